@@ -1,0 +1,110 @@
+/* cli.h - what every tool does the same way */
+#ifndef COMMON_CLI_H
+#define COMMON_CLI_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <gg.h>
+
+enum {
+    EXIT_USAGE = 2,
+};
+
+#define CLI_NORETURN     __attribute__((noreturn))
+#define CLI_PRINTF(f, a) __attribute__((format(printf, f, a)))
+
+/* ---- messages: cli.c ---- */
+
+/* Every tool defines its name; main() begins with cli_start(). */
+extern const char cli_name[];
+
+/* Puts signals in order; catches a mapped file that shrinks (SIGBUS). */
+void
+cli_start(void);
+
+/* "NAME: message" on stderr. */
+CLI_PRINTF(1, 2) void
+cli_warn(const char *fmt, ...);
+/* The same, then status 1. What file_out holds is discarded at exit. */
+CLI_NORETURN CLI_PRINTF(1, 2) void
+cli_die(const char *fmt, ...);
+/* The same with a hint at --help, then status 2. */
+CLI_NORETURN CLI_PRINTF(1, 2) void
+cli_misuse(const char *fmt, ...);
+/* After getopt_long() returned '?' or ':' has printed its line. */
+CLI_NORETURN void
+cli_bad_option(void);
+
+/* Ends with the sentence if the status is not GG_OK. */
+void
+cli_check(enum gg_status status, const struct gg_error *err);
+
+void *
+cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
+
+/* --version; --help prints the tool's own text. Both end 0. */
+CLI_NORETURN void
+cli_version(void);
+CLI_NORETURN void
+cli_help(const char *text);
+
+/* ---- values of options: options.c; anything else ends with status 2 ---- */
+
+int64_t
+cli_int(const char *option, const char *text, int64_t min, int64_t max);
+uint64_t
+cli_u64(const char *option, const char *text);
+double
+cli_float(const char *option, const char *text, double min, double max);
+
+/* ---- the model to use: model.c ---- */
+
+/* -m's argument, else $GG_MODEL, else the demo model (which one line on stderr
+ * then says, unless `quiet`); a name without a slash that is no file here is
+ * looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. A static string. */
+const char *
+cli_model(const char *name, bool quiet);
+
+/* ---- input and output: output.c ---- */
+
+/* Opens FILE for reading; NULL and "-" are standard input. */
+int
+cli_open_input(const char *path);
+/* All of it in memory; *len gets the bytes. The caller frees it. */
+char *
+cli_read_all(int fd, const char *name, size_t *len);
+
+/* Makes -o FILE the standard output: under a temporary name, renamed by
+ * cli_finish(), removed if the tool fails or is killed. */
+void
+cli_output(const char *path);
+
+/* Refuses to write binary to a terminal: status 2. */
+void
+cli_refuse_terminal(void);
+
+/* Ends main(): flushes, closes and checks stdout, renames -o's file; a full
+ * disk is an exit status, too. Returns the status to exit with. */
+int
+cli_finish(int status);
+
+/* ---- signals: signal.c ---- */
+
+/* INT and TERM set a flag (and the default action returns) instead of ending
+ * the tool at once. */
+void
+cli_catch_signals(void);
+/* The signal that came, or 0. */
+int
+cli_signal(void);
+/* For ggml_abort_callback: true once a signal came. */
+bool
+cli_aborted(void *unused);
+/* Ends the process as the signal would have, after cleaning up. */
+CLI_NORETURN void
+cli_raise(int sig);
+
+#endif

@@ -1,0 +1,387 @@
+/* gg.h - the inference face: vocabulary, model, session, sampler, streams
+ *
+ * Every function that can fail returns enum gg_status, sets its results on
+ * success only, and takes a last `struct gg_error *` (or NULL) that gets one
+ * sentence. The library prints nothing; see ggml_log_set() for its words.
+ * Handles belong to the caller; every gg_x_free() takes NULL.
+ * Token ids are int32_t and at least 0 everywhere.
+ */
+#ifndef GG_H
+#define GG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ggml.h"
+
+#define GG_API         __attribute__((visibility("default"))) extern
+#define GG_MUST_CHECK  __attribute__((warn_unused_result))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Numbers are ABI: append, never renumber. */
+enum gg_status {
+    GG_OK = 0,
+    GG_ERR_ARG = 1,         /* a value that cannot be meant */
+    GG_ERR_NOMEM = 2,       /* out of memory, or a size would overflow */
+    GG_ERR_IO = 3,          /* a read or write failed */
+    GG_ERR_FORMAT = 4,      /* the input is not what it claims to be */
+    GG_ERR_UNSUPPORTED = 5, /* sound, but nothing that we can do */
+    GG_ERR_TRUNCATED = 6,   /* the input ended in the middle */
+    GG_ERR_CONTEXT = 7,     /* the context of a sequence is full */
+    GG_ERR_ABORTED = 8,     /* the abort callback said so */
+    GG_EOF = 9,             /* not an error: there is no further record */
+};
+
+/* One sentence, NUL-ended, without a newline and without the program's name:
+ * "model.gguf: blk.3.ffn_up.weight: data ends past end of file". Control
+ * characters of names are escaped. */
+struct gg_error {
+    char message[512];
+};
+
+/* A static string, never NULL, for any number. */
+GG_API const char *
+gg_status_string(enum gg_status status);
+
+/* "0.1.0" */
+GG_API const char *
+gg_version(void);
+
+/* ---- Vocabulary: text <-> token ids ---------------------------------- */
+
+struct gg_vocab; /* immutable once open; any number of threads may use it */
+
+enum gg_token_type {
+    GG_TOKEN_NORMAL = 1,
+    GG_TOKEN_UNKNOWN = 2,
+    GG_TOKEN_CONTROL = 3,
+    GG_TOKEN_USER_DEFINED = 4,
+    GG_TOKEN_UNUSED = 5,
+    GG_TOKEN_BYTE = 6,
+};
+
+/* Reads the vocabulary of the GGUF file `path`, and none of its weights. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err);
+
+GG_API void
+gg_vocab_free(struct gg_vocab *vocab);
+
+GG_API int32_t
+gg_vocab_size(const struct gg_vocab *vocab);
+
+/* A hash of kind, tokens and types: equal for equal vocabularies. */
+GG_API uint64_t
+gg_vocab_fingerprint(const struct gg_vocab *vocab);
+
+/* -1 where the vocabulary has none. */
+GG_API int32_t
+gg_vocab_bos(const struct gg_vocab *vocab);
+GG_API int32_t
+gg_vocab_eos(const struct gg_vocab *vocab);
+
+/* What the model's metadata wants in front of a text. */
+GG_API bool
+gg_vocab_add_bos(const struct gg_vocab *vocab);
+
+/* True for the ids that end a generation (end of text, of turn). */
+GG_API bool
+gg_vocab_is_eog(const struct gg_vocab *vocab, int32_t id);
+
+/* All of them in ascending order; *n gets their number. Owned by the vocab. */
+GG_API const int32_t *
+gg_vocab_eog_ids(const struct gg_vocab *vocab, size_t *n);
+
+/* `id` must be below gg_vocab_size(). */
+GG_API enum gg_token_type
+gg_vocab_type(const struct gg_vocab *vocab, int32_t id);
+
+/* The token as the file writes it: not the bytes that it stands for. Owned by
+ * the vocabulary; not NUL-ended; *len gets its bytes. */
+GG_API const char *
+gg_vocab_token(const struct gg_vocab *vocab, int32_t id, size_t *len);
+
+/* The id of the token that the file writes so, or -1. */
+GG_API int32_t
+gg_vocab_find(const struct gg_vocab *vocab, const char *token, size_t len);
+
+enum {
+    GG_ENCODE_BOS = 1,     /* the vocabulary's BOS id goes first */
+    GG_ENCODE_SPECIAL = 2, /* control tokens in the text become their ids */
+};
+
+/* Writes the ids of text[0..len) to ids[0..cap), and their number to *n, also
+ * where it exceeds cap (then the first cap ids are written and the status is
+ * still GG_OK: call again with room for *n). Any bytes are allowed. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
+                unsigned flags, int32_t *ids, size_t cap, size_t *n,
+                struct gg_error *err);
+
+/* What turning ids back into bytes has to remember between two ids. All zero
+ * at the start of a sequence. */
+struct gg_decode_state {
+    bool started;     /* an id has been decoded */
+    bool keep_blank;  /* set by the caller: nothing was put before the text */
+    bool drop_blank;  /* the next blank is one that encoding had added */
+};
+
+enum {
+    GG_DECODE_SPECIAL = 1, /* control tokens show their text */
+};
+
+/* The bytes of `id` that follow what `state` has seen: to buf[0..cap), their
+ * number to *n as in gg_vocab_encode(). `state` moves on only where they
+ * fit. An id that is not in the vocabulary is GG_ERR_FORMAT. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_decode(const struct gg_vocab *vocab, struct gg_decode_state *state,
+                int32_t id, unsigned flags, char *buf, size_t cap, size_t *n,
+                struct gg_error *err);
+
+/* ---- Model and session: token ids -> logits --------------------------- */
+
+struct gg_model;   /* weights, mapped; immutable once open */
+struct gg_session; /* key/value cache and compute buffers of a model */
+
+struct gg_model_params {
+    const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
+};
+
+/* Maps `path`. The file must not shrink while the model lives. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_model_open(const char *path, const struct gg_model_params *params,
+              struct gg_model **out, struct gg_error *err);
+
+GG_API void
+gg_model_free(struct gg_model *model);
+
+/* Owned by the model. */
+GG_API const struct gg_vocab *
+gg_model_vocab(const struct gg_model *model);
+GG_API const char *
+gg_model_architecture(const struct gg_model *model);
+GG_API int32_t
+gg_model_n_vocab(const struct gg_model *model);
+GG_API int32_t
+gg_model_n_ctx_train(const struct gg_model *model);
+
+struct gg_session_params {
+    int32_t n_ctx;         /* positions a slot can hold; 0: the model's own */
+    int32_t n_slots;       /* sequences held at once; 0: 1 */
+    int32_t n_batch;       /* ids evaluated together at most; 0: 512 */
+    int32_t n_threads;     /* 0: the processors that this process may use */
+    enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16 or GGML_TYPE_F32 */
+    ggml_abort_callback abort; /* asked between nodes; may be NULL */
+    void *abort_data;
+};
+
+/* The defaults: F16 cache, everything else 0. */
+GG_API struct gg_session_params
+gg_session_params_default(void);
+
+/* The model must outlive its sessions. One thread at a time per session. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_new(const struct gg_model *model,
+               const struct gg_session_params *params, struct gg_session **out,
+               struct gg_error *err);
+
+GG_API void
+gg_session_free(struct gg_session *session);
+
+GG_API int32_t
+gg_session_n_ctx(const struct gg_session *session);
+
+/* Ids to evaluate after what their slot already holds. */
+struct gg_chunk {
+    int32_t slot;       /* below n_slots */
+    const int32_t *ids; /* each below gg_model_n_vocab() */
+    size_t n;           /* at least 1 */
+    float *logits;      /* gets n_vocab values after the last id; or NULL */
+};
+
+/* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
+ * depend on its neighbours, nor on the number of threads. On failure a slot
+ * holds what it held before (GG_ERR_CONTEXT: it would not fit). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
+                size_t n_chunks, struct gg_error *err);
+
+/* The number of ids that the slot holds. */
+GG_API int32_t
+gg_session_length(const struct gg_session *session, int32_t slot);
+
+/* Forgets all but the first `n` ids of the slot. */
+GG_API void
+gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
+
+/* Bytes of the cache, of the compute buffers; either may be NULL. */
+GG_API void
+gg_session_memory(const struct gg_session *session, size_t *cache,
+                  size_t *compute);
+
+/* ---- Sampler: logits -> the next token id ------------------------------ */
+
+struct gg_sampler;
+
+struct gg_sampler_params {
+    float temperature; /* 0: greedy */
+    int32_t top_k;     /* 0: all */
+    float top_p;       /* 1: all */
+    float min_p;       /* 0: all */
+    uint64_t seed;
+};
+
+/* Temperature 0.8, top-k 40, top-p 0.95, min-p 0, seed 0. */
+GG_API struct gg_sampler_params
+gg_sampler_params_default(void);
+
+GG_API GG_MUST_CHECK enum gg_status
+gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
+               struct gg_error *err);
+
+GG_API void
+gg_sampler_free(struct gg_sampler *sampler);
+
+struct gg_candidate {
+    int32_t id;
+    float logit;
+    float p;
+};
+
+/* The candidates that the chain leaves of logits[0..n), most likely first,
+ * ties by lower id, with probabilities that sum to 1. `ids` names the tokens
+ * (NULL: 0, 1, 2 ...). Owned by the sampler until its next call. Logits may be
+ * -infinity, never NaN or +infinity: GG_ERR_FORMAT. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
+                      const float *logits, size_t n,
+                      const struct gg_candidate **out, size_t *n_out,
+                      struct gg_error *err);
+
+/* Draws one of the candidates: a pure function of the logits, the parameters
+ * and (seed, sequence, position). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
+                const float *logits, size_t n, uint64_t sequence,
+                uint64_t position, int32_t *id, struct gg_error *err);
+
+/* ---- Token stream: gg-stream(5) ----------------------------------------- */
+
+enum gg_line_kind {
+    GG_LINE_IDS,   /* a chunk */
+    GG_LINE_END,   /* the sequence ends */
+    GG_LINE_ERROR, /* the record failed upstream */
+};
+
+struct gg_line {
+    enum gg_line_kind kind;
+    bool numbered;
+    uint64_t sequence;   /* 0 where not numbered */
+    const int32_t *ids;  /* GG_LINE_IDS */
+    size_t n_ids;
+    const char *message; /* GG_LINE_ERROR; NUL-ended */
+};
+
+struct gg_line_reader;
+
+/* Reads from `fd`, which stays the caller's. `name` is for messages. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
+                   struct gg_error *err);
+GG_API void
+gg_line_reader_free(struct gg_line_reader *reader);
+
+/* The next line, as soon as it is there; GG_EOF after the last. What *line
+ * points to lives until the next call. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
+             struct gg_error *err);
+
+/* Writes one line to `fd` at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);
+
+/* ---- Logit stream: gg-stream(5) ------------------------------------------ */
+
+enum gg_vector_kind {
+    GG_VECTOR_LOGITS = 0,
+    GG_VECTOR_EMBEDDING = 1,
+};
+
+enum gg_vector_encoding {
+    GG_ENCODING_F32 = 0,
+    GG_ENCODING_F16 = 1,
+    GG_ENCODING_SPARSE = 2, /* pairs of id and logit, and the log-sum-exp */
+};
+
+struct gg_logit_head {
+    uint32_t n_vocab; /* length of a dense vector */
+    uint64_t fingerprint;
+    enum gg_vector_kind kind;
+    enum gg_vector_encoding encoding;
+    bool numbered;
+    const int32_t *eog_ids;
+    size_t n_eog;
+    const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
+};
+
+enum gg_record_kind {
+    GG_RECORD_HEAD,
+    GG_RECORD_LOGITS,
+    GG_RECORD_ERROR, /* a chunk that failed */
+    GG_RECORD_CLOSE, /* a numbered sequence ended */
+    GG_RECORD_END,   /* end of this member; a head may follow */
+};
+
+struct gg_logit_record {
+    enum gg_record_kind kind;
+    struct gg_logit_head head; /* the head in force; set for every kind */
+    uint64_t sequence;
+    uint64_t position;   /* ids that the sequence holds after the chunk */
+    const int32_t *ids;  /* the chunk */
+    size_t n_ids;
+    const float *logits; /* widened to f32; dense: n = n_vocab */
+    const int32_t *logit_ids; /* NULL: dense, logits[i] belongs to id i */
+    size_t n_logits;
+    double log_sum_exp;  /* over the whole vocabulary; sparse only */
+    const char *message; /* GG_RECORD_ERROR */
+};
+
+struct gg_logit_reader;
+struct gg_logit_writer;
+
+/* As gg_line_reader_new(). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
+                    struct gg_error *err);
+GG_API void
+gg_logit_reader_free(struct gg_logit_reader *reader);
+
+/* The next record; GG_EOF only after an end record, GG_ERR_TRUNCATED where the
+ * stream was cut off. Pointers live until the next call. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
+              struct gg_error *err);
+
+/* `fd` stays the caller's. The head is written at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_writer_new(int fd, const struct gg_logit_head *head,
+                    struct gg_logit_writer **out, struct gg_error *err);
+GG_API void
+gg_logit_writer_free(struct gg_logit_writer *writer);
+
+/* Writes the record whole, at once: kinds LOGITS, ERROR, CLOSE and END.
+ * Logits are stored in the head's encoding. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_write(struct gg_logit_writer *writer,
+               const struct gg_logit_record *record, struct gg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,883 @@
+/* ggml.h - the tensor face: context pool, tensors, op builders, graph
+ *
+ * Source-compatible with the upstream ggml library's public C interface of
+ * August 2026 for what is declared here. Shapes are given as ne[0], ne[1],
+ * ne[2], ne[3]; ne[0] is the contiguous dimension. Misuse by the calling
+ * program (shapes that do not fit) ends in ggml_abort().
+ */
+#ifndef GGML_H
+#define GGML_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define GGML_API                    __attribute__((visibility("default"))) extern
+#define GGML_ATTRIBUTE_FORMAT(...)  __attribute__((format(printf, __VA_ARGS__)))
+#define GGML_DEPRECATED(func, hint) func __attribute__((deprecated(hint)))
+
+#ifdef __cplusplus
+#define GGML_NORETURN [[noreturn]]
+#define GGML_RESTRICT __restrict__
+#else
+#define GGML_NORETURN _Noreturn
+#define GGML_RESTRICT restrict
+#endif
+
+#define GGML_FILE_MAGIC   0x67676d6c /* "ggml", the legacy files */
+#define GGML_FILE_VERSION 2
+
+#define GGML_QNT_VERSION        2    /* of the block formats */
+#define GGML_QNT_VERSION_FACTOR 1000 /* ftype + version * factor in files */
+
+#define GGML_MAX_DIMS      4
+#define GGML_MAX_PARAMS    2048
+#define GGML_MAX_SRC       10
+#define GGML_MAX_N_THREADS 512
+#define GGML_MAX_OP_PARAMS 64 /* bytes */
+#ifndef GGML_MAX_NAME
+#define GGML_MAX_NAME 64
+#endif
+#define GGML_DEFAULT_N_THREADS  4
+#define GGML_DEFAULT_GRAPH_SIZE 2048
+#define GGML_MEM_ALIGN          16
+
+#define GGML_EXIT_SUCCESS 0
+#define GGML_EXIT_ABORTED 1
+
+#define GGML_ROPE_TYPE_NORMAL 0
+#define GGML_ROPE_TYPE_NEOX   2
+#define GGML_ROPE_TYPE_MROPE  8
+#define GGML_ROPE_TYPE_VISION 24
+#define GGML_ROPE_TYPE_IMROPE 40
+#define GGML_MROPE_SECTIONS   4
+
+#define GGML_N_TASKS_MAX (-1)
+
+#define GGML_UNUSED(x) (void)(x)
+#define GGML_PAD(x, n) (((x) + (n)-1) & ~((n)-1))
+
+#define GGML_ABORT(...) ggml_abort(__FILE__, __LINE__, __VA_ARGS__)
+#define GGML_ASSERT(x)                                                         \
+    if (!(x))                                                                  \
+    GGML_ABORT("GGML_ASSERT(%s) failed", #x)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef void (*ggml_abort_callback_t)(const char *error_message);
+
+/* Reports a mistake of the calling program and ends the process. */
+GGML_NORETURN GGML_ATTRIBUTE_FORMAT(3, 4) GGML_API
+    void ggml_abort(const char *file, int line, const char *fmt, ...);
+
+enum ggml_status {
+    GGML_STATUS_ALLOC_FAILED = -2,
+    GGML_STATUS_FAILED = -1,
+    GGML_STATUS_SUCCESS = 0,
+    GGML_STATUS_ABORTED = 1,
+};
+
+enum ggml_type {
+    GGML_TYPE_F32 = 0,
+    GGML_TYPE_F16 = 1,
+    GGML_TYPE_Q4_0 = 2,
+    GGML_TYPE_Q4_1 = 3,
+    GGML_TYPE_Q5_0 = 6,
+    GGML_TYPE_Q5_1 = 7,
+    GGML_TYPE_Q8_0 = 8,
+    GGML_TYPE_Q8_1 = 9,
+    GGML_TYPE_Q2_K = 10,
+    GGML_TYPE_Q3_K = 11,
+    GGML_TYPE_Q4_K = 12,
+    GGML_TYPE_Q5_K = 13,
+    GGML_TYPE_Q6_K = 14,
+    GGML_TYPE_Q8_K = 15,
+    GGML_TYPE_IQ2_XXS = 16,
+    GGML_TYPE_IQ2_XS = 17,
+    GGML_TYPE_IQ3_XXS = 18,
+    GGML_TYPE_IQ1_S = 19,
+    GGML_TYPE_IQ4_NL = 20,
+    GGML_TYPE_IQ3_S = 21,
+    GGML_TYPE_IQ2_S = 22,
+    GGML_TYPE_IQ4_XS = 23,
+    GGML_TYPE_I8 = 24,
+    GGML_TYPE_I16 = 25,
+    GGML_TYPE_I32 = 26,
+    GGML_TYPE_I64 = 27,
+    GGML_TYPE_F64 = 28,
+    GGML_TYPE_IQ1_M = 29,
+    GGML_TYPE_BF16 = 30,
+    GGML_TYPE_TQ1_0 = 34,
+    GGML_TYPE_TQ2_0 = 35,
+    GGML_TYPE_MXFP4 = 39,
+    GGML_TYPE_NVFP4 = 40,
+    GGML_TYPE_Q1_0 = 41,
+    GGML_TYPE_Q2_0 = 42,
+    GGML_TYPE_COUNT = 43,
+};
+
+enum ggml_prec {
+    GGML_PREC_DEFAULT = 0,
+    GGML_PREC_F32 = 10,
+};
+
+enum ggml_ftype {
+    GGML_FTYPE_UNKNOWN = -1,
+    GGML_FTYPE_ALL_F32 = 0,
+    GGML_FTYPE_MOSTLY_F16 = 1,
+    GGML_FTYPE_MOSTLY_Q4_0 = 2,
+    GGML_FTYPE_MOSTLY_Q4_1 = 3,
+    GGML_FTYPE_MOSTLY_Q4_1_SOME_F16 = 4,
+    GGML_FTYPE_MOSTLY_Q8_0 = 7,
+    GGML_FTYPE_MOSTLY_Q5_0 = 8,
+    GGML_FTYPE_MOSTLY_Q5_1 = 9,
+    GGML_FTYPE_MOSTLY_Q2_K = 10,
+    GGML_FTYPE_MOSTLY_Q3_K = 11,
+    GGML_FTYPE_MOSTLY_Q4_K = 12,
+    GGML_FTYPE_MOSTLY_Q5_K = 13,
+    GGML_FTYPE_MOSTLY_Q6_K = 14,
+    GGML_FTYPE_MOSTLY_IQ2_XXS = 15,
+    GGML_FTYPE_MOSTLY_IQ2_XS = 16,
+    GGML_FTYPE_MOSTLY_IQ3_XXS = 17,
+    GGML_FTYPE_MOSTLY_IQ1_S = 18,
+    GGML_FTYPE_MOSTLY_IQ4_NL = 19,
+    GGML_FTYPE_MOSTLY_IQ3_S = 20,
+    GGML_FTYPE_MOSTLY_IQ2_S = 21,
+    GGML_FTYPE_MOSTLY_IQ4_XS = 22,
+    GGML_FTYPE_MOSTLY_IQ1_M = 23,
+    GGML_FTYPE_MOSTLY_BF16 = 24,
+    GGML_FTYPE_MOSTLY_MXFP4 = 25,
+    GGML_FTYPE_MOSTLY_NVFP4 = 26,
+    GGML_FTYPE_MOSTLY_Q1_0 = 27,
+    GGML_FTYPE_MOSTLY_Q2_0 = 28,
+};
+
+enum ggml_op {
+    GGML_OP_NONE = 0,
+    GGML_OP_DUP,
+    GGML_OP_ADD,
+    GGML_OP_ADD_ID,
+    GGML_OP_ADD1,
+    GGML_OP_ACC,
+    GGML_OP_SUB,
+    GGML_OP_MUL,
+    GGML_OP_DIV,
+    GGML_OP_SQR,
+    GGML_OP_SQRT,
+    GGML_OP_LOG,
+    GGML_OP_SIN,
+    GGML_OP_COS,
+    GGML_OP_SUM,
+    GGML_OP_SUM_ROWS,
+    GGML_OP_CUMSUM,
+    GGML_OP_MEAN,
+    GGML_OP_ARGMAX,
+    GGML_OP_COUNT_EQUAL,
+    GGML_OP_REPEAT,
+    GGML_OP_REPEAT_BACK,
+    GGML_OP_CONCAT,
+    GGML_OP_SILU_BACK,
+    GGML_OP_NORM,
+    GGML_OP_RMS_NORM,
+    GGML_OP_RMS_NORM_BACK,
+    GGML_OP_GROUP_NORM,
+    GGML_OP_L2_NORM,
+    GGML_OP_MUL_MAT,
+    GGML_OP_MUL_MAT_ID,
+    GGML_OP_OUT_PROD,
+    GGML_OP_SCALE,
+    GGML_OP_SET,
+    GGML_OP_CPY,
+    GGML_OP_CONT,
+    GGML_OP_RESHAPE,
+    GGML_OP_VIEW,
+    GGML_OP_PERMUTE,
+    GGML_OP_TRANSPOSE,
+    GGML_OP_GET_ROWS,
+    GGML_OP_GET_ROWS_BACK,
+    GGML_OP_SET_ROWS,
+    GGML_OP_DIAG,
+    GGML_OP_DIAG_MASK_INF,
+    GGML_OP_DIAG_MASK_ZERO,
+    GGML_OP_SOFT_MAX,
+    GGML_OP_SOFT_MAX_BACK,
+    GGML_OP_ROPE,
+    GGML_OP_ROPE_BACK,
+    GGML_OP_CLAMP,
+    GGML_OP_CONV_TRANSPOSE_1D,
+    GGML_OP_IM2COL,
+    GGML_OP_IM2COL_BACK,
+    GGML_OP_IM2COL_3D,
+    GGML_OP_COL2IM_1D,
+    GGML_OP_CONV_2D,
+    GGML_OP_CONV_3D,
+    GGML_OP_CONV_2D_DW,
+    GGML_OP_CONV_TRANSPOSE_2D,
+    GGML_OP_POOL_1D,
+    GGML_OP_POOL_2D,
+    GGML_OP_POOL_2D_BACK,
+    GGML_OP_UPSCALE,
+    GGML_OP_PAD,
+    GGML_OP_PAD_REFLECT_1D,
+    GGML_OP_ROLL,
+    GGML_OP_ARANGE,
+    GGML_OP_TIMESTEP_EMBEDDING,
+    GGML_OP_ARGSORT,
+    GGML_OP_TOP_K,
+    GGML_OP_LEAKY_RELU,
+    GGML_OP_TRI,
+    GGML_OP_FILL,
+    GGML_OP_FLASH_ATTN_EXT,
+    GGML_OP_FLASH_ATTN_BACK,
+    GGML_OP_SSM_CONV,
+    GGML_OP_SSM_SCAN,
+    GGML_OP_WIN_PART,
+    GGML_OP_WIN_UNPART,
+    GGML_OP_GET_REL_POS,
+    GGML_OP_ADD_REL_POS,
+    GGML_OP_RWKV_WKV6,
+    GGML_OP_GATED_LINEAR_ATTN,
+    GGML_OP_RWKV_WKV7,
+    GGML_OP_SOLVE_TRI,
+    GGML_OP_GATED_DELTA_NET,
+    GGML_OP_LIGHTNING_INDEXER,
+    GGML_OP_DSV4_HC_COMB,
+    GGML_OP_DSV4_HC_PRE,
+    GGML_OP_DSV4_HC_POST,
+    GGML_OP_UNARY,
+    GGML_OP_MAP_CUSTOM1,
+    GGML_OP_MAP_CUSTOM2,
+    GGML_OP_MAP_CUSTOM3,
+    GGML_OP_CUSTOM,
+    GGML_OP_CROSS_ENTROPY_LOSS,
+    GGML_OP_CROSS_ENTROPY_LOSS_BACK,
+    GGML_OP_OPT_STEP_ADAMW,
+    GGML_OP_OPT_STEP_SGD,
+    GGML_OP_GLU,
+    GGML_OP_COUNT,
+};
+
+enum ggml_unary_op {
+    GGML_UNARY_OP_ABS,
+    GGML_UNARY_OP_SGN,
+    GGML_UNARY_OP_NEG,
+    GGML_UNARY_OP_STEP,
+    GGML_UNARY_OP_TANH,
+    GGML_UNARY_OP_ELU,
+    GGML_UNARY_OP_RELU,
+    GGML_UNARY_OP_SIGMOID,
+    GGML_UNARY_OP_GELU,
+    GGML_UNARY_OP_GELU_QUICK,
+    GGML_UNARY_OP_SILU,
+    GGML_UNARY_OP_HARDSWISH,
+    GGML_UNARY_OP_HARDSIGMOID,
+    GGML_UNARY_OP_EXP,
+    GGML_UNARY_OP_EXPM1,
+    GGML_UNARY_OP_SOFTPLUS,
+    GGML_UNARY_OP_GELU_ERF,
+    GGML_UNARY_OP_XIELU,
+    GGML_UNARY_OP_FLOOR,
+    GGML_UNARY_OP_CEIL,
+    GGML_UNARY_OP_ROUND,
+    GGML_UNARY_OP_TRUNC,
+    GGML_UNARY_OP_COUNT,
+};
+
+enum ggml_glu_op {
+    GGML_GLU_OP_REGLU,
+    GGML_GLU_OP_GEGLU,
+    GGML_GLU_OP_SWIGLU,
+    GGML_GLU_OP_SWIGLU_OAI,
+    GGML_GLU_OP_GEGLU_ERF,
+    GGML_GLU_OP_GEGLU_QUICK,
+    GGML_GLU_OP_COUNT,
+};
+
+enum ggml_object_type {
+    GGML_OBJECT_TYPE_TENSOR,
+    GGML_OBJECT_TYPE_GRAPH,
+    GGML_OBJECT_TYPE_WORK_BUFFER
+};
+
+enum ggml_log_level {
+    GGML_LOG_LEVEL_NONE = 0,
+    GGML_LOG_LEVEL_DEBUG = 1,
+    GGML_LOG_LEVEL_INFO = 2,
+    GGML_LOG_LEVEL_WARN = 3,
+    GGML_LOG_LEVEL_ERROR = 4,
+    GGML_LOG_LEVEL_CONT = 5,
+};
+
+enum ggml_tensor_flag {
+    GGML_TENSOR_FLAG_INPUT = 1,
+    GGML_TENSOR_FLAG_OUTPUT = 2,
+    GGML_TENSOR_FLAG_PARAM = 4,
+    GGML_TENSOR_FLAG_LOSS = 8,
+    GGML_TENSOR_FLAG_COMPUTE = 16,
+};
+
+typedef uint16_t ggml_fp16_t;
+typedef struct {
+    uint16_t bits;
+} ggml_bf16_t;
+struct ggml_object;
+struct ggml_context;
+struct ggml_cgraph;
+struct ggml_backend_buffer;
+
+struct ggml_init_params {
+    size_t mem_size;
+    void *mem_buffer;
+    bool no_alloc;
+};
+
+struct ggml_tensor {
+    enum ggml_type type;
+    struct ggml_backend_buffer *buffer;
+    int64_t ne[GGML_MAX_DIMS];
+    size_t nb[GGML_MAX_DIMS];
+    enum ggml_op op;
+    int32_t op_params[GGML_MAX_OP_PARAMS / sizeof(int32_t)];
+    int32_t flags;
+    struct ggml_tensor *src[GGML_MAX_SRC];
+    struct ggml_tensor *view_src;
+    size_t view_offs;
+    void *data;
+    char name[GGML_MAX_NAME];
+    void *extra;
+    char padding[8];
+};
+
+static const size_t GGML_TENSOR_SIZE = sizeof(struct ggml_tensor);
+
+typedef bool (*ggml_abort_callback)(void *data);
+typedef uint8_t ggml_guid[16];
+typedef ggml_guid *ggml_guid_t;
+typedef void (*ggml_log_callback)(enum ggml_log_level level, const char *text,
+                                  void *user_data);
+
+typedef void (*ggml_to_float_t)(const void *GGML_RESTRICT x,
+                                float *GGML_RESTRICT y, int64_t k);
+typedef void (*ggml_from_float_t)(const float *GGML_RESTRICT x,
+                                  void *GGML_RESTRICT y, int64_t k);
+
+struct ggml_type_traits {
+    const char *type_name;
+    int64_t blck_size;
+    int64_t blck_size_interleave;
+    size_t type_size;
+    bool is_quantized;
+    ggml_to_float_t to_float;
+    ggml_from_float_t from_float_ref;
+};
+
+enum ggml_sched_priority {
+    GGML_SCHED_PRIO_LOW = -1,
+    GGML_SCHED_PRIO_NORMAL,
+    GGML_SCHED_PRIO_MEDIUM,
+    GGML_SCHED_PRIO_HIGH,
+    GGML_SCHED_PRIO_REALTIME
+};
+
+struct ggml_threadpool_params {
+    bool cpumask[GGML_MAX_N_THREADS];
+    int n_threads;
+    enum ggml_sched_priority prio;
+    uint32_t poll;
+    bool strict_cpu;
+    bool paused;
+};
+
+struct ggml_threadpool;
+typedef struct ggml_threadpool *ggml_threadpool_t;
+
+/* -- Status, abort, log -- */
+GGML_API ggml_abort_callback_t
+ggml_set_abort_callback(ggml_abort_callback_t callback);
+GGML_API const char *
+ggml_status_to_string(enum ggml_status status);
+GGML_API void
+ggml_log_get(ggml_log_callback *log_callback, void **user_data);
+GGML_API void
+ggml_log_set(ggml_log_callback log_callback, void *user_data);
+
+/* -- Half-precision floats -- */
+GGML_API float ggml_fp16_to_fp32(ggml_fp16_t);
+GGML_API ggml_fp16_t
+ggml_fp32_to_fp16(float);
+GGML_API void
+ggml_fp16_to_fp32_row(const ggml_fp16_t *, float *, int64_t);
+GGML_API void
+ggml_fp32_to_fp16_row(const float *, ggml_fp16_t *, int64_t);
+GGML_API ggml_bf16_t
+ggml_fp32_to_bf16(float);
+GGML_API float ggml_bf16_to_fp32(ggml_bf16_t);
+GGML_API void
+ggml_bf16_to_fp32_row(const ggml_bf16_t *, float *, int64_t);
+GGML_API void
+ggml_fp32_to_bf16_row_ref(const float *, ggml_bf16_t *, int64_t);
+GGML_API void
+ggml_fp32_to_bf16_row(const float *, ggml_bf16_t *, int64_t);
+
+/* -- Time, version, files -- */
+GGML_API bool
+ggml_guid_matches(ggml_guid_t guid_a, ggml_guid_t guid_b);
+GGML_API const char *
+ggml_version(void);
+GGML_API const char *
+ggml_commit(void);
+GGML_API void
+ggml_time_init(void);
+GGML_API int64_t
+ggml_time_ms(void);
+GGML_API int64_t
+ggml_time_us(void);
+GGML_API int64_t
+ggml_cycles(void);
+GGML_API int64_t
+ggml_cycles_per_ms(void);
+GGML_API FILE *
+ggml_fopen(const char *fname, const char *mode);
+
+/* -- Types -- */
+GGML_API int64_t
+ggml_blck_size(enum ggml_type type);
+GGML_API size_t
+ggml_type_size(enum ggml_type type);
+GGML_API size_t
+ggml_row_size(enum ggml_type type, int64_t ne);
+GGML_API const char *
+ggml_type_name(enum ggml_type type);
+GGML_API bool
+ggml_is_quantized(enum ggml_type type);
+GGML_API enum ggml_type
+ggml_ftype_to_ggml_type(enum ggml_ftype ftype);
+GGML_API const struct ggml_type_traits *
+ggml_get_type_traits(enum ggml_type type);
+GGML_API bool
+ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes);
+GGML_API void
+ggml_quantize_init(enum ggml_type type);
+GGML_API void
+ggml_quantize_free(void);
+GGML_API bool
+ggml_quantize_requires_imatrix(enum ggml_type type);
+GGML_API size_t
+ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
+                    int64_t start, int64_t nrows, int64_t n_per_row,
+                    const float *imatrix);
+
+/* -- Names of ops -- */
+GGML_API const char *
+ggml_op_name(enum ggml_op op);
+GGML_API const char *
+ggml_op_symbol(enum ggml_op op);
+GGML_API const char *
+ggml_unary_op_name(enum ggml_unary_op op);
+GGML_API const char *
+ggml_glu_op_name(enum ggml_glu_op op);
+GGML_API const char *
+ggml_op_desc(const struct ggml_tensor *t);
+
+/* -- Shapes and strides of a tensor -- */
+GGML_API int64_t
+ggml_nelements(const struct ggml_tensor *tensor);
+GGML_API int64_t
+ggml_nrows(const struct ggml_tensor *tensor);
+GGML_API size_t
+ggml_nbytes(const struct ggml_tensor *tensor);
+GGML_API size_t
+ggml_nbytes_pad(const struct ggml_tensor *tensor);
+GGML_API size_t
+ggml_element_size(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_transposed(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_permuted(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_empty(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_view(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_scalar(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_vector(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_matrix(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_3d(const struct ggml_tensor *tensor);
+GGML_API int
+ggml_n_dims(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_0(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_1(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_2(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguously_allocated(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_channels(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_rows(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_are_same_shape(const struct ggml_tensor *t0, const struct ggml_tensor *t1);
+GGML_API bool
+ggml_are_same_stride(const struct ggml_tensor *t0,
+                     const struct ggml_tensor *t1);
+GGML_API bool
+ggml_can_repeat(const struct ggml_tensor *t0, const struct ggml_tensor *t1);
+GGML_API void
+ggml_unravel_index(const struct ggml_tensor *tensor, int64_t i, int64_t *i0,
+                   int64_t *i1, int64_t *i2, int64_t *i3);
+
+/* -- Context: a pool of objects -- */
+GGML_API size_t
+ggml_tensor_overhead(void);
+GGML_API struct ggml_context *
+ggml_init(struct ggml_init_params params);
+GGML_API void
+ggml_reset(struct ggml_context *ctx);
+GGML_API void
+ggml_free(struct ggml_context *ctx);
+GGML_API size_t
+ggml_used_mem(const struct ggml_context *ctx);
+GGML_API bool
+ggml_get_no_alloc(struct ggml_context *ctx);
+GGML_API void
+ggml_set_no_alloc(struct ggml_context *ctx, bool no_alloc);
+GGML_API void *
+ggml_get_mem_buffer(const struct ggml_context *ctx);
+GGML_API size_t
+ggml_get_mem_size(const struct ggml_context *ctx);
+GGML_API size_t
+ggml_get_max_tensor_size(const struct ggml_context *ctx);
+GGML_API void *
+ggml_new_buffer(struct ggml_context *ctx, size_t nbytes);
+
+/* -- Tensors -- */
+GGML_API struct ggml_tensor *
+ggml_new_tensor(struct ggml_context *ctx, enum ggml_type type, int n_dims,
+                const int64_t *ne);
+GGML_API struct ggml_tensor *
+ggml_new_tensor_1d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0);
+GGML_API struct ggml_tensor *
+ggml_new_tensor_2d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
+                   int64_t ne1);
+GGML_API struct ggml_tensor *
+ggml_new_tensor_3d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
+                   int64_t ne1, int64_t ne2);
+GGML_API struct ggml_tensor *
+ggml_new_tensor_4d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
+                   int64_t ne1, int64_t ne2, int64_t ne3);
+GGML_API struct ggml_tensor *
+ggml_dup_tensor(struct ggml_context *ctx, const struct ggml_tensor *src);
+GGML_API struct ggml_tensor *
+ggml_view_tensor(struct ggml_context *ctx, struct ggml_tensor *src);
+GGML_API struct ggml_tensor *
+ggml_get_first_tensor(const struct ggml_context *ctx);
+GGML_API struct ggml_tensor *
+ggml_get_next_tensor(const struct ggml_context *ctx,
+                     struct ggml_tensor *tensor);
+GGML_API struct ggml_tensor *
+ggml_get_tensor(struct ggml_context *ctx, const char *name);
+GGML_API enum ggml_unary_op
+ggml_get_unary_op(const struct ggml_tensor *tensor);
+GGML_API enum ggml_glu_op
+ggml_get_glu_op(const struct ggml_tensor *tensor);
+GGML_API void *
+ggml_get_data(const struct ggml_tensor *tensor);
+GGML_API float *
+ggml_get_data_f32(const struct ggml_tensor *tensor);
+GGML_API const char *
+ggml_get_name(const struct ggml_tensor *tensor);
+GGML_API struct ggml_tensor *
+ggml_set_name(struct ggml_tensor *tensor, const char *name);
+GGML_ATTRIBUTE_FORMAT(2, 3)
+GGML_API struct ggml_tensor *ggml_format_name(struct ggml_tensor *tensor,
+                                              const char *fmt, ...);
+GGML_API void
+ggml_set_input(struct ggml_tensor *tensor);
+GGML_API void
+ggml_set_output(struct ggml_tensor *tensor);
+GGML_API void
+ggml_set_param(struct ggml_tensor *tensor);
+GGML_API void
+ggml_set_loss(struct ggml_tensor *tensor);
+GGML_API struct ggml_tensor *
+ggml_set_zero(struct ggml_tensor *tensor);
+
+/* -- Op builders: arithmetic -- */
+GGML_API struct ggml_tensor *
+ggml_dup(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_dup_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_add(struct ggml_context *ctx, struct ggml_tensor *a,
+         struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_add_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_sub(struct ggml_context *ctx, struct ggml_tensor *a,
+         struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_sub_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_mul(struct ggml_context *ctx, struct ggml_tensor *a,
+         struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_mul_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_div(struct ggml_context *ctx, struct ggml_tensor *a,
+         struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_div_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_sqr(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sqrt(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sum_rows(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_repeat(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_repeat_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+               int64_t ne1, int64_t ne2, int64_t ne3);
+GGML_API struct ggml_tensor *
+ggml_scale(struct ggml_context *ctx, struct ggml_tensor *a, float s);
+GGML_API struct ggml_tensor *
+ggml_scale_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float s);
+GGML_API struct ggml_tensor *
+ggml_scale_bias(struct ggml_context *ctx, struct ggml_tensor *a, float s,
+                float b);
+GGML_API struct ggml_tensor *
+ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
+           float max);
+
+/* -- Op builders: activations -- */
+GGML_API struct ggml_tensor *
+ggml_unary(struct ggml_context *ctx, struct ggml_tensor *a,
+           enum ggml_unary_op op);
+GGML_API struct ggml_tensor *
+ggml_unary_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                   enum ggml_unary_op op);
+GGML_API struct ggml_tensor *
+ggml_tanh(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_relu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sigmoid(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_gelu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_gelu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_gelu_erf(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_gelu_quick(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_silu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_silu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_exp(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_glu(struct ggml_context *ctx, struct ggml_tensor *a, enum ggml_glu_op op,
+         bool swapped);
+GGML_API struct ggml_tensor *
+ggml_glu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+               struct ggml_tensor *b, enum ggml_glu_op op);
+GGML_API struct ggml_tensor *
+ggml_swiglu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_swiglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_geglu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
+
+/* -- Op builders: norms -- */
+GGML_API struct ggml_tensor *
+ggml_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
+GGML_API struct ggml_tensor *
+ggml_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
+GGML_API struct ggml_tensor *
+ggml_rms_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
+GGML_API struct ggml_tensor *
+ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                      float eps);
+
+/* -- Op builders: matrix products -- */
+GGML_API struct ggml_tensor *
+ggml_mul_mat(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b);
+GGML_API void
+ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
+
+/* -- Op builders: shape, copies, rows -- */
+GGML_API struct ggml_tensor *
+ggml_cpy(struct ggml_context *ctx, struct ggml_tensor *a,
+         struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_cast(struct ggml_context *ctx, struct ggml_tensor *a, enum ggml_type type);
+GGML_API struct ggml_tensor *
+ggml_cont(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_cont_1d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0);
+GGML_API struct ggml_tensor *
+ggml_cont_2d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1);
+GGML_API struct ggml_tensor *
+ggml_cont_3d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1, int64_t ne2);
+GGML_API struct ggml_tensor *
+ggml_cont_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1, int64_t ne2, int64_t ne3);
+GGML_API struct ggml_tensor *
+ggml_reshape(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_reshape_1d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0);
+GGML_API struct ggml_tensor *
+ggml_reshape_2d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+                int64_t ne1);
+GGML_API struct ggml_tensor *
+ggml_reshape_3d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+                int64_t ne1, int64_t ne2);
+GGML_API struct ggml_tensor *
+ggml_reshape_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+                int64_t ne1, int64_t ne2, int64_t ne3);
+GGML_API struct ggml_tensor *
+ggml_view_1d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             size_t offset);
+GGML_API struct ggml_tensor *
+ggml_view_2d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1, size_t nb1, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_view_3d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1, int64_t ne2, size_t nb1, size_t nb2, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_view_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+             int64_t ne1, int64_t ne2, int64_t ne3, size_t nb1, size_t nb2,
+             size_t nb3, size_t offset);
+GGML_API struct ggml_tensor *
+ggml_permute(struct ggml_context *ctx, struct ggml_tensor *a, int axis0,
+             int axis1, int axis2, int axis3);
+GGML_API struct ggml_tensor *
+ggml_transpose(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_concat(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, int dim);
+GGML_API struct ggml_tensor *
+ggml_get_rows(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b, struct ggml_tensor *c);
+
+/* -- Op builders: attention -- */
+GGML_API struct ggml_tensor *
+ggml_diag_mask_inf(struct ggml_context *ctx, struct ggml_tensor *a, int n_past);
+GGML_API struct ggml_tensor *
+ggml_diag_mask_inf_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                           int n_past);
+GGML_API struct ggml_tensor *
+ggml_soft_max(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_soft_max_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_soft_max_ext(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *mask, float scale, float max_bias);
+GGML_API struct ggml_tensor *
+ggml_soft_max_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                          struct ggml_tensor *mask, float scale,
+                          float max_bias);
+GGML_API struct ggml_tensor *
+ggml_rope(struct ggml_context *ctx, struct ggml_tensor *a,
+          struct ggml_tensor *b, int n_dims, int mode);
+GGML_API struct ggml_tensor *
+ggml_rope_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b, int n_dims, int mode);
+GGML_API struct ggml_tensor *
+ggml_rope_ext(struct ggml_context *ctx, struct ggml_tensor *a,
+              struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
+              int mode, int n_ctx_orig, float freq_base, float freq_scale,
+              float ext_factor, float attn_factor, float beta_fast,
+              float beta_slow);
+GGML_API struct ggml_tensor *
+ggml_rope_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                      struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
+                      int mode, int n_ctx_orig, float freq_base,
+                      float freq_scale, float ext_factor, float attn_factor,
+                      float beta_fast, float beta_slow);
+GGML_API struct ggml_tensor *
+ggml_flash_attn_ext(struct ggml_context *ctx, struct ggml_tensor *q,
+                    struct ggml_tensor *k, struct ggml_tensor *v,
+                    struct ggml_tensor *mask, float scale, float max_bias,
+                    float logit_softcap);
+GGML_API void
+ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
+GGML_API enum ggml_prec
+ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
+
+/* -- Graph -- */
+GGML_API void
+ggml_build_forward_expand(struct ggml_cgraph *cgraph,
+                          struct ggml_tensor *tensor);
+GGML_API struct ggml_cgraph *
+ggml_new_graph(struct ggml_context *ctx);
+GGML_API struct ggml_cgraph *
+ggml_new_graph_custom(struct ggml_context *ctx, size_t size, bool grads);
+GGML_API void
+ggml_graph_clear(struct ggml_cgraph *cgraph);
+GGML_API int
+ggml_graph_size(struct ggml_cgraph *cgraph);
+GGML_API struct ggml_tensor *
+ggml_graph_node(struct ggml_cgraph *cgraph, int i);
+GGML_API struct ggml_tensor **
+ggml_graph_nodes(struct ggml_cgraph *cgraph);
+GGML_API int
+ggml_graph_n_nodes(struct ggml_cgraph *cgraph);
+GGML_API void
+ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor);
+GGML_API size_t
+ggml_graph_overhead(void);
+GGML_API size_t
+ggml_graph_overhead_custom(size_t size, bool grads);
+GGML_API struct ggml_tensor *
+ggml_graph_get_tensor(const struct ggml_cgraph *cgraph, const char *name);
+GGML_API void
+ggml_graph_print(const struct ggml_cgraph *cgraph);
+GGML_API void
+ggml_graph_dump_dot(const struct ggml_cgraph *gb,
+                    const struct ggml_cgraph *cgraph, const char *filename);
+
+/* -- Thread pool parameters -- */
+GGML_API struct ggml_threadpool_params
+ggml_threadpool_params_default(int n_threads);
+GGML_API void
+ggml_threadpool_params_init(struct ggml_threadpool_params *p, int n_threads);
+GGML_API bool
+ggml_threadpool_params_match(const struct ggml_threadpool_params *p0,
+                             const struct ggml_threadpool_params *p1);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

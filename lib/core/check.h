@@ -1,0 +1,38 @@
+/* check.h - sums and products that say when they do not fit */
+#ifndef CORE_CHECK_H
+#define CORE_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Each writes *out and returns true, or returns false: it would overflow. */
+static inline bool
+check_add(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static inline bool
+check_mul(size_t a, size_t b, size_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* Rounds up to a multiple of `align`, a power of two. */
+static inline bool
+check_align(size_t a, size_t align, size_t *out)
+{
+    if (!check_add(a, align - 1, out))
+        return false;
+    *out &= ~(align - 1);
+    return true;
+}
+
+static inline bool
+is_power_of_two(uint64_t n)
+{
+    return n != 0 && (n & (n - 1)) == 0;
+}
+
+#endif

@@ -1,0 +1,20 @@
+/* error.h - filling in a struct gg_error */
+#ifndef CORE_ERROR_H
+#define CORE_ERROR_H
+
+#include <gg.h>
+
+/* Writes the sentence (err may be NULL) and returns `status`, so that a
+ * failing function can end with it. */
+__attribute__((format(printf, 3, 4))) enum gg_status
+error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...);
+
+/* Puts "prefix: " in front of the sentence; returns `status`. */
+__attribute__((format(printf, 3, 4))) enum gg_status
+error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...);
+
+/* "out of memory" */
+enum gg_status
+error_nomem(struct gg_error *err);
+
+#endif

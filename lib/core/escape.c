@@ -1,0 +1,67 @@
+/* escape.c - showing bytes that may not be text */
+#include "core/escape.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The length of the printable UTF-8 character at s, or 0. */
+static size_t
+printable(const unsigned char *s, size_t len)
+{
+    size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2
+             : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+
+    if (n == 0 || n > len)
+        return 0;
+    if (n == 1)
+        return s[0] >= 0x20 && s[0] != 0x7f && s[0] != '\\';
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xc2 && s[1] < 0xa0) || (s[0] == 0xe0 && s[1] < 0xa0) ||
+        (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+        (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0; /* C1, overlong, surrogate, beyond U+10FFFF */
+    return n;
+}
+
+static size_t
+escape_one(char out[4], unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char *names = "\nn\rr\tt\\\\";
+
+    out[0] = '\\';
+    for (; *names; names += 2)
+        if (c == (unsigned char)names[0]) {
+            out[1] = names[1];
+            return 2;
+        }
+    out[1] = 'x';
+    out[2] = hex[c >> 4];
+    out[3] = hex[c & 15];
+    return 4;
+}
+
+char *
+escape_bytes(char *buf, size_t size, const char *s, size_t len)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < len;) {
+        const unsigned char *p = (const unsigned char *)s + i;
+        size_t n = printable(p, len - i);
+        char one[4];
+        const char *from = n ? s + i : one;
+        size_t m = n ? n : escape_one(one, *p);
+
+        if (m >= size - used)
+            break;
+        memcpy(buf + used, from, m);
+        used += m;
+        i += n ? n : 1;
+    }
+    buf[used] = '\0';
+    return buf;
+}

@@ -1,0 +1,13 @@
+/* escape.h - showing bytes that may not be text */
+#ifndef CORE_ESCAPE_H
+#define CORE_ESCAPE_H
+
+#include <stddef.h>
+
+/* Writes s[0..len) to buf as printable text, NUL-ended, cut to fit: control
+ * characters, DEL, C1, backslash and bytes that are not UTF-8 become \n \r \t
+ * \\ or \xHH. Returns buf. */
+char *
+escape_bytes(char *buf, size_t size, const char *s, size_t len);
+
+#endif

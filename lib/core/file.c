@@ -1,0 +1,154 @@
+/* file.c - mapped input, and output that appears whole or not at all */
+#include <config.h>
+
+#include "core/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+static enum gg_status
+io_error(struct gg_error *err, const char *path)
+{
+    return error_set(err, GG_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+static enum gg_status
+map_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
+{
+    struct stat st;
+    void *p;
+
+    if (fstat(fd, &st))
+        return io_error(err, path);
+    if (!S_ISREG(st.st_mode))
+        return error_set(err, GG_ERR_IO, "%s: %s", path,
+                         S_ISDIR(st.st_mode) ? "is a directory"
+                                             : "not a regular file");
+    if (st.st_size == 0)
+        return error_set(err, GG_ERR_FORMAT, "%s: file is empty", path);
+    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return io_error(err, path);
+    *out = (struct file_map){ p, (size_t)st.st_size };
+    return GG_OK;
+}
+
+enum gg_status
+file_map(const char *path, struct file_map *out, struct gg_error *err)
+{
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    enum gg_status st;
+
+    if (fd < 0)
+        return io_error(err, path);
+    st = map_fd(fd, path, out, err);
+    close(fd);
+    return st;
+}
+
+void
+file_unmap(struct file_map *map)
+{
+    if (map->data)
+        munmap(map->data, map->size);
+    *map = (struct file_map){ 0 };
+}
+
+/* A name beside `path`, so that the rename stays in one file system. */
+static enum gg_status
+open_temporary(const char *path, struct file_out *f, struct gg_error *err)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t len = strlen(path);
+    mode_t mask;
+    int fd;
+
+    f->path = mem_strndup(path, len);
+    f->temporary = mem_alloc(len + sizeof(suffix));
+    if (!f->path || !f->temporary)
+        return error_nomem(err);
+    memcpy(f->temporary, path, len);
+    memcpy(f->temporary + len, suffix, sizeof(suffix));
+    fd = mkostemp(f->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        f->temporary[0] = '\0'; /* nothing to remove */
+        return io_error(err, path);
+    }
+    mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    f->stream = fdopen(fd, "wb");
+    if (!f->stream) {
+        close(fd);
+        return io_error(err, path);
+    }
+    return GG_OK;
+}
+
+enum gg_status
+file_create(const char *path, struct file_out *out, struct gg_error *err)
+{
+    struct file_out f = { 0 };
+    enum gg_status st = open_temporary(path, &f, err);
+
+    if (st == GG_OK)
+        *out = f;
+    else
+        file_discard(&f);
+    return st;
+}
+
+enum gg_status
+file_commit(struct file_out *out, struct gg_error *err)
+{
+    FILE *stream = out->stream;
+    int failed = ferror(stream) || fflush(stream) || fsync(fileno(stream));
+    enum gg_status st = failed ? io_error(err, out->path) : GG_OK;
+
+    out->stream = NULL;
+    if (fclose(stream) && st == GG_OK)
+        st = io_error(err, out->path);
+    if (st == GG_OK && rename(out->temporary, out->path))
+        st = io_error(err, out->path);
+    if (st == GG_OK)
+        out->temporary[0] = '\0';
+    file_discard(out);
+    return st;
+}
+
+void
+file_discard(struct file_out *out)
+{
+    if (out->stream)
+        fclose(out->stream);
+    if (out->temporary && out->temporary[0])
+        unlink(out->temporary);
+    mem_free(out->path);
+    mem_free(out->temporary);
+    *out = (struct file_out){ 0 };
+}
+
+enum gg_status
+file_write_all(int fd, const void *data, size_t size, struct gg_error *err)
+{
+    const char *p = data;
+
+    while (size) {
+        ssize_t n = write(fd, p, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return error_set(err, GG_ERR_IO, "%s", strerror(errno));
+        p += n;
+        size -= (size_t)n;
+    }
+    return GG_OK;
+}

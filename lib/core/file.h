@@ -1,0 +1,38 @@
+/* file.h - mapped input, and output that appears whole or not at all */
+#ifndef CORE_FILE_H
+#define CORE_FILE_H
+
+#include <stdio.h>
+
+#include "core/error.h"
+
+struct file_map {
+    void *data;
+    size_t size;
+};
+
+/* Maps a regular file for reading. Messages name `path`. */
+enum gg_status
+file_map(const char *path, struct file_map *out, struct gg_error *err);
+void
+file_unmap(struct file_map *map); /* takes an empty one */
+
+/* A file that is written under a temporary name beside `path`. */
+struct file_out {
+    FILE *stream;
+    char *path, *temporary;
+};
+
+enum gg_status
+file_create(const char *path, struct file_out *out, struct gg_error *err);
+/* Flushes to the disk and renames; on failure nothing is left behind. */
+enum gg_status
+file_commit(struct file_out *out, struct gg_error *err);
+void
+file_discard(struct file_out *out); /* takes one that is done */
+
+/* Writes all of it, however often write() returns early. */
+enum gg_status
+file_write_all(int fd, const void *data, size_t size, struct gg_error *err);
+
+#endif

@@ -1,0 +1,112 @@
+/* mem.c - the one place that allocates, so that tests can make it fail */
+#include "core/mem.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/check.h"
+
+static _Atomic long fail_countdown = -1;
+
+void
+mem_fail_after(long n)
+{
+    fail_countdown = n;
+}
+
+static bool
+must_fail(void)
+{
+    long n = atomic_load_explicit(&fail_countdown, memory_order_relaxed);
+
+    if (n < 0)
+        return false;
+    if (n == 0)
+        return true;
+    fail_countdown = n - 1; /* tests that inject failures have one thread */
+    return false;
+}
+
+void *
+mem_alloc(size_t size)
+{
+    return must_fail() ? NULL : malloc(size ? size : 1);
+}
+
+void *
+mem_zalloc(size_t size)
+{
+    return mem_array(1, size);
+}
+
+void *
+mem_array(size_t n, size_t size)
+{
+    return must_fail() ? NULL : calloc(n ? n : 1, size ? size : 1);
+}
+
+void *
+mem_realloc(void *p, size_t size)
+{
+    return must_fail() ? NULL : realloc(p, size ? size : 1);
+}
+
+void *
+mem_dup(const void *p, size_t size)
+{
+    void *copy = mem_alloc(size);
+
+    if (copy && size)
+        memcpy(copy, p, size);
+    return copy;
+}
+
+char *
+mem_strndup(const char *s, size_t len)
+{
+    size_t size;
+    char *copy = check_add(len, 1, &size) ? mem_alloc(size) : NULL;
+
+    if (!copy)
+        return NULL;
+    if (len)
+        memcpy(copy, s, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+void
+mem_free(void *p)
+{
+    free(p);
+}
+
+void *
+mem_aligned(size_t align, size_t size)
+{
+    size_t padded;
+
+    if (must_fail() || !check_align(size ? size : 1, align, &padded))
+        return NULL;
+    return aligned_alloc(align, padded);
+}
+
+bool
+mem_grow(void *p, size_t *cap, size_t n, size_t size)
+{
+    void **array = p;
+    size_t want = *cap ? *cap : 16, bytes;
+    void *grown;
+
+    if (n <= *cap)
+        return true;
+    while (want < n)
+        if (!check_mul(want, 2, &want))
+            return false;
+    if (!check_mul(want, size, &bytes) || !(grown = mem_realloc(*array, bytes)))
+        return false;
+    *array = grown;
+    *cap = want;
+    return true;
+}

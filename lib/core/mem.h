@@ -1,0 +1,41 @@
+/* mem.h - the one place that allocates, so that tests can make it fail */
+#ifndef CORE_MEM_H
+#define CORE_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* All return NULL when there is no memory or a size would overflow; free()
+ * what they return with mem_free(). */
+void *
+mem_alloc(size_t size);
+void *
+mem_zalloc(size_t size);
+/* n * size bytes, all zero. */
+void *
+mem_array(size_t n, size_t size);
+void *
+mem_realloc(void *p, size_t size);
+void *
+mem_dup(const void *p, size_t size);
+/* A NUL-ended copy of the first `len` bytes. */
+char *
+mem_strndup(const char *s, size_t len);
+void
+mem_free(void *p);
+
+/* Starts on an `align` boundary (a power of two). */
+void *
+mem_aligned(size_t align, size_t size);
+
+/* Makes room for `n` elements of `size` in the growing array *p with room for
+ * *cap. On failure returns false and leaves both as they were. */
+bool
+mem_grow(void *p, size_t *cap, size_t n, size_t size);
+
+/* For tests: the allocation after `n` successful ones fails, and so do all
+ * that follow. -1: none fails. */
+void
+mem_fail_after(long n);
+
+#endif
