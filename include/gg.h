@@ -15,8 +15,8 @@
 
 #include "ggml.h"
 
-#define GG_API         __attribute__((visibility("default"))) extern
-#define GG_MUST_CHECK  __attribute__((warn_unused_result))
+#define GG_API        __attribute__((visibility("default"))) extern
+#define GG_MUST_CHECK __attribute__((warn_unused_result))
 
 #ifdef __cplusplus
 extern "C" {
@@ -125,9 +125,9 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
 /* What turning ids back into bytes has to remember between two ids. All zero
  * at the start of a sequence. */
 struct gg_decode_state {
-    bool started;     /* an id has been decoded */
-    bool keep_blank;  /* set by the caller: nothing was put before the text */
-    bool drop_blank;  /* the next blank is one that encoding had added */
+    bool started;    /* an id has been decoded */
+    bool keep_blank; /* set by the caller: nothing was put before the text */
+    bool drop_blank; /* the next blank is one that encoding had added */
 };
 
 enum {
@@ -170,10 +170,10 @@ GG_API int32_t
 gg_model_n_ctx_train(const struct gg_model *model);
 
 struct gg_session_params {
-    int32_t n_ctx;         /* positions a slot can hold; 0: the model's own */
-    int32_t n_slots;       /* sequences held at once; 0: 1 */
-    int32_t n_batch;       /* ids evaluated together at most; 0: 512 */
-    int32_t n_threads;     /* 0: the processors that this process may use */
+    int32_t n_ctx;          /* positions a slot can hold; 0: the model's own */
+    int32_t n_slots;        /* sequences held at once; 0: 1 */
+    int32_t n_batch;        /* ids evaluated together at most; 0: 512 */
+    int32_t n_threads;      /* 0: the processors that this process may use */
     enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16 or GGML_TYPE_F32 */
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
@@ -280,8 +280,8 @@ enum gg_line_kind {
 struct gg_line {
     enum gg_line_kind kind;
     bool numbered;
-    uint64_t sequence;   /* 0 where not numbered */
-    const int32_t *ids;  /* GG_LINE_IDS */
+    uint64_t sequence;  /* 0 where not numbered */
+    const int32_t *ids; /* GG_LINE_IDS */
     size_t n_ids;
     const char *message; /* GG_LINE_ERROR; NUL-ended */
 };
@@ -341,10 +341,10 @@ struct gg_logit_record {
     enum gg_record_kind kind;
     struct gg_logit_head head; /* the head in force; set for every kind */
     uint64_t sequence;
-    uint64_t position;   /* ids that the sequence holds after the chunk */
-    const int32_t *ids;  /* the chunk */
+    uint64_t position;  /* ids that the sequence holds after the chunk */
+    const int32_t *ids; /* the chunk */
     size_t n_ids;
-    const float *logits; /* widened to f32; dense: n = n_vocab */
+    const float *logits;      /* widened to f32; dense: n = n_vocab */
     const int32_t *logit_ids; /* NULL: dense, logits[i] belongs to id i */
     size_t n_logits;
     double log_sum_exp;  /* over the whole vocabulary; sparse only */

@@ -599,8 +599,8 @@ ggml_get_name(const struct ggml_tensor *tensor);
 GGML_API struct ggml_tensor *
 ggml_set_name(struct ggml_tensor *tensor, const char *name);
 GGML_ATTRIBUTE_FORMAT(2, 3)
-GGML_API struct ggml_tensor *ggml_format_name(struct ggml_tensor *tensor,
-                                              const char *fmt, ...);
+GGML_API struct ggml_tensor *
+ggml_format_name(struct ggml_tensor *tensor, const char *fmt, ...);
 GGML_API void
 ggml_set_input(struct ggml_tensor *tensor);
 GGML_API void

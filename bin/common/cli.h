@@ -26,14 +26,11 @@ void
 cli_start(void);
 
 /* "NAME: message" on stderr. */
-CLI_PRINTF(1, 2) void
-cli_warn(const char *fmt, ...);
+CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
 /* The same, then status 1. What file_out holds is discarded at exit. */
-CLI_NORETURN CLI_PRINTF(1, 2) void
-cli_die(const char *fmt, ...);
+CLI_NORETURN CLI_PRINTF(1, 2) void cli_die(const char *fmt, ...);
 /* The same with a hint at --help, then status 2. */
-CLI_NORETURN CLI_PRINTF(1, 2) void
-cli_misuse(const char *fmt, ...);
+CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 /* After getopt_long() returned '?' or ':' has printed its line. */
 CLI_NORETURN void
 cli_bad_option(void);

@@ -1,8 +1,11 @@
 /* error.c - filling in a struct gg_error; names of the status codes */
+#include <config.h>
+
 #include "core/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 enum gg_status
 error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...)
@@ -20,19 +23,22 @@ error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 enum gg_status
 error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 {
-    struct gg_error old;
+    char prefix[256];
+    size_t room = sizeof(err->message), len, keep;
     va_list ap;
-    int n;
 
     if (!err)
         return status;
-    old = *err;
     va_start(ap, fmt);
-    n = vsnprintf(err->message, sizeof(err->message), fmt, ap);
+    vsnprintf(prefix, sizeof(prefix) - 2, fmt, ap);
     va_end(ap);
-    if (n >= 0 && (size_t)n < sizeof(err->message))
-        snprintf(err->message + n, sizeof(err->message) - (size_t)n, ": %s",
-                 old.message);
+    len = strlen(prefix);
+    prefix[len++] = ':';
+    prefix[len++] = ' ';
+    keep = strnlen(err->message, room - len - 1); /* what no longer fits goes */
+    memmove(err->message + len, err->message, keep);
+    memcpy(err->message, prefix, len);
+    err->message[len + keep] = '\0';
     return status;
 }
 

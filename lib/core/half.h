@@ -51,8 +51,8 @@ half_from_float(float f)
     if (a >= 0x477ff000) /* rounds to 2^16 or more */
         return (uint16_t)(sign | 0x7c00);
     if (a < 0x38800000) /* subnormal: the addition rounds at 2^-24 */
-        return (uint16_t)(sign | (float_bits(bits_float(a) + 0.5f) -
-                                  0x3f000000));
+        return (uint16_t)(sign |
+                          (float_bits(bits_float(a) + 0.5f) - 0x3f000000));
     a += 0xfff + (a >> 13 & 1);
     return (uint16_t)(sign | ((a - 0x38000000) >> 13));
 }
