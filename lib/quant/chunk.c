@@ -1,0 +1,123 @@
+/* chunk.c - quantising rows of a tensor, and looking for damage in them */
+#include <math.h>
+#include <string.h>
+#include <ggml.h>
+
+#include "core/half.h"
+#include "quant/types.h"
+
+/* No type here searches in tables that must be built first. */
+void
+ggml_quantize_init(enum ggml_type type)
+{
+    (void)type;
+}
+
+void
+ggml_quantize_free(void)
+{
+}
+
+bool
+ggml_quantize_requires_imatrix(enum ggml_type type)
+{
+    return type == GGML_TYPE_IQ2_XXS || type == GGML_TYPE_IQ2_XS ||
+           type == GGML_TYPE_IQ1_S;
+}
+
+size_t
+ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
+                    int64_t start, int64_t nrows, int64_t n_per_row,
+                    const float *imatrix)
+{
+    const struct quant_type *t = quant_type(type);
+    size_t row_size;
+    char *out;
+
+    GGML_ASSERT(t && t->traits.from_float_ref && "no quantiser");
+    GGML_ASSERT(n_per_row % t->traits.blck_size == 0);
+    GGML_ASSERT(start % n_per_row == 0);
+    GGML_ASSERT(imatrix || !ggml_quantize_requires_imatrix(type));
+    row_size = ggml_row_size(type, n_per_row);
+    out = (char *)dst + (size_t)(start / n_per_row) * row_size;
+    src += start;
+    for (int64_t i = 0; i < nrows; i++) {
+        if (imatrix && t->quantize_weighted)
+            t->quantize_weighted(src, out, n_per_row, imatrix);
+        else
+            t->traits.from_float_ref(src, out, n_per_row);
+        src += n_per_row;
+        out += row_size;
+    }
+    return (size_t)nrows * row_size;
+}
+
+static bool
+half_is_finite(const void *p)
+{
+    uint16_t h;
+
+    memcpy(&h, p, sizeof(h));
+    return (h & 0x7c00) != 0x7c00;
+}
+
+static bool
+bf16_is_finite(const void *p)
+{
+    uint16_t h;
+
+    memcpy(&h, p, sizeof(h));
+    return (h & 0x7f80) != 0x7f80;
+}
+
+static bool
+float_is_finite(const void *p)
+{
+    uint32_t u;
+
+    memcpy(&u, p, sizeof(u));
+    return (u & 0x7f800000) != 0x7f800000;
+}
+
+static bool
+double_is_finite(const void *p)
+{
+    double d;
+
+    memcpy(&d, p, sizeof(d));
+    return isfinite(d);
+}
+
+static bool
+block_is_sound(const struct quant_type *t, enum ggml_type type, const char *p)
+{
+    switch (type) {
+    case GGML_TYPE_F32:
+        return float_is_finite(p);
+    case GGML_TYPE_F64:
+        return double_is_finite(p);
+    case GGML_TYPE_F16:
+        return half_is_finite(p);
+    case GGML_TYPE_BF16:
+        return bf16_is_finite(p);
+    default:
+        for (int i = 0; i < t->n_scales; i++)
+            if (!half_is_finite(p + t->scale_at[i]))
+                return false;
+        return true;
+    }
+}
+
+bool
+ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes)
+{
+    const struct quant_type *t = quant_type(type);
+    const char *p = data;
+
+    if (!t || nbytes % t->traits.type_size)
+        return false;
+    for (size_t at = 0; at < nbytes; at += t->traits.type_size)
+        if (!block_is_sound(t, type, p + at))
+            return false;
+    return true;
+}

@@ -1,0 +1,34 @@
+/* types.h - what is known of every data type
+ *
+ * A type is one line of the table in table.c. Its block format lives in a
+ * file of its family, bit for bit as GGUF files hold it. */
+#ifndef QUANT_TYPES_H
+#define QUANT_TYPES_H
+
+#include <stdbool.h>
+#include <ggml.h>
+
+struct quant_type {
+    struct ggml_type_traits traits;
+    /* Quantises n values (whole blocks of one row) with care for the columns
+     * that `weights`, n of them, say matter. NULL: weights change nothing. */
+    void (*quantize_weighted)(const float *x, void *y, int64_t n,
+                              const float *weights);
+    /* Where a block holds its F16 scales, in bytes; the first n_scales. */
+    uint8_t n_scales, scale_at[2];
+};
+
+/* The line of a type; NULL for a number that is no type, or was removed. */
+const struct quant_type *
+quant_type(enum ggml_type type);
+
+/* The public part of it; NULL as above. May be asked with any number that
+ * was found in a file. */
+const struct ggml_type_traits *
+quant_traits(enum ggml_type type);
+
+/* The type's name, or "unknown": for messages about numbers from files. */
+const char *
+quant_name(enum ggml_type type);
+
+#endif
