@@ -60,8 +60,7 @@
 
 #define GGML_ABORT(...) ggml_abort(__FILE__, __LINE__, __VA_ARGS__)
 #define GGML_ASSERT(x)                                                         \
-    if (!(x))                                                                  \
-    GGML_ABORT("GGML_ASSERT(%s) failed", #x)
+    ((x) ? (void)0 : GGML_ABORT("GGML_ASSERT(%s) failed", #x))
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,0 +1,199 @@
+/* graph.c - collecting a graph: depth first, each tensor once */
+#include "tensor/graph.h"
+
+#include <string.h>
+
+#include "core/check.h"
+#include "core/log.h"
+#include "tensor/context.h"
+#include "tensor/tensor.h"
+
+size_t
+tensor_set_slots(size_t n)
+{
+    size_t slots = 16;
+
+    /* At most half full, but for graphs with as many leafs as nodes. */
+    while (slots < n)
+        slots *= 2;
+    return slots;
+}
+
+static size_t
+graph_slots(size_t size)
+{
+    return tensor_set_slots(2 * size + 1); /* one stays empty */
+}
+
+/* Bytes of the object, and with g where its arrays lie. Pointers first, so
+ * that all of them are aligned. */
+static size_t
+lay_out(size_t size, bool grads, struct ggml_cgraph *g)
+{
+    size_t slots = graph_slots(size);
+    size_t pointers = 2 * size + slots;
+
+    if (g) {
+        g->nodes = (void *)(g + 1);
+        g->leafs = g->nodes + size;
+        g->visited.keys = g->leafs + size;
+        g->visited.mask = slots - 1;
+        g->use_counts = (void *)(g->visited.keys + slots);
+    }
+    /* Gradients and their accumulators are kept by slot, too. */
+    if (grads)
+        pointers += 2 * slots;
+    return sizeof(*g) + pointers * sizeof(void *) + slots * sizeof(int32_t);
+}
+
+size_t
+ggml_graph_overhead_custom(size_t size, bool grads)
+{
+    return sizeof(struct ggml_object) +
+           GGML_PAD(lay_out(size, grads, NULL), (size_t)GGML_MEM_ALIGN);
+}
+
+size_t
+ggml_graph_overhead(void)
+{
+    return ggml_graph_overhead_custom(GGML_DEFAULT_GRAPH_SIZE, false);
+}
+
+struct ggml_cgraph *
+ggml_new_graph_custom(struct ggml_context *ctx, size_t size, bool grads)
+{
+    struct ggml_cgraph *g;
+
+    GGML_ASSERT(size <= INT32_MAX / 8);
+    g = context_new_object(ctx, GGML_OBJECT_TYPE_GRAPH,
+                           lay_out(size, grads, NULL));
+    g->size = (int)size;
+    lay_out(size, grads, g);
+    ggml_graph_clear(g);
+    return g;
+}
+
+struct ggml_cgraph *
+ggml_new_graph(struct ggml_context *ctx)
+{
+    return ggml_new_graph_custom(ctx, GGML_DEFAULT_GRAPH_SIZE, false);
+}
+
+void
+ggml_graph_clear(struct ggml_cgraph *cgraph)
+{
+    cgraph->n_nodes = cgraph->n_leafs = 0;
+    memset(cgraph->visited.keys, 0,
+           (cgraph->visited.mask + 1) * sizeof(*cgraph->visited.keys));
+}
+
+static void
+append(struct ggml_cgraph *g, struct ggml_tensor *t)
+{
+    bool leaf = t->op == GGML_OP_NONE && !(t->flags & GGML_TENSOR_FLAG_PARAM);
+    int *n = leaf ? &g->n_leafs : &g->n_nodes;
+
+    GGML_ASSERT(*n < g->size);
+    if (!t->name[0])
+        tensor_name_number(t, leaf ? "leaf_" : "node_", *n);
+    (leaf ? g->leafs : g->nodes)[(*n)++] = t;
+}
+
+/* Appends t after its sources; returns its slot. Goes as deep as the graph
+ * is, which the size that the caller gave it bounds. */
+static size_t
+visit(struct ggml_cgraph *g, struct ggml_tensor *t)
+{
+    size_t slot = tensor_set_find(&g->visited, t);
+
+    if (g->visited.keys[slot])
+        return slot;
+    g->visited.keys[slot] = t;
+    g->use_counts[slot] = 0;
+    for (int i = 0; i < GGML_MAX_SRC; i++)
+        if (t->src[i])
+            g->use_counts[visit(g, t->src[i])]++;
+    if (t->op != GGML_OP_NONE)
+        t->flags |= GGML_TENSOR_FLAG_COMPUTE;
+    append(g, t);
+    return slot;
+}
+
+void
+ggml_build_forward_expand(struct ggml_cgraph *cgraph,
+                          struct ggml_tensor *tensor)
+{
+    visit(cgraph, tensor);
+}
+
+void
+ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor)
+{
+    GGML_ASSERT(cgraph->n_nodes < cgraph->size);
+    cgraph->nodes[cgraph->n_nodes++] = tensor;
+}
+
+struct ggml_cgraph
+graph_slice(struct ggml_cgraph *graph, int first, int end)
+{
+    struct ggml_cgraph slice = *graph;
+
+    slice.size = slice.n_leafs = 0;
+    slice.leafs = NULL;
+    slice.nodes = graph->nodes + first;
+    slice.n_nodes = end - first;
+    return slice;
+}
+
+int
+graph_use_count(const struct ggml_cgraph *graph, const struct ggml_tensor *t)
+{
+    size_t slot = tensor_set_find(&graph->visited, t);
+
+    return graph->visited.keys[slot] ? graph->use_counts[slot] : 0;
+}
+
+int
+ggml_graph_size(struct ggml_cgraph *cgraph)
+{
+    return cgraph->size;
+}
+
+/* Negative i counts from the end. */
+struct ggml_tensor *
+ggml_graph_node(struct ggml_cgraph *cgraph, int i)
+{
+    if (i < 0)
+        i += cgraph->n_nodes;
+    GGML_ASSERT(i >= 0 && i < cgraph->n_nodes);
+    return cgraph->nodes[i];
+}
+
+struct ggml_tensor **
+ggml_graph_nodes(struct ggml_cgraph *cgraph)
+{
+    return cgraph->nodes;
+}
+
+int
+ggml_graph_n_nodes(struct ggml_cgraph *cgraph)
+{
+    return cgraph->n_nodes;
+}
+
+static struct ggml_tensor *
+find_named(struct ggml_tensor **array, int n, const char *name)
+{
+    for (int i = 0; i < n; i++)
+        if (strcmp(array[i]->name, name) == 0)
+            return array[i];
+    return NULL;
+}
+
+struct ggml_tensor *
+ggml_graph_get_tensor(const struct ggml_cgraph *cgraph, const char *name)
+{
+    struct ggml_tensor *t = find_named(cgraph->leafs, cgraph->n_leafs, name);
+
+    return t ? t : find_named(cgraph->nodes, cgraph->n_nodes, name);
+}
