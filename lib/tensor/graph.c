@@ -100,7 +100,8 @@ append(struct ggml_cgraph *g, struct ggml_tensor *t)
 }
 
 /* Appends t after its sources; returns its slot. Goes as deep as the graph
- * is, which the size that the caller gave it bounds. */
+ * is, which the size that the caller gave it bounds. A cast is its own
+ * source. */
 static size_t
 visit(struct ggml_cgraph *g, struct ggml_tensor *t)
 {
@@ -111,7 +112,7 @@ visit(struct ggml_cgraph *g, struct ggml_tensor *t)
     g->visited.keys[slot] = t;
     g->use_counts[slot] = 0;
     for (int i = 0; i < GGML_MAX_SRC; i++)
-        if (t->src[i])
+        if (t->src[i] && t->src[i] != t)
             g->use_counts[visit(g, t->src[i])]++;
     if (t->op != GGML_OP_NONE)
         t->flags |= GGML_TENSOR_FLAG_COMPUTE;

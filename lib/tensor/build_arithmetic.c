@@ -1,0 +1,115 @@
+/* build_arithmetic.c - op builders: element by element, sums, repetition */
+#include "tensor/tensor.h"
+
+/* a op b, where b is repeated to a's shape. */
+static struct ggml_tensor *
+binary(struct ggml_context *ctx, enum ggml_op op, struct ggml_tensor *a,
+       struct ggml_tensor *b, bool inplace)
+{
+    GGML_ASSERT(ggml_can_repeat(b, a));
+    return tensor_record(tensor_like(ctx, a, inplace), op, a, b);
+}
+
+#define BINARY(name, op)                                                       \
+    struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \
+                                    struct ggml_tensor *a,                     \
+                                    struct ggml_tensor *b)                     \
+    {                                                                          \
+        return binary(ctx, op, a, b, false);                                   \
+    }                                                                          \
+    struct ggml_tensor *ggml_##name##_inplace(struct ggml_context *ctx,        \
+                                              struct ggml_tensor *a,           \
+                                              struct ggml_tensor *b)           \
+    {                                                                          \
+        return binary(ctx, op, a, b, true);                                    \
+    }
+BINARY(add, GGML_OP_ADD)
+BINARY(sub, GGML_OP_SUB)
+BINARY(mul, GGML_OP_MUL)
+BINARY(div, GGML_OP_DIV)
+#undef BINARY
+
+struct ggml_tensor *
+ggml_sqr(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    return tensor_record(ggml_dup_tensor(ctx, a), GGML_OP_SQR, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_sqrt(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    return tensor_record(ggml_dup_tensor(ctx, a), GGML_OP_SQRT, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_sum_rows(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    struct ggml_tensor *t =
+        ggml_new_tensor_4d(ctx, a->type, 1, a->ne[1], a->ne[2], a->ne[3]);
+
+    return tensor_record(t, GGML_OP_SUM_ROWS, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_repeat_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+               int64_t ne1, int64_t ne2, int64_t ne3)
+{
+    struct ggml_tensor *t =
+        ggml_new_tensor_4d(ctx, a->type, ne0, ne1, ne2, ne3);
+
+    GGML_ASSERT(ggml_is_empty(a) || ggml_can_repeat(a, t));
+    return tensor_record(t, GGML_OP_REPEAT, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_repeat(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b)
+{
+    GGML_ASSERT(ggml_can_repeat(a, b));
+    return ggml_repeat_4d(ctx, a, b->ne[0], b->ne[1], b->ne[2], b->ne[3]);
+}
+
+/* op_params: factor, summand. */
+static struct ggml_tensor *
+scale(struct ggml_context *ctx, struct ggml_tensor *a, float s, float b,
+      bool inplace)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(tensor_has_even_rows(a));
+    t = tensor_like(ctx, a, inplace);
+    tensor_set_f32(t, 0, s);
+    tensor_set_f32(t, 1, b);
+    return tensor_record(t, GGML_OP_SCALE, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_scale(struct ggml_context *ctx, struct ggml_tensor *a, float s)
+{
+    return scale(ctx, a, s, 0, false);
+}
+
+struct ggml_tensor *
+ggml_scale_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float s)
+{
+    return scale(ctx, a, s, 0, true);
+}
+
+struct ggml_tensor *
+ggml_scale_bias(struct ggml_context *ctx, struct ggml_tensor *a, float s,
+                float b)
+{
+    return scale(ctx, a, s, b, false);
+}
+
+/* op_params: least, greatest. Always in place. */
+struct ggml_tensor *
+ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
+           float max)
+{
+    struct ggml_tensor *t = ggml_view_tensor(ctx, a);
+
+    tensor_set_f32(t, 0, min);
+    tensor_set_f32(t, 1, max);
+    return tensor_record(t, GGML_OP_CLAMP, a, NULL);
+}

@@ -1,0 +1,109 @@
+/* build_product.c - op builders: norms and matrix products */
+#include "tensor/tensor.h"
+
+/* op_params: epsilon. */
+static struct ggml_tensor *
+norm(struct ggml_context *ctx, enum ggml_op op, struct ggml_tensor *a,
+     float eps, bool inplace)
+{
+    struct ggml_tensor *t = tensor_like(ctx, a, inplace);
+
+    tensor_set_f32(t, 0, eps);
+    return tensor_record(t, op, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps)
+{
+    return norm(ctx, GGML_OP_NORM, a, eps, false);
+}
+
+struct ggml_tensor *
+ggml_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float eps)
+{
+    return norm(ctx, GGML_OP_NORM, a, eps, true);
+}
+
+struct ggml_tensor *
+ggml_rms_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps)
+{
+    return norm(ctx, GGML_OP_RMS_NORM, a, eps, false);
+}
+
+struct ggml_tensor *
+ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                      float eps)
+{
+    return norm(ctx, GGML_OP_RMS_NORM, a, eps, true);
+}
+
+/* True if each row of b can be multiplied with the rows of a, whose planes
+ * serve several of b's. */
+static bool
+can_multiply(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    return a->ne[0] == b->ne[0] && b->ne[2] % a->ne[2] == 0 &&
+           b->ne[3] % a->ne[3] == 0;
+}
+
+struct ggml_tensor *
+ggml_mul_mat(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(can_multiply(a, b));
+    GGML_ASSERT(!ggml_is_transposed(a));
+    t = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, a->ne[1], b->ne[1], b->ne[2],
+                           b->ne[3]);
+    return tensor_record(t, GGML_OP_MUL_MAT, a, b);
+}
+
+/* op_params: the precision. */
+void
+ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec)
+{
+    GGML_ASSERT(a->op == GGML_OP_MUL_MAT);
+    tensor_set_i32(a, 0, (int32_t)prec);
+}
+
+/* op_params: factor of q.k, ALiBi's greatest bias, soft cap, precision. */
+struct ggml_tensor *
+ggml_flash_attn_ext(struct ggml_context *ctx, struct ggml_tensor *q,
+                    struct ggml_tensor *k, struct ggml_tensor *v,
+                    struct ggml_tensor *mask, float scale, float max_bias,
+                    float logit_softcap)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(can_multiply(k, q));
+    GGML_ASSERT(q->ne[3] == k->ne[3] && q->ne[3] == v->ne[3]);
+    if (mask) {
+        GGML_ASSERT(mask->type == GGML_TYPE_F16 && ggml_is_contiguous(mask));
+        GGML_ASSERT(q->ne[2] % mask->ne[2] == 0);
+        GGML_ASSERT(q->ne[3] % mask->ne[3] == 0);
+    }
+    GGML_ASSERT(max_bias <= 0 || mask);
+    t = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, v->ne[0], q->ne[2], q->ne[1],
+                           q->ne[3]);
+    tensor_set_f32(t, 0, scale);
+    tensor_set_f32(t, 1, max_bias);
+    tensor_set_f32(t, 2, logit_softcap);
+    t->src[2] = v;
+    t->src[3] = mask;
+    return tensor_record(t, GGML_OP_FLASH_ATTN_EXT, q, k);
+}
+
+void
+ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec)
+{
+    GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT);
+    tensor_set_i32(a, 3, (int32_t)prec);
+}
+
+enum ggml_prec
+ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a)
+{
+    GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT);
+    return (enum ggml_prec)tensor_get_i32(a, 3);
+}
