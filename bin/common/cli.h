@@ -1,4 +1,15 @@
-/* cli.h - what every tool does the same way */
+/* cli.h - what every tool does the same way
+ *
+ *     const char cli_name[] = "gg-x";
+ *
+ *     int
+ *     main(int argc, char **argv)
+ *     {
+ *         cli_start();
+ *         parse(argc, argv);
+ *         return cli_finish(run());
+ *     }
+ */
 #ifndef COMMON_CLI_H
 #define COMMON_CLI_H
 
@@ -27,7 +38,7 @@ cli_start(void);
 
 /* "NAME: message" on stderr. */
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
-/* The same, then status 1. What file_out holds is discarded at exit. */
+/* The same, then status 1. What cli_output() holds is discarded. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_die(const char *fmt, ...);
 /* The same with a hint at --help, then status 2. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
@@ -35,7 +46,14 @@ CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 CLI_NORETURN void
 cli_bad_option(void);
 
-/* Ends with the sentence if the status is not GG_OK. */
+/* getopt_long() whose complaints carry the tool's name; a wrong option ends
+ * with status 2, and so never returns '?'. -1: no option is left. */
+int
+cli_getopt(int argc, char **argv, const char *letters,
+           const struct option *options);
+
+/* Ends with the sentence if the status is not GG_OK; by the signal that came,
+ * if it is GG_ERR_ABORTED and one did. */
 void
 cli_check(enum gg_status status, const struct gg_error *err);
 
@@ -48,7 +66,9 @@ cli_version(void);
 CLI_NORETURN void
 cli_help(const char *text);
 
-/* ---- values of options: options.c; anything else ends with status 2 ---- */
+/* ---- values of options: options.c; anything else ends with status 2 ----
+ * `option` is for the message: "--top-k". Numbers are decimal and in the C
+ * locale, without blanks; none of them is cut or rounded to fit. */
 
 int64_t
 cli_int(const char *option, const char *text, int64_t min, int64_t max);
@@ -70,12 +90,17 @@ cli_model(const char *name, bool quiet);
 /* Opens FILE for reading; NULL and "-" are standard input. */
 int
 cli_open_input(const char *path);
-/* All of it in memory; *len gets the bytes. The caller frees it. */
+/* What messages call it: "standard input", or the path. */
+const char *
+cli_input_name(const char *path);
+/* All of it in memory, and a NUL after it; *len gets the bytes before the NUL.
+ * The caller frees it. */
 char *
 cli_read_all(int fd, const char *name, size_t *len);
 
-/* Makes -o FILE the standard output: under a temporary name, renamed by
- * cli_finish(), removed if the tool fails or is killed. */
+/* Makes -o FILE the standard output: under a temporary name beside it, renamed
+ * by cli_finish(), removed by every other end. What is no regular file (a
+ * FIFO, /dev/null) is opened as it is; NULL and "-" change nothing. */
 void
 cli_output(const char *path);
 
@@ -83,15 +108,24 @@ cli_output(const char *path);
 void
 cli_refuse_terminal(void);
 
-/* Ends main(): flushes, closes and checks stdout, renames -o's file; a full
- * disk is an exit status, too. Returns the status to exit with. */
+/* Flushes, closes and checks stdout, so that whoever reads it sees its end
+ * while this tool goes on; dies if something was lost. */
+void
+cli_close_output(void);
+
+/* Ends main(): closes stdout as above unless that was done, and gives -o's
+ * file its name. Returns the status to exit with; a full disk is 1. */
 int
 cli_finish(int status);
 
+/* Removes -o's temporary file; safe in a signal handler. */
+void
+cli_discard_output(void);
+
 /* ---- signals: signal.c ---- */
 
-/* INT and TERM set a flag (and the default action returns) instead of ending
- * the tool at once. */
+/* HUP, INT and TERM set a flag instead of ending the tool at once; a second
+ * one ends it. Calls that wait return early: a reader's GG_ERR_ABORTED. */
 void
 cli_catch_signals(void);
 /* The signal that came, or 0. */
@@ -103,5 +137,9 @@ cli_aborted(void *unused);
 /* Ends the process as the signal would have, after cleaning up. */
 CLI_NORETURN void
 cli_raise(int sig);
+
+/* For cli_start(). */
+void
+cli_init_signals(void);
 
 #endif

@@ -1,0 +1,115 @@
+/* cli.c - messages, and the ways in which a tool ends */
+#include <config.h>
+
+#include "common/cli.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+void
+cli_start(void)
+{
+    cli_init_signals();
+    atexit(cli_discard_output);
+}
+
+static void
+say(const char *fmt, va_list ap)
+{
+    char text[1024];
+
+    /* One write: tools of a pipe share the terminal. */
+    vsnprintf(text, sizeof(text), fmt, ap);
+    fprintf(stderr, "%s: %s\n", cli_name, text);
+}
+
+void
+cli_warn(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+}
+
+void
+cli_die(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    exit(EXIT_FAILURE);
+}
+
+void
+cli_misuse(const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    say(fmt, ap);
+    va_end(ap);
+    cli_bad_option();
+}
+
+void
+cli_bad_option(void)
+{
+    fprintf(stderr, "Try '%s --help'.\n", cli_name);
+    exit(EXIT_USAGE);
+}
+
+int
+cli_getopt(int argc, char **argv, const char *letters,
+           const struct option *options)
+{
+    int c;
+
+    if (argc > 0)
+        argv[0] = (char *)cli_name; /* getopt's messages begin with it */
+    c = getopt_long(argc, argv, letters, options, NULL);
+    if (c == '?' || c == ':')
+        cli_bad_option();
+    return c;
+}
+
+void
+cli_check(enum gg_status status, const struct gg_error *err)
+{
+    if (status == GG_OK)
+        return;
+    if (status == GG_ERR_ABORTED && cli_signal())
+        cli_raise(cli_signal());
+    cli_die("%s", err->message);
+}
+
+void *
+cli_alloc(void *p, size_t n, size_t size)
+{
+    size_t bytes;
+    void *grown = NULL;
+
+    if (!__builtin_mul_overflow(n, size, &bytes))
+        grown = realloc(p, bytes ? bytes : 1);
+    if (!grown)
+        cli_die("out of memory");
+    return grown;
+}
+
+void
+cli_version(void)
+{
+    printf("%s (gg) %s\n", cli_name, gg_version());
+    exit(cli_finish(EXIT_SUCCESS));
+}
+
+void
+cli_help(const char *text)
+{
+    fputs(text, stdout);
+    exit(cli_finish(EXIT_SUCCESS));
+}

@@ -1,0 +1,170 @@
+/* output.c - a tool's input files, and its output whole or not at all */
+#include <config.h>
+
+#include "common/cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* temporary[0] is set while a file of that name has to be removed. */
+static char temporary[PATH_MAX], final[PATH_MAX];
+static const char *output_name = "standard output";
+static bool closed;
+
+int
+cli_open_input(const char *path)
+{
+    struct stat st;
+    int fd;
+
+    if (!path || strcmp(path, "-") == 0)
+        return STDIN_FILENO;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        cli_die("%s: %s", path, strerror(errno));
+    if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
+        cli_die("%s: %s", path, strerror(EISDIR));
+    return fd;
+}
+
+const char *
+cli_input_name(const char *path)
+{
+    return !path || strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+char *
+cli_read_all(int fd, const char *name, size_t *len)
+{
+    size_t cap = 1 << 16, used = 0;
+    char *text = cli_alloc(NULL, cap, 1);
+
+    for (;;) {
+        ssize_t n = read(fd, text + used, cap - used - 1);
+
+        if (n < 0 && errno == EINTR && !cli_signal())
+            continue;
+        if (n < 0 && errno == EINTR)
+            cli_raise(cli_signal());
+        if (n < 0)
+            cli_die("%s: %s", name, strerror(errno));
+        if (n == 0)
+            break;
+        used += (size_t)n;
+        if (cap - used < 2)
+            text = cli_alloc(text, cap *= 2, 1);
+    }
+    text[used] = '\0';
+    *len = used;
+    return text;
+}
+
+void
+cli_discard_output(void)
+{
+    if (temporary[0])
+        unlink(temporary);
+    temporary[0] = '\0';
+}
+
+/* Creates the temporary file beside final; its name and mode are set before
+ * a signal could come that has to remove it. */
+static int
+create_temporary(void)
+{
+    sigset_t all, before;
+    mode_t mask = umask(0);
+    char name[PATH_MAX];
+    int fd, saved;
+
+    umask(mask);
+    if (snprintf(name, sizeof(name), "%s.XXXXXX", final) >= (int)sizeof(name)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    fd = mkostemp(name, O_CLOEXEC);
+    saved = errno;
+    if (fd >= 0) {
+        memcpy(temporary, name, sizeof(name));
+        fchmod(fd, 0666 & ~mask);
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    errno = saved;
+    return fd;
+}
+
+void
+cli_output(const char *path)
+{
+    struct stat st;
+    int fd;
+
+    if (!path || strcmp(path, "-") == 0)
+        return;
+    output_name = path;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    } else {
+        /* A symbolic link stays one: the file that it names is replaced. */
+        if (!realpath(path, final) &&
+            snprintf(final, sizeof(final), "%s", path) >= (int)sizeof(final))
+            cli_die("%s: %s", path, strerror(ENAMETOOLONG));
+        fd = create_temporary();
+    }
+    if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
+        cli_die("%s: %s", path, strerror(errno));
+    if (fd != STDOUT_FILENO)
+        close(fd);
+}
+
+void
+cli_refuse_terminal(void)
+{
+    if (isatty(STDOUT_FILENO))
+        cli_misuse("standard output is a terminal, and the output is binary");
+}
+
+void
+cli_close_output(void)
+{
+    bool pending, lost;
+    int error;
+
+    if (closed)
+        return;
+    closed = true;
+    pending = __fpending(stdout) > 0;
+    lost = ferror(stdout); /* its errno is long gone */
+    errno = 0;
+    if (fflush(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
+        lost = true;
+    error = errno;
+    /* Started without a standard output, and none was needed: fine. */
+    if (fclose(stdout) && (pending || errno != EBADF)) {
+        lost = true;
+        error = errno;
+    }
+    if (lost)
+        cli_die("%s: %s", output_name, error ? strerror(error) : "write error");
+}
+
+int
+cli_finish(int status)
+{
+    cli_close_output();
+    if (temporary[0]) {
+        if (rename(temporary, final))
+            cli_die("%s: %s", output_name, strerror(errno));
+        temporary[0] = '\0';
+    }
+    return status;
+}

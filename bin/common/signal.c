@@ -1,0 +1,87 @@
+/* signal.c - tools end by signals as any other; what they leave is tidied */
+#include <config.h>
+
+#include "common/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t came, catching;
+
+static void
+put(const char *s)
+{
+    ssize_t n = write(STDERR_FILENO, s, strlen(s));
+
+    (void)n; /* there is nobody left to tell */
+}
+
+/* A mapped file got shorter than the mapping: its pages are gone. */
+static void
+on_bus_error(int sig)
+{
+    (void)sig;
+    cli_discard_output();
+    put(cli_name);
+    put(": a mapped file was cut while in use\n");
+    _exit(1);
+}
+
+static void
+on_signal(int sig)
+{
+    if (catching && !came && (sig == SIGHUP || sig == SIGINT || sig == SIGTERM))
+        came = sig;
+    else
+        cli_raise(sig);
+}
+
+void
+cli_raise(int sig)
+{
+    sigset_t set;
+
+    cli_discard_output();
+    signal(sig, SIG_DFL);
+    sigemptyset(&set);
+    sigaddset(&set, sig);
+    raise(sig);
+    sigprocmask(SIG_UNBLOCK, &set, NULL);
+    _exit(128 + sig); /* not reached: the default action ends the process */
+}
+
+void
+cli_init_signals(void)
+{
+    static const int fatal[] = { SIGHUP,  SIGINT,  SIGQUIT, SIGPIPE,
+                                 SIGTERM, SIGXCPU, SIGXFSZ };
+    struct sigaction act = { .sa_handler = on_signal }, old;
+
+    sigemptyset(&act.sa_mask);
+    for (size_t i = 0; i < sizeof(fatal) / sizeof(fatal[0]); i++)
+        /* What the caller ignores (nohup) stays ignored. */
+        if (sigaction(fatal[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(fatal[i], &act, NULL);
+    act.sa_handler = on_bus_error;
+    sigaction(SIGBUS, &act, NULL);
+}
+
+void
+cli_catch_signals(void)
+{
+    catching = 1;
+}
+
+int
+cli_signal(void)
+{
+    return came;
+}
+
+bool
+cli_aborted(void *unused)
+{
+    (void)unused;
+    return came != 0;
+}
