@@ -1,0 +1,91 @@
+/* context.h - what a struct gguf_context is made of; for this room only */
+#ifndef GGUF_CONTEXT_H
+#define GGUF_CONTEXT_H
+
+#include "core/hash.h"
+#include "gguf/reader.h"
+
+struct gguf_kv {
+    char *key; /* NUL-ended */
+    size_t key_len;
+    enum gguf_type type; /* of the elements, where it is an array */
+    bool is_array;
+    size_t n;                 /* elements; 1 where it is not an array */
+    uint64_t scalar;          /* the bytes of a single number */
+    const void *data;         /* elements of an array of numbers */
+    struct gguf_str *strings; /* of a string, or of an array of strings */
+    void *owned;              /* memory of data or strings; or NULL */
+};
+
+struct gguf_context {
+    char *name; /* of the file, for messages; or NULL */
+    uint32_t version;
+    struct gguf_kv *kv;
+    size_t n_kv, cap_kv;
+    struct gguf_tensor *tensors;
+    size_t n_tensors, cap_tensors;
+    size_t alignment;
+    size_t data_offset;  /* of the data section, from the file's first byte */
+    bool self_contained; /* arrays are copied, aligned and NUL-ended */
+    bool no_memory;      /* a setter failed: what would be written is wrong */
+    bool indexed;        /* the maps below hold all keys and names */
+    struct hash_map keys, names;
+};
+
+enum {
+    GGUF_MIN_ALIGNMENT = 8,
+    GGUF_MAX_ALIGNMENT = 65536,
+    GGUF_MAX_KEY = 65535,
+};
+
+/* Bytes of an element; 0 for strings, arrays and what is no type. */
+size_t
+gguf_type_bytes(enum gguf_type type);
+
+/* True for what an element of an array, or a single value, may be. */
+bool
+gguf_type_is_value(uint32_t type);
+
+/* Like gguf_parse(). `bare`: a file that ends with its metadata may describe
+ * tensors; their data pointers are NULL then. */
+enum gg_status
+gguf_parse_some(const void *data, size_t size, const char *name, bool bare,
+                struct gguf_context **out, struct gg_error *err);
+
+/* Reads what follows the key/value pairs: parse-tensors.c. */
+struct cursor;
+enum gg_status
+gguf_parse_tensors(struct gguf_context *ctx, struct cursor *c, size_t n,
+                   struct gg_error *err);
+/* Finds out where each tensor's data lies in data[0..size). */
+enum gg_status
+gguf_place_tensors(struct gguf_context *ctx, const void *data, size_t size,
+                   bool bare, struct gg_error *err);
+
+/* The tensors in the order of their data. The caller frees the array with
+ * mem_free(); NULL: no memory. */
+const struct gguf_tensor **
+gguf_tensors_by_offset(const struct gguf_context *ctx);
+
+/* Copies all arrays into the context. */
+enum gg_status
+gguf_make_self_contained(struct gguf_context *ctx, struct gg_error *err);
+
+/* A string, or n of them, NUL-ended, in one piece of memory that begins with
+ * the table of them. NULL: no memory. */
+struct gguf_str *
+gguf_copy_strings(const struct gguf_str *from, size_t n);
+
+/* The bytes of a number, or of an array of numbers. */
+static inline const void *
+gguf_kv_data(const struct gguf_kv *kv)
+{
+    return kv->is_array ? kv->data : &kv->scalar;
+}
+
+/* Puts "file: " in front of the message; returns `status`. */
+enum gg_status
+gguf_in_file(const struct gguf_context *ctx, enum gg_status status,
+             struct gg_error *err);
+
+#endif
