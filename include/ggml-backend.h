@@ -291,11 +291,7 @@ ggml_backend_init_best(void);
 GGML_API ggml_backend_reg_t
 ggml_backend_load(const char *path);
 GGML_API void
-ggml_backend_unload(ggml_backend_reg_t reg);
-GGML_API void
 ggml_backend_load_all(void);
-GGML_API void
-ggml_backend_load_all_from_path(const char *dir_path);
 GGML_API ggml_backend_sched_t
 ggml_backend_sched_new(ggml_backend_t *backends,
                        ggml_backend_buffer_type_t *bufts, int n_backends,

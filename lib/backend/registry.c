@@ -1,0 +1,185 @@
+/* registry.c - the list of registrations and devices of this process */
+#include "backend/registry.h"
+
+#include <pthread.h>
+#include <strings.h>
+
+#include "backend/impl.h"
+#include "core/log.h"
+#include "core/mem.h"
+
+/* Grows only. */
+static struct {
+    pthread_mutex_t lock;
+    ggml_backend_reg_t *regs;
+    ggml_backend_dev_t *devices;
+    size_t n_regs, cap_regs, n_devices, cap_devices;
+} registry = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+static void
+fill(void)
+{
+    pthread_once(&filled, api_register_backends);
+}
+
+static void
+add_device(ggml_backend_dev_t device)
+{
+    for (size_t i = 0; i < registry.n_devices; i++)
+        if (registry.devices[i] == device)
+            return;
+    if (mem_grow(&registry.devices, &registry.cap_devices,
+                 registry.n_devices + 1, sizeof(device)))
+        registry.devices[registry.n_devices++] = device;
+    else
+        log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a device\n");
+}
+
+static void
+add_reg(ggml_backend_reg_t reg)
+{
+    for (size_t i = 0; i < registry.n_regs; i++)
+        if (registry.regs[i] == reg)
+            return;
+    if (!mem_grow(&registry.regs, &registry.cap_regs, registry.n_regs + 1,
+                  sizeof(reg))) {
+        log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a back end\n");
+        return;
+    }
+    registry.regs[registry.n_regs++] = reg;
+    for (size_t i = 0; i < ggml_backend_reg_dev_count(reg); i++)
+        add_device(ggml_backend_reg_dev_get(reg, i));
+}
+
+/* Does not fill the registry first: it is called to fill it. */
+void
+ggml_backend_register(ggml_backend_reg_t reg)
+{
+    if (!reg)
+        return;
+    pthread_mutex_lock(&registry.lock);
+    add_reg(reg);
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void
+ggml_backend_device_register(ggml_backend_dev_t device)
+{
+    pthread_mutex_lock(&registry.lock);
+    add_device(device);
+    pthread_mutex_unlock(&registry.lock);
+}
+
+void
+ggml_backend_load_all(void)
+{
+    fill();
+}
+
+size_t
+ggml_backend_reg_count(void)
+{
+    size_t n;
+
+    fill();
+    pthread_mutex_lock(&registry.lock);
+    n = registry.n_regs;
+    pthread_mutex_unlock(&registry.lock);
+    return n;
+}
+
+ggml_backend_reg_t
+ggml_backend_reg_get(size_t index)
+{
+    ggml_backend_reg_t reg;
+
+    GGML_ASSERT(index < ggml_backend_reg_count());
+    pthread_mutex_lock(&registry.lock);
+    reg = registry.regs[index];
+    pthread_mutex_unlock(&registry.lock);
+    return reg;
+}
+
+ggml_backend_reg_t
+ggml_backend_reg_by_name(const char *name)
+{
+    for (size_t i = 0; i < ggml_backend_reg_count(); i++)
+        if (strcasecmp(ggml_backend_reg_name(ggml_backend_reg_get(i)), name) ==
+            0)
+            return ggml_backend_reg_get(i);
+    return NULL;
+}
+
+size_t
+ggml_backend_dev_count(void)
+{
+    size_t n;
+
+    fill();
+    pthread_mutex_lock(&registry.lock);
+    n = registry.n_devices;
+    pthread_mutex_unlock(&registry.lock);
+    return n;
+}
+
+ggml_backend_dev_t
+ggml_backend_dev_get(size_t index)
+{
+    ggml_backend_dev_t device;
+
+    GGML_ASSERT(index < ggml_backend_dev_count());
+    pthread_mutex_lock(&registry.lock);
+    device = registry.devices[index];
+    pthread_mutex_unlock(&registry.lock);
+    return device;
+}
+
+ggml_backend_dev_t
+ggml_backend_dev_by_name(const char *name)
+{
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++)
+        if (strcasecmp(ggml_backend_dev_name(ggml_backend_dev_get(i)), name) ==
+            0)
+            return ggml_backend_dev_get(i);
+    return NULL;
+}
+
+ggml_backend_dev_t
+ggml_backend_dev_by_type(enum ggml_backend_dev_type type)
+{
+    for (size_t i = 0; i < ggml_backend_dev_count(); i++)
+        if (ggml_backend_dev_type(ggml_backend_dev_get(i)) == type)
+            return ggml_backend_dev_get(i);
+    return NULL;
+}
+
+ggml_backend_t
+ggml_backend_init_by_name(const char *name, const char *params)
+{
+    ggml_backend_dev_t device = ggml_backend_dev_by_name(name);
+
+    return device ? ggml_backend_dev_init(device, params) : NULL;
+}
+
+ggml_backend_t
+ggml_backend_init_by_type(enum ggml_backend_dev_type type, const char *params)
+{
+    ggml_backend_dev_t device = ggml_backend_dev_by_type(type);
+
+    return device ? ggml_backend_dev_init(device, params) : NULL;
+}
+
+ggml_backend_t
+ggml_backend_init_best(void)
+{
+    ggml_backend_dev_t device =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
+
+    if (!device)
+        device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_IGPU);
+    if (!device)
+        device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return device ? ggml_backend_dev_init(device, NULL) : NULL;
+}
