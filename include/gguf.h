@@ -95,6 +95,9 @@ GGML_API bool
 gguf_get_val_bool(const struct gguf_context *ctx, int64_t key_id);
 GGML_API const char *
 gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id);
+/* Not upstream's: the bytes of it, which may include NUL. */
+GGML_API size_t
+gguf_get_val_str_len(const struct gguf_context *ctx, int64_t key_id);
 GGML_API const void *
 gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id);
 GGML_API size_t
@@ -103,6 +106,9 @@ GGML_API const void *
 gguf_get_arr_data(const struct gguf_context *ctx, int64_t key_id);
 GGML_API const char *
 gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i);
+/* Not upstream's: the bytes of it, which may include NUL. */
+GGML_API size_t
+gguf_get_arr_str_len(const struct gguf_context *ctx, int64_t key_id, size_t i);
 GGML_API int64_t
 gguf_get_n_tensors(const struct gguf_context *ctx);
 GGML_API int64_t

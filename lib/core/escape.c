@@ -1,6 +1,7 @@
 /* escape.c - showing bytes that may not be text */
 #include "core/escape.h"
 
+#include <gg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -68,4 +69,10 @@ escape_bytes(char *buf, size_t size, const char *s, size_t len)
     }
     buf[used] = '\0';
     return buf;
+}
+
+char *
+gg_escape(char *buf, size_t size, const char *s, size_t len)
+{
+    return escape_bytes(buf, size, s, len);
 }

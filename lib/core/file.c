@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -62,42 +63,62 @@ file_unmap(struct file_map *map)
     *map = (struct file_map){ 0 };
 }
 
-/* A name beside `path`, so that the rename stays in one file system. */
-static enum gg_status
-open_temporary(const char *path, struct file_out *f, struct gg_error *err)
+/* A name beside f->path, so that the rename stays in one file system. */
+static int
+open_beside(struct file_out *f)
 {
     static const char suffix[] = ".XXXXXX";
-    size_t len = strlen(path);
-    mode_t mask;
+    size_t len = strlen(f->path);
+    mode_t mask = umask(0);
     int fd;
 
-    f->path = mem_strndup(path, len);
+    umask(mask);
     f->temporary = mem_alloc(len + sizeof(suffix));
-    if (!f->path || !f->temporary)
-        return error_nomem(err);
-    memcpy(f->temporary, path, len);
+    if (!f->temporary) {
+        errno = ENOMEM;
+        return -1;
+    }
+    memcpy(f->temporary, f->path, len);
     memcpy(f->temporary + len, suffix, sizeof(suffix));
     fd = mkostemp(f->temporary, O_CLOEXEC);
-    if (fd < 0) {
+    if (fd < 0)
         f->temporary[0] = '\0'; /* nothing to remove */
+    else
+        fchmod(fd, 0666 & ~mask);
+    return fd;
+}
+
+/* A device or a FIFO cannot be replaced: it is written as it is. Nor is a
+ * symbolic link replaced, but the file that it names. */
+static enum gg_status
+open_output(const char *path, struct file_out *f, struct gg_error *err)
+{
+    struct stat st;
+    int fd;
+
+    f->path = realpath(path, NULL);
+    if (!f->path)
+        f->path = mem_strndup(path, strlen(path));
+    if (!f->path)
+        return error_nomem(err);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        fd = open(path, O_WRONLY | O_CLOEXEC);
+    else
+        fd = open_beside(f);
+    if (fd < 0)
         return io_error(err, path);
-    }
-    mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
     f->stream = fdopen(fd, "wb");
-    if (!f->stream) {
-        close(fd);
-        return io_error(err, path);
-    }
-    return GG_OK;
+    if (f->stream)
+        return GG_OK;
+    close(fd);
+    return io_error(err, path);
 }
 
 enum gg_status
 file_create(const char *path, struct file_out *out, struct gg_error *err)
 {
     struct file_out f = { 0 };
-    enum gg_status st = open_temporary(path, &f, err);
+    enum gg_status st = open_output(path, &f, err);
 
     if (st == GG_OK)
         *out = f;
@@ -110,15 +131,17 @@ enum gg_status
 file_commit(struct file_out *out, struct gg_error *err)
 {
     FILE *stream = out->stream;
-    int failed = ferror(stream) || fflush(stream) || fsync(fileno(stream));
+    bool renames = out->temporary != NULL;
+    int failed =
+        ferror(stream) || fflush(stream) || (renames && fsync(fileno(stream)));
     enum gg_status st = failed ? io_error(err, out->path) : GG_OK;
 
     out->stream = NULL;
     if (fclose(stream) && st == GG_OK)
         st = io_error(err, out->path);
-    if (st == GG_OK && rename(out->temporary, out->path))
+    if (st == GG_OK && renames && rename(out->temporary, out->path))
         st = io_error(err, out->path);
-    if (st == GG_OK)
+    if (st == GG_OK && renames)
         out->temporary[0] = '\0';
     file_discard(out);
     return st;

@@ -17,7 +17,8 @@ file_map(const char *path, struct file_map *out, struct gg_error *err);
 void
 file_unmap(struct file_map *map); /* takes an empty one */
 
-/* A file that is written under a temporary name beside `path`. */
+/* A file that is written under a temporary name beside `path`; a device, which
+ * cannot be replaced, is written itself. */
 struct file_out {
     FILE *stream;
     char *path, *temporary;

@@ -1,7 +1,10 @@
 /* hash.c - string hashing, and a set of strings held elsewhere */
+#include <config.h>
+
 #include "core/hash.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/check.h"
 #include "core/mem.h"
@@ -33,6 +36,9 @@ hash_map_init(struct hash_map *map, size_t n)
         slots *= 2;
     map->slots = mem_array(slots, sizeof(*map->slots));
     map->mask = slots - 1;
+    map->start = HASH_START;
+    if (getrandom(&map->start, sizeof(map->start), GRND_NONBLOCK) < 0)
+        map->start ^= (uintptr_t)map; /* early at boot: better than nothing */
     return map->slots != NULL;
 }
 
@@ -47,7 +53,7 @@ hash_map_clear(struct hash_map *map)
 static struct hash_slot *
 probe(const struct hash_map *map, const char *s, size_t len, uint32_t *hash)
 {
-    uint64_t h = hash_bytes(HASH_START, s, len);
+    uint64_t h = hash_bytes(map->start, s, len);
     size_t i = (h ^ h >> 29) & map->mask;
 
     *hash = (uint32_t)(h >> 32);

@@ -12,10 +12,12 @@ uint64_t
 hash_bytes(uint64_t h, const void *data, size_t len);
 
 /* Maps strings to the index that they were added with. Holds pointers to the
- * strings, which must outlive it. */
+ * strings, which must outlive it. Each map hashes with a start of its own, so
+ * that no file can be made whose names all collide. */
 struct hash_map {
     struct hash_slot *slots;
     size_t mask; /* number of slots - 1 */
+    uint64_t start;
 };
 
 /* For at most n strings; false: no memory. */

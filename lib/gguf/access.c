@@ -100,6 +100,15 @@ gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id)
     return kv->strings[0].s;
 }
 
+size_t
+gguf_get_val_str_len(const struct gguf_context *ctx, int64_t key_id)
+{
+    const struct gguf_kv *kv = kv_at(ctx, key_id);
+
+    GGML_ASSERT(!kv->is_array && kv->type == GGUF_TYPE_STRING);
+    return kv->strings[0].n;
+}
+
 const void *
 gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id)
 {
@@ -128,14 +137,26 @@ gguf_get_arr_data(const struct gguf_context *ctx, int64_t key_id)
     return kv->data;
 }
 
-const char *
-gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i)
+static const struct gguf_str *
+string_at(const struct gguf_context *ctx, int64_t key_id, size_t i)
 {
     const struct gguf_kv *kv = kv_at(ctx, key_id);
 
     GGML_ASSERT(kv->is_array && kv->type == GGUF_TYPE_STRING && i < kv->n);
+    return &kv->strings[i];
+}
+
+const char *
+gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i)
+{
     GGML_ASSERT(ctx->self_contained); /* else it has no NUL */
-    return kv->strings[i].s;
+    return string_at(ctx, key_id, i)->s;
+}
+
+size_t
+gguf_get_arr_str_len(const struct gguf_context *ctx, int64_t key_id, size_t i)
+{
+    return string_at(ctx, key_id, i)->n;
 }
 
 int64_t
