@@ -131,8 +131,8 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
 /* What turning ids back into bytes has to remember between two ids. All zero
  * at the start of a sequence. */
 struct gg_decode_state {
+    bool no_bos;     /* set by the caller: a text starts here, without BOS */
     bool started;    /* an id has been decoded */
-    bool keep_blank; /* set by the caller: nothing was put before the text */
     bool drop_blank; /* the next blank is one that encoding had added */
 };
 

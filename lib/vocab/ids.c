@@ -1,0 +1,164 @@
+/* ids.c - reads the ids with a meaning: BOS, EOS, those that end a text */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "vocab/vocab.h"
+
+#define KEY(name) "tokenizer.ggml." name
+
+/* Keys that hold an id. All are checked, though not all are used yet. */
+static const char *const other_ids[] = {
+    KEY("padding_token_id"),   KEY("separator_token_id"),
+    KEY("seperator_token_id"), /* as files write it */
+    KEY("cls_token_id"),       KEY("mask_token_id"),
+    KEY("prefix_token_id"),    KEY("suffix_token_id"),
+    KEY("middle_token_id"),    KEY("fim_pre_token_id"),
+    KEY("fim_suf_token_id"),   KEY("fim_mid_token_id"),
+    KEY("fim_pad_token_id"),   KEY("fim_rep_token_id"),
+    KEY("fim_sep_token_id"),
+};
+
+/* Tokens that end a text or a turn in the families that write them so. They
+ * count where they are control tokens, or defined by the user. */
+static const char *const eog_names[] = {
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|im_end|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<EOT>",
+    "<|endofturn|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<\xef\xbd\x9c"
+    "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", /* DeepSeek's */
+};
+
+enum {
+    N_NAMES = sizeof(eog_names) / sizeof(eog_names[0])
+};
+
+/* Where the key is there, *id is set to its value. */
+static enum gg_status
+read_id(const struct gg_vocab *v, const struct gguf_context *gguf,
+        const char *key, int32_t *id, struct gg_error *err)
+{
+    uint32_t value = 0;
+    enum gg_status st;
+
+    if (gguf_find_key(gguf, key) < 0)
+        return GG_OK;
+    st = gguf_get_u32(gguf, key, &value, err);
+    if (st == GG_OK && value >= (uint32_t)v->n)
+        return gguf_bad_value(gguf, key, err,
+                              "token %u, but there are only %d tokens",
+                              (unsigned)value, (int)v->n);
+    if (st == GG_OK)
+        *id = (int32_t)value;
+    return st;
+}
+
+static int32_t
+named(const struct gg_vocab *v, const char *name)
+{
+    return vocab_find_other(v, name, strlen(name));
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Sorts what was collected, and leaves each once. */
+static void
+sort_eog(struct gg_vocab *v)
+{
+    size_t kept = 0;
+
+    qsort(v->eog, v->n_eog, sizeof(*v->eog), by_number);
+    for (size_t i = 0; i < v->n_eog; i++)
+        if (i == 0 || v->eog[i] != v->eog[i - 1])
+            v->eog[kept++] = v->eog[i];
+    v->n_eog = kept;
+}
+
+static enum gg_status
+read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
+         struct gg_error *err)
+{
+    int32_t eot = -1, eom = -1;
+    enum gg_status st = read_id(v, gguf, KEY("eot_token_id"), &eot, err);
+
+    if (st == GG_OK)
+        st = read_id(v, gguf, KEY("eom_token_id"), &eom, err);
+    if (st != GG_OK)
+        return st;
+    v->eog = mem_array(N_NAMES + 3, sizeof(*v->eog));
+    if (!v->eog)
+        return error_nomem(err);
+    for (size_t i = 0; i < N_NAMES; i++) {
+        int32_t id = named(v, eog_names[i]);
+
+        if (id >= 0 && (vocab_type(v, id) == GG_TOKEN_CONTROL ||
+                        vocab_type(v, id) == GG_TOKEN_USER_DEFINED))
+            v->eog[v->n_eog++] = id;
+    }
+    if (v->eos >= 0)
+        v->eog[v->n_eog++] = v->eos;
+    if (eot >= 0)
+        v->eog[v->n_eog++] = eot;
+    if (eom >= 0)
+        v->eog[v->n_eog++] = eom;
+    sort_eog(v);
+    return GG_OK;
+}
+
+static enum gg_status
+check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
+             struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    int32_t unused;
+
+    for (size_t i = 0;
+         st == GG_OK && i < sizeof(other_ids) / sizeof(other_ids[0]); i++)
+        st = read_id(v, gguf, other_ids[i], &unused, err);
+    return st;
+}
+
+enum gg_status
+vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
+               struct gg_error *err)
+{
+    bool spm = v->kind == VOCAB_SPM;
+    enum gg_status st;
+
+    /* What SentencePiece calls them unless it is told otherwise. */
+    v->bos = spm ? named(v, "<s>") : -1;
+    v->eos = spm ? named(v, "</s>") : -1;
+    v->unk = spm ? named(v, "<unk>") : -1;
+    st = read_id(v, gguf, KEY("bos_token_id"), &v->bos, err);
+    if (st == GG_OK)
+        st = read_id(v, gguf, KEY("eos_token_id"), &v->eos, err);
+    if (st == GG_OK)
+        st = read_id(v, gguf, KEY("unknown_token_id"), &v->unk, err);
+    if (st == GG_OK)
+        st = check_others(v, gguf, err);
+    if (st == GG_OK)
+        st = read_eog(v, gguf, err);
+    v->add_bos = spm;
+    if (st == GG_OK)
+        st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
+    v->add_bos = v->add_bos && v->bos >= 0;
+    v->add_blank = spm;
+    if (st == GG_OK && spm)
+        st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);
+    return st;
+}

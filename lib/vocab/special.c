@@ -1,0 +1,137 @@
+/* special.c - tokens that are looked for in a text before all else */
+#include "vocab/special.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "vocab/vocab.h"
+
+/* qsort() hands on nothing but the elements. */
+struct entry {
+    const uint8_t *p;
+    size_t len;
+    int32_t id;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    size_t n = x->len < y->len ? x->len : y->len;
+    int order = memcmp(x->p, y->p, n);
+
+    if (order == 0)
+        order = (x->len > y->len) - (x->len < y->len);
+    return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+static bool
+belongs(const struct gg_vocab *v, int32_t id, bool control)
+{
+    enum gg_token_type type = vocab_type(v, id);
+
+    if (v->at[id] == v->at[id + 1])
+        return false;
+    return type == GG_TOKEN_USER_DEFINED ||
+           (control && (type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN));
+}
+
+/* The ids of the sorted entries, each text once. */
+static void
+fill(struct special_set *set, const struct entry *entries, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const struct entry *e = &entries[i];
+
+        if (i > 0 && e->len == e[-1].len && memcmp(e->p, e[-1].p, e->len) == 0)
+            continue;
+        set->ids[set->n++] = e->id;
+        set->first[e->p[0]] = true;
+    }
+}
+
+bool
+special_init(struct special_set *set, const struct gg_vocab *v, bool control)
+{
+    struct entry *entries;
+    size_t n = 0, k = 0;
+
+    for (int32_t id = 0; id < v->n; id++)
+        n += belongs(v, id, control);
+    if (n == 0)
+        return true;
+    entries = mem_array(n, sizeof(*entries));
+    set->ids = mem_array(n, sizeof(*set->ids));
+    if (entries && set->ids) {
+        for (int32_t id = 0; id < v->n; id++)
+            if (belongs(v, id, control)) {
+                entries[k].p = vocab_bytes(v, id, &entries[k].len);
+                entries[k++].id = id;
+            }
+        qsort(entries, n, sizeof(*entries), compare);
+        fill(set, entries, n);
+    }
+    mem_free(entries);
+    return set->n > 0;
+}
+
+void
+special_clear(struct special_set *set)
+{
+    mem_free(set->ids);
+    *set = (struct special_set){ 0 };
+}
+
+/* The first of ids[lo..hi) whose byte at `depth` is at least `c`; they share
+ * what comes before it, and all are longer than that. */
+static size_t
+lower_bound(const struct special_set *set, const struct gg_vocab *v, size_t lo,
+            size_t hi, size_t depth, unsigned c)
+{
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (v->bytes[v->at[set->ids[mid]] + depth] < c)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo;
+}
+
+/* The longest token that p[0..len) begins with, or -1. */
+static int32_t
+match(const struct special_set *set, const struct gg_vocab *v, const uint8_t *p,
+      size_t len)
+{
+    size_t lo = 0, hi = set->n, n;
+    int32_t found = -1;
+
+    for (size_t depth = 0; depth < len && lo < hi; depth++) {
+        lo = lower_bound(set, v, lo, hi, depth, p[depth]);
+        hi = lower_bound(set, v, lo, hi, depth, p[depth] + 1u);
+        if (lo == hi)
+            break;
+        vocab_bytes(v, set->ids[lo], &n);
+        if (n == depth + 1) /* the shortest one comes first */
+            found = set->ids[lo++];
+    }
+    return found;
+}
+
+int32_t
+special_find(const struct special_set *set, const struct gg_vocab *v,
+             const uint8_t *p, size_t len, size_t *at)
+{
+    for (size_t i = 0; set->n && i < len; i++) {
+        int32_t id = set->first[p[i]] ? match(set, v, p + i, len - i) : -1;
+
+        if (id >= 0) {
+            *at = i;
+            return id;
+        }
+    }
+    *at = len;
+    return -1;
+}

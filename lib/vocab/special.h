@@ -1,0 +1,31 @@
+/* special.h - tokens that are looked for in a text before all else */
+#ifndef VOCAB_SPECIAL_H
+#define VOCAB_SPECIAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gg_vocab;
+
+/* Zero is the empty set. */
+struct special_set {
+    int32_t *ids; /* by their bytes */
+    size_t n;
+    bool first[256]; /* the bytes that one of them begins with */
+};
+
+/* The user-defined tokens; with `control` also the control and the unknown
+ * ones. False: no memory. */
+bool
+special_init(struct special_set *set, const struct gg_vocab *v, bool control);
+void
+special_clear(struct special_set *set);
+
+/* The first token of the set in p[0..len), the longest where several begin at
+ * the same place; *at gets its offset. -1, and `len`, where there is none. */
+int32_t
+special_find(const struct special_set *set, const struct gg_vocab *v,
+             const uint8_t *p, size_t len, size_t *at);
+
+#endif

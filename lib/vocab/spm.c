@@ -1,0 +1,103 @@
+/* spm.c - SentencePiece: the scores, and merging the characters of a word
+ *
+ * SentencePiece's BPE merges the two neighbours that make the piece with the
+ * highest score, leftmost first, over a text of any length. Where no piece has
+ * two characters next to each other, no merge ever goes over that place, and
+ * the text can be cut there without a change: mostly in front of blanks. */
+#include "vocab/spm.h"
+
+#include <math.h>
+
+#include "core/half.h"
+#include "core/mem.h"
+#include "vocab/unicode.h"
+#include "vocab/vocab.h"
+
+#define SCORES "tokenizer.ggml.scores"
+
+/* Descending scores as ascending numbers: floats of one sign are ordered as
+ * their bits are. */
+static uint32_t
+rank(const struct gg_vocab *v, int32_t id)
+{
+    float score = gguf_array_f32(&v->scores, (size_t)id) + 0.0f; /* no -0 */
+    uint32_t bits = float_bits(score);
+
+    return bits & 0x80000000 ? bits : ~bits & 0x7fffffff;
+}
+
+static enum gg_status
+find_joined(struct gg_vocab *v, struct gg_error *err)
+{
+    v->joined = mem_array(129 * 129, 1);
+    if (!v->joined)
+        return error_nomem(err);
+    v->joined[129 * 129 - 1] = 1; /* bytes of one character */
+    for (int32_t id = 0; id < v->n; id++) {
+        size_t n;
+        const uint8_t *p = vocab_bytes(v, id, &n);
+
+        for (size_t i = 1; (v->types[id] & VOCAB_PIECE) && i < n; i++)
+            v->joined[(p[i - 1] < 0x80 ? p[i - 1] : 0x80) * 129 +
+                      (p[i] < 0x80 ? p[i] : 0x80)] = 1;
+    }
+    return GG_OK;
+}
+
+enum gg_status
+vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err)
+{
+    enum gg_status st = gguf_get_array_n(gguf, SCORES, GGUF_TYPE_FLOAT32,
+                                         (size_t)v->n, &v->scores, err);
+
+    if (st != GG_OK)
+        return st;
+    for (size_t i = 0; i < v->scores.n; i++)
+        if (!isfinite(gguf_array_f32(&v->scores, i)))
+            return gguf_bad_value(gguf, SCORES, err,
+                                  "the score of token %zu is not finite", i);
+    for (int b = 0; b < 256 && v->unk < 0; b++)
+        if (v->byte_ids[b] < 0)
+            return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
+                                  "neither an unknown token nor one for byte "
+                                  "<0x%02X>",
+                                  (unsigned)b);
+    return find_joined(v, err);
+}
+
+struct merge_pair
+spm_find(const struct gg_vocab *v, const uint8_t *word,
+         const struct merge_symbol *left, const struct merge_symbol *right)
+{
+    int32_t id =
+        vocab_find_piece(v, word + left->begin, (size_t)left->len + right->len);
+
+    return id < 0 ? (struct merge_pair){ MERGE_NEVER, -1 }
+                  : (struct merge_pair){ rank(v, id), id };
+}
+
+size_t
+spm_symbols(const uint8_t *p, size_t len, struct merge_symbol *out)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; n++) {
+        size_t bytes = unicode_length(p + i, len - i);
+
+        bytes = bytes ? bytes : 1; /* a broken one stands for itself */
+        out[n] = (struct merge_symbol){ (uint32_t)i, (uint32_t)bytes, -1 };
+        i += bytes;
+    }
+    return n;
+}
+
+size_t
+spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
+{
+    size_t n = 1;
+
+    while (n < len && vocab_joined(v, p[n - 1], p[n]))
+        n++;
+    return n;
+}

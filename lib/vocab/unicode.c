@@ -1,0 +1,60 @@
+/* unicode.c - UTF-8 characters and their classes */
+#include "vocab/unicode.h"
+
+#include "vocab/unicode_tables.h"
+
+enum unicode_class
+unicode_class(uint32_t codepoint)
+{
+    uint32_t block = codepoint / UNICODE_BLOCK;
+    uint32_t at = codepoint % UNICODE_BLOCK;
+
+    if (block >= UNICODE_BLOCKS)
+        block = UNICODE_BLOCKS - 1;
+    at += unicode_index[block] * (uint32_t)UNICODE_BLOCK;
+    return (enum unicode_class)(unicode_classes[at / 2] >> at % 2 * 4 & 15);
+}
+
+size_t
+unicode_length(const uint8_t *p, size_t len)
+{
+    uint8_t low = 0x80, high = 0xbf; /* what the second byte may be */
+    size_t n;
+
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] < 0xc2 || p[0] > 0xf4)
+        return 0;
+    n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+    if (p[0] == 0xe0)
+        low = 0xa0; /* else overlong */
+    else if (p[0] == 0xed)
+        high = 0x9f; /* surrogates */
+    else if (p[0] == 0xf0)
+        low = 0x90;
+    else if (p[0] == 0xf4)
+        high = 0x8f; /* beyond U+10FFFF */
+    if (n > len || p[1] < low || p[1] > high)
+        return 0;
+    for (size_t i = 2; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80)
+            return 0;
+    return n;
+}
+
+enum unicode_class
+unicode_class_at(const uint8_t *p, size_t len, size_t *n)
+{
+    size_t length = unicode_length(p, len);
+    uint32_t cp;
+
+    *n = length ? length : 1;
+    if (length == 0)
+        return UNICODE_OTHER;
+    if (length == 1)
+        return unicode_class(p[0]);
+    cp = p[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++)
+        cp = cp << 6 | (p[i] & 0x3f);
+    return unicode_class(cp);
+}

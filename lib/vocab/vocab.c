@@ -1,0 +1,230 @@
+/* vocab.c - opens a vocabulary, and answers about it */
+#include <config.h>
+
+#include "vocab/vocab.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/escape.h"
+#include "core/hash.h"
+#include "core/mem.h"
+
+#define MODEL "tokenizer.ggml.model"
+#define PRE   "tokenizer.ggml.pre"
+
+static const char *const kinds[] = {
+    [VOCAB_BPE] = "gpt2",
+    [VOCAB_SPM] = "llama",
+};
+
+static bool
+is(const struct gguf_str *s, const char *text)
+{
+    return s->n == strlen(text) && memcmp(s->s, text, s->n) == 0;
+}
+
+static enum gg_status
+unknown(const struct gguf_context *gguf, const char *key, const char *what,
+        const struct gguf_str *value, const char *known, struct gg_error *err)
+{
+    char shown[64];
+
+    escape_bytes(shown, sizeof(shown), value->s, value->n);
+    (void)gguf_bad_value(gguf, key, err, "%s '%s' is not known; known: %s",
+                         what, shown, known);
+    return GG_ERR_UNSUPPORTED;
+}
+
+static enum gg_status
+load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
+          struct gg_error *err)
+{
+    struct gguf_str s;
+    enum gg_status st = gguf_get_str(gguf, MODEL, &s, err);
+
+    if (st != GG_OK)
+        return st;
+    if (is(&s, kinds[VOCAB_BPE]))
+        v->kind = VOCAB_BPE;
+    else if (is(&s, kinds[VOCAB_SPM]))
+        v->kind = VOCAB_SPM;
+    else
+        st = unknown(gguf, MODEL, "the kind", &s, "gpt2 llama", err);
+    return st;
+}
+
+static enum gg_status
+load_split(struct gg_vocab *v, const struct gguf_context *gguf,
+           struct gg_error *err)
+{
+    struct gguf_str s;
+    enum gg_status st = gguf_get_str(gguf, PRE, &s, err);
+
+    if (st != GG_OK)
+        return st;
+    v->split = split_find(s.s, s.n);
+    return v->split
+               ? GG_OK
+               : unknown(gguf, PRE, "the split rule", &s, split_known, err);
+}
+
+static enum gg_status
+load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
+{
+    enum gg_status st = load_kind(v, gguf, err);
+
+    if (st == GG_OK && v->kind == VOCAB_BPE)
+        st = load_split(v, gguf, err);
+    if (st == GG_OK)
+        st = vocab_load_tokens(v, gguf, err);
+    if (st == GG_OK)
+        st = vocab_index(v, err);
+    if (st == GG_OK)
+        st = vocab_load_ids(v, gguf, err);
+    if (st == GG_OK)
+        st = v->kind == VOCAB_BPE ? vocab_load_merges(v, gguf, err)
+                                  : vocab_load_scores(v, gguf, err);
+    if (st == GG_OK &&
+        (!special_init(&v->user, v, false) || !special_init(&v->all, v, true)))
+        st = error_nomem(err);
+    return st;
+}
+
+enum gg_status
+vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
+           struct gg_error *err)
+{
+    struct gg_vocab *v = mem_zalloc(sizeof(*v));
+    enum gg_status st = v ? load(v, gguf, err) : error_nomem(err);
+
+    if (st == GG_OK)
+        *out = v;
+    else
+        gg_vocab_free(v);
+    return st;
+}
+
+enum gg_status
+gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
+{
+    struct gguf_file file;
+    struct gg_vocab *v;
+    enum gg_status st = gguf_file_open(path, &file, err);
+
+    if (st != GG_OK)
+        return st;
+    st = vocab_load(file.gguf, &v, err);
+    if (st == GG_OK) {
+        v->file = file;
+        *out = v;
+    } else {
+        gguf_file_close(&file);
+    }
+    return st;
+}
+
+void
+gg_vocab_free(struct gg_vocab *v)
+{
+    if (!v)
+        return;
+    mem_free(v->types);
+    mem_free(v->bytes);
+    mem_free(v->at);
+    mem_free(v->slots);
+    mem_free(v->whole);
+    mem_free(v->merges);
+    mem_free(v->joined);
+    mem_free(v->eog);
+    special_clear(&v->user);
+    special_clear(&v->all);
+    gguf_file_close(&v->file);
+    mem_free(v);
+}
+
+int32_t
+gg_vocab_size(const struct gg_vocab *v)
+{
+    return v->n;
+}
+
+/* Lengths are hashed as well, so that no two lists of tokens run together. */
+uint64_t
+gg_vocab_fingerprint(const struct gg_vocab *v)
+{
+    uint64_t h = hash_bytes(HASH_START, kinds[v->kind], strlen(kinds[v->kind]));
+
+    for (int32_t id = 0; id < v->n; id++) {
+        const struct gguf_str *s = &v->tokens[id];
+        uint8_t head[4] = { (uint8_t)s->n, (uint8_t)(s->n >> 8),
+                            (uint8_t)(s->n >> 16), (uint8_t)vocab_type(v, id) };
+
+        h = hash_bytes(h, head, sizeof(head));
+        h = hash_bytes(h, s->s, s->n);
+    }
+    return h;
+}
+
+int32_t
+gg_vocab_bos(const struct gg_vocab *v)
+{
+    return v->bos;
+}
+
+int32_t
+gg_vocab_eos(const struct gg_vocab *v)
+{
+    return v->eos;
+}
+
+bool
+gg_vocab_add_bos(const struct gg_vocab *v)
+{
+    return v->add_bos;
+}
+
+bool
+gg_vocab_is_eog(const struct gg_vocab *v, int32_t id)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < v->n_eog; i++)
+        found = found || v->eog[i] == id;
+    return found;
+}
+
+const int32_t *
+gg_vocab_eog_ids(const struct gg_vocab *v, size_t *n)
+{
+    *n = v->n_eog;
+    return v->eog;
+}
+
+enum gg_token_type
+gg_vocab_type(const struct gg_vocab *v, int32_t id)
+{
+    assert(id >= 0 && id < v->n);
+    return vocab_type(v, id);
+}
+
+const char *
+gg_vocab_token(const struct gg_vocab *v, int32_t id, size_t *len)
+{
+    assert(id >= 0 && id < v->n);
+    *len = v->tokens[id].n;
+    return v->tokens[id].s;
+}
+
+int32_t
+gg_vocab_find(const struct gg_vocab *v, const char *token, size_t len)
+{
+    uint8_t bytes[VOCAB_MAX_TOKEN_BYTES];
+    int32_t id = -1;
+    size_t n;
+
+    if (len <= sizeof(bytes) &&
+        vocab_piece_bytes(v->kind, token, len, bytes, &n))
+        id = vocab_find_piece(v, bytes, n);
+    return id < 0 ? vocab_find_other(v, token, len) : id;
+}

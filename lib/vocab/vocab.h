@@ -1,0 +1,147 @@
+/* vocab.h - what a struct gg_vocab is made of
+ *
+ * It points into the GGUF file that it was read from, so that opening one
+ * copies only what must be looked up fast, into a few flat arrays: nothing is
+ * allocated per token. */
+#ifndef VOCAB_VOCAB_H
+#define VOCAB_VOCAB_H
+
+#include <stdatomic.h>
+
+#include "gguf/reader.h"
+#include "vocab/special.h"
+#include "vocab/split.h"
+
+enum vocab_kind {
+    VOCAB_BPE, /* "gpt2": bytes, merged by rank within words */
+    VOCAB_SPM, /* "llama": characters, merged by score */
+};
+
+enum {
+    VOCAB_MAX_TOKENS = 1 << 24,
+    VOCAB_MAX_TOKEN_BYTES = 65535,
+    /* A token that merging may make: a normal or unused one. Not control,
+     * unknown and byte tokens, nor what the user defined, which is found in
+     * the text before merging. */
+    VOCAB_PIECE = 0x80,
+};
+
+/* One merge of byte-level BPE: `left` and `right` become `id`. */
+struct vocab_merge {
+    int32_t left, right; /* left -1: a free slot */
+    uint32_t rank;
+    int32_t id;
+};
+
+/* A slot of the table from bytes to ids. */
+struct vocab_slot {
+    uint32_t tag; /* other bits of the hash */
+    int32_t id;   /* -1: free */
+};
+
+/* What is known about merging the bytes of a token: found out at need. */
+enum vocab_whole {
+    VOCAB_WHOLE_UNKNOWN,
+    VOCAB_WHOLE_YES, /* they become that token again */
+    VOCAB_WHOLE_NO,  /* they become others */
+};
+
+struct gg_vocab {
+    struct gguf_file file; /* empty where the file is someone else's */
+    enum vocab_kind kind;
+    int32_t n;
+    const struct gguf_str *tokens; /* as the file writes them */
+    uint8_t *types;                /* enum gg_token_type, | VOCAB_PIECE */
+    /* The bytes that token i stands for: bytes[at[i]] to bytes[at[i + 1]]. */
+    uint8_t *bytes;
+    uint32_t *at;
+    size_t max_bytes; /* of a piece */
+
+    /* From bytes to ids: pieces (what merging may make) by the bytes that
+     * they stand for, other tokens as the file writes them. */
+    struct vocab_slot *slots;
+    size_t slot_mask;
+    int32_t byte_ids[256];  /* what a single byte becomes; -1: nothing */
+    _Atomic uint8_t *whole; /* enum vocab_whole */
+
+    /* BPE */
+    split_rule split;
+    struct vocab_merge *merges; /* by (left, right) */
+    size_t merge_mask;
+    /* SPM */
+    struct gguf_array scores;
+    uint8_t *joined; /* where pieces go over: see vocab_joined() */
+    bool add_blank;  /* in front of a text */
+
+    struct special_set user, all; /* without, with the control tokens */
+    int32_t bos, eos, unk;        /* or -1 */
+    bool add_bos;
+    int32_t *eog;
+    size_t n_eog;
+};
+
+/* Reads the vocabulary of `gguf`, which must outlive it. gg_vocab_free() it. */
+enum gg_status
+vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
+           struct gg_error *err);
+
+/* ---- the steps of vocab_load() ---- */
+
+/* tokens, types, bytes, at, max_bytes: tokens.c */
+enum gg_status
+vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err);
+/* slots, byte_ids, whole: lookup.c */
+enum gg_status
+vocab_index(struct gg_vocab *v, struct gg_error *err);
+/* merges: bpe.c */
+enum gg_status
+vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err);
+/* scores, joined: spm.c */
+enum gg_status
+vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err);
+/* bos, eos, unk, add_bos, eog: ids.c */
+enum gg_status
+vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
+               struct gg_error *err);
+
+/* ---- tokens ---- */
+
+static inline enum gg_token_type
+vocab_type(const struct gg_vocab *v, int32_t id)
+{
+    return (enum gg_token_type)(v->types[id] & ~VOCAB_PIECE);
+}
+
+static inline const uint8_t *
+vocab_bytes(const struct gg_vocab *v, int32_t id, size_t *n)
+{
+    *n = v->at[id + 1] - v->at[id];
+    return v->bytes + v->at[id];
+}
+
+/* Writes the bytes that the text of a piece stands for to out[0..len), and
+ * their number to *n. False: no piece is written so. */
+bool
+vocab_piece_bytes(enum vocab_kind kind, const char *text, size_t len,
+                  uint8_t *out, size_t *n);
+
+/* The token that is no piece and is written so, or -1. */
+int32_t
+vocab_find_other(const struct gg_vocab *v, const char *text, size_t len);
+
+/* The piece that stands for the bytes, or -1. */
+int32_t
+vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len);
+
+/* SPM: false where no piece has the byte `b` right after `a`, and no character
+ * has both: merging never crosses there. */
+static inline bool
+vocab_joined(const struct gg_vocab *v, uint8_t a, uint8_t b)
+{
+    return v->joined[(a < 0x80 ? a : 0x80) * 129 + (b < 0x80 ? b : 0x80)];
+}
+
+#endif
