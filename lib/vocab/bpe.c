@@ -12,10 +12,10 @@
 static struct vocab_merge *
 probe(const struct gg_vocab *v, int32_t left, int32_t right)
 {
-    uint64_t h = ((uint64_t)(uint32_t)left << 32 | (uint32_t)right) *
-                 UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = vocab_mix(
+        vocab_mix(v->seed ^ (uint64_t)(uint32_t)left << 32 ^ (uint32_t)right));
 
-    for (size_t i = (h >> 32) & v->merge_mask;; i = (i + 1) & v->merge_mask) {
+    for (size_t i = h & v->merge_mask;; i = (i + 1) & v->merge_mask) {
         struct vocab_merge *m = &v->merges[i];
 
         if ((m->left == left && m->right == right) || m->left < 0)

@@ -1,5 +1,8 @@
 /* lookup.c - from bytes to ids: one table for all tokens of a vocabulary */
+#include <config.h>
+
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/mem.h"
 #include "vocab/vocab.h"
@@ -14,20 +17,13 @@ load(const uint8_t *p, size_t n)
 }
 
 static inline uint64_t
-mix(uint64_t h)
+hash(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
-    h *= UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-static uint64_t
-hash(const uint8_t *p, size_t len)
-{
-    uint64_t h = len;
+    uint64_t h = v->seed ^ len;
 
     for (; len >= 8; p += 8, len -= 8)
-        h = mix(h ^ load(p, 8));
-    return mix(mix(h ^ load(p, len)));
+        h = vocab_mix(h ^ load(p, 8));
+    return vocab_mix(vocab_mix(h ^ load(p, len)));
 }
 
 /* The bytes that token `id` is looked up by. */
@@ -45,7 +41,7 @@ key_of(const struct gg_vocab *v, int32_t id, size_t *len)
 static struct vocab_slot *
 probe(const struct gg_vocab *v, const uint8_t *p, size_t len, unsigned piece)
 {
-    uint64_t h = hash(p, len) + piece;
+    uint64_t h = hash(v, p, len) + piece;
     uint32_t tag = (uint32_t)(h >> 32);
 
     for (size_t i = h & v->slot_mask;; i = (i + 1) & v->slot_mask) {
@@ -76,7 +72,7 @@ add(struct gg_vocab *v, int32_t id)
         return;
     slot = probe(v, p, len, piece);
     if (slot->id < 0) {
-        slot->tag = (uint32_t)((hash(p, len) + piece) >> 32);
+        slot->tag = (uint32_t)((hash(v, p, len) + piece) >> 32);
         slot->id = id;
     }
 }
@@ -125,6 +121,8 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
     if (!v->slots || !v->whole)
         return error_nomem(err);
     v->slot_mask = slots - 1;
+    if (getrandom(&v->seed, sizeof(v->seed), GRND_NONBLOCK) < 0)
+        v->seed = (uintptr_t)v; /* early at boot: better than nothing */
     memset(v->slots, 0xff, slots * sizeof(*v->slots)); /* each id is -1 */
     for (int32_t id = 0; id < v->n; id++)
         add(v, id);

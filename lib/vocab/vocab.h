@@ -61,6 +61,7 @@ struct gg_vocab {
      * they stand for, other tokens as the file writes them. */
     struct vocab_slot *slots;
     size_t slot_mask;
+    uint64_t seed;          /* of the hashes: no file can know it */
     int32_t byte_ids[256];  /* what a single byte becomes; -1: nothing */
     _Atomic uint8_t *whole; /* enum vocab_whole */
 
@@ -113,6 +114,13 @@ static inline enum gg_token_type
 vocab_type(const struct gg_vocab *v, int32_t id)
 {
     return (enum gg_token_type)(v->types[id] & ~VOCAB_PIECE);
+}
+
+static inline uint64_t
+vocab_mix(uint64_t h)
+{
+    h *= UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
 }
 
 static inline const uint8_t *
