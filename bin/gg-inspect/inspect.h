@@ -1,0 +1,125 @@
+/* inspect.h - the parts of gg-inspect */
+#ifndef INSPECT_H
+#define INSPECT_H
+
+#include <gguf.h>
+#include <stdio.h>
+
+struct inspect_options {
+    const char *path;
+    const char *key;    /* -k */
+    const char *tensor; /* --tensor */
+    bool json, metadata, tensors, nul_ended, verbose;
+};
+
+/* ---- value.c: values as text ---- */
+
+/* Writes bytes so that they are safe on a terminal. Where there are more than
+ * `max` (0: any number), the first of them and "...". */
+void
+value_put_escaped(FILE *f, const char *s, size_t len, size_t max);
+
+/* The same between quotes, with a backslash before those that it holds. */
+void
+value_put_quoted(FILE *f, const char *s, size_t len, size_t max);
+
+/* Columns that value_put_escaped() fills with all of it. */
+size_t
+value_width(const char *s, size_t len);
+
+/* A float with as many digits as it takes to read the same one back. */
+const char *
+value_float(char buf[32], double x, bool is_f32);
+
+/* A number, from memory of no alignment: "12", "-0.5", "true", "nan". Returns
+ * buf. */
+const char *
+value_number(char buf[32], enum gguf_type type, const void *p);
+
+/* The i-th element of the array, or (i = 0) the value itself. */
+const void *
+value_at(const struct gguf_context *ctx, int64_t key, size_t i);
+
+/* "u32", "str[3]" */
+const char *
+value_type(char buf[48], const struct gguf_context *ctx, int64_t key);
+
+/* The elements of an array; 1 for anything else. */
+size_t
+value_count(const struct gguf_context *ctx, int64_t key);
+
+/* The bytes of string i of the key; *len gets their number. */
+const char *
+value_string(const struct gguf_context *ctx, int64_t key, size_t i,
+             size_t *len);
+
+/* The type of the value, or of the array's elements. */
+enum gguf_type
+value_element_type(const struct gguf_context *ctx, int64_t key);
+
+/* "1.2 MB" */
+const char *
+value_bytes(char buf[32], uint64_t n);
+
+/* ---- totals.c: tensors by type ---- */
+
+struct totals {
+    int64_t tensors;
+    uint64_t values, bytes;
+};
+
+/* Adds up all tensors: by type, and all of them. A file can describe at most
+ * 2^63 bytes of data; `values` stays at its maximum where it would wrap. */
+void
+totals_count(const struct gguf_context *ctx,
+             struct totals by_type[GGML_TYPE_COUNT], struct totals *all);
+
+/* The product of the dimensions. */
+uint64_t
+totals_values(const struct gguf_context *ctx, int64_t tensor);
+
+/* Dimensions up to the last that is not 1; at least 1. */
+int
+totals_dims(const struct gguf_context *ctx, int64_t tensor);
+
+/* ---- text.c, json.c, raw.c: the ways to show a file ---- */
+
+void
+text_show(const struct gguf_context *ctx, const struct inspect_options *o);
+void
+json_show(const struct gguf_context *ctx, const struct inspect_options *o);
+/* The value of o->key; status 1 where there is none. */
+void
+raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
+
+void
+json_put_string(const char *s, size_t len);
+
+/* ---- statistics.c: the values of one tensor ---- */
+
+enum {
+    HISTOGRAM_BINS = 20,
+};
+
+struct statistics {
+    uint64_t n, finite, zeros, nan, inf;
+    double min, max, mean, rms; /* of the finite ones */
+    uint64_t bins[HISTOGRAM_BINS];
+};
+
+/* True if values of this type can be turned into numbers. */
+bool
+statistics_known(enum ggml_type type);
+
+/* Reads the data twice, in pieces; ends the tool where it cannot. */
+void
+statistics_compute(const struct gguf_context *ctx, int64_t tensor,
+                   const char *path, struct statistics *out);
+
+/* ---- tensor.c: --tensor ---- */
+
+/* Returns the status to exit with. */
+int
+tensor_show(const struct gguf_context *ctx, const struct inspect_options *o);
+
+#endif

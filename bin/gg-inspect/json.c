@@ -1,0 +1,210 @@
+/* json.c - all of a file's metadata and tensors as one JSON value
+ *
+ * Numbers that JSON has not, NaN and the infinities, are strings. Bytes that
+ * are not UTF-8 become U+FFFD; whoever needs them has -k. */
+#include <config.h>
+
+#include "gg-inspect/inspect.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* The length of the character at s, or 0 where that is not UTF-8. */
+static size_t
+character(const unsigned char *s, size_t len)
+{
+    static const unsigned char lead[] = { 0x80, 0xc2, 0xe0, 0xf0, 0xf5 };
+    size_t n = 0;
+
+    while (n < 5 && s[0] >= lead[n])
+        n++;
+    if (n == 0)
+        return 1;
+    if (n == 1 || n > 4 || n > len)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0; /* overlong, surrogate, beyond U+10FFFF */
+    return n;
+}
+
+static void
+put_ascii(unsigned char c)
+{
+    static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+
+    for (size_t i = 0; i + 1 < sizeof(named); i += 2)
+        if (c == (unsigned char)named[i]) {
+            putchar('\\');
+            putchar(named[i + 1]);
+            return;
+        }
+    if (c < 0x20 || c == 0x7f)
+        printf("\\u%04x", c);
+    else
+        putchar(c);
+}
+
+void
+json_put_string(const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+
+    putchar('"');
+    while (len) {
+        size_t n = character(s, len);
+
+        if (n == 0)
+            fputs("\\ufffd", stdout), n = 1;
+        else if (n == 1)
+            put_ascii(*s);
+        else if (s[0] == 0xc2 && s[1] < 0xa0)
+            printf("\\u%04x", s[1]); /* C1 controls */
+        else
+            fwrite(s, 1, n, stdout);
+        s += n;
+        len -= n;
+    }
+    putchar('"');
+}
+
+static void
+put_name(const char *name)
+{
+    json_put_string(name, strlen(name));
+}
+
+static void
+put_element(const struct gguf_context *ctx, int64_t key, size_t i)
+{
+    enum gguf_type type = value_element_type(ctx, key);
+    char buf[32];
+    const char *s;
+    size_t len;
+
+    if (type == GGUF_TYPE_STRING) {
+        s = value_string(ctx, key, i, &len);
+        json_put_string(s, len);
+        return;
+    }
+    s = value_number(buf, type, value_at(ctx, key, i));
+    if (strcmp(s, "nan") == 0)
+        s = "\"NaN\"";
+    else if (strcmp(s, "inf") == 0)
+        s = "\"Infinity\"";
+    else if (strcmp(s, "-inf") == 0)
+        s = "\"-Infinity\"";
+    fputs(s, stdout);
+}
+
+static void
+put_value(const struct gguf_context *ctx, int64_t key)
+{
+    if (gguf_get_kv_type(ctx, key) != GGUF_TYPE_ARRAY) {
+        put_element(ctx, key, 0);
+        return;
+    }
+    putchar('[');
+    for (size_t i = 0; i < value_count(ctx, key); i++) {
+        if (i)
+            putchar(',');
+        put_element(ctx, key, i);
+    }
+    putchar(']');
+}
+
+static void
+put_metadata(const struct gguf_context *ctx)
+{
+    int64_t n = gguf_get_n_kv(ctx);
+    char type[48];
+
+    fputs(",\n  \"metadata\": {", stdout);
+    for (int64_t i = 0; i < n; i++) {
+        fputs(i ? ",\n    " : "\n    ", stdout);
+        put_name(gguf_get_key(ctx, i));
+        fputs(": ", stdout);
+        put_value(ctx, i);
+    }
+    fputs(n ? "\n  },\n  \"metadata_types\": {" : "},\n  \"metadata_types\": {",
+          stdout);
+    for (int64_t i = 0; i < n; i++) {
+        fputs(i ? ",\n    " : "\n    ", stdout);
+        put_name(gguf_get_key(ctx, i));
+        printf(": \"%s\"", value_type(type, ctx, i));
+    }
+    fputs(n ? "\n  }" : "}", stdout);
+}
+
+static void
+put_shape(const struct gguf_context *ctx, int64_t tensor)
+{
+    const int64_t *ne = gguf_get_tensor_ne(ctx, tensor);
+
+    for (int i = 0; i < totals_dims(ctx, tensor); i++)
+        printf("%s%" PRId64, i ? ", " : "", ne[i]);
+}
+
+static void
+put_tensors(const struct gguf_context *ctx)
+{
+    int64_t n = gguf_get_n_tensors(ctx);
+
+    fputs(",\n  \"tensors\": [", stdout);
+    for (int64_t i = 0; i < n; i++) {
+        fputs(i ? ",\n    { \"name\": " : "\n    { \"name\": ", stdout);
+        put_name(gguf_get_tensor_name(ctx, i));
+        printf(", \"type\": \"%s\", \"shape\": [",
+               ggml_type_name(gguf_get_tensor_type(ctx, i)));
+        put_shape(ctx, i);
+        printf("], \"offset\": %zu, \"bytes\": %zu }",
+               gguf_get_tensor_offset(ctx, i), gguf_get_tensor_size(ctx, i));
+    }
+    fputs(n ? "\n  ]" : "]", stdout);
+}
+
+static void
+put_totals(const struct gguf_context *ctx)
+{
+    struct totals by_type[GGML_TYPE_COUNT], all;
+    const char *comma = "";
+
+    totals_count(ctx, by_type, &all);
+    fputs(",\n  \"types\": {", stdout);
+    for (int i = 0; i < GGML_TYPE_COUNT; i++) {
+        const struct totals *t = &by_type[i];
+
+        if (!t->tensors)
+            continue;
+        printf("%s\n    \"%s\": { \"tensors\": %" PRId64
+               ", \"values\": %" PRIu64 ", \"bytes\": %" PRIu64 " }",
+               comma, ggml_type_name((enum ggml_type)i), t->tensors, t->values,
+               t->bytes);
+        comma = ",";
+    }
+    fputs(*comma ? "\n  }" : "}", stdout);
+}
+
+void
+json_show(const struct gguf_context *ctx, const struct inspect_options *o)
+{
+    bool everything = o->metadata == o->tensors;
+
+    fputs("{\n  \"file\": ", stdout);
+    put_name(o->path);
+    printf(",\n  \"version\": %" PRIu32 ",\n  \"alignment\": %zu,\n"
+           "  \"data_offset\": %zu",
+           gguf_get_version(ctx), gguf_get_alignment(ctx),
+           gguf_get_data_offset(ctx));
+    if (everything || o->metadata)
+        put_metadata(ctx);
+    if (everything || o->tensors) {
+        put_tensors(ctx);
+        put_totals(ctx);
+    }
+    fputs("\n}\n", stdout);
+}

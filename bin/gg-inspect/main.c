@@ -1,0 +1,189 @@
+/* main.c - gg-inspect: what is in a model file */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-inspect/inspect.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char cli_name[] = "gg-inspect";
+
+static const char help[] =
+    "Usage: gg-inspect [OPTION]... [FILE]\n"
+    "Say what is in the GGUF file FILE, or in the model that -m or $GG_MODEL "
+    "names.\n"
+    "\n"
+    "  -k, --key KEY      print the value of KEY, raw; of an array, one\n"
+    "                     element a line\n"
+    "  -0, --null         with -k: end each value with NUL, and escape "
+    "nothing\n"
+    "      --tensor NAME  print statistics and a histogram of one tensor\n"
+    "      --metadata     print the metadata only\n"
+    "      --tensors      print the tensors only\n"
+    "      --json         print JSON\n"
+    "\n"
+    "  -m, --model MODEL  the file to look at, as in all tools\n"
+    "  -o, --output FILE  write to FILE instead of standard output\n"
+    "  -q, --quiet        do not say which model is used when none is named\n"
+    "  -v, --verbose      shorten no value\n"
+    "  -h, --help         print this help\n"
+    "  -V, --version      print the version\n";
+
+enum {
+    OPT_TENSOR = 256,
+    OPT_TENSORS,
+    OPT_METADATA,
+    OPT_JSON,
+};
+
+static const struct option long_options[] = {
+    { "key", required_argument, NULL, 'k' },
+    { "null", no_argument, NULL, '0' },
+    { "tensor", required_argument, NULL, OPT_TENSOR },
+    { "tensors", no_argument, NULL, OPT_TENSORS },
+    { "metadata", no_argument, NULL, OPT_METADATA },
+    { "json", no_argument, NULL, OPT_JSON },
+    { "model", required_argument, NULL, 'm' },
+    { "output", required_argument, NULL, 'o' },
+    { "quiet", no_argument, NULL, 'q' },
+    { "verbose", no_argument, NULL, 'v' },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, 0, NULL, 0 },
+};
+
+struct arguments {
+    struct inspect_options show;
+    const char *model, *output;
+    bool quiet;
+};
+
+static void
+set_option(struct arguments *a, int c)
+{
+    switch (c) {
+    case 'k':
+        a->show.key = optarg;
+        break;
+    case '0':
+        a->show.nul_ended = true;
+        break;
+    case OPT_TENSOR:
+        a->show.tensor = optarg;
+        break;
+    case OPT_TENSORS:
+        a->show.tensors = true;
+        break;
+    case OPT_METADATA:
+        a->show.metadata = true;
+        break;
+    case OPT_JSON:
+        a->show.json = true;
+        break;
+    case 'm':
+        a->model = optarg;
+        break;
+    case 'o':
+        a->output = optarg;
+        break;
+    case 'q':
+        a->quiet = true;
+        break;
+    case 'v':
+        a->show.verbose = true;
+        break;
+    case 'h':
+        cli_help(help);
+    case 'V':
+        cli_version();
+    }
+}
+
+static void
+check_arguments(const struct arguments *a)
+{
+    const struct inspect_options *o = &a->show;
+
+    if (o->nul_ended && !o->key)
+        cli_misuse("-0 goes with -k");
+    if (o->key && (o->tensor || o->json || o->metadata || o->tensors))
+        cli_misuse("-k stands alone");
+    if (o->tensor && (o->metadata || o->tensors))
+        cli_misuse("--tensor stands alone, or with --json");
+}
+
+static void
+parse_arguments(int argc, char **argv, struct arguments *a)
+{
+    int c;
+
+    while ((c = cli_getopt(argc, argv, "k:0m:o:qvhV", long_options)) != -1)
+        set_option(a, c);
+    if (argc - optind > 1)
+        cli_misuse("one FILE at a time: %s is one too many", argv[optind + 1]);
+    if (optind < argc && a->model)
+        cli_misuse("-m and FILE both name a file");
+    if (optind < argc)
+        a->model = argv[optind];
+    check_arguments(a);
+    if (a->model && strcmp(a->model, "-") == 0)
+        a->show.path = "/dev/stdin";
+    else
+        a->show.path = cli_model(a->model, a->quiet);
+}
+
+/* The library's last word is the reason why a file was not opened. */
+static void
+keep_message(enum ggml_log_level level, const char *text, void *data)
+{
+    struct gg_error *err = data;
+
+    (void)level;
+    snprintf(err->message, sizeof(err->message), "%.*s",
+             (int)strcspn(text, "\n"), text);
+}
+
+static struct gguf_context *
+open_file(const char *path)
+{
+    struct gguf_init_params params = { .no_alloc = true };
+    struct gg_error err = { "out of memory" };
+    struct gguf_context *ctx;
+
+    ggml_log_set(keep_message, &err);
+    ctx = gguf_init_from_file(path, params);
+    ggml_log_set(NULL, NULL);
+    if (!ctx)
+        cli_die("%s", err.message);
+    return ctx;
+}
+
+static int
+show(const struct inspect_options *o)
+{
+    struct gguf_context *ctx = open_file(o->path);
+    int status = EXIT_SUCCESS;
+
+    if (o->key)
+        raw_show(ctx, o);
+    else if (o->tensor)
+        status = tensor_show(ctx, o);
+    else if (o->json)
+        json_show(ctx, o);
+    else
+        text_show(ctx, o);
+    gguf_free(ctx);
+    return status;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct arguments a = { 0 };
+
+    cli_start();
+    parse_arguments(argc, argv, &a);
+    cli_output(a.output);
+    return cli_finish(show(&a.show));
+}

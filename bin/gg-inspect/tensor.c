@@ -1,0 +1,140 @@
+/* tensor.c - one tensor: shape, statistics, histogram */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-inspect/inspect.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BAR = 40, /* columns of the longest bar */
+};
+
+static void
+put_shape(const struct gguf_context *ctx, int64_t tensor, const char *between)
+{
+    const int64_t *ne = gguf_get_tensor_ne(ctx, tensor);
+
+    for (int i = 0; i < totals_dims(ctx, tensor); i++)
+        printf("%s%" PRId64, i ? between : "", ne[i]);
+}
+
+static double
+bin_edge(const struct statistics *s, int i)
+{
+    return s->min + (s->max - s->min) * i / HISTOGRAM_BINS;
+}
+
+static void
+text_bins(const struct statistics *s)
+{
+    uint64_t most = 1;
+
+    for (int i = 0; i < HISTOGRAM_BINS; i++)
+        if (s->bins[i] > most)
+            most = s->bins[i];
+    puts("\n      from          to       count");
+    for (int i = 0; i < HISTOGRAM_BINS; i++) {
+        int length = (int)((double)s->bins[i] / (double)most * BAR + 0.5);
+
+        printf("%11.4g %11.4g %11" PRIu64 "%s", bin_edge(s, i),
+               bin_edge(s, i + 1), s->bins[i], length ? "  " : "");
+        while (length--)
+            putchar('#');
+        putchar('\n');
+    }
+}
+
+static void
+text_statistics(const struct statistics *s)
+{
+    if (s->finite)
+        printf("min     %.9g\nmax     %.9g\nmean    %.9g\nrms     %.9g\n",
+               s->min, s->max, s->mean, s->rms);
+    printf("zeros   %" PRIu64 "\nnan     %" PRIu64 "\ninf     %" PRIu64 "\n",
+           s->zeros, s->nan, s->inf);
+    if (s->finite && s->max > s->min)
+        text_bins(s);
+}
+
+static void
+text_tensor(const struct gguf_context *ctx, int64_t tensor)
+{
+    const char *name = gguf_get_tensor_name(ctx, tensor);
+
+    fputs("name    ", stdout);
+    value_put_escaped(stdout, name, strlen(name), 0);
+    printf("\ntype    %s\nshape   ",
+           ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
+    put_shape(ctx, tensor, " x ");
+    printf("\nvalues  %" PRIu64 "\nbytes   %zu\noffset  %zu\n",
+           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor),
+           gguf_get_data_offset(ctx) + gguf_get_tensor_offset(ctx, tensor));
+}
+
+static void
+json_statistics(const struct statistics *s)
+{
+    if (s->finite)
+        printf(",\n  \"min\": %.17g,\n  \"max\": %.17g,\n  \"mean\": %.17g,\n"
+               "  \"rms\": %.17g",
+               s->min, s->max, s->mean, s->rms);
+    printf(",\n  \"zeros\": %" PRIu64 ",\n  \"nan\": %" PRIu64
+           ",\n  \"inf\": %" PRIu64 ",\n  \"histogram\": [",
+           s->zeros, s->nan, s->inf);
+    for (int i = 0; i < HISTOGRAM_BINS; i++)
+        printf("%s%" PRIu64, i ? ", " : "", s->bins[i]);
+    putchar(']');
+}
+
+static void
+json_tensor(const struct gguf_context *ctx, int64_t tensor)
+{
+    const char *name = gguf_get_tensor_name(ctx, tensor);
+
+    fputs("{\n  \"name\": ", stdout);
+    json_put_string(name, strlen(name));
+    printf(",\n  \"type\": \"%s\",\n  \"shape\": [",
+           ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
+    put_shape(ctx, tensor, ", ");
+    printf("],\n  \"values\": %" PRIu64 ",\n  \"bytes\": %zu,\n"
+           "  \"offset\": %zu",
+           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor),
+           gguf_get_tensor_offset(ctx, tensor));
+}
+
+static int64_t
+find(const struct gguf_context *ctx, const struct inspect_options *o)
+{
+    int64_t tensor = gguf_find_tensor(ctx, o->tensor);
+    char shown[256];
+
+    if (tensor < 0)
+        cli_die("%s: %s: the file has no such tensor", o->path,
+                gg_escape(shown, sizeof(shown), o->tensor, strlen(o->tensor)));
+    return tensor;
+}
+
+int
+tensor_show(const struct gguf_context *ctx, const struct inspect_options *o)
+{
+    int64_t tensor = find(ctx, o);
+    enum ggml_type type = gguf_get_tensor_type(ctx, tensor);
+    bool known = statistics_known(type);
+    struct statistics s;
+
+    if (known)
+        statistics_compute(ctx, tensor, o->path, &s);
+    (o->json ? json_tensor : text_tensor)(ctx, tensor);
+    if (known)
+        (o->json ? json_statistics : text_statistics)(&s);
+    if (o->json)
+        puts("\n}");
+    if (known)
+        return EXIT_SUCCESS;
+    cli_warn("%s: values of type %s cannot be read yet: no statistics", o->path,
+             ggml_type_name(type));
+    return EXIT_FAILURE;
+}
