@@ -55,11 +55,14 @@ struct gguf_str *
 gguf_copy_strings(const struct gguf_str *from, size_t n)
 {
     size_t size;
-    struct gguf_str *to =
-        strings_size(from, n, &size) ? mem_zalloc(size) : NULL;
-    char *bytes = (char *)(to + n);
+    struct gguf_str *to;
+    char *bytes;
 
-    for (size_t i = 0; to && i < n; i++) {
+    to = strings_size(from, n, &size) ? mem_zalloc(size) : NULL;
+    if (!to)
+        return NULL;
+    bytes = (char *)(to + n);
+    for (size_t i = 0; i < n; i++) {
         to[i] = (struct gguf_str){ bytes, from[i].n };
         if (from[i].n)
             memcpy(bytes, from[i].s, from[i].n);
