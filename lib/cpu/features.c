@@ -1,0 +1,67 @@
+/* features.c - what instructions this machine has */
+#include <ggml-cpu.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#define HAS(name) __builtin_cpu_supports(name) != 0
+
+/* Of what not every compiler's builtin knows; it says whether the system
+ * saves the registers. */
+static int
+has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    return HAS("avx") && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static int
+has_leaf7(unsigned eax_bit)
+{
+    unsigned a, b, c, d;
+
+    return HAS("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           (a & eax_bit);
+}
+#define F16C     has_f16c()
+#define AVX_VNNI has_leaf7(1u << 4)
+#define BF16     has_leaf7(1u << 5) && HAS("avx512f")
+#else
+#define HAS(name) 0
+#define F16C      0
+#define AVX_VNNI  0
+#define BF16      0
+#endif
+
+#if defined(__aarch64__) && defined(__linux__)
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
+#define HAS_ARM(bit)  (getauxval(AT_HWCAP) & (bit)) != 0
+#define HAS_ARM2(bit) (getauxval(AT_HWCAP2) & (bit)) != 0
+#else
+#define HAS_ARM(bit)  0
+#define HAS_ARM2(bit) 0
+#endif
+
+#define FEATURE(name, test)                                                    \
+    int ggml_cpu_has_##name(void)                                              \
+    {                                                                          \
+        return test;                                                           \
+    }
+FEATURE(sse3, HAS("sse3"))
+FEATURE(ssse3, HAS("ssse3"))
+FEATURE(avx, HAS("avx"))
+FEATURE(avx2, HAS("avx2"))
+FEATURE(bmi2, HAS("bmi2"))
+FEATURE(fma, HAS("fma"))
+FEATURE(avx512,
+        HAS("avx512f") && HAS("avx512bw") && HAS("avx512dq") && HAS("avx512vl"))
+FEATURE(avx512_vbmi, HAS("avx512vbmi"))
+FEATURE(avx512_vnni, HAS("avx512vnni"))
+FEATURE(avx512_bf16, BF16)
+FEATURE(f16c, F16C)
+FEATURE(avx_vnni, AVX_VNNI)
+FEATURE(neon, HAS_ARM(HWCAP_ASIMD))
+FEATURE(arm_fma, HAS_ARM(HWCAP_ASIMD))
+FEATURE(dotprod, HAS_ARM(HWCAP_ASIMDDP))
+FEATURE(matmul_int8, HAS_ARM2(HWCAP2_I8MM))

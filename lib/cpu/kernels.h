@@ -1,0 +1,97 @@
+/* kernels.h - the inner loops, one slot each
+ *
+ * The table is filled with plain C; each set of instructions then overrides
+ * the slots where it is faster. What a slot computes for an element never
+ * depends on the elements beside it: a value of a row depends on its row, an
+ * element of a matrix product on its row and its column, always through the
+ * same operations in the same order. */
+#ifndef CPU_KERNELS_H
+#define CPU_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <ggml.h>
+
+/* Products of rows of weights with columns of activations:
+ * out[c * out_stride + r] = weights row r . column c, over k values. */
+struct cpu_product {
+    int64_t k, n_rows, n_cols;
+    const char *rows; /* in the weights' type; row_stride bytes apart */
+    size_t row_stride;
+    const char *cols; /* as prepare() left them; col_stride bytes apart */
+    size_t col_stride;
+    float *out;
+    size_t out_stride;
+    void *scratch; /* scratch_size(k) bytes on a cache line, this call's */
+};
+
+struct cpu_mul_mat {
+    /* NULL: the type has no kernel of its own. */
+    void (*multiply)(const struct cpu_product *p);
+    /* A column of k floats in the form that multiply() reads, and the bytes
+     * of that, a multiple of 64. NULL: columns are floats. */
+    void (*prepare)(const float *x, void *column, int64_t k);
+    size_t (*column_size)(int64_t k);
+    size_t (*scratch_size)(int64_t k); /* NULL: none */
+};
+
+typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);
+typedef void (*cpu_zip_fn)(int64_t n, float *y, const float *a, const float *b);
+
+/* Rows of n floats; y may be x, a or b. */
+struct cpu_kernels {
+    const char *name, *description;
+    struct cpu_mul_mat mul_mat[GGML_TYPE_COUNT];
+    ggml_to_float_t to_float[GGML_TYPE_COUNT];
+    ggml_from_float_t from_float[GGML_TYPE_COUNT];
+
+    cpu_zip_fn add, sub, mul, div;
+    void (*scale)(int64_t n, float *y, const float *x, float s, float b);
+    /* y = s * x * w: what a norm and its weights do together */
+    void (*scale_mul)(int64_t n, float *y, const float *x, float s,
+                      const float *w);
+
+    float (*sum)(int64_t n, const float *x);
+    float (*sum_squares)(int64_t n, const float *x, float mean);
+    float (*max)(int64_t n, const float *x); /* -infinity for n == 0 */
+    /* y = exp(x - max); returns their sum. exp(-infinity) is 0. */
+    float (*exp_sum)(int64_t n, float *y, const float *x, float max);
+
+    cpu_map_fn exp, silu, gelu, gelu_quick, sigmoid;
+    cpu_zip_fn swiglu, geglu; /* silu(a) * b, gelu(a) * b */
+
+    /* y += sum over j < n_rows of p[j] * row j of v, rows in that order; by
+     * type of v: F32, F16, BF16, others NULL. */
+    void (*weigh_rows[GGML_TYPE_COUNT])(int64_t n, float *y, const char *v,
+                                        size_t stride, const float *p,
+                                        int64_t n_rows);
+    /* The two halves of a rotation by angles: c and s hold n values. */
+    void (*rotate)(int64_t n, float *y0, float *y1, const float *x0,
+                   const float *x1, const float *c, const float *s);
+};
+
+/* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
+ * "ref"), "avx2", "avx512"; a word that names nothing built or present gets
+ * the next lower one. Asked once. */
+const struct cpu_kernels *
+cpu_kernels(void);
+
+/* Plain C in every slot. */
+const struct cpu_kernels *
+cpu_kernels_reference(void);
+
+/* The table of a name, for tests: NULL if it is not built, or this machine
+ * cannot run it. */
+const struct cpu_kernels *
+cpu_kernels_named(const char *name);
+
+/* How the tables are filled, each over the one before. */
+void
+cpu_fill_reference(struct cpu_kernels *k);
+void
+cpu_fill_avx2(struct cpu_kernels *k);
+void
+cpu_fill_avx512(struct cpu_kernels *k);
+
+#endif

@@ -1,0 +1,244 @@
+/* kernels_ref.c - rows of floats in plain C */
+#include <math.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "cpu/kernels.h"
+#include "cpu/reference.h"
+#include "quant/types.h"
+
+static void
+add(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] + b[i];
+}
+
+static void
+sub(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] - b[i];
+}
+
+static void
+mul(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] * b[i];
+}
+
+static void
+divide(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] / b[i];
+}
+
+static void
+scale(int64_t n, float *y, const float *x, float s, float b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] * s + b;
+}
+
+static void
+scale_mul(int64_t n, float *y, const float *x, float s, const float *w)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] * s * w[i];
+}
+
+static float
+sum(int64_t n, const float *x)
+{
+    double s = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        s += x[i];
+    return (float)s;
+}
+
+static float
+sum_squares(int64_t n, const float *x, float mean)
+{
+    double s = 0;
+
+    for (int64_t i = 0; i < n; i++)
+        s += ((double)x[i] - mean) * ((double)x[i] - mean);
+    return (float)s;
+}
+
+static float
+max(int64_t n, const float *x)
+{
+    float m = -INFINITY;
+
+    for (int64_t i = 0; i < n; i++)
+        m = x[i] > m ? x[i] : m;
+    return m;
+}
+
+static float
+exp_sum(int64_t n, float *y, const float *x, float largest)
+{
+    double s = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = expf(x[i] - largest);
+        s += y[i];
+    }
+    return (float)s;
+}
+
+static void
+exp_row(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = expf(x[i]);
+}
+
+static void
+silu(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] / (1 + expf(-x[i]));
+}
+
+static void
+sigmoid(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = 1 / (1 + expf(-x[i]));
+}
+
+/* x / 2 * (1 + tanh(u)), u = sqrt(2 / pi) * (x + 0.044715 x^3), is
+ * x / (1 + exp(-2 u)), which does not cancel where x is negative. */
+static float
+gelu_one(float x)
+{
+    const float root = 0.797884560802865f;
+    float u = root * x * (1 + 0.044715f * x * x);
+
+    return x / (1 + expf(-2 * u));
+}
+
+static void
+gelu(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = gelu_one(x[i]);
+}
+
+static void
+gelu_quick(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] / (1 + expf(-1.702f * x[i]));
+}
+
+static void
+swiglu(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = a[i] / (1 + expf(-a[i])) * b[i];
+}
+
+static void
+geglu(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = gelu_one(a[i]) * b[i];
+}
+
+static void
+weigh_f32(int64_t n, float *y, const char *v, size_t stride, const float *p,
+          int64_t n_rows)
+{
+    for (int64_t j = 0; j < n_rows; j++) {
+        const float *row =
+            (const float *)(const void *)(v + (size_t)j * stride);
+
+        for (int64_t i = 0; i < n; i++)
+            y[i] += p[j] * row[i];
+    }
+}
+
+static void
+weigh_f16(int64_t n, float *y, const char *v, size_t stride, const float *p,
+          int64_t n_rows)
+{
+    for (int64_t j = 0; j < n_rows; j++) {
+        const uint16_t *row =
+            (const uint16_t *)(const void *)(v + (size_t)j * stride);
+
+        for (int64_t i = 0; i < n; i++)
+            y[i] += p[j] * half_to_float(row[i]);
+    }
+}
+
+static void
+weigh_bf16(int64_t n, float *y, const char *v, size_t stride, const float *p,
+           int64_t n_rows)
+{
+    for (int64_t j = 0; j < n_rows; j++) {
+        const uint16_t *row =
+            (const uint16_t *)(const void *)(v + (size_t)j * stride);
+
+        for (int64_t i = 0; i < n; i++)
+            y[i] += p[j] * bf16_to_float(row[i]);
+    }
+}
+
+static void
+rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
+       const float *c, const float *s)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float a = x0[i], b = x1[i];
+
+        y0[i] = a * c[i] - b * s[i];
+        y1[i] = a * s[i] + b * c[i];
+    }
+}
+
+static void
+fill_conversions(struct cpu_kernels *k)
+{
+    for (int t = 0; t < GGML_TYPE_COUNT; t++) {
+        const struct ggml_type_traits *traits = quant_traits((enum ggml_type)t);
+
+        k->to_float[t] = traits ? traits->to_float : NULL;
+        k->from_float[t] = traits ? traits->from_float_ref : NULL;
+    }
+}
+
+void
+cpu_fill_reference(struct cpu_kernels *k)
+{
+    memset(k, 0, sizeof(*k));
+    k->name = "c";
+    fill_conversions(k);
+    cpu_fill_products(k);
+    k->add = add;
+    k->sub = sub;
+    k->mul = mul;
+    k->div = divide;
+    k->scale = scale;
+    k->scale_mul = scale_mul;
+    k->sum = sum;
+    k->sum_squares = sum_squares;
+    k->max = max;
+    k->exp_sum = exp_sum;
+    k->exp = exp_row;
+    k->silu = silu;
+    k->gelu = gelu;
+    k->gelu_quick = gelu_quick;
+    k->sigmoid = sigmoid;
+    k->swiglu = swiglu;
+    k->geglu = geglu;
+    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
+    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
+    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+    k->rotate = rotate;
+}

@@ -1,0 +1,21 @@
+/* ops.h - the ops of each family, for the table */
+#ifndef CPU_OPS_H
+#define CPU_OPS_H
+
+#include "cpu/task.h"
+
+extern const struct cpu_op cpu_op_add, cpu_op_sub, cpu_op_mul, cpu_op_div;
+extern const struct cpu_op cpu_op_sqr, cpu_op_sqrt, cpu_op_scale, cpu_op_clamp;
+extern const struct cpu_op cpu_op_unary, cpu_op_glu;
+extern const struct cpu_op cpu_op_sum_rows, cpu_op_norm, cpu_op_rms_norm;
+extern const struct cpu_op cpu_op_copy, cpu_op_repeat, cpu_op_concat;
+extern const struct cpu_op cpu_op_get_rows, cpu_op_set_rows;
+extern const struct cpu_op cpu_op_diag_mask_inf, cpu_op_soft_max;
+extern const struct cpu_op cpu_op_rope, cpu_op_mul_mat, cpu_op_flash_attn;
+
+/* The slope of ALiBi for a head of n (Press et al. 2021): powers of two where
+ * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */
+float
+cpu_alibi_slope(int64_t head, int64_t n, float max_bias);
+
+#endif

@@ -1,0 +1,149 @@
+/* products_ref.c - matrix products in plain C */
+#include <math.h>
+
+#include "core/half.h"
+#include "cpu/column.h"
+#include "cpu/reference.h"
+#include "quant/blocks.h"
+#include "quant/format.h"
+
+/* Sixteen partial sums: the shape of the fast kernels, and their accuracy. */
+#define LANES 16
+
+static float
+reduce(float *acc)
+{
+    for (int half = LANES / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            acc[i] += acc[i + half];
+    return acc[0];
+}
+
+/* Defines a dot product of k weights, of a type that `value` makes a float,
+ * with k floats. */
+#define DOT(name, type, value)                                                 \
+    static float name(int64_t k, const char *row, const char *col)             \
+    {                                                                          \
+        const type *w = (const type *)(const void *)row;                       \
+        const float *x = (const float *)(const void *)col;                     \
+        float acc[LANES] = { 0 };                                              \
+        for (int64_t i = 0; i < k; i++)                                        \
+            acc[i % LANES] += value(w[i]) * x[i];                              \
+        return reduce(acc);                                                    \
+    }
+DOT(dot_f32, float, )
+DOT(dot_f16, uint16_t, half_to_float)
+DOT(dot_bf16, uint16_t, bf16_to_float)
+
+static float
+dot_q8_0(int64_t k, const char *row, const char *col)
+{
+    const struct block_q8_0 *w = (const void *)row;
+    const int8_t *q = (const int8_t *)col;
+    const float *d = column_scales(col, k);
+    float acc = 0;
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, q += COLUMN_BLOCK) {
+        int32_t sum = 0;
+
+        for (int j = 0; j < COLUMN_BLOCK; j++)
+            sum += w[b].qs[j] * q[j];
+        acc += (float)sum * (half_to_float(w[b].d) * d[b]);
+    }
+    return acc;
+}
+
+static float
+dot_q4_0(int64_t k, const char *row, const char *col)
+{
+    const struct block_q4_0 *w = (const void *)row;
+    const int8_t *q = (const int8_t *)col;
+    const float *d = column_scales(col, k);
+    float acc = 0;
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, q += COLUMN_BLOCK) {
+        int32_t sum = 0;
+
+        for (int j = 0; j < COLUMN_BLOCK / 2; j++)
+            sum += ((w[b].qs[j] & 15) - 8) * q[j] +
+                   ((w[b].qs[j] >> 4) - 8) * q[j + COLUMN_BLOCK / 2];
+        acc += (float)sum * (half_to_float(w[b].d) * d[b]);
+    }
+    return acc;
+}
+
+static void
+multiply(const struct cpu_product *p,
+         float (*dot)(int64_t k, const char *row, const char *col))
+{
+    for (int64_t c = 0; c < p->n_cols; c++)
+        for (int64_t r = 0; r < p->n_rows; r++)
+            p->out[(size_t)c * p->out_stride + (size_t)r] =
+                dot(p->k, p->rows + (size_t)r * p->row_stride,
+                    p->cols + (size_t)c * p->col_stride);
+}
+
+#define MULTIPLY(type)                                                         \
+    static void multiply_##type(const struct cpu_product *p)                   \
+    {                                                                          \
+        multiply(p, dot_##type);                                               \
+    }
+MULTIPLY(f32)
+MULTIPLY(f16)
+MULTIPLY(bf16)
+MULTIPLY(q8_0)
+MULTIPLY(q4_0)
+
+size_t
+cpu_column_size(int64_t k)
+{
+    return column_size(k);
+}
+
+/* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
+static int8_t
+nearest(float v)
+{
+    return (int8_t)quant_to_int((v + 0x1.8p23f) - 0x1.8p23f);
+}
+
+void
+cpu_prepare_column(const float *x, void *column, int64_t k)
+{
+    int8_t *q = column;
+    float *d = (float *)(void *)(q + k);
+    int32_t *sums = (int32_t *)(void *)(q + k + k / COLUMN_BLOCK * 4);
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++) {
+        float amax = 0, inverse;
+        int32_t sum = 0;
+
+        for (int j = 0; j < COLUMN_BLOCK; j++)
+            amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
+        inverse = amax > 0 ? 127 / amax : 0;
+        for (int j = 0; j < COLUMN_BLOCK; j++)
+            sum += q[j] = nearest(x[j] * inverse);
+        d[b] = amax / 127;
+        sums[b] = sum;
+        x += COLUMN_BLOCK;
+        q += COLUMN_BLOCK;
+    }
+}
+
+void
+cpu_fill_products(struct cpu_kernels *k)
+{
+    static const struct cpu_mul_mat floats = { .multiply = multiply_f32 };
+    static const struct cpu_mul_mat blocks = { .prepare = cpu_prepare_column,
+                                               .column_size = cpu_column_size };
+
+    k->mul_mat[GGML_TYPE_F32] = floats;
+    k->mul_mat[GGML_TYPE_F16] = floats;
+    k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
+    k->mul_mat[GGML_TYPE_BF16] = floats;
+    k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
+    k->mul_mat[GGML_TYPE_Q8_0] = blocks;
+    k->mul_mat[GGML_TYPE_Q8_0].multiply = multiply_q8_0;
+    k->mul_mat[GGML_TYPE_Q4_0] = blocks;
+    k->mul_mat[GGML_TYPE_Q4_0].multiply = multiply_q4_0;
+}
