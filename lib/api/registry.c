@@ -1,7 +1,7 @@
 /* registry.c - fills the registry with the back ends that were built in */
-#include <ggml-cpu.h>
-
 #include "backend/registry.h"
+
+#include <ggml-cpu.h>
 
 void
 api_register_backends(void)
