@@ -231,13 +231,14 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
 
 /* ---- Sampler: logits -> the next token id ------------------------------ */
 
-struct gg_sampler;
+struct gg_sampler; /* one thread at a time */
 
+/* In the order in which they act; a value out of range is GG_ERR_ARG. */
 struct gg_sampler_params {
-    float temperature; /* 0: greedy */
-    int32_t top_k;     /* 0: all */
-    float top_p;       /* 1: all */
-    float min_p;       /* 0: all */
+    float temperature; /* divides the logits; 0: greedy */
+    int32_t top_k;     /* keeps the k most likely; 0: all */
+    float top_p;       /* up to the token at which their sum is p; 1: all */
+    float min_p;       /* at least so much of the likeliest one's; 0: all */
     uint64_t seed;
 };
 
@@ -269,7 +270,9 @@ gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
                       struct gg_error *err);
 
 /* Draws one of the candidates: a pure function of the logits, the parameters
- * and (seed, sequence, position). */
+ * and (seed, sequence, position). `position` is the number of ids that the
+ * sequence holds, which is that of the drawn one; `sequence` is 0 where there
+ * is but one. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
                 const float *logits, size_t n, uint64_t sequence,
@@ -288,7 +291,8 @@ struct gg_line {
     bool numbered;
     uint64_t sequence;  /* 0 where not numbered */
     const int32_t *ids; /* GG_LINE_IDS */
-    size_t n_ids;
+    size_t n_ids;        /* 0 for an empty line without a number */
+    bool last;           /* for writing: the sequence's end in the same write */
     const char *message; /* GG_LINE_ERROR; NUL-ended */
 };
 
@@ -302,12 +306,13 @@ GG_API void
 gg_line_reader_free(struct gg_line_reader *reader);
 
 /* The next line, as soon as it is there; GG_EOF after the last. What *line
- * points to lives until the next call. */
+ * points to lives until the next call. A signal whose handler does not restart
+ * calls gives GG_ERR_ABORTED: calling again goes on. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
              struct gg_error *err);
 
-/* Writes one line to `fd` at once. */
+/* Writes one line to `fd` at once; a newline in a message becomes a blank. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);
 
@@ -330,7 +335,7 @@ struct gg_logit_head {
     enum gg_vector_kind kind;
     enum gg_vector_encoding encoding;
     bool numbered;
-    const int32_t *eog_ids;
+    const int32_t *eog_ids; /* end a generation */
     size_t n_eog;
     const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
 };
@@ -360,15 +365,17 @@ struct gg_logit_record {
 struct gg_logit_reader;
 struct gg_logit_writer;
 
-/* As gg_line_reader_new(). */
+/* As gg_line_reader_new(). Reads the text of `gg-eval --top`, too: as sparse
+ * log-probabilities under a head whose n_vocab is 0, and an end record. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
                     struct gg_error *err);
 GG_API void
 gg_logit_reader_free(struct gg_logit_reader *reader);
 
-/* The next record; GG_EOF only after an end record, GG_ERR_TRUNCATED where the
- * stream was cut off. Pointers live until the next call. */
+/* The next record, a head at first; GG_EOF only after an end record,
+ * GG_ERR_TRUNCATED where the stream was cut off. Pointers live until the next
+ * call; GG_ERR_ABORTED is as for gg_line_read(). Logits may be NaN. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
               struct gg_error *err);
@@ -380,8 +387,9 @@ gg_logit_writer_new(int fd, const struct gg_logit_head *head,
 GG_API void
 gg_logit_writer_free(struct gg_logit_writer *writer);
 
-/* Writes the record whole, at once: kinds LOGITS, ERROR, CLOSE and END.
- * Logits are stored in the head's encoding. */
+/* Writes the record whole, at once: kinds LOGITS, ERROR, CLOSE and END; its
+ * head is not looked at. Logits are stored in the head's encoding, and must be
+ * dense or sparse as it says. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_logit_write(struct gg_logit_writer *writer,
                const struct gg_logit_record *record, struct gg_error *err);

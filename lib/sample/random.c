@@ -1,0 +1,44 @@
+/* random.c - Philox 4x32-10, a generator without a state */
+#include "sample/random.h"
+
+enum {
+    ROUNDS = 10,
+};
+
+/* The multipliers, and what is added to the key after each round (the golden
+ * ratio and the square root of 3, less one), are those of the paper. */
+void
+random_philox(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4])
+{
+    uint32_t k0 = key[0], k1 = key[1];
+    uint32_t c0 = counter[0], c1 = counter[1];
+    uint32_t c2 = counter[2], c3 = counter[3];
+
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t a = UINT64_C(0xd2511f53) * c0;
+        uint64_t b = UINT64_C(0xcd9e8d57) * c2;
+
+        c0 = (uint32_t)(b >> 32) ^ c1 ^ k0;
+        c1 = (uint32_t)b;
+        c2 = (uint32_t)(a >> 32) ^ c3 ^ k1;
+        c3 = (uint32_t)a;
+        k0 += 0x9e3779b9;
+        k1 += 0xbb67ae85;
+    }
+    out[0] = c0;
+    out[1] = c1;
+    out[2] = c2;
+    out[3] = c3;
+}
+
+double
+random_uniform(uint64_t seed, uint64_t sequence, uint64_t position)
+{
+    uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
+    uint32_t counter[4] = { (uint32_t)position, (uint32_t)(position >> 32),
+                            (uint32_t)sequence, (uint32_t)(sequence >> 32) };
+    uint32_t out[4];
+
+    random_philox(key, counter, out);
+    return (double)(((uint64_t)out[1] << 32 | out[0]) >> 11) * 0x1p-53;
+}

@@ -1,0 +1,29 @@
+/* select.h - the most likely tokens first, and no more of them than needed
+ *
+ * One token is before another if its logit is higher, or equal and its id
+ * lower. */
+#ifndef SAMPLE_SELECT_H
+#define SAMPLE_SELECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct choice {
+    float logit;
+    int32_t id;
+};
+
+static inline bool
+choice_before(struct choice a, struct choice b)
+{
+    return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
+}
+
+/* Writes the first k of logits[0..n), in order, to out; -infinity is not
+ * chosen. `ids` may be NULL: 0, 1, 2 ... Returns how many there are. */
+size_t
+select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
+           struct choice *out);
+
+#endif

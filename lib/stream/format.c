@@ -1,0 +1,44 @@
+/* format.c - what reader and writer of the logit stream must agree on */
+#include <config.h>
+
+#include "stream/format.h"
+
+#include <string.h>
+
+#include "core/crc32.h"
+
+static enum gg_status
+check_eog(const struct gg_logit_head *head, enum gg_status wrong,
+          struct gg_error *err)
+{
+    if (head->n_eog > FORMAT_EOG_MAX)
+        return error_set(err, wrong, "%zu end-of-generation ids", head->n_eog);
+    for (size_t i = 0; i < head->n_eog; i++)
+        if (head->eog_ids[i] < 0 || (uint32_t)head->eog_ids[i] >= head->n_vocab)
+            return error_set(err, wrong, "end-of-generation id %ld",
+                             (long)head->eog_ids[i]);
+    return GG_OK;
+}
+
+enum gg_status
+format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
+                  struct gg_error *err)
+{
+    if (head->n_vocab < 1 || head->n_vocab > FORMAT_VOCAB_MAX)
+        return error_set(err, wrong, "vocabulary of %lu",
+                         (unsigned long)head->n_vocab);
+    if ((unsigned)head->kind > GG_VECTOR_EMBEDDING)
+        return error_set(err, wrong, "vectors of kind %u",
+                         (unsigned)head->kind);
+    if ((unsigned)head->encoding > GG_ENCODING_SPARSE)
+        return error_set(err, wrong, "encoding %u", (unsigned)head->encoding);
+    if (head->writer && strlen(head->writer) > FORMAT_WRITER_MAX)
+        return error_set(err, wrong, "the writer's name is too long");
+    return check_eog(head, wrong, err);
+}
+
+uint32_t
+format_crc(uint32_t kind, uint64_t length)
+{
+    return crc32_bytes(crc32_bytes(0, &kind, 4), &length, 8);
+}

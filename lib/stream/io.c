@@ -1,0 +1,184 @@
+/* io.c - buffered input and whole writes on file descriptors */
+#include <config.h>
+
+#include "stream/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/mem.h"
+
+enum {
+    FIRST_CAPACITY = 1 << 16,
+    PIPE_MAX = 1 << 20, /* what Linux grants without a privilege */
+};
+
+enum gg_status
+stream_in_init(struct stream_in *in, int fd, const char *name,
+               struct gg_error *err)
+{
+    *in = (struct stream_in){ .fd = fd, .cap = FIRST_CAPACITY };
+    in->name = mem_strndup(name, strlen(name));
+    in->data = mem_alloc(in->cap);
+    if (in->name && in->data)
+        return GG_OK;
+    stream_in_clear(in);
+    return error_nomem(err);
+}
+
+void
+stream_in_clear(struct stream_in *in)
+{
+    mem_free(in->name);
+    mem_free(in->data);
+    *in = (struct stream_in){ 0 };
+}
+
+void
+stream_in_use(struct stream_in *in, size_t n)
+{
+    in->start += n;
+    if (in->start == in->end)
+        in->start = in->end = 0;
+}
+
+/* Room for one read() at least. */
+static bool
+make_room(struct stream_in *in)
+{
+    if (in->end < in->cap)
+        return true;
+    if (in->start >= in->cap / 2) {
+        memmove(in->data, stream_in_data(in), stream_in_left(in));
+        in->end -= in->start;
+        in->start = 0;
+        return true;
+    }
+    return mem_grow(&in->data, &in->cap, in->cap + 1, 1);
+}
+
+static void
+wait_for(int fd, short events)
+{
+    struct pollfd p = { .fd = fd, .events = events };
+
+    poll(&p, 1, -1); /* whatever it says, the next call tells more */
+}
+
+static enum gg_status
+read_some(struct stream_in *in, struct gg_error *err)
+{
+    ssize_t n;
+
+    if (!make_room(in))
+        return error_nomem(err);
+    n = read(in->fd, in->data + in->end, in->cap - in->end);
+    if (n > 0)
+        in->end += (size_t)n;
+    else if (n == 0)
+        in->at_end = true;
+    else if (errno == EAGAIN)
+        wait_for(in->fd, POLLIN);
+    else if (errno == EINTR)
+        return error_set(err, GG_ERR_ABORTED, "%s: interrupted", in->name);
+    else
+        return error_set(err, GG_ERR_IO, "%s: %s", in->name, strerror(errno));
+    return GG_OK;
+}
+
+enum gg_status
+stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    while (st == GG_OK && stream_in_left(in) < n && !in->at_end)
+        st = read_some(in, err);
+    return st;
+}
+
+enum gg_status
+stream_in_line(struct stream_in *in, size_t limit, const char **line,
+               size_t *len, bool *cut, struct gg_error *err)
+{
+    const uint8_t *newline = NULL;
+    size_t seen = 0;
+
+    stream_in_use(in, 0);
+    for (;;) {
+        enum gg_status st;
+
+        if (stream_in_left(in) > seen)
+            newline = memchr(stream_in_data(in) + seen, '\n',
+                             stream_in_left(in) - seen);
+        seen = stream_in_left(in);
+        if (newline || in->at_end)
+            break;
+        if (seen > limit)
+            return error_set(err, GG_ERR_FORMAT, "longer than %zu bytes",
+                             limit);
+        if ((st = stream_in_fill(in, seen + 1, err)) != GG_OK)
+            return st;
+    }
+    if (!newline && seen == 0)
+        return GG_EOF;
+    *line = (const char *)stream_in_data(in);
+    *len = newline ? (size_t)(newline - stream_in_data(in)) : seen;
+    *cut = !newline;
+    /* Not stream_in_use(), though that would leave the bytes, too: the line
+     * must stay where it is until the next read. */
+    in->start += *len + (newline != NULL);
+    return GG_OK;
+}
+
+/* Takes `n` bytes off the front; returns how many parts are used up. */
+static int
+advance(struct iovec *parts, int count, size_t n)
+{
+    int i = 0;
+
+    while (i < count && n >= parts[i].iov_len)
+        n -= parts[i++].iov_len;
+    if (i < count) {
+        parts[i].iov_base = (char *)parts[i].iov_base + n;
+        parts[i].iov_len -= n;
+    }
+    return i;
+}
+
+enum gg_status
+stream_write(int fd, struct iovec *parts, int n, struct gg_error *err)
+{
+    while (n > 0) {
+        ssize_t done = writev(fd, parts, n);
+
+        if (done >= 0) {
+            int used = advance(parts, n, (size_t)done);
+
+            parts += used;
+            n -= used;
+        } else if (errno == EAGAIN) {
+            wait_for(fd, POLLOUT);
+        } else if (errno != EINTR) {
+            return error_set(err, GG_ERR_IO, "%s", strerror(errno));
+        }
+    }
+    return GG_OK;
+}
+
+void
+stream_pipe_capacity(int fd, size_t size)
+{
+#ifdef F_SETPIPE_SZ
+    int now = fcntl(fd, F_GETPIPE_SZ);
+
+    if (size > PIPE_MAX)
+        size = PIPE_MAX;
+    if (now > 0 && (size_t)now < size)
+        fcntl(fd, F_SETPIPE_SZ, (int)size);
+#else
+    (void)fd, (void)size;
+#endif
+}

@@ -1,0 +1,68 @@
+/* io.h - buffered input and whole writes on file descriptors */
+#ifndef STREAM_IO_H
+#define STREAM_IO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include "core/error.h"
+
+/* What was read and not yet used is data[start .. end). The buffer grows with
+ * what arrives, never with what the input announces, and starts on a multiple
+ * of 16 bytes. */
+struct stream_in {
+    int fd; /* the caller's */
+    char *name;
+    uint8_t *data;
+    size_t start, end, cap;
+    bool at_end; /* read() has returned 0 */
+};
+
+enum gg_status
+stream_in_init(struct stream_in *in, int fd, const char *name,
+               struct gg_error *err);
+void
+stream_in_clear(struct stream_in *in);
+
+static inline const uint8_t *
+stream_in_data(const struct stream_in *in)
+{
+    return in->data + in->start;
+}
+
+static inline size_t
+stream_in_left(const struct stream_in *in)
+{
+    return in->end - in->start;
+}
+
+/* Reads until `n` bytes are there or the input ends: the caller compares with
+ * stream_in_left(). GG_ERR_ABORTED: a signal came whose handler does not
+ * restart calls; calling again goes on. Moves the data. */
+enum gg_status
+stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err);
+
+/* n must not exceed what is left. */
+void
+stream_in_use(struct stream_in *in, size_t n);
+
+/* Gives the next line without its newline, and uses it up; it lives until the
+ * next call. The last line may lack its newline: *cut says so. GG_EOF: there
+ * is none; GG_ERR_FORMAT: it is longer than `limit`. */
+enum gg_status
+stream_in_line(struct stream_in *in, size_t limit, const char **line,
+               size_t *len, bool *cut, struct gg_error *err);
+
+/* Writes all parts, in one call where the system takes them so; waits where
+ * the descriptor does not block. Changes `parts`. */
+enum gg_status
+stream_write(int fd, struct iovec *parts, int n, struct gg_error *err);
+
+/* Makes a pipe hold `size` bytes if the system lets it, so that a record goes
+ * through in one piece; does nothing to what is no pipe. */
+void
+stream_pipe_capacity(int fd, size_t size);
+
+#endif

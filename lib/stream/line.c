@@ -1,0 +1,230 @@
+/* line.c - token stream: lines of text to records and back */
+#include <config.h>
+
+#include <gg.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/escape.h"
+#include "core/mem.h"
+#include "stream/io.h"
+#include "stream/number.h"
+
+enum {
+    LINE_LIMIT = 1 << 27, /* bytes: some 20 million ids */
+};
+
+struct gg_line_reader {
+    struct stream_in in;
+    uint64_t number; /* of the line, from 1 */
+    bool numbered;   /* what the first line was */
+    int32_t *ids;
+    size_t cap;
+    char *message;
+};
+
+enum gg_status
+gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
+                   struct gg_error *err)
+{
+    struct gg_line_reader *r = mem_zalloc(sizeof(*r));
+    enum gg_status st;
+
+    if (!r)
+        return error_nomem(err);
+    st = stream_in_init(&r->in, fd, name, err);
+    if (st == GG_OK)
+        *out = r;
+    else
+        gg_line_reader_free(r);
+    return st;
+}
+
+void
+gg_line_reader_free(struct gg_line_reader *reader)
+{
+    if (!reader)
+        return;
+    stream_in_clear(&reader->in);
+    mem_free(reader->ids);
+    mem_free(reader->message);
+    mem_free(reader);
+}
+
+/* `"what" why`, the bytes shown safely and cut. */
+static enum gg_status
+refuse(const char *s, size_t len, const char *why, struct gg_error *err)
+{
+    char shown[48];
+
+    escape_bytes(shown, sizeof(shown), s, len);
+    return error_set(err, GG_ERR_FORMAT, "\"%s\" %s", shown, why);
+}
+
+static enum gg_status
+parse_ids(struct gg_line_reader *r, const char *s, const char *end,
+          struct gg_line *line, struct gg_error *err)
+{
+    size_t n = 0;
+
+    for (;;) {
+        const char *word;
+        uint64_t id;
+
+        while (s < end && *s == ' ')
+            s++;
+        if (s == end)
+            break;
+        word = s;
+        if (!stream_number(&s, end, INT32_MAX, &id) || (s < end && *s != ' ')) {
+            while (s < end && *s != ' ')
+                s++;
+            return refuse(word, (size_t)(s - word), "is no token id", err);
+        }
+        if (!mem_grow(&r->ids, &r->cap, n + 1, sizeof(*r->ids)))
+            return error_nomem(err);
+        r->ids[n++] = (int32_t)id;
+    }
+    line->kind = n == 0 && line->numbered ? GG_LINE_END : GG_LINE_IDS;
+    line->ids = r->ids;
+    line->n_ids = n;
+    return GG_OK;
+}
+
+static enum gg_status
+parse_message(struct gg_line_reader *r, const char *s, const char *end,
+              struct gg_line *line, struct gg_error *err)
+{
+    if (memchr(s, '\0', (size_t)(end - s)))
+        return refuse(s, (size_t)(end - s), "has a NUL", err);
+    mem_free(r->message);
+    r->message = mem_strndup(s, (size_t)(end - s));
+    if (!r->message)
+        return error_nomem(err);
+    line->kind = GG_LINE_ERROR;
+    line->message = r->message;
+    return GG_OK;
+}
+
+/* Takes `SEQ<TAB>` off the front, if it is there. */
+static enum gg_status
+parse_sequence(const char **s, const char *end, struct gg_line *line,
+               struct gg_error *err)
+{
+    const char *digits = *s, *tab = memchr(*s, '\t', (size_t)(end - *s));
+
+    if (!tab || **s == '!')
+        return GG_OK;
+    if (!stream_number(s, tab, UINT64_MAX, &line->sequence) || *s != tab)
+        return refuse(digits, (size_t)(tab - digits), "is no sequence number",
+                      err);
+    line->numbered = true;
+    *s = tab + 1;
+    return GG_OK;
+}
+
+static enum gg_status
+parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
+      struct gg_error *err)
+{
+    const char *end = s + len;
+    enum gg_status st = parse_sequence(&s, end, line, err);
+
+    if (st != GG_OK)
+        return st;
+    if (r->number == 1)
+        r->numbered = line->numbered;
+    if (line->numbered != r->numbered)
+        return error_set(err, GG_ERR_FORMAT,
+                         "has %s sequence number, unlike the lines before",
+                         line->numbered ? "a" : "no");
+    if (s < end && *s == '!')
+        return parse_message(r, s + 1, end, line, err);
+    return parse_ids(r, s, end, line, err);
+}
+
+enum gg_status
+gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
+             struct gg_error *err)
+{
+    struct gg_line parsed = { 0 };
+    struct stream_in *in = &reader->in;
+    const char *s;
+    size_t len;
+    bool cut; /* a last line without its newline is a line */
+    enum gg_status st = stream_in_line(in, LINE_LIMIT, &s, &len, &cut, err);
+
+    if (st == GG_OK || st == GG_ERR_FORMAT)
+        reader->number++;
+    if (st == GG_OK)
+        st = parse(reader, s, len, &parsed, err);
+    if (st == GG_OK)
+        *line = parsed;
+    else if (st == GG_ERR_FORMAT)
+        error_prefix(err, st, "%s: line %llu", in->name,
+                     (unsigned long long)reader->number);
+    return st;
+}
+
+/* Newlines would end the record. */
+static char *
+put_message(char *p, const char *message)
+{
+    *p++ = '!';
+    for (; *message; message++)
+        *p++ = *message == '\n' || *message == '\r' ? ' ' : *message;
+    return p;
+}
+
+static char *
+put_sequence(char *p, const struct gg_line *line)
+{
+    if (line->numbered) {
+        p = stream_put_number(p, line->sequence);
+        *p++ = '\t';
+    }
+    return p;
+}
+
+static char *
+put_line(char *p, const struct gg_line *line)
+{
+    p = put_sequence(p, line);
+    if (line->kind == GG_LINE_ERROR)
+        p = put_message(p, line->message);
+    for (size_t i = 0; line->kind == GG_LINE_IDS && i < line->n_ids; i++) {
+        if (i > 0)
+            *p++ = ' ';
+        p = stream_put_number(p, (uint64_t)line->ids[i]);
+    }
+    *p++ = '\n';
+    if (line->last && line->numbered) {
+        p = put_sequence(p, line);
+        *p++ = '\n';
+    }
+    return p;
+}
+
+enum gg_status
+gg_line_write(int fd, const struct gg_line *line, struct gg_error *err)
+{
+    char small[512], *text = small;
+    size_t need =
+        line->kind == GG_LINE_ERROR ? strlen(line->message) : line->n_ids;
+    struct iovec part;
+    enum gg_status st;
+
+    for (size_t i = 0; line->kind == GG_LINE_IDS && i < line->n_ids; i++)
+        if (line->ids[i] < 0)
+            return error_set(err, GG_ERR_ARG, "a token id is negative");
+    /* An id takes 10 digits and a blank, all else less than 64. */
+    if (!check_mul(need, 11, &need) || !check_add(need, 64, &need))
+        return error_nomem(err);
+    if (need > sizeof(small) && !(text = mem_alloc(need)))
+        return error_nomem(err);
+    part = (struct iovec){ text, (size_t)(put_line(text, line) - text) };
+    st = stream_write(fd, &part, 1, err);
+    if (text != small)
+        mem_free(text);
+    return st;
+}

@@ -1,0 +1,272 @@
+/* writer.c - logit stream: records to bytes */
+#include <config.h>
+
+#include <gg.h>
+#include <string.h>
+
+#include "core/crc32.h"
+#include "core/half.h"
+#include "core/mem.h"
+#include "stream/format.h"
+#include "stream/io.h"
+
+enum {
+    MAX_PARTS = 8,
+};
+
+struct gg_logit_writer {
+    int fd;
+    uint32_t n_vocab;
+    enum gg_vector_encoding encoding;
+    uint64_t count; /* records after the head */
+    uint16_t *half; /* n_vocab of them, for GG_ENCODING_F16 */
+};
+
+/* A record as parts to be written together. parts[0] is its header. */
+struct record {
+    uint32_t kind, crc;
+    uint64_t length;
+    uint8_t header[FORMAT_HEADER];
+    struct iovec parts[MAX_PARTS];
+    int n;
+};
+
+static void
+begin(struct record *r, uint32_t kind)
+{
+    r->kind = kind;
+    r->length = 0;
+    r->n = 1;
+}
+
+/* The bytes must stay until the record is sent. */
+static void
+add(struct record *r, const void *data, size_t size)
+{
+    if (size == 0)
+        return;
+    r->parts[r->n++] = (struct iovec){ (void *)data, size };
+    r->length += size;
+}
+
+static void
+pad(struct record *r)
+{
+    static const uint8_t zero[8];
+
+    add(r, zero, format_padded((size_t)r->length) - (size_t)r->length);
+}
+
+static enum gg_status
+send(int fd, struct record *r, struct gg_error *err)
+{
+    uint32_t crc = format_crc(r->kind, r->length);
+
+    for (int i = 1; i < r->n; i++)
+        crc = crc32_bytes(crc, r->parts[i].iov_base, r->parts[i].iov_len);
+    memcpy(r->header, &r->kind, 4);
+    memcpy(r->header + 4, &crc, 4);
+    memcpy(r->header + 8, &r->length, 8);
+    r->parts[0] = (struct iovec){ r->header, FORMAT_HEADER };
+    return stream_write(fd, r->parts, r->n, err);
+}
+
+static enum gg_status
+write_head(int fd, const struct gg_logit_head *head, struct gg_error *err)
+{
+    const char *writer = head->writer ? head->writer : "";
+    uint32_t fixed[FORMAT_HEAD / 4] = {
+        (uint32_t)head->fingerprint,
+        (uint32_t)(head->fingerprint >> 32),
+        head->n_vocab,
+        head->kind,
+        head->encoding,
+        head->numbered ? FORMAT_NUMBERED : 0,
+        (uint32_t)head->n_eog,
+        (uint32_t)strlen(writer),
+    };
+    uint8_t preamble[FORMAT_PREAMBLE] = FORMAT_MAGIC;
+    struct iovec part = { preamble, sizeof(preamble) };
+    struct record r;
+    enum gg_status st;
+
+    preamble[8] = FORMAT_VERSION;
+    begin(&r, KIND_HEAD);
+    add(&r, fixed, sizeof(fixed));
+    add(&r, head->eog_ids, 4 * head->n_eog);
+    add(&r, writer, strlen(writer));
+    pad(&r);
+    st = stream_write(fd, &part, 1, err);
+    return st == GG_OK ? send(fd, &r, err) : st;
+}
+
+enum gg_status
+gg_logit_writer_new(int fd, const struct gg_logit_head *head,
+                    struct gg_logit_writer **out, struct gg_error *err)
+{
+    enum gg_status st = format_check_head(head, GG_ERR_ARG, err);
+    struct gg_logit_writer *w;
+
+    if (st != GG_OK)
+        return st;
+    w = mem_zalloc(sizeof(*w));
+    if (w && head->encoding == GG_ENCODING_F16)
+        w->half = mem_array(head->n_vocab, sizeof(*w->half));
+    if (!w || (head->encoding == GG_ENCODING_F16 && !w->half)) {
+        gg_logit_writer_free(w);
+        return error_nomem(err);
+    }
+    w->fd = fd;
+    w->n_vocab = head->n_vocab;
+    w->encoding = head->encoding;
+    stream_pipe_capacity(fd, 4096 + 4 * (size_t)head->n_vocab);
+    st = write_head(fd, head, err);
+    if (st == GG_OK)
+        *out = w;
+    else
+        gg_logit_writer_free(w);
+    return st;
+}
+
+void
+gg_logit_writer_free(struct gg_logit_writer *writer)
+{
+    if (!writer)
+        return;
+    mem_free(writer->half);
+    mem_free(writer);
+}
+
+/* A logit that half precision does not reach becomes its largest, and not
+ * infinite: what is finite stays something that can be drawn from. */
+static uint16_t
+to_half(float x)
+{
+    if (x > 65504 && x <= 3.4028235e38f)
+        x = 65504;
+    if (x < -65504 && x >= -3.4028235e38f)
+        x = -65504;
+    return half_from_float(x);
+}
+
+static void
+add_values(struct gg_logit_writer *w, struct record *r,
+           const struct gg_logit_record *record)
+{
+    size_t n = record->n_logits;
+
+    if (w->encoding == GG_ENCODING_SPARSE) {
+        add(r, record->logit_ids, 4 * n);
+        pad(r);
+    }
+    if (w->encoding == GG_ENCODING_F16) {
+        for (size_t i = 0; i < n; i++)
+            w->half[i] = to_half(record->logits[i]);
+        add(r, w->half, 2 * n);
+    } else {
+        add(r, record->logits, 4 * n);
+    }
+    pad(r);
+}
+
+static enum gg_status
+check_vector(const struct gg_logit_writer *w,
+             const struct gg_logit_record *record, struct gg_error *err)
+{
+    bool sparse = w->encoding == GG_ENCODING_SPARSE;
+
+    if (record->n_ids > FORMAT_IDS_MAX)
+        return error_set(err, GG_ERR_ARG, "a chunk of %zu ids", record->n_ids);
+    if (sparse != (record->logit_ids != NULL))
+        return error_set(err, GG_ERR_ARG, "the head says that vectors are %s",
+                         sparse ? "sparse" : "dense");
+    if (record->n_logits > w->n_vocab ||
+        (!sparse && record->n_logits != w->n_vocab))
+        return error_set(err, GG_ERR_ARG, "%zu values for a vocabulary of %lu",
+                         record->n_logits, (unsigned long)w->n_vocab);
+    for (size_t i = 0; sparse && i < record->n_logits; i++)
+        if (record->logit_ids[i] < 0 ||
+            (uint32_t)record->logit_ids[i] >= w->n_vocab)
+            return error_set(err, GG_ERR_ARG, "id %ld is not in the vocabulary",
+                             (long)record->logit_ids[i]);
+    return GG_OK;
+}
+
+static enum gg_status
+write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
+             struct gg_error *err)
+{
+    uint8_t fixed[FORMAT_VECTOR];
+    uint32_t n_ids = (uint32_t)record->n_ids;
+    uint32_t n = (uint32_t)record->n_logits;
+    enum gg_status st = check_vector(w, record, err);
+    struct record r;
+
+    if (st != GG_OK)
+        return st;
+    memcpy(fixed, &record->sequence, 8);
+    memcpy(fixed + 8, &record->position, 8);
+    memcpy(fixed + 16, &n_ids, 4);
+    memcpy(fixed + 20, &n, 4);
+    memcpy(fixed + 24, &record->log_sum_exp, 8);
+    begin(&r, KIND_VECT);
+    add(&r, fixed, sizeof(fixed));
+    add(&r, record->ids, 4 * record->n_ids);
+    pad(&r);
+    add_values(w, &r, record);
+    return send(w->fd, &r, err);
+}
+
+static enum gg_status
+write_failure(int fd, uint64_t sequence, const char *message,
+              struct gg_error *err)
+{
+    uint8_t fixed[FORMAT_FAIL] = { 0 };
+    uint32_t len = (uint32_t)strnlen(message, FORMAT_MESSAGE_MAX);
+    struct record r;
+
+    memcpy(fixed, &sequence, 8);
+    memcpy(fixed + 8, &len, 4);
+    begin(&r, KIND_FAIL);
+    add(&r, fixed, sizeof(fixed));
+    add(&r, message, len);
+    pad(&r);
+    return send(fd, &r, err);
+}
+
+/* A record that is one number. */
+static enum gg_status
+write_number(int fd, uint32_t kind, uint64_t number, struct gg_error *err)
+{
+    struct record r;
+
+    begin(&r, kind);
+    add(&r, &number, sizeof(number));
+    return send(fd, &r, err);
+}
+
+enum gg_status
+gg_logit_write(struct gg_logit_writer *writer,
+               const struct gg_logit_record *record, struct gg_error *err)
+{
+    enum gg_status st;
+
+    switch (record->kind) {
+    case GG_RECORD_LOGITS:
+        st = write_vector(writer, record, err);
+        break;
+    case GG_RECORD_ERROR:
+        st = write_failure(writer->fd, record->sequence, record->message, err);
+        break;
+    case GG_RECORD_CLOSE:
+        st = write_number(writer->fd, KIND_CLOS, record->sequence, err);
+        break;
+    case GG_RECORD_END:
+        return write_number(writer->fd, KIND_DONE, writer->count, err);
+    default:
+        return error_set(err, GG_ERR_ARG, "a head is written by opening");
+    }
+    if (st == GG_OK)
+        writer->count++;
+    return st;
+}
