@@ -20,7 +20,7 @@ cursor_over(const void *data, size_t size)
 {
     const uint8_t *p = data;
 
-    return (struct cursor){ p, p + size, false };
+    return (struct cursor){ p, size ? p + size : p, false };
 }
 
 static inline size_t

@@ -1,0 +1,223 @@
+/* test_file.c - mapped input; output that is there whole or not at all */
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "core/file.h"
+#include "core/mem.h"
+#include "unit/tap.h"
+
+static char folder[] = "/tmp/gg-test.XXXXXX";
+static struct gg_error err;
+
+static const char *
+in_folder(const char *name)
+{
+    static char path[2][64];
+    static int i;
+
+    i = !i;
+    snprintf(path[i], sizeof(path[i]), "%s/%s", folder, name);
+    return path[i];
+}
+
+static int
+count_files(void)
+{
+    DIR *d = opendir(folder);
+    int n = 0;
+
+    for (struct dirent *e; (e = readdir(d));)
+        n += e->d_name[0] != '.';
+    closedir(d);
+    return n;
+}
+
+static bool
+holds(const char *path, const char *text)
+{
+    struct file_map map;
+    bool same;
+
+    if (file_map(path, &map, NULL) != GG_OK)
+        return false;
+    same = map.size == strlen(text) && memcmp(map.data, text, map.size) == 0;
+    file_unmap(&map);
+    file_unmap(&map);
+    return same;
+}
+
+static enum gg_status
+write_file(const char *path, const char *text)
+{
+    struct file_out f;
+    enum gg_status st = file_create(path, &f, &err);
+
+    if (st != GG_OK)
+        return st;
+    fputs(text, f.stream);
+    return file_commit(&f, &err);
+}
+
+static void
+test_output(void)
+{
+    const char *path = in_folder("out");
+    struct file_out f = { 0 };
+    struct stat st;
+    mode_t mask = umask(027);
+
+    ok(write_file(path, "first") == GG_OK && holds(path, "first"), "written");
+    umask(mask);
+    stat(path, &st);
+    ok((st.st_mode & 0777) == 0640, "with the mode that the umask leaves");
+    ok(file_create(path, &f, &err) == GG_OK && fputs("second", f.stream) >= 0 &&
+           fflush(f.stream) == 0 && holds(path, "first") && count_files() == 2,
+       "until it is done the old one is there");
+    file_discard(&f);
+    file_discard(&f);
+    ok(holds(path, "first") && count_files() == 1, "a discarded one leaves it");
+    ok(write_file(path, "third") == GG_OK && holds(path, "third") &&
+           count_files() == 1,
+       "it is replaced whole");
+    unlink(path);
+}
+
+static void
+test_link(void)
+{
+    const char *file = in_folder("file"), *link = in_folder("link");
+    struct stat st;
+
+    write_file(file, "old");
+    ok(symlink(file, link) == 0 && write_file(link, "new") == GG_OK &&
+           lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && holds(file, "new"),
+       "a symbolic link stays one");
+    unlink(link);
+    unlink(file);
+}
+
+static void
+test_failing_output(void)
+{
+    const char *path = in_folder("out");
+    struct rlimit old, limit;
+    struct stat st;
+
+    ok(write_file("/dev/full", "x") == GG_ERR_IO &&
+           strcmp(err.message, "/dev/full: No space left on device") == 0 &&
+           stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode),
+       "a full disk");
+    ok(write_file("/dev/null", "x") == GG_OK && stat("/dev/null", &st) == 0 &&
+           S_ISCHR(st.st_mode),
+       "a device is written as it is");
+    write_file(path, "old");
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = (struct rlimit){ 4, old.rlim_max };
+    setrlimit(RLIMIT_FSIZE, &limit);
+    ok(write_file(path, "too long") == GG_ERR_IO, "a limit");
+    setrlimit(RLIMIT_FSIZE, &old);
+    ok(holds(path, "old") && count_files() == 1, "leaves what was there");
+    ok(write_file("/no/such/folder/x", "x") == GG_ERR_IO &&
+           strcmp(err.message, "/no/such/folder/x: No such file or "
+                               "directory") == 0,
+       "no such folder");
+    ok(write_file(folder, "x") == GG_ERR_IO, "a folder is no file");
+    unlink(path);
+    ok(count_files() == 0, "nothing is left over");
+}
+
+static void
+test_failing_memory(void)
+{
+    const char *path = in_folder("out");
+    enum gg_status st = GG_ERR_NOMEM;
+    int n = 0;
+
+    for (; n < 20 && st != GG_OK; n++) {
+        mem_fail_after(n);
+        st = write_file(path, "x");
+        mem_fail_after(-1);
+        if (st != GG_OK && count_files())
+            break;
+    }
+    ok(st == GG_OK && n > 1, "without memory nothing is left over");
+    unlink(path);
+}
+
+static void
+test_input(void)
+{
+    const char *path = in_folder("in");
+    struct file_map map = { 0 };
+
+    ok(file_map(in_folder("none"), &map, &err) == GG_ERR_IO &&
+           strstr(err.message, "/none: No such file or directory"),
+       "a missing file");
+    ok(file_map(folder, &map, &err) == GG_ERR_IO &&
+           strstr(err.message, ": is a directory"),
+       "a folder");
+    write_file(path, "");
+    ok(file_map(path, &map, &err) == GG_ERR_FORMAT &&
+           strstr(err.message, ": file is empty"),
+       "an empty file");
+    unlink(path);
+    mkfifo(path, 0600);
+    ok(file_map(path, &map, &err) == GG_ERR_IO &&
+           strstr(err.message, ": not a regular file"),
+       "a FIFO, without waiting for a writer");
+    unlink(path);
+    ok(!map.data, "on failure the map stays as it was");
+}
+
+static void
+test_write_all(void)
+{
+    static char big[300000];
+    int fds[2], status = -1;
+    pid_t child;
+
+    memset(big, 'x', sizeof(big));
+    if (pipe(fds))
+        return;
+    child = fork();
+    if (child == 0) { /* reads slowly what does not fit a pipe at once */
+        char buf[4096];
+        size_t n = 0;
+        ssize_t r;
+
+        close(fds[1]);
+        while ((r = read(fds[0], buf, sizeof(buf))) > 0)
+            n += (size_t)r;
+        _exit(n != sizeof(big));
+    }
+    close(fds[0]);
+    ok(file_write_all(fds[1], big, sizeof(big), &err) == GG_OK,
+       "more than a pipe holds is written");
+    close(fds[1]);
+    waitpid(child, &status, 0);
+    ok(status == 0, "and arrives");
+    ok(file_write_all(fds[1], big, 1, &err) == GG_ERR_IO && err.message[0],
+       "to a closed file nothing is");
+}
+
+int
+main(void)
+{
+    if (!mkdtemp(folder))
+        return 99;
+    test_output();
+    test_link();
+    test_failing_output();
+    test_failing_memory();
+    test_input();
+    test_write_all();
+    rmdir(folder);
+    return tap_done();
+}
