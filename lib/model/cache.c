@@ -1,0 +1,123 @@
+/* cache.c - keys and values of what a session has evaluated */
+#include "model/cache.h"
+
+#include "core/check.h"
+#include "core/mem.h"
+
+int32_t
+cache_cover(int32_t n)
+{
+    return (n + CACHE_BLOCK - 1) / CACHE_BLOCK * CACHE_BLOCK;
+}
+
+size_t
+cache_size(const struct cache *cache)
+{
+    return cache->buffer ? ggml_backend_buffer_get_size(cache->buffer) : 0;
+}
+
+/* The tensor face ends the process where sizes overflow: ask before. */
+static bool
+fits(const struct cache *c, int64_t width)
+{
+    size_t n = ggml_row_size(c->type, width);
+
+    return check_mul(n, (size_t)c->n_rows, &n) &&
+           check_mul(n, (size_t)c->n_slots, &n) &&
+           check_mul(n, 2 * (size_t)c->n_layer, &n) && n < PTRDIFF_MAX / 2;
+}
+
+static enum gg_status
+no_room(const struct cache *c, struct gg_error *err)
+{
+    return error_set(err, GG_ERR_NOMEM,
+                     "no memory for the key/value cache of %d x %d positions; "
+                     "a smaller -c (n_ctx) needs less",
+                     (int)c->n_slots, (int)c->n_rows);
+}
+
+static bool
+new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
+{
+    int64_t n = (int64_t)c->n_rows * c->n_slots;
+    struct ggml_init_params params = {
+        .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+
+    c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
+    c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
+    c->n_clean = mem_array((size_t)c->n_slots, sizeof(*c->n_clean));
+    c->ctx = ggml_init(params);
+    if (!c->k || !c->v || !c->n_clean || !c->ctx)
+        return false;
+    for (int32_t i = 0; i < c->n_layer; i++) {
+        c->k[i] = ggml_new_tensor_2d(c->ctx, c->type, d_k, n);
+        c->v[i] = ggml_new_tensor_2d(c->ctx, c->type, d_v, n);
+        ggml_format_name(c->k[i], "cache_k.%d", (int)i);
+        ggml_format_name(c->v[i], "cache_v.%d", (int)i);
+    }
+    return true;
+}
+
+enum gg_status
+cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
+           int32_t n_slots, int32_t n_ctx, struct gg_error *err)
+{
+    const struct model_hparams *hp = &model->hp;
+    int64_t d_k = (int64_t)hp->d_key * hp->n_head_kv;
+    int64_t d_v = (int64_t)hp->d_value * hp->n_head_kv;
+    struct cache c = {
+        .type = type,
+        .n_slots = n_slots,
+        .n_rows = cache_cover(n_ctx),
+        .n_layer = hp->n_layer,
+    };
+
+    if (fits(&c, d_k) && fits(&c, d_v) && new_tensors(&c, d_k, d_v))
+        c.buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+            c.ctx, ggml_backend_dev_buffer_type(model->device));
+    if (!c.buffer) {
+        cache_clear(&c);
+        *cache = (struct cache){ 0 };
+        return no_room(&c, err);
+    }
+    *cache = c;
+    return GG_OK;
+}
+
+void
+cache_clear(struct cache *cache)
+{
+    ggml_backend_buffer_free(cache->buffer);
+    ggml_free(cache->ctx);
+    mem_free(cache->k);
+    mem_free(cache->v);
+    mem_free(cache->n_clean);
+    cache->buffer = NULL;
+    cache->ctx = NULL;
+    cache->k = cache->v = NULL;
+    cache->n_clean = NULL;
+}
+
+static void
+zero_rows(struct ggml_tensor *t, int64_t first, int64_t n)
+{
+    ggml_backend_tensor_memset(t, 0, (size_t)first * t->nb[1],
+                               (size_t)n * t->nb[1]);
+}
+
+void
+cache_touch(struct cache *cache, int32_t slot, int32_t n_rows)
+{
+    int32_t *clean = &cache->n_clean[slot];
+    int64_t first = (int64_t)slot * cache->n_rows + *clean;
+
+    if (n_rows <= *clean)
+        return;
+    for (int32_t i = 0; i < cache->n_layer; i++) {
+        zero_rows(cache->k[i], first, n_rows - *clean);
+        zero_rows(cache->v[i], first, n_rows - *clean);
+    }
+    *clean = n_rows;
+}

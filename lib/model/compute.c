@@ -1,0 +1,285 @@
+/* compute.c - running a model's graphs on its device */
+#include "model/compute.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+
+/* ---- back ends ---------------------------------------------------------- */
+
+/* What a back end offers beside the common interface, or NULL. */
+static void *
+extra(ggml_backend_t backend, const char *name)
+{
+    ggml_backend_dev_t dev = ggml_backend_get_device(backend);
+
+    return ggml_backend_reg_get_proc_address(ggml_backend_dev_backend_reg(dev),
+                                             name);
+}
+
+static void
+set_up(ggml_backend_t backend, int n_threads, ggml_abort_callback abort,
+       void *abort_data)
+{
+    void *p = extra(backend, "ggml_backend_set_n_threads");
+    ggml_backend_set_n_threads_t set_threads;
+    ggml_backend_set_abort_callback_t set_abort;
+
+    memcpy(&set_threads, &p, sizeof(p));
+    if (set_threads)
+        set_threads(backend, n_threads);
+    p = extra(backend, "ggml_backend_set_abort_callback");
+    memcpy(&set_abort, &p, sizeof(p));
+    if (set_abort)
+        set_abort(backend, abort, abort_data);
+}
+
+static bool
+add_backend(struct compute *c, ggml_backend_dev_t dev)
+{
+    ggml_backend_t b = dev ? ggml_backend_dev_init(dev, NULL) : NULL;
+
+    if (b)
+        c->backends[c->n_backends++] = b;
+    return b != NULL;
+}
+
+static bool
+start_backends(struct compute *c)
+{
+    ggml_backend_dev_t dev = c->model->device;
+
+    if (!add_backend(c, dev))
+        return false;
+    return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU ||
+           add_backend(
+               c, ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+}
+
+/* ---- graphs ------------------------------------------------------------- */
+
+static void
+drop_graph(struct compute *c)
+{
+    ggml_free(c->graph.ctx);
+    c->graph.ctx = NULL;
+}
+
+/* The caller has filled in c->graph.segments. */
+static bool
+build(struct compute *c, const struct cache *cache, int32_t n_segments,
+      int32_t n_tokens, int32_t n_outputs)
+{
+    struct ggml_init_params params = {
+        .mem_size = c->pool_size,
+        .mem_buffer = c->pool,
+        .no_alloc = true,
+    };
+    struct graph *g = &c->graph;
+
+    drop_graph(c);
+    g->ctx = ggml_init(params);
+    if (!g->ctx)
+        return false;
+    g->model = c->model;
+    g->cache = cache;
+    g->n_segments = n_segments;
+    g->n_tokens = n_tokens;
+    g->n_outputs = n_outputs;
+    graph_build(g, c->max_nodes);
+    return true;
+}
+
+/* As many segments as there may be, and as many ids, before a full cache. */
+static bool
+reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
+{
+    int32_t first = 0;
+    bool done;
+
+    for (int32_t i = 0; i < c->max_segments; i++) {
+        bool last = i == c->max_segments - 1;
+
+        c->graph.segments[i] = (struct graph_segment){
+            .slot = i,
+            .first = first,
+            .n = last ? max_tokens - first : 1,
+            .n_kv = cache->n_rows,
+        };
+        first++;
+    }
+    done = build(c, cache, c->max_segments, max_tokens, c->max_segments) &&
+           ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+    drop_graph(c);
+    return done;
+}
+
+static bool
+same_shape(const struct graph *g, const struct batch *b)
+{
+    if (!g->ctx || g->n_tokens != b->n_tokens ||
+        g->n_segments != b->n_segments || g->n_outputs != b->n_outputs)
+        return false;
+    for (int32_t i = 0; i < b->n_segments; i++) {
+        const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
+
+        if (x->slot != y->slot || x->n != y->n || x->n_kv != y->n_kv)
+            return false;
+    }
+    return true;
+}
+
+static bool
+prepare(struct compute *c, const struct cache *cache, const struct batch *b)
+{
+    if (same_shape(&c->graph, b))
+        return true;
+    memcpy(c->graph.segments, b->segments,
+           (size_t)b->n_segments * sizeof(*b->segments));
+    ggml_backend_sched_reset(c->sched);
+    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs) &&
+        ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
+        return true;
+    drop_graph(c);
+    return false;
+}
+
+/* ---- one batch ---------------------------------------------------------- */
+
+static void
+set(struct ggml_tensor *t, const void *data)
+{
+    ggml_backend_tensor_set(t, data, 0, ggml_nbytes(t));
+}
+
+/* A family that does not look at an input leaves it without memory. */
+static void
+set_if_used(struct ggml_tensor *t, const void *data)
+{
+    if (t && t->buffer)
+        set(t, data);
+}
+
+static bool
+set_inputs(struct graph *g, struct batch *b)
+{
+    const uint16_t *mask;
+
+    set(g->ids, b->ids);
+    set_if_used(g->positions, b->positions);
+    set(g->cells, b->cells);
+    set_if_used(g->rows, b->rows);
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        mask = batch_mask(b, i);
+        if (!mask)
+            return false;
+        set(g->segments[i].mask, mask);
+    }
+    return true;
+}
+
+static enum gg_status
+compute_status(enum ggml_status status, struct gg_error *err)
+{
+    switch (status) {
+    case GGML_STATUS_SUCCESS:
+        return GG_OK;
+    case GGML_STATUS_ABORTED:
+        return error_set(err, GG_ERR_ABORTED, "stopped");
+    case GGML_STATUS_ALLOC_FAILED:
+        return error_nomem(err);
+    default:
+        return error_set(err, GG_ERR_IO, "the device failed to compute");
+    }
+}
+
+static void
+get_logits(const struct graph *g, const struct batch *b)
+{
+    size_t row = g->logits->nb[1];
+
+    for (int32_t i = 0; i < b->n_outputs; i++)
+        if (b->logits[i])
+            ggml_backend_tensor_get(g->logits, b->logits[i], (size_t)i * row,
+                                    row);
+}
+
+enum gg_status
+compute_run(struct compute *c, struct cache *cache, struct batch *b,
+            struct gg_error *err)
+{
+    enum gg_status st;
+
+    for (int32_t i = 0; i < b->n_segments; i++)
+        cache_touch(cache, b->segments[i].slot, b->segments[i].n_kv);
+    if (!prepare(c, cache, b) || !set_inputs(&c->graph, b))
+        return error_nomem(err);
+    st = compute_status(
+        ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph), err);
+    if (st == GG_OK)
+        get_logits(&c->graph, b);
+    return st;
+}
+
+/* ---- birth and death ---------------------------------------------------- */
+
+static bool
+allocate(struct compute *c)
+{
+    c->max_nodes = graph_max_nodes(c->model, c->max_segments);
+    c->pool_size = c->max_nodes * ggml_tensor_overhead() +
+                   ggml_graph_overhead_custom(c->max_nodes, false);
+    c->pool = mem_alloc(c->pool_size);
+    c->graph.segments =
+        mem_array((size_t)c->max_segments, sizeof(*c->graph.segments));
+    if (!c->pool || !c->graph.segments)
+        return false;
+    c->sched = ggml_backend_sched_new(c->backends, NULL, c->n_backends,
+                                      c->max_nodes, false, false);
+    return c->sched != NULL;
+}
+
+enum gg_status
+compute_init(struct compute *c, const struct model *model,
+             const struct cache *cache, int32_t max_tokens,
+             int32_t max_segments, int n_threads, ggml_abort_callback abort,
+             void *abort_data, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    *c = (struct compute){ .model = model, .max_segments = max_segments };
+    if (!start_backends(c))
+        st = error_set(err, GG_ERR_NOMEM, "%s cannot be started",
+                       ggml_backend_dev_name(model->device));
+    for (int i = 0; i < c->n_backends; i++)
+        set_up(c->backends[i], n_threads, abort, abort_data);
+    if (st == GG_OK && !(allocate(c) && reserve(c, cache, max_tokens)))
+        st = error_set(err, GG_ERR_NOMEM,
+                       "no memory for the compute buffers of %d ids",
+                       (int)max_tokens);
+    if (st != GG_OK)
+        compute_clear(c);
+    return st;
+}
+
+void
+compute_clear(struct compute *c)
+{
+    drop_graph(c);
+    ggml_backend_sched_free(c->sched);
+    for (int i = 0; i < c->n_backends; i++)
+        ggml_backend_free(c->backends[i]);
+    mem_free(c->graph.segments);
+    mem_free(c->pool);
+    *c = (struct compute){ 0 };
+}
+
+size_t
+compute_size(const struct compute *c)
+{
+    size_t n = 0;
+
+    for (int i = 0; i < c->n_backends; i++)
+        n += ggml_backend_sched_get_buffer_size(c->sched, c->backends[i]);
+    return n;
+}

@@ -1,0 +1,45 @@
+/* compute.h - running a model's graphs on its device
+ *
+ * The graph of the last batch is kept: a batch of the same shape only sets its
+ * inputs, which makes decoding cheap. */
+#ifndef MODEL_COMPUTE_H
+#define MODEL_COMPUTE_H
+
+#include "model/batch.h"
+
+enum {
+    COMPUTE_MAX_BACKENDS = 2, /* the device, and the CPU beside another one */
+};
+
+struct compute {
+    const struct model *model;
+    ggml_backend_t backends[COMPUTE_MAX_BACKENDS];
+    int n_backends;
+    ggml_backend_sched_t sched;
+    size_t max_nodes;
+    void *pool; /* memory of the graph's tensors */
+    size_t pool_size;
+    struct graph graph; /* ctx NULL: none is built */
+    int32_t max_segments;
+};
+
+/* Buffers for the largest batch are reserved here, so that no later batch
+ * fails for want of them. On failure *c is empty. */
+enum gg_status
+compute_init(struct compute *c, const struct model *model,
+             const struct cache *cache, int32_t max_tokens,
+             int32_t max_segments, int n_threads, ggml_abort_callback abort,
+             void *abort_data, struct gg_error *err);
+void
+compute_clear(struct compute *c); /* takes an empty one */
+
+/* Evaluates the batch and writes its logits where they are wanted. */
+enum gg_status
+compute_run(struct compute *c, struct cache *cache, struct batch *b,
+            struct gg_error *err);
+
+/* Bytes of the compute buffers. */
+size_t
+compute_size(const struct compute *c);
+
+#endif

@@ -1,0 +1,190 @@
+/* graph.c - what the families share: the parts of a transformer */
+#include "model/graph.h"
+
+#include <math.h>
+
+#include "model/arch.h"
+
+enum {
+    NODES_PER_LAYER = 64,
+    NODES_PER_SEGMENT = 8, /* of each layer */
+    NODES_BESIDE = 32,
+};
+
+size_t
+graph_max_nodes(const struct model *model, int32_t n_segments)
+{
+    size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments;
+
+    return a_layer * (size_t)model->hp.n_layer + (size_t)n_segments +
+           NODES_BESIDE;
+}
+
+static struct ggml_tensor *
+input(struct graph *g, enum ggml_type type, int64_t n, const char *name)
+{
+    struct ggml_tensor *t = ggml_new_tensor_1d(g->ctx, type, n);
+
+    ggml_set_name(t, name);
+    ggml_set_input(t);
+    return t;
+}
+
+static void
+new_inputs(struct graph *g)
+{
+    g->ids = input(g, GGML_TYPE_I32, g->n_tokens, "ids");
+    g->positions = input(g, GGML_TYPE_I32, g->n_tokens, "positions");
+    g->cells = input(g, GGML_TYPE_I64, g->n_tokens, "cells");
+    g->rows = NULL;
+    if (g->n_outputs < g->n_tokens)
+        g->rows = input(g, GGML_TYPE_I32, g->n_outputs, "rows");
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        struct graph_segment *s = &g->segments[i];
+
+        s->mask = ggml_new_tensor_2d(g->ctx, GGML_TYPE_F16, s->n_kv, s->n);
+        ggml_format_name(s->mask, "mask.%d", (int)i);
+        ggml_set_input(s->mask);
+    }
+}
+
+void
+graph_build(struct graph *g, size_t max_nodes)
+{
+    g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
+    new_inputs(g);
+    g->logits = g->model->arch->graph(g, g->model);
+    ggml_set_name(g->logits, "logits");
+    ggml_set_output(g->logits);
+    ggml_build_forward_expand(g->cgraph, g->logits);
+}
+
+struct ggml_tensor *
+graph_embed(struct graph *g)
+{
+    return ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
+}
+
+struct ggml_tensor *
+graph_embed_positions(struct graph *g)
+{
+    return ggml_get_rows(g->ctx, g->model->position_embd, g->positions);
+}
+
+static struct ggml_tensor *
+scale_and_shift(struct graph *g, struct ggml_tensor *x,
+                const struct model_norm *norm)
+{
+    x = ggml_mul(g->ctx, x, norm->weight);
+    return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
+}
+
+struct ggml_tensor *
+graph_layer_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm)
+{
+    return scale_and_shift(g, ggml_norm(g->ctx, x, g->model->hp.eps), norm);
+}
+
+struct ggml_tensor *
+graph_rms_norm(struct graph *g, struct ggml_tensor *x,
+               const struct model_norm *norm)
+{
+    return scale_and_shift(g, ggml_rms_norm(g->ctx, x, g->model->hp.eps), norm);
+}
+
+struct ggml_tensor *
+graph_linear(struct graph *g, struct ggml_tensor *x,
+             const struct model_linear *linear)
+{
+    x = ggml_mul_mat(g->ctx, linear->weight, x);
+    return linear->bias ? ggml_add(g->ctx, x, linear->bias) : x;
+}
+
+struct ggml_tensor *
+graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head)
+{
+    return ggml_reshape_3d(g->ctx, x, d, n_head, g->n_tokens);
+}
+
+struct ggml_tensor *
+graph_rope(struct graph *g, struct ggml_tensor *x, int mode)
+{
+    const struct model_hparams *hp = &g->model->hp;
+
+    return ggml_rope_ext(g->ctx, x, g->positions, g->model->rope_freqs,
+                         hp->n_rot, mode, hp->n_ctx_train, hp->rope_base,
+                         hp->rope_scale, 0, 1, 32, 1);
+}
+
+/* The graph runs in the order of recording: what attention reads after this,
+ * it reads from the cache. */
+static void
+store(struct graph *g, struct ggml_tensor *cache, struct ggml_tensor *rows)
+{
+    ggml_build_forward_expand(g->cgraph,
+                              ggml_set_rows(g->ctx, cache, rows, g->cells));
+}
+
+/* The segment's part of a layer's cache: d x n_kv x n_head_kv. */
+static struct ggml_tensor *
+cached(struct graph *g, const struct graph_segment *s, struct ggml_tensor *t,
+       int32_t d)
+{
+    size_t row = t->nb[1];
+    size_t first = (size_t)s->slot * (size_t)g->cache->n_rows;
+
+    return ggml_view_3d(g->ctx, t, d, s->n_kv, g->model->hp.n_head_kv, row,
+                        ggml_row_size(t->type, d), first * row);
+}
+
+static struct ggml_tensor *
+segment_queries(struct graph *g, const struct graph_segment *s,
+                struct ggml_tensor *q)
+{
+    if (g->n_segments > 1)
+        q = ggml_view_3d(g->ctx, q, q->ne[0], q->ne[1], s->n, q->nb[1],
+                         q->nb[2], (size_t)s->first * q->nb[2]);
+    return ggml_permute(g->ctx, q, 0, 2, 1, 3);
+}
+
+/* Result: d_value x n_head x s->n. */
+static struct ggml_tensor *
+attend(struct graph *g, const struct graph_segment *s, int32_t layer,
+       struct ggml_tensor *q)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    struct ggml_tensor *k = cached(g, s, g->cache->k[layer], hp->d_key);
+    struct ggml_tensor *v = cached(g, s, g->cache->v[layer], hp->d_value);
+    struct ggml_tensor *r = ggml_flash_attn_ext(
+        g->ctx, segment_queries(g, s, q), k, v, s->mask,
+        1.0f / sqrtf((float)hp->d_key), 0, 0);
+
+    ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
+    return r;
+}
+
+struct ggml_tensor *
+graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                struct ggml_tensor *k, struct ggml_tensor *v)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    struct ggml_tensor *all = NULL, *one;
+
+    store(g, g->cache->k[layer], k);
+    store(g, g->cache->v[layer], v);
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        one = attend(g, &g->segments[i], layer, q);
+        all = all ? ggml_concat(g->ctx, all, one, 2) : one;
+    }
+    return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
+                           g->n_tokens);
+}
+
+struct ggml_tensor *
+graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
+{
+    if (layer == g->model->hp.n_layer - 1 && g->rows)
+        return ggml_get_rows(g->ctx, x, g->rows);
+    return x;
+}

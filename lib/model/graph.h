@@ -1,0 +1,92 @@
+/* graph.h - what the families share: the parts of a transformer
+ *
+ * Names of shapes: n_tokens ids are evaluated together; cur and x are
+ * n_embd x n_tokens. The ids belong to one or more segments, each a run of
+ * consecutive positions of one sequence. All but attention treats each id
+ * alone, so that many sequences share one reading of the weights; attention
+ * is done segment by segment, over nothing but the segment's own keys. */
+#ifndef MODEL_GRAPH_H
+#define MODEL_GRAPH_H
+
+#include "model/cache.h"
+#include "model/model.h"
+
+struct graph_segment {
+    int32_t slot;
+    int32_t first; /* row of the batch that it begins with */
+    int32_t n;     /* ids */
+    int32_t n_kv;  /* keys that attention covers: a multiple of CACHE_BLOCK */
+    struct ggml_tensor *mask; /* input, f16, n_kv x n: 0, or -inf: not seen */
+};
+
+struct graph {
+    struct ggml_context *ctx;
+    struct ggml_cgraph *cgraph;
+    const struct model *model;
+    const struct cache *cache;
+    struct graph_segment *segments;
+    int32_t n_segments;
+    int32_t n_tokens;
+    int32_t n_outputs; /* rows that logits are wanted for; at least 1 */
+
+    /* Inputs, n_tokens values each. */
+    struct ggml_tensor *ids;       /* i32 */
+    struct ggml_tensor *positions; /* i32 */
+    struct ggml_tensor *cells;     /* i64: row of the cache to write to */
+    struct ggml_tensor *rows;      /* i32, n_outputs rows of the batch; NULL:
+                                      all of them */
+    struct ggml_tensor *logits;    /* output, n_vocab x n_outputs */
+};
+
+/* Tensors that a graph of the model needs at most. */
+size_t
+graph_max_nodes(const struct model *model, int32_t n_segments);
+
+/* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
+ * with room), model, cache, segments and the numbers. */
+void
+graph_build(struct graph *g, size_t max_nodes);
+
+/* ---- parts, in the order in which a family uses them -------------------- */
+
+/* The embeddings of the ids. */
+struct ggml_tensor *
+graph_embed(struct graph *g);
+
+/* The position table's rows. */
+struct ggml_tensor *
+graph_embed_positions(struct graph *g);
+
+/* Normalised to mean 0 and variance 1, scaled, shifted. */
+struct ggml_tensor *
+graph_layer_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm);
+/* Normalised to root mean square 1, scaled. */
+struct ggml_tensor *
+graph_rms_norm(struct graph *g, struct ggml_tensor *x,
+               const struct model_norm *norm);
+
+struct ggml_tensor *
+graph_linear(struct graph *g, struct ggml_tensor *x,
+             const struct model_linear *linear);
+
+/* A product's rows as heads: d x n_head x n_tokens. */
+struct ggml_tensor *
+graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
+
+/* Rotates neighbouring pairs of each head by its position. */
+struct ggml_tensor *
+graph_rope(struct graph *g, struct ggml_tensor *x, int mode);
+
+/* Writes k and v (d_key * n_head_kv x n_tokens; rows may be apart) to the
+ * cache and returns softmax(q k / sqrt(d_key)) v of each head, side by side:
+ * d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
+struct ggml_tensor *
+graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                struct ggml_tensor *k, struct ggml_tensor *v);
+
+/* In the last layer, the rows that somebody asked for; otherwise all. */
+struct ggml_tensor *
+graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+#endif

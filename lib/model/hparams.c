@@ -1,0 +1,175 @@
+/* hparams.c - hyper-parameters of a file, none believed unseen */
+#include "model/hparams.h"
+
+#include <stdio.h>
+
+#include "core/escape.h"
+
+/* Far above what exists, far below what could overflow a product. */
+enum {
+    MAX_LAYERS = 4096,
+    MAX_EMBD = 1 << 20,
+    MAX_FF = 1 << 24,
+    MAX_HEADS = 1 << 16,
+    MAX_HEAD_LENGTH = 1 << 16,
+    MAX_CTX = 1 << 28,
+    MAX_KEY = 96,
+};
+
+static const char *
+full_key(const struct model_keys *keys, const char *name, char *buf)
+{
+    snprintf(buf, MAX_KEY, "%s.%s", keys->arch, name);
+    return buf;
+}
+
+static bool
+have(const struct model_keys *keys, const char *key)
+{
+    return gguf_find_key(keys->gguf, key) >= 0;
+}
+
+int32_t
+model_key_int(struct model_keys *keys, const char *name, int32_t min,
+              int32_t max, int32_t other)
+{
+    char key[MAX_KEY];
+    uint64_t v = 0;
+
+    if (keys->status != GG_OK)
+        return min;
+    full_key(keys, name, key);
+    if (other >= min && !have(keys, key))
+        return other;
+    keys->status = gguf_get_u64(keys->gguf, key, &v, keys->err);
+    if (keys->status == GG_OK && (v < (uint64_t)min || v > (uint64_t)max))
+        keys->status =
+            gguf_bad_value(keys->gguf, key, keys->err, "%llu is not in %d..%d",
+                           (unsigned long long)v, (int)min, (int)max);
+    return keys->status == GG_OK ? (int32_t)v : min;
+}
+
+float
+model_key_float(struct model_keys *keys, const char *name, float min, float max,
+                float other)
+{
+    char key[MAX_KEY];
+    float v = 0;
+
+    if (keys->status != GG_OK)
+        return min;
+    full_key(keys, name, key);
+    if (other >= min && !have(keys, key))
+        return other;
+    keys->status = gguf_get_f32(keys->gguf, key, &v, keys->err);
+    if (keys->status == GG_OK && !(v >= min && v <= max))
+        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                      "%g is not in %g..%g", (double)v,
+                                      (double)min, (double)max);
+    return keys->status == GG_OK ? v : min;
+}
+
+static void
+complain(struct model_keys *keys, const char *name, const char *what, int32_t a,
+         int32_t b)
+{
+    char key[MAX_KEY];
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
+                           "%d %s %d", (int)a, what, (int)b);
+}
+
+static void
+read_heads(struct model_keys *keys, struct model_hparams *hp)
+{
+    char key[MAX_KEY];
+    int32_t each;
+
+    hp->n_head = model_key_int(keys, "attention.head_count", 1, MAX_HEADS, 0);
+    hp->n_head_kv = model_key_int(keys, "attention.head_count_kv", 1, MAX_HEADS,
+                                  hp->n_head);
+    if (hp->n_head_kv > hp->n_head)
+        complain(keys, "attention.head_count_kv", "exceeds head_count",
+                 hp->n_head_kv, hp->n_head);
+    else if (hp->n_head % hp->n_head_kv)
+        complain(keys, "attention.head_count_kv", "does not divide head_count",
+                 hp->n_head_kv, hp->n_head);
+    full_key(keys, "attention.key_length", key);
+    if (!have(keys, key) && hp->n_embd % hp->n_head)
+        complain(keys, "attention.head_count",
+                 "does not divide embedding_length", hp->n_head, hp->n_embd);
+    each = hp->n_embd / hp->n_head;
+    hp->d_key = model_key_int(keys, "attention.key_length", 1, MAX_HEAD_LENGTH,
+                              each);
+    hp->d_value = model_key_int(keys, "attention.value_length", 1,
+                                MAX_HEAD_LENGTH, each);
+    if (hp->d_key != hp->d_value)
+        complain(keys, "attention.value_length",
+                 "is not attention.key_length, which is", hp->d_value,
+                 hp->d_key);
+}
+
+void
+model_keys_common(struct model_keys *keys, struct model_hparams *hp)
+{
+    hp->n_ctx_train = model_key_int(keys, "context_length", 1, MAX_CTX, 0);
+    hp->n_embd = model_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
+    hp->n_layer = model_key_int(keys, "block_count", 1, MAX_LAYERS, 0);
+    hp->n_ff = model_key_int(keys, "feed_forward_length", 1, MAX_FF, 0);
+    read_heads(keys, hp);
+}
+
+/* YaRN and its kin bend the frequencies; read as if they were linear, a model
+ * would speak nonsense without a word of warning. */
+static bool
+scaling_is_linear(struct model_keys *keys)
+{
+    struct gguf_str type = { "linear", 6 };
+    char key[MAX_KEY], shown[64];
+    bool linear, none;
+
+    if (keys->status != GG_OK)
+        return false;
+    keys->status = gguf_opt_str(keys->gguf,
+                                full_key(keys, "rope.scaling.type", key), &type,
+                                keys->err);
+    linear = type.n == 6 && !memcmp(type.s, "linear", 6);
+    none = type.n == 4 && !memcmp(type.s, "none", 4);
+    if (keys->status == GG_OK && !linear && !none) {
+        escape_bytes(shown, sizeof(shown), type.s, type.n);
+        gguf_bad_value(keys->gguf, key, keys->err,
+                       "%s is neither none nor linear", shown);
+        keys->status = GG_ERR_UNSUPPORTED;
+    }
+    return linear;
+}
+
+void
+model_keys_rope(struct model_keys *keys, struct model_hparams *hp)
+{
+    float factor;
+
+    hp->n_rot =
+        model_key_int(keys, "rope.dimension_count", 1, hp->d_key, hp->d_key);
+    if (hp->n_rot % 2)
+        complain(keys, "rope.dimension_count", "is odd, of", hp->n_rot,
+                 hp->d_key);
+    hp->rope_base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
+    factor = model_key_float(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
+    factor = model_key_float(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
+    hp->rope_scale = scaling_is_linear(keys) ? 1 / factor : 1;
+}
+
+enum gg_status
+model_key_architecture(const struct gguf_context *gguf, char *buf, size_t size,
+                       struct gg_error *err)
+{
+    struct gguf_str arch;
+    enum gg_status st = gguf_get_str(gguf, "general.architecture", &arch, err);
+
+    if (st == GG_OK)
+        escape_bytes(buf, size, arch.s, arch.n);
+    return st;
+}

@@ -1,0 +1,47 @@
+/* loader.h - finding the tensors that a family needs */
+#ifndef MODEL_LOADER_H
+#define MODEL_LOADER_H
+
+#include "model/model.h"
+
+/* The first failure sticks: what follows returns NULL and looks for nothing,
+ * so that a family can list its tensors one below the other. */
+struct model_loader {
+    const struct gguf_context *gguf;
+    struct model *model;
+    int32_t layer; /* of blk.N names */
+    enum gg_status status;
+    struct gg_error *err;
+};
+
+enum model_need {
+    MODEL_REQUIRED,
+    MODEL_OPTIONAL, /* NULL where the file has none */
+};
+
+/* `name` as in the file, or, where it begins with a dot, in the current layer:
+ * ".attn_q" is "blk.3.attn_q". "weight" and "bias" are added. A shape that is
+ * not n_in x n_out, and a norm or bias that is not F32, fail. */
+struct ggml_tensor *
+model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
+                  int64_t n_out, enum model_need need);
+struct model_linear
+model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
+                  int64_t n_out, enum model_need bias);
+/* F32, n values. */
+struct ggml_tensor *
+model_find_vector(struct model_loader *l, const char *name, int64_t n,
+                  enum model_need need);
+struct model_norm
+model_find_norm(struct model_loader *l, const char *name, int64_t n,
+                enum model_need bias);
+
+/* One row for each of n_rows ids. */
+struct ggml_tensor *
+model_find_table(struct model_loader *l, const char *name, int64_t n,
+                 int64_t n_rows);
+/* The output's weight; without one in the file, the embedding's. */
+struct model_linear
+model_find_output(struct model_loader *l);
+
+#endif

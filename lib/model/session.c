@@ -1,0 +1,260 @@
+/* session.c - sequences of ids in slots, and their evaluation */
+#include "model/session.h"
+
+#include <assert.h>
+
+#include "core/mem.h"
+#include "core/thread.h"
+#include "model/compute.h"
+
+enum {
+    DEFAULT_BATCH = 512,
+    MAX_BATCH = 1 << 16,
+    MAX_SLOTS = 1 << 16,
+    MAX_CTX = 1 << 28,
+    MAX_SEGMENTS = 64, /* sequences that one graph evaluates */
+};
+
+struct gg_session {
+    const struct model *model;
+    int32_t n_ctx, n_slots, n_batch;
+    int32_t *length;  /* ids that each slot holds */
+    uint32_t *called; /* number of the call that named each slot last */
+    uint32_t call;
+    struct cache cache;
+    struct compute compute;
+    struct batch batch;
+};
+
+struct gg_session_params
+gg_session_params_default(void)
+{
+    return (struct gg_session_params){ .type_kv = GGML_TYPE_F16 };
+}
+
+/* ---- birth and death ---------------------------------------------------- */
+
+static enum gg_status
+check_range(const char *what, int32_t v, int32_t max, struct gg_error *err)
+{
+    if (v >= 0 && v <= max)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "%s: %d is not in 0..%d", what, (int)v,
+                     (int)max);
+}
+
+static enum gg_status
+check_params(const struct model *model, const struct gg_session_params *p,
+             struct gg_error *err)
+{
+    int32_t max_ctx = model->position_embd ? model->hp.n_ctx_train : MAX_CTX;
+    enum gg_status st = check_range("context", p->n_ctx, max_ctx, err);
+
+    if (st == GG_OK)
+        st = check_range("slots", p->n_slots, MAX_SLOTS, err);
+    if (st == GG_OK)
+        st = check_range("batch", p->n_batch, MAX_BATCH, err);
+    if (st == GG_OK)
+        st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
+    if (st == GG_OK && p->type_kv != GGML_TYPE_F16 &&
+        p->type_kv != GGML_TYPE_F32)
+        st = error_set(err, GG_ERR_ARG, "a cache is of type f16 or f32");
+    return st;
+}
+
+static int32_t
+or_default(int32_t v, int32_t other)
+{
+    return v ? v : other;
+}
+
+static int32_t
+min_i32(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum gg_status
+fill_in(struct gg_session *s, const struct gg_session_params *p,
+        struct gg_error *err)
+{
+    int32_t segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
+    int threads = or_default(p->n_threads, thread_count_default());
+    enum gg_status st;
+
+    s->length = mem_array((size_t)s->n_slots, sizeof(*s->length));
+    s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
+    if (!s->length || !s->called ||
+        !batch_init(&s->batch, s->n_batch, segments))
+        return error_nomem(err);
+    st = cache_init(&s->cache, s->model, p->type_kv, s->n_slots, s->n_ctx, err);
+    if (st == GG_OK)
+        st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
+                          segments, threads, p->abort, p->abort_data, err);
+    return st;
+}
+
+enum gg_status
+session_new(const struct model *model, const struct gg_session_params *params,
+            struct gg_session **out, struct gg_error *err)
+{
+    enum gg_status st = check_params(model, params, err);
+    struct gg_session *s = NULL;
+
+    if (st == GG_OK) {
+        s = mem_zalloc(sizeof(*s));
+        st = s ? GG_OK : error_nomem(err);
+    }
+    if (st == GG_OK) {
+        s->model = model;
+        s->n_ctx = or_default(params->n_ctx, model->hp.n_ctx_train);
+        s->n_slots = or_default(params->n_slots, 1);
+        s->n_batch =
+            min_i32(or_default(params->n_batch, DEFAULT_BATCH), s->n_ctx);
+        st = fill_in(s, params, err);
+    }
+    if (st == GG_OK)
+        *out = s;
+    else
+        gg_session_free(s);
+    return st;
+}
+
+void
+gg_session_free(struct gg_session *session)
+{
+    if (!session)
+        return;
+    compute_clear(&session->compute);
+    cache_clear(&session->cache);
+    batch_clear(&session->batch);
+    mem_free(session->length);
+    mem_free(session->called);
+    mem_free(session);
+}
+
+/* ---- evaluation --------------------------------------------------------- */
+
+static enum gg_status
+check_ids(const struct gg_session *s, const struct gg_chunk *c,
+          struct gg_error *err)
+{
+    int32_t n_vocab = s->model->hp.n_vocab;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->ids[i] < 0 || c->ids[i] >= n_vocab)
+            return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d",
+                             (int)c->ids[i], (int)n_vocab - 1);
+    return GG_OK;
+}
+
+static enum gg_status
+check_room(const struct gg_session *s, const struct gg_chunk *c,
+           struct gg_error *err)
+{
+    int32_t held = s->length[c->slot];
+
+    if (c->n <= (size_t)(s->n_ctx - held))
+        return GG_OK;
+    return error_set(err, GG_ERR_CONTEXT,
+                     "context is full: %d ids and %zu more are above the limit "
+                     "of %d (-c raises it%s)",
+                     (int)held, c->n, (int)s->n_ctx,
+                     s->model->position_embd ? ", up to the model's own" : "");
+}
+
+static enum gg_status
+check_chunk(struct gg_session *s, const struct gg_chunk *c,
+            struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (c->slot < 0 || c->slot >= s->n_slots)
+        return error_set(err, GG_ERR_ARG, "slot %d is not in 0..%d",
+                         (int)c->slot, (int)s->n_slots - 1);
+    if (s->called[c->slot] == s->call)
+        return error_set(err, GG_ERR_ARG, "slot %d is named twice",
+                         (int)c->slot);
+    s->called[c->slot] = s->call;
+    if (c->n == 0)
+        return error_set(err, GG_ERR_ARG, "a chunk without ids");
+    st = check_ids(s, c, err);
+    return st == GG_OK ? check_room(s, c, err) : st;
+}
+
+/* Puts as much of the chunks as there is room for in the batch; *chunk and
+ * *done (ids of it that are evaluated) move on. */
+static void
+next_batch(struct gg_session *s, const struct gg_chunk *chunks,
+           size_t n_chunks, size_t *chunk, size_t *done)
+{
+    int32_t taken = 1;
+
+    batch_start(&s->batch);
+    while (*chunk < n_chunks && taken) {
+        const struct gg_chunk *c = &chunks[*chunk];
+
+        taken = batch_add(&s->batch, &s->cache, c->slot,
+                          s->length[c->slot] + (int32_t)*done, c->ids + *done,
+                          c->n - *done, c->logits);
+        *done += (size_t)taken;
+        if (*done == c->n) {
+            *done = 0;
+            ++*chunk;
+        }
+    }
+    batch_finish(&s->batch);
+}
+
+enum gg_status
+gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
+                size_t n_chunks, struct gg_error *err)
+{
+    struct gg_session *s = session;
+    enum gg_status st = GG_OK;
+    size_t chunk = 0, done = 0;
+
+    s->call++;
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        st = check_chunk(s, &chunks[i], err);
+    while (chunk < n_chunks && st == GG_OK) {
+        next_batch(s, chunks, n_chunks, &chunk, &done);
+        st = compute_run(&s->compute, &s->cache, &s->batch, err);
+    }
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+        s->length[chunks[i].slot] += (int32_t)chunks[i].n;
+    return st;
+}
+
+/* ---- what a session holds ----------------------------------------------- */
+
+int32_t
+gg_session_n_ctx(const struct gg_session *session)
+{
+    return session->n_ctx;
+}
+
+int32_t
+gg_session_length(const struct gg_session *session, int32_t slot)
+{
+    assert(slot >= 0 && slot < session->n_slots);
+    return session->length[slot];
+}
+
+void
+gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
+{
+    assert(slot >= 0 && slot < session->n_slots && n >= 0);
+    if (n < session->length[slot])
+        session->length[slot] = n;
+}
+
+void
+gg_session_memory(const struct gg_session *session, size_t *cache,
+                  size_t *compute)
+{
+    if (cache)
+        *cache = cache_size(&session->cache);
+    if (compute)
+        *compute = compute_size(&session->compute);
+}

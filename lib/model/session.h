@@ -1,0 +1,13 @@
+/* session.h - sequences of ids in slots, and their evaluation */
+#ifndef MODEL_SESSION_H
+#define MODEL_SESSION_H
+
+#include "model/model.h"
+
+/* What gg_session_new() does with the model's weights. `params` is not NULL.
+ * The other functions of gg.h on sessions are here as well. */
+enum gg_status
+session_new(const struct model *model, const struct gg_session_params *params,
+            struct gg_session **out, struct gg_error *err);
+
+#endif
