@@ -28,6 +28,6 @@ model_arch_list(char *buf, size_t size)
     size_t used = 0;
 
     for (size_t i = 0; i < N_ARCH && used < size; i++)
-        used += (size_t)snprintf(buf + used, size - used, "%s%s",
-                                 i ? ", " : "", table[i]->name);
+        used += (size_t)snprintf(buf + used, size - used, "%s%s", i ? ", " : "",
+                                 table[i]->name);
 }

@@ -88,7 +88,9 @@ batch_finish(struct batch *b)
 const uint16_t *
 batch_mask(struct batch *b, int32_t i)
 {
-    enum { HALF_MINUS_INFINITY = 0xfc00 };
+    enum {
+        HALF_MINUS_INFINITY = 0xfc00
+    };
     const struct graph_segment *s = &b->segments[i];
     size_t n_kv = (size_t)s->n_kv;
 

@@ -15,11 +15,11 @@ enum {
 struct cache {
     enum ggml_type type;
     int32_t n_slots;
-    int32_t n_rows;            /* a multiple of CACHE_BLOCK */
+    int32_t n_rows; /* a multiple of CACHE_BLOCK */
     int32_t n_layer;
-    struct ggml_tensor **k;    /* a layer: d_key * n_head_kv x all rows */
-    struct ggml_tensor **v;    /* a layer: d_value * n_head_kv x all rows */
-    int32_t *n_clean;          /* a slot: rows that hold finite values */
+    struct ggml_tensor **k; /* a layer: d_key * n_head_kv x all rows */
+    struct ggml_tensor **v; /* a layer: d_value * n_head_kv x all rows */
+    int32_t *n_clean;       /* a slot: rows that hold finite values */
     struct ggml_context *ctx;
     ggml_backend_buffer_t buffer;
 };

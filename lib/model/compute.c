@@ -52,8 +52,8 @@ start_backends(struct compute *c)
     if (!add_backend(c, dev))
         return false;
     return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU ||
-           add_backend(
-               c, ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+           add_backend(c,
+                       ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
 }
 
 /* ---- graphs ------------------------------------------------------------- */

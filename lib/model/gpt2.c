@@ -27,7 +27,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     layer->attn_output =
         model_find_linear(l, ".attn_output", q, e, MODEL_REQUIRED);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_REQUIRED);
-    layer->ffn_up = model_find_linear(l, ".ffn_up", e, hp->n_ff, MODEL_REQUIRED);
+    layer->ffn_up =
+        model_find_linear(l, ".ffn_up", e, hp->n_ff, MODEL_REQUIRED);
     layer->ffn_down =
         model_find_linear(l, ".ffn_down", hp->n_ff, e, MODEL_REQUIRED);
 }
@@ -37,8 +38,7 @@ weights(struct model_loader *l, struct model *m)
 {
     const struct model_hparams *hp = &m->hp;
 
-    m->token_embd =
-        model_find_table(l, "token_embd", hp->n_embd, hp->n_vocab);
+    m->token_embd = model_find_table(l, "token_embd", hp->n_embd, hp->n_vocab);
     m->position_embd =
         model_find_table(l, "position_embd", hp->n_embd, hp->n_ctx_train);
     for (l->layer = 0; l->layer < hp->n_layer; l->layer++)

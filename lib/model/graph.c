@@ -156,9 +156,9 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *k = cached(g, s, g->cache->k[layer], hp->d_key);
     struct ggml_tensor *v = cached(g, s, g->cache->v[layer], hp->d_value);
-    struct ggml_tensor *r = ggml_flash_attn_ext(
-        g->ctx, segment_queries(g, s, q), k, v, s->mask,
-        1.0f / sqrtf((float)hp->d_key), 0, 0);
+    struct ggml_tensor *r =
+        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v, s->mask,
+                            1.0f / sqrtf((float)hp->d_key), 0, 0);
 
     ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
     return r;

@@ -63,9 +63,9 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
         return other;
     keys->status = gguf_get_f32(keys->gguf, key, &v, keys->err);
     if (keys->status == GG_OK && !(v >= min && v <= max))
-        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
-                                      "%g is not in %g..%g", (double)v,
-                                      (double)min, (double)max);
+        keys->status =
+            gguf_bad_value(keys->gguf, key, keys->err, "%g is not in %g..%g",
+                           (double)v, (double)min, (double)max);
     return keys->status == GG_OK ? v : min;
 }
 
@@ -101,10 +101,10 @@ read_heads(struct model_keys *keys, struct model_hparams *hp)
         complain(keys, "attention.head_count",
                  "does not divide embedding_length", hp->n_head, hp->n_embd);
     each = hp->n_embd / hp->n_head;
-    hp->d_key = model_key_int(keys, "attention.key_length", 1, MAX_HEAD_LENGTH,
-                              each);
-    hp->d_value = model_key_int(keys, "attention.value_length", 1,
-                                MAX_HEAD_LENGTH, each);
+    hp->d_key =
+        model_key_int(keys, "attention.key_length", 1, MAX_HEAD_LENGTH, each);
+    hp->d_value =
+        model_key_int(keys, "attention.value_length", 1, MAX_HEAD_LENGTH, each);
     if (hp->d_key != hp->d_value)
         complain(keys, "attention.value_length",
                  "is not attention.key_length, which is", hp->d_value,
@@ -132,9 +132,8 @@ scaling_is_linear(struct model_keys *keys)
 
     if (keys->status != GG_OK)
         return false;
-    keys->status = gguf_opt_str(keys->gguf,
-                                full_key(keys, "rope.scaling.type", key), &type,
-                                keys->err);
+    keys->status = gguf_opt_str(
+        keys->gguf, full_key(keys, "rope.scaling.type", key), &type, keys->err);
     linear = type.n == 6 && !memcmp(type.s, "linear", 6);
     none = type.n == 4 && !memcmp(type.s, "none", 4);
     if (keys->status == GG_OK && !linear && !none) {

@@ -43,13 +43,13 @@ static void
 bad_shape(struct model_loader *l, const struct gguf_tensor *t, int64_t n_in,
           int64_t n_out)
 {
-    char is[MAX_SHAPE], not[MAX_SHAPE];
+    char is[MAX_SHAPE], not [MAX_SHAPE];
 
     show_shape(is, t);
-    snprintf(not, sizeof(not), n_out ? "%" PRId64 " x %" PRId64 : "%" PRId64,
+    snprintf(not, sizeof(not ), n_out ? "%" PRId64 " x %" PRId64 : "%" PRId64,
              n_in, n_out);
-    l->status = gguf_bad_value(l->gguf, t->name, l->err,
-                               "shape is %s, not %s", is, not );
+    l->status = gguf_bad_value(l->gguf, t->name, l->err, "shape is %s, not %s",
+                               is, not );
 }
 
 static void

@@ -14,8 +14,7 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
             struct gg_error *err)
 {
     char name[64], known[128];
-    enum gg_status st =
-        model_key_architecture(gguf, name, sizeof(name), err);
+    enum gg_status st = model_key_architecture(gguf, name, sizeof(name), err);
 
     if (st != GG_OK)
         return st;
@@ -126,8 +125,7 @@ place_weights(const struct gguf_context *gguf, const struct file_map *map,
     if (!placed)
         return error_set(err, GG_ERR_NOMEM, "no memory for the weights on %s",
                          ggml_backend_dev_name(m->device));
-    ggml_backend_buffer_set_usage(m->buffer,
-                                  GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
+    ggml_backend_buffer_set_usage(m->buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
     return GG_OK;
 }
 

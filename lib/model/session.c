@@ -185,8 +185,8 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
 /* Puts as much of the chunks as there is room for in the batch; *chunk and
  * *done (ids of it that are evaluated) move on. */
 static void
-next_batch(struct gg_session *s, const struct gg_chunk *chunks,
-           size_t n_chunks, size_t *chunk, size_t *done)
+next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+           size_t *chunk, size_t *done)
 {
     int32_t taken = 1;
 

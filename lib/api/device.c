@@ -1,0 +1,72 @@
+/* device.c - which device does the user mean? */
+#include "api/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/escape.h"
+
+static enum gg_status
+find_auto(ggml_backend_dev_t *out, struct gg_error *err)
+{
+    ggml_backend_dev_t dev =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
+
+    if (!dev)
+        dev = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    if (!dev)
+        return error_set(err, GG_ERR_UNSUPPORTED, "no device to compute on");
+    *out = dev;
+    return GG_OK;
+}
+
+/* "cuda" and "cuda:N" are named CUDA0, CUDAN in the registry. */
+static enum gg_status
+find_cuda(const char *number, ggml_backend_dev_t *out, struct gg_error *err)
+{
+    char name[16];
+    ggml_backend_dev_t dev;
+
+    snprintf(name, sizeof(name), "CUDA%s", number);
+    dev = ggml_backend_dev_by_name(name);
+    if (!dev && !ggml_backend_dev_by_name("CUDA0"))
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "no CUDA device: this build has none, or no driver "
+                         "is running");
+    if (!dev)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "no CUDA device has the "
+                         "number %s",
+                         number);
+    *out = dev;
+    return GG_OK;
+}
+
+static bool
+is_number(const char *s)
+{
+    size_t n = strspn(s, "0123456789");
+
+    return n > 0 && n <= 3 && s[n] == '\0' && (s[0] != '0' || n == 1);
+}
+
+enum gg_status
+device_find(const char *name, ggml_backend_dev_t *out, struct gg_error *err)
+{
+    char shown[32];
+
+    if (!name || !strcmp(name, "auto"))
+        return find_auto(out, err);
+    if (!strcmp(name, "cpu")) {
+        *out = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+        return *out ? GG_OK
+                    : error_set(err, GG_ERR_UNSUPPORTED, "no CPU back end");
+    }
+    if (!strcmp(name, "cuda"))
+        return find_cuda("0", out, err);
+    if (!strncmp(name, "cuda:", 5) && is_number(name + 5))
+        return find_cuda(name + 5, out, err);
+    return error_set(err, GG_ERR_ARG,
+                     "%s is not a device: cpu, cuda, cuda:N or auto",
+                     escape_bytes(shown, sizeof(shown), name, strlen(name)));
+}

@@ -1,0 +1,146 @@
+/* model.c - a model file becomes weights and a vocabulary */
+#include "api/model.h"
+
+#include <string.h>
+
+#include "api/device.h"
+#include "core/mem.h"
+#include "model/arch.h"
+#include "model/session.h"
+#include "vocab/vocab.h"
+
+/* ---- files that are told apart by their first bytes --------------------- */
+
+static const struct {
+    const char *magic;
+    const char *what;
+} strangers[] = {
+    { "lmgg", "a ggml file" },
+    { "fmgg", "a ggmf file" },
+    { "tjgg", "a ggjt file" },
+    { "PK\3\4", "a zip archive (PyTorch?)" },
+};
+
+/* What is not GGUF is refused with a word about what it is. */
+static enum gg_status
+check_magic(const char *path, const struct file_map *map, struct gg_error *err)
+{
+    const char *p = map->data;
+
+    if (map->size < 4)
+        return error_set(err, GG_ERR_FORMAT, "%s: not a model: %zu bytes", path,
+                         map->size);
+    if (!memcmp(p, GGUF_MAGIC, 4))
+        return GG_OK;
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
+        if (!memcmp(p, strangers[i].magic, 4))
+            return error_set(err, GG_ERR_UNSUPPORTED,
+                             "%s: is %s; only GGUF files can be run", path,
+                             strangers[i].what);
+    return error_set(err, GG_ERR_FORMAT, "%s: not a GGUF file", path);
+}
+
+static enum gg_status
+open_file(const char *path, struct gguf_file *file, struct gg_error *err)
+{
+    enum gg_status st = file_map(path, &file->map, err);
+
+    if (st == GG_OK)
+        st = check_magic(path, &file->map, err);
+    if (st == GG_OK)
+        st = gguf_parse(file->map.data, file->map.size, path, &file->gguf, err);
+    return st;
+}
+
+/* ---- model -------------------------------------------------------------- */
+
+static enum gg_status
+check_vocab(const struct gg_model *m, struct gg_error *err)
+{
+    int32_t tokens = gg_vocab_size(m->vocab), rows = m->model->hp.n_vocab;
+
+    if (tokens == rows)
+        return GG_OK;
+    return gguf_bad_value(m->file.gguf, "tokenizer.ggml.tokens", err,
+                          "%d tokens, but the embedding has %d rows",
+                          (int)tokens, (int)rows);
+}
+
+static enum gg_status
+load(struct gg_model *m, const char *path, const char *device,
+     struct gg_error *err)
+{
+    ggml_backend_dev_t dev;
+    enum gg_status st = device_find(device, &dev, err);
+
+    if (st == GG_OK)
+        st = open_file(path, &m->file, err);
+    if (st == GG_OK)
+        st = model_load(m->file.gguf, &m->file.map, dev, &m->model, err);
+    if (st == GG_OK)
+        st = vocab_load(m->file.gguf, &m->vocab, err);
+    if (st == GG_OK)
+        st = check_vocab(m, err);
+    return st;
+}
+
+enum gg_status
+gg_model_open(const char *path, const struct gg_model_params *params,
+              struct gg_model **out, struct gg_error *err)
+{
+    struct gg_model *m = mem_zalloc(sizeof(*m));
+    enum gg_status st = m ? GG_OK : error_nomem(err);
+
+    if (st == GG_OK)
+        st = load(m, path, params ? params->device : NULL, err);
+    if (st == GG_OK)
+        *out = m;
+    else
+        gg_model_free(m);
+    return st;
+}
+
+void
+gg_model_free(struct gg_model *model)
+{
+    if (!model)
+        return;
+    gg_vocab_free(model->vocab);
+    model_free(model->model);
+    gguf_file_close(&model->file);
+    mem_free(model);
+}
+
+const struct gg_vocab *
+gg_model_vocab(const struct gg_model *model)
+{
+    return model->vocab;
+}
+
+const char *
+gg_model_architecture(const struct gg_model *model)
+{
+    return model->model->arch->name;
+}
+
+int32_t
+gg_model_n_vocab(const struct gg_model *model)
+{
+    return model->model->hp.n_vocab;
+}
+
+int32_t
+gg_model_n_ctx_train(const struct gg_model *model)
+{
+    return model->model->hp.n_ctx_train;
+}
+
+enum gg_status
+gg_session_new(const struct gg_model *model,
+               const struct gg_session_params *params, struct gg_session **out,
+               struct gg_error *err)
+{
+    struct gg_session_params defaults = gg_session_params_default();
+
+    return session_new(model->model, params ? params : &defaults, out, err);
+}

@@ -1,0 +1,14 @@
+/* model.h - what a struct gg_model ties together */
+#ifndef API_MODEL_H
+#define API_MODEL_H
+
+#include "gguf/reader.h"
+#include "model/model.h"
+
+struct gg_model {
+    struct gguf_file file; /* mapped; the rest points into it */
+    struct gg_vocab *vocab;
+    struct model *model;
+};
+
+#endif

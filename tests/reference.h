@@ -1,0 +1,27 @@
+/* reference.h - the logits of a model, computed plainly in double precision */
+#ifndef TESTS_REFERENCE_H
+#define TESTS_REFERENCE_H
+
+#include <stdint.h>
+
+struct reference;
+
+/* Reads all weights of a gpt2 or llama file as double; NULL: it cannot. */
+struct reference *
+reference_open(const char *path);
+void
+reference_free(struct reference *r);
+
+int
+reference_n_vocab(const struct reference *r);
+
+/* out[i * n_vocab + j]: logit of id j after ids[0..i]. */
+void
+reference_logits(const struct reference *r, const int32_t *ids, int n,
+                 double *out);
+
+/* Sum of squared differences over sum of squares of the reference. */
+double
+reference_nmse(const float *x, const double *truth, int n);
+
+#endif

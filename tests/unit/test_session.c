@@ -1,0 +1,281 @@
+/* test_session.c - sessions: the same bytes however ids come; slots; limits */
+#include <gg.h>
+
+#include "models.h"
+#include "scratch.h"
+#include "tap.h"
+
+enum {
+    N = 300, /* beyond one block of keys */
+    V = MODELS_N_VOCAB,
+};
+
+static int32_t ids[N];
+static struct gg_error err;
+
+static void
+must(enum gg_status st)
+{
+    if (st != GG_OK) {
+        printf("Bail out! %s\n", err.message);
+        exit(99);
+    }
+}
+
+static struct gg_session *
+new_session(const struct gg_model *model, struct gg_session_params params)
+{
+    struct gg_session *s;
+
+    must(gg_session_new(model, &params, &s, &err));
+    return s;
+}
+
+/* Evaluates ids[from..to) in the slot; the last one's logits to `out`. */
+static void
+eval(struct gg_session *s, int32_t slot, int from, int to, float *out)
+{
+    struct gg_chunk c = { slot, ids + from, (size_t)(to - from), out };
+
+    must(gg_session_eval(s, &c, 1, &err));
+}
+
+static bool
+same(const float *a, const float *b)
+{
+    return !memcmp(a, b, V * sizeof(*a));
+}
+
+/* ---- the same bytes ------------------------------------------------------ */
+
+/* Logits after ids[0..n) when they come `step` at a time. */
+static void
+in_steps(const struct gg_model *m, struct gg_session_params params, int step,
+         int n, float *out)
+{
+    struct gg_session *s = new_session(m, params);
+
+    for (int i = 0; i < n; i += step)
+        eval(s, 0, i, i + step < n ? i + step : n, out);
+    gg_session_free(s);
+}
+
+static void
+check_cuts(const struct gg_model *m, const float *truth)
+{
+    static const int steps[] = { 1, 2, 7, 64, 255, 256, 257 };
+    float out[V];
+    bool all = true;
+
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        in_steps(m, gg_session_params_default(), steps[i], N, out);
+        all = all && same(out, truth);
+    }
+    ok(all, "logits do not depend on how the prompt is cut into chunks");
+    all = true;
+    for (int n_batch = 1; n_batch < 40; n_batch += 6) {
+        in_steps(m,
+                 (struct gg_session_params){ .n_batch = n_batch,
+                                             .type_kv = GGML_TYPE_F16 },
+                 N, N, out);
+        all = all && same(out, truth);
+    }
+    ok(all, "nor on the size of a batch");
+    all = true;
+    for (int n_threads = 1; n_threads <= 4; n_threads++) {
+        struct gg_session_params p = { .n_threads = n_threads,
+                                       .type_kv = GGML_TYPE_F16 };
+
+        in_steps(m, p, N, N, out);
+        all = all && same(out, truth);
+        in_steps(m, p, 1, N, out);
+        all = all && same(out, truth);
+    }
+    ok(all, "nor on the number of threads");
+    in_steps(m,
+             (struct gg_session_params){ .n_ctx = N, .type_kv = GGML_TYPE_F16 },
+             N, N, out);
+    ok(same(out, truth), "nor on the size of the context");
+}
+
+static void
+check_slots(const struct gg_model *m, const float *truth)
+{
+    struct gg_session *s = new_session(
+        m, (struct gg_session_params){
+               .n_slots = 3, .n_batch = 64, .type_kv = GGML_TYPE_F16 });
+    float a[V], b[V], c[V], alone[V];
+    struct gg_chunk chunks[] = {
+        { 2, ids, N - 1, NULL },
+        { 0, ids + 7, 40, b },
+        { 1, ids + 3, 1, c },
+    };
+    struct gg_chunk last[] = {
+        { 1, ids + 50, 1, NULL },
+        { 2, ids + N - 1, 1, a },
+        { 0, ids + 60, 1, NULL },
+    };
+
+    must(gg_session_eval(s, chunks, 3, &err));
+    ok(gg_session_length(s, 2) == N - 1 && gg_session_length(s, 0) == 40 &&
+           gg_session_length(s, 1) == 1,
+       "each slot holds its own ids");
+    must(gg_session_eval(s, last, 3, &err));
+    ok(same(a, truth), "logits do not depend on the slot, nor on neighbours");
+    gg_session_truncate(s, 0, 0);
+    eval(s, 0, 7, 47, alone);
+    ok(same(alone, b), "a neighbour's do not, either");
+    gg_session_truncate(s, 0, 0);
+    eval(s, 0, 3, 4, alone);
+    ok(same(alone, c), "nor those of a single id");
+    gg_session_free(s);
+}
+
+static void
+check_truncate(const struct gg_model *m, const float *truth)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    float out[V];
+
+    eval(s, 0, 0, N, out);
+    gg_session_truncate(s, 0, 100);
+    ok(gg_session_length(s, 0) == 100, "truncate forgets");
+    eval(s, 0, 0, 150, out); /* something else in their place */
+    gg_session_truncate(s, 0, 100);
+    eval(s, 0, 100, N, out);
+    ok(same(out, truth), "what is evaluated again gives the same bytes");
+    gg_session_truncate(s, 0, N + 5);
+    ok(gg_session_length(s, 0) == N, "truncate does not lengthen");
+    gg_session_free(s);
+}
+
+/* ---- failures leave a slot as it was ------------------------------------- */
+
+static bool
+stop_at_zero(void *data)
+{
+    int *countdown = data;
+
+    return *countdown >= 0 && (*countdown)-- == 0;
+}
+
+static void
+check_abort(const struct gg_model *m, const float *truth)
+{
+    int countdown = -1;
+    struct gg_session_params p = { .abort = stop_at_zero,
+                                   .abort_data = &countdown,
+                                   .type_kv = GGML_TYPE_F16 };
+    struct gg_session *s = new_session(m, p);
+    struct gg_chunk c = { 0, ids + 100, N - 100, NULL };
+    float out[V];
+
+    eval(s, 0, 0, 100, out);
+    countdown = 5;
+    ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ABORTED,
+       "the abort callback stops an evaluation");
+    ok(gg_session_length(s, 0) == 100, "the slot holds what it held");
+    countdown = -1;
+    eval(s, 0, 100, N, out);
+    ok(same(out, truth), "and goes on as if nothing had been");
+    gg_session_free(s);
+}
+
+static void
+check_limits(const struct gg_model *m)
+{
+    struct gg_session *s = new_session(
+        m, (struct gg_session_params){
+               .n_ctx = 10, .n_slots = 2, .type_kv = GGML_TYPE_F32 });
+    int32_t bad[] = { 3, V };
+    int32_t negative[] = { -1 };
+    struct gg_chunk full = { 0, ids, 11, NULL }, fits = { 0, ids, 10, NULL };
+    struct gg_chunk one = { 0, ids, 1, NULL }, none = { 0, ids, 0, NULL };
+    struct gg_chunk high = { 1, bad, 2, NULL }, low = { 1, negative, 1, NULL };
+    struct gg_chunk slot = { 2, ids, 1, NULL }, minus = { -1, ids, 1, NULL };
+    struct gg_chunk twice[] = { { 1, ids, 1, NULL }, { 1, ids, 1, NULL } };
+    struct gg_chunk half[] = { { 1, ids, 1, NULL }, { 0, ids, 11, NULL } };
+
+    ok(gg_session_n_ctx(s) == 10, "the context is as large as was asked for");
+    ok(gg_session_eval(s, &full, 1, &err) == GG_ERR_CONTEXT &&
+           strstr(err.message, "10") && strstr(err.message, "-c"),
+       "what does not fit fails, naming the limit and the option");
+    ok(gg_session_eval(s, half, 2, &err) == GG_ERR_CONTEXT &&
+           gg_session_length(s, 1) == 0,
+       "then no chunk of the call is kept");
+    ok(gg_session_eval(s, &fits, 1, &err) == GG_OK, "what fits, fits");
+    ok(gg_session_eval(s, &one, 1, &err) == GG_ERR_CONTEXT, "full is full");
+    ok(gg_session_length(s, 0) == 10, "and stays as it was");
+    ok(gg_session_eval(s, &high, 1, &err) == GG_ERR_ARG, "an id too high");
+    ok(gg_session_eval(s, &low, 1, &err) == GG_ERR_ARG, "an id too low");
+    ok(gg_session_eval(s, &none, 1, &err) == GG_ERR_ARG, "no ids");
+    ok(gg_session_eval(s, &slot, 1, &err) == GG_ERR_ARG, "a slot too high");
+    ok(gg_session_eval(s, &minus, 1, &err) == GG_ERR_ARG, "a slot too low");
+    ok(gg_session_eval(s, twice, 2, &err) == GG_ERR_ARG, "a slot named twice");
+    ok(gg_session_eval(s, NULL, 0, &err) == GG_OK, "nothing to do is done");
+    gg_session_free(s);
+}
+
+static void
+check_params(const struct gg_model *m)
+{
+    static const struct gg_session_params bad[] = {
+        { .n_ctx = -1 },          { .n_slots = -1 },
+        { .n_batch = -1 },        { .n_threads = -1 },
+        { .n_ctx = INT32_MAX },   { .type_kv = 99 },
+        { .n_threads = 1 << 20 }, { .type_kv = GGML_TYPE_Q4_0 },
+    };
+    struct gg_session *s = NULL;
+    size_t cache = 0, compute = 0;
+    bool all = true;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        all = all && gg_session_new(m, &bad[i], &s, &err) == GG_ERR_ARG && !s;
+    ok(all, "parameters that cannot be meant are refused");
+    s = new_session(m, gg_session_params_default());
+    gg_session_memory(s, &cache, &compute);
+    /* 2 layers, keys and values, 512 positions of 2 x 16 halves */
+    ok(cache >= (size_t)2 * 2 * 512 * 32 * 2 && cache < (size_t)1 << 20,
+       "the cache's size is told");
+    ok(compute > 0 && compute < (size_t)64 << 20, "and the compute buffers'");
+    gg_session_memory(s, NULL, NULL);
+    gg_session_free(s);
+}
+
+static void
+check_model(const char *name)
+{
+    struct model_spec spec;
+    struct gg_model *m;
+    float truth[V];
+
+    models_named(name, &spec);
+    printf("# %s\n", name);
+    if (!models_write(&spec, scratch_path()))
+        exit(99);
+    must(gg_model_open(scratch_path(), NULL, &m, &err));
+    in_steps(m, gg_session_params_default(), N, N, truth);
+    check_cuts(m, truth);
+    check_slots(m, truth);
+    check_truncate(m, truth);
+    check_abort(m, truth);
+    if (!strcmp(name, "llama-f32")) {
+        check_limits(m);
+        check_params(m);
+    }
+    gg_model_free(m);
+}
+
+int
+main(void)
+{
+    static const char *const names[] = { "llama-f32",  "llama-f16",
+                                         "llama-bf16", "llama-q8_0",
+                                         "llama-q4_0", "gpt2-f16" };
+
+    for (int i = 0; i < N; i++)
+        ids[i] = (i * 37 + i * i * 11) % V;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        check_model(names[i]);
+    return tap_done();
+}
