@@ -1,0 +1,129 @@
+/* engine.c - the model and session of gg-eval and gg-generate */
+#include <config.h>
+
+#include "common/engine.h"
+
+#include <string.h>
+
+enum {
+    MAX_CONTEXT = 1 << 28,
+    MAX_BATCH = 1 << 16,
+};
+
+struct engine_options
+engine_options_default(void)
+{
+    return (struct engine_options){ .type_kv = GGML_TYPE_F16 };
+}
+
+static enum ggml_type
+cache_type(const char *name)
+{
+    if (!strcmp(name, "f16"))
+        return GGML_TYPE_F16;
+    if (!strcmp(name, "f32"))
+        return GGML_TYPE_F32;
+    cli_misuse("--cache-type: '%s' is neither f16 nor f32", name);
+}
+
+bool
+engine_set_option(struct engine_options *o, int c, const char *help)
+{
+    switch (c) {
+    case 'm':
+        o->model = optarg;
+        return true;
+    case 'c':
+        o->n_ctx = (int32_t)cli_int("--context", optarg, 1, MAX_CONTEXT);
+        return true;
+    case 't':
+        o->n_threads =
+            (int32_t)cli_int("--threads", optarg, 1, GGML_MAX_N_THREADS);
+        return true;
+    case ENGINE_OPT_DEVICE:
+        o->device = optarg;
+        return true;
+    case ENGINE_OPT_CACHE_TYPE:
+        o->type_kv = cache_type(optarg);
+        return true;
+    case ENGINE_OPT_BATCH_SIZE:
+        o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
+        return true;
+    case 'q':
+        o->quiet = true;
+        return true;
+    case 'v':
+        o->verbose = true;
+        return true;
+    case 'h':
+        cli_help(help);
+    case 'V':
+        cli_version();
+    default:
+        return false;
+    }
+}
+
+static void
+open_model(struct engine *e, const struct engine_options *o)
+{
+    struct gg_model_params params = { o->device };
+    struct gg_error err;
+    enum gg_status st;
+
+    snprintf(e->path, sizeof(e->path), "%s", cli_model(o->model, o->quiet));
+    st = gg_model_open(e->path, &params, &e->model, &err);
+    if (st == GG_ERR_ARG) /* the only argument that a user can get wrong */
+        cli_misuse("--device: %s", err.message);
+    cli_check(st, &err);
+    e->vocab = gg_model_vocab(e->model);
+}
+
+void
+engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
+            bool catch)
+{
+    struct gg_session_params params = {
+        .n_ctx = o->n_ctx,
+        .n_batch = o->n_batch,
+        .n_threads = o->n_threads,
+        .type_kv = o->type_kv,
+        .abort = catch ? cli_aborted : NULL,
+    };
+    struct gg_error err;
+    enum gg_status st;
+
+    *e = (struct engine){ .n_slots = n_slots };
+    open_model(e, o);
+    for (;; e->n_slots /= 2) {
+        params.n_slots = e->n_slots;
+        st = gg_session_new(e->model, &params, &e->session, &err);
+        if (st != GG_ERR_NOMEM || e->n_slots == 1)
+            break;
+    }
+    cli_check(st, &err);
+    if (o->verbose)
+        engine_describe(e);
+}
+
+void
+engine_close(struct engine *e)
+{
+    gg_session_free(e->session);
+    gg_model_free(e->model);
+    *e = (struct engine){ 0 };
+}
+
+void
+engine_describe(const struct engine *e)
+{
+    size_t cache, compute;
+
+    gg_session_memory(e->session, &cache, &compute);
+    cli_warn("%s: %s, vocabulary %d, context %d", e->path,
+             gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
+             (int)gg_session_n_ctx(e->session));
+    cli_warn("key/value cache %.1f MiB (%d slot%s), compute buffers %.1f MiB",
+             (double)cache / 0x1p20, (int)e->n_slots,
+             e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
+}

@@ -1,0 +1,81 @@
+/* engine.h - the options and the life of a model and its session, which
+ * gg-eval and gg-generate have in common */
+#ifndef COMMON_ENGINE_H
+#define COMMON_ENGINE_H
+
+#include "common/cli.h"
+
+struct engine_options {
+    const char *model, *device;
+    int32_t n_ctx, n_threads, n_batch; /* 0: the default */
+    enum ggml_type type_kv;
+    bool quiet, verbose;
+};
+
+enum {
+    ENGINE_OPT_DEVICE = 512,
+    ENGINE_OPT_CACHE_TYPE,
+    ENGINE_OPT_BATCH_SIZE,
+};
+
+/* For getopt_long(). */
+#define ENGINE_LETTERS "m:c:t:qvhV"
+/* clang-format off */
+#define ENGINE_LONG_OPTIONS                                                    \
+    { "model", required_argument, NULL, 'm' },                                 \
+    { "context", required_argument, NULL, 'c' },                               \
+    { "threads", required_argument, NULL, 't' },                               \
+    { "device", required_argument, NULL, ENGINE_OPT_DEVICE },                  \
+    { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },          \
+    { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },          \
+    { "quiet", no_argument, NULL, 'q' },                                       \
+    { "verbose", no_argument, NULL, 'v' },                                     \
+    { "help", no_argument, NULL, 'h' },                                        \
+    { "version", no_argument, NULL, 'V' },                                     \
+    { NULL, 0, NULL, 0 }
+/* clang-format on */
+#define ENGINE_HELP                                                            \
+    "  -m, --model MODEL       model file (else $GG_MODEL, else the demo "     \
+    "model)\n"                                                                 \
+    "  -c, --context N         positions a sequence can hold (else the "       \
+    "model's)\n"                                                               \
+    "  -t, --threads N         threads (else one for each processor)\n"        \
+    "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
+    "      --cache-type TYPE   of keys and values: f16 (default) or f32\n"     \
+    "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
+    "  -q, --quiet             say less\n"                                     \
+    "  -v, --verbose           say more\n"                                     \
+    "  -h, --help              print this help and end\n"                      \
+    "  -V, --version           print the version and end\n"
+
+/* All defaults. */
+struct engine_options
+engine_options_default(void);
+
+/* Takes option `c` with optarg, if it is one of the above; -h prints `help`.
+ */
+bool
+engine_set_option(struct engine_options *o, int c, const char *help);
+
+struct engine {
+    struct gg_model *model;
+    const struct gg_vocab *vocab;
+    struct gg_session *session;
+    int32_t n_slots;
+    char path[512]; /* of the model, for messages */
+};
+
+/* Opens the model and starts a session with at most n_slots slots: half as
+ * many, and so on, where memory is short. Ends the tool where it cannot. With
+ * `catch`, a caught signal aborts an evaluation. */
+void
+engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
+            bool catch);
+void
+engine_close(struct engine *e);
+
+/* For -v: the model, context, memory. */
+void
+engine_describe(const struct engine *e);
+
+#endif

@@ -1,0 +1,218 @@
+/* output.c - records of gg-eval: a logit stream, or text for eyes and awk */
+#include <config.h>
+
+#include "gg-eval/output.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "gg-eval/best.h"
+
+struct output {
+    struct output_options o;
+    const struct gg_vocab *vocab;
+    struct gg_logit_writer *writer; /* NULL: nothing is written yet, or text */
+    struct best best;
+    char *piece, *shown; /* scratch for the text of an id */
+    size_t piece_cap;
+};
+
+struct output *
+output_new(const struct output_options *o, const struct gg_vocab *vocab)
+{
+    struct output *out = cli_alloc(NULL, 1, sizeof(*out));
+    size_t n = (size_t)gg_vocab_size(vocab), k = o->top ? o->top : o->keep;
+
+    *out = (struct output){ .o = *o, .vocab = vocab };
+    best_init(&out->best, k < n ? k : n);
+    return out;
+}
+
+void
+output_free(struct output *out)
+{
+    gg_logit_writer_free(out->writer);
+    best_clear(&out->best);
+    free(out->piece);
+    free(out->shown);
+    free(out);
+}
+
+bool
+output_wanted(void)
+{
+    struct pollfd p = { .fd = STDOUT_FILENO };
+
+    return poll(&p, 1, 0) <= 0 || !(p.revents & POLLERR);
+}
+
+/* ---- logit stream ------------------------------------------------------- */
+
+static void
+start(struct output *out, const struct gg_line *line)
+{
+    struct gg_logit_head head = {
+        .n_vocab = (uint32_t)gg_vocab_size(out->vocab),
+        .fingerprint = gg_vocab_fingerprint(out->vocab),
+        .encoding = out->o.encoding,
+        .numbered = line->numbered,
+    };
+    char writer[64];
+    struct gg_error err;
+
+    if (out->writer)
+        return;
+    snprintf(writer, sizeof(writer), "%s %s", cli_name, gg_version());
+    head.writer = writer;
+    head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
+    cli_check(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
+              &err);
+}
+
+static void
+write_record(struct output *out, const struct gg_line *line,
+             struct gg_logit_record record)
+{
+    struct gg_error err;
+
+    start(out, line);
+    record.sequence = line->sequence;
+    cli_check(gg_logit_write(out->writer, &record, &err), &err);
+}
+
+static void
+write_sparse(struct output *out, const struct gg_line *line,
+             struct gg_logit_record record, const float *logits)
+{
+    if (!best_find(&out->best, logits, (size_t)gg_vocab_size(out->vocab))) {
+        output_error(out, line, "the logits are not numbers");
+        return;
+    }
+    record.logits = out->best.logits;
+    record.logit_ids = out->best.ids;
+    record.n_logits = out->best.n;
+    record.log_sum_exp = out->best.log_sum;
+    write_record(out, line, record);
+}
+
+/* ---- text --------------------------------------------------------------- */
+
+static void
+put_sequence(const struct gg_line *line)
+{
+    if (line->numbered)
+        printf("%" PRIu64, line->sequence);
+    else
+        putchar('-');
+}
+
+/* The bytes that `id` stands for in the middle of a text, escaped. */
+static const char *
+show_piece(struct output *out, int32_t id)
+{
+    size_t n;
+    struct gg_error err;
+
+    for (;;) {
+        struct gg_decode_state state = { .started = true };
+
+        cli_check(gg_vocab_decode(out->vocab, &state, id, GG_DECODE_SPECIAL,
+                                  out->piece, out->piece_cap, &n, &err),
+                  &err);
+        if (out->shown && n <= out->piece_cap)
+            break;
+        out->piece_cap = n + 64;
+        out->piece = cli_alloc(out->piece, out->piece_cap, 1);
+        out->shown = cli_alloc(out->shown, out->piece_cap, 5);
+    }
+    return gg_escape(out->shown, 5 * out->piece_cap, out->piece, n);
+}
+
+static void
+flush(void)
+{
+    if (fflush(stdout))
+        exit(cli_finish(EXIT_FAILURE)); /* tells why */
+}
+
+static void
+write_text(struct output *out, const struct gg_line *line, uint64_t position,
+           const float *logits)
+{
+    struct best *b = &out->best;
+
+    if (!best_find(b, logits, (size_t)gg_vocab_size(out->vocab))) {
+        output_error(out, line, "the logits are not numbers");
+        return;
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        put_sequence(line);
+        printf("\t%" PRIu64 "\t%zu\t%" PRId32 "\t%.6f\t%s\n", position, i + 1,
+               b->ids[i], (double)b->logits[i] - b->log_sum,
+               show_piece(out, b->ids[i]));
+    }
+    putchar('\n');
+    flush();
+}
+
+/* ---- records ------------------------------------------------------------ */
+
+void
+output_logits(struct output *out, const struct gg_line *line, uint64_t position,
+              const float *logits)
+{
+    struct gg_logit_record record = {
+        .kind = GG_RECORD_LOGITS,
+        .position = position,
+        .ids = line->ids,
+        .n_ids = line->n_ids,
+        .logits = logits,
+        .n_logits = (size_t)gg_vocab_size(out->vocab),
+    };
+
+    if (out->o.top)
+        write_text(out, line, position, logits);
+    else if (out->o.keep)
+        write_sparse(out, line, record, logits);
+    else
+        write_record(out, line, record);
+}
+
+void
+output_error(struct output *out, const struct gg_line *line,
+             const char *message)
+{
+    struct gg_logit_record record = {
+        .kind = GG_RECORD_ERROR,
+        .message = message,
+    };
+
+    if (!out->o.top) {
+        write_record(out, line, record);
+        return;
+    }
+    put_sequence(line);
+    printf("\t!%s\n", message);
+    flush();
+}
+
+void
+output_close(struct output *out, const struct gg_line *line)
+{
+    struct gg_logit_record record = { .kind = GG_RECORD_CLOSE };
+
+    if (!out->o.top)
+        write_record(out, line, record);
+}
+
+void
+output_end(struct output *out)
+{
+    struct gg_logit_record record = { .kind = GG_RECORD_END };
+    struct gg_error err;
+
+    if (out->writer)
+        cli_check(gg_logit_write(out->writer, &record, &err), &err);
+}

@@ -1,0 +1,37 @@
+/* output.h - records of gg-eval: a logit stream, or text for eyes and awk */
+#ifndef EVAL_OUTPUT_H
+#define EVAL_OUTPUT_H
+
+#include "common/cli.h"
+
+struct output_options {
+    enum gg_vector_encoding encoding;
+    size_t keep; /* likeliest ids of a sparse record */
+    size_t top;  /* lines of text of a record; 0: a stream */
+};
+
+struct output;
+
+struct output *
+output_new(const struct output_options *o, const struct gg_vocab *vocab);
+void
+output_free(struct output *out);
+
+/* Each is written at once. The first decides whether the stream is numbered.
+ * What cannot be written ends the tool. */
+void
+output_logits(struct output *out, const struct gg_line *line, uint64_t position,
+              const float *logits);
+void
+output_error(struct output *out, const struct gg_line *line,
+             const char *message);
+void
+output_close(struct output *out, const struct gg_line *line);
+void
+output_end(struct output *out);
+
+/* True while somebody may read what is written. */
+bool
+output_wanted(void);
+
+#endif

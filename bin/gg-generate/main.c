@@ -1,0 +1,357 @@
+/* main.c - gg-generate: a prompt -> its continuation, in one process */
+#include <config.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "common/engine.h"
+
+const char cli_name[] = "gg-generate";
+
+static const char help[] =
+    "Usage: gg-generate [OPTION]... [FILE]\n"
+    "Continue the text of FILE, or of standard input.\n"
+    "\n"
+    "  -p, --prompt TEXT       continue TEXT\n"
+    "  -f, --file FILE         continue the text of FILE\n"
+    "  -n, --count N           at most N tokens\n"
+    "  -s, --seed N            repeat what was drawn with this seed\n"
+    "      --temp T            temperature (0.8); 0: always the likeliest\n"
+    "      --top-k K           among the K likeliest (40); 0: all\n"
+    "      --top-p P           among the likeliest that make up P (0.95)\n"
+    "      --min-p P           only what has P of the likeliest's (0)\n"
+    "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
+    "      --echo              write the prompt, too\n"
+    "      --special           show control tokens\n"
+    "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
+
+enum {
+    OPT_TEMP = 256,
+    OPT_TOP_K,
+    OPT_TOP_P,
+    OPT_MIN_P,
+    OPT_BOS,
+    OPT_NO_BOS,
+    OPT_ECHO,
+    OPT_SPECIAL,
+};
+
+static const struct option long_options[] = {
+    { "prompt", required_argument, NULL, 'p' },
+    { "file", required_argument, NULL, 'f' },
+    { "count", required_argument, NULL, 'n' },
+    { "seed", required_argument, NULL, 's' },
+    { "temp", required_argument, NULL, OPT_TEMP },
+    { "top-k", required_argument, NULL, OPT_TOP_K },
+    { "top-p", required_argument, NULL, OPT_TOP_P },
+    { "min-p", required_argument, NULL, OPT_MIN_P },
+    { "bos", no_argument, NULL, OPT_BOS },
+    { "no-bos", no_argument, NULL, OPT_NO_BOS },
+    { "echo", no_argument, NULL, OPT_ECHO },
+    { "special", no_argument, NULL, OPT_SPECIAL },
+    { "output", required_argument, NULL, 'o' },
+    ENGINE_LONG_OPTIONS,
+};
+
+struct options {
+    struct engine_options engine;
+    struct gg_sampler_params sampler;
+    const char *prompt, *input, *output;
+    int64_t count; /* -1: until the end */
+    bool has_seed, echo, special;
+    int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
+};
+
+/* Everything while the tool runs. */
+struct generate {
+    const struct options *o;
+    struct engine engine;
+    struct gg_sampler *sampler;
+    float *logits;
+    struct gg_decode_state decode;
+    char *piece; /* scratch */
+    size_t piece_cap;
+    size_t n_prompt, n_made;  /* ids */
+    int64_t t_prompt, t_made; /* microseconds of evaluation */
+};
+
+/* ---- options ------------------------------------------------------------ */
+
+static void
+set_sampler_option(struct options *o, int c)
+{
+    struct gg_sampler_params *p = &o->sampler;
+
+    switch (c) {
+    case 's':
+        p->seed = cli_u64("--seed", optarg);
+        o->has_seed = true;
+        break;
+    case OPT_TEMP:
+        p->temperature = (float)cli_float("--temp", optarg, 0, 1e6);
+        break;
+    case OPT_TOP_K:
+        p->top_k = (int32_t)cli_int("--top-k", optarg, 0, INT32_MAX);
+        break;
+    case OPT_TOP_P:
+        p->top_p = (float)cli_float("--top-p", optarg, 0, 1);
+        break;
+    case OPT_MIN_P:
+        p->min_p = (float)cli_float("--min-p", optarg, 0, 1);
+        break;
+    default:
+        engine_set_option(&o->engine, c, help);
+    }
+}
+
+static void
+set_option(struct options *o, int c)
+{
+    switch (c) {
+    case 'p':
+        o->prompt = optarg;
+        break;
+    case 'f':
+        o->input = optarg;
+        break;
+    case 'n':
+        o->count = cli_int("--count", optarg, 0, INT64_MAX);
+        break;
+    case 'o':
+        o->output = optarg;
+        break;
+    case OPT_BOS:
+    case OPT_NO_BOS:
+        o->bos = c;
+        break;
+    case OPT_ECHO:
+        o->echo = true;
+        break;
+    case OPT_SPECIAL:
+        o->special = true;
+        break;
+    default:
+        set_sampler_option(o, c);
+    }
+}
+
+static void
+parse_options(int argc, char **argv, struct options *o)
+{
+    static const char letters[] = "p:f:n:s:o:" ENGINE_LETTERS;
+    int c;
+
+    while ((c = cli_getopt(argc, argv, letters, long_options)) != -1)
+        set_option(o, c);
+    if (optind < argc && (o->prompt || o->input || optind + 1 < argc))
+        cli_misuse("%s: one prompt is enough", argv[argc - 1]);
+    if (optind < argc)
+        o->input = argv[optind];
+    if (o->prompt && o->input)
+        cli_misuse("-p and a FILE are two prompts; one is enough");
+}
+
+static uint64_t
+random_seed(void)
+{
+    uint64_t seed;
+
+    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+        cli_die("no random numbers: %s", strerror(errno));
+    return seed;
+}
+
+/* ---- prompt ------------------------------------------------------------- */
+
+static int32_t *
+encode(struct generate *g, const char *text, size_t len, size_t *n)
+{
+    const struct gg_vocab *v = g->engine.vocab;
+    bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
+    size_t cap = len / 2 + 16;
+    int32_t *ids = NULL;
+    struct gg_error err;
+
+    for (*n = cap + 1; *n > cap;) {
+        ids = cli_alloc(ids, cap, sizeof(*ids));
+        cli_check(gg_vocab_encode(v, text, len, bos ? GG_ENCODE_BOS : 0, ids,
+                                  cap, n, &err),
+                  &err);
+        if (*n > cap) {
+            cap = *n;
+            *n = cap + 1; /* once more */
+        }
+    }
+    return ids;
+}
+
+static void
+flush(void)
+{
+    if (fflush(stdout))
+        exit(cli_finish(EXIT_FAILURE)); /* tells why */
+}
+
+static int32_t *
+read_prompt(struct generate *g, size_t *n)
+{
+    const struct options *o = g->o;
+    const char *name = cli_input_name(o->input);
+    size_t len = o->prompt ? strlen(o->prompt) : 0;
+    char *read = NULL;
+    const char *text = o->prompt;
+    int32_t *ids;
+
+    if (!text)
+        text = read = cli_read_all(cli_open_input(o->input), name, &len);
+    ids = encode(g, text, len, n);
+    if (*n == 0)
+        cli_die("%s: the prompt is empty", o->prompt ? "-p" : name);
+    if (o->echo) {
+        fwrite(text, 1, len, stdout);
+        flush();
+    }
+    free(read);
+    return ids;
+}
+
+/* ---- the loop ----------------------------------------------------------- */
+
+static void
+write_id(struct generate *g, int32_t id)
+{
+    struct gg_error err;
+    struct gg_decode_state next;
+    unsigned flags = g->o->special ? GG_DECODE_SPECIAL : 0;
+    size_t n;
+
+    for (;;) {
+        next = g->decode;
+        cli_check(gg_vocab_decode(g->engine.vocab, &next, id, flags, g->piece,
+                                  g->piece_cap, &n, &err),
+                  &err);
+        if (n <= g->piece_cap)
+            break;
+        g->piece = cli_alloc(g->piece, n, 1);
+        g->piece_cap = n;
+    }
+    g->decode = next;
+    fwrite(g->piece, 1, n, stdout);
+    flush();
+}
+
+/* False: there is no room in the context, or a signal came. */
+static bool
+evaluate(struct generate *g, const int32_t *ids, size_t n)
+{
+    struct gg_chunk chunk = { 0, ids, n, g->logits };
+    struct gg_error err;
+    enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
+
+    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->count >= 0))
+        cli_check(st, &err); /* less than what was asked for */
+    if (st == GG_ERR_CONTEXT && !g->o->engine.quiet)
+        cli_warn("stopped: %s", err.message);
+    if (st == GG_ERR_CONTEXT || (st == GG_ERR_ABORTED && cli_signal()))
+        return false;
+    cli_check(st, &err);
+    return true;
+}
+
+static int32_t
+draw(struct generate *g)
+{
+    size_t n = (size_t)gg_model_n_vocab(g->engine.model);
+    uint64_t position = (uint64_t)gg_session_length(g->engine.session, 0);
+    struct gg_error err;
+    int32_t id;
+
+    cli_check(
+        gg_sampler_draw(g->sampler, NULL, g->logits, n, 0, position, &id, &err),
+        &err);
+    return id;
+}
+
+static void
+generate(struct generate *g, const int32_t *prompt, size_t n)
+{
+    int64_t start = ggml_time_us();
+    bool more = g->o->count != 0 && evaluate(g, prompt, n);
+    int32_t id;
+
+    g->n_prompt = n;
+    g->t_prompt = ggml_time_us() - start;
+    start = ggml_time_us();
+    while (more && !cli_signal()) {
+        id = draw(g);
+        write_id(g, id);
+        g->n_made++;
+        more = !gg_vocab_is_eog(g->engine.vocab, id) &&
+               (g->o->count < 0 || g->n_made < (uint64_t)g->o->count) &&
+               evaluate(g, &id, 1);
+    }
+    g->t_made = ggml_time_us() - start;
+}
+
+static double
+rate(size_t n, int64_t us)
+{
+    return us > 0 ? (double)n * 1e6 / (double)us : 0;
+}
+
+static void
+describe(const struct generate *g)
+{
+    cli_warn("prompt: %zu ids in %.3f s, %.1f/s", g->n_prompt,
+             (double)g->t_prompt / 1e6, rate(g->n_prompt, g->t_prompt));
+    cli_warn("made: %zu ids in %.3f s, %.1f/s", g->n_made,
+             (double)g->t_made / 1e6, rate(g->n_made, g->t_made));
+}
+
+static void
+run(struct generate *g)
+{
+    struct gg_sampler_params params = g->o->sampler;
+    struct gg_error err;
+    int32_t *ids;
+    size_t n;
+
+    if (!g->o->has_seed)
+        params.seed = random_seed();
+    cli_check(gg_sampler_new(&params, &g->sampler, &err), &err);
+    if (g->o->engine.verbose)
+        cli_warn("seed %llu", (unsigned long long)params.seed);
+    g->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(g->engine.model),
+                          sizeof(*g->logits));
+    ids = read_prompt(g, &n);
+    generate(g, ids, n);
+    if (g->o->engine.verbose)
+        describe(g);
+    free(ids);
+    free(g->logits);
+    free(g->piece);
+    gg_sampler_free(g->sampler);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct options o = { .count = -1 };
+    struct generate g = { .o = &o };
+
+    cli_start();
+    o.engine = engine_options_default();
+    o.sampler = gg_sampler_params_default();
+    parse_options(argc, argv, &o);
+    cli_output(o.output);
+    cli_catch_signals();
+    engine_open(&g.engine, &o.engine, 1, true);
+    run(&g);
+    engine_close(&g.engine);
+    if (cli_signal())
+        cli_raise(cli_signal());
+    return cli_finish(EXIT_SUCCESS);
+}
