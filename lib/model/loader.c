@@ -95,9 +95,10 @@ find(struct model_loader *l, const char *name, int64_t n_in, int64_t n_out,
 /* `t`, if the device can do with its type what it is there for. */
 static struct ggml_tensor *
 usable(struct model_loader *l, struct ggml_tensor *t,
-       bool (*probe)(ggml_backend_dev_t, struct ggml_tensor *))
+       bool (*probe)(struct ggml_context *, ggml_backend_dev_t,
+                     struct ggml_tensor *))
 {
-    if (!t || probe(l->model->device, t))
+    if (!t || probe(l->scratch, l->model->device, t))
         return t;
     bad_type(l, gguf_tensor_named(l->gguf, t->name),
              "which the device cannot compute with");

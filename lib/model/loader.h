@@ -10,6 +10,7 @@ struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
     int32_t layer; /* of blk.N names */
+    struct ggml_context *scratch;
     enum gg_status status;
     struct gg_error *err;
 };

@@ -2,6 +2,7 @@
 #include "model/arch.h"
 
 #include "core/mem.h"
+#include "model/probe.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -52,13 +53,16 @@ find_weights(const struct gguf_context *gguf, struct model *m,
         .mem_size = (size_t)gguf_get_n_tensors(gguf) * ggml_tensor_overhead(),
         .no_alloc = true,
     };
-    struct model_loader l = { gguf, m, 0, GG_OK, err };
+    struct model_loader l = { .gguf = gguf, .model = m, .err = err };
 
     m->layers = mem_array((size_t)m->hp.n_layer, sizeof(*m->layers));
     m->ctx = ggml_init(params);
-    if (!m->layers || !m->ctx)
-        return error_nomem(err);
-    m->arch->weights(&l, m);
+    l.scratch = probe_scratch();
+    if (m->layers && m->ctx && l.scratch)
+        m->arch->weights(&l, m);
+    else
+        l.status = error_nomem(err);
+    ggml_free(l.scratch);
     return l.status;
 }
 

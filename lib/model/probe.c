@@ -1,12 +1,11 @@
 /* probe.c - can a device compute with a weight of this type? */
 #include "model/probe.h"
 
-/* Room for the operand, the op and what an op builder may add. */
-static struct ggml_context *
-scratch(void)
+struct ggml_context *
+probe_scratch(void)
 {
     struct ggml_init_params params = {
-        .mem_size = 8 * ggml_tensor_overhead(),
+        .mem_size = 8 * ggml_tensor_overhead(), /* operand, op, their views */
         .no_alloc = true,
     };
 
@@ -14,32 +13,24 @@ scratch(void)
 }
 
 bool
-probe_mul_mat(ggml_backend_dev_t dev, struct ggml_tensor *weight)
+probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
+              struct ggml_tensor *weight)
 {
-    struct ggml_context *ctx = scratch();
     struct ggml_tensor *x;
-    bool can = false;
 
-    if (ctx) {
-        x = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, weight->ne[0], 1);
-        can = ggml_backend_dev_supports_op(dev, ggml_mul_mat(ctx, weight, x));
-    }
-    ggml_free(ctx);
-    return can;
+    ggml_reset(scratch);
+    x = ggml_new_tensor_2d(scratch, GGML_TYPE_F32, weight->ne[0], 1);
+    return ggml_backend_dev_supports_op(dev, ggml_mul_mat(scratch, weight, x));
 }
 
 bool
-probe_get_rows(ggml_backend_dev_t dev, struct ggml_tensor *weight)
+probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
+               struct ggml_tensor *weight)
 {
-    struct ggml_context *ctx = scratch();
     struct ggml_tensor *ids;
-    bool can = false;
 
-    if (ctx) {
-        ids = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 1);
-        can =
-            ggml_backend_dev_supports_op(dev, ggml_get_rows(ctx, weight, ids));
-    }
-    ggml_free(ctx);
-    return can;
+    ggml_reset(scratch);
+    ids = ggml_new_tensor_1d(scratch, GGML_TYPE_I32, 1);
+    return ggml_backend_dev_supports_op(dev,
+                                        ggml_get_rows(scratch, weight, ids));
 }

@@ -4,12 +4,18 @@
 
 #include <ggml-backend.h>
 
+/* Room for one question after the other; NULL: no memory. ggml_free() it. */
+struct ggml_context *
+probe_scratch(void);
+
 /* True if `dev` multiplies f32 vectors by the matrix `weight`. */
 bool
-probe_mul_mat(ggml_backend_dev_t dev, struct ggml_tensor *weight);
+probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
+              struct ggml_tensor *weight);
 
 /* True if it looks up rows of it. */
 bool
-probe_get_rows(ggml_backend_dev_t dev, struct ggml_tensor *weight);
+probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
+               struct ggml_tensor *weight);
 
 #endif
