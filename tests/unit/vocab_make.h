@@ -1,0 +1,193 @@
+/* vocab_make.h - small vocabularies for tests, made in memory */
+#ifndef VOCAB_MAKE_H
+#define VOCAB_MAKE_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "vocab/vocab.h"
+
+enum {
+    MAKE_MAX = 400
+};
+
+/* What a file says; a test may change it before it is loaded. */
+struct make {
+    struct gguf_context *gguf;
+    char *tokens[MAKE_MAX];
+    int32_t types[MAKE_MAX];
+    float scores[MAKE_MAX];
+    size_t n;
+    const char *merges[MAKE_MAX];
+    size_t n_merges;
+};
+
+static inline int32_t
+make_token(struct make *m, const char *text, enum gg_token_type type,
+           float score)
+{
+    m->tokens[m->n] = strdup(text);
+    m->types[m->n] = (int32_t)type;
+    m->scores[m->n] = score;
+    return (int32_t)m->n++;
+}
+
+static inline int32_t
+make_merge(struct make *m, const char *merge)
+{
+    char text[64];
+    const char *blank = strchr(merge, ' ');
+
+    snprintf(text, sizeof(text), "%.*s%s", (int)(blank - merge), merge,
+             blank + 1);
+    m->merges[m->n_merges++] = merge;
+    return make_token(m, text, GG_TOKEN_NORMAL, 0);
+}
+
+/* The table of GPT-2's encoder.py: printable Latin-1 characters stand for
+ * themselves, the others get numbers from 256 on. */
+static inline void
+make_bytes(struct make *m)
+{
+    unsigned next = 256;
+
+    for (unsigned b = 0; b < 256; b++) {
+        bool same = (b >= '!' && b <= '~') || (b >= 0xa1 && b <= 0xac) ||
+                    (b >= 0xae && b <= 0xff);
+        unsigned cp = same ? b : next++;
+        char text[3] = { (char)cp, 0, 0 };
+
+        if (cp >= 0x80) {
+            text[0] = (char)(0xc0 | cp >> 6);
+            text[1] = (char)(0x80 | (cp & 0x3f));
+        }
+        make_token(m, text, GG_TOKEN_NORMAL, 0);
+    }
+}
+
+/* Byte-level BPE: bytes are ids 0 to 255, then the merges. */
+static inline void
+make_bpe(struct make *m)
+{
+    static const char *const merges[] = {
+        "h e",
+        "l l",
+        "a a",
+        "he ll",
+        "hell o",
+        "a b",
+        "b c",
+        "aa b",
+        "aa aa",
+        "c c",
+        "\xc4\xa0 w",
+        "o r",
+        "or l",
+        "orl d",
+        "b a",
+        "ab c",
+        "cc c",
+        "\xc4\xa0w orld",
+        "\xc3\xa9 \xc3\xa9",
+    };
+
+    memset(m, 0, sizeof(*m));
+    make_bytes(m);
+    for (size_t i = 0; i < sizeof(merges) / sizeof(merges[0]); i++)
+        make_merge(m, merges[i]);
+    make_token(m, "<|endoftext|>", GG_TOKEN_CONTROL, 0);
+    make_token(m, "<|im_end|>", GG_TOKEN_CONTROL, 0);
+    make_token(m, "<user>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(m, "<user><more>", GG_TOKEN_USER_DEFINED, 0);
+    m->gguf = gguf_init_empty();
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "gpt2");
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.pre", "gpt-2");
+}
+
+#define MARK "\xe2\x96\x81"
+
+/* SentencePiece: <unk> <s> </s>, bytes from 3 on, then pieces. */
+static inline void
+make_spm(struct make *m)
+{
+    static const struct {
+        const char *text;
+        float score;
+    } pieces[] = {
+        { MARK, -20 },
+        { "a", -21 },
+        { "b", -22 },
+        { "c", -23 },
+        { "ab", -1 },
+        { "ba", -1 },
+        { "bc", -2 },
+        { MARK "a", -3 },
+        { MARK "ab", -4 },
+        { "abab", -5 },
+        { "cc", -1.5f },
+        { "ccc", -1.25f },
+        { MARK MARK, -6 },
+        { "\xc3\xa9", -9 },
+        { "b\xc3\xa9", -0.5f },
+        { "\xe4\xb8\xad"
+          "a",
+          -0.25f },
+    };
+    char byte[8];
+
+    memset(m, 0, sizeof(*m));
+    make_token(m, "<unk>", GG_TOKEN_UNKNOWN, 0);
+    make_token(m, "<s>", GG_TOKEN_CONTROL, 0);
+    make_token(m, "</s>", GG_TOKEN_CONTROL, 0);
+    for (unsigned b = 0; b < 256; b++) {
+        snprintf(byte, sizeof(byte), "<0x%02X>", b);
+        make_token(m, byte, GG_TOKEN_BYTE, 0);
+    }
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+        make_token(m, pieces[i].text, GG_TOKEN_NORMAL, pieces[i].score);
+    make_token(m, "<user>", GG_TOKEN_USER_DEFINED, 0);
+    m->gguf = gguf_init_empty();
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "llama");
+}
+
+/* Puts the lists into the file. */
+static inline void
+make_lists(struct make *m)
+{
+    bool spm = m->n_merges == 0;
+
+    gguf_set_arr_str(m->gguf, "tokenizer.ggml.tokens", (const char **)m->tokens,
+                     m->n);
+    gguf_set_arr_data(m->gguf, "tokenizer.ggml.token_type", GGUF_TYPE_INT32,
+                      m->types, m->n);
+    if (spm)
+        gguf_set_arr_data(m->gguf, "tokenizer.ggml.scores", GGUF_TYPE_FLOAT32,
+                          m->scores, m->n);
+    else
+        gguf_set_arr_str(m->gguf, "tokenizer.ggml.merges", m->merges,
+                         m->n_merges);
+}
+
+static inline enum gg_status
+make_load(struct make *m, struct gg_vocab **out, struct gg_error *err)
+{
+    make_lists(m);
+    return vocab_load(m->gguf, out, err);
+}
+
+static inline void
+make_free(struct make *m)
+{
+    for (size_t i = 0; i < m->n; i++)
+        free(m->tokens[i]);
+    gguf_free(m->gguf);
+}
+
+static inline uint32_t
+make_random(uint64_t *state)
+{
+    *state = *state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(*state >> 33);
+}
+
+#endif
