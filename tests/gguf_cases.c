@@ -771,6 +771,38 @@ sum_wraps(struct bytes *b)
     data(b, 64);
 }
 
+/* ---- sound, and not fit to be seen ---- */
+
+/* Names and strings that would move a cursor or end a line; numbers that JSON
+ * has not; a tensor with what makes statistics stumble. */
+static void
+nasty(struct bytes *b)
+{
+    static const char text[] = "\33[31mred\n\"q\" \\ \0 \377 \302\233 \303\251";
+
+    put_head(b, 3, 3, 5);
+    put_kv_u32(b, "\33[2Jkey\n", 1);
+    put_key(b, "text", GGUF_TYPE_STRING);
+    put_u64(b, sizeof(text) - 1);
+    put_bytes(b, text, sizeof(text) - 1);
+    put_array(b, "floats", GGUF_TYPE_FLOAT32, 5);
+    put_u32(b, 0x7fc00000), put_u32(b, 0x7f800000), put_u32(b, 0xff800000);
+    put_f32(b, 0.1f), put_f32(b, -0.0f);
+    put_array(b, "texts", GGUF_TYPE_STRING, 3);
+    put_str(b, "a\nb"), put_str(b, "\t\"\\"), put_str(b, "\355\240\200");
+    put_key(b, "big", GGUF_TYPE_UINT64);
+    put_u64(b, UINT64_MAX);
+    put_tensor2(b, "\33]0;title\7", 4, 2, GGML_TYPE_F32, 0);
+    put_tensor1(b, "ints", 4, GGML_TYPE_I32, 32);
+    put_tensor1(b, "other", 256, GGML_TYPE_Q2_K, 64);
+    put_pad(b, 32);
+    put_u32(b, 0x7fc00000), put_u32(b, 0x7f800000), put_u32(b, 0xff800000);
+    put_f32(b, 0), put_f32(b, -0.0f), put_f32(b, 3), put_f32(b, -1),
+        put_f32(b, 2);
+    put_u32(b, 1), put_u32(b, 2), put_u32(b, 3), put_u32(b, (uint32_t)-4);
+    data(b, 96);
+}
+
 #define BAD(f)       #f, f, GG_ERR_FORMAT
 #define CUT(f)       #f, f, GG_ERR_TRUNCATED
 #define FOREIGN(f)   #f, f, GG_ERR_UNSUPPORTED
@@ -785,7 +817,7 @@ sum_wraps(struct bytes *b)
 #define UNKNOWN_TYPE "is unknown or was removed"
 
 const struct gguf_case gguf_cases[] = {
-    { "small file", put_small_file, GG_OK, "" },
+    { "small", put_small_file, GG_OK, "" },
     { BAD(empty), "not a GGUF file" },
     { CUT(magic_only), MIDDLE },
     { BAD(other_magic), "not a GGUF file" },
@@ -861,6 +893,7 @@ const struct gguf_case gguf_cases[] = {
     { BAD(overlap), "two: its data overlaps that of another tensor" },
     { BAD(same_place), "its data overlaps that of another tensor" },
     { GOOD(out_of_order) },
+    { GOOD(nasty) },
     { CUT(sum_wraps), "one: data ends past end of file" },
 };
 

@@ -43,7 +43,11 @@ mem_zalloc(size_t size)
 void *
 mem_array(size_t n, size_t size)
 {
-    return must_fail() ? NULL : calloc(n ? n : 1, size ? size : 1);
+    size_t bytes;
+
+    if (must_fail() || !check_mul(n, size, &bytes))
+        return NULL;
+    return calloc(n ? n : 1, size ? size : 1);
 }
 
 void *
