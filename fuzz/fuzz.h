@@ -1,0 +1,28 @@
+/* fuzz.h - what a fuzz target gives to whatever drives it
+ *
+ * A target is a file fuzz_NAME.c with a function, a corpus and a name. It is a
+ * test with replay.c, or, after configure --enable-fuzzer, runs under
+ * libFuzzer. */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Tries one input, which must end well whatever it is. Returns 0. */
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* The corpus is made by code: input number i, until NULL is returned. The
+ * caller frees it. */
+uint8_t *
+fuzz_corpus(size_t i, size_t *size);
+
+/* Writes it as files; returns the status to exit with. */
+int
+fuzz_write_corpus(const char *folder);
+
+/* The target's name: "gguf". */
+extern const char fuzz_name[];
+
+#endif
