@@ -230,7 +230,7 @@ add_vocabulary(struct maker *m)
             types[i] = UNUSED;
         }
     }
-    snprintf(text[n - 1], SIZE, "<|endoftext|>");
+    snprintf(text[n - 1], SIZE, "<|control|>");
     types[n - 1] = CONTROL;
     gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "gpt2");
     gguf_set_val_str(m->gguf, "tokenizer.ggml.pre", "gpt-2");
@@ -239,8 +239,6 @@ add_vocabulary(struct maker *m)
                       types, (size_t)n);
     gguf_set_arr_str(m->gguf, "tokenizer.ggml.merges", merges,
                      (size_t)n_merges);
-    gguf_set_val_u32(m->gguf, "tokenizer.ggml.bos_token_id", (uint32_t)n - 1);
-    gguf_set_val_u32(m->gguf, "tokenizer.ggml.eos_token_id", (uint32_t)n - 1);
     free(text);
     free(all);
     free(types);
@@ -369,6 +367,7 @@ models_named(const char *name, struct model_spec *out)
             .arch = gpt2 ? "gpt2" : "llama",
             .type = types[i].type,
             .n_head_kv = gpt2 ? 4 : 2,
+            .untied = true,
             .seed = 1,
         };
         return true;

@@ -24,11 +24,12 @@ struct model_spec {
 };
 
 enum {
-    MODELS_N_VOCAB = 300, /* 256 bytes, pairs of letters, <|endoftext|> */
+    MODELS_N_VOCAB = 300, /* 256 bytes, pairs of letters, <|control|> */
 };
 
-/* Writes the model with a small byte-level BPE vocabulary; the same bytes for
- * the same specification. False: it could not be written. */
+/* Writes the model with a small byte-level BPE vocabulary in which no id ends a
+ * generation; the same bytes for the same specification. False: it could not
+ * be written. */
 bool
 models_write(const struct model_spec *spec, const char *path);
 
