@@ -3,9 +3,11 @@
 
 #include "gg-eval/output.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "gg-eval/best.h"
@@ -51,6 +53,13 @@ output_wanted(void)
 /* ---- logit stream ------------------------------------------------------- */
 
 static void
+check_written(enum gg_status st, const struct gg_error *err)
+{
+    if (st != GG_OK)
+        cli_die("standard output: %s", err->message);
+}
+
+static void
 start(struct output *out, const struct gg_line *line)
 {
     struct gg_logit_head head = {
@@ -67,8 +76,8 @@ start(struct output *out, const struct gg_line *line)
     snprintf(writer, sizeof(writer), "%s %s", cli_name, gg_version());
     head.writer = writer;
     head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
-    cli_check(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
-              &err);
+    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
+                  &err);
 }
 
 static void
@@ -79,7 +88,7 @@ write_record(struct output *out, const struct gg_line *line,
 
     start(out, line);
     record.sequence = line->sequence;
-    cli_check(gg_logit_write(out->writer, &record, &err), &err);
+    check_written(gg_logit_write(out->writer, &record, &err), &err);
 }
 
 static void
@@ -134,7 +143,7 @@ static void
 flush(void)
 {
     if (fflush(stdout))
-        exit(cli_finish(EXIT_FAILURE)); /* tells why */
+        cli_die("standard output: %s", strerror(errno));
 }
 
 static void
@@ -214,5 +223,5 @@ output_end(struct output *out)
     struct gg_error err;
 
     if (out->writer)
-        cli_check(gg_logit_write(out->writer, &record, &err), &err);
+        check_written(gg_logit_write(out->writer, &record, &err), &err);
 }

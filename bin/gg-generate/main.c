@@ -2,9 +2,9 @@
 #include <config.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include "common/engine.h"
@@ -23,9 +23,10 @@ static const char help[] =
     "      --top-k K           among the K likeliest (40); 0: all\n"
     "      --top-p P           among the likeliest that make up P (0.95)\n"
     "      --min-p P           only what has P of the likeliest's (0)\n"
+    "      --greedy            the same as --temp 0\n"
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
-    "      --special           show control tokens\n"
+    "      --special           control tokens stand in texts as their names\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 enum {
@@ -33,6 +34,7 @@ enum {
     OPT_TOP_K,
     OPT_TOP_P,
     OPT_MIN_P,
+    OPT_GREEDY,
     OPT_BOS,
     OPT_NO_BOS,
     OPT_ECHO,
@@ -48,6 +50,7 @@ static const struct option long_options[] = {
     { "top-k", required_argument, NULL, OPT_TOP_K },
     { "top-p", required_argument, NULL, OPT_TOP_P },
     { "min-p", required_argument, NULL, OPT_MIN_P },
+    { "greedy", no_argument, NULL, OPT_GREEDY },
     { "bos", no_argument, NULL, OPT_BOS },
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
@@ -60,7 +63,7 @@ struct options {
     struct engine_options engine;
     struct gg_sampler_params sampler;
     const char *prompt, *input, *output;
-    int64_t count; /* -1: until the end */
+    uint64_t count; /* 0: until the end */
     bool has_seed, echo, special;
     int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
 };
@@ -102,6 +105,9 @@ set_sampler_option(struct options *o, int c)
     case OPT_MIN_P:
         p->min_p = (float)cli_float("--min-p", optarg, 0, 1);
         break;
+    case OPT_GREEDY:
+        p->temperature = 0;
+        break;
     default:
         engine_set_option(&o->engine, c, help);
     }
@@ -118,7 +124,7 @@ set_option(struct options *o, int c)
         o->input = optarg;
         break;
     case 'n':
-        o->count = cli_int("--count", optarg, 0, INT64_MAX);
+        o->count = (uint64_t)cli_int("-n", optarg, 1, INT64_MAX);
         break;
     case 'o':
         o->output = optarg;
@@ -154,13 +160,14 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("-p and a FILE are two prompts; one is enough");
 }
 
+/* 32 bits: easy to type again. */
 static uint64_t
 random_seed(void)
 {
-    uint64_t seed;
+    uint32_t seed;
 
-    if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-        cli_die("no random numbers: %s", strerror(errno));
+    if (getentropy(&seed, sizeof(seed)))
+        cli_die("no random numbers to be had: use --seed");
     return seed;
 }
 
@@ -171,19 +178,18 @@ encode(struct generate *g, const char *text, size_t len, size_t *n)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
-    size_t cap = len / 2 + 16;
+    unsigned flags =
+        (bos ? GG_ENCODE_BOS : 0) | (g->o->special ? GG_ENCODE_SPECIAL : 0);
     int32_t *ids = NULL;
     struct gg_error err;
+    size_t cap = 0;
 
-    for (*n = cap + 1; *n > cap;) {
+    *n = len / 2 + 16;
+    while (*n > cap) {
+        cap = *n;
         ids = cli_alloc(ids, cap, sizeof(*ids));
-        cli_check(gg_vocab_encode(v, text, len, bos ? GG_ENCODE_BOS : 0, ids,
-                                  cap, n, &err),
+        cli_check(gg_vocab_encode(v, text, len, flags, ids, cap, n, &err),
                   &err);
-        if (*n > cap) {
-            cap = *n;
-            *n = cap + 1; /* once more */
-        }
     }
     return ids;
 }
@@ -192,7 +198,7 @@ static void
 flush(void)
 {
     if (fflush(stdout))
-        exit(cli_finish(EXIT_FAILURE)); /* tells why */
+        cli_die("standard output: %s", strerror(errno));
 }
 
 static int32_t *
@@ -251,7 +257,7 @@ evaluate(struct generate *g, const int32_t *ids, size_t n)
     struct gg_error err;
     enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
 
-    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->count >= 0))
+    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->count))
         cli_check(st, &err); /* less than what was asked for */
     if (st == GG_ERR_CONTEXT && !g->o->engine.quiet)
         cli_warn("stopped: %s", err.message);
@@ -279,7 +285,7 @@ static void
 generate(struct generate *g, const int32_t *prompt, size_t n)
 {
     int64_t start = ggml_time_us();
-    bool more = g->o->count != 0 && evaluate(g, prompt, n);
+    bool more = evaluate(g, prompt, n);
     int32_t id;
 
     g->n_prompt = n;
@@ -290,14 +296,13 @@ generate(struct generate *g, const int32_t *prompt, size_t n)
         write_id(g, id);
         g->n_made++;
         more = !gg_vocab_is_eog(g->engine.vocab, id) &&
-               (g->o->count < 0 || g->n_made < (uint64_t)g->o->count) &&
-               evaluate(g, &id, 1);
+               g->n_made != g->o->count && evaluate(g, &id, 1);
     }
     g->t_made = ggml_time_us() - start;
 }
 
 static double
-rate(size_t n, int64_t us)
+rate(uint64_t n, int64_t us)
 {
     return us > 0 ? (double)n * 1e6 / (double)us : 0;
 }
@@ -305,9 +310,9 @@ rate(size_t n, int64_t us)
 static void
 describe(const struct generate *g)
 {
-    cli_warn("prompt: %zu ids in %.3f s, %.1f/s", g->n_prompt,
+    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_prompt,
              (double)g->t_prompt / 1e6, rate(g->n_prompt, g->t_prompt));
-    cli_warn("made: %zu ids in %.3f s, %.1f/s", g->n_made,
+    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_made,
              (double)g->t_made / 1e6, rate(g->n_made, g->t_made));
 }
 
@@ -339,7 +344,7 @@ run(struct generate *g)
 int
 main(int argc, char **argv)
 {
-    struct options o = { .count = -1 };
+    struct options o = { 0 };
     struct generate g = { .o = &o };
 
     cli_start();
