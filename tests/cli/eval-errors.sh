@@ -39,7 +39,8 @@ exec 3<>wait
 run timeout 5 gg-eval -m nonesuch.gguf <wait
 
 # Nothing is evaluated for nobody: a reader that has gone ends it.
-yes 1 | run timeout 20 gg-eval -c 1000000 2>&1 | head -c 100 >/dev/null
+bash -c 'yes 1 | timeout 20 gg-eval -c 1000000 | head -c 100 >/dev/null
+    echo "status ${PIPESTATUS[1]}"'
 
 # Binary is not for a terminal.
 if command -v script >/dev/null; then

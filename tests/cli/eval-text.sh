@@ -23,7 +23,9 @@ gg-eval --top 1 ids | cut -f 1,2,3
 gg-eval ids | gg-sample --temp 0 >greedy
 gg-eval --top 1 ids | gg-sample --temp 0 | cmp - greedy
 gg-eval --keep 5 ids | gg-sample --temp 0 | cmp - greedy
-gg-eval --f16 ids | wc -c
+gg-eval --f16 ids >half && gg-sample --temp 0 half | cmp - greedy
+gg-eval ids >float
+test $(wc -c <half) -lt $(wc -c <float) || echo "halves are not smaller"
 gg-eval --keep 5 ids | gg-sample --seed 3 --top-k 5 >kept
 gg-eval ids | gg-sample --seed 3 --top-k 5 | cmp - kept
 
