@@ -108,6 +108,11 @@ cli_output(const char *path);
 void
 cli_refuse_terminal(void);
 
+/* Sends stdout's text on, so that whoever reads it need not wait; dies if
+ * that fails. */
+void
+cli_flush(void);
+
 /* Flushes, closes and checks stdout, so that whoever reads it sees its end
  * while this tool goes on; dies if something was lost. */
 void

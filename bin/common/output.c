@@ -134,6 +134,13 @@ cli_refuse_terminal(void)
 }
 
 void
+cli_flush(void)
+{
+    if (fflush(stdout))
+        cli_die("%s: %s", output_name, strerror(errno));
+}
+
+void
 cli_close_output(void)
 {
     bool pending, lost;

@@ -69,12 +69,14 @@ write_record(struct work *w, const struct sequence *s)
     w->bytes += s->len;
 }
 
-/* Text goes out as it comes, for whoever looks on. */
+/* A record waits for those that appeared before it. */
 static void
-flush(void)
+write_ended(struct work *w)
 {
-    if (fflush(stdout))
-        cli_close_output();
+    for (; w->open.first && w->open.first->ended;
+         sequences_drop_first(&w->open))
+        write_record(w, w->open.first);
+    cli_flush();
 }
 
 static void
@@ -98,9 +100,8 @@ decode_numbered(struct work *w, const struct gg_line *line)
     } else if (line->kind == GG_LINE_IDS && !decode(w, line, s)) {
         w->status = EXIT_FAILURE;
     } else if (line->kind == GG_LINE_END) {
-        write_record(w, s);
-        sequences_close(&w->open, s);
-        flush();
+        sequences_end(&w->open, s);
+        write_ended(w);
     }
     check_held(w);
 }
@@ -115,7 +116,7 @@ write_only(struct work *w)
         fwrite(s->text, 1, s->len, stdout);
     w->bytes += s->len;
     s->len = 0;
-    flush();
+    cli_flush();
 }
 
 static void
@@ -143,15 +144,12 @@ decode_plain(struct work *w, const struct gg_line *line)
 static void
 write_rest(struct work *w, bool numbered)
 {
-    struct sequence **rest = sequences_sorted(&w->open);
-
-    for (size_t i = 0; rest[i]; i++) {
-        write_record(w, rest[i]);
-        sequences_close(&w->open, rest[i]);
-    }
+    for (struct sequence *s = w->open.first; s; s = s->later)
+        if (!s->ended)
+            sequences_end(&w->open, s);
+    write_ended(w);
     if (w->options->records && !numbered)
         write_record(w, &w->only);
-    free(rest);
     free(w->open.buckets);
     free(w->only.text);
 }

@@ -166,8 +166,7 @@ encode_stream(struct work *w)
 
     while (read_more(&in, w->options)) {
         encode_records(w, &in, &seen);
-        if (fflush(stdout))
-            cli_close_output();
+        cli_flush();
     }
     if (in.end > in.start) /* the last one may lack its end */
         encode_record(w, in.text + in.start, in.end - in.start);

@@ -7,9 +7,9 @@
 const char cli_name[] = "gg-tokenize";
 
 static const char help[] =
-    "Usage: gg-tokenize [OPTION]...\n"
+    "Usage: gg-tokenize [OPTION]... [FILE]\n"
     "Read a text and write its token ids as one line; with -d, read ids and\n"
-    "write their text.\n"
+    "write their text. Without FILE, or where it is -, read standard input.\n"
     "\n"
     "  -d, --decode         turn ids back into text\n"
     "      --bos            put BOS in front, whatever the model says\n"
@@ -21,7 +21,7 @@ static const char help[] =
     "                       (default 1024)\n"
     "\n"
     "  -m, --model MODEL    the model whose vocabulary is used\n"
-    "  -f, --file FILE      read FILE instead of standard input\n"
+    "  -f, --file FILE      the same as FILE\n"
     "  -o, --output FILE    write to FILE instead of standard output\n"
     "  -q, --quiet          do not say which model is used when none is named\n"
     "  -v, --verbose        say on stderr what was read and written\n"
@@ -121,9 +121,10 @@ parse(int argc, char **argv, struct arguments *a)
 
     while ((c = cli_getopt(argc, argv, "d0m:f:o:qvhV", long_options)) != -1)
         set_option(a, c);
+    if (optind < argc && !a->file)
+        a->file = argv[optind++];
     if (optind < argc)
-        cli_misuse("'%s' is no option; -f names the file to read",
-                   argv[optind]);
+        cli_misuse("only one file can be read, not '%s' as well", argv[optind]);
     if (a->decode && a->bos)
         cli_misuse("--bos does not go with -d");
 }

@@ -1,4 +1,4 @@
-/* sequences.c - the numbered sequences whose text is not complete yet */
+/* sequences.c - the numbered sequences whose text is not written yet */
 #include <config.h>
 
 #include "common/cli.h"
@@ -50,12 +50,17 @@ sequences_open(struct sequences *all, uint64_t number)
         s = s->next;
     if (s)
         return s;
-    if (all->n == all->n_buckets)
+    if (all->n_open == all->n_buckets)
         make_buckets(all);
     s = cli_alloc(NULL, 1, sizeof(*s));
     *s = (struct sequence){ .number = number };
     put(all, s);
-    all->n++;
+    if (all->last)
+        all->last->later = s;
+    else
+        all->first = s;
+    all->last = s;
+    all->n_open++;
     all->held += sizeof(*s);
     return s;
 }
@@ -75,38 +80,26 @@ sequences_reserve(struct sequences *all, struct sequence *s, size_t n)
 }
 
 void
-sequences_close(struct sequences *all, struct sequence *s)
+sequences_end(struct sequences *all, struct sequence *s)
 {
     struct sequence **p = bucket(all, s->number);
 
     while (*p != s)
         p = &(*p)->next;
     *p = s->next;
-    all->n--;
+    s->ended = true;
+    all->n_open--;
+}
+
+void
+sequences_drop_first(struct sequences *all)
+{
+    struct sequence *s = all->first;
+
+    all->first = s->later;
+    if (!all->first)
+        all->last = NULL;
     all->held -= s->cap + sizeof(*s);
     free(s->text);
     free(s);
-}
-
-static int
-by_number(const void *a, const void *b)
-{
-    uint64_t x = (*(struct sequence *const *)a)->number;
-    uint64_t y = (*(struct sequence *const *)b)->number;
-
-    return (x > y) - (x < y);
-}
-
-struct sequence **
-sequences_sorted(const struct sequences *all)
-{
-    struct sequence **sorted = cli_alloc(NULL, all->n + 1, sizeof(*sorted));
-    size_t n = 0;
-
-    for (size_t i = 0; i < all->n_buckets; i++)
-        for (struct sequence *s = all->buckets[i]; s; s = s->next)
-            sorted[n++] = s;
-    sorted[n] = NULL;
-    qsort(sorted, n, sizeof(struct sequence *), by_number);
-    return sorted;
 }
