@@ -305,6 +305,11 @@ gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
 GG_API void
 gg_line_reader_free(struct gg_line_reader *reader);
 
+/* From now on waiting for a line also ends, by GG_ERR_ABORTED, when `fd` is a
+ * pipe that nobody reads any more. */
+GG_API void
+gg_line_reader_watch(struct gg_line_reader *reader, int fd);
+
 /* The next line, as soon as it is there; GG_EOF after the last. What *line
  * points to lives until the next call. A signal whose handler does not restart
  * calls gives GG_ERR_ABORTED: calling again goes on. */

@@ -3,13 +3,27 @@
 
 #include "common/cli.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+/* A file must not become standard input or output by being opened while one
+ * of them is closed. What stands in for it fails as a closed one would. */
+static void
+fill_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            exit(EXIT_FAILURE);
+}
 
 void
 cli_start(void)
 {
+    fill_standard();
     cli_init_signals();
     atexit(cli_discard_output);
 }

@@ -20,7 +20,7 @@ enum gg_status
 stream_in_init(struct stream_in *in, int fd, const char *name,
                struct gg_error *err)
 {
-    *in = (struct stream_in){ .fd = fd, .cap = FIRST_CAPACITY };
+    *in = (struct stream_in){ .fd = fd, .watch = -1, .cap = FIRST_CAPACITY };
     in->name = mem_strndup(name, strlen(name));
     in->data = mem_alloc(in->cap);
     if (in->name && in->data)
@@ -68,11 +68,27 @@ wait_for(int fd, short events)
     poll(&p, 1, -1); /* whatever it says, the next call tells more */
 }
 
+/* Waits for input as long as somebody reads what comes of it. */
+static enum gg_status
+wait_watching(const struct stream_in *in, struct gg_error *err)
+{
+    struct pollfd p[] = { { in->fd, POLLIN, 0 }, { in->watch, 0, 0 } };
+
+    if (poll(p, 2, -1) < 0)
+        return error_set(err, GG_ERR_ABORTED, "%s: interrupted", in->name);
+    if (p[1].revents & POLLERR)
+        return error_set(err, GG_ERR_ABORTED, "nobody reads the output");
+    return GG_OK;
+}
+
 static enum gg_status
 read_some(struct stream_in *in, struct gg_error *err)
 {
+    enum gg_status st = in->watch < 0 ? GG_OK : wait_watching(in, err);
     ssize_t n;
 
+    if (st != GG_OK)
+        return st;
     if (!make_room(in))
         return error_nomem(err);
     n = read(in->fd, in->data + in->end, in->cap - in->end);

@@ -13,7 +13,8 @@
  * what arrives, never with what the input announces, and starts on a multiple
  * of 16 bytes. */
 struct stream_in {
-    int fd; /* the caller's */
+    int fd;    /* the caller's */
+    int watch; /* -1, or a pipe without which reading on is of no use */
     char *name;
     uint8_t *data;
     size_t start, end, cap;
@@ -40,7 +41,8 @@ stream_in_left(const struct stream_in *in)
 
 /* Reads until `n` bytes are there or the input ends: the caller compares with
  * stream_in_left(). GG_ERR_ABORTED: a signal came whose handler does not
- * restart calls; calling again goes on. Moves the data. */
+ * restart calls, or nobody reads `watch` any more; calling again goes on.
+ * Moves the data. */
 enum gg_status
 stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err);
 

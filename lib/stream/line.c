@@ -51,6 +51,12 @@ gg_line_reader_free(struct gg_line_reader *reader)
     mem_free(reader);
 }
 
+void
+gg_line_reader_watch(struct gg_line_reader *reader, int fd)
+{
+    reader->in.watch = fd;
+}
+
 /* `"what" why`, the bytes shown safely and cut. */
 static enum gg_status
 refuse(const char *s, size_t len, const char *why, struct gg_error *err)

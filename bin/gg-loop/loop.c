@@ -1,0 +1,373 @@
+/* loop.c - what goes round
+ *
+ * Nothing here blocks but poll(): so much is moved as each end is ready for.
+ * Three queues hold what is on its way: to the command; to standard output;
+ * and, in a stream without numbers, what has to wait until standard input has
+ * ended. Signals arrive in poll() only. */
+#include <config.h>
+
+#include "gg-loop/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "gg-loop/command.h"
+#include "gg-loop/queue.h"
+
+enum {
+    FEED_ENOUGH = 1 << 16, /* bytes to feed: no more is read meanwhile */
+    GRACE_MS = 1000,       /* for a command that nobody reads any more */
+};
+
+struct loop {
+    struct command command;
+    struct queue in;          /* from standard input, up to a whole line */
+    struct queue out;         /* from the command, up to a whole line */
+    struct queue feed;        /* to the command */
+    struct queue waiting;     /* the same, once standard input has ended */
+    struct queue print;       /* to standard output */
+    bool in_ended, fed;       /* standard input; a line of it */
+    bool numbered;            /* what that line was */
+    bool closing;             /* the command gets no more than `feed` has */
+    bool unread;              /* nobody reads standard output any more */
+    unsigned long long *open; /* numbered sequences that have begun */
+    size_t n_open, batch;
+    sigset_t outside; /* what is blocked only while poll() waits */
+};
+
+/* ---- sequences that have begun ---- */
+
+static size_t
+find_open(const struct loop *l, unsigned long long sequence)
+{
+    size_t i = 0;
+
+    while (i < l->n_open && l->open[i] != sequence)
+        i++;
+    return i;
+}
+
+static void
+forget(struct loop *l, unsigned long long sequence)
+{
+    size_t i = find_open(l, sequence);
+
+    if (i < l->n_open)
+        l->open[i] = l->open[--l->n_open];
+}
+
+/* ---- lines ---- */
+
+/* A line of standard input, unless it has to wait for its turn. */
+static bool
+take_input_line(struct loop *l, const struct line *line)
+{
+    if (line->numbered && (line->end || line->error)) {
+        forget(l, line->sequence);
+    } else if (line->numbered && find_open(l, line->sequence) == l->n_open) {
+        if (l->n_open == l->batch)
+            return false;
+        l->open[l->n_open++] = line->sequence;
+    }
+    l->numbered = line->numbered;
+    l->fed = true;
+    queue_add(&l->feed, line->text, line->len);
+    return true;
+}
+
+static void
+take_input(struct loop *l)
+{
+    struct line line;
+
+    while (!l->closing && queue_line(&l->in, 0, &line) &&
+           take_input_line(l, &line))
+        queue_use(&l->in, line.len);
+}
+
+/* The command is to be told that its sequence has ended, also where that was
+ * by an error: what it holds of it is of no use. */
+static void
+feed_end(struct loop *l, unsigned long long sequence)
+{
+    char text[32];
+    int n = snprintf(text, sizeof(text), "%llu\t\n", sequence);
+
+    queue_add(&l->feed, text, (size_t)n);
+}
+
+static void
+take_numbered(struct loop *l, const struct line *line, const struct line *next)
+{
+    if (find_open(l, line->sequence) == l->n_open)
+        return; /* nothing of ours */
+    if (line->end || line->error) {
+        forget(l, line->sequence);
+        feed_end(l, line->sequence);
+    } else if (!next || !next->end || next->sequence != line->sequence) {
+        queue_add(&l->feed, line->text, line->len);
+    } /* else it is the last: nobody wants to know what would follow it */
+}
+
+static void
+take_output_line(struct loop *l, const struct line *line,
+                 const struct line *next)
+{
+    if (l->closing)
+        return;
+    if (line->numbered)
+        take_numbered(l, line, next);
+    else if (line->error)
+        l->closing = true;
+    else
+        queue_add(&l->waiting, line->text, line->len);
+}
+
+/* Lines are copied as they are complete, then fed. */
+static void
+take_output(struct loop *l)
+{
+    struct line line, next;
+
+    while (queue_line(&l->out, 0, &line)) {
+        bool follows = queue_line(&l->out, line.len, &next) && next.numbered;
+
+        take_output_line(l, &line, follows ? &next : NULL);
+        queue_add(&l->print, line.text, line.len);
+        queue_use(&l->out, line.len);
+    }
+}
+
+/* ---- events ---- */
+
+static void
+read_input(struct loop *l)
+{
+    long n = queue_read(&l->in, STDIN_FILENO);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n < 0)
+        cli_warn("standard input: %s", strerror(errno));
+    if (n <= 0) {
+        if (queue_size(&l->in)) /* a last line without its newline */
+            queue_add(&l->in, "\n", 1);
+        l->in_ended = true;
+    }
+}
+
+static void
+read_output(struct loop *l)
+{
+    long n = queue_read(&l->out, l->command.output);
+
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (n <= 0) {
+        queue_move(&l->out, &l->print); /* what lacks its newline */
+        command_close(&l->command.output);
+        l->closing = true;
+    }
+}
+
+static void
+stop_feeding(struct loop *l)
+{
+    queue_clear(&l->feed);
+    l->closing = true;
+}
+
+static void
+write_feed(struct loop *l)
+{
+    if (queue_write(&l->feed, l->command.input) < 0 && errno != EAGAIN &&
+        errno != EINTR)
+        stop_feeding(l);
+}
+
+static void
+write_print(struct loop *l)
+{
+    if (queue_write(&l->print, STDOUT_FILENO) >= 0 || errno == EAGAIN ||
+        errno == EINTR)
+        return;
+    if (errno != EPIPE) {
+        command_kill(&l->command, SIGTERM);
+        cli_die("standard output: %s", strerror(errno));
+    }
+    l->unread = true;
+}
+
+/* What follows from what has happened. */
+static void
+settle(struct loop *l)
+{
+    take_input(l);
+    if (l->in_ended && queue_size(&l->in) == 0) {
+        queue_move(&l->waiting, &l->feed);
+        if (!l->fed || (l->numbered && l->n_open == 0))
+            l->closing = true;
+    }
+    if (l->closing && queue_size(&l->feed) == 0)
+        command_close(&l->command.input);
+}
+
+/* A program of the command has said that it will print no more: what the
+ * command would do with the rest of its input, nobody wants to know. */
+static void
+hear_news(struct loop *l)
+{
+    char byte[16];
+
+    if (read(l->command.news, byte, sizeof(byte)) > 0 && !l->numbered)
+        stop_feeding(l);
+}
+
+/* A whole line that take_input() has left waits for its turn. */
+static bool
+want_input(const struct loop *l)
+{
+    struct line line;
+
+    return !l->in_ended && !l->closing && queue_size(&l->feed) < FEED_ENOUGH &&
+           !queue_line(&l->in, 0, &line);
+}
+
+static void
+wait_for_events(struct loop *l)
+{
+    bool feed = queue_size(&l->feed) > 0, print = queue_size(&l->print) > 0;
+    bool room = queue_size(&l->print) < FEED_ENOUGH;
+    struct pollfd p[] = {
+        { want_input(l) ? STDIN_FILENO : -1, POLLIN, 0 },
+        { room ? l->command.output : -1, POLLIN, 0 },
+        { l->command.input, feed ? POLLOUT : 0, 0 },
+        { STDOUT_FILENO, print ? POLLOUT : 0, 0 },
+        { l->command.news, POLLIN, 0 },
+    };
+
+    if (ppoll(p, sizeof(p) / sizeof(p[0]), NULL, &l->outside) < 0)
+        return;
+    if (p[0].revents)
+        read_input(l);
+    if (p[1].revents) {
+        read_output(l);
+        hear_news(l); /* which was sent before what was read */
+        take_output(l);
+    } else if (p[4].revents) {
+        hear_news(l);
+    }
+    if (p[2].revents & POLLERR)
+        stop_feeding(l); /* nobody reads it any more */
+    else if (feed && p[2].revents)
+        write_feed(l);
+    if (p[3].revents & POLLERR)
+        l->unread = true;
+    else if (p[3].revents)
+        write_print(l);
+}
+
+/* ---- the end ---- */
+
+static void
+nothing(int sig)
+{
+    (void)sig; /* SIGCHLD only has to end a poll() */
+}
+
+static void
+arrange_signals(struct loop *l)
+{
+    struct sigaction act = { .sa_handler = nothing };
+    sigset_t held;
+
+    cli_catch_signals();
+    signal(SIGPIPE, SIG_IGN);
+    sigaction(SIGCHLD, &act, NULL);
+    sigemptyset(&held);
+    sigaddset(&held, SIGHUP);
+    sigaddset(&held, SIGINT);
+    sigaddset(&held, SIGTERM);
+    sigaddset(&held, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &held, &l->outside);
+}
+
+/* Waits for the command, for so long. */
+static bool
+wait_a_moment(struct loop *l)
+{
+    int64_t end = ggml_time_ms() + GRACE_MS, left;
+    int status;
+
+    while (!command_has_ended(&l->command, &status)) {
+        struct timespec t = { .tv_nsec = 0 };
+
+        left = end - ggml_time_ms();
+        if (left <= 0)
+            return false;
+        t.tv_sec = left / 1000;
+        t.tv_nsec = left % 1000 * 1000000;
+        ppoll(NULL, 0, &t, &l->outside);
+    }
+    return true;
+}
+
+/* Ends the command before its time, and then this process by `sig`. */
+CLI_NORETURN static void
+end_all(struct loop *l, int sig)
+{
+    command_close(&l->command.input);
+    command_close(&l->command.output);
+    if (sig != SIGPIPE)
+        command_kill(&l->command, sig);
+    if (!wait_a_moment(l)) {
+        command_kill(&l->command, SIGTERM);
+        wait_a_moment(l);
+    }
+    cli_raise(sig);
+}
+
+static void
+clear(struct loop *l)
+{
+    queue_clear(&l->in);
+    queue_clear(&l->out);
+    queue_clear(&l->feed);
+    queue_clear(&l->waiting);
+    queue_clear(&l->print);
+    free(l->open);
+}
+
+int
+loop_run(const char *command, size_t batch)
+{
+    struct loop l = { .batch = batch };
+    bool ended = false;
+    int status = 0;
+
+    ggml_time_init();
+    l.open = cli_alloc(NULL, batch, sizeof(*l.open));
+    arrange_signals(&l);
+    command_start(&l.command, command);
+    while (!ended || l.command.output >= 0 || queue_size(&l.print)) {
+        wait_for_events(&l);
+        settle(&l);
+        if (cli_signal())
+            end_all(&l, cli_signal());
+        if (l.unread)
+            end_all(&l, SIGPIPE);
+        ended = ended || command_has_ended(&l.command, &status);
+    }
+    if (!l.fed && status == 0) {
+        cli_warn("standard input: no prompt");
+        status = EXIT_FAILURE;
+    }
+    clear(&l);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* queue.c - bytes on their way, and the lines among them */
+#include <config.h>
+
+#include "gg-loop/queue.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+
+static void
+make_room(struct queue *q, size_t n)
+{
+    if (q->cap - q->end >= n)
+        return;
+    if (q->start >= q->cap / 2) {
+        memmove(q->data, q->data + q->start, queue_size(q));
+        q->end -= q->start;
+        q->start = 0;
+    }
+    if (q->cap - q->end >= n)
+        return;
+    q->cap = 2 * (q->end + n);
+    q->data = cli_alloc(q->data, q->cap, 1);
+}
+
+void
+queue_add(struct queue *q, const char *data, size_t n)
+{
+    make_room(q, n);
+    if (n)
+        memcpy(q->data + q->end, data, n);
+    q->end += n;
+}
+
+void
+queue_use(struct queue *q, size_t n)
+{
+    q->start += n;
+    if (q->start == q->end)
+        q->start = q->end = 0;
+}
+
+void
+queue_move(struct queue *from, struct queue *to)
+{
+    queue_add(to, from->data + from->start, queue_size(from));
+    queue_use(from, queue_size(from));
+}
+
+void
+queue_clear(struct queue *q)
+{
+    free(q->data);
+    *q = (struct queue){ 0 };
+}
+
+long
+queue_read(struct queue *q, int fd)
+{
+    ssize_t n;
+
+    make_room(q, 1 << 16);
+    n = read(fd, q->data + q->end, 1 << 16);
+    if (n > 0)
+        q->end += (size_t)n;
+    return n;
+}
+
+long
+queue_write(struct queue *q, int fd)
+{
+    size_t n = queue_size(q);
+    ssize_t done;
+
+    /* What poll() calls ready takes PIPE_BUF bytes without blocking. */
+    done = write(fd, q->data + q->start, n < PIPE_BUF ? n : PIPE_BUF);
+    if (done > 0)
+        queue_use(q, (size_t)done);
+    return done;
+}
+
+/* Takes `digits<TAB>` off the front of the line, if it is there. */
+static const char *
+parse_number(const char *s, const char *end, struct line *line)
+{
+    const char *p = s;
+    unsigned long long n = 0;
+
+    for (; p < end && *p >= '0' && *p <= '9'; p++)
+        n = n * 10 + (unsigned)(*p - '0');
+    if (p == s || p == end || *p != '\t')
+        return s;
+    line->numbered = true;
+    line->sequence = n;
+    return p + 1;
+}
+
+bool
+queue_line(const struct queue *q, size_t at, struct line *line)
+{
+    const char *s = q->data + q->start + at, *rest;
+    size_t left = queue_size(q) - at;
+    const char *newline = left ? memchr(s, '\n', left) : NULL;
+
+    if (!newline)
+        return false;
+    *line = (struct line){ .text = s, .len = (size_t)(newline - s) + 1 };
+    rest = parse_number(s, newline, line);
+    line->end = rest == newline;
+    line->error = rest < newline && *rest == '!';
+    return true;
+}

@@ -1,0 +1,54 @@
+/* queue.h - bytes on their way, and the lines among them */
+#ifndef LOOP_QUEUE_H
+#define LOOP_QUEUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct queue {
+    char *data;
+    size_t start, end, cap;
+};
+
+static inline size_t
+queue_size(const struct queue *q)
+{
+    return q->end - q->start;
+}
+
+void
+queue_add(struct queue *q, const char *data, size_t n);
+
+/* Takes `n` bytes off the front. */
+void
+queue_use(struct queue *q, size_t n);
+
+/* Moves everything to the end of another. */
+void
+queue_move(struct queue *from, struct queue *to);
+
+void
+queue_clear(struct queue *q);
+
+/* One read() or write() with what the descriptor is ready for; bytes moved, 0
+ * at the end of the input, -1 with errno. */
+long
+queue_read(struct queue *q, int fd);
+long
+queue_write(struct queue *q, int fd);
+
+/* A line of the token stream, as far as the loop has to understand it. */
+struct line {
+    const char *text; /* with its newline */
+    size_t len;
+    bool numbered;
+    unsigned long long sequence;
+    bool end;   /* nothing, or only a number: the sequence ends */
+    bool error; /* the sequence failed */
+};
+
+/* Looks at the first line behind `at`; false: it is not there as a whole. */
+bool
+queue_line(const struct queue *q, size_t at, struct line *line);
+
+#endif

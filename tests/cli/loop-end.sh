@@ -1,0 +1,42 @@
+# Every way in which a loop ends: none of them hangs, none is silent.
+limit() { timeout 20 "$@"; }
+loop() { limit gg-loop "$@"; echo "status $?"; }
+
+loop 'fake_eval | gg-sample' </dev/null 2>err # a missing prompt
+cat err >&2
+echo | loop 'fake_eval | gg-sample'           # an empty prompt
+loop cat </dev/null                           # a command that does not mind
+echo 1 | loop './no-such-eval 2>err | gg-sample'
+echo 1 | loop 'exit 7'
+echo 1 | loop 'kill -9 $$'
+echo 1 2 | loop 'fake_eval -c 3 | gg-sample --seed 5' # the context is full
+printf '1\t1\n2\t1 2 3\n3\t!bad record\n' |
+    loop 'fake_eval -c 2 | gg-sample --seed 5'
+
+# Nobody reads what comes out: the loop ends as any filter does, and what is
+# in it, too.
+{ echo 1 2 | limit gg-loop 'echo $$ >shell; fake_eval -d 1 | gg-sample'; echo $? >st; } |
+    sed 2q >two
+wc -l <two
+cat st
+kill -0 "$(cat shell)" 2>/dev/null && echo still there
+
+# A sampler that ends early by itself, with nothing to tell us so.
+echo 1 2 | loop 'sed -n "s/\$/0/p;2q"'
+
+# A signal goes to all of the command, and then ends the loop.
+sleep 30 | gg-loop 'echo $$ >shell; fake_eval | gg-sample' &
+sleep 1
+kill -TERM $!
+wait $!
+echo "status $?"
+kill -0 "$(cat shell)" 2>/dev/null && echo still there
+
+gg-loop
+echo "status $?"
+gg-loop cat cat
+echo "status $?"
+gg-loop --batch 0 cat
+echo "status $?"
+echo 1 | limit gg-loop 'fake_eval | gg-sample -n 1' >/dev/full
+echo "status $?"
