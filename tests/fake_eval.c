@@ -2,8 +2,9 @@
  *
  *     fake_eval [-v VOCABULARY] [-c CONTEXT] [-d MILLISECONDS]
  *
- * Logits depend on the sequence's ids; id 0 ends a generation. A sequence
- * longer than CONTEXT fails. */
+ * Logits depend on the sequence's ids; id 0 ends a generation, unless
+ * $FAKE_EVAL_EOG is set. A sequence longer than CONTEXT fails. With
+ * $FAKE_EVAL_COUNT, each record puts a dot on standard error. */
 #include <config.h>
 
 #include <gg.h>
@@ -82,7 +83,7 @@ main(int argc, char **argv)
     struct gg_logit_head head = {
         .n_vocab = 16, .eog_ids = eog, .n_eog = 1, .writer = "fake_eval"
     };
-    uint64_t context = 1 << 20;
+    uint64_t context = UINT64_C(1) << 20;
     unsigned delay = 0;
     struct gg_line_reader *reader;
     struct gg_logit_writer *writer = NULL;
@@ -102,6 +103,8 @@ main(int argc, char **argv)
         else
             delay = (unsigned)n;
     }
+    if (getenv("FAKE_EVAL_EOG"))
+        head.n_eog = 0;
     logits = malloc(head.n_vocab * sizeof(*logits));
     check(gg_line_reader_new(0, "standard input", &reader, &err));
     while ((st = gg_line_read(reader, &line, &err)) == GG_OK) {

@@ -17,18 +17,18 @@ printf '1\t1\n2\t1 2 3\n3\t!bad record\n' |
 # in it, too.
 { echo 1 2 | limit gg-loop 'echo $$ >shell; fake_eval -d 1 | gg-sample'; echo $? >st; } |
     sed 2q >two
-wc -l <two
+wc -l two
 cat st
 kill -0 "$(cat shell)" 2>/dev/null && echo still there
 
 # A sampler that ends early by itself, with nothing to tell us so.
-echo 1 2 | loop 'sed -n "s/\$/0/p;2q"'
+echo 1 2 | loop 'sed -un "s/\$/ 0/p;2q"'
 
 # A signal goes to all of the command, and then ends the loop.
 sleep 30 | gg-loop 'echo $$ >shell; fake_eval | gg-sample' &
 sleep 1
 kill -TERM $!
-wait $!
+{ wait $!; } 2>/dev/null
 echo "status $?"
 kill -0 "$(cat shell)" 2>/dev/null && echo still there
 
