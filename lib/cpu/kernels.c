@@ -24,7 +24,7 @@ static bool present[ISA_COUNT];
 static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-#ifdef BUILD_AVX2
+#ifdef HAVE_AVX2
 static bool
 has_avx2(void)
 {
@@ -32,7 +32,7 @@ has_avx2(void)
 }
 #endif
 
-#if defined(BUILD_AVX2) && defined(BUILD_AVX512)
+#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
 static bool
 has_avx512(void)
 {
@@ -44,11 +44,11 @@ static void
 fill(enum isa isa)
 {
     cpu_fill_reference(&tables[isa]);
-#ifdef BUILD_AVX2
+#ifdef HAVE_AVX2
     if (isa >= ISA_AVX2)
         cpu_fill_avx2(&tables[isa]);
 #endif
-#if defined(BUILD_AVX2) && defined(BUILD_AVX512)
+#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
     if (isa >= ISA_AVX512)
         cpu_fill_avx512(&tables[isa]);
 #endif
@@ -76,11 +76,11 @@ choose(void)
     int isa = (int)wanted();
 
     fill(ISA_C);
-#ifdef BUILD_AVX2
+#ifdef HAVE_AVX2
     if (has_avx2())
         fill(ISA_AVX2);
 #endif
-#if defined(BUILD_AVX2) && defined(BUILD_AVX512)
+#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
     if (has_avx512())
         fill(ISA_AVX512);
 #endif

@@ -151,6 +151,7 @@ geglu(int64_t n, float *y, const float *a, const float *b)
         y[i] = gelu_one(a[i]) * b[i];
 }
 
+/* A row without weight is not looked at: it may hold anything. */
 static void
 weigh_f32(int64_t n, float *y, const char *v, size_t stride, const float *p,
           int64_t n_rows)
@@ -159,7 +160,7 @@ weigh_f32(int64_t n, float *y, const char *v, size_t stride, const float *p,
         const float *row =
             (const float *)(const void *)(v + (size_t)j * stride);
 
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n && p[j] != 0; i++)
             y[i] += p[j] * row[i];
     }
 }
@@ -172,7 +173,7 @@ weigh_f16(int64_t n, float *y, const char *v, size_t stride, const float *p,
         const uint16_t *row =
             (const uint16_t *)(const void *)(v + (size_t)j * stride);
 
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n && p[j] != 0; i++)
             y[i] += p[j] * half_to_float(row[i]);
     }
 }
@@ -185,7 +186,7 @@ weigh_bf16(int64_t n, float *y, const char *v, size_t stride, const float *p,
         const uint16_t *row =
             (const uint16_t *)(const void *)(v + (size_t)j * stride);
 
-        for (int64_t i = 0; i < n; i++)
+        for (int64_t i = 0; i < n && p[j] != 0; i++)
             y[i] += p[j] * bf16_to_float(row[i]);
     }
 }

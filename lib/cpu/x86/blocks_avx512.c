@@ -1,0 +1,325 @@
+/* blocks_avx512.c - products with weights in blocks, with AVX-512 VNNI
+ *
+ * Sixteen rows at a time, a lane each: the integer sums of a block are exact
+ * in any order, and then every element is the chain of column.h. Weights are
+ * made unsigned, as vpdpbusd wants one side, by an offset that the column's
+ * sums take back.
+ *
+ * One column: weights are used as they come, eight partial sums a row being
+ * added up by shuffles. More: the rows are interleaved first, four bytes of
+ * each row after the other, so that the sums come up in their lanes. */
+#include <assert.h>
+
+#include "cpu/column.h"
+#include "cpu/x86/vector_avx512.h"
+#include "quant/blocks.h"
+
+#define ROWS 16 /* lanes */
+#define COLS 8  /* of a tile: 8 integer and 8 float sums, 8 of weights */
+
+/* An interleaved block: 8 x (16 rows x 4 bytes), and the 16 scales. */
+struct packed {
+    uint8_t q[COLUMN_BLOCK / 4][64];
+    float d[ROWS];
+};
+static_assert(sizeof(struct packed) == 576, "whole cache lines");
+
+static size_t
+scratch_size(int64_t k)
+{
+    return (size_t)(k / COLUMN_BLOCK) * sizeof(struct packed);
+}
+
+/* Where each lane's row begins; lanes past the last row see that again. */
+static void
+find_rows(const struct cpu_product *p, int64_t first, const char **rows)
+{
+    for (int64_t i = 0; i < ROWS; i++) {
+        int64_t r = first + i < p->n_rows ? first + i : p->n_rows - 1;
+
+        rows[i] = p->rows + (size_t)r * p->row_stride;
+    }
+}
+
+/* The F16 at `at` of every row. */
+INLINE __m512
+load_scales(const char *const *rows, size_t at)
+{
+    __m128i low = _mm_setzero_si128(), high = low;
+
+#define ONE(i)                                                                 \
+    low = _mm_insert_epi16(low, *AS(int16_t, rows[i] + at), i),                \
+    high = _mm_insert_epi16(high, *AS(int16_t, rows[i + 8] + at), i)
+    ONE(0), ONE(1), ONE(2), ONE(3), ONE(4), ONE(5), ONE(6), ONE(7);
+#undef ONE
+    return _mm512_cvtph_ps(
+        _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
+}
+
+/* Blocks of two rows, as unsigned bytes: 32 of `a`, then 32 of `b`. */
+INLINE __m512i
+two_q8_0(const char *a, const char *b)
+{
+    __m512i v = _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_loadu_si256(AS(__m256i, a + 2))),
+        _mm256_loadu_si256(AS(__m256i, b + 2)), 1);
+
+    return _mm512_xor_si512(v, _mm512_set1_epi8((char)0x80));
+}
+
+INLINE __m512i
+two_q4_0(const char *a, const char *b)
+{
+    const __m512i shift = _mm512_set_epi64(4, 4, 0, 0, 4, 4, 0, 0);
+    __m256i v = _mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128(AS(__m128i, a + 2))),
+        _mm_loadu_si128(AS(__m128i, b + 2)), 1);
+    __m512i w = _mm512_castsi256_si512(v);
+
+    w = _mm512_shuffle_i64x2(w, w, 0x50); /* a a b b */
+    return _mm512_and_si512(_mm512_srlv_epi64(w, shift), _mm512_set1_epi8(15));
+}
+
+INLINE __m512i
+fold_two(__m512i a, __m512i b)
+{
+    return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b),
+                            _mm512_unpackhi_epi32(a, b));
+}
+
+INLINE __m512i
+fold_four(__m512i a, __m512i b)
+{
+    return _mm512_add_epi32(_mm512_unpacklo_epi64(a, b),
+                            _mm512_unpackhi_epi64(a, b));
+}
+
+/* s[j] holds eight parts of the sum of row j (j < 4) or j + 4, then eight of
+ * the row four below: adds them up, rows in their lanes. */
+INLINE __m512i
+fold_rows(const __m512i *s)
+{
+    __m512i a = fold_four(fold_two(s[0], s[1]), fold_two(s[2], s[3]));
+    __m512i b = fold_four(fold_two(s[4], s[5]), fold_two(s[6], s[7]));
+
+    return _mm512_add_epi32(_mm512_shuffle_i32x4(a, b, 0x88),
+                            _mm512_shuffle_i32x4(a, b, 0xdd));
+}
+
+/* The chain of column.h. */
+INLINE __m512
+chain(__m512 acc, __m512i sum, __m512 dw, float d)
+{
+    __m512 scale = _mm512_mul_ps(dw, _mm512_set1_ps(d));
+
+    return _mm512_add_ps(acc, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale));
+}
+
+typedef __m512i (*two_rows_fn)(const char *a, const char *b);
+
+/* Sixteen rows, one column. */
+INLINE __m512
+one_column(const struct cpu_product *p, const char *const *rows,
+           two_rows_fn two_rows, size_t block_size, int offset)
+{
+    const float *d = column_scales(p->cols, p->k);
+    const int32_t *sums = column_sums(p->cols, p->k);
+    size_t ahead = ROWS * p->row_stride;
+    __m512 acc = _mm512_setzero_ps();
+
+    for (int64_t b = 0; b < p->k / COLUMN_BLOCK; b++) {
+        size_t at = (size_t)b * block_size;
+        __m512i x = _mm512_broadcast_i64x4(
+            _mm256_loadu_si256(AS(__m256i, p->cols + b * COLUMN_BLOCK)));
+        __m512i s[8], sum;
+
+        UNROLL for (int j = 0; j < 8; j++)
+        {
+            int r = j < 4 ? j : j + 4;
+
+            s[j] = _mm512_dpbusd_epi32(_mm512_setzero_si512(),
+                                       two_rows(rows[r] + at, rows[r + 4] + at),
+                                       x);
+        }
+        UNROLL for (int j = 0; j < ROWS; j++)
+            _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
+        sum =
+            _mm512_sub_epi32(fold_rows(s), _mm512_set1_epi32(offset * sums[b]));
+        acc = chain(acc, sum, load_scales(rows, at), d[b]);
+    }
+    return acc;
+}
+
+/* Transposes sixteen rows of eight dwords: v[j] holds rows f and g of
+ * fold_rows()'s order; out[i] dword i of each row. */
+INLINE void
+interleave(const __m512i *v, uint8_t (*out)[64])
+{
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        /* low or high 128 bits of each row: dwords 4 * half ... + 3 */
+        __m512i lo[4], a, b, c, d;
+
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            /* rows j, j + 4, j + 8, j + 12 */
+            lo[j] = half ? _mm512_shuffle_i32x4(v[j], v[j + 4], 0xdd)
+                         : _mm512_shuffle_i32x4(v[j], v[j + 4], 0x88);
+        }
+        a = _mm512_unpacklo_epi32(lo[0], lo[1]);
+        b = _mm512_unpackhi_epi32(lo[0], lo[1]);
+        c = _mm512_unpacklo_epi32(lo[2], lo[3]);
+        d = _mm512_unpackhi_epi32(lo[2], lo[3]);
+        _mm512_store_si512(out[4 * half], _mm512_unpacklo_epi64(a, c));
+        _mm512_store_si512(out[4 * half + 1], _mm512_unpackhi_epi64(a, c));
+        _mm512_store_si512(out[4 * half + 2], _mm512_unpacklo_epi64(b, d));
+        _mm512_store_si512(out[4 * half + 3], _mm512_unpackhi_epi64(b, d));
+    }
+}
+
+INLINE void
+pack_rows(int64_t n_blocks, const char *const *rows, struct packed *out,
+          two_rows_fn two_rows, size_t block_size)
+{
+    for (int64_t b = 0; b < n_blocks; b++) {
+        size_t at = (size_t)b * block_size;
+        __m512i v[8];
+
+        UNROLL for (int j = 0; j < 8; j++)
+        {
+            int r = j < 4 ? j : j + 4;
+
+            v[j] = two_rows(rows[r] + at, rows[r + 4] + at);
+        }
+        interleave(v, out[b].q);
+        _mm512_store_ps(out[b].d, load_scales(rows, at));
+    }
+}
+
+/* Sixteen interleaved rows, C columns from c on. */
+INLINE void
+packed_tile(const int C, const struct cpu_product *p,
+            const struct packed *packed, int64_t c, int offset, float *out,
+            __mmask16 lanes)
+{
+    const char *cols = p->cols + (size_t)c * p->col_stride;
+    __m512 acc[COLS];
+
+    UNROLL for (int j = 0; j < C; j++) acc[j] = _mm512_setzero_ps();
+    for (int64_t b = 0; b < p->k / COLUMN_BLOCK; b++) {
+        __m512i s[COLS];
+        __m512 dw = _mm512_load_ps(packed[b].d);
+
+        UNROLL for (int j = 0; j < C; j++)
+        {
+            const char *col = cols + (size_t)j * p->col_stride;
+
+            s[j] = _mm512_set1_epi32(-offset * column_sums(col, p->k)[b]);
+        }
+        UNROLL for (int g = 0; g < COLUMN_BLOCK / 4; g++)
+        {
+            __m512i w = _mm512_load_si512(packed[b].q[g]);
+
+            UNROLL for (int j = 0; j < C; j++)
+            {
+                const char *col =
+                    cols + (size_t)j * p->col_stride + b * COLUMN_BLOCK + 4 * g;
+
+                s[j] = _mm512_dpbusd_epi32(
+                    s[j], w, _mm512_set1_epi32(*AS(int32_t, col)));
+            }
+        }
+        UNROLL for (int j = 0; j < C; j++)
+        {
+            const char *col = cols + (size_t)j * p->col_stride;
+
+            acc[j] = chain(acc[j], s[j], dw, column_scales(col, p->k)[b]);
+        }
+    }
+    UNROLL for (int j = 0; j < C; j++) _mm512_mask_storeu_ps(
+        out + (size_t)(c + j) * p->out_stride, lanes, acc[j]);
+}
+
+INLINE void
+packed_columns(const struct cpu_product *p, const struct packed *packed,
+               int offset, float *out, __mmask16 lanes)
+{
+    int64_t c = 0;
+
+    for (; c + COLS <= p->n_cols; c += COLS)
+        packed_tile(COLS, p, packed, c, offset, out, lanes);
+    for (; c + 4 <= p->n_cols; c += 4)
+        packed_tile(4, p, packed, c, offset, out, lanes);
+    for (; c + 2 <= p->n_cols; c += 2)
+        packed_tile(2, p, packed, c, offset, out, lanes);
+    if (c < p->n_cols)
+        packed_tile(1, p, packed, c, offset, out, lanes);
+}
+
+INLINE void
+multiply(const struct cpu_product *p, two_rows_fn two_rows, size_t block_size,
+         int offset)
+{
+    for (int64_t r = 0; r < p->n_rows; r += ROWS) {
+        __mmask16 lanes = first_lanes(p->n_rows - r);
+        const char *rows[ROWS];
+
+        find_rows(p, r, rows);
+        if (p->n_cols == 1) {
+            _mm512_mask_storeu_ps(
+                p->out + r, lanes,
+                one_column(p, rows, two_rows, block_size, offset));
+            continue;
+        }
+        pack_rows(p->k / COLUMN_BLOCK, rows, p->scratch, two_rows, block_size);
+        packed_columns(p, p->scratch, offset, p->out + r, lanes);
+    }
+}
+
+static void
+multiply_q8_0(const struct cpu_product *p)
+{
+    multiply(p, two_q8_0, sizeof(struct block_q8_0), 128);
+}
+
+static void
+multiply_q4_0(const struct cpu_product *p)
+{
+    multiply(p, two_q4_0, sizeof(struct block_q4_0), 8);
+}
+
+/* See cpu_prepare_column(): the same bytes. */
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    char *q = column;
+    float *d = AS_OUT(float, q + k);
+    int32_t *sums = AS_OUT(int32_t, q + k + k / COLUMN_BLOCK * 4);
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
+        __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
+        float amax = _mm512_reduce_max_ps(
+            _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
+        __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
+        __m512i q0 = _mm512_cvtps_epi32(_mm512_mul_ps(v0, inverse));
+        __m512i q1 = _mm512_cvtps_epi32(_mm512_mul_ps(v1, inverse));
+
+        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK),
+                         _mm512_cvtepi32_epi8(q0));
+        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK + 16),
+                         _mm512_cvtepi32_epi8(q1));
+        d[b] = amax / 127;
+        sums[b] = _mm512_reduce_add_epi32(_mm512_add_epi32(q0, q1));
+    }
+}
+
+void
+cpu_avx512_block_products(struct cpu_kernels *k)
+{
+    k->mul_mat[GGML_TYPE_Q8_0].multiply = multiply_q8_0;
+    k->mul_mat[GGML_TYPE_Q8_0].prepare = prepare;
+    k->mul_mat[GGML_TYPE_Q8_0].scratch_size = scratch_size;
+    k->mul_mat[GGML_TYPE_Q4_0].multiply = multiply_q4_0;
+    k->mul_mat[GGML_TYPE_Q4_0].prepare = prepare;
+    k->mul_mat[GGML_TYPE_Q4_0].scratch_size = scratch_size;
+}

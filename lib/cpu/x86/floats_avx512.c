@@ -1,0 +1,98 @@
+/* floats_avx512.c - products with weights of F32, F16, BF16, with AVX-512
+ *
+ * An element is the sum of sixteen lanes, each a chain of fused products over
+ * every sixteenth weight; so it is in every tile, whatever its shape. */
+#include "cpu/x86/vector_avx512.h"
+
+/* Rows and columns of the largest tile: 24 sums, 4 rows, a column. */
+#define ROWS 4
+#define COLS 6
+
+/* What the hardware does not foresee: rows of the next tile. */
+#define AHEAD ROWS
+
+/* Defines a tile of R x C elements from row r and column c on, and the loops
+ * over tiles. */
+#define PRODUCT(type, size)                                                    \
+    INLINE void type##_tile(const int R, const int C,                          \
+                            const struct cpu_product *p, int64_t r, int64_t c) \
+    {                                                                          \
+        const char *rows = p->rows + (size_t)r * p->row_stride;                \
+        const char *cols = p->cols + (size_t)c * p->col_stride;                \
+        __m512 sum[ROWS][COLS], w[ROWS];                                       \
+        int64_t i = 0;                                                         \
+        UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)  \
+            sum[a][b] = _mm512_setzero_ps();                                   \
+        for (; i + 16 <= p->k; i += 16) {                                      \
+            UNROLL for (int a = 0; a < R; a++)                                 \
+            {                                                                  \
+                const char *at = rows + a * p->row_stride + i * (size);        \
+                if (C == 1)                                                    \
+                    _mm_prefetch(at + AHEAD * p->row_stride, _MM_HINT_T0);     \
+                w[a] = load_##type(at);                                        \
+            }                                                                  \
+            UNROLL for (int b = 0; b < C; b++)                                 \
+            {                                                                  \
+                __m512 x = load_f32(cols + b * p->col_stride + i * 4);         \
+                UNROLL for (int a = 0; a < R; a++) sum[a][b] =                 \
+                    _mm512_fmadd_ps(w[a], x, sum[a][b]);                       \
+            }                                                                  \
+        }                                                                      \
+        if (i < p->k) {                                                        \
+            __mmask16 m = first_lanes(p->k - i);                               \
+            UNROLL for (int a = 0; a < R; a++) w[a] =                          \
+                load_##type##_mask(m, rows + a * p->row_stride + i * (size));  \
+            UNROLL for (int b = 0; b < C; b++)                                 \
+            {                                                                  \
+                __m512 x = load_f32_mask(m, cols + b * p->col_stride + i * 4); \
+                UNROLL for (int a = 0; a < R; a++) sum[a][b] =                 \
+                    _mm512_fmadd_ps(w[a], x, sum[a][b]);                       \
+            }                                                                  \
+        }                                                                      \
+        UNROLL for (int b = 0; b < C; b++) UNROLL for (int a = 0; a < R; a++)  \
+            p->out[(size_t)(c + b) * p->out_stride + (size_t)(r + a)] =        \
+            reduce_add(sum[a][b]);                                             \
+    }                                                                          \
+    INLINE void type##_rows(const int C, const struct cpu_product *p,          \
+                            int64_t c)                                         \
+    {                                                                          \
+        int64_t r = 0;                                                         \
+        for (; r + ROWS <= p->n_rows; r += ROWS)                               \
+            type##_tile(ROWS, C, p, r, c);                                     \
+        for (; r < p->n_rows; r++)                                             \
+            type##_tile(1, C, p, r, c);                                        \
+    }                                                                          \
+    static void type##_multiply(const struct cpu_product *p)                   \
+    {                                                                          \
+        int64_t c = 0;                                                         \
+        for (; c + COLS <= p->n_cols; c += COLS)                               \
+            type##_rows(COLS, p, c);                                           \
+        switch (p->n_cols - c) {                                               \
+        case 5:                                                                \
+            type##_rows(5, p, c);                                              \
+            break;                                                             \
+        case 4:                                                                \
+            type##_rows(4, p, c);                                              \
+            break;                                                             \
+        case 3:                                                                \
+            type##_rows(3, p, c);                                              \
+            break;                                                             \
+        case 2:                                                                \
+            type##_rows(2, p, c);                                              \
+            break;                                                             \
+        case 1:                                                                \
+            type##_rows(1, p, c);                                              \
+            break;                                                             \
+        }                                                                      \
+    }
+PRODUCT(f32, 4)
+PRODUCT(f16, 2)
+PRODUCT(bf16, 2)
+
+void
+cpu_avx512_float_products(struct cpu_kernels *k)
+{
+    k->mul_mat[GGML_TYPE_F32].multiply = f32_multiply;
+    k->mul_mat[GGML_TYPE_F16].multiply = f16_multiply;
+    k->mul_mat[GGML_TYPE_BF16].multiply = bf16_multiply;
+}

@@ -1,0 +1,485 @@
+/* check_kernels.c - every kernel of every ISA against the C reference, over
+ * odd sizes; with --bench [WORD] times the same calls instead
+ *
+ * Products with block weights must give the same bits; floats may differ by
+ * what another order of sums makes. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ggml.h>
+
+#include "core/half.h"
+#include "core/mem.h"
+#include "cpu/kernels.h"
+#include "quant/types.h"
+#include "tap.h"
+
+static uint64_t state = 1;
+
+/* Uniform in [-1, 1). */
+static float
+draw(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (float)(int32_t)(state >> 32) * 0x1p-31f;
+}
+
+static void
+fill(float *x, int64_t n, float scale)
+{
+    for (int64_t i = 0; i < n; i++)
+        x[i] = draw() * scale;
+}
+
+static void *
+room(size_t size)
+{
+    void *p = mem_aligned(64, size + 64);
+
+    if (!p)
+        exit(1);
+    memset(p, 0x5a, size + 64);
+    return p;
+}
+
+/* |a - b| is at most `ulps` half-units of the larger, or of `least`. */
+static bool
+near(float a, float b, float ulps, float least)
+{
+    float size = fmaxf(fmaxf(fabsf(a), fabsf(b)), least);
+
+    if (a == b || (isnan(a) && isnan(b)))
+        return true;
+    return fabsf(a - b) <= ulps * 0x1p-24f * size;
+}
+
+static const int64_t sizes[] = { 1,   2,   3,   7,   8,   9,   15,  16,
+                                 17,  31,  32,  33,  63,  64,  65,  100,
+                                 127, 128, 129, 200, 255, 256, 257, 1000 };
+#define N_SIZES ((int)(sizeof(sizes) / sizeof(sizes[0])))
+#define LONGEST 1024
+
+static float xs[LONGEST], zs[LONGEST], ya[LONGEST + 1], yb[LONGEST + 1];
+
+/* All of a row, and that nothing was written after it. */
+static bool
+same_row(int64_t n, float ulps, float least)
+{
+    for (int64_t i = 0; i < n; i++)
+        if (!near(ya[i], yb[i], ulps, least)) {
+            printf("# n %d, [%d]: %.9g, not %.9g, for %.9g\n", (int)n, (int)i,
+                   (double)yb[i], (double)ya[i], (double)xs[i]);
+            return false;
+        }
+    return yb[n] == 12345;
+}
+
+static bool
+check_map(cpu_map_fn ref, cpu_map_fn fn, float scale, float ulps)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        fill(xs, sizes[s], scale);
+        yb[sizes[s]] = 12345;
+        ref(sizes[s], ya, xs);
+        fn(sizes[s], yb, xs);
+        good = same_row(sizes[s], ulps, 0x1p-126f);
+    }
+    return good;
+}
+
+static bool
+check_zip(cpu_zip_fn ref, cpu_zip_fn fn, float scale, float ulps)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        fill(xs, sizes[s], scale);
+        fill(zs, sizes[s], scale);
+        yb[sizes[s]] = 12345;
+        ref(sizes[s], ya, xs, zs);
+        fn(sizes[s], yb, xs, zs);
+        good = same_row(sizes[s], ulps, 0x1p-126f);
+    }
+    return good;
+}
+
+static void
+say(bool good, const struct cpu_kernels *k, const char *slot)
+{
+    char name[100];
+
+    snprintf(name, sizeof(name), "%s: %s is like the reference", k->name, slot);
+    ok(good, name);
+}
+
+static void
+check_elements(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+#define ZIP(slot, ulps) say(check_zip(c->slot, k->slot, 4, ulps), k, #slot)
+#define MAP(slot, scale, ulps)                                                 \
+    say(check_map(c->slot, k->slot, scale, ulps), k, #slot)
+    ZIP(add, 0);
+    ZIP(sub, 0);
+    ZIP(mul, 0);
+    ZIP(div, 0);
+    ZIP(swiglu, 16);
+    ZIP(geglu, 40);
+    MAP(exp, 100, 4); /* into the subnormals, and to infinity */
+    MAP(silu, 20, 8);
+    MAP(sigmoid, 90, 8);
+    MAP(gelu, 4, 40); /* the exponent's rounding grows with it */
+    MAP(gelu_quick, 10, 40);
+}
+
+static bool
+check_scales(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        int64_t n = sizes[s];
+
+        fill(xs, n, 3);
+        fill(zs, n, 3);
+        yb[n] = 12345;
+        c->scale(n, ya, xs, 0.7f, 0.2f);
+        k->scale(n, yb, xs, 0.7f, 0.2f);
+        good = same_row(n, 4, 1);
+        c->scale_mul(n, ya, xs, 0.7f, zs);
+        k->scale_mul(n, yb, xs, 0.7f, zs);
+        good = good && same_row(n, 4, 0x1p-126f);
+    }
+    return good;
+}
+
+static bool
+check_sums(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        int64_t n = sizes[s];
+        float least = (float)n, top;
+
+        fill(xs, n, 3);
+        good = near(c->sum(n, xs), k->sum(n, xs), 8, least) &&
+               near(c->sum_squares(n, xs, 0.3f), k->sum_squares(n, xs, 0.3f),
+                    16, least);
+        top = c->max(n, xs);
+        good = good && top == k->max(n, xs);
+        yb[n] = 12345;
+        good = good && near(c->exp_sum(n, ya, xs, top),
+                            k->exp_sum(n, yb, xs, top), 16, 1);
+        good = good && same_row(n, 4, 0x1p-126f);
+    }
+    return good && k->max(0, xs) == -INFINITY;
+}
+
+static bool
+check_rotate(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        int64_t n = sizes[s] / 2;
+
+        fill(xs, 2 * n, 1);
+        fill(zs, 2 * n, 1);
+        yb[2 * n] = 12345;
+        c->rotate(n, ya, ya + n, xs, xs + n, zs, zs + n);
+        k->rotate(n, yb, yb + n, xs, xs + n, zs, zs + n);
+        good = same_row(2 * n, 8, 1);
+    }
+    return good;
+}
+
+/* All 65,536 halves there and back, and floats that round. */
+static bool
+check_conversion(const struct cpu_kernels *c, const struct cpu_kernels *k,
+                 enum ggml_type type)
+{
+    static uint16_t halves[65536], out[65536];
+    static float a[65536], b[65536];
+    bool good;
+
+    for (int i = 0; i < 65536; i++)
+        halves[i] = (uint16_t)i;
+    c->to_float[type](halves, a, 65535);
+    k->to_float[type](halves, b, 65535);
+    good = true; /* hardware makes signalling NaNs quiet */
+    for (int i = 0; i < 65535 && good; i++)
+        good = float_bits(a[i]) == float_bits(b[i]) ||
+               (isnan(a[i]) && isnan(b[i]));
+    for (int i = 0; i < 65536; i++) {
+        uint32_t u = (uint32_t)i << 16 | (uint32_t)(i * 40503u & 0xffff);
+
+        a[i] = bits_float(u);
+    }
+    c->from_float[type](a, halves, 65533);
+    k->from_float[type](a, out, 65533);
+    for (int i = 0; i < 65533 && good; i++)
+        good = halves[i] == out[i];
+    return good;
+}
+
+static const enum ggml_type weight_types[] = { GGML_TYPE_F32, GGML_TYPE_F16,
+                                               GGML_TYPE_BF16, GGML_TYPE_Q8_0,
+                                               GGML_TYPE_Q4_0 };
+#define N_TYPES 5
+
+struct operands {
+    float *x, *out_a, *out_b;
+    char *rows, *cols_a, *cols_b;
+    struct cpu_product a, b;
+    const struct cpu_mul_mat *ma, *mb;
+    enum ggml_type type;
+};
+
+static char *
+columns(const struct cpu_mul_mat *m, int64_t k, int64_t n, const float *x,
+        size_t *stride)
+{
+    size_t row = (size_t)k * sizeof(float);
+    char *cols;
+
+    *stride = m->column_size ? m->column_size(k) : (row + 63) / 64 * 64;
+    cols = room(*stride * (size_t)n);
+    for (int64_t i = 0; i < n; i++) {
+        if (m->prepare)
+            m->prepare(x + i * k, cols + (size_t)i * *stride, k);
+        else
+            memcpy(cols + (size_t)i * *stride, x + i * k, row);
+    }
+    return cols;
+}
+
+static void
+make_operands(struct operands *o, const struct cpu_kernels *c,
+              const struct cpu_kernels *k, enum ggml_type type, int64_t n,
+              int64_t n_rows, int64_t n_cols)
+{
+    float *w = room((size_t)(n * n_rows) * sizeof(float));
+    size_t stride = ggml_row_size(type, n);
+
+    o->type = type;
+    o->ma = &c->mul_mat[type];
+    o->mb = &k->mul_mat[type];
+    o->x = room((size_t)(n * n_cols) * sizeof(float));
+    o->out_a = room((size_t)(n_rows * n_cols) * sizeof(float));
+    o->out_b = room((size_t)(n_rows * n_cols) * sizeof(float));
+    o->rows = room(stride * (size_t)n_rows);
+    fill(w, n * n_rows, 1);
+    fill(o->x, n * n_cols, 2);
+    ggml_quantize_chunk(type, w, o->rows, 0, n_rows, n, NULL);
+    o->a = (struct cpu_product){ .k = n,
+                                 .n_rows = n_rows,
+                                 .n_cols = n_cols,
+                                 .rows = o->rows,
+                                 .row_stride = stride,
+                                 .out_stride = (size_t)n_rows };
+    o->b = o->a;
+    o->cols_a = columns(o->ma, n, n_cols, o->x, &o->a.col_stride);
+    o->cols_b = columns(o->mb, n, n_cols, o->x, &o->b.col_stride);
+    o->a.cols = o->cols_a;
+    o->b.cols = o->cols_b;
+    o->a.out = o->out_a;
+    o->b.out = o->out_b;
+    if (o->mb->scratch_size)
+        o->b.scratch = room(o->mb->scratch_size(n));
+    mem_free(w);
+}
+
+static void
+free_operands(struct operands *o)
+{
+    mem_free(o->x);
+    mem_free(o->out_a);
+    mem_free(o->out_b);
+    mem_free(o->rows);
+    mem_free(o->cols_a);
+    mem_free(o->cols_b);
+    mem_free(o->b.scratch);
+}
+
+static bool
+check_product(const struct cpu_kernels *c, const struct cpu_kernels *k,
+              enum ggml_type type, int64_t n, int64_t n_rows, int64_t n_cols)
+{
+    bool exact = ggml_is_quantized(type), good = true;
+    struct operands o = { 0 };
+
+    make_operands(&o, c, k, type, n, n_rows, n_cols);
+    o.ma->multiply(&o.a);
+    o.mb->multiply(&o.b);
+    for (int64_t i = 0; i < n_rows * n_cols && good; i++)
+        good = exact ? o.out_a[i] == o.out_b[i]
+                     : near(o.out_a[i], o.out_b[i], 16, sqrtf((float)n));
+    if (exact)
+        good = good && memcmp(o.cols_a, o.cols_b, (size_t)(n + n / 4)) == 0;
+    if (!good)
+        printf("# %s: k %d, %d x %d\n", ggml_type_name(type), (int)n,
+               (int)n_rows, (int)n_cols);
+    free_operands(&o);
+    return good;
+}
+
+static bool
+check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
+               enum ggml_type type)
+{
+    static const int64_t lengths[] = { 1, 3, 8, 15, 16, 17, 40, 96, 130, 512 };
+    static const int64_t rows[] = { 1, 3, 4, 5, 8, 15, 16, 17, 33 };
+    static const int64_t cols[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23 };
+    int64_t block = ggml_blck_size(type);
+    bool good = true;
+
+    for (int i = 0; i < 10 && good; i++)
+        for (int r = 0; r < 9 && good; r++)
+            for (int j = 0; j < 12 && good; j++)
+                good = check_product(c, k, type,
+                                     (lengths[i] + block - 1) / block * block,
+                                     rows[r], cols[j]);
+    return good;
+}
+
+/* Values of rows that have no weight may be anything. */
+static bool
+check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
+            enum ggml_type type)
+{
+    int64_t n_rows = 37;
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        int64_t n = sizes[s];
+        size_t stride = ggml_row_size(type, n);
+        float *v = room((size_t)(n * n_rows) * sizeof(float));
+        char *rows = room(stride * (size_t)n_rows);
+
+        fill(v, n * n_rows, 1);
+        fill(zs, n_rows, 1);
+        fill(ya, n, 1);
+        zs[5] = 0;
+        for (int64_t i = 0; i < n; i++)
+            v[5 * n + i] = NAN;
+        memcpy(yb, ya, (size_t)n * sizeof(*ya));
+        yb[n] = 12345;
+        ggml_quantize_chunk(type, v, rows, 0, n_rows, n, NULL);
+        c->weigh_rows[type](n, ya, rows, stride, zs, n_rows);
+        k->weigh_rows[type](n, yb, rows, stride, zs, n_rows);
+        good = same_row(n, 16, 4);
+        mem_free(v);
+        mem_free(rows);
+    }
+    return good;
+}
+
+static void
+check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    char name[60];
+
+    check_elements(c, k);
+    say(check_scales(c, k), k, "scale");
+    say(check_sums(c, k), k, "sums, max, exp_sum");
+    say(check_rotate(c, k), k, "rotate");
+    say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
+    say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
+    for (int i = 0; i < N_TYPES; i++) {
+        snprintf(name, sizeof(name), "mul_mat %s",
+                 ggml_type_name(weight_types[i]));
+        say(check_products(c, k, weight_types[i]), k, name);
+    }
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "weigh_rows %s",
+                 ggml_type_name(weight_types[i]));
+        say(check_weigh(c, k, weight_types[i]), k, name);
+    }
+}
+
+/* -- Times, of one thread: tab-separated, median of some runs -- */
+static int
+by_size(const void *a, const void *b)
+{
+    double d = *(const double *)a - *(const double *)b;
+
+    return (d > 0) - (d < 0);
+}
+
+#define MEDIAN_OF(time, runs, statement)                                       \
+    do {                                                                       \
+        double all_[runs];                                                     \
+        for (int i_ = 0; i_ < (runs); i_++) {                                  \
+            int64_t t_ = ggml_time_us();                                       \
+            statement;                                                         \
+            all_[i_] = (double)(ggml_time_us() - t_);                          \
+        }                                                                      \
+        qsort(all_, (runs), sizeof(double), by_size);                          \
+        time = all_[(runs) / 2] * 1e-6;                                        \
+    } while (0)
+
+static void
+bench_product(const struct cpu_kernels *k, enum ggml_type type, int64_t n,
+              int64_t n_rows, int64_t n_cols)
+{
+    const struct cpu_kernels *c = cpu_kernels_reference();
+    struct operands o = { 0 };
+    double t, bytes, ops;
+
+    make_operands(&o, c, k, type, n, n_rows, n_cols);
+    bytes = (double)o.b.row_stride * (double)n_rows;
+    ops = 2.0 * (double)n * (double)n_rows * (double)n_cols;
+    MEDIAN_OF(t, 9, o.mb->multiply(&o.b));
+    printf("%s\tmul_mat %s\t%d x %d x %d\t%.1f us\t%.1f GB/s\t%.1f Gop/s\n",
+           k->name, ggml_type_name(type), (int)n, (int)n_rows, (int)n_cols,
+           t * 1e6, bytes / t * 1e-9, ops / t * 1e-9);
+    free_operands(&o);
+}
+
+static void
+bench_map(const struct cpu_kernels *k, const char *slot, cpu_map_fn fn)
+{
+    double t;
+
+    fill(xs, LONGEST, 3);
+    MEDIAN_OF(t, 9, for (int i = 0; i < 200; i++) fn(LONGEST, ya, xs));
+    printf("%s\t%s\t%d\t%.2f ns an element\n", k->name, slot, LONGEST,
+           t * 1e9 / 200 / LONGEST);
+}
+
+static void
+bench(const struct cpu_kernels *k)
+{
+    for (int i = 0; i < N_TYPES; i++) {
+        bench_product(k, weight_types[i], 2048, 1024, 1);
+        bench_product(k, weight_types[i], 2048, 64, 1);
+        bench_product(k, weight_types[i], 2048, 64, 8);
+        bench_product(k, weight_types[i], 2048, 64, 192);
+        bench_product(k, weight_types[i], 768, 512, 1);
+    }
+    bench_map(k, "exp", k->exp);
+    bench_map(k, "gelu", k->gelu);
+    bench_map(k, "silu", k->silu);
+}
+
+int
+main(int argc, char **argv)
+{
+    static const char *const isas[] = { "c", "avx2", "avx512" };
+    bool timing = argc > 1 && strcmp(argv[1], "--bench") == 0;
+
+    for (int i = 0; i < 3; i++) {
+        const struct cpu_kernels *k = cpu_kernels_named(isas[i]);
+
+        if (!k || (timing && argc > 2 && strcmp(argv[2], isas[i]) != 0))
+            continue;
+        if (timing)
+            bench(k);
+        else
+            check_isa(cpu_kernels_reference(), k);
+    }
+    return timing ? 0 : tap_done();
+}
