@@ -1,4 +1,11 @@
-/* gguf.h - reading and writing GGUF files */
+/* gguf.h - reading and writing GGUF files
+ *
+ * A file is a header, pairs of key and value, a table of tensors, and their
+ * data, each at an offset that is a multiple of the file's alignment. Ids count
+ * from 0 in the order of the file; an id or a type that is wrong is a mistake
+ * of the calling program and ends in ggml_abort(): ask for the type first where
+ * the file is not one's own. What getters return belongs to the context and
+ * lives until it is changed or freed; strings are NUL-ended. */
 #ifndef GGUF_H
 #define GGUF_H
 
@@ -31,15 +38,29 @@ enum gguf_type {
 };
 
 struct gguf_context;
+
+/* ctx: NULL, or gets a ggml_context with a tensor for each of the file's, which
+ * the caller frees with ggml_free(); they outlive the gguf_context. With
+ * no_alloc they have no data; without it the data is read, too. */
 struct gguf_init_params {
     bool no_alloc;
     struct ggml_context **ctx;
 };
+
+/* Reads up to len bytes that begin at `offset` of the file to `output`; returns
+ * their number. Fewer than len: the file ends there. */
 typedef size_t (*gguf_reader_callback_t)(void *userdata, void *output,
                                          uint64_t offset, size_t len);
 
+/* For writing: version 3, default alignment. NULL: no memory. */
 GGML_API struct gguf_context *
 gguf_init_empty(void);
+
+/* Each reads a whole file, checks all of it, and returns NULL where it cannot
+ * be read or is not sound; the reason goes to the log. Unless the data is
+ * wanted, a file may end with its table of tensors. A stream is read from where
+ * it stands to its end; a callback up to max_expected_size bytes, at most
+ * max_chunk_read (0: any number) at a time. */
 GGML_API struct gguf_context *
 gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params);
 GGML_API struct gguf_context *
@@ -51,26 +72,40 @@ GGML_API struct gguf_context *
 gguf_init_from_callback(gguf_reader_callback_t callback, void *userdata,
                         size_t max_chunk_read, uint64_t max_expected_size,
                         struct gguf_init_params params);
+
+/* Takes NULL. */
 GGML_API void
 gguf_free(struct gguf_context *ctx);
+
+/* "u32", "str"; NULL for a number that is no type. */
 GGML_API const char *
 gguf_type_name(enum gguf_type type);
+
+/* The file's version, the alignment of data, and where the data section
+ * begins, in bytes from the file's first. */
 GGML_API uint32_t
 gguf_get_version(const struct gguf_context *ctx);
 GGML_API size_t
 gguf_get_alignment(const struct gguf_context *ctx);
 GGML_API size_t
 gguf_get_data_offset(const struct gguf_context *ctx);
+
+/* Keys: their number; the id of one, or -1; the name of an id. */
 GGML_API int64_t
 gguf_get_n_kv(const struct gguf_context *ctx);
 GGML_API int64_t
 gguf_find_key(const struct gguf_context *ctx, const char *key);
 GGML_API const char *
 gguf_get_key(const struct gguf_context *ctx, int64_t key_id);
+
+/* The type of a value: GGUF_TYPE_ARRAY for an array, whose elements have the
+ * type that the second tells. */
 GGML_API enum gguf_type
 gguf_get_kv_type(const struct gguf_context *ctx, int64_t key_id);
 GGML_API enum gguf_type
 gguf_get_arr_type(const struct gguf_context *ctx, int64_t key_id);
+
+/* The value of exactly that type. */
 GGML_API uint8_t
 gguf_get_val_u8(const struct gguf_context *ctx, int64_t key_id);
 GGML_API int8_t
@@ -98,8 +133,12 @@ gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id);
 /* Not upstream's: the bytes of it, which may include NUL. */
 GGML_API size_t
 gguf_get_val_str_len(const struct gguf_context *ctx, int64_t key_id);
+/* The bytes of a number. */
 GGML_API const void *
 gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id);
+
+/* An array: the number of its elements; the elements themselves, where they are
+ * numbers (bools are bytes); string i of an array of strings. */
 GGML_API size_t
 gguf_get_arr_n(const struct gguf_context *ctx, int64_t key_id);
 GGML_API const void *
@@ -109,10 +148,15 @@ gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i);
 /* Not upstream's: the bytes of it, which may include NUL. */
 GGML_API size_t
 gguf_get_arr_str_len(const struct gguf_context *ctx, int64_t key_id, size_t i);
+
+/* Tensors: their number; the id of one, or -1. */
 GGML_API int64_t
 gguf_get_n_tensors(const struct gguf_context *ctx);
 GGML_API int64_t
 gguf_find_tensor(const struct gguf_context *ctx, const char *name);
+
+/* Where its data begins in the data section; its name; its GGML_MAX_DIMS
+ * dimensions, 1 where it has fewer; its type; the bytes of its data. */
 GGML_API size_t
 gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id);
 GGML_API const char *
@@ -123,8 +167,14 @@ GGML_API enum ggml_type
 gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tensor_id);
 GGML_API size_t
 gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id);
+
+/* Returns the id that the key had, or -1. */
 GGML_API int64_t
 gguf_remove_key(struct gguf_context *ctx, const char *key);
+
+/* Sets the value of a key, which moves to the back; the value is copied. Where
+ * memory runs out, writing the context fails. GGUF_KEY_GENERAL_ALIGNMENT must
+ * be a u32, a power of two from 8 to 65536; it moves the tensors' data. */
 GGML_API void
 gguf_set_val_u8(struct gguf_context *ctx, const char *key, uint8_t val);
 GGML_API void
@@ -149,6 +199,9 @@ GGML_API void
 gguf_set_val_bool(struct gguf_context *ctx, const char *key, bool val);
 GGML_API void
 gguf_set_val_str(struct gguf_context *ctx, const char *key, const char *val);
+
+/* n elements of `type`, which is neither string nor array; n strings; all pairs
+ * of another context. */
 GGML_API void
 gguf_set_arr_data(struct gguf_context *ctx, const char *key,
                   enum gguf_type type, const void *data, size_t n);
@@ -157,20 +210,32 @@ gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **data,
                  size_t n);
 GGML_API void
 gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src);
+
+/* Adds a contiguous tensor with a name that is new. Its data is not copied: it
+ * must be there, in host memory, when the context is written. */
 GGML_API void
 gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor);
+
+/* Another type for a tensor, which moves the data of those after it; other
+ * data, of its size. */
 GGML_API void
 gguf_set_tensor_type(struct gguf_context *ctx, const char *name,
                      enum ggml_type type);
 GGML_API void
 gguf_set_tensor_data(struct gguf_context *ctx, const char *name,
                      const void *data);
+
+/* Writes header, pairs and table, padded to the alignment, and, unless
+ * only_meta, the data. False: it failed, the reason goes to the log. A file
+ * appears under its name whole or not at all. */
 GGML_API bool
 gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file,
                        bool only_meta);
 GGML_API bool
 gguf_write_to_file(const struct gguf_context *ctx, const char *fname,
                    bool only_meta);
+
+/* What only_meta writes: its bytes; the same to memory of that size. */
 GGML_API size_t
 gguf_get_meta_size(const struct gguf_context *ctx);
 GGML_API void

@@ -20,14 +20,14 @@ extent(const struct gguf_context *ctx)
     return end;
 }
 
-/* A pool that holds the tensors of the file and, unless no_alloc, one more
- * with the data of all of them. */
+/* A pool that holds the tensors of the file and perhaps one more with the
+ * data of all of them. */
 static bool
-pool_size(const struct gguf_context *ctx, bool no_alloc, size_t *out)
+pool_size(const struct gguf_context *ctx, bool with_data, size_t *out)
 {
-    size_t n = ctx->n_tensors + !no_alloc, size, data = 0;
+    size_t n = ctx->n_tensors + with_data, size, data = 0;
 
-    if (!no_alloc && !check_align(extent(ctx), GGML_MEM_ALIGN, &data))
+    if (with_data && !check_align(extent(ctx), GGML_MEM_ALIGN, &data))
         return false;
     return check_mul(n, ggml_tensor_overhead(), &size) &&
            check_add(size, data, out);
@@ -73,16 +73,17 @@ static enum gg_status
 load(struct gguf_context *ctx, const void *file, struct gguf_init_params params,
      struct gg_error *err)
 {
-    struct ggml_init_params init = { .no_alloc = params.no_alloc };
+    bool with_data = !params.no_alloc && ctx->n_tensors > 0;
+    struct ggml_init_params init = { .no_alloc = !with_data };
     struct ggml_context *pool = NULL;
     const char *data = NULL;
     bool done = false;
 
-    if (pool_size(ctx, params.no_alloc, &init.mem_size))
+    if (pool_size(ctx, with_data, &init.mem_size))
         pool = ggml_init(init);
-    if (pool && !params.no_alloc)
+    if (pool && with_data)
         data = copy_data(pool, ctx, file);
-    if (pool && (data || params.no_alloc)) {
+    if (pool && (data || !with_data)) {
         ggml_set_no_alloc(pool, true);
         done = make_tensors(pool, ctx, data);
         ggml_set_no_alloc(pool, params.no_alloc);

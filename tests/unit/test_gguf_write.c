@@ -191,6 +191,12 @@ test_other_ways_in(void)
     params.no_alloc = false;
     ok(!gguf_init_from_buffer(b.data, b.n, params) && !pool,
        "but not where the data is wanted");
+    b.n = 0;
+    put_head(&b, 3, 0, 0);
+    g = gguf_init_from_buffer(b.data, b.n, params);
+    ok(g && pool && !ggml_get_first_tensor(pool), "a file without tensors");
+    gguf_free(g);
+    ggml_free(pool);
     ok(!gguf_init_from_file("/no/such/file", params), "no such file");
     ok(!gguf_init_from_file(folder, params), "a folder");
     free(b.data);
