@@ -19,23 +19,19 @@ static const char *const other_ids[] = {
     KEY("fim_sep_token_id"),
 };
 
+/* The bar is U+FF5C, the blanks are U+2581. */
+#define DEEPSEEK_END                                                           \
+    "<\xef\xbd\x9c"                                                            \
+    "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"
+
 /* Tokens that end a text or a turn in the families that write them so. They
  * count where they are control tokens, or defined by the user. */
 static const char *const eog_names[] = {
-    "<|endoftext|>",
-    "<|end_of_text|>",
-    "<|eot_id|>",
-    "<|eom_id|>",
-    "<|im_end|>",
-    "<end_of_turn>",
-    "<|end|>",
-    "<|return|>",
-    "<|call|>",
-    "<EOT>",
-    "<|endofturn|>",
-    "<|END_OF_TURN_TOKEN|>",
-    "<\xef\xbd\x9c"
-    "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>", /* DeepSeek's */
+    "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
+    "<|eom_id|>",    "<|im_end|>",      "<end_of_turn>",
+    "<|end|>",       "<|return|>",      "<|call|>",
+    "<EOT>",         "<|endofturn|>",   "<|END_OF_TURN_TOKEN|>",
+    DEEPSEEK_END,
 };
 
 enum {

@@ -288,7 +288,7 @@ static void
 test_fingerprint(void)
 {
     struct make a, b;
-    struct gg_vocab *va, *vb;
+    struct gg_vocab *va = NULL, *vb = NULL;
 
     make_bpe(&a);
     make_bpe(&b);

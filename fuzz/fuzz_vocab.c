@@ -1,0 +1,185 @@
+/* fuzz_vocab.c - vocabularies: whatever a file holds, a word at most; what is
+ * accepted encodes any text, and gives it back
+ *
+ * The input is a GGUF file. The text is its last bytes, and all of them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "unit/vocab_make.h"
+
+const char fuzz_name[] = "vocab";
+
+enum {
+    SHORT_TEXT = 200
+};
+
+static void
+check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* Blanks for marks: SentencePiece cannot tell the two. Returns the length. */
+static size_t
+unmark(char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; n++) {
+        bool mark = len - i >= 3 && memcmp(text + i, MARK, 3) == 0;
+
+        text[n] = mark ? ' ' : text[i];
+        i += mark ? 3 : 1;
+    }
+    return n;
+}
+
+/* The bytes of the ids in one piece of memory. */
+static char *
+decode(const struct gg_vocab *v, const int32_t *ids, size_t n, unsigned flags,
+       size_t *len)
+{
+    struct gg_decode_state state = { .no_bos = true };
+    char *text = NULL;
+    size_t cap = 0;
+
+    *len = 0;
+    for (size_t i = 0; i < n;) {
+        size_t more;
+
+        check(ids[i] >= 0 && ids[i] < gg_vocab_size(v));
+        check(gg_vocab_decode(v, &state, ids[i], flags, text + *len, cap - *len,
+                              &more, NULL) == GG_OK);
+        if (more > cap - *len) {
+            text = realloc(text, cap = 2 * cap + more);
+            check(text != NULL);
+        } else {
+            *len += more;
+            i++;
+        }
+    }
+    return text;
+}
+
+static void
+comes_back(const struct gg_vocab *v, const char *text, size_t len,
+           const int32_t *ids, size_t n)
+{
+    size_t n_back;
+    char *back = decode(v, ids, n, 0, &n_back), *want = malloc(len + 1);
+
+    check(want != NULL);
+    memcpy(want, text, len);
+    if (v->kind == VOCAB_SPM) {
+        len = unmark(want, len);
+        n_back = back ? unmark(back, n_back) : 0;
+    }
+    check(n_back == len && (len == 0 || memcmp(back, want, len) == 0));
+    free(want);
+    free(back);
+}
+
+static void
+encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
+{
+    int32_t *ids = malloc((2 * len + 2) * sizeof(*ids)), few[3];
+    size_t n, again, bytes;
+
+    check(ids != NULL);
+    if (gg_vocab_encode(v, text, len, flags, ids, 2 * len + 2, &n, NULL) ==
+        GG_OK) {
+        check(n <= 2 * len + 2);
+        check(gg_vocab_encode(v, text, len, flags, few, 3, &again, NULL) ==
+                  GG_OK &&
+              again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
+        if (v->unk < 0 && flags == 0)
+            comes_back(v, text, len, ids, n);
+        free(decode(v, ids, n, GG_DECODE_SPECIAL, &bytes));
+    }
+    free(ids);
+}
+
+static void
+ask(const struct gg_vocab *v)
+{
+    size_t n, len;
+    const int32_t *eog = gg_vocab_eog_ids(v, &n);
+
+    for (size_t i = 0; i < n; i++)
+        check(gg_vocab_is_eog(v, eog[i]) && eog[i] < gg_vocab_size(v) &&
+              (i == 0 || eog[i] > eog[i - 1]));
+    check(gg_vocab_bos(v) < gg_vocab_size(v) &&
+          gg_vocab_eos(v) < gg_vocab_size(v));
+    check(!gg_vocab_add_bos(v) || gg_vocab_bos(v) >= 0);
+    for (int32_t id = 0; id < gg_vocab_size(v); id++) {
+        const char *token = gg_vocab_token(v, id, &len);
+        int32_t found = gg_vocab_find(v, token, len);
+
+        check(found <= id && (found >= 0 || len == 0));
+    }
+    (void)gg_vocab_fingerprint(v);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const char *text = (const char *)data;
+    struct gguf_context *g = NULL;
+    struct gg_vocab *v = NULL;
+    struct gg_error err = { "" };
+    size_t some = size < SHORT_TEXT ? size : SHORT_TEXT;
+
+    if (gguf_parse(data, size, "input", &g, NULL) != GG_OK)
+        return 0;
+    if (vocab_load(g, &v, &err) == GG_OK) {
+        ask(v);
+        encode(v, text, size, 0);
+        for (unsigned flags = 0; flags < 4; flags++)
+            encode(v, text + size - some, some, flags);
+    } else {
+        check(!v && err.message[0]);
+    }
+    gg_vocab_free(v);
+    gguf_free(g);
+    return 0;
+}
+
+static const char *const texts[] = {
+    "hello world, hello  world's end\n\n  <user>\xc3\xa9\xff\xf0\x9f",
+    "ab abab <s>cc" MARK "ccc <|endoftext|> <user> \t bab ba\xe4\xb8\xad"
+    "a",
+};
+
+/* The kinds in turn, then with what a mutation would hardly find. */
+uint8_t *
+fuzz_corpus(size_t i, size_t *size)
+{
+    const char *text = texts[i % 2];
+    struct make m;
+    uint8_t *data;
+    size_t meta;
+
+    if (i >= 8)
+        return NULL;
+    if (i % 2 == 0)
+        make_bpe(&m);
+    else
+        make_spm(&m);
+    if (i >= 2)
+        gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", 1);
+    if (i >= 4)
+        make_token(&m, i % 2 ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED, 0);
+    if (i >= 6)
+        m.types[0] = GG_TOKEN_UNUSED;
+    make_lists(&m);
+    meta = gguf_get_meta_size(m.gguf);
+    *size = meta + strlen(text);
+    data = malloc(*size);
+    check(data != NULL);
+    gguf_get_meta_data(m.gguf, data);
+    memcpy(data + meta, text, strlen(text));
+    make_free(&m);
+    return data;
+}
