@@ -64,10 +64,12 @@ take_hole(struct arena *a, size_t size, struct arena_place *out)
 static size_t
 free_end(const struct arena_chunk *c)
 {
-    const struct arena_hole *last = c->holes + c->n_holes - 1;
+    const struct arena_hole *last;
 
-    return c->n_holes && last->offset + last->size == c->extent ? last->offset
-                                                                : c->extent;
+    if (!c->n_holes)
+        return c->extent;
+    last = &c->holes[c->n_holes - 1];
+    return last->offset + last->size == c->extent ? last->offset : c->extent;
 }
 
 static bool

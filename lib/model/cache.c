@@ -16,15 +16,17 @@ cache_size(const struct cache *cache)
     return cache->buffer ? ggml_backend_buffer_get_size(cache->buffer) : 0;
 }
 
-/* The tensor face ends the process where sizes overflow: ask before. */
+/* False where the device has not even that much memory in all, so that sizes
+ * that overflow never reach the tensor face: it would end the process. */
 static bool
-fits(const struct cache *c, int64_t width)
+fits(const struct cache *c, ggml_backend_dev_t device, int64_t width)
 {
-    size_t n = ggml_row_size(c->type, width);
+    size_t n = ggml_row_size(c->type, width), available, total;
 
+    ggml_backend_dev_memory(device, &available, &total);
     return check_mul(n, (size_t)c->n_rows, &n) &&
            check_mul(n, (size_t)c->n_slots, &n) &&
-           check_mul(n, 2 * (size_t)c->n_layer, &n) && n < PTRDIFF_MAX / 2;
+           check_mul(n, (size_t)c->n_layer, &n) && n <= total;
 }
 
 static enum gg_status
@@ -74,7 +76,7 @@ cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
         .n_layer = hp->n_layer,
     };
 
-    if (fits(&c, d_k) && fits(&c, d_v) && new_tensors(&c, d_k, d_v))
+    if (fits(&c, model->device, d_k + d_v) && new_tensors(&c, d_k, d_v))
         c.buffer = ggml_backend_alloc_ctx_tensors_from_buft(
             c.ctx, ggml_backend_dev_buffer_type(model->device));
     if (!c.buffer) {
