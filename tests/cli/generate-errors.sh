@@ -34,9 +34,9 @@ ls file* 2>/dev/null
 
 # A missing prompt or model ends the whole pipe, and soon.
 cat >pipes <<'END'
+set -o pipefail
 status() {
-    for s in "${PIPESTATUS[@]}"; do test $s -gt 0 && s=1; printf '%s ' $s; done
-    echo
+    test $? -gt 0 && echo "it failed"
 }
 gg-tokenize -f nonesuch | gg-eval | gg-sample -n 5 | gg-tokenize -d
 status
