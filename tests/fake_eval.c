@@ -33,15 +33,17 @@ check(enum gg_status st)
 static struct sequence *
 find(uint64_t number)
 {
-    struct sequence *q = sequences, *end = sequences + 1024;
+    struct sequence *end = sequences + 1024, *unused = NULL;
 
-    while (q < end && q->used && q->number != number)
-        q++;
-    if (q == end)
+    for (struct sequence *q = sequences; q < end; q++)
+        if (q->used && q->number == number)
+            return q;
+        else if (!q->used && !unused)
+            unused = q;
+    if (!unused)
         exit(3);
-    q->used = true;
-    q->number = number;
-    return q;
+    *unused = (struct sequence){ .used = true, .number = number };
+    return unused;
 }
 
 static uint64_t
@@ -117,7 +119,7 @@ main(int argc, char **argv)
             evaluate(&record, &line, logits, head.n_vocab, context);
         } else if (line.kind == GG_LINE_END) {
             record.kind = GG_RECORD_CLOSE;
-            find(line.sequence)->hash = find(line.sequence)->length = 0;
+            find(line.sequence)->used = false;
         } else {
             record.kind = GG_RECORD_ERROR;
             record.message = line.message;

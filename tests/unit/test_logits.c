@@ -1,161 +1,557 @@
-/* test_logits.c - a model's logits against a plain double-precision pass
- *
- * The bounds: float sums and a float cache leave NMSE 1e-9; rounding keys and
- * values to f16 (2^-11 each) 1e-6, whatever floats the matrices have. Block
- * formats multiply activations that are rounded to 8 bits, 2^-8 of the
- * block's largest, which 1e-3 allows for. */
+/* test_logits.c - the logit stream: there and back, cut, damaged, hostile */
 #include <gg.h>
+#include <math.h>
+#include <zlib.h>
 
-#include "models.h"
-#include "reference.h"
-#include "scratch.h"
-#include "tap.h"
+#include "core/half.h"
+#include "core/mem.h"
+#include "unit/stream_pipe.h"
+#include "unit/tap.h"
 
 enum {
-    N = 290, /* beyond one block of keys */
+    N = 11, /* odd: parts must be padded */
+    K = 3,
 };
 
-static int32_t ids[N];
+static struct gg_error err;
+static const int32_t eog[] = { 2, 7 };
+static const int32_t ids[] = { 5, 6, 10 };
+static const float logits[N] = { 0.5f, -1, 2.25f, -INFINITY, 1e30f, -70000,
+                                 0,    1,  65504, 3.0001f,   NAN };
+static const float top[K] = { 4, 3, -1 };
+static const int32_t top_ids[K] = { 8, 0, 10 };
 
-static void
-fill_ids(int n_vocab)
+static struct gg_logit_head
+head_of(enum gg_vector_encoding encoding, bool numbered)
 {
-    uint32_t x = 12345;
+    return (struct gg_logit_head){
+        .n_vocab = N,
+        .fingerprint = UINT64_C(0x1122334455667788),
+        .encoding = encoding,
+        .numbered = numbered,
+        .eog_ids = eog,
+        .n_eog = 2,
+        .writer = "test 1",
+    };
+}
 
-    for (int i = 0; i < N; i++) {
-        x = x * 1664525 + 1013904223;
-        ids[i] = (int32_t)((x >> 8) % (uint32_t)n_vocab);
-    }
+static struct gg_logit_record
+vector_of(enum gg_vector_encoding encoding)
+{
+    bool sparse = encoding == GG_ENCODING_SPARSE;
+
+    return (struct gg_logit_record){
+        .kind = GG_RECORD_LOGITS,
+        .sequence = UINT64_MAX,
+        .position = 77,
+        .ids = ids,
+        .n_ids = 3,
+        .logits = sparse ? top : logits,
+        .logit_ids = sparse ? top_ids : NULL,
+        .n_logits = sparse ? K : N,
+        .log_sum_exp = sparse ? 4.5 : 0,
+    };
+}
+
+/* A member of each kind of record, to the end of the file. */
+static void
+write_member(int fd, enum gg_vector_encoding encoding)
+{
+    struct gg_logit_head head = head_of(encoding, true);
+    struct gg_logit_record vector = vector_of(encoding), other;
+    struct gg_logit_writer *w;
+
+    if (gg_logit_writer_new(fd, &head, &w, &err) != GG_OK ||
+        gg_logit_write(w, &vector, &err) != GG_OK)
+        abort();
+    other = (struct gg_logit_record){ .kind = GG_RECORD_ERROR,
+                                      .sequence = 3,
+                                      .message = "went wrong" };
+    if (gg_logit_write(w, &other, &err) != GG_OK)
+        abort();
+    other = (struct gg_logit_record){ .kind = GG_RECORD_CLOSE, .sequence = 9 };
+    if (gg_logit_write(w, &other, &err) != GG_OK)
+        abort();
+    other = (struct gg_logit_record){ .kind = GG_RECORD_END };
+    if (gg_logit_write(w, &other, &err) != GG_OK)
+        abort();
+    gg_logit_writer_free(w);
+}
+
+static uint8_t *
+member(enum gg_vector_encoding encoding, size_t *size)
+{
+    int fd = pipe_holding("", 0);
+    uint8_t *data;
+
+    write_member(fd, encoding);
+    data = pipe_contents(fd, size);
+    close(fd);
+    return data;
+}
+
+/* ---- there and back ---- */
+
+static bool
+same_head(const struct gg_logit_head *a, const struct gg_logit_head *b)
+{
+    return a->n_vocab == b->n_vocab && a->fingerprint == b->fingerprint &&
+           a->kind == b->kind && a->encoding == b->encoding &&
+           a->numbered == b->numbered && a->n_eog == b->n_eog &&
+           memcmp(a->eog_ids, b->eog_ids, 4 * a->n_eog) == 0 &&
+           strcmp(a->writer, b->writer) == 0;
+}
+
+static bool
+same_float(float a, float b)
+{
+    return isnan(a) ? isnan(b) : a == b;
+}
+
+/* What is left of a logit: all of it, or what half precision keeps. */
+static float
+kept(float x, enum gg_vector_encoding encoding)
+{
+    if (encoding != GG_ENCODING_F16)
+        return x;
+    if (isfinite(x) && fabsf(x) > 65504)
+        return x > 0 ? 65504 : -65504;
+    return half_to_float(half_from_float(x));
+}
+
+static bool
+same_vector(const struct gg_logit_record *a, const struct gg_logit_record *b,
+            enum gg_vector_encoding encoding)
+{
+    bool same = a->kind == b->kind && a->sequence == b->sequence &&
+                a->position == b->position && a->n_ids == b->n_ids &&
+                a->n_logits == b->n_logits &&
+                a->log_sum_exp == b->log_sum_exp &&
+                !a->logit_ids == !b->logit_ids &&
+                memcmp(a->ids, b->ids, 4 * a->n_ids) == 0;
+
+    for (size_t i = 0; same && i < a->n_logits; i++)
+        same = same_float(kept(a->logits[i], encoding), b->logits[i]) &&
+               (!a->logit_ids || a->logit_ids[i] == b->logit_ids[i]);
+    return same;
 }
 
 static void
-must(enum gg_status st, const struct gg_error *err)
+test_there_and_back(enum gg_vector_encoding encoding, bool dripping)
 {
-    if (st != GG_OK) {
-        printf("Bail out! %s\n", err->message);
-        exit(99);
-    }
+    struct gg_logit_head head = head_of(encoding, true);
+    struct gg_logit_record want = vector_of(encoding), r = { 0 };
+    struct gg_logit_reader *reader;
+    size_t size;
+    uint8_t *data = member(encoding, &size);
+    int fd = dripping ? pipe_dripping(data, size) : pipe_holding(data, size);
+
+    ok(size % 8 == 0, "all of it is a multiple of 8");
+    if (gg_logit_reader_new(fd, "in", &reader, &err) != GG_OK)
+        abort();
+    ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_HEAD &&
+           same_head(&r.head, &head),
+       "head");
+    ok(gg_logit_read(reader, &r, &err) == GG_OK &&
+           same_vector(&want, &r, encoding) && same_head(&r.head, &head),
+       "vector");
+    ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_ERROR &&
+           r.sequence == 3 && strcmp(r.message, "went wrong") == 0,
+       "error");
+    ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_CLOSE &&
+           r.sequence == 9,
+       "close");
+    ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_END,
+       "end");
+    ok(gg_logit_read(reader, &r, &err) == GG_EOF &&
+           gg_logit_read(reader, &r, &err) == GG_EOF,
+       "and nothing more, however often one asks");
+    gg_logit_reader_free(reader);
+    close(fd);
+    free(data);
 }
 
-/* The greatest NMSE after ids 0, 1, 5, 255, 256 and the last. */
-static double
-worst_nmse(const char *path, enum ggml_type cache, const double *truth,
-           int n_vocab)
+/* ---- what is wrong with it? ---- */
+
+/* Reads all of it: GG_EOF, or how it failed. */
+static enum gg_status
+verdict(const uint8_t *data, size_t size)
 {
-    static const int at[] = { 1, 2, 6, 256, 257, N };
-    struct gg_session_params params = { .type_kv = cache, .n_threads = 2 };
-    struct gg_model *model;
-    struct gg_session *session;
-    struct gg_error err;
-    float *logits = malloc((size_t)n_vocab * sizeof(*logits));
-    double worst = 0;
+    int fd = pipe_holding(data, size);
+    struct gg_logit_reader *reader;
+    struct gg_logit_record r;
+    enum gg_status st;
 
-    must(gg_model_open(path, NULL, &model, &err), &err);
-    must(gg_session_new(model, &params, &session, &err), &err);
-    for (size_t i = 0, done = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-        struct gg_chunk c = { 0, ids + done, (size_t)at[i] - done, logits };
-        double nmse;
-
-        must(gg_session_eval(session, &c, 1, &err), &err);
-        done += c.n;
-        nmse = reference_nmse(logits, truth + (done - 1) * (size_t)n_vocab,
-                              n_vocab);
-        if (!(nmse <= worst))
-            worst = nmse;
-    }
-    gg_session_free(session);
-    gg_model_free(model);
-    free(logits);
-    return worst;
-}
-
-static void
-check(const char *name, const struct model_spec *spec, double bound_f32,
-      double bound_f16)
-{
-    const char *path = scratch_path();
-    struct reference *r;
-    double *truth, f32, f16;
-    char title[160];
-    int n_vocab;
-
-    if (!models_write(spec, path) || !(r = reference_open(path))) {
-        ok(false, name);
-        return;
-    }
-    n_vocab = reference_n_vocab(r);
-    fill_ids(n_vocab);
-    truth = malloc((size_t)N * (size_t)n_vocab * sizeof(*truth));
-    reference_logits(r, ids, N, truth);
-    f32 = worst_nmse(path, GGML_TYPE_F32, truth, n_vocab);
-    f16 = worst_nmse(path, GGML_TYPE_F16, truth, n_vocab);
-    snprintf(title, sizeof(title), "%s, f32 cache: NMSE %.1e <= %.0e", name,
-             f32, bound_f32);
-    ok(f32 <= bound_f32, title);
-    snprintf(title, sizeof(title), "%s, f16 cache: NMSE %.1e <= %.0e", name,
-             f16, bound_f16);
-    ok(f16 <= bound_f16, title);
-    free(truth);
-    reference_free(r);
+    if (gg_logit_reader_new(fd, "in", &reader, &err) != GG_OK)
+        abort();
+    while ((st = gg_logit_read(reader, &r, &err)) == GG_OK)
+        ;
+    gg_logit_reader_free(reader);
+    close(fd);
+    return st;
 }
 
 static void
-check_shapes(void)
+test_cut(enum gg_vector_encoding encoding)
 {
-    check("gpt2", &(struct model_spec){ "gpt2", .seed = 1 }, 1e-9, 1e-6);
-    check("gpt2, odd sizes, untied",
-          &(struct model_spec){ "gpt2", .n_embd = 57, .n_head = 3, .n_ff = 101,
-                                .n_vocab = 311, .n_layer = 3, .untied = true,
-                                .seed = 2 },
-          1e-9, 1e-6);
-    check("llama", &(struct model_spec){ "llama", .seed = 3 }, 1e-9, 1e-6);
-    check("llama, grouped heads, untied",
-          &(struct model_spec){ "llama", .n_embd = 96, .n_head = 6,
-                                .n_head_kv = 2, .untied = true, .seed = 4 },
-          1e-9, 1e-6);
-    check("llama, one key head, odd sizes, half of a head rotated",
-          &(struct model_spec){ "llama", .n_embd = 60, .n_head = 5,
-                                .n_head_kv = 1, .n_ff = 77, .n_rot = 6,
-                                .n_vocab = 331, .n_layer = 3, .seed = 5 },
-          1e-9, 1e-6);
-    check("llama, long heads, biases, scaled positions",
-          &(struct model_spec){ "llama", .n_embd = 48, .n_head = 2,
-                                .n_head_kv = 1, .d_key = 40, .biases = true,
-                                .rope_base = 500000, .rope_factor = 4,
-                                .seed = 6 },
-          1e-9, 1e-6);
-    check("llama, frequency divisors",
-          &(struct model_spec){ "llama", .rope_freqs = true, .seed = 7 }, 1e-9,
-          1e-6);
-    check("llama, one layer, one head",
-          &(struct model_spec){ "llama", .n_embd = 32, .n_layer = 1,
-                                .n_head = 1, .seed = 8 },
-          1e-9, 1e-6);
+    size_t size, wrong = 0;
+    uint8_t *data = member(encoding, &size);
+
+    for (size_t n = 0; n < size; n++)
+        if (verdict(data, n) != GG_ERR_TRUNCATED) {
+            printf("# cut after %zu: %s\n", n, err.message);
+            wrong++;
+        }
+    ok(wrong == 0 && verdict(data, size) == GG_EOF, "cut after any byte");
+    free(data);
 }
 
 static void
-check_types(void)
+test_damaged(enum gg_vector_encoding encoding)
 {
-    static const char *const floats[] = { "gpt2-f16", "llama-f16", "gpt2-bf16",
-                                          "llama-bf16" };
-    static const char *const blocks[] = { "gpt2-q8_0", "llama-q8_0",
-                                          "gpt2-q4_0", "llama-q4_0" };
-    struct model_spec spec;
+    size_t size, wrong = 0;
+    uint8_t *data = member(encoding, &size);
 
-    for (size_t i = 0; i < sizeof(floats) / sizeof(floats[0]); i++) {
-        models_named(floats[i], &spec);
-        check(floats[i], &spec, 1e-9, 1e-6);
+    for (size_t i = 0; i < size; i++)
+        for (int bit = 1; bit < 256; bit *= 2) {
+            data[i] ^= (uint8_t)bit;
+            wrong += verdict(data, size) == GG_EOF;
+            data[i] ^= (uint8_t)bit;
+        }
+    ok(wrong == 0, "each flipped bit is noticed");
+    free(data);
+}
+
+/* Where record `n` begins, the head being 0. */
+static size_t
+record_at(const uint8_t *data, int n)
+{
+    size_t at = 16;
+
+    while (n--) {
+        uint64_t length;
+
+        memcpy(&length, data + at + 8, 8);
+        at += 16 + (size_t)length;
     }
-    for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++) {
-        models_named(blocks[i], &spec);
-        check(blocks[i], &spec, 1e-3, 1e-3);
+    return at;
+}
+
+/* Makes the CRC right again: the input is wicked, not damaged. */
+static void
+sign(uint8_t *record)
+{
+    uint64_t length;
+    uLong crc = crc32(0, record, 4);
+    uint32_t value;
+
+    memcpy(&length, record + 8, 8);
+    crc = crc32(crc, record + 8, 8);
+    value = (uint32_t)crc32(crc, record + 16, (uInt)length);
+    memcpy(record + 4, &value, 4);
+}
+
+/* Puts a number into a payload of record `n`, rightly signed. */
+static void
+expect_refused(enum gg_vector_encoding encoding, int n, size_t at,
+               uint32_t value, const char *name)
+{
+    size_t size;
+    uint8_t *data = member(encoding, &size);
+    uint8_t *record = data + record_at(data, n);
+    enum gg_status st;
+
+    memcpy(record + 16 + at, &value, 4);
+    sign(record);
+    st = verdict(data, size);
+    ok(st == GG_ERR_FORMAT || st == GG_ERR_UNSUPPORTED, name);
+    if (st == GG_EOF || st == GG_ERR_NOMEM)
+        printf("# status %d\n", st);
+    free(data);
+}
+
+static void
+test_hostile(void)
+{
+    enum gg_vector_encoding dense = GG_ENCODING_F32;
+    enum gg_vector_encoding sparse = GG_ENCODING_SPARSE;
+
+    expect_refused(dense, 0, 8, 0, "head: no vocabulary");
+    expect_refused(dense, 0, 8, 0xffffffff, "head: a huge vocabulary");
+    expect_refused(dense, 0, 12, 2, "head: unknown kind of vectors");
+    expect_refused(dense, 0, 16, 3, "head: unknown encoding");
+    expect_refused(dense, 0, 20, 2, "head: unknown flag");
+    expect_refused(dense, 0, 24, 0xffffffff, "head: huge count of ids");
+    expect_refused(dense, 0, 28, 0xffffffff, "head: huge writer");
+    expect_refused(dense, 0, 28, 0, "head: bytes that are nothing");
+    expect_refused(dense, 0, 32, 11, "head: end id not in vocabulary");
+    expect_refused(dense, 0, 32, 0x80000000, "head: negative end id");
+    expect_refused(dense, 0, 40, 0, "head: NUL in the writer");
+    expect_refused(dense, 1, 16, 0xffffffff, "vector: huge count of ids");
+    expect_refused(dense, 1, 16, 0x40000003, "vector: count that wraps");
+    expect_refused(dense, 1, 16, 5, "vector: more ids than bytes");
+    expect_refused(dense, 1, 20, 10, "vector: not the vocabulary's length");
+    expect_refused(dense, 1, 20, 0xffffffff, "vector: huge length");
+    expect_refused(dense, 1, 32, 0x80000000, "vector: negative id");
+    expect_refused(sparse, 1, 20, 12, "sparse: more than the vocabulary");
+    expect_refused(sparse, 1, 20, 2, "sparse: fewer than the bytes");
+    expect_refused(sparse, 1, 48, 11, "sparse: id not in the vocabulary");
+    expect_refused(sparse, 1, 48, 0xffffffff, "sparse: id -1");
+    expect_refused(dense, 2, 8, 0xffffffff, "error: huge message");
+    expect_refused(dense, 2, 8, 2, "error: bytes that are nothing");
+    expect_refused(dense, 2, 12, 1, "error: reserved bytes");
+    expect_refused(dense, 2, 16, 0, "error: NUL in the message");
+    expect_refused(dense, 4, 0, 4, "end: not the number of records");
+}
+
+/* A length of terabytes is refused before a byte of it is waited for. */
+static void
+test_lengths(void)
+{
+    size_t size;
+    uint8_t *data = member(GG_ENCODING_F32, &size);
+    static const uint64_t lengths[] = {
+        UINT64_MAX, UINT64_MAX - 7, (uint64_t)1 << 60, 1 << 30, 33, 24, 0
+    };
+    int wrong = 0;
+
+    for (int n = 0; n < 5; n++)
+        for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+            uint8_t *record = data + record_at(data, n);
+            uint64_t saved;
+
+            memcpy(&saved, record + 8, 8);
+            memcpy(record + 8, &lengths[i], 8);
+            wrong += verdict(data, size) == GG_EOF;
+            if (lengths[i] > 1 << 29)
+                wrong += verdict(data, size) != GG_ERR_FORMAT;
+            memcpy(record + 8, &saved, 8);
+        }
+    ok(wrong == 0, "lengths that lie");
+    free(data);
+}
+
+static void
+test_kinds(void)
+{
+    size_t size;
+    uint8_t *data = member(GG_ENCODING_F32, &size);
+    uint8_t *close_record = data + record_at(data, 3);
+
+    memcpy(close_record, "xTRA", 4);
+    sign(close_record);
+    ok(verdict(data, size) == GG_EOF, "an optional kind is skipped");
+    memcpy(close_record, "XTRA", 4);
+    sign(close_record);
+    ok(verdict(data, size) == GG_ERR_FORMAT &&
+           strstr(err.message, "record 4") && strstr(err.message, "\"XTRA\""),
+       "an unknown kind that matters is named");
+    memcpy(close_record, "HEAD", 4);
+    sign(close_record);
+    ok(verdict(data, size) == GG_ERR_FORMAT, "a head in the middle");
+    free(data);
+}
+
+static void
+test_members(void)
+{
+    size_t a, b;
+    uint8_t *first = member(GG_ENCODING_F32, &a);
+    uint8_t *second = member(GG_ENCODING_SPARSE, &b);
+    uint8_t *both = malloc(a + b + 4);
+    int wrong = 0;
+
+    memcpy(both, first, a);
+    memcpy(both + a, second, b);
+    ok(verdict(both, a + b) == GG_EOF, "two members, one after the other");
+    for (size_t n = 1; n < b; n++)
+        wrong += verdict(both, a + n) != GG_ERR_TRUNCATED;
+    ok(wrong == 0, "the second one cut");
+    memcpy(both + a, "bye\n", 4);
+    ok(verdict(both, a + 4) == GG_ERR_FORMAT &&
+           strstr(err.message, "after the end record: \"bye\\n\""),
+       "stray bytes after the end");
+    free(first);
+    free(second);
+    free(both);
+}
+
+static void
+test_stray(void)
+{
+    static const char banner[] = "Welcome to host\nLast login: \x1b[1m\n";
+    static const uint8_t newer[16] = "\x8bGGL\r\n\x1a\n\x02";
+    static const uint8_t unix_ends[16] = "\x8bGGL\n\x1a\n\x01";
+
+    ok(verdict((const uint8_t *)banner, sizeof(banner) - 1) == GG_ERR_FORMAT &&
+           strcmp(err.message,
+                  "in: not a logit stream: begins with "
+                  "\"Welcome to host\\nLast login: \\x1b[1m\\n\"") == 0,
+       "stray text is quoted, and cannot write to a terminal");
+    ok(verdict((const uint8_t *)"x", 1) == GG_ERR_FORMAT, "a stray byte");
+    ok(verdict(unix_ends, 16) == GG_ERR_FORMAT, "line ends were changed");
+    ok(verdict(newer, 16) == GG_ERR_UNSUPPORTED &&
+           strstr(err.message, "version 2"),
+       "a later version");
+}
+
+/* ---- what must not be written ---- */
+
+static void
+test_writer(void)
+{
+    struct gg_logit_head head = head_of(GG_ENCODING_F32, false);
+    struct gg_logit_record r = vector_of(GG_ENCODING_F32);
+    struct gg_logit_writer *w = NULL;
+    int fd = pipe_holding("", 0);
+
+    head.n_vocab = 0;
+    ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_ERR_ARG && !w,
+       "no vocabulary");
+    head.n_vocab = 7;
+    ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_ERR_ARG,
+       "an end id that is not in it");
+    head.n_vocab = N;
+    ok(gg_logit_writer_new(-1, &head, &w, &err) == GG_ERR_IO,
+       "a descriptor that is none");
+    ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_OK, "a head");
+    r.n_logits--;
+    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "a vector too short");
+    r = vector_of(GG_ENCODING_SPARSE);
+    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "sparse where it is dense");
+    r.kind = GG_RECORD_HEAD;
+    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "a head as a record");
+    gg_logit_writer_free(w);
+    gg_logit_writer_free(NULL);
+    close(fd);
+}
+
+/* ---- the text of gg-eval --top ---- */
+
+static const char *
+read_text(const char *text)
+{
+    static char all[1024];
+    int fd = pipe_holding(text, strlen(text)), n = 0;
+    struct gg_logit_reader *reader;
+    struct gg_logit_record r;
+    enum gg_status st;
+
+    if (gg_logit_reader_new(fd, "in", &reader, &err) != GG_OK)
+        abort();
+    while ((st = gg_logit_read(reader, &r, &err)) == GG_OK) {
+        n += sprintf(all + n, "%s%d:", r.head.numbered ? "#" : "", r.kind);
+        if (r.kind == GG_RECORD_ERROR)
+            n += sprintf(all + n, "%llu %s", (unsigned long long)r.sequence,
+                         r.message);
+        else if (r.kind == GG_RECORD_LOGITS)
+            n += sprintf(all + n, "%llu@%llu", (unsigned long long)r.sequence,
+                         (unsigned long long)r.position);
+        for (size_t i = 0; r.kind == GG_RECORD_LOGITS && i < r.n_logits; i++)
+            n += sprintf(all + n, " %ld=%g", (long)r.logit_ids[i], r.logits[i]);
+        n += sprintf(all + n, "|");
     }
+    sprintf(all + n, "%s", st == GG_EOF ? "eof" : err.message);
+    gg_logit_reader_free(reader);
+    close(fd);
+    return all;
+}
+
+static void
+expect_text(const char *text, const char *want)
+{
+    const char *got = read_text(text);
+    bool same = strcmp(got, want) == 0;
+
+    if (!same)
+        printf("# got %s\n", got);
+    ok(same, want);
+}
+
+static void
+test_text(void)
+{
+    expect_text("-\t5\t1\t11\t-0.25\t,\n-\t5\t2\t67\t-1e1\t\\n\n\n",
+                "0:|1:0@5 11=-0.25 67=-10|4:|eof");
+    expect_text("3\t5\t1\t11\t-0.25\n\n4\t1\t1\t2\t-inf\tx\ty\n\n",
+                "#0:|#1:3@5 11=-0.25|#1:4@1 2=-inf|#4:|eof");
+    expect_text("3\t!went wrong\n3\t5\t1\t11\t0\n\n",
+                "#0:|#2:3 went wrong|#1:3@5 11=0|#4:|eof");
+    expect_text("-\t5\t1\t11\t-0.25\t,\n",
+                "0:|in: line 1: cut off in the middle of a record");
+    expect_text("-\t5\t1\t11\t-0.2",
+                "0:|in: line 1: cut off in the middle of a record");
+    expect_text("-\t5\t2\t11\t0\t,\n\n",
+                "0:|in: line 1: \"2\" is not the next rank");
+    expect_text("-\t5\t1\t11\t0\t,\n-\t6\t2\t1\t0\n\n",
+                "0:|in: line 2: \"6\" is not the record's position");
+    expect_text("1\t5\t1\t11\t0\n2\t5\t2\t1\t0\n\n",
+                "#0:|in: line 2: \"2\" is another sequence within a record");
+    expect_text("1\t5\t1\t11\t0\n\n-\t5\t1\t1\t0\n\n",
+                "#0:|#1:1@5 11=0|in: line 3: \"-\" is unlike the sequences "
+                "before");
+    expect_text("1\t5\t1\t2147483648\t0\n\n",
+                "#0:|in: line 1: \"2147483648\" is no token id");
+    expect_text("1\t5\t1\t1\tnan\n\n",
+                "#0:|in: line 1: \"nan\" is no log-probability");
+    expect_text("2026-11-20 Welcome\n",
+                "#0:|in: line 1: \"2026-11-20 Welcome\" is no sequence");
+    expect_text("15 5 1\n", "#0:|in: line 1: \"15 5 1\" is no sequence");
+    expect_text("15\t5\t1\n",
+                "#0:|in: line 1: \"15\\t5\\t1\" has not the fields of --top");
+}
+
+/* ---- no memory ---- */
+
+static void
+test_no_memory(void)
+{
+    size_t size;
+    uint8_t *data = member(GG_ENCODING_F16, &size);
+    struct gg_logit_head head = head_of(GG_ENCODING_F16, true);
+    int failed = 0, wrong = 0;
+
+    for (long n = 0; n < 40; n++) {
+        int fd = pipe_holding(data, size);
+        struct gg_logit_reader *reader = NULL;
+        struct gg_logit_writer *writer = NULL;
+        struct gg_logit_record r;
+        enum gg_status st;
+
+        mem_fail_after(n);
+        st = gg_logit_reader_new(fd, "in", &reader, &err);
+        while (st == GG_OK)
+            st = gg_logit_read(reader, &r, &err);
+        failed += st == GG_ERR_NOMEM;
+        wrong += st != GG_ERR_NOMEM && st != GG_EOF;
+        gg_logit_reader_free(reader);
+        mem_fail_after(n);
+        st = gg_logit_writer_new(fd, &head, &writer, &err);
+        wrong += st != GG_ERR_NOMEM && st != GG_OK;
+        gg_logit_writer_free(writer);
+        mem_fail_after(-1);
+        close(fd);
+    }
+    ok(wrong == 0 && failed > 5 && failed < 40, "each allocation may fail");
+    free(data);
 }
 
 int
 main(void)
 {
-    check_shapes();
-    check_types();
+    for (int e = GG_ENCODING_F32; e <= GG_ENCODING_SPARSE; e++) {
+        test_there_and_back((enum gg_vector_encoding)e, false);
+        test_there_and_back((enum gg_vector_encoding)e, true);
+        test_cut((enum gg_vector_encoding)e);
+        test_damaged((enum gg_vector_encoding)e);
+    }
+    test_hostile();
+    test_lengths();
+    test_kinds();
+    test_members();
+    test_stray();
+    test_writer();
+    test_text();
+    test_no_memory();
     return tap_done();
 }

@@ -1,0 +1,277 @@
+/* test_line.c - the token stream: what is read, refused, and written */
+#include <gg.h>
+#include <signal.h>
+
+#include "unit/stream_pipe.h"
+#include "unit/tap.h"
+
+static struct gg_error err;
+
+/* Shows a line as text that tells its parts. */
+static void
+show(char *out, size_t size, const struct gg_line *l)
+{
+    int n = l->numbered
+                ? snprintf(out, size, "%llu: ", (unsigned long long)l->sequence)
+                : snprintf(out, size, "-: ");
+
+    if (l->kind == GG_LINE_END)
+        snprintf(out + n, size - (size_t)n, "end");
+    else if (l->kind == GG_LINE_ERROR)
+        snprintf(out + n, size - (size_t)n, "error %s", l->message);
+    for (size_t i = 0; l->kind == GG_LINE_IDS && i < l->n_ids; i++)
+        n += snprintf(out + n, size - (size_t)n, "%ld,", (long)l->ids[i]);
+}
+
+/* All that the reader says of a text, in one string. */
+static const char *
+read_all(const char *text, size_t len, bool dripping)
+{
+    static char all[4096];
+    int fd = dripping ? pipe_dripping(text, len) : pipe_holding(text, len);
+    struct gg_line_reader *r;
+    struct gg_line line;
+    enum gg_status st;
+
+    all[0] = '\0';
+    if (gg_line_reader_new(fd, "in", &r, &err) != GG_OK)
+        return "no reader";
+    while ((st = gg_line_read(r, &line, &err)) == GG_OK) {
+        size_t used = strlen(all);
+
+        show(all + used, sizeof(all) - used, &line);
+        strcat(all, "|");
+    }
+    strcat(all, st == GG_EOF ? "eof" : err.message);
+    gg_line_reader_free(r);
+    close(fd);
+    return all;
+}
+
+static void
+expect(const char *text, size_t len, const char *want)
+{
+    char name[160];
+    const char *got = read_all(text, len, false);
+    bool same = strcmp(got, want) == 0;
+
+    snprintf(name, sizeof(name), "reads as %s", want);
+    if (!same)
+        printf("# got %s\n", got);
+    ok(same, name);
+}
+#define EXPECT(text, want) expect(text, sizeof(text) - 1, want)
+
+static void
+test_lines(void)
+{
+    EXPECT("", "eof");
+    EXPECT("1 2 3\n", "-: 1,2,3,|eof");
+    EXPECT("1 2 3", "-: 1,2,3,|eof");
+    EXPECT("1\n2\n", "-: 1,|-: 2,|eof");
+    EXPECT("\n", "-: |eof");
+    EXPECT("  7   8 \n", "-: 7,8,|eof");
+    EXPECT("007\n", "-: 7,|eof");
+    EXPECT("2147483647\n", "-: 2147483647,|eof");
+    EXPECT("!went wrong\twith a tab\n", "-: error went wrong\twith a tab|eof");
+    EXPECT("5\t1 2\n6\t3\n5\t\n6\t!bad\n",
+           "5: 1,2,|6: 3,|5: end|6: error bad|eof");
+    EXPECT("5\t  \n", "5: end|eof");
+    EXPECT("5\t!\n", "5: error |eof");
+    EXPECT("18446744073709551615\t1\n", "18446744073709551615: 1,|eof");
+}
+
+static void
+test_refused(void)
+{
+    EXPECT("1 x2\n", "in: line 1: \"x2\" is no token id");
+    EXPECT("1\n2 3y 4\n", "-: 1,|in: line 2: \"3y\" is no token id");
+    EXPECT("1 -2\n", "in: line 1: \"-2\" is no token id");
+    EXPECT("2147483648\n", "in: line 1: \"2147483648\" is no token id");
+    EXPECT("99999999999999999999999\n",
+           "in: line 1: \"99999999999999999999999\" is no token id");
+    EXPECT("1 2\r\n", "in: line 1: \"2\\r\" is no token id");
+    EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id");
+    EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id");
+    EXPECT("1 2\t3\n", "in: line 1: \"1 2\" is no sequence number");
+    EXPECT("\t3\n", "in: line 1: \"\" is no sequence number");
+    EXPECT("18446744073709551616\t1\n",
+           "in: line 1: \"18446744073709551616\" is no sequence number");
+    EXPECT("1\t2\t3\n", "in: line 1: \"2\\t3\" is no token id");
+    EXPECT("1\t2\n3\n",
+           "1: 2,|in: line 2: has no sequence number, unlike the lines before");
+    EXPECT("1\n3\t1\n",
+           "-: 1,|in: line 2: has a sequence number, unlike the lines before");
+    EXPECT("!a\0b\n", "in: line 1: \"a\\x00b\" has a NUL");
+}
+
+static void
+test_dripping(void)
+{
+    static const char text[] = "5\t1 22 333\n6\t!no\n5\t\n";
+
+    ok(strcmp(read_all(text, sizeof(text) - 1, true),
+              "5: 1,22,333,|6: error no|5: end|eof") == 0,
+       "bytes that come one by one");
+}
+
+/* A line is given as soon as it is whole, though no more has come. */
+static void
+test_at_once(void)
+{
+    struct gg_line_reader *r;
+    struct gg_line line;
+    int fd[2];
+    bool good = pipe(fd) == 0 && write(fd[1], "1 2\n3", 5) == 5 &&
+                gg_line_reader_new(fd[0], "in", &r, &err) == GG_OK;
+
+    alarm(10);
+    ok(good && gg_line_read(r, &line, &err) == GG_OK && line.n_ids == 2,
+       "a whole line while another has begun");
+    good = write(fd[1], "4\n", 2) == 2;
+    ok(good && gg_line_read(r, &line, &err) == GG_OK && line.n_ids == 1 &&
+           line.ids[0] == 34,
+       "then the other");
+    alarm(0);
+    gg_line_reader_free(r);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void
+nothing(int sig)
+{
+    (void)sig;
+}
+
+static void
+test_interrupted(void)
+{
+    struct sigaction act = { .sa_handler = nothing };
+    struct gg_line_reader *r;
+    struct gg_line line;
+    int fd[2];
+    bool good = pipe(fd) == 0 && write(fd[1], "1 ", 2) == 2 &&
+                gg_line_reader_new(fd[0], "in", &r, &err) == GG_OK;
+
+    sigaction(SIGALRM, &act, NULL);
+    alarm(1);
+    ok(good && gg_line_read(r, &line, &err) == GG_ERR_ABORTED,
+       "a signal ends the wait");
+    good = write(fd[1], "2\n", 2) == 2;
+    ok(good && gg_line_read(r, &line, &err) == GG_OK && line.n_ids == 2,
+       "and nothing of the line is lost");
+    gg_line_reader_free(r);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+static void
+test_watch(void)
+{
+    struct gg_line_reader *r;
+    struct gg_line line;
+    int in[2], out[2];
+    bool good = pipe(in) == 0 && pipe(out) == 0 &&
+                gg_line_reader_new(in[0], "in", &r, &err) == GG_OK;
+
+    gg_line_reader_watch(r, out[1]);
+    good = good && write(in[1], "1\n", 2) == 2;
+    ok(good && gg_line_read(r, &line, &err) == GG_OK, "somebody reads");
+    close(out[0]);
+    ok(gg_line_read(r, &line, &err) == GG_ERR_ABORTED, "nobody reads any more");
+    gg_line_reader_free(r);
+    close(in[0]);
+    close(in[1]);
+    close(out[1]);
+}
+
+static void
+test_long(void)
+{
+    size_t n = 300000, len = 0;
+    char *text = malloc(n * 8);
+    struct gg_line_reader *r;
+    struct gg_line line;
+    bool same;
+    int fd;
+
+    for (size_t i = 0; i < n; i++)
+        len += (size_t)sprintf(text + len, "%zu ", i);
+    text[len++] = '\n';
+    fd = pipe_holding(text, len);
+    same = gg_line_reader_new(fd, "in", &r, &err) == GG_OK &&
+           gg_line_read(r, &line, &err) == GG_OK && line.n_ids == n;
+    for (size_t i = 0; same && i < n; i++)
+        same = line.ids[i] == (int32_t)i;
+    ok(same, "a line of 2 MB");
+    gg_line_reader_free(r);
+    close(fd);
+    free(text);
+}
+
+/* ---- writing ---- */
+
+static void
+expect_written(const struct gg_line *line, const char *want)
+{
+    int fd = pipe_holding("", 0);
+    size_t size = 0;
+    char name[80];
+    uint8_t *got;
+
+    if (gg_line_write(fd, line, &err) != GG_OK)
+        printf("# %s\n", err.message);
+    got = pipe_contents(fd, &size);
+    ok(size == strlen(want) && memcmp(got, want, size) == 0,
+       gg_escape(name, sizeof(name), want, strlen(want)));
+    free(got);
+    close(fd);
+}
+
+static void
+test_write(void)
+{
+    static const int32_t ids[] = { 0, 15496, INT32_MAX }, bad[] = { -1 };
+    static int32_t many[1000];
+    struct gg_line l = { .kind = GG_LINE_IDS, .ids = ids, .n_ids = 3 };
+    char want[16000] = "";
+
+    expect_written(&l, "0 15496 2147483647\n");
+    l.numbered = true;
+    l.sequence = UINT64_MAX;
+    expect_written(&l, "18446744073709551615\t0 15496 2147483647\n");
+    l.last = true;
+    l.sequence = 7;
+    l.n_ids = 1;
+    expect_written(&l, "7\t0\n7\t\n");
+    expect_written(&(struct gg_line){ .kind = GG_LINE_END, .numbered = true },
+                   "0\t\n");
+    expect_written(
+        &(struct gg_line){ .kind = GG_LINE_ERROR, .message = "two\nlines" },
+        "!two lines\n");
+    for (int i = 0; i < 1000; i++) {
+        many[i] = INT32_MAX - i;
+        sprintf(want + strlen(want), "%ld%c", (long)many[i],
+                i < 999 ? ' ' : '\n');
+    }
+    expect_written(&(struct gg_line){ .ids = many, .n_ids = 1000 }, want);
+    l.ids = bad;
+    ok(gg_line_write(1, &l, &err) == GG_ERR_ARG, "a negative id");
+    ok(gg_line_write(-1, &(struct gg_line){ .n_ids = 0 }, &err) == GG_ERR_IO,
+       "a descriptor that is none");
+}
+
+int
+main(void)
+{
+    test_lines();
+    test_refused();
+    test_dripping();
+    test_at_once();
+    test_interrupted();
+    test_watch();
+    test_long();
+    test_write();
+    return tap_done();
+}
