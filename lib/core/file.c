@@ -20,8 +20,9 @@ io_error(struct gg_error *err, const char *path)
     return error_set(err, GG_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-static enum gg_status
-map_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
+enum gg_status
+file_map_fd(int fd, const char *path, struct file_map *out,
+            struct gg_error *err)
 {
     struct stat st;
     void *p;
@@ -50,7 +51,7 @@ file_map(const char *path, struct file_map *out, struct gg_error *err)
 
     if (fd < 0)
         return io_error(err, path);
-    st = map_fd(fd, path, out, err);
+    st = file_map_fd(fd, path, out, err);
     close(fd);
     return st;
 }

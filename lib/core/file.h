@@ -14,6 +14,10 @@ struct file_map {
 /* Maps a regular file for reading. Messages name `path`. */
 enum gg_status
 file_map(const char *path, struct file_map *out, struct gg_error *err);
+/* The same for an open file, which stays the caller's. */
+enum gg_status
+file_map_fd(int fd, const char *path, struct file_map *out,
+            struct gg_error *err);
 void
 file_unmap(struct file_map *map); /* takes an empty one */
 

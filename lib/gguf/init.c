@@ -1,5 +1,9 @@
 /* init.c - the public ways to open a GGUF file: contexts that own all */
+#include <config.h>
+
 #include "gguf/context.h"
+
+#include <sys/stat.h>
 
 #include "core/check.h"
 #include "core/log.h"
@@ -205,8 +209,39 @@ read_stream(void *stream, void *output, uint64_t offset, size_t len)
     return fread(output, 1, len, stream);
 }
 
+/* What remains of a regular file is mapped; the stream then stands behind
+ * what was read, as if it had been. */
+static struct gguf_context *
+init_from_map(FILE *file, off_t at, struct gguf_init_params params)
+{
+    struct gguf_context *ctx = NULL;
+    struct file_map map;
+    struct gg_error err;
+    enum gg_status st = file_map_fd(fileno(file), "stream", &map, &err);
+    size_t begin = (size_t)at, read;
+
+    if (st != GG_OK)
+        return report(NULL, st, &err);
+    begin = begin < map.size ? begin : map.size;
+    st = init((const char *)map.data + begin, map.size - begin, NULL, params,
+              &ctx, &err);
+    if (st == GG_OK) {
+        read = begin + ctx->data_offset;
+        if (params.ctx && !params.no_alloc)
+            read += extent(ctx);
+        fseeko(file, (off_t)(read < map.size ? read : map.size), SEEK_SET);
+    }
+    file_unmap(&map);
+    return report(ctx, st, &err);
+}
+
 struct gguf_context *
 gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
 {
+    struct stat st;
+    off_t at = fflush(file) == 0 ? ftello(file) : -1;
+
+    if (at >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
+        return init_from_map(file, at, params);
     return gguf_init_from_callback(read_stream, file, 0, SIZE_MAX / 2, params);
 }

@@ -162,15 +162,26 @@ test_other_ways_in(void)
     struct ggml_context *pool = NULL;
     struct gguf_context *g;
     FILE *f = fopen(path, "rb");
+    char command[80];
 
     put_small_file(&b);
     g = gguf_init_from_buffer(b.data, b.n, params);
     ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a buffer");
     gguf_free(g);
     g = gguf_init_from_file_ptr(f, params);
-    ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a stream");
+    ok(g && gguf_find_tensor(g, "b.weight") == 1 &&
+           (size_t)ftell(f) == gguf_get_data_offset(g),
+       "from a stream, which then stands at the data");
     gguf_free(g);
+    fseek(f, 1, SEEK_SET);
+    ok(!gguf_init_from_file_ptr(f, params), "and is read from where it stands");
     fclose(f);
+    snprintf(command, sizeof(command), "cat %s", path);
+    f = popen(command, "r");
+    g = gguf_init_from_file_ptr(f, params);
+    ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a pipe");
+    gguf_free(g);
+    pclose(f);
     g = gguf_init_from_callback(three_at_a_time, &b, 3, 1 << 20, params);
     ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a callback");
     gguf_free(g);
