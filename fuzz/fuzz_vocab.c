@@ -42,9 +42,10 @@ decode(const struct gg_vocab *v, const int32_t *ids, size_t n, unsigned flags,
        size_t *len)
 {
     struct gg_decode_state state = { .no_bos = true };
-    char *text = NULL;
-    size_t cap = 0;
+    size_t cap = 16;
+    char *text = malloc(cap);
 
+    check(text != NULL);
     *len = 0;
     for (size_t i = 0; i < n;) {
         size_t more;
@@ -74,7 +75,7 @@ comes_back(const struct gg_vocab *v, const char *text, size_t len,
     memcpy(want, text, len);
     if (v->kind == VOCAB_SPM) {
         len = unmark(want, len);
-        n_back = back ? unmark(back, n_back) : 0;
+        n_back = unmark(back, n_back);
     }
     check(n_back == len && (len == 0 || memcmp(back, want, len) == 0));
     free(want);

@@ -44,7 +44,7 @@ gg_vocab_decode(const struct gg_vocab *v, struct gg_decode_state *state,
         *state = next;
         if (len)
             memcpy(buf, p, len);
-    } else {
+    } else if (cap) {
         memcpy(buf, p, cap);
     }
     *n = len;
