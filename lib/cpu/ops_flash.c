@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/half.h"
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
@@ -178,17 +177,23 @@ block_rows(const struct cpu_task *t, const struct ggml_tensor *x,
     return floats;
 }
 
+/* A masked key does not count, whatever its score: what lies in a part of a
+ * cache that was never written may be no number. */
 static void
 adjust_scores(const struct cpu_task *t, const struct attention *a, float *s,
               const uint16_t *m, float slope, int64_t n)
 {
+    float mask[KEYS];
+
     t->k->scale(n, s, s, a->scale, 0);
     if (a->softcap != 0)
         for (int64_t j = 0; j < n; j++)
             s[j] = a->softcap * tanhf(s[j]);
-    if (m)
+    if (m) {
+        t->k->to_float[GGML_TYPE_F16](m, mask, n);
         for (int64_t j = 0; j < n; j++)
-            s[j] += slope * half_to_float(m[j]);
+            s[j] = mask[j] == -INFINITY ? mask[j] : s[j] + slope * mask[j];
+    }
     for (int64_t j = n; j < KEYS; j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
 }

@@ -2,7 +2,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/half.h"
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
@@ -21,26 +20,26 @@ cpu_alibi_slope(int64_t head, int64_t n, float max_bias)
                 -max_bias / 2 / (float)power * (float)(2 * (head - power) + 1));
 }
 
-/* y = x * scale + slope * mask */
+/* y = x * scale + slope * mask; what is masked does not count, even if it is
+ * no number. */
 static void
 score_row(const struct cpu_task *t, const struct ggml_tensor *dst,
           struct cpu_row r, float *y, const float *x)
 {
     const struct ggml_tensor *mask = dst->src[1];
-    float scale = tensor_get_f32(dst, 0), slope;
-    const char *m;
+    struct cpu_row of_mask = r;
+    const float *m;
+    float slope;
 
-    t->k->scale(dst->ne[0], y, x, scale, 0);
+    t->k->scale(dst->ne[0], y, x, tensor_get_f32(dst, 0), 0);
     if (!mask)
         return;
     slope = cpu_alibi_slope(r.i2, dst->ne[2], tensor_get_f32(dst, 1));
-    m = cpu_row_data(
-        mask, (struct cpu_row){ r.i1, r.i2 % mask->ne[2], r.i3 % mask->ne[3] });
+    of_mask.i2 %= mask->ne[2];
+    of_mask.i3 %= mask->ne[3];
+    m = cpu_load_row(t, mask, of_mask, cpu_row_buffer(t, dst, 1));
     for (int64_t i = 0; i < dst->ne[0]; i++)
-        y[i] +=
-            slope * (mask->type == GGML_TYPE_F16
-                         ? half_to_float(((const uint16_t *)(const void *)m)[i])
-                         : ((const float *)(const void *)m)[i]);
+        y[i] = m[i] == -INFINITY ? m[i] : y[i] + slope * m[i];
 }
 
 /* A row that is masked throughout becomes zero. */
@@ -83,7 +82,8 @@ supports_soft_max(const struct ggml_tensor *dst)
 
 const struct cpu_op cpu_op_soft_max = { .compute = compute_soft_max,
                                         .supports = supports_soft_max,
-                                        .cost = cpu_cost_exp };
+                                        .cost = cpu_cost_exp,
+                                        .work_size = cpu_rows_work_size };
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
 static void

@@ -1,0 +1,188 @@
+/* test_flash.c - attention in one pass against softmax in double precision;
+ * and that a query's answer depends on nothing beside it */
+#include "cpu_test.h"
+
+static float param_scale, param_bias, param_cap;
+
+static double
+slope(int64_t head, int64_t n)
+{
+    int64_t power = 1;
+
+    if (param_bias == 0)
+        return 1;
+    while (power * 2 <= n)
+        power *= 2;
+    return head < power
+               ? pow(2,
+                     -(double)param_bias * (double)(head + 1) / (double)power)
+               : pow(2, -(double)param_bias / 2 *
+                            (double)(2 * (head - power) + 1) / (double)power);
+}
+
+static double
+score(const struct ggml_tensor *t, int64_t key, int64_t head, int64_t token,
+      int64_t batch)
+{
+    const struct ggml_tensor *q = t->src[0], *k = t->src[1], *m = t->src[3];
+    int64_t group = q->ne[2] / k->ne[2];
+    double s = 0;
+
+    for (int64_t j = 0; j < q->ne[0]; j++)
+        s += test_at(q, j, token, head, batch) *
+             test_at(k, j, key, head / group, batch);
+    s *= (double)param_scale;
+    if (param_cap != 0)
+        s = (double)param_cap * tanh(s / (double)param_cap);
+    if (m)
+        s += slope(head, q->ne[2]) *
+             test_at(m, key, token, head % m->ne[2], batch % m->ne[3]);
+    return s;
+}
+
+static double
+truth(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
+      int64_t batch)
+{
+    const struct ggml_tensor *k = t->src[1], *v = t->src[2];
+    int64_t group = t->src[0]->ne[2] / v->ne[2];
+    double most = -INFINITY, total = 0, sum = 0;
+
+    for (int64_t j = 0; j < k->ne[1]; j++)
+        most = fmax(most, score(t, j, head, token, batch));
+    for (int64_t j = 0; j < k->ne[1]; j++) {
+        double p = exp(score(t, j, head, token, batch) - most);
+
+        if (!(p > 0))
+            continue;
+        total += p;
+        sum += p * test_at(v, i0, j, head / group, batch);
+    }
+    return total > 0 ? sum / total : 0;
+}
+
+/* A query sees the keys up to its own place: those before `past`, too. */
+static struct ggml_tensor *
+causal_mask(struct ggml_context *ctx, int64_t keys, int64_t tokens,
+            int64_t past)
+{
+    struct ggml_tensor *m =
+        ggml_new_tensor_2d(ctx, GGML_TYPE_F16, keys, tokens);
+
+    EACH_INDEX(m)
+    ggml_set_f32_nd(m, (int)i0, (int)i1, 0, 0,
+                    i0 > past + i1 ? -INFINITY
+                                   : -0.125f * (float)(past + i1 - i0));
+    return m;
+}
+
+static void
+test_case(int d, int e, int tokens, int keys, int heads, int kv_heads,
+          enum ggml_type type, const char *what)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q =
+        test_tensor(ctx, GGML_TYPE_F32, d, tokens, heads, 2);
+    struct ggml_tensor *k = test_tensor(ctx, type, d, keys, kv_heads, 2);
+    struct ggml_tensor *v = test_tensor(ctx, type, e, keys, kv_heads, 2);
+    struct ggml_tensor *m = causal_mask(ctx, keys, tokens, keys - tokens);
+    char name[100];
+
+    param_scale = 1.5f / sqrtf((float)d);
+    snprintf(name, sizeof(name), "%s, %s, d %d, %d queries, %d keys", what,
+             ggml_type_name(type), d, tokens, keys);
+    test_op(ctx,
+            ggml_flash_attn_ext(ctx, q, k, v, m, param_scale, param_bias,
+                                param_cap),
+            truth, 5e-6, name);
+    ggml_free(ctx);
+}
+
+/* The same query with more keys that are masked, among more queries, with
+ * more threads; masked keys hold NaN. */
+static void
+test_invariance(enum ggml_type type)
+{
+    enum {
+        D = 48,
+        KEYS = 100,
+        ROOM = 300,
+        TOKENS = 21,
+        HEADS = 4
+    };
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q =
+        test_tensor(ctx, GGML_TYPE_F32, D, TOKENS, HEADS, 1);
+    struct ggml_tensor *k = test_tensor(ctx, type, D, ROOM, 2, 1);
+    struct ggml_tensor *v = test_tensor(ctx, type, D, ROOM, 2, 1);
+    struct ggml_tensor *all, *one;
+    bool same = true;
+
+    for (int h = 0; h < 2; h++)
+        for (int i = KEYS; i < ROOM; i++)
+            for (int j = 0; j < D; j++) {
+                ggml_set_f32_nd(k, j, i, h, 0, NAN);
+                ggml_set_f32_nd(v, j, i, h, 0, NAN);
+            }
+    all = ggml_flash_attn_ext(ctx, q, k, v,
+                              causal_mask(ctx, ROOM, TOKENS, KEYS - TOKENS),
+                              0.2f, 0, 0);
+    test_run(ctx, all, 3);
+    for (int i = 0; i < TOKENS; i++) {
+        int keys = KEYS - TOKENS + 1 + i;
+        struct ggml_tensor *part = ggml_view_3d(ctx, q, D, 1, HEADS, q->nb[1],
+                                                q->nb[2], (size_t)i * q->nb[1]);
+
+        one = ggml_flash_attn_ext(
+            ctx, part, ggml_view_3d(ctx, k, D, keys, 2, k->nb[1], k->nb[2], 0),
+            ggml_view_3d(ctx, v, D, keys, 2, v->nb[1], v->nb[2], 0),
+            causal_mask(ctx, keys, 1, keys - 1), 0.2f, 0, 0);
+        test_run(ctx, one, 1);
+        same = same &&
+               memcmp(one->data, (char *)all->data + (size_t)i * all->nb[2],
+                      (size_t)one->nb[2]) == 0;
+    }
+    ok(same, "a query's answer is its own, whatever surrounds it");
+    ggml_free(ctx);
+}
+
+/* No key at all to be seen: zeros. */
+static void
+test_blind(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 32, 2, 1, 1);
+    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 32, 70, 1, 1);
+    struct ggml_tensor *m = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 70, 2);
+    struct ggml_tensor *t;
+    bool zero = true;
+
+    ggml_set_f32(m, -INFINITY);
+    t = ggml_flash_attn_ext(ctx, q, k, k, m, 1, 0, 0);
+    test_run(ctx, t, 1);
+    EACH_INDEX(t)
+    zero = zero && test_at(t, i0, i1, i2, i3) == 0;
+    ok(zero, "a query that sees nothing gets zeros");
+    ggml_free(ctx);
+}
+
+int
+main(void)
+{
+    test_case(64, 64, 1, 5, 4, 4, GGML_TYPE_F16, "few keys");
+    test_case(64, 64, 1, 200, 8, 2, GGML_TYPE_F16, "one query, groups");
+    test_case(40, 24, 7, 129, 6, 3, GGML_TYPE_F16, "odd sizes");
+    test_case(128, 128, 35, 64, 2, 1, GGML_TYPE_F32, "many queries");
+    test_case(32, 32, 3, 65, 2, 2, GGML_TYPE_BF16, "BF16");
+    test_case(64, 96, 4, 130, 4, 2, GGML_TYPE_Q8_0, "a quantised cache");
+    param_bias = 8;
+    test_case(32, 32, 5, 70, 6, 3, GGML_TYPE_F16, "ALiBi, six heads");
+    param_bias = 0;
+    param_cap = 3;
+    test_case(32, 32, 5, 70, 4, 4, GGML_TYPE_F32, "soft cap");
+    param_cap = 0;
+    test_invariance(GGML_TYPE_F16);
+    test_invariance(GGML_TYPE_F32);
+    test_blind();
+    return tap_done();
+}

@@ -1,0 +1,152 @@
+/* test_mul_mat.c - matrix products against double precision; and that an
+ * element does not depend on the columns, rows and threads beside it */
+#include "cpu_test.h"
+
+/* An activation as products with block weights see it: the nearest of 255
+ * steps over the block of 32. Which is nearest is decided in floats. */
+static double
+activation(const struct ggml_tensor *x, bool blocks, int64_t i0, int64_t i1,
+           int64_t i2, int64_t i3)
+{
+    float v = (float)test_at(x, i0, i1, i2, i3), most = 0;
+
+    if (!blocks)
+        return (double)v;
+    for (int64_t j = i0 / 32 * 32; j < i0 / 32 * 32 + 32; j++)
+        most = fmaxf(most, fabsf((float)test_at(x, j, i1, i2, i3)));
+    if (most == 0)
+        return 0;
+    return (double)rintf(v * (127 / most)) * (double)most / 127;
+}
+
+static double
+truth(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+      int64_t i3)
+{
+    const struct ggml_tensor *w = t->src[0], *x = t->src[1];
+    double sum = 0;
+
+    for (int64_t j = 0; j < w->ne[0]; j++)
+        sum += test_at(w, j, i0, i2 / (x->ne[2] / w->ne[2]),
+                       i3 / (x->ne[3] / w->ne[3])) *
+               activation(x, ggml_is_quantized(w->type), j, i1, i2, i3);
+    return sum;
+}
+
+static const enum ggml_type types[] = { GGML_TYPE_F32, GGML_TYPE_F16,
+                                        GGML_TYPE_BF16, GGML_TYPE_Q8_0,
+                                        GGML_TYPE_Q4_0 };
+
+static void
+test_shapes(enum ggml_type type)
+{
+    static const int shapes[][4] = { /* k, rows, columns, matrices */
+                                     { 32, 1, 1, 1 },   { 96, 5, 1, 1 },
+                                     { 64, 33, 2, 1 },  { 160, 50, 3, 2 },
+                                     { 512, 70, 7, 1 }, { 224, 19, 40, 1 }
+    };
+    char name[80];
+
+    for (int i = 0; i < 6; i++) {
+        const int *s = shapes[i];
+        struct ggml_context *ctx = test_context();
+        struct ggml_tensor *w = test_tensor(ctx, type, s[0], s[1], s[3], 1);
+        struct ggml_tensor *x =
+            test_tensor(ctx, GGML_TYPE_F32, s[0], s[2], 2 * s[3], 3);
+
+        snprintf(name, sizeof(name), "%s %d x %d, %d columns",
+                 ggml_type_name(type), s[0], s[1], s[2]);
+        test_op(ctx, ggml_mul_mat(ctx, w, x), truth, 6e-6, name);
+        ggml_free(ctx);
+    }
+}
+
+/* Odd lengths exist for floats only. */
+static void
+test_odd(enum ggml_type type)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *w = test_tensor(ctx, type, 45, 23, 1, 1);
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, 45, 5, 1, 1);
+    char name[80];
+
+    snprintf(name, sizeof(name), "%s of length 45", ggml_type_name(type));
+    test_op(ctx, ggml_mul_mat(ctx, w, x), truth, 3e-6, name);
+    ggml_free(ctx);
+}
+
+/* Keys of a cache: [d, heads, n] seen as [d, n, heads]; queries permuted. */
+static void
+test_strides(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 32, 4, 21, 1);
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 32, 8, 6, 1);
+    struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 32, 6, 4, 1);
+    struct ggml_tensor *tq = test_tensor(ctx, GGML_TYPE_F32, 6, 32, 4, 1);
+    struct ggml_tensor *kp = ggml_permute(ctx, k, 0, 2, 1, 3);
+
+    test_op(ctx, ggml_mul_mat(ctx, kp, ggml_permute(ctx, q, 0, 2, 1, 3)), truth,
+            3e-6, "permuted keys and queries, heads in groups");
+    test_op(ctx, ggml_mul_mat(ctx, kp, h), truth, 3e-6, "F16 times F16");
+    test_op(ctx, ggml_mul_mat(ctx, kp, ggml_transpose(ctx, tq)), truth, 3e-6,
+            "columns that are not contiguous");
+    ggml_free(ctx);
+}
+
+/* Each column by itself, and each row, gives the bits of the whole. */
+static void
+test_invariance(enum ggml_type type)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *w = test_tensor(ctx, type, 1024, 67, 1, 1);
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, 1024, 29, 1, 1);
+    struct ggml_tensor *whole = ggml_mul_mat(ctx, w, x);
+    bool same = true;
+    char name[80];
+
+    test_run(ctx, whole, 2);
+    for (int first = 0; first < 29; first++)
+        for (int n = 1; n <= 29 - first; n += n < 3 ? 1 : 5) {
+            struct ggml_tensor *part =
+                ggml_mul_mat(ctx, w,
+                             ggml_view_2d(ctx, x, 1024, n, x->nb[1],
+                                          (size_t)first * x->nb[1]));
+
+            test_run(ctx, part, 1 + n % 3);
+            same = same &&
+                   memcmp(part->data,
+                          (char *)whole->data + (size_t)first * whole->nb[1],
+                          ggml_nbytes(part)) == 0;
+        }
+    snprintf(name, sizeof(name), "%s: columns do not depend on each other",
+             ggml_type_name(type));
+    ok(same, name);
+    for (int first = 0; first < 67; first++) {
+        struct ggml_tensor *part = ggml_mul_mat(
+            ctx,
+            ggml_view_2d(ctx, w, 1024, 1, w->nb[1], (size_t)first * w->nb[1]),
+            x);
+
+        test_run(ctx, part, 1);
+        for (int j = 0; j < 29; j++)
+            same = same &&
+                   test_at(part, 0, j, 0, 0) == test_at(whole, first, j, 0, 0);
+    }
+    snprintf(name, sizeof(name), "%s: nor do rows", ggml_type_name(type));
+    ok(same, name);
+    ggml_free(ctx);
+}
+
+int
+main(void)
+{
+    for (int i = 0; i < 5; i++) {
+        test_shapes(types[i]);
+        test_invariance(types[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        test_odd(types[i]);
+    test_strides();
+    return tap_done();
+}

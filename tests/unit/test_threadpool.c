@@ -1,0 +1,221 @@
+/* test_threadpool.c - any number of threads gives the same bytes; plans, pools
+ * and the abort callback */
+#include "cpu_test.h"
+
+#include "cpu/threadpool.h"
+
+enum {
+    MAX_THREADS = 8
+};
+
+/* A graph with shared nodes and small ones in turn. */
+static struct ggml_tensor *
+build(struct ggml_context *ctx, int layers)
+{
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, 256, 9, 1, 1);
+
+    test_state = 7;
+    for (int i = 0; i < layers; i++) {
+        struct ggml_tensor *up = test_tensor(
+            ctx, i % 2 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16, 256, 512, 1, 1);
+        struct ggml_tensor *down =
+            test_tensor(ctx, GGML_TYPE_Q4_0, 512, 256, 1, 1);
+        struct ggml_tensor *cur = ggml_rms_norm(ctx, x, 1e-5f);
+
+        cur = ggml_silu(ctx, ggml_mul_mat(ctx, up, cur));
+        x = ggml_add(ctx, x, ggml_mul_mat(ctx, down, cur));
+    }
+    return x;
+}
+
+static struct ggml_threadpool *
+new_pool(int n)
+{
+    struct ggml_threadpool_params params = ggml_threadpool_params_default(n);
+
+    return ggml_threadpool_new(&params);
+}
+
+static enum ggml_status
+compute(struct ggml_cgraph *graph, struct ggml_threadpool *pool, int n,
+        ggml_abort_callback callback, void *data)
+{
+    struct ggml_cplan plan = ggml_graph_plan(graph, n, pool);
+    enum ggml_status status;
+
+    plan.work_data = malloc(plan.work_size + 1);
+    plan.abort_callback = callback;
+    plan.abort_callback_data = data;
+    status = ggml_graph_compute(graph, &plan);
+    free(plan.work_data);
+    return status;
+}
+
+static void
+test_same_bytes(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *out = build(ctx, 4);
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    void *first = malloc(ggml_nbytes(out));
+    char name[60];
+
+    ggml_build_forward_expand(graph, out);
+    compute(graph, NULL, 1, NULL, NULL);
+    memcpy(first, out->data, ggml_nbytes(out));
+    for (int n = 1; n <= MAX_THREADS; n++) {
+        struct ggml_threadpool *pool = new_pool(n);
+        bool same = true;
+
+        for (int i = 0; i < 20 && same; i++) {
+            memset(out->data, 0, ggml_nbytes(out));
+            same = compute(graph, pool, 1 + i % n, NULL, NULL) ==
+                       GGML_STATUS_SUCCESS &&
+                   memcmp(first, out->data, ggml_nbytes(out)) == 0;
+            if (i == 10)
+                ggml_threadpool_pause(pool);
+        }
+        snprintf(name, sizeof(name), "a pool of %d threads: the same bytes", n);
+        ok(same && ggml_threadpool_get_n_threads(pool) == n, name);
+        ggml_threadpool_free(pool);
+    }
+    free(first);
+    ggml_free(ctx);
+}
+
+/* Counts its calls; says "stop" from one on. */
+struct countdown {
+    int calls, stop_at;
+};
+
+static bool
+count(void *data)
+{
+    struct countdown *c = data;
+
+    return ++c->calls >= c->stop_at;
+}
+
+static void
+test_abort(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *out = build(ctx, 4);
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    bool stopped = true, finished = true;
+
+    ggml_build_forward_expand(graph, out);
+    for (int n = 1; n <= 4; n++) {
+        struct ggml_threadpool *pool = new_pool(n);
+
+        for (int at = 1; at < 20; at++) {
+            struct countdown c = { 0, at };
+
+            memset(out->data, 0x11, ggml_nbytes(out));
+            stopped =
+                stopped &&
+                compute(graph, pool, n, count, &c) == GGML_STATUS_ABORTED &&
+                c.calls == at && *(char *)out->data == 0x11;
+        }
+        for (int i = 0; i < 3; i++) {
+            struct countdown c = { 0, 1000 };
+
+            finished = finished && compute(graph, pool, n, count, &c) ==
+                                       GGML_STATUS_SUCCESS;
+        }
+        ggml_threadpool_free(pool);
+    }
+    ok(stopped, "a graph stops between nodes when told to");
+    ok(finished, "and the pool runs the next one");
+    ggml_free(ctx);
+}
+
+struct job {
+    int64_t seen[MAX_THREADS], taken[MAX_THREADS];
+    struct ggml_threadpool *pool;
+    int64_t total;
+};
+
+/* Each thread writes, meets, and reads what all have written. */
+static void
+meet(void *arg, int ith, int nth)
+{
+    struct job *job = arg;
+
+    for (int round = 1; round <= 200; round++) {
+        job->seen[ith] = round;
+        cpu_pool_barrier(job->pool, nth);
+        for (int i = 0; i < nth; i++)
+            if (job->seen[i] != round)
+                job->taken[ith] = -1000000;
+        cpu_pool_barrier(job->pool, nth);
+        while (cpu_pool_next(job->pool) < 50)
+            job->taken[ith]++;
+        cpu_pool_barrier(job->pool, nth);
+    }
+}
+
+static void
+test_barrier(void)
+{
+    bool good = true;
+
+    for (int n = 1; n <= MAX_THREADS; n++) {
+        struct job job = { .pool = new_pool(n) };
+        int64_t total = 0;
+
+        cpu_pool_run(job.pool, n, meet, &job);
+        for (int i = 0; i < n; i++)
+            total += job.taken[i];
+        good = good && total == 200 * 50;
+        ggml_threadpool_free(job.pool);
+    }
+    ok(good, "threads meet; work is handed out once");
+}
+
+static void
+test_backend(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *out = build(ctx, 2);
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    ggml_backend_t cpu = ggml_backend_cpu_init();
+    void *first = malloc(ggml_nbytes(out));
+    bool same = true;
+    struct countdown c = { 0, 3 };
+    ggml_backend_graph_plan_t plan;
+
+    ggml_build_forward_expand(graph, out);
+    ggml_backend_cpu_set_n_threads(cpu, 1);
+    ggml_backend_graph_compute(cpu, graph);
+    memcpy(first, out->data, ggml_nbytes(out));
+    for (int n = 2; n <= 4; n++) {
+        ggml_backend_cpu_set_n_threads(cpu, n);
+        ggml_backend_graph_compute(cpu, graph);
+        same = same && memcmp(first, out->data, ggml_nbytes(out)) == 0;
+    }
+    ok(same && ggml_backend_is_cpu(cpu), "the back end changes its threads");
+    ggml_backend_cpu_set_abort_callback(cpu, count, &c);
+    ok(ggml_backend_graph_compute(cpu, graph) == GGML_STATUS_ABORTED,
+       "the back end passes the abort callback on");
+    ggml_backend_cpu_set_abort_callback(cpu, NULL, NULL);
+    plan = ggml_backend_graph_plan_create(cpu, graph);
+    memset(out->data, 0, ggml_nbytes(out));
+    ok(ggml_backend_graph_plan_compute(cpu, plan) == GGML_STATUS_SUCCESS &&
+           memcmp(first, out->data, ggml_nbytes(out)) == 0,
+       "a plan that is kept computes the same");
+    ggml_backend_graph_plan_free(cpu, plan);
+    ggml_backend_free(cpu);
+    free(first);
+    ggml_free(ctx);
+}
+
+int
+main(void)
+{
+    test_barrier();
+    test_same_bytes();
+    test_abort();
+    test_backend();
+    return tap_done();
+}
