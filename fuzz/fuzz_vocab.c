@@ -51,8 +51,9 @@ decode(const struct gg_vocab *v, const int32_t *ids, size_t n, unsigned flags,
         size_t more;
 
         check(ids[i] >= 0 && ids[i] < gg_vocab_size(v));
-        check(gg_vocab_decode(v, &state, ids[i], flags, text + *len, cap - *len,
-                              &more, NULL) == GG_OK);
+        check(gg_vocab_decode(v, &state, ids[i], flags,
+                              text ? text + *len : NULL, cap - *len, &more,
+                              NULL) == GG_OK);
         if (more > cap - *len) {
             text = realloc(text, cap = 2 * cap + more);
             check(text != NULL);
