@@ -52,7 +52,7 @@ bucket(const struct sequences *s, uint64_t number)
 }
 
 static struct sequence *
-find(const struct sequences *s, uint64_t number)
+find_sequence(const struct sequences *s, uint64_t number)
 {
     struct sequence *q = *bucket(s, number);
 
@@ -136,7 +136,7 @@ sequences_take_slot(struct sequences *s, struct sequence *q)
 struct sequence *
 sequences_use(struct sequences *s, uint64_t number)
 {
-    struct sequence *q = find(s, number);
+    struct sequence *q = find_sequence(s, number);
 
     if (q) {
         unlink_use(s, q);
@@ -191,7 +191,7 @@ sequences_add_ids(struct sequences *s, struct sequence *q, const int32_t *ids,
 void
 sequences_close(struct sequences *s, uint64_t number)
 {
-    struct sequence *q = find(s, number);
+    struct sequence *q = find_sequence(s, number);
 
     if (q)
         destroy(s, q);
