@@ -5,13 +5,19 @@
 
 #include "core/mem.h"
 #include "vocab/bpe.h"
+#include "vocab/cache.h"
 #include "vocab/spm.h"
 #include "vocab/vocab.h"
+
+enum {
+    LONG_TEXT = 1 << 14, /* bytes that are worth a cache of words */
+};
 
 /* One call of gg_vocab_encode(). What short words need is here; memory is
  * asked for only by long ones, and kept for the next. */
 struct encoder {
     const struct gg_vocab *v;
+    struct cache_word *cache; /* or NULL, for short texts */
     int32_t *ids;
     size_t cap, n; /* n may exceed cap: the rest is only counted */
     struct merge_symbol symbols[MERGE_SHORT];
@@ -96,7 +102,7 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len,
 
 /* Most words are tokens. That merging makes them so is found out once. */
 static enum gg_status
-encode_word(struct encoder *e, const uint8_t *p, size_t len)
+look_up_word(struct encoder *e, const uint8_t *p, size_t len)
 {
     int32_t id = vocab_find_piece(e->v, p, len);
     _Atomic uint8_t *whole = id < 0 ? NULL : &e->v->whole[id];
@@ -118,6 +124,29 @@ encode_word(struct encoder *e, const uint8_t *p, size_t len)
         atomic_store_explicit(whole, n == 1 ? VOCAB_WHOLE_YES : VOCAB_WHOLE_NO,
                               memory_order_relaxed);
     return GG_OK;
+}
+
+static enum gg_status
+encode_word(struct encoder *e, const uint8_t *p, size_t len)
+{
+    struct cache_word *w;
+    size_t before = e->n;
+    enum gg_status st;
+
+    if (!e->cache || len > CACHE_BYTES)
+        return look_up_word(e, p, len);
+    if (cache_find(e->cache, p, len, &w)) {
+        for (size_t i = 0; i < w->n; i++)
+            emit(e, w->ids[i]);
+        return GG_OK;
+    }
+    st = look_up_word(e, p, len);
+    w->n = (uint8_t)(e->n - before);
+    if (st == GG_OK && e->n - before <= CACHE_IDS && e->n <= e->cap)
+        memcpy(w->ids, e->ids + before, w->n * sizeof(*w->ids));
+    else
+        w->len = 0;
+    return st;
 }
 
 static enum gg_status
@@ -239,7 +268,10 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
                              "the vocabulary has no BOS token");
         emit(&e, v->bos);
     }
+    if (len >= LONG_TEXT)
+        e.cache = mem_array(CACHE_WORDS, sizeof(*e.cache));
     st = encode_text(&e, (const uint8_t *)text, len, flags);
+    mem_free(e.cache);
     mem_free(e.long_symbols);
     mem_free(e.room);
     mem_free(e.text);
