@@ -1,12 +1,14 @@
 #!/bin/sh
-# The library exports exactly the functions that its public headers declare.
+# The library exports exactly the functions that its public headers declare:
+# what stands between GG_API or GGML_API and a semicolon.
 so=$1
 shift
 t=$(mktemp -d) || exit 99
 trap 'rm -rf "$t"' EXIT
-cat "$@" | sed -n 's/^GG[A-Z_(0-9, )]*API //p;/^\(gg\|ggml\|gguf\)_[a-z0-9_]*(/p' |
-    grep -v '^typedef' |
-    sed -n 's/^\(.*[ *]\)\{0,1\}\(\(gg\|ggml\|gguf\)_[a-z0-9_]*\)(.*/\2/p' |
+cat "$@" | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' -e '/^#/d' |
+    tr '\n' ' ' | tr ';' '\n' |
+    sed -n 's/.*GG\(ML\)\{0,1\}_API //p' |
+    sed -n 's/^[^(]*\<\(\(gg\|ggml\|gguf\)_[a-z0-9_]*\) *(.*/\1/p' |
     sort -u >"$t/declared"
 nm -D --defined-only "$so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' |
     sort -u >"$t/exported"
