@@ -25,9 +25,11 @@ static const char help[] =
     "      --top-p P    keep those that together have P (default 0.95)\n"
     "      --min-p P    keep those with P of the likeliest's (default 0)\n"
     "      --greedy     the same as --temp 0\n"
-    "  -o FILE          write there, whole or not at all\n"
-    "  -v               say which seed is used\n"
-    "  -q               say nothing but errors\n"
+    "  -f, --file FILE  read from FILE\n"
+    "  -o, --output FILE\n"
+    "                   write there, whole or not at all\n"
+    "  -v, --verbose    say which seed is used\n"
+    "  -q, --quiet      say nothing but errors\n"
     "  -h, --help       print this\n"
     "  -V, --version    print the version\n";
 
@@ -59,7 +61,11 @@ enum {
 };
 
 static const struct option long_options[] = {
+    { "file", required_argument, NULL, 'f' },
+    { "output", required_argument, NULL, 'o' },
+    { "quiet", no_argument, NULL, 'q' },
     { "seed", required_argument, NULL, 's' },
+    { "verbose", no_argument, NULL, 'v' },
     { "temp", required_argument, NULL, OPT_TEMP },
     { "top-k", required_argument, NULL, OPT_TOP_K },
     { "top-p", required_argument, NULL, OPT_TOP_P },
@@ -96,6 +102,9 @@ set_option(struct options *o, int c)
     case OPT_GREEDY:
         o->sampler.temperature = 0;
         break;
+    case 'f':
+        o->input = optarg;
+        break;
     case 'o':
         o->output = optarg;
         break;
@@ -118,12 +127,12 @@ parse(int argc, char **argv, struct options *o)
     int c;
 
     o->sampler = gg_sampler_params_default();
-    while ((c = cli_getopt(argc, argv, "n:s:o:vqhV", long_options)) != -1)
+    while ((c = cli_getopt(argc, argv, "n:s:f:o:vqhV", long_options)) != -1)
         set_option(o, c);
+    if (argc - optind > (o->input ? 0 : 1))
+        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
-        o->input = argv[optind++];
-    if (optind < argc)
-        cli_misuse("more than one file: %s", argv[optind]);
+        o->input = argv[optind];
 }
 
 /* 32 bits: easy to type again. */

@@ -501,6 +501,69 @@ test_text(void)
                 "#0:|in: line 1: \"15\\t5\\t1\" has not the fields of --top");
 }
 
+/* ---- what gg-stream(5) shows ---- */
+
+/* The bytes of the page's lines that are nothing but bytes. */
+static size_t
+documented(uint8_t *out, size_t cap)
+{
+    const char *top = getenv("top_srcdir");
+    char path[4096], line[256];
+    size_t n = 0;
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/man/gg-stream.5", top ? top : "..");
+    f = fopen(path, "r");
+    while (f && fgets(line, sizeof(line), f)) {
+        const char *s = line;
+        unsigned byte;
+        int used = 0;
+
+        if (strspn(line, "0123456789abcdef ") != strlen(line) - 1 ||
+            line[2] != ' ')
+            continue;
+        for (; n < cap && sscanf(s, "%2x%n", &byte, &used) == 1; s += used)
+            out[n++] = (uint8_t)byte;
+    }
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void
+test_manual(void)
+{
+    static const int32_t end = 2, chunk = 7;
+    static const float values[] = { 0, 1, -1 };
+    struct gg_logit_head head = { .n_vocab = 3,
+                                  .fingerprint = UINT64_C(0x0123456789abcdef),
+                                  .eog_ids = &end,
+                                  .n_eog = 1,
+                                  .writer = "gg" };
+    struct gg_logit_record r = { .kind = GG_RECORD_LOGITS,
+                                 .position = 1,
+                                 .ids = &chunk,
+                                 .n_ids = 1,
+                                 .logits = values,
+                                 .n_logits = 3 };
+    int fd = pipe_holding("", 0);
+    struct gg_logit_writer *w;
+    uint8_t want[1024], *got;
+    size_t n = documented(want, sizeof(want)), size;
+
+    if (gg_logit_writer_new(fd, &head, &w, &err) != GG_OK ||
+        gg_logit_write(w, &r, &err) != GG_OK)
+        abort();
+    r.kind = GG_RECORD_END;
+    if (gg_logit_write(w, &r, &err) != GG_OK)
+        abort();
+    got = pipe_contents(fd, &size);
+    ok(n == size && memcmp(got, want, n) == 0, "the manual's member");
+    free(got);
+    gg_logit_writer_free(w);
+    close(fd);
+}
+
 /* ---- no memory ---- */
 
 static void
@@ -552,6 +615,7 @@ main(void)
     test_stray();
     test_writer();
     test_text();
+    test_manual();
     test_no_memory();
     return tap_done();
 }
