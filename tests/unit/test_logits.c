@@ -507,12 +507,12 @@ test_text(void)
 static size_t
 documented(uint8_t *out, size_t cap)
 {
-    const char *top = getenv("top_srcdir");
+    const char *folder = getenv("top_srcdir");
     char path[4096], line[256];
     size_t n = 0;
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/man/gg-stream.5", top ? top : "..");
+    snprintf(path, sizeof(path), "%s/man/gg-stream.5", folder ? folder : "..");
     f = fopen(path, "r");
     while (f && fgets(line, sizeof(line), f)) {
         const char *s = line;
