@@ -154,11 +154,11 @@ ggml_backend_alloc_ctx_tensors_from_buft(struct ggml_context *ctx,
         return NULL;
     while (t && done)
         done = add_range(ctx, buft, &t, &all);
-    if (!done)
-        undo(ctx, &all);
-    else
+    if (done)
         result =
             all.n == 1 ? all.array[0] : backend_multi_buffer(all.array, all.n);
+    if (!result)
+        undo(ctx, &all);
     mem_free(all.array);
     return result;
 }

@@ -223,16 +223,12 @@ backend_multi_buffer(ggml_backend_buffer_t *buffers, size_t n)
 {
     struct multi_buffer *m = mem_zalloc(sizeof(*m) + n * sizeof(*buffers));
 
+    if (!m)
+        return NULL;
     for (size_t i = 0; i < n; i++) {
-        if (!m) {
-            ggml_backend_buffer_free(buffers[i]);
-            continue;
-        }
         m->base.size += buffers[i]->size;
         m->part[i] = buffers[i];
     }
-    if (!m)
-        return NULL;
     m->base.iface = &multi_iface;
     m->base.buft = buffers[0]->buft;
     m->n = n;

@@ -12,7 +12,7 @@ backend_buffer_of(const struct ggml_tensor *t)
 }
 
 /* Several buffers of one type as one, to be freed, cleared and marked
- * together. Takes the n buffers, and frees them when it fails (NULL). */
+ * together, which makes it their owner. NULL: no memory. */
 ggml_backend_buffer_t
 backend_multi_buffer(ggml_backend_buffer_t *buffers, size_t n);
 

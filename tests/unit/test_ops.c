@@ -1,0 +1,271 @@
+/* test_ops.c - what op builders record: shapes, sources, parameters */
+#include <ggml.h>
+#include <setjmp.h>
+#include <string.h>
+
+#include "tap.h"
+#include "tensor/tensor.h"
+
+static struct ggml_context *ctx;
+
+static struct ggml_tensor *
+f32(int64_t ne0, int64_t ne1, int64_t ne2, int64_t ne3)
+{
+    return ggml_new_tensor_4d(ctx, GGML_TYPE_F32, ne0, ne1, ne2, ne3);
+}
+
+static struct ggml_tensor *
+typed(enum ggml_type type, int64_t ne0, int64_t ne1, int64_t ne2)
+{
+    return ggml_new_tensor_3d(ctx, type, ne0, ne1, ne2);
+}
+
+static bool
+is(const struct ggml_tensor *t, enum ggml_op op, const struct ggml_tensor *a,
+   const struct ggml_tensor *b)
+{
+    return t->op == op && t->src[0] == a && t->src[1] == b;
+}
+
+static bool
+shape(const struct ggml_tensor *t, enum ggml_type type, int64_t ne0,
+      int64_t ne1, int64_t ne2, int64_t ne3)
+{
+    return t->type == type && t->ne[0] == ne0 && t->ne[1] == ne1 &&
+           t->ne[2] == ne2 && t->ne[3] == ne3;
+}
+
+/* Misuse ends in ggml_abort(); its callback gets us back here. */
+static jmp_buf back;
+
+static void
+jump(const char *message)
+{
+    (void)message;
+    longjmp(back, 1);
+}
+
+#define ABORTS(expression)                                                     \
+    (ggml_set_abort_callback(jump),                                            \
+     setjmp(back) ? true : ((void)(expression), false))
+
+static void
+arithmetic(void)
+{
+    struct ggml_tensor *a = f32(8, 6, 4, 2), *b = f32(8, 1, 2, 1), *t;
+
+    t = ggml_add(ctx, a, b);
+    ok(is(t, GGML_OP_ADD, a, b) && shape(t, GGML_TYPE_F32, 8, 6, 4, 2) &&
+           !t->view_src,
+       "add repeats its second source");
+    t = ggml_mul_inplace(ctx, a, b);
+    ok(is(t, GGML_OP_MUL, a, b) && t->view_src == a, "in place is a view");
+    ok(is(ggml_sub(ctx, a, b), GGML_OP_SUB, a, b) &&
+           is(ggml_div(ctx, a, b), GGML_OP_DIV, a, b) &&
+           is(ggml_sqr(ctx, a), GGML_OP_SQR, a, NULL) &&
+           is(ggml_sqrt(ctx, a), GGML_OP_SQRT, a, NULL),
+       "sub, div, sqr, sqrt");
+    ok(shape(ggml_sum_rows(ctx, a), GGML_TYPE_F32, 1, 6, 4, 2), "sum_rows");
+    t = ggml_repeat(ctx, b, a);
+    ok(is(t, GGML_OP_REPEAT, b, NULL) && shape(t, GGML_TYPE_F32, 8, 6, 4, 2),
+       "repeat takes the shape of its model");
+    t = ggml_scale_bias(ctx, a, 2, 3);
+    ok(is(t, GGML_OP_SCALE, a, NULL) && tensor_get_f32(t, 0) == 2 &&
+           tensor_get_f32(t, 1) == 3,
+       "scale records factor and summand");
+    t = ggml_clamp(ctx, a, -1, 1);
+    ok(t->op == GGML_OP_CLAMP && t->view_src == a &&
+           tensor_get_f32(t, 0) == -1 && tensor_get_f32(t, 1) == 1,
+       "clamp works in place");
+    ok(ABORTS(ggml_add(ctx, a, f32(3, 1, 1, 1))), "shapes that do not fit");
+    ok(ABORTS(ggml_repeat_4d(ctx, a, 12, 6, 4, 2)), "repeats that do not fit");
+}
+
+static void
+activations(void)
+{
+    struct ggml_tensor *a = f32(8, 3, 1, 1), *b = f32(8, 3, 1, 1), *t;
+
+    t = ggml_gelu(ctx, a);
+    ok(is(t, GGML_OP_UNARY, a, NULL) &&
+           ggml_get_unary_op(t) == GGML_UNARY_OP_GELU &&
+           strcmp(ggml_op_desc(t), "GELU") == 0,
+       "an activation records which one");
+    t = ggml_swiglu(ctx, a);
+    ok(is(t, GGML_OP_GLU, a, NULL) && shape(t, GGML_TYPE_F32, 4, 3, 1, 1) &&
+           ggml_get_glu_op(t) == GGML_GLU_OP_SWIGLU && t->op_params[1] == 0,
+       "a gate halves the rows");
+    t = ggml_glu(ctx, a, GGML_GLU_OP_GEGLU, true);
+    ok(ggml_get_glu_op(t) == GGML_GLU_OP_GEGLU && t->op_params[1] == 1,
+       "a gate may be swapped");
+    t = ggml_swiglu_split(ctx, a, b);
+    ok(is(t, GGML_OP_GLU, a, b) && shape(t, GGML_TYPE_F32, 8, 3, 1, 1),
+       "a split gate keeps the shape");
+    ok(ABORTS(ggml_swiglu_split(ctx, a, f32(8, 4, 1, 1))),
+       "a split gate of two shapes");
+}
+
+static void
+products(void)
+{
+    struct ggml_tensor *w = typed(GGML_TYPE_Q4_0, 64, 10, 2), *t;
+    struct ggml_tensor *x = f32(64, 5, 6, 3), *eps;
+
+    t = ggml_mul_mat(ctx, w, x);
+    ok(is(t, GGML_OP_MUL_MAT, w, x) && shape(t, GGML_TYPE_F32, 10, 5, 6, 3),
+       "a product has the rows of both");
+    ggml_mul_mat_set_prec(t, GGML_PREC_F32);
+    ok(t->op_params[0] == GGML_PREC_F32, "its precision");
+    ok(ABORTS(ggml_mul_mat(ctx, w, f32(32, 5, 1, 1))), "rows of two lengths");
+    ok(ABORTS(ggml_mul_mat(ctx, typed(GGML_TYPE_F32, 64, 10, 4), x)),
+       "planes that do not divide");
+    ok(ABORTS(ggml_mul_mat(ctx, ggml_transpose(ctx, x), f32(5, 1, 6, 3))),
+       "a transposed first factor");
+    eps = ggml_rms_norm(ctx, x, 1e-5f);
+    ok(is(eps, GGML_OP_RMS_NORM, x, NULL) && tensor_get_f32(eps, 0) == 1e-5f &&
+           is(ggml_norm(ctx, x, 1e-5f), GGML_OP_NORM, x, NULL),
+       "norms record epsilon");
+}
+
+static void
+attention(void)
+{
+    struct ggml_tensor *a = f32(7, 5, 4, 1), *t;
+    struct ggml_tensor *mask = typed(GGML_TYPE_F16, 7, 8, 1);
+    struct ggml_tensor *q = f32(16, 5, 4, 1), *k, *v;
+
+    t = ggml_diag_mask_inf(ctx, a, 2);
+    ok(is(t, GGML_OP_DIAG_MASK_INF, a, NULL) && t->op_params[0] == 2,
+       "the mask's start");
+    t = ggml_soft_max_ext(ctx, a, mask, 0.5f, 8);
+    ok(is(t, GGML_OP_SOFT_MAX, a, mask) && tensor_get_f32(t, 0) == 0.5f &&
+           tensor_get_f32(t, 1) == 8,
+       "softmax records factor and bias");
+    ok(ABORTS(ggml_soft_max_ext(ctx, a, NULL, 1, 8)), "a bias without a mask");
+    ok(ABORTS(ggml_soft_max_ext(ctx, f32(6, 1, 1, 1), mask, 1, 0)),
+       "a mask of another width");
+    k = typed(GGML_TYPE_F16, 16, 7, 2);
+    v = typed(GGML_TYPE_F16, 16, 7, 2);
+    t = ggml_flash_attn_ext(ctx, q, k, v, mask, 0.25f, 0, 30);
+    ok(is(t, GGML_OP_FLASH_ATTN_EXT, q, k) && t->src[2] == v &&
+           t->src[3] == mask && shape(t, GGML_TYPE_F32, 16, 4, 5, 1) &&
+           tensor_get_f32(t, 0) == 0.25f && tensor_get_f32(t, 2) == 30,
+       "attention has heads before tokens");
+    ggml_flash_attn_ext_set_prec(t, GGML_PREC_F32);
+    ok(ggml_flash_attn_ext_get_prec(t) == GGML_PREC_F32 &&
+           t->op_params[3] == GGML_PREC_F32,
+       "attention's precision");
+}
+
+static void
+rope(void)
+{
+    struct ggml_tensor *a = f32(16, 4, 5, 1), *t;
+    struct ggml_tensor *pos = typed(GGML_TYPE_I32, 5, 1, 1);
+    struct ggml_tensor *factors = f32(8, 1, 1, 1);
+
+    t = ggml_rope_ext(ctx, a, pos, factors, 16, GGML_ROPE_TYPE_NEOX, 4096, 1e6f,
+                      0.5f, 1, 2, 32, 3);
+    ok(is(t, GGML_OP_ROPE, a, pos) && t->src[2] == factors, "rope's sources");
+    ok(t->op_params[0] == 0 && t->op_params[1] == 16 && t->op_params[2] == 2 &&
+           t->op_params[3] == 0 && t->op_params[4] == 4096,
+       "rope's integers");
+    ok(tensor_get_f32(t, 5) == 1e6f && tensor_get_f32(t, 6) == 0.5f &&
+           tensor_get_f32(t, 7) == 1 && tensor_get_f32(t, 8) == 2 &&
+           tensor_get_f32(t, 9) == 32 && tensor_get_f32(t, 10) == 3,
+       "rope's floats");
+    ok(!t->op_params[11] && !t->op_params[14] && !t->op_params[15],
+       "rope has no sections");
+    t = ggml_rope(ctx, a, pos, 8, 0);
+    ok(tensor_get_f32(t, 5) == 10000 && tensor_get_f32(t, 6) == 1 &&
+           tensor_get_f32(t, 7) == 0 && tensor_get_f32(t, 8) == 1 && !t->src[2],
+       "plain rope");
+    ok(ABORTS(ggml_rope(ctx, a, typed(GGML_TYPE_I32, 4, 1, 1), 8, 0)),
+       "a position for each token");
+    ok(ABORTS(ggml_rope(ctx, a, pos, 8, 1)), "a mode that was removed");
+}
+
+static void
+copies(void)
+{
+    struct ggml_tensor *a = f32(8, 6, 1, 1), *b = f32(48, 1, 1, 1), *t;
+    struct ggml_tensor *ids = typed(GGML_TYPE_I32, 3, 1, 1);
+
+    ggml_set_name(a, "a");
+    ggml_set_name(b, "b");
+    t = ggml_cpy(ctx, a, b);
+    ok(is(t, GGML_OP_CPY, a, b) && t->view_src == b &&
+           strcmp(t->name, "b (copy of a)") == 0,
+       "a copy is a view of where it goes");
+    t = ggml_cast(ctx, a, GGML_TYPE_F16);
+    ok(is(t, GGML_OP_CPY, a, t) && shape(t, GGML_TYPE_F16, 8, 6, 1, 1),
+       "a cast goes to itself");
+    t = ggml_cont_2d(ctx, ggml_transpose(ctx, a), 4, 12);
+    ok(t->op == GGML_OP_CONT && shape(t, GGML_TYPE_F32, 4, 12, 1, 1),
+       "cont may change the shape");
+    ok(ABORTS(ggml_cont_2d(ctx, a, 4, 11)), "but not the number of elements");
+    t = ggml_concat(ctx, a, f32(8, 2, 1, 1), 1);
+    ok(t->op == GGML_OP_CONCAT && t->op_params[0] == 1 && t->ne[1] == 8,
+       "concat along a dimension");
+    t = ggml_get_rows(ctx, typed(GGML_TYPE_Q8_0, 32, 9, 1), ids);
+    ok(t->op == GGML_OP_GET_ROWS && shape(t, GGML_TYPE_F32, 32, 3, 1, 1),
+       "rows come out as floats");
+    t = ggml_set_rows(ctx, typed(GGML_TYPE_F16, 8, 9, 1), f32(8, 3, 1, 1), ids);
+    ok(t->op == GGML_OP_SET_ROWS && t->src[1] == ids &&
+           t->view_src == t->src[2] && shape(t, GGML_TYPE_F16, 8, 9, 1, 1),
+       "set_rows is a view of what it changes");
+    ok(ABORTS(ggml_get_rows(ctx, a, b)), "row numbers are integers");
+}
+
+static void
+views(void)
+{
+    struct ggml_tensor *a = f32(8, 6, 2, 1), *t;
+    int32_t axes[] = { 2, 0, 1, 3 };
+    size_t offset;
+
+    t = ggml_view_3d(ctx, a, 4, 3, 2, a->nb[1], a->nb[2], 32);
+    memcpy(&offset, t->op_params, sizeof(offset));
+    ok(is(t, GGML_OP_VIEW, a, NULL) && offset == 32 && t->nb[3] == 2 * a->nb[2],
+       "a view records its offset");
+    t = ggml_permute(ctx, a, 2, 0, 1, 3);
+    ok(is(t, GGML_OP_PERMUTE, a, NULL) &&
+           memcmp(t->op_params, axes, sizeof(axes)) == 0,
+       "a permutation records its axes");
+    ok(is(ggml_reshape_2d(ctx, a, 16, 6), GGML_OP_RESHAPE, a, NULL) &&
+           is(ggml_transpose(ctx, a), GGML_OP_TRANSPOSE, a, NULL),
+       "reshape, transpose");
+    ok(ABORTS(ggml_permute(ctx, a, 0, 0, 1, 2)), "axes that repeat");
+    ok(ABORTS(ggml_reshape_1d(ctx, a, 95)), "a reshape that loses elements");
+    ok(ABORTS(ggml_reshape_1d(ctx, ggml_transpose(ctx, a), 96)),
+       "a reshape of what is not contiguous");
+    ok(ABORTS(ggml_view_1d(ctx, a, 8, 96 * 4 - 28)), "a view past the end");
+    ok(ABORTS(ggml_new_tensor_1d(ctx, GGML_TYPE_Q4_0, 33)), "half a block");
+    ok(ABORTS(ggml_new_tensor_2d(ctx, GGML_TYPE_F32, INT64_MAX, 9)),
+       "a shape that overflows");
+    ok(ABORTS(ggml_new_tensor_1d(ctx, (enum ggml_type)4, 32)),
+       "a type that was removed");
+}
+
+int
+main(void)
+{
+    ctx = ggml_init(
+        (struct ggml_init_params){ .mem_size = 1 << 20, .no_alloc = true });
+    arithmetic();
+    activations();
+    products();
+    attention();
+    rope();
+    copies();
+    views();
+    ok(strcmp(ggml_op_name(GGML_OP_MUL_MAT), "MUL_MAT") == 0 &&
+           strcmp(ggml_op_symbol(GGML_OP_MUL_MAT), "X*Y") == 0 &&
+           strcmp(ggml_op_name(GGML_OP_GLU), "GLU") == 0 &&
+           strcmp(ggml_unary_op_name(GGML_UNARY_OP_TRUNC), "TRUNC") == 0 &&
+           strcmp(ggml_glu_op_name(GGML_GLU_OP_GEGLU_QUICK), "GEGLU_QUICK") ==
+               0,
+       "names of ops");
+    ggml_free(ctx);
+    return tap_done();
+}
