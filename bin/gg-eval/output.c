@@ -62,19 +62,17 @@ check_written(enum gg_status st, const struct gg_error *err)
 static void
 start(struct output *out, const struct gg_line *line)
 {
+    char writer[64];
+    struct gg_error err;
     struct gg_logit_head head = {
         .n_vocab = (uint32_t)gg_vocab_size(out->vocab),
         .fingerprint = gg_vocab_fingerprint(out->vocab),
         .encoding = out->o.encoding,
         .numbered = line->numbered,
+        .writer = writer,
     };
-    char writer[64];
-    struct gg_error err;
 
-    if (out->writer)
-        return;
     snprintf(writer, sizeof(writer), "%s %s", cli_name, gg_version());
-    head.writer = writer;
     head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
     check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
                   &err);
@@ -86,7 +84,8 @@ write_record(struct output *out, const struct gg_line *line,
 {
     struct gg_error err;
 
-    start(out, line);
+    if (!out->writer)
+        start(out, line);
     record.sequence = line->sequence;
     check_written(gg_logit_write(out->writer, &record, &err), &err);
 }

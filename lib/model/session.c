@@ -19,8 +19,8 @@ struct gg_session {
     const struct model *model;
     int32_t n_ctx, n_slots, n_batch;
     int32_t *length;  /* ids that each slot holds */
-    uint32_t *called; /* number of the call that named each slot last */
-    uint32_t call;
+    uint64_t *called; /* number of the call that named each slot last */
+    uint64_t call;
     struct cache cache;
     struct compute compute;
     struct batch batch;
@@ -48,7 +48,9 @@ check_params(const struct model *model, const struct gg_session_params *p,
              struct gg_error *err)
 {
     int32_t max_ctx = model->position_embd ? model->hp.n_ctx_train : MAX_CTX;
-    enum gg_status st = check_range("context", p->n_ctx, max_ctx, err);
+    enum gg_status st = check_range(
+        max_ctx == MAX_CTX ? "context" : "context (the model's positions end)",
+        p->n_ctx, max_ctx, err);
 
     if (st == GG_OK)
         st = check_range("slots", p->n_slots, MAX_SLOTS, err);
