@@ -46,15 +46,16 @@ static inline double
 test_at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
         int64_t i3)
 {
-    float row[4096];
+    const struct ggml_type_traits *traits = ggml_get_type_traits(t->type);
+    const char *row = (const char *)t->data + (size_t)i1 * t->nb[1] +
+                      (size_t)i2 * t->nb[2] + (size_t)i3 * t->nb[3];
+    float block[256];
 
-    if (!ggml_is_quantized(t->type))
+    if (!traits->is_quantized)
         return (double)ggml_get_f32_nd(t, (int)i0, (int)i1, (int)i2, (int)i3);
-    ggml_get_type_traits(t->type)->to_float(
-        (const char *)t->data + (size_t)i1 * t->nb[1] + (size_t)i2 * t->nb[2] +
-            (size_t)i3 * t->nb[3],
-        row, t->ne[0]);
-    return (double)row[i0];
+    traits->to_float(row + (size_t)(i0 / traits->blck_size) * t->nb[0], block,
+                     traits->blck_size);
+    return (double)block[i0 % traits->blck_size];
 }
 
 static bool test_use_ref;

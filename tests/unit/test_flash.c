@@ -40,25 +40,39 @@ score(const struct ggml_tensor *t, int64_t key, int64_t head, int64_t token,
     return s;
 }
 
+/* Weights of the keys for one query, kept for all elements of its answer. */
+static double weights[1024];
+
+static void
+find_weights(const struct ggml_tensor *t, int64_t head, int64_t token,
+             int64_t batch)
+{
+    int64_t n = t->src[1]->ne[1];
+    double most = -INFINITY, total = 0;
+
+    for (int64_t j = 0; j < n; j++) {
+        weights[j] = score(t, j, head, token, batch);
+        most = fmax(most, weights[j]);
+    }
+    for (int64_t j = 0; j < n; j++)
+        total += weights[j] = exp(weights[j] - most);
+    for (int64_t j = 0; j < n; j++)
+        weights[j] /= total;
+}
+
 static double
 truth(const struct ggml_tensor *t, int64_t i0, int64_t head, int64_t token,
       int64_t batch)
 {
-    const struct ggml_tensor *k = t->src[1], *v = t->src[2];
+    const struct ggml_tensor *v = t->src[2];
     int64_t group = t->src[0]->ne[2] / v->ne[2];
-    double most = -INFINITY, total = 0, sum = 0;
+    double sum = 0;
 
-    for (int64_t j = 0; j < k->ne[1]; j++)
-        most = fmax(most, score(t, j, head, token, batch));
-    for (int64_t j = 0; j < k->ne[1]; j++) {
-        double p = exp(score(t, j, head, token, batch) - most);
-
-        if (!(p > 0))
-            continue;
-        total += p;
-        sum += p * test_at(v, i0, j, head / group, batch);
-    }
-    return total > 0 ? sum / total : 0;
+    if (i0 == 0) /* elements are asked for in order */
+        find_weights(t, head, token, batch);
+    for (int64_t j = 0; j < v->ne[1]; j++)
+        sum += weights[j] * test_at(v, i0, j, head / group, batch);
+    return sum;
 }
 
 /* A query sees the keys up to its own place: those before `past`, too. */

@@ -19,6 +19,9 @@ activation(const struct ggml_tensor *x, bool blocks, int64_t i0, int64_t i1,
     return (double)rintf(v * (127 / most)) * (double)most / 127;
 }
 
+/* A column, kept for all rows. */
+static double column[1024];
+
 static double
 truth(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
       int64_t i3)
@@ -26,10 +29,14 @@ truth(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     const struct ggml_tensor *w = t->src[0], *x = t->src[1];
     double sum = 0;
 
+    if (i0 == 0) /* elements are asked for in order */
+        for (int64_t j = 0; j < w->ne[0]; j++)
+            column[j] =
+                activation(x, ggml_is_quantized(w->type), j, i1, i2, i3);
     for (int64_t j = 0; j < w->ne[0]; j++)
         sum += test_at(w, j, i0, i2 / (x->ne[2] / w->ne[2]),
                        i3 / (x->ne[3] / w->ne[3])) *
-               activation(x, ggml_is_quantized(w->type), j, i1, i2, i3);
+               column[j];
     return sum;
 }
 
@@ -43,7 +50,7 @@ test_shapes(enum ggml_type type)
     static const int shapes[][4] = { /* k, rows, columns, matrices */
                                      { 32, 1, 1, 1 },   { 96, 5, 1, 1 },
                                      { 64, 33, 2, 1 },  { 160, 50, 3, 2 },
-                                     { 512, 70, 7, 1 }, { 224, 19, 40, 1 }
+                                     { 512, 70, 7, 1 }, { 224, 19, 26, 1 }
     };
     char name[80];
 
