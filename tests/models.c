@@ -333,7 +333,8 @@ models_write(const struct model_spec *spec, const char *path)
     m.gguf = gguf_init_empty();
     m.ctx = ggml_init(params);
     set_metadata(&m);
-    add_vocabulary(&m);
+    if (!m.s.no_vocab)
+        add_vocabulary(&m);
     if (m.s.spoil)
         m.s.spoil(m.gguf);
     add_tensors(&m);

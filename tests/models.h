@@ -14,6 +14,7 @@ struct model_spec {
     bool rope_freqs; /* llama: with a tensor of frequency divisors */
     bool biases;     /* llama: attn_q, attn_k, attn_v have biases */
     bool untied;     /* the output has a matrix of its own */
+    bool no_vocab;   /* without tokens; n_vocab may be small then */
     uint64_t seed;
 
     /* Damage, for tests of the reader. */

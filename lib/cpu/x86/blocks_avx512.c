@@ -301,15 +301,17 @@ prepare(const float *x, void *column, int64_t k)
         float amax = _mm512_reduce_max_ps(
             _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
         __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
-        __m512i q0 = _mm512_cvtps_epi32(_mm512_mul_ps(v0, inverse));
-        __m512i q1 = _mm512_cvtps_epi32(_mm512_mul_ps(v1, inverse));
+        __m128i q0 = _mm512_cvtepi32_epi8(
+            _mm512_cvtps_epi32(_mm512_mul_ps(v0, inverse)));
+        __m128i q1 = _mm512_cvtepi32_epi8(
+            _mm512_cvtps_epi32(_mm512_mul_ps(v1, inverse)));
 
-        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK),
-                         _mm512_cvtepi32_epi8(q0));
-        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK + 16),
-                         _mm512_cvtepi32_epi8(q1));
+        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK), q0);
+        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK + 16), q1);
         d[b] = amax / 127;
-        sums[b] = _mm512_reduce_add_epi32(_mm512_add_epi32(q0, q1));
+        /* of what is stored: NaN and infinity make integers that overflow */
+        sums[b] = _mm512_reduce_add_epi32(_mm512_add_epi32(
+            _mm512_cvtepi8_epi32(q0), _mm512_cvtepi8_epi32(q1)));
     }
 }
 

@@ -1,0 +1,120 @@
+/* fuzz_model.c - models: whatever a file says of itself, a word at most; what
+ * is accepted can be evaluated */
+#include <gg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+#include "model/session.h"
+#include "models.h"
+
+const char fuzz_name[] = "model";
+
+static void
+check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+/* Small, so that most bytes of a file say what it is. */
+static const struct model_spec specs[] = {
+    { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
+      .n_ff = 4, .n_vocab = 5, .n_ctx = 16, .no_vocab = true },
+    { "llama", .n_embd = 6, .n_layer = 2, .n_head = 1, .n_ff = 3, .n_vocab = 3,
+      .n_ctx = 16, .d_key = 4, .n_rot = 2, .rope_factor = 2, .rope_freqs = true,
+      .biases = true, .untied = true, .no_vocab = true },
+    { "llama", GGML_TYPE_Q8_0, .n_embd = 32, .n_layer = 1, .n_head = 2,
+      .n_ff = 32, .n_vocab = 2, .n_ctx = 8, .no_vocab = true },
+    { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 4, .n_vocab = 5,
+      .n_ctx = 16, .no_vocab = true },
+    { "gpt2", GGML_TYPE_F16, .n_embd = 6, .n_layer = 2, .n_head = 2, .n_ff = 5,
+      .n_vocab = 3, .n_ctx = 8, .untied = true, .no_vocab = true },
+};
+
+enum {
+    N_SPECS = sizeof(specs) / sizeof(specs[0]),
+    ALIGNMENT = 64,
+};
+
+static void
+evaluate(const struct model *m)
+{
+    static const int32_t ids[] = { 0, 1, 1 };
+    struct gg_session_params params = { .n_ctx = 3, .n_threads = 1 };
+    float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
+    struct gg_chunk chunk = { 0, ids, m->hp.n_vocab > 1 ? 3 : 1, logits };
+    struct gg_session *s = NULL;
+    struct gg_error err;
+
+    check(logits != NULL);
+    if (session_new(m, &params, &s, &err) == GG_OK)
+        check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
+    gg_session_free(s);
+    free(logits);
+}
+
+static void
+load(void *data, size_t size)
+{
+    struct file_map map = { data, size };
+    struct gguf_context *gguf = NULL;
+    struct model *m = NULL;
+    struct gg_error err;
+    ggml_backend_dev_t cpu =
+        ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+
+    if (gguf_parse(data, size, "fuzz", &gguf, &err) == GG_OK &&
+        model_load(gguf, &map, cpu, &m, &err) == GG_OK)
+        evaluate(m);
+    model_free(m);
+    gguf_free(gguf);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    void *copy = NULL; /* begins as a mapped file does */
+
+    check(posix_memalign(&copy, ALIGNMENT, size ? size : 1) == 0);
+    if (size)
+        memcpy(copy, data, size);
+    load(copy, size);
+    free(copy);
+    return 0;
+}
+
+static uint8_t *
+read_file(const char *path, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    uint8_t *data;
+    long end;
+
+    check(f && fseek(f, 0, SEEK_END) == 0);
+    end = ftell(f);
+    rewind(f);
+    data = malloc((size_t)end);
+    check(data && fread(data, 1, (size_t)end, f) == (size_t)end);
+    fclose(f);
+    *size = (size_t)end;
+    return data;
+}
+
+uint8_t *
+fuzz_corpus(size_t i, size_t *size)
+{
+    char path[] = "/tmp/gg-fuzz-XXXXXX";
+    uint8_t *data;
+    int fd;
+
+    if (i >= N_SPECS)
+        return NULL;
+    fd = mkstemp(path);
+    check(fd >= 0 && models_write(&specs[i], path));
+    data = read_file(path, size);
+    close(fd);
+    unlink(path);
+    return data;
+}
