@@ -13,16 +13,9 @@ tensor_set_slots(size_t n)
 {
     size_t slots = 16;
 
-    /* At most half full, but for graphs with as many leafs as nodes. */
     while (slots < n)
         slots *= 2;
     return slots;
-}
-
-static size_t
-graph_slots(size_t size)
-{
-    return tensor_set_slots(2 * size + 1); /* one stays empty */
 }
 
 /* Bytes of the object, and with g where its arrays lie. Pointers first, so
@@ -30,7 +23,7 @@ graph_slots(size_t size)
 static size_t
 lay_out(size_t size, bool grads, struct ggml_cgraph *g)
 {
-    size_t slots = graph_slots(size);
+    size_t slots = tensor_set_slots(2 * size); /* nodes and leafs */
     size_t pointers = 2 * size + slots;
 
     if (g) {
