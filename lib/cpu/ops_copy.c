@@ -111,7 +111,7 @@ compute_copy(const struct cpu_task *t, struct ggml_tensor *dst)
 /* CPY names its target as a second source; DUP and CONT do not: two rows of
  * the longer length serve all. */
 static size_t
-copy_work_size(const struct ggml_tensor *dst, int n_tasks,
+copy_work_size(const struct ggml_tensor *dst, int n_threads,
                const struct cpu_kernels *k)
 {
     const struct ggml_tensor *x = dst->src[0];
@@ -121,7 +121,7 @@ copy_work_size(const struct ggml_tensor *dst, int n_tasks,
         return 0;
     return cpu_pad(sizeof(float) *
                    (size_t)(x->ne[0] > dst->ne[0] ? x->ne[0] : dst->ne[0])) *
-           3 * (size_t)n_tasks;
+           3 * (size_t)n_threads;
 }
 
 static bool

@@ -16,7 +16,7 @@
 #define KEYS    64 /* in a block */
 #define QUERIES 16 /* that share a block's conversion */
 
-/* The scratch of one task. */
+/* The scratch of one thread. */
 struct room {
     char *columns;             /* QUERIES queries in the form of the product */
     float *scores;             /* QUERIES x KEYS */
@@ -92,13 +92,13 @@ lay_out(const struct attention *a, char *base, struct room *room)
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_tasks,
+work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
     struct attention a = read_params(dst, k);
     struct room room;
 
-    return lay_out(&a, NULL, &room) * (size_t)n_tasks;
+    return lay_out(&a, NULL, &room) * (size_t)n_threads;
 }
 
 /* Queries [first, first + n) of one head. */
@@ -287,31 +287,39 @@ attend(const struct cpu_task *t, const struct attention *a,
     store_results(t, a, qs, room);
 }
 
+static int64_t
+blocks_of(const struct ggml_tensor *q)
+{
+    return (q->ne[1] + QUERIES - 1) / QUERIES;
+}
+
+/* A block of queries of a head each. */
+static int
+pieces(const struct ggml_tensor *dst, int n_threads)
+{
+    const struct ggml_tensor *q = dst->src[0];
+
+    (void)n_threads;
+    return (int)(blocks_of(q) * q->ne[2] * q->ne[3]);
+}
+
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->k);
+    int64_t tokens = a.q->ne[1], heads = a.q->ne[2], n = blocks_of(a.q);
     struct room room;
     size_t each = lay_out(&a, NULL, &room);
-    int64_t tokens = a.q->ne[1], heads = a.q->ne[2];
-    int64_t pieces = (tokens + QUERIES - 1) / QUERIES;
-    int64_t n = pieces * heads * a.q->ne[3];
+    struct queries qs = { .head = t->ith % heads,
+                          .batch = t->ith / (heads * n) };
 
+    /* the last queries see the most keys: they come first */
+    qs.first = (n - 1 - t->ith / heads % n) * QUERIES;
+    qs.n = tokens - qs.first < QUERIES ? tokens - qs.first : QUERIES;
+    qs.slope = cpu_alibi_slope(qs.head, heads, a.max_bias);
     a.dst = dst;
     lay_out(&a, cpu_scratch(t, each), &room);
-    for (int64_t i = cpu_pool_next(t->pool); i < n;
-         i = cpu_pool_next(t->pool)) {
-        /* the last queries see the most keys: they come first */
-        int64_t first = (pieces - 1 - i / heads % pieces) * QUERIES;
-        struct queries qs = { .head = i % heads,
-                              .batch = i / (heads * pieces),
-                              .first = first,
-                              .n = tokens - first < QUERIES ? tokens - first
-                                                            : QUERIES };
-
-        qs.slope = cpu_alibi_slope(qs.head, heads, a.max_bias);
-        attend(t, &a, &qs, &room);
-    }
+    attend(t, &a, &qs, &room);
 }
 
 static bool
@@ -341,4 +349,5 @@ cost(const struct ggml_tensor *dst)
 const struct cpu_op cpu_op_flash_attn = { .compute = compute,
                                           .supports = supports,
                                           .cost = cost,
+                                          .pieces = pieces,
                                           .work_size = work_size };

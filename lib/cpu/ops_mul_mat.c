@@ -2,30 +2,28 @@
  *
  * src0 [k, m, a, b], src1 [k, n, c, d], c and d multiples of a and b. First
  * the columns (rows of src1) are brought into the form that the kernel reads,
- * once for all threads; then each thread takes the next tile of rows until
- * none is left. Types without a kernel are made floats, some rows at a time. */
+ * once for all threads; then tiles of rows are multiplied with all columns.
+ * Types without a kernel are made floats, some rows at a time. */
 #include <string.h>
 
 #include "cpu/ops.h"
 #include "quant/types.h"
 
-/* Up to this many columns every thread prepares all of them for itself: that
- * is cheaper than to meet. */
-#define FEW_COLUMNS 2
+/* Fewer columns than this are prepared by one thread. */
+#define FEW_COLUMNS 4
 /* Rows that are made floats at a time. */
 #define FLOAT_ROWS 16
+/* Tiles for each thread, so that a slow one can do fewer. */
+#define TILES 6
 /* Tiles are of a multiple of this many rows, as kernels like it. */
 #define TILE_ROWS 16
 /* Weights of a tile when there are many columns: what stays in a cache. */
 #define TILE_BYTES (256 * 1024)
-/* Weights that are worth waking a thread for. */
-#define TASK_BYTES (32 * 1024)
 
 struct plan {
     const struct cpu_mul_mat *kernel;
     bool convert;           /* weights to floats first */
     bool prepare;           /* columns are not used where they lie */
-    bool own;               /* each thread prepares for itself */
     size_t column, scratch; /* bytes of one column, of one thread's scratch */
     int64_t n_cols;         /* of all matrices */
 };
@@ -46,7 +44,6 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
     else
         p.column = cpu_pad(row);
     p.prepare = p.kernel->prepare || !cpu_is_plain(x);
-    p.own = p.n_cols <= FEW_COLUMNS;
     if (p.kernel->scratch_size)
         p.scratch = cpu_pad(p.kernel->scratch_size(w->ne[0]));
     if (p.convert)
@@ -57,38 +54,54 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
 }
 
 static size_t
-columns_size(const struct plan *p, int n_tasks)
+columns_size(const struct plan *p)
 {
-    if (!p->prepare)
-        return 0;
-    return p->column * (size_t)p->n_cols * (p->own ? (size_t)n_tasks : 1);
+    return p->prepare ? p->column * (size_t)p->n_cols : 0;
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_tasks,
+work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
     struct plan p = make_plan(dst, k);
 
-    return columns_size(&p, n_tasks) + p.scratch * (size_t)n_tasks;
+    return columns_size(&p) + p.scratch * (size_t)n_threads;
 }
 
-/* Columns [first, end) in the kernel's form, at `columns`. */
-static void
-prepare(const struct cpu_task *t, const struct plan *p,
-        const struct ggml_tensor *x, struct cpu_range cols, char *columns,
-        float *buf)
+static char *
+scratch_of(const struct cpu_task *t, const struct plan *p)
 {
-    for (int64_t i = cols.first; i < cols.end; i++) {
-        char *column = columns + (size_t)i * p->column;
-        float *as_float = p->kernel->prepare ? buf : (float *)(void *)column;
+    if (!t->work)
+        return NULL;
+    return t->work + columns_size(p) + p->scratch * (size_t)t->thread;
+}
+
+static void
+prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[1];
+    struct plan p = make_plan(dst, t->k);
+    struct cpu_range cols = cpu_share(t, p.n_cols);
+    float *buf = (float *)(void *)scratch_of(t, &p);
+
+    for (int64_t i = cols.first; i < cols.end && p.prepare; i++) {
+        char *column = t->work + (size_t)i * p.column;
+        float *as_float = p.kernel->prepare ? buf : (float *)(void *)column;
         const float *row = cpu_load_row(t, x, cpu_row_at(x, i), as_float);
 
-        if (p->kernel->prepare)
-            p->kernel->prepare(row, column, x->ne[0]);
+        if (p.kernel->prepare)
+            p.kernel->prepare(row, column, x->ne[0]);
         else if (row != as_float)
             memcpy(column, row, (size_t)x->ne[0] * sizeof(*row));
     }
+}
+
+static int
+prepare_pieces(const struct ggml_tensor *dst, int n_threads)
+{
+    int64_t n = ggml_nrows(dst->src[1]);
+
+    return n < FEW_COLUMNS ? 1 : n < 4 * n_threads ? (int)n : 4 * n_threads;
 }
 
 /* Weights of a type without a kernel. */
@@ -114,22 +127,37 @@ multiply_converted(const struct cpu_task *t, const struct plan *p,
     }
 }
 
+/* Rows of a tile: some tiles for each thread, none too large. */
 static int64_t
-tile_rows(const struct ggml_tensor *dst, int nth)
+tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
     const struct ggml_tensor *w = dst->src[0];
-    int64_t fits = (int64_t)(TILE_BYTES / (w->nb[1] ? w->nb[1] : 1));
-    int64_t groups = dst->ne[2] * dst->ne[3];
-    int64_t shared = w->ne[1] * groups / (nth * 8) / TILE_ROWS * TILE_ROWS;
-    int64_t n = fits / TILE_ROWS * TILE_ROWS;
+    int64_t most = (int64_t)(TILE_BYTES / (w->nb[1] ? w->nb[1] : 1));
+    int64_t groups = dst->ne[2] * dst->ne[3], n = w->ne[1];
 
-    if (nth == 1)
-        shared = w->ne[1];
-    n = n < shared ? n : shared;
+    if (dst->ne[1] > 1 && n > most)
+        n = most;
+    if (n_threads > 1 && n > w->ne[1] * groups / (n_threads * TILES))
+        n = w->ne[1] * groups / (n_threads * TILES);
+    n = n / TILE_ROWS * TILE_ROWS;
     return n < TILE_ROWS ? TILE_ROWS : n;
 }
 
-/* Tile `tile` of the rows of src0, times all columns of matrix `group`. */
+static int64_t
+tiles_of(const struct ggml_tensor *dst, int n_threads)
+{
+    int64_t each = tile_rows(dst, n_threads);
+
+    return (dst->ne[0] + each - 1) / each;
+}
+
+static int
+pieces(const struct ggml_tensor *dst, int n_threads)
+{
+    return (int)(tiles_of(dst, n_threads) * dst->ne[2] * dst->ne[3]);
+}
+
+/* A tile of the rows of src0, times all columns of matrix `group`. */
 static void
 multiply_tile(const struct cpu_task *t, const struct plan *p,
               struct ggml_tensor *dst, const char *columns, int64_t group,
@@ -168,44 +196,16 @@ multiply_tile(const struct cpu_task *t, const struct plan *p,
 }
 
 static void
-multiply(const struct cpu_task *t, const struct plan *p,
-         struct ggml_tensor *dst, const char *columns, char *scratch)
-{
-    int64_t each = tile_rows(dst, t->nth), m = dst->ne[0];
-    int64_t tiles = (m + each - 1) / each;
-    int64_t n = tiles * dst->ne[2] * dst->ne[3];
-
-    for (int64_t i = cpu_pool_next(t->pool); i < n;
-         i = cpu_pool_next(t->pool)) {
-        int64_t first = i % tiles * each;
-        struct cpu_range rows = { first, first + each < m ? first + each : m };
-
-        multiply_tile(t, p, dst, columns, i / tiles, rows, scratch);
-    }
-}
-
-static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    const struct ggml_tensor *x = dst->src[1];
     struct plan p = make_plan(dst, t->k);
-    char *columns = t->work;
-    char *scratch = t->work ? t->work + columns_size(&p, t->nth) +
-                                  p.scratch * (size_t)t->ith
-                            : NULL;
+    int64_t tiles = tiles_of(dst, t->n_threads);
+    int64_t each = tile_rows(dst, t->n_threads);
+    int64_t first = t->ith % tiles * each;
+    struct cpu_range rows = { first, first + each < dst->ne[0] ? first + each
+                                                               : dst->ne[0] };
 
-    if (p.prepare) {
-        struct cpu_range cols = { 0, p.n_cols };
-
-        if (p.own)
-            columns += p.column * (size_t)p.n_cols * (size_t)t->ith;
-        else
-            cols = cpu_share(t, p.n_cols);
-        prepare(t, &p, x, cols, columns, (float *)(void *)scratch);
-        if (!p.own)
-            cpu_task_barrier(t);
-    }
-    multiply(t, &p, dst, columns, scratch);
+    multiply_tile(t, &p, dst, t->work, t->ith / tiles, rows, scratch_of(t, &p));
 }
 
 static bool
@@ -233,4 +233,7 @@ cost(const struct ggml_tensor *dst)
 const struct cpu_op cpu_op_mul_mat = { .compute = compute,
                                        .supports = supports,
                                        .cost = cost,
-                                       .work_size = work_size };
+                                       .pieces = pieces,
+                                       .work_size = work_size,
+                                       .prepare = prepare,
+                                       .prepare_pieces = prepare_pieces };

@@ -121,13 +121,13 @@ table_size(const struct ggml_tensor *dst)
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_tasks,
+work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
     size_t row = cpu_pad((size_t)dst->ne[0] * sizeof(float));
 
     (void)k;
-    return (table_size(dst) + 2 * row) * (size_t)n_tasks;
+    return (table_size(dst) + 2 * row) * (size_t)n_threads;
 }
 
 static void

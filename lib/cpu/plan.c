@@ -1,22 +1,18 @@
-/* plan.c - computing a graph: who does which node, and where threads meet
- *
- * Every thread walks through all nodes and finds by itself which are shared
- * and which are thread 0's. They meet only between two nodes that do not both
- * belong to thread 0. */
+/* plan.c - computing a graph: one thread walks through the nodes; where one is
+ * worth it, the others help with its pieces */
 #include <config.h>
 
-#include <stdatomic.h>
 #include <string.h>
 
-#include "core/mem.h"
-#include "core/thread.h"
 #include "cpu/task.h"
+#include "cpu/threadpool.h"
 #include "tensor/graph.h"
 #include "tensor/tensor.h"
 
-/* A node that takes one thread less than this, in nanoseconds, is not worth
- * a meeting of all. */
-#define WORTH_SHARING 4000
+/* A node that takes one thread less than this, in nanoseconds, is its. */
+#define WORTH_SHARING 3000
+/* One that is worth calling threads that went to sleep. */
+#define WORTH_WAKING 20000
 
 static const struct cpu_kernels *
 plan_kernels(bool use_ref)
@@ -24,18 +20,16 @@ plan_kernels(bool use_ref)
     return use_ref ? cpu_kernels_reference() : cpu_kernels();
 }
 
-/* 0: nothing to compute. */
-static int
-count_tasks(const struct ggml_tensor *node, int n_threads)
+static bool
+is_idle(const struct ggml_tensor *node)
 {
-    const struct cpu_op *op = cpu_op(node);
+    return tensor_is_view_op(node->op) || ggml_is_empty(node);
+}
 
-    if (tensor_is_view_op(node->op) || ggml_is_empty(node))
-        return 0;
-    GGML_ASSERT(op && "the CPU has no such op");
-    if (n_threads == 1 || !op->cost || op->cost(node) < WORTH_SHARING)
-        return 1;
-    return n_threads;
+static int64_t
+cost_of(const struct cpu_op *op, const struct ggml_tensor *node)
+{
+    return op->cost ? op->cost(node) : 0;
 }
 
 struct ggml_cplan
@@ -43,7 +37,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
                 struct ggml_threadpool *threadpool)
 {
     struct ggml_cplan plan = { .threadpool = threadpool };
-    int most = 1;
+    int64_t most = 0;
 
     if (n_threads <= 0)
         n_threads = threadpool ? ggml_threadpool_get_n_threads(threadpool)
@@ -51,112 +45,95 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
     for (int i = 0; i < cgraph->n_nodes; i++) {
         const struct ggml_tensor *node = cgraph->nodes[i];
         const struct cpu_op *op = cpu_op(node);
-        int n = count_tasks(node, n_threads);
         size_t size = 0;
 
-        if (n && op->work_size) {
+        if (is_idle(node))
+            continue;
+        GGML_ASSERT(op && "the CPU has no such op");
+        most = cost_of(op, node) > most ? cost_of(op, node) : most;
+        if (op->work_size) {
             /* a plan is made before it is known which kernels will run it */
-            size_t ref = op->work_size(node, n, cpu_kernels_reference());
+            size_t ref =
+                op->work_size(node, n_threads, cpu_kernels_reference());
 
-            size = op->work_size(node, n, cpu_kernels());
+            size = op->work_size(node, n_threads, cpu_kernels());
             size = size > ref ? size : ref;
         }
-        most = n > most ? n : most;
         plan.work_size = size > plan.work_size ? size : plan.work_size;
     }
     if (plan.work_size)
         plan.work_size += CPU_LINE; /* to begin on a line */
-    plan.n_threads = most;
+    plan.n_threads = most < WORTH_SHARING ? 1 : n_threads;
     return plan;
 }
 
+/* A node at work. */
 struct run {
-    const struct ggml_cgraph *graph;
-    const struct ggml_cplan *plan;
-    const struct cpu_kernels *k;
+    struct cpu_task task; /* of any piece, but for its number */
     struct ggml_threadpool *pool;
-    char *work;
-    /* The meeting after which all stop, numbered from 1; 0: none. Each thread
-     * counts meetings, so that none stops before the others. */
-    atomic_int stop_after;
+    struct ggml_tensor *node;
+    void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
 };
 
-struct walk {
-    struct cpu_task task;
-    int meetings;
-    bool aborted;
-    enum {
-        NOTHING,
-        SINGLE,
-        SHARED
-    } last; /* since the last meeting */
-};
-
-static bool
-must_abort(const struct run *run)
+static void
+run_piece(void *arg, int piece, int n, int thread)
 {
-    const struct ggml_cplan *plan = run->plan;
+    const struct run *run = arg;
+    struct cpu_task task = run->task;
 
-    return plan->abort_callback &&
-           plan->abort_callback(plan->abort_callback_data);
+    task.ith = piece;
+    task.nth = n;
+    task.thread = thread;
+    run->step(&task, run->node);
 }
 
-/* Thread 0 asks; the others learn of it at the next meeting. */
 static void
-ask_abort(struct run *run, struct walk *w)
+run_step(struct run *run, int n, bool shared)
 {
-    if (w->task.ith != 0 || w->aborted || !must_abort(run))
+    if (shared && n > 1) {
+        cpu_pool_share(run->pool, n, run_piece, run);
         return;
-    w->aborted = true;
-    atomic_store(&run->stop_after, w->meetings + 1);
-}
-
-/* Returns false if all stop here. */
-static bool
-meet(struct run *run, struct walk *w)
-{
-    int stop;
-
-    cpu_task_barrier(&w->task);
-    w->meetings++;
-    w->last = NOTHING;
-    stop = atomic_load_explicit(&run->stop_after, memory_order_relaxed);
-    return !stop || stop > w->meetings;
+    }
+    for (int i = 0; i < n; i++)
+        run_piece(run, i, n, 0);
 }
 
 static void
-walk_graph(void *arg, int ith, int nth)
+run_node(struct run *run, struct ggml_tensor *node)
 {
-    struct run *run = arg;
-    struct walk w = { .task = { .ith = ith,
-                                .nth = nth,
-                                .work = run->work,
-                                .k = run->k,
-                                .pool = run->pool } };
+    const struct cpu_op *op = cpu_op(node);
+    int n_threads = run->task.n_threads;
+    int64_t cost = n_threads > 1 ? cost_of(op, node) : 0;
+    bool shared = cost >= WORTH_SHARING;
 
-    for (int i = 0; i < run->graph->n_nodes; i++) {
-        struct ggml_tensor *node = run->graph->nodes[i];
-        int n = count_tasks(node, nth);
-        struct cpu_task alone = w.task;
-
-        if (n == 0)
-            continue;
-        ask_abort(run, &w);
-        if (w.last == SHARED || (w.last == SINGLE && n > 1))
-            if (!meet(run, &w))
-                return;
-        if (n > 1) {
-            cpu_op(node)->compute(&w.task, node);
-            w.last = SHARED;
-            continue;
-        }
-        w.last = SINGLE;
-        if (ith != 0 || w.aborted)
-            continue;
-        alone.nth = 1;
-        cpu_task_barrier(&alone); /* for the counter's sake */
-        cpu_op(node)->compute(&alone, node);
+    run->node = node;
+    if (cost >= WORTH_WAKING)
+        cpu_pool_wake(run->pool);
+    if (op->prepare) {
+        run->step = op->prepare;
+        run_step(run, op->prepare_pieces(node, n_threads), shared);
     }
+    run->step = op->compute;
+    run_step(run,
+             op->pieces ? op->pieces(node, n_threads)
+             : shared   ? 2 * n_threads
+                        : 1,
+             shared);
+}
+
+static enum ggml_status
+run_graph(struct run *run, const struct ggml_cgraph *graph,
+          const struct ggml_cplan *plan)
+{
+    for (int i = 0; i < graph->n_nodes; i++) {
+        if (is_idle(graph->nodes[i]))
+            continue;
+        if (plan->abort_callback &&
+            plan->abort_callback(plan->abort_callback_data))
+            return GGML_STATUS_ABORTED;
+        run_node(run, graph->nodes[i]);
+    }
+    return GGML_STATUS_SUCCESS;
 }
 
 static char *
@@ -171,27 +148,31 @@ enum ggml_status
 ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
-    struct run run = { .graph = cgraph, .plan = cplan };
-    int n = cplan->n_threads;
+    struct run run = { .task = { .n_threads = cplan->n_threads,
+                                 .work = align_line(cplan->work_data),
+                                 .k = plan_kernels(cplan->use_ref) } };
+    enum ggml_status status;
 
-    GGML_ASSERT(n > 0);
+    GGML_ASSERT(cplan->n_threads > 0);
     GGML_ASSERT(cplan->work_size == 0 || cplan->work_data);
-    if (!pool) {
+    if (!pool && cplan->n_threads > 1) {
         struct ggml_threadpool_params params =
-            ggml_threadpool_params_default(n);
+            ggml_threadpool_params_default(cplan->n_threads);
 
         pool = own = ggml_threadpool_new(&params);
         if (!pool)
             return GGML_STATUS_ALLOC_FAILED;
     }
-    if (n > ggml_threadpool_get_n_threads(pool))
-        n = ggml_threadpool_get_n_threads(pool);
+    if (pool && run.task.n_threads > ggml_threadpool_get_n_threads(pool))
+        run.task.n_threads = ggml_threadpool_get_n_threads(pool);
     run.pool = pool;
-    run.k = plan_kernels(cplan->use_ref);
-    run.work = align_line(cplan->work_data);
-    cpu_pool_run(pool, n, walk_graph, &run);
+    if (run.task.n_threads > 1) {
+        cpu_pool_limit(pool, run.task.n_threads);
+        cpu_pool_wake(pool);
+    }
+    status = run_graph(&run, cgraph, cplan);
     ggml_threadpool_free(own);
-    return run.stop_after ? GGML_STATUS_ABORTED : GGML_STATUS_SUCCESS;
+    return status;
 }
 
 enum ggml_status

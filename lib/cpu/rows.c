@@ -127,7 +127,7 @@ n_buffers(const struct ggml_tensor *dst)
 }
 
 size_t
-cpu_rows_work_size(const struct ggml_tensor *dst, int n_tasks,
+cpu_rows_work_size(const struct ggml_tensor *dst, int n_threads,
                    const struct cpu_kernels *k)
 {
     bool plain = cpu_is_plain(dst);
@@ -135,7 +135,7 @@ cpu_rows_work_size(const struct ggml_tensor *dst, int n_tasks,
     (void)k;
     for (int i = 0; i < GGML_MAX_SRC && dst->src[i]; i++)
         plain = plain && cpu_is_plain(dst->src[i]);
-    return plain ? 0 : buffer_size(dst) * n_buffers(dst) * (size_t)n_tasks;
+    return plain ? 0 : buffer_size(dst) * n_buffers(dst) * (size_t)n_threads;
 }
 
 float *

@@ -6,27 +6,34 @@
 #include <ggml.h>
 
 #include "cpu/kernels.h"
-#include "cpu/threadpool.h"
 
 #define CPU_LINE 64 /* bytes of a cache line: no two threads share one */
 
-/* One thread's part of a node. */
+/* One piece of a node, and who does it. */
 struct cpu_task {
-    int ith, nth;
+    int ith, nth; /* piece and number of pieces */
+    int thread, n_threads;
     char *work; /* for all threads; as much as the op asked for, on a line */
     const struct cpu_kernels *k;
-    struct ggml_threadpool *pool;
 };
 
-/* An op of the back end; its tasks are 1 or all threads of the run. */
+/* An op of the back end. What a piece computes must not depend on how many
+ * there are. */
 struct cpu_op {
+    /* Piece t->ith of t->nth. */
     void (*compute)(const struct cpu_task *t, struct ggml_tensor *dst);
     bool (*supports)(const struct ggml_tensor *dst); /* NULL: always */
-    /* About how many nanoseconds one thread takes; NULL: always one task. */
+    /* About how many nanoseconds one thread takes; NULL: never shared. */
     int64_t (*cost)(const struct ggml_tensor *dst);
+    /* Into how many pieces it is cut, however many threads there are; NULL:
+     * as many as suit the threads, or one if it is not shared. */
+    int (*pieces)(const struct ggml_tensor *dst, int n_threads);
     /* NULL: none */
-    size_t (*work_size)(const struct ggml_tensor *dst, int n_tasks,
+    size_t (*work_size)(const struct ggml_tensor *dst, int n_threads,
                         const struct cpu_kernels *k);
+    /* (or NULL) What must be done before compute(), in prepare_pieces(). */
+    void (*prepare)(const struct cpu_task *t, struct ggml_tensor *dst);
+    int (*prepare_pieces)(const struct ggml_tensor *dst, int n_threads);
 };
 
 /* NULL: views and such, with nothing to compute, or no such op here. */
@@ -47,7 +54,7 @@ struct cpu_range {
     int64_t first, end;
 };
 
-/* The task's share of n, evenly. */
+/* The piece's share of n, evenly. */
 static inline struct cpu_range
 cpu_share(const struct cpu_task *t, int64_t n)
 {
@@ -57,17 +64,11 @@ cpu_share(const struct cpu_task *t, int64_t n)
     return (struct cpu_range){ first, first + each < n ? first + each : n };
 }
 
-static inline void
-cpu_task_barrier(const struct cpu_task *t)
-{
-    cpu_pool_barrier(t->pool, t->nth);
-}
-
-/* The task's own part of the work memory, `each` bytes (padded) a task. */
+/* The thread's own part of the work memory, `each` bytes (padded) a thread. */
 static inline void *
 cpu_scratch(const struct cpu_task *t, size_t each)
 {
-    return t->work + cpu_pad(each) * (size_t)t->ith;
+    return t->work + cpu_pad(each) * (size_t)t->thread;
 }
 
 /* A row of a tensor: its indices in dimensions 1 to 3. */
@@ -129,7 +130,7 @@ cpu_store_row(const struct cpu_task *t, struct ggml_tensor *dst,
 /* What ops on rows need to load `n` sources and to store a result that are
  * not plain: a row each. */
 size_t
-cpu_rows_work_size(const struct ggml_tensor *dst, int n_tasks,
+cpu_rows_work_size(const struct ggml_tensor *dst, int n_threads,
                    const struct cpu_kernels *k);
 /* Buffer i of those. */
 float *

@@ -1,4 +1,4 @@
-/* threadpool.c - threads that wait for jobs, and meet at barriers in them */
+/* threadpool.c - threads that help with work cut into pieces */
 #include <config.h>
 
 #include "cpu/threadpool.h"
@@ -15,14 +15,11 @@
 #include "core/thread.h"
 
 #define CACHE_LINE 64
-/* How many pauses a thread spins: some 50 us at a barrier; for the next job,
- * that for each `poll` of 1. */
-#define SPIN_BARRIER 2000
-#define SPIN_CROWDED 16 /* more threads than processors */
+/* How many pauses a thread spins before it sleeps: some 100 us at the default
+ * poll of 50, times 2 for 100; the caller, for the last pieces of a job. */
 #define SPIN_POLL    100
-
-/* A word of the job: its number, and above which thread nobody takes part. */
-#define JOB_THREADS 1024u
+#define SPIN_LAST    2000
+#define SPIN_CROWDED 16 /* more threads than processors */
 
 struct worker {
     struct ggml_threadpool *pool;
@@ -32,20 +29,23 @@ struct worker {
 
 struct ggml_threadpool {
     int n_threads;
-    unsigned spin_barrier, spin_job;
+    unsigned spin_idle, spin_last;
     struct worker *workers; /* n_threads - 1 */
     struct ggml_threadpool_params params;
-    cpu_job_fn fn;
-    void *arg;
 
     pthread_mutex_t lock; /* for sleeping only */
     pthread_cond_t changed;
 
-    alignas(CACHE_LINE) atomic_uint job; /* number * JOB_THREADS + threads */
-    atomic_int stop, paused;
-    alignas(CACHE_LINE) atomic_uint phase; /* barriers passed */
-    alignas(CACHE_LINE) atomic_int arrived;
-    alignas(CACHE_LINE) _Atomic int64_t next;
+    /* The job: its number above, pieces not yet taken below. Who takes one
+     * by exchanging this word holds the job: the fields that follow stay as
+     * they are until the piece is done. */
+    alignas(CACHE_LINE) atomic_uint_fast64_t ticket;
+    int n;
+    cpu_job_fn fn;
+    void *arg;
+    alignas(CACHE_LINE) atomic_uint done; /* pieces of the job */
+    alignas(CACHE_LINE) atomic_uint wakes;
+    atomic_int stop, paused, limit;
     alignas(CACHE_LINE) atomic_int sleepers;
 };
 
@@ -59,33 +59,23 @@ pause_cpu(void)
 #endif
 }
 
-/* Waits until *word is no longer `old`; returns what it is. */
-static unsigned
-wait_change(struct ggml_threadpool *pool, atomic_uint *word, unsigned old,
-            unsigned spins)
+/* Sleeps until *word is no longer `old`. */
+static void
+sleep_on(struct ggml_threadpool *pool, atomic_uint *word, unsigned old)
 {
-    unsigned now;
-
-    for (unsigned i = 0; i < spins; i++) {
-        now = atomic_load_explicit(word, memory_order_acquire);
-        if (now != old)
-            return now;
-        pause_cpu();
-    }
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleepers, 1);
-    while ((now = atomic_load(word)) == old)
+    while (atomic_load(word) == old)
         pthread_cond_wait(&pool->changed, &pool->lock);
     atomic_fetch_sub(&pool->sleepers, 1);
     pthread_mutex_unlock(&pool->lock);
-    return now;
 }
 
-/* Who sleeps has counted itself before it looked at the word last. */
+/* After a word was changed. Who sleeps has counted itself before it looked at
+ * the word for the last time. */
 static void
-change(struct ggml_threadpool *pool, atomic_uint *word, unsigned value)
+wake_sleepers(struct ggml_threadpool *pool)
 {
-    atomic_store(word, value);
     if (atomic_load(&pool->sleepers) == 0)
         return;
     pthread_mutex_lock(&pool->lock);
@@ -93,72 +83,108 @@ change(struct ggml_threadpool *pool, atomic_uint *word, unsigned value)
     pthread_mutex_unlock(&pool->lock);
 }
 
-void
-cpu_pool_barrier(struct ggml_threadpool *pool, int nth)
-{
-    unsigned phase;
+#define PIECES(ticket) ((uint32_t)(ticket))
+#define NEXT_JOB       ((uint64_t)1 << 32)
 
-    if (nth == 1) {
-        atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
+/* Takes and does a piece; returns false if there is none. */
+static bool
+do_piece(struct ggml_threadpool *pool, int thread)
+{
+    uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_relaxed);
+    unsigned n;
+
+    do
+        if (PIECES(ticket) == 0)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(
+        &pool->ticket, &ticket, ticket - 1, memory_order_acquire,
+        memory_order_relaxed));
+    n = (unsigned)pool->n;
+    pool->fn(pool->arg, (int)(n - PIECES(ticket)), (int)n, thread);
+    if (atomic_fetch_add(&pool->done, 1) == n - 1 && thread != 0)
+        wake_sleepers(pool); /* thread 0 may sleep for this */
+    return true;
+}
+
+static void
+wait_done(struct ggml_threadpool *pool, unsigned n)
+{
+    unsigned done;
+
+    for (unsigned i = 0; i < pool->spin_last; i++) {
+        if (atomic_load_explicit(&pool->done, memory_order_acquire) == n)
+            return;
+        pause_cpu();
+    }
+    while ((done = atomic_load(&pool->done)) != n)
+        sleep_on(pool, &pool->done, done);
+}
+
+void
+cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg)
+{
+    uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_relaxed);
+
+    pool->n = n;
+    pool->fn = fn;
+    pool->arg = arg;
+    atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&pool->ticket, ticket + NEXT_JOB + (uint32_t)n,
+                          memory_order_release);
+    while (do_piece(pool, 0))
+        ;
+    wait_done(pool, (unsigned)n);
+}
+
+void
+cpu_pool_limit(struct ggml_threadpool *pool, int n_threads)
+{
+    atomic_store_explicit(&pool->limit, n_threads, memory_order_relaxed);
+}
+
+void
+cpu_pool_wake(struct ggml_threadpool *pool)
+{
+    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) == 0)
         return;
-    }
-    phase = atomic_load_explicit(&pool->phase, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&pool->arrived, 1, memory_order_acq_rel) ==
-        nth - 1) {
-        atomic_store_explicit(&pool->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-        change(pool, &pool->phase, phase + 1);
-    } else {
-        wait_change(pool, &pool->phase, phase, pool->spin_barrier);
-    }
+    atomic_fetch_add(&pool->wakes, 1);
+    wake_sleepers(pool);
 }
 
-int64_t
-cpu_pool_next(struct ggml_threadpool *pool)
+/* Helps until nothing came for a while. */
+static void
+help(struct ggml_threadpool *pool, int ith)
 {
-    return atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
-}
+    unsigned idle = 0, spins = pool->spin_idle;
 
-void
-cpu_pool_run(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg)
-{
-    GGML_ASSERT(n >= 1 && n <= pool->n_threads);
-    atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    if (n > 1) {
-        unsigned number =
-            atomic_load_explicit(&pool->job, memory_order_relaxed) /
-            JOB_THREADS;
-
-        pool->fn = fn;
-        pool->arg = arg;
-        change(pool, &pool->job, (number + 1) * JOB_THREADS + (unsigned)n);
+    if (atomic_load_explicit(&pool->paused, memory_order_relaxed))
+        spins = 0;
+    while (idle <= spins &&
+           !atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
+        if (ith < atomic_load_explicit(&pool->limit, memory_order_relaxed) &&
+            do_piece(pool, ith)) {
+            idle = 0;
+            continue;
+        }
+        pause_cpu();
+        idle++;
     }
-    fn(arg, 0, n);
-    cpu_pool_barrier(pool, n);
 }
 
-/* Threads that a job does not need may sleep through it, and see only a later
- * one: number and count of threads come in one word. */
 static void *
 work(void *arg)
 {
     struct worker *w = arg;
     struct ggml_threadpool *pool = w->pool;
-    unsigned job = 0;
 
-    for (;;) {
-        unsigned spins = atomic_load(&pool->paused) ? 0 : pool->spin_job;
-        int nth;
+    while (!atomic_load(&pool->stop)) {
+        unsigned wakes = atomic_load(&pool->wakes);
 
-        job = wait_change(pool, &pool->job, job, spins);
-        if (atomic_load(&pool->stop))
-            return NULL;
-        nth = (int)(job % JOB_THREADS);
-        if (w->ith >= nth)
-            continue;
-        pool->fn(pool->arg, w->ith, nth);
-        cpu_pool_barrier(pool, nth);
+        help(pool, w->ith);
+        if (!atomic_load(&pool->stop))
+            sleep_on(pool, &pool->wakes, wakes);
     }
+    return NULL;
 }
 
 #ifdef __linux__
@@ -193,10 +219,9 @@ pin(const struct ggml_threadpool_params *p, const struct worker *w)
 static void
 stop_workers(struct ggml_threadpool *pool, int started)
 {
-    unsigned job = atomic_load(&pool->job);
-
     atomic_store(&pool->stop, 1);
-    change(pool, &pool->job, job + JOB_THREADS);
+    atomic_fetch_add(&pool->wakes, 1);
+    wake_sleepers(pool);
     for (int i = 0; i < started; i++)
         pthread_join(pool->workers[i].thread, NULL);
 }
@@ -207,8 +232,8 @@ set_spins(struct ggml_threadpool *pool)
     bool crowded = pool->n_threads > thread_count_default();
     unsigned poll = pool->params.poll > 100 ? 100 : pool->params.poll;
 
-    pool->spin_barrier = crowded ? SPIN_CROWDED : SPIN_BARRIER;
-    pool->spin_job = crowded ? SPIN_CROWDED : poll * SPIN_POLL;
+    pool->spin_last = crowded ? SPIN_CROWDED : SPIN_LAST;
+    pool->spin_idle = crowded ? SPIN_CROWDED : poll * SPIN_POLL;
 }
 
 /* Signals are for the program's own threads. */
@@ -243,6 +268,7 @@ ggml_threadpool_new(struct ggml_threadpool_params *params)
     pool->n_threads = n;
     pool->params = *params;
     atomic_store(&pool->paused, params->paused);
+    atomic_store(&pool->limit, n);
     set_spins(pool);
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->changed, NULL);

@@ -1,28 +1,32 @@
-/* threadpool.h - threads that wait for jobs, and meet at barriers in them
+/* threadpool.h - threads that help with work cut into pieces
  *
- * A job is a function that all threads of a run call; the caller is thread 0.
- * Who waits spins for some microseconds and then sleeps, so that idle threads
- * and machines with more threads than processors cost little. */
+ * The caller of a job is thread 0 and does pieces itself; the others take
+ * what is left when they come. Nobody is waited for who has not taken a piece,
+ * so that a thread which the system keeps from running delays nothing: with
+ * more threads than processors, or on a busy machine, work goes on with those
+ * that run. Who finds nothing to do spins for some microseconds and sleeps
+ * then. */
 #ifndef CPU_THREADPOOL_H
 #define CPU_THREADPOOL_H
 
-#include <stdint.h>
 #include <ggml-cpu.h>
 
-typedef void (*cpu_job_fn)(void *arg, int ith, int nth);
+/* Does piece `piece` of `n`; `thread` numbers who does it, from 0. */
+typedef void (*cpu_job_fn)(void *arg, int piece, int n, int thread);
 
-/* Calls fn(arg, 0 ... n-1, n), each on a thread of its own; returns when all
- * have. n is at most the pool's size. */
+/* Does pieces 0 to n - 1, each once, in any order and on any thread; returns
+ * when all are done. What was written before is seen by all pieces; what they
+ * write is seen by the caller. One caller at a time. */
 void
-cpu_pool_run(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg);
+cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg);
 
-/* Within a job: returns when all `nth` threads of it are here; also sets the
- * counter of cpu_pool_next() to zero. */
+/* Sets how many threads, the caller among them, take part from now on. */
 void
-cpu_pool_barrier(struct ggml_threadpool *pool, int nth);
+cpu_pool_limit(struct ggml_threadpool *pool, int n_threads);
 
-/* Within a job: 0, 1, 2 ... each handed out once. */
-int64_t
-cpu_pool_next(struct ggml_threadpool *pool);
+/* Calls the threads that sleep, since work is coming: for what is worth some
+ * microseconds. */
+void
+cpu_pool_wake(struct ggml_threadpool *pool);
 
 #endif

@@ -130,47 +130,51 @@ test_abort(void)
     ggml_free(ctx);
 }
 
-struct job {
-    int64_t seen[MAX_THREADS], taken[MAX_THREADS];
-    struct ggml_threadpool *pool;
-    int64_t total;
+enum {
+    PIECES = 37
 };
 
-/* Each thread writes, meets, and reads what all have written. */
+struct job {
+    int64_t done[PIECES], by[MAX_THREADS];
+    int64_t round;
+    bool good;
+};
+
 static void
-meet(void *arg, int ith, int nth)
+do_piece(void *arg, int piece, int n, int thread)
 {
     struct job *job = arg;
 
-    for (int round = 1; round <= 200; round++) {
-        job->seen[ith] = round;
-        cpu_pool_barrier(job->pool, nth);
-        for (int i = 0; i < nth; i++)
-            if (job->seen[i] != round)
-                job->taken[ith] = -1000000;
-        cpu_pool_barrier(job->pool, nth);
-        while (cpu_pool_next(job->pool) < 50)
-            job->taken[ith]++;
-        cpu_pool_barrier(job->pool, nth);
-    }
+    if (n != PIECES || job->done[piece] != job->round)
+        job->good = false;
+    job->done[piece]++;
+    job->by[thread]++; /* a thread's own */
 }
 
+/* Every piece is done once a round, and what was done is seen in the next. */
 static void
-test_barrier(void)
+test_pieces(void)
 {
     bool good = true;
 
     for (int n = 1; n <= MAX_THREADS; n++) {
-        struct job job = { .pool = new_pool(n) };
+        struct ggml_threadpool *pool = new_pool(n);
+        struct job job = { .good = true };
         int64_t total = 0;
 
-        cpu_pool_run(job.pool, n, meet, &job);
+        for (job.round = 0; job.round < 2000; job.round++) {
+            if (job.round % 500 == 0)
+                cpu_pool_wake(pool);
+            cpu_pool_share(pool, PIECES, do_piece, &job);
+            for (int i = 0; i < PIECES; i++)
+                good = good && job.done[i] == job.round + 1;
+        }
         for (int i = 0; i < n; i++)
-            total += job.taken[i];
-        good = good && total == 200 * 50;
-        ggml_threadpool_free(job.pool);
+            total += job.by[i];
+        good = good && job.good && total == 2000 * PIECES;
+        ggml_threadpool_free(pool);
     }
-    ok(good, "threads meet; work is handed out once");
+    ok(good, "each piece is done once, whoever does it");
 }
 
 static void
@@ -213,7 +217,7 @@ test_backend(void)
 int
 main(void)
 {
-    test_barrier();
+    test_pieces();
     test_same_bytes();
     test_abort();
     test_backend();
