@@ -13,8 +13,7 @@
 #include <memory>
 
 template <typename T, void (*release)(T *)> struct ggml_deleter {
-    void
-    operator()(T *p) const
+    void operator()(T *p) const
     {
         release(p);
     }

@@ -315,7 +315,7 @@ enum ggml_tensor_flag {
     GGML_TENSOR_FLAG_OUTPUT = 2,
     GGML_TENSOR_FLAG_PARAM = 4,
     GGML_TENSOR_FLAG_LOSS = 8,
-    GGML_TENSOR_FLAG_COMPUTE = 16,
+    GGML_TENSOR_FLAG_COMPUTE = 16, /* set when a graph takes it up */
 };
 
 typedef uint16_t ggml_fp16_t;
@@ -328,36 +328,38 @@ struct ggml_cgraph;
 struct ggml_backend_buffer;
 
 struct ggml_init_params {
-    size_t mem_size;
-    void *mem_buffer;
-    bool no_alloc;
+    size_t mem_size;  /* bytes */
+    void *mem_buffer; /* NULL: the context's own */
+    bool no_alloc;    /* no data in the pool */
 };
 
 struct ggml_tensor {
     enum ggml_type type;
-    struct ggml_backend_buffer *buffer;
-    int64_t ne[GGML_MAX_DIMS];
-    size_t nb[GGML_MAX_DIMS];
+    struct ggml_backend_buffer *buffer; /* where data is; NULL: a pool */
+    int64_t ne[GGML_MAX_DIMS];          /* elements */
+    size_t nb[GGML_MAX_DIMS]; /* strides in bytes; nb[0]: from block to block */
     enum ggml_op op;
     int32_t op_params[GGML_MAX_OP_PARAMS / sizeof(int32_t)];
-    int32_t flags;
+    int32_t flags; /* of enum ggml_tensor_flag */
     struct ggml_tensor *src[GGML_MAX_SRC];
-    struct ggml_tensor *view_src;
-    size_t view_offs;
+    struct ggml_tensor *view_src; /* whose data it views; never a view */
+    size_t view_offs;             /* bytes */
     void *data;
     char name[GGML_MAX_NAME];
-    void *extra;
+    void *extra; /* a back end's */
     char padding[8];
 };
 
 static const size_t GGML_TENSOR_SIZE = sizeof(struct ggml_tensor);
 
+/* True ends a computation between two nodes. */
 typedef bool (*ggml_abort_callback)(void *data);
 typedef uint8_t ggml_guid[16];
 typedef ggml_guid *ggml_guid_t;
 typedef void (*ggml_log_callback)(enum ggml_log_level level, const char *text,
                                   void *user_data);
 
+/* k values, whole blocks. */
 typedef void (*ggml_to_float_t)(const void *GGML_RESTRICT x,
                                 float *GGML_RESTRICT y, int64_t k);
 typedef void (*ggml_from_float_t)(const float *GGML_RESTRICT x,
@@ -382,7 +384,7 @@ enum ggml_sched_priority {
 };
 
 struct ggml_threadpool_params {
-    bool cpumask[GGML_MAX_N_THREADS];
+    bool cpumask[GGML_MAX_N_THREADS]; /* all false: any processor */
     int n_threads;
     enum ggml_sched_priority prio;
     uint32_t poll;
@@ -394,16 +396,27 @@ struct ggml_threadpool;
 typedef struct ggml_threadpool *ggml_threadpool_t;
 
 /* -- Status, abort, log -- */
+
+/* Who is told before the process ends; returns who was. NULL: stderr. */
 GGML_API ggml_abort_callback_t
 ggml_set_abort_callback(ggml_abort_callback_t callback);
+
+/* A few words; static. */
 GGML_API const char *
 ggml_status_to_string(enum ggml_status status);
+
+/* The callback that gets every message, and what is handed to it. The
+ * library is silent without one. */
 GGML_API void
 ggml_log_get(ggml_log_callback *log_callback, void **user_data);
 GGML_API void
 ggml_log_set(ggml_log_callback log_callback, void *user_data);
 
 /* -- Half-precision floats -- */
+
+/* F16 is IEEE 754 binary16, BF16 the upper half of a float. Both round to
+ * nearest, ties to even, keep infinities, and a NaN stays one. Rows have n
+ * values and may not overlap. */
 GGML_API float ggml_fp16_to_fp32(ggml_fp16_t);
 GGML_API ggml_fp16_t
 ggml_fp32_to_fp16(float);
@@ -416,60 +429,100 @@ ggml_fp32_to_bf16(float);
 GGML_API float ggml_bf16_to_fp32(ggml_bf16_t);
 GGML_API void
 ggml_bf16_to_fp32_row(const ggml_bf16_t *, float *, int64_t);
+
+/* The plain version of the next one; the same bits. */
 GGML_API void
 ggml_fp32_to_bf16_row_ref(const float *, ggml_bf16_t *, int64_t);
 GGML_API void
 ggml_fp32_to_bf16_row(const float *, ggml_bf16_t *, int64_t);
 
 /* -- Time, version, files -- */
+
+/* Of back ends: two with one guid are of a kind. */
 GGML_API bool
 ggml_guid_matches(ggml_guid_t guid_a, ggml_guid_t guid_b);
+
+/* The release's number, and the commit where one is known; static. */
 GGML_API const char *
 ggml_version(void);
 GGML_API const char *
 ggml_commit(void);
+
+/* Needs not be called. */
 GGML_API void
 ggml_time_init(void);
+
+/* A clock that only goes forward; where it starts means nothing. */
 GGML_API int64_t
 ggml_time_ms(void);
 GGML_API int64_t
 ggml_time_us(void);
+
+/* The same clock in its finest unit. */
 GGML_API int64_t
 ggml_cycles(void);
 GGML_API int64_t
 ggml_cycles_per_ms(void);
+
+/* fopen(), with a UTF-8 name on every system. */
 GGML_API FILE *
 ggml_fopen(const char *fname, const char *mode);
 
 /* -- Types -- */
+
+/* Values in a block, bytes of a block: 1 and the size of a value for types
+ * that are not quantised, 0 for ids that were removed. ggml_row_size():
+ * bytes of ne values, a multiple of the block. */
 GGML_API int64_t
 ggml_blck_size(enum ggml_type type);
 GGML_API size_t
 ggml_type_size(enum ggml_type type);
 GGML_API size_t
 ggml_row_size(enum ggml_type type, int64_t ne);
+
+/* "f32", "q8_0", ...; static. */
 GGML_API const char *
 ggml_type_name(enum ggml_type type);
 GGML_API bool
 ggml_is_quantized(enum ggml_type type);
+
+/* The type of most tensors in a file of that kind; aborts where there is no
+ * single one. */
 GGML_API enum ggml_type
 ggml_ftype_to_ggml_type(enum ggml_ftype ftype);
+
+/* Its line of the table of types; static. */
 GGML_API const struct ggml_type_traits *
 ggml_get_type_traits(enum ggml_type type);
+
+/* False if the bytes cannot be data of that type: a wrong length, a NaN or
+ * an infinity among floats or scales. */
 GGML_API bool
 ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes);
+
+/* Needs not be called; ggml_quantize_free() neither. */
 GGML_API void
 ggml_quantize_init(enum ggml_type type);
 GGML_API void
 ggml_quantize_free(void);
+
+/* True if a type is useless without knowing which columns matter. */
 GGML_API bool
 ggml_quantize_requires_imatrix(enum ggml_type type);
+
+/* Quantises nrows rows of n_per_row floats from src + start to their place
+ * in dst, where element 0 is at the front; start begins a row. imatrix: how
+ * much each of the n_per_row columns matters, or NULL. Returns the bytes
+ * written. */
 GGML_API size_t
 ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
                     int64_t start, int64_t nrows, int64_t n_per_row,
                     const float *imatrix);
 
 /* -- Names of ops -- */
+
+/* "MUL_MAT", its formula "X*Y", and names of the functions within UNARY and
+ * GLU; ggml_op_desc(): the most telling of these. All static. */
 GGML_API const char *
 ggml_op_name(enum ggml_op op);
 GGML_API const char *
@@ -482,24 +535,38 @@ GGML_API const char *
 ggml_op_desc(const struct ggml_tensor *t);
 
 /* -- Shapes and strides of a tensor -- */
+
+/* ne[0] * ne[1] * ne[2] * ne[3]; rows: the last three. */
 GGML_API int64_t
 ggml_nelements(const struct ggml_tensor *tensor);
 GGML_API int64_t
 ggml_nrows(const struct ggml_tensor *tensor);
+
+/* From the first byte to the last, with the gaps that strides leave; then
+ * rounded up to GGML_MEM_ALIGN. */
 GGML_API size_t
 ggml_nbytes(const struct ggml_tensor *tensor);
 GGML_API size_t
 ggml_nbytes_pad(const struct ggml_tensor *tensor);
+
+/* Bytes of a block. */
 GGML_API size_t
 ggml_element_size(const struct ggml_tensor *tensor);
+
+/* nb[0] > nb[1]; permuted: any stride larger than the next. */
 GGML_API bool
 ggml_is_transposed(const struct ggml_tensor *tensor);
 GGML_API bool
 ggml_is_permuted(const struct ggml_tensor *tensor);
+
+/* Some dimension is 0. */
 GGML_API bool
 ggml_is_empty(const struct ggml_tensor *tensor);
 GGML_API bool
 ggml_is_view(const struct ggml_tensor *tensor);
+
+/* No more dimensions than 0, 1, 2, 3 are larger than 1. The number of
+ * dimensions is at least 1. */
 GGML_API bool
 ggml_is_scalar(const struct ggml_tensor *tensor);
 GGML_API bool
@@ -510,6 +577,9 @@ GGML_API bool
 ggml_is_3d(const struct ggml_tensor *tensor);
 GGML_API int
 ggml_n_dims(const struct ggml_tensor *tensor);
+
+/* No gaps and no other order than that of the dimensions. _1 and _2: but for
+ * the strides of dimensions 1, and 1 and 2. */
 GGML_API bool
 ggml_is_contiguous(const struct ggml_tensor *tensor);
 GGML_API bool
@@ -518,10 +588,16 @@ GGML_API bool
 ggml_is_contiguous_1(const struct ggml_tensor *tensor);
 GGML_API bool
 ggml_is_contiguous_2(const struct ggml_tensor *tensor);
+
+/* As many bytes as values, in any order of the dimensions. */
 GGML_API bool
 ggml_is_contiguously_allocated(const struct ggml_tensor *tensor);
+
+/* Dimension 2 is the innermost, then 0, then 1. */
 GGML_API bool
 ggml_is_contiguous_channels(const struct ggml_tensor *tensor);
+
+/* No gaps within a row. */
 GGML_API bool
 ggml_is_contiguous_rows(const struct ggml_tensor *tensor);
 GGML_API bool
@@ -529,21 +605,40 @@ ggml_are_same_shape(const struct ggml_tensor *t0, const struct ggml_tensor *t1);
 GGML_API bool
 ggml_are_same_stride(const struct ggml_tensor *t0,
                      const struct ggml_tensor *t1);
+
+/* t1's shape is a multiple of t0's in every dimension. */
 GGML_API bool
 ggml_can_repeat(const struct ggml_tensor *t0, const struct ggml_tensor *t1);
+
+/* The coordinates of the i-th element in order of the dimensions; a pointer
+ * may be NULL. */
 GGML_API void
 ggml_unravel_index(const struct ggml_tensor *tensor, int64_t i, int64_t *i0,
                    int64_t *i1, int64_t *i2, int64_t *i3);
 
 /* -- Context: a pool of objects -- */
+
+/* What a tensor without data takes of a pool; n of them take exactly n times
+ * that. */
 GGML_API size_t
 ggml_tensor_overhead(void);
+
+/* A pool of mem_size bytes: in mem_buffer, aligned to GGML_MEM_ALIGN, which
+ * stays the caller's, or in memory of its own. With no_alloc tensors get no
+ * data. NULL: no memory. Each call below that makes a tensor or a graph
+ * aborts when the pool is full. */
 GGML_API struct ggml_context *
 ggml_init(struct ggml_init_params params);
+
+/* Forgets all objects and keeps the pool. */
 GGML_API void
 ggml_reset(struct ggml_context *ctx);
+
+/* Takes NULL. What lies in the caller's memory stays usable. */
 GGML_API void
 ggml_free(struct ggml_context *ctx);
+
+/* Bytes up to the end of the last object. */
 GGML_API size_t
 ggml_used_mem(const struct ggml_context *ctx);
 GGML_API bool
@@ -554,12 +649,19 @@ GGML_API void *
 ggml_get_mem_buffer(const struct ggml_context *ctx);
 GGML_API size_t
 ggml_get_mem_size(const struct ggml_context *ctx);
+
+/* Bytes of the largest tensor. */
 GGML_API size_t
 ggml_get_max_tensor_size(const struct ggml_context *ctx);
+
+/* Bytes of the pool for any purpose, aligned to GGML_MEM_ALIGN. */
 GGML_API void *
 ggml_new_buffer(struct ggml_context *ctx, size_t nbytes);
 
 /* -- Tensors -- */
+
+/* A contiguous tensor; dimensions that are not given are 1. ne[0] is a
+ * multiple of the block. Its data are not set to anything. */
 GGML_API struct ggml_tensor *
 ggml_new_tensor(struct ggml_context *ctx, enum ggml_type type, int n_dims,
                 const int64_t *ne);
@@ -574,25 +676,40 @@ ggml_new_tensor_3d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
 GGML_API struct ggml_tensor *
 ggml_new_tensor_4d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
                    int64_t ne1, int64_t ne2, int64_t ne3);
+
+/* Of the same type and shape; nothing is copied. */
 GGML_API struct ggml_tensor *
 ggml_dup_tensor(struct ggml_context *ctx, const struct ggml_tensor *src);
+
+/* All of src's data once more, with its strides. */
 GGML_API struct ggml_tensor *
 ggml_view_tensor(struct ggml_context *ctx, struct ggml_tensor *src);
+
+/* The tensors of a pool in the order of their making; NULL: no more. */
 GGML_API struct ggml_tensor *
 ggml_get_first_tensor(const struct ggml_context *ctx);
 GGML_API struct ggml_tensor *
 ggml_get_next_tensor(const struct ggml_context *ctx,
                      struct ggml_tensor *tensor);
+
+/* The first of that name, or NULL. */
 GGML_API struct ggml_tensor *
 ggml_get_tensor(struct ggml_context *ctx, const char *name);
+
+/* The function within GGML_OP_UNARY or GGML_OP_GLU. */
 GGML_API enum ggml_unary_op
 ggml_get_unary_op(const struct ggml_tensor *tensor);
 GGML_API enum ggml_glu_op
 ggml_get_glu_op(const struct ggml_tensor *tensor);
+
+/* NULL until it is allocated. May be an address that only a back end can
+ * read: ggml_backend_tensor_get() always works. */
 GGML_API void *
 ggml_get_data(const struct ggml_tensor *tensor);
 GGML_API float *
 ggml_get_data_f32(const struct ggml_tensor *tensor);
+
+/* At most GGML_MAX_NAME - 1 bytes; longer names are cut. */
 GGML_API const char *
 ggml_get_name(const struct ggml_tensor *tensor);
 GGML_API struct ggml_tensor *
@@ -600,6 +717,9 @@ ggml_set_name(struct ggml_tensor *tensor, const char *name);
 GGML_ATTRIBUTE_FORMAT(2, 3)
 GGML_API struct ggml_tensor *
 ggml_format_name(struct ggml_tensor *tensor, const char *fmt, ...);
+
+/* Tells the allocator: data are set before the graph is computed; data are
+ * read after it; to be optimised; the loss that is to shrink. */
 GGML_API void
 ggml_set_input(struct ggml_tensor *tensor);
 GGML_API void
@@ -608,14 +728,22 @@ GGML_API void
 ggml_set_param(struct ggml_tensor *tensor);
 GGML_API void
 ggml_set_loss(struct ggml_tensor *tensor);
+
+/* Fills with zero bytes, wherever the data are. Returns its argument. */
 GGML_API struct ggml_tensor *
 ggml_set_zero(struct ggml_tensor *tensor);
 
 /* -- Op builders: arithmetic -- */
+
+/* A contiguous copy. Throughout, x_inplace() works in the memory of a, of
+ * which the result is a view. */
 GGML_API struct ggml_tensor *
 ggml_dup(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_dup_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* a + b, a - b, a * b, a / b for each element; b is repeated to the shape of
+ * a, which the result has. */
 GGML_API struct ggml_tensor *
 ggml_add(struct ggml_context *ctx, struct ggml_tensor *a,
          struct ggml_tensor *b);
@@ -640,18 +768,26 @@ ggml_div(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_div_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
+
+/* a^2 and its inverse. */
 GGML_API struct ggml_tensor *
 ggml_sqr(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_sqrt(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* The sum of each row: [1, ne1, ne2, ne3]. */
 GGML_API struct ggml_tensor *
 ggml_sum_rows(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* a as many times as the shape of b, or the given one, is a multiple of a's. */
 GGML_API struct ggml_tensor *
 ggml_repeat(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b);
 GGML_API struct ggml_tensor *
 ggml_repeat_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
                int64_t ne1, int64_t ne2, int64_t ne3);
+
+/* a * s + b; rows may not have gaps. */
 GGML_API struct ggml_tensor *
 ggml_scale(struct ggml_context *ctx, struct ggml_tensor *a, float s);
 GGML_API struct ggml_tensor *
@@ -659,11 +795,15 @@ ggml_scale_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float s);
 GGML_API struct ggml_tensor *
 ggml_scale_bias(struct ggml_context *ctx, struct ggml_tensor *a, float s,
                 float b);
+
+/* Always in place. */
 GGML_API struct ggml_tensor *
 ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
            float max);
 
 /* -- Op builders: activations -- */
+
+/* One function of each element; rows are contiguous. */
 GGML_API struct ggml_tensor *
 ggml_unary(struct ggml_context *ctx, struct ggml_tensor *a,
            enum ggml_unary_op op);
@@ -676,6 +816,9 @@ GGML_API struct ggml_tensor *
 ggml_relu(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_sigmoid(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* x Phi(x) by the tanh approximation; _erf by the error function; _quick as
+ * x sigmoid(1.702 x) (Hendrycks and Gimpel, arXiv 1606.08415). */
 GGML_API struct ggml_tensor *
 ggml_gelu(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
@@ -684,12 +827,18 @@ GGML_API struct ggml_tensor *
 ggml_gelu_erf(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_gelu_quick(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* x sigmoid(x). */
 GGML_API struct ggml_tensor *
 ggml_silu(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_silu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_exp(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* f(first half of each row) * second half (`swapped`: the other way round):
+ * [ne0 / 2, ...] (Shazeer, arXiv 2002.05202). _split: f(a) * b, of one
+ * shape. swiglu has f = silu, geglu gelu, reglu relu. */
 GGML_API struct ggml_tensor *
 ggml_glu(struct ggml_context *ctx, struct ggml_tensor *a, enum ggml_glu_op op,
          bool swapped);
@@ -711,10 +860,14 @@ ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
 
 /* -- Op builders: norms -- */
+
+/* (x - mean) / sqrt(variance + eps) over each row. */
 GGML_API struct ggml_tensor *
 ggml_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
 GGML_API struct ggml_tensor *
 ggml_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
+
+/* x / sqrt(mean of x^2 + eps) over each row (arXiv 1910.07467). */
 GGML_API struct ggml_tensor *
 ggml_rms_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
 GGML_API struct ggml_tensor *
@@ -722,18 +875,31 @@ ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                       float eps);
 
 /* -- Op builders: matrix products -- */
+
+/* a [k, n, p, q], b [k, m, p r, q s] -> F32 [n, m, p r, q s]: the dot
+ * products of all rows; each plane of a serves r planes of b. a is not
+ * transposed, and may be quantised. */
 GGML_API struct ggml_tensor *
 ggml_mul_mat(struct ggml_context *ctx, struct ggml_tensor *a,
              struct ggml_tensor *b);
+
+/* GGML_PREC_F32: no sums in less than F32. */
 GGML_API void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 
 /* -- Op builders: shape, copies, rows -- */
+
+/* a's elements into b, converted to its type; as many, in any shapes. The
+ * result is a view of b. */
 GGML_API struct ggml_tensor *
 ggml_cpy(struct ggml_context *ctx, struct ggml_tensor *a,
          struct ggml_tensor *b);
+
+/* A contiguous copy of another type. */
 GGML_API struct ggml_tensor *
 ggml_cast(struct ggml_context *ctx, struct ggml_tensor *a, enum ggml_type type);
+
+/* A contiguous copy, in another shape of as many elements. */
 GGML_API struct ggml_tensor *
 ggml_cont(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
@@ -747,6 +913,8 @@ ggml_cont_3d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
 GGML_API struct ggml_tensor *
 ggml_cont_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
              int64_t ne1, int64_t ne2, int64_t ne3);
+
+/* a, which is contiguous, in the shape of b or the given one; a view. */
 GGML_API struct ggml_tensor *
 ggml_reshape(struct ggml_context *ctx, struct ggml_tensor *a,
              struct ggml_tensor *b);
@@ -761,6 +929,9 @@ ggml_reshape_3d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
 GGML_API struct ggml_tensor *
 ggml_reshape_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
                 int64_t ne1, int64_t ne2, int64_t ne3);
+
+/* The data of a from `offset` bytes on, with strides in bytes; those that
+ * are not given follow from the shape. It must end within a. */
 GGML_API struct ggml_tensor *
 ggml_view_1d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
              size_t offset);
@@ -774,27 +945,46 @@ GGML_API struct ggml_tensor *
 ggml_view_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
              int64_t ne1, int64_t ne2, int64_t ne3, size_t nb1, size_t nb2,
              size_t nb3, size_t offset);
+
+/* Dimension i becomes dimension axis<i>; a view. */
 GGML_API struct ggml_tensor *
 ggml_permute(struct ggml_context *ctx, struct ggml_tensor *a, int axis0,
              int axis1, int axis2, int axis3);
+
+/* Rows become columns; a view. */
 GGML_API struct ggml_tensor *
 ggml_transpose(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* b behind a in dimension dim; all others are equal. */
 GGML_API struct ggml_tensor *
 ggml_concat(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b, int dim);
+
+/* a [n, rows, p, q], b I32 [m, p, q] -> [n, m, p, q]: the rows of a whose
+ * numbers are in b, as F32 (I32 stays I32). */
 GGML_API struct ggml_tensor *
 ggml_get_rows(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b);
+
+/* Writes the rows of b, F32 or F16 [n, m, p, q], into a, at the numbers in
+ * c, I32 or I64 [m, ...], converted to its type. The result is a view of a. */
 GGML_API struct ggml_tensor *
 ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b, struct ggml_tensor *c);
 
 /* -- Op builders: attention -- */
+
+/* Sets element (i, j), column i of row j, to -infinity where i > n_past + j. */
 GGML_API struct ggml_tensor *
 ggml_diag_mask_inf(struct ggml_context *ctx, struct ggml_tensor *a, int n_past);
 GGML_API struct ggml_tensor *
 ggml_diag_mask_inf_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                            int n_past);
+
+/* exp(x) / sum of exp(x) over each row; a is contiguous. _ext: of scale * a
+ * + slope * mask, where mask is F16 or F32 [ne0, at least ne1, ...] or NULL,
+ * and slope is 1, or with max_bias > 0 ALiBi's for the head ne2 (arXiv
+ * 2108.12409). */
 GGML_API struct ggml_tensor *
 ggml_soft_max(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
@@ -806,12 +996,22 @@ GGML_API struct ggml_tensor *
 ggml_soft_max_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                           struct ggml_tensor *mask, float scale,
                           float max_bias);
+
+/* Turns pairs of each head's first n_dims elements by position *
+ * freq_base^(-2i / n_dims) (arXiv 2104.09864). a [head, heads, tokens, ...],
+ * b I32 [tokens]. Pairs are (2i, 2i + 1) in mode NORMAL, (i, i + n_dims / 2)
+ * in NEOX. */
 GGML_API struct ggml_tensor *
 ggml_rope(struct ggml_context *ctx, struct ggml_tensor *a,
           struct ggml_tensor *b, int n_dims, int mode);
 GGML_API struct ggml_tensor *
 ggml_rope_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                   struct ggml_tensor *b, int n_dims, int mode);
+
+/* c: F32 [n_dims / 2], divides each frequency, or NULL. freq_scale
+ * multiplies positions; ext_factor, attn_factor, beta_fast and beta_slow are
+ * YaRN's (arXiv 2309.00071), for a model trained with n_ctx_orig positions;
+ * 0, 1, 0, 0 to do without. */
 GGML_API struct ggml_tensor *
 ggml_rope_ext(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
@@ -824,6 +1024,11 @@ ggml_rope_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                       int mode, int n_ctx_orig, float freq_base,
                       float freq_scale, float ext_factor, float attn_factor,
                       float beta_fast, float beta_slow);
+
+/* softmax(scale * q k^T + slope * mask) v without storing it: q [d, m,
+ * heads, batch], k [d, n, kv heads, batch], v [e, n, kv heads, batch], mask
+ * F16 [n, at least m, ...] or NULL -> F32 [e, heads, m, batch].
+ * logit_softcap c, if not 0, makes c tanh(x / c) of what the softmax gets. */
 GGML_API struct ggml_tensor *
 ggml_flash_attn_ext(struct ggml_context *ctx, struct ggml_tensor *q,
                     struct ggml_tensor *k, struct ggml_tensor *v,
@@ -835,42 +1040,68 @@ GGML_API enum ggml_prec
 ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
 
 /* -- Graph -- */
+
+/* Adds what is needed to compute `tensor`, depth first, and not there yet:
+ * each node after its sources, tensors without op among the leafs. Names
+ * those that have none. */
 GGML_API void
 ggml_build_forward_expand(struct ggml_cgraph *cgraph,
                           struct ggml_tensor *tensor);
+
+/* For GGML_DEFAULT_GRAPH_SIZE nodes and as many leafs, or `size` of each.
+ * `grads` leaves room for gradients. */
 GGML_API struct ggml_cgraph *
 ggml_new_graph(struct ggml_context *ctx);
 GGML_API struct ggml_cgraph *
 ggml_new_graph_custom(struct ggml_context *ctx, size_t size, bool grads);
+
+/* Empties it. */
 GGML_API void
 ggml_graph_clear(struct ggml_cgraph *cgraph);
 GGML_API int
 ggml_graph_size(struct ggml_cgraph *cgraph);
+
+/* The i-th; from the end if i is negative. */
 GGML_API struct ggml_tensor *
 ggml_graph_node(struct ggml_cgraph *cgraph, int i);
 GGML_API struct ggml_tensor **
 ggml_graph_nodes(struct ggml_cgraph *cgraph);
 GGML_API int
 ggml_graph_n_nodes(struct ggml_cgraph *cgraph);
+
+/* Appends one node and nothing else. */
 GGML_API void
 ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor);
+
+/* What a graph takes of a pool. */
 GGML_API size_t
 ggml_graph_overhead(void);
 GGML_API size_t
 ggml_graph_overhead_custom(size_t size, bool grads);
+
+/* The first leaf, else node of that name; NULL. */
 GGML_API struct ggml_tensor *
 ggml_graph_get_tensor(const struct ggml_cgraph *cgraph, const char *name);
+
+/* To the log. */
 GGML_API void
 ggml_graph_print(const struct ggml_cgraph *cgraph);
+
+/* Writes a picture of gb for Graphviz' dot. Nodes that are in cgraph, which
+ * may be NULL, are coloured. Aborts if the file cannot be made. */
 GGML_API void
 ggml_graph_dump_dot(const struct ggml_cgraph *gb,
                     const struct ggml_cgraph *cgraph, const char *filename);
 
 /* -- Thread pool parameters -- */
+
+/* n_threads threads, no affinity, normal priority. */
 GGML_API struct ggml_threadpool_params
 ggml_threadpool_params_default(int n_threads);
 GGML_API void
 ggml_threadpool_params_init(struct ggml_threadpool_params *p, int n_threads);
+
+/* True if a pool made for one serves the other. */
 GGML_API bool
 ggml_threadpool_params_match(const struct ggml_threadpool_params *p0,
                              const struct ggml_threadpool_params *p1);
