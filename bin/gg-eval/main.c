@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/engine.h"
 #include "gg-eval/output.h"
@@ -238,6 +239,7 @@ run(struct eval *e, int fd, const char *name)
     enum gg_status st = gg_line_reader_new(fd, name, &reader, &err);
 
     cli_check(st, &err);
+    gg_line_reader_watch(reader, STDOUT_FILENO);
     st = gg_line_read(reader, &line, &err);
     if (st == GG_OK || st == GG_EOF)
         check_first(&line, st, name);
@@ -247,6 +249,8 @@ run(struct eval *e, int fd, const char *name)
         take_line(e, &line);
         st = gg_line_read(reader, &line, &err);
     }
+    if (st == GG_ERR_ABORTED && !output_wanted())
+        cli_raise(SIGPIPE);
     if (st != GG_EOF)
         cli_check(st, &err);
     output_end(e->output);
