@@ -14,7 +14,7 @@
 /* Rows that are made floats at a time. */
 #define FLOAT_ROWS 16
 /* Tiles for each thread, so that a slow one can do fewer. */
-#define TILES 6
+#define TILES 4
 /* Tiles are of a multiple of this many rows, as kernels like it. */
 #define TILE_ROWS 16
 /* Weights of a tile when there are many columns: what stays in a cache. */

@@ -126,14 +126,14 @@ struct format {
     int offset; /* 0: signed */
 };
 
-/* Eight rows, one column. */
+/* Eight rows, one column; `ahead` bytes on are the rows of the next tile: one
+ * call for each cache line of a row. */
 INLINE __m256
 one_column(const struct cpu_product *p, const char *const *rows,
-           struct format f)
+           struct format f, size_t ahead)
 {
     const float *d = column_scales(p->cols, p->k);
     const int32_t *sums = column_sums(p->cols, p->k);
-    size_t ahead = ROWS * p->row_stride;
     __m256 acc = _mm256_setzero_ps();
 
     for (int64_t b = 0; b < p->k / COLUMN_BLOCK; b++) {
@@ -145,7 +145,8 @@ one_column(const struct cpu_product *p, const char *const *rows,
         {
             __m256i w = f.row(rows[j] + at);
 
-            _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
+            if (at % 64 < f.block_size)
+                _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
             s[j] = f.offset ? dot_unsigned(w, x) : dot_signed(w, x);
         }
         sum = _mm256_sub_epi32(fold_rows(s),
@@ -272,11 +273,13 @@ multiply(const struct cpu_product *p, struct format f)
 {
     for (int64_t r = 0; r < p->n_rows; r += ROWS) {
         __m256i lanes = first_lanes(p->n_rows - r);
+        size_t ahead = r + 2 * ROWS <= p->n_rows ? ROWS * p->row_stride : 0;
         const char *rows[ROWS];
 
         find_rows(p, r, rows);
         if (p->n_cols == 1) {
-            _mm256_maskstore_ps(p->out + r, lanes, one_column(p, rows, f));
+            _mm256_maskstore_ps(p->out + r, lanes,
+                                one_column(p, rows, f, ahead));
             continue;
         }
         pack_rows(p->k / COLUMN_BLOCK, rows, p->scratch, f);

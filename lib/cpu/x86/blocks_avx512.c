@@ -41,19 +41,24 @@ find_rows(const struct cpu_product *p, int64_t first, const char **rows)
     }
 }
 
-/* The F16 at `at` of every row. */
+/* The F16 at `at` of every row. What follows it comes along and is cut off:
+ * loads of four bytes need no shuffles. */
 INLINE __m512
 load_scales(const char *const *rows, size_t at)
 {
-    __m128i low = _mm_setzero_si128(), high = low;
+    __m512i v[4], low, high;
 
-#define ONE(i)                                                                 \
-    low = _mm_insert_epi16(low, *AS(int16_t, rows[i] + at), i),                \
-    high = _mm_insert_epi16(high, *AS(int16_t, rows[i + 8] + at), i)
-    ONE(0), ONE(1), ONE(2), ONE(3), ONE(4), ONE(5), ONE(6), ONE(7);
-#undef ONE
-    return _mm512_cvtph_ps(
-        _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1));
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        v[i] = _mm512_set1_epi32(*AS(int32_t, rows[4 * i] + at));
+        UNROLL for (int j = 1; j < 4; j++) v[i] =
+            _mm512_mask_set1_epi32(v[i], (__mmask16)(1 << (4 * i + j)),
+                                   *AS(int32_t, rows[4 * i + j] + at));
+    }
+    low = _mm512_mask_mov_epi32(v[0], 0x00f0, v[1]);
+    high = _mm512_mask_mov_epi32(v[2], 0xf000, v[3]);
+    low = _mm512_mask_mov_epi32(low, 0xff00, high);
+    return _mm512_cvtph_ps(_mm512_cvtepi32_epi16(low));
 }
 
 /* Blocks of two rows, as unsigned bytes: 32 of `a`, then 32 of `b`. */
@@ -115,36 +120,77 @@ chain(__m512 acc, __m512i sum, __m512 dw, float d)
     return _mm512_add_ps(acc, _mm512_mul_ps(_mm512_cvtepi32_ps(sum), scale));
 }
 
-typedef __m512i (*two_rows_fn)(const char *a, const char *b);
+/* Integer sums of the block at `at` of sixteen rows, offset and all, with the
+ * 32 bytes of x. */
+INLINE __m512i
+sums_q8_0(const char *const *rows, size_t at, const char *x)
+{
+    __m512i v = _mm512_broadcast_i64x4(_mm256_loadu_si256(AS(__m256i, x)));
+    __m512i s[8];
 
-/* Sixteen rows, one column. */
+    UNROLL for (int j = 0; j < 8; j++)
+    {
+        int r = j < 4 ? j : j + 4;
+
+        s[j] = _mm512_dpbusd_epi32(_mm512_setzero_si512(),
+                                   two_q8_0(rows[r] + at, rows[r + 4] + at), v);
+    }
+    return fold_rows(s);
+}
+
+/* The nibbles of four rows fill a register; the low ones meet the first half
+ * of x, the high ones the second. */
+INLINE __m512i
+sums_q4_0(const char *const *rows, size_t at, const char *x)
+{
+    const __m512i mask = _mm512_set1_epi8(15);
+    __m512i x0 = _mm512_broadcast_i32x4(_mm_loadu_si128(AS(__m128i, x)));
+    __m512i x1 = _mm512_broadcast_i32x4(_mm_loadu_si128(AS(__m128i, x + 16)));
+    __m512i s[4];
+
+#define QS(r) _mm_loadu_si128(AS(__m128i, rows[r] + at + 2))
+    UNROLL for (int j = 0; j < 4; j++)
+    {
+        __m512i v = _mm512_castsi128_si512(QS(j));
+
+        v = _mm512_mask_broadcast_i32x4(v, 0x00f0, QS(j + 4));
+        v = _mm512_mask_broadcast_i32x4(v, 0x0f00, QS(j + 8));
+        v = _mm512_mask_broadcast_i32x4(v, 0xf000, QS(j + 12));
+        s[j] = _mm512_dpbusd_epi32(_mm512_setzero_si512(),
+                                   _mm512_and_si512(v, mask), x0);
+        s[j] = _mm512_dpbusd_epi32(
+            s[j], _mm512_and_si512(_mm512_srli_epi16(v, 4), mask), x1);
+    }
+#undef QS
+    return fold_four(fold_two(s[0], s[1]), fold_two(s[2], s[3]));
+}
+
+/* A type: how its blocks are read. */
+struct format {
+    __m512i (*sums)(const char *const *rows, size_t at, const char *x);
+    __m512i (*two_rows)(const char *a, const char *b);
+    size_t block_size;
+    int offset;
+};
+
+/* Sixteen rows, one column; `ahead` bytes on are the rows of the next tile:
+ * one call for each cache line of a row. */
 INLINE __m512
 one_column(const struct cpu_product *p, const char *const *rows,
-           two_rows_fn two_rows, size_t block_size, int offset)
+           struct format f, size_t ahead)
 {
     const float *d = column_scales(p->cols, p->k);
     const int32_t *sums = column_sums(p->cols, p->k);
-    size_t ahead = ROWS * p->row_stride;
     __m512 acc = _mm512_setzero_ps();
 
     for (int64_t b = 0; b < p->k / COLUMN_BLOCK; b++) {
-        size_t at = (size_t)b * block_size;
-        __m512i x = _mm512_broadcast_i64x4(
-            _mm256_loadu_si256(AS(__m256i, p->cols + b * COLUMN_BLOCK)));
-        __m512i s[8], sum;
+        size_t at = (size_t)b * f.block_size;
+        __m512i sum = f.sums(rows, at, p->cols + b * COLUMN_BLOCK);
 
-        UNROLL for (int j = 0; j < 8; j++)
-        {
-            int r = j < 4 ? j : j + 4;
-
-            s[j] = _mm512_dpbusd_epi32(_mm512_setzero_si512(),
-                                       two_rows(rows[r] + at, rows[r + 4] + at),
-                                       x);
-        }
-        UNROLL for (int j = 0; j < ROWS; j++)
-            _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
-        sum =
-            _mm512_sub_epi32(fold_rows(s), _mm512_set1_epi32(offset * sums[b]));
+        if (at % 64 < f.block_size)
+            UNROLL for (int j = 0; j < ROWS; j++)
+                _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
+        sum = _mm512_sub_epi32(sum, _mm512_set1_epi32(f.offset * sums[b]));
         acc = chain(acc, sum, load_scales(rows, at), d[b]);
     }
     return acc;
@@ -179,17 +225,17 @@ interleave(const __m512i *v, uint8_t (*out)[64])
 
 INLINE void
 pack_rows(int64_t n_blocks, const char *const *rows, struct packed *out,
-          two_rows_fn two_rows, size_t block_size)
+          struct format f)
 {
     for (int64_t b = 0; b < n_blocks; b++) {
-        size_t at = (size_t)b * block_size;
+        size_t at = (size_t)b * f.block_size;
         __m512i v[8];
 
         UNROLL for (int j = 0; j < 8; j++)
         {
             int r = j < 4 ? j : j + 4;
 
-            v[j] = two_rows(rows[r] + at, rows[r + 4] + at);
+            v[j] = f.two_rows(rows[r] + at, rows[r + 4] + at);
         }
         interleave(v, out[b].q);
         _mm512_store_ps(out[b].d, load_scales(rows, at));
@@ -257,35 +303,36 @@ packed_columns(const struct cpu_product *p, const struct packed *packed,
 }
 
 INLINE void
-multiply(const struct cpu_product *p, two_rows_fn two_rows, size_t block_size,
-         int offset)
+multiply(const struct cpu_product *p, struct format f)
 {
     for (int64_t r = 0; r < p->n_rows; r += ROWS) {
         __mmask16 lanes = first_lanes(p->n_rows - r);
+        size_t ahead = r + 2 * ROWS <= p->n_rows ? ROWS * p->row_stride : 0;
         const char *rows[ROWS];
 
         find_rows(p, r, rows);
         if (p->n_cols == 1) {
-            _mm512_mask_storeu_ps(
-                p->out + r, lanes,
-                one_column(p, rows, two_rows, block_size, offset));
+            _mm512_mask_storeu_ps(p->out + r, lanes,
+                                  one_column(p, rows, f, ahead));
             continue;
         }
-        pack_rows(p->k / COLUMN_BLOCK, rows, p->scratch, two_rows, block_size);
-        packed_columns(p, p->scratch, offset, p->out + r, lanes);
+        pack_rows(p->k / COLUMN_BLOCK, rows, p->scratch, f);
+        packed_columns(p, p->scratch, f.offset, p->out + r, lanes);
     }
 }
 
 static void
 multiply_q8_0(const struct cpu_product *p)
 {
-    multiply(p, two_q8_0, sizeof(struct block_q8_0), 128);
+    multiply(p, (struct format){ sums_q8_0, two_q8_0, sizeof(struct block_q8_0),
+                                 128 });
 }
 
 static void
 multiply_q4_0(const struct cpu_product *p)
 {
-    multiply(p, two_q4_0, sizeof(struct block_q4_0), 8);
+    multiply(p, (struct format){ sums_q4_0, two_q4_0, sizeof(struct block_q4_0),
+                                 8 });
 }
 
 /* See cpu_prepare_column(): the same bytes. */

@@ -8,9 +8,6 @@
 #define ROWS 4
 #define COLS 3
 
-/* What the hardware does not foresee: rows of the next tile. */
-#define AHEAD ROWS
-
 /* Defines a tile of R x C elements from row r and column c on, and the loops
  * over tiles. */
 #define PRODUCT(type, size)                                                    \
@@ -20,6 +17,9 @@
         const char *rows = p->rows + (size_t)r * p->row_stride;                \
         const char *cols = p->cols + (size_t)c * p->col_stride;                \
         __m256 sum[ROWS][COLS], x[COLS];                                       \
+        /* once for each cache line: the rows of the next tile, which the      \
+         * hardware does not foresee */                                        \
+        size_t ahead = r + 2 * ROWS <= p->n_rows ? ROWS * p->row_stride : 0;   \
         int64_t i = 0;                                                         \
         UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)  \
             sum[a][b] = _mm256_setzero_ps();                                   \
@@ -30,8 +30,8 @@
             {                                                                  \
                 const char *at = rows + a * p->row_stride + i * (size);        \
                 __m256 w = load_##type(at);                                    \
-                if (C == 1)                                                    \
-                    _mm_prefetch(at + AHEAD * p->row_stride, _MM_HINT_T0);     \
+                if (C == 1 && (i * (size)) % 64 == 0)                          \
+                    _mm_prefetch(at + ahead, _MM_HINT_T0);                     \
                 UNROLL for (int b = 0; b < C; b++) sum[a][b] =                 \
                     _mm256_fmadd_ps(w, x[b], sum[a][b]);                       \
             }                                                                  \
