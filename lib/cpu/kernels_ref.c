@@ -207,10 +207,8 @@ static void
 fill_conversions(struct cpu_kernels *k)
 {
     for (int t = 0; t < GGML_TYPE_COUNT; t++) {
-        const struct ggml_type_traits *traits = quant_traits((enum ggml_type)t);
-
-        k->to_float[t] = traits ? traits->to_float : NULL;
-        k->from_float[t] = traits ? traits->from_float_ref : NULL;
+        k->to_float[t] = quant_reader((enum ggml_type)t);
+        k->from_float[t] = quant_writer((enum ggml_type)t);
     }
 }
 

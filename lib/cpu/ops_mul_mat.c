@@ -214,10 +214,10 @@ supports(const struct ggml_tensor *dst)
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
     const struct ggml_type_traits *t = quant_traits(w->type);
 
-    return t && t->to_float && w->nb[0] == t->type_size && cpu_is_plain(dst) &&
+    return t && quant_reader(w->type) && w->nb[0] == t->type_size &&
+           cpu_is_plain(dst) &&
            (cpu_has_elements(x->type) ||
-            (ggml_get_type_traits(x->type)->to_float &&
-             x->nb[0] == ggml_type_size(x->type)));
+            (quant_reader(x->type) && x->nb[0] == ggml_type_size(x->type)));
 }
 
 static int64_t

@@ -47,7 +47,7 @@ supports_get(const struct ggml_tensor *dst)
 
     return t && x->nb[0] == t->type_size &&
            dst->nb[0] == ggml_type_size(dst->type) &&
-           (x->type == dst->type || t->to_float) &&
+           (x->type == dst->type || quant_reader(x->type)) &&
            (dst->src[1]->type == GGML_TYPE_I32);
 }
 
@@ -79,7 +79,7 @@ supports_set(const struct ggml_tensor *dst)
     const struct ggml_type_traits *t = quant_traits(dst->type);
     enum ggml_type from = dst->src[0]->type;
 
-    return t && t->from_float_ref && dst->nb[0] == t->type_size &&
+    return t && quant_writer(dst->type) && dst->nb[0] == t->type_size &&
            cpu_has_elements(from) &&
            (dst->src[1]->type == GGML_TYPE_I32 ||
             dst->src[1]->type == GGML_TYPE_I64);

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <ggml.h>
 
-#include "core/half.h"
+#include "quant/format.h"
 #include "quant/types.h"
 
 /* No type here searches in tables that must be built first. */
@@ -31,10 +31,11 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
                     const float *imatrix)
 {
     const struct quant_type *t = quant_type(type);
+    ggml_from_float_t quantize = quant_writer(type);
     size_t row_size;
     char *out;
 
-    GGML_ASSERT(t && t->traits.from_float_ref && "no quantiser");
+    GGML_ASSERT(quantize && "no quantiser");
     GGML_ASSERT(n_per_row % t->traits.blck_size == 0);
     GGML_ASSERT(start % n_per_row == 0);
     GGML_ASSERT(imatrix || !ggml_quantize_requires_imatrix(type));
@@ -45,67 +46,56 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
         if (imatrix && t->quantize_weighted)
             t->quantize_weighted(src, out, n_per_row, imatrix);
         else
-            t->traits.from_float_ref(src, out, n_per_row);
+            quantize(src, out, n_per_row);
         src += n_per_row;
         out += row_size;
     }
     return (size_t)nrows * row_size;
 }
 
-static bool
-half_is_finite(const void *p)
+bool
+quant_sound_f16(const void *block)
 {
     uint16_t h;
 
-    memcpy(&h, p, sizeof(h));
+    memcpy(&h, block, sizeof(h));
     return (h & 0x7c00) != 0x7c00;
 }
 
-static bool
-bf16_is_finite(const void *p)
+bool
+quant_sound_bf16(const void *block)
 {
     uint16_t h;
 
-    memcpy(&h, p, sizeof(h));
+    memcpy(&h, block, sizeof(h));
     return (h & 0x7f80) != 0x7f80;
 }
 
-static bool
-float_is_finite(const void *p)
+bool
+quant_sound_f32(const void *block)
 {
     uint32_t u;
 
-    memcpy(&u, p, sizeof(u));
+    memcpy(&u, block, sizeof(u));
     return (u & 0x7f800000) != 0x7f800000;
 }
 
-static bool
-double_is_finite(const void *p)
+bool
+quant_sound_f64(const void *block)
 {
     double d;
 
-    memcpy(&d, p, sizeof(d));
+    memcpy(&d, block, sizeof(d));
     return isfinite(d);
 }
 
 static bool
-block_is_sound(const struct quant_type *t, enum ggml_type type, const char *p)
+block_is_sound(const struct quant_type *t, const char *p)
 {
-    switch (type) {
-    case GGML_TYPE_F32:
-        return float_is_finite(p);
-    case GGML_TYPE_F64:
-        return double_is_finite(p);
-    case GGML_TYPE_F16:
-        return half_is_finite(p);
-    case GGML_TYPE_BF16:
-        return bf16_is_finite(p);
-    default:
-        for (int i = 0; i < t->n_scales; i++)
-            if (!half_is_finite(p + t->scale_at[i]))
-                return false;
-        return true;
-    }
+    for (int i = 0; i < t->n_scales; i++)
+        if (!quant_sound_f16(p + t->scale_at[i]))
+            return false;
+    return !t->is_sound || t->is_sound(p);
 }
 
 bool
@@ -117,7 +107,7 @@ ggml_validate_row_data(enum ggml_type type, const void *data, size_t nbytes)
     if (!t || nbytes % t->traits.type_size)
         return false;
     for (size_t at = 0; at < nbytes; at += t->traits.type_size)
-        if (!block_is_sound(t, type, p + at))
+        if (!block_is_sound(t, p + at))
             return false;
     return true;
 }

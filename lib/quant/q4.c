@@ -1,62 +1,104 @@
 /* q4.c - blocks of 32 values in four bits each */
 #include "quant/format.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "core/half.h"
+#include "quant/bits.h"
 #include "quant/blocks.h"
+#include "quant/fit.h"
 
-/* The value of largest magnitude, with its sign; the first of equals. */
-static float
-extreme(const float *x)
+void
+unpack_q4_0(const void *block, struct quant_values *v)
 {
-    float amax = 0, max = 0;
+    const struct block_q4_0 *b = block;
 
-    for (int j = 0; j < QUANT_BLOCK; j++) {
-        if (amax < fabsf(x[j])) {
-            amax = fabsf(x[j]);
-            max = x[j];
-        }
-    }
-    return max;
+    quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
+    for (int j = 0; j < QUANT_BLOCK; j++)
+        v->q[j] = (int8_t)(nibble_at(b->qs, j, QUANT_BLOCK) - 8);
 }
+
+QUANT_DEQUANTIZE(q4_0)
+
+void
+unpack_q4_1(const void *block, struct quant_values *v)
+{
+    const struct block_q4_1 *b = block;
+
+    quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), -half_to_float(b->m));
+    for (int j = 0; j < QUANT_BLOCK; j++)
+        v->q[j] = (int8_t)nibble_at(b->qs, j, QUANT_BLOCK);
+}
+
+QUANT_DEQUANTIZE(q4_1)
 
 /* The extreme maps to -8, since the range is -8 to 7. */
-static uint8_t
-nibble(float scaled)
-{
-    int32_t q = quant_to_int(scaled + 8.5f);
-
-    return (uint8_t)(q > 15 ? 15 : q);
-}
-
 void
 quant_q4_0(const float *x, void *y, int64_t n)
 {
-    struct block_q4_0 *block = y;
+    struct block_q4_0 *b = y;
 
-    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, block++) {
-        float d = extreme(x) / -8, inverse = d != 0 ? 1.0f / d : 0;
+    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
+        float d = quant_extreme(x, QUANT_BLOCK) / -8;
+        float inverse = d != 0 ? 1.0f / d : 0;
 
-        block->d = half_from_float(d);
-        for (int j = 0; j < QUANT_BLOCK / 2; j++)
-            block->qs[j] =
-                (uint8_t)(nibble(x[j] * inverse) |
-                          nibble(x[j + QUANT_BLOCK / 2] * inverse) << 4);
+        memset(b, 0, sizeof(*b));
+        b->d = half_from_float(d);
+        for (int j = 0; j < QUANT_BLOCK; j++) {
+            int q = quant_to_int(x[j] * inverse + 8.5f);
+
+            nibble_put(b->qs, j, QUANT_BLOCK, quant_clamp(q, 0, 15));
+        }
     }
 }
 
 void
-dequant_q4_0(const void *x, float *y, int64_t n)
+quant_q4_1(const float *x, void *y, int64_t n)
 {
-    const struct block_q4_0 *block = x;
+    struct block_q4_1 *b = y;
 
-    for (; n > 0; n -= QUANT_BLOCK, y += QUANT_BLOCK, block++) {
-        float d = half_to_float(block->d);
+    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
+        struct quant_range r = quant_range(x, QUANT_BLOCK);
+        float d = (r.max - r.min) / 15, inverse = d != 0 ? 1.0f / d : 0;
 
-        for (int j = 0; j < QUANT_BLOCK / 2; j++) {
-            y[j] = (float)((block->qs[j] & 15) - 8) * d;
-            y[j + QUANT_BLOCK / 2] = (float)((block->qs[j] >> 4) - 8) * d;
+        memset(b, 0, sizeof(*b));
+        b->d = half_from_float(d);
+        b->m = half_from_float(r.min);
+        for (int j = 0; j < QUANT_BLOCK; j++) {
+            int q = quant_to_int((x[j] - r.min) * inverse + 0.5f);
+
+            nibble_put(b->qs, j, QUANT_BLOCK, quant_clamp(q, 0, 15));
         }
+    }
+}
+
+void
+weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
+{
+    static const struct quant_codes codes = { .lo = -8, .hi = 7 };
+    struct block_q4_0 *b = y;
+
+    for (int64_t i = 0; i < n; i += QUANT_BLOCK, b++) {
+        int8_t q[QUANT_BLOCK];
+
+        memset(b, 0, sizeof(*b));
+        b->d = quant_fit_block(&codes, QUANT_BLOCK, x + i, weights + i, q);
+        for (int j = 0; j < QUANT_BLOCK; j++)
+            nibble_put(b->qs, j, QUANT_BLOCK, q[j] + 8);
+    }
+}
+
+void
+weigh_q4_1(const float *x, void *y, int64_t n, const float *weights)
+{
+    struct block_q4_1 *b = y;
+
+    for (int64_t i = 0; i < n; i += QUANT_BLOCK, b++) {
+        int8_t q[QUANT_BLOCK];
+
+        memset(b, 0, sizeof(*b));
+        b->d = quant_fit_line_block(15, x + i, weights + i, q, &b->m);
+        for (int j = 0; j < QUANT_BLOCK; j++)
+            nibble_put(b->qs, j, QUANT_BLOCK, q[j]);
     }
 }

@@ -1,10 +1,12 @@
-/* q8.c - blocks of 32 values in eight bits each */
+/* q8.c - blocks of values in eight bits each */
 #include "quant/format.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "core/half.h"
 #include "quant/blocks.h"
+#include "quant/fit.h"
 
 /* Scales a block so that its extreme is 127; returns the scale. */
 static float
@@ -22,39 +24,56 @@ quantize_block(const float *x, int8_t *qs)
 }
 
 void
-quant_q8_0(const float *x, void *y, int64_t n)
+unpack_q8_0(const void *block, struct quant_values *v)
 {
-    struct block_q8_0 *block = y;
+    const struct block_q8_0 *b = block;
 
-    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, block++)
-        block->d = half_from_float(quantize_block(x, block->qs));
+    quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
+    memcpy(v->q, b->qs, sizeof(b->qs));
 }
 
+QUANT_DEQUANTIZE(q8_0)
+
 void
-dequant_q8_0(const void *x, float *y, int64_t n)
+quant_q8_0(const float *x, void *y, int64_t n)
 {
-    const struct block_q8_0 *block = x;
+    struct block_q8_0 *b = y;
 
-    for (; n > 0; n -= QUANT_BLOCK, y += QUANT_BLOCK, block++) {
-        float d = half_to_float(block->d);
-
-        for (int j = 0; j < QUANT_BLOCK; j++)
-            y[j] = (float)block->qs[j] * d;
-    }
+    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++)
+        b->d = half_from_float(quantize_block(x, b->qs));
 }
 
 void
 quant_q8_1(const float *x, void *y, int64_t n)
 {
-    struct block_q8_1 *block = y;
+    struct block_q8_1 *b = y;
 
-    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, block++) {
-        float d = quantize_block(x, block->qs);
+    for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
+        float d = quantize_block(x, b->qs);
         int sum = 0;
 
         for (int j = 0; j < QUANT_BLOCK; j++)
-            sum += block->qs[j];
-        block->d = half_from_float(d);
-        block->s = half_from_float((float)sum * d);
+            sum += b->qs[j];
+        b->d = half_from_float(d);
+        b->s = half_from_float((float)sum * d);
+    }
+}
+
+/* The extreme becomes -127, so that nothing is clipped. */
+void
+quant_q8_k(const float *x, void *y, int64_t n)
+{
+    struct block_q8_k *b = y;
+
+    for (; n > 0; n -= QUANT_SUPER, x += QUANT_SUPER, b++) {
+        float max = quant_extreme(x, QUANT_SUPER);
+        float inverse = max != 0 ? -127.0f / max : 0;
+
+        memset(b, 0, sizeof(*b));
+        b->d = max != 0 ? 1.0f / inverse : 0;
+        for (int j = 0; j < QUANT_SUPER; j++) {
+            b->qs[j] = (int8_t)quant_round(x[j] * inverse, -127, 127);
+            b->sums[j / 16] = (int16_t)(b->sums[j / 16] + b->qs[j]);
+        }
     }
 }

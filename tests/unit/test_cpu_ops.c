@@ -599,7 +599,7 @@ test_supports(void)
 {
     struct ggml_context *ctx = test_context();
     ggml_backend_t cpu = ggml_backend_cpu_init();
-    struct ggml_tensor *k = ggml_new_tensor_2d(ctx, GGML_TYPE_IQ2_S, 256, 4);
+    struct ggml_tensor *k = ggml_new_tensor_2d(ctx, GGML_TYPE_Q8_K, 256, 4);
     struct ggml_tensor *w = ggml_new_tensor_2d(ctx, GGML_TYPE_Q8_0, 256, 4);
     struct ggml_tensor *x = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 256, 4);
 

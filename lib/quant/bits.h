@@ -1,0 +1,67 @@
+/* bits.h - where the formats keep the bits of value j
+ *
+ * The `put` functions add to what is there: clear the block first. */
+#ifndef QUANT_BITS_H
+#define QUANT_BITS_H
+
+#include <stdint.h>
+
+/* Runs of `run` values in run / 2 bytes: the low nibbles are the first half
+ * of the run, the high ones the second. */
+static inline int
+nibble_at(const uint8_t *p, int j, int run)
+{
+    int half = run / 2;
+
+    return p[j / run * half + j % half] >> (j % run / half * 4) & 15;
+}
+
+static inline void
+nibble_put(uint8_t *p, int j, int run, int v)
+{
+    int half = run / 2;
+
+    p[j / run * half + j % half] |= (uint8_t)((v & 15) << (j % run / half * 4));
+}
+
+/* Runs of 128 values in 32 bytes: the lowest pairs of bits are the first 32
+ * values of the run. */
+static inline int
+pair_at(const uint8_t *p, int j)
+{
+    return p[j / 128 * 32 + j % 32] >> (j % 128 / 32 * 2) & 3;
+}
+
+static inline void
+pair_put(uint8_t *p, int j, int v)
+{
+    p[j / 128 * 32 + j % 32] |= (uint8_t)((v & 3) << (j % 128 / 32 * 2));
+}
+
+/* 256 values in 32 bytes: the lowest bits are the first 32 values. */
+static inline int
+plane_at(const uint8_t *p, int j)
+{
+    return p[j % 32] >> (j / 32) & 1;
+}
+
+static inline void
+plane_put(uint8_t *p, int j, int v)
+{
+    p[j % 32] |= (uint8_t)((v & 1) << (j / 32));
+}
+
+/* Bits in the order of the values. */
+static inline int
+bit_at(const uint8_t *p, int j)
+{
+    return p[j / 8] >> (j % 8) & 1;
+}
+
+static inline void
+bit_put(uint8_t *p, int j, int v)
+{
+    p[j / 8] |= (uint8_t)((v & 1) << (j % 8));
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* fit.h - scales and integers with the least weighted squared error
+ *
+ * Weights are finite and not negative; a group whose weights are all zero is
+ * fitted as if they were one. All is searched from a few starts with closed
+ * forms in double precision, so that the bytes are the same everywhere. */
+#ifndef QUANT_FIT_H
+#define QUANT_FIT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "quant/values.h"
+
+/* The integers that a value may be: lo to hi, or, where `levels` is set, the
+ * `n` ascending ones there, of which lo is the first and hi the last. */
+struct quant_codes {
+    int lo, hi;
+    const int8_t *levels;
+    int n;
+};
+
+struct quant_range {
+    float min, max;
+};
+
+/* The value of largest magnitude, with its sign, the first of equals. */
+float
+quant_extreme(const float *x, int n);
+struct quant_range
+quant_range(const float *x, int n);
+
+/* The nearest integer within [lo, hi]; lo for a NaN. */
+static inline int
+quant_round(float v, int lo, int hi)
+{
+    if (!(v > (float)lo))
+        return lo;
+    return v >= (float)hi ? hi : (int)lrintf(v);
+}
+
+/* The code nearest to v, as its value. */
+int
+quant_nearest(const struct quant_codes *codes, float v);
+
+/* d and q with x = d * q, for a block with one scale, which is returned as
+ * F16; n up to 256. */
+uint16_t
+quant_fit_block(const struct quant_codes *codes, int n, const float *x,
+                const float *w, int8_t *q);
+
+/* d, m and q with x = d * q + m, q from 0 to hi, for 32 values. Returns d. */
+uint16_t
+quant_fit_line_block(int hi, const float *x, const float *w, int8_t *q,
+                     uint16_t *m);
+
+/* The d that fits best; no rounding to F16. */
+float
+quant_fit_scale(const struct quant_codes *codes, int n, const float *x,
+                const float *w);
+
+/* What a format with scales of scales can hold. */
+struct quant_shape {
+    int group; /* values */
+    struct quant_codes codes;
+    struct quant_codes scales; /* multiples of d that a group's scale may be */
+    int max_min;               /* mins are 0 to this; 0: there are none */
+};
+
+/* 256 values: x = d * scale[g] * q - dmin * min[g] */
+struct quant_super {
+    uint16_t d, dmin; /* F16 */
+    int8_t scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
+    int8_t q[QUANT_MOST_VALUES];
+};
+
+/* NULL weights are ones. */
+void
+quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
+                struct quant_super *s);
+
+#endif

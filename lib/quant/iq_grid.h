@@ -1,0 +1,22 @@
+/* iq_grid.h - the points that IQ blocks refer to
+ *
+ * A word is a point: from the lowest bits on, eight codes of two bits, or, in
+ * the tables of IQ3, four codes of three bits. What a code stands for:
+ *
+ *     iq2_xxs, iq2_xs, iq2_s   8, 25, 43
+ *     iq1                      -1, 0, 1
+ *     iq3_xxs                  4, 12, 20, 28, 36, 44, 52, 62
+ *     iq3_s                    1, 3, 5, 7, 9, 11, 13, 15 */
+#ifndef QUANT_IQ_GRID_H
+#define QUANT_IQ_GRID_H
+
+#include <stdint.h>
+
+extern const uint16_t quant_iq2_xxs_grid[256];
+extern const uint16_t quant_iq2_xs_grid[512];
+extern const uint16_t quant_iq2_s_grid[1024];
+extern const uint16_t quant_iq1_grid[2048];
+extern const uint16_t quant_iq3_xxs_grid[256];
+extern const uint16_t quant_iq3_s_grid[512];
+
+#endif
