@@ -38,8 +38,8 @@ sched_from_memory(const struct ggml_backend_sched *s,
     return SCHED_NONE;
 }
 
-static signed char *
-id_of(struct ggml_backend_sched *s, struct ggml_tensor *t)
+static size_t
+slot_of(struct ggml_backend_sched *s, struct ggml_tensor *t)
 {
     size_t slot = tensor_set_find(&s->set, t);
 
@@ -47,7 +47,13 @@ id_of(struct ggml_backend_sched *s, struct ggml_tensor *t)
         s->set.keys[slot] = t;
         s->ids[slot] = SCHED_NONE;
     }
-    return &s->ids[slot];
+    return slot;
+}
+
+static signed char *
+id_of(struct ggml_backend_sched *s, struct ggml_tensor *t)
+{
+    return &s->ids[slot_of(s, t)];
 }
 
 /* A back end that offers to compute this although the weights are on the
@@ -104,8 +110,9 @@ spread(struct ggml_backend_sched *s, struct ggml_cgraph *g, bool backward,
     int current = SCHED_NONE;
 
     for (int k = 0; k < g->n_nodes; k++) {
-        struct ggml_tensor *t = g->nodes[backward ? g->n_nodes - 1 - k : k];
-        signed char *id = id_of(s, t);
+        int i = backward ? g->n_nodes - 1 - k : k;
+        struct ggml_tensor *t = g->nodes[i];
+        signed char *id = &s->ids[s->slots[i]];
 
         if (tensor_is_view_op(t->op))
             continue;
@@ -115,6 +122,12 @@ spread(struct ggml_backend_sched *s, struct ggml_cgraph *g, bool backward,
         else if (*id != SCHED_NONE)
             current = no_cpu && *id == s->n_backends - 1 ? SCHED_NONE : *id;
     }
+}
+
+static _Noreturn void
+refuse(const struct ggml_tensor *t)
+{
+    GGML_ABORT("no back end can compute %s (%s)", t->name, ggml_op_desc(t));
 }
 
 /* The back end that can compute it and has most of its sources. */
@@ -137,7 +150,7 @@ best_of_all(struct ggml_backend_sched *s, const struct ggml_tensor *t)
         }
     }
     if (best == SCHED_NONE)
-        GGML_ABORT("no back end can compute %s (%s)", t->name, ggml_op_desc(t));
+        refuse(t);
     return best;
 }
 
@@ -145,13 +158,28 @@ best_of_all(struct ggml_backend_sched *s, const struct ggml_tensor *t)
 static void
 settle(struct ggml_backend_sched *s, struct ggml_tensor *t, int user)
 {
-    signed char *id;
+    signed char *id = id_of(s, t);
 
-    if (t->view_src)
+    if (*id != SCHED_NONE)
+        return;
+    if (t->view_src) {
         settle(s, t->view_src, user);
-    id = id_of(s, t);
-    if (*id == SCHED_NONE)
-        *id = (signed char)(t->view_src ? *id_of(s, t->view_src) : user);
+        user = *id_of(s, t->view_src);
+    }
+    *id = (signed char)user;
+}
+
+/* What works in place can only be computed where the memory is. */
+static int
+settle_in_place(struct ggml_backend_sched *s, struct ggml_tensor *t, int id)
+{
+    int owner = *id_of(s, t->view_src);
+
+    if (owner == SCHED_NONE || backend_buffer_of(t))
+        return id;
+    if (!supports(s, owner, t))
+        refuse(t);
+    return owner;
 }
 
 static void
@@ -163,16 +191,19 @@ settle_all(struct ggml_backend_sched *s, struct ggml_cgraph *g)
 
         if (tensor_is_view_op(t->op))
             continue; /* with its first user */
-        id = *id_of(s, t);
+        id = s->ids[s->slots[i]];
         if (id == SCHED_NONE)
-            *id_of(s, t) = (signed char)(id = best_of_all(s, t));
+            id = best_of_all(s, t);
+        if (t->view_src)
+            id = settle_in_place(s, t, id);
+        s->ids[s->slots[i]] = (signed char)id;
         for (int j = 0; j < GGML_MAX_SRC; j++)
             if (t->src[j])
                 settle(s, t->src[j], id);
-        settle(s, t, id);
     }
     for (int i = 0; i < g->n_nodes; i++)
-        settle(s, g->nodes[i], s->n_backends - 1);
+        if (s->ids[s->slots[i]] == SCHED_NONE)
+            settle(s, g->nodes[i], s->n_backends - 1);
     for (int i = 0; i < g->n_leafs; i++)
         settle(s, g->leafs[i], s->n_backends - 1);
 }
@@ -200,19 +231,35 @@ clear_set(struct ggml_backend_sched *s, const struct ggml_cgraph *g)
     return true;
 }
 
-static void
+static size_t
 assign_known(struct ggml_backend_sched *s, struct ggml_tensor *t)
 {
-    signed char *id = id_of(s, t);
+    size_t slot = slot_of(s, t);
 
-    if (*id == SCHED_NONE)
-        *id = (signed char)from_itself(s, t);
+    if (s->ids[slot] == SCHED_NONE)
+        s->ids[slot] = (signed char)from_itself(s, t);
+    return slot;
+}
+
+/* There is nothing to choose. */
+static void
+check_alone(const struct ggml_backend_sched *s, const struct ggml_cgraph *g)
+{
+    for (int i = 0; i < g->n_nodes; i++)
+        if (!tensor_is_view_op(g->nodes[i]->op) && !supports(s, 0, g->nodes[i]))
+            refuse(g->nodes[i]);
 }
 
 bool
 sched_assign(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
 {
-    if (!clear_set(s, graph))
+    if (s->n_backends == 1) {
+        check_alone(s, graph);
+        return true;
+    }
+    if (!clear_set(s, graph) ||
+        !mem_grow(&s->slots, &s->cap_slots, (size_t)graph->n_nodes,
+                  sizeof(*s->slots)))
         return false;
     for (size_t i = 0; i < s->n_pins; i++)
         *id_of(s, (struct ggml_tensor *)s->pins[i].t) =
@@ -220,7 +267,7 @@ sched_assign(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
     for (int i = 0; i < graph->n_leafs; i++)
         assign_known(s, graph->leafs[i]);
     for (int i = 0; i < graph->n_nodes; i++)
-        assign_known(s, graph->nodes[i]);
+        s->slots[i] = assign_known(s, graph->nodes[i]);
     spread(s, graph, false, true);
     spread(s, graph, true, true);
     spread(s, graph, false, false);

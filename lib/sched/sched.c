@@ -44,6 +44,7 @@ ggml_backend_sched_free(ggml_backend_sched_t sched)
     mem_free(sched->pins);
     mem_free(sched->set.keys);
     mem_free(sched->ids);
+    mem_free(sched->slots);
     mem_free(sched->splits);
     mem_free(sched->copies);
     mem_free(sched->graph.nodes);
@@ -128,7 +129,7 @@ ggml_backend_sched_get_tensor_backend(ggml_backend_sched_t sched,
 {
     int id = SCHED_NONE;
 
-    if (sched->set.keys)
+    if (sched->set.keys || sched->allocated)
         id = sched_id(sched, node);
     for (size_t i = sched->n_pins; id == SCHED_NONE && i-- > 0;)
         if (sched->pins[i].t == node)

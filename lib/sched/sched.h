@@ -46,6 +46,8 @@ struct ggml_backend_sched {
     /* Of the graph that was split last. */
     struct tensor_set set; /* its tensors, and */
     signed char *ids;      /* by slot, who computes or holds them */
+    size_t *slots;         /* of its nodes */
+    size_t cap_slots;
     struct sched_split *splits;
     size_t n_splits, cap_splits;
     struct sched_copy *copies;
@@ -65,13 +67,24 @@ struct ggml_backend_sched {
     const struct ggml_cgraph *allocated; /* the caller's graph, or NULL */
 };
 
-/* The back end of a tensor, or SCHED_NONE. */
+/* The back end of a tensor, or SCHED_NONE. Where there is one, the set stays
+ * empty. */
 static inline int
 sched_id(const struct ggml_backend_sched *s, const struct ggml_tensor *t)
 {
-    size_t slot = tensor_set_find(&s->set, t);
+    size_t slot;
 
+    if (s->n_backends == 1)
+        return 0;
+    slot = tensor_set_find(&s->set, t);
     return s->set.keys[slot] ? s->ids[slot] : SCHED_NONE;
+}
+
+/* The back end of the graph's i-th node. */
+static inline int
+sched_node_id(const struct ggml_backend_sched *s, int i)
+{
+    return s->n_backends == 1 ? 0 : s->ids[s->slots[i]];
 }
 
 /* The first back end that can use a tensor's memory and, if it is computed,

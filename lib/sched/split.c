@@ -32,7 +32,7 @@ count_copies(const struct ggml_backend_sched *s, const struct ggml_cgraph *g)
 
         for (int j = 0; j < GGML_MAX_SRC && !tensor_is_view_op(t->op); j++)
             if (t->src[j] && t->src[j] != t &&
-                !can_read(s, sched_id(s, t), t->src[j]))
+                !can_read(s, sched_node_id(s, i), t->src[j]))
                 n++;
     }
     return n;
@@ -81,8 +81,8 @@ end_of_split(const struct ggml_backend_sched *s, const struct ggml_cgraph *g,
         if (tensor_is_view_op(t->op))
             continue;
         if (*id == SCHED_NONE)
-            *id = sched_id(s, t);
-        else if (*id != sched_id(s, t))
+            *id = sched_node_id(s, i);
+        else if (*id != sched_node_id(s, i))
             break;
     }
     if (*id == SCHED_NONE) /* views only */
@@ -120,11 +120,12 @@ add_split(struct ggml_backend_sched *s, const struct ggml_cgraph *g, int i,
 
     split->backend = id;
     split->first_copy = (int)s->n_copies;
-    add_copies(s, g, i, end, id);
+    if (s->n_backends > 1)
+        add_copies(s, g, i, end, id);
     split->end_copy = (int)s->n_copies;
     split->first = s->graph.n_nodes;
     for (; i < end; i++)
-        append_node(s, g->nodes[i], sched_id(s, g->nodes[i]));
+        append_node(s, g->nodes[i], sched_node_id(s, i));
     split->end = s->graph.n_nodes;
 }
 
@@ -179,7 +180,7 @@ sched_restore(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
 bool
 sched_split(struct ggml_backend_sched *s, struct ggml_cgraph *graph)
 {
-    size_t most = count_copies(s, graph);
+    size_t most = s->n_backends == 1 ? 0 : count_copies(s, graph);
     int id, end;
 
     if (!make_room(s, graph, most) || !renew_context(s, most))

@@ -448,6 +448,48 @@ cache(void)
     ggml_free(ctx);
 }
 
+/* What works in place goes where its memory is, whatever was asked for. */
+static void
+in_place(void)
+{
+    ggml_backend_buffer_type_t there = remote_buffer_type();
+    struct model m;
+    ggml_backend_sched_t s = scheduler(2);
+    struct ggml_context *ctx = context();
+    struct ggml_cgraph *g = ggml_new_graph_custom(ctx, 64, false);
+    struct ggml_tensor *x = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, N), *y, *z;
+    float ones[N], out[N];
+    bool same = true;
+
+    load(&m, (ggml_backend_buffer_type_t[]){ there, there, there });
+    ggml_set_input(x);
+    y = ggml_scale_inplace(ctx, ggml_mul_mat(ctx, m.w[0], x), 2);
+    z = ggml_sqr(ctx, y);
+    ggml_set_output(z);
+    ggml_build_forward_expand(g, z);
+    ggml_backend_sched_set_tensor_backend(s, y, near);
+    ggml_backend_sched_set_tensor_backend(s, z, near);
+    for (int i = 0; i < N; i++)
+        ones[i] = 1;
+    same &= ggml_backend_sched_alloc_graph(s, g);
+    ggml_backend_tensor_set(x, ones, 0, sizeof(ones));
+    same &= ggml_backend_sched_graph_compute(s, g) == GGML_STATUS_SUCCESS;
+    ggml_backend_tensor_get(z, out, 0, sizeof(out));
+    for (int i = 0; i < N; i++) {
+        float sum = 0;
+
+        for (int j = 0; j < N; j++)
+            sum += weight(0, i, j);
+        same &= out[i] == 4 * sum * sum;
+    }
+    ok(same && ggml_backend_sched_get_tensor_backend(s, y) == far &&
+           ggml_backend_sched_get_tensor_backend(s, z) == near,
+       "what works in place goes where its memory is");
+    unload(&m);
+    ggml_backend_sched_free(s);
+    ggml_free(ctx);
+}
+
 static jmp_buf back;
 
 static void
@@ -529,6 +571,7 @@ main(void)
     reserved();
     watched();
     cache();
+    in_place();
     impossible();
     no_memory();
     ggml_backend_free(near);
