@@ -17,8 +17,9 @@
 #define TILES 4
 /* Tiles are of a multiple of this many rows, as kernels like it. */
 #define TILE_ROWS 16
-/* Weights of a tile when there are many columns: what stays in a cache. */
+/* Weights of a tile: at most, when there are many columns; at least. */
 #define TILE_BYTES (256 * 1024)
+#define FAST_BYTES (96 * 1024)
 
 struct plan {
     const struct cpu_mul_mat *kernel;
@@ -127,18 +128,27 @@ multiply_converted(const struct cpu_task *t, const struct plan *p,
     }
 }
 
-/* Rows of a tile: some tiles for each thread, none too large. */
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Rows of a tile: some tiles for each thread, but none so small that reading
+ * it ends before it has got up speed, or larger than a cache if it is read
+ * again for more columns. */
 static int64_t
 tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
     const struct ggml_tensor *w = dst->src[0];
-    int64_t most = (int64_t)(TILE_BYTES / (w->nb[1] ? w->nb[1] : 1));
-    int64_t groups = dst->ne[2] * dst->ne[3], n = w->ne[1];
+    int64_t stride = w->nb[1] ? (int64_t)w->nb[1] : 1;
+    int64_t each = w->ne[1] * dst->ne[2] * dst->ne[3] / n_threads;
+    int64_t n = w->ne[1], fast = least(FAST_BYTES / stride, each);
 
-    if (dst->ne[1] > 1 && n > most)
-        n = most;
-    if (n_threads > 1 && n > w->ne[1] * groups / (n_threads * TILES))
-        n = w->ne[1] * groups / (n_threads * TILES);
+    if (dst->ne[1] > 1)
+        n = least(n, TILE_BYTES / stride);
+    if (n_threads > 1)
+        n = least(n, fast > each / TILES ? fast : each / TILES);
     n = n / TILE_ROWS * TILE_ROWS;
     return n < TILE_ROWS ? TILE_ROWS : n;
 }

@@ -173,11 +173,11 @@ struct format {
     int offset;
 };
 
-/* Sixteen rows, one column; `ahead` bytes on are the rows of the next tile:
- * one call for each cache line of a row. */
+/* Sixteen rows, one column; of the tile at `ahead`, what comes next is fetched
+ * with each block. */
 INLINE __m512
 one_column(const struct cpu_product *p, const char *const *rows,
-           struct format f, size_t ahead)
+           struct format f, const char *ahead)
 {
     const float *d = column_scales(p->cols, p->k);
     const int32_t *sums = column_sums(p->cols, p->k);
@@ -187,9 +187,9 @@ one_column(const struct cpu_product *p, const char *const *rows,
         size_t at = (size_t)b * f.block_size;
         __m512i sum = f.sums(rows, at, p->cols + b * COLUMN_BLOCK);
 
-        if (at % 64 < f.block_size)
-            UNROLL for (int j = 0; j < ROWS; j++)
-                _mm_prefetch(rows[j] + at + ahead, _MM_HINT_T0);
+        if (ahead)
+            UNROLL for (size_t j = 0; j < ROWS * f.block_size; j += 64)
+                _mm_prefetch(ahead + ROWS * at + j, _MM_HINT_T1);
         sum = _mm512_sub_epi32(sum, _mm512_set1_epi32(f.offset * sums[b]));
         acc = chain(acc, sum, load_scales(rows, at), d[b]);
     }
@@ -305,15 +305,19 @@ packed_columns(const struct cpu_product *p, const struct packed *packed,
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
+    size_t row_size = (size_t)(p->k / COLUMN_BLOCK) * f.block_size;
+
+    if (p->n_cols == 1)
+        fetch_first(p, ROWS, row_size);
     for (int64_t r = 0; r < p->n_rows; r += ROWS) {
         __mmask16 lanes = first_lanes(p->n_rows - r);
-        size_t ahead = r + 2 * ROWS <= p->n_rows ? ROWS * p->row_stride : 0;
         const char *rows[ROWS];
 
         find_rows(p, r, rows);
         if (p->n_cols == 1) {
-            _mm512_mask_storeu_ps(p->out + r, lanes,
-                                  one_column(p, rows, f, ahead));
+            _mm512_mask_storeu_ps(
+                p->out + r, lanes,
+                one_column(p, rows, f, tile_ahead(p, r, ROWS, row_size)));
             continue;
         }
         pack_rows(p->k / COLUMN_BLOCK, rows, p->scratch, f);

@@ -17,21 +17,21 @@
         const char *rows = p->rows + (size_t)r * p->row_stride;                \
         const char *cols = p->cols + (size_t)c * p->col_stride;                \
         __m256 sum[ROWS][COLS], x[COLS];                                       \
-        /* once for each cache line: the rows of the next tile, which the      \
-         * hardware does not foresee */                                        \
-        size_t ahead = r + 2 * ROWS <= p->n_rows ? ROWS * p->row_stride : 0;   \
+        const char *ahead = C == 1 && R == ROWS                                \
+                                ? tile_ahead(p, r, R, (size_t)p->k * (size))   \
+                                : NULL;                                        \
         int64_t i = 0;                                                         \
         UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)  \
             sum[a][b] = _mm256_setzero_ps();                                   \
         for (; i + 8 <= p->k; i += 8) {                                        \
             UNROLL for (int b = 0; b < C; b++) x[b] =                          \
                 load_f32(cols + b * p->col_stride + i * 4);                    \
+            if (C == 1 && ahead && i * (size) % 64 == 0)                       \
+                UNROLL for (int a = 0; a < R; a++)                             \
+                    _mm_prefetch(ahead + i * (size)*R + 64 * a, _MM_HINT_T1);  \
             UNROLL for (int a = 0; a < R; a++)                                 \
             {                                                                  \
-                const char *at = rows + a * p->row_stride + i * (size);        \
-                __m256 w = load_##type(at);                                    \
-                if (C == 1 && (i * (size)) % 64 == 0)                          \
-                    _mm_prefetch(at + ahead, _MM_HINT_T0);                     \
+                __m256 w = load_##type(rows + a * p->row_stride + i * (size)); \
                 UNROLL for (int b = 0; b < C; b++) sum[a][b] =                 \
                     _mm256_fmadd_ps(w, x[b], sum[a][b]);                       \
             }                                                                  \
@@ -64,6 +64,8 @@
     static void type##_multiply(const struct cpu_product *p)                   \
     {                                                                          \
         int64_t c = 0;                                                         \
+        if (p->n_cols == 1)                                                    \
+            fetch_first(p, ROWS, (size_t)p->k *(size));                        \
         for (; c + COLS <= p->n_cols; c += COLS)                               \
             type##_rows(COLS, p, c);                                           \
         if (p->n_cols - c == 2)                                                \

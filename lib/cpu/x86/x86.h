@@ -18,6 +18,30 @@
 #define EXP_LOWEST   (-104.0f) /* rounds to 0 */
 #define EXP_HIGHEST  89.0f     /* becomes infinity */
 
+/* Weights that are used once come from memory fastest as one long stream, not
+ * as a stream a row, which is how a tile of rows reads them. So the tile after
+ * next is fetched beforehand, line by line in the order of memory. Returns
+ * where it begins, or NULL if it is not wholly there, or has gaps. */
+static inline const char *
+tile_ahead(const struct cpu_product *p, int64_t row, int64_t tile,
+           size_t row_size)
+{
+    if (p->row_stride != row_size || row + 3 * tile > p->n_rows)
+        return NULL;
+    return p->rows + (size_t)(row + 2 * tile) * row_size;
+}
+
+/* The first two tiles, that no other fetches beforehand. */
+static inline void
+fetch_first(const struct cpu_product *p, int64_t tile, size_t row_size)
+{
+    size_t n = (size_t)(2 * tile < p->n_rows ? 2 * tile : p->n_rows);
+
+    if (p->row_stride == row_size)
+        for (size_t at = 0; at < n * row_size; at += 64)
+            __builtin_prefetch(p->rows + at, 0, 2);
+}
+
 /* The parts of cpu_fill_avx2() and cpu_fill_avx512(). */
 void
 cpu_avx2_float_products(struct cpu_kernels *k);
