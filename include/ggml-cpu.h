@@ -10,15 +10,17 @@ extern "C" {
 #endif
 
 struct ggml_cplan {
-    size_t work_size;
-    uint8_t *work_data;
+    size_t work_size;   /* bytes that ggml_graph_plan() asks for */
+    uint8_t *work_data; /* the caller's */
     int n_threads;
-    struct ggml_threadpool *threadpool;
-    ggml_abort_callback abort_callback;
+    struct ggml_threadpool *threadpool; /* NULL: one for the call */
+    ggml_abort_callback abort_callback; /* may be NULL */
     void *abort_callback_data;
-    bool use_ref;
+    bool use_ref; /* plain kernels only */
 };
 
+/* *s = the dot product of n values at x and y; nrc is 1, and bs, bx, by are
+ * not looked at. */
 typedef void (*ggml_vec_dot_t)(int n, float *GGML_RESTRICT s, size_t bs,
                                const void *GGML_RESTRICT x, size_t bx,
                                const void *GGML_RESTRICT y, size_t by, int nrc);
@@ -30,18 +32,26 @@ struct ggml_type_traits_cpu {
     int64_t nrows;
 };
 
+/* A tensor of one element with that value, in a context that has data. */
 GGML_API struct ggml_tensor *
 ggml_new_i32(struct ggml_context *ctx, int32_t value);
 GGML_API struct ggml_tensor *
 ggml_new_f32(struct ggml_context *ctx, float value);
+
+/* Sets every element, converted to the tensor's type; returns the tensor.
+ * Data must be in memory of the host. */
 GGML_API struct ggml_tensor *
 ggml_set_i32(struct ggml_tensor *tensor, int32_t value);
 GGML_API struct ggml_tensor *
 ggml_set_f32(struct ggml_tensor *tensor, float value);
+
+/* The i-th element in order of the dimensions, converted. */
 GGML_API int32_t
 ggml_get_i32_1d(const struct ggml_tensor *tensor, int i);
 GGML_API void
 ggml_set_i32_1d(const struct ggml_tensor *tensor, int i, int32_t value);
+
+/* The element at these coordinates, converted. */
 GGML_API int32_t
 ggml_get_i32_nd(const struct ggml_tensor *tensor, int i0, int i1, int i2,
                 int i3);
@@ -58,24 +68,40 @@ ggml_get_f32_nd(const struct ggml_tensor *tensor, int i0, int i1, int i2,
 GGML_API void
 ggml_set_f32_nd(const struct ggml_tensor *tensor, int i0, int i1, int i2,
                 int i3, float value);
+
+/* Threads that wait for work. NULL: not to be had. _free() takes NULL. */
 GGML_API struct ggml_threadpool *
 ggml_threadpool_new(struct ggml_threadpool_params *params);
 GGML_API void
 ggml_threadpool_free(struct ggml_threadpool *threadpool);
 GGML_API int
 ggml_threadpool_get_n_threads(struct ggml_threadpool *threadpool);
+
+/* A paused pool computes as well; its threads sleep as soon as they have
+ * nothing to do. */
 GGML_API void
 ggml_threadpool_pause(struct ggml_threadpool *threadpool);
 GGML_API void
 ggml_threadpool_resume(struct ggml_threadpool *threadpool);
+
+/* How to compute a graph with n_threads threads (0 or less: a default) of
+ * that pool, or of one for the call (NULL). If work_size is not 0, work_data
+ * must point to as many bytes, the caller's, before it is computed. */
 GGML_API struct ggml_cplan
 ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
                 struct ggml_threadpool *threadpool);
+
+/* Returns when all is done, or with GGML_STATUS_ABORTED when the callback
+ * says so between two nodes. */
 GGML_API enum ggml_status
 ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan);
+
+/* The same with work memory from the context's pool. */
 GGML_API enum ggml_status
 ggml_graph_compute_with_ctx(struct ggml_context *ctx,
                             struct ggml_cgraph *cgraph, int n_threads);
+
+/* 1: this machine has it, and it is not masked. */
 GGML_API int
 ggml_cpu_has_sse3(void);
 GGML_API int
@@ -108,27 +134,47 @@ GGML_API int
 ggml_cpu_has_dotprod(void);
 GGML_API int
 ggml_cpu_has_matmul_int8(void);
+
+/* How rows of a type are multiplied: vec_dot() takes rows of the type and of
+ * vec_dot_type, which from_float() of that type makes. Static; functions
+ * that do not exist are NULL. */
 GGML_API const struct ggml_type_traits_cpu *
 ggml_get_type_traits_cpu(enum ggml_type type);
+
+/* Needs not be called. */
 GGML_API void
 ggml_cpu_init(void);
+
+/* The caller's to free; NULL: no memory. */
 GGML_API ggml_backend_t
 ggml_backend_cpu_init(void);
 GGML_API bool
 ggml_backend_is_cpu(ggml_backend_t backend);
+
+/* Of the graphs that follow; results do not depend on it. */
 GGML_API void
 ggml_backend_cpu_set_n_threads(ggml_backend_t backend_cpu, int n_threads);
+
+/* The caller's pool, which must outlive the back end; NULL: its own. */
 GGML_API void
 ggml_backend_cpu_set_threadpool(ggml_backend_t backend_cpu,
                                 ggml_threadpool_t threadpool);
+
+/* Asked between two nodes whether to stop. */
 GGML_API void
 ggml_backend_cpu_set_abort_callback(ggml_backend_t backend_cpu,
                                     ggml_abort_callback abort_callback,
                                     void *abort_callback_data);
+
+/* Computes with the plain kernels, for comparison. */
 GGML_API void
 ggml_backend_cpu_set_use_ref(ggml_backend_t backend_cpu, bool use_ref);
+
+/* Registers one device. */
 GGML_API ggml_backend_reg_t
 ggml_backend_cpu_reg(void);
+
+/* n values from x to y, which do not overlap. */
 GGML_API void
 ggml_cpu_fp32_to_fp32(const float *, float *, int64_t);
 GGML_API void
