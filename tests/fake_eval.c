@@ -87,12 +87,12 @@ main(int argc, char **argv)
     };
     uint64_t context = UINT64_C(1) << 20;
     unsigned delay = 0;
-    struct gg_line_reader *reader;
-    struct gg_logit_writer *writer = NULL;
+    static struct gg_line_reader *reader;
+    static struct gg_logit_writer *writer;
     struct gg_logit_record record;
     struct gg_line line;
     enum gg_status st;
-    float *logits;
+    static float *logits; /* still known where main() ends early */
     int c;
 
     while ((c = getopt(argc, argv, "v:c:d:")) != -1) {

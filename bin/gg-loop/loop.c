@@ -322,10 +322,10 @@ wait_a_moment(struct loop *l)
 CLI_NORETURN static void
 end_all(struct loop *l, int sig)
 {
+    if (sig != SIGPIPE) /* before an end of input could be mistaken for one */
+        command_kill(&l->command, sig);
     command_close(&l->command.input);
     command_close(&l->command.output);
-    if (sig != SIGPIPE)
-        command_kill(&l->command, sig);
     if (!wait_a_moment(l)) {
         command_kill(&l->command, SIGTERM);
         wait_a_moment(l);

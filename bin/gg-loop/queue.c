@@ -15,7 +15,7 @@ make_room(struct queue *q, size_t n)
 {
     if (q->cap - q->end >= n)
         return;
-    if (q->start >= q->cap / 2) {
+    if (q->start > q->cap / 2) {
         memmove(q->data, q->data + q->start, queue_size(q));
         q->end -= q->start;
         q->start = 0;
@@ -30,8 +30,7 @@ void
 queue_add(struct queue *q, const char *data, size_t n)
 {
     make_room(q, n);
-    if (n)
-        memcpy(q->data + q->end, data, n);
+    memcpy(q->data + q->end, data, n);
     q->end += n;
 }
 
@@ -46,7 +45,8 @@ queue_use(struct queue *q, size_t n)
 void
 queue_move(struct queue *from, struct queue *to)
 {
-    queue_add(to, from->data + from->start, queue_size(from));
+    if (queue_size(from))
+        queue_add(to, from->data + from->start, queue_size(from));
     queue_use(from, queue_size(from));
 }
 
@@ -101,10 +101,13 @@ parse_number(const char *s, const char *end, struct line *line)
 bool
 queue_line(const struct queue *q, size_t at, struct line *line)
 {
-    const char *s = q->data + q->start + at, *rest;
     size_t left = queue_size(q) - at;
-    const char *newline = left ? memchr(s, '\n', left) : NULL;
+    const char *s, *newline, *rest;
 
+    if (left == 0)
+        return false;
+    s = q->data + q->start + at;
+    newline = memchr(s, '\n', left);
     if (!newline)
         return false;
     *line = (struct line){ .text = s, .len = (size_t)(newline - s) + 1 };

@@ -78,10 +78,11 @@ void
 ranges_remove(struct ranges *set, uint64_t number)
 {
     size_t i = find(set, number);
-    struct range *r = set->r + i;
+    struct range *r;
 
-    if (i == set->n || r->first > number)
+    if (i == set->n || set->r[i].first > number)
         return;
+    r = &set->r[i];
     if (r->first == r->last) {
         drop(set, i);
     } else if (r->first == number) {

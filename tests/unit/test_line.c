@@ -29,7 +29,7 @@ read_all(const char *text, size_t len, bool dripping)
 {
     static char all[4096];
     int fd = dripping ? pipe_dripping(text, len) : pipe_holding(text, len);
-    struct gg_line_reader *r;
+    struct gg_line_reader *r = NULL;
     struct gg_line line;
     enum gg_status st;
 
@@ -119,7 +119,7 @@ test_dripping(void)
 static void
 test_at_once(void)
 {
-    struct gg_line_reader *r;
+    struct gg_line_reader *r = NULL;
     struct gg_line line;
     int fd[2];
     bool good = pipe(fd) == 0 && write(fd[1], "1 2\n3", 5) == 5 &&
@@ -148,7 +148,7 @@ static void
 test_interrupted(void)
 {
     struct sigaction act = { .sa_handler = nothing };
-    struct gg_line_reader *r;
+    struct gg_line_reader *r = NULL;
     struct gg_line line;
     int fd[2];
     bool good = pipe(fd) == 0 && write(fd[1], "1 ", 2) == 2 &&
@@ -169,7 +169,7 @@ test_interrupted(void)
 static void
 test_watch(void)
 {
-    struct gg_line_reader *r;
+    struct gg_line_reader *r = NULL;
     struct gg_line line;
     int in[2], out[2];
     bool good = pipe(in) == 0 && pipe(out) == 0 &&
@@ -191,7 +191,7 @@ test_long(void)
 {
     size_t n = 300000, len = 0;
     char *text = malloc(n * 8);
-    struct gg_line_reader *r;
+    struct gg_line_reader *r = NULL;
     struct gg_line line;
     bool same;
     int fd;
