@@ -6,10 +6,10 @@
 
 #include "core/half.h"
 
-/* Starts are this many tenths of a step around the one where the extreme is
+/* Starts are this many quarters of a step around the one where the extreme is
  * the last code; what follows the best start converges in a few rounds. */
-#define FIRST_START (-10)
-#define LAST_START  24
+#define FIRST_START (-3)
+#define LAST_START  9
 #define ROUNDS      8
 
 float
@@ -38,22 +38,56 @@ quant_range(const float *x, int n)
     return r;
 }
 
+/* Rounds eight values at once; as floats. */
+static inline void
+round8(const struct quant_codes *codes, const float *v, float *q)
+{
+    float lo = (float)codes->lo, hi = (float)codes->hi;
+
+    if (codes->levels) {
+        for (int i = 0; i < 8; i++)
+            q[i] = lo;
+        for (int k = 0; k + 1 < codes->n; k++) {
+            int low = codes->levels[k], high = codes->levels[k + 1];
+            float middle = (float)(low + high) / 2, rise = (float)(high - low);
+
+            for (int i = 0; i < 8; i++)
+                q[i] += v[i] >= middle ? rise : 0;
+        }
+        return;
+    }
+    /* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
+    for (int i = 0; i < 8; i++) {
+        float in = v[i] > lo ? v[i] : lo;
+
+        in = in < hi ? in : hi;
+        q[i] = (in + 0x1.8p23f) - 0x1.8p23f;
+    }
+}
+
 int
 quant_nearest(const struct quant_codes *codes, float v)
 {
-    const int8_t *level = codes->levels;
-    int i = 1;
+    float in[8] = { v }, out[8];
 
-    if (!level)
-        return quant_round(v, codes->lo, codes->hi);
-    if (!(v > (float)codes->lo))
-        return codes->lo;
-    if (v >= (float)codes->hi)
-        return codes->hi;
-    while ((float)level[i] <= v)
-        i++;
-    return v - (float)level[i - 1] < (float)level[i] - v ? level[i - 1]
-                                                         : level[i];
+    round8(codes, in, out);
+    return (int)out[0];
+}
+
+/* q = round((x + m) * inverse) */
+static void
+round_all(const struct quant_codes *codes, int n, const float *x, float m,
+          float inverse, int8_t *q)
+{
+    for (int j = 0; j < n; j += 8) {
+        float v[8], to[8];
+
+        for (int i = 0; i < 8; i++)
+            v[i] = (x[j + i] + m) * inverse;
+        round8(codes, v, to);
+        for (int i = 0; i < 8; i++)
+            q[j + i] = (int8_t)to[i];
+    }
 }
 
 /* Sums over a group from which the best d for given q, and what it leaves,
@@ -62,17 +96,28 @@ struct sums {
     double xq, qq;
 };
 
+/* In floats: the sums are short, and only which start is better is asked. */
 static struct sums
 sum_rounded(const struct quant_codes *codes, int n, const float *x,
             const float *w, float inverse)
 {
+    float xq[8] = { 0 }, qq[8] = { 0 };
     struct sums s = { 0, 0 };
 
-    for (int j = 0; j < n; j++) {
-        double q = quant_nearest(codes, x[j] * inverse);
+    for (int j = 0; j < n; j += 8) {
+        float v[8], q[8];
 
-        s.xq += (double)w[j] * (double)x[j] * q;
-        s.qq += (double)w[j] * q * q;
+        for (int i = 0; i < 8; i++)
+            v[i] = x[j + i] * inverse;
+        round8(codes, v, q);
+        for (int i = 0; i < 8; i++) {
+            xq[i] += w[j + i] * x[j + i] * q[i];
+            qq[i] += w[j + i] * q[i] * q[i];
+        }
+    }
+    for (int i = 0; i < 8; i++) {
+        s.xq += (double)xq[i];
+        s.qq += (double)qq[i];
     }
     return s;
 }
@@ -86,8 +131,8 @@ keep_better(struct sums *best, struct sums s)
     return true;
 }
 
-static const float *
-or_ones(const float *w, int n)
+const float *
+quant_or_ones(const float *w, int n)
 {
     static const float ones[QUANT_MOST_VALUES] = {
 #define EIGHT 1, 1, 1, 1, 1, 1, 1, 1
@@ -107,7 +152,7 @@ quant_fit_scale(const struct quant_codes *codes, int n, const float *x,
 {
     const int ends[] = { codes->lo, codes->hi };
     float extreme = quant_extreme(x, n);
-    float unit = codes->levels ? 1.6f : 0.1f; /* levels: 16 a code */
+    float unit = codes->levels ? 4 : 0.25f; /* levels: 16 a code */
     struct sums best = { 0, 1 };
     int round = 0;
 
@@ -132,80 +177,110 @@ quant_fit_block(const struct quant_codes *codes, int n, const float *x,
                 const float *w, int8_t *q)
 {
     uint16_t half =
-        half_from_float(quant_fit_scale(codes, n, x, or_ones(w, n)));
+        half_from_float(quant_fit_scale(codes, n, x, quant_or_ones(w, n)));
     float d = half_to_float(half), inverse = d != 0 ? 1 / d : 0;
 
-    for (int j = 0; j < n; j++)
-        q[j] = (int8_t)quant_nearest(codes, x[j] * inverse);
+    round_all(codes, n, x, 0, inverse, q);
     return half;
 }
 
-/* A line x = d * q + m through a group, and the error that it leaves. */
-struct line {
-    double d, m, error;
+/* Weighted sums over a group: of x, q, their squares and their product. */
+struct moments {
+    double one, x, xx, q, qq, xq;
 };
 
-/* The best line for q = round((x - m) / d), d = 1 / inverse. With `below`, m
- * is not above 0. An infinite error: there is none. */
-static struct line
-fit_line(int hi, int n, const float *x, const float *w, double inverse,
-         double m, bool below)
+/* x less its minimum, so that floats are precise enough for the sums. */
+struct shifted {
+    int n;
+    double floor; /* m may not be above this */
+    float x[32], w[32];
+};
+
+static struct moments
+sum_moments(const struct quant_codes *codes, const struct shifted *of,
+            float inverse, float m)
 {
-    double s = 0, sx = 0, sxx = 0, sq = 0, sqq = 0, sxq = 0, det;
-    struct line l = { 0, 0, HUGE_VAL };
+    float s[6][8] = { { 0 } };
+    double sum[6] = { 0 };
 
-    for (int j = 0; j < n; j++) {
-        double v = (double)x[j], wj = (double)w[j];
-        double q = quant_round((float)((v - m) * inverse), 0, hi);
+    for (int j = 0; j < of->n; j += 8) {
+        float v[8], q[8];
 
-        s += wj;
-        sx += wj * v;
-        sxx += wj * v * v;
-        sq += wj * q;
-        sqq += wj * q * q;
-        sxq += wj * v * q;
+        for (int i = 0; i < 8; i++)
+            v[i] = (of->x[j + i] - m) * inverse;
+        round8(codes, v, q);
+        for (int i = 0; i < 8; i++) {
+            float w = of->w[j + i], x = of->x[j + i];
+
+            s[0][i] += w;
+            s[1][i] += w * x;
+            s[2][i] += w * x * x;
+            s[3][i] += w * q[i];
+            s[4][i] += w * q[i] * q[i];
+            s[5][i] += w * x * q[i];
+        }
     }
-    det = s * sqq - sq * sq;
+    for (int k = 0; k < 6; k++)
+        for (int i = 0; i < 8; i++)
+            sum[k] += (double)s[k][i];
+    return (struct moments){ sum[0], sum[1], sum[2], sum[3], sum[4], sum[5] };
+}
+
+/* The best line for q = round((x - m) * inverse): linear regression. An
+ * infinite error: there is none. */
+static struct quant_line
+fit_line(const struct quant_codes *codes, const struct shifted *of,
+         double inverse, double m)
+{
+    struct moments s = sum_moments(codes, of, (float)inverse, (float)m);
+    double det = s.one * s.qq - s.q * s.q;
+    struct quant_line l = { 0, 0, HUGE_VAL };
+
     if (!(det > 0))
         return l;
-    l.d = (s * sxq - sx * sq) / det;
-    l.m = (sqq * sx - sq * sxq) / det;
-    if (below && l.m > 0) {
-        l.m = 0;
-        l.d = sxq / sqq;
+    l.d = (s.one * s.xq - s.x * s.q) / det;
+    l.m = (s.qq * s.x - s.q * s.xq) / det;
+    if (l.m > of->floor) {
+        l.m = of->floor;
+        l.d = (s.xq - l.m * s.q) / s.qq;
     }
     if (l.d > 0)
-        l.error = sxx - 2 * (l.d * sxq + l.m * sx) + l.d * l.d * sqq +
-                  2 * l.d * l.m * sq + l.m * l.m * s;
+        l.error = s.xx - 2 * (l.d * s.xq + l.m * s.x) + l.d * l.d * s.qq +
+                  2 * l.d * l.m * s.q + l.m * l.m * s.one;
     return l;
 }
 
-static struct line
-best_line(int hi, int n, const float *x, const float *w, bool below)
+struct quant_line
+quant_fit_line(int hi, struct quant_group from, bool below)
 {
-    struct quant_range r = quant_range(x, n);
-    struct line best = { 0, 0, HUGE_VAL }, l;
+    const struct quant_codes codes = { .lo = 0, .hi = hi };
+    struct quant_range r = quant_range(from.x, from.n);
+    struct quant_line best = { 0, 0, HUGE_VAL }, l;
+    struct shifted of = { .n = from.n, .floor = HUGE_VAL };
+    double range;
 
     if (!(r.min >= -FLT_MAX && r.max <= FLT_MAX && r.max - r.min <= FLT_MAX))
         return best;
     if (below && r.min > 0)
         r.min = 0;
-    best.m = (double)r.min;
-    if (!(r.max > r.min))
-        return best;
-    for (int t = FIRST_START; t <= LAST_START; t++) {
-        double range = (double)r.max - (double)r.min;
-
-        l = fit_line(hi, n, x, w, (hi + t / 10.0) / range, (double)r.min,
-                     below);
+    if (below)
+        of.floor = -(double)r.min;
+    range = (double)r.max - (double)r.min;
+    for (int j = 0; j < from.n; j++) {
+        of.x[j] = from.x[j] - r.min;
+        of.w[j] = from.w[j];
+    }
+    for (int t = FIRST_START; t <= LAST_START && range > 0; t++) {
+        l = fit_line(&codes, &of, (hi + t / 4.0) / range, 0);
         best = l.error < best.error ? l : best;
     }
     for (int i = 0; i < ROUNDS && best.d > 0; i++) {
-        l = fit_line(hi, n, x, w, 1 / best.d, best.m, below);
+        l = fit_line(&codes, &of, 1 / best.d, best.m);
         if (!(l.error < best.error))
             break;
         best = l;
     }
+    best.m += (double)r.min;
     return best;
 }
 
@@ -213,189 +288,38 @@ uint16_t
 quant_fit_line_block(int hi, const float *x, const float *w, int8_t *q,
                      uint16_t *m)
 {
-    struct line l = best_line(hi, 32, x, or_ones(w, 32), false);
+    struct quant_group of = { 32, x, quant_or_ones(w, 32) };
+    struct quant_line l = quant_fit_line(hi, of, false);
     uint16_t half = half_from_float((float)l.d);
     float d = half_to_float(half), inverse = d != 0 ? 1 / d : 0, min;
 
     *m = half_from_float((float)l.m);
     min = half_to_float(*m);
-    for (int j = 0; j < 32; j++)
-        q[j] = (int8_t)quant_round((x[j] - min) * inverse, 0, hi);
+    round_all(&(struct quant_codes){ .lo = 0, .hi = hi }, 32, x, -min, inverse,
+              q);
     return half;
 }
 
-/* One attempt at a block of 256: what it holds, and the error. */
-struct attempt {
-    struct quant_super s;
-    double error;
-};
-
-struct group {
-    const float *x, *w;
-    int n;
-};
-
-static struct group
-group_at(const struct quant_shape *shape, const float *x, const float *w, int g)
+float
+quant_round_group(const struct quant_codes *codes, struct quant_group of,
+                  float d, float m, int8_t *q)
 {
-    struct group of = { x + g * shape->group, or_ones(NULL, 0), shape->group };
+    float inverse = d != 0 ? 1 / d : 0, error[8] = { 0 }, sum = 0;
 
-    if (w)
-        of.w = or_ones(w + g * shape->group, shape->group);
-    return of;
-}
+    for (int j = 0; j < of.n; j += 8) {
+        float v[8], to[8];
 
-/* Rounds a group with the scale d and the min m; returns the error. */
-static double
-round_group(const struct quant_codes *codes, struct group of, float d, float m,
-            int8_t *q)
-{
-    float inverse = d != 0 ? 1 / d : 0;
-    double error = 0;
+        for (int i = 0; i < 8; i++)
+            v[i] = (of.x[j + i] + m) * inverse;
+        round8(codes, v, to);
+        for (int i = 0; i < 8; i++) {
+            float e = d * to[i] - m - of.x[j + i];
 
-    for (int j = 0; j < of.n; j++) {
-        int code = quant_nearest(codes, (of.x[j] + m) * inverse);
-        double e = (double)(d * (float)code - m - of.x[j]);
-
-        q[j] = (int8_t)code;
-        error += (double)of.w[j] * e * e;
-    }
-    return error;
-}
-
-/* The neighbours of a code: the code itself and those beside it. */
-static int
-neighbours(const struct quant_codes *codes, int code, int *out)
-{
-    int step = codes->levels ? 2 : 1, n = 0; /* levels are odd numbers */
-
-    for (int c = code - step; c <= code + step; c += step)
-        if (c >= codes->lo && c <= codes->hi)
-            out[n++] = c;
-    return n;
-}
-
-/* Chooses scale and min of group g near the wanted ones. */
-static void
-choose_group(const struct quant_shape *shape, struct group of, int g,
-             float scale, float min, struct attempt *a)
-{
-    const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
-    float d = half_to_float(a->s.d), dmin = half_to_float(a->s.dmin);
-    int at_scale = quant_nearest(&shape->scales, d != 0 ? scale / d : 0);
-    int at_min = quant_nearest(&mins, dmin != 0 ? min / dmin : 0);
-    int s[3], m[3];
-    int n_s = neighbours(&shape->scales, at_scale, s);
-    int n_m = neighbours(&mins, at_min, m);
-    double best = HUGE_VAL;
-    int8_t q[32];
-
-    for (int i = 0; i < n_s * n_m; i++) {
-        double e = round_group(&shape->codes, of, d * (float)s[i % n_s],
-                               dmin * (float)m[i / n_s], q);
-
-        if (i == 0 || e < best) {
-            best = e;
-            a->s.scale[g] = (int8_t)s[i % n_s];
-            a->s.min[g] = (int8_t)m[i / n_s];
-            memcpy(a->s.q + g * shape->group, q, (size_t)of.n);
+            error[i] += of.w[j + i] * e * e;
+            q[j + i] = (int8_t)to[i];
         }
     }
-    a->error += best;
-}
-
-/* d and dmin that fit the block's integers best: normal equations of
- * x = d * (scale q) - dmin * min. */
-static void
-refit(const struct quant_shape *shape, const float *x, const float *w,
-      struct quant_super *s)
-{
-    double aa = 0, ab = 0, bb = 0, xa = 0, xb = 0, det;
-
-    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
-        struct group of = group_at(shape, x, w, g);
-
-        for (int j = 0; j < of.n; j++) {
-            double a = s->scale[g] * s->q[g * of.n + j], b = -s->min[g];
-            double v = (double)of.x[j], wj = (double)of.w[j];
-
-            aa += wj * a * a;
-            ab += wj * a * b;
-            bb += wj * b * b;
-            xa += wj * v * a;
-            xb += wj * v * b;
-        }
-    }
-    det = aa * bb - ab * ab;
-    if (det > 0 && xa * bb - xb * ab > 0 && xb * aa - xa * ab >= 0) {
-        s->d = half_from_float((float)((xa * bb - xb * ab) / det));
-        s->dmin = half_from_float((float)((xb * aa - xa * ab) / det));
-    } else if (aa > 0) {
-        s->d = half_from_float(
-            (float)((xa + (double)half_to_float(s->dmin) * -ab) / aa));
-    }
-}
-
-/* What each group would have if scales were free, and how much an error of
- * its scale and of its min weighs. */
-struct wishes {
-    float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
-    float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
-};
-
-static void
-wish_group(const struct quant_shape *shape, struct group of, int g,
-           struct wishes *wish)
-{
-    double qq = 0, sum = 0;
-    int8_t q[32];
-
-    wish->min[g] = 0;
-    if (shape->max_min) {
-        struct line l = best_line(shape->codes.hi, of.n, of.x, of.w, true);
-
-        wish->scale[g] = (float)l.d;
-        wish->min[g] = (float)-l.m;
-    } else {
-        wish->scale[g] = quant_fit_scale(&shape->codes, of.n, of.x, of.w);
-    }
-    round_group(&shape->codes, of, wish->scale[g], wish->min[g], q);
-    for (int j = 0; j < of.n; j++) {
-        qq += (double)of.w[j] * q[j] * q[j];
-        sum += (double)of.w[j];
-    }
-    wish->scale_weight[g] = (float)qq;
-    wish->min_weight[g] = (float)sum;
-}
-
-void
-quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
-                struct quant_super *s)
-{
-    const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
-    int n = QUANT_MOST_VALUES / shape->group;
-    struct attempt best = { .error = HUGE_VAL }, a = { .error = 0 };
-    struct wishes wish;
-
-    for (int g = 0; g < n; g++)
-        wish_group(shape, group_at(shape, x, w, g), g, &wish);
-    a.s.d = half_from_float(quant_fit_scale(&shape->scales, n, wish.scale,
-                                            or_ones(wish.scale_weight, n)));
-    a.s.dmin = half_from_float(
-        quant_fit_scale(&mins, n, wish.min, or_ones(wish.min_weight, n)));
-    for (int round = 0; round < ROUNDS; round++) {
-        a.error = 0;
-        for (int g = 0; g < n; g++)
-            choose_group(shape, group_at(shape, x, w, g), g, wish.scale[g],
-                         wish.min[g], &a);
-        if (round > 0 && !(a.error < best.error))
-            break;
-        best = a;
-        refit(shape, x, w, &a.s);
-        for (int g = 0; g < n; g++) {
-            wish.scale[g] = (float)a.s.scale[g] * half_to_float(a.s.d);
-            wish.min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);
-        }
-    }
-    *s = best.s;
+    for (int i = 0; i < 8; i++)
+        sum += error[i];
+    return sum;
 }

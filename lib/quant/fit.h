@@ -12,6 +12,8 @@
 
 #include "quant/values.h"
 
+struct quant_grid;
+
 /* The integers that a value may be: lo to hi, or, where `levels` is set, the
  * `n` ascending ones there, of which lo is the first and hi the last. */
 struct quant_codes {
@@ -59,12 +61,42 @@ float
 quant_fit_scale(const struct quant_codes *codes, int n, const float *x,
                 const float *w);
 
+/* Values and their weights; n is 16 or 32. */
+struct quant_group {
+    int n;
+    const float *x, *w;
+};
+
+/* A line x = d * q + m, and the error that it leaves. */
+struct quant_line {
+    double d, m, error;
+};
+
+/* The line that fits best, q from 0 to hi. With `below`, m is not above 0. */
+struct quant_line
+quant_fit_line(int hi, struct quant_group from, bool below);
+
+/* q for x = d * q - m; returns the error. */
+float
+quant_round_group(const struct quant_codes *codes, struct quant_group of,
+                  float d, float m, int8_t *q);
+
+/* w, or ones if it is NULL or none of the n is above 0; n up to 256. */
+const float *
+quant_or_ones(const float *w, int n);
+
 /* What a format with scales of scales can hold. */
 struct quant_shape {
     int group; /* values */
     struct quant_codes codes;
     struct quant_codes scales; /* multiples of d that a group's scale may be */
     int max_min;               /* mins are 0 to this; 0: there are none */
+    /* How a group is rounded where codes depend on each other (then there are
+     * no mins); returns the error. NULL: each to the nearest. */
+    float (*round)(const struct quant_shape *shape, struct quant_group of,
+                   float d, int8_t *q);
+    const struct quant_grid *grid; /* for round() */
+    bool even;                     /* the number of negative values in eight */
 };
 
 /* 256 values: x = d * scale[g] * q - dmin * min[g] */

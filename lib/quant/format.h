@@ -87,8 +87,14 @@ QUANT_WEIGH(iq4_xs);
 QUANT_READ(iq2_xxs);
 QUANT_READ(iq2_xs);
 QUANT_READ(iq2_s);
+QUANT_WRITE(iq2_s);
+QUANT_WEIGH(iq2_s);
 QUANT_READ(iq3_xxs);
+QUANT_WRITE(iq3_xxs);
+QUANT_WEIGH(iq3_xxs);
 QUANT_READ(iq3_s);
+QUANT_WRITE(iq3_s);
+QUANT_WEIGH(iq3_s);
 QUANT_READ(iq1_s);
 QUANT_READ(iq1_m);
 

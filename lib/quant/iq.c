@@ -27,9 +27,9 @@ even_signs(int seven)
     return seven | (parity & 1) << 7;
 }
 
-/* The coordinates of a point, negative where a bit of `signs` is set. */
-static void
-put_point(int8_t *q, uint16_t point, const struct quant_grid *grid, int signs)
+void
+quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
+                int signs)
 {
     for (int i = 0; i < grid->size; i++) {
         int8_t level = grid->levels[point >> (i * grid->bits) & grid->mask];
@@ -67,10 +67,10 @@ unpack_iq2_xxs(const void *block, struct quant_values *v)
 
         v->scale[g] = d * (0.5f + (float)(word >> 28)) * 0.25f;
         for (int i = 0; i < 4; i++)
-            put_point(v->q + 32 * g + 8 * i,
-                      quant_iq2_xxs_grid[p[i / 2] >> (i % 2 * 8) & 255],
-                      &quant_grid_iq2_xxs,
-                      even_signs((int)(word >> (7 * i) & 127)));
+            quant_put_point(v->q + 32 * g + 8 * i,
+                            quant_iq2_xxs_grid[p[i / 2] >> (i % 2 * 8) & 255],
+                            &quant_grid_iq2_xxs,
+                            even_signs((int)(word >> (7 * i) & 127)));
     }
 }
 
@@ -95,8 +95,8 @@ unpack_iq2_xs(const void *block, struct quant_values *v)
     begin(v, 16);
     nibble_scales(v, half_to_float(b->d), b->scales);
     for (int i = 0; i < 32; i++)
-        put_point(v->q + 8 * i, quant_iq2_xs_grid[b->qs[i] & 511],
-                  &quant_grid_iq2_xs, even_signs(b->qs[i] >> 9));
+        quant_put_point(v->q + 8 * i, quant_iq2_xs_grid[b->qs[i] & 511],
+                        &quant_grid_iq2_xs, even_signs(b->qs[i] >> 9));
 }
 
 QUANT_DEQUANTIZE(iq2_xs)
@@ -111,8 +111,8 @@ unpack_iq2_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 4] >> (i % 4 * 2) & 3;
 
-        put_point(v->q + 8 * i, quant_iq2_s_grid[b->qs[i] | high << 8],
-                  &quant_grid_iq2_s, b->signs[i]);
+        quant_put_point(v->q + 8 * i, quant_iq2_s_grid[b->qs[i] | high << 8],
+                        &quant_grid_iq2_s, b->signs[i]);
     }
 }
 
@@ -134,9 +134,9 @@ unpack_iq3_xxs(const void *block, struct quant_values *v)
         for (int i = 0; i < 8; i++) {
             int signs = even_signs((int)(word >> (i / 2 * 7) & 127));
 
-            put_point(v->q + 32 * g + 4 * i,
-                      quant_iq3_xxs_grid[b->qs[8 * g + i]], &quant_grid_iq3_xxs,
-                      signs >> (i % 2 * 4));
+            quant_put_point(v->q + 32 * g + 4 * i,
+                            quant_iq3_xxs_grid[b->qs[8 * g + i]],
+                            &quant_grid_iq3_xxs, signs >> (i % 2 * 4));
         }
     }
 }
@@ -158,8 +158,8 @@ unpack_iq3_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 64; i++) {
         int high = b->qh[i / 8] >> (i % 8) & 1;
 
-        put_point(v->q + 4 * i, quant_iq3_s_grid[b->qs[i] | high << 8],
-                  &quant_grid_iq3_s, b->signs[i / 2] >> (i % 2 * 4));
+        quant_put_point(v->q + 4 * i, quant_iq3_s_grid[b->qs[i] | high << 8],
+                        &quant_grid_iq3_s, b->signs[i / 2] >> (i % 2 * 4));
     }
 }
 

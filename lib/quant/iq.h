@@ -14,4 +14,9 @@ struct quant_grid {
 extern const struct quant_grid quant_grid_iq2_xxs, quant_grid_iq2_xs,
     quant_grid_iq2_s, quant_grid_iq3_xxs, quant_grid_iq3_s;
 
+/* The coordinates of a point, negative where a bit of `signs` is set. */
+void
+quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
+                int signs);
+
 #endif
