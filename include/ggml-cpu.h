@@ -69,7 +69,10 @@ GGML_API void
 ggml_set_f32_nd(const struct ggml_tensor *tensor, int i0, int i1, int i2,
                 int i3, float value);
 
-/* Threads that wait for work. NULL: not to be had. _free() takes NULL. */
+/* Threads that wait for work; fewer than asked for if the system refuses.
+ * They keep to the processors of cpumask, if any is set; poll (0 to 100) says
+ * how long an idle one spins before it sleeps; prio is not used. One graph at
+ * a time. NULL: not to be had. _free() takes NULL. */
 GGML_API struct ggml_threadpool *
 ggml_threadpool_new(struct ggml_threadpool_params *params);
 GGML_API void
@@ -86,7 +89,8 @@ ggml_threadpool_resume(struct ggml_threadpool *threadpool);
 
 /* How to compute a graph with n_threads threads (0 or less: a default) of
  * that pool, or of one for the call (NULL). If work_size is not 0, work_data
- * must point to as many bytes, the caller's, before it is computed. */
+ * must point to as many bytes, the caller's, before it is computed. Aborts on
+ * a node that ggml_backend_supports_op() refuses. */
 GGML_API struct ggml_cplan
 ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
                 struct ggml_threadpool *threadpool);
@@ -101,7 +105,7 @@ GGML_API enum ggml_status
 ggml_graph_compute_with_ctx(struct ggml_context *ctx,
                             struct ggml_cgraph *cgraph, int n_threads);
 
-/* 1: this machine has it, and it is not masked. */
+/* 1: this machine has it, whatever GG_CPU_ISA says. */
 GGML_API int
 ggml_cpu_has_sse3(void);
 GGML_API int
@@ -141,7 +145,8 @@ ggml_cpu_has_matmul_int8(void);
 GGML_API const struct ggml_type_traits_cpu *
 ggml_get_type_traits_cpu(enum ggml_type type);
 
-/* Needs not be called. */
+/* Needs not be called. The environment's GG_CPU_ISA (c, avx2, avx512) is the
+ * most that the kernels use. */
 GGML_API void
 ggml_cpu_init(void);
 

@@ -48,9 +48,6 @@ struct cpu_kernels {
 
     cpu_zip_fn add, sub, mul, div;
     void (*scale)(int64_t n, float *y, const float *x, float s, float b);
-    /* y = s * x * w: what a norm and its weights do together */
-    void (*scale_mul)(int64_t n, float *y, const float *x, float s,
-                      const float *w);
 
     float (*sum)(int64_t n, const float *x);
     float (*sum_squares)(int64_t n, const float *x, float mean);

@@ -42,13 +42,6 @@ scale(int64_t n, float *y, const float *x, float s, float b)
         y[i] = x[i] * s + b;
 }
 
-static void
-scale_mul(int64_t n, float *y, const float *x, float s, const float *w)
-{
-    for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] * s * w[i];
-}
-
 static float
 sum(int64_t n, const float *x)
 {
@@ -224,7 +217,6 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->mul = mul;
     k->div = divide;
     k->scale = scale;
-    k->scale_mul = scale_mul;
     k->sum = sum;
     k->sum_squares = sum_squares;
     k->max = max;

@@ -49,7 +49,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
 
         if (is_idle(node))
             continue;
-        GGML_ASSERT(op && "the CPU has no such op");
+        GGML_ASSERT(cpu_supports(node) && "see ggml_backend_supports_op()");
         most = cost_of(op, node) > most ? cost_of(op, node) : most;
         if (op->work_size) {
             /* a plan is made before it is known which kernels will run it */

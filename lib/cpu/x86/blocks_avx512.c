@@ -9,6 +9,7 @@
  * added up by shuffles. More: the rows are interleaved first, four bytes of
  * each row after the other, so that the sums come up in their lanes. */
 #include <assert.h>
+#include <string.h>
 
 #include "cpu/column.h"
 #include "cpu/x86/vector_avx512.h"
@@ -41,6 +42,16 @@ find_rows(const struct cpu_product *p, int64_t first, const char **rows)
     }
 }
 
+/* Four bytes of a block, wherever it lies. */
+INLINE int32_t
+four_bytes(const char *p)
+{
+    int32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
+
 /* The F16 at `at` of every row. What follows it comes along and is cut off:
  * loads of four bytes need no shuffles. */
 INLINE __m512
@@ -50,10 +61,10 @@ load_scales(const char *const *rows, size_t at)
 
     UNROLL for (int i = 0; i < 4; i++)
     {
-        v[i] = _mm512_set1_epi32(*AS(int32_t, rows[4 * i] + at));
+        v[i] = _mm512_set1_epi32(four_bytes(rows[4 * i] + at));
         UNROLL for (int j = 1; j < 4; j++) v[i] =
             _mm512_mask_set1_epi32(v[i], (__mmask16)(1 << (4 * i + j)),
-                                   *AS(int32_t, rows[4 * i + j] + at));
+                                   four_bytes(rows[4 * i + j] + at));
     }
     low = _mm512_mask_mov_epi32(v[0], 0x00f0, v[1]);
     high = _mm512_mask_mov_epi32(v[2], 0xf000, v[3]);

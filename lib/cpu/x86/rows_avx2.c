@@ -84,20 +84,6 @@ scale(int64_t n, float *y, const float *x, float s, float b)
     }
 }
 
-static void
-scale_mul(int64_t n, float *y, const float *x, float s, const float *w)
-{
-    __m256 vs = _mm256_set1_ps(s);
-
-    for (int64_t i = 0; i < n; i += 8) {
-        __m256i m = first_lanes(n - i);
-        __m256 v = _mm256_mul_ps(_mm256_maskload_ps(x + i, m), vs);
-
-        _mm256_maskstore_ps(y + i, m,
-                            _mm256_mul_ps(v, _mm256_maskload_ps(w + i, m)));
-    }
-}
-
 /* Four vectors of partial sums, to hide latency. */
 INLINE float
 sum_four(const __m256 *s)
@@ -309,7 +295,6 @@ cpu_fill_avx2(struct cpu_kernels *k)
     k->mul = mul;
     k->div = divide;
     k->scale = scale;
-    k->scale_mul = scale_mul;
     k->sum = sum;
     k->sum_squares = sum_squares;
     k->max = max;

@@ -84,20 +84,6 @@ scale(int64_t n, float *y, const float *x, float s, float b)
     }
 }
 
-static void
-scale_mul(int64_t n, float *y, const float *x, float s, const float *w)
-{
-    __m512 vs = _mm512_set1_ps(s);
-
-    for (int64_t i = 0; i < n; i += 16) {
-        __mmask16 m = first_lanes(n - i);
-        __m512 v = _mm512_mul_ps(_mm512_maskz_loadu_ps(m, x + i), vs);
-
-        _mm512_mask_storeu_ps(
-            y + i, m, _mm512_mul_ps(v, _mm512_maskz_loadu_ps(m, w + i)));
-    }
-}
-
 /* Four vectors of partial sums, to hide latency. */
 INLINE float
 sum_four(const __m512 *s)
@@ -302,7 +288,6 @@ cpu_fill_avx512(struct cpu_kernels *k)
     k->mul = mul;
     k->div = divide;
     k->scale = scale;
-    k->scale_mul = scale_mul;
     k->sum = sum;
     k->sum_squares = sum_squares;
     k->max = max;
