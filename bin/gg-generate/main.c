@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/engine.h"
+#include "common/sampling.h"
 
 const char cli_name[] = "gg-generate";
 
@@ -16,26 +17,14 @@ static const char help[] =
     "Continue the text of FILE, or of standard input.\n"
     "\n"
     "  -p, --prompt TEXT       continue TEXT\n"
-    "  -f, --file FILE         continue the text of FILE\n"
-    "  -n, --count N           at most N tokens\n"
-    "  -s, --seed N            repeat what was drawn with this seed\n"
-    "      --temp T            temperature (0.8); 0: always the likeliest\n"
-    "      --top-k K           among the K likeliest (40); 0: all\n"
-    "      --top-p P           among the likeliest that make up P (0.95)\n"
-    "      --min-p P           only what has P of the likeliest's (0)\n"
-    "      --greedy            the same as --temp 0\n"
+    "  -f, --file FILE         continue the text of FILE\n" SAMPLING_HELP
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
     "      --special           control tokens stand in texts as their names\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 enum {
-    OPT_TEMP = 256,
-    OPT_TOP_K,
-    OPT_TOP_P,
-    OPT_MIN_P,
-    OPT_GREEDY,
-    OPT_BOS,
+    OPT_BOS = 256,
     OPT_NO_BOS,
     OPT_ECHO,
     OPT_SPECIAL,
@@ -44,13 +33,7 @@ enum {
 static const struct option long_options[] = {
     { "prompt", required_argument, NULL, 'p' },
     { "file", required_argument, NULL, 'f' },
-    { "count", required_argument, NULL, 'n' },
-    { "seed", required_argument, NULL, 's' },
-    { "temp", required_argument, NULL, OPT_TEMP },
-    { "top-k", required_argument, NULL, OPT_TOP_K },
-    { "top-p", required_argument, NULL, OPT_TOP_P },
-    { "min-p", required_argument, NULL, OPT_MIN_P },
-    { "greedy", no_argument, NULL, OPT_GREEDY },
+    SAMPLING_LONG_OPTIONS,
     { "bos", no_argument, NULL, OPT_BOS },
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
@@ -61,16 +44,15 @@ static const struct option long_options[] = {
 
 struct options {
     struct engine_options engine;
-    struct gg_sampler_params sampler;
+    struct sampling_options sampling;
     const char *prompt, *input, *output;
-    uint64_t count; /* 0: until the end */
-    bool has_seed, echo, special;
+    bool echo, special;
     int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
 };
 
 /* Everything while the tool runs. */
 struct generate {
-    const struct options *o;
+    struct options *o;
     struct engine engine;
     struct gg_sampler *sampler;
     float *logits;
@@ -84,36 +66,6 @@ struct generate {
 /* ---- options ------------------------------------------------------------ */
 
 static void
-set_sampler_option(struct options *o, int c)
-{
-    struct gg_sampler_params *p = &o->sampler;
-
-    switch (c) {
-    case 's':
-        p->seed = cli_u64("--seed", optarg);
-        o->has_seed = true;
-        break;
-    case OPT_TEMP:
-        p->temperature = (float)cli_float("--temp", optarg, 0, 1e6);
-        break;
-    case OPT_TOP_K:
-        p->top_k = (int32_t)cli_int("--top-k", optarg, 0, INT32_MAX);
-        break;
-    case OPT_TOP_P:
-        p->top_p = (float)cli_float("--top-p", optarg, 0, 1);
-        break;
-    case OPT_MIN_P:
-        p->min_p = (float)cli_float("--min-p", optarg, 0, 1);
-        break;
-    case OPT_GREEDY:
-        p->temperature = 0;
-        break;
-    default:
-        engine_set_option(&o->engine, c, help);
-    }
-}
-
-static void
 set_option(struct options *o, int c)
 {
     switch (c) {
@@ -122,9 +74,6 @@ set_option(struct options *o, int c)
         break;
     case 'f':
         o->input = optarg;
-        break;
-    case 'n':
-        o->count = (uint64_t)cli_int("-n", optarg, 1, INT64_MAX);
         break;
     case 'o':
         o->output = optarg;
@@ -140,14 +89,15 @@ set_option(struct options *o, int c)
         o->special = true;
         break;
     default:
-        set_sampler_option(o, c);
+        if (!sampling_set_option(&o->sampling, c))
+            engine_set_option(&o->engine, c, help);
     }
 }
 
 static void
 parse_options(int argc, char **argv, struct options *o)
 {
-    static const char letters[] = "p:f:n:s:o:" ENGINE_LETTERS;
+    static const char letters[] = "p:f:o:" SAMPLING_LETTERS ENGINE_LETTERS;
     int c;
 
     while ((c = cli_getopt(argc, argv, letters, long_options)) != -1)
@@ -158,17 +108,6 @@ parse_options(int argc, char **argv, struct options *o)
         o->input = argv[optind];
     if (o->prompt && o->input)
         cli_misuse("-p and a FILE are two prompts; one is enough");
-}
-
-/* 32 bits: easy to type again. */
-static uint64_t
-random_seed(void)
-{
-    uint32_t seed;
-
-    if (getentropy(&seed, sizeof(seed)))
-        cli_die("no random numbers to be had: use --seed");
-    return seed;
 }
 
 /* ---- prompt ------------------------------------------------------------- */
@@ -214,7 +153,7 @@ read_prompt(struct generate *g, size_t *n)
     if (!text)
         text = read = cli_read_all(cli_open_input(o->input), name, &len);
     ids = encode(g, text, len, n);
-    if (*n == 0)
+    if (*n == 0 || (len == 0 && o->bos != OPT_BOS))
         cli_die("%s: the prompt is empty", o->prompt ? "-p" : name);
     if (o->echo) {
         fwrite(text, 1, len, stdout);
@@ -257,7 +196,7 @@ evaluate(struct generate *g, const int32_t *ids, size_t n)
     struct gg_error err;
     enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
 
-    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->count))
+    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->sampling.count))
         cli_check(st, &err); /* less than what was asked for */
     if (st == GG_ERR_CONTEXT && !g->o->engine.quiet)
         cli_warn("stopped: %s", err.message);
@@ -275,6 +214,12 @@ draw(struct generate *g)
     struct gg_error err;
     int32_t id;
 
+    if (g->o->sampling.ignore_eog) {
+        size_t n_eog;
+        const int32_t *eog = gg_vocab_eog_ids(g->engine.vocab, &n_eog);
+
+        sampling_exclude(g->logits, NULL, n, eog, n_eog);
+    }
     cli_check(
         gg_sampler_draw(g->sampler, NULL, g->logits, n, 0, position, &id, &err),
         &err);
@@ -296,7 +241,7 @@ generate(struct generate *g, const int32_t *prompt, size_t n)
         write_id(g, id);
         g->n_made++;
         more = !gg_vocab_is_eog(g->engine.vocab, id) &&
-               g->n_made != g->o->count && evaluate(g, &id, 1);
+               g->n_made != g->o->sampling.count && evaluate(g, &id, 1);
     }
     g->t_made = ggml_time_us() - start;
 }
@@ -319,16 +264,10 @@ describe(const struct generate *g)
 static void
 run(struct generate *g)
 {
-    struct gg_sampler_params params = g->o->sampler;
-    struct gg_error err;
     int32_t *ids;
     size_t n;
 
-    if (!g->o->has_seed)
-        params.seed = random_seed();
-    cli_check(gg_sampler_new(&params, &g->sampler, &err), &err);
-    if (g->o->engine.verbose)
-        cli_warn("seed %llu", (unsigned long long)params.seed);
+    g->sampler = sampling_start(&g->o->sampling, g->o->engine.verbose);
     g->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(g->engine.model),
                           sizeof(*g->logits));
     ids = read_prompt(g, &n);
@@ -349,7 +288,7 @@ main(int argc, char **argv)
 
     cli_start();
     o.engine = engine_options_default();
-    o.sampler = gg_sampler_params_default();
+    o.sampling = sampling_options_default();
     parse_options(argc, argv, &o);
     cli_output(o.output);
     cli_catch_signals();

@@ -5,11 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/cli.h"
+#include "common/sampling.h"
 #include "gg-sample/sequences.h"
 
 const char cli_name[] = "gg-sample";
@@ -17,32 +16,25 @@ const char cli_name[] = "gg-sample";
 static const char help[] =
     "Usage: gg-sample [OPTION]... [FILE]\n"
     "Draw a token id from each record of a logit stream.\n"
-    "\n"
-    "  -n N             end a sequence after N ids\n"
-    "  -s, --seed N     draw the same ids each time\n"
-    "      --temp T     temperature; 0 takes the likeliest (default 0.8)\n"
-    "      --top-k K    keep the K likeliest; 0 keeps all (default 40)\n"
-    "      --top-p P    keep those that together have P (default 0.95)\n"
-    "      --min-p P    keep those with P of the likeliest's (default 0)\n"
-    "      --greedy     the same as --temp 0\n"
-    "  -f, --file FILE  read from FILE\n"
-    "  -o, --output FILE\n"
-    "                   write there, whole or not at all\n"
-    "  -v, --verbose    say which seed is used\n"
-    "  -q, --quiet      say nothing but errors\n"
-    "  -h, --help       print this\n"
-    "  -V, --version    print the version\n";
+    "\n" SAMPLING_HELP "  -f, --file FILE         read the stream from FILE\n"
+    "  -o, --output FILE       write to FILE\n"
+    "  -q, --quiet             say less\n"
+    "  -v, --verbose           say more\n"
+    "  -h, --help              print this help and end\n"
+    "  -V, --version           print the version and end\n";
 
 struct options {
-    struct gg_sampler_params sampler;
-    bool seeded, verbose;
-    uint64_t n; /* 0: no limit */
+    struct sampling_options sampling;
+    bool verbose;
     const char *output, *input;
 };
 
 struct run {
     struct gg_sampler *sampler;
-    uint64_t n;
+    bool ignore_eog;
+    float *logits; /* scratch: the record's, with some excluded */
+    size_t logits_cap;
+    uint64_t n;       /* ids in a sequence; 0: no limit */
     bool failed;      /* an error record was seen */
     bool input_waits; /* the input may depend on the output's end */
     bool numbered;
@@ -52,25 +44,12 @@ struct run {
     struct sequences sequences;
 };
 
-enum {
-    OPT_TEMP = 256,
-    OPT_TOP_K,
-    OPT_TOP_P,
-    OPT_MIN_P,
-    OPT_GREEDY,
-};
-
 static const struct option long_options[] = {
+    SAMPLING_LONG_OPTIONS,
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     { "quiet", no_argument, NULL, 'q' },
-    { "seed", required_argument, NULL, 's' },
     { "verbose", no_argument, NULL, 'v' },
-    { "temp", required_argument, NULL, OPT_TEMP },
-    { "top-k", required_argument, NULL, OPT_TOP_K },
-    { "top-p", required_argument, NULL, OPT_TOP_P },
-    { "min-p", required_argument, NULL, OPT_MIN_P },
-    { "greedy", no_argument, NULL, OPT_GREEDY },
     { "help", no_argument, NULL, 'h' },
     { "version", no_argument, NULL, 'V' },
     { 0 },
@@ -80,28 +59,6 @@ static void
 set_option(struct options *o, int c)
 {
     switch (c) {
-    case 'n':
-        o->n = (uint64_t)cli_int("-n", optarg, 1, INT64_MAX);
-        break;
-    case 's':
-        o->sampler.seed = cli_u64("--seed", optarg);
-        o->seeded = true;
-        break;
-    case OPT_TEMP:
-        o->sampler.temperature = (float)cli_float("--temp", optarg, 0, 1e6);
-        break;
-    case OPT_TOP_K:
-        o->sampler.top_k = (int32_t)cli_int("--top-k", optarg, 0, INT32_MAX);
-        break;
-    case OPT_TOP_P:
-        o->sampler.top_p = (float)cli_float("--top-p", optarg, 0, 1);
-        break;
-    case OPT_MIN_P:
-        o->sampler.min_p = (float)cli_float("--min-p", optarg, 0, 1);
-        break;
-    case OPT_GREEDY:
-        o->sampler.temperature = 0;
-        break;
     case 'f':
         o->input = optarg;
         break;
@@ -118,6 +75,8 @@ set_option(struct options *o, int c)
         cli_help(help);
     case 'V':
         cli_version();
+    default:
+        sampling_set_option(&o->sampling, c);
     }
 }
 
@@ -126,24 +85,14 @@ parse(int argc, char **argv, struct options *o)
 {
     int c;
 
-    o->sampler = gg_sampler_params_default();
-    while ((c = cli_getopt(argc, argv, "n:s:f:o:vqhV", long_options)) != -1)
+    o->sampling = sampling_options_default();
+    while ((c = cli_getopt(argc, argv, SAMPLING_LETTERS "f:o:vqhV",
+                           long_options)) != -1)
         set_option(o, c);
     if (argc - optind > (o->input ? 0 : 1))
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
         o->input = argv[optind];
-}
-
-/* 32 bits: easy to type again. */
-static uint64_t
-any_seed(void)
-{
-    uint32_t seed;
-
-    if (getentropy(&seed, sizeof(seed)))
-        cli_die("no random numbers to be had: use --seed");
-    return seed;
 }
 
 /* Our output may end before the shell of a gg-loop's command lets go of its
@@ -237,9 +186,27 @@ pass_error(struct run *r, uint64_t sequence, const char *message)
         end_sequence(r, &line);
 }
 
+/* The record's logits without those of the ids that end a generation. */
+static const float *
+without_eog(struct run *r, const struct gg_logit_record *record)
+{
+    size_t n = record->n_logits;
+
+    if (n > r->logits_cap) {
+        r->logits = cli_alloc(r->logits, n, sizeof(*r->logits));
+        r->logits_cap = n;
+    }
+    memcpy(r->logits, record->logits, n * sizeof(*r->logits));
+    sampling_exclude(r->logits, record->logit_ids, n, record->head.eog_ids,
+                     record->head.n_eog);
+    return r->logits;
+}
+
 static void
 draw(struct run *r, const struct gg_logit_record *record)
 {
+    const float *logits =
+        r->ignore_eog ? without_eog(r, record) : record->logits;
     struct gg_line line = {
         .kind = GG_LINE_IDS,
         .numbered = r->numbered,
@@ -252,9 +219,9 @@ draw(struct run *r, const struct gg_logit_record *record)
 
     if (has_ended(r, record->sequence))
         return;
-    st = gg_sampler_draw(r->sampler, record->logit_ids, record->logits,
-                         record->n_logits, record->sequence, record->position,
-                         &id, &err);
+    st =
+        gg_sampler_draw(r->sampler, record->logit_ids, logits, record->n_logits,
+                        record->sequence, record->position, &id, &err);
     if (st != GG_OK) {
         cli_warn("sequence %" PRIu64 ", position %" PRIu64 ": %s",
                  record->sequence, record->position, err.message);
@@ -331,9 +298,13 @@ is_regular(int fd)
 }
 
 static int
-run(const struct options *o)
+run(struct options *o)
 {
-    struct run r = { .n = o->n };
+    struct run r = {
+        .sampler = sampling_start(&o->sampling, o->verbose),
+        .ignore_eog = o->sampling.ignore_eog,
+        .n = o->sampling.count,
+    };
     struct gg_logit_reader *reader = NULL;
     struct gg_logit_record record;
     struct gg_error err;
@@ -341,7 +312,6 @@ run(const struct options *o)
     int fd = cli_open_input(o->input);
 
     r.input_waits = !is_regular(fd);
-    cli_check(gg_sampler_new(&o->sampler, &r.sampler, &err), &err);
     cli_check(gg_logit_reader_new(fd, cli_input_name(o->input), &reader, &err),
               &err);
     cli_output(o->output);
@@ -351,6 +321,7 @@ run(const struct options *o)
         cli_check(st, &err);
     gg_logit_reader_free(reader);
     gg_sampler_free(r.sampler);
+    free(r.logits);
     sequences_clear(&r.sequences);
     return r.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
@@ -362,9 +333,5 @@ main(int argc, char **argv)
 
     cli_start();
     parse(argc, argv, &o);
-    if (!o.seeded)
-        o.sampler.seed = any_seed();
-    if (o.verbose)
-        cli_warn("seed %" PRIu64, o.sampler.seed);
     return cli_finish(run(&o));
 }

@@ -83,8 +83,8 @@ encode_whole(struct work *w)
 
     if (st != GG_OK)
         cli_die("%s: %s", o->input, err.message);
-    if (n == 0)
-        cli_die("%s: an empty text, and no BOS to begin with", o->input);
+    if (len == 0 && !o->empty)
+        cli_die("%s: the text is empty", o->input);
     w->n_ids = n;
     print_ids(w->ids, n);
     putchar('\n');

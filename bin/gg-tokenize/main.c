@@ -154,6 +154,7 @@ run(struct arguments *a)
     if (o->verbose)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     o->bos = wants_bos(vocab, a, model);
+    o->empty = a->bos;
     cli_output(a->output);
     status = a->decode ? tokenize_decode(vocab, o) : tokenize_encode(vocab, o);
     gg_vocab_free(vocab);

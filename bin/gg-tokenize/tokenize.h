@@ -10,6 +10,7 @@ struct tokenize_options {
     bool records; /* each record is a numbered sequence of its own */
     char end;     /* of a record: newline or NUL */
     bool bos;     /* encode: put BOS in front */
+    bool empty;   /* encode: an empty text will do */
     bool no_bos;  /* decode: the text starts at the first id */
     bool special; /* control tokens stand in the text */
     bool verbose;
