@@ -237,7 +237,7 @@ cost(const struct ggml_tensor *dst)
         (int64_t)ggml_row_size(dst->src[0]->type, dst->src[0]->ne[0]) *
         dst->ne[0] * dst->ne[2] * dst->ne[3];
 
-    return bytes / 16 * (1 + dst->ne[1] / 4);
+    return bytes / 24 * (1 + dst->ne[1] / 4);
 }
 
 const struct cpu_op cpu_op_mul_mat = { .compute = compute,

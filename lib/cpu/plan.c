@@ -10,7 +10,7 @@
 #include "tensor/tensor.h"
 
 /* A node that takes one thread less than this, in nanoseconds, is its. */
-#define WORTH_SHARING 3000
+#define WORTH_SHARING 5000
 /* One that is worth calling threads that went to sleep. */
 #define WORTH_WAKING 20000
 
@@ -166,10 +166,8 @@ ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
     if (pool && run.task.n_threads > ggml_threadpool_get_n_threads(pool))
         run.task.n_threads = ggml_threadpool_get_n_threads(pool);
     run.pool = pool;
-    if (run.task.n_threads > 1) {
-        cpu_pool_limit(pool, run.task.n_threads);
-        cpu_pool_wake(pool);
-    }
+    if (run.task.n_threads > 1)
+        cpu_pool_begin(pool, run.task.n_threads);
     status = run_graph(&run, cgraph, cplan);
     ggml_threadpool_free(own);
     return status;

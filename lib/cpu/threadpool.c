@@ -20,6 +20,12 @@
 #define SPIN_POLL    100
 #define SPIN_LAST    2000
 #define SPIN_CROWDED 16 /* more threads than processors */
+/* Pauses between two looks at the clock; they take far less than LATE_US, so
+ * that who sees more has been kept from running. Others want the machine
+ * then: for BUSY graphs nobody is called for small nodes. */
+#define SPIN_LOOK 64
+#define LATE_US   500
+#define BUSY      200
 
 struct worker {
     struct ggml_threadpool *pool;
@@ -45,7 +51,7 @@ struct ggml_threadpool {
     void *arg;
     alignas(CACHE_LINE) atomic_uint done; /* pieces of the job */
     alignas(CACHE_LINE) atomic_uint wakes;
-    atomic_int stop, paused, limit;
+    atomic_int stop, paused, limit, busy;
     alignas(CACHE_LINE) atomic_int sleepers;
 };
 
@@ -137,9 +143,15 @@ cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg)
 }
 
 void
-cpu_pool_limit(struct ggml_threadpool *pool, int n_threads)
+cpu_pool_begin(struct ggml_threadpool *pool, int n_threads)
 {
+    int busy = atomic_load_explicit(&pool->busy, memory_order_relaxed);
+
     atomic_store_explicit(&pool->limit, n_threads, memory_order_relaxed);
+    if (busy > 0)
+        atomic_store_explicit(&pool->busy, busy - 1, memory_order_relaxed);
+    else
+        cpu_pool_wake(pool);
 }
 
 void
@@ -156,18 +168,26 @@ static void
 help(struct ggml_threadpool *pool, int ith)
 {
     unsigned idle = 0, spins = pool->spin_idle;
+    int64_t looked = ggml_time_us(), now;
 
-    if (atomic_load_explicit(&pool->paused, memory_order_relaxed))
+    if (atomic_load_explicit(&pool->paused, memory_order_relaxed) ||
+        atomic_load_explicit(&pool->busy, memory_order_relaxed))
         spins = 0;
     while (idle <= spins &&
            !atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
         if (ith < atomic_load_explicit(&pool->limit, memory_order_relaxed) &&
             do_piece(pool, ith)) {
             idle = 0;
+            looked = ggml_time_us();
             continue;
         }
         pause_cpu();
-        idle++;
+        if (++idle % SPIN_LOOK)
+            continue;
+        now = ggml_time_us();
+        if (now - looked > LATE_US)
+            atomic_store_explicit(&pool->busy, BUSY, memory_order_relaxed);
+        looked = now;
     }
 }
 

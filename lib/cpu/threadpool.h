@@ -20,9 +20,10 @@ typedef void (*cpu_job_fn)(void *arg, int piece, int n, int thread);
 void
 cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg);
 
-/* Sets how many threads, the caller among them, take part from now on. */
+/* Before the jobs of a graph: how many threads, the caller among them, may
+ * take part, and that they may soon; on a busy machine they are left asleep. */
 void
-cpu_pool_limit(struct ggml_threadpool *pool, int n_threads);
+cpu_pool_begin(struct ggml_threadpool *pool, int n_threads);
 
 /* Calls the threads that sleep, since work is coming: for what is worth some
  * microseconds. */
