@@ -10,6 +10,7 @@
  * the last code; what follows the best start converges in a few rounds. */
 #define FIRST_START (-3)
 #define LAST_START  9
+#define LOW_STARTS  4 /* lines: from the minimum on, halves of a step */
 #define ROUNDS      8
 
 float
@@ -270,10 +271,13 @@ quant_fit_line(int hi, struct quant_group from, bool below)
         of.x[j] = from.x[j] - r.min;
         of.w[j] = from.w[j];
     }
-    for (int t = FIRST_START; t <= LAST_START && range > 0; t++) {
-        l = fit_line(&codes, &of, (hi + t / 4.0) / range, 0);
-        best = l.error < best.error ? l : best;
-    }
+    for (int from_low = 0; from_low < LOW_STARTS; from_low++)
+        for (int t = FIRST_START; t <= LAST_START && range > 0; t++) {
+            double inverse = (hi + t / 4.0) / range;
+
+            l = fit_line(&codes, &of, inverse, from_low * 0.5 / inverse);
+            best = l.error < best.error ? l : best;
+        }
     for (int i = 0; i < ROUNDS && best.d > 0; i++) {
         l = fit_line(&codes, &of, 1 / best.d, best.m);
         if (!(l.error < best.error))
