@@ -5,7 +5,11 @@
 #include "cpu/kernels.h"
 
 /* Loops over the registers of a tile must be gone after compiling. */
-#define UNROLL       _Pragma("GCC unroll 16")
+#ifdef __clang__
+#define UNROLL _Pragma("clang loop unroll(full)")
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
 #define INLINE       static inline __attribute__((always_inline))
 #define AS(T, p)     ((const T *)(const void *)(p))
 #define AS_OUT(T, p) ((T *)(void *)(p))
