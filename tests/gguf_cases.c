@@ -794,7 +794,7 @@ nasty(struct bytes *b)
     put_u64(b, UINT64_MAX);
     put_tensor2(b, "\33]0;title\7", 4, 2, GGML_TYPE_F32, 0);
     put_tensor1(b, "ints", 4, GGML_TYPE_I32, 32);
-    put_tensor1(b, "other", 256, GGML_TYPE_Q2_K, 64);
+    put_tensor1(b, "other", 64, GGML_TYPE_Q8_1, 64);
     put_pad(b, 32);
     put_u32(b, 0x7fc00000), put_u32(b, 0x7f800000), put_u32(b, 0xff800000);
     put_f32(b, 0), put_f32(b, -0.0f), put_f32(b, 3), put_f32(b, -1),

@@ -198,8 +198,10 @@ write_print(struct loop *l)
         errno == EINTR)
         return;
     if (errno != EPIPE) {
+        const char *why = strerror(errno);
+
         command_kill(&l->command, SIGTERM);
-        cli_die("standard output: %s", strerror(errno));
+        cli_die("standard output: %s", why);
     }
     l->unread = true;
 }

@@ -43,7 +43,7 @@ bash -c 'yes 1 | timeout 20 gg-eval -c 1000000 | head -c 100 >/dev/null
     echo "status ${PIPESTATUS[1]}"'
 
 # Binary is not for a terminal.
-if command -v script >/dev/null; then
+if script -qc true /dev/null </dev/null >/dev/null 2>&1; then
     echo 1 >ids
     script -qec 'gg-eval ids' /dev/null </dev/null 2>&1 | tr -d '\r'
 else

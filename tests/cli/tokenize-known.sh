@@ -14,7 +14,7 @@ echo 15496 50256 995 | gg-tokenize -d --special
 echo
 echo 'Hello world' | gg-tokenize -m "$llama"
 echo 'Hello world' | gg-tokenize -m "$llama" --no-bos
-gg-tokenize -m "$llama" </dev/null
+gg-tokenize -m "$llama" --bos </dev/null
 echo 1 15043 3186 | gg-tokenize -m "$llama" -d
 echo
 echo 15043 3186 | gg-tokenize -m "$llama" -d
