@@ -295,6 +295,24 @@ enum ggml_glu_op {
     GGML_GLU_OP_COUNT,
 };
 
+enum ggml_op_pool {
+    GGML_OP_POOL_MAX,
+    GGML_OP_POOL_AVG,
+    GGML_OP_POOL_COUNT,
+};
+
+enum ggml_scale_mode {
+    GGML_SCALE_MODE_NEAREST = 0,
+    GGML_SCALE_MODE_BILINEAR = 1,
+    GGML_SCALE_MODE_BICUBIC = 2,
+    GGML_SCALE_MODE_COUNT
+};
+
+enum ggml_scale_flag {
+    GGML_SCALE_FLAG_ALIGN_CORNERS = 1 << 8, /* corners meet, not edges */
+    GGML_SCALE_FLAG_ANTIALIAS = 1 << 9,     /* bilinear only */
+};
+
 enum ggml_object_type {
     GGML_OBJECT_TYPE_TENSOR,
     GGML_OBJECT_TYPE_GRAPH,
@@ -1038,6 +1056,198 @@ GGML_API void
 ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 GGML_API enum ggml_prec
 ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
+
+/* -- Op builders: convolutions, pooling -- */
+
+/* In what follows a is the kernel, b what it runs over, s strides, p zeros
+ * around b, d dilations; 0 is the width, 1 the height. n positions of b hold
+ * (n + 2 p - d (k - 1) - 1) / s + 1 of a kernel of k. Sums are not flipped:
+ * they are cross-correlations. */
+
+/* What lies under the kernel at each position as a row, of dst_type, F16 or
+ * F32. is_2D: a [kw, kh, channels, ...], b [w, h, channels, n] -> [kw kh
+ * channels, ow, oh, n]; else a [k, channels, ...], b [w, channels, n] -> [k
+ * channels, ow, n]. Only the shape of a counts. */
+GGML_API struct ggml_tensor *
+ggml_im2col(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, int s0, int s1, int p0, int p1, int d0,
+            int d1, bool is_2D, enum ggml_type dst_type);
+
+/* a [k, channels, out channels], b [w, channels, n] -> [ow, out channels,
+ * n], by im2col, in F16 unless a is BF16. _ph: as many zeros as half of a. */
+GGML_API struct ggml_tensor *
+ggml_conv_1d(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b, int s0, int p0, int d0);
+GGML_API struct ggml_tensor *
+ggml_conv_1d_ph(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, int s, int d);
+
+/* Each channel with a kernel of its own: a [k, 1, channels], b [w, channels]
+ * -> [ow, channels]. */
+GGML_API struct ggml_tensor *
+ggml_conv_1d_dw(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, int s0, int p0, int d0);
+GGML_API struct ggml_tensor *
+ggml_conv_1d_dw_ph(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b, int s0, int d0);
+
+/* a [k, out channels, channels], b [w, channels] -> F32 [(w - 1) s0 + k, out
+ * channels]: each element of b adds the kernel times itself. p0 is 0, d0 1. */
+GGML_API struct ggml_tensor *
+ggml_conv_transpose_1d(struct ggml_context *ctx, struct ggml_tensor *a,
+                       struct ggml_tensor *b, int s0, int p0, int d0);
+
+/* a [kw, kh, channels, out channels], b [w, h, channels, n] -> [ow, oh, out
+ * channels, n]. _sk_p0: strides of the kernel's size, no zeros; _s1_ph:
+ * strides of 1, zeros of half the kernel. */
+GGML_API struct ggml_tensor *
+ggml_conv_2d(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b, int s0, int s1, int p0, int p1, int d0,
+             int d1);
+GGML_API struct ggml_tensor *
+ggml_conv_2d_sk_p0(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_conv_2d_s1_ph(struct ggml_context *ctx, struct ggml_tensor *a,
+                   struct ggml_tensor *b);
+
+/* Each channel with a kernel of its own: a [kw, kh, 1, channels], b [w, h,
+ * channels, n] -> [ow, oh, channels, n]. _direct: without im2col; where b
+ * has its channels innermost, the result has them so, too. */
+GGML_API struct ggml_tensor *
+ggml_conv_2d_dw(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, int s0, int s1, int p0, int p1, int d0,
+                int d1);
+GGML_API struct ggml_tensor *
+ggml_conv_2d_dw_direct(struct ggml_context *ctx, struct ggml_tensor *a,
+                       struct ggml_tensor *b, int stride0, int stride1,
+                       int pad0, int pad1, int dilation0, int dilation1);
+
+/* a [kw, kh, out channels, channels], b [w, h, channels, n] -> F32 [(w - 1)
+ * stride + kw, (h - 1) stride + kh, out channels, n]. */
+GGML_API struct ggml_tensor *
+ggml_conv_transpose_2d_p0(struct ggml_context *ctx, struct ggml_tensor *a,
+                          struct ggml_tensor *b, int stride);
+
+/* The greatest, or the mean, of each window of k0 [x k1]; what lies outside
+ * of a is not looked at, but counts in the mean of pool_2d as 0. */
+GGML_API struct ggml_tensor *
+ggml_pool_1d(struct ggml_context *ctx, struct ggml_tensor *a,
+             enum ggml_op_pool op, int k0, int s0, int p0);
+GGML_API struct ggml_tensor *
+ggml_pool_2d(struct ggml_context *ctx, struct ggml_tensor *a,
+             enum ggml_op_pool op, int k0, int k1, int s0, int s1, float p0,
+             float p1);
+
+/* -- Op builders: images, sequences, positions -- */
+
+/* a, F32, in another size: `mode` (of enum ggml_scale_mode, with flags) says
+ * how width and height are sampled; dimensions 2 and 3 take the nearest.
+ * Bicubic is the convolution with a = -0.75 (Keys 1981). */
+GGML_API struct ggml_tensor *
+ggml_interpolate(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
+                 int64_t ne1, int64_t ne2, int64_t ne3, uint32_t mode);
+
+/* Width and height times scale_factor. */
+GGML_API struct ggml_tensor *
+ggml_upscale(struct ggml_context *ctx, struct ggml_tensor *a, int scale_factor,
+             enum ggml_scale_mode mode);
+GGML_API
+GGML_DEPRECATED(struct ggml_tensor *ggml_upscale_ext(
+                    struct ggml_context *ctx, struct ggml_tensor *a, int ne0,
+                    int ne1, int ne2, int ne3, enum ggml_scale_mode mode),
+                "use ggml_interpolate instead");
+
+/* p0 elements before each row of a, F32, and p1 behind it: the row mirrored
+ * at its ends, which are not repeated. */
+GGML_API struct ggml_tensor *
+ggml_pad_reflect_1d(struct ggml_context *ctx, struct ggml_tensor *a, int p0,
+                    int p1);
+
+/* Every element moves by the shifts, forward if they are positive; what
+ * leaves at one end comes in at the other. */
+GGML_API struct ggml_tensor *
+ggml_roll(struct ggml_context *ctx, struct ggml_tensor *a, int shift0,
+          int shift1, int shift2, int shift3);
+
+/* start, start + step, ... up to stop, which is not reached. F32. */
+GGML_API struct ggml_tensor *
+ggml_arange(struct ggml_context *ctx, float start, float stop, float step);
+
+/* timesteps F32 [n] -> [dim, n]: cosines, then sines, of t *
+ * max_period^(-2 i / dim) (arXiv 2112.10741); 0 behind them if dim is odd. */
+GGML_API struct ggml_tensor *
+ggml_timestep_embedding(struct ggml_context *ctx, struct ggml_tensor *timesteps,
+                        int dim, int max_period);
+
+/* a [n, 2 k - 1] -> F16 [n, k, q]: row (kh - 1 - i) + j of a for key i and
+ * query j; qh = kh. With add_rel_pos() SAM's relative positions (arXiv
+ * 2304.02643): a [k k, qw qh, n], pw and ph F32 [k, qw, qh, n] -> a + what
+ * pw has for a key's column + what ph has for its line. */
+GGML_API struct ggml_tensor *
+ggml_get_rel_pos(struct ggml_context *ctx, struct ggml_tensor *a, int qh,
+                 int kh);
+GGML_API struct ggml_tensor *
+ggml_add_rel_pos(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *pw, struct ggml_tensor *ph);
+GGML_API struct ggml_tensor *
+ggml_add_rel_pos_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                         struct ggml_tensor *pw, struct ggml_tensor *ph);
+
+/* -- Op builders: functions of the program -- */
+
+/* Piece ith of nth of the work on dst; pieces may run at the same time. */
+typedef void (*ggml_custom1_op_t)(struct ggml_tensor *dst,
+                                  const struct ggml_tensor *a, int ith, int nth,
+                                  void *userdata);
+typedef void (*ggml_custom2_op_t)(struct ggml_tensor *dst,
+                                  const struct ggml_tensor *a,
+                                  const struct ggml_tensor *b, int ith, int nth,
+                                  void *userdata);
+typedef void (*ggml_custom3_op_t)(struct ggml_tensor *dst,
+                                  const struct ggml_tensor *a,
+                                  const struct ggml_tensor *b,
+                                  const struct ggml_tensor *c, int ith, int nth,
+                                  void *userdata);
+typedef void (*ggml_custom_op_t)(struct ggml_tensor *dst, int ith, int nth,
+                                 void *userdata);
+
+/* Of a's type and shape. The function is called n_tasks times, or as often
+ * as there are threads if those are fewer or n_tasks is GGML_N_TASKS_MAX.
+ * Only the CPU can. */
+GGML_API struct ggml_tensor *
+ggml_map_custom1(struct ggml_context *ctx, struct ggml_tensor *a,
+                 ggml_custom1_op_t fun, int n_tasks, void *userdata);
+GGML_API struct ggml_tensor *
+ggml_map_custom1_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                         ggml_custom1_op_t fun, int n_tasks, void *userdata);
+GGML_API struct ggml_tensor *
+ggml_map_custom2(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, ggml_custom2_op_t fun, int n_tasks,
+                 void *userdata);
+GGML_API struct ggml_tensor *
+ggml_map_custom2_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                         struct ggml_tensor *b, ggml_custom2_op_t fun,
+                         int n_tasks, void *userdata);
+GGML_API struct ggml_tensor *
+ggml_map_custom3(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b, struct ggml_tensor *c,
+                 ggml_custom3_op_t fun, int n_tasks, void *userdata);
+GGML_API struct ggml_tensor *
+ggml_map_custom3_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                         struct ggml_tensor *b, struct ggml_tensor *c,
+                         ggml_custom3_op_t fun, int n_tasks, void *userdata);
+
+/* Any type and shape from up to GGML_MAX_SRC - 1 sources, dst->src[i];
+ * in place, a is the first. */
+GGML_API struct ggml_tensor *
+ggml_custom_4d(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
+               int64_t ne1, int64_t ne2, int64_t ne3, struct ggml_tensor **args,
+               int n_args, ggml_custom_op_t fun, int n_tasks, void *userdata);
+GGML_API struct ggml_tensor *
+ggml_custom_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor **args, int n_args, ggml_custom_op_t fun,
+                    int n_tasks, void *userdata);
 
 /* -- Graph -- */
 

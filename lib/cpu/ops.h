@@ -12,6 +12,14 @@ extern const struct cpu_op cpu_op_copy, cpu_op_repeat, cpu_op_concat;
 extern const struct cpu_op cpu_op_get_rows, cpu_op_set_rows;
 extern const struct cpu_op cpu_op_diag_mask_inf, cpu_op_soft_max;
 extern const struct cpu_op cpu_op_rope, cpu_op_mul_mat, cpu_op_flash_attn;
+extern const struct cpu_op cpu_op_im2col, cpu_op_conv_2d_dw;
+extern const struct cpu_op cpu_op_conv_transpose_1d, cpu_op_conv_transpose_2d;
+extern const struct cpu_op cpu_op_pool_1d, cpu_op_pool_2d, cpu_op_upscale;
+extern const struct cpu_op cpu_op_pad_reflect_1d, cpu_op_roll;
+extern const struct cpu_op cpu_op_arange, cpu_op_timestep_embedding;
+extern const struct cpu_op cpu_op_get_rel_pos, cpu_op_add_rel_pos;
+extern const struct cpu_op cpu_op_map_custom1, cpu_op_map_custom2;
+extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
 
 /* The slope of ALiBi for a head of n (Press et al. 2021): powers of two where
  * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */

@@ -69,6 +69,18 @@ cpu_has_elements(enum ggml_type type)
     return t && !t->is_quantized;
 }
 
+void
+cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,
+           float *y)
+{
+    if (type == GGML_TYPE_F32)
+        for (int64_t i = 0; i < n; i++)
+            y[i] = *(const float *)(const void *)(p + (size_t)i * stride);
+    else
+        for (int64_t i = 0; i < n; i++)
+            y[i] = load_element(type, p + (size_t)i * stride);
+}
+
 const float *
 cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
              struct cpu_row r, float *buf)
@@ -80,8 +92,7 @@ cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
     if (t->k->to_float[x->type] && x->nb[0] == ggml_type_size(x->type)) {
         t->k->to_float[x->type](p, buf, x->ne[0]);
     } else {
-        for (int64_t i = 0; i < x->ne[0]; i++)
-            buf[i] = load_element(x->type, p + (size_t)i * x->nb[0]);
+        cpu_gather(x->type, p, x->nb[0], x->ne[0], buf);
     }
     return buf;
 }

@@ -110,6 +110,11 @@ cpu_is_plain(const struct ggml_tensor *t)
 bool
 cpu_has_elements(enum ggml_type type);
 
+/* n elements, `stride` bytes apart, as floats. */
+void
+cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,
+           float *y);
+
 /* The row as floats: where it lies, or converted into buf. */
 const float *
 cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,

@@ -78,4 +78,21 @@ tensor_set_f32(struct ggml_tensor *t, int i, float value)
     memcpy(&t->op_params[i], &value, sizeof(value));
 }
 
+/* What the ops of custom functions record: a function of the type that the
+ * op says. */
+struct tensor_custom {
+    void (*fun)(void);
+    int n_tasks; /* or GGML_N_TASKS_MAX */
+    void *userdata;
+};
+
+static inline struct tensor_custom
+tensor_get_custom(const struct ggml_tensor *t)
+{
+    struct tensor_custom c;
+
+    memcpy(&c, t->op_params, sizeof(c));
+    return c;
+}
+
 #endif
