@@ -8,7 +8,8 @@ trap 'rm -rf "$t"' EXIT
 cat "$@" | sed -e ':a' -e '/\\$/{N;s/\\\n//;ba' -e '}' -e '/^#/d' |
     tr '\n' ' ' | tr ';' '\n' |
     sed -n 's/.*GG\(ML\)\{0,1\}_API //p' |
-    sed -n 's/^[^(]*\<\(\(gg\|ggml\|gguf\)_[a-z0-9_]*\) *(.*/\1/p' |
+    awk 'match($0, /(gg|ggml|gguf)_[a-z0-9_]*\(/) {
+        print substr($0, RSTART, RLENGTH - 1) }' |
     sort -u >"$t/declared"
 nm -D --defined-only "$so" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' |
     sort -u >"$t/exported"
