@@ -1,8 +1,11 @@
 /* fit.h - scales and integers with the least weighted squared error
  *
- * Weights are finite and not negative; a group whose weights are all zero is
- * fitted as if they were one. All is searched from a few starts with closed
- * forms in double precision, so that the bytes are the same everywhere. */
+ * Weights are not negative; a group whose weights are all zero is fitted as if
+ * they were ones. A fit starts from several scales, takes the best and improves
+ * it in turns: integers for the scale, scale for the integers. Sums have a
+ * fixed order, so that the bytes are the same everywhere. A value or a weight
+ * that is not finite spoils its block and nothing else. Lengths are multiples
+ * of 8. */
 #ifndef QUANT_FIT_H
 #define QUANT_FIT_H
 
