@@ -57,7 +57,10 @@ ggml_conv_1d(struct ggml_context *ctx, struct ggml_tensor *a,
 
     t = ggml_mul_mat(ctx, ggml_reshape_2d(ctx, t, t->ne[0], n * ow),
                      ggml_reshape_2d(ctx, a, a->ne[0] * a->ne[1], a->ne[2]));
-    return ggml_reshape_3d(ctx, t, ow, a->ne[2], n);
+    if (n == 1)
+        return ggml_reshape_3d(ctx, t, ow, a->ne[2], n);
+    t = ggml_reshape_3d(ctx, t, ow, n, a->ne[2]);
+    return ggml_cont(ctx, ggml_permute(ctx, t, 0, 2, 1, 3));
 }
 
 struct ggml_tensor *
