@@ -183,8 +183,6 @@ multiply_tile(const struct cpu_task *t, const struct plan *p,
         .n_cols = x->ne[1],
         .rows = cpu_row_data(w, of_w),
         .row_stride = w->nb[1],
-        .cols = columns + (size_t)(group * x->ne[1]) * p->column,
-        .col_stride = p->column,
         .out =
             (float *)(void *)cpu_row_data(dst, (struct cpu_row){ 0, i2, i3 }) +
             rows.first,
@@ -192,7 +190,10 @@ multiply_tile(const struct cpu_task *t, const struct plan *p,
         .scratch = scratch,
     };
 
-    if (!p->prepare) {
+    if (p->prepare) {
+        product.cols = columns + (size_t)(group * x->ne[1]) * p->column;
+        product.col_stride = p->column;
+    } else {
         product.cols = cpu_row_data(x, (struct cpu_row){ 0, i2, i3 });
         product.col_stride = x->nb[1];
     }
