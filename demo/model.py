@@ -13,10 +13,10 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class Config:
-    vocab: int = 1280
+    vocab: int = 1408
     embd: int = 256
-    layers: int = 4
-    ff: int = 512
+    layers: int = 3
+    ff: int = 768
     heads: int = 4
     kv_heads: int = 2
     context: int = 512
