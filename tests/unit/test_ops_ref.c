@@ -343,7 +343,7 @@ static const struct op_case fixed[] = {
     { "flash_attn, ALiBi", flash, 1e-12, F32, BF16, { 64, 5, 4, 1 }, 8 },
     { "flash_attn, Q8_0",
       flash,
-      1e-3,
+      1e-12,
       F32,
       GGML_TYPE_Q8_0,
       { 96, 5, 4, 1 },
@@ -461,7 +461,7 @@ put_types(void)
     }
     put((struct op_case){ "mul_mat with F16 of",
                           mul_mat,
-                          1e-6,
+                          1e-12,
                           F16,
                           F16,
                           { 301, 19, 2, 1 },
