@@ -323,7 +323,7 @@ largest(const __m256 *v)
 }
 
 INLINE int32_t
-add_lanes(__m256i v)
+add_integers(__m256i v)
 {
     __m128i q = _mm_add_epi32(_mm256_castsi256_si128(v),
                               _mm256_extracti128_si256(v, 1));
@@ -366,7 +366,7 @@ prepare(const float *x, void *column, int64_t k)
                                _mm256_add_epi32(i[2], i[3]));
         _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), to_bytes(i));
         d[b] = amax / 127;
-        sums[b] = add_lanes(sum);
+        sums[b] = add_integers(sum);
     }
 }
 

@@ -1,4 +1,4 @@
-/* vector_avx2.h - eight floats at a time: loads, sums, exp */
+/* vector_avx2.h - eight floats at a time: the words of vector.h */
 #ifndef CPU_X86_VECTOR_AVX2_H
 #define CPU_X86_VECTOR_AVX2_H
 
@@ -6,7 +6,17 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cpu/x86/x86.h"
+#include "cpu/simd.h"
+
+#define VEC       8
+#define REGISTERS 16
+typedef __m256 vec;
+typedef uint32_t vec_bits __attribute__((vector_size(32)));
+typedef __m128i halves;
+
+/* The part of cpu_fill_avx2() that is in blocks_avx2.c. */
+void
+cpu_avx2_block_products(struct cpu_kernels *k);
 
 /* All ones in the first n of eight lanes. */
 INLINE __m256i
@@ -18,124 +28,155 @@ first_lanes(int64_t n)
                               _mm256_set_epi32(7, 6, 5, 4, 3, 2, 1, 0));
 }
 
-/* Halves are added, then quarters: always in this order. */
-INLINE float
-reduce_add(__m256 v)
+INLINE vec
+load_f32(const void *p)
 {
-    __m128 q =
-        _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    return _mm256_loadu_ps(p);
+}
 
-    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
-    q = _mm_add_ss(q, _mm_movehdup_ps(q));
-    return _mm_cvtss_f32(q);
+INLINE vec
+load_f32_first(int64_t n, const void *p)
+{
+    return _mm256_maskload_ps(p, first_lanes(n));
+}
+
+INLINE halves
+load_halves(const void *p)
+{
+    return _mm_loadu_si128(p);
+}
+
+INLINE halves
+load_halves_first(int64_t n, const void *p)
+{
+    uint16_t few[8] = { 0 };
+
+    memcpy(few, p, n >= 8 ? 16 : (size_t)n * 2);
+    return _mm_loadu_si128(AS(__m128i, few));
+}
+
+INLINE void
+store_f32(float *p, vec v)
+{
+    _mm256_storeu_ps(p, v);
+}
+
+INLINE void
+store_f32_first(int64_t n, float *p, vec v)
+{
+    _mm256_maskstore_ps(p, first_lanes(n), v);
+}
+
+INLINE void
+store_halves_first(int64_t n, void *p, halves h)
+{
+    uint16_t few[8];
+
+    if (n >= 8) {
+        _mm_storeu_si128(p, h);
+        return;
+    }
+    _mm_storeu_si128(AS_OUT(__m128i, few), h);
+    memcpy(p, few, (size_t)n * 2);
+}
+
+INLINE vec
+choose_first(int64_t n, vec a, vec b)
+{
+    return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(first_lanes(n)));
+}
+
+INLINE vec
+splat(float s)
+{
+    return _mm256_set1_ps(s);
+}
+
+INLINE vec
+fused(vec a, vec b, vec c)
+{
+    return _mm256_fmadd_ps(a, b, c);
+}
+
+INLINE vec
+larger(vec a, vec b)
+{
+    return _mm256_max_ps(a, b);
+}
+
+INLINE vec
+smaller(vec a, vec b)
+{
+    return _mm256_min_ps(a, b);
+}
+
+INLINE vec
+nearest(vec v)
+{
+    return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 /* 2^n, n from -126 to 127. */
-INLINE __m256
+INLINE vec
 power_of_two(__m256i n)
 {
     return _mm256_castsi256_ps(
         _mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
 }
 
-/* Within 1 ulp or so: 2^n * p(r), |r| <= ln 2 / 2, p the Taylor series up to
- * r^7. 2^n comes in two factors, so that it underflows gradually; NaN stays. */
-INLINE __m256
-exp_ps(__m256 x)
+/* In two factors, so that 2^n need not be a float. */
+INLINE vec
+times_power(vec v, vec n)
 {
-    const __m256 log2e = _mm256_set1_ps(EXP_LOG2E);
-    const __m256 ln2_high = _mm256_set1_ps(EXP_LN2_HIGH);
-    const __m256 ln2_low = _mm256_set1_ps(EXP_LN2_LOW);
-    __m256 n, r, p;
-    __m256i whole, half;
+    __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
 
-    x = _mm256_max_ps(_mm256_set1_ps(EXP_LOWEST), x);
-    x = _mm256_min_ps(_mm256_set1_ps(EXP_HIGHEST), x);
-    n = _mm256_round_ps(_mm256_mul_ps(x, log2e),
-                        _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    r = _mm256_fnmadd_ps(n, ln2_high, x);
-    r = _mm256_fnmadd_ps(n, ln2_low, r);
-    p = _mm256_set1_ps(1.0f / 5040);
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 720));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 120));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 24));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1.0f / 6));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(0.5f));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1));
-    p = _mm256_fmadd_ps(p, r, _mm256_set1_ps(1));
-    whole = _mm256_cvtps_epi32(n);
-    half = _mm256_srai_epi32(whole, 1);
-    p = _mm256_mul_ps(p, power_of_two(half));
-    return _mm256_mul_ps(p, power_of_two(_mm256_sub_epi32(whole, half)));
+    return v * power_of_two(half) * power_of_two(_mm256_sub_epi32(whole, half));
 }
 
-/* Eight weights as floats; the `first` form reads n of them, less than eight
- * or all, and nothing after. */
-INLINE __m256
-load_f32(const void *p)
+INLINE vec
+from_f16(halves h)
 {
-    return _mm256_loadu_ps(p);
+    return _mm256_cvtph_ps(h);
 }
 
-INLINE __m256
-load_f32_first(int64_t n, const void *p)
+INLINE halves
+to_f16(vec v)
 {
-    return _mm256_maskload_ps(p, first_lanes(n));
+    return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
-/* Eight 16-bit values; n of them. */
-INLINE __m128i
-load_first(int64_t n, const void *p)
+INLINE vec_bits
+widen(halves h)
 {
-    uint16_t few[8] = { 0 };
-
-    if (n >= 8)
-        return _mm_loadu_si128(p);
-    memcpy(few, p, (size_t)n * 2);
-    return _mm_loadu_si128(AS(__m128i, few));
+    return (vec_bits)_mm256_cvtepu16_epi32(h);
 }
 
-INLINE void
-store_first(int64_t n, void *p, __m128i v)
+INLINE halves
+narrow(vec_bits bits)
 {
-    uint16_t few[8];
-
-    if (n >= 8) {
-        _mm_storeu_si128(p, v);
-        return;
-    }
-    _mm_storeu_si128(AS_OUT(__m128i, few), v);
-    memcpy(p, few, (size_t)n * 2);
+    return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)bits),
+                            _mm256_extracti128_si256((__m256i)bits, 1));
 }
 
-INLINE __m256
-load_f16(const void *p)
+/* Halves are added, then quarters. */
+INLINE float
+add_lanes(vec v)
 {
-    return _mm256_cvtph_ps(_mm_loadu_si128(p));
+    __m128 q = _mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1);
+
+    q += _mm_movehl_ps(q, q);
+    return q[0] + q[1];
 }
 
-INLINE __m256
-load_f16_first(int64_t n, const void *p)
+INLINE float
+largest_lane(vec v)
 {
-    return _mm256_cvtph_ps(load_first(n, p));
-}
+    __m128 q =
+        _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
 
-INLINE __m256
-widen_bf16(__m128i v)
-{
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(v), 16));
-}
-
-INLINE __m256
-load_bf16(const void *p)
-{
-    return widen_bf16(_mm_loadu_si128(p));
-}
-
-INLINE __m256
-load_bf16_first(int64_t n, const void *p)
-{
-    return widen_bf16(load_first(n, p));
+    q = _mm_max_ps(q, _mm_movehl_ps(q, q));
+    q = _mm_max_ss(q, _mm_movehdup_ps(q));
+    return _mm_cvtss_f32(q);
 }
 
 #endif

@@ -1,100 +1,151 @@
-/* vector_avx512.h - sixteen floats at a time: loads, sums, exp */
+/* vector_avx512.h - sixteen floats at a time: the words of vector.h */
 #ifndef CPU_X86_VECTOR_AVX512_H
 #define CPU_X86_VECTOR_AVX512_H
 
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "cpu/x86/x86.h"
+#include "cpu/simd.h"
 
-/* The first n of sixteen lanes. */
+#define VEC       16
+#define REGISTERS 32
+typedef __m512 vec;
+typedef uint32_t vec_bits __attribute__((vector_size(64)));
+typedef __m256i halves;
+
+/* The part of cpu_fill_avx512() that is in blocks_avx512.c. */
+void
+cpu_avx512_block_products(struct cpu_kernels *k);
+
 INLINE __mmask16
 first_lanes(int64_t n)
 {
     return n >= 16 ? (__mmask16)0xffff : (__mmask16)((1u << n) - 1);
 }
 
-/* Halves are added, then quarters, and so on: always in this order. */
-INLINE float
-reduce_add(__m512 v)
-{
-    __m256 h =
-        _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
-    __m128 q =
-        _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
-
-    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
-    q = _mm_add_ss(q, _mm_movehdup_ps(q));
-    return _mm_cvtss_f32(q);
-}
-
-/* Within 1 ulp or so: 2^n * p(r), |r| <= ln 2 / 2, p the Taylor series up to
- * r^7. Underflows gradually; NaN stays. */
-INLINE __m512
-exp_ps(__m512 x)
-{
-    const __m512 log2e = _mm512_set1_ps(EXP_LOG2E);
-    const __m512 ln2_high = _mm512_set1_ps(EXP_LN2_HIGH);
-    const __m512 ln2_low = _mm512_set1_ps(EXP_LN2_LOW);
-    __m512 n, r, p;
-
-    x = _mm512_max_ps(_mm512_set1_ps(EXP_LOWEST), x);
-    x = _mm512_min_ps(_mm512_set1_ps(EXP_HIGHEST), x);
-    n = _mm512_roundscale_ps(_mm512_mul_ps(x, log2e), 0);
-    r = _mm512_fnmadd_ps(n, ln2_high, x);
-    r = _mm512_fnmadd_ps(n, ln2_low, r);
-    p = _mm512_set1_ps(1.0f / 5040);
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 720));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 120));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 24));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 6));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.5f));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1));
-    return _mm512_scalef_ps(p, n);
-}
-
-/* Sixteen weights as floats; the masked form reads nothing past the mask. */
-INLINE __m512
+INLINE vec
 load_f32(const void *p)
 {
     return _mm512_loadu_ps(p);
 }
 
-INLINE __m512
-load_f32_mask(__mmask16 m, const void *p)
+INLINE vec
+load_f32_first(int64_t n, const void *p)
 {
-    return _mm512_maskz_loadu_ps(m, p);
+    return _mm512_maskz_loadu_ps(first_lanes(n), p);
 }
 
-INLINE __m512
-load_f16(const void *p)
+INLINE halves
+load_halves(const void *p)
 {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(p));
+    return _mm256_loadu_si256(p);
 }
 
-INLINE __m512
-load_f16_mask(__mmask16 m, const void *p)
+INLINE halves
+load_halves_first(int64_t n, const void *p)
 {
-    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(m, p));
+    return _mm256_maskz_loadu_epi16(first_lanes(n), p);
 }
 
-INLINE __m512
-widen_bf16(__m256i v)
+INLINE void
+store_f32(float *p, vec v)
 {
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(v), 16));
+    _mm512_storeu_ps(p, v);
 }
 
-INLINE __m512
-load_bf16(const void *p)
+INLINE void
+store_f32_first(int64_t n, float *p, vec v)
 {
-    return widen_bf16(_mm256_loadu_si256(p));
+    _mm512_mask_storeu_ps(p, first_lanes(n), v);
 }
 
-INLINE __m512
-load_bf16_mask(__mmask16 m, const void *p)
+INLINE void
+store_halves_first(int64_t n, void *p, halves h)
 {
-    return widen_bf16(_mm256_maskz_loadu_epi16(m, p));
+    _mm256_mask_storeu_epi16(p, first_lanes(n), h);
+}
+
+INLINE vec
+choose_first(int64_t n, vec a, vec b)
+{
+    return _mm512_mask_mov_ps(b, first_lanes(n), a);
+}
+
+INLINE vec
+splat(float s)
+{
+    return _mm512_set1_ps(s);
+}
+
+INLINE vec
+fused(vec a, vec b, vec c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+
+INLINE vec
+larger(vec a, vec b)
+{
+    return _mm512_max_ps(a, b);
+}
+
+INLINE vec
+smaller(vec a, vec b)
+{
+    return _mm512_min_ps(a, b);
+}
+
+INLINE vec
+nearest(vec v)
+{
+    return _mm512_roundscale_ps(v, 0);
+}
+
+INLINE vec
+times_power(vec v, vec n)
+{
+    return _mm512_scalef_ps(v, n);
+}
+
+INLINE vec
+from_f16(halves h)
+{
+    return _mm512_cvtph_ps(h);
+}
+
+INLINE halves
+to_f16(vec v)
+{
+    return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+INLINE vec_bits
+widen(halves h)
+{
+    return (vec_bits)_mm512_cvtepu16_epi32(h);
+}
+
+INLINE halves
+narrow(vec_bits bits)
+{
+    return _mm512_cvtepi32_epi16((__m512i)bits);
+}
+
+/* Halves are added, then quarters, and so on. */
+INLINE float
+add_lanes(vec v)
+{
+    __m256 h = _mm512_castps512_ps256(v) + _mm512_extractf32x8_ps(v, 1);
+    __m128 q = _mm256_castps256_ps128(h) + _mm256_extractf128_ps(h, 1);
+
+    q += _mm_movehl_ps(q, q);
+    return q[0] + q[1];
+}
+
+INLINE float
+largest_lane(vec v)
+{
+    return _mm512_reduce_max_ps(v);
 }
 
 #endif

@@ -1,0 +1,96 @@
+/* vector.h - from an instruction set's words for vectors: loads by type, exp
+ *
+ * An instruction set is a header, included before this one, that gives
+ *
+ *     vec, VEC                  a vector of VEC floats
+ *     vec_bits                  VEC uint32_t, castable to vec and back
+ *     halves                    VEC values of 16 bits
+ *     REGISTERS                 how many vectors there is room for
+ *
+ *     load_f32(p)               VEC floats, aligned or not
+ *     load_f32_first(n, p)      n of them, fewer than VEC or all, and nothing
+ *                               after them is read; other lanes are 0
+ *     load_halves(p), load_halves_first(n, p)
+ *     store_f32(p, v), store_f32_first(n, p, v), store_halves_first(n, p, h)
+ *     choose_first(n, a, b)     the first n lanes of a, the others of b
+ *
+ *     splat(s)                  s in every lane
+ *     fused(a, b, c)            a * b + c, rounded once
+ *     larger(a, b), smaller(a, b)     b where one of them is NaN
+ *     nearest(v)                the integer, ties to even
+ *     times_power(v, n)         v * 2^n, n integers from -151 to 129, so that
+ *                               it underflows gradually
+ *     from_f16(h), to_f16(v)    conversions; ties to even
+ *     widen(h), narrow(bits)    16 bits to 32; 32 bits below 2^16 to 16
+ *     add_lanes(v), largest_lane(v)   in an order of its own, always the same
+ *
+ * all of them INLINE. Lanes are computed with + - * / as floats are; nothing
+ * is fused unless it says so. */
+#ifndef CPU_VECTOR_H
+#define CPU_VECTOR_H
+
+#include "cpu/simd.h"
+
+/* Of F32, F16 and BF16; the type is known where this is inlined. */
+INLINE size_t
+width(enum ggml_type type)
+{
+    return type == GGML_TYPE_F32 ? 4 : 2;
+}
+
+INLINE vec
+from_halves(enum ggml_type type, halves h)
+{
+    return type == GGML_TYPE_F16 ? from_f16(h) : (vec)(widen(h) << 16);
+}
+
+/* n values as floats, fewer than VEC or all. */
+INLINE vec
+load(enum ggml_type type, int64_t n, const void *p)
+{
+    if (type == GGML_TYPE_F32)
+        return n >= VEC ? load_f32(p) : load_f32_first(n, p);
+    return from_halves(type,
+                       n >= VEC ? load_halves(p) : load_halves_first(n, p));
+}
+
+INLINE vec
+load_floats(int64_t n, const float *p)
+{
+    return load(GGML_TYPE_F32, n, p);
+}
+
+INLINE void
+store(int64_t n, float *p, vec v)
+{
+    if (n >= VEC)
+        store_f32(p, v);
+    else
+        store_f32_first(n, p, v);
+}
+
+/* exp(x) = 2^n * exp(r), n the integer nearest to x / ln 2, so |r| is at most
+ * ln 2 / 2; the high part of ln 2 has few enough bits that n times it is
+ * exact. exp(r) is the Taylor series up to r^7. Within 1 ulp or so; underflows
+ * gradually; NaN stays. */
+INLINE vec
+exp_lanes(vec x)
+{
+    vec n, r, p;
+
+    x = larger(splat(-104), x); /* rounds to 0 */
+    x = smaller(splat(89), x);  /* becomes infinity */
+    n = nearest(x * splat(0x1.715476p+0f));
+    r = fused(n, splat(-0x1.62e4p-1f), x);
+    r = fused(n, splat(-0x1.7f7d1cp-20f), r);
+    p = fused(splat(1.0f / 5040), r, splat(1.0f / 720));
+    p = fused(p, r, splat(1.0f / 120));
+    p = fused(p, r, splat(1.0f / 24));
+    p = fused(p, r, splat(1.0f / 6));
+    p = fused(p, r, splat(0.5f));
+    p = fused(p, r, splat(1));
+    p = fused(p, r, splat(1));
+    return times_power(p, n);
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* vector_products.h - products with weights of F32, F16, BF16, in the words of
+ * vector.h
+ *
+ * An element is the sum of VEC lanes, each a chain of fused products over
+ * every VEC-th weight; so it is in every tile, whatever its shape. */
+#ifndef CPU_VECTOR_PRODUCTS_H
+#define CPU_VECTOR_PRODUCTS_H
+
+#include "cpu/vector.h"
+
+/* The largest tile: its sums, as many columns and a row fill the registers. */
+#define ROWS 4
+#define COLS (REGISTERS >= 32 ? 6 : 3)
+
+/* Adds n steps of R rows at w and C columns at x, n at most VEC. */
+INLINE void
+add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
+             const struct cpu_product *p, const char *rows, const char *cols)
+{
+    vec x[COLS];
+
+    UNROLL for (int b = 0; b < C; b++) x[b] =
+        load(GGML_TYPE_F32, n, cols + (size_t)b * p->col_stride);
+    UNROLL for (int a = 0; a < R; a++)
+    {
+        vec w = load(type, n, rows + (size_t)a * p->row_stride);
+
+        UNROLL for (int b = 0; b < C; b++) sum[a][b] =
+            fused(w, x[b], sum[a][b]);
+    }
+}
+
+/* A tile of R x C elements from row r and column c on. */
+INLINE void
+tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
+     int64_t c)
+{
+    const int64_t size = (int64_t)width(type);
+    const char *rows = p->rows + (size_t)r * p->row_stride;
+    const char *cols = p->cols + (size_t)c * p->col_stride;
+    const char *ahead =
+        C == 1 && R == ROWS ? tile_ahead(p, r, R, (size_t)(p->k * size)) : NULL;
+    vec sum[ROWS][COLS];
+    int64_t i = 0;
+
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        sum[a][b] = splat(0);
+    for (; i + VEC <= p->k; i += VEC) {
+        if (C == 1 && ahead && i * size % 64 == 0)
+            UNROLL for (int a = 0; a < R; a++)
+                __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
+        add_products(type, R, C, VEC, sum, p, rows + i * size, cols + i * 4);
+    }
+    if (i < p->k)
+        add_products(type, R, C, p->k - i, sum, p, rows + i * size,
+                     cols + i * 4);
+    UNROLL for (int b = 0; b < C; b++) UNROLL for (int a = 0; a < R; a++)
+        p->out[(size_t)(c + b) * p->out_stride + (size_t)(r + a)] =
+        add_lanes(sum[a][b]);
+}
+
+INLINE void
+columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
+{
+    int64_t r = 0;
+
+    for (; r + ROWS <= p->n_rows; r += ROWS)
+        tile(type, ROWS, C, p, r, c);
+    for (; r < p->n_rows; r++)
+        tile(type, 1, C, p, r, c);
+}
+
+INLINE void
+multiply(enum ggml_type type, const struct cpu_product *p)
+{
+    int64_t c = 0;
+
+    if (p->n_cols == 1)
+        fetch_first(p, ROWS, (size_t)p->k * width(type));
+    for (; c + COLS <= p->n_cols; c += COLS)
+        columns(type, COLS, p, c);
+#define LEFT(C)                                                                \
+    if (C < COLS && p->n_cols - c == C)                                        \
+    columns(type, C < COLS ? C : 1, p, c)
+    LEFT(5);
+    LEFT(4);
+    LEFT(3);
+    LEFT(2);
+    LEFT(1);
+#undef LEFT
+}
+
+static void
+multiply_f32(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_F32, p);
+}
+
+static void
+multiply_f16(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_F16, p);
+}
+
+static void
+multiply_bf16(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_BF16, p);
+}
+
+static void
+fill_products(struct cpu_kernels *k)
+{
+    k->mul_mat[GGML_TYPE_F32].multiply = multiply_f32;
+    k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
+    k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
+}
+
+#endif

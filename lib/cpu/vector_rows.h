@@ -1,0 +1,286 @@
+/* vector_rows.h - rows of floats, in the words of vector.h */
+#ifndef CPU_VECTOR_ROWS_H
+#define CPU_VECTOR_ROWS_H
+
+#include <math.h>
+
+#include "cpu/vector.h"
+
+/* Row functions: `expression` of the lanes v (and u). */
+#define MAP(name, expression)                                                  \
+    static void name(int64_t n, float *y, const float *x)                      \
+    {                                                                          \
+        int64_t i = 0;                                                         \
+        for (; i + VEC <= n; i += VEC) {                                       \
+            vec v = load_f32(x + i);                                           \
+            store_f32(y + i, expression);                                      \
+        }                                                                      \
+        if (i < n) {                                                           \
+            vec v = load_f32_first(n - i, x + i);                              \
+            store_f32_first(n - i, y + i, expression);                         \
+        }                                                                      \
+    }
+#define ZIP(name, expression)                                                  \
+    static void name(int64_t n, float *y, const float *a, const float *b)      \
+    {                                                                          \
+        int64_t i = 0;                                                         \
+        for (; i + VEC <= n; i += VEC) {                                       \
+            vec v = load_f32(a + i), u = load_f32(b + i);                      \
+            store_f32(y + i, expression);                                      \
+        }                                                                      \
+        if (i < n) {                                                           \
+            vec v = load_f32_first(n - i, a + i);                              \
+            vec u = load_f32_first(n - i, b + i);                              \
+            store_f32_first(n - i, y + i, expression);                         \
+        }                                                                      \
+    }
+
+/* v / (1 + exp(-t)) */
+INLINE vec
+over_one_plus_exp(vec v, vec minus_t)
+{
+    return v / (splat(1) + exp_lanes(minus_t));
+}
+
+INLINE vec
+silu_lanes(vec v)
+{
+    return over_one_plus_exp(v, splat(0) - v);
+}
+
+/* -2 * sqrt(2 / pi) * v * (1 + 0.044715 v^2): see gelu_one() in C. */
+INLINE vec
+gelu_lanes(vec v)
+{
+    vec cubic = fused(v * v, splat(0.044715f), splat(1));
+
+    return over_one_plus_exp(v, v * splat(-2 * 0.797884560802865f) * cubic);
+}
+
+ZIP(add, v + u)
+ZIP(sub, v - u)
+ZIP(mul, v *u)
+ZIP(divide, v / u)
+ZIP(swiglu, silu_lanes(v) * u)
+ZIP(geglu, gelu_lanes(v) * u)
+MAP(exp_row, exp_lanes(v))
+MAP(silu, silu_lanes(v))
+MAP(gelu, gelu_lanes(v))
+MAP(gelu_quick, over_one_plus_exp(v, v *splat(-1.702f)))
+MAP(sigmoid, over_one_plus_exp(splat(1), splat(0) - v))
+
+static void
+scale(int64_t n, float *y, const float *x, float s, float b)
+{
+    vec vs = splat(s), vb = splat(b);
+
+    for (int64_t i = 0; i < n; i += VEC)
+        store(n - i, y + i, fused(load_floats(n - i, x + i), vs, vb));
+}
+
+/* Four vectors of partial sums, to hide latency. */
+INLINE float
+add_four(const vec *s)
+{
+    return add_lanes((s[0] + s[1]) + (s[2] + s[3]));
+}
+
+static float
+sum(int64_t n, const float *x)
+{
+    vec s[4] = { splat(0), splat(0), splat(0), splat(0) };
+    int64_t i = 0;
+
+    for (; i + 4 * VEC <= n; i += 4 * VEC)
+        UNROLL for (int j = 0; j < 4; j++) s[j] += load_f32(x + i + VEC * j);
+    for (; i < n; i += VEC)
+        s[0] += load_floats(n - i, x + i);
+    return add_four(s);
+}
+
+static float
+sum_squares(int64_t n, const float *x, float mean)
+{
+    vec s[4] = { splat(0), splat(0), splat(0), splat(0) };
+    vec v, vm = splat(mean);
+    int64_t i = 0;
+
+    for (; i + 4 * VEC <= n; i += 4 * VEC)
+        UNROLL for (int j = 0; j < 4; j++)
+        {
+            v = load_f32(x + i + VEC * j) - vm;
+            s[j] = fused(v, v, s[j]);
+        }
+    for (; i < n; i += VEC) {
+        v = load_floats(n - i, x + i) - vm;
+        if (n - i < VEC)
+            v = choose_first(n - i, v, splat(0));
+        s[0] = fused(v, v, s[0]);
+    }
+    return add_four(s);
+}
+
+static float
+max(int64_t n, const float *x)
+{
+    vec v = splat(-INFINITY);
+    int64_t i = 0;
+
+    for (; i + VEC <= n; i += VEC)
+        v = larger(load_f32(x + i), v);
+    if (i < n)
+        v = choose_first(n - i, larger(load_f32_first(n - i, x + i), v), v);
+    return largest_lane(v);
+}
+
+static float
+exp_sum(int64_t n, float *y, const float *x, float largest)
+{
+    vec s = splat(0), vm = splat(largest);
+
+    for (int64_t i = 0; i < n; i += VEC) {
+        vec v = exp_lanes(load_floats(n - i, x + i) - vm);
+
+        store(n - i, y + i, v);
+        s += choose_first(n - i, v, splat(0));
+    }
+    return add_lanes(s);
+}
+
+static void
+rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
+       const float *c, const float *s)
+{
+    for (int64_t i = 0; i < n; i += VEC) {
+        int64_t m = n - i;
+        vec a = load_floats(m, x0 + i), b = load_floats(m, x1 + i);
+        vec vc = load_floats(m, c + i), vs = load_floats(m, s + i);
+
+        store(m, y0 + i, fused(a, vc, -(b * vs)));
+        store(m, y1 + i, fused(a, vs, b * vc));
+    }
+}
+
+INLINE void
+to_float(enum ggml_type type, const char *x, float *y, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += VEC)
+        store(n - i, y + i, load(type, n - i, x + 2 * i));
+}
+
+static void
+f16_to_float(const void *x, float *y, int64_t n)
+{
+    to_float(GGML_TYPE_F16, x, y, n);
+}
+
+static void
+bf16_to_float(const void *x, float *y, int64_t n)
+{
+    to_float(GGML_TYPE_BF16, x, y, n);
+}
+
+static void
+f16_from_float(const float *x, void *y, int64_t n)
+{
+    uint16_t *h = y;
+
+    for (int64_t i = 0; i < n; i += VEC)
+        store_halves_first(n - i, h + i, to_f16(load_floats(n - i, x + i)));
+}
+
+/* Rounds as integers do; a NaN keeps its upper bits and becomes quiet. */
+static void
+bf16_from_float(const float *x, void *y, int64_t n)
+{
+    uint16_t *h = y;
+
+    for (int64_t i = 0; i < n; i += VEC) {
+        vec v = load_floats(n - i, x + i);
+        vec_bits high = (vec_bits)v >> 16, nan = (vec_bits)(v != v);
+        vec_bits r = ((vec_bits)v + (high & 1) + 0x7fff) >> 16;
+
+        r = (nan & (high | 64)) | (~nan & r);
+        store_halves_first(n - i, h + i, narrow(r));
+    }
+}
+
+/* n columns of the sums stay in `vectors` registers while the rows pass. A row
+ * without weight is not looked at: it may hold anything. */
+INLINE void
+weigh_tile(enum ggml_type type, int vectors, int64_t n, float *y, const char *v,
+           size_t stride, const float *p, int64_t n_rows)
+{
+    vec s[8];
+
+    UNROLL for (int j = 0; j < vectors; j++) s[j] =
+        load_floats(n - VEC * j, y + VEC * j);
+    for (int64_t r = 0; r < n_rows; r++, v += stride) {
+        vec w = splat(p[r]);
+
+        if (p[r] == 0)
+            continue;
+        UNROLL for (int j = 0; j < vectors; j++) s[j] =
+            fused(w, load(type, n - VEC * j, v + VEC * width(type) * j), s[j]);
+    }
+    UNROLL for (int j = 0; j < vectors; j++)
+        store(n - VEC * j, y + VEC * j, s[j]);
+}
+
+INLINE void
+weigh(enum ggml_type type, int64_t n, float *y, const char *v, size_t stride,
+      const float *p, int64_t n_rows)
+{
+    const int64_t size = (int64_t)width(type);
+    int64_t i = 0;
+
+    for (; i + 8 * VEC <= n; i += 8 * VEC)
+        weigh_tile(type, 8, 8 * VEC, y + i, v + i * size, stride, p, n_rows);
+    for (; i + 4 * VEC <= n; i += 4 * VEC)
+        weigh_tile(type, 4, 4 * VEC, y + i, v + i * size, stride, p, n_rows);
+    for (; i + VEC <= n; i += VEC)
+        weigh_tile(type, 1, VEC, y + i, v + i * size, stride, p, n_rows);
+    if (i < n)
+        weigh_tile(type, 1, n - i, y + i, v + i * size, stride, p, n_rows);
+}
+
+#define WEIGH(name, type)                                                      \
+    static void name(int64_t n, float *y, const char *v, size_t stride,        \
+                     const float *p, int64_t n_rows)                           \
+    {                                                                          \
+        weigh(type, n, y, v, stride, p, n_rows);                               \
+    }
+WEIGH(weigh_f32, GGML_TYPE_F32)
+WEIGH(weigh_f16, GGML_TYPE_F16)
+WEIGH(weigh_bf16, GGML_TYPE_BF16)
+
+static void
+fill_rows(struct cpu_kernels *k)
+{
+    k->add = add;
+    k->sub = sub;
+    k->mul = mul;
+    k->div = divide;
+    k->scale = scale;
+    k->sum = sum;
+    k->sum_squares = sum_squares;
+    k->max = max;
+    k->exp_sum = exp_sum;
+    k->exp = exp_row;
+    k->silu = silu;
+    k->gelu = gelu;
+    k->gelu_quick = gelu_quick;
+    k->sigmoid = sigmoid;
+    k->swiglu = swiglu;
+    k->geglu = geglu;
+    k->rotate = rotate;
+    k->to_float[GGML_TYPE_F16] = f16_to_float;
+    k->from_float[GGML_TYPE_F16] = f16_from_float;
+    k->to_float[GGML_TYPE_BF16] = bf16_to_float;
+    k->from_float[GGML_TYPE_BF16] = bf16_from_float;
+    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
+    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
+    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+}
+
+#endif
