@@ -157,9 +157,12 @@ struct gg_session; /* key/value cache and compute buffers of a model */
 
 struct gg_model_params {
     const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
+    bool no_mmap;       /* read the file into memory instead of mapping it */
+    bool lock;          /* keep it there: never swapped out; or GG_ERR_NOMEM */
 };
 
-/* Maps `path`. The file must not shrink while the model lives. */
+/* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
+ * model lives. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_model_open(const char *path, const struct gg_model_params *params,
               struct gg_model **out, struct gg_error *err);
@@ -291,8 +294,8 @@ enum gg_line_kind {
 struct gg_line {
     enum gg_line_kind kind;
     bool numbered;
-    uint64_t sequence;  /* 0 where not numbered */
-    const int32_t *ids; /* GG_LINE_IDS */
+    uint64_t sequence;   /* 0 where not numbered */
+    const int32_t *ids;  /* GG_LINE_IDS */
     size_t n_ids;        /* 0 for an empty line without a number */
     bool last;           /* for writing: the sequence's end in the same write */
     const char *message; /* GG_LINE_ERROR; NUL-ended */

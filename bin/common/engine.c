@@ -49,6 +49,12 @@ engine_set_option(struct engine_options *o, int c, const char *help)
     case ENGINE_OPT_BATCH_SIZE:
         o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
         return true;
+    case ENGINE_OPT_NO_MMAP:
+        o->no_mmap = true;
+        return true;
+    case ENGINE_OPT_MLOCK:
+        o->lock = true;
+        return true;
     case 'q':
         o->quiet = true;
         return true;
@@ -67,7 +73,11 @@ engine_set_option(struct engine_options *o, int c, const char *help)
 static void
 open_model(struct engine *e, const struct engine_options *o)
 {
-    struct gg_model_params params = { o->device };
+    struct gg_model_params params = {
+        .device = o->device,
+        .no_mmap = o->no_mmap,
+        .lock = o->lock,
+    };
     struct gg_error err;
     enum gg_status st;
 

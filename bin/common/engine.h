@@ -9,13 +9,15 @@ struct engine_options {
     const char *model, *device;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     enum ggml_type type_kv;
-    bool quiet, verbose;
+    bool no_mmap, lock, quiet, verbose;
 };
 
 enum {
     ENGINE_OPT_DEVICE = 512,
     ENGINE_OPT_CACHE_TYPE,
     ENGINE_OPT_BATCH_SIZE,
+    ENGINE_OPT_NO_MMAP,
+    ENGINE_OPT_MLOCK,
 };
 
 /* For getopt_long(). */
@@ -28,6 +30,8 @@ enum {
     { "device", required_argument, NULL, ENGINE_OPT_DEVICE },                  \
     { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },          \
     { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },          \
+    { "no-mmap", no_argument, NULL, ENGINE_OPT_NO_MMAP },                      \
+    { "mlock", no_argument, NULL, ENGINE_OPT_MLOCK },                          \
     { "quiet", no_argument, NULL, 'q' },                                       \
     { "verbose", no_argument, NULL, 'v' },                                     \
     { "help", no_argument, NULL, 'h' },                                        \
@@ -43,6 +47,8 @@ enum {
     "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
     "      --cache-type TYPE   of keys and values: f16 (default) or f32\n"     \
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
+    "      --no-mmap           read the model instead of mapping it\n"         \
+    "      --mlock             keep the model in memory, never swapped out\n"  \
     "  -q, --quiet             say less\n"                                     \
     "  -v, --verbose           say more\n"                                     \
     "  -h, --help              print this help and end\n"                      \

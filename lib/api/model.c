@@ -41,10 +41,14 @@ check_magic(const char *path, const struct file_map *map, struct gg_error *err)
 }
 
 static enum gg_status
-open_file(const char *path, struct gguf_file *file, struct gg_error *err)
+open_file(const char *path, const struct gg_model_params *params,
+          struct gguf_file *file, struct gg_error *err)
 {
-    enum gg_status st = file_map(path, &file->map, err);
+    enum gg_status st = params->no_mmap ? file_read(path, &file->map, err)
+                                        : file_map(path, &file->map, err);
 
+    if (st == GG_OK && params->lock)
+        st = file_lock(&file->map, path, err);
     if (st == GG_OK)
         st = check_magic(path, &file->map, err);
     if (st == GG_OK)
@@ -67,14 +71,14 @@ check_vocab(const struct gg_model *m, struct gg_error *err)
 }
 
 static enum gg_status
-load(struct gg_model *m, const char *path, const char *device,
+load(struct gg_model *m, const char *path, const struct gg_model_params *params,
      struct gg_error *err)
 {
     ggml_backend_dev_t dev;
-    enum gg_status st = device_find(device, &dev, err);
+    enum gg_status st = device_find(params->device, &dev, err);
 
     if (st == GG_OK)
-        st = open_file(path, &m->file, err);
+        st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
         st = model_load(m->file.gguf, &m->file.map, dev, &m->model, err);
     if (st == GG_OK)
@@ -88,11 +92,12 @@ enum gg_status
 gg_model_open(const char *path, const struct gg_model_params *params,
               struct gg_model **out, struct gg_error *err)
 {
+    static const struct gg_model_params defaults;
     struct gg_model *m = mem_zalloc(sizeof(*m));
     enum gg_status st = m ? GG_OK : error_nomem(err);
 
     if (st == GG_OK)
-        st = load(m, path, params ? params->device : NULL, err);
+        st = load(m, path, params ? params : &defaults, err);
     if (st == GG_OK)
         *out = m;
     else

@@ -20,12 +20,10 @@ io_error(struct gg_error *err, const char *path)
     return error_set(err, GG_ERR_IO, "%s: %s", path, strerror(errno));
 }
 
-enum gg_status
-file_map_fd(int fd, const char *path, struct file_map *out,
-            struct gg_error *err)
+static enum gg_status
+file_size(int fd, const char *path, size_t *size, struct gg_error *err)
 {
     struct stat st;
-    void *p;
 
     if (fstat(fd, &st))
         return io_error(err, path);
@@ -35,15 +33,74 @@ file_map_fd(int fd, const char *path, struct file_map *out,
                                              : "not a regular file");
     if (st.st_size == 0)
         return error_set(err, GG_ERR_FORMAT, "%s: file is empty", path);
-    p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-    if (p == MAP_FAILED)
-        return io_error(err, path);
-    *out = (struct file_map){ p, (size_t)st.st_size };
+    *size = (size_t)st.st_size;
     return GG_OK;
 }
 
 enum gg_status
-file_map(const char *path, struct file_map *out, struct gg_error *err)
+file_map_fd(int fd, const char *path, struct file_map *out,
+            struct gg_error *err)
+{
+    size_t size;
+    enum gg_status st = file_size(fd, path, &size, err);
+    void *p;
+
+    if (st != GG_OK)
+        return st;
+    p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return io_error(err, path);
+    *out = (struct file_map){ p, size };
+    return GG_OK;
+}
+
+static enum gg_status
+fill(const struct file_map *map, int fd, const char *path, struct gg_error *err)
+{
+    size_t done = 0;
+
+    while (done < map->size) {
+        ssize_t n = read(fd, (char *)map->data + done, map->size - done);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return io_error(err, path);
+        if (n == 0)
+            return error_set(err, GG_ERR_TRUNCATED,
+                             "%s: the file was cut while it was read", path);
+        done += (size_t)n;
+    }
+    return GG_OK;
+}
+
+/* Into memory that file_unmap() takes like any mapping. */
+static enum gg_status
+read_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
+{
+    struct file_map map = { 0 };
+    enum gg_status st = file_size(fd, path, &map.size, err);
+
+    if (st != GG_OK)
+        return st;
+    map.data = mmap(NULL, map.size, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (map.data == MAP_FAILED)
+        return error_set(err, GG_ERR_NOMEM, "%s: %s", path, strerror(errno));
+    st = fill(&map, fd, path, err);
+    if (st == GG_OK)
+        *out = map;
+    else
+        file_unmap(&map);
+    return st;
+}
+
+typedef enum gg_status (*take_fn)(int fd, const char *path,
+                                  struct file_map *out, struct gg_error *err);
+
+static enum gg_status
+take_file(const char *path, take_fn take, struct file_map *out,
+          struct gg_error *err)
 {
     /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -51,9 +108,31 @@ file_map(const char *path, struct file_map *out, struct gg_error *err)
 
     if (fd < 0)
         return io_error(err, path);
-    st = file_map_fd(fd, path, out, err);
+    st = take(fd, path, out, err);
     close(fd);
     return st;
+}
+
+enum gg_status
+file_map(const char *path, struct file_map *out, struct gg_error *err)
+{
+    return take_file(path, file_map_fd, out, err);
+}
+
+enum gg_status
+file_read(const char *path, struct file_map *out, struct gg_error *err)
+{
+    return take_file(path, read_fd, out, err);
+}
+
+enum gg_status
+file_lock(const struct file_map *map, const char *path, struct gg_error *err)
+{
+    if (mlock(map->data, map->size) == 0)
+        return GG_OK;
+    return error_set(err, GG_ERR_NOMEM,
+                     "%s: cannot be kept in memory: %s (see ulimit -l)", path,
+                     strerror(errno));
 }
 
 void

@@ -18,6 +18,15 @@ file_map(const char *path, struct file_map *out, struct gg_error *err);
 enum gg_status
 file_map_fd(int fd, const char *path, struct file_map *out,
             struct gg_error *err);
+
+/* The same for a file that may change later: reads it into memory. */
+enum gg_status
+file_read(const char *path, struct file_map *out, struct gg_error *err);
+
+/* Keeps all of it in memory, never swapped out. */
+enum gg_status
+file_lock(const struct file_map *map, const char *path, struct gg_error *err);
+
 void
 file_unmap(struct file_map *map); /* takes an empty one */
 

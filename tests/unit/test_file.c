@@ -172,8 +172,35 @@ test_input(void)
     ok(file_map(path, &map, &err) == GG_ERR_IO &&
            strstr(err.message, ": not a regular file"),
        "a FIFO, without waiting for a writer");
+    ok(file_read(path, &map, &err) == GG_ERR_IO &&
+           strstr(err.message, ": not a regular file"),
+       "nor is one read");
     unlink(path);
     ok(!map.data, "on failure the map stays as it was");
+}
+
+static void
+test_read(void)
+{
+    char path[64];
+    struct file_map map = { 0 };
+
+    snprintf(path, sizeof(path), "%s/read", folder);
+    write_file(path, "to be kept");
+    ok(file_read(path, &map, &err) == GG_OK && map.size == 10,
+       "a file is read");
+    write_file(path, "");
+    ok(map.data && !memcmp(map.data, "to be kept", 10),
+       "and does not change when the file does");
+    ok(map.data && (file_lock(&map, path, &err) == GG_OK ||
+                    strstr(err.message, "cannot be kept in memory")),
+       "it is locked, or told why not");
+    file_unmap(&map);
+    map = (struct file_map){ (void *)(uintptr_t)4096, (size_t)1 << 60 };
+    ok(file_lock(&map, "here", &err) == GG_ERR_NOMEM &&
+           strstr(err.message, "here: cannot be kept in memory: "),
+       "what is no memory cannot be locked");
+    unlink(path);
 }
 
 static void
@@ -217,6 +244,7 @@ main(void)
     test_failing_output();
     test_failing_memory();
     test_input();
+    test_read();
     test_write_all();
     rmdir(folder);
     return tap_done();

@@ -201,7 +201,7 @@ check_strangers(void)
 static void
 check_devices(void)
 {
-    struct gg_model_params p = { "tpu" };
+    struct gg_model_params p = { .device = "tpu" };
     struct gg_model *m = NULL;
 
     if (!models_write(&(struct model_spec){ .arch = "llama" }, scratch_path()))
