@@ -247,6 +247,67 @@ views(void)
        "a type that was removed");
 }
 
+static void
+convolutions(void)
+{
+    struct ggml_tensor *b = f32(11, 7, 4, 3), *t;
+    struct ggml_tensor *k = typed(GGML_TYPE_F16, 3, 2, 4);
+    const int32_t params[] = { 2, 1, 1, 2, 1, 2, 1 };
+
+    t = ggml_im2col(ctx, k, b, 2, 1, 1, 2, 1, 2, true, GGML_TYPE_F16);
+    ok(is(t, GGML_OP_IM2COL, k, b) && shape(t, GGML_TYPE_F16, 24, 6, 9, 3) &&
+           memcmp(t->op_params, params, sizeof(params)) == 0,
+       "im2col has a row for each place");
+    t = ggml_conv_2d(ctx, k, b, 2, 1, 1, 2, 1, 2);
+    ok(shape(t, GGML_TYPE_F32, 6, 9, 1, 3), "a convolution's places");
+    ok(shape(ggml_conv_transpose_1d(ctx, typed(GGML_TYPE_F16, 5, 9, 7),
+                                    f32(11, 7, 1, 1), 3, 0, 1),
+             GGML_TYPE_F32, 35, 9, 1, 1) &&
+           shape(ggml_conv_transpose_2d_p0(ctx, f32(3, 2, 5, 4), b, 2),
+                 GGML_TYPE_F32, 23, 14, 5, 3),
+       "transposed ones grow");
+    t = ggml_pool_2d(ctx, b, GGML_OP_POOL_AVG, 3, 2, 2, 1, 1, 0);
+    ok(is(t, GGML_OP_POOL_2D, b, NULL) && shape(t, GGML_TYPE_F32, 6, 6, 4, 3) &&
+           t->op_params[1] == 3 && t->op_params[5] == 1,
+       "windows of a pool");
+    ok(ABORTS(ggml_im2col(ctx, k, f32(11, 7, 5, 3), 1, 1, 0, 0, 1, 1, true,
+                          GGML_TYPE_F16)),
+       "channels that differ");
+    ok(ABORTS(ggml_conv_2d(ctx, k, f32(2, 7, 4, 1), 1, 1, 0, 0, 1, 1)),
+       "a kernel wider than the image");
+    ok(ABORTS(ggml_pool_1d(ctx, b, GGML_OP_POOL_MAX, 13, 1, 0)),
+       "a window wider than the row");
+    ok(ABORTS(ggml_conv_transpose_1d(ctx, typed(GGML_TYPE_F16, 5, 9, 7),
+                                     f32(11, 7, 1, 1), 3, 1, 1)),
+       "zeros around what is transposed");
+}
+
+static void
+images(void)
+{
+    struct ggml_tensor *a = f32(5, 7, 3, 2), *t;
+    struct ggml_tensor *rel = typed(GGML_TYPE_F16, 20, 13, 1);
+
+    t = ggml_upscale(ctx, a, 2, GGML_SCALE_MODE_BICUBIC);
+    ok(is(t, GGML_OP_UPSCALE, a, NULL) &&
+           shape(t, GGML_TYPE_F32, 10, 14, 3, 2) &&
+           t->op_params[0] == GGML_SCALE_MODE_BICUBIC,
+       "upscale grows width and height");
+    ok(shape(ggml_pad_reflect_1d(ctx, a, 4, 1), GGML_TYPE_F32, 10, 7, 3, 2) &&
+           shape(ggml_timestep_embedding(ctx, f32(9, 1, 1, 1), 32, 100),
+                 GGML_TYPE_F32, 32, 9, 1, 1) &&
+           shape(ggml_get_rel_pos(ctx, rel, 7, 7), GGML_TYPE_F16, 20, 7, 7, 1),
+       "padding, time steps, relative positions");
+    ok(ABORTS(ggml_interpolate(ctx, a, 9, 9, 3, 2, 3)), "an unknown mode");
+    ok(ABORTS(ggml_interpolate(ctx, a, 9, 9, 3, 2, GGML_SCALE_FLAG_ANTIALIAS)),
+       "antialiasing of the nearest");
+    ok(ABORTS(ggml_pad_reflect_1d(ctx, a, 5, 0)), "a mirror longer than a row");
+    ok(ABORTS(ggml_roll(ctx, a, 0, 7, 0, 0)), "a whole turn");
+    ok(ABORTS(ggml_arange(ctx, 3, 3, 1)), "an empty range");
+    ok(ABORTS(ggml_get_rel_pos(ctx, rel, 6, 6)), "too few distances");
+    ok(ABORTS(ggml_map_custom1(ctx, a, NULL, 0, NULL)), "no task at all");
+}
+
 int
 main(void)
 {
@@ -259,6 +320,8 @@ main(void)
     rope();
     copies();
     views();
+    convolutions();
+    images();
     ok(strcmp(ggml_op_name(GGML_OP_MUL_MAT), "MUL_MAT") == 0 &&
            strcmp(ggml_op_symbol(GGML_OP_MUL_MAT), "X*Y") == 0 &&
            strcmp(ggml_op_name(GGML_OP_GLU), "GLU") == 0 &&
