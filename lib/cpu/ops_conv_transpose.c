@@ -9,33 +9,46 @@
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
+/* Elements of b that are summed at a time: lines that lie one behind the other
+ * go together. */
+#define FEW 1024
+
 /* a [kw, kh, out, in], b [w, h, in, n]; without heights in one dimension. */
 struct lay {
     const struct ggml_tensor *a, *b;
     int dims; /* before the channels */
-    int64_t kh, in, out, s;
-    float *weights, *line; /* of one thread: a value a channel; a line of b */
+    int64_t kh, h, in, out, s;
+    int64_t together;      /* lines of b */
+    float *weights, *line; /* of one thread: a value a channel; lines of b */
 };
 
 static struct lay
 make_lay(const struct ggml_tensor *dst)
 {
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
     int dims = dst->op == GGML_OP_CONV_TRANSPOSE_1D ? 1 : 2;
+    struct lay l = { .a = a,
+                     .b = b,
+                     .dims = dims,
+                     .kh = dims == 1 ? 1 : a->ne[1],
+                     .h = dims == 1 ? 1 : b->ne[1],
+                     .in = a->ne[dims + 1],
+                     .out = a->ne[dims],
+                     .s = tensor_get_i32(dst, 0),
+                     .together = 1 };
 
-    return (struct lay){ .a = dst->src[0],
-                         .b = dst->src[1],
-                         .dims = dims,
-                         .kh = dims == 1 ? 1 : dst->src[0]->ne[1],
-                         .in = dst->src[0]->ne[dims + 1],
-                         .out = dst->src[0]->ne[dims],
-                         .s = tensor_get_i32(dst, 0) };
+    if (b->ne[0] > 0 && b->nb[1] == (size_t)b->ne[0] * sizeof(float))
+        l.together = FEW / b->ne[0] < 1 ? 1 : FEW / b->ne[0];
+    return l;
 }
 
 static size_t
 scratch_size(const struct ggml_tensor *dst)
 {
-    return cpu_pad((size_t)make_lay(dst).in * sizeof(float)) +
-           cpu_pad((size_t)dst->src[1]->ne[0] * sizeof(float));
+    struct lay l = make_lay(dst);
+
+    return cpu_pad((size_t)l.in * sizeof(float)) +
+           cpu_pad((size_t)(l.together * l.b->ne[0]) * sizeof(float));
 }
 
 static size_t
@@ -46,18 +59,22 @@ work_size(const struct ggml_tensor *dst, int n_threads,
     return scratch_size(dst) * (size_t)n_threads;
 }
 
-/* One element of the kernel for all channels, and one line of b. */
+/* One element of the kernel for all channels, and some lines of b. */
 static void
-lay_line(const struct cpu_task *t, const struct lay *l, const char *from,
-         float *y)
+lay_lines(const struct cpu_task *t, const struct lay *l, const char *from,
+          int64_t lines, char *to, size_t stride)
 {
     int64_t n = l->b->ne[0];
 
-    memset(l->line, 0, (size_t)n * sizeof(*l->line));
-    t->k->weigh_rows[GGML_TYPE_F32](n, l->line, from, l->b->nb[l->dims],
+    memset(l->line, 0, (size_t)(n * lines) * sizeof(*l->line));
+    t->k->weigh_rows[GGML_TYPE_F32](n * lines, l->line, from, l->b->nb[l->dims],
                                     l->weights, l->in);
-    for (int64_t i = 0; i < n; i++)
-        y[i * l->s] += l->line[i];
+    for (int64_t j = 0; j < lines; j++) {
+        float *y = (float *)(void *)(to + (size_t)(j * l->s) * stride);
+
+        for (int64_t i = 0; i < n; i++)
+            y[i * l->s] += l->line[j * n + i];
+    }
 }
 
 /* The result of one output channel of one image. */
@@ -69,7 +86,6 @@ lay_plane(const struct cpu_task *t, const struct lay *l,
     char *plane = (char *)dst->data + (size_t)channel * dst->nb[l->dims] +
                   (size_t)image * dst->nb[3];
     const char *from = (char *)b->data + (size_t)image * b->nb[3];
-    int64_t height = l->dims == 1 ? 1 : b->ne[1];
 
     for (int64_t i = 0; i < (l->dims == 1 ? 1 : dst->ne[1]); i++)
         memset(plane + (size_t)i * dst->nb[1], 0,
@@ -81,11 +97,12 @@ lay_plane(const struct cpu_task *t, const struct lay *l,
                    (char *)a->data + (size_t)channel * a->nb[l->dims] +
                        (size_t)ky * a->nb[1] + (size_t)kx * a->nb[0],
                    a->nb[l->dims + 1], l->in, l->weights);
-        for (int64_t i = 0; i < height; i++)
-            lay_line(t, l, from + (size_t)i * b->nb[1],
-                     (float *)(void *)(plane +
-                                       (size_t)(i * l->s + ky) * dst->nb[1]) +
-                         kx);
+        for (int64_t i = 0; i < l->h; i += l->together)
+            lay_lines(t, l, from + (size_t)i * b->nb[1],
+                      l->h - i < l->together ? l->h - i : l->together,
+                      plane + (size_t)(i * l->s + ky) * dst->nb[1] +
+                          (size_t)kx * sizeof(float),
+                      dst->nb[1]);
     }
 }
 

@@ -94,7 +94,68 @@ weight(const struct axis *a, const struct taps *t, int64_t i)
     return d < 1 ? 1 - d : 0;
 }
 
-/* Weights add up to 1, but for those of the antialiased. */
+/* The weights of a few pixels, and where these lie in bytes. */
+struct filter {
+    size_t at[4];
+    float weight[4];
+};
+
+static struct filter
+make_filter(const struct axis *a, int64_t i, size_t stride)
+{
+    struct taps t = taps_at(a, i);
+    struct filter f = { { 0 }, { 0 } };
+
+    for (int64_t j = t.first; j < t.end; j++) {
+        f.at[j - t.first] = (size_t)clamp(j, a->n) * stride;
+        f.weight[j - t.first] = weight(a, &t, j);
+    }
+    return f;
+}
+
+static float
+pixel(const char *p)
+{
+    return *(const float *)(const void *)p;
+}
+
+static float
+mix_2(const char *row, const struct filter *f)
+{
+    return f->weight[0] * pixel(row + f->at[0]) +
+           f->weight[1] * pixel(row + f->at[1]);
+}
+
+static float
+mix_4(const char *row, const struct filter *f)
+{
+    return mix_2(row, f) + f->weight[2] * pixel(row + f->at[2]) +
+           f->weight[3] * pixel(row + f->at[3]);
+}
+
+/* columns: a filter for each element of the row. */
+static void
+filter_row(const struct ggml_tensor *dst, const char *plane,
+           const struct axis axes[], const struct filter *columns, int64_t line,
+           float *y)
+{
+    struct filter h = make_filter(&axes[1], line, dst->src[0]->nb[1]);
+
+    for (int64_t i = 0; i < dst->ne[0]; i++, columns++) {
+        float sum = 0;
+
+        if (axes[0].cubic)
+            for (int j = 0; j < 4; j++)
+                sum += h.weight[j] * mix_4(plane + h.at[j], columns);
+        else
+            sum = h.weight[0] * mix_2(plane + h.at[0], columns) +
+                  h.weight[1] * mix_2(plane + h.at[1], columns);
+        y[i] = sum;
+    }
+}
+
+/* Antialiased: as many pixels as an element of the result covers, whose
+ * weights do not add up to 1. */
 static float
 sample(const struct ggml_tensor *x, const char *plane, const struct axis axes[],
        const struct taps *w, const struct taps *h)
@@ -102,18 +163,17 @@ sample(const struct ggml_tensor *x, const char *plane, const struct axis axes[],
     float sum = 0, total = 0;
 
     for (int64_t i = h->first; i < h->end; i++) {
-        const char *row = plane + (size_t)clamp(i, axes[1].n) * x->nb[1];
+        const char *row = plane + (size_t)i * x->nb[1];
         float line = weight(&axes[1], h, i);
 
         for (int64_t j = w->first; j < w->end; j++) {
-            size_t at = (size_t)clamp(j, axes[0].n) * x->nb[0];
             float part = line * weight(&axes[0], w, j);
 
-            sum += part * *(const float *)(const void *)(row + at);
+            sum += part * pixel(row + (size_t)j * x->nb[0]);
             total += part;
         }
     }
-    return axes[0].reach > 0 && total > 0 ? sum / total : sum;
+    return total > 0 ? sum / total : sum;
 }
 
 static void
@@ -137,9 +197,45 @@ nearest_row(const struct ggml_tensor *dst, const char *plane,
     const char *row = plane + (size_t)nearest(&axes[1], line) * x->nb[1];
 
     for (int64_t i = 0; i < dst->ne[0]; i++)
-        y[i] =
-            *(const float *)(const void *)(row + (size_t)nearest(&axes[0], i) *
-                                                     x->nb[0]);
+        y[i] = pixel(row + (size_t)nearest(&axes[0], i) * x->nb[0]);
+}
+
+static bool
+is_nearest(const struct ggml_tensor *dst)
+{
+    return (tensor_get_i32(dst, 0) & 0xff) == GGML_SCALE_MODE_NEAREST;
+}
+
+/* A thread's filters for the columns. */
+static size_t
+filters_size(const struct ggml_tensor *dst)
+{
+    bool none =
+        is_nearest(dst) || tensor_get_i32(dst, 0) & GGML_SCALE_FLAG_ANTIALIAS;
+
+    return none ? 0 : cpu_pad((size_t)dst->ne[0] * sizeof(struct filter));
+}
+
+static size_t
+work_size(const struct ggml_tensor *dst, int n_threads,
+          const struct cpu_kernels *k)
+{
+    (void)k;
+    return filters_size(dst) * (size_t)n_threads;
+}
+
+static struct filter *
+make_columns(const struct cpu_task *t, const struct ggml_tensor *dst,
+             const struct axis *a)
+{
+    struct filter *columns;
+
+    if (!filters_size(dst))
+        return NULL;
+    columns = cpu_scratch(t, filters_size(dst));
+    for (int64_t i = 0; i < dst->ne[0]; i++)
+        columns[i] = make_filter(a, i, dst->src[0]->nb[0]);
+    return columns;
 }
 
 static void
@@ -147,20 +243,25 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+    struct filter *columns;
     struct axis axes[GGML_MAX_DIMS];
 
     for (int i = 0; i < GGML_MAX_DIMS; i++)
         axes[i] = make_axis(dst, i);
+    columns = make_columns(t, dst, &axes[0]);
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
         struct cpu_row from = { 0, nearest(&axes[2], r.i2),
                                 nearest(&axes[3], r.i3) };
+        const char *plane = cpu_row_data(x, from);
         float *y = (float *)(void *)cpu_row_data(dst, r);
 
-        if ((tensor_get_i32(dst, 0) & 0xff) == GGML_SCALE_MODE_NEAREST)
-            nearest_row(dst, cpu_row_data(x, from), axes, r.i1, y);
+        if (is_nearest(dst))
+            nearest_row(dst, plane, axes, r.i1, y);
+        else if (columns)
+            filter_row(dst, plane, axes, columns, r.i1, y);
         else
-            sample_row(dst, cpu_row_data(x, from), axes, r.i1, y);
+            sample_row(dst, plane, axes, r.i1, y);
     }
 }
 
@@ -178,4 +279,5 @@ cost(const struct ggml_tensor *dst)
 
 const struct cpu_op cpu_op_upscale = { .compute = compute,
                                        .supports = supports,
-                                       .cost = cost };
+                                       .cost = cost,
+                                       .work_size = work_size };

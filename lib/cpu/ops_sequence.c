@@ -169,8 +169,9 @@ compute_add_rel_pos(const struct cpu_task *t, struct ggml_tensor *dst)
         const float *pw = row_of(w, pos), *ph = row_of(h, pos);
         float *y = row_of(dst, r);
 
-        for (int64_t j = 0; j < k * k; j++)
-            y[j] = x[j] + pw[j % k] + ph[j / k];
+        for (int64_t j = 0; j < k; j++, x += k, y += k)
+            for (int64_t l = 0; l < k; l++)
+                y[l] = x[l] + pw[l] + ph[j];
     }
 }
 
