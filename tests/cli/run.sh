@@ -6,7 +6,7 @@ t=$(cd "$(dirname "$1")" && pwd)/$(basename "$1" .sh)
 d=$(mktemp -d) || exit 99
 trap 'rm -rf "$d"' EXIT
 mkdir "$d/work" && cd "$d/work" || exit 99
-sh "$t.sh" >"$d/stdout" 2>"$d/stderr"
+timeout 300 sh "$t.sh" >"$d/stdout" 2>"$d/stderr"
 echo $? >"$d/exit"
 if grep -qx 77 "$d/exit"; then
     cat "$d/stderr"
