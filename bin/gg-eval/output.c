@@ -3,7 +3,6 @@
 
 #include "gg-eval/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -139,13 +138,6 @@ show_piece(struct output *out, int32_t id)
 }
 
 static void
-flush(void)
-{
-    if (fflush(stdout))
-        cli_die("standard output: %s", strerror(errno));
-}
-
-static void
 write_text(struct output *out, const struct gg_line *line, uint64_t position,
            const float *logits)
 {
@@ -162,7 +154,7 @@ write_text(struct output *out, const struct gg_line *line, uint64_t position,
                show_piece(out, b->ids[i]));
     }
     putchar('\n');
-    flush();
+    cli_flush();
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -203,7 +195,7 @@ output_error(struct output *out, const struct gg_line *line,
     }
     put_sequence(line);
     printf("\t!%s\n", message);
-    flush();
+    cli_flush();
 }
 
 void

@@ -1,7 +1,6 @@
 /* main.c - gg-generate: a prompt -> its continuation, in one process */
 #include <config.h>
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,13 +132,6 @@ encode(struct generate *g, const char *text, size_t len, size_t *n)
     return ids;
 }
 
-static void
-flush(void)
-{
-    if (fflush(stdout))
-        cli_die("standard output: %s", strerror(errno));
-}
-
 static int32_t *
 read_prompt(struct generate *g, size_t *n)
 {
@@ -157,7 +149,7 @@ read_prompt(struct generate *g, size_t *n)
         cli_die("%s: the prompt is empty", o->prompt ? "-p" : name);
     if (o->echo) {
         fwrite(text, 1, len, stdout);
-        flush();
+        cli_flush();
     }
     free(read);
     return ids;
@@ -185,7 +177,7 @@ write_id(struct generate *g, int32_t id)
     }
     g->decode = next;
     fwrite(g->piece, 1, n, stdout);
-    flush();
+    cli_flush();
 }
 
 /* False: there is no room in the context, or a signal came. */
