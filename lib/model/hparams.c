@@ -121,6 +121,12 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp)
     read_heads(keys, hp);
 }
 
+void
+model_keys_window(struct model_keys *keys, struct model_hparams *hp)
+{
+    hp->window = model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, 0);
+}
+
 /* YaRN and its kin bend the frequencies; read as if they were linear, a model
  * would speak nonsense without a word of warning. */
 static bool

@@ -23,6 +23,8 @@ struct model_hparams {
     float rope_base;
     float rope_scale; /* positions are multiplied by it */
     float eps;        /* of the norms */
+    int32_t window;   /* keys that an id of a windowed layer sees, its own
+                         among them; 0: no layer is windowed */
 };
 
 /* Reads values of one file; keys begin with the architecture's name. The
@@ -48,6 +50,10 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
  * default as is the custom). n_vocab comes from the embedding's shape. */
 void
 model_keys_common(struct model_keys *keys, struct model_hparams *hp);
+
+/* Attention's window; 0 where the file gives none. */
+void
+model_keys_window(struct model_keys *keys, struct model_hparams *hp);
 
 /* Rotary embedding: dimension, base, linear scaling. */
 void

@@ -11,6 +11,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp);
     model_keys_rope(keys, hp);
+    model_keys_window(keys, hp);
     hp->eps =
         model_key_float(keys, "attention.layer_norm_rms_epsilon", 0, 0.1f, -1);
 }
@@ -23,6 +24,7 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     int64_t kv = (int64_t)hp->n_head_kv * hp->d_key;
     enum model_need bias = MODEL_OPTIONAL;
 
+    layer->windowed = hp->window > 0; /* Mistral */
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
     layer->attn_k = model_find_linear(l, ".attn_k", e, kv, bias);

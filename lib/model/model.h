@@ -19,6 +19,7 @@ struct model_norm {
 /* One transformer block. A family uses what it has, and leaves the rest NULL.
  */
 struct model_layer {
+    bool windowed; /* attention sees the last hp.window keys only */
     struct model_norm attn_norm;
     struct model_linear attn_qkv; /* queries, keys, values in one; or */
     struct model_linear attn_q, attn_k, attn_v;
