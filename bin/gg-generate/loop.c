@@ -1,0 +1,79 @@
+/* loop.c - evaluates and draws until an end */
+#include <config.h>
+
+#include <inttypes.h>
+
+#include "gg-generate/generate.h"
+
+/* False: there is no room in the context, or a signal came. */
+static bool
+evaluate(struct generate *g, const int32_t *ids, size_t n)
+{
+    struct gg_chunk chunk = { 0, ids, n, g->logits };
+    struct gg_error err;
+    enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
+
+    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->sampling.count))
+        cli_check(st, &err); /* less than what was asked for */
+    if (st == GG_ERR_CONTEXT && !g->o->engine.quiet)
+        cli_warn("stopped: %s", err.message);
+    if (st == GG_ERR_CONTEXT || (st == GG_ERR_ABORTED && cli_signal()))
+        return false;
+    cli_check(st, &err);
+    return true;
+}
+
+static int32_t
+draw(struct generate *g)
+{
+    size_t n = (size_t)gg_model_n_vocab(g->engine.model);
+    uint64_t position = (uint64_t)gg_session_length(g->engine.session, 0);
+    struct gg_error err;
+    int32_t id;
+
+    if (g->o->sampling.ignore_eog) {
+        size_t n_eog;
+        const int32_t *eog = gg_vocab_eog_ids(g->engine.vocab, &n_eog);
+
+        sampling_exclude(g->logits, NULL, n, eog, n_eog);
+    }
+    cli_check(
+        gg_sampler_draw(g->sampler, NULL, g->logits, n, 0, position, &id, &err),
+        &err);
+    return id;
+}
+
+void
+generate_loop(struct generate *g, const int32_t *prompt, size_t n)
+{
+    int64_t start = ggml_time_us();
+    bool more = evaluate(g, prompt, n);
+    int32_t id;
+
+    g->n_prompt = n;
+    g->t_prompt = ggml_time_us() - start;
+    start = ggml_time_us();
+    while (more && !cli_signal()) {
+        id = draw(g);
+        generate_write(g, id);
+        g->n_made++;
+        more = !gg_vocab_is_eog(g->engine.vocab, id) &&
+               g->n_made != g->o->sampling.count && evaluate(g, &id, 1);
+    }
+    g->t_made = ggml_time_us() - start;
+}
+
+static double
+rate(uint64_t n, int64_t us)
+{
+    return us > 0 ? (double)n * 1e6 / (double)us : 0;
+}
+
+void
+generate_describe(const struct generate *g)
+{
+    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_prompt,
+             (double)g->t_prompt / 1e6, rate(g->n_prompt, g->t_prompt));
+    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_made,
+             (double)g->t_made / 1e6, rate(g->n_made, g->t_made));
+}
