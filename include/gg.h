@@ -216,7 +216,8 @@ struct gg_chunk {
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
  * depend on its neighbours, nor on the number of threads. On failure a slot
- * holds what it held before (GG_ERR_CONTEXT: it would not fit). */
+ * holds what it held before (GG_ERR_CONTEXT: it would not fit), or nothing,
+ * where layers that keep but a window have moved on: gg_session_length(). */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
                 size_t n_chunks, struct gg_error *err);
@@ -225,9 +226,18 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
 GG_API int32_t
 gg_session_length(const struct gg_session *session, int32_t slot);
 
-/* Forgets all but the first `n` ids of the slot. */
-GG_API void
+/* Forgets all but the first `n` ids of the slot. Returns the number that it
+ * holds then: n (or its length, if that is less), or 0 where layers that keep
+ * but a window have given up what the next id would have to see. */
+GG_API int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
+
+/* Slot `to` forgets what it holds and gets the first `n` ids of slot `from`,
+ * as if it had evaluated them. Returns the number that it holds then, as
+ * gg_session_truncate() does; slot `from` stays as it is. */
+GG_API int32_t
+gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
+                int32_t n);
 
 /* Bytes of the cache, of the compute buffers; either may be NULL. */
 GG_API void

@@ -46,12 +46,17 @@ new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
         .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
         .no_alloc = true,
     };
+    struct ggml_init_params two = {
+        .mem_size = 2 * ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
 
     c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->n_clean = mem_array((size_t)c->n_slots, sizeof(*c->n_clean));
     c->ctx = ggml_init(params);
-    if (!c->k || !c->v || !c->n_clean || !c->ctx)
+    c->views = ggml_init(two);
+    if (!c->k || !c->v || !c->n_clean || !c->ctx || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
         c->k[i] = ggml_new_tensor_2d(c->ctx, c->type, d_k, n);
@@ -80,12 +85,11 @@ cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
         c.buffer = ggml_backend_alloc_ctx_tensors_from_buft(
             c.ctx, ggml_backend_dev_buffer_type(model->device));
     if (!c.buffer) {
+        no_room(&c, err);
         cache_clear(&c);
-        *cache = (struct cache){ 0 };
-        return no_room(&c, err);
     }
     *cache = c;
-    return GG_OK;
+    return c.buffer ? GG_OK : GG_ERR_NOMEM;
 }
 
 void
@@ -93,13 +97,11 @@ cache_clear(struct cache *cache)
 {
     ggml_backend_buffer_free(cache->buffer);
     ggml_free(cache->ctx);
+    ggml_free(cache->views);
     mem_free(cache->k);
     mem_free(cache->v);
     mem_free(cache->n_clean);
-    cache->buffer = NULL;
-    cache->ctx = NULL;
-    cache->k = cache->v = NULL;
-    cache->n_clean = NULL;
+    *cache = (struct cache){ 0 };
 }
 
 static void
@@ -122,4 +124,40 @@ cache_touch(struct cache *cache, int32_t slot, int32_t n_rows)
         zero_rows(cache->v[i], first, n_rows - *clean);
     }
     *clean = n_rows;
+}
+
+static struct ggml_tensor *
+rows_of(struct cache *cache, struct ggml_tensor *t, int64_t first, int64_t n)
+{
+    struct ggml_tensor *v = ggml_view_2d(cache->views, t, t->ne[0], n, t->nb[1],
+                                         (size_t)first * t->nb[1]);
+
+    ggml_backend_view_init(v);
+    return v;
+}
+
+/* They must not overlap. */
+static void
+copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
+          int64_t n)
+{
+    ggml_reset(cache->views);
+    ggml_backend_tensor_copy(rows_of(cache, t, from, n),
+                             rows_of(cache, t, to, n));
+}
+
+void
+cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
+{
+    int64_t first = (int64_t)from * cache->n_rows;
+    int64_t target = (int64_t)to * cache->n_rows;
+
+    if (n == 0 || to == from)
+        return;
+    for (int32_t i = 0; i < cache->n_layer; i++) {
+        copy_rows(cache, cache->k[i], target, first, n);
+        copy_rows(cache, cache->v[i], target, first, n);
+    }
+    if (cache->n_clean[to] < n)
+        cache->n_clean[to] = n;
 }

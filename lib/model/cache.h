@@ -21,6 +21,7 @@ struct cache {
     struct ggml_tensor **v; /* a layer: d_value * n_head_kv x all rows */
     int32_t *n_clean;       /* a slot: rows that hold finite values */
     struct ggml_context *ctx;
+    struct ggml_context *views; /* scratch for views of rows */
     ggml_backend_buffer_t buffer;
 };
 
@@ -40,6 +41,10 @@ cache_cover(int32_t n);
  * the mask hides by zero, which would not hide a NaN. */
 void
 cache_touch(struct cache *cache, int32_t slot, int32_t n_rows);
+
+/* The first n rows of slot `from` become those of slot `to`. */
+void
+cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 
 size_t
 cache_size(const struct cache *cache);

@@ -243,12 +243,23 @@ gg_session_length(const struct gg_session *session, int32_t slot)
     return session->length[slot];
 }
 
-void
+int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     assert(slot >= 0 && slot < session->n_slots && n >= 0);
-    if (n < session->length[slot])
-        session->length[slot] = n;
+    session->length[slot] = min_i32(n, session->length[slot]);
+    return session->length[slot];
+}
+
+int32_t
+gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
+{
+    assert(to >= 0 && to < session->n_slots && n >= 0);
+    assert(from >= 0 && from < session->n_slots);
+    n = min_i32(n, session->length[from]);
+    cache_copy(&session->cache, to, from, n);
+    session->length[to] = n;
+    return n;
 }
 
 void

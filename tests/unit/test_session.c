@@ -138,14 +138,43 @@ check_truncate(const struct gg_model *m, const float *truth)
     float out[V];
 
     eval(s, 0, 0, N, out);
-    gg_session_truncate(s, 0, 100);
-    ok(gg_session_length(s, 0) == 100, "truncate forgets");
+    ok(gg_session_truncate(s, 0, 100) == 100 && gg_session_length(s, 0) == 100,
+       "truncate forgets");
     eval(s, 0, 0, 150, out); /* something else in their place */
     gg_session_truncate(s, 0, 100);
     eval(s, 0, 100, N, out);
     ok(same(out, truth), "what is evaluated again gives the same bytes");
-    gg_session_truncate(s, 0, N + 5);
-    ok(gg_session_length(s, 0) == N, "truncate does not lengthen");
+    ok(gg_session_truncate(s, 0, N + 5) == N && gg_session_length(s, 0) == N,
+       "truncate does not lengthen");
+    gg_session_free(s);
+}
+
+/* A slot that got a prefix goes on as the one that evaluated it. */
+static void
+check_copy(const struct gg_model *m, const float *truth)
+{
+    struct gg_session_params p = gg_session_params_default();
+    struct gg_session *s;
+    float out[V];
+
+    p.n_slots = 3;
+    s = new_session(m, p);
+    eval(s, 1, 0, N - 1, NULL);
+    eval(s, 2, 5, 250, NULL); /* something else, which is to go */
+    ok(gg_session_copy(s, 2, 1, 120) == 120 && gg_session_length(s, 2) == 120 &&
+           gg_session_length(s, 1) == N - 1,
+       "copy tells what the slot holds then");
+    eval(s, 2, 120, N, out);
+    ok(same(out, truth), "a copied prefix is as good as an evaluated one");
+    ok(gg_session_copy(s, 0, 1, N + 9) == N - 1, "copy does not lengthen");
+    gg_session_truncate(s, 1, 0);
+    eval(s, 1, 7, 77, NULL); /* the origin is free to forget */
+    eval(s, 0, N - 1, N, out);
+    ok(same(out, truth), "a copy is the slot's own");
+    ok(gg_session_copy(s, 0, 0, 20) == 20, "onto itself it truncates");
+    eval(s, 0, 20, N, out);
+    ok(same(out, truth), "and leaves what it keeps");
+    ok(gg_session_copy(s, 0, 1, 0) == 0, "a copy of nothing is empty");
     gg_session_free(s);
 }
 
@@ -258,6 +287,7 @@ check_model(const char *name)
     check_cuts(m, truth);
     check_slots(m, truth);
     check_truncate(m, truth);
+    check_copy(m, truth);
     check_abort(m, truth);
     if (!strcmp(name, "llama-f32")) {
         check_limits(m);
