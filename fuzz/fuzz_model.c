@@ -59,17 +59,17 @@ static void
 load(void *data, size_t size)
 {
     struct file_map map = { data, size };
-    struct gguf_context *gguf = NULL;
+    struct gguf_file file = { .maps = &map, .n_maps = 1 };
     struct model *m = NULL;
     struct gg_error err;
     ggml_backend_dev_t cpu =
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
-    if (gguf_parse(data, size, "fuzz", &gguf, &err) == GG_OK &&
-        model_load(gguf, &map, cpu, &m, &err) == GG_OK)
+    if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
+        model_load(&file, cpu, &m, &err) == GG_OK)
         evaluate(m);
     model_free(m);
-    gguf_free(gguf);
+    gguf_free(file.gguf);
 }
 
 int

@@ -73,6 +73,12 @@ gguf_init_from_callback(gguf_reader_callback_t callback, void *userdata,
                         size_t max_chunk_read, uint64_t max_expected_size,
                         struct gguf_init_params params);
 
+/* Not upstream's: a model that was split into several files, opened by the
+ * first (name-00001-of-0000N.gguf): its pairs and the tensors of all files,
+ * without data. Any other file is opened as by gguf_init_from_file(). */
+GGML_API struct gguf_context *
+gguf_init_from_shards(const char *fname);
+
 /* Takes NULL. */
 GGML_API void
 gguf_free(struct gguf_context *ctx);
@@ -167,6 +173,19 @@ GGML_API enum ggml_type
 gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tensor_id);
 GGML_API size_t
 gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id);
+
+/* Not upstream's: the files that the context was read from, 1 but for
+ * gguf_init_from_shards(); the name of one, NULL where there is only one; the
+ * one with a tensor's data; where that begins, in bytes from the file's first.
+ * (A tensor's offset is that in one file with the tensors of all.) */
+GGML_API int64_t
+gguf_get_n_shards(const struct gguf_context *ctx);
+GGML_API const char *
+gguf_get_shard_name(const struct gguf_context *ctx, int64_t shard_id);
+GGML_API int64_t
+gguf_get_tensor_shard(const struct gguf_context *ctx, int64_t tensor_id);
+GGML_API size_t
+gguf_get_tensor_place(const struct gguf_context *ctx, int64_t tensor_id);
 
 /* Returns the id that the key had, or -1. */
 GGML_API int64_t

@@ -44,16 +44,17 @@ static enum gg_status
 open_file(const char *path, const struct gg_model_params *params,
           struct gguf_file *file, struct gg_error *err)
 {
-    enum gg_status st = params->no_mmap ? file_read(path, &file->map, err)
-                                        : file_map(path, &file->map, err);
+    unsigned flags = GGUF_OPEN_ALL;
+    struct file_map map;
+    enum gg_status st = file_map(path, &map, err);
 
-    if (st == GG_OK && params->lock)
-        st = file_lock(&file->map, path, err);
-    if (st == GG_OK)
-        st = check_magic(path, &file->map, err);
-    if (st == GG_OK)
-        st = gguf_parse(file->map.data, file->map.size, path, &file->gguf, err);
-    return st;
+    if (st != GG_OK)
+        return st;
+    st = check_magic(path, &map, err);
+    file_unmap(&map);
+    flags |= params->no_mmap ? GGUF_OPEN_READ : 0;
+    flags |= params->lock ? GGUF_OPEN_LOCK : 0;
+    return st == GG_OK ? gguf_file_open(path, flags, file, err) : st;
 }
 
 /* ---- model -------------------------------------------------------------- */
@@ -80,7 +81,7 @@ load(struct gg_model *m, const char *path, const struct gg_model_params *params,
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
-        st = model_load(m->file.gguf, &m->file.map, dev, &m->model, err);
+        st = model_load(&m->file, dev, &m->model, err);
     if (st == GG_OK)
         st = vocab_load(m->file.gguf, &m->vocab, err);
     if (st == GG_OK)

@@ -6,7 +6,7 @@
 #include "model/model.h"
 
 struct gg_model {
-    struct gguf_file file; /* mapped; the rest points into it */
+    struct gguf_file file; /* with its shards; the rest points into it */
     struct gg_vocab *vocab;
     struct model *model;
 };

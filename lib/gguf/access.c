@@ -224,3 +224,31 @@ gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
 {
     return gguf_tensor(ctx, tensor_id)->size;
 }
+
+int64_t
+gguf_get_n_shards(const struct gguf_context *ctx)
+{
+    return ctx->n_shards ? (int64_t)ctx->n_shards : 1;
+}
+
+const char *
+gguf_get_shard_name(const struct gguf_context *ctx, int64_t shard_id)
+{
+    GGML_ASSERT(shard_id >= 0 && shard_id < gguf_get_n_shards(ctx));
+    return ctx->n_shards ? ctx->shards[shard_id].name : NULL;
+}
+
+int64_t
+gguf_get_tensor_shard(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return gguf_tensor(ctx, tensor_id)->shard;
+}
+
+size_t
+gguf_get_tensor_place(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    const struct gguf_tensor *t = gguf_tensor(ctx, tensor_id);
+
+    return ctx->n_shards ? (size_t)t->place
+                         : ctx->data_offset + (size_t)t->offset;
+}

@@ -28,10 +28,13 @@ gguf_free(struct gguf_context *ctx)
     }
     for (size_t i = 0; i < ctx->n_tensors; i++)
         mem_free((void *)(uintptr_t)ctx->tensors[i].name);
+    for (size_t i = 0; i < ctx->n_shards; i++)
+        mem_free(ctx->shards[i].name);
     hash_map_clear(&ctx->keys);
     hash_map_clear(&ctx->names);
     mem_free(ctx->kv);
     mem_free(ctx->tensors);
+    mem_free(ctx->shards);
     mem_free(ctx->name);
     mem_free(ctx);
 }

@@ -17,6 +17,12 @@ struct gguf_kv {
     void *owned;              /* memory of data or strings; or NULL */
 };
 
+/* One of several files that became one context. */
+struct gguf_shard {
+    char *name; /* or NULL */
+    size_t data_offset;
+};
+
 struct gguf_context {
     char *name; /* of the file, for messages; or NULL */
     uint32_t version;
@@ -24,6 +30,8 @@ struct gguf_context {
     size_t n_kv, cap_kv;
     struct gguf_tensor *tensors;
     size_t n_tensors, cap_tensors;
+    struct gguf_shard *shards; /* none where it is a single file */
+    size_t n_shards, cap_shards;
     size_t alignment;
     size_t data_offset;  /* of the data section, from the file's first byte */
     bool self_contained; /* arrays are copied, aligned and NUL-ended */

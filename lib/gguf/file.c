@@ -1,15 +1,86 @@
-/* file.c - a GGUF file that is mapped while it is open */
-#include "gguf/reader.h"
+/* file.c - a GGUF file, or all shards of one, mapped while it is open */
+#include "gguf/shards.h"
+
+#include "core/mem.h"
+
+static enum gg_status
+open_one(const char *path, unsigned flags, struct file_map *map,
+         struct gguf_context **out, struct gg_error *err)
+{
+    enum gg_status st = flags & GGUF_OPEN_READ ? file_read(path, map, err)
+                                               : file_map(path, map, err);
+
+    if (st == GG_OK && flags & GGUF_OPEN_LOCK)
+        st = file_lock(map, path, err);
+    if (st == GG_OK)
+        st = gguf_parse(map->data, map->size, path, out, err);
+    return st;
+}
+
+/* Its tensors go to the first one's context, which then describes all. */
+static enum gg_status
+open_next(const char *path, unsigned flags, const struct gguf_shards *of,
+          struct gguf_file *file, struct gg_error *err)
+{
+    uint32_t no = (uint32_t)file->n_maps;
+    char *name = gguf_shard_path(path, of, no);
+    struct gguf_context *next = NULL;
+    enum gg_status st = name ? GG_OK : error_nomem(err);
+
+    if (st == GG_OK)
+        st = open_one(name, flags, &file->maps[file->n_maps++], &next, err);
+    if (st == GG_OK)
+        st = gguf_join(file->gguf, next, no, of, err);
+    gguf_free(next);
+    mem_free(name);
+    return st;
+}
+
+static bool
+make_room(struct gguf_file *file, size_t n)
+{
+    struct file_map *maps = mem_array(n, sizeof(*maps));
+
+    if (!maps)
+        return false;
+    memcpy(maps, file->maps, file->n_maps * sizeof(*maps));
+    mem_free(file->maps);
+    file->maps = maps;
+    return true;
+}
+
+static enum gg_status
+open_others(const char *path, unsigned flags, struct gguf_file *file,
+            struct gg_error *err)
+{
+    struct gguf_shards of;
+    enum gg_status st = gguf_get_shards(file->gguf, &of, err);
+
+    if (st != GG_OK || of.count == 1)
+        return st;
+    st = gguf_check_name(file->gguf, &of, err);
+    if (st == GG_OK && !make_room(file, of.count))
+        st = error_nomem(err);
+    while (st == GG_OK && file->n_maps < of.count)
+        st = open_next(path, flags, &of, file, err);
+    return st == GG_OK ? gguf_join_end(file->gguf, &of, err) : st;
+}
 
 enum gg_status
-gguf_file_open(const char *path, struct gguf_file *out, struct gg_error *err)
+gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
+               struct gg_error *err)
 {
     enum gg_status st;
 
-    *out = (struct gguf_file){ 0 };
-    st = file_map(path, &out->map, err);
+    *out = (struct gguf_file){ .maps = mem_array(1, sizeof(*out->maps)) };
+    if (!out->maps)
+        return error_nomem(err);
+    out->n_maps = 1;
+    st = open_one(path, flags, out->maps, &out->gguf, err);
     if (st == GG_OK)
-        st = gguf_parse(out->map.data, out->map.size, path, &out->gguf, err);
+        st = gguf_check_first(out->gguf, err);
+    if (st == GG_OK && flags & GGUF_OPEN_ALL)
+        st = open_others(path, flags, out, err);
     if (st != GG_OK)
         gguf_file_close(out);
     return st;
@@ -19,6 +90,8 @@ void
 gguf_file_close(struct gguf_file *file)
 {
     gguf_free(file->gguf);
-    file_unmap(&file->map);
-    file->gguf = NULL;
+    for (size_t i = 0; i < file->n_maps; i++)
+        file_unmap(&file->maps[i]);
+    mem_free(file->maps);
+    *file = (struct gguf_file){ 0 };
 }

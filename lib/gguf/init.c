@@ -103,6 +103,14 @@ load(struct gguf_context *ctx, const void *file, struct gguf_init_params params,
     return GG_OK;
 }
 
+static enum gg_status
+own_all(struct gguf_context *ctx, struct gg_error *err)
+{
+    for (size_t i = 0; i < ctx->n_tensors; i++)
+        ctx->tensors[i].data = NULL; /* it lies in a mapping */
+    return gguf_make_self_contained(ctx, err);
+}
+
 /* From the whole file in memory, which is not needed any more afterwards. */
 static enum gg_status
 init(const void *file, size_t size, const char *name,
@@ -114,9 +122,7 @@ init(const void *file, size_t size, const char *name,
     enum gg_status st = gguf_parse_some(file, size, name, bare, &ctx, err);
 
     if (st == GG_OK)
-        st = gguf_make_self_contained(ctx, err);
-    for (size_t i = 0; st == GG_OK && i < ctx->n_tensors; i++)
-        ctx->tensors[i].data = NULL; /* it lies in `file` */
+        st = own_all(ctx, err);
     if (st == GG_OK && params.ctx)
         st = load(ctx, file, params, err);
     if (st == GG_OK)
@@ -158,6 +164,24 @@ gguf_init_from_file(const char *fname, struct gguf_init_params params)
         st = init(map.data, map.size, fname, params, &ctx, &err);
         file_unmap(&map);
     }
+    return report(ctx, st, &err);
+}
+
+struct gguf_context *
+gguf_init_from_shards(const char *fname)
+{
+    struct gguf_context *ctx = NULL;
+    struct gguf_file file;
+    struct gg_error err;
+    enum gg_status st = gguf_file_open(fname, GGUF_OPEN_ALL, &file, &err);
+
+    if (st == GG_OK)
+        st = own_all(file.gguf, &err);
+    if (st == GG_OK) {
+        ctx = file.gguf;
+        file.gguf = NULL;
+    }
+    gguf_file_close(&file);
     return report(ctx, st, &err);
 }
 

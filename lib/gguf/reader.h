@@ -28,15 +28,27 @@ enum gg_status
 gguf_parse(const void *data, size_t size, const char *name,
            struct gguf_context **out, struct gg_error *err);
 
-/* A file that is mapped for as long as it is used. */
+/* A file that is mapped for as long as it is used; or the shards of a model
+ * that was split. */
 struct gguf_file {
-    struct file_map map;
+    struct file_map *maps; /* n_maps; a tensor's is the one of its shard */
+    size_t n_maps;
     struct gguf_context *gguf;
 };
 
-/* On failure *out is empty. Closing takes an empty one. */
+enum {
+    GGUF_OPEN_READ = 1, /* read into memory instead of mapped */
+    GGUF_OPEN_LOCK = 2, /* never swapped out */
+    GGUF_OPEN_ALL = 4,  /* with the other shards, which lie beside the first */
+};
+
+/* `path` is a file or the first shard of a model; a later one is refused with
+ * the name of the first. The context has the metadata of that file, and its
+ * tensors, or those of all shards. On failure *out is empty. Closing takes an
+ * empty one. */
 enum gg_status
-gguf_file_open(const char *path, struct gguf_file *out, struct gg_error *err);
+gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
+               struct gg_error *err);
 void
 gguf_file_close(struct gguf_file *file);
 
@@ -47,9 +59,13 @@ struct gguf_tensor {
     enum ggml_type type;
     int n_dims;
     int64_t ne[GGML_MAX_DIMS]; /* 1 from n_dims on */
-    uint64_t offset;           /* of the data, in the data section */
-    size_t size;               /* of the data, in bytes */
-    const void *data;          /* in the mapping; NULL in one being written */
+    /* Of the data, in the data section; of shards, in the one that they would
+     * have as a single file. */
+    uint64_t offset;
+    size_t size;      /* of the data, in bytes */
+    const void *data; /* in the mapping; NULL in one being written */
+    uint32_t shard;   /* the file that it is in: 0 is the first */
+    uint64_t place;   /* of shards: of the data, from its file's first byte */
 };
 
 /* The i-th, 0 <= i < gguf_get_n_tensors(). Owned by the context. */

@@ -2,12 +2,11 @@
 #include "model/arch.h"
 
 #include "core/mem.h"
+#include "model/place.h"
 #include "model/probe.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
-    /* What kernels may load at once; mapped weights must begin so. */
-    WEIGHT_ALIGNMENT = 32,
 };
 
 static enum gg_status
@@ -66,77 +65,11 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     return l.status;
 }
 
-/* ---- where they lie ----------------------------------------------------- */
-
-static bool
-can_stay_mapped(const struct gguf_context *gguf, const struct model *m)
-{
-    struct ggml_backend_dev_props props;
-
-    ggml_backend_dev_get_props(m->device, &props);
-    if (!props.caps.buffer_from_host_ptr)
-        return false;
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
-        if ((uintptr_t)gguf_tensor(gguf, i)->data % WEIGHT_ALIGNMENT)
-            return false;
-    return true;
-}
-
-static bool
-use_mapped(const struct gguf_context *gguf, const struct file_map *map,
-           struct model *m)
-{
-    struct ggml_tensor *t = ggml_get_first_tensor(m->ctx);
-    const struct gguf_tensor *from;
-
-    m->buffer = ggml_backend_dev_buffer_from_host_ptr(
-        m->device, map->data, map->size, ggml_get_max_tensor_size(m->ctx));
-    if (!m->buffer)
-        return false;
-    for (; t; t = ggml_get_next_tensor(m->ctx, t)) {
-        from = gguf_tensor_named(gguf, t->name);
-        if (ggml_backend_tensor_alloc(m->buffer, t, (void *)from->data) !=
-            GGML_STATUS_SUCCESS)
-            return false;
-    }
-    return true;
-}
-
-static bool
-copy_to_device(const struct gguf_context *gguf, struct model *m)
-{
-    struct ggml_tensor *t = ggml_get_first_tensor(m->ctx);
-    const struct gguf_tensor *from;
-
-    m->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
-        m->ctx, ggml_backend_dev_buffer_type(m->device));
-    if (!m->buffer)
-        return false;
-    for (; t; t = ggml_get_next_tensor(m->ctx, t)) {
-        from = gguf_tensor_named(gguf, t->name);
-        ggml_backend_tensor_set(t, from->data, 0, from->size);
-    }
-    return true;
-}
-
-static enum gg_status
-place_weights(const struct gguf_context *gguf, const struct file_map *map,
-              struct model *m, struct gg_error *err)
-{
-    bool placed = can_stay_mapped(gguf, m) ? use_mapped(gguf, map, m)
-                                           : copy_to_device(gguf, m);
-
-    if (!placed)
-        return error_set(err, GG_ERR_NOMEM, "no memory for the weights on %s",
-                         ggml_backend_dev_name(m->device));
-    ggml_backend_buffer_set_usage(m->buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-    return GG_OK;
-}
-
 enum gg_status
-model_load(const struct gguf_context *gguf, const struct file_map *map,
-           ggml_backend_dev_t device, struct model **out, struct gg_error *err)
+model_load(const struct gguf_file *file, ggml_backend_dev_t device,
+           struct model **out, struct gg_error *err)
 {
+    const struct gguf_context *gguf = file->gguf;
     struct model *m = mem_zalloc(sizeof(*m));
     enum gg_status st = m ? GG_OK : error_nomem(err);
 
@@ -149,7 +82,7 @@ model_load(const struct gguf_context *gguf, const struct file_map *map,
     if (st == GG_OK)
         st = find_weights(gguf, m, err);
     if (st == GG_OK)
-        st = place_weights(gguf, map, m, err);
+        st = model_place_weights(file, m, err);
     if (st == GG_OK)
         *out = m;
     else
@@ -162,7 +95,7 @@ model_free(struct model *model)
 {
     if (!model)
         return;
-    ggml_backend_buffer_free(model->buffer);
+    model_free_weights(model);
     ggml_free(model->ctx);
     mem_free(model->layers);
     mem_free(model);

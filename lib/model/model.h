@@ -4,6 +4,7 @@
 
 #include <ggml-backend.h>
 
+#include "gguf/reader.h"
 #include "model/hparams.h"
 
 /* y = weight x + bias; `bias` may be NULL. weight: n_in x n_out. */
@@ -41,17 +42,18 @@ struct model {
     struct model_norm output_norm;
     struct model_linear output; /* may share token_embd */
 
-    ggml_backend_dev_t device;    /* that holds the weights and computes */
-    ggml_backend_buffer_t buffer; /* of all weights */
-    struct ggml_context *ctx;     /* of the tensors above */
+    ggml_backend_dev_t device;      /* that holds the weights and computes */
+    ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
+    size_t n_buffers;
+    struct ggml_context *ctx; /* of the tensors above */
 };
 
-/* Takes the weights out of the parsed file, mapped as `map`: they stay there
- * where the device can compute on mapped memory, and are copied to it
- * otherwise. Both arguments must outlive the model. */
+/* Takes the weights out of the parsed file, with all its shards: they stay in
+ * its mappings where the device can compute there, and are copied to it
+ * otherwise. The file must outlive the model. */
 enum gg_status
-model_load(const struct gguf_context *gguf, const struct file_map *map,
-           ggml_backend_dev_t device, struct model **out, struct gg_error *err);
+model_load(const struct gguf_file *file, ggml_backend_dev_t device,
+           struct model **out, struct gg_error *err);
 
 /* Takes NULL. */
 void

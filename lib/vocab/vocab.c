@@ -110,7 +110,7 @@ gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
 {
     struct gguf_file file;
     struct gg_vocab *v;
-    enum gg_status st = gguf_file_open(path, &file, err);
+    enum gg_status st = gguf_file_open(path, 0, &file, err);
 
     if (st != GG_OK)
         return st;

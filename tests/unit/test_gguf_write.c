@@ -311,7 +311,7 @@ test_out_of_order(void)
         put_f32(&b, (float)i);
     ok(gguf_parse(b.data, b.n, NULL, &g, &err) == GG_OK &&
            gguf_save(g, path, false, &err) == GG_OK &&
-           gguf_file_open(path, &file, &err) == GG_OK,
+           gguf_file_open(path, 0, &file, &err) == GG_OK,
        "a file whose tensors lie in no order is copied");
     ok(*(const float *)gguf_tensor_named(file.gguf, "last")->data == 32 &&
            *(const float *)gguf_tensor_named(file.gguf, "first")->data == 8,
