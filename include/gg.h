@@ -200,6 +200,20 @@ gg_session_new(const struct gg_model *model,
                const struct gg_session_params *params, struct gg_session **out,
                struct gg_error *err);
 
+/* Bytes. */
+struct gg_memory {
+    uint64_t weights; /* of the model, mapped or not */
+    uint64_t cache;   /* of a session: touched as it is used */
+    uint64_t compute; /* buffers of a session */
+};
+
+/* What the model and a session with these parameters (NULL: the defaults) need,
+ * whether or not the device has it. Allocates none of it. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_model_memory(const struct gg_model *model,
+                const struct gg_session_params *params, struct gg_memory *out,
+                struct gg_error *err);
+
 GG_API void
 gg_session_free(struct gg_session *session);
 

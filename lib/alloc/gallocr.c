@@ -3,6 +3,7 @@
 #include <ggml-backend.h>
 #include <string.h>
 
+#include "alloc/measure.h"
 #include "alloc/plan.h"
 #include "backend/impl.h"
 #include "core/log.h"
@@ -171,13 +172,16 @@ is_first_of_pool(const struct ggml_gallocr *g, int id)
     return true;
 }
 
-void
-ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
-                            const int *node_buffer_ids,
-                            const int *leaf_buffer_ids, size_t *sizes)
+bool
+gallocr_measure(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
+                const int *node_buffer_ids, const int *leaf_buffer_ids,
+                size_t *sizes)
 {
-    GGML_ASSERT(make_plan(galloc, graph, node_buffer_ids, leaf_buffer_ids));
+    bool done = make_plan(galloc, graph, node_buffer_ids, leaf_buffer_ids);
+
     galloc->plan.valid = false; /* there may be less memory than planned */
+    if (!done)
+        return false;
     for (int id = 0; id < galloc->n_bufs; id++) {
         const struct arena *a = galloc->buffers[id].arena;
 
@@ -185,6 +189,16 @@ ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
         for (size_t i = 0; is_first_of_pool(galloc, id) && i < a->n_chunks; i++)
             sizes[id] += a->chunks[i].extent;
     }
+    return true;
+}
+
+void
+ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
+                            const int *node_buffer_ids,
+                            const int *leaf_buffer_ids, size_t *sizes)
+{
+    GGML_ASSERT(gallocr_measure(galloc, graph, node_buffer_ids, leaf_buffer_ids,
+                                sizes));
 }
 
 size_t

@@ -150,3 +150,13 @@ gg_session_new(const struct gg_model *model,
 
     return session_new(model->model, params ? params : &defaults, out, err);
 }
+
+enum gg_status
+gg_model_memory(const struct gg_model *model,
+                const struct gg_session_params *params, struct gg_memory *out,
+                struct gg_error *err)
+{
+    struct gg_session_params defaults = gg_session_params_default();
+
+    return session_memory(model->model, params ? params : &defaults, out, err);
+}

@@ -13,29 +13,28 @@ cache_cover(int32_t n)
 size_t
 cache_size(const struct cache *cache)
 {
-    return cache->buffer ? ggml_backend_buffer_get_size(cache->buffer) : 0;
+    return cache->size;
 }
 
-/* False where the device has not even that much memory in all, so that sizes
- * that overflow never reach the tensor face: it would end the process. */
+/* Sizes that overflow must never reach the tensor face: it would end the
+ * process. */
 static bool
-fits(const struct cache *c, ggml_backend_dev_t device, int64_t width)
+fits(const struct cache *c, size_t total, int64_t width)
 {
-    size_t n = ggml_row_size(c->type, width), available, total;
+    size_t n = ggml_row_size(c->type, width);
 
-    ggml_backend_dev_memory(device, &available, &total);
     return check_mul(n, (size_t)c->n_rows, &n) &&
            check_mul(n, (size_t)c->n_slots, &n) &&
            check_mul(n, (size_t)c->n_layer, &n) && n <= total;
 }
 
-static enum gg_status
+static void
 no_room(const struct cache *c, struct gg_error *err)
 {
-    return error_set(err, GG_ERR_NOMEM,
-                     "no memory for the key/value cache of %d x %d positions; "
-                     "a smaller -c (n_ctx) needs less",
-                     (int)c->n_slots, (int)c->n_rows);
+    error_set(err, GG_ERR_NOMEM,
+              "no memory for the key/value cache of %d x %d positions; "
+              "a smaller -c (n_ctx) needs less",
+              (int)c->n_slots, (int)c->n_rows);
 }
 
 static bool
@@ -67,29 +66,68 @@ new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
     return true;
 }
 
-enum gg_status
-cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
-           int32_t n_slots, int32_t n_ctx, struct gg_error *err)
+/* Everything but the memory, if it can be no more than `max` bytes. */
+static bool
+lay_out(struct cache *c, const struct model *model, enum ggml_type type,
+        int32_t n_slots, int32_t n_ctx, size_t max)
 {
     const struct model_hparams *hp = &model->hp;
     int64_t d_k = (int64_t)hp->d_key * hp->n_head_kv;
     int64_t d_v = (int64_t)hp->d_value * hp->n_head_kv;
-    struct cache c = {
+
+    *c = (struct cache){
         .type = type,
         .n_slots = n_slots,
         .n_rows = cache_cover(n_ctx),
         .n_layer = hp->n_layer,
     };
+    return fits(c, max, d_k + d_v) && new_tensors(c, d_k, d_v);
+}
 
-    if (fits(&c, model->device, d_k + d_v) && new_tensors(&c, d_k, d_v))
-        c.buffer = ggml_backend_alloc_ctx_tensors_from_buft(
-            c.ctx, ggml_backend_dev_buffer_type(model->device));
-    if (!c.buffer) {
-        no_room(&c, err);
-        cache_clear(&c);
+static enum gg_status
+finish(struct cache *c, struct gg_error *err)
+{
+    if (c->buffer)
+        return GG_OK;
+    no_room(c, err);
+    cache_clear(c);
+    return GG_ERR_NOMEM;
+}
+
+enum gg_status
+cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
+           int32_t n_slots, int32_t n_ctx, struct gg_error *err)
+{
+    struct cache *c = cache;
+    size_t available, total;
+
+    ggml_backend_dev_memory(model->device, &available, &total);
+    if (lay_out(c, model, type, n_slots, n_ctx, total))
+        c->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+            c->ctx, ggml_backend_dev_buffer_type(model->device));
+    if (c->buffer)
+        c->size = ggml_backend_buffer_get_size(c->buffer);
+    return finish(c, err);
+}
+
+enum gg_status
+cache_init_dry(struct cache *cache, const struct model *model,
+               enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+               struct gg_error *err)
+{
+    ggml_backend_buffer_type_t buft =
+        ggml_backend_dev_buffer_type(model->device);
+    struct cache *c = cache;
+    struct ggml_tensor *t;
+
+    if (lay_out(c, model, type, n_slots, n_ctx, SIZE_MAX / 4)) {
+        c->size = ggml_backend_alloc_ctx_tensors_from_buft_size(c->ctx, buft);
+        c->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
+        t = ggml_get_first_tensor(c->ctx);
+        for (; t; t = ggml_get_next_tensor(c->ctx, t))
+            t->buffer = c->buffer; /* so that nobody plans memory for it */
     }
-    *cache = c;
-    return c.buffer ? GG_OK : GG_ERR_NOMEM;
+    return finish(c, err);
 }
 
 void

@@ -23,6 +23,7 @@ struct cache {
     struct ggml_context *ctx;
     struct ggml_context *views; /* scratch for views of rows */
     ggml_backend_buffer_t buffer;
+    size_t size; /* bytes */
 };
 
 /* Room for n_ctx positions in each slot; memory is touched as it is used. On
@@ -30,6 +31,12 @@ struct cache {
 enum gg_status
 cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
            int32_t n_slots, int32_t n_ctx, struct gg_error *err);
+/* The same, but for the memory: cache_size() tells how much it would be, and
+ * graphs can be measured with it. */
+enum gg_status
+cache_init_dry(struct cache *cache, const struct model *model,
+               enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+               struct gg_error *err);
 void
 cache_clear(struct cache *cache); /* takes an empty one */
 

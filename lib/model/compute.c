@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "sched/sched.h"
 
 /* ---- back ends ---------------------------------------------------------- */
 
@@ -92,10 +93,9 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
 
 /* As many segments as there may be, and as many ids, before a full cache. */
 static bool
-reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
+build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
 {
     int32_t first = 0;
-    bool done;
 
     for (int32_t i = 0; i < c->max_segments; i++) {
         bool last = i == c->max_segments - 1;
@@ -108,9 +108,30 @@ reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
         };
         first++;
     }
-    done = build(c, cache, c->max_segments, max_tokens, c->max_segments) &&
-           ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+    return build(c, cache, c->max_segments, max_tokens, c->max_segments);
+}
+
+static bool
+reserve(struct compute *c, const struct cache *cache, int32_t max_tokens)
+{
+    bool done = build_largest(c, cache, max_tokens) &&
+                ggml_backend_sched_reserve(c->sched, c->graph.cgraph);
+
     drop_graph(c);
+    return done;
+}
+
+static bool
+measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
+        size_t *size)
+{
+    size_t sizes[COMPUTE_MAX_BACKENDS];
+    bool done = build_largest(c, cache, max_tokens) &&
+                sched_measure(c->sched, c->graph.cgraph, sizes);
+
+    *size = 0;
+    for (int i = 0; i < c->n_backends && done; i++)
+        *size += sizes[i];
     return done;
 }
 
@@ -239,26 +260,47 @@ allocate(struct compute *c)
     return c->sched != NULL;
 }
 
+static enum gg_status
+start(struct compute *c, const struct model *model, int32_t max_segments,
+      struct gg_error *err)
+{
+    *c = (struct compute){ .model = model, .max_segments = max_segments };
+    if (!start_backends(c))
+        return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
+                         ggml_backend_dev_name(model->device));
+    return allocate(c) ? GG_OK : error_nomem(err);
+}
+
 enum gg_status
 compute_init(struct compute *c, const struct model *model,
              const struct cache *cache, int32_t max_tokens,
              int32_t max_segments, int n_threads, ggml_abort_callback abort,
              void *abort_data, struct gg_error *err)
 {
-    enum gg_status st = GG_OK;
+    enum gg_status st = start(c, model, max_segments, err);
 
-    *c = (struct compute){ .model = model, .max_segments = max_segments };
-    if (!start_backends(c))
-        st = error_set(err, GG_ERR_NOMEM, "%s cannot be started",
-                       ggml_backend_dev_name(model->device));
     for (int i = 0; i < c->n_backends; i++)
         set_up(c->backends[i], n_threads, abort, abort_data);
-    if (st == GG_OK && !(allocate(c) && reserve(c, cache, max_tokens)))
+    if (st == GG_OK && !reserve(c, cache, max_tokens))
         st = error_set(err, GG_ERR_NOMEM,
                        "no memory for the compute buffers of %d ids",
                        (int)max_tokens);
     if (st != GG_OK)
         compute_clear(c);
+    return st;
+}
+
+enum gg_status
+compute_measure(const struct model *model, const struct cache *cache,
+                int32_t max_tokens, int32_t max_segments, size_t *size,
+                struct gg_error *err)
+{
+    struct compute c;
+    enum gg_status st = start(&c, model, max_segments, err);
+
+    if (st == GG_OK && !measure(&c, cache, max_tokens, size))
+        st = error_nomem(err);
+    compute_clear(&c);
     return st;
 }
 

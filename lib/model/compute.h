@@ -30,6 +30,12 @@ compute_init(struct compute *c, const struct model *model,
              const struct cache *cache, int32_t max_tokens,
              int32_t max_segments, int n_threads, ggml_abort_callback abort,
              void *abort_data, struct gg_error *err);
+/* Bytes of the compute buffers that compute_init() would get; the cache may be
+ * a dry one. */
+enum gg_status
+compute_measure(const struct model *model, const struct cache *cache,
+                int32_t max_tokens, int32_t max_segments, size_t *size,
+                struct gg_error *err);
 void
 compute_clear(struct compute *c); /* takes an empty one */
 

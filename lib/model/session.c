@@ -12,14 +12,15 @@ enum {
     MAX_BATCH = 1 << 16,
     MAX_SLOTS = 1 << 16,
     MAX_CTX = 1 << 28,
-    MAX_SEGMENTS = 64, /* sequences that one graph evaluates */
+    MAX_SEGMENTS = 64,
 };
 
 struct gg_session {
     const struct model *model;
     int32_t n_ctx, n_slots, n_batch;
-    int32_t *length;  /* ids that each slot holds */
-    uint64_t *called; /* number of the call that named each slot last */
+    int32_t n_segments; /* sequences that one graph evaluates at most */
+    int32_t *length;    /* ids that each slot holds */
+    uint64_t *called;   /* number of the call that named each slot last */
     uint64_t call;
     struct cache cache;
     struct compute compute;
@@ -76,23 +77,34 @@ min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+/* The numbers; nothing is allocated. */
+static void
+set_sizes(struct gg_session *s, const struct model *model,
+          const struct gg_session_params *p)
+{
+    s->model = model;
+    s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
+    s->n_slots = or_default(p->n_slots, 1);
+    s->n_batch = min_i32(or_default(p->n_batch, DEFAULT_BATCH), s->n_ctx);
+    s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
+}
+
 static enum gg_status
 fill_in(struct gg_session *s, const struct gg_session_params *p,
         struct gg_error *err)
 {
-    int32_t segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
     int threads = or_default(p->n_threads, thread_count_default());
     enum gg_status st;
 
     s->length = mem_array((size_t)s->n_slots, sizeof(*s->length));
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     if (!s->length || !s->called ||
-        !batch_init(&s->batch, s->n_batch, segments))
+        !batch_init(&s->batch, s->n_batch, s->n_segments))
         return error_nomem(err);
     st = cache_init(&s->cache, s->model, p->type_kv, s->n_slots, s->n_ctx, err);
     if (st == GG_OK)
         st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
-                          segments, threads, p->abort, p->abort_data, err);
+                          s->n_segments, threads, p->abort, p->abort_data, err);
     return st;
 }
 
@@ -108,17 +120,49 @@ session_new(const struct model *model, const struct gg_session_params *params,
         st = s ? GG_OK : error_nomem(err);
     }
     if (st == GG_OK) {
-        s->model = model;
-        s->n_ctx = or_default(params->n_ctx, model->hp.n_ctx_train);
-        s->n_slots = or_default(params->n_slots, 1);
-        s->n_batch =
-            min_i32(or_default(params->n_batch, DEFAULT_BATCH), s->n_ctx);
+        set_sizes(s, model, params);
         st = fill_in(s, params, err);
     }
     if (st == GG_OK)
         *out = s;
     else
         gg_session_free(s);
+    return st;
+}
+
+static uint64_t
+weights_size(const struct model *model)
+{
+    struct ggml_tensor *t = ggml_get_first_tensor(model->ctx);
+    uint64_t n = 0;
+
+    for (; t; t = ggml_get_next_tensor(model->ctx, t))
+        n += ggml_nbytes(t);
+    return n;
+}
+
+enum gg_status
+session_memory(const struct model *model,
+               const struct gg_session_params *params, struct gg_memory *out,
+               struct gg_error *err)
+{
+    enum gg_status st = check_params(model, params, err);
+    struct gg_session s;
+    size_t compute = 0;
+
+    if (st != GG_OK)
+        return st;
+    set_sizes(&s, model, params);
+    st = cache_init_dry(&s.cache, model, params->type_kv, s.n_slots, s.n_ctx,
+                        err);
+    if (st == GG_OK)
+        st = compute_measure(model, &s.cache, s.n_batch, s.n_segments, &compute,
+                             err);
+    if (st == GG_OK)
+        *out = (struct gg_memory){ .weights = weights_size(model),
+                                   .cache = cache_size(&s.cache),
+                                   .compute = compute };
+    cache_clear(&s.cache);
     return st;
 }
 

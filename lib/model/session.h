@@ -10,4 +10,10 @@ enum gg_status
 session_new(const struct model *model, const struct gg_session_params *params,
             struct gg_session **out, struct gg_error *err);
 
+/* What gg_model_memory() does. `params` is not NULL. */
+enum gg_status
+session_memory(const struct model *model,
+               const struct gg_session_params *params, struct gg_memory *out,
+               struct gg_error *err);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "alloc/measure.h"
 #include "core/log.h"
 #include "core/mem.h"
 
@@ -205,17 +206,26 @@ ggml_backend_sched_reserve(ggml_backend_sched_t sched,
     return done;
 }
 
+bool
+sched_measure(struct ggml_backend_sched *s, struct ggml_cgraph *graph,
+              size_t *sizes)
+{
+    bool done =
+        split(s, graph) &&
+        gallocr_measure(s->galloc, &s->graph, s->node_ids, s->leaf_ids, sizes);
+
+    sched_restore(s, graph);
+    s->n_planned_nodes = -1;
+    ggml_backend_sched_reset(s);
+    return done;
+}
+
 void
 ggml_backend_sched_reserve_size(ggml_backend_sched_t sched,
                                 struct ggml_cgraph *measure_graph,
                                 size_t *sizes)
 {
-    GGML_ASSERT(split(sched, measure_graph));
-    ggml_gallocr_reserve_n_size(sched->galloc, &sched->graph, sched->node_ids,
-                                sched->leaf_ids, sizes);
-    sched_restore(sched, measure_graph);
-    sched->n_planned_nodes = -1;
-    ggml_backend_sched_reset(sched);
+    GGML_ASSERT(sched_measure(sched, measure_graph, sizes));
 }
 
 bool

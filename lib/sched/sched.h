@@ -107,4 +107,9 @@ sched_assign(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
 bool
 sched_split(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
 
+/* ggml_backend_sched_reserve_size(); false: no memory for the plan. */
+bool
+sched_measure(struct ggml_backend_sched *s, struct ggml_cgraph *graph,
+              size_t *sizes);
+
 #endif

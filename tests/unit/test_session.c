@@ -1,6 +1,7 @@
 /* test_session.c - sessions: the same bytes however ids come; slots; limits */
 #include <gg.h>
 
+#include "core/mem.h"
 #include "models.h"
 #include "scratch.h"
 #include "tap.h"
@@ -271,6 +272,53 @@ check_params(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* What is told beforehand is what a session then has. */
+static void
+check_memory(const struct gg_model *m)
+{
+    static const struct gg_session_params params[] = {
+        { .type_kv = GGML_TYPE_F16 },
+        { .n_ctx = 77, .n_slots = 9, .n_batch = 3, .type_kv = GGML_TYPE_F32 },
+        { .n_ctx = 10000, .n_slots = 100, .type_kv = GGML_TYPE_F16 },
+    };
+    struct gg_session_params huge = { .n_ctx = 1 << 28, .n_slots = 1 << 16 };
+    struct gg_session_params bad = { .n_slots = -1 };
+    enum gg_status st = GG_ERR_NOMEM;
+    struct gg_memory told;
+    bool all = true;
+
+    for (size_t i = 0; i < sizeof(params) / sizeof(params[0]); i++) {
+        struct gg_session *s = new_session(m, params[i]);
+        size_t cache, compute;
+
+        gg_session_memory(s, &cache, &compute);
+        must(gg_model_memory(m, &params[i], &told, &err));
+        all = all && told.cache == cache && told.compute == compute;
+        gg_session_free(s);
+    }
+    ok(all, "what a session needs can be told without it");
+    must(gg_model_memory(m, NULL, &told, &err));
+    /* at least embedding and output */
+    ok(told.weights > (uint64_t)2 * 300 * 64 * 4, "the weights' size is told");
+    ok(gg_model_memory(m, &huge, &told, &err) == GG_OK &&
+           /* 2 layers, keys and values, 2 x 16 floats */
+           told.cache == (uint64_t)2 * 2 * 32 * 4 << 44,
+       "also where no machine has so much");
+    ok(gg_model_memory(m, &bad, &told, &err) == GG_ERR_ARG,
+       "of what cannot be meant, nothing is told");
+    all = true;
+    for (long n = 0; n < 100 && st != GG_OK; n++) {
+        struct gg_memory again = told;
+
+        mem_fail_after(n);
+        st = gg_model_memory(m, NULL, &again, &err);
+        mem_fail_after(-1);
+        all = all && (st == GG_OK || (st == GG_ERR_NOMEM &&
+                                      !memcmp(&again, &told, sizeof(told))));
+    }
+    ok(all && st == GG_OK, "a lack of memory is told, too");
+}
+
 static void
 check_model(const char *name)
 {
@@ -292,6 +340,7 @@ check_model(const char *name)
     if (!strcmp(name, "llama-f32")) {
         check_limits(m);
         check_params(m);
+        check_memory(m);
     }
     gg_model_free(m);
 }
