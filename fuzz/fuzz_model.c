@@ -58,6 +58,7 @@ evaluate(const struct model *m)
 static void
 load(void *data, size_t size)
 {
+    static const struct gg_model_params params;
     struct file_map map = { data, size };
     struct gguf_file file = { .maps = &map, .n_maps = 1 };
     struct model *m = NULL;
@@ -66,7 +67,7 @@ load(void *data, size_t size)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
 
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
-        model_load(&file, cpu, &m, &err) == GG_OK)
+        model_load(&file, cpu, &params, &m, &err) == GG_OK)
         evaluate(m);
     model_free(m);
     gguf_free(file.gguf);

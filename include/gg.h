@@ -159,6 +159,12 @@ struct gg_model_params {
     const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
     bool no_mmap;       /* read the file into memory instead of mapping it */
     bool lock;          /* keep it there: never swapped out; or GG_ERR_NOMEM */
+
+    /* Rotary positions; NULL and 0: as the file says. */
+    const char *rope_scaling; /* "none", "linear" or "yarn" */
+    float rope_factor;        /* by how much the context is stretched */
+    float rope_base;          /* of the frequencies' powers */
+    int32_t rope_n_ctx;       /* YaRN: the context before it was stretched */
 };
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the

@@ -81,7 +81,7 @@ load(struct gg_model *m, const char *path, const struct gg_model_params *params,
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
-        st = model_load(&m->file, dev, &m->model, err);
+        st = model_load(&m->file, dev, params, &m->model, err);
     if (st == GG_OK)
         st = vocab_load(m->file.gguf, &m->vocab, err);
     if (st == GG_OK)

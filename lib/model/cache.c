@@ -78,6 +78,7 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
     *c = (struct cache){
         .type = type,
         .n_slots = n_slots,
+        .n_ctx = n_ctx,
         .n_rows = cache_cover(n_ctx),
         .n_layer = hp->n_layer,
     };

@@ -15,6 +15,7 @@ enum {
 struct cache {
     enum ggml_type type;
     int32_t n_slots;
+    int32_t n_ctx;  /* positions a slot */
     int32_t n_rows; /* a multiple of CACHE_BLOCK */
     int32_t n_layer;
     struct ggml_tensor **k; /* a layer: d_key * n_head_kv x all rows */

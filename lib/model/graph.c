@@ -6,7 +6,7 @@
 #include "model/arch.h"
 
 enum {
-    NODES_PER_LAYER = 64,
+    NODES_PER_LAYER = 96,
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_BESIDE = 32,
 };
@@ -14,7 +14,8 @@ enum {
 size_t
 graph_max_nodes(const struct model *model, int32_t n_segments)
 {
-    size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments;
+    size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments +
+                     2 * (size_t)model->hp.n_expert_used;
 
     return a_layer * (size_t)model->hp.n_layer + (size_t)n_segments +
            NODES_BESIDE;
@@ -62,7 +63,10 @@ graph_build(struct graph *g, size_t max_nodes)
 struct ggml_tensor *
 graph_embed(struct graph *g)
 {
-    return ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
+    struct ggml_tensor *x = ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
+    float scale = g->model->hp.embd_scale;
+
+    return scale != 0 ? ggml_scale(g->ctx, x, scale) : x;
 }
 
 struct ggml_tensor *
@@ -108,20 +112,29 @@ graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head)
 }
 
 struct ggml_tensor *
-graph_rope(struct graph *g, struct ggml_tensor *x, int mode)
+graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
-    const struct model_hparams *hp = &g->model->hp;
+    const struct model_rope *r = g->model->layers[layer].rope;
+    struct ggml_tensor *divisors;
 
-    return ggml_rope_ext(g->ctx, x, g->positions, g->model->rope_freqs,
-                         hp->n_rot, mode, hp->n_ctx_train, hp->rope_base,
-                         hp->rope_scale, 0, 1, 32, 1);
+    if (!r)
+        return x;
+    divisors = r->divisors;
+    if (r->divisors_long && g->cache->n_ctx > r->params.n_ctx_orig)
+        divisors = r->divisors_long;
+    return ggml_rope_ext(g->ctx, x, g->positions, divisors, r->params.n_rot,
+                         r->params.mode, r->params.n_ctx_orig, r->params.base,
+                         r->scale, 0, r->magnitude, 32, 1);
 }
 
 /* The graph runs in the order of recording: what attention reads after this,
- * it reads from the cache. */
+ * it reads from the cache. x: d x heads x n_tokens, the heads side by side. */
 static void
-store(struct graph *g, struct ggml_tensor *cache, struct ggml_tensor *rows)
+store(struct graph *g, struct ggml_tensor *cache, struct ggml_tensor *x)
 {
+    struct ggml_tensor *rows =
+        ggml_view_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2], x->nb[2], 0);
+
     ggml_build_forward_expand(g->cgraph,
                               ggml_set_rows(g->ctx, cache, rows, g->cells));
 }
@@ -156,9 +169,11 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *k = cached(g, s, g->cache->k[layer], hp->d_key);
     struct ggml_tensor *v = cached(g, s, g->cache->v[layer], hp->d_value);
+    float scale =
+        hp->attn_scale != 0 ? hp->attn_scale : 1 / sqrtf((float)hp->d_key);
     struct ggml_tensor *r =
         ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v, s->mask,
-                            1.0f / sqrtf((float)hp->d_key), 0, 0);
+                            scale, 0, hp->attn_softcap);
 
     ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
     return r;

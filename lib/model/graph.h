@@ -49,7 +49,7 @@ graph_build(struct graph *g, size_t max_nodes);
 
 /* ---- parts, in the order in which a family uses them -------------------- */
 
-/* The embeddings of the ids. */
+/* The embeddings of the ids, scaled as hp.embd_scale says. */
 struct ggml_tensor *
 graph_embed(struct graph *g);
 
@@ -74,13 +74,13 @@ graph_linear(struct graph *g, struct ggml_tensor *x,
 struct ggml_tensor *
 graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
 
-/* Rotates neighbouring pairs of each head by its position. */
+/* Rotates each head by its position; as it is where the layer has no rope. */
 struct ggml_tensor *
-graph_rope(struct graph *g, struct ggml_tensor *x, int mode);
+graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* Writes k and v (d_key * n_head_kv x n_tokens; rows may be apart) to the
- * cache and returns softmax(q k / sqrt(d_key)) v of each head, side by side:
- * d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
+/* Writes k and v (d_key x n_head_kv x n_tokens; heads side by side, ids may be
+ * apart) to the cache and returns softmax(q k * scale) v of each head, side by
+ * side: d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
 struct ggml_tensor *
 graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                 struct ggml_tensor *k, struct ggml_tensor *v);
@@ -88,5 +88,45 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
 /* In the last layer, the rows that somebody asked for; otherwise all. */
 struct ggml_tensor *
 graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
+
+/* ---- whole blocks ------------------------------------------------------- */
+
+/* Queries, keys and values of cur, normed and rotated as the layer has it, and
+ * what they attend to, projected back. Of the last layer only the wanted rows.
+ */
+struct ggml_tensor *
+graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+enum graph_activation {
+    GRAPH_SILU,
+    GRAPH_GELU,     /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
+    GRAPH_GELU_ERF, /* exact */
+};
+
+/* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)), act being SILU
+ * or GELU; a matrix `up` of twice the rows has the gate before it. */
+struct ggml_tensor *
+graph_feed_forward(struct graph *g, const struct model_layer *layer,
+                   struct ggml_tensor *x, enum graph_activation act);
+
+enum graph_routing {
+    GRAPH_SOFTMAX,        /* over all experts */
+    GRAPH_SOFTMAX_NORMED, /* divided by the sum of those that are used */
+    GRAPH_SOFTMAX_OF_USED /* over those that are used */
+};
+
+/* The sum of the likeliest experts' answers by the router's weights (Shazeer et
+ * al. 2017); with the shared expert, where the layer has one. */
+struct ggml_tensor *
+graph_mixture(struct graph *g, const struct model_layer *layer,
+              struct ggml_tensor *x, enum graph_routing routing);
+
+/* x + hp.residual_scale * y */
+struct ggml_tensor *
+graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
+
+/* output(x), scaled and capped as the hyper-parameters say. */
+struct ggml_tensor *
+graph_logits(struct graph *g, struct ggml_tensor *x);
 
 #endif

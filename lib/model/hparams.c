@@ -13,6 +13,8 @@ enum {
     MAX_HEADS = 1 << 16,
     MAX_HEAD_LENGTH = 1 << 16,
     MAX_CTX = 1 << 28,
+    MAX_EXPERTS = 1 << 12,
+    MAX_EXPERTS_USED = 64,
     MAX_KEY = 96,
 };
 
@@ -67,6 +69,18 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
             gguf_bad_value(keys->gguf, key, keys->err, "%g is not in %g..%g",
                            (double)v, (double)min, (double)max);
     return keys->status == GG_OK ? v : min;
+}
+
+bool
+model_key_bool(struct model_keys *keys, const char *name, bool other)
+{
+    char key[MAX_KEY];
+    bool v = other;
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_opt_bool(keys->gguf, full_key(keys, name, key), &v, keys->err);
+    return v;
 }
 
 static void
@@ -127,44 +141,73 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
     hp->window = model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, 0);
 }
 
-/* YaRN and its kin bend the frequencies; read as if they were linear, a model
- * would speak nonsense without a word of warning. */
-static bool
-scaling_is_linear(struct model_keys *keys)
+void
+model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
+                   bool required)
 {
+    hp->n_expert = model_key_int(keys, "expert_count", required, MAX_EXPERTS,
+                                 required ? -1 : 0);
+    if (hp->n_expert == 0)
+        return;
+    hp->n_expert_used =
+        model_key_int(keys, "expert_used_count", 1, MAX_EXPERTS_USED, 0);
+    if (hp->n_expert_used > hp->n_expert)
+        complain(keys, "expert_used_count", "exceeds expert_count",
+                 hp->n_expert_used, hp->n_expert);
+    hp->n_ff_expert =
+        model_key_int(keys, "expert_feed_forward_length", 1, MAX_FF, hp->n_ff);
+    hp->n_ff_shared = model_key_int(keys, "expert_shared_feed_forward_length",
+                                    1, MAX_FF, hp->n_ff);
+}
+
+static enum rope_scaling
+read_scaling(struct model_keys *keys)
+{
+    static const char *const names[] = { "none", "linear", "yarn", "longrope" };
     struct gguf_str type = { "linear", 6 };
     char key[MAX_KEY], shown[64];
-    bool linear, none;
 
     if (keys->status != GG_OK)
-        return false;
+        return ROPE_NONE;
     keys->status = gguf_opt_str(
         keys->gguf, full_key(keys, "rope.scaling.type", key), &type, keys->err);
-    linear = type.n == 6 && !memcmp(type.s, "linear", 6);
-    none = type.n == 4 && !memcmp(type.s, "none", 4);
-    if (keys->status == GG_OK && !linear && !none) {
+    for (int i = 0; i < 4; i++)
+        if (type.n == strlen(names[i]) && !memcmp(type.s, names[i], type.n))
+            return (enum rope_scaling)i;
+    if (keys->status == GG_OK) {
         escape_bytes(shown, sizeof(shown), type.s, type.n);
         gguf_bad_value(keys->gguf, key, keys->err,
-                       "%s is neither none nor linear", shown);
+                       "%s is none of none, linear, yarn, longrope", shown);
         keys->status = GG_ERR_UNSUPPORTED;
     }
-    return linear;
+    return ROPE_NONE;
 }
 
 void
-model_keys_rope(struct model_keys *keys, struct model_hparams *hp)
+model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
 {
+    struct rope_params *r = &hp->rope;
     float factor;
 
-    hp->n_rot =
+    r->mode = mode;
+    r->n_rot =
         model_key_int(keys, "rope.dimension_count", 1, hp->d_key, hp->d_key);
-    if (hp->n_rot % 2)
-        complain(keys, "rope.dimension_count", "is odd, of", hp->n_rot,
+    if (r->n_rot % 2)
+        complain(keys, "rope.dimension_count", "is odd, of", r->n_rot,
                  hp->d_key);
-    hp->rope_base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
+    r->base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
+    r->scaling = read_scaling(keys);
     factor = model_key_float(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
-    factor = model_key_float(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
-    hp->rope_scale = scaling_is_linear(keys) ? 1 / factor : 1;
+    r->factor =
+        model_key_float(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
+    r->magnitude =
+        model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
+    r->n_ctx_orig = model_key_int(keys, "rope.scaling.original_context_length",
+                                  1, MAX_CTX, hp->n_ctx_train);
+    r->beta_fast =
+        model_key_float(keys, "rope.scaling.yarn_beta_fast", 1e-3f, 1e6f, 32);
+    r->beta_slow =
+        model_key_float(keys, "rope.scaling.yarn_beta_slow", 1e-3f, 1e6f, 1);
 }
 
 enum gg_status

@@ -2,9 +2,30 @@
 #ifndef MODEL_HPARAMS_H
 #define MODEL_HPARAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "gguf/reader.h"
+
+enum rope_scaling {
+    ROPE_NONE,
+    ROPE_LINEAR, /* positions are divided by the factor */
+    ROPE_YARN,   /* slow frequencies are divided by it (Peng et al. 2023) */
+    ROPE_LONG,   /* the file has divisors for long and short contexts */
+};
+
+/* Rotary positions (Su et al. 2021). */
+struct rope_params {
+    int mode;      /* GGML_ROPE_TYPE_NORMAL or GGML_ROPE_TYPE_NEOX */
+    int32_t n_rot; /* of d_key, how many are rotated; even; 0: none */
+    float base;
+    enum rope_scaling scaling;
+    float factor;       /* of linear and YaRN */
+    float magnitude;    /* multiplies the rotated; 0: as the scaling has it */
+    int32_t n_ctx_orig; /* positions that it was trained for unscaled */
+    float beta_fast, beta_slow; /* YaRN's ramp, in turns */
+    bool exact_ramp;            /* its ends are not rounded to whole pairs */
+};
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
  * consistent with the others; that the tensors have these shapes is checked
@@ -19,12 +40,28 @@ struct model_hparams {
     int32_t n_head_kv; /* of keys and values; divides n_head */
     int32_t d_key;     /* length of a head's query and key */
     int32_t d_value;   /* length of a head's value */
-    int32_t n_rot;     /* of d_key, how many are rotated; even; 0: none */
-    float rope_base;
-    float rope_scale; /* positions are multiplied by it */
-    float eps;        /* of the norms */
-    int32_t window;   /* keys that an id of a windowed layer sees, its own
-                         among them; 0: no layer is windowed */
+    float eps;         /* of the norms */
+    int32_t window; /* keys that an id of a windowed layer sees, its own among
+                       them; 0: no layer is windowed */
+
+    /* Mixtures of experts; n_expert 0: there is none. */
+    int32_t n_expert, n_expert_used;
+    int32_t n_ff_expert; /* length of an expert's feed-forward vector */
+    int32_t n_ff_shared; /* of the expert that all ids use */
+
+    /* Scales and caps; 0: none. */
+    float embd_scale;     /* multiplies the embedding */
+    float residual_scale; /* multiplies what a layer adds */
+    float attn_scale;     /* multiplies q k; else 1 / sqrt(d_key) */
+    float attn_softcap;   /* c: q k becomes c tanh(q k / c) */
+    float logit_scale;    /* multiplies the logits */
+    float logit_softcap;
+
+    struct rope_params rope;
+    float rope_base_local; /* of windowed layers; 0: the same */
+
+    bool learned_positions; /* a table of them */
+    bool sequential;        /* GPT-NeoX: the blocks follow each other */
 };
 
 /* Reads values of one file; keys begin with the architecture's name. The
@@ -46,6 +83,9 @@ float
 model_key_float(struct model_keys *keys, const char *name, float min, float max,
                 float other);
 
+bool
+model_key_bool(struct model_keys *keys, const char *name, bool other);
+
 /* What every family has: lengths, counts, heads (n_head_kv, d_key, d_value
  * default as is the custom). n_vocab comes from the embedding's shape. */
 void
@@ -55,9 +95,15 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp);
 void
 model_keys_window(struct model_keys *keys, struct model_hparams *hp);
 
-/* Rotary embedding: dimension, base, linear scaling. */
+/* Rotary positions of that mode. */
 void
-model_keys_rope(struct model_keys *keys, struct model_hparams *hp);
+model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
+
+/* The numbers of experts, and the length of one's vector, which is n_ff where
+ * the file does not say. Without `required` a file may have none. */
+void
+model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
+                   bool required);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

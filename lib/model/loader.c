@@ -31,23 +31,34 @@ show_shape(char *buf, const struct gguf_tensor *t)
                          t->ne[i]);
 }
 
-/* n_out 0: a vector. */
+/* What the family expects of a tensor. */
+struct want {
+    int64_t ne[3]; /* 1: there is no such dimension */
+    bool f32;      /* and no other type */
+    enum model_need need;
+};
+
 static bool
-has_shape(const struct gguf_tensor *t, int64_t n_in, int64_t n_out)
+has_shape(const struct gguf_tensor *t, const struct want *w)
 {
-    return t->ne[0] == n_in && t->ne[1] == (n_out ? n_out : 1) &&
-           t->ne[2] == 1 && t->ne[3] == 1;
+    return t->ne[0] == w->ne[0] && t->ne[1] == w->ne[1] &&
+           t->ne[2] == w->ne[2] && t->ne[3] == 1;
 }
 
 static void
-bad_shape(struct model_loader *l, const struct gguf_tensor *t, int64_t n_in,
-          int64_t n_out)
+bad_shape(struct model_loader *l, const struct gguf_tensor *t,
+          const struct want *w)
 {
+    struct gguf_tensor wanted = { .n_dims = 1 };
     char is[MAX_SHAPE], not [MAX_SHAPE];
 
+    for (int i = 0; i < 3; i++) {
+        wanted.ne[i] = w->ne[i];
+        if (w->ne[i] > 1)
+            wanted.n_dims = i + 1;
+    }
     show_shape(is, t);
-    snprintf(not, sizeof(not ), n_out ? "%" PRId64 " x %" PRId64 : "%" PRId64,
-             n_in, n_out);
+    show_shape(not, &wanted);
     l->status = gguf_bad_value(l->gguf, t->name, l->err, "shape is %s, not %s",
                                is, not );
 }
@@ -61,26 +72,28 @@ bad_type(struct model_loader *l, const struct gguf_tensor *t, const char *why)
 }
 
 static struct ggml_tensor *
-find(struct model_loader *l, const char *name, int64_t n_in, int64_t n_out,
-     enum model_need need)
+find(struct model_loader *l, const char *name, const char *suffix,
+     struct want want)
 {
+    char full[GGML_MAX_NAME];
     const struct gguf_tensor *t;
     struct ggml_tensor *r;
 
     if (l->status != GG_OK)
         return NULL;
-    t = gguf_tensor_named(l->gguf, name);
+    full_name(l, name, suffix, full);
+    t = gguf_tensor_named(l->gguf, full);
     if (!t) {
-        if (need == MODEL_REQUIRED)
-            l->status = gguf_bad_value(l->gguf, name, l->err,
+        if (want.need == MODEL_REQUIRED)
+            l->status = gguf_bad_value(l->gguf, full, l->err,
                                        "the file has no such tensor");
         return NULL;
     }
-    if (!has_shape(t, n_in, n_out)) {
-        bad_shape(l, t, n_in, n_out);
+    if (!has_shape(t, &want)) {
+        bad_shape(l, t, &want);
         return NULL;
     }
-    if (n_out == 0 && t->type != GGML_TYPE_F32) {
+    if (want.f32 && t->type != GGML_TYPE_F32) {
         bad_type(l, t, "not f32");
         return NULL;
     }
@@ -88,7 +101,7 @@ find(struct model_loader *l, const char *name, int64_t n_in, int64_t n_out,
     if (!r)
         l->status = error_nomem(l->err);
     else
-        ggml_set_name(r, name);
+        ggml_set_name(r, full);
     return r;
 }
 
@@ -109,40 +122,36 @@ struct ggml_tensor *
 model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need need)
 {
-    char full[GGML_MAX_NAME];
+    struct want want = { { n_in, n_out, 1 }, false, need };
 
-    full_name(l, name, "weight", full);
-    return usable(l, find(l, full, n_in, n_out, need), probe_mul_mat);
+    return usable(l, find(l, name, "weight", want), probe_mul_mat);
 }
 
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows)
 {
-    char full[GGML_MAX_NAME];
+    struct want want = { { n, n_rows, 1 }, false, MODEL_REQUIRED };
 
-    full_name(l, name, "weight", full);
-    return usable(l, find(l, full, n, n_rows, MODEL_REQUIRED), probe_get_rows);
+    return usable(l, find(l, name, "weight", want), probe_get_rows);
 }
 
 struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
                   enum model_need need)
 {
-    char full[GGML_MAX_NAME];
+    struct want want = { { n, 1, 1 }, true, need };
 
-    full_name(l, name, "weight", full);
-    return find(l, full, n, 0, need);
+    return find(l, name, "weight", want);
 }
 
 static struct ggml_tensor *
 find_bias(struct model_loader *l, const char *name, int64_t n,
           enum model_need need)
 {
-    char full[GGML_MAX_NAME];
+    struct want want = { { n, 1, 1 }, true, need };
 
-    full_name(l, name, "bias", full);
-    return find(l, full, n, 0, need);
+    return find(l, name, "bias", want);
 }
 
 struct model_linear
@@ -163,6 +172,52 @@ model_find_norm(struct model_loader *l, const char *name, int64_t n,
         model_find_vector(l, name, n, MODEL_REQUIRED),
         find_bias(l, name, n, bias),
     };
+}
+
+struct model_norm
+model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
+                        enum model_need bias)
+{
+    struct model_norm norm = {
+        model_find_vector(l, name, n, MODEL_OPTIONAL),
+        NULL,
+    };
+
+    if (norm.weight)
+        norm.bias = find_bias(l, name, n, bias);
+    return norm;
+}
+
+void
+model_find_attention(struct model_loader *l, struct model_layer *layer,
+                     enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    int64_t e = hp->n_embd, q = (int64_t)hp->n_head * hp->d_key;
+    int64_t kv = (int64_t)hp->n_head_kv * hp->d_key;
+
+    layer->attn_qkv.weight =
+        model_find_matrix(l, ".attn_qkv", e, q + 2 * kv, MODEL_OPTIONAL);
+    if (layer->attn_qkv.weight) {
+        layer->attn_qkv.bias = find_bias(l, ".attn_qkv", q + 2 * kv, bias);
+    } else {
+        layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
+        layer->attn_k = model_find_linear(l, ".attn_k", e, kv, bias);
+        layer->attn_v = model_find_linear(l, ".attn_v", e, kv, bias);
+    }
+    layer->attn_output = model_find_linear(l, ".attn_output", q, e, bias);
+}
+
+void
+model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
+                        bool gated, enum model_need bias)
+{
+    int64_t e = l->model->hp.n_embd, n_ff = l->model->hp.n_ff;
+
+    if (gated)
+        layer->ffn_gate = model_find_linear(l, ".ffn_gate", e, n_ff, bias);
+    layer->ffn_up = model_find_linear(l, ".ffn_up", e, n_ff, bias);
+    layer->ffn_down = model_find_linear(l, ".ffn_down", n_ff, e, bias);
 }
 
 struct model_linear

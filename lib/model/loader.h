@@ -29,6 +29,11 @@ model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
 struct model_linear
 model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need bias);
+/* n_expert matrices in one tensor, ".ffn_up_exps"; their biases n_out x
+ * n_expert. */
+struct model_experts
+model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
+                   int64_t n_out, enum model_need bias);
 /* F32, n values. */
 struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
@@ -37,10 +42,30 @@ struct model_norm
 model_find_norm(struct model_loader *l, const char *name, int64_t n,
                 enum model_need bias);
 
+/* The same, empty where the file has none. */
+struct model_norm
+model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
+                        enum model_need bias);
+
 /* One row for each of n_rows ids. */
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows);
+/* ---- what most families have, of the current layer ---------------------- */
+
+/* attn_qkv, where the file has it, or attn_q, attn_k, attn_v; attn_output. */
+void
+model_find_attention(struct model_loader *l, struct model_layer *layer,
+                     enum model_need bias);
+/* ffn_up, ffn_down, and ffn_gate if `gated`. */
+void
+model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
+                        bool gated, enum model_need bias);
+/* The router and the experts. */
+void
+model_find_mixture(struct model_loader *l, struct model_layer *layer,
+                   enum model_need bias);
+
 /* The output's weight; without one in the file, the embedding's. */
 struct model_linear
 model_find_output(struct model_loader *l);

@@ -4,6 +4,7 @@
 #include "core/mem.h"
 #include "model/place.h"
 #include "model/probe.h"
+#include "model/rope.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -13,7 +14,7 @@ static enum gg_status
 choose_arch(const struct gguf_context *gguf, struct model *m,
             struct gg_error *err)
 {
-    char name[64], known[128];
+    char name[64], known[256];
     enum gg_status st = model_key_architecture(gguf, name, sizeof(name), err);
 
     if (st != GG_OK)
@@ -44,6 +45,27 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     return keys.status;
 }
 
+static void
+find_tensors(struct model_loader *l)
+{
+    struct model *m = l->model;
+    const struct model_hparams *hp = &m->hp;
+
+    m->token_embd = model_find_table(l, "token_embd", hp->n_embd, hp->n_vocab);
+    if (hp->learned_positions)
+        m->position_embd =
+            model_find_table(l, "position_embd", hp->n_embd, hp->n_ctx_train);
+    if (hp->rope.n_rot > 0)
+        rope_find(l, &hp->rope, &m->rope);
+    if (hp->rope_base_local > 0)
+        rope_plain(&hp->rope, hp->rope_base_local, &m->rope_local);
+    for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
+        m->arch->layer(l, &m->layers[l->layer]);
+    m->output_norm =
+        model_find_norm(l, "output_norm", hp->n_embd, m->arch->norm_bias);
+    m->output = model_find_output(l);
+}
+
 static enum gg_status
 find_weights(const struct gguf_context *gguf, struct model *m,
              struct gg_error *err)
@@ -58,7 +80,7 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     m->ctx = ggml_init(params);
     l.scratch = probe_scratch();
     if (m->layers && m->ctx && l.scratch)
-        m->arch->weights(&l, m);
+        find_tensors(&l);
     else
         l.status = error_nomem(err);
     ggml_free(l.scratch);
@@ -67,7 +89,8 @@ find_weights(const struct gguf_context *gguf, struct model *m,
 
 enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
-           struct model **out, struct gg_error *err)
+           const struct gg_model_params *params, struct model **out,
+           struct gg_error *err)
 {
     const struct gguf_context *gguf = file->gguf;
     struct model *m = mem_zalloc(sizeof(*m));
@@ -80,9 +103,13 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     if (st == GG_OK)
         st = read_hparams(gguf, m, err);
     if (st == GG_OK)
+        st = rope_override(&m->hp.rope, params, err);
+    if (st == GG_OK)
         st = find_weights(gguf, m, err);
     if (st == GG_OK)
         st = model_place_weights(file, m, err);
+    if (st == GG_OK)
+        st = rope_make(m, err);
     if (st == GG_OK)
         *out = m;
     else
@@ -96,7 +123,9 @@ model_free(struct model *model)
     if (!model)
         return;
     model_free_weights(model);
+    ggml_backend_buffer_free(model->made);
     ggml_free(model->ctx);
+    ggml_free(model->made_ctx);
     mem_free(model->layers);
     mem_free(model);
 }

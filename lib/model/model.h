@@ -17,16 +17,44 @@ struct model_norm {
     struct ggml_tensor *weight, *bias;
 };
 
+/* Experts' matrices, one behind the other. weight: n_in x n_out x n_expert;
+ * bias: n_out x n_expert, or NULL. */
+struct model_experts {
+    struct ggml_tensor *weight, *bias;
+};
+
+/* Rotary positions as the layers apply them. */
+struct model_rope {
+    struct rope_params params;
+    float scale;                       /* positions are multiplied by it */
+    float magnitude;                   /* and the rotated by this */
+    struct ggml_tensor *divisors;      /* of each pair's angle; or NULL */
+    struct ggml_tensor *divisors_long; /* where the context is longer than
+                                          n_ctx_orig; or NULL: the same */
+};
+
 /* One transformer block. A family uses what it has, and leaves the rest NULL.
  */
 struct model_layer {
     bool windowed; /* attention sees the last hp.window keys only */
-    struct model_norm attn_norm;
+    const struct model_rope *rope; /* NULL: queries and keys do not turn */
+
+    struct model_norm attn_norm, attn_norm_2;
     struct model_linear attn_qkv; /* queries, keys, values in one; or */
     struct model_linear attn_q, attn_k, attn_v;
+    struct model_norm attn_q_norm, attn_k_norm; /* of a head, or of all */
+    struct ggml_tensor *attn_sinks; /* a logit a head that no key stands for */
     struct model_linear attn_output;
+    struct model_norm attn_post_norm;
+
     struct model_norm ffn_norm;
     struct model_linear ffn_gate, ffn_up, ffn_down;
+    struct model_norm ffn_post_norm;
+
+    struct model_linear router; /* n_embd x n_expert */
+    struct model_experts experts_gate, experts_up, experts_down;
+    struct model_linear shared_router; /* n_embd x 1 */
+    struct model_linear shared_gate, shared_up, shared_down;
 };
 
 struct model_arch;
@@ -37,7 +65,8 @@ struct model {
     struct model_hparams hp;
     struct ggml_tensor *token_embd;    /* n_embd x n_vocab */
     struct ggml_tensor *position_embd; /* n_embd x n_ctx_train; or NULL */
-    struct ggml_tensor *rope_freqs;    /* divisors of frequencies; or NULL */
+    struct model_rope rope;            /* of most layers */
+    struct model_rope rope_local;      /* of windowed ones, where they differ */
     struct model_layer *layers;        /* hp.n_layer */
     struct model_norm output_norm;
     struct model_linear output; /* may share token_embd */
@@ -45,7 +74,9 @@ struct model {
     ggml_backend_dev_t device;      /* that holds the weights and computes */
     ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
     size_t n_buffers;
-    struct ggml_context *ctx; /* of the tensors above */
+    struct ggml_context *ctx;      /* of the tensors above */
+    struct ggml_context *made_ctx; /* of tensors that no file has */
+    ggml_backend_buffer_t made;    /* and their buffer */
 };
 
 /* Takes the weights out of the parsed file, with all its shards: they stay in
@@ -53,7 +84,8 @@ struct model {
  * otherwise. The file must outlive the model. */
 enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
-           struct model **out, struct gg_error *err);
+           const struct gg_model_params *params, struct model **out,
+           struct gg_error *err);
 
 /* Takes NULL. */
 void

@@ -13,6 +13,11 @@ bool
 probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
               struct ggml_tensor *weight);
 
+/* True if it multiplies them by matrices that ids choose of `weights`. */
+bool
+probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                 struct ggml_tensor *weights);
+
 /* True if it looks up rows of it. */
 bool
 probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,

@@ -74,7 +74,7 @@ SPOIL(zero_base, gguf_set_val_f32(g, "llama.rope.freq_base", 0))
 SPOIL(odd_rot, gguf_set_val_u32(g, "llama.rope.dimension_count", 7))
 SPOIL(long_rot, gguf_set_val_u32(g, "llama.rope.dimension_count", 18))
 SPOIL(zero_factor, gguf_set_val_f32(g, "llama.rope.scaling.factor", 0))
-SPOIL(yarn, gguf_set_val_str(g, "llama.rope.scaling.type", "yarn"))
+SPOIL(strange_scaling, gguf_set_val_str(g, "llama.rope.scaling.type", "su"))
 SPOIL(long_key, gguf_set_val_u32(g, "llama.attention.key_length", 32))
 SPOIL(family, gguf_set_val_str(g, "general.architecture", "mamba\033[1m"))
 SPOIL(alignment_8, gguf_set_val_u32(g, "general.alignment", 8))
@@ -115,9 +115,9 @@ check_metadata(void)
         { odd_rot, "dimension_count", "7" },
         { long_rot, "dimension_count", "18" },
         { zero_factor, "factor", "0" },
-        { yarn, "rope.scaling.type", "yarn" },
+        { strange_scaling, "rope.scaling.type", "su is none of" },
         { long_key, "", "" },
-        { family, "mamba\\x1b", "gpt2, llama" },
+        { family, "mamba\\x1b", "gpt2, " },
         { no_family, "general.architecture", "" },
         { no_vocab, "tokenizer.ggml.tokens", "" },
     };

@@ -1,0 +1,137 @@
+/* blocks.c - attention and feed-forward blocks that families share */
+#include "model/graph.h"
+
+/* ---- attention ---------------------------------------------------------- */
+
+/* Queries, keys and values: d_key x heads x n_tokens. */
+struct heads {
+    struct ggml_tensor *q, *k, *v;
+};
+
+/* Part of a product whose rows hold queries, keys and values side by side. */
+static struct ggml_tensor *
+part(struct graph *g, struct ggml_tensor *qkv, int32_t n_head, int32_t before)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    size_t head = (size_t)hp->d_key * qkv->nb[0];
+
+    return ggml_view_3d(g->ctx, qkv, hp->d_key, n_head, g->n_tokens, head,
+                        qkv->nb[1], (size_t)before * head);
+}
+
+static struct heads
+project(struct graph *g, const struct model_layer *layer,
+        struct ggml_tensor *cur)
+{
+    const struct model_hparams *hp = &g->model->hp;
+    struct ggml_tensor *qkv;
+    struct heads h;
+
+    if (layer->attn_qkv.weight) {
+        qkv = graph_linear(g, cur, &layer->attn_qkv);
+        h.q = part(g, qkv, hp->n_head, 0);
+        h.k = part(g, qkv, hp->n_head_kv, hp->n_head);
+        h.v = part(g, qkv, hp->n_head_kv, hp->n_head + hp->n_head_kv);
+        return h;
+    }
+    h.q = graph_linear(g, cur, &layer->attn_q);
+    h.k = graph_linear(g, cur, &layer->attn_k);
+    h.v = graph_linear(g, cur, &layer->attn_v);
+    h.q = graph_heads(g, h.q, hp->d_key, hp->n_head);
+    h.k = graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
+    h.v = graph_heads(g, h.v, hp->d_value, hp->n_head_kv);
+    return h;
+}
+
+/* A norm is as long as a head, or as all heads together. */
+static struct ggml_tensor *
+norm_heads(struct graph *g, struct ggml_tensor *x,
+           const struct model_norm *norm)
+{
+    int64_t d = x->ne[0], n = x->ne[1];
+
+    if (!norm->weight)
+        return x;
+    if (norm->weight->ne[0] == d)
+        return graph_rms_norm(g, x, norm);
+    x = ggml_reshape_2d(g->ctx, x, d * n, g->n_tokens);
+    x = graph_rms_norm(g, x, norm);
+    return ggml_reshape_3d(g->ctx, x, d, n, g->n_tokens);
+}
+
+struct ggml_tensor *
+graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct heads h = project(g, l, cur);
+
+    h.q = graph_rope(g, layer, norm_heads(g, h.q, &l->attn_q_norm));
+    h.k = graph_rope(g, layer, norm_heads(g, h.k, &l->attn_k_norm));
+    cur = graph_attention(g, layer, h.q, h.k, h.v);
+    return graph_linear(g, graph_wanted(g, layer, cur), &l->attn_output);
+}
+
+/* ---- feed-forward ------------------------------------------------------- */
+
+static struct ggml_tensor *
+activate(struct graph *g, struct ggml_tensor *x, enum graph_activation act)
+{
+    switch (act) {
+    case GRAPH_SILU:
+        return ggml_silu(g->ctx, x);
+    case GRAPH_GELU:
+        return ggml_gelu(g->ctx, x);
+    default:
+        return ggml_gelu_erf(g->ctx, x);
+    }
+}
+
+/* act(gate) * up */
+static struct ggml_tensor *
+gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
+      enum graph_activation act)
+{
+    if (act == GRAPH_SILU)
+        return ggml_swiglu_split(g->ctx, gate, up);
+    return ggml_geglu_split(g->ctx, gate, up);
+}
+
+struct ggml_tensor *
+graph_feed_forward(struct graph *g, const struct model_layer *layer,
+                   struct ggml_tensor *x, enum graph_activation act)
+{
+    struct ggml_tensor *up = graph_linear(g, x, &layer->ffn_up);
+
+    if (layer->ffn_gate.weight)
+        up = gated(g, graph_linear(g, x, &layer->ffn_gate), up, act);
+    else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
+        up = ggml_swiglu(g->ctx, up);
+    else
+        up = activate(g, up, act);
+    return graph_linear(g, up, &layer->ffn_down);
+}
+
+/* ---- beside the layers -------------------------------------------------- */
+
+struct ggml_tensor *
+graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
+{
+    float scale = g->model->hp.residual_scale;
+
+    return ggml_add(g->ctx, x, scale != 0 ? ggml_scale(g->ctx, y, scale) : y);
+}
+
+struct ggml_tensor *
+graph_logits(struct graph *g, struct ggml_tensor *x)
+{
+    const struct model_hparams *hp = &g->model->hp;
+
+    x = graph_linear(g, x, &g->model->output);
+    if (hp->logit_scale != 0)
+        x = ggml_scale(g->ctx, x, hp->logit_scale);
+    if (hp->logit_softcap != 0) {
+        x = ggml_tanh(g->ctx, ggml_scale(g->ctx, x, 1 / hp->logit_softcap));
+        x = ggml_scale(g->ctx, x, hp->logit_softcap);
+    }
+    return x;
+}

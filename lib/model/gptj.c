@@ -1,0 +1,46 @@
+/* gptj.c - GPT-J: attention and feed-forward side by side
+ *
+ * x = embed(ids)
+ * x = x + attention(c) + down(gelu(up(c))), c = norm(x)     in each layer
+ * logits = output(norm(x)) + bias */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    hp->eps =
+        model_key_float(keys, "attention.layer_norm_epsilon", 0, 0.1f, -1);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->rope = &l->model->rope;
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_REQUIRED);
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, false, MODEL_REQUIRED);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = graph_embed(g), *c, *a, *f;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer *layer = &m->layers[i];
+
+        c = graph_layer_norm(g, x, &layer->attn_norm);
+        a = graph_self_attention(g, i, c);
+        f = graph_feed_forward(g, layer, graph_wanted(g, i, c), GRAPH_GELU);
+        x = ggml_add(g->ctx, graph_wanted(g, i, x), ggml_add(g->ctx, a, f));
+    }
+    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_gptj = {
+    "gptj", MODEL_REQUIRED, hparams, layer_weights, graph,
+};

@@ -1,0 +1,56 @@
+/* gptneox.c - GPT-NeoX and Pythia: two norms, side by side or one after the
+ * other
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x)) + down(gelu(up(norm'(x))))     in each layer
+ * logits = output(norm(x))
+ *
+ * Without use_parallel_residual the second norm reads what attention added
+ * to. */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->eps =
+        model_key_float(keys, "attention.layer_norm_epsilon", 0, 0.1f, -1);
+    hp->sequential = !model_key_bool(keys, "use_parallel_residual", true);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->rope = &l->model->rope;
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_REQUIRED);
+    model_find_attention(l, layer, MODEL_REQUIRED);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_REQUIRED);
+    model_find_feed_forward(l, layer, false, MODEL_REQUIRED);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = graph_embed(g), *a, *f;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer *layer = &m->layers[i];
+
+        a = graph_layer_norm(g, x, &layer->attn_norm);
+        a = graph_self_attention(g, i, a);
+        x = graph_wanted(g, i, x);
+        a = ggml_add(g->ctx, x, a);
+        f = m->hp.sequential ? a : x;
+        f = graph_layer_norm(g, f, &layer->ffn_norm);
+        f = graph_feed_forward(g, layer, f, GRAPH_GELU_ERF);
+        x = ggml_add(g->ctx, a, f);
+    }
+    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_gptneox = {
+    "gptneox", MODEL_REQUIRED, hparams, layer_weights, graph,
+};

@@ -1,0 +1,54 @@
+/* granite.c - Granite: LLaMA with a scale at every seam
+ *
+ * x = s_e embed(ids)
+ * x = x + s_r attention(norm(x))       softmax(s_a q k), not 1 / sqrt(d)
+ * x = x + s_r down(silu(gate(c)) * up(c)), c = norm(x)     in each layer
+ * logits = output(norm(x)) / s_l */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    hp->eps =
+        model_key_float(keys, "attention.layer_norm_rms_epsilon", 0, 0.1f, -1);
+    hp->embd_scale = model_key_float(keys, "embedding_scale", 0, 1e6f, -1);
+    hp->residual_scale = model_key_float(keys, "residual_scale", 0, 1e6f, -1);
+    hp->attn_scale = model_key_float(keys, "attention.scale", 0, 1e6f, -1);
+    hp->logit_scale = 1 / model_key_float(keys, "logit_scale", 1e-6f, 1e6f, -1);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->rope = &l->model->rope;
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
+    model_find_attention(l, layer, MODEL_OPTIONAL);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = graph_embed(g), *cur;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer *layer = &m->layers[i];
+
+        cur = graph_rms_norm(g, x, &layer->attn_norm);
+        cur = graph_self_attention(g, i, cur);
+        x = graph_add(g, graph_wanted(g, i, x), cur);
+        cur = graph_rms_norm(g, x, &layer->ffn_norm);
+        cur = graph_feed_forward(g, layer, cur, GRAPH_SILU);
+        x = graph_add(g, x, cur);
+    }
+    return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_granite = {
+    "granite", MODEL_OPTIONAL, hparams, layer_weights, graph,
+};

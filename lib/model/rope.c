@@ -1,0 +1,168 @@
+/* rope.c - rotary positions: what the scaling of a long context changes
+ *
+ * Pair i of a head turns by position * base^(-2i / n_rot). Linear scaling
+ * divides the position; the others divide each pair's angle by a number of its
+ * own, which a file gives (Llama 3, Phi 3) or YaRN's formula does. */
+#include "model/rope.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+/* The pair, not a whole number, that makes `turns` in n_ctx_orig positions. */
+static double
+pair_of(const struct rope_params *p, double turns)
+{
+    const double two_pi = 6.283185307179586;
+
+    return (double)p->n_rot * log((double)p->n_ctx_orig / (turns * two_pi)) /
+           (2 * log((double)p->base));
+}
+
+double
+rope_yarn_divisor(const struct rope_params *p, int32_t i)
+{
+    double low = pair_of(p, (double)p->beta_fast);
+    double high = pair_of(p, (double)p->beta_slow), ramp;
+
+    if (!p->exact_ramp) {
+        low = floor(low);
+        high = ceil(high);
+    }
+    low = fmax(low, 0);
+    high = fmin(high, (double)p->n_rot - 1);
+    ramp = ((double)i - low) / fmax(high - low, 0.001);
+    ramp = fmin(fmax(ramp, 0), 1); /* 0: as trained, 1: divided */
+    return 1 / ((1 - ramp) + ramp / (double)p->factor);
+}
+
+/* Yarn: temperature of the softmax; long: Ding et al. 2024. */
+static float
+magnitude_of(const struct rope_params *p, int32_t n_ctx_train)
+{
+    double m = p->magnitude > 0 ? (double)p->magnitude : 1;
+    double ratio = (double)n_ctx_train / p->n_ctx_orig;
+
+    if (p->scaling == ROPE_YARN && p->factor > 1)
+        m *= 1 + 0.1 * log((double)p->factor);
+    if (p->scaling == ROPE_LONG && p->magnitude <= 0 && ratio > 1)
+        m = sqrt(1 + log(ratio) / log((double)p->n_ctx_orig));
+    return (float)m;
+}
+
+void
+rope_plain(const struct rope_params *params, float base,
+           struct model_rope *rope)
+{
+    *rope = (struct model_rope){ *params, 1, 1, NULL, NULL };
+    rope->params.base = base;
+    rope->params.scaling = ROPE_NONE;
+}
+
+/* A tensor for what the formula gives. */
+static struct ggml_tensor *
+new_divisors(struct model_loader *l, int32_t n)
+{
+    struct ggml_init_params params = {
+        .mem_size = ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+    struct model *m = l->model;
+    struct ggml_tensor *t;
+
+    if (l->status != GG_OK)
+        return NULL;
+    m->made_ctx = ggml_init(params);
+    t = m->made_ctx ? ggml_new_tensor_1d(m->made_ctx, GGML_TYPE_F32, n) : NULL;
+    if (t)
+        ggml_set_name(t, "rope_divisors");
+    else
+        l->status = error_nomem(l->err);
+    return t;
+}
+
+void
+rope_find(struct model_loader *l, const struct rope_params *params,
+          struct model_rope *rope)
+{
+    int64_t pairs = params->n_rot / 2;
+    enum model_need need = MODEL_OPTIONAL;
+
+    rope_plain(params, params->base, rope);
+    rope->params = *params;
+    rope->magnitude = magnitude_of(params, l->model->hp.n_ctx_train);
+    if (params->scaling == ROPE_LINEAR)
+        rope->scale = 1 / params->factor;
+    if (params->scaling == ROPE_YARN) {
+        rope->divisors = new_divisors(l, params->n_rot / 2);
+        return;
+    }
+    rope->divisors = model_find_vector(l, "rope_freqs", pairs, need);
+    if (params->scaling != ROPE_LONG)
+        return;
+    need = MODEL_REQUIRED;
+    rope->divisors = model_find_vector(l, "rope_factors_short", pairs, need);
+    rope->divisors_long =
+        model_find_vector(l, "rope_factors_long", pairs, need);
+}
+
+enum gg_status
+rope_make(struct model *m, struct gg_error *err)
+{
+    struct rope_params *p = &m->rope.params;
+    size_t n = (size_t)p->n_rot / 2;
+    float *x;
+
+    if (!m->made_ctx)
+        return GG_OK;
+    x = mem_array(n, sizeof(*x));
+    m->made = ggml_backend_alloc_ctx_tensors_from_buft(
+        m->made_ctx, ggml_backend_dev_buffer_type(m->device));
+    if (x && m->made) {
+        for (size_t i = 0; i < n; i++)
+            x[i] = (float)rope_yarn_divisor(p, (int32_t)i);
+        ggml_backend_tensor_set(m->rope.divisors, x, 0, n * sizeof(*x));
+    }
+    mem_free(x);
+    return x && m->made ? GG_OK : error_nomem(err);
+}
+
+enum gg_status
+rope_override(struct rope_params *rope, const struct gg_model_params *params,
+              struct gg_error *err)
+{
+    const struct gg_model_params *p = params;
+    static const char *const names[] = { "none", "linear", "yarn" };
+    int scaling = -1;
+
+    if (!p->rope_scaling && p->rope_factor == 0 && p->rope_base == 0 &&
+        p->rope_n_ctx == 0)
+        return GG_OK;
+    if (rope->n_rot == 0)
+        return error_set(err, GG_ERR_ARG, "the model has no rotary positions");
+    for (int i = 0; p->rope_scaling && i < 3; i++)
+        if (!strcmp(p->rope_scaling, names[i]))
+            scaling = i;
+    if (p->rope_scaling && scaling < 0)
+        return error_set(err, GG_ERR_ARG,
+                         "RoPE scaling is none, linear or yarn");
+    if (p->rope_factor != 0 &&
+        !(p->rope_factor >= 1e-6f && p->rope_factor <= 1e6f))
+        return error_set(err, GG_ERR_ARG, "RoPE factor is not in 1e-6..1e6");
+    if (p->rope_base != 0 && !(p->rope_base >= 1 && p->rope_base <= 1e12f))
+        return error_set(err, GG_ERR_ARG, "RoPE base is not in 1..1e12");
+    if (p->rope_n_ctx < 0)
+        return error_set(err, GG_ERR_ARG, "RoPE context is below 0");
+    if (scaling >= 0)
+        rope->scaling = (enum rope_scaling)scaling;
+    if (p->rope_factor != 0)
+        rope->factor = p->rope_factor;
+    if (p->rope_factor != 0 && rope->scaling == ROPE_NONE && scaling < 0)
+        rope->scaling = ROPE_LINEAR;
+    if (p->rope_base != 0)
+        rope->base = p->rope_base;
+    if (p->rope_n_ctx != 0)
+        rope->n_ctx_orig = p->rope_n_ctx;
+    return GG_OK;
+}

@@ -1,0 +1,52 @@
+/* starcoder2.c - StarCoder 2: layer norms, biases, GELU without a gate
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           rotary positions
+ * x = x + down(gelu(up(norm(x))))      in each layer
+ * logits = output(norm(x)) */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->eps =
+        model_key_float(keys, "attention.layer_norm_epsilon", 0, 0.1f, -1);
+    model_keys_window(keys, hp);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd;
+
+    layer->windowed = l->model->hp.window > 0;
+    layer->rope = &l->model->rope;
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_REQUIRED);
+    model_find_attention(l, layer, MODEL_REQUIRED);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_REQUIRED);
+    model_find_feed_forward(l, layer, false, MODEL_REQUIRED);
+}
+
+static struct ggml_tensor *
+graph(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = graph_embed(g), *cur;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer *layer = &m->layers[i];
+
+        cur = graph_layer_norm(g, x, &layer->attn_norm);
+        cur = graph_self_attention(g, i, cur);
+        x = graph_add(g, graph_wanted(g, i, x), cur);
+        cur = graph_layer_norm(g, x, &layer->ffn_norm);
+        cur = graph_feed_forward(g, layer, cur, GRAPH_GELU);
+        x = graph_add(g, x, cur);
+    }
+    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+}
+
+const struct model_arch model_arch_starcoder2 = {
+    "starcoder2", MODEL_REQUIRED, hparams, layer_weights, graph,
+};
