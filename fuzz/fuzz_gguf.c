@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "gguf/reader.h"
+#include "gguf/shards.h"
 #include "gguf_cases.h"
 
 const char fuzz_name[] = "gguf";
@@ -98,6 +98,35 @@ load(const uint8_t *data, size_t size)
     ggml_free(pool);
 }
 
+/* The input as the last shard of a model whose first is the small file. */
+static void
+join(const uint8_t *data, size_t size)
+{
+    struct bytes b = { 0 };
+    struct gguf_context *first = NULL, *next = NULL;
+    struct gguf_shards of;
+    struct gg_error err = { "" };
+    int64_t n;
+
+    put_small_file(&b);
+    check(gguf_parse(b.data, b.n, "first", &first, NULL) == GG_OK &&
+          gguf_parse(data, size, "input", &next, NULL) == GG_OK);
+    n = gguf_get_n_tensors(first) + gguf_get_n_tensors(next);
+    seen += gguf_check_first(next, &err) == GG_OK;
+    if (gguf_get_shards(next, &of, &err) == GG_OK &&
+        gguf_join(first, next, of.no, &of, &err) == GG_OK &&
+        gguf_join_end(first, &of, &err) == GG_OK) {
+        check(gguf_get_n_tensors(first) == n && gguf_get_n_shards(first) == 2);
+        for (int64_t i = 0; i < n; i++)
+            check(gguf_tensor_named(first, gguf_tensor(first, i)->name) ==
+                  gguf_tensor(first, i));
+        write_again(first);
+    }
+    gguf_free(next);
+    gguf_free(first);
+    free(b.data);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -113,6 +142,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_again(g);
     gguf_free(g);
     load(data, size);
+    join(data, size);
     return 0;
 }
 

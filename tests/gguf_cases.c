@@ -803,6 +803,78 @@ nasty(struct bytes *b)
     data(b, 96);
 }
 
+/* ---- shards ---- */
+
+static void
+put_split(struct bytes *b, uint16_t no, uint16_t count, uint32_t tensors)
+{
+    put_key(b, "split.no", GGUF_TYPE_UINT16);
+    put_bytes(b, &no, sizeof(no));
+    put_key(b, "split.count", GGUF_TYPE_UINT16);
+    put_bytes(b, &count, sizeof(count));
+    put_key(b, "split.tensors.count", GGUF_TYPE_INT32);
+    put_u32(b, tensors);
+}
+
+static void
+put_one_tensor(struct bytes *b, const char *name)
+{
+    put_tensor1(b, name, 8, GGML_TYPE_F32, 0);
+    put_pad(b, 32);
+    for (int i = 0; i < 8; i++)
+        put_f32(b, (float)i);
+}
+
+/* The second of two files; the first is the small one. */
+static void
+split_second(struct bytes *b)
+{
+    put_head(b, 3, 1, 3);
+    put_split(b, 1, 2, 3);
+    put_one_tensor(b, "c.weight");
+}
+
+static void
+split_same_name(struct bytes *b)
+{
+    put_head(b, 3, 1, 3);
+    put_split(b, 1, 2, 3);
+    put_one_tensor(b, "a.weight");
+}
+
+static void
+split_empty(struct bytes *b)
+{
+    put_head(b, 3, 0, 3);
+    put_split(b, 1, 2, 2);
+}
+
+static void
+split_65535(struct bytes *b)
+{
+    put_head(b, 3, 0, 3);
+    put_split(b, 65534, 65535, 0);
+}
+
+static void
+split_no_past(struct bytes *b)
+{
+    put_head(b, 3, 0, 3);
+    put_split(b, 2, 2, 0);
+}
+
+static void
+split_aligned(struct bytes *b)
+{
+    put_head(b, 3, 1, 4);
+    put_kv_u32(b, "general.alignment", 4096);
+    put_split(b, 3, 4, UINT32_MAX);
+    put_tensor1(b, "c.weight", 8, GGML_TYPE_F32, 0);
+    put_pad(b, 4096);
+    for (int i = 0; i < 8; i++)
+        put_f32(b, (float)i);
+}
+
 #define BAD(f)       #f, f, GG_ERR_FORMAT
 #define CUT(f)       #f, f, GG_ERR_TRUNCATED
 #define FOREIGN(f)   #f, f, GG_ERR_UNSUPPORTED
@@ -895,6 +967,12 @@ const struct gguf_case gguf_cases[] = {
     { GOOD(out_of_order) },
     { GOOD(nasty) },
     { CUT(sum_wraps), "one: data ends past end of file" },
+    { GOOD(split_second) },
+    { GOOD(split_same_name) },
+    { GOOD(split_empty) },
+    { GOOD(split_65535) },
+    { GOOD(split_no_past) },
+    { GOOD(split_aligned) },
 };
 
 const size_t n_gguf_cases = sizeof(gguf_cases) / sizeof(gguf_cases[0]);

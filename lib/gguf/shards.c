@@ -152,18 +152,20 @@ add_shard(struct gguf_context *ctx, const struct gguf_context *from)
 
 /* Their place is told before gguf_join_end() gives them other offsets. */
 static void
-set_places(struct gguf_context *ctx, size_t from, uint32_t shard)
+set_places(struct gguf_context *ctx, size_t from)
 {
+    size_t shard = ctx->n_shards - 1;
+
     for (size_t i = from; i < ctx->n_tensors; i++) {
         struct gguf_tensor *t = &ctx->tensors[i];
 
-        t->shard = shard;
+        t->shard = (uint32_t)shard;
         t->place = ctx->shards[shard].data_offset + t->offset;
     }
 }
 
 static bool
-move_tensors(struct gguf_context *to, struct gguf_context *from, uint32_t no)
+move_tensors(struct gguf_context *to, struct gguf_context *from)
 {
     size_t at = to->n_tensors;
 
@@ -176,7 +178,7 @@ move_tensors(struct gguf_context *to, struct gguf_context *from, uint32_t no)
                from->n_tensors * sizeof(*to->tensors));
     to->n_tensors += from->n_tensors;
     from->n_tensors = 0; /* the names went, too */
-    set_places(to, at, no);
+    set_places(to, at);
     return true;
 }
 
@@ -192,9 +194,9 @@ gguf_join(struct gguf_context *first, struct gguf_context *next, uint32_t no,
     if (first->n_shards == 0) {
         if (!add_shard(first, first))
             return error_nomem(err);
-        set_places(first, 0, 0);
+        set_places(first, 0);
     }
-    if (!add_shard(first, next) || !move_tensors(first, next, no))
+    if (!add_shard(first, next) || !move_tensors(first, next))
         return error_nomem(err);
     return GG_OK;
 }
