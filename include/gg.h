@@ -176,6 +176,11 @@ gg_model_open(const char *path, const struct gg_model_params *params,
 GG_API void
 gg_model_free(struct gg_model *model);
 
+/* True if models of that family ("llama": the value of general.architecture)
+ * can be run. */
+GG_API bool
+gg_model_known(const char *architecture);
+
 /* Owned by the model. */
 GG_API const struct gg_vocab *
 gg_model_vocab(const struct gg_model *model);

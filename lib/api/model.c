@@ -117,6 +117,12 @@ gg_model_free(struct gg_model *model)
     mem_free(model);
 }
 
+bool
+gg_model_known(const char *architecture)
+{
+    return model_arch_find(architecture) != NULL;
+}
+
 const struct gg_vocab *
 gg_model_vocab(const struct gg_model *model)
 {
