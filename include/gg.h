@@ -196,7 +196,7 @@ struct gg_session_params {
     int32_t n_slots;        /* sequences held at once; 0: 1 */
     int32_t n_batch;        /* ids evaluated together at most; 0: 512 */
     int32_t n_threads;      /* 0: the processors that this process may use */
-    enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16 or GGML_TYPE_F32 */
+    enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16, _F32 or _Q8_0 */
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
 };

@@ -23,7 +23,9 @@ cache_type(const char *name)
         return GGML_TYPE_F16;
     if (!strcmp(name, "f32"))
         return GGML_TYPE_F32;
-    cli_misuse("--cache-type: '%s' is neither f16 nor f32", name);
+    if (!strcmp(name, "q8_0"))
+        return GGML_TYPE_Q8_0;
+    cli_misuse("--cache-type: '%s' is not f16, f32 or q8_0", name);
 }
 
 bool

@@ -45,7 +45,7 @@ enum {
     "model's)\n"                                                               \
     "  -t, --threads N         threads (else one for each processor)\n"        \
     "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
-    "      --cache-type TYPE   of keys and values: f16 (default) or f32\n"     \
+    "      --cache-type TYPE   of keys and values: f16 (default), f32, q8_0\n" \
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
     "      --no-mmap           read the model instead of mapping it\n"         \
     "      --mlock             keep the model in memory, never swapped out\n"  \

@@ -44,6 +44,28 @@ check_range(const char *what, int32_t v, int32_t max, struct gg_error *err)
                      (int)max);
 }
 
+/* A head's keys and values are whole blocks of the type. */
+static enum gg_status
+check_type(const struct model_hparams *hp, enum ggml_type type,
+           struct gg_error *err)
+{
+    if (type != GGML_TYPE_F16 && type != GGML_TYPE_F32 &&
+        type != GGML_TYPE_Q8_0)
+        return error_set(err, GG_ERR_ARG,
+                         "a cache is of type f16, f32 or q8_0");
+    for (int i = 0; i < 2; i++) {
+        int32_t d = i ? hp->d_value : hp->d_key;
+
+        if (d % ggml_blck_size(type))
+            return error_set(err, GG_ERR_ARG,
+                             "a cache of type %s takes multiples of %d; the "
+                             "model's heads have a length of %d",
+                             ggml_type_name(type), (int)ggml_blck_size(type),
+                             (int)d);
+    }
+    return GG_OK;
+}
+
 static enum gg_status
 check_params(const struct model *model, const struct gg_session_params *p,
              struct gg_error *err)
@@ -59,10 +81,7 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("batch", p->n_batch, MAX_BATCH, err);
     if (st == GG_OK)
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
-    if (st == GG_OK && p->type_kv != GGML_TYPE_F16 &&
-        p->type_kv != GGML_TYPE_F32)
-        st = error_set(err, GG_ERR_ARG, "a cache is of type f16 or f32");
-    return st;
+    return st == GG_OK ? check_type(&model->hp, p->type_kv, err) : st;
 }
 
 static int32_t

@@ -1,65 +1,20 @@
 /* test_session.c - sessions: the same bytes however ids come; slots; limits */
-#include <gg.h>
-
 #include "core/mem.h"
-#include "models.h"
-#include "scratch.h"
-#include "tap.h"
+#include "session_test.h"
 
 enum {
     N = 300, /* beyond one block of keys */
-    V = MODELS_N_VOCAB,
 };
 
 static int32_t ids[N];
-static struct gg_error err;
 
-static void
-must(enum gg_status st)
-{
-    if (st != GG_OK) {
-        printf("Bail out! %s\n", err.message);
-        exit(99);
-    }
-}
-
-static struct gg_session *
-new_session(const struct gg_model *model, struct gg_session_params params)
-{
-    struct gg_session *s;
-
-    must(gg_session_new(model, &params, &s, &err));
-    return s;
-}
-
-/* Evaluates ids[from..to) in the slot; the last one's logits to `out`. */
 static void
 eval(struct gg_session *s, int32_t slot, int from, int to, float *out)
 {
-    struct gg_chunk c = { slot, ids + from, (size_t)(to - from), out };
-
-    must(gg_session_eval(s, &c, 1, &err));
-}
-
-static bool
-same(const float *a, const float *b)
-{
-    return !memcmp(a, b, V * sizeof(*a));
+    eval_ids(s, slot, ids, from, to, out);
 }
 
 /* ---- the same bytes ------------------------------------------------------ */
-
-/* Logits after ids[0..n) when they come `step` at a time. */
-static void
-in_steps(const struct gg_model *m, struct gg_session_params params, int step,
-         int n, float *out)
-{
-    struct gg_session *s = new_session(m, params);
-
-    for (int i = 0; i < n; i += step)
-        eval(s, 0, i, i + step < n ? i + step : n, out);
-    gg_session_free(s);
-}
 
 static void
 check_cuts(const struct gg_model *m, const float *truth)
@@ -69,7 +24,7 @@ check_cuts(const struct gg_model *m, const float *truth)
     bool all = true;
 
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
-        in_steps(m, gg_session_params_default(), steps[i], N, out);
+        in_steps(m, gg_session_params_default(), ids, steps[i], N, out);
         all = all && same(out, truth);
     }
     ok(all, "logits do not depend on how the prompt is cut into chunks");
@@ -78,7 +33,7 @@ check_cuts(const struct gg_model *m, const float *truth)
         in_steps(m,
                  (struct gg_session_params){ .n_batch = n_batch,
                                              .type_kv = GGML_TYPE_F16 },
-                 N, N, out);
+                 ids, N, N, out);
         all = all && same(out, truth);
     }
     ok(all, "nor on the size of a batch");
@@ -87,15 +42,15 @@ check_cuts(const struct gg_model *m, const float *truth)
         struct gg_session_params p = { .n_threads = n_threads,
                                        .type_kv = GGML_TYPE_F16 };
 
-        in_steps(m, p, N, N, out);
+        in_steps(m, p, ids, N, N, out);
         all = all && same(out, truth);
-        in_steps(m, p, 1, N, out);
+        in_steps(m, p, ids, 1, N, out);
         all = all && same(out, truth);
     }
     ok(all, "nor on the number of threads");
     in_steps(m,
              (struct gg_session_params){ .n_ctx = N, .type_kv = GGML_TYPE_F16 },
-             N, N, out);
+             ids, N, N, out);
     ok(same(out, truth), "nor on the size of the context");
 }
 
@@ -328,10 +283,8 @@ check_model(const char *name)
 
     models_named(name, &spec);
     printf("# %s\n", name);
-    if (!models_write(&spec, scratch_path()))
-        exit(99);
-    must(gg_model_open(scratch_path(), NULL, &m, &err));
-    in_steps(m, gg_session_params_default(), N, N, truth);
+    m = new_model(&spec);
+    in_steps(m, gg_session_params_default(), ids, N, N, truth);
     check_cuts(m, truth);
     check_slots(m, truth);
     check_truncate(m, truth);
@@ -352,8 +305,7 @@ main(void)
                                          "llama-bf16", "llama-q8_0",
                                          "llama-q4_0", "gpt2-f16" };
 
-    for (int i = 0; i < N; i++)
-        ids[i] = (i * 37 + i * i * 11) % V;
+    fill_ids(ids, N);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         check_model(names[i]);
     return tap_done();
