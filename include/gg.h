@@ -150,6 +150,66 @@ gg_vocab_decode(const struct gg_vocab *vocab, struct gg_decode_state *state,
                 int32_t id, unsigned flags, char *buf, size_t cap, size_t *n,
                 struct gg_error *err);
 
+/* ---- Chat: conversations -> token ids ----------------------------------- */
+
+enum gg_role {
+    GG_ROLE_SYSTEM = 0,
+    GG_ROLE_USER = 1,
+    GG_ROLE_ASSISTANT = 2,
+    GG_ROLE_TOOL = 3, /* what a tool that the assistant used has answered */
+};
+
+struct gg_message {
+    enum gg_role role;
+    const char *content; /* any bytes; NULL where len is 0 */
+    size_t len;
+};
+
+struct gg_chat_template; /* static */
+
+/* The known templates in turn; NULL after the last. */
+GG_API const struct gg_chat_template *
+gg_chat_at(size_t i);
+
+/* "chatml", "llama3" ... */
+GG_API const char *
+gg_chat_name(const struct gg_chat_template *chat);
+
+/* NULL: there is none of that name. */
+GG_API const struct gg_chat_template *
+gg_chat_find(const char *name);
+
+/* The known template that the model's own, a program in Jinja, is recognised
+ * as by what it contains; it is not run. NULL: none. */
+GG_API const struct gg_chat_template *
+gg_vocab_chat(const struct gg_vocab *vocab);
+
+/* The model's own template; not NUL-ended; NULL: it has none. Owned by the
+ * vocabulary. */
+GG_API const char *
+gg_vocab_chat_source(const struct gg_vocab *vocab, size_t *len);
+
+enum {
+    /* The assistant speaks next: an answer is begun after the last message,
+     * or the last message goes on, if it is the assistant's. */
+    GG_CHAT_ANSWER = 1,
+    GG_CHAT_BOS = 2,    /* BOS goes first, whatever the model says */
+    GG_CHAT_NO_BOS = 4, /* it does not */
+};
+
+/* Writes the ids of a conversation as gg_vocab_encode() does. Markup becomes
+ * control tokens; contents never do, whatever they hold. The messages before
+ * `first` stand in the sequence already, all but the end of the last of them,
+ * which must be the assistant's: the ids go on from there. GG_ERR_ARG: there
+ * are no messages. GG_ERR_UNSUPPORTED: the template has no place for a
+ * message, or the vocabulary no token for the markup. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_chat_encode(const struct gg_vocab *vocab,
+               const struct gg_chat_template *chat,
+               const struct gg_message *messages, size_t n_messages,
+               size_t first, unsigned flags, int32_t *ids, size_t cap,
+               size_t *n, struct gg_error *err);
+
 /* ---- Model and session: token ids -> logits --------------------------- */
 
 struct gg_model;   /* weights, mapped; immutable once open */

@@ -226,12 +226,11 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
  * puts a blank in front of a text, and what stands before or after a control
  * token is a text of its own. */
 static enum gg_status
-encode_text(struct encoder *e, const uint8_t *p, size_t len, unsigned flags)
+encode_text(struct encoder *e, const uint8_t *p, size_t len,
+            const struct special_set *set, bool blank)
 {
     const struct gg_vocab *v = e->v;
-    const struct special_set *set =
-        flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
-    bool spm = v->kind == VOCAB_SPM, blank = v->add_blank;
+    bool spm = v->kind == VOCAB_SPM;
     enum gg_status st = GG_OK;
 
     while (len && st == GG_OK) {
@@ -255,22 +254,16 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len, unsigned flags)
 }
 
 enum gg_status
-gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
-                unsigned flags, int32_t *ids, size_t cap, size_t *n,
-                struct gg_error *err)
+vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
+                  const struct special_set *set, bool blank, int32_t *ids,
+                  size_t cap, size_t *n, struct gg_error *err)
 {
     struct encoder e = { .v = v, .ids = ids, .cap = cap, .err = err };
     enum gg_status st;
 
-    if (flags & GG_ENCODE_BOS) {
-        if (v->bos < 0)
-            return error_set(err, GG_ERR_UNSUPPORTED,
-                             "the vocabulary has no BOS token");
-        emit(&e, v->bos);
-    }
     if (len >= LONG_TEXT)
         e.cache = mem_array(CACHE_WORDS, sizeof(*e.cache));
-    st = encode_text(&e, (const uint8_t *)text, len, flags);
+    st = encode_text(&e, (const uint8_t *)text, len, set, blank);
     mem_free(e.cache);
     mem_free(e.long_symbols);
     mem_free(e.room);
@@ -278,5 +271,26 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
     mem_free(e.first);
     if (st == GG_OK)
         *n = e.n;
+    return st;
+}
+
+enum gg_status
+gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
+                unsigned flags, int32_t *ids, size_t cap, size_t *n,
+                struct gg_error *err)
+{
+    bool bos = flags & GG_ENCODE_BOS, room = bos && cap > 0;
+    enum gg_status st;
+
+    if (bos && v->bos < 0)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "the vocabulary has no BOS token");
+    if (room)
+        ids[0] = v->bos;
+    st = vocab_encode_part(v, text, len,
+                           flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
+                           v->add_blank, ids + room, cap - room, n, err);
+    if (st == GG_OK && bos)
+        ++*n;
     return st;
 }

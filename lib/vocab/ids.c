@@ -31,6 +31,7 @@ static const char *const eog_names[] = {
     "<|eom_id|>",    "<|im_end|>",      "<end_of_turn>",
     "<|end|>",       "<|return|>",      "<|call|>",
     "<EOT>",         "<|endofturn|>",   "<|END_OF_TURN_TOKEN|>",
+    "<|EOT|>",       "<|end_of_turn|>", "<|eot|>",
     DEEPSEEK_END,
 };
 

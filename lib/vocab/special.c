@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "vocab/chat.h"
 #include "vocab/vocab.h"
 
 /* qsort() hands on nothing but the elements. */
@@ -74,6 +75,37 @@ special_init(struct special_set *set, const struct gg_vocab *v, bool control)
     }
     mem_free(entries);
     return set->n > 0;
+}
+
+/* Files differ in which tokens they call control tokens; "<|" begins nothing
+ * else. */
+static bool
+is_markup(const struct gg_vocab *v, int32_t id)
+{
+    size_t n;
+    const char *p = (const char *)vocab_bytes(v, id, &n);
+
+    return id == v->bos || id == v->eos || gg_vocab_is_eog(v, id) ||
+           (n >= 2 && memcmp(p, "<|", 2) == 0) ||
+           (n >= 4 && memcmp(p, "<\xef\xbd\x9c", 4) == 0) ||
+           (n && (p[0] == '<' || p[0] == '[') && chat_is_token(p, n));
+}
+
+bool
+special_contents(struct special_set *set, const struct gg_vocab *v)
+{
+    if (v->user.n == 0)
+        return true;
+    set->ids = mem_array(v->user.n, sizeof(*set->ids));
+    for (size_t i = 0; set->ids && i < v->user.n; i++) {
+        int32_t id = v->user.ids[i];
+
+        if (is_markup(v, id))
+            continue;
+        set->ids[set->n++] = id;
+        set->first[v->bytes[v->at[id]]] = true;
+    }
+    return set->ids != NULL;
 }
 
 void

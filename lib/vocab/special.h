@@ -19,6 +19,10 @@ struct special_set {
  * ones. False: no memory. */
 bool
 special_init(struct special_set *set, const struct gg_vocab *v, bool control);
+/* v->user without what chat templates use as markup, or looks like it: what
+ * may be found in the contents of messages. False: no memory. */
+bool
+special_contents(struct special_set *set, const struct gg_vocab *v);
 void
 special_clear(struct special_set *set);
 

@@ -12,6 +12,7 @@
 
 #define MODEL "tokenizer.ggml.model"
 #define PRE   "tokenizer.ggml.pre"
+#define CHAT  "tokenizer.chat_template"
 
 static const char *const kinds[] = {
     [VOCAB_BPE] = "gpt2",
@@ -86,8 +87,11 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
         st = v->kind == VOCAB_BPE ? vocab_load_merges(v, gguf, err)
                                   : vocab_load_scores(v, gguf, err);
     if (st == GG_OK &&
-        (!special_init(&v->user, v, false) || !special_init(&v->all, v, true)))
+        (!special_init(&v->user, v, false) || !special_init(&v->all, v, true) ||
+         !special_contents(&v->contents, v)))
         st = error_nomem(err);
+    if (st == GG_OK)
+        st = gguf_opt_str(gguf, CHAT, &v->chat, err);
     return st;
 }
 
@@ -139,6 +143,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->eog);
     special_clear(&v->user);
     special_clear(&v->all);
+    special_clear(&v->contents);
     gguf_file_close(&v->file);
     mem_free(v);
 }

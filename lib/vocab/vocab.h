@@ -75,6 +75,8 @@ struct gg_vocab {
     bool add_blank;  /* in front of a text */
 
     struct special_set user, all; /* without, with the control tokens */
+    struct special_set contents;  /* `user` without what markup is made of */
+    struct gguf_str chat;         /* the model's chat template, or empty */
     int32_t bos, eos, unk;        /* or -1 */
     bool add_bos;
     int32_t *eog;
@@ -107,6 +109,15 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                struct gg_error *err);
+
+/* ---- encoding ---- */
+
+/* The ids of a text as in gg_vocab_encode(); `set`: the tokens that are looked
+ * for in it first. `blank`: SPM puts one in front. */
+enum gg_status
+vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
+                  const struct special_set *set, bool blank, int32_t *ids,
+                  size_t cap, size_t *n, struct gg_error *err);
 
 /* ---- tokens ---- */
 
