@@ -803,6 +803,92 @@ nasty(struct bytes *b)
     data(b, 96);
 }
 
+static void
+put_one_tensor(struct bytes *b, const char *name)
+{
+    put_tensor1(b, name, 8, GGML_TYPE_F32, 0);
+    put_pad(b, 32);
+    for (int i = 0; i < 8; i++)
+        put_f32(b, (float)i);
+}
+
+/* ---- what gg-inspect says first ---- */
+
+static void
+put_kv_f32(struct bytes *b, const char *key, float v)
+{
+    put_key(b, key, GGUF_TYPE_FLOAT32);
+    put_f32(b, v);
+}
+
+/* A mixture of experts with all keys; 4 of its 8 x 64 x 64 weights are used. */
+static void
+mixture(struct bytes *b)
+{
+    put_head(b, 3, 3, 24);
+    put_kv_str(b, "general.architecture", "nobodys");
+    put_kv_str(b, "general.name", "A mixture");
+    put_kv_str(b, "general.size_label", "8x4K");
+    put_kv_u32(b, "nobodys.context_length", 131072);
+    put_kv_str(b, "nobodys.rope.scaling.type", "yarn");
+    put_kv_f32(b, "nobodys.rope.scaling.factor", 4);
+    put_kv_u32(b, "nobodys.rope.scaling.original_context_length", 32768);
+    put_kv_u32(b, "nobodys.block_count", 2);
+    put_kv_u32(b, "nobodys.embedding_length", 64);
+    put_kv_u32(b, "nobodys.attention.head_count", 8);
+    put_array(b, "nobodys.attention.head_count_kv", GGUF_TYPE_INT32, 2);
+    put_u32(b, 2), put_u32(b, 4);
+    put_kv_u32(b, "nobodys.attention.key_length", 24);
+    put_kv_u32(b, "nobodys.attention.value_length", 16);
+    put_kv_u32(b, "nobodys.feed_forward_length", 256);
+    put_kv_u32(b, "nobodys.expert_feed_forward_length", 64);
+    put_kv_u32(b, "nobodys.expert_count", 8);
+    put_kv_u32(b, "nobodys.expert_used_count", 4);
+    put_kv_u32(b, "nobodys.expert_shared_count", 1);
+    put_kv_u32(b, "nobodys.attention.sliding_window", 1024);
+    put_kv_str(b, "tokenizer.ggml.model", "gpt2");
+    put_kv_str(b, "tokenizer.ggml.pre", "llama-bpe");
+    put_array(b, "tokenizer.ggml.tokens", GGUF_TYPE_STRING, 3);
+    put_str(b, "a"), put_str(b, "b"), put_str(b, "c");
+    put_kv_str(b, "tokenizer.chat_template", "{{ nothing known }}");
+    put_kv_u32(b, "general.file_type", 0);
+    put_str(b, "blk.0.ffn_up_exps.weight"), put_u32(b, 3);
+    put_u64(b, 64), put_u64(b, 64), put_u64(b, 8);
+    put_u32(b, GGML_TYPE_Q8_0), put_u64(b, 0);
+    put_tensor2(b, "token_embd.weight", 64, 3, GGML_TYPE_F32, 34816);
+    put_tensor1(b, "rope_freqs.weight", 8, GGML_TYPE_F32, 35584);
+    put_pad(b, 32);
+    for (int i = 0; i < 35616 / 4; i++)
+        put_u32(b, 0);
+}
+
+/* Keys that gg-inspect looks for, with values that mean nothing. */
+static void
+nonsense(struct bytes *b)
+{
+    put_head(b, 3, 1, 16);
+    put_kv_str(b, "general.architecture", "llama");
+    put_kv_u32(b, "general.name", 7);
+    put_kv_str(b, "general.size_label", "\033[2J");
+    put_kv_str(b, "llama.context_length", "long");
+    put_kv_f32(b, "llama.rope.scaling.factor", __builtin_nanf(""));
+    put_key(b, "llama.block_count", GGUF_TYPE_INT32);
+    put_u32(b, UINT32_MAX); /* -1 */
+    put_array(b, "llama.embedding_length", GGUF_TYPE_STRING, 1);
+    put_str(b, "64");
+    put_kv_u32(b, "llama.attention.head_count", UINT32_MAX);
+    put_array(b, "llama.attention.head_count_kv", GGUF_TYPE_UINT32, 0);
+    put_kv_f32(b, "llama.feed_forward_length", 1e30f);
+    put_kv_u32(b, "llama.expert_count", 3);
+    put_kv_u32(b, "llama.expert_used_count", 4);
+    put_array(b, "tokenizer.ggml.model", GGUF_TYPE_STRING, 0);
+    put_kv_str(b, "tokenizer.ggml.tokens", "none");
+    put_array(b, "tokenizer.chat_template", GGUF_TYPE_UINT8, 1);
+    put_u8(b, 1);
+    put_kv_str(b, "split.count", "many");
+    put_one_tensor(b, "blk.0.ffn_up_exps.weight");
+}
+
 /* ---- shards ---- */
 
 static void
@@ -814,15 +900,6 @@ put_split(struct bytes *b, uint16_t no, uint16_t count, uint32_t tensors)
     put_bytes(b, &count, sizeof(count));
     put_key(b, "split.tensors.count", GGUF_TYPE_INT32);
     put_u32(b, tensors);
-}
-
-static void
-put_one_tensor(struct bytes *b, const char *name)
-{
-    put_tensor1(b, name, 8, GGML_TYPE_F32, 0);
-    put_pad(b, 32);
-    for (int i = 0; i < 8; i++)
-        put_f32(b, (float)i);
 }
 
 /* The second of two files; the first is the small one. */
@@ -967,6 +1044,8 @@ const struct gguf_case gguf_cases[] = {
     { GOOD(out_of_order) },
     { GOOD(nasty) },
     { CUT(sum_wraps), "one: data ends past end of file" },
+    { GOOD(mixture) },
+    { GOOD(nonsense) },
     { GOOD(split_second) },
     { GOOD(split_same_name) },
     { GOOD(split_empty) },

@@ -57,6 +57,10 @@ value_string(const struct gguf_context *ctx, int64_t key, size_t i,
 enum gguf_type
 value_element_type(const struct gguf_context *ctx, int64_t key);
 
+/* "1.24 B", "135 M", "7" */
+const char *
+value_thousands(char buf[32], uint64_t n);
+
 /* "1.2 MB" */
 const char *
 value_bytes(char buf[32], uint64_t n);
@@ -81,6 +85,13 @@ totals_values(const struct gguf_context *ctx, int64_t tensor);
 /* Dimensions up to the last that is not 1; at least 1. */
 int
 totals_dims(const struct gguf_context *ctx, int64_t tensor);
+
+/* ---- open.c ---- */
+
+/* Metadata and tables of the file, and of the other shards if it is the first
+ * of a split model and they are there. Ends the tool where it cannot. */
+struct gguf_context *
+inspect_open(const char *path);
 
 /* ---- text.c, json.c, raw.c: the ways to show a file ---- */
 

@@ -4,7 +4,7 @@
  * are not UTF-8 become U+FFFD; whoever needs them has -k. */
 #include <config.h>
 
-#include "gg-inspect/inspect.h"
+#include "gg-inspect/summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -149,6 +149,16 @@ put_shape(const struct gguf_context *ctx, int64_t tensor)
         printf("%s%" PRId64, i ? ", " : "", ne[i]);
 }
 
+/* Of a model in several files: which of them, and where in it. */
+static void
+put_shard(const struct gguf_context *ctx, int64_t tensor)
+{
+    if (gguf_get_n_shards(ctx) > 1)
+        printf(", \"file\": %" PRId64 ", \"place\": %zu",
+               gguf_get_tensor_shard(ctx, tensor) + 1,
+               gguf_get_tensor_place(ctx, tensor));
+}
+
 static void
 put_tensors(const struct gguf_context *ctx)
 {
@@ -161,8 +171,10 @@ put_tensors(const struct gguf_context *ctx)
         printf(", \"type\": \"%s\", \"shape\": [",
                ggml_type_name(gguf_get_tensor_type(ctx, i)));
         put_shape(ctx, i);
-        printf("], \"offset\": %zu, \"bytes\": %zu }",
+        printf("], \"offset\": %zu, \"bytes\": %zu",
                gguf_get_tensor_offset(ctx, i), gguf_get_tensor_size(ctx, i));
+        put_shard(ctx, i);
+        fputs(" }", stdout);
     }
     fputs(n ? "\n  ]" : "]", stdout);
 }
@@ -193,6 +205,7 @@ void
 json_show(const struct gguf_context *ctx, const struct inspect_options *o)
 {
     bool everything = o->metadata == o->tensors;
+    struct summary s;
 
     fputs("{\n  \"file\": ", stdout);
     put_name(o->path);
@@ -200,6 +213,10 @@ json_show(const struct gguf_context *ctx, const struct inspect_options *o)
            "  \"data_offset\": %zu",
            gguf_get_version(ctx), gguf_get_alignment(ctx),
            gguf_get_data_offset(ctx));
+    if (everything) {
+        summary_make(ctx, o, &s);
+        summary_json(&s);
+    }
     if (everything || o->metadata)
         put_metadata(ctx);
     if (everything || o->tensors) {

@@ -133,36 +133,10 @@ parse_arguments(int argc, char **argv, struct arguments *a)
         a->show.path = cli_model(a->model, a->quiet);
 }
 
-/* The library's last word is the reason why a file was not opened. */
-static void
-keep_message(enum ggml_log_level level, const char *text, void *data)
-{
-    struct gg_error *err = data;
-
-    (void)level;
-    snprintf(err->message, sizeof(err->message), "%.*s",
-             (int)strcspn(text, "\n"), text);
-}
-
-static struct gguf_context *
-open_file(const char *path)
-{
-    struct gguf_init_params params = { .no_alloc = true };
-    struct gg_error err = { "out of memory" };
-    struct gguf_context *ctx;
-
-    ggml_log_set(keep_message, &err);
-    ctx = gguf_init_from_file(path, params);
-    ggml_log_set(NULL, NULL);
-    if (!ctx)
-        cli_die("%s", err.message);
-    return ctx;
-}
-
 static int
 show(const struct inspect_options *o)
 {
-    struct gguf_context *ctx = open_file(o->path);
+    struct gguf_context *ctx = inspect_open(o->path);
     int status = EXIT_SUCCESS;
 
     if (o->key)

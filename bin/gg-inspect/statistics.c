@@ -94,8 +94,7 @@ each_piece(const struct gguf_context *ctx, int64_t tensor, int fd,
     static double values[PIECE];
     enum ggml_type type = gguf_get_tensor_type(ctx, tensor);
     uint64_t left = totals_values(ctx, tensor);
-    uint64_t at =
-        gguf_get_data_offset(ctx) + gguf_get_tensor_offset(ctx, tensor);
+    uint64_t at = gguf_get_tensor_place(ctx, tensor);
 
     while (left) {
         size_t n = left < PIECE ? (size_t)left : PIECE;
@@ -152,8 +151,13 @@ void
 statistics_compute(const struct gguf_context *ctx, int64_t tensor,
                    const char *path, struct statistics *out)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const char *shard =
+        gguf_get_shard_name(ctx, gguf_get_tensor_shard(ctx, tensor));
+    int fd;
 
+    if (shard)
+        path = shard;
+    fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         cli_die("%s: %s", path, strerror(errno));
     *out = (struct statistics){ 0 };

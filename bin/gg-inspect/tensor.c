@@ -60,6 +60,17 @@ text_statistics(const struct statistics *s)
 }
 
 static void
+text_file(const struct gguf_context *ctx, int64_t tensor)
+{
+    const char *name =
+        gguf_get_shard_name(ctx, gguf_get_tensor_shard(ctx, tensor));
+
+    fputs("file    ", stdout);
+    value_put_escaped(stdout, name, strlen(name), 0);
+    putchar('\n');
+}
+
+static void
 text_tensor(const struct gguf_context *ctx, int64_t tensor)
 {
     const char *name = gguf_get_tensor_name(ctx, tensor);
@@ -71,7 +82,9 @@ text_tensor(const struct gguf_context *ctx, int64_t tensor)
     put_shape(ctx, tensor, " x ");
     printf("\nvalues  %" PRIu64 "\nbytes   %zu\noffset  %zu\n",
            totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor),
-           gguf_get_data_offset(ctx) + gguf_get_tensor_offset(ctx, tensor));
+           gguf_get_tensor_place(ctx, tensor));
+    if (gguf_get_n_shards(ctx) > 1)
+        text_file(ctx, tensor);
 }
 
 static void

@@ -1,7 +1,7 @@
 /* text.c - a file's header, metadata, tensors and totals, for people */
 #include <config.h>
 
-#include "gg-inspect/inspect.h"
+#include "gg-inspect/summary.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -203,8 +203,12 @@ void
 text_show(const struct gguf_context *ctx, const struct inspect_options *o)
 {
     bool everything = o->metadata == o->tensors;
+    struct summary s;
 
     if (everything) {
+        summary_make(ctx, o, &s);
+        summary_text(&s);
+        putchar('\n');
         put_header(ctx, o);
         putchar('\n');
     }

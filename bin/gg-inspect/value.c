@@ -209,6 +209,23 @@ value_type(char buf[48], const struct gguf_context *ctx, int64_t key)
 }
 
 const char *
+value_thousands(char buf[32], uint64_t n)
+{
+    static const char *const units[] = { "", " k", " M", " B", " T", " P" };
+    double x = (double)n;
+    size_t i = 0;
+
+    for (; x >= 999.5 && i + 1 < sizeof(units) / sizeof(units[0]); i++)
+        x /= 1000;
+    snprintf(buf, 32, "%.*f%s",
+             i == 0 || x >= 99.95 ? 0
+             : x >= 9.995         ? 1
+                                  : 2,
+             x, units[i]);
+    return buf;
+}
+
+const char *
 value_bytes(char buf[32], uint64_t n)
 {
     static const char *const units[] = { "kB", "MB", "GB", "TB", "PB", "EB" };

@@ -1,0 +1,357 @@
+/* headline.c - what a user asks first, in aligned lines or as JSON */
+#include <config.h>
+
+#include "gg-inspect/summary.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+    MAX_SHOWN = 60, /* characters of a name */
+};
+
+/* ---- for people -----------------------------------------------------------
+ */
+
+static void
+label(const char *name)
+{
+    printf("%-13s", name);
+}
+
+static void
+put_text(const struct text *t)
+{
+    value_put_escaped(stdout, t->s, t->len, MAX_SHOWN);
+}
+
+/* "16", or "16 to 32" */
+static void
+put_range(const struct range *r)
+{
+    printf("%" PRIu64, r->min);
+    if (r->max != r->min)
+        printf(" to %" PRIu64, r->max);
+}
+
+static void
+put_line(const char *name, const struct range *r)
+{
+    if (!r->max)
+        return;
+    label(name);
+    put_range(r);
+    putchar('\n');
+}
+
+static void
+text_family(const struct summary *s)
+{
+    label("family");
+    if (s->architecture.s) {
+        put_text(&s->architecture);
+        puts(s->known ? "" : ", not known to gg-eval");
+    } else {
+        puts("none is named");
+    }
+    if (s->name.s) {
+        label("name");
+        put_text(&s->name);
+        putchar('\n');
+    }
+}
+
+static void
+text_files(const struct summary *s)
+{
+    if (s->split_count.max <= 1)
+        return;
+    label("files");
+    if (s->n_files > 1)
+        printf("%" PRIu64 "\n", s->n_files);
+    else
+        printf("number %" PRIu64 " of %" PRIu64
+               "; the others are not counted here\n",
+               s->split_no.max + 1, s->split_count.max);
+}
+
+/* The type that comes after that one in the order of bytes; -1: none. */
+static int
+next_type(const struct summary *s, const struct totals *after)
+{
+    int best = -1;
+
+    for (int i = 0; i < GGML_TYPE_COUNT; i++) {
+        const struct totals *t = &s->by_type[i];
+
+        if (t->tensors &&
+            (!after || t->bytes < after->bytes ||
+             (t->bytes == after->bytes && t > after)) &&
+            (best < 0 || t->bytes > s->by_type[best].bytes))
+            best = i;
+    }
+    return best;
+}
+
+/* The one that takes most room comes first. */
+static void
+text_types(const struct summary *s)
+{
+    const char *comma = "";
+
+    label("types");
+    for (int i = next_type(s, NULL); i >= 0; i = next_type(s, &s->by_type[i])) {
+        printf("%s%s %" PRId64, comma, ggml_type_name((enum ggml_type)i),
+               s->by_type[i].tensors);
+        comma = ", ";
+    }
+    putchar('\n');
+}
+
+static void
+text_size(const struct summary *s)
+{
+    char buf[32];
+
+    if (s->all.values) {
+        label("parameters");
+        fputs(value_thousands(buf, s->all.values), stdout);
+        if (s->active)
+            printf(", %s of them active", value_thousands(buf, s->active));
+        if (s->size_label.s) {
+            fputs(", labelled ", stdout);
+            put_text(&s->size_label);
+        }
+        putchar('\n');
+    }
+    label("size");
+    fputs(value_bytes(buf, s->file_bytes), stdout);
+    if (s->all.values)
+        printf(", %.2f bits per weight",
+               8.0 * (double)s->all.bytes / (double)s->all.values);
+    putchar('\n');
+    if (s->all.values)
+        text_types(s);
+}
+
+static void
+text_context(const struct summary *s)
+{
+    char buf[32];
+
+    if (!s->context.max)
+        return;
+    label("context");
+    put_range(&s->context);
+    if (s->scaling.s) {
+        fputs(", scaling ", stdout);
+        put_text(&s->scaling);
+    }
+    if (s->scaling_factor > 0)
+        printf(" x %s", value_float(buf, (double)s->scaling_factor, true));
+    if (s->scaling_from.max) {
+        fputs(" from ", stdout);
+        put_range(&s->scaling_from);
+    }
+    puts(s->frequency_factors ? ", frequency factors" : "");
+}
+
+/* "32 / 8 x 64": queries, keys and values, numbers of each. */
+static void
+text_heads(const struct summary *s)
+{
+    if (!s->heads.max)
+        return;
+    label("heads");
+    put_range(&s->heads);
+    fputs(" / ", stdout);
+    put_range(&s->heads_kv);
+    if (s->key_length.max) {
+        fputs(" x ", stdout);
+        put_range(&s->key_length);
+    }
+    if (s->value_length.max != s->key_length.max) {
+        fputs(" and ", stdout);
+        put_range(&s->value_length);
+    }
+    putchar('\n');
+}
+
+static void
+text_experts(const struct summary *s)
+{
+    if (!s->experts.max)
+        return;
+    label("experts");
+    put_range(&s->experts);
+    if (s->experts_used.max) {
+        fputs(", used ", stdout);
+        put_range(&s->experts_used);
+    }
+    if (s->experts_shared.max) {
+        fputs(", shared ", stdout);
+        put_range(&s->experts_shared);
+    }
+    putchar('\n');
+}
+
+/* What the keys' values stand for. */
+static const char *
+kind_of_vocabulary(const struct text *name)
+{
+    static const char *const kinds[][2] = {
+        { "gpt2", "byte-level BPE" }, { "llama", "SentencePiece" },
+        { "bert", "WordPiece" },      { "t5", "Unigram" },
+        { "rwkv", "greedy" },
+    };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if (name->len == strlen(kinds[i][0]) &&
+            memcmp(name->s, kinds[i][0], name->len) == 0)
+            return kinds[i][1];
+    return NULL;
+}
+
+static void
+text_kind(const struct text *name)
+{
+    const char *kind = kind_of_vocabulary(name);
+
+    put_text(name);
+    if (kind)
+        printf(" (%s)", kind);
+}
+
+static void
+text_vocabulary(const struct summary *s)
+{
+    if (s->vocab.s || s->n_vocab) {
+        label("vocabulary");
+        if (s->vocab.s)
+            text_kind(&s->vocab);
+        if (s->n_vocab)
+            printf("%s%" PRIu64 " tokens", s->vocab.s ? ", " : "", s->n_vocab);
+        if (s->split.s) {
+            fputs(", split rule ", stdout);
+            put_text(&s->split);
+        }
+        putchar('\n');
+    }
+    if (!s->chat.s && !s->vocab.s)
+        return;
+    label("template");
+    if (s->chat.s)
+        printf("yes, %zu bytes\n", s->chat.len);
+    else
+        puts("none");
+}
+
+void
+summary_text(const struct summary *s)
+{
+    text_family(s);
+    text_files(s);
+    text_size(s);
+    text_context(s);
+    put_line("layers", &s->layers);
+    put_line("embedding", &s->embedding);
+    text_heads(s);
+    put_line("feed-forward", &s->feed_forward);
+    text_experts(s);
+    put_line("window", &s->window);
+    text_vocabulary(s);
+}
+
+/* ---- as JSON --------------------------------------------------------------
+ */
+
+static void
+member(const char *name)
+{
+    printf(",\n    \"%s\": ", name);
+}
+
+static void
+json_text(const char *name, const struct text *t)
+{
+    if (!t->s)
+        return;
+    member(name);
+    json_put_string(t->s, t->len);
+}
+
+static void
+json_number(const char *name, uint64_t n)
+{
+    if (!n)
+        return;
+    member(name);
+    printf("%" PRIu64, n);
+}
+
+/* A number, or [least, largest]. */
+static void
+json_range(const char *name, const struct range *r)
+{
+    if (r->min == r->max) {
+        json_number(name, r->max);
+        return;
+    }
+    member(name);
+    printf("[%" PRIu64 ", %" PRIu64 "]", r->min, r->max);
+}
+
+static void
+json_sizes(const struct summary *s)
+{
+    json_number("parameters", s->all.values);
+    json_number("active_parameters", s->active);
+    json_number("files", s->n_files);
+    json_number("bytes", s->file_bytes);
+    if (s->all.values) {
+        member("bits_per_weight");
+        printf("%.4f", 8.0 * (double)s->all.bytes / (double)s->all.values);
+    }
+}
+
+static void
+json_shape(const struct summary *s)
+{
+    char buf[32];
+
+    json_range("context_length", &s->context);
+    json_text("rope_scaling", &s->scaling);
+    if (s->scaling_factor > 0) {
+        member("rope_scaling_factor");
+        fputs(value_float(buf, s->scaling_factor, true), stdout);
+    }
+    json_range("rope_original_context_length", &s->scaling_from);
+    json_range("layers", &s->layers);
+    json_range("embedding_length", &s->embedding);
+    json_range("heads", &s->heads);
+    json_range("heads_kv", &s->heads_kv);
+    json_range("key_length", &s->key_length);
+    json_range("value_length", &s->value_length);
+    json_range("feed_forward_length", &s->feed_forward);
+    json_range("experts", &s->experts);
+    json_range("experts_used", &s->experts_used);
+    json_range("experts_shared", &s->experts_shared);
+    json_range("window", &s->window);
+}
+
+void
+summary_json(const struct summary *s)
+{
+    printf(",\n  \"summary\": {\n    \"known\": %s",
+           s->known ? "true" : "false");
+    json_text("architecture", &s->architecture);
+    json_text("name", &s->name);
+    json_text("size_label", &s->size_label);
+    json_sizes(s);
+    json_shape(s);
+    json_text("vocabulary", &s->vocab);
+    json_number("tokens", s->n_vocab);
+    json_text("split_rule", &s->split);
+    json_number("template_bytes", s->chat.len);
+    fputs("\n  }", stdout);
+}

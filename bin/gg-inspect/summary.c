@@ -1,0 +1,286 @@
+/* summary.c - gathers what a user asks first about a model
+ *
+ * Whatever a key holds, nothing here fails: what makes no sense is left out. */
+#include <config.h>
+
+#include "gg-inspect/summary.h"
+
+#include <gg.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum {
+    MAX_ARCH = 64,
+    MAX_KEY = 128,
+};
+
+/* ---- values of any type ---------------------------------------------------
+ */
+
+/* An integer that is not negative. */
+static bool
+to_integer(enum gguf_type type, const void *p, uint64_t *out)
+{
+    char text[32];
+    unsigned long long v;
+    char end;
+
+    if (type == GGUF_TYPE_STRING || type == GGUF_TYPE_FLOAT32 ||
+        type == GGUF_TYPE_FLOAT64 || type == GGUF_TYPE_BOOL)
+        return false;
+    if (sscanf(value_number(text, type, p), "%llu%c", &v, &end) != 1 ||
+        text[0] == '-')
+        return false;
+    *out = v;
+    return true;
+}
+
+struct range
+meta_range(const struct gguf_context *ctx, const char *key)
+{
+    int64_t id = gguf_find_key(ctx, key);
+    size_t n = id < 0 ? 0 : value_count(ctx, id);
+    struct range r = { UINT64_MAX, 0 };
+
+    if (n && value_element_type(ctx, id) == GGUF_TYPE_STRING)
+        n = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t v;
+
+        if (!to_integer(value_element_type(ctx, id), value_at(ctx, id, i), &v))
+            return (struct range){ 0, 0 };
+        r.min = v < r.min ? v : r.min;
+        r.max = v > r.max ? v : r.max;
+    }
+    return r.max ? r : (struct range){ 0, 0 };
+}
+
+static double
+get_float(const struct gguf_context *ctx, const char *key)
+{
+    int64_t id = gguf_find_key(ctx, key);
+    double x = 0;
+
+    if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_FLOAT32)
+        x = (double)gguf_get_val_f32(ctx, id);
+    else if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_FLOAT64)
+        x = gguf_get_val_f64(ctx, id);
+    return isfinite(x) ? x : 0;
+}
+
+static struct text
+get_text(const struct gguf_context *ctx, const char *key)
+{
+    int64_t id = gguf_find_key(ctx, key);
+    struct text t = { NULL, 0 };
+
+    if (id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_STRING)
+        t.s = value_string(ctx, id, 0, &t.len);
+    return t;
+}
+
+static size_t
+count_of(const struct gguf_context *ctx, const char *key)
+{
+    int64_t id = gguf_find_key(ctx, key);
+
+    return id >= 0 && gguf_get_kv_type(ctx, id) == GGUF_TYPE_ARRAY
+               ? value_count(ctx, id)
+               : 0;
+}
+
+/* ---- keys of the family ---------------------------------------------------
+ */
+
+/* "llama.block_count"; a name that no key can begin with gives none. */
+static const char *
+own_key(char buf[MAX_KEY], const struct summary *s, const char *name)
+{
+    size_t len = s->architecture.len;
+
+    if (!s->architecture.s || len > MAX_ARCH)
+        len = 0;
+    snprintf(buf, MAX_KEY, "%.*s.%s", (int)len, len ? s->architecture.s : "",
+             name);
+    return buf;
+}
+
+static struct range
+own_range(const struct gguf_context *ctx, const struct summary *s,
+          const char *name)
+{
+    char key[MAX_KEY];
+
+    return meta_range(ctx, own_key(key, s, name));
+}
+
+static struct range
+first_of(struct range a, struct range b)
+{
+    return a.max ? a : b;
+}
+
+static void
+get_shape(const struct gguf_context *ctx, struct summary *s)
+{
+    struct range each = { 0, 0 };
+
+    s->context = own_range(ctx, s, "context_length");
+    s->layers = own_range(ctx, s, "block_count");
+    s->embedding = own_range(ctx, s, "embedding_length");
+    s->heads = own_range(ctx, s, "attention.head_count");
+    s->heads_kv =
+        first_of(own_range(ctx, s, "attention.head_count_kv"), s->heads);
+    if (s->heads.max)
+        each.min = each.max = s->embedding.max / s->heads.max;
+    s->key_length = first_of(own_range(ctx, s, "attention.key_length"), each);
+    s->value_length =
+        first_of(own_range(ctx, s, "attention.value_length"), each);
+    s->feed_forward = own_range(ctx, s, "feed_forward_length");
+    s->window = own_range(ctx, s, "attention.sliding_window");
+}
+
+static void
+get_experts(const struct gguf_context *ctx, struct summary *s)
+{
+    s->experts = own_range(ctx, s, "expert_count");
+    s->experts_used = own_range(ctx, s, "expert_used_count");
+    s->experts_shared = own_range(ctx, s, "expert_shared_count");
+    if (s->experts.max)
+        s->feed_forward = first_of(
+            own_range(ctx, s, "expert_feed_forward_length"), s->feed_forward);
+}
+
+/* Tensors of divisors: for all layers, or (longrope) two sets. */
+static bool
+has_factors(const struct gguf_context *ctx)
+{
+    static const char *const names[] = { "rope_freqs.weight",
+                                         "blk.0.rope_freqs.weight",
+                                         "rope_factors_long.weight",
+                                         "blk.0.rope_factors_long.weight" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (gguf_find_tensor(ctx, names[i]) >= 0)
+            return true;
+    return false;
+}
+
+static void
+get_scaling(const struct gguf_context *ctx, struct summary *s)
+{
+    char key[MAX_KEY];
+
+    s->scaling = get_text(ctx, own_key(key, s, "rope.scaling.type"));
+    s->scaling_factor = get_float(ctx, own_key(key, s, "rope.scaling.factor"));
+    if (s->scaling_factor <= 0)
+        s->scaling_factor =
+            get_float(ctx, own_key(key, s, "rope.scale_linear"));
+    s->scaling_from = own_range(ctx, s, "rope.scaling.original_context_length");
+    s->frequency_factors = has_factors(ctx);
+}
+
+static void
+get_vocabulary(const struct gguf_context *ctx, struct summary *s)
+{
+    int64_t embd = gguf_find_tensor(ctx, "token_embd.weight");
+
+    s->vocab = get_text(ctx, "tokenizer.ggml.model");
+    s->split = get_text(ctx, "tokenizer.ggml.pre");
+    s->chat = get_text(ctx, "tokenizer.chat_template");
+    s->n_vocab = count_of(ctx, "tokenizer.ggml.tokens");
+    if (!s->n_vocab)
+        s->n_vocab = own_range(ctx, s, "vocab_size").max;
+    if (!s->n_vocab && embd >= 0)
+        s->n_vocab = (uint64_t)gguf_get_tensor_ne(ctx, embd)[1];
+}
+
+/* ---- parameters -----------------------------------------------------------
+ */
+
+/* "blk.0.ffn_up_exps.weight" has all experts of a layer; in older files
+ * "blk.0.ffn_up.7.weight" has one of them. */
+static bool
+is_expert(const char *name)
+{
+    const char *p = strstr(name, ".ffn_");
+
+    if (!p)
+        return false;
+    if (strstr(p, "_exps."))
+        return true;
+    p = strchr(p + 1, '.');
+    return p && p[1] >= '0' && p[1] <= '9';
+}
+
+static uint64_t
+count_active(const struct gguf_context *ctx, const struct summary *s)
+{
+    uint64_t of_experts = 0;
+    double share;
+
+    if (!s->experts.max || !s->experts_used.max ||
+        s->experts_used.max >= s->experts.max)
+        return 0;
+    share = (double)s->experts_used.max / (double)s->experts.max;
+    for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++)
+        if (is_expert(gguf_get_tensor_name(ctx, i)) &&
+            __builtin_add_overflow(of_experts, totals_values(ctx, i),
+                                   &of_experts))
+            return 0;
+    if (!of_experts || of_experts > s->all.values)
+        return 0;
+    return s->all.values - of_experts +
+           (uint64_t)((double)of_experts * share + 0.5);
+}
+
+static void
+get_files(const struct gguf_context *ctx, const struct inspect_options *o,
+          struct summary *s)
+{
+    struct stat st;
+
+    s->n_files = (uint64_t)gguf_get_n_shards(ctx);
+    s->split_no = meta_range(ctx, "split.no");
+    s->split_count = meta_range(ctx, "split.count");
+    for (int64_t i = 0; i < gguf_get_n_shards(ctx); i++) {
+        const char *name = gguf_get_shard_name(ctx, i);
+
+        if (stat(name ? name : o->path, &st) == 0)
+            s->file_bytes += (uint64_t)st.st_size;
+    }
+}
+
+static bool
+is_known(const struct text *architecture)
+{
+    char name[MAX_ARCH + 1];
+
+    if (!architecture->s || architecture->len > MAX_ARCH ||
+        memchr(architecture->s, '\0', architecture->len))
+        return false;
+    memcpy(name, architecture->s, architecture->len);
+    name[architecture->len] = '\0';
+    return gg_model_known(name);
+}
+
+void
+summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
+             struct summary *out)
+{
+    struct summary *s = out;
+
+    memset(s, 0, sizeof(*s));
+    s->architecture = get_text(ctx, "general.architecture");
+    s->name = get_text(ctx, "general.name");
+    s->size_label = get_text(ctx, "general.size_label");
+    s->known = is_known(&s->architecture);
+    totals_count(ctx, s->by_type, &s->all);
+    get_files(ctx, o, s);
+    get_shape(ctx, s);
+    get_experts(ctx, s);
+    get_scaling(ctx, s);
+    get_vocabulary(ctx, s);
+    s->active = count_active(ctx, s);
+}

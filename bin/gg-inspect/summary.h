@@ -1,0 +1,56 @@
+/* summary.h - what a user asks first about a model */
+#ifndef INSPECT_SUMMARY_H
+#define INSPECT_SUMMARY_H
+
+#include "gg-inspect/inspect.h"
+
+/* Bytes of a string value; s is NULL where there is none. */
+struct text {
+    const char *s;
+    size_t len;
+};
+
+/* A number, or the least and the largest of an array with one for each layer;
+ * `max` is 0 where there is none, or nonsense. */
+struct range {
+    uint64_t min, max;
+};
+
+/* What the file does not say, or says by a value of a strange type, is 0. */
+struct summary {
+    struct text architecture, name, size_label;
+    bool known; /* gg-eval can run such a model */
+    struct totals by_type[GGML_TYPE_COUNT], all;
+    uint64_t active;     /* parameters that a token meets; 0: all of them */
+    uint64_t file_bytes; /* of all files that were read */
+    uint64_t n_files;    /* that were read */
+    struct range split_no, split_count;
+    struct range context, layers, embedding, heads, heads_kv;
+    struct range key_length, value_length, feed_forward;
+    struct range experts, experts_used, experts_shared, window;
+    struct text scaling; /* of positions */
+    double scaling_factor;
+    struct range scaling_from; /* the context that it starts from */
+    bool frequency_factors;    /* a tensor has a divisor for each frequency */
+    struct text vocab, split;  /* kind of vocabulary, rule */
+    uint64_t n_vocab;
+    struct text chat; /* the template */
+};
+
+/* The value of a key as far as it is numbers. */
+struct range
+meta_range(const struct gguf_context *ctx, const char *key);
+
+void
+summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
+             struct summary *out);
+
+/* Aligned lines for people. */
+void
+summary_text(const struct summary *s);
+
+/* A JSON object, indented by two. */
+void
+summary_json(const struct summary *s);
+
+#endif
