@@ -1,6 +1,7 @@
 /* encode.c - text to lines of ids */
 #include <config.h>
 
+#include "common/chat.h"
 #include "common/cli.h"
 #include "gg-tokenize/tokenize.h"
 
@@ -22,8 +23,8 @@ struct work {
 
 /* The ids of a text to w->ids; *n gets their number. */
 static enum gg_status
-encode(struct work *w, const char *text, size_t len, size_t *n,
-       struct gg_error *err)
+encode_text(struct work *w, const char *text, size_t len, size_t *n,
+            struct gg_error *err)
 {
     unsigned flags = (w->options->bos ? GG_ENCODE_BOS : 0) |
                      (w->options->special ? GG_ENCODE_SPECIAL : 0);
@@ -40,8 +41,32 @@ encode(struct work *w, const char *text, size_t len, size_t *n,
     } while (st == GG_OK && need > w->cap);
     if (st == GG_OK)
         *n = need;
-    w->bytes += len;
     return st;
+}
+
+static enum gg_status
+encode_chat(struct work *w, const char *text, size_t len, size_t *n,
+            struct gg_error *err)
+{
+    const struct tokenize_options *o = w->options;
+    bool lines = !o->records || o->end != '\n';
+    struct chat chat = { 0 };
+    enum gg_status st = chat_read(&chat, text, len, lines, err);
+
+    if (st == GG_OK)
+        st = chat_encode(w->vocab, o->chat, &chat, 0, o->chat_flags, &w->ids,
+                         &w->cap, n, err);
+    chat_clear(&chat);
+    return st;
+}
+
+static enum gg_status
+encode(struct work *w, const char *text, size_t len, size_t *n,
+       struct gg_error *err)
+{
+    w->bytes += len;
+    return w->options->chat ? encode_chat(w, text, len, n, err)
+                            : encode_text(w, text, len, n, err);
 }
 
 /* Writes decimal ids, a blank between two; printf() would take as long as
@@ -83,7 +108,7 @@ encode_whole(struct work *w)
 
     if (st != GG_OK)
         cli_die("%s: %s", o->input, err.message);
-    if (len == 0 && !o->empty)
+    if (len == 0 && !o->empty && !o->chat)
         cli_die("%s: the text is empty", o->input);
     w->n_ids = n;
     print_ids(w->ids, n);

@@ -1,6 +1,7 @@
 /* main.c - gg-tokenize: text to token ids, and back */
 #include <config.h>
 
+#include "common/chat.h"
 #include "common/cli.h"
 #include "gg-tokenize/tokenize.h"
 
@@ -15,6 +16,12 @@ static const char help[] =
     "      --bos            put BOS in front, whatever the model says\n"
     "      --no-bos         add no token; with -d: the ids begin a text\n"
     "      --special        control tokens stand in the text as their names\n"
+    "      --chat           read messages, {\"role\": ..., \"content\": ...}, "
+    "and\n"
+    "                       write the ids that let the model answer\n"
+    "      --template NAME  the chat template, if not the model's; list: all\n"
+    "      --no-answer      with --chat: whole messages only, no answer "
+    "begins\n"
     "      --lines          each line of text is a numbered sequence\n"
     "  -0, --null           each NUL-ended record is a numbered sequence\n"
     "      --max-held MIB   with -d: memory for sequences that are still open\n"
@@ -32,6 +39,9 @@ enum {
     OPT_BOS = 256,
     OPT_NO_BOS,
     OPT_SPECIAL,
+    OPT_CHAT,
+    OPT_TEMPLATE,
+    OPT_NO_ANSWER,
     OPT_LINES,
     OPT_MAX_HELD,
 };
@@ -41,6 +51,9 @@ static const struct option long_options[] = {
     { "bos", no_argument, NULL, OPT_BOS },
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "special", no_argument, NULL, OPT_SPECIAL },
+    { "chat", no_argument, NULL, OPT_CHAT },
+    { "template", required_argument, NULL, OPT_TEMPLATE },
+    { "no-answer", no_argument, NULL, OPT_NO_ANSWER },
     { "lines", no_argument, NULL, OPT_LINES },
     { "null", no_argument, NULL, '0' },
     { "max-held", required_argument, NULL, OPT_MAX_HELD },
@@ -57,7 +70,7 @@ static const struct option long_options[] = {
 struct arguments {
     struct tokenize_options options;
     const char *model, *file, *output;
-    bool decode, bos, quiet;
+    bool decode, bos, quiet, chat, no_answer;
 };
 
 static void
@@ -79,6 +92,15 @@ set_option(struct arguments *a, int c)
         break;
     case OPT_SPECIAL:
         o->special = true;
+        break;
+    case OPT_CHAT:
+        a->chat = true;
+        break;
+    case OPT_TEMPLATE:
+        o->chat = chat_template(optarg);
+        break;
+    case OPT_NO_ANSWER:
+        a->no_answer = true;
         break;
     case OPT_LINES:
         o->records = true;
@@ -127,6 +149,12 @@ parse(int argc, char **argv, struct arguments *a)
         cli_misuse("only one file can be read, not '%s' as well", argv[optind]);
     if (a->decode && a->bos)
         cli_misuse("--bos does not go with -d");
+    if (a->chat && (a->decode || a->options.special))
+        cli_misuse("%s does not go with --chat",
+                   a->decode ? "-d" : "--special");
+    if (!a->chat && (a->options.chat || a->no_answer))
+        cli_misuse("%s goes with --chat only",
+                   a->no_answer ? "--no-answer" : "--template");
 }
 
 /* Whether BOS goes in front: what the model says, unless an option does. */
@@ -137,6 +165,21 @@ wants_bos(const struct gg_vocab *vocab, const struct arguments *a,
     if (a->bos && gg_vocab_bos(vocab) < 0)
         cli_die("%s: the vocabulary has no BOS token", model);
     return a->bos || (gg_vocab_add_bos(vocab) && !a->options.no_bos);
+}
+
+static void
+choose_chat(const struct gg_vocab *vocab, struct arguments *a,
+            const char *model)
+{
+    struct tokenize_options *o = &a->options;
+
+    if (!o->chat)
+        o->chat = chat_detect(vocab, model);
+    if (o->verbose)
+        cli_warn("%s: chat template %s", model, gg_chat_name(o->chat));
+    o->chat_flags = (a->no_answer ? 0 : GG_CHAT_ANSWER) |
+                    (a->bos ? GG_CHAT_BOS : 0) |
+                    (o->no_bos ? GG_CHAT_NO_BOS : 0);
 }
 
 static int
@@ -155,6 +198,8 @@ run(struct arguments *a)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     o->bos = wants_bos(vocab, a, model);
     o->empty = a->bos;
+    if (a->chat)
+        choose_chat(vocab, a, model);
     cli_output(a->output);
     status = a->decode ? tokenize_decode(vocab, o) : tokenize_encode(vocab, o);
     gg_vocab_free(vocab);

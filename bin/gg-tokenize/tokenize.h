@@ -12,7 +12,9 @@ struct tokenize_options {
     bool bos;     /* encode: put BOS in front */
     bool empty;   /* encode: an empty text will do */
     bool no_bos;  /* decode: the text starts at the first id */
-    bool special; /* control tokens stand in the text */
+    const struct gg_chat_template *chat; /* encode: conversations; or NULL */
+    unsigned chat_flags;                 /* GG_CHAT_... */
+    bool special;                        /* control tokens stand in the text */
     bool verbose;
     uint64_t max_held; /* decode: bytes of sequences that are open */
 };

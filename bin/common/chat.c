@@ -1,0 +1,96 @@
+/* chat.c - conversations, and the template that a tool uses for them */
+#include <config.h>
+
+#include "common/chat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void
+chat_add(struct chat *c, enum gg_role role, const char *text, size_t len)
+{
+    char *copy = cli_alloc(NULL, len, 1);
+
+    if (len)
+        memcpy(copy, text, len);
+    if (c->n == c->cap) {
+        c->cap = c->cap ? 2 * c->cap : 16;
+        c->messages = cli_alloc(c->messages, c->cap, sizeof(*c->messages));
+    }
+    c->messages[c->n++] = (struct gg_message){ role, copy, len };
+}
+
+void
+chat_truncate(struct chat *c, size_t n)
+{
+    while (c->n > n)
+        free((char *)c->messages[--c->n].content);
+}
+
+void
+chat_clear(struct chat *c)
+{
+    chat_truncate(c, 0);
+    free(c->messages);
+    *c = (struct chat){ 0 };
+}
+
+CLI_NORETURN static void
+list(void)
+{
+    const struct gg_chat_template *t;
+
+    for (size_t i = 0; (t = gg_chat_at(i)); i++)
+        puts(gg_chat_name(t));
+    exit(cli_finish(EXIT_SUCCESS));
+}
+
+const struct gg_chat_template *
+chat_template(const char *name)
+{
+    const struct gg_chat_template *t = gg_chat_find(name);
+
+    if (!t && (strcmp(name, "list") == 0 || strcmp(name, "help") == 0))
+        list();
+    if (!t)
+        cli_misuse("--template: '%s' is not known; --template list shows what "
+                   "is",
+                   name);
+    return t;
+}
+
+const struct gg_chat_template *
+chat_detect(const struct gg_vocab *vocab, const char *path)
+{
+    const struct gg_chat_template *t = gg_vocab_chat(vocab);
+    size_t len;
+
+    if (!t)
+        cli_die("%s: the model has %s; --template NAME says which to use, "
+                "--template list shows them",
+                path,
+                gg_vocab_chat_source(vocab, &len)
+                    ? "a chat template that is not known"
+                    : "no chat template");
+    return t;
+}
+
+enum gg_status
+chat_encode(const struct gg_vocab *vocab,
+            const struct gg_chat_template *template, const struct chat *c,
+            size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
+            struct gg_error *err)
+{
+    enum gg_status st;
+    size_t need = 0;
+
+    do {
+        if (need > *cap)
+            *ids = cli_alloc(*ids, *cap = need, sizeof(**ids));
+        st = gg_chat_encode(vocab, template, c->messages, c->n, first, flags,
+                            *ids, *cap, &need, err);
+    } while (st == GG_OK && need > *cap);
+    if (st == GG_OK)
+        *n = need;
+    return st;
+}

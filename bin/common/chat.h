@@ -1,0 +1,48 @@
+/* chat.h - conversations, which gg-tokenize and gg-generate have in common */
+#ifndef COMMON_CHAT_H
+#define COMMON_CHAT_H
+
+#include "common/cli.h"
+
+/* A conversation; all zero is the empty one. Contents are its own. */
+struct chat {
+    struct gg_message *messages;
+    size_t n, cap;
+};
+
+void
+chat_add(struct chat *c, enum gg_role role, const char *text, size_t len);
+/* Forgets all but the first n messages. */
+void
+chat_truncate(struct chat *c, size_t n);
+void
+chat_clear(struct chat *c);
+
+/* Adds the messages of a text in JSON: values with white space between them,
+ * each a message {"role", "content"}, an array of messages, or an object with
+ * such an array as "messages". On failure some may have been added; the
+ * sentence begins with the line's number if `lines`. Where this was built
+ * without Jansson, nothing can be read. */
+enum gg_status
+chat_read(struct chat *c, const char *text, size_t len, bool lines,
+          struct gg_error *err);
+
+/* --template's argument: "list" and "help" print all names, and the tool
+ * ends; a name that is none ends it with status 2. */
+const struct gg_chat_template *
+chat_template(const char *name);
+
+/* The template of the model in the file `path`. Ends the tool where there is
+ * none, or it is not known. */
+const struct gg_chat_template *
+chat_detect(const struct gg_vocab *vocab, const char *path);
+
+/* The ids of gg_chat_encode() to *ids, which has room for *cap and grows; *n
+ * gets their number. */
+enum gg_status
+chat_encode(const struct gg_vocab *vocab,
+            const struct gg_chat_template *template, const struct chat *c,
+            size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
+            struct gg_error *err);
+
+#endif

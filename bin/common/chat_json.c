@@ -1,0 +1,164 @@
+/* chat_json.c - conversations in JSON */
+#include <config.h>
+
+#include "common/chat.h"
+
+#ifdef HAVE_JANSSON
+
+#include <jansson.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <string.h>
+
+struct reader {
+    struct chat *chat;
+    struct gg_error *err;
+    size_t line; /* of the value; 0: lines are not counted */
+};
+
+CLI_PRINTF(2, 3)
+static enum gg_status
+fail(const struct reader *r, const char *fmt, ...)
+{
+    char *to = r->err->message;
+    size_t size = sizeof(r->err->message), used = 0;
+    va_list ap;
+
+    if (r->line)
+        used = (size_t)snprintf(to, size, "line %zu: ", r->line);
+    va_start(ap, fmt);
+    vsnprintf(to + used, size - used, fmt, ap);
+    va_end(ap);
+    return GG_ERR_FORMAT;
+}
+
+/* What Jansson says; it quotes the text, which may hold anything. */
+static enum gg_status
+fail_syntax(struct reader *r, const json_error_t *e)
+{
+    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+
+    gg_escape(shown, sizeof(shown), e->text, strlen(e->text));
+    if (r->line)
+        r->line += e->line > 0 ? (size_t)e->line - 1 : 0;
+    return fail(r, "not JSON: %s", shown);
+}
+
+static enum gg_status
+read_role(const struct reader *r, const json_t *value, enum gg_role *role)
+{
+    static const char *const names[] = { "system", "user", "assistant",
+                                         "tool" };
+    const char *s = json_string_value(value);
+    char shown[64];
+
+    if (!s)
+        return fail(r, "a message without a role that is a string");
+    for (int i = 0; i < 4; i++)
+        if (strcmp(s, names[i]) == 0) {
+            *role = (enum gg_role)i;
+            return GG_OK;
+        }
+    gg_escape(shown, sizeof(shown), s, json_string_length(value));
+    return fail(r, "role '%s' is none of system, user, assistant, tool", shown);
+}
+
+static enum gg_status
+read_message(const struct reader *r, const json_t *value)
+{
+    const json_t *content = json_object_get(value, "content");
+    enum gg_role role = GG_ROLE_USER;
+    enum gg_status st;
+
+    if (!json_is_object(value))
+        return fail(r, "a message that is not an object");
+    st = read_role(r, json_object_get(value, "role"), &role);
+    if (st != GG_OK)
+        return st;
+    if (!json_is_string(content))
+        return fail(r, "a message without content that is a string");
+    if (json_object_get(value, "tool_calls"))
+        return fail(r,
+                    "a message with tool_calls, for which there is no place");
+    chat_add(r->chat, role, json_string_value(content),
+             json_string_length(content));
+    return GG_OK;
+}
+
+static enum gg_status
+read_value(const struct reader *r, const json_t *value)
+{
+    const json_t *list =
+        json_is_array(value) ? value : json_object_get(value, "messages");
+    enum gg_status st = GG_OK;
+
+    if (!list)
+        return read_message(r, value);
+    if (!json_is_array(list))
+        return fail(r, "messages that are not an array");
+    for (size_t i = 0; st == GG_OK && i < json_array_size(list); i++)
+        st = read_message(r, json_array_get(list, i));
+    return st;
+}
+
+static void
+count_lines(struct reader *r, const char *p, size_t len)
+{
+    for (size_t i = 0; r->line && i < len; i++)
+        r->line += p[i] == '\n';
+}
+
+/* Bytes of white space that p[0..len) begins with. */
+static size_t
+skip_space(struct reader *r, const char *p, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len &&
+           (p[n] == ' ' || p[n] == '\t' || p[n] == '\r' || p[n] == '\n'))
+        n++;
+    count_lines(r, p, n);
+    return n;
+}
+
+enum gg_status
+chat_read(struct chat *c, const char *text, size_t len, bool lines,
+          struct gg_error *err)
+{
+    struct reader r = { c, err, lines };
+    enum gg_status st = GG_OK;
+    size_t at = skip_space(&r, text, len);
+
+    if (len > INT_MAX) /* so Jansson counts */
+        return fail(&r, "a conversation of more than 2 GiB");
+    while (st == GG_OK && at < len) {
+        json_error_t e;
+        json_t *value = json_loadb(text + at, len - at,
+                                   JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
+                                       JSON_DISABLE_EOF_CHECK,
+                                   &e);
+
+        st = value ? read_value(&r, value) : fail_syntax(&r, &e);
+        json_decref(value);
+        if (st != GG_OK)
+            break;
+        count_lines(&r, text + at, (size_t)e.position);
+        at += (size_t)e.position;
+        at += skip_space(&r, text + at, len - at);
+    }
+    return st;
+}
+
+#else
+
+enum gg_status
+chat_read(struct chat *c, const char *text, size_t len, bool lines,
+          struct gg_error *err)
+{
+    (void)c, (void)text, (void)len, (void)lines;
+    snprintf(err->message, sizeof(err->message),
+             "this %s was built without Jansson, and reads no JSON", cli_name);
+    return GG_ERR_UNSUPPORTED;
+}
+
+#endif
