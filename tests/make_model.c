@@ -2,15 +2,25 @@
  */
 #include "models.h"
 
+#include <stdio.h>
+
+static int
+usage(void)
+{
+    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0} FILE\nfamilies:",
+          stderr);
+    for (size_t i = 0; models_family(i); i++)
+        fprintf(stderr, " %s", models_family(i));
+    fputc('\n', stderr);
+    return 2;
+}
+
 int
 main(int argc, char **argv)
 {
     struct model_spec spec;
 
-    if (argc != 3 || !models_named(argv[1], &spec)) {
-        fputs("usage: make_model {gpt2|llama}-{f32|f16|bf16|q8_0|q4_0} FILE\n",
-              stderr);
-        return 2;
-    }
+    if (argc != 3 || !models_named(argv[1], &spec))
+        return usage();
     return !models_write(&spec, argv[2]);
 }

@@ -1,10 +1,12 @@
 /* models.c - small models of random weights, made by code */
-#include "models.h"
+#include "models_parts.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct maker {
     struct model_spec s; /* with nothing left to custom */
@@ -60,31 +62,59 @@ store_rows(struct ggml_tensor *t, const float *x)
                             NULL);
 }
 
-/* mean + deviation * normal. n_out 0: a vector, always f32. */
 static void
-add(struct maker *m, const char *name, int n_in, int n_out, float mean,
-    float deviation)
+store(struct maker *m, const char *name, struct ggml_tensor *t, const float *x)
 {
-    enum ggml_type type = n_out ? m->s.type : GGML_TYPE_F32;
-    int rows = n_out ? n_out : 1;
+    ggml_set_name(t, name);
+    store_rows(t, x);
+    gguf_add_tensor(m->gguf, t);
+}
+
+/* What the tensor is stored as: vectors and what chooses experts always f32. */
+static enum ggml_type
+type_of(const struct maker *m, const char *name, int n_out)
+{
+    if (is(m->s.retype, name))
+        return GGML_TYPE_F16;
+    if (!n_out || strstr(name, ".bias") || strstr(name, "ffn_gate_inp"))
+        return GGML_TYPE_F32;
+    return m->s.type;
+}
+
+/* mean + deviation * normal. n_out 0: a vector; n_expert 0: one matrix. */
+static void
+add_experts(struct maker *m, const char *name, int n_in, int n_out,
+            int n_expert, float mean, float deviation)
+{
+    enum ggml_type type = type_of(m, name, n_out);
     struct ggml_tensor *t;
     float *x;
+    size_t n;
 
     if (is(m->s.skip, name))
         return;
     if (is(m->s.shrink, name))
-        n_out ? rows-- : n_in--;
-    if (is(m->s.retype, name))
-        type = GGML_TYPE_F16;
-    x = malloc((size_t)n_in * (size_t)rows * sizeof(*x));
-    for (long i = 0; i < (long)n_in * rows; i++)
+        n_out ? n_out-- : n_in--;
+    n = (size_t)n_in * (size_t)(n_out ? n_out : 1) *
+        (size_t)(n_expert ? n_expert : 1);
+    x = malloc(n * sizeof(*x));
+    for (size_t i = 0; i < n; i++)
         x[i] = mean + deviation * next_normal(m);
-    t = n_out ? ggml_new_tensor_2d(m->ctx, type, n_in, rows)
-              : ggml_new_tensor_1d(m->ctx, type, n_in);
-    ggml_set_name(t, name);
-    store_rows(t, x);
-    gguf_add_tensor(m->gguf, t);
+    if (n_expert)
+        t = ggml_new_tensor_3d(m->ctx, type, n_in, n_out, n_expert);
+    else if (n_out)
+        t = ggml_new_tensor_2d(m->ctx, type, n_in, n_out);
+    else
+        t = ggml_new_tensor_1d(m->ctx, type, n_in);
+    store(m, name, t, x);
     free(x);
+}
+
+static void
+add(struct maker *m, const char *name, int n_in, int n_out, float mean,
+    float deviation)
+{
+    add_experts(m, name, n_in, n_out, 0, mean, deviation);
 }
 
 static void
@@ -100,15 +130,28 @@ add_linear(struct maker *m, const char *name, int n_in, int n_out, bool bias)
 }
 
 static void
-add_norm(struct maker *m, const char *name, bool bias)
+add_expert_linear(struct maker *m, const char *name, int n_in, int n_out,
+                  bool bias)
 {
     char full[64];
 
     snprintf(full, sizeof(full), "%s.weight", name);
-    add(m, full, m->s.n_embd, 0, 1, 0.1f);
+    add_experts(m, full, n_in, n_out, m->s.n_expert, 0, 1 / sqrtf((float)n_in));
     snprintf(full, sizeof(full), "%s.bias", name);
     if (bias)
-        add(m, full, m->s.n_embd, 0, 0, 0.1f);
+        add(m, full, n_out, m->s.n_expert, 0, 0.1f);
+}
+
+static void
+add_norm(struct maker *m, const char *name, int n, bool bias)
+{
+    char full[64];
+
+    snprintf(full, sizeof(full), "%s.weight", name);
+    add(m, full, n, 0, 1, 0.1f);
+    snprintf(full, sizeof(full), "%s.bias", name);
+    if (bias)
+        add(m, full, n, 0, 0, 0.1f);
 }
 
 static const char *
@@ -118,130 +161,167 @@ in_layer(char *buf, int layer, const char *name)
     return buf;
 }
 
+static bool
+has(const struct maker *m, unsigned trait)
+{
+    return m->s.traits & trait;
+}
+
+/* Norms of queries and keys: of one head each, or of all heads together. */
 static void
-add_gpt2_layer(struct maker *m, int i)
+add_head_norms(struct maker *m, int i)
 {
     const struct model_spec *s = &m->s;
-    int q = s->n_head * s->d_key, kv = s->n_head_kv * s->d_key;
+    bool whole = has(m, MODELS_QK_NORM_WHOLE);
     char b[64];
 
-    add_norm(m, in_layer(b, i, "attn_norm"), true);
-    add_linear(m, in_layer(b, i, "attn_qkv"), s->n_embd, q + 2 * kv, true);
-    add_linear(m, in_layer(b, i, "attn_output"), q, s->n_embd, true);
-    add_norm(m, in_layer(b, i, "ffn_norm"), true);
-    add_linear(m, in_layer(b, i, "ffn_up"), s->n_embd, s->n_ff, true);
-    add_linear(m, in_layer(b, i, "ffn_down"), s->n_ff, s->n_embd, true);
+    if (!whole && !has(m, MODELS_QK_NORM))
+        return;
+    add_norm(m, in_layer(b, i, "attn_q_norm"),
+             whole ? s->n_head * s->d_key : s->d_key, false);
+    add_norm(m, in_layer(b, i, "attn_k_norm"),
+             whole ? s->n_head_kv * s->d_key : s->d_key, false);
 }
 
 static void
-add_llama_layer(struct maker *m, int i)
+add_attention(struct maker *m, int i)
 {
     const struct model_spec *s = &m->s;
     int q = s->n_head * s->d_key, kv = s->n_head_kv * s->d_key;
+    bool biases = s->biases || has(m, MODELS_QKV_BIAS);
     char b[64];
 
-    add_norm(m, in_layer(b, i, "attn_norm"), false);
-    add_linear(m, in_layer(b, i, "attn_q"), s->n_embd, q, s->biases);
-    add_linear(m, in_layer(b, i, "attn_k"), s->n_embd, kv, s->biases);
-    add_linear(m, in_layer(b, i, "attn_v"), s->n_embd, kv, s->biases);
-    add_linear(m, in_layer(b, i, "attn_output"), q, s->n_embd, false);
-    add_norm(m, in_layer(b, i, "ffn_norm"), false);
-    add_linear(m, in_layer(b, i, "ffn_gate"), s->n_embd, s->n_ff, false);
-    add_linear(m, in_layer(b, i, "ffn_up"), s->n_embd, s->n_ff, false);
-    add_linear(m, in_layer(b, i, "ffn_down"), s->n_ff, s->n_embd, false);
+    if (has(m, MODELS_QKV)) {
+        add_linear(m, in_layer(b, i, "attn_qkv"), s->n_embd, q + 2 * kv,
+                   biases);
+    } else {
+        add_linear(m, in_layer(b, i, "attn_q"), s->n_embd, q, biases);
+        add_linear(m, in_layer(b, i, "attn_k"), s->n_embd, kv, biases);
+        add_linear(m, in_layer(b, i, "attn_v"), s->n_embd, kv, biases);
+    }
+    add_head_norms(m, i);
+    if (has(m, MODELS_SINKS))
+        add(m, in_layer(b, i, "attn_sinks.weight"), s->n_head, 0, 0, 1);
+    add_linear(m, in_layer(b, i, "attn_output"), q, s->n_embd,
+               has(m, MODELS_OUT_BIAS));
+}
+
+static void
+add_mixture(struct maker *m, int i)
+{
+    const struct model_spec *s = &m->s;
+    int n = s->n_ff_expert, shared = s->n_ff_shared;
+    bool biases = has(m, MODELS_FFN_BIAS);
+    char b[64];
+
+    add_linear(m, in_layer(b, i, "ffn_gate_inp"), s->n_embd, s->n_expert,
+               biases);
+    add_expert_linear(m, in_layer(b, i, "ffn_gate_exps"), s->n_embd, n, biases);
+    add_expert_linear(m, in_layer(b, i, "ffn_up_exps"), s->n_embd, n, biases);
+    add_expert_linear(m, in_layer(b, i, "ffn_down_exps"), n, s->n_embd, biases);
+    if (!shared)
+        return;
+    add(m, in_layer(b, i, "ffn_gate_inp_shexp.weight"), s->n_embd, 0, 0, 0.1f);
+    add_linear(m, in_layer(b, i, "ffn_gate_shexp"), s->n_embd, shared, false);
+    add_linear(m, in_layer(b, i, "ffn_up_shexp"), s->n_embd, shared, false);
+    add_linear(m, in_layer(b, i, "ffn_down_shexp"), shared, s->n_embd, false);
+}
+
+static void
+add_feed_forward(struct maker *m, int i)
+{
+    const struct model_spec *s = &m->s;
+    int n_up = has(m, MODELS_GATED_UP) ? 2 * s->n_ff : s->n_ff;
+    bool biases = has(m, MODELS_FFN_BIAS);
+    char b[64];
+
+    if (has(m, MODELS_GATED))
+        add_linear(m, in_layer(b, i, "ffn_gate"), s->n_embd, s->n_ff, biases);
+    add_linear(m, in_layer(b, i, "ffn_up"), s->n_embd, n_up, biases);
+    add_linear(m, in_layer(b, i, "ffn_down"), s->n_ff, s->n_embd, biases);
+}
+
+static void
+add_layer(struct maker *m, int i)
+{
+    bool biases = has(m, MODELS_LAYER_NORM);
+    int n = m->s.n_embd;
+    char b[64];
+
+    if (!has(m, MODELS_NO_ATTN_NORM))
+        add_norm(m, in_layer(b, i, "attn_norm"), n, biases);
+    if (has(m, MODELS_ATTN_NORM_2))
+        add_norm(m, in_layer(b, i, "attn_norm_2"), n, biases);
+    add_attention(m, i);
+    if (has(m, MODELS_POST_NORMS | MODELS_FFN_NORM_POST))
+        add_norm(m, in_layer(b, i, "post_attention_norm"), n, biases);
+    if (!has(m, MODELS_NO_FFN_NORM | MODELS_FFN_NORM_POST))
+        add_norm(m, in_layer(b, i, "ffn_norm"), n, biases);
+    m->s.n_expert ? add_mixture(m, i) : add_feed_forward(m, i);
+    if (has(m, MODELS_POST_NORMS))
+        add_norm(m, in_layer(b, i, "post_ffw_norm"), n, biases);
+}
+
+/* By what Llama 3.1 divides the frequency of a pair: waves that fit the old
+ * context four times stay, those longer than it are stretched 8 times, and
+ * between them it goes gradually. */
+static float
+llama3_divisor(const struct model_spec *s, int pair)
+{
+    double wave =
+        2 * acos(-1) * pow((double)s->rope_base, 2.0 * pair / s->n_rot);
+    double fits = s->llama3_n_ctx / wave, smooth = (fits - 1) / 3;
+
+    if (fits > 4)
+        return 1;
+    return (float)(fits < 1 ? 8 : 1 / ((1 - smooth) / 8 + smooth));
+}
+
+static void
+add_llama3_divisors(struct maker *m)
+{
+    int n = m->s.n_rot / 2;
+    struct ggml_tensor *t = ggml_new_tensor_1d(m->ctx, GGML_TYPE_F32, n);
+    float *x = malloc((size_t)n * sizeof(*x));
+
+    for (int i = 0; i < n; i++)
+        x[i] = llama3_divisor(&m->s, i);
+    store(m, "rope_freqs.weight", t, x);
+    free(x);
+}
+
+static void
+add_rotary_divisors(struct maker *m)
+{
+    int n = m->s.n_rot / 2;
+
+    if (m->s.rope_freqs)
+        add(m, "rope_freqs.weight", n, 0, 3, 0.5f);
+    if (m->s.llama3_n_ctx)
+        add_llama3_divisors(m);
+    if (m->s.rope_long) {
+        add(m, "rope_factors_long.weight", n, 0, 8, 2);
+        add(m, "rope_factors_short.weight", n, 0, 1.5f, 0.1f);
+    }
 }
 
 static void
 add_tensors(struct maker *m)
 {
     const struct model_spec *s = &m->s;
-    bool gpt2 = is(s->arch, "gpt2");
+    bool small = has(m, MODELS_SMALL_TOKENS);
 
-    add(m, "token_embd.weight", s->n_embd, s->n_vocab, 0, 1);
-    if (gpt2)
+    add(m, "token_embd.weight", s->n_embd, s->n_vocab, 0,
+        small ? 1 / sqrtf((float)s->n_embd) : 1);
+    if (has(m, MODELS_POSITIONS))
         add(m, "position_embd.weight", s->n_embd, s->n_ctx, 0, 0.5f);
     for (int i = 0; i < s->n_layer; i++)
-        gpt2 ? add_gpt2_layer(m, i) : add_llama_layer(m, i);
-    if (s->rope_freqs)
-        add(m, "rope_freqs.weight", s->n_rot / 2, 0, 3, 0.5f);
-    add_norm(m, "output_norm", gpt2);
+        add_layer(m, i);
+    add_rotary_divisors(m);
+    add_norm(m, "output_norm", s->n_embd, has(m, MODELS_LAYER_NORM));
     if (s->untied)
-        add_linear(m, "output", s->n_embd, s->n_vocab, false);
-}
-
-/* ---- vocabulary ---------------------------------------------------------- */
-
-/* GPT-2 writes each byte as a visible character: itself where it is one in
- * Latin-1, else the next free one from U+0100 on. */
-static int
-byte_to_codepoint(int byte)
-{
-    int next = 256;
-
-    for (int b = 0; b < 256; b++) {
-        bool visible = (b > 32 && b < 127) || (b > 160 && b != 173);
-
-        if (b == byte)
-            return visible ? b : next;
-        next += !visible;
-    }
-    return 0;
-}
-
-static void
-write_byte_token(char *out, int byte)
-{
-    int c = byte_to_codepoint(byte);
-
-    if (c < 128)
-        snprintf(out, 16, "%c", c);
-    else
-        snprintf(out, 16, "%c%c", 0xc0 | c >> 6, 0x80 | (c & 63));
-}
-
-static void
-add_vocabulary(struct maker *m)
-{
-    enum {
-        SIZE = 24,
-        CONTROL = 3,
-        UNUSED = 5
-    };
-    int n = m->s.n_vocab, n_merges = n - 257 < 676 ? n - 257 : 676;
-    char(*text)[SIZE] = calloc((size_t)n * 2, SIZE);
-    const char **all = calloc((size_t)n * 2, sizeof(*all));
-    const char **merges = all + n;
-    int32_t *types = calloc((size_t)n, sizeof(*types));
-
-    for (int i = 0; i < n; i++) {
-        int j = i - 256, a = 'a' + j % 26,
-            b = 'a' + (5 * (j % 26) + j / 26) % 26;
-
-        all[i] = text[i];
-        types[i] = 1;
-        if (i < 256) {
-            write_byte_token(text[i], i);
-        } else if (j < n_merges) {
-            snprintf(text[i], SIZE, "%c%c", a, b);
-            snprintf(text[n + j], SIZE, "%c %c", a, b);
-            merges[j] = text[n + j];
-        } else {
-            snprintf(text[i], SIZE, "<unused%d>", i);
-            types[i] = UNUSED;
-        }
-    }
-    snprintf(text[n - 1], SIZE, "<|control|>");
-    types[n - 1] = CONTROL;
-    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "gpt2");
-    gguf_set_val_str(m->gguf, "tokenizer.ggml.pre", "gpt-2");
-    gguf_set_arr_str(m->gguf, "tokenizer.ggml.tokens", all, (size_t)n);
-    gguf_set_arr_data(m->gguf, "tokenizer.ggml.token_type", GGUF_TYPE_INT32,
-                      types, (size_t)n);
-    gguf_set_arr_str(m->gguf, "tokenizer.ggml.merges", merges,
-                     (size_t)n_merges);
-    free(text);
-    free(all);
-    free(types);
+        add_linear(m, "output", s->n_embd, s->n_vocab,
+                   has(m, MODELS_OUTPUT_BIAS));
 }
 
 /* ---- metadata ------------------------------------------------------------ */
@@ -265,26 +345,53 @@ set_f32(struct maker *m, const char *key, float value)
 }
 
 static void
-set_llama_metadata(struct maker *m)
+set_key(struct maker *m, const struct model_key *k)
+{
+    char full[96];
+
+    snprintf(full, sizeof(full), "%s.%s", m->s.arch, k->name);
+    if (k->kind == 'u')
+        gguf_set_val_u32(m->gguf, full, (uint32_t)k->number);
+    else if (k->kind == 'f')
+        gguf_set_val_f32(m->gguf, full, (float)k->number);
+    else if (k->kind == 'b')
+        gguf_set_val_bool(m->gguf, full, k->number != 0);
+    else
+        gguf_set_val_str(m->gguf, full, k->text);
+}
+
+static void
+set_rotary(struct maker *m, const struct model_spec *given)
 {
     const struct model_spec *s = &m->s;
+    bool always = has(m, MODELS_ROT_KEYS);
 
-    set_u32(m, "attention.head_count_kv", s->n_head_kv);
-    set_u32(m, "rope.dimension_count", s->n_rot);
-    set_f32(m, "rope.freq_base", s->rope_base);
-    set_f32(m, "attention.layer_norm_rms_epsilon", 1e-5f);
-    if (s->d_key * s->n_head != s->n_embd) {
-        set_u32(m, "attention.key_length", s->d_key);
-        set_u32(m, "attention.value_length", s->d_key);
-    }
+    if (always || given->n_rot)
+        set_u32(m, "rope.dimension_count", s->n_rot);
+    if (always || given->rope_base != 0)
+        set_f32(m, "rope.freq_base", s->rope_base);
     if (s->rope_factor != 0) {
-        gguf_set_val_str(m->gguf, "llama.rope.scaling.type", "linear");
+        set_key(m,
+                &(struct model_key){ "rope.scaling.type", 's', 0, "linear" });
         set_f32(m, "rope.scaling.factor", s->rope_factor);
     }
 }
 
 static void
-set_metadata(struct maker *m)
+set_experts(struct maker *m)
+{
+    const struct model_spec *s = &m->s;
+
+    set_u32(m, "expert_count", s->n_expert);
+    set_u32(m, "expert_used_count", s->n_expert_used);
+    if (s->n_ff_expert != s->n_ff || !is(s->arch, "llama"))
+        set_u32(m, "expert_feed_forward_length", s->n_ff_expert);
+    if (s->n_ff_shared)
+        set_u32(m, "expert_shared_feed_forward_length", s->n_ff_shared);
+}
+
+static void
+set_metadata(struct maker *m, const struct model_spec *given)
 {
     const struct model_spec *s = &m->s;
 
@@ -294,10 +401,22 @@ set_metadata(struct maker *m)
     set_u32(m, "block_count", s->n_layer);
     set_u32(m, "feed_forward_length", s->n_ff);
     set_u32(m, "attention.head_count", s->n_head);
-    if (is(s->arch, "llama"))
-        set_llama_metadata(m);
-    else
-        set_f32(m, "attention.layer_norm_epsilon", 1e-5f);
+    set_f32(m,
+            has(m, MODELS_LAYER_NORM) ? "attention.layer_norm_epsilon"
+                                      : "attention.layer_norm_rms_epsilon",
+            s->eps);
+    if (has(m, MODELS_POSITIONS))
+        return;
+    set_u32(m, "attention.head_count_kv", s->n_head_kv);
+    set_rotary(m, given);
+    if (has(m, MODELS_KEY_LENGTH) || s->d_key * s->n_head != s->n_embd) {
+        set_u32(m, "attention.key_length", s->d_key);
+        set_u32(m, "attention.value_length", s->d_key);
+    }
+    if (s->n_expert)
+        set_experts(m);
+    for (size_t i = 0; i < COUNT(s->keys) && s->keys[i].kind; i++)
+        set_key(m, &s->keys[i]);
 }
 
 static int
@@ -318,8 +437,13 @@ fill_in(struct model_spec *s)
     s->n_vocab = or_custom(s->n_vocab, MODELS_N_VOCAB);
     s->d_key = or_custom(s->d_key, s->n_embd / s->n_head);
     s->n_rot = or_custom(s->n_rot, s->d_key);
+    s->n_expert_used = or_custom(s->n_expert_used, s->n_expert ? 2 : 0);
+    s->n_ff_expert = or_custom(s->n_ff_expert, s->n_ff);
     if (s->rope_base == 0)
         s->rope_base = 10000;
+    if (s->eps == 0)
+        s->eps = 1e-5f;
+    s->traits |= models_traits(s->arch);
 }
 
 bool
@@ -332,9 +456,9 @@ models_write(const struct model_spec *spec, const char *path)
     fill_in(&m.s);
     m.gguf = gguf_init_empty();
     m.ctx = ggml_init(params);
-    set_metadata(&m);
+    set_metadata(&m, spec);
     if (!m.s.no_vocab)
-        add_vocabulary(&m);
+        models_add_vocab(m.gguf, m.s.n_vocab);
     if (m.s.spoil)
         m.s.spoil(m.gguf);
     add_tensors(&m);
@@ -342,36 +466,4 @@ models_write(const struct model_spec *spec, const char *path)
     gguf_free(m.gguf);
     ggml_free(m.ctx);
     return done;
-}
-
-/* ---- names --------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    enum ggml_type type;
-} types[] = {
-    { "f32", GGML_TYPE_F32 },   { "f16", GGML_TYPE_F16 },
-    { "bf16", GGML_TYPE_BF16 }, { "q8_0", GGML_TYPE_Q8_0 },
-    { "q4_0", GGML_TYPE_Q4_0 },
-};
-
-bool
-models_named(const char *name, struct model_spec *out)
-{
-    const char *dash = strchr(name, '-');
-    bool gpt2 = !strncmp(name, "gpt2-", 5), llama = !strncmp(name, "llama-", 6);
-
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        if ((!gpt2 && !llama) || strcmp(dash + 1, types[i].name))
-            continue;
-        *out = (struct model_spec){
-            .arch = gpt2 ? "gpt2" : "llama",
-            .type = types[i].type,
-            .n_head_kv = gpt2 ? 4 : 2,
-            .untied = true,
-            .seed = 1,
-        };
-        return true;
-    }
-    return false;
 }
