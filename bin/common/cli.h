@@ -136,6 +136,9 @@ cli_catch_signals(void);
 /* The signal that came, or 0. */
 int
 cli_signal(void);
+/* As if it had not come: who asked for an answer to stop goes on. */
+void
+cli_forget_signal(void);
 /* For ggml_abort_callback: true once a signal came. */
 bool
 cli_aborted(void *unused);

@@ -79,6 +79,12 @@ cli_signal(void)
     return came;
 }
 
+void
+cli_forget_signal(void)
+{
+    came = 0;
+}
+
 bool
 cli_aborted(void *unused)
 {

@@ -2,14 +2,21 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
+#include "common/chat.h"
 #include "common/engine.h"
 #include "common/sampling.h"
+#include "gg-generate/stop.h"
 
 enum {
     OPT_BOS = 256,
     OPT_NO_BOS,
     OPT_ECHO,
     OPT_SPECIAL,
+    OPT_CHAT,
+    OPT_SYSTEM,
+    OPT_TEMPLATE,
+    OPT_MESSAGES,
+    OPT_STOP,
 };
 
 struct options {
@@ -17,6 +24,10 @@ struct options {
     struct sampling_options sampling;
     const char *prompt, *input, *output;
     bool echo, special;
+    bool chat, messages, interactive;
+    const char *system;
+    const struct gg_chat_template *template; /* NULL: the model's */
+    struct stop stop;
     int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
 };
 
@@ -29,24 +40,43 @@ struct generate {
     struct gg_decode_state decode;
     char *piece; /* scratch */
     size_t piece_cap;
-    size_t n_prompt, n_made;  /* ids */
-    int64_t t_prompt, t_made; /* microseconds of evaluation */
+    size_t n_made;               /* ids of this answer */
+    int32_t tail;                /* drawn, and not evaluated yet; -1: none */
+    size_t sum_prompt, sum_made; /* ids */
+    int64_t t_prompt, t_made;    /* microseconds of evaluation */
+    struct chat chat;
+    size_t done; /* messages that the session holds, but for the last's end */
 };
 
-/* The ids of the prompt, which --echo writes; the caller frees them. */
+/* The ids of the prompt, which --echo writes; the caller frees them. With
+ * `chat`, the prompt becomes messages of g->chat. */
 int32_t *
 generate_prompt(struct generate *g, size_t *n);
 
-/* Evaluates the prompt, then draws and writes until an end. */
-void
+/* The ids of what is new in g->chat, behind the tail; the caller frees them. */
+int32_t *
+generate_chat(struct generate *g, size_t *n);
+
+/* Evaluates the prompt, then draws and writes until an end. False: the prompt
+ * was not evaluated. */
+bool
 generate_loop(struct generate *g, const int32_t *prompt, size_t n);
+
+/* Answers line after line; at first to first[0..n), the ids of g->chat, if
+ * there are any. */
+void
+generate_interactive(struct generate *g, const int32_t *first, size_t n);
 
 /* For -v: how fast it was. */
 void
 generate_describe(const struct generate *g);
 
-/* Writes the text of an id. */
-void
+/* Writes the text of an id. False: a stop string is complete. */
+bool
 generate_write(struct generate *g, int32_t id);
+
+/* The text ends. */
+void
+generate_end(struct generate *g);
 
 #endif

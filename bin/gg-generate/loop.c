@@ -43,24 +43,43 @@ draw(struct generate *g)
     return id;
 }
 
-void
+/* Draws until an end. What is drawn last is not evaluated. */
+static void
+answer(struct generate *g)
+{
+    while (!cli_signal()) {
+        int32_t id = draw(g);
+        bool more = generate_write(g, id);
+
+        g->n_made++;
+        if (!more || gg_vocab_is_eog(g->engine.vocab, id))
+            break;
+        g->tail = id;
+        if (g->n_made == g->o->sampling.count || !evaluate(g, &id, 1))
+            break;
+        g->tail = -1;
+    }
+    generate_end(g);
+}
+
+bool
 generate_loop(struct generate *g, const int32_t *prompt, size_t n)
 {
     int64_t start = ggml_time_us();
-    bool more = evaluate(g, prompt, n);
-    int32_t id;
+    bool heard;
 
-    g->n_prompt = n;
-    g->t_prompt = ggml_time_us() - start;
+    g->n_made = 0;
+    heard = evaluate(g, prompt, n);
+    g->sum_prompt += n;
+    g->t_prompt += ggml_time_us() - start;
+    if (!heard)
+        return false;
+    g->tail = -1;
     start = ggml_time_us();
-    while (more && !cli_signal()) {
-        id = draw(g);
-        generate_write(g, id);
-        g->n_made++;
-        more = !gg_vocab_is_eog(g->engine.vocab, id) &&
-               g->n_made != g->o->sampling.count && evaluate(g, &id, 1);
-    }
-    g->t_made = ggml_time_us() - start;
+    answer(g);
+    g->sum_made += g->n_made;
+    g->t_made += ggml_time_us() - start;
+    return true;
 }
 
 static double
@@ -72,8 +91,8 @@ rate(uint64_t n, int64_t us)
 void
 generate_describe(const struct generate *g)
 {
-    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_prompt,
-             (double)g->t_prompt / 1e6, rate(g->n_prompt, g->t_prompt));
-    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->n_made,
-             (double)g->t_made / 1e6, rate(g->n_made, g->t_made));
+    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s", g->sum_prompt,
+             (double)g->t_prompt / 1e6, rate(g->sum_prompt, g->t_prompt));
+    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->sum_made,
+             (double)g->t_made / 1e6, rate(g->sum_made, g->t_made));
 }

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "gg-generate/generate.h"
 
@@ -16,6 +17,16 @@ static const char help[] =
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
     "      --special           control tokens stand in texts as their names\n"
+    "      --stop STRING       end before STRING; may be given more than once\n"
+    "\n"
+    "      --chat              the prompt is a message; write the answer to "
+    "it\n"
+    "      --system TEXT       what the model is told before it\n"
+    "  -i, --interactive       answer to each line of standard input\n"
+    "      --messages          the prompt is a conversation in JSON\n"
+    "      --template NAME     the chat template, if not the model's; list: "
+    "all\n"
+    "\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 static const struct option long_options[] = {
@@ -26,9 +37,38 @@ static const struct option long_options[] = {
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
     { "special", no_argument, NULL, OPT_SPECIAL },
+    { "stop", required_argument, NULL, OPT_STOP },
+    { "chat", no_argument, NULL, OPT_CHAT },
+    { "system", required_argument, NULL, OPT_SYSTEM },
+    { "interactive", no_argument, NULL, 'i' },
+    { "messages", no_argument, NULL, OPT_MESSAGES },
+    { "template", required_argument, NULL, OPT_TEMPLATE },
     { "output", required_argument, NULL, 'o' },
     ENGINE_LONG_OPTIONS,
 };
+
+/* The options of a conversation, each of which makes the prompt one. */
+static void
+set_chat_option(struct options *o, int c)
+{
+    o->chat = true;
+    switch (c) {
+    case 'i':
+        o->interactive = true;
+        break;
+    case OPT_SYSTEM:
+        o->system = optarg;
+        break;
+    case OPT_MESSAGES:
+        o->messages = true;
+        break;
+    case OPT_TEMPLATE:
+        o->template = chat_template(optarg);
+        break;
+    default: /* --chat */
+        break;
+    }
+}
 
 static void
 set_option(struct options *o, int c)
@@ -53,6 +93,18 @@ set_option(struct options *o, int c)
     case OPT_SPECIAL:
         o->special = true;
         break;
+    case OPT_STOP:
+        if (!*optarg)
+            cli_misuse("--stop: the string is empty");
+        stop_add(&o->stop, optarg);
+        break;
+    case OPT_CHAT:
+    case OPT_SYSTEM:
+    case OPT_MESSAGES:
+    case OPT_TEMPLATE:
+    case 'i':
+        set_chat_option(o, c);
+        break;
     default:
         if (!sampling_set_option(&o->sampling, c))
             engine_set_option(&o->engine, c, help);
@@ -62,7 +114,7 @@ set_option(struct options *o, int c)
 static void
 parse_options(int argc, char **argv, struct options *o)
 {
-    static const char letters[] = "p:f:o:" SAMPLING_LETTERS ENGINE_LETTERS;
+    static const char letters[] = "p:f:o:i" SAMPLING_LETTERS ENGINE_LETTERS;
     int c;
 
     while ((c = cli_getopt(argc, argv, letters, long_options)) != -1)
@@ -73,24 +125,54 @@ parse_options(int argc, char **argv, struct options *o)
         o->input = argv[optind];
     if (o->prompt && o->input)
         cli_misuse("-p and a FILE are two prompts; one is enough");
+    if (o->chat && o->echo)
+        cli_misuse("--echo does not go with a conversation");
+    if (o->messages && o->system)
+        cli_misuse(
+            "--system does not go with --messages, which have their own");
+    if (o->interactive && o->input && strcmp(o->input, "-") == 0)
+        cli_misuse("-i reads standard input line by line, not as a prompt");
+}
+
+static void
+start_chat(struct generate *g)
+{
+    struct options *o = g->o;
+
+    if (!o->template)
+        o->template = chat_detect(g->engine.vocab, g->engine.path);
+    if (o->engine.verbose)
+        cli_warn("chat template %s", gg_chat_name(o->template));
+    if (o->system)
+        chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
 }
 
 static void
 run(struct generate *g)
 {
-    int32_t *ids;
-    size_t n;
+    const struct options *o = g->o;
+    bool prompt = !o->interactive || o->prompt || o->input;
+    int32_t *ids = NULL;
+    size_t n = 0;
 
-    g->sampler = sampling_start(&g->o->sampling, g->o->engine.verbose);
+    g->sampler = sampling_start(&g->o->sampling, o->engine.verbose);
     g->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(g->engine.model),
                           sizeof(*g->logits));
-    ids = generate_prompt(g, &n);
-    generate_loop(g, ids, n);
-    if (g->o->engine.verbose)
+    if (o->chat)
+        start_chat(g);
+    if (prompt)
+        ids = generate_prompt(g, &n);
+    if (o->interactive)
+        generate_interactive(g, ids, n);
+    else
+        (void)generate_loop(g, ids, n);
+    if (o->engine.verbose)
         generate_describe(g);
     free(ids);
     free(g->logits);
     free(g->piece);
+    chat_clear(&g->chat);
+    stop_clear(&g->o->stop);
     gg_sampler_free(g->sampler);
 }
 
@@ -98,7 +180,7 @@ int
 main(int argc, char **argv)
 {
     struct options o = { 0 };
-    struct generate g = { .o = &o };
+    struct generate g = { .o = &o, .tail = -1 };
 
     cli_start();
     o.engine = engine_options_default();

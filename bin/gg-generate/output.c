@@ -3,12 +3,13 @@
 
 #include "gg-generate/generate.h"
 
-void
+bool
 generate_write(struct generate *g, int32_t id)
 {
     struct gg_error err;
     struct gg_decode_state next;
     unsigned flags = g->o->special ? GG_DECODE_SPECIAL : 0;
+    bool more;
     size_t n;
 
     for (;;) {
@@ -22,6 +23,15 @@ generate_write(struct generate *g, int32_t id)
         g->piece_cap = n;
     }
     g->decode = next;
-    fwrite(g->piece, 1, n, stdout);
+    more = stop_write(&g->o->stop, g->piece, n);
     cli_flush();
+    return more;
+}
+
+void
+generate_end(struct generate *g)
+{
+    stop_end(&g->o->stop);
+    cli_flush();
+    g->decode = (struct gg_decode_state){ 0 };
 }

@@ -28,10 +28,73 @@ encode(struct generate *g, const char *text, size_t len, size_t *n)
 }
 
 int32_t *
+generate_chat(struct generate *g, size_t *n)
+{
+    const struct options *o = g->o;
+    unsigned flags = GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
+                     (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
+    bool tail = g->tail >= 0;
+    struct gg_error err;
+    int32_t *ids = NULL;
+    size_t cap = 0;
+
+    cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
+                          flags, &ids, &cap, n, &err),
+              &err);
+    if (!tail)
+        return ids;
+    ids = cli_alloc(ids, *n + 1, sizeof(*ids));
+    memmove(ids + 1, ids, *n * sizeof(*ids));
+    ids[0] = g->tail;
+    ++*n;
+    return ids;
+}
+
+/* A text that is not an argument mostly ends with a newline that is not
+ * meant. */
+static int32_t *
+chat_prompt(struct generate *g, const char *name, const char *text, size_t len,
+            size_t *n)
+{
+    struct gg_error err;
+    enum gg_status st;
+
+    if (g->o->messages) {
+        st = chat_read(&g->chat, text, len, true, &err);
+        if (st != GG_OK)
+            cli_die("%s: %s", name, err.message);
+        if (g->chat.n == 0)
+            cli_die("%s: no messages", name);
+    } else {
+        if (!g->o->prompt && len && text[len - 1] == '\n')
+            len--;
+        if (len == 0)
+            cli_die("%s: the prompt is empty", name);
+        chat_add(&g->chat, GG_ROLE_USER, text, len);
+    }
+    return generate_chat(g, n);
+}
+
+static int32_t *
+text_prompt(struct generate *g, const char *name, const char *text, size_t len,
+            size_t *n)
+{
+    int32_t *ids = encode(g, text, len, n);
+
+    if (*n == 0 || (len == 0 && g->o->bos != OPT_BOS))
+        cli_die("%s: the prompt is empty", name);
+    if (g->o->echo) {
+        fwrite(text, 1, len, stdout);
+        cli_flush();
+    }
+    return ids;
+}
+
+int32_t *
 generate_prompt(struct generate *g, size_t *n)
 {
     const struct options *o = g->o;
-    const char *name = cli_input_name(o->input);
+    const char *name = o->prompt ? "-p" : cli_input_name(o->input);
     size_t len = o->prompt ? strlen(o->prompt) : 0;
     char *read = NULL;
     const char *text = o->prompt;
@@ -39,13 +102,8 @@ generate_prompt(struct generate *g, size_t *n)
 
     if (!text)
         text = read = cli_read_all(cli_open_input(o->input), name, &len);
-    ids = encode(g, text, len, n);
-    if (*n == 0 || (len == 0 && o->bos != OPT_BOS))
-        cli_die("%s: the prompt is empty", o->prompt ? "-p" : name);
-    if (o->echo) {
-        fwrite(text, 1, len, stdout);
-        cli_flush();
-    }
+    ids = o->chat ? chat_prompt(g, name, text, len, n)
+                  : text_prompt(g, name, text, len, n);
     free(read);
     return ids;
 }

@@ -73,15 +73,26 @@ by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Where there is harmony's "<|return|>", "<|end|>" ends a message, after which
+ * the same answer has others; -1 elsewhere. */
+static int32_t
+inner_end(const struct gg_vocab *v)
+{
+    bool harmony = named(v, "<|return|>") >= 0 && named(v, "<|call|>") >= 0;
+
+    return harmony ? named(v, "<|end|>") : -1;
+}
+
 /* Sorts what was collected, and leaves each once. */
 static void
 sort_eog(struct gg_vocab *v)
 {
+    int32_t inner = inner_end(v);
     size_t kept = 0;
 
     qsort(v->eog, v->n_eog, sizeof(*v->eog), by_number);
     for (size_t i = 0; i < v->n_eog; i++)
-        if (i == 0 || v->eog[i] != v->eog[i - 1])
+        if (v->eog[i] != inner && (i == 0 || v->eog[i] != v->eog[i - 1]))
             v->eog[kept++] = v->eog[i];
     v->n_eog = kept;
 }
@@ -103,9 +114,11 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
     for (size_t i = 0; i < N_NAMES; i++) {
         int32_t id = named(v, eog_names[i]);
 
-        if (id >= 0 && (vocab_type(v, id) == GG_TOKEN_CONTROL ||
-                        vocab_type(v, id) == GG_TOKEN_USER_DEFINED))
-            v->eog[v->n_eog++] = id;
+        if (id < 0 || (vocab_type(v, id) != GG_TOKEN_CONTROL &&
+                       vocab_type(v, id) != GG_TOKEN_USER_DEFINED))
+            continue;
+        v->types[id] = GG_TOKEN_CONTROL; /* whatever the file calls it */
+        v->eog[v->n_eog++] = id;
     }
     if (v->eos >= 0)
         v->eog[v->n_eog++] = v->eos;
