@@ -179,8 +179,10 @@ gg_chat_name(const struct gg_chat_template *chat);
 GG_API const struct gg_chat_template *
 gg_chat_find(const char *name);
 
-/* The known template that the model's own, a program in Jinja, is recognised
- * as by what it contains; it is not run. NULL: none. */
+/* The known template that a model's own, a program in Jinja, is recognised as
+ * by what it contains; it is not run. NULL: none. */
+GG_API const struct gg_chat_template *
+gg_chat_recognise(const char *source, size_t len);
 GG_API const struct gg_chat_template *
 gg_vocab_chat(const struct gg_vocab *vocab);
 

@@ -850,7 +850,7 @@ mixture(struct bytes *b)
     put_kv_str(b, "tokenizer.ggml.pre", "llama-bpe");
     put_array(b, "tokenizer.ggml.tokens", GGUF_TYPE_STRING, 3);
     put_str(b, "a"), put_str(b, "b"), put_str(b, "c");
-    put_kv_str(b, "tokenizer.chat_template", "{{ nothing known }}");
+    put_kv_str(b, "tokenizer.chat_template", "{{ '<|im_start|>' + role }}");
     put_kv_u32(b, "general.file_type", 0);
     put_str(b, "blk.0.ffn_up_exps.weight"), put_u32(b, 3);
     put_u64(b, 64), put_u64(b, 64), put_u64(b, 8);

@@ -240,10 +240,12 @@ text_vocabulary(const struct summary *s)
     if (!s->chat.s && !s->vocab.s)
         return;
     label("template");
-    if (s->chat.s)
-        printf("yes, %zu bytes\n", s->chat.len);
-    else
+    if (!s->chat.s)
         puts("none");
+    else if (s->chat_name)
+        puts(s->chat_name);
+    else
+        printf("unknown, %zu bytes\n", s->chat.len);
 }
 
 void
@@ -352,6 +354,10 @@ summary_json(const struct summary *s)
     json_text("vocabulary", &s->vocab);
     json_number("tokens", s->n_vocab);
     json_text("split_rule", &s->split);
+    if (s->chat_name) {
+        member("template");
+        printf("\"%s\"", s->chat_name);
+    }
     json_number("template_bytes", s->chat.len);
     fputs("\n  }", stdout);
 }

@@ -2,6 +2,7 @@
 #ifndef INSPECT_H
 #define INSPECT_H
 
+#include <gg.h>
 #include <gguf.h>
 #include <stdio.h>
 
@@ -10,6 +11,8 @@ struct inspect_options {
     const char *key;    /* -k */
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
+    bool memory;
+    struct gg_session_params session; /* for --memory */
 };
 
 /* ---- value.c: values as text ---- */
@@ -126,6 +129,12 @@ statistics_known(enum ggml_type type);
 void
 statistics_compute(const struct gguf_context *ctx, int64_t tensor,
                    const char *path, struct statistics *out);
+
+/* ---- memory.c: --memory ---- */
+
+/* Ends the tool where the model cannot be run. */
+void
+memory_show(const struct inspect_options *o);
 
 /* ---- tensor.c: --tensor ---- */
 

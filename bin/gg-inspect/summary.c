@@ -182,13 +182,22 @@ get_scaling(const struct gguf_context *ctx, struct summary *s)
 }
 
 static void
+get_chat(const struct gguf_context *ctx, struct summary *s)
+{
+    const struct gg_chat_template *chat;
+
+    s->chat = get_text(ctx, "tokenizer.chat_template");
+    chat = gg_chat_recognise(s->chat.s, s->chat.len);
+    s->chat_name = chat ? gg_chat_name(chat) : NULL;
+}
+
+static void
 get_vocabulary(const struct gguf_context *ctx, struct summary *s)
 {
     int64_t embd = gguf_find_tensor(ctx, "token_embd.weight");
 
     s->vocab = get_text(ctx, "tokenizer.ggml.model");
     s->split = get_text(ctx, "tokenizer.ggml.pre");
-    s->chat = get_text(ctx, "tokenizer.chat_template");
     s->n_vocab = count_of(ctx, "tokenizer.ggml.tokens");
     if (!s->n_vocab)
         s->n_vocab = own_range(ctx, s, "vocab_size").max;
@@ -282,5 +291,6 @@ summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
     get_experts(ctx, s);
     get_scaling(ctx, s);
     get_vocabulary(ctx, s);
+    get_chat(ctx, s);
     s->active = count_active(ctx, s);
 }

@@ -34,7 +34,8 @@ struct summary {
     bool frequency_factors;    /* a tensor has a divisor for each frequency */
     struct text vocab, split;  /* kind of vocabulary, rule */
     uint64_t n_vocab;
-    struct text chat; /* the template */
+    struct text chat;      /* the template */
+    const char *chat_name; /* under which it is known; or NULL */
 };
 
 /* The value of a key as far as it is numbers. */

@@ -67,13 +67,20 @@ fits(const struct gg_chat_template *t, const struct gguf_str *text)
 }
 
 const struct gg_chat_template *
-gg_vocab_chat(const struct gg_vocab *v)
+gg_chat_recognise(const char *source, size_t len)
 {
     const struct gg_chat_template *t = chat_templates;
+    struct gguf_str s = { source, len };
 
-    while (t->name && !fits(t, &v->chat))
+    while (t->name && !fits(t, &s))
         t++;
     return t->name ? t : NULL;
+}
+
+const struct gg_chat_template *
+gg_vocab_chat(const struct gg_vocab *v)
+{
+    return gg_chat_recognise(v->chat.s, v->chat.n);
 }
 
 const char *

@@ -1,0 +1,78 @@
+/* memory.c - what a model would need to run */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-inspect/inspect.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The figures of a model, with the context that it would have. */
+static struct gg_memory
+measure(const struct inspect_options *o, struct gg_session_params *p)
+{
+    /* Weights stay mapped: nothing of them is read, nothing sent anywhere. */
+    struct gg_model_params params = { .device = "cpu" };
+    struct gg_model *model;
+    struct gg_memory m;
+    struct gg_error err;
+
+    cli_check(gg_model_open(o->path, &params, &model, &err), &err);
+    if (p->n_ctx == 0)
+        p->n_ctx = gg_model_n_ctx_train(model);
+    cli_check(gg_model_memory(model, p, &m, &err), &err);
+    gg_model_free(model);
+    return m;
+}
+
+static void
+line(const char *name, uint64_t bytes)
+{
+    double mib = (double)bytes / 0x1p20;
+
+    if (mib < 1023.95)
+        printf("%-8s %7.1f MiB", name, mib);
+    else
+        printf("%-8s %7.1f GiB", name, mib / 1024);
+}
+
+static void
+text(const struct gg_memory *m, const struct gg_session_params *p)
+{
+    line("weights", m->weights);
+    putchar('\n');
+    line("cache", m->cache);
+    printf("  context %d, %d slot%s, %s\n", (int)p->n_ctx, (int)p->n_slots,
+           p->n_slots == 1 ? "" : "s", ggml_type_name(p->type_kv));
+    line("compute", m->compute);
+    putchar('\n');
+    line("sum", m->weights + m->cache + m->compute);
+    putchar('\n');
+}
+
+static void
+json(const struct gg_memory *m, const struct gg_session_params *p,
+     const char *path)
+{
+    fputs("{\n  \"file\": ", stdout);
+    json_put_string(path, strlen(path));
+    printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
+           "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
+           ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
+           ",\n  \"sum\": %" PRIu64 "\n}\n",
+           (int)p->n_ctx, (int)p->n_slots, ggml_type_name(p->type_kv),
+           m->weights, m->cache, m->compute,
+           m->weights + m->cache + m->compute);
+}
+
+void
+memory_show(const struct inspect_options *o)
+{
+    struct gg_session_params p = o->session;
+    struct gg_memory m = measure(o, &p);
+
+    if (o->json)
+        json(&m, &p, o->path);
+    else
+        text(&m, &p);
+}
