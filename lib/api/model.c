@@ -23,21 +23,21 @@ static const struct {
 
 /* What is not GGUF is refused with a word about what it is. */
 static enum gg_status
-check_magic(const char *path, const struct file_map *map, struct gg_error *err)
+check_magic(const struct file_map *map, struct gg_error *err)
 {
     const char *p = map->data;
 
     if (map->size < 4)
-        return error_set(err, GG_ERR_FORMAT, "%s: not a model: %zu bytes", path,
+        return error_set(err, GG_ERR_FORMAT, "not a model: %zu bytes",
                          map->size);
     if (!memcmp(p, GGUF_MAGIC, 4))
         return GG_OK;
     for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
         if (!memcmp(p, strangers[i].magic, 4))
             return error_set(err, GG_ERR_UNSUPPORTED,
-                             "%s: is %s; only GGUF files can be run", path,
+                             "is %s; only GGUF files can be run",
                              strangers[i].what);
-    return error_set(err, GG_ERR_FORMAT, "%s: not a GGUF file", path);
+    return error_set(err, GG_ERR_FORMAT, "not a GGUF file");
 }
 
 static enum gg_status
@@ -50,11 +50,13 @@ open_file(const char *path, const struct gg_model_params *params,
 
     if (st != GG_OK)
         return st;
-    st = check_magic(path, &map, err);
+    st = check_magic(&map, err);
     file_unmap(&map);
+    if (st != GG_OK)
+        return error_prefix(err, st, "%s", path);
     flags |= params->no_mmap ? GGUF_OPEN_READ : 0;
     flags |= params->lock ? GGUF_OPEN_LOCK : 0;
-    return st == GG_OK ? gguf_file_open(path, flags, file, err) : st;
+    return gguf_file_open(path, flags, file, err);
 }
 
 /* ---- model -------------------------------------------------------------- */

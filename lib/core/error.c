@@ -20,10 +20,25 @@ error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...)
     return status;
 }
 
+/* Of a long path the end tells more. */
+static size_t
+keep_end(char *text, size_t most)
+{
+    size_t len = strlen(text), cut = len - most + 3;
+
+    if (len <= most)
+        return len;
+    while (cut < len && ((unsigned char)text[cut] & 0xc0) == 0x80)
+        cut++; /* not in the middle of a character */
+    memcpy(text, "...", 3);
+    memmove(text + 3, text + cut, len - cut);
+    return len - cut + 3;
+}
+
 enum gg_status
 error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 {
-    char prefix[256];
+    char prefix[4400]; /* more than any path */
     size_t room = sizeof(err->message), len, keep;
     va_list ap;
 
@@ -32,7 +47,7 @@ error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(prefix, sizeof(prefix) - 2, fmt, ap);
     va_end(ap);
-    len = strlen(prefix);
+    len = keep_end(prefix, 253);
     prefix[len++] = ':';
     prefix[len++] = ' ';
     keep = strnlen(err->message, room - len - 1); /* what no longer fits goes */

@@ -9,7 +9,8 @@
 __attribute__((format(printf, 3, 4))) enum gg_status
 error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...);
 
-/* Puts "prefix: " in front of the sentence; returns `status`. */
+/* Puts "prefix: " in front of the sentence; returns `status`. Of a prefix of
+ * more than 253 bytes the end is shown. */
 __attribute__((format(printf, 3, 4))) enum gg_status
 error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...);
 

@@ -15,9 +15,15 @@
 #include "core/mem.h"
 
 static enum gg_status
+about(const char *path, enum gg_status status, struct gg_error *err)
+{
+    return error_prefix(err, status, "%s", path);
+}
+
+static enum gg_status
 io_error(struct gg_error *err, const char *path)
 {
-    return error_set(err, GG_ERR_IO, "%s: %s", path, strerror(errno));
+    return about(path, error_set(err, GG_ERR_IO, "%s", strerror(errno)), err);
 }
 
 static enum gg_status
@@ -28,11 +34,13 @@ file_size(int fd, const char *path, size_t *size, struct gg_error *err)
     if (fstat(fd, &st))
         return io_error(err, path);
     if (!S_ISREG(st.st_mode))
-        return error_set(err, GG_ERR_IO, "%s: %s", path,
-                         S_ISDIR(st.st_mode) ? "is a directory"
-                                             : "not a regular file");
+        return about(path,
+                     error_set(err, GG_ERR_IO, "%s",
+                               S_ISDIR(st.st_mode) ? "is a directory"
+                                                   : "not a regular file"),
+                     err);
     if (st.st_size == 0)
-        return error_set(err, GG_ERR_FORMAT, "%s: file is empty", path);
+        return about(path, error_set(err, GG_ERR_FORMAT, "file is empty"), err);
     *size = (size_t)st.st_size;
     return GG_OK;
 }
@@ -67,8 +75,10 @@ fill(const struct file_map *map, int fd, const char *path, struct gg_error *err)
         if (n < 0)
             return io_error(err, path);
         if (n == 0)
-            return error_set(err, GG_ERR_TRUNCATED,
-                             "%s: the file was cut while it was read", path);
+            return about(path,
+                         error_set(err, GG_ERR_TRUNCATED,
+                                   "the file was cut while it was read"),
+                         err);
         done += (size_t)n;
     }
     return GG_OK;
@@ -86,7 +96,8 @@ read_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
     map.data = mmap(NULL, map.size, PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (map.data == MAP_FAILED)
-        return error_set(err, GG_ERR_NOMEM, "%s: %s", path, strerror(errno));
+        return about(path, error_set(err, GG_ERR_NOMEM, "%s", strerror(errno)),
+                     err);
     st = fill(&map, fd, path, err);
     if (st == GG_OK)
         *out = map;
@@ -130,9 +141,11 @@ file_lock(const struct file_map *map, const char *path, struct gg_error *err)
 {
     if (mlock(map->data, map->size) == 0)
         return GG_OK;
-    return error_set(err, GG_ERR_NOMEM,
-                     "%s: cannot be kept in memory: %s (see ulimit -l)", path,
-                     strerror(errno));
+    return about(path,
+                 error_set(err, GG_ERR_NOMEM,
+                           "cannot be kept in memory: %s (see ulimit -l)",
+                           strerror(errno)),
+                 err);
 }
 
 void

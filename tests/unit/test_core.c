@@ -208,6 +208,13 @@ test_error(void)
     ok(strlen(err.message) == sizeof(err.message) - 1, "a long one is cut");
     error_prefix(&err, GG_ERR_IO, "%s", longer);
     ok(strlen(err.message) == sizeof(err.message) - 1, "also behind a prefix");
+    error_set(&err, GG_ERR_IO, "why");
+    error_prefix(&err, GG_ERR_IO, "%s/\u00e9%0250d", longer, 7);
+    ok(strlen(err.message) == 253 + 5 && !strncmp(err.message, "...000", 6) &&
+           !strcmp(err.message + 246, "0000007: why"),
+       "of a long path the end is shown, and the reason");
+    error_prefix(&err, GG_ERR_IO, "%s/\u00e9%0249d", longer, 7);
+    ok(!strncmp(err.message, "...000", 6), "from a whole character on");
     ok(error_set(NULL, GG_ERR_ARG, "x") == GG_ERR_ARG &&
            error_prefix(NULL, GG_ERR_ARG, "x") == GG_ERR_ARG &&
            error_nomem(NULL) == GG_ERR_NOMEM,

@@ -266,6 +266,7 @@ static void
 check_names(void)
 {
     char name[128], here[64];
+    static char path[4200];
 
     if (!split_file(whole, stem, N_SHARDS, false, NULL))
         exit(99);
@@ -290,6 +291,13 @@ check_names(void)
             "a path without a folder");
     if (chdir(here))
         exit(99);
+    memset(path, '/', sizeof(path));
+    strcpy(path + 4000, shard(0));
+    refused(path, GGUF_OPEN_ALL, "model-00002-of-00003.gguf: No such", "...",
+            "a path of 4 kB");
+    memset(path, 'a', 300);
+    refused(path, GGUF_OPEN_ALL, "00001-of-00003.gguf: File name too long", "",
+            "a name that is too long");
 }
 
 /* Whichever allocation fails: a status, nothing lost. */
