@@ -83,7 +83,7 @@ open_model(struct engine *e, const struct engine_options *o)
     struct gg_error err;
     enum gg_status st;
 
-    snprintf(e->path, sizeof(e->path), "%s", cli_model(o->model, o->quiet));
+    e->path = cli_model(o->model, o->quiet);
     st = gg_model_open(e->path, &params, &e->model, &err);
     if (st == GG_ERR_ARG) /* the only argument that a user can get wrong */
         cli_misuse("--device: %s", err.message);

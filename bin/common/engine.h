@@ -68,7 +68,7 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     int32_t n_slots;
-    char path[512]; /* of the model, for messages */
+    const char *path; /* of the model, for messages */
 };
 
 /* Opens the model and starts a session with at most n_slots slots: half as

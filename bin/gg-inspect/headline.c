@@ -143,12 +143,14 @@ text_context(const struct summary *s)
         return;
     label("context");
     put_range(&s->context);
+    if (s->scaling.s || s->scaling_factor > 0 || s->scaling_from.max)
+        fputs(", scaling", stdout);
     if (s->scaling.s) {
-        fputs(", scaling ", stdout);
+        putchar(' ');
         put_text(&s->scaling);
     }
     if (s->scaling_factor > 0)
-        printf(" x %s", value_float(buf, (double)s->scaling_factor, true));
+        printf(" x %s", value_float(buf, s->scaling_factor, true));
     if (s->scaling_from.max) {
         fputs(" from ", stdout);
         put_range(&s->scaling_from);
