@@ -301,6 +301,11 @@ enum ggml_op_pool {
     GGML_OP_POOL_COUNT,
 };
 
+enum ggml_sort_order {
+    GGML_SORT_ORDER_ASC,
+    GGML_SORT_ORDER_DESC,
+};
+
 enum ggml_scale_mode {
     GGML_SCALE_MODE_NEAREST = 0,
     GGML_SCALE_MODE_BILINEAR = 1,
@@ -768,6 +773,13 @@ ggml_add(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_add_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
+
+/* a[.., i, j] + row ids[i, j] of b: a [n, used, tokens], b [n, rows], ids I32
+ * [used, tokens]. F32. */
+GGML_API struct ggml_tensor *
+ggml_add_id(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, struct ggml_tensor *ids);
+
 GGML_API struct ggml_tensor *
 ggml_sub(struct ggml_context *ctx, struct ggml_tensor *a,
          struct ggml_tensor *b);
@@ -877,6 +889,12 @@ GGML_API struct ggml_tensor *
 ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
 
+/* x * sigmoid(alpha x) * (y + 1), x = min(a, limit), y = b within +-limit:
+ * the experts' gate of gpt-oss. */
+GGML_API struct ggml_tensor *
+ggml_swiglu_oai(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, float alpha, float limit);
+
 /* -- Op builders: norms -- */
 
 /* (x - mean) / sqrt(variance + eps) over each row. */
@@ -900,6 +918,13 @@ ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_mul_mat(struct ggml_context *ctx, struct ggml_tensor *a,
              struct ggml_tensor *b);
+
+/* Row j of b's token t times matrix ids[j, t] of a: as [k, n, matrices], b [k,
+ * used or a divisor of it, tokens], whose rows repeat, ids I32 [used, tokens]
+ * -> F32 [n, used, tokens]. An id without a matrix is misuse. */
+GGML_API struct ggml_tensor *
+ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
+                struct ggml_tensor *b, struct ggml_tensor *ids);
 
 /* GGML_PREC_F32: no sums in less than F32. */
 GGML_API void
@@ -1015,6 +1040,12 @@ ggml_soft_max_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                           struct ggml_tensor *mask, float scale,
                           float max_bias);
 
+/* One more score a head, without an element of its own: it takes its share
+ * of the sum. sinks F32 [heads], or NULL for none; on a softmax's result, of
+ * rows whose ne[2] counts heads. */
+GGML_API void
+ggml_soft_max_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks);
+
 /* Turns pairs of each head's first n_dims elements by position *
  * freq_base^(-2i / n_dims) (arXiv 2104.09864). a [head, heads, tokens, ...],
  * b I32 [tokens]. Pairs are (2i, 2i + 1) in mode NORMAL, (i, i + n_dims / 2)
@@ -1056,6 +1087,25 @@ GGML_API void
 ggml_flash_attn_ext_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 GGML_API enum ggml_prec
 ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a);
+
+/* See ggml_soft_max_add_sinks(): one score a head of q, without a value. */
+GGML_API void
+ggml_flash_attn_ext_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks);
+
+/* -- Op builders: sorting -- */
+
+/* The indices that put each row in order, I32; of equal values the lower
+ * index comes first, and no number comes after all numbers. */
+GGML_API struct ggml_tensor *
+ggml_argsort(struct ggml_context *ctx, struct ggml_tensor *a,
+             enum ggml_sort_order order);
+
+/* Indices of the k largest values of each row, largest first: a view of the
+ * whole argsort, or the op that gives no more than these. */
+GGML_API struct ggml_tensor *
+ggml_argsort_top_k(struct ggml_context *ctx, struct ggml_tensor *a, int k);
+GGML_API struct ggml_tensor *
+ggml_top_k(struct ggml_context *ctx, struct ggml_tensor *a, int k);
 
 /* -- Op builders: convolutions, pooling -- */
 

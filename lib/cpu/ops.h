@@ -11,7 +11,9 @@ extern const struct cpu_op cpu_op_sum_rows, cpu_op_norm, cpu_op_rms_norm;
 extern const struct cpu_op cpu_op_copy, cpu_op_repeat, cpu_op_concat;
 extern const struct cpu_op cpu_op_get_rows, cpu_op_set_rows;
 extern const struct cpu_op cpu_op_diag_mask_inf, cpu_op_soft_max;
-extern const struct cpu_op cpu_op_rope, cpu_op_mul_mat, cpu_op_flash_attn;
+extern const struct cpu_op cpu_op_mul_mat, cpu_op_mul_mat_id, cpu_op_add_id;
+extern const struct cpu_op cpu_op_argsort, cpu_op_top_k;
+extern const struct cpu_op cpu_op_rope, cpu_op_flash_attn;
 extern const struct cpu_op cpu_op_im2col, cpu_op_conv_2d_dw;
 extern const struct cpu_op cpu_op_conv_transpose_1d, cpu_op_conv_transpose_2d;
 extern const struct cpu_op cpu_op_pool_1d, cpu_op_pool_2d, cpu_op_upscale;
@@ -25,5 +27,9 @@ extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
  * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */
 float
 cpu_alibi_slope(int64_t head, int64_t n, float max_bias);
+
+/* A head's score without an element; -infinity where there are no sinks. */
+float
+cpu_sink(const struct ggml_tensor *sinks, int64_t head);
 
 #endif

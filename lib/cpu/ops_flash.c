@@ -28,7 +28,7 @@ struct room {
 };
 
 struct attention {
-    const struct ggml_tensor *q, *k, *v, *mask;
+    const struct ggml_tensor *q, *k, *v, *mask, *sinks;
     struct ggml_tensor *dst;
     const struct cpu_mul_mat *product;
     bool convert_k, convert_v;
@@ -43,6 +43,7 @@ read_params(const struct ggml_tensor *dst, const struct cpu_kernels *kernels)
                            .k = dst->src[1],
                            .v = dst->src[2],
                            .mask = dst->src[3],
+                           .sinks = dst->src[4],
                            .scale = tensor_get_f32(dst, 0),
                            .max_bias = tensor_get_f32(dst, 1),
                            .softcap = tensor_get_f32(dst, 2) };
@@ -254,20 +255,36 @@ attend_block(const struct cpu_task *t, const struct attention *a,
     }
 }
 
+/* The head's score without a value: it takes its part of the sum. */
+static void
+add_sink(const struct cpu_task *t, const struct attention *a, float sink,
+         float *sums, float *max, float *total)
+{
+    float most = sink > *max ? sink : *max;
+
+    if (*max == -INFINITY || sink == -INFINITY)
+        return;
+    t->k->scale(a->v->ne[0], sums, sums, expf(*max - most), 0);
+    *total = *total * expf(*max - most) + expf(sink - most);
+    *max = most;
+}
+
 /* Who sees no key at all gets zeros. */
 static void
 store_results(const struct cpu_task *t, const struct attention *a,
-              const struct queries *qs, const struct room *room)
+              const struct queries *qs, struct room *room)
 {
     for (int64_t i = 0; i < qs->n; i++) {
         struct cpu_row r = { qs->head, qs->first + i, qs->batch };
         float *y = (float *)(void *)cpu_row_data(a->dst, r);
-        float inverse = room->total[i] > 0 ? 1 / room->total[i] : 0;
+        float *sums =
+            (float *)(void *)((char *)room->sums + (size_t)i * v_row(a));
 
-        t->k->scale(a->v->ne[0], y,
-                    (const float *)(const void *)((const char *)room->sums +
-                                                  (size_t)i * v_row(a)),
-                    inverse, 0);
+        if (a->sinks)
+            add_sink(t, a, cpu_sink(a->sinks, qs->head), sums, &room->max[i],
+                     &room->total[i]);
+        t->k->scale(a->v->ne[0], y, sums,
+                    room->total[i] > 0 ? 1 / room->total[i] : 0, 0);
     }
 }
 
@@ -335,7 +352,8 @@ supports(const struct ggml_tensor *dst)
 
     return cpu_is_plain(dst) && cpu_has_elements(dst->src[0]->type) &&
            readable(k, dst->src[1]) && readable(k, dst->src[2]) &&
-           !dst->src[4] && (!dst->src[3] || dst->src[3]->type == GGML_TYPE_F16);
+           (!dst->src[4] || cpu_is_plain(dst->src[4])) &&
+           (!dst->src[3] || dst->src[3]->type == GGML_TYPE_F16);
 }
 
 static int64_t

@@ -1,4 +1,4 @@
-/* ops_rows.c - GET_ROWS, SET_ROWS: rows by their numbers */
+/* ops_rows.c - GET_ROWS, SET_ROWS, ADD_ID: rows by their numbers */
 #include <string.h>
 
 #include "cpu/ops.h"
@@ -95,3 +95,32 @@ const struct cpu_op cpu_op_set_rows = { .compute = compute_set,
                                         .supports = supports_set,
                                         .cost = cost_set,
                                         .work_size = cpu_rows_work_size };
+
+/* dst [n, used, tokens] = src0 + row src2[used, tokens] of src1 */
+static void
+compute_add(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        struct cpu_row r = cpu_row_at(dst, i);
+        struct cpu_row of_b = { index_at(dst->src[2], r.i1, r.i2, 0), 0, 0 };
+
+        GGML_ASSERT(of_b.i1 >= 0 && of_b.i1 < b->ne[1]);
+        t->k->add(dst->ne[0], (float *)(void *)cpu_row_data(dst, r),
+                  (const float *)(void *)cpu_row_data(a, r),
+                  (const float *)(void *)cpu_row_data(b, of_b));
+    }
+}
+
+static bool
+supports_add(const struct ggml_tensor *dst)
+{
+    return cpu_is_plain(dst) && cpu_is_plain(dst->src[0]) &&
+           cpu_is_plain(dst->src[1]) && dst->ne[3] == 1;
+}
+
+const struct cpu_op cpu_op_add_id = { .compute = compute_add,
+                                      .supports = supports_add,
+                                      .cost = cpu_cost_pass };

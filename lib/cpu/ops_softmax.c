@@ -20,6 +20,15 @@ cpu_alibi_slope(int64_t head, int64_t n, float max_bias)
                 -max_bias / 2 / (float)power * (float)(2 * (head - power) + 1));
 }
 
+float
+cpu_sink(const struct ggml_tensor *sinks, int64_t head)
+{
+    const char *p = sinks ? sinks->data : NULL;
+
+    return p ? *(const float *)(const void *)(p + (size_t)head * sinks->nb[0])
+             : -INFINITY;
+}
+
 /* y = x * scale + slope * mask; what is masked does not count, even if it is
  * no number. */
 static void
@@ -42,9 +51,10 @@ score_row(const struct cpu_task *t, const struct ggml_tensor *dst,
         y[i] = m[i] == -INFINITY ? m[i] : y[i] + slope * m[i];
 }
 
-/* A row that is masked throughout becomes zero. */
+/* A row that is masked throughout becomes zero. The sink, a score of no
+ * element, takes its part of the sum. */
 static void
-soft_max_row(const struct cpu_task *t, int64_t n, float *y)
+soft_max_row(const struct cpu_task *t, int64_t n, float *y, float sink)
 {
     float max = t->k->max(n, y);
 
@@ -52,7 +62,9 @@ soft_max_row(const struct cpu_task *t, int64_t n, float *y)
         memset(y, 0, (size_t)n * sizeof(*y));
         return;
     }
-    t->k->scale(n, y, y, 1 / t->k->exp_sum(n, y, y, max), 0);
+    max = sink > max ? sink : max;
+    t->k->scale(n, y, y, 1 / (t->k->exp_sum(n, y, y, max) + expf(sink - max)),
+                0);
 }
 
 static void
@@ -66,7 +78,7 @@ compute_soft_max(const struct cpu_task *t, struct ggml_tensor *dst)
 
         score_row(t, dst, r, y,
                   (const float *)(void *)cpu_row_data(dst->src[0], r));
-        soft_max_row(t, dst->ne[0], y);
+        soft_max_row(t, dst->ne[0], y, cpu_sink(dst->src[2], r.i2));
     }
 }
 
@@ -75,7 +87,8 @@ supports_soft_max(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *mask = dst->src[1];
 
-    return cpu_is_plain(dst) && cpu_is_plain(dst->src[0]) && !dst->src[2] &&
+    return cpu_is_plain(dst) && cpu_is_plain(dst->src[0]) &&
+           (!dst->src[2] || cpu_is_plain(dst->src[2])) &&
            (!mask || mask->type == GGML_TYPE_F16 ||
             mask->type == GGML_TYPE_F32);
 }

@@ -109,6 +109,10 @@ run_node(struct run *run, struct ggml_tensor *node)
     run->node = node;
     if (cost >= WORTH_WAKING)
         cpu_pool_wake(run->pool);
+    if (op->begin) {
+        run->step = op->begin;
+        run_step(run, 1, false);
+    }
     if (op->prepare) {
         run->step = op->prepare;
         run_step(run, op->prepare_pieces(node, n_threads), shared);

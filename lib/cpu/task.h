@@ -31,6 +31,8 @@ struct cpu_op {
     /* NULL: none */
     size_t (*work_size)(const struct ggml_tensor *dst, int n_threads,
                         const struct cpu_kernels *k);
+    /* (or NULL) What one thread does before all others. */
+    void (*begin)(const struct cpu_task *t, struct ggml_tensor *dst);
     /* (or NULL) What must be done before compute(), in prepare_pieces(). */
     void (*prepare)(const struct cpu_task *t, struct ggml_tensor *dst);
     int (*prepare_pieces)(const struct ggml_tensor *dst, int n_threads);

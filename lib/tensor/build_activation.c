@@ -111,3 +111,15 @@ ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
 {
     return gated(ctx, a, b, GGML_GLU_OP_REGLU, false);
 }
+
+/* op_params: further alpha, limit. */
+struct ggml_tensor *
+ggml_swiglu_oai(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, float alpha, float limit)
+{
+    struct ggml_tensor *t = gated(ctx, a, b, GGML_GLU_OP_SWIGLU_OAI, false);
+
+    tensor_set_f32(t, 2, alpha);
+    tensor_set_f32(t, 3, limit);
+    return t;
+}

@@ -113,3 +113,16 @@ ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
     tensor_set_f32(t, 1, max);
     return tensor_record(t, GGML_OP_CLAMP, a, NULL);
 }
+
+struct ggml_tensor *
+ggml_add_id(struct ggml_context *ctx, struct ggml_tensor *a,
+            struct ggml_tensor *b, struct ggml_tensor *ids)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(a->ne[0] == b->ne[0] && ids->type == GGML_TYPE_I32);
+    GGML_ASSERT(a->ne[1] == ids->ne[0] && a->ne[2] == ids->ne[1]);
+    t = ggml_dup_tensor(ctx, a);
+    t->src[2] = ids;
+    return tensor_record(t, GGML_OP_ADD_ID, a, b);
+}

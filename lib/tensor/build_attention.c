@@ -73,6 +73,17 @@ ggml_soft_max_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
     return soft_max(ctx, a, mask, scale, max_bias, true);
 }
 
+void
+ggml_soft_max_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks)
+{
+    if (sinks) {
+        GGML_ASSERT(a->op == GGML_OP_SOFT_MAX && !a->src[2]);
+        GGML_ASSERT(sinks->type == GGML_TYPE_F32);
+        GGML_ASSERT(sinks->ne[0] == a->src[0]->ne[2]);
+    }
+    a->src[2] = sinks;
+}
+
 struct rope {
     int n_dims, mode, n_ctx_orig;
     float freq_base, freq_scale;

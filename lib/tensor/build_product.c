@@ -59,6 +59,23 @@ ggml_mul_mat(struct ggml_context *ctx, struct ggml_tensor *a,
     return tensor_record(t, GGML_OP_MUL_MAT, a, b);
 }
 
+/* The sources' order is matrices, rows, which. */
+struct ggml_tensor *
+ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
+                struct ggml_tensor *b, struct ggml_tensor *ids)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(!ggml_is_transposed(as));
+    GGML_ASSERT(ids->type == GGML_TYPE_I32 && ggml_is_matrix(ids));
+    GGML_ASSERT(ggml_is_3d(as) && ggml_is_3d(b));
+    GGML_ASSERT(as->ne[0] == b->ne[0] && ids->ne[1] == b->ne[2]);
+    GGML_ASSERT(ids->ne[0] % b->ne[1] == 0);
+    t = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, as->ne[1], ids->ne[0], b->ne[2]);
+    t->src[2] = ids;
+    return tensor_record(t, GGML_OP_MUL_MAT_ID, as, b);
+}
+
 /* op_params: the precision. */
 void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec)
@@ -106,4 +123,15 @@ ggml_flash_attn_ext_get_prec(const struct ggml_tensor *a)
 {
     GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT);
     return (enum ggml_prec)tensor_get_i32(a, 3);
+}
+
+void
+ggml_flash_attn_ext_add_sinks(struct ggml_tensor *a, struct ggml_tensor *sinks)
+{
+    if (sinks) {
+        GGML_ASSERT(a->op == GGML_OP_FLASH_ATTN_EXT && !a->src[4]);
+        GGML_ASSERT(sinks->type == GGML_TYPE_F32);
+        GGML_ASSERT(sinks->ne[0] == a->src[0]->ne[2]);
+    }
+    a->src[4] = sinks;
 }

@@ -184,6 +184,20 @@ t_glu(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
                b ? B : at(a, swapped ? i0 : i0 + half, i1, i2, i3));
 }
 
+static const double oai_alpha = 1.702, oai_limit = 0.75;
+
+/* The gate of gpt-oss, by its formula. */
+static double
+t_swiglu_oai(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+             int64_t i3)
+{
+    const struct ggml_tensor *a = t->src[0], *b = t->src[1];
+    double x = fmin(A, oai_limit);
+
+    return x / (1 + exp(-oai_alpha * x)) *
+           (fmax(-oai_limit, fmin(B, oai_limit)) + 1);
+}
+
 static void
 test_glu(void)
 {
@@ -201,6 +215,9 @@ test_glu(void)
         test_op(ctx, ggml_glu(ctx, a, ops[i], false), t_glu, 1e-6, name);
         test_op(ctx, ggml_glu(ctx, a, ops[i], true), t_glu, 1e-6, "swapped");
         test_op(ctx, ggml_glu_split(ctx, a, b, ops[i]), t_glu, 1e-6, "split");
+        test_op(ctx,
+                ggml_swiglu_oai(ctx, a, b, (float)oai_alpha, (float)oai_limit),
+                t_swiglu_oai, 1e-6, "the gate of gpt-oss");
         ggml_free(ctx);
     }
 }
@@ -473,6 +490,8 @@ t_soft_max(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
 
     for (int64_t j = 0; j < t->ne[0]; j++)
         sum += exp(soft_max_score(t, j, i1, i2, i3));
+    if (t->src[2] && sum > 0)
+        sum += exp(at(t->src[2], i2, 0, 0, 0));
     return sum > 0 ? exp(soft_max_score(t, i0, i1, i2, i3)) / sum : 0;
 }
 
@@ -483,7 +502,9 @@ test_soft_max(void)
     struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 77, 9, 4, 2);
     struct ggml_tensor *m = test_tensor(ctx, GGML_TYPE_F32, 77, 10, 1, 1);
     struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 77, 10, 1, 1);
+    struct ggml_tensor *sinks = test_tensor(ctx, GGML_TYPE_F32, 4, 1, 1, 1), *t;
 
+    ggml_set_f32_1d(sinks, 2, 20);
     for (int i = 0; i < 770; i += 3)
         ggml_set_f32_1d(m, i, -INFINITY), ggml_set_f32_1d(h, i, -INFINITY);
     for (int i = 0; i < 77; i++)
@@ -496,6 +517,9 @@ test_soft_max(void)
     param_bias = 8;
     test_op(ctx, ggml_soft_max_ext(ctx, a, h, 3, 8), t_soft_max, 1e-6,
             "soft_max, F16 mask and ALiBi");
+    t = ggml_soft_max_ext(ctx, a, h, 3, 8);
+    ggml_soft_max_add_sinks(t, sinks);
+    test_op(ctx, t, t_soft_max, 1e-6, "soft_max with sinks");
     test_op(ctx, ggml_diag_mask_inf(ctx, a, 3), t_diag, 0, "diag_mask_inf");
     ggml_free(ctx);
 }

@@ -54,6 +54,12 @@ find_weights(const struct ggml_tensor *t, int64_t head, int64_t token,
         weights[j] = score(t, j, head, token, batch);
         most = fmax(most, weights[j]);
     }
+    if (t->src[4]) {
+        double sink = test_at(t->src[4], head, 0, 0, 0);
+
+        most = fmax(most, sink);
+        total = exp(sink - most);
+    }
     for (int64_t j = 0; j < n; j++)
         total += weights[j] = exp(weights[j] - most);
     for (int64_t j = 0; j < n; j++)
@@ -109,6 +115,26 @@ test_case(int d, int e, int tokens, int keys, int heads, int kv_heads,
             ggml_flash_attn_ext(ctx, q, k, v, m, param_scale, param_bias,
                                 param_cap),
             truth, 5e-6, name);
+    ggml_free(ctx);
+}
+
+/* Sinks below, among and above the scores. */
+static void
+test_sinks(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 64, 5, 6, 1);
+    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 64, 140, 2, 1);
+    struct ggml_tensor *v = test_tensor(ctx, GGML_TYPE_F16, 64, 140, 2, 1);
+    struct ggml_tensor *sinks = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 6);
+    struct ggml_tensor *t = ggml_flash_attn_ext(
+        ctx, q, k, v, causal_mask(ctx, 140, 5, 135), 0.2f, 0, 0);
+
+    param_scale = 0.2f;
+    for (int i = 0; i < 6; i++)
+        ggml_set_f32_1d(sinks, i, (float)(4 * i - 10));
+    ggml_flash_attn_ext_add_sinks(t, sinks);
+    test_op(ctx, t, truth, 5e-6, "sinks");
     ggml_free(ctx);
 }
 
@@ -195,6 +221,7 @@ main(void)
     param_cap = 3;
     test_case(32, 32, 5, 70, 4, 4, GGML_TYPE_F32, "soft cap");
     param_cap = 0;
+    test_sinks();
     test_invariance(GGML_TYPE_F16);
     test_invariance(GGML_TYPE_F32);
     test_blind();

@@ -128,6 +128,63 @@ products(void)
 }
 
 static void
+mixtures(void)
+{
+    struct ggml_tensor *w = typed(GGML_TYPE_Q4_0, 64, 10, 8), *t;
+    struct ggml_tensor *x = f32(64, 2, 5, 1), *bias = f32(10, 8, 1, 1);
+    struct ggml_tensor *ids = typed(GGML_TYPE_I32, 4, 5, 1), *y;
+
+    y = ggml_mul_mat_id(ctx, w, x, ids);
+    ok(is(y, GGML_OP_MUL_MAT_ID, w, x) && y->src[2] == ids &&
+           shape(y, GGML_TYPE_F32, 10, 4, 5, 1),
+       "products by id: a row for each id");
+    ok(ABORTS(ggml_mul_mat_id(ctx, w, f32(64, 3, 5, 1), ids)),
+       "rows that do not divide the ids");
+    ok(ABORTS(ggml_mul_mat_id(ctx, w, f32(64, 2, 4, 1), ids)),
+       "tokens without ids");
+    t = ggml_add_id(ctx, y, bias, ids);
+    ok(is(t, GGML_OP_ADD_ID, y, bias) && t->src[2] == ids &&
+           ggml_are_same_shape(t, y),
+       "biases by id");
+    t = ggml_argsort(ctx, x, GGML_SORT_ORDER_DESC);
+    ok(is(t, GGML_OP_ARGSORT, x, NULL) && t->op_params[0] == 1 &&
+           shape(t, GGML_TYPE_I32, 64, 2, 5, 1),
+       "the order of rows");
+    t = ggml_argsort_top_k(ctx, x, 3);
+    ok(t->op == GGML_OP_VIEW && t->src[0]->op == GGML_OP_ARGSORT &&
+           shape(t, GGML_TYPE_I32, 3, 2, 5, 1) && t->nb[1] == 256,
+       "the first of an order");
+    t = ggml_top_k(ctx, x, 3);
+    ok(is(t, GGML_OP_TOP_K, x, NULL) && shape(t, GGML_TYPE_I32, 3, 2, 5, 1),
+       "the largest of rows");
+    ok(ABORTS(ggml_top_k(ctx, x, 65)), "more than there are");
+    t = ggml_swiglu_oai(ctx, y, y, 1.5f, 7);
+    ok(is(t, GGML_OP_GLU, y, y) &&
+           ggml_get_glu_op(t) == GGML_GLU_OP_SWIGLU_OAI &&
+           tensor_get_f32(t, 2) == 1.5f && tensor_get_f32(t, 3) == 7,
+       "a gate with a limit");
+}
+
+static void
+sinks(void)
+{
+    struct ggml_tensor *q = f32(16, 5, 4, 1), *s = f32(4, 1, 1, 1), *t;
+    struct ggml_tensor *k = typed(GGML_TYPE_F16, 16, 7, 2);
+
+    t = ggml_flash_attn_ext(ctx, q, k, k, NULL, 1, 0, 0);
+    ggml_flash_attn_ext_add_sinks(t, s);
+    ok(t->src[4] == s, "attention's sinks");
+    ok(ABORTS(ggml_flash_attn_ext_add_sinks(t, s)), "sinks twice");
+    ggml_flash_attn_ext_add_sinks(t, NULL);
+    ok(!t->src[4], "no sinks");
+    t = ggml_soft_max(ctx, q);
+    ggml_soft_max_add_sinks(t, s);
+    ok(t->src[2] == s, "softmax's sinks");
+    ok(ABORTS(ggml_soft_max_add_sinks(ggml_soft_max(ctx, q), k)),
+       "sinks of another number");
+}
+
+static void
 attention(void)
 {
     struct ggml_tensor *a = f32(7, 5, 4, 1), *t;
@@ -316,6 +373,8 @@ main(void)
     arithmetic();
     activations();
     products();
+    mixtures();
+    sinks();
     attention();
     rope();
     copies();

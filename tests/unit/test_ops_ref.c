@@ -176,6 +176,8 @@ BUILD(unary, ggml_unary(g, a, (enum ggml_unary_op)c->arg))
 BUILD(glu, ggml_glu(g, a, (enum ggml_glu_op)c->arg, true))
 BUILD(glu_split, ggml_glu_split(g, a, OTHER, (enum ggml_glu_op)c->arg))
 BUILD(mul_mat, ggml_mul_mat(g, a, in(c->other, n[0], c->arg, 2 * n[2], n[3])))
+BUILD(argsort, ggml_argsort(g, a, (enum ggml_sort_order)c->arg))
+BUILD(top_k, ggml_top_k(g, a, c->arg))
 BUILD(roll, ggml_roll(g, a, -3, 2, 1, 0))
 BUILD(reflect, ggml_pad_reflect_1d(g, a, 4, 9))
 BUILD(arange, ggml_arange(g, -3, 900, 1.5f))
@@ -211,6 +213,25 @@ get_rows(const struct op_case *c)
     made.limit = (int)c->ne[1];
     return ggml_get_rows(made.nodes, first(c),
                          in(GGML_TYPE_I32, 5, c->ne[2], c->ne[3], 1));
+}
+
+/* Four of the matrices for each of seven tokens. */
+static struct ggml_tensor *
+by_id(const struct op_case *c)
+{
+    made.limit = (int)c->ne[2];
+    return ggml_mul_mat_id(made.nodes, first(c),
+                           in(GGML_TYPE_F32, c->ne[0], c->arg, 7, 1),
+                           in(GGML_TYPE_I32, 4, 7, 1, 1));
+}
+
+static struct ggml_tensor *
+add_id(const struct op_case *c)
+{
+    made.limit = 9;
+    return ggml_add_id(made.nodes, first(c),
+                       in(GGML_TYPE_F32, c->ne[0], 9, 1, 1),
+                       in(GGML_TYPE_I32, c->ne[1], c->ne[2], 1, 1));
 }
 
 static struct ggml_tensor *
@@ -338,6 +359,10 @@ static const struct op_case fixed[] = {
     { "rope of F16", rope, 1e-7, F16, F32, { 70, 3, 5, 2 }, 0 },
     { "set_rows", set_rows, 0, F32, GGML_TYPE_I64, { 33, 9, 2, 1 }, 0 },
     { "set_rows of F16", set_rows, 0, F16, GGML_TYPE_I32, { 33, 9, 2, 1 }, 0 },
+    { "add_id", add_id, 1e-12, F32, F32, { 133, 4, 6, 1 }, 0 },
+    { "argsort", argsort, 0, F32, F32, { 133, 4, 3, 1 }, 1 },
+    { "argsort of F16", argsort, 0, F16, F32, { 33, 4, 3, 1 }, 0 },
+    { "top_k", top_k, 0, F32, F32, { 133, 4, 3, 1 }, 9 },
     { "flash_attn", flash, 1e-12, F32, F16, { 80, 19, 4, 2 }, 0 },
     { "flash_attn, F32", flash, 1e-12, F32, F32, { 72, 1, 4, 1 }, 0 },
     { "flash_attn, ALiBi", flash, 1e-12, F32, BF16, { 64, 5, 4, 1 }, 8 },
@@ -444,6 +469,10 @@ put_types(void)
                               F32,
                               { n, 37, 1, 2 },
                               23 },
+            t->type_name);
+        put(
+            (struct op_case){
+                "mul_mat_id", by_id, bound, type, F32, { n, 21, 5, 1 }, 2 },
             t->type_name);
         put(
             (struct op_case){

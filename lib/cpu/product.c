@@ -1,0 +1,125 @@
+/* product.c - weights of any type times columns */
+#include "cpu/product.h"
+
+#include <string.h>
+
+#include "quant/types.h"
+
+/* Rows that are made floats at a time. */
+#define FLOAT_ROWS 16
+/* Tiles for each thread, so that a slow one can do fewer. */
+#define TILES 4
+/* Weights of a tile: at most, when there are many columns; at least. */
+#define TILE_BYTES (256 * 1024)
+#define FAST_BYTES (96 * 1024)
+
+static size_t
+floats_size(int64_t k)
+{
+    return cpu_pad((size_t)k * sizeof(float));
+}
+
+struct cpu_product_plan
+cpu_plan_product(enum ggml_type type, int64_t k, const struct cpu_kernels *ks)
+{
+    struct cpu_product_plan p = { .kernel = &ks->mul_mat[type],
+                                  .type = type,
+                                  .k = k };
+
+    p.convert = !p.kernel->multiply;
+    if (p.convert)
+        p.kernel = &ks->mul_mat[GGML_TYPE_F32];
+    if (p.kernel->column_size)
+        p.column = p.kernel->column_size(k);
+    else
+        p.column = floats_size(k);
+    if (p.kernel->scratch_size)
+        p.scratch = cpu_pad(p.kernel->scratch_size(k));
+    if (p.convert)
+        p.scratch += FLOAT_ROWS * floats_size(k);
+    if (p.scratch < floats_size(k))
+        p.scratch = floats_size(k); /* a row of activations, converted */
+    return p;
+}
+
+void
+cpu_put_column(const struct cpu_task *t, const struct cpu_product_plan *p,
+               const struct ggml_tensor *x, struct cpu_row r, char *column,
+               char *scratch)
+{
+    float *floats = (float *)(void *)(p->kernel->prepare ? scratch : column);
+    const float *row = cpu_load_row(t, x, r, floats);
+
+    if (p->kernel->prepare)
+        p->kernel->prepare(row, column, p->k);
+    else if (row != floats)
+        memcpy(column, row, (size_t)p->k * sizeof(*row));
+}
+
+/* Weights of a type without a kernel. */
+static void
+multiply_converted(const struct cpu_task *t, const struct cpu_product_plan *p,
+                   const struct cpu_product *product)
+{
+    struct cpu_product part = *product;
+    size_t stride = floats_size(p->k);
+    char *floats = (char *)product->scratch + p->scratch - FLOAT_ROWS * stride;
+
+    part.rows = floats;
+    part.row_stride = stride;
+    for (int64_t r = 0; r < product->n_rows; r += FLOAT_ROWS) {
+        part.n_rows =
+            product->n_rows - r < FLOAT_ROWS ? product->n_rows - r : FLOAT_ROWS;
+        part.out = product->out + r;
+        for (int64_t i = 0; i < part.n_rows; i++)
+            t->k->to_float[p->type](
+                product->rows + (size_t)(r + i) * product->row_stride,
+                (float *)(void *)(floats + (size_t)i * stride), p->k);
+        p->kernel->multiply(&part);
+    }
+}
+
+void
+cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
+             const struct cpu_product *product)
+{
+    if (p->convert)
+        multiply_converted(t, p, product);
+    else
+        p->kernel->multiply(product);
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Some tiles for each thread, but none so small that reading it ends before
+ * it has got up speed, or larger than a cache if it is read again for more
+ * columns. */
+int64_t
+cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
+              int n_threads)
+{
+    int64_t stride = w->nb[1] ? (int64_t)w->nb[1] : 1;
+    int64_t each = w->ne[1] * n_matrices / n_threads;
+    int64_t n = w->ne[1], fast = least(FAST_BYTES / stride, each);
+
+    if (several)
+        n = least(n, TILE_BYTES / stride);
+    if (n_threads > 1)
+        n = least(n, fast > each / TILES ? fast : each / TILES);
+    n = n / CPU_TILE_ROWS * CPU_TILE_ROWS;
+    return n < CPU_TILE_ROWS ? CPU_TILE_ROWS : n;
+}
+
+bool
+cpu_can_multiply(const struct ggml_tensor *w, const struct ggml_tensor *x)
+{
+    const struct ggml_type_traits *t = quant_traits(w->type);
+
+    return t && quant_reader(w->type) && w->nb[0] == t->type_size &&
+           (cpu_has_elements(x->type) ||
+            (quant_reader(x->type) && x->nb[0] == ggml_type_size(x->type)));
+}
