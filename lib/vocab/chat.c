@@ -264,14 +264,15 @@ add_markup(struct writer *w, const char *s)
     return st;
 }
 
+/* `inside`: something else stands in front of them. */
 static enum gg_status
-add_contents(struct writer *w, const struct gg_message *m)
+add_contents(struct writer *w, const struct gg_message *m, bool inside)
 {
     const char *p = m->content;
     size_t len = m->len;
 
     if (w->t->trim & 1u << m->role) {
-        while (len && is_space(p[0]))
+        while (len && is_space(p[0]) && !(inside && w->t->joint))
             p++, len--;
         while (len && is_space(p[len - 1]))
             len--;
@@ -286,7 +287,7 @@ add_around(struct writer *w, const struct gg_message *system)
     enum gg_status st = add_markup(w, turn->before);
 
     if (st == GG_OK)
-        st = add_contents(w, system);
+        st = add_contents(w, system, false);
     return st == GG_OK ? add_markup(w, turn->after) : st;
 }
 
@@ -307,7 +308,7 @@ add_message(struct writer *w, const struct gg_message *m,
     if (st == GG_OK && system)
         st = add_around(w, system);
     if (st == GG_OK)
-        st = add_contents(w, m);
+        st = add_contents(w, m, system != NULL);
     return st == GG_OK && end ? add_markup(w, turn->after) : st;
 }
 

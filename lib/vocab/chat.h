@@ -40,6 +40,7 @@ struct gg_chat_template {
     /* The system's message stands in the first user's, in front of its
      * contents. */
     bool merged;
+    bool joint;    /* then white space between the two is not dropped */
     unsigned trim; /* 1 << role: white space around contents is dropped */
     bool bos;      /* whatever the vocabulary's metadata say */
     /* SentencePiece's: white space after a control token is dropped. */

@@ -112,7 +112,7 @@ const struct gg_chat_template chat_templates[] = {
       .turns = { { "<<SYS>>\n", "\n<</SYS>>\n\n" },
                  { BOS MAYBE("[INST]") " ", " " MAYBE("[/INST]") },
                  { " ", " " EOS } },
-      .open = "", .merged = true, .bos = true,
+      .open = "", .merged = true, .joint = true, .bos = true,
       .trim = 1u << GG_ROLE_USER | 1u << GG_ROLE_ASSISTANT },
     /* No system's message: Mistral's first two models. */
     { .name = "mistral-v0",
@@ -130,7 +130,8 @@ const struct gg_chat_template chat_templates[] = {
       .trim = 1u << GG_ROLE_ASSISTANT },
     { .name = "phi4-mini",
       .marks = { "<|assistant|>", "<|end|>", "<|/tool|>" },
-      .turns = { PHI4_MINI("system"), PHI4_MINI("user"), PHI4_MINI("assistant") },
+      .turns = { PHI4_MINI("system"), PHI4_MINI("user"),
+                 PHI4_MINI("assistant") },
       .open = TOKEN("<|assistant|>") },
     { .name = "phi3",
       .marks = { "<|assistant|>", "<|end|>" },
@@ -158,7 +159,7 @@ const struct gg_chat_template chat_templates[] = {
       .marks = { "<|start|>", "<|channel|>", "<|message|>" },
       .turns = { { TOKEN("<|start|>") "developer" TOKEN("<|message|>")
                        "# Instructions\n\n",
-                   "\n\n" TOKEN("<|end|>") },
+                   TOKEN("<|end|>") },
                  { TOKEN("<|start|>") "user" TOKEN("<|message|>"),
                    TOKEN("<|end|>") },
                  { TOKEN("<|start|>") "assistant" TOKEN("<|channel|>") "final"
@@ -177,7 +178,8 @@ const struct gg_chat_template chat_templates[] = {
       .open = TOKEN("<|START_OF_TURN_TOKEN|>") TOKEN("<|CHATBOT_TOKEN|>"),
       .bos = true, .trim = 1u << GG_ROLE_USER | 1u << GG_ROLE_ASSISTANT },
     { .name = "llama3.1",
-      .marks = { "<|start_header_id|>", "Cutting Knowledge Date: December 2023" },
+      .marks = { "<|start_header_id|>",
+                 "Cutting Knowledge Date: December 2023" },
       .turns = { { TOKEN("<|start_header_id|>") "system"
                        TOKEN("<|end_header_id|>") "\n\n"
                        "Cutting Knowledge Date: December 2023\n"
@@ -249,8 +251,8 @@ const struct gg_chat_template chat_templates[] = {
       .turns = { { "", " " }, { "USER: ", " " }, { "ASSISTANT: ", EOS } },
       .open = "ASSISTANT:",
       .system = "A chat between a curious user and an artificial intelligence "
-          "assistant. The assistant gives helpful, detailed, and polite answers "
-          "to the user's questions.",
+          "assistant. The assistant gives helpful, detailed, and polite "
+          "answers to the user's questions.",
       .bos = true },
     { .name = "alpaca",
       .turns = { { "", "\n\n" }, { "### Instruction:\n", "\n\n" },
