@@ -13,6 +13,14 @@ gg-eval --mlock -m $first <ids >got 2>err ||
     grep -q 'cannot be kept in memory' err && cp whole got
 cmp got whole
 
+# Where weights lie too odd to stay mapped, they are copied out of all files.
+"$top_builddir/tests/split_model" model.gguf odd 3 8 || exit 99
+gg-eval -m odd-00001-of-00003.gguf <ids | cmp - whole
+
+# More files than tensors: some have none.
+"$top_builddir/tests/split_model" model.gguf many 40 || exit 99
+gg-eval -m many-00001-of-00040.gguf <ids | cmp - whole
+
 # A later one is refused with the name of the first, in every tool.
 gg-eval -m $second <ids
 gg-tokenize -m $second <ids
