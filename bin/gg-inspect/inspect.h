@@ -91,10 +91,11 @@ totals_dims(const struct gguf_context *ctx, int64_t tensor);
 
 /* ---- open.c ---- */
 
-/* Metadata and tables of the file, and of the other shards if it is the first
- * of a split model and they are there. Ends the tool where it cannot. */
+/* Metadata and tables of the file, and, unless it is wanted alone, of the other
+ * shards if it is the first of a split model and they are there. Ends the tool
+ * where it cannot. */
 struct gguf_context *
-inspect_open(const char *path);
+inspect_open(const char *path, bool alone);
 
 /* ---- text.c, json.c, raw.c: the ways to show a file ---- */
 

@@ -188,7 +188,8 @@ parse_arguments(int argc, char **argv, struct arguments *a)
 static int
 show_file(const struct inspect_options *o)
 {
-    struct gguf_context *ctx = inspect_open(o->path);
+    bool alone = o->key || (o->metadata && !o->tensors); /* in the first */
+    struct gguf_context *ctx = inspect_open(o->path, alone);
     int status = EXIT_SUCCESS;
 
     if (o->key)

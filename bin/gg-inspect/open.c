@@ -27,7 +27,7 @@ has_others(const struct gguf_context *ctx)
 }
 
 struct gguf_context *
-inspect_open(const char *path)
+inspect_open(const char *path, bool alone)
 {
     struct gguf_init_params params = { .no_alloc = true };
     struct gg_error err = { "out of memory" };
@@ -35,7 +35,7 @@ inspect_open(const char *path)
 
     ggml_log_set(keep_message, &err);
     ctx = gguf_init_from_file(path, params);
-    if (ctx && has_others(ctx)) {
+    if (ctx && !alone && has_others(ctx)) {
         all = gguf_init_from_shards(path);
         if (!all)
             cli_warn("%s; only the first file is shown", err.message);

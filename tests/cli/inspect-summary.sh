@@ -14,4 +14,5 @@ gg-inspect --json --tensors part-00001-of-00003.gguf | grep '"place"'
 gg-inspect --tensor rope_freqs.weight part-00001-of-00003.gguf
 gg-inspect part-00002-of-00003.gguf | sed '/^$/q'
 rm part-00003-of-00003.gguf
+gg-inspect -k split.count part-00001-of-00003.gguf
 gg-inspect part-00001-of-00003.gguf | sed '/^$/q'
