@@ -1,6 +1,8 @@
 /* batch.c - ids that are evaluated together, and what the graph must know */
 #include "model/batch.h"
 
+#include <string.h>
+
 #include "core/mem.h"
 
 bool
@@ -14,12 +16,13 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments)
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
-        .cells = mem_array(n, sizeof(int64_t)),
         .rows = mem_array(m, sizeof(int32_t)),
         .logits = mem_array(m, sizeof(float *)),
     };
-    return b->segments && b->ids && b->positions && b->cells && b->rows &&
-           b->logits;
+    for (int i = 0; i < CACHE_KINDS; i++)
+        b->cells[i] = mem_array(n, sizeof(int64_t));
+    return b->segments && b->ids && b->positions && b->rows && b->logits &&
+           b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
 }
 
 void
@@ -28,7 +31,8 @@ batch_clear(struct batch *b)
     mem_free(b->segments);
     mem_free(b->ids);
     mem_free(b->positions);
-    mem_free(b->cells);
+    for (int i = 0; i < CACHE_KINDS; i++)
+        mem_free(b->cells[i]);
     mem_free(b->rows);
     mem_free(b->logits);
     mem_free(b->mask);
@@ -42,33 +46,34 @@ batch_start(struct batch *b)
 }
 
 static void
-add_tokens(struct batch *b, int64_t first_cell, int32_t past,
-           const int32_t *ids, int32_t n)
+add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
+           int32_t past, const int32_t *ids, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {
         b->ids[b->n_tokens] = ids[i];
         b->positions[b->n_tokens] = past + i;
-        b->cells[b->n_tokens] = first_cell + past + i;
+        for (int k = 0; k < CACHE_KINDS; k++)
+            b->cells[k][b->n_tokens] = cache_row(cache, k, slot, past + i);
         b->n_tokens++;
     }
 }
 
 int32_t
-batch_add(struct batch *b, const struct cache *cache, int32_t slot,
-          int32_t past, const int32_t *ids, size_t n, float *logits)
+batch_add(struct batch *b, struct cache *cache, int32_t slot, int32_t past,
+          const int32_t *ids, size_t n, float *logits)
 {
     int32_t room = b->max_tokens - b->n_tokens;
     int32_t take = n < (size_t)room ? (int32_t)n : room;
+    struct graph_segment *s;
 
     if (take == 0 || b->n_segments == b->max_segments)
         return 0;
-    b->segments[b->n_segments++] = (struct graph_segment){
-        .slot = slot,
-        .first = b->n_tokens,
-        .n = take,
-        .n_kv = cache_cover(past + take),
-    };
-    add_tokens(b, (int64_t)slot * cache->n_rows, past, ids, take);
+    cache_make_room(cache, slot, past, take);
+    s = &b->segments[b->n_segments++];
+    *s = (struct graph_segment){ slot, b->n_tokens, take, { { 0 } }, { NULL } };
+    for (int i = 0; i < CACHE_KINDS; i++)
+        s->keys[i] = cache_seen(cache, i, slot, past, take);
+    add_tokens(b, cache, slot, past, ids, take);
     if ((size_t)take == n && logits) {
         b->rows[b->n_outputs] = b->n_tokens - 1;
         b->logits[b->n_outputs++] = logits;
@@ -85,24 +90,45 @@ batch_finish(struct batch *b)
     }
 }
 
-const uint16_t *
-batch_mask(struct batch *b, int32_t i)
+static void
+hide(uint16_t *row, int32_t from, int32_t to)
 {
     enum {
         HALF_MINUS_INFINITY = 0xfc00
     };
-    const struct graph_segment *s = &b->segments[i];
-    size_t n_kv = (size_t)s->n_kv;
 
-    if (!mem_grow(&b->mask, &b->mask_cap, n_kv * (size_t)s->n,
+    for (int32_t k = from; k < to; k++)
+        row[k] = HALF_MINUS_INFINITY;
+}
+
+/* Keys first_seen..position are seen, counted from the first of the row. */
+static void
+mask_row(uint16_t *row, int32_t n, int32_t first_seen, int32_t position)
+{
+    if (first_seen < 0)
+        first_seen = 0;
+    hide(row, 0, first_seen);
+    memset(row + first_seen, 0,
+           (size_t)(position + 1 - first_seen) * sizeof(*row));
+    hide(row, position + 1, n);
+}
+
+const uint16_t *
+batch_mask(struct batch *b, const struct cache *cache, enum cache_kind kind,
+           int32_t i, int32_t first, int32_t n)
+{
+    const struct graph_segment *s = &b->segments[i];
+    const struct cache_range *keys = &s->keys[kind];
+    int32_t window = cache->parts[kind].window;
+
+    if (!mem_grow(&b->mask, &b->mask_cap, (size_t)keys->n * (size_t)n,
                   sizeof(*b->mask)))
         return NULL;
-    for (int32_t r = 0; r < s->n; r++) {
-        uint16_t *row = b->mask + (size_t)r * n_kv;
-        size_t seen = (size_t)b->positions[s->first + r] + 1;
+    for (int32_t r = 0; r < n; r++) {
+        int32_t at = b->positions[s->first + first + r] - keys->start;
 
-        for (size_t k = 0; k < n_kv; k++)
-            row[k] = k < seen ? 0 : HALF_MINUS_INFINITY;
+        mask_row(b->mask + (size_t)r * (size_t)keys->n, keys->n,
+                 window ? at - window + 1 : 0, at);
     }
     return b->mask;
 }

@@ -10,10 +10,10 @@ struct batch {
     struct graph_segment *segments; /* n_segments; masks are not set */
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
-    int64_t *cells;
+    int64_t *cells[CACHE_KINDS];
     int32_t *rows;  /* n_outputs: rows of the batch with logits */
     float **logits; /* n_outputs: where they go; NULL: nobody wants them */
-    uint16_t *mask; /* scratch for one segment's mask */
+    uint16_t *mask; /* scratch for rows of a mask */
     size_t mask_cap;
 };
 
@@ -27,19 +27,22 @@ void
 batch_start(struct batch *b);
 
 /* Adds a segment of as many of ids[0..n) as there is room for, at position
- * `past` of the slot, and returns their number; 0: the batch is full. Where
- * all of them fit, the last one's logits go to `logits`, unless NULL. */
+ * `past` of the slot, where the cache makes room, and returns their number; 0:
+ * the batch is full. Where all of them fit, the last one's logits go to
+ * `logits`, unless NULL. */
 int32_t
-batch_add(struct batch *b, const struct cache *cache, int32_t slot,
-          int32_t past, const int32_t *ids, size_t n, float *logits);
+batch_add(struct batch *b, struct cache *cache, int32_t slot, int32_t past,
+          const int32_t *ids, size_t n, float *logits);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void
 batch_finish(struct batch *b);
 
-/* The mask of segment i in f16: n_kv x n, 0 where a row may see a key and
- * -infinity where it may not. NULL: no memory. Lives until the next call. */
+/* Rows [first, first + n) of a mask of segment i in f16: 0 where an id sees a
+ * key and -infinity where it does not. NULL: no memory. Lives until the next
+ * call. */
 const uint16_t *
-batch_mask(struct batch *b, int32_t i);
+batch_mask(struct batch *b, const struct cache *cache, enum cache_kind kind,
+           int32_t i, int32_t first, int32_t n);
 
 #endif

@@ -1,13 +1,21 @@
 /* cache.c - keys and values of what a session has evaluated */
 #include "model/cache.h"
 
+#include <assert.h>
+
 #include "core/check.h"
 #include "core/mem.h"
 
-int32_t
-cache_cover(int32_t n)
+static int32_t
+block_up(int32_t n)
 {
     return (n + CACHE_BLOCK - 1) / CACHE_BLOCK * CACHE_BLOCK;
+}
+
+static int32_t
+block_down(int32_t n)
+{
+    return n / CACHE_BLOCK * CACHE_BLOCK;
 }
 
 size_t
@@ -16,31 +24,78 @@ cache_size(const struct cache *cache)
     return cache->size;
 }
 
+/* ---- layout ------------------------------------------------------------- */
+
+/* A window, the rest of the block that it begins in, a batch, and what makes
+ * moves rare: each moves the window, after at least a block of ids. */
+static int32_t
+window_rows(int32_t window, int32_t n_batch)
+{
+    return block_up(window + n_batch + 2 * CACHE_BLOCK);
+}
+
+static bool
+choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
+{
+    struct cache_part *all = &c->parts[CACHE_ALL];
+    struct cache_part *windowed = &c->parts[CACHE_WINDOW];
+    int32_t window = model->hp.window;
+
+    c->kind = mem_array((size_t)c->n_layer, sizeof(*c->kind));
+    if (!c->kind)
+        return false;
+    for (int32_t i = 0; i < c->n_layer; i++) {
+        bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
+
+        c->kind[i] = is_windowed ? CACHE_WINDOW : CACHE_ALL;
+        c->parts[c->kind[i]].n_layer++;
+    }
+    all->n_rows = windowed->n_rows = block_up(c->n_ctx);
+    if (windowed->n_layer == 0)
+        return true;
+    windowed->window = window;
+    if (window_rows(window, n_batch) < windowed->n_rows)
+        windowed->n_rows = window_rows(window, n_batch);
+    return true;
+}
+
 /* Sizes that overflow must never reach the tensor face: it would end the
  * process. */
 static bool
 fits(const struct cache *c, size_t total, int64_t width)
 {
-    size_t n = ggml_row_size(c->type, width);
+    size_t row = ggml_row_size(c->type, width), sum = 0;
 
-    return check_mul(n, (size_t)c->n_rows, &n) &&
-           check_mul(n, (size_t)c->n_slots, &n) &&
-           check_mul(n, (size_t)c->n_layer, &n) && n <= total;
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        const struct cache_part *p = &c->parts[i];
+        size_t n;
+
+        if (!check_mul(row, (size_t)p->n_rows, &n) ||
+            !check_mul(n, (size_t)c->n_slots, &n) ||
+            !check_mul(n, (size_t)p->n_layer, &n) || !check_add(sum, n, &sum))
+            return false;
+    }
+    return sum <= total;
 }
 
-static void
-no_room(const struct cache *c, struct gg_error *err)
+static bool
+new_parts(struct cache *c)
 {
-    error_set(err, GG_ERR_NOMEM,
-              "no memory for the key/value cache of %d x %d positions; "
-              "a smaller -c (n_ctx) needs less",
-              (int)c->n_slots, (int)c->n_rows);
+    bool done = true;
+
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &c->parts[i];
+
+        p->base = mem_array((size_t)c->n_slots, sizeof(*p->base));
+        p->n_clean = mem_array((size_t)c->n_slots, sizeof(*p->n_clean));
+        done = done && p->base && p->n_clean;
+    }
+    return done;
 }
 
 static bool
 new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
 {
-    int64_t n = (int64_t)c->n_rows * c->n_slots;
     struct ggml_init_params params = {
         .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -52,12 +107,13 @@ new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
 
     c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
-    c->n_clean = mem_array((size_t)c->n_slots, sizeof(*c->n_clean));
     c->ctx = ggml_init(params);
     c->views = ggml_init(two);
-    if (!c->k || !c->v || !c->n_clean || !c->ctx || !c->views)
+    if (!c->k || !c->v || !c->ctx || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
+        int64_t n = (int64_t)c->parts[c->kind[i]].n_rows * c->n_slots;
+
         c->k[i] = ggml_new_tensor_2d(c->ctx, c->type, d_k, n);
         c->v[i] = ggml_new_tensor_2d(c->ctx, c->type, d_v, n);
         ggml_format_name(c->k[i], "cache_k.%d", (int)i);
@@ -69,7 +125,7 @@ new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
 /* Everything but the memory, if it can be no more than `max` bytes. */
 static bool
 lay_out(struct cache *c, const struct model *model, enum ggml_type type,
-        int32_t n_slots, int32_t n_ctx, size_t max)
+        int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
 {
     const struct model_hparams *hp = &model->hp;
     int64_t d_k = (int64_t)hp->d_key * hp->n_head_kv;
@@ -79,10 +135,10 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
         .type = type,
         .n_slots = n_slots,
         .n_ctx = n_ctx,
-        .n_rows = cache_cover(n_ctx),
         .n_layer = hp->n_layer,
     };
-    return fits(c, max, d_k + d_v) && new_tensors(c, d_k, d_v);
+    return choose_kinds(c, model, n_batch) && fits(c, max, d_k + d_v) &&
+           new_parts(c) && new_tensors(c, d_k, d_v);
 }
 
 static enum gg_status
@@ -90,20 +146,24 @@ finish(struct cache *c, struct gg_error *err)
 {
     if (c->buffer)
         return GG_OK;
-    no_room(c, err);
+    error_set(err, GG_ERR_NOMEM,
+              "no memory for the key/value cache of %d x %d positions; "
+              "a smaller -c (n_ctx) needs less",
+              (int)c->n_slots, (int)c->n_ctx);
     cache_clear(c);
     return GG_ERR_NOMEM;
 }
 
 enum gg_status
 cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
-           int32_t n_slots, int32_t n_ctx, struct gg_error *err)
+           int32_t n_slots, int32_t n_ctx, int32_t n_batch,
+           struct gg_error *err)
 {
     struct cache *c = cache;
     size_t available, total;
 
     ggml_backend_dev_memory(model->device, &available, &total);
-    if (lay_out(c, model, type, n_slots, n_ctx, total))
+    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, total))
         c->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
             c->ctx, ggml_backend_dev_buffer_type(model->device));
     if (c->buffer)
@@ -114,14 +174,14 @@ cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
 enum gg_status
 cache_init_dry(struct cache *cache, const struct model *model,
                enum ggml_type type, int32_t n_slots, int32_t n_ctx,
-               struct gg_error *err)
+               int32_t n_batch, struct gg_error *err)
 {
     ggml_backend_buffer_type_t buft =
         ggml_backend_dev_buffer_type(model->device);
     struct cache *c = cache;
     struct ggml_tensor *t;
 
-    if (lay_out(c, model, type, n_slots, n_ctx, SIZE_MAX / 4)) {
+    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, SIZE_MAX / 4)) {
         c->size = ggml_backend_alloc_ctx_tensors_from_buft_size(c->ctx, buft);
         c->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
         t = ggml_get_first_tensor(c->ctx);
@@ -137,11 +197,63 @@ cache_clear(struct cache *cache)
     ggml_backend_buffer_free(cache->buffer);
     ggml_free(cache->ctx);
     ggml_free(cache->views);
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        mem_free(cache->parts[i].base);
+        mem_free(cache->parts[i].n_clean);
+    }
+    mem_free(cache->kind);
     mem_free(cache->k);
     mem_free(cache->v);
-    mem_free(cache->n_clean);
     *cache = (struct cache){ 0 };
 }
+
+/* ---- positions and rows ------------------------------------------------- */
+
+int64_t
+cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+          int32_t position)
+{
+    const struct cache_part *p = &cache->parts[kind];
+
+    return (int64_t)slot * p->n_rows + position - p->base[slot];
+}
+
+/* The end is that of the last id's block. The start follows from it, not from
+ * the first id that is seen, so that both change at once while ids come one by
+ * one, and the graph serves until then. */
+struct cache_range
+cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
+           int32_t past, int32_t n)
+{
+    const struct cache_part *p = &cache->parts[kind];
+    int32_t base = p->base[slot], end = block_up(past + n), start = base;
+
+    if (p->window) {
+        /* past + n > end - CACHE_BLOCK */
+        int32_t first = end - (CACHE_BLOCK - 1) - n - (p->window - 1);
+
+        if (first > base)
+            start = block_down(first);
+    }
+    return (struct cache_range){ start - base, start, end - start };
+}
+
+/* The first position that an id at `past` sees. */
+static int32_t
+first_seen(const struct cache_part *p, int32_t past)
+{
+    return p->window && past >= p->window ? past - p->window + 1 : 0;
+}
+
+bool
+cache_can_resume(const struct cache *cache, int32_t slot, int32_t n)
+{
+    const struct cache_part *p = &cache->parts[CACHE_WINDOW];
+
+    return n == 0 || p->base[slot] <= first_seen(p, n);
+}
+
+/* ---- moving rows -------------------------------------------------------- */
 
 static void
 zero_rows(struct ggml_tensor *t, int64_t first, int64_t n)
@@ -151,18 +263,21 @@ zero_rows(struct ggml_tensor *t, int64_t first, int64_t n)
 }
 
 void
-cache_touch(struct cache *cache, int32_t slot, int32_t n_rows)
+cache_touch(struct cache *cache, enum cache_kind kind, int32_t slot,
+            const struct cache_range *range)
 {
-    int32_t *clean = &cache->n_clean[slot];
-    int64_t first = (int64_t)slot * cache->n_rows + *clean;
+    struct cache_part *p = &cache->parts[kind];
+    int32_t clean = p->n_clean[slot], n = range->row + range->n;
+    int64_t first = (int64_t)slot * p->n_rows + clean;
 
-    if (n_rows <= *clean)
+    if (n <= clean)
         return;
-    for (int32_t i = 0; i < cache->n_layer; i++) {
-        zero_rows(cache->k[i], first, n_rows - *clean);
-        zero_rows(cache->v[i], first, n_rows - *clean);
-    }
-    *clean = n_rows;
+    for (int32_t i = 0; i < cache->n_layer; i++)
+        if (cache->kind[i] == kind) {
+            zero_rows(cache->k[i], first, n - clean);
+            zero_rows(cache->v[i], first, n - clean);
+        }
+    p->n_clean[slot] = n;
 }
 
 static struct ggml_tensor *
@@ -185,18 +300,58 @@ copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
                              rows_of(cache, t, to, n));
 }
 
+/* n rows of each layer of the kind. */
+static void
+copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
+          int64_t n)
+{
+    for (int32_t i = 0; i < cache->n_layer && n > 0; i++)
+        if (cache->kind[i] == kind) {
+            copy_rows(cache, cache->k[i], to, from, n);
+            copy_rows(cache, cache->v[i], to, from, n);
+        }
+}
+
+/* The slot's rows from position `base` up to `end` move to its start, in
+ * pieces that do not overlap their targets. */
+static void
+move_down(struct cache *cache, int32_t slot, int32_t base, int32_t end)
+{
+    struct cache_part *p = &cache->parts[CACHE_WINDOW];
+    int32_t by = base - p->base[slot], n = end - base;
+    int64_t first = (int64_t)slot * p->n_rows;
+
+    assert(by > 0);
+    for (int32_t done = 0; done < n; done += by)
+        copy_part(cache, CACHE_WINDOW, first + done, first + done + by,
+                  n - done < by ? n - done : by);
+    p->base[slot] = base;
+}
+
+void
+cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n)
+{
+    struct cache_part *p = &cache->parts[CACHE_WINDOW];
+
+    if (past == 0)
+        p->base[slot] = 0;
+    if (past + n > p->base[slot] + p->n_rows)
+        move_down(cache, slot, block_down(first_seen(p, past)), past);
+}
+
 void
 cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 {
-    int64_t first = (int64_t)from * cache->n_rows;
-    int64_t target = (int64_t)to * cache->n_rows;
-
-    if (n == 0 || to == from)
+    if (to == from)
         return;
-    for (int32_t i = 0; i < cache->n_layer; i++) {
-        copy_rows(cache, cache->k[i], target, first, n);
-        copy_rows(cache, cache->v[i], target, first, n);
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+        int32_t rows = n - p->base[from];
+
+        copy_part(cache, i, (int64_t)to * p->n_rows, (int64_t)from * p->n_rows,
+                  rows);
+        p->base[to] = p->base[from];
+        if (p->n_clean[to] < rows)
+            p->n_clean[to] = rows;
     }
-    if (cache->n_clean[to] < n)
-        cache->n_clean[to] = n;
 }

@@ -1,4 +1,10 @@
-/* cache.h - keys and values of what a session has evaluated */
+/* cache.h - keys and values of what a session has evaluated
+ *
+ * Layers that see all keys keep all of them; layers that see a window keep
+ * little more than that. What a windowed slot holds lies in order of position,
+ * too, from a base on that is a multiple of CACHE_BLOCK and rises as the slot
+ * fills: so keys meet in the same blocks as if all had been kept, and sums
+ * have the same bits. */
 #ifndef MODEL_CACHE_H
 #define MODEL_CACHE_H
 
@@ -10,47 +16,88 @@ enum {
     CACHE_BLOCK = 256,
 };
 
-/* Each slot has n_rows rows, one a position; row r of slot s is row
- * s * n_rows + r of the tensors. */
+enum cache_kind {
+    CACHE_ALL,    /* layers that see all keys, */
+    CACHE_WINDOW, /* and those that see hp.window of them */
+    CACHE_KINDS,
+};
+
+/* What layers of a kind have in common. Each slot has n_rows rows; row r of
+ * slot s is row s * n_rows + r of the tensors and is for position base[s] + r.
+ */
+struct cache_part {
+    int32_t n_layer;
+    int32_t n_rows;   /* a multiple of CACHE_BLOCK */
+    int32_t window;   /* keys that an id sees; 0: all */
+    int32_t *base;    /* a slot */
+    int32_t *n_clean; /* a slot: rows that hold finite values */
+};
+
 struct cache {
     enum ggml_type type;
     int32_t n_slots;
-    int32_t n_ctx;  /* positions a slot */
-    int32_t n_rows; /* a multiple of CACHE_BLOCK */
+    int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
-    struct ggml_tensor **k; /* a layer: d_key * n_head_kv x all rows */
-    struct ggml_tensor **v; /* a layer: d_value * n_head_kv x all rows */
-    int32_t *n_clean;       /* a slot: rows that hold finite values */
+    struct cache_part parts[CACHE_KINDS];
+    enum cache_kind *kind;  /* a layer */
+    struct ggml_tensor **k; /* a layer: d_key * n_head_kv x its kind's rows */
+    struct ggml_tensor **v; /* a layer: d_value * n_head_kv x its rows */
     struct ggml_context *ctx;
     struct ggml_context *views; /* scratch for views of rows */
     ggml_backend_buffer_t buffer;
     size_t size; /* bytes */
 };
 
-/* Room for n_ctx positions in each slot; memory is touched as it is used. On
- * failure *cache is empty. */
+/* Keys of a slot that attention reads for some of its ids. */
+struct cache_range {
+    int32_t row;   /* of the slot's: the first */
+    int32_t start; /* its position: a multiple of CACHE_BLOCK */
+    int32_t n;     /* rows: a multiple of CACHE_BLOCK */
+};
+
+/* Room for n_ctx positions in each slot, n_batch of which may be evaluated
+ * together; memory is touched as it is used. On failure *cache is empty. */
 enum gg_status
 cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
-           int32_t n_slots, int32_t n_ctx, struct gg_error *err);
+           int32_t n_slots, int32_t n_ctx, int32_t n_batch,
+           struct gg_error *err);
 /* The same, but for the memory: cache_size() tells how much it would be, and
  * graphs can be measured with it. */
 enum gg_status
 cache_init_dry(struct cache *cache, const struct model *model,
                enum ggml_type type, int32_t n_slots, int32_t n_ctx,
-               struct gg_error *err);
+               int32_t n_batch, struct gg_error *err);
 void
 cache_clear(struct cache *cache); /* takes an empty one */
 
-/* Rows that attention covers for `n` positions. */
-int32_t
-cache_cover(int32_t n);
-
-/* Makes the first n_rows rows of the slot finite: attention multiplies what
- * the mask hides by zero, which would not hide a NaN. */
+/* Makes room for n ids (at most n_batch) at position `past` of a slot that
+ * holds those before: windowed layers give up what no id will see again. */
 void
-cache_touch(struct cache *cache, int32_t slot, int32_t n_rows);
+cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n);
 
-/* The first n rows of slot `from` become those of slot `to`. */
+/* What n ids at position `past` read, which there is room for. */
+struct cache_range
+cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
+           int32_t past, int32_t n);
+
+/* The tensors' row of a position of the slot. */
+int64_t
+cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+          int32_t position);
+
+/* Makes the rows that attention covers finite: it multiplies what the mask
+ * hides by zero, which would not hide a NaN. */
+void
+cache_touch(struct cache *cache, enum cache_kind kind, int32_t slot,
+            const struct cache_range *range);
+
+/* Whether the slot, which held at least n ids, could go on after the first n:
+ * windowed layers may have given up what the next one must see. */
+bool
+cache_can_resume(const struct cache *cache, int32_t slot, int32_t n);
+
+/* The first n ids' rows of slot `from`, which can resume there, become those
+ * of slot `to`. */
 void
 cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 

@@ -104,8 +104,9 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
             .slot = i,
             .first = first,
             .n = last ? max_tokens - first : 1,
-            .n_kv = cache->n_rows,
         };
+        for (int kind = 0; kind < CACHE_KINDS; kind++)
+            c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
         first++;
     }
     return build(c, cache, c->max_segments, max_tokens, c->max_segments);
@@ -136,6 +137,15 @@ measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
 }
 
 static bool
+same_keys(const struct graph_segment *a, const struct graph_segment *b)
+{
+    for (int i = 0; i < CACHE_KINDS; i++)
+        if (a->keys[i].row != b->keys[i].row || a->keys[i].n != b->keys[i].n)
+            return false;
+    return true;
+}
+
+static bool
 same_shape(const struct graph *g, const struct batch *b)
 {
     if (!g->ctx || g->n_tokens != b->n_tokens ||
@@ -144,7 +154,7 @@ same_shape(const struct graph *g, const struct batch *b)
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
 
-        if (x->slot != y->slot || x->n != y->n || x->n_kv != y->n_kv)
+        if (x->slot != y->slot || x->n != y->n || !same_keys(x, y))
             return false;
     }
     return true;
@@ -181,22 +191,46 @@ set_if_used(struct ggml_tensor *t, const void *data)
         set(t, data);
 }
 
+/* A long context's mask is large; it goes to the device by and by. */
+static bool
+set_mask(const struct cache *cache, struct batch *b, enum cache_kind kind,
+         int32_t i, struct ggml_tensor *mask)
+{
+    enum {
+        AT_ONCE = 1 << 19 /* keys */
+    };
+    int32_t rows = (int32_t)mask->ne[1], n = AT_ONCE / (int32_t)mask->ne[0];
+    size_t row = mask->nb[1];
+
+    n = n ? n : 1;
+    for (int32_t first = 0; first < rows; first += n) {
+        int32_t take = rows - first < n ? rows - first : n;
+        const uint16_t *p = batch_mask(b, cache, kind, i, first, take);
+
+        if (!p)
+            return false;
+        ggml_backend_tensor_set(mask, p, (size_t)first * row,
+                                (size_t)take * row);
+    }
+    return true;
+}
+
 static bool
 set_inputs(struct graph *g, struct batch *b)
 {
-    const uint16_t *mask;
+    bool done = true;
 
     set(g->ids, b->ids);
     set_if_used(g->positions, b->positions);
-    set(g->cells, b->cells);
     set_if_used(g->rows, b->rows);
-    for (int32_t i = 0; i < g->n_segments; i++) {
-        mask = batch_mask(b, i);
-        if (!mask)
-            return false;
-        set(g->segments[i].mask, mask);
+    for (int kind = 0; kind < CACHE_KINDS; kind++) {
+        set_if_used(g->cells[kind], b->cells[kind]);
+        for (int32_t i = 0; i < g->n_segments && done; i++)
+            if (g->segments[i].masks[kind])
+                done =
+                    set_mask(g->cache, b, kind, i, g->segments[i].masks[kind]);
     }
-    return true;
+    return done;
 }
 
 static enum gg_status
@@ -232,7 +266,9 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
     enum gg_status st;
 
     for (int32_t i = 0; i < b->n_segments; i++)
-        cache_touch(cache, b->segments[i].slot, b->segments[i].n_kv);
+        for (int kind = 0; kind < CACHE_KINDS; kind++)
+            cache_touch(cache, kind, b->segments[i].slot,
+                        &b->segments[i].keys[kind]);
     if (!prepare(c, cache, b) || !set_inputs(&c->graph, b))
         return error_nomem(err);
     st = compute_status(

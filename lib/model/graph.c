@@ -17,8 +17,8 @@ graph_max_nodes(const struct model *model, int32_t n_segments)
     size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
 
-    return a_layer * (size_t)model->hp.n_layer + (size_t)n_segments +
-           NODES_BESIDE;
+    return a_layer * (size_t)model->hp.n_layer +
+           CACHE_KINDS * (size_t)n_segments + NODES_BESIDE;
 }
 
 static struct ggml_tensor *
@@ -31,22 +31,48 @@ input(struct graph *g, enum ggml_type type, int64_t n, const char *name)
     return t;
 }
 
+static struct ggml_tensor *
+new_mask(struct graph *g, const char *name, int32_t segment, int64_t n_keys)
+{
+    struct ggml_tensor *t = ggml_new_tensor_2d(g->ctx, GGML_TYPE_F16, n_keys,
+                                               g->segments[segment].n);
+
+    ggml_format_name(t, "%s.%d", name, (int)segment);
+    ggml_set_input(t);
+    return t;
+}
+
+static void
+new_cache_inputs(struct graph *g, enum cache_kind kind)
+{
+    static const char *const names[CACHE_KINDS][2] = {
+        { "cells", "mask" },
+        { "cells_window", "mask_window" },
+    };
+    bool needed = g->cache->parts[kind].n_layer > 0;
+
+    g->cells[kind] = NULL;
+    if (needed)
+        g->cells[kind] = input(g, GGML_TYPE_I64, g->n_tokens, names[kind][0]);
+    for (int32_t i = 0; i < g->n_segments; i++) {
+        struct graph_segment *s = &g->segments[i];
+
+        s->masks[kind] = NULL;
+        if (needed)
+            s->masks[kind] = new_mask(g, names[kind][1], i, s->keys[kind].n);
+    }
+}
+
 static void
 new_inputs(struct graph *g)
 {
     g->ids = input(g, GGML_TYPE_I32, g->n_tokens, "ids");
     g->positions = input(g, GGML_TYPE_I32, g->n_tokens, "positions");
-    g->cells = input(g, GGML_TYPE_I64, g->n_tokens, "cells");
     g->rows = NULL;
     if (g->n_outputs < g->n_tokens)
         g->rows = input(g, GGML_TYPE_I32, g->n_outputs, "rows");
-    for (int32_t i = 0; i < g->n_segments; i++) {
-        struct graph_segment *s = &g->segments[i];
-
-        s->mask = ggml_new_tensor_2d(g->ctx, GGML_TYPE_F16, s->n_kv, s->n);
-        ggml_format_name(s->mask, "mask.%d", (int)i);
-        ggml_set_input(s->mask);
-    }
+    for (int kind = 0; kind < CACHE_KINDS; kind++)
+        new_cache_inputs(g, kind);
 }
 
 void
@@ -130,24 +156,27 @@ graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 /* The graph runs in the order of recording: what attention reads after this,
  * it reads from the cache. x: d x heads x n_tokens, the heads side by side. */
 static void
-store(struct graph *g, struct ggml_tensor *cache, struct ggml_tensor *x)
+store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
+      struct ggml_tensor *x)
 {
     struct ggml_tensor *rows =
         ggml_view_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2], x->nb[2], 0);
 
-    ggml_build_forward_expand(g->cgraph,
-                              ggml_set_rows(g->ctx, cache, rows, g->cells));
+    ggml_build_forward_expand(
+        g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
 }
 
-/* The segment's part of a layer's cache: d x n_kv x n_head_kv. */
+/* What the segment sees of a layer's cache: d x keys x n_head_kv. */
 static struct ggml_tensor *
-cached(struct graph *g, const struct graph_segment *s, struct ggml_tensor *t,
-       int32_t d)
+cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
+       struct ggml_tensor *t, int32_t d)
 {
+    const struct cache_range *keys = &s->keys[kind];
     size_t row = t->nb[1];
-    size_t first = (size_t)s->slot * (size_t)g->cache->n_rows;
+    size_t first = (size_t)s->slot * (size_t)g->cache->parts[kind].n_rows +
+                   (size_t)keys->row;
 
-    return ggml_view_3d(g->ctx, t, d, s->n_kv, g->model->hp.n_head_kv, row,
+    return ggml_view_3d(g->ctx, t, d, keys->n, g->model->hp.n_head_kv, row,
                         ggml_row_size(t->type, d), first * row);
 }
 
@@ -167,13 +196,14 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
        struct ggml_tensor *q)
 {
     const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *k = cached(g, s, g->cache->k[layer], hp->d_key);
-    struct ggml_tensor *v = cached(g, s, g->cache->v[layer], hp->d_value);
+    enum cache_kind kind = g->cache->kind[layer];
+    struct ggml_tensor *k = cached(g, s, kind, g->cache->k[layer], hp->d_key);
+    struct ggml_tensor *v = cached(g, s, kind, g->cache->v[layer], hp->d_value);
     float scale =
         hp->attn_scale != 0 ? hp->attn_scale : 1 / sqrtf((float)hp->d_key);
     struct ggml_tensor *r =
-        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v, s->mask,
-                            scale, 0, hp->attn_softcap);
+        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
+                            s->masks[kind], scale, 0, hp->attn_softcap);
 
     ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
     return r;
@@ -186,8 +216,8 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *all = NULL, *one;
 
-    store(g, g->cache->k[layer], k);
-    store(g, g->cache->v[layer], v);
+    store(g, g->cache->k[layer], g->cache->kind[layer], k);
+    store(g, g->cache->v[layer], g->cache->kind[layer], v);
     for (int32_t i = 0; i < g->n_segments; i++) {
         one = attend(g, &g->segments[i], layer, q);
         all = all ? ggml_concat(g->ctx, all, one, 2) : one;

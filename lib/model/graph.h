@@ -15,8 +15,9 @@ struct graph_segment {
     int32_t slot;
     int32_t first; /* row of the batch that it begins with */
     int32_t n;     /* ids */
-    int32_t n_kv;  /* keys that attention covers: a multiple of CACHE_BLOCK */
-    struct ggml_tensor *mask; /* input, f16, n_kv x n: 0, or -inf: not seen */
+    struct cache_range keys[CACHE_KINDS]; /* that attention covers */
+    /* Inputs, f16, keys x n: 0, or -inf: not seen. NULL: no such layers */
+    struct ggml_tensor *masks[CACHE_KINDS];
 };
 
 struct graph {
@@ -30,12 +31,13 @@ struct graph {
     int32_t n_outputs; /* rows that logits are wanted for; at least 1 */
 
     /* Inputs, n_tokens values each. */
-    struct ggml_tensor *ids;       /* i32 */
-    struct ggml_tensor *positions; /* i32 */
-    struct ggml_tensor *cells;     /* i64: row of the cache to write to */
-    struct ggml_tensor *rows;      /* i32, n_outputs rows of the batch; NULL:
-                                      all of them */
-    struct ggml_tensor *logits;    /* output, n_vocab x n_outputs */
+    struct ggml_tensor *ids;                /* i32 */
+    struct ggml_tensor *positions;          /* i32 */
+    struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
+                                               to; NULL: no such layers */
+    struct ggml_tensor *rows;   /* i32, n_outputs rows of the batch; NULL:
+                                   all of them */
+    struct ggml_tensor *logits; /* output, n_vocab x n_outputs */
 };
 
 /* Tensors that a graph of the model needs at most. */

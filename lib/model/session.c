@@ -120,7 +120,8 @@ fill_in(struct gg_session *s, const struct gg_session_params *p,
     if (!s->length || !s->called ||
         !batch_init(&s->batch, s->n_batch, s->n_segments))
         return error_nomem(err);
-    st = cache_init(&s->cache, s->model, p->type_kv, s->n_slots, s->n_ctx, err);
+    st = cache_init(&s->cache, s->model, p->type_kv, s->n_slots, s->n_ctx,
+                    s->n_batch, err);
     if (st == GG_OK)
         st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
                           s->n_segments, threads, p->abort, p->abort_data, err);
@@ -173,7 +174,7 @@ session_memory(const struct model *model,
         return st;
     set_sizes(&s, model, params);
     st = cache_init_dry(&s.cache, model, params->type_kv, s.n_slots, s.n_ctx,
-                        err);
+                        s.n_batch, err);
     if (st == GG_OK)
         st = compute_measure(model, &s.cache, s.n_batch, s.n_segments, &compute,
                              err);
@@ -271,6 +272,16 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     batch_finish(&s->batch);
 }
 
+/* A failed call may have made windowed layers give up keys that are needed to
+ * go on from where the slots were. */
+static void
+keep_what_is_left(struct gg_session *s)
+{
+    for (int32_t i = 0; i < s->n_slots; i++)
+        if (!cache_can_resume(&s->cache, i, s->length[i]))
+            s->length[i] = 0;
+}
+
 enum gg_status
 gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
                 size_t n_chunks, struct gg_error *err)
@@ -286,8 +297,11 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
         next_batch(s, chunks, n_chunks, &chunk, &done);
         st = compute_run(&s->compute, &s->cache, &s->batch, err);
     }
-    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
-        s->length[chunks[i].slot] += (int32_t)chunks[i].n;
+    if (st == GG_OK)
+        for (size_t i = 0; i < n_chunks; i++)
+            s->length[chunks[i].slot] += (int32_t)chunks[i].n;
+    else
+        keep_what_is_left(s);
     return st;
 }
 
@@ -310,7 +324,8 @@ int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     assert(slot >= 0 && slot < session->n_slots && n >= 0);
-    session->length[slot] = min_i32(n, session->length[slot]);
+    n = min_i32(n, session->length[slot]);
+    session->length[slot] = cache_can_resume(&session->cache, slot, n) ? n : 0;
     return session->length[slot];
 }
 
@@ -320,7 +335,10 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
     assert(to >= 0 && to < session->n_slots && n >= 0);
     assert(from >= 0 && from < session->n_slots);
     n = min_i32(n, session->length[from]);
-    cache_copy(&session->cache, to, from, n);
+    if (!cache_can_resume(&session->cache, from, n))
+        n = 0;
+    if (n > 0)
+        cache_copy(&session->cache, to, from, n);
     session->length[to] = n;
     return n;
 }
