@@ -419,6 +419,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
              struct gg_error *err);
 
+/* True where gg_line_read() would return at once: with a line that is there
+ * as a whole, the end, or a complaint. The last line read stays as it is. */
+GG_API bool
+gg_line_ready(struct gg_line_reader *reader);
+
 /* Writes one line to `fd` at once; a newline in a message becomes a blank. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);

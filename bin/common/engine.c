@@ -7,6 +7,8 @@
 
 enum {
     MAX_CONTEXT = 1 << 28,
+    MIN_CONTEXT = 256, /* less is of no use, if nobody asks for it */
+    DEFAULT_BATCH = 512,
     MAX_BATCH = 1 << 16,
 };
 
@@ -91,29 +93,49 @@ open_model(struct engine *e, const struct engine_options *o)
     e->vocab = gg_model_vocab(e->model);
 }
 
+/* Asks for less until it fits; *p gets what did. */
+static enum gg_status
+start_session(struct engine *e, struct gg_session_params *p,
+              struct gg_error *err)
+{
+    bool given = p->n_ctx > 0;
+
+    for (;;) {
+        enum gg_status st = gg_session_new(e->model, p, &e->session, err);
+
+        if (st != GG_ERR_NOMEM)
+            return st;
+        if (p->n_slots > 1) {
+            p->n_slots /= 2;
+            continue;
+        }
+        if (p->n_ctx == 0)
+            p->n_ctx = gg_model_n_ctx_train(e->model);
+        if (given || p->n_ctx / 2 < MIN_CONTEXT)
+            return st;
+        p->n_ctx /= 2;
+        e->cut = true;
+    }
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
 {
     struct gg_session_params params = {
         .n_ctx = o->n_ctx,
-        .n_batch = o->n_batch,
+        .n_slots = n_slots,
+        .n_batch = o->n_batch ? o->n_batch : DEFAULT_BATCH,
         .n_threads = o->n_threads,
         .type_kv = o->type_kv,
         .abort = catch ? cli_aborted : NULL,
     };
     struct gg_error err;
-    enum gg_status st;
 
-    *e = (struct engine){ .n_slots = n_slots };
+    *e = (struct engine){ .n_batch = params.n_batch, .verbose = o->verbose };
     open_model(e, o);
-    for (;; e->n_slots /= 2) {
-        params.n_slots = e->n_slots;
-        st = gg_session_new(e->model, &params, &e->session, &err);
-        if (st != GG_ERR_NOMEM || e->n_slots == 1)
-            break;
-    }
-    cli_check(st, &err);
+    cli_check(start_session(e, &params, &err), &err);
+    e->n_slots = params.n_slots;
     if (o->verbose)
         engine_describe(e);
 }
@@ -126,15 +148,43 @@ engine_close(struct engine *e)
     *e = (struct engine){ 0 };
 }
 
+/* What would raise the limit. */
+static const char *
+full_remedy(const struct engine *e)
+{
+    if (e->cut)
+        return "memory is short; --cache-type q8_0 needs less";
+    return gg_session_n_ctx(e->session) < gg_model_n_ctx_train(e->model)
+               ? "-c raises it"
+               : "-c raises it above the model's own";
+}
+
+void
+engine_say_full(const struct engine *e, bool shift, size_t held, size_t more,
+                char *text, size_t size)
+{
+    int n_ctx = (int)gg_session_n_ctx(e->session);
+
+    if (shift || held == 0)
+        snprintf(text, size, "%zu ids at once are above the context of %d (%s)",
+                 more, n_ctx, full_remedy(e));
+    else
+        snprintf(text, size,
+                 "context is full: %zu ids and %zu more are above the limit "
+                 "of %d (%s; --shift drops the oldest)",
+                 held, more, n_ctx, full_remedy(e));
+}
+
 void
 engine_describe(const struct engine *e)
 {
     size_t cache, compute;
 
     gg_session_memory(e->session, &cache, &compute);
-    cli_warn("%s: %s, vocabulary %d, context %d", e->path,
+    cli_warn("%s: %s, vocabulary %d, context %d%s", e->path,
              gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
-             (int)gg_session_n_ctx(e->session));
+             (int)gg_session_n_ctx(e->session),
+             e->cut ? ", for want of memory" : "");
     cli_warn("key/value cache %.1f MiB (%d slot%s), compute buffers %.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);

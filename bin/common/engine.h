@@ -67,18 +67,27 @@ struct engine {
     struct gg_model *model;
     const struct gg_vocab *vocab;
     struct gg_session *session;
-    int32_t n_slots;
+    int32_t n_slots, n_batch;
+    bool verbose;
+    bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };
 
 /* Opens the model and starts a session with at most n_slots slots: half as
- * many, and so on, where memory is short. Ends the tool where it cannot. With
- * `catch`, a caught signal aborts an evaluation. */
+ * many, and so on, where memory is short; then, unless -c was given, with half
+ * the model's context, and so on. Ends the tool where it cannot. With `catch`,
+ * a caught signal aborts an evaluation. */
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch);
 void
 engine_close(struct engine *e);
+
+/* Why a context that holds `held` ids has no room for `more`, and what helps:
+ * one sentence. `shift`: --shift was given. */
+void
+engine_say_full(const struct engine *e, bool shift, size_t held, size_t more,
+                char *text, size_t size);
 
 /* For -v: the model, context, memory. */
 void

@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "common/engine.h"
-#include "gg-eval/output.h"
-#include "gg-eval/sequences.h"
+#include "gg-eval/evaluate.h"
 
 const char cli_name[] = "gg-eval";
 
@@ -18,9 +16,11 @@ static const char help[] =
     "      --top K             write text: the K likeliest next tokens\n"
     "      --keep K            write only the K highest logits of a record\n"
     "      --f16               write logits in half precision\n"
+    "      --batch N           numbered sequences evaluated together (8)\n"
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
     "                          (4194304)\n"
+    "      --shift             drop the oldest ids of a context that is full\n"
     "  -f, --file FILE         read token ids from FILE\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
@@ -28,16 +28,20 @@ enum {
     OPT_TOP = 256,
     OPT_KEEP,
     OPT_F16,
+    OPT_BATCH,
     OPT_SLOTS,
     OPT_REMEMBER,
+    OPT_SHIFT,
 };
 
 static const struct option long_options[] = {
     { "top", required_argument, NULL, OPT_TOP },
     { "keep", required_argument, NULL, OPT_KEEP },
     { "f16", no_argument, NULL, OPT_F16 },
+    { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
+    { "shift", no_argument, NULL, OPT_SHIFT },
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     ENGINE_LONG_OPTIONS,
@@ -47,24 +51,17 @@ struct options {
     struct engine_options engine;
     struct output_options output;
     const char *input, *output_path;
-    int32_t n_slots;
-    int64_t remember;
+    struct evaluate_options evaluate;
+    int32_t n_slots; /* 0: the default */
 };
 
-static const struct options defaults = { .n_slots = 8, .remember = 1 << 22 };
-
-/* Everything while the tool runs. */
-struct eval {
-    struct engine engine;
-    struct sequences *sequences;
-    struct output *output;
-    float *logits;
-    int32_t *ids; /* scratch: a sequence's ids, and the line's */
-    size_t ids_cap;
-    int64_t remember;
-    size_t n_ids, n_records; /* for -v */
-    bool failed;
+enum {
+    DEFAULT_SLOTS = 8,
+    DEFAULT_BATCH = 8,
+    MAX_SLOTS = 65536,
 };
+
+static const struct options defaults = { .evaluate.remember = 1 << 22 };
 
 /* ---- options ------------------------------------------------------------ */
 
@@ -82,11 +79,18 @@ set_option(struct options *o, int c)
     case OPT_F16:
         o->output.encoding = GG_ENCODING_F16;
         break;
+    case OPT_BATCH:
+        o->evaluate.n_lines = (int32_t)cli_int("--batch", optarg, 1, MAX_SLOTS);
+        break;
     case OPT_SLOTS:
-        o->n_slots = (int32_t)cli_int("--slots", optarg, 1, 65536);
+        o->n_slots = (int32_t)cli_int("--slots", optarg, 1, MAX_SLOTS);
         break;
     case OPT_REMEMBER:
-        o->remember = cli_int("--remember", optarg, 0, INT64_C(1) << 40);
+        o->evaluate.remember =
+            cli_int("--remember", optarg, 0, INT64_C(1) << 40);
+        break;
+    case OPT_SHIFT:
+        o->evaluate.shift = true;
         break;
     case 'f':
         o->input = optarg;
@@ -97,6 +101,20 @@ set_option(struct options *o, int c)
     default:
         engine_set_option(&o->engine, c, help);
     }
+}
+
+/* Each line of a batch has a slot. */
+static void
+settle_slots(struct options *o)
+{
+    int32_t *slots = &o->n_slots, *lines = &o->evaluate.n_lines;
+
+    if (*slots == 0)
+        *slots = *lines > DEFAULT_SLOTS ? *lines : DEFAULT_SLOTS;
+    if (*lines == 0)
+        *lines = *slots < DEFAULT_BATCH ? *slots : DEFAULT_BATCH;
+    if (*slots < *lines)
+        *slots = *lines;
 }
 
 static void
@@ -115,106 +133,7 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("--top writes text: --keep and --f16 do not go with it");
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
-}
-
-/* ---- one line ----------------------------------------------------------- */
-
-static void
-fail(struct eval *e, const struct gg_line *line, const char *message)
-{
-    output_error(e->output, line, message);
-    e->failed = true;
-    if (line->numbered)
-        cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
-                 message);
-    else
-        cli_warn("%s", message);
-}
-
-/* What the slot lacks of the sequence, and the line's ids after it. */
-static struct gg_chunk
-make_chunk(struct eval *e, const struct sequence *q, bool again,
-           const struct gg_line *line)
-{
-    size_t n = 0;
-
-    if (!again || q->n_ids == 0)
-        return (struct gg_chunk){ q->slot, line->ids, line->n_ids, e->logits };
-    if (e->ids_cap < q->n_ids + line->n_ids) {
-        e->ids_cap = 2 * (q->n_ids + line->n_ids);
-        e->ids = cli_alloc(e->ids, e->ids_cap, sizeof(*e->ids));
-    }
-    for (size_t i = 0; i < q->n_ids; i++)
-        e->ids[n++] = q->ids[i];
-    for (size_t i = 0; i < line->n_ids; i++)
-        e->ids[n++] = line->ids[i];
-    return (struct gg_chunk){ q->slot, e->ids, n, e->logits };
-}
-
-static void
-evaluate(struct eval *e, struct sequence *q, const struct gg_line *line)
-{
-    bool again = q->slot < 0;
-    struct gg_chunk chunk;
-    struct gg_error err;
-    enum gg_status st;
-
-    if (again) {
-        sequences_take_slot(e->sequences, q);
-        gg_session_truncate(e->engine.session, q->slot, 0);
-    }
-    chunk = make_chunk(e, q, again, line);
-    st = gg_session_eval(e->engine.session, &chunk, 1, &err);
-    if (st == GG_ERR_CONTEXT || st == GG_ERR_ARG) {
-        if (again)
-            sequences_drop_slot(e->sequences, q);
-        fail(e, line, err.message);
-        return;
-    }
-    cli_check(st, &err);
-    sequences_add_ids(e->sequences, q, line->ids, line->n_ids);
-    e->n_ids += chunk.n;
-    e->n_records++;
-    output_logits(e->output, line, q->n_ids, e->logits);
-}
-
-static void
-take_ids(struct eval *e, const struct gg_line *line)
-{
-    struct sequence *q;
-    char message[128];
-
-    if (line->n_ids == 0) {
-        fail(e, line, "a chunk without ids");
-        return;
-    }
-    q = sequences_use(e->sequences, line->sequence);
-    if (q) {
-        evaluate(e, q, line);
-        return;
-    }
-    snprintf(message, sizeof(message),
-             "its ids were forgotten: --remember, now %lld, keeps more",
-             (long long)e->remember);
-    fail(e, line, message);
-}
-
-static void
-take_line(struct eval *e, const struct gg_line *line)
-{
-    switch (line->kind) {
-    case GG_LINE_IDS:
-        take_ids(e, line);
-        break;
-    case GG_LINE_END:
-        sequences_close(e->sequences, line->sequence);
-        output_close(e->output, line);
-        break;
-    case GG_LINE_ERROR: /* whoever made it has told why */
-        output_error(e->output, line, line->message);
-        e->failed = true;
-        break;
-    }
+    settle_slots(o);
 }
 
 /* ---- the stream --------------------------------------------------------- */
@@ -230,8 +149,27 @@ check_first(const struct gg_line *line, enum gg_status st, const char *name)
         cli_die("%s: the first line has no token ids", name);
 }
 
+/* A line, and all further ones that go with it and are there: evaluated and
+ * written. Returns what became of the line after them, which is in *line. */
+static enum gg_status
+run_together(struct evaluate *e, struct gg_line_reader *reader,
+             struct gg_line *line, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    while (st == GG_OK && evaluate_add(e, line)) {
+        if (evaluate_is_full(e) || !gg_line_ready(reader)) {
+            evaluate_run(e);
+            return gg_line_read(reader, line, err);
+        }
+        st = gg_line_read(reader, line, err);
+    }
+    evaluate_run(e);
+    return st;
+}
+
 static void
-run(struct eval *e, int fd, const char *name)
+run(struct evaluate *e, int fd, const char *name)
 {
     struct gg_line_reader *reader;
     struct gg_error err;
@@ -246,8 +184,7 @@ run(struct eval *e, int fd, const char *name)
     while (st == GG_OK) {
         if (!output_wanted())
             cli_raise(SIGPIPE);
-        take_line(e, &line);
-        st = gg_line_read(reader, &line, &err);
+        st = run_together(e, reader, &line, &err);
     }
     if (st == GG_ERR_ABORTED && !output_wanted())
         cli_raise(SIGPIPE);
@@ -257,19 +194,13 @@ run(struct eval *e, int fd, const char *name)
     gg_line_reader_free(reader);
 }
 
-static void
-describe(const struct eval *e, int64_t us)
-{
-    cli_warn("%zu ids, %zu records in %.2f s: %.1f ids/s", e->n_ids,
-             e->n_records, (double)us / 1e6,
-             us ? (double)e->n_ids * 1e6 / (double)us : 0);
-}
-
 int
 main(int argc, char **argv)
 {
     struct options o = defaults;
-    struct eval e = { 0 };
+    struct engine engine;
+    struct evaluate e;
+    struct output *output;
     int64_t start;
     int fd;
 
@@ -280,20 +211,17 @@ main(int argc, char **argv)
     cli_output(o.output_path);
     if (!o.output.top)
         cli_refuse_terminal();
-    engine_open(&e.engine, &o.engine, o.n_slots, false);
-    e.remember = o.remember;
-    e.sequences = sequences_new(e.engine.n_slots, (size_t)o.remember);
-    e.output = output_new(&o.output, e.engine.vocab);
-    e.logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(e.engine.model),
-                         sizeof(*e.logits));
+    engine_open(&engine, &o.engine, o.n_slots, false);
+    if (o.evaluate.n_lines > engine.n_slots)
+        o.evaluate.n_lines = engine.n_slots;
+    output = output_new(&o.output, engine.vocab);
+    evaluate_init(&e, &o.evaluate, &engine, output);
     start = ggml_time_us();
     run(&e, fd, cli_input_name(o.input));
     if (o.engine.verbose)
-        describe(&e, ggml_time_us() - start);
-    output_free(e.output);
-    sequences_free(e.sequences);
-    engine_close(&e.engine);
-    free(e.logits);
-    free(e.ids);
+        evaluate_describe(&e, ggml_time_us() - start);
+    evaluate_clear(&e);
+    output_free(output);
+    engine_close(&engine);
     return cli_finish(e.failed ? EXIT_FAILURE : EXIT_SUCCESS);
 }

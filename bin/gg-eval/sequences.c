@@ -7,10 +7,18 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/shift.h"
 #include "gg-eval/forgotten.h"
 
 enum {
     OVERHEAD = 32, /* what a sequence costs beside its ids, in ids */
+};
+
+struct slot {
+    struct sequence *owner; /* or, NULL: */
+    int32_t *ids;           /* what it still holds of one that has ended */
+    size_t n_ids;
+    uint64_t used; /* when */
 };
 
 struct sequences {
@@ -18,8 +26,10 @@ struct sequences {
     size_t n_buckets; /* a power of two */
     size_t n;
     struct sequence *newest, *oldest;
-    struct sequence **owners; /* of the slots */
+    struct sequence *dead; /* but pinned */
+    struct slot *slots;
     int32_t n_slots;
+    uint64_t clock; /* of the slots' use */
     size_t kept, max_ids;
     struct forgotten forgotten;
 };
@@ -36,8 +46,8 @@ sequences_new(int32_t n_slots, size_t max_ids)
     };
     s->buckets = cli_alloc(NULL, s->n_buckets, sizeof(*s->buckets));
     memset(s->buckets, 0, s->n_buckets * sizeof(*s->buckets));
-    s->owners = cli_alloc(NULL, (size_t)n_slots, sizeof(*s->owners));
-    memset(s->owners, 0, (size_t)n_slots * sizeof(*s->owners));
+    s->slots = cli_alloc(NULL, (size_t)n_slots, sizeof(*s->slots));
+    memset(s->slots, 0, (size_t)n_slots * sizeof(*s->slots));
     return s;
 }
 
@@ -103,32 +113,104 @@ link_newest(struct sequences *s, struct sequence *q)
 
 /* ---- slots -------------------------------------------------------------- */
 
-void
-sequences_drop_slot(struct sequences *s, struct sequence *q)
+/* Of those that no sequence owns the empty ones first, then the one that was
+ * used least recently; -1: there is none. */
+static int32_t
+free_slot(const struct sequences *s)
 {
-    if (q->slot >= 0)
-        s->owners[q->slot] = NULL;
-    q->slot = -1;
+    int32_t best = -1;
+
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        if (s->slots[i].owner)
+            continue;
+        if (s->slots[i].n_ids == 0)
+            return i;
+        if (best < 0 || s->slots[i].used < s->slots[best].used)
+            best = i;
+    }
+    return best;
+}
+
+/* Of the sequence that was used least recently, which loses it. */
+static int32_t
+take_from_owner(struct sequences *s)
+{
+    struct sequence *loser = s->oldest;
+    int32_t slot;
+
+    while (loser->slot < 0 || loser->pinned)
+        loser = loser->newer;
+    slot = loser->slot;
+    loser->slot = -1;
+    loser->n_held = 0;
+    return slot;
 }
 
 void
 sequences_take_slot(struct sequences *s, struct sequence *q)
 {
-    struct sequence *loser = s->oldest;
-    int32_t slot = 0;
+    struct slot *slot;
 
+    q->pinned = true;
     if (q->slot >= 0)
         return;
-    while (slot < s->n_slots && s->owners[slot])
-        slot++;
-    if (slot == s->n_slots) {
-        while (loser->slot < 0) /* q, without one, is the newest of all */
-            loser = loser->newer;
-        slot = loser->slot;
-        sequences_drop_slot(s, loser);
+    q->slot = free_slot(s);
+    if (q->slot < 0)
+        q->slot = take_from_owner(s);
+    slot = &s->slots[q->slot];
+    free(slot->ids);
+    *slot = (struct slot){ .owner = q };
+    q->n_held = 0;
+}
+
+/* Where q stops, what its slot holds stays until somebody needs the slot. */
+static void
+leave_slot(struct sequences *s, struct sequence *q)
+{
+    if (q->slot < 0)
+        return;
+    s->slots[q->slot] = (struct slot){
+        .ids = q->ids,
+        .n_ids = q->n_held,
+        .used = ++s->clock,
+    };
+    q->ids = NULL;
+}
+
+/* How many of the first n ids are the same; `least`: fewer count as none. */
+static size_t
+common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
+{
+    size_t i = 0;
+
+    if (n < least || (least && a[least - 1] != b[least - 1]))
+        return 0;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i < least ? 0 : i;
+}
+
+int32_t
+sequences_find_prefix(struct sequences *s, const int32_t *ids, size_t n,
+                      size_t *common)
+{
+    int32_t found = -1;
+
+    *common = 0;
+    for (int32_t i = 0; i < s->n_slots && *common < n; i++) {
+        const struct slot *slot = &s->slots[i];
+        const int32_t *its = slot->owner ? slot->owner->ids : slot->ids;
+        size_t held = slot->owner ? slot->owner->n_held : slot->n_ids;
+        size_t same = common_prefix(its, ids, held < n ? held : n, *common + 1);
+
+        if (same) {
+            *common = same;
+            found = i;
+        }
     }
-    q->slot = slot;
-    s->owners[slot] = q;
+    if (found >= 0)
+        s->slots[found].used = ++s->clock;
+    return found;
 }
 
 /* ---- birth and death ---------------------------------------------------- */
@@ -156,6 +238,15 @@ sequences_use(struct sequences *s, uint64_t number)
 }
 
 static void
+bury(struct sequences *s, struct sequence *q)
+{
+    leave_slot(s, q);
+    free(q->ids);
+    free(q);
+}
+
+/* It is no longer known by its number. */
+static void
 destroy(struct sequences *s, struct sequence *q)
 {
     struct sequence **b = bucket(s, q->number);
@@ -164,28 +255,46 @@ destroy(struct sequences *s, struct sequence *q)
         b = &(*b)->next;
     *b = q->next;
     unlink_use(s, q);
-    sequences_drop_slot(s, q);
     s->kept -= q->n_ids + OVERHEAD;
     s->n--;
-    free(q->ids);
-    free(q);
+    if (q->pinned) {
+        q->next = s->dead;
+        s->dead = q;
+    } else {
+        bury(s, q);
+    }
 }
 
 void
-sequences_add_ids(struct sequences *s, struct sequence *q, const int32_t *ids,
-                  size_t n)
+sequences_put(struct sequence *q, const int32_t *ids, size_t n)
 {
     if (q->cap - q->n_ids < n) {
         q->cap = 2 * (q->n_ids + n);
         q->ids = cli_alloc(q->ids, q->cap, sizeof(*q->ids));
     }
     memcpy(q->ids + q->n_ids, ids, n * sizeof(*ids));
+}
+
+void
+sequences_add(struct sequences *s, struct sequence *q, size_t n)
+{
     q->n_ids += n;
     s->kept += n;
     while (s->kept - q->n_ids > s->max_ids && s->oldest != q) {
         forgotten_add(&s->forgotten, s->oldest->number);
         destroy(s, s->oldest);
     }
+}
+
+void
+sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
+                size_t count)
+{
+    shift_ids(q->ids, q->n_ids, kept, count);
+    q->n_ids -= count;
+    q->n_dropped += count;
+    q->n_held = 0;
+    s->kept -= count;
 }
 
 void
@@ -200,12 +309,34 @@ sequences_close(struct sequences *s, uint64_t number)
 }
 
 void
+sequences_settle(struct sequences *s)
+{
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        struct sequence *q = s->slots[i].owner;
+
+        if (!q || !q->pinned)
+            continue;
+        q->pinned = false;
+        q->n_held = q->n_ids;
+    }
+    while (s->dead) {
+        struct sequence *q = s->dead;
+
+        s->dead = q->next;
+        bury(s, q);
+    }
+}
+
+void
 sequences_free(struct sequences *s)
 {
+    sequences_settle(s);
     while (s->oldest)
         destroy(s, s->oldest);
+    for (int32_t i = 0; i < s->n_slots; i++)
+        free(s->slots[i].ids);
+    free(s->slots);
     free(s->buckets);
-    free(s->owners);
     forgotten_clear(&s->forgotten);
     free(s);
 }

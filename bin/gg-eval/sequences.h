@@ -4,7 +4,13 @@
  * was used least recently loses its own first. Its ids are kept, so that it
  * can be evaluated again when it goes on. Where more ids are kept than the
  * limit allows, the sequence least recently used is forgotten: only its number
- * stays, so that it can be refused and is not taken for a new one. */
+ * stays, so that it can be refused and is not taken for a new one.
+ *
+ * A slot whose sequence has ended keeps what it held until it is needed:
+ * another sequence may begin alike.
+ *
+ * Sequences that are evaluated together are pinned: until sequences_settle()
+ * they keep their slots, and live on where they end or are forgotten. */
 #ifndef EVAL_SEQUENCES_H
 #define EVAL_SEQUENCES_H
 
@@ -14,10 +20,13 @@
 
 struct sequence {
     uint64_t number;
-    int32_t slot; /* -1: none; its ids must be evaluated again */
-    int32_t *ids;
+    uint64_t n_dropped; /* ids that it has lost for room in the context */
+    int32_t slot;       /* -1: none; its ids must be evaluated again */
+    int32_t *ids;       /* the others */
     size_t n_ids, cap;
-    struct sequence *next;          /* of the same bucket */
+    size_t n_held; /* ids[0 .. n_held) stand in the slot */
+    bool pinned;
+    struct sequence *next;          /* of the same bucket, or to be freed */
     struct sequence *newer, *older; /* by last use */
 };
 
@@ -34,19 +43,38 @@ sequences_free(struct sequences *s);
 struct sequence *
 sequences_use(struct sequences *s, uint64_t number);
 
-/* Gives it a slot, if need be another sequence's. */
+/* Gives it a slot, if need be another sequence's, which then counts as empty;
+ * and pins it. Fewer than n_slots others may be pinned. */
 void
 sequences_take_slot(struct sequences *s, struct sequence *q);
-void
-sequences_drop_slot(struct sequences *s, struct sequence *q);
 
-/* Adds ids to what the sequence holds, and forgets others if need be. */
+/* The slot that holds most of the beginning of ids[0..n), and how much it
+ * holds; -1: none holds any. */
+int32_t
+sequences_find_prefix(struct sequences *s, const int32_t *ids, size_t n,
+                      size_t *common);
+
+/* Puts ids behind the sequence's own, which they become by
+ * sequences_add(). */
 void
-sequences_add_ids(struct sequences *s, struct sequence *q, const int32_t *ids,
-                  size_t n);
+sequences_put(struct sequence *q, const int32_t *ids, size_t n);
+
+/* The `n` ids behind its own are the sequence's now; others are forgotten if
+ * need be. */
+void
+sequences_add(struct sequences *s, struct sequence *q, size_t n);
+
+/* Drops `count` ids after the first `kept`; its slot counts as empty. */
+void
+sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
+                size_t count);
 
 /* The sequence ended: its number is free again. */
 void
 sequences_close(struct sequences *s, uint64_t number);
+
+/* What was pinned has been evaluated: the slots hold all of its ids. */
+void
+sequences_settle(struct sequences *s);
 
 #endif

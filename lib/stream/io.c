@@ -81,14 +81,12 @@ wait_watching(const struct stream_in *in, struct gg_error *err)
     return GG_OK;
 }
 
+/* One read(), which waits where nothing is there. */
 static enum gg_status
-read_some(struct stream_in *in, struct gg_error *err)
+read_once(struct stream_in *in, struct gg_error *err)
 {
-    enum gg_status st = in->watch < 0 ? GG_OK : wait_watching(in, err);
     ssize_t n;
 
-    if (st != GG_OK)
-        return st;
     if (!make_room(in))
         return error_nomem(err);
     n = read(in->fd, in->data + in->end, in->cap - in->end);
@@ -103,6 +101,14 @@ read_some(struct stream_in *in, struct gg_error *err)
     else
         return error_set(err, GG_ERR_IO, "%s: %s", in->name, strerror(errno));
     return GG_OK;
+}
+
+static enum gg_status
+read_some(struct stream_in *in, struct gg_error *err)
+{
+    enum gg_status st = in->watch < 0 ? GG_OK : wait_watching(in, err);
+
+    return st == GG_OK ? read_once(in, err) : st;
 }
 
 enum gg_status
@@ -147,6 +153,26 @@ stream_in_line(struct stream_in *in, size_t limit, const char **line,
      * must stay where it is until the next read. */
     in->start += *len + (newline != NULL);
     return GG_OK;
+}
+
+bool
+stream_in_line_ready(struct stream_in *in, size_t limit)
+{
+    struct pollfd p = { .fd = in->fd, .events = POLLIN };
+    size_t seen = 0;
+
+    stream_in_use(in, 0);
+    for (;;) {
+        size_t left = stream_in_left(in);
+
+        if (in->at_end || left > limit ||
+            (left > seen &&
+             memchr(stream_in_data(in) + seen, '\n', left - seen)))
+            return true;
+        seen = left;
+        if (poll(&p, 1, 0) <= 0 || read_once(in, NULL) != GG_OK)
+            return false; /* an error comes again when it is waited for */
+    }
 }
 
 /* Takes `n` bytes off the front; returns how many parts are used up. */

@@ -57,6 +57,10 @@ enum gg_status
 stream_in_line(struct stream_in *in, size_t limit, const char **line,
                size_t *len, bool *cut, struct gg_error *err);
 
+/* True where stream_in_line() would not have to wait. Moves the data. */
+bool
+stream_in_line_ready(struct stream_in *in, size_t limit);
+
 /* Writes all parts, in one call where the system takes them so; waits where
  * the descriptor does not block. Changes `parts`. */
 enum gg_status

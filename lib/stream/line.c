@@ -172,6 +172,12 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     return st;
 }
 
+bool
+gg_line_ready(struct gg_line_reader *reader)
+{
+    return stream_in_line_ready(&reader->in, LINE_LIMIT);
+}
+
 /* Newlines would end the record. */
 static char *
 put_message(char *p, const char *message)

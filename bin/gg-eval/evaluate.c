@@ -1,0 +1,380 @@
+/* evaluate.c - lines of ids, evaluated together, to records */
+#include <config.h>
+
+#include "gg-eval/evaluate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/shift.h"
+
+enum {
+    FEW = 16, /* ids: to evaluate them again costs next to nothing */
+};
+
+/* A line that was added. */
+struct entry {
+    struct gg_line line; /* its ids are the sequence's */
+    struct sequence *sequence;
+    uint64_t position; /* ids of the sequence, dropped ones, too */
+    char *message;     /* it failed */
+    bool here;         /* and nobody has told why */
+    float *logits;     /* room that stays */
+};
+
+/* What adding a line means. */
+struct plan {
+    struct sequence *q;
+    size_t kept, dropped; /* of its context: --shift */
+    size_t n;             /* ids of the context, and the line's */
+    int32_t from;         /* the slot that has a prefix of them, or -1 */
+    size_t common;        /* how much of it */
+};
+
+void
+evaluate_init(struct evaluate *e, const struct evaluate_options *o,
+              const struct engine *engine, struct output *output)
+{
+    *e = (struct evaluate){ .o = o, .engine = engine, .output = output };
+    e->sequences = sequences_new(engine->n_slots, (size_t)o->remember);
+    e->chunks = cli_alloc(NULL, (size_t)o->n_lines, sizeof(*e->chunks));
+}
+
+void
+evaluate_clear(struct evaluate *e)
+{
+    for (int32_t i = 0; i < e->cap; i++)
+        free(e->entries[i].logits);
+    free(e->entries);
+    free(e->chunks);
+    sequences_free(e->sequences);
+}
+
+/* ---- entries ------------------------------------------------------------ */
+
+static struct entry *
+add_entry(struct evaluate *e, const struct gg_line *line)
+{
+    struct entry *new;
+
+    if (e->n == e->cap) {
+        e->cap = 2 * e->cap + 1;
+        e->entries = cli_alloc(e->entries, (size_t)e->cap, sizeof(*e->entries));
+        for (int32_t i = e->n; i < e->cap; i++)
+            e->entries[i].logits = NULL;
+    }
+    new = &e->entries[e->n++];
+    *new = (struct entry){ .line = *line, .logits = new->logits };
+    return new;
+}
+
+static void
+add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
+            bool here)
+{
+    struct entry *new = add_entry(e, line);
+
+    new->message = cli_alloc(NULL, strlen(message) + 1, 1);
+    strcpy(new->message, message);
+    new->here = here;
+}
+
+/* ---- what a line would need --------------------------------------------- */
+
+/* True: the line cannot be evaluated; `text` says why. */
+static bool
+has_bad_id(const struct evaluate *e, const struct gg_line *line, char *text,
+           size_t size)
+{
+    int32_t n_vocab = gg_model_n_vocab(e->engine->model);
+
+    for (size_t i = 0; i < line->n_ids; i++)
+        if (line->ids[i] >= n_vocab) {
+            snprintf(text, size, "id %d is not in 0..%d", (int)line->ids[i],
+                     (int)n_vocab - 1);
+            return true;
+        }
+    return false;
+}
+
+/* The same; and finds what --shift has to drop. */
+static bool
+has_no_room(const struct evaluate *e, const struct gg_line *line,
+            struct plan *p, char *text, size_t size)
+{
+    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
+    const struct sequence *q = p->q;
+
+    p->n = q->n_ids + line->n_ids;
+    if (p->n <= n_ctx)
+        return false;
+    if (e->o->shift && q->n_ids) {
+        p->kept =
+            shift_kept(q->n_ids, q->ids[0], gg_vocab_bos(e->engine->vocab));
+        p->dropped = shift_count(q->n_ids, p->kept, line->n_ids, n_ctx);
+        p->n -= p->dropped;
+    }
+    if (p->n <= n_ctx)
+        return false;
+    engine_say_full(e->engine, e->o->shift, q->n_ids, line->n_ids, text, size);
+    return true;
+}
+
+/* ---- common prefixes ---------------------------------------------------- */
+
+/* The added line that begins most like the planned one; *common gets how
+ * much, without the last id of either. */
+static struct sequence *
+find_alike(const struct evaluate *e, const struct plan *p, size_t *common)
+{
+    struct sequence *found = NULL;
+
+    *common = 0;
+    for (int32_t i = 0; i < e->n; i++) {
+        struct sequence *a = e->entries[i].sequence;
+        size_t n = 0, most;
+
+        if (!a)
+            continue;
+        most = (a->n_ids < p->n ? a->n_ids : p->n) - 1;
+        while (n < most && a->ids[n] == p->q->ids[n])
+            n++;
+        if (n > *common) {
+            *common = n;
+            found = a;
+        }
+    }
+    return found;
+}
+
+/* What an added line and the planned one begin with is evaluated first, so
+ * that it can be copied. */
+static void
+evaluate_prefix(struct evaluate *e, struct sequence *a, size_t common)
+{
+    size_t n = common - a->n_held;
+    struct gg_chunk chunk = { a->slot, a->ids + a->n_held, n, NULL };
+    struct gg_error err;
+
+    cli_check(gg_session_eval(e->engine->session, &chunk, 1, &err), &err);
+    a->n_held = common;
+    e->n_together -= n;
+    e->n_evaluated += n;
+    e->n_runs++;
+}
+
+static void
+find_prefix(struct evaluate *e, struct plan *p)
+{
+    size_t common;
+    struct sequence *alike = find_alike(e, p, &common);
+
+    p->from =
+        sequences_find_prefix(e->sequences, p->q->ids, p->n - 1, &p->common);
+    if (alike && common > p->common + FEW) {
+        evaluate_prefix(e, alike, common);
+        p->from = alike->slot;
+        p->common = common;
+    }
+    if (p->common <= FEW)
+        p->from = -1;
+}
+
+/* The sequence has a slot from now on, which holds what could be copied. */
+static void
+take_slot(struct evaluate *e, const struct plan *p)
+{
+    struct gg_session *session = e->engine->session;
+    struct sequence *q = p->q;
+    int32_t held = 0;
+
+    sequences_take_slot(e->sequences, q);
+    if (p->from < 0)
+        gg_session_truncate(session, q->slot, 0);
+    else if (p->from == q->slot)
+        held = gg_session_truncate(session, q->slot, (int32_t)p->common);
+    else
+        held = gg_session_copy(session, q->slot, p->from, (int32_t)p->common);
+    q->n_held = (size_t)held;
+    e->n_copied += q->n_held;
+}
+
+/* ---- adding ------------------------------------------------------------- */
+
+/* The line's ids stand behind its sequence's, and can be evaluated. False:
+ * better after those that were added. */
+static bool
+make_plan(struct evaluate *e, struct plan *p)
+{
+    size_t cost = p->n;
+
+    p->from = -1;
+    if (p->dropped == 0 && p->q->slot >= 0) {
+        cost -= p->q->n_held;
+    } else if (p->dropped == 0) {
+        find_prefix(e, p);
+        cost -= p->from < 0 ? 0 : p->common;
+    }
+    return e->n_together == 0 ||
+           e->n_together + cost <= (size_t)e->engine->n_batch;
+}
+
+static void
+say_dropped(const struct evaluate *e, const struct gg_line *line, size_t n)
+{
+    if (e->engine->verbose && line->numbered)
+        cli_warn("sequence %llu: the context is full: %zu ids dropped",
+                 (unsigned long long)line->sequence, n);
+    else if (e->engine->verbose)
+        cli_warn("the context is full: %zu ids dropped", n);
+}
+
+static void
+add_planned(struct evaluate *e, const struct gg_line *line,
+            const struct plan *p)
+{
+    struct sequence *q = p->q;
+    struct entry *new = add_entry(e, line);
+
+    if (p->dropped) {
+        say_dropped(e, line, p->dropped);
+        sequences_shift(e->sequences, q, p->kept, p->dropped);
+        sequences_put(q, line->ids, line->n_ids);
+    }
+    if (p->dropped || q->slot < 0)
+        take_slot(e, p);
+    else
+        sequences_take_slot(e->sequences, q);
+    sequences_add(e->sequences, q, line->n_ids);
+    new->sequence = q;
+    new->position = q->n_dropped + q->n_ids;
+    new->line.ids = q->ids + q->n_ids - line->n_ids;
+    e->n_together += q->n_ids - q->n_held;
+}
+
+static bool
+add_ids(struct evaluate *e, const struct gg_line *line)
+{
+    struct plan p = { .q = sequences_use(e->sequences, line->sequence) };
+    char text[256];
+
+    if (!p.q) {
+        snprintf(text, sizeof(text),
+                 "its ids were forgotten: --remember, now %lld, keeps more",
+                 (long long)e->o->remember);
+        add_failure(e, line, text, true);
+        return true;
+    }
+    if (p.q->pinned)
+        return false;
+    if (has_bad_id(e, line, text, sizeof(text)) ||
+        has_no_room(e, line, &p, text, sizeof(text))) {
+        add_failure(e, line, text, true);
+        return true;
+    }
+    sequences_put(p.q, line->ids, line->n_ids);
+    if (!make_plan(e, &p))
+        return false;
+    add_planned(e, line, &p);
+    return true;
+}
+
+bool
+evaluate_add(struct evaluate *e, const struct gg_line *line)
+{
+    if (line->kind == GG_LINE_END) {
+        sequences_close(e->sequences, line->sequence);
+        add_entry(e, line);
+    } else if (line->kind == GG_LINE_ERROR) {
+        add_failure(e, line, line->message, false);
+    } else if (line->n_ids == 0) {
+        add_failure(e, line, "a chunk without ids", true);
+    } else {
+        return add_ids(e, line);
+    }
+    return true;
+}
+
+bool
+evaluate_is_full(const struct evaluate *e)
+{
+    return e->n >= e->o->n_lines;
+}
+
+/* ---- evaluation --------------------------------------------------------- */
+
+static size_t
+make_chunks(struct evaluate *e)
+{
+    size_t n_vocab = (size_t)gg_model_n_vocab(e->engine->model), n = 0;
+
+    for (int32_t i = 0; i < e->n; i++) {
+        struct entry *entry = &e->entries[i];
+        const struct sequence *q = entry->sequence;
+
+        if (!q)
+            continue;
+        if (!entry->logits)
+            entry->logits = cli_alloc(NULL, n_vocab, sizeof(float));
+        e->chunks[n++] =
+            (struct gg_chunk){ q->slot, q->ids + q->n_held,
+                               q->n_ids - q->n_held, entry->logits };
+    }
+    return n;
+}
+
+static void
+write_failure(struct evaluate *e, struct entry *entry)
+{
+    const struct gg_line *line = &entry->line;
+
+    output_error(e->output, line, entry->message);
+    e->failed = true;
+    if (entry->here && line->numbered)
+        cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
+                 entry->message);
+    else if (entry->here)
+        cli_warn("%s", entry->message);
+    free(entry->message);
+}
+
+static void
+write_entry(struct evaluate *e, struct entry *entry)
+{
+    if (entry->message) {
+        write_failure(e, entry);
+    } else if (entry->sequence) {
+        output_logits(e->output, &entry->line, entry->position, entry->logits);
+        e->n_records++;
+    } else {
+        output_close(e->output, &entry->line);
+    }
+}
+
+void
+evaluate_run(struct evaluate *e)
+{
+    size_t n = make_chunks(e);
+    struct gg_error err;
+
+    if (n) {
+        cli_check(gg_session_eval(e->engine->session, e->chunks, n, &err),
+                  &err);
+        e->n_evaluated += e->n_together;
+        e->n_runs++;
+    }
+    for (int32_t i = 0; i < e->n; i++)
+        write_entry(e, &e->entries[i]);
+    sequences_settle(e->sequences);
+    e->n = 0;
+    e->n_together = 0;
+}
+
+void
+evaluate_describe(const struct evaluate *e, int64_t us)
+{
+    cli_warn("%zu ids evaluated, %zu copied, %zu records in %zu batches",
+             e->n_evaluated, e->n_copied, e->n_records, e->n_runs);
+    cli_warn("%.2f s: %.1f ids/s", (double)us / 1e6,
+             us ? (double)e->n_evaluated * 1e6 / (double)us : 0);
+}

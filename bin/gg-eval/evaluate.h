@@ -1,0 +1,57 @@
+/* evaluate.h - lines of ids, evaluated together, to records
+ *
+ * Lines are added until one does not go with those before it; then they are
+ * evaluated and written in their order. What is remembered of sequences
+ * changes as lines are added, so that every record is the same as if each
+ * line had been evaluated before the next was looked at. */
+#ifndef EVAL_EVALUATE_H
+#define EVAL_EVALUATE_H
+
+#include "common/engine.h"
+#include "gg-eval/output.h"
+#include "gg-eval/sequences.h"
+
+struct evaluate_options {
+    int32_t n_lines; /* evaluated together at most */
+    int64_t remember;
+    bool shift;
+};
+
+struct evaluate {
+    const struct evaluate_options *o;
+    const struct engine *engine;
+    struct sequences *sequences;
+    struct output *output;
+    struct entry *entries; /* what was added */
+    int32_t n, cap;
+    struct gg_chunk *chunks;                         /* scratch, of n_lines */
+    size_t n_together;                               /* ids to evaluate */
+    size_t n_evaluated, n_copied, n_records, n_runs; /* for -v */
+    bool failed;                                     /* some line */
+};
+
+/* The rest is the caller's. */
+void
+evaluate_init(struct evaluate *e, const struct evaluate_options *o,
+              const struct engine *engine, struct output *output);
+void
+evaluate_clear(struct evaluate *e);
+
+/* False: not together with what was added before, which must be evaluated
+ * first. The line may change then. */
+bool
+evaluate_add(struct evaluate *e, const struct gg_line *line);
+
+/* No further line can be added. */
+bool
+evaluate_is_full(const struct evaluate *e);
+
+/* Evaluates what was added and writes its records. */
+void
+evaluate_run(struct evaluate *e);
+
+/* For -v: how much it was in `us` microseconds. */
+void
+evaluate_describe(const struct evaluate *e, int64_t us);
+
+#endif
