@@ -53,6 +53,9 @@ engine_set_option(struct engine_options *o, int c, const char *help)
     case ENGINE_OPT_BATCH_SIZE:
         o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
         return true;
+    case ENGINE_OPT_SHIFT:
+        o->shift = true;
+        return true;
     case ENGINE_OPT_NO_MMAP:
         o->no_mmap = true;
         return true;
@@ -132,7 +135,11 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     };
     struct gg_error err;
 
-    *e = (struct engine){ .n_batch = params.n_batch, .verbose = o->verbose };
+    *e = (struct engine){
+        .n_batch = params.n_batch,
+        .shift = o->shift,
+        .verbose = o->verbose,
+    };
     open_model(e, o);
     cli_check(start_session(e, &params, &err), &err);
     e->n_slots = params.n_slots;
@@ -160,12 +167,12 @@ full_remedy(const struct engine *e)
 }
 
 void
-engine_say_full(const struct engine *e, bool shift, size_t held, size_t more,
-                char *text, size_t size)
+engine_say_full(const struct engine *e, size_t held, size_t more, char *text,
+                size_t size)
 {
     int n_ctx = (int)gg_session_n_ctx(e->session);
 
-    if (shift || held == 0)
+    if (e->shift || held == 0)
         snprintf(text, size, "%zu ids at once are above the context of %d (%s)",
                  more, n_ctx, full_remedy(e));
     else

@@ -9,13 +9,14 @@ struct engine_options {
     const char *model, *device;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     enum ggml_type type_kv;
-    bool no_mmap, lock, quiet, verbose;
+    bool shift, no_mmap, lock, quiet, verbose;
 };
 
 enum {
     ENGINE_OPT_DEVICE = 512,
     ENGINE_OPT_CACHE_TYPE,
     ENGINE_OPT_BATCH_SIZE,
+    ENGINE_OPT_SHIFT,
     ENGINE_OPT_NO_MMAP,
     ENGINE_OPT_MLOCK,
 };
@@ -30,6 +31,7 @@ enum {
     { "device", required_argument, NULL, ENGINE_OPT_DEVICE },                  \
     { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },          \
     { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },          \
+    { "shift", no_argument, NULL, ENGINE_OPT_SHIFT },                          \
     { "no-mmap", no_argument, NULL, ENGINE_OPT_NO_MMAP },                      \
     { "mlock", no_argument, NULL, ENGINE_OPT_MLOCK },                          \
     { "quiet", no_argument, NULL, 'q' },                                       \
@@ -43,6 +45,8 @@ enum {
     "model)\n"                                                                 \
     "  -c, --context N         positions a sequence can hold (else the "       \
     "model's)\n"                                                               \
+    "      --shift             drop the oldest ids of a context that is "      \
+    "full\n"                                                                   \
     "  -t, --threads N         threads (else one for each processor)\n"        \
     "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
     "      --cache-type TYPE   of keys and values: f16 (default), f32, q8_0\n" \
@@ -68,7 +72,7 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     int32_t n_slots, n_batch;
-    bool verbose;
+    bool shift, verbose;
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */
 };
@@ -84,10 +88,10 @@ void
 engine_close(struct engine *e);
 
 /* Why a context that holds `held` ids has no room for `more`, and what helps:
- * one sentence. `shift`: --shift was given. */
+ * one sentence. */
 void
-engine_say_full(const struct engine *e, bool shift, size_t held, size_t more,
-                char *text, size_t size);
+engine_say_full(const struct engine *e, size_t held, size_t more, char *text,
+                size_t size);
 
 /* For -v: the model, context, memory. */
 void

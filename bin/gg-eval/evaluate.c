@@ -108,7 +108,7 @@ has_no_room(const struct evaluate *e, const struct gg_line *line,
     p->n = q->n_ids + line->n_ids;
     if (p->n <= n_ctx)
         return false;
-    if (e->o->shift && q->n_ids) {
+    if (e->engine->shift && q->n_ids) {
         p->kept =
             shift_kept(q->n_ids, q->ids[0], gg_vocab_bos(e->engine->vocab));
         p->dropped = shift_count(q->n_ids, p->kept, line->n_ids, n_ctx);
@@ -116,7 +116,7 @@ has_no_room(const struct evaluate *e, const struct gg_line *line,
     }
     if (p->n <= n_ctx)
         return false;
-    engine_say_full(e->engine, e->o->shift, q->n_ids, line->n_ids, text, size);
+    engine_say_full(e->engine, q->n_ids, line->n_ids, text, size);
     return true;
 }
 

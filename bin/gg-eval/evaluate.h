@@ -14,7 +14,6 @@
 struct evaluate_options {
     int32_t n_lines; /* evaluated together at most */
     int64_t remember;
-    bool shift;
 };
 
 struct evaluate {

@@ -20,7 +20,6 @@ static const char help[] =
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
     "                          (4194304)\n"
-    "      --shift             drop the oldest ids of a context that is full\n"
     "  -f, --file FILE         read token ids from FILE\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
@@ -31,7 +30,6 @@ enum {
     OPT_BATCH,
     OPT_SLOTS,
     OPT_REMEMBER,
-    OPT_SHIFT,
 };
 
 static const struct option long_options[] = {
@@ -41,7 +39,6 @@ static const struct option long_options[] = {
     { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
-    { "shift", no_argument, NULL, OPT_SHIFT },
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     ENGINE_LONG_OPTIONS,
@@ -88,9 +85,6 @@ set_option(struct options *o, int c)
     case OPT_REMEMBER:
         o->evaluate.remember =
             cli_int("--remember", optarg, 0, INT64_C(1) << 40);
-        break;
-    case OPT_SHIFT:
-        o->evaluate.shift = true;
         break;
     case 'f':
         o->input = optarg;

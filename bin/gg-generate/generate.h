@@ -37,6 +37,9 @@ struct generate {
     struct engine engine;
     struct gg_sampler *sampler;
     float *logits;
+    int32_t *ids; /* of the context */
+    size_t n_ids, ids_cap;
+    uint64_t n_dropped; /* ids before them, for want of room: --shift */
     struct gg_decode_state decode;
     char *piece; /* scratch */
     size_t piece_cap;

@@ -2,24 +2,71 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "common/shift.h"
 #include "gg-generate/generate.h"
 
-/* False: there is no room in the context, or a signal came. */
+/* Ends the tool, where it is less than what was asked for. */
+static void
+say_full(struct generate *g, size_t more)
+{
+    char text[256];
+
+    engine_say_full(&g->engine, g->n_ids, more, text, sizeof(text));
+    if (g->n_made == 0 || g->o->sampling.count)
+        cli_die("%s", text);
+    if (!g->o->engine.quiet)
+        cli_warn("stopped: %s", text);
+}
+
+/* Drops what must go for the `more` ids that stand behind those of the
+ * context. False: nothing helps. */
+static bool
+make_room(struct generate *g, size_t more)
+{
+    size_t n_ctx = (size_t)gg_session_n_ctx(g->engine.session), kept, count;
+
+    if (more <= n_ctx - g->n_ids)
+        return true;
+    kept = shift_kept(g->n_ids, g->ids[0], gg_vocab_bos(g->engine.vocab));
+    count = shift_count(g->n_ids, kept, more, n_ctx);
+    if (!g->engine.shift || count == 0)
+        return false;
+    shift_ids(g->ids, g->n_ids + more, kept, count);
+    g->n_ids -= count;
+    g->n_dropped += count;
+    gg_session_truncate(g->engine.session, 0, 0);
+    if (g->o->engine.verbose)
+        cli_warn("the context is full: %zu ids dropped", count);
+    return true;
+}
+
+/* The ids go behind those of the context. What the session has lost of them
+ * is evaluated again. False: there is no room, or a signal came. */
 static bool
 evaluate(struct generate *g, const int32_t *ids, size_t n)
 {
-    struct gg_chunk chunk = { 0, ids, n, g->logits };
+    struct gg_chunk chunk = { .logits = g->logits };
     struct gg_error err;
-    enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
+    enum gg_status st;
 
-    if (st == GG_ERR_CONTEXT && (g->n_made == 0 || g->o->sampling.count))
-        cli_check(st, &err); /* less than what was asked for */
-    if (st == GG_ERR_CONTEXT && !g->o->engine.quiet)
-        cli_warn("stopped: %s", err.message);
-    if (st == GG_ERR_CONTEXT || (st == GG_ERR_ABORTED && cli_signal()))
+    if (g->ids_cap - g->n_ids < n) {
+        g->ids_cap = 2 * (g->n_ids + n);
+        g->ids = cli_alloc(g->ids, g->ids_cap, sizeof(*g->ids));
+    }
+    memcpy(g->ids + g->n_ids, ids, n * sizeof(*ids));
+    if (!make_room(g, n)) {
+        say_full(g, n);
+        return false;
+    }
+    chunk.ids = g->ids + gg_session_length(g->engine.session, 0);
+    chunk.n = (size_t)(g->ids + g->n_ids + n - chunk.ids);
+    st = gg_session_eval(g->engine.session, &chunk, 1, &err);
+    if (st == GG_ERR_ABORTED && cli_signal())
         return false;
     cli_check(st, &err);
+    g->n_ids += n;
     return true;
 }
 
@@ -27,7 +74,7 @@ static int32_t
 draw(struct generate *g)
 {
     size_t n = (size_t)gg_model_n_vocab(g->engine.model);
-    uint64_t position = (uint64_t)gg_session_length(g->engine.session, 0);
+    uint64_t position = g->n_dropped + g->n_ids;
     struct gg_error err;
     int32_t id;
 

@@ -170,6 +170,7 @@ run(struct generate *g)
         generate_describe(g);
     free(ids);
     free(g->logits);
+    free(g->ids);
     free(g->piece);
     chat_clear(&g->chat);
     stop_clear(&g->o->stop);

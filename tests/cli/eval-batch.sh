@@ -1,0 +1,75 @@
+# Lines that are evaluated together give the same bytes as line by line,
+# however they arrive; what goes wrong takes no neighbour with it.
+"$top_builddir/tests/make_model" llama-q8_0 model.gguf || exit 99
+GG_MODEL=model.gguf
+export GG_MODEL
+
+# Sequences of all lengths, ends, errors, numbers that begin anew, lines that
+# fail; two sequences in one place, and lines of one sequence side by side.
+awk 'BEGIN {
+    srand(7)
+    for (i = 0; i < 300; i++) {
+        s = int(rand() * 12)
+        r = rand()
+        if (r < 0.05) { print s "\t"; continue }
+        if (r < 0.07) { print s "\t!it failed"; continue }
+        if (r < 0.08) { print s "\t100000 1"; continue }
+        n = rand() < 0.1 ? int(rand() * 60) + 1 : int(rand() * 3) + 1
+        printf "%d\t", s
+        for (j = 0; j < n; j++)
+            printf "%s%d", j ? " " : "", 1 + int(rand() * 250)
+        print ""
+    }
+}' >lines
+compare() {
+    gg-eval $1 --batch 1 lines >want 2>want.err && echo "nothing failed"
+    for n in 2 8 40; do
+        gg-eval $1 --batch $n lines >got 2>got.err && echo "nothing failed"
+        cmp got want && cmp got.err want.err
+    done
+    gg-eval $1 --slots 3 lines 2>/dev/null | cmp - want
+    gg-eval $1 --slots 3 --batch 2 -t 3 lines 2>/dev/null | cmp - want
+    gg-eval $1 --batch 5 --batch-size 7 lines 2>/dev/null | cmp - want
+    grep -q "$2" want.err || echo "none: $2"
+}
+options='-c 80'
+compare "$options" 'context is full'
+compare '--remember 400 --keep 9' 'ids were forgotten'
+
+# Lines that come slowly, and in pieces that end anywhere.
+head -n 40 lines >some
+gg-eval $options --batch 1 some >want 2>/dev/null
+perl -e '$| = 1; local $/; $_ = <>;
+    for ($i = 0; $i < length; $i += $n) {
+        $n = 1 + int(rand(60));
+        print substr($_, $i, $n);
+        select(undef, undef, undef, 0.002 * int(rand(4)));
+    }' some | gg-eval $options 2>/dev/null | cmp - want
+
+# What is there is answered before more comes.
+mkfifo in out
+gg-eval --batch 8 --top 1 <in >out &
+exec 3>in 4<out
+printf '1\t1 2\n2\t3\n2\t4' >&3
+timeout 20 head -n 4 <&4 | cut -f 1,2
+printf ' 5\n' >&3
+timeout 20 head -n 2 <&4 | cut -f 1,2
+exec 3>&- 4<&-
+wait $!
+
+# A last line that is no line at all: the others were answered.
+printf '1\t1\n2\t2\nx' | gg-eval --top 1 2>/dev/null | cut -f 1,2
+
+# In a loop: the same ids for each sequence.
+for s in 1 2 3 4 5; do
+    printf '%d\t1 2 3 %d\n' $s $s
+done >five
+for n in 1 5; do
+    for b in 1 2 8; do
+        gg-loop --batch $n "gg-eval --batch $b |
+            gg-sample -n 20 --seed 3 --ignore-eog" <five |
+            sort -n -s -k 1,1 >got.$n.$b
+        cmp got.$n.$b got.1.1
+    done
+done
+grep -c '	[0-9]' got.1.1
