@@ -77,6 +77,11 @@ gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err);
 GG_API void
 gg_vocab_free(struct gg_vocab *vocab);
 
+/* A sentence about what is not known of it, so that ids may differ from those
+ * that the model was trained with: its split rule. NULL: all is known. */
+GG_API const char *
+gg_vocab_note(const struct gg_vocab *vocab);
+
 GG_API int32_t
 gg_vocab_size(const struct gg_vocab *vocab);
 

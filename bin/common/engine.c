@@ -94,6 +94,8 @@ open_model(struct engine *e, const struct engine_options *o)
         cli_misuse("--device: %s", err.message);
     cli_check(st, &err);
     e->vocab = gg_model_vocab(e->model);
+    if (gg_vocab_note(e->vocab))
+        cli_warn("%s: %s", e->path, gg_vocab_note(e->vocab));
 }
 
 /* Asks for less until it fits; *p gets what did. */

@@ -194,6 +194,8 @@ run(struct arguments *a)
     o->fd = cli_open_input(a->file);
     o->input = cli_input_name(a->file);
     cli_check(gg_vocab_open(model, &vocab, &err), &err);
+    if (gg_vocab_note(vocab))
+        cli_warn("%s: %s", model, gg_vocab_note(vocab));
     if (o->verbose)
         cli_warn("%s: %d tokens", model, (int)gg_vocab_size(vocab));
     o->bos = wants_bos(vocab, a, model);

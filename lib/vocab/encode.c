@@ -7,6 +7,7 @@
 #include "vocab/bpe.h"
 #include "vocab/cache.h"
 #include "vocab/spm.h"
+#include "vocab/unicode.h"
 #include "vocab/vocab.h"
 
 enum {
@@ -110,8 +111,9 @@ look_up_word(struct encoder *e, const uint8_t *p, size_t len)
     enum gg_status st;
     size_t n;
 
-    if (whole &&
-        atomic_load_explicit(whole, memory_order_relaxed) == VOCAB_WHOLE_YES) {
+    if (whole && (e->v->ignore_merges ||
+                  atomic_load_explicit(whole, memory_order_relaxed) ==
+                      VOCAB_WHOLE_YES)) {
         emit(e, id);
         return GG_OK;
     }
@@ -222,6 +224,18 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
     return st;
 }
 
+/* Bytes of the white space that p[0..len) begins with. */
+static size_t
+white_space(const uint8_t *p, size_t len)
+{
+    size_t at = 0, n;
+
+    while (at < len &&
+           unicode_class(unicode_at(p + at, len - at, &n)) == UNICODE_SPACE)
+        at += n;
+    return at;
+}
+
 /* Special tokens part the text; each part is encoded on its own. SentencePiece
  * puts a blank in front of a text, and what stands before or after a control
  * token is a text of its own. */
@@ -245,6 +259,8 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         if (st == GG_OK && id >= 0) {
             vocab_bytes(v, id, &n);
             emit(e, id);
+            if (v->types[id] & VOCAB_STRIPS)
+                n += white_space(p + at + n, len - at - n);
         }
         blank = spm && v->add_blank && !user;
         p += at + n;

@@ -25,13 +25,32 @@ static const char *const other_ids[] = {
     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"
 
 /* Tokens that end a text or a turn in the families that write them so. They
- * count where they are control tokens, or defined by the user. */
+ * count where they are control tokens; those that the user defined become
+ * such. */
 static const char *const eog_names[] = {
-    "<|endoftext|>", "<|end_of_text|>", "<|eot_id|>",
-    "<|eom_id|>",    "<|im_end|>",      "<end_of_turn>",
-    "<|end|>",       "<|return|>",      "<|call|>",
-    "<EOT>",         "<|endofturn|>",   "<|END_OF_TURN_TOKEN|>",
-    "<|EOT|>",       "<|end_of_turn|>", "<|eot|>",
+    "</s>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|im_end|>",
+    "<end_of_turn>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|calls|>",
+    "<|flush|>",
+    "<EOT>",
+    "_<EOT>",
+    "<|EOT|>",
+    "[EOT]",
+    "[EOS]",
+    "<eos>",
+    "<|endofturn|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "<end_of_utterance>",
+    "<|end_of_turn|>",
+    "<|eot|>",
     DEEPSEEK_END,
 };
 
@@ -73,14 +92,15 @@ by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Where there is harmony's "<|return|>", "<|end|>" ends a message, after which
+/* In harmony, and in what is like it, "<|end|>" ends a message, after which
  * the same answer has others; -1 elsewhere. */
 static int32_t
 inner_end(const struct gg_vocab *v)
 {
     bool harmony = named(v, "<|return|>") >= 0 && named(v, "<|call|>") >= 0;
+    bool solar = named(v, "<|flush|>") >= 0 && named(v, "<|calls|>") >= 0;
 
-    return harmony ? named(v, "<|end|>") : -1;
+    return harmony || solar ? named(v, "<|end|>") : -1;
 }
 
 /* Sorts what was collected, and leaves each once. */
@@ -95,6 +115,13 @@ sort_eog(struct gg_vocab *v)
         if (v->eog[i] != inner && (i == 0 || v->eog[i] != v->eog[i - 1]))
             v->eog[kept++] = v->eog[i];
     v->n_eog = kept;
+}
+
+static void
+add_eog(struct gg_vocab *v, int32_t id)
+{
+    if (id >= 0)
+        v->eog[v->n_eog++] = id;
 }
 
 static enum gg_status
@@ -118,16 +145,35 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
                        vocab_type(v, id) != GG_TOKEN_USER_DEFINED))
             continue;
         v->types[id] = GG_TOKEN_CONTROL; /* whatever the file calls it */
-        v->eog[v->n_eog++] = id;
+        add_eog(v, id);
     }
-    if (v->eos >= 0)
-        v->eog[v->n_eog++] = v->eos;
-    if (eot >= 0)
-        v->eog[v->n_eog++] = eot;
-    if (eom >= 0)
-        v->eog[v->n_eog++] = eom;
+    add_eog(v, v->eos);
+    add_eog(v, eot);
+    add_eog(v, eom);
     sort_eog(v);
     return GG_OK;
+}
+
+/* Phi-3's control tokens take the white space behind them, but for those that
+ * were LLaMA's. Its files do not say so: tokenizer.json does. */
+static void
+mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)
+{
+    static const char phi3[] = "phi3";
+    struct gguf_str arch = { 0 };
+    int32_t unk, bos, end;
+
+    if (v->kind != VOCAB_SPM ||
+        gguf_opt_str(gguf, "general.architecture", &arch, NULL) != GG_OK ||
+        arch.n != strlen(phi3) || memcmp(arch.s, phi3, arch.n) != 0)
+        return;
+    unk = named(v, "<unk>");
+    bos = named(v, "<s>");
+    end = named(v, "<|endoftext|>");
+    for (int32_t id = 0; id < v->n; id++)
+        if (vocab_type(v, id) == GG_TOKEN_CONTROL && id != unk && id != bos &&
+            id != end)
+            v->types[id] |= VOCAB_STRIPS;
 }
 
 static enum gg_status
@@ -145,7 +191,7 @@ check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
 
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
-               struct gg_error *err)
+               const struct split_name *defaults, struct gg_error *err)
 {
     bool spm = v->kind == VOCAB_SPM;
     enum gg_status st;
@@ -163,7 +209,9 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = check_others(v, gguf, err);
     if (st == GG_OK)
         st = read_eog(v, gguf, err);
-    v->add_bos = spm;
+    if (st == GG_OK)
+        mark_strips(v, gguf);
+    v->add_bos = spm || (defaults && defaults->add_bos);
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
     v->add_bos = v->add_bos && v->bos >= 0;

@@ -1,121 +1,103 @@
-/* split.c - split rules: where byte-level BPE cuts a text into words */
+/* split.c - the names of split rules */
 #include "vocab/split.h"
 
-#include <stdbool.h>
 #include <string.h>
 
-#include "vocab/unicode.h"
+/* The names are those that converters write to tokenizer.ggml.pre (those of
+ * llama.cpp's, up to 2026); many stand for a rule that had a name before. */
+static const struct split_name names[] = {
+    { .name = "default", .rule = split_default },
 
-#define L UNICODE_LETTER
-#define N UNICODE_NUMBER
-#define S UNICODE_SPACE
-#define X 8 /* the first byte of a longer character, or a broken one */
-/* Most text is ASCII, and needs no tables but this. */
-static const uint8_t ascii_class[256] = {
-    0, 0, 0, 0, 0, 0, 0, 0, 0, S, S, S, S, S, 0, 0, /* control */
-    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* */
-    S, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* blank to / */
-    N, N, N, N, N, N, N, N, N, N, 0, 0, 0, 0, 0, 0, /* 0 to ? */
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, /* @ to O */
-    L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0, /* P to _ */
-    0, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, /* ` to o */
-    L, L, L, L, L, L, L, L, L, L, L, 0, 0, 0, 0, 0, /* p to DEL */
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-    X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X, X,
-};
-#undef L
-#undef N
-#undef S
+    { .name = "gpt-2", .rule = split_gpt2 },
+    { .name = "phi-2", .rule = split_gpt2 },
+    { .name = "mpt", .rule = split_gpt2 },
+    { .name = "olmo", .rule = split_gpt2 },
+    { .name = "jais", .rule = split_gpt2 },
+    { .name = "trillion", .rule = split_gpt2 },
+    { .name = "granite-docling", .rule = split_gpt2 },
+    { .name = "gigachat", .rule = split_gpt2 },
+    { .name = "exaone4", .rule = split_gpt2 },
+    { .name = "a.x-4.0", .rule = split_gpt2 },
+    { .name = "mellum", .rule = split_gpt2 },
+    { .name = "modern-bert", .rule = split_gpt2 },
+    { .name = "jina-es", .rule = split_gpt2 },
+    { .name = "jina-de", .rule = split_gpt2 },
+    { .name = "jina-v1-en", .rule = split_gpt2 },
+    { .name = "jina-v2-es", .rule = split_gpt2 },
+    { .name = "jina-v2-de", .rule = split_gpt2 },
+    { .name = "jina-v2-code", .rule = split_gpt2 },
+    { .name = "roberta-bpe", .rule = split_gpt2 },
 
-static inline unsigned
-class_at(const uint8_t *p, const uint8_t *end, size_t *n)
-{
-    unsigned c = ascii_class[*p];
+    { .name = "starcoder", .rule = split_digits },
+    { .name = "refact", .rule = split_digits },
+    { .name = "command-r", .rule = split_digits },
+    { .name = "cohere2_moe", .rule = split_digits },
+    { .name = "smollm", .rule = split_digits },
+    { .name = "codeshell", .rule = split_digits },
+    { .name = "exaone", .rule = split_digits },
+    { .name = "minerva-7b", .rule = split_digits },
+    { .name = "mellum2", .rule = split_digits },
 
-    *n = 1;
-    return c == X ? unicode_class_at(p, (size_t)(end - p), n) : c;
-}
+    { .name = "falcon", .rule = split_falcon },
 
-/* The end of the run of characters of class `c` that p stands in. */
-static const uint8_t *
-skip(const uint8_t *p, const uint8_t *end, unsigned c)
-{
-    size_t n;
+    { "llama-bpe", split_llama3, true, true },
+    { "llama3", split_llama3, true, true },
+    { "llama-v3", split_llama3, true, true },
+    { "falcon3", split_llama3, true, true },
+    { "falcon-h1", split_llama3, true, true },
+    { "pixtral", split_llama3, true, true },
+    { "midm-2.0", split_llama3, true, true },
+    { "lfm2", split_llama3, true, true },
+    { "laguna", split_llama3, true, true },
+    { "jina-v5-nano", split_llama3, true, true },
+    { .name = "dbrx", .rule = split_llama3 },
+    { .name = "smaug-bpe", .rule = split_llama3 },
+    { .name = "chatglm-bpe", .rule = split_llama3 },
+    { .name = "glm4", .rule = split_llama3 },
 
-    while (p < end && class_at(p, end, &n) == c)
-        p += n;
-    return p;
-}
+    { .name = "qwen2", .rule = split_qwen2 },
+    { .name = "deepseek-r1-qwen", .rule = split_qwen2 },
+    { .name = "stablelm2", .rule = split_qwen2 },
+    { .name = "hunyuan", .rule = split_qwen2 },
+    { .name = "megrez", .rule = split_qwen2 },
+    { .name = "bailingmoe", .rule = split_qwen2 },
+    { .name = "bailingmoe2", .rule = split_qwen2 },
+    { .name = "llada-moe", .rule = split_qwen2 },
+    { .name = "solar-open", .rule = split_qwen2 },
+    { .name = "grok-2", .rule = split_qwen2 },
+    { .name = "kormo", .rule = split_qwen2 },
+    { .name = "openpangu", .rule = split_qwen2 },
+    { .name = "f2llmv2", .rule = split_qwen2 },
+    { .name = "qwen35", .rule = split_qwen35 },
+    { .name = "seed-coder", .rule = split_seed_coder },
 
-/* '(s|t|re|ve|m|ll|d): its bytes, or 0. */
-static size_t
-contraction(const uint8_t *p, const uint8_t *end)
-{
-    size_t left = (size_t)(end - p);
+    { .name = "gpt-4o", .rule = split_gpt4o },
+    { .name = "o200k", .rule = split_gpt4o },
+    { .name = "llama4", .rule = split_gpt4o },
+    { .name = "kanana2", .rule = split_gpt4o },
+    { .name = "minimax-m2", .rule = split_gpt4o },
+    { "tekken", split_tekken, true, true },
 
-    if (left < 2 || p[0] != '\'')
-        return 0;
-    if (p[1] == 's' || p[1] == 't' || p[1] == 'm' || p[1] == 'd')
-        return 2;
-    if (left >= 3 && ((p[2] == 'e' && (p[1] == 'r' || p[1] == 'v')) ||
-                      (p[2] == 'l' && p[1] == 'l')))
-        return 3;
-    return 0;
-}
-
-/* \s+(?!\S)|\s+ where a space stands at p: the run, but for its last character
- * where something follows that may take it. */
-static const uint8_t *
-spaces(const uint8_t *p, const uint8_t *end)
-{
-    const uint8_t *q = p, *last = p;
-    size_t n;
-
-    while (q < end && class_at(q, end, &n) == UNICODE_SPACE) {
-        last = q;
-        q += n;
-    }
-    return q == end || last == p ? q : last;
-}
-
-/* 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- * of GPT-2's encoder.py. */
-static size_t
-split_gpt2(const uint8_t *p, size_t len)
-{
-    const uint8_t *end = p + len, *q = p;
-    size_t n = contraction(p, end);
-    unsigned c;
-
-    if (n)
-        return n;
-    if (*p == ' ' && len > 1)
-        q++;
-    c = class_at(q, end, &n);
-    q = c == UNICODE_SPACE ? spaces(p, end) : skip(q + n, end, c);
-    return (size_t)(q - p);
-}
-
-static const struct {
-    const char *name;
-    split_rule rule;
-} rules[] = {
-    { "gpt-2", split_gpt2 },
-    { "phi-2", split_gpt2 },
+    { .name = "deepseek-llm", .rule = split_deepseek_llm },
+    { .name = "deepseek-coder", .rule = split_deepseek_coder },
+    { .name = "deepseek-v3", .rule = split_deepseek_v3 },
+    { .name = "hunyuan-dense", .rule = split_deepseek_v3 },
+    { .name = "joyai-llm", .rule = split_deepseek_v3 },
 };
 
-const char split_known[] = "gpt-2 phi-2";
+const struct split_name *
+split_name(size_t i)
+{
+    return i < sizeof(names) / sizeof(names[0]) ? &names[i] : NULL;
+}
 
-split_rule
+const struct split_name *
 split_find(const char *name, size_t len)
 {
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (strlen(rules[i].name) == len &&
-            memcmp(rules[i].name, name, len) == 0)
-            return rules[i].rule;
+    const struct split_name *s;
+
+    for (size_t i = 0; (s = split_name(i)); i++)
+        if (strlen(s->name) == len && memcmp(s->name, name, len) == 0)
+            return s;
     return NULL;
 }

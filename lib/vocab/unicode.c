@@ -12,7 +12,8 @@ unicode_class(uint32_t codepoint)
     if (block >= UNICODE_BLOCKS)
         block = UNICODE_BLOCKS - 1;
     at += unicode_index[block] * (uint32_t)UNICODE_BLOCK;
-    return (enum unicode_class)(unicode_classes[at / 2] >> at % 2 * 4 & 15);
+    at = unicode_classes[at / 2] >> at % 2 * 4 & 15u;
+    return (enum unicode_class)(1u << at >> 1);
 }
 
 size_t
@@ -42,19 +43,17 @@ unicode_length(const uint8_t *p, size_t len)
     return n;
 }
 
-enum unicode_class
-unicode_class_at(const uint8_t *p, size_t len, size_t *n)
+uint32_t
+unicode_at(const uint8_t *p, size_t len, size_t *n)
 {
     size_t length = unicode_length(p, len);
     uint32_t cp;
 
     *n = length ? length : 1;
-    if (length == 0)
-        return UNICODE_OTHER;
-    if (length == 1)
-        return unicode_class(p[0]);
+    if (length <= 1)
+        return length ? p[0] : UNICODE_BROKEN;
     cp = p[0] & (0x7fu >> length);
     for (size_t i = 1; i < length; i++)
         cp = cp << 6 | (p[i] & 0x3f);
-    return unicode_class(cp);
+    return cp;
 }

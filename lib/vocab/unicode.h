@@ -5,13 +5,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What split rules write as \p{L}, \p{N} and \s. 0 is all else, and that is
- * also what a byte of broken UTF-8 is. */
+/* What split rules write as \p{L}, \p{N}, \s and so on. A character has one
+ * class, a byte of broken UTF-8 has UNICODE_OTHER; a rule asks for any of
+ * several. */
 enum unicode_class {
     UNICODE_OTHER = 0,
-    UNICODE_LETTER = 1,
-    UNICODE_NUMBER = 2,
-    UNICODE_SPACE = 4,
+    UNICODE_LOWER = 1,        /* \p{Ll} */
+    UNICODE_UPPER = 2,        /* \p{Lu}\p{Lt} */
+    UNICODE_CASELESS = 4,     /* \p{Lm}\p{Lo} */
+    UNICODE_NUMBER = 8,       /* \p{N} */
+    UNICODE_SPACE = 16,       /* \s, which is the property White_Space */
+    UNICODE_PUNCTUATION = 32, /* \p{P} */
+    UNICODE_MARK = 64,        /* \p{M} */
+    UNICODE_SYMBOL = 128,     /* \p{S} */
+    UNICODE_LETTER = UNICODE_LOWER | UNICODE_UPPER | UNICODE_CASELESS,
+};
+
+enum {
+    UNICODE_BROKEN = 0x110000, /* in place of a code point */
 };
 
 /* Of Unicode 16.0. */
@@ -23,8 +34,8 @@ unicode_class(uint32_t codepoint);
 size_t
 unicode_length(const uint8_t *p, size_t len);
 
-/* Class of the character at p; *n gets its bytes: 1 for a broken one. */
-enum unicode_class
-unicode_class_at(const uint8_t *p, size_t len, size_t *n);
+/* The character at p; *n gets its bytes: 1 for a broken one. */
+uint32_t
+unicode_at(const uint8_t *p, size_t len, size_t *n);
 
 #endif

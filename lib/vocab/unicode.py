@@ -22,11 +22,15 @@ BLOCK = 128
 # The property White_Space of PropList.txt.
 SPACES = {*range(9, 14), 0x20, 0x85, 0xa0, 0x1680, *range(0x2000, 0x200b),
           0x2028, 0x2029, 0x202f, 0x205f, 0x3000}
+# Number k > 0 is the bit 1 << (k - 1) of enum unicode_class.
+CLASSES = {'Ll': 1, 'Lu': 2, 'Lt': 2, 'Lm': 3, 'Lo': 3,
+           'N': 4, 'P': 6, 'M': 7, 'S': 8}
 
 
 def class_of(cp):
-    major = unicodedata.category(chr(cp))[0]
-    return 4 if cp in SPACES else {'L': 1, 'N': 2}.get(major, 0)
+    category = unicodedata.category(chr(cp))
+    return 5 if cp in SPACES else CLASSES.get(
+        category, CLASSES.get(category[0], 0))
 
 
 def rows(values):
@@ -55,10 +59,10 @@ print('#define UNICODE_VERSION "%s"' % unicodedata.unidata_version)
 print('enum { UNICODE_BLOCK = %d, UNICODE_BLOCKS = %d };'
       % (BLOCK, len(index)))
 print('/* Blocks from here on are as the last one. */')
-print('static const uint8_t unicode_index[UNICODE_BLOCKS] = {')
+print('static const uint%d_t unicode_index[UNICODE_BLOCKS] = {'
+      % (8 if len(blocks) <= 256 else 16))
 print('\n'.join(rows(index)))
 print('};')
 print('static const uint8_t unicode_classes[] = {')
 print('\n'.join(rows(packed)))
 print('};')
-assert len(blocks) <= 256

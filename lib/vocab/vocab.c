@@ -55,34 +55,47 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
+/* A rule that is not known is no reason to refuse a model: its ids will be
+ * nearly right. */
 static enum gg_status
 load_split(struct gg_vocab *v, const struct gguf_context *gguf,
-           struct gg_error *err)
+           const struct split_name **name, struct gg_error *err)
 {
-    struct gguf_str s;
-    enum gg_status st = gguf_get_str(gguf, PRE, &s, err);
+    struct gguf_str s = { 0 };
+    char shown[64];
+    enum gg_status st = gguf_opt_str(gguf, PRE, &s, err);
 
     if (st != GG_OK)
         return st;
-    v->split = split_find(s.s, s.n);
-    return v->split
-               ? GG_OK
-               : unknown(gguf, PRE, "the split rule", &s, split_known, err);
+    *name = split_find(s.s, s.n);
+    if (!*name) {
+        *name = split_name(0);
+        escape_bytes(shown, sizeof(shown), s.s, s.n);
+        snprintf(v->note, sizeof(v->note),
+                 PRE "%s%s%s; ids can be wrong where '%s' cuts a text "
+                     "differently",
+                 s.n ? ": the split rule '" : " names no split rule",
+                 s.n ? shown : "", s.n ? "' is not known" : "", (*name)->name);
+    }
+    v->split = (*name)->rule;
+    v->ignore_merges = (*name)->ignore_merges;
+    return GG_OK;
 }
 
 static enum gg_status
 load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
 {
+    const struct split_name *name = NULL;
     enum gg_status st = load_kind(v, gguf, err);
 
     if (st == GG_OK && v->kind == VOCAB_BPE)
-        st = load_split(v, gguf, err);
+        st = load_split(v, gguf, &name, err);
     if (st == GG_OK)
         st = vocab_load_tokens(v, gguf, err);
     if (st == GG_OK)
         st = vocab_index(v, err);
     if (st == GG_OK)
-        st = vocab_load_ids(v, gguf, err);
+        st = vocab_load_ids(v, gguf, name, err);
     if (st == GG_OK)
         st = v->kind == VOCAB_BPE ? vocab_load_merges(v, gguf, err)
                                   : vocab_load_scores(v, gguf, err);
@@ -169,6 +182,12 @@ gg_vocab_fingerprint(const struct gg_vocab *v)
         h = hash_bytes(h, s->s, s->n);
     }
     return h;
+}
+
+const char *
+gg_vocab_note(const struct gg_vocab *v)
+{
+    return v->note[0] ? v->note : NULL;
 }
 
 int32_t

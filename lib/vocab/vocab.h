@@ -24,6 +24,8 @@ enum {
      * unknown and byte tokens, nor what the user defined, which is found in
      * the text before merging. */
     VOCAB_PIECE = 0x80,
+    /* A control token that takes the white space behind it. */
+    VOCAB_STRIPS = 0x40,
 };
 
 /* One merge of byte-level BPE: `left` and `right` become `id`. */
@@ -51,7 +53,7 @@ struct gg_vocab {
     enum vocab_kind kind;
     int32_t n;
     const struct gguf_str *tokens; /* as the file writes them */
-    uint8_t *types;                /* enum gg_token_type, | VOCAB_PIECE */
+    uint8_t *types;                /* enum gg_token_type, | VOCAB_... */
     /* The bytes that token i stands for: bytes[at[i]] to bytes[at[i + 1]]. */
     uint8_t *bytes;
     uint32_t *at;
@@ -67,6 +69,7 @@ struct gg_vocab {
 
     /* BPE */
     split_rule split;
+    bool ignore_merges;         /* a word that is a token is never merged */
     struct vocab_merge *merges; /* by (left, right) */
     size_t merge_mask;
     /* SPM */
@@ -81,6 +84,8 @@ struct gg_vocab {
     bool add_bos;
     int32_t *eog;
     size_t n_eog;
+
+    char note[256]; /* of gg_vocab_note(); or empty */
 };
 
 /* Reads the vocabulary of `gguf`, which must outlive it. gg_vocab_free() it. */
@@ -105,10 +110,11 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
-/* bos, eos, unk, add_bos, eog: ids.c */
+/* bos, eos, unk, eog, VOCAB_STRIPS: ids.c. What the metadata does not say of
+ * BOS is as in `defaults`, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
-               struct gg_error *err);
+               const struct split_name *defaults, struct gg_error *err);
 
 /* ---- encoding ---- */
 
@@ -124,7 +130,7 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
 static inline enum gg_token_type
 vocab_type(const struct gg_vocab *v, int32_t id)
 {
-    return (enum gg_token_type)(v->types[id] & ~VOCAB_PIECE);
+    return (enum gg_token_type)(v->types[id] & ~(VOCAB_PIECE | VOCAB_STRIPS));
 }
 
 static inline uint64_t

@@ -65,12 +65,45 @@ test_kind(void)
     gguf_set_val_u32(m.gguf, KEY("model"), 1);
     ok(fails(&m, GG_ERR_FORMAT, KEY("model")), "a kind that is no string");
     m = bpe();
-    gguf_set_val_str(m.gguf, KEY("pre"), "klingon");
-    ok(fails(&m, GG_ERR_UNSUPPORTED, "'klingon' is not known; known: gpt-2"),
-       "an unknown split rule is named, with the known ones");
-    m = bpe();
-    gguf_remove_key(m.gguf, KEY("pre"));
-    ok(fails(&m, GG_ERR_FORMAT, KEY("pre")), "no split rule");
+    gguf_set_val_u32(m.gguf, KEY("pre"), 1);
+    ok(fails(&m, GG_ERR_FORMAT, KEY("pre")), "a split rule that is no string");
+}
+
+/* Another rule stands in, and a note says so. */
+static bool
+notes(const char *pre, const char *want)
+{
+    struct make m = bpe();
+    struct gg_vocab *v = NULL;
+    bool good;
+
+    if (pre)
+        gguf_set_val_str(m.gguf, KEY("pre"), pre);
+    else
+        gguf_remove_key(m.gguf, KEY("pre"));
+    good = vocab_load(m.gguf, &v, NULL) == GG_OK;
+    if (good && gg_vocab_note(v))
+        printf("# %s\n", gg_vocab_note(v));
+    if (good)
+        good = want ? gg_vocab_note(v) && strstr(gg_vocab_note(v), want)
+                    : !gg_vocab_note(v);
+    gg_vocab_free(v);
+    make_free(&m);
+    return good;
+}
+
+static void
+test_split(void)
+{
+    ok(notes("gpt-2", NULL) && notes("default", NULL),
+       "of a split rule that is known, no word");
+    ok(notes("klingon\x1b", "the split rule 'klingon\\x1b' is not known"),
+       "one that is not known is named, safely, and 'default' stands in");
+    ok(notes(NULL, KEY("pre") " names no split rule") &&
+           notes("", "names no split rule"),
+       "where none is named, too");
+    ok(notes("gpt-22", "'gpt-22'") && notes("gpt-", "'gpt-'"),
+       "names are whole");
 }
 
 static void
@@ -249,6 +282,7 @@ int
 main(void)
 {
     test_kind();
+    test_split();
     test_tokens();
     test_types();
     test_bytes();

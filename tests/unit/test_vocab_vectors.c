@@ -114,5 +114,7 @@ main(void)
     }
     test(folder, "gpt-2");
     test(folder, "llama-spm");
+    test(folder, "falcon");
+    test(folder, "deepseek-llm");
     return tap_done();
 }

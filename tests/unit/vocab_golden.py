@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-# vocab_golden.py - makes the figures that test_vocab_golden.c compares with
+# vocab_golden.py - makes the figures that test_vocab_split.c and
+# test_vocab_golden.c compare with
 #
 # python3 vocab_golden.py FOLDER   (of gpt-2.gguf and llama-spm.gguf)
 #
-# They come from other people's programs on the same text: the split from the
+# They come from other people's programs on the same text: the splits from the
 # package regex, GPT-2's ids from tokenizers, LLaMA's from sentencepiece (all
 # of PyPI; the file is read with gguf, and unicodedata2 16.0.0 says which
 # characters were assigned by then).
@@ -17,8 +18,67 @@ import unicodedata2
 from sentencepiece import sentencepiece_model_pb2 as pb
 from tokenizers import Tokenizer, models, pre_tokenizers
 
+# The split rules: expressions that are applied one after the other, each to
+# the pieces that the one before has left. They are those of the tokenizer.json
+# of the models, or of tiktoken; falcon and default are llama.cpp's.
 GPT2 = (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+"
         r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
+SHORT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+ENDS = r"|\s*[\r\n]+|\s+(?!\S)|\s+"
+LLAMA3 = (SHORT + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}"
+          r"| ?[^\s\p{L}\p{N}]+[\r\n]*" + ENDS)
+QWEN35 = (SHORT + r"|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}"
+          r"| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*" + ENDS)
+SEED = (SHORT + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}"
+        r"| ?[^\s\p{L}\p{N}\r\n]+" + ENDS)
+UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+TEKKEN = (r"[^\r\n\p{L}\p{N}]?" + UPPER + '*' + LOWER + '+'
+          r"|[^\r\n\p{L}\p{N}]?" + UPPER + '+' + LOWER + '*'
+          r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + ENDS)
+GPT4O = (r"[^\r\n\p{L}\p{N}]?" + UPPER + '*' + LOWER + '+' + SHORT + '?'
+         r"|[^\r\n\p{L}\p{N}]?" + UPPER + '+' + LOWER + '*' + SHORT + '?'
+         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + ENDS)
+WESTERN = ('A-Za-z\xb5\xc0-\xd6\xd8-\xf6\xf8-\u01ba\u01bc-\u01bf'
+           '\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376\u0377\u037b-\u037d'
+           '\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5'
+           '\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5'
+           '\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba\u1cbd-\u1cbf'
+           '\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15'
+           '\u1f18-\u1f1d\u1f20-\u1f45\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b'
+           '\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-\u1fc4'
+           '\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec'
+           '\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107\u210a-\u2113\u2115'
+           '\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139'
+           '\u213c-\u213f\u2145-\u2149\u214e\u2183\u2184\u2c00-\u2c7b'
+           '\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2\u2cf3\ua640-\ua66d\ua680-\ua69b'
+           '\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf'
+           '\ufb00-\ufb06\ufb13-\ufb17\uff21-\uff3a\uff41-\uff5a'
+           '\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb'
+           '\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df'
+           '\U0001e900-\U0001e943')
+MARKS = r'!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002'
+CJK = r'[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+'
+RULES = {
+    'gpt-2': [GPT2],
+    'starcoder': [r'\p{N}', GPT2],
+    'falcon': [r'[\p{P}$+<=>^`|~]+', GPT2, '[0-9][0-9][0-9]'],
+    'default': [r'[\p{P}$+<=>^|~]+', GPT2, r'\p{N}+', '[0-9][0-9][0-9]'],
+    'llama-bpe': [LLAMA3],
+    'qwen2': [LLAMA3.replace('{1,3}', '')],
+    'qwen35': [QWEN35],
+    'seed-coder': [SEED],
+    'gpt-4o': [GPT4O],
+    'tekken': [TEKKEN],
+    'deepseek-llm': [r'[\r\n]', r'\s?[' + WESTERN + ']+',
+                     r'\s?[' + MARKS + ']+', r'\s+$', CJK, r'\p{N}'],
+    'deepseek-coder': [r'[\r\n]', r'\s?\p{L}+', r'\s?\p{P}+', CJK,
+                       r'\p{N}'],
+    'deepseek-v3': [r'\p{N}{1,3}', r'[\u4e00-\u9fa5\u3040-\u30ff]+',
+                    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+                    r'|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+'
+                    r'| ?[\p{P}\p{S}]+[\r\n]*' + ENDS],
+}
 RANGES = [(0x61, 26), (0x41, 26), (0x30, 10), (0x21, 15), (0x3a, 7),
           (0xc0, 23), (0x391, 17), (0x430, 32), (0x5d0, 27), (0x620, 43),
           (0x660, 10), (0x904, 54), (0xe01, 46), (0x2070, 2), (0x2160, 16),
@@ -26,11 +86,31 @@ RANGES = [(0x61, 26), (0x41, 26), (0x30, 10), (0x21, 15), (0x3a, 7),
           (0x1f600, 80), (0x1d400, 85), (0x300, 112), (0x2000, 64), (9, 24)]
 BETWEEN = ['', '', ' ', ' ', ' ', '  ', '\n', '\n\n', '\t', "'s", "'re",
            "'LL", '1', '.', '...', '\u00a0', '\u3000', '\r\n', '\x1c', '   ']
+PIECES = [
+    "'", "'s", "'S", "'\u017f", "'LL", "'re", "'vE", "'M", "'d", " ", " ", " ",
+    "  ", "   ", "\n", "\n", "\r\n", "\r", "\t", "\x0b", "\x85", "\u3000",
+    "\u3000\u3000", "\xa0", "\u2003", "\u2028", "a", "b", "B", "AB", "hello",
+    "World", "\xe9", "\xc9", "\xdf", "\u01c5", "\u02b0", "\xaa", "\u4e2d",
+    "\u6587\u5b57", "\u306e", "\u30ab\u30bf", "\u30fb", "\u30fc", "\u3099",
+    "\u309b", "\ud55c\uad6d", "1", "12", "123", "1234567", "\u0663", "\xb2",
+    "\u2167", "\u3007", "\xbd", "!", "?", "/", "//", "$", "`", "``", "+",
+    "\u20ac", "\xa9", "\u3002", "\u3001", "\uff01", "\uff21", "\uff42",
+    "\uff19", "\u2018", "\u201c", "\u0301", "\u0301\u0302", "\u200d", "\ufe0f",
+    "\U0001f44d", "\U0001f3fd", "\x01", "\x7f", "\u0e33",
+    "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35",
+    "\u0928\u092e\u0938\u094d\u0924\u0947", "\u0627", "\u064b", "\u0416",
+    "\u0436", "\u03a9", "\u1ec7", "\u10a0", "\u1d00", "\u2160", "\u2183",
+    "\u0378", "\ue000", "\U000e0041", "\U00010400", "\U0001d400", "\udc80",
+    "\udcff\udcc3", "\udce4\udcb8", "<|x|>", "_", "__", "-", "--", "...", ",",
+    ";", "#",
+]
+EXAMPLE = ("He'LL've paid $12345 for the caf\u00e9s'  BigTable...\n\n"
+           "\tif (x>=10) \u4e2d\u6587\u306e3 \u00bd\u20ac\n/")
 
 
 class Random:
-    def __init__(self):
-        self.state = 2024
+    def __init__(self, seed=2024):
+        self.state = seed
 
     def below(self, n):
         self.state = (self.state * 6364136223846793005
@@ -38,7 +118,7 @@ class Random:
         return (self.state >> 33) % n
 
 
-def mixed(words):
+def mixed(words=20000):
     rnd, out = Random(), []
     for _ in range(words):
         first, n = RANGES[rnd.below(len(RANGES))]
@@ -56,6 +136,15 @@ def damaged(text):
     return bytes(out)
 
 
+def pieces(rounds=600):
+    rnd, out = Random(2025), []
+    for _ in range(rounds):
+        k = 2 + rnd.below(7)
+        few = [PIECES[rnd.below(len(PIECES))] for _ in range(k)]
+        out += [few[rnd.below(k)] for _ in range(80)]
+    return ''.join(out).encode('utf-8', 'surrogateescape')
+
+
 def fnv(numbers):
     h = 0xcbf29ce484222325
     for b in b''.join(struct.pack('<I', n) for n in numbers):
@@ -63,21 +152,50 @@ def fnv(numbers):
     return h
 
 
-def show(name, numbers):
-    print('%-16s { %d, 0x%016x }' % (name, len(numbers), fnv(numbers)))
+def show(numbers):
+    return '{ %d, UINT64_C(0x%016x) }' % (len(numbers), fnv(numbers))
 
 
-def plain(c):
-    """One that every version of Unicode has in the class of c in 16.0."""
-    if c < '\x80' or c.isspace():
-        return c
-    return {'L': 'E', 'N': '2'}.get(unicodedata2.category(c)[0], '\u20ac')
+def newer():
+    """Characters whose class in regex is not yet that of Unicode 16.0."""
+    every, out = ''.join(map(chr, range(0x110000))), set()
+    for name in ['Ll', 'Lu', 'Lt', 'Lm', 'Lo', 'M', 'N', 'P', 'S']:
+        out ^= set(regex.findall(r'\p{%s}' % name, every))
+        out ^= {c for c in every if unicodedata2.category(c).startswith(name)}
+    return {ord(c) for c in out}
 
 
-def split(text):
+def plain(text):
+    """One of the class that it has in 16.0 for each of the newer."""
+    like = {'Ll': 'e', 'Lu': 'E', 'Lm': '\u02b0', 'Lo': '\u05d0', 'N': '2',
+            'P': '!', 'M': '\u0301', 'S': '\u20ac'}
+    for c in set(text):
+        if ord(c) in NEWER:
+            category = unicodedata2.category(c)
+            text = text.replace(c, like.get(category, like.get(
+                category[0], '\u0378')))
+    return text
+
+
+def isolate(parts, expression):
+    for part in parts:
+        at = 0
+        for m in expression.finditer(part):
+            if m.start() > at:
+                yield part[at:m.start()]
+            if m.end() > m.start():
+                yield m.group()
+            at = m.end()
+        if at < len(part):
+            yield part[at:]
+
+
+def split(rule, text):
     text = text.decode('utf-8', 'surrogateescape')
-    sizes, at = [], 0
-    for word in regex.findall(GPT2, ''.join(map(plain, text))):
+    parts, sizes, at = [plain(text)], [], 0
+    for expression in RULES[rule]:
+        parts = list(isolate(parts, regex.compile(expression)))
+    for word in parts:
         part = text[at:at + len(word)]
         sizes.append(len(part.encode('utf-8', 'surrogateescape')))
         at += len(word)
@@ -97,25 +215,43 @@ def gpt2(path, text):
     return t.encode(text.decode()).ids
 
 
-def llama(path, text):
+def llama(path, text, gemma):
+    """gemma: as in Gemma's files, no blank in front, and runs of newlines and
+    blanks that the user defined."""
     f, m = fields(path), pb.ModelProto()
     for token, score, kind in zip(f['tokenizer.ggml.tokens'],
                                   f['tokenizer.ggml.scores'],
                                   f['tokenizer.ggml.token_type']):
         m.pieces.add(piece=token, score=score, type=kind)
+    for p in m.pieces if gemma else []:
+        if len(p.piece) > 1 and p.piece == '\u2581' * len(p.piece):
+            p.type = 4
+    for i in range(2, 9) if gemma else []:
+        m.pieces.add(piece='\n' * i, score=0, type=4)
     m.trainer_spec.model_type = 2
     m.trainer_spec.byte_fallback = True
     m.trainer_spec.vocab_size = len(m.pieces)
     m.normalizer_spec.name = 'identity'
     m.normalizer_spec.remove_extra_whitespaces = False
+    m.normalizer_spec.add_dummy_prefix = not gemma
     p = sentencepiece.SentencePieceProcessor(
         model_proto=m.SerializeToString())
-    return p.encode(text.decode())
+    return p.encode(text.decode('utf-8', 'replace'))
 
 
-folder, text = sys.argv[1], mixed(20000)
-print('%d bytes' % len(text))
-show('split', split(text))
-show('split, damaged', split(damaged(text)))
-show('gpt-2', gpt2(folder + '/gpt-2.gguf', text))
-show('llama-spm', llama(folder + '/llama-spm.gguf', text))
+folder, NEWER = sys.argv[1], newer()
+print('%d and %d bytes' % (len(mixed()), len(pieces())))
+for rule in RULES:
+    words, at = [], 0
+    for n in split(rule, EXAMPLE.encode()):
+        words.append(EXAMPLE.encode()[at:at + n].decode())
+        at += n
+    print('{ "%s", %s, %s, %s,\n  %s }' % (
+        rule, show(split(rule, mixed())), show(split(rule, damaged(mixed()))),
+        show(split(rule, pieces())), ascii('|'.join(words))))
+valid = pieces().decode('utf-8', 'ignore').encode()
+print('gpt-2', show(gpt2(folder + '/gpt-2.gguf', mixed())))
+for name, text in [('mixed', mixed()), ('pieces', valid)]:
+    for gemma in [False, True]:
+        print('llama-spm', name, gemma,
+              show(llama(folder + '/llama-spm.gguf', text, gemma)))

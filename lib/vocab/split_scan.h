@@ -1,0 +1,90 @@
+/* split_scan.h - what the scanners of the split rules share */
+#ifndef VOCAB_SPLIT_SCAN_H
+#define VOCAB_SPLIT_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vocab/unicode.h"
+
+/* Most text is ASCII, and needs no table but this: the class of each byte, or
+ * SPLIT_LONG for the first of a longer character, or a broken one. */
+enum {
+    SPLIT_LONG = 0x100
+};
+extern const uint16_t split_ascii[256];
+
+/* Class of the character at p < end; *n gets its bytes. */
+static inline unsigned
+split_class(const uint8_t *p, const uint8_t *end, size_t *n)
+{
+    unsigned c = split_ascii[*p];
+
+    *n = 1;
+    if (c == SPLIT_LONG)
+        c = unicode_class(unicode_at(p, (size_t)(end - p), n));
+    return c;
+}
+
+/* The end of the run of characters of a class in `any` that p stands in. */
+static inline const uint8_t *
+split_run(const uint8_t *p, const uint8_t *end, unsigned any)
+{
+    size_t n;
+
+    while (p < end && split_class(p, end, &n) & any)
+        p += n;
+    return p;
+}
+
+/* The same of characters of no class in `none`. */
+static inline const uint8_t *
+split_run_not(const uint8_t *p, const uint8_t *end, unsigned none)
+{
+    size_t n;
+
+    while (p < end && !(split_class(p, end, &n) & none))
+        p += n;
+    return p;
+}
+
+static inline bool
+split_is_newline(uint8_t c)
+{
+    return c == '\n' || c == '\r';
+}
+
+/* \s+ at p, where one stands. *last gets its last character; *lines, if not
+ * NULL, the end of the last newline in it, or NULL. */
+static inline const uint8_t *
+split_spaces(const uint8_t *p, const uint8_t *end, const uint8_t **last,
+             const uint8_t **lines)
+{
+    size_t n;
+
+    if (lines)
+        *lines = NULL;
+    for (*last = p; p < end && split_class(p, end, &n) == UNICODE_SPACE;
+         p += n) {
+        *last = p;
+        if (lines && split_is_newline(*p))
+            *lines = p + 1;
+    }
+    return p;
+}
+
+/* \s*[\r\n]+|\s+(?!\S)|\s+ where a space stands at p. */
+static inline const uint8_t *
+split_lines(const uint8_t *p, const uint8_t *end)
+{
+    const uint8_t *last, *lines, *q = split_spaces(p, end, &last, &lines);
+
+    return lines ? lines : q == end || last == p ? q : last;
+}
+
+/* (?i:'s|'t|'re|'ve|'m|'ll|'d): its bytes, or 0. U+017F is an s, too. */
+size_t
+split_contraction(const uint8_t *p, const uint8_t *end);
+
+#endif
