@@ -192,6 +192,13 @@ static const struct {
                   /* sqrt(1 + ln(512 / 128) / ln(128)) */
                   { "rope.scaling.attn_factor", 'f', 1.1338934190276817, NULL },
                   { "attention.sliding_window", 'u', 0, NULL } } } },
+    { "phi3short", /* of 4,096 positions, of which 2,047 are seen */
+      { .arch = "phi3",
+        .n_ff = 96,
+        .eps = 0.01f,
+        .rope_base = 1e4f,
+        .keys = { { "rope.scaling.original_context_length", 'u', 512, NULL },
+                  { "attention.sliding_window", 'u', 16, NULL } } } },
     { "gptneox",
       { .arch = "gptneox",
         .n_rot = 4,

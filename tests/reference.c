@@ -1,24 +1,16 @@
 /* reference.c - the logits of a model, computed plainly in double precision
  *
  * Shares nothing with the library but the reading of the file and of its
- * types: loops over the formulas of the papers (Radford et al. 2019; Touvron
- * et al. 2023; rotary positions: Su et al. 2021), one token after another. */
-#include "reference.h"
+ * types: loops over the formulas of the papers and models' cards (Radford et
+ * al. 2019; Wang and Komatsuzaki 2021; Touvron et al. 2023; mixtures: Jiang et
+ * al. 2024; soft caps: Gemma 2; sinks: gpt-oss), one token after another. What
+ * a layer has shows in its tensors; what it does beside, in the table of
+ * architectures. */
+#include "reference_parts.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <gguf.h>
-
-struct reference {
-    struct gguf_context *gguf;
-    struct ggml_context *ctx;
-    bool gpt2;
-    int n_embd, n_layer, n_head, n_head_kv, n_ff, n_vocab, d, n_rot;
-    double eps, rope_base, rope_scale;
-};
 
 /* What one evaluation holds: keys and values of every layer and position. */
 struct state {
@@ -27,190 +19,121 @@ struct state {
     int n;                 /* positions */
 };
 
-/* ---- the file ------------------------------------------------------------ */
-
-static int64_t
-find_key(const struct reference *r, const char *name)
-{
-    char key[96];
-
-    snprintf(key, sizeof(key), "%s.%s", r->gpt2 ? "gpt2" : "llama", name);
-    return gguf_find_key(r->gguf, key);
-}
-
-static int
-int_key(const struct reference *r, const char *name, int other)
-{
-    int64_t i = find_key(r, name);
-
-    return i < 0 ? other : (int)gguf_get_val_u32(r->gguf, i);
-}
-
-static double
-float_key(const struct reference *r, const char *name, double other)
-{
-    int64_t i = find_key(r, name);
-
-    return i < 0 ? other : (double)gguf_get_val_f32(r->gguf, i);
-}
-
-/* The tensor's values; NULL: there is none of that name. Free it. */
 static double *
-weights(const struct reference *r, const char *name)
+new_doubles(int n)
 {
-    struct ggml_tensor *t = ggml_get_tensor(r->ctx, name);
-    size_t n = t ? (size_t)ggml_nelements(t) : 0;
-    double *x = t ? malloc(n * sizeof(*x)) : NULL;
-    float *f = t ? malloc(n * sizeof(*f)) : NULL;
-
-    if (t && t->type == GGML_TYPE_F32)
-        memcpy(f, t->data, n * sizeof(*f));
-    else if (t)
-        ggml_get_type_traits(t->type)->to_float(t->data, f, (int64_t)n);
-    for (size_t i = 0; i < n; i++)
-        x[i] = (double)f[i];
-    free(f);
-    return x;
-}
-
-static double *
-layer_weights(const struct reference *r, int layer, const char *name,
-              const char *suffix)
-{
-    char full[GGML_MAX_NAME];
-
-    if (layer < 0)
-        snprintf(full, sizeof(full), "%s.%s", name, suffix);
-    else
-        snprintf(full, sizeof(full), "blk.%d.%s.%s", layer, name, suffix);
-    return weights(r, full);
-}
-
-struct reference *
-reference_open(const char *path)
-{
-    struct reference *r = calloc(1, sizeof(*r));
-    struct gguf_init_params params = { false, &r->ctx };
-    int64_t arch;
-
-    r->gguf = gguf_init_from_file(path, params);
-    if (!r->gguf) {
-        free(r);
-        return NULL;
-    }
-    arch = gguf_find_key(r->gguf, "general.architecture");
-    r->gpt2 = !strcmp(gguf_get_val_str(r->gguf, arch), "gpt2");
-    r->n_embd = int_key(r, "embedding_length", 0);
-    r->n_layer = int_key(r, "block_count", 0);
-    r->n_head = int_key(r, "attention.head_count", 0);
-    r->n_head_kv = int_key(r, "attention.head_count_kv", r->n_head);
-    r->n_ff = int_key(r, "feed_forward_length", 0);
-    r->d = int_key(r, "attention.key_length", r->n_embd / r->n_head);
-    r->n_rot = int_key(r, "rope.dimension_count", r->d);
-    r->n_vocab = (int)ggml_get_tensor(r->ctx, "token_embd.weight")->ne[1];
-    r->rope_base = float_key(r, "rope.freq_base", 10000);
-    r->rope_scale = 1 / float_key(r, "rope.scaling.factor", 1);
-    r->eps = float_key(r,
-                       r->gpt2 ? "attention.layer_norm_epsilon"
-                               : "attention.layer_norm_rms_epsilon",
-                       0);
-    return r;
-}
-
-void
-reference_free(struct reference *r)
-{
-    if (!r)
-        return;
-    gguf_free(r->gguf);
-    ggml_free(r->ctx);
-    free(r);
-}
-
-int
-reference_n_vocab(const struct reference *r)
-{
-    return r->n_vocab;
+    return calloc((size_t)n, sizeof(double));
 }
 
 /* ---- the formulas -------------------------------------------------------- */
 
-/* y = W x + b */
+/* y = W x + b; of a stack of matrices, the one of that number. */
+static void
+linear_of(const struct reference *r, int layer, const char *name, int number,
+          int n_in, int n_out, const double *x, double *y)
+{
+    const struct weight *w = reference_weight(r, layer, name, "weight");
+    const struct weight *b = reference_weight(r, layer, name, "bias");
+    const double *row = w->x + (size_t)number * (size_t)n_out * (size_t)n_in;
+
+    for (int i = 0; i < n_out; i++, row += n_in) {
+        y[i] = b ? b->x[number * n_out + i] : 0;
+        for (int j = 0; j < n_in; j++)
+            y[i] += row[j] * x[j];
+    }
+}
+
 static void
 linear(const struct reference *r, int layer, const char *name, int n_in,
        int n_out, const double *x, double *y)
 {
-    double *w = layer_weights(r, layer, name, "weight");
-    double *b = layer_weights(r, layer, name, "bias");
-
-    for (int i = 0; i < n_out; i++) {
-        y[i] = b ? b[i] : 0;
-        for (int j = 0; j < n_in; j++)
-            y[i] += w[(size_t)i * (size_t)n_in + (size_t)j] * x[j];
-    }
-    free(w);
-    free(b);
+    linear_of(r, layer, name, 0, n_in, n_out, x, y);
 }
 
-/* gpt2: (x - mean) / sqrt(variance + eps); llama: x / sqrt(mean square + eps)
- */
+/* (x - mean) / sqrt(variance + eps), or x / sqrt(mean square + eps) */
 static void
+norm_values(const struct reference *r, const double *x, int n, double *y)
+{
+    double mean = 0, square = 0;
+
+    for (int i = 0; i < n && r->arch->means; i++)
+        mean += x[i] / n;
+    for (int i = 0; i < n; i++)
+        square += (x[i] - mean) * (x[i] - mean) / n;
+    for (int i = 0; i < n; i++)
+        y[i] = (x[i] - mean) / sqrt(square + r->eps);
+}
+
+/* False, and y = x: the layer has no such norm. */
+static bool
 norm(const struct reference *r, int layer, const char *name, const double *x,
      double *y)
 {
-    double *w = layer_weights(r, layer, name, "weight");
-    double *b = layer_weights(r, layer, name, "bias");
-    double mean = 0, square = 0;
+    const struct weight *w = reference_weight(r, layer, name, "weight");
+    const struct weight *b = reference_weight(r, layer, name, "bias");
 
-    for (int i = 0; i < r->n_embd && r->gpt2; i++)
-        mean += x[i] / r->n_embd;
+    if (!w) {
+        memmove(y, x, (size_t)r->n_embd * sizeof(*y));
+        return false;
+    }
+    norm_values(r, x, r->n_embd, y);
     for (int i = 0; i < r->n_embd; i++)
-        square += (x[i] - mean) * (x[i] - mean) / r->n_embd;
-    for (int i = 0; i < r->n_embd; i++)
-        y[i] = (x[i] - mean) / sqrt(square + r->eps) * w[i] + (b ? b[i] : 0);
-    free(w);
-    free(b);
+        y[i] = y[i] * w->x[i] + (b ? b->x[i] : 0);
+    return true;
 }
 
-/* Each pair (x[2i], x[2i + 1]) of a head turns by position * base^(-2i/n). */
+/* Norms queries or keys: each head, or all together. */
 static void
-rotate(const struct reference *r, double *x, int n_head, int position)
+norm_heads(const struct reference *r, int layer, const char *name, double *x,
+           int n_head)
 {
-    double *divisors = weights(r, "rope_freqs.weight");
+    const struct weight *w = reference_weight(r, layer, name, "weight");
 
-    for (int h = 0; h < n_head; h++)
-        for (int i = 0; i < r->n_rot / 2; i++) {
-            double *p = x + h * r->d + 2 * i, a = p[0], b = p[1];
-            double angle = position * r->rope_scale *
-                           pow(r->rope_base, -2.0 * i / r->n_rot) /
-                           (divisors ? divisors[i] : 1);
-
-            p[0] = a * cos(angle) - b * sin(angle);
-            p[1] = a * sin(angle) + b * cos(angle);
-        }
-    free(divisors);
+    for (int i = 0; w && i < n_head * r->d; i += w->n) {
+        norm_values(r, x + i, w->n, x + i);
+        for (int j = 0; j < w->n; j++)
+            x[i + j] *= w->x[j];
+    }
 }
 
-/* y = softmax(q k^T / sqrt(d)) v over positions 0..position, for one head */
+static double
+cap(double x, double limit)
+{
+    return limit > 0 ? limit * tanh(x / limit) : x;
+}
+
+/* ---- attention ----------------------------------------------------------- */
+
+static double
+score(const struct reference *r, const double *q, const double *k)
+{
+    double sum = 0;
+
+    for (int i = 0; i < r->d; i++)
+        sum += q[i] * k[i];
+    return cap(sum * r->attention_scale, r->attention_cap);
+}
+
+/* y = softmax(q k^T scale) v over positions first..last, for one head; a sink
+ * takes part in the softmax and has no value. */
 static void
 attend(const struct reference *r, const double *q, const double *keys,
-       const double *values, int position, double *y)
+       const double *values, int first, int last, double sink, double *y)
 {
     size_t stride = (size_t)(r->n_head_kv * r->d);
-    double *p = malloc(((size_t)position + 1) * sizeof(*p));
-    double max = -INFINITY, sum = 0;
+    double *p = new_doubles(last + 1);
+    double max = sink, sum;
 
-    for (int t = 0; t <= position; t++) {
-        p[t] = 0;
-        for (int i = 0; i < r->d; i++)
-            p[t] += q[i] * keys[(size_t)t * stride + (size_t)i] / sqrt(r->d);
+    for (int t = first; t <= last; t++) {
+        p[t] = score(r, q, keys + (size_t)t * stride);
         max = fmax(max, p[t]);
     }
-    for (int t = 0; t <= position; t++)
+    sum = exp(sink - max);
+    for (int t = first; t <= last; t++)
         sum += p[t] = exp(p[t] - max);
     for (int i = 0; i < r->d; i++) {
         y[i] = 0;
-        for (int t = 0; t <= position; t++)
+        for (int t = first; t <= last; t++)
             y[i] += p[t] / sum * values[(size_t)t * stride + (size_t)i];
     }
     free(p);
@@ -222,115 +145,276 @@ project(const struct reference *r, int layer, int position, const double *x,
 {
     int n_q = r->n_head * r->d, n_kv = r->n_head_kv * r->d;
 
-    if (r->gpt2) {
-        double *qkv = malloc((size_t)(n_q + 2 * n_kv) * sizeof(*qkv));
+    if (reference_weight(r, layer, "attn_qkv", "weight")) {
+        double *qkv = new_doubles(n_q + 2 * n_kv);
 
         linear(r, layer, "attn_qkv", r->n_embd, n_q + 2 * n_kv, x, qkv);
         memcpy(q, qkv, (size_t)n_q * sizeof(*q));
         memcpy(k, qkv + n_q, (size_t)n_kv * sizeof(*k));
         memcpy(v, qkv + n_q + n_kv, (size_t)n_kv * sizeof(*v));
         free(qkv);
-        return;
+    } else {
+        linear(r, layer, "attn_q", r->n_embd, n_q, x, q);
+        linear(r, layer, "attn_k", r->n_embd, n_kv, x, k);
+        linear(r, layer, "attn_v", r->n_embd, n_kv, x, v);
     }
-    linear(r, layer, "attn_q", r->n_embd, n_q, x, q);
-    linear(r, layer, "attn_k", r->n_embd, n_kv, x, k);
-    linear(r, layer, "attn_v", r->n_embd, n_kv, x, v);
-    rotate(r, q, r->n_head, position);
-    rotate(r, k, r->n_head_kv, position);
+    norm_heads(r, layer, "attn_q_norm", q, r->n_head);
+    norm_heads(r, layer, "attn_k_norm", k, r->n_head_kv);
+    reference_rotate(r, layer, q, r->n_head, position);
+    reference_rotate(r, layer, k, r->n_head_kv, position);
 }
 
 static void
 attention(struct state *s, int layer, int position, const double *x, double *y)
 {
     const struct reference *r = s->r;
+    const struct weight *sinks =
+        reference_weight(r, layer, "attn_sinks", "weight");
     int n_q = r->n_head * r->d, n_kv = r->n_head_kv * r->d;
     size_t start = (size_t)layer * (size_t)s->n * (size_t)n_kv;
     double *keys = s->keys + start, *values = s->values + start;
-    double *q = malloc((size_t)n_q * sizeof(*q));
-    double *out = malloc((size_t)n_q * sizeof(*out));
+    double *q = new_doubles(n_q), *out = new_doubles(n_q);
+    int first = 0;
 
+    if (reference_windowed(r, layer) && position >= r->window)
+        first = position - r->window + 1;
     project(r, layer, position, x, q, keys + (size_t)position * (size_t)n_kv,
             values + (size_t)position * (size_t)n_kv);
     for (int h = 0; h < r->n_head; h++) {
-        int kv = h / (r->n_head / r->n_head_kv);
+        int kv = h / (r->n_head / r->n_head_kv) * r->d;
 
-        attend(r, q + h * r->d, keys + kv * r->d, values + kv * r->d, position,
-               out + h * r->d);
+        attend(r, q + h * r->d, keys + kv, values + kv, first, position,
+               sinks ? sinks->x[h] : -INFINITY, out + h * r->d);
     }
     linear(r, layer, "attn_output", n_q, r->n_embd, out, y);
     free(q);
     free(out);
 }
 
+/* ---- feed forward -------------------------------------------------------- */
+
 static double
-gelu(double x)
+sigmoid(double x)
 {
-    return x / 2 * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    return 1 / (1 + exp(-x));
+}
+
+static double
+activate(enum activation a, double x)
+{
+    if (a == GELU_TANH)
+        return x / 2 *
+               (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
+    if (a == GELU_ERF)
+        return x / 2 * (1 + erf(x / sqrt(2)));
+    return x * sigmoid(x);
+}
+
+static double
+gated(enum activation a, double gate, double up)
+{
+    if (a != SILU_CLAMPED)
+        return activate(a, gate) * up;
+    gate = fmin(gate, 7);
+    up = fmin(fmax(up, -7), 7);
+    return gate * sigmoid(1.702 * gate) * (up + 1);
+}
+
+static void
+dense(const struct reference *r, int layer, const double *x, double *y)
+{
+    const struct weight *w = reference_weight(r, layer, "ffn_up", "weight");
+    bool gate = reference_weight(r, layer, "ffn_gate", "weight") != NULL;
+    bool fused = w->n == 2 * r->n_ff * r->n_embd;
+    double *a = new_doubles(2 * r->n_ff), *b = new_doubles(2 * r->n_ff);
+
+    linear(r, layer, "ffn_up", r->n_embd, fused ? 2 * r->n_ff : r->n_ff, x, a);
+    if (gate)
+        linear(r, layer, "ffn_gate", r->n_embd, r->n_ff, x, b);
+    for (int i = 0; i < r->n_ff; i++)
+        if (gate)
+            a[i] = gated(r->arch->activation, b[i], a[i]);
+        else if (fused)
+            a[i] = gated(r->arch->activation, a[i], a[r->n_ff + i]);
+        else
+            a[i] = activate(r->arch->activation, a[i]);
+    linear(r, layer, "ffn_down", r->n_ff, r->n_embd, a, y);
+    free(a);
+    free(b);
+}
+
+/* y += weight * expert(x) */
+static void
+add_expert(const struct reference *r, int layer, int expert, double weight,
+           const double *x, double *y)
+{
+    int n = r->n_ff_expert;
+    double *up = new_doubles(n), *gate = new_doubles(n);
+    double *z = new_doubles(r->n_embd);
+
+    linear_of(r, layer, "ffn_up_exps", expert, r->n_embd, n, x, up);
+    linear_of(r, layer, "ffn_gate_exps", expert, r->n_embd, n, x, gate);
+    for (int i = 0; i < n; i++)
+        up[i] = gated(r->arch->activation, gate[i], up[i]);
+    linear_of(r, layer, "ffn_down_exps", expert, n, r->n_embd, up, z);
+    for (int i = 0; i < r->n_embd; i++)
+        y[i] += weight * z[i];
+    free(up);
+    free(gate);
+    free(z);
+}
+
+/* y += sigmoid(g x) * shared expert(x) */
+static void
+add_shared(const struct reference *r, int layer, const double *x, double *y)
+{
+    int n = r->n_ff_shared;
+    double *up = new_doubles(n), *gate = new_doubles(n);
+    double *z = new_doubles(r->n_embd), share;
+
+    linear(r, layer, "ffn_gate_inp_shexp", r->n_embd, 1, x, &share);
+    linear(r, layer, "ffn_up_shexp", r->n_embd, n, x, up);
+    linear(r, layer, "ffn_gate_shexp", r->n_embd, n, x, gate);
+    for (int i = 0; i < n; i++)
+        up[i] = gated(r->arch->activation, gate[i], up[i]);
+    linear(r, layer, "ffn_down_shexp", n, r->n_embd, up, z);
+    for (int i = 0; i < r->n_embd; i++)
+        y[i] += sigmoid(share) * z[i];
+    free(up);
+    free(gate);
+    free(z);
+}
+
+/* Sets all but the n greatest to 0. */
+static void
+keep_greatest(double *p, int n_all, int n)
+{
+    double *kept = new_doubles(n_all);
+
+    for (int k = 0; k < n; k++) {
+        int best = 0;
+
+        for (int i = 1; i < n_all; i++)
+            if (p[i] > p[best])
+                best = i;
+        kept[best] = p[best];
+        p[best] = -1;
+    }
+    memcpy(p, kept, (size_t)n_all * sizeof(*p));
+    free(kept);
+}
+
+static void
+mixture(const struct reference *r, int layer, const double *x, double *y)
+{
+    int n = r->n_expert;
+    double *p = new_doubles(n), max = -INFINITY, sum = 0;
+
+    linear(r, layer, "ffn_gate_inp", r->n_embd, n, x, p);
+    for (int i = 0; i < n; i++)
+        max = fmax(max, p[i]);
+    for (int i = 0; i < n; i++)
+        sum += p[i] = exp(p[i] - max);
+    keep_greatest(p, n, r->n_expert_used);
+    if (!r->arch->kept_weights) {
+        sum = 0;
+        for (int i = 0; i < n; i++)
+            sum += p[i];
+    }
+    memset(y, 0, (size_t)r->n_embd * sizeof(*y));
+    for (int i = 0; i < n; i++)
+        if (p[i] > 0)
+            add_expert(r, layer, i, p[i] / sum, x, y);
+    if (r->n_ff_shared)
+        add_shared(r, layer, x, y);
+    free(p);
 }
 
 static void
 feed_forward(const struct reference *r, int layer, const double *x, double *y)
 {
-    double *up = malloc((size_t)r->n_ff * sizeof(*up));
-    double *gate = malloc((size_t)r->n_ff * sizeof(*gate));
-
-    linear(r, layer, "ffn_up", r->n_embd, r->n_ff, x, up);
-    if (!r->gpt2)
-        linear(r, layer, "ffn_gate", r->n_embd, r->n_ff, x, gate);
-    for (int i = 0; i < r->n_ff; i++)
-        up[i] = r->gpt2 ? gelu(up[i]) : gate[i] / (1 + exp(-gate[i])) * up[i];
-    linear(r, layer, "ffn_down", r->n_ff, r->n_embd, up, y);
-    free(up);
-    free(gate);
+    r->n_expert ? mixture(r, layer, x, y) : dense(r, layer, x, y);
 }
+
+/* ---- layers -------------------------------------------------------------- */
 
 static void
 embed(const struct reference *r, int32_t id, int position, double *x)
 {
-    double *tokens = weights(r, "token_embd.weight");
-    double *positions = weights(r, "position_embd.weight");
+    const struct weight *tokens =
+        reference_weight(r, -1, "token_embd", "weight");
+    const struct weight *positions =
+        reference_weight(r, -1, "position_embd", "weight");
 
     for (int i = 0; i < r->n_embd; i++) {
-        x[i] = tokens[(size_t)id * (size_t)r->n_embd + (size_t)i];
+        x[i] = tokens->x[id * r->n_embd + i] * r->token_scale;
         if (positions)
-            x[i] += positions[(size_t)position * (size_t)r->n_embd + (size_t)i];
+            x[i] += positions->x[position * r->n_embd + i];
     }
-    free(tokens);
-    free(positions);
+}
+
+static void
+add_to(const struct reference *r, double *x, const double *y)
+{
+    for (int i = 0; i < r->n_embd; i++)
+        x[i] += r->residual_scale * y[i];
+}
+
+/* x += attention(norm(x)); x += feed_forward(norm(x)); in parallel, both of
+ * the x before. */
+static void
+layer(struct state *s, int l, int position, double *x)
+{
+    const struct reference *r = s->r;
+    double *before = new_doubles(r->n_embd);
+    double *y = new_doubles(r->n_embd), *z = new_doubles(r->n_embd);
+
+    memcpy(before, x, (size_t)r->n_embd * sizeof(*x));
+    if (!norm(r, l, "attn_norm_2", before, y))
+        norm(r, l, "attn_norm", before, y);
+    attention(s, l, position, y, z);
+    if (!r->arch->ffn_norm_post)
+        norm(r, l, "post_attention_norm", z, z);
+    add_to(r, x, z);
+
+    if (!r->parallel)
+        memcpy(before, x, (size_t)r->n_embd * sizeof(*x));
+    if (!norm(r, l, r->arch->ffn_norm_post ? "post_attention_norm" : "ffn_norm",
+              before, y) &&
+        r->parallel)
+        norm(r, l, "attn_norm", before, y);
+    feed_forward(r, l, y, z);
+    norm(r, l, "post_ffw_norm", z, z);
+    add_to(r, x, z);
+    free(before);
+    free(y);
+    free(z);
 }
 
 static void
 forward(struct state *s, int32_t id, int position, double *logits)
 {
     const struct reference *r = s->r;
-    size_t size = (size_t)r->n_embd * sizeof(double);
-    double *x = malloc(size), *y = malloc(size), *z = malloc(size);
-    bool tied = ggml_get_tensor(r->ctx, "output.weight") == NULL;
+    double *x = new_doubles(r->n_embd);
+    bool tied = !reference_weight(r, -1, "output", "weight");
 
     embed(r, id, position, x);
-    for (int l = 0; l < r->n_layer; l++) {
-        norm(r, l, "attn_norm", x, y);
-        attention(s, l, position, y, z);
-        for (int i = 0; i < r->n_embd; i++)
-            x[i] += z[i];
-        norm(r, l, "ffn_norm", x, y);
-        feed_forward(r, l, y, z);
-        for (int i = 0; i < r->n_embd; i++)
-            x[i] += z[i];
-    }
-    norm(r, -1, "output_norm", x, y);
-    linear(r, -1, tied ? "token_embd" : "output", r->n_embd, r->n_vocab, y,
+    for (int l = 0; l < r->n_layer; l++)
+        layer(s, l, position, x);
+    norm(r, -1, "output_norm", x, x);
+    linear(r, -1, tied ? "token_embd" : "output", r->n_embd, r->n_vocab, x,
            logits);
+    for (int i = 0; i < r->n_vocab; i++)
+        logits[i] = cap(logits[i] * r->logit_scale, r->final_cap);
     free(x);
-    free(y);
-    free(z);
 }
 
 void
 reference_logits(const struct reference *r, const int32_t *ids, int n,
                  double *out)
 {
-    size_t cells = (size_t)(r->n_layer * n * r->n_head_kv * r->d);
+    size_t cells =
+        (size_t)r->n_layer * (size_t)n * (size_t)(r->n_head_kv * r->d);
     struct state s = {
         .r = r,
         .keys = malloc(cells * sizeof(double)),

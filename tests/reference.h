@@ -6,7 +6,8 @@
 
 struct reference;
 
-/* Reads all weights of a gpt2 or llama file as double; NULL: it cannot. */
+/* Reads all weights of a file as double; NULL: it cannot, or knows no such
+ * architecture. */
 struct reference *
 reference_open(const char *path);
 void
@@ -14,6 +15,11 @@ reference_free(struct reference *r);
 
 int
 reference_n_vocab(const struct reference *r);
+
+/* The context that was asked for, on which some frequencies depend; without
+ * this, the model's own. */
+void
+reference_set_n_ctx(struct reference *r, int n_ctx);
 
 /* out[i * n_vocab + j]: logit of id j after ids[0..i]. */
 void

@@ -98,13 +98,17 @@ rope_find(struct model_loader *l, const struct rope_params *params,
         rope->divisors = new_divisors(l, params->n_rot / 2);
         return;
     }
-    rope->divisors = model_find_vector(l, "rope_freqs", pairs, need);
-    if (params->scaling != ROPE_LONG)
-        return;
-    need = MODEL_REQUIRED;
-    rope->divisors = model_find_vector(l, "rope_factors_short", pairs, need);
+    /* Files of Phi 3 have both and don't name their scaling. */
+    if (params->scaling == ROPE_LONG)
+        need = MODEL_REQUIRED;
     rope->divisors_long =
         model_find_vector(l, "rope_factors_long", pairs, need);
+    if (rope->divisors_long)
+        rope->divisors =
+            model_find_vector(l, "rope_factors_short", pairs, MODEL_REQUIRED);
+    else
+        rope->divisors =
+            model_find_vector(l, "rope_freqs", pairs, MODEL_OPTIONAL);
 }
 
 enum gg_status
