@@ -27,6 +27,9 @@ static const struct model_spec specs[] = {
       .biases = true, .untied = true, .no_vocab = true },
     { "llama", GGML_TYPE_Q8_0, .n_embd = 32, .n_layer = 1, .n_head = 2,
       .n_ff = 32, .n_vocab = 2, .n_ctx = 8, .no_vocab = true },
+    { "llama", .n_embd = 4, .n_layer = 2, .n_head = 1, .n_ff = 4, .n_vocab = 3,
+      .n_ctx = 8, .d_key = 32, .no_vocab = true,
+      .keys = { { "attention.sliding_window", 'u', 2, NULL } } },
     { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 4, .n_vocab = 5,
       .n_ctx = 16, .no_vocab = true },
     { "gpt2", GGML_TYPE_F16, .n_embd = 6, .n_layer = 2, .n_head = 2, .n_ff = 5,
@@ -38,19 +41,28 @@ enum {
     ALIGNMENT = 64,
 };
 
+/* Heads may be no whole blocks of the type. */
 static void
-evaluate(const struct model *m)
+evaluate(const struct model *m, enum ggml_type type)
 {
     static const int32_t ids[] = { 0, 1, 1 };
-    struct gg_session_params params = { .n_ctx = 3, .n_threads = 1 };
+    struct gg_session_params params = { .n_ctx = 3,
+                                        .n_threads = 1,
+                                        .type_kv = type };
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
     struct gg_chunk chunk = { 0, ids, m->hp.n_vocab > 1 ? 3 : 1, logits };
     struct gg_session *s = NULL;
+    struct gg_memory memory;
     struct gg_error err;
 
     check(logits != NULL);
-    if (session_new(m, &params, &s, &err) == GG_OK)
+    if (session_new(m, &params, &s, &err) == GG_OK) {
+        check(session_memory(m, &params, &memory, &err) == GG_OK);
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
+        gg_session_truncate(s, 0, 1);
+        chunk.n = 1;
+        check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
+    }
     gg_session_free(s);
     free(logits);
 }
@@ -68,7 +80,8 @@ load(void *data, size_t size)
 
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
         model_load(&file, cpu, &params, &m, &err) == GG_OK)
-        evaluate(m);
+        for (int i = 0; i < 2; i++)
+            evaluate(m, i ? GGML_TYPE_Q8_0 : GGML_TYPE_F32);
     model_free(m);
     gguf_free(file.gguf);
 }
