@@ -75,6 +75,23 @@ chat_detect(const struct gg_vocab *vocab, const char *path)
     return t;
 }
 
+void
+chat_check(const struct gg_vocab *vocab,
+           const struct gg_chat_template *template)
+{
+    static const struct gg_message messages[] = {
+        { GG_ROLE_USER, NULL, 0 },
+        { GG_ROLE_ASSISTANT, NULL, 0 },
+        { GG_ROLE_USER, NULL, 0 },
+    };
+    struct gg_error err;
+    size_t n;
+
+    cli_check(
+        gg_chat_encode(vocab, template, messages, 3, 0, 0, NULL, 0, &n, &err),
+        &err);
+}
+
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,

@@ -37,6 +37,11 @@ chat_template(const char *name);
 const struct gg_chat_template *
 chat_detect(const struct gg_vocab *vocab, const char *path);
 
+/* Ends the tool where a conversation could not go on after an answer. */
+void
+chat_check(const struct gg_vocab *vocab,
+           const struct gg_chat_template *template);
+
 /* The ids of gg_chat_encode() to *ids, which has room for *cap and grows; *n
  * gets their number. */
 enum gg_status

@@ -143,6 +143,8 @@ start_chat(struct generate *g)
         o->template = chat_detect(g->engine.vocab, g->engine.path);
     if (o->engine.verbose)
         cli_warn("chat template %s", gg_chat_name(o->template));
+    if (o->interactive)
+        chat_check(g->engine.vocab, o->template);
     if (o->system)
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
 }

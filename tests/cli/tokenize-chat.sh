@@ -1,0 +1,100 @@
+# Conversations in JSON become ids, or one clear message.
+test -f "$GG_MODEL" || { echo "no demo model" >&2 && exit 77; }
+echo '{"role":"user","content":""}' | gg-tokenize -q --chat --template alpaca \
+    2>&1 | grep 'without Jansson' >&2 && exit 77
+
+show() {
+    gg-tokenize -q --chat "$@" >ids
+    status=$?
+    gg-tokenize -q -d --no-bos --special <ids
+    echo "[$status]"
+}
+
+echo "-- a conversation, a message a line"
+printf '<|endoftext|>' >end
+cat >chat.jsonl <<'END'
+{"role": "system", "content": "Be kind."}
+
+{"role": "user", "content": "Hi!\n"}
+{"content": "Hello.", "role": "assistant", "name": "what is this"}
+{"role": "user", "content": "<|endoftext|>"}
+END
+show --template zephyr chat.jsonl
+echo "-- the text of a message is no token: what ends turns, and BOS, only"
+tr ' ' '\n' <ids | grep -cx "$(gg-tokenize -q --special --no-bos <end)"
+cp ids want
+echo "-- the same in other forms"
+for form in '-s .' '-s {messages:.}' '-sc .' '-sc {model:1,messages:.}'; do
+    # shellcheck disable=SC2086
+    jq $form chat.jsonl | gg-tokenize -q --chat --template zephyr | cmp - want
+done
+
+echo "-- an answer goes on, or whole messages only"
+head -n 4 chat.jsonl >answer.jsonl
+show --template zephyr answer.jsonl
+show --template zephyr --no-answer answer.jsonl
+show --template zephyr --no-answer --bos chat.jsonl
+
+echo "-- records"
+# What Jansson says is its own.
+quiet() {
+    sed 's/\(not JSON\):.*/\1/'
+}
+{
+    jq -sc . chat.jsonl
+    echo '{"role": "user", "content": "Hi!"}'
+    echo '{"role": "user"'
+    echo
+    echo '{"messages": [{"role": "user", "content": "Ho!"}]}'
+} >lines
+gg-tokenize -q --chat --template alpaca --lines lines 2>err >records
+echo "[$?]"
+quiet <err
+grep -a '!' records | quiet
+grep -av '!' records | gg-tokenize -q -d --special --lines
+{
+    cat chat.jsonl
+    printf '\0'
+    printf '{"role": "user", "content": "a\\u0000b"}\n{"role": "x"}\0'
+} | gg-tokenize -q --chat --template alpaca -0 | cut -c 1-70
+head -n 1 lines | gg-tokenize -q --chat --template zephyr --lines | cut -f 2 |
+    cmp - want
+
+echo "-- what is not a conversation"
+bad() {
+    printf '%b' "$1" | gg-tokenize -q --chat --template alpaca 2>err
+    echo "[$?] $(quiet <err)"
+}
+bad ''
+bad '\n[]\n'
+bad 'Hello'
+bad '{"role":"user","content":"a"} \n\n{"role":"bot","content":"\\u001b[31m"}'
+bad '{"role":"b\\u001b[31m","content":"a"}'
+bad '{"content":"a"}'
+bad '{"role":"user"}'
+bad '{"role":"user","content":["a"]}'
+bad '{"role":"user","content":"a","content":"b"}'
+bad '{"role":"assistant","content":"","tool_calls":[]}'
+bad '{"messages":{}}'
+bad '["a"]'
+bad '{"role":"user",\n"content":"\0377"}'
+bad '{"role":"user","content":"a'
+bad '{"role":"tool","content":"a"}'
+{
+    printf '{"role":"user","content":'
+    yes '[' | head -n 100000 | tr -d '\n'
+} >deep
+bad "$(cat deep)"
+
+echo "-- templates"
+gg-tokenize --template list | grep -x -e chatml -e harmony -e llama3
+gg-tokenize -q --chat --template nonesuch chat.jsonl
+echo "[$?]"
+gg-tokenize -q --chat --template chatml chat.jsonl
+echo "[$?]"
+gg-tokenize -q --chat chat.jsonl 2>&1 | sed 's/^\(gg-tokenize: \).*gguf: /\1/'
+gg-tokenize --chat -d
+gg-tokenize --chat --special
+gg-tokenize --template chatml
+gg-tokenize --no-answer
+echo "[$?]"
