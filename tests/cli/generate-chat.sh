@@ -59,6 +59,9 @@ echo "[$?]"
 printf 'a\nb\nc\nd\n' | gg-generate -i --template tulu -n 20 -c 60 -q >full
 echo "[$?]"
 test -s full || echo "nothing was answered"
+printf 'a\nb\nc\nd\n' |
+    gg-generate -i --template tulu -n 5 -c 60 --shift --ignore-eog >full
+echo "[$?]"
 
 echo "-- misuse"
 run() {
