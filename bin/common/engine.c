@@ -139,6 +139,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
 
     *e = (struct engine){
         .n_batch = params.n_batch,
+        .type_kv = o->type_kv,
         .shift = o->shift,
         .verbose = o->verbose,
     };
@@ -162,7 +163,9 @@ static const char *
 full_remedy(const struct engine *e)
 {
     if (e->cut)
-        return "memory is short; --cache-type q8_0 needs less";
+        return e->type_kv == GGML_TYPE_Q8_0
+                   ? "memory is short"
+                   : "memory is short; --cache-type q8_0 needs less";
     return gg_session_n_ctx(e->session) < gg_model_n_ctx_train(e->model)
                ? "-c raises it"
                : "-c raises it above the model's own";
@@ -190,10 +193,12 @@ engine_describe(const struct engine *e)
     size_t cache, compute;
 
     gg_session_memory(e->session, &cache, &compute);
-    cli_warn("%s: %s, vocabulary %d, context %d%s", e->path,
+    cli_warn("%s: %s, vocabulary %d, context %d", e->path,
              gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
-             (int)gg_session_n_ctx(e->session),
-             e->cut ? ", for want of memory" : "");
+             (int)gg_session_n_ctx(e->session));
+    if (e->cut)
+        cli_warn("memory is short for the model's own context of %d",
+                 (int)gg_model_n_ctx_train(e->model));
     cli_warn("key/value cache %.1f MiB (%d slot%s), compute buffers %.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);

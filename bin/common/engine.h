@@ -72,6 +72,7 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     int32_t n_slots, n_batch;
+    enum ggml_type type_kv;
     bool shift, verbose;
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */

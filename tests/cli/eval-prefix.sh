@@ -59,3 +59,19 @@ echo "a place that was lost"
 gg-eval --batch 1 lost >want
 counts --slots 2 lost
 cmp got want
+
+echo "layers that see a window, which has moved on"
+"$top_builddir/tests/make_model" mistral-f32 model.gguf || exit 99
+sed 2q five >want.in
+gg-eval --top 9 --batch 1 --slots 1 want.in >want
+counts --top 9 want.in
+cmp got want
+{ sed 1q five; seq 1 250 | sed 's/^/1	/'; sed 's/^/1	/' <<END
+$(seq -s ' ' 1 250) $(seq -s ' ' 1 250)
+END
+sed -n 2p five; } >moved
+tail -n 10 want >last
+for b in 1 8; do
+    counts --top 9 -c 1000 --batch-size 64 --batch $b moved
+    tail -n 10 got | cmp - last
+done

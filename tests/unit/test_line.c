@@ -186,6 +186,46 @@ test_watch(void)
     close(out[1]);
 }
 
+/* A reader whose pipe gets the text, with what is said of it then. */
+static bool
+ready_after(struct gg_line_reader *r, int fd, const char *text)
+{
+    ssize_t n = (ssize_t)strlen(text);
+
+    return write(fd, text, (size_t)n) == n && gg_line_ready(r);
+}
+
+static void
+test_ready(void)
+{
+    struct gg_line_reader *r = NULL;
+    struct gg_line line, next;
+    int fd[2];
+    bool good =
+        pipe(fd) == 0 && gg_line_reader_new(fd[0], "in", &r, &err) == GG_OK;
+
+    ok(good && !gg_line_ready(r), "nothing is ready in an empty pipe");
+    ok(!ready_after(r, fd[1], "1 2"), "nor is half a line");
+    ok(ready_after(r, fd[1], " 3\n4"), "a whole one is");
+    ok(gg_line_ready(r), "and stays so until it is read");
+    good = gg_line_read(r, &line, &err) == GG_OK && line.n_ids == 3;
+    ok(good && !gg_line_ready(r), "half of the next is not");
+    ok(ready_after(r, fd[1], "5\nx\n") && line.ids[2] == 3,
+       "looking leaves the last line as it was");
+    good = gg_line_read(r, &next, &err) == GG_OK && next.ids[0] == 45;
+    ok(good && gg_line_ready(r) &&
+           gg_line_read(r, &line, &err) == GG_ERR_FORMAT,
+       "a bad line is ready");
+    ok(!ready_after(r, fd[1], "6"), "a last line is not yet");
+    close(fd[1]);
+    good = gg_line_ready(r) && gg_line_read(r, &line, &err) == GG_OK;
+    ok(good && line.ids[0] == 6, "but when the pipe has ended");
+    ok(gg_line_ready(r) && gg_line_read(r, &line, &err) == GG_EOF,
+       "the end is ready, too");
+    gg_line_reader_free(r);
+    close(fd[0]);
+}
+
 static void
 test_long(void)
 {
@@ -271,6 +311,7 @@ main(void)
     test_at_once();
     test_interrupted();
     test_watch();
+    test_ready();
     test_long();
     test_write();
     return tap_done();
