@@ -30,6 +30,14 @@ cache_type(const char *name)
     cli_misuse("--cache-type: '%s' is not f16, f32 or q8_0", name);
 }
 
+static const char *
+rope_scaling(const char *name)
+{
+    if (strcmp(name, "none") && strcmp(name, "linear") && strcmp(name, "yarn"))
+        cli_misuse("--rope-scaling: '%s' is none of none, linear, yarn", name);
+    return name;
+}
+
 bool
 engine_set_option(struct engine_options *o, int c, const char *help)
 {
@@ -62,6 +70,19 @@ engine_set_option(struct engine_options *o, int c, const char *help)
     case ENGINE_OPT_MLOCK:
         o->lock = true;
         return true;
+    case ENGINE_OPT_ROPE_SCALING:
+        o->rope_scaling = rope_scaling(optarg);
+        return true;
+    case ENGINE_OPT_ROPE_FACTOR:
+        o->rope_factor = cli_float("--rope-factor", optarg, 1e-6, 1e6);
+        return true;
+    case ENGINE_OPT_ROPE_BASE:
+        o->rope_base = cli_float("--rope-base", optarg, 1, 1e12);
+        return true;
+    case ENGINE_OPT_ROPE_CONTEXT:
+        o->rope_n_ctx =
+            (int32_t)cli_int("--rope-context", optarg, 1, MAX_CONTEXT);
+        return true;
     case 'q':
         o->quiet = true;
         return true;
@@ -84,6 +105,10 @@ open_model(struct engine *e, const struct engine_options *o)
         .device = o->device,
         .no_mmap = o->no_mmap,
         .lock = o->lock,
+        .rope_scaling = o->rope_scaling,
+        .rope_factor = (float)o->rope_factor,
+        .rope_base = (float)o->rope_base,
+        .rope_n_ctx = o->rope_n_ctx,
     };
     struct gg_error err;
     enum gg_status st;

@@ -9,6 +9,9 @@ struct engine_options {
     const char *model, *device;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     enum ggml_type type_kv;
+    const char *rope_scaling;
+    double rope_factor, rope_base; /* 0: the model's */
+    int32_t rope_n_ctx;
     bool shift, no_mmap, lock, quiet, verbose;
 };
 
@@ -19,6 +22,10 @@ enum {
     ENGINE_OPT_SHIFT,
     ENGINE_OPT_NO_MMAP,
     ENGINE_OPT_MLOCK,
+    ENGINE_OPT_ROPE_SCALING,
+    ENGINE_OPT_ROPE_FACTOR,
+    ENGINE_OPT_ROPE_BASE,
+    ENGINE_OPT_ROPE_CONTEXT,
 };
 
 /* For getopt_long(). */
@@ -34,6 +41,10 @@ enum {
     { "shift", no_argument, NULL, ENGINE_OPT_SHIFT },                          \
     { "no-mmap", no_argument, NULL, ENGINE_OPT_NO_MMAP },                      \
     { "mlock", no_argument, NULL, ENGINE_OPT_MLOCK },                          \
+    { "rope-scaling", required_argument, NULL, ENGINE_OPT_ROPE_SCALING },      \
+    { "rope-factor", required_argument, NULL, ENGINE_OPT_ROPE_FACTOR },        \
+    { "rope-base", required_argument, NULL, ENGINE_OPT_ROPE_BASE },            \
+    { "rope-context", required_argument, NULL, ENGINE_OPT_ROPE_CONTEXT },      \
     { "quiet", no_argument, NULL, 'q' },                                       \
     { "verbose", no_argument, NULL, 'v' },                                     \
     { "help", no_argument, NULL, 'h' },                                        \
@@ -53,6 +64,10 @@ enum {
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
     "      --no-mmap           read the model instead of mapping it\n"         \
     "      --mlock             keep the model in memory, never swapped out\n"  \
+    "      --rope-scaling KIND of positions: none, linear or yarn\n"            \
+    "      --rope-factor X     stretch the context X times\n"                  \
+    "      --rope-base X       base of the rotary frequencies\n"               \
+    "      --rope-context N    yarn: the context before it was stretched\n"    \
     "  -q, --quiet             say less\n"                                     \
     "  -v, --verbose           say more\n"                                     \
     "  -h, --help              print this help and end\n"                      \
