@@ -205,6 +205,8 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
         ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
                             s->masks[kind], scale, 0, hp->attn_softcap);
 
+    if (g->model->layers[layer].attn_sinks)
+        ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
     ggml_flash_attn_ext_set_prec(r, GGML_PREC_F32);
     return r;
 }

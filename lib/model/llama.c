@@ -30,7 +30,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
-    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
+    if (l->model->hp.n_expert > 0)
+        model_find_mixture(l, layer, MODEL_OPTIONAL);
+    else
+        model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
 static struct ggml_tensor *
@@ -45,7 +48,9 @@ graph(struct graph *g, const struct model *m)
         cur = graph_self_attention(g, i, cur);
         x = graph_add(g, graph_wanted(g, i, x), cur);
         cur = graph_rms_norm(g, x, &layer->ffn_norm);
-        cur = graph_feed_forward(g, layer, cur, GRAPH_SILU);
+        cur = layer->router.weight
+                  ? graph_mixture(g, layer, cur, GRAPH_SOFTMAX_NORMED)
+                  : graph_feed_forward(g, layer, cur, GRAPH_SILU);
         x = graph_add(g, x, cur);
     }
     return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));

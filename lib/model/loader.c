@@ -154,6 +154,20 @@ find_bias(struct model_loader *l, const char *name, int64_t n,
     return find(l, name, "bias", want);
 }
 
+struct model_experts
+model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
+                   int64_t n_out, enum model_need bias)
+{
+    int64_t n = l->model->hp.n_expert;
+    struct want matrices = { { n_in, n_out, n }, false, MODEL_REQUIRED };
+    struct want biases = { { n_out, n, 1 }, true, bias };
+
+    return (struct model_experts){
+        usable(l, find(l, name, "weight", matrices), probe_mul_mat_id),
+        find(l, name, "bias", biases),
+    };
+}
+
 struct model_linear
 model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need bias)
@@ -218,6 +232,20 @@ model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
         layer->ffn_gate = model_find_linear(l, ".ffn_gate", e, n_ff, bias);
     layer->ffn_up = model_find_linear(l, ".ffn_up", e, n_ff, bias);
     layer->ffn_down = model_find_linear(l, ".ffn_down", n_ff, e, bias);
+}
+
+void
+model_find_mixture(struct model_loader *l, struct model_layer *layer,
+                   enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+    int64_t e = hp->n_embd, f = hp->n_ff_expert;
+
+    layer->router =
+        model_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
+    layer->experts_gate = model_find_experts(l, ".ffn_gate_exps", e, f, bias);
+    layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
+    layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
 }
 
 struct model_linear

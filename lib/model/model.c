@@ -14,7 +14,7 @@ static enum gg_status
 choose_arch(const struct gguf_context *gguf, struct model *m,
             struct gg_error *err)
 {
-    char name[64], known[256];
+    char name[64], known[384];
     enum gg_status st = model_key_architecture(gguf, name, sizeof(name), err);
 
     if (st != GG_OK)

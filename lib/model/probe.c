@@ -24,6 +24,19 @@ probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
 }
 
 bool
+probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                 struct ggml_tensor *weights)
+{
+    struct ggml_tensor *x, *ids;
+
+    ggml_reset(scratch);
+    x = ggml_new_tensor_3d(scratch, GGML_TYPE_F32, weights->ne[0], 1, 1);
+    ids = ggml_new_tensor_2d(scratch, GGML_TYPE_I32, 1, 1);
+    return ggml_backend_dev_supports_op(
+        dev, ggml_mul_mat_id(scratch, weights, x, ids));
+}
+
+bool
 probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
                struct ggml_tensor *weight)
 {
