@@ -7,7 +7,8 @@
 static int
 usage(void)
 {
-    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0} FILE\nfamilies:",
+    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0|mxfp4} FILE\n"
+          "families:",
           stderr);
     for (size_t i = 0; models_family(i); i++)
         fprintf(stderr, " %s", models_family(i));

@@ -265,7 +265,7 @@ static const struct {
 } types[] = {
     { "f32", GGML_TYPE_F32 },   { "f16", GGML_TYPE_F16 },
     { "bf16", GGML_TYPE_BF16 }, { "q8_0", GGML_TYPE_Q8_0 },
-    { "q4_0", GGML_TYPE_Q4_0 },
+    { "q4_0", GGML_TYPE_Q4_0 }, { "mxfp4", GGML_TYPE_MXFP4 },
 };
 
 unsigned
