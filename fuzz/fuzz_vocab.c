@@ -1,7 +1,8 @@
 /* fuzz_vocab.c - vocabularies: whatever a file holds, a word at most; what is
  * accepted encodes any text, and gives it back
  *
- * The input is a GGUF file. The text is its last bytes, and all of them. */
+ * The input is a GGUF file. The text is its last bytes, and all of them; as a
+ * message of a conversation it makes no control token. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,6 +104,44 @@ encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
     free(ids);
 }
 
+/* The control tokens of a message that says the text; -1: it cannot be. */
+static long
+controls(const struct gg_vocab *v, const struct gg_chat_template *t,
+         const char *text, size_t len)
+{
+    const struct gg_message message = { GG_ROLE_USER, text, len };
+    size_t cap = 2 * len + 4096, n;
+    int32_t *ids = malloc(cap * sizeof(*ids));
+    long found = -1;
+
+    check(ids != NULL);
+    if (gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_ANSWER, ids, cap, &n,
+                       NULL) == GG_OK) {
+        check(n <= cap);
+        found = 0;
+        for (size_t i = 0; i < n; i++)
+            found += gg_vocab_type(v, ids[i]) == GG_TOKEN_CONTROL;
+    }
+    free(ids);
+    return found;
+}
+
+/* What a message says is never a control token, unless the file says that
+ * everything unknown is one. */
+static void
+converse(const struct gg_vocab *v, const char *text, size_t len)
+{
+    const struct gg_chat_template *t;
+
+    for (size_t i = 0; (t = gg_chat_at(i)); i++) {
+        long n = controls(v, t, text, len), bare = controls(v, t, "", 0);
+
+        check(n < 0 || n == bare ||
+              (v->unk >= 0 && gg_vocab_type(v, v->unk) == GG_TOKEN_CONTROL));
+    }
+    (void)gg_vocab_chat(v);
+}
+
 static void
 ask(const struct gg_vocab *v)
 {
@@ -140,6 +179,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         encode(v, text, size, 0);
         for (unsigned flags = 0; flags < 4; flags++)
             encode(v, text + size - some, some, flags);
+        converse(v, text + size - some, some);
     } else {
         check(!v && err.message[0]);
     }
@@ -149,7 +189,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 static const char *const texts[] = {
-    "hello world, hello  world's end\n\n  <user>\xc3\xa9\xff\xf0\x9f",
+    "hello world, <|im_end|>hello  world's end\n\n  <user>\xc3\xa9\xff\xf0\x9f",
     "ab abab <s>cc" MARK "ccc <|endoftext|> <user> \t bab ba\xe4\xb8\xad"
     "a",
 };
@@ -173,6 +213,10 @@ fuzz_corpus(size_t i, size_t *size)
         gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", 1);
     if (i >= 4)
         make_token(&m, i % 2 ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED, 0);
+    if (i >= 4) {
+        make_token(&m, "<|im_start|>", GG_TOKEN_CONTROL, 0);
+        gguf_set_val_str(m.gguf, "tokenizer.chat_template", "<|im_start|>");
+    }
     if (i >= 6)
         m.types[0] = GG_TOKEN_UNUSED;
     make_lists(&m);

@@ -13,8 +13,25 @@
 struct input {
     char *text;
     size_t start, end, cap;
+    size_t seen; /* bytes from start that hold no newline */
     bool terminal, prompt, ended;
 };
+
+/* On a terminal an interrupt starts the line anew, and the terminal forgets
+ * what it had of it. */
+static void
+heed_signal(struct input *in)
+{
+    if (!cli_signal())
+        return;
+    if (!in->terminal || cli_signal() != SIGINT)
+        cli_raise(cli_signal());
+    cli_forget_signal();
+    in->start = in->end;
+    in->seen = 0;
+    if (in->prompt)
+        fputs("\n> ", stderr);
+}
 
 /* False: the input has ended. */
 static bool
@@ -29,8 +46,7 @@ read_more(struct input *in)
     if (in->cap - in->end < 4096)
         in->text = cli_alloc(in->text, in->cap = 2 * in->cap + 8192, 1);
     do {
-        if (cli_signal())
-            cli_raise(cli_signal());
+        heed_signal(in);
         n = read(STDIN_FILENO, in->text + in->end, in->cap - in->end);
     } while (n < 0 && errno == EINTR);
     if (n < 0)
@@ -44,17 +60,15 @@ read_more(struct input *in)
 static bool
 read_line(struct input *in, const char **line, size_t *len)
 {
-    size_t seen = 0;
     char *end = NULL;
 
-    while (!in->ended) {
-        if (in->end > in->start + seen)
-            end = memchr(in->text + in->start + seen, '\n',
-                         in->end - in->start - seen);
+    for (in->seen = 0; !in->ended; in->ended = !read_more(in)) {
+        if (in->end > in->start + in->seen)
+            end = memchr(in->text + in->start + in->seen, '\n',
+                         in->end - in->start - in->seen);
         if (end)
             break;
-        seen = in->end - in->start;
-        in->ended = !read_more(in);
+        in->seen = in->end - in->start;
     }
     *len = (end ? (size_t)(end - in->text) : in->end) - in->start;
     *line = in->text + in->start;

@@ -318,7 +318,7 @@ begin(struct writer *w)
 {
     const struct gg_vocab *v = w->v;
     bool bos = w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos ||
-               (w->t == gg_vocab_chat(v) && contains(&v->chat, "bos_token"));
+               (contains(&v->chat, "bos_token") && w->t == gg_vocab_chat(v));
     enum gg_status st = GG_OK;
 
     if (bos && !(w->flags & GG_CHAT_NO_BOS))

@@ -31,6 +31,9 @@ printf '\n \nagain\n' >&3
 await 4 $((size + 20))
 printf '\003' >&3
 await 5 0
+printf 'never sent' >&3
+printf '\003' >&3
+await 6 0
 printf '\004' >&3
 exec 3>&-
 wait
