@@ -48,11 +48,29 @@ bpe_symbols(const struct gg_vocab *v, const uint8_t *p, size_t len,
     return len;
 }
 
+/* The token that the merge makes, whose parts end and begin beside the blank
+ * at `first`. Mostly it is the one that the merge before made, or the next. */
+static int32_t
+made_by(const struct gg_vocab *v, const struct gguf_str *s, size_t first,
+        const uint8_t *bytes, size_t n, int32_t last)
+{
+    for (int32_t id = last; !v->twins && id < v->n && id <= last + 1; id++) {
+        const struct gguf_str *t = &v->tokens[id];
+
+        if (v->types[id] & VOCAB_PIECE && t->n == s->n - 1 &&
+            memcmp(t->s, s->s, first) == 0 &&
+            memcmp(t->s + first, s->s + first + 1, t->n - first) == 0)
+            return id;
+    }
+    return vocab_find_piece(v, bytes, n);
+}
+
 /* Merge number `rank` as the file writes it: two tokens and a blank between
- * them. The bytes of both are put together in `buf`. */
+ * them. The bytes of both are put together in `buf`. *last: what the merge
+ * before has made. */
 static bool
 read_merge(struct gg_vocab *v, const struct gguf_str *s, uint32_t rank,
-           uint8_t *buf)
+           uint8_t *buf, int32_t *last)
 {
     const char *blank = s->n > 2 ? memchr(s->s + 1, ' ', s->n - 1) : NULL;
     size_t first = blank ? (size_t)(blank - s->s) : 0, n, m;
@@ -63,10 +81,11 @@ read_merge(struct gg_vocab *v, const struct gguf_str *s, uint32_t rank,
         return false;
     found.left = vocab_find_piece(v, buf, n);
     found.right = vocab_find_piece(v, buf + n, m);
-    found.id = vocab_find_piece(v, buf, n + m);
+    found.id = made_by(v, s, first, buf, n + m, *last);
     found.rank = rank;
     if (found.left < 0 || found.right < 0 || found.id < 0)
         return false;
+    *last = found.id;
     slot = probe(v, found.left, found.right);
     if (slot->left < 0) /* else: said before, with a lower rank */
         *slot = found;
@@ -80,6 +99,7 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     uint8_t buf[2 * VOCAB_MAX_TOKEN_BYTES];
     struct gguf_array merges;
     size_t slots = 16;
+    int32_t last = 0;
     enum gg_status st =
         gguf_get_array(gguf, MERGES, GGUF_TYPE_STRING, &merges, err);
 
@@ -97,7 +117,7 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     for (size_t i = 0; i < merges.n; i++) {
         const struct gguf_str *s = &merges.strings[i];
 
-        if (s->n > sizeof(buf) || !read_merge(v, s, (uint32_t)i, buf))
+        if (s->n > sizeof(buf) || !read_merge(v, s, (uint32_t)i, buf, &last))
             return gguf_bad_value(gguf, MERGES, err,
                                   "merge %zu does not name two tokens that "
                                   "make a third",

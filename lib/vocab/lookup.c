@@ -28,21 +28,24 @@ hash(const struct gg_vocab *v, const uint8_t *p, size_t len)
 
 /* The bytes that token `id` is looked up by. */
 static const uint8_t *
-key_of(const struct gg_vocab *v, int32_t id, size_t *len)
+key_of(const struct gg_vocab *v, int32_t id, int32_t piece, size_t *len)
 {
-    if (v->types[id] & VOCAB_PIECE)
+    if (piece)
         return vocab_bytes(v, id, len);
     *len = v->tokens[id].n;
     return (const uint8_t *)v->tokens[id].s;
 }
 
-/* The slot that holds the key, or the free one where it belongs. `piece`:
- * VOCAB_PIECE or 0; the two never meet. */
+/* The slot that holds the key, or the free one where it belongs. `piece`: 1
+ * or 0; the two never meet. */
 static struct vocab_slot *
-probe(const struct gg_vocab *v, const uint8_t *p, size_t len, unsigned piece)
+probe(const struct gg_vocab *v, const uint8_t *p, size_t len, int32_t piece,
+      uint32_t *tag_out)
 {
-    uint64_t h = hash(v, p, len) + piece;
+    uint64_t h = hash(v, p, len) + (uint64_t)piece;
     uint32_t tag = (uint32_t)(h >> 32);
+
+    *tag_out = tag;
 
     for (size_t i = h & v->slot_mask;; i = (i + 1) & v->slot_mask) {
         struct vocab_slot *slot = &v->slots[i];
@@ -51,9 +54,9 @@ probe(const struct gg_vocab *v, const uint8_t *p, size_t len, unsigned piece)
 
         if (slot->id < 0)
             return slot;
-        if (slot->tag != tag || (v->types[slot->id] & VOCAB_PIECE) != piece)
+        if (slot->tag != tag || (slot->id & 1) != piece)
             continue;
-        key = key_of(v, slot->id, &n);
+        key = key_of(v, slot->id >> 1, piece, &n);
         if (n == len && memcmp(key, p, len) == 0)
             return slot;
     }
@@ -63,32 +66,38 @@ probe(const struct gg_vocab *v, const uint8_t *p, size_t len, unsigned piece)
 static void
 add(struct gg_vocab *v, int32_t id)
 {
+    int32_t piece = (v->types[id] & VOCAB_PIECE) != 0;
     size_t len;
-    const uint8_t *p = key_of(v, id, &len);
-    unsigned piece = v->types[id] & VOCAB_PIECE;
+    const uint8_t *p = key_of(v, id, piece, &len);
     struct vocab_slot *slot;
+    uint32_t tag;
 
     if (len == 0)
         return;
-    slot = probe(v, p, len, piece);
-    if (slot->id < 0) {
-        slot->tag = (uint32_t)((hash(v, p, len) + piece) >> 32);
-        slot->id = id;
-    }
+    slot = probe(v, p, len, piece, &tag);
+    if (slot->id < 0)
+        *slot = (struct vocab_slot){ tag, id * 2 + piece };
+    else if (piece)
+        v->twins = true;
 }
 
 int32_t
 vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
+    uint32_t tag;
+
     if (len == 0 || len > v->max_bytes)
         return -1;
-    return probe(v, p, len, VOCAB_PIECE)->id;
+    return probe(v, p, len, 1, &tag)->id >> 1;
 }
 
 int32_t
 vocab_find_other(const struct gg_vocab *v, const char *text, size_t len)
 {
-    return len == 0 ? -1 : probe(v, (const uint8_t *)text, len, 0)->id;
+    uint32_t tag;
+
+    return len == 0 ? -1
+                    : probe(v, (const uint8_t *)text, len, 0, &tag)->id >> 1;
 }
 
 /* A byte's own token: the piece of one byte in byte-level BPE, else <0xHH>. */

@@ -123,6 +123,10 @@ split_deepseek_coder(const uint8_t *p, size_t len)
         q += m;
     }
     for (; q < end; q += m) {
+        if (group == L && !(c & CJK))
+            q = split_ascii_run(q, end, L);
+        if (q == end)
+            break;
         next = coder_class(q, end, &m);
         if ((c ^ next) & CJK)
             break;
@@ -200,9 +204,13 @@ llm_letters(const uint8_t *p, const uint8_t *end, unsigned c)
 {
     size_t n;
 
-    while (p < end && llm_class(p, end, &n) == c)
+    for (;;) {
+        if (c == (WESTERN | P))
+            p = split_ascii_run(p, end, L);
+        if (p == end || llm_class(p, end, &n) != c)
+            return p;
         p += n;
-    return p;
+    }
 }
 
 /* What is no letter: the run at q of punctuation, or of neither. `blank`: the
@@ -295,9 +303,13 @@ v3_run(const uint8_t *p, const uint8_t *end, unsigned any, unsigned first)
 {
     size_t n;
 
-    while (p < end && v3_class(p, end, &n, first) & any)
+    for (;;) {
+        if (!first)
+            p = split_ascii_run(p, end, any);
+        if (p == end || !(v3_class(p, end, &n, first) & any))
+            return p;
         p += n;
-    return p;
+    }
 }
 
 static const uint8_t *

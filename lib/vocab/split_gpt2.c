@@ -134,7 +134,9 @@ scan_punctuation(const uint8_t *p, size_t len, bool is_default)
             q = last;
         return (size_t)(q - p);
     }
-    group = c & L ? L : c & P;
+    if (c & L)
+        return (size_t)(split_run(q + n, end, L) - p);
+    group = c & P;
     for (q += n; q < end; q += n) {
         c = class_at(q, end, &n, but);
         if (group ? !(c & group) : c & (L | N | S | P))

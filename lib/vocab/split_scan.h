@@ -27,15 +27,27 @@ split_class(const uint8_t *p, const uint8_t *end, size_t *n)
     return c;
 }
 
-/* The end of the run of characters of a class in `any` that p stands in. */
+/* The end of the run of ASCII characters of a class in `any` at p. */
+static inline const uint8_t *
+split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
+{
+    while (p < end && split_ascii[*p] & any)
+        p++;
+    return p;
+}
+
+/* The end of the run of characters of a class in `any` at p. */
 static inline const uint8_t *
 split_run(const uint8_t *p, const uint8_t *end, unsigned any)
 {
     size_t n;
 
-    while (p < end && split_class(p, end, &n) & any)
+    for (;;) {
+        p = split_ascii_run(p, end, any);
+        if (p == end || !(split_class(p, end, &n) & any))
+            return p;
         p += n;
-    return p;
+    }
 }
 
 /* The same of characters of no class in `none`. */

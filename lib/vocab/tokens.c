@@ -26,21 +26,27 @@ static bool
 bpe_bytes(const char *text, size_t len, uint8_t *out, size_t *n)
 {
     const uint8_t *p = (const uint8_t *)text, *end = p + len;
+    uint8_t *to = out;
 
-    for (*n = 0; p < end; p++) {
-        uint32_t cp = *p;
+    while (p < end) {
+        uint32_t cp = *p++;
         int byte;
 
+        if (cp - 33 < 94) { /* most of them */
+            *to++ = (uint8_t)cp;
+            continue;
+        }
         if (cp >= 0x80) { /* all of them have two bytes */
-            if (cp < 0xc2 || cp > 0xdf || end - p < 2 || (p[1] & 0xc0) != 0x80)
+            if (cp < 0xc2 || cp > 0xdf || p == end || (*p & 0xc0) != 0x80)
                 return false;
-            cp = (cp & 0x1f) << 6 | (*++p & 0x3f);
+            cp = (cp & 0x1f) << 6 | (*p++ & 0x3f);
         }
         byte = byte_of(cp);
         if (byte < 0)
             return false;
-        out[(*n)++] = (uint8_t)byte;
+        *to++ = (uint8_t)byte;
     }
+    *n = (size_t)(to - out);
     return true;
 }
 

@@ -38,7 +38,7 @@ struct vocab_merge {
 /* A slot of the table from bytes to ids. */
 struct vocab_slot {
     uint32_t tag; /* other bits of the hash */
-    int32_t id;   /* -1: free */
+    int32_t id;   /* twice the id, and 1 if it is a piece; -1: free */
 };
 
 /* What is known about merging the bytes of a token: found out at need. */
@@ -63,6 +63,7 @@ struct gg_vocab {
      * they stand for, other tokens as the file writes them. */
     struct vocab_slot *slots;
     size_t slot_mask;
+    bool twins;             /* pieces that stand for the same bytes */
     uint64_t seed;          /* of the hashes: no file can know it */
     int32_t byte_ids[256];  /* what a single byte becomes; -1: nothing */
     _Atomic uint8_t *whole; /* enum vocab_whole */
