@@ -161,6 +161,7 @@ ask(const struct gg_vocab *v)
         check(found <= id && (found >= 0 || len == 0));
     }
     (void)gg_vocab_fingerprint(v);
+    check(!gg_vocab_note(v) || gg_vocab_note(v)[0]);
 }
 
 int
@@ -194,18 +195,31 @@ static const char *const texts[] = {
     "a",
 };
 
-/* The kinds in turn, then with what a mutation would hardly find. */
+/* A rule each; the last is not known. */
+static const char *const rules[] = {
+    "llama-bpe",    "qwen35",         "gpt-4o",      "falcon",  "starcoder",
+    "deepseek-llm", "deepseek-coder", "deepseek-v3", "klingon",
+};
+
+enum {
+    N_KINDS = 8,
+    N_RULES = sizeof(rules) / sizeof(rules[0])
+};
+
+/* The kinds in turn, then with what a mutation would hardly find, and then the
+ * split rules. */
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
     const char *text = texts[i % 2];
+    const char *rule = i < N_KINDS ? NULL : rules[(i - N_KINDS) % N_RULES];
     struct make m;
     uint8_t *data;
     size_t meta;
 
-    if (i >= 8)
+    if (i >= N_KINDS + N_RULES)
         return NULL;
-    if (i % 2 == 0)
+    if (rule || i % 2 == 0)
         make_bpe(&m);
     else
         make_spm(&m);
@@ -217,6 +231,8 @@ fuzz_corpus(size_t i, size_t *size)
         make_token(&m, "<|im_start|>", GG_TOKEN_CONTROL, 0);
         gguf_set_val_str(m.gguf, "tokenizer.chat_template", "<|im_start|>");
     }
+    if (rule)
+        gguf_set_val_str(m.gguf, "tokenizer.ggml.pre", rule);
     if (i >= 6)
         m.types[0] = GG_TOKEN_UNUSED;
     make_lists(&m);

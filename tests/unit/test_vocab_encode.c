@@ -284,6 +284,117 @@ test_spm(void)
     make_free(&m);
 }
 
+/* What the name of the split rule says beside the rule. */
+static void
+test_names(void)
+{
+    struct make m;
+    struct gg_vocab *v = NULL;
+    int32_t end, odd;
+
+    make_bpe(&m);
+    end = (int32_t)m.n - 4;
+    odd = make_token(&m, "cab", GG_TOKEN_NORMAL, 0); /* merges make c ab */
+    make_lists(&m);
+    gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", (uint32_t)end);
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK && !gg_vocab_add_bos(v) &&
+           !encodes(v, "cab", 0, IDS(odd)) && gg_vocab_find(v, "cab", 3) == odd,
+       "gpt-2: merges only, and no BOS");
+    gg_vocab_free(v);
+    gguf_set_val_str(m.gguf, "tokenizer.ggml.pre", "llama-bpe");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK && gg_vocab_add_bos(v) &&
+           encodes(v, "cab", GG_ENCODE_BOS, IDS(end, odd)) &&
+           !encodes(v, "cabb", 0, IDS(odd, 'b')),
+       "llama-bpe: a word that is a token is taken whole; BOS in front");
+    gg_vocab_free(v);
+    gguf_set_val_bool(m.gguf, "tokenizer.ggml.add_bos_token", false);
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK && !gg_vocab_add_bos(v),
+       "but for what the metadata says");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+static bool
+ends(const struct make *m, size_t n, const int32_t *want)
+{
+    struct gg_vocab *v = NULL;
+    const int32_t *ids;
+    size_t got;
+    bool good = vocab_load(m->gguf, &v, NULL) == GG_OK;
+
+    if (good) {
+        ids = gg_vocab_eog_ids(v, &got);
+        good = got == n && memcmp(ids, want, n * sizeof(*ids)) == 0;
+    }
+    gg_vocab_free(v);
+    return good;
+}
+
+/* What ends a generation. */
+static void
+test_endings(void)
+{
+    struct make m;
+    struct gg_vocab *v = NULL;
+    int32_t text, im, end, turn, ret, call;
+
+    make_bpe(&m);
+    text = (int32_t)m.n - 4;
+    im = text + 1;
+    end = make_token(&m, "<|end|>", GG_TOKEN_CONTROL, 0);
+    turn = make_token(&m, "<end_of_turn>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(&m, "<|eot_id|>", GG_TOKEN_NORMAL, 0);
+    make_lists(&m);
+    ok(ends(&m, IDS(text, im, end, turn)),
+       "by their names, but no ordinary token");
+    gguf_set_val_u32(m.gguf, "tokenizer.ggml.eot_token_id", 'x');
+    ok(ends(&m, IDS('x', text, im, end, turn)), "and by the metadata");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK &&
+           !encodes(v, "<end_of_turn>", 0, IDS(turn)) &&
+           encodes(v, "<end_of_turn>", GG_ENCODE_SPECIAL, IDS(turn)),
+       "no text can say that it ends");
+    gg_vocab_free(v);
+    gguf_set_val_u32(m.gguf, "tokenizer.ggml.eot_token_id", (uint32_t)end);
+    ret = make_token(&m, "<|return|>", GG_TOKEN_CONTROL, 0);
+    make_lists(&m);
+    ok(ends(&m, IDS(text, im, end, turn, ret)), "<|end|> does");
+    call = make_token(&m, "<|call|>", GG_TOKEN_CONTROL, 0);
+    make_lists(&m);
+    ok(ends(&m, IDS(text, im, turn, ret, call)),
+       "where messages follow each other, <|end|> does not");
+    make_free(&m);
+}
+
+static void
+test_strips(void)
+{
+    struct make m;
+    struct gg_vocab *v = NULL;
+    int32_t end, mark_a;
+
+    make_spm(&m);
+    end = make_token(&m, "<|end|>", GG_TOKEN_CONTROL, 0);
+    make_lists(&m);
+    gguf_set_val_str(m.gguf, "general.architecture", "phi3");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK, "a vocabulary of Phi-3's kind");
+    mark_a = gg_vocab_find(v, MARK "a", 4);
+    ok(encodes(v, "<|end|>\n \xc2\xa0\ta<|end|>\n", GG_ENCODE_SPECIAL,
+               IDS(end, mark_a, end)),
+       "its control tokens take the white space behind them");
+    ok(encodes(v, "<s>\na", GG_ENCODE_SPECIAL,
+               IDS(1, gg_vocab_find(v, MARK, 3), 3 + '\n',
+                   gg_vocab_find(v, "a", 1))),
+       "but <s> does not");
+    ok(gg_vocab_type(v, end) == GG_TOKEN_CONTROL, "they are control tokens");
+    gg_vocab_free(v);
+    gguf_set_val_str(m.gguf, "general.architecture", "llama");
+    ok(vocab_load(m.gguf, &v, NULL) == GG_OK &&
+           !encodes(v, "<|end|>\na", GG_ENCODE_SPECIAL, IDS(end, mark_a)),
+       "those of others do not");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 static void
 test_fingerprint(void)
 {
@@ -348,6 +459,9 @@ main(void)
     against_reference("SentencePiece: blanks", make_spm, "a  b");
     test_bpe();
     test_spm();
+    test_names();
+    test_endings();
+    test_strips();
     test_fingerprint();
     test_no_memory(make_bpe, "BPE: memory runs out");
     test_no_memory(make_spm, "SentencePiece: memory runs out");
