@@ -36,6 +36,17 @@ struct cpu_mul_mat {
     size_t (*scratch_size)(int64_t k); /* NULL: none */
 };
 
+/* Rows of floats times a matrix of floats: c[i][j] = sum over k of
+ * a[i][k] * b[k][j], in the order of k, from 0 or what c has. n is a multiple
+ * of 16; strides count floats. */
+struct cpu_panel {
+    int64_t m, n, k;
+    const float *a, *b;
+    float *c;
+    size_t a_stride, b_stride, c_stride;
+    bool add; /* to what c has */
+};
+
 typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);
 typedef void (*cpu_zip_fn)(int64_t n, float *y, const float *a, const float *b);
 
@@ -55,14 +66,24 @@ struct cpu_kernels {
     /* y = exp(x - max); returns their sum. exp(-infinity) is 0. */
     float (*exp_sum)(int64_t n, float *y, const float *x, float max);
 
-    cpu_map_fn exp, silu, gelu, gelu_quick, sigmoid;
+    cpu_map_fn exp, silu, gelu, gelu_quick, sigmoid, tanh;
     cpu_zip_fn swiglu, geglu; /* silu(a) * b, gelu(a) * b */
+    /* ggml_swiglu_oai() */
+    void (*swiglu_oai)(int64_t n, float *y, const float *a, const float *b,
+                       float alpha, float limit);
 
     /* y += sum over j < n_rows of p[j] * row j of v, rows in that order; by
      * type of v: F32, F16, BF16, others NULL. */
     void (*weigh_rows[GGML_TYPE_COUNT])(int64_t n, float *y, const char *v,
                                         size_t stride, const float *p,
                                         int64_t n_rows);
+    void (*multiply_panel)(const struct cpu_panel *p);
+    /* y[i][r] = x[r][i]: n_rows, a multiple of 16, of n, a multiple of 4;
+     * strides count floats. */
+    void (*transpose)(int64_t n_rows, int64_t n, const float *x,
+                      size_t x_stride, float *y, size_t y_stride);
+    /* s += slope * m, m F16; what m hides by -infinity becomes that. */
+    void (*mask_scores)(int64_t n, float *s, const uint16_t *m, float slope);
     /* The two halves of a rotation by angles: c and s hold n values. */
     void (*rotate)(int64_t n, float *y0, float *y1, const float *x0,
                    const float *x1, const float *c, const float *s);

@@ -144,6 +144,25 @@ geglu(int64_t n, float *y, const float *a, const float *b)
         y[i] = gelu_one(a[i]) * b[i];
 }
 
+static void
+tanh_row(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = tanhf(x[i]);
+}
+
+static void
+swiglu_oai(int64_t n, float *y, const float *a, const float *b, float alpha,
+           float limit)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float x = a[i] > limit ? limit : a[i];
+        float g = b[i] > limit ? limit : b[i] < -limit ? -limit : b[i];
+
+        y[i] = x / (1 + expf(-alpha * x)) * (g + 1);
+    }
+}
+
 /* A row without weight is not looked at: it may hold anything. */
 static void
 weigh_f32(int64_t n, float *y, const char *v, size_t stride, const float *p,
@@ -212,6 +231,7 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->name = "c";
     fill_conversions(k);
     cpu_fill_products(k);
+    cpu_fill_panels(k);
     k->add = add;
     k->sub = sub;
     k->mul = mul;
@@ -228,6 +248,8 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->sigmoid = sigmoid;
     k->swiglu = swiglu;
     k->geglu = geglu;
+    k->tanh = tanh_row;
+    k->swiglu_oai = swiglu_oai;
     k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
     k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
     k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;

@@ -6,38 +6,62 @@
  * sum. Blocks are fixed pieces of the keys, taken in order, and each query
  * is on its own, so that an answer depends on nothing but its query, its keys
  * and which of them are masked: not on other queries, threads, or how many
- * masked keys follow. */
+ * masked keys follow.
+ *
+ * A piece is the heads that share keys and values, for some tokens: its rows
+ * are the queries, a token's heads side by side. A block of keys is made
+ * floats, key beside key, once for all rows. */
 #include <math.h>
 #include <string.h>
 
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
-#define KEYS    64 /* in a block */
-#define QUERIES 16 /* that share a block's conversion */
+#define KEYS 64  /* in a block */
+#define ROWS 192 /* of a piece, or the heads of a group if they are more */
+/* Pieces for each thread, if they keep so many tokens. */
+#define PIECES     4
+#define FEW_TOKENS 8
+/* Values for so few rows are weighed where they lie, without converting. */
+#define FEW_ROWS 4
+
+/* What a row sees of a block. */
+enum sight {
+    HIDDEN, /* nothing */
+    PART,
+    ALL /* and the mask adds nothing */
+};
 
 /* The scratch of one thread. */
 struct room {
-    char *columns;             /* QUERIES queries in the form of the product */
-    float *scores;             /* QUERIES x KEYS */
-    float *sums;               /* QUERIES x v->ne[0] */
-    float *max, *total;        /* QUERIES each */
-    char *k_floats, *v_floats; /* KEYS rows each, where converted */
-    float *row;                /* a query as floats */
-    char *scratch;             /* of the product */
+    float *queries;            /* rows x d, scaled */
+    float *scores;             /* rows x KEYS */
+    float *sums;               /* rows x e */
+    float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
+    unsigned char *sight;
+    float *floats; /* KEYS x d or e */
+    float *keys;   /* d x KEYS */
 };
 
 struct attention {
     const struct ggml_tensor *q, *k, *v, *mask, *sinks;
     struct ggml_tensor *dst;
-    const struct cpu_mul_mat *product;
-    bool convert_k, convert_v;
     float scale, max_bias, softcap;
-    size_t column;
+    int64_t group;  /* heads that share keys and values */
+    int64_t tokens; /* of a piece */
+    int64_t blocks; /* of so many tokens */
+    size_t d, e;    /* floats of a row of q and k, of v, with padding */
 };
 
+static size_t
+padded(int64_t n)
+{
+    return cpu_pad((size_t)n * sizeof(float)) / sizeof(float);
+}
+
+/* How a computation by n threads is cut; one has the largest pieces. */
 static struct attention
-read_params(const struct ggml_tensor *dst, const struct cpu_kernels *kernels)
+read_params(const struct ggml_tensor *dst, int n_threads)
 {
     struct attention a = { .q = dst->src[0],
                            .k = dst->src[1],
@@ -47,48 +71,41 @@ read_params(const struct ggml_tensor *dst, const struct cpu_kernels *kernels)
                            .scale = tensor_get_f32(dst, 0),
                            .max_bias = tensor_get_f32(dst, 1),
                            .softcap = tensor_get_f32(dst, 2) };
+    int64_t groups;
 
-    a.product = &kernels->mul_mat[a.k->type];
-    a.convert_k = !a.product->multiply || a.product->prepare;
-    if (a.convert_k)
-        a.product = &kernels->mul_mat[GGML_TYPE_F32];
-    a.convert_v = !kernels->weigh_rows[a.v->type];
-    a.column = cpu_pad((size_t)a.q->ne[0] * sizeof(float));
     if (a.softcap != 0)
         a.scale /= a.softcap;
+    a.group = a.k->ne[2] == a.v->ne[2] ? a.q->ne[2] / a.k->ne[2] : 1;
+    a.tokens = a.group < ROWS ? ROWS / a.group : 1;
+    a.tokens = a.tokens < a.q->ne[1] ? a.tokens : a.q->ne[1];
+    groups = a.q->ne[2] / a.group * a.q->ne[3];
+    while (a.tokens > FEW_TOKENS && n_threads > 1 &&
+           a.q->ne[1] / a.tokens * groups < PIECES * n_threads)
+        a.tokens /= 2;
+    a.blocks = (a.q->ne[1] + a.tokens - 1) / a.tokens;
+    a.d = padded(a.q->ne[0]);
+    a.e = padded(a.v->ne[0]);
     return a;
-}
-
-static size_t
-k_row(const struct attention *a)
-{
-    return cpu_pad((size_t)a->k->ne[0] * sizeof(float));
-}
-
-static size_t
-v_row(const struct attention *a)
-{
-    return cpu_pad((size_t)a->v->ne[0] * sizeof(float));
 }
 
 /* Cuts the scratch into its parts (or, from NULL, finds its size). */
 static size_t
 lay_out(const struct attention *a, char *base, struct room *room)
 {
-    size_t at = 0;
-#define PART(p, bytes)                                                         \
-    (room->p = base ? (void *)(base + at) : NULL, at += cpu_pad(bytes))
-    PART(columns, QUERIES * a->column);
-    PART(scores, QUERIES * KEYS * sizeof(float));
-    PART(sums, QUERIES * v_row(a));
-    PART(max, QUERIES * sizeof(float));
-    PART(total, QUERIES * sizeof(float));
-    PART(k_floats, a->convert_k ? KEYS * k_row(a) : 0);
-    PART(v_floats, a->convert_v ? KEYS * v_row(a) : 0);
-    PART(row, a->column);
-    PART(scratch,
-         a->product->scratch_size ? a->product->scratch_size(a->k->ne[0]) : 0);
-#undef PART
+    size_t at = 0, rows = (size_t)(a->group * a->tokens);
+#define PART_OF(p, n)                                                          \
+    (room->p = base ? (void *)(base + at) : NULL,                              \
+     at += cpu_pad((n) * sizeof(*room->p)))
+    PART_OF(queries, rows * a->d);
+    PART_OF(scores, rows * KEYS);
+    PART_OF(sums, rows * a->e);
+    PART_OF(max, rows);
+    PART_OF(total, rows);
+    PART_OF(rise, rows);
+    PART_OF(sight, rows);
+    PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
+    PART_OF(keys, a->d * KEYS);
+#undef PART_OF
     return at;
 }
 
@@ -96,163 +113,221 @@ static size_t
 work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
-    struct attention a = read_params(dst, k);
+    struct attention a = read_params(dst, 1);
     struct room room;
 
+    (void)k;
     return lay_out(&a, NULL, &room) * (size_t)n_threads;
 }
 
-/* Queries [first, first + n) of one head. */
+/* The queries of a piece. */
 struct queries {
-    int64_t head, batch, first, n;
-    float slope;
+    int64_t head, n_heads, first, n_tokens, batch;
+    int64_t rows;
 };
+
+/* Where row i of the queries is in q, and so in the mask. */
+static struct cpu_row
+row_of(const struct queries *qs, int64_t i)
+{
+    return (struct cpu_row){ qs->first + i / qs->n_heads,
+                             qs->head + i % qs->n_heads, qs->batch };
+}
 
 static const uint16_t *
 mask_row(const struct attention *a, const struct queries *qs, int64_t i)
 {
-    const struct ggml_tensor *m = a->mask;
-    struct cpu_row r = { (qs->first + i) % m->ne[1], qs->head % m->ne[2],
-                         qs->batch % m->ne[3] };
+    struct cpu_row r = cpu_row_wrap(a->mask, row_of(qs, i));
 
-    return (const uint16_t *)(const void *)cpu_row_data(m, r);
+    return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
 }
 
-#define HALF_MINUS_INF 0xfc00
-
-static bool
-is_masked(const uint16_t *m, int64_t n)
+/* Four values at a time: -infinity in each, or a bit that is set in any. */
+static enum sight
+look_at(const uint16_t *m, int64_t n)
 {
-    for (int64_t j = 0; j < n; j++)
-        if (m[j] != HALF_MINUS_INF)
-            return false;
-    return true;
+    const uint64_t minus_infinity = 0xfc00fc00fc00fc00;
+    uint64_t four, any = 0, other = 0;
+    int64_t j = 0;
+
+    for (; j + 4 <= n; j += 4) {
+        memcpy(&four, m + j, sizeof(four));
+        any |= four;
+        other |= four ^ minus_infinity;
+    }
+    for (; j < n; j++) {
+        any |= m[j];
+        other |= (uint64_t)(m[j] ^ 0xfc00);
+    }
+    return !other ? HIDDEN : any ? PART : ALL;
 }
 
-/* True if no query of these sees any of the keys. */
+/* What each row sees; false if none sees any of the keys. A mask that is the
+ * same for all heads is looked at once a token. */
 static bool
-skip_block(const struct attention *a, const struct queries *qs, int64_t key,
-           int64_t n)
+look(const struct attention *a, const struct queries *qs, int64_t key,
+     int64_t n, struct room *room)
 {
-    if (!a->mask)
-        return false;
-    for (int64_t i = 0; i < qs->n; i++)
-        if (!is_masked(mask_row(a, qs, i) + key, n))
-            return false;
-    return true;
+    bool seen = false;
+
+    for (int64_t i = 0; i < qs->rows; i++) {
+        if (!a->mask)
+            room->sight[i] = ALL;
+        else if (a->mask->ne[2] == 1 && i % qs->n_heads > 0)
+            room->sight[i] = room->sight[i - 1];
+        else
+            room->sight[i] =
+                (unsigned char)look_at(mask_row(a, qs, i) + key, n);
+        seen = seen || room->sight[i] != HIDDEN;
+    }
+    return seen;
 }
 
 static void
 load_queries(const struct cpu_task *t, const struct attention *a,
              const struct queries *qs, struct room *room)
 {
-    for (int64_t i = 0; i < qs->n; i++) {
-        struct cpu_row r = { qs->first + i, qs->head, qs->batch };
-        char *column = room->columns + (size_t)i * a->column;
-        const float *row = cpu_load_row(t, a->q, r, room->row);
+    for (int64_t i = 0; i < qs->rows; i++) {
+        struct cpu_row r = row_of(qs, i);
+        float *y = room->queries + (size_t)i * a->d;
+        const float *row = cpu_load_row(t, a->q, r, y);
 
-        memcpy(column, row, (size_t)a->q->ne[0] * sizeof(*row));
-        memset((char *)room->sums + (size_t)i * v_row(a), 0, v_row(a));
+        t->k->scale(a->q->ne[0], y, row, a->scale, 0);
+        memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
         room->max[i] = -INFINITY;
         room->total[i] = 0;
+        room->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
     }
 }
 
-/* Rows [key, key + n) of k or v: where they lie, or as floats. */
-static const char *
-block_rows(const struct cpu_task *t, const struct ggml_tensor *x,
-           struct cpu_row r, int64_t n, bool convert, char *floats,
-           size_t *stride)
+/* Rows [key, key + n) of k or v as floats, with zeros behind their ends. */
+static void
+load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
+          const char *rows, int64_t n, float *y, size_t stride)
 {
-    const char *p = cpu_row_data(x, r);
+    size_t used = (size_t)x->ne[0];
 
-    if (!convert) {
-        *stride = x->nb[1];
-        return p;
+    for (int64_t i = 0; i < n; i++, y += stride) {
+        t->k->to_float[x->type](rows + (size_t)i * x->nb[1], y, x->ne[0]);
+        memset(y + used, 0, (stride - used) * sizeof(*y));
     }
-    *stride = cpu_pad((size_t)x->ne[0] * sizeof(float));
-    for (int64_t i = 0; i < n; i++)
-        t->k->to_float[x->type](p + (size_t)i * x->nb[1],
-                                (float *)(void *)(floats + (size_t)i * *stride),
-                                x->ne[0]);
-    return floats;
+}
+
+static const char *
+block_of(const struct ggml_tensor *x, const struct attention *a,
+         const struct queries *qs, int64_t key)
+{
+    struct cpu_row r = { key, qs->head / (a->q->ne[2] / x->ne[2]),
+                         qs->batch / (a->q->ne[3] / x->ne[3]) };
+
+    return cpu_row_data(x, r);
+}
+
+/* Products of all rows with the block's n keys, and some that are zero. */
+static void
+find_scores(const struct cpu_task *t, const struct attention *a,
+            const struct queries *qs, int64_t key, int64_t n, struct room *room)
+{
+    int64_t n_rows = (n + 15) / 16 * 16;
+    struct cpu_panel panel = { .m = qs->rows,
+                               .n = n_rows,
+                               .k = a->q->ne[0],
+                               .a = room->queries,
+                               .b = room->keys,
+                               .c = room->scores,
+                               .a_stride = a->d,
+                               .b_stride = KEYS,
+                               .c_stride = KEYS };
+
+    load_rows(t, a->k, block_of(a->k, a, qs, key), n, room->floats, a->d);
+    memset(room->floats + (size_t)n * a->d, 0,
+           (size_t)(n_rows - n) * a->d * sizeof(float));
+    t->k->transpose(n_rows, (a->k->ne[0] + 3) / 4 * 4, room->floats, a->d,
+                    room->keys, KEYS);
+    t->k->multiply_panel(&panel);
 }
 
 /* A masked key does not count, whatever its score: what lies in a part of a
- * cache that was never written may be no number. */
-static void
-adjust_scores(const struct cpu_task *t, const struct attention *a, float *s,
-              const uint16_t *m, float slope, int64_t n)
+ * cache that was never written may be no number. Returns the greatest. */
+static float
+adjust_scores(const struct cpu_task *t, const struct attention *a,
+              const struct queries *qs, int64_t i, int64_t key, int64_t n,
+              struct room *room)
 {
-    float mask[KEYS];
+    float *s = room->scores + i * KEYS;
 
-    t->k->scale(n, s, s, a->scale, 0);
-    if (a->softcap != 0)
-        for (int64_t j = 0; j < n; j++)
-            s[j] = a->softcap * tanhf(s[j]);
-    if (m) {
-        t->k->to_float[GGML_TYPE_F16](m, mask, n);
-        for (int64_t j = 0; j < n; j++)
-            s[j] = mask[j] == -INFINITY ? mask[j] : s[j] + slope * mask[j];
+    if (room->sight[i] == HIDDEN)
+        return -INFINITY;
+    if (a->softcap != 0) {
+        t->k->tanh(n, s, s);
+        t->k->scale(n, s, s, a->softcap, 0);
     }
+    if (room->sight[i] == PART)
+        t->k->mask_scores(n, s, mask_row(a, qs, i) + key, room->rise[i]);
     for (int64_t j = n; j < KEYS; j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
+    return t->k->max(KEYS, s);
 }
 
-/* One query meets one block: its scores become weights of the values. Returns
- * false if it sees none of the keys. */
-static bool
-weigh_block(const struct cpu_task *t, const struct attention *a, float *s,
-            float *sums, float *max, float *total)
+/* A row's scores become weights of the values: all zero if it sees none. */
+static void
+weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
+          float block_max, struct room *room)
 {
-    float block_max = t->k->max(KEYS, s), keep;
+    float *s = room->scores + i * KEYS, *sums = room->sums + (size_t)i * a->e;
+    float *max = &room->max[i], keep;
 
-    if (block_max == -INFINITY)
-        return false;
+    if (block_max == -INFINITY) {
+        memset(s, 0, KEYS * sizeof(*s));
+        return;
+    }
     if (block_max > *max) {
         keep = *max == -INFINITY ? 0 : expf(*max - block_max);
         *max = block_max;
-        *total *= keep;
+        room->total[i] *= keep;
         t->k->scale(a->v->ne[0], sums, sums, keep, 0);
     }
-    *total += t->k->exp_sum(KEYS, s, s, *max);
-    return true;
+    room->total[i] += t->k->exp_sum(KEYS, s, s, *max);
 }
 
 static void
-attend_block(const struct cpu_task *t, const struct attention *a,
-             const struct queries *qs, int64_t key, int64_t n,
-             struct room *room)
+weigh_each(const struct cpu_task *t, const struct attention *a, int64_t rows,
+           enum ggml_type type, const char *v, size_t stride, int64_t n,
+           struct room *room)
 {
-    struct cpu_row at = { key, qs->head / (a->q->ne[2] / a->k->ne[2]),
-                          qs->batch / (a->q->ne[3] / a->k->ne[3]) };
-    struct cpu_product product = { .k = a->k->ne[0],
-                                   .n_rows = n,
-                                   .n_cols = qs->n,
-                                   .cols = room->columns,
-                                   .col_stride = a->column,
-                                   .out = room->scores,
-                                   .out_stride = KEYS,
-                                   .scratch = room->scratch };
-    size_t v_stride;
-    const char *v;
+    for (int64_t i = 0; i < rows; i++)
+        t->k->weigh_rows[type](a->v->ne[0], room->sums + (size_t)i * a->e, v,
+                               stride, room->scores + i * KEYS, n);
+}
 
-    product.rows = block_rows(t, a->k, at, n, a->convert_k, room->k_floats,
-                              &product.row_stride);
-    a->product->multiply(&product);
-    at.i2 = qs->head / (a->q->ne[2] / a->v->ne[2]);
-    v = block_rows(t, a->v, at, n, a->convert_v, room->v_floats, &v_stride);
-    for (int64_t i = 0; i < qs->n; i++) {
-        float *s = room->scores + i * KEYS;
-        float *sums =
-            (float *)(void *)((char *)room->sums + (size_t)i * v_row(a));
+/* Adds the weighed values to the sums. Rows that do not see a value must not
+ * meet it if it is no number; all ways add in the order of the keys. */
+static void
+add_values(const struct cpu_task *t, const struct attention *a,
+           const struct queries *qs, int64_t key, int64_t n, struct room *room)
+{
+    const char *v = block_of(a->v, a, qs, key);
+    struct cpu_panel panel = { .m = qs->rows,
+                               .n = (int64_t)a->e,
+                               .k = n,
+                               .a = room->scores,
+                               .b = room->floats,
+                               .c = room->sums,
+                               .a_stride = KEYS,
+                               .b_stride = a->e,
+                               .c_stride = a->e,
+                               .add = true };
 
-        adjust_scores(t, a, s, a->mask ? mask_row(a, qs, i) + key : NULL,
-                      qs->slope, n);
-        if (weigh_block(t, a, s, sums, &room->max[i], &room->total[i]))
-            t->k->weigh_rows[a->convert_v ? GGML_TYPE_F32 : a->v->type](
-                a->v->ne[0], sums, v, v_stride, s, n);
+    if (qs->rows <= FEW_ROWS && t->k->weigh_rows[a->v->type]) {
+        weigh_each(t, a, qs->rows, a->v->type, v, a->v->nb[1], n, room);
+        return;
     }
+    load_rows(t, a->v, v, n, room->floats, a->e);
+    if (isfinite(t->k->sum(n * (int64_t)a->e, room->floats)))
+        t->k->multiply_panel(&panel);
+    else
+        weigh_each(t, a, qs->rows, GGML_TYPE_F32, (const char *)room->floats,
+                   a->e * sizeof(float), n, room);
 }
 
 /* The head's score without a value: it takes its part of the sum. */
@@ -274,16 +349,15 @@ static void
 store_results(const struct cpu_task *t, const struct attention *a,
               const struct queries *qs, struct room *room)
 {
-    for (int64_t i = 0; i < qs->n; i++) {
-        struct cpu_row r = { qs->head, qs->first + i, qs->batch };
-        float *y = (float *)(void *)cpu_row_data(a->dst, r);
-        float *sums =
-            (float *)(void *)((char *)room->sums + (size_t)i * v_row(a));
+    for (int64_t i = 0; i < qs->rows; i++) {
+        struct cpu_row of_q = row_of(qs, i);
+        struct cpu_row r = { of_q.i2, of_q.i1, of_q.i3 };
+        float *sums = room->sums + (size_t)i * a->e;
 
         if (a->sinks)
-            add_sink(t, a, cpu_sink(a->sinks, qs->head), sums, &room->max[i],
+            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &room->max[i],
                      &room->total[i]);
-        t->k->scale(a->v->ne[0], y, sums,
+        t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
                     room->total[i] > 0 ? 1 / room->total[i] : 0, 0);
     }
 }
@@ -298,45 +372,61 @@ attend(const struct cpu_task *t, const struct attention *a,
     for (int64_t key = 0; key < n_keys; key += KEYS) {
         int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
 
-        if (!skip_block(a, qs, key, n))
-            attend_block(t, a, qs, key, n, room);
+        if (!look(a, qs, key, n, room))
+            continue;
+        find_scores(t, a, qs, key, n, room);
+        for (int64_t i = 0; i < qs->rows; i++)
+            weigh_row(t, a, i, adjust_scores(t, a, qs, i, key, n, room), room);
+        add_values(t, a, qs, key, n, room);
     }
     store_results(t, a, qs, room);
 }
 
+/* Into how many pieces a group is cut: more than one if the groups are too
+ * few for the threads, as when one token asks. */
 static int64_t
-blocks_of(const struct ggml_tensor *q)
+parts_of(const struct attention *a, int n_threads)
 {
-    return (q->ne[1] + QUERIES - 1) / QUERIES;
+    int64_t n = a->blocks * (a->q->ne[2] / a->group) * a->q->ne[3];
+    int64_t heads = a->group;
+
+    while (heads > 1 && n * ((a->group + heads - 1) / heads) < n_threads)
+        heads = (heads + 1) / 2;
+    return (a->group + heads - 1) / heads;
 }
 
-/* A block of queries of a head each. */
 static int
 pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    const struct ggml_tensor *q = dst->src[0];
+    struct attention a = read_params(dst, n_threads);
+    int64_t n_groups = a.q->ne[2] / a.group;
 
-    (void)n_threads;
-    return (int)(blocks_of(q) * q->ne[2] * q->ne[3]);
+    return (int)(a.blocks * n_groups * a.q->ne[3] * parts_of(&a, n_threads));
 }
 
+/* The last queries see the most keys: they come first. */
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    struct attention a = read_params(dst, t->k);
-    int64_t tokens = a.q->ne[1], heads = a.q->ne[2], n = blocks_of(a.q);
+    struct attention a = read_params(dst, t->n_threads);
+    int64_t parts = parts_of(&a, t->n_threads), part = t->ith % parts;
+    int64_t n_groups = a.q->ne[2] / a.group, at = t->ith / parts;
+    int64_t each = (a.group + parts - 1) / parts, block;
     struct room room;
-    size_t each = lay_out(&a, NULL, &room);
-    struct queries qs = { .head = t->ith % heads,
-                          .batch = t->ith / (heads * n) };
+    size_t size = lay_out(&a, NULL, &room);
+    struct queries qs = { .head = at % n_groups * a.group + part * each,
+                          .batch = at / (n_groups * a.blocks) };
 
-    /* the last queries see the most keys: they come first */
-    qs.first = (n - 1 - t->ith / heads % n) * QUERIES;
-    qs.n = tokens - qs.first < QUERIES ? tokens - qs.first : QUERIES;
-    qs.slope = cpu_alibi_slope(qs.head, heads, a.max_bias);
+    block = a.blocks - 1 - at / n_groups % a.blocks;
+    qs.first = block * a.tokens;
+    qs.n_tokens =
+        a.q->ne[1] - qs.first < a.tokens ? a.q->ne[1] - qs.first : a.tokens;
+    qs.n_heads = a.group - part * each < each ? a.group - part * each : each;
+    qs.rows = qs.n_tokens * qs.n_heads;
     a.dst = dst;
-    lay_out(&a, cpu_scratch(t, each), &room);
-    attend(t, &a, &qs, &room);
+    lay_out(&a, cpu_scratch(t, size), &room);
+    if (qs.rows > 0)
+        attend(t, &a, &qs, &room);
 }
 
 static bool
@@ -361,7 +451,7 @@ cost(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *k = dst->src[1];
 
-    return ggml_nrows(dst->src[0]) * k->ne[1] * k->ne[0] / 16;
+    return ggml_nrows(dst->src[0]) * k->ne[1] * k->ne[0] / 24;
 }
 
 const struct cpu_op cpu_op_flash_attn = { .compute = compute,

@@ -25,19 +25,6 @@ geglu_quick(int64_t n, float *y, const float *a, const float *b)
         y[i] = a[i] / (1 + expf(-1.702f * a[i])) * b[i];
 }
 
-/* The variant with a limit on both halves and 1 added to the gate. */
-static void
-swiglu_oai(int64_t n, float *y, const float *a, const float *b, float alpha,
-           float limit)
-{
-    for (int64_t i = 0; i < n; i++) {
-        float x = fminf(a[i], limit);
-        float g = fminf(fmaxf(b[i], -limit), limit);
-
-        y[i] = x / (1 + expf(-alpha * x)) * (g + 1);
-    }
-}
-
 static cpu_zip_fn
 find_zip(const struct cpu_kernels *k, enum ggml_glu_op op)
 {
@@ -64,8 +51,8 @@ compute_row(const struct cpu_task *t, const struct ggml_tensor *dst, float *y,
     enum ggml_glu_op op = ggml_get_glu_op(dst);
 
     if (op == GGML_GLU_OP_SWIGLU_OAI)
-        swiglu_oai(dst->ne[0], y, a, b, tensor_get_f32(dst, 2),
-                   tensor_get_f32(dst, 3));
+        t->k->swiglu_oai(dst->ne[0], y, a, b, tensor_get_f32(dst, 2),
+                         tensor_get_f32(dst, 3));
     else
         find_zip(t->k, op)(dst->ne[0], y, a, b);
 }

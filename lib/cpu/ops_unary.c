@@ -51,7 +51,6 @@ MAP(map_abs, fabsf(x))
 MAP(map_sgn, (float)((x > 0) - (x < 0)))
 MAP(map_neg, -x)
 MAP(map_step, x > 0 ? 1 : 0)
-MAP(map_tanh, tanhf(x))
 MAP(map_elu, x > 0 ? x : expm1f(x))
 MAP(map_relu, x > 0 ? x : 0)
 MAP(map_hardsigmoid, fminf(1, fmaxf(0, (x + 3) / 6)))
@@ -71,7 +70,6 @@ static const cpu_map_fn maps[GGML_UNARY_OP_COUNT] = {
     [GGML_UNARY_OP_SGN] = map_sgn,
     [GGML_UNARY_OP_NEG] = map_neg,
     [GGML_UNARY_OP_STEP] = map_step,
-    [GGML_UNARY_OP_TANH] = map_tanh,
     [GGML_UNARY_OP_ELU] = map_elu,
     [GGML_UNARY_OP_RELU] = map_relu,
     [GGML_UNARY_OP_HARDSWISH] = map_hardswish,
@@ -90,6 +88,8 @@ static cpu_map_fn
 find_map(const struct cpu_kernels *k, enum ggml_unary_op op)
 {
     switch (op) {
+    case GGML_UNARY_OP_TANH:
+        return k->tanh;
     case GGML_UNARY_OP_SIGMOID:
         return k->sigmoid;
     case GGML_UNARY_OP_GELU:

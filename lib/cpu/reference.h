@@ -8,6 +8,10 @@
 void
 cpu_fill_products(struct cpu_kernels *k);
 
+/* Fills the slots of attention. */
+void
+cpu_fill_panels(struct cpu_kernels *k);
+
 /* The column of eight-bit blocks that column.h describes. */
 void
 cpu_prepare_column(const float *x, void *column, int64_t k);

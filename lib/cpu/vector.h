@@ -17,10 +17,17 @@
  *     splat(s)                  s in every lane
  *     fused(a, b, c)            a * b + c, rounded once
  *     larger(a, b), smaller(a, b)     b where one of them is NaN
+ *     choose_where(bits, a, b)  a in the lanes whose bits are all ones, b else
+ *     load_fours(p, stride)     four floats at p, then four at p + stride, ...
+ *     low_ones(a, b), high_ones(a, b)    of each group of four lanes, the
+ *                               first (last) two of a and b, in turn
+ *     low_twos(a, b), high_twos(a, b)    ..., as two pairs, a's first
+ *     load_bytes(p)             VEC int8_t as floats
  *     nearest(v)                the integer, ties to even
  *     times_power(v, n)         v * 2^n, n integers from -151 to 129, so that
  *                               it underflows gradually
  *     from_f16(h), to_f16(v)    conversions; ties to even
+ *     one_half(bits)            an F16 as a float
  *     widen(h), narrow(bits)    16 bits to 32; 32 bits below 2^16 to 16
  *     add_lanes(v), largest_lane(v)   in an order of its own, always the same
  *

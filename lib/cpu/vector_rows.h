@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "cpu/vector.h"
+#include "quant/blocks.h"
 
 /* Row functions: `expression` of the lanes v (and u). */
 #define MAP(name, expression)                                                  \
@@ -68,6 +69,37 @@ MAP(silu, silu_lanes(v))
 MAP(gelu, gelu_lanes(v))
 MAP(gelu_quick, over_one_plus_exp(v, v *splat(-1.702f)))
 MAP(sigmoid, over_one_plus_exp(splat(1), splat(0) - v))
+
+/* By its series where 1 - 2 / (exp(2 x) + 1) would cancel. */
+INLINE vec
+tanh_lanes(vec v)
+{
+    vec a = (vec)((vec_bits)v & 0x7fffffff), z = v * v, p, far;
+
+    p = fused(splat(-1382.0f / 155925), z, splat(62.0f / 2835));
+    p = fused(p, z, splat(-17.0f / 315));
+    p = fused(p, z, splat(2.0f / 15));
+    p = fused(p, z, splat(-1.0f / 3));
+    p = fused(p * z, v, v);
+    far = splat(1) - splat(2) / (exp_lanes(a + a) + splat(1));
+    far = (vec)((vec_bits)far | ((vec_bits)v & 0x80000000));
+    return choose_where((vec_bits)(a < splat(0.4f)), p, far);
+}
+MAP(tanh_row, tanh_lanes(v))
+
+static void
+swiglu_oai(int64_t n, float *y, const float *a, const float *b, float alpha,
+           float limit)
+{
+    vec most = splat(limit), least = splat(-limit), by = splat(-alpha);
+
+    for (int64_t i = 0; i < n; i += VEC) {
+        vec v = smaller(most, load_floats(n - i, a + i));
+        vec u = larger(least, smaller(most, load_floats(n - i, b + i)));
+
+        store(n - i, y + i, over_one_plus_exp(v, v * by) * (u + splat(1)));
+    }
+}
 
 static void
 scale(int64_t n, float *y, const float *x, float s, float b)
@@ -181,6 +213,19 @@ bf16_to_float(const void *x, float *y, int64_t n)
 }
 
 static void
+q8_0_to_float(const void *x, float *y, int64_t n)
+{
+    const struct block_q8_0 *block = x;
+
+    for (; n > 0; n -= 32, y += 32, block++) {
+        vec d = splat(one_half(block->d));
+
+        UNROLL for (int i = 0; i < 32; i += VEC)
+            store_f32(y + i, d * load_bytes(block->qs + i));
+    }
+}
+
+static void
 f16_from_float(const float *x, void *y, int64_t n)
 {
     uint16_t *h = y;
@@ -273,10 +318,13 @@ fill_rows(struct cpu_kernels *k)
     k->sigmoid = sigmoid;
     k->swiglu = swiglu;
     k->geglu = geglu;
+    k->tanh = tanh_row;
+    k->swiglu_oai = swiglu_oai;
     k->rotate = rotate;
     k->to_float[GGML_TYPE_F16] = f16_to_float;
     k->from_float[GGML_TYPE_F16] = f16_from_float;
     k->to_float[GGML_TYPE_BF16] = bf16_to_float;
+    k->to_float[GGML_TYPE_Q8_0] = q8_0_to_float;
     k->from_float[GGML_TYPE_BF16] = bf16_from_float;
     k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
     k->weigh_rows[GGML_TYPE_F16] = weigh_f16;

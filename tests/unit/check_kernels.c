@@ -128,6 +128,8 @@ check_elements(const struct cpu_kernels *c, const struct cpu_kernels *k)
     ZIP(swiglu, 16);
     ZIP(geglu, 40);
     MAP(exp, 100, 4); /* into the subnormals, and to infinity */
+    MAP(tanh, 12, 16);
+    MAP(tanh, 0.5f, 16);
     MAP(silu, 20, 8);
     MAP(sigmoid, 90, 8);
     MAP(gelu, 4, 40); /* the exponent's rounding grows with it */
@@ -374,6 +376,115 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return good;
 }
 
+/* c = a b, or added to what is there; beyond n nothing is touched. */
+static bool
+check_panel(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    static const int64_t depths[] = { 1, 2, 7, 64, 130 };
+    float *a = room(20 * 130 * sizeof(float)), *b = room(130 * 101 * 4);
+    float *out[2] = { room(20 * 99 * 4), room(20 * 99 * 4) };
+    bool good = true;
+
+    fill(a, 20 * 130, 1);
+    fill(b, 130 * 101, 1);
+    for (int64_t m = 1; m <= 20; m++)
+        for (int64_t n = 16; n <= 96; n += 16)
+            for (int d = 0; d < 5 && good; d++) {
+                struct cpu_panel p = { m, n,   depths[d], a,  b,
+                                       0, 130, 101,       99, d % 2 };
+
+                fill(out[0], 20 * 99, 1);
+                memcpy(out[1], out[0], 20 * 99 * 4);
+                p.c = out[0];
+                c->multiply_panel(&p);
+                p.c = out[1];
+                k->multiply_panel(&p);
+                for (int64_t i = 0; i < 20 * 99 && good; i++)
+                    good = i / 99 < m && i % 99 < n
+                               ? near(out[0][i], out[1][i], 16, 12)
+                               : out[0][i] == out[1][i];
+            }
+    mem_free(a);
+    mem_free(b);
+    mem_free(out[0]);
+    mem_free(out[1]);
+    return good;
+}
+
+static bool
+check_transpose(const struct cpu_kernels *k)
+{
+    float *x = room(64 * 45 * 4), *y = room(44 * 70 * 4);
+    bool good = true;
+
+    fill(x, 64 * 45, 1);
+    for (int64_t rows = 16; rows <= 64; rows += 16)
+        for (int64_t n = 4; n <= 44; n += 4) {
+            for (int i = 0; i < 44 * 70; i++)
+                y[i] = 5;
+            k->transpose(rows, n, x, 45, y, 70);
+            for (int64_t i = 0; i < 44; i++)
+                for (int64_t r = 0; r < 70; r++)
+                    good = good && y[i * 70 + r] ==
+                                       (i < n && r < rows ? x[r * 45 + i] : 5);
+        }
+    mem_free(x);
+    mem_free(y);
+    return good;
+}
+
+static bool
+check_mask(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    static uint16_t m[LONGEST];
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        fill(ya, sizes[s], 3);
+        for (int64_t i = 0; i < sizes[s]; i++)
+            m[i] = i % 3 ? ggml_fp32_to_fp16(draw()) : 0xfc00;
+        if (sizes[s] > 6)
+            ya[6] = NAN; /* hidden */
+        memcpy(yb, ya, (size_t)sizes[s] * sizeof(*ya));
+        yb[sizes[s]] = 12345;
+        c->mask_scores(sizes[s], ya, m, 0.5f);
+        k->mask_scores(sizes[s], yb, m, 0.5f);
+        good = same_row(sizes[s], 2, 1e-6f);
+    }
+    return good;
+}
+
+static bool
+check_oai(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    bool good = true;
+
+    for (int s = 0; s < N_SIZES && good; s++) {
+        fill(xs, sizes[s], 12);
+        fill(zs, sizes[s], 12);
+        yb[sizes[s]] = 12345;
+        c->swiglu_oai(sizes[s], ya, xs, zs, 1.702f, 7);
+        k->swiglu_oai(sizes[s], yb, xs, zs, 1.702f, 7);
+        good = same_row(sizes[s], 8, 1e-30f);
+    }
+    return good;
+}
+
+/* The same floats from blocks. */
+static bool
+check_blocks(const struct cpu_kernels *c, const struct cpu_kernels *k,
+             enum ggml_type type)
+{
+    char *blocks = room(ggml_row_size(type, LONGEST / 32 * 32));
+
+    fill(xs, LONGEST, 3);
+    ggml_quantize_chunk(type, xs, blocks, 0, 1, LONGEST / 32 * 32, NULL);
+    c->to_float[type](blocks, ya, LONGEST / 32 * 32);
+    k->to_float[type](blocks, yb, LONGEST / 32 * 32);
+    mem_free(blocks);
+    return memcmp(ya, yb, LONGEST / 32 * 32 * sizeof(*ya)) == 0;
+}
+
 static void
 check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
 {
@@ -383,6 +494,11 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_scales(c, k), k, "scale");
     say(check_sums(c, k), k, "sums, max, exp_sum");
     say(check_rotate(c, k), k, "rotate");
+    say(check_panel(c, k), k, "multiply_panel");
+    say(check_transpose(k), k, "transpose");
+    say(check_mask(c, k), k, "mask_scores");
+    say(check_oai(c, k), k, "swiglu_oai");
+    say(check_blocks(c, k, GGML_TYPE_Q8_0), k, "Q8_0 to floats");
     say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
     say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
     for (int i = 0; i < N_TYPES; i++) {

@@ -87,6 +87,50 @@ choose_first(int64_t n, vec a, vec b)
 }
 
 INLINE vec
+choose_where(vec_bits bits, vec a, vec b)
+{
+    return _mm256_blendv_ps(b, a, (vec)bits);
+}
+
+INLINE vec
+load_fours(const float *p, size_t stride)
+{
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
+                                _mm_loadu_ps(p + stride), 1);
+}
+
+INLINE vec
+low_ones(vec a, vec b)
+{
+    return _mm256_unpacklo_ps(a, b);
+}
+
+INLINE vec
+high_ones(vec a, vec b)
+{
+    return _mm256_unpackhi_ps(a, b);
+}
+
+INLINE vec
+low_twos(vec a, vec b)
+{
+    return _mm256_shuffle_ps(a, b, 0x44);
+}
+
+INLINE vec
+high_twos(vec a, vec b)
+{
+    return _mm256_shuffle_ps(a, b, 0xee);
+}
+
+INLINE vec
+load_bytes(const int8_t *p)
+{
+    return _mm256_cvtepi32_ps(
+        _mm256_cvtepi8_epi32(_mm_loadl_epi64(AS(__m128i, p))));
+}
+
+INLINE vec
 splat(float s)
 {
     return _mm256_set1_ps(s);
@@ -143,6 +187,12 @@ INLINE halves
 to_f16(vec v)
 {
     return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+INLINE float
+one_half(uint16_t bits)
+{
+    return _cvtsh_ss(bits);
 }
 
 INLINE vec_bits

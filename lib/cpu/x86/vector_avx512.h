@@ -72,6 +72,53 @@ choose_first(int64_t n, vec a, vec b)
 }
 
 INLINE vec
+choose_where(vec_bits bits, vec a, vec b)
+{
+    return _mm512_mask_mov_ps(b, _mm512_movepi32_mask((__m512i)bits), a);
+}
+
+INLINE vec
+load_fours(const float *p, size_t stride)
+{
+    vec v = _mm512_castps128_ps512(_mm_loadu_ps(p));
+
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(p + stride), 1);
+    v = _mm512_insertf32x4(v, _mm_loadu_ps(p + 2 * stride), 2);
+    return _mm512_insertf32x4(v, _mm_loadu_ps(p + 3 * stride), 3);
+}
+
+INLINE vec
+low_ones(vec a, vec b)
+{
+    return _mm512_unpacklo_ps(a, b);
+}
+
+INLINE vec
+high_ones(vec a, vec b)
+{
+    return _mm512_unpackhi_ps(a, b);
+}
+
+INLINE vec
+low_twos(vec a, vec b)
+{
+    return _mm512_shuffle_ps(a, b, 0x44);
+}
+
+INLINE vec
+high_twos(vec a, vec b)
+{
+    return _mm512_shuffle_ps(a, b, 0xee);
+}
+
+INLINE vec
+load_bytes(const int8_t *p)
+{
+    return _mm512_cvtepi32_ps(
+        _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, p))));
+}
+
+INLINE vec
 splat(float s)
 {
     return _mm512_set1_ps(s);
@@ -117,6 +164,12 @@ INLINE halves
 to_f16(vec v)
 {
     return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+INLINE float
+one_half(uint16_t bits)
+{
+    return _cvtsh_ss(bits);
 }
 
 INLINE vec_bits

@@ -1,0 +1,48 @@
+/* panels_ref.c - what attention multiplies, in plain C */
+#include <math.h>
+
+#include "core/half.h"
+#include "cpu/reference.h"
+
+static void
+multiply_panel(const struct cpu_panel *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+        float *c = p->c + (size_t)i * p->c_stride;
+
+        for (int64_t j = 0; j < p->n && !p->add; j++)
+            c[j] = 0;
+        for (int64_t k = 0; k < p->k; k++)
+            for (int64_t j = 0; j < p->n; j++)
+                c[j] += a[k] * p->b[(size_t)k * p->b_stride + (size_t)j];
+    }
+}
+
+static void
+transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
+          size_t y_stride)
+{
+    for (int64_t r = 0; r < n_rows; r++)
+        for (int64_t i = 0; i < n; i++)
+            y[(size_t)i * y_stride + (size_t)r] =
+                x[(size_t)r * x_stride + (size_t)i];
+}
+
+static void
+mask_scores(int64_t n, float *s, const uint16_t *m, float slope)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float v = half_to_float(m[i]);
+
+        s[i] = v == -INFINITY ? v : s[i] + slope * v;
+    }
+}
+
+void
+cpu_fill_panels(struct cpu_kernels *k)
+{
+    k->multiply_panel = multiply_panel;
+    k->transpose = transpose;
+    k->mask_scores = mask_scores;
+}

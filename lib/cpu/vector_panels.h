@@ -1,0 +1,122 @@
+/* vector_panels.h - what attention multiplies, in the words of vector.h */
+#ifndef CPU_VECTOR_PANELS_H
+#define CPU_VECTOR_PANELS_H
+
+#include <math.h>
+
+#include "cpu/vector.h"
+
+/* A tile: so many rows by so many vectors; its sums, a row of b and an element
+ * of a fill the registers. */
+#define PANEL_ROWS    6
+#define PANEL_VECTORS (REGISTERS >= 32 ? 4 : 2)
+
+/* R rows from row i on, V vectors from column j on. */
+INLINE void
+panel_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
+{
+    const float *a = p->a + (size_t)i * p->a_stride, *b = p->b + j;
+    float *c = p->c + (size_t)i * p->c_stride + j;
+    vec sum[PANEL_ROWS][PANEL_VECTORS], row[PANEL_VECTORS];
+
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        sum[r][v] =
+            p->add ? load_f32(c + (size_t)r * p->c_stride + VEC * v) : splat(0);
+    for (int64_t k = 0; k < p->k; k++, b += p->b_stride) {
+        UNROLL for (int v = 0; v < V; v++) row[v] = load_f32(b + VEC * v);
+        UNROLL for (int r = 0; r < R; r++)
+        {
+            vec x = splat(a[(size_t)r * p->a_stride + (size_t)k]);
+
+            UNROLL for (int v = 0; v < V; v++) sum[r][v] =
+                fused(x, row[v], sum[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        store_f32(c + (size_t)r * p->c_stride + VEC * v, sum[r][v]);
+}
+
+INLINE void
+panel_rows(int R, const struct cpu_panel *p, int64_t i)
+{
+    int64_t j = 0;
+
+    for (; j + PANEL_VECTORS * VEC <= p->n; j += PANEL_VECTORS * VEC)
+        panel_tile(R, PANEL_VECTORS, p, i, j);
+    for (; j < p->n; j += VEC)
+        panel_tile(R, 1, p, i, j);
+}
+
+static void
+multiply_panel(const struct cpu_panel *p)
+{
+    int64_t i = 0;
+
+    for (; i + PANEL_ROWS <= p->m; i += PANEL_ROWS)
+        panel_rows(PANEL_ROWS, p, i);
+    switch (p->m - i) {
+    case 5:
+        panel_rows(5, p, i);
+        break;
+    case 4:
+        panel_rows(4, p, i);
+        break;
+    case 3:
+        panel_rows(3, p, i);
+        break;
+    case 2:
+        panel_rows(2, p, i);
+        break;
+    case 1:
+        panel_rows(1, p, i);
+    }
+}
+
+/* Four columns of VEC rows at a time: the four floats of every fourth row
+ * come into the lanes of a register each. */
+static void
+transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
+          size_t y_stride)
+{
+    for (int64_t r = 0; r < n_rows; r += VEC)
+        for (int64_t i = 0; i < n; i += 4) {
+            const float *from = x + (size_t)r * x_stride + i;
+            float *to = y + (size_t)i * y_stride + r;
+            vec v[4], low[2], high[2];
+
+            UNROLL for (int j = 0; j < 4; j++) v[j] =
+                load_fours(from + (size_t)j * x_stride, 4 * x_stride);
+            UNROLL for (int j = 0; j < 2; j++)
+            {
+                low[j] = low_ones(v[2 * j], v[2 * j + 1]);
+                high[j] = high_ones(v[2 * j], v[2 * j + 1]);
+            }
+            store_f32(to, low_twos(low[0], low[1]));
+            store_f32(to + y_stride, high_twos(low[0], low[1]));
+            store_f32(to + 2 * y_stride, low_twos(high[0], high[1]));
+            store_f32(to + 3 * y_stride, high_twos(high[0], high[1]));
+        }
+}
+
+static void
+mask_scores(int64_t n, float *s, const uint16_t *m, float slope)
+{
+    const vec hidden = splat(-INFINITY), by = splat(slope);
+
+    for (int64_t i = 0; i < n; i += VEC) {
+        vec v = load(GGML_TYPE_F16, n - i, m + i);
+        vec sum = fused(by, v, load_floats(n - i, s + i));
+
+        store(n - i, s + i, choose_where((vec_bits)(v == hidden), v, sum));
+    }
+}
+
+static void
+fill_panels(struct cpu_kernels *k)
+{
+    k->multiply_panel = multiply_panel;
+    k->transpose = transpose;
+    k->mask_scores = mask_scores;
+}
+
+#endif
