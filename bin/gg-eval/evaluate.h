@@ -23,10 +23,11 @@ struct evaluate {
     struct output *output;
     struct entry *entries; /* what was added */
     int32_t n, cap;
-    struct gg_chunk *chunks;                         /* scratch, of n_lines */
-    size_t n_together;                               /* ids to evaluate */
+    struct gg_chunk *chunks; /* scratch, of n_lines */
+    size_t n_together;       /* ids to evaluate */
+    bool failed;             /* some line */
+
     size_t n_evaluated, n_copied, n_records, n_runs; /* for -v */
-    bool failed;                                     /* some line */
 };
 
 /* The rest is the caller's. */
@@ -36,8 +37,8 @@ evaluate_init(struct evaluate *e, const struct evaluate_options *o,
 void
 evaluate_clear(struct evaluate *e);
 
-/* False: not together with what was added before, which must be evaluated
- * first. The line may change then. */
+/* False: the line was not taken, and what was added before it must be
+ * evaluated first. */
 bool
 evaluate_add(struct evaluate *e, const struct gg_line *line);
 

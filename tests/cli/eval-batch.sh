@@ -36,6 +36,17 @@ options='-c 80'
 compare "$options" 'context is full'
 compare '--remember 400 --keep 9' 'ids were forgotten'
 
+# Other families: learned positions, windows, blocks side by side, mixtures.
+head -n 80 lines >some
+for kind in gpt2-f16 gemma2-f32 falcon-q8_0 qwen2moe-f32 gpt-oss-f32; do
+    "$top_builddir/tests/make_model" $kind other.gguf || exit 99
+    for type in f16 f32; do
+        o="-m other.gguf --cache-type $type -c 60 --shift"
+        gg-eval $o --batch 1 --keep 9 some >want 2>/dev/null
+        gg-eval $o --batch 8 --keep 9 some 2>/dev/null | cmp - want
+    done
+done
+
 # Lines that come slowly, and in pieces that end anywhere.
 head -n 40 lines >some
 gg-eval $options --batch 1 some >want 2>/dev/null
