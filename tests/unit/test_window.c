@@ -111,9 +111,8 @@ check_cuts(const struct gg_model *m, const char *name)
 {
     static const struct {
         int n_batch, step;
-    } cuts[] = { { 0, N },   { 1, N },    { 7, N },     { 64, N },
-                 { 256, N }, { 300, 77 }, { 512, 1 },   { 64, 1 },
-                 { 64, 65 }, { 513, 33 }, { 200, 700 }, { 1, 1 } };
+    } cuts[] = { { 0, N },   { 7, N },    { 64, N },    { 300, 77 }, { 64, 1 },
+                 { 64, 65 }, { 513, 33 }, { 200, 700 }, { 256, N },  { 1, 1 } };
     float truth[V], out[V];
     char title[80];
     bool all = true;
