@@ -6,6 +6,9 @@
 #include "core/check.h"
 #include "core/mem.h"
 
+/* Bytes that a sum of sizes and alignments can have without overflow. */
+#define MEASURABLE (SIZE_MAX / 4)
+
 static int32_t
 block_up(int32_t n)
 {
@@ -162,8 +165,10 @@ cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
     struct cache *c = cache;
     size_t available, total;
 
+    /* a device that cannot tell says 0 */
     ggml_backend_dev_memory(model->device, &available, &total);
-    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, total))
+    if (lay_out(c, model, type, n_slots, n_ctx, n_batch,
+                total ? total : MEASURABLE))
         c->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
             c->ctx, ggml_backend_dev_buffer_type(model->device));
     if (c->buffer)
@@ -181,7 +186,7 @@ cache_init_dry(struct cache *cache, const struct model *model,
     struct cache *c = cache;
     struct ggml_tensor *t;
 
-    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, SIZE_MAX / 4)) {
+    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE)) {
         c->size = ggml_backend_alloc_ctx_tensors_from_buft_size(c->ctx, buft);
         c->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
         t = ggml_get_first_tensor(c->ctx);

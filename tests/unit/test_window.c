@@ -2,6 +2,7 @@
  * is kept */
 #include "api/model.h"
 #include "model/cache.h"
+#include "ref_device.h"
 #include "session_test.h"
 
 enum {
@@ -281,6 +282,41 @@ check_abort(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* ---- another device ------------------------------------------------------ */
+
+/* Where the program cannot look at the memory, rows move all the same. */
+static void
+check_device(void)
+{
+    static const struct gg_model_params params;
+    ggml_backend_dev_t dev = ggml_backend_reg_dev_get(ref_device_reg(), 0);
+    struct gg_model *m = windowed_model(100, WINDOWED, 2), there = *m;
+    struct gg_session_params p = params_of(64);
+    struct gg_memory told;
+    struct gg_session *s;
+    float truth[V], out[V];
+    size_t cache, compute;
+
+    must(model_load(&m->file, dev, &params, &there.model, &err));
+    there.model->layers[1].windowed = false;
+    all_kept(&there, GGML_TYPE_F16, truth);
+    p.n_slots = 2;
+    s = new_session(&there, p);
+    eval_ids(s, 0, ids, 0, N, out);
+    ok(same(out, truth), "another device: the same bytes as if all were kept");
+    gg_session_truncate(s, 0, N - 1);
+    ok(gg_session_copy(s, 1, 0, N - 1) == N - 1, "a copy there");
+    eval_ids(s, 1, ids, N - 1, N, out);
+    ok(same(out, truth), "is as good");
+    must(gg_model_memory(&there, &p, &told, &err));
+    gg_session_memory(s, &cache, &compute);
+    ok(told.cache == cache && told.compute == compute,
+       "its memory is told, too");
+    gg_session_free(s);
+    model_free(there.model);
+    gg_model_free(m);
+}
+
 /* ---- layout -------------------------------------------------------------- */
 
 static uint32_t
@@ -421,6 +457,7 @@ main(void)
     check_family("mistral-q8_0");
     check_family("gemma2-f32");
     check_family("gemma3-f16");
+    check_device();
     check_layout();
     check_size();
     return tap_done();
