@@ -28,6 +28,8 @@ struct chat_turn {
     const char *before, *after;
 };
 
+struct gguf_str;
+
 struct gg_chat_template {
     const char *name;
     /* It is this one if the model's template has all marks in it; a mark that
@@ -49,6 +51,10 @@ struct gg_chat_template {
 
 /* In the order in which fingerprints are tried; ends with a NULL name. */
 extern const struct gg_chat_template chat_templates[];
+
+/* True if `text` stands in the string. */
+bool
+chat_contains(const struct gguf_str *s, const char *text);
 
 /* True if a template knows a control token of that name. */
 bool
