@@ -95,9 +95,11 @@ gg_vocab_bos(const struct gg_vocab *vocab);
 GG_API int32_t
 gg_vocab_eos(const struct gg_vocab *vocab);
 
-/* What the model's metadata wants in front of a text. */
+/* What the model's metadata wants in front of a text, and behind it. */
 GG_API bool
 gg_vocab_add_bos(const struct gg_vocab *vocab);
+GG_API bool
+gg_vocab_add_eos(const struct gg_vocab *vocab);
 
 /* True for the ids that end a generation (end of text, of turn). */
 GG_API bool
@@ -123,13 +125,14 @@ gg_vocab_find(const struct gg_vocab *vocab, const char *token, size_t len);
 enum {
     GG_ENCODE_BOS = 1,     /* the vocabulary's BOS id goes first */
     GG_ENCODE_SPECIAL = 2, /* control tokens in the text become their ids */
+    GG_ENCODE_EOS = 4,     /* the vocabulary's EOS id goes last */
 };
 
 /* Writes the ids of text[0..len) to ids[0..cap), and their number to *n, also
  * where it exceeds cap (then the first cap ids are written and the status is
  * still GG_OK: call again with room for *n). Any bytes are allowed; there are
- * mostly no more ids than bytes, and 2 * len + 2 at most. GG_ERR_UNSUPPORTED:
- * there is no BOS, or a byte that the vocabulary has no token for. */
+ * mostly no more ids than bytes, and 2 * len + 3 at most. GG_ERR_UNSUPPORTED:
+ * there is no BOS or EOS, or a byte that the vocabulary has no token for. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap, size_t *n,

@@ -296,17 +296,23 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
                 struct gg_error *err)
 {
     bool bos = flags & GG_ENCODE_BOS, room = bos && cap > 0;
+    bool eos = flags & GG_ENCODE_EOS;
     enum gg_status st;
 
-    if (bos && v->bos < 0)
+    if ((bos && v->bos < 0) || (eos && v->eos < 0))
         return error_set(err, GG_ERR_UNSUPPORTED,
-                         "the vocabulary has no BOS token");
+                         "the vocabulary has no %s token",
+                         bos && v->bos < 0 ? "BOS" : "EOS");
     if (room)
         ids[0] = v->bos;
     st = vocab_encode_part(v, text, len,
                            flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
                            v->add_blank, ids + room, cap - room, n, err);
-    if (st == GG_OK && bos)
-        ++*n;
+    if (st == GG_OK) {
+        *n += bos;
+        if (eos && *n < cap)
+            ids[*n] = v->eos;
+        *n += eos;
+    }
     return st;
 }

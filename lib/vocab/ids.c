@@ -214,7 +214,10 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
     v->add_bos = spm || (defaults && defaults->add_bos);
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
+    if (st == GG_OK)
+        st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
     v->add_bos = v->add_bos && v->bos >= 0;
+    v->add_eos = v->add_eos && v->eos >= 0;
     v->add_blank = spm;
     if (st == GG_OK && spm)
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);

@@ -209,6 +209,12 @@ gg_vocab_add_bos(const struct gg_vocab *v)
 }
 
 bool
+gg_vocab_add_eos(const struct gg_vocab *v)
+{
+    return v->add_eos;
+}
+
+bool
 gg_vocab_is_eog(const struct gg_vocab *v, int32_t id)
 {
     bool found = false;

@@ -82,7 +82,7 @@ struct gg_vocab {
     struct special_set contents;  /* `user` without what markup is made of */
     struct gguf_str chat;         /* the model's chat template, or empty */
     int32_t bos, eos, unk;        /* or -1 */
-    bool add_bos;
+    bool add_bos, add_eos;
     int32_t *eog;
     size_t n_eog;
 

@@ -242,6 +242,12 @@ test_spm(void)
     user = gg_vocab_find(v, "<user>", 6);
     ok(gg_vocab_bos(v) == 1 && gg_vocab_eos(v) == 2 && gg_vocab_add_bos(v),
        "BOS and EOS are known by their names");
+    ok(encodes(v, "ab", GG_ENCODE_BOS | GG_ENCODE_EOS, IDS(1, ab_mark, 2)) &&
+           encodes(v, "", GG_ENCODE_EOS, IDS(2)) &&
+           gg_vocab_encode(v, "ab", 2, GG_ENCODE_EOS, NULL, 0, &n, NULL) ==
+               GG_OK &&
+           n == 2,
+       "EOS comes last, also where there is no room for it");
     ok(encodes(v, "ab", GG_ENCODE_BOS, IDS(1, ab_mark)),
        "a blank goes in front");
     ok(encodes(v, "\xe4\xb8\xad", 0, IDS(mark, 3 + 0xe4, 3 + 0xb8, 3 + 0xad)),
@@ -280,6 +286,10 @@ test_spm(void)
            encodes(v, "ab", 0, IDS(gg_vocab_find(v, "ab", 2))) &&
            decodes(v, true, 0, IDS(ab_mark), " ab"),
        "the metadata can want neither BOS nor blank");
+    gg_vocab_free(v);
+    gguf_set_val_bool(m.gguf, "tokenizer.ggml.add_eos_token", true);
+    ok(make_load(&m, &v, NULL) == GG_OK && gg_vocab_add_eos(v),
+       "and can want EOS");
     gg_vocab_free(v);
     make_free(&m);
 }
