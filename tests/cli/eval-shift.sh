@@ -28,6 +28,9 @@ for kind in gpt2-f16 llama-q8_0; do
     compare 33 50
 done
 
+gg-generate -v -p "$prompt" -c 64 -n 200 -s 5 --ignore-eog --shift 2>&1 \
+    >out | grep dropped | sort | uniq -c
+
 # It is as if what is left were a new sequence, whose position goes on.
 ids=$(seq -s ' ' 11 26)
 { echo $ids; echo 40; echo 41; } | gg-eval -c 16 --shift --top 5 -v 2>err |
