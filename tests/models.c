@@ -253,8 +253,10 @@ add_layer(struct maker *m, int i)
     if (has(m, MODELS_ATTN_NORM_2))
         add_norm(m, in_layer(b, i, "attn_norm_2"), n, biases);
     add_attention(m, i);
-    if (has(m, MODELS_POST_NORMS | MODELS_FFN_NORM_POST))
+    if (has(m, MODELS_POST_NORMS))
         add_norm(m, in_layer(b, i, "post_attention_norm"), n, biases);
+    if (has(m, MODELS_FFN_NORM_POST)) /* so loud that experts clamp */
+        add(m, in_layer(b, i, "post_attention_norm.weight"), n, 0, 4, 0.4f);
     if (!has(m, MODELS_NO_FFN_NORM | MODELS_FFN_NORM_POST))
         add_norm(m, in_layer(b, i, "ffn_norm"), n, biases);
     m->s.n_expert ? add_mixture(m, i) : add_feed_forward(m, i);

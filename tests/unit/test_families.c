@@ -4,8 +4,9 @@
  * transformers library in float64, whose logits golden_families.h has, as far
  * as doubles go (numbers that files keep as floats leave 1e-14); the library
  * with both. Its bounds: float sums and a float cache leave NMSE 1e-9; keys and
- * values rounded to f16 (2^-11 each) 1e-6, and 1e-4 through more than 40
- * layers; block formats multiply activations that are rounded to 8 bits, 1e-3.
+ * values rounded to f16 (2^-11 each) 1e-6, which loud experts multiply by ten,
+ * and more than 40 layers by a hundred; block formats multiply activations that
+ * are rounded to 8 bits, 1e-3.
  */
 #include <math.h>
 
@@ -130,7 +131,7 @@ check_library(const char *name, const struct golden *g,
                in_chunks(m, g, GGML_TYPE_F32, truth), 1e-9);
     check_nmse(name, "f16 cache, in chunks",
                in_chunks(m, g, GGML_TYPE_F16, truth),
-               spec->n_layer > 40 ? 1e-4 : 1e-6);
+               spec->n_layer > 40 ? 1e-4 : 1e-5);
     gg_model_free(m);
 }
 
