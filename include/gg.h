@@ -126,6 +126,9 @@ enum {
     GG_ENCODE_BOS = 1,     /* the vocabulary's BOS id goes first */
     GG_ENCODE_SPECIAL = 2, /* control tokens in the text become their ids */
     GG_ENCODE_EOS = 4,     /* the vocabulary's EOS id goes last */
+    /* The text goes on from another, behind gg_vocab_cut(): SentencePiece puts
+     * no blank in front. */
+    GG_ENCODE_CONTINUE = 8,
 };
 
 /* Writes the ids of text[0..len) to ids[0..cap), and their number to *n, also
@@ -137,6 +140,35 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap, size_t *n,
                 struct gg_error *err);
+
+/* Where text[0..len), which begins as a text or at another such place, can be
+ * cut: what stands before that offset, and what stands behind it with
+ * GG_ENCODE_CONTINUE, have the ids of the whole, whatever follows the text.
+ * 0 where no such place is known; the last one mostly. Only GG_ENCODE_SPECIAL
+ * of the flags counts. Time is linear. */
+GG_API size_t
+gg_vocab_cut(const struct gg_vocab *vocab, const char *text, size_t len,
+             unsigned flags);
+
+/* The first control token whose name stands in text[0..len), as
+ * GG_ENCODE_SPECIAL would find it; *at gets its offset. -1: there is none. */
+GG_API int32_t
+gg_vocab_find_control(const struct gg_vocab *vocab, const char *text,
+                      size_t len, size_t *at);
+
+/* A stretch of a text; empty for what is not in it: BOS, an added blank. */
+struct gg_range {
+    size_t begin, end;
+};
+
+/* Which bytes of text[0..len) each id stands for, of all n ids that
+ * gg_vocab_encode() makes of it with the same flags: to ranges[0..n), in
+ * ascending order. What a token skips is in none: white space behind some
+ * control tokens. GG_ERR_ARG: these are not the text's ids. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_offsets(const struct gg_vocab *vocab, const char *text, size_t len,
+                 unsigned flags, const int32_t *ids, size_t n,
+                 struct gg_range *ranges, struct gg_error *err);
 
 /* What turning ids back into bytes has to remember between two ids. All zero
  * at the start of a sequence. */

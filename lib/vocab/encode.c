@@ -307,7 +307,8 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
         ids[0] = v->bos;
     st = vocab_encode_part(v, text, len,
                            flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
-                           v->add_blank, ids + room, cap - room, n, err);
+                           v->add_blank && !(flags & GG_ENCODE_CONTINUE),
+                           ids + room, cap - room, n, err);
     if (st == GG_OK) {
         *n += bos;
         if (eos && *n < cap)

@@ -167,3 +167,34 @@ special_find(const struct special_set *set, const struct gg_vocab *v,
     *at = len;
     return -1;
 }
+
+bool
+special_reaches(const struct special_set *set, const struct gg_vocab *v,
+                const uint8_t *p, size_t len, size_t far)
+{
+    size_t lo = 0, hi = set->n, n;
+
+    for (size_t depth = 0; depth < len && lo < hi; depth++) {
+        lo = lower_bound(set, v, lo, hi, depth, p[depth]);
+        hi = lower_bound(set, v, lo, hi, depth, p[depth] + 1u);
+        if (lo == hi)
+            return false;
+        vocab_bytes(v, set->ids[lo], &n);
+        if (n == depth + 1 && n >= far)
+            return true;
+        lo += n == depth + 1;
+    }
+    return lo < hi; /* they are longer than what is there */
+}
+
+size_t
+special_longest(const struct special_set *set, const struct gg_vocab *v)
+{
+    size_t longest = 0, n;
+
+    for (size_t i = 0; i < set->n; i++) {
+        vocab_bytes(v, set->ids[i], &n);
+        longest = n > longest ? n : longest;
+    }
+    return longest;
+}

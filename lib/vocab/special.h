@@ -32,4 +32,14 @@ int32_t
 special_find(const struct special_set *set, const struct gg_vocab *v,
              const uint8_t *p, size_t len, size_t *at);
 
+/* True if p[0..len) begins with a token of the set that has at least `far`
+ * bytes, or may do so with what follows it. far <= len */
+bool
+special_reaches(const struct special_set *set, const struct gg_vocab *v,
+                const uint8_t *p, size_t len, size_t far);
+
+/* Bytes of the longest token of the set. */
+size_t
+special_longest(const struct special_set *set, const struct gg_vocab *v);
+
 #endif

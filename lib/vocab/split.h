@@ -12,7 +12,15 @@
 
 /* Bytes of the first word of p[0..len), len > 0; at least 1. What is seen is
  * the end of the text: a word may depend on what follows it, but not on what
- * came before. A text takes linear time. */
+ * came before. A text takes linear time.
+ *
+ * For those who cut texts (cut.c): an ASCII letter before a blank or a newline
+ * ends a word in every rule, whatever stands around them. What a rule looks at
+ * behind a word are the spaces, or the letters and marks, that stand there, and
+ * less than SPLIT_AHEAD bytes after those. */
+enum {
+    SPLIT_AHEAD = 16
+};
 typedef size_t (*split_rule)(const uint8_t *p, size_t len);
 
 /* What a name stands for: the rule, and what files that have it leave out. */

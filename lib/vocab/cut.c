@@ -1,0 +1,219 @@
+/* cut.c - where a text can be cut, and its parts still give the ids of the
+ * whole
+ *
+ * Whatever follows the text, a place will do where merging never crosses, where
+ * the words on both sides are what they are without the other side, and over
+ * which no token goes that is looked for in the text before all else. */
+#include <gg.h>
+
+#include "vocab/split_scan.h"
+#include "vocab/vocab.h"
+
+enum {
+    KEPT = 64, /* ends of words that are tried */
+};
+
+struct text {
+    const struct gg_vocab *v;
+    const struct special_set *set;
+    size_t longest; /* bytes of the longest token of the set */
+    const uint8_t *p;
+    size_t len;
+};
+
+/* A token of the set begins before `at` and ends there or later, or may do so
+ * with what follows the text. A control token's end will not do either: white
+ * space or a blank in front of the next text may belong to it. */
+static bool
+special_near(const struct text *t, size_t at)
+{
+    size_t from = at > t->longest ? at - t->longest : 0;
+
+    for (size_t i = from; i < at; i++)
+        if (t->set->first[t->p[i]] &&
+            special_reaches(t->set, t->v, t->p + i, t->len - i, at - i))
+            return true;
+    return false;
+}
+
+/* The character before `at` is white space: a control token before it may be
+ * one that takes the white space behind it, on both sides of a cut. */
+static bool
+after_space(const uint8_t *p, size_t at)
+{
+    size_t from = at > 4 ? at - 4 : 0, n;
+
+    for (size_t i = from; i < at; i += n) {
+        uint32_t c = unicode_at(p + i, at - i, &n);
+
+        if (i + n == at)
+            return unicode_class(c) == UNICODE_SPACE;
+    }
+    return false;
+}
+
+static bool
+is_mark(const uint8_t *p)
+{
+    return p[0] == 0xe2 && p[1] == 0x96 && p[2] == 0x81;
+}
+
+/* SentencePiece: merging never crosses `at`. Its mark is a blank. */
+static bool
+is_parted(const struct text *t, size_t at)
+{
+    uint8_t a = t->p[at - 1], b = t->p[at];
+
+    if (at >= 3 && is_mark(t->p + at - 3))
+        a = ' ';
+    if (b == 0xe2 && t->len - at < 3)
+        return false;
+    if (b == 0xe2 && is_mark(t->p + at))
+        b = ' ';
+    return !vocab_joined(t->v, a, b);
+}
+
+/* Split rules: see split.h. */
+static bool
+is_word_end(const struct text *t, size_t at)
+{
+    uint8_t a = t->p[at - 1] | 0x20, b = t->p[at];
+
+    return a >= 'a' && a <= 'z' && (b == ' ' || b == '\n');
+}
+
+/* The last such place, found without looking at what is far before it, or 0. */
+static size_t
+cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
+{
+    for (size_t at = t->len; --at > 0;)
+        if (may_cut(t, at) && !after_space(t->p, at) && !special_near(t, at))
+            return at;
+    return 0;
+}
+
+/* How far the run reaches that was looked at last. */
+struct ahead {
+    unsigned kind; /* of the run, as in split_run() */
+    const uint8_t *end;
+};
+
+/* True if the word that ends at p is the same whatever follows `end`, by what
+ * split.h says of how far a rule looks. */
+static bool
+is_settled(struct ahead *a, const uint8_t *p, const uint8_t *end)
+{
+    const unsigned letters = UNICODE_LETTER | UNICODE_MARK;
+    size_t n;
+    unsigned kind = split_class(p, end, &n) & letters ? letters : UNICODE_SPACE;
+
+    if (a->kind != kind || a->end <= p) {
+        a->kind = kind;
+        a->end = split_run(p, end, kind);
+    }
+    return end - a->end >= SPLIT_AHEAD;
+}
+
+/* p[0..end) is cut into the same words whether it ends there or at `len`. */
+static bool
+same_words(const struct gg_vocab *v, const uint8_t *p, size_t end, size_t len)
+{
+    size_t at = 0, n;
+
+    for (; at < end; at += n) {
+        n = v->split(p + at, len - at);
+        if (n > end - at || v->split(p + at, end - at) != n)
+            return false;
+    }
+    return true;
+}
+
+/* Ends of words of a part of a text, the last ones; the first is its begin. */
+struct ends {
+    size_t at[KEPT], n;
+};
+
+/* The words before ends->at[i % KEPT] are the same if the text ends there. */
+static bool
+ends_alone(const struct gg_vocab *v, const struct ends *ends, size_t i,
+           const uint8_t *p, size_t len)
+{
+    size_t to = ends->at[i % KEPT];
+
+    for (size_t j = i; j-- > 0 && j + KEPT >= ends->n;) {
+        struct ahead a = { 0 };
+        size_t from = ends->at[j % KEPT];
+
+        if (j == 0 || is_settled(&a, p + from, p + to))
+            return same_words(v, p + from, to - from, len - from);
+    }
+    return false;
+}
+
+/* The last cut in a part of the text of `len` bytes; 0: none is known.
+ * `open`: more may follow. */
+static size_t
+cut_part(const struct text *t, size_t begin, size_t len, bool open)
+{
+    const uint8_t *p = t->p + begin;
+    struct ends ends = { .n = 1 };
+    struct ahead ahead = { 0 };
+    size_t at = 0;
+
+    while (at < len) {
+        at += t->v->split(p + at, len - at);
+        if (at == len || (open && !is_settled(&ahead, p + at, p + len)))
+            break;
+        if (!after_space(p, at))
+            ends.at[ends.n++ % KEPT] = at;
+    }
+    for (size_t i = ends.n; --i > 0 && i + KEPT >= ends.n;) {
+        at = begin + ends.at[i % KEPT];
+        if (ends_alone(t->v, &ends, i, p, len) && !special_near(t, at))
+            return at;
+    }
+    return 0;
+}
+
+/* The last cut between two words, found by cutting all of the text into words:
+ * for texts without what cut_near() looks for. */
+static size_t
+cut_words(const struct text *t)
+{
+    size_t cut = 0;
+
+    for (size_t at = 0; at < t->len;) {
+        size_t n, skip = 0, found;
+        int32_t id = special_find(t->set, t->v, t->p + at, t->len - at, &n);
+
+        found = n ? cut_part(t, at, n, id < 0) : 0;
+        cut = found ? found : cut;
+        at += n;
+        if (id < 0)
+            break;
+        vocab_bytes(t->v, id, &skip);
+        at += skip;
+        if (t->v->types[id] & VOCAB_STRIPS)
+            at = (size_t)(split_run(t->p + at, t->p + t->len, UNICODE_SPACE) -
+                          t->p);
+    }
+    return cut;
+}
+
+size_t
+gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
+             unsigned flags)
+{
+    struct text t = { .v = v, .p = (const uint8_t *)text, .len = len };
+    size_t cut = 0;
+
+    t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
+    t.longest = special_longest(t.set, v);
+    if (len > 1 && v->kind == VOCAB_SPM)
+        cut = cut_near(&t, is_parted);
+    if (len > 1 && v->kind == VOCAB_BPE)
+        cut = cut_near(&t, is_word_end);
+    if (len > 1 && v->kind == VOCAB_BPE && cut == 0)
+        cut = cut_words(&t);
+    return cut;
+}

@@ -1,0 +1,179 @@
+/* offsets.c - which bytes of a text each of its ids stands for
+ *
+ * Encoding does not keep book of it. It is found afterwards, by walking through
+ * the text and the bytes of the ids side by side, in the parts into which
+ * special tokens cut the text. */
+#include <string.h>
+
+#include "core/error.h"
+#include "vocab/split_scan.h"
+#include "vocab/vocab.h"
+
+struct walk {
+    const struct gg_vocab *v;
+    const uint8_t *text;
+    size_t at;  /* the byte of the text that comes next */
+    bool blank; /* before it stands one that encoding has added */
+    const int32_t *ids;
+    size_t n, i; /* the id that comes next */
+    struct gg_range *ranges;
+};
+
+/* The bytes of the text, up to `end`, that the byte `b` of a token can stand
+ * for at w->at; 0: it cannot. */
+static size_t
+match_byte(const struct walk *w, size_t end, uint8_t b)
+{
+    const uint8_t *p = w->text + w->at;
+
+    if (w->at == end)
+        return 0;
+    if (w->v->kind == VOCAB_SPM && b == ' ' && end - w->at >= 3 &&
+        memcmp(p, "\xe2\x96\x81", 3) == 0)
+        return 3;
+    return *p == b;
+}
+
+/* The unknown token stands for a character, or a byte of BPE. */
+static bool
+take_unknown(struct walk *w, size_t end)
+{
+    size_t n = 1;
+
+    if (w->blank) {
+        w->blank = false;
+        return true;
+    }
+    if (w->at == end)
+        return false;
+    if (w->v->kind != VOCAB_BPE)
+        unicode_at(w->text + w->at, end - w->at, &n);
+    w->at += n;
+    return true;
+}
+
+static bool
+take_bytes(struct walk *w, size_t end, int32_t id)
+{
+    size_t len, n;
+    const uint8_t *p = vocab_bytes(w->v, id, &len);
+
+    for (size_t k = 0; k < len; k++) {
+        if (w->blank && p[k] == ' ') {
+            w->blank = false;
+            continue;
+        }
+        n = w->blank ? 0 : match_byte(w, end, p[k]);
+        if (n == 0)
+            return false;
+        w->at += n;
+    }
+    return len > 0;
+}
+
+/* The ids of the text up to `end`, where no special token is. */
+static bool
+take_part(struct walk *w, size_t end)
+{
+    while (w->blank || w->at < end) {
+        struct walk before = *w;
+        int32_t id = w->i < w->n ? w->ids[w->i] : -1;
+        bool taken = id >= 0 && id < w->v->n && take_bytes(w, end, id);
+
+        if (!taken) {
+            *w = before;
+            taken = id >= 0 && id == w->v->unk && take_unknown(w, end);
+        }
+        if (!taken)
+            return false;
+        w->ranges[w->i++] = (struct gg_range){ before.at, w->at };
+    }
+    return true;
+}
+
+/* A special token at w->at, and what it takes. */
+static bool
+take_special(struct walk *w, int32_t id, size_t len)
+{
+    size_t n;
+
+    if (w->i == w->n || w->ids[w->i] != id)
+        return false;
+    vocab_bytes(w->v, id, &n);
+    w->ranges[w->i++] = (struct gg_range){ w->at, w->at + n };
+    w->at += n;
+    if (w->v->types[id] & VOCAB_STRIPS)
+        w->at =
+            (size_t)(split_run(w->text + w->at, w->text + len, UNICODE_SPACE) -
+                     w->text);
+    return true;
+}
+
+static bool
+take_text(struct walk *w, size_t len, const struct special_set *set, bool blank)
+{
+    bool same = true;
+
+    while (w->at < len && same) {
+        size_t n;
+        int32_t id = special_find(set, w->v, w->text + w->at, len - w->at, &n);
+        bool user = id >= 0 && vocab_type(w->v, id) == GG_TOKEN_USER_DEFINED;
+
+        w->blank = blank && (n > 0 || user);
+        same = take_part(w, w->at + n);
+        if (same && id >= 0)
+            same = take_special(w, id, len);
+        blank = w->v->kind == VOCAB_SPM && w->v->add_blank && !user;
+    }
+    return same;
+}
+
+enum gg_status
+gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
+                 unsigned flags, const int32_t *ids, size_t n,
+                 struct gg_range *ranges, struct gg_error *err)
+{
+    struct walk w = { .v = v,
+                      .text = (const uint8_t *)text,
+                      .ids = ids,
+                      .n = n,
+                      .ranges = ranges };
+    bool blank =
+        v->kind == VOCAB_SPM && v->add_blank && !(flags & GG_ENCODE_CONTINUE);
+
+    if (v->kind != VOCAB_BPE && v->kind != VOCAB_SPM)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "offsets are not known for vocabularies of this kind");
+    if (n && flags & GG_ENCODE_BOS && ids[0] == v->bos)
+        ranges[w.i++] = (struct gg_range){ 0, 0 };
+    if (!take_text(&w, len, flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
+                   blank))
+        w.i = SIZE_MAX;
+    else if (w.i < n && flags & GG_ENCODE_EOS && ids[w.i] == v->eos)
+        ranges[w.i++] = (struct gg_range){ len, len };
+    if (w.i != n)
+        return error_set(err, GG_ERR_ARG, "the ids are not those of the text");
+    return GG_OK;
+}
+
+int32_t
+gg_vocab_find_control(const struct gg_vocab *v, const char *text, size_t len,
+                      size_t *at)
+{
+    size_t from = 0, n, found;
+
+    while (from < len) {
+        int32_t id = special_find(&v->all, v, (const uint8_t *)text + from,
+                                  len - from, &found);
+
+        if (id < 0)
+            break;
+        if (vocab_type(v, id) != GG_TOKEN_USER_DEFINED) {
+            *at = from + found;
+            return id;
+        }
+        vocab_bytes(v, id, &n);
+        from += found + n;
+    }
+    return -1;
+}

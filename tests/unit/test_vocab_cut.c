@@ -1,0 +1,355 @@
+/* test_vocab_cut.c - texts that are cut give the ids of the whole, and what
+ * each id stands for */
+#include <config.h>
+
+#include "unit/tap.h"
+#include "unit/vocab_make.h"
+#include "unit/vocab_text.h"
+
+enum {
+    TEXT = 400,
+    IDS = 2 * TEXT + 2,
+    ROUNDS = 40,
+};
+
+/* What rules, SentencePiece and special tokens treat in their own ways. */
+static const char *const pieces[] = {
+    " ",
+    " ",
+    "  ",
+    "   ",
+    "\n",
+    "\n",
+    "\r\n",
+    "\t",
+    "a",
+    "b",
+    "ab",
+    "hello",
+    "World",
+    "B",
+    "AB",
+    "1",
+    "12",
+    "345",
+    "\xc2\xb2",
+    "'",
+    "'s",
+    "'LL",
+    "'",
+    ".",
+    "...",
+    "!",
+    "$",
+    "`",
+    "/",
+    "_",
+    "\x1c",
+    "\xff",
+    "\xe2\x96",
+    "\xe2",
+    "\xf0\x9f",
+    "\xc3\xa9",
+    "x",
+    "</s>",
+    "</",
+    "<s>",
+    "<",
+    "<x>",
+    "<x> y",
+    "aaab",
+    "<cc>",
+    "<cc> ",
+    "<unk>",
+    "<|endof",
+    "text|>",
+    "\xe2\x96\x81",
+    "\xe3\x80\x80",
+    "\xe2\x80\x83",
+    "\xe3\x80\x82",
+    "\xe4\xbd\xa0",
+    "\xe5\xa5\xbd",
+    "\xe3\x81\x82",
+    "\xd8\xa8",
+    "\xd9\x8e",
+    "\xcc\x81",
+    "\xf0\x9f\x98\x80",
+    "\xd0\xb0",
+    "\xd0\x90",
+};
+
+/* Few different ones side by side in each text. */
+static size_t
+make_text(uint64_t *state, char *text)
+{
+    const char *some[6];
+    size_t n = 0, k = 2 + text_below(state, 5);
+
+    for (size_t i = 0; i < k; i++)
+        some[i] = pieces[text_below(state, TEXT_COUNT(pieces))];
+    while (n < TEXT - 20)
+        n = text_append((uint8_t *)text, n, some[text_below(state, k)]);
+    return n;
+}
+
+static size_t
+encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
+       int32_t *ids)
+{
+    size_t n = 0;
+
+    if (gg_vocab_encode(v, text, len, flags, ids, IDS, &n, NULL) != GG_OK)
+        n = 0;
+    return n;
+}
+
+/* Cut where gg_vocab_cut() says so for each beginning of the text. Returns how
+ * many different cuts there were, or -1. */
+static int
+cuts_agree(const struct gg_vocab *v, const char *text, size_t len,
+           unsigned flags)
+{
+    int32_t whole[IDS], parts[IDS];
+    size_t n = encode(v, text, len, flags, whole), last = 0, k;
+    int cuts = 0;
+
+    for (size_t seen = 0; seen <= len; seen++) {
+        size_t cut = gg_vocab_cut(v, text, seen, flags);
+
+        if (cut > seen)
+            return -1;
+        if (cut == 0 || cut == last)
+            continue;
+        last = cut;
+        cuts++;
+        k = encode(v, text, cut, flags, parts);
+        k += encode(v, text + cut, len - cut, flags | GG_ENCODE_CONTINUE,
+                    parts + k);
+        if (k != n || memcmp(parts, whole, n * sizeof(*whole)) != 0) {
+            printf("# %zu of %zu bytes, cut at %zu: ", seen, len, cut);
+            for (size_t i = cut > 24 ? cut - 24 : 0; i < len && i < cut + 24;
+                 i++)
+                printf(i == cut ? "|%02x" : " %02x", (uint8_t)text[i]);
+            putchar('\n');
+            return -1;
+        }
+    }
+    return cuts;
+}
+
+/* Each byte of the text is in one range, in order, but for what is skipped;
+ * the bytes of a range are those of its id. */
+static bool
+ranges_agree(const struct gg_vocab *v, const char *text, size_t len,
+             unsigned flags)
+{
+    struct gg_range ranges[IDS];
+    int32_t ids[IDS];
+    size_t n = encode(v, text, len, flags, ids), at = 0;
+
+    if (gg_vocab_offsets(v, text, len, flags, ids, n, ranges, NULL) != GG_OK)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        struct gg_range r = ranges[i];
+        size_t bytes, k = r.end - r.begin;
+        const char *p = (const char *)vocab_bytes(v, ids[i], &bytes);
+
+        if (i > 0 && v->types[ids[i - 1]] & VOCAB_STRIPS)
+            at = r.begin;
+        if (r.begin != at || r.end < r.begin || r.end > len)
+            return false;
+        at = r.end;
+        if (ids[i] != v->unk && k == bytes && memcmp(p, text + r.begin, k) &&
+            !memmem(text + r.begin, k, "\xe2\x96\x81", 3))
+            return false;
+        if (ids[i] != v->unk && k != bytes && k + 1 != bytes && at > 0 &&
+            !memmem(text + r.begin, k, "\xe2\x96\x81", 3))
+            return false;
+    }
+    return at == len || (n && v->types[ids[n - 1]] & VOCAB_STRIPS);
+}
+
+static void
+result(bool good, const char *what, const char *of)
+{
+    char name[200];
+
+    snprintf(name, sizeof(name), "%s: %s", what, of);
+    ok(good, name);
+}
+
+static void
+test_vocab(const struct gg_vocab *v, const char *what)
+{
+    uint64_t state = 7;
+    char text[TEXT];
+    bool same = v != NULL, ranged = same;
+    int cuts = 0;
+
+    for (int round = 0; round < ROUNDS && same && ranged; round++)
+        for (unsigned flags = 0; flags <= GG_ENCODE_SPECIAL; flags += 2) {
+            size_t len = make_text(&state, text);
+            int32_t ids[IDS];
+            int n;
+
+            if (encode(v, text, len, flags, ids) == 0)
+                continue; /* there is no token for some byte */
+            n = cuts_agree(v, text, len, flags);
+
+            same = same && n >= 0;
+            cuts += n;
+            ranged = ranged && ranges_agree(v, text, len, flags);
+        }
+    result(same, what, "cuts");
+    result(!same || cuts > ROUNDS, what, "there are some");
+    result(ranged, what, "ranges");
+}
+
+/* A vocabulary that is ours, with each rule. */
+static void
+test_rules(struct gg_vocab *v, const char *what)
+{
+    split_rule done[32], before = v->split;
+    const struct split_name *s;
+    size_t n = 0;
+
+    for (size_t i = 0; (s = split_name(i)); i++) {
+        char name[200];
+        bool seen = false;
+
+        for (size_t k = 0; k < n; k++)
+            seen = seen || done[k] == s->rule;
+        if (seen)
+            continue;
+        done[n++] = s->rule;
+        v->split = s->rule;
+        snprintf(name, sizeof(name), "%s, rule %s", what, s->name);
+        test_vocab(v, name);
+    }
+    v->split = before;
+}
+
+static void
+add_special(struct make *m)
+{
+    make_token(m, "<x>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(m, "<x> y", GG_TOKEN_USER_DEFINED, 0);
+    make_token(m, "aaab", GG_TOKEN_USER_DEFINED, 0);
+    make_token(m, "<cc>", GG_TOKEN_CONTROL, 0);
+}
+
+static void
+test_made(void (*make)(struct make *), const char *what, bool special)
+{
+    struct gg_vocab *v = NULL;
+    struct make m;
+    char name[100];
+    int32_t strips;
+
+    make(&m);
+    if (special)
+        add_special(&m);
+    if (make_load(&m, &v, NULL) != GG_OK) {
+        result(false, what, "loads");
+        return;
+    }
+    snprintf(name, sizeof(name), "%s%s", what, special ? ", special" : "");
+    strips = special ? gg_vocab_find(v, "<cc>", 4) : -1;
+    if (strips >= 0)
+        v->types[strips] |= VOCAB_STRIPS;
+    if (v->kind == VOCAB_BPE)
+        test_rules(v, name);
+    else
+        test_vocab(v, name);
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+static void
+test_files(const char *folder)
+{
+    static const char *const names[] = { "gpt-2", "falcon", "deepseek-llm",
+                                         "llama-spm" };
+
+    for (size_t i = 0; i < TEXT_COUNT(names); i++) {
+        struct gg_vocab *v = NULL;
+        char path[4096];
+
+        snprintf(path, sizeof(path), "%s/%s.gguf", folder, names[i]);
+        if (gg_vocab_open(path, &v, NULL) != GG_OK)
+            v = NULL;
+        test_vocab(v, names[i]);
+        if (i == 0 && v)
+            test_rules(v, names[i]);
+        gg_vocab_free(v);
+    }
+}
+
+static void
+test_control(void)
+{
+    struct gg_vocab *v = NULL;
+    struct make m;
+    size_t at = 0;
+
+    make_bpe(&m);
+    add_special(&m);
+    ok(make_load(&m, &v, NULL) == GG_OK, "loads");
+    ok(gg_vocab_find_control(v, "a<x>b<cc", 8, &at) == -1,
+       "no control token in a text");
+    ok(gg_vocab_find_control(v, "a<x>b<cc>", 9, &at) ==
+               gg_vocab_find(v, "<cc>", 4) &&
+           at == 5,
+       "the first one");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+/* What is no part of the text has an empty range. */
+static void
+test_added(void)
+{
+    static const struct gg_range want[] = {
+        { 0, 0 }, { 0, 1 }, { 1, 4 }, { 4, 6 }, { 6, 6 }
+    };
+    const unsigned flags = GG_ENCODE_BOS | GG_ENCODE_EOS;
+    struct gg_range ranges[8];
+    struct gg_vocab *v = NULL;
+    struct make m;
+    int32_t ids[8];
+    size_t n = 0;
+
+    make_spm(&m);
+    ok(make_load(&m, &v, NULL) == GG_OK, "loads");
+    v->bos = gg_vocab_find(v, "<s>", 3);
+    v->eos = gg_vocab_find(v, "</s>", 4);
+    ok(gg_vocab_encode(v, "a\xe2\x96\x81\xc3\xa9", 6, flags, ids, 8, &n,
+                       NULL) == GG_OK &&
+           n == 5 &&
+           gg_vocab_offsets(v, "a\xe2\x96\x81\xc3\xa9", 6, flags, ids, n,
+                            ranges, NULL) == GG_OK &&
+           memcmp(ranges, want, sizeof(want)) == 0,
+       "BOS, a blank that was added, a mark for one, EOS");
+    ok(gg_vocab_offsets(v, "ab", 2, 0, ids, n, ranges, NULL) == GG_ERR_ARG,
+       "ids of another text");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+int
+main(void)
+{
+    const char *folder = getenv("GG_TEST_VOCAB");
+
+    for (int special = 0; special < 2; special++) {
+        test_made(make_bpe, "BPE", special);
+        test_made(make_spm, "SentencePiece", special);
+    }
+    test_control();
+    test_added();
+    if (folder && *folder)
+        test_files(folder);
+    else
+        printf("# GG_TEST_VOCAB is not set\n");
+    return tap_done();
+}
