@@ -256,7 +256,7 @@ add_layer(struct maker *m, int i)
     if (has(m, MODELS_POST_NORMS))
         add_norm(m, in_layer(b, i, "post_attention_norm"), n, biases);
     if (has(m, MODELS_FFN_NORM_POST)) /* so loud that experts clamp */
-        add(m, in_layer(b, i, "post_attention_norm.weight"), n, 0, 4, 0.4f);
+        add(m, in_layer(b, i, "post_attention_norm.weight"), n, 0, 3, 0.3f);
     if (!has(m, MODELS_NO_FFN_NORM | MODELS_FFN_NORM_POST))
         add_norm(m, in_layer(b, i, "ffn_norm"), n, biases);
     m->s.n_expert ? add_mixture(m, i) : add_feed_forward(m, i);
