@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "vocab/vocab.h"
+#include "vocab/wordpiece.h"
 
 /* The bytes that `id` shows. */
 static const uint8_t *
@@ -9,6 +10,11 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
 {
     enum gg_token_type type = vocab_type(v, id);
     const uint8_t *p = vocab_bytes(v, id, n);
+
+    if (v->kind == VOCAB_WPM && wordpiece_attached(p, *n)) {
+        p++;
+        --*n;
+    }
 
     if ((type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN) &&
         !(flags & GG_DECODE_SPECIAL))

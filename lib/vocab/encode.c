@@ -8,7 +8,9 @@
 #include "vocab/cache.h"
 #include "vocab/spm.h"
 #include "vocab/unicode.h"
+#include "vocab/unigram.h"
 #include "vocab/vocab.h"
+#include "vocab/wordpiece.h"
 
 enum {
     LONG_TEXT = 1 << 14, /* bytes that are worth a cache of words */
@@ -224,6 +226,30 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
     return st;
 }
 
+static enum gg_status
+encode_wpm(struct encoder *e, const uint8_t *p, size_t len)
+{
+    struct vocab_out out = { e->ids, e->cap, e->n };
+
+    wordpiece_encode(e->v, p, len, &out);
+    e->n = out.n;
+    return GG_OK;
+}
+
+/* A text without control tokens. */
+static enum gg_status
+encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
+{
+    switch (e->v->kind) {
+    case VOCAB_SPM:
+        return encode_spm(e, p, len, blank);
+    case VOCAB_WPM:
+        return encode_wpm(e, p, len);
+    default:
+        return encode_bpe(e, p, len);
+    }
+}
+
 /* Bytes of the white space that p[0..len) begins with. */
 static size_t
 white_space(const uint8_t *p, size_t len)
@@ -253,7 +279,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         bool user = id >= 0 && vocab_type(v, id) == GG_TOKEN_USER_DEFINED;
 
         if (at)
-            st = spm ? encode_spm(e, p, at, blank) : encode_bpe(e, p, at);
+            st = encode_plain(e, p, at, blank);
         else if (spm && blank && user)
             st = encode_word(e, (const uint8_t *)" ", 1);
         if (st == GG_OK && id >= 0) {
@@ -269,6 +295,42 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
     return st;
 }
 
+/* The same for Unigram, which looks across what the user defined. */
+static enum gg_status
+encode_ugm(struct encoder *e, const uint8_t *p, size_t len,
+           const struct special_set *set, bool blank)
+{
+    const struct gg_vocab *v = e->v;
+    struct vocab_out out = { e->ids, e->cap, e->n };
+    struct unigram u = { 0 };
+    bool good = true;
+
+    unigram_begin(&u, v, blank);
+    while (len && good) {
+        size_t at, n = 0;
+        int32_t id = special_find(set, v, p, len, &at);
+
+        good = unigram_part(&u, p, at, &out);
+        if (good && id >= 0) {
+            vocab_bytes(v, id, &n);
+            if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED) {
+                good = unigram_user(&u, id, &out);
+            } else {
+                unigram_end(&u, &out);
+                vocab_emit(&out, id);
+                unigram_begin(&u, v, v->add_blank);
+            }
+        }
+        p += at + n;
+        len -= at + n;
+    }
+    if (good)
+        unigram_end(&u, &out);
+    unigram_clear(&u);
+    e->n = out.n;
+    return good ? GG_OK : error_nomem(e->err);
+}
+
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
                   const struct special_set *set, bool blank, int32_t *ids,
@@ -277,9 +339,12 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
     struct encoder e = { .v = v, .ids = ids, .cap = cap, .err = err };
     enum gg_status st;
 
-    if (len >= LONG_TEXT)
+    if (len >= LONG_TEXT && v->kind <= VOCAB_SPM)
         e.cache = mem_array(CACHE_WORDS, sizeof(*e.cache));
-    st = encode_text(&e, (const uint8_t *)text, len, set, blank);
+    if (v->kind == VOCAB_UGM)
+        st = encode_ugm(&e, (const uint8_t *)text, len, set, blank);
+    else
+        st = encode_text(&e, (const uint8_t *)text, len, set, blank);
     mem_free(e.cache);
     mem_free(e.long_symbols);
     mem_free(e.room);

@@ -189,37 +189,66 @@ check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
+/* BOS, EOS and the unknown token. */
+static enum gg_status
+read_ends(struct gg_vocab *v, const struct gguf_context *gguf,
+          struct gg_error *err)
+{
+    /* What their makers call them unless told otherwise. BERT has others that
+     * stand at the ends of a text; files name them in one of several ways. */
+    static const char *const names[][3] = {
+        [VOCAB_BPE] = { "", "", "" },
+        [VOCAB_SPM] = { "<s>", "</s>", "<unk>" },
+        [VOCAB_WPM] = { "[CLS]", "[SEP]", "[UNK]" },
+        [VOCAB_UGM] = { "<s>", "</s>", "<unk>" },
+    };
+    const struct {
+        const char *key;
+        int32_t *id;
+        bool wpm; /* only there */
+    } keys[] = {
+        { KEY("bos_token_id"), &v->bos, false },
+        { KEY("cls_token_id"), &v->bos, true },
+        { KEY("eos_token_id"), &v->eos, false },
+        { KEY("separator_token_id"), &v->eos, true },
+        { KEY("seperator_token_id"), &v->eos, true },
+        { KEY("unknown_token_id"), &v->unk, false },
+    };
+    enum gg_status st = GG_OK;
+
+    v->bos = named(v, names[v->kind][0]);
+    v->eos = named(v, names[v->kind][1]);
+    v->unk = named(v, names[v->kind][2]);
+    for (size_t i = 0; st == GG_OK && i < sizeof(keys) / sizeof(keys[0]); i++)
+        if (!keys[i].wpm || v->kind == VOCAB_WPM)
+            st = read_id(v, gguf, keys[i].key, keys[i].id, err);
+    return st;
+}
+
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct split_name *defaults, struct gg_error *err)
 {
-    bool spm = v->kind == VOCAB_SPM;
+    bool spm = v->kind == VOCAB_SPM, wpm = v->kind == VOCAB_WPM;
     enum gg_status st;
 
-    /* What SentencePiece calls them unless it is told otherwise. */
-    v->bos = spm ? named(v, "<s>") : -1;
-    v->eos = spm ? named(v, "</s>") : -1;
-    v->unk = spm ? named(v, "<unk>") : -1;
-    st = read_id(v, gguf, KEY("bos_token_id"), &v->bos, err);
-    if (st == GG_OK)
-        st = read_id(v, gguf, KEY("eos_token_id"), &v->eos, err);
-    if (st == GG_OK)
-        st = read_id(v, gguf, KEY("unknown_token_id"), &v->unk, err);
+    st = read_ends(v, gguf, err);
     if (st == GG_OK)
         st = check_others(v, gguf, err);
     if (st == GG_OK)
         st = read_eog(v, gguf, err);
     if (st == GG_OK)
         mark_strips(v, gguf);
-    v->add_bos = spm || (defaults && defaults->add_bos);
+    v->add_bos = spm || wpm || (defaults && defaults->add_bos);
+    v->add_eos = wpm || v->kind == VOCAB_UGM;
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_bos_token"), &v->add_bos, err);
     if (st == GG_OK)
         st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
     v->add_bos = v->add_bos && v->bos >= 0;
     v->add_eos = v->add_eos && v->eos >= 0;
-    v->add_blank = spm;
-    if (st == GG_OK && spm)
+    v->add_blank = spm || wpm;
+    if (st == GG_OK && (spm || v->kind == VOCAB_UGM))
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);
     return st;
 }

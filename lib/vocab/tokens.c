@@ -65,6 +65,18 @@ unmark(const char *text, size_t len, uint8_t *out)
     return n;
 }
 
+/* Files write a piece that begins a word with U+2581 in front. */
+static size_t
+unmark_first(const char *text, size_t len, uint8_t *out)
+{
+    size_t mark = len > 3 && memcmp(text, "\xe2\x96\x81", 3) == 0 ? 3 : 0;
+
+    if (mark)
+        *out++ = ' ';
+    memcpy(out, text + mark, len - mark);
+    return len - mark + (mark != 0);
+}
+
 bool
 vocab_piece_bytes(enum vocab_kind kind, const char *text, size_t len,
                   uint8_t *out, size_t *n)
@@ -73,7 +85,8 @@ vocab_piece_bytes(enum vocab_kind kind, const char *text, size_t len,
         return false;
     if (kind == VOCAB_BPE)
         return bpe_bytes(text, len, out, n);
-    *n = unmark(text, len, out);
+    *n = kind == VOCAB_WPM ? unmark_first(text, len, out)
+                           : unmark(text, len, out);
     return memchr(text, ' ', len) == NULL;
 }
 
@@ -123,7 +136,7 @@ token_bytes(struct gg_vocab *v, int32_t id, uint8_t *out, size_t *n)
         *n = 1;
         return byte >= 0;
     case GG_TOKEN_USER_DEFINED:
-        if (v->kind == VOCAB_SPM) {
+        if (v->kind == VOCAB_SPM || v->kind == VOCAB_UGM) {
             *n = unmark(s->s, s->n, out);
             return true;
         }

@@ -17,6 +17,12 @@
 static const char *const kinds[] = {
     [VOCAB_BPE] = "gpt2",
     [VOCAB_SPM] = "llama",
+    [VOCAB_WPM] = "bert",
+    [VOCAB_UGM] = "t5",
+};
+
+enum {
+    N_KINDS = sizeof(kinds) / sizeof(kinds[0])
 };
 
 static bool
@@ -46,13 +52,12 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
 
     if (st != GG_OK)
         return st;
-    if (is(&s, kinds[VOCAB_BPE]))
-        v->kind = VOCAB_BPE;
-    else if (is(&s, kinds[VOCAB_SPM]))
-        v->kind = VOCAB_SPM;
-    else
-        st = unknown(gguf, MODEL, "the kind", &s, "gpt2 llama", err);
-    return st;
+    for (size_t i = 0; i < N_KINDS; i++)
+        if (is(&s, kinds[i])) {
+            v->kind = (enum vocab_kind)i;
+            return GG_OK;
+        }
+    return unknown(gguf, MODEL, "the kind", &s, "gpt2 llama bert t5", err);
 }
 
 /* A rule that is not known is no reason to refuse a model: its ids will be
@@ -82,6 +87,16 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
     return GG_OK;
 }
 
+/* What only one kind has. */
+static enum gg_status (*const load_rest[])(struct gg_vocab *v,
+                                           const struct gguf_context *gguf,
+                                           struct gg_error *err) = {
+    [VOCAB_BPE] = vocab_load_merges,
+    [VOCAB_SPM] = vocab_load_scores,
+    [VOCAB_WPM] = vocab_load_wordpiece,
+    [VOCAB_UGM] = vocab_load_unigram,
+};
+
 static enum gg_status
 load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
 {
@@ -97,8 +112,7 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
     if (st == GG_OK)
         st = vocab_load_ids(v, gguf, name, err);
     if (st == GG_OK)
-        st = v->kind == VOCAB_BPE ? vocab_load_merges(v, gguf, err)
-                                  : vocab_load_scores(v, gguf, err);
+        st = load_rest[v->kind](v, gguf, err);
     if (st == GG_OK &&
         (!special_init(&v->user, v, false) || !special_init(&v->all, v, true) ||
          !special_contents(&v->contents, v)))
@@ -153,6 +167,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->whole);
     mem_free(v->merges);
     mem_free(v->joined);
+    trie_clear(&v->trie);
     mem_free(v->eog);
     special_clear(&v->user);
     special_clear(&v->all);

@@ -9,12 +9,16 @@
 #include <stdatomic.h>
 
 #include "gguf/reader.h"
+#include "vocab/charsmap.h"
 #include "vocab/special.h"
 #include "vocab/split.h"
+#include "vocab/trie.h"
 
 enum vocab_kind {
     VOCAB_BPE, /* "gpt2": bytes, merged by rank within words */
     VOCAB_SPM, /* "llama": characters, merged by score */
+    VOCAB_WPM, /* "bert": the longest pieces of words */
+    VOCAB_UGM, /* "t5": the most likely pieces */
 };
 
 enum {
@@ -73,10 +77,16 @@ struct gg_vocab {
     bool ignore_merges;         /* a word that is a token is never merged */
     struct vocab_merge *merges; /* by (left, right) */
     size_t merge_mask;
-    /* SPM */
+    /* SPM, UGM */
     struct gguf_array scores;
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
-    bool add_blank;  /* in front of a text */
+    bool add_blank;  /* in front of a text; WPM: only decoding drops it */
+    /* WPM, UGM */
+    struct trie trie; /* of the pieces */
+    bool lower;       /* WPM: lower case without accents */
+    float unk_score;  /* UGM: of a character that is no piece */
+    bool squeeze;     /* UGM: runs of blanks become one, those around none */
+    struct charsmap charsmap;
 
     struct special_set user, all; /* without, with the control tokens */
     struct special_set contents;  /* `user` without what markup is made of */
@@ -111,6 +121,18 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
+/* trie; where equal pieces are, of the first: trie.c */
+enum gg_status
+vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
+                struct gg_error *err);
+/* lower, trie: wordpiece.c */
+enum gg_status
+vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
+                     struct gg_error *err);
+/* scores, unk_score, squeeze, charsmap, trie: unigram.c */
+enum gg_status
+vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
+                   struct gg_error *err);
 /* bos, eos, unk, eog, VOCAB_STRIPS: ids.c. What the metadata does not say of
  * BOS is as in `defaults`, if not NULL. */
 enum gg_status
@@ -118,6 +140,20 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct split_name *defaults, struct gg_error *err);
 
 /* ---- encoding ---- */
+
+/* Where ids go. */
+struct vocab_out {
+    int32_t *ids;
+    size_t cap, n; /* n may exceed cap: the rest is only counted */
+};
+
+static inline void
+vocab_emit(struct vocab_out *out, int32_t id)
+{
+    if (out->n < out->cap)
+        out->ids[out->n] = id;
+    out->n++;
+}
 
 /* The ids of a text as in gg_vocab_encode(); `set`: the tokens that are looked
  * for in it first. `blank`: SPM puts one in front. */

@@ -11,6 +11,7 @@
 
 #include "core/file.h"
 #include "unit/tap.h"
+#include "vocab/vocab.h"
 
 #define MARK "\n__ggml_vocab_test__\n"
 
@@ -70,7 +71,7 @@ compare(const struct gg_vocab *v, const struct file_map *in,
 
         if (gg_vocab_encode(v, p, len, 0, ids, MAX_IDS, &n, NULL) != GG_OK ||
             n > MAX_IDS || !line_is(&want, want_end, ids, n) ||
-            !comes_back(v, ids, n, p, len)) {
+            (v->kind != VOCAB_WPM && !comes_back(v, ids, n, p, len))) {
             printf("# text %d differs\n", *n_texts);
             wrong++;
         }
@@ -116,5 +117,6 @@ main(void)
     test(folder, "llama-spm");
     test(folder, "falcon");
     test(folder, "deepseek-llm");
+    test(folder, "bert-bge");
     return tap_done();
 }
