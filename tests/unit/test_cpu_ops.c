@@ -602,6 +602,41 @@ test_rope_case(enum ggml_type type, int mode, int n_dims, double ext,
     ggml_free(ctx);
 }
 
+/* YaRN by its paper: a pair that turns more than 32 times in the context keeps
+ * its angle, one that turns less than once is slowed down, others lie between;
+ * all are magnified. */
+static void
+test_yarn(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, 128, 1, 1);
+    struct ggml_tensor *pos = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 1), *t;
+    double magnitude = 1 + 0.1 * log(8);
+    bool good = true;
+    int kept = 0, slowed = 0;
+
+    ggml_set_i32_1d(pos, 0, 1);
+    for (int i = 0; i < 128; i++)
+        ggml_set_f32_1d(a, i, i < 64);
+    t = ggml_rope_ext(ctx, a, pos, NULL, 128, GGML_ROPE_TYPE_NEOX, 4096, 10000,
+                      0.125f, 1, 1, 32, 1);
+    test_run(ctx, t, 1);
+    for (int i = 0; i < 64; i++) {
+        double x = test_at(t, i, 0, 0, 0), y = test_at(t, i + 64, 0, 0, 0);
+        double full = pow(10000, -i / 64.0), turns = 4096 * full / (2 * M_PI);
+        double share = atan2(y, x) / full;
+
+        good = good && fabs(hypot(x, y) - magnitude) < 1e-6 &&
+               share < 1 + 1e-5 && share > 0.125 - 1e-5;
+        if (turns > 32)
+            kept++, good = good && fabs(share - 1) < 1e-5;
+        if (turns < 1)
+            slowed++, good = good && fabs(share - 0.125) < 1e-5;
+    }
+    ok(good && kept > 10 && slowed > 10, "rope, YaRN's three kinds of pairs");
+    ggml_free(ctx);
+}
+
 static void
 test_rope(void)
 {
@@ -613,6 +648,11 @@ test_rope(void)
                    "rope of a part, with factors");
     test_rope_case(GGML_TYPE_F32, GGML_ROPE_TYPE_NORMAL, 48, 1, false, 1e-6,
                    "rope, YaRN");
+    test_rope_case(GGML_TYPE_F32, GGML_ROPE_TYPE_NORMAL, 34, 0, true, 1e-6,
+                   "rope of a part, with factors, in turn");
+    test_rope_case(GGML_TYPE_F32, GGML_ROPE_TYPE_NEOX, 32, 0.75, true, 1e-6,
+                   "rope of a part, YaRN in part, with factors, neox");
+    test_yarn();
     test_rope_case(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL, 48, 0, false, 1e-3,
                    "rope of F16");
 }
