@@ -209,7 +209,8 @@ load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
 
     for (int64_t i = 0; i < n; i++, y += stride) {
         t->k->to_float[x->type](rows + (size_t)i * x->nb[1], y, x->ne[0]);
-        memset(y + used, 0, (stride - used) * sizeof(*y));
+        if (used < stride)
+            memset(y + used, 0, (stride - used) * sizeof(*y));
     }
 }
 

@@ -196,7 +196,11 @@ rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
 INLINE void
 to_float(enum ggml_type type, const char *x, float *y, int64_t n)
 {
-    for (int64_t i = 0; i < n; i += VEC)
+    int64_t i = 0;
+
+    for (; i + VEC <= n; i += VEC)
+        store_f32(y + i, load(type, VEC, x + 2 * i));
+    if (i < n)
         store(n - i, y + i, load(type, n - i, x + 2 * i));
 }
 
