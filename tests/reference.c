@@ -2,10 +2,9 @@
  *
  * Shares nothing with the library but the reading of the file and of its
  * types: loops over the formulas of the papers and models' cards (Radford et
- * al. 2019; Wang and Komatsuzaki 2021; Touvron et al. 2023; mixtures: Jiang et
- * al. 2024; soft caps: Gemma 2; sinks: gpt-oss), one token after another. What
- * a layer has shows in its tensors; what it does beside, in the table of
- * architectures. */
+ * al. 2019; Wang and Komatsuzaki 2021; Touvron et al. 2023; soft caps: Gemma 2;
+ * sinks: gpt-oss), one token after another. What a layer has shows in its
+ * tensors; what it does beside, in the table of architectures. */
 #include "reference_parts.h"
 
 #include <math.h>
@@ -19,36 +18,7 @@ struct state {
     int n;                 /* positions */
 };
 
-static double *
-new_doubles(int n)
-{
-    return calloc((size_t)n, sizeof(double));
-}
-
 /* ---- the formulas -------------------------------------------------------- */
-
-/* y = W x + b; of a stack of matrices, the one of that number. */
-static void
-linear_of(const struct reference *r, int layer, const char *name, int number,
-          int n_in, int n_out, const double *x, double *y)
-{
-    const struct weight *w = reference_weight(r, layer, name, "weight");
-    const struct weight *b = reference_weight(r, layer, name, "bias");
-    const double *row = w->x + (size_t)number * (size_t)n_out * (size_t)n_in;
-
-    for (int i = 0; i < n_out; i++, row += n_in) {
-        y[i] = b ? b->x[number * n_out + i] : 0;
-        for (int j = 0; j < n_in; j++)
-            y[i] += row[j] * x[j];
-    }
-}
-
-static void
-linear(const struct reference *r, int layer, const char *name, int n_in,
-       int n_out, const double *x, double *y)
-{
-    linear_of(r, layer, name, 0, n_in, n_out, x, y);
-}
 
 /* (x - mean) / sqrt(variance + eps), or x / sqrt(mean square + eps) */
 static void
@@ -121,7 +91,7 @@ attend(const struct reference *r, const double *q, const double *keys,
        const double *values, int first, int last, double sink, double *y)
 {
     size_t stride = (size_t)(r->n_head_kv * r->d);
-    double *p = new_doubles(last + 1);
+    double *p = reference_new(last + 1);
     double max = sink, sum;
 
     for (int t = first; t <= last; t++) {
@@ -146,17 +116,18 @@ project(const struct reference *r, int layer, int position, const double *x,
     int n_q = r->n_head * r->d, n_kv = r->n_head_kv * r->d;
 
     if (reference_weight(r, layer, "attn_qkv", "weight")) {
-        double *qkv = new_doubles(n_q + 2 * n_kv);
+        double *qkv = reference_new(n_q + 2 * n_kv);
 
-        linear(r, layer, "attn_qkv", r->n_embd, n_q + 2 * n_kv, x, qkv);
+        reference_linear(r, layer, "attn_qkv", r->n_embd, n_q + 2 * n_kv, x,
+                         qkv);
         memcpy(q, qkv, (size_t)n_q * sizeof(*q));
         memcpy(k, qkv + n_q, (size_t)n_kv * sizeof(*k));
         memcpy(v, qkv + n_q + n_kv, (size_t)n_kv * sizeof(*v));
         free(qkv);
     } else {
-        linear(r, layer, "attn_q", r->n_embd, n_q, x, q);
-        linear(r, layer, "attn_k", r->n_embd, n_kv, x, k);
-        linear(r, layer, "attn_v", r->n_embd, n_kv, x, v);
+        reference_linear(r, layer, "attn_q", r->n_embd, n_q, x, q);
+        reference_linear(r, layer, "attn_k", r->n_embd, n_kv, x, k);
+        reference_linear(r, layer, "attn_v", r->n_embd, n_kv, x, v);
     }
     norm_heads(r, layer, "attn_q_norm", q, r->n_head);
     norm_heads(r, layer, "attn_k_norm", k, r->n_head_kv);
@@ -173,7 +144,7 @@ attention(struct state *s, int layer, int position, const double *x, double *y)
     int n_q = r->n_head * r->d, n_kv = r->n_head_kv * r->d;
     size_t start = (size_t)layer * (size_t)s->n * (size_t)n_kv;
     double *keys = s->keys + start, *values = s->values + start;
-    double *q = new_doubles(n_q), *out = new_doubles(n_q);
+    double *q = reference_new(n_q), *out = reference_new(n_q);
     int first = 0;
 
     if (reference_windowed(r, layer) && position >= r->window)
@@ -186,154 +157,9 @@ attention(struct state *s, int layer, int position, const double *x, double *y)
         attend(r, q + h * r->d, keys + kv, values + kv, first, position,
                sinks ? sinks->x[h] : -INFINITY, out + h * r->d);
     }
-    linear(r, layer, "attn_output", n_q, r->n_embd, out, y);
+    reference_linear(r, layer, "attn_output", n_q, r->n_embd, out, y);
     free(q);
     free(out);
-}
-
-/* ---- feed forward -------------------------------------------------------- */
-
-static double
-sigmoid(double x)
-{
-    return 1 / (1 + exp(-x));
-}
-
-static double
-activate(enum activation a, double x)
-{
-    if (a == GELU_TANH)
-        return x / 2 *
-               (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x)));
-    if (a == GELU_ERF)
-        return x / 2 * (1 + erf(x / sqrt(2)));
-    return x * sigmoid(x);
-}
-
-static double
-gated(enum activation a, double gate, double up)
-{
-    if (a != SILU_CLAMPED)
-        return activate(a, gate) * up;
-    gate = fmin(gate, 7);
-    up = fmin(fmax(up, -7), 7);
-    return gate * sigmoid(1.702 * gate) * (up + 1);
-}
-
-static void
-dense(const struct reference *r, int layer, const double *x, double *y)
-{
-    const struct weight *w = reference_weight(r, layer, "ffn_up", "weight");
-    bool gate = reference_weight(r, layer, "ffn_gate", "weight") != NULL;
-    bool fused = w->n == 2 * r->n_ff * r->n_embd;
-    double *a = new_doubles(2 * r->n_ff), *b = new_doubles(2 * r->n_ff);
-
-    linear(r, layer, "ffn_up", r->n_embd, fused ? 2 * r->n_ff : r->n_ff, x, a);
-    if (gate)
-        linear(r, layer, "ffn_gate", r->n_embd, r->n_ff, x, b);
-    for (int i = 0; i < r->n_ff; i++)
-        if (gate)
-            a[i] = gated(r->arch->activation, b[i], a[i]);
-        else if (fused)
-            a[i] = gated(r->arch->activation, a[i], a[r->n_ff + i]);
-        else
-            a[i] = activate(r->arch->activation, a[i]);
-    linear(r, layer, "ffn_down", r->n_ff, r->n_embd, a, y);
-    free(a);
-    free(b);
-}
-
-/* y += weight * expert(x) */
-static void
-add_expert(const struct reference *r, int layer, int expert, double weight,
-           const double *x, double *y)
-{
-    int n = r->n_ff_expert;
-    double *up = new_doubles(n), *gate = new_doubles(n);
-    double *z = new_doubles(r->n_embd);
-
-    linear_of(r, layer, "ffn_up_exps", expert, r->n_embd, n, x, up);
-    linear_of(r, layer, "ffn_gate_exps", expert, r->n_embd, n, x, gate);
-    for (int i = 0; i < n; i++)
-        up[i] = gated(r->arch->activation, gate[i], up[i]);
-    linear_of(r, layer, "ffn_down_exps", expert, n, r->n_embd, up, z);
-    for (int i = 0; i < r->n_embd; i++)
-        y[i] += weight * z[i];
-    free(up);
-    free(gate);
-    free(z);
-}
-
-/* y += sigmoid(g x) * shared expert(x) */
-static void
-add_shared(const struct reference *r, int layer, const double *x, double *y)
-{
-    int n = r->n_ff_shared;
-    double *up = new_doubles(n), *gate = new_doubles(n);
-    double *z = new_doubles(r->n_embd), share;
-
-    linear(r, layer, "ffn_gate_inp_shexp", r->n_embd, 1, x, &share);
-    linear(r, layer, "ffn_up_shexp", r->n_embd, n, x, up);
-    linear(r, layer, "ffn_gate_shexp", r->n_embd, n, x, gate);
-    for (int i = 0; i < n; i++)
-        up[i] = gated(r->arch->activation, gate[i], up[i]);
-    linear(r, layer, "ffn_down_shexp", n, r->n_embd, up, z);
-    for (int i = 0; i < r->n_embd; i++)
-        y[i] += sigmoid(share) * z[i];
-    free(up);
-    free(gate);
-    free(z);
-}
-
-/* Sets all but the n greatest to 0. */
-static void
-keep_greatest(double *p, int n_all, int n)
-{
-    double *kept = new_doubles(n_all);
-
-    for (int k = 0; k < n; k++) {
-        int best = 0;
-
-        for (int i = 1; i < n_all; i++)
-            if (p[i] > p[best])
-                best = i;
-        kept[best] = p[best];
-        p[best] = -1;
-    }
-    memcpy(p, kept, (size_t)n_all * sizeof(*p));
-    free(kept);
-}
-
-static void
-mixture(const struct reference *r, int layer, const double *x, double *y)
-{
-    int n = r->n_expert;
-    double *p = new_doubles(n), max = -INFINITY, sum = 0;
-
-    linear(r, layer, "ffn_gate_inp", r->n_embd, n, x, p);
-    for (int i = 0; i < n; i++)
-        max = fmax(max, p[i]);
-    for (int i = 0; i < n; i++)
-        sum += p[i] = exp(p[i] - max);
-    keep_greatest(p, n, r->n_expert_used);
-    if (!r->arch->kept_weights) {
-        sum = 0;
-        for (int i = 0; i < n; i++)
-            sum += p[i];
-    }
-    memset(y, 0, (size_t)r->n_embd * sizeof(*y));
-    for (int i = 0; i < n; i++)
-        if (p[i] > 0)
-            add_expert(r, layer, i, p[i] / sum, x, y);
-    if (r->n_ff_shared)
-        add_shared(r, layer, x, y);
-    free(p);
-}
-
-static void
-feed_forward(const struct reference *r, int layer, const double *x, double *y)
-{
-    r->n_expert ? mixture(r, layer, x, y) : dense(r, layer, x, y);
 }
 
 /* ---- layers -------------------------------------------------------------- */
@@ -366,8 +192,8 @@ static void
 layer(struct state *s, int l, int position, double *x)
 {
     const struct reference *r = s->r;
-    double *before = new_doubles(r->n_embd);
-    double *y = new_doubles(r->n_embd), *z = new_doubles(r->n_embd);
+    double *before = reference_new(r->n_embd);
+    double *y = reference_new(r->n_embd), *z = reference_new(r->n_embd);
 
     memcpy(before, x, (size_t)r->n_embd * sizeof(*x));
     if (!norm(r, l, "attn_norm_2", before, y))
@@ -383,7 +209,7 @@ layer(struct state *s, int l, int position, double *x)
               before, y) &&
         r->parallel)
         norm(r, l, "attn_norm", before, y);
-    feed_forward(r, l, y, z);
+    reference_feed_forward(r, l, y, z);
     norm(r, l, "post_ffw_norm", z, z);
     add_to(r, x, z);
     free(before);
@@ -395,15 +221,15 @@ static void
 forward(struct state *s, int32_t id, int position, double *logits)
 {
     const struct reference *r = s->r;
-    double *x = new_doubles(r->n_embd);
+    double *x = reference_new(r->n_embd);
     bool tied = !reference_weight(r, -1, "output", "weight");
 
     embed(r, id, position, x);
     for (int l = 0; l < r->n_layer; l++)
         layer(s, l, position, x);
     norm(r, -1, "output_norm", x, x);
-    linear(r, -1, tied ? "token_embd" : "output", r->n_embd, r->n_vocab, x,
-           logits);
+    reference_linear(r, -1, tied ? "token_embd" : "output", r->n_embd,
+                     r->n_vocab, x, logits);
     for (int i = 0; i < r->n_vocab; i++)
         logits[i] = cap(logits[i] * r->logit_scale, r->final_cap);
     free(x);

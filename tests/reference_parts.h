@@ -66,6 +66,20 @@ const struct weight *
 reference_weight(const struct reference *r, int layer, const char *name,
                  const char *suffix);
 
+/* n numbers, all 0; free() them. */
+double *
+reference_new(int n);
+
+/* y = W x + b */
+void
+reference_linear(const struct reference *r, int layer, const char *name,
+                 int n_in, int n_out, const double *x, double *y);
+
+/* The layer's feed forward, or its mixture of experts. */
+void
+reference_feed_forward(const struct reference *r, int layer, const double *x,
+                       double *y);
+
 /* Turns n_head heads of x by their position, as this layer does. */
 void
 reference_rotate(const struct reference *r, int layer, double *x, int n_head,
