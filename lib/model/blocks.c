@@ -111,6 +111,48 @@ graph_feed_forward(struct graph *g, const struct model_layer *layer,
     return graph_linear(g, up, &layer->ffn_down);
 }
 
+/* ---- layers ------------------------------------------------------------- */
+
+struct ggml_tensor *
+graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                enum graph_activation act)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct ggml_tensor *cur = graph_rms_norm(g, x, &l->attn_norm);
+
+    cur = graph_self_attention(g, layer, cur);
+    x = graph_add(g, graph_wanted(g, layer, x), cur);
+    cur = graph_rms_norm(g, x, &l->ffn_norm);
+    return graph_add(g, x, graph_feed_forward(g, l, cur, act));
+}
+
+struct ggml_tensor *
+graph_sandwich_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                     enum graph_activation act)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct ggml_tensor *cur = graph_rms_norm(g, x, &l->attn_norm);
+
+    cur = graph_self_attention(g, layer, cur);
+    cur = graph_rms_norm(g, cur, &l->attn_post_norm);
+    x = graph_add(g, graph_wanted(g, layer, x), cur);
+    cur = graph_rms_norm(g, x, &l->ffn_norm);
+    cur = graph_feed_forward(g, l, cur, act);
+    return graph_add(g, x, graph_rms_norm(g, cur, &l->ffn_post_norm));
+}
+
+struct ggml_tensor *
+graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                     enum graph_activation act)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    struct ggml_tensor *c = graph_layer_norm(g, x, &l->attn_norm), *a, *f;
+
+    a = graph_self_attention(g, layer, c);
+    f = graph_feed_forward(g, l, graph_wanted(g, layer, c), act);
+    return graph_add(g, graph_wanted(g, layer, x), ggml_add(g->ctx, a, f));
+}
+
 /* ---- beside the layers -------------------------------------------------- */
 
 struct ggml_tensor *

@@ -9,10 +9,8 @@
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    model_keys_common(keys, hp);
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    hp->eps =
-        model_key_float(keys, "attention.layer_norm_rms_epsilon", 0, 0.1f, -1);
     hp->rope.exact_ramp = true;
     model_keys_window(keys, hp);
     model_keys_experts(keys, hp, true);

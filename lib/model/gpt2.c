@@ -9,10 +9,8 @@
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    model_keys_common(keys, hp);
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
     hp->learned_positions = true;
-    hp->eps =
-        model_key_float(keys, "attention.layer_norm_epsilon", 0, 0.1f, -1);
 }
 
 static void

@@ -127,6 +127,23 @@ graph_mixture(struct graph *g, const struct model_layer *layer,
 struct ggml_tensor *
 graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
 
+/* ---- a layer of the usual kinds: n_embd x ids, in and out ---------------- */
+
+/* x = x + attention(norm(x)); x + feed_forward(norm(x)) */
+struct ggml_tensor *
+graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                enum graph_activation act);
+
+/* x = x + norm(attention(norm(x))); x + norm(feed_forward(norm(x))) */
+struct ggml_tensor *
+graph_sandwich_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                     enum graph_activation act);
+
+/* x + attention(c) + feed_forward(c), c = layer_norm(x) */
+struct ggml_tensor *
+graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                     enum graph_activation act);
+
 /* output(x), scaled and capped as the hyper-parameters say. */
 struct ggml_tensor *
 graph_logits(struct graph *g, struct ggml_tensor *x);

@@ -126,13 +126,19 @@ read_heads(struct model_keys *keys, struct model_hparams *hp)
 }
 
 void
-model_keys_common(struct model_keys *keys, struct model_hparams *hp)
+model_keys_common(struct model_keys *keys, struct model_hparams *hp,
+                  enum model_norms norms)
 {
+    const char *epsilon = norms == MODEL_RMS_NORM
+                              ? "attention.layer_norm_rms_epsilon"
+                              : "attention.layer_norm_epsilon";
+
     hp->n_ctx_train = model_key_int(keys, "context_length", 1, MAX_CTX, 0);
     hp->n_embd = model_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     hp->n_layer = model_key_int(keys, "block_count", 1, MAX_LAYERS, 0);
     hp->n_ff = model_key_int(keys, "feed_forward_length", 1, MAX_FF, 0);
     read_heads(keys, hp);
+    hp->eps = model_key_float(keys, epsilon, 0, 0.1f, -1);
 }
 
 void

@@ -86,10 +86,17 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);
 
-/* What every family has: lengths, counts, heads (n_head_kv, d_key, d_value
- * default as is the custom). n_vocab comes from the embedding's shape. */
+enum model_norms {
+    MODEL_LAYER_NORM, /* to mean 0 and variance 1 (Ba et al. 2016) */
+    MODEL_RMS_NORM,   /* to mean square 1 (Zhang and Sennrich 2019) */
+};
+
+/* What every family has: lengths, counts, heads, the norms' epsilon (n_head_kv,
+ * d_key, d_value default as is the custom). n_vocab comes from the embedding's
+ * shape. */
 void
-model_keys_common(struct model_keys *keys, struct model_hparams *hp);
+model_keys_common(struct model_keys *keys, struct model_hparams *hp,
+                  enum model_norms norms);
 
 /* Attention's window; 0 where the file gives none. */
 void

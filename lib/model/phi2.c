@@ -8,10 +8,8 @@
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    model_keys_common(keys, hp);
+    model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    hp->eps =
-        model_key_float(keys, "attention.layer_norm_epsilon", 0, 0.1f, -1);
 }
 
 static void
@@ -28,16 +26,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *c, *a, *f;
+    struct ggml_tensor *x = graph_embed(g);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
-        const struct model_layer *layer = &m->layers[i];
-
-        c = graph_layer_norm(g, x, &layer->attn_norm);
-        a = graph_self_attention(g, i, c);
-        f = graph_feed_forward(g, layer, graph_wanted(g, i, c), GRAPH_GELU);
-        x = ggml_add(g->ctx, graph_wanted(g, i, x), ggml_add(g->ctx, a, f));
-    }
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = graph_parallel_block(g, i, x, GRAPH_GELU);
     return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
 }
 

@@ -13,10 +13,8 @@ enum {
 static void
 hparams(struct model_keys *keys, struct model_hparams *hp)
 {
-    model_keys_common(keys, hp);
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
-    hp->eps =
-        model_key_float(keys, "attention.layer_norm_rms_epsilon", 0, 0.1f, -1);
 }
 
 static void
@@ -35,18 +33,10 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *cur;
+    struct ggml_tensor *x = graph_embed(g);
 
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
-        const struct model_layer *layer = &m->layers[i];
-
-        cur = graph_rms_norm(g, x, &layer->attn_norm);
-        cur = graph_self_attention(g, i, cur);
-        x = graph_add(g, graph_wanted(g, i, x), cur);
-        cur = graph_rms_norm(g, x, &layer->ffn_norm);
-        cur = graph_feed_forward(g, layer, cur, GRAPH_SILU);
-        x = graph_add(g, x, cur);
-    }
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = graph_rms_block(g, i, x, GRAPH_SILU);
     return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));
 }
 
