@@ -6,7 +6,7 @@
 
 #include "core/mem.h"
 #include "vocab/chat.h"
-#include "vocab/vocab.h"
+#include "vocab/unigram.h"
 
 /* qsort() hands on nothing but the elements. */
 struct entry {
@@ -32,7 +32,7 @@ belongs(const struct gg_vocab *v, int32_t id, bool control)
 {
     enum gg_token_type type = vocab_type(v, id);
 
-    if (v->at[id] == v->at[id + 1])
+    if (v->at[id] == v->at[id + 1] || unigram_has_blank(v, id))
         return false;
     return type == GG_TOKEN_USER_DEFINED ||
            (control && (type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN));

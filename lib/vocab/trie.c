@@ -2,7 +2,7 @@
 #include "vocab/trie.h"
 
 #include "core/mem.h"
-#include "vocab/vocab.h"
+#include "vocab/unigram.h"
 
 enum {
     FIRST_NODES = 1 << 10
@@ -86,6 +86,15 @@ trie_clear(struct trie *t)
     *t = (struct trie){ 0 };
 }
 
+/* SentencePiece finds what is unused never. */
+static bool
+belongs(const struct gg_vocab *v, int32_t id)
+{
+    if (v->kind == VOCAB_UGM && vocab_type(v, id) != GG_TOKEN_NORMAL)
+        return unigram_has_blank(v, id);
+    return v->types[id] & VOCAB_PIECE;
+}
+
 enum gg_status
 vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
                 struct gg_error *err)
@@ -96,10 +105,8 @@ vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
     v->trie.seed = v->seed;
     for (int32_t id = 0; st == TRIE_OK && id < v->n; id++) {
         const uint8_t *p = vocab_bytes(v, id, &n);
-        bool unused = vocab_type(v, id) == GG_TOKEN_UNUSED;
 
-        /* What is unused counts as a piece, but SentencePiece's never. */
-        if ((v->types[id] & VOCAB_PIECE) && (v->kind == VOCAB_WPM || !unused))
+        if (belongs(v, id))
             st = trie_add(&v->trie, p, n, id);
     }
     if (st == TRIE_FULL)

@@ -69,15 +69,25 @@ emit_way(struct unigram *u, size_t end, struct vocab_out *out)
 /* Of two ways with the same score the one that was found first stays: its last
  * token is the longer one. */
 static void
-lead(struct unigram *u, size_t len, int32_t id, float score)
+lead(struct unigram *u, size_t len, int32_t id, double score)
 {
     struct unigram_node *to = &u->nodes[u->at + len];
-    double sum = u->nodes[u->at].score + (double)score;
+    double sum = u->nodes[u->at].score + score;
 
     if (to->len == 0 || sum > to->score)
         *to = (struct unigram_node){ sum, (uint32_t)len, id };
     if (u->at + len > u->reach)
         u->reach = u->at + len;
+}
+
+/* What the user defined shall win: a tenth for each byte but one, as in
+ * SentencePiece 0.2.3. */
+static double
+score_of(const struct gg_vocab *v, int32_t id)
+{
+    if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED)
+        return 0.1f * (float)(v->tokens[id].n - 1);
+    return gguf_array_f32(&v->scores, (size_t)id);
 }
 
 /* All tokens that begin at u->at; then on to the next character. */
@@ -99,12 +109,12 @@ step(struct unigram *u)
             break;
         id = v->trie.ids[node];
         if (id >= 0) {
-            lead(u, i + 1, id, gguf_array_f32(&v->scores, (size_t)id));
+            lead(u, i + 1, id, score_of(v, id));
             known = known || i + 1 == one;
         }
     }
     if (!known)
-        lead(u, one, -1, v->unk_score);
+        lead(u, one, -1, (double)v->unk_score);
     u->at += one;
 }
 
@@ -112,7 +122,7 @@ step(struct unigram *u)
 static void
 advance(struct unigram *u, bool last, struct vocab_out *out)
 {
-    size_t ahead = last ? 0 : u->v->max_bytes + 4; /* a character at least */
+    size_t ahead = last ? 0 : UNIGRAM_MAX_PIECE;
 
     while (u->at < u->n && u->n - u->at > ahead) {
         step(u);
@@ -164,13 +174,14 @@ put_text(struct unigram *u, const uint8_t *p, size_t len)
 {
     bool squeeze = u->v->squeeze;
 
+    if (!squeeze || len != 1 || *p != ' ') { /* else it may still vanish */
+        u->pending += u->prefix;
+        u->prefix = false;
+    }
     for (; u->after_blank && len && *p == ' '; len--)
         p++;
-    if (len == 0)
-        return true;
-    u->pending += u->prefix;
-    u->prefix = false;
-    u->after_blank = squeeze && p[len - 1] == ' ';
+    if (len > 0)
+        u->after_blank = squeeze && p[len - 1] == ' ';
     if (!reserve(u, u->pending + len))
         return false;
     for (size_t i = 0; i < len; i++) {
@@ -293,12 +304,12 @@ find_unknown_score(struct gg_vocab *v, const struct gguf_context *gguf,
 
     for (int32_t id = 0; id < v->n; id++) {
         float score = gguf_array_f32(&v->scores, (size_t)id);
+        bool piece = vocab_type(v, id) == GG_TOKEN_NORMAL;
 
-        if (vocab_type(v, id) != GG_TOKEN_NORMAL)
-            continue;
-        lowest = score < lowest ? score : lowest;
+        if (piece && score < lowest)
+            lowest = score;
         vocab_bytes(v, id, &n);
-        if (n > UNIGRAM_MAX_PIECE)
+        if ((piece || unigram_has_blank(v, id)) && n > UNIGRAM_MAX_PIECE)
             return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
                                   "token %d stands for %zu bytes, more than %d",
                                   (int)id, n, UNIGRAM_MAX_PIECE);

@@ -35,6 +35,18 @@ struct unigram {
     bool unknown;     /* the last id was the unknown token's */
 };
 
+/* Of tokens that the user defined those with a blank are not looked for in the
+ * text as it comes, but in what normalising makes of it, as pieces are. */
+static inline bool
+unigram_has_blank(const struct gg_vocab *v, int32_t id)
+{
+    size_t n;
+    const uint8_t *p = vocab_bytes(v, id, &n);
+
+    return v->kind == VOCAB_UGM && vocab_type(v, id) == GG_TOKEN_USER_DEFINED &&
+           memchr(p, ' ', n) != NULL;
+}
+
 /* `prefix`: a blank goes in front. */
 void
 unigram_begin(struct unigram *u, const struct gg_vocab *v, bool prefix);
