@@ -4,6 +4,10 @@
 
 #include "vocab/merge.h"
 
+enum {
+    BPE_FEW = 16, /* merges that make one token; more are sorted by `left` */
+};
+
 /* What two tokens become: a merge_find. */
 struct merge_pair
 bpe_find(const struct gg_vocab *v, const uint8_t *word,

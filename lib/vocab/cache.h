@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "vocab/bytes.h"
 
 enum {
     CACHE_WORDS = 4096,
@@ -22,25 +23,6 @@ struct cache_word {
     int32_t ids[CACHE_IDS];
 };
 
-/* The bytes as two numbers; for a given len no two words have the same. */
-static inline void
-cache_bytes(const uint8_t *p, size_t len, uint64_t *low, uint64_t *high)
-{
-    uint32_t a, b;
-
-    *high = 0;
-    if (len >= 8) {
-        memcpy(low, p, 8);
-        memcpy(high, p + len - 8, 8);
-    } else if (len >= 4) {
-        memcpy(&a, p, 4);
-        memcpy(&b, p + len - 4, 4);
-        *low = (uint64_t)b << 32 | a;
-    } else {
-        *low = (uint64_t)p[len - 1] << 16 | (uint64_t)p[len / 2] << 8 | p[0];
-    }
-}
-
 /* The place of the word, 1 <= len <= CACHE_BYTES. True: it is there. False:
  * *at is made its own, and the caller fills n and ids in, or sets len to 0. */
 static inline bool
@@ -50,7 +32,7 @@ cache_find(struct cache_word *words, const uint8_t *p, size_t len,
     struct cache_word *w;
     uint64_t low, high, h;
 
-    cache_bytes(p, len, &low, &high);
+    bytes_pair(p, len, &low, &high);
     h = (low ^ (high << 23 | high >> 41) ^ len) * UINT64_C(0x9e3779b97f4a7c15);
     *at = w = &words[h >> 52];
     if (w->low == low && w->high == high && w->len == len)

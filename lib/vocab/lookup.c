@@ -5,78 +5,91 @@
 #include <sys/random.h>
 
 #include "core/mem.h"
+#include "vocab/bytes.h"
 #include "vocab/vocab.h"
 
-static inline uint64_t
-load(const uint8_t *p, size_t n)
-{
-    uint64_t w = 0;
-
-    memcpy(&w, p, n);
-    return w;
-}
-
-static inline uint64_t
-hash(const struct gg_vocab *v, const uint8_t *p, size_t len)
+static uint64_t
+hash_long(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
     uint64_t h = v->seed ^ len;
 
-    for (; len >= 8; p += 8, len -= 8)
-        h = vocab_mix(h ^ load(p, 8));
-    return vocab_mix(vocab_mix(h ^ load(p, len)));
+    for (; len > 8; p += 8, len -= 8)
+        h = vocab_mix(h ^ bytes_load8(p));
+    return vocab_mix(h ^ bytes_load8(p + len - 8));
+}
+
+/* What a slot has as its key: `first` are the bytes, if there are up to 8. */
+static inline uint64_t
+key_of(const struct gg_vocab *v, const uint8_t *p, size_t len, uint64_t first)
+{
+    return len <= 8 ? first : hash_long(v, p, len);
 }
 
 /* The bytes that token `id` is looked up by. */
 static const uint8_t *
-key_of(const struct gg_vocab *v, int32_t id, int32_t piece, size_t *len)
+looked_up_by(const struct gg_vocab *v, int32_t id, size_t *len)
 {
-    if (piece)
+    if (v->types[id] & VOCAB_PIECE)
         return vocab_bytes(v, id, len);
     *len = v->tokens[id].n;
     return (const uint8_t *)v->tokens[id].s;
 }
 
-/* The slot that holds the key, or the free one where it belongs. `piece`: 1
- * or 0; the two never meet. */
-static struct vocab_slot *
-probe(const struct gg_vocab *v, const uint8_t *p, size_t len, int32_t piece,
-      uint32_t *tag_out)
+static inline int32_t
+slot_id(const struct vocab_slot *slot)
 {
-    uint64_t h = hash(v, p, len) + (uint64_t)piece;
-    uint32_t tag = (uint32_t)(h >> 32);
+    return (int32_t)(slot->code >> 1) - 1;
+}
 
-    *tag_out = tag;
+static bool
+is_same(const struct gg_vocab *v, const struct vocab_slot *slot,
+        const uint8_t *p)
+{
+    size_t len;
+
+    return memcmp(looked_up_by(v, slot_id(slot), &len), p, slot->len) == 0;
+}
+
+/* The slot that holds p[0..len), or the free one where it belongs. `piece`: 1
+ * or 0; the two never meet. */
+static inline struct vocab_slot *
+probe(const struct gg_vocab *v, const uint8_t *p, size_t len, uint64_t key,
+      uint32_t piece)
+{
+    uint64_t h = vocab_mix(vocab_mix(v->seed ^ key) ^ (len << 1 | piece));
 
     for (size_t i = h & v->slot_mask;; i = (i + 1) & v->slot_mask) {
         struct vocab_slot *slot = &v->slots[i];
-        const uint8_t *key;
-        size_t n;
 
-        if (slot->id < 0)
-            return slot;
-        if (slot->tag != tag || (slot->id & 1) != piece)
-            continue;
-        key = key_of(v, slot->id >> 1, piece, &n);
-        if (n == len && memcmp(key, p, len) == 0)
+        if (slot->code == 0 ||
+            (slot->key == key && slot->len == len &&
+             (slot->code & 1) == piece && (len <= 8 || is_same(v, slot, p))))
             return slot;
     }
 }
 
 /* Where two are written alike, the first is found. */
-static void
+static inline void
 add(struct gg_vocab *v, int32_t id)
 {
-    int32_t piece = (v->types[id] & VOCAB_PIECE) != 0;
-    size_t len;
-    const uint8_t *p = key_of(v, id, piece, &len);
+    uint32_t piece = v->types[id] & VOCAB_PIECE ? 1 : 0;
     struct vocab_slot *slot;
-    uint32_t tag;
+    uint64_t key, first;
+    const uint8_t *p;
+    size_t len;
 
+    p = looked_up_by(v, id, &len);
     if (len == 0)
         return;
-    slot = probe(v, p, len, piece, &tag);
-    if (slot->id < 0)
-        *slot = (struct vocab_slot){ tag, id * 2 + piece };
+    if (piece)
+        first = len <= 8 ? bytes_first(bytes_load8(p), len) : 0;
+    else
+        first = bytes_load(p, len);
+    key = key_of(v, p, len, first);
+    slot = probe(v, p, len, key, piece);
+    if (slot->code == 0)
+        *slot = (struct vocab_slot){ key, (uint32_t)len,
+                                     ((uint32_t)id + 1) << 1 | piece };
     else if (piece)
         v->twins = true;
 }
@@ -84,20 +97,27 @@ add(struct gg_vocab *v, int32_t id)
 int32_t
 vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
-    uint32_t tag;
-
     if (len == 0 || len > v->max_bytes)
         return -1;
-    return probe(v, p, len, 1, &tag)->id >> 1;
+    return slot_id(probe(v, p, len, key_of(v, p, len, bytes_load(p, len)), 1));
+}
+
+int32_t
+vocab_find_part(const struct gg_vocab *v, const uint8_t *p, size_t len)
+{
+    if (len == 0 || len > 8)
+        return vocab_find_piece(v, p, len);
+    return slot_id(probe(v, p, len, bytes_first(bytes_load8(p), len), 1));
 }
 
 int32_t
 vocab_find_other(const struct gg_vocab *v, const char *text, size_t len)
 {
-    uint32_t tag;
+    const uint8_t *p = (const uint8_t *)text;
 
-    return len == 0 ? -1
-                    : probe(v, (const uint8_t *)text, len, 0, &tag)->id >> 1;
+    if (len == 0)
+        return -1;
+    return slot_id(probe(v, p, len, key_of(v, p, len, bytes_load(p, len)), 0));
 }
 
 /* A byte's own token: the piece of one byte in byte-level BPE, else <0xHH>. */
@@ -132,7 +152,6 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
     v->slot_mask = slots - 1;
     if (getrandom(&v->seed, sizeof(v->seed), GRND_NONBLOCK) < 0)
         v->seed = (uintptr_t)v; /* early at boot: better than nothing */
-    memset(v->slots, 0xff, slots * sizeof(*v->slots)); /* each id is -1 */
     for (int32_t id = 0; id < v->n; id++)
         add(v, id);
     find_byte_tokens(v);

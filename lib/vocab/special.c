@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "vocab/bytes.h"
 #include "vocab/chat.h"
 #include "vocab/unigram.h"
 
@@ -25,6 +26,17 @@ compare(const void *a, const void *b)
     if (order == 0)
         order = (x->len > y->len) - (x->len < y->len);
     return order ? order : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The first token from `id` on that is no piece; or one that is. */
+static int32_t
+skip_pieces(const struct gg_vocab *v, int32_t id)
+{
+    const uint64_t pieces = VOCAB_PIECE * BYTES_ONES;
+
+    while (v->n - id > 8 && (bytes_load8(v->types + id) & pieces) == pieces)
+        id += 8;
+    return id;
 }
 
 static bool
@@ -58,14 +70,14 @@ special_init(struct special_set *set, const struct gg_vocab *v, bool control)
     struct entry *entries;
     size_t n = 0, k = 0;
 
-    for (int32_t id = 0; id < v->n; id++)
+    for (int32_t id = 0; (id = skip_pieces(v, id)) < v->n; id++)
         n += belongs(v, id, control);
     if (n == 0)
         return true;
     entries = mem_array(n, sizeof(*entries));
     set->ids = mem_array(n, sizeof(*set->ids));
     if (entries && set->ids) {
-        for (int32_t id = 0; id < v->n; id++)
+        for (int32_t id = 0; (id = skip_pieces(v, id)) < v->n; id++)
             if (belongs(v, id, control)) {
                 entries[k].p = vocab_bytes(v, id, &entries[k].len);
                 entries[k++].id = id;

@@ -10,6 +10,7 @@
 
 #include "core/half.h"
 #include "core/mem.h"
+#include "vocab/bytes.h"
 #include "vocab/unicode.h"
 #include "vocab/vocab.h"
 
@@ -26,20 +27,54 @@ rank(const struct gg_vocab *v, int32_t id)
     return bits & 0x80000000 ? bits : ~bits & 0x7fffffff;
 }
 
+/* Whether all bytes of p[0..n), of v->bytes, are letters or of characters
+ * beyond ASCII. */
+static inline bool
+are_letters(const uint8_t *p, size_t n)
+{
+    for (; n > 8; p += 8, n -= 8)
+        if (!bytes_are_letters(bytes_load8(p)))
+            return false;
+    /* What comes after them shall not count. */
+    return n == 0 || bytes_are_letters(bytes_first(bytes_load8(p), n) |
+                                       ~bytes_first(~UINT64_C(0), n));
+}
+
+static inline uint8_t *
+joint(struct gg_vocab *v, uint8_t a, uint8_t b)
+{
+    return &v->joined[(a < 0x80 ? a : 0x80) * 129 + (b < 0x80 ? b : 0x80)];
+}
+
+/* Letters are taken to be joined: where no piece does it, nothing is lost but
+ * a place to cut, and most pieces need not be read byte by byte. */
+static void
+join_letters(struct gg_vocab *v)
+{
+    for (int a = 0; a <= 0x80; a++)
+        for (int b = 0; b <= 0x80; b++)
+            if (are_letters(&(uint8_t[8]){ (uint8_t)a }[0], 1) &&
+                are_letters(&(uint8_t[8]){ (uint8_t)b }[0], 1))
+                *joint(v, (uint8_t)a, (uint8_t)b) = 1;
+}
+
 static enum gg_status
 find_joined(struct gg_vocab *v, struct gg_error *err)
 {
     v->joined = mem_array(129 * 129, 1);
     if (!v->joined)
         return error_nomem(err);
-    v->joined[129 * 129 - 1] = 1; /* bytes of one character */
+    join_letters(v);
     for (int32_t id = 0; id < v->n; id++) {
         size_t n;
         const uint8_t *p = vocab_bytes(v, id, &n);
 
-        for (size_t i = 1; (v->types[id] & VOCAB_PIECE) && i < n; i++)
-            v->joined[(p[i - 1] < 0x80 ? p[i - 1] : 0x80) * 129 +
-                      (p[i] < 0x80 ? p[i] : 0x80)] = 1;
+        if (!(v->types[id] & VOCAB_PIECE) || n < 2)
+            continue;
+        *joint(v, p[0], p[1]) = 1;
+        if (!are_letters(p + 1, n - 1))
+            for (size_t i = 2; i < n; i++)
+                *joint(v, p[i - 1], p[i]) = 1;
     }
     return GG_OK;
 }

@@ -2,25 +2,35 @@
 #include <string.h>
 
 #include "core/mem.h"
+#include "vocab/bytes.h"
 #include "vocab/vocab.h"
 
 #define TOKENS "tokenizer.ggml.tokens"
 #define TYPES  "tokenizer.ggml.token_type"
 
+#define FOUR(x)    (x) + 1, (x) + 2, (x) + 3, (x) + 4
+#define SIXTEEN(x) FOUR(x), FOUR((x) + 4), FOUR((x) + 8), FOUR((x) + 12)
+
 /* GPT-2 writes bytes as printable characters (bytes_to_unicode() of its
  * encoder.py): 33 to 126, 161 to 172 and 174 to 255 as themselves, the others
- * in ascending order as U+0100 and on. Returns the byte, or -1. */
-static int
-byte_of(uint32_t cp)
-{
-    if (cp < 0x100)
-        return (cp > 32 && cp < 127) || (cp > 160 && cp != 173) ? (int)cp : -1;
-    cp -= 0x100;
-    return cp < 33    ? (int)cp
-           : cp < 67  ? (int)cp - 33 + 127
-           : cp == 67 ? 173
-                      : -1;
-}
+ * in ascending order as U+0100 and on. This has the characters of two bytes,
+ * U+0080 to U+017F: 1 + the byte that each stands for, or 0. */
+static const uint16_t two_bytes[4][64] = {
+    { [33] = 162,
+      163,
+      164,
+      FOUR(164),
+      FOUR(168),
+      173,
+      0,
+      175,
+      176,
+      SIXTEEN(176) },
+    { SIXTEEN(192), SIXTEEN(208), SIXTEEN(224), SIXTEEN(240) },
+    { SIXTEEN(0), SIXTEEN(16), 33, 128, 129, 130, FOUR(130), FOUR(134),
+      FOUR(138), FOUR(142), FOUR(146), FOUR(150), FOUR(154) },
+    { 159, 160, 161, 174 },
+};
 
 static bool
 bpe_bytes(const char *text, size_t len, uint8_t *out, size_t *n)
@@ -28,41 +38,70 @@ bpe_bytes(const char *text, size_t len, uint8_t *out, size_t *n)
     const uint8_t *p = (const uint8_t *)text, *end = p + len;
     uint8_t *to = out;
 
+    if (len >= 2 && p[0] == 0xc4 && p[1] == 0xa0) { /* U+0120: a blank */
+        *to++ = ' ';
+        p += 2;
+    }
+    if (bytes_copy((const char *)p, (size_t)(end - p), to, bytes_not_visible)) {
+        *n = (size_t)(to - out) + (size_t)(end - p);
+        return true;
+    }
     while (p < end) {
-        uint32_t cp = *p++;
-        int byte;
+        unsigned c = *p++, row = c - 0xc2;
 
-        if (cp - 33 < 94) { /* most of them */
-            *to++ = (uint8_t)cp;
+        if (c - 33 < 94) {
+            *to++ = (uint8_t)c;
             continue;
         }
-        if (cp >= 0x80) { /* all of them have two bytes */
-            if (cp < 0xc2 || cp > 0xdf || p == end || (*p & 0xc0) != 0x80)
-                return false;
-            cp = (cp & 0x1f) << 6 | (*p++ & 0x3f);
-        }
-        byte = byte_of(cp);
-        if (byte < 0)
+        if (row > 3 || p == end || (*p & 0xc0) != 0x80)
             return false;
-        *to++ = (uint8_t)byte;
+        c = two_bytes[row][*p++ & 0x3f];
+        if (c == 0)
+            return false;
+        *to++ = (uint8_t)(c - 1);
     }
     *n = (size_t)(to - out);
     return true;
 }
 
-/* SentencePiece writes a blank as U+2581. */
-static size_t
-unmark(const char *text, size_t len, uint8_t *out)
+/* Bytes of p[0..n), n <= 8, in front of the first that is a blank or may begin
+ * a mark. */
+static inline size_t
+before_mark(const char *p, size_t n)
 {
-    size_t n = 0;
+    uint64_t w = bytes_load(p, n);
+    uint64_t odd = bytes_have(w, 0xe2) | bytes_have(w, ' ');
 
-    for (size_t i = 0; i < len; n++) {
-        bool mark = len - i >= 3 && memcmp(text + i, "\xe2\x96\x81", 3) == 0;
+    return odd ? (size_t)__builtin_ctzll(odd) / 8 : n;
+}
 
-        out[n] = mark ? ' ' : (uint8_t)text[i];
-        i += mark ? 3 : 1;
+/* SentencePiece writes a blank as U+2581. *n gets the bytes; returns whether
+ * the text has no blank that is written as such. */
+static bool
+unmark(const char *text, size_t len, uint8_t *out, size_t *n)
+{
+    const char *p = text, *end = text + len;
+    uint8_t *to = out;
+    bool good = true;
+
+    while (p < end) {
+        size_t left = (size_t)(end - p);
+        size_t k = before_mark(p, left < 8 ? left : 8);
+
+        for (size_t i = 0; i < k; i++)
+            *to++ = (uint8_t)*p++;
+        if (k == 8 || p == end)
+            continue;
+        if (end - p >= 3 && memcmp(p, "\xe2\x96\x81", 3) == 0) {
+            *to++ = ' ';
+            p += 3;
+        } else {
+            good = good && *p != ' ';
+            *to++ = (uint8_t)*p++;
+        }
     }
-    return n;
+    *n = (size_t)(to - out);
+    return good;
 }
 
 /* Files write a piece that begins a word with U+2581 in front. */
@@ -85,8 +124,9 @@ vocab_piece_bytes(enum vocab_kind kind, const char *text, size_t len,
         return false;
     if (kind == VOCAB_BPE)
         return bpe_bytes(text, len, out, n);
-    *n = kind == VOCAB_WPM ? unmark_first(text, len, out)
-                           : unmark(text, len, out);
+    if (kind != VOCAB_WPM)
+        return unmark(text, len, out, n);
+    *n = unmark_first(text, len, out);
     return memchr(text, ' ', len) == NULL;
 }
 
@@ -137,7 +177,7 @@ token_bytes(struct gg_vocab *v, int32_t id, uint8_t *out, size_t *n)
         return byte >= 0;
     case GG_TOKEN_USER_DEFINED:
         if (v->kind == VOCAB_SPM || v->kind == VOCAB_UGM) {
-            *n = unmark(s->s, s->n, out);
+            (void)unmark(s->s, s->n, out, n);
             return true;
         }
         break;
@@ -165,14 +205,14 @@ read_types(struct gg_vocab *v, const struct gguf_context *gguf,
         return GG_OK;
     st = gguf_get_array_n(gguf, TYPES, GGUF_TYPE_INT32, (size_t)v->n, &types,
                           err);
-    for (int32_t id = 0; st == GG_OK && id < v->n; id++) {
-        int32_t type = gguf_array_i32(&types, (size_t)id);
+    for (size_t i = 0; st == GG_OK && i < types.n; i++) {
+        int32_t type = gguf_array_i32(&types, i);
 
         if (type < GG_TOKEN_NORMAL || type > GG_TOKEN_BYTE)
             return gguf_bad_value(gguf, TYPES, err,
-                                  "%d, of token %d, is no type of a token",
-                                  (int)type, (int)id);
-        v->types[id] = (uint8_t)type;
+                                  "%d, of token %zu, is no type of a token",
+                                  (int)type, i);
+        v->types[i] = (uint8_t)type;
     }
     return st;
 }
@@ -186,7 +226,7 @@ read_bytes(struct gg_vocab *v, const struct gguf_context *gguf, size_t total,
 
     /* A byte token needs one byte even where its text is shorter; it fails
      * then, but only after it was written. */
-    v->bytes = mem_alloc(total + 1);
+    v->bytes = mem_alloc(total + 8);
     v->at = mem_array((size_t)v->n + 1, sizeof(*v->at));
     if (!v->bytes || !v->at)
         return error_nomem(err);

@@ -166,6 +166,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->slots);
     mem_free(v->whole);
     mem_free(v->merges);
+    mem_free(v->made);
     mem_free(v->joined);
     trie_clear(&v->trie);
     mem_free(v->eog);

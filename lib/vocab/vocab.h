@@ -32,17 +32,18 @@ enum {
     VOCAB_STRIPS = 0x40,
 };
 
-/* One merge of byte-level BPE: `left` and `right` become `id`. */
+/* One merge of byte-level BPE. What it makes and where that is cut are enough
+ * to know its parts. */
 struct vocab_merge {
-    int32_t left, right; /* left -1: a free slot */
+    uint32_t left; /* bytes of the left part */
     uint32_t rank;
-    int32_t id;
 };
 
 /* A slot of the table from bytes to ids. */
 struct vocab_slot {
-    uint32_t tag; /* other bits of the hash */
-    int32_t id;   /* twice the id, and 1 if it is a piece; -1: free */
+    uint64_t key; /* up to 8 bytes themselves; of more, their hash */
+    uint32_t len;
+    uint32_t code; /* twice (1 + the id), and 1 if it is a piece; 0: free */
 };
 
 /* What is known about merging the bytes of a token: found out at need. */
@@ -58,7 +59,8 @@ struct gg_vocab {
     int32_t n;
     const struct gguf_str *tokens; /* as the file writes them */
     uint8_t *types;                /* enum gg_token_type, | VOCAB_... */
-    /* The bytes that token i stands for: bytes[at[i]] to bytes[at[i + 1]]. */
+    /* The bytes that token i stands for: bytes[at[i]] to bytes[at[i + 1]].
+     * Seven bytes more can be read than there are. */
     uint8_t *bytes;
     uint32_t *at;
     size_t max_bytes; /* of a piece */
@@ -74,9 +76,10 @@ struct gg_vocab {
 
     /* BPE */
     split_rule split;
-    bool ignore_merges;         /* a word that is a token is never merged */
-    struct vocab_merge *merges; /* by (left, right) */
-    size_t merge_mask;
+    bool ignore_merges; /* a word that is a token is never merged */
+    /* Those that make token i: merges[made[i]] to merges[made[i + 1]]. */
+    struct vocab_merge *merges;
+    uint32_t *made;
     /* SPM, UGM */
     struct gguf_array scores;
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
@@ -113,7 +116,7 @@ vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
 /* slots, byte_ids, whole: lookup.c */
 enum gg_status
 vocab_index(struct gg_vocab *v, struct gg_error *err);
-/* merges: bpe.c */
+/* merges, made: merges.c */
 enum gg_status
 vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
@@ -197,6 +200,10 @@ vocab_find_other(const struct gg_vocab *v, const char *text, size_t len);
 /* The piece that stands for the bytes, or -1. */
 int32_t
 vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len);
+
+/* The same for bytes of v->bytes. */
+int32_t
+vocab_find_part(const struct gg_vocab *v, const uint8_t *p, size_t len);
 
 /* SPM: false where no piece has the byte `b` right after `a`, and no character
  * has both: merging never crosses there. */

@@ -1,0 +1,143 @@
+/* bytes.h - eight bytes of a text at once, without reading past its end */
+#ifndef VOCAB_BYTES_H
+#define VOCAB_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define BYTES_ONES  UINT64_C(0x0101010101010101)
+#define BYTES_HIGHS UINT64_C(0x8080808080808080)
+
+static inline uint64_t
+bytes_load8(const void *p)
+{
+    uint64_t w;
+
+    memcpy(&w, p, sizeof(w));
+    return w;
+}
+
+static inline uint32_t
+bytes_load4(const void *p)
+{
+    uint32_t w;
+
+    memcpy(&w, p, sizeof(w));
+    return w;
+}
+
+/* p[0..len), 1 <= len <= 16, as two numbers; for a given len no two texts have
+ * the same. */
+static inline void
+bytes_pair(const uint8_t *p, size_t len, uint64_t *low, uint64_t *high)
+{
+    *high = 0;
+    if (len >= 8) {
+        *low = bytes_load8(p);
+        *high = bytes_load8(p + len - 8);
+    } else if (len >= 4) {
+        *low = (uint64_t)bytes_load4(p + len - 4) << 32 | bytes_load4(p);
+    } else {
+        *low = (uint64_t)p[len - 1] << 16 | (uint64_t)p[len / 2] << 8 | p[0];
+    }
+}
+
+/* p[0..len), len <= 8, and zeros. */
+static inline uint64_t
+bytes_load(const void *text, size_t len)
+{
+    const uint8_t *p = text;
+
+    if (len >= 8)
+        return bytes_load8(p);
+    if (len >= 4)
+        return bytes_load4(p) | (uint64_t)bytes_load4(p + len - 4)
+                                    << 8 * (len - 4);
+    if (len < 2)
+        return len ? p[0] : 0;
+    return (uint64_t)p[len - 1] << 8 * (len - 1) | (uint64_t)p[1] << 8 | p[0];
+}
+
+/* The first len bytes of `w`, len <= 8, and zeros. */
+static inline uint64_t
+bytes_first(uint64_t w, size_t len)
+{
+    return len ? w << (64 - 8 * len) >> (64 - 8 * len) : 0;
+}
+
+static inline bool
+bytes_equal(const void *text_a, const void *text_b, size_t len)
+{
+    const uint8_t *a = text_a, *b = text_b;
+
+    if (len < 8)
+        return bytes_load(a, len) == bytes_load(b, len);
+    for (; len > 8; a += 8, b += 8, len -= 8)
+        if (bytes_load8(a) != bytes_load8(b))
+            return false;
+    return bytes_load8(a + len - 8) == bytes_load8(b + len - 8);
+}
+
+/* Not 0 where a byte of `w` is not from 33 to 126. */
+static inline uint64_t
+bytes_not_visible(uint64_t w)
+{
+    return (w | (w + BYTES_ONES) | ~(w + 0x5f * BYTES_ONES)) & BYTES_HIGHS;
+}
+
+/* Whether all bytes of `w` are letters of ASCII, or 0x80 and more. */
+static inline bool
+bytes_are_letters(uint64_t w)
+{
+    uint64_t x = (w & ~BYTES_HIGHS) | 0x20 * BYTES_ONES;
+    uint64_t least = x + (0x80 - 'a') * BYTES_ONES;
+    uint64_t more = x + (0x7f - 'z') * BYTES_ONES;
+
+    return (((least & ~more) | w) & BYTES_HIGHS) == BYTES_HIGHS;
+}
+
+/* Not 0 where a byte of `w` is `c`. */
+static inline uint64_t
+bytes_have(uint64_t w, uint8_t c)
+{
+    w ^= c * BYTES_ONES;
+    return (w - BYTES_ONES) & ~w & BYTES_HIGHS;
+}
+
+/* Copies p[0..len) to `out`, and returns whether `odd` finds nothing in it. */
+static inline bool
+bytes_copy(const char *p, size_t len, uint8_t *out, uint64_t (*odd)(uint64_t))
+{
+    uint64_t found = 0, w;
+
+    if (len >= 8) {
+        for (size_t i = 0; i + 8 < len; i += 8) {
+            w = bytes_load8(p + i);
+            found |= odd(w);
+            memcpy(out + i, &w, 8);
+        }
+        w = bytes_load8(p + len - 8);
+        found |= odd(w);
+        memcpy(out + len - 8, &w, 8);
+    } else if (len >= 4) {
+        uint32_t a = bytes_load4(p), b = bytes_load4(p + len - 4);
+
+        found = odd((uint64_t)b << 32 | a);
+        memcpy(out, &a, 4);
+        memcpy(out + len - 4, &b, 4);
+    } else if (len) {
+        uint8_t a = (uint8_t)p[0], b = (uint8_t)p[len / 2],
+                c = (uint8_t)p[len - 1];
+
+        found = odd('a' * BYTES_ONES << 24 | (uint64_t)c << 16 |
+                    (uint64_t)b << 8 | a);
+        out[0] = a;
+        out[len / 2] = b;
+        out[len - 1] = c;
+    }
+    return found == 0;
+}
+
+#endif
