@@ -15,11 +15,31 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
         p++;
         --*n;
     }
-
     if ((type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN) &&
         !(flags & GG_DECODE_SPECIAL))
         *n = 0;
     return p;
+}
+
+/* The names of WordPiece's control tokens are words. */
+static bool
+is_word(const struct gg_vocab *v, int32_t id, size_t len)
+{
+    return v->kind == VOCAB_WPM && len > 0 &&
+           vocab_type(v, id) == GG_TOKEN_CONTROL;
+}
+
+/* Writes what fits of p[0..len), a blank in front if there is one. */
+static void
+copy(char *buf, size_t cap, const uint8_t *p, size_t len, size_t blank)
+{
+    if (blank && cap) {
+        *buf++ = ' ';
+        cap--;
+    }
+    len = len < cap ? len : cap;
+    if (len)
+        memcpy(buf, p, len);
 }
 
 enum gg_status
@@ -29,7 +49,7 @@ gg_vocab_decode(const struct gg_vocab *v, struct gg_decode_state *state,
 {
     struct gg_decode_state next = *state;
     const uint8_t *p;
-    size_t len;
+    size_t len, blank = 0;
 
     if (id < 0 || id >= v->n)
         return error_set(err, GG_ERR_FORMAT,
@@ -39,6 +59,10 @@ gg_vocab_decode(const struct gg_vocab *v, struct gg_decode_state *state,
         next.drop_blank = v->add_blank && (id == v->bos || next.no_bos);
     next.started = true;
     p = shown(v, id, flags, &len);
+    if (is_word(v, id, len)) {
+        blank = state->started;
+        next.drop_blank = false;
+    }
     if (next.drop_blank && len && vocab_type(v, id) != GG_TOKEN_CONTROL) {
         size_t drop = p[0] == ' ';
 
@@ -46,13 +70,9 @@ gg_vocab_decode(const struct gg_vocab *v, struct gg_decode_state *state,
         p += drop;
         len -= drop;
     }
-    if (len <= cap) {
+    copy(buf, cap, p, len, blank);
+    *n = len + blank;
+    if (*n <= cap)
         *state = next;
-        if (len)
-            memcpy(buf, p, len);
-    } else if (cap) {
-        memcpy(buf, p, cap);
-    }
-    *n = len;
     return GG_OK;
 }

@@ -150,6 +150,121 @@ make_spm(struct make *m)
     gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "llama");
 }
 
+/* WordPiece: [UNK] [CLS] [SEP], then pieces. */
+static inline void
+make_wpm(struct make *m)
+{
+    static const char *const pieces[] = {
+        MARK "hello",
+        MARK "he",
+        "llo",
+        "l",
+        "o",
+        MARK "a",
+        "a",
+        "b",
+        MARK "b",
+        "ab",
+        MARK ",",
+        MARK ".",
+        MARK "'",
+        MARK "worl",
+        "d",
+        MARK "=",
+        MARK "\xe4\xb8\xad",
+        MARK,
+        MARK "users",
+        "[unused0]",
+        MARK "\xe1\x84\x92",
+        "\xe1\x85\xa1",
+        "\xe1\x86\xab",
+        MARK "\xc3\x9f",
+    };
+
+    memset(m, 0, sizeof(*m));
+    make_token(m, "[UNK]", GG_TOKEN_CONTROL, 0);
+    make_token(m, "[CLS]", GG_TOKEN_CONTROL, 0);
+    make_token(m, "[SEP]", GG_TOKEN_CONTROL, 0);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+        make_token(m, pieces[i], GG_TOKEN_NORMAL, 0);
+    make_token(m, "<user>", GG_TOKEN_USER_DEFINED, 0);
+    m->gguf = gguf_init_empty();
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "bert");
+}
+
+enum {
+    MAKE_UNITS = 1024, /* of the trie of a character map */
+    MAKE_CHARSMAP = 4 + 4 * MAKE_UNITS + 16,
+};
+
+static inline void
+make_unit(uint8_t *map, size_t at, uint32_t unit)
+{
+    for (int i = 0; i < 4; i++)
+        map[4 + 4 * at + (size_t)i] = (uint8_t)(unit >> 8 * i);
+}
+
+/* Where A becomes a, a tab a blank, U+FB01 fi, and NUL NUL nothing. See
+ * charsmap.h: the root's children stand at 256 and on, those of 0xef at 512
+ * and on, and their children at 768; values come from 1 on. */
+static inline void
+make_charsmap(uint8_t map[MAKE_CHARSMAP])
+{
+    static const char texts[16] = "a\0 \0fi";
+
+    memset(map, 0, MAKE_CHARSMAP);
+    map[1] = 4 * MAKE_UNITS >> 8;
+    make_unit(map, 0, 256u << 10);
+    make_unit(map, 256 ^ 'A', (256u ^ 'A' ^ 1) << 10 | 0x100 | 'A');
+    make_unit(map, 1, 1u << 31 | 0);
+    make_unit(map, 256 ^ '\t', (256u ^ '\t' ^ 2) << 10 | 0x100 | '\t');
+    make_unit(map, 2, 1u << 31 | 2);
+    make_unit(map, 256 ^ 0xef, (256u ^ 0xef ^ 512) << 10 | 0xef);
+    make_unit(map, 512 ^ 0xac, (512u ^ 0xac ^ 768) << 10 | 0xac);
+    make_unit(map, 768 ^ 0x81, (768u ^ 0x81 ^ 3) << 10 | 0x100 | 0x81);
+    make_unit(map, 3, 1u << 31 | 4);
+    memcpy(map + 4 + 4 * MAKE_UNITS, texts, sizeof(texts));
+}
+
+static inline void
+make_set_charsmap(struct make *m, const uint8_t *map, size_t n)
+{
+    gguf_set_arr_data(m->gguf, "tokenizer.ggml.precompiled_charsmap",
+                      GGUF_TYPE_UINT8, map, n);
+}
+
+/* Unigram: <pad> </s> <unk>, then pieces. */
+static inline void
+make_ugm(struct make *m)
+{
+    static const struct {
+        const char *text;
+        float score;
+    } pieces[] = {
+        { MARK, -3 },       { "a", -4 },          { "b", -4.5f },
+        { "ab", -5 },       { MARK "a", -4.25f }, { MARK "ab", -4.75f },
+        { "ba", -5.5f },    { "aba", -7 },        { "f", -6 },
+        { "i", -6 },        { "\xc3\xa9", -5 },   { "b" MARK "a", -9 },
+        { "aaaaaaaa", -8 }, { "\xc3", -9 },       { "a", -1 },
+    };
+    uint8_t map[MAKE_CHARSMAP];
+
+    memset(m, 0, sizeof(*m));
+    make_token(m, "<pad>", GG_TOKEN_CONTROL, 0);
+    make_token(m, "</s>", GG_TOKEN_CONTROL, 0);
+    make_token(m, "<unk>", GG_TOKEN_UNKNOWN, 0);
+    for (size_t i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++)
+        make_token(m, pieces[i].text, GG_TOKEN_NORMAL, pieces[i].score);
+    make_token(m, "bb", GG_TOKEN_UNUSED, -1);
+    make_token(m, "<user>", GG_TOKEN_USER_DEFINED, 0);
+    make_token(m, MARK MARK, GG_TOKEN_USER_DEFINED, 0);
+    m->gguf = gguf_init_empty();
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", "t5");
+    gguf_set_val_bool(m->gguf, "tokenizer.ggml.add_space_prefix", true);
+    make_charsmap(map);
+    make_set_charsmap(m, map, sizeof(map));
+}
+
 /* Puts the lists into the file. */
 static inline void
 make_lists(struct make *m)
