@@ -2,6 +2,7 @@
 #ifndef VOCAB_MAKE_H
 #define VOCAB_MAKE_H
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -296,6 +297,23 @@ make_free(struct make *m)
     for (size_t i = 0; i < m->n; i++)
         free(m->tokens[i]);
     gguf_free(m->gguf);
+}
+
+/* Loading fails with the status, and with a message that has `word` in it;
+ * frees `m`. */
+static inline bool
+make_fails(struct make *m, enum gg_status want, const char *word)
+{
+    struct gg_error err = { "" };
+    struct gg_vocab *v = NULL;
+    enum gg_status st = vocab_load(m->gguf, &v, &err);
+    bool good = st == want && strstr(err.message, word) && !v;
+
+    if (!good)
+        printf("# status %d: %s\n", (int)st, err.message);
+    gg_vocab_free(v);
+    make_free(m);
+    return good;
 }
 
 static inline uint32_t
