@@ -3,9 +3,11 @@
 
 #include "core/half.h"
 #include "cpu/column.h"
+#include "cpu/groups.h"
 #include "cpu/reference.h"
 #include "quant/blocks.h"
 #include "quant/format.h"
+#include "quant/types.h"
 
 /* Sixteen partial sums: the shape of the fast kernels, and their accuracy. */
 #define LANES 16
@@ -94,6 +96,66 @@ MULTIPLY(bf16)
 MULTIPLY(q8_0)
 MULTIPLY(q4_0)
 
+/* The opened groups of a block of weights, times a column's values from `at`
+ * on: the chain of column.h. */
+static float
+add_block(float acc, const struct quant_values *v, bool min,
+          const struct cpu_product *p, const char *col, int64_t at)
+{
+    const int8_t *q = (const int8_t *)col + at;
+    const float *d = column_scales(col, p->k) + at / COLUMN_BLOCK;
+
+    for (int j = 0; j < v->n; j += v->group) {
+        float dx = d[j / COLUMN_BLOCK];
+        int32_t dot = 0, sum = 0;
+        int g = j / v->group;
+
+        for (int i = j; i < j + v->group; i++) {
+            dot += v->q[i] * q[i];
+            sum += q[i];
+        }
+        acc += (float)dot * (v->scale[g] * dx);
+        if (min)
+            acc -= v->min[g] * (dx * (float)sum);
+    }
+    return acc;
+}
+
+/* Weights of any type of blocks; a block is opened once for all columns. */
+static void
+multiply_opened(const struct cpu_product *p, enum ggml_type type, bool min)
+{
+    const struct quant_type *t = quant_type(type);
+
+    for (int64_t r = 0; r < p->n_rows; r++) {
+        const char *block = p->rows + (size_t)r * p->row_stride;
+        struct quant_values v;
+
+        for (int64_t c = 0; c < p->n_cols; c++)
+            p->out[(size_t)c * p->out_stride + (size_t)r] = 0;
+        for (int64_t at = 0; at < p->k; at += v.n) {
+            t->unpack(block, &v);
+            for (int64_t c = 0; c < p->n_cols; c++) {
+                float *out = &p->out[(size_t)c * p->out_stride + (size_t)r];
+
+                *out = add_block(*out, &v, min, p,
+                                 p->cols + (size_t)c * p->col_stride, at);
+            }
+            block += t->traits.type_size;
+        }
+    }
+}
+
+#define MULTIPLY_OPENED(name, type, min)                                       \
+    static void multiply_##name(const struct cpu_product *p)                   \
+    {                                                                          \
+        multiply_opened(p, type, min);                                         \
+    }
+#define FILL_OPENED(name, type, min)                                           \
+    k->mul_mat[type] = blocks;                                                 \
+    k->mul_mat[type].multiply = multiply_##name;
+CPU_GROUP_TYPES(MULTIPLY_OPENED)
+
 size_t
 cpu_column_size(int64_t k)
 {
@@ -110,21 +172,19 @@ nearest(float v)
 void
 cpu_prepare_column(const float *x, void *column, int64_t k)
 {
+    struct column_runs runs = column_runs(column, k);
     int8_t *q = column;
-    float *d = (float *)(void *)(q + k);
-    int32_t *sums = (int32_t *)(void *)(q + k + k / COLUMN_BLOCK * 4);
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++) {
+        int32_t sums[2] = { 0 };
         float amax = 0, inverse;
-        int32_t sum = 0;
 
         for (int j = 0; j < COLUMN_BLOCK; j++)
             amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
         inverse = amax > 0 ? 127 / amax : 0;
         for (int j = 0; j < COLUMN_BLOCK; j++)
-            sum += q[j] = nearest(x[j] * inverse);
-        d[b] = amax / 127;
-        sums[b] = sum;
+            sums[j / 16] += q[j] = nearest(x[j] * inverse);
+        column_put(&runs, b, amax / 127, sums[0], sums[1]);
         x += COLUMN_BLOCK;
         q += COLUMN_BLOCK;
     }
@@ -146,4 +206,5 @@ cpu_fill_products(struct cpu_kernels *k)
     k->mul_mat[GGML_TYPE_Q8_0].multiply = multiply_q8_0;
     k->mul_mat[GGML_TYPE_Q4_0] = blocks;
     k->mul_mat[GGML_TYPE_Q4_0].multiply = multiply_q4_0;
+    CPU_GROUP_TYPES(FILL_OPENED)
 }

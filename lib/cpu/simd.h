@@ -2,6 +2,8 @@
 #ifndef CPU_SIMD_H
 #define CPU_SIMD_H
 
+#include <string.h>
+
 #include "cpu/kernels.h"
 
 /* Loops over the registers of a tile must be gone after compiling. */
@@ -13,6 +15,16 @@
 #define INLINE       static inline __attribute__((always_inline))
 #define AS(T, p)     ((const T *)(const void *)(p))
 #define AS_OUT(T, p) ((T *)(void *)(p))
+
+/* Four bytes of a block, wherever it lies. */
+INLINE int32_t
+four_bytes(const char *p)
+{
+    int32_t v;
+
+    memcpy(&v, p, sizeof(v));
+    return v;
+}
 
 /* Weights that are used once come from memory fastest as one long stream, not
  * as a stream a row, which is how a tile of rows reads them. So the tile after

@@ -113,6 +113,10 @@ quant_sound_mxfp4(const void *block);
 bool
 quant_sound_iq1_m(const void *block);
 
+/* What the codes of IQ4_NL and IQ4_XS stand for, and twice what those of
+ * E2M1 do. */
+extern const int8_t quant_iq4_levels[16], quant_fp4_doubled[16];
+
 /* Truncates; what does not fit an int32 becomes 0, as no cast may. */
 static inline int32_t
 quant_to_int(float v)

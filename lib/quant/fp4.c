@@ -18,8 +18,8 @@ enum {
 };
 
 /* Twice the value of each code; the highest bit is the sign. */
-static const int8_t doubled[16] = { 0, 1,  2,  3,  4,  6,  8,  12,
-                                    0, -1, -2, -3, -4, -6, -8, -12 };
+const int8_t quant_fp4_doubled[16] = { 0, 1,  2,  3,  4,  6,  8,  12,
+                                       0, -1, -2, -3, -4, -6, -8, -12 };
 
 /* 2^(e - 128) */
 static float
@@ -70,7 +70,7 @@ nearest(float x, float scale)
     int code = 0;
 
     for (int i = 1; i < 16; i++) {
-        float error = fabsf((float)doubled[i] * scale - x);
+        float error = fabsf((float)quant_fp4_doubled[i] * scale - x);
 
         if (error < best) {
             best = error;
@@ -97,7 +97,7 @@ unpack_mxfp4(const void *block, struct quant_values *v)
 
     quant_one_scale(v, QUANT_BLOCK, half_e8m0(b->e), 0);
     for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = doubled[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_fp4_doubled[nibble_at(b->qs, j, QUANT_BLOCK)];
 }
 
 QUANT_DEQUANTIZE(mxfp4)
@@ -120,7 +120,7 @@ unpack_nvfp4(const void *block, struct quant_values *v)
         v->min[g] = 0;
     }
     for (int j = 0; j < NV_BLOCK; j++)
-        v->q[j] = doubled[nibble_at(b->qs, j, NV_GROUP)];
+        v->q[j] = quant_fp4_doubled[nibble_at(b->qs, j, NV_GROUP)];
 }
 
 QUANT_DEQUANTIZE(nvfp4)

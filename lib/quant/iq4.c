@@ -9,15 +9,16 @@
 #include "quant/fit.h"
 
 /* Part of the format: what the codes 0 to 15 stand for. */
-static const int8_t levels[16] = { -127, -104, -83, -65, -49, -35, -22, -10,
-                                   1,    13,   25,  38,  53,  69,  89,  113 };
+const int8_t quant_iq4_levels[16] = {
+    -127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113
+};
 
 static const struct quant_codes codes = {
-    .lo = -127, .hi = 113, .levels = levels, .n = 16
+    .lo = -127, .hi = 113, .levels = quant_iq4_levels, .n = 16
 };
 static const struct quant_shape shape_xs = {
     .group = 32,
-    .codes = { .lo = -127, .hi = 113, .levels = levels, .n = 16 },
+    .codes = { .lo = -127, .hi = 113, .levels = quant_iq4_levels, .n = 16 },
     .scales = { .lo = -32, .hi = 31 }
 };
 
@@ -26,7 +27,7 @@ code_of(int level)
 {
     int code = 0;
 
-    while (levels[code] < level)
+    while (quant_iq4_levels[code] < level)
         code++;
     return code;
 }
@@ -38,7 +39,7 @@ unpack_iq4_nl(const void *block, struct quant_values *v)
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
     for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = levels[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_iq4_levels[nibble_at(b->qs, j, QUANT_BLOCK)];
 }
 
 QUANT_DEQUANTIZE(iq4_nl)
@@ -64,7 +65,7 @@ unpack_iq4_xs(const void *block, struct quant_values *v)
         v->min[g] = 0;
     }
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = levels[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_iq4_levels[nibble_at(b->qs, j, QUANT_BLOCK)];
 }
 
 QUANT_DEQUANTIZE(iq4_xs)

@@ -78,9 +78,9 @@ static const struct {
 } types[] = {
     { GGML_TYPE_F32, false },  { GGML_TYPE_F16, false },
     { GGML_TYPE_BF16, false }, { GGML_TYPE_Q8_0, true },
-    { GGML_TYPE_Q4_0, true },  { GGML_TYPE_Q4_K, false },
-    { GGML_TYPE_Q6_K, false }, { GGML_TYPE_MXFP4, false },
-    { GGML_TYPE_Q5_1, false }, { GGML_TYPE_IQ4_XS, false },
+    { GGML_TYPE_Q4_0, true },  { GGML_TYPE_Q4_K, true },
+    { GGML_TYPE_Q6_K, true },  { GGML_TYPE_MXFP4, true },
+    { GGML_TYPE_Q5_1, true },  { GGML_TYPE_IQ4_XS, true },
 };
 
 /* k, rows, matrices, used, rows of b, tokens */

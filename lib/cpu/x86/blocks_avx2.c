@@ -348,13 +348,12 @@ to_bytes(const __m256i *q)
 static void
 prepare(const float *x, void *column, int64_t k)
 {
+    struct column_runs runs = column_runs(column, k);
     char *q = column;
-    float *d = AS_OUT(float, q + k);
-    int32_t *sums = AS_OUT(int32_t, q + k + k / COLUMN_BLOCK * 4);
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
         __m256 v[4], inverse;
-        __m256i i[4], sum;
+        __m256i i[4];
         float amax;
 
         UNROLL for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_ps(x + 8 * j);
@@ -362,11 +361,10 @@ prepare(const float *x, void *column, int64_t k)
         inverse = _mm256_set1_ps(amax > 0 ? 127 / amax : 0);
         UNROLL for (int j = 0; j < 4; j++) i[j] =
             _mm256_cvtps_epi32(_mm256_mul_ps(v[j], inverse));
-        sum = _mm256_add_epi32(_mm256_add_epi32(i[0], i[1]),
-                               _mm256_add_epi32(i[2], i[3]));
         _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), to_bytes(i));
-        d[b] = amax / 127;
-        sums[b] = add_integers(sum);
+        column_put(&runs, b, amax / 127,
+                   add_integers(_mm256_add_epi32(i[0], i[1])),
+                   add_integers(_mm256_add_epi32(i[2], i[3])));
     }
 }
 

@@ -9,7 +9,6 @@
  * added up by shuffles. More: the rows are interleaved first, four bytes of
  * each row after the other, so that the sums come up in their lanes. */
 #include <assert.h>
-#include <string.h>
 
 #include "cpu/column.h"
 #include "cpu/x86/vector_avx512.h"
@@ -40,16 +39,6 @@ find_rows(const struct cpu_product *p, int64_t first, const char **rows)
 
         rows[i] = p->rows + (size_t)r * p->row_stride;
     }
-}
-
-/* Four bytes of a block, wherever it lies. */
-INLINE int32_t
-four_bytes(const char *p)
-{
-    int32_t v;
-
-    memcpy(&v, p, sizeof(v));
-    return v;
 }
 
 /* The F16 at `at` of every row. What follows it comes along and is cut off:
@@ -354,9 +343,8 @@ multiply_q4_0(const struct cpu_product *p)
 static void
 prepare(const float *x, void *column, int64_t k)
 {
+    struct column_runs runs = column_runs(column, k);
     char *q = column;
-    float *d = AS_OUT(float, q + k);
-    int32_t *sums = AS_OUT(int32_t, q + k + k / COLUMN_BLOCK * 4);
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
         __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
@@ -370,10 +358,10 @@ prepare(const float *x, void *column, int64_t k)
 
         _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK), q0);
         _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK + 16), q1);
-        d[b] = amax / 127;
         /* of what is stored: NaN and infinity make integers that overflow */
-        sums[b] = _mm512_reduce_add_epi32(_mm512_add_epi32(
-            _mm512_cvtepi8_epi32(q0), _mm512_cvtepi8_epi32(q1)));
+        column_put(&runs, b, amax / 127,
+                   _mm512_reduce_add_epi32(_mm512_cvtepi8_epi32(q0)),
+                   _mm512_reduce_add_epi32(_mm512_cvtepi8_epi32(q1)));
     }
 }
 

@@ -12,4 +12,5 @@ cpu_fill_avx512(struct cpu_kernels *k)
     fill_panels(k);
     fill_products(k);
     cpu_avx512_block_products(k);
+    cpu_avx512_group_products(k);
 }

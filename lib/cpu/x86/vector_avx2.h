@@ -18,6 +18,10 @@ typedef __m128i halves;
 void
 cpu_avx2_block_products(struct cpu_kernels *k);
 
+/* And that in groups_avx2.c; after the other. */
+void
+cpu_avx2_group_products(struct cpu_kernels *k);
+
 /* All ones in the first n of eight lanes. */
 INLINE __m256i
 first_lanes(int64_t n)

@@ -17,6 +17,10 @@ typedef __m256i halves;
 void
 cpu_avx512_block_products(struct cpu_kernels *k);
 
+/* And that in groups_avx512.c; after the other. */
+void
+cpu_avx512_group_products(struct cpu_kernels *k);
+
 INLINE __mmask16
 first_lanes(int64_t n)
 {
