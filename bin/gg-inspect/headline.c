@@ -224,6 +224,13 @@ text_kind(const struct text *name)
         printf(" (%s)", kind);
 }
 
+/* Files of the other kinds name one as well, which nobody follows. */
+static bool
+has_split_rule(const struct summary *s)
+{
+    return s->split.s && s->vocab.len == 4 && !memcmp(s->vocab.s, "gpt2", 4);
+}
+
 static void
 text_vocabulary(const struct summary *s)
 {
@@ -233,7 +240,7 @@ text_vocabulary(const struct summary *s)
             text_kind(&s->vocab);
         if (s->n_vocab)
             printf("%s%" PRIu64 " tokens", s->vocab.s ? ", " : "", s->n_vocab);
-        if (s->split.s) {
+        if (has_split_rule(s)) {
             fputs(", split rule ", stdout);
             put_text(&s->split);
         }
