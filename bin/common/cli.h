@@ -76,6 +76,18 @@ uint64_t
 cli_u64(const char *option, const char *text);
 double
 cli_float(const char *option, const char *text, double min, double max);
+/* Which of the names, which NULL ends, the text is. */
+int
+cli_choice(const char *option, const char *text, const char *const *names);
+
+/* --special: what becomes of control tokens' names in a text. */
+enum special {
+    SPECIAL_TEXT,  /* "text": they are text as any other */
+    SPECIAL_PARSE, /* "parse": they are those tokens */
+    SPECIAL_ERROR, /* "error": there must be none */
+};
+enum special
+cli_special(const char *text);
 
 /* ---- the model to use: model.c ---- */
 

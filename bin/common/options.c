@@ -59,3 +59,37 @@ cli_float(const char *option, const char *text, double min, double max)
         cli_misuse("%s: %s is not between %g and %g", option, text, min, max);
     return x;
 }
+
+/* "a, b or c" */
+static void
+list(char *buf, size_t size, const char *const *names)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; names[i] && n < size; i++)
+        n += (size_t)snprintf(buf + n, size - n, "%s%s",
+                              i == 0         ? ""
+                              : names[i + 1] ? ", "
+                                             : " or ",
+                              names[i]);
+}
+
+int
+cli_choice(const char *option, const char *text, const char *const *names)
+{
+    char all[256] = "";
+
+    for (int i = 0; names[i]; i++)
+        if (strcmp(text, names[i]) == 0)
+            return i;
+    list(all, sizeof(all), names);
+    cli_misuse("%s: '%s' is not %s", option, text, all);
+}
+
+enum special
+cli_special(const char *text)
+{
+    static const char *const names[] = { "text", "parse", "error", NULL };
+
+    return (enum special)cli_choice("--special", text, names);
+}

@@ -23,7 +23,8 @@ struct options {
     struct engine_options engine;
     struct sampling_options sampling;
     const char *prompt, *input, *output;
-    bool echo, special;
+    bool echo;
+    enum special special;
     bool chat, messages, interactive;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */

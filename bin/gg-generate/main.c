@@ -16,7 +16,9 @@ static const char help[] =
     "  -f, --file FILE         continue the text of FILE\n" SAMPLING_HELP
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
-    "      --special           control tokens stand in texts as their names\n"
+    "      --special WHAT      names of control tokens in texts: parse and "
+    "write\n"
+    "                          them, take them as text (default), or error\n"
     "      --stop STRING       end before STRING; may be given more than once\n"
     "\n"
     "      --chat              the prompt is a message; write the answer to "
@@ -36,7 +38,7 @@ static const struct option long_options[] = {
     { "bos", no_argument, NULL, OPT_BOS },
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
-    { "special", no_argument, NULL, OPT_SPECIAL },
+    { "special", required_argument, NULL, OPT_SPECIAL },
     { "stop", required_argument, NULL, OPT_STOP },
     { "chat", no_argument, NULL, OPT_CHAT },
     { "system", required_argument, NULL, OPT_SYSTEM },
@@ -91,7 +93,7 @@ set_option(struct options *o, int c)
         o->echo = true;
         break;
     case OPT_SPECIAL:
-        o->special = true;
+        o->special = cli_special(optarg);
         break;
     case OPT_STOP:
         if (!*optarg)

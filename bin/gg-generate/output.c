@@ -8,7 +8,7 @@ generate_write(struct generate *g, int32_t id)
 {
     struct gg_error err;
     struct gg_decode_state next;
-    unsigned flags = g->o->special ? GG_DECODE_SPECIAL : 0;
+    unsigned flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     bool more;
     size_t n;
 

@@ -11,12 +11,15 @@ encode(struct generate *g, const char *text, size_t len, size_t *n)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
-    unsigned flags =
-        (bos ? GG_ENCODE_BOS : 0) | (g->o->special ? GG_ENCODE_SPECIAL : 0);
+    unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
+                     (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
     int32_t *ids = NULL;
     struct gg_error err;
-    size_t cap = 0;
+    size_t cap = 0, at;
 
+    if (g->o->special == SPECIAL_ERROR &&
+        gg_vocab_find_control(v, text, len, &at) >= 0)
+        cli_die("the prompt has a control token at byte %zu", at);
     *n = len / 2 + 16;
     while (*n > cap) {
         cap = *n;

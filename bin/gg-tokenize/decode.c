@@ -4,9 +4,12 @@
 #include "common/cli.h"
 #include "gg-tokenize/sequences.h"
 #include "gg-tokenize/tokenize.h"
+#include "gg-tokenize/utf8.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The text of a numbered sequence may come in many chunks between those of
  * others, and is held back until it is complete. */
@@ -14,7 +17,7 @@ struct work {
     const struct gg_vocab *vocab;
     const struct tokenize_options *options;
     struct gg_line_reader *reader;
-    uint64_t line; /* its number in the input */
+    uint64_t line; /* its number in the input; 0: there are no lines */
     struct sequences open;
     struct sequence only; /* the one without a number */
     uint64_t bytes, n_ids;
@@ -25,7 +28,8 @@ struct work {
 static bool
 decode(struct work *w, const struct gg_line *line, struct sequence *s)
 {
-    unsigned flags = w->options->special ? GG_DECODE_SPECIAL : 0;
+    unsigned flags =
+        w->options->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     struct gg_error err;
     enum gg_status st = GG_OK;
     size_t n;
@@ -35,9 +39,12 @@ decode(struct work *w, const struct gg_line *line, struct sequence *s)
     for (size_t i = 0; i < line->n_ids && st == GG_OK;) {
         st = gg_vocab_decode(w->vocab, &s->state, line->ids[i], flags,
                              s->text + s->len, s->cap - s->len, &n, &err);
-        if (st != GG_OK)
+        if (st != GG_OK && w->line)
             cli_warn("%s: line %llu: %s", w->options->input,
                      (unsigned long long)w->line, err.message);
+        else if (st != GG_OK)
+            cli_warn("%s: id %llu: %s", w->options->input,
+                     (unsigned long long)(w->n_ids + i + 1), err.message);
         else if (n > s->cap - s->len)
             sequences_reserve(&w->open, s, n);
         else
@@ -59,12 +66,45 @@ write_escaped(const char *text, size_t len)
 }
 
 static void
+write_bytes(const char *text, size_t len, bool escaped)
+{
+    if (escaped)
+        write_escaped(text, len);
+    else if (len)
+        fwrite(text, 1, len, stdout);
+}
+
+/* Writes the text, and returns how many of its bytes: not the begin of a
+ * character at its end, if more may follow. */
+static size_t
+write_text(const struct work *w, const char *text, size_t len, bool more,
+           bool escaped)
+{
+    size_t at = 0, written = 0;
+
+    while (w->options->clean && at < len) {
+        bool valid;
+        size_t n = utf8_next(text + at, len - at, &valid);
+
+        if (n == 0 && more)
+            break;
+        if (!valid) {
+            n = n ? n : len - at;
+            write_bytes(text + written, at - written, escaped);
+            write_bytes("\xef\xbf\xbd", 3, escaped);
+            written = at + n;
+        }
+        at += n;
+    }
+    at = w->options->clean ? at : len;
+    write_bytes(text + written, at - written, escaped);
+    return at;
+}
+
+static void
 write_record(struct work *w, const struct sequence *s)
 {
-    if (w->options->end == '\n')
-        write_escaped(s->text, s->len);
-    else if (s->len)
-        fwrite(s->text, 1, s->len, stdout);
+    write_text(w, s->text, s->len, false, w->options->end == '\n');
     putchar(w->options->end);
     w->bytes += s->len;
 }
@@ -108,14 +148,15 @@ decode_numbered(struct work *w, const struct gg_line *line)
 
 /* Writes the text of the lines without a number, so far. */
 static void
-write_only(struct work *w)
+write_only(struct work *w, bool more)
 {
     struct sequence *s = &w->only;
+    size_t n = write_text(w, s->text, s->len, more, false);
 
+    w->bytes += n;
+    s->len -= n;
     if (s->len)
-        fwrite(s->text, 1, s->len, stdout);
-    w->bytes += s->len;
-    s->len = 0;
+        memmove(s->text, s->text + n, s->len);
     cli_flush();
 }
 
@@ -132,11 +173,11 @@ decode_plain(struct work *w, const struct gg_line *line)
         if (w->options->records)
             write_record(w, &w->only);
         else
-            write_only(w);
+            write_only(w, false);
         exit(cli_finish(EXIT_FAILURE));
     }
     if (!w->options->records)
-        write_only(w);
+        write_only(w, true);
     check_held(w);
 }
 
@@ -150,6 +191,8 @@ write_rest(struct work *w, bool numbered)
     write_ended(w);
     if (w->options->records && !numbered)
         write_record(w, &w->only);
+    else
+        write_only(w, false);
     free(w->open.buckets);
     free(w->only.text);
 }
@@ -175,6 +218,64 @@ decode_lines(struct work *w)
     write_rest(w, numbered || w->line == 0);
 }
 
+/* ---- ids in binary: one text ---- */
+
+enum {
+    BLOCK = 1 << 14 /* ids that are read at once */
+};
+
+static int32_t
+id_at(const struct work *w, const uint8_t *p)
+{
+    uint32_t id = 0;
+
+    for (size_t k = 0; k < w->options->binary; k++)
+        id |= (uint32_t)p[k] << 8 * k;
+    if (id > INT32_MAX)
+        cli_die("%s: %lu is no id", w->options->input, (unsigned long)id);
+    return (int32_t)id;
+}
+
+static size_t
+read_block(const struct work *w, uint8_t *p, size_t size)
+{
+    ssize_t n;
+
+    do
+        n = read(w->options->fd, p, size);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        cli_die("%s: %s", w->options->input, strerror(errno));
+    return (size_t)n;
+}
+
+static void
+decode_binary(struct work *w)
+{
+    const size_t width = w->options->binary;
+    uint8_t bytes[BLOCK * 4];
+    int32_t ids[BLOCK];
+    size_t have = 0, n;
+
+    while ((n = read_block(w, bytes + have, BLOCK * width - have))) {
+        struct gg_line line = { .kind = GG_LINE_IDS, .ids = ids };
+        size_t done;
+
+        have += n;
+        line.n_ids = have / width;
+        done = line.n_ids * width;
+        for (size_t i = 0; i < line.n_ids; i++)
+            ids[i] = id_at(w, bytes + i * width);
+        decode_plain(w, &line);
+        have -= done;
+        memmove(bytes, bytes + done, have);
+    }
+    write_only(w, false);
+    free(w->only.text);
+    if (have)
+        cli_die("%s: the input ends in the middle of an id", w->options->input);
+}
+
 int
 tokenize_decode(const struct gg_vocab *vocab,
                 const struct tokenize_options *options)
@@ -182,10 +283,15 @@ tokenize_decode(const struct gg_vocab *vocab,
     struct work w = { .vocab = vocab, .options = options };
     struct gg_error err;
 
-    cli_check(gg_line_reader_new(options->fd, options->input, &w.reader, &err),
-              &err);
-    decode_lines(&w);
-    gg_line_reader_free(w.reader);
+    if (options->binary) {
+        decode_binary(&w);
+    } else {
+        cli_check(
+            gg_line_reader_new(options->fd, options->input, &w.reader, &err),
+            &err);
+        decode_lines(&w);
+        gg_line_reader_free(w.reader);
+    }
     if (options->verbose)
         cli_warn("%s: %llu ids, %llu bytes", options->input,
                  (unsigned long long)w.n_ids, (unsigned long long)w.bytes);

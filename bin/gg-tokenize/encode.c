@@ -1,216 +1,230 @@
 /* encode.c - text to lines of ids */
 #include <config.h>
 
-#include "common/chat.h"
-#include "common/cli.h"
+#include <stdlib.h>
+
+#include "gg-tokenize/format.h"
+#include "gg-tokenize/input.h"
+#include "gg-tokenize/pool.h"
 #include "gg-tokenize/tokenize.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+enum {
+    LINE = 1 << 26, /* bytes of ids after which another line begins */
+};
 
-/* Grows, and is used for one record after the other. */
 struct work {
     const struct gg_vocab *vocab;
-    const struct tokenize_options *options;
-    int32_t *ids;
-    size_t cap;
-    uint64_t sequence; /* of the record, from 1 */
-    uint64_t bytes, n_ids;
+    const struct tokenize_options *o;
+    struct pool *pool;
+    struct input input;
+    struct buffer rest; /* was read, and belongs to the next job */
+    uint64_t sequence;  /* of the next record */
+    uint64_t bytes, n_ids, n_cut;
+    size_t line; /* bytes of ids on the line that is being written */
     int status;
 };
 
-/* The ids of a text to w->ids; *n gets their number. */
-static enum gg_status
-encode_text(struct work *w, const char *text, size_t len, size_t *n,
-            struct gg_error *err)
-{
-    unsigned flags = (w->options->bos ? GG_ENCODE_BOS : 0) |
-                     (w->options->special ? GG_ENCODE_SPECIAL : 0);
-    enum gg_status st = GG_OK;
-    size_t need = len + 2; /* an id takes at least a byte, but for few */
-
-    do {
-        if (need > w->cap) {
-            w->cap = need > 2 * w->cap ? need : 2 * w->cap;
-            w->ids = cli_alloc(w->ids, w->cap, sizeof(*w->ids));
-        }
-        st = gg_vocab_encode(w->vocab, text, len, flags, w->ids, w->cap, &need,
-                             err);
-    } while (st == GG_OK && need > w->cap);
-    if (st == GG_OK)
-        *n = need;
-    return st;
-}
-
-static enum gg_status
-encode_chat(struct work *w, const char *text, size_t len, size_t *n,
-            struct gg_error *err)
-{
-    const struct tokenize_options *o = w->options;
-    bool lines = !o->records || o->end != '\n';
-    struct chat chat = { 0 };
-    enum gg_status st = chat_read(&chat, text, len, lines, err);
-
-    if (st == GG_OK)
-        st = chat_encode(w->vocab, o->chat, &chat, 0, o->chat_flags, &w->ids,
-                         &w->cap, n, err);
-    chat_clear(&chat);
-    return st;
-}
-
-static enum gg_status
-encode(struct work *w, const char *text, size_t len, size_t *n,
-       struct gg_error *err)
-{
-    w->bytes += len;
-    return w->options->chat ? encode_chat(w, text, len, n, err)
-                            : encode_text(w, text, len, n, err);
-}
-
-/* Writes decimal ids, a blank between two; printf() would take as long as
- * encoding does. */
+/* Reads more of the job's text. Who writes it may wait for the answer to what
+ * there is so far. */
 static void
-print_ids(const int32_t *ids, size_t n)
+read_more(struct work *w, struct job *job)
 {
-    char buf[4096];
-    size_t used = 0;
+    size_t before = job->text.len;
 
-    for (size_t i = 0; i < n; i++) {
-        char digits[12];
-        int k = sizeof(digits);
-        uint32_t id = (uint32_t)ids[i];
-
-        do
-            digits[--k] = (char)('0' + id % 10);
-        while (id /= 10);
-        if (i > 0)
-            digits[--k] = ' ';
-        if (used + sizeof(digits) > sizeof(buf)) {
-            fwrite(buf, 1, used, stdout);
-            used = 0;
-        }
-        memcpy(buf + used, digits + k, sizeof(digits) - (size_t)k);
-        used += sizeof(digits) - (size_t)k;
+    if (!input_ready(&w->input)) {
+        pool_wait(w->pool);
+        cli_flush();
     }
-    fwrite(buf, 1, used, stdout);
+    input_read(&w->input, &job->text);
+    w->bytes += job->text.len - before;
+}
+
+static struct job *
+next_job(struct work *w)
+{
+    struct job *job = pool_next(w->pool);
+
+    job->text.len = 0;
+    buffer_add(&job->text, w->rest.p, w->rest.len);
+    w->rest.len = 0;
+    return job;
+}
+
+/* The job gets text[0..n) only, and the next one the rest. */
+static void
+keep_rest(struct work *w, struct job *job, size_t n)
+{
+    buffer_add(&w->rest, job->text.p + n, job->text.len - n);
+    job->text.len = n;
+}
+
+static void
+count(struct work *w, const struct job *job)
+{
+    w->n_ids += job->n_ids;
+    w->n_cut += job->n_cut;
+}
+
+/* ---- one text ---- */
+
+/* True if what is written is a line of ids. */
+static bool
+writes_line(const struct tokenize_options *o)
+{
+    return !o->count && !o->pieces && !o->offsets && !o->binary;
+}
+
+static void
+take_part(void *arg, struct job *job)
+{
+    struct work *w = arg;
+
+    if (job->failed && w->line) /* whoever reads it must not go on from here */
+        printf("\n!%s\n", job->err.message);
+    if (job->failed)
+        cli_die("%s: %s", w->input.name, job->err.message);
+    count(w, job);
+    if (job->out.len == 0)
+        return;
+    if (w->line && writes_line(w->o))
+        putchar(w->line > LINE ? '\n' : ' ');
+    w->line = w->line > LINE ? 0 : w->line;
+    fwrite(job->out.p, 1, job->out.len, stdout);
+    w->line += job->out.len;
+}
+
+/* Text up to a place where it can be cut, or all that is left of it. */
+static void
+fill_part(struct work *w, struct job *job)
+{
+    const struct tokenize_options *o = w->o;
+    unsigned flags = o->special != SPECIAL_TEXT ? GG_ENCODE_SPECIAL : 0;
+    size_t want = INPUT_CHUNK, cut = 0;
+
+    while (cut == 0 && !w->input.ended) {
+        while (job->text.len < want && !w->input.ended)
+            read_more(w, job);
+        want = 2 * job->text.len;
+        if (!w->input.ended && !o->chat && o->max == 0)
+            cut = gg_vocab_cut(w->vocab, job->text.p, job->text.len, flags);
+    }
+    if (!w->input.ended)
+        keep_rest(w, job, cut);
 }
 
 static void
 encode_whole(struct work *w)
 {
-    const struct tokenize_options *o = w->options;
-    struct gg_error err;
-    size_t len, n;
-    char *text = cli_read_all(o->fd, o->input, &len);
-    enum gg_status st = encode(w, text, len, &n, &err);
+    const struct tokenize_options *o = w->o;
+    uint64_t before = 0;
 
-    if (st != GG_OK)
-        cli_die("%s: %s", o->input, err.message);
-    if (len == 0 && !o->empty && !o->chat)
-        cli_die("%s: the text is empty", o->input);
-    w->n_ids = n;
-    print_ids(w->ids, n);
-    putchar('\n');
-    free(text);
+    for (bool first = true; first || !w->input.ended; first = false) {
+        struct job *job = next_job(w);
+
+        fill_part(w, job);
+        if (w->bytes == 0 && writes_line(o) && !o->empty && !o->chat)
+            cli_die("%s: the text is empty", w->input.name);
+        job->part = true;
+        job->first = first;
+        job->last = w->input.ended;
+        job->before = before;
+        before += job->text.len;
+        pool_submit(w->pool, first && job->last);
+    }
+    pool_wait(w->pool);
+    if (o->count)
+        printf("%llu", (unsigned long long)w->n_ids);
+    if (o->count || writes_line(o))
+        putchar('\n');
 }
 
-/* A record that cannot be encoded is passed on as such. */
-static void
-encode_record(struct work *w, const char *text, size_t len)
-{
-    struct gg_error err;
-    size_t n;
-    enum gg_status st = encode(w, text, len, &n, &err);
+/* ---- records ---- */
 
-    printf("%llu\t", (unsigned long long)++w->sequence);
-    if (st == GG_OK) {
-        w->n_ids += n;
-        print_ids(w->ids, n);
-    } else {
-        cli_warn("%s: record %llu: %s", w->options->input,
-                 (unsigned long long)w->sequence, err.message);
-        printf("!%s", err.message);
+static void
+take_records(void *arg, struct job *job)
+{
+    struct work *w = arg;
+    const char *p = job->warnings.p;
+
+    if (job->out.len)
+        fwrite(job->out.p, 1, job->out.len, stdout);
+    for (size_t at = 0; at < job->warnings.len; at += strlen(p + at) + 1)
+        cli_warn("%s: %s", w->input.name, p + at);
+    if (job->failed)
         w->status = EXIT_FAILURE;
-    }
-    putchar('\n');
+    count(w, job);
 }
 
-/* Text that was read and is not used yet is at text[start .. end). */
-struct input {
-    char *text;
-    size_t start, end, cap;
-};
-
-/* False: the input has ended. */
-static bool
-read_more(struct input *in, const struct tokenize_options *o)
-{
-    ssize_t n;
-
-    if (in->start)
-        memmove(in->text, in->text + in->start, in->end - in->start);
-    in->end -= in->start;
-    in->start = 0;
-    if (in->cap - in->end < 1 << 16)
-        in->text = cli_alloc(in->text, in->cap = 2 * in->cap + (1 << 17), 1);
-    do
-        n = read(o->fd, in->text + in->end, in->cap - in->end);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        cli_die("%s: %s", o->input, strerror(errno));
-    in->end += (size_t)n;
-    return n > 0;
-}
-
-/* Encodes the whole records that are there. `seen`: bytes that hold no end of
- * a record, so that a long one is not searched again and again. */
+/* All whole records that are there, one at least; at the end what is left. */
 static void
-encode_records(struct work *w, struct input *in, size_t *seen)
+fill_records(struct work *w, struct job *job)
 {
-    char *end;
+    const char *end = NULL;
 
-    while ((end = memchr(in->text + in->start + *seen, w->options->end,
-                         in->end - in->start - *seen))) {
-        encode_record(w, in->text + in->start,
-                      (size_t)(end - in->text) - in->start);
-        in->start = (size_t)(end - in->text) + 1;
-        *seen = 0;
+    while (!end && !w->input.ended) {
+        size_t from = job->text.len;
+
+        do
+            read_more(w, job);
+        while (!w->input.ended && job->text.len - from < INPUT_CHUNK &&
+               input_ready(&w->input));
+        end = memrchr(job->text.p + from, w->o->end, job->text.len - from);
     }
-    *seen = in->end - in->start;
+    if (!w->input.ended)
+        keep_rest(w, job, (size_t)(end - job->text.p) + 1);
 }
 
-/* Records are written as soon as they are there: whoever writes them may wait
- * for the answer. */
-static void
-encode_stream(struct work *w)
+static uint64_t
+count_records(const struct buffer *text, char end)
 {
-    struct input in = { 0 };
-    size_t seen = 0;
+    const char *p = text->p, *stop = p + text->len;
+    uint64_t n = 0;
 
-    while (read_more(&in, w->options)) {
-        encode_records(w, &in, &seen);
-        cli_flush();
+    for (; p < stop; n++) {
+        p = memchr(p, end, (size_t)(stop - p));
+        p = p ? p + 1 : stop;
     }
-    if (in.end > in.start) /* the last one may lack its end */
-        encode_record(w, in.text + in.start, in.end - in.start);
-    free(in.text);
+    return n;
+}
+
+static void
+encode_records(struct work *w)
+{
+    while (!w->input.ended) {
+        struct job *job = next_job(w);
+
+        fill_records(w, job);
+        job->part = false;
+        job->sequence = w->sequence;
+        w->sequence += count_records(&job->text, w->o->end);
+        if (job->text.len)
+            pool_submit(w->pool, w->input.ended || !input_ready(&w->input));
+    }
+    pool_wait(w->pool);
 }
 
 int
 tokenize_encode(const struct gg_vocab *vocab,
                 const struct tokenize_options *options)
 {
-    struct work w = { .vocab = vocab, .options = options };
+    struct work w = { .vocab = vocab,
+                      .o = options,
+                      .input = { .fd = options->fd, .name = options->input },
+                      .sequence = 1 };
 
+    w.pool = pool_new(vocab, options,
+                      options->records ? take_records : take_part, &w);
     if (options->records)
-        encode_stream(&w);
+        encode_records(&w);
     else
         encode_whole(&w);
     if (options->verbose)
         cli_warn("%s: %llu bytes, %llu ids", options->input,
                  (unsigned long long)w.bytes, (unsigned long long)w.n_ids);
-    free(w.ids);
+    if (options->verbose && options->truncate != TRUNCATE_NOT)
+        cli_warn("%s: %llu texts cut", options->input,
+                 (unsigned long long)w.n_cut);
+    pool_free(w.pool);
+    free(w.rest.p);
     return w.status;
 }

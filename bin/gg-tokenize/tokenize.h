@@ -1,30 +1,61 @@
-/* tokenize.h - the two directions of gg-tokenize */
+/* tokenize.h - what gg-tokenize was asked for, and what does it */
 #ifndef TOKENIZE_H
 #define TOKENIZE_H
 
-#include <gg.h>
+#include "common/cli.h"
+
+enum truncate {
+    TRUNCATE_NOT, /* a text with more ids is an error */
+    TRUNCATE_LEFT,
+    TRUNCATE_RIGHT,
+};
 
 struct tokenize_options {
     const char *input; /* name of the file for messages */
     int fd;
     bool records; /* each record is a numbered sequence of its own */
     char end;     /* of a record: newline or NUL */
-    bool bos;     /* encode: put BOS in front */
-    bool empty;   /* encode: an empty text will do */
-    bool no_bos;  /* decode: the text starts at the first id */
-    const struct gg_chat_template *chat; /* encode: conversations; or NULL */
-    unsigned chat_flags;                 /* GG_CHAT_... */
-    bool special;                        /* control tokens stand in the text */
     bool verbose;
-    uint64_t max_held; /* decode: bytes of sequences that are open */
+    enum special special;
+    size_t binary; /* bytes of an id; 0: decimal */
+    bool no_bos;   /* decode: the text starts at the first id */
+
+    /* encode */
+    bool bos, eos; /* put them around each text */
+    bool empty;    /* an empty text will do */
+    bool fields;   /* each TAB field of a record is a chunk */
+    const struct gg_chat_template *chat; /* conversations; or NULL */
+    unsigned chat_flags;                 /* GG_CHAT_... */
+    bool count, pieces, offsets;         /* what is written, in place of ids */
+    size_t max;                          /* ids of a text; 0: any number */
+    enum truncate truncate;
+    size_t budget; /* cut the text into pieces of so many ids; or 0 */
+    int threads;   /* 0: not said */
+
+    /* decode */
+    bool clean;        /* write UTF-8 only */
+    uint64_t max_held; /* bytes of sequences that are open */
 };
 
-/* Both return the exit status, or end the tool. */
+struct arguments {
+    struct tokenize_options options;
+    const char *model, *file, *output;
+    bool decode, bos, eos, no_eos, quiet, chat, no_answer;
+};
+
+/* Fills *a in, or ends the tool. */
+void
+parse_arguments(int argc, char **argv, struct arguments *a);
+
+/* All return the exit status, or end the tool. */
 int
 tokenize_encode(const struct gg_vocab *vocab,
                 const struct tokenize_options *options);
 int
 tokenize_decode(const struct gg_vocab *vocab,
+                const struct tokenize_options *options);
+int
+tokenize_budget(const struct gg_vocab *vocab,
                 const struct tokenize_options *options);
 
 #endif

@@ -13,7 +13,7 @@ gg-generate -p ab -n 9 -s 5 --cache-type f32 --batch-size 1 | wc -c | tr -d ' ' 
 gg-generate -p ab -n 9 -s 5 --echo >out
 { cat prompt want; } | cmp - out
 gg-generate -p '<|control|>' -n 1 -v 2>&1 >/dev/null | grep -o 'prompt: [0-9]*'
-gg-generate -p '<|control|>' --special -n 1 -v 2>&1 >/dev/null |
+gg-generate -p '<|control|>' --special parse -n 1 -v 2>&1 >/dev/null |
     grep -o 'prompt: [0-9]*'
 
 # Another seed, another text; none, a random one that -v tells.

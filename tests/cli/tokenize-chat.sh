@@ -6,7 +6,7 @@ echo '{"role":"user","content":""}' | gg-tokenize -q --chat --template alpaca \
 show() {
     gg-tokenize -q --chat "$@" >ids
     status=$?
-    gg-tokenize -q -d --no-bos --special <ids
+    gg-tokenize -q -d --no-bos --special parse <ids
     echo "[$status]"
 }
 
@@ -21,7 +21,7 @@ cat >chat.jsonl <<'END'
 END
 show --template zephyr chat.jsonl
 echo "-- the text of a message is no token: what ends turns, and BOS, only"
-tr ' ' '\n' <ids | grep -cx "$(gg-tokenize -q --special --no-bos <end)"
+tr ' ' '\n' <ids | grep -cx "$(gg-tokenize -q --special parse --no-bos <end)"
 cp ids want
 echo "-- the same in other forms"
 for form in '-s .' '-s {messages:.}' '-sc .' '-sc {model:1,messages:.}'; do
@@ -51,7 +51,7 @@ gg-tokenize -q --chat --template alpaca --lines lines 2>err >records
 echo "[$?]"
 quiet <err
 grep -a '!' records | quiet
-grep -av '!' records | gg-tokenize -q -d --special --lines
+grep -av '!' records | gg-tokenize -q -d --special parse --lines
 {
     cat chat.jsonl
     printf '\0'
@@ -94,7 +94,7 @@ gg-tokenize -q --chat --template chatml chat.jsonl
 echo "[$?]"
 gg-tokenize -q --chat chat.jsonl 2>&1 | sed 's/^\(gg-tokenize: \).*gguf: /\1/'
 gg-tokenize --chat -d
-gg-tokenize --chat --special
+gg-tokenize --chat --special parse
 gg-tokenize --template chatml
 gg-tokenize --no-answer
 echo "[$?]"

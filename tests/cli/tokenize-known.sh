@@ -8,9 +8,9 @@ llama=$GG_TEST_VOCAB/llama-spm.gguf
 echo 'Hello world' | gg-tokenize
 echo 'Hello world' | gg-tokenize --bos
 printf '<|endoftext|>' | gg-tokenize
-printf '<|endoftext|>' | gg-tokenize --special
+printf '<|endoftext|>' | gg-tokenize --special parse
 echo 15496 995 198 | gg-tokenize -d
-echo 15496 50256 995 | gg-tokenize -d --special
+echo 15496 50256 995 | gg-tokenize -d --special parse
 echo
 echo 'Hello world' | gg-tokenize -m "$llama"
 echo 'Hello world' | gg-tokenize -m "$llama" --no-bos

@@ -6,6 +6,6 @@ echo hello | gg-tokenize -v 2>&1 >/dev/null |
 # The last of --bos and --no-bos counts.
 echo hello | gg-tokenize --no-bos >want
 echo hello | gg-tokenize --bos --no-bos | cmp - want
-echo hello | gg-tokenize --no-bos --special | cmp - want
+echo hello | gg-tokenize --no-bos --special parse | cmp - want
 echo hello | gg-tokenize --no-bos - | cmp - want
 echo hello | gg-tokenize --no-bos -f - | cmp - want

@@ -1,0 +1,41 @@
+/* buffer.h - bytes that grow */
+#ifndef TOKENIZE_BUFFER_H
+#define TOKENIZE_BUFFER_H
+
+#include <string.h>
+
+#include "common/cli.h"
+
+/* All zero is the empty one; free(p) when done. */
+struct buffer {
+    char *p;
+    size_t len, cap;
+};
+
+/* Where n more bytes may be written; b->len does not count them yet. */
+static inline char *
+buffer_room(struct buffer *b, size_t n)
+{
+    if (n > b->cap - b->len) {
+        b->cap = b->cap > n ? 2 * b->cap : b->cap + n;
+        b->p = cli_alloc(b->p, b->cap, 1);
+    }
+    return b->p + b->len;
+}
+
+static inline void
+buffer_add(struct buffer *b, const char *p, size_t n)
+{
+    if (n)
+        memcpy(buffer_room(b, n), p, n);
+    b->len += n;
+}
+
+static inline void
+buffer_char(struct buffer *b, char c)
+{
+    *buffer_room(b, 1) = c;
+    b->len++;
+}
+
+#endif

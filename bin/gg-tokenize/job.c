@@ -1,0 +1,308 @@
+/* job.c - a stretch of the input, and what is written for it */
+#include <config.h>
+
+#include "gg-tokenize/job.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "common/chat.h"
+#include "gg-tokenize/format.h"
+
+struct work {
+    struct job *job;
+    const struct gg_vocab *vocab;
+    const struct tokenize_options *o;
+};
+
+/* One text, or a stretch of one, and its ids. */
+struct piece {
+    const char *text;
+    size_t len;
+    unsigned flags;  /* GG_ENCODE_... */
+    uint64_t before; /* bytes of its record in front of it */
+    const int32_t *ids;
+    const struct gg_range *ranges; /* or NULL */
+    size_t n;
+};
+
+static enum gg_status
+fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static enum gg_status
+fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof(err->message), fmt, ap);
+    va_end(ap);
+    return st;
+}
+
+static enum gg_status
+refuse_control(struct work *w, const struct piece *p, struct gg_error *err)
+{
+    size_t at, n;
+    int32_t id = gg_vocab_find_control(w->vocab, p->text, p->len, &at);
+    const char *token = id < 0 ? NULL : gg_vocab_token(w->vocab, id, &n);
+    char shown[128];
+
+    if (id < 0)
+        return GG_OK;
+    return fail(err, GG_ERR_FORMAT, "control token %s at byte %llu",
+                gg_escape(shown, sizeof(shown), token, n),
+                (unsigned long long)(p->before + at));
+}
+
+static enum gg_status
+encode_text(struct work *w, struct piece *p, struct gg_error *err)
+{
+    struct job *job = w->job;
+    enum gg_status st = GG_OK;
+    size_t need = p->len + 3; /* an id takes at least a byte, but for few */
+
+    do {
+        if (need > job->cap_ids) {
+            job->cap_ids = need > 2 * job->cap_ids ? need : 2 * job->cap_ids;
+            job->ids = cli_alloc(job->ids, job->cap_ids, sizeof(*job->ids));
+        }
+        st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
+                             job->cap_ids, &need, err);
+    } while (st == GG_OK && need > job->cap_ids);
+    p->n = st == GG_OK ? need : 0;
+    return st;
+}
+
+static enum gg_status
+encode_chat(struct work *w, struct piece *p, struct gg_error *err)
+{
+    const struct tokenize_options *o = w->o;
+    bool lines = !o->records || o->end != '\n';
+    struct chat chat = { 0 };
+    enum gg_status st = chat_read(&chat, p->text, p->len, lines, err);
+
+    if (st == GG_OK)
+        st = chat_encode(w->vocab, o->chat, &chat, 0, o->chat_flags,
+                         &w->job->ids, &w->job->cap_ids, &p->n, err);
+    chat_clear(&chat);
+    return st;
+}
+
+static enum gg_status
+find_ranges(struct work *w, struct piece *p, struct gg_error *err)
+{
+    struct job *job = w->job;
+
+    if (p->n > job->cap_ranges) {
+        job->cap_ranges = p->n;
+        job->ranges =
+            cli_alloc(job->ranges, job->cap_ranges, sizeof(*job->ranges));
+    }
+    p->ranges = job->ranges;
+    return gg_vocab_offsets(w->vocab, p->text, p->len, p->flags, p->ids, p->n,
+                            job->ranges, err);
+}
+
+/* Takes ids out at one end, but neither BOS nor EOS. */
+static enum gg_status
+limit(struct work *w, struct piece *p, struct gg_error *err)
+{
+    const struct tokenize_options *o = w->o;
+    size_t bos = o->bos && !o->chat, eos = o->eos && !o->chat, from, to, moved;
+
+    if (p->n <= o->max)
+        return GG_OK;
+    if (o->truncate == TRUNCATE_NOT)
+        return fail(err, GG_ERR_FORMAT, "%zu tokens, more than %zu", p->n,
+                    o->max);
+    moved = o->truncate == TRUNCATE_LEFT ? o->max - bos : eos;
+    from = p->n - moved;
+    to = o->max - moved;
+    memmove(w->job->ids + to, w->job->ids + from, moved * sizeof(int32_t));
+    if (p->ranges)
+        memmove(w->job->ranges + to, w->job->ranges + from,
+                moved * sizeof(struct gg_range));
+    p->n = o->max;
+    w->job->n_cut++;
+    return GG_OK;
+}
+
+static enum gg_status
+encode(struct work *w, struct piece *p, struct gg_error *err)
+{
+    const struct tokenize_options *o = w->o;
+    enum gg_status st = GG_OK;
+
+    if (o->chat) {
+        st = encode_chat(w, p, err);
+    } else {
+        if (o->special == SPECIAL_PARSE)
+            p->flags |= GG_ENCODE_SPECIAL;
+        if (o->special == SPECIAL_ERROR)
+            st = refuse_control(w, p, err);
+        if (st == GG_OK)
+            st = encode_text(w, p, err);
+    }
+    p->ids = w->job->ids;
+    if (st == GG_OK && o->offsets)
+        st = find_ranges(w, p, err);
+    if (st == GG_OK && o->max)
+        st = limit(w, p, err);
+    return st;
+}
+
+static void
+format(struct work *w, const struct piece *p)
+{
+    const struct tokenize_options *o = w->o;
+    struct buffer *out = &w->job->out;
+
+    w->job->n_ids += p->n;
+    if (o->binary)
+        format_binary(out, p->ids, p->n, o->binary);
+    else if (o->pieces || o->offsets)
+        format_table(out, w->vocab, p->ids, p->n, p->ranges, p->before,
+                     o->pieces);
+    else if (!o->count)
+        format_ids(out, p->ids, p->n);
+}
+
+/* ---- records ---- */
+
+/* Before the ids of a record, and of each of its fields. */
+static void
+begin_line(struct work *w, uint64_t sequence)
+{
+    const struct tokenize_options *o = w->o;
+
+    if (!o->records || o->count || o->pieces || o->offsets || o->binary)
+        return;
+    format_number(&w->job->out, sequence);
+    buffer_char(&w->job->out, '\t');
+}
+
+/* The fields of a record; each goes on from the one before. */
+static enum gg_status
+encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
+              struct gg_error *err)
+{
+    const struct tokenize_options *o = w->o;
+    bool more = true;
+    size_t at = 0;
+
+    for (size_t i = 0; more; i++) {
+        struct piece p = { .text = text + at, .before = at };
+        const char *tab = o->fields ? memchr(p.text, '\t', len - at) : NULL;
+        enum gg_status st;
+
+        more = tab != NULL;
+        p.len = more ? (size_t)(tab - p.text) : len - at;
+        p.flags = i ? GG_ENCODE_CONTINUE : o->bos ? GG_ENCODE_BOS : 0;
+        p.flags |= !more && o->eos ? GG_ENCODE_EOS : 0;
+        st = encode(w, &p, err);
+        if (st == GG_OK && p.n == 0 && (i || more) && !o->count)
+            st = fail(err, GG_ERR_FORMAT, "field %zu has no tokens", i + 1);
+        if (st != GG_OK)
+            return st;
+        begin_line(w, sequence);
+        format(w, &p);
+        if (o->count)
+            format_number(&w->job->out, p.n);
+        if (more)
+            buffer_char(&w->job->out, o->count ? '\t' : '\n');
+        at += p.len + 1;
+    }
+    return GG_OK;
+}
+
+/* A record that cannot be encoded is passed on as such. */
+static void
+run_record(struct work *w, const char *text, size_t len, uint64_t sequence)
+{
+    const struct tokenize_options *o = w->o;
+    struct job *job = w->job;
+    size_t before = job->out.len;
+    uint64_t n_ids = job->n_ids;
+    char line[sizeof(job->err.message) + 64];
+    struct gg_error err;
+
+    if (encode_fields(w, text, len, sequence, &err) != GG_OK) {
+        int n = snprintf(line, sizeof(line), "record %llu: %s",
+                         (unsigned long long)sequence, err.message);
+
+        buffer_add(&job->warnings, line, (size_t)n + 1);
+        job->failed = true;
+        job->n_ids = n_ids;
+        job->out.len = before;
+        if (o->binary)
+            return;
+        begin_line(w, sequence);
+        buffer_char(&job->out, '!');
+        buffer_add(&job->out, err.message, strlen(err.message));
+        if (o->pieces || o->offsets)
+            buffer_char(&job->out, '\n');
+    }
+    if (!o->binary)
+        buffer_char(&job->out, '\n');
+}
+
+static void
+run_records(struct work *w)
+{
+    const char *p = w->job->text.p, *stop = p + w->job->text.len;
+    uint64_t sequence = w->job->sequence;
+
+    while (p < stop) {
+        const char *end = memchr(p, w->o->end, (size_t)(stop - p));
+
+        end = end ? end : stop; /* the last one may lack its end */
+        run_record(w, p, (size_t)(end - p), sequence++);
+        p = end + 1;
+    }
+}
+
+/* ---- one text ---- */
+
+static void
+run_part(struct work *w)
+{
+    const struct tokenize_options *o = w->o;
+    struct job *job = w->job;
+    struct piece p = { .text = job->text.p,
+                       .len = job->text.len,
+                       .before = job->before };
+
+    p.flags = (job->first ? 0u : GG_ENCODE_CONTINUE) |
+              (job->first && o->bos ? GG_ENCODE_BOS : 0u) |
+              (job->last && o->eos ? GG_ENCODE_EOS : 0u);
+    job->failed = encode(w, &p, &job->err) != GG_OK;
+    if (!job->failed)
+        format(w, &p);
+}
+
+void
+job_run(struct job *job, const struct gg_vocab *vocab,
+        const struct tokenize_options *options)
+{
+    struct work w = { .job = job, .vocab = vocab, .o = options };
+
+    job->out.len = job->warnings.len = 0;
+    job->n_ids = job->n_cut = 0;
+    job->failed = false;
+    if (job->part)
+        run_part(&w);
+    else
+        run_records(&w);
+}
+
+void
+job_clear(struct job *job)
+{
+    free(job->text.p);
+    free(job->out.p);
+    free(job->warnings.p);
+    free(job->ids);
+    free(job->ranges);
+}
