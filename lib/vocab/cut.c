@@ -82,6 +82,43 @@ is_word_end(const struct text *t, size_t at)
     return a >= 'a' && a <= 'z' && (b == ' ' || b == '\n');
 }
 
+/* WordPiece: a word begins or ends in front of white space, punctuation of
+ * ASCII and the Chinese characters that most texts have. */
+static bool
+is_wordpiece_end(const struct text *t, size_t at)
+{
+    const uint8_t *p = t->p + at;
+    size_t n;
+    uint32_t c = *p < 0x80 || t->len - at > 2 ? unicode_at(p, t->len - at, &n)
+                                              : (uint32_t)UNICODE_BROKEN;
+
+    if (c < 0x80)
+        return c == ' ' || c == '\n' || c == '\t' || c == '\r' ||
+               unicode_class(c) == UNICODE_PUNCTUATION ||
+               unicode_class(c) == UNICODE_SYMBOL;
+    return c >= 0x4e00 && c <= 0x9fa5;
+}
+
+/* Unigram: a blank behind an ASCII letter over which no piece goes, and which
+ * is no part of what normalisation makes something else of. */
+static bool
+is_unigram_end(const struct text *t, size_t at)
+{
+    const uint8_t *p = t->p + at;
+
+    if (*p != ' ' || !is_word_end(t, at) || vocab_joined(t->v, p[-1], ' '))
+        return false;
+    for (size_t back = 1; back <= at && back < CHARSMAP_MAX_KEY; back++) {
+        size_t key, n;
+        const uint8_t *to = charsmap_find(&t->v->charsmap, p - back,
+                                          t->len - at + back, &key, &n);
+
+        if (to && (key > back || back == 1))
+            return false;
+    }
+    return true;
+}
+
 /* The last such place, found without looking at what is far before it, or 0. */
 static size_t
 cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
@@ -205,15 +242,24 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
              unsigned flags)
 {
     struct text t = { .v = v, .p = (const uint8_t *)text, .len = len };
-    size_t cut = 0;
+    size_t cut;
 
+    if (len < 2)
+        return 0;
     t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     t.longest = special_longest(t.set, v);
-    if (len > 1 && v->kind == VOCAB_SPM)
-        cut = cut_near(&t, is_parted);
-    if (len > 1 && v->kind == VOCAB_BPE)
+    switch (v->kind) {
+    case VOCAB_SPM:
+        return cut_near(&t, is_parted);
+    case VOCAB_WPM:
+        return cut_near(&t, is_wordpiece_end);
+    case VOCAB_UGM:
+        /* A run of unknown characters must not go over the cut. */
+        if (!v->add_blank || vocab_find_piece(v, (const uint8_t *)" ", 1) < 0)
+            return 0;
+        return cut_near(&t, is_unigram_end);
+    default:
         cut = cut_near(&t, is_word_end);
-    if (len > 1 && v->kind == VOCAB_BPE && cut == 0)
-        cut = cut_words(&t);
-    return cut;
+        return cut ? cut : cut_words(&t);
+    }
 }

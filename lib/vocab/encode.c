@@ -306,6 +306,8 @@ encode_ugm(struct encoder *e, const uint8_t *p, size_t len,
     bool good = true;
 
     unigram_begin(&u, v, blank);
+    if (v->add_blank && !blank) /* it goes on: its first blank is one */
+        u.after_blank = false;
     while (len && good) {
         size_t at, n = 0;
         int32_t id = special_find(set, v, p, len, &at);

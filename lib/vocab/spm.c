@@ -98,7 +98,7 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
                                   "neither an unknown token nor one for byte "
                                   "<0x%02X>",
                                   (unsigned)b);
-    return v->kind == VOCAB_SPM ? find_joined(v, err) : GG_OK;
+    return find_joined(v, err);
 }
 
 struct merge_pair

