@@ -280,18 +280,19 @@ check_encode(const struct arguments *a)
 {
     const struct tokenize_options *o = &a->options;
     const bool table = o->pieces || o->offsets, lines = o->end == '\n';
+    const char *rows = o->pieces ? "--pieces" : "--offsets";
     const struct pair pairs[] = {
         { a->chat, o->special != SPECIAL_TEXT, "--special", "--chat" },
         { a->chat, o->offsets, "--offsets", "--chat" },
         { a->chat, o->fields, "--fields", "--chat" },
         { a->chat, a->eos, "--eos", "--chat" },
         { a->chat, o->truncate != TRUNCATE_NOT, "--truncate", "--chat" },
-        { o->count, table || o->budget, "--count", form(o) },
-        { table, o->count, form(o), "--count" },
-        { o->budget, table, "--budget", form(o) },
+        { o->count, table, "--count", rows },
+        { o->budget, table, "--budget", rows },
+        { o->budget, o->count, "--budget", "--count" },
         { o->binary, form(o), "--binary", form(o) },
         { o->fields, o->binary, "--fields", "--binary" },
-        { o->fields, table, "--fields", form(o) },
+        { o->fields, table, "--fields", rows },
         { o->fields, o->max, "--fields", "--max" },
         { o->fields, o->budget, "--fields", "--budget" },
         { o->budget, o->records && lines, "--budget", "--lines" },
