@@ -248,7 +248,7 @@ make_kind(struct make *m, const char *model, const char *const *tokens,
 }
 
 static void
-make_wpm(struct make *m)
+make_words(struct make *m)
 {
     static const char *const tokens[] = {
         MARK "a",     MARK "b", MARK "ab", "a",
@@ -261,7 +261,7 @@ make_wpm(struct make *m)
 }
 
 static void
-make_ugm(struct make *m)
+make_unigrams(struct make *m)
 {
     static const char *const tokens[] = {
         MARK,    "a",       "b", "ab",    MARK "a", "ba",
@@ -275,7 +275,7 @@ make_ugm(struct make *m)
 static void
 make_squeezed(struct make *m)
 {
-    make_ugm(m);
+    make_unigrams(m);
     gguf_set_val_bool(m->gguf, "tokenizer.ggml.remove_extra_whitespaces", true);
 }
 
@@ -395,7 +395,9 @@ main(void)
         test_made(make_bpe, "BPE", special);
         test_made(make_spm, "SentencePiece", special);
         test_made(make_wpm, "WordPiece", special);
-        test_made(make_ugm, "Unigram", special);
+        test_made(make_words, "WordPiece of other words", special);
+        test_made(make_ugm, "Unigram as SentencePiece is", special);
+        test_made(make_unigrams, "Unigram", special);
         test_made(make_squeezed, "Unigram, blanks squeezed", special);
     }
     test_control();
