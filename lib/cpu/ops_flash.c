@@ -10,7 +10,10 @@
  *
  * A piece is the heads that share keys and values, for some tokens: its rows
  * are the queries, a token's heads side by side. A block of keys is made
- * floats, key beside key, once for all rows. */
+ * floats, key beside key, once for all rows, so that scores need no sums
+ * across lanes. Where few heads share keys this would be for a single row in
+ * decoding: there scores are products of rows. The shape of the model alone
+ * decides, as the two sum in different orders. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +25,9 @@
 /* Pieces for each thread, if they keep so many tokens. */
 #define PIECES     4
 #define FEW_TOKENS 8
-/* Values for so few rows are weighed where they lie, without converting. */
+/* Groups of so few heads have their scores from products of rows. */
+#define FEW_HEADS 4
+/* So few rows meet keys and values where they lie, without converting. */
 #define FEW_ROWS 4
 
 /* What a row sees of a block. */
@@ -48,6 +53,7 @@ struct attention {
     struct ggml_tensor *dst;
     float scale, max_bias, softcap;
     int64_t group;  /* heads that share keys and values */
+    bool by_rows;   /* scores are products of rows */
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of so many tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
@@ -76,6 +82,7 @@ read_params(const struct ggml_tensor *dst, int n_threads)
     if (a.softcap != 0)
         a.scale /= a.softcap;
     a.group = a.k->ne[2] == a.v->ne[2] ? a.q->ne[2] / a.k->ne[2] : 1;
+    a.by_rows = a.group <= FEW_HEADS;
     a.tokens = a.group < ROWS ? ROWS / a.group : 1;
     a.tokens = a.tokens < a.q->ne[1] ? a.tokens : a.q->ne[1];
     groups = a.q->ne[2] / a.group * a.q->ne[3];
@@ -104,7 +111,7 @@ lay_out(const struct attention *a, char *base, struct room *room)
     PART_OF(rise, rows);
     PART_OF(sight, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
-    PART_OF(keys, a->d * KEYS);
+    PART_OF(keys, a->by_rows ? 0 : a->d * KEYS);
 #undef PART_OF
     return at;
 }
@@ -224,10 +231,37 @@ block_of(const struct ggml_tensor *x, const struct attention *a,
     return cpu_row_data(x, r);
 }
 
-/* Products of all rows with the block's n keys, and some that are zero. */
+/* As products of rows; converted or not, they are the same. */
 static void
-find_scores(const struct cpu_task *t, const struct attention *a,
-            const struct queries *qs, int64_t key, int64_t n, struct room *room)
+multiply_rows(const struct cpu_task *t, const struct attention *a,
+              const struct queries *qs, int64_t key, int64_t n,
+              struct room *room)
+{
+    const struct cpu_mul_mat *kernel = &t->k->mul_mat[a->k->type];
+    struct cpu_product p = { .k = a->k->ne[0],
+                             .n_rows = n,
+                             .n_cols = qs->rows,
+                             .rows = block_of(a->k, a, qs, key),
+                             .row_stride = a->k->nb[1],
+                             .cols = (const char *)room->queries,
+                             .col_stride = a->d * sizeof(float),
+                             .out = room->scores,
+                             .out_stride = KEYS };
+
+    if (qs->rows > FEW_ROWS || !kernel->multiply || kernel->prepare) {
+        load_rows(t, a->k, p.rows, n, room->floats, a->d);
+        p.rows = (const char *)room->floats;
+        p.row_stride = a->d * sizeof(float);
+        kernel = &t->k->mul_mat[GGML_TYPE_F32];
+    }
+    kernel->multiply(&p);
+}
+
+/* As a product of matrices: with the block's n keys, and some that are zero. */
+static void
+multiply_block(const struct cpu_task *t, const struct attention *a,
+               const struct queries *qs, int64_t key, int64_t n,
+               struct room *room)
 {
     int64_t n_rows = (n + 15) / 16 * 16;
     struct cpu_panel panel = { .m = qs->rows,
@@ -324,7 +358,8 @@ add_values(const struct cpu_task *t, const struct attention *a,
         return;
     }
     load_rows(t, a->v, v, n, room->floats, a->e);
-    if (isfinite(t->k->sum(n * (int64_t)a->e, room->floats)))
+    if (qs->rows > FEW_ROWS &&
+        isfinite(t->k->sum(n * (int64_t)a->e, room->floats)))
         t->k->multiply_panel(&panel);
     else
         weigh_each(t, a, qs->rows, GGML_TYPE_F32, (const char *)room->floats,
@@ -375,7 +410,10 @@ attend(const struct cpu_task *t, const struct attention *a,
 
         if (!look(a, qs, key, n, room))
             continue;
-        find_scores(t, a, qs, key, n, room);
+        if (a->by_rows)
+            multiply_rows(t, a, qs, key, n, room);
+        else
+            multiply_block(t, a, qs, key, n, room);
         for (int64_t i = 0; i < qs->rows; i++)
             weigh_row(t, a, i, adjust_scores(t, a, qs, i, key, n, room), room);
         add_values(t, a, qs, key, n, room);

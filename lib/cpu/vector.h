@@ -30,6 +30,7 @@
  *     one_half(bits)            an F16 as a float
  *     widen(h), narrow(bits)    16 bits to 32; 32 bits below 2^16 to 16
  *     add_lanes(v), largest_lane(v)   in an order of its own, always the same
+ *     store_sums(p, v)          add_lanes() of v[0] to v[3], in that order
  *
  * all of them INLINE. Lanes are computed with + - * / as floats are; nothing
  * is fused unless it says so. */

@@ -30,6 +30,22 @@ add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
     }
 }
 
+/* The elements of a tile's column b: four at a time where there are four. */
+INLINE void
+store_column(int R, int b, vec sum[][COLS], float *out)
+{
+    int a = 0;
+
+    UNROLL for (; a + 4 <= R; a += 4)
+    {
+        const vec four[4] = { sum[a][b], sum[a + 1][b], sum[a + 2][b],
+                              sum[a + 3][b] };
+
+        store_sums(out + a, four);
+    }
+    UNROLL for (; a < R; a++) out[a] = add_lanes(sum[a][b]);
+}
+
 /* A tile of R x C elements from row r and column c on. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
@@ -40,7 +56,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
         C == 1 && R == ROWS ? tile_ahead(p, r, R, (size_t)(p->k * size)) : NULL;
-    vec sum[ROWS][COLS];
+    vec sum[2 * ROWS][COLS];
     int64_t i = 0;
 
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
@@ -54,16 +70,19 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     if (i < p->k)
         add_products(type, R, C, p->k - i, sum, p, rows + i * size,
                      cols + i * 4);
-    UNROLL for (int b = 0; b < C; b++) UNROLL for (int a = 0; a < R; a++)
-        p->out[(size_t)(c + b) * p->out_stride + (size_t)(r + a)] =
-        add_lanes(sum[a][b]);
+    UNROLL for (int b = 0; b < C; b++)
+        store_column(R, b, sum, p->out + (size_t)(c + b) * p->out_stride + r);
 }
 
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
+    /* without gaps, what comes next is fetched by tiles of ROWS */
+    bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
+    for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
+        tile(type, 2 * ROWS, C, p, r, c);
     for (; r + ROWS <= p->n_rows; r += ROWS)
         tile(type, ROWS, C, p, r, c);
     for (; r < p->n_rows; r++)

@@ -390,6 +390,54 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return good;
 }
 
+/* An element is the same alone as in any tile, with gaps between the rows or
+ * without; `o` has rows without. */
+static bool
+check_each_element(const struct operands *o, size_t gap)
+{
+    struct cpu_product p = o->b, one;
+    char *rows = room((p.row_stride + gap) * (size_t)p.n_rows);
+    bool good = true;
+    float v;
+
+    for (int64_t r = 0; r < p.n_rows; r++)
+        memcpy(rows + (p.row_stride + gap) * (size_t)r,
+               p.rows + p.row_stride * (size_t)r, p.row_stride);
+    p.rows = rows;
+    p.row_stride += gap;
+    o->mb->multiply(&p);
+    for (int64_t i = 0; i < p.n_rows * p.n_cols && good; i++) {
+        one = o->b;
+        one.rows += one.row_stride * (size_t)(i % p.n_rows);
+        one.cols += one.col_stride * (size_t)(i / p.n_rows);
+        one.n_rows = one.n_cols = 1;
+        one.out = &v;
+        o->mb->multiply(&one);
+        good = memcmp(&v, &p.out[i], sizeof(v)) == 0;
+    }
+    mem_free(rows);
+    return good;
+}
+
+static bool
+check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
+            enum ggml_type type)
+{
+    static const int64_t lengths[] = { 3, 16, 40, 80, 128 };
+    bool good = true;
+
+    for (int i = 0; i < 5; i++)
+        for (int64_t r = 1; r <= 21; r += 1 + r / 12)
+            for (int64_t n = 1; n <= 8 && good; n++) {
+                struct operands o = { 0 };
+
+                make_operands(&o, c, k, type, lengths[i], r, n);
+                good = check_each_element(&o, 0) && check_each_element(&o, 96);
+                free_operands(&o);
+            }
+    return good;
+}
+
 /* Values of rows that have no weight may be anything. */
 static bool
 check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
@@ -556,6 +604,9 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
         snprintf(name, sizeof(name), "weigh_rows %s",
                  ggml_type_name(weight_types[i]));
         say(check_weigh(c, k, weight_types[i]), k, name);
+        snprintf(name, sizeof(name), "mul_mat %s, an element alone",
+                 ggml_type_name(weight_types[i]));
+        say(check_alone(c, k, weight_types[i]), k, name);
     }
 }
 

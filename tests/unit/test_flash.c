@@ -138,53 +138,67 @@ test_sinks(void)
     ggml_free(ctx);
 }
 
-/* The same query with more keys that are masked, among more queries, with
- * more threads; masked keys hold NaN. */
-static void
-test_invariance(enum ggml_type type)
+enum {
+    SEEN = 230, /* keys of the last query */
+    ROOM = 300,
+    TOKENS = 200 /* more rows than a piece has */
+};
+
+/* n tokens from token i on, alone, answer as they did among all. */
+static bool
+same_alone(struct ggml_context *ctx, const struct ggml_tensor *all, int i,
+           int n)
 {
-    enum {
-        D = 64,
-        KEYS = 200,
-        ROOM = 300,
-        TOKENS = 130, /* more rows than a piece has */
-        HEADS = 4
-    };
+    struct ggml_tensor *q = all->src[0], *k = all->src[1], *v = all->src[2];
+    int keys = SEEN - TOKENS + i + n;
+    struct ggml_tensor *t = ggml_flash_attn_ext(
+        ctx,
+        ggml_view_3d(ctx, q, q->ne[0], n, q->ne[2], q->nb[1], q->nb[2],
+                     (size_t)i * q->nb[1]),
+        ggml_view_3d(ctx, k, k->ne[0], keys, k->ne[2], k->nb[1], k->nb[2], 0),
+        ggml_view_3d(ctx, v, v->ne[0], keys, v->ne[2], v->nb[1], v->nb[2], 0),
+        causal_mask(ctx, keys, n, keys - n), 0.2f, 0, 0);
+
+    test_run(ctx, t, 1);
+    return memcmp(t->data, (char *)all->data + (size_t)i * all->nb[2],
+                  (size_t)n * t->nb[2]) == 0;
+}
+
+/* The same query with more keys that are masked, among more queries, with
+ * more threads; masked keys hold NaN. The way that scores are computed is
+ * another for large groups. Keys lie as in a cache, a token's heads side by
+ * side. */
+static void
+test_invariance(enum ggml_type type, int d, int heads, int kv_heads)
+{
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *q =
-        test_tensor(ctx, GGML_TYPE_F32, D, TOKENS, HEADS, 1);
-    struct ggml_tensor *k = test_tensor(ctx, type, D, ROOM, 2, 1);
-    struct ggml_tensor *v = test_tensor(ctx, type, D, ROOM, 2, 1);
-    struct ggml_tensor *all, *one;
+        test_tensor(ctx, GGML_TYPE_F32, d, TOKENS, heads, 1);
+    struct ggml_tensor *k = test_tensor(ctx, type, d, kv_heads, ROOM, 1);
+    struct ggml_tensor *v = test_tensor(ctx, type, d, kv_heads, ROOM, 1);
+    struct ggml_tensor *all;
     bool same = true;
-    char name[80];
+    char name[100];
 
-    for (int h = 0; h < 2 && !ggml_is_quantized(type); h++)
-        for (int i = KEYS; i < ROOM; i++)
-            for (int j = 0; j < D; j++) {
-                ggml_set_f32_nd(k, j, i, h, 0, NAN);
-                ggml_set_f32_nd(v, j, i, h, 0, NAN);
+    for (int i = SEEN; i < ROOM && !ggml_is_quantized(type); i++)
+        for (int h = 0; h < kv_heads; h++)
+            for (int j = 0; j < d; j++) {
+                ggml_set_f32_nd(k, j, h, i, 0, NAN);
+                ggml_set_f32_nd(v, j, h, i, 0, NAN);
             }
-    all = ggml_flash_attn_ext(ctx, q, k, v,
-                              causal_mask(ctx, ROOM, TOKENS, KEYS - TOKENS),
+    all = ggml_flash_attn_ext(ctx, q, ggml_permute(ctx, k, 0, 2, 1, 3),
+                              ggml_permute(ctx, v, 0, 2, 1, 3),
+                              causal_mask(ctx, ROOM, TOKENS, SEEN - TOKENS),
                               0.2f, 0, 0);
     test_run(ctx, all, 3);
-    for (int i = 0; i < TOKENS; i++) {
-        int keys = KEYS - TOKENS + 1 + i;
-        struct ggml_tensor *part = ggml_view_3d(ctx, q, D, 1, HEADS, q->nb[1],
-                                                q->nb[2], (size_t)i * q->nb[1]);
-
-        one = ggml_flash_attn_ext(
-            ctx, part, ggml_view_3d(ctx, k, D, keys, 2, k->nb[1], k->nb[2], 0),
-            ggml_view_3d(ctx, v, D, keys, 2, v->nb[1], v->nb[2], 0),
-            causal_mask(ctx, keys, 1, keys - 1), 0.2f, 0, 0);
-        test_run(ctx, one, 1);
-        same = same &&
-               memcmp(one->data, (char *)all->data + (size_t)i * all->nb[2],
-                      (size_t)one->nb[2]) == 0;
-    }
-    snprintf(name, sizeof(name), "%s: an answer is its query's own",
-             ggml_type_name(type));
+    for (int i = 0; i < TOKENS; i++)
+        same = same && same_alone(ctx, all, i, 1);
+    for (int i = 0, n = 2; i + n <= TOKENS; i += n, n = n % 9 + 1)
+        same = same && same_alone(ctx, all, i, n);
+    snprintf(name, sizeof(name),
+             "%s, d %d, %d / %d heads: an answer is its"
+             " query's own",
+             ggml_type_name(type), d, heads, kv_heads);
     ok(same, name);
     ggml_free(ctx);
 }
@@ -192,30 +206,32 @@ test_invariance(enum ggml_type type)
 /* Two sequences in one cache, each seeing its own keys: what is no number in
  * one does not reach the other. */
 static void
-test_neighbours(void)
+test_neighbours(int heads, int kv_heads)
 {
     struct ggml_context *ctx = test_context();
-    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 32, 12, 4, 1);
-    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 32, 40, 2, 1);
-    struct ggml_tensor *v = test_tensor(ctx, GGML_TYPE_F16, 32, 40, 2, 1);
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 32, 12, heads, 1);
+    struct ggml_tensor *k =
+        test_tensor(ctx, GGML_TYPE_F16, 32, 40, kv_heads, 1);
+    struct ggml_tensor *v =
+        test_tensor(ctx, GGML_TYPE_F16, 32, 40, kv_heads, 1);
     struct ggml_tensor *m = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 40, 12);
     struct ggml_tensor *t = ggml_flash_attn_ext(ctx, q, k, v, m, 0.3f, 0, 0);
-    float clean[32 * 4 * 6];
+    float clean[32 * 6 * 6];
+    size_t first = (size_t)(32 * heads * 6) * sizeof(float);
     bool other = true;
 
     EACH_INDEX(m)
     ggml_set_f32_nd(m, (int)i0, (int)i1, 0, 0,
                     (i0 < 20) == (i1 < 6) ? 0 : -INFINITY);
     test_run(ctx, t, 1);
-    memcpy(clean, t->data, sizeof(clean));
-    for (int j = 0; j < 32; j++) {
-        ggml_set_f32_nd(v, j, 30, 0, 0, j % 2 ? NAN : INFINITY);
-        ggml_set_f32_nd(v, j, 30, 1, 0, j % 2 ? NAN : INFINITY);
+    memcpy(clean, t->data, first);
+    for (int j = 0; j < 32 * kv_heads; j++) {
+        ggml_set_f32_nd(k, j % 32, 31, j / 32, 0, j % 2 ? NAN : INFINITY);
+        ggml_set_f32_nd(v, j % 32, 30, j / 32, 0, j % 2 ? NAN : INFINITY);
     }
     test_run(ctx, t, 1);
-    ok(memcmp(clean, t->data, sizeof(clean)) == 0,
-       "a neighbour's NaN changes nothing");
-    for (int h = 0; h < 4; h++)
+    ok(memcmp(clean, t->data, first) == 0, "a neighbour's NaN changes nothing");
+    for (int h = 0; h < heads; h++)
         other = other && !isfinite(ggml_get_f32_nd(t, 1, h, 8, 0));
     ok(other, "and is its own");
     ggml_free(ctx);
@@ -244,6 +260,10 @@ test_blind(void)
 int
 main(void)
 {
+    static const int widths[] = { 64, 80, 96, 128, 256 };
+    static const enum ggml_type types[] = { GGML_TYPE_F16, GGML_TYPE_F32,
+                                            GGML_TYPE_BF16, GGML_TYPE_Q8_0 };
+
     test_case(64, 64, 1, 5, 4, 4, GGML_TYPE_F16, "few keys");
     test_case(64, 64, 1, 200, 8, 2, GGML_TYPE_F16, "one query, groups");
     test_case(40, 24, 7, 129, 6, 3, GGML_TYPE_F16, "odd sizes");
@@ -262,10 +282,20 @@ main(void)
     test_case(64, 64, 20, 300, 8, 2, GGML_TYPE_F16, "soft cap");
     param_cap = 0;
     test_sinks();
-    test_invariance(GGML_TYPE_F16);
-    test_invariance(GGML_TYPE_F32);
-    test_invariance(GGML_TYPE_Q8_0);
-    test_neighbours();
+    for (int i = 0; i < 5; i++) {
+        test_case(widths[i], widths[i], 1, 150, 3, 3, GGML_TYPE_F16,
+                  "no groups");
+        test_case(widths[i], widths[i], 13, 90, 3, 3, GGML_TYPE_F32,
+                  "no groups");
+        test_invariance(GGML_TYPE_F16, widths[i], 2, 2);
+    }
+    for (int group = 1; group <= 6; group++)
+        for (int i = 0; i < 4; i++)
+            test_invariance(types[i], 64, 2 * group, 2);
+    test_invariance(GGML_TYPE_F16, 36, 3, 3);
+    test_neighbours(2, 2);
+    test_neighbours(4, 2);
+    test_neighbours(6, 1);
     test_blind();
     return tap_done();
 }

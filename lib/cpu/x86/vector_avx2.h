@@ -222,6 +222,25 @@ add_lanes(vec v)
     return q[0] + q[1];
 }
 
+/* Sums of a's two halves, then of b's. */
+INLINE vec
+add_halves(vec a, vec b)
+{
+    return _mm256_permute2f128_ps(a, b, 0x20) +
+           _mm256_permute2f128_ps(a, b, 0x31);
+}
+
+INLINE void
+store_sums(float *p, const vec *v)
+{
+    vec ac = add_halves(v[0], v[2]), bd = add_halves(v[1], v[3]);
+    vec s = low_twos(ac, bd) + high_twos(ac, bd);
+    __m128 ab = _mm256_castps256_ps128(s), cd = _mm256_extractf128_ps(s, 1);
+
+    _mm_storeu_ps(p,
+                  _mm_shuffle_ps(ab, cd, 0x88) + _mm_shuffle_ps(ab, cd, 0xdd));
+}
+
 INLINE float
 largest_lane(vec v)
 {

@@ -199,6 +199,26 @@ add_lanes(vec v)
     return q[0] + q[1];
 }
 
+/* Sums of a's two halves, then of b's. */
+INLINE vec
+add_halves(vec a, vec b)
+{
+    return _mm512_shuffle_f32x4(a, b, 0x44) + _mm512_shuffle_f32x4(a, b, 0xee);
+}
+
+INLINE void
+store_sums(float *p, const vec *v)
+{
+    vec ab = add_halves(v[0], v[1]), cd = add_halves(v[2], v[3]);
+    vec s =
+        _mm512_shuffle_f32x4(ab, cd, 0x88) + _mm512_shuffle_f32x4(ab, cd, 0xdd);
+
+    s += _mm512_permute_ps(s, 0x4e);
+    s += _mm512_permute_ps(s, 0xb1);
+    s = _mm512_maskz_compress_ps(0x1111, s);
+    _mm_storeu_ps(p, _mm512_castps512_ps128(s));
+}
+
 INLINE float
 largest_lane(vec v)
 {
