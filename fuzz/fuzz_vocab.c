@@ -84,23 +84,29 @@ comes_back(const struct gg_vocab *v, const char *text, size_t len,
     free(back);
 }
 
+/* The most ids that there can be: normalising makes up to 255 bytes of one. */
+static size_t
+bound(const struct gg_vocab *v, size_t len)
+{
+    return (v->kind == VOCAB_UGM ? 256 : 2) * len + 3;
+}
+
 static void
 encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
 {
-    int32_t *ids = malloc((2 * len + 2) * sizeof(*ids)), few[3];
+    int32_t *ids, few[3];
     size_t n, again, bytes;
 
+    if (gg_vocab_encode(v, text, len, flags, few, 3, &n, NULL) != GG_OK)
+        return;
+    check(n <= bound(v, len));
+    ids = malloc((n + 1) * sizeof(*ids));
     check(ids != NULL);
-    if (gg_vocab_encode(v, text, len, flags, ids, 2 * len + 2, &n, NULL) ==
-        GG_OK) {
-        check(n <= 2 * len + 2);
-        check(gg_vocab_encode(v, text, len, flags, few, 3, &again, NULL) ==
-                  GG_OK &&
-              again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
-        if (v->unk < 0 && flags == 0)
-            comes_back(v, text, len, ids, n);
-        free(decode(v, ids, n, GG_DECODE_SPECIAL, &bytes));
-    }
+    check(gg_vocab_encode(v, text, len, flags, ids, n, &again, NULL) == GG_OK &&
+          again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
+    if (v->unk < 0 && flags == 0 && v->kind <= VOCAB_SPM)
+        comes_back(v, text, len, ids, n);
+    free(decode(v, ids, n, GG_DECODE_SPECIAL, &bytes));
     free(ids);
 }
 
@@ -110,7 +116,7 @@ controls(const struct gg_vocab *v, const struct gg_chat_template *t,
          const char *text, size_t len)
 {
     const struct gg_message message = { GG_ROLE_USER, text, len };
-    size_t cap = 2 * len + 4096, n;
+    size_t cap = bound(v, len) + 4096, n;
     int32_t *ids = malloc(cap * sizeof(*ids));
     long found = -1;
 
@@ -178,7 +184,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (vocab_load(g, &v, &err) == GG_OK) {
         ask(v);
         encode(v, text, size, 0);
-        for (unsigned flags = 0; flags < 4; flags++)
+        for (unsigned flags = 0; flags < 8; flags++)
             encode(v, text + size - some, some, flags);
         converse(v, text + size - some, some);
     } else {
@@ -193,6 +199,11 @@ static const char *const texts[] = {
     "hello world, <|im_end|>hello  world's end\n\n  <user>\xc3\xa9\xff\xf0\x9f",
     "ab abab <s>cc" MARK "ccc <|endoftext|> <user> \t bab ba\xe4\xb8\xad"
     "a",
+    "Hello, a\xcc\x81"
+    "b \xed\x95\x9c users helloo[SEP] \xff b.\xe4\xb8\xad "
+    "\x01[CLS]",
+    "  A\tab aba</s>  \xef\xac\x81 aaaaaaaaaab<user>bb  \xc3\xa9\xff" MARK
+    "ba ",
 };
 
 /* A rule each; the last is not known. */
@@ -202,16 +213,19 @@ static const char *const rules[] = {
 };
 
 enum {
-    N_KINDS = 8,
+    N_KINDS = 16,
     N_RULES = sizeof(rules) / sizeof(rules[0])
 };
+
+static void (*const makers[])(struct make *m) = { make_bpe, make_spm, make_wpm,
+                                                  make_ugm };
 
 /* The kinds in turn, then with what a mutation would hardly find, and then the
  * split rules. */
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
-    const char *text = texts[i % 2];
+    const char *text = texts[i % 4];
     const char *rule = i < N_KINDS ? NULL : rules[(i - N_KINDS) % N_RULES];
     struct make m;
     uint8_t *data;
@@ -219,21 +233,19 @@ fuzz_corpus(size_t i, size_t *size)
 
     if (i >= N_KINDS + N_RULES)
         return NULL;
-    if (rule || i % 2 == 0)
-        make_bpe(&m);
-    else
-        make_spm(&m);
-    if (i >= 2)
-        gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", 1);
+    (rule ? make_bpe : makers[i % 4])(&m);
     if (i >= 4)
-        make_token(&m, i % 2 ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED, 0);
-    if (i >= 4) {
+        gguf_set_val_u32(m.gguf, "tokenizer.ggml.bos_token_id", 1);
+    if (i >= 8)
+        make_token(&m, i % 4 ? MARK MARK "a" : " a", GG_TOKEN_USER_DEFINED, 0);
+    if (i >= 8) {
+        gguf_set_val_bool(m.gguf, "tokenizer.ggml.remove_extra_whitespaces", 1);
         make_token(&m, "<|im_start|>", GG_TOKEN_CONTROL, 0);
         gguf_set_val_str(m.gguf, "tokenizer.chat_template", "<|im_start|>");
     }
     if (rule)
         gguf_set_val_str(m.gguf, "tokenizer.ggml.pre", rule);
-    if (i >= 6)
+    if (i >= 12)
         m.types[0] = GG_TOKEN_UNUSED;
     make_lists(&m);
     meta = gguf_get_meta_size(m.gguf);

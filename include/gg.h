@@ -134,8 +134,9 @@ enum {
 /* Writes the ids of text[0..len) to ids[0..cap), and their number to *n, also
  * where it exceeds cap (then the first cap ids are written and the status is
  * still GG_OK: call again with room for *n). Any bytes are allowed; there are
- * mostly no more ids than bytes, and 2 * len + 3 at most. GG_ERR_UNSUPPORTED:
- * there is no BOS or EOS, or a byte that the vocabulary has no token for. */
+ * mostly no more ids than bytes, and 2 * len + 3 at most, but where Unigram's
+ * normalising lengthens the text. GG_ERR_UNSUPPORTED: there is no BOS or EOS,
+ * or a byte that the vocabulary has no token for. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap, size_t *n,
