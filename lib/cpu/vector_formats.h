@@ -392,7 +392,7 @@ fill_groups(struct cpu_kernels *k)
 {
     struct cpu_mul_mat m = k->mul_mat[GGML_TYPE_Q8_0];
 
-    m.scratch_size = opened_size;
+    m.scratch_size = NULL;
 #define FILL(name, type, min)                                                  \
     m.multiply = multiply_##name;                                              \
     k->mul_mat[type] = m;

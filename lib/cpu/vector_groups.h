@@ -3,8 +3,9 @@
  * As many rows at a time as vectors have lanes, a lane each. A block of each
  * row is opened: its codes as bytes, four of each row after the other, so
  * that sums come up in their lanes, and its scales and minima as vectors of
- * floats. That is done once for many columns, or block by block for one: an
- * element is computed alike, as column.h says.
+ * floats. With many columns, so are some hundred values of some times as many
+ * rows, which are then met by all columns. Either way an element is computed
+ * as column.h says.
  *
  * Besides the words of vector.h, an instruction set gives
  *
@@ -20,7 +21,10 @@
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
- *     COLS                      columns of a tile
+ *     VECS, COLS, TILE          vectors of rows and columns of a tile, and
+ *                               their product
+ *     UNITS                     of 32 values, at least 8, that are opened at a
+ *                               time for many columns
  */
 #ifndef CPU_VECTOR_GROUPS_H
 #define CPU_VECTOR_GROUPS_H
@@ -82,42 +86,57 @@ column_of(const struct columns *x, int j)
     return x->at + (size_t)j * x->stride;
 }
 
-/* Integer sums of group g of a unit, less the offset. */
+/* Opened units of VEC rows, up to UNITS; those of the next rows follow after
+ * room for that. */
+struct opened {
+    vec_bits *codes;
+    vec *scales;
+};
+
+INLINE vec_bits
+start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    if (!f.offset)
+        return (vec_bits){ 0 };
+    return (vec_bits){ 0 } -
+           splat_bits(f.group == COLUMN_BLOCK
+                          ? column_sums(col, k)[unit]
+                          : column_halves(col, k)[2 * unit + g]) *
+               (uint32_t)f.offset;
+}
+
+/* Integer sums of group g of a unit, less the offset: s[v * C + j] of rows v
+ * and column j. */
 INLINE void
-group_sums(const int C, struct format f, const vec_bits *codes,
+group_sums(const int V, const int C, struct format f, const vec_bits *codes,
            const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4, run = RUN(f.most) < n ? RUN(f.most) : n;
 
-    UNROLL for (int j = 0; j < C; j++)
-    {
-        const char *col = column_of(x, j);
-
-        s[j] = (vec_bits){ 0 };
-        if (f.offset)
-            s[j] -= splat_bits(f.group == COLUMN_BLOCK
-                                   ? column_sums(col, x->k)[unit]
-                                   : column_halves(col, x->k)[2 * unit + g]) *
-                    (uint32_t)f.offset;
-    }
+    UNROLL for (int j = 0; j < C; j++) UNROLL for (int v = 0; v < V; v++)
+        s[v * C + j] = start_of(f, column_of(x, j), x->k, unit, g);
     UNROLL for (int i = 0; i < n; i += run)
     {
-        vec_bits part[COLS];
+        vec_bits part[TILE];
 
-        UNROLL for (int j = 0; j < C; j++) part[j] = run_begin(s[j]);
+        UNROLL for (int j = 0; j < V * C; j++) part[j] = run_begin(s[j]);
         UNROLL for (int l = 0; l < run; l++)
         {
             int64_t word = g * n + i + l;
+            vec_bits w[VECS];
 
+            UNROLL for (int v = 0; v < V; v++) w[v] =
+                codes[v * UNITS * WORDS + word];
             UNROLL for (int j = 0; j < C; j++)
             {
                 const char *q = column_of(x, j) + unit * COLUMN_BLOCK;
+                int32_t four = AS(int32_t, q)[word];
 
-                part[j] = run_step(part[j], codes[word], AS(int32_t, q)[word],
-                                   f.most);
+                UNROLL for (int v = 0; v < V; v++) part[v * C + j] =
+                    run_step(part[v * C + j], w[v], four, f.most);
             }
         }
-        UNROLL for (int j = 0; j < C; j++) s[j] =
+        UNROLL for (int j = 0; j < V * C; j++) s[j] =
             run_end(s[j], part[j], f.most);
     }
 }
@@ -132,29 +151,36 @@ weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
            as_floats(splat_bits(column_halves(col, k)[2 * unit + g]));
 }
 
-/* n opened units times C columns, added to acc: the chain of column.h. */
+/* n opened units of V vectors of rows times C columns, added to acc: the
+ * chain of column.h. */
 INLINE void
-add_units(const int C, struct format f, int64_t n, const vec_bits *codes,
-          const vec *scales, const struct columns *x, vec *acc)
+add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
+          const struct columns *x, vec *acc)
 {
-    for (int64_t u = 0; u < n; u++, codes += WORDS)
+    for (int64_t u = 0; u < n; u++, o.codes += WORDS)
         UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++)
         {
             int64_t unit = x->first + u;
-            vec_bits s[COLS];
+            vec_bits s[TILE];
 
-            group_sums(C, f, codes, x, unit, g, s);
+            group_sums(V, C, f, o.codes, x, unit, g, s);
             UNROLL for (int j = 0; j < C; j++)
             {
                 const char *col = column_of(x, j);
                 vec d = splat(column_scales(col, x->k)[unit]);
 
-                acc[j] = acc[j] + as_floats(s[j]) * (scales[0] * d);
-                if (f.min)
-                    acc[j] =
-                        acc[j] - scales[1] * weighed(f, col, x->k, unit, g);
+                UNROLL for (int v = 0; v < V; v++)
+                {
+                    const vec *scale = o.scales + v * UNITS * MOST_SCALES;
+                    int i = v * C + j;
+
+                    acc[i] = acc[i] + as_floats(s[i]) * (scale[0] * d);
+                    if (f.min)
+                        acc[i] =
+                            acc[i] - scale[1] * weighed(f, col, x->k, unit, g);
+                }
             }
-            scales += f.min ? 2 : 1;
+            o.scales += f.min ? 2 : 1;
         }
 }
 
@@ -185,75 +211,109 @@ one_column(const struct cpu_product *p, const char *const *rows,
         if (ahead)
             for (size_t j = 0; j < VEC * f.size; j += 64)
                 __builtin_prefetch(ahead + VEC * at + j, 0, 2);
-        add_units(1, f, f.block / COLUMN_BLOCK, codes, scales, &x, &acc);
+        add_units(1, 1, f, f.block / COLUMN_BLOCK,
+                  (struct opened){ codes, scales }, &x, &acc);
         x.first += f.block / COLUMN_BLOCK;
     }
     return acc;
 }
 
-INLINE void
-opened_tile(const int C, struct format f, const struct cpu_product *p,
-            int64_t c, const vec_bits *codes, const vec *scales, int64_t row)
+/* `rest` floats, or a whole vector of them, which is faster without a mask. */
+INLINE vec
+take(int64_t rest, const float *p)
 {
+    return rest >= VEC ? load_f32(p) : load_f32_first(rest, p);
+}
+
+INLINE void
+put(int64_t rest, float *p, vec v)
+{
+    if (rest >= VEC)
+        store_f32(p, v);
+    else
+        store_f32_first(rest, p, v);
+}
+
+/* The elements of V vectors of rows and C columns from c on, from what units
+ * before `unit` have made of them. */
+INLINE void
+tile(const int V, const int C, struct format f, const struct cpu_product *p,
+     int64_t row, int64_t c, int64_t unit, struct opened o)
+{
+    int64_t n = p->k / COLUMN_BLOCK - unit, rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
                          .stride = p->col_stride,
-                         .k = p->k };
-    vec acc[COLS];
+                         .k = p->k,
+                         .first = unit };
+    size_t stride = p->out_stride;
+    float *out = p->out + (size_t)c * stride + row;
+    vec acc[TILE];
 
-    UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
-    add_units(C, f, p->k / COLUMN_BLOCK, codes, scales, &x, acc);
-    UNROLL for (int j = 0; j < C; j++)
-        store_f32_first(p->n_rows - row,
-                        p->out + (size_t)(c + j) * p->out_stride + row, acc[j]);
-}
+    UNROLL for (int i = 0; i < V * C; i++)
+    {
+        int v = i / C * VEC, j = i % C;
 
-/* All columns; the rows are opened into the scratch memory first. */
-INLINE void
-many_columns(const struct cpu_product *p, const char *const *rows,
-             struct format f, int64_t row)
-{
-    int64_t n = p->k / COLUMN_BLOCK, c = 0, unit = 0;
-    vec_bits *codes = p->scratch;
-    vec *scales = (vec *)(codes + n * WORDS);
-    size_t at = 0;
-
-    for (int64_t i = 0; i < p->k; i += f.block, at += f.size) {
-        f.open(rows, at, codes + unit * WORDS, scales + unit * scales_of(f));
-        unit += f.block / COLUMN_BLOCK;
+        acc[i] =
+            unit ? take(rest - v, out + (size_t)j * stride + v) : (vec){ 0 };
     }
-    for (; c + COLS <= p->n_cols; c += COLS)
-        opened_tile(COLS, f, p, c, codes, scales, row);
-    for (; COLS > 4 && c + 4 <= p->n_cols; c += 4)
-        opened_tile(4, f, p, c, codes, scales, row);
-    for (; c + 2 <= p->n_cols; c += 2)
-        opened_tile(2, f, p, c, codes, scales, row);
-    if (c < p->n_cols)
-        opened_tile(1, f, p, c, codes, scales, row);
+    add_units(V, C, f, n < UNITS ? n : UNITS, o, &x, acc);
+    UNROLL for (int i = 0; i < V * C; i++)
+    {
+        int v = i / C * VEC, j = i % C;
+
+        put(rest - v, out + (size_t)j * stride + v, acc[i]);
+    }
 }
 
-static size_t
-opened_size(int64_t k)
+/* All columns: UNITS units of V vectors of rows at a time, so that they
+ * stay in the first cache. */
+INLINE void
+many_columns(const int V, const struct cpu_product *p, struct format f,
+             int64_t row)
 {
-    return (size_t)(k / COLUMN_BLOCK) * (WORDS + MOST_SCALES) * sizeof(vec);
+    vec_bits codes[VECS * UNITS * WORDS];
+    vec scales[VECS * UNITS * MOST_SCALES];
+    int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
+    const char *rows[VECS][VEC];
+
+    for (int v = 0; v < V; v++)
+        find_rows(p, row + v * VEC, rows[v]);
+    for (int64_t unit = 0; unit < n; unit += UNITS) {
+        int64_t c = 0;
+
+        for (int v = 0; v < V; v++)
+            for (int64_t u = 0; u < UNITS && unit + u < n; u += step)
+                f.open(rows[v], (size_t)((unit + u) / step) * f.size,
+                       codes + (v * UNITS + u) * WORDS,
+                       scales + v * UNITS * MOST_SCALES + u * scales_of(f));
+        for (; c + COLS <= p->n_cols; c += COLS)
+            tile(V, COLS, f, p, row, c, unit, (struct opened){ codes, scales });
+        for (; c < p->n_cols; c++)
+            tile(V, 1, f, p, row, c, unit, (struct opened){ codes, scales });
+    }
 }
 
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
     size_t row_size = (size_t)(p->k / f.block) * f.size;
+    int64_t r = 0;
 
     if (p->n_cols == 1)
         fetch_first(p, VEC, row_size);
-    for (int64_t r = 0; r < p->n_rows; r += VEC) {
+    for (; p->n_cols > 1 && r + (VECS - 1) * VEC < p->n_rows; r += VECS * VEC)
+        many_columns(VECS, p, f, r);
+    for (; r < p->n_rows; r += VEC) {
         const char *rows[VEC];
 
+        if (p->n_cols > 1) {
+            many_columns(1, p, f, r);
+            continue;
+        }
         find_rows(p, r, rows);
-        if (p->n_cols == 1)
-            store_f32_first(
-                p->n_rows - r, p->out + r,
-                one_column(p, rows, f, tile_ahead(p, r, VEC, row_size)));
-        else
-            many_columns(p, rows, f, r);
+        store_f32_first(
+            p->n_rows - r, p->out + r,
+            one_column(p, rows, f, tile_ahead(p, r, VEC, row_size)));
     }
 }
 

@@ -2,7 +2,11 @@
  * vector_groups.h */
 #include "cpu/x86/vector_avx2.h"
 
-#define COLS          4 /* of a tile: 3 registers each, 4 for products */
+/* A tile: three registers an element, 4 for products. */
+#define VECS          1
+#define COLS          4
+#define UNITS         32
+#define TILE          4
 #define SIGNED_OFFSET 0
 
 INLINE vec_bits

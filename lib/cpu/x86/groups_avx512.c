@@ -2,7 +2,11 @@
  * words of vector_groups.h */
 #include "cpu/x86/vector_avx512.h"
 
-#define COLS          8 /* of a tile: 8 integer and 8 float sums */
+/* A tile: 12 integer and 12 float sums, 4 for products. */
+#define VECS          3
+#define COLS          4
+#define UNITS         8
+#define TILE          12
 #define SIGNED_OFFSET 128
 
 INLINE vec_bits
