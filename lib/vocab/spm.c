@@ -12,7 +12,7 @@
 #include "core/mem.h"
 #include "vocab/bytes.h"
 #include "vocab/unicode.h"
-#include "vocab/vocab.h"
+#include "vocab/unigram.h"
 
 #define SCORES "tokenizer.ggml.scores"
 
@@ -69,7 +69,8 @@ find_joined(struct gg_vocab *v, struct gg_error *err)
         size_t n;
         const uint8_t *p = vocab_bytes(v, id, &n);
 
-        if (!(v->types[id] & VOCAB_PIECE) || n < 2)
+        if (n < 2 ||
+            (!(v->types[id] & VOCAB_PIECE) && !unigram_has_blank(v, id)))
             continue;
         *joint(v, p[0], p[1]) = 1;
         if (!are_letters(p + 1, n - 1))

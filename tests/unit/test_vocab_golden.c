@@ -156,6 +156,11 @@ test_all(const char *folder)
     test_ids(v, pieces, 80271, UINT64_C(0xa9e36772d00cce1d),
              "llama-spm: blanks and newlines");
     gg_vocab_free(v);
+    v = open_vocab(folder, "bert-bge");
+    test_ids(v, mixed, 56299, UINT64_C(0x385bde11c7788e18), "bert-bge");
+    test_ids(v, pieces, 37544, UINT64_C(0xfead1f32762e6d56),
+             "bert-bge: blanks, marks, punctuation");
+    gg_vocab_free(v);
     test_gemma(folder, mixed, pieces);
     free(mixed.p);
     free(pieces.p);

@@ -2,12 +2,13 @@
 # vocab_golden.py - makes the figures that test_vocab_split.c and
 # test_vocab_golden.c compare with
 #
-# python3 vocab_golden.py FOLDER   (of gpt-2.gguf and llama-spm.gguf)
+# python3 vocab_golden.py FOLDER   (of gpt-2.gguf, llama-spm.gguf and
+# bert-bge.gguf)
 #
 # They come from other people's programs on the same text: the splits from the
-# package regex, GPT-2's ids from tokenizers, LLaMA's from sentencepiece (all
-# of PyPI; the file is read with gguf, and unicodedata2 16.0.0 says which
-# characters were assigned by then).
+# package regex, GPT-2's and BERT's ids from tokenizers, LLaMA's from
+# sentencepiece (all of PyPI; the files are read with gguf, and unicodedata2
+# 16.0.0 says which characters were assigned by then).
 import struct
 import sys
 
@@ -16,7 +17,7 @@ import regex
 import sentencepiece
 import unicodedata2
 from sentencepiece import sentencepiece_model_pb2 as pb
-from tokenizers import Tokenizer, models, pre_tokenizers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 # The split rules: expressions that are applied one after the other, each to
 # the pieces that the one before has left. They are those of the tokenizer.json
@@ -215,6 +216,23 @@ def gpt2(path, text):
     return t.encode(text.decode()).ids
 
 
+def bert(path, text):
+    """BERT's vocabulary, its pieces written with ## again."""
+    f, vocab = fields(path), {}
+    for i, token in enumerate(f['tokenizer.ggml.tokens']):
+        if token.startswith('[') and token.endswith(']'):
+            vocab[token] = i
+        elif token.startswith('\u2581'):
+            vocab[token[1:]] = i
+        else:
+            vocab['##' + token] = i
+    t = Tokenizer(models.WordPiece(vocab, unk_token='[UNK]',
+                                   max_input_chars_per_word=100))
+    t.normalizer = normalizers.BertNormalizer(lowercase=True)
+    t.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return t.encode(text.decode(), add_special_tokens=False).ids
+
+
 def llama(path, text, gemma):
     """gemma: as in Gemma's files, no blank in front, and runs of newlines and
     blanks that the user defined."""
@@ -252,6 +270,7 @@ for rule in RULES:
 valid = pieces().decode('utf-8', 'ignore').encode()
 print('gpt-2', show(gpt2(folder + '/gpt-2.gguf', mixed())))
 for name, text in [('mixed', mixed()), ('pieces', valid)]:
+    print('bert-bge', name, show(bert(folder + '/bert-bge.gguf', text)))
     for gemma in [False, True]:
         print('llama-spm', name, gemma,
               show(llama(folder + '/llama-spm.gguf', text, gemma)))
