@@ -6,8 +6,12 @@
 
 #include "cpu/kernels.h"
 
-/* Loops over the registers of a tile must be gone after compiling. */
-#ifdef __clang__
+/* Loops over the registers of a tile must be gone after compiling; but not
+ * where sanitizers have changed them so much that gcc warns of what it cannot
+ * unroll. */
+#ifdef __SANITIZE_ADDRESS__
+#define UNROLL
+#elif defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
 #define UNROLL _Pragma("GCC unroll 16")
