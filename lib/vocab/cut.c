@@ -10,7 +10,8 @@
 #include "vocab/vocab.h"
 
 enum {
-    KEPT = 64, /* ends of words that are tried */
+    KEPT = 64,    /* ends of words that are tried */
+    TRIES = 1000, /* places over which a token may go */
 };
 
 struct text {
@@ -119,13 +120,21 @@ is_unigram_end(const struct text *t, size_t at)
     return true;
 }
 
-/* The last such place, found without looking at what is far before it, or 0. */
+/* The last such place, found without looking at what is far before it, or 0. A
+ * vocabulary can be made such that tokens go over any number of places, and
+ * that each takes long to look at: so not all of them are tried. */
 static size_t
 cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
 {
-    for (size_t at = t->len; --at > 0;)
-        if (may_cut(t, at) && !after_space(t->p, at) && !special_near(t, at))
+    int tries = 0;
+
+    for (size_t at = t->len; --at > 0 && tries < TRIES;) {
+        if (!may_cut(t, at) || after_space(t->p, at))
+            continue;
+        if (!special_near(t, at))
             return at;
+        tries++;
+    }
     return 0;
 }
 
