@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/mem.h"
 #include "unit/tap.h"
 #include "unit/vocab_make.h"
 
@@ -136,6 +137,30 @@ test_alike(int kind)
     make_lists(&m);
     ok(works(&m, text, sizeof(text) - 1),
        named(kind, "equal tokens and empty ones"));
+}
+
+/* Wherever memory ends, loading and encoding say so and leave nothing. */
+static void
+test_memory(int kind)
+{
+    struct make m = made(kind);
+    enum gg_status st = GG_ERR_NOMEM;
+    int32_t ids[16];
+    long after = 0;
+
+    for (; st == GG_ERR_NOMEM && after < 1000; after++) {
+        struct gg_vocab *v = NULL;
+        size_t n;
+
+        mem_fail_after(after);
+        st = vocab_load(m.gguf, &v, NULL);
+        if (st == GG_OK)
+            st = gg_vocab_encode(v, "ab<user>", 8, 0, ids, 16, &n, NULL);
+        mem_fail_after(-1);
+        gg_vocab_free(v);
+    }
+    ok(st == GG_OK && after > 5, named(kind, "no memory"));
+    make_free(&m);
 }
 
 static void
@@ -305,6 +330,7 @@ main(void)
         test_lists(kind);
         test_ids(kind);
         test_alike(kind);
+        test_memory(kind);
     }
     test_scores(1);
     test_scores(3);
