@@ -1,6 +1,7 @@
 /* bpe.c - byte-level BPE: merging the bytes of a word */
 #include "vocab/bpe.h"
 
+#include "vocab/cache.h"
 #include "vocab/vocab.h"
 
 /* Of merges in ascending order of `left`. */
@@ -35,16 +36,32 @@ find_merge(const struct gg_vocab *v, int32_t id, uint32_t left)
     return NULL;
 }
 
-struct merge_pair
-bpe_find(const struct gg_vocab *v, const uint8_t *word,
-         const struct merge_symbol *left, const struct merge_symbol *right)
+static struct merge_pair
+look_up(const struct merge_word *word, const struct merge_symbol *left,
+        const struct merge_symbol *right)
 {
-    int32_t id =
-        vocab_find_piece(v, word + left->begin, (size_t)left->len + right->len);
-    const struct vocab_merge *m = id < 0 ? NULL : find_merge(v, id, left->len);
+    int32_t id = vocab_find_piece(word->v, word->bytes + left->begin,
+                                  (size_t)left->len + right->len);
+    const struct vocab_merge *m =
+        id < 0 ? NULL : find_merge(word->v, id, left->len);
 
     return m ? (struct merge_pair){ m->rank, id }
              : (struct merge_pair){ MERGE_NEVER, -1 };
+}
+
+struct merge_pair
+bpe_find(const struct merge_word *word, const struct merge_symbol *left,
+         const struct merge_symbol *right)
+{
+    struct cache_pair *known;
+
+    if (!word->cache)
+        return look_up(word, left, right);
+    known = cache_pair(word->cache, left->id, right->id);
+    if (known->left != -1 - left->id || known->right != -1 - right->id)
+        *known = (struct cache_pair){ -1 - left->id, -1 - right->id,
+                                      look_up(word, left, right) };
+    return known->found;
 }
 
 size_t

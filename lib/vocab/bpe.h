@@ -10,8 +10,8 @@ enum {
 
 /* What two tokens become: a merge_find. */
 struct merge_pair
-bpe_find(const struct gg_vocab *v, const uint8_t *word,
-         const struct merge_symbol *left, const struct merge_symbol *right);
+bpe_find(const struct merge_word *word, const struct merge_symbol *left,
+         const struct merge_symbol *right);
 
 /* A symbol for each byte of p[0..len). Returns len, or less: the offset of a
  * byte that the vocabulary has no token for. */

@@ -87,15 +87,38 @@ bytes_not_visible(uint64_t w)
     return (w | (w + BYTES_ONES) | ~(w + 0x5f * BYTES_ONES)) & BYTES_HIGHS;
 }
 
-/* Whether all bytes of `w` are letters of ASCII, or 0x80 and more. */
-static inline bool
-bytes_are_letters(uint64_t w)
+/* The highest bit of each byte of `w` that is a letter of ASCII. */
+static inline uint64_t
+bytes_ascii_letters(uint64_t w)
 {
     uint64_t x = (w & ~BYTES_HIGHS) | 0x20 * BYTES_ONES;
     uint64_t least = x + (0x80 - 'a') * BYTES_ONES;
     uint64_t more = x + (0x7f - 'z') * BYTES_ONES;
 
-    return (((least & ~more) | w) & BYTES_HIGHS) == BYTES_HIGHS;
+    return least & ~more & ~w & BYTES_HIGHS;
+}
+
+/* Whether all bytes of `w` are letters of ASCII, or 0x80 and more. */
+static inline bool
+bytes_are_letters(uint64_t w)
+{
+    return ((bytes_ascii_letters(w) | w) & BYTES_HIGHS) == BYTES_HIGHS;
+}
+
+/* How many such bytes p[0..len) begins with. */
+static inline size_t
+bytes_letters(const uint8_t *p, size_t len)
+{
+    size_t n = 0;
+
+    for (; n < len; n += 8) {
+        uint64_t w = bytes_load(p + n, len - n < 8 ? len - n : 8);
+        uint64_t other = ~(bytes_ascii_letters(w) | w) & BYTES_HIGHS;
+
+        if (other) /* 0 is no letter */
+            return n + (size_t)__builtin_ctzll(other) / 8;
+    }
+    return len;
 }
 
 /* Not 0 where a byte of `w` is `c`. */

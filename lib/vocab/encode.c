@@ -12,15 +12,11 @@
 #include "vocab/vocab.h"
 #include "vocab/wordpiece.h"
 
-enum {
-    LONG_TEXT = 1 << 14, /* bytes that are worth a cache of words */
-};
-
 /* One call of gg_vocab_encode(). What short words need is here; memory is
  * asked for only by long ones, and kept for the next. */
 struct encoder {
     const struct gg_vocab *v;
-    struct cache_word *cache; /* or NULL, for short texts */
+    struct cache *cache; /* or NULL, for short texts */
     int32_t *ids;
     size_t cap, n; /* n may exceed cap: the rest is only counted */
     struct merge_symbol symbols[MERGE_SHORT];
@@ -84,6 +80,7 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len,
 {
     const struct gg_vocab *v = e->v;
     merge_find find = v->kind == VOCAB_BPE ? bpe_find : spm_find;
+    struct merge_word word = { v, p, e->cache };
 
     *symbols = e->symbols;
     if (len > MERGE_SHORT) {
@@ -98,8 +95,8 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len,
     else if ((*n = bpe_symbols(v, p, len, *symbols)) < len)
         return error_set(e->err, GG_ERR_UNSUPPORTED,
                          "the vocabulary has no token for byte 0x%02X", p[*n]);
-    *n = len > MERGE_SHORT ? merge_long(v, p, find, *symbols, *n, e->room)
-                           : merge_short(v, p, find, *symbols, *n);
+    *n = len > MERGE_SHORT ? merge_long(&word, find, *symbols, *n, e->room)
+                           : merge_short(&word, find, *symbols, *n);
     return GG_OK;
 }
 
@@ -131,37 +128,55 @@ look_up_word(struct encoder *e, const uint8_t *p, size_t len)
 }
 
 static enum gg_status
-encode_word(struct encoder *e, const uint8_t *p, size_t len)
+learn_word(struct encoder *e, const uint8_t *p, struct cache_word *word,
+           struct cache_word *place)
 {
-    struct cache_word *w;
-    size_t before = e->n;
-    enum gg_status st;
+    size_t before = e->n, n;
+    enum gg_status st = look_up_word(e, p, word->len);
+
+    n = e->n - before;
+    if (st == GG_OK && n <= CACHE_IDS && e->n <= e->cap) {
+        word->n = (uint8_t)n;
+        memcpy(word->ids, e->ids + before, n * sizeof(*word->ids));
+        cache_add(place, word);
+    }
+    return st;
+}
+
+/* The word of `len` bytes at p; after it comes what fills `readable` bytes. */
+static inline enum gg_status
+encode_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable)
+{
+    struct cache_word word, *place;
+    const struct cache_word *found;
 
     if (!e->cache || len > CACHE_BYTES)
         return look_up_word(e, p, len);
-    if (cache_find(e->cache, p, len, &w)) {
-        for (size_t i = 0; i < w->n; i++)
-            emit(e, w->ids[i]);
-        return GG_OK;
+    cache_key(&word, p, len, readable);
+    place = cache_place(e->cache, &word);
+    found = cache_find(place, &word);
+    if (!found)
+        return learn_word(e, p, &word, place);
+    if (e->n + CACHE_IDS <= e->cap) {
+        memcpy(e->ids + e->n, found->ids, sizeof(found->ids));
+        e->n += found->n;
+    } else {
+        for (size_t i = 0; i < found->n; i++)
+            emit(e, found->ids[i]);
     }
-    st = look_up_word(e, p, len);
-    w->n = (uint8_t)(e->n - before);
-    if (st == GG_OK && e->n - before <= CACHE_IDS && e->n <= e->cap)
-        memcpy(w->ids, e->ids + before, w->n * sizeof(*w->ids));
-    else
-        w->len = 0;
-    return st;
+    return GG_OK;
 }
 
 static enum gg_status
 encode_bpe(struct encoder *e, const uint8_t *p, size_t len)
 {
+    split_rule split = e->v->split;
     enum gg_status st = GG_OK;
 
     while (len && st == GG_OK) {
-        size_t n = e->v->split(p, len);
+        size_t n = split(p, len);
 
-        st = encode_word(e, p, n);
+        st = encode_word(e, p, n, len);
         p += n;
         len -= n;
     }
@@ -205,7 +220,7 @@ encode_first(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
     }
     word[0] = ' ';
     memcpy(word + 1, p, *n);
-    return encode_word(e, word, *n + 1);
+    return encode_word(e, word, *n + 1, *n + 1);
 }
 
 /* `blank`: one goes in front. len > 0. */
@@ -220,7 +235,7 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
     while (st == GG_OK && done < len) {
         size_t n = spm_word(e->v, p + done, len - done);
 
-        st = encode_word(e, p + done, n);
+        st = encode_word(e, p + done, n, len - done);
         done += n;
     }
     return st;
@@ -281,7 +296,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         if (at)
             st = encode_plain(e, p, at, blank);
         else if (spm && blank && user)
-            st = encode_word(e, (const uint8_t *)" ", 1);
+            st = encode_word(e, (const uint8_t *)" ", 1, 1);
         if (st == GG_OK && id >= 0) {
             vocab_bytes(v, id, &n);
             emit(e, id);
@@ -341,13 +356,13 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
     struct encoder e = { .v = v, .ids = ids, .cap = cap, .err = err };
     enum gg_status st;
 
-    if (len >= LONG_TEXT && v->kind <= VOCAB_SPM)
-        e.cache = mem_array(CACHE_WORDS, sizeof(*e.cache));
+    if (v->kind <= VOCAB_SPM)
+        e.cache = cache_take(v->caches, len);
     if (v->kind == VOCAB_UGM)
         st = encode_ugm(&e, (const uint8_t *)text, len, set, blank);
     else
         st = encode_text(&e, (const uint8_t *)text, len, set, blank);
-    mem_free(e.cache);
+    cache_give(v->caches, e.cache);
     mem_free(e.long_symbols);
     mem_free(e.room);
     mem_free(e.text);

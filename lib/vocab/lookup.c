@@ -6,6 +6,7 @@
 
 #include "core/mem.h"
 #include "vocab/bytes.h"
+#include "vocab/cache.h"
 #include "vocab/vocab.h"
 
 static uint64_t
@@ -147,7 +148,8 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
         slots *= 2;
     v->slots = mem_array(slots, sizeof(*v->slots));
     v->whole = mem_array((size_t)v->n, sizeof(*v->whole));
-    if (!v->slots || !v->whole)
+    v->caches = cache_store_new();
+    if (!v->slots || !v->whole || !v->caches)
         return error_nomem(err);
     v->slot_mask = slots - 1;
     if (getrandom(&v->seed, sizeof(v->seed), GRND_NONBLOCK) < 0)

@@ -6,13 +6,13 @@
 #define NEVER ((struct merge_pair){ MERGE_NEVER, -1 })
 
 size_t
-merge_short(const struct gg_vocab *v, const uint8_t *word, merge_find find,
+merge_short(const struct merge_word *word, merge_find find,
             struct merge_symbol *symbols, size_t n)
 {
     struct merge_pair pairs[MERGE_SHORT]; /* pairs[i]: of i and i + 1 */
 
     for (size_t i = 0; i + 1 < n; i++)
-        pairs[i] = find(v, word, &symbols[i], &symbols[i + 1]);
+        pairs[i] = find(word, &symbols[i], &symbols[i + 1]);
     while (n > 1) {
         size_t best = 0;
 
@@ -29,9 +29,9 @@ merge_short(const struct gg_vocab *v, const uint8_t *word, merge_find find,
         memmove(&pairs[best], &pairs[best + 1],
                 (n - best - 1) * sizeof(*pairs));
         if (best + 1 < n)
-            pairs[best] = find(v, word, &symbols[best], &symbols[best + 1]);
+            pairs[best] = find(word, &symbols[best], &symbols[best + 1]);
         if (best > 0)
-            pairs[best - 1] = find(v, word, &symbols[best - 1], &symbols[best]);
+            pairs[best - 1] = find(word, &symbols[best - 1], &symbols[best]);
     }
     return n;
 }
@@ -39,8 +39,7 @@ merge_short(const struct gg_vocab *v, const uint8_t *word, merge_find find,
 /* A long word: symbols are linked, and a heap holds the pairs by rank and
  * place. What is in the heap may be out of date: `pairs` tells. */
 struct list {
-    const struct gg_vocab *v;
-    const uint8_t *word;
+    const struct merge_word *word;
     merge_find find;
     struct merge_symbol *symbols;
     struct merge_pair *pairs; /* of i and next[i]; NEVER where i is gone */
@@ -100,7 +99,7 @@ pop(struct list *l)
 static void
 look_up(struct list *l, size_t i)
 {
-    l->pairs[i] = l->next[i] < l->n ? l->find(l->v, l->word, &l->symbols[i],
+    l->pairs[i] = l->next[i] < l->n ? l->find(l->word, &l->symbols[i],
                                               &l->symbols[l->next[i]])
                                     : NEVER;
 }
@@ -148,15 +147,12 @@ join(struct list *l, size_t i)
 }
 
 size_t
-merge_long(const struct gg_vocab *v, const uint8_t *word, merge_find find,
+merge_long(const struct merge_word *word, merge_find find,
            struct merge_symbol *symbols, size_t n, void *room)
 {
-    struct list l = { .v = v,
-                      .word = word,
-                      .find = find,
-                      .symbols = symbols,
-                      .n = n,
-                      .heap = room };
+    struct list l = {
+        .word = word, .find = find, .symbols = symbols, .n = n, .heap = room
+    };
     size_t left = 0;
 
     l.pairs = (struct merge_pair *)(l.heap + 2 * n);

@@ -20,23 +20,30 @@ struct merge_pair {
     uint32_t rank;
     int32_t id;
 };
-typedef struct merge_pair (*merge_find)(const struct gg_vocab *v,
-                                        const uint8_t *word,
+
+/* Whose word is merged, and what is known already. */
+struct cache;
+struct merge_word {
+    const struct gg_vocab *v;
+    const uint8_t *bytes;
+    struct cache *cache; /* or NULL */
+};
+typedef struct merge_pair (*merge_find)(const struct merge_word *word,
                                         const struct merge_symbol *left,
                                         const struct merge_symbol *right);
 
-/* Both merge the n symbols of `word` until no pair is left that can, in place.
- * They return how many symbols remain. */
+/* Both merge the n symbols of the word until no pair is left that can, in
+ * place. They return how many symbols remain. */
 
 /* n <= MERGE_SHORT; time O(n * n). */
 size_t
-merge_short(const struct gg_vocab *v, const uint8_t *word, merge_find find,
+merge_short(const struct merge_word *word, merge_find find,
             struct merge_symbol *symbols, size_t n);
 
 /* Time O(n log n); `room` must have merge_room(n) bytes, aligned for
  * uint64_t. n < UINT32_MAX. */
 size_t
-merge_long(const struct gg_vocab *v, const uint8_t *word, merge_find find,
+merge_long(const struct merge_word *word, merge_find find,
            struct merge_symbol *symbols, size_t n, void *room);
 size_t
 merge_room(size_t n);

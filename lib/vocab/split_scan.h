@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vocab/bytes.h"
 #include "vocab/unicode.h"
 
 /* Most text is ASCII, and needs no table but this: the class of each byte, or
@@ -36,12 +37,28 @@ split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
     return p;
 }
 
+/* The end of the letters of ASCII at p. */
+static inline const uint8_t *
+split_letters(const uint8_t *p, const uint8_t *end)
+{
+    while (end - p >= 8) {
+        uint64_t other = ~bytes_ascii_letters(bytes_load8(p)) & BYTES_HIGHS;
+
+        if (other)
+            return p + (size_t)__builtin_ctzll(other) / 8;
+        p += 8;
+    }
+    return split_ascii_run(p, end, UNICODE_LETTER);
+}
+
 /* The end of the run of characters of a class in `any` at p. */
 static inline const uint8_t *
 split_run(const uint8_t *p, const uint8_t *end, unsigned any)
 {
     size_t n;
 
+    if ((any & UNICODE_LETTER) == UNICODE_LETTER)
+        p = split_letters(p, end);
     for (;;) {
         p = split_ascii_run(p, end, any);
         if (p == end || !(split_class(p, end, &n) & any))

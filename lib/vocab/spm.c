@@ -103,14 +103,14 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
 }
 
 struct merge_pair
-spm_find(const struct gg_vocab *v, const uint8_t *word,
-         const struct merge_symbol *left, const struct merge_symbol *right)
+spm_find(const struct merge_word *word, const struct merge_symbol *left,
+         const struct merge_symbol *right)
 {
-    int32_t id =
-        vocab_find_piece(v, word + left->begin, (size_t)left->len + right->len);
+    int32_t id = vocab_find_piece(word->v, word->bytes + left->begin,
+                                  (size_t)left->len + right->len);
 
     return id < 0 ? (struct merge_pair){ MERGE_NEVER, -1 }
-                  : (struct merge_pair){ rank(v, id), id };
+                  : (struct merge_pair){ rank(word->v, id), id };
 }
 
 size_t
@@ -133,7 +133,10 @@ spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
     size_t n = 1;
 
-    while (n < len && vocab_joined(v, p[n - 1], p[n]))
+    while (n < len && vocab_joined(v, p[n - 1], p[n])) {
         n++;
+        if (bytes_letters(p + n - 1, 1))
+            n += bytes_letters(p + n, len - n);
+    }
     return n;
 }

@@ -4,10 +4,10 @@
 
 #include "vocab/merge.h"
 
-/* What two stretches become: a merge_find. `word` has blanks, not marks. */
+/* What two stretches become: a merge_find. The word has blanks, not marks. */
 struct merge_pair
-spm_find(const struct gg_vocab *v, const uint8_t *word,
-         const struct merge_symbol *left, const struct merge_symbol *right);
+spm_find(const struct merge_word *word, const struct merge_symbol *left,
+         const struct merge_symbol *right);
 
 /* A symbol for each character of p[0..len); returns their number. */
 size_t

@@ -9,6 +9,7 @@
 #include "core/escape.h"
 #include "core/hash.h"
 #include "core/mem.h"
+#include "vocab/cache.h"
 
 #define MODEL "tokenizer.ggml.model"
 #define PRE   "tokenizer.ggml.pre"
@@ -165,6 +166,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->at);
     mem_free(v->slots);
     mem_free(v->whole);
+    cache_store_free(v->caches);
     mem_free(v->merges);
     mem_free(v->made);
     mem_free(v->joined);

@@ -73,6 +73,7 @@ struct gg_vocab {
     uint64_t seed;          /* of the hashes: no file can know it */
     int32_t byte_ids[256];  /* what a single byte becomes; -1: nothing */
     _Atomic uint8_t *whole; /* enum vocab_whole */
+    struct cache_store *caches;
 
     /* BPE */
     split_rule split;
@@ -113,7 +114,7 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
 enum gg_status
 vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
-/* slots, byte_ids, whole: lookup.c */
+/* slots, byte_ids, whole, caches: lookup.c */
 enum gg_status
 vocab_index(struct gg_vocab *v, struct gg_error *err);
 /* merges, made: merges.c */
