@@ -183,13 +183,24 @@ encode_bpe(struct encoder *e, const uint8_t *p, size_t len)
     return st;
 }
 
+static bool
+has_mark(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len;
+
+    for (; (p = memchr(p, 0xe2, (size_t)(end - p))); p++)
+        if (end - p >= 3 && p[1] == 0x96 && p[2] == 0x81)
+            return true;
+    return false;
+}
+
 /* Copies the text with blanks for marks: SentencePiece cannot tell the two. */
 static enum gg_status
 unmark(struct encoder *e, const uint8_t **p, size_t *len)
 {
     size_t n = 0;
 
-    if (!memmem(*p, *len, "\xe2\x96\x81", 3))
+    if (!has_mark(*p, *len))
         return GG_OK;
     if (!mem_grow(&e->text, &e->cap_text, *len, 1))
         return error_nomem(e->err);

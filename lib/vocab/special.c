@@ -50,6 +50,15 @@ belongs(const struct gg_vocab *v, int32_t id, bool control)
            (control && (type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN));
 }
 
+static void
+add(struct special_set *set, int32_t id, uint8_t first)
+{
+    set->ids[set->n++] = id;
+    if (!set->first[first] && set->n_first++ < SPECIAL_FEW)
+        set->few[set->n_first - 1] = first;
+    set->first[first] = true;
+}
+
 /* The ids of the sorted entries, each text once. */
 static void
 fill(struct special_set *set, const struct entry *entries, size_t n)
@@ -59,8 +68,7 @@ fill(struct special_set *set, const struct entry *entries, size_t n)
 
         if (i > 0 && e->len == e[-1].len && memcmp(e->p, e[-1].p, e->len) == 0)
             continue;
-        set->ids[set->n++] = e->id;
-        set->first[e->p[0]] = true;
+        add(set, e->id, e->p[0]);
     }
 }
 
@@ -114,8 +122,7 @@ special_contents(struct special_set *set, const struct gg_vocab *v)
 
         if (is_markup(v, id))
             continue;
-        set->ids[set->n++] = id;
-        set->first[v->bytes[v->at[id]]] = true;
+        add(set, id, v->bytes[v->at[id]]);
     }
     return set->ids != NULL;
 }
@@ -164,13 +171,36 @@ match(const struct special_set *set, const struct gg_vocab *v, const uint8_t *p,
     return found;
 }
 
+/* The first byte of p[0..len) that a token may begin with, or `len`. */
+static size_t
+next_first(const struct special_set *set, const uint8_t *p, size_t len)
+{
+    size_t i = 0;
+
+    for (; set->n_first <= SPECIAL_FEW && len - i >= 8; i += 8) {
+        uint64_t w = bytes_load8(p + i), found = 0;
+
+        for (size_t k = 0; k < set->n_first; k++)
+            found |= bytes_have(w, set->few[k]);
+        if (found)
+            break;
+    }
+    while (i < len && !set->first[p[i]])
+        i++;
+    return i;
+}
+
 int32_t
 special_find(const struct special_set *set, const struct gg_vocab *v,
              const uint8_t *p, size_t len, size_t *at)
 {
-    for (size_t i = 0; set->n && i < len; i++) {
-        int32_t id = set->first[p[i]] ? match(set, v, p + i, len - i) : -1;
+    for (size_t i = 0; set->n; i++) {
+        int32_t id;
 
+        i += next_first(set, p + i, len - i);
+        if (i >= len)
+            break;
+        id = match(set, v, p + i, len - i);
         if (id >= 0) {
             *at = i;
             return id;

@@ -8,11 +8,17 @@
 
 struct gg_vocab;
 
+enum {
+    SPECIAL_FEW = 4
+};
+
 /* Zero is the empty set. */
 struct special_set {
     int32_t *ids; /* by their bytes */
     size_t n;
-    bool first[256]; /* the bytes that one of them begins with */
+    bool first[256];          /* the bytes that one of them begins with */
+    uint8_t few[SPECIAL_FEW]; /* the same, if they are not more */
+    size_t n_first;
 };
 
 /* The user-defined tokens; with `control` also the control and the unknown

@@ -63,13 +63,17 @@ scan(const uint8_t *p, size_t len, bool digits)
 size_t
 split_gpt2(const uint8_t *p, size_t len)
 {
-    return scan(p, len, false);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, false);
 }
 
 size_t
 split_digits(const uint8_t *p, size_t len)
 {
-    return scan(p, len, true);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, true);
 }
 
 /* ---- falcon, as llama.cpp writes what its tokenizer.json does:
@@ -148,11 +152,15 @@ scan_punctuation(const uint8_t *p, size_t len, bool is_default)
 size_t
 split_falcon(const uint8_t *p, size_t len)
 {
-    return scan_punctuation(p, len, false);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan_punctuation(p, len, false);
 }
 
 size_t
 split_default(const uint8_t *p, size_t len)
 {
-    return scan_punctuation(p, len, true);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan_punctuation(p, len, true);
 }

@@ -43,26 +43,34 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
 size_t
 split_llama3(const uint8_t *p, size_t len)
 {
-    return scan(p, len, L, 3, true);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, L, 3, true);
 }
 
 /* \p{N} for \p{N}{1,3}. */
 size_t
 split_qwen2(const uint8_t *p, size_t len)
 {
-    return scan(p, len, L, 1, true);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, L, 1, true);
 }
 
 /* The same, and [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+. */
 size_t
 split_qwen35(const uint8_t *p, size_t len)
 {
-    return scan(p, len, L | M, 1, true);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, L | M, 1, true);
 }
 
 /* As Qwen 2's, but | ?[^\s\p{L}\p{N}\r\n]+ without newlines after it. */
 size_t
 split_seed_coder(const uint8_t *p, size_t len)
 {
-    return scan(p, len, L, 1, false);
+    size_t n = split_plain(p, len);
+
+    return n ? n : scan(p, len, L, 1, false);
 }

@@ -51,6 +51,27 @@ split_letters(const uint8_t *p, const uint8_t *end)
     return split_ascii_run(p, end, UNICODE_LETTER);
 }
 
+/* Bytes of a word that almost all rules see alike: letters of ASCII, mostly
+ * with a blank in front, and what follows is ASCII and no letter. 0: there is
+ * none, or it is too near to the end to be seen at once. */
+static inline size_t
+split_plain(const uint8_t *p, size_t len)
+{
+    const uint8_t *q = p + (*p == ' '), *end = p + len;
+    uint64_t other;
+
+    for (; end - q > 8; q += 8) {
+        other = ~bytes_ascii_letters(bytes_load8(q)) & BYTES_HIGHS;
+        if (other) {
+            const uint8_t *stop = q + (size_t)__builtin_ctzll(other) / 8;
+
+            return *stop < 0x80 && (stop - p) > (*p == ' ') ? (size_t)(stop - p)
+                                                            : 0;
+        }
+    }
+    return 0;
+}
+
 /* The end of the run of characters of a class in `any` at p. */
 static inline const uint8_t *
 split_run(const uint8_t *p, const uint8_t *end, unsigned any)
