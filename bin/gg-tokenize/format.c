@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "gg-tokenize/digits.h"
+
 enum {
     DIGITS = 20 /* of the largest number */
 };
@@ -29,45 +31,17 @@ format_number(struct buffer *out, uint64_t n)
     out->len += put_number(buffer_room(out, DIGITS), n);
 }
 
-/* Decimal digits of the number, two at a time. Returns their end. */
-static char *
-put_id(char *p, uint32_t id)
-{
-    static const char pairs[] = "00010203040506070809"
-                                "10111213141516171819"
-                                "20212223242526272829"
-                                "30313233343536373839"
-                                "40414243444546474849"
-                                "50515253545556575859"
-                                "60616263646566676869"
-                                "70717273747576777879"
-                                "80818283848586878889"
-                                "90919293949596979899";
-    int digits = 1;
-    char *end;
-
-    for (uint32_t limit = 10; digits < 10 && id >= limit; limit *= 10)
-        digits++;
-    end = p + digits;
-    for (p = end; id >= 100; id /= 100)
-        memcpy(p -= 2, pairs + 2 * (id % 100), 2);
-    if (id >= 10)
-        memcpy(p - 2, pairs + 2 * id, 2);
-    else
-        p[-1] = (char)('0' + id);
-    return end;
-}
-
 void
 format_ids(struct buffer *out, const int32_t *ids, size_t n)
 {
-    char *p = buffer_room(out, 11 * n + 1), *begin = p;
+    char *p = buffer_room(out, n * (1 + DIGITS_ROOM)), *begin = p;
 
     for (size_t i = 0; i < n; i++) {
-        p = put_id(p, (uint32_t)ids[i]);
-        *p++ = ' ';
+        *p = ' ';
+        p += i > 0;
+        p += digits_put(p, (uint32_t)ids[i]);
     }
-    out->len += (size_t)(p - begin) - (n > 0);
+    out->len += (size_t)(p - begin);
 }
 
 void

@@ -73,9 +73,17 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
 {
     size_t n = 0;
 
+    /* An id takes a digit and a blank, but for the last. */
+    if (!mem_grow(&r->ids, &r->cap, (size_t)(end - s) / 2 + 1, sizeof(*r->ids)))
+        return error_nomem(err);
     for (;;) {
         const char *word;
         uint64_t id;
+
+        while (stream_number_fast(&s, end, &r->ids[n])) {
+            s++;
+            n++;
+        }
 
         while (s < end && *s == ' ')
             s++;
@@ -87,8 +95,6 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
                 s++;
             return refuse(word, (size_t)(s - word), "is no token id", err);
         }
-        if (!mem_grow(&r->ids, &r->cap, n + 1, sizeof(*r->ids)))
-            return error_nomem(err);
         r->ids[n++] = (int32_t)id;
     }
     line->kind = n == 0 && line->numbered ? GG_LINE_END : GG_LINE_IDS;
