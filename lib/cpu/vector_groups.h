@@ -195,6 +195,13 @@ find_rows(const struct cpu_product *p, int64_t first, const char **rows)
     }
 }
 
+INLINE void
+fetch(const char *p, size_t size)
+{
+    for (size_t j = 0; j < size; j += 64)
+        __builtin_prefetch(p + j, 0, 2);
+}
+
 /* One column; of the tile at `ahead`, what comes next is fetched with each
  * block. */
 INLINE vec
@@ -209,8 +216,7 @@ one_column(const struct cpu_product *p, const char *const *rows,
     for (int64_t i = 0; i < p->k; i += f.block, at += f.size) {
         f.open(rows, at, codes, scales);
         if (ahead)
-            for (size_t j = 0; j < VEC * f.size; j += 64)
-                __builtin_prefetch(ahead + VEC * at + j, 0, 2);
+            fetch(ahead + VEC * at, VEC * f.size);
         add_units(1, 1, f, f.block / COLUMN_BLOCK,
                   (struct opened){ codes, scales }, &x, &acc);
         x.first += f.block / COLUMN_BLOCK;
@@ -274,6 +280,8 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     vec_bits codes[VECS * UNITS * WORDS];
     vec scales[VECS * UNITS * MOST_SCALES];
     int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
+    size_t row_size = (size_t)(n / step) * f.size;
+    const char *ahead = tile_ahead(p, row, V * VEC, row_size);
     const char *rows[VECS][VEC];
 
     for (int v = 0; v < V; v++)
@@ -286,6 +294,9 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
                 f.open(rows[v], (size_t)((unit + u) / step) * f.size,
                        codes + (v * UNITS + u) * WORDS,
                        scales + v * UNITS * MOST_SCALES + u * scales_of(f));
+        if (ahead && unit + UNITS <= n)
+            fetch(ahead + (size_t)(unit / step) * f.size * V * VEC,
+                  UNITS / (size_t)step * f.size * V * VEC);
         for (; c + COLS <= p->n_cols; c += COLS)
             tile(V, COLS, f, p, row, c, unit, (struct opened){ codes, scales });
         for (; c < p->n_cols; c++)
