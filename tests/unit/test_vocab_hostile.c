@@ -201,6 +201,53 @@ test_merges(void)
     ok(make_fails(&m, GG_ERR_FORMAT, KEY("merges")), "no merges");
 }
 
+/* The ids of a text where merge `odd` is written `times` times in front of all
+ * merges, and again behind them. */
+static size_t
+encode_repeated(size_t odd, size_t times, int32_t *ids, size_t cap)
+{
+    static const char text[] = "hello, the other hotel; he lower and newest";
+    struct make m = bpe();
+    const char **merges = malloc((2 * times + m.n_merges) * sizeof(*merges));
+    struct gg_vocab *v = NULL;
+    size_t n = 0, count = 0;
+
+    for (size_t i = 0; i < times; i++)
+        merges[n++] = m.merges[odd];
+    for (size_t i = 0; i < m.n_merges; i++)
+        merges[n++] = m.merges[i];
+    for (size_t i = 0; i < times; i++)
+        merges[n++] = m.merges[odd];
+    gguf_set_arr_str(m.gguf, KEY("merges"), merges, n);
+    if (vocab_load(m.gguf, &v, NULL) != GG_OK ||
+        gg_vocab_encode(v, text, strlen(text), 0, ids, cap, &count, NULL) !=
+            GG_OK)
+        count = 0;
+    gg_vocab_free(v);
+    make_free(&m);
+    free(merges);
+    return count;
+}
+
+static void
+test_repeated_merges(void)
+{
+    struct make m = bpe();
+    size_t n_merges = m.n_merges;
+    bool same = true;
+
+    make_free(&m);
+    for (size_t odd = 0; odd < n_merges; odd++) {
+        int32_t once[64], often[64];
+        size_t n = encode_repeated(odd, 1, once, 64);
+
+        same = same && n > 0 && n <= 64 &&
+               encode_repeated(odd, 50, often, 64) == n &&
+               memcmp(once, often, n * sizeof(*once)) == 0;
+    }
+    ok(same, "of a merge that is written many times the first one counts");
+}
+
 static void
 test_scores(void)
 {
@@ -279,6 +326,7 @@ main(void)
     test_bytes();
     test_ids();
     test_merges();
+    test_repeated_merges();
     test_scores();
     test_odd();
     return tap_done();
