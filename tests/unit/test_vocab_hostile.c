@@ -206,7 +206,7 @@ test_merges(void)
 static size_t
 encode_repeated(size_t odd, size_t times, int32_t *ids, size_t cap)
 {
-    static const char text[] = "hello, the other hotel; he lower and newest";
+    static const char text[] = "hello abc abab cccc aabc bcc baab world";
     struct make m = bpe();
     const char **merges = malloc((2 * times + m.n_merges) * sizeof(*merges));
     struct gg_vocab *v = NULL;
