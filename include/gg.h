@@ -263,7 +263,8 @@ struct gg_model_params {
     bool no_mmap;       /* read the file into memory instead of mapping it */
     bool lock;          /* keep it there: never swapped out; or GG_ERR_NOMEM */
 
-    /* Rotary positions; NULL and 0: as the file says. */
+    /* Rotary positions; NULL and 0: as the file says. Divisors of frequencies
+     * that the file has stay, unless YaRN's take their place. */
     const char *rope_scaling; /* "none", "linear" or "yarn" */
     float rope_factor;        /* by how much the context is stretched */
     float rope_base;          /* of the frequencies' powers */

@@ -96,4 +96,9 @@ enum gg_status
 gguf_in_file(const struct gguf_context *ctx, enum gg_status status,
              struct gg_error *err);
 
+/* Where each tensor's data goes: one after the other, on boundaries. False:
+ * there are more bytes than can be counted. */
+bool
+gguf_lay_out(struct gguf_context *ctx);
+
 #endif

@@ -17,20 +17,27 @@ drop_index(struct gguf_context *ctx)
     hash_map_clear(&ctx->names);
 }
 
-/* Where each tensor's data goes: one after the other, on boundaries. */
-static void
-lay_out(struct gguf_context *ctx)
+bool
+gguf_lay_out(struct gguf_context *ctx)
 {
     size_t offset = 0;
+    bool fits = true;
 
-    for (size_t i = 0; i < ctx->n_tensors; i++) {
+    for (size_t i = 0; i < ctx->n_tensors && fits; i++) {
         struct gguf_tensor *t = &ctx->tensors[i];
 
         t->offset = offset;
-        if (!check_add(offset, t->size, &offset) ||
-            !check_align(offset, ctx->alignment, &offset))
-            GGML_ABORT("tensors of more bytes than can be counted");
+        fits = check_add(offset, t->size, &offset) &&
+               check_align(offset, ctx->alignment, &offset);
     }
+    return fits;
+}
+
+static void
+lay_out(struct gguf_context *ctx)
+{
+    if (!gguf_lay_out(ctx))
+        GGML_ABORT("tensors of more bytes than can be counted");
 }
 
 static void

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/check.h"
 #include "core/escape.h"
 #include "core/mem.h"
 
@@ -236,18 +235,10 @@ index_names(struct gguf_context *ctx, struct gg_error *err)
 static enum gg_status
 lay_out(struct gguf_context *ctx, struct gg_error *err)
 {
-    size_t offset = 0;
-
-    for (size_t i = 0; i < ctx->n_tensors; i++) {
-        struct gguf_tensor *t = &ctx->tensors[i];
-
-        t->offset = offset;
-        if (!check_add(offset, t->size, &offset) ||
-            !check_align(offset, ctx->alignment, &offset))
-            return gguf_in_file(
-                ctx, error_set(err, GG_ERR_FORMAT, "too many bytes"), err);
-    }
-    return GG_OK;
+    if (gguf_lay_out(ctx))
+        return GG_OK;
+    return gguf_in_file(ctx, error_set(err, GG_ERR_FORMAT, "too many bytes"),
+                        err);
 }
 
 enum gg_status

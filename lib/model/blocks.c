@@ -1,6 +1,8 @@
 /* blocks.c - attention and feed-forward blocks that families share */
 #include "model/graph.h"
 
+#include <assert.h>
+
 /* ---- attention ---------------------------------------------------------- */
 
 /* Queries, keys and values: d_key x heads x n_tokens. */
@@ -82,18 +84,24 @@ activate(struct graph *g, struct ggml_tensor *x, enum graph_activation act)
     case GRAPH_GELU:
         return ggml_gelu(g->ctx, x);
     default:
+        assert(act == GRAPH_GELU_ERF);
         return ggml_gelu_erf(g->ctx, x);
     }
 }
 
-/* act(gate) * up */
-static struct ggml_tensor *
-gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
-      enum graph_activation act)
+struct ggml_tensor *
+graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
+            enum graph_activation act)
 {
-    if (act == GRAPH_SILU)
+    switch (act) {
+    case GRAPH_SILU:
         return ggml_swiglu_split(g->ctx, gate, up);
-    return ggml_geglu_split(g->ctx, gate, up);
+    case GRAPH_SILU_CLAMPED:
+        return ggml_swiglu_oai(g->ctx, gate, up, 1.702f, 7);
+    default:
+        assert(act == GRAPH_GELU);
+        return ggml_geglu_split(g->ctx, gate, up);
+    }
 }
 
 struct ggml_tensor *
@@ -103,9 +111,10 @@ graph_feed_forward(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *up = graph_linear(g, x, &layer->ffn_up);
 
     if (layer->ffn_gate.weight)
-        up = gated(g, graph_linear(g, x, &layer->ffn_gate), up, act);
+        up = graph_gated(g, graph_linear(g, x, &layer->ffn_gate), up, act);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
-        up = ggml_swiglu(g->ctx, up);
+        up = act == GRAPH_SILU ? ggml_swiglu(g->ctx, up)
+                               : ggml_geglu(g->ctx, up);
     else
         up = activate(g, up, act);
     return graph_linear(g, up, &layer->ffn_down);

@@ -101,9 +101,15 @@ graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
 
 enum graph_activation {
     GRAPH_SILU,
-    GRAPH_GELU,     /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
-    GRAPH_GELU_ERF, /* exact */
+    GRAPH_GELU,         /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
+    GRAPH_GELU_ERF,     /* exact */
+    GRAPH_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
 };
+
+/* act(gate) * up, by SILU, SILU_CLAMPED or GELU. */
+struct ggml_tensor *
+graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
+            enum graph_activation act);
 
 /* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)), act being SILU
  * or GELU; a matrix `up` of twice the rows has the gate before it. */
@@ -118,10 +124,12 @@ enum graph_routing {
 };
 
 /* The sum of the likeliest experts' answers by the router's weights (Shazeer et
- * al. 2017); with the shared expert, where the layer has one. */
+ * al. 2017), each gated by act; with the shared expert, where the layer has
+ * one. */
 struct ggml_tensor *
 graph_mixture(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *x, enum graph_routing routing);
+              struct ggml_tensor *x, enum graph_routing routing,
+              enum graph_activation act);
 
 /* x + hp.residual_scale * y */
 struct ggml_tensor *

@@ -54,16 +54,6 @@ ask(struct graph *g, const struct model_experts *experts, struct ggml_tensor *x,
     return experts->bias ? ggml_add_id(g->ctx, x, experts->bias, ids) : x;
 }
 
-/* The clamped SwiGLU of gpt-oss goes with biases. */
-static struct ggml_tensor *
-experts_gated(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *gate, struct ggml_tensor *up)
-{
-    if (layer->experts_gate.bias)
-        return ggml_swiglu_oai(g->ctx, gate, up, 1.702f, 7);
-    return ggml_swiglu_split(g->ctx, gate, up);
-}
-
 /* n_embd x n_used x n_tokens -> n_embd x n_tokens, in a fixed order */
 static struct ggml_tensor *
 add_up(struct graph *g, struct ggml_tensor *x)
@@ -85,7 +75,7 @@ shared_expert(struct graph *g, const struct model_layer *layer,
     struct ggml_tensor *gate = graph_linear(g, x, &layer->shared_gate);
     struct ggml_tensor *up = graph_linear(g, x, &layer->shared_up), *share;
 
-    up = ggml_swiglu_split(g->ctx, gate, up);
+    up = graph_gated(g, gate, up, GRAPH_SILU);
     up = graph_linear(g, up, &layer->shared_down);
     share = ggml_sigmoid(g->ctx, graph_linear(g, x, &layer->shared_router));
     return ggml_mul(g->ctx, up, share);
@@ -93,14 +83,15 @@ shared_expert(struct graph *g, const struct model_layer *layer,
 
 struct ggml_tensor *
 graph_mixture(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *x, enum graph_routing routing)
+              struct ggml_tensor *x, enum graph_routing routing,
+              enum graph_activation act)
 {
     struct route r = choose(g, layer, x, routing);
     struct ggml_tensor *x3 = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
     struct ggml_tensor *gate = ask(g, &layer->experts_gate, x3, r.experts);
     struct ggml_tensor *up = ask(g, &layer->experts_up, x3, r.experts), *y;
 
-    up = experts_gated(g, layer, gate, up);
+    up = graph_gated(g, gate, up, act);
     y = ask(g, &layer->experts_down, up, r.experts);
     y = add_up(g, ggml_mul(g->ctx, y, r.weights));
     if (layer->shared_up.weight)

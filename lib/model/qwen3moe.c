@@ -41,7 +41,7 @@ graph(struct graph *g, const struct model *m)
         cur = graph_self_attention(g, i, cur);
         x = graph_add(g, graph_wanted(g, i, x), cur);
         cur = graph_rms_norm(g, x, &layer->ffn_norm);
-        cur = graph_mixture(g, layer, cur, GRAPH_SOFTMAX_NORMED);
+        cur = graph_mixture(g, layer, cur, GRAPH_SOFTMAX_NORMED, GRAPH_SILU);
         x = graph_add(g, x, cur);
     }
     return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));

@@ -132,41 +132,74 @@ rope_make(struct model *m, struct gg_error *err)
     return x && m->made ? GG_OK : error_nomem(err);
 }
 
+static bool
+says_nothing(const struct gg_model_params *p)
+{
+    return !p->rope_scaling && p->rope_factor == 0 && p->rope_base == 0 &&
+           p->rope_n_ctx == 0;
+}
+
+/* 0 stands for the file's own; a NaN lies nowhere. */
+static bool
+lies_in(float x, float min, float max)
+{
+    return x == 0 || (x >= min && x <= max);
+}
+
+static enum gg_status
+check_override(const struct gg_model_params *p, struct gg_error *err)
+{
+    if (!lies_in(p->rope_factor, 1e-6f, 1e6f))
+        return error_set(err, GG_ERR_ARG, "RoPE factor is not in 1e-6..1e6");
+    if (!lies_in(p->rope_base, 1, 1e12f))
+        return error_set(err, GG_ERR_ARG, "RoPE base is not in 1..1e12");
+    if (p->rope_n_ctx < 0)
+        return error_set(err, GG_ERR_ARG, "RoPE context is below 0");
+    return GG_OK;
+}
+
+/* A factor alone, where the file has no scaling, means linear. */
+static enum gg_status
+override_scaling(struct rope_params *rope, const struct gg_model_params *p,
+                 struct gg_error *err)
+{
+    const char *name = p->rope_scaling;
+
+    if (!name && p->rope_factor != 0 && rope->scaling == ROPE_NONE)
+        name = "linear";
+    if (!name)
+        return GG_OK;
+    if (!strcmp(name, "none"))
+        rope->scaling = ROPE_NONE;
+    else if (!strcmp(name, "linear"))
+        rope->scaling = ROPE_LINEAR;
+    else if (!strcmp(name, "yarn"))
+        rope->scaling = ROPE_YARN;
+    else
+        return error_set(err, GG_ERR_ARG,
+                         "RoPE scaling is none, linear or yarn");
+    return GG_OK;
+}
+
 enum gg_status
 rope_override(struct rope_params *rope, const struct gg_model_params *params,
               struct gg_error *err)
 {
     const struct gg_model_params *p = params;
-    static const char *const names[] = { "none", "linear", "yarn" };
-    int scaling = -1;
+    enum gg_status st;
 
-    if (!p->rope_scaling && p->rope_factor == 0 && p->rope_base == 0 &&
-        p->rope_n_ctx == 0)
+    if (says_nothing(p))
         return GG_OK;
     if (rope->n_rot == 0)
         return error_set(err, GG_ERR_ARG, "the model has no rotary positions");
-    for (int i = 0; p->rope_scaling && i < 3; i++)
-        if (!strcmp(p->rope_scaling, names[i]))
-            scaling = i;
-    if (p->rope_scaling && scaling < 0)
-        return error_set(err, GG_ERR_ARG,
-                         "RoPE scaling is none, linear or yarn");
-    if (p->rope_factor != 0 &&
-        !(p->rope_factor >= 1e-6f && p->rope_factor <= 1e6f))
-        return error_set(err, GG_ERR_ARG, "RoPE factor is not in 1e-6..1e6");
-    if (p->rope_base != 0 && !(p->rope_base >= 1 && p->rope_base <= 1e12f))
-        return error_set(err, GG_ERR_ARG, "RoPE base is not in 1..1e12");
-    if (p->rope_n_ctx < 0)
-        return error_set(err, GG_ERR_ARG, "RoPE context is below 0");
-    if (scaling >= 0)
-        rope->scaling = (enum rope_scaling)scaling;
-    if (p->rope_factor != 0)
+    st = check_override(p, err);
+    if (st == GG_OK)
+        st = override_scaling(rope, p, err);
+    if (st == GG_OK && p->rope_factor != 0)
         rope->factor = p->rope_factor;
-    if (p->rope_factor != 0 && rope->scaling == ROPE_NONE && scaling < 0)
-        rope->scaling = ROPE_LINEAR;
-    if (p->rope_base != 0)
+    if (st == GG_OK && p->rope_base != 0)
         rope->base = p->rope_base;
-    if (p->rope_n_ctx != 0)
+    if (st == GG_OK && p->rope_n_ctx != 0)
         rope->n_ctx_orig = p->rope_n_ctx;
-    return GG_OK;
+    return st;
 }
