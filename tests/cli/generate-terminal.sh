@@ -4,10 +4,11 @@ test -f "$GG_MODEL" || { echo "no demo model" >&2 && exit 77; }
 ignored=$(sh -c 'kill -INT $$; echo yes')
 test "$ignored" && { echo "interrupts are ignored here" >&2 && exit 77; }
 
-# Waits until the transcript has $1 prompts and more than $2 bytes.
+# Waits until the transcript has $1 prompts, beside its first line, which has
+# the command, and more than $2 bytes.
 await() {
     for _ in $(seq 400); do
-        test "$(tr -cd '>' <prompts | wc -c)" -ge "$1" &&
+        test "$(tail -n +2 prompts | tr -cd '>' | wc -c)" -ge "$1" &&
             test "$(wc -c <answers)" -gt "$2" && return
         sleep 0.1
     done
