@@ -303,6 +303,7 @@ struct gg_session_params {
     enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16, _F32 or _Q8_0 */
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
+    bool profile; /* count where the time goes: gg_session_profile() */
 };
 
 /* The defaults: F16 cache, everything else 0. */
@@ -372,6 +373,31 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
+
+enum gg_profile_phase {
+    GG_PROFILE_PROMPT = 0, /* some sequence got several ids at once */
+    GG_PROFILE_DECODE = 1, /* each got one */
+};
+
+/* What evaluations have taken. A row is of one kind of op ("mul_mat q4_K"),
+ * what is not in ops ("other": graphs are made, inputs set, logits copied),
+ * a thread ("thread 0"), or all of a phase ("total"). Threads have been busy,
+ * waiting for others to end an op, or idle while one worked alone. */
+struct gg_profile_row {
+    enum gg_profile_phase phase;
+    char name[40];
+    uint64_t calls;               /* nodes; pieces of a thread; graphs */
+    uint64_t ns;                  /* of the clock */
+    uint64_t busy, waiting, idle; /* ns of all threads together */
+    uint64_t bytes, ops;          /* moved and done, by the ops' shapes; or 0 */
+};
+
+/* The rows so far: prompts before decoding, and in each phase kinds of ops by
+ * their time, other, threads, total. A phase that did not occur has none.
+ * What a device does not count is in other. Owned by the session until the
+ * next call on it; *n gets their number: 0 where it was not asked to count. */
+GG_API const struct gg_profile_row *
+gg_session_profile(struct gg_session *session, size_t *n);
 
 /* ---- Sampler: logits -> the next token id ------------------------------ */
 

@@ -70,6 +70,9 @@ engine_set_option(struct engine_options *o, int c, const char *help)
     case ENGINE_OPT_MLOCK:
         o->lock = true;
         return true;
+    case ENGINE_OPT_PROFILE:
+        o->profile = true;
+        return true;
     case ENGINE_OPT_ROPE_SCALING:
         o->rope_scaling = rope_scaling(optarg);
         return true;
@@ -159,6 +162,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_threads = o->n_threads,
         .type_kv = o->type_kv,
         .abort = catch ? cli_aborted : NULL,
+        .profile = o->profile,
     };
     struct gg_error err;
 
@@ -178,6 +182,11 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
 void
 engine_close(struct engine *e)
 {
+    size_t n;
+    const struct gg_profile_row *rows = gg_session_profile(e->session, &n);
+
+    if (rows)
+        profile_print(rows, n);
     gg_session_free(e->session);
     gg_model_free(e->model);
     *e = (struct engine){ 0 };

@@ -12,7 +12,7 @@ struct engine_options {
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
-    bool shift, no_mmap, lock, quiet, verbose;
+    bool shift, no_mmap, lock, profile, quiet, verbose;
 };
 
 enum {
@@ -22,6 +22,7 @@ enum {
     ENGINE_OPT_SHIFT,
     ENGINE_OPT_NO_MMAP,
     ENGINE_OPT_MLOCK,
+    ENGINE_OPT_PROFILE,
     ENGINE_OPT_ROPE_SCALING,
     ENGINE_OPT_ROPE_FACTOR,
     ENGINE_OPT_ROPE_BASE,
@@ -41,6 +42,7 @@ enum {
     { "shift", no_argument, NULL, ENGINE_OPT_SHIFT },                          \
     { "no-mmap", no_argument, NULL, ENGINE_OPT_NO_MMAP },                      \
     { "mlock", no_argument, NULL, ENGINE_OPT_MLOCK },                          \
+    { "profile", no_argument, NULL, ENGINE_OPT_PROFILE },                      \
     { "rope-scaling", required_argument, NULL, ENGINE_OPT_ROPE_SCALING },      \
     { "rope-factor", required_argument, NULL, ENGINE_OPT_ROPE_FACTOR },        \
     { "rope-base", required_argument, NULL, ENGINE_OPT_ROPE_BASE },            \
@@ -68,6 +70,7 @@ enum {
     "      --rope-factor X     stretch the context X times\n"                  \
     "      --rope-base X       base of the rotary frequencies\n"               \
     "      --rope-context N    yarn: the context before it was stretched\n"    \
+    "      --profile           say at the end where the time went\n"            \
     "  -q, --quiet             say less\n"                                     \
     "  -v, --verbose           say more\n"                                     \
     "  -h, --help              print this help and end\n"                      \
@@ -102,6 +105,11 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch);
 void
 engine_close(struct engine *e);
+
+/* Writes a line for each row to stderr, fields parted by tabs, under a head.
+ */
+void
+profile_print(const struct gg_profile_row *rows, size_t n);
 
 /* Why a context that holds `held` ids has no room for `more`, and what helps:
  * one sentence. */

@@ -9,6 +9,7 @@
 #include "backend/impl.h"
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/profile.h"
 #include "cpu/task.h"
 #include "tensor/graph.h"
 
@@ -22,6 +23,7 @@ struct cpu {
     ggml_abort_callback abort_callback;
     void *abort_data;
     bool use_ref;
+    struct backend_profile *profile; /* the owner's; NULL: nobody looks */
 };
 
 static struct cpu *
@@ -107,7 +109,7 @@ graph_compute(ggml_backend_t backend, struct ggml_cgraph *graph)
     if (!need_work(cpu, plan.work_size))
         return GGML_STATUS_ALLOC_FAILED;
     plan.work_data = cpu->work;
-    return ggml_graph_compute(graph, &plan);
+    return cpu_compute(graph, &plan, cpu->profile);
 }
 
 /* A graph and its plan, with work memory of their own. */
@@ -152,8 +154,7 @@ graph_plan_compute(ggml_backend_t backend, ggml_backend_graph_plan_t plan)
 {
     struct kept_plan *kept = plan;
 
-    (void)backend;
-    return ggml_graph_compute(&kept->graph, &kept->plan);
+    return cpu_compute(&kept->graph, &kept->plan, cpu_of(backend)->profile);
 }
 
 static const struct ggml_backend_i backend_table = {
@@ -241,6 +242,12 @@ ggml_backend_cpu_set_use_ref(ggml_backend_t backend_cpu, bool use_ref)
 {
     GGML_ASSERT(ggml_backend_is_cpu(backend_cpu));
     cpu_of(backend_cpu)->use_ref = use_ref;
+}
+
+static void
+set_profile(ggml_backend_t backend, struct backend_profile *profile)
+{
+    cpu_of(backend)->profile = profile;
 }
 
 static const char *
@@ -397,6 +404,7 @@ static const struct {
     { "ggml_backend_set_abort_callback",
       (any_fn)ggml_backend_cpu_set_abort_callback },
     { "ggml_backend_cpu_set_use_ref", (any_fn)ggml_backend_cpu_set_use_ref },
+    { BACKEND_SET_PROFILE, (any_fn)set_profile },
     { "ggml_backend_get_features", (any_fn)get_features },
     { "ggml_backend_cpu_set_threadpool",
       (any_fn)ggml_backend_cpu_set_threadpool },

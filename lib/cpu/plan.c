@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "cpu/profile.h"
 #include "cpu/task.h"
 #include "cpu/threadpool.h"
 #include "tensor/graph.h"
@@ -73,6 +74,7 @@ struct run {
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
+    struct cpu_stopwatch watch; /* without counters: nobody looks */
 };
 
 static void
@@ -88,14 +90,48 @@ run_piece(void *arg, int piece, int n, int thread)
 }
 
 static void
-run_step(struct run *run, int n, bool shared)
+run_watched(void *arg, int piece, int n, int thread)
 {
-    if (shared && n > 1) {
-        cpu_pool_share(run->pool, n, run_piece, run);
+    const struct run *run = arg;
+    int64_t began = ggml_cycles();
+
+    run_piece(arg, piece, n, thread);
+    cpu_stopwatch_piece(&run->watch, thread, began);
+}
+
+static void
+run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
+{
+    if (shared) {
+        cpu_pool_share(run->pool, n, piece, run);
         return;
     }
     for (int i = 0; i < n; i++)
-        run_piece(run, i, n, 0);
+        piece(run, i, n, 0);
+}
+
+static void
+run_step(struct run *run, int n, bool shared)
+{
+    shared = shared && n > 1;
+    if (!run->watch.profile) {
+        run_pieces(run, n, shared, run_piece);
+        return;
+    }
+    cpu_stopwatch_start(&run->watch);
+    run_pieces(run, n, shared, run_watched);
+    cpu_stopwatch_stop(&run->watch, shared);
+}
+
+static void
+watch_node(struct run *run, const struct ggml_tensor *node)
+{
+    struct cpu_stopwatch *w = &run->watch;
+
+    if (!w->profile)
+        return;
+    w->kind = backend_profile_kind(w->profile, node);
+    backend_profile_count(w->kind, node);
 }
 
 static void
@@ -107,6 +143,7 @@ run_node(struct run *run, struct ggml_tensor *node)
     bool shared = cost >= WORTH_SHARING;
 
     run->node = node;
+    watch_node(run, node);
     if (cost >= WORTH_WAKING)
         cpu_pool_wake(run->pool);
     if (op->begin) {
@@ -149,12 +186,14 @@ align_line(uint8_t *p)
 }
 
 enum ggml_status
-ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
+cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
+            struct backend_profile *profile)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
     struct run run = { .task = { .n_threads = cplan->n_threads,
                                  .work = align_line(cplan->work_data),
-                                 .k = plan_kernels(cplan->use_ref) } };
+                                 .k = plan_kernels(cplan->use_ref) },
+                       .watch = { .profile = profile } };
     enum ggml_status status;
 
     GGML_ASSERT(cplan->n_threads > 0);
@@ -170,11 +209,18 @@ ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
     if (pool && run.task.n_threads > ggml_threadpool_get_n_threads(pool))
         run.task.n_threads = ggml_threadpool_get_n_threads(pool);
     run.pool = pool;
+    run.watch.n_threads = run.task.n_threads;
     if (run.task.n_threads > 1)
         cpu_pool_begin(pool, run.task.n_threads);
     status = run_graph(&run, cgraph, cplan);
     ggml_threadpool_free(own);
     return status;
+}
+
+enum ggml_status
+ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
+{
+    return cpu_compute(cgraph, cplan, NULL);
 }
 
 enum ggml_status

@@ -35,6 +35,19 @@ set_up(ggml_backend_t backend, int n_threads, ggml_abort_callback abort,
         set_abort(backend, abort, abort_data);
 }
 
+void
+compute_profile(struct compute *c, struct backend_profile *profile)
+{
+    for (int i = 0; i < c->n_backends; i++) {
+        void *p = extra(c->backends[i], BACKEND_SET_PROFILE);
+        backend_set_profile_t set;
+
+        memcpy(&set, &p, sizeof(p));
+        if (set)
+            set(c->backends[i], profile);
+    }
+}
+
 static bool
 add_backend(struct compute *c, ggml_backend_dev_t dev)
 {

@@ -5,6 +5,7 @@
 #ifndef MODEL_COMPUTE_H
 #define MODEL_COMPUTE_H
 
+#include "backend/profile.h"
 #include "model/batch.h"
 
 enum {
@@ -30,6 +31,11 @@ compute_init(struct compute *c, const struct model *model,
              const struct cache *cache, int32_t max_tokens,
              int32_t max_segments, int n_threads, ggml_abort_callback abort,
              void *abort_data, struct gg_error *err);
+
+/* Has the back ends count in *profile, which must outlive *c. */
+void
+compute_profile(struct compute *c, struct backend_profile *profile);
+
 /* Bytes of the compute buffers that compute_init() would get; the cache may be
  * a dry one. */
 enum gg_status

@@ -6,6 +6,7 @@
 #include "core/mem.h"
 #include "core/thread.h"
 #include "model/compute.h"
+#include "model/profile.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -25,6 +26,7 @@ struct gg_session {
     struct cache cache;
     struct compute compute;
     struct batch batch;
+    struct profile *profile; /* or NULL */
 };
 
 struct gg_session_params
@@ -109,6 +111,16 @@ set_sizes(struct gg_session *s, const struct model *model,
 }
 
 static enum gg_status
+start_profile(struct gg_session *s, int n_threads, struct gg_error *err)
+{
+    s->profile = profile_new(n_threads);
+    if (!s->profile)
+        return error_nomem(err);
+    compute_profile(&s->compute, s->profile->counters);
+    return GG_OK;
+}
+
+static enum gg_status
 fill_in(struct gg_session *s, const struct gg_session_params *p,
         struct gg_error *err)
 {
@@ -125,6 +137,8 @@ fill_in(struct gg_session *s, const struct gg_session_params *p,
     if (st == GG_OK)
         st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
                           s->n_segments, threads, p->abort, p->abort_data, err);
+    if (st == GG_OK && p->profile)
+        st = start_profile(s, threads, err);
     return st;
 }
 
@@ -192,6 +206,7 @@ gg_session_free(struct gg_session *session)
     if (!session)
         return;
     compute_clear(&session->compute);
+    profile_free(session->profile);
     cache_clear(&session->cache);
     batch_clear(&session->batch);
     mem_free(session->length);
@@ -272,6 +287,24 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     batch_finish(&s->batch);
 }
 
+/* Each sequence goes on by one id, or some get more. */
+static enum gg_profile_phase
+phase_of(const struct batch *b)
+{
+    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE : GG_PROFILE_PROMPT;
+}
+
+static enum gg_status
+run_batch(struct gg_session *s, struct gg_error *err)
+{
+    enum gg_status st;
+
+    profile_start(s->profile, phase_of(&s->batch));
+    st = compute_run(&s->compute, &s->cache, &s->batch, err);
+    profile_stop(s->profile);
+    return st;
+}
+
 /* A failed call may have made windowed layers give up keys that are needed to
  * go on from where the slots were. */
 static void
@@ -295,7 +328,7 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
         st = check_chunk(s, &chunks[i], err);
     while (chunk < n_chunks && st == GG_OK) {
         next_batch(s, chunks, n_chunks, &chunk, &done);
-        st = compute_run(&s->compute, &s->cache, &s->batch, err);
+        st = run_batch(s, err);
     }
     if (st == GG_OK)
         for (size_t i = 0; i < n_chunks; i++)
@@ -351,4 +384,11 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
         *cache = cache_size(&session->cache);
     if (compute)
         *compute = compute_size(&session->compute);
+}
+
+const struct gg_profile_row *
+gg_session_profile(struct gg_session *session, size_t *n)
+{
+    *n = 0;
+    return session->profile ? profile_rows(session->profile, n) : NULL;
 }

@@ -1,0 +1,36 @@
+/* profile.h - counting where the time of a graph goes, step by step of a node
+ */
+#ifndef CPU_PROFILE_H
+#define CPU_PROFILE_H
+
+#include <ggml-cpu.h>
+
+#include "backend/profile.h"
+
+/* ggml_graph_compute(); counters may be NULL. */
+enum ggml_status
+cpu_compute(struct ggml_cgraph *graph, struct ggml_cplan *plan,
+            struct backend_profile *profile);
+
+/* A step that is being counted, of a node of that kind. */
+struct cpu_stopwatch {
+    struct backend_profile *profile;
+    struct profile_kind *kind;
+    int n_threads;
+    int64_t start;
+};
+
+/* Nobody is at work. */
+void
+cpu_stopwatch_start(struct cpu_stopwatch *w);
+
+/* All pieces are done. Where they were shared, threads have waited for the
+ * time that they were not busy. */
+void
+cpu_stopwatch_stop(const struct cpu_stopwatch *w, bool shared);
+
+/* By the thread, after a piece that it began then. */
+void
+cpu_stopwatch_piece(const struct cpu_stopwatch *w, int thread, int64_t began);
+
+#endif
