@@ -2,9 +2,8 @@
  *
  * Who has graphs computed owns the counters, says which phase the next graph
  * belongs to, and reads them between graphs. A back end that fills them in
- * offers a function of this name and type:
- *     backend_set_profile_t set = ...get_proc_address(reg, ...);
- * BACKEND_SET_PROFILE); It reads clocks only while counters are set. */
+ * offers, by the name BACKEND_SET_PROFILE, a backend_set_profile_t; it reads
+ * clocks only while counters are set. */
 #ifndef BACKEND_PROFILE_H
 #define BACKEND_PROFILE_H
 

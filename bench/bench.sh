@@ -1,0 +1,273 @@
+#!/bin/bash
+# bench.sh - how near the tools come to what the machine could do
+#
+#   bench/bench.sh [OPTION]... MODEL...
+#
+# MODEL is a file; or gpt2:TYPE or llama1b:TYPE, which is made once: that shape
+# with random weights of that type.
+#
+#   -r, --runs N           of each contestant (5); medians are printed
+#   -t, --threads N        (one for each processor)
+#   -p, --prompt N         ids of a prompt (512)
+#   -n, --generate N       ids that are decoded (64)
+#   -b, --batch SIZES      sequences of a batch ("8")
+#   -w, --what LIST        of "bounds speed batch start pipe threads"
+#       --peer COMMAND     is run with MODEL THREADS NPROMPT NGEN behind it,
+#                          and prints tokens/s of the prompt and of decoding
+#       --kernels [WORD]   times kernels instead; WORD: those named so
+#
+# bench/README.md says what the rows mean and how to compare two revisions.
+set -eu
+export LC_ALL=C
+runs=5 threads=$(nproc) prompt=512 generate=64 peer= kernels= sizes=8
+what='bounds speed start pipe'
+misused() {
+    sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
+    exit 2
+}
+while test $# -gt 0; do
+    case $1 in
+    -r | --runs) runs=$2 ;;
+    -t | --threads) threads=$2 ;;
+    -p | --prompt) prompt=$2 ;;
+    -n | --generate) generate=$2 ;;
+    -b | --batch) sizes=$2 ;;
+    -w | --what) what=$2 ;;
+    --peer) peer=$2 ;;
+    --kernels)
+        kernels=yes
+        shift
+        break
+        ;;
+    -*) misused ;;
+    *) break ;;
+    esac
+    shift 2 || misused
+done
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=${GG_BUILD-$top}
+if test -n "$kernels"; then
+    exec "$build/tests/unit/check_kernels" --bench "$@"
+fi
+test $# -gt 0 || misused
+PATH=$build/bench:$PATH
+PATH=$build/bench/.libs:$PATH # programs themselves, not libtool's scripts
+for t in tokenize eval sample loop generate; do
+    PATH=$build/bin/gg-$t/.libs:$build/bin/gg-$t:$PATH
+done
+# ours COMMAND...: those find the library that was built with them.
+ours() {
+    LD_LIBRARY_PATH=$build/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} "$@"
+}
+d=$(mktemp -d)
+trap 'rm -rf "$d"' EXIT
+
+# ---- numbers: one a line in a file -------------------------------------------
+
+median() { # FILE
+    sort -g "$1" | awk '{ x[NR] = $1 }
+        END { half = int((NR + 1) / 2)
+              if (NR) print (x[half] + x[NR + 1 - half]) / 2 }'
+}
+each() { # EXPRESSION FILE...: of the fields of the files' lines, side by side
+    local expression=$1
+    shift
+    paste "$@" | awk "{ print $expression }"
+}
+probe() { bounds --probe "$threads"; }
+
+# Fields that do not apply are "-".
+row() {
+    local IFS=$'\t'
+    printf '%s\n' "$*"
+}
+short() { # NUMBER: four digits of it
+    awk -v x="$1" 'BEGIN {
+        if (x == "-" || x == "") { print "-"; exit }
+        digits = (x >= 1000) ? 0 : (x >= 100) ? 1 : (x >= 10) ? 2 : 3
+        printf "%." digits "f\n", x }'
+}
+
+# ---- bounds ------------------------------------------------------------------
+
+print_bounds() {
+    while IFS=$'\t' read -r name isa n value unit; do
+        test "$isa" = - || name="$name $isa"
+        row "bound $name" - - "$n" "$value" "$unit" - - - - - - - -
+    done <"$d/bounds"
+}
+
+# The peak of the arithmetic that a type of weights is multiplied by, with the
+# instructions that $GG_CPU_ISA allows. Products of F16 are exact in f32.
+peak() { # TYPE
+    local name=int8
+    case $1 in
+    f32 | f16) name=f32 ;;
+    bf16) name=bf16 ;;
+    esac
+    awk -F '\t' -v name="$name" -v n="$threads" -v most="${GG_CPU_ISA-}" '
+        $3 != n || (most == "avx2" && $2 == "avx512") { next }
+        $1 == name { best = $4 }
+        $1 == "f32" { f32 = $4 }
+        END { print (best ? best : f32 ? f32 : "-") }' "$d/bounds"
+}
+
+# ---- tokens a second ---------------------------------------------------------
+
+# Ours and the peer's in turn, a probe before and after each.
+run_speed() { # MODEL PROMPT SEQUENCES
+    rm -f "$d"/run.*
+    for ((i = 0; i < runs; i++)); do
+        probe >>"$d/run.before"
+        ours speed "$1" "$threads" "$2" "$generate" "$3" >>"$d/run.ours"
+        probe >>"$d/run.after"
+        test -z "$peer" || test "$3" != 1 ||
+            $peer "$1" "$threads" "$prompt" "$generate" >>"$d/run.peer"
+    done
+}
+
+# Field 1 is of prompts, 2 of decoding.
+peer_fields() { # FIELD
+    if test -f "$d/run.peer"; then
+        each "\$$1" "$d/run.peer" >"$d/peer"
+        each "\$1 / \$2" <(each "\$$1" "$d/run.ours") "$d/peer" >"$d/ratio"
+        short "$(median "$d/peer")"
+        short "$(median "$d/ratio")"
+    else
+        echo -
+        echo -
+    fi
+}
+
+prompt_row() { # MODEL TYPE OPS
+    local bound gops
+    bound=$(peak "$2")
+    gops=$(each "\$1 * $3 / 1e9" "$d/run.ours" | median -)
+    mapfile -t other < <(peer_fields 1)
+    row prompt "$1" "$prompt" "$threads" \
+        "$(short "$(each '$1' "$d/run.ours" | median -)")" tokens/s - \
+        "$(short "$gops")" "$bound" \
+        "$(awk -v a="$gops" -v b="$bound" 'BEGIN {
+            print (b > 0) ? sprintf("%.3f", a / b) : "-" }')" \
+        "$(median "$d/run.before")" "$(median "$d/run.after")" "${other[@]}"
+}
+
+# The bound is the bandwidth around each run. Weights are read once for all
+# sequences.
+decode_row() { # MODEL BYTES SEQUENCES WHAT
+    each "\$2 * $2 / $3 / 1e9" "$d/run.ours" >"$d/gbs"
+    each '($1 + $2) / 2' "$d/run.before" "$d/run.after" >"$d/around"
+    each '$1 / $2' "$d/gbs" "$d/around" >"$d/fraction"
+    mapfile -t other < <(peer_fields 2)
+    row "$4" "$1" "$generate" \
+        "$threads" "$(short "$(each '$2' "$d/run.ours" | median -)")" \
+        tokens/s "$(short "$(median "$d/gbs")")" - \
+        "$(short "$(median "$d/around")")" \
+        "$(printf %.3f "$(median "$d/fraction")")" \
+        "$(median "$d/run.before")" "$(median "$d/run.after")" "${other[@]}"
+}
+
+# What two numbers of threads make of a prompt.
+threads_row() { # MODEL
+    local all=$threads
+    rm -f "$d"/one "$d"/all
+    for ((i = 0; i < runs; i++)); do
+        ours speed "$1" 1 "$prompt" 0 | cut -f 1 >>"$d/one"
+        ours speed "$1" "$all" "$prompt" 0 | cut -f 1 >>"$d/all"
+    done
+    each '$1 / $2' "$d/all" "$d/one" >"$d/ratio"
+    row threads "$2" "$prompt" "$all" "$(short "$(median "$d/all")")" tokens/s \
+        - - "$(short "$(awk -v x="$(median "$d/one")" -v n="$all" 'BEGIN {
+            print x * n }')")" "$(awk -v x="$(median "$d/ratio")" -v n="$all" \
+        'BEGIN { printf "%.3f\n", x / n }')" - - - -
+}
+
+# ---- whole tools -------------------------------------------------------------
+
+# Milliseconds from exec to the first token.
+start_row() { # MODEL NAME
+    rm -f "$d/ms"
+    for ((i = 0; i < runs; i++)); do
+        ours first gg-generate -q -m "$1" -t "$threads" -p 'Once upon a time' -n 1 \
+            --temp 0 --ignore-eog | cut -f 1 >>"$d/ms"
+    done
+    row start "$2" 1 "$threads" "$(short "$(median "$d/ms")")" ms \
+        - - - - - - - -
+}
+
+# A prompt in a loop that does not end early: the model may like to stop.
+one() { # MODEL TOKENS
+    ours gg-generate -q -m "$1" -t "$threads" -f "$d/prompt" -n "$2" \
+        --ignore-eog --temp 0 >/dev/null
+}
+pipe() { # MODEL TOKENS
+    ours gg-tokenize -q -m "$1" <"$d/prompt" |
+        ours gg-loop "gg-eval -q -m '$1' -t $threads |
+            gg-sample --temp 0 --ignore-eog -n $2" |
+        ours gg-tokenize -q -m "$1" -d >/dev/null
+}
+
+# Milliseconds a token: many tokens less few, free of start-up.
+cost() { # CONTESTANT MODEL
+    local a b c few=$((generate / 8 + 1))
+    a=$EPOCHREALTIME
+    "$1" "$2" "$few"
+    b=$EPOCHREALTIME
+    "$1" "$2" "$((few + generate))"
+    c=$EPOCHREALTIME
+    awk -v a="$a" -v b="$b" -v c="$c" -v n="$generate" 'BEGIN {
+        print ((c - b) - (b - a)) * 1e3 / n }'
+}
+pipe_row() { # MODEL NAME
+    rm -f "$d/one" "$d/pipe"
+    printf 'Once upon a time there was a little' >"$d/prompt"
+    for ((i = 0; i < runs; i++)); do
+        cost one "$1" >>"$d/one"
+        cost pipe "$1" >>"$d/pipe"
+    done
+    each '$1 / $2' "$d/one" "$d/pipe" >"$d/fraction"
+    row pipe "$2" "$generate" "$threads" "$(short "$(median "$d/pipe")")" \
+        ms/token - - "$(short "$(median "$d/one")")" \
+        "$(printf %.3f "$(median "$d/fraction")")" - - - -
+}
+
+# ------------------------------------------------------------------------------
+
+# The file of a shape is made under another name, so that it is whole.
+file_of() { # MODEL
+    local shape=${1%%:*} type=${1#*:} file
+    if test -f "$1" || test "$shape" = "$1"; then
+        printf '%s\n' "$1"
+        return
+    fi
+    file=$build/bench/$shape-$type.gguf
+    if ! test -f "$file"; then
+        ours shape "$shape" "$type" "$file.part" && mv "$file.part" "$file"
+    fi
+    printf '%s\n' "$file"
+}
+
+wants() { [[ " $what " == *" $1 "* ]]; }
+
+row what model n threads value unit GB/s GOP/s bound fraction before after \
+    peer ratio
+bounds "$threads" >"$d/bounds"
+! wants bounds || print_bounds
+for model; do
+    model=$(file_of "$model")
+    name=$(basename "$model")
+    IFS=$'\t' read -r type bytes ops < <(ours speed --work "$model")
+    cat "$model" >/dev/null # into memory
+    if wants speed; then
+        run_speed "$model" "$prompt" 1
+        prompt_row "$name" "$type" "$ops"
+        decode_row "$name" "$bytes" 1 decode
+    fi
+    for size in $(wants batch && echo "$sizes"); do
+        run_speed "$model" 16 "$size"
+        decode_row "$name" "$bytes" "$size" "batch $size"
+    done
+    ! wants threads || threads_row "$model" "$name"
+    ! wants start || start_row "$model" "$name"
+    ! wants pipe || pipe_row "$model" "$name"
+done

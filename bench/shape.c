@@ -1,0 +1,310 @@
+/* shape.c - writes a model of a real shape with random weights
+ *
+ *   shape gpt2|llama1b TYPE FILE
+ *
+ * The shapes are GPT-2's with 117 million weights, and Llama 3.2's with a
+ * billion and a vocabulary of 32,000. All matrices are of TYPE. What such a
+ * model says means nothing; how long it takes is as for any other. The same
+ * arguments write the same bytes. */
+#include "models_parts.h"
+
+#include <gguf.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MADE = 1 << 18, /* values that are drawn, and repeated */
+};
+
+static const struct shape {
+    const char *name, *arch;
+    int n_embd, n_layer, n_head, n_head_kv, n_ff, n_ctx, n_vocab;
+    float rope_base; /* 0: positions are learned */
+} shapes[] = {
+    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0 },
+    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000 },
+};
+
+struct maker {
+    const struct shape *s;
+    enum ggml_type type;
+    struct gguf_context *gguf;
+    struct ggml_context *ctx;
+    float *values; /* MADE of them */
+};
+
+/* ---- tensors ------------------------------------------------------------ */
+
+static void
+add(struct maker *m, enum ggml_type type, int n_in, int n_out, const char *fmt,
+    int layer)
+{
+    struct ggml_tensor *t = n_out
+                                ? ggml_new_tensor_2d(m->ctx, type, n_in, n_out)
+                                : ggml_new_tensor_1d(m->ctx, type, n_in);
+
+    ggml_format_name(t, fmt, layer);
+    gguf_add_tensor(m->gguf, t);
+}
+
+static void
+add_matrix(struct maker *m, int n_in, int n_out, const char *fmt, int layer)
+{
+    add(m, m->type, n_in, n_out, fmt, layer);
+}
+
+static void
+add_vector(struct maker *m, int n, const char *fmt, int layer)
+{
+    add(m, GGML_TYPE_F32, n, 0, fmt, layer);
+}
+
+static void
+add_gpt2_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd, n_ff = m->s->n_ff;
+
+    add_vector(m, n, "blk.%d.attn_norm.weight", i);
+    add_vector(m, n, "blk.%d.attn_norm.bias", i);
+    add_matrix(m, n, 3 * n, "blk.%d.attn_qkv.weight", i);
+    add_vector(m, 3 * n, "blk.%d.attn_qkv.bias", i);
+    add_matrix(m, n, n, "blk.%d.attn_output.weight", i);
+    add_vector(m, n, "blk.%d.attn_output.bias", i);
+    add_vector(m, n, "blk.%d.ffn_norm.weight", i);
+    add_vector(m, n, "blk.%d.ffn_norm.bias", i);
+    add_matrix(m, n, n_ff, "blk.%d.ffn_up.weight", i);
+    add_vector(m, n_ff, "blk.%d.ffn_up.bias", i);
+    add_matrix(m, n_ff, n, "blk.%d.ffn_down.weight", i);
+    add_vector(m, n, "blk.%d.ffn_down.bias", i);
+}
+
+static void
+add_llama_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd, n_ff = m->s->n_ff;
+    int kv = n / m->s->n_head * m->s->n_head_kv;
+
+    add_vector(m, n, "blk.%d.attn_norm.weight", i);
+    add_matrix(m, n, n, "blk.%d.attn_q.weight", i);
+    add_matrix(m, n, kv, "blk.%d.attn_k.weight", i);
+    add_matrix(m, n, kv, "blk.%d.attn_v.weight", i);
+    add_matrix(m, n, n, "blk.%d.attn_output.weight", i);
+    add_vector(m, n, "blk.%d.ffn_norm.weight", i);
+    add_matrix(m, n, n_ff, "blk.%d.ffn_gate.weight", i);
+    add_matrix(m, n, n_ff, "blk.%d.ffn_up.weight", i);
+    add_matrix(m, n_ff, n, "blk.%d.ffn_down.weight", i);
+}
+
+static void
+add_tensors(struct maker *m)
+{
+    const struct shape *s = m->s;
+    bool gpt2 = s->rope_base == 0;
+
+    add_matrix(m, s->n_embd, s->n_vocab, "token_embd.weight", 0);
+    if (gpt2)
+        add(m, GGML_TYPE_F32, s->n_embd, s->n_ctx, "position_embd.weight", 0);
+    for (int i = 0; i < s->n_layer; i++)
+        gpt2 ? add_gpt2_layer(m, i) : add_llama_layer(m, i);
+    add_vector(m, s->n_embd, "output_norm.weight", 0);
+    if (gpt2)
+        add_vector(m, s->n_embd, "output_norm.bias", 0);
+    else
+        add_matrix(m, s->n_embd, s->n_vocab, "output.weight", 0);
+}
+
+/* ---- metadata ----------------------------------------------------------- */
+
+static void
+set_u32(struct maker *m, const char *key, int value)
+{
+    char full[128];
+
+    snprintf(full, sizeof(full), "%s.%s", m->s->arch, key);
+    gguf_set_val_u32(m->gguf, full, (uint32_t)value);
+}
+
+static void
+set_f32(struct maker *m, const char *key, float value)
+{
+    char full[128];
+
+    snprintf(full, sizeof(full), "%s.%s", m->s->arch, key);
+    gguf_set_val_f32(m->gguf, full, value);
+}
+
+static void
+set_keys(struct maker *m)
+{
+    const struct shape *s = m->s;
+
+    gguf_set_val_str(m->gguf, "general.architecture", s->arch);
+    gguf_set_val_str(m->gguf, "general.name", s->name);
+    set_u32(m, "block_count", s->n_layer);
+    set_u32(m, "context_length", s->n_ctx);
+    set_u32(m, "embedding_length", s->n_embd);
+    set_u32(m, "feed_forward_length", s->n_ff);
+    set_u32(m, "attention.head_count", s->n_head);
+    set_u32(m, "attention.head_count_kv", s->n_head_kv);
+    if (s->rope_base == 0) {
+        set_f32(m, "attention.layer_norm_epsilon", 1e-5f);
+    } else {
+        set_f32(m, "attention.layer_norm_rms_epsilon", 1e-5f);
+        set_f32(m, "rope.freq_base", s->rope_base);
+        set_u32(m, "rope.dimension_count", s->n_embd / s->n_head);
+    }
+    models_add_vocab(m->gguf, s->n_vocab);
+}
+
+/* ---- data --------------------------------------------------------------- */
+
+/* Uniform, of mean 0 and a deviation of 0.02, as trained models about have. */
+static void
+make_values(struct maker *m)
+{
+    uint64_t state = 1;
+
+    m->values = malloc(MADE * sizeof(*m->values));
+    if (!m->values)
+        exit(1);
+    for (int i = 0; i < MADE; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        m->values[i] = (float)(int32_t)(state >> 32) * 0x1p-31f * 0.035f;
+    }
+}
+
+static void
+convert(enum ggml_type type, const float *x, void *y, int64_t rows, int64_t n)
+{
+    if (type == GGML_TYPE_F32)
+        memcpy(y, x, (size_t)(rows * n) * sizeof(*x));
+    else if (type == GGML_TYPE_F16)
+        ggml_fp32_to_fp16_row(x, y, rows * n);
+    else if (type == GGML_TYPE_BF16)
+        ggml_fp32_to_bf16_row(x, y, rows * n);
+    else
+        ggml_quantize_chunk(type, x, y, 0, rows, n, NULL);
+}
+
+/* As many rows as there are values for, again and again. */
+static bool
+write_matrix(const struct maker *m, const struct ggml_tensor *t, FILE *f)
+{
+    int64_t n = t->ne[0], most = MADE / n, rows = ggml_nrows(t);
+    size_t size = ggml_row_size(t->type, n);
+    char *data = malloc(size * (size_t)most);
+    bool good = data != NULL;
+
+    if (good)
+        convert(t->type, m->values, data, most, n);
+    for (int64_t r = 0; r < rows && good; r += most) {
+        size_t take = (size_t)(rows - r < most ? rows - r : most);
+
+        good = fwrite(data, size, take, f) == take;
+    }
+    free(data);
+    return good;
+}
+
+/* Gains are about 1, biases about 0. */
+static bool
+write_vector(const struct maker *m, const struct ggml_tensor *t, FILE *f)
+{
+    float mean = strstr(t->name, "norm.weight") ? 1 : 0;
+    bool good = true;
+
+    for (int64_t i = 0; i < t->ne[0] && good; i++) {
+        float x = mean + m->values[i];
+
+        good = fwrite(&x, sizeof(x), 1, f) == 1;
+    }
+    return good;
+}
+
+static bool
+write_data(const struct maker *m, FILE *f)
+{
+    static const char zeros[GGUF_DEFAULT_ALIGNMENT];
+    struct ggml_tensor *t = ggml_get_first_tensor(m->ctx);
+    bool good = true;
+
+    for (; t && good; t = ggml_get_next_tensor(m->ctx, t)) {
+        size_t past = ggml_nbytes(t) % sizeof(zeros);
+
+        good =
+            ggml_n_dims(t) > 1 ? write_matrix(m, t, f) : write_vector(m, t, f);
+        if (past && good)
+            good = fwrite(zeros, sizeof(zeros) - past, 1, f) == 1;
+    }
+    return good;
+}
+
+static bool
+write_file(const struct maker *m, const char *path)
+{
+    FILE *f;
+    bool good;
+
+    if (!gguf_write_to_file(m->gguf, path, true))
+        return false;
+    f = fopen(path, "ab");
+    if (!f)
+        return false;
+    good = write_data(m, f);
+    return fclose(f) == 0 && good;
+}
+
+static bool
+make(struct maker *m, const char *path)
+{
+    struct ggml_init_params params = { .mem_size = 1 << 20, .no_alloc = true };
+    bool good;
+
+    m->gguf = gguf_init_empty();
+    m->ctx = ggml_init(params);
+    set_keys(m);
+    add_tensors(m);
+    make_values(m);
+    good = write_file(m, path);
+    free(m->values);
+    gguf_free(m->gguf);
+    ggml_free(m->ctx);
+    return good;
+}
+
+/* GGML_TYPE_COUNT: there is no such type, or its rows need an importance
+ * matrix to be made. */
+static enum ggml_type
+type_named(const char *name)
+{
+    for (int i = 0; i < GGML_TYPE_COUNT; i++) {
+        const char *type = ggml_type_name((enum ggml_type)i);
+
+        if (type && !strcmp(type, name) &&
+            !ggml_quantize_requires_imatrix((enum ggml_type)i))
+            return (enum ggml_type)i;
+    }
+    return GGML_TYPE_COUNT;
+}
+
+int
+main(int argc, char **argv)
+{
+    struct maker m = { 0 };
+
+    for (size_t i = 0; argc == 4 && i < sizeof(shapes) / sizeof(shapes[0]); i++)
+        if (!strcmp(shapes[i].name, argv[1]))
+            m.s = &shapes[i];
+    m.type = argc == 4 ? type_named(argv[2]) : GGML_TYPE_COUNT;
+    if (!m.s || m.type == GGML_TYPE_COUNT) {
+        fputs("usage: shape gpt2|llama1b TYPE FILE\n", stderr);
+        return 2;
+    }
+    if (make(&m, argv[3]))
+        return 0;
+    fprintf(stderr, "shape: %s: cannot be written\n", argv[3]);
+    remove(argv[3]);
+    return 1;
+}
