@@ -6,6 +6,8 @@
  * which no token goes that is looked for in the text before all else. */
 #include <gg.h>
 
+#include <string.h>
+
 #include "vocab/split_scan.h"
 #include "vocab/vocab.h"
 
@@ -74,13 +76,19 @@ is_parted(const struct text *t, size_t at)
     return !vocab_joined(t->v, a, b);
 }
 
+static bool
+is_ascii_letter(uint8_t c)
+{
+    return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+}
+
 /* Split rules: see split.h. */
 static bool
 is_word_end(const struct text *t, size_t at)
 {
-    uint8_t a = t->p[at - 1] | 0x20, b = t->p[at];
+    uint8_t b = t->p[at];
 
-    return a >= 'a' && a <= 'z' && (b == ' ' || b == '\n');
+    return is_ascii_letter(t->p[at - 1]) && b && strchr(t->v->ends, b);
 }
 
 /* WordPiece: a word begins or ends in front of white space, punctuation of
@@ -107,7 +115,7 @@ is_unigram_end(const struct text *t, size_t at)
 {
     const uint8_t *p = t->p + at;
 
-    if (*p != ' ' || !is_word_end(t, at) || vocab_joined(t->v, p[-1], ' '))
+    if (*p != ' ' || !is_ascii_letter(p[-1]) || vocab_joined(t->v, p[-1], ' '))
         return false;
     for (size_t back = 1; back <= at && back < CHARSMAP_MAX_KEY; back++) {
         size_t key, n;
@@ -155,7 +163,7 @@ is_settled(struct ahead *a, const uint8_t *p, const uint8_t *end)
 
     if (a->kind != kind || a->end <= p) {
         a->kind = kind;
-        a->end = split_run(p, end, kind);
+        a->end = split_run(split_run(p, end, kind), end, UNICODE_NUMBER);
     }
     return end - a->end >= SPLIT_AHEAD;
 }
@@ -164,11 +172,13 @@ is_settled(struct ahead *a, const uint8_t *p, const uint8_t *end)
 static bool
 same_words(const struct gg_vocab *v, const uint8_t *p, size_t end, size_t len)
 {
+    struct split_at whole = { 0 }, part = { 0 };
     size_t at = 0, n;
 
     for (; at < end; at += n) {
-        n = v->split(p + at, len - at);
-        if (n > end - at || v->split(p + at, end - at) != n)
+        n = split_next(v->split, v->group, &whole, p + at, len - at);
+        if (n > end - at ||
+            split_next(v->split, v->group, &part, p + at, end - at) != n)
             return false;
     }
     return true;

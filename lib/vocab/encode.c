@@ -167,12 +167,31 @@ encode_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable)
     return GG_OK;
 }
 
+/* With a rule whose words have parts. */
+static enum gg_status
+encode_groups(struct encoder *e, const uint8_t *p, size_t len)
+{
+    struct split_at at = { 0 };
+    enum gg_status st = GG_OK;
+
+    while (len && st == GG_OK) {
+        size_t n = split_next(e->v->split, e->v->group, &at, p, len);
+
+        st = encode_word(e, p, n, len);
+        p += n;
+        len -= n;
+    }
+    return st;
+}
+
 static enum gg_status
 encode_bpe(struct encoder *e, const uint8_t *p, size_t len)
 {
     split_rule split = e->v->split;
     enum gg_status st = GG_OK;
 
+    if (e->v->group)
+        return encode_groups(e, p, len);
     while (len && st == GG_OK) {
         size_t n = split(p, len);
 

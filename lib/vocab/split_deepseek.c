@@ -280,31 +280,73 @@ split_deepseek_llm(const uint8_t *p, size_t len)
 
 #define PS (P | UNICODE_SYMBOL)
 
-/* `first` is CJK if the piece that p belongs to is one of CJK; outside of the
- * piece is STOP. */
-static inline unsigned
-v3_class(const uint8_t *p, const uint8_t *end, size_t *n, unsigned first)
+/* Which of the expressions for scripts has the character, or 0. */
+SPLIT_INLINE unsigned
+v3_script(uint32_t cp)
 {
-    unsigned c = split_ascii[*p], cjk = 0;
-    uint32_t cp;
+    return in(cp, 0x4e00, 0x9fa5) || in(cp, 0x3040, 0x30ff);
+}
+
+/* ---- afmoe, of the tokenizer.json of Trinity:
+ * \p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}, then
+ * \A\p{Nd}{1,2}(?=\p{Nd}{3}+\z), then \A\p{Nd}{3}|\G\p{Nd}{3}, then
+ * [\x{4e00}-\x{9fff}\x{3040}-\x{30ff}\x{3400}-\x{4dbf}\x{f900}-\x{faff}
+ * \x{ff65}-\x{ff9f}\x{2f00}-\x{2fdf}]+|[\x{e00}-\x{e7f}]+
+ * |[\x{e80}-\x{eff}]+|[\x{1780}-\x{17ff}]+
+ * |[\x{1000}-\x{109f}\x{aa60}-\x{aa7f}\x{a9e0}-\x{a9ff}]+
+ * |[\x{ac00}-\x{d7af}\x{1100}-\x{11ff}]+, and then deepseek-v3's last.
+ * The first three cut decimal digits into threes from their end, and those for
+ * scripts cut these again; other numbers are nothing special. ---- */
+static unsigned
+afmoe_script(uint32_t cp)
+{
+    if (in(cp, 0x4e00, 0x9fff) || in(cp, 0x3040, 0x30ff) ||
+        in(cp, 0x3400, 0x4dbf) || in(cp, 0xf900, 0xfaff) ||
+        in(cp, 0xff65, 0xff9f) || in(cp, 0x2f00, 0x2fdf))
+        return 1;
+    if (in(cp, 0xe00, 0xe7f))
+        return 2;
+    if (in(cp, 0xe80, 0xeff))
+        return 3;
+    if (in(cp, 0x1780, 0x17ff))
+        return 4;
+    if (in(cp, 0x1000, 0x109f) || in(cp, 0xaa60, 0xaa7f) ||
+        in(cp, 0xa9e0, 0xa9ff))
+        return 5;
+    return in(cp, 0xac00, 0xd7af) || in(cp, 0x1100, 0x11ff) ? 6 : 0;
+}
+
+/* The piece that p belongs to: of a script or, if that is 0, of none. */
+struct piece {
+    bool afmoe;
+    unsigned script;
+};
+
+/* Outside of the piece is STOP. */
+SPLIT_INLINE unsigned
+v3_class(const uint8_t *p, const uint8_t *end, size_t *n, struct piece first)
+{
+    unsigned c = split_ascii[*p], script = 0;
+    uint32_t cp = *p;
 
     *n = 1;
     if (c == SPLIT_LONG) {
         cp = unicode_at(p, (size_t)(end - p), n);
         c = unicode_class(cp);
-        if (in(cp, 0x4e00, 0x9fa5) || in(cp, 0x3040, 0x30ff))
-            cjk = CJK;
+        script = first.afmoe ? afmoe_script(cp) : v3_script(cp);
     }
-    return c == N || cjk != first ? (unsigned)STOP : c;
+    if (c == N && first.afmoe && !unicode_is_decimal(cp))
+        c = UNICODE_OTHER;
+    return c == N || script != first.script ? (unsigned)STOP : c;
 }
 
 static const uint8_t *
-v3_run(const uint8_t *p, const uint8_t *end, unsigned any, unsigned first)
+v3_run(const uint8_t *p, const uint8_t *end, unsigned any, struct piece first)
 {
     size_t n;
 
     for (;;) {
-        if (!first)
+        if (!first.script)
             p = split_ascii_run(p, end, any);
         if (p == end || !(v3_class(p, end, &n, first) & any))
             return p;
@@ -313,20 +355,21 @@ v3_run(const uint8_t *p, const uint8_t *end, unsigned any, unsigned first)
 }
 
 static const uint8_t *
-v3_lines(const uint8_t *p, const uint8_t *end)
+v3_lines(const uint8_t *p, const uint8_t *end, struct piece first)
 {
     const uint8_t *last, *lines, *q = split_spaces(p, end, &last, &lines);
     size_t n;
 
     if (lines)
         return lines;
-    return q == end || last == p || v3_class(q, end, &n, 0) & STOP ? q : last;
+    return q == end || last == p || v3_class(q, end, &n, first) & STOP ? q
+                                                                       : last;
 }
 
 /* Characters that nothing matches, from q on, up to one that can be followed
  * by letters, and is. */
 static const uint8_t *
-v3_rest(const uint8_t *q, const uint8_t *end, unsigned first)
+v3_rest(const uint8_t *q, const uint8_t *end, struct piece first)
 {
     size_t n, m;
 
@@ -355,20 +398,14 @@ v3_numbers(const uint8_t *p, const uint8_t *end)
     return p;
 }
 
-size_t
-split_deepseek_v3(const uint8_t *p, size_t len)
+/* The first word of the last expression in the piece. */
+SPLIT_INLINE size_t
+v3_word(const uint8_t *p, size_t len, struct piece first)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
-    unsigned c = v3_class(p, end, &n, 0), first = 0, next = STOP;
+    unsigned c = v3_class(p, end, &n, first), next = STOP;
 
-    q = v3_numbers(p, end);
-    if (q > p)
-        return (size_t)(q - p);
-    if (c == STOP) {
-        first = CJK;
-        c = v3_class(p, end, &n, first);
-    }
     q = p + n;
     if (q < end)
         next = v3_class(q, end, &m, first);
@@ -380,12 +417,62 @@ split_deepseek_v3(const uint8_t *p, size_t len)
         q = v3_run(q, end, L | M, first);
     } else if (c & PS || (*p == ' ' && next & PS)) {
         q = v3_run(q, end, PS, first);
-        while (!first && q < end && split_is_newline(*q))
+        while (!first.script && q < end && split_is_newline(*q))
             q++;
     } else if (c & S) {
-        q = v3_lines(p, end);
+        q = v3_lines(p, end, first);
     } else {
         q = v3_rest(q, end, first);
     }
     return (size_t)(q - p);
+}
+
+size_t
+split_deepseek_v3(const uint8_t *p, size_t len)
+{
+    const uint8_t *q = v3_numbers(p, p + len);
+    struct piece first = { 0 };
+    size_t n;
+
+    if (q > p)
+        return (size_t)(q - p);
+    if (*p >= 0x80)
+        first.script = v3_script(unicode_at(p, len, &n));
+    return v3_word(p, len, first);
+}
+
+size_t
+split_afmoe(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len, *q = p;
+    struct piece first = { .afmoe = true };
+    size_t n;
+
+    while (q < end && unicode_is_decimal(unicode_at(q, (size_t)(end - q), &n)))
+        q += n;
+    if (q > p)
+        return (size_t)(q - p);
+    if (*p >= 0x80)
+        first.script = afmoe_script(unicode_at(p, len, &n));
+    return v3_word(p, len, first);
+}
+
+/* Threes, each up to a digit of another script. */
+size_t
+split_afmoe_group(const uint8_t *p, size_t n, size_t len, size_t *count)
+{
+    const uint8_t *end = p + n, *cut = NULL;
+    size_t m = split_thousands(p, n, len, count), bytes;
+    unsigned script = afmoe_script(unicode_at(p, n, &bytes));
+
+    if (!unicode_is_decimal(unicode_at(p, n, &bytes)))
+        return n;
+    for (const uint8_t *q = p; q < p + m; q += bytes) {
+        uint32_t cp = unicode_at(q, (size_t)(end - q), &bytes);
+
+        if (!cut && afmoe_script(cp) != script)
+            cut = q;
+        *count += cut != NULL; /* it is left for the next part */
+    }
+    return cut ? (size_t)(cut - p) : m;
 }

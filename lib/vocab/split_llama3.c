@@ -1,4 +1,5 @@
-/* split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's */
+/* split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's, and
+ * others */
 #include "vocab/split.h"
 #include "vocab/split_scan.h"
 
@@ -73,4 +74,117 @@ split_seed_coder(const uint8_t *p, size_t len)
     size_t n = split_plain(p, len);
 
     return n ? n : scan(p, len, L, 1, false);
+}
+
+/* minicpm5, of its tokenizer.json:
+ * \p{N}{1,3}, and then llama3 with \p{N}+ for \p{N}{1,3}
+ * Numbers are what they are in llama3, but a text ends before them. */
+size_t
+split_minicpm5(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len, *last, *lines, *q;
+    size_t n = split_plain(p, len);
+
+    if (n)
+        return n;
+    if (split_class(p, end, &n) == S) {
+        q = split_spaces(p, end, &last, &lines);
+        if (!lines && q < end && split_class(q, end, &n) == N)
+            return (size_t)(q - p);
+    }
+    return scan(p, len, L, 3, true);
+}
+
+/* ---- laguna, of its tokenizer.json:
+ * (?:\r?\n)+(?!\r?\n), each match to be the begin of a piece, and then Qwen
+ * 2's ---- */
+
+/* Bytes of \r?\n at p, or 0. */
+static size_t
+line_end(const uint8_t *p, const uint8_t *end)
+{
+    if (p == end)
+        return 0;
+    if (*p == '\n')
+        return 1;
+    return *p == '\r' && end - p > 1 && p[1] == '\n' ? 2 : 0;
+}
+
+/* The piece that begins at p, as far as it is spaces; or all of the text. */
+static size_t
+space_piece(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len, *q = p;
+    size_t n;
+
+    while ((n = line_end(q, end)))
+        q += n;
+    for (; q < end && split_class(q, end, &n) == S; q += n)
+        if (line_end(q, end))
+            return (size_t)(q - p);
+    return len;
+}
+
+size_t
+split_laguna(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len, *q;
+    size_t n = split_plain(p, len);
+
+    if (n)
+        return n;
+    if (split_class(p, end, &n) == S)
+        len = space_piece(p, len);
+    n = scan(p, len, L, 1, true);
+    if (!split_is_newline(p[n - 1]))
+        return n;
+    /* Behind punctuation. */
+    q = p + scan(p, len, L, 1, false);
+    while (q < p + n && !line_end(q, end))
+        q++;
+    return (size_t)(q - p);
+}
+
+/* ---- exaone-moe, of its tokenizer.json:
+ * (?i:'s|'t|'re|'ve|'m|'ll|'d)
+ * |[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}
+ * | ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+
+ * ---- */
+
+/* The end of letters, marks after them, and single blanks before letters. */
+static const uint8_t *
+phrase(const uint8_t *p, const uint8_t *end)
+{
+    size_t n;
+
+    for (;;) {
+        p = split_run(p, end, L | M);
+        if (end - p < 2 || *p != ' ' || !(split_class(p + 1, end, &n) & L))
+            return p;
+        p += 1 + n;
+    }
+}
+
+size_t
+split_exaone_moe(const uint8_t *p, size_t len)
+{
+    const uint8_t *end = p + len, *q;
+    size_t n, m;
+    unsigned c = split_class(p, end, &n), next = N;
+
+    q = p + n;
+    if (c & L)
+        return (size_t)(phrase(q, end) - p);
+    if (c == N)
+        return n;
+    if (*p == '\'' && (m = split_contraction(p, end)))
+        return m;
+    if (q < end)
+        next = split_class(q, end, &m);
+    if (next & L && !split_is_newline(*p))
+        return (size_t)(phrase(q + m, end) - p);
+    if (c == S && (*p != ' ' || next & (N | S | L)))
+        return (size_t)(split_lines(p, end) - p);
+    q = split_run_not(q, end, N | S | L);
+    return (size_t)(q - p) + (q < end && split_is_newline(*q));
 }

@@ -9,6 +9,10 @@
 #include "vocab/bytes.h"
 #include "vocab/unicode.h"
 
+/* For scanners that several rules share: each gets its own, with what it does
+ * differently known when it is compiled. */
+#define SPLIT_INLINE static inline __attribute__((always_inline))
+
 /* Most text is ASCII, and needs no table but this: the class of each byte, or
  * SPLIT_LONG for the first of a longer character, or a broken one. */
 enum {

@@ -16,6 +16,22 @@ unicode_class(uint32_t codepoint)
     return (enum unicode_class)(1u << at >> 1);
 }
 
+bool
+unicode_is_decimal(uint32_t codepoint)
+{
+    size_t lo = 0, hi = sizeof(unicode_zeros) / sizeof(unicode_zeros[0]);
+
+    while (lo < hi) { /* the first that is beyond it */
+        size_t mid = lo + (hi - lo) / 2;
+
+        if (unicode_zeros[mid] <= codepoint)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo > 0 && codepoint - unicode_zeros[lo - 1] < 10;
+}
+
 size_t
 unicode_length(const uint8_t *p, size_t len)
 {

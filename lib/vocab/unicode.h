@@ -2,6 +2,7 @@
 #ifndef VOCAB_UNICODE_H
 #define VOCAB_UNICODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -28,6 +29,10 @@ enum {
 /* Of Unicode 16.0. */
 enum unicode_class
 unicode_class(uint32_t codepoint);
+
+/* \p{Nd}, of those of UNICODE_NUMBER. */
+bool
+unicode_is_decimal(uint32_t codepoint);
 
 /* The bytes of the well-formed character that p[0..len) begins with; 0 where
  * there is none. len > 0. */

@@ -73,6 +73,19 @@ def classes():
     table('uint%d_t' % (8 if len(blocks) <= 256 else 16),
           'unicode_index[UNICODE_BLOCKS]', index)
     table('uint8_t', 'unicode_classes[]', packed)
+    decimals()
+
+
+def decimals():
+    """The zeros: nine more digits follow each."""
+    zeros = []
+    for cp in range(0x110000):
+        if unicodedata.category(chr(cp)) == 'Nd':
+            if unicodedata.decimal(chr(cp)) == 0:
+                zeros.append(cp)
+            assert zeros[-1] + unicodedata.decimal(chr(cp)) == cp
+    print('/* The zero of each ten decimal digits, \\p{Nd}. */')
+    table('uint32_t', 'unicode_zeros[]', zeros)
 
 
 def folded(c):

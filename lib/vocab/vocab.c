@@ -61,6 +61,14 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
     return unknown(gguf, MODEL, "the kind", &s, "gpt2 llama bert t5", err);
 }
 
+void
+vocab_set_split(struct gg_vocab *v, const struct split_name *name)
+{
+    v->split = name->rule;
+    v->group = name->group;
+    v->ends = name->ends ? name->ends : " \n";
+}
+
 /* A rule that is not known is no reason to refuse a model: its ids will be
  * nearly right. */
 static enum gg_status
@@ -83,7 +91,7 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
                  s.n ? ": the split rule '" : " names no split rule",
                  s.n ? shown : "", s.n ? "' is not known" : "", (*name)->name);
     }
-    v->split = (*name)->rule;
+    vocab_set_split(v, *name);
     v->ignore_merges = (*name)->ignore_merges;
     return GG_OK;
 }

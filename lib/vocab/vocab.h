@@ -77,6 +77,8 @@ struct gg_vocab {
 
     /* BPE */
     split_rule split;
+    split_group group; /* or NULL */
+    const char *ends;  /* what a letter precedes where a word ends */
     bool ignore_merges; /* a word that is a token is never merged */
     /* Those that make token i: merges[made[i]] to merges[made[i + 1]]. */
     struct vocab_merge *merges;
@@ -107,6 +109,10 @@ struct gg_vocab {
 enum gg_status
 vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
            struct gg_error *err);
+
+/* split, group, ends: those of the name. */
+void
+vocab_set_split(struct gg_vocab *v, const struct split_name *name);
 
 /* ---- the steps of vocab_load() ---- */
 

@@ -210,7 +210,10 @@ test_vocab(const struct gg_vocab *v, const char *what)
 static void
 test_rules(struct gg_vocab *v, const char *what)
 {
-    split_rule done[32], before = v->split;
+    const struct split_name before = { .rule = v->split,
+                                       .group = v->group,
+                                       .ends = v->ends };
+    const struct split_name *done[32];
     const struct split_name *s;
     size_t n = 0;
 
@@ -219,15 +222,16 @@ test_rules(struct gg_vocab *v, const char *what)
         bool seen = false;
 
         for (size_t k = 0; k < n; k++)
-            seen = seen || done[k] == s->rule;
+            seen = seen ||
+                   (done[k]->rule == s->rule && done[k]->group == s->group);
         if (seen)
             continue;
-        done[n++] = s->rule;
-        v->split = s->rule;
+        done[n++] = s;
+        vocab_set_split(v, s);
         snprintf(name, sizeof(name), "%s, rule %s", what, s->name);
         test_vocab(v, name);
     }
-    v->split = before;
+    vocab_set_split(v, &before);
 }
 
 /* ---- vocabularies of ours ---- */
@@ -245,6 +249,32 @@ make_kind(struct make *m, const char *model, const char *const *tokens,
     gguf_set_val_str(m->gguf, "tokenizer.ggml.model", model);
     gguf_set_val_bool(m->gguf, "tokenizer.ggml.add_space_prefix", true);
     gguf_set_val_u32(m->gguf, "tokenizer.ggml.unknown_token_id", 0);
+}
+
+/* Byte-level BPE that merges what most rules would part. */
+static void
+make_across(struct make *m)
+{
+    static const char *const merges[] = {
+        "b \xc4\xa0",
+        "\xc4\xa0 a",
+        "\xc4\xa0 \xc4\xa0",
+        "x \xc4\xa0",
+        "a \xc4\x8a",
+        "1 2",
+        "12 1",
+        "5 1",
+        "5 \xc4\xa0",
+        "\xc4\xa0 1",
+        "\xc4\xa0\xc4\xa0 \xc4\xa0\xc4\xa0",
+        ". .",
+        "I M",
+        "A B",
+    };
+
+    make_bpe(m);
+    for (size_t i = 0; i < TEXT_COUNT(merges); i++)
+        make_merge(m, merges[i]);
 }
 
 static void
@@ -393,6 +423,7 @@ main(void)
 
     for (int special = 0; special < 2; special++) {
         test_made(make_bpe, "BPE", special);
+        test_made(make_across, "BPE across words", special);
         test_made(make_spm, "SentencePiece", special);
         test_made(make_wpm, "WordPiece", special);
         test_made(make_words, "WordPiece of other words", special);

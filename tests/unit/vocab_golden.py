@@ -21,7 +21,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 # The split rules: expressions that are applied one after the other, each to
 # the pieces that the one before has left. They are those of the tokenizer.json
-# of the models, or of tiktoken; falcon and default are llama.cpp's.
+# of the models, or of tiktoken; falcon and default are llama.cpp's. NEXT: what
+# matches is no piece, but the begin of the next one.
+NEXT = '(?#next)'
 GPT2 = (r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+"
         r"| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+")
 SHORT = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
@@ -60,6 +62,22 @@ WESTERN = ('A-Za-z\xb5\xc0-\xd6\xd8-\xf6\xf8-\u01ba\u01bc-\u01bf'
            '\U0001e900-\U0001e943')
 MARKS = r'!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002'
 CJK = r'[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+'
+HAN = r'(?:(?!\p{Han})%s)'
+KIMI = (r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?" + HAN % UPPER + '*' + HAN % LOWER
+        + '+' + SHORT + r"?|[^\r\n\p{L}\p{N}]?" + HAN % UPPER + '+'
+        + HAN % LOWER + '*' + SHORT
+        + r"?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*" + ENDS)
+EXAONE = (SHORT + r"|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+"
+          r"|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+")
+JAIS = (LLAMA3[:-len(r'|\s+(?!\S)|\s+')]
+        + ''.join(r'|\s{%d}(?!\S)' % 2 ** i for i in range(9, 1, -1))
+        + r'|\s{1,2}(?!\S)|\s{1}')
+# What Oniguruma, in Hugging Face's tokenizers, sees as \w: \d\b is \d(?!WORD).
+WORD = r'[\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\xb2\xb3\xb9\xbc-\xbe]'
+BLOOM = r' ?[^(\s|.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c)]+'
+LAST_V3 = (r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+           r'|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+'
+           r'| ?[\p{P}\p{S}]+[\r\n]*' + ENDS)
 RULES = {
     'gpt-2': [GPT2],
     'starcoder': [r'\p{N}', GPT2],
@@ -75,10 +93,32 @@ RULES = {
                      r'\s?[' + MARKS + ']+', r'\s+$', CJK, r'\p{N}'],
     'deepseek-coder': [r'[\r\n]', r'\s?\p{L}+', r'\s?\p{P}+', CJK,
                        r'\p{N}'],
-    'deepseek-v3': [r'\p{N}{1,3}', r'[\u4e00-\u9fa5\u3040-\u30ff]+',
-                    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
-                    r'|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+'
-                    r'| ?[\p{P}\p{S}]+[\r\n]*' + ENDS],
+    'deepseek-v3': [r'\p{N}{1,3}', r'[\u4e00-\u9fa5\u3040-\u30ff]+', LAST_V3],
+    'minicpm5': [r'\p{N}{1,3}', LLAMA3.replace('{1,3}', '+')],
+    'laguna': [NEXT + r'(?:\r?\n)+(?!\r?\n)', LLAMA3.replace('{1,3}', '')],
+    'exaone-moe': [EXAONE],
+    'jais-2': [JAIS],
+    'kimi-k2': [KIMI],
+    'youtu': [r'[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d'
+              r'\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f'
+              r'\ufe30-\ufe4f]+|[\u3105-\u312f]+'
+              r'|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+',
+              GPT4O.replace('{1,3}', '')],
+    'tiny_aya': [r'\d{1,3}(?=(?:\d{3})*(?!' + WORD + '))', GPT4O],
+    'afmoe': [r'\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}',
+              r'\A\p{Nd}{1,2}(?=(?:\p{Nd}{3})+\Z)',
+              r'\A\p{Nd}{3}|\G\p{Nd}{3}',
+              r'[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF'
+              r'\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+'
+              r'|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+'
+              r'|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+'
+              r'|[\uAC00-\uD7AF\u1100-\u11FF]+', LAST_V3],
+    'bloom': [BLOOM],
+    'viking': [BLOOM, r'\p{N}'],
+    'chameleon': [r'<sentinel:[0-9]+>',
+                  r'(IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z',
+                  r'([\t\n]|    |  )', r'\p{N}', r'[\p{P}!-/:-@\[-`{-~]', GPT2],
+    'superbpe': [r'\p{N}+', r'(?=(\d{3})+(?!\d))'],
 }
 RANGES = [(0x61, 26), (0x41, 26), (0x30, 10), (0x21, 15), (0x3a, 7),
           (0xc0, 23), (0x391, 17), (0x430, 32), (0x5d0, 27), (0x620, 43),
@@ -104,6 +144,24 @@ PIECES = [
     "\u0378", "\ue000", "\U000e0041", "\U00010400", "\U0001d400", "\udc80",
     "\udcff\udcc3", "\udce4\udcb8", "<|x|>", "_", "__", "-", "--", "...", ",",
     ";", "#",
+]
+# What only few rules know of.
+RARE = [
+    "IMGIMG", "IMGIMGAZ", "IMGIMGBCHIZ", "IMGIMGABCDEZ", "A", "Z",
+    "<sentinel:12>", " ", " ", "  ", "    ", " " * 37, " " * 523, "\n", "\n",
+    "\r\n", "\r", "\t", "\u3000", "\xa0", "a", "b c", "Bc", "it's", "'LL", "0",
+    "12", "999", "1234", "\u0663", "\u0967\u0968", "\u0e51", "\u0ed2",
+    "\u1041", "\uff11", "\U0001d7d9", "\xb2", "\xbd", "\u2460", "\u2167",
+    "\u3007", "\u3021", "_", "\u203f", "\u24b6", "\U0001f130", "\u0301",
+    "\u302a", "\u093f", "\u0915", "\u0e01", "\u0e3f", "\u0e34", "\u0e81",
+    "\u0ec0", "\u1780", "\u17b6", "\u1000", "\u102b", "\uaa60", "\ua9e1",
+    "\u1100", "\uac00", "\ud7ae", "\u3131", "\u3105", "\u4e2d", "\u9fff",
+    "\u3400", "\uf900", "\u3042", "\u30a2", "\u30fb", "\u30fc", "\u3040",
+    "\uff71", "\uff9f", "\u2f00", "\u2e80", "\u3005", "\u303b", "\u3031",
+    "\U00016fe2", "\U00016ff0", "\U00020000", "\U0002b739", "\u2026", "\u3002",
+    "\uff0c", "\u3001", "\u0964", "\u06d4", "\u060c", "\uff01", "\u201c",
+    "\u2014", "\ufe30", "\uff1a", "(", ")", "|", ".", ",", "!", "?", "/", "$",
+    "-", "\u20ac", "\u200d", "\U0001f600", "\udc80", "\ue000",
 ]
 EXAMPLE = ("He'LL've paid $12345 for the caf\u00e9s'  BigTable...\n\n"
            "\tif (x>=10) \u4e2d\u6587\u306e3 \u00bd\u20ac\n/")
@@ -137,13 +195,17 @@ def damaged(text):
     return bytes(out)
 
 
-def pieces(rounds=600):
-    rnd, out = Random(2025), []
+def pieces(rounds=600, seed=2025, of=PIECES):
+    rnd, out = Random(seed), []
     for _ in range(rounds):
         k = 2 + rnd.below(7)
-        few = [PIECES[rnd.below(len(PIECES))] for _ in range(k)]
+        few = [of[rnd.below(len(of))] for _ in range(k)]
         out += [few[rnd.below(k)] for _ in range(80)]
     return ''.join(out).encode('utf-8', 'surrogateescape')
+
+
+def rare():
+    return pieces(400, 2026, RARE)
 
 
 def fnv(numbers):
@@ -191,11 +253,22 @@ def isolate(parts, expression):
             yield part[at:]
 
 
+def begin(parts, expression):
+    for part in parts:
+        at = 0
+        for m in expression.finditer(part):
+            if m.start() > at:
+                yield part[at:m.start()]
+            at = m.start()
+        yield part[at:]
+
+
 def split(rule, text):
     text = text.decode('utf-8', 'surrogateescape')
     parts, sizes, at = [plain(text)], [], 0
     for expression in RULES[rule]:
-        parts = list(isolate(parts, regex.compile(expression)))
+        how = begin if expression.startswith(NEXT) else isolate
+        parts = list(how(parts, regex.compile(expression)))
     for word in parts:
         part = text[at:at + len(word)]
         sizes.append(len(part.encode('utf-8', 'surrogateescape')))
@@ -258,15 +331,16 @@ def llama(path, text, gemma):
 
 
 folder, NEWER = sys.argv[1], newer()
-print('%d and %d bytes' % (len(mixed()), len(pieces())))
+print('%d, %d and %d bytes' % (len(mixed()), len(pieces()), len(rare())))
 for rule in RULES:
     words, at = [], 0
     for n in split(rule, EXAMPLE.encode()):
         words.append(EXAMPLE.encode()[at:at + n].decode())
         at += n
-    print('{ "%s", %s, %s, %s,\n  %s }' % (
+    print('{ "%s", %s, %s, %s, %s,\n  %s }' % (
         rule, show(split(rule, mixed())), show(split(rule, damaged(mixed()))),
-        show(split(rule, pieces())), ascii('|'.join(words))))
+        show(split(rule, pieces())), show(split(rule, rare())),
+        ascii('|'.join(words))))
 valid = pieces().decode('utf-8', 'ignore').encode()
 print('gpt-2', show(gpt2(folder + '/gpt-2.gguf', mixed())))
 for name, text in [('mixed', mixed()), ('pieces', valid)]:

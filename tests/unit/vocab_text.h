@@ -14,6 +14,7 @@ enum {
     TEXT_CAP = TEXT_WORDS * 48,
     TEXT_MIXED = 261210,  /* bytes of text_mixed() */
     TEXT_PIECES = 134316, /* of text_pieces() */
+    TEXT_RARE = 231222,   /* of text_rare() */
     TEXT_ROUNDS = 600,
 };
 
@@ -108,7 +109,26 @@ text_damage(uint8_t *text, size_t len)
         text[i] = (uint8_t)text_below(&state, 256);
 }
 
-/* What rules treat in their own ways, side by side: in each round only few. */
+/* Some of `pieces`, in each round only few, side by side. */
+static inline size_t
+text_rounds(uint8_t *out, const char *const *pieces, size_t count, int rounds,
+            uint64_t state)
+{
+    size_t n = 0;
+
+    for (int round = 0; round < rounds; round++) {
+        const char *few[8];
+        size_t k = 2 + text_below(&state, 7);
+
+        for (size_t i = 0; i < k; i++)
+            few[i] = pieces[text_below(&state, count)];
+        for (int i = 0; i < 80; i++)
+            n = text_append(out, n, few[text_below(&state, k)]);
+    }
+    return n;
+}
+
+/* What rules treat in their own ways. */
 static inline size_t
 text_pieces(uint8_t *out)
 {
@@ -228,19 +248,133 @@ text_pieces(uint8_t *out)
         ";",
         "#",
     };
-    uint64_t state = 2025;
-    size_t n = 0;
 
-    for (int round = 0; round < TEXT_ROUNDS; round++) {
-        const char *few[8];
-        size_t k = 2 + text_below(&state, 7);
+    return text_rounds(out, pieces, TEXT_COUNT(pieces), TEXT_ROUNDS, 2025);
+}
 
-        for (size_t i = 0; i < k; i++)
-            few[i] = pieces[text_below(&state, TEXT_COUNT(pieces))];
-        for (int i = 0; i < 80; i++)
-            n = text_append(out, n, few[text_below(&state, k)]);
-    }
-    return n;
+/* What only few rules know of. */
+static inline size_t
+text_rare(uint8_t *out)
+{
+    static char blanks[524];
+    const char *const pieces[] = {
+        "IMGIMG",
+        "IMGIMGAZ",
+        "IMGIMGBCHIZ",
+        "IMGIMGABCDEZ",
+        "A",
+        "Z",
+        "<sentinel:12>",
+        " ",
+        " ",
+        "  ",
+        "    ",
+        blanks + 523 - 37,
+        blanks,
+        "\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        "\xe3\x80\x80",
+        "\xc2\xa0",
+        "a",
+        "b c",
+        "Bc",
+        "it's",
+        "'LL",
+        "0",
+        "12",
+        "999",
+        "1234",
+        "\xd9\xa3",
+        "\xe0\xa5\xa7\xe0\xa5\xa8",
+        "\xe0\xb9\x91",
+        "\xe0\xbb\x92",
+        "\xe1\x81\x81",
+        "\xef\xbc\x91",
+        "\xf0\x9d\x9f\x99",
+        "\xc2\xb2",
+        "\xc2\xbd",
+        "\xe2\x91\xa0",
+        "\xe2\x85\xa7",
+        "\xe3\x80\x87",
+        "\xe3\x80\xa1",
+        "_",
+        "\xe2\x80\xbf",
+        "\xe2\x92\xb6",
+        "\xf0\x9f\x84\xb0",
+        "\xcc\x81",
+        "\xe3\x80\xaa",
+        "\xe0\xa4\xbf",
+        "\xe0\xa4\x95",
+        "\xe0\xb8\x81",
+        "\xe0\xb8\xbf",
+        "\xe0\xb8\xb4",
+        "\xe0\xba\x81",
+        "\xe0\xbb\x80",
+        "\xe1\x9e\x80",
+        "\xe1\x9e\xb6",
+        "\xe1\x80\x80",
+        "\xe1\x80\xab",
+        "\xea\xa9\xa0",
+        "\xea\xa7\xa1",
+        "\xe1\x84\x80",
+        "\xea\xb0\x80",
+        "\xed\x9e\xae",
+        "\xe3\x84\xb1",
+        "\xe3\x84\x85",
+        "\xe4\xb8\xad",
+        "\xe9\xbf\xbf",
+        "\xe3\x90\x80",
+        "\xef\xa4\x80",
+        "\xe3\x81\x82",
+        "\xe3\x82\xa2",
+        "\xe3\x83\xbb",
+        "\xe3\x83\xbc",
+        "\xe3\x81\x80",
+        "\xef\xbd\xb1",
+        "\xef\xbe\x9f",
+        "\xe2\xbc\x80",
+        "\xe2\xba\x80",
+        "\xe3\x80\x85",
+        "\xe3\x80\xbb",
+        "\xe3\x80\xb1",
+        "\xf0\x96\xbf\xa2",
+        "\xf0\x96\xbf\xb0",
+        "\xf0\xa0\x80\x80",
+        "\xf0\xab\x9c\xb9",
+        "\xe2\x80\xa6",
+        "\xe3\x80\x82",
+        "\xef\xbc\x8c",
+        "\xe3\x80\x81",
+        "\xe0\xa5\xa4",
+        "\xdb\x94",
+        "\xd8\x8c",
+        "\xef\xbc\x81",
+        "\xe2\x80\x9c",
+        "\xe2\x80\x94",
+        "\xef\xb8\xb0",
+        "\xef\xbc\x9a",
+        "(",
+        ")",
+        "|",
+        ".",
+        ",",
+        "!",
+        "?",
+        "/",
+        "$",
+        "-",
+        "\xe2\x82\xac",
+        "\xe2\x80\x8d",
+        "\xf0\x9f\x98\x80",
+        "\x80",
+        "\xee\x80\x80",
+    };
+
+    memset(blanks, ' ', sizeof(blanks) - 1);
+    return text_rounds(out, pieces, TEXT_COUNT(pieces), 400, 2026);
 }
 
 static inline uint64_t
