@@ -66,6 +66,29 @@ decode(const struct gg_vocab *v, const int32_t *ids, size_t n, unsigned flags,
     return text;
 }
 
+/* The same text, all at once and through little room. */
+static void
+decode_again(const struct gg_vocab *v, const int32_t *ids, size_t n,
+             unsigned flags, const char *text, size_t len)
+{
+    struct gg_decode_state state = { .no_bos = true };
+    char *room = malloc(len + 1);
+    size_t used = 0, done = 0, more;
+
+    check(room != NULL);
+    for (size_t i = 0, cap = len / 3; i < n; i += done) {
+        check(gg_vocab_decode_ids(v, &state, ids + i, n - i, flags, room, cap,
+                                  &done, &more, NULL) == GG_OK);
+        check(done ? more <= cap : more > cap && more <= len);
+        cap = done ? len / 3 : more;
+        check(!done || more == 0 ||
+              (more <= len - used && memcmp(room, text + used, more) == 0));
+        used += done ? more : 0;
+    }
+    check(used == len);
+    free(room);
+}
+
 static void
 comes_back(const struct gg_vocab *v, const char *text, size_t len,
            const int32_t *ids, size_t n)
@@ -96,6 +119,7 @@ encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
 {
     int32_t *ids, few[3];
     size_t n, again, bytes;
+    char *shown;
 
     if (gg_vocab_encode(v, text, len, flags, few, 3, &n, NULL) != GG_OK)
         return;
@@ -106,7 +130,9 @@ encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
           again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
     if (v->unk < 0 && flags == 0 && v->kind <= VOCAB_SPM)
         comes_back(v, text, len, ids, n);
-    free(decode(v, ids, n, GG_DECODE_SPECIAL, &bytes));
+    shown = decode(v, ids, n, GG_DECODE_SPECIAL, &bytes);
+    decode_again(v, ids, n, GG_DECODE_SPECIAL, shown, bytes);
+    free(shown);
     free(ids);
 }
 

@@ -183,9 +183,20 @@ enum {
     GG_DECODE_SPECIAL = 1, /* control tokens show their text */
 };
 
-/* The bytes of `id` that follow what `state` has seen: to buf[0..cap), their
- * number to *n as in gg_vocab_encode(). `state` moves on only where they
- * fit. An id that is not in the vocabulary is GG_ERR_FORMAT. */
+/* The bytes of ids[0..n) that follow what `state` has seen, as many ids as
+ * buf[0..cap) has room for: *done gets how many these are, and *len the bytes.
+ * `state` then stands behind them: ids + *done go on in other room, and none
+ * is ever cut. Where there is none for ids[0], *done is 0, *len the bytes that
+ * it needs, and `state` stays. The rest of `buf` may be overwritten.
+ * An id that is not in the vocabulary ends the work, too: those in front are
+ * decoded, and where there is none GG_ERR_FORMAT returned. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_decode_ids(const struct gg_vocab *vocab, struct gg_decode_state *state,
+                    const int32_t *ids, size_t n, unsigned flags, char *buf,
+                    size_t cap, size_t *done, size_t *len,
+                    struct gg_error *err);
+
+/* The same for one id: *n gets its bytes; more than cap do not fit. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_decode(const struct gg_vocab *vocab, struct gg_decode_state *state,
                 int32_t id, unsigned flags, char *buf, size_t cap, size_t *n,
@@ -462,6 +473,7 @@ struct gg_line {
     uint64_t sequence;   /* 0 where not numbered */
     const int32_t *ids;  /* GG_LINE_IDS */
     size_t n_ids;        /* 0 for an empty line without a number */
+    bool more;           /* reading: the line goes on in the next one read */
     bool last;           /* for writing: the sequence's end in the same write */
     const char *message; /* GG_LINE_ERROR; NUL-ended */
 };
@@ -474,6 +486,11 @@ gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
                    struct gg_error *err);
 GG_API void
 gg_line_reader_free(struct gg_line_reader *reader);
+
+/* From now on ids of a long line come in parts, each as soon as it is there, so
+ * that a line of any length takes little memory. Messages come whole. */
+GG_API void
+gg_line_reader_split(struct gg_line_reader *reader);
 
 /* From now on waiting for a line also ends, by GG_ERR_ABORTED, when `fd` is a
  * pipe that nobody reads any more. */
@@ -488,7 +505,8 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
              struct gg_error *err);
 
 /* True where gg_line_read() would return at once: with a line that is there
- * as a whole, the end, or a complaint. The last line read stays as it is. */
+ * as a whole, a part of one, the end, or a complaint. The last line read stays
+ * as it is. */
 GG_API bool
 gg_line_ready(struct gg_line_reader *reader);
 

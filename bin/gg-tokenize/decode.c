@@ -11,6 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+enum {
+    BLOCK = 1 << 14,      /* ids in binary that are read at once */
+    BLOCK_TEXT = 1 << 17, /* bytes of text that are written at once, or more */
+};
+
 /* The text of a numbered sequence may come in many chunks between those of
  * others, and is held back until it is complete. */
 struct work {
@@ -18,51 +23,31 @@ struct work {
     const struct tokenize_options *options;
     struct gg_line_reader *reader;
     uint64_t line; /* its number in the input; 0: there are no lines */
+    bool inside;   /* of that line: more of it is to come */
+    bool bad;      /* one of its ids is none: the others do not count */
     struct sequences open;
     struct sequence only; /* the one without a number */
     uint64_t bytes, n_ids;
     int status;
 };
 
-/* Adds the text of the line's ids to the sequence. False: an id is none. */
-static bool
-decode(struct work *w, const struct gg_line *line, struct sequence *s)
-{
-    unsigned flags =
-        w->options->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
-    struct gg_error err;
-    enum gg_status st = GG_OK;
-    size_t n;
-
-    s->state.no_bos = w->options->no_bos;
-    sequences_reserve(&w->open, s, 32);
-    for (size_t i = 0; i < line->n_ids && st == GG_OK;) {
-        st = gg_vocab_decode(w->vocab, &s->state, line->ids[i], flags,
-                             s->text + s->len, s->cap - s->len, &n, &err);
-        if (st != GG_OK && w->line)
-            cli_warn("%s: line %llu: %s", w->options->input,
-                     (unsigned long long)w->line, err.message);
-        else if (st != GG_OK)
-            cli_warn("%s: id %llu: %s", w->options->input,
-                     (unsigned long long)(w->n_ids + i + 1), err.message);
-        else if (n > s->cap - s->len)
-            sequences_reserve(&w->open, s, n);
-        else
-            s->len += n, i++;
-    }
-    w->n_ids += line->n_ids;
-    return st == GG_OK;
-}
+/* ---- writing ---- */
 
 /* Newlines and backslashes, so that a record stays a line. */
 static void
 write_escaped(const char *text, size_t len)
 {
+    size_t from = 0;
+
     for (size_t i = 0; i < len; i++) {
-        if (text[i] == '\n' || text[i] == '\\')
-            putchar('\\');
-        putchar(text[i] == '\n' ? 'n' : text[i]);
+        if (text[i] != '\n' && text[i] != '\\')
+            continue;
+        fwrite(text + from, 1, i - from, stdout);
+        fputs(text[i] == '\n' ? "\\n" : "\\\\", stdout);
+        from = i + 1;
     }
+    if (from < len)
+        fwrite(text + from, 1, len - from, stdout);
 }
 
 static void
@@ -83,9 +68,11 @@ write_text(const struct work *w, const char *text, size_t len, bool more,
     size_t at = 0, written = 0;
 
     while (w->options->clean && at < len) {
-        bool valid;
-        size_t n = utf8_next(text + at, len - at, &valid);
+        size_t n = utf8_ascii(text + at, len - at);
+        bool valid = true;
 
+        if (n == 0)
+            n = utf8_next(text + at, len - at, &valid);
         if (n == 0 && more)
             break;
         if (!valid) {
@@ -116,7 +103,85 @@ write_ended(struct work *w)
     for (; w->open.first && w->open.first->ended;
          sequences_drop_first(&w->open))
         write_record(w, w->open.first);
+}
+
+/* Writes the text of the lines without a number, so far. */
+static void
+write_only(struct work *w, bool more)
+{
+    struct sequence *s = &w->only;
+    size_t n = write_text(w, s->text, s->len, more, false);
+
+    w->bytes += n;
+    s->len -= n;
+    if (s->len)
+        memmove(s->text, s->text + n, s->len);
+}
+
+/* Who waits for text gets what is known of it. */
+static void
+pass_on(struct work *w)
+{
+    if (!w->options->records)
+        write_only(w, true);
     cli_flush();
+}
+
+/* ---- lines of ids ---- */
+
+static void
+warn_bad_id(const struct work *w, size_t i, const struct gg_error *err)
+{
+    if (w->line)
+        cli_warn("%s: line %llu: %s", w->options->input,
+                 (unsigned long long)w->line, err->message);
+    else
+        cli_warn("%s: id %llu: %s", w->options->input,
+                 (unsigned long long)(w->n_ids + i + 1), err->message);
+}
+
+/* Text of lines without a number is held back in records only. */
+static bool
+is_held(const struct work *w, const struct sequence *s)
+{
+    return s != &w->only || w->options->records;
+}
+
+/* For n more bytes: what is not held back makes way for them. */
+static void
+make_room(struct work *w, struct sequence *s, size_t n)
+{
+    if (!is_held(w, s))
+        write_only(w, true);
+    sequences_reserve(&w->open, s, n);
+}
+
+/* Adds the text of the line's ids to the sequence. False: an id is none. */
+static bool
+decode(struct work *w, const struct gg_line *line, struct sequence *s)
+{
+    unsigned flags =
+        w->options->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
+    struct gg_error err;
+    enum gg_status st = GG_OK;
+    size_t i = 0, done, n;
+
+    s->state.no_bos = w->options->no_bos;
+    if (is_held(w, s))
+        sequences_reserve(&w->open, s, 4 * line->n_ids); /* as in English */
+    while (i < line->n_ids && st == GG_OK) {
+        st = gg_vocab_decode_ids(w->vocab, &s->state, line->ids + i,
+                                 line->n_ids - i, flags, s->text + s->len,
+                                 s->cap - s->len, &done, &n, &err);
+        if (st != GG_OK)
+            warn_bad_id(w, i, &err);
+        else if (done == 0)
+            make_room(w, s, n);
+        else
+            s->len += n, i += done;
+    }
+    w->n_ids += line->n_ids;
+    return st == GG_OK;
 }
 
 static void
@@ -139,25 +204,12 @@ decode_numbered(struct work *w, const struct gg_line *line)
         w->status = EXIT_FAILURE;
     } else if (line->kind == GG_LINE_IDS && !decode(w, line, s)) {
         w->status = EXIT_FAILURE;
+        w->bad = true;
     } else if (line->kind == GG_LINE_END) {
         sequences_end(&w->open, s);
         write_ended(w);
     }
     check_held(w);
-}
-
-/* Writes the text of the lines without a number, so far. */
-static void
-write_only(struct work *w, bool more)
-{
-    struct sequence *s = &w->only;
-    size_t n = write_text(w, s->text, s->len, more, false);
-
-    w->bytes += n;
-    s->len -= n;
-    if (s->len)
-        memmove(s->text, s->text + n, s->len);
-    cli_flush();
 }
 
 static void
@@ -176,8 +228,6 @@ decode_plain(struct work *w, const struct gg_line *line)
             write_only(w, false);
         exit(cli_finish(EXIT_FAILURE));
     }
-    if (!w->options->records)
-        write_only(w, true);
     check_held(w);
 }
 
@@ -198,6 +248,22 @@ write_rest(struct work *w, bool numbered)
 }
 
 static void
+decode_line(struct work *w, const struct gg_line *line)
+{
+    if (!w->inside) {
+        w->line++;
+        w->bad = false;
+    }
+    w->inside = line->more;
+    if (w->bad)
+        w->n_ids += line->n_ids;
+    else if (line->numbered)
+        decode_numbered(w, line);
+    else
+        decode_plain(w, line);
+}
+
+static void
 decode_lines(struct work *w)
 {
     bool numbered = false;
@@ -205,35 +271,45 @@ decode_lines(struct work *w)
     struct gg_error err;
     enum gg_status st;
 
+    gg_line_reader_split(w->reader);
     while ((st = gg_line_read(w->reader, &line, &err)) == GG_OK) {
-        w->line++;
         numbered = line.numbered;
-        if (numbered)
-            decode_numbered(w, &line);
-        else
-            decode_plain(w, &line);
+        decode_line(w, &line);
+        if (!gg_line_ready(w->reader))
+            pass_on(w);
     }
-    if (st != GG_EOF)
+    if (st != GG_EOF) {
+        pass_on(w);
         cli_check(st, &err);
+    }
     write_rest(w, numbered || w->line == 0);
 }
 
 /* ---- ids in binary: one text ---- */
 
-enum {
-    BLOCK = 1 << 14 /* ids that are read at once */
-};
-
-static int32_t
-id_at(const struct work *w, const uint8_t *p)
+static void
+read_u16(const uint8_t *p, int32_t *ids, size_t n)
 {
-    uint32_t id = 0;
+    for (size_t i = 0; i < n; i++, p += 2)
+        ids[i] = p[0] | p[1] << 8;
+}
 
-    for (size_t k = 0; k < w->options->binary; k++)
-        id |= (uint32_t)p[k] << 8 * k;
-    if (id > INT32_MAX)
-        cli_die("%s: %lu is no id", w->options->input, (unsigned long)id);
-    return (int32_t)id;
+static void
+read_u32(const struct work *w, const uint8_t *p, int32_t *ids, size_t n)
+{
+    uint32_t all = 0;
+
+    for (size_t i = 0; i < n; i++, p += 4) {
+        uint32_t id = (uint32_t)p[0] | (uint32_t)p[1] << 8 |
+                      (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+
+        ids[i] = (int32_t)id;
+        all |= id;
+    }
+    for (size_t i = 0; all > INT32_MAX && i < n; i++)
+        if (ids[i] < 0)
+            cli_die("%s: %lu is no id", w->options->input,
+                    (unsigned long)(uint32_t)ids[i]);
 }
 
 static size_t
@@ -264,9 +340,12 @@ decode_binary(struct work *w)
         have += n;
         line.n_ids = have / width;
         done = line.n_ids * width;
-        for (size_t i = 0; i < line.n_ids; i++)
-            ids[i] = id_at(w, bytes + i * width);
+        if (width == 2)
+            read_u16(bytes, ids, line.n_ids);
+        else
+            read_u32(w, bytes, ids, line.n_ids);
         decode_plain(w, &line);
+        pass_on(w);
         have -= done;
         memmove(bytes, bytes + done, have);
     }
@@ -283,6 +362,8 @@ tokenize_decode(const struct gg_vocab *vocab,
     struct work w = { .vocab = vocab, .options = options };
     struct gg_error err;
 
+    if (!options->records)
+        sequences_reserve(&w.open, &w.only, BLOCK_TEXT);
     if (options->binary) {
         decode_binary(&w);
     } else {

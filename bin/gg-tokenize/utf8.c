@@ -2,6 +2,7 @@
 #include "gg-tokenize/utf8.h"
 
 #include <stdint.h>
+#include <string.h>
 
 /* Bytes that `head` asks for, and what its second one may be: table 3-7 of the
  * Unicode standard. 0: no character begins with it. */
@@ -15,6 +16,22 @@ sequence(uint8_t head, uint8_t *low, uint8_t *high)
     if (head < 0xc2 || head > 0xf4)
         return 0;
     return head < 0xe0 ? 2 : head < 0xf0 ? 3 : 4;
+}
+
+size_t
+utf8_ascii(const char *text, size_t len)
+{
+    size_t n = 0;
+    uint64_t w;
+
+    for (; len - n >= sizeof(w); n += sizeof(w)) {
+        memcpy(&w, text + n, sizeof(w));
+        if (w & UINT64_C(0x8080808080808080))
+            break;
+    }
+    while (n < len && (uint8_t)text[n] < 0x80)
+        n++;
+    return n;
 }
 
 size_t

@@ -121,20 +121,28 @@ stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err)
     return st;
 }
 
+/* The first newline behind `seen` bytes of what is there; or NULL. */
+static const uint8_t *
+find_newline(const struct stream_in *in, size_t seen)
+{
+    size_t left = stream_in_left(in);
+
+    return left > seen ? memchr(stream_in_data(in) + seen, '\n', left - seen)
+                       : NULL;
+}
+
 enum gg_status
 stream_in_line(struct stream_in *in, size_t limit, const char **line,
                size_t *len, bool *cut, struct gg_error *err)
 {
-    const uint8_t *newline = NULL;
+    const uint8_t *newline;
     size_t seen = 0;
 
     stream_in_use(in, 0);
     for (;;) {
         enum gg_status st;
 
-        if (stream_in_left(in) > seen)
-            newline = memchr(stream_in_data(in) + seen, '\n',
-                             stream_in_left(in) - seen);
+        newline = find_newline(in, seen);
         seen = stream_in_left(in);
         if (newline || in->at_end)
             break;
@@ -155,8 +163,49 @@ stream_in_line(struct stream_in *in, size_t limit, const char **line,
     return GG_OK;
 }
 
+/* How many of the first `part` bytes make a part; 0: the line ends within them,
+ * there are not so many yet, or there is no blank. */
+static size_t
+part_length(const struct stream_in *in, size_t part)
+{
+    const uint8_t *p = stream_in_data(in), *blank;
+
+    if (part == 0 || stream_in_left(in) < part || memchr(p, '\n', part))
+        return 0;
+    blank = memrchr(p, ' ', part);
+    return blank ? (size_t)(blank - p) + 1 : 0;
+}
+
+enum gg_status
+stream_in_part(struct stream_in *in, size_t part, size_t limit,
+               const char **line, size_t *len, bool *more, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    bool cut;
+
+    stream_in_use(in, 0);
+    while (st == GG_OK && stream_in_left(in) < part && !in->at_end &&
+           !find_newline(in, 0))
+        st = stream_in_fill(in, stream_in_left(in) + 1, err);
+    if (st != GG_OK)
+        return st;
+    *len = part_length(in, part);
+    *more = *len > 0;
+    if (!*more)
+        return stream_in_line(in, limit, line, len, &cut, err);
+    *line = (const char *)stream_in_data(in);
+    in->start += *len;
+    return GG_OK;
+}
+
+void
+stream_in_back(struct stream_in *in, size_t n)
+{
+    in->start -= n;
+}
+
 bool
-stream_in_line_ready(struct stream_in *in, size_t limit)
+stream_in_line_ready(struct stream_in *in, size_t part, size_t limit)
 {
     struct pollfd p = { .fd = in->fd, .events = POLLIN };
     size_t seen = 0;
@@ -165,9 +214,8 @@ stream_in_line_ready(struct stream_in *in, size_t limit)
     for (;;) {
         size_t left = stream_in_left(in);
 
-        if (in->at_end || left > limit ||
-            (left > seen &&
-             memchr(stream_in_data(in) + seen, '\n', left - seen)))
+        if (in->at_end || left > limit || part_length(in, part) ||
+            find_newline(in, seen))
             return true;
         seen = left;
         if (poll(&p, 1, 0) <= 0 || read_once(in, NULL) != GG_OK)

@@ -57,9 +57,21 @@ enum gg_status
 stream_in_line(struct stream_in *in, size_t limit, const char **line,
                size_t *len, bool *cut, struct gg_error *err);
 
-/* True where stream_in_line() would not have to wait. Moves the data. */
+/* The same, but of a line that has more than `part` bytes it may give what
+ * comes up to a blank; the next call goes on behind that. *more says so. */
+enum gg_status
+stream_in_part(struct stream_in *in, size_t part, size_t limit,
+               const char **line, size_t *len, bool *more,
+               struct gg_error *err);
+
+/* Takes back the last `n` bytes that were given, before any other call. */
+void
+stream_in_back(struct stream_in *in, size_t n);
+
+/* True where stream_in_line(), or stream_in_part() where `part` is not 0, would
+ * not have to wait. Moves the data. */
 bool
-stream_in_line_ready(struct stream_in *in, size_t limit);
+stream_in_line_ready(struct stream_in *in, size_t part, size_t limit);
 
 /* Writes all parts, in one call where the system takes them so; waits where
  * the descriptor does not block. Changes `parts`. */

@@ -7,17 +7,23 @@
 #include "core/check.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "stream/ids.h"
 #include "stream/io.h"
 #include "stream/number.h"
 
 enum {
     LINE_LIMIT = 1 << 27, /* bytes: some 20 million ids */
+    LINE_PART = 1 << 14,  /* of these */
 };
 
 struct gg_line_reader {
     struct stream_in in;
     uint64_t number; /* of the line, from 1 */
     bool numbered;   /* what the first line was */
+    size_t part;     /* bytes, of a line that comes in parts; 0: none does */
+    bool inside;     /* of a line of which parts were read */
+    bool some;       /* and there were ids */
+    uint64_t sequence;
     int32_t *ids;
     size_t cap;
     char *message;
@@ -52,6 +58,12 @@ gg_line_reader_free(struct gg_line_reader *reader)
 }
 
 void
+gg_line_reader_split(struct gg_line_reader *reader)
+{
+    reader->part = LINE_PART;
+}
+
+void
 gg_line_reader_watch(struct gg_line_reader *reader, int fd)
 {
     reader->in.watch = fd;
@@ -80,11 +92,7 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
         const char *word;
         uint64_t id;
 
-        while (stream_number_fast(&s, end, &r->ids[n])) {
-            s++;
-            n++;
-        }
-
+        n += stream_ids(&s, end, r->ids + n);
         while (s < end && *s == ' ')
             s++;
         if (s == end)
@@ -97,7 +105,9 @@ parse_ids(struct gg_line_reader *r, const char *s, const char *end,
         }
         r->ids[n++] = (int32_t)id;
     }
-    line->kind = n == 0 && line->numbered ? GG_LINE_END : GG_LINE_IDS;
+    line->kind = n == 0 && line->numbered && !line->more && !r->some
+                     ? GG_LINE_END
+                     : GG_LINE_IDS;
     line->ids = r->ids;
     line->n_ids = n;
     return GG_OK;
@@ -135,12 +145,12 @@ parse_sequence(const char **s, const char *end, struct gg_line *line,
     return GG_OK;
 }
 
+/* Moves *s behind what stands in front of the ids. */
 static enum gg_status
-parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
-      struct gg_error *err)
+parse_begin(struct gg_line_reader *r, const char **s, const char *end,
+            struct gg_line *line, struct gg_error *err)
 {
-    const char *end = s + len;
-    enum gg_status st = parse_sequence(&s, end, line, err);
+    enum gg_status st = parse_sequence(s, end, line, err);
 
     if (st != GG_OK)
         return st;
@@ -150,9 +160,55 @@ parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
         return error_set(err, GG_ERR_FORMAT,
                          "has %s sequence number, unlike the lines before",
                          line->numbered ? "a" : "no");
-    if (s < end && *s == '!')
-        return parse_message(r, s + 1, end, line, err);
-    return parse_ids(r, s, end, line, err);
+    r->sequence = line->sequence;
+    r->some = false;
+    return GG_OK;
+}
+
+static enum gg_status
+parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
+      struct gg_error *err)
+{
+    const char *end = s + len;
+    enum gg_status st = GG_OK;
+
+    if (r->inside) {
+        line->numbered = r->numbered;
+        line->sequence = r->sequence;
+    } else {
+        st = parse_begin(r, &s, end, line, err);
+        if (st == GG_OK && s < end && *s == '!')
+            return parse_message(r, s + 1, end, line, err);
+    }
+    return st == GG_OK ? parse_ids(r, s, end, line, err) : st;
+}
+
+/* A message comes whole. It begins the line, or stands behind a number. */
+static bool
+is_message(const char *s, size_t len)
+{
+    const char *tab = memchr(s, '\t', len), *mark = memchr(s, '!', len);
+
+    return mark && (mark == s || (tab && mark == tab + 1));
+}
+
+/* The next line or, where lines are split, part of one. */
+static enum gg_status
+next(struct gg_line_reader *r, const char **s, size_t *len, bool *more,
+     struct gg_error *err)
+{
+    bool cut; /* a last line without its newline is a line */
+    enum gg_status st;
+
+    *more = false;
+    if (r->part == 0)
+        return stream_in_line(&r->in, LINE_LIMIT, s, len, &cut, err);
+    st = stream_in_part(&r->in, r->part, LINE_LIMIT, s, len, more, err);
+    if (st != GG_OK || !*more || r->inside || !is_message(*s, *len))
+        return st;
+    stream_in_back(&r->in, *len);
+    *more = false;
+    return stream_in_line(&r->in, LINE_LIMIT, s, len, &cut, err);
 }
 
 enum gg_status
@@ -163,13 +219,15 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     struct stream_in *in = &reader->in;
     const char *s;
     size_t len;
-    bool cut; /* a last line without its newline is a line */
-    enum gg_status st = stream_in_line(in, LINE_LIMIT, &s, &len, &cut, err);
+    enum gg_status st = next(reader, &s, &len, &parsed.more, err);
 
-    if (st == GG_OK || st == GG_ERR_FORMAT)
+    if ((st == GG_OK || st == GG_ERR_FORMAT) && !reader->inside)
         reader->number++;
-    if (st == GG_OK)
+    if (st == GG_OK) {
         st = parse(reader, s, len, &parsed, err);
+        reader->inside = parsed.more;
+        reader->some = reader->some || parsed.n_ids > 0;
+    }
     if (st == GG_OK)
         *line = parsed;
     else if (st == GG_ERR_FORMAT)
@@ -181,7 +239,7 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
 bool
 gg_line_ready(struct gg_line_reader *reader)
 {
-    return stream_in_line_ready(&reader->in, LINE_LIMIT);
+    return stream_in_line_ready(&reader->in, reader->part, LINE_LIMIT);
 }
 
 /* Newlines would end the record. */

@@ -3,6 +3,7 @@
 #define STREAM_NUMBER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -28,34 +29,30 @@ stream_number(const char **s, const char *end, uint64_t max, uint64_t *out)
     return true;
 }
 
-/* A number of up to 7 digits and a blank behind it, all at once: moves *s
- * behind the digits. False: there is none at *s, or the text ends too soon to
- * see. */
-static inline bool
-stream_number_fast(const char **s, const char *end, int32_t *out)
+/* A number of up to 7 digits and a blank behind it, all at once: returns how
+ * many digits. 0: there is none at `s`. Eight bytes can be read. */
+static inline size_t
+stream_number_fast(const char *s, int32_t *out)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030);
     const uint64_t highs = UINT64_C(0x8080808080808080);
     uint64_t w, other;
     int bits; /* of the digits */
 
-    if (end - *s < 8)
-        return false;
-    memcpy(&w, *s, sizeof(w));
+    memcpy(&w, s, sizeof(w));
     w ^= zeros;
     other = (w | (w + UINT64_C(0x7676767676767676))) & highs; /* above 9 */
     if (other == 0)
-        return false;
+        return 0;
     bits = __builtin_ctzll(other) & ~7;
     if (bits == 0 || (uint8_t)(w >> bits) != (' ' ^ '0'))
-        return false;
+        return 0;
     w <<= 64 - bits; /* zeros in front */
     w = w * 10 + (w >> 8);
     w = (w & UINT64_C(0xff000000ff)) * UINT64_C(0xf424000000064) +
         (w >> 16 & UINT64_C(0xff000000ff)) * UINT64_C(0x271000000001);
     *out = (int32_t)(w >> 32);
-    *s += bits / 8;
-    return true;
+    return (size_t)bits / 8;
 }
 
 /* Writes up to 20 digits; returns where they end. */

@@ -4,19 +4,33 @@
 #include "vocab/vocab.h"
 #include "vocab/wordpiece.h"
 
+/* Apart from each other, both have what they need in registers. */
+#define APART __attribute__((noinline))
+
+enum {
+    SHORT = 16 /* bytes; most pieces by far have no more */
+};
+_Static_assert((int)SHORT <= (int)VOCAB_SLACK, "one copy reads so many");
+
+static bool
+is_hidden(enum gg_token_type type)
+{
+    return type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN;
+}
+
+/* ---- any id ---- */
+
 /* The bytes that `id` shows. */
 static const uint8_t *
 shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
 {
-    enum gg_token_type type = vocab_type(v, id);
     const uint8_t *p = vocab_bytes(v, id, n);
 
     if (v->kind == VOCAB_WPM && wordpiece_attached(p, *n)) {
         p++;
         --*n;
     }
-    if ((type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN) &&
-        !(flags & GG_DECODE_SPECIAL))
+    if (is_hidden(vocab_type(v, id)) && !(flags & GG_DECODE_SPECIAL))
         *n = 0;
     return p;
 }
@@ -42,31 +56,10 @@ copy(char *buf, size_t cap, const uint8_t *p, size_t len, size_t blank)
         memcpy(buf, p, len);
 }
 
-/* Most tokens by far: a piece in the middle of a text. Its bytes are copied
- * eight at once where there is room. */
-static inline bool
-decode_piece(const struct gg_vocab *v, const struct gg_decode_state *state,
-             int32_t id, char *buf, size_t cap, size_t *n)
-{
-    const uint8_t *p;
-    size_t len;
-
-    if (!state->started || state->drop_blank || !(v->types[id] & VOCAB_PIECE) ||
-        v->kind == VOCAB_WPM)
-        return false;
-    p = vocab_bytes(v, id, &len);
-    *n = len;
-    if (len <= 8 && cap >= 8)
-        memcpy(buf, p, 8);
-    else if (cap)
-        memcpy(buf, p, len < cap ? len : cap);
-    return true;
-}
-
-/* Apart, so that what is done for most tokens stays short. */
-__attribute__((noinline)) static enum gg_status
-decode_other(const struct gg_vocab *v, struct gg_decode_state *state,
-             int32_t id, unsigned flags, char *buf, size_t cap, size_t *n)
+/* Returns how many bytes the id has. Where they do not fit, `state` stays. */
+APART static size_t
+decode_id(const struct gg_vocab *v, struct gg_decode_state *state, int32_t id,
+          unsigned flags, char *buf, size_t cap)
 {
     struct gg_decode_state next = *state;
     size_t len, blank = 0;
@@ -87,9 +80,66 @@ decode_other(const struct gg_vocab *v, struct gg_decode_state *state,
         len -= drop;
     }
     copy(buf, cap, p, len, blank);
-    *n = len + blank;
-    if (*n <= cap)
+    if (len + blank <= cap)
         *state = next;
+    return len + blank;
+}
+
+/* ---- most ids ---- */
+
+/* In the middle of a text, an id is its bytes and nothing more, unless it may
+ * be hidden. Decodes ids[0..n) up to one that takes more, is wrong, or finds
+ * little room; returns how many. *used counts the bytes of `buf`. */
+APART static size_t
+decode_plain(const struct gg_vocab *v, const int32_t *ids, size_t n, char *buf,
+             size_t cap, size_t *used)
+{
+    const uint8_t *types = v->types, *bytes = v->bytes;
+    const uint32_t *at = v->at, size = (uint32_t)v->n;
+    size_t to = *used, i;
+
+    for (i = 0; i < n && to + SHORT <= cap; i++) {
+        uint32_t id = (uint32_t)ids[i], from, len;
+
+        if (id >= size || is_hidden(types[id] & VOCAB_TYPE))
+            break;
+        from = at[id] + (types[id] / VOCAB_ATTACHED & 1);
+        len = at[id + 1] - from;
+        if (len > SHORT && len > cap - to)
+            break;
+        memcpy(buf + to, bytes + from, SHORT);
+        if (len > SHORT)
+            memcpy(buf + to, bytes + from, len);
+        to += len;
+    }
+    *used = to;
+    return i;
+}
+
+enum gg_status
+gg_vocab_decode_ids(const struct gg_vocab *v, struct gg_decode_state *state,
+                    const int32_t *ids, size_t n, unsigned flags, char *buf,
+                    size_t cap, size_t *done, size_t *len, struct gg_error *err)
+{
+    size_t i = 0, used = 0, need = 0;
+
+    if (n && (ids[0] < 0 || ids[0] >= v->n))
+        return error_set(err, GG_ERR_FORMAT,
+                         "%d is no id of the %d tokens of the vocabulary",
+                         (int)ids[0], (int)v->n);
+    while (i < n) {
+        if (state->started && !state->drop_blank)
+            i += decode_plain(v, ids + i, n - i, buf, cap, &used);
+        if (i == n || ids[i] < 0 || ids[i] >= v->n)
+            break;
+        need = decode_id(v, state, ids[i], flags, buf + used, cap - used);
+        if (need > cap - used)
+            break;
+        used += need;
+        i++;
+    }
+    *done = i;
+    *len = i || !n ? used : need;
     return GG_OK;
 }
 
@@ -98,11 +148,8 @@ gg_vocab_decode(const struct gg_vocab *v, struct gg_decode_state *state,
                 int32_t id, unsigned flags, char *buf, size_t cap, size_t *n,
                 struct gg_error *err)
 {
-    if (id < 0 || id >= v->n)
-        return error_set(err, GG_ERR_FORMAT,
-                         "%d is no id of the %d tokens of the vocabulary",
-                         (int)id, (int)v->n);
-    return decode_piece(v, state, id, buf, cap, n)
-               ? GG_OK
-               : decode_other(v, state, id, flags, buf, cap, n);
+    size_t done;
+
+    return gg_vocab_decode_ids(v, state, &id, 1, flags, buf, cap, &done, n,
+                               err);
 }

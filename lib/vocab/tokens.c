@@ -4,6 +4,7 @@
 #include "core/mem.h"
 #include "vocab/bytes.h"
 #include "vocab/vocab.h"
+#include "vocab/wordpiece.h"
 
 #define TOKENS "tokenizer.ggml.tokens"
 #define TYPES  "tokenizer.ggml.token_type"
@@ -226,7 +227,7 @@ read_bytes(struct gg_vocab *v, const struct gguf_context *gguf, size_t total,
 
     /* A byte token needs one byte even where its text is shorter; it fails
      * then, but only after it was written. */
-    v->bytes = mem_alloc(total + 8);
+    v->bytes = mem_alloc(total + VOCAB_SLACK);
     v->at = mem_array((size_t)v->n + 1, sizeof(*v->at));
     if (!v->bytes || !v->at)
         return error_nomem(err);
@@ -235,6 +236,8 @@ read_bytes(struct gg_vocab *v, const struct gguf_context *gguf, size_t total,
             return gguf_bad_value(gguf, TOKENS, err,
                                   "byte token %d is not written <0xHH>",
                                   (int)id);
+        if (v->kind == VOCAB_WPM && wordpiece_attached(v->bytes + used, n))
+            v->types[id] |= VOCAB_ATTACHED;
         used += n;
         v->at[id + 1] = (uint32_t)used;
     }

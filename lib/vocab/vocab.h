@@ -30,6 +30,11 @@ enum {
     VOCAB_PIECE = 0x80,
     /* A control token that takes the white space behind it. */
     VOCAB_STRIPS = 0x40,
+    /* WordPiece: decoding leaves out the blank that it begins with. */
+    VOCAB_ATTACHED = 0x20,
+    VOCAB_TYPE = 0x07, /* the type itself */
+
+    VOCAB_SLACK = 16, /* bytes that can be read behind all tokens' */
 };
 
 /* One merge of byte-level BPE. What it makes and where that is cut are enough
@@ -60,7 +65,7 @@ struct gg_vocab {
     const struct gguf_str *tokens; /* as the file writes them */
     uint8_t *types;                /* enum gg_token_type, | VOCAB_... */
     /* The bytes that token i stands for: bytes[at[i]] to bytes[at[i + 1]].
-     * Seven bytes more can be read than there are. */
+     * VOCAB_SLACK bytes more can be read than there are. */
     uint8_t *bytes;
     uint32_t *at;
     size_t max_bytes; /* of a piece */
@@ -177,7 +182,7 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
 static inline enum gg_token_type
 vocab_type(const struct gg_vocab *v, int32_t id)
 {
-    return (enum gg_token_type)(v->types[id] & ~(VOCAB_PIECE | VOCAB_STRIPS));
+    return (enum gg_token_type)(v->types[id] & VOCAB_TYPE);
 }
 
 static inline uint64_t

@@ -226,6 +226,139 @@ test_ready(void)
     close(fd[0]);
 }
 
+/* All ids of the lines of `text`, which come in parts, and how many parts. */
+struct parts {
+    int32_t ids[20000];
+    size_t n_ids, n_parts, n_lines, n_ends, n_messages;
+    bool numbers; /* each part has its line's sequence: 1 to n_lines */
+    enum gg_status st;
+};
+
+static void
+read_parts(struct parts *p, const char *text, size_t len, bool dripping)
+{
+    int fd = dripping ? pipe_dripping(text, len) : pipe_holding(text, len);
+    struct gg_line_reader *r = NULL;
+    struct gg_line line;
+
+    memset(p, 0, sizeof(*p));
+    p->numbers = true;
+    p->st = gg_line_reader_new(fd, "in", &r, &err);
+    if (p->st == GG_OK)
+        gg_line_reader_split(r);
+    while (p->st == GG_OK && (p->st = gg_line_read(r, &line, &err)) == GG_OK) {
+        p->n_parts++;
+        p->numbers = p->numbers && line.sequence == p->n_lines + 1;
+        p->n_lines += !line.more;
+        p->n_ends += line.kind == GG_LINE_END;
+        p->n_messages += line.kind == GG_LINE_ERROR;
+        for (size_t i = 0; line.kind == GG_LINE_IDS && i < line.n_ids; i++)
+            p->ids[p->n_ids++ % 20000] = line.ids[i];
+    }
+    gg_line_reader_free(r);
+    close(fd);
+}
+
+/* Two lines of 10,000 ids each, with numbers or without. */
+static char *
+two_lines(bool numbered, size_t *len)
+{
+    char *text = malloc(20000 * 12 + 100);
+
+    *len = 0;
+    for (int i = 0; i < 20000; i++)
+        *len += (size_t)sprintf(text + *len, "%.*s%d%s",
+                                numbered && i % 10000 == 0 ? 2 : 0,
+                                i ? "2\t" : "1\t", i * 7919,
+                                i % 10000 == 9999 ? "\n"
+                                : i % 3           ? " "
+                                                  : "  ");
+    return text;
+}
+
+static void
+test_parts(void)
+{
+    static struct parts p;
+    size_t len;
+
+    for (int i = 0; i < 4; i++) {
+        char *text = two_lines(i % 2, &len);
+        bool same = true;
+
+        read_parts(&p, text, len, i / 2);
+        for (int k = 0; k < 20000; k++)
+            same = same && p.ids[k] == k * 7919;
+        ok(p.st == GG_EOF && p.n_ids == 20000 && same && p.n_lines == 2 &&
+               p.n_parts >= 10 && p.n_ends == 0 && (i % 2 == 0 || p.numbers),
+           i % 2 ? "numbered lines in parts" : "lines in parts");
+        free(text);
+    }
+}
+
+/* Long lines that are no chunk. */
+static void
+test_odd_parts(void)
+{
+    static struct parts p;
+    size_t n = 50000;
+    char *text = malloc(n + 20);
+
+    memset(text, ' ', n + 20);
+    memcpy(text, "1\t", 2);
+    memcpy(text + n, "\n2\t7\n", 5);
+    read_parts(&p, text, n + 5, false);
+    ok(p.st == GG_EOF && p.n_ends == 1 && p.n_ids == 1 && p.numbers,
+       "a number and many blanks end a sequence");
+    memcpy(text + n - 2, "5 \n2\t7\n", 7);
+    read_parts(&p, text, n + 5, false);
+    ok(p.st == GG_EOF && p.n_ends == 0 && p.n_ids == 2 && p.numbers,
+       "but not with an id behind the blanks");
+    memcpy(text, "1\t!", 3);
+    read_parts(&p, text, n + 5, false);
+    ok(p.st == GG_EOF && p.n_messages == 1 && p.n_parts == 2 && p.n_ids == 1,
+       "a message comes whole");
+    memcpy(text, "1\t ", 3);
+    memcpy(text + n / 2, " !x ", 4);
+    read_parts(&p, text, n + 5, false);
+    ok(p.st == GG_ERR_FORMAT && strstr(err.message, "line 1: \"!x\""),
+       "within a line there is none");
+    memset(text, '0', n);
+    memcpy(text + n, " 5\n", 3);
+    read_parts(&p, text, n + 3, false);
+    ok(p.st == GG_EOF && p.n_ids == 2 && p.ids[0] == 0 && p.ids[1] == 5,
+       "an id of any length is one");
+    free(text);
+}
+
+/* A part is there before its line is. */
+static void
+test_part_ready(void)
+{
+    static char text[20000];
+    struct gg_line_reader *r = NULL;
+    struct gg_line line;
+    int fd[2];
+    bool good =
+        pipe(fd) == 0 && gg_line_reader_new(fd[0], "in", &r, &err) == GG_OK;
+
+    for (size_t i = 0; i + 2 < sizeof(text); i += 2)
+        memcpy(text + i, "7 ", 3);
+    alarm(10);
+    gg_line_reader_split(r);
+    ok(good && ready_after(r, fd[1], text) &&
+           gg_line_read(r, &line, &err) == GG_OK && line.more &&
+           line.n_ids > 1000,
+       "a part is ready before its line ends");
+    ok(!gg_line_ready(r) && ready_after(r, fd[1], "\n") &&
+           gg_line_read(r, &line, &err) == GG_OK && !line.more,
+       "its end is when it comes");
+    alarm(0);
+    gg_line_reader_free(r);
+    close(fd[0]);
+    close(fd[1]);
+}
+
 static void
 test_long(void)
 {
@@ -312,6 +445,9 @@ main(void)
     test_interrupted();
     test_watch();
     test_ready();
+    test_parts();
+    test_odd_parts();
+    test_part_ready();
     test_long();
     test_write();
     return tap_done();
