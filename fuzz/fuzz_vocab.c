@@ -114,6 +114,23 @@ bound(const struct gg_vocab *v, size_t len)
     return (v->kind == VOCAB_UGM ? 256 : 2) * len + 3;
 }
 
+/* They are in order, and in the text. */
+static void
+ranges(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
+       const int32_t *ids, size_t n)
+{
+    struct gg_range *all = malloc((n + 1) * sizeof(*all)), last = { 0, 0 };
+
+    check(all != NULL);
+    if (gg_vocab_offsets(v, text, len, flags, ids, n, all, NULL) == GG_OK)
+        for (size_t i = 0; i < n; last = all[i++])
+            check(all[i].begin <= all[i].end && all[i].end <= len &&
+                  all[i].begin >= last.begin && all[i].end >= last.end);
+    else
+        check(v->kind <= VOCAB_SPM);
+    free(all);
+}
+
 static void
 encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
 {
@@ -128,6 +145,7 @@ encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
     check(ids != NULL);
     check(gg_vocab_encode(v, text, len, flags, ids, n, &again, NULL) == GG_OK &&
           again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
+    ranges(v, text, len, flags, ids, n);
     if (v->unk < 0 && flags == 0 && v->kind <= VOCAB_SPM)
         comes_back(v, text, len, ids, n);
     shown = decode(v, ids, n, GG_DECODE_SPECIAL, &bytes);

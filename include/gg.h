@@ -165,7 +165,13 @@ struct gg_range {
 /* Which bytes of text[0..len) each id stands for, of all n ids that
  * gg_vocab_encode() makes of it with the same flags: to ranges[0..n), in
  * ascending order. What a token skips is in none: white space behind some
- * control tokens. GG_ERR_ARG: these are not the text's ids. */
+ * control tokens.
+ *
+ * WordPiece and Unigram see a text as normalising makes it. There an id has
+ * the smallest range of the original with all bytes that its own come from: a
+ * character that becomes several is in the range of each, one that is dropped
+ * only in a range that goes over it, and of blanks that become one the last
+ * counts. GG_ERR_ARG: these are not the text's ids. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_offsets(const struct gg_vocab *vocab, const char *text, size_t len,
                  unsigned flags, const int32_t *ids, size_t n,

@@ -104,6 +104,19 @@ cut_token(struct work *w, const struct gg_range *ranges, size_t n, bool inside)
     return 0;
 }
 
+/* The end of the first `fit` tokens, and of their line, if it is skipped or the
+ * next token begins with it. */
+static size_t
+fitting_end(const struct work *w, size_t fit)
+{
+    const char *p = w->text.p + w->at, *line = NULL;
+    size_t end = w->ranges[fit - 1].end, next = w->ranges[fit].end;
+
+    if (next > end + 1)
+        line = memchr(p + end, '\n', next - end - 1);
+    return line ? (size_t)(line - p) + 1 : end;
+}
+
 /* The piece of the window of n bytes, which has more tokens than a piece. */
 static size_t
 cut_window(struct work *w, size_t n, size_t n_ids)
@@ -115,7 +128,7 @@ cut_window(struct work *w, size_t n, size_t n_ids)
     cli_check(gg_vocab_offsets(w->vocab, w->text.p + w->at, n, w->flags, w->ids,
                                n_ids, w->ranges, &err),
               &err);
-    cut = cut_line(w, w->ranges[fit - 1].end);
+    cut = cut_line(w, fitting_end(w, fit));
     if (cut)
         return cut;
     w->cut_lines++;

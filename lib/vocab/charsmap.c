@@ -127,3 +127,18 @@ charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
         *n = strlen((const char *)found);
     return found;
 }
+
+bool
+charsmap_goes_on(const struct charsmap *map, const uint8_t *p, size_t len)
+{
+    size_t at = offset(unit(map, 0));
+
+    for (size_t i = 0; i < len; i++) {
+        uint32_t u = unit(map, at ^= p[i]);
+
+        if ((u & (VALUE | 0xff)) != p[i])
+            return false;
+        at ^= offset(u);
+    }
+    return true;
+}

@@ -38,4 +38,8 @@ const uint8_t *
 charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
               size_t *n_key, size_t *n);
 
+/* True if a key begins with p[0..len). */
+bool
+charsmap_goes_on(const struct charsmap *map, const uint8_t *p, size_t len);
+
 #endif

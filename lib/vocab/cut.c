@@ -9,7 +9,8 @@
 #include <string.h>
 
 #include "vocab/split_scan.h"
-#include "vocab/vocab.h"
+#include "vocab/unigram.h"
+#include "vocab/wordpiece.h"
 
 enum {
     KEPT = 64,    /* ends of words that are tried */
@@ -92,40 +93,85 @@ is_word_end(const struct text *t, size_t at)
 }
 
 /* WordPiece: a word begins or ends in front of white space, punctuation of
- * ASCII and the Chinese characters that most texts have. */
+ * ASCII and the Chinese characters that most texts have; and behind the first
+ * two. */
 static bool
 is_wordpiece_end(const struct text *t, size_t at)
 {
     const uint8_t *p = t->p + at;
+    uint32_t c;
     size_t n;
-    uint32_t c = *p < 0x80 || t->len - at > 2 ? unicode_at(p, t->len - at, &n)
-                                              : (uint32_t)UNICODE_BROKEN;
 
-    if (c < 0x80)
-        return c == ' ' || c == '\n' || c == '\t' || c == '\r' ||
-               unicode_class(c) == UNICODE_PUNCTUATION ||
-               unicode_class(c) == UNICODE_SYMBOL;
+    if (wordpiece_parts(t->v, p[-1]) || wordpiece_parts(t->v, *p))
+        return true;
+    if (*p < 0x80 || t->len - at < 3)
+        return false;
+    c = unicode_at(p, t->len - at, &n);
     return c >= 0x4e00 && c <= 0x9fa5;
 }
 
-/* Unigram: a blank behind an ASCII letter over which no piece goes, and which
- * is no part of what normalisation makes something else of. */
+/* No key of the character map goes over `at`, or ends there. */
 static bool
-is_unigram_end(const struct text *t, size_t at)
+is_unmapped(const struct text *t, size_t at)
 {
-    const uint8_t *p = t->p + at;
-
-    if (*p != ' ' || !is_ascii_letter(p[-1]) || vocab_joined(t->v, p[-1], ' '))
-        return false;
     for (size_t back = 1; back <= at && back < CHARSMAP_MAX_KEY; back++) {
         size_t key, n;
-        const uint8_t *to = charsmap_find(&t->v->charsmap, p - back,
-                                          t->len - at + back, &key, &n);
 
-        if (to && (key > back || back == 1))
+        if (charsmap_find(&t->v->charsmap, t->p + at - back, t->len - at + back,
+                          &key, &n) &&
+            key >= back)
             return false;
     }
     return true;
+}
+
+/* Unigram: a byte of ASCII stays as it is, or becomes a blank, and no piece has
+ * another such behind it. A run of unknown characters must not go over the
+ * place. */
+static bool
+is_unigram_end(const struct text *t, size_t at)
+{
+    const struct gg_vocab *v = t->v;
+    uint8_t a = t->p[at - 1], b = t->p[at];
+
+    if (v->plain[a] != UNIGRAM_PLAIN || v->plain[b] == UNIGRAM_OTHER)
+        return false;
+    b = v->plain[b] == UNIGRAM_BLANK ? ' ' : b;
+    return !vocab_joined(v, a, b) &&
+           (unigram_known(v, a) || unigram_known(v, b)) && is_unmapped(t, at);
+}
+
+/* At the last of a run of blanks. Where the run becomes one blank, what stands
+ * in front of it must be seen: blanks may vanish at the begin of a text. */
+static bool
+is_in_blanks(const struct text *t, size_t at)
+{
+    const struct gg_vocab *v = t->v;
+    size_t begin = at;
+
+    while (begin > 0 && v->plain[t->p[begin - 1]] == UNIGRAM_BLANK)
+        begin--;
+    if (!v->squeeze)
+        return !vocab_joined(v, ' ', ' ') &&
+               (begin == 0 || is_unmapped(t, begin));
+    if (begin == 0)
+        return v->words && v->add_blank;
+    return v->words && is_unigram_end(t, begin) && !special_near(t, begin);
+}
+
+static bool
+is_unigram_cut(const struct text *t, size_t at)
+{
+    const uint8_t *p = t->p + at, *plain = t->v->plain;
+
+    /* What follows the byte says what it becomes. */
+    if (t->len - at < 2 || p[1] >= 0x80)
+        return false;
+    if (plain[p[-1]] != UNIGRAM_BLANK)
+        return is_unigram_end(t, at);
+    return plain[*p] == UNIGRAM_BLANK &&
+           (t->len - at == 2 || plain[p[1]] != UNIGRAM_BLANK) &&
+           is_in_blanks(t, at);
 }
 
 /* The last such place, found without looking at what is far before it, or 0. A
@@ -137,7 +183,8 @@ cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
     int tries = 0;
 
     for (size_t at = t->len; --at > 0 && tries < TRIES;) {
-        if (!may_cut(t, at) || after_space(t->p, at))
+        if (!may_cut(t, at) ||
+            (t->v->kind <= VOCAB_SPM && after_space(t->p, at)))
             continue;
         if (!special_near(t, at))
             return at;
@@ -273,10 +320,7 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
     case VOCAB_WPM:
         return cut_near(&t, is_wordpiece_end);
     case VOCAB_UGM:
-        /* A run of unknown characters must not go over the cut. */
-        if (!v->add_blank || vocab_find_piece(v, (const uint8_t *)" ", 1) < 0)
-            return 0;
-        return cut_near(&t, is_unigram_end);
+        return cut_near(&t, is_unigram_cut);
     default:
         cut = cut_near(&t, is_word_end);
         return cut ? cut : cut_words(&t);

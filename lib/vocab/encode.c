@@ -8,9 +8,7 @@
 #include "vocab/cache.h"
 #include "vocab/spm.h"
 #include "vocab/unicode.h"
-#include "vocab/unigram.h"
 #include "vocab/vocab.h"
-#include "vocab/wordpiece.h"
 
 /* One call of gg_vocab_encode(). What short words need is here; memory is
  * asked for only by long ones, and kept for the next. */
@@ -271,28 +269,12 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
     return st;
 }
 
-static enum gg_status
-encode_wpm(struct encoder *e, const uint8_t *p, size_t len)
-{
-    struct vocab_out out = { e->ids, e->cap, e->n };
-
-    wordpiece_encode(e->v, p, len, &out);
-    e->n = out.n;
-    return GG_OK;
-}
-
 /* A text without control tokens. */
 static enum gg_status
 encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 {
-    switch (e->v->kind) {
-    case VOCAB_SPM:
-        return encode_spm(e, p, len, blank);
-    case VOCAB_WPM:
-        return encode_wpm(e, p, len);
-    default:
-        return encode_bpe(e, p, len);
-    }
+    return e->v->kind == VOCAB_SPM ? encode_spm(e, p, len, blank)
+                                   : encode_bpe(e, p, len);
 }
 
 /* Bytes of the white space that p[0..len) begins with. */
@@ -340,58 +322,31 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
     return st;
 }
 
-/* The same for Unigram, which looks across what the user defined. */
 static enum gg_status
-encode_ugm(struct encoder *e, const uint8_t *p, size_t len,
-           const struct special_set *set, bool blank)
+encode_kind(struct encoder *e, const uint8_t *p, size_t len,
+            const struct special_set *set, bool first)
 {
-    const struct gg_vocab *v = e->v;
-    struct vocab_out out = { e->ids, e->cap, e->n };
-    struct unigram u = { 0 };
-    bool good = true;
+    struct vocab_out out = { .ids = e->ids, .cap = e->cap };
+    bool good = vocab_encode_kind(e->v, p, len, set, first, e->cache, &out);
 
-    unigram_begin(&u, v, blank);
-    if (v->add_blank && !blank) /* it goes on: its first blank is one */
-        u.after_blank = false;
-    while (len && good) {
-        size_t at, n = 0;
-        int32_t id = special_find(set, v, p, len, &at);
-
-        good = unigram_part(&u, p, at, &out);
-        if (good && id >= 0) {
-            vocab_bytes(v, id, &n);
-            if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED) {
-                good = unigram_user(&u, id, &out);
-            } else {
-                unigram_end(&u, &out);
-                vocab_emit(&out, id);
-                unigram_begin(&u, v, v->add_blank);
-            }
-        }
-        p += at + n;
-        len -= at + n;
-    }
-    if (good)
-        unigram_end(&u, &out);
-    unigram_clear(&u);
     e->n = out.n;
     return good ? GG_OK : error_nomem(e->err);
 }
 
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
-                  const struct special_set *set, bool blank, int32_t *ids,
+                  const struct special_set *set, bool first, int32_t *ids,
                   size_t cap, size_t *n, struct gg_error *err)
 {
     struct encoder e = { .v = v, .ids = ids, .cap = cap, .err = err };
     enum gg_status st;
 
-    if (v->kind <= VOCAB_SPM)
-        e.cache = cache_take(v->caches, len);
-    if (v->kind == VOCAB_UGM)
-        st = encode_ugm(&e, (const uint8_t *)text, len, set, blank);
+    e.cache = cache_take(v->caches, len);
+    if (v->kind > VOCAB_SPM)
+        st = encode_kind(&e, (const uint8_t *)text, len, set, first);
     else
-        st = encode_text(&e, (const uint8_t *)text, len, set, blank);
+        st = encode_text(&e, (const uint8_t *)text, len, set,
+                         first && v->add_blank);
     cache_give(v->caches, e.cache);
     mem_free(e.long_symbols);
     mem_free(e.room);
@@ -417,10 +372,9 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
                          bos && v->bos < 0 ? "BOS" : "EOS");
     if (room)
         ids[0] = v->bos;
-    st = vocab_encode_part(v, text, len,
-                           flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
-                           v->add_blank && !(flags & GG_ENCODE_CONTINUE),
-                           ids + room, cap - room, n, err);
+    st = vocab_encode_part(
+        v, text, len, flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
+        !(flags & GG_ENCODE_CONTINUE), ids + room, cap - room, n, err);
     if (st == GG_OK) {
         *n += bos;
         if (eos && *n < cap)

@@ -1,8 +1,9 @@
 /* offsets.c - which bytes of a text each of its ids stands for
  *
- * Encoding does not keep book of it. It is found afterwards, by walking through
+ * Merging does not keep book of it. It is found afterwards, by walking through
  * the text and the bytes of the ids side by side, in the parts into which
- * special tokens cut the text. */
+ * special tokens cut the text. Where a text is normalised before it is encoded,
+ * it is encoded again. */
 #include <string.h>
 
 #include "core/error.h"
@@ -128,6 +129,22 @@ take_text(struct walk *w, size_t len, const struct special_set *set, bool blank)
     return same;
 }
 
+/* WordPiece and Unigram know where bytes come from while they encode. */
+static enum gg_status
+encode_again(struct walk *w, size_t len, const struct special_set *set,
+             bool first, bool *same, struct gg_error *err)
+{
+    struct vocab_out out = { .cap = w->n - w->i,
+                             .known = w->ids + w->i,
+                             .ranges = w->ranges + w->i };
+
+    if (!vocab_encode_kind(w->v, w->text, len, set, first, NULL, &out))
+        return error_nomem(err);
+    *same = !out.differs;
+    w->i += out.n;
+    return GG_OK;
+}
+
 enum gg_status
 gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
                  unsigned flags, const int32_t *ids, size_t n,
@@ -138,16 +155,21 @@ gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
                       .ids = ids,
                       .n = n,
                       .ranges = ranges };
-    bool blank =
-        v->kind == VOCAB_SPM && v->add_blank && !(flags & GG_ENCODE_CONTINUE);
+    const struct special_set *set =
+        flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
+    bool first = !(flags & GG_ENCODE_CONTINUE), same = false;
+    enum gg_status st = GG_OK;
 
-    if (v->kind != VOCAB_BPE && v->kind != VOCAB_SPM)
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "offsets are not known for vocabularies of this kind");
     if (n && flags & GG_ENCODE_BOS && ids[0] == v->bos)
         ranges[w.i++] = (struct gg_range){ 0, 0 };
-    if (!take_text(&w, len, flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
-                   blank))
+    if (v->kind > VOCAB_SPM)
+        st = encode_again(&w, len, set, first, &same, err);
+    else
+        same = take_text(&w, len, set,
+                         first && v->kind == VOCAB_SPM && v->add_blank);
+    if (st != GG_OK)
+        return st;
+    if (!same)
         w.i = SIZE_MAX;
     else if (w.i < n && flags & GG_ENCODE_EOS && ids[w.i] == v->eos)
         ranges[w.i++] = (struct gg_range){ len, len };

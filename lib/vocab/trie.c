@@ -2,7 +2,7 @@
 #include "vocab/trie.h"
 
 #include "core/mem.h"
-#include "vocab/unigram.h"
+#include "vocab/vocab.h"
 
 enum {
     FIRST_NODES = 1 << 10
@@ -86,15 +86,6 @@ trie_clear(struct trie *t)
     *t = (struct trie){ 0 };
 }
 
-/* SentencePiece finds what is unused never. */
-static bool
-belongs(const struct gg_vocab *v, int32_t id)
-{
-    if (v->kind == VOCAB_UGM && vocab_type(v, id) != GG_TOKEN_NORMAL)
-        return unigram_has_blank(v, id);
-    return v->types[id] & VOCAB_PIECE;
-}
-
 enum gg_status
 vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
                 struct gg_error *err)
@@ -106,7 +97,7 @@ vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
     for (int32_t id = 0; st == TRIE_OK && id < v->n; id++) {
         const uint8_t *p = vocab_bytes(v, id, &n);
 
-        if (belongs(v, id))
+        if (v->types[id] & VOCAB_PIECE)
             st = trie_add(&v->trie, p, n, id);
     }
     if (st == TRIE_FULL)

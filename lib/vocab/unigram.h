@@ -5,34 +5,53 @@
 #ifndef VOCAB_UNIGRAM_H
 #define VOCAB_UNIGRAM_H
 
+#include "vocab/cache.h"
+#include "vocab/pieces.h"
 #include "vocab/vocab.h"
 
 enum {
-    UNIGRAM_MAX_PIECE = 1024 /* bytes */
+    /* Sums that are kept: those of the places that a piece may lead to. */
+    UNIGRAM_SUMS = 2 * PIECES_MAX_BYTES
 };
 
-/* The best way to some place: by which token it gets there. */
-struct unigram_node {
-    double score; /* of all tokens since the last place that all ways pass */
-    uint32_t len; /* of the token; 0: no way leads here */
-    int32_t id;   /* -1: a character that is no piece */
+/* What can be done with a byte of ASCII if another follows. */
+enum unigram_byte {
+    UNIGRAM_OTHER, /* it must be looked up in the character map */
+    UNIGRAM_PLAIN, /* it stays as it is, and is no blank */
+    UNIGRAM_BLANK, /* it becomes a blank */
 };
 
-/* Zero is a new one; it may be used for one text after the other. */
+/* Begun by unigram_begin() when all but the sums is zero; it may be used for
+ * one text after the other. */
 struct unigram {
     const struct gg_vocab *v;
-    uint8_t *text; /* normalised, blanks for marks */
+    struct cache *cache; /* or NULL */
+
+    /* The normalised text, with blanks for marks. Behind its n bytes there is
+     * room for `pending` blanks. */
+    uint8_t *text;
     size_t n, cap;
-    struct unigram_node *nodes; /* one for each place, and the end */
-    size_t cap_nodes;
-    size_t from;  /* the last place that all ways pass */
+    /* With ranges: which bytes of the original each one comes from. */
+    struct gg_range *from;
+
+    /* The best way to each place, and to the end: bytes of its last token; 0:
+     * no way leads here. */
+    uint16_t *last;
+    size_t begin; /* the last place that all ways pass */
     size_t at;    /* ways from here on are not known yet */
     size_t reach; /* the furthest place that a way leads to */
 
-    bool prefix;      /* a blank is still to come in front */
-    bool after_blank; /* more blanks are dropped */
-    size_t pending;   /* blanks that are dropped if nothing follows */
-    bool unknown;     /* the last id was the unknown token's */
+    const uint8_t *base;   /* ranges count from here */
+    struct gg_range blank; /* the last blank that was dropped in front */
+    bool prefix;           /* a blank is still to come in front */
+    bool after_blank;      /* more blanks are dropped */
+    size_t pending;        /* blanks that are dropped if nothing follows */
+    bool unknown;          /* the last id was the unknown token's */
+    bool odd;              /* there was one in this word */
+
+    /* Of the ways to a place, by its number modulo UNIGRAM_SUMS: the scores of
+     * all tokens since `begin`. */
+    double sums[UNIGRAM_SUMS];
 };
 
 /* Of tokens that the user defined those with a blank are not looked for in the
@@ -47,19 +66,37 @@ unigram_has_blank(const struct gg_vocab *v, int32_t id)
            memchr(p, ' ', n) != NULL;
 }
 
-/* `prefix`: a blank goes in front. */
+/* True if a character of ASCII never becomes the unknown token. */
+bool
+unigram_known(const struct gg_vocab *v, uint8_t byte);
+
+/* ---- the text: unigram_text.c ---- */
+
+/* `base`: where ranges count from. `first`: the text begins here; else it goes
+ * on from another. `cache`: or NULL. */
 void
-unigram_begin(struct unigram *u, const struct gg_vocab *v, bool prefix);
+unigram_begin(struct unigram *u, const struct gg_vocab *v, const uint8_t *base,
+              bool first, struct cache *cache);
 /* False: no memory. */
 bool
 unigram_part(struct unigram *u, const uint8_t *p, size_t len,
              struct vocab_out *out);
-/* Here comes token `id`, which the user defined. False: no memory. */
+/* At p is token `id`, which the user defined. False: no memory. */
 bool
-unigram_user(struct unigram *u, int32_t id, struct vocab_out *out);
+unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
+             struct vocab_out *out);
 void
 unigram_end(struct unigram *u, struct vocab_out *out);
 void
 unigram_clear(struct unigram *u);
+
+/* ---- the best way: unigram.c ---- */
+
+/* Goes on as far as pieces can be seen whole; `last`: to the end. */
+void
+unigram_advance(struct unigram *u, bool last, struct vocab_out *out);
+/* Decides all of the text, so that there is none. */
+void
+unigram_finish(struct unigram *u, struct vocab_out *out);
 
 #endif

@@ -179,6 +179,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->made);
     mem_free(v->joined);
     trie_clear(&v->trie);
+    vocab_clear_pieces(v);
     mem_free(v->eog);
     special_clear(&v->user);
     special_clear(&v->all);

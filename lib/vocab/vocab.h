@@ -10,6 +10,7 @@
 
 #include "gguf/reader.h"
 #include "vocab/charsmap.h"
+#include "vocab/pieces.h"
 #include "vocab/special.h"
 #include "vocab/split.h"
 #include "vocab/trie.h"
@@ -92,11 +93,17 @@ struct gg_vocab {
     struct gguf_array scores;
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
     bool add_blank;  /* in front of a text; WPM: only decoding drops it */
-    /* WPM, UGM */
+    /* WPM */
     struct trie trie; /* of the pieces */
-    bool lower;       /* WPM: lower case without accents */
-    float unk_score;  /* UGM: of a character that is no piece */
-    bool squeeze;     /* UGM: runs of blanks become one, those around none */
+    bool lower;       /* lower case without accents */
+    int32_t alone[128]; /* of punctuation of ASCII */
+    /* WPM, UGM: what a byte does, each in its own way */
+    uint8_t plain[256];
+    /* UGM */
+    struct pieces pieces;
+    float unk_score; /* of a character that is no piece */
+    bool squeeze;    /* runs of blanks become one, those around none */
+    bool words;      /* all ways pass the places in front of blanks */
     struct charsmap charsmap;
 
     struct special_set user, all; /* without, with the control tokens */
@@ -136,6 +143,11 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
+/* pieces: pieces.c */
+enum gg_status
+vocab_load_pieces(struct gg_vocab *v, struct gg_error *err);
+void
+vocab_clear_pieces(struct gg_vocab *v);
 /* trie; where equal pieces are, of the first: trie.c */
 enum gg_status
 vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
@@ -144,7 +156,7 @@ vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
                      struct gg_error *err);
-/* scores, unk_score, squeeze, charsmap, trie: unigram.c */
+/* scores, unk_score, squeeze, words, charsmap, pieces, plain: unigram_load.c */
 enum gg_status
 vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
                    struct gg_error *err);
@@ -160,6 +172,10 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
 struct vocab_out {
     int32_t *ids;
     size_t cap, n; /* n may exceed cap: the rest is only counted */
+    /* In place of ids, which are known, what they stand for; or NULL. */
+    struct gg_range *ranges;
+    const int32_t *known;
+    bool differs; /* they are others */
 };
 
 static inline void
@@ -170,12 +186,43 @@ vocab_emit(struct vocab_out *out, int32_t id)
     out->n++;
 }
 
+static inline void
+vocab_emit_range(struct vocab_out *out, int32_t id, size_t begin, size_t end)
+{
+    if (!out->ranges) {
+        vocab_emit(out, id);
+        return;
+    }
+    if (out->n < out->cap && out->known[out->n] == id)
+        out->ranges[out->n] = (struct gg_range){ begin, end };
+    else
+        out->differs = true;
+    out->n++;
+}
+
+/* The last id stands for more. */
+static inline void
+vocab_extend(struct vocab_out *out, size_t end)
+{
+    if (out->ranges && out->n && out->n <= out->cap)
+        out->ranges[out->n - 1].end = end;
+}
+
 /* The ids of a text as in gg_vocab_encode(); `set`: the tokens that are looked
- * for in it first. `blank`: SPM puts one in front. */
+ * for in it first. `first`: it does not go on from another. */
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
-                  const struct special_set *set, bool blank, int32_t *ids,
+                  const struct special_set *set, bool first, int32_t *ids,
                   size_t cap, size_t *n, struct gg_error *err);
+
+struct cache;
+
+/* The same for WPM and UGM, and for ranges, then without a cache: kinds.c.
+ * False: no memory. */
+bool
+vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
+                  const struct special_set *set, bool first,
+                  struct cache *cache, struct vocab_out *out);
 
 /* ---- tokens ---- */
 

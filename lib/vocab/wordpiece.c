@@ -14,11 +14,21 @@
 #include "vocab/trie.h"
 #include "vocab/unicode.h"
 
+enum {
+    MAX_BYTES = 1 + 4 * WORDPIECE_MAX_CHARS
+};
+
 /* A blank, and the characters so far. */
 struct word {
-    uint8_t bytes[1 + 4 * WORDPIECE_MAX_CHARS];
-    size_t n;     /* bytes, with the blank */
-    size_t chars; /* also of those that have no place any more */
+    const struct gg_vocab *v;
+    struct vocab_out *out;
+    uint8_t bytes[MAX_BYTES];
+    size_t n;             /* bytes, with the blank */
+    size_t chars;         /* also of those that have no place any more */
+    struct gg_range here; /* of the character of the text */
+    struct gg_range all;  /* of the word */
+    /* Only for ranges: which bytes of the text each byte comes from. */
+    struct gg_range from[MAX_BYTES];
 };
 
 /* The blocks that BERT calls Chinese, but for one that begins at U+2B920 and
@@ -41,38 +51,48 @@ is_punctuation(uint32_t cp)
            (cp < 0x80 && unicode_class(cp) == UNICODE_SYMBOL);
 }
 
+/* ---- words ---- */
+
+/* Piece `id` is the bytes [from, to) of the word. */
+static void
+emit(struct word *w, int32_t id, size_t from, size_t to)
+{
+    if (w->out->ranges)
+        vocab_emit_range(w->out, id, w->from[from].begin, w->from[to - 1].end);
+    else
+        vocab_emit(w->out, id);
+}
+
 /* The pieces of a word that is no piece. False: it has none. */
 static bool
-split_word(const struct gg_vocab *v, const uint8_t *p, size_t len,
-           struct vocab_out *out)
+split_word(struct word *w)
 {
-    int32_t id = 0;
-    size_t n = 0;
+    int32_t ids[MAX_BYTES];
+    uint16_t ends[MAX_BYTES];
+    size_t n = 0, len;
 
-    for (size_t at = 0; at < len && id >= 0; at += n) {
-        id = trie_longest(&v->trie, p + at, len - at, &n);
-        vocab_emit(out, id);
+    for (size_t at = 0; at < w->n; at += len, n++) {
+        ids[n] = trie_longest(&w->v->trie, w->bytes + at, w->n - at, &len);
+        if (ids[n] < 0)
+            return false;
+        ends[n] = (uint16_t)(at + len);
     }
-    return id >= 0;
+    for (size_t i = 0; i < n; i++)
+        emit(w, ids[i], i ? ends[i - 1] : 0, ends[i]);
+    return true;
 }
 
 static void
-end_word(const struct gg_vocab *v, struct word *w, struct vocab_out *out)
+end_word(struct word *w)
 {
-    size_t before = out->n;
-    int32_t id;
+    const struct gg_vocab *v = w->v;
+    bool known = w->chars > 0 && w->chars <= WORDPIECE_MAX_CHARS;
+    int32_t id = known ? vocab_find_piece(v, w->bytes, w->n) : -1;
 
-    if (w->chars > WORDPIECE_MAX_CHARS) {
-        vocab_emit(out, v->unk);
-    } else if (w->chars > 0) {
-        id = vocab_find_piece(v, w->bytes, w->n);
-        if (id >= 0) {
-            vocab_emit(out, id);
-        } else if (!split_word(v, w->bytes, w->n, out)) {
-            out->n = before;
-            vocab_emit(out, v->unk);
-        }
-    }
+    if (id >= 0)
+        emit(w, id, 0, w->n);
+    else if (w->chars > 0 && !(known && split_word(w)))
+        vocab_emit_range(w->out, v->unk, w->all.begin, w->all.end);
     w->n = 1;
     w->chars = 0;
 }
@@ -80,16 +100,22 @@ end_word(const struct gg_vocab *v, struct word *w, struct vocab_out *out)
 static void
 add_char(struct word *w, const uint8_t *p, size_t n)
 {
-    if (w->chars++ < WORDPIECE_MAX_CHARS) {
-        memcpy(w->bytes + w->n, p, n);
-        w->n += n;
+    if (w->chars == 0) {
+        w->all.begin = w->here.begin;
+        w->from[0] = (struct gg_range){ w->here.begin, w->here.begin };
     }
+    w->all.end = w->here.end;
+    if (w->chars++ >= WORDPIECE_MAX_CHARS)
+        return;
+    memcpy(w->bytes + w->n, p, n);
+    for (size_t end = w->n + n; w->n < end; w->n++)
+        if (w->out->ranges)
+            w->from[w->n] = w->here;
 }
 
 /* Characters without accents, in lower case; `alone`: each is a word. */
 static void
-add_chars(const struct gg_vocab *v, struct word *w, const uint8_t *p,
-          size_t len, bool alone, struct vocab_out *out)
+add_chars(struct word *w, const uint8_t *p, size_t len, bool alone)
 {
     size_t n;
 
@@ -97,37 +123,125 @@ add_chars(const struct gg_vocab *v, struct word *w, const uint8_t *p,
         bool one = is_punctuation(unicode_at(p + i, len - i, &n)) || alone;
 
         if (one)
-            end_word(v, w, out);
+            end_word(w);
         add_char(w, p + i, n);
         if (one)
-            end_word(v, w, out);
+            end_word(w);
+    }
+}
+
+/* The character at text[at..at + len); returns its bytes. */
+static size_t
+take_char(struct word *w, const uint8_t *text, size_t at, size_t len)
+{
+    uint8_t folded[FOLD_MAX];
+    size_t n;
+    uint32_t cp = unicode_at(text + at, len, &n);
+    enum fold fold = fold_of(cp);
+
+    w->here = (struct gg_range){ at, at + n };
+    if (cp == UNICODE_BROKEN || fold == FOLD_CONTROL)
+        return n;
+    if (unicode_class(cp) == UNICODE_SPACE)
+        end_word(w);
+    else if (!w->v->lower || fold == FOLD_SAME)
+        add_chars(w, text + at, n, is_chinese(cp));
+    else if (fold == FOLD_OTHER)
+        add_chars(w, folded, fold_text(cp, folded), is_chinese(cp));
+    return n;
+}
+
+/* ---- texts ---- */
+
+static enum wordpiece_byte
+kind_of(uint8_t b)
+{
+    if (b >= 0x80 || fold_of(b) == FOLD_CONTROL)
+        return WORDPIECE_PART;
+    return unicode_class(b) == UNICODE_SPACE ? WORDPIECE_SPACE
+           : is_punctuation(b)               ? WORDPIECE_PUNCTUATION
+                                             : WORDPIECE_PART;
+}
+
+/* The bytes of p[0..len) before white space or punctuation of ASCII. */
+static size_t
+part_length(const struct gg_vocab *v, const uint8_t *p, size_t len)
+{
+    size_t n = 0;
+
+    for (; n < len; n++) {
+        n += bytes_letters(p + n, len - n);
+        if (n == len || wordpiece_parts(v, p[n]))
+            break;
+    }
+    return n;
+}
+
+static void
+encode_part(struct word *w, const uint8_t *text, size_t at, size_t len)
+{
+    for (size_t end = at + len; at < end;)
+        at += take_char(w, text, at, end - at);
+    end_word(w);
+}
+
+/* The same, if it is known; else it becomes so. `readable`: from its begin. */
+static void
+encode_known(struct word *w, struct cache *cache, const uint8_t *text,
+             size_t at, size_t len, size_t readable)
+{
+    struct vocab_out *out = w->out;
+    struct cache_word key, *place;
+    const struct cache_word *found;
+    size_t before = out->n, n;
+
+    cache_key(&key, text + at, len, readable);
+    place = cache_place(cache, &key);
+    found = cache_find(place, &key);
+    for (int i = 0; found && i < found->n; i++)
+        vocab_emit(out, found->ids[i]);
+    if (found)
+        return;
+    encode_part(w, text, at, len);
+    n = out->n - before;
+    if (n <= CACHE_IDS && out->n <= out->cap) {
+        key.n = (uint8_t)n;
+        memcpy(key.ids, out->ids + before, n * sizeof(*key.ids));
+        cache_add(place, &key);
     }
 }
 
 void
-wordpiece_encode(const struct gg_vocab *v, const uint8_t *p, size_t len,
-                 struct vocab_out *out)
+wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
+                 size_t len, struct cache *cache, struct vocab_out *out)
 {
-    struct word w = { .n = 1 };
-    uint8_t text[FOLD_MAX];
-    size_t n;
+    struct word w;
+    size_t end = at + len, n;
 
+    w.v = v;
+    w.out = out;
+    w.n = 1;
+    w.chars = 0;
     w.bytes[0] = ' ';
-    for (size_t i = 0; i < len; i += n) {
-        uint32_t cp = unicode_at(p + i, len - i, &n);
-        enum fold fold = fold_of(cp);
+    for (; at < end; at += n) {
+        int kind = v->plain[text[at]];
 
-        if (cp == UNICODE_BROKEN || fold == FOLD_CONTROL)
+        n = 1;
+        if (kind == WORDPIECE_SPACE)
             continue;
-        if (unicode_class(cp) == UNICODE_SPACE)
-            end_word(v, &w, out);
-        else if (!v->lower || fold == FOLD_SAME)
-            add_chars(v, &w, p + i, n, is_chinese(cp), out);
-        else if (fold == FOLD_OTHER)
-            add_chars(v, &w, text, fold_text(cp, text), is_chinese(cp), out);
+        if (kind == WORDPIECE_PUNCTUATION) {
+            vocab_emit_range(out, v->alone[text[at]], at, at + 1);
+            continue;
+        }
+        n = part_length(v, text + at, end - at);
+        if (cache && n <= CACHE_BYTES)
+            encode_known(&w, cache, text, at, n, end - at);
+        else
+            encode_part(&w, text, at, n);
     }
-    end_word(v, &w, out);
 }
+
+/* ---- the vocabulary ---- */
 
 /* Where a vocabulary has the capital letters, the model sees them: nothing in
  * the file says it. */
@@ -149,5 +263,11 @@ vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
         return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
                               "no unknown token");
     v->lower = !has_capitals(v);
+    for (unsigned b = 0; b < 0x80; b++) {
+        int32_t id = vocab_find_piece(v, (uint8_t[]){ ' ', (uint8_t)b }, 2);
+
+        v->plain[b] = (uint8_t)kind_of((uint8_t)b);
+        v->alone[b] = id < 0 ? v->unk : id;
+    }
     return vocab_load_trie(v, gguf, err);
 }

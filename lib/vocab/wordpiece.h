@@ -2,16 +2,31 @@
 #ifndef VOCAB_WORDPIECE_H
 #define VOCAB_WORDPIECE_H
 
+#include "vocab/cache.h"
 #include "vocab/vocab.h"
 
 enum {
     WORDPIECE_MAX_CHARS = 100, /* of a word; a longer one is unknown */
 };
 
-/* The ids of p[0..len) to `out`. */
+/* What a byte does to words, in v->plain. */
+enum wordpiece_byte {
+    WORDPIECE_PART,        /* is of a word, or dropped */
+    WORDPIECE_SPACE,       /* ends one */
+    WORDPIECE_PUNCTUATION, /* is one */
+};
+
+/* True for white space and punctuation of ASCII. */
+static inline bool
+wordpiece_parts(const struct gg_vocab *v, uint8_t byte)
+{
+    return v->plain[byte] != WORDPIECE_PART;
+}
+
+/* The ids of text[at..at + len) to `out`. `cache`: or NULL, as for ranges. */
 void
-wordpiece_encode(const struct gg_vocab *v, const uint8_t *p, size_t len,
-                 struct vocab_out *out);
+wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
+                 size_t len, struct cache *cache, struct vocab_out *out);
 
 /* True for the pieces that decoding writes without a blank in front of them,
  * though they begin a word: . , ? ! */

@@ -103,15 +103,37 @@ encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
     return n;
 }
 
+/* The ranges of a part of the text are those of the whole, from `at` on. */
+static bool
+same_ranges(const struct gg_vocab *v, const char *text, size_t at, size_t len,
+            unsigned flags, const int32_t *ids, size_t n,
+            const struct gg_range *whole)
+{
+    struct gg_range part[IDS];
+
+    if (gg_vocab_offsets(v, text + at, len, flags, ids, n, part, NULL) != GG_OK)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (part[i].begin + at != whole[i].begin ||
+            part[i].end + at != whole[i].end)
+            return false;
+    return true;
+}
+
 /* Cut where gg_vocab_cut() says so for each beginning of the text. Returns how
  * many different cuts there were, or -1. */
 static int
 cuts_agree(const struct gg_vocab *v, const char *text, size_t len,
            unsigned flags)
 {
+    const unsigned on = flags | GG_ENCODE_CONTINUE;
     int32_t whole[IDS], parts[IDS];
-    size_t n = encode(v, text, len, flags, whole), last = 0, k;
+    struct gg_range ranges[IDS];
+    size_t n = encode(v, text, len, flags, whole), last = 0, k, first;
     int cuts = 0;
+
+    if (gg_vocab_offsets(v, text, len, flags, whole, n, ranges, NULL) != GG_OK)
+        return -1;
 
     for (size_t seen = 0; seen <= len; seen++) {
         size_t cut = gg_vocab_cut(v, text, seen, flags);
@@ -122,10 +144,12 @@ cuts_agree(const struct gg_vocab *v, const char *text, size_t len,
             continue;
         last = cut;
         cuts++;
-        k = encode(v, text, cut, flags, parts);
-        k += encode(v, text + cut, len - cut, flags | GG_ENCODE_CONTINUE,
-                    parts + k);
-        if (k != n || memcmp(parts, whole, n * sizeof(*whole)) != 0) {
+        first = k = encode(v, text, cut, flags, parts);
+        k += encode(v, text + cut, len - cut, on, parts + k);
+        if (k != n || memcmp(parts, whole, n * sizeof(*whole)) != 0 ||
+            !same_ranges(v, text, 0, cut, flags, whole, first, ranges) ||
+            !same_ranges(v, text, cut, len - cut, on, whole + first, n - first,
+                         ranges + first)) {
             printf("# %zu of %zu bytes, cut at %zu: ", seen, len, cut);
             for (size_t i = cut > 24 ? cut - 24 : 0; i < len && i < cut + 24;
                  i++)
@@ -169,6 +193,23 @@ ranges_agree(const struct gg_vocab *v, const char *text, size_t len,
     return at == len || (n && v->types[ids[n - 1]] & VOCAB_STRIPS);
 }
 
+/* The same where a text is normalised: ranges are in order and in the text. */
+static bool
+ranges_ascend(const struct gg_vocab *v, const char *text, size_t len,
+              unsigned flags)
+{
+    struct gg_range ranges[IDS], last = { 0, 0 };
+    int32_t ids[IDS];
+    size_t n = encode(v, text, len, flags, ids);
+    bool good =
+        gg_vocab_offsets(v, text, len, flags, ids, n, ranges, NULL) == GG_OK;
+
+    for (size_t i = 0; i < n && good; last = ranges[i++])
+        good = ranges[i].begin <= ranges[i].end && ranges[i].end <= len &&
+               ranges[i].begin >= last.begin && ranges[i].end >= last.end;
+    return good;
+}
+
 static void
 result(bool good, const char *what, const char *of)
 {
@@ -199,7 +240,8 @@ test_vocab(const struct gg_vocab *v, const char *what)
             same = same && n >= 0;
             cuts += n;
             ranged = ranged &&
-                     (v->kind > VOCAB_SPM || ranges_agree(v, text, len, flags));
+                     (v->kind > VOCAB_SPM ? ranges_ascend
+                                          : ranges_agree)(v, text, len, flags);
         }
     result(same, what, "cuts");
     result(!same || cuts > ROUNDS / 4, what, "there are some");
@@ -416,6 +458,97 @@ test_added(void)
     make_free(&m);
 }
 
+/* "id begin end" of each, as in --offsets, but for the ids the tokens. */
+static bool
+are(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
+    const char *want)
+{
+    char got[1000] = "";
+    struct gg_range ranges[IDS];
+    int32_t ids[IDS];
+    size_t n = encode(v, text, len, flags, ids), used = 0, k;
+
+    if (gg_vocab_offsets(v, text, len, flags, ids, n, ranges, NULL) != GG_OK)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const char *token = gg_vocab_token(v, ids[i], &k);
+
+        used +=
+            (size_t)snprintf(got + used, sizeof(got) - used, "%.*s %zu %zu|",
+                             (int)k, token, ranges[i].begin, ranges[i].end);
+    }
+    if (strcmp(got, want) != 0)
+        printf("# %s\n", got);
+    return strcmp(got, want) == 0;
+}
+
+static bool
+stand_for(const struct gg_vocab *v, const char *text, const char *want)
+{
+    return are(v, text, strlen(text), 0, want);
+}
+
+static void
+test_wordpiece(void)
+{
+    struct gg_vocab *v = NULL;
+    char many[102] = "";
+    struct make m;
+
+    make_wpm(&m);
+    ok(make_load(&m, &v, NULL) == GG_OK, "WordPiece loads");
+    ok(stand_for(v, "H\xc3\x89LLO  he\xcc\x81llo\xcc\x81",
+                 MARK "hello 0 6|" MARK "hello 8 15|"),
+       "accents are within a word, not behind it");
+    ok(stand_for(v, "\x01\x61\x01\x62\x01,\xff",
+                 MARK "a 1 2|b 3 4|" MARK ", 5 6|"),
+       "so are control characters");
+    ok(stand_for(v, "a \xed\x95\x9c",
+                 MARK "a 0 1|" MARK "\xe1\x84\x92 2 5|\xe1\x85\xa1 2 5|"
+                      "\xe1\x86\xab 2 5|"),
+       "what becomes several pieces is the range of each");
+    ok(stand_for(v, "q\xcc\x81q\xcc\x81 a\xe4\xb8\xad",
+                 "[UNK] 0 4|" MARK "a 7 8|" MARK "\xe4\xb8\xad 8 11|"),
+       "a word that is unknown; Chinese");
+    ok(are(v, "a[SEP]<user>b", 13,
+           GG_ENCODE_BOS | GG_ENCODE_EOS | GG_ENCODE_SPECIAL,
+           "[CLS] 0 0|" MARK "a 0 1|[SEP] 1 6|<user> 6 12|" MARK
+           "b 12 13|[SEP] 13 13|"),
+       "special tokens");
+    memset(many, 'a', 101);
+    ok(stand_for(v, many, "[UNK] 0 101|"), "a word of 101 characters");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
+static void
+test_unigram(void)
+{
+    struct gg_vocab *v = NULL;
+    struct make m;
+
+    make_ugm(&m);
+    ok(make_load(&m, &v, NULL) == GG_OK, "Unigram loads");
+    ok(stand_for(v, "A\t\xef\xac\x81  b",
+                 MARK "a 0 1|" MARK " 1 2|f 2 5|i 2 5|" MARK MARK
+                      " 5 7|b 7 8|"),
+       "what a character becomes has its range; blanks have theirs");
+    ok(stand_for(v, "qq\xff" MARK "a", MARK " 0 0|<unk> 0 3|" MARK "a 3 7|"),
+       "a blank that is added has none; a run of unknown characters");
+    ok(stand_for(v, "\xc3\xa9\xff\xc3", MARK " 0 0|\xc3\xa9 0 2|<unk> 2 4|"),
+       "broken bytes");
+    ok(are(v, "a<user>ab</s>", 13, GG_ENCODE_SPECIAL | GG_ENCODE_EOS,
+           MARK "a 0 1|<user> 1 7|ab 7 9|</s> 9 13|</s> 13 13|"),
+       "special tokens");
+    gg_vocab_free(v);
+    gguf_set_val_bool(m.gguf, "tokenizer.ggml.remove_extra_whitespaces", true);
+    ok(make_load(&m, &v, NULL) == GG_OK &&
+           stand_for(v, "  ab \t a  ", MARK "ab 1 4|" MARK "a 6 8|"),
+       "of blanks that become one the last counts");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 int
 main(void)
 {
@@ -433,6 +566,8 @@ main(void)
     }
     test_control();
     test_added();
+    test_wordpiece();
+    test_unigram();
     if (folder && *folder)
         test_files(folder);
     else

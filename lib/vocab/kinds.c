@@ -1,0 +1,83 @@
+/* kinds.c - encoding of the kinds that normalise a text: WordPiece, Unigram
+ *
+ * Special tokens part the text. */
+#include "vocab/unigram.h"
+#include "vocab/wordpiece.h"
+
+static void
+emit_special(const struct gg_vocab *v, int32_t id, size_t at,
+             struct vocab_out *out)
+{
+    size_t n;
+
+    vocab_bytes(v, id, &n);
+    vocab_emit_range(out, id, at, at + n);
+}
+
+static void
+encode_wpm(const struct gg_vocab *v, const uint8_t *p, size_t len,
+           const struct special_set *set, struct cache *cache,
+           struct vocab_out *out)
+{
+    for (size_t at = 0, n, skip; at < len; at += n + skip) {
+        int32_t id = special_find(set, v, p + at, len - at, &n);
+
+        wordpiece_encode(v, p, at, n, cache, out);
+        skip = 0;
+        if (id >= 0) {
+            vocab_bytes(v, id, &skip);
+            emit_special(v, id, at + n, out);
+        }
+    }
+}
+
+/* Looks across what the user defined; after other tokens a text begins. */
+static bool
+encode_ugm(struct unigram *u, const struct gg_vocab *v, const uint8_t *p,
+           size_t len, const struct special_set *set, struct cache *cache,
+           struct vocab_out *out)
+{
+    const uint8_t *base = p, *end = p + len;
+    bool good = true;
+
+    while (p < end && good) {
+        size_t n, skip;
+        int32_t id = special_find(set, v, p, (size_t)(end - p), &n);
+
+        good = unigram_part(u, p, n, out);
+        p += n;
+        if (!good || id < 0)
+            continue;
+        vocab_bytes(v, id, &skip);
+        if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED) {
+            good = unigram_user(u, p, id, out);
+        } else {
+            unigram_end(u, out);
+            emit_special(v, id, (size_t)(p - base), out);
+            unigram_begin(u, v, base, true, cache);
+        }
+        p += skip;
+    }
+    if (good)
+        unigram_end(u, out);
+    return good;
+}
+
+bool
+vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
+                  const struct special_set *set, bool first,
+                  struct cache *cache, struct vocab_out *out)
+{
+    struct unigram u;
+    bool good;
+
+    if (v->kind == VOCAB_WPM) {
+        encode_wpm(v, p, len, set, cache, out);
+        return true;
+    }
+    memset(&u, 0, offsetof(struct unigram, sums));
+    unigram_begin(&u, v, p, first, cache);
+    good = encode_ugm(&u, v, p, len, set, cache, out);
+    unigram_clear(&u);
+    return good;
+}
