@@ -1,9 +1,13 @@
 /* mem.c - the one place that allocates, so that tests can make it fail */
+#include <config.h>
+
 #include "core/mem.h"
 
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/check.h"
 
@@ -48,6 +52,24 @@ mem_array(size_t n, size_t size)
     if (must_fail() || !check_mul(n, size, &bytes))
         return NULL;
     return calloc(n ? n : 1, size ? size : 1);
+}
+
+void *
+mem_table(size_t n, size_t size)
+{
+    char *p = mem_array(n, size);
+#ifdef MADV_HUGEPAGE
+    enum {
+        SMALL = 1 << 12,
+        LARGE = 1 << 21
+    };
+    size_t skip = -(uintptr_t)p % SMALL;
+
+    if (p && n * size >= LARGE + SMALL)
+        (void)madvise(p + skip, (n * size - skip) / SMALL * SMALL,
+                      MADV_HUGEPAGE);
+#endif
+    return p;
 }
 
 void *

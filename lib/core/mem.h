@@ -14,6 +14,10 @@ mem_zalloc(size_t size);
 /* n * size bytes, all zero. */
 void *
 mem_array(size_t n, size_t size);
+/* The same for a table that is looked up here and there: in large pages, where
+ * it is large and the system has some. */
+void *
+mem_table(size_t n, size_t size);
 void *
 mem_realloc(void *p, size_t size);
 void *

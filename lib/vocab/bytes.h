@@ -7,6 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #define BYTES_ONES  UINT64_C(0x0101010101010101)
 #define BYTES_HIGHS UINT64_C(0x8080808080808080)
 
@@ -97,6 +101,39 @@ bytes_ascii_letters(uint64_t w)
 
     return least & ~more & ~w & BYTES_HIGHS;
 }
+
+#ifdef __SSE2__
+/* Bit i: p[i] | bit is from `first` to `last`, of ASCII. There are 16 bytes. */
+static inline unsigned
+bytes_from_to(const uint8_t *p, char first, char last, char bit)
+{
+    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+
+    x = _mm_or_si128(x, _mm_set1_epi8(bit));
+    x = _mm_and_si128(_mm_cmpgt_epi8(x, _mm_set1_epi8((char)(first - 1))),
+                      _mm_cmplt_epi8(x, _mm_set1_epi8((char)(last + 1))));
+    return (unsigned)_mm_movemask_epi8(x);
+}
+#else
+/* Bit i: byte i of `w`, with `bit`, is from `first` to `last`, of ASCII. */
+static inline unsigned
+bytes_from_to8(uint64_t w, char first, char last, char bit)
+{
+    uint64_t x = (w & ~BYTES_HIGHS) | (uint8_t)bit * BYTES_ONES;
+    uint64_t least = x + (uint64_t)(0x80 - first) * BYTES_ONES;
+    uint64_t more = x + (uint64_t)(0x7f - last) * BYTES_ONES;
+    uint64_t found = least & ~more & ~w & BYTES_HIGHS;
+
+    return (unsigned)((found >> 7) * UINT64_C(0x0102040810204080) >> 56);
+}
+
+static inline unsigned
+bytes_from_to(const uint8_t *p, char first, char last, char bit)
+{
+    return bytes_from_to8(bytes_load8(p), first, last, bit) |
+           bytes_from_to8(bytes_load8(p + 8), first, last, bit) << 8;
+}
+#endif
 
 /* Whether all bytes of `w` are letters of ASCII, or 0x80 and more. */
 static inline bool

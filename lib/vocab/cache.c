@@ -29,13 +29,19 @@ cache_store_free(struct cache_store *s)
     mem_free(s);
 }
 
+/* Memory that no word has come to stays untouched. */
 static struct cache *
 new_cache(void)
 {
-    struct cache *c = mem_aligned(64, sizeof(*c));
+    enum {
+        LINE = 64
+    };
+    size_t words = sizeof(struct cache_word[CACHE_WAYS]) << CACHE_BITS;
+    struct cache *c = mem_zalloc(sizeof(*c) + LINE + words);
+    uintptr_t at = (uintptr_t)(c + 1);
 
     if (c)
-        memset(c, 0, sizeof(*c));
+        c->words = (void *)((at + LINE - 1) & ~(uintptr_t)(LINE - 1));
     return c;
 }
 

@@ -16,11 +16,8 @@ struct encoder {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL, for short texts */
     int32_t *ids;
-    size_t cap, n; /* n may exceed cap: the rest is only counted */
-    struct merge_symbol symbols[MERGE_SHORT];
-    struct merge_symbol *long_symbols;
-    size_t cap_symbols;
-    uint64_t *room;
+    size_t cap, n;   /* n may exceed cap: the rest is only counted */
+    uint64_t *room;  /* for merging long words */
     size_t cap_room; /* in units of 8 bytes */
     uint8_t *text;   /* SPM: with blanks for marks */
     size_t cap_text;
@@ -38,64 +35,62 @@ emit(struct encoder *e, int32_t id)
 }
 
 /* What merging left over without a token becomes its bytes. */
-static void
-emit_symbol(struct encoder *e, const uint8_t *word,
-            const struct merge_symbol *s)
+static enum gg_status
+emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 {
-    const uint8_t *p = word + s->begin;
-    int32_t id = s->id < 0 ? vocab_find_piece(e->v, p, s->len) : s->id;
-    bool bytes = true;
+    const struct gg_vocab *v = e->v;
+    int32_t id = vocab_find_piece(v, p, len);
+    size_t known = 0;
 
-    if (id >= 0) {
-        emit(e, id);
-        return;
-    }
-    for (size_t i = 0; i < s->len; i++)
-        bytes = bytes && e->v->byte_ids[p[i]] >= 0;
-    for (size_t i = 0; bytes && i < s->len; i++)
-        emit(e, e->v->byte_ids[p[i]]);
-    if (!bytes)
-        emit(e, e->v->unk);
+    while (id < 0 && known < len && v->byte_ids[p[known]] >= 0)
+        known++;
+    if (id < 0 && known < len && v->unk < 0)
+        return error_set(e->err, GG_ERR_UNSUPPORTED,
+                         "the vocabulary has no token for byte 0x%02X",
+                         p[known]);
+    if (id >= 0 || known < len)
+        emit(e, id >= 0 ? id : v->unk);
+    else
+        for (size_t i = 0; i < len; i++)
+            emit(e, v->byte_ids[p[i]]);
+    return GG_OK;
 }
 
-/* Memory for a word of `len` bytes, where e->symbols are too few. */
+/* Memory for merging a long word. */
 static enum gg_status
 make_room(struct encoder *e, size_t len)
 {
     if (len >= UINT32_MAX)
         return error_set(e->err, GG_ERR_UNSUPPORTED,
                          "a word of %zu bytes is too long", len);
-    if (!mem_grow(&e->long_symbols, &e->cap_symbols, len,
-                  sizeof(*e->long_symbols)) ||
-        !mem_grow(&e->room, &e->cap_room, merge_room(len) / 8 + 1, 8))
-        return error_nomem(e->err);
-    return GG_OK;
+    return mem_grow(&e->room, &e->cap_room, merge_room(len) / 8 + 1, 8)
+               ? GG_OK
+               : error_nomem(e->err);
 }
 
+/* *n gets the symbols that merging leaves. */
 static enum gg_status
-merge_word(struct encoder *e, const uint8_t *p, size_t len,
-           struct merge_symbol **symbols, size_t *n)
+merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
 {
-    const struct gg_vocab *v = e->v;
-    merge_find find = v->kind == VOCAB_BPE ? bpe_find : spm_find;
-    struct merge_word word = { v, p, e->cache };
+    uint64_t few[MERGE_SHORT_ROOM / sizeof(uint64_t)];
+    struct merge_word word = { e->v, p, len };
+    struct merge_list l = {
+        .word = &word,
+        .rules = e->v->kind == VOCAB_BPE ? &bpe_rules : &spm_rules,
+    };
+    enum gg_status st = len > MERGE_SHORT ? make_room(e, len) : GG_OK;
 
-    *symbols = e->symbols;
-    if (len > MERGE_SHORT) {
-        enum gg_status st = make_room(e, len);
-
-        if (st != GG_OK)
-            return st;
-        *symbols = e->long_symbols;
+    if (st != GG_OK)
+        return st;
+    merge(&l, len > MERGE_SHORT ? e->room : few);
+    *n = 0;
+    for (size_t i = 0; i < len && st == GG_OK; i += l.lens[i], ++*n) {
+        if (l.ids[i] >= 0)
+            emit(e, l.ids[i]);
+        else
+            st = emit_left_over(e, p + i, l.lens[i]);
     }
-    if (v->kind == VOCAB_SPM)
-        *n = spm_symbols(p, len, *symbols);
-    else if ((*n = bpe_symbols(v, p, len, *symbols)) < len)
-        return error_set(e->err, GG_ERR_UNSUPPORTED,
-                         "the vocabulary has no token for byte 0x%02X", p[*n]);
-    *n = len > MERGE_SHORT ? merge_long(&word, find, *symbols, *n, e->room)
-                           : merge_short(&word, find, *symbols, *n);
-    return GG_OK;
+    return st;
 }
 
 /* Most words are tokens. That merging makes them so is found out once. */
@@ -104,7 +99,6 @@ look_up_word(struct encoder *e, const uint8_t *p, size_t len)
 {
     int32_t id = vocab_find_piece(e->v, p, len);
     _Atomic uint8_t *whole = id < 0 ? NULL : &e->v->whole[id];
-    struct merge_symbol *symbols;
     enum gg_status st;
     size_t n;
 
@@ -114,47 +108,62 @@ look_up_word(struct encoder *e, const uint8_t *p, size_t len)
         emit(e, id);
         return GG_OK;
     }
-    st = merge_word(e, p, len, &symbols, &n);
-    if (st != GG_OK)
-        return st;
-    for (size_t i = 0; i < n; i++)
-        emit_symbol(e, p, &symbols[i]);
-    if (whole)
+    st = merge_word(e, p, len, &n);
+    if (whole && st == GG_OK)
         atomic_store_explicit(whole, n == 1 ? VOCAB_WHOLE_YES : VOCAB_WHOLE_NO,
                               memory_order_relaxed);
-    return GG_OK;
+    return st;
 }
 
+/* A word of the text. */
+struct word {
+    const uint8_t *p;
+    size_t len;
+    struct cache_word *place; /* of the cache; or NULL: not to be there */
+    struct cache_word key;
+};
+
 static enum gg_status
-learn_word(struct encoder *e, const uint8_t *p, struct cache_word *word,
-           struct cache_word *place)
+learn_word(struct encoder *e, struct word *word)
 {
     size_t before = e->n, n;
-    enum gg_status st = look_up_word(e, p, word->len);
+    enum gg_status st = look_up_word(e, word->p, word->len);
 
     n = e->n - before;
     if (st == GG_OK && n <= CACHE_IDS && e->n <= e->cap) {
-        word->n = (uint8_t)n;
-        memcpy(word->ids, e->ids + before, n * sizeof(*word->ids));
-        cache_add(place, word);
+        word->key.n = (uint32_t)n;
+        memcpy(word->key.ids, e->ids + before, n * sizeof(*e->ids));
+        cache_add(word->place, &word->key);
     }
     return st;
 }
 
-/* The word of `len` bytes at p; after it comes what fills `readable` bytes. */
-static inline enum gg_status
-encode_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable)
+/* Begins to look for the word of `len` bytes at p; after it comes what fills
+ * `readable` bytes. */
+static inline void
+fetch_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable,
+           struct word *word)
 {
-    struct cache_word word, *place;
+    word->p = p;
+    word->len = len;
+    word->place = NULL;
+    if (!e->cache || len > CACHE_BYTES)
+        return;
+    cache_key(&word->key, p, len, readable);
+    word->place = cache_place(e->cache, &word->key);
+    __builtin_prefetch(word->place);
+}
+
+static inline enum gg_status
+encode_word(struct encoder *e, struct word *word)
+{
     const struct cache_word *found;
 
-    if (!e->cache || len > CACHE_BYTES)
-        return look_up_word(e, p, len);
-    cache_key(&word, p, len, readable);
-    place = cache_place(e->cache, &word);
-    found = cache_find(place, &word);
+    if (!word->place)
+        return look_up_word(e, word->p, word->len);
+    found = cache_find(word->place, &word->key);
     if (!found)
-        return learn_word(e, p, &word, place);
+        return learn_word(e, word);
     if (e->n + CACHE_IDS <= e->cap) {
         memcpy(e->ids + e->n, found->ids, sizeof(found->ids));
         e->n += found->n;
@@ -165,39 +174,55 @@ encode_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable)
     return GG_OK;
 }
 
-/* With a rule whose words have parts. */
-static enum gg_status
-encode_groups(struct encoder *e, const uint8_t *p, size_t len)
+/* Words by some at a time: when they are looked up, their places in the cache
+ * are at hand. */
+static inline enum gg_status
+encode_words(struct encoder *e, const uint8_t *p, size_t len,
+             size_t (*next)(const struct gg_vocab *v, struct split_at *at,
+                            const uint8_t *p, size_t len))
 {
+    struct word words[VOCAB_BATCH];
     struct split_at at = { 0 };
     enum gg_status st = GG_OK;
 
     while (len && st == GG_OK) {
-        size_t n = split_next(e->v->split, e->v->group, &at, p, len);
+        size_t n = 0;
 
-        st = encode_word(e, p, n, len);
-        p += n;
-        len -= n;
+        for (; len && n < VOCAB_BATCH; n++) {
+            size_t bytes = next(e->v, &at, p, len);
+
+            fetch_word(e, p, bytes, len, &words[n]);
+            p += bytes;
+            len -= bytes;
+        }
+        for (size_t i = 0; i < n && st == GG_OK; i++)
+            st = encode_word(e, &words[i]);
     }
     return st;
 }
 
 static enum gg_status
-encode_bpe(struct encoder *e, const uint8_t *p, size_t len)
+encode_one(struct encoder *e, const uint8_t *p, size_t len)
 {
-    split_rule split = e->v->split;
-    enum gg_status st = GG_OK;
+    struct word word;
 
-    if (e->v->group)
-        return encode_groups(e, p, len);
-    while (len && st == GG_OK) {
-        size_t n = split(p, len);
+    fetch_word(e, p, len, len, &word);
+    return encode_word(e, &word);
+}
 
-        st = encode_word(e, p, n, len);
-        p += n;
-        len -= n;
-    }
-    return st;
+static size_t
+next_bpe(const struct gg_vocab *v, struct split_at *at, const uint8_t *p,
+         size_t len)
+{
+    return split_next(v->split, v->group, at, p, len);
+}
+
+static size_t
+next_spm(const struct gg_vocab *v, struct split_at *at, const uint8_t *p,
+         size_t len)
+{
+    (void)at;
+    return spm_word(v, p, len);
 }
 
 static bool
@@ -248,7 +273,7 @@ encode_first(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
     }
     word[0] = ' ';
     memcpy(word + 1, p, *n);
-    return encode_word(e, word, *n + 1, *n + 1);
+    return encode_one(e, word, *n + 1);
 }
 
 /* `blank`: one goes in front. len > 0. */
@@ -260,13 +285,7 @@ encode_spm(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 
     if (st == GG_OK && blank)
         st = encode_first(e, p, len, &done);
-    while (st == GG_OK && done < len) {
-        size_t n = spm_word(e->v, p + done, len - done);
-
-        st = encode_word(e, p + done, n, len - done);
-        done += n;
-    }
-    return st;
+    return st == GG_OK ? encode_words(e, p + done, len - done, next_spm) : st;
 }
 
 /* A text without control tokens. */
@@ -274,7 +293,7 @@ static enum gg_status
 encode_plain(struct encoder *e, const uint8_t *p, size_t len, bool blank)
 {
     return e->v->kind == VOCAB_SPM ? encode_spm(e, p, len, blank)
-                                   : encode_bpe(e, p, len);
+                                   : encode_words(e, p, len, next_bpe);
 }
 
 /* Bytes of the white space that p[0..len) begins with. */
@@ -308,7 +327,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
         if (at)
             st = encode_plain(e, p, at, blank);
         else if (spm && blank && user)
-            st = encode_word(e, (const uint8_t *)" ", 1, 1);
+            st = encode_one(e, (const uint8_t *)" ", 1);
         if (st == GG_OK && id >= 0) {
             vocab_bytes(v, id, &n);
             emit(e, id);
@@ -348,7 +367,6 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
         st = encode_text(&e, (const uint8_t *)text, len, set,
                          first && v->add_blank);
     cache_give(v->caches, e.cache);
-    mem_free(e.long_symbols);
     mem_free(e.room);
     mem_free(e.text);
     mem_free(e.first);

@@ -19,13 +19,6 @@ hash_long(const struct gg_vocab *v, const uint8_t *p, size_t len)
     return vocab_mix(h ^ bytes_load8(p + len - 8));
 }
 
-/* What a slot has as its key: `first` are the bytes, if there are up to 8. */
-static inline uint64_t
-key_of(const struct gg_vocab *v, const uint8_t *p, size_t len, uint64_t first)
-{
-    return len <= 8 ? first : hash_long(v, p, len);
-}
-
 /* The bytes that token `id` is looked up by. */
 static const uint8_t *
 looked_up_by(const struct gg_vocab *v, int32_t id, size_t *len)
@@ -51,74 +44,136 @@ is_same(const struct gg_vocab *v, const struct vocab_slot *slot,
     return memcmp(looked_up_by(v, slot_id(slot), &len), p, slot->len) == 0;
 }
 
-/* The slot that holds p[0..len), or the free one where it belongs. `piece`: 1
- * or 0; the two never meet. */
-static inline struct vocab_slot *
-probe(const struct gg_vocab *v, const uint8_t *p, size_t len, uint64_t key,
+/* `first` are the bytes themselves, if there are up to 8; `piece`: 1 or 0, the
+ * two never meet. */
+static inline struct vocab_query
+query(const struct gg_vocab *v, const uint8_t *p, size_t len, uint64_t first,
       uint32_t piece)
 {
+    uint64_t key = len <= 8 ? first : hash_long(v, p, len);
     uint64_t h = vocab_mix(vocab_mix(v->seed ^ key) ^ (len << 1 | piece));
 
-    for (size_t i = h & v->slot_mask;; i = (i + 1) & v->slot_mask) {
+    return (struct vocab_query){ p, len, key, h };
+}
+
+static inline void
+fetch(const struct gg_vocab *v, const struct vocab_query *q)
+{
+    __builtin_prefetch(&v->slots[q->hash & v->slot_mask]);
+}
+
+/* The slot that holds the bytes, or the free one where they belong. */
+static inline struct vocab_slot *
+probe(const struct gg_vocab *v, const struct vocab_query *q, uint32_t piece)
+{
+    for (size_t i = q->hash & v->slot_mask;; i = (i + 1) & v->slot_mask) {
         struct vocab_slot *slot = &v->slots[i];
 
-        if (slot->code == 0 ||
-            (slot->key == key && slot->len == len &&
-             (slot->code & 1) == piece && (len <= 8 || is_same(v, slot, p))))
+        if (slot->code == 0 || (slot->key == q->key && slot->len == q->len &&
+                                (slot->code & 1) == piece &&
+                                (q->len <= 8 || is_same(v, slot, q->p))))
             return slot;
     }
 }
 
+/* The first bytes of some of v->bytes, behind which more can be read. */
+static inline uint64_t
+first_of(const uint8_t *p, size_t len)
+{
+    return len <= 8 ? bytes_first(bytes_load8(p), len) : 0;
+}
+
+static inline uint32_t
+is_piece(const struct gg_vocab *v, int32_t id)
+{
+    return v->types[id] & VOCAB_PIECE ? 1 : 0;
+}
+
+static inline struct vocab_query
+query_token(const struct gg_vocab *v, int32_t id)
+{
+    uint32_t piece = is_piece(v, id);
+    size_t len;
+    const uint8_t *p = looked_up_by(v, id, &len);
+
+    if (len == 0)
+        return (struct vocab_query){ p, 0, 0, 0 };
+    return query(v, p, len, piece ? first_of(p, len) : bytes_load(p, len),
+                 piece);
+}
+
 /* Where two are written alike, the first is found. */
 static inline void
-add(struct gg_vocab *v, int32_t id)
+add(struct gg_vocab *v, int32_t id, const struct vocab_query *q)
 {
-    uint32_t piece = v->types[id] & VOCAB_PIECE ? 1 : 0;
-    struct vocab_slot *slot;
-    uint64_t key, first;
-    const uint8_t *p;
-    size_t len;
+    uint32_t piece = is_piece(v, id);
+    struct vocab_slot *slot = q->len ? probe(v, q, piece) : NULL;
 
-    p = looked_up_by(v, id, &len);
-    if (len == 0)
+    if (!slot)
         return;
-    if (piece)
-        first = len <= 8 ? bytes_first(bytes_load8(p), len) : 0;
-    else
-        first = bytes_load(p, len);
-    key = key_of(v, p, len, first);
-    slot = probe(v, p, len, key, piece);
     if (slot->code == 0)
-        *slot = (struct vocab_slot){ key, (uint32_t)len,
+        *slot = (struct vocab_slot){ q->key, (uint32_t)q->len,
                                      ((uint32_t)id + 1) << 1 | piece };
     else if (piece)
         v->twins = true;
 }
 
-int32_t
-vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len)
+/* Some at a time, so that memory has the time to come. */
+static void
+add_all(struct gg_vocab *v)
 {
-    if (len == 0 || len > v->max_bytes)
-        return -1;
-    return slot_id(probe(v, p, len, key_of(v, p, len, bytes_load(p, len)), 1));
+    struct vocab_query queries[VOCAB_BATCH];
+
+    for (int32_t id = 0; id < v->n; id += VOCAB_BATCH) {
+        int32_t n = v->n - id < VOCAB_BATCH ? v->n - id : VOCAB_BATCH;
+
+        for (int32_t i = 0; i < n; i++) {
+            queries[i] = query_token(v, id + i);
+            fetch(v, &queries[i]);
+        }
+        for (int32_t i = 0; i < n; i++)
+            add(v, id + i, &queries[i]);
+    }
 }
 
 int32_t
-vocab_find_part(const struct gg_vocab *v, const uint8_t *p, size_t len)
+vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
-    if (len == 0 || len > 8)
-        return vocab_find_piece(v, p, len);
-    return slot_id(probe(v, p, len, bytes_first(bytes_load8(p), len), 1));
+    struct vocab_query q;
+
+    if (len == 0 || len > v->max_bytes)
+        return -1;
+    q = query(v, p, len, bytes_load(p, len), 1);
+    return slot_id(probe(v, &q, 1));
+}
+
+void
+vocab_ask(const struct gg_vocab *v, const uint8_t *p, size_t len,
+          struct vocab_query *q)
+{
+    *q = (struct vocab_query){ p, 0, 0, 0 };
+    if (len == 0 || len > v->max_bytes)
+        return;
+    *q = query(v, p, len, first_of(p, len), 1);
+    fetch(v, q);
+}
+
+int32_t
+vocab_answer(const struct gg_vocab *v, const struct vocab_query *q)
+{
+    return q->len ? slot_id(probe(v, q, 1)) : -1;
 }
 
 int32_t
 vocab_find_other(const struct gg_vocab *v, const char *text, size_t len)
 {
     const uint8_t *p = (const uint8_t *)text;
+    struct vocab_query q;
 
     if (len == 0)
         return -1;
-    return slot_id(probe(v, p, len, key_of(v, p, len, bytes_load(p, len)), 0));
+    q = query(v, p, len, bytes_load(p, len), 0);
+    return slot_id(probe(v, &q, 0));
 }
 
 /* A byte's own token: the piece of one byte in byte-level BPE, else <0xHH>. */
@@ -146,7 +201,7 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
 
     while (slots < (size_t)v->n * 2)
         slots *= 2;
-    v->slots = mem_array(slots, sizeof(*v->slots));
+    v->slots = mem_table(slots, sizeof(*v->slots));
     v->whole = mem_array((size_t)v->n, sizeof(*v->whole));
     v->caches = cache_store_new();
     if (!v->slots || !v->whole || !v->caches)
@@ -154,8 +209,7 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
     v->slot_mask = slots - 1;
     if (getrandom(&v->seed, sizeof(v->seed), GRND_NONBLOCK) < 0)
         v->seed = (uintptr_t)v; /* early at boot: better than nothing */
-    for (int32_t id = 0; id < v->n; id++)
-        add(v, id);
+    add_all(v);
     find_byte_tokens(v);
     return GG_OK;
 }

@@ -1,63 +1,120 @@
 /* merge.c - merging the symbols of a word: best pair first, leftmost first */
 #include "vocab/merge.h"
 
-#include <string.h>
+#include <stdbool.h>
 
 #define NEVER ((struct merge_pair){ MERGE_NEVER, -1 })
 
-size_t
-merge_short(const struct merge_word *word, merge_find find,
-            struct merge_symbol *symbols, size_t n)
+/* What a heap has room for: see push(). */
+static size_t
+heap_cap(size_t len)
 {
-    struct merge_pair pairs[MERGE_SHORT]; /* pairs[i]: of i and i + 1 */
-
-    for (size_t i = 0; i + 1 < n; i++)
-        pairs[i] = find(word, &symbols[i], &symbols[i + 1]);
-    while (n > 1) {
-        size_t best = 0;
-
-        for (size_t i = 1; i + 1 < n; i++)
-            if (pairs[i].rank < pairs[best].rank)
-                best = i;
-        if (pairs[best].rank == MERGE_NEVER)
-            break;
-        symbols[best].id = pairs[best].id;
-        symbols[best].len += symbols[best + 1].len;
-        n--;
-        memmove(&symbols[best + 1], &symbols[best + 2],
-                (n - best - 1) * sizeof(*symbols));
-        memmove(&pairs[best], &pairs[best + 1],
-                (n - best - 1) * sizeof(*pairs));
-        if (best + 1 < n)
-            pairs[best] = find(word, &symbols[best], &symbols[best + 1]);
-        if (best > 0)
-            pairs[best - 1] = find(word, &symbols[best - 1], &symbols[best]);
-    }
-    return n;
+    return len > MERGE_SHORT ? len + len / 8 : 0;
 }
 
-/* A long word: symbols are linked, and a heap holds the pairs by rank and
- * place. What is in the heap may be out of date: `pairs` tells. */
-struct list {
-    const struct merge_word *word;
-    merge_find find;
-    struct merge_symbol *symbols;
-    struct merge_pair *pairs; /* of i and next[i]; NEVER where i is gone */
-    uint32_t *next, *prev;    /* n: none */
-    uint64_t *heap;           /* rank << 32 | i */
-    size_t n, n_heap;
-};
-
 size_t
-merge_room(size_t n)
+merge_room(size_t len)
 {
-    /* A merge takes one pair off the heap and adds two at most. */
-    return 2 * n * sizeof(uint64_t) + n * sizeof(struct merge_pair) +
-           2 * n * sizeof(uint32_t);
+    return heap_cap(len) * sizeof(uint64_t) +
+           len *
+               (sizeof(struct merge_pair) + sizeof(uint32_t) + sizeof(int32_t));
+}
+
+static inline struct merge_symbol
+symbol(const struct merge_list *l, size_t i)
+{
+    return (struct merge_symbol){ (uint32_t)i, l->lens[i], l->ids[i] };
+}
+
+static inline void
+set_len(struct merge_list *l, size_t i, uint32_t len)
+{
+    l->lens[i] = len;
+    l->lens[i + len - 1] = len;
+}
+
+/* Looks up what the symbol at i and the next one become. */
+static inline void
+look_up(struct merge_list *l, size_t i)
+{
+    struct merge_symbol left = symbol(l, i), right;
+    size_t next = i + left.len;
+
+    l->pairs[i] = NEVER;
+    if (next < l->word->len) {
+        right = symbol(l, next);
+        l->pairs[i] = l->rules->find(l->word, &left, &right);
+    }
+}
+
+/* Puts each character or byte of the word where it stands. */
+static void
+start(struct merge_list *l)
+{
+    size_t n = l->word->len, len;
+
+    for (size_t i = 0; i < n; i += len) {
+        struct merge_symbol s = l->rules->first(l->word, i);
+
+        len = s.len;
+        set_len(l, i, s.len);
+        l->ids[i] = s.id;
+        for (size_t k = 1; k < len; k++)
+            l->pairs[i + k] = NEVER;
+    }
+    for (size_t i = 0; i < n; i += l->lens[i])
+        look_up(l, i);
+}
+
+/* Makes one of the symbol at i and the next, and looks its pairs up. Returns
+ * where the one before it begins, or i. */
+static inline size_t
+join(struct merge_list *l, size_t i)
+{
+    size_t gone = i + l->lens[i], before;
+
+    l->ids[i] = l->pairs[i].id;
+    l->pairs[gone] = NEVER;
+    set_len(l, i, l->lens[i] + l->lens[gone]);
+    look_up(l, i);
+    before = i ? i - l->lens[i - 1] : i;
+    if (before < i)
+        look_up(l, before);
+    return before;
+}
+
+/* ---- a short word ---- */
+
+static inline size_t
+best_of(const struct merge_pair *pairs, size_t n)
+{
+    uint64_t best = UINT64_MAX;
+
+    for (size_t i = 0; i < n; i++) { /* without branches */
+        uint64_t key = (uint64_t)pairs[i].rank << 32 | i;
+
+        best = key < best ? key : best;
+    }
+    return (uint32_t)best;
 }
 
 static void
-sift_down(struct list *l, size_t i, uint64_t value)
+merge_short(struct merge_list *l)
+{
+    for (;;) {
+        size_t i = best_of(l->pairs, l->word->len);
+
+        if (l->pairs[i].rank == MERGE_NEVER)
+            break;
+        (void)join(l, i);
+    }
+}
+
+/* ---- a long word: a heap holds the pairs by rank and place. What is in it
+ * may be out of date: `pairs` tells. ---- */
+
+static void
+sift_down(struct merge_list *l, size_t i, uint64_t value)
 {
     for (;;) {
         size_t child = 2 * i + 1;
@@ -74,18 +131,42 @@ sift_down(struct list *l, size_t i, uint64_t value)
     l->heap[i] = value;
 }
 
+/* A heap of all pairs, in linear time. */
 static void
-push(struct list *l, uint64_t value)
+fill_heap(struct merge_list *l)
 {
-    size_t i = l->n_heap++;
+    l->n_heap = 0;
+    for (size_t i = 0; i < l->word->len; i += l->lens[i])
+        if (l->pairs[i].rank != MERGE_NEVER)
+            l->heap[l->n_heap++] = (uint64_t)l->pairs[i].rank << 32 | i;
+    for (size_t i = l->n_heap / 2; i-- > 0;)
+        sift_down(l, i, l->heap[i]);
+}
 
-    for (; i > 0 && l->heap[(i - 1) / 2] > value; i = (i - 1) / 2)
-        l->heap[i] = l->heap[(i - 1) / 2];
-    l->heap[i] = value;
+/* There are fewer pairs than bytes by one for each merge so far, and a merge
+ * takes one off the heap and adds two at most: what is out of date fills it
+ * after n / 8 merges, and each time it is filled anew, not before twice as many
+ * again. */
+static void
+push(struct merge_list *l, size_t i)
+{
+    uint64_t value = (uint64_t)l->pairs[i].rank << 32 | i;
+    size_t at;
+
+    if (l->pairs[i].rank == MERGE_NEVER)
+        return;
+    if (l->n_heap == heap_cap(l->word->len)) {
+        fill_heap(l);
+        return;
+    }
+    for (at = l->n_heap++; at > 0 && l->heap[(at - 1) / 2] > value;
+         at = (at - 1) / 2)
+        l->heap[at] = l->heap[(at - 1) / 2];
+    l->heap[at] = value;
 }
 
 static uint64_t
-pop(struct list *l)
+pop(struct merge_list *l)
 {
     uint64_t top = l->heap[0];
 
@@ -95,78 +176,36 @@ pop(struct list *l)
     return top;
 }
 
-/* Looks the pair at i up. */
 static void
-look_up(struct list *l, size_t i)
+merge_long(struct merge_list *l)
 {
-    l->pairs[i] = l->next[i] < l->n ? l->find(l->word, &l->symbols[i],
-                                              &l->symbols[l->next[i]])
-                                    : NEVER;
-}
+    fill_heap(l);
+    while (l->n_heap) {
+        uint64_t top = pop(l);
+        size_t i = (uint32_t)top, before;
 
-static void
-look_up_and_push(struct list *l, size_t i)
-{
-    look_up(l, i);
-    if (l->pairs[i].rank != MERGE_NEVER)
-        push(l, (uint64_t)l->pairs[i].rank << 32 | i);
-}
-
-/* Links the symbols, and makes a heap of all pairs in linear time. */
-static void
-start(struct list *l)
-{
-    for (size_t i = 0; i < l->n; i++) {
-        l->next[i] = (uint32_t)(i + 1);
-        l->prev[i] = (uint32_t)(i ? i - 1 : l->n);
+        if (l->pairs[i].rank != top >> 32)
+            continue;
+        before = join(l, i);
+        push(l, i);
+        if (before < i)
+            push(l, before);
     }
-    for (size_t i = 0; i < l->n; i++) {
-        look_up(l, i);
-        if (l->pairs[i].rank != MERGE_NEVER)
-            l->heap[l->n_heap++] = (uint64_t)l->pairs[i].rank << 32 | i;
-    }
-    for (size_t i = l->n_heap / 2; i-- > 0;)
-        sift_down(l, i, l->heap[i]);
 }
 
-/* Merges symbol i with the next one. */
-static void
-join(struct list *l, size_t i)
+void
+merge(struct merge_list *l, void *room)
 {
-    size_t gone = l->next[i], after = l->next[gone];
+    size_t n = l->word->len;
+    bool is_long = n > MERGE_SHORT;
 
-    l->symbols[i].id = l->pairs[i].id;
-    l->symbols[i].len += l->symbols[gone].len;
-    l->pairs[gone] = NEVER;
-    l->next[i] = (uint32_t)after;
-    if (after < l->n)
-        l->prev[after] = (uint32_t)i;
-    look_up_and_push(l, i);
-    if (l->prev[i] < l->n)
-        look_up_and_push(l, l->prev[i]);
-}
-
-size_t
-merge_long(const struct merge_word *word, merge_find find,
-           struct merge_symbol *symbols, size_t n, void *room)
-{
-    struct list l = {
-        .word = word, .find = find, .symbols = symbols, .n = n, .heap = room
-    };
-    size_t left = 0;
-
-    l.pairs = (struct merge_pair *)(l.heap + 2 * n);
-    l.next = (uint32_t *)(l.pairs + n);
-    l.prev = l.next + n;
-    start(&l);
-    while (l.n_heap) {
-        uint64_t top = pop(&l);
-        size_t i = (uint32_t)top;
-
-        if (l.pairs[i].rank == top >> 32 && l.pairs[i].rank != MERGE_NEVER)
-            join(&l, i);
-    }
-    for (size_t i = 0; i < n; i = l.next[i])
-        symbols[left++] = symbols[i];
-    return left;
+    l->heap = is_long ? room : NULL;
+    l->pairs = is_long ? (void *)(l->heap + heap_cap(n)) : room;
+    l->lens = (uint32_t *)(l->pairs + n);
+    l->ids = (int32_t *)(l->lens + n);
+    start(l);
+    if (is_long)
+        merge_long(l);
+    else
+        merge_short(l);
 }

@@ -3,16 +3,18 @@
 #define VOCAB_MERGE_H
 
 #include <gg.h>
+#include <stddef.h>
+
+enum {
+    MERGE_SHORT = 48, /* bytes for which a plain search is faster */
+    MERGE_SHORT_ROOM = MERGE_SHORT * 16, /* merge_room(MERGE_SHORT) */
+    MERGE_NEVER = UINT32_MAX, /* rank of a pair that does not merge */
+};
 
 /* A stretch of a word. */
 struct merge_symbol {
     uint32_t begin, len; /* in bytes */
     int32_t id;          /* of its token; or -1 */
-};
-
-enum {
-    MERGE_SHORT = 48,         /* symbols for which a plain search is faster */
-    MERGE_NEVER = UINT32_MAX, /* rank of a pair that does not merge */
 };
 
 /* What two neighbours would become; a lower rank goes first. */
@@ -21,31 +23,40 @@ struct merge_pair {
     int32_t id;
 };
 
-/* Whose word is merged, and what is known already. */
-struct cache;
 struct merge_word {
     const struct gg_vocab *v;
     const uint8_t *bytes;
-    struct cache *cache; /* or NULL */
+    size_t len; /* > 0 and < UINT32_MAX */
 };
-typedef struct merge_pair (*merge_find)(const struct merge_word *word,
-                                        const struct merge_symbol *left,
-                                        const struct merge_symbol *right);
 
-/* Both merge the n symbols of the word until no pair is left that can, in
- * place. They return how many symbols remain. */
+struct merge_rules {
+    /* The symbol that merging has at byte `at` of the word to begin with. */
+    struct merge_symbol (*first)(const struct merge_word *word, size_t at);
+    struct merge_pair (*find)(const struct merge_word *word,
+                              const struct merge_symbol *left,
+                              const struct merge_symbol *right);
+};
 
-/* n <= MERGE_SHORT; time O(n * n). */
-size_t
-merge_short(const struct merge_word *word, merge_find find,
-            struct merge_symbol *symbols, size_t n);
+/* The symbols of a word, each at the byte where it begins. */
+struct merge_list {
+    const struct merge_word *word;
+    const struct merge_rules *rules;
+    /* Of a symbol of n bytes at i: lens[i] and lens[i + n - 1] are n, so that
+     * it is found from both of its neighbours. */
+    uint32_t *lens;
+    int32_t *ids;
+    struct merge_pair *pairs; /* of a symbol and the next one */
+    uint64_t *heap;           /* of a long word: rank << 32 | i */
+    size_t n_heap;
+};
 
-/* Time O(n log n); `room` must have merge_room(n) bytes, aligned for
- * uint64_t. n < UINT32_MAX. */
+/* Merges symbols of the word until no pair is left that can; what remains is
+ * in l->lens and l->ids. The caller sets l->word and l->rules, and `room` has
+ * merge_room() bytes, aligned for uint64_t. Time is O(n log n), and for up to
+ * MERGE_SHORT bytes O(n * n). */
+void
+merge(struct merge_list *l, void *room);
 size_t
-merge_long(const struct merge_word *word, merge_find find,
-           struct merge_symbol *symbols, size_t n, void *room);
-size_t
-merge_room(size_t n);
+merge_room(size_t len);
 
 #endif

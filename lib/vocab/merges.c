@@ -1,9 +1,7 @@
 /* merges.c - reads the merges of byte-level BPE */
-#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
-#include "vocab/bpe.h"
 #include "vocab/bytes.h"
 #include "vocab/vocab.h"
 
@@ -15,11 +13,17 @@ struct made {
     uint32_t left;
 };
 
+/* A merge on its way into the table. */
+struct step {
+    struct vocab_query left, right;
+    int32_t made, left_id, right_id;
+    uint64_t hash;
+};
+
 struct reader {
     struct gg_vocab *v;
-    struct made *made; /* by rank */
-    int32_t last;      /* what the merge before has made */
-    uint8_t *room;     /* for the bytes of two tokens */
+    int32_t last;  /* what the merge before has made */
+    uint8_t *room; /* for the bytes of two tokens */
 };
 
 /* Where `s` has a blank that is all that it has more than `t`; or 0. `t` has
@@ -111,66 +115,80 @@ look_up(struct reader *r, const struct gguf_str *s, struct made *out)
 
 /* A merge as the file writes it: two tokens and a blank between them. */
 static inline bool
-read_merge(struct reader *r, const struct gguf_str *s, struct made *out)
+ask(struct reader *r, const struct gguf_str *s, struct step *step)
 {
     const uint8_t *p;
+    struct made made;
     size_t n;
 
-    if (!guess(r, s, out) && !look_up(r, s, out))
+    if (!guess(r, s, &made) && !look_up(r, s, &made))
         return false;
-    r->last = out->id;
-    p = vocab_bytes(r->v, out->id, &n);
-    return vocab_find_part(r->v, p, out->left) >= 0 &&
-           vocab_find_part(r->v, p + out->left, n - out->left) >= 0;
+    r->last = step->made = made.id;
+    p = vocab_bytes(r->v, made.id, &n);
+    vocab_ask(r->v, p, made.left, &step->left);
+    vocab_ask(r->v, p + made.left, n - made.left, &step->right);
+    return true;
 }
 
-static int
-by_left(const void *a, const void *b)
+static inline bool
+answer(const struct reader *r, struct step *step)
 {
-    const struct vocab_merge *x = a, *y = b;
-    int order = (x->left > y->left) - (x->left < y->left);
+    const struct gg_vocab *v = r->v;
 
-    return order ? order : (x->rank > y->rank) - (x->rank < y->rank);
+    step->left_id = vocab_answer(v, &step->left);
+    step->right_id = vocab_answer(v, &step->right);
+    step->hash = vocab_merge_hash(v, step->left_id, step->right_id);
+    __builtin_prefetch(&v->merges[step->hash & v->merge_mask], 1);
+    return step->left_id >= 0 && step->right_id >= 0;
 }
 
-/* Sorts them by what they make. Of those with the same parts the first one
- * counts; where there are many, a search must find it fast. */
-static void
-sort_merges(struct gg_vocab *v, const struct made *made, size_t n)
+/* Of those with the same parts the first one counts. */
+static inline void
+add(const struct reader *r, const struct step *step, size_t rank)
 {
-    uint32_t sum = 0;
+    struct vocab_merge *m =
+        vocab_merge_slot(r->v, step->left_id, step->right_id, step->hash);
 
-    for (size_t i = 0; i < n; i++)
-        v->made[made[i].id]++;
-    for (int32_t id = 0; id < v->n; id++) {
-        uint32_t count = v->made[id];
+    uint8_t bit, *bits = vocab_merge_bit(r->v, step->hash, &bit);
 
-        v->made[id] = sum;
-        sum += count;
-    }
-    /* made[id] goes from the first of its merges to the end of the last. */
-    for (size_t i = 0; i < n; i++)
-        v->merges[v->made[made[i].id]++] =
-            (struct vocab_merge){ made[i].left, (uint32_t)i };
-    memmove(v->made + 1, v->made, (size_t)v->n * sizeof(*v->made));
-    v->made[0] = 0;
-    for (int32_t id = 0; id < v->n; id++)
-        if (v->made[id + 1] - v->made[id] > BPE_FEW)
-            qsort(v->merges + v->made[id], v->made[id + 1] - v->made[id],
-                  sizeof(*v->merges), by_left);
+    *bits |= bit;
+    if (!m->made)
+        *m = (struct vocab_merge){ step->left_id, step->right_id,
+                                   (uint32_t)step->made + 1, (uint32_t)rank };
+}
+
+/* Reads up to VOCAB_BATCH merges from number `first` on. Returns how many of
+ * them are good. */
+static size_t
+read_batch(struct reader *r, const struct gguf_array *merges, size_t first)
+{
+    struct step steps[VOCAB_BATCH];
+    size_t n = 0, good = 0;
+
+    while (n < VOCAB_BATCH && first + n < merges->n &&
+           ask(r, &merges->strings[first + n], &steps[n]))
+        n++;
+    while (good < n && answer(r, &steps[good]))
+        good++;
+    for (size_t i = 0; i < good; i++)
+        add(r, &steps[i], first + i);
+    return good;
 }
 
 static enum gg_status
 read_all(struct reader *r, const struct gguf_context *gguf,
          const struct gguf_array *merges, struct gg_error *err)
 {
-    for (size_t i = 0; i < merges->n; i++)
-        if (!read_merge(r, &merges->strings[i], &r->made[i]))
+    for (size_t i = 0; i < merges->n;) {
+        size_t n = read_batch(r, merges, i);
+
+        i += n;
+        if (n < VOCAB_BATCH && i < merges->n)
             return gguf_bad_value(gguf, MERGES, err,
                                   "merge %zu does not name two tokens that "
                                   "make a third",
                                   i);
-    sort_merges(r->v, r->made, merges->n);
+    }
     return GG_OK;
 }
 
@@ -181,6 +199,7 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     uint8_t room[2 * VOCAB_MAX_TOKEN_BYTES];
     struct reader r = { .v = v, .room = room };
     struct gguf_array merges;
+    size_t slots = 16;
     enum gg_status st =
         gguf_get_array(gguf, MERGES, GGUF_TYPE_STRING, &merges, err);
 
@@ -188,11 +207,11 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
         return st;
     if (merges.n >= VOCAB_MAX_TOKENS)
         return gguf_bad_value(gguf, MERGES, err, "%zu merges", merges.n);
-    r.made = mem_array(merges.n + 1, sizeof(*r.made));
-    v->merges = mem_array(merges.n + 1, sizeof(*v->merges));
-    v->made = mem_array((size_t)v->n + 1, sizeof(*v->made));
-    st = r.made && v->merges && v->made ? read_all(&r, gguf, &merges, err)
-                                        : error_nomem(err);
-    mem_free(r.made);
-    return st;
+    while (slots < merges.n * 2)
+        slots *= 2;
+    v->merges = mem_table(slots, sizeof(*v->merges));
+    v->merge_mask = slots - 1;
+    v->merge_bits = mem_array(slots / 8, VOCAB_MERGE_BITS);
+    return v->merges && v->merge_bits ? read_all(&r, gguf, &merges, err)
+                                      : error_nomem(err);
 }

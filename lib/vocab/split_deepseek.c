@@ -106,8 +106,8 @@ coder_class(const uint8_t *p, const uint8_t *end, size_t *n)
     return split_is_newline(*p) ? (unsigned)NEWLINE : c;
 }
 
-size_t
-split_deepseek_coder(const uint8_t *p, size_t len)
+static size_t
+coder_scan(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
@@ -137,6 +137,14 @@ split_deepseek_coder(const uint8_t *p, size_t len)
             break;
     }
     return (size_t)(q - p);
+}
+
+size_t
+split_deepseek_coder(const uint8_t *p, size_t len)
+{
+    size_t n = split_plain(p, len);
+
+    return n ? n : coder_scan(p, len);
 }
 
 static inline unsigned
@@ -240,8 +248,8 @@ llm_others(const uint8_t *q, const uint8_t *end, unsigned kind, unsigned cjk,
     return q;
 }
 
-size_t
-split_deepseek_llm(const uint8_t *p, size_t len)
+static size_t
+llm_scan(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
@@ -269,6 +277,14 @@ split_deepseek_llm(const uint8_t *p, size_t len)
     q = begins == WESTERN ? llm_letters(q, end, c)
                           : llm_others(q, end, begins, c & CJK, blank);
     return (size_t)(q - p);
+}
+
+size_t
+split_deepseek_llm(const uint8_t *p, size_t len)
+{
+    size_t n = split_plain(p, len);
+
+    return n ? n : llm_scan(p, len);
 }
 
 /* ---- deepseek-v3:
@@ -430,10 +446,13 @@ v3_word(const uint8_t *p, size_t len, struct piece first)
 size_t
 split_deepseek_v3(const uint8_t *p, size_t len)
 {
-    const uint8_t *q = v3_numbers(p, p + len);
+    const uint8_t *q;
     struct piece first = { 0 };
-    size_t n;
+    size_t n = split_plain(p, len);
 
+    if (n)
+        return n;
+    q = v3_numbers(p, p + len);
     if (q > p)
         return (size_t)(q - p);
     if (*p >= 0x80)
@@ -446,8 +465,10 @@ split_afmoe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q = p;
     struct piece first = { .afmoe = true };
-    size_t n;
+    size_t n = split_plain(p, len);
 
+    if (n)
+        return n;
     while (q < end && unicode_is_decimal(unicode_at(q, (size_t)(end - q), &n)))
         q += n;
     if (q > p)

@@ -117,10 +117,13 @@ lines(const uint8_t *p, const uint8_t *end, const struct kind *k)
 SPLIT_INLINE size_t
 scan(const uint8_t *p, size_t len, const struct kind *k)
 {
-    const uint8_t *end = p + len, *q = word(p, end, k);
-    size_t n;
+    const uint8_t *end = p + len, *q;
+    size_t n = split_plain_lower(p, len);
     unsigned c;
 
+    if (n)
+        return n;
+    q = word(p, end, k);
     if (q > p) {
         n = k->contractions && q < end ? split_contraction(q, end) : 0;
         return (size_t)(q - p) + (k->first ? 0 : n);

@@ -55,25 +55,47 @@ split_letters(const uint8_t *p, const uint8_t *end)
     return split_ascii_run(p, end, UNICODE_LETTER);
 }
 
+enum {
+    SPLIT_PLAIN = 17 /* bytes of a blank and what is looked at behind it */
+};
+
+/* How many of the lowest 16 bits are 1, up to the first 0. */
+static inline size_t
+split_ones(unsigned bits)
+{
+    return (size_t)__builtin_ctz(~bits);
+}
+
 /* Bytes of a word that almost all rules see alike: letters of ASCII, mostly
  * with a blank in front, and what follows is ASCII and no letter. 0: there is
- * none, or it is too near to the end to be seen at once. */
+ * none, or it is long, or too near to the end to be seen at once. */
 static inline size_t
 split_plain(const uint8_t *p, size_t len)
 {
-    const uint8_t *q = p + (*p == ' '), *end = p + len;
-    uint64_t other;
+    size_t blank = *p == ' ', n;
 
-    for (; end - q > 8; q += 8) {
-        other = ~bytes_ascii_letters(bytes_load8(q)) & BYTES_HIGHS;
-        if (other) {
-            const uint8_t *stop = q + (size_t)__builtin_ctzll(other) / 8;
+    if (len < SPLIT_PLAIN)
+        return 0;
+    n = split_ones(bytes_from_to(p + blank, 'a', 'z', 0x20));
+    return n && n < 16 && p[blank + n] < 0x80 ? blank + n : 0;
+}
 
-            return *stop < 0x80 && (stop - p) > (*p == ' ') ? (size_t)(stop - p)
-                                                            : 0;
-        }
-    }
-    return 0;
+/* The same for rules that part words at capitals, or at apostrophes behind
+ * them: only the first letter is a capital, and no apostrophe follows. */
+static inline size_t
+split_plain_lower(const uint8_t *p, size_t len)
+{
+    size_t blank = *p == ' ', n;
+    unsigned capitals;
+
+    if (len < SPLIT_PLAIN)
+        return 0;
+    n = split_ones(bytes_from_to(p + blank, 'a', 'z', 0x20));
+    capitals = ~bytes_from_to(p + blank, 'a', 'z', 0) & ((1u << n) - 1);
+    return n && n < 16 && capitals < 2 && p[blank + n] < 0x80 &&
+                   p[blank + n] != '\''
+               ? blank + n
+               : 0;
 }
 
 /* The end of the run of characters of a class in `any` at p. */

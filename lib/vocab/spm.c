@@ -102,9 +102,18 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
     return find_joined(v, err);
 }
 
-struct merge_pair
-spm_find(const struct merge_word *word, const struct merge_symbol *left,
-         const struct merge_symbol *right)
+/* A character; a byte of a broken one stands for itself. */
+static struct merge_symbol
+first(const struct merge_word *word, size_t at)
+{
+    size_t n = unicode_length(word->bytes + at, word->len - at);
+
+    return (struct merge_symbol){ (uint32_t)at, (uint32_t)(n ? n : 1), -1 };
+}
+
+static struct merge_pair
+find(const struct merge_word *word, const struct merge_symbol *left,
+     const struct merge_symbol *right)
 {
     int32_t id = vocab_find_piece(word->v, word->bytes + left->begin,
                                   (size_t)left->len + right->len);
@@ -113,20 +122,7 @@ spm_find(const struct merge_word *word, const struct merge_symbol *left,
                   : (struct merge_pair){ rank(word->v, id), id };
 }
 
-size_t
-spm_symbols(const uint8_t *p, size_t len, struct merge_symbol *out)
-{
-    size_t n = 0;
-
-    for (size_t i = 0; i < len; n++) {
-        size_t bytes = unicode_length(p + i, len - i);
-
-        bytes = bytes ? bytes : 1; /* a broken one stands for itself */
-        out[n] = (struct merge_symbol){ (uint32_t)i, (uint32_t)bytes, -1 };
-        i += bytes;
-    }
-    return n;
-}
+const struct merge_rules spm_rules = { first, find };
 
 size_t
 spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)

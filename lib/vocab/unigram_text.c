@@ -27,7 +27,7 @@ emit_known(struct unigram *u, const struct cache_word *key,
     const struct cache_word *found =
         cache_find(cache_place(u->cache, key), key);
 
-    for (int i = 0; found && i < found->n; i++)
+    for (uint32_t i = 0; found && i < found->n; i++)
         vocab_emit(out, found->ids[i]);
     if (found)
         u->unknown = false;
@@ -54,7 +54,7 @@ end_word(struct unigram *u, struct vocab_out *out)
     unigram_finish(u, out);
     n = out->n - before;
     if (!u->odd && n <= CACHE_IDS && out->n <= out->cap) {
-        word.n = (uint8_t)n;
+        word.n = (uint32_t)n;
         memcpy(word.ids, out->ids + before, n * sizeof(*word.ids));
         cache_add(cache_place(u->cache, &word), &word);
     }
@@ -84,8 +84,8 @@ key_behind_blank(struct cache_word *key, const uint8_t *p, size_t n, size_t len)
     cache_key(key, p, n, len);
     low = key->low;
     key->low = low << 8 | ' ';
-    key->high = key->high << 8 | low >> 56;
-    key->len = (uint8_t)(n + 1);
+    key->high = key->high << 8 | low >> 56; /* n goes over the edge */
+    key->high |= (uint64_t)(n + 1) << 56;
 }
 
 /* Takes words from p[0..len) that are known, each with the blank behind it;

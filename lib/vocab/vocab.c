@@ -176,7 +176,7 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->whole);
     cache_store_free(v->caches);
     mem_free(v->merges);
-    mem_free(v->made);
+    mem_free(v->merge_bits);
     mem_free(v->joined);
     trie_clear(&v->trie);
     vocab_clear_pieces(v);

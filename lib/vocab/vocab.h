@@ -25,6 +25,8 @@ enum vocab_kind {
 enum {
     VOCAB_MAX_TOKENS = 1 << 24,
     VOCAB_MAX_TOKEN_BYTES = 65535,
+    VOCAB_MERGE_BITS = 4, /* for each slot of the table of merges */
+    VOCAB_BATCH = 16,     /* look-ups that wait for memory together */
     /* A token that merging may make: a normal or unused one. Not control,
      * unknown and byte tokens, nor what the user defined, which is found in
      * the text before merging. */
@@ -38,10 +40,11 @@ enum {
     VOCAB_SLACK = 16, /* bytes that can be read behind all tokens' */
 };
 
-/* One merge of byte-level BPE. What it makes and where that is cut are enough
- * to know its parts. */
+/* One merge of byte-level BPE: a slot of the table from pairs to what they
+ * become. */
 struct vocab_merge {
-    uint32_t left; /* bytes of the left part */
+    int32_t left, right; /* the ids of the pair */
+    uint32_t made;       /* 1 + the id of what it becomes; 0: free */
     uint32_t rank;
 };
 
@@ -86,9 +89,11 @@ struct gg_vocab {
     split_group group; /* or NULL */
     const char *ends;  /* what a letter precedes where a word ends */
     bool ignore_merges; /* a word that is a token is never merged */
-    /* Those that make token i: merges[made[i]] to merges[made[i + 1]]. */
     struct vocab_merge *merges;
-    uint32_t *made;
+    size_t merge_mask;
+    /* A bit for each merge, by its hash: what has none is no merge. Most pairs
+     * are none, and this is small enough to be at hand. */
+    uint8_t *merge_bits;
     /* SPM, UGM */
     struct gguf_array scores;
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
@@ -135,7 +140,7 @@ vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
 /* slots, byte_ids, whole, caches: lookup.c */
 enum gg_status
 vocab_index(struct gg_vocab *v, struct gg_error *err);
-/* merges, made: merges.c */
+/* merges: merges.c */
 enum gg_status
 vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
@@ -260,9 +265,61 @@ vocab_find_other(const struct gg_vocab *v, const char *text, size_t len);
 int32_t
 vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len);
 
-/* The same for bytes of v->bytes. */
+/* The same in two steps, so that the table's memory can be under way for one
+ * while another is looked up. The bytes are some of v->bytes. */
+struct vocab_query {
+    const uint8_t *p;
+    size_t len;
+    uint64_t key, hash;
+};
+void
+vocab_ask(const struct gg_vocab *v, const uint8_t *p, size_t len,
+          struct vocab_query *q);
 int32_t
-vocab_find_part(const struct gg_vocab *v, const uint8_t *p, size_t len);
+vocab_answer(const struct gg_vocab *v, const struct vocab_query *q);
+
+static inline uint64_t
+vocab_merge_hash(const struct gg_vocab *v, int32_t left, int32_t right)
+{
+    uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
+
+    return vocab_mix(vocab_mix(v->seed ^ key));
+}
+
+/* The slot of the merge of two tokens, or the free one where it belongs. */
+static inline struct vocab_merge *
+vocab_merge_slot(const struct gg_vocab *v, int32_t left, int32_t right,
+                 uint64_t hash)
+{
+    for (size_t i = hash & v->merge_mask;; i = (i + 1) & v->merge_mask) {
+        struct vocab_merge *m = &v->merges[i];
+
+        if (!m->made || (m->left == left && m->right == right))
+            return m;
+    }
+}
+
+static inline uint8_t *
+vocab_merge_bit(const struct gg_vocab *v, uint64_t hash, uint8_t *bit)
+{
+    size_t bits = VOCAB_MERGE_BITS * (v->merge_mask + 1);
+    size_t i = (size_t)(hash >> 32) & (bits - 1);
+
+    *bit = (uint8_t)(1u << i % 8);
+    return &v->merge_bits[i / 8];
+}
+
+/* The merge of two tokens, or NULL. */
+static inline const struct vocab_merge *
+vocab_find_merge(const struct gg_vocab *v, int32_t left, int32_t right)
+{
+    uint64_t hash = vocab_merge_hash(v, left, right);
+    uint8_t bit, *bits = vocab_merge_bit(v, hash, &bit);
+    const struct vocab_merge *m =
+        *bits & bit ? vocab_merge_slot(v, left, right, hash) : NULL;
+
+    return m && m->made ? m : NULL;
+}
 
 /* SPM: false where no piece has the byte `b` right after `a`, and no character
  * has both: merging never crosses there. */

@@ -198,14 +198,14 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
     cache_key(&key, text + at, len, readable);
     place = cache_place(cache, &key);
     found = cache_find(place, &key);
-    for (int i = 0; found && i < found->n; i++)
+    for (uint32_t i = 0; found && i < found->n; i++)
         vocab_emit(out, found->ids[i]);
     if (found)
         return;
     encode_part(w, text, at, len);
     n = out->n - before;
     if (n <= CACHE_IDS && out->n <= out->cap) {
-        key.n = (uint8_t)n;
+        key.n = (uint32_t)n;
         memcpy(key.ids, out->ids + before, n * sizeof(*key.ids));
         cache_add(place, &key);
     }

@@ -460,6 +460,41 @@ test_no_memory(void (*make)(struct make *), const char *what)
     make_free(&m);
 }
 
+/* Each merge of x and y leaves two pairs behind that come late, and makes two
+ * more: the most that a long word has to keep in mind. */
+static void
+test_many_pairs(void)
+{
+    enum {
+        TIMES = 1000
+    };
+    static char text[3 * TIMES];
+    static int32_t ids[3 * TIMES];
+    struct make m;
+    struct gg_vocab *v = NULL;
+    size_t n = 0;
+    int32_t xyz;
+    bool same = true;
+
+    make_bpe(&m);
+    make_merge(&m, "x y");
+    xyz = make_merge(&m, "xy z");
+    make_merge(&m, "y z");
+    make_merge(&m, "z x");
+    make_merge(&m, "z xy");
+    for (size_t i = 0; i < sizeof(text); i++)
+        text[i] = "xyz"[i % 3];
+    same = make_load(&m, &v, NULL) == GG_OK &&
+           gg_vocab_encode(v, text, sizeof(text), 0, ids, 3 * TIMES, &n,
+                           NULL) == GG_OK &&
+           n == TIMES;
+    for (size_t i = 0; i < n; i++)
+        same = same && ids[i] == xyz;
+    ok(same, "a long word with many pairs that wait");
+    gg_vocab_free(v);
+    make_free(&m);
+}
+
 int
 main(void)
 {
@@ -470,6 +505,7 @@ main(void)
     test_bpe();
     test_spm();
     test_names();
+    test_many_pairs();
     test_endings();
     test_strips();
     test_fingerprint();

@@ -403,6 +403,50 @@ test_linear(void)
     ok(true, "a million bytes of one kind take no time");
 }
 
+/* A rule sees most words at once where enough text follows; near the end of
+ * the text it must find the same ones. A letter before a newline ends a word in
+ * every rule. */
+static bool
+same_near_the_end(split_rule rule, const uint8_t *text, size_t len)
+{
+    uint8_t more[64] = { 0 };
+    size_t total = len + 32;
+
+    memset(more, 'x', total);
+    memcpy(more, text, len);
+    more[len] = '\n';
+    for (size_t at = 0; at < len;) {
+        size_t n = rule(text + at, len - at);
+
+        if (rule(more + at, total - at) != n)
+            return false;
+        at += n;
+    }
+    return true;
+}
+
+static void
+test_ends(void)
+{
+    static const char parts[] = "aabzAZ ' .\n0_{@[`";
+    uint64_t state = 5;
+    size_t differ = 0;
+    const struct split_name *s;
+
+    for (int round = 0; round < 20000; round++) {
+        size_t len = 1 + text_below(&state, 20);
+        uint8_t text[21];
+
+        for (size_t i = 0; i < len; i++)
+            text[i] = (uint8_t)parts[text_below(&state, sizeof(parts) - 1)];
+        text[len - 1] = "aZ"[round % 2];
+        for (size_t r = 0; (s = split_name(r)); r++)
+            if (!s->ends && (r == 0 || s->rule != s[-1].rule))
+                differ += !same_near_the_end(s->rule, text, len);
+    }
+    ok(differ == 0, "words are the same with more text behind them");
+}
+
 int
 main(void)
 {
@@ -417,6 +461,7 @@ main(void)
     test_rules(&t);
     test_names();
     test_linear();
+    test_ends();
     free(t.mixed);
     free(t.damaged);
     free(t.pieces);
