@@ -78,6 +78,10 @@ struct cpu_kernels {
                                         size_t stride, const float *p,
                                         int64_t n_rows);
     void (*multiply_panel)(const struct cpu_panel *p);
+    /* The same product, but each element as mul_mat[F32].multiply() has it for
+     * a row of a and a column of b, to the byte; `add` is false, and rows of
+     * b from k on to the next multiple of 16 are zero, as are a's values. */
+    void (*multiply_lanes)(const struct cpu_panel *p);
     /* y[i][r] = x[r][i]: n_rows, a multiple of 16, of n, a multiple of 4;
      * strides count floats. */
     void (*transpose)(int64_t n_rows, int64_t n, const float *x,

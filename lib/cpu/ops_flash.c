@@ -44,8 +44,9 @@ struct room {
     float *sums;               /* rows x e */
     float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
     unsigned char *sight;
-    float *floats; /* KEYS x d or e */
-    float *keys;   /* d x KEYS */
+    const uint16_t **masks; /* of each row */
+    float *floats;          /* KEYS x d or e */
+    float *keys;            /* d x KEYS */
 };
 
 struct attention {
@@ -110,8 +111,9 @@ lay_out(const struct attention *a, char *base, struct room *room)
     PART_OF(total, rows);
     PART_OF(rise, rows);
     PART_OF(sight, rows);
+    PART_OF(masks, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
-    PART_OF(keys, a->by_rows ? 0 : a->d * KEYS);
+    PART_OF(keys, a->d * KEYS);
 #undef PART_OF
     return at;
 }
@@ -131,6 +133,7 @@ work_size(const struct ggml_tensor *dst, int n_threads,
 struct queries {
     int64_t head, n_heads, first, n_tokens, batch;
     int64_t rows;
+    int64_t begin, end; /* rows that see something of the block */
 };
 
 /* Where row i of the queries is in q, and so in the mask. */
@@ -149,18 +152,20 @@ mask_row(const struct attention *a, const struct queries *qs, int64_t i)
     return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
 }
 
-/* Four values at a time: -infinity in each, or a bit that is set in any. */
+/* Many values at a time: -infinity in each, or a bit that is set in any. */
 static enum sight
 look_at(const uint16_t *m, int64_t n)
 {
     const uint64_t minus_infinity = 0xfc00fc00fc00fc00;
-    uint64_t four, any = 0, other = 0;
+    uint64_t some[8], any = 0, other = 0;
     int64_t j = 0;
 
-    for (; j + 4 <= n; j += 4) {
-        memcpy(&four, m + j, sizeof(four));
-        any |= four;
-        other |= four ^ minus_infinity;
+    for (; j + 32 <= n; j += 32) {
+        memcpy(some, m + j, sizeof(some));
+        for (int i = 0; i < 8; i++) {
+            any |= some[i];
+            other |= some[i] ^ minus_infinity;
+        }
     }
     for (; j < n; j++) {
         any |= m[j];
@@ -169,25 +174,27 @@ look_at(const uint16_t *m, int64_t n)
     return !other ? HIDDEN : any ? PART : ALL;
 }
 
-/* What each row sees; false if none sees any of the keys. A mask that is the
- * same for all heads is looked at once a token. */
+/* What each row sees, and between which rows any of the keys is seen; false if
+ * none is. A mask that is the same for all heads is looked at once a token. */
 static bool
-look(const struct attention *a, const struct queries *qs, int64_t key,
-     int64_t n, struct room *room)
+look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
+     struct room *room)
 {
-    bool seen = false;
-
+    qs->begin = qs->rows;
+    qs->end = 0;
     for (int64_t i = 0; i < qs->rows; i++) {
         if (!a->mask)
             room->sight[i] = ALL;
-        else if (a->mask->ne[2] == 1 && i % qs->n_heads > 0)
+        else if (i > 0 && room->masks[i] == room->masks[i - 1])
             room->sight[i] = room->sight[i - 1];
         else
-            room->sight[i] =
-                (unsigned char)look_at(mask_row(a, qs, i) + key, n);
-        seen = seen || room->sight[i] != HIDDEN;
+            room->sight[i] = (unsigned char)look_at(room->masks[i] + key, n);
+        if (room->sight[i] == HIDDEN)
+            continue;
+        qs->begin = i < qs->begin ? i : qs->begin;
+        qs->end = i + 1;
     }
-    return seen;
+    return qs->begin < qs->end;
 }
 
 static void
@@ -200,6 +207,9 @@ load_queries(const struct cpu_task *t, const struct attention *a,
         const float *row = cpu_load_row(t, a->q, r, y);
 
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
+        memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
+        if (a->mask)
+            room->masks[i] = mask_row(a, qs, i);
         memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
         room->max[i] = -INFINITY;
         room->total[i] = 0;
@@ -231,30 +241,24 @@ block_of(const struct ggml_tensor *x, const struct attention *a,
     return cpu_row_data(x, r);
 }
 
-/* As products of rows; converted or not, they are the same. */
+/* As products of rows where they lie. */
 static void
 multiply_rows(const struct cpu_task *t, const struct attention *a,
               const struct queries *qs, int64_t key, int64_t n,
               struct room *room)
 {
-    const struct cpu_mul_mat *kernel = &t->k->mul_mat[a->k->type];
     struct cpu_product p = { .k = a->k->ne[0],
                              .n_rows = n,
-                             .n_cols = qs->rows,
+                             .n_cols = qs->end - qs->begin,
                              .rows = block_of(a->k, a, qs, key),
                              .row_stride = a->k->nb[1],
-                             .cols = (const char *)room->queries,
+                             .cols = (const char *)(room->queries +
+                                                    (size_t)qs->begin * a->d),
                              .col_stride = a->d * sizeof(float),
-                             .out = room->scores,
+                             .out = room->scores + qs->begin * KEYS,
                              .out_stride = KEYS };
 
-    if (qs->rows > FEW_ROWS || !kernel->multiply || kernel->prepare) {
-        load_rows(t, a->k, p.rows, n, room->floats, a->d);
-        p.rows = (const char *)room->floats;
-        p.row_stride = a->d * sizeof(float);
-        kernel = &t->k->mul_mat[GGML_TYPE_F32];
-    }
-    kernel->multiply(&p);
+    t->k->mul_mat[a->k->type].multiply(&p);
 }
 
 /* As a product of matrices: with the block's n keys, and some that are zero. */
@@ -264,12 +268,12 @@ multiply_block(const struct cpu_task *t, const struct attention *a,
                struct room *room)
 {
     int64_t n_rows = (n + 15) / 16 * 16;
-    struct cpu_panel panel = { .m = qs->rows,
+    struct cpu_panel panel = { .m = qs->end - qs->begin,
                                .n = n_rows,
                                .k = a->q->ne[0],
-                               .a = room->queries,
+                               .a = room->queries + (size_t)qs->begin * a->d,
                                .b = room->keys,
-                               .c = room->scores,
+                               .c = room->scores + qs->begin * KEYS,
                                .a_stride = a->d,
                                .b_stride = KEYS,
                                .c_stride = KEYS };
@@ -277,17 +281,34 @@ multiply_block(const struct cpu_task *t, const struct attention *a,
     load_rows(t, a->k, block_of(a->k, a, qs, key), n, room->floats, a->d);
     memset(room->floats + (size_t)n * a->d, 0,
            (size_t)(n_rows - n) * a->d * sizeof(float));
-    t->k->transpose(n_rows, (a->k->ne[0] + 3) / 4 * 4, room->floats, a->d,
-                    room->keys, KEYS);
-    t->k->multiply_panel(&panel);
+    t->k->transpose(n_rows, (int64_t)a->d, room->floats, a->d, room->keys,
+                    KEYS);
+    if (a->by_rows)
+        t->k->multiply_lanes(&panel);
+    else
+        t->k->multiply_panel(&panel);
+}
+
+/* Products of rows are the same either way. */
+static void
+multiply_keys(const struct cpu_task *t, const struct attention *a,
+              const struct queries *qs, int64_t key, int64_t n,
+              struct room *room)
+{
+    const struct cpu_mul_mat *kernel = &t->k->mul_mat[a->k->type];
+
+    if (a->by_rows && qs->end - qs->begin <= FEW_ROWS && kernel->multiply &&
+        !kernel->prepare)
+        multiply_rows(t, a, qs, key, n, room);
+    else
+        multiply_block(t, a, qs, key, n, room);
 }
 
 /* A masked key does not count, whatever its score: what lies in a part of a
  * cache that was never written may be no number. Returns the greatest. */
 static float
-adjust_scores(const struct cpu_task *t, const struct attention *a,
-              const struct queries *qs, int64_t i, int64_t key, int64_t n,
-              struct room *room)
+adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
+              int64_t key, int64_t n, struct room *room)
 {
     float *s = room->scores + i * KEYS;
 
@@ -298,7 +319,7 @@ adjust_scores(const struct cpu_task *t, const struct attention *a,
         t->k->scale(n, s, s, a->softcap, 0);
     }
     if (room->sight[i] == PART)
-        t->k->mask_scores(n, s, mask_row(a, qs, i) + key, room->rise[i]);
+        t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
     for (int64_t j = n; j < KEYS; j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
     return t->k->max(KEYS, s);
@@ -326,11 +347,11 @@ weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
 }
 
 static void
-weigh_each(const struct cpu_task *t, const struct attention *a, int64_t rows,
-           enum ggml_type type, const char *v, size_t stride, int64_t n,
-           struct room *room)
+weigh_each(const struct cpu_task *t, const struct attention *a,
+           const struct queries *qs, enum ggml_type type, const char *v,
+           size_t stride, int64_t n, struct room *room)
 {
-    for (int64_t i = 0; i < rows; i++)
+    for (int64_t i = qs->begin; i < qs->end; i++)
         t->k->weigh_rows[type](a->v->ne[0], room->sums + (size_t)i * a->e, v,
                                stride, room->scores + i * KEYS, n);
 }
@@ -342,27 +363,27 @@ add_values(const struct cpu_task *t, const struct attention *a,
            const struct queries *qs, int64_t key, int64_t n, struct room *room)
 {
     const char *v = block_of(a->v, a, qs, key);
-    struct cpu_panel panel = { .m = qs->rows,
+    struct cpu_panel panel = { .m = qs->end - qs->begin,
                                .n = (int64_t)a->e,
                                .k = n,
-                               .a = room->scores,
+                               .a = room->scores + qs->begin * KEYS,
                                .b = room->floats,
-                               .c = room->sums,
+                               .c = room->sums + (size_t)qs->begin * a->e,
                                .a_stride = KEYS,
                                .b_stride = a->e,
                                .c_stride = a->e,
                                .add = true };
 
-    if (qs->rows <= FEW_ROWS && t->k->weigh_rows[a->v->type]) {
-        weigh_each(t, a, qs->rows, a->v->type, v, a->v->nb[1], n, room);
+    if (panel.m <= FEW_ROWS && t->k->weigh_rows[a->v->type]) {
+        weigh_each(t, a, qs, a->v->type, v, a->v->nb[1], n, room);
         return;
     }
     load_rows(t, a->v, v, n, room->floats, a->e);
-    if (qs->rows > FEW_ROWS &&
+    if (panel.m > FEW_ROWS &&
         isfinite(t->k->sum(n * (int64_t)a->e, room->floats)))
         t->k->multiply_panel(&panel);
     else
-        weigh_each(t, a, qs->rows, GGML_TYPE_F32, (const char *)room->floats,
+        weigh_each(t, a, qs, GGML_TYPE_F32, (const char *)room->floats,
                    a->e * sizeof(float), n, room);
 }
 
@@ -399,8 +420,8 @@ store_results(const struct cpu_task *t, const struct attention *a,
 }
 
 static void
-attend(const struct cpu_task *t, const struct attention *a,
-       const struct queries *qs, struct room *room)
+attend(const struct cpu_task *t, const struct attention *a, struct queries *qs,
+       struct room *room)
 {
     int64_t n_keys = a->k->ne[1];
 
@@ -410,12 +431,9 @@ attend(const struct cpu_task *t, const struct attention *a,
 
         if (!look(a, qs, key, n, room))
             continue;
-        if (a->by_rows)
-            multiply_rows(t, a, qs, key, n, room);
-        else
-            multiply_block(t, a, qs, key, n, room);
-        for (int64_t i = 0; i < qs->rows; i++)
-            weigh_row(t, a, i, adjust_scores(t, a, qs, i, key, n, room), room);
+        multiply_keys(t, a, qs, key, n, room);
+        for (int64_t i = qs->begin; i < qs->end; i++)
+            weigh_row(t, a, i, adjust_scores(t, a, i, key, n, room), room);
         add_values(t, a, qs, key, n, room);
     }
     store_results(t, a, qs, room);

@@ -19,6 +19,33 @@ multiply_panel(const struct cpu_panel *p)
     }
 }
 
+/* As reduce() of products_ref.c. */
+static float
+add_lanes(float *lane, int n)
+{
+    for (int half = n / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
+}
+
+static void
+multiply_lanes(const struct cpu_panel *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+
+        for (int64_t j = 0; j < p->n; j++) {
+            float lane[16] = { 0 };
+
+            for (int64_t k = 0; k < p->k; k++)
+                lane[k % 16] +=
+                    a[k] * p->b[(size_t)(k * (int64_t)p->b_stride + j)];
+            p->c[(size_t)i * p->c_stride + (size_t)j] = add_lanes(lane, 16);
+        }
+    }
+}
+
 static void
 transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
           size_t y_stride)
@@ -43,6 +70,7 @@ void
 cpu_fill_panels(struct cpu_kernels *k)
 {
     k->multiply_panel = multiply_panel;
+    k->multiply_lanes = multiply_lanes;
     k->transpose = transpose;
     k->mask_scores = mask_scores;
 }

@@ -29,7 +29,10 @@
  *     from_f16(h), to_f16(v)    conversions; ties to even
  *     one_half(bits)            an F16 as a float
  *     widen(h), narrow(bits)    16 bits to 32; 32 bits below 2^16 to 16
- *     add_lanes(v), largest_lane(v)   in an order of its own, always the same
+ *     add_lanes(v)              halves are added, then their halves, and so on;
+ *                               or neighbours, then their sums, where
+ *                               NEIGHBOURS_FIRST is defined
+ *     largest_lane(v)
  *     store_sums(p, v)          add_lanes() of v[0] to v[3], in that order
  *
  * all of them INLINE. Lanes are computed with + - * / as floats are; nothing

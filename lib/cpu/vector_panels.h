@@ -72,6 +72,98 @@ multiply_panel(const struct cpu_panel *p)
     }
 }
 
+/* A tile of multiply_lanes(): as many sums wait in registers for each other as
+ * their tree is deep. */
+#define LANE_ROWS    (REGISTERS >= 32 ? 3 : 1)
+#define LANE_VECTORS 2
+
+struct lanes {
+    vec sum[LANE_ROWS][LANE_VECTORS];
+};
+
+/* What lane `lane` of a product of rows sums up. */
+INLINE struct lanes
+one_lane(int R, int V, const struct cpu_panel *p, const float *a,
+         const float *b, int lane)
+{
+    struct lanes s;
+
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        s.sum[r][v] = splat(0);
+    a += lane;
+    b += (size_t)lane * p->b_stride;
+    for (int64_t k = 0; k < p->k; k += VEC, a += VEC, b += VEC * p->b_stride) {
+        vec row[LANE_VECTORS];
+
+        UNROLL for (int v = 0; v < V; v++) row[v] = load_f32(b + VEC * v);
+        UNROLL for (int r = 0; r < R; r++)
+        {
+            vec x = splat(a[(size_t)r * p->a_stride]);
+
+            UNROLL for (int v = 0; v < V; v++) s.sum[r][v] =
+                fused(x, row[v], s.sum[r][v]);
+        }
+    }
+    return s;
+}
+
+/* The sum of twice as many lanes as `half` gives, those so far apart. */
+#define TWICE(name, half, apart)                                               \
+    INLINE struct lanes name(int R, int V, const struct cpu_panel *p,          \
+                             const float *a, const float *b, int lane)         \
+    {                                                                          \
+        struct lanes s = half(R, V, p, a, b, lane);                            \
+        struct lanes t = half(R, V, p, a, b, lane + (apart));                  \
+        UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)  \
+            s.sum[r][v] += t.sum[r][v];                                        \
+        return s;                                                              \
+    }
+#ifdef NEIGHBOURS_FIRST
+#define APART(n) ((n) / 2)
+#else
+#define APART(n) (VEC / (n))
+#endif
+TWICE(two_lanes, one_lane, APART(2))
+TWICE(four_lanes, two_lanes, APART(4))
+#if VEC == 4
+#define all_lanes four_lanes
+#elif VEC == 8
+TWICE(all_lanes, four_lanes, APART(8))
+#else
+TWICE(eight_lanes, four_lanes, APART(8))
+TWICE(all_lanes, eight_lanes, APART(16))
+#endif
+
+/* R rows from row i on, V vectors from column j on: lanes of a product of rows
+ * are vectors here, added as add_lanes() does it, so without shuffles. */
+INLINE void
+lanes_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
+{
+    float *c = p->c + (size_t)i * p->c_stride + j;
+    struct lanes s =
+        all_lanes(R, V, p, p->a + (size_t)i * p->a_stride, p->b + j, 0);
+
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        store_f32(c + (size_t)r * p->c_stride + VEC * v, s.sum[r][v]);
+}
+
+static void
+multiply_lanes(const struct cpu_panel *p)
+{
+    const int V = LANE_VECTORS;
+    int64_t i, j = 0;
+
+    for (; j + V * VEC <= p->n; j += V * VEC) {
+        for (i = 0; i + LANE_ROWS <= p->m; i += LANE_ROWS)
+            lanes_tile(LANE_ROWS, V, p, i, j);
+        for (; i < p->m; i++)
+            lanes_tile(1, V, p, i, j);
+    }
+    for (; j < p->n; j += VEC)
+        for (i = 0; i < p->m; i++)
+            lanes_tile(1, 1, p, i, j);
+}
+
 /* Four columns of VEC rows at a time: the four floats of every fourth row
  * come into the lanes of a register each. */
 static void
@@ -115,6 +207,7 @@ static void
 fill_panels(struct cpu_kernels *k)
 {
     k->multiply_panel = multiply_panel;
+    k->multiply_lanes = multiply_lanes;
     k->transpose = transpose;
     k->mask_scores = mask_scores;
 }

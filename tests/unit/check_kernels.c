@@ -375,7 +375,7 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
     static const int64_t lengths[] = { 1,  3,  8,   15,  16, 17,
                                        40, 96, 130, 512, 768 };
     static const int64_t rows[] = { 1, 3, 4, 5, 8, 15, 16, 17, 33 };
-    static const int64_t cols[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23 };
+    static const int64_t cols[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 29 };
     int64_t block = ggml_blck_size(type), last = 0;
     bool good = true;
 
@@ -383,7 +383,7 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
         int64_t n = (lengths[i] + block - 1) / block * block;
 
         for (int r = 0; r < 9 && good && n > last; r++)
-            for (int j = 0; j < 12 && good; j++)
+            for (int j = 0; j < 13 && good; j++)
                 good = check_product(c, k, type, n, rows[r], cols[j]);
         last = n;
     }
@@ -435,6 +435,26 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
                 good = check_each_element(&o, 0) && check_each_element(&o, 96);
                 free_operands(&o);
             }
+    return good;
+}
+
+/* Enough columns, rows and values that they come in blocks. */
+static bool
+check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
+                    enum ggml_type type)
+{
+    static const int64_t shapes[][3] = {
+        { 3, 150, 24 }, { 40, 21, 29 }, { 520, 9, 31 }, { 9001, 19, 25 }
+    };
+    bool good = true;
+
+    for (int i = 0; i < 4 && good; i++) {
+        struct operands o = { 0 };
+
+        make_operands(&o, c, k, type, shapes[i][0], shapes[i][1], shapes[i][2]);
+        good = check_each_element(&o, 0);
+        free_operands(&o);
+    }
     return good;
 }
 
@@ -500,6 +520,59 @@ check_panel(const struct cpu_kernels *c, const struct cpu_kernels *k)
             }
     mem_free(a);
     mem_free(b);
+    mem_free(out[0]);
+    mem_free(out[1]);
+    return good;
+}
+
+/* The same bytes as a product of rows. */
+static bool
+check_lanes(const struct cpu_kernels *k)
+{
+    static const int64_t depths[] = { 1, 16, 40, 64, 80, 128 };
+    float *a = room(20 * 128 * 4), *b = room(128 * 64 * 4);
+    float *bt = room(64 * 128 * 4),
+          *out[2] = { room(20 * 64 * 4), room(20 * 64 * 4) };
+    bool good = true;
+
+    for (int d = 0; d < 6; d++)
+        for (int64_t m = 1; m <= 20; m++) {
+            int64_t n = (m % 4 + 1) * 16, depth = depths[d];
+            struct cpu_panel p = { .m = m,
+                                   .n = n,
+                                   .k = depth,
+                                   .a = a,
+                                   .b = b,
+                                   .c = out[0],
+                                   .a_stride = 128,
+                                   .b_stride = 64,
+                                   .c_stride = 64 };
+            struct cpu_product q = { .k = depth,
+                                     .n_rows = n,
+                                     .n_cols = m,
+                                     .rows = (const char *)bt,
+                                     .row_stride = 512,
+                                     .cols = (const char *)a,
+                                     .col_stride = 512,
+                                     .out = out[1],
+                                     .out_stride = 64 };
+
+            memset(a, 0, 20 * 128 * 4);
+            for (int64_t i = 0; i < 128 * 64; i++)
+                b[i] = i / 64 < depth ? draw() : 0;
+            for (int64_t i = 0; i < m; i++)
+                fill(a + i * 128, depth, 1);
+            for (int64_t i = 0; i < 128 * 64; i++)
+                bt[i % 64 * 128 + i / 64] = b[i];
+            k->multiply_lanes(&p);
+            k->mul_mat[GGML_TYPE_F32].multiply(&q);
+            for (int64_t i = 0; i < m && good; i++)
+                good = memcmp(out[0] + i * 64, out[1] + i * 64,
+                              (size_t)n * 4) == 0;
+        }
+    mem_free(a);
+    mem_free(b);
+    mem_free(bt);
     mem_free(out[0]);
     mem_free(out[1]);
     return good;
@@ -589,6 +662,7 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_sums(c, k), k, "sums, max, exp_sum");
     say(check_rotate(c, k), k, "rotate");
     say(check_panel(c, k), k, "multiply_panel");
+    say(check_lanes(k), k, "multiply_lanes, as a product of rows,");
     say(check_transpose(k), k, "transpose");
     say(check_mask(c, k), k, "mask_scores");
     say(check_oai(c, k), k, "swiglu_oai");
@@ -606,7 +680,9 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
         say(check_weigh(c, k, weight_types[i]), k, name);
         snprintf(name, sizeof(name), "mul_mat %s, an element alone",
                  ggml_type_name(weight_types[i]));
-        say(check_alone(c, k, weight_types[i]), k, name);
+        say(check_alone(c, k, weight_types[i]) &&
+                check_alone_of_many(c, k, weight_types[i]),
+            k, name);
     }
 }
 
