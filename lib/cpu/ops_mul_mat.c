@@ -84,6 +84,16 @@ pieces(const struct ggml_tensor *dst, int n_threads)
     return (int)(tiles_of(dst, n_threads) * dst->ne[2] * dst->ne[3]);
 }
 
+/* Row `row` of the matrix of src0 that meets matrix `group` of src1. */
+static struct cpu_row
+row_of_weights(const struct ggml_tensor *dst, int64_t group, int64_t row)
+{
+    const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
+
+    return (struct cpu_row){ row, group % x->ne[2] / (x->ne[2] / w->ne[2]),
+                             group / x->ne[2] / (x->ne[3] / w->ne[3]) };
+}
+
 /* A tile of the rows of src0, times all columns of matrix `group`. */
 static void
 multiply_tile(const struct cpu_task *t, const struct plan *p,
@@ -91,8 +101,7 @@ multiply_tile(const struct cpu_task *t, const struct plan *p,
 {
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
     int64_t i2 = group % x->ne[2], i3 = group / x->ne[2];
-    struct cpu_row of_w = { rows.first, i2 / (x->ne[2] / w->ne[2]),
-                            i3 / (x->ne[3] / w->ne[3]) };
+    struct cpu_row of_w = row_of_weights(dst, group, rows.first);
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = rows.end - rows.first,
@@ -116,17 +125,38 @@ multiply_tile(const struct cpu_task *t, const struct plan *p,
     cpu_multiply(t, &p->product, &product);
 }
 
+/* The rows of a piece, and their matrix. */
+static struct cpu_range
+rows_of(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t *group)
+{
+    int64_t tiles = tiles_of(dst, t->n_threads);
+    int64_t each = tile_rows(dst, t->n_threads);
+    int64_t first = t->ith % tiles * each;
+
+    *group = t->ith / tiles;
+    return (struct cpu_range){ first, first + each < dst->ne[0] ? first + each
+                                                                : dst->ne[0] };
+}
+
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct plan p = make_plan(dst, t->k);
-    int64_t tiles = tiles_of(dst, t->n_threads);
-    int64_t each = tile_rows(dst, t->n_threads);
-    int64_t first = t->ith % tiles * each;
-    struct cpu_range rows = { first, first + each < dst->ne[0] ? first + each
-                                                               : dst->ne[0] };
+    int64_t group;
+    struct cpu_range rows = rows_of(t, dst, &group);
 
-    multiply_tile(t, &p, dst, t->ith / tiles, rows);
+    multiply_tile(t, &p, dst, group, rows);
+}
+
+static const char *
+reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+{
+    const struct ggml_tensor *w = dst->src[0];
+    int64_t group;
+    struct cpu_range rows = rows_of(t, dst, &group);
+
+    *n = (size_t)(rows.end - rows.first) * w->nb[1];
+    return cpu_row_data(w, row_of_weights(dst, group, rows.first));
 }
 
 static bool
@@ -151,4 +181,5 @@ const struct cpu_op cpu_op_mul_mat = { .compute = compute,
                                        .pieces = pieces,
                                        .work_size = work_size,
                                        .prepare = prepare,
-                                       .prepare_pieces = prepare_pieces };
+                                       .prepare_pieces = prepare_pieces,
+                                       .reads = reads };

@@ -2,6 +2,8 @@
  * worth it, the others help with its pieces */
 #include <config.h>
 
+#include <sched.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "cpu/profile.h"
@@ -14,6 +16,11 @@
 #define WORTH_SHARING 5000
 /* One that is worth calling threads that went to sleep. */
 #define WORTH_WAKING 20000
+/* Bytes that a waiting thread fetches of what it reads next, at most: a part
+ * of its cache; and between two looks whether it need not wait any more. */
+#define AHEAD_BYTES (192 * 1024)
+#define AHEAD_STEP  512
+#define SPIN_YIELD  1024 /* pauses, before others may have the processor */
 
 static const struct cpu_kernels *
 plan_kernels(bool use_ref)
@@ -74,6 +81,11 @@ struct run {
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
+    /* Nodes [first, end) of the graph are to be run by whoever begins with
+     * node `end`; then `ready` is set. */
+    const struct ggml_cgraph *graph;
+    int first, end;
+    atomic_int ready;
     struct cpu_stopwatch watch; /* without counters: nobody looks */
 };
 
@@ -134,46 +146,165 @@ watch_node(struct run *run, const struct ggml_tensor *node)
     backend_profile_count(w->kind, node);
 }
 
-static void
-run_node(struct run *run, struct ggml_tensor *node)
+static bool
+is_shared(const struct run *run, const struct ggml_tensor *node)
+{
+    return run->task.n_threads > 1 &&
+           cost_of(cpu_op(node), node) >= WORTH_SHARING;
+}
+
+static int
+pieces_of(const struct run *run, const struct ggml_tensor *node, bool shared)
 {
     const struct cpu_op *op = cpu_op(node);
-    int n_threads = run->task.n_threads;
-    int64_t cost = n_threads > 1 ? cost_of(op, node) : 0;
-    bool shared = cost >= WORTH_SHARING;
+
+    return op->pieces ? op->pieces(node, run->task.n_threads)
+           : shared   ? 2 * run->task.n_threads
+                      : 1;
+}
+
+/* What comes before compute(). */
+static void
+begin_node(struct run *run, struct ggml_tensor *node, bool shared)
+{
+    const struct cpu_op *op = cpu_op(node);
 
     run->node = node;
     watch_node(run, node);
-    if (cost >= WORTH_WAKING)
-        cpu_pool_wake(run->pool);
     if (op->begin) {
         run->step = op->begin;
         run_step(run, 1, false);
     }
     if (op->prepare) {
         run->step = op->prepare;
-        run_step(run, op->prepare_pieces(node, n_threads), shared);
+        run_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
     }
     run->step = op->compute;
-    run_step(run,
-             op->pieces ? op->pieces(node, n_threads)
-             : shared   ? 2 * n_threads
-                        : 1,
-             shared);
+}
+
+static void
+run_node(struct run *run, struct ggml_tensor *node, bool shared)
+{
+    begin_node(run, node, shared);
+    run_step(run, pieces_of(run, node, shared), shared);
+}
+
+/* ---- one thread, then all ------------------------------------------------ */
+
+/* One thread does the small nodes before a large one, as the first piece of
+ * that; the others, which have to wait, fetch from memory what they will read
+ * then, so that memory does not rest meanwhile. */
+
+static void
+pause_cpu(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static bool
+is_ready(const struct run *run)
+{
+    return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
+}
+
+static void
+fetch_ahead(const struct run *run, const struct cpu_task *task)
+{
+    const struct ggml_tensor *node = run->graph->nodes[run->end];
+    const struct cpu_op *op = cpu_op(node);
+    size_t n = 0;
+    const char *p = op->reads ? op->reads(task, node, &n) : NULL;
+
+    n = n < AHEAD_BYTES ? n : AHEAD_BYTES;
+    for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP)
+        for (size_t i = 0; i < AHEAD_STEP && at + i < n; i += CPU_LINE)
+            __builtin_prefetch(p + at + i, 0, 2);
+}
+
+static void
+wait_ready(const struct run *run)
+{
+    for (int i = 1; !is_ready(run); i++)
+        if (i % SPIN_YIELD)
+            pause_cpu();
+        else
+            sched_yield();
+}
+
+static void
+run_small(struct run *run)
+{
+    for (int i = run->first; i < run->end; i++)
+        if (!is_idle(run->graph->nodes[i]))
+            run_node(run, run->graph->nodes[i], false);
+}
+
+/* Pieces are taken in order: who waits knows that the first has begun. */
+static void
+run_behind(void *arg, int piece, int n, int thread)
+{
+    struct run *run = arg;
+    struct cpu_task task = run->task;
+
+    if (piece == 0) {
+        run_small(run);
+        begin_node(run, run->graph->nodes[run->end], false);
+        atomic_store_explicit(&run->ready, 1, memory_order_release);
+        return;
+    }
+    task.ith = piece - 1;
+    task.nth = n - 1;
+    task.thread = thread;
+    if (!is_ready(run)) {
+        fetch_ahead(run, &task);
+        wait_ready(run);
+    }
+    cpu_op(run->graph->nodes[run->end])
+        ->compute(&task, run->graph->nodes[run->end]);
+}
+
+/* Node `end`, and the small ones before it. Steps are counted one by one. */
+static void
+run_shared(struct run *run)
+{
+    struct ggml_tensor *node = run->graph->nodes[run->end];
+    const struct cpu_op *op = cpu_op(node);
+    int n_threads = run->task.n_threads, n = pieces_of(run, node, true);
+    bool alone = !op->prepare || op->prepare_pieces(node, n_threads) == 1;
+
+    if (cost_of(op, node) >= WORTH_WAKING)
+        cpu_pool_wake(run->pool);
+    if (!run->watch.profile && alone && n > 1) {
+        atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
+        cpu_pool_share(run->pool, 1 + n, run_behind, run);
+        return;
+    }
+    run_small(run);
+    run_node(run, node, true);
 }
 
 static enum ggml_status
 run_graph(struct run *run, const struct ggml_cgraph *graph,
           const struct ggml_cplan *plan)
 {
-    for (int i = 0; i < graph->n_nodes; i++) {
-        if (is_idle(graph->nodes[i]))
+    run->graph = graph;
+    run->first = 0;
+    for (run->end = 0; run->end < graph->n_nodes; run->end++) {
+        if (is_idle(graph->nodes[run->end]))
             continue;
         if (plan->abort_callback &&
             plan->abort_callback(plan->abort_callback_data))
             return GGML_STATUS_ABORTED;
-        run_node(run, graph->nodes[i]);
+        if (is_shared(run, graph->nodes[run->end])) {
+            run_shared(run);
+            run->first = run->end + 1;
+        }
     }
+    run_small(run);
     return GGML_STATUS_SUCCESS;
 }
 

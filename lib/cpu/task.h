@@ -36,6 +36,10 @@ struct cpu_op {
     /* (or NULL) What must be done before compute(), in prepare_pieces(). */
     void (*prepare)(const struct cpu_task *t, struct ggml_tensor *dst);
     int (*prepare_pieces)(const struct ggml_tensor *dst, int n_threads);
+    /* (or NULL) What the piece reads that is likely to be far away, and was
+     * there before: so many bytes. */
+    const char *(*reads)(const struct cpu_task *t,
+                         const struct ggml_tensor *dst, size_t *n);
 };
 
 /* NULL: views and such, with nothing to compute, or no such op here. */
