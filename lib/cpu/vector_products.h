@@ -46,6 +46,19 @@ store_column(int R, int b, vec sum[][COLS], float *out)
     UNROLL for (; a < R; a++) out[a] = add_lanes(sum[a][b]);
 }
 
+/* While the first tiles of columns from c on are multiplied, the columns after
+ * those are fetched, one a tile: so many come from far away, and would be met
+ * there all at once. NULL: none. */
+INLINE const char *
+column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+{
+    int64_t next = c + C + r / ROWS;
+
+    if (C != COLS || R != ROWS || r / ROWS >= C || next >= p->n_cols)
+        return NULL;
+    return p->cols + (size_t)next * p->col_stride;
+}
+
 /* A tile of R x C elements from row r and column c on. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
@@ -56,6 +69,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
         C == 1 && R == ROWS ? tile_ahead(p, r, R, (size_t)(p->k * size)) : NULL;
+    const char *next = column_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS];
     int64_t i = 0;
 
@@ -65,6 +79,8 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
         if (C == 1 && ahead && i * size % 64 == 0)
             UNROLL for (int a = 0; a < R; a++)
                 __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
+        if (C == COLS && next && i % 16 == 0)
+            __builtin_prefetch(next + i * 4, 0, 2);
         add_products(type, R, C, VEC, sum, p, rows + i * size, cols + i * 4);
     }
     if (i < p->k)
