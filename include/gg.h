@@ -57,6 +57,37 @@ gg_escape(char *buf, size_t size, const char *s, size_t len);
 GG_API const char *
 gg_version(void);
 
+/* ---- Model files, whatever their format -------------------------------- */
+
+struct gguf_context; /* <gguf.h> */
+struct gg_file;      /* a file, mapped; immutable once open */
+
+/* Opens a GGUF file, with its other shards where a model was split, or a file
+ * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
+ * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose
+ * tokenizer.bin must lie beside them. gg-convert(1) says what of such a file
+ * is rewritten. gg_vocab_open() and gg_model_open() take the same files. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
+
+GG_API void
+gg_file_close(struct gg_file *file); /* takes NULL */
+
+/* Keys and tensors in GGUF's terms, for the functions of <gguf.h>, but for
+ * gguf_get_arr_str() and gguf_get_arr_data(): arrays are not copied. Lives as
+ * long as the file is open. */
+GG_API const struct gguf_context *
+gg_file_gguf(const struct gg_file *file);
+
+/* "GGUF", "ggml", "ggmf v1", "ggjt v3", "llama2.c"; static. */
+GG_API const char *
+gg_file_format(const struct gg_file *file);
+
+/* The data of a tensor, 0 <= tensor < gguf_get_n_tensors(): of no alignment,
+ * gguf_get_tensor_size() bytes. */
+GG_API const void *
+gg_file_data(const struct gg_file *file, int64_t tensor);
+
 /* ---- Vocabulary: text <-> token ids ---------------------------------- */
 
 struct gg_vocab; /* immutable once open; any number of threads may use it */
@@ -70,7 +101,7 @@ enum gg_token_type {
     GG_TOKEN_BYTE = 6,
 };
 
-/* Reads the vocabulary of the GGUF file `path`, and none of its weights. */
+/* Reads the vocabulary of a model file, and none of its weights. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err);
 

@@ -91,18 +91,27 @@ totals_dims(const struct gguf_context *ctx, int64_t tensor);
 
 /* ---- open.c ---- */
 
+struct inspected {
+    const char *path;
+    const struct gguf_context *gguf;
+    struct gguf_context *own; /* the same, for a GGUF file; or */
+    struct gg_file *file;     /* one of an older format */
+};
+
 /* Metadata and tables of the file, and, unless it is wanted alone, of the other
  * shards if it is the first of a split model and they are there. Ends the tool
  * where it cannot. */
-struct gguf_context *
-inspect_open(const char *path, bool alone);
+void
+inspect_open(const char *path, bool alone, struct inspected *out);
+void
+inspect_close(struct inspected *f);
 
 /* ---- text.c, json.c, raw.c: the ways to show a file ---- */
 
 void
-text_show(const struct gguf_context *ctx, const struct inspect_options *o);
+text_show(const struct inspected *f, const struct inspect_options *o);
 void
-json_show(const struct gguf_context *ctx, const struct inspect_options *o);
+json_show(const struct inspected *f, const struct inspect_options *o);
 /* The value of o->key; status 1 where there is none. */
 void
 raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
@@ -128,8 +137,8 @@ statistics_known(enum ggml_type type);
 
 /* Reads the data twice, in pieces; ends the tool where it cannot. */
 void
-statistics_compute(const struct gguf_context *ctx, int64_t tensor,
-                   const char *path, struct statistics *out);
+statistics_compute(const struct inspected *f, int64_t tensor,
+                   struct statistics *out);
 
 /* ---- memory.c: --memory ---- */
 
@@ -141,6 +150,6 @@ memory_show(const struct inspect_options *o);
 
 /* Returns the status to exit with. */
 int
-tensor_show(const struct gguf_context *ctx, const struct inspect_options *o);
+tensor_show(const struct inspected *f, const struct inspect_options *o);
 
 #endif

@@ -202,17 +202,21 @@ put_totals(const struct gguf_context *ctx)
 }
 
 void
-json_show(const struct gguf_context *ctx, const struct inspect_options *o)
+json_show(const struct inspected *f, const struct inspect_options *o)
 {
+    const struct gguf_context *ctx = f->gguf;
     bool everything = o->metadata == o->tensors;
     struct summary s;
 
     fputs("{\n  \"file\": ", stdout);
     put_name(o->path);
-    printf(",\n  \"version\": %" PRIu32 ",\n  \"alignment\": %zu,\n"
-           "  \"data_offset\": %zu",
-           gguf_get_version(ctx), gguf_get_alignment(ctx),
-           gguf_get_data_offset(ctx));
+    printf(",\n  \"format\": \"%s\"",
+           f->file ? gg_file_format(f->file) : "GGUF");
+    if (!f->file)
+        printf(",\n  \"version\": %" PRIu32 ",\n  \"alignment\": %zu,\n"
+               "  \"data_offset\": %zu",
+               gguf_get_version(ctx), gguf_get_alignment(ctx),
+               gguf_get_data_offset(ctx));
     if (everything) {
         summary_make(ctx, o, &s);
         summary_json(&s);

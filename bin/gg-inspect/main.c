@@ -11,7 +11,7 @@ const char cli_name[] = "gg-inspect";
 
 static const char help[] =
     "Usage: gg-inspect [OPTION]... [FILE]\n"
-    "Say what is in the GGUF file FILE, or in the model that -m or $GG_MODEL "
+    "Say what is in the model file FILE, or in the one that -m or $GG_MODEL "
     "names.\n"
     "\n"
     "  -k, --key KEY      print the value of KEY, raw; of an array, one\n"
@@ -189,18 +189,19 @@ static int
 show_file(const struct inspect_options *o)
 {
     bool alone = o->key || (o->metadata && !o->tensors); /* in the first */
-    struct gguf_context *ctx = inspect_open(o->path, alone);
+    struct inspected f;
     int status = EXIT_SUCCESS;
 
+    inspect_open(o->path, alone, &f);
     if (o->key)
-        raw_show(ctx, o);
+        raw_show(f.gguf, o);
     else if (o->tensor)
-        status = tensor_show(ctx, o);
+        status = tensor_show(&f, o);
     else if (o->json)
-        json_show(ctx, o);
+        json_show(&f, o);
     else
-        text_show(ctx, o);
-    gguf_free(ctx);
+        text_show(&f, o);
+    inspect_close(&f);
     return status;
 }
 

@@ -1,10 +1,17 @@
-/* open.c - the file, or all files of a model that was split */
+/* open.c - the file, or all files of a model that was split
+ *
+ * GGUF files are read, not mapped: their metadata can be looked into where the
+ * data is not there. */
 #include <config.h>
 
 #include "common/cli.h"
 #include "gg-inspect/summary.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* The library's last word is the reason why a file was not opened. */
 static void
@@ -26,8 +33,8 @@ has_others(const struct gguf_context *ctx)
            meta_range(ctx, "split.no").max == 0;
 }
 
-struct gguf_context *
-inspect_open(const char *path, bool alone)
+static struct gguf_context *
+open_gguf(const char *path, bool alone)
 {
     struct gguf_init_params params = { .no_alloc = true };
     struct gg_error err = { "out of memory" };
@@ -46,4 +53,44 @@ inspect_open(const char *path, bool alone)
     if (all)
         gguf_free(ctx);
     return all ? all : ctx;
+}
+
+/* What is no regular file is left to open_gguf() to refuse. */
+static bool
+is_gguf(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char magic[4];
+    struct stat st;
+    bool is;
+
+    if (fd < 0)
+        cli_die("%s: %s", path, strerror(errno));
+    is = fstat(fd, &st) || !S_ISREG(st.st_mode) ||
+         pread(fd, magic, 4, 0) < 4 || memcmp(magic, GGUF_MAGIC, 4) == 0;
+    close(fd);
+    return is;
+}
+
+void
+inspect_open(const char *path, bool alone, struct inspected *out)
+{
+    struct gg_error err;
+
+    *out = (struct inspected){ .path = path };
+    if (is_gguf(path)) {
+        out->own = open_gguf(path, alone);
+        out->gguf = out->own;
+        return;
+    }
+    if (gg_file_open(path, &out->file, &err) != GG_OK)
+        cli_die("%s", err.message);
+    out->gguf = gg_file_gguf(out->file);
+}
+
+void
+inspect_close(struct inspected *f)
+{
+    gguf_free(f->own);
+    gg_file_close(f->file);
 }

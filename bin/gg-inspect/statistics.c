@@ -83,24 +83,56 @@ read_exactly(int fd, const char *path, void *data, size_t size, uint64_t offset)
     }
 }
 
+/* Where the values of a tensor come from. */
+struct source {
+    const struct inspected *f;
+    int64_t tensor;
+    const char *path; /* of the file, or shard */
+    int fd;           /* -1: the data is in memory */
+};
+
+static struct source
+open_source(const struct inspected *f, int64_t tensor)
+{
+    const char *shard = gguf_get_shard_name(
+        f->gguf, gguf_get_tensor_shard(f->gguf, tensor));
+    struct source s = { f, tensor, shard ? shard : f->path, -1 };
+
+    if (f->file)
+        return s;
+    s.fd = open(s.path, O_RDONLY | O_CLOEXEC);
+    if (s.fd < 0)
+        cli_die("%s: %s", s.path, strerror(errno));
+    return s;
+}
+
+static void
+read_piece(const struct source *s, void *data, size_t size, uint64_t offset)
+{
+    if (s->fd < 0)
+        memcpy(data, (const char *)gg_file_data(s->f->file, s->tensor) + offset,
+               size);
+    else
+        read_exactly(s->fd, s->path, data, size,
+                     gguf_get_tensor_place(s->f->gguf, s->tensor) + offset);
+}
+
 typedef void (*visit_fn)(struct statistics *s, const double *x, size_t n);
 
 /* Calls back with all values in order, a piece at a time. */
 static void
-each_piece(const struct gguf_context *ctx, int64_t tensor, int fd,
-           const char *path, visit_fn visit, struct statistics *s)
+each_piece(const struct source *from, visit_fn visit, struct statistics *s)
 {
     static _Alignas(64) char data[PIECE * 8];
     static double values[PIECE];
-    enum ggml_type type = gguf_get_tensor_type(ctx, tensor);
-    uint64_t left = totals_values(ctx, tensor);
-    uint64_t at = gguf_get_tensor_place(ctx, tensor);
+    enum ggml_type type = gguf_get_tensor_type(from->f->gguf, from->tensor);
+    uint64_t left = totals_values(from->f->gguf, from->tensor), at = 0;
 
     while (left) {
         size_t n = left < PIECE ? (size_t)left : PIECE;
         size_t size = n / (size_t)ggml_blck_size(type) * ggml_type_size(type);
 
-        read_exactly(fd, path, data, size, at);
+        read_piece(from, data, size, at);
         widen(type, data, values, n);
         visit(s, values, n);
         at += size;
@@ -148,24 +180,18 @@ sort_into_bins(struct statistics *s, const double *x, size_t n)
 }
 
 void
-statistics_compute(const struct gguf_context *ctx, int64_t tensor,
-                   const char *path, struct statistics *out)
+statistics_compute(const struct inspected *f, int64_t tensor,
+                   struct statistics *out)
 {
-    const char *shard =
-        gguf_get_shard_name(ctx, gguf_get_tensor_shard(ctx, tensor));
-    int fd;
+    struct source from = open_source(f, tensor);
 
-    if (shard)
-        path = shard;
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        cli_die("%s: %s", path, strerror(errno));
     *out = (struct statistics){ 0 };
-    each_piece(ctx, tensor, fd, path, count, out);
+    each_piece(&from, count, out);
     if (out->finite) {
         out->mean /= (double)out->finite;
         out->rms = sqrt(out->rms / (double)out->finite);
-        each_piece(ctx, tensor, fd, path, sort_into_bins, out);
+        each_piece(&from, sort_into_bins, out);
     }
-    close(fd);
+    if (from.fd >= 0)
+        close(from.fd);
 }

@@ -71,8 +71,9 @@ text_file(const struct gguf_context *ctx, int64_t tensor)
 }
 
 static void
-text_tensor(const struct gguf_context *ctx, int64_t tensor)
+text_tensor(const struct inspected *f, int64_t tensor)
 {
+    const struct gguf_context *ctx = f->gguf;
     const char *name = gguf_get_tensor_name(ctx, tensor);
 
     fputs("name    ", stdout);
@@ -80,9 +81,10 @@ text_tensor(const struct gguf_context *ctx, int64_t tensor)
     printf("\ntype    %s\nshape   ",
            ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
     put_shape(ctx, tensor, " x ");
-    printf("\nvalues  %" PRIu64 "\nbytes   %zu\noffset  %zu\n",
-           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor),
-           gguf_get_tensor_place(ctx, tensor));
+    printf("\nvalues  %" PRIu64 "\nbytes   %zu\n",
+           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor));
+    if (!f->file)
+        printf("offset  %zu\n", gguf_get_tensor_place(ctx, tensor));
     if (gguf_get_n_shards(ctx) > 1)
         text_file(ctx, tensor);
 }
@@ -103,8 +105,9 @@ json_statistics(const struct statistics *s)
 }
 
 static void
-json_tensor(const struct gguf_context *ctx, int64_t tensor)
+json_tensor(const struct inspected *f, int64_t tensor)
 {
+    const struct gguf_context *ctx = f->gguf;
     const char *name = gguf_get_tensor_name(ctx, tensor);
 
     fputs("{\n  \"name\": ", stdout);
@@ -112,10 +115,10 @@ json_tensor(const struct gguf_context *ctx, int64_t tensor)
     printf(",\n  \"type\": \"%s\",\n  \"shape\": [",
            ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
     put_shape(ctx, tensor, ", ");
-    printf("],\n  \"values\": %" PRIu64 ",\n  \"bytes\": %zu,\n"
-           "  \"offset\": %zu",
-           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor),
-           gguf_get_tensor_offset(ctx, tensor));
+    printf("],\n  \"values\": %" PRIu64 ",\n  \"bytes\": %zu",
+           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor));
+    if (!f->file)
+        printf(",\n  \"offset\": %zu", gguf_get_tensor_offset(ctx, tensor));
 }
 
 static int64_t
@@ -131,16 +134,16 @@ find(const struct gguf_context *ctx, const struct inspect_options *o)
 }
 
 int
-tensor_show(const struct gguf_context *ctx, const struct inspect_options *o)
+tensor_show(const struct inspected *f, const struct inspect_options *o)
 {
-    int64_t tensor = find(ctx, o);
-    enum ggml_type type = gguf_get_tensor_type(ctx, tensor);
+    int64_t tensor = find(f->gguf, o);
+    enum ggml_type type = gguf_get_tensor_type(f->gguf, tensor);
     bool known = statistics_known(type);
     struct statistics s;
 
     if (known)
-        statistics_compute(ctx, tensor, o->path, &s);
-    (o->json ? json_tensor : text_tensor)(ctx, tensor);
+        statistics_compute(f, tensor, &s);
+    (o->json ? json_tensor : text_tensor)(f, tensor);
     if (known)
         (o->json ? json_statistics : text_statistics)(&s);
     if (o->json)

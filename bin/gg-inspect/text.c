@@ -50,20 +50,26 @@ put_bytes(uint64_t n)
 }
 
 static void
-put_header(const struct gguf_context *ctx, const struct inspect_options *o)
+put_header(const struct inspected *f, const struct inspect_options *o)
 {
+    const struct gguf_context *ctx = f->gguf;
     struct totals by_type[GGML_TYPE_COUNT], all;
     struct stat st;
 
     totals_count(ctx, by_type, &all);
     fputs("file      ", stdout);
     value_put_escaped(stdout, o->path, strlen(o->path), 0);
-    printf("\nformat    GGUF version %" PRIu32 ", alignment %zu\n",
-           gguf_get_version(ctx), gguf_get_alignment(ctx));
+    if (f->file)
+        printf("\nformat    %s, shown as GGUF\n", gg_file_format(f->file));
+    else
+        printf("\nformat    GGUF version %" PRIu32 ", alignment %zu\n",
+               gguf_get_version(ctx), gguf_get_alignment(ctx));
     if (stat(o->path, &st) == 0) {
         fputs("size      ", stdout);
         put_bytes((uint64_t)st.st_size);
-        printf(", %zu before the data\n", gguf_get_data_offset(ctx));
+        if (!f->file)
+            printf(", %zu before the data", gguf_get_data_offset(ctx));
+        putchar('\n');
     }
     printf("keys      %" PRId64 "\ntensors   %" PRId64, gguf_get_n_kv(ctx),
            all.tensors);
@@ -200,8 +206,9 @@ put_totals(const struct gguf_context *ctx)
 }
 
 void
-text_show(const struct gguf_context *ctx, const struct inspect_options *o)
+text_show(const struct inspected *f, const struct inspect_options *o)
 {
+    const struct gguf_context *ctx = f->gguf;
     bool everything = o->metadata == o->tensors;
     struct summary s;
 
@@ -209,7 +216,7 @@ text_show(const struct gguf_context *ctx, const struct inspect_options *o)
         summary_make(ctx, o, &s);
         summary_text(&s);
         putchar('\n');
-        put_header(ctx, o);
+        put_header(f, o);
         putchar('\n');
     }
     if (everything || o->metadata)

@@ -1,65 +1,23 @@
 /* model.c - a model file becomes weights and a vocabulary */
 #include "api/model.h"
 
-#include <string.h>
-
 #include "api/device.h"
+#include "api/file.h"
 #include "core/mem.h"
 #include "model/arch.h"
 #include "model/session.h"
 #include "vocab/vocab.h"
-
-/* ---- files that are told apart by their first bytes --------------------- */
-
-static const struct {
-    const char *magic;
-    const char *what;
-} strangers[] = {
-    { "lmgg", "a ggml file" },
-    { "fmgg", "a ggmf file" },
-    { "tjgg", "a ggjt file" },
-    { "PK\3\4", "a zip archive (PyTorch?)" },
-};
-
-/* What is not GGUF is refused with a word about what it is. */
-static enum gg_status
-check_magic(const struct file_map *map, struct gg_error *err)
-{
-    const char *p = map->data;
-
-    if (map->size < 4)
-        return error_set(err, GG_ERR_FORMAT, "not a model: %zu bytes",
-                         map->size);
-    if (!memcmp(p, GGUF_MAGIC, 4))
-        return GG_OK;
-    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
-        if (!memcmp(p, strangers[i].magic, 4))
-            return error_set(err, GG_ERR_UNSUPPORTED,
-                             "is %s; only GGUF files can be run",
-                             strangers[i].what);
-    return error_set(err, GG_ERR_FORMAT, "not a GGUF file");
-}
 
 static enum gg_status
 open_file(const char *path, const struct gg_model_params *params,
           struct gguf_file *file, struct gg_error *err)
 {
     unsigned flags = GGUF_OPEN_ALL;
-    struct file_map map;
-    enum gg_status st = file_map(path, &map, err);
 
-    if (st != GG_OK)
-        return st;
-    st = check_magic(&map, err);
-    file_unmap(&map);
-    if (st != GG_OK)
-        return error_prefix(err, st, "%s", path);
     flags |= params->no_mmap ? GGUF_OPEN_READ : 0;
     flags |= params->lock ? GGUF_OPEN_LOCK : 0;
-    return gguf_file_open(path, flags, file, err);
+    return api_open(path, flags, file, NULL, err);
 }
-
-/* ---- model -------------------------------------------------------------- */
 
 static enum gg_status
 check_vocab(const struct gg_model *m, struct gg_error *err)

@@ -84,20 +84,30 @@ fill(const struct file_map *map, int fd, const char *path, struct gg_error *err)
     return GG_OK;
 }
 
-/* Into memory that file_unmap() takes like any mapping. */
+enum gg_status
+file_map_memory(size_t size, struct file_map *out, struct gg_error *err)
+{
+    void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return error_set(err, GG_ERR_NOMEM, "%s", strerror(errno));
+    *out = (struct file_map){ p, size };
+    return GG_OK;
+}
+
 static enum gg_status
 read_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
 {
     struct file_map map = { 0 };
-    enum gg_status st = file_size(fd, path, &map.size, err);
+    size_t size;
+    enum gg_status st = file_size(fd, path, &size, err);
 
     if (st != GG_OK)
         return st;
-    map.data = mmap(NULL, map.size, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (map.data == MAP_FAILED)
-        return about(path, error_set(err, GG_ERR_NOMEM, "%s", strerror(errno)),
-                     err);
+    st = file_map_memory(size, &map, err);
+    if (st != GG_OK)
+        return about(path, st, err);
     st = fill(&map, fd, path, err);
     if (st == GG_OK)
         *out = map;

@@ -23,6 +23,10 @@ file_map_fd(int fd, const char *path, struct file_map *out,
 enum gg_status
 file_read(const char *path, struct file_map *out, struct gg_error *err);
 
+/* Memory of zeros that file_unmap() takes like any mapping. */
+enum gg_status
+file_map_memory(size_t size, struct file_map *out, struct gg_error *err);
+
 /* Keeps all of it in memory, never swapped out. */
 enum gg_status
 file_lock(const struct file_map *map, const char *path, struct gg_error *err);

@@ -166,9 +166,18 @@ enum gg_status
 gguf_save(const struct gguf_context *ctx, const char *path, bool only_meta,
           struct gg_error *err);
 
-/* As gguf_set_val_str(), for n bytes of any value. */
+/* As gguf_set_val_str() and gguf_set_arr_str(), for bytes of any value. */
 void
 gguf_set_bytes(struct gguf_context *ctx, const char *key, const char *s,
                size_t n);
+void
+gguf_set_strings(struct gguf_context *ctx, const char *key,
+                 const struct gguf_str *strings, size_t n);
+
+/* After the last setter, a context that was filled can be used as one that was
+ * read: names are found by hash, and the getters' messages begin with `name`.
+ * GG_ERR_NOMEM where a setter had no memory. */
+enum gg_status
+gguf_finish(struct gguf_context *ctx, const char *name, struct gg_error *err);
 
 #endif

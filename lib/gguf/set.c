@@ -159,6 +159,13 @@ gguf_set_val_str(struct gguf_context *ctx, const char *key, const char *val)
 }
 
 void
+gguf_set_strings(struct gguf_context *ctx, const char *key,
+                 const struct gguf_str *strings, size_t n)
+{
+    set_strings(ctx, key, true, strings, n);
+}
+
+void
 gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **data,
                  size_t n)
 {
@@ -293,4 +300,20 @@ gguf_set_tensor_data(struct gguf_context *ctx, const char *name,
                      const void *data)
 {
     must_find(ctx, name)->data = data;
+}
+
+enum gg_status
+gguf_finish(struct gguf_context *ctx, const char *name, struct gg_error *err)
+{
+    ctx->name = mem_strndup(name, strlen(name));
+    if (ctx->no_memory || !ctx->name || !hash_map_init(&ctx->keys, ctx->n_kv) ||
+        !hash_map_init(&ctx->names, ctx->n_tensors))
+        return error_nomem(err);
+    for (uint32_t i = 0; i < ctx->n_kv; i++)
+        hash_map_add(&ctx->keys, ctx->kv[i].key, ctx->kv[i].key_len, i);
+    for (uint32_t i = 0; i < ctx->n_tensors; i++)
+        hash_map_add(&ctx->names, ctx->tensors[i].name,
+                     strlen(ctx->tensors[i].name), i);
+    ctx->indexed = true;
+    return GG_OK;
 }

@@ -145,25 +145,6 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
     return st;
 }
 
-enum gg_status
-gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
-{
-    struct gguf_file file;
-    struct gg_vocab *v;
-    enum gg_status st = gguf_file_open(path, 0, &file, err);
-
-    if (st != GG_OK)
-        return st;
-    st = vocab_load(file.gguf, &v, err);
-    if (st == GG_OK) {
-        v->file = file;
-        *out = v;
-    } else {
-        gguf_file_close(&file);
-    }
-    return st;
-}
-
 void
 gg_vocab_free(struct gg_vocab *v)
 {
