@@ -229,6 +229,10 @@ gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **data,
                  size_t n);
 GGML_API void
 gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src);
+/* One pair of another context, 0 <= key_id < gguf_get_n_kv(src). */
+GGML_API void
+gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
+             int64_t key_id);
 
 /* Adds a contiguous tensor with a name that is new. Its data is not copied: it
  * must be there, in host memory, when the context is written. */

@@ -119,8 +119,7 @@ key(const char *name)
 static size_t
 token(int32_t id, char *buf)
 {
-    size_t n;
-    const char *bytes = gg_vocab_token(vocab, id, &n);
+    size_t n = vocab->at[id + 1] - vocab->at[id];
     bool spm = vocab->kind == VOCAB_SPM;
 
     if (!gpt2 && id < 3)
@@ -128,7 +127,7 @@ token(int32_t id, char *buf)
                                   : 0;
     if (spm && form->llama2c >= 0 && id < 259)
         return (size_t)sprintf(buf, "<0x%02X>", (unsigned)id - 3);
-    memcpy(buf, bytes, n);
+    memcpy(buf, vocab->bytes + vocab->at[id], n);
     return n;
 }
 
@@ -257,7 +256,7 @@ put_data(const struct gguf_tensor *t)
 
 /* blk.3.attn_q.weight: 3 and the rest; no layer: the whole name. */
 static const char *
-split_name(const char *name, int *layer)
+after_layer(const char *name, int *layer)
 {
     int used = 0;
 
@@ -274,7 +273,7 @@ old_name(const char *name, char *buf, size_t size)
     size_t n = gpt2 ? COUNT(gpt2_names) : COUNT(llama_names);
     int layer;
 
-    name = split_name(name, &layer);
+    name = after_layer(name, &layer);
     for (size_t i = 0; i < n; i++)
         if (strcmp(names[i][0], name) == 0) {
             const char *to = names[i][1], *at = strstr(to, "%d");

@@ -173,16 +173,26 @@ put_spm(const struct gguf_str *s, size_t id, char *out, int32_t *type)
     return put_marked(s, out);
 }
 
+/* What LLaMA's tokenizer.model has: the order of merging, but for two blanks,
+ * which are merged last. */
+static float
+score_by_id(const struct gguf_str *s, size_t id)
+{
+    if (id == LAST_BYTE + 1 && s->n == 2 && memcmp(s->s, "  ", 2) == 0)
+        return -1e9f;
+    return id > LAST_BYTE ? (float)(LAST_BYTE + 1) - (float)id : 0;
+}
+
 static enum gg_status
-set_scores(struct convert_model *m, const float *scores, size_t n,
-           struct gg_error *err)
+set_scores(struct convert_model *m, const struct gguf_str *tokens,
+           const float *scores, size_t n, struct gg_error *err)
 {
     float *made = mem_array(n, sizeof(*made));
 
     if (!made)
         return error_nomem(err);
     for (size_t i = 0; i < n; i++) {
-        made[i] = scores ? scores[i] : i > LAST_BYTE ? -(float)i : 0;
+        made[i] = scores ? scores[i] : score_by_id(&tokens[i], i);
         if (!isfinite(made[i])) {
             mem_free(made);
             return convert_bad(m, err, "the score of token %zu is no number",
@@ -210,7 +220,7 @@ tokens_set_spm(struct convert_model *m, const struct gguf_str *tokens,
         t.used += len;
     }
     if (st == GG_OK)
-        st = set_scores(m, scores, n, err);
+        st = set_scores(m, tokens, scores, n, err);
     if (st == GG_OK) {
         gguf_set_val_str(m->gguf, KEY("model"), "llama");
         set_lists(m, &t, n);

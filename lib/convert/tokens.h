@@ -11,8 +11,8 @@ tokens_set_bpe(struct convert_model *m, const struct gguf_str *tokens, size_t n,
                struct gg_error *err);
 
 /* SentencePiece's: id 0 is unknown, 1 begins and 2 ends a text, 3 to 258 are
- * single bytes, written as such or as <0xHH>. Without scores (NULL) a lower id
- * is merged first, which is their order. */
+ * single bytes, written as such or as <0xHH>. Without scores (NULL) those of
+ * LLaMA are made: a lower id is merged first. */
 enum gg_status
 tokens_set_spm(struct convert_model *m, const struct gguf_str *tokens,
                const float *scores, size_t n, struct gg_error *err);

@@ -204,24 +204,32 @@ gguf_set_arr_data(struct gguf_context *ctx, const char *key,
 }
 
 void
+gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
+             int64_t key_id)
+{
+    const struct gguf_kv *from;
+    struct gguf_kv *kv;
+
+    GGML_ASSERT(key_id >= 0 && (uint64_t)key_id < src->n_kv);
+    from = &src->kv[key_id];
+    if (from->type == GGUF_TYPE_STRING) {
+        set_strings(ctx, from->key, from->is_array, from->strings, from->n);
+    } else if (from->is_array) {
+        gguf_set_arr_data(ctx, from->key, from->type, from->data, from->n);
+    } else if (from->type == GGUF_TYPE_UINT32) {
+        gguf_set_val_u32(ctx, from->key, (uint32_t)from->scalar);
+    } else {
+        kv = new_kv(ctx, from->key, from->type, NULL);
+        if (kv)
+            kv->scalar = from->scalar;
+    }
+}
+
+void
 gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
 {
-    for (size_t i = 0; i < src->n_kv; i++) {
-        const struct gguf_kv *from = &src->kv[i];
-
-        if (from->type == GGUF_TYPE_STRING)
-            set_strings(ctx, from->key, from->is_array, from->strings, from->n);
-        else if (from->is_array)
-            gguf_set_arr_data(ctx, from->key, from->type, from->data, from->n);
-        else if (from->type == GGUF_TYPE_UINT32)
-            gguf_set_val_u32(ctx, from->key, (uint32_t)from->scalar);
-        else {
-            struct gguf_kv *kv = new_kv(ctx, from->key, from->type, NULL);
-
-            if (kv)
-                kv->scalar = from->scalar;
-        }
-    }
+    for (size_t i = 0; i < src->n_kv; i++)
+        gguf_copy_kv(ctx, src, (int64_t)i);
 }
 
 static void

@@ -94,7 +94,7 @@ test_logits(void)
                 .type = type,
                 .eps = logit_cases[i].eps,
                 .n_embd = 64,
-                .n_ff = 96,
+                .n_ff = strcmp(logit_cases[i].arch, "gpt2") ? 96 : 256,
                 .n_head = 2,
                 .untied = k % 2 == 1,
             };
@@ -187,7 +187,12 @@ static void
 test_vocab(const char *name, const char *format, const char *arch)
 {
     const char *dir = getenv("GG_TEST_VOCAB");
-    struct model_spec spec = { .arch = arch, .type = GGML_TYPE_F32 };
+    struct model_spec spec = { .arch = arch,
+                               .type = GGML_TYPE_F32,
+                               .n_embd = 32,
+                               .n_head = 1,
+                               .n_vocab = 32000, /* llama2.c's are counted */
+                               .no_vocab = true };
     char vocab[4096], title[128], *text;
     int32_t *want, *got;
     size_t len, n, m;
@@ -285,8 +290,8 @@ test_lie(const char *format, const char *arch, size_t at, uint32_t v,
 static void
 test_lies(void)
 {
-    test_lie("ggml", "gpt2", 4, 1u << 30, "tokens");
-    test_lie("ggml", "gpt2", 28, 1u << 20, "tokens"); /* no GPT-2 then */
+    test_lie("ggml", "gpt2", 4, 1u << 30, "hyper-parameter 0");
+    test_lie("ggml", "gpt2", 28, 1u << 20, "old.bin: "); /* no GPT-2 then */
     test_lie("ggml", "gpt2", 20, 5000, "layers");
     test_lie("ggml", "gpt2", 24, 7000, "version");
     test_lie("ggml", "gpt2", 32, 0xffffffff, "bytes");

@@ -1,0 +1,42 @@
+/* convert.h - the parts of gg-convert */
+#ifndef CONVERT_H
+#define CONVERT_H
+
+#include <gg.h>
+#include <gguf.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One --set or --unset, in the order of the command line. */
+struct key_change {
+    const char *key;
+    const char *value; /* "7", "u64:7", "text"; NULL: the key goes */
+    bool used;
+};
+
+struct key_changes {
+    struct key_change *list;
+    size_t n;
+};
+
+/* ---- keys.c ---- */
+
+/* KEY=VALUE, or for --unset KEY. Ends the tool where it is neither. */
+void
+keys_add(struct key_changes *c, const char *argument, bool unset);
+
+/* Adds the keys of `from` to the empty `to`, each in its place, as the changes
+ * say; keys that are new go last. `drop_split`: those of a file that is one of
+ * several are left out. Ends the tool where a key that goes is not there. */
+void
+keys_copy(struct gguf_context *to, const struct gguf_context *from,
+          struct key_changes *c, bool drop_split);
+
+/* ---- edit.c ---- */
+
+/* Changes keys of a GGUF file: in place where what changes lies in one page of
+ * the file, else by a new file in its place. */
+void
+edit_file(const char *path, struct key_changes *c);
+
+#endif

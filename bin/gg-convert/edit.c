@@ -1,0 +1,166 @@
+/* edit.c - changes the metadata of a file where it lies */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-convert/convert.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    PAGE = 4096, /* a write within one is not torn by a signal */
+    PIECE = 1 << 20,
+};
+
+static struct gg_error last_error = { "out of memory" };
+
+/* The library's last word is the reason why a file was not opened. */
+static void
+keep_message(enum ggml_log_level level, const char *text, void *data)
+{
+    struct gg_error *err = data;
+
+    (void)level;
+    snprintf(err->message, sizeof(err->message), "%.*s",
+             (int)strcspn(text, "\n"), text);
+}
+
+/* Names, types, shapes and places of all tensors, without their data. */
+static void
+copy_table(struct gguf_context *to, const struct gguf_context *from)
+{
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
+        struct ggml_tensor t = { .type = gguf_get_tensor_type(from, i) };
+
+        memcpy(t.ne, gguf_get_tensor_ne(from, i), sizeof(t.ne));
+        snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, i));
+        gguf_add_tensor(to, &t);
+        if (gguf_get_tensor_offset(to, i) != gguf_get_tensor_offset(from, i))
+            cli_die("%s: its data does not lie in the order of the table: "
+                    "write a new file",
+                    t.name);
+    }
+}
+
+struct bytes {
+    uint8_t *data;
+    size_t size;
+};
+
+static struct bytes
+metadata(const struct gguf_context *ctx)
+{
+    struct bytes b = { NULL, gguf_get_meta_size(ctx) };
+
+    b.data = cli_alloc(NULL, b.size, 1);
+    gguf_get_meta_data(ctx, b.data);
+    return b;
+}
+
+static void
+read_at(int fd, const char *path, void *data, size_t size, off_t at)
+{
+    uint8_t *p = data;
+
+    while (size) {
+        ssize_t n = pread(fd, p, size, at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            cli_die("%s: %s", path, n ? strerror(errno) : "was cut off");
+        p += n;
+        at += n;
+        size -= (size_t)n;
+    }
+}
+
+/* The stretch in which they differ; false: nowhere. */
+static bool
+differ(const struct bytes *a, const uint8_t *b, size_t *from, size_t *to)
+{
+    size_t i = 0, k = a->size;
+
+    while (i < k && a->data[i] == b[i])
+        i++;
+    while (k > i && a->data[k - 1] == b[k - 1])
+        k--;
+    *from = i;
+    *to = k;
+    return i < k;
+}
+
+/* True: it was done, or nothing was to do. */
+static bool
+write_in_place(const char *path, int fd, const struct bytes *new)
+{
+    uint8_t *old = cli_alloc(NULL, new->size, 1);
+    size_t from, to;
+    bool done = true;
+
+    read_at(fd, path, old, new->size, 0);
+    if (differ(new, old, &from, &to)) {
+        done = from / PAGE == (to - 1) / PAGE;
+        if (done && (pwrite(fd, new->data + from, to - from, (off_t)from) !=
+                         (ssize_t)(to - from) ||
+                     fsync(fd)))
+            cli_die("%s: %s", path, strerror(errno));
+    }
+    free(old);
+    return done;
+}
+
+/* The metadata, then what the old file has from its data on. */
+static void
+write_new(const char *path, int fd, const struct bytes *new, size_t data,
+          size_t size)
+{
+    uint8_t *piece = cli_alloc(NULL, PIECE, 1);
+
+    cli_output(path);
+    fwrite(new->data, 1, new->size, stdout);
+    while (data < size && !ferror(stdout)) {
+        size_t n = size - data < PIECE ? size - data : PIECE;
+
+        read_at(fd, path, piece, n, (off_t)data);
+        fwrite(piece, 1, n, stdout);
+        data += n;
+    }
+    free(piece);
+}
+
+void
+edit_file(const char *path, struct key_changes *c)
+{
+    struct gguf_init_params params = { .no_alloc = true };
+    struct gguf_context *old, *new = gguf_init_empty();
+    struct bytes bytes;
+    struct stat st;
+    int fd;
+
+    ggml_log_set(keep_message, &last_error);
+    old = gguf_init_from_file(path, params);
+    if (!old || !new)
+        cli_die("%s", last_error.message);
+    fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &st))
+        cli_die("%s: %s", path, strerror(errno));
+    if (gguf_find_key(old, GGUF_KEY_GENERAL_ALIGNMENT) >= 0)
+        gguf_set_val_u32(new, GGUF_KEY_GENERAL_ALIGNMENT,
+                         (uint32_t)gguf_get_alignment(old));
+    keys_copy(new, old, c, false);
+    copy_table(new, old);
+    bytes = metadata(new);
+    if (bytes.size != gguf_get_data_offset(old) ||
+        !write_in_place(path, fd, &bytes))
+        write_new(path, fd, &bytes, gguf_get_data_offset(old),
+                  (size_t)st.st_size);
+    close(fd);
+    free(bytes.data);
+    gguf_free(new);
+    gguf_free(old);
+}
