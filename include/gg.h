@@ -57,6 +57,11 @@ gg_escape(char *buf, size_t size, const char *s, size_t len);
 GG_API const char *
 gg_version(void);
 
+/* How many threads a session has where none is said: the processors that this
+ * process may use, within the quota of its control group. */
+GG_API int
+gg_default_threads(void);
+
 /* ---- Model files, whatever their format -------------------------------- */
 
 struct gguf_context; /* <gguf.h> */

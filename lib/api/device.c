@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/thread.h"
 #include "core/escape.h"
 
 static enum gg_status
@@ -69,4 +70,10 @@ device_find(const char *name, ggml_backend_dev_t *out, struct gg_error *err)
     return error_set(err, GG_ERR_ARG,
                      "%s is not a device: cpu, cuda, cuda:N or auto",
                      escape_bytes(shown, sizeof(shown), name, strlen(name)));
+}
+
+int
+gg_default_threads(void)
+{
+    return thread_count_default();
 }

@@ -1,0 +1,348 @@
+/* main.c - gg-quantize: a model in fewer bits */
+#include <config.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/cli.h"
+#include "gg-quantize/plan.h"
+#include "gg-quantize/work.h"
+
+const char cli_name[] = "gg-quantize";
+
+static const char help[] =
+    "Usage: gg-quantize [OPTION]... IN OUT TYPE\n"
+    "Write the model file IN as the GGUF file OUT, with its matrices quantised "
+    "to\n"
+    "TYPE: a type of blocks, or a mixture such as Q4_K_M, which chooses one for\n"
+    "each tensor. A table on standard output says what became of each.\n"
+    "\n"
+    "      --pure           all matrices get the same type\n"
+    "      --tensor PATTERN=TYPE\n"
+    "                       this type for matrices whose name fits the pattern\n"
+    "                       of the shell\n"
+    "      --dry-run        write the table only, without errors and OUT\n"
+    "  -t, --threads N      threads (default: the processors there are)\n"
+    "  -q, --quiet          write no table\n"
+    "      --list           list the TYPEs\n"
+    "  -h, --help           print this help\n"
+    "  -V, --version        print the version\n";
+
+enum {
+    OPT_PURE = 256,
+    OPT_TENSOR,
+    OPT_DRY_RUN,
+    OPT_LIST,
+    MAX_THREADS = 1024,
+};
+
+static const struct option long_options[] = {
+    { "pure", no_argument, NULL, OPT_PURE },
+    { "tensor", required_argument, NULL, OPT_TENSOR },
+    { "dry-run", no_argument, NULL, OPT_DRY_RUN },
+    { "threads", required_argument, NULL, 't' },
+    { "quiet", no_argument, NULL, 'q' },
+    { "list", no_argument, NULL, OPT_LIST },
+    { "help", no_argument, NULL, 'h' },
+    { "version", no_argument, NULL, 'V' },
+    { NULL, 0, NULL, 0 },
+};
+
+struct arguments {
+    struct choices choices;
+    bool dry_run, quiet;
+    int n_threads;
+    const char *in, *out;
+    const struct mixture *mixture;
+};
+
+/* ---- the table ----------------------------------------------------------- */
+
+struct totals {
+    uint64_t values, from, to; /* bytes */
+    struct work_sums sums;     /* of tensors whose type changed */
+};
+
+static void
+put_error(FILE *f, const struct work_sums *s)
+{
+    if (s->values > 0)
+        fprintf(f, "\t%.3e", s->error / s->values);
+    else
+        fputs(s->error > 0 ? "\tinf" : "\t0", f);
+}
+
+static void
+put_head(FILE *f, bool dry_run)
+{
+    if (f)
+        fprintf(f, "tensor\tfrom\tto\tbytes%s\n", dry_run ? "" : "\tNMSE");
+}
+
+/* `s` is NULL where nothing was computed. */
+static void
+put_tensor(FILE *f, const struct gguf_context *from,
+           const struct gguf_context *to, int64_t i, const struct work_sums *s)
+{
+    char shown[4 * GGML_MAX_NAME];
+    const char *name = gguf_get_tensor_name(from, i);
+
+    if (!f)
+        return;
+    fprintf(f, "%s\t%s\t%s\t%zu",
+            gg_escape(shown, sizeof(shown), name, strlen(name)),
+            ggml_type_name(gguf_get_tensor_type(from, i)),
+            ggml_type_name(gguf_get_tensor_type(to, i)),
+            gguf_get_tensor_size(to, i));
+    if (s)
+        put_error(f, s);
+    fputc('\n', f);
+}
+
+static void
+put_totals(FILE *f, const struct totals *t, bool dry_run)
+{
+    double values = t->values ? (double)t->values : 1;
+
+    if (!f)
+        return;
+    fprintf(f, "all\t%.2f bits\t%.2f bits\t%" PRIu64,
+            8 * (double)t->from / values, 8 * (double)t->to / values, t->to);
+    if (!dry_run)
+        put_error(f, &t->sums);
+    fputc('\n', f);
+}
+
+/* ---- progress ------------------------------------------------------------ */
+
+/* A line on a terminal, once it takes more than a second. */
+struct progress {
+    bool on, shown;
+    time_t start, last;
+};
+
+static void
+progress_show(struct progress *p, int64_t i, int64_t n, const char *name)
+{
+    time_t now = time(NULL);
+    char shown[4 * GGML_MAX_NAME];
+
+    if (!p->on || now <= p->start + 1 || now == p->last)
+        return;
+    p->last = now;
+    p->shown = true;
+    fprintf(stderr, "\r\033[K%3d %% %s", (int)(100 * i / n),
+            gg_escape(shown, sizeof(shown), name, strlen(name)));
+}
+
+static void
+progress_end(const struct progress *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+}
+
+/* ---- tensors ------------------------------------------------------------- */
+
+static int64_t
+count_rows(const struct gguf_context *gguf, int64_t i)
+{
+    const int64_t *ne = gguf_get_tensor_ne(gguf, i);
+
+    return ne[1] * ne[2] * ne[3];
+}
+
+static void
+count_tensor(const struct gguf_context *from, const struct gguf_context *to,
+             int64_t i, struct totals *t)
+{
+    t->values += (uint64_t)(gguf_get_tensor_ne(from, i)[0] * count_rows(from, i));
+    t->from += gguf_get_tensor_size(from, i);
+    t->to += gguf_get_tensor_size(to, i);
+}
+
+static void
+put_zeros(size_t n)
+{
+    while (n--)
+        putchar(0);
+}
+
+/* The bytes of tensor i in its new type, behind zeros up to its place. */
+static void
+write_tensor(const struct gg_file *file, const struct gguf_context *to,
+             int64_t i, int n_threads, struct work_sums *sums)
+{
+    const struct gguf_context *from = gg_file_gguf(file);
+    size_t size = gguf_get_tensor_size(to, i), align = gguf_get_alignment(to);
+    struct work w = {
+        .from = gguf_get_tensor_type(from, i),
+        .to = gguf_get_tensor_type(to, i),
+        .data = gg_file_data(file, i),
+        .row = gguf_get_tensor_ne(from, i)[0],
+        .n_rows = count_rows(from, i),
+    };
+
+    if (w.from == w.to) {
+        fwrite(w.data, 1, size, stdout);
+    } else {
+        w.out = cli_alloc(NULL, size, 1);
+        work_run(&w, n_threads, sums);
+        fwrite(w.out, 1, size, stdout);
+        free(w.out);
+    }
+    put_zeros((align - size % align) % align);
+}
+
+static void
+write_metadata(const struct gguf_context *to)
+{
+    size_t size = gguf_get_meta_size(to);
+    char *bytes = cli_alloc(NULL, size, 1);
+
+    gguf_get_meta_data(to, bytes);
+    fwrite(bytes, 1, size, stdout);
+    free(bytes);
+}
+
+static void
+write_all(const struct gg_file *file, const struct gguf_context *to,
+          const struct arguments *a, FILE *table)
+{
+    const struct gguf_context *from = gg_file_gguf(file);
+    int64_t n = gguf_get_n_tensors(from);
+    struct progress progress = { .on = isatty(STDERR_FILENO) && !a->quiet,
+                                 .start = time(NULL) };
+    struct totals totals = { 0 };
+
+    if (!a->dry_run)
+        write_metadata(to);
+    put_head(table, a->dry_run);
+    for (int64_t i = 0; i < n; i++) {
+        struct work_sums sums = { 0 };
+
+        progress_show(&progress, i, n, gguf_get_tensor_name(from, i));
+        if (!a->dry_run)
+            write_tensor(file, to, i, a->n_threads, &sums);
+        if (ferror(stdout))
+            break;
+        if (sums.odd)
+            cli_warn("%s: %" PRIu64 " values are not finite",
+                     gguf_get_tensor_name(from, i), sums.odd);
+        put_tensor(table, from, to, i, a->dry_run ? NULL : &sums);
+        count_tensor(from, to, i, &totals);
+        totals.sums.error += sums.error;
+        totals.sums.values += sums.values;
+    }
+    put_totals(table, &totals, a->dry_run);
+    progress_end(&progress);
+}
+
+/* ---- the tool ------------------------------------------------------------ */
+
+/* OUT becomes the standard output; what that was gets the table, unless the
+ * model itself goes there. */
+static FILE *
+open_table(const struct arguments *a)
+{
+    int fd;
+    FILE *f;
+
+    if (a->quiet)
+        return NULL;
+    if (a->dry_run)
+        return stdout;
+    fd = dup(strcmp(a->out, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO);
+    f = fd < 0 ? NULL : fdopen(fd, "w");
+    if (!f)
+        cli_die("standard output cannot be written");
+    return f;
+}
+
+static void
+quantize(struct arguments *a)
+{
+    struct gg_file *file;
+    struct gg_error err;
+    enum ggml_type *types;
+    struct gguf_context *to;
+    FILE *table;
+
+    cli_check(gg_file_open(a->in, &file, &err), &err);
+    types = plan_types(gg_file_gguf(file), a->mixture, &a->choices);
+    to = plan_gguf(gg_file_gguf(file), types, a->mixture);
+    table = open_table(a);
+    if (!a->dry_run) {
+        cli_output(a->out);
+        cli_refuse_terminal();
+    }
+    write_all(file, to, a, table);
+    if (table && table != stdout && fclose(table))
+        cli_die("the table could not be written");
+    free(types);
+    gguf_free(to);
+    gg_file_close(file);
+}
+
+CLI_NORETURN static void
+list_types(void)
+{
+    for (int i = 0; mixture_at(i); i++)
+        if (!ggml_quantize_requires_imatrix(mixture_at(i)->type))
+            puts(mixture_at(i)->name);
+    exit(cli_finish(EXIT_SUCCESS));
+}
+
+static void
+parse_arguments(int argc, char **argv, struct arguments *a)
+{
+    int c;
+
+    while ((c = cli_getopt(argc, argv, "t:qhV", long_options)) != -1)
+        switch (c) {
+        case OPT_PURE:
+            a->choices.pure = true;
+            break;
+        case OPT_TENSOR:
+            choices_add(&a->choices, optarg);
+            break;
+        case OPT_DRY_RUN:
+            a->dry_run = true;
+            break;
+        case 't':
+            a->n_threads =
+                (int)cli_int("--threads", optarg, 1, MAX_THREADS);
+            break;
+        case 'q':
+            a->quiet = true;
+            break;
+        case OPT_LIST:
+            list_types();
+        case 'h':
+            cli_help(help);
+        case 'V':
+            cli_version();
+        }
+    if (argc - optind != 3)
+        cli_misuse("IN, OUT and TYPE are needed");
+    a->in = argv[optind];
+    a->out = argv[optind + 1];
+    a->mixture = mixture_find(argv[optind + 2]);
+    if (!a->mixture)
+        cli_misuse("'%s' is no TYPE; --list shows all", argv[optind + 2]);
+}
+
+int
+main(int argc, char **argv)
+{
+    struct arguments a = { .n_threads = gg_default_threads() };
+
+    cli_start();
+    parse_arguments(argc, argv, &a);
+    quantize(&a);
+    return cli_finish(EXIT_SUCCESS);
+}

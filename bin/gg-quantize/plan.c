@@ -1,0 +1,222 @@
+/* plan.c - which tensors are quantised, and to what */
+#include <config.h>
+
+#include "gg-quantize/plan.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/cli.h"
+
+/* Matrices that stay as they are, by a part of their names: norms, routers,
+ * positions, small ones of other kinds of layers; as in llama.cpp. */
+static const char *const kept[] = {
+    "_norm.weight",   "ffn_gate_inp", "position_embd.weight",
+    "token_types",    "attn_rel_b",   "ssm_conv1d",
+    "shortconv.conv", "altup",        "laurel",
+    "time_mix_",      "per_layer_model_proj",
+};
+
+static bool
+ends_in_weight(const char *name)
+{
+    static const char suffix[] = "weight";
+    size_t len = strlen(name), n = strlen(suffix);
+
+    return len >= n && strcmp(name + len - n, suffix) == 0;
+}
+
+static bool
+is_matrix(const struct gguf_context *gguf, int64_t i)
+{
+    const char *name = gguf_get_tensor_name(gguf, i);
+
+    for (size_t k = 0; k < sizeof(kept) / sizeof(kept[0]); k++)
+        if (strstr(name, kept[k]))
+            return false;
+    return ends_in_weight(name) && gguf_get_tensor_ne(gguf, i)[1] > 1;
+}
+
+/* ---- what the model is --------------------------------------------------- */
+
+static bool
+key_of(const struct gguf_context *gguf, const char *name, int64_t *id)
+{
+    int64_t arch = gguf_find_key(gguf, "general.architecture");
+    char key[160];
+
+    if (arch < 0 || gguf_get_kv_type(gguf, arch) != GGUF_TYPE_STRING)
+        return false;
+    snprintf(key, sizeof(key), "%.*s.%s",
+             (int)gguf_get_val_str_len(gguf, arch),
+             gguf_get_val_str(gguf, arch), name);
+    *id = gguf_find_key(gguf, key);
+    return *id >= 0 && gguf_get_kv_type(gguf, *id) == GGUF_TYPE_UINT32;
+}
+
+static int32_t
+number(const struct gguf_context *gguf, const char *name, int32_t other)
+{
+    int64_t id;
+    uint32_t v;
+
+    if (!key_of(gguf, name, &id))
+        return other;
+    v = gguf_get_val_u32(gguf, id);
+    return v > INT32_MAX ? other : (int32_t)v;
+}
+
+static bool
+is_architecture(const struct gguf_context *gguf, const char *name)
+{
+    int64_t id = gguf_find_key(gguf, "general.architecture");
+
+    return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
+           gguf_get_val_str_len(gguf, id) == strlen(name) &&
+           memcmp(gguf_get_val_str(gguf, id), name, strlen(name)) == 0;
+}
+
+static struct mixture_model
+describe(const struct gguf_context *gguf)
+{
+    int32_t heads = number(gguf, "attention.head_count", 1);
+    int32_t shared = number(gguf, "attention.head_count_kv", heads);
+    struct mixture_model m = {
+        .falcon = is_architecture(gguf, "falcon"),
+        .tied = gguf_find_tensor(gguf, "output.weight") < 0,
+        .n_layer = number(gguf, "block_count", 1),
+        .n_gqa = shared > 0 ? heads / shared : 1,
+        .n_expert = number(gguf, "expert_count", 0),
+    };
+
+    m.big_llama = is_architecture(gguf, "llama") && m.n_layer == 80 &&
+                  heads != shared;
+    return m;
+}
+
+/* ---- --tensor ------------------------------------------------------------ */
+
+static enum ggml_type
+type_named(const char *name)
+{
+    for (int i = 0; i < GGML_TYPE_COUNT; i++)
+        if (strcasecmp(ggml_type_name((enum ggml_type)i), name) == 0)
+            return (enum ggml_type)i;
+    cli_misuse("--tensor: '%s' is no type of a tensor", name);
+}
+
+void
+choices_add(struct choices *c, const char *argument)
+{
+    const char *equals = strrchr(argument, '=');
+    size_t len = equals ? (size_t)(equals - argument) : 0;
+    char *pattern = cli_alloc(NULL, len + 1, 1);
+
+    if (len == 0)
+        cli_misuse("--tensor: '%s' is not PATTERN=TYPE", argument);
+    memcpy(pattern, argument, len);
+    pattern[len] = '\0';
+    c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
+    c->list[c->n++] =
+        (struct choice){ pattern, type_named(equals + 1), false };
+}
+
+/* The last pattern that fits; NULL: none. */
+static const struct choice *
+choice_for(struct choices *c, const char *name)
+{
+    struct choice *last = NULL;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (fnmatch(c->list[i].pattern, name, 0) == 0) {
+            c->list[i].used = true;
+            last = &c->list[i];
+        }
+    return last;
+}
+
+/* ---- the plan ------------------------------------------------------------ */
+
+static void
+check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to)
+{
+    enum ggml_type from = gguf_get_tensor_type(gguf, i);
+    const char *name = gguf_get_tensor_name(gguf, i);
+    const struct ggml_type_traits *t = ggml_get_type_traits(to);
+
+    if (from == to)
+        return;
+    if (from != GGML_TYPE_F32 && !ggml_get_type_traits(from)->to_float)
+        cli_die("%s: type %s cannot be turned into numbers", name,
+                ggml_type_name(from));
+    if (gguf_get_tensor_ne(gguf, i)[0] % t->blck_size)
+        cli_die("%s: its rows are no whole blocks of %s", name, t->type_name);
+    if (ggml_quantize_requires_imatrix(to))
+        cli_die("%s: type %s needs an importance matrix", name, t->type_name);
+    if (to != GGML_TYPE_F32 && !t->from_float_ref)
+        cli_die("%s: there is no quantiser for type %s", name, t->type_name);
+}
+
+static enum ggml_type
+plan_tensor(const struct gguf_context *gguf, int64_t i,
+            const struct mixture *mixture, const struct mixture_model *model,
+            struct choices *choices)
+{
+    const char *name = gguf_get_tensor_name(gguf, i);
+    int64_t row = gguf_get_tensor_ne(gguf, i)[0];
+    const struct choice *chosen;
+
+    if (!is_matrix(gguf, i))
+        return gguf_get_tensor_type(gguf, i);
+    chosen = choice_for(choices, name);
+    if (chosen)
+        return chosen->type;
+    if (choices->pure)
+        return mixture_fit(mixture->type, row);
+    return mixture_type(mixture, model, name, row);
+}
+
+enum ggml_type *
+plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
+           struct choices *choices)
+{
+    struct mixture_model model = describe(gguf);
+    int64_t n = gguf_get_n_tensors(gguf);
+    enum ggml_type *types =
+        cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
+
+    for (int64_t i = 0; i < n; i++) {
+        types[i] = plan_tensor(gguf, i, mixture, &model, choices);
+        check_type(gguf, i, types[i]);
+    }
+    for (size_t i = 0; i < choices->n; i++)
+        if (!choices->list[i].used)
+            cli_die("--tensor: no matrix is called %s",
+                    choices->list[i].pattern);
+    return types;
+}
+
+struct gguf_context *
+plan_gguf(const struct gguf_context *from, const enum ggml_type *types,
+          const struct mixture *mixture)
+{
+    struct gguf_context *to = gguf_init_empty();
+
+    if (!to)
+        cli_die("out of memory");
+    for (int64_t id = 0; id < gguf_get_n_kv(from); id++)
+        if (strncmp(gguf_get_key(from, id), "split.", 6) != 0)
+            gguf_copy_kv(to, from, id);
+    gguf_set_val_u32(to, "general.file_type", (uint32_t)mixture->file_type);
+    gguf_set_val_u32(to, "general.quantization_version", GGML_QNT_VERSION);
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
+        struct ggml_tensor t = { .type = types[i] };
+
+        memcpy(t.ne, gguf_get_tensor_ne(from, i), sizeof(t.ne));
+        snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, i));
+        gguf_add_tensor(to, &t);
+    }
+    return to;
+}

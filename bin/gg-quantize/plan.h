@@ -1,0 +1,39 @@
+/* plan.h - what becomes of each tensor */
+#ifndef QUANTIZE_PLAN_H
+#define QUANTIZE_PLAN_H
+
+#include <gg.h>
+#include <gguf.h>
+
+#include "gg-quantize/mixture.h"
+
+/* --tensor PATTERN=TYPE */
+struct choice {
+    const char *pattern;
+    enum ggml_type type;
+    bool used;
+};
+
+struct choices {
+    struct choice *list;
+    size_t n;
+    bool pure; /* all matrices get the mixture's own type */
+};
+
+/* Ends the tool where the argument is no PATTERN=TYPE. */
+void
+choices_add(struct choices *c, const char *argument);
+
+/* Types of all tensors of the file, in its order; the caller frees them. Ends
+ * the tool where a type cannot be made of what the file has, or a pattern fits
+ * no matrix. */
+enum ggml_type *
+plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
+           struct choices *choices);
+
+/* Metadata of the new file: keys, and the table with the new types. */
+struct gguf_context *
+plan_gguf(const struct gguf_context *from, const enum ggml_type *types,
+          const struct mixture *mixture);
+
+#endif

@@ -1,0 +1,121 @@
+/* work.c - quantises a tensor with several threads */
+#include <config.h>
+
+#include "gg-quantize/work.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+
+enum {
+    PIECE = 1 << 16, /* values that a thread takes at a time, or a row */
+};
+
+struct shared {
+    const struct work *w;
+    int64_t rows_each, n_pieces;
+    atomic_llong next;
+    struct work_sums *sums; /* one for each piece, added up in order */
+};
+
+/* What one thread needs. */
+struct hands {
+    float *values, *back;
+    uint8_t *copy; /* of rows, aligned */
+};
+
+static void
+to_floats(enum ggml_type type, const void *data, float *out, int64_t n)
+{
+    if (type == GGML_TYPE_F32)
+        memcpy(out, data, (size_t)n * sizeof(*out));
+    else
+        ggml_get_type_traits(type)->to_float(data, out, n);
+}
+
+static void
+add_error(const float *x, const float *y, int64_t n, struct work_sums *sums)
+{
+    for (int64_t i = 0; i < n; i++) {
+        double d = (double)x[i] - (double)y[i];
+
+        if (!isfinite(x[i]) || !isfinite(y[i])) {
+            sums->odd++;
+            continue;
+        }
+        sums->error += d * d;
+        sums->values += (double)x[i] * (double)x[i];
+    }
+}
+
+static void
+do_piece(struct shared *s, struct hands *h, int64_t piece)
+{
+    const struct work *w = s->w;
+    int64_t first = piece * s->rows_each;
+    int64_t n = w->n_rows - first < s->rows_each ? w->n_rows - first
+                                                 : s->rows_each;
+    size_t in = ggml_row_size(w->from, w->row);
+    size_t out = ggml_row_size(w->to, w->row);
+    uint8_t *to = w->out + (size_t)first * out;
+
+    memcpy(h->copy, w->data + (size_t)first * in, (size_t)n * in);
+    to_floats(w->from, h->copy, h->values, n * w->row);
+    if (w->to == GGML_TYPE_F32)
+        memcpy(to, h->values, (size_t)n * out);
+    else
+        ggml_quantize_chunk(w->to, h->values, to, 0, n, w->row, NULL);
+    to_floats(w->to, to, h->back, n * w->row);
+    add_error(h->values, h->back, n * w->row, &s->sums[piece]);
+}
+
+static void *
+run(void *data)
+{
+    struct shared *s = data;
+    size_t n = (size_t)(s->rows_each * s->w->row);
+    struct hands h = {
+        cli_alloc(NULL, n, sizeof(float)),
+        cli_alloc(NULL, n, sizeof(float)),
+        cli_alloc(NULL, (size_t)s->rows_each,
+                  ggml_row_size(s->w->from, s->w->row)),
+    };
+    long long piece;
+
+    while ((piece = atomic_fetch_add(&s->next, 1)) < s->n_pieces)
+        do_piece(s, &h, piece);
+    free(h.values);
+    free(h.back);
+    free(h.copy);
+    return NULL;
+}
+
+void
+work_run(const struct work *w, int n_threads, struct work_sums *sums)
+{
+    struct shared s = { .w = w };
+    pthread_t *threads =
+        cli_alloc(NULL, (size_t)n_threads, sizeof(*threads));
+
+    s.rows_each = w->row < PIECE ? PIECE / w->row : 1;
+    s.n_pieces = (w->n_rows + s.rows_each - 1) / s.rows_each;
+    s.sums = cli_alloc(NULL, (size_t)s.n_pieces, sizeof(*s.sums));
+    memset(s.sums, 0, (size_t)s.n_pieces * sizeof(*s.sums));
+    for (int i = 1; i < n_threads; i++)
+        if (pthread_create(&threads[i], NULL, run, &s))
+            cli_die("no thread could be started");
+    run(&s);
+    for (int i = 1; i < n_threads; i++)
+        pthread_join(threads[i], NULL);
+    for (int64_t i = 0; i < s.n_pieces; i++) {
+        sums->error += s.sums[i].error;
+        sums->values += s.sums[i].values;
+        sums->odd += s.sums[i].odd;
+    }
+    free(s.sums);
+    free(threads);
+}

@@ -1,0 +1,27 @@
+/* work.h - turns the values of a tensor into another type */
+#ifndef QUANTIZE_WORK_H
+#define QUANTIZE_WORK_H
+
+#include <ggml.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct work {
+    enum ggml_type from, to;
+    const uint8_t *data; /* of `from`, of any alignment */
+    uint8_t *out;
+    int64_t row, n_rows; /* values in a row; all rows of the tensor */
+};
+
+struct work_sums {
+    double error, values; /* squares, of the differences and of the values */
+    uint64_t odd;         /* NaNs and infinities, which count as nothing */
+};
+
+/* With so many threads; bytes and sums do not depend on their number. Ends the
+ * tool where there is no memory or thread. */
+void
+work_run(const struct work *w, int n_threads, struct work_sums *sums);
+
+#endif
