@@ -9,7 +9,7 @@
 
 /* One --set or --unset, in the order of the command line. */
 struct key_change {
-    const char *key;
+    char *key;
     const char *value; /* "7", "u64:7", "text"; NULL: the key goes */
     bool used;
 };
@@ -24,6 +24,8 @@ struct key_changes {
 /* KEY=VALUE, or for --unset KEY. Ends the tool where it is neither. */
 void
 keys_add(struct key_changes *c, const char *argument, bool unset);
+void
+keys_clear(struct key_changes *c);
 
 /* Adds the keys of `from` to the empty `to`, each in its place, as the changes
  * say; keys that are new go last. `drop_split`: those of a file that is one of

@@ -29,6 +29,14 @@ keys_add(struct key_changes *c, const char *argument, bool unset)
         (struct key_change){ key, unset ? NULL : equals + 1, false };
 }
 
+void
+keys_clear(struct key_changes *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        free(c->list[i].key);
+    free(c->list);
+}
+
 /* ---- values -------------------------------------------------------------- */
 
 static const struct {

@@ -100,5 +100,6 @@ main(int argc, char **argv)
                    argv[optind]);
     else
         cli_misuse(argc == optind ? "no IN" : "more than IN and OUT");
+    keys_clear(&changes);
     return cli_finish(EXIT_SUCCESS);
 }

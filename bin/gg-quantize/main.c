@@ -344,5 +344,6 @@ main(int argc, char **argv)
     cli_start();
     parse_arguments(argc, argv, &a);
     quantize(&a);
+    choices_clear(&a.choices);
     return cli_finish(EXIT_SUCCESS);
 }

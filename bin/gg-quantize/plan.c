@@ -123,6 +123,14 @@ choices_add(struct choices *c, const char *argument)
         (struct choice){ pattern, type_named(equals + 1), false };
 }
 
+void
+choices_clear(struct choices *c)
+{
+    for (size_t i = 0; i < c->n; i++)
+        free(c->list[i].pattern);
+    free(c->list);
+}
+
 /* The last pattern that fits; NULL: none. */
 static const struct choice *
 choice_for(struct choices *c, const char *name)

@@ -9,7 +9,7 @@
 
 /* --tensor PATTERN=TYPE */
 struct choice {
-    const char *pattern;
+    char *pattern;
     enum ggml_type type;
     bool used;
 };
@@ -23,6 +23,8 @@ struct choices {
 /* Ends the tool where the argument is no PATTERN=TYPE. */
 void
 choices_add(struct choices *c, const char *argument);
+void
+choices_clear(struct choices *c);
 
 /* Types of all tensors of the file, in its order; the caller frees them. Ends
  * the tool where a type cannot be made of what the file has, or a pattern fits

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/thread.h"
 #include "core/escape.h"
+#include "core/thread.h"
 
 static enum gg_status
 find_auto(ggml_backend_dev_t *out, struct gg_error *err)
