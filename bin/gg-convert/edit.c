@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "gg-convert/convert.h"
 
 #include <errno.h>
@@ -15,19 +16,6 @@ enum {
     PAGE = 4096, /* a write within one is not torn by a signal */
     PIECE = 1 << 20,
 };
-
-static struct gg_error last_error = { "out of memory" };
-
-/* The library's last word is the reason why a file was not opened. */
-static void
-keep_message(enum ggml_log_level level, const char *text, void *data)
-{
-    struct gg_error *err = data;
-
-    (void)level;
-    snprintf(err->message, sizeof(err->message), "%.*s",
-             (int)strcspn(text, "\n"), text);
-}
 
 /* Names, types, shapes and places of all tensors, without their data. */
 static void
@@ -136,16 +124,15 @@ write_new(const char *path, int fd, const struct bytes *new, size_t data,
 void
 edit_file(const char *path, struct key_changes *c)
 {
-    struct gguf_init_params params = { .no_alloc = true };
-    struct gguf_context *old, *new = gguf_init_empty();
+    struct gg_error err;
+    struct gguf_context *old = gguf_metadata(path, false, &err);
+    struct gguf_context *new = gguf_init_empty();
     struct bytes bytes;
     struct stat st;
     int fd;
 
-    ggml_log_set(keep_message, &last_error);
-    old = gguf_init_from_file(path, params);
     if (!old || !new)
-        cli_die("%s", last_error.message);
+        cli_die("%s", old ? "out of memory" : err.message);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st))
         cli_die("%s: %s", path, strerror(errno));

@@ -5,6 +5,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "gg-inspect/summary.h"
 
 #include <errno.h>
@@ -12,17 +13,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* The library's last word is the reason why a file was not opened. */
-static void
-keep_message(enum ggml_log_level level, const char *text, void *data)
-{
-    struct gg_error *err = data;
-
-    (void)level;
-    snprintf(err->message, sizeof(err->message), "%.*s",
-             (int)strcspn(text, "\n"), text);
-}
 
 /* The first of several; a later one is shown alone. */
 static bool
@@ -36,20 +26,16 @@ has_others(const struct gguf_context *ctx)
 static struct gguf_context *
 open_gguf(const char *path, bool alone)
 {
-    struct gguf_init_params params = { .no_alloc = true };
-    struct gg_error err = { "out of memory" };
-    struct gguf_context *ctx, *all = NULL;
+    struct gg_error err;
+    struct gguf_context *ctx = gguf_metadata(path, false, &err), *all = NULL;
 
-    ggml_log_set(keep_message, &err);
-    ctx = gguf_init_from_file(path, params);
-    if (ctx && !alone && has_others(ctx)) {
-        all = gguf_init_from_shards(path);
+    if (!ctx)
+        cli_die("%s", err.message);
+    if (!alone && has_others(ctx)) {
+        all = gguf_metadata(path, true, &err);
         if (!all)
             cli_warn("%s; only the first file is shown", err.message);
     }
-    ggml_log_set(NULL, NULL);
-    if (!ctx)
-        cli_die("%s", err.message);
     if (all)
         gguf_free(ctx);
     return all ? all : ctx;

@@ -190,8 +190,9 @@ check_strangers(void)
 
     refused_bytes("", 0, "empty", "an empty file");
     refused_bytes("GG", 2, "2 bytes", "two bytes");
-    refused_bytes("lmgg\1\0\0\0", 8, "ggml file", "an older format");
-    refused_bytes("Hello, world", 12, "not a GGUF file", "some text");
+    refused_bytes("lmgg\1\0\0\0", 8, "end of the file",
+                  "an older format, cut short");
+    refused_bytes("Hello, world", 12, "not a model file", "some text");
     refused_bytes("GGUF\3\0\0\0", 8, "", "a header cut short");
     ok(gg_model_open("/nonexistent/model", NULL, &m, &err) == GG_ERR_IO && !m,
        "no such file");

@@ -1,0 +1,32 @@
+/* gguf.c - opens the metadata of a GGUF file */
+#include <config.h>
+
+#include "common/gguf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The library's last word is the reason why a file was not opened. */
+static void
+keep_message(enum ggml_log_level level, const char *text, void *data)
+{
+    struct gg_error *err = data;
+
+    (void)level;
+    snprintf(err->message, sizeof(err->message), "%.*s",
+             (int)strcspn(text, "\n"), text);
+}
+
+struct gguf_context *
+gguf_metadata(const char *path, bool shards, struct gg_error *err)
+{
+    struct gguf_init_params params = { .no_alloc = true };
+    struct gguf_context *ctx;
+
+    snprintf(err->message, sizeof(err->message), "out of memory");
+    ggml_log_set(keep_message, err);
+    ctx = shards ? gguf_init_from_shards(path)
+                 : gguf_init_from_file(path, params);
+    ggml_log_set(NULL, NULL);
+    return ctx;
+}
