@@ -686,86 +686,25 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
     }
 }
 
-/* -- Times, of one thread: tab-separated, median of some runs -- */
-static int
-by_size(const void *a, const void *b)
-{
-    double d = *(const double *)a - *(const double *)b;
-
-    return (d > 0) - (d < 0);
-}
-
-#define MEDIAN_OF(time, runs, statement)                                       \
-    do {                                                                       \
-        double all_[runs];                                                     \
-        for (int i_ = 0; i_ < (runs); i_++) {                                  \
-            int64_t t_ = ggml_time_us();                                       \
-            statement;                                                         \
-            all_[i_] = (double)(ggml_time_us() - t_);                          \
-        }                                                                      \
-        qsort(all_, (runs), sizeof(double), by_size);                          \
-        time = all_[(runs) / 2] * 1e-6;                                        \
-    } while (0)
-
-static void
-bench_product(const struct cpu_kernels *k, enum ggml_type type, int64_t n,
-              int64_t n_rows, int64_t n_cols)
-{
-    const struct cpu_kernels *c = cpu_kernels_reference();
-    struct operands o = { 0 };
-    double t, bytes, ops;
-
-    make_operands(&o, c, k, type, n, n_rows, n_cols);
-    bytes = (double)o.b.row_stride * (double)n_rows;
-    ops = 2.0 * (double)n * (double)n_rows * (double)n_cols;
-    MEDIAN_OF(t, 9, o.mb->multiply(&o.b));
-    printf("%s\tmul_mat %s\t%d x %d x %d\t%.1f us\t%.1f GB/s\t%.1f Gop/s\n",
-           k->name, ggml_type_name(type), (int)n, (int)n_rows, (int)n_cols,
-           t * 1e6, bytes / t * 1e-9, ops / t * 1e-9);
-    free_operands(&o);
-}
-
-static void
-bench_map(const struct cpu_kernels *k, const char *slot, cpu_map_fn fn)
-{
-    double t;
-
-    fill(xs, LONGEST, 3);
-    MEDIAN_OF(t, 9, for (int i = 0; i < 200; i++) fn(LONGEST, ya, xs));
-    printf("%s\t%s\t%d\t%.2f ns an element\n", k->name, slot, LONGEST,
-           t * 1e9 / 200 / LONGEST);
-}
-
-static void
-bench(const struct cpu_kernels *k)
-{
-    for (int i = 0; i < N_TYPES; i++) {
-        bench_product(k, weight_types[i], 2048, 1024, 1);
-        bench_product(k, weight_types[i], 2048, 64, 1);
-        bench_product(k, weight_types[i], 2048, 64, 8);
-        bench_product(k, weight_types[i], 2048, 64, 192);
-        bench_product(k, weight_types[i], 768, 512, 1);
-    }
-    bench_map(k, "exp", k->exp);
-    bench_map(k, "gelu", k->gelu);
-    bench_map(k, "silu", k->silu);
-}
+#include "kernel_bench.h"
 
 int
 main(int argc, char **argv)
 {
     static const char *const isas[] = { "c", "avx2", "avx512" };
     bool timing = argc > 1 && strcmp(argv[1], "--bench") == 0;
+    struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
 
     for (int i = 0; i < 3; i++) {
         const struct cpu_kernels *k = cpu_kernels_named(isas[i]);
 
-        if (!k || (timing && argc > 2 && strcmp(argv[2], isas[i]) != 0))
-            continue;
-        if (timing)
-            bench(k);
-        else
+        if (k && timing)
+            sets.k[sets.n++] = k;
+        else if (k)
             check_isa(cpu_kernels_reference(), k);
     }
-    return timing ? 0 : tap_done();
+    if (!timing)
+        return tap_done();
+    bench(&sets);
+    return 0;
 }
