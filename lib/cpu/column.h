@@ -4,11 +4,11 @@
  * with its scale and the sum of its integers, which corrects for weights that
  * are stored with an offset, or have a minimum. All lie in runs of their own:
  *
- *     int8_t  q[k]             x = d * q, q from -127 to 127
+ *     int8_t  q[k]                  x = d * q, q from -127 to 127
  *     float   d[k / 32]
- *     int32_t sum[k / 32]      of q over the block
- *     float   weighed[k / 32]  d * sum
- *     int32_t half[k / 16]     the sums of 16 values
+ *     int32_t minus[k / 32]         the sum of q over the block, negative
+ *     float   minus_weighed[k / 32] d * minus
+ *     int32_t minus_half[k / 16]    of 16 values
  *
  * Every kernel makes the same bytes: nearest, ties to even. An element of a
  * product is, in every kernel and group of weights after group (of 32, or of
@@ -41,27 +41,27 @@ column_scales(const char *column, int64_t k)
 }
 
 static inline const int32_t *
-column_sums(const char *column, int64_t k)
+column_minus(const char *column, int64_t k)
 {
     return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 4);
 }
 
 static inline const float *
-column_weighed(const char *column, int64_t k)
+column_minus_weighed(const char *column, int64_t k)
 {
     return (const float *)(const void *)(column + k + k / COLUMN_BLOCK * 8);
 }
 
 static inline const int32_t *
-column_halves(const char *column, int64_t k)
+column_minus_halves(const char *column, int64_t k)
 {
     return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
 
 /* Where a kernel that prepares a column writes the runs behind q. */
 struct column_runs {
-    float *d, *weighed;
-    int32_t *sum, *half;
+    float *d, *minus_weighed;
+    int32_t *minus, *minus_half;
 };
 
 static inline struct column_runs
@@ -70,10 +70,11 @@ column_runs(void *column, int64_t k)
     char *p = (char *)column + k;
     int64_t run = k / COLUMN_BLOCK * 4;
 
-    return (struct column_runs){ .d = (float *)(void *)p,
-                                 .sum = (int32_t *)(void *)(p + run),
-                                 .weighed = (float *)(void *)(p + 2 * run),
-                                 .half = (int32_t *)(void *)(p + 3 * run) };
+    return (
+        struct column_runs){ .d = (float *)(void *)p,
+                             .minus = (int32_t *)(void *)(p + run),
+                             .minus_weighed = (float *)(void *)(p + 2 * run),
+                             .minus_half = (int32_t *)(void *)(p + 3 * run) };
 }
 
 /* The figures of block b. */
@@ -82,10 +83,10 @@ column_put(const struct column_runs *r, int64_t b, float d, int32_t half0,
            int32_t half1)
 {
     r->d[b] = d;
-    r->sum[b] = half0 + half1;
-    r->weighed[b] = d * (float)r->sum[b];
-    r->half[2 * b] = half0;
-    r->half[2 * b + 1] = half1;
+    r->minus[b] = -(half0 + half1);
+    r->minus_weighed[b] = d * (float)r->minus[b];
+    r->minus_half[2 * b] = -half0;
+    r->minus_half[2 * b + 1] = -half1;
 }
 
 #endif

@@ -1,12 +1,14 @@
 /* groups.h - the types of weights that are multiplied group by group
  *
- * All types of blocks but Q8_0 and Q4_0, which have kernels of their own:
- * integers with a scale, and a minimum in some, over groups of 16 or 32. */
+ * All types of blocks: integers with a scale, and a minimum in some, over
+ * groups of 16 or 32. */
 #ifndef CPU_GROUPS_H
 #define CPU_GROUPS_H
 
 /* X(name, type, whether it has minima) */
 #define CPU_GROUP_TYPES(X)                                                     \
+    X(q8_0, GGML_TYPE_Q8_0, false)                                             \
+    X(q4_0, GGML_TYPE_Q4_0, false)                                             \
     X(q4_1, GGML_TYPE_Q4_1, true)                                              \
     X(q5_0, GGML_TYPE_Q5_0, false)                                             \
     X(q5_1, GGML_TYPE_Q5_1, true)                                              \

@@ -5,7 +5,6 @@
 #include "cpu/column.h"
 #include "cpu/groups.h"
 #include "cpu/reference.h"
-#include "quant/blocks.h"
 #include "quant/format.h"
 #include "quant/types.h"
 
@@ -37,43 +36,6 @@ DOT(dot_f32, float, )
 DOT(dot_f16, uint16_t, half_to_float)
 DOT(dot_bf16, uint16_t, bf16_to_float)
 
-static float
-dot_q8_0(int64_t k, const char *row, const char *col)
-{
-    const struct block_q8_0 *w = (const void *)row;
-    const int8_t *q = (const int8_t *)col;
-    const float *d = column_scales(col, k);
-    float acc = 0;
-
-    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, q += COLUMN_BLOCK) {
-        int32_t sum = 0;
-
-        for (int j = 0; j < COLUMN_BLOCK; j++)
-            sum += w[b].qs[j] * q[j];
-        acc += (float)sum * (half_to_float(w[b].d) * d[b]);
-    }
-    return acc;
-}
-
-static float
-dot_q4_0(int64_t k, const char *row, const char *col)
-{
-    const struct block_q4_0 *w = (const void *)row;
-    const int8_t *q = (const int8_t *)col;
-    const float *d = column_scales(col, k);
-    float acc = 0;
-
-    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, q += COLUMN_BLOCK) {
-        int32_t sum = 0;
-
-        for (int j = 0; j < COLUMN_BLOCK / 2; j++)
-            sum += ((w[b].qs[j] & 15) - 8) * q[j] +
-                   ((w[b].qs[j] >> 4) - 8) * q[j + COLUMN_BLOCK / 2];
-        acc += (float)sum * (half_to_float(w[b].d) * d[b]);
-    }
-    return acc;
-}
-
 static void
 multiply(const struct cpu_product *p,
          float (*dot)(int64_t k, const char *row, const char *col))
@@ -93,8 +55,6 @@ multiply(const struct cpu_product *p,
 MULTIPLY(f32)
 MULTIPLY(f16)
 MULTIPLY(bf16)
-MULTIPLY(q8_0)
-MULTIPLY(q4_0)
 
 /* The opened groups of a block of weights, times a column's values from `at`
  * on: the chain of column.h. */
@@ -202,9 +162,5 @@ cpu_fill_products(struct cpu_kernels *k)
     k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
     k->mul_mat[GGML_TYPE_BF16] = floats;
     k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
-    k->mul_mat[GGML_TYPE_Q8_0] = blocks;
-    k->mul_mat[GGML_TYPE_Q8_0].multiply = multiply_q8_0;
-    k->mul_mat[GGML_TYPE_Q4_0] = blocks;
-    k->mul_mat[GGML_TYPE_Q4_0].multiply = multiply_q4_0;
     CPU_GROUP_TYPES(FILL_OPENED)
 }

@@ -16,6 +16,12 @@
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+/* A function that callers share, though they all pass constants. */
+#ifdef __clang__
+#define APART static __attribute__((noinline))
+#else
+#define APART static __attribute__((noipa))
+#endif
 #define INLINE       static inline __attribute__((always_inline))
 #define AS(T, p)     ((const T *)(const void *)(p))
 #define AS_OUT(T, p) ((T *)(void *)(p))

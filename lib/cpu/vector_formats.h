@@ -44,15 +44,40 @@ signed_byte_of(vec_bits w, int i)
     return as_floats((vec_bits)((vec_ints)(w << (24 - 8 * i)) >> 24));
 }
 
-/* The low nibbles of n words, then the high ones. */
-INLINE void
-split_nibbles(const int n, const vec_bits *w, vec_bits *low, vec_bits *high)
+/* Word i of a run. */
+INLINE vec_bits
+word_at(const struct rows *r, size_t at, int i)
 {
-    UNROLL for (int i = 0; i < n; i++)
-    {
-        low[i] = w[i] & NIBBLES;
-        high[i] = w[i] >> 4 & NIBBLES;
-    }
+    return load_words(r, at + 4 * (size_t)i);
+}
+
+/* Signed bytes as codes. */
+INLINE vec_bits
+from_signed(vec_bits w)
+{
+    return w ^ (SIGNED_OFFSET * 0x01010101u);
+}
+
+/* Bytes up to 127, less `offset`, as such codes. */
+INLINE vec_bits
+from_less(vec_bits w, uint32_t offset)
+{
+    return (w + (128 - offset) * 0x01010101u) ^
+           (128 ^ SIGNED_OFFSET) * 0x01010101u;
+}
+
+/* Which four of codes: the low nibbles of words, or the high ones. */
+INLINE void
+take_nibbles(const vec_bits *w, int high, vec_bits *codes)
+{
+    UNROLL for (int i = 0; i < 4; i++) codes[i] = w[i] >> 4 * high & NIBBLES;
+}
+
+/* Bit `bit` of each byte of w, or two bits, where `mask` is. */
+INLINE vec_bits
+move_bits(vec_bits w, int bit, vec_bits mask, int to)
+{
+    return (bit > to ? w >> (bit - to) : w << (to - bit)) & mask << to;
 }
 
 /* Bits `i` of 32 values: a bit of each byte, the first value's lowest. */
@@ -65,54 +90,73 @@ spread_bits(vec_bits bits, int word)
     return (b | b << 7) & BITS;
 }
 
-#define AT(type, field) (at + offsetof(struct block_##type, field))
+/* The largest magnitude of the levels of E2M1, doubled. */
+#define FP4_OFFSET 12
 
+#define AT(type, field) offsetof(struct block_##type, field)
+
+/* Blocks of 32 with nibbles: the low ones of 16 bytes, then the high ones. */
+#define OPEN_NIBBLES(name)                                                     \
+    INLINE void open_##name(const struct rows *r, int n, int half,             \
+                            vec_bits *codes)                                   \
+    {                                                                          \
+        vec_bits w[4];                                                         \
+        (void)n;                                                               \
+        load_16(r, AT(name, qs), w);                                           \
+        take_nibbles(w, half, codes);                                          \
+    }
+OPEN_NIBBLES(q4_0)
+OPEN_NIBBLES(q4_1)
+
+/* The same with a fifth bit. */
+#define OPEN_FIVE(name)                                                        \
+    INLINE void open_##name(const struct rows *r, int n, int half,             \
+                            vec_bits *codes)                                   \
+    {                                                                          \
+        vec_bits bits = load_words(r, AT(name, qh)), w[4];                     \
+        (void)n;                                                               \
+        load_16(r, AT(name, qs), w);                                           \
+        take_nibbles(w, half, codes);                                          \
+        UNROLL for (int i = 0; i < 4; i++) codes[i] |=                         \
+            spread_bits(bits, 4 * half + i) << 4;                              \
+    }
+OPEN_FIVE(q5_0)
+OPEN_FIVE(q5_1)
+
+/* Scales that are the F16 which the block begins with. */
 INLINE void
-open_q4_1(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+scales_d(const struct rows *r, vec *scales)
 {
-    vec_bits head = load_words(rows, at), w[4];
+    scales[0] = low_f16(load_words(r, 0));
+}
 
-    load_16(rows, AT(q4_1, qs), w);
-    split_nibbles(4, w, codes, codes + 4);
+/* And an F16 that is added. */
+INLINE void
+scales_dm(const struct rows *r, vec *scales)
+{
+    vec_bits head = load_words(r, 0);
+
     scales[0] = low_f16(head);
     scales[1] = -high_f16(head);
 }
 
 INLINE void
-open_q5_0(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_q8_0(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    vec_bits bits = load_words(rows, AT(q5_0, qh)), w[4];
-
-    load_16(rows, AT(q5_0, qs), w);
-    split_nibbles(4, w, codes, codes + 4);
-    UNROLL for (int i = 0; i < WORDS; i++) codes[i] |= spread_bits(bits, i)
-                                                       << 4;
-    scales[0] = low_f16(load_words(rows, at));
-}
-
-INLINE void
-open_q5_1(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
-{
-    vec_bits head = load_words(rows, at), w[4];
-    vec_bits bits = load_words(rows, AT(q5_1, qh));
-
-    load_16(rows, AT(q5_1, qs), w);
-    split_nibbles(4, w, codes, codes + 4);
-    UNROLL for (int i = 0; i < WORDS; i++) codes[i] |= spread_bits(bits, i)
-                                                       << 4;
-    scales[0] = low_f16(head);
-    scales[1] = -high_f16(head);
+    (void)n;
+    load_16(r, AT(q8_0, qs) + 16 * (size_t)half, codes);
+    UNROLL for (int i = 0; i < 4; i++) codes[i] = from_signed(codes[i]);
 }
 
 /* The words of a block of Q4_K or Q5_K before its codes: d and dmin, and
  * twelve bytes of six bits, as quant_k_scales() reads them. */
 INLINE void
-open_k_scales(const char *const *rows, size_t at, vec *scales)
+scales_k(const struct rows *r, vec *scales)
 {
     vec_bits w[4], scale[2], min[2];
     vec d, dmin;
 
-    load_16(rows, at, w);
+    load_16(r, 0, w);
     d = low_f16(w[0]);
     dmin = high_f16(w[0]);
     scale[0] = w[1] & 0x3f3f3f3fu;
@@ -126,141 +170,144 @@ open_k_scales(const char *const *rows, size_t at, vec *scales)
     }
 }
 
+/* Nibbles in runs of 64: low ones of 32 bytes, a unit, and high ones. */
 INLINE void
-open_q4_k(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_q4_k(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    open_k_scales(rows, at, scales);
-    UNROLL for (size_t i = 0; i < 4; i++)
-    {
-        vec_bits w[WORDS];
+    vec_bits w[4];
 
-        load_32(rows, AT(q4_k, qs) + 32 * i, w);
-        split_nibbles(WORDS, w, codes + 16 * i, codes + 16 * i + 8);
-    }
+    load_16(r, AT(q4_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
+    take_nibbles(w, 0, codes);
+    take_nibbles(w, 1, codes + 4);
 }
 
 INLINE void
-open_q5_k(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_q5_k(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    vec_bits h[WORDS];
+    vec_bits w[4], h[4];
 
-    open_k_scales(rows, at, scales);
-    load_32(rows, AT(q5_k, qh), h);
-    UNROLL for (size_t i = 0; i < 4; i++)
-    {
-        vec_bits w[WORDS], *c = codes + 16 * i;
-
-        load_32(rows, AT(q5_k, qs) + 32 * i, w);
-        split_nibbles(WORDS, w, c, c + 8);
-        UNROLL for (int j = 0; j < WORDS; j++)
-        {
-            c[j] |= (h[j] >> 2 * i & BITS) << 4;
-            c[j + 8] |= (h[j] >> (2 * i + 1) & BITS) << 4;
-        }
-    }
+    load_16(r, AT(q5_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
+    load_16(r, AT(q5_k, qh) + 16 * (size_t)half, h);
+    take_nibbles(w, 0, codes);
+    take_nibbles(w, 1, codes + 4);
+    UNROLL for (int i = 0; i < 8; i++) codes[i] |=
+        move_bits(h[i % 4], 2 * n + i / 4, splat_bits(BITS), 4);
 }
 
 INLINE void
-open_q6_k(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+scales_q6_k(const struct rows *r, vec *scales)
 {
-    vec_bits s[4];
     /* the block's last word, as nothing after it may be read */
-    vec d = high_f16(load_words(rows, at + sizeof(struct block_q6_k) - 4));
+    vec d = high_f16(load_words(r, sizeof(struct block_q6_k) - 4));
+    vec_bits s[4];
 
-    load_16(rows, AT(q6_k, scales), s);
+    load_16(r, AT(q6_k, scales), s);
     UNROLL for (int g = 0; g < 16; g++) scales[g] =
         d * signed_byte_of(s[g / 4], g % 4);
-    UNROLL for (size_t i = 0; i < 2; i++)
-    {
-        vec_bits a[WORDS], b[WORDS], h[WORDS], *c = codes + 32 * i;
-
-        load_32(rows, AT(q6_k, ql) + 64 * i, a);
-        load_32(rows, AT(q6_k, ql) + 64 * i + 32, b);
-        load_32(rows, AT(q6_k, qh) + 32 * i, h);
-        UNROLL for (int j = 0; j < WORDS; j++)
-        {
-            c[j] = (a[j] & NIBBLES) | (h[j] & PAIRS) << 4;
-            c[j + 8] = (b[j] & NIBBLES) | (h[j] >> 2 & PAIRS) << 4;
-            c[j + 16] = (a[j] >> 4 & NIBBLES) | (h[j] >> 4 & PAIRS) << 4;
-            c[j + 24] = (b[j] >> 4 & NIBBLES) | (h[j] >> 6 & PAIRS) << 4;
-        }
-    }
 }
 
-/* 64 bytes with four values each: eight units of pairs of bits. */
+/* Runs of 128: nibbles of 64 bytes, pairs of bits of 32. */
 INLINE void
-open_pairs(const char *const *rows, size_t at, vec_bits *codes)
+open_q6_k(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    UNROLL for (size_t i = 0; i < 2; i++)
-    {
-        vec_bits w[WORDS];
+    size_t at = AT(q6_k, ql) + 64 * (size_t)n + 16 * (size_t)half;
+    vec_bits a[4], b[4], h[4];
 
-        load_32(rows, at + 32 * i, w);
-        UNROLL for (int j = 0; j < WORDS; j++)
-            UNROLL for (size_t l = 0; l < 4; l++)
-                codes[32 * i + 8 * l + (size_t)j] = w[j] >> 2 * l & PAIRS;
-    }
+    load_16(r, at, a);
+    load_16(r, at + 32, b);
+    load_16(r, AT(q6_k, qh) + 32 * (size_t)n + 16 * (size_t)half, h);
+    take_nibbles(a, 0, codes);
+    take_nibbles(b, 0, codes + 4);
+    take_nibbles(a, 1, codes + 8);
+    take_nibbles(b, 1, codes + 12);
+    UNROLL for (int i = 0; i < 16; i++) codes[i] |=
+        move_bits(h[i % 4], i / 4 * 2, splat_bits(PAIRS), 4);
+}
+
+/* Runs of 128: pairs of bits of 32 bytes. */
+INLINE void
+open_pairs(const struct rows *r, size_t at, int n, int half, vec_bits *codes)
+{
+    vec_bits w[4];
+
+    load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
+    UNROLL for (int i = 0; i < 16; i++) codes[i] =
+        w[i % 4] >> i / 4 * 2 & PAIRS;
 }
 
 INLINE void
-open_q2_k(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+scales_q2_k(const struct rows *r, vec *scales)
 {
-    vec_bits head = load_words(rows, AT(q2_k, d)), s[4];
+    vec_bits head = load_words(r, AT(q2_k, d)), s[4];
     vec d = low_f16(head), dmin = high_f16(head);
 
-    load_16(rows, AT(q2_k, scales), s);
+    load_16(r, AT(q2_k, scales), s);
     UNROLL for (int g = 0; g < 16; g++)
     {
         scales[2 * g] = d * byte_of(s[g / 4] & NIBBLES, g % 4);
         scales[2 * g + 1] = dmin * byte_of(s[g / 4] >> 4 & NIBBLES, g % 4);
     }
-    open_pairs(rows, AT(q2_k, qs), codes);
 }
 
 INLINE void
-open_q3_k(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_q2_k(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    vec d = high_f16(load_words(rows, at + sizeof(struct block_q3_k) - 4));
-    vec_bits h[WORDS], s[4], scale[4];
+    open_pairs(r, AT(q2_k, qs), n, half, codes);
+}
+
+INLINE void
+scales_q3_k(const struct rows *r, vec *scales)
+{
+    vec d = high_f16(load_words(r, sizeof(struct block_q3_k) - 4));
+    vec_bits s[4], scale[4];
 
     /* from four bytes before the scales, which the block has; after, not */
-    load_16(rows, AT(q3_k, scales) - 4, s);
+    load_16(r, AT(q3_k, scales) - 4, s);
     scale[0] = (s[1] & NIBBLES) | (s[3] & PAIRS) << 4;
     scale[1] = (s[2] & NIBBLES) | (s[3] >> 2 & PAIRS) << 4;
     scale[2] = (s[1] >> 4 & NIBBLES) | (s[3] >> 4 & PAIRS) << 4;
     scale[3] = (s[2] >> 4 & NIBBLES) | (s[3] >> 6 & PAIRS) << 4;
     UNROLL for (int g = 0; g < 16; g++) scales[g] =
         d * (byte_of(scale[g / 4], g % 4) - splat(32));
-    open_pairs(rows, AT(q3_k, qs), codes);
-    load_32(rows, AT(q3_k, qh), h);
-    UNROLL for (int u = 0; u < MOST_UNITS; u++)
-        UNROLL for (int j = 0; j < WORDS; j++) codes[WORDS * u + j] |=
-        (h[j] >> u & BITS) << 2;
 }
 
-/* Nibbles that stand for signed bytes of a table. */
 INLINE void
-look_up_nibbles(const int8_t *table, const vec_bits *w, vec_bits *codes)
+open_q3_k(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    split_nibbles(4, w, codes, codes + 4);
-    UNROLL for (int i = 0; i < WORDS; i++) codes[i] = look_up(table, codes[i]);
+    vec_bits h[4];
+
+    open_pairs(r, AT(q3_k, qs), n, half, codes);
+    load_16(r, AT(q3_k, qh) + 16 * (size_t)half, h);
+    UNROLL for (int i = 0; i < 16; i++) codes[i] |=
+        move_bits(h[i % 4], 4 * n + i / 4, splat_bits(BITS), 2);
 }
 
+/* Nibbles that stand for bytes of a table, with an offset: in runs of 32. */
 INLINE void
-open_iq4_nl(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_levels(const struct rows *r, size_t at, const int8_t *levels, int offset,
+            int half, vec_bits *codes)
 {
     vec_bits w[4];
 
-    load_16(rows, AT(iq4_nl, qs), w);
-    look_up_nibbles(quant_iq4_levels, w, codes);
-    scales[0] = low_f16(load_words(rows, at));
+    load_16(r, at, w);
+    take_nibbles(w, half, codes);
+    UNROLL for (int i = 0; i < 4; i++) codes[i] =
+        look_up(levels, offset, codes[i]);
 }
 
 INLINE void
-open_iq4_xs(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_iq4_nl(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    vec_bits head = load_words(rows, at), high = head >> 16;
-    vec_bits low = load_words(rows, AT(iq4_xs, scales_l));
+    (void)n;
+    open_levels(r, AT(iq4_nl, qs), quant_iq4_levels, SIGNED_OFFSET, half,
+                codes);
+}
+
+INLINE void
+scales_iq4_xs(const struct rows *r, vec *scales)
+{
+    vec_bits head = load_words(r, 0), high = head >> 16;
+    vec_bits low = load_words(r, AT(iq4_xs, scales_l));
     vec d = low_f16(head);
 
     UNROLL for (int g = 0; g < 8; g++)
@@ -269,133 +316,265 @@ open_iq4_xs(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
 
         scales[g] = d * (as_floats(s) - splat(32));
     }
-    UNROLL for (size_t i = 0; i < 4; i++)
-    {
-        vec_bits w[WORDS];
-
-        load_32(rows, AT(iq4_xs, qs) + 32 * i, w);
-        look_up_nibbles(quant_iq4_levels, w, codes + 16 * i);
-        look_up_nibbles(quant_iq4_levels, w + 4, codes + 16 * i + 8);
-    }
 }
 
 INLINE void
-open_mxfp4(const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_iq4_xs(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    vec_bits e = load_words(rows, at) & 0xff, w[4];
-    vec_bits small = (vec_bits)(e < 2);
+    open_levels(r, AT(iq4_xs, qs) + 16 * (size_t)n, quant_iq4_levels,
+                SIGNED_OFFSET, half, codes);
+}
 
-    load_16(rows, AT(mxfp4, qs), w);
-    look_up_nibbles(quant_fp4_doubled, w, codes);
+INLINE void
+scales_mxfp4(const struct rows *r, vec *scales)
+{
+    vec_bits e = load_words(r, 0) & 0xff, small = (vec_bits)(e < 2);
+
     /* 2^(e - 128), of which the first two are not normal */
     scales[0] = (vec)((small & (e + 1) * 0x200000u) | (~small & (e - 1) << 23));
 }
 
-/* Types without a function here: `unpack` opens a block of each row, which
- * is then brought into the lanes. */
 INLINE void
-open_unpacked(quant_unpack_fn unpack, const int n_units, const int group,
-              const char *const *rows, size_t at, vec_bits *codes, vec *scales)
+open_mxfp4(const struct rows *r, int n, int half, vec_bits *codes)
 {
-    struct quant_values v[VEC];
-    const char *q[VEC], *d[VEC];
-
-    for (int i = 0; i < VEC; i++) {
-        unpack(rows[i] + at, &v[i]);
-        q[i] = (const char *)v[i].q;
-        d[i] = (const char *)v[i].scale;
-    }
-    for (int u = 0; u < n_units; u++) {
-        vec_bits *w = codes + WORDS * u;
-
-        load_32(q, (size_t)u * COLUMN_BLOCK, w);
-        UNROLL for (int i = 0; i < WORDS; i++) w[i] = from_signed(w[i]);
-    }
-    for (int g = 0; g < n_units * COLUMN_BLOCK / group; g++)
-        scales[g] = (vec)load_words(d, (size_t)g * sizeof(float));
+    (void)n;
+    open_levels(r, AT(mxfp4, qs), quant_fp4_doubled, FP4_OFFSET, half, codes);
 }
 
-#define OPEN_UNPACKED(name, n_values, group)                                   \
-    static void open_##name(const char *const *rows, size_t at,                \
-                            vec_bits *codes, vec *scales)                      \
-    {                                                                          \
-        open_unpacked(unpack_##name, n_values / COLUMN_BLOCK, group, rows, at, \
-                      codes, scales);                                          \
+/* Groups of 16: eight bytes, low nibbles, then high ones. */
+INLINE void
+open_nvfp4(const struct rows *r, int n, int half, vec_bits *codes)
+{
+    vec_bits w[4];
+
+    load_16(r, AT(nvfp4, qs) + 16 * (size_t)n, w);
+    UNROLL for (int i = 0; i < 4; i++) codes[i] =
+        look_up(quant_fp4_doubled, FP4_OFFSET,
+                w[2 * half + i % 2] >> i / 2 * 4 & NIBBLES);
+}
+
+/* Half of a float of four bits of exponent and three of mantissa, 0 for what
+ * is a NaN elsewhere. */
+INLINE void
+scales_nvfp4(const struct rows *r, vec *scales)
+{
+    vec_bits w = load_words(r, AT(nvfp4, d));
+
+    UNROLL for (int g = 0; g < 4; g++)
+    {
+        vec_bits u = w >> 8 * g & 0xff, nan = (vec_bits)(u == 0x7f);
+        vec_bits tiny = (vec_bits)((u & 0x78) == 0);
+        vec_bits large = ((u & 0x7f) << 20) + ((127u - 8) << 23);
+        vec small = as_floats(u & 7) * splat(0x1p-10f);
+
+        scales[g] = (vec)(((tiny & (vec_bits)small) | (~tiny & large)) & ~nan);
     }
+}
+
+/* The scale of the block, for each of its units. */
+INLINE void
+scales_same(const struct rows *r, size_t at, int units, vec *scales)
+{
+    vec d = low_f16(load_words(r, at));
+
+    UNROLL for (int u = 0; u < units; u++) scales[u] = d;
+}
+
+INLINE void
+scales_q1_0(const struct rows *r, vec *scales)
+{
+    scales_same(r, 0, 4, scales);
+}
+
+/* Bits as 0 and 2. */
+INLINE void
+open_q1_0(const struct rows *r, int n, int half, vec_bits *codes)
+{
+    vec_bits w = word_at(r, AT(q1_0, qs), n);
+
+    UNROLL for (int i = 0; i < 4; i++) codes[i] =
+        from_less(spread_bits(w, 4 * half + i) << 1, 1);
+}
+
+INLINE void
+scales_q2_0(const struct rows *r, vec *scales)
+{
+    scales_same(r, 0, 2, scales);
+}
+
+/* The four pairs of bits of byte i of a word, or of a point: a byte each. */
+INLINE vec_bits
+spread_pairs(vec_bits w, int i)
+{
+    vec_bits b = w >> 8 * i & 0xff;
+
+    b |= b << 12;
+    return (b | b << 6) & PAIRS;
+}
+
+INLINE void
+open_q2_0(const struct rows *r, int n, int half, vec_bits *codes)
+{
+    vec_bits w = word_at(r, AT(q2_0, qs), 2 * n + half);
+
+    UNROLL for (int i = 0; i < 4; i++) codes[i] =
+        from_less(spread_pairs(w, i), 1);
+}
+
+/* The block's last F16, as nothing after it may be read. */
+INLINE void
+scales_last(const struct rows *r, size_t at, vec *scales)
+{
+    vec d = high_f16(load_words(r, at - 2));
+
+    UNROLL for (int u = 0; u < 8; u++) scales[u] = d;
+}
+
+INLINE void
+scales_tq2_0(const struct rows *r, vec *scales)
+{
+    scales_last(r, AT(tq2_0, d), scales);
+}
+
+INLINE void
+open_tq2_0(const struct rows *r, int n, int half, vec_bits *codes)
+{
+    open_pairs(r, AT(tq2_0, qs), n, half, codes);
+}
+
+INLINE void
+scales_tq1_0(const struct rows *r, vec *scales)
+{
+    scales_last(r, AT(tq1_0, d), scales);
+}
+
+/* Digit n of each byte of w: see struct block_tq1_0. */
+INLINE vec_bits
+digits(vec_bits w, int n)
+{
+    const vec_bits mask = splat_bits(0x00ff00ff);
+    vec_bits even = w & mask, odd = w >> 8 & mask;
+
+    for (int i = 0; i < n; i++) {
+        even = even * 3 & mask;
+        odd = odd * 3 & mask;
+    }
+    return (even * 3 >> 8 & mask) | (odd * 3 & ~mask);
+}
+
+INLINE void
+open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
+{
+    int part = 2 * n + half;
+    vec_bits w[4];
+
+    if (part == 15) {
+        w[0] = load_words(r, AT(tq1_0, qh));
+        UNROLL for (int i = 0; i < 4; i++) codes[i] =
+            from_less(digits(w[0], i), 1);
+        return;
+    }
+    load_16(r, part < 10 ? 16 * (size_t)half : 32, w);
+    UNROLL for (int i = 0; i < 4; i++) codes[i] =
+        from_less(digits(w[i], part < 10 ? n : part - 10), 1);
+}
+
+#include "cpu/vector_points.h"
 
 #define SIGNED SIGNED_OFFSET, 0
-#define MULTIPLY(name, values, group, min, ...)                                \
+#define MULTIPLY(name, values, group, min, offset_most, together, scales)      \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         multiply(p, (struct format){ values, sizeof(struct block_##name),      \
-                                     group, min, __VA_ARGS__, open_##name });  \
+                                     group, min, offset_most, together,        \
+                                     scales, open_##name, false, NULL });      \
     }
-/*                           min    offset, largest code */
-MULTIPLY(q4_1, QUANT_BLOCK, 32, true, 0, 15)
-MULTIPLY(q5_0, QUANT_BLOCK, 32, false, 16, 31)
-MULTIPLY(q5_1, QUANT_BLOCK, 32, true, 0, 31)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, 0, 3)
-MULTIPLY(q3_k, QUANT_SUPER, 16, false, 4, 7)
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, 0, 15)
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, 0, 31)
-MULTIPLY(q6_k, QUANT_SUPER, 16, false, 32, 63)
-MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED)
-MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED)
-MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, SIGNED)
+#define CODES(offset, most) offset, most
+/*                           min    offset, largest code; together */
+MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d)
+MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d)
+MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, scales_dm)
+MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, scales_d)
+MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, scales_dm)
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, scales_q2_k)
+MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, scales_q3_k)
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k)
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k)
+MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k)
+MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d)
+MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, scales_iq4_xs)
+MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, scales_mxfp4)
+MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, scales_nvfp4)
+MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, scales_tq2_0)
 
-/* The types without a function share their loops. */
-static void
+/* Types that take long to open have no loops of their own. */
+APART void
 multiply_by_32(const struct cpu_product *p, struct format f)
 {
     f.group = 32;
     f.min = false;
     f.offset = SIGNED_OFFSET;
     f.most = 0;
-    multiply(p, f);
+    f.apart = true;
+    multiply_columns(p, f);
 }
 
-static void
+APART void
 multiply_by_16(const struct cpu_product *p, struct format f)
 {
     f.group = 16;
     f.min = false;
     f.offset = SIGNED_OFFSET;
     f.most = 0;
-    multiply(p, f);
+    f.apart = true;
+    multiply_columns(p, f);
 }
 
-#define MULTIPLY_UNPACKED(name, values, group)                                 \
-    OPEN_UNPACKED(name, values, group)                                         \
+/* A block, unit by unit. */
+INLINE void
+open_slowly(struct format f, const struct rows *r, vec_bits *codes, vec *scales)
+{
+    f.scales(r, scales);
+    for (int n = 0; n < f.block / COLUMN_BLOCK; n++, codes += WORDS) {
+        f.open(r, n, 0, codes);
+        f.open(r, n, 1, codes + 4);
+    }
+}
+
+#define MULTIPLY_WHOLE(name, values, group)                                    \
+    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
+                            vec *scales)                                       \
+    {                                                                          \
+        open_slowly((struct format){ .block = values,                          \
+                                     .scales = scales_##name,                  \
+                                     .open = open_##name },                    \
+                    r, codes, scales);                                         \
+    }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         multiply_by_##group(                                                   \
             p, (struct format){ .block = values,                               \
                                 .size = sizeof(struct block_##name),           \
-                                .open = open_##name });                        \
+                                .whole = whole_##name });                      \
     }
-MULTIPLY_UNPACKED(iq2_xxs, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(iq2_xs, QUANT_SUPER, 16)
-MULTIPLY_UNPACKED(iq2_s, QUANT_SUPER, 16)
-MULTIPLY_UNPACKED(iq3_xxs, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(iq3_s, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(iq1_s, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(iq1_m, QUANT_SUPER, 16)
-MULTIPLY_UNPACKED(tq1_0, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(tq2_0, QUANT_SUPER, 32)
-MULTIPLY_UNPACKED(q1_0, 128, 32)
-MULTIPLY_UNPACKED(q2_0, 64, 32)
-MULTIPLY_UNPACKED(nvfp4, 64, 16)
+MULTIPLY_WHOLE(q1_0, 128, 32)
+MULTIPLY_WHOLE(q2_0, 64, 32)
+MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(iq2_xxs, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(iq2_xs, QUANT_SUPER, 16)
+MULTIPLY_WHOLE(iq2_s, QUANT_SUPER, 16)
+MULTIPLY_WHOLE(iq3_xxs, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(iq3_s, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(iq1_s, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(iq1_m, QUANT_SUPER, 16)
 
-/* Columns are what Q8_0's are. */
 static void
-fill_groups(struct cpu_kernels *k)
+fill_groups(struct cpu_kernels *k,
+            void (*prepare)(const float *x, void *column, int64_t k))
 {
-    struct cpu_mul_mat m = k->mul_mat[GGML_TYPE_Q8_0];
-
-    m.scratch_size = NULL;
 #define FILL(name, type, min)                                                  \
-    m.multiply = multiply_##name;                                              \
-    k->mul_mat[type] = m;
+    k->mul_mat[type].multiply = multiply_##name;                               \
+    k->mul_mat[type].prepare = prepare;
     CPU_GROUP_TYPES(FILL)
 #undef FILL
 }

@@ -1,19 +1,21 @@
 /* vector_groups.h - products with weights in groups, for any vectors
  *
- * As many rows at a time as vectors have lanes, a lane each. A block of each
- * row is opened: its codes as bytes, four of each row after the other, so
- * that sums come up in their lanes, and its scales and minima as vectors of
- * floats. With many columns, so are some hundred values of some times as many
- * rows, which are then met by all columns. Either way an element is computed
- * as column.h says.
+ * As many rows at a time as vectors have lanes, a lane each. Blocks of each
+ * row are opened: their codes as bytes, four of each row after the other, so
+ * that sums come up in their lanes, and their scales and minima as vectors of
+ * floats. One column meets the codes in the registers where they were opened;
+ * for more, some hundred values of some times as many rows are opened and then
+ * met by all columns. Either way an element is computed as column.h says.
  *
  * Besides the words of vector.h, an instruction set gives
  *
  *     load_words(rows, at)      four bytes at `at` of each row, a lane each
  *     load_16(rows, at, w)      16 bytes of each row: the first four in w[0],
  *                               ... w[3]
- *     load_32(rows, at, w)      32 bytes, w[0] ... w[7]
- *     look_up(table, w)         each byte of w, 0 to 15, by that of the table
+ *     find_points(table, n, i)  what stands at the indices, even n of them, in
+ *                               the halves of each lane of i, likewise
+ *     look_up(table, offset, w) each byte of w, 0 to 15, by that of the table,
+ *                               and the offset added
  *     as_floats(w)              lanes are int32_t
  *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
  *     RUN(most)                 how many words of codes up to `most` (0: they
@@ -30,15 +32,14 @@
 #define CPU_VECTOR_GROUPS_H
 
 #include "cpu/column.h"
-#include "cpu/simd.h"
+#include "cpu/vector_tile.h"
 
 /* Of a unit of 32 values. */
 #define WORDS       8
 #define MOST_SCALES 4
-/* Of a block. */
-#define MOST_UNITS 8
-
-typedef int32_t vec_ints __attribute__((vector_size(sizeof(vec))));
+/* Of a block; opened together. */
+#define MOST_UNITS    8
+#define MOST_TOGETHER 4
 
 /* A type. A weight is scale * (code - offset) - min. */
 struct format {
@@ -47,30 +48,22 @@ struct format {
     int group;     /* values that share a scale: 16 or 32 */
     bool min;
     int offset;
-    int most; /* the largest code; 0: bytes are signed, as from_signed() */
-    /* The block at `at` of the rows. Of each unit: eight words of codes; of
-     * each of its groups the scale, and the minimum if there are any. */
-    void (*open)(const char *const *rows, size_t at, vec_bits *codes,
-                 vec *scales);
+    int most;     /* the largest code; 0: bytes are signed, as from_signed() */
+    int together; /* units that open() opens, as they share bytes */
+    /* Of the block that begins at the rows: of each of its groups the scale,
+     * and the minimum if there are any. */
+    void (*scales)(const struct rows *r, vec *scales);
+    /* Four words of codes each: half `half` of units n * together and on. */
+    void (*open)(const struct rows *r, int n, int half, vec_bits *codes);
+    /* Or a function for all of that, which is not inlined. */
+    bool apart;
+    void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
 };
 
-INLINE int64_t
+INLINE int
 scales_of(struct format f)
 {
     return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
-}
-
-/* Signed bytes as codes. */
-INLINE vec_bits
-from_signed(vec_bits w)
-{
-    return w ^ (SIGNED_OFFSET * 0x01010101u);
-}
-
-INLINE vec_bits
-splat_bits(int32_t v)
-{
-    return (vec_bits){ 0 } + (uint32_t)v;
 }
 
 /* Some columns, from unit `first` of them on. */
@@ -86,6 +79,131 @@ column_of(const struct columns *x, int j)
     return x->at + (size_t)j * x->stride;
 }
 
+/* What the integer sum of group g of a unit begins with: less the offset. */
+INLINE vec_bits
+start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    if (!f.offset)
+        return (vec_bits){ 0 };
+    return splat_bits(f.group == COLUMN_BLOCK
+                          ? column_minus(col, k)[unit]
+                          : column_minus_halves(col, k)[2 * unit + g]) *
+           (uint32_t)f.offset;
+}
+
+/* d * (float)sum of q over group g, negative. */
+INLINE vec
+minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    if (f.group == COLUMN_BLOCK)
+        return splat(column_minus_weighed(col, k)[unit]);
+    return splat(column_scales(col, k)[unit]) *
+           as_floats(splat_bits(column_minus_halves(col, k)[2 * unit + g]));
+}
+
+/* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
+ * columns: s[v * C + j] are the integer sums of its group; `part` those of a
+ * run of words, between calls. */
+INLINE void
+add_word(const int V, const int C, struct format f, const vec_bits *w,
+         const int stride, const struct columns *x, int64_t unit, int word,
+         vec_bits *s, vec_bits *part)
+{
+    const int n = f.group / 4, run = RUN(f.most) < n ? RUN(f.most) : n;
+
+    UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j);
+        int32_t four = AS(int32_t, col + unit * COLUMN_BLOCK)[word];
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            int i = v * C + j;
+
+            if (word % n == 0)
+                s[i] = start_of(f, col, x->k, unit, word / n);
+            if (word % run == 0)
+                part[i] = run_begin(s[i]);
+            part[i] = run_step(part[i], w[v * stride], four, f.most);
+            if (word % run == run - 1)
+                s[i] = run_end(s[i], part[i], f.most);
+        }
+    }
+}
+
+/* The sums of group g of a unit, scaled, to acc: the chain of column.h. */
+INLINE void
+add_group(const int V, const int C, struct format f, const vec_bits *s,
+          const vec *scales, const int stride, const struct columns *x,
+          int64_t unit, int g, vec *acc)
+{
+    UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j);
+        vec d = splat(column_scales(col, x->k)[unit]);
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            const vec *scale = scales + v * stride;
+            int i = v * C + j;
+
+            acc[i] = acc[i] + as_floats(s[i]) * (scale[0] * d);
+            if (f.min)
+                acc[i] =
+                    acc[i] + scale[1] * minus_weighed(f, col, x->k, unit, g);
+        }
+    }
+}
+
+/* Units of a block that are opened together, times one column. */
+INLINE void
+add_opened(struct format f, const struct rows *r, int n, const vec *scales,
+           const struct columns *x, vec *acc)
+{
+    const int groups = COLUMN_BLOCK / f.group;
+    vec_bits s[MOST_TOGETHER * 2], part[MOST_TOGETHER];
+
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        vec_bits codes[MOST_TOGETHER * WORDS / 2];
+
+        f.open(r, n, half, codes);
+        UNROLL for (int i = 0; i < 4; i++)
+            UNROLL for (int u = 0; u < f.together; u++)
+                add_word(1, 1, f, &codes[4 * u + i], 0, x,
+                         x->first + n * f.together + u, 4 * half + i,
+                         &s[u * groups + half * (groups - 1)], &part[u]);
+    }
+    UNROLL for (int i = 0; i < f.together * groups; i++)
+    {
+        int u = n * f.together + i / groups;
+
+        add_group(1, 1, f, &s[i], scales, 0, x, x->first + u, i % groups, acc);
+        scales += f.min ? 2 : 1;
+    }
+}
+
+/* One column. */
+INLINE vec
+one_column(const struct cpu_product *p, struct format f, struct rows r,
+           struct ahead ahead)
+{
+    struct columns x = { .at = p->cols, .k = p->k };
+    vec acc = { 0 };
+
+    for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
+        vec scales[MOST_UNITS * MOST_SCALES];
+
+        fetch_ahead(&ahead, &r, f.size);
+        f.scales(&r, scales);
+        UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
+            add_opened(f, &r, n, scales + n * f.together * scales_of(f), &x,
+                       &acc);
+        rows_advance(&r, f.size);
+    }
+    return acc;
+}
+
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. */
 struct opened {
@@ -93,66 +211,27 @@ struct opened {
     vec *scales;
 };
 
-INLINE vec_bits
-start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
-{
-    if (!f.offset)
-        return (vec_bits){ 0 };
-    return (vec_bits){ 0 } -
-           splat_bits(f.group == COLUMN_BLOCK
-                          ? column_sums(col, k)[unit]
-                          : column_halves(col, k)[2 * unit + g]) *
-               (uint32_t)f.offset;
-}
-
-/* Integer sums of group g of a unit, less the offset: s[v * C + j] of rows v
- * and column j. */
+/* A block of VEC rows, opened. */
 INLINE void
-group_sums(const int V, const int C, struct format f, const vec_bits *codes,
-           const struct columns *x, int64_t unit, int g, vec_bits *s)
+open_block(struct format f, const struct rows *r, vec_bits *all, vec *scales)
 {
-    const int n = f.group / 4, run = RUN(f.most) < n ? RUN(f.most) : n;
-
-    UNROLL for (int j = 0; j < C; j++) UNROLL for (int v = 0; v < V; v++)
-        s[v * C + j] = start_of(f, column_of(x, j), x->k, unit, g);
-    UNROLL for (int i = 0; i < n; i += run)
+    if (f.apart) {
+        f.whole(r, all, scales);
+        return;
+    }
+    f.scales(r, scales);
+    UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
+        UNROLL for (int half = 0; half < 2; half++)
     {
-        vec_bits part[TILE];
+        vec_bits codes[MOST_TOGETHER * WORDS / 2];
 
-        UNROLL for (int j = 0; j < V * C; j++) part[j] = run_begin(s[j]);
-        UNROLL for (int l = 0; l < run; l++)
-        {
-            int64_t word = g * n + i + l;
-            vec_bits w[VECS];
-
-            UNROLL for (int v = 0; v < V; v++) w[v] =
-                codes[v * UNITS * WORDS + word];
-            UNROLL for (int j = 0; j < C; j++)
-            {
-                const char *q = column_of(x, j) + unit * COLUMN_BLOCK;
-                int32_t four = AS(int32_t, q)[word];
-
-                UNROLL for (int v = 0; v < V; v++) part[v * C + j] =
-                    run_step(part[v * C + j], w[v], four, f.most);
-            }
-        }
-        UNROLL for (int j = 0; j < V * C; j++) s[j] =
-            run_end(s[j], part[j], f.most);
+        f.open(r, n, half, codes);
+        UNROLL for (int i = 0; i < 4 * f.together; i++)
+            all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = codes[i];
     }
 }
 
-/* d * (float)sum of q over group g. */
-INLINE vec
-weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
-{
-    if (f.group == COLUMN_BLOCK)
-        return splat(column_weighed(col, k)[unit]);
-    return splat(column_scales(col, k)[unit]) *
-           as_floats(splat_bits(column_halves(col, k)[2 * unit + g]));
-}
-
-/* n opened units of V vectors of rows times C columns, added to acc: the
- * chain of column.h. */
+/* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
 add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
           const struct columns *x, vec *acc)
@@ -160,68 +239,19 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
     for (int64_t u = 0; u < n; u++, o.codes += WORDS)
         UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++)
         {
-            int64_t unit = x->first + u;
-            vec_bits s[TILE];
+            vec_bits s[TILE], part[TILE];
 
-            group_sums(V, C, f, o.codes, x, unit, g, s);
-            UNROLL for (int j = 0; j < C; j++)
+            UNROLL for (int i = 0; i < f.group / 4; i++)
             {
-                const char *col = column_of(x, j);
-                vec d = splat(column_scales(col, x->k)[unit]);
+                int word = g * f.group / 4 + i;
 
-                UNROLL for (int v = 0; v < V; v++)
-                {
-                    const vec *scale = o.scales + v * UNITS * MOST_SCALES;
-                    int i = v * C + j;
-
-                    acc[i] = acc[i] + as_floats(s[i]) * (scale[0] * d);
-                    if (f.min)
-                        acc[i] =
-                            acc[i] - scale[1] * weighed(f, col, x->k, unit, g);
-                }
+                add_word(V, C, f, o.codes + word, UNITS * WORDS, x,
+                         x->first + u, word, s, part);
             }
+            add_group(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
+                      x->first + u, g, acc);
             o.scales += f.min ? 2 : 1;
         }
-}
-
-/* The rows of a tile; lanes past the last row see that again. */
-INLINE void
-find_rows(const struct cpu_product *p, int64_t first, const char **rows)
-{
-    for (int64_t i = 0; i < VEC; i++) {
-        int64_t r = first + i < p->n_rows ? first + i : p->n_rows - 1;
-
-        rows[i] = p->rows + (size_t)r * p->row_stride;
-    }
-}
-
-INLINE void
-fetch(const char *p, size_t size)
-{
-    for (size_t j = 0; j < size; j += 64)
-        __builtin_prefetch(p + j, 0, 2);
-}
-
-/* One column; of the tile at `ahead`, what comes next is fetched with each
- * block. */
-INLINE vec
-one_column(const struct cpu_product *p, const char *const *rows,
-           struct format f, const char *ahead)
-{
-    struct columns x = { .at = p->cols, .k = p->k };
-    vec_bits codes[MOST_UNITS * WORDS];
-    vec scales[MOST_UNITS * MOST_SCALES], acc = { 0 };
-    size_t at = 0;
-
-    for (int64_t i = 0; i < p->k; i += f.block, at += f.size) {
-        f.open(rows, at, codes, scales);
-        if (ahead)
-            fetch(ahead + VEC * at, VEC * f.size);
-        add_units(1, 1, f, f.block / COLUMN_BLOCK,
-                  (struct opened){ codes, scales }, &x, &acc);
-        x.first += f.block / COLUMN_BLOCK;
-    }
-    return acc;
 }
 
 /* `rest` floats, or a whole vector of them, which is faster without a mask. */
@@ -271,6 +301,31 @@ tile(const int V, const int C, struct format f, const struct cpu_product *p,
     }
 }
 
+/* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
+INLINE struct rows
+copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
+{
+    for (int64_t i = 0; i < VEC; i++) {
+        int64_t r = i < p->n_rows ? i : p->n_rows - 1;
+
+        memcpy(copy + (size_t)i * size,
+               p->rows + (size_t)r * p->row_stride + at, size);
+    }
+    return rows_from(copy, size);
+}
+
+/* The next n blocks of VEC rows, opened. */
+INLINE void
+open_blocks(struct format f, int64_t n, struct rows *r, struct opened o)
+{
+    for (; n > 0; n--) {
+        open_block(f, r, o.codes, o.scales);
+        rows_advance(r, f.size);
+        o.codes += f.block / COLUMN_BLOCK * WORDS;
+        o.scales += f.block / COLUMN_BLOCK * scales_of(f);
+    }
+}
+
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
 INLINE void
@@ -279,52 +334,70 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
 {
     vec_bits codes[VECS * UNITS * WORDS];
     vec scales[VECS * UNITS * MOST_SCALES];
-    int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    size_t row_size = (size_t)(n / step) * f.size;
-    const char *ahead = tile_ahead(p, row, V * VEC, row_size);
-    const char *rows[VECS][VEC];
+    char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
+    const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
+    struct opened all = { codes, scales };
+    struct rows rows[VECS];
+    struct ahead ahead[VECS];
 
-    for (int v = 0; v < V; v++)
-        find_rows(p, row + v * VEC, rows[v]);
-    for (int64_t unit = 0; unit < n; unit += UNITS) {
-        int64_t c = 0;
-
-        for (int v = 0; v < V; v++)
-            for (int64_t u = 0; u < UNITS && unit + u < n; u += step)
-                f.open(rows[v], (size_t)((unit + u) / step) * f.size,
-                       codes + (v * UNITS + u) * WORDS,
-                       scales + v * UNITS * MOST_SCALES + u * scales_of(f));
-        if (ahead && unit + UNITS <= n)
-            fetch(ahead + (size_t)(unit / step) * f.size * V * VEC,
-                  UNITS / (size_t)step * f.size * V * VEC);
-        for (; c + COLS <= p->n_cols; c += COLS)
-            tile(V, COLS, f, p, row, c, unit, (struct opened){ codes, scales });
-        for (; c < p->n_cols; c++)
-            tile(V, 1, f, p, row, c, unit, (struct opened){ codes, scales });
+    for (int v = 0; v < V; v++) {
+        rows[v] = rows_at(p, row + v * VEC);
+        ahead[v] = begin_ahead(p, row, V * VEC, (size_t)(n / step) * f.size);
     }
+    for (int64_t unit = 0; unit < n; unit += UNITS) {
+        int64_t blocks = (n - unit < UNITS ? n - unit : UNITS) / step, c = 0;
+        size_t size = (size_t)blocks * f.size;
+
+        for (int v = 0; v < V; v++) {
+            if (p->n_rows < VEC)
+                rows[v] =
+                    copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
+            else
+                fetch_ahead(&ahead[v], &rows[v], size);
+            open_blocks(f, blocks, &rows[v],
+                        (struct opened){ codes + v * UNITS * WORDS,
+                                         scales + v * UNITS * MOST_SCALES });
+        }
+        for (; c + COLS <= p->n_cols; c += COLS)
+            tile(V, COLS, f, p, row, c, unit, all);
+        for (; c < p->n_cols; c++)
+            tile(V, 1, f, p, row, c, unit, all);
+    }
+}
+
+/* Where the last vector of rows begins: it may hold some of those before once
+ * more, which are computed as they were. */
+INLINE int64_t
+last_rows(const struct cpu_product *p, int64_t row)
+{
+    return row + VEC <= p->n_rows || p->n_rows < VEC ? row : p->n_rows - VEC;
+}
+
+INLINE void
+multiply_columns(const struct cpu_product *p, struct format f)
+{
+    int64_t r = 0;
+
+    for (; r + VECS * VEC <= p->n_rows; r += VECS * VEC)
+        many_columns(VECS, p, f, r);
+    for (; r < p->n_rows; r += VEC)
+        many_columns(1, p, f, last_rows(p, r));
 }
 
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
     size_t row_size = (size_t)(p->k / f.block) * f.size;
-    int64_t r = 0;
 
-    if (p->n_cols == 1)
-        fetch_first(p, VEC, row_size);
-    for (; p->n_cols > 1 && r + (VECS - 1) * VEC < p->n_rows; r += VECS * VEC)
-        many_columns(VECS, p, f, r);
-    for (; r < p->n_rows; r += VEC) {
-        const char *rows[VEC];
+    if (p->n_cols > 1 || p->n_rows < VEC) {
+        multiply_columns(p, f);
+        return;
+    }
+    for (int64_t r = 0; r < p->n_rows; r += VEC) {
+        int64_t row = last_rows(p, r);
 
-        if (p->n_cols > 1) {
-            many_columns(1, p, f, r);
-            continue;
-        }
-        find_rows(p, r, rows);
-        store_f32_first(
-            p->n_rows - r, p->out + r,
-            one_column(p, rows, f, tile_ahead(p, r, VEC, row_size)));
+        store_f32(p->out + row, one_column(p, f, rows_at(p, row),
+                                           begin_ahead(p, r, VEC, row_size)));
     }
 }
 

@@ -10,6 +10,5 @@ cpu_fill_avx2(struct cpu_kernels *k)
     fill_rows(k);
     fill_panels(k);
     fill_products(k);
-    cpu_avx2_block_products(k);
     cpu_avx2_group_products(k);
 }

@@ -11,6 +11,5 @@ cpu_fill_avx512(struct cpu_kernels *k)
     fill_rows(k);
     fill_panels(k);
     fill_products(k);
-    cpu_avx512_block_products(k);
     cpu_avx512_group_products(k);
 }

@@ -14,11 +14,7 @@ typedef __m256 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(32)));
 typedef __m128i halves;
 
-/* The part of cpu_fill_avx2() that is in blocks_avx2.c. */
-void
-cpu_avx2_block_products(struct cpu_kernels *k);
-
-/* And that in groups_avx2.c; after the other. */
+/* The part of cpu_fill_avx2() that is in groups_avx2.c. */
 void
 cpu_avx2_group_products(struct cpu_kernels *k);
 

@@ -13,11 +13,7 @@ typedef __m512 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(64)));
 typedef __m256i halves;
 
-/* The part of cpu_fill_avx512() that is in blocks_avx512.c. */
-void
-cpu_avx512_block_products(struct cpu_kernels *k);
-
-/* And that in groups_avx512.c; after the other. */
+/* The part of cpu_fill_avx512() that is in groups_avx512.c. */
 void
 cpu_avx512_group_products(struct cpu_kernels *k);
 
