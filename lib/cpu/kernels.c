@@ -8,22 +8,6 @@
 #include <string.h>
 #include <ggml-cpu.h>
 
-enum isa {
-    ISA_C,
-    ISA_AVX2,
-    ISA_AVX512,
-    ISA_COUNT
-};
-
-static const char *const names[ISA_COUNT] = { "c", "avx2", "avx512" };
-static const char *const descriptions[ISA_COUNT] = { "CPU, C kernels",
-                                                     "CPU, AVX2 kernels",
-                                                     "CPU, AVX-512 kernels" };
-static struct cpu_kernels tables[ISA_COUNT];
-static bool present[ISA_COUNT];
-static const struct cpu_kernels *chosen;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
 #ifdef HAVE_AVX2
 static bool
 has_avx2(void)
@@ -32,7 +16,7 @@ has_avx2(void)
 }
 #endif
 
-#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
+#ifdef HAVE_AVX512
 static bool
 has_avx512(void)
 {
@@ -40,51 +24,82 @@ has_avx512(void)
 }
 #endif
 
-static void
-fill(enum isa isa)
+#ifdef HAVE_NEON
+static bool
+has_neon(void)
 {
-    cpu_fill_reference(&tables[isa]);
+    return ggml_cpu_has_neon();
+}
+#endif
+
+#ifdef HAVE_DOTPROD
+static bool
+has_dotprod(void)
+{
+    return ggml_cpu_has_dotprod();
+}
+#endif
+
+/* A family of instructions, each set with what those before it have. */
+static const struct isa {
+    const char *name, *description;
+    bool (*present)(void); /* NULL: on any machine */
+    void (*fill)(struct cpu_kernels *k);
+} isas[] = {
+    { "c", "CPU, C kernels", NULL, cpu_fill_reference },
 #ifdef HAVE_AVX2
-    if (isa >= ISA_AVX2)
-        cpu_fill_avx2(&tables[isa]);
+    { "avx2", "CPU, AVX2 kernels", has_avx2, cpu_fill_avx2 },
+#ifdef HAVE_AVX512
+    { "avx512", "CPU, AVX-512 kernels", has_avx512, cpu_fill_avx512 },
 #endif
-#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
-    if (isa >= ISA_AVX512)
-        cpu_fill_avx512(&tables[isa]);
 #endif
-    tables[isa].name = names[isa];
-    tables[isa].description = descriptions[isa];
-    present[isa] = true;
+#ifdef HAVE_NEON
+    { "neon", "CPU, NEON kernels", has_neon, cpu_fill_neon },
+#ifdef HAVE_DOTPROD
+    { "dotprod", "CPU, NEON kernels with dot products", has_dotprod,
+      cpu_fill_dotprod },
+#endif
+#endif
+};
+#define N_ISAS ((int)(sizeof(isas) / sizeof(isas[0])))
+
+static struct cpu_kernels tables[N_ISAS];
+static bool filled[N_ISAS];
+static const struct cpu_kernels *chosen;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void
+fill(int isa)
+{
+    for (int i = 0; i <= isa; i++)
+        isas[i].fill(&tables[isa]);
+    tables[isa].name = isas[isa].name;
+    tables[isa].description = isas[isa].description;
+    filled[isa] = true;
 }
 
-static enum isa
+static int
 wanted(void)
 {
     const char *word = getenv("GG_CPU_ISA");
 
     if (!word || !*word)
-        return ISA_COUNT - 1;
-    for (int i = ISA_COUNT - 1; i > 0; i--)
-        if (strcmp(word, names[i]) == 0)
-            return (enum isa)i;
-    return ISA_C;
+        return N_ISAS - 1;
+    for (int i = N_ISAS - 1; i > 0; i--)
+        if (strcmp(word, isas[i].name) == 0)
+            return i;
+    return 0;
 }
 
 static void
 choose(void)
 {
-    int isa = (int)wanted();
+    int isa = wanted();
 
-    fill(ISA_C);
-#ifdef HAVE_AVX2
-    if (has_avx2())
-        fill(ISA_AVX2);
-#endif
-#if defined(HAVE_AVX2) && defined(HAVE_AVX512)
-    if (has_avx512())
-        fill(ISA_AVX512);
-#endif
-    while (!present[isa])
+    for (int i = 0; i < N_ISAS; i++)
+        if (!isas[i].present || isas[i].present())
+            fill(i);
+    while (!filled[isa])
         isa--;
     chosen = &tables[isa];
 }
@@ -100,17 +115,23 @@ const struct cpu_kernels *
 cpu_kernels_reference(void)
 {
     pthread_once(&once, choose);
-    return &tables[ISA_C];
+    return &tables[0];
 }
 
 const struct cpu_kernels *
 cpu_kernels_named(const char *name)
 {
     pthread_once(&once, choose);
-    for (int i = 0; i < ISA_COUNT; i++)
-        if (present[i] && strcmp(name, names[i]) == 0)
+    for (int i = 0; i < N_ISAS; i++)
+        if (filled[i] && strcmp(name, isas[i].name) == 0)
             return &tables[i];
     return NULL;
+}
+
+const char *
+cpu_kernels_name(int i)
+{
+    return i < N_ISAS ? isas[i].name : NULL;
 }
 
 void

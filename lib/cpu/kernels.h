@@ -94,8 +94,8 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"), "avx2", "avx512"; a word that names nothing built or present gets
- * the next lower one. Asked once. */
+ * "ref"); "avx2", "avx512"; "neon", "dotprod". What the machine lacks
+ * gets the next lower one, what is not built C. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 
@@ -108,6 +108,11 @@ cpu_kernels_reference(void);
 const struct cpu_kernels *
 cpu_kernels_named(const char *name);
 
+/* Of the sets that are built, the name of the i-th, from "c" on; NULL after
+ * the last. */
+const char *
+cpu_kernels_name(int i);
+
 /* How the tables are filled, each over the one before. */
 void
 cpu_fill_reference(struct cpu_kernels *k);
@@ -115,5 +120,9 @@ void
 cpu_fill_avx2(struct cpu_kernels *k);
 void
 cpu_fill_avx512(struct cpu_kernels *k);
+void
+cpu_fill_neon(struct cpu_kernels *k);
+void
+cpu_fill_dotprod(struct cpu_kernels *k);
 
 #endif

@@ -42,6 +42,10 @@
 
 #include "cpu/simd.h"
 
+/* See vector_products.h. */
+#define CHAINS_END (VEC < 8)
+#define CHAIN      128
+
 /* Of F32, F16 and BF16; the type is known where this is inlined. */
 INLINE size_t
 width(enum ggml_type type)

@@ -81,20 +81,33 @@ struct lanes {
     vec sum[LANE_ROWS][LANE_VECTORS];
 };
 
+/* As chains end in vector_products.h. */
+INLINE void
+end_lane(int R, int V, struct lanes *s, struct lanes *total)
+{
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+    {
+        total->sum[r][v] += s->sum[r][v];
+        s->sum[r][v] = splat(0);
+    }
+}
+
 /* What lane `lane` of a product of rows sums up. */
 INLINE struct lanes
 one_lane(int R, int V, const struct cpu_panel *p, const float *a,
          const float *b, int lane)
 {
-    struct lanes s;
+    struct lanes s, total;
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        s.sum[r][v] = splat(0);
+        s.sum[r][v] = total.sum[r][v] = splat(0);
     a += lane;
     b += (size_t)lane * p->b_stride;
     for (int64_t k = 0; k < p->k; k += VEC, a += VEC, b += VEC * p->b_stride) {
         vec row[LANE_VECTORS];
 
+        if (CHAINS_END && k && k % CHAIN == 0 && k + VEC <= p->k)
+            end_lane(R, V, &s, &total);
         UNROLL for (int v = 0; v < V; v++) row[v] = load_f32(b + VEC * v);
         UNROLL for (int r = 0; r < R; r++)
         {
@@ -104,7 +117,9 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
                 fused(x, row[v], s.sum[r][v]);
         }
     }
-    return s;
+    if (CHAINS_END)
+        end_lane(R, V, &s, &total);
+    return CHAINS_END ? total : s;
 }
 
 /* The sum of twice as many lanes as `half` gives, those so far apart. */
@@ -119,19 +134,19 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
         return s;                                                              \
     }
 #ifdef NEIGHBOURS_FIRST
-#define APART(n) ((n) / 2)
+#define SPAN(n) ((n) / 2)
 #else
-#define APART(n) (VEC / (n))
+#define SPAN(n) (VEC / (n))
 #endif
-TWICE(two_lanes, one_lane, APART(2))
-TWICE(four_lanes, two_lanes, APART(4))
+TWICE(two_lanes, one_lane, SPAN(2))
+TWICE(four_lanes, two_lanes, SPAN(4))
 #if VEC == 4
 #define all_lanes four_lanes
 #elif VEC == 8
-TWICE(all_lanes, four_lanes, APART(8))
+TWICE(all_lanes, four_lanes, SPAN(8))
 #else
-TWICE(eight_lanes, four_lanes, APART(8))
-TWICE(all_lanes, eight_lanes, APART(16))
+TWICE(eight_lanes, four_lanes, SPAN(8))
+TWICE(all_lanes, eight_lanes, SPAN(16))
 #endif
 
 /* R rows from row i on, V vectors from column j on: lanes of a product of rows

@@ -2,7 +2,9 @@
  * vector.h
  *
  * An element is the sum of VEC lanes, each a chain of fused products over
- * every VEC-th weight; so it is in every tile, whatever its shape. */
+ * every VEC-th weight; so it is in every tile, whatever its shape. Few lanes
+ * make long chains, which round more: theirs end after CHAIN weights, and
+ * then are added up. */
 #ifndef CPU_VECTOR_PRODUCTS_H
 #define CPU_VECTOR_PRODUCTS_H
 
@@ -27,6 +29,16 @@ add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
 
         UNROLL for (int b = 0; b < C; b++) sum[a][b] =
             fused(w, x[b], sum[a][b]);
+    }
+}
+
+INLINE void
+end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
+{
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+    {
+        total[a][b] += sum[a][b];
+        sum[a][b] = splat(0);
     }
 }
 
@@ -70,12 +82,14 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *ahead =
         C == 1 && R == ROWS ? tile_ahead(p, r, R, (size_t)(p->k * size)) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
-    vec sum[2 * ROWS][COLS];
+    vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
     int64_t i = 0;
 
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
-        sum[a][b] = splat(0);
+        sum[a][b] = total[a][b] = splat(0);
     for (; i + VEC <= p->k; i += VEC) {
+        if (CHAINS_END && i && i % CHAIN == 0)
+            end_chains(R, C, sum, total);
         if (C == 1 && ahead && i * size % 64 == 0)
             UNROLL for (int a = 0; a < R; a++)
                 __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
@@ -86,8 +100,11 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     if (i < p->k)
         add_products(type, R, C, p->k - i, sum, p, rows + i * size,
                      cols + i * 4);
+    if (CHAINS_END)
+        end_chains(R, C, sum, total);
     UNROLL for (int b = 0; b < C; b++)
-        store_column(R, b, sum, p->out + (size_t)(c + b) * p->out_stride + r);
+        store_column(R, b, CHAINS_END ? total : sum,
+                     p->out + (size_t)(c + b) * p->out_stride + r);
 }
 
 INLINE void

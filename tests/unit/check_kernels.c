@@ -269,7 +269,7 @@ fill_blocks(enum ggml_type type, char *rows, size_t size, size_t sound)
     const struct quant_type *t = quant_type(type);
 
     for (size_t i = 0; i < size; i++)
-        rows[i] = (char)(draw() * 128);
+        rows[i] = (char)(int8_t)(draw() * 128);
     for (size_t b = 0; b < sound; b += t->traits.type_size)
         for (int i = 0; i < t->n_scales; i++) {
             uint16_t d = ggml_fp32_to_fp16(draw());
@@ -698,12 +698,12 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
 int
 main(int argc, char **argv)
 {
-    static const char *const isas[] = { "c", "avx2", "avx512" };
     bool timing = argc > 1 && strcmp(argv[1], "--bench") == 0;
     struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
+    const char *isa;
 
-    for (int i = 0; i < 3; i++) {
-        const struct cpu_kernels *k = cpu_kernels_named(isas[i]);
+    for (int i = 0; (isa = cpu_kernels_name(i)) != NULL; i++) {
+        const struct cpu_kernels *k = cpu_kernels_named(isa);
 
         if (k && timing)
             sets.k[sets.n++] = k;

@@ -1,0 +1,165 @@
+/* groups.h - products with weights in groups, on Arm: the words of
+ * vector_groups.h, and columns in eight bits
+ *
+ * The file that includes this one gives
+ *
+ *     dot_fours(s, w, x)        s + the sums of four products each of signed
+ *                               bytes w and x
+ */
+#ifndef CPU_ARM_GROUPS_H
+#define CPU_ARM_GROUPS_H
+
+#include "cpu/arm/vector_neon.h"
+#include "cpu/vector_tile.h"
+
+/* A tile: 8 integer and 8 float sums, 8 for products. */
+#define VECS          2
+#define COLS          4
+#define UNITS         32
+#define TILE          8
+#define SIGNED_OFFSET 0
+
+INLINE int8x16_t
+bytes_at(const char *p)
+{
+    return vld1q_s8(AS(int8_t, p));
+}
+
+INLINE vec_bits
+load_words(const struct rows *r, size_t at)
+{
+    vec_bits w;
+
+    UNROLL for (int i = 0; i < VEC; i++) w[i] =
+        (uint32_t)four_bytes(row_at(r, i) + at);
+    return w;
+}
+
+/* Transposes 4 x 4 words: w[i] = word i of four rows. */
+INLINE void
+load_16(const struct rows *r, size_t at, vec_bits *w)
+{
+    uint32x4_t v[4];
+    uint64x2_t a, b, c, d;
+
+    UNROLL for (int i = 0; i < 4; i++) v[i] =
+        vreinterpretq_u32_s8(bytes_at(row_at(r, i) + at));
+    a = vreinterpretq_u64_u32(vzip1q_u32(v[0], v[1]));
+    b = vreinterpretq_u64_u32(vzip2q_u32(v[0], v[1]));
+    c = vreinterpretq_u64_u32(vzip1q_u32(v[2], v[3]));
+    d = vreinterpretq_u64_u32(vzip2q_u32(v[2], v[3]));
+    w[0] = vreinterpretq_u32_u64(vzip1q_u64(a, c));
+    w[1] = vreinterpretq_u32_u64(vzip2q_u64(a, c));
+    w[2] = vreinterpretq_u32_u64(vzip1q_u64(b, d));
+    w[3] = vreinterpretq_u32_u64(vzip2q_u64(b, d));
+}
+
+INLINE vec_bits
+find_points(const uint16_t *table, int n, vec_bits i)
+{
+    vec_bits w;
+
+    (void)n;
+    UNROLL for (int j = 0; j < VEC; j++) w[j] =
+        table[i[j] & 0xffff] | (uint32_t)table[i[j] >> 16] << 16;
+    return w;
+}
+
+INLINE vec_bits
+look_up(const int8_t *table, int offset, vec_bits w)
+{
+    int8x16_t t = vaddq_s8(vld1q_s8(table), vdupq_n_s8((int8_t)offset));
+
+    return vreinterpretq_u32_s8(vqtbl1q_s8(t, vreinterpretq_u8_u32(w)));
+}
+
+INLINE vec
+as_floats(vec_bits w)
+{
+    return vcvtq_f32_s32(vreinterpretq_s32_u32(w));
+}
+
+/* No code is larger than 127, so that all are signed bytes; sums of four
+ * products are made in 32 bits. */
+#define RUN(most) 8
+
+INLINE vec_bits
+run_begin(vec_bits total)
+{
+    return total;
+}
+
+INLINE vec_bits
+run_step(vec_bits s, vec_bits w, int32_t x, int most)
+{
+    (void)most;
+    return vreinterpretq_u32_s32(
+        dot_fours(vreinterpretq_s32_u32(s), vreinterpretq_s8_u32(w),
+                  vreinterpretq_s8_s32(vdupq_n_s32(x))));
+}
+
+INLINE vec_bits
+run_end(vec_bits total, vec_bits s, int most)
+{
+    (void)total, (void)most;
+    return s;
+}
+
+#include "cpu/vector_formats.h"
+
+/* The largest magnitude of 32 floats. */
+INLINE float
+largest(const float32x4_t *v)
+{
+    float32x4_t a = vdupq_n_f32(0);
+
+    UNROLL for (int j = 0; j < 8; j++) a = larger(vabsq_f32(v[j]), a);
+    return vmaxvq_f32(a);
+}
+
+/* Sixteen integers as bytes. */
+INLINE int8x16_t
+to_bytes(const int32x4_t *q)
+{
+    int16x8_t a = vcombine_s16(vqmovn_s32(q[0]), vqmovn_s32(q[1]));
+    int16x8_t b = vcombine_s16(vqmovn_s32(q[2]), vqmovn_s32(q[3]));
+
+    return vcombine_s8(vqmovn_s16(a), vqmovn_s16(b));
+}
+
+INLINE int32_t
+add_integers(const int32x4_t *q)
+{
+    return vaddvq_s32(vaddq_s32(vaddq_s32(q[0], q[1]), vaddq_s32(q[2], q[3])));
+}
+
+/* See cpu_prepare_column(): the same bytes. */
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    struct column_runs runs = column_runs(column, k);
+    int8_t *q = column;
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
+        float32x4_t v[8];
+        int32x4_t i[8];
+        float amax, inverse;
+
+        UNROLL for (int j = 0; j < 8; j++) v[j] = vld1q_f32(x + 4 * j);
+        amax = largest(v);
+        inverse = amax > 0 ? 127 / amax : 0;
+        UNROLL for (int j = 0; j < 8; j++) i[j] =
+            vcvtnq_s32_f32(vmulq_n_f32(v[j], inverse));
+        vst1q_s8(q + b * COLUMN_BLOCK, to_bytes(i));
+        vst1q_s8(q + b * COLUMN_BLOCK + 16, to_bytes(i + 4));
+        column_put(&runs, b, amax / 127, add_integers(i), add_integers(i + 4));
+    }
+}
+
+static void
+fill_products_of_groups(struct cpu_kernels *k)
+{
+    fill_groups(k, prepare);
+}
+
+#endif
