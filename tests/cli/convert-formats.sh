@@ -17,9 +17,9 @@ same() {
 
 "$t/make_model" gpt2-q4_0 model.gguf && "$t/make_old" ggml-0 model.gguf old
 same old
-gg-tokenize -m model.gguf <"$srcdir/Makefile.am" >want
-gg-tokenize -m old <"$srcdir/Makefile.am" | cmp - want
-gg-tokenize -m new.gguf <"$srcdir/Makefile.am" | cmp - want
+gg-tokenize -m model.gguf <"$top_srcdir/README.md" >want
+gg-tokenize -m old <"$top_srcdir/README.md" | cmp - want
+gg-tokenize -m new.gguf <"$top_srcdir/README.md" | cmp - want
 gg-generate -m old -p 'Once' -n 20 --seed 3 >a
 gg-generate -m new.gguf -p 'Once' -n 20 --seed 3 | cmp - a
 
