@@ -204,7 +204,7 @@ kind_of_vocabulary(const struct text *name)
     static const char *const kinds[][2] = {
         { "gpt2", "byte-level BPE" }, { "llama", "SentencePiece" },
         { "bert", "WordPiece" },      { "t5", "Unigram" },
-        { "rwkv", "greedy" },
+        { "rwkv", "greedy" },         { "gemma4", "BPE of characters" },
     };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)

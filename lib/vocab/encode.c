@@ -76,7 +76,9 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
     struct merge_word word = { e->v, p, len };
     struct merge_list l = {
         .word = &word,
-        .rules = e->v->kind == VOCAB_BPE ? &bpe_rules : &spm_rules,
+        .rules = e->v->kind == VOCAB_BPE ? &bpe_rules
+                 : e->v->ranked          ? &spm_ranked_rules
+                                         : &spm_rules,
     };
     enum gg_status st = len > MERGE_SHORT ? make_room(e, len) : GG_OK;
 
@@ -93,6 +95,14 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
     return st;
 }
 
+/* Whether a word that is a token is that token, whatever merging would make.
+ * Gemma 4: of ends of lines. */
+static inline bool
+is_never_merged(const struct gg_vocab *v, const uint8_t *p)
+{
+    return v->ignore_merges || (v->ranked && p[0] == '\n');
+}
+
 /* Most words are tokens. That merging makes them so is found out once. */
 static enum gg_status
 look_up_word(struct encoder *e, const uint8_t *p, size_t len)
@@ -102,7 +112,7 @@ look_up_word(struct encoder *e, const uint8_t *p, size_t len)
     enum gg_status st;
     size_t n;
 
-    if (whole && (e->v->ignore_merges ||
+    if (whole && (is_never_merged(e->v, p) ||
                   atomic_load_explicit(whole, memory_order_relaxed) ==
                       VOCAB_WHOLE_YES)) {
         emit(e, id);

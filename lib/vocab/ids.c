@@ -49,6 +49,8 @@ static const char *const eog_names[] = {
     "<|endofturn|>",
     "<|END_OF_TURN_TOKEN|>",
     "<end_of_utterance>",
+    "<turn|>",
+    "<|tool_response>",
     "<|end_of_turn|>",
     "<|eot|>",
     DEEPSEEK_END,
@@ -247,7 +249,7 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, KEY("add_eos_token"), &v->add_eos, err);
     v->add_bos = v->add_bos && v->bos >= 0;
     v->add_eos = v->add_eos && v->eos >= 0;
-    v->add_blank = spm || wpm;
+    v->add_blank = (spm && !v->ranked) || wpm;
     if (st == GG_OK && (spm || v->kind == VOCAB_UGM))
         st = gguf_opt_bool(gguf, KEY("add_space_prefix"), &v->add_blank, err);
     return st;

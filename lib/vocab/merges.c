@@ -1,4 +1,4 @@
-/* merges.c - reads the merges of byte-level BPE */
+/* merges.c - reads the merges of BPE */
 #include <string.h>
 
 #include "core/mem.h"
@@ -81,7 +81,7 @@ guess(struct reader *r, const struct gguf_str *s, struct made *out)
 {
     const struct gg_vocab *v = r->v;
 
-    if (v->twins)
+    if (v->twins || v->ranked)
         return false;
     for (int32_t id = r->last; id < v->n && id <= r->last + 1; id++) {
         size_t blank = find_blank(s, &v->tokens[id]), n = 0;
@@ -105,8 +105,8 @@ look_up(struct reader *r, const struct gguf_str *s, struct made *out)
     size_t first = blank ? (size_t)(blank - s->s) : 0, n, m;
 
     if (!blank || s->n > 2 * VOCAB_MAX_TOKEN_BYTES ||
-        !vocab_piece_bytes(VOCAB_BPE, s->s, first, r->room, &n) ||
-        !vocab_piece_bytes(VOCAB_BPE, blank + 1, s->n - first - 1, r->room + n,
+        !vocab_piece_bytes(r->v->kind, s->s, first, r->room, &n) ||
+        !vocab_piece_bytes(r->v->kind, blank + 1, s->n - first - 1, r->room + n,
                            &m))
         return false;
     *out = (struct made){ vocab_find_piece(r->v, r->room, n + m), (uint32_t)n };

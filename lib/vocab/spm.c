@@ -1,7 +1,9 @@
 /* spm.c - SentencePiece: the scores, and merging the characters of a word
  *
  * SentencePiece's BPE merges the two neighbours that make the piece with the
- * highest score, leftmost first, over a text of any length. Where no piece has
+ * highest score, leftmost first, over a text of any length. Gemma 4's tokenizer
+ * is of this kind, but the pairs that merge are listed, in their order, and
+ * none goes over the end of a line. Where no piece has
  * two characters next to each other, no merge ever goes over that place, and
  * the text can be cut there without a change: mostly in front of blanks. */
 #include "vocab/spm.h"
@@ -58,9 +60,16 @@ join_letters(struct gg_vocab *v)
                 *joint(v, (uint8_t)a, (uint8_t)b) = 1;
 }
 
-static enum gg_status
-find_joined(struct gg_vocab *v, struct gg_error *err)
+enum gg_status
+vocab_load_joints(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err)
 {
+    for (int b = 0; b < 256 && v->unk < 0; b++)
+        if (v->byte_ids[b] < 0)
+            return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
+                                  "neither an unknown token nor one for byte "
+                                  "<0x%02X>",
+                                  (unsigned)b);
     v->joined = mem_array(129 * 129, 1);
     if (!v->joined)
         return error_nomem(err);
@@ -93,13 +102,7 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
         if (!isfinite(gguf_array_f32(&v->scores, i)))
             return gguf_bad_value(gguf, SCORES, err,
                                   "the score of token %zu is not finite", i);
-    for (int b = 0; b < 256 && v->unk < 0; b++)
-        if (v->byte_ids[b] < 0)
-            return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
-                                  "neither an unknown token nor one for byte "
-                                  "<0x%02X>",
-                                  (unsigned)b);
-    return find_joined(v, err);
+    return vocab_load_joints(v, gguf, err);
 }
 
 /* A character; a byte of a broken one stands for itself. */
@@ -124,12 +127,49 @@ find(const struct merge_word *word, const struct merge_symbol *left,
 
 const struct merge_rules spm_rules = { first, find };
 
+static struct merge_symbol
+first_ranked(const struct merge_word *word, size_t at)
+{
+    struct merge_symbol s = first(word, at);
+
+    s.id = vocab_find_piece(word->v, word->bytes + at, s.len);
+    return s;
+}
+
+static struct merge_pair
+find_ranked(const struct merge_word *word, const struct merge_symbol *left,
+            const struct merge_symbol *right)
+{
+    const struct vocab_merge *m =
+        left->id < 0 || right->id < 0
+            ? NULL
+            : vocab_find_merge(word->v, left->id, right->id);
+
+    return m ? (struct merge_pair){ m->rank, (int32_t)m->made - 1 }
+             : (struct merge_pair){ MERGE_NEVER, -1 };
+}
+
+const struct merge_rules spm_ranked_rules = { first_ranked, find_ranked };
+
+static size_t
+line_ends(const uint8_t *p, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && p[n] == '\n')
+        n++;
+    return n;
+}
+
 size_t
 spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
     size_t n = 1;
 
-    while (n < len && vocab_joined(v, p[n - 1], p[n])) {
+    if (v->ranked && p[0] == '\n')
+        return line_ends(p, len);
+    while (n < len && vocab_joined(v, p[n - 1], p[n]) &&
+           !(v->ranked && p[n] == '\n')) {
         n++;
         if (bytes_letters(p + n - 1, 1))
             n += bytes_letters(p + n, len - n);

@@ -5,7 +5,7 @@
 #include "vocab/merge.h"
 
 /* The word has blanks, not marks. */
-extern const struct merge_rules spm_rules;
+extern const struct merge_rules spm_rules, spm_ranked_rules;
 
 /* Bytes of the first stretch of p[0..len) that can be merged without looking
  * at what follows. len > 0. */

@@ -15,11 +15,28 @@
 #define PRE   "tokenizer.ggml.pre"
 #define CHAT  "tokenizer.chat_template"
 
-static const char *const kinds[] = {
-    [VOCAB_BPE] = "gpt2",
-    [VOCAB_SPM] = "llama",
-    [VOCAB_WPM] = "bert",
-    [VOCAB_UGM] = "t5",
+static enum gg_status
+load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
+            struct gg_error *err)
+{
+    enum gg_status st = vocab_load_merges(v, gguf, err);
+
+    return st == GG_OK ? vocab_load_joints(v, gguf, err) : st;
+}
+
+static const struct kind {
+    const char *name;
+    enum vocab_kind kind;
+    bool ranked;
+    /* What only this kind has. */
+    enum gg_status (*load)(struct gg_vocab *v, const struct gguf_context *gguf,
+                           struct gg_error *err);
+} kinds[] = {
+    { "gpt2", VOCAB_BPE, false, vocab_load_merges },
+    { "llama", VOCAB_SPM, false, vocab_load_scores },
+    { "bert", VOCAB_WPM, false, vocab_load_wordpiece },
+    { "t5", VOCAB_UGM, false, vocab_load_unigram },
+    { "gemma4", VOCAB_SPM, true, load_ranked },
 };
 
 enum {
@@ -46,7 +63,7 @@ unknown(const struct gguf_context *gguf, const char *key, const char *what,
 
 static enum gg_status
 load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
-          struct gg_error *err)
+          const struct kind **kind, struct gg_error *err)
 {
     struct gguf_str s;
     enum gg_status st = gguf_get_str(gguf, MODEL, &s, err);
@@ -54,11 +71,15 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
     if (st != GG_OK)
         return st;
     for (size_t i = 0; i < N_KINDS; i++)
-        if (is(&s, kinds[i])) {
-            v->kind = (enum vocab_kind)i;
+        if (is(&s, kinds[i].name)) {
+            *kind = &kinds[i];
+            v->name = kinds[i].name;
+            v->kind = kinds[i].kind;
+            v->ranked = kinds[i].ranked;
             return GG_OK;
         }
-    return unknown(gguf, MODEL, "the kind", &s, "gpt2 llama bert t5", err);
+    return unknown(gguf, MODEL, "the kind", &s, "gpt2 llama bert t5 gemma4",
+                   err);
 }
 
 void
@@ -96,21 +117,12 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
     return GG_OK;
 }
 
-/* What only one kind has. */
-static enum gg_status (*const load_rest[])(struct gg_vocab *v,
-                                           const struct gguf_context *gguf,
-                                           struct gg_error *err) = {
-    [VOCAB_BPE] = vocab_load_merges,
-    [VOCAB_SPM] = vocab_load_scores,
-    [VOCAB_WPM] = vocab_load_wordpiece,
-    [VOCAB_UGM] = vocab_load_unigram,
-};
-
 static enum gg_status
 load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
 {
     const struct split_name *name = NULL;
-    enum gg_status st = load_kind(v, gguf, err);
+    const struct kind *kind;
+    enum gg_status st = load_kind(v, gguf, &kind, err);
 
     if (st == GG_OK && v->kind == VOCAB_BPE)
         st = load_split(v, gguf, &name, err);
@@ -121,7 +133,7 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
     if (st == GG_OK)
         st = vocab_load_ids(v, gguf, name, err);
     if (st == GG_OK)
-        st = load_rest[v->kind](v, gguf, err);
+        st = kind->load(v, gguf, err);
     if (st == GG_OK &&
         (!special_init(&v->user, v, false) || !special_init(&v->all, v, true) ||
          !special_contents(&v->contents, v)))
@@ -179,7 +191,7 @@ gg_vocab_size(const struct gg_vocab *v)
 uint64_t
 gg_vocab_fingerprint(const struct gg_vocab *v)
 {
-    uint64_t h = hash_bytes(HASH_START, kinds[v->kind], strlen(kinds[v->kind]));
+    uint64_t h = hash_bytes(HASH_START, v->name, strlen(v->name));
 
     for (int32_t id = 0; id < v->n; id++) {
         const struct gguf_str *s = &v->tokens[id];

@@ -17,7 +17,7 @@
 
 enum vocab_kind {
     VOCAB_BPE, /* "gpt2": bytes, merged by rank within words */
-    VOCAB_SPM, /* "llama": characters, merged by score */
+    VOCAB_SPM, /* "llama": characters, merged by score; "gemma4": by rank */
     VOCAB_WPM, /* "bert": the longest pieces of words */
     VOCAB_UGM, /* "t5": the most likely pieces */
 };
@@ -40,7 +40,7 @@ enum {
     VOCAB_SLACK = 16, /* bytes that can be read behind all tokens' */
 };
 
-/* One merge of byte-level BPE: a slot of the table from pairs to what they
+/* One merge of BPE: a slot of the table from pairs to what they
  * become. */
 struct vocab_merge {
     int32_t left, right; /* the ids of the pair */
@@ -64,7 +64,9 @@ enum vocab_whole {
 
 struct gg_vocab {
     struct gguf_file file; /* empty where the file is someone else's */
+    const char *name; /* of the kind, in the file */
     enum vocab_kind kind;
+    bool ranked; /* SPM: merges have ranks, as those of BPE, and no scores */
     int32_t n;
     const struct gguf_str *tokens; /* as the file writes them */
     uint8_t *types;                /* enum gg_token_type, | VOCAB_... */
@@ -84,7 +86,7 @@ struct gg_vocab {
     _Atomic uint8_t *whole; /* enum vocab_whole */
     struct cache_store *caches;
 
-    /* BPE */
+    /* BPE; the merges are those of ranked SPM, too */
     split_rule split;
     split_group group; /* or NULL */
     const char *ends;  /* what a letter precedes where a word ends */
@@ -143,6 +145,10 @@ vocab_index(struct gg_vocab *v, struct gg_error *err);
 /* merges: merges.c */
 enum gg_status
 vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
+                  struct gg_error *err);
+/* joined: spm.c */
+enum gg_status
+vocab_load_joints(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
 /* scores, joined: spm.c */
 enum gg_status
