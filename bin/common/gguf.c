@@ -30,3 +30,14 @@ gguf_metadata(const char *path, bool shards, struct gg_error *err)
     ggml_log_set(NULL, NULL);
     return ctx;
 }
+
+void
+gguf_add_like(struct gguf_context *to, const struct gguf_context *from,
+              int64_t tensor, enum ggml_type type, const void *data)
+{
+    struct ggml_tensor t = { .type = type, .data = (void *)(uintptr_t)data };
+
+    memcpy(t.ne, gguf_get_tensor_ne(from, tensor), sizeof(t.ne));
+    snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, tensor));
+    gguf_add_tensor(to, &t);
+}

@@ -10,4 +10,10 @@
 struct gguf_context *
 gguf_metadata(const char *path, bool shards, struct gg_error *err);
 
+/* Adds a tensor with the name and the shape of another; `data` may be NULL
+ * where only metadata is written. */
+void
+gguf_add_like(struct gguf_context *to, const struct gguf_context *from,
+              int64_t tensor, enum ggml_type type, const void *data);
+
 #endif

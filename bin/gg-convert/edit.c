@@ -22,15 +22,11 @@ static void
 copy_table(struct gguf_context *to, const struct gguf_context *from)
 {
     for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
-        struct ggml_tensor t = { .type = gguf_get_tensor_type(from, i) };
-
-        memcpy(t.ne, gguf_get_tensor_ne(from, i), sizeof(t.ne));
-        snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, i));
-        gguf_add_tensor(to, &t);
+        gguf_add_like(to, from, i, gguf_get_tensor_type(from, i), NULL);
         if (gguf_get_tensor_offset(to, i) != gguf_get_tensor_offset(from, i))
             cli_die("%s: its data does not lie in the order of the table: "
                     "write a new file",
-                    t.name);
+                    gguf_get_tensor_name(from, i));
     }
 }
 

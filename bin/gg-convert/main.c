@@ -2,9 +2,9 @@
 #include <config.h>
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "gg-convert/convert.h"
 
 const char cli_name[] = "gg-convert";
@@ -43,14 +43,9 @@ add_tensors(struct gguf_context *to, const struct gg_file *file)
 {
     const struct gguf_context *from = gg_file_gguf(file);
 
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
-        struct ggml_tensor t = { .type = gguf_get_tensor_type(from, i) };
-
-        memcpy(t.ne, gguf_get_tensor_ne(from, i), sizeof(t.ne));
-        snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, i));
-        t.data = (void *)(uintptr_t)gg_file_data(file, i);
-        gguf_add_tensor(to, &t);
-    }
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
+        gguf_add_like(to, from, i, gguf_get_tensor_type(from, i),
+                      gg_file_data(file, i));
 }
 
 static void

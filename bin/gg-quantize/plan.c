@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 
 /* Matrices that stay as they are, by a part of their names: norms, routers,
  * positions, small ones of other kinds of layers; as in llama.cpp. */
@@ -219,12 +220,7 @@ plan_gguf(const struct gguf_context *from, const enum ggml_type *types,
             gguf_copy_kv(to, from, id);
     gguf_set_val_u32(to, "general.file_type", (uint32_t)mixture->file_type);
     gguf_set_val_u32(to, "general.quantization_version", GGML_QNT_VERSION);
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
-        struct ggml_tensor t = { .type = types[i] };
-
-        memcpy(t.ne, gguf_get_tensor_ne(from, i), sizeof(t.ne));
-        snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, i));
-        gguf_add_tensor(to, &t);
-    }
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
+        gguf_add_like(to, from, i, types[i], NULL);
     return to;
 }

@@ -157,19 +157,6 @@ add_groups(struct checkpoint *p, const char *name, uint64_t n_in,
     p->status = convert_add(p->out, name, ne, &t, p->err);
 }
 
-/* `name` with its %d, if it has one, replaced. */
-static void
-put_name(char out[GGML_MAX_NAME], const char *name, uint32_t layer)
-{
-    const char *at = strstr(name, "%d");
-
-    if (at)
-        snprintf(out, GGML_MAX_NAME, "%.*s%u%s", (int)(at - name), name,
-                 (unsigned)layer, at + 2);
-    else
-        snprintf(out, GGML_MAX_NAME, "%s", name);
-}
-
 /* The next `count` tensors of n_in x n_out in f32, one for each layer. */
 static void
 take_f32(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
@@ -180,7 +167,7 @@ take_f32(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
     for (uint32_t i = 0; i < count && p->status == GG_OK; i++) {
         const uint8_t *data = cursor_take(&p->c, n_in * n_out * sizeof(float));
 
-        put_name(full, name, i);
+        convert_name(full, name, i);
         if (data)
             add_f32(p, full, n_in, n_out, data);
         else
@@ -205,7 +192,7 @@ take(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
         const uint8_t *values = cursor_take(&p->c, n);
         const uint8_t *scales = cursor_take(&p->c, n / p->group * 4);
 
-        put_name(full, name, i);
+        convert_name(full, name, i);
         if (scales)
             add_groups(p, full, n_in, n_out, values, scales);
         else

@@ -43,6 +43,18 @@ convert_add(struct convert_model *m, const char *name, const int64_t ne[2],
     return GG_OK;
 }
 
+void
+convert_name(char out[GGML_MAX_NAME], const char *name, uint32_t layer)
+{
+    const char *at = strstr(name, "%d");
+
+    if (at)
+        snprintf(out, GGML_MAX_NAME, "%.*s%u%s", (int)(at - name), name,
+                 (unsigned)layer, at + 2);
+    else
+        snprintf(out, GGML_MAX_NAME, "%s", name);
+}
+
 static void
 set_u32(struct convert_model *m, const struct convert_shape *shape,
         const char *name, uint32_t value)

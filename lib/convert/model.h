@@ -34,6 +34,10 @@ enum gg_status
 convert_add(struct convert_model *m, const char *name, const int64_t ne[2],
             const struct convert_tensor *from, struct gg_error *err);
 
+/* `name` with its %d, if it has one, replaced by the layer. */
+void
+convert_name(char out[GGML_MAX_NAME], const char *name, uint32_t layer);
+
 /* Adds the keys that both kinds of model have. */
 struct convert_shape {
     const char *architecture;

@@ -205,32 +205,19 @@ old_find(const struct old_file *f, const char *name)
                                                             : NULL;
 }
 
-/* `pattern` with its %d, if it has one, replaced by the layer. */
-static void
-layer_name(char *out, size_t size, const char *pattern, uint32_t layer)
-{
-    const char *at = strstr(pattern, "%d");
-
-    if (at)
-        snprintf(out, size, "%.*s%u%s", (int)(at - pattern), pattern,
-                 (unsigned)layer, at + 2);
-    else
-        snprintf(out, size, "%s", pattern);
-}
-
 enum gg_status
 old_take(struct old_file *f, const struct old_name *names, size_t n,
          uint32_t layer, struct gg_error *err)
 {
-    char from[OLD_MAX_NAME], to[GGML_MAX_NAME];
+    char from[GGML_MAX_NAME], to[GGML_MAX_NAME];
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         struct convert_tensor data = { 0 };
         struct old_tensor *t;
 
-        layer_name(from, sizeof(from), names[i].from, layer);
-        layer_name(to, sizeof(to), names[i].to, layer);
+        convert_name(from, names[i].from, layer);
+        convert_name(to, names[i].to, layer);
         t = old_find(f, from);
         if (!t && names[i].optional)
             continue;
