@@ -1,0 +1,112 @@
+/* kernels.h - where the back end, in C, meets its kernels, in CUDA
+ *
+ * The .c files own streams, memory, graphs and decisions; the .cu files own
+ * kernels, and a function for each op that launches them. Three rules hold for
+ * those functions, so that their work can be captured in a graph once and
+ * replayed for each token:
+ *
+ *   - the node, and all its sources, have their ->data in the device's memory:
+ *     it is handed on to kernels and never followed here;
+ *   - work goes to c->stream, and nothing waits for it or copies to the host;
+ *   - what is launched depends on types, shapes, strides, parameters and
+ *     addresses, never on data.
+ *
+ * A launch that fails leaves its error with CUDA's run-time; the back end asks
+ * for it when the graph is done. The headers that all of lib/cuda may include:
+ * public ones, backend/impl.h, tensor/tensor.h (its inline functions).
+ *
+ * The same .cu files are compiled by nvcc, into the module, and by a C++
+ * compiler, into the tests, where "launch.h" runs blocks as loops. There a
+ * launch goes through cuda_emulate() below, so that streams and captures
+ * hold in tests what they promise on a device: work that is put on a stream
+ * happens as late as the order of streams allows. */
+#ifndef CUDA_KERNELS_H
+#define CUDA_KERNELS_H
+
+#include <ggml.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What an op's function sees of the back end. */
+struct cuda_ctx {
+    void *stream;      /* cudaStream_t */
+    int device;        /* CUDA's number */
+    int arch;          /* compute capability: 80, 90, 100 ... */
+    int n_sm;          /* multiprocessors */
+    size_t max_shared; /* bytes of shared memory that a block can ask for */
+    bool failed;       /* there was no scratch memory, or no cuBLAS */
+};
+
+/* Memory of the device that is the node's own until its work is done: size
+ * bytes, at a multiple of 256. It is zero in no way. Several calls for a node
+ * give several pieces. NULL: there is none; c->failed is set, and the function
+ * returns without launching anything more. */
+void *
+cuda_scratch(struct cuda_ctx *c, size_t size);
+
+/* c[i][j] = sum over x of a[j][x] * b[i][x], for i < n and j < m: rows of a
+ * weight times rows of activations, as GGML_OP_MUL_MAT has them. Distances of
+ * rows (ld_) and of the matrices of a batch (stride_) are in elements. a and b
+ * are of one type, F32 (computed in TF32), F16 or BF16; c is F32. Sums are
+ * F32. By cuBLAS, on c->stream. */
+struct cuda_gemm {
+    int m, n, k;
+    enum ggml_type type;
+    const void *a, *b;
+    float *c;
+    int64_t ld_a, ld_b, ld_c;
+    int64_t stride_a, stride_b, stride_c;
+    int n_batch;
+};
+void
+cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g);
+
+/* ---- what the kernels give ---------------------------------------------- */
+
+struct cuda_op {
+    /* Whether `run` can compute it: types, shapes, strides, parameters. It has
+     * no data yet. NULL: whenever there is a `run`. */
+    bool (*supports)(const struct ggml_tensor *op);
+    void (*run)(struct cuda_ctx *c, struct ggml_tensor *dst);
+};
+
+/* By op; an empty slot means "not supported". ops.c; views are never asked
+ * for. */
+extern const struct cuda_op cuda_ops[GGML_OP_COUNT];
+
+/* Several nodes in one launch: nodes[0..n) stand in this order in a graph, no
+ * views among them, and uses[i] is how many nodes and others read nodes[i]
+ * (itself, or a view of it): a node may go unwritten only where that is 1 and
+ * its reader is in the launch. Returns how many of the first nodes were
+ * launched together, at least 2, or 0: the first is to be run alone. Decides
+ * by the same things as the functions above. */
+int
+cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+          const int *uses);
+
+/* The k largest of each row's n logits (rows lie `stride` elements apart): in
+ * falling order, the lower id first among equals, NaN last, to ids and values
+ * (k for each row), and the logarithm of the sum of exp() over the row to lse.
+ * All pointers are the device's; 1 <= k <= CUDA_BEST_MAX, k <= n. */
+enum {
+    CUDA_BEST_MAX = 1024
+};
+void
+cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
+          int n_rows, int k, int32_t *ids, float *values, double *lse);
+
+/* ---- tests only: what "launch.h" calls where there is no nvcc ------------ */
+
+/* Puts run(arg) on the stream; arg[0..size) is copied. `stream` is c->stream:
+ * the work is done, or recorded in a capture, by the tests' run-time. */
+void
+cuda_emulate(void *stream, void (*run)(void *arg), const void *arg,
+             size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
