@@ -73,9 +73,9 @@ eval(struct run *r, int n)
 
         for (int i = 0; i < n; i++)
             ids[i] = draw(r);
-        r->chunks[s] =
-            (struct gg_chunk){ s, ids, (size_t)n,
-                               r->logits + (size_t)s * (size_t)r->n_vocab };
+        r->chunks[s] = (struct gg_chunk){
+            s, ids, (size_t)n, r->logits + (size_t)s * (size_t)r->n_vocab, NULL
+        };
     }
     start = ggml_time_us();
     must(gg_session_eval(r->session, r->chunks, (size_t)r->n_seq, &err));

@@ -395,6 +395,10 @@ struct gg_chunk {
     const int32_t *ids; /* each below gg_model_n_vocab() */
     size_t n;           /* at least 1 */
     float *logits;      /* gets n_vocab values after the last id; or NULL */
+    /* Gets n - 1 values, or NULL: logprobs[i] is the natural logarithm of the
+     * probability of ids[i + 1], given all ids before it. Memory for this is
+     * taken when it is asked for first, and does not grow with the chunk. */
+    float *logprobs;
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not

@@ -153,7 +153,7 @@ static void
 evaluate_prefix(struct evaluate *e, struct sequence *a, size_t common)
 {
     size_t n = common - a->n_held;
-    struct gg_chunk chunk = { a->slot, a->ids + a->n_held, n, NULL };
+    struct gg_chunk chunk = { a->slot, a->ids + a->n_held, n, NULL, NULL };
     struct gg_error err;
 
     cli_check(gg_session_eval(e->engine->session, &chunk, 1, &err), &err);
@@ -318,7 +318,7 @@ make_chunks(struct evaluate *e)
             entry->logits = cli_alloc(NULL, n_vocab, sizeof(float));
         e->chunks[n++] =
             (struct gg_chunk){ q->slot, q->ids + q->n_held,
-                               q->n_ids - q->n_held, entry->logits };
+                               q->n_ids - q->n_held, entry->logits, NULL };
     }
     return n;
 }

@@ -16,13 +16,16 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments)
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
-        .rows = mem_array(m, sizeof(int32_t)),
-        .logits = mem_array(m, sizeof(float *)),
+        .rows = mem_array(n, sizeof(int32_t)),
+        .logits = mem_array(n, sizeof(float *)),
+        .next = mem_array(n, sizeof(int32_t)),
+        .logprobs = mem_array(n, sizeof(float *)),
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
     return b->segments && b->ids && b->positions && b->rows && b->logits &&
-           b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
+           b->next && b->logprobs && b->cells[CACHE_ALL] &&
+           b->cells[CACHE_WINDOW];
 }
 
 void
@@ -35,6 +38,8 @@ batch_clear(struct batch *b)
         mem_free(b->cells[i]);
     mem_free(b->rows);
     mem_free(b->logits);
+    mem_free(b->next);
+    mem_free(b->logprobs);
     mem_free(b->mask);
     *b = (struct batch){ 0 };
 }
@@ -43,6 +48,7 @@ void
 batch_start(struct batch *b)
 {
     b->n_tokens = b->n_segments = b->n_outputs = 0;
+    b->scored = false;
 }
 
 static void
@@ -58,11 +64,29 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     }
 }
 
-int32_t
-batch_add(struct batch *b, struct cache *cache, int32_t slot, int32_t past,
-          const int32_t *ids, size_t n, float *logits)
+/* What is wanted of id i of the chunk, which is in this row of the batch. */
+static void
+add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row)
 {
-    int32_t room = b->max_tokens - b->n_tokens;
+    bool last = i == chunk->n - 1;
+    float *logits = last ? chunk->logits : NULL;
+    float *logprob = last || !chunk->logprobs ? NULL : chunk->logprobs + i;
+
+    if (!logits && !logprob)
+        return;
+    b->rows[b->n_outputs] = row;
+    b->logits[b->n_outputs] = logits;
+    b->next[b->n_outputs] = last ? 0 : chunk->ids[i + 1];
+    b->logprobs[b->n_outputs++] = logprob;
+    b->scored = b->scored || logprob;
+}
+
+int32_t
+batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
+          size_t done, int32_t past)
+{
+    int32_t room = b->max_tokens - b->n_tokens, slot = chunk->slot;
+    size_t n = chunk->n - done;
     int32_t take = n < (size_t)room ? (int32_t)n : room;
     struct graph_segment *s;
 
@@ -73,11 +97,9 @@ batch_add(struct batch *b, struct cache *cache, int32_t slot, int32_t past,
     *s = (struct graph_segment){ slot, b->n_tokens, take, { { 0 } }, { NULL } };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = cache_seen(cache, i, slot, past, take);
-    add_tokens(b, cache, slot, past, ids, take);
-    if ((size_t)take == n && logits) {
-        b->rows[b->n_outputs] = b->n_tokens - 1;
-        b->logits[b->n_outputs++] = logits;
-    }
+    for (int32_t i = 0; i < take; i++)
+        add_output(b, chunk, done + (size_t)i, b->n_tokens + i);
+    add_tokens(b, cache, slot, past, chunk->ids + done, take);
     return take;
 }
 
@@ -86,7 +108,8 @@ batch_finish(struct batch *b)
 {
     if (b->n_outputs == 0) {
         b->rows[0] = b->n_tokens - 1;
-        b->logits[b->n_outputs++] = NULL;
+        b->logits[b->n_outputs] = NULL;
+        b->logprobs[b->n_outputs++] = NULL;
     }
 }
 

@@ -11,9 +11,12 @@ struct batch {
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
     int64_t *cells[CACHE_KINDS];
-    int32_t *rows;  /* n_outputs: rows of the batch with logits */
-    float **logits; /* n_outputs: where they go; NULL: nobody wants them */
-    uint16_t *mask; /* scratch for rows of a mask */
+    int32_t *rows;    /* n_outputs: rows of the batch that are wanted */
+    float **logits;   /* n_outputs: where they go; NULL: nobody wants them */
+    bool scored;      /* log-probabilities are wanted, too */
+    int32_t *next;    /* n_outputs: of which id */
+    float **logprobs; /* n_outputs: where they go; NULL: not wanted */
+    uint16_t *mask;   /* scratch for rows of a mask */
     size_t mask_cap;
 };
 
@@ -26,13 +29,12 @@ batch_clear(struct batch *b); /* takes an empty one */
 void
 batch_start(struct batch *b);
 
-/* Adds a segment of as many of ids[0..n) as there is room for, at position
- * `past` of the slot, where the cache makes room, and returns their number; 0:
- * the batch is full. Where all of them fit, the last one's logits go to
- * `logits`, unless NULL. */
+/* Adds a segment of as many ids of the chunk, but for the first `done`, as
+ * there is room for, at position `past` of the slot, where the cache makes
+ * room, and returns their number; 0: the batch is full. */
 int32_t
-batch_add(struct batch *b, struct cache *cache, int32_t slot, int32_t past,
-          const int32_t *ids, size_t n, float *logits);
+batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
+          size_t done, int32_t past);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void

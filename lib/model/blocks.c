@@ -177,6 +177,8 @@ graph_logits(struct graph *g, struct ggml_tensor *x)
 {
     const struct model_hparams *hp = &g->model->hp;
 
+    if (g->hidden)
+        return x;
     x = graph_linear(g, x, &g->model->output);
     if (hp->logit_scale != 0)
         x = ggml_scale(g->ctx, x, hp->logit_scale);

@@ -82,7 +82,7 @@ drop_graph(struct compute *c)
 /* The caller has filled in c->graph.segments. */
 static bool
 build(struct compute *c, const struct cache *cache, int32_t n_segments,
-      int32_t n_tokens, int32_t n_outputs)
+      int32_t n_tokens, int32_t n_outputs, bool hidden)
 {
     struct ggml_init_params params = {
         .mem_size = c->pool_size,
@@ -100,6 +100,7 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_segments = n_segments;
     g->n_tokens = n_tokens;
     g->n_outputs = n_outputs;
+    g->hidden = hidden;
     graph_build(g, c->max_nodes);
     return true;
 }
@@ -122,7 +123,7 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
         first++;
     }
-    return build(c, cache, c->max_segments, max_tokens, c->max_segments);
+    return build(c, cache, c->max_segments, max_tokens, c->max_segments, false);
 }
 
 static bool
@@ -162,7 +163,8 @@ static bool
 same_shape(const struct graph *g, const struct batch *b)
 {
     if (!g->ctx || g->n_tokens != b->n_tokens ||
-        g->n_segments != b->n_segments || g->n_outputs != b->n_outputs)
+        g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
+        g->hidden != b->scored)
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
@@ -181,7 +183,7 @@ prepare(struct compute *c, const struct cache *cache, const struct batch *b)
     memcpy(c->graph.segments, b->segments,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
-    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs) &&
+    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs, b->scored) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
         return true;
     drop_graph(c);
@@ -246,7 +248,7 @@ set_inputs(struct graph *g, struct batch *b)
     return done;
 }
 
-static enum gg_status
+enum gg_status
 compute_status(enum ggml_status status, struct gg_error *err)
 {
     switch (status) {
@@ -264,12 +266,22 @@ compute_status(enum ggml_status status, struct gg_error *err)
 static void
 get_logits(const struct graph *g, const struct batch *b)
 {
-    size_t row = g->logits->nb[1];
+    size_t row = g->result->nb[1];
 
     for (int32_t i = 0; i < b->n_outputs; i++)
         if (b->logits[i])
-            ggml_backend_tensor_get(g->logits, b->logits[i], (size_t)i * row,
+            ggml_backend_tensor_get(g->result, b->logits[i], (size_t)i * row,
                                     row);
+}
+
+static enum gg_status
+get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (!c->score.sched)
+        st = score_start(&c->score, c->model, c->backends, c->n_backends, err);
+    return st == GG_OK ? score_run(&c->score, c->graph.result, b, err) : st;
 }
 
 enum gg_status
@@ -286,6 +298,8 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
         return error_nomem(err);
     st = compute_status(
         ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph), err);
+    if (st == GG_OK && b->scored)
+        return get_scores(c, b, err);
     if (st == GG_OK)
         get_logits(&c->graph, b);
     return st;
@@ -357,6 +371,7 @@ void
 compute_clear(struct compute *c)
 {
     drop_graph(c);
+    score_clear(&c->score);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)
         ggml_backend_free(c->backends[i]);
@@ -368,7 +383,7 @@ compute_clear(struct compute *c)
 size_t
 compute_size(const struct compute *c)
 {
-    size_t n = 0;
+    size_t n = score_size(&c->score);
 
     for (int i = 0; i < c->n_backends; i++)
         n += ggml_backend_sched_get_buffer_size(c->sched, c->backends[i]);

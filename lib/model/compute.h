@@ -7,6 +7,7 @@
 
 #include "backend/profile.h"
 #include "model/batch.h"
+#include "model/score.h"
 
 enum {
     COMPUTE_MAX_BACKENDS = 2, /* the device, and the CPU beside another one */
@@ -22,6 +23,7 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
+    struct score score; /* started when it is needed first */
 };
 
 /* Buffers for the largest batch are reserved here, so that no later batch
@@ -45,7 +47,12 @@ compute_measure(const struct model *model, const struct cache *cache,
 void
 compute_clear(struct compute *c); /* takes an empty one */
 
-/* Evaluates the batch and writes its logits where they are wanted. */
+/* What became of a graph; a sentence where it failed. */
+enum gg_status
+compute_status(enum ggml_status status, struct gg_error *err);
+
+/* Evaluates the batch, and writes logits and log-probabilities where they are
+ * wanted. */
 enum gg_status
 compute_run(struct compute *c, struct cache *cache, struct batch *b,
             struct gg_error *err);

@@ -80,10 +80,10 @@ graph_build(struct graph *g, size_t max_nodes)
 {
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
     new_inputs(g);
-    g->logits = g->model->arch->graph(g, g->model);
-    ggml_set_name(g->logits, "logits");
-    ggml_set_output(g->logits);
-    ggml_build_forward_expand(g->cgraph, g->logits);
+    g->result = g->model->arch->graph(g, g->model);
+    ggml_set_name(g->result, g->hidden ? "hidden" : "logits");
+    ggml_set_output(g->result);
+    ggml_build_forward_expand(g->cgraph, g->result);
 }
 
 struct ggml_tensor *

@@ -28,7 +28,8 @@ struct graph {
     struct graph_segment *segments;
     int32_t n_segments;
     int32_t n_tokens;
-    int32_t n_outputs; /* rows that logits are wanted for; at least 1 */
+    int32_t n_outputs; /* rows that are wanted; at least 1 */
+    bool hidden;       /* of these not the logits, but what they are made of */
 
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
@@ -37,7 +38,8 @@ struct graph {
                                                to; NULL: no such layers */
     struct ggml_tensor *rows;   /* i32, n_outputs rows of the batch; NULL:
                                    all of them */
-    struct ggml_tensor *logits; /* output, n_vocab x n_outputs */
+    struct ggml_tensor *result; /* output: logits, n_vocab x n_outputs, or,
+                                   if hidden, n_embd x n_outputs */
 };
 
 /* Tensors that a graph of the model needs at most. */
@@ -152,7 +154,7 @@ struct ggml_tensor *
 graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
                      enum graph_activation act);
 
-/* output(x), scaled and capped as the hyper-parameters say. */
+/* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *
 graph_logits(struct graph *g, struct ggml_tensor *x);
 

@@ -275,9 +275,8 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
 
-        taken = batch_add(&s->batch, &s->cache, c->slot,
-                          s->length[c->slot] + (int32_t)*done, c->ids + *done,
-                          c->n - *done, c->logits);
+        taken = batch_add(&s->batch, &s->cache, c, *done,
+                          s->length[c->slot] + (int32_t)*done);
         *done += (size_t)taken;
         if (*done == c->n) {
             *done = 0;

@@ -1,0 +1,43 @@
+/* score.h - logits of many rows, a slice at a time, and log-probabilities
+ *
+ * A vector of logits is as long as the vocabulary: those of all ids of a batch
+ * would be many times as large as everything else. So where they are wanted, a
+ * batch's graph ends in front of the output's matrix (graph.hidden), and a
+ * second one makes logits and probabilities of a few rows, again and again. */
+#ifndef MODEL_SCORE_H
+#define MODEL_SCORE_H
+
+#include "model/batch.h"
+
+struct score {
+    const struct model *model;
+    ggml_backend_sched_t sched; /* NULL: not started */
+    void *pool;                 /* memory of the graph's tensors */
+    size_t pool_size;
+    struct graph graph;        /* ctx NULL: none is built */
+    struct ggml_tensor *x, *p; /* its input, and probabilities */
+    int32_t max_rows;          /* of a slice */
+    float *rows; /* scratch: the batch's, in front of the output */
+    size_t cap_rows;
+    float *logits, *probs; /* scratch: of one row each */
+};
+
+/* The graph runs on the back ends, which are not owned. On failure *s is
+ * empty. */
+enum gg_status
+score_start(struct score *s, const struct model *model,
+            ggml_backend_t *backends, int n_backends, struct gg_error *err);
+void
+score_clear(struct score *s); /* takes an empty one */
+
+/* What the batch wants of its rows, which `hidden`, the result of its graph,
+ * holds: logits, and log-probabilities of the ids that follow. */
+enum gg_status
+score_run(struct score *s, struct ggml_tensor *hidden, const struct batch *b,
+          struct gg_error *err);
+
+/* Bytes of its compute buffers. */
+size_t
+score_size(const struct score *s);
+
+#endif

@@ -1,0 +1,221 @@
+/* test_scores.c - log-probabilities of all ids of a chunk
+ *
+ * Truth: the logits after each id, one call for each, and their logarithmic
+ * softmax in double precision. */
+#include <math.h>
+
+#include "api/model.h"
+#include "model/compute.h"
+#include "session_test.h"
+
+enum {
+    N = 300,
+};
+
+static int32_t ids[N];
+
+static void
+find_truth(const struct gg_model *m, float *truth)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    float out[V];
+
+    for (int i = 0; i < N - 1; i++) {
+        double sum = 0;
+
+        eval_ids(s, 0, ids, i, i + 1, out);
+        for (int k = 0; k < V; k++)
+            sum += exp((double)out[k] - (double)out[ids[i + 1]]);
+        truth[i] = (float)-log(sum);
+    }
+    gg_session_free(s);
+}
+
+/* Ids of the first call, whose last logits go to `logits`, and of all others;
+ * the log-probability of each call's first id is not known. */
+static void
+score(const struct gg_model *m, struct gg_session_params p, int first, int step,
+      float *out, float *logits)
+{
+    struct gg_session *s = new_session(m, p);
+
+    for (int i = 0; i < N; i += i ? step : first) {
+        int n = i ? step : first;
+        struct gg_chunk c = { .ids = ids + i,
+                              .n = (size_t)(i + n < N ? n : N - i),
+                              .logits = logits,
+                              .logprobs = out + i };
+
+        must(gg_session_eval(s, &c, 1, &err));
+    }
+    gg_session_free(s);
+}
+
+static bool
+near(const float *a, const float *b)
+{
+    for (int i = 0; i < N - 1; i++)
+        if (!(fabsf(a[i] - b[i]) < 2e-6f * (1 + fabsf(b[i]))))
+            return false;
+    return true;
+}
+
+static struct gg_model *
+named_model(const char *name)
+{
+    struct model_spec spec;
+
+    if (!models_named(name, &spec))
+        exit(99);
+    return new_model(&spec);
+}
+
+static void
+check_family(const char *name)
+{
+    struct gg_model *m = named_model(name);
+    struct gg_session_params p = gg_session_params_default();
+    float truth[N], out[N], same_out[N], logits[V], with[V];
+    bool all = true;
+
+    find_truth(m, truth);
+    in_steps(m, p, ids, N, N, logits);
+    score(m, p, N, N, out, with);
+    ok(near(out, truth), "those of every id are those of its logits");
+    ok(same(logits, with), "and the last logits what they are without");
+    for (int n = 1; n < 600; n = 3 * n + 7) {
+        p.n_batch = n;
+        p.n_threads = n % 4 + 1;
+        score(m, p, N, N, same_out, NULL);
+        all = all && !memcmp(same_out, out, (N - 1) * sizeof(*out));
+    }
+    ok(all, "the same bytes for any batch, any threads");
+    p = gg_session_params_default();
+    memcpy(same_out, out, sizeof(out));
+    score(m, p, 100, 67, same_out, logits);
+    all = same(logits, with);
+    for (int i = 0; i < N - 1; i++)
+        all = all && same_out[i] == out[i];
+    ok(all, "and however the text is cut");
+    gg_model_free(m);
+}
+
+/* Chunks that want this and that, in one call. */
+static void
+check_neighbours(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_slots = 4,
+                                   .n_batch = 50,
+                                   .type_kv = GGML_TYPE_F16 };
+    struct gg_session *s = new_session(m, p);
+    float truth[N], logits[V], a[N], b[V], c[N], d[V];
+    struct gg_chunk chunks[] = {
+        { 2, ids, N, NULL, a },
+        { 0, ids + 7, 40, b, NULL },
+        { 3, ids + 3, 1, d, c },
+        { 1, ids, 50, NULL, NULL },
+    };
+
+    score(m, p, N, N, truth, NULL);
+    c[0] = 7;
+    must(gg_session_eval(s, chunks, 4, &err));
+    ok(!memcmp(a, truth, (N - 1) * sizeof(*a)), "neighbours change nothing");
+    in_steps(m, p, ids + 7, 40, 40, logits);
+    ok(same(b, logits), "and get their logits");
+    in_steps(m, p, ids + 3, 1, 1, logits);
+    ok(same(d, logits) && c[0] == 7, "one id has none that follows");
+    gg_session_free(s);
+}
+
+/* A batch as the session makes it, with a slice of 7 rows. */
+static bool
+score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
+                float *out)
+{
+    struct gg_chunk chunk = { 0, ids, 100, NULL, out };
+    struct batch b;
+    bool done = false;
+
+    if (batch_init(&b, 128, 1) &&
+        score_start(&c->score, m, c->backends, c->n_backends, &err) == GG_OK) {
+        c->score.max_rows = 7;
+        batch_start(&b);
+        done = batch_add(&b, cache, &chunk, 0, 0) == 100;
+        batch_finish(&b);
+        done = done && compute_run(c, cache, &b, &err) == GG_OK;
+    }
+    batch_clear(&b);
+    return done;
+}
+
+static void
+check_slices(const struct gg_model *model)
+{
+    const struct model *m = model->model;
+    struct cache cache;
+    struct compute c;
+    float truth[N], out[N];
+
+    score(model, gg_session_params_default(), N, N, truth, NULL);
+    must(cache_init(&cache, m, GGML_TYPE_F16, 1, 256, 128, &err));
+    must(compute_init(&c, m, &cache, 128, 1, 2, NULL, NULL, &err));
+    ok(score_in_slices(m, &cache, &c, out) &&
+           !memcmp(out, truth, 99 * sizeof(*out)),
+       "slices change nothing");
+    compute_clear(&c);
+    cache_clear(&cache);
+}
+
+/* Ids whose probabilities are too small for a float. */
+static void
+check_extremes(const struct gg_model *m)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    size_t before, after;
+    float out[N];
+    struct gg_chunk c = { 0, ids, N, NULL, out };
+    bool all = true, some = false;
+
+    gg_session_memory(s, NULL, &before);
+    must(gg_session_eval(s, &c, 1, &err));
+    gg_session_memory(s, NULL, &after);
+    for (int i = 0; i < N - 1; i++)
+        all = all && isfinite(out[i]) && out[i] <= 0;
+    for (int i = 0; i < N - 1; i++)
+        some = some || out[i] < -200;
+    ok(all && some, "logarithms stay finite where probabilities are none");
+    ok(after > before, "the memory that it takes is told");
+    gg_session_free(s);
+}
+
+/* Its logits are hundreds apart. */
+static struct gg_model *
+steep_model(void)
+{
+    struct model_spec spec;
+
+    if (!models_named("granite-f32", &spec))
+        exit(99);
+    for (int i = 0; i < 8; i++)
+        if (spec.keys[i].name && !strcmp(spec.keys[i].name, "logit_scale"))
+            spec.keys[i].number = 1e-3;
+    return new_model(&spec);
+}
+
+int
+main(void)
+{
+    struct gg_model *m;
+
+    fill_ids(ids, N);
+    check_family("llama-q4_0");
+    check_family("gpt2-f16");
+    m = named_model("llama-f32");
+    check_neighbours(m);
+    check_slices(m);
+    gg_model_free(m);
+    m = steep_model();
+    check_extremes(m);
+    gg_model_free(m);
+    return tap_done();
+}
