@@ -151,6 +151,12 @@ start_session(struct engine *e, struct gg_session_params *p,
     }
 }
 
+static int32_t
+less(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
@@ -173,6 +179,8 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .verbose = o->verbose,
     };
     open_model(e, o);
+    if (params.n_ctx == 0 && o->max_ctx)
+        params.n_ctx = less(o->max_ctx, gg_model_n_ctx_train(e->model));
     cli_check(start_session(e, &params, &err), &err);
     e->n_slots = params.n_slots;
     if (o->verbose)

@@ -8,6 +8,7 @@
 struct engine_options {
     const char *model, *device;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
+    int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
     enum ggml_type type_kv;
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */

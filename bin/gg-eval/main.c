@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "gg-eval/evaluate.h"
+#include "gg-eval/perplexity.h"
 
 const char cli_name[] = "gg-eval";
 
@@ -16,6 +17,7 @@ static const char help[] =
     "      --top K             write text: the K likeliest next tokens\n"
     "      --keep K            write only the K highest logits of a record\n"
     "      --f16               write logits in half precision\n"
+    "      --perplexity        write how well the ids are foreseen, as text\n"
     "      --batch N           numbered sequences evaluated together (8)\n"
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
@@ -27,6 +29,7 @@ enum {
     OPT_TOP = 256,
     OPT_KEEP,
     OPT_F16,
+    OPT_PERPLEXITY,
     OPT_BATCH,
     OPT_SLOTS,
     OPT_REMEMBER,
@@ -36,6 +39,7 @@ static const struct option long_options[] = {
     { "top", required_argument, NULL, OPT_TOP },
     { "keep", required_argument, NULL, OPT_KEEP },
     { "f16", no_argument, NULL, OPT_F16 },
+    { "perplexity", no_argument, NULL, OPT_PERPLEXITY },
     { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
@@ -50,12 +54,14 @@ struct options {
     const char *input, *output_path;
     struct evaluate_options evaluate;
     int32_t n_slots; /* 0: the default */
+    bool perplexity;
 };
 
 enum {
     DEFAULT_SLOTS = 8,
     DEFAULT_BATCH = 8,
     MAX_SLOTS = 65536,
+    WINDOW = 512, /* ids of a window */
 };
 
 static const struct options defaults = { .evaluate.remember = 1 << 22 };
@@ -75,6 +81,9 @@ set_option(struct options *o, int c)
         break;
     case OPT_F16:
         o->output.encoding = GG_ENCODING_F16;
+        break;
+    case OPT_PERPLEXITY:
+        o->perplexity = true;
         break;
     case OPT_BATCH:
         o->evaluate.n_lines = (int32_t)cli_int("--batch", optarg, 1, MAX_SLOTS);
@@ -111,6 +120,19 @@ settle_slots(struct options *o)
         *slots = *lines;
 }
 
+/* Windows of a text: one after another in one slot. */
+static void
+settle_windows(struct options *o)
+{
+    if (o->output.top || o->output.encoding != GG_ENCODING_F32)
+        cli_misuse("--perplexity writes no logits: --top, --keep and --f16 do "
+                   "not go with it");
+    if (o->engine.shift)
+        cli_misuse("--perplexity and --shift do not go together");
+    o->engine.max_ctx = WINDOW;
+    o->n_slots = 1;
+}
+
 static void
 parse_options(int argc, char **argv, struct options *o)
 {
@@ -127,7 +149,10 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("--top writes text: --keep and --f16 do not go with it");
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
-    settle_slots(o);
+    if (o->perplexity)
+        settle_windows(o);
+    else
+        settle_slots(o);
 }
 
 /* ---- the stream --------------------------------------------------------- */
@@ -188,14 +213,32 @@ run(struct evaluate *e, int fd, const char *name)
     gg_line_reader_free(reader);
 }
 
+/* False: some line failed. */
+static bool
+write_records(struct options *o, const struct engine *engine, int fd)
+{
+    struct evaluate e;
+    struct output *output = output_new(&o->output, engine->vocab);
+    int64_t start;
+
+    if (o->evaluate.n_lines > engine->n_slots)
+        o->evaluate.n_lines = engine->n_slots;
+    evaluate_init(&e, &o->evaluate, engine, output);
+    start = ggml_time_us();
+    run(&e, fd, cli_input_name(o->input));
+    if (o->engine.verbose)
+        evaluate_describe(&e, ggml_time_us() - start);
+    evaluate_clear(&e);
+    output_free(output);
+    return !e.failed;
+}
+
 int
 main(int argc, char **argv)
 {
     struct options o = defaults;
     struct engine engine;
-    struct evaluate e;
-    struct output *output;
-    int64_t start;
+    bool done = true;
     int fd;
 
     cli_start();
@@ -203,19 +246,13 @@ main(int argc, char **argv)
     parse_options(argc, argv, &o);
     fd = cli_open_input(o.input);
     cli_output(o.output_path);
-    if (!o.output.top)
+    if (!o.output.top && !o.perplexity)
         cli_refuse_terminal();
     engine_open(&engine, &o.engine, o.n_slots, false);
-    if (o.evaluate.n_lines > engine.n_slots)
-        o.evaluate.n_lines = engine.n_slots;
-    output = output_new(&o.output, engine.vocab);
-    evaluate_init(&e, &o.evaluate, &engine, output);
-    start = ggml_time_us();
-    run(&e, fd, cli_input_name(o.input));
-    if (o.engine.verbose)
-        evaluate_describe(&e, ggml_time_us() - start);
-    evaluate_clear(&e);
-    output_free(output);
+    if (o.perplexity)
+        perplexity_run(&engine, fd, cli_input_name(o.input), o.engine.quiet);
+    else
+        done = write_records(&o, &engine, fd);
     engine_close(&engine);
-    return cli_finish(e.failed ? EXIT_FAILURE : EXIT_SUCCESS);
+    return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
 }

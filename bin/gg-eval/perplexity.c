@@ -1,0 +1,93 @@
+/* perplexity.c - how surprised a model is by a text
+ *
+ * As llama.cpp's perplexity program has it, so that figures can be compared:
+ * windows that do not overlap, of which the second half is scored, each id
+ * given all of the window before it. */
+#include <config.h>
+
+#include "gg-eval/perplexity.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "gg-eval/windows.h"
+
+/* Of the scored ids: losses are negative log-probabilities. */
+struct losses {
+    double sum, squares;
+    uint64_t n;
+};
+
+static void
+add_losses(struct losses *l, const float *logprobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        double loss = -(double)logprobs[i];
+
+        l->sum += loss;
+        l->squares += loss * loss;
+    }
+    l->n += n;
+}
+
+/* The first half is evaluated for what it says of the second. */
+static void
+score_window(const struct windows *w, float *logprobs)
+{
+    struct gg_session *session = w->engine->session;
+    size_t half = (size_t)w->n / 2;
+    struct gg_chunk first = { .ids = w->ids, .n = half };
+    struct gg_chunk second = { .ids = w->ids + half,
+                               .n = (size_t)w->n - half,
+                               .logprobs = logprobs };
+    struct gg_error err;
+
+    gg_session_truncate(session, 0, 0);
+    cli_check(gg_session_eval(session, &first, 1, &err), &err);
+    cli_check(gg_session_eval(session, &second, 1, &err), &err);
+}
+
+/* By the spread of the losses, as if they were independent. */
+static void
+put_line(const struct windows *w, const struct losses *l)
+{
+    double n = (double)l->n, mean = l->sum / n, perplexity = exp(mean);
+    double variance = l->squares / n - mean * mean;
+    double error =
+        l->n > 1 && variance > 0 ? sqrt(variance / (n - 1)) * perplexity : 0;
+
+    printf("%" PRIu64 "\t%" PRIu64 "\t%.4f\t%.5f\n", w->count, l->n, perplexity,
+           error);
+    cli_flush();
+}
+
+void
+perplexity_run(const struct engine *engine, int fd, const char *name,
+               bool quiet)
+{
+    struct windows w;
+    struct losses l = { 0 };
+    int64_t start = ggml_time_us();
+    float *logprobs;
+    size_t scored;
+
+    windows_open(&w, engine, fd, name, "--perplexity");
+    scored = (size_t)w.n - (size_t)w.n / 2 - 1;
+    logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
+    while (windows_next(&w)) {
+        score_window(&w, logprobs);
+        add_losses(&l, logprobs, scored);
+        if (!quiet)
+            put_line(&w, &l);
+    }
+    if (quiet)
+        put_line(&w, &l);
+    if (engine->verbose)
+        cli_warn("%.2f s: %.1f ids/s; %d ids left over",
+                 (double)(ggml_time_us() - start) / 1e6,
+                 (double)w.count * w.n * 1e6 / (double)(ggml_time_us() - start),
+                 (int)w.filled);
+    free(logprobs);
+    windows_close(&w);
+}

@@ -1,0 +1,14 @@
+/* perplexity.h - how surprised a model is by a text */
+#ifndef EVAL_PERPLEXITY_H
+#define EVAL_PERPLEXITY_H
+
+#include "common/engine.h"
+
+/* Reads ids from `fd` and writes a line for each window: windows and scored
+ * ids so far, perplexity of those, its standard error. With `quiet`, the last
+ * line only. */
+void
+perplexity_run(const struct engine *engine, int fd, const char *name,
+               bool quiet);
+
+#endif
