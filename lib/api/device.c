@@ -4,8 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/cuda.h"
 #include "core/escape.h"
 #include "core/thread.h"
+
+static enum gg_status
+find_cpu(ggml_backend_dev_t *out, struct gg_error *err)
+{
+    *out = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    return *out ? GG_OK : error_set(err, GG_ERR_UNSUPPORTED, "no CPU back end");
+}
 
 static enum gg_status
 find_auto(ggml_backend_dev_t *out, struct gg_error *err)
@@ -14,9 +22,7 @@ find_auto(ggml_backend_dev_t *out, struct gg_error *err)
         ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_GPU);
 
     if (!dev)
-        dev = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-    if (!dev)
-        return error_set(err, GG_ERR_UNSUPPORTED, "no device to compute on");
+        return find_cpu(out, err);
     *out = dev;
     return GG_OK;
 }
@@ -25,22 +31,20 @@ find_auto(ggml_backend_dev_t *out, struct gg_error *err)
 static enum gg_status
 find_cuda(const char *number, ggml_backend_dev_t *out, struct gg_error *err)
 {
+    const char *why;
+    size_t n =
+        cuda_module(&why) ? ggml_backend_reg_dev_count(cuda_module(NULL)) : 0;
     char name[16];
-    ggml_backend_dev_t dev;
 
+    if (n == 0)
+        return error_set(err, GG_ERR_UNSUPPORTED, "no CUDA device: %s", why);
     snprintf(name, sizeof(name), "CUDA%s", number);
-    dev = ggml_backend_dev_by_name(name);
-    if (!dev && !ggml_backend_dev_by_name("CUDA0"))
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "no CUDA device: this build has none, or no driver "
-                         "is running");
-    if (!dev)
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "no CUDA device has the "
-                         "number %s",
-                         number);
-    *out = dev;
-    return GG_OK;
+    *out = ggml_backend_dev_by_name(name);
+    if (*out)
+        return GG_OK;
+    return error_set(err, GG_ERR_UNSUPPORTED,
+                     "no CUDA device has the number %s: the last is %zu",
+                     number, n - 1);
 }
 
 static bool
@@ -58,11 +62,8 @@ device_find(const char *name, ggml_backend_dev_t *out, struct gg_error *err)
 
     if (!name || !strcmp(name, "auto"))
         return find_auto(out, err);
-    if (!strcmp(name, "cpu")) {
-        *out = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
-        return *out ? GG_OK
-                    : error_set(err, GG_ERR_UNSUPPORTED, "no CPU back end");
-    }
+    if (!strcmp(name, "cpu"))
+        return find_cpu(out, err);
     if (!strcmp(name, "cuda"))
         return find_cuda("0", out, err);
     if (!strncmp(name, "cuda:", 5) && is_number(name + 5))

@@ -3,8 +3,16 @@
 
 #include <ggml-cpu.h>
 
+#include "api/cuda.h"
+
 void
 api_register_backends(void)
 {
     ggml_backend_register(ggml_backend_cpu_reg());
+}
+
+void
+api_load_modules(void)
+{
+    cuda_module(NULL);
 }

@@ -8,13 +8,14 @@
  * A module that is loaded at run time exports one function,
  *     ggml_backend_reg_t ggml_backend_init(void);
  * whose result has BACKEND_API_VERSION, or which returns NULL where it finds
- * nothing to run on. */
+ * nothing to run on; why, it may say by another,
+ *     const char *ggml_backend_why_none(void); */
 #ifndef BACKEND_IMPL_H
 #define BACKEND_IMPL_H
 
 #include <ggml-backend.h>
 
-#define BACKEND_API_VERSION 1
+#define BACKEND_API_VERSION 2
 
 /* -- Buffer type: a kind of memory -- */
 struct ggml_backend_buffer_type_i {
@@ -100,6 +101,9 @@ struct ggml_backend_i {
     /* (opt) Marks a point in this stream; makes this stream wait for one. */
     void (*event_record)(ggml_backend_t backend, ggml_backend_event_t event);
     void (*event_wait)(ggml_backend_t backend, ggml_backend_event_t event);
+    /* (opt) What has gone wrong on the device, in words, once any work has
+     * failed: results since then mean nothing. NULL: nothing. */
+    const char *(*get_error)(ggml_backend_t backend);
 };
 
 struct ggml_backend {

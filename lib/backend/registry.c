@@ -17,11 +17,21 @@ static struct {
 } registry = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
+static pthread_once_t modules_loaded = PTHREAD_ONCE_INIT;
 
+/* What was built in. */
 static void
 fill(void)
 {
     pthread_once(&filled, api_register_backends);
+}
+
+/* All. */
+static void
+fill_all(void)
+{
+    fill();
+    pthread_once(&modules_loaded, api_load_modules);
 }
 
 static void
@@ -75,7 +85,7 @@ ggml_backend_device_register(ggml_backend_dev_t device)
 void
 ggml_backend_load_all(void)
 {
-    fill();
+    fill_all();
 }
 
 size_t
@@ -83,7 +93,7 @@ ggml_backend_reg_count(void)
 {
     size_t n;
 
-    fill();
+    fill_all();
     pthread_mutex_lock(&registry.lock);
     n = registry.n_regs;
     pthread_mutex_unlock(&registry.lock);
@@ -117,7 +127,7 @@ ggml_backend_dev_count(void)
 {
     size_t n;
 
-    fill();
+    fill_all();
     pthread_mutex_lock(&registry.lock);
     n = registry.n_devices;
     pthread_mutex_unlock(&registry.lock);
@@ -136,23 +146,57 @@ ggml_backend_dev_get(size_t index)
     return device;
 }
 
+static bool
+is_named(ggml_backend_dev_t device, const void *name)
+{
+    return strcasecmp(ggml_backend_dev_name(device), name) == 0;
+}
+
+static bool
+is_of_type(ggml_backend_dev_t device, const void *type)
+{
+    return ggml_backend_dev_type(device) ==
+           *(const enum ggml_backend_dev_type *)type;
+}
+
+/* The first of those that are there. */
+static ggml_backend_dev_t
+first_there(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
+{
+    ggml_backend_dev_t found = NULL;
+
+    pthread_mutex_lock(&registry.lock);
+    for (size_t i = 0; i < registry.n_devices && !found; i++)
+        if (is(registry.devices[i], what))
+            found = registry.devices[i];
+    pthread_mutex_unlock(&registry.lock);
+    return found;
+}
+
+/* Who wants the CPU does not wait for modules. */
+static ggml_backend_dev_t
+first(bool (*is)(ggml_backend_dev_t, const void *), const void *what)
+{
+    ggml_backend_dev_t device;
+
+    fill();
+    device = first_there(is, what);
+    if (device)
+        return device;
+    fill_all();
+    return first_there(is, what);
+}
+
 ggml_backend_dev_t
 ggml_backend_dev_by_name(const char *name)
 {
-    for (size_t i = 0; i < ggml_backend_dev_count(); i++)
-        if (strcasecmp(ggml_backend_dev_name(ggml_backend_dev_get(i)), name) ==
-            0)
-            return ggml_backend_dev_get(i);
-    return NULL;
+    return first(is_named, name);
 }
 
 ggml_backend_dev_t
 ggml_backend_dev_by_type(enum ggml_backend_dev_type type)
 {
-    for (size_t i = 0; i < ggml_backend_dev_count(); i++)
-        if (ggml_backend_dev_type(ggml_backend_dev_get(i)) == type)
-            return ggml_backend_dev_get(i);
-    return NULL;
+    return first(is_of_type, &type);
 }
 
 ggml_backend_t

@@ -10,4 +10,9 @@
 void
 api_register_backends(void);
 
+/* Adds what lies in modules. The registry calls it once, when the answer to a
+ * question is not among what it has: loading them takes time. */
+void
+api_load_modules(void);
+
 #endif

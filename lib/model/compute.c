@@ -249,8 +249,13 @@ set_inputs(struct graph *g, struct batch *b)
 }
 
 enum gg_status
-compute_status(enum ggml_status status, struct gg_error *err)
+compute_status(ggml_backend_sched_t sched, enum ggml_status status,
+               struct gg_error *err)
 {
+    const char *error = sched_error(sched);
+
+    if (status == GGML_STATUS_SUCCESS && error)
+        status = GGML_STATUS_FAILED;
     switch (status) {
     case GGML_STATUS_SUCCESS:
         return GG_OK;
@@ -259,7 +264,8 @@ compute_status(enum ggml_status status, struct gg_error *err)
     case GGML_STATUS_ALLOC_FAILED:
         return error_nomem(err);
     default:
-        return error_set(err, GG_ERR_IO, "the device failed to compute");
+        return error_set(err, GG_ERR_IO, "%s",
+                         error ? error : "the device failed to compute");
     }
 }
 
@@ -297,11 +303,14 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
     if (!prepare(c, cache, b) || !set_inputs(&c->graph, b))
         return error_nomem(err);
     st = compute_status(
-        ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph), err);
+        c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
+        err);
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
-    if (st == GG_OK)
+    if (st == GG_OK) {
         get_logits(&c->graph, b);
+        st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+    }
     return st;
 }
 

@@ -47,9 +47,11 @@ compute_measure(const struct model *model, const struct cache *cache,
 void
 compute_clear(struct compute *c); /* takes an empty one */
 
-/* What became of a graph; a sentence where it failed. */
+/* What became of a graph, and of the devices since; a sentence where they
+ * failed. */
 enum gg_status
-compute_status(enum ggml_status status, struct gg_error *err);
+compute_status(ggml_backend_sched_t sched, enum ggml_status status,
+               struct gg_error *err);
 
 /* Evaluates the batch, and writes logits and log-probabilities where they are
  * wanted. */

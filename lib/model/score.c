@@ -135,10 +135,10 @@ run_slice(struct score *s, const struct batch *b, int32_t first, int32_t n,
                             ggml_nbytes(s->x));
     st = ggml_backend_sched_graph_compute(s->sched, s->graph.cgraph);
     if (st != GGML_STATUS_SUCCESS)
-        return compute_status(st, err);
+        return compute_status(s->sched, st, err);
     for (int32_t i = 0; i < n; i++)
         read_row(s, b, i, first + i);
-    return GG_OK;
+    return compute_status(s->sched, st, err);
 }
 
 enum gg_status

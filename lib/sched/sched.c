@@ -1,9 +1,11 @@
 /* sched.c - the scheduler: one graph over several back ends */
 #include "sched/sched.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "alloc/measure.h"
+#include "backend/impl.h"
 #include "core/log.h"
 #include "core/mem.h"
 
@@ -228,6 +230,15 @@ ggml_backend_sched_reserve_size(ggml_backend_sched_t sched,
     GGML_ASSERT(sched_measure(sched, measure_graph, sizes));
 }
 
+/* n numbers that nobody else has, the first of them. */
+static uint64_t
+new_serials(size_t n)
+{
+    static atomic_uint_fast64_t last = 1;
+
+    return atomic_fetch_add(&last, n);
+}
+
 bool
 ggml_backend_sched_alloc_graph(ggml_backend_sched_t sched,
                                struct ggml_cgraph *graph)
@@ -243,6 +254,7 @@ ggml_backend_sched_alloc_graph(ggml_backend_sched_t sched,
         }
     }
     sched->allocated = graph;
+    sched->serial = new_serials(sched->n_splits);
     return true;
 }
 
@@ -322,6 +334,7 @@ compute_split(struct ggml_backend_sched *s, const struct sched_split *piece)
     if (s->callback)
         return compute_watched(s, piece);
     part = graph_slice(&s->graph, piece->first, piece->end);
+    part.serial = s->serial + (uint64_t)(piece - s->splits);
     return ggml_backend_graph_compute_async(s->backends[piece->backend], &part);
 }
 
@@ -346,5 +359,21 @@ ggml_backend_sched_graph_compute(ggml_backend_sched_t sched,
     enum ggml_status st = ggml_backend_sched_graph_compute_async(sched, graph);
 
     ggml_backend_sched_synchronize(sched);
-    return st;
+    return st == GGML_STATUS_SUCCESS && sched_error(sched) ? GGML_STATUS_FAILED
+                                                           : st;
+}
+
+const char *
+sched_error(const struct ggml_backend_sched *s)
+{
+    for (int i = 0; i < s->n_backends; i++) {
+        ggml_backend_t backend = s->backends[i];
+        const char *error = backend->iface->get_error
+                                ? backend->iface->get_error(backend)
+                                : NULL;
+
+        if (error)
+            return error;
+    }
+    return NULL;
 }

@@ -65,6 +65,7 @@ struct ggml_backend_sched {
     size_t cap_planned_nodes, cap_planned_leafs;
 
     const struct ggml_cgraph *allocated; /* the caller's graph, or NULL */
+    uint64_t serial; /* of its first split; the others' follow */
 };
 
 /* The back end of a tensor, or SCHED_NONE. Where there is one, the set stays
@@ -106,6 +107,10 @@ sched_assign(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
  * of nodes that cannot use the original; false: no memory. */
 bool
 sched_split(struct ggml_backend_sched *s, struct ggml_cgraph *graph);
+
+/* What a device has failed at, in words; NULL: none has. */
+const char *
+sched_error(const struct ggml_backend_sched *s);
 
 /* ggml_backend_sched_reserve_size(); false: no memory for the plan. */
 bool

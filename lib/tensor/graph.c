@@ -76,6 +76,7 @@ void
 ggml_graph_clear(struct ggml_cgraph *cgraph)
 {
     cgraph->n_nodes = cgraph->n_leafs = 0;
+    cgraph->serial = 0;
     memset(cgraph->visited.keys, 0,
            (cgraph->visited.mask + 1) * sizeof(*cgraph->visited.keys));
 }

@@ -44,6 +44,9 @@ struct ggml_cgraph {
     struct ggml_tensor **leafs; /* constants and inputs */
     struct tensor_set visited;  /* nodes and leafs */
     int32_t *use_counts;        /* by slot of `visited`: as a source of nodes */
+    /* Not 0: no other graph has it, and as long as it stays, so do nodes,
+     * parameters and addresses. */
+    uint64_t serial;
 };
 
 /* Nodes [first, end) as a graph over the same arrays: no leafs, no room; use

@@ -13,7 +13,8 @@ run gg-eval --top 3 --f16
 run gg-eval --keep 3 --f16
 run gg-eval a b
 run gg-eval -m model.gguf --device abacus </dev/null
-run gg-eval -m model.gguf --device cuda:77 </dev/null
+GG_CUDA_MODULE=$top_builddir/tests/cuda/.libs/cpu.so \
+    run gg-eval -m model.gguf --device cuda:77 </dev/null
 run gg-eval -m nonesuch.gguf </dev/null
 echo text >text.gguf
 run gg-eval -m text.gguf </dev/null

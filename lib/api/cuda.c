@@ -1,0 +1,213 @@
+/* cuda.c - finds the CUDA module, and hands on what it offers
+ *
+ * It lies beside the library, wherever that was installed or built. The
+ * environment's GG_CUDA_MODULE names another one, as a path. */
+#include <config.h>
+
+#include "api/cuda.h"
+
+#include <dlfcn.h>
+#include <ggml-cuda.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/impl.h"
+#include "backend/module.h"
+#include "core/escape.h"
+
+#define NAME "libggml-cuda-" PACKAGE_VERSION ".so"
+
+static struct {
+    pthread_once_t once;
+    ggml_backend_reg_t reg;
+    bool is_there;
+    char why[384]; /* there is none */
+} module = { .once = PTHREAD_ONCE_INIT };
+
+/* ---- where it is ------------------------------------------------------------
+ */
+
+/* A program with more rights than its user is not told what to load. */
+static const char *
+path_of_environment(void)
+{
+    const char *path = getenv("GG_CUDA_MODULE");
+
+    if (!path || !*path || getuid() != geteuid() || getgid() != getegid())
+        return NULL;
+    return path;
+}
+
+static bool
+path_beside_library(char *path, size_t size)
+{
+    Dl_info info;
+    const char *slash;
+    int n;
+
+    if (!dladdr(&module, &info) || !info.dli_fname)
+        return false;
+    slash = strrchr(info.dli_fname, '/');
+    if (!slash)
+        return false;
+    n = snprintf(path, size, "%.*s/" NAME, (int)(slash - info.dli_fname),
+                 info.dli_fname);
+    return n > 0 && (size_t)n < size;
+}
+
+static bool
+find_module(char *path, size_t size)
+{
+    const char *given = path_of_environment();
+
+    if (given) {
+        snprintf(path, size, "%s", given);
+        return true;
+    }
+    return path_beside_library(path, size) && access(path, F_OK) == 0;
+}
+
+static void
+load(void)
+{
+    char path[PATH_MAX], why[256], shown[256];
+
+    if (!find_module(path, sizeof(path))) {
+        snprintf(module.why, sizeof(module.why),
+                 "this build has no CUDA module");
+        return;
+    }
+    module.is_there = true;
+    module.reg = module_load(path, why, sizeof(why));
+    if (module.reg)
+        ggml_backend_register(module.reg);
+    else
+        snprintf(module.why, sizeof(module.why), "%s",
+                 escape_bytes(shown, sizeof(shown), why, strlen(why)));
+}
+
+ggml_backend_reg_t
+cuda_module(const char **why)
+{
+    pthread_once(&module.once, load);
+    if (why)
+        *why = module.why;
+    return module.reg;
+}
+
+bool
+cuda_module_is_there(void)
+{
+    cuda_module(NULL);
+    return module.is_there;
+}
+
+/* ---- the public face
+ * ---------------------------------------------------------- */
+
+static ggml_backend_dev_t
+device_at(int number)
+{
+    ggml_backend_reg_t reg = cuda_module(NULL);
+
+    if (!reg || number < 0 || (size_t)number >= ggml_backend_reg_dev_count(reg))
+        return NULL;
+    return ggml_backend_reg_dev_get(reg, (size_t)number);
+}
+
+static void *
+extra(const char *name)
+{
+    ggml_backend_reg_t reg = cuda_module(NULL);
+
+    return reg ? ggml_backend_reg_get_proc_address(reg, name) : NULL;
+}
+
+ggml_backend_reg_t
+ggml_backend_cuda_reg(void)
+{
+    return cuda_module(NULL);
+}
+
+ggml_backend_t
+ggml_backend_cuda_init(int device)
+{
+    ggml_backend_dev_t dev = device_at(device);
+
+    return dev ? ggml_backend_dev_init(dev, NULL) : NULL;
+}
+
+bool
+ggml_backend_is_cuda(ggml_backend_t backend)
+{
+    return backend && module.reg && backend->device->reg == module.reg;
+}
+
+ggml_backend_buffer_type_t
+ggml_backend_cuda_buffer_type(int device)
+{
+    ggml_backend_dev_t dev = device_at(device);
+
+    return dev ? ggml_backend_dev_buffer_type(dev) : NULL;
+}
+
+ggml_backend_buffer_type_t
+ggml_backend_cuda_host_buffer_type(void)
+{
+    ggml_backend_dev_t dev = device_at(0);
+
+    return dev ? ggml_backend_dev_host_buffer_type(dev) : NULL;
+}
+
+int
+ggml_backend_cuda_get_device_count(void)
+{
+    ggml_backend_reg_t reg = cuda_module(NULL);
+
+    return reg ? (int)ggml_backend_reg_dev_count(reg) : 0;
+}
+
+void
+ggml_backend_cuda_get_device_description(int device, char *description,
+                                         size_t description_size)
+{
+    ggml_backend_dev_t dev = device_at(device);
+
+    snprintf(description, description_size, "%s",
+             dev ? ggml_backend_dev_description(dev) : "");
+}
+
+void
+ggml_backend_cuda_get_device_memory(int device, size_t *free, size_t *total)
+{
+    ggml_backend_dev_t dev = device_at(device);
+
+    *free = *total = 0;
+    if (dev)
+        ggml_backend_dev_memory(dev, free, total);
+}
+
+bool
+ggml_backend_cuda_register_host_buffer(void *buffer, size_t size)
+{
+    void *p = extra("ggml_backend_register_host_buffer");
+    bool (*pin)(void *, size_t);
+
+    memcpy(&pin, &p, sizeof(p));
+    return pin && pin(buffer, size);
+}
+
+void
+ggml_backend_cuda_unregister_host_buffer(void *buffer)
+{
+    void *p = extra("ggml_backend_unregister_host_buffer");
+    void (*unpin)(void *);
+
+    memcpy(&unpin, &p, sizeof(p));
+    if (unpin)
+        unpin(buffer);
+}

@@ -1,0 +1,81 @@
+/* pool.c - scratch memory of a stream
+ *
+ * Nodes of a stream run one after the other, so that all may use the same
+ * piece: it grows to what the neediest node takes, and then stays. Work that
+ * was launched, and graphs that were captured, hold addresses in what was
+ * outgrown: that is freed when the stream was waited for, and the captures
+ * are made anew. */
+#include "cuda/backend.h"
+
+enum {
+    FIRST_SIZE = 1 << 20
+};
+
+static size_t
+round_up(size_t n)
+{
+    return (n + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
+}
+
+/* The pieces that the node has already stay where they are: only what comes
+ * is in the new memory. */
+static bool
+grow(struct cuda_pool *pool, size_t size)
+{
+    enum {
+        MAX = sizeof(pool->outgrown) / sizeof(pool->outgrown[0])
+    };
+    size_t wanted = 2 * pool->size > FIRST_SIZE ? 2 * pool->size : FIRST_SIZE;
+    void *p;
+
+    if (pool->n_outgrown == MAX)
+        return false;
+    if (wanted < pool->used + size)
+        wanted = pool->used + size;
+    if (cuda_malloc(wanted, &p) != CUDA_OK) {
+        wanted = pool->used + size;
+        if (cuda_malloc(wanted, &p) != CUDA_OK)
+            return false;
+    }
+    if (pool->base)
+        pool->outgrown[pool->n_outgrown++] = pool->base;
+    pool->base = p;
+    pool->size = wanted;
+    pool->grown++;
+    return true;
+}
+
+void *
+cuda_pool_take(struct cuda_pool *pool, size_t size)
+{
+    void *p;
+
+    size = size ? round_up(size) : CUDA_ALIGNMENT;
+    if (size > pool->size - pool->used && !grow(pool, size))
+        return NULL;
+    p = pool->base + pool->used;
+    pool->used += size;
+    return p;
+}
+
+void
+cuda_pool_reset(struct cuda_pool *pool)
+{
+    pool->used = 0;
+}
+
+void
+cuda_pool_trim(struct cuda_pool *pool)
+{
+    for (int i = 0; i < pool->n_outgrown; i++)
+        cuda_free(pool->outgrown[i]);
+    pool->n_outgrown = 0;
+}
+
+void
+cuda_pool_clear(struct cuda_pool *pool)
+{
+    cuda_pool_trim(pool);
+    cuda_free(pool->base);
+    *pool = (struct cuda_pool){ 0 };
+}

@@ -1,0 +1,293 @@
+/* runtime.c - what the back end asks of CUDA, by NVIDIA's run-time */
+#include "cuda/runtime.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <cuda_runtime_api.h>
+
+static _Thread_local char words[256];
+
+const char *
+cuda_error(void)
+{
+    return words[0] ? words : "no error";
+}
+
+/* The run-time gives one error for both. */
+static void
+say_driver(void)
+{
+    int driver = 0, runtime = 0;
+
+    if (cudaDriverGetVersion(&driver) != cudaSuccess)
+        driver = 0;
+    cudaRuntimeGetVersion(&runtime);
+    if (driver == 0)
+        snprintf(words, sizeof(words), "no NVIDIA driver is running");
+    else
+        snprintf(words, sizeof(words),
+                 "the NVIDIA driver is too old: it knows CUDA %d.%d, and this "
+                 "build needs %d.%d",
+                 driver / 1000, driver % 1000 / 10, runtime / 1000,
+                 runtime % 1000 / 10);
+}
+
+static enum cuda_status
+status_of(cudaError_t e)
+{
+    switch (e) {
+    case cudaSuccess:
+        return CUDA_OK;
+    case cudaErrorMemoryAllocation:
+        snprintf(words, sizeof(words), "out of memory");
+        return CUDA_NOMEM;
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorStubLibrary:
+    case cudaErrorSystemDriverMismatch:
+        say_driver();
+        return CUDA_NO_DRIVER;
+    case cudaErrorNoDevice:
+        snprintf(
+            words, sizeof(words),
+            "the NVIDIA driver shows no device (see CUDA_VISIBLE_DEVICES)");
+        return CUDA_NO_DEVICE;
+    default:
+        snprintf(words, sizeof(words), "%s", cudaGetErrorString(e));
+        return CUDA_FAILED;
+    }
+}
+
+/* An error that was met is not met again, unless it stays. */
+static enum cuda_status
+check(cudaError_t e)
+{
+    if (e != cudaSuccess)
+        (void)cudaGetLastError();
+    return status_of(e);
+}
+
+/* ---- devices ------------------------------------------------------------- */
+
+enum cuda_status
+cuda_count(int *n)
+{
+    *n = 0;
+    return check(cudaGetDeviceCount(n));
+}
+
+enum cuda_status
+cuda_properties(int device, struct cuda_properties *out)
+{
+    struct cudaDeviceProp p;
+    cudaError_t e = cudaGetDeviceProperties(&p, device);
+
+    if (e != cudaSuccess)
+        return check(e);
+    *out = (struct cuda_properties){
+        .arch = p.major * 10 + p.minor,
+        .n_sm = p.multiProcessorCount,
+        .max_shared = p.sharedMemPerBlockOptin,
+        .total = p.totalGlobalMem,
+        .integrated = p.integrated,
+    };
+    snprintf(out->name, sizeof(out->name), "%s", p.name);
+    snprintf(out->bus_id, sizeof(out->bus_id), "%04x:%02x:%02x.0",
+             p.pciDomainID & 0xffff, p.pciBusID & 0xff, p.pciDeviceID & 0xff);
+    return CUDA_OK;
+}
+
+enum cuda_status
+cuda_use(int device)
+{
+    return check(cudaSetDevice(device));
+}
+
+enum cuda_status
+cuda_memory(size_t *free, size_t *total)
+{
+    return check(cudaMemGetInfo(free, total));
+}
+
+/* ---- memory -------------------------------------------------------------- */
+
+enum cuda_status
+cuda_malloc(size_t size, void **out)
+{
+    return check(cudaMalloc(out, size));
+}
+
+void
+cuda_free(void *p)
+{
+    check(cudaFree(p));
+}
+
+enum cuda_status
+cuda_host_malloc(size_t size, void **out)
+{
+    return check(cudaHostAlloc(out, size, cudaHostAllocPortable));
+}
+
+void
+cuda_host_free(void *p)
+{
+    check(cudaFreeHost(p));
+}
+
+enum cuda_status
+cuda_host_register(void *p, size_t size)
+{
+    return check(cudaHostRegister(p, size, cudaHostRegisterPortable));
+}
+
+void
+cuda_host_unregister(void *p)
+{
+    check(cudaHostUnregister(p));
+}
+
+/* ---- streams, events ----------------------------------------------------- */
+
+enum cuda_status
+cuda_stream_new(void **out)
+{
+    cudaStream_t stream;
+    cudaError_t e = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+
+    if (e == cudaSuccess)
+        *out = stream;
+    return check(e);
+}
+
+void
+cuda_stream_free(void *stream)
+{
+    if (stream)
+        check(cudaStreamDestroy(stream));
+}
+
+enum cuda_status
+cuda_stream_wait(void *stream)
+{
+    return check(cudaStreamSynchronize(stream));
+}
+
+enum cuda_status
+cuda_event_new(void **out)
+{
+    cudaEvent_t event;
+    cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+
+    if (e == cudaSuccess)
+        *out = event;
+    return check(e);
+}
+
+void
+cuda_event_free(void *event)
+{
+    if (event)
+        check(cudaEventDestroy(event));
+}
+
+enum cuda_status
+cuda_event_record(void *event, void *stream)
+{
+    return check(cudaEventRecord(event, stream));
+}
+
+enum cuda_status
+cuda_event_wait(void *event)
+{
+    return check(cudaEventSynchronize(event));
+}
+
+enum cuda_status
+cuda_stream_wait_event(void *stream, void *event)
+{
+    return check(cudaStreamWaitEvent(stream, event, 0));
+}
+
+enum cuda_status
+cuda_copy(void *to, const void *from, size_t size, void *stream)
+{
+    return check(cudaMemcpyAsync(to, from, size, cudaMemcpyDefault, stream));
+}
+
+enum cuda_status
+cuda_copy_peer(void *to, int to_device, const void *from, int from_device,
+               size_t size, void *stream)
+{
+    if (to_device == from_device)
+        return cuda_copy(to, from, size, stream);
+    return check(
+        cudaMemcpyPeerAsync(to, to_device, from, from_device, size, stream));
+}
+
+enum cuda_status
+cuda_fill(void *p, unsigned char value, size_t size, void *stream)
+{
+    return check(cudaMemsetAsync(p, value, size, stream));
+}
+
+enum cuda_status
+cuda_launched(void)
+{
+    return status_of(cudaGetLastError());
+}
+
+/* ---- graphs -------------------------------------------------------------- */
+
+/* Other threads may do what they like meanwhile. */
+enum cuda_status
+cuda_capture_begin(void *stream)
+{
+    return check(
+        cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+}
+
+static cudaError_t
+make_exec(cudaGraph_t graph, void **exec)
+{
+    cudaGraphExecUpdateResultInfo info;
+    cudaGraphExec_t made;
+    cudaError_t e;
+
+    if (*exec) {
+        if (cudaGraphExecUpdate(*exec, graph, &info) == cudaSuccess)
+            return cudaSuccess;
+        (void)cudaGetLastError();
+        cudaGraphExecDestroy(*exec);
+        *exec = NULL;
+    }
+    e = cudaGraphInstantiate(&made, graph, 0);
+    if (e == cudaSuccess)
+        *exec = made;
+    return e;
+}
+
+enum cuda_status
+cuda_capture_end(void *stream, void **exec)
+{
+    cudaGraph_t graph = NULL;
+    cudaError_t e = cudaStreamEndCapture(stream, &graph);
+
+    if (e == cudaSuccess)
+        e = make_exec(graph, exec);
+    if (graph)
+        cudaGraphDestroy(graph);
+    return check(e);
+}
+
+enum cuda_status
+cuda_graph_launch(void *exec, void *stream)
+{
+    return check(cudaGraphLaunch(exec, stream));
+}
+
+void
+cuda_graph_free(void *exec)
+{
+    check(cudaGraphExecDestroy(exec));
+}

@@ -1,0 +1,34 @@
+# Where CUDA cannot be had, one line says why; unless it was asked for by name,
+# the CPU computes.
+"$top_builddir/tests/make_model" llama-q4_0 model.gguf || exit 99
+GG_CUDA_MODULE=$top_builddir/tests/cuda/.libs/cpu.so
+export GG_CUDA_MODULE
+echo '1 2 3' >ids
+gg-eval -m model.gguf --device cpu ids >cpu
+try() {
+    echo "-- $*"
+    env "$@" gg-eval -m model.gguf --device cuda ids >/dev/null
+    echo "status $?"
+    env "$@" gg-eval -m model.gguf ids >auto
+    echo "status $?"
+    cmp auto cpu
+} 2>&1
+
+try GG_CUDA_MODULE=nonesuch.so
+cp "$top_builddir/lib/.libs/libggml.so" other.so
+try GG_CUDA_MODULE=./other.so
+try GG_FAKE_CUDA=driver=none
+try GG_FAKE_CUDA=driver=old
+try GG_FAKE_CUDA=devices=0
+gg-eval -m model.gguf --device cuda:1 ids 2>&1
+echo "status $?"
+GG_FAKE_CUDA=devices=2 gg-eval -m model.gguf --device cuda:1 ids >second
+echo "status $?"
+cmp second cpu
+
+# The device is lost in the middle: what came before is whole, and what comes
+# after says so.
+for i in 1 2 3 4 5 6; do cat ids; done >many
+GG_FAKE_CUDA=lost=200 gg-eval -m model.gguf --device cuda --top 1 many >out 2>err
+echo "status $?"
+sed 's/^[^:]*: //' err

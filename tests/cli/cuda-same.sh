@@ -1,0 +1,22 @@
+# The CUDA back end over a device in the host's memory, whose kernels are the
+# CPU's: every byte is as without it, for every family, in every way of working.
+GG_CUDA_MODULE=$top_builddir/tests/cuda/.libs/cpu.so
+export GG_CUDA_MODULE
+same() {
+    "$@" --device cpu >cpu || echo "cpu: status $?"
+    "$@" --device cuda >cuda || echo "cuda: status $?"
+    cmp cpu cuda && test -s cpu || echo "not the same: $model: $*"
+}
+printf '1 2 3 4 5\n6 7\n8\n9\n10\n11\n' >chunks
+printf '1\t1 2 3\n2\t4 5 6\n1\t7\n2\t8\n1\t9\n2\t10\n' >numbered
+families=$("$top_builddir/tests/make_model" 2>&1 | sed -n 's/^families: //p')
+for model in llama-f32 llama-f16 llama-bf16 llama-q8_0 llama-mxfp4 \
+        $(for f in $families; do echo $f-q4_0; done); do
+    "$top_builddir/tests/make_model" $model model.gguf || exit 99
+    same gg-eval -m model.gguf chunks
+    same gg-eval -m model.gguf --batch 2 numbered
+done
+model=story
+same gg-generate -p 'Once upon a time' -n 40 --seed 7
+seq 1 600 | tr '\n' ' ' >long # more keys than a block, more ids than a batch
+same gg-eval -c 700 --batch-size 100 --top 3 long

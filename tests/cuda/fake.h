@@ -1,0 +1,47 @@
+/* fake.h - CUDA's run-time in the host's memory, for tests
+ *
+ * It does what cuda/runtime.h promises and nothing more: work on a stream is
+ * done as late as it may be, when somebody waits for it; memory of a device
+ * cannot be touched by the program (it is mapped without rights while no work
+ * is done); copies from memory that is not pinned take it at once; what is
+ * captured is done when it is replayed, and not before.
+ *
+ * The environment's GG_FAKE_CUDA makes a machine: words with blanks between,
+ *   devices=N    how many there are (1)
+ *   memory=N     MiB that each of them has (256)
+ *   driver=none  there is no driver
+ *   driver=old   it is too old
+ *   lost=N       the device is lost at the N-th launch */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What was asked for so far. */
+struct fake_counts {
+    long launches; /* of kernels; those of replays, too */
+    long captures, replays, updates;
+    long copies_in, copies_out, copies_between;
+    size_t bytes_in, bytes_out;
+    size_t allocated; /* bytes of devices, now */
+};
+extern struct fake_counts fake;
+
+/* Another machine than the environment's, before the first call. */
+void
+fake_machine(const char *words);
+
+/* From now on nothing works, until it is found again. */
+void
+fake_lose(bool lost);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
