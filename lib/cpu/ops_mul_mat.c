@@ -8,6 +8,12 @@
 
 /* Fewer columns than this are prepared by one thread. */
 #define FEW_COLUMNS 4
+/* Pieces for each thread that are enough to share them well; fewer columns
+ * than this would not be worth what it takes to open blocks for them; and
+ * kernels like multiples of so many. */
+#define ENOUGH_TILES   16
+#define FEWEST_OF_PART 96
+#define PART_STEP      12
 
 struct plan {
     struct cpu_product_plan product;
@@ -63,25 +69,49 @@ prepare_pieces(const struct ggml_tensor *dst, int n_threads)
     return n < FEW_COLUMNS ? 1 : n < 4 * n_threads ? (int)n : 4 * n_threads;
 }
 
-static int64_t
-tile_rows(const struct ggml_tensor *dst, int n_threads)
+/* What a piece is: so many rows of a matrix of src0 by so many columns. */
+struct tile {
+    int64_t rows, cols;
+};
+
+/* Pieces that are long in all are cut by columns as well, where there are many,
+ * so that the last ones end together. */
+static struct tile
+tile_of(const struct ggml_tensor *dst, int n_threads)
 {
-    return cpu_tile_rows(dst->src[0], dst->ne[2] * dst->ne[3], dst->ne[1] > 1,
-                         n_threads);
+    int64_t n = dst->ne[1], matrices = dst->ne[2] * dst->ne[3], parts, tiles;
+    struct tile t = { .rows = cpu_tile_rows(dst->src[0], matrices, n > 1,
+                                            n_threads) };
+
+    tiles = (dst->ne[0] + t.rows - 1) / t.rows * matrices;
+    parts = n_threads == 1 ? 1 : ENOUGH_TILES * n_threads / tiles;
+    if (parts > n / FEWEST_OF_PART)
+        parts = n / FEWEST_OF_PART;
+    t.cols = parts > 1 ? (n + parts - 1) / parts : n;
+    if (parts > 1)
+        t.cols = (t.cols + PART_STEP - 1) / PART_STEP * PART_STEP;
+    return t;
 }
 
 static int64_t
-tiles_of(const struct ggml_tensor *dst, int n_threads)
+tiles_down(const struct ggml_tensor *dst, struct tile t)
 {
-    int64_t each = tile_rows(dst, n_threads);
+    return (dst->ne[0] + t.rows - 1) / t.rows;
+}
 
-    return (dst->ne[0] + each - 1) / each;
+static int64_t
+tiles_across(const struct ggml_tensor *dst, struct tile t)
+{
+    return (dst->ne[1] + t.cols - 1) / t.cols;
 }
 
 static int
 pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    return (int)(tiles_of(dst, n_threads) * dst->ne[2] * dst->ne[3]);
+    struct tile t = tile_of(dst, n_threads);
+
+    return (int)(tiles_down(dst, t) * tiles_across(dst, t) * dst->ne[2] *
+                 dst->ne[3]);
 }
 
 /* Row `row` of the matrix of src0 that meets matrix `group` of src1. */
@@ -94,69 +124,83 @@ row_of_weights(const struct ggml_tensor *dst, int64_t group, int64_t row)
                              group / x->ne[2] / (x->ne[3] / w->ne[3]) };
 }
 
-/* A tile of the rows of src0, times all columns of matrix `group`. */
+/* Rows of a matrix of src0 and columns of one of src1, number `group`. */
+struct piece {
+    int64_t group;
+    struct cpu_range rows, cols;
+};
+
 static void
-multiply_tile(const struct cpu_task *t, const struct plan *p,
-              struct ggml_tensor *dst, int64_t group, struct cpu_range rows)
+multiply_piece(const struct cpu_task *t, const struct plan *p,
+               struct ggml_tensor *dst, struct piece piece)
 {
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
+    int64_t group = piece.group, c = piece.cols.first;
+    struct cpu_range rows = piece.rows;
     int64_t i2 = group % x->ne[2], i3 = group / x->ne[2];
     struct cpu_row of_w = row_of_weights(dst, group, rows.first);
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = rows.end - rows.first,
-        .n_cols = x->ne[1],
+        .n_cols = piece.cols.end - c,
         .rows = cpu_row_data(w, of_w),
         .row_stride = w->nb[1],
         .out =
-            (float *)(void *)cpu_row_data(dst, (struct cpu_row){ 0, i2, i3 }) +
+            (float *)(void *)cpu_row_data(dst, (struct cpu_row){ c, i2, i3 }) +
             rows.first,
         .out_stride = dst->nb[1] / sizeof(float),
         .scratch = scratch_of(t, p),
     };
 
     if (p->prepare) {
-        product.cols = t->work + (size_t)(group * x->ne[1]) * p->product.column;
+        product.cols =
+            t->work + (size_t)(group * x->ne[1] + c) * p->product.column;
         product.col_stride = p->product.column;
     } else {
-        product.cols = cpu_row_data(x, (struct cpu_row){ 0, i2, i3 });
+        product.cols = cpu_row_data(x, (struct cpu_row){ c, i2, i3 });
         product.col_stride = x->nb[1];
     }
     cpu_multiply(t, &p->product, &product);
 }
 
-/* The rows of a piece, and their matrix. */
+/* `first` and as many as `n`, up to the end. */
 static struct cpu_range
-rows_of(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t *group)
+range_of(int64_t first, int64_t n, int64_t end)
 {
-    int64_t tiles = tiles_of(dst, t->n_threads);
-    int64_t each = tile_rows(dst, t->n_threads);
-    int64_t first = t->ith % tiles * each;
+    return (struct cpu_range){ first, first + n < end ? first + n : end };
+}
 
-    *group = t->ith / tiles;
-    return (struct cpu_range){ first, first + each < dst->ne[0] ? first + each
-                                                                : dst->ne[0] };
+/* One after the other, pieces have the same columns: they stay in cache. */
+static struct piece
+piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
+{
+    struct tile tile = tile_of(dst, t->n_threads);
+    int64_t down = tiles_down(dst, tile), across = tiles_across(dst, tile);
+    int64_t part = t->ith / down;
+
+    return (struct piece){
+        .group = part / across,
+        .rows = range_of(t->ith % down * tile.rows, tile.rows, dst->ne[0]),
+        .cols = range_of(part % across * tile.cols, tile.cols, dst->ne[1]),
+    };
 }
 
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct plan p = make_plan(dst, t->k);
-    int64_t group;
-    struct cpu_range rows = rows_of(t, dst, &group);
 
-    multiply_tile(t, &p, dst, group, rows);
+    multiply_piece(t, &p, dst, piece_of(t, dst));
 }
 
 static const char *
 reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
     const struct ggml_tensor *w = dst->src[0];
-    int64_t group;
-    struct cpu_range rows = rows_of(t, dst, &group);
+    struct piece p = piece_of(t, dst);
 
-    *n = (size_t)(rows.end - rows.first) * w->nb[1];
-    return cpu_row_data(w, row_of_weights(dst, group, rows.first));
+    *n = (size_t)(p.rows.end - p.rows.first) * w->nb[1];
+    return cpu_row_data(w, row_of_weights(dst, p.group, p.rows.first));
 }
 
 static bool

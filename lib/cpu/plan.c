@@ -85,6 +85,7 @@ struct run {
      * node `end`; then `ready` is set. */
     const struct ggml_cgraph *graph;
     int first, end;
+    bool wake; /* who went to sleep: node `end` is worth it */
     atomic_int ready;
     struct cpu_stopwatch watch; /* without counters: nobody looks */
 };
@@ -115,7 +116,7 @@ static void
 run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
 {
     if (shared) {
-        cpu_pool_share(run->pool, n, piece, run);
+        cpu_pool_share(run->pool, n, piece, run, run->wake);
         return;
     }
     for (int i = 0; i < n; i++)
@@ -276,11 +277,14 @@ run_shared(struct run *run)
     int n_threads = run->task.n_threads, n = pieces_of(run, node, true);
     bool alone = !op->prepare || op->prepare_pieces(node, n_threads) == 1;
 
-    if (cost_of(op, node) >= WORTH_WAKING)
+    /* now, as it takes a while, and once there is work: who woke up early may
+     * be asleep again */
+    run->wake = cost_of(op, node) >= WORTH_WAKING;
+    if (run->wake)
         cpu_pool_wake(run->pool);
     if (!run->watch.profile && alone && n > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
-        cpu_pool_share(run->pool, 1 + n, run_behind, run);
+        cpu_pool_share(run->pool, 1 + n, run_behind, run, run->wake);
         return;
     }
     run_small(run);

@@ -9,9 +9,10 @@
 #define FLOAT_ROWS 16
 /* Tiles for each thread, so that a slow one can do fewer. */
 #define TILES 4
-/* Weights of a tile: at most, when there are many columns; at least. */
-#define TILE_BYTES (256 * 1024)
+/* Weights of a tile for one column, at least. */
 #define FAST_BYTES (96 * 1024)
+/* For several columns: kernels take 8, 16 or 48 rows, or 4, at a time. */
+#define SEVERAL_ROWS 48
 
 static size_t
 floats_size(int64_t k)
@@ -95,9 +96,9 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Some tiles for each thread, but none so small that reading it ends before
- * it has got up speed, or larger than a cache if it is read again for more
- * columns. */
+/* One column: some tiles for each thread, but none so small that reading it
+ * ends before it has got up speed. Several: what a kernel takes at a time, so
+ * that threads end together. */
 int64_t
 cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
               int n_threads)
@@ -107,7 +108,7 @@ cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
     int64_t n = w->ne[1], fast = least(FAST_BYTES / stride, each);
 
     if (several)
-        n = least(n, TILE_BYTES / stride);
+        return SEVERAL_ROWS;
     if (n_threads > 1)
         n = least(n, fast > each / TILES ? fast : each / TILES);
     n = n / CPU_TILE_ROWS * CPU_TILE_ROWS;

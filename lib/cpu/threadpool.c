@@ -127,7 +127,8 @@ wait_done(struct ggml_threadpool *pool, unsigned n)
 }
 
 void
-cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg)
+cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
+               bool wake)
 {
     uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_relaxed);
 
@@ -137,6 +138,8 @@ cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg)
     atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->ticket, ticket + NEXT_JOB + (uint32_t)n,
                           memory_order_release);
+    if (wake)
+        cpu_pool_wake(pool);
     while (do_piece(pool, 0))
         ;
     wait_done(pool, (unsigned)n);
@@ -157,8 +160,7 @@ cpu_pool_begin(struct ggml_threadpool *pool, int n_threads)
 void
 cpu_pool_wake(struct ggml_threadpool *pool)
 {
-    if (atomic_load_explicit(&pool->sleepers, memory_order_relaxed) == 0)
-        return;
+    /* even if nobody sleeps: somebody may be about to */
     atomic_fetch_add(&pool->wakes, 1);
     wake_sleepers(pool);
 }

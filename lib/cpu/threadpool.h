@@ -16,9 +16,11 @@ typedef void (*cpu_job_fn)(void *arg, int piece, int n, int thread);
 
 /* Does pieces 0 to n - 1, each once, in any order and on any thread; returns
  * when all are done. What was written before is seen by all pieces; what they
- * write is seen by the caller. One caller at a time. */
+ * write is seen by the caller. One caller at a time. `wake`: threads that sleep
+ * are called, and none goes to sleep without a look at this. */
 void
-cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg);
+cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
+               bool wake);
 
 /* Before the jobs of a graph: how many threads, the caller among them, may
  * take part, and that they may soon; on a busy machine they are left asleep. */

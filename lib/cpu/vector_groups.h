@@ -326,6 +326,35 @@ open_blocks(struct format f, int64_t n, struct rows *r, struct opened o)
     }
 }
 
+/* Columns c to c + COLS, from unit `unit` on, which the next tile will read:
+ * they lie too far apart for the processor to foresee them. */
+INLINE void
+fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
+              int64_t c, int64_t unit)
+{
+    int64_t k = p->k;
+
+    for (int64_t end = c + COLS < p->n_cols ? c + COLS : p->n_cols; c < end;
+         c++) {
+        const char *col = p->cols + (size_t)c * p->col_stride;
+        const char *out = (const char *)(p->out + (size_t)c * p->out_stride +
+                                         row);
+
+        UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
+            __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
+        __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
+        if (f.offset)
+            __builtin_prefetch(f.group == COLUMN_BLOCK
+                                   ? column_minus(col, k) + unit
+                                   : column_minus_halves(col, k) + 2 * unit,
+                               0, 3);
+        if (f.min)
+            __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
+        UNROLL for (int i = 0; i < VECS * VEC * 4; i += LINE)
+            __builtin_prefetch(out + i, 1, 3);
+    }
+}
+
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
 INLINE void
@@ -358,8 +387,10 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
                         (struct opened){ codes + v * UNITS * WORDS,
                                          scales + v * UNITS * MOST_SCALES });
         }
-        for (; c + COLS <= p->n_cols; c += COLS)
+        for (; c + COLS <= p->n_cols; c += COLS) {
+            fetch_columns(f, p, row, c + COLS, unit);
             tile(V, COLS, f, p, row, c, unit, all);
+        }
         for (; c < p->n_cols; c++)
             tile(V, 1, f, p, row, c, unit, all);
     }

@@ -2,6 +2,10 @@
  * and the abort callback */
 #include "cpu_test.h"
 
+#include <sched.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
 #include "cpu/threadpool.h"
 
 enum {
@@ -165,7 +169,7 @@ test_pieces(void)
         for (job.round = 0; job.round < 2000; job.round++) {
             if (job.round % 500 == 0)
                 cpu_pool_wake(pool);
-            cpu_pool_share(pool, PIECES, do_piece, &job);
+            cpu_pool_share(pool, PIECES, do_piece, &job, job.round % 2);
             for (int i = 0; i < PIECES; i++)
                 good = good && job.done[i] == job.round + 1;
         }
@@ -175,6 +179,41 @@ test_pieces(void)
         ggml_threadpool_free(pool);
     }
     ok(good, "each piece is done once, whoever does it");
+}
+
+static void
+meet(void *arg, int piece, int n, int thread)
+{
+    atomic_int *there = arg;
+
+    (void)piece, (void)thread;
+    for (atomic_fetch_add(there, 1); atomic_load(there) < n;)
+        sched_yield();
+}
+
+/* Pieces that wait for each other: on a thread each, whenever it had gone to
+ * sleep, or was about to. */
+static void
+test_wake(void)
+{
+    for (int n = 2; n <= 3; n++) {
+        struct ggml_threadpool_params params =
+            ggml_threadpool_params_default(n);
+        struct ggml_threadpool *pool;
+
+        params.poll = 0;
+        pool = ggml_threadpool_new(&params);
+        for (int round = 0; round < 300; round++) {
+            atomic_int there = 0;
+
+            if (round % 3)
+                cpu_pool_wake(pool);
+            usleep((unsigned)(round % 7 * 20));
+            cpu_pool_share(pool, n, meet, &there, true);
+        }
+        ggml_threadpool_free(pool);
+    }
+    ok(true, "who sleeps is called for a job");
 }
 
 static void
@@ -217,7 +256,9 @@ test_backend(void)
 int
 main(void)
 {
+    alarm(300); /* who is not called would be waited for */
     test_pieces();
+    test_wake();
     test_same_bytes();
     test_abort();
     test_backend();
