@@ -419,11 +419,73 @@ store_results(const struct cpu_task *t, const struct attention *a,
     }
 }
 
+/* n keys without those at their end that row i does not see. */
+static int64_t
+seen_by(const struct attention *a, const struct room *room, int64_t i,
+        int64_t key, int64_t n)
+{
+    const uint16_t *m = a->mask ? room->masks[i] + key : NULL;
+
+    while (m && n > 0 && m[n - 1] == 0xfc00)
+        n--;
+    return n;
+}
+
+/* Keys of a block without those at its end that no row sees: what is left out
+ * counts as masked. Several tokens mostly see all of them. */
+static int64_t
+seen_keys(const struct attention *a, const struct queries *qs, int64_t key,
+          int64_t n, const struct room *room)
+{
+    int64_t most = 0, seen;
+
+    if (qs->n_tokens > 1)
+        return n;
+    for (int64_t i = qs->begin; i < qs->end && most < n; i++) {
+        seen = seen_by(a, room, i, key, n);
+        most = seen > most ? seen : most;
+    }
+    return most;
+}
+
+/* The queries of one token read keys and values once. A head's rows lie too far
+ * apart for the processor to foresee them: they are fetched one step before
+ * they are read. */
+static void
+fetch_rows(const struct ggml_tensor *x, const struct attention *a,
+           const struct queries *qs, int64_t key, int64_t n)
+{
+    const char *row = block_of(x, a, qs, key);
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    for (; n > 0; n--, row += x->nb[1])
+        for (size_t at = 0; at < size; at += CPU_LINE)
+            __builtin_prefetch(row + at, 0, 2);
+}
+
+/* The next block's keys, or the first of `next`, which the thread goes on
+ * with; NULL: it does not. */
+static void
+fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
+           const struct queries *next, const struct room *room)
+{
+    int64_t rest = a->k->ne[1] - key, n = rest < KEYS ? rest : KEYS;
+
+    n = n > 0 ? seen_by(a, room, 0, key, n) : 0;
+    if (n > 0) {
+        fetch_rows(a->k, a, qs, key, n);
+    } else if (next) {
+        n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
+        fetch_rows(a->k, a, next, 0, seen_by(a, room, 0, 0, n));
+    }
+}
+
 static void
 attend(const struct cpu_task *t, const struct attention *a, struct queries *qs,
-       struct room *room)
+       const struct queries *next, struct room *room)
 {
     int64_t n_keys = a->k->ne[1];
+    bool few = qs->n_tokens == 1;
 
     load_queries(t, a, qs, room);
     for (int64_t key = 0; key < n_keys; key += KEYS) {
@@ -431,9 +493,14 @@ attend(const struct cpu_task *t, const struct attention *a, struct queries *qs,
 
         if (!look(a, qs, key, n, room))
             continue;
+        n = seen_keys(a, qs, key, n, room);
+        if (few)
+            fetch_rows(a->v, a, qs, key, n);
         multiply_keys(t, a, qs, key, n, room);
         for (int64_t i = qs->begin; i < qs->end; i++)
             weigh_row(t, a, i, adjust_scores(t, a, i, key, n, room), room);
+        if (few)
+            fetch_keys(a, qs, key + KEYS, next, room);
         add_values(t, a, qs, key, n, room);
     }
     store_results(t, a, qs, room);
@@ -461,29 +528,39 @@ pieces(const struct ggml_tensor *dst, int n_threads)
     return (int)(a.blocks * n_groups * a.q->ne[3] * parts_of(&a, n_threads));
 }
 
-/* The last queries see the most keys: they come first. */
+/* Those of piece `ith`. The last queries see the most keys: they come first. */
+static struct queries
+queries_of(const struct attention *a, int64_t ith, int n_threads)
+{
+    int64_t parts = parts_of(a, n_threads), part = ith % parts;
+    int64_t n_groups = a->q->ne[2] / a->group, at = ith / parts;
+    int64_t each = (a->group + parts - 1) / parts;
+    int64_t block = a->blocks - 1 - at / n_groups % a->blocks;
+    struct queries qs = { .head = at % n_groups * a->group + part * each,
+                          .first = block * a->tokens,
+                          .batch = at / (n_groups * a->blocks) };
+
+    qs.n_tokens =
+        a->q->ne[1] - qs.first < a->tokens ? a->q->ne[1] - qs.first : a->tokens;
+    qs.n_heads = a->group - part * each < each ? a->group - part * each : each;
+    qs.rows = qs.n_tokens * qs.n_heads;
+    return qs;
+}
+
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
-    int64_t parts = parts_of(&a, t->n_threads), part = t->ith % parts;
-    int64_t n_groups = a.q->ne[2] / a.group, at = t->ith / parts;
-    int64_t each = (a.group + parts - 1) / parts, block;
+    struct queries qs = queries_of(&a, t->ith, t->n_threads), next;
     struct room room;
     size_t size = lay_out(&a, NULL, &room);
-    struct queries qs = { .head = at % n_groups * a.group + part * each,
-                          .batch = at / (n_groups * a.blocks) };
 
-    block = a.blocks - 1 - at / n_groups % a.blocks;
-    qs.first = block * a.tokens;
-    qs.n_tokens =
-        a.q->ne[1] - qs.first < a.tokens ? a.q->ne[1] - qs.first : a.tokens;
-    qs.n_heads = a.group - part * each < each ? a.group - part * each : each;
-    qs.rows = qs.n_tokens * qs.n_heads;
     a.dst = dst;
     lay_out(&a, cpu_scratch(t, size), &room);
+    if (t->more)
+        next = queries_of(&a, t->ith + 1, t->n_threads);
     if (qs.rows > 0)
-        attend(t, &a, &qs, &room);
+        attend(t, &a, &qs, t->more ? &next : NULL, &room);
 }
 
 static bool

@@ -192,9 +192,9 @@ run_node(struct run *run, struct ggml_tensor *node, bool shared)
 
 /* ---- one thread, then all ------------------------------------------------ */
 
-/* One thread does the small nodes before a large one, as the first piece of
- * that; the others, which have to wait, fetch from memory what they will read
- * then, so that memory does not rest meanwhile. */
+/* One thread does the small nodes before a large one, when that has been
+ * offered already; the others, which have to wait, fetch from memory what they
+ * will read then, so that memory does not rest meanwhile. */
 
 static void
 pause_cpu(void)
@@ -244,28 +244,32 @@ run_small(struct run *run)
             run_node(run, run->graph->nodes[i], false);
 }
 
-/* Pieces are taken in order: who waits knows that the first has begun. */
+/* True if the thread's share goes on after this piece. */
+static bool
+goes_on(const struct run *run, int piece, int n, int thread)
+{
+    int n_threads = run->task.n_threads;
+
+    return piece >= cpu_pool_first(n, n_threads, thread) &&
+           piece + 1 < cpu_pool_first(n, n_threads, thread + 1);
+}
+
 static void
 run_behind(void *arg, int piece, int n, int thread)
 {
-    struct run *run = arg;
+    const struct run *run = arg;
+    struct ggml_tensor *node = run->graph->nodes[run->end];
     struct cpu_task task = run->task;
 
-    if (piece == 0) {
-        run_small(run);
-        begin_node(run, run->graph->nodes[run->end], false);
-        atomic_store_explicit(&run->ready, 1, memory_order_release);
-        return;
-    }
-    task.ith = piece - 1;
-    task.nth = n - 1;
+    task.ith = piece;
+    task.nth = n;
     task.thread = thread;
+    task.more = goes_on(run, piece, n, thread);
     if (!is_ready(run)) {
         fetch_ahead(run, &task);
         wait_ready(run);
     }
-    cpu_op(run->graph->nodes[run->end])
-        ->compute(&task, run->graph->nodes[run->end]);
+    cpu_op(node)->compute(&task, node);
 }
 
 /* Node `end`, and the small ones before it. Steps are counted one by one. */
@@ -277,16 +281,20 @@ run_shared(struct run *run)
     int n_threads = run->task.n_threads, n = pieces_of(run, node, true);
     bool alone = !op->prepare || op->prepare_pieces(node, n_threads) == 1;
 
-    /* now, as it takes a while, and once there is work: who woke up early may
-     * be asleep again */
     run->wake = cost_of(op, node) >= WORTH_WAKING;
-    if (run->wake)
-        cpu_pool_wake(run->pool);
     if (!run->watch.profile && alone && n > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
-        cpu_pool_share(run->pool, 1 + n, run_behind, run, run->wake);
+        cpu_pool_offer(run->pool, n, run_behind, run, run->wake);
+        run_small(run);
+        begin_node(run, node, false);
+        atomic_store_explicit(&run->ready, 1, memory_order_release);
+        cpu_pool_finish(run->pool, NULL);
         return;
     }
+    /* now, as it takes a while, and once there is work: who woke up early may
+     * be asleep again */
+    if (run->wake)
+        cpu_pool_wake(run->pool);
     run_small(run);
     run_node(run, node, true);
 }

@@ -13,6 +13,7 @@
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
     int thread, n_threads;
+    bool more;  /* the thread goes on with the next piece, if nobody else does */
     char *work; /* for all threads; as much as the op asked for, on a line */
     const struct cpu_kernels *k;
 };

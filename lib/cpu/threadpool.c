@@ -33,6 +33,14 @@ struct worker {
     int ith;
 };
 
+/* Pieces of a job that nobody has taken yet: [first, end), end above. Who
+ * takes one by exchanging this word holds the job: what the pool says of it
+ * stays as it is until the piece is done. */
+struct share {
+    alignas(CACHE_LINE) atomic_uint_fast64_t left;
+    atomic_int inside; /* the share's thread looks for pieces */
+};
+
 struct ggml_threadpool {
     int n_threads;
     unsigned spin_idle, spin_last;
@@ -42,10 +50,9 @@ struct ggml_threadpool {
     pthread_mutex_t lock; /* for sleeping only */
     pthread_cond_t changed;
 
-    /* The job: its number above, pieces not yet taken below. Who takes one
-     * by exchanging this word holds the job: the fields that follow stay as
-     * they are until the piece is done. */
-    alignas(CACHE_LINE) atomic_uint_fast64_t ticket;
+    struct share *shares; /* one a thread */
+    int n_shares;
+    alignas(CACHE_LINE) atomic_uint jobs; /* that were offered */
     int n;
     cpu_job_fn fn;
     void *arg;
@@ -89,60 +96,130 @@ wake_sleepers(struct ggml_threadpool *pool)
     pthread_mutex_unlock(&pool->lock);
 }
 
-#define PIECES(ticket) ((uint32_t)(ticket))
-#define NEXT_JOB       ((uint64_t)1 << 32)
+#define FIRST(left) ((uint32_t)(left))
+#define END(left)   ((uint32_t)((left) >> 32))
+#define ONE_END     ((uint64_t)1 << 32)
 
-/* Takes and does a piece; returns false if there is none. */
+/* Takes the first piece of one's own share, or the last of another's. */
 static bool
-do_piece(struct ggml_threadpool *pool, int thread)
+take(struct share *s, bool own, int *piece)
 {
-    uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_relaxed);
-    unsigned n;
+    uint64_t left = atomic_load_explicit(&s->left, memory_order_relaxed), less;
 
-    do
-        if (PIECES(ticket) == 0)
+    do {
+        if (FIRST(left) == END(left))
             return false;
-    while (!atomic_compare_exchange_weak_explicit(
-        &pool->ticket, &ticket, ticket - 1, memory_order_acquire,
-        memory_order_relaxed));
-    n = (unsigned)pool->n;
-    pool->fn(pool->arg, (int)(n - PIECES(ticket)), (int)n, thread);
-    if (atomic_fetch_add(&pool->done, 1) == n - 1 && thread != 0)
-        wake_sleepers(pool); /* thread 0 may sleep for this */
+        *piece = (int)(own ? FIRST(left) : END(left) - 1);
+        less = own ? left + 1 : left - ONE_END;
+    } while (!atomic_compare_exchange_weak_explicit(&s->left, &left, less,
+                                                    memory_order_acquire,
+                                                    memory_order_relaxed));
     return true;
 }
 
+static bool
+take_any(struct ggml_threadpool *pool, int thread, int *piece)
+{
+    int n = pool->n_shares, of = thread;
+
+    for (int i = 0; i < n; i++) {
+        if (take(&pool->shares[of], of == thread, piece))
+            return true;
+        of = of + 1 < n ? of + 1 : 0;
+    }
+    return false;
+}
+
+/* Does pieces until there are none. They are counted together: the count
+ * wanders between processors. */
 static void
-wait_done(struct ggml_threadpool *pool, unsigned n)
+do_pieces(struct ggml_threadpool *pool, int thread)
+{
+    unsigned n_done = 0, n = 0;
+    int piece;
+
+    for (; take_any(pool, thread, &piece); n_done++) {
+        n = (unsigned)pool->n;
+        pool->fn(pool->arg, piece, (int)n, thread);
+    }
+    if (n_done && atomic_fetch_add(&pool->done, n_done) == n - n_done &&
+        thread != 0)
+        wake_sleepers(pool); /* thread 0 may sleep for this */
+}
+
+static bool
+is_done(struct ggml_threadpool *pool)
+{
+    return atomic_load_explicit(&pool->done, memory_order_acquire) ==
+           (unsigned)pool->n;
+}
+
+static void
+wait_done(struct ggml_threadpool *pool, bool (*idle)(void *arg))
 {
     unsigned done;
 
+    while (!is_done(pool) && idle && idle(pool->arg))
+        ;
     for (unsigned i = 0; i < pool->spin_last; i++) {
-        if (atomic_load_explicit(&pool->done, memory_order_acquire) == n)
+        if (is_done(pool))
             return;
         pause_cpu();
     }
-    while ((done = atomic_load(&pool->done)) != n)
+    while ((done = atomic_load(&pool->done)) != (unsigned)pool->n)
         sleep_on(pool, &pool->done, done);
+}
+
+void
+cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
+               bool wake)
+{
+    int limit = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+
+    pool->n = n;
+    pool->fn = fn;
+    pool->arg = arg;
+    atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
+    for (int i = 0; i < limit; i++) {
+        uint64_t first = (uint64_t)cpu_pool_first(n, limit, i);
+        uint64_t end = (uint64_t)cpu_pool_first(n, limit, i + 1);
+
+        atomic_store_explicit(&pool->shares[i].left, first | end << 32,
+                              memory_order_release);
+    }
+    atomic_fetch_add_explicit(&pool->jobs, 1, memory_order_release);
+    if (wake)
+        cpu_pool_wake(pool);
+}
+
+void
+cpu_pool_finish(struct ggml_threadpool *pool, bool (*idle)(void *arg))
+{
+    do_pieces(pool, 0);
+    wait_done(pool, idle);
 }
 
 void
 cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
                bool wake)
 {
-    uint64_t ticket = atomic_load_explicit(&pool->ticket, memory_order_relaxed);
+    cpu_pool_offer(pool, n, fn, arg, wake);
+    cpu_pool_finish(pool, NULL);
+}
 
-    pool->n = n;
-    pool->fn = fn;
-    pool->arg = arg;
-    atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&pool->ticket, ticket + NEXT_JOB + (uint32_t)n,
-                          memory_order_release);
-    if (wake)
-        cpu_pool_wake(pool);
-    while (do_piece(pool, 0))
-        ;
-    wait_done(pool, (unsigned)n);
+/* Threads from n_threads on may be looking for pieces of the last job still:
+ * they must not find one of the next. */
+static void
+set_limit(struct ggml_threadpool *pool, int n_threads)
+{
+    int before = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+
+    if (n_threads == before)
+        return;
+    atomic_store(&pool->limit, n_threads);
+    for (int i = n_threads; i < before; i++)
+        while (atomic_load(&pool->shares[i].inside))
+            sched_yield();
 }
 
 void
@@ -150,7 +227,7 @@ cpu_pool_begin(struct ggml_threadpool *pool, int n_threads)
 {
     int busy = atomic_load_explicit(&pool->busy, memory_order_relaxed);
 
-    atomic_store_explicit(&pool->limit, n_threads, memory_order_relaxed);
+    set_limit(pool, n_threads);
     if (busy > 0)
         atomic_store_explicit(&pool->busy, busy - 1, memory_order_relaxed);
     else
@@ -165,11 +242,30 @@ cpu_pool_wake(struct ggml_threadpool *pool)
     wake_sleepers(pool);
 }
 
+/* Looks for a job that is newer than *seen, and helps with it. */
+static bool
+help_once(struct ggml_threadpool *pool, int ith, unsigned *seen)
+{
+    unsigned jobs = atomic_load_explicit(&pool->jobs, memory_order_acquire);
+    struct share *own = &pool->shares[ith];
+
+    if (jobs == *seen)
+        return false;
+    *seen = jobs;
+    atomic_store(&own->inside, 1);
+    if (ith < atomic_load(&pool->limit))
+        do_pieces(pool, ith);
+    atomic_store_explicit(&own->inside, 0, memory_order_release);
+    return true;
+}
+
 /* Helps until nothing came for a while. */
 static void
 help(struct ggml_threadpool *pool, int ith)
 {
     unsigned idle = 0, spins = pool->spin_idle;
+    unsigned seen =
+        atomic_load_explicit(&pool->jobs, memory_order_relaxed) - 1;
     int64_t looked = ggml_time_us(), now;
 
     if (atomic_load_explicit(&pool->paused, memory_order_relaxed) ||
@@ -177,8 +273,7 @@ help(struct ggml_threadpool *pool, int ith)
         spins = 0;
     while (idle <= spins &&
            !atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
-        if (ith < atomic_load_explicit(&pool->limit, memory_order_relaxed) &&
-            do_piece(pool, ith)) {
+        if (help_once(pool, ith, &seen)) {
             idle = 0;
             looked = ggml_time_us();
             continue;
@@ -272,6 +367,14 @@ start(struct worker *w)
     return failed;
 }
 
+static void
+free_memory(struct ggml_threadpool *pool)
+{
+    mem_free(pool->shares);
+    mem_free(pool->workers);
+    mem_free(pool);
+}
+
 struct ggml_threadpool *
 ggml_threadpool_new(struct ggml_threadpool_params *params)
 {
@@ -283,10 +386,13 @@ ggml_threadpool_new(struct ggml_threadpool_params *params)
         return NULL;
     memset(pool, 0, sizeof(*pool));
     pool->workers = mem_array((size_t)n, sizeof(*pool->workers));
-    if (!pool->workers) {
-        mem_free(pool);
+    pool->shares = mem_aligned(CACHE_LINE, (size_t)n * sizeof(*pool->shares));
+    if (!pool->workers || !pool->shares) {
+        free_memory(pool);
         return NULL;
     }
+    memset(pool->shares, 0, (size_t)n * sizeof(*pool->shares));
+    pool->n_shares = n;
     pool->n_threads = n;
     pool->params = *params;
     atomic_store(&pool->paused, params->paused);
@@ -317,8 +423,7 @@ ggml_threadpool_free(struct ggml_threadpool *pool)
     stop_workers(pool, pool->n_threads - 1);
     pthread_cond_destroy(&pool->changed);
     pthread_mutex_destroy(&pool->lock);
-    mem_free(pool->workers);
-    mem_free(pool);
+    free_memory(pool);
 }
 
 int

@@ -1,23 +1,43 @@
 /* threadpool.h - threads that help with work cut into pieces
  *
- * The caller of a job is thread 0 and does pieces itself; the others take
- * what is left when they come. Nobody is waited for who has not taken a piece,
- * so that a thread which the system keeps from running delays nothing: with
- * more threads than processors, or on a busy machine, work goes on with those
- * that run. Who finds nothing to do spins for some microseconds and sleeps
- * then. */
+ * The caller of a job is thread 0 and does pieces itself. Each thread has a
+ * share of the pieces, in a row, so that what it reads lies in a row as well;
+ * who is through with that takes pieces from the ends of the others' shares.
+ * Nobody is waited for who has not taken a piece, so that a thread which the
+ * system keeps from running delays nothing: with more threads than
+ * processors, or on a busy machine, work goes on with those that run. Who
+ * finds nothing to do spins for some microseconds and sleeps then. */
 #ifndef CPU_THREADPOOL_H
 #define CPU_THREADPOOL_H
 
+#include <stdbool.h>
 #include <ggml-cpu.h>
 
 /* Does piece `piece` of `n`; `thread` numbers who does it, from 0. */
 typedef void (*cpu_job_fn)(void *arg, int piece, int n, int thread);
 
-/* Does pieces 0 to n - 1, each once, in any order and on any thread; returns
- * when all are done. What was written before is seen by all pieces; what they
- * write is seen by the caller. One caller at a time. `wake`: threads that sleep
- * are called, and none goes to sleep without a look at this. */
+/* The first piece of a thread's share, of n pieces. */
+static inline int
+cpu_pool_first(int n, int n_threads, int thread)
+{
+    return (int)((int64_t)n * thread / n_threads);
+}
+
+/* Offers pieces 0 to n - 1 to all threads; each is done once, in any order and
+ * on any thread. What was written before is seen by all pieces. One caller at
+ * a time, who may do something else then, and must finish. `wake`: threads that
+ * sleep are called, and none goes to sleep without a look at this. */
+void
+cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
+               bool wake);
+
+/* Does pieces of what was offered, and returns when all are done; what they
+ * write is seen by the caller. While it waits for others it calls idle(arg),
+ * if there is one, until that returns false. */
+void
+cpu_pool_finish(struct ggml_threadpool *pool, bool (*idle)(void *arg));
+
+/* Both. */
 void
 cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
                bool wake);
