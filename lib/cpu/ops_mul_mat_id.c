@@ -209,6 +209,8 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
     int64_t tiles = tiles_of(dst, t->n_threads);
     int64_t each = tile_rows(dst, t->n_threads), group = t->ith / tiles;
     int64_t row = t->ith % tiles * each, end;
+    /* One token has no room to spread: if it names a matrix twice, in turn. */
+    int64_t most = dst->ne[2] > 1 ? OUT_COLS : 1;
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = row + each < w->ne[1] ? each : w->ne[1] - row,
@@ -224,7 +226,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
     product.rows = cpu_row_data(w, (struct cpu_row){ row, group, 0 });
     end = p.table.start[group + 1];
     for (int64_t i = p.table.start[group]; i < end; i += product.n_cols) {
-        product.n_cols = end - i < OUT_COLS ? end - i : OUT_COLS;
+        product.n_cols = end - i < most ? end - i : most;
         multiply_columns(t, &p, dst, &product, row, i);
     }
 }

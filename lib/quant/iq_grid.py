@@ -17,7 +17,10 @@ print("""/* iq_grid.c - the points that IQ blocks refer to
  *
  * Part of the format, with no formula behind them: they were chosen once, as
  * those that occur most. Written by iq_grid.py beside this file. */
+#ifndef QUANT_GRID /* else it is where to put them: see cuda/formats_grid.h */
 #include "quant/iq_grid.h"
+#define QUANT_GRID const uint16_t
+#endif
 
 /* clang-format off */""")
 for name, table in TABLES:
@@ -27,7 +30,7 @@ for name, table in TABLES:
     codes = np.searchsorted(np.array(table.grid_map, np.float32), points)
     shifts = bits * np.arange(points.shape[1])
     words = [f"0x{w:04x}," for w in (codes << shifts).sum(axis=1)]
-    print(f"const uint16_t quant_{name}_grid[{len(words)}] = {{")
+    print(f"QUANT_GRID quant_{name}_grid[{len(words)}] = {{")
     for i in range(0, len(words), 9):
         print("    " + " ".join(words[i:i + 9]))
     print("};")

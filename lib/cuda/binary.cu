@@ -1,0 +1,85 @@
+/* binary.cu - ADD, SUB, MUL, DIV, ADD_ID: src1 is repeated to meet src0 */
+#include "cuda/view.h"
+
+DEVICE float
+combine(int op, float a, float b)
+{
+    switch (op) {
+    case GGML_OP_SUB:
+        return a - b;
+    case GGML_OP_MUL:
+        return a * b;
+    case GGML_OP_DIV:
+        return a / b;
+    default:
+        return a + b;
+    }
+}
+
+KERNEL
+binary(int op, struct view y, struct view a, struct view b, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    {
+        const char *pa = row_data(&a, c.row);
+        const char *pb = row_data(&b, row_wrap(&b, c.row));
+        int64_t j = modulo(i, b.ne[0]);
+
+        store_element(&y, row_data(&y, c.row), i,
+                      combine(op, load_element(&a, pa, i),
+                              load_element(&b, pb, j)));
+    }
+}
+
+bool
+cuda_supports_binary(const struct ggml_tensor *dst)
+{
+    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
+           is_float_type(dst->src[1]->type);
+}
+
+void
+cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(binary, shape_of(n, CUDA_THREADS), stream_of(c), (int)dst->op,
+               view_of(dst), view_of(dst->src[0]), view_of(dst->src[1]), n);
+}
+
+/* dst [n, used, tokens] = src0 + row ids[used, tokens] of src1. A number that
+ * is no row adds nothing. */
+KERNEL
+add_id(struct view y, struct view a, struct view b, struct view ids, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    {
+        int64_t id = *(const int32_t *)(const void *)(ids.data +
+                                                      c.row.i1 * ids.nb[0] +
+                                                      c.row.i2 * ids.nb[1]);
+        float v = load_element(&a, row_data(&a, c.row), i);
+
+        if (id >= 0 && id < b.ne[1])
+            v += load_element(&b, b.data + id * b.nb[1], i);
+        store_element(&y, row_data(&y, c.row), i, v);
+    }
+}
+
+bool
+cuda_supports_add_id(const struct ggml_tensor *dst)
+{
+    return cuda_supports_binary(dst) && dst->ne[3] == 1 &&
+           dst->src[2]->type == GGML_TYPE_I32;
+}
+
+void
+cuda_run_add_id(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(add_id, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+               view_of(dst->src[0]), view_of(dst->src[1]),
+               view_of(dst->src[2]), n);
+}

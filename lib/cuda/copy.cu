@@ -1,0 +1,192 @@
+/* copy.cu - DUP, CPY, CONT, REPEAT, CONCAT: elements to another place
+ *
+ * CPY and its kin take elements in order, whatever the two shapes are, and
+ * convert them; elements of one type move as bytes. */
+#include "cuda/formats_list.h"
+#include "cuda/open.h"
+#include "cuda/q8.h"
+
+/* Bytes of an element; 0 for types of blocks. */
+static int
+element_size(enum ggml_type type)
+{
+    return ggml_blck_size(type) == 1 ? (int)ggml_type_size(type) : 0;
+}
+
+DEVICE void
+move_element(char *to, const char *from, int size)
+{
+    switch (size) {
+    case 1:
+        *to = *from;
+        break;
+    case 2:
+        *(uint16_t *)(void *)to = *(const uint16_t *)(const void *)from;
+        break;
+    case 4:
+        *(uint32_t *)(void *)to = *(const uint32_t *)(const void *)from;
+        break;
+    default:
+        *(uint64_t *)(void *)to = *(const uint64_t *)(const void *)from;
+    }
+}
+
+/* Where element number n of x is, or, with one shape, element i of row r. */
+DEVICE const char *
+element_at(const struct view *x, bool same, struct row r, int64_t i,
+           int64_t row, int64_t width)
+{
+    if (!same)
+        r = row_at(x, divide(row * width + i, x->ne[0], &i));
+    return row_data(x, r) + i * x->nb[0];
+}
+
+/* `size`: of elements that move as bytes; 0: they are converted. */
+KERNEL
+copy(struct view y, struct view x, bool same, int size, int64_t n)
+{
+    int64_t per_row = (y.ne[0] + CHUNK - 1) / CHUNK;
+
+    EACH_ELEMENT(y, c, i, n)
+    {
+        const char *from =
+            element_at(&x, same, c.row, i, item_ / per_row, y.ne[0]);
+        char *to = row_data(&y, c.row);
+
+        if (size)
+            move_element(to + i * y.nb[0], from, size);
+        else
+            store_element(&y, to, i, load_element(&x, from, 0));
+    }
+}
+
+/* Pieces of 16 bytes, the same ones of both. */
+KERNEL
+copy_flat(char *to, const char *from, int64_t size)
+{
+    int64_t step = (int64_t)grid_size() * block_size();
+
+    for (int64_t i = (int64_t)block_id() * block_size() + thread_id();
+         i < (size + 15) / 16; i += step) {
+        if (i * 16 + 16 <= size)
+            ((uint4 *)(void *)to)[i] = ((const uint4 *)(const void *)from)[i];
+        else
+            for (int64_t j = i * 16; j < size; j++)
+                to[j] = from[j];
+    }
+}
+
+static bool
+is_flat(const struct ggml_tensor *x, const struct ggml_tensor *y)
+{
+    return x->type == y->type && ggml_is_contiguous(x) && ggml_is_contiguous(y);
+}
+
+bool
+cuda_supports_copy(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[0];
+
+    if (is_flat(x, dst) || (x->type == dst->type && element_size(x->type)))
+        return true;
+    if (is_float_type(dst->type) && is_float_type(x->type))
+        return true;
+    if (x->ne[0] != dst->ne[0])
+        return false;
+    if (dst->type == GGML_TYPE_Q8_0)
+        return is_float_type(x->type) && ggml_are_same_shape(x, dst) &&
+               dst->nb[0] == ggml_type_size(dst->type);
+    return is_float_type(dst->type) && cuda_is_format(x->type) &&
+           ggml_are_same_shape(x, dst) && x->nb[0] == ggml_type_size(x->type);
+}
+
+void
+cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[0];
+    struct view from = view_of(x), to = view_of(dst);
+    int64_t n = chunks_of(dst), size = (int64_t)ggml_nbytes(dst);
+
+    if (ggml_is_empty(dst) ||
+        (x->data == dst->data && ggml_are_same_stride(x, dst) &&
+         x->type == dst->type))
+        return;
+    if (is_flat(x, dst) &&
+        (((uintptr_t)x->data | (uintptr_t)dst->data) & 15) == 0)
+        LAUNCH(copy_flat,
+               shape_of(cuda_pieces(size, CUDA_THREADS * 16 * 4), CUDA_THREADS),
+               stream_of(c), to.data, (const char *)from.data, size);
+    else if (dst->type == GGML_TYPE_Q8_0 && x->type != dst->type)
+        cuda_quantize_q8_0(c, &to, &from, NULL);
+    else if (cuda_is_format(x->type) && x->type != dst->type)
+        cuda_open_rows(c, &to, &from, NULL);
+    else
+        LAUNCH(copy, shape_of(n, CUDA_THREADS), stream_of(c), to, from,
+               ggml_are_same_shape(x, dst),
+               x->type == dst->type ? element_size(x->type) : 0, n);
+}
+
+KERNEL
+repeat(struct view y, struct view x, int size, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    move_element(row_data(&y, c.row) + i * y.nb[0],
+                 row_data(&x, row_wrap(&x, c.row)) +
+                     modulo(i, x.ne[0]) * x.nb[0],
+                 size);
+}
+
+bool
+cuda_supports_repeat(const struct ggml_tensor *dst)
+{
+    return element_size(dst->type) && dst->src[0]->type == dst->type;
+}
+
+void
+cuda_run_repeat(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(repeat, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+               view_of(dst->src[0]), element_size(dst->type), n);
+}
+
+/* Along `dim`, b begins where a ends. */
+KERNEL
+concat(struct view y, struct view a, struct view b, int dim, int size,
+       int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    {
+        int64_t at[4] = { i, c.row.i1, c.row.i2, c.row.i3 };
+        const struct view *from = &a;
+
+        UNROLL for (int d = 0; d < 4; d++) if (d == dim && at[d] >= a.ne[d])
+        {
+            from = &b;
+            at[d] -= a.ne[d];
+        }
+        move_element(row_data(&y, c.row) + i * y.nb[0],
+                     from->data + at[0] * from->nb[0] + at[1] * from->nb[1] +
+                         at[2] * from->nb[2] + at[3] * from->nb[3],
+                     size);
+    }
+}
+
+bool
+cuda_supports_concat(const struct ggml_tensor *dst)
+{
+    return cuda_supports_repeat(dst) && dst->src[1]->type == dst->type;
+}
+
+void
+cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(concat, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+               view_of(dst->src[0]), view_of(dst->src[1]),
+               (int)tensor_get_i32(dst, 0), element_size(dst->type), n);
+}

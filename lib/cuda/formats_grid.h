@@ -1,0 +1,167 @@
+/* formats_grid.h - how blocks that refer to points of a grid are opened
+ *
+ * The rest of formats.h. The tables are those of quant/iq_grid.c, in the
+ * device's memory. */
+#ifndef CUDA_FORMATS_GRID_H
+#define CUDA_FORMATS_GRID_H
+
+#define QUANT_GRID CONSTANT uint16_t
+#include "quant/iq_grid.c"
+#undef QUANT_GRID
+
+/* Eight codes of two bits, levels 8, 25 and 43, with signs. */
+DEVICE void
+open_point(uint32_t point, uint32_t signs, uint32_t *codes)
+{
+    uint32_t which = pairs_to_nibbles(point);
+
+    codes[0] = negate_where(pick_bytes(0x002b1908, 0, which), signs);
+    codes[1] = negate_where(pick_bytes(0x002b1908, 0, which >> 16), signs >> 4);
+}
+
+struct open_iq2_xxs {
+    FORMAT(iq2_xxs, QUANT_SUPER, 32, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t w[2];
+
+        load_words<even, 2>(b + AT(iq2_xxs, qs) + 8 * n, w);
+        u->scale[0] = load_half(b) * (0.5f + (float)(w[1] >> 28)) * 0.25f;
+        UNROLL for (int i = 0; i < 4; i++)
+            open_point(quant_iq2_xxs_grid[w[0] >> 8 * i & 255],
+                       even_signs(w[1] >> 7 * i & 127), u->codes + 2 * i);
+    }
+};
+
+/* Scales of two groups, in the nibbles of a byte. */
+DEVICE void
+nibble_scales(float d, uint32_t s, struct unit *u)
+{
+    u->scale[0] = d * (0.5f + (float)(s & 15)) * 0.25f;
+    u->scale[1] = d * (0.5f + (float)(s >> 4)) * 0.25f;
+}
+
+struct open_iq2_xs {
+    FORMAT(iq2_xs, QUANT_SUPER, 16, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        nibble_scales(load_half(b), load_byte(b + AT(iq2_xs, scales) + n), u);
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            uint32_t q = load_short(b + AT(iq2_xs, qs) + 8 * n + 2 * i);
+
+            open_point(quant_iq2_xs_grid[q & 511], even_signs(q >> 9),
+                       u->codes + 2 * i);
+        }
+    }
+};
+
+struct open_iq2_s {
+    FORMAT(iq2_s, QUANT_SUPER, 16, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t q = load_word<even>(b + AT(iq2_s, qs) + 4 * n);
+        uint32_t signs = load_word<even>(b + AT(iq2_s, signs) + 4 * n);
+        uint32_t high = load_byte(b + AT(iq2_s, qh) + n);
+
+        nibble_scales(load_half(b), load_byte(b + AT(iq2_s, scales) + n), u);
+        UNROLL for (int i = 0; i < 4; i++)
+            open_point(quant_iq2_s_grid[(q >> 8 * i & 255) |
+                                        (high >> 2 * i & 3) << 8],
+                       signs >> 8 * i & 255, u->codes + 2 * i);
+    }
+};
+
+struct open_iq3_xxs {
+    FORMAT(iq3_xxs, QUANT_SUPER, 32, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t q[2], word;
+
+        load_words<even, 2>(b + AT(iq3_xxs, qs) + 8 * n, q);
+        word = load_word<even>(b + AT(iq3_xxs, words) + 4 * n);
+        u->scale[0] = load_half(b) * (0.5f + (float)(word >> 28)) * 0.5f;
+        UNROLL for (int i = 0; i < 8; i++)
+        {
+            uint32_t p = quant_iq3_xxs_grid[q[i / 4] >> i % 4 * 8 & 255];
+            uint32_t signs = even_signs(word >> i / 2 * 7 & 127);
+
+            u->codes[i] = negate_where(
+                pick_bytes(0x1c140c04, 0x3e342c24, threes_to_nibbles(p)),
+                signs >> i % 2 * 4);
+        }
+    }
+};
+
+struct open_iq3_s {
+    FORMAT(iq3_s, QUANT_SUPER, 32, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t q[2], signs = load_word<even>(b + AT(iq3_s, signs) + 4 * n);
+        uint32_t high = load_byte(b + AT(iq3_s, qh) + n);
+        uint32_t s = load_byte(b + AT(iq3_s, scales) + n / 2) >> n % 2 * 4;
+
+        load_words<even, 2>(b + AT(iq3_s, qs) + 8 * n, q);
+        u->scale[0] = load_half(b) * (float)(1 + 2 * (s & 15));
+        UNROLL for (int i = 0; i < 8; i++)
+        {
+            uint32_t p = quant_iq3_s_grid[(q[i / 4] >> i % 4 * 8 & 255) |
+                                          (high >> i & 1) << 8];
+
+            u->codes[i] = negate_where(
+                pick_bytes(0x07050301, 0x0f0d0b09, threes_to_nibbles(p)),
+                signs >> 4 * i);
+        }
+    }
+};
+
+/* Coordinates -1, 0 and 1, moved up or down by an eighth, in eighths. */
+DEVICE void
+open_shifted(uint32_t point, bool down, uint32_t *codes)
+{
+    uint32_t which = pairs_to_nibbles(point);
+    uint32_t table = down ? 0x0007fff7u : 0x000901f9u;
+
+    codes[0] = pick_bytes(table, 0, which);
+    codes[1] = pick_bytes(table, 0, which >> 16);
+}
+
+struct open_iq1_s {
+    FORMAT(iq1_s, QUANT_SUPER, 32, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t q = load_word<even>(b + AT(iq1_s, qs) + 4 * n);
+        uint32_t high = load_short(b + AT(iq1_s, qh) + 2 * n);
+
+        u->scale[0] =
+            load_half(b) * (float)(2 * (high >> 12 & 7) + 1) * 0.125f;
+        UNROLL for (int i = 0; i < 4; i++)
+            open_shifted(quant_iq1_grid[(q >> 8 * i & 255) |
+                                        (high >> 3 * i & 7) << 8],
+                         high >> 15, u->codes + 2 * i);
+    }
+};
+
+struct open_iq1_m {
+    FORMAT(iq1_m, QUANT_SUPER, 16, 0, 0);
+    DEVICE void open(const char *b, int n, struct unit *u)
+    {
+        uint32_t q = load_word<even>(b + AT(iq1_m, qs) + 4 * n);
+        uint32_t high = load_short(b + AT(iq1_m, qh) + 2 * n);
+        uint32_t s[2], d, scale;
+
+        load_words<even, 2>(b + AT(iq1_m, scales), s);
+        d = (s[0] >> 12 & 15) | (s[0] >> 28) << 4 | (s[1] >> 12 & 15) << 8 |
+            (s[1] >> 28) << 12;
+        scale = s[n / 4] >> n / 2 % 2 * 16 >> n % 2 * 6;
+        UNROLL for (int g = 0; g < 2; g++) u->scale[g] =
+            from_f16((uint16_t)d) * (float)(2 * (scale >> 3 * g & 7) + 1) *
+            0.125f;
+        UNROLL for (int i = 0; i < 4; i++)
+            open_shifted(quant_iq1_grid[(q >> 8 * i & 255) |
+                                        (high >> 4 * i & 7) << 8],
+                         high >> 4 * i >> 3 & 1, u->codes + 2 * i);
+    }
+};
+
+#endif

@@ -1,0 +1,359 @@
+/* mul_mat.cu - MUL_MAT, MUL_MAT_ID: which kernels multiply
+ *
+ * A few columns: the kernels that read the weights once. Many: cuBLAS, on
+ * weights that are opened, some rows at a time. */
+#include "cuda/formats_list.h"
+#include "cuda/multiply.h"
+#include "cuda/open.h"
+#include "cuda/product.h"
+#include "cuda/quantize.h"
+
+/* Bytes of opened weights at a time. */
+#define OPENED ((int64_t)128 << 20)
+
+static bool
+is_weight(const struct ggml_tensor *w)
+{
+    return is_float_type(w->type)
+               ? w->nb[0] == ggml_type_size(w->type)
+               : cuda_is_format(w->type) && w->nb[0] == ggml_type_size(w->type);
+}
+
+static bool
+is_block(const struct ggml_tensor *w)
+{
+    return cuda_is_format(w->type);
+}
+
+/* A contiguous tensor of x's shape. */
+static struct view
+like(const struct ggml_tensor *x, void *data, enum ggml_type type)
+{
+    struct view v = {};
+    int64_t size = (int64_t)ggml_type_size(type);
+
+    v.data = (char *)data;
+    v.type = type;
+    for (int i = 0; i < 4; i++) {
+        v.ne[i] = x->ne[i];
+        v.nb[i] = size;
+        size *= x->ne[i];
+    }
+    return v;
+}
+
+/* All rows of x as contiguous floats of a type: where they lie, or made. */
+static bool
+columns_as(struct cuda_ctx *c, const struct ggml_tensor *x,
+           enum ggml_type type, struct view *out)
+{
+    struct view from = view_of(x);
+    void *data;
+
+    if (x->type == type && ggml_is_contiguous(x)) {
+        *out = from;
+        return true;
+    }
+    data = cuda_scratch(c, (size_t)ggml_nelements(x) * ggml_type_size(type));
+    if (!data)
+        return false;
+    *out = like(x, data, type);
+    cuda_open_rows(c, out, &from, NULL);
+    return true;
+}
+
+/* Sets the columns of a product; false: there was no memory. */
+static bool
+prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
+                const struct ggml_tensor *x, struct product *p)
+{
+    struct view v = view_of(x);
+
+    if (is_block(w)) {
+        int64_t size = column_size(x->ne[0]);
+        char *columns =
+            (char *)cuda_scratch(c, (size_t)(size * ggml_nrows(x)));
+
+        if (!columns)
+            return false;
+        cuda_quantize_columns(c, &v, columns);
+        p->columns = columns;
+        p->column_stride = size;
+        return true;
+    }
+    if (!columns_as(c, x, GGML_TYPE_F32, &v))
+        return false;
+    p->columns = v.data;
+    p->column_stride = v.nb[1];
+    return true;
+}
+
+static struct product
+product_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
+{
+    struct product p = {};
+
+    p.w = view_of(w);
+    p.k = w->ne[0];
+    p.rows = w->ne[1];
+    p.out = (char *)dst->data;
+    p.out_stride = (int64_t)dst->nb[1];
+    p.end.glu = -1;
+    return p;
+}
+
+static void
+multiply(struct cuda_ctx *c, const struct product *p)
+{
+    if (is_float_type((enum ggml_type)p->w.type))
+        cuda_multiply_floats(c, p);
+    else
+        cuda_multiply_blocks(c, p);
+}
+
+void
+cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
+{
+    const struct ggml_tensor *w = f->mul_mat->src[0], *x = f->mul_mat->src[1];
+    const struct ggml_tensor *dst = f->glu   ? f->glu
+                                    : f->add ? f->add
+                                             : f->mul_mat;
+    struct product p = product_of(w, dst);
+
+    if (ggml_is_empty(dst))
+        return;
+    p.n = x->ne[1];
+    p.x2 = x->ne[2];
+    p.x3 = x->ne[3];
+    if (f->add) {
+        const struct ggml_tensor *other = f->add->src[0] == f->mul_mat
+                                              ? f->add->src[1]
+                                              : f->add->src[0];
+
+        p.end.add = (const char *)other->data;
+        p.end.add_stride = ggml_nrows(other) == 1 ? 0 : (int64_t)other->nb[1];
+    }
+    if (f->glu) {
+        p.w2 = (const char *)f->second->src[0]->data;
+        p.end.glu = tensor_get_i32(f->glu, 0);
+        p.end.alpha = tensor_get_f32(f->glu, 2);
+        p.end.limit = tensor_get_f32(f->glu, 3);
+    }
+    if (prepare_columns(c, w, x, &p))
+        multiply(c, &p);
+}
+
+/* Precision of the opened weights: that of F16 wants TF32, as a BF16 has too
+ * few bits, and activations may be beyond what an F16 holds. */
+static enum ggml_type
+opened_type(enum ggml_type type)
+{
+    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ? GGML_TYPE_F32
+                                                           : GGML_TYPE_BF16;
+}
+
+/* Some rows of a matrix, times the columns of b. */
+static void
+multiply_rows(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
+              void *room, int64_t first, int64_t n)
+{
+    struct view from = *w, to = *w;
+
+    from.data += first * w->nb[1];
+    from.ne[1] = to.ne[1] = n;
+    from.ne[2] = from.ne[3] = to.ne[2] = to.ne[3] = 1;
+    g->m = (int)n;
+    if (room) {
+        to.type = g->type;
+        to.data = (char *)room;
+        to.nb[0] = (int64_t)ggml_type_size(g->type);
+        to.nb[1] = to.nb[0] * to.ne[0];
+        cuda_open_rows(c, &to, &from, NULL);
+        from = to;
+    }
+    g->a = from.data;
+    g->ld_a = from.nb[1] / (int64_t)ggml_type_size(g->type);
+    cuda_gemm(c, g);
+}
+
+/* One matrix of weights, opened if `room` is there for it. */
+static void
+multiply_matrix(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
+                void *room, int64_t each)
+{
+    float *out = g->c;
+
+    for (int64_t row = 0; row < w->ne[1]; row += each) {
+        g->c = out + row;
+        multiply_rows(c, g, w, room, row,
+                      w->ne[1] - row < each ? w->ne[1] - row : each);
+    }
+}
+
+static void
+multiply_many(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
+    struct cuda_gemm g = {};
+    int64_t r2 = x->ne[2] / w->ne[2], r3 = x->ne[3] / w->ne[3];
+    int64_t each = cuda_open_tile(w->ne[0], w->ne[1], OPENED);
+    struct view columns;
+    void *room = NULL;
+
+    g.type = opened_type(w->type);
+    if (!columns_as(c, x, g.type, &columns))
+        return;
+    if (w->type != g.type || w->nb[1] % 16 != 0) {
+        room = cuda_scratch(c, (size_t)(each * w->ne[0]) *
+                                   ggml_type_size(g.type));
+        if (!room)
+            return;
+    } else {
+        each = w->ne[1];
+    }
+    g.k = (int)w->ne[0];
+    g.n = (int)(x->ne[1] * r2); /* the columns of r2 matrices lie in a row */
+    g.n_batch = 1;
+    g.ld_b = x->ne[0];
+    g.ld_c = dst->ne[0];
+    for (int64_t i3 = 0; i3 < x->ne[3]; i3++)
+        for (int64_t i2 = 0; i2 < w->ne[2]; i2++) {
+            struct view matrix = view_of(w);
+
+            matrix.data += i2 * matrix.nb[2] + i3 / r3 * matrix.nb[3];
+            g.b = columns.data + i2 * r2 * columns.nb[2] + i3 * columns.nb[3];
+            g.c = (float *)(void *)((char *)dst->data +
+                                    i2 * r2 * (int64_t)dst->nb[2] +
+                                    i3 * (int64_t)dst->nb[3]);
+            multiply_matrix(c, &g, &matrix, room, each);
+        }
+}
+
+bool
+cuda_supports_mul_mat(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
+
+    return is_f32(dst) && ggml_is_contiguous(dst) && is_weight(w) &&
+           is_float_type(x->type) && w->ne[0] < INT32_MAX &&
+           w->ne[1] < INT32_MAX && x->ne[1] * x->ne[2] < INT32_MAX;
+}
+
+void
+cuda_run_mul_mat(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    struct cuda_product f = { dst, NULL, NULL, NULL };
+
+    if (ggml_is_empty(dst))
+        return;
+    if (dst->src[1]->ne[1] <= MOST_COLUMNS)
+        cuda_run_product(c, &f);
+    else
+        multiply_many(c, dst);
+}
+
+/* -- MUL_MAT_ID -- */
+
+/* Sorts the pairs of a token and a place by their matrices, in order, and cuts
+ * those of a matrix into tiles. One block; a matrix a thread. */
+KERNEL
+sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles, int *start,
+           int *order, struct tile *tiles)
+{
+    SHARED(int, totals, 2);
+    int used = (int)ids.ne[0];
+
+    for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
+        int n = 0;
+
+        for (int i = 0; i < n_pairs; i++)
+            n += *(const int *)(const void *)(ids.data +
+                                              i % used * ids.nb[0] +
+                                              i / used * ids.nb[1]) == m;
+        start[m] = n;
+    }
+    barrier();
+    if (thread_id() == 0) {
+        int at = 0, n_used = 0;
+
+        for (int m = 0; m < n_matrices; m++) {
+            int n = start[m];
+
+            start[m] = at;
+            for (int i = 0; i < n; i += MOST_COLUMNS) {
+                struct tile t = { m, at + i, n - i < MOST_COLUMNS
+                                                 ? n - i
+                                                 : MOST_COLUMNS };
+
+                tiles[n_used++] = t;
+            }
+            at += n;
+        }
+        totals[0] = n_used;
+    }
+    barrier();
+    for (int i = totals[0] + (int)thread_id(); i < n_tiles;
+         i += (int)block_size()) {
+        struct tile none = { 0, 0, 0 };
+
+        tiles[i] = none;
+    }
+    for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
+        int at = start[m];
+
+        for (int i = 0; i < n_pairs; i++)
+            if (*(const int *)(const void *)(ids.data + i % used * ids.nb[0] +
+                                             i / used * ids.nb[1]) == m)
+                order[at++] = i;
+    }
+}
+
+/* Tiles of many pairs; false: there was no memory. */
+static bool
+make_tiles(struct cuda_ctx *c, const struct ggml_tensor *dst, struct product *p)
+{
+    int n_matrices = (int)dst->src[0]->ne[2];
+    int n_pairs = (int)(dst->ne[1] * dst->ne[2]);
+    int n_tiles = cuda_most_tiles(n_pairs, n_matrices, MOST_COLUMNS);
+    int *start = (int *)cuda_scratch(c, (size_t)n_matrices * sizeof(int));
+    int *order = (int *)cuda_scratch(c, (size_t)n_pairs * sizeof(int));
+    struct tile *tiles =
+        (struct tile *)cuda_scratch(c, (size_t)n_tiles * sizeof(struct tile));
+    struct cuda_shape shape = { 1, 256, 0 };
+
+    if (!start || !order || !tiles)
+        return false;
+    LAUNCH(sort_pairs, shape, stream_of(c), p->ids, n_matrices, n_pairs,
+           n_tiles, start, order, tiles);
+    p->tiles = tiles;
+    p->order = order;
+    p->tile_total = n_tiles;
+    return true;
+}
+
+bool
+cuda_supports_mul_mat_id(const struct ggml_tensor *dst)
+{
+    return cuda_supports_mul_mat(dst) &&
+           dst->src[2]->type == GGML_TYPE_I32 &&
+           dst->ne[1] * dst->ne[2] < INT32_MAX / 64;
+}
+
+void
+cuda_run_mul_mat_id(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
+    struct product p = product_of(w, dst);
+
+    if (ggml_is_empty(dst))
+        return;
+    p.by_id = true;
+    p.ids = view_of(dst->src[2]);
+    p.used = dst->ne[1];
+    p.x1 = x->ne[1];
+    p.tile_total = dst->ne[1] * dst->ne[2];
+    if (dst->ne[2] > MOST_COLUMNS && !make_tiles(c, dst, &p))
+        return;
+    if (prepare_columns(c, w, x, &p))
+        multiply(c, &p);
+}

@@ -1,0 +1,25 @@
+/* norm.h - a norm with what stands around it, in one launch */
+#ifndef CUDA_NORM_H
+#define CUDA_NORM_H
+
+#include "cuda/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* out = norm(x) * weight + bias, where x = src0 of `norm`, or a + b if there
+ * is an `add`, which is written too. `mul` and `bias` are nodes after the
+ * norm, or NULL. */
+struct cuda_norm {
+    struct ggml_tensor *add, *norm, *mul, *bias;
+};
+
+void
+cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,40 @@
+/* ops.h - the functions that the table of ops names, a family a line */
+#ifndef CUDA_OPS_H
+#define CUDA_OPS_H
+
+#include "cuda/kernels.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CUDA_OP(name)                                                          \
+    bool cuda_supports_##name(const struct ggml_tensor *dst);                  \
+    void cuda_run_##name(struct cuda_ctx *c, struct ggml_tensor *dst)
+
+CUDA_OP(binary);
+CUDA_OP(add_id);
+CUDA_OP(unary);
+CUDA_OP(glu);
+CUDA_OP(norm);
+CUDA_OP(sum_rows);
+CUDA_OP(rope);
+CUDA_OP(soft_max);
+CUDA_OP(diag_mask);
+CUDA_OP(copy);
+CUDA_OP(repeat);
+CUDA_OP(concat);
+CUDA_OP(get_rows);
+CUDA_OP(set_rows);
+CUDA_OP(sort);
+CUDA_OP(argmax);
+CUDA_OP(mul_mat);
+CUDA_OP(mul_mat_id);
+CUDA_OP(attention);
+#undef CUDA_OP
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,27 @@
+/* q8.h - rows of floats as blocks of Q8_0, for caches of keys and values */
+#ifndef CUDA_Q8_H
+#define CUDA_Q8_H
+
+#include "cuda/view.h"
+
+/* Row i of x becomes row i of y, or, with ids, row ids[i] of its matrix; a
+ * number that is no row is passed over. */
+void
+cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
+                   const struct view *x, const struct view *ids);
+
+/* The row of y that row r of x goes to, by ids; -1: none. */
+DEVICE int64_t
+target_row(const struct view *ids, const struct view *y, struct row r)
+{
+    const char *p = ids->data + r.i1 * ids->nb[0] +
+                    modulo(r.i2, ids->ne[1]) * ids->nb[1] +
+                    modulo(r.i3, ids->ne[2]) * ids->nb[2];
+    int64_t to = ids->type == GGML_TYPE_I64
+                     ? *(const int64_t *)(const void *)p
+                     : *(const int32_t *)(const void *)p;
+
+    return to >= 0 && to < y->ne[1] ? to : -1;
+}
+
+#endif

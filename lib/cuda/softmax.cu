@@ -1,0 +1,124 @@
+/* softmax.cu - SOFT_MAX with mask, ALiBi and sinks; DIAG_MASK_INF
+ *
+ * A block a row, in three passes over the row in dst. */
+#include "cuda/scores.h"
+#include "cuda/view.h"
+
+struct soft {
+    float scale, max_bias;
+    bool mask, sinks;
+    struct view x, m, s, y;
+};
+
+/* y = x * scale + slope * mask; what is masked does not count, even if it is
+ * no number. Returns the thread's greatest. */
+DEVICE float
+score_row(const struct soft *p, struct row r, char *to)
+{
+    const char *from = row_data(&p->x, r);
+    const char *mask = row_data(&p->m, row_wrap(&p->m, r));
+    float slope = alibi_slope(r.i2, p->y.ne[2], p->max_bias);
+    float most = -INFINITY;
+
+    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size()) {
+        float v = load_element(&p->x, from, i) * p->scale;
+
+        if (p->mask)
+            v = add_mask(v, load_element(&p->m, mask, i), slope);
+        store_element(&p->y, to, i, v);
+        most = fmaxf(most, v);
+    }
+    return most;
+}
+
+/* A row that is masked throughout becomes zero. The sink, a score of no
+ * element, takes its part of the sum. */
+DEVICE void
+soft_max_row(const struct soft *p, struct row r, float *room)
+{
+    char *to = row_data(&p->y, r);
+    float most = block_max(score_row(p, r, to), room), sum = 0, factor = 0;
+    float sink = p->sinks ? load_element(&p->s, p->s.data, r.i2) : -INFINITY;
+    bool any = most != -INFINITY;
+
+    most = fmaxf(most, sink);
+    for (int64_t i = thread_id(); i < p->y.ne[0] && any; i += block_size()) {
+        float v = expf(load_element(&p->y, to, i) - most);
+
+        store_element(&p->y, to, i, v);
+        sum += v;
+    }
+    sum = block_sum(sum, room);
+    if (any)
+        factor = 1 / (sum + expf(sink - most));
+    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size())
+        store_element(&p->y, to, i,
+                      any ? load_element(&p->y, to, i) * factor : 0);
+}
+
+KERNEL
+soft_max(struct soft p, int64_t n_rows)
+{
+    SHARED(float, room, LANES);
+
+    for (int64_t i = block_id(); i < n_rows; i += grid_size())
+        soft_max_row(&p, row_at(&p.y, i), room);
+}
+
+bool
+cuda_supports_soft_max(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *mask = dst->src[1];
+
+    return is_f32(dst) && is_float_type(dst->src[0]->type) &&
+           (!mask || is_float_type(mask->type)) &&
+           (!dst->src[2] || is_f32(dst->src[2]));
+}
+
+void
+cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    struct soft p = {};
+
+    p.scale = tensor_get_f32(dst, 0);
+    p.max_bias = tensor_get_f32(dst, 1);
+    p.mask = dst->src[1] != NULL;
+    p.sinks = dst->src[2] != NULL;
+    p.y = view_of(dst);
+    p.x = view_of(dst->src[0]);
+    p.m = p.mask ? view_of(dst->src[1]) : p.x;
+    p.s = p.sinks ? view_of(dst->src[2]) : p.x;
+    if (!ggml_is_empty(dst))
+        LAUNCH(soft_max,
+               shape_of(ggml_nrows(dst), cuda_row_threads(dst->ne[0])),
+               stream_of(c), p, ggml_nrows(dst));
+}
+
+/* Row i of each matrix keeps its first n_past + i + 1 elements. */
+KERNEL
+diag_mask(struct view y, struct view x, int64_t past, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    store_element(&y, row_data(&y, c.row), i,
+                  i <= past + c.row.i1
+                      ? load_element(&x, row_data(&x, c.row), i)
+                      : -INFINITY);
+}
+
+bool
+cuda_supports_diag_mask(const struct ggml_tensor *dst)
+{
+    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
+           tensor_get_i32(dst, 0) >= 0;
+}
+
+void
+cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), stream_of(c),
+               view_of(dst), view_of(dst->src[0]),
+               (int64_t)tensor_get_i32(dst, 0), n);
+}

@@ -1,0 +1,52 @@
+/* unary.cu - UNARY, SQR, SQRT, SCALE, CLAMP: a function of each element */
+#include "cuda/functions.h"
+#include "cuda/view.h"
+
+struct function {
+    int op, unary; /* enum ggml_op, enum ggml_unary_op */
+    float a, b;    /* parameters */
+};
+
+DEVICE float
+apply(const struct function *f, float x)
+{
+    switch (f->op) {
+    case GGML_OP_SQR:
+        return x * x;
+    case GGML_OP_SQRT:
+        return sqrtf(x);
+    case GGML_OP_SCALE:
+        return x * f->a + f->b;
+    case GGML_OP_CLAMP:
+        return x < f->a ? f->a : x > f->b ? f->b : x;
+    default:
+        return apply_unary(f->unary, x);
+    }
+}
+
+KERNEL
+unary(struct function f, struct view y, struct view x, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    store_element(&y, row_data(&y, c.row), i,
+                  apply(&f, load_element(&x, row_data(&x, c.row), i)));
+}
+
+bool
+cuda_supports_unary(const struct ggml_tensor *dst)
+{
+    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
+           (dst->op != GGML_OP_UNARY || is_unary_known(tensor_get_i32(dst, 0)));
+}
+
+void
+cuda_run_unary(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    struct function f = { (int)dst->op, tensor_get_i32(dst, 0),
+                          tensor_get_f32(dst, 0), tensor_get_f32(dst, 1) };
+    int64_t n = chunks_of(dst);
+
+    if (n > 0)
+        LAUNCH(unary, shape_of(n, CUDA_THREADS), stream_of(c), f, view_of(dst),
+               view_of(dst->src[0]), n);
+}

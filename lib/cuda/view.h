@@ -1,0 +1,190 @@
+/* view.h - tensors as kernels see them, and single elements */
+#ifndef CUDA_VIEW_H
+#define CUDA_VIEW_H
+
+#include <ggml.h>
+
+#include "cuda/device.h"
+#include "cuda/kernels.h"
+#include "cuda/ops.h"
+#include "cuda/shapes.h"
+#include "tensor/tensor.h"
+
+/* Passed to kernels by value. */
+struct view {
+    char *data;
+    int64_t ne[4];
+    int64_t nb[4];
+    int type; /* enum ggml_type */
+};
+
+static inline struct view
+view_of(const struct ggml_tensor *t)
+{
+    struct view v = {};
+
+    v.data = (char *)t->data;
+    v.type = t->type;
+    for (int i = 0; i < 4; i++) {
+        v.ne[i] = t->ne[i];
+        v.nb[i] = (int64_t)t->nb[i];
+    }
+    return v;
+}
+
+static inline cudaStream_t
+stream_of(const struct cuda_ctx *c)
+{
+    return (cudaStream_t)c->stream;
+}
+
+/* The usual launch: so many items, a block each. */
+static inline struct cuda_shape
+shape_of(int64_t items, unsigned threads)
+{
+    struct cuda_shape s = { cuda_blocks(items), threads, 0 };
+
+    return s;
+}
+
+/* Types whose elements are read and written as floats. */
+static inline bool
+is_float_type(enum ggml_type type)
+{
+    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ||
+           type == GGML_TYPE_BF16;
+}
+
+static inline bool
+is_f32(const struct ggml_tensor *t)
+{
+    return t->type == GGML_TYPE_F32 && t->nb[0] == sizeof(float);
+}
+
+/* Where a row is: its indices in dimensions 1 to 3. */
+struct row {
+    int64_t i1, i2, i3;
+};
+
+/* n / by, and the rest; most are small. */
+DEVICE int64_t
+divide(int64_t n, int64_t by, int64_t *rest)
+{
+    int64_t q;
+
+    if ((uint64_t)(n | by) >> 32 == 0)
+        q = (int64_t)((uint32_t)n / (uint32_t)by);
+    else
+        q = n / by;
+    *rest = n - q * by;
+    return q;
+}
+
+DEVICE int64_t
+modulo(int64_t n, int64_t by)
+{
+    int64_t rest;
+
+    if (n < by)
+        return n;
+    divide(n, by, &rest);
+    return rest;
+}
+
+DEVICE struct row
+row_at(const struct view *v, int64_t row)
+{
+    struct row r;
+
+    row = divide(row, v->ne[1], &r.i1);
+    r.i3 = divide(row, v->ne[2], &r.i2);
+    return r;
+}
+
+/* The row of a smaller tensor that is repeated to meet r. */
+DEVICE struct row
+row_wrap(const struct view *v, struct row r)
+{
+    r.i1 = modulo(r.i1, v->ne[1]);
+    r.i2 = modulo(r.i2, v->ne[2]);
+    r.i3 = modulo(r.i3, v->ne[3]);
+    return r;
+}
+
+DEVICE char *
+row_data(const struct view *v, struct row r)
+{
+    return v->data + r.i1 * v->nb[1] + r.i2 * v->nb[2] + r.i3 * v->nb[3];
+}
+
+/* Element i of a row, of one of the types with floats (or I32, which is
+ * converted: exact up to 2^24). */
+DEVICE float
+load_element(const struct view *v, const char *row, int64_t i)
+{
+    const char *p = row + i * v->nb[0];
+
+    switch (v->type) {
+    case GGML_TYPE_F16:
+        return from_f16(*(const uint16_t *)(const void *)p);
+    case GGML_TYPE_BF16:
+        return from_bf16(*(const uint16_t *)(const void *)p);
+    case GGML_TYPE_I32:
+        return (float)*(const int32_t *)(const void *)p;
+    default:
+        return *(const float *)(const void *)p;
+    }
+}
+
+DEVICE void
+store_element(const struct view *v, char *row, int64_t i, float x)
+{
+    char *p = row + i * v->nb[0];
+
+    switch (v->type) {
+    case GGML_TYPE_F16:
+        *(uint16_t *)(void *)p = to_f16(x);
+        break;
+    case GGML_TYPE_BF16:
+        *(uint16_t *)(void *)p = to_bf16(x);
+        break;
+    default:
+        *(float *)(void *)p = x;
+    }
+}
+
+/* Rows are cut into chunks, which are the items of kernels that treat each
+ * element by itself. */
+#define CHUNK 1024
+
+struct chunk {
+    struct row row;
+    int64_t begin, end;
+};
+
+static inline int64_t
+chunks_of(const struct ggml_tensor *t)
+{
+    return ggml_nrows(t) * cuda_pieces(t->ne[0], CHUNK);
+}
+
+DEVICE struct chunk
+chunk_at(const struct view *v, int64_t item)
+{
+    struct chunk c;
+    int64_t at, row = divide(item, (v->ne[0] + CHUNK - 1) / CHUNK, &at);
+
+    c.row = row_at(v, row);
+    c.begin = at * CHUNK;
+    c.end = c.begin + CHUNK < v->ne[0] ? c.begin + CHUNK : v->ne[0];
+    return c;
+}
+
+/* `i` goes over this thread's elements of all chunks c of v: n of them. */
+#define EACH_ELEMENT(v, c, i, n)                                               \
+    for (int64_t item_ = block_id(); item_ < (n); item_ += grid_size())        \
+        if (struct chunk c = chunk_at(&(v), item_); true)                      \
+            for (int64_t i = c.begin + thread_id(); i < c.end;                 \
+                 i += block_size())
+
+#endif

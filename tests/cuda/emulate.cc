@@ -1,0 +1,399 @@
+/* emulate.cc - blocks as loops, threads as fibers */
+#include "cuda/device.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#if !defined(__x86_64__)
+#include <ucontext.h>
+#endif
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+
+#define MOST_THREADS 1024
+#define MOST_ARRAYS  32
+#define MOST_COPIES  256
+#define STACK        ((size_t)256 << 10)
+#define EXCHANGED    64 /* bytes */
+
+int emulate_order;
+long emulate_launches;
+struct emulate_place emulate_at;
+
+#if defined(__x86_64__)
+/* From one stack to another, without the system calls of swapcontext(). */
+typedef void *place_t;
+
+extern "C" void
+emulate_switch(place_t *from, place_t to);
+__asm__(".text\n"
+        ".globl emulate_switch\n"
+        ".hidden emulate_switch\n"
+        ".type emulate_switch, @function\n"
+        "emulate_switch:\n"
+        "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
+        "mov %rsp, (%rdi)\n"
+        "mov %rsi, %rsp\n"
+        "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\n"
+        "ret\n"
+        ".size emulate_switch, .-emulate_switch\n"
+        ".section .note.GNU-stack, \"\", @progbits\n"
+        ".text\n");
+
+static void
+switch_to(place_t *from, place_t *to)
+{
+    emulate_switch(from, *to);
+}
+
+/* A place at which f begins, on an empty stack. */
+static void
+begin_at(place_t *p, char *stack, size_t size, void (*f)(void))
+{
+    void **top = (void **)(void *)(stack + size) - 2;
+
+    *top = (void *)f; /* where emulate_switch() returns to */
+    *p = top - 6;     /* the registers that it takes from there */
+}
+#else
+typedef ucontext_t place_t;
+
+static void
+switch_to(place_t *from, place_t *to)
+{
+    swapcontext(from, to);
+}
+
+static void
+begin_at(place_t *p, char *stack, size_t size, void (*f)(void))
+{
+    getcontext(p);
+    p->uc_stack.ss_sp = stack;
+    p->uc_stack.ss_size = size;
+    p->uc_link = NULL;
+    makecontext(p, f, 0);
+}
+#endif
+
+enum waiting { FOR_NOTHING, FOR_BLOCK, FOR_WARP, DONE };
+
+struct copy {
+    void *to;
+    const void *from;
+    int group;
+};
+
+struct fiber {
+    place_t place;
+    char *stack;
+    void *fake_stack;
+    enum waiting waiting;
+    long turn; /* of the barrier that it waits at */
+    struct copy copies[MOST_COPIES];
+    int n_copies, group;
+    int parity; /* which of the warp's slots are next */
+};
+
+struct warp {
+    unsigned arrived;
+    long turn;
+    char slots[2][LANES][EXCHANGED];
+};
+
+static struct fiber fibers[MOST_THREADS];
+static struct warp warps[MOST_THREADS / LANES];
+static struct fiber *running;
+static place_t scheduler;
+
+/* The block that runs. */
+static struct {
+    const char *name;
+    unsigned threads, arrived, done;
+    long turn;
+    void (*thread)(void *arg);
+    void *arg;
+    struct {
+        const void *key;
+        void *data;
+        size_t size;
+    } arrays[MOST_ARRAYS];
+    int n_arrays;
+    char *bytes;
+    size_t n_bytes;
+} block;
+
+static void
+fail(const char *what)
+{
+    fprintf(stderr, "kernel %s: %s\n", block.name, what);
+    abort();
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+static const void *scheduler_stack;
+static size_t scheduler_size;
+#endif
+
+static void
+to_scheduler(bool for_good)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_start_switch_fiber(for_good ? NULL : &running->fake_stack,
+                                   scheduler_stack, scheduler_size);
+#else
+    (void)for_good;
+#endif
+    switch_to(&running->place, &scheduler);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(running->fake_stack, &scheduler_stack,
+                                    &scheduler_size);
+#endif
+}
+
+static void
+finish_copies(struct fiber *f, int up_to_group)
+{
+    int kept = 0;
+
+    for (int i = 0; i < f->n_copies; i++)
+        if (f->copies[i].group <= up_to_group)
+            memcpy(f->copies[i].to, f->copies[i].from, 16);
+        else
+            f->copies[kept++] = f->copies[i];
+    f->n_copies = kept;
+}
+
+static void
+begin_fiber(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(NULL, &scheduler_stack, &scheduler_size);
+#endif
+    block.thread(block.arg);
+    running->waiting = DONE;
+    block.done++;
+    to_scheduler(true);
+}
+
+static void
+init_fiber(struct fiber *f)
+{
+    if (!f->stack)
+        f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                                MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (f->stack == MAP_FAILED)
+        fail("no memory for stacks");
+#if defined(__SANITIZE_ADDRESS__)
+    ASAN_UNPOISON_MEMORY_REGION(f->stack, STACK);
+#endif
+    begin_at(&f->place, f->stack, STACK, begin_fiber);
+    f->waiting = FOR_NOTHING;
+    f->n_copies = f->group = f->parity = 0;
+}
+
+static bool
+may_run(const struct fiber *f, unsigned i)
+{
+    if (f->waiting == FOR_BLOCK)
+        return f->turn != block.turn;
+    if (f->waiting == FOR_WARP)
+        return f->turn != warps[i / LANES].turn;
+    return f->waiting == FOR_NOTHING;
+}
+
+static void
+run_fiber(struct fiber *f, unsigned i)
+{
+    emulate_at.thread = i;
+    f->waiting = FOR_NOTHING;
+    running = f;
+#if defined(__SANITIZE_ADDRESS__)
+    void *fake;
+
+    __sanitizer_start_switch_fiber(&fake, f->stack, STACK);
+#endif
+    switch_to(&scheduler, &f->place);
+#if defined(__SANITIZE_ADDRESS__)
+    __sanitizer_finish_switch_fiber(fake, NULL, NULL);
+#endif
+}
+
+/* The i-th of n, in the order that was asked for. */
+static unsigned
+in_order(unsigned i, unsigned n)
+{
+    if (emulate_order == 0)
+        return i;
+    if (emulate_order == 1)
+        return n - 1 - i;
+    if (n % 7919 == 0) /* a prime */
+        return i;
+    return (unsigned)(((uint64_t)i * 7919 + 13) % n);
+}
+
+static void
+run_block(void)
+{
+    block.arrived = block.done = 0;
+    block.turn = 0;
+    memset(warps, 0, sizeof(warps));
+    for (unsigned i = 0; i < block.threads; i++)
+        init_fiber(&fibers[i]);
+    while (block.done < block.threads) {
+        bool progress = false;
+
+        for (unsigned j = 0; j < block.threads; j++) {
+            unsigned i = in_order(j, block.threads);
+
+            if (!may_run(&fibers[i], i))
+                continue;
+            run_fiber(&fibers[i], i);
+            progress = true;
+        }
+        if (!progress)
+            fail("some threads wait where others never come");
+    }
+}
+
+static void
+clear_shared(void)
+{
+    for (int i = 0; i < block.n_arrays; i++)
+        free(block.arrays[i].data);
+    block.n_arrays = 0;
+    free(block.bytes);
+    block.bytes = NULL;
+}
+
+void
+emulate_blocks(struct cuda_shape shape, const char *name,
+               void (*thread)(void *arg), void *arg)
+{
+    block.name = name;
+    if (shape.blocks == 0 || shape.blocks > 0x7fffffff || shape.threads == 0 ||
+        shape.threads > MOST_THREADS || shape.threads % LANES != 0 ||
+        shape.shared > (size_t)227 << 10)
+        fail("a launch that no device takes");
+    emulate_launches++;
+    block.threads = shape.threads;
+    block.n_bytes = shape.shared;
+    block.thread = thread;
+    block.arg = arg;
+    for (unsigned i = 0; i < shape.blocks; i++) {
+        emulate_at.block = in_order(i, shape.blocks);
+        emulate_at.blocks = shape.blocks;
+        emulate_at.threads = shape.threads;
+        run_block();
+        clear_shared();
+    }
+}
+
+static void *
+noise(size_t size)
+{
+    void *p = aligned_alloc(16, (size + 15) & ~(size_t)15);
+
+    if (!p)
+        fail("no memory");
+    memset(p, 0xff, size);
+    return p;
+}
+
+void *
+emulate_shared(const void *key, size_t size)
+{
+    for (int i = 0; i < block.n_arrays; i++)
+        if (block.arrays[i].key == key)
+            return block.arrays[i].data;
+    if (block.n_arrays == MOST_ARRAYS)
+        fail("too many shared arrays");
+    block.arrays[block.n_arrays].key = key;
+    block.arrays[block.n_arrays].data = noise(size);
+    return block.arrays[block.n_arrays++].data;
+}
+
+void *
+emulate_shared_bytes(void)
+{
+    if (!block.bytes)
+        block.bytes = (char *)noise(block.n_bytes);
+    return block.bytes;
+}
+
+static void
+wait(enum waiting what, long turn)
+{
+    running->waiting = what;
+    running->turn = turn;
+    to_scheduler(false);
+}
+
+void
+emulate_barrier(void)
+{
+    if (++block.arrived < block.threads) {
+        wait(FOR_BLOCK, block.turn);
+        return;
+    }
+    block.arrived = 0;
+    block.turn++;
+}
+
+void
+emulate_warp_barrier(void)
+{
+    struct warp *w = &warps[emulate_at.thread / LANES];
+
+    if (++w->arrived < LANES) {
+        wait(FOR_WARP, w->turn);
+        return;
+    }
+    w->arrived = 0;
+    w->turn++;
+}
+
+/* Two sets of slots: while some lanes still read one, others are at most at
+ * the next exchange. */
+void
+emulate_exchange(const void *value, size_t size)
+{
+    struct warp *w = &warps[emulate_at.thread / LANES];
+
+    if (size > EXCHANGED)
+        fail("too much to exchange");
+    memcpy(w->slots[running->parity][emulate_at.thread % LANES], value, size);
+    emulate_warp_barrier();
+    running->parity ^= 1;
+}
+
+const void *
+emulate_put_by(unsigned lane)
+{
+    return warps[emulate_at.thread / LANES].slots[running->parity ^ 1][lane];
+}
+
+void
+emulate_copy(void *shared, const void *global)
+{
+    if (((uintptr_t)shared | (uintptr_t)global) % 16 != 0)
+        fail("a copy that is not aligned");
+    if (running->n_copies == MOST_COPIES)
+        fail("too many copies under way");
+    running->copies[running->n_copies++] =
+        (struct copy){ shared, global, running->group };
+}
+
+void
+emulate_copy_commit(void)
+{
+    running->group++;
+}
+
+void
+emulate_copy_wait(int n)
+{
+    finish_copies(running, running->group - 1 - n);
+}

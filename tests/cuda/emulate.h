@@ -1,0 +1,308 @@
+/* emulate.h - the words of cuda/device.h without a GPU
+ *
+ * A launch runs one block after another; the threads of a block are fibers,
+ * which take turns at barriers and where lanes exchange values. A barrier that
+ * some threads do not reach ends the program with a message. Shared memory is
+ * noise when a block begins, lies on the heap for the sanitizers to watch, and
+ * asynchronous copies arrive as late as they may. emulate_order says in which
+ * order blocks and threads run: no result may depend on it. */
+#ifndef CUDA_EMULATE_H
+#define CUDA_EMULATE_H
+
+#include <string.h>
+#include <tuple>
+#include <type_traits>
+
+#include "core/half.h"
+#include "cuda/kernels.h"
+
+#define DEVICE static inline
+#define KERNEL static void
+#define BOUNDS(threads, blocks)
+#define CONSTANT static const
+#define UNROLL
+#define __restrict__ __restrict
+
+typedef void *cudaStream_t;
+
+struct alignas(16) uint4 {
+    uint32_t x, y, z, w;
+};
+struct alignas(16) float4 {
+    float x, y, z, w;
+};
+struct alignas(8) uint2 {
+    uint32_t x, y;
+};
+struct alignas(8) float2 {
+    float x, y;
+};
+
+/* Order of blocks and threads: 0 ascending, 1 descending, else mixed. */
+extern int emulate_order;
+extern long emulate_launches;
+
+/* Runs all blocks of a launch, now. */
+void
+emulate_blocks(struct cuda_shape shape, const char *name,
+               void (*thread)(void *arg), void *arg);
+
+/* A kernel with its arguments, as they wait on a stream. */
+template <typename... P> struct emulate_call {
+    void (*kernel)(P...);
+    struct cuda_shape shape;
+    const char *name;
+    std::tuple<P...> arguments;
+};
+
+template <typename... P>
+static void
+emulate_thread(void *arg)
+{
+    struct emulate_call<P...> *call = (struct emulate_call<P...> *)arg;
+
+    std::apply(call->kernel, call->arguments);
+}
+
+template <typename... P>
+static void
+emulate_run(void *arg)
+{
+    struct emulate_call<P...> *call = (struct emulate_call<P...> *)arg;
+
+    emulate_blocks(call->shape, call->name, emulate_thread<P...>, call);
+}
+
+template <typename... P, typename... A>
+static void
+emulate_launch(void (*kernel)(P...), const char *name, struct cuda_shape shape,
+               cudaStream_t stream, A... arguments)
+{
+    struct emulate_call<P...> call = { kernel, shape, name, { arguments... } };
+
+    static_assert((std::is_trivially_copyable<P>::value && ...),
+                  "arguments are copied as bytes");
+    cuda_emulate(stream, emulate_run<P...>, &call, sizeof(call));
+}
+
+/* Indices of the fiber that runs. */
+struct emulate_place {
+    unsigned thread, threads, block, blocks;
+};
+extern struct emulate_place emulate_at;
+
+/* Shared memory of this block: the array that `key` stands for. */
+void *
+emulate_shared(const void *key, size_t size);
+void *
+emulate_shared_bytes(void);
+
+void
+emulate_barrier(void);
+void
+emulate_warp_barrier(void);
+/* All lanes put `size` bytes (up to 64), and may read what others put till
+ * they exchange again. */
+void
+emulate_exchange(const void *value, size_t size);
+const void *
+emulate_put_by(unsigned lane);
+
+void
+emulate_copy(void *shared, const void *global);
+void
+emulate_copy_commit(void);
+void
+emulate_copy_wait(int n);
+
+#define LAUNCH(kernel, shape, stream, ...)                                     \
+    emulate_launch(kernel, #kernel, shape, stream, __VA_ARGS__)
+
+#define SHARED(type, name, n)                                                  \
+    static const char name##_key = 0;                                          \
+    type *name = (type *)emulate_shared(&name##_key, sizeof(type) * (n))
+#define SHARED_BYTES(name) char *name = (char *)emulate_shared_bytes()
+
+DEVICE unsigned
+thread_id(void)
+{
+    return emulate_at.thread;
+}
+
+DEVICE unsigned
+block_size(void)
+{
+    return emulate_at.threads;
+}
+
+DEVICE unsigned
+block_id(void)
+{
+    return emulate_at.block;
+}
+
+DEVICE unsigned
+grid_size(void)
+{
+    return emulate_at.blocks;
+}
+
+DEVICE void
+barrier(void)
+{
+    emulate_barrier();
+}
+
+DEVICE void
+warp_barrier(void)
+{
+    emulate_warp_barrier();
+}
+
+template <typename T>
+DEVICE T
+lane_get(T v, int lane)
+{
+    T other;
+
+    emulate_exchange(&v, sizeof(v));
+    memcpy(&other, emulate_put_by((unsigned)lane % 32), sizeof(v));
+    return other;
+}
+
+template <typename T>
+DEVICE T
+lane_xor(T v, int mask)
+{
+    return lane_get(v, (int)(thread_id() % 32) ^ mask);
+}
+
+DEVICE int
+dp4a(uint32_t a, uint32_t b, int sum)
+{
+    for (int i = 0; i < 32; i += 8)
+        sum += (int8_t)(a >> i) * (int8_t)(b >> i);
+    return sum;
+}
+
+DEVICE uint32_t
+funnel(uint32_t low, uint32_t high, unsigned shift)
+{
+    return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
+}
+
+DEVICE uint32_t
+pick_bytes(uint32_t low, uint32_t high, uint32_t which)
+{
+    uint64_t both = (uint64_t)high << 32 | low;
+    uint32_t w = 0;
+
+    for (int i = 0; i < 4; i++)
+        w |= (uint32_t)(both >> 8 * (which >> 4 * i & 7) & 255) << 8 * i;
+    return w;
+}
+
+DEVICE uint32_t
+negate_bytes(uint32_t w)
+{
+    uint32_t r = 0;
+
+    for (int i = 0; i < 32; i += 8)
+        r |= (uint32_t)(uint8_t)(0 - (w >> i & 255)) << i;
+    return r;
+}
+
+DEVICE int
+count_bits(uint32_t w)
+{
+    return __builtin_popcount(w);
+}
+
+DEVICE float
+from_f16(uint16_t h)
+{
+    return half_to_float(h);
+}
+
+DEVICE uint16_t
+to_f16(float f)
+{
+    return half_from_float(f);
+}
+
+DEVICE uint32_t
+bits_of(float f)
+{
+    return float_bits(f);
+}
+
+DEVICE float
+float_of(uint32_t u)
+{
+    return bits_float(u);
+}
+
+DEVICE uint4
+load_once(const void *p)
+{
+    return *(const uint4 *)p;
+}
+
+DEVICE void
+copy_async(void *shared, const void *global)
+{
+    emulate_copy(shared, global);
+}
+
+DEVICE void
+copy_commit(void)
+{
+    emulate_copy_commit();
+}
+
+template <int n>
+DEVICE void
+copy_wait(void)
+{
+    emulate_copy_wait(n);
+}
+
+/* What the lanes of a warp hold of a and b. */
+struct emulate_operands {
+    uint32_t a[4], b[2];
+};
+
+/* Element (row, column) of the pairs that a lane holds, as a float. */
+DEVICE float
+emulate_half(uint32_t pair, int i)
+{
+    return half_to_float((uint16_t)(pair >> 16 * (i & 1)));
+}
+
+DEVICE void
+multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
+{
+    struct emulate_operands mine;
+    unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+
+    memcpy(mine.a, a, sizeof(mine.a));
+    memcpy(mine.b, b, sizeof(mine.b));
+    emulate_exchange(&mine, sizeof(mine));
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = g + i / 2 * 8, column = 2 * t + i % 2;
+
+        for (unsigned k = 0; k < 16; k++) {
+            const struct emulate_operands *of_a =
+                (const struct emulate_operands *)emulate_put_by(
+                    row % 8 * 4 + k % 8 / 2);
+            const struct emulate_operands *of_b =
+                (const struct emulate_operands *)emulate_put_by(column * 4 +
+                                                                k % 8 / 2);
+
+            c[i] += emulate_half(of_a->a[row / 8 + k / 8 * 2], (int)k) *
+                    emulate_half(of_b->b[k / 8], (int)k);
+        }
+    }
+}
+
+#endif

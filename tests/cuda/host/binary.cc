@@ -1,0 +1,2 @@
+/* binary.cc - for the host: see cuda/emulate.h */
+#include "cuda/binary.cu"

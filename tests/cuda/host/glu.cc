@@ -1,0 +1,2 @@
+/* glu.cc - for the host: see cuda/emulate.h */
+#include "cuda/glu.cu"

@@ -1,0 +1,2 @@
+/* norm.cc - for the host: see cuda/emulate.h */
+#include "cuda/norm.cu"

@@ -1,0 +1,2 @@
+/* quantize.cc - for the host: see cuda/emulate.h */
+#include "cuda/quantize.cu"

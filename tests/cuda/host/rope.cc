@@ -1,0 +1,2 @@
+/* rope.cc - for the host: see cuda/emulate.h */
+#include "cuda/rope.cu"

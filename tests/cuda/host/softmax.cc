@@ -1,0 +1,2 @@
+/* softmax.cc - for the host: see cuda/emulate.h */
+#include "cuda/softmax.cu"

@@ -1,0 +1,2 @@
+/* unary.cc - for the host: see cuda/emulate.h */
+#include "cuda/unary.cu"

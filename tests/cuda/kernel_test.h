@@ -1,0 +1,55 @@
+/* kernel_test.h - a kernel that is emulated, beside the CPU's reference
+ *
+ * Each tensor has memory of its own on the heap, so that sanitizers see what
+ * is read and written outside of it. */
+#ifndef KERNEL_TEST_H
+#define KERNEL_TEST_H
+
+#include <stdbool.h>
+#include <ggml.h>
+
+/* For one check: tensors and their memory. */
+struct ggml_context *
+kt_begin(void);
+void
+kt_end(struct ggml_context *ctx);
+
+/* Uniform in [-1, 1). */
+float
+kt_draw(void);
+
+/* Random values in a contiguous tensor: floats, or any type of blocks; what
+ * has no quantiser gets random bits with scales that are sound. */
+struct ggml_tensor *
+kt_tensor(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
+          int64_t ne1, int64_t ne2, int64_t ne3);
+/* Integers from 0 to below `most`: I32 or I64. */
+struct ggml_tensor *
+kt_numbers(struct ggml_context *ctx, enum ggml_type type, int64_t most,
+           int64_t ne0, int64_t ne1, int64_t ne2);
+
+/* Runs the op of t by its kernel, with blocks and threads in three orders,
+ * which must give the same bytes, and by the CPU's reference kernels: the
+ * squared error, over the squares of what is right, is at most `bound`. */
+void
+kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
+         const char *name, ...);
+
+/* The same with something else that is run instead of t's op alone: it writes
+ * t, and what else `also` (or NULL) is checked. */
+void
+kt_check_run(struct ggml_context *ctx, struct ggml_tensor *t,
+             struct ggml_tensor *also, void (*run)(void *arg), void *arg,
+             double bound, const char *name);
+
+/* A line of TAP, as tap.h has it, and the last one. */
+void
+kt_ok(bool good, const char *name);
+int
+kt_done(void);
+
+/* The context that kernels see. */
+struct cuda_ctx *
+kt_ctx(void);
+
+#endif

@@ -1,0 +1,180 @@
+/* test_cuda_products.c - CUDA's kernels that multiply or open rows of every
+ * type, without a GPU: see cuda/emulate.h */
+#include <string.h>
+
+#include "cuda/formats_list.h"
+#include "cuda/kernel_test.h"
+#include "cuda/kernels.h"
+#include "cuda/shapes.h"
+
+struct type {
+    const char *name;
+    enum ggml_type type;
+};
+#define LINE(name, type) { #name, type },
+static const struct type formats[] = { CUDA_FORMATS(LINE) };
+#undef LINE
+#define N_FORMATS ((int)(sizeof(formats) / sizeof(*formats)))
+static const struct type floats[] = { { "f32", GGML_TYPE_F32 },
+                                      { "f16", GGML_TYPE_F16 },
+                                      { "bf16", GGML_TYPE_BF16 } };
+
+/* Sums are taken in another order; products are the same. */
+#define EXACT 1e-11
+
+static void
+multiply(const struct type *t, int k, int rows, int columns, int matrices,
+         double bound)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, t->type, k, rows, matrices, 1);
+    struct ggml_tensor *x =
+        kt_tensor(ctx, GGML_TYPE_F32, k, columns, 2 * matrices, 1);
+
+    kt_check(ctx, ggml_mul_mat(ctx, w, x), bound, "%s %d x %d, %d columns",
+             t->name, k, rows, columns);
+    kt_end(ctx);
+}
+
+static void
+multiply_by_id(const struct type *t, int k, int used, int own, int tokens)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, t->type, k, 9, 5, 1);
+    struct ggml_tensor *x = kt_tensor(ctx, GGML_TYPE_F32, k, own, tokens, 1);
+    struct ggml_tensor *ids =
+        kt_numbers(ctx, GGML_TYPE_I32, 5, used, tokens, 1);
+
+    kt_check(ctx, ggml_mul_mat_id(ctx, w, x, ids), EXACT,
+             "%s by number, %d of a token, %d tokens", t->name, used, tokens);
+    kt_end(ctx);
+}
+
+static void
+look_up(const struct type *t, int k)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, t->type, k, 7, 2, 1);
+    struct ggml_tensor *ids = kt_numbers(ctx, GGML_TYPE_I32, 7, 5, 2, 1);
+
+    kt_check(ctx, ggml_get_rows(ctx, w, ids), 0, "rows of %s", t->name);
+    kt_end(ctx);
+}
+
+static void
+convert(const struct type *t, enum ggml_type to, int k)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, t->type, k, 3, 2, 1);
+
+    kt_check(ctx, ggml_cast(ctx, x, to), 0, "%s to %s", t->name,
+             ggml_type_name(to));
+    kt_end(ctx);
+}
+
+static void
+test_format(const struct type *t)
+{
+    int n = (int)ggml_blck_size(t->type);
+
+    multiply(t, 256 > n ? 256 : n, 5, 1, 1, EXACT);
+    multiply(t, 5 * n, 3, 3, 2, EXACT);
+    multiply(t, 3 * 1024 + n, 17, 1, 1, EXACT);
+    multiply(t, 2 * n, 6, 8, 1, EXACT);
+    multiply(t, 256, 67, 9, 2, 3e-4); /* opened to BF16; reference: int8 */
+    multiply_by_id(t, 2 * n, 3, 1, 2);
+    multiply_by_id(t, 2 * n, 3, 3, 11);
+    look_up(t, 3 * n);
+    convert(t, GGML_TYPE_F32, 5 * n);
+    convert(t, GGML_TYPE_F16, 2 * n);
+    convert(t, GGML_TYPE_BF16, 2 * n);
+}
+
+static void
+test_floats(const struct type *t)
+{
+    multiply(t, 64, 5, 1, 1, EXACT);
+    multiply(t, 1064, 9, 1, 1, EXACT);
+    multiply(t, 1064, 3, 5, 2, EXACT);
+    multiply(t, 45, 6, 1, 1, EXACT);
+    multiply(t, 45, 6, 8, 1, EXACT);
+    multiply(t, 96, 70, 12, 2, 1e-4); /* BF16 columns */
+    multiply_by_id(t, 64, 4, 1, 1);
+    multiply_by_id(t, 40, 2, 2, 12);
+    look_up(t, 33);
+}
+
+static void
+test_strides(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *k = kt_tensor(ctx, GGML_TYPE_F16, 32, 4, 21, 1);
+    struct ggml_tensor *q = kt_tensor(ctx, GGML_TYPE_F32, 32, 8, 6, 1);
+    struct ggml_tensor *tq = kt_tensor(ctx, GGML_TYPE_F32, 6, 32, 4, 1);
+    struct ggml_tensor *kp = ggml_permute(ctx, k, 0, 2, 1, 3);
+
+    kt_check(ctx, ggml_mul_mat(ctx, kp, ggml_permute(ctx, q, 0, 2, 1, 3)),
+             EXACT, "permuted keys and queries, heads in groups");
+    kt_check(ctx, ggml_mul_mat(ctx, kp, ggml_transpose(ctx, tq)), EXACT,
+             "columns that are not contiguous");
+    kt_end(ctx);
+}
+
+/* A column by itself gives the bytes that it gives beside others. */
+static void
+test_alone(const struct type *t)
+{
+    struct ggml_context *ctx = kt_begin();
+    int k = 1024 + (int)ggml_blck_size(t->type);
+    struct ggml_tensor *w = kt_tensor(ctx, t->type, k, 19, 1, 1);
+    struct ggml_tensor *x = kt_tensor(ctx, GGML_TYPE_F32, k, 6, 1, 1);
+    struct ggml_tensor *all = ggml_mul_mat(ctx, w, x);
+    bool same = true;
+    char text[100];
+
+    kt_check(ctx, all, EXACT, "%s, six columns", t->name);
+    for (int i = 0; i < 6; i++) {
+        struct ggml_tensor *one = ggml_mul_mat(
+            ctx, w, ggml_view_2d(ctx, x, k, 1, x->nb[1], (size_t)i * x->nb[1]));
+
+        kt_check(ctx, one, EXACT, "%s, column %d", t->name, i);
+        same = same && memcmp(one->data, (char *)all->data + i * 19 * 4,
+                              19 * 4) == 0;
+    }
+    snprintf(text, sizeof(text), "%s: a column alone gives the same bytes",
+             t->name);
+    kt_ok(same, text);
+    kt_end(ctx);
+}
+
+static void
+test_shapes(void)
+{
+    kt_ok(cuda_blocks(0) == 1 && cuda_blocks(7) == 7 &&
+           cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
+       "grids stay below their limits");
+    kt_ok(cuda_pieces(0, 5) == 0 && cuda_pieces(11, 5) == 3 &&
+           cuda_pieces(((int64_t)1 << 40) + 1, 2) == ((int64_t)1 << 39) + 1,
+       "pieces, beyond 32 bits too");
+    kt_ok(cuda_open_tile(4096, 128256, 128 << 20) == 8192 &&
+           cuda_open_tile((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
+           cuda_open_tile(64, 10, 128 << 20) == 10,
+       "rows that are opened together");
+    kt_ok(cuda_most_tiles(100, 3, 8) == 15 && cuda_most_tiles(2, 60, 8) == 2,
+       "tiles that hold all pairs, whatever their matrices");
+}
+
+int
+main(void)
+{
+    for (int i = 0; i < N_FORMATS; i++)
+        test_format(&formats[i]);
+    for (int i = 0; i < 3; i++)
+        test_floats(&floats[i]);
+    test_alone(&formats[4]);
+    test_alone(&formats[7]);
+    test_alone(&floats[2]);
+    test_strides();
+    test_shapes();
+    return kt_done();
+}
