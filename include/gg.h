@@ -70,8 +70,9 @@ struct gg_file;      /* a file, mapped; immutable once open */
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose
- * tokenizer.bin must lie beside them. gg-convert(1) says what of such a file
- * is rewritten. gg_vocab_open() and gg_model_open() take the same files. */
+ * tokenizer.bin must lie beside them; or a folder with a model of Hugging
+ * Face's transformers. gg-convert(1) says what of such a file is rewritten.
+ * gg_vocab_open() and gg_model_open() take the same files. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
@@ -84,14 +85,19 @@ gg_file_close(struct gg_file *file); /* takes NULL */
 GG_API const struct gguf_context *
 gg_file_gguf(const struct gg_file *file);
 
-/* "GGUF", "ggml", "ggmf v1", "ggjt v3", "llama2.c"; static. */
+/* "GGUF", "ggml", "ggmf v1", "ggjt v3", "llama2.c", "Hugging Face"; static. */
 GG_API const char *
 gg_file_format(const struct gg_file *file);
 
 /* The data of a tensor, 0 <= tensor < gguf_get_n_tensors(): of no alignment,
- * gguf_get_tensor_size() bytes. */
+ * gguf_get_tensor_size() bytes. NULL in a folder, of whose files it has to be
+ * made: gg_file_read() does so. */
 GG_API const void *
 gg_file_data(const struct gg_file *file, int64_t tensor);
+
+/* Writes the same to `out`, whatever it is made of. */
+GG_API void
+gg_file_read(const struct gg_file *file, int64_t tensor, void *out);
 
 /* ---- Vocabulary: text <-> token ids ---------------------------------- */
 

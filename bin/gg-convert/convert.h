@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "gg-quantize/plan.h"
+
 /* One --set or --unset, in the order of the command line. */
 struct key_change {
     char *key;
@@ -40,5 +42,22 @@ keys_copy(struct gguf_context *to, const struct gguf_context *from,
  * the file, else by a new file in its place. */
 void
 edit_file(const char *path, struct key_changes *c);
+
+/* ---- write.c ---- */
+
+/* Writes the model `in` as GGUF to `out`; its matrices become what `mixture`,
+ * unless it is NULL, says. One tensor at a time is in memory. */
+void
+write_gguf(const char *in, const char *out, struct key_changes *changes,
+           const struct mixture *mixture, int n_threads);
+
+/* Parts of that, to standard output. */
+void
+write_metadata(const struct gguf_context *gguf);
+void
+write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
+             int n_threads);
+void
+write_zeros(size_t n);
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "common/cli.h"
-#include "common/gguf.h"
 #include "gg-convert/convert.h"
 
 const char cli_name[] = "gg-convert";
@@ -12,12 +11,14 @@ const char cli_name[] = "gg-convert";
 static const char help[] =
     "Usage: gg-convert [OPTION]... IN OUT\n"
     "  or:  gg-convert {--set KEY=VALUE | --unset KEY}... FILE\n"
-    "Write the model file IN, of any format that is known, as the GGUF file "
-    "OUT;\n"
-    "the shards of a split model become one file. Without OUT, change the keys "
-    "of\n"
-    "the GGUF file FILE.\n"
+    "Write the model IN, a file of any format that is known or a folder of "
+    "Hugging\n"
+    "Face's, as the GGUF file OUT; the shards of a split model become one file.\n"
+    "Without OUT, change the keys of the GGUF file FILE.\n"
     "\n"
+    "      --type TYPE      quantise the matrices to TYPE, as gg-quantize does,\n"
+    "                       or make them F32, F16 or BF16\n"
+    "  -t, --threads N      threads (default: the processors there are)\n"
     "      --set KEY=VALUE  give a key a value, of the type that it has; a new\n"
     "                       one is a u32, i32, f32, bool or str by its looks,\n"
     "                       or what KEY=TYPE:VALUE says\n"
@@ -28,9 +29,13 @@ static const char help[] =
 enum {
     OPT_SET = 256,
     OPT_UNSET,
+    OPT_TYPE,
+    MAX_THREADS = 1024,
 };
 
 static const struct option long_options[] = {
+    { "type", required_argument, NULL, OPT_TYPE },
+    { "threads", required_argument, NULL, 't' },
     { "set", required_argument, NULL, OPT_SET },
     { "unset", required_argument, NULL, OPT_UNSET },
     { "help", no_argument, NULL, 'h' },
@@ -38,63 +43,56 @@ static const struct option long_options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-static void
-add_tensors(struct gguf_context *to, const struct gg_file *file)
-{
-    const struct gguf_context *from = gg_file_gguf(file);
-
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
-        gguf_add_like(to, from, i, gguf_get_tensor_type(from, i),
-                      gg_file_data(file, i));
-}
+struct arguments {
+    struct key_changes changes;
+    const struct mixture *mixture; /* NULL: types stay as they are */
+    int n_threads;
+};
 
 static void
-convert(const char *in, const char *out, struct key_changes *changes)
+parse_options(int argc, char **argv, struct arguments *a)
 {
-    struct gguf_context *gguf = gguf_init_empty();
-    struct gg_file *file;
-    struct gg_error err;
-
-    if (!gguf)
-        cli_die("out of memory");
-    cli_check(gg_file_open(in, &file, &err), &err);
-    keys_copy(gguf, gg_file_gguf(file), changes, true);
-    add_tensors(gguf, file);
-    cli_output(out);
-    cli_refuse_terminal();
-    if (!gguf_write_to_file_ptr(gguf, stdout, false) && !ferror(stdout))
-        cli_die("out of memory");
-    gguf_free(gguf);
-    gg_file_close(file);
-}
-
-int
-main(int argc, char **argv)
-{
-    struct key_changes changes = { 0 };
     int c;
 
-    cli_start();
-    while ((c = cli_getopt(argc, argv, "hV", long_options)) != -1)
+    while ((c = cli_getopt(argc, argv, "t:hV", long_options)) != -1)
         switch (c) {
+        case OPT_TYPE:
+            a->mixture = mixture_find(optarg);
+            if (!a->mixture)
+                cli_misuse("--type: '%s' is none; gg-quantize --list shows all",
+                           optarg);
+            break;
         case OPT_SET:
         case OPT_UNSET:
-            keys_add(&changes, optarg, c == OPT_UNSET);
+            keys_add(&a->changes, optarg, c == OPT_UNSET);
+            break;
+        case 't':
+            a->n_threads = (int)cli_int("--threads", optarg, 1, MAX_THREADS);
             break;
         case 'h':
             cli_help(help);
         case 'V':
             cli_version();
         }
+}
+
+int
+main(int argc, char **argv)
+{
+    struct arguments a = { .n_threads = gg_default_threads() };
+
+    cli_start();
+    parse_options(argc, argv, &a);
     if (argc - optind == 2)
-        convert(argv[optind], argv[optind + 1], &changes);
-    else if (argc - optind == 1 && changes.n)
-        edit_file(argv[optind], &changes);
+        write_gguf(argv[optind], argv[optind + 1], &a.changes, a.mixture,
+                   a.n_threads);
+    else if (argc - optind == 1 && a.changes.n && !a.mixture)
+        edit_file(argv[optind], &a.changes);
     else if (argc - optind == 1)
         cli_misuse("%s becomes what? There is no OUT, nor a key to change",
                    argv[optind]);
     else
         cli_misuse(argc == optind ? "no IN" : "more than IN and OUT");
-    keys_clear(&changes);
+    keys_clear(&a.changes);
     return cli_finish(EXIT_SUCCESS);
 }

@@ -41,7 +41,8 @@ open_gguf(const char *path, bool alone)
     return all ? all : ctx;
 }
 
-/* What is no regular file is left to open_gguf() to refuse. */
+/* What is neither a regular file nor a folder is left to open_gguf() to
+ * refuse. */
 static bool
 is_gguf(const char *path)
 {
@@ -54,6 +55,8 @@ is_gguf(const char *path)
         cli_die("%s: %s", path, strerror(errno));
     is = fstat(fd, &st) || !S_ISREG(st.st_mode) ||
          pread(fd, magic, 4, 0) < 4 || memcmp(magic, GGUF_MAGIC, 4) == 0;
+    if (S_ISDIR(st.st_mode))
+        is = false;
     close(fd);
     return is;
 }

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -89,6 +90,7 @@ struct source {
     int64_t tensor;
     const char *path; /* of the file, or shard */
     int fd;           /* -1: the data is in memory */
+    char *data;       /* that; NULL: in the file's mapping */
 };
 
 static struct source
@@ -96,8 +98,12 @@ open_source(const struct inspected *f, int64_t tensor)
 {
     const char *shard = gguf_get_shard_name(
         f->gguf, gguf_get_tensor_shard(f->gguf, tensor));
-    struct source s = { f, tensor, shard ? shard : f->path, -1 };
+    struct source s = { f, tensor, shard ? shard : f->path, -1, NULL };
 
+    if (f->file && !gg_file_data(f->file, tensor)) { /* made of others */
+        s.data = cli_alloc(NULL, gguf_get_tensor_size(f->gguf, tensor), 1);
+        gg_file_read(f->file, tensor, s.data);
+    }
     if (f->file)
         return s;
     s.fd = open(s.path, O_RDONLY | O_CLOEXEC);
@@ -109,7 +115,9 @@ open_source(const struct inspected *f, int64_t tensor)
 static void
 read_piece(const struct source *s, void *data, size_t size, uint64_t offset)
 {
-    if (s->fd < 0)
+    if (s->data)
+        memcpy(data, s->data + offset, size);
+    else if (s->fd < 0)
         memcpy(data, (const char *)gg_file_data(s->f->file, s->tensor) + offset,
                size);
     else
@@ -194,4 +202,5 @@ statistics_compute(const struct inspected *f, int64_t tensor,
     }
     if (from.fd >= 0)
         close(from.fd);
+    free(from.data);
 }

@@ -186,7 +186,13 @@ write_tensor(const struct gg_file *file, const struct gguf_context *to,
         .row = gguf_get_tensor_ne(from, i)[0],
         .n_rows = count_rows(from, i),
     };
+    void *made = NULL;
 
+    if (!w.data) { /* of a folder */
+        made = cli_alloc(NULL, gguf_get_tensor_size(from, i), 1);
+        gg_file_read(file, i, made);
+        w.data = made;
+    }
     if (w.from == w.to) {
         fwrite(w.data, 1, size, stdout);
     } else {
@@ -195,6 +201,7 @@ write_tensor(const struct gg_file *file, const struct gguf_context *to,
         fwrite(w.out, 1, size, stdout);
         free(w.out);
     }
+    free(made);
     put_zeros((align - size % align) % align);
 }
 

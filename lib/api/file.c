@@ -1,11 +1,14 @@
 /* file.c - a model file of any format */
 #include "api/file.h"
 
+#include <sys/stat.h>
+
 #include "convert/convert.h"
 #include "core/mem.h"
 
 struct gg_file {
     struct gguf_file file;
+    struct convert_folder *folder; /* that tensors are made of; or NULL */
     const char *format;
 };
 
@@ -22,14 +25,27 @@ is_gguf(const char *path, bool *out, struct gg_error *err)
     return GG_OK;
 }
 
+static const char folder_format[] = "Hugging Face";
+
+static bool
+is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 enum gg_status
 api_open(const char *path, unsigned flags, struct gguf_file *out,
          const char **format, struct gg_error *err)
 {
     const char *name = "GGUF";
     bool gguf = false;
-    enum gg_status st = is_gguf(path, &gguf, err);
+    enum gg_status st;
 
+    if (is_folder(path))
+        return convert_open_folder(path, flags, out, NULL, err);
+    st = is_gguf(path, &gguf, err);
     if (st == GG_OK)
         st = gguf ? gguf_file_open(path, flags, out, err)
                   : convert_open(path, flags, out, &name, err);
@@ -44,8 +60,13 @@ gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
     struct gg_file *f = mem_zalloc(sizeof(*f));
     enum gg_status st = f ? GG_OK : error_nomem(err);
 
-    if (st == GG_OK)
+    if (st == GG_OK && is_folder(path)) {
+        f->format = folder_format;
+        st = convert_open_folder(path, GGUF_OPEN_ALL, &f->file, &f->folder,
+                                 err);
+    } else if (st == GG_OK) {
         st = api_open(path, GGUF_OPEN_ALL, &f->file, &f->format, err);
+    }
     if (st == GG_OK)
         *out = f;
     else
@@ -59,6 +80,7 @@ gg_file_close(struct gg_file *file)
     if (!file)
         return;
     gguf_file_close(&file->file);
+    convert_close_folder(file->folder);
     mem_free(file);
 }
 
@@ -78,4 +100,15 @@ const void *
 gg_file_data(const struct gg_file *file, int64_t tensor)
 {
     return gguf_tensor(file->file.gguf, tensor)->data;
+}
+
+void
+gg_file_read(const struct gg_file *file, int64_t tensor, void *out)
+{
+    const struct gguf_tensor *t = gguf_tensor(file->file.gguf, tensor);
+
+    if (file->folder)
+        convert_make(file->folder, file->file.gguf, tensor, out);
+    else
+        memcpy(out, t->data, t->size);
 }

@@ -1,7 +1,8 @@
-/* convert.h - model files of older formats, seen as if they were GGUF
+/* convert.h - model files of other formats, seen as if they were GGUF
  *
  * - ggml, ggmf, ggjt: what ggml's GPT-2 example and llama.cpp read before GGUF;
- * - checkpoints of llama2.c, with their tokenizer.bin beside them.
+ * - checkpoints of llama2.c, with their tokenizer.bin beside them;
+ * - folders with a model of Hugging Face's transformers.
  * Everything that such a file says is checked as a GGUF file's would be. */
 #ifndef CONVERT_CONVERT_H
 #define CONVERT_CONVERT_H
@@ -14,5 +15,21 @@
 enum gg_status
 convert_open(const char *path, unsigned flags, struct gguf_file *out,
              const char **format, struct gg_error *err);
+
+/* Opens a folder as Hugging Face's transformers saves a model. The tensors,
+ * which GGUF_OPEN_ALL asks for, are made of those in its files: in memory, all
+ * of them; or, where `made` is not NULL, one by one by convert_make(), and have
+ * no data. Then close *made after the file. */
+struct convert_folder;
+enum gg_status
+convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
+                    struct convert_folder **made, struct gg_error *err);
+void
+convert_close_folder(struct convert_folder *folder); /* takes NULL */
+
+/* Writes the data of a tensor of the file's context. */
+void
+convert_make(const struct convert_folder *folder,
+             const struct gguf_context *gguf, int64_t tensor, void *out);
 
 #endif

@@ -1,0 +1,155 @@
+/* write.c - a model of any format becomes a GGUF file, tensor by tensor */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+#include "common/gguf.h"
+#include "gg-convert/convert.h"
+#include "gg-quantize/work.h"
+
+/* ---- what will be written ------------------------------------------------ */
+
+static enum ggml_type *
+same_types(const struct gguf_context *from)
+{
+    int64_t n = gguf_get_n_tensors(from);
+    enum ggml_type *types = cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
+
+    for (int64_t i = 0; i < n; i++)
+        types[i] = gguf_get_tensor_type(from, i);
+    return types;
+}
+
+static bool
+is_text(const struct gguf_context *gguf, const char *key, const char *text)
+{
+    int64_t id = gguf_find_key(gguf, key);
+
+    return id >= 0 && gguf_get_kv_type(gguf, id) == GGUF_TYPE_STRING &&
+           gguf_get_val_str_len(gguf, id) == strlen(text) &&
+           !memcmp(gguf_get_val_str(gguf, id), text, strlen(text));
+}
+
+static void
+warn_of_split(const struct gguf_context *gguf)
+{
+    if (is_text(gguf, "tokenizer.ggml.model", "gpt2") &&
+        gguf_find_key(gguf, "tokenizer.ggml.pre") < 0)
+        cli_warn("no split rule of this kit does what the tokenizer does: ids "
+                 "can be wrong; --set tokenizer.ggml.pre=NAME names the "
+                 "nearest one");
+}
+
+static struct gguf_context *
+new_gguf(const struct gguf_context *from, struct key_changes *changes,
+         const struct mixture *mixture, enum ggml_type **types)
+{
+    struct gguf_context *to = gguf_init_empty();
+    struct choices choices = { 0 };
+
+    if (!to)
+        cli_die("out of memory");
+    *types = mixture ? plan_types(from, mixture, &choices) : same_types(from);
+    keys_copy(to, from, changes, true);
+    if (mixture) {
+        gguf_set_val_u32(to, "general.file_type", (uint32_t)mixture->file_type);
+        gguf_set_val_u32(to, "general.quantization_version", GGML_QNT_VERSION);
+    }
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
+        gguf_add_like(to, from, i, (*types)[i], NULL);
+    return to;
+}
+
+/* ---- data ---------------------------------------------------------------- */
+
+static void
+quantize(const struct gguf_context *from, int64_t i, enum ggml_type to,
+         const void *data, int n_threads)
+{
+    const int64_t *ne = gguf_get_tensor_ne(from, i);
+    struct work w = {
+        .from = gguf_get_tensor_type(from, i),
+        .to = to,
+        .data = data,
+        .row = ne[0],
+        .n_rows = ne[1] * ne[2] * ne[3],
+    };
+    size_t size = ggml_row_size(to, w.row) * (size_t)w.n_rows;
+    struct work_sums sums = { 0 };
+
+    w.out = cli_alloc(NULL, size, 1);
+    work_run(&w, n_threads, &sums);
+    if (sums.odd)
+        cli_warn("%s: %llu values are not finite",
+                 gguf_get_tensor_name(from, i), (unsigned long long)sums.odd);
+    fwrite(w.out, 1, size, stdout);
+    free(w.out);
+}
+
+void
+write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
+             int n_threads)
+{
+    const struct gguf_context *from = gg_file_gguf(file);
+    const void *data = gg_file_data(file, i);
+    size_t size = gguf_get_tensor_size(from, i);
+    void *made = NULL;
+
+    if (!data) {
+        data = made = cli_alloc(NULL, size, 1);
+        gg_file_read(file, i, made);
+    }
+    if (to == gguf_get_tensor_type(from, i))
+        fwrite(data, 1, size, stdout);
+    else
+        quantize(from, i, to, data, n_threads);
+    free(made);
+}
+
+void
+write_zeros(size_t n)
+{
+    while (n--)
+        putchar(0);
+}
+
+void
+write_metadata(const struct gguf_context *gguf)
+{
+    size_t size = gguf_get_meta_size(gguf);
+    char *bytes = cli_alloc(NULL, size, 1);
+
+    gguf_get_meta_data(gguf, bytes);
+    fwrite(bytes, 1, size, stdout);
+    free(bytes);
+}
+
+void
+write_gguf(const char *in, const char *out, struct key_changes *changes,
+           const struct mixture *mixture, int n_threads)
+{
+    struct gg_file *file;
+    struct gguf_context *to;
+    enum ggml_type *types;
+    struct gg_error err;
+
+    cli_check(gg_file_open(in, &file, &err), &err);
+    to = new_gguf(gg_file_gguf(file), changes, mixture, &types);
+    warn_of_split(to);
+    cli_output(out);
+    cli_refuse_terminal();
+    write_metadata(to);
+    for (int64_t i = 0; i < gguf_get_n_tensors(to) && !ferror(stdout); i++) {
+        size_t size = gguf_get_tensor_size(to, i);
+        size_t align = gguf_get_alignment(to);
+
+        write_tensor(file, i, types[i], n_threads);
+        write_zeros((align - size % align) % align);
+    }
+    free(types);
+    gguf_free(to);
+    gg_file_close(file);
+}

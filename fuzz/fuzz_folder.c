@@ -1,0 +1,262 @@
+/* fuzz_folder.c - folders of Hugging Face's: a word at most, and tensors that
+ * can be made where one was opened
+ *
+ * The first byte of an input says which file of a small model's folder the
+ * rest becomes. */
+#include <gg.h>
+#include <gguf.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "fuzz.h"
+#include "models.h"
+
+const char fuzz_name[] = "folder";
+
+static const char *const files[] = {
+    "config.json",
+    "tokenizer.json",
+    "model-00001-of-00002.safetensors",
+    "model.safetensors.index.json",
+    "tokenizer_config.json",
+    "model-00002-of-00002.safetensors",
+    "tokenizer.model",
+    "generation_config.json",
+};
+
+enum {
+    N_FILES = sizeof(files) / sizeof(files[0]),
+    N_MADE = 6, /* of them are in every folder */
+    TOKENIZER = 1,
+    SENTENCES = 6,
+};
+
+/* The models of the corpus; a folder each. */
+static const struct {
+    const char *family;
+    struct model_spec spec;
+} specs[] = {
+    { "llama3",
+      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
+        .n_ff = 4, .llama3_n_ctx = 64 } },
+    { "gpt2", { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
+    { "mixtral",
+      { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
+        .n_ff = 4, .n_expert = 2 } },
+    { "falcon40",
+      { "falcon", GGML_TYPE_F16, .n_embd = 4, .n_layer = 1, .n_head = 2,
+        .n_head_kv = 2, .traits = 1 << 10 } },
+};
+
+enum {
+    N_SPECS = sizeof(specs) / sizeof(specs[0])
+};
+
+static void
+check(bool right)
+{
+    if (!right)
+        abort();
+}
+
+static char root[] = "/tmp/gg-fuzz-XXXXXX";
+
+static const char *
+folder_of(size_t i, char buf[64])
+{
+    snprintf(buf, 64, "%s/%zu", root, i);
+    return buf;
+}
+
+static const char *
+path_of(size_t i, const char *file, char buf[160])
+{
+    snprintf(buf, 160, "%s/%zu/%s", root, i, file);
+    return buf;
+}
+
+static void
+remove_all(void)
+{
+    char path[160], folder[64];
+
+    for (size_t i = 0; i < N_SPECS; i++) {
+        for (size_t k = 0; k < N_FILES; k++)
+            unlink(path_of(i, files[k], path));
+        rmdir(folder_of(i, folder));
+    }
+    rmdir(root);
+}
+
+static void
+make_all(void)
+{
+    static bool made;
+    char model[64], folder[64], name[40];
+
+    if (made)
+        return;
+    made = true;
+    check(mkdtemp(root) != NULL);
+    atexit(remove_all);
+    snprintf(model, sizeof(model), "%s/model.gguf", root);
+    for (size_t i = 0; i < N_SPECS; i++) {
+        snprintf(name, sizeof(name), "%s-f32", specs[i].family);
+        check(models_write(&specs[i].spec, model));
+        folder_write(name, model, folder_of(i, folder), 2);
+    }
+    unlink(model);
+}
+
+static void
+write_file(const char *path, const void *data, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+
+    check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
+}
+
+static void
+read_file(const char *path, size_t room, uint8_t **data, size_t *size)
+{
+    FILE *f = fopen(path, "rb");
+    long end;
+
+    check(f && fseek(f, 0, SEEK_END) == 0);
+    end = ftell(f);
+    rewind(f);
+    *data = malloc((size_t)end + room);
+    check(*data && fread(*data + room, 1, (size_t)end, f) == (size_t)end);
+    fclose(f);
+    *size = (size_t)end + room;
+}
+
+/* A file goes away, or comes back. */
+static void
+hide(size_t of, size_t which, bool away)
+{
+    char path[160], other[160];
+
+    path_of(of, files[which], path);
+    snprintf(other, sizeof(other), "%s/hidden", root);
+    check(rename(away ? path : other, away ? other : path) == 0);
+}
+
+/* All bytes of all tensors can be made. */
+static void
+touch_all(const struct gg_file *f)
+{
+    const struct gguf_context *gguf = gg_file_gguf(f);
+    unsigned sum = 0;
+
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
+        size_t size = gguf_get_tensor_size(gguf, i);
+        uint8_t *p = malloc(size);
+
+        check(p != NULL);
+        gg_file_read(f, i, p);
+        for (size_t k = 0; k < size; k++)
+            sum += p[k];
+        free(p);
+    }
+    if (sum == 1) /* what was summed up must be used */
+        putchar('#');
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    size_t which, of, old_size = 0;
+    bool alone;
+    uint8_t *old = NULL;
+    struct gg_vocab *v = NULL;
+    struct gg_file *f = NULL;
+    struct gg_error err;
+    char path[160], folder[64];
+
+    make_all();
+    if (size < 1)
+        return 0;
+    which = data[0] % N_FILES;
+    of = data[0] / N_FILES % N_SPECS;
+    path_of(of, files[which], path);
+    if (which < N_MADE)
+        read_file(path, 0, &old, &old_size);
+    write_file(path, data + 1, size - 1);
+    alone = which == SENTENCES; /* it is taken where the other is not there */
+    if (alone)
+        hide(of, TOKENIZER, true);
+    if (gg_file_open(folder_of(of, folder), &f, &err) == GG_OK)
+        touch_all(f);
+    gg_file_close(f);
+    if (gg_vocab_open(folder, &v, &err) == GG_OK)
+        gg_vocab_free(v);
+    if (alone)
+        hide(of, TOKENIZER, false);
+    path_of(of, files[which], path);
+    if (old)
+        write_file(path, old, old_size);
+    else
+        unlink(path);
+    free(old);
+    return 0;
+}
+
+/* A model of SentencePiece with the bytes and a few letters. */
+static uint8_t *
+sentences(size_t *size)
+{
+    static uint8_t out[1 << 14];
+    size_t n = 1;
+    uint8_t *copy;
+
+    out[0] = SENTENCES;
+    for (int i = 0; i < 300; i++) {
+        char text[16];
+        size_t len = (size_t)snprintf(text, sizeof(text),
+                                      i < 3 ? "<%d>" : "<0x%02X>", i - 3);
+        int type = i == 0 ? 2 : i < 3 ? 3 : 6;
+
+        if (i > 258) {
+            len = (size_t)snprintf(text, sizeof(text), "%c%c", 'a' + i % 26,
+                                   'a' + i / 26);
+            type = 1;
+        }
+        out[n++] = 0x0a; /* a piece: its text, score, type */
+        out[n++] = (uint8_t)(len + 9);
+        out[n++] = 0x0a;
+        out[n++] = (uint8_t)len;
+        memcpy(out + n, text, len);
+        n += len;
+        memcpy(out + n, "\x15\0\0\x80\xc0\x18", 6);
+        n += 6;
+        out[n++] = (uint8_t)type;
+    }
+    memcpy(out + n, "\x12\x02\x18\x02\x1a\x02\x18\x01", 8); /* BPE, a blank */
+    n += 8;
+    copy = malloc(n);
+    check(copy != NULL);
+    memcpy(copy, out, n);
+    *size = n;
+    return copy;
+}
+
+uint8_t *
+fuzz_corpus(size_t i, size_t *size)
+{
+    size_t of = i / N_MADE, which = i % N_MADE;
+    uint8_t *data;
+    char path[160];
+
+    make_all();
+    if (of == N_SPECS && which == 0)
+        return sentences(size);
+    if (of >= N_SPECS)
+        return NULL;
+    read_file(path_of(of, files[which], path), 1, &data, size);
+    data[0] = (uint8_t)(of * N_FILES + which);
+    return data;
+}

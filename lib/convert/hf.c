@@ -1,0 +1,265 @@
+/* hf.c - opens a folder of Hugging Face's as if it were a GGUF file */
+#include <config.h>
+
+#include "convert/convert.h"
+
+#ifdef HAVE_JANSSON
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/hf.h"
+#include "core/mem.h"
+
+struct convert_folder {
+    struct hf_weights weights;
+    struct hf_rows *rows;
+    int64_t n;
+};
+
+/* ---- in the making ------------------------------------------------------- */
+
+bool
+hf_good(const struct hf *h)
+{
+    return h->config.status == GG_OK && h->here.status == GG_OK;
+}
+
+void
+hf_add(struct hf *h, const char *name, enum ggml_type type,
+       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows)
+{
+    size_t n = (size_t)gguf_get_n_tensors(h->gguf);
+    struct ggml_tensor t = { .type = type };
+
+    if (hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
+        json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors", name);
+    if (hf_good(h) &&
+        !mem_grow(&h->rows, &h->cap_rows, n + 1, sizeof(*h->rows)))
+        h->here.status = error_nomem(h->here.err);
+    if (!hf_good(h)) {
+        mem_free(rows->from);
+        mem_free((void *)(uintptr_t)rows->made);
+        return;
+    }
+    h->rows[n] = *rows;
+    memcpy(t.ne, ne, sizeof(t.ne));
+    snprintf(t.name, sizeof(t.name), "%s", name);
+    gguf_add_tensor(h->gguf, &t);
+    if ((size_t)gguf_get_n_tensors(h->gguf) == n) { /* no memory: finish says */
+        mem_free(rows->from);
+        mem_free((void *)(uintptr_t)rows->made);
+    }
+}
+
+static void
+free_rows(struct hf_rows *rows, int64_t n)
+{
+    for (int64_t i = 0; i < n; i++) {
+        mem_free(rows[i].from);
+        mem_free((void *)(uintptr_t)rows[i].made);
+    }
+    mem_free(rows);
+}
+
+static void
+choose_family(struct hf *h)
+{
+    const json_t *list = json_array_of(&h->config, "architectures");
+    const char *name = json_string_value(json_array_get(list, 0));
+
+    if (!name) {
+        json_bad(&h->config, GG_ERR_FORMAT, "architectures: names no model");
+        return;
+    }
+    h->family = hf_family_find(name);
+    if (!h->family)
+        json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                 "architectures: '%.60s' is not known here", name);
+    else if (json_find(&h->config, "quantization_config"))
+        json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                 "quantization_config: weights that are quantised already are "
+                 "not read");
+    else if (json_object_of(&h->config, "text_config"))
+        h->config.object = json_find(&h->config, "text_config");
+}
+
+/* What most matrices are: llama.cpp's enum llama_ftype. */
+static void
+set_file_type(struct hf *h)
+{
+    uint32_t type = 0;
+
+    for (int64_t i = 0; i < gguf_get_n_tensors(h->gguf); i++)
+        if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_F16)
+            type = 1;
+        else if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_BF16)
+            type = 32;
+    gguf_set_val_u32(h->gguf, "general.file_type", type);
+}
+
+static void
+read_folder(struct hf *h)
+{
+    choose_family(h);
+    if (hf_good(h))
+        hf_read_keys(h);
+    if (hf_good(h) && h->weighed) {
+        hf_add_tensors(h);
+        if (hf_good(h))
+            set_file_type(h);
+    }
+    if (hf_good(h))
+        hf_read_tokens(h);
+}
+
+/* ---- as others see it ---------------------------------------------------- */
+
+static enum gg_status
+read_all(struct hf *h, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (h->weighed)
+        st = hf_weights_open(h->path, &h->weights, err);
+    if (st != GG_OK)
+        return st;
+    read_folder(h);
+    if (!hf_good(h))
+        return h->config.status != GG_OK ? h->config.status : h->here.status;
+    return gguf_finish(h->gguf, h->path, err);
+}
+
+static void
+make(const struct gguf_context *gguf, const struct hf_rows *rows, int64_t i,
+     void *out)
+{
+    hf_rows_make(&rows[i], 0, rows[i].n_rows * rows[i].n_blocks,
+                 gguf_tensor(gguf, i)->type, out);
+}
+
+/* All tensors in memory. */
+static enum gg_status
+make_all(const struct convert_folder *f, struct gguf_file *file,
+         struct gg_error *err)
+{
+    const struct gguf_tensor *last;
+    enum gg_status st;
+
+    file->maps = mem_array(1, sizeof(*file->maps));
+    if (!file->maps || f->n == 0)
+        return error_nomem(err);
+    last = gguf_tensor(file->gguf, f->n - 1);
+    st = file_map_memory(last->offset + last->size, file->maps, err);
+    if (st != GG_OK)
+        return st;
+    file->n_maps = 1;
+    for (int64_t i = 0; i < f->n; i++) {
+        const struct gguf_tensor *t = gguf_tensor(file->gguf, i);
+        uint8_t *to = (uint8_t *)file->maps->data + t->offset;
+
+        make(file->gguf, f->rows, i, to);
+        gguf_set_tensor_data(file->gguf, t->name, to);
+    }
+    return GG_OK;
+}
+
+static enum gg_status
+open_config(const char *folder, struct hf *h, char *path, size_t size,
+            struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (snprintf(path, size, "%s/config.json", folder) >= (int)size)
+        return error_set(err, GG_ERR_ARG, "%s: the name is too long", folder);
+    if (access(path, F_OK)) {
+        st = error_set(err, GG_ERR_IO, "is a directory, without config.json");
+        return error_prefix(err, st, "%s", folder);
+    }
+    st = json_read(path, true, &h->document, err);
+    h->config = (struct json_keys){ path, h->document, GG_OK, err };
+    h->here = (struct json_keys){ folder, NULL, GG_OK, err };
+    return st;
+}
+
+enum gg_status
+convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
+                    struct convert_folder **made, struct gg_error *err)
+{
+    struct hf h = { .path = path, .weighed = flags & GGUF_OPEN_ALL };
+    struct convert_folder *f = mem_zalloc(sizeof(*f));
+    char config[4096];
+    enum gg_status st;
+
+    *out = (struct gguf_file){ 0 };
+    h.gguf = gguf_init_empty();
+    st = f && h.gguf ? open_config(path, &h, config, sizeof(config), err)
+                     : error_nomem(err);
+    if (st == GG_OK)
+        st = read_all(&h, err);
+    json_decref(h.document);
+    if (f)
+        *f = (struct convert_folder){ h.weights, h.rows,
+                                      h.gguf ? gguf_get_n_tensors(h.gguf) : 0 };
+    out->gguf = h.gguf;
+    if (st == GG_OK && !made && h.weighed)
+        st = make_all(f, out, err);
+    if (st == GG_OK && made) {
+        *made = f;
+        return GG_OK;
+    }
+    convert_close_folder(f);
+    if (st != GG_OK)
+        gguf_file_close(out);
+    return st;
+}
+
+void
+convert_close_folder(struct convert_folder *f)
+{
+    if (!f)
+        return;
+    hf_weights_close(&f->weights);
+    free_rows(f->rows, f->n);
+    mem_free(f);
+}
+
+void
+convert_make(const struct convert_folder *f, const struct gguf_context *gguf,
+             int64_t tensor, void *out)
+{
+    make(gguf, f->rows, tensor, out);
+}
+
+#else /* without Jansson */
+
+enum gg_status
+convert_open_folder(const char *path, unsigned flags, struct gguf_file *out,
+                    struct convert_folder **made, struct gg_error *err)
+{
+    (void)flags;
+    (void)made;
+    *out = (struct gguf_file){ 0 };
+    error_set(err, GG_ERR_UNSUPPORTED,
+              "is a directory; built without Jansson, this program reads none");
+    return error_prefix(err, GG_ERR_UNSUPPORTED, "%s", path);
+}
+
+void
+convert_close_folder(struct convert_folder *f)
+{
+    (void)f;
+}
+
+void
+convert_make(const struct convert_folder *f, const struct gguf_context *gguf,
+             int64_t tensor, void *out)
+{
+    (void)f;
+    (void)gguf;
+    (void)tensor;
+    (void)out;
+}
+
+#endif

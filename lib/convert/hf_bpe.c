@@ -1,0 +1,277 @@
+/* hf_bpe.c - tokenizer.json: tokens, merges, and what goes before them */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/hf.h"
+#include "core/mem.h"
+
+#define KEY(name) "tokenizer.ggml." name
+#define BLANK     "\xe2\x96\x81" /* U+2581 stands for it */
+
+static const json_t *
+model_of(const struct hf_tokens *t)
+{
+    return json_object_get(t->file.object, "model");
+}
+
+static bool
+is_text(const json_t *v, const char *text)
+{
+    const char *s = json_string_value(v);
+
+    return s && strcmp(s, text) == 0;
+}
+
+bool
+hf_bpe_is_spm(const struct hf_tokens *t)
+{
+    return json_is_true(json_object_get(model_of(t), "byte_fallback"));
+}
+
+/* ---- tokens -------------------------------------------------------------- */
+
+static bool
+is_byte_name(const char *s, size_t n)
+{
+    return n == 6 && !memcmp(s, "<0x", 3) && s[5] == '>';
+}
+
+void
+hf_bpe_tokens(struct hf_tokens *t)
+{
+    struct json_keys model = t->file;
+    const json_t *vocab;
+    const char *text, *unknown;
+    json_t *id;
+
+    model.object = model_of(t);
+    unknown = json_text(&model, "unk_token", "");
+    vocab = json_object_of(&model, "vocab");
+    if (model.object && !is_text(json_object_get(model.object, "type"), "BPE"))
+        json_bad(&t->file, GG_ERR_UNSUPPORTED,
+                 "model: is no BPE, which these models have");
+    else if (!vocab || model.status != GG_OK)
+        json_bad(&t->file, GG_ERR_FORMAT,
+                 "model: has no vocab, or one that "
+                 "makes no sense");
+    json_object_foreach((json_t *)(uintptr_t)vocab, text, id)
+    {
+        size_t n = strlen(text);
+        int32_t type = GG_TOKEN_NORMAL;
+
+        if (t->file.status != GG_OK || !hf_good(t->h))
+            return;
+        if (t->scores && is_byte_name(text, n))
+            type = GG_TOKEN_BYTE;
+        else if (*unknown && strcmp(text, unknown) == 0)
+            type = GG_TOKEN_UNKNOWN;
+        hf_token_put(t, json_is_integer(id) ? json_integer_value(id) : -1, text,
+                     n, type);
+    }
+}
+
+/* ---- merges -------------------------------------------------------------- */
+
+/* A merge, "left right" or ["left", "right"], as a single text with one blank
+ * between the two. */
+static bool
+read_merge(const json_t *v, struct gguf_str *left, struct gguf_str *right)
+{
+    const json_t *a = json_array_get(v, 0), *b = json_array_get(v, 1);
+    const char *s = json_string_value(v), *blank = s ? strchr(s, ' ') : NULL;
+
+    if (blank) {
+        *left = (struct gguf_str){ s, (size_t)(blank - s) };
+        *right = (struct gguf_str){ blank + 1, strlen(blank + 1) };
+        return !strchr(blank + 1, ' ') && left->n && right->n;
+    }
+    if (json_array_size(v) != 2 || !json_is_string(a) || !json_is_string(b))
+        return false;
+    *left = (struct gguf_str){ json_string_value(a), json_string_length(a) };
+    *right = (struct gguf_str){ json_string_value(b), json_string_length(b) };
+    return left->n && right->n;
+}
+
+/* Calls back with each merge in order of its rank. */
+typedef bool (*merge_fn)(struct hf_tokens *t, size_t rank,
+                         const struct gguf_str *left,
+                         const struct gguf_str *right, void *data);
+
+static void
+each_merge(struct hf_tokens *t, merge_fn call, void *data)
+{
+    const json_t *list = json_object_get(model_of(t), "merges"), *v;
+    size_t i;
+
+    json_array_foreach(list, i, v)
+    {
+        struct gguf_str left, right;
+
+        if (!read_merge(v, &left, &right) || !call(t, i, &left, &right, data)) {
+            json_bad(&t->file, GG_ERR_FORMAT, "merges: number %zu is none", i);
+            return;
+        }
+    }
+}
+
+struct joined {
+    char *bytes;
+    size_t used;
+    struct gguf_str *list;
+};
+
+static bool
+count_merge(struct hf_tokens *t, size_t rank, const struct gguf_str *left,
+            const struct gguf_str *right, void *data)
+{
+    size_t *total = data;
+
+    (void)rank;
+    *total += left->n + right->n + 1;
+    return hf_token_find(t, left->s, left->n) >= 0 &&
+           hf_token_find(t, right->s, right->n) >= 0;
+}
+
+static bool
+join_merge(struct hf_tokens *t, size_t rank, const struct gguf_str *left,
+           const struct gguf_str *right, void *data)
+{
+    struct joined *j = data;
+    char *to = j->bytes + j->used;
+
+    (void)t;
+    memcpy(to, left->s, left->n);
+    to[left->n] = ' ';
+    memcpy(to + left->n + 1, right->s, right->n);
+    j->list[rank] = (struct gguf_str){ to, left->n + 1 + right->n };
+    j->used += j->list[rank].n;
+    return true;
+}
+
+static void
+set_merges(struct hf_tokens *t)
+{
+    size_t n = json_array_size(json_object_get(model_of(t), "merges"));
+    size_t total = 0;
+    struct joined j = { 0 };
+
+    each_merge(t, count_merge, &total);
+    if (t->file.status != GG_OK)
+        return;
+    j.bytes = mem_alloc(total + 1);
+    j.list = mem_array(n + 1, sizeof(*j.list));
+    if (j.bytes && j.list) {
+        each_merge(t, join_merge, &j);
+        gguf_set_strings(t->h->gguf, KEY("merges"), j.list, n);
+    } else {
+        t->file.status = error_nomem(t->file.err);
+    }
+    mem_free(j.bytes);
+    mem_free(j.list);
+}
+
+/* SentencePiece merges by the scores of what is made: those follow from the
+ * first merge that makes it. What no merge makes comes last. */
+static bool
+score_merge(struct hf_tokens *t, size_t rank, const struct gguf_str *left,
+            const struct gguf_str *right, void *data)
+{
+    char made[1024];
+    int32_t id;
+
+    (void)data;
+    if (left->n + right->n > sizeof(made))
+        return false;
+    memcpy(made, left->s, left->n);
+    memcpy(made + left->n, right->s, right->n);
+    id = hf_token_find(t, made, left->n + right->n);
+    if (id >= 0 && t->scores[id] < -1e8f)
+        t->scores[id] = -(float)(rank + 1);
+    return id >= 0;
+}
+
+static size_t
+characters(const struct gguf_str *s)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->n; i++)
+        n += ((uint8_t)s->s[i] & 0xc0) != 0x80;
+    return n;
+}
+
+static void
+set_scores(struct hf_tokens *t)
+{
+    for (int32_t i = 0; i < t->n; i++)
+        t->scores[i] =
+            t->types[i] == GG_TOKEN_NORMAL && characters(&t->text[i]) > 1
+                ? -1e9f
+                : 0;
+    each_merge(t, score_merge, NULL);
+}
+
+/* ---- what goes before and after ------------------------------------------ */
+
+/* A step of that type, which may be one of several; or NULL. */
+static const json_t *
+step_of(const json_t *first, const char *list, const char *type)
+{
+    const json_t *steps = json_object_get(first, list), *step;
+    size_t i;
+
+    if (is_text(json_object_get(first, "type"), type))
+        return first;
+    json_array_foreach(
+        steps, i,
+        step) if (is_text(json_object_get(step, "type"), type)) return step;
+    return NULL;
+}
+
+static bool
+has_blank_in_front(const struct hf_tokens *t)
+{
+    const json_t *normalizer = json_object_get(t->file.object, "normalizer");
+    const json_t *pre = json_object_get(t->file.object, "pre_tokenizer");
+    const json_t *meta = step_of(pre, "pretokenizers", "Metaspace");
+    const json_t *scheme = json_object_get(meta, "prepend_scheme");
+
+    if (scheme)
+        return !is_text(scheme, "never");
+    if (meta)
+        return !json_is_false(json_object_get(meta, "add_prefix_space"));
+    return step_of(normalizer, "normalizers", "Prepend") != NULL;
+}
+
+static void
+set_split(struct hf_tokens *t)
+{
+    const json_t *pre = json_object_get(t->file.object, "pre_tokenizer");
+    bool whole = json_is_true(json_object_get(model_of(t), "ignore_merges"));
+    const char *name = hf_pre_name(pre, whole);
+
+    if (!step_of(pre, "pretokenizers", "ByteLevel"))
+        json_bad(&t->file, GG_ERR_UNSUPPORTED,
+                 "pre_tokenizer: makes no bytes of a text");
+    else if (name)
+        gguf_set_val_str(t->h->gguf, KEY("pre"), name);
+}
+
+void
+hf_bpe_keys(struct hf_tokens *t)
+{
+    if (t->scores) {
+        set_scores(t);
+        gguf_set_val_bool(t->h->gguf, KEY("add_space_prefix"),
+                          has_blank_in_front(t));
+    } else {
+        set_split(t);
+        set_merges(t);
+    }
+}
+
+#endif

@@ -1,0 +1,421 @@
+/* hf_families.c - the families: names of their tensors there and here */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <string.h>
+
+#include "convert/hf.h"
+
+/* ---- names beside the layers --------------------------------------------- */
+
+static const struct hf_name usual[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.norm", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name gemma_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.norm", "output_norm", HF_PLUS_1 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name phi2_whole[] = {
+    { "model.embed_tokens", "token_embd", 0 },
+    { "model.final_layernorm", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name gpt2_whole[] = {
+    { "transformer.wte", "token_embd", 0 },
+    { "transformer.wpe", "position_embd", HF_F32 },
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name gptj_whole[] = {
+    { "transformer.wte", "token_embd", 0 },
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name neox_whole[] = {
+    { "gpt_neox.embed_in", "token_embd", 0 },
+    { "gpt_neox.final_layer_norm", "output_norm", 0 },
+    { "embed_out", "output", HF_OPTIONAL | HF_OR_NEXT },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+static const struct hf_name falcon_whole[] = {
+    { "transformer.word_embeddings", "token_embd", 0 },
+    { "transformer.ln_f", "output_norm", 0 },
+    { "lm_head", "output", HF_OPTIONAL },
+    { 0 },
+};
+
+/* ---- attention ----------------------------------------------------------- */
+
+static const struct hf_name attention[] = {
+    { "self_attn.q_proj", "attn_q", 0 },
+    { "self_attn.k_proj", "attn_k", 0 },
+    { "self_attn.v_proj", "attn_v", 0 },
+    { "self_attn.o_proj", "attn_output", 0 },
+    { 0 },
+};
+static const struct hf_name attention_pairs[] = {
+    { "self_attn.q_proj", "attn_q", HF_HEADS_Q },
+    { "self_attn.k_proj", "attn_k", HF_HEADS_K },
+    { "self_attn.v_proj", "attn_v", 0 },
+    { "self_attn.o_proj", "attn_output", 0 },
+    { 0 },
+};
+static const struct hf_name head_norms[] = {
+    { "self_attn.q_norm", "attn_q_norm", 0 },
+    { "self_attn.k_norm", "attn_k_norm", 0 },
+    { 0 },
+};
+static const struct hf_name gemma_head_norms[] = {
+    { "self_attn.q_norm", "attn_q_norm", HF_PLUS_1 },
+    { "self_attn.k_norm", "attn_k_norm", HF_PLUS_1 },
+    { 0 },
+};
+
+/* ---- norms --------------------------------------------------------------- */
+
+static const struct hf_name norms[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { 0 },
+};
+static const struct hf_name gemma_norms[] = {
+    { "input_layernorm", "attn_norm", HF_PLUS_1 },
+    { "post_attention_layernorm", "ffn_norm", HF_PLUS_1 },
+    { 0 },
+};
+static const struct hf_name gemma2_norms[] = {
+    { "input_layernorm", "attn_norm", HF_PLUS_1 },
+    { "post_attention_layernorm", "post_attention_norm", HF_PLUS_1 },
+    { "pre_feedforward_layernorm", "ffn_norm", HF_PLUS_1 },
+    { "post_feedforward_layernorm", "post_ffw_norm", HF_PLUS_1 },
+    { 0 },
+};
+static const struct hf_name olmo2_norms[] = {
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "post_feedforward_layernorm", "post_ffw_norm", 0 },
+    { 0 },
+};
+
+/* ---- feed-forward -------------------------------------------------------- */
+
+static const struct hf_name dense[] = {
+    { "mlp.gate_proj", "ffn_gate", 0 },
+    { "mlp.up_proj", "ffn_up", 0 },
+    { "mlp.down_proj", "ffn_down", 0 },
+    { 0 },
+};
+
+/* One tensor an expert, or all experts in one, gates and ups together. */
+#define BOTH "mlp.experts.gate_up_proj"
+#define DOWN "mlp.experts.down_proj"
+static const struct hf_name experts[] = {
+    { "mlp.gate", "ffn_gate_inp", HF_F32 },
+    { "mlp.experts.%d.gate_proj", "ffn_gate_exps", HF_OR_NEXT },
+    { BOTH, "ffn_gate_exps.weight", HF_EXACT | HF_GATES },
+    { "mlp.experts.%d.up_proj", "ffn_up_exps", HF_OR_NEXT },
+    { BOTH, "ffn_up_exps.weight", HF_EXACT | HF_UPS },
+    { "mlp.experts.%d.down_proj", "ffn_down_exps", HF_OR_NEXT },
+    { DOWN, "ffn_down_exps.weight", HF_EXACT },
+    { 0 },
+};
+static const struct hf_name mixtral[] = {
+    { "block_sparse_moe.gate", "ffn_gate_inp", HF_F32 | HF_OR_NEXT },
+    { "mlp.gate", "ffn_gate_inp", HF_F32 },
+    { "block_sparse_moe.experts.%d.w1", "ffn_gate_exps", HF_OR_NEXT },
+    { BOTH, "ffn_gate_exps.weight", HF_EXACT | HF_GATES },
+    { "block_sparse_moe.experts.%d.w3", "ffn_up_exps", HF_OR_NEXT },
+    { BOTH, "ffn_up_exps.weight", HF_EXACT | HF_UPS },
+    { "block_sparse_moe.experts.%d.w2", "ffn_down_exps", HF_OR_NEXT },
+    { DOWN, "ffn_down_exps.weight", HF_EXACT },
+    { 0 },
+};
+static const struct hf_name shared_expert[] = {
+    { "mlp.shared_expert_gate", "ffn_gate_inp_shexp", HF_F32 },
+    { "mlp.shared_expert.gate_proj", "ffn_gate_shexp", 0 },
+    { "mlp.shared_expert.up_proj", "ffn_up_shexp", 0 },
+    { "mlp.shared_expert.down_proj", "ffn_down_shexp", 0 },
+    { 0 },
+};
+
+/* ---- families with names of their own ------------------------------------ */
+
+static const struct hf_name gpt2_layer[] = {
+    { "ln_1", "attn_norm", 0 },
+    { "attn.c_attn", "attn_qkv", HF_TURN },
+    { "attn.c_proj", "attn_output", HF_TURN },
+    { "ln_2", "ffn_norm", 0 },
+    { "mlp.c_fc", "ffn_up", HF_TURN },
+    { "mlp.c_proj", "ffn_down", HF_TURN },
+    { 0 },
+};
+static const struct hf_name gptj_layer[] = {
+    { "ln_1", "attn_norm", 0 },
+    { "attn.q_proj", "attn_q", 0 },
+    { "attn.k_proj", "attn_k", 0 },
+    { "attn.v_proj", "attn_v", 0 },
+    { "attn.out_proj", "attn_output", 0 },
+    { "mlp.fc_in", "ffn_up", 0 },
+    { "mlp.fc_out", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name neox_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { "attention.query_key_value", "attn_qkv", HF_QKV },
+    { "attention.dense", "attn_output", 0 },
+    { "mlp.dense_h_to_4h", "ffn_up", 0 },
+    { "mlp.dense_4h_to_h", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name falcon_layer[] = {
+    { "ln_mlp", "attn_norm", HF_OR_NEXT },
+    { "input_layernorm", "attn_norm", 0 },
+    { "ln_attn", "attn_norm_2", HF_OPTIONAL },
+    { "self_attention.query_key_value", "attn_qkv", HF_QKV },
+    { "self_attention.dense", "attn_output", 0 },
+    { "mlp.dense_h_to_4h", "ffn_up", 0 },
+    { "mlp.dense_4h_to_h", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name phi2_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "self_attn.q_proj", "attn_q", 0 },
+    { "self_attn.k_proj", "attn_k", 0 },
+    { "self_attn.v_proj", "attn_v", 0 },
+    { "self_attn.dense", "attn_output", 0 },
+    { "mlp.fc1", "ffn_up", 0 },
+    { "mlp.fc2", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name phi3_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "self_attn.qkv_proj", "attn_qkv", 0 },
+    { "self_attn.o_proj", "attn_output", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { "mlp.gate_up_proj", "ffn_up", 0 },
+    { "mlp.down_proj", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name starcoder2_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "post_attention_layernorm", "ffn_norm", 0 },
+    { "mlp.c_fc", "ffn_up", 0 },
+    { "mlp.c_proj", "ffn_down", 0 },
+    { 0 },
+};
+static const struct hf_name gpt_oss_layer[] = {
+    { "input_layernorm", "attn_norm", 0 },
+    { "self_attn.sinks", "attn_sinks.weight", HF_EXACT },
+    { "post_attention_layernorm", "post_attention_norm", 0 },
+    { "mlp.router", "ffn_gate_inp", HF_F32 },
+    { BOTH, "ffn_gate_exps.weight", HF_EXACT | HF_EVEN },
+    { BOTH "_bias", "ffn_gate_exps.bias", HF_EXACT | HF_EVEN },
+    { BOTH, "ffn_up_exps.weight", HF_EXACT | HF_ODD },
+    { BOTH "_bias", "ffn_up_exps.bias", HF_EXACT | HF_ODD },
+    { DOWN, "ffn_down_exps.weight", HF_EXACT | HF_TURN },
+    { DOWN "_bias", "ffn_down_exps.bias", HF_EXACT },
+    { 0 },
+};
+
+/* ---- the table ----------------------------------------------------------- */
+
+#define TANH "gelu_new|gelu_pytorch_tanh|gelu_fast"
+
+static const struct hf_family families[] = {
+    { "GPT2LMHeadModel",
+      "gpt2",
+      "transformer.h.",
+      gpt2_whole,
+      { gpt2_layer },
+      .layer_norm = true,
+      .activations = TANH,
+      .tied = true },
+    { "GPTJForCausalLM",
+      "gptj",
+      "transformer.h.",
+      gptj_whole,
+      { gptj_layer },
+      .layer_norm = true,
+      .activations = TANH },
+    { "GPTNeoXForCausalLM",
+      "gptneox",
+      "gpt_neox.layers.",
+      neox_whole,
+      { neox_layer },
+      .layer_norm = true,
+      .activations = "gelu",
+      .keys = hf_keys_gpt_neox },
+    { "FalconForCausalLM",
+      "falcon",
+      "transformer.h.",
+      falcon_whole,
+      { falcon_layer },
+      .layer_norm = true,
+      .activations = "gelu",
+      .tied = true,
+      .keys = hf_keys_falcon },
+    { "LlamaForCausalLM",
+      "llama",
+      "model.layers.",
+      usual,
+      { attention_pairs, norms, dense },
+      .activations = "silu" },
+    { "MistralForCausalLM",
+      "llama",
+      "model.layers.",
+      usual,
+      { attention_pairs, norms, dense },
+      .activations = "silu",
+      .keys = hf_keys_window },
+    { "MixtralForCausalLM",
+      "llama",
+      "model.layers.",
+      usual,
+      { attention_pairs, norms, mixtral },
+      .activations = "silu",
+      .keys = hf_keys_mixtral },
+    { "Qwen2ForCausalLM",
+      "qwen2",
+      "model.layers.",
+      usual,
+      { attention, norms, dense },
+      .activations = "silu",
+      .keys = hf_keys_qwen },
+    { "Qwen2MoeForCausalLM",
+      "qwen2moe",
+      "model.layers.",
+      usual,
+      { attention, norms, experts, shared_expert },
+      .activations = "silu",
+      .keys = hf_keys_qwen2moe },
+    { "Qwen3ForCausalLM",
+      "qwen3",
+      "model.layers.",
+      usual,
+      { attention, head_norms, norms, dense },
+      .activations = "silu",
+      .keys = hf_keys_qwen },
+    { "Qwen3MoeForCausalLM",
+      "qwen3moe",
+      "model.layers.",
+      usual,
+      { attention, head_norms, norms, experts },
+      .activations = "silu",
+      .keys = hf_keys_qwen3moe },
+    { "GemmaForCausalLM",
+      "gemma",
+      "model.layers.",
+      gemma_whole,
+      { attention, gemma_norms, dense },
+      .activations = TANH "|gelu",
+      .tied = true },
+    { "Gemma2ForCausalLM",
+      "gemma2",
+      "model.layers.",
+      gemma_whole,
+      { attention, gemma2_norms, dense },
+      .activations = TANH,
+      .tied = true,
+      .keys = hf_keys_gemma2,
+      .full_every = 2,
+      .full_at = 1 },
+    { "Gemma3ForCausalLM",
+      "gemma3",
+      "model.layers.",
+      gemma_whole,
+      { attention, gemma_head_norms, gemma2_norms, dense },
+      .activations = TANH,
+      .tied = true,
+      .keys = hf_keys_gemma3,
+      .full_every = 6,
+      .full_at = 5 },
+    { "Gemma3ForConditionalGeneration",
+      "gemma3",
+      "model.layers.",
+      gemma_whole,
+      { attention, gemma_head_norms, gemma2_norms, dense },
+      .activations = TANH,
+      .tied = true,
+      .keys = hf_keys_gemma3,
+      .full_every = 6,
+      .full_at = 5 },
+    { "PhiForCausalLM",
+      "phi2",
+      "model.layers.",
+      phi2_whole,
+      { phi2_layer },
+      .layer_norm = true,
+      .activations = TANH,
+      .keys = hf_keys_phi2 },
+    { "Phi3ForCausalLM",
+      "phi3",
+      "model.layers.",
+      usual,
+      { phi3_layer },
+      .activations = "silu",
+      .keys = hf_keys_phi3 },
+    { "SmolLM3ForCausalLM",
+      "smollm3",
+      "model.layers.",
+      usual,
+      { attention_pairs, norms, dense },
+      .activations = "silu",
+      .tied = true,
+      .keys = hf_keys_smollm3 },
+    { "GptOssForCausalLM",
+      "gpt-oss",
+      "model.layers.",
+      usual,
+      { attention, gpt_oss_layer },
+      .activations = "silu",
+      .keys = hf_keys_gpt_oss,
+      .full_every = 2,
+      .full_at = 1 },
+    { "Starcoder2ForCausalLM",
+      "starcoder2",
+      "model.layers.",
+      usual,
+      { attention, starcoder2_layer },
+      .layer_norm = true,
+      .activations = TANH,
+      .tied = true,
+      .keys = hf_keys_window },
+    { "Olmo2ForCausalLM",
+      "olmo2",
+      "model.layers.",
+      usual,
+      { attention, head_norms, olmo2_norms, dense },
+      .activations = "silu" },
+    { "GraniteForCausalLM",
+      "granite",
+      "model.layers.",
+      usual,
+      { attention_pairs, norms, dense },
+      .activations = "silu",
+      .keys = hf_keys_granite },
+};
+
+enum {
+    N_FAMILIES = sizeof(families) / sizeof(families[0])
+};
+
+const struct hf_family *
+hf_family_find(const char *model)
+{
+    for (size_t i = 0; i < N_FAMILIES; i++)
+        if (!strcmp(families[i].model, model))
+            return &families[i];
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* hf_keys.c - the configuration in GGUF's keys: what all families have */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/hf.h"
+
+/* As in lib/model/hparams.c. */
+enum {
+    MAX_LAYERS = 4096,
+    MAX_EMBD = 1 << 20,
+    MAX_FF = 1 << 24,
+    MAX_HEADS = 1 << 16,
+    MAX_CTX = 1 << 28,
+    MAX_VOCAB = 1 << 24,
+};
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static const char *
+full_key(const struct hf *h, const char *name, char buf[96])
+{
+    snprintf(buf, 96, "%s.%s", h->family->arch, name);
+    return buf;
+}
+
+void
+hf_set_u32(struct hf *h, const char *name, int64_t value)
+{
+    char key[96];
+
+    gguf_set_val_u32(h->gguf, full_key(h, name, key), (uint32_t)value);
+}
+
+void
+hf_set_f32(struct hf *h, const char *name, double value)
+{
+    char key[96];
+
+    gguf_set_val_f32(h->gguf, full_key(h, name, key), (float)value);
+}
+
+void
+hf_set_str(struct hf *h, const char *name, const char *value)
+{
+    char key[96];
+
+    gguf_set_val_str(h->gguf, full_key(h, name, key), value);
+}
+
+/* ---- what the graphs suppose --------------------------------------------- */
+
+static bool
+is_one_of(const char *name, const char *list)
+{
+    size_t n = strlen(name);
+
+    for (; list; list = strchr(list, '|'), list += list != NULL)
+        if (!strncmp(list, name, n) && (!list[n] || list[n] == '|'))
+            return true;
+    return false;
+}
+
+static void
+check_activation(struct hf *h)
+{
+    static const char names[] =
+        "hidden_activation|hidden_act|activation_function|activation";
+    const char *name = json_text(&h->config, names, NULL);
+
+    if (name && !is_one_of(name, h->family->activations))
+        json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                 "%.40s: %s has %s as its activation here", name,
+                 h->family->arch, h->family->activations);
+}
+
+/* Which layers see all keys follows from the family. */
+static void
+check_layers(struct hf *h)
+{
+    const json_t *types = json_array_of(&h->config, "layer_types");
+    int every = h->family->full_every;
+    const char *first = json_string_value(json_array_get(types, 0));
+
+    for (size_t i = 0; i < json_array_size(types); i++) {
+        const char *name = json_string_value(json_array_get(types, i));
+        const char *want = first;
+
+        if (every)
+            want = (int)i % every == h->family->full_at ? "full_attention"
+                                                        : "sliding_attention";
+        if (!name || !want || strcmp(name, want) != 0) {
+            json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                     "layer_types: %s has no such layer %zu here",
+                     h->family->arch, i);
+            return;
+        }
+    }
+}
+
+/* ---- what all have ------------------------------------------------------- */
+
+static void
+read_heads(struct hf *h)
+{
+    struct json_keys *c = &h->config;
+
+    h->n_head =
+        (int32_t)json_int(c, "num_attention_heads|n_head", 1, MAX_HEADS, 0);
+    h->n_head_kv =
+        (int32_t)json_int(c, "num_key_value_heads", 1, MAX_HEADS, h->n_head);
+    h->d_head = (int32_t)json_int(
+        c, "head_dim", 1, MAX_HEADS,
+        h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);
+}
+
+static void
+read_numbers(struct hf *h)
+{
+    struct json_keys *c = &h->config;
+
+    h->n_vocab = (int32_t)json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
+    h->n_ctx = (int32_t)json_int(c, "max_position_embeddings|n_positions|n_ctx",
+                                 1, MAX_CTX, 2048);
+    h->n_embd = (int32_t)json_int(c, "hidden_size|n_embd", 1, MAX_EMBD, 0);
+    h->n_layer =
+        (int32_t)json_int(c, "num_hidden_layers|n_layer", 1, MAX_LAYERS, 0);
+    h->n_ff = (int32_t)json_int(c, "intermediate_size|n_inner|ffn_hidden_size",
+                                1, MAX_FF, 4 * (int64_t)h->n_embd);
+    read_heads(h);
+}
+
+static void
+set_numbers(struct hf *h)
+{
+    static const char names[] =
+        "rms_norm_eps|layer_norm_epsilon|layer_norm_eps|norm_epsilon";
+    const char *eps = h->family->layer_norm
+                          ? "attention.layer_norm_epsilon"
+                          : "attention.layer_norm_rms_epsilon";
+
+    hf_set_u32(h, "context_length", h->n_ctx);
+    hf_set_u32(h, "embedding_length", h->n_embd);
+    hf_set_u32(h, "block_count", h->n_layer);
+    hf_set_u32(h, "feed_forward_length", h->n_ff);
+    hf_set_u32(h, "attention.head_count", h->n_head);
+    hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
+    hf_set_f32(h, eps,
+               json_number(&h->config, names, 0, 0.1,
+                           h->family->layer_norm ? 1e-5 : 1e-6));
+    if (json_find(&h->config, "head_dim")) {
+        hf_set_u32(h, "attention.key_length", h->d_head);
+        hf_set_u32(h, "attention.value_length", h->d_head);
+    }
+    hf_set_u32(h, "vocab_size", h->n_vocab);
+}
+
+/* The last part of the folder's path; "." and ".." are no names. */
+static void
+set_name(struct hf *h)
+{
+    size_t end = strlen(h->path), start;
+
+    while (end > 1 && h->path[end - 1] == '/')
+        end--;
+    for (start = end; start > 0 && h->path[start - 1] != '/';)
+        start--;
+    if (end > start && h->path[start] != '.')
+        gguf_set_bytes(h->gguf, "general.name", h->path + start, end - start);
+}
+
+void
+hf_read_keys(struct hf *h)
+{
+    gguf_set_val_str(h->gguf, "general.architecture", h->family->arch);
+    gguf_set_val_str(h->gguf, "general.type", "model");
+    set_name(h);
+    read_numbers(h);
+    check_activation(h);
+    check_layers(h);
+    if (!hf_good(h))
+        return;
+    if (h->family->keys)
+        h->family->keys(h);
+    if (!hf_good(h))
+        return;
+    set_numbers(h);
+    if (strcmp(h->family->arch, "gpt2") != 0)
+        hf_read_rope(h);
+}
+
+#endif

@@ -1,0 +1,257 @@
+/* hf_rope.c - rotary positions of a configuration
+ *
+ * Up to 2025 the base stood beside rope_scaling; since then rope_parameters
+ * has both, for each kind of layer where there are two. */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <math.h>
+#include <string.h>
+
+#include "convert/hf.h"
+#include "core/mem.h"
+
+enum {
+    MAX_CTX = 1 << 28,
+};
+
+/* The settings of the layers that see all keys, and of the others. */
+struct rope {
+    struct json_keys all, windowed;
+    double base;
+};
+
+static void
+find(struct hf *h, struct rope *r)
+{
+    const json_t *own = json_object_of(&h->config, "rope_parameters");
+    const json_t *all = json_object_get(own, "full_attention");
+    const json_t *old = json_object_of(&h->config, "rope_scaling");
+
+    r->all = r->windowed = h->config;
+    r->windowed.object = json_object_get(own, "sliding_attention");
+    r->all.object = json_is_object(all) ? all : own ? own : old;
+}
+
+/* Of the scaling where it says, else of the configuration. */
+static double
+number(struct hf *h, struct rope *r, const char *names, double min, double max,
+       double other)
+{
+    double v = json_number(&h->config, names, min, max, other);
+
+    if (hf_good(h))
+        v = json_number(&r->all, names, min, max, v);
+    if (r->all.status != GG_OK)
+        h->config.status = r->all.status;
+    return v;
+}
+
+/* ---- divisors of the frequencies ----------------------------------------- */
+
+static void
+add_divisors(struct hf *h, const char *name, float *values)
+{
+    int64_t n = h->n_rot / 2, ne[GGML_MAX_DIMS] = { n, 1, 1, 1 };
+    struct hf_rows rows = {
+        .made = values, .n_rows = 1, .n_blocks = 1, .length = n
+    };
+
+    hf_add(h, name, GGML_TYPE_F32, ne, &rows);
+}
+
+/* Llama 3.1: waves that fit its old context four times stay, those longer than
+ * it are stretched, and between them it goes gradually. */
+static void
+add_llama3(struct hf *h, struct rope *r)
+{
+    double factor = json_number(&r->all, "factor", 1, 1e6, 8);
+    double low = json_number(&r->all, "low_freq_factor", 1e-3, 1e3, 1);
+    double high = json_number(&r->all, "high_freq_factor", 1e-3, 1e3, 4);
+    double old = json_number(&r->all, "original_max_position_embeddings", 1,
+                             MAX_CTX, 8192);
+    size_t n = (size_t)h->n_rot / 2;
+    float *x = mem_array(n, sizeof(*x));
+
+    if (!x)
+        h->config.status = error_nomem(h->config.err);
+    for (size_t i = 0; x && i < n; i++) {
+        double wave = 2 * acos(-1) * pow(r->base, 2.0 * (double)i / h->n_rot);
+        double fits = old / wave, smooth = (fits - low) / (high - low);
+
+        if (fits > high)
+            x[i] = 1;
+        else if (fits < low)
+            x[i] = (float)factor;
+        else
+            x[i] = (float)(1 / ((1 - smooth) / factor + smooth));
+    }
+    if (x)
+        add_divisors(h, "rope_freqs.weight", x);
+}
+
+static void
+add_list(struct hf *h, struct rope *r, const char *from, const char *to)
+{
+    const json_t *list = json_array_of(&r->all, from);
+    size_t n = (size_t)h->n_rot / 2;
+    float *x = json_array_size(list) == n ? mem_array(n, sizeof(*x)) : NULL;
+
+    if (!x) {
+        json_bad(&h->config, GG_ERR_FORMAT, "%s: is no array of %zu numbers",
+                 from, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        x[i] = (float)json_number_value(json_array_get(list, i));
+    add_divisors(h, to, x);
+}
+
+/* Phi 3. The magnitude follows from how much longer the context became. */
+static void
+set_long(struct hf *h, struct rope *r)
+{
+    static const char name[] = "original_max_position_embeddings";
+    double old = number(h, r, name, 1, MAX_CTX, h->n_ctx);
+    double ratio = h->n_ctx / old;
+    double magnitude = ratio > 1 ? sqrt(1 + log(ratio) / log(old)) : 1;
+
+    magnitude = json_number(&r->all, "attention_factor", 0, 1e3, magnitude);
+    hf_set_u32(h, "rope.scaling.original_context_length", (int64_t)old);
+    hf_set_f32(h, "rope.scaling.attn_factor", magnitude);
+    if (!h->weighed)
+        return;
+    add_list(h, r, "long_factor", "rope_factors_long.weight");
+    if (hf_good(h))
+        add_list(h, r, "short_factor", "rope_factors_short.weight");
+}
+
+/* ---- scaling by a formula ------------------------------------------------ */
+
+static void
+set_yarn(struct hf *h, struct rope *r)
+{
+    struct json_keys *k = &r->all;
+    double factor = json_number(k, "factor", 1, 1e6, 1);
+    double usual = 1 + 0.1 * log(factor);
+    double magnitude = json_number(k, "attention_factor", 0, 1e3, usual);
+    double fast = json_number(k, "beta_fast", 1e-3, 1e6, 32);
+    double slow = json_number(k, "beta_slow", 1e-3, 1e6, 1);
+    bool whole = json_bool(k, "truncate", true);
+
+    if (json_find(k, "mscale|mscale_all_dim"))
+        json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
+    if (whole == !strcmp(h->family->arch, "gpt-oss"))
+        json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
+                 h->family->arch, whole ? "false" : "true");
+    hf_set_str(h, "rope.scaling.type", "yarn");
+    hf_set_f32(h, "rope.scaling.factor", factor);
+    hf_set_u32(
+        h, "rope.scaling.original_context_length",
+        json_int(k, "original_max_position_embeddings", 1, MAX_CTX, h->n_ctx));
+    if (fast != 32)
+        hf_set_f32(h, "rope.scaling.yarn_beta_fast", fast);
+    if (slow != 1)
+        hf_set_f32(h, "rope.scaling.yarn_beta_slow", slow);
+    if (magnitude != usual)
+        hf_set_f32(h, "rope.scaling.attn_factor", magnitude / usual);
+}
+
+static void
+set_linear(struct hf *h, struct rope *r)
+{
+    hf_set_str(h, "rope.scaling.type", "linear");
+    hf_set_f32(h, "rope.scaling.factor",
+               json_number(&r->all, "factor", 1e-6, 1e6, 1));
+}
+
+static void
+set_llama3(struct hf *h, struct rope *r)
+{
+    if (h->weighed)
+        add_llama3(h, r);
+}
+
+static const struct {
+    const char *name;
+    void (*set)(struct hf *h, struct rope *r);
+} scalings[] = {
+    { "linear", set_linear }, { "yarn", set_yarn }, { "llama3", set_llama3 },
+    { "longrope", set_long }, { "su", set_long },   { "default", NULL },
+};
+
+static void
+set_scaling(struct hf *h, struct rope *r)
+{
+    const char *type = json_text(&r->all, "rope_type|type", "default");
+
+    for (size_t i = 0; i < sizeof(scalings) / sizeof(scalings[0]); i++)
+        if (!strcmp(type, scalings[i].name)) {
+            if (scalings[i].set)
+                scalings[i].set(h, r);
+            return;
+        }
+    json_bad(&r->all, GG_ERR_UNSUPPORTED,
+             "rope_type: '%.32s' is none of linear, yarn, llama3, longrope, "
+             "default",
+             type);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+/* How much of a head turns. */
+static void
+read_length(struct hf *h, struct rope *r)
+{
+    bool phi2 = !strcmp(h->family->arch, "phi2");
+    bool neox = !strcmp(h->family->arch, "gptneox");
+    double part = number(h, r, "partial_rotary_factor|rotary_pct", 0.001, 1,
+                         phi2   ? 0.5
+                         : neox ? 0.25
+                                : 1);
+
+    h->n_rot = (int32_t)json_int(&h->config, "rotary_dim", 1, h->d_head,
+                                 (int64_t)(part * h->d_head));
+    if (h->n_rot < 2 || h->n_rot % 2)
+        json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
+                 (int)h->n_rot);
+    else
+        hf_set_u32(h, "rope.dimension_count", h->n_rot);
+}
+
+static void
+set_windowed_base(struct hf *h, struct rope *r)
+{
+    double base =
+        json_number(&h->config, "rope_local_base_freq", 1, 1e12, 10000);
+
+    base = json_number(&r->windowed, "rope_theta", 1, 1e12, base);
+    if (strcmp(json_text(&r->windowed, "rope_type", "default"), "default"))
+        json_bad(&r->windowed, GG_ERR_UNSUPPORTED,
+                 "sliding_attention: its rope_type is not default");
+    hf_set_f32(h, "rope.freq_base_swa", base);
+}
+
+void
+hf_read_rope(struct hf *h)
+{
+    struct rope r;
+
+    find(h, &r);
+    read_length(h, &r);
+    r.base = number(h, &r, "rope_theta|rotary_emb_base", 1, 1e12, 10000);
+    if (!hf_good(h))
+        return;
+    if (strcmp(h->family->arch, "gptj") != 0)
+        hf_set_f32(h, "rope.freq_base", r.base);
+    set_scaling(h, &r);
+    if (!strcmp(h->family->arch, "gemma3"))
+        set_windowed_base(h, &r);
+    if (r.all.status != GG_OK)
+        h->config.status = r.all.status;
+    if (r.windowed.status != GG_OK)
+        h->config.status = r.windowed.status;
+}
+
+#endif

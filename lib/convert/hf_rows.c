@@ -1,0 +1,125 @@
+/* hf_rows.c - rows of a tensor in GGUF's order */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "convert/hf.h"
+#include "core/half.h"
+
+enum {
+    PIECE = 256, /* values that are turned into floats at a time */
+};
+
+/* The row of the source that row i of a block is. */
+static int64_t
+row_of(const struct hf_rows *r, int64_t i)
+{
+    int64_t d, head, in, group, n;
+
+    switch (r->order) {
+    case HF_PAIRS:
+        d = r->n_rows / r->n_head;
+        head = i / d;
+        in = i % d;
+        return head * d + in % 2 * (d / 2) + in / 2;
+    case HF_PARTS:
+        n = r->n_head / r->n_head_kv;
+        d = r->n_rows / (r->n_head + 2 * r->n_head_kv);
+        head = i / d;
+        in = i % d;
+        if (head < r->n_head)
+            return (head / n * (n + 2) + head % n) * d + in;
+        head -= r->n_head;
+        group = head % r->n_head_kv;
+        return (group * (n + 2) + n + head / r->n_head_kv) * d + in;
+    default:
+        return i;
+    }
+}
+
+/* n values of the source from `at` on, as floats. */
+static void
+to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
+          float *out)
+{
+    size_t size = t->size / t->n;
+    const uint8_t *p = t->data + at * size;
+    uint16_t half;
+    double wide;
+
+    for (size_t i = 0; i < n; i++, p += step * size)
+        switch (t->type) {
+        case GGML_TYPE_F16:
+            memcpy(&half, p, sizeof(half));
+            out[i] = half_to_float(half);
+            break;
+        case GGML_TYPE_BF16:
+            memcpy(&half, p, sizeof(half));
+            out[i] = bf16_to_float(half);
+            break;
+        case GGML_TYPE_F64:
+            memcpy(&wide, p, sizeof(wide));
+            out[i] = (float)wide;
+            break;
+        default:
+            memcpy(&out[i], p, sizeof(out[i]));
+        }
+}
+
+static void
+copy(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
+     uint8_t *out)
+{
+    size_t size = t->size / t->n;
+    const uint8_t *p = t->data + at * size;
+
+    if (step == 1) {
+        memcpy(out, p, n * size);
+        return;
+    }
+    for (size_t i = 0; i < n; i++, p += step * size, out += size)
+        memcpy(out, p, size);
+}
+
+/* As copy(), where it becomes floats. */
+static void
+convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
+        uint8_t *out)
+{
+    size_t length = (size_t)r->length, n;
+    float x[PIECE];
+
+    for (size_t i = 0; i < length; i += n) {
+        n = length - i < PIECE ? length - i : PIECE;
+        to_floats(t, at + i * r->step, r->step, n, x);
+        for (size_t k = 0; r->add != 0 && k < n; k++)
+            x[k] += r->add;
+        memcpy(out + i * sizeof(*x), x, n * sizeof(*x));
+    }
+}
+
+void
+hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
+             enum ggml_type type, void *out)
+{
+    uint8_t *to = out;
+    size_t size = ggml_type_size(type) * (size_t)r->length;
+
+    if (r->made) {
+        memcpy(out, r->made + first * r->length, (size_t)n * size);
+        return;
+    }
+    for (int64_t i = first; i < first + n; i++, to += size) {
+        int64_t block = i / r->n_rows;
+        const struct safetensors_tensor *t = r->from[r->n_from > 1 ? block : 0];
+        size_t at = r->first + (size_t)block * r->block +
+                    (size_t)row_of(r, i % r->n_rows) * r->row;
+
+        if (t->type == type && r->add == 0)
+            copy(t, at, r->step, (size_t)r->length, to);
+        else
+            convert(r, t, at, to);
+    }
+}
+
+#endif

@@ -1,0 +1,386 @@
+/* hf_tensors.c - what becomes of the tensors of a folder */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdio.h>
+#include <string.h>
+
+#include "convert/hf.h"
+#include "core/check.h"
+#include "core/mem.h"
+
+enum {
+    NAME = 256,
+};
+
+/* A tensor on its way: where it comes from, and what it becomes. */
+struct going {
+    const struct safetensors_tensor
+        *first; /* of the experts, or the only one */
+    const char *name;
+    unsigned how;
+    int64_t ne[GGML_MAX_DIMS];
+    struct hf_rows rows;
+};
+
+static void
+bad(struct hf *h, const struct going *g, const char *what)
+{
+    json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
+}
+
+/* ---- shapes -------------------------------------------------------------- */
+
+/* Blocks of rows: those of an expert each, or one. Vectors are one row, or, of
+ * experts, a row each. */
+static void
+lay_out(struct hf *h, struct going *g)
+{
+    const struct safetensors_tensor *t = g->first;
+    struct hf_rows *r = &g->rows;
+    int n = t->n_dims;
+
+    if (n < 1 || n > 3 || t->n == 0) {
+        bad(h, g, "has a shape that fits nothing");
+        return;
+    }
+    r->step = 1;
+    r->length = t->shape[n - 1];
+    r->n_rows = n > 1 ? t->shape[n - 2] : 1;
+    r->n_blocks = n > 2 ? t->shape[0] : (int64_t)r->n_from;
+    r->row = (size_t)r->length;
+    r->block = r->n_from > 1 ? 0 : (size_t)(r->n_rows * r->length);
+    g->ne[0] = r->length;
+    g->ne[1] = r->n_rows;
+    g->ne[2] = r->n_blocks;
+    g->ne[3] = 1;
+}
+
+static void
+turn(struct going *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t n = r->length;
+
+    r->step = r->row;
+    r->row = 1;
+    r->length = r->n_rows;
+    r->n_rows = n;
+    g->ne[0] = r->length;
+    g->ne[1] = r->n_rows;
+}
+
+/* Gates and ups by halves of each block. */
+static void
+take_half(struct hf *h, struct going *g)
+{
+    struct hf_rows *r = &g->rows;
+
+    if (r->n_rows % 2) {
+        bad(h, g, "has an odd number of rows");
+        return;
+    }
+    r->n_rows /= 2;
+    g->ne[1] = r->n_rows;
+    if (g->how & HF_UPS)
+        r->first = (size_t)r->n_rows * r->row;
+}
+
+/* Gates and ups in turns, in the columns of a matrix or the values of a row. */
+static void
+take_other(struct hf *h, struct going *g)
+{
+    struct hf_rows *r = &g->rows;
+    bool matrix = g->first->n_dims > 2;
+
+    if (r->length % 2) {
+        bad(h, g, "has an odd number of columns");
+        return;
+    }
+    r->first = g->how & HF_ODD ? 1 : 0;
+    if (matrix)
+        turn(g);
+    if (matrix) {
+        r->row = 2;
+        r->n_rows /= 2;
+    } else {
+        r->step = 2;
+        r->length /= 2;
+    }
+    g->ne[0] = r->length;
+    g->ne[1] = r->n_rows;
+}
+
+/* A vector whose values change places is a column. */
+static void
+stand_up(struct going *g)
+{
+    if (g->first->n_dims == 1) {
+        g->rows.n_rows = g->rows.length;
+        g->rows.length = 1;
+        g->rows.row = 1;
+    }
+}
+
+static void
+set_order(struct hf *h, struct going *g)
+{
+    struct hf_rows *r = &g->rows;
+    int64_t heads = g->how & HF_HEADS_K ? h->n_head_kv : h->n_head;
+
+    if (g->how & (HF_HEADS_Q | HF_HEADS_K)) {
+        stand_up(g);
+        r->order = HF_PAIRS;
+        r->n_head = (int32_t)heads;
+        if (r->n_rows % heads || r->n_rows / heads % 2)
+            bad(h, g, "its rows are not those of the heads");
+    } else if (g->how & HF_QKV) {
+        stand_up(g);
+        r->order = HF_PARTS;
+        r->n_head = h->n_head;
+        r->n_head_kv = h->n_head_kv;
+        heads = h->n_head + 2 * (int64_t)h->n_head_kv;
+        if (h->n_head % h->n_head_kv || r->n_rows % heads)
+            bad(h, g, "its rows are not those of the heads");
+    }
+}
+
+/* Vectors, and what must stay exact, are F32; else what all parts are. */
+static enum ggml_type
+type_of(struct hf *h, const struct going *g)
+{
+    enum ggml_type type = g->first->type;
+
+    for (size_t i = 0; i < g->rows.n_from; i++) {
+        enum ggml_type t = g->rows.from[i]->type;
+
+        if (t != GGML_TYPE_F32 && t != GGML_TYPE_F16 && t != GGML_TYPE_BF16 &&
+            t != GGML_TYPE_F64)
+            json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                     "%s: values of type %s are not read",
+                     g->rows.from[i]->name, g->rows.from[i]->dtype);
+        if (t != type)
+            type = GGML_TYPE_F32;
+    }
+    if (type == GGML_TYPE_F64 || g->ne[1] * g->ne[2] == 1 ||
+        g->first->n_dims == 1 || g->how & (HF_F32 | HF_PLUS_1) ||
+        strstr(g->name, ".bias"))
+        return GGML_TYPE_F32;
+    return type;
+}
+
+/* Takes over `from`. */
+static void
+add(struct hf *h, const char *name, unsigned how,
+    const struct safetensors_tensor **from, size_t n)
+{
+    struct going g = { .first = from[0],
+                       .name = name,
+                       .how = how,
+                       .rows = { .from = from, .n_from = n } };
+
+    lay_out(h, &g);
+    if (hf_good(h) && how & (HF_GATES | HF_UPS))
+        take_half(h, &g);
+    if (hf_good(h) && how & (HF_EVEN | HF_ODD))
+        take_other(h, &g);
+    if (hf_good(h) && how & HF_TURN && g.first->n_dims > 1)
+        turn(&g);
+    if (hf_good(h))
+        set_order(h, &g);
+    if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
+        g.ne[1] = g.rows.n_rows; /* a row an expert */
+        g.ne[2] = 1;
+    }
+    if (how & HF_PLUS_1)
+        g.rows.add = 1;
+    hf_add(h, name, hf_good(h) ? type_of(h, &g) : GGML_TYPE_F32, g.ne, &g.rows);
+}
+
+/* ---- names --------------------------------------------------------------- */
+
+static bool
+same_shape(const struct safetensors_tensor *a,
+           const struct safetensors_tensor *b)
+{
+    return a->n_dims == b->n_dims &&
+           !memcmp(a->shape, b->shape, (size_t)a->n_dims * sizeof(*a->shape));
+}
+
+/* `from` with its %d, if it has one, replaced by the expert. */
+static void
+expert_name(char out[NAME], const char *from, int32_t expert)
+{
+    const char *at = strstr(from, "%d");
+
+    if (at)
+        snprintf(out, NAME, "%.*s%d%s", (int)(at - from), from, (int)expert,
+                 at + 2);
+    else
+        snprintf(out, NAME, "%s", from);
+}
+
+/* Takes the tensor, or those of all experts. False: there is none. */
+static bool
+take(struct hf *h, const char *from, const char *to, unsigned how)
+{
+    bool many = strstr(from, "%d") != NULL;
+    size_t n = many ? (size_t)h->n_expert : 1;
+    const struct safetensors_tensor **all, *t;
+    char name[NAME];
+
+    expert_name(name, from, 0);
+    if (n == 0 || !hf_weights_find(&h->weights, name))
+        return false;
+    all = mem_array(n, sizeof(const struct safetensors_tensor *));
+    if (!all) {
+        h->here.status = error_nomem(h->here.err);
+        return true;
+    }
+    for (size_t i = 0; i < n; i++) {
+        expert_name(name, from, (int32_t)i);
+        all[i] = t = hf_weights_find(&h->weights, name);
+        if (!t)
+            json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", name);
+        else if (!same_shape(t, all[0]))
+            json_bad(&h->here, GG_ERR_FORMAT, "%s: has another shape than %s",
+                     name, all[0]->name);
+        if (!hf_good(h)) {
+            mem_free(all);
+            return true;
+        }
+    }
+    add(h, to, how, all, n);
+    return true;
+}
+
+/* Weight and bias. */
+static bool
+take_both(struct hf *h, const char *prefix, const char *to_prefix,
+          const struct hf_name *name)
+{
+    char from[NAME], to[NAME];
+    bool exact = name->how & HF_EXACT, found;
+
+    snprintf(from, NAME, "%s%s%s", prefix, name->from, exact ? "" : ".weight");
+    snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
+    found = take(h, from, to, name->how);
+    if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
+        json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
+    if (!found || exact || !hf_good(h))
+        return found;
+    snprintf(from, NAME, "%s%s.bias", prefix, name->from);
+    snprintf(to, NAME, "%s%s.bias", to_prefix, name->to);
+    take(h, from, to, name->how & ~(unsigned)HF_PLUS_1);
+    return true;
+}
+
+static void
+take_list(struct hf *h, const char *prefix, const char *to_prefix,
+          const struct hf_name *name)
+{
+    for (; name && name->from && hf_good(h); name++) {
+        bool next = name->how & HF_OR_NEXT;
+
+        if (take_both(h, prefix, to_prefix, name) && next)
+            name++;
+    }
+}
+
+/* ---- all of them --------------------------------------------------------- */
+
+/* Whether the output is the embedding's matrix: then one that is there all the
+ * same is a copy of it. */
+static void
+check_output(struct hf *h)
+{
+    const struct hf_name *name = h->family->whole;
+    bool said = json_find(&h->config, "tie_word_embeddings") != NULL;
+    bool tied = json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    bool found = false;
+    char from[NAME];
+
+    for (; name->from; name++) {
+        snprintf(from, NAME, "%s.weight", name->from);
+        if (!strcmp(name->to, "output"))
+            found = found || hf_weights_find(&h->weights, from);
+    }
+    if (said && !tied && !found)
+        json_bad(&h->here, GG_ERR_FORMAT, "lm_head.weight: is missing");
+}
+
+static void
+take_whole(struct hf *h)
+{
+    bool tied = json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    const struct hf_name *name = h->family->whole;
+
+    for (; name->from && hf_good(h); name++) {
+        bool next = name->how & HF_OR_NEXT;
+
+        if (strcmp(name->to, "output") || !tied)
+            next &= take_both(h, "", "", name);
+        name += next;
+    }
+}
+
+/* What is no weight, or belongs to pictures, by a part of its name. */
+static const char *const left_out[] = {
+    "rotary_emb.",
+    ".attn.bias",
+    ".attn.masked_bias",
+    "attention.bias",
+    "attention.masked_bias",
+    "vision_tower.",
+    "multi_modal_projector.",
+    "masked_bias",
+};
+
+static void
+check_left(struct hf *h)
+{
+    for (size_t i = 0; i < h->weights.n && hf_good(h); i++) {
+        const char *name = h->weights.tensors[i]->name;
+        bool known = h->weights.used[i];
+
+        for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
+            known = known || strstr(name, left_out[k]);
+        if (!known)
+            json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                     "%s: %s has no such tensor here", name, h->family->model);
+    }
+}
+
+static void
+check_rows(struct hf *h)
+{
+    const struct gguf_tensor *t =
+        gguf_tensor(h->gguf, gguf_find_tensor(h->gguf, "token_embd.weight"));
+
+    if (hf_good(h) && t->ne[1] != h->n_vocab)
+        json_bad(&h->here, GG_ERR_FORMAT,
+                 "the embedding has %lld rows, but vocab_size is %d",
+                 (long long)t->ne[1], (int)h->n_vocab);
+}
+
+void
+hf_add_tensors(struct hf *h)
+{
+    char from[NAME], to[64];
+
+    check_output(h);
+    take_whole(h);
+    for (int32_t i = 0; i < h->n_layer && hf_good(h); i++) {
+        snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
+        snprintf(to, sizeof(to), "blk.%d.", (int)i);
+        for (int k = 0; k < 4; k++)
+            take_list(h, from, to, h->family->layer[k]);
+    }
+    if (hf_good(h)) {
+        check_rows(h);
+        check_left(h);
+    }
+}
+
+#endif

@@ -1,0 +1,403 @@
+/* hf_tokens.c - the tokenizer of a folder in GGUF's keys */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "convert/hf.h"
+#include "core/mem.h"
+
+#define KEY(name) "tokenizer.ggml." name
+
+enum {
+    MAX_PATH_LENGTH = 4096,
+    LONGEST_MADE = 24, /* "[PAD16777215]" */
+    MAX_TOKEN = 65535, /* as in lib/vocab */
+    MAX_TEMPLATE = 1 << 24,
+};
+
+static void
+fail(struct hf_tokens *t, const struct json_keys *k)
+{
+    if (k->status != GG_OK && hf_good(t->h))
+        t->h->here.status = k->status;
+}
+
+/* ---- tokens -------------------------------------------------------------- */
+
+int32_t
+hf_token_find(const struct hf_tokens *t, const char *text, size_t len)
+{
+    uint32_t id;
+
+    return hash_map_find(&t->ids, text, len, &id) ? (int32_t)id : -1;
+}
+
+void
+hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
+             int32_t type)
+{
+    struct json_keys *here = &t->h->here;
+
+    if (id < 0 || id >= t->n)
+        json_bad(here, GG_ERR_FORMAT,
+                 "token '%.60s': its id %lld is not below vocab_size, which "
+                 "is %d",
+                 len < 60 ? text : "", (long long)id, (int)t->n);
+    else if (t->types[id])
+        json_bad(here, GG_ERR_FORMAT, "two tokens have the id %lld",
+                 (long long)id);
+    else if (len > MAX_TOKEN)
+        json_bad(here, GG_ERR_FORMAT, "token %lld has %zu bytes", (long long)id,
+                 len);
+    if (!hf_good(t->h))
+        return;
+    t->text[id] = (struct gguf_str){ text, len };
+    t->types[id] = type;
+}
+
+/* One that was added to those that were trained; it may be one of them. */
+static void
+put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
+{
+    const char *text = json_string_value(content);
+    size_t len = json_string_length(content);
+
+    if (!text || !len) {
+        json_bad(&t->h->here, GG_ERR_FORMAT, "added token %lld has no text",
+                 (long long)id);
+        return;
+    }
+    if (id >= 0 && id < t->n && t->types[id] &&
+        t->types[id] != GG_TOKEN_UNKNOWN)
+        t->types[id] = 0;
+    if (id >= 0 && id < t->n && t->types[id] == GG_TOKEN_UNKNOWN)
+        return;
+    hf_token_put(t, id, text, len,
+                 special ? GG_TOKEN_CONTROL : GG_TOKEN_USER_DEFINED);
+}
+
+static void
+add_from_file(struct hf_tokens *t)
+{
+    const json_t *list = json_array_of(&t->file, "added_tokens"), *v;
+    size_t i;
+
+    json_array_foreach(list, i, v) if (hf_good(t->h))
+        put_added(t, json_integer_value(json_object_get(v, "id")),
+                  json_object_get(v, "content"),
+                  json_is_true(json_object_get(v, "special")));
+}
+
+/* Where there is no tokenizer.json, its configuration lists them by their ids.
+ */
+static void
+add_from_config(struct hf_tokens *t)
+{
+    const json_t *map = json_object_of(&t->config, "added_tokens_decoder");
+    const char *id;
+    json_t *v;
+    char *end;
+
+    json_object_foreach((json_t *)(uintptr_t)map, id, v)
+    {
+        long long n = strtoll(id, &end, 10);
+
+        if (hf_good(t->h))
+            put_added(t, *end ? -1 : n, json_object_get(v, "content"),
+                      json_is_true(json_object_get(v, "special")));
+    }
+}
+
+/* Ids without a token, up to the embedding's last row, get a name. */
+static char *
+fill_up(struct hf_tokens *t)
+{
+    char *made = mem_array((size_t)t->n, LONGEST_MADE), *to = made;
+
+    for (int32_t i = 0; made && i < t->n; i++) {
+        if (t->types[i])
+            continue;
+        t->text[i].s = to;
+        t->text[i].n = (size_t)snprintf(to, LONGEST_MADE, "[PAD%d]", (int)i);
+        t->types[i] = GG_TOKEN_UNUSED;
+        to += t->text[i].n;
+    }
+    if (!made)
+        t->h->here.status = error_nomem(t->h->here.err);
+    return made;
+}
+
+static void
+index_tokens(struct hf_tokens *t)
+{
+    if (!hash_map_init(&t->ids, (size_t)t->n)) {
+        t->h->here.status = error_nomem(t->h->here.err);
+        return;
+    }
+    for (int32_t i = 0; i < t->n; i++)
+        hash_map_add(&t->ids, t->text[i].s, t->text[i].n, (uint32_t)i);
+}
+
+/* ---- special ids --------------------------------------------------------- */
+
+/* The id of the token that a setting names, by its text or as an object; -1. */
+static int32_t
+id_of_text(const struct hf_tokens *t, const json_t *v)
+{
+    const json_t *inner = json_object_get(v, "content");
+
+    if (inner)
+        v = inner;
+    return json_is_string(v)
+               ? hf_token_find(t, json_string_value(v), json_string_length(v))
+               : -1;
+}
+
+/* The i-th of a number or a list of numbers; -1. */
+static int64_t
+id_at(const json_t *v, size_t i)
+{
+    if (json_is_array(v))
+        v = json_array_get(v, i);
+    else if (i > 0)
+        v = NULL;
+    return json_is_integer(v) ? json_integer_value(v) : -1;
+}
+
+static int32_t
+set_id(struct hf_tokens *t, const char *name, const char *key)
+{
+    char setting[32];
+    int64_t id = id_of_text(t, json_object_get(t->config.object, name));
+
+    snprintf(setting, sizeof(setting), "%s_id", name);
+    if (id < 0)
+        id = id_at(json_find(&t->h->config, setting), 0);
+    if (id < 0 || id >= t->n)
+        return -1;
+    gguf_set_val_u32(t->h->gguf, key, (uint32_t)id);
+    return (int32_t)id;
+}
+
+/* Generation ends at others, too, of which files can name two. */
+static void
+set_more_ends(struct hf_tokens *t, int32_t eos)
+{
+    static const char *const keys[] = { KEY("eot_token_id"),
+                                        KEY("eom_token_id") };
+    char path[MAX_PATH_LENGTH];
+    json_t *document = NULL;
+    const json_t *list;
+    size_t n = 0;
+
+    snprintf(path, sizeof(path), "%s/generation_config.json", t->h->path);
+    if (json_read(path, false, &document, t->h->here.err) != GG_OK) {
+        t->h->here.status = GG_ERR_FORMAT;
+        return;
+    }
+    list = json_object_get(document, "eos_token_id");
+    for (size_t i = 0; i < json_array_size(list) && n < 2; i++) {
+        int64_t id = id_at(list, i);
+
+        if (id >= 0 && id < t->n && id != eos)
+            gguf_set_val_u32(t->h->gguf, keys[n++], (uint32_t)id);
+    }
+    json_decref(document);
+}
+
+/* Whether the post_processor puts a token in front of a text, or behind it:
+ * 1 or 0; -1: it does not say. */
+static int
+template_adds(const struct hf_tokens *t, bool behind)
+{
+    const json_t *post = json_object_get(t->file.object, "post_processor");
+    const json_t *list = json_object_get(post, "processors"), *single;
+    size_t n, i;
+
+    for (i = 0; i < json_array_size(list); i++)
+        if (json_object_get(json_array_get(list, i), "single"))
+            post = json_array_get(list, i);
+    single = json_object_get(post, "single");
+    n = json_array_size(single);
+    if (!n)
+        return json_is_object(post) ? 0 : -1;
+    return json_object_get(json_array_get(single, behind ? n - 1 : 0),
+                           "SpecialToken") != NULL;
+}
+
+static void
+set_adding(struct hf_tokens *t, const char *setting, const char *key,
+           bool behind)
+{
+    int adds = template_adds(t, behind);
+
+    if (adds < 0)
+        adds = json_bool(&t->config, setting, t->scores && !behind);
+    gguf_set_val_bool(t->h->gguf, key, adds > 0);
+}
+
+static void
+set_specials(struct hf_tokens *t)
+{
+    int32_t eos;
+
+    set_id(t, "bos_token", KEY("bos_token_id"));
+    eos = set_id(t, "eos_token", KEY("eos_token_id"));
+    set_id(t, "unk_token", KEY("unknown_token_id"));
+    set_id(t, "pad_token", KEY("padding_token_id"));
+    set_adding(t, "add_bos_token", KEY("add_bos_token"), false);
+    set_adding(t, "add_eos_token", KEY("add_eos_token"), true);
+    set_more_ends(t, eos);
+}
+
+/* ---- the chat template --------------------------------------------------- */
+
+static void
+read_template_file(struct hf_tokens *t)
+{
+    char path[MAX_PATH_LENGTH];
+    struct file_map map;
+
+    snprintf(path, sizeof(path), "%s/chat_template.jinja", t->h->path);
+    if (access(path, R_OK) || file_map(path, &map, NULL) != GG_OK)
+        return;
+    if (map.size <= MAX_TEMPLATE)
+        gguf_set_bytes(t->h->gguf, "tokenizer.chat_template", map.data,
+                       map.size);
+    file_unmap(&map);
+}
+
+/* One, or several with names. */
+static void
+set_template(struct hf_tokens *t)
+{
+    const json_t *v = json_object_get(t->config.object, "chat_template"), *one;
+    size_t i;
+
+    json_array_foreach(
+        v, i, one) if (json_string_value(json_object_get(one, "name")) &&
+                       !strcmp(json_string_value(json_object_get(one, "name")),
+                               "default")) v = json_object_get(one, "template");
+    if (json_is_string(v))
+        gguf_set_bytes(t->h->gguf, "tokenizer.chat_template",
+                       json_string_value(v), json_string_length(v));
+    else
+        read_template_file(t);
+}
+
+/* ---- all of it ----------------------------------------------------------- */
+
+static bool
+start(struct hf_tokens *t, bool spm)
+{
+    t->n = t->h->n_vocab;
+    t->text = mem_array((size_t)t->n, sizeof(*t->text));
+    t->types = mem_array((size_t)t->n, sizeof(*t->types));
+    t->scores = spm ? mem_array((size_t)t->n, sizeof(*t->scores)) : NULL;
+    if (t->text && t->types && (t->scores || !spm))
+        return true;
+    t->h->here.status = error_nomem(t->h->here.err);
+    return false;
+}
+
+static void
+set_lists(struct hf_tokens *t)
+{
+    struct gguf_context *gguf = t->h->gguf;
+    size_t n = (size_t)t->n;
+
+    gguf_set_val_str(gguf, KEY("model"), t->scores ? "llama" : "gpt2");
+    gguf_set_strings(gguf, KEY("tokens"), t->text, n);
+    gguf_set_arr_data(gguf, KEY("token_type"), GGUF_TYPE_INT32, t->types, n);
+    if (t->scores)
+        gguf_set_arr_data(gguf, KEY("scores"), GGUF_TYPE_FLOAT32, t->scores, n);
+}
+
+/* `spm`: the mapped tokenizer.model, or empty. */
+static void
+read_all(struct hf_tokens *t, const struct file_map *spm)
+{
+    char *made = NULL;
+
+    if (!start(t, spm->data || hf_bpe_is_spm(t)))
+        return;
+    if (spm->data)
+        hf_spm_tokens(t, spm);
+    else
+        hf_bpe_tokens(t);
+    fail(t, &t->file);
+    if (hf_good(t->h) && t->file.object)
+        add_from_file(t);
+    else if (hf_good(t->h))
+        add_from_config(t);
+    if (hf_good(t->h))
+        made = fill_up(t);
+    if (hf_good(t->h))
+        index_tokens(t);
+    if (hf_good(t->h) && !spm->data)
+        hf_bpe_keys(t);
+    fail(t, &t->file);
+    if (hf_good(t->h)) {
+        set_lists(t);
+        set_specials(t);
+        set_template(t);
+    }
+    fail(t, &t->config);
+    mem_free(made);
+}
+
+static bool
+open_json(struct hf *h, const char *name, char path[MAX_PATH_LENGTH],
+          json_t **document, struct json_keys *k)
+{
+    snprintf(path, MAX_PATH_LENGTH, "%s/%s", h->path, name);
+    *k = (struct json_keys){ path, NULL, GG_OK, h->here.err };
+    k->status = json_read(path, false, document, k->err);
+    k->object = *document;
+    if (k->status != GG_OK)
+        h->here.status = k->status;
+    return k->status == GG_OK;
+}
+
+/* tokenizer.model is exact where tokenizer.json was made of it. */
+static void
+open_spm(struct hf_tokens *t, struct file_map *map)
+{
+    char path[MAX_PATH_LENGTH];
+
+    snprintf(path, sizeof(path), "%s/tokenizer.model", t->h->path);
+    if (access(path, F_OK) == 0 && (!t->file.object || hf_bpe_is_spm(t)))
+        t->h->here.status = file_map(path, map, t->h->here.err);
+    else if (!t->file.object)
+        json_bad(&t->h->here, GG_ERR_IO,
+                 "there is neither tokenizer.json nor tokenizer.model");
+}
+
+void
+hf_read_tokens(struct hf *h)
+{
+    char path[MAX_PATH_LENGTH], config[MAX_PATH_LENGTH];
+    struct hf_tokens t = { .h = h };
+    json_t *file = NULL, *settings = NULL;
+    struct file_map spm = { 0 };
+
+    if (open_json(h, "tokenizer.json", path, &file, &t.file) &&
+        open_json(h, "tokenizer_config.json", config, &settings, &t.config))
+        open_spm(&t, &spm);
+    if (hf_good(h))
+        read_all(&t, &spm);
+    json_decref(file);
+    json_decref(settings);
+    file_unmap(&spm);
+    mem_free(t.text);
+    mem_free(t.types);
+    mem_free(t.scores);
+    hash_map_clear(&t.ids);
+}
+
+#endif

@@ -1,0 +1,205 @@
+/* json.c - JSON of hostile origin, by Jansson */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "convert/json.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/escape.h"
+#include "core/file.h"
+
+enum {
+    MAX_TEXT = 1 << 28, /* far above any vocabulary; Jansson counts in int */
+};
+
+/* ---- files --------------------------------------------------------------- */
+
+/* What Jansson says quotes the text, which may hold anything. */
+static enum gg_status
+bad_syntax(const char *path, const json_error_t *e, struct gg_error *err)
+{
+    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+
+    escape_bytes(shown, sizeof(shown), e->text, strlen(e->text));
+    error_set(err, GG_ERR_FORMAT, "line %d: not JSON: %s", e->line, shown);
+    return error_prefix(err, GG_ERR_FORMAT, "%s", path);
+}
+
+enum gg_status
+json_parse(const char *path, const void *text, size_t size, json_t **out,
+           struct gg_error *err)
+{
+    json_error_t error;
+
+    *out =
+        json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    if (!*out)
+        return bad_syntax(path, &error, err);
+    if (json_is_object(*out))
+        return GG_OK;
+    json_decref(*out);
+    *out = NULL;
+    error_set(err, GG_ERR_FORMAT, "is no object of JSON");
+    return error_prefix(err, GG_ERR_FORMAT, "%s", path);
+}
+
+enum gg_status
+json_read(const char *path, bool required, json_t **out, struct gg_error *err)
+{
+    struct file_map map;
+    enum gg_status st;
+
+    *out = NULL;
+    if (!required && access(path, F_OK) && errno == ENOENT)
+        return GG_OK;
+    st = file_map(path, &map, err);
+    if (st != GG_OK)
+        return st;
+    if (map.size <= MAX_TEXT) {
+        st = json_parse(path, map.data, map.size, out, err);
+    } else {
+        st = error_set(err, GG_ERR_FORMAT, "%zu bytes of JSON", map.size);
+        error_prefix(err, st, "%s", path);
+    }
+    file_unmap(&map);
+    return st;
+}
+
+/* ---- values -------------------------------------------------------------- */
+
+void
+json_bad(struct json_keys *k, enum gg_status status, const char *fmt, ...)
+{
+    char text[256], shown[4 * sizeof(text)];
+    va_list args;
+
+    if (k->status != GG_OK)
+        return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof(text), fmt, args);
+    va_end(args);
+    escape_bytes(shown, sizeof(shown), text, strlen(text));
+    k->status = error_set(k->err, status, "%s", shown);
+    error_prefix(k->err, status, "%s", k->path);
+}
+
+const json_t *
+json_find(const struct json_keys *k, const char *names)
+{
+    char name[64];
+
+    while (k->object) {
+        size_t n = strcspn(names, "|");
+        const json_t *value;
+
+        snprintf(name, sizeof(name), "%.*s", (int)n, names);
+        value = json_object_get(k->object, name);
+        if (value && !json_is_null(value))
+            return value;
+        if (!names[n])
+            break;
+        names += n + 1;
+    }
+    return NULL;
+}
+
+static const json_t *
+must_find(struct json_keys *k, const char *names, bool required)
+{
+    const json_t *value = k->status == GG_OK ? json_find(k, names) : NULL;
+
+    if (!value && required)
+        json_bad(k, GG_ERR_FORMAT, "%s: is missing", names);
+    return value;
+}
+
+int64_t
+json_int(struct json_keys *k, const char *names, int64_t min, int64_t max,
+         int64_t other)
+{
+    const json_t *value = must_find(k, names, other < min);
+    double real;
+    int64_t v;
+
+    if (!value)
+        return k->status == GG_OK ? other : min;
+    real = json_number_value(value);
+    v = json_is_integer(value) ? json_integer_value(value) : 0;
+    if (json_is_real(value) && real == floor(real) && fabs(real) < 0x1p53)
+        v = (int64_t)real; /* "2048.0", as some programs write it */
+    else if (!json_is_integer(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: is no integer", names);
+    if (v < min || v > max)
+        json_bad(k, GG_ERR_FORMAT, "%s: %lld is not in %lld..%lld", names,
+                 (long long)v, (long long)min, (long long)max);
+    return k->status == GG_OK ? v : min;
+}
+
+double
+json_number(struct json_keys *k, const char *names, double min, double max,
+            double other)
+{
+    const json_t *value = must_find(k, names, other < min);
+    double v = json_number_value(value);
+
+    if (!value)
+        return k->status == GG_OK ? other : min;
+    if (!json_is_number(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: is no number", names);
+    else if (!(v >= min && v <= max))
+        json_bad(k, GG_ERR_FORMAT, "%s: %g is not in %g..%g", names, v, min,
+                 max);
+    return k->status == GG_OK ? v : min;
+}
+
+bool
+json_bool(struct json_keys *k, const char *names, bool other)
+{
+    const json_t *value = must_find(k, names, false);
+
+    if (value && !json_is_boolean(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: is neither true nor false", names);
+    return json_is_boolean(value) ? json_is_true(value) : other;
+}
+
+const char *
+json_text(struct json_keys *k, const char *names, const char *other)
+{
+    const json_t *value = must_find(k, names, false);
+    const char *s = json_string_value(value);
+
+    if (value && !s)
+        json_bad(k, GG_ERR_FORMAT, "%s: is no text", names);
+    else if (s && strlen(s) != json_string_length(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: has a NUL in it", names);
+    return s && k->status == GG_OK ? s : other;
+}
+
+const json_t *
+json_object_of(struct json_keys *k, const char *names)
+{
+    const json_t *value = must_find(k, names, false);
+
+    if (value && !json_is_object(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: is no object", names);
+    return json_is_object(value) ? value : NULL;
+}
+
+const json_t *
+json_array_of(struct json_keys *k, const char *names)
+{
+    const json_t *value = must_find(k, names, false);
+
+    if (value && !json_is_array(value))
+        json_bad(k, GG_ERR_FORMAT, "%s: is no array", names);
+    return json_is_array(value) ? value : NULL;
+}
+
+#endif
