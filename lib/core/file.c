@@ -45,6 +45,18 @@ file_size(int fd, const char *path, size_t *size, struct gg_error *err)
     return GG_OK;
 }
 
+/* Where the system keeps files in large pages, they are read in longer runs and
+ * found with fewer faults. */
+static void
+prefer_large_pages(void *p, size_t size)
+{
+#ifdef MADV_HUGEPAGE
+    (void)madvise(p, size, MADV_HUGEPAGE);
+#else
+    (void)p, (void)size;
+#endif
+}
+
 enum gg_status
 file_map_fd(int fd, const char *path, struct file_map *out,
             struct gg_error *err)
@@ -58,6 +70,7 @@ file_map_fd(int fd, const char *path, struct file_map *out,
     p = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
         return io_error(err, path);
+    prefer_large_pages(p, size);
     *out = (struct file_map){ p, size };
     return GG_OK;
 }
@@ -92,6 +105,7 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err)
 
     if (p == MAP_FAILED)
         return error_set(err, GG_ERR_NOMEM, "%s", strerror(errno));
+    prefer_large_pages(p, size);
     *out = (struct file_map){ p, size };
     return GG_OK;
 }
