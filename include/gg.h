@@ -328,6 +328,17 @@ struct gg_model_params {
     float rope_factor;        /* by how much the context is stretched */
     float rope_base;          /* of the frequencies' powers */
     int32_t rope_n_ctx;       /* YaRN: the context before it was stretched */
+
+    /* A GPU computes the last gpu_layers layers and the output, the CPU the
+     * rest; 0: as many as its memory has room for, beside the keys and values
+     * of n_ctx positions (0: as many as are usual). */
+    int32_t gpu_layers;
+    int32_t n_ctx;
+
+    /* Told how many of all bytes have been copied to a GPU; by one thread at a
+     * time, which need not be the caller's. NULL: nobody. */
+    void (*progress)(void *data, uint64_t done, uint64_t all);
+    void *progress_data;
 };
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
@@ -338,6 +349,23 @@ gg_model_open(const char *path, const struct gg_model_params *params,
 
 GG_API void
 gg_model_free(struct gg_model *model);
+
+/* A sentence about what the user would want to know: that the GPU has no room
+ * for all layers, or that there is none though `device` is "auto". NULL: there
+ * is nothing to say. Lives as long as the model. */
+GG_API const char *
+gg_model_note(const struct gg_model *model);
+
+/* "CUDA0", "CPU": what computes the output, and all layers unless there is a
+ * note; and words for people. Static. */
+GG_API const char *
+gg_model_device(const struct gg_model *model);
+GG_API const char *
+gg_model_device_description(const struct gg_model *model);
+
+/* How many layers a GPU computes. */
+GG_API int32_t
+gg_model_gpu_layers(const struct gg_model *model);
 
 /* True if models of that family ("llama": the value of general.architecture)
  * can be run. */

@@ -15,7 +15,8 @@ enum {
 struct engine_options
 engine_options_default(void)
 {
-    return (struct engine_options){ .type_kv = GGML_TYPE_F16 };
+    return (struct engine_options){ .type_kv = GGML_TYPE_F16,
+                                    .gpu_layers = -1 };
 }
 
 static enum ggml_type
@@ -54,6 +55,9 @@ engine_set_option(struct engine_options *o, int c, const char *help)
         return true;
     case ENGINE_OPT_DEVICE:
         o->device = optarg;
+        return true;
+    case ENGINE_OPT_GPU_LAYERS:
+        o->gpu_layers = (int32_t)cli_int("--gpu-layers", optarg, 0, INT32_MAX);
         return true;
     case ENGINE_OPT_CACHE_TYPE:
         o->type_kv = cache_type(optarg);
@@ -101,11 +105,23 @@ engine_set_option(struct engine_options *o, int c, const char *help)
     }
 }
 
+/* A GPU that computes no layer is not looked for. */
+static const char *
+device_of(const struct engine_options *o)
+{
+    return o->gpu_layers == 0 ? "cpu" : o->device;
+}
+
 static void
 open_model(struct engine *e, const struct engine_options *o)
 {
+    struct progress progress;
     struct gg_model_params params = {
-        .device = o->device,
+        .device = device_of(o),
+        .gpu_layers = o->gpu_layers > 0 ? o->gpu_layers : 0,
+        .n_ctx = o->n_ctx,
+        .progress = progress_show,
+        .progress_data = &progress,
         .no_mmap = o->no_mmap,
         .lock = o->lock,
         .rope_scaling = o->rope_scaling,
@@ -117,11 +133,15 @@ open_model(struct engine *e, const struct engine_options *o)
     enum gg_status st;
 
     e->path = cli_model(o->model, o->quiet);
+    progress_start(&progress, o->quiet);
     st = gg_model_open(e->path, &params, &e->model, &err);
+    progress_end(&progress);
     if (st == GG_ERR_ARG) /* the only argument that a user can get wrong */
         cli_misuse("--device: %s", err.message);
     cli_check(st, &err);
     e->vocab = gg_model_vocab(e->model);
+    if (gg_model_note(e->model) && !o->quiet)
+        cli_warn("%s", gg_model_note(e->model));
     if (gg_vocab_note(e->vocab))
         cli_warn("%s: %s", e->path, gg_vocab_note(e->vocab));
 }
@@ -157,6 +177,48 @@ less(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
+/* Where the GPU's memory is too short for what a session takes beside the
+ * weights, the next try has half as many layers there, or, if it was not asked
+ * for by name, none. False: there is none left to try. */
+static bool
+take_fewer_layers(const struct engine *e, struct engine_options *o)
+{
+    int32_t n = gg_model_gpu_layers(e->model) / 2;
+    bool named = o->device && strcmp(o->device, "auto") != 0;
+
+    if (gg_model_gpu_layers(e->model) == 0 || (n == 0 && named))
+        return false;
+    o->gpu_layers = n;
+    return true;
+}
+
+static enum gg_status
+start_or_retry(struct engine *e, const struct engine_options *o,
+               struct gg_session_params *params, struct gg_error *err)
+{
+    struct engine_options next = *o;
+    struct gg_session_params given = *params;
+    enum gg_status st;
+
+    for (;;) {
+        open_model(e, &next);
+        *params = given;
+        if (params->n_ctx == 0 && o->max_ctx)
+            params->n_ctx = less(o->max_ctx, gg_model_n_ctx_train(e->model));
+        e->cut = false;
+        st = start_session(e, params, err);
+        if (st != GG_ERR_NOMEM || o->gpu_layers >= 0 ||
+            !take_fewer_layers(e, &next))
+            return st;
+        if (!o->quiet)
+            cli_warn("%s: %s: trying with %d layer%s there",
+                     gg_model_device(e->model), err->message,
+                     (int)next.gpu_layers, next.gpu_layers == 1 ? "" : "s");
+        gg_model_free(e->model);
+        next.quiet = true; /* what it has said, it has said */
+    }
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
@@ -178,10 +240,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .shift = o->shift,
         .verbose = o->verbose,
     };
-    open_model(e, o);
-    if (params.n_ctx == 0 && o->max_ctx)
-        params.n_ctx = less(o->max_ctx, gg_model_n_ctx_train(e->model));
-    cli_check(start_session(e, &params, &err), &err);
+    cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;
     if (o->verbose)
         engine_describe(e);
@@ -238,6 +297,8 @@ engine_describe(const struct engine *e)
     cli_warn("%s: %s, vocabulary %d, context %d", e->path,
              gg_model_architecture(e->model), (int)gg_model_n_vocab(e->model),
              (int)gg_session_n_ctx(e->session));
+    cli_warn("computing on %s: %s", gg_model_device(e->model),
+             gg_model_device_description(e->model));
     if (e->cut)
         cli_warn("memory is short for the model's own context of %d",
                  (int)gg_model_n_ctx_train(e->model));

@@ -13,11 +13,13 @@ struct engine_options {
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
+    int32_t gpu_layers; /* -1: not said */
     bool shift, no_mmap, lock, profile, quiet, verbose;
 };
 
 enum {
     ENGINE_OPT_DEVICE = 512,
+    ENGINE_OPT_GPU_LAYERS,
     ENGINE_OPT_CACHE_TYPE,
     ENGINE_OPT_BATCH_SIZE,
     ENGINE_OPT_SHIFT,
@@ -38,6 +40,7 @@ enum {
     { "context", required_argument, NULL, 'c' },                               \
     { "threads", required_argument, NULL, 't' },                               \
     { "device", required_argument, NULL, ENGINE_OPT_DEVICE },                  \
+    { "gpu-layers", required_argument, NULL, ENGINE_OPT_GPU_LAYERS },          \
     { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },          \
     { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },          \
     { "shift", no_argument, NULL, ENGINE_OPT_SHIFT },                          \
@@ -63,6 +66,7 @@ enum {
     "full\n"                                                                   \
     "  -t, --threads N         threads (else one for each processor)\n"        \
     "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
+    "      --gpu-layers N      layers that a GPU computes (else what fits)\n"    \
     "      --cache-type TYPE   of keys and values: f16 (default), f32, q8_0\n" \
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
     "      --no-mmap           read the model instead of mapping it\n"         \
@@ -106,6 +110,19 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch);
 void
 engine_close(struct engine *e);
+
+/* Draws how much of a model has been copied to a GPU: on stderr, if that is a
+ * terminal, once it has taken a second; *data is a struct progress. */
+struct progress {
+    double start; /* seconds */
+    bool shown, quiet;
+};
+void
+progress_start(struct progress *p, bool quiet);
+void
+progress_show(void *data, uint64_t done, uint64_t all);
+void
+progress_end(struct progress *p);
 
 /* Writes a line for each row to stderr, fields parted by tabs, under a head.
  */

@@ -24,8 +24,8 @@
 static struct {
     pthread_once_t once;
     ggml_backend_reg_t reg;
-    bool is_there;
-    char why[384]; /* there is none */
+    char why[320];  /* there is none */
+    char note[384]; /* the same as a sentence */
 } module = { .once = PTHREAD_ONCE_INIT };
 
 /* ---- where it is ------------------------------------------------------------
@@ -72,22 +72,27 @@ find_module(char *path, size_t size)
 }
 
 static void
+say_why(const char *why)
+{
+    escape_bytes(module.why, sizeof(module.why), why, strlen(why));
+    snprintf(module.note, sizeof(module.note),
+             "no CUDA device: %s; the CPU computes", module.why);
+}
+
+static void
 load(void)
 {
-    char path[PATH_MAX], why[256], shown[256];
+    char path[PATH_MAX], why[256];
 
     if (!find_module(path, sizeof(path))) {
-        snprintf(module.why, sizeof(module.why),
-                 "this build has no CUDA module");
+        say_why("this build has no CUDA module");
         return;
     }
-    module.is_there = true;
     module.reg = module_load(path, why, sizeof(why));
     if (module.reg)
         ggml_backend_register(module.reg);
     else
-        snprintf(module.why, sizeof(module.why), "%s",
-                 escape_bytes(shown, sizeof(shown), why, strlen(why)));
+        say_why(why);
 }
 
 ggml_backend_reg_t
@@ -99,11 +104,11 @@ cuda_module(const char **why)
     return module.reg;
 }
 
-bool
-cuda_module_is_there(void)
+const char *
+cuda_note(void)
 {
     cuda_module(NULL);
-    return module.is_there;
+    return module.note;
 }
 
 /* ---- the public face

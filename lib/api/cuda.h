@@ -10,8 +10,8 @@
 ggml_backend_reg_t
 cuda_module(const char **why);
 
-/* True if there is a module, whether it finds a device or not. */
-bool
-cuda_module_is_there(void);
+/* A sentence that says why the CPU computes; static; after cuda_module(). */
+const char *
+cuda_note(void);
 
 #endif

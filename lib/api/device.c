@@ -27,6 +27,12 @@ find_auto(ggml_backend_dev_t *out, struct gg_error *err)
     return GG_OK;
 }
 
+static bool
+is_cpu(ggml_backend_dev_t dev)
+{
+    return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
 /* "cuda" and "cuda:N" are named CUDA0, CUDAN in the registry. */
 static enum gg_status
 find_cuda(const char *number, ggml_backend_dev_t *out, struct gg_error *err)
@@ -56,12 +62,18 @@ is_number(const char *s)
 }
 
 enum gg_status
-device_find(const char *name, ggml_backend_dev_t *out, struct gg_error *err)
+device_find(const char *name, ggml_backend_dev_t *out, const char **note,
+            struct gg_error *err)
 {
+    enum gg_status st;
     char shown[32];
 
-    if (!name || !strcmp(name, "auto"))
-        return find_auto(out, err);
+    if (!name || !strcmp(name, "auto")) {
+        st = find_auto(out, err);
+        if (name && st == GG_OK && is_cpu(*out))
+            *note = cuda_note();
+        return st;
+    }
     if (!strcmp(name, "cpu"))
         return find_cpu(out, err);
     if (!strcmp(name, "cuda"))

@@ -36,7 +36,7 @@ load(struct gg_model *m, const char *path, const struct gg_model_params *params,
      struct gg_error *err)
 {
     ggml_backend_dev_t dev;
-    enum gg_status st = device_find(params->device, &dev, err);
+    enum gg_status st = device_find(params->device, &dev, &m->note, err);
 
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
@@ -75,6 +75,34 @@ gg_model_free(struct gg_model *model)
     model_free(model->model);
     gguf_file_close(&model->file);
     mem_free(model);
+}
+
+const char *
+gg_model_note(const struct gg_model *model)
+{
+    return model->model->note[0] ? model->model->note : model->note;
+}
+
+const char *
+gg_model_device(const struct gg_model *model)
+{
+    return ggml_backend_dev_name(model->model->device);
+}
+
+const char *
+gg_model_device_description(const struct gg_model *model)
+{
+    return ggml_backend_dev_description(model->model->device);
+}
+
+int32_t
+gg_model_gpu_layers(const struct gg_model *model)
+{
+    const struct model *m = model->model;
+
+    if (ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
+        return 0;
+    return m->hp.n_layer - m->first_layer;
 }
 
 bool

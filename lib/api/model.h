@@ -9,6 +9,7 @@ struct gg_model {
     struct gguf_file file; /* with its shards; the rest points into it */
     struct gg_vocab *vocab;
     struct model *model;
+    const char *note; /* about the device; static; or NULL */
 };
 
 #endif

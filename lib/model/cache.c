@@ -96,8 +96,15 @@ new_parts(struct cache *c)
     return done;
 }
 
+static struct cache_home *
+home_of(struct cache *c, const struct model *model, int32_t layer)
+{
+    return &c->homes[layer < model->first_layer];
+}
+
 static bool
-new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
+new_tensors(struct cache *c, const struct model *model, int64_t d_k,
+            int64_t d_v)
 {
     struct ggml_init_params params = {
         .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
@@ -110,15 +117,17 @@ new_tensors(struct cache *c, int64_t d_k, int64_t d_v)
 
     c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
-    c->ctx = ggml_init(params);
+    c->homes[0] = (struct cache_home){ model->device, ggml_init(params), NULL };
+    c->homes[1] = (struct cache_home){ model->host, ggml_init(params), NULL };
     c->views = ggml_init(two);
-    if (!c->k || !c->v || !c->ctx || !c->views)
+    if (!c->k || !c->v || !c->homes[0].ctx || !c->homes[1].ctx || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
         int64_t n = (int64_t)c->parts[c->kind[i]].n_rows * c->n_slots;
+        struct ggml_context *ctx = home_of(c, model, i)->ctx;
 
-        c->k[i] = ggml_new_tensor_2d(c->ctx, c->type, d_k, n);
-        c->v[i] = ggml_new_tensor_2d(c->ctx, c->type, d_v, n);
+        c->k[i] = ggml_new_tensor_2d(ctx, c->type, d_k, n);
+        c->v[i] = ggml_new_tensor_2d(ctx, c->type, d_v, n);
         ggml_format_name(c->k[i], "cache_k.%d", (int)i);
         ggml_format_name(c->v[i], "cache_v.%d", (int)i);
     }
@@ -141,13 +150,13 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
         .n_layer = hp->n_layer,
     };
     return choose_kinds(c, model, n_batch) && fits(c, max, d_k + d_v) &&
-           new_parts(c) && new_tensors(c, d_k, d_v);
+           new_parts(c) && new_tensors(c, model, d_k, d_v);
 }
 
 static enum gg_status
-finish(struct cache *c, struct gg_error *err)
+finish(struct cache *c, bool done, struct gg_error *err)
 {
-    if (c->buffer)
+    if (done)
         return GG_OK;
     error_set(err, GG_ERR_NOMEM,
               "no memory for the key/value cache of %d x %d positions; "
@@ -157,23 +166,63 @@ finish(struct cache *c, struct gg_error *err)
     return GG_ERR_NOMEM;
 }
 
+/* No layer may live there. */
+static bool
+get_memory(struct cache *c, struct cache_home *home)
+{
+    if (!ggml_get_first_tensor(home->ctx))
+        return true;
+    home->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+        home->ctx, ggml_backend_dev_buffer_type(home->device));
+    if (!home->buffer)
+        return false;
+    c->size += ggml_backend_buffer_get_size(home->buffer);
+    return true;
+}
+
+/* What the devices of the layers have together. */
+static size_t
+all_memory(const struct model *model)
+{
+    size_t available, total, more = 0;
+
+    /* a device that cannot tell says 0 */
+    ggml_backend_dev_memory(model->device, &available, &total);
+    if (!total)
+        return MEASURABLE;
+    if (model->first_layer > 0)
+        ggml_backend_dev_memory(model->host, &available, &more);
+    return total + more;
+}
+
 enum gg_status
 cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
            int32_t n_slots, int32_t n_ctx, int32_t n_batch,
            struct gg_error *err)
 {
     struct cache *c = cache;
-    size_t available, total;
+    bool done =
+        lay_out(c, model, type, n_slots, n_ctx, n_batch, all_memory(model)) &&
+        get_memory(c, &c->homes[0]) && get_memory(c, &c->homes[1]);
 
-    /* a device that cannot tell says 0 */
-    ggml_backend_dev_memory(model->device, &available, &total);
-    if (lay_out(c, model, type, n_slots, n_ctx, n_batch,
-                total ? total : MEASURABLE))
-        c->buffer = ggml_backend_alloc_ctx_tensors_from_buft(
-            c->ctx, ggml_backend_dev_buffer_type(model->device));
-    if (c->buffer)
-        c->size = ggml_backend_buffer_get_size(c->buffer);
-    return finish(c, err);
+    return finish(c, done, err);
+}
+
+/* A buffer without memory, so that nobody plans any for the tensors. */
+static bool
+get_no_memory(struct cache *c, struct cache_home *home)
+{
+    ggml_backend_buffer_type_t buft =
+        ggml_backend_dev_buffer_type(home->device);
+    struct ggml_tensor *t = ggml_get_first_tensor(home->ctx);
+
+    home->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
+    if (!home->buffer)
+        return false;
+    c->size += ggml_backend_alloc_ctx_tensors_from_buft_size(home->ctx, buft);
+    for (; t; t = ggml_get_next_tensor(home->ctx, t))
+        t->buffer = home->buffer;
+    return true;
 }
 
 enum gg_status
@@ -181,26 +230,21 @@ cache_init_dry(struct cache *cache, const struct model *model,
                enum ggml_type type, int32_t n_slots, int32_t n_ctx,
                int32_t n_batch, struct gg_error *err)
 {
-    ggml_backend_buffer_type_t buft =
-        ggml_backend_dev_buffer_type(model->device);
     struct cache *c = cache;
-    struct ggml_tensor *t;
+    bool done = lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE) &&
+                get_no_memory(c, &c->homes[0]) &&
+                get_no_memory(c, &c->homes[1]);
 
-    if (lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE)) {
-        c->size = ggml_backend_alloc_ctx_tensors_from_buft_size(c->ctx, buft);
-        c->buffer = ggml_backend_buft_alloc_buffer(buft, 0);
-        t = ggml_get_first_tensor(c->ctx);
-        for (; t; t = ggml_get_next_tensor(c->ctx, t))
-            t->buffer = c->buffer; /* so that nobody plans memory for it */
-    }
-    return finish(c, err);
+    return finish(c, done, err);
 }
 
 void
 cache_clear(struct cache *cache)
 {
-    ggml_backend_buffer_free(cache->buffer);
-    ggml_free(cache->ctx);
+    for (int i = 0; i < 2; i++) {
+        ggml_backend_buffer_free(cache->homes[i].buffer);
+        ggml_free(cache->homes[i].ctx);
+    }
     ggml_free(cache->views);
     for (int i = 0; i < CACHE_KINDS; i++) {
         mem_free(cache->parts[i].base);

@@ -42,9 +42,13 @@ struct cache {
     enum cache_kind *kind;  /* a layer */
     struct ggml_tensor **k; /* a layer: d_key * n_head_kv x its kind's rows */
     struct ggml_tensor **v; /* a layer: d_value * n_head_kv x its rows */
-    struct ggml_context *ctx;
+    /* Each layer's are where its weights are: the device's, the host's. */
+    struct cache_home {
+        ggml_backend_dev_t device;
+        struct ggml_context *ctx;
+        ggml_backend_buffer_t buffer;
+    } homes[2];
     struct ggml_context *views; /* scratch for views of rows */
-    ggml_backend_buffer_t buffer;
     size_t size; /* bytes */
 };
 

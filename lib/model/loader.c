@@ -31,11 +31,15 @@ show_shape(char *buf, const struct gguf_tensor *t)
                          t->ne[i]);
 }
 
+typedef bool
+probe_t(struct ggml_context *, ggml_backend_dev_t, struct ggml_tensor *);
+
 /* What the family expects of a tensor. */
 struct want {
     int64_t ne[3]; /* 1: there is no such dimension */
     bool f32;      /* and no other type */
     enum model_need need;
+    probe_t *probe; /* what it is there for; NULL: anything */
 };
 
 static bool
@@ -71,6 +75,47 @@ bad_type(struct model_loader *l, const struct gguf_tensor *t, const char *why)
     l->status = GG_ERR_UNSUPPORTED;
 }
 
+/* Whether a device can do with a weight of this type what it is there for. */
+static bool
+can_use(struct model_loader *l, ggml_backend_dev_t dev,
+        const struct gguf_tensor *t, probe_t *probe)
+{
+    struct ggml_tensor *w;
+
+    ggml_reset(l->weight);
+    w = ggml_new_tensor(l->weight, t->type, t->n_dims, t->ne);
+    return !probe || probe(l->scratch, dev, w);
+}
+
+/* The context of its device's tensors, or NULL if neither can use it. */
+static struct ggml_context *
+context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
+{
+    struct model *m = l->model;
+
+    if (model_device_of(m, l->layer) == m->device &&
+        can_use(l, m->device, t, probe))
+        return m->ctx;
+    return m->host != m->device && can_use(l, m->host, t, probe) ? m->host_ctx
+                                                                 : NULL;
+}
+
+static struct ggml_tensor *
+new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
+{
+    struct ggml_context *ctx = context_for(l, t, probe);
+    struct ggml_tensor *r;
+
+    if (!ctx) {
+        bad_type(l, t, "which the device cannot compute with");
+        return NULL;
+    }
+    r = ggml_new_tensor(ctx, t->type, t->n_dims, t->ne);
+    if (!r)
+        l->status = error_nomem(l->err);
+    return r;
+}
+
 static struct ggml_tensor *
 find(struct model_loader *l, const char *name, const char *suffix,
      struct want want)
@@ -97,50 +142,37 @@ find(struct model_loader *l, const char *name, const char *suffix,
         bad_type(l, t, "not f32");
         return NULL;
     }
-    r = ggml_new_tensor(l->model->ctx, t->type, t->n_dims, t->ne);
-    if (!r)
-        l->status = error_nomem(l->err);
-    else
+    r = new_weight(l, t, want.probe);
+    if (r)
         ggml_set_name(r, full);
     return r;
-}
-
-/* `t`, if the device can do with its type what it is there for. */
-static struct ggml_tensor *
-usable(struct model_loader *l, struct ggml_tensor *t,
-       bool (*probe)(struct ggml_context *, ggml_backend_dev_t,
-                     struct ggml_tensor *))
-{
-    if (!t || probe(l->scratch, l->model->device, t))
-        return t;
-    bad_type(l, gguf_tensor_named(l->gguf, t->name),
-             "which the device cannot compute with");
-    return NULL;
 }
 
 struct ggml_tensor *
 model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need need)
 {
-    struct want want = { { n_in, n_out, 1 }, false, need };
+    struct want want = { { n_in, n_out, 1 }, false, need, probe_mul_mat };
 
-    return usable(l, find(l, name, "weight", want), probe_mul_mat);
+    return find(l, name, "weight", want);
 }
 
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows)
 {
-    struct want want = { { n, n_rows, 1 }, false, MODEL_REQUIRED };
+    struct want want = {
+        { n, n_rows, 1 }, false, MODEL_REQUIRED, probe_get_rows
+    };
 
-    return usable(l, find(l, name, "weight", want), probe_get_rows);
+    return find(l, name, "weight", want);
 }
 
 struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
                   enum model_need need)
 {
-    struct want want = { { n, 1, 1 }, true, need };
+    struct want want = { { n, 1, 1 }, true, need, NULL };
 
     return find(l, name, "weight", want);
 }
@@ -149,7 +181,7 @@ static struct ggml_tensor *
 find_bias(struct model_loader *l, const char *name, int64_t n,
           enum model_need need)
 {
-    struct want want = { { n, 1, 1 }, true, need };
+    struct want want = { { n, 1, 1 }, true, need, NULL };
 
     return find(l, name, "bias", want);
 }
@@ -159,11 +191,13 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out, enum model_need bias)
 {
     int64_t n = l->model->hp.n_expert;
-    struct want matrices = { { n_in, n_out, n }, false, MODEL_REQUIRED };
-    struct want biases = { { n_out, n, 1 }, true, bias };
+    struct want matrices = {
+        { n_in, n_out, n }, false, MODEL_REQUIRED, probe_mul_mat_id
+    };
+    struct want biases = { { n_out, n, 1 }, true, bias, NULL };
 
     return (struct model_experts){
-        usable(l, find(l, name, "weight", matrices), probe_mul_mat_id),
+        find(l, name, "weight", matrices),
         find(l, name, "bias", biases),
     };
 }
@@ -248,6 +282,35 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
     layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
 }
 
+static bool
+is_in(const struct ggml_context *ctx, const struct ggml_tensor *t)
+{
+    uintptr_t start = (uintptr_t)ggml_get_mem_buffer(ctx);
+
+    return (uintptr_t)t - start < ggml_get_mem_size(ctx);
+}
+
+/* The embedding's table, or, where the output is computed by another, the same
+ * table once more. */
+static struct ggml_tensor *
+find_tied_output(struct model_loader *l)
+{
+    struct ggml_tensor *embd = l->model->token_embd, *r;
+    const struct gguf_tensor *t;
+    struct ggml_context *ctx;
+
+    if (l->status != GG_OK)
+        return NULL;
+    t = gguf_tensor_named(l->gguf, embd->name);
+    ctx = context_for(l, t, probe_mul_mat);
+    if (ctx && is_in(ctx, embd))
+        return embd;
+    r = new_weight(l, t, probe_mul_mat);
+    if (r)
+        ggml_set_name(r, embd->name);
+    return r;
+}
+
 struct model_linear
 model_find_output(struct model_loader *l)
 {
@@ -258,6 +321,6 @@ model_find_output(struct model_loader *l)
     };
 
     if (!output.weight)
-        output.weight = usable(l, l->model->token_embd, probe_mul_mat);
+        output.weight = find_tied_output(l);
     return output;
 }

@@ -9,8 +9,8 @@
 struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
-    int32_t layer; /* of blk.N names */
-    struct ggml_context *scratch;
+    int32_t layer; /* of blk.N names; behind the last for the output */
+    struct ggml_context *scratch, *weight; /* for probes */
     enum gg_status status;
     struct gg_error *err;
 };

@@ -5,6 +5,7 @@
 #include "model/place.h"
 #include "model/probe.h"
 #include "model/rope.h"
+#include "model/share.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -61,6 +62,7 @@ find_tensors(struct model_loader *l)
         rope_plain(&hp->rope, hp->rope_base_local, &m->rope_local);
     for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
         m->arch->layer(l, &m->layers[l->layer]);
+    l->layer = hp->n_layer; /* the output comes after the last */
     m->output_norm =
         model_find_norm(l, "output_norm", hp->n_embd, m->arch->norm_bias);
     m->output = model_find_output(l);
@@ -71,19 +73,25 @@ find_weights(const struct gguf_context *gguf, struct model *m,
              struct gg_error *err)
 {
     struct ggml_init_params params = {
-        .mem_size = (size_t)gguf_get_n_tensors(gguf) * ggml_tensor_overhead(),
+        /* one may be there twice: find_tied_output() */
+        .mem_size =
+            (size_t)(gguf_get_n_tensors(gguf) + 1) * ggml_tensor_overhead(),
         .no_alloc = true,
     };
     struct model_loader l = { .gguf = gguf, .model = m, .err = err };
 
+    l.weight = ggml_init((struct ggml_init_params){
+        .mem_size = ggml_tensor_overhead(), .no_alloc = true });
     m->layers = mem_array((size_t)m->hp.n_layer, sizeof(*m->layers));
     m->ctx = ggml_init(params);
+    m->host_ctx = ggml_init(params);
     l.scratch = probe_scratch();
-    if (m->layers && m->ctx && l.scratch)
+    if (m->layers && m->ctx && m->host_ctx && l.scratch && l.weight)
         find_tensors(&l);
     else
         l.status = error_nomem(err);
     ggml_free(l.scratch);
+    ggml_free(l.weight);
     return l.status;
 }
 
@@ -97,7 +105,7 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     enum gg_status st = m ? GG_OK : error_nomem(err);
 
     if (m)
-        m->device = device;
+        m->device = m->host = device;
     if (st == GG_OK)
         st = choose_arch(gguf, m, err);
     if (st == GG_OK)
@@ -105,9 +113,11 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     if (st == GG_OK)
         st = rope_override(&m->hp.rope, params, err);
     if (st == GG_OK)
+        st = share_layers(gguf, params, m, err);
+    if (st == GG_OK)
         st = find_weights(gguf, m, err);
     if (st == GG_OK)
-        st = model_place_weights(file, m, err);
+        st = model_place_weights(file, params, m, err);
     if (st == GG_OK)
         st = rope_make(m, err);
     if (st == GG_OK)
@@ -125,6 +135,7 @@ model_free(struct model *model)
     model_free_weights(model);
     ggml_backend_buffer_free(model->made);
     ggml_free(model->ctx);
+    ggml_free(model->host_ctx);
     ggml_free(model->made_ctx);
     mem_free(model->layers);
     mem_free(model);

@@ -71,10 +71,16 @@ struct model {
     struct model_norm output_norm;
     struct model_linear output; /* may share token_embd */
 
-    ggml_backend_dev_t device;      /* that holds the weights and computes */
+    /* The device holds and computes the layers from first_layer on and the
+     * output, the host (the CPU) what is before; they may be the same. What
+     * the device cannot compute with is the host's, too. */
+    ggml_backend_dev_t device, host;
+    int32_t first_layer;
+    char note[256];                 /* where the layers went; or empty */
     ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
     size_t n_buffers;
-    struct ggml_context *ctx;      /* of the tensors above */
+    struct ggml_context *ctx;      /* of the device's tensors above, */
+    struct ggml_context *host_ctx; /* and of those that are the host's */
     struct ggml_context *made_ctx; /* of tensors that no file has */
     ggml_backend_buffer_t made;    /* and their buffer */
 };
@@ -86,6 +92,12 @@ enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err);
+
+static inline ggml_backend_dev_t
+model_device_of(const struct model *m, int32_t layer)
+{
+    return layer >= m->first_layer ? m->device : m->host;
+}
 
 /* Takes NULL. */
 void

@@ -1,92 +1,121 @@
-/* place.c - weights go where the device wants them */
+/* place.c - weights go where their devices want them */
 #include "model/place.h"
 
 #include "core/mem.h"
+#include "model/upload.h"
 
 enum {
     /* What kernels may load at once; mapped weights must begin so. */
     WEIGHT_ALIGNMENT = 32,
 };
 
+/* The tensors of a context, and the device that computes with them. */
+struct share {
+    const struct gguf_file *file;
+    const struct gg_model_params *params;
+    struct model *model;
+    struct ggml_context *ctx;
+    ggml_backend_dev_t device;
+};
+
 static bool
-can_stay_mapped(const struct gguf_context *gguf, const struct model *m)
+can_stay_mapped(const struct share *s)
 {
+    struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
     struct ggml_backend_dev_props props;
 
-    ggml_backend_dev_get_props(m->device, &props);
+    ggml_backend_dev_get_props(s->device, &props);
     if (!props.caps.buffer_from_host_ptr)
         return false;
-    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
-        if ((uintptr_t)gguf_tensor(gguf, i)->data % WEIGHT_ALIGNMENT)
+    for (; t; t = ggml_get_next_tensor(s->ctx, t)) {
+        const struct gguf_tensor *from =
+            gguf_tensor_named(s->file->gguf, t->name);
+
+        if ((uintptr_t)from->data % WEIGHT_ALIGNMENT)
             return false;
+    }
     return true;
+}
+
+static enum gg_status
+no_memory(const struct share *s, struct gg_error *err)
+{
+    return error_set(err, GG_ERR_NOMEM, "no memory for the weights on %s",
+                     ggml_backend_dev_name(s->device));
 }
 
 /* A buffer for each mapping that holds any weight. */
 static bool
-wrap_map(const struct file_map *map, struct model *m,
+wrap_map(const struct share *s, const struct file_map *map,
          ggml_backend_buffer_t *buffer)
 {
     if (!*buffer)
         *buffer = ggml_backend_dev_buffer_from_host_ptr(
-            m->device, map->data, map->size, ggml_get_max_tensor_size(m->ctx));
+            s->device, map->data, map->size, ggml_get_max_tensor_size(s->ctx));
     return *buffer != NULL;
 }
 
-static bool
-use_mapped(const struct gguf_file *file, struct model *m)
+static enum gg_status
+use_mapped(const struct share *s, struct gg_error *err)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(m->ctx);
+    struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
 
-    for (; t; t = ggml_get_next_tensor(m->ctx, t)) {
-        const struct gguf_tensor *from = gguf_tensor_named(file->gguf, t->name);
-        ggml_backend_buffer_t *buffer = &m->buffers[from->shard];
+    for (; t; t = ggml_get_next_tensor(s->ctx, t)) {
+        const struct gguf_tensor *from =
+            gguf_tensor_named(s->file->gguf, t->name);
+        ggml_backend_buffer_t *buffer = &s->model->buffers[from->shard];
 
-        if (!wrap_map(&file->maps[from->shard], m, buffer) ||
+        if (!wrap_map(s, &s->file->maps[from->shard], buffer) ||
             ggml_backend_tensor_alloc(*buffer, t, (void *)from->data) !=
                 GGML_STATUS_SUCCESS)
-            return false;
+            return no_memory(s, err);
     }
-    return true;
+    return GG_OK;
 }
 
-static bool
-copy_to_device(const struct gguf_file *file, struct model *m)
+static enum gg_status
+copy_to_device(const struct share *s, ggml_backend_buffer_t *buffer,
+               struct gg_error *err)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(m->ctx);
+    *buffer = ggml_backend_alloc_ctx_tensors_from_buft(
+        s->ctx, ggml_backend_dev_buffer_type(s->device));
+    if (!*buffer)
+        return no_memory(s, err);
+    return upload_tensors(s->file, s->ctx, s->device, s->params, err);
+}
 
-    m->buffers[0] = ggml_backend_alloc_ctx_tensors_from_buft(
-        m->ctx, ggml_backend_dev_buffer_type(m->device));
-    if (!m->buffers[0])
-        return false;
-    for (; t; t = ggml_get_next_tensor(m->ctx, t)) {
-        const struct gguf_tensor *from = gguf_tensor_named(file->gguf, t->name);
-
-        ggml_backend_tensor_set(t, from->data, 0, from->size);
-    }
-    return true;
+/* `buffer` is for weights that are copied. */
+static enum gg_status
+place(const struct share *s, ggml_backend_buffer_t *buffer,
+      struct gg_error *err)
+{
+    if (!ggml_get_first_tensor(s->ctx))
+        return GG_OK;
+    return can_stay_mapped(s) ? use_mapped(s, err)
+                              : copy_to_device(s, buffer, err);
 }
 
 enum gg_status
-model_place_weights(const struct gguf_file *file, struct model *m,
+model_place_weights(const struct gguf_file *file,
+                    const struct gg_model_params *params, struct model *m,
                     struct gg_error *err)
 {
-    bool placed;
+    struct share device = { file, params, m, m->ctx, m->device };
+    struct share host = { file, params, m, m->host_ctx, m->host };
+    enum gg_status st;
 
-    m->buffers = mem_array(file->n_maps, sizeof(*m->buffers));
+    m->buffers = mem_array(file->n_maps + 2, sizeof(*m->buffers));
     if (!m->buffers)
         return error_nomem(err);
-    m->n_buffers = file->n_maps;
-    placed = can_stay_mapped(file->gguf, m) ? use_mapped(file, m)
-                                            : copy_to_device(file, m);
-    if (!placed)
-        return error_set(err, GG_ERR_NOMEM, "no memory for the weights on %s",
-                         ggml_backend_dev_name(m->device));
+    m->n_buffers = file->n_maps + 2;
+    st = place(&host, &m->buffers[file->n_maps], err);
+    if (st == GG_OK)
+        st = place(&device, &m->buffers[file->n_maps + 1], err);
     for (size_t i = 0; i < m->n_buffers; i++)
         if (m->buffers[i])
             ggml_backend_buffer_set_usage(m->buffers[i],
                                           GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-    return GG_OK;
+    return st;
 }
 
 void

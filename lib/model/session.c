@@ -165,14 +165,20 @@ session_new(const struct model *model, const struct gg_session_params *params,
 }
 
 static uint64_t
-weights_size(const struct model *model)
+size_of_all(const struct ggml_context *ctx)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(model->ctx);
+    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
     uint64_t n = 0;
 
-    for (; t; t = ggml_get_next_tensor(model->ctx, t))
+    for (; t; t = ggml_get_next_tensor(ctx, t))
         n += ggml_nbytes(t);
     return n;
+}
+
+static uint64_t
+weights_size(const struct model *model)
+{
+    return size_of_all(model->ctx) + size_of_all(model->host_ctx);
 }
 
 enum gg_status

@@ -1,0 +1,215 @@
+/* share.c - which layers a device takes, and which stay with the CPU
+ *
+ * The CPU takes the first layers and the embeddings, the device the last and
+ * the output: between them a batch's activations cross the bus once. */
+#include "model/share.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+
+enum {
+    LIKELY_CTX = 8192, /* positions, where nobody says how many */
+};
+
+/* ---- what each layer takes
+ * ------------------------------------------------------ */
+
+struct needs {
+    uint64_t *layers; /* bytes of each: weights, keys and values */
+    int32_t n;
+    uint64_t front; /* the embeddings */
+    uint64_t back;  /* the output */
+};
+
+static bool
+begins(const char *s, const char *with)
+{
+    return strncmp(s, with, strlen(with)) == 0;
+}
+
+static bool
+is_front(const struct gguf_tensor *t)
+{
+    return begins(t->name, "token_embd.") || begins(t->name, "position_embd.");
+}
+
+static void
+add_tensor(struct needs *n, const struct gguf_tensor *t)
+{
+    char *end;
+    long layer;
+
+    if (begins(t->name, "blk.")) {
+        layer = strtol(t->name + 4, &end, 10);
+        if (*end == '.' && layer >= 0 && layer < n->n)
+            n->layers[layer] += t->size;
+    } else if (is_front(t)) {
+        n->front += t->size;
+    } else {
+        n->back += t->size;
+    }
+}
+
+static uint64_t
+cache_of_layer(const struct model_hparams *hp, int32_t n_ctx,
+               enum ggml_type type)
+{
+    if (n_ctx == 0)
+        n_ctx = hp->n_ctx_train < LIKELY_CTX ? hp->n_ctx_train : LIKELY_CTX;
+    return (uint64_t)n_ctx *
+           (ggml_row_size(type, hp->d_key) + ggml_row_size(type, hp->d_value)) *
+           (uint64_t)hp->n_head_kv;
+}
+
+static bool
+count_needs(const struct gguf_context *gguf,
+            const struct gg_model_params *params, const struct model *m,
+            struct needs *n)
+{
+    uint64_t cache = cache_of_layer(&m->hp, params->n_ctx, GGML_TYPE_F16);
+
+    *n = (struct needs){ .n = m->hp.n_layer };
+    n->layers = mem_array((size_t)n->n, sizeof(*n->layers));
+    if (!n->layers)
+        return false;
+    for (int32_t i = 0; i < n->n; i++)
+        n->layers[i] = cache;
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
+        add_tensor(n, gguf_tensor(gguf, i));
+    /* A table that serves twice is there once, where both are. */
+    if (!gguf_tensor_named(gguf, "output.weight"))
+        n->back += gguf_tensor_named(gguf, "token_embd.weight")->size;
+    return true;
+}
+
+/* ---- how many fit
+ * ---------------------------------------------------------------- */
+
+static uint64_t
+need_of_all(const struct gguf_context *gguf, const struct needs *n)
+{
+    uint64_t sum = n->back;
+
+    for (int32_t i = 0; i < n->n; i++)
+        sum += n->layers[i];
+    return gguf_tensor_named(gguf, "output.weight") ? sum + n->front : sum;
+}
+
+/* For buffers and scratch memory of the computation. */
+static uint64_t
+room_for_weights(uint64_t available, uint64_t total)
+{
+    uint64_t rest = total / 8;
+
+    if (rest > (uint64_t)1 << 30)
+        rest = (uint64_t)1 << 30;
+    return available > rest ? available - rest : 0;
+}
+
+/* The number of layers, counted from the last. */
+static int32_t
+how_many_fit(const struct needs *n, uint64_t all, uint64_t room)
+{
+    uint64_t sum = n->back;
+    int32_t fit = 0;
+
+    if (all <= room)
+        return n->n;
+    while (fit < n->n - 1 && sum + n->layers[n->n - 1 - fit] <= room) {
+        sum += n->layers[n->n - 1 - fit];
+        fit++;
+    }
+    return fit;
+}
+
+/* ---- words
+ * ---------------------------------------------------------------------- */
+
+static const char *
+show_size(char buf[24], uint64_t bytes)
+{
+    if (bytes >= (uint64_t)1 << 30)
+        snprintf(buf, 24, "%.1f GiB", (double)bytes / 0x1p30);
+    else
+        snprintf(buf, 24, "%.1f MiB", (double)bytes / 0x1p20);
+    return buf;
+}
+
+static void
+note_share(struct model *m, int32_t fit, uint64_t available, uint64_t all)
+{
+    const char *name = ggml_backend_dev_name(m->device);
+    char one[24], two[24];
+
+    show_size(one, available);
+    show_size(two, all);
+    if (fit == 0)
+        snprintf(m->note, sizeof(m->note),
+                 "%s has %s free, too little for any layer of the model, which "
+                 "takes %s: the CPU computes",
+                 name, one, two);
+    else if (fit < m->hp.n_layer)
+        snprintf(m->note, sizeof(m->note),
+                 "%s has %s free, and the model takes %s: it computes %d of %d "
+                 "layers, the CPU the others",
+                 name, one, two, (int)fit, (int)m->hp.n_layer);
+}
+
+static bool
+is_named(const struct gg_model_params *params)
+{
+    return params->device && strcmp(params->device, "auto") != 0;
+}
+
+/* ---- all of it
+ * ------------------------------------------------------------------ */
+
+static enum gg_status
+fit_layers(const struct gguf_context *gguf,
+           const struct gg_model_params *params, struct model *m, int32_t *fit,
+           struct gg_error *err)
+{
+    size_t available, total;
+    struct needs n;
+    uint64_t all;
+    char one[24], two[24];
+
+    if (!count_needs(gguf, params, m, &n))
+        return error_nomem(err);
+    ggml_backend_dev_memory(m->device, &available, &total);
+    all = need_of_all(gguf, &n);
+    *fit = how_many_fit(&n, all, room_for_weights(available, total));
+    mem_free(n.layers);
+    note_share(m, *fit, available, all);
+    if (*fit > 0 || !is_named(params))
+        return GG_OK;
+    return error_set(err, GG_ERR_NOMEM,
+                     "%s has %s free, too little for any layer of the model, "
+                     "which takes %s",
+                     ggml_backend_dev_name(m->device),
+                     show_size(one, available), show_size(two, all));
+}
+
+enum gg_status
+share_layers(const struct gguf_context *gguf,
+             const struct gg_model_params *params, struct model *m,
+             struct gg_error *err)
+{
+    int32_t layers = params->gpu_layers;
+    enum gg_status st = GG_OK;
+
+    m->first_layer = 0;
+    if (ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
+        return GG_OK;
+    m->host = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    if (layers == 0)
+        st = fit_layers(gguf, params, m, &layers, err);
+    if (layers == 0)
+        m->device = m->host;
+    else if (layers < m->hp.n_layer)
+        m->first_layer = m->hp.n_layer - layers;
+    return st;
+}

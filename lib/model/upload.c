@@ -1,0 +1,238 @@
+/* upload.c - weights go to a device's memory */
+#include "model/upload.h"
+
+#include <pthread.h>
+
+#include "backend/impl.h"
+#include "core/thread.h"
+
+enum {
+    PIECE = 8 << 20, /* bytes; long enough for the bus, short for the end */
+    MAX_READERS = 4,
+    LANES = 2,
+};
+
+/* ---- pieces, in the order of the tensors ------------------------------------
+ */
+
+struct upload {
+    const struct gguf_file *file;
+    struct ggml_context *ctx;
+    const struct gg_model_params *params;
+    pthread_mutex_t lock; /* of what follows */
+    struct ggml_tensor *next;
+    size_t offset; /* in it */
+    uint64_t done, all;
+};
+
+struct piece {
+    struct ggml_tensor *tensor;
+    const char *data;
+    size_t offset, size;
+};
+
+static bool
+take_piece(struct upload *u, struct piece *p)
+{
+    bool taken;
+
+    pthread_mutex_lock(&u->lock);
+    taken = u->next != NULL;
+    if (taken) {
+        const struct gguf_tensor *from =
+            gguf_tensor_named(u->file->gguf, u->next->name);
+        size_t left = from->size - u->offset;
+
+        *p = (struct piece){ u->next, (const char *)from->data + u->offset,
+                             u->offset, left < PIECE ? left : PIECE };
+        u->offset += p->size;
+        if (u->offset == from->size) {
+            u->next = ggml_get_next_tensor(u->ctx, u->next);
+            u->offset = 0;
+        }
+    }
+    pthread_mutex_unlock(&u->lock);
+    return taken;
+}
+
+static void
+report(struct upload *u, size_t n)
+{
+    pthread_mutex_lock(&u->lock);
+    u->done += n;
+    if (u->params->progress)
+        u->params->progress(u->params->progress_data, u->done, u->all);
+    pthread_mutex_unlock(&u->lock);
+}
+
+/* ---- a reader
+ * ------------------------------------------------------------------ */
+
+struct lane {
+    ggml_backend_buffer_t buffer; /* pinned */
+    ggml_backend_event_t event;   /* after the copy out of it */
+    bool used;
+};
+
+struct reader {
+    struct upload *upload;
+    ggml_backend_t stream;
+    struct lane lanes[LANES];
+    pthread_t thread;
+    bool failed;
+};
+
+static void
+send_piece(struct reader *r, struct lane *lane, const struct piece *p)
+{
+    char *room = ggml_backend_buffer_get_base(lane->buffer);
+
+    if (lane->used)
+        ggml_backend_event_synchronize(lane->event);
+    memcpy(room, p->data, p->size);
+    ggml_backend_tensor_set_async(r->stream, p->tensor, room, p->offset,
+                                  p->size);
+    ggml_backend_event_record(lane->event, r->stream);
+    lane->used = true;
+    report(r->upload, p->size);
+}
+
+static bool
+has_failed(const struct reader *r)
+{
+    return r->stream->iface->get_error &&
+           r->stream->iface->get_error(r->stream);
+}
+
+static void *
+read_pieces(void *arg)
+{
+    struct reader *r = arg;
+    struct piece piece;
+    int n = 0;
+
+    while (!has_failed(r) && take_piece(r->upload, &piece))
+        send_piece(r, &r->lanes[n++ % LANES], &piece);
+    ggml_backend_synchronize(r->stream);
+    r->failed = has_failed(r);
+    return NULL;
+}
+
+static void
+stop_reader(struct reader *r)
+{
+    for (int i = 0; i < LANES; i++) {
+        ggml_backend_event_free(r->lanes[i].event);
+        ggml_backend_buffer_free(r->lanes[i].buffer);
+    }
+    ggml_backend_free(r->stream);
+}
+
+static bool
+start_reader(struct reader *r, struct upload *u, ggml_backend_dev_t device)
+{
+    ggml_backend_buffer_type_t pinned =
+        ggml_backend_dev_host_buffer_type(device);
+    bool done;
+
+    *r = (struct reader){ .upload = u };
+    r->stream = ggml_backend_dev_init(device, NULL);
+    done = r->stream != NULL;
+    for (int i = 0; i < LANES && done; i++) {
+        r->lanes[i].buffer = ggml_backend_buft_alloc_buffer(pinned, PIECE);
+        r->lanes[i].event = ggml_backend_event_new(device);
+        done = r->lanes[i].buffer && r->lanes[i].event;
+    }
+    if (!done)
+        stop_reader(r);
+    return done;
+}
+
+/* Without pinned memory. */
+static void
+copy_all(struct upload *u)
+{
+    struct piece p;
+
+    while (take_piece(u, &p)) {
+        ggml_backend_tensor_set(p.tensor, p.data, p.offset, p.size);
+        report(u, p.size);
+    }
+}
+
+/* One that cannot be started is done without; the first is this thread. */
+static bool
+read_all(struct upload *u, ggml_backend_dev_t device)
+{
+    struct reader readers[MAX_READERS];
+    int n = 0, want = thread_count_default();
+    bool done = true;
+
+    want = want < MAX_READERS ? want : MAX_READERS;
+    while (n < want && start_reader(&readers[n], u, device)) {
+        if (n > 0 && pthread_create(&readers[n].thread, NULL, read_pieces,
+                                    &readers[n]) != 0) {
+            stop_reader(&readers[n]);
+            break;
+        }
+        n++;
+    }
+    if (n == 0) {
+        copy_all(u);
+        return true;
+    }
+    read_pieces(&readers[0]);
+    for (int i = 0; i < n; i++) {
+        if (i > 0)
+            pthread_join(readers[i].thread, NULL);
+        done = done && !readers[i].failed;
+        stop_reader(&readers[i]);
+    }
+    return done;
+}
+
+/* ---- all of them ------------------------------------------------------------
+ */
+
+static bool
+has_lanes(ggml_backend_dev_t device)
+{
+    struct ggml_backend_dev_props props;
+
+    ggml_backend_dev_get_props(device, &props);
+    return props.caps.async && props.caps.host_buffer && props.caps.events;
+}
+
+static uint64_t
+size_of_all(const struct upload *u)
+{
+    struct ggml_tensor *t = ggml_get_first_tensor(u->ctx);
+    uint64_t n = 0;
+
+    for (; t; t = ggml_get_next_tensor(u->ctx, t))
+        n += gguf_tensor_named(u->file->gguf, t->name)->size;
+    return n;
+}
+
+enum gg_status
+upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
+               ggml_backend_dev_t device, const struct gg_model_params *params,
+               struct gg_error *err)
+{
+    struct upload u = { .file = file,
+                        .ctx = ctx,
+                        .params = params,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .next = ggml_get_first_tensor(ctx) };
+    bool done = true;
+
+    u.all = size_of_all(&u);
+    if (has_lanes(device))
+        done = read_all(&u, device);
+    else
+        copy_all(&u);
+    return done ? GG_OK
+                : error_set(err, GG_ERR_IO,
+                            "the weights could not be copied to %s",
+                            ggml_backend_dev_name(device));
+}
