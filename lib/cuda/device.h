@@ -37,6 +37,11 @@ struct cuda_shape {
 #define CONSTANT static __device__ const
 #define UNROLL _Pragma("unroll")
 
+/* So that a kernel gets more than 48 KiB of SHARED_BYTES(). */
+#define ALLOW_SHARED(kernel, size)                                             \
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,  \
+                         (int)(size))
+
 /* Starts a kernel in parentheses: LAUNCH((f<int>), shape, stream, ...). */
 #define LAUNCH(kernel, shape, stream, ...)                                     \
     kernel<<<(shape).blocks, (shape).threads, (shape).shared, (stream)>>>(     \
@@ -77,6 +82,13 @@ DEVICE void
 barrier(void)
 {
     __syncthreads();
+}
+
+/* The same; whether `any` was true for any thread. */
+DEVICE bool
+barrier_any(bool any)
+{
+    return __syncthreads_or(any) != 0;
 }
 
 DEVICE void
@@ -147,6 +159,13 @@ to_f16(float f)
     return __half_as_ushort(__float2half_rn(f));
 }
 
+/* Two floats as F16s, the first in the low half. */
+DEVICE uint32_t
+to_f16_pair(float a, float b)
+{
+    return to_f16(a) | (uint32_t)to_f16(b) << 16;
+}
+
 DEVICE uint32_t
 bits_of(float f)
 {
@@ -189,6 +208,34 @@ DEVICE void
 copy_wait(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
+}
+
+/* Four matrices of 8 x 8 F16s in shared memory: lane 8 m + r says where row r
+ * of matrix m is, 16 bytes. A lane gets two elements of each, of row lane / 4
+ * and columns 2 (lane % 4) and on; transposed, of column lane / 4 and rows
+ * 2 (lane % 4) and on. */
+DEVICE void
+load_matrices(uint32_t *w, const void *row)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(row);
+
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+                 "{%0,%1,%2,%3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                 : "r"(at)
+                 : "memory");
+}
+
+DEVICE void
+load_transposed(uint32_t *w, const void *row)
+{
+    unsigned at = (unsigned)__cvta_generic_to_shared(row);
+
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+                 "{%0,%1,%2,%3}, [%4];"
+                 : "=r"(w[0]), "=r"(w[1]), "=r"(w[2]), "=r"(w[3])
+                 : "r"(at)
+                 : "memory");
 }
 
 /* c += a b for a 16 x 16 and b 16 x 8 of F16s, c of floats. As PTX deals them

@@ -31,6 +31,9 @@ const struct cuda_op cuda_ops[GGML_OP_COUNT] = {
     [GGML_OP_SOFT_MAX] = OP(soft_max),
     [GGML_OP_ROPE] = OP(rope),
     [GGML_OP_CLAMP] = OP(unary),
+    [GGML_OP_ARGSORT] = OP(sort),
+    [GGML_OP_TOP_K] = OP(sort),
+    [GGML_OP_FLASH_ATTN_EXT] = OP(attention),
     [GGML_OP_UNARY] = OP(unary),
     [GGML_OP_GLU] = OP(glu),
 };

@@ -27,7 +27,6 @@ CUDA_OP(concat);
 CUDA_OP(get_rows);
 CUDA_OP(set_rows);
 CUDA_OP(sort);
-CUDA_OP(argmax);
 CUDA_OP(mul_mat);
 CUDA_OP(mul_mat_id);
 CUDA_OP(attention);

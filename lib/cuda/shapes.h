@@ -56,20 +56,29 @@ cuda_most_tiles(int pairs, int matrices, int each)
     return whole + (matrices < pairs ? matrices : pairs);
 }
 
-/* -- Attention: keys are cut into parts, each a whole number of KEYS -- */
-#define CUDA_KEYS       64 /* keys that are looked at together */
-#define CUDA_MOST_PARTS 64
+/* -- Attention -- */
+/* Keys of a part; parts are fixed, so that what a query is answered does not
+ * depend on how many hidden keys follow those that it sees. */
+#define CUDA_PART 64
 
-/* Keys of a part, by their number alone: what a query's answer is must not
- * depend on the device, nor on the queries beside it. */
+/* Parts that are computed side by side and combined in order; one that has
+ * all keys where there are enough queries to keep a device busy. */
 static inline int64_t
-cuda_part_keys(int64_t n_keys)
+cuda_parts(int64_t n_keys, int64_t n_tokens)
 {
-    int64_t each = 4 * CUDA_KEYS;
+    return n_tokens > 8 || n_keys < 1 ? 1 : cuda_pieces(n_keys, CUDA_PART);
+}
 
-    while (cuda_pieces(n_keys, each) > CUDA_MOST_PARTS)
-        each *= 2;
-    return each;
+/* Keys that are made floats together, 1 to 32, so that rows of d fit in
+ * `bytes`. */
+static inline int
+cuda_tile_keys(int64_t d, int64_t bytes)
+{
+    int n = 32;
+
+    while (n > 1 && (d + 4) * 4 * n > bytes)
+        n /= 2;
+    return n;
 }
 
 #endif

@@ -95,6 +95,7 @@ struct fiber {
     struct copy copies[MOST_COPIES];
     int n_copies, group;
     int parity; /* which of the warp's slots are next */
+    int any_parity;
 };
 
 struct warp {
@@ -112,6 +113,7 @@ static place_t scheduler;
 static struct {
     const char *name;
     unsigned threads, arrived, done;
+    bool any[2]; /* of this time and the next */
     long turn;
     void (*thread)(void *arg);
     void *arg;
@@ -191,7 +193,7 @@ init_fiber(struct fiber *f)
 #endif
     begin_at(&f->place, f->stack, STACK, begin_fiber);
     f->waiting = FOR_NOTHING;
-    f->n_copies = f->group = f->parity = 0;
+    f->n_copies = f->group = f->parity = f->any_parity = 0;
 }
 
 static bool
@@ -239,6 +241,7 @@ run_block(void)
 {
     block.arrived = block.done = 0;
     block.turn = 0;
+    block.any[0] = block.any[1] = false;
     memset(warps, 0, sizeof(warps));
     for (unsigned i = 0; i < block.threads; i++)
         init_fiber(&fibers[i]);
@@ -340,6 +343,22 @@ emulate_barrier(void)
     }
     block.arrived = 0;
     block.turn++;
+}
+
+/* Between its two barriers nobody writes to either flag but to clear the one
+ * of the next time. */
+bool
+emulate_barrier_any(bool any)
+{
+    int which = running->any_parity;
+
+    running->any_parity ^= 1;
+    block.any[which] |= any;
+    emulate_barrier();
+    any = block.any[which];
+    block.any[which ^ 1] = false;
+    emulate_barrier();
+    return any;
 }
 
 void

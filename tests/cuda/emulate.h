@@ -99,6 +99,8 @@ emulate_shared_bytes(void);
 
 void
 emulate_barrier(void);
+bool
+emulate_barrier_any(bool any);
 void
 emulate_warp_barrier(void);
 /* All lanes put `size` bytes (up to 64), and may read what others put till
@@ -117,6 +119,8 @@ emulate_copy_wait(int n);
 
 #define LAUNCH(kernel, shape, stream, ...)                                     \
     emulate_launch(kernel, #kernel, shape, stream, __VA_ARGS__)
+
+#define ALLOW_SHARED(kernel, size) ((void)(size))
 
 #define SHARED(type, name, n)                                                  \
     static const char name##_key = 0;                                          \
@@ -151,6 +155,12 @@ DEVICE void
 barrier(void)
 {
     emulate_barrier();
+}
+
+DEVICE bool
+barrier_any(bool any)
+{
+    return emulate_barrier_any(any);
 }
 
 DEVICE void
@@ -231,6 +241,12 @@ to_f16(float f)
 }
 
 DEVICE uint32_t
+to_f16_pair(float a, float b)
+{
+    return to_f16(a) | (uint32_t)to_f16(b) << 16;
+}
+
+DEVICE uint32_t
 bits_of(float f)
 {
     return float_bits(f);
@@ -265,6 +281,44 @@ DEVICE void
 copy_wait(void)
 {
     emulate_copy_wait(n);
+}
+
+/* Element (r, c) of matrix m. */
+DEVICE uint32_t
+emulate_matrix_at(unsigned m, unsigned r, unsigned c)
+{
+    const char *row;
+    uint16_t h;
+
+    memcpy(&row, emulate_put_by(8 * m + r), sizeof(row));
+    memcpy(&h, row + 2 * c, sizeof(h));
+    return h;
+}
+
+DEVICE void
+emulate_matrices(uint32_t *w, const void *row, bool transposed)
+{
+    unsigned a = thread_id() % 32 / 4, b = thread_id() % 4 * 2;
+
+    emulate_exchange(&row, sizeof(row));
+    for (unsigned m = 0; m < 4; m++)
+        w[m] = transposed ? emulate_matrix_at(m, b, a) |
+                                emulate_matrix_at(m, b + 1, a) << 16
+                          : emulate_matrix_at(m, a, b) |
+                                emulate_matrix_at(m, a, b + 1) << 16;
+    warp_barrier(); /* rows may be overwritten now */
+}
+
+DEVICE void
+load_matrices(uint32_t *w, const void *row)
+{
+    emulate_matrices(w, row, false);
+}
+
+DEVICE void
+load_transposed(uint32_t *w, const void *row)
+{
+    emulate_matrices(w, row, true);
 }
 
 /* What the lanes of a warp hold of a and b. */

@@ -113,6 +113,12 @@ free_scratch(void)
 }
 
 void
+kt_forget(void)
+{
+    free_scratch();
+}
+
+void
 kt_end(struct ggml_context *ctx)
 {
     while (n_pieces > 0)

@@ -48,6 +48,10 @@ kt_ok(bool good, const char *name);
 int
 kt_done(void);
 
+/* Frees the scratch memory that kernels asked for outside of a check. */
+void
+kt_forget(void);
+
 /* The context that kernels see. */
 struct cuda_ctx *
 kt_ctx(void);

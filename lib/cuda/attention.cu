@@ -1,0 +1,457 @@
+/* attention.cu - FLASH_ATTN_EXT for few queries, and for any types
+ *
+ * Dao et al. 2022: keys come in tiles, with a running maximum and sum. In
+ * decoding the keys are cut into parts, which blocks take side by side; what
+ * they found is combined in the order of the parts. A block has up to ROWS
+ * queries that share keys and values: a token's heads lie side by side. A
+ * warp has two of them; for scores a lane is a key, for sums a thread is one
+ * or more places of a value. */
+#include "cuda/attention.h"
+#include "quant/blocks.h"
+
+#define ROWS    8
+#define THREADS 128
+#define MINE    (ROWS / (THREADS / LANES)) /* rows of a warp */
+#define ROOM    ((int64_t)40 << 10)        /* bytes of a tile of keys */
+
+struct cut {
+    int64_t parts, chunks; /* of keys; of a group's queries */
+    int64_t part_keys;
+    int tile;          /* keys */
+    int width;         /* floats of a row of the tile, or of a query */
+    bool whole;        /* keys can be loaded in pieces of 16 bytes */
+    float *found;      /* of each row and part: sums */
+    float *found_ends; /* and maximum and total */
+};
+
+/* Element i of a row of keys or values. */
+DEVICE float
+load_value(const struct view *x, const char *row, int64_t i)
+{
+    if (x->type == GGML_TYPE_Q8_0) {
+        const struct block_q8_0 *b =
+            (const struct block_q8_0 *)(const void *)row + i / 32;
+
+        return from_f16(b->d) * (float)b->qs[i % 32];
+    }
+    return load_element(x, row, i);
+}
+
+/* Eight elements from i on, to y. */
+DEVICE void
+load_eight(const struct view *x, const char *row, int i, bool whole, float *y)
+{
+    if (whole && x->type != GGML_TYPE_F32) {
+        uint4 w = *(const uint4 *)(const void *)(row + i * 2);
+        const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+
+        UNROLL for (int j = 0; j < 8; j++)
+        {
+            uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
+
+            y[j] = x->type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
+        }
+        return;
+    }
+    UNROLL for (int j = 0; j < 8; j++) y[j] = load_value(x, row, i + j);
+}
+
+/* A group's row i: which token, which head. */
+DEVICE struct row
+query_at(const struct attention *a, int64_t head, int64_t batch, int64_t i)
+{
+    struct row r;
+    int64_t of_group;
+
+    r.i1 = divide(i, a->group, &of_group);
+    r.i2 = head + of_group;
+    r.i3 = batch;
+    return r;
+}
+
+/* What a block works on. */
+struct piece {
+    int64_t head, batch, part;
+    int64_t first; /* row of the group */
+    int rows;
+};
+
+/* The queries as floats, scaled; rows that are none are 0. */
+DEVICE void
+load_queries(const struct attention *a, const struct cut *cut,
+             const struct piece *p, float *queries)
+{
+    for (int r = 0; r < ROWS; r++) {
+        const char *from = NULL;
+
+        if (r < p->rows)
+            from = row_data(&a->q, query_at(a, p->head, p->batch, p->first + r));
+        for (int i = (int)thread_id(); i < a->q.ne[0]; i += THREADS)
+            queries[r * cut->width + i] =
+                from ? load_element(&a->q, from, i) * a->scale : 0;
+    }
+}
+
+/* Keys from `first` on, n of them, as floats. */
+DEVICE void
+load_keys(const struct attention *a, const struct cut *cut,
+          const struct piece *p, int64_t first, int n, float *keys)
+{
+    const char *matrix = matrix_of(a, &a->k, p->head, p->batch);
+    int pieces = (int)a->k.ne[0] / 8;
+
+    for (int i = (int)thread_id(); i < n * pieces; i += THREADS) {
+        int key = i / pieces, at = i % pieces * 8;
+        float v[8];
+
+        load_eight(&a->k, matrix + (first + key) * a->k.nb[1], at, cut->whole,
+                   v);
+        UNROLL for (int j = 0; j < 8; j++) keys[key * cut->width + at + j] =
+            v[j];
+    }
+}
+
+DEVICE float
+dot(const float *a, const float *b, int n)
+{
+    float sum = 0;
+
+    for (int i = 0; i < n; i += 4) {
+        float4 x = *(const float4 *)(const void *)(a + i);
+        float4 y = *(const float4 *)(const void *)(b + i);
+
+        sum = fmaf(x.x, y.x, sum);
+        sum = fmaf(x.y, y.y, sum);
+        sum = fmaf(x.z, y.z, sum);
+        sum = fmaf(x.w, y.w, sum);
+    }
+    return sum;
+}
+
+/* What a warp knows of its rows. */
+struct state {
+    float max[MINE], total[MINE], slope[MINE];
+    const uint16_t *masks[MINE];
+};
+
+/* The lane's key's score for row r of the warp; -infinity: hidden. */
+DEVICE float
+score(const struct attention *a, const struct cut *cut, const struct state *s,
+      int r, int64_t first, int n, const float *query, const float *keys)
+{
+    int key = (int)lane_id();
+    float mask = 0;
+
+    if (key >= n)
+        return -INFINITY;
+    if (a->has_mask)
+        mask = from_f16(s->masks[r][first + key]);
+    if (mask == -INFINITY)
+        return mask;
+    return add_mask(cap_score(a, dot(query, keys + key * cut->width,
+                                     (int)a->k.ne[0])),
+                    mask, s->slope[r]);
+}
+
+/* Turns scores of a tile into weights, and says by what sums shrink. */
+DEVICE void
+weigh(const struct attention *a, const struct cut *cut, struct state *s,
+      int64_t first, int n, const float *queries, const float *keys,
+      float *weights, float *shrink)
+{
+    UNROLL for (int r = 0; r < MINE; r++)
+    {
+        int row = (int)warp_id() * MINE + r;
+        float v = score(a, cut, s, r, first, n, queries + row * cut->width,
+                        keys);
+        float most = fmaxf(s->max[r], warp_max(v)), keep = 1, w = 0;
+
+        if (most != -INFINITY) {
+            keep = expf(s->max[r] - most);
+            w = expf(v - most);
+        }
+        s->max[r] = most;
+        s->total[r] = s->total[r] * keep + warp_sum(w);
+        weights[row * LANES + lane_id()] = w;
+        if (lane_id() == 0)
+            shrink[row] = keep;
+    }
+}
+
+/* Adds the weighed values. A row does not meet values that it does not see,
+ * which may be no numbers. */
+template <int PLACES>
+DEVICE void
+add_values(const struct attention *a, const struct piece *p, int64_t first,
+           int n, const float *weights, const float *shrink,
+           float (*sum)[PLACES])
+{
+    const char *matrix =
+        matrix_of(a, &a->v, p->head, p->batch) + first * a->v.nb[1];
+
+    UNROLL for (int r = 0; r < ROWS; r++)
+        UNROLL for (int j = 0; j < PLACES; j++) sum[r][j] *= shrink[r];
+    for (int key = 0; key < n; key++) {
+        float v[PLACES];
+
+        UNROLL for (int j = 0; j < PLACES; j++)
+        {
+            int at = (int)thread_id() + j * THREADS;
+
+            v[j] = at < a->v.ne[0]
+                       ? load_value(&a->v, matrix + key * a->v.nb[1], at)
+                       : 0;
+        }
+        UNROLL for (int r = 0; r < ROWS; r++)
+        {
+            float w = weights[r * LANES + key];
+
+            UNROLL for (int j = 0; j < PLACES; j++) if (w != 0) sum[r][j] =
+                fmaf(w, v[j], sum[r][j]);
+        }
+    }
+}
+
+/* Whether any row sees any key of a tile. */
+DEVICE bool
+sees_any(const struct attention *a, const struct state *s,
+         const struct piece *p, int64_t first, int n)
+{
+    bool any = false;
+
+    UNROLL for (int r = 0; r < MINE; r++) if ((int)warp_id() * MINE + r <
+                                              p->rows) any |=
+        (int)lane_id() < n &&
+        (!a->has_mask ||
+         from_f16(s->masks[r][first + lane_id()]) != -INFINITY);
+    return barrier_any(any);
+}
+
+/* Puts what was found where the rows are combined. */
+template <int PLACES>
+DEVICE void
+store_found(const struct attention *a, const struct cut *cut,
+            const struct piece *p, const struct state *s,
+            float (*sum)[PLACES])
+{
+    int64_t e = a->v.ne[0];
+
+    UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        struct row q = query_at(a, p->head, p->batch, p->first + r);
+        int64_t at = ((q.i3 * a->q.ne[1] + q.i1) * a->q.ne[2] + q.i2) *
+                         cut->parts +
+                     p->part;
+
+        if (r >= p->rows)
+            break;
+        UNROLL for (int j = 0; j < PLACES; j++)
+        {
+            int i = (int)thread_id() + j * THREADS;
+
+            if (i < e)
+                cut->found[at * e + i] = sum[r][j];
+        }
+        if (lane_id() == 0 && (int)warp_id() == r / MINE) {
+            cut->found_ends[at * 2] = s->max[r % MINE];
+            cut->found_ends[at * 2 + 1] = s->total[r % MINE];
+        }
+    }
+}
+
+DEVICE void
+begin_state(const struct attention *a, const struct piece *p, struct state *s)
+{
+    UNROLL for (int r = 0; r < MINE; r++)
+    {
+        int row = (int)warp_id() * MINE + r;
+        struct row q = query_at(a, p->head, p->batch,
+                                p->first + (row < p->rows ? row : 0));
+
+        s->max[r] = -INFINITY;
+        s->total[r] = 0;
+        s->slope[r] = alibi_slope(q.i2, a->q.ne[2], a->max_bias);
+        s->masks[r] = a->has_mask ? mask_row(a, q) : NULL;
+    }
+}
+
+/* Items: parts of the keys, for chunks of a group's queries. */
+template <int PLACES>
+KERNEL
+BOUNDS(THREADS, 1)
+attend(struct attention a, struct cut cut, int64_t n_items)
+{
+    SHARED_BYTES(bytes);
+    SHARED(float, weights, ROWS *LANES);
+    SHARED(float, shrink, ROWS);
+    float *queries = (float *)(void *)bytes;
+    float *keys = queries + ROWS * cut.width;
+
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        struct piece p;
+        struct state s;
+        float sum[ROWS][PLACES] = {};
+        int64_t chunk, at = divide(item, cut.parts, &p.part), begin, end;
+        int64_t left, group;
+
+        at = divide(at, cut.chunks, &chunk);
+        p.batch = divide(at, a.q.ne[2] / a.group, &group);
+        p.head = group * a.group;
+        p.first = chunk * ROWS;
+        left = a.q.ne[1] * a.group - p.first;
+        p.rows = left < ROWS ? (int)left : ROWS;
+        begin = p.part * cut.part_keys;
+        end = begin + cut.part_keys < a.k.ne[1] ? begin + cut.part_keys
+                                                : a.k.ne[1];
+        barrier();
+        load_queries(&a, &cut, &p, queries);
+        begin_state(&a, &p, &s);
+        for (int64_t first = begin; first < end; first += cut.tile) {
+            int n = end - first < cut.tile ? (int)(end - first) : cut.tile;
+
+            if (!sees_any(&a, &s, &p, first, n))
+                continue;
+            load_keys(&a, &cut, &p, first, n, keys);
+            barrier();
+            weigh(&a, &cut, &s, first, n, queries, keys, weights, shrink);
+            barrier();
+            add_values<PLACES>(&a, &p, first, n, weights, shrink, sum);
+        }
+        store_found<PLACES>(&a, &cut, &p, &s, sum);
+    }
+}
+
+/* The parts of a row, in order; the sink, a score without a value, takes its
+ * part of the sum. Who sees no key at all gets zeros. */
+KERNEL
+combine(struct attention a, struct cut cut, int64_t n_rows)
+{
+    SHARED(float, room, LANES);
+    int64_t e = a.v.ne[0];
+
+    for (int64_t i = block_id(); i < n_rows; i += grid_size()) {
+        const float *found = cut.found + i * cut.parts * e;
+        const float *ends = cut.found_ends + i * cut.parts * 2;
+        int64_t head, token, at = divide(i, a.q.ne[2], &head);
+        int64_t batch = divide(at, a.q.ne[1], &token);
+        char *to = a.dst.data + head * a.dst.nb[1] + token * a.dst.nb[2] +
+                   batch * a.dst.nb[3];
+        float sink = sink_of(&a, head), most = -INFINITY, total = 0;
+        bool any;
+
+        for (int64_t p = thread_id(); p < cut.parts; p += block_size())
+            most = fmaxf(most, ends[2 * p]);
+        most = block_max(most, room);
+        any = most != -INFINITY;
+        most = fmaxf(most, sink);
+        for (int64_t p = 0; p < cut.parts && any; p++)
+            total = fmaf(ends[2 * p + 1], expf(ends[2 * p] - most), total);
+        total += any ? expf(sink - most) : 0;
+        for (int64_t j = thread_id(); j < e; j += block_size()) {
+            float sum = 0;
+
+            for (int64_t p = 0; p < cut.parts && any; p++)
+                if (ends[2 * p] != -INFINITY)
+                    sum = fmaf(found[p * e + j], expf(ends[2 * p] - most),
+                               sum);
+            store_element(&a.dst, to, j, total > 0 ? sum / total : 0);
+        }
+    }
+}
+
+static bool
+is_cache(const struct ggml_tensor *x)
+{
+    return x->nb[0] == ggml_type_size(x->type) &&
+           (is_float_type(x->type) || x->type == GGML_TYPE_Q8_0);
+}
+
+bool
+cuda_supports_attention(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *q = dst->src[0], *k = dst->src[1];
+    const struct ggml_tensor *v = dst->src[2], *mask = dst->src[3];
+
+    return is_f32(dst) && is_float_type(q->type) && is_cache(k) &&
+           is_cache(v) && k->ne[2] == v->ne[2] && q->ne[0] % 8 == 0 &&
+           q->ne[0] <= 1024 && v->ne[0] <= 5 * THREADS &&
+           (!mask || (mask->type == GGML_TYPE_F16 &&
+                      mask->nb[0] == sizeof(uint16_t))) &&
+           (!dst->src[4] || is_f32(dst->src[4]));
+}
+
+static struct attention
+read_params(const struct ggml_tensor *dst)
+{
+    struct attention a = {};
+
+    a.q = view_of(dst->src[0]);
+    a.k = view_of(dst->src[1]);
+    a.v = view_of(dst->src[2]);
+    a.dst = view_of(dst);
+    a.has_mask = dst->src[3] != NULL;
+    a.has_sinks = dst->src[4] != NULL;
+    a.mask = a.has_mask ? view_of(dst->src[3]) : a.q;
+    a.sinks = a.has_sinks ? view_of(dst->src[4]) : a.q;
+    a.scale = tensor_get_f32(dst, 0);
+    a.max_bias = tensor_get_f32(dst, 1);
+    a.softcap = tensor_get_f32(dst, 2);
+    if (a.softcap != 0)
+        a.scale /= a.softcap;
+    a.group = a.q.ne[2] / a.k.ne[2];
+    return a;
+}
+
+static bool
+is_whole(const struct view *k)
+{
+    uintptr_t all = (uintptr_t)k->data;
+
+    for (int i = 1; i < 4; i++)
+        all |= (uintptr_t)k->nb[i];
+    return (all & 15) == 0 &&
+           (k->type == GGML_TYPE_F16 || k->type == GGML_TYPE_BF16);
+}
+
+template <int PLACES>
+static void
+launch(struct cuda_ctx *c, const struct attention *a, const struct cut *cut)
+{
+    int64_t n = cut->parts * cut->chunks * (a->q.ne[2] / a->group) * a->q.ne[3];
+    struct cuda_shape shape = shape_of(n, THREADS);
+
+    shape.shared = (size_t)(ROWS + cut->tile) * cut->width * sizeof(float);
+    ALLOW_SHARED((attend<PLACES>), shape.shared);
+    LAUNCH((attend<PLACES>), shape, stream_of(c), *a, *cut, n);
+}
+
+void
+cuda_run_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst);
+    struct cut cut = {};
+    int64_t rows = a.q.ne[1] * a.q.ne[2] * a.q.ne[3];
+
+    if (ggml_is_empty(dst) || cuda_attend_tiles(c, &a))
+        return;
+    cut.parts = cuda_parts(a.k.ne[1], a.q.ne[1]);
+    cut.part_keys = cut.parts > 1 ? CUDA_PART : a.k.ne[1];
+    cut.chunks = cuda_pieces(a.q.ne[1] * a.group, ROWS);
+    cut.tile = cuda_tile_keys(a.q.ne[0], ROOM);
+    cut.width = (int)a.q.ne[0] + 4;
+    cut.whole = is_whole(&a.k);
+    cut.found = (float *)cuda_scratch(
+        c, (size_t)(rows * cut.parts * a.v.ne[0]) * sizeof(float));
+    cut.found_ends = (float *)cuda_scratch(c, (size_t)(rows * cut.parts) * 2 *
+                                                  sizeof(float));
+    if (!cut.found || !cut.found_ends)
+        return;
+    if (a.v.ne[0] <= THREADS)
+        launch<1>(c, &a, &cut);
+    else if (a.v.ne[0] <= 2 * THREADS)
+        launch<2>(c, &a, &cut);
+    else
+        launch<5>(c, &a, &cut);
+    LAUNCH(combine, shape_of(rows, a.v.ne[0] > 64 ? 128 : 64), stream_of(c), a,
+           cut, rows);
+}

@@ -1,0 +1,218 @@
+/* fuse.c - which nodes are one launch
+ *
+ *   [sum] norm [scale] [bias]
+ *   product of few columns, and a sum or bias
+ *   two products of the same columns, and a gate
+ *
+ * Nodes that are computed together no longer end before the next begins, so
+ * results may lie over what else is read only where each element meets its own
+ * place: whoever planned the memory counted on the order of the nodes. */
+#include "cuda/formats_list.h"
+#include "cuda/kernels.h"
+#include "cuda/multiply.h"
+#include "cuda/norm.h"
+#include "cuda/ops.h"
+#include "cuda/shapes.h"
+
+static bool
+overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    const char *p = a->data, *q = b->data;
+
+    return p < q + ggml_nbytes(b) && q < p + ggml_nbytes(a);
+}
+
+/* The same elements at the same places. */
+static bool
+is_same_place(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    return a->data == b->data && a->type == b->type &&
+           ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
+}
+
+/* Whether `out` may be written while `in` is read, element by element. */
+static bool
+is_apart(const struct ggml_tensor *out, const struct ggml_tensor *in)
+{
+    return !overlap(out, in) || is_same_place(out, in);
+}
+
+static bool
+supports(const struct ggml_tensor *t)
+{
+    const struct cuda_op *op = &cuda_ops[t->op];
+
+    return op->run && (!op->supports || op->supports(t));
+}
+
+/* The source of `node` beside `from`; NULL if it has no such source, twice
+ * that one, or is not of from's shape. */
+static struct ggml_tensor *
+beside(const struct ggml_tensor *node, const struct ggml_tensor *from)
+{
+    struct ggml_tensor *other;
+
+    if (node->src[0] != from && node->src[1] != from)
+        return NULL;
+    other = node->src[0] == from ? node->src[1] : node->src[0];
+    return other == from || !ggml_are_same_shape(node, from) ? NULL : other;
+}
+
+/* -- Norms -- */
+
+/* What follows a norm, if it is `op`: its other source, which `out` may be
+ * written beside. */
+static const struct ggml_tensor *
+follower(struct ggml_tensor *const *nodes, int i, int n, const int *uses,
+         enum ggml_op op)
+{
+    if (i >= n || uses[i - 1] != 1 || nodes[i]->op != op || !supports(nodes[i]))
+        return NULL;
+    return beside(nodes[i], nodes[i - 1]);
+}
+
+static bool
+are_norms_apart(const struct cuda_norm *f, const struct ggml_tensor *out,
+                const struct ggml_tensor *const *read, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!is_apart(out, read[i]) || (f->add && !is_apart(f->add, read[i])))
+            return false;
+    return !f->add || is_apart(out, f->add);
+}
+
+static int
+fuse_norm(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+          const int *uses)
+{
+    struct cuda_norm f = { 0 };
+    const struct ggml_tensor *read[4], *other;
+    int i = 0, n_read = 0;
+
+    if (nodes[0]->op == GGML_OP_ADD) {
+        if (n < 2 || nodes[1]->src[0] != nodes[0] || !supports(nodes[0]) ||
+            ggml_is_empty(nodes[0]))
+            return 0;
+        f.add = nodes[i++];
+        read[n_read++] = f.add->src[1];
+        read[n_read++] = f.add->src[0];
+    } else {
+        read[n_read++] = nodes[0]->src[0];
+    }
+    if (nodes[i]->op != GGML_OP_NORM && nodes[i]->op != GGML_OP_RMS_NORM)
+        return 0;
+    if (!supports(nodes[i]))
+        return 0;
+    f.norm = nodes[i++];
+    other = follower(nodes, i, n, uses, GGML_OP_MUL);
+    if (other) {
+        f.mul = nodes[i++];
+        read[n_read++] = other;
+        other = follower(nodes, i, n, uses, GGML_OP_ADD);
+        if (other && n_read < 4) {
+            f.bias = nodes[i++];
+            read[n_read++] = other;
+        }
+    }
+    if (i < 2 || !are_norms_apart(&f, nodes[i - 1], read, n_read))
+        return 0;
+    cuda_run_norms(c, &f);
+    return i;
+}
+
+/* -- Products -- */
+static bool
+is_small_product(const struct ggml_tensor *t)
+{
+    return t->op == GGML_OP_MUL_MAT && t->src[1]->ne[1] <= CUDA_FEW_COLUMNS &&
+           !ggml_is_empty(t) && supports(t);
+}
+
+/* F32, of one row, or of the product's shape in one piece. */
+static bool
+is_addend(const struct ggml_tensor *x, const struct ggml_tensor *product)
+{
+    return x->type == GGML_TYPE_F32 && ggml_is_contiguous(x) &&
+           x->ne[0] == product->ne[0] &&
+           (ggml_nrows(x) == 1 || ggml_are_same_shape(x, product));
+}
+
+static bool
+is_result(const struct ggml_tensor *t)
+{
+    return t->type == GGML_TYPE_F32 && ggml_is_contiguous(t);
+}
+
+static int
+fuse_sum(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+         const int *uses)
+{
+    struct cuda_product f = { .mul_mat = nodes[0] };
+    const struct ggml_tensor *other;
+
+    if (n < 2 || uses[0] != 1 || nodes[1]->op != GGML_OP_ADD)
+        return 0;
+    other = beside(nodes[1], nodes[0]);
+    if (!other || !is_addend(other, nodes[0]) || !is_result(nodes[1]) ||
+        !is_apart(nodes[1], other) || overlap(nodes[1], nodes[0]->src[0]) ||
+        overlap(nodes[1], nodes[0]->src[1]))
+        return 0;
+    f.add = nodes[1];
+    cuda_run_product(c, &f);
+    return 2;
+}
+
+static bool
+are_twins(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    const struct ggml_tensor *w = a->src[0], *v = b->src[0];
+
+    return a->src[1] == b->src[1] && w->type == v->type &&
+           ggml_are_same_shape(w, v) && ggml_are_same_stride(w, v) &&
+           ((uintptr_t)w->data & 15) == ((uintptr_t)v->data & 15);
+}
+
+static int
+fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+          const int *uses)
+{
+    struct cuda_product f = { 0 };
+    struct ggml_tensor *glu = n < 3 ? NULL : nodes[2];
+    bool in_order;
+
+    if (!glu || glu->op != GGML_OP_GLU || uses[0] != 1 || uses[1] != 1 ||
+        !is_small_product(nodes[1]) || !are_twins(nodes[0], nodes[1]))
+        return 0;
+    in_order = glu->src[0] == nodes[0] && glu->src[1] == nodes[1];
+    if ((!in_order &&
+         !(glu->src[0] == nodes[1] && glu->src[1] == nodes[0])) ||
+        !supports(glu) || !is_result(glu) || overlap(glu, nodes[0]->src[0]) ||
+        overlap(glu, nodes[1]->src[0]) || overlap(glu, nodes[0]->src[1]))
+        return 0;
+    f.mul_mat = in_order ? nodes[0] : nodes[1];
+    f.second = in_order ? nodes[1] : nodes[0];
+    f.glu = glu;
+    cuda_run_product(c, &f);
+    return 3;
+}
+
+int
+cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+          const int *uses)
+{
+    int done = 0;
+
+    switch (nodes[0]->op) {
+    case GGML_OP_ADD:
+    case GGML_OP_NORM:
+    case GGML_OP_RMS_NORM:
+        return fuse_norm(c, nodes, n, uses);
+    case GGML_OP_MUL_MAT:
+        if (!is_small_product(nodes[0]))
+            return 0;
+        done = fuse_gate(c, nodes, n, uses);
+        return done ? done : fuse_sum(c, nodes, n, uses);
+    default:
+        return 0;
+    }
+}

@@ -1,0 +1,303 @@
+/* sort.cu - ARGSORT, TOP_K; the best of long rows, and their log-sum-exp
+ *
+ * Values become keys of 64 bits that no two elements share: what comes first
+ * has the larger key, equal values are in the order of their numbers, and what
+ * is no number is last. So every row has one order, whoever sorts it. Up to
+ * MOST keys are sorted in shared memory; of longer rows the best of each piece
+ * are kept, and then the best of those. */
+#include "cuda/view.h"
+
+#define MOST    4096 /* keys in shared memory: a power of two */
+#define THREADS 512
+
+/* Floats in the order of unsigned integers; both zeros are one; NaN is 0. */
+DEVICE uint32_t
+rank_of(float v, bool descending)
+{
+    uint32_t u = bits_of(v == 0 ? 0 : v);
+
+    if (v != v)
+        return 0;
+    u = u >> 31 ? ~u : u | 0x80000000;
+    return descending ? u : ~u;
+}
+
+DEVICE uint64_t
+key_of(float v, int64_t i, bool descending)
+{
+    return (uint64_t)rank_of(v, descending) << 32 | (0xffffffff - (uint32_t)i);
+}
+
+DEVICE int32_t
+index_of(uint64_t key)
+{
+    return (int32_t)(0xffffffff - (uint32_t)key);
+}
+
+/* Batcher's bitonic sort of n keys, a power of two; the largest first. */
+DEVICE void
+sort_keys(uint64_t *keys, int n)
+{
+    for (int run = 2; run <= n; run *= 2)
+        for (int gap = run / 2; gap > 0; gap /= 2) {
+            barrier();
+            for (int i = (int)thread_id(); i < n / 2; i += (int)block_size()) {
+                int a = i / gap * 2 * gap + i % gap, b = a + gap;
+                uint64_t x = keys[a], y = keys[b];
+
+                if ((x < y) == ((a & run) == 0)) {
+                    keys[a] = y;
+                    keys[b] = x;
+                }
+            }
+        }
+    barrier();
+}
+
+DEVICE uint64_t
+larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Puts the largest of n keys first; the others are lost. */
+DEVICE void
+find_first(uint64_t *keys, int n)
+{
+    uint64_t most = 0;
+
+    barrier();
+    for (int i = (int)thread_id(); i < n; i += (int)block_size())
+        most = larger(most, keys[i]);
+    UNROLL for (int m = LANES / 2; m; m /= 2) most =
+        larger(most, lane_xor(most, m));
+    barrier();
+    if (lane_id() == 0)
+        keys[warp_id()] = most;
+    barrier();
+    most = lane_id() < block_size() / LANES ? keys[lane_id()] : 0;
+    UNROLL for (int m = LANES / 2; m; m /= 2) most =
+        larger(most, lane_xor(most, m));
+    barrier();
+    if (thread_id() == 0)
+        keys[0] = most;
+    barrier();
+}
+
+/* The smallest power of two that is at least n, 64 or more. */
+DEVICE int
+power_above(int n)
+{
+    int power = 64;
+
+    while (power < n)
+        power *= 2;
+    return power;
+}
+
+/* Puts the best k of n keys first, in order. */
+DEVICE void
+choose(uint64_t *keys, int n, int k)
+{
+    if (k == 1) {
+        find_first(keys, n);
+        return;
+    }
+    for (int i = n + (int)thread_id(); i < power_above(n);
+         i += (int)block_size())
+        keys[i] = 0;
+    sort_keys(keys, power_above(n));
+}
+
+KERNEL
+argsort(struct view y, struct view x, bool descending, int64_t n_rows)
+{
+    SHARED(uint64_t, keys, MOST);
+
+    for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
+        struct row r = row_at(&x, row);
+        const char *from = row_data(&x, r);
+        int32_t *to = (int32_t *)(void *)row_data(&y, r);
+
+        barrier();
+        for (int64_t i = thread_id(); i < x.ne[0]; i += block_size())
+            keys[i] = key_of(load_element(&x, from, i), i, descending);
+        choose(keys, (int)x.ne[0], (int)x.ne[0] > 1 ? 2 : 1);
+        for (int64_t i = thread_id(); i < y.ne[0]; i += block_size())
+            to[i] = index_of(keys[i]);
+    }
+}
+
+bool
+cuda_supports_sort(const struct ggml_tensor *dst)
+{
+    return dst->type == GGML_TYPE_I32 && dst->nb[0] == sizeof(int32_t) &&
+           is_float_type(dst->src[0]->type) && dst->src[0]->ne[0] <= MOST;
+}
+
+void
+cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[0];
+    bool descending = dst->op == GGML_OP_TOP_K ||
+                      tensor_get_i32(dst, 0) == GGML_SORT_ORDER_DESC;
+
+    if (!ggml_is_empty(dst))
+        LAUNCH(argsort, shape_of(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS),
+               stream_of(c), view_of(dst), view_of(x), descending,
+               ggml_nrows(x));
+}
+
+/* -- The best of long rows -- */
+
+struct best {
+    const float *logits;
+    int64_t n, stride;
+    int k, n_rows;
+};
+
+/* The greatest of a piece of a row, and the sum of exp(x - greatest). */
+struct total {
+    double most, sum;
+};
+
+DEVICE double
+sum_of(double v, double *room)
+{
+    UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
+    barrier();
+    if (lane_id() == 0)
+        room[warp_id()] = v;
+    barrier();
+    v = lane_id() < block_size() / LANES ? room[lane_id()] : 0;
+    UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
+    return v;
+}
+
+/* Of n values; their greatest is finite, or there is no sum. */
+DEVICE struct total
+total_of(const float *x, int n, double *room)
+{
+    struct total t;
+    double sum = 0;
+    float most = -INFINITY;
+
+    for (int i = (int)thread_id(); i < n; i += THREADS)
+        most = fmaxf(most, x[i]);
+    t.most = block_max(most, (float *)room);
+    barrier();
+    for (int i = (int)thread_id(); i < n; i += THREADS)
+        sum += x[i] == -INFINITY ? 0 : exp((double)x[i] - t.most);
+    t.sum = sum_of(sum, room);
+    return t;
+}
+
+/* Items: pieces of MOST values of each row; k keys of each to `out`. */
+KERNEL
+choose_values(struct best b, int64_t pieces, uint64_t *out,
+              struct total *totals, int64_t n_items)
+{
+    SHARED(uint64_t, keys, MOST);
+    SHARED(double, room, LANES);
+
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        int64_t piece, row = divide(item, pieces, &piece);
+        int64_t first = piece * MOST;
+        const float *x = b.logits + row * b.stride + first;
+        int n = (int)(b.n - first < MOST ? b.n - first : MOST);
+        struct total t = total_of(x, n, room);
+
+        barrier();
+        for (int i = (int)thread_id(); i < n; i += THREADS)
+            keys[i] = key_of(x[i], first + i, true);
+        choose(keys, n, b.k);
+        for (int i = (int)thread_id(); i < b.k; i += THREADS)
+            out[item * b.k + i] = i < n ? keys[i] : 0;
+        if (thread_id() == 0)
+            totals[item] = t;
+    }
+}
+
+/* The same of `lists` lists of k keys a row, `each` of them at a time. */
+KERNEL
+choose_keys(int k, int64_t lists, int64_t each, const uint64_t *in,
+            uint64_t *out, int64_t n_items)
+{
+    SHARED(uint64_t, keys, MOST);
+
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        int64_t part, row = divide(item, (lists + each - 1) / each, &part);
+        int64_t left = lists - part * each;
+        const uint64_t *from = in + (row * lists + part * each) * k;
+        int n = (int)((left < each ? left : each) * k);
+
+        barrier();
+        for (int i = (int)thread_id(); i < n; i += THREADS)
+            keys[i] = from[i];
+        choose(keys, n, k);
+        for (int i = (int)thread_id(); i < k; i += THREADS)
+            out[item * k + i] = keys[i];
+    }
+}
+
+/* A row's pieces, in order. */
+DEVICE double
+combine(const struct total *t, int64_t pieces)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int64_t i = 0; i < pieces; i++)
+        most = fmax(most, t[i].most);
+    if (most == -INFINITY)
+        return most;
+    for (int64_t i = 0; i < pieces; i++)
+        sum += t[i].sum * exp(t[i].most - most);
+    return most + log(sum);
+}
+
+KERNEL
+store_best(struct best b, int64_t pieces, const uint64_t *keys,
+           const struct total *totals, int32_t *ids, float *values, double *lse)
+{
+    for (int64_t row = block_id(); row < b.n_rows; row += grid_size()) {
+        for (int i = (int)thread_id(); i < b.k; i += (int)block_size()) {
+            int32_t id = index_of(keys[row * b.k + i]);
+
+            ids[row * b.k + i] = id;
+            values[row * b.k + i] = b.logits[row * b.stride + id];
+        }
+        if (thread_id() == 0)
+            lse[row] = combine(totals + row * pieces, pieces);
+    }
+}
+
+void
+cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
+          int n_rows, int k, int32_t *ids, float *values, double *lse)
+{
+    struct best b = { logits, n, stride, k, n_rows };
+    int64_t pieces = cuda_pieces(n, MOST), lists = pieces, each = MOST / k;
+    size_t size = (size_t)(pieces * n_rows * k) * sizeof(uint64_t);
+    uint64_t *in, *out = (uint64_t *)cuda_scratch(c, size);
+    uint64_t *other = (uint64_t *)cuda_scratch(c, size);
+    struct total *totals = (struct total *)cuda_scratch(
+        c, (size_t)(pieces * n_rows) * sizeof(*totals));
+
+    if (!out || !other || !totals || n_rows < 1)
+        return;
+    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), stream_of(c), b,
+           pieces, out, totals, pieces * n_rows);
+    while (lists > 1) {
+        int64_t parts = cuda_pieces(lists, each);
+
+        in = out;
+        out = other;
+        other = in;
+        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), stream_of(c), k,
+               lists, each, (const uint64_t *)in, out, parts * n_rows);
+        lists = parts;
+    }
+    LAUNCH(store_best, shape_of(n_rows, 128), stream_of(c), b, pieces,
+           (const uint64_t *)out, (const struct total *)totals, ids, values,
+           lse);
+}

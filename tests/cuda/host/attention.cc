@@ -1,0 +1,2 @@
+/* attention.cc - for the host: see cuda/emulate.h */
+#include "cuda/attention.cu"

@@ -1,0 +1,2 @@
+/* attention_tiles.cc - for the host: see cuda/emulate.h */
+#include "cuda/attention_tiles.cu"

@@ -1,0 +1,2 @@
+/* sort.cc - for the host: see cuda/emulate.h */
+#include "cuda/sort.cu"

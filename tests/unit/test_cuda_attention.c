@@ -1,0 +1,173 @@
+/* test_cuda_attention.c - CUDA's attention without a GPU: see cuda/emulate.h */
+#include <math.h>
+#include <string.h>
+
+#include "cuda/kernel_test.h"
+#include "cuda/kernels.h"
+#include "cuda/shapes.h"
+
+#define F32 GGML_TYPE_F32
+#define F16 GGML_TYPE_F16
+
+#define IN_F32 1e-11
+#define IN_F16 3e-6 /* products of F16s, on tensor cores */
+
+enum looks { OPEN, CAUSAL, WINDOW };
+
+struct shape {
+    int d, e, heads, kv_heads, tokens, keys, batch;
+    enum ggml_type type;
+    enum looks looks;
+    bool sinks;
+    float max_bias, softcap;
+    double bound;
+};
+
+/* The last keys are the tokens' own; some at the end are hidden from all and
+ * hold no numbers. */
+static void
+hide(const struct shape *s, struct ggml_tensor *mask)
+{
+    ggml_fp16_t *m = mask->data;
+    int unused = s->keys > 40 ? 35 : 0, past = s->keys - unused - s->tokens;
+
+    for (int t = 0; t < s->tokens; t++)
+        for (int k = 0; k < s->keys; k++) {
+            bool seen = k <= past + t && k < s->keys - unused;
+
+            if (s->looks == WINDOW)
+                seen = seen && k > past + t - 20;
+            if (!seen)
+                m[t * s->keys + k] = ggml_fp32_to_fp16(-INFINITY);
+            else if (s->max_bias == 0)
+                m[t * s->keys + k] = ggml_fp32_to_fp16(0);
+        }
+}
+
+/* What was never written may be anything: values that nobody sees. */
+static void
+spoil(const struct shape *s, struct ggml_tensor *x)
+{
+    int from = s->keys - 35;
+
+    if (s->keys <= 40 || ggml_is_quantized(s->type))
+        return;
+    for (int h = 0; h < s->kv_heads * s->batch; h++)
+        for (int k = from; k < s->keys; k++)
+            memset((char *)x->data + (size_t)h * x->nb[2] +
+                       (size_t)k * x->nb[1],
+                   0xff, x->nb[1]); /* NaN */
+}
+
+static void
+attend(const struct shape *s, const char *name)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *q = ggml_permute(
+        ctx, kt_tensor(ctx, F32, s->d, s->heads, s->tokens, s->batch), 0, 2, 1,
+        3);
+    struct ggml_tensor *k =
+        kt_tensor(ctx, s->type, s->d, s->keys, s->kv_heads, s->batch);
+    struct ggml_tensor *v =
+        kt_tensor(ctx, s->type, s->e, s->keys, s->kv_heads, s->batch);
+    struct ggml_tensor *mask =
+        s->looks == OPEN ? NULL
+                         : kt_tensor(ctx, F16, s->keys, s->tokens, 1, 1);
+    struct ggml_tensor *t;
+
+    if (mask) {
+        hide(s, mask);
+        spoil(s, k);
+        spoil(s, v);
+    }
+    t = ggml_flash_attn_ext(ctx, q, k, v, mask, 3 / sqrtf((float)s->d),
+                            s->max_bias, s->softcap);
+    if (s->sinks)
+        ggml_flash_attn_ext_add_sinks(t,
+                                      kt_tensor(ctx, F32, s->heads, 1, 1, 1));
+    kt_check(ctx, t, s->bound, "%s: %s, %d of %d, %d tokens, %d keys",
+             name, ggml_type_name(s->type), s->d, s->e, s->tokens, s->keys);
+    kt_end(ctx);
+}
+
+static const struct {
+    struct shape shape;
+    const char *name;
+} few[] = {
+    { { 64, 64, 4, 1, 1, 150, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
+      "one token" },
+    { { 64, 64, 4, 2, 1, 64, 1, F16, OPEN, false, 0, 0, IN_F32 }, "no mask" },
+    { { 40, 40, 9, 1, 1, 70, 1, GGML_TYPE_BF16, CAUSAL, false, 0, 0, IN_F32 },
+      "more heads than a block has rows" },
+    { { 64, 64, 4, 4, 1, 300, 2, F32, CAUSAL, true, 8, 0, IN_F32 },
+      "ALiBi, sinks, no numbers behind, batch" },
+    { { 64, 64, 6, 2, 3, 130, 1, GGML_TYPE_Q8_0, WINDOW, false, 0, 20,
+        IN_F32 },
+      "window, soft cap" },
+    { { 8, 8, 2, 1, 2, 5, 1, F32, CAUSAL, false, 0, 0, IN_F32 }, "tiny" },
+    { { 192, 128, 4, 2, 3, 80, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
+      "values narrower than keys" },
+    { { 256, 256, 2, 1, 1, 90, 1, F16, CAUSAL, false, 0, 0, IN_F32 }, "wide" },
+    { { 576, 512, 4, 1, 1, 70, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
+      "very wide" },
+    { { 80, 80, 2, 2, 40, 75, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
+      "many tokens, a width without tiles" },
+}, many[] = {
+    { { 64, 64, 2, 1, 70, 150, 1, F16, CAUSAL, false, 0, 0, IN_F16 },
+      "tiles" },
+    { { 128, 128, 2, 2, 16, 200, 1, F16, WINDOW, true, 0, 0, IN_F16 },
+      "tiles, window, sinks" },
+    { { 96, 96, 2, 1, 33, 64, 2, F16, OPEN, false, 0, 0, IN_F16 },
+      "tiles, no mask, batch" },
+    { { 64, 64, 3, 3, 20, 99, 1, F16, CAUSAL, false, 8, 10, IN_F16 },
+      "tiles, ALiBi, soft cap" },
+};
+
+/* Hidden keys behind those that are seen change nothing, to the bit. */
+static void
+test_length(void)
+{
+    float out[2][64 * 2];
+
+    for (int longer = 0; longer < 2; longer++) {
+        struct ggml_context *ctx = kt_begin();
+        int keys = longer ? 256 : 128;
+        struct ggml_tensor *q = kt_tensor(ctx, F32, 64, 1, 2, 1);
+        struct ggml_tensor *k = kt_tensor(ctx, F16, 64, 256, 1, 1);
+        struct ggml_tensor *m = kt_tensor(ctx, F16, keys, 1, 1, 1), *t;
+
+        for (int i = 0; i < 64 * 2; i++)
+            ((float *)q->data)[i] = (float)(i % 7) - 3;
+        for (int i = 0; i < 64 * 256; i++)
+            ((ggml_fp16_t *)k->data)[i] =
+                ggml_fp32_to_fp16((float)(i % 23) / 8 - 1);
+        for (int i = 0; i < keys; i++)
+            ((ggml_fp16_t *)m->data)[i] =
+                ggml_fp32_to_fp16(i < 100 ? 0 : -INFINITY);
+        k = ggml_view_2d(ctx, k, 64, keys, k->nb[1], 0);
+        t = ggml_flash_attn_ext(ctx, q, k, k, m, 0.1f, 0, 0);
+        kt_check(ctx, t, IN_F32, "a cache of %d keys", keys);
+        memcpy(out[longer], t->data, sizeof(out[longer]));
+        kt_end(ctx);
+    }
+    kt_ok(memcmp(out[0], out[1], sizeof(out[0])) == 0,
+          "hidden keys behind change nothing");
+}
+
+int
+main(void)
+{
+    for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++)
+        attend(&few[i].shape, few[i].name);
+    for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
+        attend(&many[i].shape, many[i].name);
+    test_length();
+    kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
+              cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 9) == 1,
+          "parts of the keys");
+    kt_ok(cuda_tile_keys(128, 40 << 10) == 32 &&
+              cuda_tile_keys(576, 40 << 10) == 16 &&
+              cuda_tile_keys(1 << 20, 40 << 10) == 1,
+          "keys of a tile");
+    return kt_done();
+}

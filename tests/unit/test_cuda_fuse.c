@@ -1,0 +1,254 @@
+/* test_cuda_fuse.c - nodes that CUDA computes in one launch, orders of rows,
+ * and the best of long rows, without a GPU: see cuda/emulate.h */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/kernel_test.h"
+#include "cuda/kernels.h"
+
+#define F32  GGML_TYPE_F32
+#define Q4_K GGML_TYPE_Q4_K
+
+/* What cuda_fuse() is given, and what it should take. */
+struct nodes {
+    struct ggml_tensor *node[6];
+    int n, uses[6], taken;
+};
+
+static void
+run(void *arg)
+{
+    struct nodes *g = arg;
+
+    g->taken = cuda_fuse(kt_ctx(), g->node, g->n, g->uses);
+}
+
+static void
+fuse(struct ggml_context *ctx, struct nodes *g, int want, double bound,
+     struct ggml_tensor *also, const char *name)
+{
+    char text[200];
+
+    for (int i = 0; i < g->n; i++)
+        if (!g->uses[i])
+            g->uses[i] = 1;
+    kt_check_run(ctx, g->node[want - 1], also, run, g, bound, name);
+    snprintf(text, sizeof(text), "%s: %d nodes of %d", name, g->taken, g->n);
+    kt_ok(g->taken == want, text);
+}
+
+/* Nothing may be done. */
+static void
+refuse(struct nodes *g, const char *name)
+{
+    for (int i = 0; i < g->n; i++)
+        if (!g->uses[i])
+            g->uses[i] = 1;
+    run(g);
+    kt_ok(g->taken == 0, name);
+}
+
+static void
+test_norms(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 96, 3, 1, 1);
+    struct ggml_tensor *r = kt_tensor(ctx, F32, 96, 3, 1, 1);
+    struct ggml_tensor *w = kt_tensor(ctx, F32, 96, 1, 1, 1);
+    struct ggml_tensor *b = kt_tensor(ctx, F32, 96, 1, 1, 1);
+    struct nodes g = { .n = 4, .uses = { 2 } };
+
+    g.node[0] = ggml_add(ctx, x, r);
+    g.node[1] = ggml_rms_norm(ctx, g.node[0], 1e-6f);
+    g.node[2] = ggml_mul(ctx, g.node[1], w);
+    g.node[3] = ggml_scale(ctx, g.node[2], 2);
+    fuse(ctx, &g, 3, 1e-12, g.node[0], "a sum, its norm, a scale");
+    g = (struct nodes){ .n = 3 };
+    g.node[0] = ggml_norm(ctx, x, 1e-6f);
+    g.node[1] = ggml_mul(ctx, g.node[0], w);
+    g.node[2] = ggml_add(ctx, g.node[1], b);
+    fuse(ctx, &g, 3, 1e-12, NULL, "a norm, a scale, a bias");
+    g.uses[1] = 2;
+    fuse(ctx, &g, 2, 1e-12, NULL, "a scale that others read");
+    g.uses[0] = 2;
+    refuse(&g, "a norm that others read is computed alone");
+    kt_end(ctx);
+}
+
+/* The result of a norm put over rows that other blocks still read. */
+static void
+test_overlap(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *room = kt_tensor(ctx, F32, 32, 5, 1, 1);
+    struct ggml_tensor *x = ggml_view_2d(ctx, room, 32, 3, room->nb[1], 0);
+    struct ggml_tensor *w = kt_tensor(ctx, F32, 32, 1, 1, 1);
+    struct nodes g = { .n = 2 };
+
+    x->data = room->data;
+    g.node[0] = ggml_rms_norm(ctx, x, 1e-6f);
+    g.node[0]->data = room->data;
+    g.node[1] = ggml_mul(ctx, g.node[0], w);
+    g.node[1]->data = (char *)room->data + room->nb[1];
+    refuse(&g, "a result over other rows of the source is not fused");
+    g.node[1]->data = x->data;
+    run(&g);
+    kt_ok(g.taken == 2, "one in the source's place is");
+    kt_end(ctx);
+}
+
+static void
+test_sums(enum ggml_type type, int columns, int width)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, type, 256, 21, 1, 1);
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 256, columns, 1, 1);
+    struct ggml_tensor *b = kt_tensor(ctx, F32, 21, width, 1, 1);
+    struct nodes g = { .n = 2 };
+
+    g.node[0] = ggml_mul_mat(ctx, w, x);
+    g.node[1] = width == columns ? ggml_add(ctx, b, g.node[0])
+                                 : ggml_add(ctx, g.node[0], b);
+    fuse(ctx, &g, 2, 1e-11, NULL,
+         width == columns ? "a product and a sum" : "a product and a bias");
+    kt_end(ctx);
+}
+
+static void
+test_gates(enum ggml_type type, int columns, bool swapped)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, type, 256, 21, 1, 1);
+    struct ggml_tensor *v = kt_tensor(ctx, type, 256, 21, 1, 1);
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 256, columns, 1, 1);
+    struct nodes g = { .n = 3 };
+
+    g.node[0] = ggml_mul_mat(ctx, w, x);
+    g.node[1] = ggml_mul_mat(ctx, v, x);
+    g.node[2] = swapped ? ggml_geglu_split(ctx, g.node[1], g.node[0])
+                        : ggml_swiglu_split(ctx, g.node[0], g.node[1]);
+    fuse(ctx, &g, 3, 1e-10, NULL,
+         swapped ? "two products and a gate, swapped"
+                 : "two products and a gate");
+    kt_end(ctx);
+}
+
+static void
+test_sort(void)
+{
+    static const int widths[] = { 1, 2, 60, 64, 130, 3000 };
+
+    for (int i = 0; i < 6; i++) {
+        struct ggml_context *ctx = kt_begin();
+        struct ggml_tensor *x = kt_tensor(ctx, F32, widths[i], 3, 1, 1);
+        float *v = x->data;
+
+        for (int j = 0; j < widths[i]; j += 7) /* equals, zeros, NaN */
+            v[j] = j % 2 ? 0.25f : j % 3 ? -0.0f : 0;
+        if (widths[i] > 100)
+            v[93] = NAN, v[17] = NAN, v[50] = INFINITY, v[51] = -INFINITY;
+        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_DESC), 0,
+                 "ARGSORT of %d, falling", widths[i]);
+        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_ASC), 0,
+                 "ARGSORT of %d, rising", widths[i]);
+        kt_check(ctx, ggml_top_k(ctx, x, (widths[i] + 1) / 2), 0,
+                 "TOP_K of %d", widths[i]);
+        kt_end(ctx);
+    }
+}
+
+/* -- cuda_best() -- */
+static const float *row;
+
+static int
+by_value(const void *a, const void *b)
+{
+    int i = *(const int *)a, j = *(const int *)b;
+
+    if (isnan(row[i]) || isnan(row[j]))
+        return isnan(row[i]) == isnan(row[j]) ? (i > j) - (i < j)
+               : isnan(row[i])                ? 1
+                                              : -1;
+    if (row[i] != row[j])
+        return row[i] < row[j] ? 1 : -1;
+    return (i > j) - (i < j);
+}
+
+static double
+log_sum_exp(const float *x, int n)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int i = 0; i < n; i++)
+        most = fmax(most, (double)x[i]);
+    for (int i = 0; i < n; i++)
+        sum += exp((double)x[i] - most);
+    return most + log(sum);
+}
+
+static bool
+is_best(const float *x, int n, int k, const int *order, const int32_t *ids,
+        const float *values, double lse)
+{
+    for (int i = 0; i < k; i++)
+        if (ids[i] != order[i] ||
+            memcmp(&values[i], &x[order[i]], sizeof(float)) != 0)
+            return false;
+    return fabs(lse - log_sum_exp(x, n)) < 1e-12;
+}
+
+static void
+test_best(int n, int k, int n_rows)
+{
+    int stride = n + 3;
+    float *x = malloc((size_t)(n_rows * stride) * sizeof(*x));
+    int *order = malloc((size_t)n * sizeof(*order));
+    int32_t *ids = malloc((size_t)(n_rows * k) * sizeof(*ids));
+    float *values = malloc((size_t)(n_rows * k) * sizeof(*values));
+    double *lse = malloc((size_t)n_rows * sizeof(*lse));
+    bool good = true;
+    char text[100];
+
+    for (int i = 0; i < n_rows * stride; i++)
+        x[i] = rintf(300 * kt_draw()) / 16; /* with equals */
+    x[n / 2] = -INFINITY;
+    cuda_best(kt_ctx(), x, n, stride, n_rows, k, ids, values, lse);
+    for (int r = 0; r < n_rows; r++) {
+        row = x + r * stride;
+        for (int i = 0; i < n; i++)
+            order[i] = i;
+        qsort(order, (size_t)n, sizeof(*order), by_value);
+        good = good && is_best(row, n, k, order, ids + r * k, values + r * k,
+                               lse[r]);
+    }
+    snprintf(text, sizeof(text), "the best %d of %d, %d rows", k, n, n_rows);
+    kt_ok(good, text);
+    kt_forget();
+    free(x);
+    free(order);
+    free(ids);
+    free(values);
+    free(lse);
+}
+
+int
+main(void)
+{
+    test_norms();
+    test_overlap();
+    test_sums(Q4_K, 1, 1);
+    test_sums(GGML_TYPE_Q8_0, 3, 3);
+    test_sums(GGML_TYPE_BF16, 4, 1);
+    test_gates(Q4_K, 1, false);
+    test_gates(GGML_TYPE_Q4_0, 5, true);
+    test_gates(GGML_TYPE_F16, 1, true);
+    test_sort();
+    test_best(2, 1, 1);
+    test_best(100, 100, 2);
+    test_best(5000, 1, 3);
+    test_best(20000, 40, 1);
+    test_best(40000, 1024, 1);
+    return kt_done();
+}
