@@ -21,11 +21,15 @@
 #define SPIN_LAST    2000
 #define SPIN_CROWDED 16 /* more threads than processors */
 /* Pauses between two looks at the clock; they take far less than LATE_US, so
- * that who sees more has been kept from running. Others want the machine
- * then: for BUSY graphs nobody is called for small nodes. */
+ * that who sees more has been kept from running. Where that comes again and
+ * again, others want the machine: each time counts LATE, and BUSY together are
+ * made MOST; a graph counts one off. Down to BUSY threads sleep at once when
+ * they are idle, and are called for large nodes only. */
 #define SPIN_LOOK 64
 #define LATE_US   500
-#define BUSY      200
+#define LATE      16
+#define BUSY      48
+#define MOST      200
 
 struct worker {
     struct ggml_threadpool *pool;
@@ -58,7 +62,7 @@ struct ggml_threadpool {
     void *arg;
     alignas(CACHE_LINE) atomic_uint done; /* pieces of the job */
     alignas(CACHE_LINE) atomic_uint wakes;
-    atomic_int stop, paused, limit, busy;
+    atomic_int stop, paused, limit, late;
     alignas(CACHE_LINE) atomic_int sleepers;
 };
 
@@ -225,12 +229,12 @@ set_limit(struct ggml_threadpool *pool, int n_threads)
 void
 cpu_pool_begin(struct ggml_threadpool *pool, int n_threads)
 {
-    int busy = atomic_load_explicit(&pool->busy, memory_order_relaxed);
+    int late = atomic_load_explicit(&pool->late, memory_order_relaxed);
 
     set_limit(pool, n_threads);
-    if (busy > 0)
-        atomic_store_explicit(&pool->busy, busy - 1, memory_order_relaxed);
-    else
+    if (late > 0)
+        atomic_store_explicit(&pool->late, late - 1, memory_order_relaxed);
+    if (late < BUSY)
         cpu_pool_wake(pool);
 }
 
@@ -240,6 +244,23 @@ cpu_pool_wake(struct ggml_threadpool *pool)
     /* even if nobody sleeps: somebody may be about to */
     atomic_fetch_add(&pool->wakes, 1);
     wake_sleepers(pool);
+}
+
+static bool
+is_busy(const struct ggml_threadpool *pool)
+{
+    return atomic_load_explicit(&pool->late, memory_order_relaxed) >= BUSY;
+}
+
+/* Threads that count at the same time may count one: it is a guess anyway. */
+static void
+count_late(struct ggml_threadpool *pool)
+{
+    int late =
+        atomic_load_explicit(&pool->late, memory_order_relaxed) + LATE;
+
+    atomic_store_explicit(&pool->late, late < BUSY ? late : MOST,
+                          memory_order_relaxed);
 }
 
 /* Looks for a job that is newer than *seen, and helps with it. */
@@ -269,7 +290,7 @@ help(struct ggml_threadpool *pool, int ith)
     int64_t looked = ggml_time_us(), now;
 
     if (atomic_load_explicit(&pool->paused, memory_order_relaxed) ||
-        atomic_load_explicit(&pool->busy, memory_order_relaxed))
+        is_busy(pool))
         spins = 0;
     while (idle <= spins &&
            !atomic_load_explicit(&pool->stop, memory_order_relaxed)) {
@@ -283,7 +304,7 @@ help(struct ggml_threadpool *pool, int ith)
             continue;
         now = ggml_time_us();
         if (now - looked > LATE_US)
-            atomic_store_explicit(&pool->busy, BUSY, memory_order_relaxed);
+            count_late(pool);
         looked = now;
     }
 }
