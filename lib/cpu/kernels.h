@@ -19,6 +19,9 @@ struct cpu_product {
     int64_t k, n_rows, n_cols;
     const char *rows; /* in the weights' type; row_stride bytes apart */
     size_t row_stride;
+    /* The caller had the rows before these multiplied, or goes on with those
+     * behind them: they are on their way from memory, or have to be. */
+    bool going, more;
     const char *cols; /* as prepare() left them; col_stride bytes apart */
     size_t col_stride;
     float *out;

@@ -14,8 +14,6 @@
 #define ENOUGH_TILES   16
 #define FEWEST_OF_PART 96
 #define PART_STEP      12
-/* Bytes of the next piece that are fetched in advance, at most. */
-#define NEXT_BYTES (16 * 1024)
 
 struct plan {
     struct cpu_product_plan product;
@@ -147,6 +145,8 @@ multiply_piece(const struct cpu_task *t, const struct plan *p,
         .n_cols = piece.cols.end - c,
         .rows = cpu_row_data(w, of_w),
         .row_stride = w->nb[1],
+        .going = t->going && rows.first > 0,
+        .more = t->more && rows.end < w->ne[1],
         .out =
             (float *)(void *)cpu_row_data(dst, (struct cpu_row){ c, i2, i3 }) +
             rows.first,
@@ -197,29 +197,11 @@ reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
     return cpu_row_data(w, row_of_weights(dst, p.group, p.rows.first));
 }
 
-/* What the next piece begins with, so that reading goes on without a pause. */
-static void
-fetch_next(const struct cpu_task *t, const struct ggml_tensor *dst)
-{
-    struct cpu_task next = *t;
-    size_t n, few = CPU_TILE_ROWS * dst->src[0]->nb[1];
-    const char *p;
-
-    next.ith++;
-    p = reads(&next, dst, &n);
-    n = n < few ? n : few;
-    n = n < NEXT_BYTES ? n : NEXT_BYTES;
-    for (size_t i = 0; i < n; i += CPU_LINE)
-        __builtin_prefetch(p + i, 0, 2);
-}
-
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct plan p = make_plan(dst, t->k);
 
-    if (t->more && dst->ne[1] < FEW_COLUMNS)
-        fetch_next(t, dst);
     multiply_piece(t, &p, dst, piece_of(t, dst));
 }
 

@@ -81,6 +81,7 @@ struct run {
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
+    int shares; /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
      * node `end`; then `ready` is set. */
     const struct ggml_cgraph *graph;
@@ -91,14 +92,25 @@ struct run {
 };
 
 static void
+set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
+{
+    int first = cpu_pool_first(n, shares, thread);
+    int end = cpu_pool_first(n, shares, thread + 1);
+
+    t->ith = piece;
+    t->nth = n;
+    t->thread = thread;
+    t->going = piece > first && piece < end;
+    t->more = piece >= first && piece + 1 < end;
+}
+
+static void
 run_piece(void *arg, int piece, int n, int thread)
 {
     const struct run *run = arg;
     struct cpu_task task = run->task;
 
-    task.ith = piece;
-    task.nth = n;
-    task.thread = thread;
+    set_piece(&task, piece, n, thread, run->shares);
     run->step(&task, run->node);
 }
 
@@ -115,6 +127,7 @@ run_watched(void *arg, int piece, int n, int thread)
 static void
 run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
 {
+    run->shares = shared ? run->task.n_threads : 1;
     if (shared) {
         cpu_pool_share(run->pool, n, piece, run, run->wake);
         return;
@@ -244,16 +257,6 @@ run_small(struct run *run)
             run_node(run, run->graph->nodes[i], false);
 }
 
-/* True if the thread's share goes on after this piece. */
-static bool
-goes_on(const struct run *run, int piece, int n, int thread)
-{
-    int n_threads = run->task.n_threads;
-
-    return piece >= cpu_pool_first(n, n_threads, thread) &&
-           piece + 1 < cpu_pool_first(n, n_threads, thread + 1);
-}
-
 static void
 run_behind(void *arg, int piece, int n, int thread)
 {
@@ -261,10 +264,7 @@ run_behind(void *arg, int piece, int n, int thread)
     struct ggml_tensor *node = run->graph->nodes[run->end];
     struct cpu_task task = run->task;
 
-    task.ith = piece;
-    task.nth = n;
-    task.thread = thread;
-    task.more = goes_on(run, piece, n, thread);
+    set_piece(&task, piece, n, thread, task.n_threads);
     if (!is_ready(run)) {
         fetch_ahead(run, &task);
         wait_ready(run);

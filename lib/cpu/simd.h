@@ -22,6 +22,15 @@
 #else
 #define APART static __attribute__((noipa))
 #endif
+/* What follows and uses the pointer is not moved before the vector is there;
+ * the vector is made, not computed with in another form. */
+#ifdef __aarch64__
+#define AFTER(pointer, vector) __asm__("" : "+r"(pointer) : "w"(vector))
+#define IN_REGISTER(vector)    __asm__("" : "+w"(vector))
+#else
+#define AFTER(pointer, vector) __asm__("" : "+r"(pointer) : "v"(vector))
+#define IN_REGISTER(vector)    __asm__("" : "+v"(vector))
+#endif
 #define INLINE       static inline __attribute__((always_inline))
 #define AS(T, p)     ((const T *)(const void *)(p))
 #define AS_OUT(T, p) ((T *)(void *)(p))
@@ -36,27 +45,27 @@ four_bytes(const char *p)
     return v;
 }
 
+#define LINE 64
+
 /* Weights that are used once come from memory fastest as one long stream, not
- * as a stream a row, which is how a tile of rows reads them. So the tile after
- * next is fetched beforehand, line by line in the order of memory. Returns
- * where it begins, or NULL if it is not wholly there, or has gaps. */
+ * as a stream a row, which is how a tile of rows reads them. So what is read
+ * after `tile` rows from `row` on is fetched meanwhile, line by line in the
+ * order of memory; if nothing is, that is what was read already. */
 static inline const char *
-tile_ahead(const struct cpu_product *p, int64_t row, int64_t tile,
-           size_t row_size)
+rows_after(const struct cpu_product *p, int64_t row, int64_t tile)
 {
-    if (p->row_stride != row_size || row + 3 * tile > p->n_rows)
-        return NULL;
-    return p->rows + (size_t)(row + 2 * tile) * row_size;
+    bool more = p->more || row + tile < p->n_rows;
+
+    return p->rows + (size_t)(more ? row + tile : 0) * p->row_stride;
 }
 
-/* The first two tiles, that no other fetches beforehand. */
+/* The first rows, if no other fetched them. */
 static inline void
-fetch_first(const struct cpu_product *p, int64_t tile, size_t row_size)
+fetch_first(const struct cpu_product *p, int64_t n)
 {
-    size_t n = (size_t)(2 * tile < p->n_rows ? 2 * tile : p->n_rows);
-
-    if (p->row_stride == row_size)
-        for (size_t at = 0; at < n * row_size; at += 64)
+    n = n < p->n_rows ? n : p->n_rows;
+    if (!p->going)
+        for (size_t at = 0; at < (size_t)n * p->row_stride; at += LINE)
             __builtin_prefetch(p->rows + at, 0, 2);
 }
 

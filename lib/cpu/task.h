@@ -13,7 +13,9 @@
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
     int thread, n_threads;
-    bool more;  /* the thread goes on with the next piece, if nobody else does */
+    /* The thread did the piece before, or goes on with the next one if nobody
+     * else does. */
+    bool going, more;
     char *work; /* for all threads; as much as the op asked for, on a line */
     const struct cpu_kernels *k;
 };

@@ -10,6 +10,7 @@
  * Besides the words of vector.h, an instruction set gives
  *
  *     load_words(rows, at)      four bytes at `at` of each row, a lane each
+ *     load_f16(rows, at)        F16s at `at`, of which 16 bytes may be read
  *     load_16(rows, at, w)      16 bytes of each row: the first four in w[0],
  *                               ... w[3]
  *     find_points(table, n, i)  what stands at the indices, even n of them, in
@@ -23,6 +24,8 @@
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
+ *     CHAINS                    1, or 2 where the sum of a group of 32 that meets
+ *                               one column is that of two shorter chains
  *     VECS, COLS, TILE          vectors of rows and columns of a tile, and
  *                               their product
  *     UNITS                     of 32 values, at least 8, that are opened at a
@@ -85,9 +88,9 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
 {
     if (!f.offset)
         return (vec_bits){ 0 };
-    return splat_bits(f.group == COLUMN_BLOCK
-                          ? column_minus(col, k)[unit]
-                          : column_minus_halves(col, k)[2 * unit + g]) *
+    return splat_at(f.group == COLUMN_BLOCK
+                        ? column_minus(col, k) + unit
+                        : column_minus_halves(col, k) + 2 * unit + g) *
            (uint32_t)f.offset;
 }
 
@@ -102,14 +105,14 @@ minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
- * columns: s[v * C + j] are the integer sums of its group; `part` those of a
- * run of words, between calls. */
+ * columns: s[v * C + j] are the integer sums of its group, or of `chain` words
+ * of it; `part` those of a run of words, between calls. */
 INLINE void
-add_word(const int V, const int C, struct format f, const vec_bits *w,
-         const int stride, const struct columns *x, int64_t unit, int word,
-         vec_bits *s, vec_bits *part)
+add_word(const int V, const int C, struct format f, const int chain,
+         const vec_bits *w, const int stride, const struct columns *x,
+         int64_t unit, int word, vec_bits *s, vec_bits *part)
 {
-    const int n = f.group / 4, run = RUN(f.most) < n ? RUN(f.most) : n;
+    const int n = f.group / 4, run = RUN(f.most) < chain ? RUN(f.most) : chain;
 
     UNROLL for (int j = 0; j < C; j++)
     {
@@ -120,8 +123,9 @@ add_word(const int V, const int C, struct format f, const vec_bits *w,
         {
             int i = v * C + j;
 
-            if (word % n == 0)
-                s[i] = start_of(f, col, x->k, unit, word / n);
+            if (word % chain == 0)
+                s[i] = word % n ? (vec_bits){ 0 }
+                                : start_of(f, col, x->k, unit, word / n);
             if (word % run == 0)
                 part[i] = run_begin(s[i]);
             part[i] = run_step(part[i], w[v * stride], four, f.most);
@@ -155,12 +159,27 @@ add_group(const int V, const int C, struct format f, const vec_bits *s,
     }
 }
 
+/* Where word `word` of a block of VEC rows is used: its part of the bytes from
+ * `next` on, as many as that block has. Many at once would have to wait for
+ * each other. */
+INLINE void
+fetch_part(struct format f, const char *next, int word)
+{
+    const int words = (int)(f.block / COLUMN_BLOCK * WORDS);
+    const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
+
+    UNROLL for (int i = lines * word / words; i < lines * (word + 1) / words;
+                i++)
+        __builtin_prefetch(next + i * LINE, 0, 2);
+}
+
 /* Units of a block that are opened together, times one column. */
 INLINE void
-add_opened(struct format f, const struct rows *r, int n, const vec *scales,
-           const struct columns *x, vec *acc)
+add_opened(struct format f, const struct rows *r, const char *next, int n,
+           const vec *scales, const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group;
+    const int chains = groups > CHAINS ? groups : CHAINS;
     vec_bits s[MOST_TOGETHER * 2], part[MOST_TOGETHER];
 
     UNROLL for (int half = 0; half < 2; half++)
@@ -170,23 +189,31 @@ add_opened(struct format f, const struct rows *r, int n, const vec *scales,
         f.open(r, n, half, codes);
         UNROLL for (int i = 0; i < 4; i++)
             UNROLL for (int u = 0; u < f.together; u++)
-                add_word(1, 1, f, &codes[4 * u + i], 0, x,
-                         x->first + n * f.together + u, 4 * half + i,
-                         &s[u * groups + half * (groups - 1)], &part[u]);
+        {
+            fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u);
+            add_word(1, 1, f, WORDS / chains, &codes[4 * u + i], 0, x,
+                     x->first + n * f.together + u, 4 * half + i,
+                     &s[u * chains + half * (chains - 1)], &part[u]);
+            AFTER(next, part[u]);
+        }
     }
     UNROLL for (int i = 0; i < f.together * groups; i++)
     {
         int u = n * f.together + i / groups;
+        vec_bits sum = s[i * chains / groups];
 
-        add_group(1, 1, f, &s[i], scales, 0, x, x->first + u, i % groups, acc);
+        if (chains > groups)
+            sum += s[i * 2 + 1];
+        add_group(1, 1, f, &sum, scales, 0, x, x->first + u, i % groups, acc);
         scales += f.min ? 2 : 1;
     }
 }
 
-/* One column. */
+/* One column. Meanwhile as many bytes are fetched from `next` on as the rows
+ * have. */
 INLINE vec
 one_column(const struct cpu_product *p, struct format f, struct rows r,
-           struct ahead ahead)
+           const char *next)
 {
     struct columns x = { .at = p->cols, .k = p->k };
     vec acc = { 0 };
@@ -194,11 +221,11 @@ one_column(const struct cpu_product *p, struct format f, struct rows r,
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
-        fetch_ahead(&ahead, &r, f.size);
         f.scales(&r, scales);
         UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
-            add_opened(f, &r, n, scales + n * f.together * scales_of(f), &x,
-                       &acc);
+            add_opened(f, &r, next, n, scales + n * f.together * scales_of(f),
+                       &x, &acc);
+        next += VEC * f.size;
         rows_advance(&r, f.size);
     }
     return acc;
@@ -211,11 +238,14 @@ struct opened {
     vec *scales;
 };
 
-/* A block of VEC rows, opened. */
+/* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
 INLINE void
-open_block(struct format f, const struct rows *r, vec_bits *all, vec *scales)
+open_block(struct format f, const struct rows *r, const char *next,
+           vec_bits *all, vec *scales)
 {
     if (f.apart) {
+        for (size_t i = 0; i < VEC * f.size; i += LINE)
+            __builtin_prefetch(next + i, 0, 2);
         f.whole(r, all, scales);
         return;
     }
@@ -227,7 +257,11 @@ open_block(struct format f, const struct rows *r, vec_bits *all, vec *scales)
 
         f.open(r, n, half, codes);
         UNROLL for (int i = 0; i < 4 * f.together; i++)
+        {
+            fetch_part(f, next, (2 * n + half) * 4 * f.together + i);
             all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = codes[i];
+            AFTER(next, codes[i]);
+        }
     }
 }
 
@@ -245,8 +279,8 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
             {
                 int word = g * f.group / 4 + i;
 
-                add_word(V, C, f, o.codes + word, UNITS * WORDS, x,
-                         x->first + u, word, s, part);
+                add_word(V, C, f, f.group / 4, o.codes + word, UNITS * WORDS,
+                         x, x->first + u, word, s, part);
             }
             add_group(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                       x->first + u, g, acc);
@@ -316,10 +350,12 @@ copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
 
 /* The next n blocks of VEC rows, opened. */
 INLINE void
-open_blocks(struct format f, int64_t n, struct rows *r, struct opened o)
+open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
+            struct opened o)
 {
     for (; n > 0; n--) {
-        open_block(f, r, o.codes, o.scales);
+        open_block(f, r, *next, o.codes, o.scales);
+        *next += VEC * f.size;
         rows_advance(r, f.size);
         o.codes += f.block / COLUMN_BLOCK * WORDS;
         o.scales += f.block / COLUMN_BLOCK * scales_of(f);
@@ -366,13 +402,11 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
     struct opened all = { codes, scales };
+    const char *next = rows_after(p, row, V * VEC);
     struct rows rows[VECS];
-    struct ahead ahead[VECS];
 
-    for (int v = 0; v < V; v++) {
+    for (int v = 0; v < V; v++)
         rows[v] = rows_at(p, row + v * VEC);
-        ahead[v] = begin_ahead(p, row, V * VEC, (size_t)(n / step) * f.size);
-    }
     for (int64_t unit = 0; unit < n; unit += UNITS) {
         int64_t blocks = (n - unit < UNITS ? n - unit : UNITS) / step, c = 0;
         size_t size = (size_t)blocks * f.size;
@@ -381,9 +415,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
             if (p->n_rows < VEC)
                 rows[v] =
                     copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
-            else
-                fetch_ahead(&ahead[v], &rows[v], size);
-            open_blocks(f, blocks, &rows[v],
+            open_blocks(f, blocks, &rows[v], &next,
                         (struct opened){ codes + v * UNITS * WORDS,
                                          scales + v * UNITS * MOST_SCALES });
         }
@@ -418,8 +450,9 @@ multiply_columns(const struct cpu_product *p, struct format f)
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    size_t row_size = (size_t)(p->k / f.block) * f.size;
+    int64_t tile = p->n_cols > 1 ? VECS * VEC : VEC;
 
+    fetch_first(p, tile);
     if (p->n_cols > 1 || p->n_rows < VEC) {
         multiply_columns(p, f);
         return;
@@ -428,7 +461,7 @@ multiply(const struct cpu_product *p, struct format f)
         int64_t row = last_rows(p, r);
 
         store_f32(p->out + row, one_column(p, f, rows_at(p, row),
-                                           begin_ahead(p, r, VEC, row_size)));
+                                           rows_after(p, r, VEC)));
     }
 }
 

@@ -80,7 +80,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
-        C == 1 && R == ROWS ? tile_ahead(p, r, R, (size_t)(p->k * size)) : NULL;
+        C == 1 && R == ROWS ? rows_after(p, r, 2 * R) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
     int64_t i = 0;
@@ -128,7 +128,7 @@ multiply(enum ggml_type type, const struct cpu_product *p)
     int64_t c = 0;
 
     if (p->n_cols == 1)
-        fetch_first(p, ROWS, (size_t)p->k * width(type));
+        fetch_first(p, 2 * ROWS);
     for (; c + COLS <= p->n_cols; c += COLS)
         columns(type, COLS, p, c);
 #define LEFT(C)                                                                \

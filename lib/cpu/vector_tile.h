@@ -14,6 +14,16 @@ splat_bits(int32_t v)
     return (vec_bits){ 0 } + (uint32_t)v;
 }
 
+/* The same, of what the compiler shall not compute with before. */
+INLINE vec_bits
+splat_at(const int32_t *p)
+{
+    vec_bits v = splat_bits(*p);
+
+    IN_REGISTER(v);
+    return v;
+}
+
 /* VEC rows, a stride apart: some pointers and the stride, so that registers
  * suffice for all of their addresses. */
 struct rows {
@@ -47,51 +57,6 @@ INLINE void
 rows_advance(struct rows *r, size_t size)
 {
     UNROLL for (int i = 0; i < VEC / 4; i++) r->fourth[i] += size;
-}
-
-/* How many bytes of each row are fetched before they are used, lines, but no
- * more than the row has. */
-#define AHEAD 1024
-#define LINE  64
-
-/* Where in the rows of a tile it stands, and up to where they were fetched;
- * after their end begins the next tile, `jump` bytes on. */
-struct ahead {
-    size_t by, at, fetched, row_size, end, jump;
-};
-
-INLINE struct ahead
-begin_ahead(const struct cpu_product *p, int64_t row, int64_t tile,
-            size_t row_size)
-{
-    bool last = row + tile >= p->n_rows;
-
-    size_t by = row_size / LINE * LINE < AHEAD ? row_size / LINE * LINE : AHEAD;
-
-    return (struct ahead){ .by = by,
-                           .fetched = row ? by : 0,
-                           .row_size = row_size,
-                           .end = last ? row_size : 2 * row_size,
-                           .jump = (size_t)tile * p->row_stride - row_size };
-}
-
-/* Call it before the next `size` bytes of r are used. */
-INLINE void
-fetch_ahead(struct ahead *a, const struct rows *r, size_t size)
-{
-    size_t to = a->at + size + a->by;
-
-    while (a->fetched < to && a->fetched < a->end) {
-        bool within = a->fetched < a->row_size;
-        size_t from = a->fetched - a->at + (within ? 0 : a->jump);
-
-        UNROLL for (int i = 0; i < VEC; i++)
-            __builtin_prefetch(row_at(r, i) + from, 0, 2);
-        a->fetched += LINE;
-        if (within && a->fetched > a->row_size)
-            a->fetched = a->row_size;
-    }
-    a->at += size;
 }
 
 #endif

@@ -17,6 +17,7 @@
 #define COLS          4
 #define UNITS         32
 #define TILE          8
+#define CHAINS        1
 #define SIGNED_OFFSET 0
 
 INLINE int8x16_t
@@ -52,6 +53,12 @@ load_16(const struct rows *r, size_t at, vec_bits *w)
     w[1] = vreinterpretq_u32_u64(vzip2q_u64(a, c));
     w[2] = vreinterpretq_u32_u64(vzip1q_u64(b, d));
     w[3] = vreinterpretq_u32_u64(vzip2q_u64(b, d));
+}
+
+INLINE vec
+load_f16(const struct rows *r, size_t at)
+{
+    return from_f16(narrow(load_words(r, at) & 0xffff));
 }
 
 INLINE vec_bits

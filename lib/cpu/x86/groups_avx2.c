@@ -8,6 +8,7 @@
 #define COLS          4
 #define UNITS         32
 #define TILE          4
+#define CHAINS        1
 #define SIGNED_OFFSET 0
 
 INLINE vec_bits
@@ -45,6 +46,19 @@ load_16(const struct rows *r, size_t at, vec_bits *w)
         _mm256_inserti128_si256(_mm256_castsi128_si256(ROW(i)), ROW(i + 4), 1);
 #undef ROW
     transpose_halves(v, w);
+}
+
+INLINE vec
+load_f16(const struct rows *r, size_t at)
+{
+    __m128i v[4];
+
+#define ROW(i) _mm_loadu_si128(AS(__m128i, row_at(r, i) + at))
+    UNROLL for (int i = 0; i < 4; i++) v[i] =
+        _mm_unpacklo_epi16(ROW(2 * i), ROW(2 * i + 1));
+#undef ROW
+    return from_f16(_mm_unpacklo_epi64(_mm_unpacklo_epi32(v[0], v[1]),
+                                       _mm_unpacklo_epi32(v[2], v[3])));
 }
 
 INLINE vec_bits

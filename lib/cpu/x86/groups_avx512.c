@@ -8,6 +8,7 @@
 #define COLS          4
 #define UNITS         8
 #define TILE          12
+#define CHAINS        2
 #define SIGNED_OFFSET 128
 
 /* By twos: Zen does four bytes, or sixteen, with a mask at half the speed. */
@@ -57,6 +58,27 @@ load_16(const struct rows *r, size_t at, vec_bits *w)
         join_quarters(ROW(i), ROW(i + 4), ROW(i + 8), ROW(i + 12));
 #undef ROW
     transpose_quarters(v, w);
+}
+
+INLINE __m128i
+join_halves(const struct rows *r, size_t at, int row)
+{
+    __m128i v[4];
+
+#define ROW(i) _mm_loadu_si128(AS(__m128i, row_at(r, row + (i)) + at))
+    UNROLL for (int i = 0; i < 4; i++) v[i] =
+        _mm_unpacklo_epi16(ROW(2 * i), ROW(2 * i + 1));
+#undef ROW
+    return _mm_unpacklo_epi64(_mm_unpacklo_epi32(v[0], v[1]),
+                              _mm_unpacklo_epi32(v[2], v[3]));
+}
+
+INLINE vec
+load_f16(const struct rows *r, size_t at)
+{
+    return from_f16(_mm256_inserti128_si256(
+        _mm256_castsi128_si256(join_halves(r, at, 0)), join_halves(r, at, 8),
+        1));
 }
 
 INLINE vec_bits
