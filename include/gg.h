@@ -188,10 +188,23 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
  * cut: what stands before that offset, and what stands behind it with
  * GG_ENCODE_CONTINUE, have the ids of the whole, whatever follows the text.
  * 0 where no such place is known; the last one mostly. Only GG_ENCODE_SPECIAL
- * of the flags counts. Time is linear. */
+ * and GG_CUT_GREEDY of the flags count. Time is linear. */
 GG_API size_t
 gg_vocab_cut(const struct gg_vocab *vocab, const char *text, size_t len,
              unsigned flags);
+
+/* The same ids as ggml's GPT-2 example makes: of each word of ASCII letters,
+ * digits, or other bytes, the longest token that it begins with, and so on.
+ * *unknown gets the number of bytes with which no token begins, and which are
+ * left out. Such a text is cut by gg_vocab_cut() with GG_CUT_GREEDY.
+ * GG_ERR_UNSUPPORTED: the vocabulary's tokens are not bytes. */
+enum {
+    GG_CUT_GREEDY = 16,
+};
+GG_API GG_MUST_CHECK enum gg_status
+gg_vocab_encode_greedy(const struct gg_vocab *vocab, const char *text,
+                       size_t len, unsigned flags, int32_t *ids, size_t cap,
+                       size_t *n, size_t *unknown, struct gg_error *err);
 
 /* The first control token whose name stands in text[0..len), as
  * GG_ENCODE_SPECIAL would find it; *at gets its offset. -1: there is none. */

@@ -19,7 +19,7 @@ struct work {
     struct input input;
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
-    uint64_t bytes, n_ids, n_cut;
+    uint64_t bytes, n_ids, n_cut, n_unknown;
     size_t line; /* bytes of ids on the line that is being written */
     int status;
 };
@@ -63,6 +63,7 @@ count(struct work *w, const struct job *job)
 {
     w->n_ids += job->n_ids;
     w->n_cut += job->n_cut;
+    w->n_unknown += job->n_unknown;
 }
 
 /* ---- one text ---- */
@@ -101,6 +102,7 @@ fill_part(struct work *w, struct job *job)
     unsigned flags = o->special != SPECIAL_TEXT ? GG_ENCODE_SPECIAL : 0;
     size_t want = INPUT_CHUNK, cut = 0;
 
+    flags |= o->greedy ? GG_CUT_GREEDY : 0;
     while (cut == 0 && !w->input.ended) {
         while (job->text.len < want && !w->input.ended)
             read_more(w, job);
@@ -218,6 +220,9 @@ tokenize_encode(const struct gg_vocab *vocab,
         encode_records(&w);
     else
         encode_whole(&w);
+    if (w.n_unknown)
+        cli_warn("%s: %llu bytes have no token, and were left out",
+                 options->input, (unsigned long long)w.n_unknown);
     if (options->verbose)
         cli_warn("%s: %llu bytes, %llu ids", options->input,
                  (unsigned long long)w.bytes, (unsigned long long)w.n_ids);

@@ -62,15 +62,22 @@ encode_text(struct work *w, struct piece *p, struct gg_error *err)
     struct job *job = w->job;
     enum gg_status st = GG_OK;
     size_t need = p->len + 3; /* an id takes at least a byte, but for few */
+    size_t unknown = 0;
 
     do {
         if (need > job->cap_ids) {
             job->cap_ids = need > 2 * job->cap_ids ? need : 2 * job->cap_ids;
             job->ids = cli_alloc(job->ids, job->cap_ids, sizeof(*job->ids));
         }
-        st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
-                             job->cap_ids, &need, err);
+        if (w->o->greedy)
+            st = gg_vocab_encode_greedy(w->vocab, p->text, p->len, p->flags,
+                                        job->ids, job->cap_ids, &need, &unknown,
+                                        err);
+        else
+            st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
+                                 job->cap_ids, &need, err);
     } while (st == GG_OK && need > job->cap_ids);
+    job->n_unknown += unknown;
     p->n = st == GG_OK ? need : 0;
     return st;
 }
@@ -289,7 +296,7 @@ job_run(struct job *job, const struct gg_vocab *vocab,
     struct work w = { .job = job, .vocab = vocab, .o = options };
 
     job->out.len = job->warnings.len = 0;
-    job->n_ids = job->n_cut = 0;
+    job->n_ids = job->n_cut = job->n_unknown = 0;
     job->failed = false;
     if (job->part)
         run_part(&w);

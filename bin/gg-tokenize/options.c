@@ -20,6 +20,9 @@ static const char help[] =
     "take\n"
     "                       them as text (default), or error; with -d, parse:\n"
     "                       write them\n"
+    "      --tokenizer WHICH  greedy: the longest token at each place, as "
+    "ggml's\n"
+    "                       GPT-2 example; exact: the vocabulary's (default)\n"
     "      --lines          each line of text is a numbered sequence\n"
     "  -0, --null           each NUL-ended record is a numbered sequence\n"
     "      --fields         with --lines: a chunk for each field of a line\n"
@@ -60,6 +63,7 @@ enum {
     OPT_NO_BOS,
     OPT_EOS,
     OPT_SPECIAL,
+    OPT_TOKENIZER,
     OPT_FIELDS,
     OPT_COUNT,
     OPT_PIECES,
@@ -82,6 +86,7 @@ static const struct option long_options[] = {
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "eos", no_argument, NULL, OPT_EOS },
     { "special", required_argument, NULL, OPT_SPECIAL },
+    { "tokenizer", required_argument, NULL, OPT_TOKENIZER },
     { "lines", no_argument, NULL, OPT_LINES },
     { "null", no_argument, NULL, '0' },
     { "fields", no_argument, NULL, OPT_FIELDS },
@@ -113,6 +118,7 @@ static bool
 set_text_option(struct arguments *a, int c)
 {
     static const char *const sides[] = { "left", "right", NULL };
+    static const char *const tokenizers[] = { "exact", "greedy", NULL };
     struct tokenize_options *o = &a->options;
 
     switch (c) {
@@ -129,6 +135,9 @@ set_text_option(struct arguments *a, int c)
         return true;
     case OPT_SPECIAL:
         o->special = cli_special(optarg);
+        return true;
+    case OPT_TOKENIZER:
+        o->greedy = cli_choice("--tokenizer", optarg, tokenizers);
         return true;
     case OPT_MAX:
         o->max = (size_t)cli_int("--max", optarg, 1, INT32_MAX);
@@ -264,6 +273,7 @@ check_decode(const struct arguments *a)
         { d, a->eos, "--eos", "-d" },
         { d, a->chat, "-d", "--chat" },
         { d, o->special == SPECIAL_ERROR, "--special error", "-d" },
+        { d, o->greedy, "--tokenizer", "-d" },
         { d, o->fields, "--fields", "-d" },
         { d, o->max, "--max", "-d" },
         { d, o->threads > 0, "-t", "-d" },
@@ -283,6 +293,8 @@ check_encode(const struct arguments *a)
     const char *rows = o->pieces ? "--pieces" : "--offsets";
     const struct pair pairs[] = {
         { a->chat, o->special != SPECIAL_TEXT, "--special", "--chat" },
+        { a->chat, o->greedy, "--tokenizer", "--chat" },
+        { o->budget, o->greedy, "--tokenizer", "--budget" },
         { a->chat, o->offsets, "--offsets", "--chat" },
         { a->chat, o->fields, "--fields", "--chat" },
         { a->chat, a->eos, "--eos", "--chat" },

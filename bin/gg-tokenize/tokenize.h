@@ -23,6 +23,7 @@ struct tokenize_options {
     /* encode */
     bool bos, eos; /* put them around each text */
     bool empty;    /* an empty text will do */
+    bool greedy;   /* not as the vocabulary has it */
     bool fields;   /* each TAB field of a record is a chunk */
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */

@@ -74,8 +74,16 @@ find_cut(const struct hash_map *ids, const struct gguf_str *token, uint32_t id)
     return s.n == 2 ? s.starts[1] : 0;
 }
 
+static bool
+is_token(const struct hash_map *ids, const char *s, size_t n)
+{
+    uint32_t id;
+
+    return hash_map_find(ids, s, n, &id);
+}
+
 /* "left right": the text of the token with a blank in it. Returns the length;
- * 0: there is none. */
+ * 0: there is none, or not of two tokens, where a byte has none. */
 static size_t
 put_merge(const struct hash_map *ids, const struct gguf_str *token,
           const struct gguf_str *shown, uint32_t id, char *out)
@@ -83,7 +91,8 @@ put_merge(const struct hash_map *ids, const struct gguf_str *token,
     struct gguf_str left = { token->s, find_cut(ids, token, id) };
     size_t cut;
 
-    if (left.n == 0)
+    if (left.n == 0 || !is_token(ids, left.s, left.n) ||
+        !is_token(ids, left.s + left.n, token->n - left.n))
         return 0;
     cut = tokens_show(&left, out);
     memcpy(out, shown->s, cut);

@@ -92,6 +92,19 @@ is_word_end(const struct text *t, size_t at)
     return is_ascii_letter(t->p[at - 1]) && b && strchr(t->v->ends, b);
 }
 
+static bool
+is_ascii_space(uint8_t c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Greedy: no word has a space behind anything else. */
+static bool
+is_greedy_end(const struct text *t, size_t at)
+{
+    return !is_ascii_space(t->p[at - 1]) && is_ascii_space(t->p[at]);
+}
+
 /* WordPiece: a word begins or ends in front of white space, punctuation of
  * ASCII and the Chinese characters that most texts have; and behind the first
  * two. */
@@ -314,6 +327,8 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
         return 0;
     t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     t.longest = special_longest(t.set, v);
+    if (flags & GG_CUT_GREEDY)
+        return cut_near(&t, is_greedy_end);
     switch (v->kind) {
     case VOCAB_SPM:
         return cut_near(&t, is_parted);
