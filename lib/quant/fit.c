@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "quant/fit_loops_table.h"
 
-/* Starts are this many quarters of a step around the one where the extreme is
- * the last code; what follows the best start converges in a few rounds. */
-#define FIRST_START (-3)
-#define LAST_START  9
-#define LOW_STARTS  4 /* lines: from the minimum on, halves of a step */
+/* Eight starts lie between these quarters of a step around the one where the
+ * extreme is the last code; what follows the best start converges in a few
+ * rounds. */
+#define FIRST_START (-3.0f)
+#define LAST_START  9.0f
+#define LOW_STARTS  2 /* lines: from the minimum on, halves of a step */
 #define ROUNDS      8
 
 float
@@ -39,92 +41,32 @@ quant_range(const float *x, int n)
     return r;
 }
 
-/* Rounds eight values at once; as floats. */
-static inline void
-round8(const struct quant_codes *codes, const float *v, float *q)
-{
-    float lo = (float)codes->lo, hi = (float)codes->hi;
-
-    if (codes->levels) {
-        for (int i = 0; i < 8; i++)
-            q[i] = lo;
-        for (int k = 0; k + 1 < codes->n; k++) {
-            int low = codes->levels[k], high = codes->levels[k + 1];
-            float middle = (float)(low + high) / 2, rise = (float)(high - low);
-
-            for (int i = 0; i < 8; i++)
-                q[i] += v[i] >= middle ? rise : 0;
-        }
-        return;
-    }
-    /* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
-    for (int i = 0; i < 8; i++) {
-        float in = v[i] > lo ? v[i] : lo;
-
-        in = in < hi ? in : hi;
-        q[i] = (in + 0x1.8p23f) - 0x1.8p23f;
-    }
-}
-
 int
 quant_nearest(const struct quant_codes *codes, float v)
 {
-    float in[8] = { v }, out[8];
+    float lo = (float)codes->lo, hi = (float)codes->hi, x[8] = { v };
+    int8_t q[8];
 
-    round8(codes, in, out);
-    return (int)out[0];
-}
-
-/* q = round((x + m) * inverse) */
-static void
-round_all(const struct quant_codes *codes, int n, const float *x, float m,
-          float inverse, int8_t *q)
-{
-    for (int j = 0; j < n; j += 8) {
-        float v[8], to[8];
-
-        for (int i = 0; i < 8; i++)
-            v[i] = (x[j + i] + m) * inverse;
-        round8(codes, v, to);
-        for (int i = 0; i < 8; i++)
-            q[j + i] = (int8_t)to[i];
+    if (!codes->levels) {
+        v = v > lo ? v : lo;
+        return (int)lrintf(v < hi ? v : hi);
     }
+    fit_loops()->round_all(codes, 8, x, 0, 1, q);
+    return q[0];
 }
 
-/* Sums over a group from which the best d for given q, and what it leaves,
- * follow: error = sum w x^2 - xq^2 / qq. */
-struct sums {
-    double xq, qq;
-};
-
-/* In floats: the sums are short, and only which start is better is asked. */
-static struct sums
+static struct fit_sums
 sum_rounded(const struct quant_codes *codes, int n, const float *x,
             const float *w, float inverse)
 {
-    float xq[8] = { 0 }, qq[8] = { 0 };
-    struct sums s = { 0, 0 };
+    struct fit_sums s;
 
-    for (int j = 0; j < n; j += 8) {
-        float v[8], q[8];
-
-        for (int i = 0; i < 8; i++)
-            v[i] = x[j + i] * inverse;
-        round8(codes, v, q);
-        for (int i = 0; i < 8; i++) {
-            xq[i] += w[j + i] * x[j + i] * q[i];
-            qq[i] += w[j + i] * q[i] * q[i];
-        }
-    }
-    for (int i = 0; i < 8; i++) {
-        s.xq += (double)xq[i];
-        s.qq += (double)qq[i];
-    }
+    fit_loops()->sum_rounded(codes, n, x, w, inverse, &s);
     return s;
 }
 
 static bool
-keep_better(struct sums *best, struct sums s)
+keep_better(struct fit_sums *best, struct fit_sums s)
 {
     if (!(s.qq > 0 && s.xq * s.xq * best->qq > best->xq * best->xq * s.qq))
         return false;
@@ -147,25 +89,44 @@ quant_or_ones(const float *w, int n)
     return ones;
 }
 
+/* The i-th of eight starts, in steps. */
+static float
+start_at(int i)
+{
+    return (FIRST_START + (float)i * (LAST_START - FIRST_START) / 7) / 4;
+}
+
+/* Those where the extreme is near this end. */
+static void
+try_starts(const struct quant_codes *codes, struct quant_group of, int end,
+           float extreme, struct fit_sums *best)
+{
+    float unit = codes->levels ? 16 : 1; /* levels: 16 a code */
+    float inverse[8], xq[8], qq[8];
+
+    for (int i = 0; i < 8; i++)
+        inverse[i] =
+            ((float)end + unit * start_at(i) * (end < 0 ? -1 : 1)) / extreme;
+    fit_loops()->sum_starts(codes, of, inverse, xq, qq);
+    for (int i = 0; i < 8; i++)
+        keep_better(best, (struct fit_sums){ (double)xq[i], (double)qq[i] });
+}
+
 float
 quant_fit_scale(const struct quant_codes *codes, int n, const float *x,
                 const float *w)
 {
-    const int ends[] = { codes->lo, codes->hi };
+    struct quant_group of = { n, x, w };
     float extreme = quant_extreme(x, n);
-    float unit = codes->levels ? 4 : 0.25f; /* levels: 16 a code */
-    struct sums best = { 0, 1 };
+    struct fit_sums best = { 0, 1 };
     int round = 0;
 
     if (!(fabsf(extreme) <= FLT_MAX) || extreme == 0)
         return 0;
-    for (int e = 0; e < 2; e++)
-        for (int t = FIRST_START; t <= LAST_START && ends[e] != 0; t++) {
-            float step = unit * (float)(ends[e] < 0 ? -t : t);
-
-            keep_better(&best, sum_rounded(codes, n, x, w,
-                                           ((float)ends[e] + step) / extreme));
-        }
+    if (codes->lo)
+        try_starts(codes, of, codes->lo, extreme, &best);
+    if (codes->hi)
+        try_starts(codes, of, codes->hi, extreme, &best);
     while (round++ < ROUNDS && best.xq != 0)
         if (!keep_better(
                 &best, sum_rounded(codes, n, x, w, (float)(best.qq / best.xq))))
@@ -181,74 +142,98 @@ quant_fit_block(const struct quant_codes *codes, int n, const float *x,
         half_from_float(quant_fit_scale(codes, n, x, quant_or_ones(w, n)));
     float d = half_to_float(half), inverse = d != 0 ? 1 / d : 0;
 
-    round_all(codes, n, x, 0, inverse, q);
+    fit_loops()->round_all(codes, n, x, 0, inverse, q);
     return half;
 }
-
-/* Weighted sums over a group: of x, q, their squares and their product. */
-struct moments {
-    double one, x, xx, q, qq, xq;
-};
 
 /* x less its minimum, so that floats are precise enough for the sums. */
 struct shifted {
     int n;
     double floor; /* m may not be above this */
     float x[32], w[32];
+    struct fit_moments sums;
 };
 
-static struct moments
-sum_moments(const struct quant_codes *codes, const struct shifted *of,
-            float inverse, float m)
+/* Those sums that do not depend on q. */
+static void
+sum_values(struct shifted *of)
 {
-    float s[6][8] = { { 0 } };
-    double sum[6] = { 0 };
+    of->sums = (struct fit_moments){ 0 };
+    for (int j = 0; j < of->n; j++) {
+        double w = (double)of->w[j], x = (double)of->x[j];
 
-    for (int j = 0; j < of->n; j += 8) {
-        float v[8], q[8];
-
-        for (int i = 0; i < 8; i++)
-            v[i] = (of->x[j + i] - m) * inverse;
-        round8(codes, v, q);
-        for (int i = 0; i < 8; i++) {
-            float w = of->w[j + i], x = of->x[j + i];
-
-            s[0][i] += w;
-            s[1][i] += w * x;
-            s[2][i] += w * x * x;
-            s[3][i] += w * q[i];
-            s[4][i] += w * q[i] * q[i];
-            s[5][i] += w * x * q[i];
-        }
+        of->sums.one += w;
+        of->sums.x += w * x;
+        of->sums.xx += w * x * x;
     }
-    for (int k = 0; k < 6; k++)
-        for (int i = 0; i < 8; i++)
-            sum[k] += (double)s[k][i];
-    return (struct moments){ sum[0], sum[1], sum[2], sum[3], sum[4], sum[5] };
 }
 
-/* The best line for q = round((x - m) * inverse): linear regression. An
+/* The best line for the integers that these sums are of: linear regression. An
  * infinite error: there is none. */
 static struct quant_line
-fit_line(const struct quant_codes *codes, const struct shifted *of,
-         double inverse, double m)
+solve(const struct fit_moments *s, double floor)
 {
-    struct moments s = sum_moments(codes, of, (float)inverse, (float)m);
-    double det = s.one * s.qq - s.q * s.q;
     struct quant_line l = { 0, 0, HUGE_VAL };
+    double det = s->one * s->qq - s->q * s->q;
 
     if (!(det > 0))
         return l;
-    l.d = (s.one * s.xq - s.x * s.q) / det;
-    l.m = (s.qq * s.x - s.q * s.xq) / det;
-    if (l.m > of->floor) {
-        l.m = of->floor;
-        l.d = (s.xq - l.m * s.q) / s.qq;
+    l.d = (s->one * s->xq - s->x * s->q) / det;
+    l.m = (s->qq * s->x - s->q * s->xq) / det;
+    if (l.m > floor) {
+        l.m = floor;
+        l.d = (s->xq - l.m * s->q) / s->qq;
     }
     if (l.d > 0)
-        l.error = s.xx - 2 * (l.d * s.xq + l.m * s.x) + l.d * l.d * s.qq +
-                  2 * l.d * l.m * s.q + l.m * l.m * s.one;
+        l.error = s->xx - 2 * (l.d * s->xq + l.m * s->x) + l.d * l.d * s->qq +
+                  2 * l.d * l.m * s->q + l.m * l.m * s->one;
     return l;
+}
+
+static struct quant_line
+better(struct quant_line a, struct quant_line b)
+{
+    return b.error < a.error ? b : a;
+}
+
+/* Of eight starts from `low` steps above the minimum on. */
+static struct quant_line
+best_start(const struct quant_codes *codes, const struct shifted *of,
+           double range, double low)
+{
+    struct quant_group group = { of->n, of->x, of->w };
+    struct quant_line best = { 0, 0, HUGE_VAL };
+    float inverse[8], m[8];
+    struct fit_lines sums;
+
+    for (int i = 0; i < 8; i++) {
+        double steps = codes->hi + (double)start_at(i);
+
+        inverse[i] = (float)(steps / range);
+        m[i] = (float)(low * range / steps);
+    }
+    fit_loops()->sum_lines(codes, group, inverse, m, &sums);
+    for (int i = 0; i < 8; i++) {
+        struct fit_moments s = of->sums;
+
+        s.q = (double)sums.q[i];
+        s.qq = (double)sums.qq[i];
+        s.xq = (double)sums.xq[i];
+        best = better(best, solve(&s, of->floor));
+    }
+    return best;
+}
+
+/* q = round((x - m) / d), and the best line for these. */
+static struct quant_line
+improve(const struct quant_codes *codes, const struct shifted *of,
+        struct quant_line l)
+{
+    struct fit_moments s = of->sums;
+
+    fit_loops()->sum_moments(codes, of->n, of->x, of->w, (float)(1 / l.d),
+                             (float)l.m, &s);
+    return solve(&s, of->floor);
 }
 
 struct quant_line
@@ -271,15 +256,11 @@ quant_fit_line(int hi, struct quant_group from, bool below)
         of.x[j] = from.x[j] - r.min;
         of.w[j] = from.w[j];
     }
-    for (int from_low = 0; from_low < LOW_STARTS; from_low++)
-        for (int t = FIRST_START; t <= LAST_START && range > 0; t++) {
-            double inverse = (hi + t / 4.0) / range;
-
-            l = fit_line(&codes, &of, inverse, from_low * 0.5 / inverse);
-            best = l.error < best.error ? l : best;
-        }
+    sum_values(&of);
+    for (int low = 0; low < LOW_STARTS && range > 0; low++)
+        best = better(best, best_start(&codes, &of, range, low * 0.5));
     for (int i = 0; i < ROUNDS && best.d > 0; i++) {
-        l = fit_line(&codes, &of, 1 / best.d, best.m);
+        l = improve(&codes, &of, best);
         if (!(l.error < best.error))
             break;
         best = l;
@@ -299,8 +280,8 @@ quant_fit_line_block(int hi, const float *x, const float *w, int8_t *q,
 
     *m = half_from_float((float)l.m);
     min = half_to_float(*m);
-    round_all(&(struct quant_codes){ .lo = 0, .hi = hi }, 32, x, -min, inverse,
-              q);
+    fit_loops()->round_all(&(struct quant_codes){ .lo = 0, .hi = hi }, 32, x,
+                           -min, inverse, q);
     return half;
 }
 
@@ -308,22 +289,5 @@ float
 quant_round_group(const struct quant_codes *codes, struct quant_group of,
                   float d, float m, int8_t *q)
 {
-    float inverse = d != 0 ? 1 / d : 0, error[8] = { 0 }, sum = 0;
-
-    for (int j = 0; j < of.n; j += 8) {
-        float v[8], to[8];
-
-        for (int i = 0; i < 8; i++)
-            v[i] = (of.x[j + i] + m) * inverse;
-        round8(codes, v, to);
-        for (int i = 0; i < 8; i++) {
-            float e = d * to[i] - m - of.x[j + i];
-
-            error[i] += of.w[j + i] * e * e;
-            q[j + i] = (int8_t)to[i];
-        }
-    }
-    for (int i = 0; i < 8; i++)
-        sum += error[i];
-    return sum;
+    return fit_loops()->round_group(codes, of, d, m, q);
 }

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "quant/fit_loops_table.h"
 
-#define ROUNDS 8
+#define ROUNDS 3
 
 /* One attempt at a block of 256: what it holds, and the error. */
 struct attempt {
@@ -36,16 +37,77 @@ round_group(const struct quant_shape *shape, struct quant_group of, float d,
     return quant_round_group(&shape->codes, of, d, m, q);
 }
 
-/* The neighbours of a code: the code itself and those beside it. */
-static int
-neighbours(const struct quant_codes *codes, int code, int *out)
-{
-    int step = codes->levels ? 2 : 1, n = 0; /* levels are odd numbers */
+/* Scales and mins to try: the nearest ones, and of their neighbours those that
+ * are not a step up in one and down in the other, which all but cancel. */
+struct trials {
+    int n;
+    int scale[8], min[8];
+    float d[8], m[8];
+};
 
-    for (int c = code - step; c <= code + step; c += step)
-        if (c >= codes->lo && c <= codes->hi)
-            out[n++] = c;
-    return n;
+static void
+add_trial(const struct quant_shape *shape, const struct quant_super *s,
+          int scale, int min, struct trials *t)
+{
+    if (scale < shape->scales.lo || scale > shape->scales.hi || min < 0 ||
+        min > shape->max_min)
+        return;
+    t->scale[t->n] = scale;
+    t->min[t->n] = min;
+    t->d[t->n] = half_to_float(s->d) * (float)scale;
+    t->m[t->n++] = half_to_float(s->dmin) * (float)min;
+}
+
+static void
+set_trials(const struct quant_shape *shape, const struct quant_super *s,
+           float scale, float min, struct trials *t)
+{
+    static const int8_t steps[][2] = { { 0, 0 },  { -1, 0 }, { 1, 0 },
+                                       { 0, -1 }, { 0, 1 },  { -1, -1 },
+                                       { 1, 1 } };
+    const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
+    float d = half_to_float(s->d), dmin = half_to_float(s->dmin);
+    int at_scale = quant_nearest(&shape->scales, d != 0 ? scale / d : 0);
+    int at_min = quant_nearest(&mins, dmin != 0 ? min / dmin : 0);
+    int step = shape->scales.levels ? 2 : 1; /* levels are odd numbers */
+
+    t->n = 0;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
+        add_trial(shape, s, at_scale + step * steps[i][0], at_min + steps[i][1],
+                  t);
+}
+
+/* The best of them, without looking at codes that depend on each other. */
+static int
+best_trial(const struct quant_shape *shape, struct quant_group of,
+           struct trials *t)
+{
+    float error[8];
+    int best = 0;
+
+    for (int i = t->n; i < 8; i++)
+        t->d[i] = t->m[i] = 0;
+    fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
+    for (int i = 1; i < t->n; i++)
+        best = error[i] < error[best] ? i : best;
+    return best;
+}
+
+static int
+best_on_grid(const struct quant_shape *shape, struct quant_group of,
+             const struct trials *t)
+{
+    float least = HUGE_VALF;
+    int best = 0;
+    int8_t q[32];
+
+    for (int i = 0; i < t->n; i++) {
+        float e = shape->round(shape, of, t->d[i], q);
+
+        best = e < least ? i : best;
+        least = e < least ? e : least;
+    }
+    return best;
 }
 
 /* Chooses scale and min of group g near the wanted ones. */
@@ -53,32 +115,44 @@ static void
 choose_group(const struct quant_shape *shape, struct quant_group of, int g,
              float scale, float min, struct attempt *a)
 {
-    const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
-    float d = half_to_float(a->s.d), dmin = half_to_float(a->s.dmin);
-    int at_scale = quant_nearest(&shape->scales, d != 0 ? scale / d : 0);
-    int at_min = quant_nearest(&mins, dmin != 0 ? min / dmin : 0);
-    int s[3], m[3];
-    int n_s = neighbours(&shape->scales, at_scale, s);
-    int n_m = neighbours(&mins, at_min, m);
-    float best = HUGE_VALF;
-    int8_t q[32];
+    struct trials t;
+    int best;
 
-    for (int i = 0; i < n_s * n_m; i++) {
-        float e = round_group(shape, of, d * (float)s[i % n_s],
-                              dmin * (float)m[i / n_s], q);
-
-        if (i == 0 || e < best) {
-            best = e;
-            a->s.scale[g] = (int8_t)s[i % n_s];
-            a->s.min[g] = (int8_t)m[i / n_s];
-            memcpy(a->s.q + g * shape->group, q, (size_t)of.n);
-        }
-    }
-    a->error += (double)best;
+    set_trials(shape, &a->s, scale, min, &t);
+    best =
+        shape->round ? best_on_grid(shape, of, &t) : best_trial(shape, of, &t);
+    a->s.scale[g] = (int8_t)t.scale[best];
+    a->s.min[g] = (int8_t)t.min[best];
+    a->error += (double)round_group(shape, of, t.d[best], t.m[best],
+                                    a->s.q + g * shape->group);
 }
 
-/* d and dmin that fit the block's integers best: normal equations of
- * x = d * (scale q) - dmin * min. */
+/* d that fits the block's integers best, where there are no mins. */
+static void
+refit_scale(const struct quant_shape *shape, const float *x, const float *w,
+            struct quant_super *s)
+{
+    double aa = 0, xa = 0;
+
+    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
+        struct quant_group of = group_at(shape, x, w, g);
+        const int8_t *q = s->q + g * of.n;
+        float qq = 0, xq = 0;
+
+        for (int j = 0; j < of.n; j++) {
+            float wq = of.w[j] * (float)q[j];
+
+            qq += wq * (float)q[j];
+            xq += wq * of.x[j];
+        }
+        aa += (double)qq * s->scale[g] * s->scale[g];
+        xa += (double)xq * s->scale[g];
+    }
+    if (aa > 0)
+        s->d = half_from_float((float)(xa / aa));
+}
+
+/* d and dmin that fit: normal equations of x = d * (scale q) - dmin * min. */
 static void
 refit(const struct quant_shape *shape, const float *x, const float *w,
       struct quant_super *s)
@@ -87,17 +161,24 @@ refit(const struct quant_shape *shape, const float *x, const float *w,
 
     for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
         struct quant_group of = group_at(shape, x, w, g);
+        const int8_t *q = s->q + g * of.n;
+        float one = 0, sx = 0, sq = 0, qq = 0, xq = 0;
+        double a = s->scale[g], b = -s->min[g];
 
         for (int j = 0; j < of.n; j++) {
-            double a = s->scale[g] * s->q[g * of.n + j], b = -s->min[g];
-            double v = (double)of.x[j], wj = (double)of.w[j];
+            float wq = of.w[j] * (float)q[j];
 
-            aa += wj * a * a;
-            ab += wj * a * b;
-            bb += wj * b * b;
-            xa += wj * v * a;
-            xb += wj * v * b;
+            one += of.w[j];
+            sx += of.w[j] * of.x[j];
+            sq += wq;
+            qq += wq * (float)q[j];
+            xq += wq * of.x[j];
         }
+        aa += a * a * (double)qq;
+        ab += a * b * (double)sq;
+        bb += b * b * (double)one;
+        xa += a * (double)xq;
+        xb += b * (double)sx;
     }
     det = aa * bb - ab * ab;
     if (det > 0 && xa * bb - xb * ab > 0 && xb * aa - xa * ab >= 0) {
@@ -120,7 +201,7 @@ static void
 wish_group(const struct quant_shape *shape, struct quant_group of, int g,
            struct wishes *wish)
 {
-    double qq = 0, xq = 0, sum = 0;
+    float qq = 0, xq = 0, sum = 0;
     int8_t q[32];
 
     wish->min[g] = 0;
@@ -136,14 +217,16 @@ wish_group(const struct quant_shape *shape, struct quant_group of, int g,
         wish->scale[g] = fabsf(wish->scale[g]);
     round_group(shape, of, wish->scale[g], wish->min[g], q);
     for (int j = 0; j < of.n; j++) {
-        qq += (double)of.w[j] * q[j] * q[j];
-        xq += (double)of.w[j] * q[j] * (double)of.x[j];
-        sum += (double)of.w[j];
+        float wq = of.w[j] * (float)q[j];
+
+        qq += wq * (float)q[j];
+        xq += wq * of.x[j];
+        sum += of.w[j];
     }
     if (shape->round && qq > 0 && xq > 0)
-        wish->scale[g] = (float)(xq / qq);
-    wish->scale_weight[g] = (float)qq;
-    wish->min_weight[g] = (float)sum;
+        wish->scale[g] = xq / qq;
+    wish->scale_weight[g] = qq;
+    wish->min_weight[g] = sum;
 }
 
 void
@@ -169,7 +252,10 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
         if (round > 0 && !(a.error < best.error))
             break;
         best = a;
-        refit(shape, x, w, &a.s);
+        if (shape->max_min)
+            refit(shape, x, w, &a.s);
+        else
+            refit_scale(shape, x, w, &a.s);
         for (int g = 0; g < n; g++) {
             wish.scale[g] = (float)a.s.scale[g] * half_to_float(a.s.d);
             wish.min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);

@@ -1,0 +1,49 @@
+/* fit_loops.c - the loops of fits, for each set of instructions */
+#include "quant/fit_loops_table.h"
+
+#include <string.h>
+
+typedef float floats __attribute__((vector_size(32)));
+typedef int32_t ints __attribute__((vector_size(32)));
+
+/* Macros: vectors are no arguments where the instructions may differ. */
+#define splat(x) ((floats){ 0 } + (x))
+#define choose(where, a, b)                                                    \
+    ((floats)(((ints)(a) & (where)) | ((ints)(b) & ~(where))))
+#define load(p)                                                                \
+    __extension__({                                                            \
+        floats v_;                                                             \
+        memcpy(&v_, (p), sizeof(v_));                                          \
+        v_;                                                                    \
+    })
+
+#define LOOP(name) name##_any
+#include "quant/fit_loops.h"
+#undef LOOP
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC target("avx2")
+#define LOOP(name) name##_avx2
+#include "quant/fit_loops.h"
+#undef LOOP
+#pragma GCC pop_options
+
+const struct fit_loops *
+fit_loops(void)
+{
+    return __builtin_cpu_supports("avx2") ? &loops_avx2 : &loops_any;
+}
+#else
+const struct fit_loops *
+fit_loops(void)
+{
+    return &loops_any;
+}
+#endif
+
+const struct fit_loops *
+fit_loops_reference(void)
+{
+    return &loops_any;
+}

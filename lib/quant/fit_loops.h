@@ -1,0 +1,179 @@
+/* fit_loops.h - the loops of fits, for one set of instructions
+ *
+ * Included by fit_loops.c for each set, with LOOP(name) as the functions' names
+ * there. Vectors have eight lanes everywhere, and nothing is fused: sums have
+ * the same bits with every set. */
+
+/* Rounds eight values to codes; as floats. */
+static inline __attribute__((always_inline)) void
+LOOP(round)(const struct quant_codes *codes, const floats *v, floats *q)
+{
+    floats lo = splat((float)codes->lo), hi = splat((float)codes->hi);
+    floats in, magic = splat(0x1.8p23f);
+
+    if (codes->levels) {
+        *q = lo;
+        for (int k = 0; k + 1 < codes->n; k++) {
+            int low = codes->levels[k], high = codes->levels[k + 1];
+            floats rise = splat((float)(high - low));
+
+            *q += (floats)((ints)rise & (*v >= splat((float)(low + high) / 2)));
+        }
+        return;
+    }
+    in = choose(*v > lo, *v, lo);
+    in = choose(in < hi, in, hi);
+    /* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
+    *q = (in + magic) - magic;
+}
+
+/* q = round((x + m) * inverse) */
+static void
+LOOP(round_all)(const struct quant_codes *codes, int n, const float *x, float m,
+                float inverse, int8_t *q)
+{
+    for (int j = 0; j < n; j += 8) {
+        floats v = (load(x + j) + splat(m)) * splat(inverse), to;
+
+        LOOP(round)(codes, &v, &to);
+        for (int i = 0; i < 8; i++)
+            q[j + i] = (int8_t)to[i];
+    }
+}
+
+/* In floats: the sums are short, and only which start is better is asked. */
+static void
+LOOP(sum_rounded)(const struct quant_codes *codes, int n, const float *x,
+                  const float *w, float inverse, struct fit_sums *s)
+{
+    floats xq = splat(0), qq = splat(0);
+
+    for (int j = 0; j < n; j += 8) {
+        floats a = load(x + j), v = a * splat(inverse), wj = load(w + j), q;
+
+        LOOP(round)(codes, &v, &q);
+        xq += wj * a * q;
+        qq += wj * q * q;
+    }
+    *s = (struct fit_sums){ 0, 0 };
+    for (int i = 0; i < 8; i++) {
+        s->xq += (double)xq[i];
+        s->qq += (double)qq[i];
+    }
+}
+
+/* For q = round((x - m) * inverse). */
+static void
+LOOP(sum_moments)(const struct quant_codes *codes, int n, const float *x,
+                  const float *w, float inverse, float m,
+                  struct fit_moments *of)
+{
+    floats q1 = splat(0), qq = splat(0), xq = splat(0);
+
+    for (int j = 0; j < n; j += 8) {
+        floats a = load(x + j), wj = load(w + j), q;
+        floats v = (a - splat(m)) * splat(inverse), wq;
+
+        LOOP(round)(codes, &v, &q);
+        wq = wj * q;
+        q1 += wq;
+        qq += wq * q;
+        xq += wj * a * q;
+    }
+    of->q = of->qq = of->xq = 0;
+    for (int i = 0; i < 8; i++) {
+        of->q += (double)q1[i];
+        of->qq += (double)qq[i];
+        of->xq += (double)xq[i];
+    }
+}
+
+/* Eight at once: a lane each, so that nothing is added across lanes. */
+static void
+LOOP(sum_starts)(const struct quant_codes *codes, struct quant_group of,
+                 const float *inverse, float *xq, float *qq)
+{
+    floats sum_xq = splat(0), sum_qq = splat(0), by = load(inverse);
+
+    for (int j = 0; j < of.n; j++) {
+        floats v = splat(of.x[j]) * by, q, wq;
+
+        LOOP(round)(codes, &v, &q);
+        wq = splat(of.w[j]) * q;
+        sum_xq += wq * splat(of.x[j]);
+        sum_qq += wq * q;
+    }
+    memcpy(xq, &sum_xq, sizeof(sum_xq));
+    memcpy(qq, &sum_qq, sizeof(sum_qq));
+}
+
+static void
+LOOP(sum_lines)(const struct quant_codes *codes, struct quant_group of,
+                const float *inverse, const float *m, struct fit_lines *l)
+{
+    floats sum_q = splat(0), sum_qq = splat(0), sum_xq = splat(0);
+    floats by = load(inverse), from = load(m);
+
+    for (int j = 0; j < of.n; j++) {
+        floats x = splat(of.x[j]), v = (x - from) * by, q, wq;
+
+        LOOP(round)(codes, &v, &q);
+        wq = splat(of.w[j]) * q;
+        sum_q += wq;
+        sum_qq += wq * q;
+        sum_xq += wq * x;
+    }
+    memcpy(l->q, &sum_q, sizeof(sum_q));
+    memcpy(l->qq, &sum_qq, sizeof(sum_qq));
+    memcpy(l->xq, &sum_xq, sizeof(sum_xq));
+}
+
+static void
+LOOP(sum_errors)(const struct quant_codes *codes, struct quant_group of,
+                 const float *d, const float *m, float *error)
+{
+    floats by = load(d), min = load(m), inverse, sum = splat(0);
+
+    inverse = splat(1) / by;
+    inverse = choose(by == splat(0), splat(0), inverse);
+    for (int j = 0; j < of.n; j++) {
+        floats x = splat(of.x[j]), v = (x + min) * inverse, q, e;
+
+        LOOP(round)(codes, &v, &q);
+        e = by * q - min - x;
+        sum += splat(of.w[j]) * e * e;
+    }
+    memcpy(error, &sum, sizeof(sum));
+}
+
+/* q for x = d * q - m; returns the error. */
+static float
+LOOP(round_group)(const struct quant_codes *codes, struct quant_group of,
+                  float d, float m, int8_t *q)
+{
+    float inverse = d != 0 ? 1 / d : 0, sum = 0;
+    floats error = splat(0);
+
+    for (int j = 0; j < of.n; j += 8) {
+        floats x = load(of.x + j), v = (x + splat(m)) * splat(inverse), to, e;
+
+        LOOP(round)(codes, &v, &to);
+        e = splat(d) * to - splat(m) - x;
+        error += load(of.w + j) * e * e;
+        for (int i = 0; i < 8; i++)
+            q[j + i] = (int8_t)to[i];
+    }
+    for (int i = 0; i < 8; i++)
+        sum += error[i];
+    return sum;
+}
+
+static const struct fit_loops LOOP(loops) = {
+    .round_all = LOOP(round_all),
+    .sum_rounded = LOOP(sum_rounded),
+    .sum_moments = LOOP(sum_moments),
+    .sum_starts = LOOP(sum_starts),
+    .sum_lines = LOOP(sum_lines),
+    .sum_errors = LOOP(sum_errors),
+    .round_group = LOOP(round_group),
+};

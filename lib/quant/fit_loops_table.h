@@ -1,0 +1,56 @@
+/* fit_loops_table.h - the loops of fits: one table a set of instructions */
+#ifndef QUANT_FIT_LOOPS_TABLE_H
+#define QUANT_FIT_LOOPS_TABLE_H
+
+#include "quant/fit.h"
+
+/* Sums over a group from which the best d for given q, and what it leaves,
+ * follow: error = sum w x^2 - xq^2 / qq. */
+struct fit_sums {
+    double xq, qq;
+};
+
+/* Weighted sums over a group: of x, q, their squares and their product. */
+struct fit_moments {
+    double one, x, xx, q, qq, xq;
+};
+
+/* Of eight lines. */
+struct fit_lines {
+    float q[8], qq[8], xq[8];
+};
+
+/* Lengths are multiples of 8. */
+struct fit_loops {
+    /* q = round((x + m) * inverse) */
+    void (*round_all)(const struct quant_codes *codes, int n, const float *x,
+                      float m, float inverse, int8_t *q);
+    /* For q = round(x * inverse). */
+    void (*sum_rounded)(const struct quant_codes *codes, int n, const float *x,
+                        const float *w, float inverse, struct fit_sums *s);
+    /* For q = round((x - m) * inverse): those sums that q is in. */
+    void (*sum_moments)(const struct quant_codes *codes, int n, const float *x,
+                        const float *w, float inverse, float m,
+                        struct fit_moments *of);
+    /* The same for eight scales at once, */
+    void (*sum_starts)(const struct quant_codes *codes, struct quant_group of,
+                       const float *inverse, float *xq, float *qq);
+    /* and for eight lines. */
+    void (*sum_lines)(const struct quant_codes *codes, struct quant_group of,
+                      const float *inverse, const float *m,
+                      struct fit_lines *l);
+    /* What eight lines x = d * q - m leave. */
+    void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
+                       const float *d, const float *m, float *error);
+    /* quant_round_group() */
+    float (*round_group)(const struct quant_codes *codes, struct quant_group of,
+                         float d, float m, int8_t *q);
+};
+
+/* The best ones for this machine, and those for any: the same bits. */
+const struct fit_loops *
+fit_loops(void);
+const struct fit_loops *
+fit_loops_reference(void);
+
+#endif

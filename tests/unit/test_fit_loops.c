@@ -1,0 +1,110 @@
+/* test_fit_loops.c - the loops of fits: the same bits with every instruction */
+#include <stdlib.h>
+#include <string.h>
+
+#include "quant/fit_loops_table.h"
+#include "tap.h"
+
+enum {
+    N = 32,
+    TURNS = 2000,
+};
+
+static uint64_t state = 1;
+
+static float
+draw(void)
+{
+    state = state * UINT64_C(6364136223846793005) + 1;
+    return (float)(int32_t)(state >> 33) * 0x1p-30f - 1;
+}
+
+static const int8_t levels[] = { -100, -31, -8, 0, 7, 64, 113 };
+
+static const struct quant_codes kinds[] = {
+    { .lo = 0, .hi = 15 },
+    { .lo = -32, .hi = 31 },
+    { .lo = -100, .hi = 113, .levels = levels, .n = 7 },
+};
+
+struct input {
+    float x[N], w[N], by[8], m[8];
+};
+
+/* Everything that the loops compute of it, byte beside byte. */
+struct output {
+    int8_t all[N], group[N];
+    struct fit_sums sums;
+    struct fit_moments moments;
+    struct fit_lines lines;
+    float xq[8], qq[8], errors[8], error;
+};
+
+static void
+run(const struct fit_loops *l, const struct quant_codes *codes, int n,
+    const struct input *in, struct output *out)
+{
+    struct quant_group of = { n, in->x, in->w };
+
+    memset(out, 0, sizeof(*out));
+    l->round_all(codes, n, in->x, in->m[0], in->by[0], out->all);
+    l->sum_rounded(codes, n, in->x, in->w, in->by[1], &out->sums);
+    l->sum_moments(codes, n, in->x, in->w, in->by[2], in->m[2], &out->moments);
+    l->sum_starts(codes, of, in->by, out->xq, out->qq);
+    l->sum_lines(codes, of, in->by, in->m, &out->lines);
+    l->sum_errors(codes, of, in->by, in->m, out->errors);
+    out->error = l->round_group(codes, of, in->by[3], in->m[3], out->group);
+}
+
+static void
+fill(struct input *in)
+{
+    for (int j = 0; j < N; j++) {
+        in->x[j] = draw();
+        in->w[j] = draw() + 1;
+    }
+    for (int j = 0; j < 8; j++) {
+        in->by[j] = 40 * draw();
+        in->m[j] = draw();
+    }
+    in->by[4] = 0;
+}
+
+/* One lane's line, by the loop that does one. */
+static bool
+lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
+            const struct output *out)
+{
+    struct quant_group of = { n, in->x, in->w };
+    struct fit_moments one = { 0 };
+    int8_t q[N];
+    float error;
+
+    fit_loops()->sum_moments(codes, n, in->x, in->w, in->by[5], in->m[5], &one);
+    error = fit_loops()->round_group(codes, of, in->by[6], in->m[6], q);
+    return fabs(one.q - (double)out->lines.q[5]) < 1e-3 * (1 + fabs(one.q)) &&
+           fabs(one.qq - (double)out->lines.qq[5]) < 1e-3 * (1 + one.qq) &&
+           fabsf(error - out->errors[6]) < 1e-3f * (1 + error);
+}
+
+int
+main(void)
+{
+    struct input in;
+    struct output a, b;
+    bool same = true, agree = true;
+
+    for (int i = 0; i < TURNS; i++) {
+        const struct quant_codes *codes = &kinds[i % 3];
+        int n = i % 2 ? 16 : 32;
+
+        fill(&in);
+        run(fit_loops_reference(), codes, n, &in, &a);
+        run(fit_loops(), codes, n, &in, &b);
+        same = same && !memcmp(&a, &b, sizeof(a));
+        agree = agree && lanes_agree(codes, n, &in, &b);
+    }
+    ok(same, "the machine's loops have the bits of those for any");
+    ok(agree, "a lane is what a loop of its own gives");
+    return tap_done();
+}
