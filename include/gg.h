@@ -395,6 +395,13 @@ gg_model_n_vocab(const struct gg_model *model);
 GG_API int32_t
 gg_model_n_ctx_train(const struct gg_model *model);
 
+/* Asked of each tensor of a graph in the order in which they are computed:
+ * with `ask`, whether it is wanted; if so, then, once it has been computed and
+ * while its sources still hold what they did, to look at it, with
+ * ggml_backend_tensor_get() of <ggml-backend.h>. False then ends the evaluation
+ * with GG_ERR_ABORTED. Weights have the file's names. */
+typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
+
 struct gg_session_params {
     int32_t n_ctx;          /* positions a slot can hold; 0: the model's own */
     int32_t n_slots;        /* sequences held at once; 0: 1 */
@@ -404,6 +411,8 @@ struct gg_session_params {
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
     bool profile; /* count where the time goes: gg_session_profile() */
+    gg_watch_callback watch; /* shown what is computed; may be NULL */
+    void *watch_data;
 };
 
 /* The defaults: F16 cache, everything else 0. */

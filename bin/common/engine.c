@@ -231,6 +231,8 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .type_kv = o->type_kv,
         .abort = catch ? cli_aborted : NULL,
         .profile = o->profile,
+        .watch = o->watch,
+        .watch_data = o->watch_data,
     };
     struct gg_error err;
 

@@ -15,6 +15,8 @@ struct engine_options {
     int32_t rope_n_ctx;
     int32_t gpu_layers; /* -1: not said */
     bool shift, no_mmap, lock, profile, quiet, verbose;
+    gg_watch_callback watch; /* or NULL */
+    void *watch_data;
 };
 
 enum {

@@ -49,10 +49,12 @@ new_gguf(const struct gguf_context *from, struct key_changes *changes,
 {
     struct gguf_context *to = gguf_init_empty();
     struct choices choices = { 0 };
+    struct importance none = { 0 };
 
     if (!to)
         cli_die("out of memory");
-    *types = mixture ? plan_types(from, mixture, &choices) : same_types(from);
+    *types = mixture ? plan_types(from, mixture, &choices, &none)
+                     : same_types(from);
     keys_copy(to, from, changes, true);
     if (mixture) {
         gguf_set_val_u32(to, "general.file_type", (uint32_t)mixture->file_type);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "gg-eval/evaluate.h"
+#include "gg-eval/imatrix.h"
 #include "gg-eval/perplexity.h"
 
 const char cli_name[] = "gg-eval";
@@ -18,6 +19,9 @@ static const char help[] =
     "      --keep K            write only the K highest logits of a record\n"
     "      --f16               write logits in half precision\n"
     "      --perplexity        write how well the ids are foreseen, as text\n"
+    "      --imatrix FILE      write FILE: how much the weights' columns "
+    "matter\n"
+    "                          to the ids, for gg-quantize\n"
     "      --batch N           numbered sequences evaluated together (8)\n"
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
@@ -30,6 +34,7 @@ enum {
     OPT_KEEP,
     OPT_F16,
     OPT_PERPLEXITY,
+    OPT_IMATRIX,
     OPT_BATCH,
     OPT_SLOTS,
     OPT_REMEMBER,
@@ -40,6 +45,7 @@ static const struct option long_options[] = {
     { "keep", required_argument, NULL, OPT_KEEP },
     { "f16", no_argument, NULL, OPT_F16 },
     { "perplexity", no_argument, NULL, OPT_PERPLEXITY },
+    { "imatrix", required_argument, NULL, OPT_IMATRIX },
     { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
@@ -55,6 +61,7 @@ struct options {
     struct evaluate_options evaluate;
     int32_t n_slots; /* 0: the default */
     bool perplexity;
+    const char *imatrix; /* a file to write */
 };
 
 enum {
@@ -84,6 +91,9 @@ set_option(struct options *o, int c)
         break;
     case OPT_PERPLEXITY:
         o->perplexity = true;
+        break;
+    case OPT_IMATRIX:
+        o->imatrix = optarg;
         break;
     case OPT_BATCH:
         o->evaluate.n_lines = (int32_t)cli_int("--batch", optarg, 1, MAX_SLOTS);
@@ -124,11 +134,18 @@ settle_slots(struct options *o)
 static void
 settle_windows(struct options *o)
 {
+    const char *mode = o->perplexity ? "--perplexity" : "--imatrix";
+
+    if (o->perplexity && o->imatrix)
+        cli_misuse("--perplexity and --imatrix do not go together");
     if (o->output.top || o->output.encoding != GG_ENCODING_F32)
-        cli_misuse("--perplexity writes no logits: --top, --keep and --f16 do "
-                   "not go with it");
+        cli_misuse("%s writes no logits: --top, --keep and --f16 do not go "
+                   "with it",
+                   mode);
     if (o->engine.shift)
-        cli_misuse("--perplexity and --shift do not go together");
+        cli_misuse("%s and --shift do not go together", mode);
+    if (o->imatrix && o->output_path)
+        cli_misuse("--imatrix says what is written: -o does not go with it");
     o->engine.max_ctx = WINDOW;
     o->n_slots = 1;
 }
@@ -149,7 +166,7 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("--top writes text: --keep and --f16 do not go with it");
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
-    if (o->perplexity)
+    if (o->perplexity || o->imatrix)
         settle_windows(o);
     else
         settle_slots(o);
@@ -233,26 +250,46 @@ write_records(struct options *o, const struct engine *engine, int fd)
     return !e.failed;
 }
 
+/* What is asked for of the open model; false: some line failed. */
+static bool
+answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
+       int fd)
+{
+    const char *name = cli_input_name(o->input);
+
+    if (o->perplexity)
+        perplexity_run(engine, fd, name, o->engine.quiet);
+    else if (imatrix)
+        imatrix_run(imatrix, engine, fd, name, o->engine.quiet);
+    else
+        return write_records(o, engine, fd);
+    return true;
+}
+
 int
 main(int argc, char **argv)
 {
     struct options o = defaults;
+    struct imatrix *imatrix = NULL;
     struct engine engine;
-    bool done = true;
+    bool done;
     int fd;
 
     cli_start();
     o.engine = engine_options_default();
     parse_options(argc, argv, &o);
     fd = cli_open_input(o.input);
-    cli_output(o.output_path);
+    cli_output(o.imatrix ? o.imatrix : o.output_path);
     if (!o.output.top && !o.perplexity)
         cli_refuse_terminal();
+    if (o.imatrix) {
+        imatrix = imatrix_new();
+        o.engine.watch = imatrix_watch;
+        o.engine.watch_data = imatrix;
+    }
     engine_open(&engine, &o.engine, o.n_slots, false);
-    if (o.perplexity)
-        perplexity_run(&engine, fd, cli_input_name(o.input), o.engine.quiet);
-    else
-        done = write_records(&o, &engine, fd);
+    done = answer(&o, &engine, imatrix, fd);
     engine_close(&engine);
+    imatrix_free(imatrix);
     return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -5,10 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/ticker.h"
+#include "gg-quantize/importance.h"
 #include "gg-quantize/plan.h"
 #include "gg-quantize/work.h"
 
@@ -18,13 +19,18 @@ static const char help[] =
     "Usage: gg-quantize [OPTION]... IN OUT TYPE\n"
     "Write the model file IN as the GGUF file OUT, with its matrices quantised "
     "to\n"
-    "TYPE: a type of blocks, or a mixture such as Q4_K_M, which chooses one for\n"
+    "TYPE: a type of blocks, or a mixture such as Q4_K_M, which chooses one "
+    "for\n"
     "each tensor. A table on standard output says what became of each.\n"
     "\n"
     "      --pure           all matrices get the same type\n"
     "      --tensor PATTERN=TYPE\n"
-    "                       this type for matrices whose name fits the pattern\n"
+    "                       this type for matrices whose name fits the "
+    "pattern\n"
     "                       of the shell\n"
+    "      --imatrix FILE   an importance matrix, as gg-eval --imatrix writes "
+    "it:\n"
+    "                       errors count where they matter\n"
     "      --dry-run        write the table only, without errors and OUT\n"
     "  -t, --threads N      threads (default: the processors there are)\n"
     "  -q, --quiet          write no table\n"
@@ -35,6 +41,7 @@ static const char help[] =
 enum {
     OPT_PURE = 256,
     OPT_TENSOR,
+    OPT_IMATRIX,
     OPT_DRY_RUN,
     OPT_LIST,
     MAX_THREADS = 1024,
@@ -43,6 +50,7 @@ enum {
 static const struct option long_options[] = {
     { "pure", no_argument, NULL, OPT_PURE },
     { "tensor", required_argument, NULL, OPT_TENSOR },
+    { "imatrix", required_argument, NULL, OPT_IMATRIX },
     { "dry-run", no_argument, NULL, OPT_DRY_RUN },
     { "threads", required_argument, NULL, 't' },
     { "quiet", no_argument, NULL, 'q' },
@@ -56,7 +64,7 @@ struct arguments {
     struct choices choices;
     bool dry_run, quiet;
     int n_threads;
-    const char *in, *out;
+    const char *in, *out, *imatrix;
     const struct mixture *mixture;
 };
 
@@ -117,35 +125,6 @@ put_totals(FILE *f, const struct totals *t, bool dry_run)
     fputc('\n', f);
 }
 
-/* ---- progress ------------------------------------------------------------ */
-
-/* A line on a terminal, once it takes more than a second. */
-struct progress {
-    bool on, shown;
-    time_t start, last;
-};
-
-static void
-progress_show(struct progress *p, int64_t i, int64_t n, const char *name)
-{
-    time_t now = time(NULL);
-    char shown[4 * GGML_MAX_NAME];
-
-    if (!p->on || now <= p->start + 1 || now == p->last)
-        return;
-    p->last = now;
-    p->shown = true;
-    fprintf(stderr, "\r\033[K%3d %% %s", (int)(100 * i / n),
-            gg_escape(shown, sizeof(shown), name, strlen(name)));
-}
-
-static void
-progress_end(const struct progress *p)
-{
-    if (p->shown)
-        fputs("\r\033[K", stderr);
-}
-
 /* ---- tensors ------------------------------------------------------------- */
 
 static int64_t
@@ -160,7 +139,8 @@ static void
 count_tensor(const struct gguf_context *from, const struct gguf_context *to,
              int64_t i, struct totals *t)
 {
-    t->values += (uint64_t)(gguf_get_tensor_ne(from, i)[0] * count_rows(from, i));
+    t->values +=
+        (uint64_t)(gguf_get_tensor_ne(from, i)[0] * count_rows(from, i));
     t->from += gguf_get_tensor_size(from, i);
     t->to += gguf_get_tensor_size(to, i);
 }
@@ -174,17 +154,20 @@ put_zeros(size_t n)
 
 /* The bytes of tensor i in its new type, behind zeros up to its place. */
 static void
-write_tensor(const struct gg_file *file, const struct gguf_context *to,
-             int64_t i, int n_threads, struct work_sums *sums)
+write_tensor(const struct gg_file *file, const struct importance *importance,
+             const struct gguf_context *to, int64_t i, int n_threads,
+             struct work_sums *sums)
 {
     const struct gguf_context *from = gg_file_gguf(file);
     size_t size = gguf_get_tensor_size(to, i), align = gguf_get_alignment(to);
+    float *weights = NULL;
     struct work w = {
         .from = gguf_get_tensor_type(from, i),
         .to = gguf_get_tensor_type(to, i),
         .data = gg_file_data(file, i),
         .row = gguf_get_tensor_ne(from, i)[0],
         .n_rows = count_rows(from, i),
+        .matrix = gguf_get_tensor_ne(from, i)[1],
     };
     void *made = NULL;
 
@@ -197,8 +180,12 @@ write_tensor(const struct gg_file *file, const struct gguf_context *to,
         fwrite(w.data, 1, size, stdout);
     } else {
         w.out = cli_alloc(NULL, size, 1);
+        if (importance_has(importance, from, i))
+            weights = importance_weights(importance, from, i);
+        w.weights = weights;
         work_run(&w, n_threads, sums);
         fwrite(w.out, 1, size, stdout);
+        free(weights);
         free(w.out);
     }
     free(made);
@@ -217,24 +204,33 @@ write_metadata(const struct gguf_context *to)
 }
 
 static void
-write_all(const struct gg_file *file, const struct gguf_context *to,
-          const struct arguments *a, FILE *table)
+show_progress(struct ticker *p, int64_t i, int64_t n, const char *name)
+{
+    char shown[4 * GGML_MAX_NAME];
+
+    ticker_show(p, "%3d %% %s", (int)(100 * i / n),
+                gg_escape(shown, sizeof(shown), name, strlen(name)));
+}
+
+static void
+write_all(const struct gg_file *file, const struct importance *importance,
+          const struct gguf_context *to, const struct arguments *a, FILE *table)
 {
     const struct gguf_context *from = gg_file_gguf(file);
     int64_t n = gguf_get_n_tensors(from);
-    struct progress progress = { .on = isatty(STDERR_FILENO) && !a->quiet,
-                                 .start = time(NULL) };
+    struct ticker ticker;
     struct totals totals = { 0 };
 
+    ticker_start(&ticker, a->quiet);
     if (!a->dry_run)
         write_metadata(to);
     put_head(table, a->dry_run);
     for (int64_t i = 0; i < n; i++) {
         struct work_sums sums = { 0 };
 
-        progress_show(&progress, i, n, gguf_get_tensor_name(from, i));
+        show_progress(&ticker, i, n, gguf_get_tensor_name(from, i));
         if (!a->dry_run)
-            write_tensor(file, to, i, a->n_threads, &sums);
+            write_tensor(file, importance, to, i, a->n_threads, &sums);
         if (ferror(stdout))
             break;
         if (sums.odd)
@@ -246,7 +242,7 @@ write_all(const struct gg_file *file, const struct gguf_context *to,
         totals.sums.values += sums.values;
     }
     put_totals(table, &totals, a->dry_run);
-    progress_end(&progress);
+    ticker_end(&ticker);
 }
 
 /* ---- the tool ------------------------------------------------------------ */
@@ -273,6 +269,8 @@ open_table(const struct arguments *a)
 static void
 quantize(struct arguments *a)
 {
+    struct importance importance = { 0 };
+    const struct gguf_context *from;
     struct gg_file *file;
     struct gg_error err;
     enum ggml_type *types;
@@ -280,18 +278,25 @@ quantize(struct arguments *a)
     FILE *table;
 
     cli_check(gg_file_open(a->in, &file, &err), &err);
-    types = plan_types(gg_file_gguf(file), a->mixture, &a->choices);
-    to = plan_gguf(gg_file_gguf(file), types, a->mixture);
+    from = gg_file_gguf(file);
+    if (a->imatrix)
+        importance_open(&importance, a->imatrix);
+    types = plan_types(from, a->mixture, &a->choices, &importance);
+    to = plan_gguf(from, types, a->mixture);
+    if (a->imatrix)
+        importance_describe(&importance, to,
+                            importance_count(&importance, from));
     table = open_table(a);
     if (!a->dry_run) {
         cli_output(a->out);
         cli_refuse_terminal();
     }
-    write_all(file, to, a, table);
+    write_all(file, &importance, to, a, table);
     if (table && table != stdout && fclose(table))
         cli_die("the table could not be written");
     free(types);
     gguf_free(to);
+    importance_close(&importance);
     gg_file_close(file);
 }
 
@@ -317,12 +322,14 @@ parse_arguments(int argc, char **argv, struct arguments *a)
         case OPT_TENSOR:
             choices_add(&a->choices, optarg);
             break;
+        case OPT_IMATRIX:
+            a->imatrix = optarg;
+            break;
         case OPT_DRY_RUN:
             a->dry_run = true;
             break;
         case 't':
-            a->n_threads =
-                (int)cli_int("--threads", optarg, 1, MAX_THREADS);
+            a->n_threads = (int)cli_int("--threads", optarg, 1, MAX_THREADS);
             break;
         case 'q':
             a->quiet = true;

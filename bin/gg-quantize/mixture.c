@@ -124,23 +124,23 @@ static const struct {
 
 /* What a rule asks beyond mixture and part; several hold together. */
 enum {
-    GQA_4 = 1 << 0,      /* at least 4 heads share a key */
-    EXPERTS_4 = 1 << 1,  /* at least 4 */
-    EXPERTS_8 = 1 << 2,  /* exactly 8, as Mixtral has */
+    GQA_4 = 1 << 0,     /* at least 4 heads share a key */
+    EXPERTS_4 = 1 << 1, /* at least 4 */
+    EXPERTS_8 = 1 << 2, /* exactly 8, as Mixtral has */
     FALCON = 1 << 3,
     NOT_FALCON = 1 << 4,
     NO_IMATRIX = 1 << 5,
     IMATRIX = 1 << 6,
-    FIRST_2 = 1 << 7,    /* the layer is one of the first two */
+    FIRST_2 = 1 << 7, /* the layer is one of the first two */
     FIRST_4 = 1 << 8,
-    FIRST_8TH = 1 << 9,  /* in the first eighth of the layers */
+    FIRST_8TH = 1 << 9, /* in the first eighth of the layers */
     FIRST_16TH = 1 << 10,
     MIDDLE = 1 << 11,    /* neither in the first eighth nor in the last */
     MORE_BITS = 1 << 12, /* not in the middle, or every third of it */
     BIG_LLAMA = 1 << 13,
 };
 
-#define ONE(m)  (UINT64_C(1) << (m))
+#define ONE(m) (UINT64_C(1) << (m))
 #define IQ12                                                                   \
     (ONE(IQ1_S) | ONE(IQ1_M) | ONE(IQ2_XXS) | ONE(IQ2_XS) | ONE(IQ2_S) |       \
      ONE(IQ2_M))
@@ -223,8 +223,8 @@ static const struct rule {
     { ATTN_OUTPUT, IQ1, 0, GGML_TYPE_IQ2_XXS },
     { ATTN_OUTPUT, IQ2_LARGE, 0, GGML_TYPE_IQ3_S },
     { ATTN_OUTPUT,
-      ONE(Q2_K) | ONE(IQ3_XS) | ONE(IQ3_XXS) | ONE(Q3_K_S) | ONE(Q3_K_M) |
-          IQ4 | ONE(Q4_K_S) | ONE(Q4_K_M) | ONE(IQ3_S) | ONE(IQ3_M),
+      ONE(Q2_K) | ONE(IQ3_XS) | ONE(IQ3_XXS) | ONE(Q3_K_S) | ONE(Q3_K_M) | IQ4 |
+          ONE(Q4_K_S) | ONE(Q4_K_M) | ONE(IQ3_S) | ONE(IQ3_M),
       EXPERTS_8 | NOT_FALCON, GGML_TYPE_Q5_K },
     { ATTN_OUTPUT, ONE(Q2_K), NOT_FALCON, GGML_TYPE_Q3_K },
     { ATTN_OUTPUT, ONE(IQ3_XXS), NOT_FALCON, GGML_TYPE_IQ3_S },

@@ -14,10 +14,9 @@
 /* Matrices that stay as they are, by a part of their names: norms, routers,
  * positions, small ones of other kinds of layers; as in llama.cpp. */
 static const char *const kept[] = {
-    "_norm.weight",   "ffn_gate_inp", "position_embd.weight",
-    "token_types",    "attn_rel_b",   "ssm_conv1d",
-    "shortconv.conv", "altup",        "laurel",
-    "time_mix_",      "per_layer_model_proj",
+    "_norm.weight", "ffn_gate_inp", "position_embd.weight", "token_types",
+    "attn_rel_b",   "ssm_conv1d",   "shortconv.conv",       "altup",
+    "laurel",       "time_mix_",    "per_layer_model_proj",
 };
 
 static bool
@@ -50,8 +49,7 @@ key_of(const struct gguf_context *gguf, const char *name, int64_t *id)
 
     if (arch < 0 || gguf_get_kv_type(gguf, arch) != GGUF_TYPE_STRING)
         return false;
-    snprintf(key, sizeof(key), "%.*s.%s",
-             (int)gguf_get_val_str_len(gguf, arch),
+    snprintf(key, sizeof(key), "%.*s.%s", (int)gguf_get_val_str_len(gguf, arch),
              gguf_get_val_str(gguf, arch), name);
     *id = gguf_find_key(gguf, key);
     return *id >= 0 && gguf_get_kv_type(gguf, *id) == GGUF_TYPE_UINT32;
@@ -80,20 +78,21 @@ is_architecture(const struct gguf_context *gguf, const char *name)
 }
 
 static struct mixture_model
-describe(const struct gguf_context *gguf)
+describe(const struct gguf_context *gguf, bool imatrix)
 {
     int32_t heads = number(gguf, "attention.head_count", 1);
     int32_t shared = number(gguf, "attention.head_count_kv", heads);
     struct mixture_model m = {
         .falcon = is_architecture(gguf, "falcon"),
+        .imatrix = imatrix,
         .tied = gguf_find_tensor(gguf, "output.weight") < 0,
         .n_layer = number(gguf, "block_count", 1),
         .n_gqa = shared > 0 ? heads / shared : 1,
         .n_expert = number(gguf, "expert_count", 0),
     };
 
-    m.big_llama = is_architecture(gguf, "llama") && m.n_layer == 80 &&
-                  heads != shared;
+    m.big_llama =
+        is_architecture(gguf, "llama") && m.n_layer == 80 && heads != shared;
     return m;
 }
 
@@ -120,8 +119,7 @@ choices_add(struct choices *c, const char *argument)
     memcpy(pattern, argument, len);
     pattern[len] = '\0';
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
-    c->list[c->n++] =
-        (struct choice){ pattern, type_named(equals + 1), false };
+    c->list[c->n++] = (struct choice){ pattern, type_named(equals + 1), false };
 }
 
 void
@@ -149,7 +147,8 @@ choice_for(struct choices *c, const char *name)
 /* ---- the plan ------------------------------------------------------------ */
 
 static void
-check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to)
+check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
+           bool weighted)
 {
     enum ggml_type from = gguf_get_tensor_type(gguf, i);
     const char *name = gguf_get_tensor_name(gguf, i);
@@ -162,10 +161,12 @@ check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to)
                 ggml_type_name(from));
     if (gguf_get_tensor_ne(gguf, i)[0] % t->blck_size)
         cli_die("%s: its rows are no whole blocks of %s", name, t->type_name);
-    if (ggml_quantize_requires_imatrix(to))
-        cli_die("%s: type %s needs an importance matrix", name, t->type_name);
     if (to != GGML_TYPE_F32 && !t->from_float_ref)
         cli_die("%s: there is no quantiser for type %s", name, t->type_name);
+    if (ggml_quantize_requires_imatrix(to) && !weighted)
+        cli_die("%s: type %s needs an importance matrix that has it "
+                "(--imatrix)",
+                name, t->type_name);
 }
 
 static enum ggml_type
@@ -189,16 +190,15 @@ plan_tensor(const struct gguf_context *gguf, int64_t i,
 
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices)
+           struct choices *choices, const struct importance *importance)
 {
-    struct mixture_model model = describe(gguf);
+    struct mixture_model model = describe(gguf, importance->file != NULL);
     int64_t n = gguf_get_n_tensors(gguf);
-    enum ggml_type *types =
-        cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
+    enum ggml_type *types = cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
 
     for (int64_t i = 0; i < n; i++) {
         types[i] = plan_tensor(gguf, i, mixture, &model, choices);
-        check_type(gguf, i, types[i]);
+        check_type(gguf, i, types[i], importance_has(importance, gguf, i));
     }
     for (size_t i = 0; i < choices->n; i++)
         if (!choices->list[i].used)

@@ -5,6 +5,7 @@
 #include <gg.h>
 #include <gguf.h>
 
+#include "gg-quantize/importance.h"
 #include "gg-quantize/mixture.h"
 
 /* --tensor PATTERN=TYPE */
@@ -27,11 +28,11 @@ void
 choices_clear(struct choices *c);
 
 /* Types of all tensors of the file, in its order; the caller frees them. Ends
- * the tool where a type cannot be made of what the file has, or a pattern fits
- * no matrix. */
+ * the tool where a type cannot be made of what the file and the importance
+ * matrix, which may be empty, have, or a pattern fits no matrix. */
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices);
+           struct choices *choices, const struct importance *importance);
 
 /* Metadata of the new file: keys, and the table with the new types. */
 struct gguf_context *

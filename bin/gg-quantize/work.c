@@ -52,13 +52,37 @@ add_error(const float *x, const float *y, int64_t n, struct work_sums *sums)
     }
 }
 
+/* Rows [first, first + n) of the tensor, which may be of several matrices. */
+static void
+quantize_rows(const struct work *w, const float *x, uint8_t *to, int64_t first,
+              int64_t n)
+{
+    size_t out = ggml_row_size(w->to, w->row);
+
+    if (!w->weights) {
+        ggml_quantize_chunk(w->to, x, to, 0, n, w->row, NULL);
+        return;
+    }
+    while (n > 0) {
+        int64_t left = w->matrix - first % w->matrix,
+                take = n < left ? n : left;
+        const float *weights = w->weights + first / w->matrix * w->row;
+
+        ggml_quantize_chunk(w->to, x, to, 0, take, w->row, weights);
+        x += take * w->row;
+        to += (size_t)take * out;
+        first += take;
+        n -= take;
+    }
+}
+
 static void
 do_piece(struct shared *s, struct hands *h, int64_t piece)
 {
     const struct work *w = s->w;
     int64_t first = piece * s->rows_each;
-    int64_t n = w->n_rows - first < s->rows_each ? w->n_rows - first
-                                                 : s->rows_each;
+    int64_t n =
+        w->n_rows - first < s->rows_each ? w->n_rows - first : s->rows_each;
     size_t in = ggml_row_size(w->from, w->row);
     size_t out = ggml_row_size(w->to, w->row);
     uint8_t *to = w->out + (size_t)first * out;
@@ -68,7 +92,7 @@ do_piece(struct shared *s, struct hands *h, int64_t piece)
     if (w->to == GGML_TYPE_F32)
         memcpy(to, h->values, (size_t)n * out);
     else
-        ggml_quantize_chunk(w->to, h->values, to, 0, n, w->row, NULL);
+        quantize_rows(w, h->values, to, first, n);
     to_floats(w->to, to, h->back, n * w->row);
     add_error(h->values, h->back, n * w->row, &s->sums[piece]);
 }
@@ -98,8 +122,7 @@ void
 work_run(const struct work *w, int n_threads, struct work_sums *sums)
 {
     struct shared s = { .w = w };
-    pthread_t *threads =
-        cli_alloc(NULL, (size_t)n_threads, sizeof(*threads));
+    pthread_t *threads = cli_alloc(NULL, (size_t)n_threads, sizeof(*threads));
 
     s.rows_each = w->row < PIECE ? PIECE / w->row : 1;
     s.n_pieces = (w->n_rows + s.rows_each - 1) / s.rows_each;

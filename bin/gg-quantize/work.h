@@ -11,7 +11,10 @@ struct work {
     enum ggml_type from, to;
     const uint8_t *data; /* of `from`, of any alignment */
     uint8_t *out;
-    int64_t row, n_rows; /* values in a row; all rows of the tensor */
+    int64_t row, n_rows;  /* values in a row; all rows of the tensor */
+    const float *weights; /* of errors in the columns of each matrix, row of
+                             them; NULL: all alike */
+    int64_t matrix;       /* rows of one, where there are weights */
 };
 
 struct work_sums {

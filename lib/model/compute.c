@@ -48,6 +48,14 @@ compute_profile(struct compute *c, struct backend_profile *profile)
     }
 }
 
+void
+compute_watch(struct compute *c, gg_watch_callback watch, void *data)
+{
+    c->watch = watch;
+    c->watch_data = data;
+    ggml_backend_sched_set_eval_callback(c->sched, watch, data);
+}
+
 static bool
 add_backend(struct compute *c, ggml_backend_dev_t dev)
 {
@@ -285,8 +293,12 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    if (!c->score.sched)
+    if (!c->score.sched) {
         st = score_start(&c->score, c->model, c->backends, c->n_backends, err);
+        if (st == GG_OK)
+            ggml_backend_sched_set_eval_callback(c->score.sched, c->watch,
+                                                 c->watch_data);
+    }
     return st == GG_OK ? score_run(&c->score, c->graph.result, b, err) : st;
 }
 

@@ -23,7 +23,9 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
-    struct score score; /* started when it is needed first */
+    struct score score;      /* started when it is needed first */
+    gg_watch_callback watch; /* or NULL */
+    void *watch_data;
 };
 
 /* Buffers for the largest batch are reserved here, so that no later batch
@@ -37,6 +39,10 @@ compute_init(struct compute *c, const struct model *model,
 /* Has the back ends count in *profile, which must outlive *c. */
 void
 compute_profile(struct compute *c, struct backend_profile *profile);
+
+/* Shows the callback what is computed from now on. */
+void
+compute_watch(struct compute *c, gg_watch_callback watch, void *data);
 
 /* Bytes of the compute buffers that compute_init() would get; the cache may be
  * a dry one. */

@@ -1,0 +1,43 @@
+/* ticker.c - a line on a terminal about work that takes its time */
+#include <config.h>
+
+#include "common/ticker.h"
+
+#include <stdarg.h>
+#include <unistd.h>
+
+enum {
+    PATIENCE = 1000000, /* microseconds until the line is shown, */
+    PACE = 200000,      /* and between two of them */
+};
+
+void
+ticker_start(struct ticker *p, bool quiet)
+{
+    *p = (struct ticker){ .on = !quiet && isatty(STDERR_FILENO),
+                          .start = ggml_time_us() };
+}
+
+void
+ticker_show(struct ticker *p, const char *fmt, ...)
+{
+    int64_t now = ggml_time_us();
+    va_list args;
+
+    if (!p->on || now < p->start + PATIENCE || now < p->last + PACE)
+        return;
+    p->last = now;
+    p->shown = true;
+    fputs("\r\033[K", stderr);
+    va_start(args, fmt);
+    vfprintf(stderr, fmt, args);
+    va_end(args);
+}
+
+void
+ticker_end(struct ticker *p)
+{
+    if (p->shown)
+        fputs("\r\033[K", stderr);
+    p->shown = false;
+}

@@ -1,0 +1,26 @@
+/* ticker.h - a line on a terminal about work that takes its time */
+#ifndef COMMON_TICKER_H
+#define COMMON_TICKER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/cli.h"
+
+/* Shown on stderr once the work takes more than a second. */
+struct ticker {
+    bool on, shown;
+    int64_t start, last; /* microseconds */
+};
+
+/* `quiet`: nothing is shown, nor where stderr is no terminal. */
+void
+ticker_start(struct ticker *p, bool quiet);
+CLI_PRINTF(2, 3)
+void
+ticker_show(struct ticker *p, const char *fmt, ...);
+/* Takes the line away. */
+void
+ticker_end(struct ticker *p);
+
+#endif

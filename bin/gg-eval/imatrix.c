@@ -1,0 +1,291 @@
+/* imatrix.c - how much each column of each matrix matters to a text */
+#include <config.h>
+
+#include "gg-eval/imatrix.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <ggml-backend.h>
+#include <gguf.h>
+
+#include "common/ticker.h"
+#include "gg-eval/windows.h"
+
+/* Of one tensor of weights. */
+struct entry {
+    char name[GGML_MAX_NAME];
+    int64_t n_columns, n_matrices;
+    double *sums;   /* n_columns of each matrix */
+    double *counts; /* n_matrices */
+};
+
+struct imatrix {
+    struct entry *entries; /* in the order in which they are used first */
+    size_t n;
+    float *values; /* scratch: what weights are multiplied with */
+    int32_t *ids;  /* scratch: which experts */
+};
+
+struct imatrix *
+imatrix_new(void)
+{
+    struct imatrix *m = cli_alloc(NULL, 1, sizeof(*m));
+
+    *m = (struct imatrix){ 0 };
+    return m;
+}
+
+void
+imatrix_free(struct imatrix *m)
+{
+    if (!m)
+        return;
+    for (size_t i = 0; i < m->n; i++) {
+        free(m->entries[i].sums);
+        free(m->entries[i].counts);
+    }
+    free(m->entries);
+    free(m->values);
+    free(m->ids);
+    free(m);
+}
+
+/* ---- collecting ---------------------------------------------------------- */
+
+static double *
+zeros(int64_t n)
+{
+    double *p = cli_alloc(NULL, (size_t)n, sizeof(*p));
+
+    memset(p, 0, (size_t)n * sizeof(*p));
+    return p;
+}
+
+static struct entry *
+entry_of(struct imatrix *m, const struct ggml_tensor *weight)
+{
+    struct entry *e;
+
+    for (size_t i = 0; i < m->n; i++)
+        if (strcmp(m->entries[i].name, weight->name) == 0)
+            return &m->entries[i];
+    m->entries = cli_alloc(m->entries, m->n + 1, sizeof(*m->entries));
+    e = &m->entries[m->n++];
+    memcpy(e->name, weight->name, sizeof(e->name));
+    e->n_columns = weight->ne[0];
+    e->n_matrices = weight->ne[2];
+    e->sums = zeros(e->n_columns * e->n_matrices);
+    e->counts = zeros(e->n_matrices);
+    return e;
+}
+
+static void
+add_row(struct entry *e, int64_t matrix, const float *x)
+{
+    double *sums = e->sums + matrix * e->n_columns;
+
+    for (int64_t j = 0; j < e->n_columns; j++)
+        sums[j] += (double)x[j] * (double)x[j];
+    e->counts[matrix]++;
+}
+
+/* The bytes that the tensor's rows are in, with what lies between them. */
+static void *
+fetch(void *scratch, const struct ggml_tensor *t)
+{
+    size_t n = ggml_nbytes(t);
+
+    scratch = cli_alloc(scratch, n, 1);
+    ggml_backend_tensor_get(t, scratch, 0, n);
+    return scratch;
+}
+
+static const float *
+row_at(const struct imatrix *m, const struct ggml_tensor *x, int64_t i1,
+       int64_t i2)
+{
+    return m->values +
+           ((size_t)i1 * x->nb[1] + (size_t)i2 * x->nb[2]) / sizeof(float);
+}
+
+static void
+see_product(struct imatrix *m, struct entry *e, const struct ggml_tensor *x)
+{
+    for (int64_t i = 0; i < x->ne[1]; i++)
+        add_row(e, 0, row_at(m, x, i, 0));
+}
+
+/* x: columns x used x n, or columns x 1 x n; experts: used x n */
+static void
+see_experts(struct imatrix *m, struct entry *e, const struct ggml_tensor *x,
+            const struct ggml_tensor *experts)
+{
+    m->ids = fetch(m->ids, experts);
+    for (int64_t i = 0; i < experts->ne[1]; i++)
+        for (int64_t k = 0; k < experts->ne[0]; k++) {
+            int64_t at = i * (int64_t)(experts->nb[1] / sizeof(int32_t)) + k;
+
+            add_row(e, m->ids[at], row_at(m, x, k % x->ne[1], i));
+        }
+}
+
+static bool
+is_wanted(const struct ggml_tensor *t)
+{
+    const struct ggml_tensor *weight = t->src[0], *x = t->src[1];
+
+    if (t->op != GGML_OP_MUL_MAT && t->op != GGML_OP_MUL_MAT_ID)
+        return false;
+    if (x->type != GGML_TYPE_F32 || x->nb[0] != sizeof(float) || x->ne[3] != 1)
+        return false;
+    return strncmp(weight->name, "blk.", 4) == 0 ||
+           strcmp(weight->name, "output.weight") == 0;
+}
+
+bool
+imatrix_watch(struct ggml_tensor *t, bool ask, void *data)
+{
+    struct imatrix *m = data;
+    struct entry *e;
+
+    if (ask)
+        return is_wanted(t);
+    e = entry_of(m, t->src[0]);
+    m->values = fetch(m->values, t->src[1]);
+    if (t->op == GGML_OP_MUL_MAT)
+        see_product(m, e, t->src[1]);
+    else
+        see_experts(m, e, t->src[1], t->src[2]);
+    return true;
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+static void
+check_sums(const struct entry *e)
+{
+    for (int64_t i = 0; i < e->n_columns * e->n_matrices; i++)
+        if (!isfinite(e->sums[i]))
+            cli_die("%s: it was multiplied with what is no number", e->name);
+}
+
+/* Floats in a tensor of this name, n of them in each of n_rows. */
+static void
+add_tensor(struct ggml_context *ctx, struct gguf_context *gguf,
+           const struct entry *e, const char *what, const double *from,
+           int64_t n)
+{
+    struct ggml_tensor *t =
+        ggml_new_tensor_2d(ctx, GGML_TYPE_F32, n, e->n_matrices);
+    float *to = t->data;
+
+    if (strlen(e->name) + strlen(what) >= GGML_MAX_NAME)
+        cli_die("%s: its name is too long for an importance matrix", e->name);
+    ggml_format_name(t, "%s%s", e->name, what);
+    for (int64_t i = 0; i < n * e->n_matrices; i++)
+        to[i] = (float)from[i];
+    gguf_add_tensor(gguf, t);
+}
+
+static struct ggml_context *
+new_context(const struct imatrix *m)
+{
+    size_t size = 0;
+    struct ggml_context *ctx;
+
+    for (size_t i = 0; i < m->n; i++) {
+        const struct entry *e = &m->entries[i];
+
+        size += (size_t)((e->n_columns + 1) * e->n_matrices) * sizeof(float) +
+                2 * (ggml_tensor_overhead() + GGML_MEM_ALIGN);
+    }
+    ctx = ggml_init((struct ggml_init_params){ .mem_size = size });
+    if (!ctx)
+        cli_die("out of memory");
+    return ctx;
+}
+
+static void
+write_matrix(const struct imatrix *m, const struct windows *w)
+{
+    struct ggml_context *ctx = new_context(m);
+    struct gguf_context *gguf = gguf_init_empty();
+
+    if (!gguf)
+        cli_die("out of memory");
+    gguf_set_val_str(gguf, "general.type", "imatrix");
+    gguf_set_arr_str(gguf, "imatrix.datasets", (const char *[]){ w->name }, 1);
+    gguf_set_val_u32(gguf, "imatrix.chunk_count", (uint32_t)w->count);
+    gguf_set_val_u32(gguf, "imatrix.chunk_size", (uint32_t)w->n);
+    for (size_t i = 0; i < m->n; i++) {
+        const struct entry *e = &m->entries[i];
+
+        check_sums(e);
+        add_tensor(ctx, gguf, e, ".in_sum2", e->sums, e->n_columns);
+        add_tensor(ctx, gguf, e, ".counts", e->counts, 1);
+    }
+    if (!gguf_write_to_file_ptr(gguf, stdout, false) && !ferror(stdout))
+        cli_die("out of memory"); /* errors of the file are told at the end */
+    gguf_free(gguf);
+    ggml_free(ctx);
+}
+
+/* ---- the text ------------------------------------------------------------ */
+
+/* All rows are asked for, so that the last layer sees all of them, too. */
+static void
+evaluate_window(const struct windows *w, float *logits, float *logprobs)
+{
+    struct gg_session *session = w->engine->session;
+    struct gg_chunk chunk = {
+        .ids = w->ids, .n = (size_t)w->n, .logits = logits, .logprobs = logprobs
+    };
+    struct gg_error err;
+
+    gg_session_truncate(session, 0, 0);
+    cli_check(gg_session_eval(session, &chunk, 1, &err), &err);
+}
+
+/* Experts that no id of the text was given to. */
+static void
+say_unused(const struct imatrix *m)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        const struct entry *e = &m->entries[i];
+        int64_t n = 0;
+
+        for (int64_t k = 0; k < e->n_matrices; k++)
+            n += e->counts[k] == 0;
+        if (n)
+            cli_warn("%s: the text needs %lld of %lld experts only", e->name,
+                     (long long)(e->n_matrices - n), (long long)e->n_matrices);
+    }
+}
+
+void
+imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
+            const char *name, bool quiet)
+{
+    size_t n_vocab = (size_t)gg_model_n_vocab(engine->model);
+    float *logits = cli_alloc(NULL, n_vocab, sizeof(*logits)), *logprobs;
+    struct ticker ticker;
+    struct windows w;
+
+    windows_open(&w, engine, fd, name, "--imatrix");
+    logprobs = cli_alloc(NULL, (size_t)w.n, sizeof(*logprobs));
+    ticker_start(&ticker, quiet);
+    while (windows_next(&w)) {
+        evaluate_window(&w, logits, logprobs);
+        ticker_show(&ticker, "%llu ids",
+                    (unsigned long long)w.count * (unsigned long long)w.n);
+    }
+    ticker_end(&ticker);
+    if (!quiet)
+        say_unused(m);
+    write_matrix(m, &w);
+    free(logits);
+    free(logprobs);
+    windows_close(&w);
+}
