@@ -24,6 +24,8 @@ struct cpu {
     void *abort_data;
     bool use_ref;
     struct backend_profile *profile; /* the owner's; NULL: nobody looks */
+    uint64_t planned;                /* serial of the graph that `plan` is of */
+    struct ggml_cplan plan;
 };
 
 static struct cpu *
@@ -86,11 +88,22 @@ need_work(struct cpu *cpu, size_t size)
     return true;
 }
 
+/* The last graph's plan holds as long as that comes again. */
+static struct ggml_cplan
+plan_of(struct cpu *cpu, const struct ggml_cgraph *graph)
+{
+    if (!graph->serial || graph->serial != cpu->planned)
+        cpu->plan = ggml_graph_plan(graph, cpu->n_threads, NULL);
+    cpu->planned = graph->serial;
+    return cpu->plan;
+}
+
 static struct ggml_cplan
 make_plan(struct cpu *cpu, const struct ggml_cgraph *graph)
 {
-    struct ggml_cplan plan = ggml_graph_plan(graph, cpu->n_threads, cpu->pool);
+    struct ggml_cplan plan = plan_of(cpu, graph);
 
+    plan.threadpool = cpu->pool;
     plan.abort_callback = cpu->abort_callback;
     plan.abort_callback_data = cpu->abort_data;
     plan.use_ref = cpu->use_ref;
@@ -208,6 +221,7 @@ ggml_backend_cpu_set_n_threads(ggml_backend_t backend_cpu, int n_threads)
     if (cpu->owns_pool && n_threads != cpu->n_threads)
         drop_pool(cpu);
     cpu->n_threads = n_threads;
+    cpu->planned = 0;
 }
 
 void

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cpu/threadpool.h"
+#include "tensor/graph.h"
 
 enum {
     MAX_THREADS = 8
@@ -216,6 +217,38 @@ test_wake(void)
     ok(true, "who sleeps is called for a job");
 }
 
+/* Graphs that come again, by their serials: with more threads than before, and
+ * one that needs more memory than the one before. */
+static void
+test_serials(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *w = test_tensor(ctx, GGML_TYPE_Q8_0, 256, 512, 1, 1);
+    struct ggml_tensor *x[] = { test_tensor(ctx, GGML_TYPE_F32, 256, 1, 1, 1),
+                                test_tensor(ctx, GGML_TYPE_F32, 256, 99, 1,
+                                            1) };
+    ggml_backend_t cpu = ggml_backend_cpu_init();
+    bool same = true;
+
+    for (uint64_t i = 0; i < 12; i++) {
+        struct ggml_tensor *out = ggml_mul_mat(ctx, w, x[i / 6]);
+        struct ggml_cgraph *graph = ggml_new_graph(ctx);
+        float *first = malloc(ggml_nbytes(out));
+
+        ggml_build_forward_expand(graph, out);
+        compute(graph, NULL, 1, NULL, NULL);
+        memcpy(first, out->data, ggml_nbytes(out));
+        graph->serial = 1 + i / 3;
+        ggml_backend_cpu_set_n_threads(cpu, 1 + (int)i % 3);
+        ggml_backend_graph_compute(cpu, graph);
+        same = same && memcmp(first, out->data, ggml_nbytes(out)) == 0;
+        free(first);
+    }
+    ok(same, "a plan serves the graph that it was made for");
+    ggml_backend_free(cpu);
+    ggml_free(ctx);
+}
+
 static void
 test_backend(void)
 {
@@ -262,5 +295,6 @@ main(void)
     test_same_bytes();
     test_abort();
     test_backend();
+    test_serials();
     return tap_done();
 }
