@@ -1,9 +1,10 @@
 /* shape.c - writes a model of a real shape with random weights
  *
- *   shape gpt2|llama1b TYPE FILE
+ *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b TYPE FILE
  *
- * The shapes are GPT-2's with 117 million weights, and Llama 3.2's with a
- * billion and a vocabulary of 32,000. All matrices are of TYPE. What such a
+ * The shapes are GPT-2's with 117 million weights; Llama 3.2's with a billion
+ * and a vocabulary of 32,000, or with its own, whose table is the output, too;
+ * and Llama 3.1's with eight. All matrices are of TYPE. What such a
  * model says means nothing; how long it takes is as for any other. The same
  * arguments write the same bytes. */
 #include "models_parts.h"
@@ -22,9 +23,14 @@ static const struct shape {
     const char *name, *arch;
     int n_embd, n_layer, n_head, n_head_kv, n_ff, n_ctx, n_vocab;
     float rope_base; /* 0: positions are learned */
+    bool tied;       /* the table of embeddings is the output */
 } shapes[] = {
-    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0 },
-    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000 },
+    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true },
+    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false },
+    { "llama3.2-1b", "llama", 2048, 16, 32, 8, 8192, 131072, 128256, 500000,
+      true },
+    { "llama3.1-8b", "llama", 4096, 32, 32, 8, 14336, 131072, 128256, 500000,
+      false },
 };
 
 struct maker {
@@ -111,7 +117,7 @@ add_tensors(struct maker *m)
     add_vector(m, s->n_embd, "output_norm.weight", 0);
     if (gpt2)
         add_vector(m, s->n_embd, "output_norm.bias", 0);
-    else
+    if (!s->tied)
         add_matrix(m, s->n_embd, s->n_vocab, "output.weight", 0);
 }
 
@@ -299,7 +305,8 @@ main(int argc, char **argv)
             m.s = &shapes[i];
     m.type = argc == 4 ? type_named(argv[2]) : GGML_TYPE_COUNT;
     if (!m.s || m.type == GGML_TYPE_COUNT) {
-        fputs("usage: shape gpt2|llama1b TYPE FILE\n", stderr);
+        fputs("usage: shape gpt2|llama1b|llama3.2-1b|llama3.1-8b TYPE FILE\n",
+              stderr);
         return 2;
     }
     if (make(&m, argv[3]))

@@ -1,6 +1,6 @@
 /* speed.c - tokens a second of a model: reading a prompt, writing on
  *
- *   speed MODEL THREADS NPROMPT NGEN [SEQUENCES]
+ *   speed [--device DEVICE] MODEL THREADS NPROMPT NGEN [SEQUENCES]
  *       prints two numbers, tokens/s of prompts and of decoding: a prompt of
  *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at once
  *   speed --work MODEL
@@ -106,14 +106,16 @@ print_rates(struct run *r)
 }
 
 static void
-measure(const char *path, int n_threads, struct run *r)
+measure(const char *path, const char *device, int n_threads, struct run *r)
 {
     struct gg_session_params params = gg_session_params_default();
     size_t n_seq = (size_t)r->n_seq;
     struct gg_model *model;
 
-    must(gg_model_open(path, &(struct gg_model_params){ .device = "cpu" },
+    must(gg_model_open(path, &(struct gg_model_params){ .device = device },
                        &model, &err));
+    if (gg_model_note(model))
+        fprintf(stderr, "speed: %s\n", gg_model_note(model));
     params.n_threads = n_threads;
     params.n_slots = r->n_seq;
     params.n_ctx = r->n_prompt + r->n_gen + 1;
@@ -218,7 +220,13 @@ int
 main(int argc, char **argv)
 {
     struct run r = { .n_seq = 1, .state = 1 };
+    const char *device = "cpu";
 
+    if (argc > 2 && !strcmp(argv[1], "--device")) {
+        device = argv[2];
+        argc -= 2;
+        argv += 2;
+    }
     if (argc == 3 && !strcmp(argv[1], "--work")) {
         print_work(argv[2]);
     } else if (argc == 5 || argc == 6) {
@@ -226,9 +234,10 @@ main(int argc, char **argv)
         r.n_gen = count(argv[4], 0);
         if (argc == 6)
             r.n_seq = count(argv[5], 1);
-        measure(argv[1], count(argv[2], 1), &r);
+        measure(argv[1], device, count(argv[2], 1), &r);
     } else {
-        fputs("usage: speed MODEL THREADS NPROMPT NGEN [SEQUENCES]\n"
+        fputs("usage: speed [--device DEVICE] MODEL THREADS NPROMPT NGEN "
+              "[SEQUENCES]\n"
               "       speed --work MODEL\n",
               stderr);
         return 2;

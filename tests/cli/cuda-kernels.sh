@@ -1,0 +1,28 @@
+# gg-eval on CUDA with the kernels themselves, run by the host: for every family
+# as near to the CPU as single precision is, and for every type as near as both
+# round what they multiply; the same bytes every time.
+GG_CUDA_MODULE=$top_builddir/tests/cuda/.libs/kernels.so
+export GG_CUDA_MODULE
+test -f "$GG_CUDA_MODULE" || { echo "no C++ compiler" >&2; exit 77; }
+echo '1 2 3 4 5 6 7 8 9' >ids
+echo 10 >>ids
+echo 11 >>ids
+near() { # LIMIT MODEL
+    "$top_builddir/tests/make_model" $2 model.gguf || exit 99
+    gg-eval -m model.gguf --device cpu ids >cpu || echo "cpu: status $?"
+    gg-eval -m model.gguf --device cuda ids >cuda || echo "cuda: status $?"
+    logit_nmse $1 cpu cuda >nmse || echo "$2: $(cat nmse) is above $1"
+}
+for family in $("$top_builddir/tests/make_model" 2>&1 |
+        sed -n 's/^families: //p'); do
+    near 1e-5 $family-f32
+done
+near 1e-3 llama-q8_0
+near 1e-4 llama-f16
+near 1e-4 llama-bf16
+near 5e-3 llama-q4_0
+near 5e-3 llama-mxfp4
+gg-eval -m model.gguf --device cuda ids >again
+cmp cuda again
+gg-eval -m model.gguf --device cuda --gpu-layers 1 ids >shared
+logit_nmse 5e-3 cpu shared >nmse || echo "shared: $(cat nmse)"
