@@ -24,6 +24,14 @@ has_avx512(void)
 }
 #endif
 
+#ifdef HAVE_AVX512BF16
+static bool
+has_avx512bf16(void)
+{
+    return has_avx512() && ggml_cpu_has_avx512_bf16();
+}
+#endif
+
 #ifdef HAVE_NEON
 static bool
 has_neon(void)
@@ -51,6 +59,10 @@ static const struct isa {
     { "avx2", "CPU, AVX2 kernels", has_avx2, cpu_fill_avx2 },
 #ifdef HAVE_AVX512
     { "avx512", "CPU, AVX-512 kernels", has_avx512, cpu_fill_avx512 },
+#ifdef HAVE_AVX512BF16
+    { "avx512bf16", "CPU, AVX-512 kernels with BF16 dot products",
+      has_avx512bf16, cpu_fill_avx512bf16 },
+#endif
 #endif
 #endif
 #ifdef HAVE_NEON

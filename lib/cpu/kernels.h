@@ -97,7 +97,7 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avx512"; "neon", "dotprod". What the machine lacks
+ * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod". What the machine lacks
  * gets the next lower one, what is not built C. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
@@ -123,6 +123,8 @@ void
 cpu_fill_avx2(struct cpu_kernels *k);
 void
 cpu_fill_avx512(struct cpu_kernels *k);
+void
+cpu_fill_avx512bf16(struct cpu_kernels *k);
 void
 cpu_fill_neon(struct cpu_kernels *k);
 void

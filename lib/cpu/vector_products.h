@@ -10,25 +10,62 @@
 
 #include "cpu/vector.h"
 
+/* Where DOT_BF16 is defined, only weights of BF16 have products here: columns
+ * become BF16 as well, and a step adds two products to each lane:
+ *
+ *     load_pairs(n, p)      n values of BF16, fewer than 2 * VEC or all
+ *     add_pairs(s, a, b)    s + the sums of two products each
+ *     put_bf16(n, y, x)     n floats as BF16 */
+#ifdef DOT_BF16
+#define STEP        (2 * VEC)
+#define COLUMN_TYPE GGML_TYPE_BF16
+typedef pairs operand;
+#else
+#define STEP        VEC
+#define COLUMN_TYPE GGML_TYPE_F32
+typedef vec operand;
+#endif
+
+INLINE operand
+load_operand(enum ggml_type type, int64_t n, const char *p)
+{
+#ifdef DOT_BF16
+    (void)type;
+    return load_pairs(n, p);
+#else
+    return load(type, n, p);
+#endif
+}
+
+INLINE vec
+add_product(operand w, operand x, vec sum)
+{
+#ifdef DOT_BF16
+    return add_pairs(sum, w, x);
+#else
+    return fused(w, x, sum);
+#endif
+}
+
 /* The largest tile: its sums, as many columns and a row fill the registers. */
 #define ROWS 4
 #define COLS (REGISTERS >= 32 ? 6 : 3)
 
-/* Adds n steps of R rows at w and C columns at x, n at most VEC. */
+/* Adds n values of R rows at w and C columns at x, n at most STEP. */
 INLINE void
 add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
              const struct cpu_product *p, const char *rows, const char *cols)
 {
-    vec x[COLS];
+    operand x[COLS];
 
     UNROLL for (int b = 0; b < C; b++) x[b] =
-        load(GGML_TYPE_F32, n, cols + (size_t)b * p->col_stride);
+        load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
     UNROLL for (int a = 0; a < R; a++)
     {
-        vec w = load(type, n, rows + (size_t)a * p->row_stride);
+        operand w = load_operand(type, n, rows + (size_t)a * p->row_stride);
 
         UNROLL for (int b = 0; b < C; b++) sum[a][b] =
-            fused(w, x[b], sum[a][b]);
+            add_product(w, x[b], sum[a][b]);
     }
 }
 
@@ -77,6 +114,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
      int64_t c)
 {
     const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
@@ -87,19 +125,20 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
 
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
         sum[a][b] = total[a][b] = splat(0);
-    for (; i + VEC <= p->k; i += VEC) {
+    for (; i + STEP <= p->k; i += STEP) {
         if (CHAINS_END && i && i % CHAIN == 0)
             end_chains(R, C, sum, total);
         if (C == 1 && ahead && i * size % 64 == 0)
             UNROLL for (int a = 0; a < R; a++)
                 __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
-        if (C == COLS && next && i % 16 == 0)
-            __builtin_prefetch(next + i * 4, 0, 2);
-        add_products(type, R, C, VEC, sum, p, rows + i * size, cols + i * 4);
+        if (C == COLS && next && i * col_size % LINE == 0)
+            __builtin_prefetch(next + i * col_size, 0, 2);
+        add_products(type, R, C, STEP, sum, p, rows + i * size,
+                     cols + i * col_size);
     }
     if (i < p->k)
         add_products(type, R, C, p->k - i, sum, p, rows + i * size,
-                     cols + i * 4);
+                     cols + i * col_size);
     if (CHAINS_END)
         end_chains(R, C, sum, total);
     UNROLL for (int b = 0; b < C; b++)
@@ -142,6 +181,19 @@ multiply(enum ggml_type type, const struct cpu_product *p)
 #undef LEFT
 }
 
+#ifdef DOT_BF16
+static size_t
+column_size(int64_t k)
+{
+    return (size_t)(k * 2 + LINE - 1) / LINE * LINE;
+}
+
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    put_bf16(k, column, x);
+}
+#else
 static void
 multiply_f32(const struct cpu_product *p)
 {
@@ -153,6 +205,7 @@ multiply_f16(const struct cpu_product *p)
 {
     multiply(GGML_TYPE_F16, p);
 }
+#endif
 
 static void
 multiply_bf16(const struct cpu_product *p)
@@ -163,9 +216,17 @@ multiply_bf16(const struct cpu_product *p)
 static void
 fill_products(struct cpu_kernels *k)
 {
+#ifdef DOT_BF16
+    k->mul_mat[GGML_TYPE_BF16] = (struct cpu_mul_mat){
+        .multiply = multiply_bf16,
+        .prepare = prepare,
+        .column_size = column_size,
+    };
+#else
     k->mul_mat[GGML_TYPE_F32].multiply = multiply_f32;
     k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
     k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
+#endif
 }
 
 #endif

@@ -13,7 +13,7 @@
 #define FIRST_START (-3.0f)
 #define LAST_START  9.0f
 #define LOW_STARTS  2 /* lines: from the minimum on, halves of a step */
-#define ROUNDS 3
+#define ROUNDS      8
 
 float
 quant_extreme(const float *x, int n)

@@ -296,6 +296,17 @@ fill_rows(enum ggml_type type, const float *w, char *rows, int64_t n,
         ggml_quantize_chunk(type, w, rows, 0, quantised, n, NULL);
 }
 
+/* Some kernels take activations as BF16: these are. */
+static void
+round_to_bf16(const struct cpu_kernels *c, float *x, int64_t n)
+{
+    uint16_t *halves = room((size_t)n * sizeof(*halves));
+
+    c->from_float[GGML_TYPE_BF16](x, halves, n);
+    c->to_float[GGML_TYPE_BF16](halves, x, n);
+    mem_free(halves);
+}
+
 static void
 make_operands(struct operands *o, const struct cpu_kernels *c,
               const struct cpu_kernels *k, enum ggml_type type, int64_t n,
@@ -313,6 +324,8 @@ make_operands(struct operands *o, const struct cpu_kernels *c,
     o->rows = room(stride * (size_t)n_rows);
     fill(w, n * n_rows, 1);
     fill(o->x, n * n_cols, 2);
+    if (type == GGML_TYPE_BF16)
+        round_to_bf16(c, o->x, n * n_cols);
     fill_rows(type, w, o->rows, n, n_rows);
     o->a = (struct cpu_product){ .k = n,
                                  .n_rows = n_rows,

@@ -41,6 +41,19 @@ test_tensor(struct ggml_context *ctx, enum ggml_type type, int64_t ne0,
     return t;
 }
 
+/* Activations; some kernels take them as BF16 where weights are: these are. */
+static inline struct ggml_tensor *
+test_activations(struct ggml_context *ctx, enum ggml_type type, int64_t k,
+                 int64_t n, int64_t n2, int64_t n3)
+{
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, k, n, n2, n3);
+    float *v = ggml_get_data_f32(x);
+
+    for (int64_t i = 0; i < ggml_nelements(x) && type == GGML_TYPE_BF16; i++)
+        v[i] = ggml_bf16_to_fp32(ggml_fp32_to_bf16(v[i]));
+    return x;
+}
+
 /* An element of a tensor of any type that has one, or blocks. */
 static inline double
 test_at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,

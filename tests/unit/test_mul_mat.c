@@ -59,7 +59,7 @@ test_shapes(enum ggml_type type)
         struct ggml_context *ctx = test_context();
         struct ggml_tensor *w = test_tensor(ctx, type, s[0], s[1], s[3], 1);
         struct ggml_tensor *x =
-            test_tensor(ctx, GGML_TYPE_F32, s[0], s[2], 2 * s[3], 3);
+            test_activations(ctx, type, s[0], s[2], 2 * s[3], 3);
 
         snprintf(name, sizeof(name), "%s %d x %d, %d columns",
                  ggml_type_name(type), s[0], s[1], s[2]);
@@ -74,7 +74,7 @@ test_odd(enum ggml_type type)
 {
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *w = test_tensor(ctx, type, 45, 23, 1, 1);
-    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, 45, 5, 1, 1);
+    struct ggml_tensor *x = test_activations(ctx, type, 45, 5, 1, 1);
     char name[80];
 
     snprintf(name, sizeof(name), "%s of length 45", ggml_type_name(type));
