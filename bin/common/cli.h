@@ -116,6 +116,11 @@ cli_read_all(int fd, const char *name, size_t *len);
 void
 cli_output(const char *path);
 
+/* The same for one more: what was written so far is complete, and appears with
+ * all the others, or not at all. */
+void
+cli_output_next(const char *path);
+
 /* Refuses to write binary to a terminal: status 2. */
 void
 cli_refuse_terminal(void);

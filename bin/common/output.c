@@ -15,6 +15,11 @@
 
 /* temporary[0] is set while a file of that name has to be removed. */
 static char temporary[PATH_MAX], final[PATH_MAX];
+/* Outputs that are complete, and wait for the others. */
+static struct finished {
+    struct finished *before;
+    char temporary[PATH_MAX], final[PATH_MAX];
+} *finished;
 static const char *output_name = "standard output";
 static bool closed;
 
@@ -72,6 +77,8 @@ cli_discard_output(void)
     if (temporary[0])
         unlink(temporary);
     temporary[0] = '\0';
+    for (; finished; finished = finished->before) /* a signal may have come */
+        unlink(finished->temporary);
 }
 
 /* Creates the temporary file beside final; its name and mode are set before
@@ -127,6 +134,27 @@ cli_output(const char *path)
 }
 
 void
+cli_output_next(const char *path)
+{
+    struct finished *f = cli_alloc(NULL, 1, sizeof(*f));
+
+    cli_flush();
+    if (ferror(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
+        cli_die("%s: %s", output_name,
+                ferror(stdout) ? "write error" : strerror(errno));
+    if (temporary[0]) {
+        memcpy(f->temporary, temporary, sizeof(temporary));
+        memcpy(f->final, final, sizeof(final));
+        f->before = finished;
+        finished = f;
+        temporary[0] = '\0';
+    } else {
+        free(f);
+    }
+    cli_output(path);
+}
+
+void
 cli_refuse_terminal(void)
 {
     if (isatty(STDOUT_FILENO))
@@ -172,6 +200,14 @@ cli_finish(int status)
         if (rename(temporary, final))
             cli_die("%s: %s", output_name, strerror(errno));
         temporary[0] = '\0';
+    }
+    while (finished) { /* the first one comes last */
+        struct finished *f = finished;
+
+        if (rename(f->temporary, f->final))
+            cli_die("%s: %s", f->final, strerror(errno));
+        finished = f->before;
+        free(f);
     }
     return status;
 }

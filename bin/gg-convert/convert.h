@@ -45,19 +45,35 @@ edit_file(const char *path, struct key_changes *c);
 
 /* ---- write.c ---- */
 
-/* Writes the model `in` as GGUF to `out`; its matrices become what `mixture`,
- * unless it is NULL, says. One tensor at a time is in memory. */
-void
-write_gguf(const char *in, const char *out, struct key_changes *changes,
-           const struct mixture *mixture, int n_threads);
+struct conversion {
+    struct key_changes changes;
+    const struct mixture *mixture; /* of the matrices; NULL: as they are */
+    uint64_t split;                /* bytes of data in a file; 0: in one */
+    int n_threads;
+};
 
-/* Parts of that, to standard output. */
+/* Writes the model `in` as GGUF to `out`. One tensor at a time is in memory. */
+void
+write_gguf(const char *in, const char *out, struct conversion *c);
+
+/* Parts of that, to standard output: metadata; tensors in the types that `to`
+ * has, each filled up to its alignment. */
 void
 write_metadata(const struct gguf_context *gguf);
 void
-write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
-             int n_threads);
+write_tensors(const struct gg_file *file, const struct gguf_context *to,
+              int64_t first, int64_t end, int n_threads);
+
+/* ---- split.c ---- */
+
+/* "2G", "500M", or bytes. Ends the tool where it is none. */
+uint64_t
+split_size(const char *text);
+
+/* Writes a model in several files, none with more data than `size`, unless it
+ * is that of one tensor. */
 void
-write_zeros(size_t n);
+write_split(const struct gg_file *file, const struct gguf_context *all,
+            const char *out, uint64_t size, int n_threads);
 
 #endif

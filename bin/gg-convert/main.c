@@ -18,6 +18,9 @@ static const char help[] =
     "\n"
     "      --type TYPE      quantise the matrices to TYPE, as gg-quantize does,\n"
     "                       or make them F32, F16 or BF16\n"
+    "      --split SIZE     several files with at most SIZE of data each, such "
+    "as\n"
+    "                       2G: OUT-00001-of-0000N.gguf\n"
     "  -t, --threads N      threads (default: the processors there are)\n"
     "      --set KEY=VALUE  give a key a value, of the type that it has; a new\n"
     "                       one is a u32, i32, f32, bool or str by its looks,\n"
@@ -30,11 +33,13 @@ enum {
     OPT_SET = 256,
     OPT_UNSET,
     OPT_TYPE,
+    OPT_SPLIT,
     MAX_THREADS = 1024,
 };
 
 static const struct option long_options[] = {
     { "type", required_argument, NULL, OPT_TYPE },
+    { "split", required_argument, NULL, OPT_SPLIT },
     { "threads", required_argument, NULL, 't' },
     { "set", required_argument, NULL, OPT_SET },
     { "unset", required_argument, NULL, OPT_UNSET },
@@ -43,14 +48,8 @@ static const struct option long_options[] = {
     { NULL, 0, NULL, 0 },
 };
 
-struct arguments {
-    struct key_changes changes;
-    const struct mixture *mixture; /* NULL: types stay as they are */
-    int n_threads;
-};
-
 static void
-parse_options(int argc, char **argv, struct arguments *a)
+parse_options(int argc, char **argv, struct conversion *a)
 {
     int c;
 
@@ -61,6 +60,9 @@ parse_options(int argc, char **argv, struct arguments *a)
             if (!a->mixture)
                 cli_misuse("--type: '%s' is none; gg-quantize --list shows all",
                            optarg);
+            break;
+        case OPT_SPLIT:
+            a->split = split_size(optarg);
             break;
         case OPT_SET:
         case OPT_UNSET:
@@ -79,14 +81,13 @@ parse_options(int argc, char **argv, struct arguments *a)
 int
 main(int argc, char **argv)
 {
-    struct arguments a = { .n_threads = gg_default_threads() };
+    struct conversion a = { .n_threads = gg_default_threads() };
 
     cli_start();
     parse_options(argc, argv, &a);
     if (argc - optind == 2)
-        write_gguf(argv[optind], argv[optind + 1], &a.changes, a.mixture,
-                   a.n_threads);
-    else if (argc - optind == 1 && a.changes.n && !a.mixture)
+        write_gguf(argv[optind], argv[optind + 1], &a);
+    else if (argc - optind == 1 && a.changes.n && !a.mixture && !a.split)
         edit_file(argv[optind], &a.changes);
     else if (argc - optind == 1)
         cli_misuse("%s becomes what? There is no OUT, nor a key to change",

@@ -44,24 +44,26 @@ warn_of_split(const struct gguf_context *gguf)
 }
 
 static struct gguf_context *
-new_gguf(const struct gguf_context *from, struct key_changes *changes,
-         const struct mixture *mixture, enum ggml_type **types)
+new_gguf(const struct gguf_context *from, struct conversion *c)
 {
     struct gguf_context *to = gguf_init_empty();
     struct choices choices = { 0 };
     struct importance none = { 0 };
+    enum ggml_type *types =
+        c->mixture ? plan_types(from, c->mixture, &choices, &none)
+                   : same_types(from);
 
     if (!to)
         cli_die("out of memory");
-    *types = mixture ? plan_types(from, mixture, &choices, &none)
-                     : same_types(from);
-    keys_copy(to, from, changes, true);
-    if (mixture) {
-        gguf_set_val_u32(to, "general.file_type", (uint32_t)mixture->file_type);
+    keys_copy(to, from, &c->changes, true);
+    if (c->mixture) {
+        gguf_set_val_u32(to, "general.file_type",
+                         (uint32_t)c->mixture->file_type);
         gguf_set_val_u32(to, "general.quantization_version", GGML_QNT_VERSION);
     }
     for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
-        gguf_add_like(to, from, i, (*types)[i], NULL);
+        gguf_add_like(to, from, i, types[i], NULL);
+    free(types);
     return to;
 }
 
@@ -91,7 +93,7 @@ quantize(const struct gguf_context *from, int64_t i, enum ggml_type to,
     free(w.out);
 }
 
-void
+static void
 write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
              int n_threads)
 {
@@ -111,7 +113,7 @@ write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
     free(made);
 }
 
-void
+static void
 write_zeros(size_t n)
 {
     while (n--)
@@ -130,28 +132,37 @@ write_metadata(const struct gguf_context *gguf)
 }
 
 void
-write_gguf(const char *in, const char *out, struct key_changes *changes,
-           const struct mixture *mixture, int n_threads)
+write_tensors(const struct gg_file *file, const struct gguf_context *to,
+              int64_t first, int64_t end, int n_threads)
+{
+    size_t align = gguf_get_alignment(to);
+
+    for (int64_t i = first; i < end && !ferror(stdout); i++) {
+        size_t size = gguf_get_tensor_size(to, i);
+
+        write_tensor(file, i, gguf_get_tensor_type(to, i), n_threads);
+        write_zeros((align - size % align) % align);
+    }
+}
+
+void
+write_gguf(const char *in, const char *out, struct conversion *c)
 {
     struct gg_file *file;
     struct gguf_context *to;
-    enum ggml_type *types;
     struct gg_error err;
 
     cli_check(gg_file_open(in, &file, &err), &err);
-    to = new_gguf(gg_file_gguf(file), changes, mixture, &types);
+    to = new_gguf(gg_file_gguf(file), c);
     warn_of_split(to);
-    cli_output(out);
-    cli_refuse_terminal();
-    write_metadata(to);
-    for (int64_t i = 0; i < gguf_get_n_tensors(to) && !ferror(stdout); i++) {
-        size_t size = gguf_get_tensor_size(to, i);
-        size_t align = gguf_get_alignment(to);
-
-        write_tensor(file, i, types[i], n_threads);
-        write_zeros((align - size % align) % align);
+    if (c->split) {
+        write_split(file, to, out, c->split, c->n_threads);
+    } else {
+        cli_output(out);
+        cli_refuse_terminal();
+        write_metadata(to);
+        write_tensors(file, to, 0, gguf_get_n_tensors(to), c->n_threads);
     }
-    free(types);
     gguf_free(to);
     gg_file_close(file);
 }
