@@ -89,7 +89,7 @@ copy_of(const struct importance *m, int64_t id)
     size_t size = gguf_get_tensor_size(gg_file_gguf(m->file), id);
     float *p = cli_alloc(NULL, size, 1);
 
-    memcpy(p, gg_file_data(m->file, id), size);
+    gg_file_read(m->file, id, p);
     return p;
 }
 
