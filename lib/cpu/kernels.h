@@ -69,8 +69,9 @@ struct cpu_kernels {
     /* y = exp(x - max); returns their sum. exp(-infinity) is 0. */
     float (*exp_sum)(int64_t n, float *y, const float *x, float max);
 
-    cpu_map_fn exp, silu, gelu, gelu_quick, sigmoid, tanh;
-    cpu_zip_fn swiglu, geglu; /* silu(a) * b, gelu(a) * b */
+    cpu_map_fn exp, silu, gelu, gelu_erf, gelu_quick, sigmoid, tanh;
+    /* silu(a) * b, gelu(a) * b, gelu_erf(a) * b */
+    cpu_zip_fn swiglu, geglu, geglu_erf;
     /* ggml_swiglu_oai() */
     void (*swiglu_oai)(int64_t n, float *y, const float *a, const float *b,
                        float alpha, float limit);

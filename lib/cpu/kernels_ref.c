@@ -123,6 +123,20 @@ gelu(int64_t n, float *y, const float *x)
         y[i] = gelu_one(x[i]);
 }
 
+/* x / 2 * (1 + erf(x / sqrt(2))), without a sum that cancels. */
+static float
+gelu_erf_one(float x)
+{
+    return (float)(0.5 * x * erfc(x * -0.70710678118654752));
+}
+
+static void
+gelu_erf(int64_t n, float *y, const float *x)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = gelu_erf_one(x[i]);
+}
+
 static void
 gelu_quick(int64_t n, float *y, const float *x)
 {
@@ -142,6 +156,13 @@ geglu(int64_t n, float *y, const float *a, const float *b)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = gelu_one(a[i]) * b[i];
+}
+
+static void
+geglu_erf(int64_t n, float *y, const float *a, const float *b)
+{
+    for (int64_t i = 0; i < n; i++)
+        y[i] = gelu_erf_one(a[i]) * b[i];
 }
 
 static void
@@ -244,10 +265,12 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->exp = exp_row;
     k->silu = silu;
     k->gelu = gelu;
+    k->gelu_erf = gelu_erf;
     k->gelu_quick = gelu_quick;
     k->sigmoid = sigmoid;
     k->swiglu = swiglu;
     k->geglu = geglu;
+    k->geglu_erf = geglu_erf;
     k->tanh = tanh_row;
     k->swiglu_oai = swiglu_oai;
     k->weigh_rows[GGML_TYPE_F32] = weigh_f32;

@@ -12,13 +12,6 @@ reglu(int64_t n, float *y, const float *a, const float *b)
 }
 
 static void
-geglu_erf(int64_t n, float *y, const float *a, const float *b)
-{
-    for (int64_t i = 0; i < n; i++)
-        y[i] = 0.5f * a[i] * (1 + erff(a[i] * 0.70710678118654752f)) * b[i];
-}
-
-static void
 geglu_quick(int64_t n, float *y, const float *a, const float *b)
 {
     for (int64_t i = 0; i < n; i++)
@@ -36,7 +29,7 @@ find_zip(const struct cpu_kernels *k, enum ggml_glu_op op)
     case GGML_GLU_OP_SWIGLU:
         return k->swiglu;
     case GGML_GLU_OP_GEGLU_ERF:
-        return geglu_erf;
+        return k->geglu_erf;
     case GGML_GLU_OP_GEGLU_QUICK:
         return geglu_quick;
     default:

@@ -57,7 +57,6 @@ MAP(map_hardsigmoid, fminf(1, fmaxf(0, (x + 3) / 6)))
 MAP(map_hardswish, x *fminf(1, fmaxf(0, (x + 3) / 6)))
 MAP(map_expm1, expm1f(x))
 MAP(map_softplus, x > 20 ? x : log1pf(expf(x)))
-MAP(map_gelu_erf, 0.5f * x * (1 + erff(x * 0.70710678118654752f)))
 MAP(map_floor, floorf(x))
 MAP(map_ceil, ceilf(x))
 MAP(map_round, roundf(x))
@@ -76,7 +75,6 @@ static const cpu_map_fn maps[GGML_UNARY_OP_COUNT] = {
     [GGML_UNARY_OP_HARDSIGMOID] = map_hardsigmoid,
     [GGML_UNARY_OP_EXPM1] = map_expm1,
     [GGML_UNARY_OP_SOFTPLUS] = map_softplus,
-    [GGML_UNARY_OP_GELU_ERF] = map_gelu_erf,
     [GGML_UNARY_OP_FLOOR] = map_floor,
     [GGML_UNARY_OP_CEIL] = map_ceil,
     [GGML_UNARY_OP_ROUND] = map_round,
@@ -94,6 +92,8 @@ find_map(const struct cpu_kernels *k, enum ggml_unary_op op)
         return k->sigmoid;
     case GGML_UNARY_OP_GELU:
         return k->gelu;
+    case GGML_UNARY_OP_GELU_ERF:
+        return k->gelu_erf;
     case GGML_UNARY_OP_GELU_QUICK:
         return k->gelu_quick;
     case GGML_UNARY_OP_SILU:

@@ -115,9 +115,8 @@ take(struct share *s, bool own, int *piece)
             return false;
         *piece = (int)(own ? FIRST(left) : END(left) - 1);
         less = own ? left + 1 : left - ONE_END;
-    } while (!atomic_compare_exchange_weak_explicit(&s->left, &left, less,
-                                                    memory_order_acquire,
-                                                    memory_order_relaxed));
+    } while (!atomic_compare_exchange_weak_explicit(
+        &s->left, &left, less, memory_order_acquire, memory_order_relaxed));
     return true;
 }
 
@@ -256,8 +255,7 @@ is_busy(const struct ggml_threadpool *pool)
 static void
 count_late(struct ggml_threadpool *pool)
 {
-    int late =
-        atomic_load_explicit(&pool->late, memory_order_relaxed) + LATE;
+    int late = atomic_load_explicit(&pool->late, memory_order_relaxed) + LATE;
 
     atomic_store_explicit(&pool->late, late < BUSY ? late : MOST,
                           memory_order_relaxed);
@@ -285,8 +283,7 @@ static void
 help(struct ggml_threadpool *pool, int ith)
 {
     unsigned idle = 0, spins = pool->spin_idle;
-    unsigned seen =
-        atomic_load_explicit(&pool->jobs, memory_order_relaxed) - 1;
+    unsigned seen = atomic_load_explicit(&pool->jobs, memory_order_relaxed) - 1;
     int64_t looked = ggml_time_us(), now;
 
     if (atomic_load_explicit(&pool->paused, memory_order_relaxed) ||

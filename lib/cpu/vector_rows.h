@@ -58,15 +58,35 @@ gelu_lanes(vec v)
     return over_one_plus_exp(v, v * splat(-2 * 0.797884560802865f) * cubic);
 }
 
+/* v * Phi(v), Phi the normal distribution's: with a = |v|,
+ *     Phi(-a) = exp(-a^2 / 2) * t * p(t), t = 1 / (1 + 0.35 a)
+ * (the form is that of Abramowitz and Stegun, 7.1.26), p of degree 8 fitted to
+ * relative errors below 4e-8 for a up to 13.2, where exp() ends. */
+INLINE vec
+gelu_erf_lanes(vec v)
+{
+    static const float by[] = { -0.0291090105f, 0.143788591f,   -0.2553280f,
+                                0.158722803f,   -0.0227912590f, 0.105369397f,
+                                0.119869046f,   0.139856711f,   0.139621705f };
+    vec a = (vec)((vec_bits)v & 0x7fffffff), p = splat(by[0]), t, tail;
+
+    t = splat(1) / fused(a, splat(0.35f), splat(1));
+    UNROLL for (int i = 1; i < 9; i++) p = fused(p, t, splat(by[i]));
+    tail = exp_lanes(a * a * splat(-0.5f)) * (p * t);
+    return v * choose_where((vec_bits)(v < splat(0)), tail, splat(1) - tail);
+}
+
 ZIP(add, v + u)
 ZIP(sub, v - u)
 ZIP(mul, v *u)
 ZIP(divide, v / u)
 ZIP(swiglu, silu_lanes(v) * u)
 ZIP(geglu, gelu_lanes(v) * u)
+ZIP(geglu_erf, gelu_erf_lanes(v) * u)
 MAP(exp_row, exp_lanes(v))
 MAP(silu, silu_lanes(v))
 MAP(gelu, gelu_lanes(v))
+MAP(gelu_erf, gelu_erf_lanes(v))
 MAP(gelu_quick, over_one_plus_exp(v, v *splat(-1.702f)))
 MAP(sigmoid, over_one_plus_exp(splat(1), splat(0) - v))
 
@@ -318,10 +338,12 @@ fill_rows(struct cpu_kernels *k)
     k->exp = exp_row;
     k->silu = silu;
     k->gelu = gelu;
+    k->gelu_erf = gelu_erf;
     k->gelu_quick = gelu_quick;
     k->sigmoid = sigmoid;
     k->swiglu = swiglu;
     k->geglu = geglu;
+    k->geglu_erf = geglu_erf;
     k->tanh = tanh_row;
     k->swiglu_oai = swiglu_oai;
     k->rotate = rotate;

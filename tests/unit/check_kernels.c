@@ -127,12 +127,15 @@ check_elements(const struct cpu_kernels *c, const struct cpu_kernels *k)
     ZIP(div, 0);
     ZIP(swiglu, 16);
     ZIP(geglu, 40);
+    ZIP(geglu_erf, 40);
     MAP(exp, 100, 4); /* into the subnormals, and to infinity */
     MAP(tanh, 12, 16);
     MAP(tanh, 0.5f, 16);
     MAP(silu, 20, 8);
     MAP(sigmoid, 90, 8);
     MAP(gelu, 4, 40); /* the exponent's rounding grows with it */
+    MAP(gelu_erf, 4, 20);
+    MAP(gelu_erf, 0.5f, 6);
     MAP(gelu_quick, 10, 40);
 }
 

@@ -86,6 +86,7 @@ ROW_SLOT(swiglu_oai, k->swiglu_oai(VALUES, ya, xs, zs, 1.702f, 7))
 ROW_SLOT(exp, k->exp(VALUES, ya, xs))
 ROW_SLOT(silu, k->silu(VALUES, ya, xs))
 ROW_SLOT(gelu, k->gelu(VALUES, ya, xs))
+ROW_SLOT(gelu_erf, k->gelu_erf(VALUES, ya, xs))
 ROW_SLOT(gelu_quick, k->gelu_quick(VALUES, ya, xs))
 ROW_SLOT(sigmoid, k->sigmoid(VALUES, ya, xs))
 ROW_SLOT(tanh, k->tanh(VALUES, ya, xs))
@@ -111,6 +112,7 @@ static const struct {
     { "exp", call_exp },
     { "silu", call_silu },
     { "gelu", call_gelu },
+    { "gelu_erf", call_gelu_erf },
     { "gelu_quick", call_gelu_quick },
     { "sigmoid", call_sigmoid },
     { "tanh", call_tanh },
