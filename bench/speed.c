@@ -74,7 +74,10 @@ eval(struct run *r, int n)
         for (int i = 0; i < n; i++)
             ids[i] = draw(r);
         r->chunks[s] = (struct gg_chunk){
-            s, ids, (size_t)n, r->logits + (size_t)s * (size_t)r->n_vocab, NULL
+            .slot = s,
+            .ids = ids,
+            .n = (size_t)n,
+            .logits = r->logits + (size_t)s * (size_t)r->n_vocab,
         };
     }
     start = ggml_time_us();

@@ -446,6 +446,19 @@ GG_API int32_t
 gg_session_n_ctx(const struct gg_session *session);
 
 /* Ids to evaluate after what their slot already holds. */
+/* The likeliest ids, found where the logits are: no more than these then leave
+ * a GPU. The caller gives k and room for k ids and logits; n gets k, and the
+ * rest what was found: in falling order, the lower id first among equals, with
+ * the logarithm of the sum of exp() of all logits, which is no finite number
+ * where a logit is none. Or n gets 0, where the device cannot. */
+struct gg_best {
+    size_t k;
+    int32_t *ids;
+    float *logits;
+    size_t n;
+    double log_sum_exp;
+};
+
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
     const int32_t *ids; /* each below gg_model_n_vocab() */
@@ -455,6 +468,8 @@ struct gg_chunk {
      * probability of ids[i + 1], given all ids before it. Memory for this is
      * taken when it is asked for first, and does not grow with the chunk. */
     float *logprobs;
+    struct gg_best *best; /* NULL; or is tried first, and logits gets nothing
+                             where it could be had */
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not

@@ -19,7 +19,8 @@ struct entry {
     uint64_t position; /* ids of the sequence, dropped ones, too */
     char *message;     /* it failed */
     bool here;         /* and nobody has told why */
-    float *logits;     /* room that stays */
+    float *logits;     /* room that stays, as is that of */
+    struct gg_best best;
 };
 
 /* What adding a line means. */
@@ -30,6 +31,21 @@ struct plan {
     int32_t from;         /* the slot that has a prefix of them, or -1 */
     size_t common;        /* how much of it */
 };
+
+static void
+free_room(struct entry *entry)
+{
+    free(entry->logits);
+    free(entry->best.ids);
+    free(entry->best.logits);
+}
+
+static void
+clear_room(struct entry *entry)
+{
+    entry->logits = NULL;
+    entry->best = (struct gg_best){ 0 };
+}
 
 void
 evaluate_init(struct evaluate *e, const struct evaluate_options *o,
@@ -44,7 +60,7 @@ void
 evaluate_clear(struct evaluate *e)
 {
     for (int32_t i = 0; i < e->cap; i++)
-        free(e->entries[i].logits);
+        free_room(&e->entries[i]);
     free(e->entries);
     free(e->chunks);
     sequences_free(e->sequences);
@@ -61,10 +77,12 @@ add_entry(struct evaluate *e, const struct gg_line *line)
         e->cap = 2 * e->cap + 1;
         e->entries = cli_alloc(e->entries, (size_t)e->cap, sizeof(*e->entries));
         for (int32_t i = e->n; i < e->cap; i++)
-            e->entries[i].logits = NULL;
+            clear_room(&e->entries[i]);
     }
     new = &e->entries[e->n++];
-    *new = (struct entry){ .line = *line, .logits = new->logits };
+    *new = (struct entry){ .line = *line,
+                           .logits = new->logits,
+                           .best = new->best };
     return new;
 }
 
@@ -153,7 +171,9 @@ static void
 evaluate_prefix(struct evaluate *e, struct sequence *a, size_t common)
 {
     size_t n = common - a->n_held;
-    struct gg_chunk chunk = { a->slot, a->ids + a->n_held, n, NULL, NULL };
+    struct gg_chunk chunk = { .slot = a->slot,
+                              .ids = a->ids + a->n_held,
+                              .n = n };
     struct gg_error err;
 
     cli_check(gg_session_eval(e->engine->session, &chunk, 1, &err), &err);
@@ -303,10 +323,26 @@ evaluate_is_full(const struct evaluate *e)
 
 /* ---- evaluation --------------------------------------------------------- */
 
+static void
+need_room(const struct evaluate *e, struct entry *entry)
+{
+    size_t n_vocab = (size_t)gg_model_n_vocab(e->engine->model);
+    size_t k = output_keeps(e->output);
+
+    if (entry->logits)
+        return;
+    entry->logits = cli_alloc(NULL, n_vocab, sizeof(*entry->logits));
+    if (k == 0)
+        return;
+    entry->best.ids = cli_alloc(NULL, k, sizeof(*entry->best.ids));
+    entry->best.logits = cli_alloc(NULL, k, sizeof(*entry->best.logits));
+    entry->best.k = k;
+}
+
 static size_t
 make_chunks(struct evaluate *e)
 {
-    size_t n_vocab = (size_t)gg_model_n_vocab(e->engine->model), n = 0;
+    size_t n = 0;
 
     for (int32_t i = 0; i < e->n; i++) {
         struct entry *entry = &e->entries[i];
@@ -314,11 +350,14 @@ make_chunks(struct evaluate *e)
 
         if (!q)
             continue;
-        if (!entry->logits)
-            entry->logits = cli_alloc(NULL, n_vocab, sizeof(float));
-        e->chunks[n++] =
-            (struct gg_chunk){ q->slot, q->ids + q->n_held,
-                               q->n_ids - q->n_held, entry->logits, NULL };
+        need_room(e, entry);
+        e->chunks[n++] = (struct gg_chunk){
+            .slot = q->slot,
+            .ids = q->ids + q->n_held,
+            .n = q->n_ids - q->n_held,
+            .logits = entry->logits,
+            .best = entry->best.k ? &entry->best : NULL,
+        };
     }
     return n;
 }
@@ -344,7 +383,8 @@ write_entry(struct evaluate *e, struct entry *entry)
     if (entry->message) {
         write_failure(e, entry);
     } else if (entry->sequence) {
-        output_logits(e->output, &entry->line, entry->position, entry->logits);
+        output_logits(e->output, &entry->line, entry->position, entry->logits,
+                      &entry->best);
         e->n_records++;
     } else {
         output_close(e->output, &entry->line);

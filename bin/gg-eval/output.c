@@ -4,6 +4,7 @@
 #include "gg-eval/output.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,11 +90,26 @@ write_record(struct output *out, const struct gg_line *line,
     check_written(gg_logit_write(out->writer, &record, &err), &err);
 }
 
+/* Takes what the device has found, or looks for it. */
+static bool
+find(struct output *out, const float *logits, const struct gg_best *found)
+{
+    struct best *b = &out->best;
+
+    if (found->n == 0)
+        return best_find(b, logits, (size_t)gg_vocab_size(out->vocab));
+    b->n = found->n;
+    memcpy(b->ids, found->ids, b->n * sizeof(*b->ids));
+    memcpy(b->logits, found->logits, b->n * sizeof(*b->logits));
+    b->log_sum = found->log_sum_exp;
+    return isfinite(b->log_sum);
+}
+
 static void
 write_sparse(struct output *out, const struct gg_line *line,
-             struct gg_logit_record record, const float *logits)
+             struct gg_logit_record record, const struct gg_best *found)
 {
-    if (!best_find(&out->best, logits, (size_t)gg_vocab_size(out->vocab))) {
+    if (!find(out, record.logits, found)) {
         output_error(out, line, "the logits are not numbers");
         return;
     }
@@ -139,11 +155,11 @@ show_piece(struct output *out, int32_t id)
 
 static void
 write_text(struct output *out, const struct gg_line *line, uint64_t position,
-           const float *logits)
+           const float *logits, const struct gg_best *found)
 {
     struct best *b = &out->best;
 
-    if (!best_find(b, logits, (size_t)gg_vocab_size(out->vocab))) {
+    if (!find(out, logits, found)) {
         output_error(out, line, "the logits are not numbers");
         return;
     }
@@ -157,11 +173,17 @@ write_text(struct output *out, const struct gg_line *line, uint64_t position,
     cli_flush();
 }
 
+size_t
+output_keeps(const struct output *out)
+{
+    return out->o.top || out->o.keep ? out->best.k : 0;
+}
+
 /* ---- records ------------------------------------------------------------ */
 
 void
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
-              const float *logits)
+              const float *logits, const struct gg_best *best)
 {
     struct gg_logit_record record = {
         .kind = GG_RECORD_LOGITS,
@@ -173,9 +195,9 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
     };
 
     if (out->o.top)
-        write_text(out, line, position, logits);
+        write_text(out, line, position, logits, best);
     else if (out->o.keep)
-        write_sparse(out, line, record, logits);
+        write_sparse(out, line, record, best);
     else
         write_record(out, line, record);
 }

@@ -17,11 +17,16 @@ output_new(const struct output_options *o, const struct gg_vocab *vocab);
 void
 output_free(struct output *out);
 
-/* Each is written at once. The first decides whether the stream is numbered.
+/* Each is written at once: the likeliest, if they were found (best->n > 0), or
+ * what is to be written of the logits. The first decides whether the stream is numbered.
  * What cannot be written ends the tool. */
 void
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
-              const float *logits);
+              const float *logits, const struct gg_best *best);
+
+/* How many of the likeliest are written; 0: all logits. */
+size_t
+output_keeps(const struct output *out);
 void
 output_error(struct output *out, const struct gg_line *line,
              const char *message);

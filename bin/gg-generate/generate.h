@@ -38,7 +38,8 @@ struct generate {
     struct engine engine;
     struct gg_sampler *sampler;
     float *logits;
-    int32_t *ids; /* of the context */
+    struct gg_best best; /* k 0: all logits are needed */
+    int32_t *ids;        /* of the context */
     size_t n_ids, ids_cap;
     uint64_t n_dropped; /* ids before them, for want of room: --shift */
     struct gg_decode_state decode;
@@ -51,6 +52,10 @@ struct generate {
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
 };
+
+/* Makes room for as many likeliest ids as are enough to draw from. */
+void
+generate_need_best(struct generate *g);
 
 /* The ids of the prompt, which --echo writes; the caller frees them. With
  * `chat`, the prompt becomes messages of g->chat. */

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/shift.h"
@@ -47,7 +48,8 @@ make_room(struct generate *g, size_t more)
 static bool
 evaluate(struct generate *g, const int32_t *ids, size_t n)
 {
-    struct gg_chunk chunk = { .logits = g->logits };
+    struct gg_chunk chunk = { .logits = g->logits,
+                              .best = g->best.k ? &g->best : NULL };
     struct gg_error err;
     enum gg_status st;
 
@@ -70,22 +72,45 @@ evaluate(struct generate *g, const int32_t *ids, size_t n)
     return true;
 }
 
+/* The likeliest are enough where the sampler takes no more, and as many again
+ * as may be excluded. */
+void
+generate_need_best(struct generate *g)
+{
+    const struct gg_sampler_params *p = &g->o->sampling.params;
+    size_t k = p->temperature == 0 ? 1 : (size_t)p->top_k, n_eog = 0;
+
+    gg_vocab_eog_ids(g->engine.vocab, &n_eog);
+    if (k > 0 && g->o->sampling.ignore_eog)
+        k += n_eog;
+    if (k == 0 || k >= (size_t)gg_model_n_vocab(g->engine.model))
+        return;
+    g->best.ids = cli_alloc(NULL, k, sizeof(*g->best.ids));
+    g->best.logits = cli_alloc(NULL, k, sizeof(*g->best.logits));
+    g->best.k = k;
+}
+
 static int32_t
 draw(struct generate *g)
 {
-    size_t n = (size_t)gg_model_n_vocab(g->engine.model);
+    bool found = g->best.n > 0;
+    size_t n = found ? g->best.n : (size_t)gg_model_n_vocab(g->engine.model);
+    float *logits = found ? g->best.logits : g->logits;
+    const int32_t *ids = found ? g->best.ids : NULL;
     uint64_t position = g->n_dropped + g->n_ids;
     struct gg_error err;
     int32_t id;
 
+    if (found && !isfinite(g->best.log_sum_exp))
+        cli_die("a logit is NaN or infinite");
     if (g->o->sampling.ignore_eog) {
         size_t n_eog;
         const int32_t *eog = gg_vocab_eog_ids(g->engine.vocab, &n_eog);
 
-        sampling_exclude(g->logits, NULL, n, eog, n_eog);
+        sampling_exclude(logits, ids, n, eog, n_eog);
     }
     cli_check(
-        gg_sampler_draw(g->sampler, NULL, g->logits, n, 0, position, &id, &err),
+        gg_sampler_draw(g->sampler, ids, logits, n, 0, position, &id, &err),
         &err);
     return id;
 }

@@ -162,6 +162,7 @@ run(struct generate *g)
     g->sampler = sampling_start(&g->o->sampling, o->engine.verbose);
     g->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(g->engine.model),
                           sizeof(*g->logits));
+    generate_need_best(g);
     if (o->chat)
         start_chat(g);
     if (prompt)
@@ -174,6 +175,8 @@ run(struct generate *g)
         generate_describe(g);
     free(ids);
     free(g->logits);
+    free(g->best.ids);
+    free(g->best.logits);
     free(g->ids);
     free(g->piece);
     chat_clear(&g->chat);

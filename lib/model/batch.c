@@ -18,13 +18,14 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments)
         .positions = mem_array(n, sizeof(int32_t)),
         .rows = mem_array(n, sizeof(int32_t)),
         .logits = mem_array(n, sizeof(float *)),
+        .best = mem_array(n, sizeof(struct gg_best *)),
         .next = mem_array(n, sizeof(int32_t)),
         .logprobs = mem_array(n, sizeof(float *)),
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
     return b->segments && b->ids && b->positions && b->rows && b->logits &&
-           b->next && b->logprobs && b->cells[CACHE_ALL] &&
+           b->best && b->next && b->logprobs && b->cells[CACHE_ALL] &&
            b->cells[CACHE_WINDOW];
 }
 
@@ -38,6 +39,7 @@ batch_clear(struct batch *b)
         mem_free(b->cells[i]);
     mem_free(b->rows);
     mem_free(b->logits);
+    mem_free(b->best);
     mem_free(b->next);
     mem_free(b->logprobs);
     mem_free(b->mask);
@@ -76,6 +78,7 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row)
         return;
     b->rows[b->n_outputs] = row;
     b->logits[b->n_outputs] = logits;
+    b->best[b->n_outputs] = logits ? chunk->best : NULL;
     b->next[b->n_outputs] = last ? 0 : chunk->ids[i + 1];
     b->logprobs[b->n_outputs++] = logprob;
     b->scored = b->scored || logprob;
@@ -109,6 +112,7 @@ batch_finish(struct batch *b)
     if (b->n_outputs == 0) {
         b->rows[0] = b->n_tokens - 1;
         b->logits[b->n_outputs] = NULL;
+        b->best[b->n_outputs] = NULL;
         b->logprobs[b->n_outputs++] = NULL;
     }
 }

@@ -11,12 +11,13 @@ struct batch {
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
     int64_t *cells[CACHE_KINDS];
-    int32_t *rows;    /* n_outputs: rows of the batch that are wanted */
-    float **logits;   /* n_outputs: where they go; NULL: nobody wants them */
-    bool scored;      /* log-probabilities are wanted, too */
-    int32_t *next;    /* n_outputs: of which id */
-    float **logprobs; /* n_outputs: where they go; NULL: not wanted */
-    uint16_t *mask;   /* scratch for rows of a mask */
+    int32_t *rows;  /* n_outputs: rows of the batch that are wanted */
+    float **logits; /* n_outputs: where they go; NULL: nobody wants them */
+    struct gg_best **best; /* n_outputs: what is tried first; or NULL */
+    bool scored;           /* log-probabilities are wanted, too */
+    int32_t *next;         /* n_outputs: of which id */
+    float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
+    uint16_t *mask;        /* scratch for rows of a mask */
     size_t mask_cap;
 };
 

@@ -3,8 +3,13 @@
 
 #include <string.h>
 
+#include "backend/best.h"
 #include "core/mem.h"
 #include "sched/sched.h"
+
+enum {
+    BEST_AT_ONCE = 64, /* outputs */
+};
 
 /* ---- back ends ---------------------------------------------------------- */
 
@@ -277,15 +282,58 @@ compute_status(ggml_backend_sched_t sched, enum ggml_status status,
     }
 }
 
-static void
-get_logits(const struct graph *g, const struct batch *b)
+/* From output i on, as many as want the same number of likeliest ids. */
+static int32_t
+alike(const struct batch *b, int32_t i)
 {
-    size_t row = g->result->nb[1];
+    int32_t n = 1;
 
-    for (int32_t i = 0; i < b->n_outputs; i++)
-        if (b->logits[i])
-            ggml_backend_tensor_get(g->result, b->logits[i], (size_t)i * row,
-                                    row);
+    while (n < BEST_AT_ONCE && i + n < b->n_outputs && b->best[i + n] &&
+           b->best[i + n]->k == b->best[i]->k)
+        n++;
+    return n;
+}
+
+/* True if the device with the logits has found the likeliest of outputs
+ * [i, i + n). */
+static bool
+get_best(struct compute *c, const struct batch *b, int32_t i, int32_t n)
+{
+    ggml_backend_t backend =
+        ggml_backend_sched_get_tensor_backend(c->sched, c->graph.result);
+    void *p = backend ? extra(backend, BACKEND_BEST) : NULL;
+    struct backend_best_row rows[BEST_AT_ONCE];
+    size_t k = b->best[i]->k;
+    backend_best_t find;
+
+    memcpy(&find, &p, sizeof(p));
+    for (int32_t j = 0; j < n; j++)
+        rows[j] = (struct backend_best_row){ b->best[i + j]->ids,
+                                             b->best[i + j]->logits, 0 };
+    if (!find || k > INT32_MAX ||
+        !find(backend, c->graph.result, i, n, (int)k, rows))
+        return false;
+    for (int32_t j = 0; j < n; j++) {
+        b->best[i + j]->n = k;
+        b->best[i + j]->log_sum_exp = rows[j].log_sum_exp;
+    }
+    return true;
+}
+
+static void
+get_logits(struct compute *c, const struct batch *b)
+{
+    size_t row = c->graph.result->nb[1];
+
+    for (int32_t i = 0, n; i < b->n_outputs; i += n) {
+        n = b->best[i] ? alike(b, i) : 1;
+        if (b->best[i] && get_best(c, b, i, n))
+            continue;
+        for (int32_t j = i; j < i + n; j++)
+            if (b->logits[j])
+                ggml_backend_tensor_get(c->graph.result, b->logits[j],
+                                        (size_t)j * row, row);
+    }
 }
 
 static enum gg_status
@@ -320,7 +368,7 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
     if (st == GG_OK) {
-        get_logits(&c->graph, b);
+        get_logits(c, b);
         st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
     return st;

@@ -331,8 +331,11 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
     size_t chunk = 0, done = 0;
 
     s->call++;
-    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
         st = check_chunk(s, &chunks[i], err);
+        if (chunks[i].best)
+            chunks[i].best->n = 0;
+    }
     while (chunk < n_chunks && st == GG_OK) {
         next_batch(s, chunks, n_chunks, &chunk, &done);
         st = run_batch(s, err);

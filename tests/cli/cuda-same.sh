@@ -18,5 +18,12 @@ for model in llama-f32 llama-f16 llama-bf16 llama-q8_0 llama-mxfp4 \
 done
 model=story
 same gg-generate -p 'Once upon a time' -n 40 --seed 7
+# Only the likeliest leave the device, where they are enough.
+same gg-generate -p 'Once upon a time' -n 40 --temp 0
+same gg-generate -p 'Once upon a time' -n 40 --seed 7 --top-k 3 --ignore-eog
+same gg-generate -p 'Once upon a time' -n 40 --seed 7 --top-k 0
+same gg-eval --keep 7 chunks
+same gg-eval --batch 2 --top 5 numbered
+same gg-eval --keep 2000 chunks # more than the device finds
 seq 1 600 | tr '\n' ' ' >long # more keys than a block, more ids than a batch
 same gg-eval -c 700 --batch-size 100 --top 3 long

@@ -87,7 +87,7 @@ static void
 logits(const struct gg_model_params *params, float *out)
 {
     int32_t ids[N];
-    struct gg_chunk c = { 0, ids, N, out, NULL };
+    struct gg_chunk c = { 0, ids, N, out, NULL, NULL };
     struct gg_model *m;
     struct gg_session *s;
 

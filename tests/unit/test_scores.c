@@ -110,10 +110,10 @@ check_neighbours(const struct gg_model *m)
     struct gg_session *s = new_session(m, p);
     float truth[N], logits[V], a[N], b[V], c[N], d[V];
     struct gg_chunk chunks[] = {
-        { 2, ids, N, NULL, a },
-        { 0, ids + 7, 40, b, NULL },
-        { 3, ids + 3, 1, d, c },
-        { 1, ids, 50, NULL, NULL },
+        { 2, ids, N, NULL, a, NULL },
+        { 0, ids + 7, 40, b, NULL, NULL },
+        { 3, ids + 3, 1, d, c, NULL },
+        { 1, ids, 50, NULL, NULL, NULL },
     };
 
     score(m, p, N, N, truth, NULL);
@@ -132,7 +132,7 @@ static bool
 score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
                 float *out)
 {
-    struct gg_chunk chunk = { 0, ids, 100, NULL, out };
+    struct gg_chunk chunk = { 0, ids, 100, NULL, out, NULL };
     struct batch b;
     bool done = false;
 
@@ -173,7 +173,7 @@ check_extremes(const struct gg_model *m)
     struct gg_session *s = new_session(m, gg_session_params_default());
     size_t before, after;
     float out[N];
-    struct gg_chunk c = { 0, ids, N, NULL, out };
+    struct gg_chunk c = { 0, ids, N, NULL, out, NULL };
     bool all = true, some = false;
 
     gg_session_memory(s, NULL, &before);
