@@ -13,6 +13,7 @@
 
 enum {
     PIECE = 1 << 16, /* values that a thread takes at a time, or a row */
+    LANES = 8,       /* sums at once */
 };
 
 struct shared {
@@ -37,8 +38,9 @@ to_floats(enum ggml_type type, const void *data, float *out, int64_t n)
         ggml_get_type_traits(type)->to_float(data, out, n);
 }
 
+/* Values that are no numbers are told apart. */
 static void
-add_error(const float *x, const float *y, int64_t n, struct work_sums *sums)
+add_odd(const float *x, const float *y, int64_t n, struct work_sums *sums)
 {
     for (int64_t i = 0; i < n; i++) {
         double d = (double)x[i] - (double)y[i];
@@ -50,6 +52,30 @@ add_error(const float *x, const float *y, int64_t n, struct work_sums *sums)
         sums->error += d * d;
         sums->values += (double)x[i] * (double)x[i];
     }
+}
+
+static void
+add_error(const float *x, const float *y, int64_t n, struct work_sums *sums)
+{
+    double error[LANES] = { 0 }, values[LANES] = { 0 }, all = 0;
+    int64_t whole = n - n % LANES;
+
+    for (int64_t i = 0; i < whole; i += LANES)
+        for (int k = 0; k < LANES; k++) {
+            double v = (double)x[i + k], d = v - (double)y[i + k];
+
+            error[k] += d * d;
+            values[k] += v * v;
+        }
+    for (int k = 0; k < LANES; k++)
+        all += error[k] + values[k];
+    if (!isfinite(all))
+        whole = 0;
+    for (int k = 0; k < LANES && whole; k++) {
+        sums->error += error[k];
+        sums->values += values[k];
+    }
+    add_odd(x + whole, y + whole, n - whole, sums);
 }
 
 /* Rows [first, first + n) of the tensor, which may be of several matrices. */

@@ -13,7 +13,7 @@
 #define FIRST_START (-3.0f)
 #define LAST_START  9.0f
 #define LOW_STARTS  2 /* lines: from the minimum on, halves of a step */
-#define ROUNDS      8
+#define ROUNDS      3
 
 float
 quant_extreme(const float *x, int n)
@@ -285,9 +285,9 @@ quant_fit_line_block(int hi, const float *x, const float *w, int8_t *q,
     return half;
 }
 
-float
+void
 quant_round_group(const struct quant_codes *codes, struct quant_group of,
-                  float d, float m, int8_t *q)
+                  float d, float m, int8_t *q, struct quant_sums *s)
 {
-    return fit_loops()->round_group(codes, of, d, m, q);
+    fit_loops()->round_group(codes, of, d, m, q, s);
 }

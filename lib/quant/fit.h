@@ -79,10 +79,16 @@ struct quant_line {
 struct quant_line
 quant_fit_line(int hi, struct quant_group from, bool below);
 
-/* q for x = d * q - m; returns the error. */
-float
+/* Of a group that was rounded: the error, and weighted sums of q, of its
+ * square and of its product with x. */
+struct quant_sums {
+    float error, q, qq, xq;
+};
+
+/* q for x = d * q - m. */
+void
 quant_round_group(const struct quant_codes *codes, struct quant_group of,
-                  float d, float m, int8_t *q);
+                  float d, float m, int8_t *q, struct quant_sums *s);
 
 /* w, or ones if it is NULL or none of the n is above 0; n up to 256. */
 const float *

@@ -146,26 +146,42 @@ LOOP(sum_errors)(const struct quant_codes *codes, struct quant_group of,
     memcpy(error, &sum, sizeof(sum));
 }
 
-/* q for x = d * q - m; returns the error. */
-static float
-LOOP(round_group)(const struct quant_codes *codes, struct quant_group of,
-                  float d, float m, int8_t *q)
+static inline __attribute__((always_inline)) float
+LOOP(add_lanes)(const floats *v)
 {
-    float inverse = d != 0 ? 1 / d : 0, sum = 0;
-    floats error = splat(0);
+    float lanes[8];
+
+    memcpy(lanes, v, sizeof(lanes));
+    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
+           ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+}
+
+/* q for x = d * q - m. */
+static void
+LOOP(round_group)(const struct quant_codes *codes, struct quant_group of,
+                  float d, float m, int8_t *q, struct quant_sums *s)
+{
+    float inverse = d != 0 ? 1 / d : 0;
+    floats error = splat(0), q1 = splat(0), qq = splat(0), xq = splat(0);
 
     for (int j = 0; j < of.n; j += 8) {
-        floats x = load(of.x + j), v = (x + splat(m)) * splat(inverse), to, e;
+        floats x = load(of.x + j), w = load(of.w + j), to, e, wq;
+        floats v = (x + splat(m)) * splat(inverse);
 
         LOOP(round)(codes, &v, &to);
         e = splat(d) * to - splat(m) - x;
-        error += load(of.w + j) * e * e;
+        error += w * e * e;
+        wq = w * to;
+        q1 += wq;
+        qq += wq * to;
+        xq += wq * x;
         for (int i = 0; i < 8; i++)
             q[j + i] = (int8_t)to[i];
     }
-    for (int i = 0; i < 8; i++)
-        sum += error[i];
-    return sum;
+    s->error = LOOP(add_lanes)(&error);
+    s->q = LOOP(add_lanes)(&q1);
+    s->qq = LOOP(add_lanes)(&qq);
+    s->xq = LOOP(add_lanes)(&xq);
 }
 
 static const struct fit_loops LOOP(loops) = {

@@ -43,8 +43,8 @@ struct fit_loops {
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
     /* quant_round_group() */
-    float (*round_group)(const struct quant_codes *codes, struct quant_group of,
-                         float d, float m, int8_t *q);
+    void (*round_group)(const struct quant_codes *codes, struct quant_group of,
+                        float d, float m, int8_t *q, struct quant_sums *s);
 };
 
 /* The best ones for this machine, and those for any: the same bits. */

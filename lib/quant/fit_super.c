@@ -15,6 +15,7 @@
 /* One attempt at a block of 256: what it holds, and the error. */
 struct attempt {
     struct quant_super s;
+    struct quant_sums sums[QUANT_MOST_GROUPS];
     double error;
 };
 
@@ -28,13 +29,21 @@ group_at(const struct quant_shape *shape, const float *x, const float *w, int g)
                                                shape->group) };
 }
 
-static float
+static void
 round_group(const struct quant_shape *shape, struct quant_group of, float d,
-            float m, int8_t *q)
+            float m, int8_t *q, struct quant_sums *s)
 {
-    if (shape->round)
-        return shape->round(shape, of, d, q);
-    return quant_round_group(&shape->codes, of, d, m, q);
+    if (!shape->round) {
+        quant_round_group(&shape->codes, of, d, m, q, s);
+        return;
+    }
+    *s = (struct quant_sums){ .error = shape->round(shape, of, d, q) };
+    for (int j = 0; j < of.n; j++) {
+        float wq = of.w[j] * (float)q[j];
+
+        s->qq += wq * (float)q[j];
+        s->xq += wq * of.x[j];
+    }
 }
 
 /* Scales and mins to try: the nearest ones, and of their neighbours those that
@@ -123,62 +132,79 @@ choose_group(const struct quant_shape *shape, struct quant_group of, int g,
         shape->round ? best_on_grid(shape, of, &t) : best_trial(shape, of, &t);
     a->s.scale[g] = (int8_t)t.scale[best];
     a->s.min[g] = (int8_t)t.min[best];
-    a->error += (double)round_group(shape, of, t.d[best], t.m[best],
-                                    a->s.q + g * shape->group);
+    round_group(shape, of, t.d[best], t.m[best], a->s.q + g * shape->group,
+                &a->sums[g]);
+    a->error += (double)a->sums[g].error;
+}
+
+/* What each group would have if scales were free, and how much an error of
+ * its scale and of its min weighs. */
+struct wishes {
+    float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
+    float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
+    float sum[QUANT_MOST_GROUPS]; /* weighted, of the values; with mins */
+};
+
+static void
+wish_group(const struct quant_shape *shape, struct quant_group of, int g,
+           struct wishes *wish)
+{
+    struct quant_sums sums;
+    int8_t q[32];
+
+    wish->min[g] = wish->min_weight[g] = wish->sum[g] = 0;
+    if (shape->max_min) {
+        struct quant_line l = quant_fit_line(shape->codes.hi, of, true);
+
+        wish->scale[g] = (float)l.d;
+        wish->min[g] = (float)-l.m;
+        for (int j = 0; j < of.n; j++) {
+            wish->min_weight[g] += of.w[j];
+            wish->sum[g] += of.w[j] * of.x[j];
+        }
+    } else {
+        wish->scale[g] = quant_fit_scale(&shape->codes, of.n, of.x, of.w);
+    }
+    if (shape->round) /* the sign is in the values */
+        wish->scale[g] = fabsf(wish->scale[g]);
+    round_group(shape, of, wish->scale[g], wish->min[g], q, &sums);
+    if (shape->round && sums.qq > 0 && sums.xq > 0)
+        wish->scale[g] = sums.xq / sums.qq;
+    wish->scale_weight[g] = sums.qq;
 }
 
 /* d that fits the block's integers best, where there are no mins. */
 static void
-refit_scale(const struct quant_shape *shape, const float *x, const float *w,
-            struct quant_super *s)
+refit_scale(int n, struct attempt *at)
 {
     double aa = 0, xa = 0;
 
-    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
-        struct quant_group of = group_at(shape, x, w, g);
-        const int8_t *q = s->q + g * of.n;
-        float qq = 0, xq = 0;
+    for (int g = 0; g < n; g++) {
+        double a = at->s.scale[g];
 
-        for (int j = 0; j < of.n; j++) {
-            float wq = of.w[j] * (float)q[j];
-
-            qq += wq * (float)q[j];
-            xq += wq * of.x[j];
-        }
-        aa += (double)qq * s->scale[g] * s->scale[g];
-        xa += (double)xq * s->scale[g];
+        aa += a * a * (double)at->sums[g].qq;
+        xa += a * (double)at->sums[g].xq;
     }
     if (aa > 0)
-        s->d = half_from_float((float)(xa / aa));
+        at->s.d = half_from_float((float)(xa / aa));
 }
 
 /* d and dmin that fit: normal equations of x = d * (scale q) - dmin * min. */
 static void
-refit(const struct quant_shape *shape, const float *x, const float *w,
-      struct quant_super *s)
+refit(int n, const struct wishes *wish, struct attempt *at)
 {
     double aa = 0, ab = 0, bb = 0, xa = 0, xb = 0, det;
+    struct quant_super *s = &at->s;
 
-    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
-        struct quant_group of = group_at(shape, x, w, g);
-        const int8_t *q = s->q + g * of.n;
-        float one = 0, sx = 0, sq = 0, qq = 0, xq = 0;
+    for (int g = 0; g < n; g++) {
+        const struct quant_sums *sums = &at->sums[g];
         double a = s->scale[g], b = -s->min[g];
 
-        for (int j = 0; j < of.n; j++) {
-            float wq = of.w[j] * (float)q[j];
-
-            one += of.w[j];
-            sx += of.w[j] * of.x[j];
-            sq += wq;
-            qq += wq * (float)q[j];
-            xq += wq * of.x[j];
-        }
-        aa += a * a * (double)qq;
-        ab += a * b * (double)sq;
-        bb += b * b * (double)one;
-        xa += a * (double)xq;
-        xb += b * (double)sx;
+        aa += a * a * (double)sums->qq;
+        ab += a * b * (double)sums->q;
+        bb += b * b * (double)wish->min_weight[g];
+        xa += a * (double)sums->xq;
+        xb += b * (double)wish->sum[g];
     }
     det = aa * bb - ab * ab;
     if (det > 0 && xa * bb - xb * ab > 0 && xb * aa - xa * ab >= 0) {
@@ -188,45 +214,6 @@ refit(const struct quant_shape *shape, const float *x, const float *w,
         s->d = half_from_float(
             (float)((xa + (double)half_to_float(s->dmin) * -ab) / aa));
     }
-}
-
-/* What each group would have if scales were free, and how much an error of
- * its scale and of its min weighs. */
-struct wishes {
-    float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
-    float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
-};
-
-static void
-wish_group(const struct quant_shape *shape, struct quant_group of, int g,
-           struct wishes *wish)
-{
-    float qq = 0, xq = 0, sum = 0;
-    int8_t q[32];
-
-    wish->min[g] = 0;
-    if (shape->max_min) {
-        struct quant_line l = quant_fit_line(shape->codes.hi, of, true);
-
-        wish->scale[g] = (float)l.d;
-        wish->min[g] = (float)-l.m;
-    } else {
-        wish->scale[g] = quant_fit_scale(&shape->codes, of.n, of.x, of.w);
-    }
-    if (shape->round) /* the sign is in the values */
-        wish->scale[g] = fabsf(wish->scale[g]);
-    round_group(shape, of, wish->scale[g], wish->min[g], q);
-    for (int j = 0; j < of.n; j++) {
-        float wq = of.w[j] * (float)q[j];
-
-        qq += wq * (float)q[j];
-        xq += wq * of.x[j];
-        sum += of.w[j];
-    }
-    if (shape->round && qq > 0 && xq > 0)
-        wish->scale[g] = xq / qq;
-    wish->scale_weight[g] = qq;
-    wish->min_weight[g] = sum;
 }
 
 void
@@ -253,9 +240,9 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
             break;
         best = a;
         if (shape->max_min)
-            refit(shape, x, w, &a.s);
+            refit(n, &wish, &a);
         else
-            refit_scale(shape, x, w, &a.s);
+            refit_scale(n, &a);
         for (int g = 0; g < n; g++) {
             wish.scale[g] = (float)a.s.scale[g] * half_to_float(a.s.d);
             wish.min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);

@@ -1,6 +1,9 @@
 /* float.c - F32, F16 and BF16 as types of tensors */
 #include <string.h>
 #include <ggml.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 #include "core/half.h"
 #include "quant/format.h"
@@ -17,10 +20,46 @@ ggml_fp32_to_fp16(float f)
     return half_from_float(f);
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+/* As many as there are eights of; returns their number. */
+__attribute__((target("avx2,f16c"))) static int64_t
+widen_eights(const ggml_fp16_t *x, float *y, int64_t n)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i, _mm256_cvtph_ps(_mm_loadu_si128(
+                                    (const __m128i *)(const void *)(x + i))));
+    return i;
+}
+
+/* Every processor with the one has the other. */
+static bool
+can_widen(void)
+{
+    return __builtin_cpu_supports("avx2");
+}
+#else
+static int64_t
+widen_eights(const ggml_fp16_t *x, float *y, int64_t n)
+{
+    (void)x, (void)y, (void)n;
+    return 0;
+}
+
+static bool
+can_widen(void)
+{
+    return false;
+}
+#endif
+
 void
 ggml_fp16_to_fp32_row(const ggml_fp16_t *x, float *y, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
+    int64_t i = can_widen() ? widen_eights(x, y, n) : 0;
+
+    for (; i < n; i++)
         y[i] = half_to_float(x[i]);
 }
 

@@ -8,6 +8,18 @@
 #include "quant/blocks.h"
 #include "quant/fit.h"
 
+/* As roundf(), halves away from zero: what is cut off is exact. */
+static int
+round_away(float v)
+{
+    int q = quant_to_int(v);
+    float rest = v - (float)q;
+
+    if (!(fabsf(rest) < 1)) /* v is no int32 */
+        return 0;
+    return q + (rest >= 0.5f) - (rest <= -0.5f);
+}
+
 /* Scales a block so that its extreme is 127; returns the scale. */
 static float
 quantize_block(const float *x, int8_t *qs)
@@ -19,7 +31,7 @@ quantize_block(const float *x, int8_t *qs)
     d = amax / 127;
     inverse = d != 0 ? 1.0f / d : 0;
     for (int j = 0; j < QUANT_BLOCK; j++)
-        qs[j] = (int8_t)quant_to_int(roundf(x[j] * inverse));
+        qs[j] = (int8_t)round_away(x[j] * inverse);
     return d;
 }
 

@@ -37,7 +37,8 @@ struct output {
     struct fit_sums sums;
     struct fit_moments moments;
     struct fit_lines lines;
-    float xq[8], qq[8], errors[8], error;
+    struct quant_sums rounded;
+    float xq[8], qq[8], errors[8];
 };
 
 static void
@@ -53,7 +54,7 @@ run(const struct fit_loops *l, const struct quant_codes *codes, int n,
     l->sum_starts(codes, of, in->by, out->xq, out->qq);
     l->sum_lines(codes, of, in->by, in->m, &out->lines);
     l->sum_errors(codes, of, in->by, in->m, out->errors);
-    out->error = l->round_group(codes, of, in->by[3], in->m[3], out->group);
+    l->round_group(codes, of, in->by[3], in->m[3], out->group, &out->rounded);
 }
 
 static void
@@ -78,13 +79,13 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
     struct quant_group of = { n, in->x, in->w };
     struct fit_moments one = { 0 };
     int8_t q[N];
-    float error;
+    struct quant_sums s;
 
     fit_loops()->sum_moments(codes, n, in->x, in->w, in->by[5], in->m[5], &one);
-    error = fit_loops()->round_group(codes, of, in->by[6], in->m[6], q);
+    fit_loops()->round_group(codes, of, in->by[6], in->m[6], q, &s);
     return fabs(one.q - (double)out->lines.q[5]) < 1e-3 * (1 + fabs(one.q)) &&
            fabs(one.qq - (double)out->lines.qq[5]) < 1e-3 * (1 + one.qq) &&
-           fabsf(error - out->errors[6]) < 1e-3f * (1 + error);
+           fabsf(s.error - out->errors[6]) < 1e-3f * (1 + s.error);
 }
 
 int
