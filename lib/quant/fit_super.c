@@ -10,7 +10,7 @@
 #include "core/half.h"
 #include "quant/fit_loops_table.h"
 
-#define ROUNDS 3
+#define ROUNDS 2
 
 /* One attempt at a block of 256: what it holds, and the error. */
 struct attempt {
