@@ -100,7 +100,8 @@ fi
 # ---- measuring -------------------------------------------------------------
 
 say "measuring what the GPU could do"
-cuda_bounds | tee bounds
+cuda_bounds >bounds
+cat bounds
 bound() { awk -F '\t' -v name="$1" '$1 == name { print $2 }' bounds; }
 copy=$(bound copy) bf16=$(bound bf16)
 
