@@ -282,14 +282,17 @@ compute_status(ggml_backend_sched_t sched, enum ggml_status status,
     }
 }
 
-/* From output i on, as many as want the same number of likeliest ids. */
+/* From output i on, as many as want the same number of likeliest ids, or all
+ * logits. */
 static int32_t
 alike(const struct batch *b, int32_t i)
 {
+    const struct gg_best *best = b->best[i];
     int32_t n = 1;
 
-    while (n < BEST_AT_ONCE && i + n < b->n_outputs && b->best[i + n] &&
-           b->best[i + n]->k == b->best[i]->k)
+    while (n < BEST_AT_ONCE && i + n < b->n_outputs &&
+           (best ? b->best[i + n] && b->best[i + n]->k == best->k
+                 : !b->best[i + n]))
         n++;
     return n;
 }
@@ -297,10 +300,9 @@ alike(const struct batch *b, int32_t i)
 /* True if the device with the logits has found the likeliest of outputs
  * [i, i + n). */
 static bool
-get_best(struct compute *c, const struct batch *b, int32_t i, int32_t n)
+get_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
+         int32_t i, int32_t n)
 {
-    ggml_backend_t backend =
-        ggml_backend_sched_get_tensor_backend(c->sched, c->graph.result);
     void *p = backend ? extra(backend, BACKEND_BEST) : NULL;
     struct backend_best_row rows[BEST_AT_ONCE];
     size_t k = b->best[i]->k;
@@ -323,16 +325,13 @@ get_best(struct compute *c, const struct batch *b, int32_t i, int32_t n)
 static void
 get_logits(struct compute *c, const struct batch *b)
 {
-    size_t row = c->graph.result->nb[1];
+    ggml_backend_t backend =
+        ggml_backend_sched_get_tensor_backend(c->sched, c->graph.result);
 
     for (int32_t i = 0, n; i < b->n_outputs; i += n) {
-        n = b->best[i] ? alike(b, i) : 1;
-        if (b->best[i] && get_best(c, b, i, n))
-            continue;
-        for (int32_t j = i; j < i + n; j++)
-            if (b->logits[j])
-                ggml_backend_tensor_get(c->graph.result, b->logits[j],
-                                        (size_t)j * row, row);
+        n = alike(b, i);
+        if (!b->best[i] || !get_best(c, b, backend, i, n))
+            fetch_rows(&c->fetch, backend, c->graph.result, i, n, b->logits);
     }
 }
 
@@ -441,6 +440,7 @@ compute_clear(struct compute *c)
 {
     drop_graph(c);
     score_clear(&c->score);
+    fetch_clear(&c->fetch);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)
         ggml_backend_free(c->backends[i]);

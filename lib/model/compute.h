@@ -7,6 +7,7 @@
 
 #include "backend/profile.h"
 #include "model/batch.h"
+#include "model/fetch.h"
 #include "model/score.h"
 
 enum {
@@ -23,6 +24,7 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
+    struct fetch fetch;      /* of logits */
     struct score score;      /* started when it is needed first */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;

@@ -5,6 +5,7 @@
 
 #include "backend/impl.h"
 #include "core/thread.h"
+#include "model/fetch.h"
 
 enum {
     PIECE = 8 << 20, /* bytes; long enough for the bus, short for the end */
@@ -194,15 +195,6 @@ read_all(struct upload *u, ggml_backend_dev_t device)
 /* ---- all of them ------------------------------------------------------------
  */
 
-static bool
-has_lanes(ggml_backend_dev_t device)
-{
-    struct ggml_backend_dev_props props;
-
-    ggml_backend_dev_get_props(device, &props);
-    return props.caps.async && props.caps.host_buffer && props.caps.events;
-}
-
 static uint64_t
 size_of_all(const struct upload *u)
 {
@@ -227,7 +219,7 @@ upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
     bool done = true;
 
     u.all = size_of_all(&u);
-    if (has_lanes(device))
+    if (fetch_is_async(device))
         done = read_all(&u, device);
     else
         copy_all(&u);
