@@ -37,22 +37,23 @@ load_value(const struct view *x, const char *row, int64_t i)
     return load_element(x, row, i);
 }
 
-/* Eight elements from i on, to y. */
+/* Eight elements of two bytes, and any from i on. */
 DEVICE void
-load_eight(const struct view *x, const char *row, int i, bool whole, float *y)
+open_eight(const struct view *x, uint4 w, float *y)
 {
-    if (whole && x->type != GGML_TYPE_F32) {
-        uint4 w = *(const uint4 *)(const void *)(row + i * 2);
-        const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+    const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
 
-        UNROLL for (int j = 0; j < 8; j++)
-        {
-            uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
+    UNROLL for (int j = 0; j < 8; j++)
+    {
+        uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
 
-            y[j] = x->type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
-        }
-        return;
+        y[j] = x->type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
     }
+}
+
+DEVICE void
+load_eight(const struct view *x, const char *row, int i, float *y)
+{
     UNROLL for (int j = 0; j < 8; j++) y[j] = load_value(x, row, i + j);
 }
 
@@ -92,6 +93,10 @@ load_queries(const struct attention *a, const struct cut *cut,
     }
 }
 
+/* Pieces of keys, and values, that a thread has under way at once. */
+#define PIECES_AHEAD 4
+#define AHEAD        8
+
 /* Keys from `first` on, n of them, as floats. */
 DEVICE void
 load_keys(const struct attention *a, const struct cut *cut,
@@ -100,32 +105,54 @@ load_keys(const struct attention *a, const struct cut *cut,
     const char *matrix = matrix_of(a, &a->k, p->head, p->batch);
     int pieces = (int)a->k.ne[0] / 8;
 
-    for (int i = (int)thread_id(); i < n * pieces; i += THREADS) {
-        int key = i / pieces, at = i % pieces * 8;
-        float v[8];
+    for (int i = (int)thread_id(); i < n * pieces; i += THREADS * PIECES_AHEAD) {
+        uint4 w[PIECES_AHEAD];
 
-        load_eight(&a->k, matrix + (first + key) * a->k.nb[1], at, cut->whole,
-                   v);
-        UNROLL for (int j = 0; j < 8; j++) keys[key * cut->width + at + j] =
-            v[j];
+        UNROLL for (int j = 0; j < PIECES_AHEAD; j++)
+        {
+            int at = i + j * THREADS;
+
+            if (cut->whole && at < n * pieces)
+                w[j] = *(const uint4 *)(const void *)(matrix +
+                                                      (first + at / pieces) *
+                                                          a->k.nb[1] +
+                                                      at % pieces * 16);
+        }
+        UNROLL for (int j = 0; j < PIECES_AHEAD; j++)
+        {
+            int at = i + j * THREADS, key = at / pieces, place = at % pieces * 8;
+            float *to = keys + key * cut->width + place;
+
+            if (at >= n * pieces)
+                break;
+            if (cut->whole)
+                open_eight(&a->k, w[j], to);
+            else
+                load_eight(&a->k, matrix + (first + key) * a->k.nb[1], place,
+                           to);
+        }
     }
 }
 
-DEVICE float
-dot(const float *a, const float *b, int n)
+/* A key with the queries of a warp. */
+DEVICE void
+multiply(const float *key, const float *queries, int width, int n, float *sum)
 {
-    float sum = 0;
-
+    UNROLL for (int r = 0; r < MINE; r++) sum[r] = 0;
     for (int i = 0; i < n; i += 4) {
-        float4 x = *(const float4 *)(const void *)(a + i);
-        float4 y = *(const float4 *)(const void *)(b + i);
+        float4 x = *(const float4 *)(const void *)(key + i);
 
-        sum = fmaf(x.x, y.x, sum);
-        sum = fmaf(x.y, y.y, sum);
-        sum = fmaf(x.z, y.z, sum);
-        sum = fmaf(x.w, y.w, sum);
+        UNROLL for (int r = 0; r < MINE; r++)
+        {
+            float4 y =
+                *(const float4 *)(const void *)(queries + r * width + i);
+
+            sum[r] = fmaf(x.x, y.x, sum[r]);
+            sum[r] = fmaf(x.y, y.y, sum[r]);
+            sum[r] = fmaf(x.z, y.z, sum[r]);
+            sum[r] = fmaf(x.w, y.w, sum[r]);
+        }
     }
-    return sum;
 }
 
 /* What a warp knows of its rows. */
@@ -136,8 +163,8 @@ struct state {
 
 /* The lane's key's score for row r of the warp; -infinity: hidden. */
 DEVICE float
-score(const struct attention *a, const struct cut *cut, const struct state *s,
-      int r, int64_t first, int n, const float *query, const float *keys)
+score(const struct attention *a, const struct state *s, int r, int64_t first,
+      int n, float product)
 {
     int key = (int)lane_id();
     float mask = 0;
@@ -146,11 +173,7 @@ score(const struct attention *a, const struct cut *cut, const struct state *s,
         return -INFINITY;
     if (a->has_mask)
         mask = from_f16(s->masks[r][first + key]);
-    if (mask == -INFINITY)
-        return mask;
-    return add_mask(cap_score(a, dot(query, keys + key * cut->width,
-                                     (int)a->k.ne[0])),
-                    mask, s->slope[r]);
+    return add_mask(cap_score(a, product), mask, s->slope[r]);
 }
 
 /* Turns scores of a tile into weights, and says by what sums shrink. */
@@ -159,11 +182,15 @@ weigh(const struct attention *a, const struct cut *cut, struct state *s,
       int64_t first, int n, const float *queries, const float *keys,
       float *weights, float *shrink)
 {
+    float product[MINE];
+
+    multiply(keys + (int)lane_id() % n * cut->width,
+             queries + (int)warp_id() * MINE * cut->width, cut->width,
+             (int)a->k.ne[0], product);
     UNROLL for (int r = 0; r < MINE; r++)
     {
         int row = (int)warp_id() * MINE + r;
-        float v = score(a, cut, s, r, first, n, queries + row * cut->width,
-                        keys);
+        float v = score(a, s, r, first, n, product[r]);
         float most = fmaxf(s->max[r], warp_max(v)), keep = 1, w = 0;
 
         if (most != -INFINITY) {
@@ -178,8 +205,43 @@ weigh(const struct attention *a, const struct cut *cut, struct state *s,
     }
 }
 
-/* Adds the weighed values. A row does not meet values that it does not see,
- * which may be no numbers. */
+/* The bits of element i of a value, and what they say; of Q8_0 the float's. */
+DEVICE uint32_t
+load_bits(const struct view *x, const char *row, int64_t i)
+{
+    if (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16)
+        return *(const uint16_t *)(const void *)(row + i * 2);
+    return bits_of(load_value(x, row, i));
+}
+
+DEVICE float
+value_of(const struct view *x, uint32_t bits)
+{
+    return x->type == GGML_TYPE_F16    ? from_f16((uint16_t)bits)
+           : x->type == GGML_TYPE_BF16 ? from_bf16((uint16_t)bits)
+                                       : float_of(bits);
+}
+
+/* One value, of which the thread has some places. A row does not meet values
+ * that it does not see, which may be no numbers. */
+template <int PLACES>
+DEVICE void
+add_value(const struct view *x, const uint32_t *bits, const float *weights,
+          float (*sum)[PLACES])
+{
+    float v[PLACES];
+
+    UNROLL for (int j = 0; j < PLACES; j++) v[j] = value_of(x, bits[j]);
+    UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        float w = weights[r * LANES];
+
+        UNROLL for (int j = 0; j < PLACES; j++) if (w != 0) sum[r][j] =
+            fmaf(w, v[j], sum[r][j]);
+    }
+}
+
+/* Adds the weighed values of a tile. */
 template <int PLACES>
 DEVICE void
 add_values(const struct attention *a, const struct piece *p, int64_t first,
@@ -191,24 +253,21 @@ add_values(const struct attention *a, const struct piece *p, int64_t first,
 
     UNROLL for (int r = 0; r < ROWS; r++)
         UNROLL for (int j = 0; j < PLACES; j++) sum[r][j] *= shrink[r];
-    for (int key = 0; key < n; key++) {
-        float v[PLACES];
+    for (int key = 0; key < n; key += AHEAD) {
+        uint32_t bits[AHEAD][PLACES];
 
-        UNROLL for (int j = 0; j < PLACES; j++)
+        UNROLL for (int i = 0; i < AHEAD; i++)
+            UNROLL for (int j = 0; j < PLACES; j++)
         {
             int at = (int)thread_id() + j * THREADS;
 
-            v[j] = at < a->v.ne[0]
-                       ? load_value(&a->v, matrix + key * a->v.nb[1], at)
-                       : 0;
+            bits[i][j] = 0;
+            if (key + i < n && at < a->v.ne[0])
+                bits[i][j] =
+                    load_bits(&a->v, matrix + (key + i) * a->v.nb[1], at);
         }
-        UNROLL for (int r = 0; r < ROWS; r++)
-        {
-            float w = weights[r * LANES + key];
-
-            UNROLL for (int j = 0; j < PLACES; j++) if (w != 0) sum[r][j] =
-                fmaf(w, v[j], sum[r][j]);
-        }
+        UNROLL for (int i = 0; i < AHEAD; i++) if (key + i < n)
+            add_value<PLACES>(&a->v, bits[i], weights + key + i, sum);
     }
 }
 

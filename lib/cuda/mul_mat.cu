@@ -1,7 +1,7 @@
 /* mul_mat.cu - MUL_MAT, MUL_MAT_ID: which kernels multiply
  *
- * A few columns: the kernels that read the weights once. Many: cuBLAS, on
- * weights that are opened, some rows at a time. */
+ * A few columns: the kernels that read the weights once, or once for some
+ * columns. Many: cuBLAS, on weights that are opened, some rows at a time. */
 #include "cuda/formats_list.h"
 #include "cuda/multiply.h"
 #include "cuda/open.h"
@@ -246,7 +246,8 @@ cuda_run_mul_mat(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (ggml_is_empty(dst))
         return;
-    if (dst->src[1]->ne[1] <= MOST_COLUMNS)
+    if (dst->src[1]->ne[1] <=
+        cuda_few_columns(cuda_is_format(dst->src[0]->type)))
         cuda_run_product(c, &f);
     else
         multiply_many(c, dst);

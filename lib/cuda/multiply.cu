@@ -147,18 +147,19 @@ multiply_rows(const struct product *p, const struct work *t,
     warp_barrier();
 }
 
-/* Items: tiles, and in them groups of rows, one for each warp. */
+/* Items: groups of rows, some for each warp, and for each all tiles: those
+ * that read the same weights run at the same time. */
 template <class T, int COLUMNS>
 KERNEL
 BOUNDS(WARPS *LANES, 1)
-multiply_blocks(struct product p, int64_t groups, int64_t n_items)
+multiply_blocks(struct product p, int64_t tiles, int64_t n_items)
 {
     SHARED(char, shared, WARPS * RING * ROWS * step<T>::room);
     char *ring = shared + warp_id() * (RING * ROWS * step<T>::room);
     int each = p.w2 ? 1 : ROWS; /* results of a warp */
 
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t group, tile = divide(item, groups, &group);
+        int64_t tile, group = divide(item, tiles, &tile);
         int64_t row = (group * WARPS + warp_id()) * each;
         struct work t = find_work(&p, tile, COLUMNS);
         struct source from = { {}, p.k / T::values * T::size };
@@ -180,16 +181,16 @@ static void
 launch(struct cuda_ctx *c, const struct product *p)
 {
     int64_t groups = cuda_pieces(p->rows, WARPS * (p->w2 ? 1 : ROWS));
-    int64_t n = groups * tiles_of(p);
+    int64_t tiles = tiles_of(p), n = groups * tiles;
     struct cuda_shape shape = shape_of(n, WARPS * LANES);
 
     if (n == 0)
         return;
     if (single_columns(p))
-        LAUNCH((multiply_blocks<T, 1>), shape, stream_of(c), *p, groups, n);
+        LAUNCH((multiply_blocks<T, 1>), shape, stream_of(c), *p, tiles, n);
     else
         LAUNCH((multiply_blocks<T, MOST_COLUMNS>), shape, stream_of(c), *p,
-               groups, n);
+               tiles, n);
 }
 
 void

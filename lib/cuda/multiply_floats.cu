@@ -146,12 +146,12 @@ multiply_singly(const struct product *p, const struct work *t,
 template <class T, int COLUMNS>
 KERNEL
 BOUNDS(WARPS *LANES, 1)
-multiply_floats(struct product p, bool whole, int64_t groups, int64_t n_items)
+multiply_floats(struct product p, bool whole, int64_t tiles, int64_t n_items)
 {
     int each = p.w2 ? 1 : ROWS;
 
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t group, tile = divide(item, groups, &group);
+        int64_t tile, group = divide(item, tiles, &tile);
         int64_t row = (group * WARPS + warp_id()) * each;
         struct work t = find_work(&p, tile, COLUMNS);
         const char *rows[ROWS];
@@ -188,16 +188,16 @@ launch(struct cuda_ctx *c, const struct product *p)
 {
     int64_t groups = cuda_pieces(p->rows, WARPS * (p->w2 ? 1 : ROWS));
     bool one = single_columns(p), whole = is_aligned(p) && p->k % 8 == 0;
-    int64_t n = groups * tiles_of(p);
+    int64_t tiles = tiles_of(p), n = groups * tiles;
 
     if (n == 0)
         return;
     if (one)
         LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES),
-               stream_of(c), *p, whole, groups, n);
+               stream_of(c), *p, whole, tiles, n);
     else
         LAUNCH((multiply_floats<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
-               stream_of(c), *p, whole, groups, n);
+               stream_of(c), *p, whole, tiles, n);
 }
 
 void

@@ -4,6 +4,8 @@
 #include "cuda/norm.h"
 #include "cuda/view.h"
 
+#define HELD 8 /* elements of a row that a thread keeps in registers */
+
 struct parts {
     float eps;
     bool rms, add, mul, bias;
@@ -11,75 +13,124 @@ struct parts {
     struct view weight, shift, y;
 };
 
-/* Element i of what is normalised, after it was made. */
-DEVICE float
-load_input(const struct parts *p, struct row r, int64_t i)
-{
-    return p->add ? load_element(&p->sum, row_data(&p->sum, r), i)
-                  : load_element(&p->x, row_data(&p->x, r), i);
-}
+/* A row that is held in registers or, where it is too long, read again. */
+struct input {
+    const char *from; /* rows of x, or of sum when that was made */
+    const struct view *view;
+    int64_t n;
+    bool held;
+    float v[HELD];
+};
 
-/* This thread's elements of x + other. */
+/* x + other, stored and held. */
 DEVICE void
-add_up(const struct parts *p, struct row r)
+add_up(const struct parts *p, struct row r, struct input *in)
 {
     char *to = row_data(&p->sum, r);
     const char *a = row_data(&p->x, r);
     const char *b = row_data(&p->other, row_wrap(&p->other, r));
+    float v[HELD];
 
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size())
+    if (in->held && p->other.ne[0] == in->n) {
+        load_strided<HELD>(&p->x, a, in->n, in->v);
+        load_strided<HELD>(&p->other, b, in->n, v);
+        UNROLL for (int j = 0; j < HELD; j++)
+        {
+            int64_t i = thread_id() + j * block_size();
+
+            in->v[j] += v[j];
+            if (i < in->n)
+                store_element(&p->sum, to, i, in->v[j]);
+        }
+        return;
+    }
+    in->held = false; /* each thread reads what it wrote itself */
+    for (int64_t i = thread_id(); i < in->n; i += block_size())
         store_element(&p->sum, to, i,
                       load_element(&p->x, a, i) +
                           load_element(&p->other, b,
                                        modulo(i, p->other.ne[0])));
 }
 
+DEVICE struct input
+begin_row(const struct parts *p, struct row r)
+{
+    struct input in;
+
+    in.view = p->add ? &p->sum : &p->x;
+    in.from = row_data(in.view, r);
+    in.n = p->y.ne[0];
+    in.held = in.n <= (int64_t)HELD * block_size() &&
+              (!p->add || p->sum.type == GGML_TYPE_F32);
+    if (p->add)
+        add_up(p, r, &in);
+    else if (in.held)
+        load_strided<HELD>(&p->x, in.from, in.n, in.v);
+    return in;
+}
+
+/* The sum of (v - mean)^power over the row. */
+template <int power>
 DEVICE float
-sum_of_squares(const struct parts *p, struct row r, float mean, float *room)
+sum_powers(const struct input *in, float mean, float *room)
 {
     float sum = 0;
 
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size()) {
-        float v = load_input(p, r, i) - mean;
+    if (in->held) {
+        UNROLL for (int j = 0; j < HELD; j++)
+        {
+            float v = in->v[j] - mean;
 
-        sum += v * v;
+            if (thread_id() + j * block_size() < in->n)
+                sum += power == 2 ? v * v : v;
+        }
+        return block_sum(sum, room);
+    }
+    for (int64_t i = thread_id(); i < in->n; i += block_size()) {
+        float v = load_element(in->view, in->from, i) - mean;
+
+        sum += power == 2 ? v * v : v;
     }
     return block_sum(sum, room);
 }
 
-DEVICE float
-mean_of(const struct parts *p, struct row r, float *room)
+/* Element i of the result, from what was normalised. */
+DEVICE void
+finish(const struct parts *p, char *to, const char *weight, const char *shift,
+       int64_t i, float v)
 {
-    float sum = 0;
-
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size())
-        sum += load_input(p, r, i);
-    return block_sum(sum, room) / (float)p->y.ne[0];
+    if (p->mul)
+        v *= load_element(&p->weight, weight, modulo(i, p->weight.ne[0]));
+    if (p->bias)
+        v += load_element(&p->shift, shift, modulo(i, p->shift.ne[0]));
+    store_element(&p->y, to, i, v);
 }
 
 DEVICE void
 norm_row(const struct parts *p, struct row r, float *room)
 {
+    struct input in = begin_row(p, r);
     char *to = row_data(&p->y, r);
     const char *weight = row_data(&p->weight, row_wrap(&p->weight, r));
     const char *shift = row_data(&p->shift, row_wrap(&p->shift, r));
     float mean = 0, s;
 
-    if (p->add)
-        add_up(p, r); /* each thread reads what it wrote itself */
     if (!p->rms)
-        mean = mean_of(p, r, room);
-    s = 1 / sqrtf(sum_of_squares(p, r, mean, room) / (float)p->y.ne[0] +
-                  p->eps);
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size()) {
-        float v = (load_input(p, r, i) - mean) * s;
+        mean = sum_powers<1>(&in, 0, room) / (float)in.n;
+    s = 1 / sqrtf(sum_powers<2>(&in, mean, room) / (float)in.n + p->eps);
+    if (in.held) {
+        UNROLL for (int j = 0; j < HELD; j++)
+        {
+            int64_t i = thread_id() + j * block_size();
 
-        if (p->mul)
-            v *= load_element(&p->weight, weight, modulo(i, p->weight.ne[0]));
-        if (p->bias)
-            v += load_element(&p->shift, shift, modulo(i, p->shift.ne[0]));
-        store_element(&p->y, to, i, v);
+            if (i < in.n)
+                finish(p, to, weight, shift, i, (in.v[j] - mean) * s);
+        }
+        return;
     }
+    for (int64_t i = thread_id(); i < in.n; i += block_size())
+        finish(p, to, weight, shift, i,
+               (load_element(in.view, in.from, i) - mean) * s);
 }
 
 KERNEL

@@ -1,13 +1,14 @@
 /* rope.cu - ROPE: pairs of a row turned by angles that grow with position
  *
- * As lib/cpu/ops_rope.c has it. An item is a token: its angles are found once
- * and serve all its heads. */
+ * As lib/cpu/ops_rope.c has it. An item is a token and some of its heads, a
+ * warp a head: they share the angles. */
 #include "cuda/view.h"
 
 struct rope {
     int n_dims;
     bool neox;
-    double base, scale, extrapolate, magnitude;
+    double step; /* log2 of a pair's rate, from pair to pair */
+    double scale, extrapolate, magnitude;
     double ramp_first, ramp_last;
 };
 
@@ -29,7 +30,7 @@ read_params(const struct ggml_tensor *dst)
 
     p.n_dims = tensor_get_i32(dst, 1);
     p.neox = tensor_get_i32(dst, 2) == GGML_ROPE_TYPE_NEOX;
-    p.base = tensor_get_f32(dst, 5);
+    p.step = -2 * log2((double)tensor_get_f32(dst, 5)) / p.n_dims;
     p.scale = tensor_get_f32(dst, 6);
     p.extrapolate = tensor_get_f32(dst, 7);
     p.magnitude = tensor_get_f32(dst, 8);
@@ -58,7 +59,7 @@ ramp(const struct rope *p, int pair)
 DEVICE double
 rate_of(const struct rope *p, int i, const float *factors)
 {
-    double r = pow(p->base, -2.0 * i / p->n_dims), mix = 0;
+    double r = exp2(p->step * i), mix = 0;
 
     if (factors)
         r /= factors[i];
@@ -103,22 +104,26 @@ rotate_row(const struct rope *p, const struct view *y, const struct view *x,
         store_element(y, to, i, load_element(x, from, i));
 }
 
-/* Items: tokens of all batches. A warp a head. */
+#define HEADS (CUDA_THREADS / LANES) /* of an item */
+
+/* Items: tokens of all batches, HEADS heads of each. */
 KERNEL
 rope(struct rope p, struct view y, struct view x, const int32_t *positions,
-     const float *factors, int64_t n)
+     const float *factors, int64_t parts, int64_t n)
 {
     SHARED_BYTES(bytes);
     float2 *turns = (float2 *)(void *)bytes;
 
     for (int64_t item = block_id(); item < n; item += grid_size()) {
         struct row r;
+        int64_t part;
 
-        r.i3 = divide(item, y.ne[2], &r.i2);
+        r.i3 = divide(divide(item, parts, &part), y.ne[2], &r.i2);
         barrier();
         fill_angles(&p, positions[r.i2], factors, turns);
         barrier();
-        for (r.i1 = warp_id(); r.i1 < y.ne[1]; r.i1 += block_size() / LANES)
+        r.i1 = part * HEADS + warp_id();
+        if (r.i1 < y.ne[1])
             rotate_row(&p, &y, &x, r, turns);
     }
 }
@@ -138,7 +143,8 @@ void
 cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     struct rope p = read_params(dst);
-    int64_t n = dst->ne[2] * dst->ne[3];
+    int64_t parts = cuda_pieces(dst->ne[1], HEADS);
+    int64_t n = parts * dst->ne[2] * dst->ne[3];
     struct cuda_shape shape = shape_of(n, CUDA_THREADS);
 
     shape.shared = (size_t)p.n_dims / 2 * sizeof(float2);
@@ -147,5 +153,5 @@ cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
                view_of(dst->src[0]), (const int32_t *)dst->src[1]->data,
                dst->src[2] ? (const float *)dst->src[2]->data
                            : (const float *)NULL,
-               n);
+               parts, n);
 }

@@ -5,6 +5,7 @@
 #ifndef CUDA_SHAPES_H
 #define CUDA_SHAPES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -31,10 +32,19 @@ cuda_pieces(int64_t n, int64_t each)
 static inline unsigned
 cuda_row_threads(int64_t n)
 {
-    return n <= 64 ? 32 : n <= 512 ? 128 : n <= 2048 ? 256 : 512;
+    return n <= 64 ? 32 : n <= 512 ? 128 : n <= 2048 ? 256 : n <= 4096 ? 512 : 1024;
 }
 
 /* -- Products -- */
+/* How many columns go to the kernels for few: they read a byte or less a
+ * weight from memory, and again from the cache for each 8 columns; cuBLAS
+ * wants blocks opened first, at five to nine bytes a weight. */
+static inline int64_t
+cuda_few_columns(bool blocks)
+{
+    return blocks ? 32 : 8;
+}
+
 /* How many of `rows` rows of k weights are opened at a time, two or four bytes
  * a weight, within about `bytes`: all, or a multiple of 64. */
 static inline int64_t

@@ -136,6 +136,32 @@ load_element(const struct view *v, const char *row, int64_t i)
     }
 }
 
+/* Of a row of n elements, those from this thread's on, in steps of the block:
+ * up to N, all under way at once; 0 beyond the end. */
+template <int N>
+DEVICE void
+load_strided(const struct view *v, const char *row, int64_t n, float *x)
+{
+    const float *p = (const float *)(const void *)row;
+    bool plain = v->type == GGML_TYPE_F32 && v->nb[0] == sizeof(float);
+
+    if (plain) {
+        UNROLL for (int j = 0; j < N; j++)
+        {
+            int64_t i = thread_id() + j * block_size();
+
+            x[j] = i < n ? p[i] : 0;
+        }
+    } else {
+        UNROLL for (int j = 0; j < N; j++)
+        {
+            int64_t i = thread_id() + j * block_size();
+
+            x[j] = i < n ? load_element(v, row, i) : 0;
+        }
+    }
+}
+
 DEVICE void
 store_element(const struct view *v, char *row, int64_t i, float x)
 {
@@ -155,7 +181,7 @@ store_element(const struct view *v, char *row, int64_t i, float x)
 
 /* Rows are cut into chunks, which are the items of kernels that treat each
  * element by itself. */
-#define CHUNK 1024
+#define CHUNK CUDA_THREADS /* an element a thread */
 
 struct chunk {
     struct row row;

@@ -81,7 +81,8 @@ test_format(const struct type *t)
     multiply(t, 5 * n, 3, 3, 2, EXACT);
     multiply(t, 3 * 1024 + n, 17, 1, 1, EXACT);
     multiply(t, 2 * n, 6, 8, 1, EXACT);
-    multiply(t, 256, 67, 9, 2, 3e-4); /* opened to BF16; reference: int8 */
+    multiply(t, 2 * n, 5, 11, 1, EXACT);
+    multiply(t, 256, 67, 33, 2, 3e-4); /* opened to BF16; reference: int8 */
     multiply_by_id(t, 2 * n, 3, 1, 2);
     multiply_by_id(t, 2 * n, 3, 3, 11);
     look_up(t, 3 * n);
@@ -150,6 +151,8 @@ test_alone(const struct type *t)
 static void
 test_shapes(void)
 {
+    kt_ok(cuda_few_columns(true) == 32 && cuda_few_columns(false) == 8,
+          "which products cuBLAS gets");
     kt_ok(cuda_blocks(0) == 1 && cuda_blocks(7) == 7 &&
            cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
        "grids stay below their limits");
