@@ -49,6 +49,7 @@ struct conversion {
     struct key_changes changes;
     const struct mixture *mixture; /* of the matrices; NULL: as they are */
     uint64_t split;                /* bytes of data in a file; 0: in one */
+    bool safetensors;              /* not GGUF; without keys */
     int n_threads;
 };
 
@@ -63,6 +64,19 @@ write_metadata(const struct gguf_context *gguf);
 void
 write_tensors(const struct gg_file *file, const struct gguf_context *to,
               int64_t first, int64_t end, int n_threads);
+
+/* The data of one tensor alone. */
+void
+write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
+             int n_threads);
+
+/* ---- safetensors.c ---- */
+
+/* Writes the tensors of `gguf`, none of which is quantised, to standard output.
+ */
+void
+write_safetensors(const struct gg_file *file, const struct gguf_context *gguf,
+                  int n_threads);
 
 /* ---- split.c ---- */
 

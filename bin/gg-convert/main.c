@@ -18,6 +18,9 @@ static const char help[] =
     "\n"
     "      --type TYPE      quantise the matrices to TYPE, as gg-quantize does,\n"
     "                       or make them F32, F16 or BF16\n"
+    "      --to FORMAT      gguf (default), or safetensors: tensors alone, none "
+    "of\n"
+    "                       them quantised\n"
     "      --split SIZE     several files with at most SIZE of data each, such "
     "as\n"
     "                       2G: OUT-00001-of-0000N.gguf\n"
@@ -34,11 +37,13 @@ enum {
     OPT_UNSET,
     OPT_TYPE,
     OPT_SPLIT,
+    OPT_TO,
     MAX_THREADS = 1024,
 };
 
 static const struct option long_options[] = {
     { "type", required_argument, NULL, OPT_TYPE },
+    { "to", required_argument, NULL, OPT_TO },
     { "split", required_argument, NULL, OPT_SPLIT },
     { "threads", required_argument, NULL, 't' },
     { "set", required_argument, NULL, OPT_SET },
@@ -51,6 +56,7 @@ static const struct option long_options[] = {
 static void
 parse_options(int argc, char **argv, struct conversion *a)
 {
+    static const char *const formats[] = { "gguf", "safetensors", NULL };
     int c;
 
     while ((c = cli_getopt(argc, argv, "t:hV", long_options)) != -1)
@@ -60,6 +66,9 @@ parse_options(int argc, char **argv, struct conversion *a)
             if (!a->mixture)
                 cli_misuse("--type: '%s' is none; gg-quantize --list shows all",
                            optarg);
+            break;
+        case OPT_TO:
+            a->safetensors = cli_choice("--to", optarg, formats) == 1;
             break;
         case OPT_SPLIT:
             a->split = split_size(optarg);
@@ -85,6 +94,11 @@ main(int argc, char **argv)
 
     cli_start();
     parse_options(argc, argv, &a);
+    if (a.safetensors && (a.split || a.changes.n))
+        cli_misuse("--to safetensors does not go with %s",
+                   a.split ? "--split" : "--set or --unset");
+    if (a.safetensors && a.mixture && ggml_is_quantized(a.mixture->type))
+        cli_misuse("--to safetensors: F32, F16 and BF16 are its types");
     if (argc - optind == 2)
         write_gguf(argv[optind], argv[optind + 1], &a);
     else if (argc - optind == 1 && a.changes.n && !a.mixture && !a.split)

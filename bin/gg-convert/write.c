@@ -49,9 +49,9 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
     struct gguf_context *to = gguf_init_empty();
     struct choices choices = { 0 };
     struct importance none = { 0 };
-    enum ggml_type *types =
-        c->mixture ? plan_types(from, c->mixture, &choices, &none)
-                   : same_types(from);
+    enum ggml_type *types = c->mixture
+                                ? plan_types(from, c->mixture, &choices, &none)
+                                : same_types(from);
 
     if (!to)
         cli_die("out of memory");
@@ -61,8 +61,11 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
                          (uint32_t)c->mixture->file_type);
         gguf_set_val_u32(to, "general.quantization_version", GGML_QNT_VERSION);
     }
-    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++)
-        gguf_add_like(to, from, i, types[i], NULL);
+    for (int64_t i = 0; i < gguf_get_n_tensors(from); i++) {
+        bool plain = c->safetensors && ggml_is_quantized(types[i]);
+
+        gguf_add_like(to, from, i, plain ? GGML_TYPE_F32 : types[i], NULL);
+    }
     free(types);
     return to;
 }
@@ -93,7 +96,7 @@ quantize(const struct gguf_context *from, int64_t i, enum ggml_type to,
     free(w.out);
 }
 
-static void
+void
 write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
              int n_threads)
 {
@@ -154,8 +157,13 @@ write_gguf(const char *in, const char *out, struct conversion *c)
 
     cli_check(gg_file_open(in, &file, &err), &err);
     to = new_gguf(gg_file_gguf(file), c);
-    warn_of_split(to);
-    if (c->split) {
+    if (!c->safetensors)
+        warn_of_split(to);
+    if (c->safetensors) {
+        cli_output(out);
+        cli_refuse_terminal();
+        write_safetensors(file, to, c->n_threads);
+    } else if (c->split) {
         write_split(file, to, out, c->split, c->n_threads);
     } else {
         cli_output(out);
