@@ -13,10 +13,12 @@
 #define PAIRS   0x03030303u
 #define BITS    0x01010101u
 
+/* The word that the byte at p is in. From a pointer, not a number, so that a
+ * compiler still sees which memory it is. */
 DEVICE uint32_t
-aligned_word(uintptr_t at)
+aligned_word(const char *p)
 {
-    return *(const uint32_t *)(at & ~(uintptr_t)3);
+    return *(const uint32_t *)(const void *)(p - ((uintptr_t)p & 3));
 }
 
 /* n words from p on. */
@@ -24,18 +26,16 @@ template <bool even, int n>
 DEVICE void
 load_words(const char *p, uint32_t *w)
 {
-    uintptr_t at = (uintptr_t)p;
-    unsigned shift = (unsigned)(at & 3) * 8;
-    uint32_t low, high;
+    unsigned shift = (unsigned)((uintptr_t)p & 3) * 8;
+    uint32_t low = aligned_word(p), high;
 
-    low = aligned_word(at);
     UNROLL for (int i = 0; i < n; i++)
     {
         if (even) {
-            w[i] = aligned_word(at + 4 * i);
+            w[i] = aligned_word(p + 4 * i);
             continue;
         }
-        high = aligned_word(at + 4 * i + (i + 1 < n ? 4 : 3));
+        high = aligned_word(p + 4 * i + (i + 1 < n ? 4 : 3));
         w[i] = funnel(low, high, shift);
         low = high;
     }
