@@ -445,7 +445,6 @@ gg_session_free(struct gg_session *session);
 GG_API int32_t
 gg_session_n_ctx(const struct gg_session *session);
 
-/* Ids to evaluate after what their slot already holds. */
 /* The likeliest ids, found where the logits are: no more than these then leave
  * a GPU. The caller gives k and room for k ids and logits; n gets k, and the
  * rest what was found: in falling order, the lower id first among equals, with
@@ -459,6 +458,7 @@ struct gg_best {
     double log_sum_exp;
 };
 
+/* Ids to evaluate after what their slot already holds. */
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
     const int32_t *ids; /* each below gg_model_n_vocab() */

@@ -98,8 +98,8 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod". What the machine lacks
- * gets the next lower one, what is not built C. Asked once. */
+ * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod". What the machine
+ * lacks gets the next lower one, what is not built C. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 

@@ -14,7 +14,7 @@
 /* Results of a tile wait for being spread: at most so many columns and rows
  * of them. */
 #define OUT_COLS 128
-#define OUT_ROWS 128
+#define OUT_ROWS CPU_SEVERAL_ROWS
 
 /* Pairs are numbered token * used + place. */
 struct table {
@@ -154,11 +154,8 @@ most_groups(const struct ggml_tensor *dst)
 static int64_t
 tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
-    bool several = dst->ne[2] > 1;
-    int64_t n =
-        cpu_tile_rows(dst->src[0], most_groups(dst), several, n_threads);
-
-    return several && n > OUT_ROWS ? OUT_ROWS : n;
+    return cpu_tile_rows(dst->src[0], most_groups(dst), dst->ne[2] > 1,
+                         n_threads);
 }
 
 static int64_t

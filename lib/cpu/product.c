@@ -11,8 +11,6 @@
 #define TILES 4
 /* Weights of a tile for one column, at least. */
 #define FAST_BYTES (96 * 1024)
-/* For several columns: kernels take 8, 16 or 48 rows, or 4, at a time. */
-#define SEVERAL_ROWS 48
 
 static size_t
 floats_size(int64_t k)
@@ -108,7 +106,7 @@ cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
     int64_t n = w->ne[1], fast = least(FAST_BYTES / stride, each);
 
     if (several)
-        return SEVERAL_ROWS;
+        return CPU_SEVERAL_ROWS;
     if (n_threads > 1)
         n = least(n, fast > each / TILES ? fast : each / TILES);
     n = n / CPU_TILE_ROWS * CPU_TILE_ROWS;

@@ -10,6 +10,9 @@
 
 /* Tiles are of a multiple of this many rows, as kernels like it. */
 #define CPU_TILE_ROWS 16
+/* Of those that meet several columns: kernels take 8, 16 or 48 rows, or 4, at
+ * a time. */
+#define CPU_SEVERAL_ROWS 48
 
 /* How weights of a type meet columns of k values. */
 struct cpu_product_plan {

@@ -24,8 +24,8 @@
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
- *     CHAINS                    1, or 2 where the sum of a group of 32 that meets
- *                               one column is that of two shorter chains
+ *     CHAINS                    1, or 2 where the sum of a group of 32 that
+ *                               meets one column is that of two chains
  *     VECS, COLS, TILE          vectors of rows and columns of a tile, and
  *                               their product
  *     UNITS                     of 32 values, at least 8, that are opened at a
