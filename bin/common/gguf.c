@@ -4,7 +4,10 @@
 #include "common/gguf.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "common/cli.h"
 
 /* The library's last word is the reason why a file was not opened. */
 static void
@@ -40,4 +43,25 @@ gguf_add_like(struct gguf_context *to, const struct gguf_context *from,
     memcpy(t.ne, gguf_get_tensor_ne(from, tensor), sizeof(t.ne));
     snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, tensor));
     gguf_add_tensor(to, &t);
+}
+
+void
+gguf_write_metadata(const struct gguf_context *gguf)
+{
+    size_t size = gguf_get_meta_size(gguf);
+    char *bytes = cli_alloc(NULL, size, 1);
+
+    gguf_get_meta_data(gguf, bytes);
+    fwrite(bytes, 1, size, stdout);
+    free(bytes);
+}
+
+void
+gguf_write_padding(const struct gguf_context *gguf, int64_t tensor)
+{
+    size_t align = gguf_get_alignment(gguf);
+    size_t size = gguf_get_tensor_size(gguf, tensor);
+
+    for (size_t n = (align - size % align) % align; n > 0; n--)
+        putchar(0);
 }

@@ -16,4 +16,11 @@ void
 gguf_add_like(struct gguf_context *to, const struct gguf_context *from,
               int64_t tensor, enum ggml_type type, const void *data);
 
+/* To standard output: all before the data; what fills tensor i up to its
+ * alignment. Errors stay with the stream. */
+void
+gguf_write_metadata(const struct gguf_context *gguf);
+void
+gguf_write_padding(const struct gguf_context *gguf, int64_t tensor);
+
 #endif

@@ -57,10 +57,8 @@ struct conversion {
 void
 write_gguf(const char *in, const char *out, struct conversion *c);
 
-/* Parts of that, to standard output: metadata; tensors in the types that `to`
- * has, each filled up to its alignment. */
-void
-write_metadata(const struct gguf_context *gguf);
+/* Part of that, to standard output: tensors in the types that `to` has, each
+ * filled up to its alignment. */
 void
 write_tensors(const struct gg_file *file, const struct gguf_context *to,
               int64_t first, int64_t end, int n_threads);

@@ -118,7 +118,7 @@ write_split(const struct gg_file *file, const struct gguf_context *all,
         part = part_of(all, first, end, no, n);
         set_path(path, out, no, n);
         cli_output_next(path);
-        write_metadata(part);
+        gguf_write_metadata(part);
         write_tensors(file, all, first, end, n_threads);
         gguf_free(part);
     }

@@ -72,79 +72,26 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
 
 /* ---- data ---------------------------------------------------------------- */
 
-static void
-quantize(const struct gguf_context *from, int64_t i, enum ggml_type to,
-         const void *data, int n_threads)
-{
-    const int64_t *ne = gguf_get_tensor_ne(from, i);
-    struct work w = {
-        .from = gguf_get_tensor_type(from, i),
-        .to = to,
-        .data = data,
-        .row = ne[0],
-        .n_rows = ne[1] * ne[2] * ne[3],
-    };
-    size_t size = ggml_row_size(to, w.row) * (size_t)w.n_rows;
-    struct work_sums sums = { 0 };
-
-    w.out = cli_alloc(NULL, size, 1);
-    work_run(&w, n_threads, &sums);
-    if (sums.odd)
-        cli_warn("%s: %llu values are not finite",
-                 gguf_get_tensor_name(from, i), (unsigned long long)sums.odd);
-    fwrite(w.out, 1, size, stdout);
-    free(w.out);
-}
-
 void
 write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
              int n_threads)
 {
-    const struct gguf_context *from = gg_file_gguf(file);
-    const void *data = gg_file_data(file, i);
-    size_t size = gguf_get_tensor_size(from, i);
-    void *made = NULL;
+    struct work_sums sums = { 0 };
 
-    if (!data) {
-        data = made = cli_alloc(NULL, size, 1);
-        gg_file_read(file, i, made);
-    }
-    if (to == gguf_get_tensor_type(from, i))
-        fwrite(data, 1, size, stdout);
-    else
-        quantize(from, i, to, data, n_threads);
-    free(made);
-}
-
-static void
-write_zeros(size_t n)
-{
-    while (n--)
-        putchar(0);
-}
-
-void
-write_metadata(const struct gguf_context *gguf)
-{
-    size_t size = gguf_get_meta_size(gguf);
-    char *bytes = cli_alloc(NULL, size, 1);
-
-    gguf_get_meta_data(gguf, bytes);
-    fwrite(bytes, 1, size, stdout);
-    free(bytes);
+    work_write(file, i, to, NULL, n_threads, &sums);
+    if (sums.odd)
+        cli_warn("%s: %llu values are not finite",
+                 gguf_get_tensor_name(gg_file_gguf(file), i),
+                 (unsigned long long)sums.odd);
 }
 
 void
 write_tensors(const struct gg_file *file, const struct gguf_context *to,
               int64_t first, int64_t end, int n_threads)
 {
-    size_t align = gguf_get_alignment(to);
-
     for (int64_t i = first; i < end && !ferror(stdout); i++) {
-        size_t size = gguf_get_tensor_size(to, i);
-
         write_tensor(file, i, gguf_get_tensor_type(to, i), n_threads);
-        write_zeros((align - size % align) % align);
+        gguf_write_padding(to, i);
     }
 }
 
@@ -168,7 +115,7 @@ write_gguf(const char *in, const char *out, struct conversion *c)
     } else {
         cli_output(out);
         cli_refuse_terminal();
-        write_metadata(to);
+        gguf_write_metadata(to);
         write_tensors(file, to, 0, gguf_get_n_tensors(to), c->n_threads);
     }
     gguf_free(to);

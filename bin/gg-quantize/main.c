@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/gguf.h"
 #include "common/ticker.h"
 #include "gg-quantize/importance.h"
 #include "gg-quantize/plan.h"
@@ -145,62 +146,22 @@ count_tensor(const struct gguf_context *from, const struct gguf_context *to,
     t->to += gguf_get_tensor_size(to, i);
 }
 
-static void
-put_zeros(size_t n)
-{
-    while (n--)
-        putchar(0);
-}
-
-/* The bytes of tensor i in its new type, behind zeros up to its place. */
+/* Tensor i in its new type, and what fills its place. */
 static void
 write_tensor(const struct gg_file *file, const struct importance *importance,
              const struct gguf_context *to, int64_t i, int n_threads,
              struct work_sums *sums)
 {
     const struct gguf_context *from = gg_file_gguf(file);
-    size_t size = gguf_get_tensor_size(to, i), align = gguf_get_alignment(to);
+    enum ggml_type type = gguf_get_tensor_type(to, i);
     float *weights = NULL;
-    struct work w = {
-        .from = gguf_get_tensor_type(from, i),
-        .to = gguf_get_tensor_type(to, i),
-        .data = gg_file_data(file, i),
-        .row = gguf_get_tensor_ne(from, i)[0],
-        .n_rows = count_rows(from, i),
-        .matrix = gguf_get_tensor_ne(from, i)[1],
-    };
-    void *made = NULL;
 
-    if (!w.data) { /* of a folder */
-        made = cli_alloc(NULL, gguf_get_tensor_size(from, i), 1);
-        gg_file_read(file, i, made);
-        w.data = made;
-    }
-    if (w.from == w.to) {
-        fwrite(w.data, 1, size, stdout);
-    } else {
-        w.out = cli_alloc(NULL, size, 1);
-        if (importance_has(importance, from, i))
-            weights = importance_weights(importance, from, i);
-        w.weights = weights;
-        work_run(&w, n_threads, sums);
-        fwrite(w.out, 1, size, stdout);
-        free(weights);
-        free(w.out);
-    }
-    free(made);
-    put_zeros((align - size % align) % align);
-}
-
-static void
-write_metadata(const struct gguf_context *to)
-{
-    size_t size = gguf_get_meta_size(to);
-    char *bytes = cli_alloc(NULL, size, 1);
-
-    gguf_get_meta_data(to, bytes);
-    fwrite(bytes, 1, size, stdout);
-    free(bytes);
+    if (type != gguf_get_tensor_type(from, i) &&
+        importance_has(importance, from, i))
+        weights = importance_weights(importance, from, i);
+    work_write(file, i, type, weights, n_threads, sums);
+    free(weights);
+    gguf_write_padding(to, i);
 }
 
 static void
@@ -223,7 +184,7 @@ write_all(const struct gg_file *file, const struct importance *importance,
 
     ticker_start(&ticker, a->quiet);
     if (!a->dry_run)
-        write_metadata(to);
+        gguf_write_metadata(to);
     put_head(table, a->dry_run);
     for (int64_t i = 0; i < n; i++) {
         struct work_sums sums = { 0 };

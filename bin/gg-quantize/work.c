@@ -6,8 +6,10 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <gguf.h>
 
 #include "common/cli.h"
 
@@ -167,4 +169,39 @@ work_run(const struct work *w, int n_threads, struct work_sums *sums)
     }
     free(s.sums);
     free(threads);
+}
+
+void
+work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
+           const float *weights, int n_threads, struct work_sums *sums)
+{
+    const struct gguf_context *from = gg_file_gguf(file);
+    const int64_t *ne = gguf_get_tensor_ne(from, tensor);
+    size_t size = gguf_get_tensor_size(from, tensor);
+    struct work w = {
+        .from = gguf_get_tensor_type(from, tensor),
+        .to = to,
+        .data = gg_file_data(file, tensor),
+        .row = ne[0],
+        .n_rows = ne[1] * ne[2] * ne[3],
+        .weights = weights,
+        .matrix = ne[1],
+    };
+    void *made = NULL;
+
+    if (!w.data) { /* of a folder */
+        made = cli_alloc(NULL, size, 1);
+        gg_file_read(file, tensor, made);
+        w.data = made;
+    }
+    if (w.from == to) {
+        fwrite(w.data, 1, size, stdout);
+    } else {
+        size = ggml_row_size(to, w.row) * (size_t)w.n_rows;
+        w.out = cli_alloc(NULL, size, 1);
+        work_run(&w, n_threads, sums);
+        fwrite(w.out, 1, size, stdout);
+        free(w.out);
+    }
+    free(made);
 }

@@ -2,6 +2,7 @@
 #ifndef QUANTIZE_WORK_H
 #define QUANTIZE_WORK_H
 
+#include <gg.h>
 #include <ggml.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +27,11 @@ struct work_sums {
  * tool where there is no memory or thread. */
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums);
+
+/* A tensor of a file as `to`, to standard output; `weights` as above. Nothing
+ * is added to sums where the type stays. */
+void
+work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
+           const float *weights, int n_threads, struct work_sums *sums);
 
 #endif
