@@ -3,11 +3,12 @@
 #include "cpu/x86/vector_avx2.h"
 #include "cpu/vector_tile.h"
 
-/* A tile: three registers an element, 4 for products. */
-#define VECS          1
+/* A tile: 8 integer sums in registers, 4 for products; the float sums, needed
+ * once in 8 words, are left to the cache. */
+#define VECS          2
 #define COLS          4
-#define UNITS         32
-#define TILE          4
+#define UNITS         16
+#define TILE          8
 #define CHAINS        1
 #define SIGNED_OFFSET 0
 
