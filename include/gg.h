@@ -99,6 +99,11 @@ gg_file_data(const struct gg_file *file, int64_t tensor);
 GG_API void
 gg_file_read(const struct gg_file *file, int64_t tensor, void *out);
 
+/* Says that its data will not be read again soon: then a program that reads one
+ * tensor after the other has one in memory, not all. */
+GG_API void
+gg_file_forget(const struct gg_file *file, int64_t tensor);
+
 /* ---- Vocabulary: text <-> token ids ---------------------------------- */
 
 struct gg_vocab; /* immutable once open; any number of threads may use it */

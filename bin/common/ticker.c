@@ -3,7 +3,10 @@
 
 #include "common/ticker.h"
 
+#include <gg.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -32,6 +35,20 @@ ticker_show(struct ticker *p, const char *fmt, ...)
     va_start(args, fmt);
     vfprintf(stderr, fmt, args);
     va_end(args);
+}
+
+void
+ticker_show_part(struct ticker *p, uint64_t done, uint64_t all,
+                 const char *name)
+{
+    static const char bar[] = "##############################";
+    int width = (int)sizeof(bar) - 1;
+    double part = all ? (double)done / (double)all : 1;
+    char shown[160];
+
+    gg_escape(shown, sizeof(shown), name, strlen(name));
+    ticker_show(p, "[%-*.*s] %3d %% %.40s", width, (int)(part * width), bar,
+                (int)(100 * part), shown);
 }
 
 void

@@ -19,6 +19,10 @@ ticker_start(struct ticker *p, bool quiet);
 CLI_PRINTF(2, 3)
 void
 ticker_show(struct ticker *p, const char *fmt, ...);
+/* A bar, how much of it is done, and a name, which may hold anything. */
+void
+ticker_show_part(struct ticker *p, uint64_t done, uint64_t all,
+                 const char *name);
 /* Takes the line away. */
 void
 ticker_end(struct ticker *p);

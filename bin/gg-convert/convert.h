@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/ticker.h"
 #include "gg-quantize/plan.h"
 
 /* One --set or --unset, in the order of the command line. */
@@ -41,7 +42,7 @@ keys_copy(struct gguf_context *to, const struct gguf_context *from,
 /* Changes keys of a GGUF file: in place where what changes lies in one page of
  * the file, else by a new file in its place. */
 void
-edit_file(const char *path, struct key_changes *c);
+edit_file(const char *path, struct key_changes *c, bool quiet);
 
 /* ---- write.c ---- */
 
@@ -50,31 +51,36 @@ struct conversion {
     const struct mixture *mixture; /* of the matrices; NULL: as they are */
     uint64_t split;                /* bytes of data in a file; 0: in one */
     bool safetensors;              /* not GGUF; without keys */
+    bool quiet;                    /* no progress */
     int n_threads;
+};
+
+/* Tensors on their way to standard output, in the types that `to` has. */
+struct writing {
+    const struct gg_file *file;
+    const struct gguf_context *to;
+    int n_threads;
+    uint64_t done, all; /* bytes */
+    struct ticker ticker;
 };
 
 /* Writes the model `in` as GGUF to `out`. One tensor at a time is in memory. */
 void
 write_gguf(const char *in, const char *out, struct conversion *c);
 
-/* Part of that, to standard output: tensors in the types that `to` has, each
- * filled up to its alignment. */
+/* Parts of that: tensors, each filled up to its alignment. */
 void
-write_tensors(const struct gg_file *file, const struct gguf_context *to,
-              int64_t first, int64_t end, int n_threads);
+write_tensors(struct writing *w, int64_t first, int64_t end);
 
 /* The data of one tensor alone. */
 void
-write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
-             int n_threads);
+write_tensor(struct writing *w, int64_t i);
 
 /* ---- safetensors.c ---- */
 
-/* Writes the tensors of `gguf`, none of which is quantised, to standard output.
- */
+/* Writes all tensors, none of which becomes a quantised one. */
 void
-write_safetensors(const struct gg_file *file, const struct gguf_context *gguf,
-                  int n_threads);
+write_safetensors(struct writing *w);
 
 /* ---- split.c ---- */
 
@@ -85,7 +91,6 @@ split_size(const char *text);
 /* Writes a model in several files, none with more data than `size`, unless it
  * is that of one tensor. */
 void
-write_split(const struct gg_file *file, const struct gguf_context *all,
-            const char *out, uint64_t size, int n_threads);
+write_split(struct writing *w, const char *out, uint64_t size);
 
 #endif

@@ -101,24 +101,28 @@ write_in_place(const char *path, int fd, const struct bytes *new)
 /* The metadata, then what the old file has from its data on. */
 static void
 write_new(const char *path, int fd, const struct bytes *new, size_t data,
-          size_t size)
+          size_t size, bool quiet)
 {
     uint8_t *piece = cli_alloc(NULL, PIECE, 1);
+    struct ticker ticker;
 
+    ticker_start(&ticker, quiet);
     cli_output(path);
     fwrite(new->data, 1, new->size, stdout);
     while (data < size && !ferror(stdout)) {
         size_t n = size - data < PIECE ? size - data : PIECE;
 
+        ticker_show_part(&ticker, data, size, path);
         read_at(fd, path, piece, n, (off_t)data);
         fwrite(piece, 1, n, stdout);
         data += n;
     }
+    ticker_end(&ticker);
     free(piece);
 }
 
 void
-edit_file(const char *path, struct key_changes *c)
+edit_file(const char *path, struct key_changes *c, bool quiet)
 {
     struct gg_error err;
     struct gguf_context *old = gguf_metadata(path, false, &err);
@@ -141,7 +145,7 @@ edit_file(const char *path, struct key_changes *c)
     if (bytes.size != gguf_get_data_offset(old) ||
         !write_in_place(path, fd, &bytes))
         write_new(path, fd, &bytes, gguf_get_data_offset(old),
-                  (size_t)st.st_size);
+                  (size_t)st.st_size, quiet);
     close(fd);
     free(bytes.data);
     gguf_free(new);

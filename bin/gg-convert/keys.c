@@ -13,8 +13,9 @@ void
 keys_add(struct key_changes *c, const char *argument, bool unset)
 {
     const char *equals = strchr(argument, '=');
-    size_t len = unset ? strlen(argument)
-                       : equals ? (size_t)(equals - argument) : 0;
+    size_t len = unset    ? strlen(argument)
+                 : equals ? (size_t)(equals - argument)
+                          : 0;
     char *key = cli_alloc(NULL, len + 1, 1);
 
     if (len == 0 || len > UINT16_MAX)
@@ -155,8 +156,8 @@ set_integer(struct gguf_context *to, const struct key_change *c,
 }
 
 static void
-set_value(struct gguf_context *to, const struct key_change *c,
-          const char *text, enum gguf_type type)
+set_value(struct gguf_context *to, const struct key_change *c, const char *text,
+          enum gguf_type type)
 {
     size_t i = 0;
     double x;
@@ -174,8 +175,8 @@ set_value(struct gguf_context *to, const struct key_change *c,
         break;
     case GGUF_TYPE_FLOAT32:
     case GGUF_TYPE_FLOAT64:
-        if (!to_double(text, &x) || (type == GGUF_TYPE_FLOAT32 &&
-                                     !isfinite((double)(float)x)))
+        if (!to_double(text, &x) ||
+            (type == GGUF_TYPE_FLOAT32 && !isfinite((double)(float)x)))
             bad_value(c, types[i].name);
         if (type == GGUF_TYPE_FLOAT32)
             gguf_set_val_f32(to, c->key, (float)x);

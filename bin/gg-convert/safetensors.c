@@ -103,28 +103,19 @@ write_header(const struct gguf_context *gguf)
 
 /* ---- data ---------------------------------------------------------------- */
 
-struct data {
-    const struct gg_file *file;
-    int n_threads;
-};
-
 static void
 put_data(const struct gguf_context *gguf, int64_t i, const char *dtype,
-         void *data)
+         void *writing)
 {
-    const struct data *d = data;
-
+    (void)gguf;
     (void)dtype;
     if (!ferror(stdout))
-        write_tensor(d->file, i, gguf_get_tensor_type(gguf, i), d->n_threads);
+        write_tensor(writing, i);
 }
 
 void
-write_safetensors(const struct gg_file *file, const struct gguf_context *gguf,
-                  int n_threads)
+write_safetensors(struct writing *w)
 {
-    struct data d = { file, n_threads };
-
-    write_header(gguf);
-    each_tensor(gguf, put_data, &d);
+    write_header(w->to);
+    each_tensor(w->to, put_data, w);
 }

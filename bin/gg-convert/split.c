@@ -102,10 +102,9 @@ part_of(const struct gguf_context *all, int64_t first, int64_t end, int no,
 }
 
 void
-write_split(const struct gg_file *file, const struct gguf_context *all,
-            const char *out, uint64_t size, int n_threads)
+write_split(struct writing *w, const char *out, uint64_t size)
 {
-    int n = count_files(all, size);
+    int n = count_files(w->to, size);
     int64_t first = 0, end = 0;
     char path[PATH_MAX];
 
@@ -114,12 +113,12 @@ write_split(const struct gg_file *file, const struct gguf_context *all,
     for (int no = 0; no < n; no++, first = end) {
         struct gguf_context *part;
 
-        fill(all, size, &end);
-        part = part_of(all, first, end, no, n);
+        fill(w->to, size, &end);
+        part = part_of(w->to, first, end, no, n);
         set_path(path, out, no, n);
         cli_output_next(path);
         gguf_write_metadata(part);
-        write_tensors(file, all, first, end, n_threads);
+        write_tensors(w, first, end);
         gguf_free(part);
     }
 }

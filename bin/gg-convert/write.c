@@ -73,26 +73,52 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
 /* ---- data ---------------------------------------------------------------- */
 
 void
-write_tensor(const struct gg_file *file, int64_t i, enum ggml_type to,
-             int n_threads)
+write_tensor(struct writing *w, int64_t i)
 {
+    const char *name = gguf_get_tensor_name(w->to, i);
     struct work_sums sums = { 0 };
 
-    work_write(file, i, to, NULL, n_threads, &sums);
-    if (sums.odd)
-        cli_warn("%s: %llu values are not finite",
-                 gguf_get_tensor_name(gg_file_gguf(file), i),
-                 (unsigned long long)sums.odd);
+    ticker_show_part(&w->ticker, w->done, w->all, name);
+    work_write(w->file, i, gguf_get_tensor_type(w->to, i), NULL, w->n_threads,
+               &sums);
+    w->done += gguf_get_tensor_size(w->to, i);
+    if (!sums.odd)
+        return;
+    ticker_end(&w->ticker);
+    cli_warn("%s: %llu values are not finite", name,
+             (unsigned long long)sums.odd);
 }
 
 void
-write_tensors(const struct gg_file *file, const struct gguf_context *to,
-              int64_t first, int64_t end, int n_threads)
+write_tensors(struct writing *w, int64_t first, int64_t end)
 {
     for (int64_t i = first; i < end && !ferror(stdout); i++) {
-        write_tensor(file, i, gguf_get_tensor_type(to, i), n_threads);
-        gguf_write_padding(to, i);
+        write_tensor(w, i);
+        gguf_write_padding(w->to, i);
     }
+}
+
+static void
+write_all(struct writing *w, const char *out, const struct conversion *c)
+{
+    int64_t n = gguf_get_n_tensors(w->to);
+
+    for (int64_t i = 0; i < n; i++)
+        w->all += gguf_get_tensor_size(w->to, i);
+    ticker_start(&w->ticker, c->quiet);
+    if (c->split) {
+        write_split(w, out, c->split);
+    } else {
+        cli_output(out);
+        cli_refuse_terminal();
+        if (c->safetensors) {
+            write_safetensors(w);
+        } else {
+            gguf_write_metadata(w->to);
+            write_tensors(w, 0, n);
+        }
+    }
+    ticker_end(&w->ticker);
 }
 
 void
@@ -106,18 +132,7 @@ write_gguf(const char *in, const char *out, struct conversion *c)
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)
         warn_of_split(to);
-    if (c->safetensors) {
-        cli_output(out);
-        cli_refuse_terminal();
-        write_safetensors(file, to, c->n_threads);
-    } else if (c->split) {
-        write_split(file, to, out, c->split, c->n_threads);
-    } else {
-        cli_output(out);
-        cli_refuse_terminal();
-        gguf_write_metadata(to);
-        write_tensors(file, to, 0, gguf_get_n_tensors(to), c->n_threads);
-    }
+    write_all(&(struct writing){ file, to, c->n_threads, .all = 0 }, out, c);
     gguf_free(to);
     gg_file_close(file);
 }

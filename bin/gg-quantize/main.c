@@ -165,15 +165,6 @@ write_tensor(const struct gg_file *file, const struct importance *importance,
 }
 
 static void
-show_progress(struct ticker *p, int64_t i, int64_t n, const char *name)
-{
-    char shown[4 * GGML_MAX_NAME];
-
-    ticker_show(p, "%3d %% %s", (int)(100 * i / n),
-                gg_escape(shown, sizeof(shown), name, strlen(name)));
-}
-
-static void
 write_all(const struct gg_file *file, const struct importance *importance,
           const struct gguf_context *to, const struct arguments *a, FILE *table)
 {
@@ -181,7 +172,10 @@ write_all(const struct gg_file *file, const struct importance *importance,
     int64_t n = gguf_get_n_tensors(from);
     struct ticker ticker;
     struct totals totals = { 0 };
+    uint64_t all = 0; /* bytes */
 
+    for (int64_t i = 0; i < n; i++)
+        all += gguf_get_tensor_size(to, i);
     ticker_start(&ticker, a->quiet);
     if (!a->dry_run)
         gguf_write_metadata(to);
@@ -189,7 +183,7 @@ write_all(const struct gg_file *file, const struct importance *importance,
     for (int64_t i = 0; i < n; i++) {
         struct work_sums sums = { 0 };
 
-        show_progress(&ticker, i, n, gguf_get_tensor_name(from, i));
+        ticker_show_part(&ticker, totals.to, all, gguf_get_tensor_name(to, i));
         if (!a->dry_run)
             write_tensor(file, importance, to, i, a->n_threads, &sums);
         if (ferror(stdout))

@@ -204,4 +204,5 @@ work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
         free(w.out);
     }
     free(made);
+    gg_file_forget(file, tensor);
 }

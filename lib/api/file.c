@@ -62,8 +62,8 @@ gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
 
     if (st == GG_OK && is_folder(path)) {
         f->format = folder_format;
-        st = convert_open_folder(path, GGUF_OPEN_ALL, &f->file, &f->folder,
-                                 err);
+        st =
+            convert_open_folder(path, GGUF_OPEN_ALL, &f->file, &f->folder, err);
     } else if (st == GG_OK) {
         st = api_open(path, GGUF_OPEN_ALL, &f->file, &f->format, err);
     }
@@ -100,6 +100,17 @@ const void *
 gg_file_data(const struct gg_file *file, int64_t tensor)
 {
     return gguf_tensor(file->file.gguf, tensor)->data;
+}
+
+void
+gg_file_forget(const struct gg_file *file, int64_t tensor)
+{
+    const struct gguf_tensor *t = gguf_tensor(file->file.gguf, tensor);
+
+    if (file->folder)
+        convert_forget(file->folder, tensor);
+    else if (file->file.maps[t->shard].filed)
+        file_forget(t->data, t->size);
 }
 
 void

@@ -31,5 +31,8 @@ convert_close_folder(struct convert_folder *folder); /* takes NULL */
 void
 convert_make(const struct convert_folder *folder,
              const struct gguf_context *gguf, int64_t tensor, void *out);
+/* Gives memory back that reading its files took. */
+void
+convert_forget(const struct convert_folder *folder, int64_t tensor);
 
 #endif

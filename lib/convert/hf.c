@@ -160,6 +160,7 @@ make_all(const struct convert_folder *f, struct gguf_file *file,
         uint8_t *to = (uint8_t *)file->maps->data + t->offset;
 
         make(file->gguf, f->rows, i, to);
+        convert_forget(f, i);
         gguf_set_tensor_data(file->gguf, t->name, to);
     }
     return GG_OK;
@@ -232,6 +233,15 @@ convert_make(const struct convert_folder *f, const struct gguf_context *gguf,
     make(gguf, f->rows, tensor, out);
 }
 
+void
+convert_forget(const struct convert_folder *f, int64_t tensor)
+{
+    const struct hf_rows *r = &f->rows[tensor];
+
+    for (size_t i = 0; i < r->n_from; i++)
+        file_forget(r->from[i]->data, r->from[i]->size);
+}
+
 #else /* without Jansson */
 
 enum gg_status
@@ -250,6 +260,13 @@ void
 convert_close_folder(struct convert_folder *f)
 {
     (void)f;
+}
+
+void
+convert_forget(const struct convert_folder *f, int64_t tensor)
+{
+    (void)f;
+    (void)tensor;
 }
 
 void

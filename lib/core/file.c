@@ -5,7 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,8 +71,19 @@ file_map_fd(int fd, const char *path, struct file_map *out,
     if (p == MAP_FAILED)
         return io_error(err, path);
     prefer_large_pages(p, size);
-    *out = (struct file_map){ p, size };
+    *out = (struct file_map){ p, size, true };
     return GG_OK;
+}
+
+void
+file_forget(const void *data, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t from = ((uintptr_t)data + page - 1) & ~(page - 1);
+    uintptr_t to = ((uintptr_t)data + size) & ~(page - 1);
+
+    if (from < to) /* what shares a page with others stays */
+        (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 static enum gg_status
@@ -106,7 +117,7 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err)
     if (p == MAP_FAILED)
         return error_set(err, GG_ERR_NOMEM, "%s", strerror(errno));
     prefer_large_pages(p, size);
-    *out = (struct file_map){ p, size };
+    *out = (struct file_map){ p, size, false };
     return GG_OK;
 }
 

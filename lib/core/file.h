@@ -2,6 +2,7 @@
 #ifndef CORE_FILE_H
 #define CORE_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "core/error.h"
@@ -9,6 +10,7 @@
 struct file_map {
     void *data;
     size_t size;
+    bool filed; /* pages can come back from a file */
 };
 
 /* Maps a regular file for reading. Messages name `path`. */
@@ -30,6 +32,11 @@ file_map_memory(size_t size, struct file_map *out, struct gg_error *err);
 /* Keeps all of it in memory, never swapped out. */
 enum gg_status
 file_lock(const struct file_map *map, const char *path, struct gg_error *err);
+
+/* Gives memory back that the data, part of a mapping with `filed`, took: it
+ * will not be asked for again soon. */
+void
+file_forget(const void *data, size_t size);
 
 void
 file_unmap(struct file_map *map); /* takes an empty one */
