@@ -17,24 +17,32 @@ done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 printf '#define %s\n' '_GNU_SOURCE 1' 'PACKAGE_VERSION "0"' 'HAVE_NEON 1' \
-    'HAVE_DOTPROD 1' >"$work/config.h"
+    'HAVE_DOTPROD 1' 'HAVE_I8MM 1' 'HAVE_ARMBF16 1' >"$work/config.h"
 
 cd "$top/lib" || exit 1
 files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/*_ref.c |
     grep -v core/crc32.c)
 for f in $files cpu/features.c cpu/kernels.c cpu/scalar.c \
     ../tests/unit/check_kernels.c; do
-    case $f in *_dotprod.c) march=-march=armv8.2-a+dotprod ;; *) march= ;; esac
+    case $f in
+    *_dotprod.c) march=-march=armv8.2-a+dotprod ;;
+    *_i8mm.c) march=-march=armv8.2-a+dotprod+i8mm ;;
+    *_bf16.c) march=-march=armv8.2-a+bf16 ;;
+    *) march= ;;
+    esac
     echo "$march -c $f -o $work/$(basename "$f" .c).o"
 done | xargs -L 1 -P 2 $cc -O2 -Wall -Wextra -Wshadow -Werror \
     -ffunction-sections -fno-math-errno -ffp-contract=off \
     -I"$work" -I. -I../include || exit 1
 $cc -Wl,--gc-sections "$work"/*.o -o "$work/check" -lm -lpthread || exit 1
 
+# check CPU SET: the sets of instructions that it has, from SET on.
 status=0
-for cpu in cortex-a53 max; do
-    $qemu -cpu $cpu "$work/check" >"$work/log" || status=1
+check() {
+    $qemu -cpu "$1" "$work/check" --from "$2" >"$work/log" || status=1
     grep '^#\|^not ok' "$work/log" && status=1
-    echo "$cpu: $(grep -c '^ok' "$work/log") tests"
-done
+    echo "$1, from $2: $(grep -c '^ok' "$work/log") tests"
+}
+check cortex-a53 neon
+check max dotprod
 exit $status

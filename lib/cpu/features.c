@@ -1,6 +1,8 @@
 /* features.c - what instructions this machine has */
 #include <ggml-cpu.h>
 
+#include "cpu/kernels.h"
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #define HAS(name) __builtin_cpu_supports(name) != 0
@@ -65,3 +67,9 @@ FEATURE(neon, HAS_ARM(HWCAP_ASIMD))
 FEATURE(arm_fma, HAS_ARM(HWCAP_ASIMD))
 FEATURE(dotprod, HAS_ARM(HWCAP_ASIMDDP))
 FEATURE(matmul_int8, HAS_ARM2(HWCAP2_I8MM))
+
+bool
+cpu_has_armbf16(void)
+{
+    return HAS_ARM2(HWCAP2_BF16);
+}

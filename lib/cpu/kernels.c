@@ -48,6 +48,22 @@ has_dotprod(void)
 }
 #endif
 
+#ifdef HAVE_I8MM
+static bool
+has_i8mm(void)
+{
+    return has_dotprod() && ggml_cpu_has_matmul_int8();
+}
+#endif
+
+#ifdef HAVE_ARMBF16
+static bool
+has_armbf16(void)
+{
+    return has_i8mm() && cpu_has_armbf16();
+}
+#endif
+
 /* A family of instructions, each set with what those before it have. */
 static const struct isa {
     const char *name, *description;
@@ -70,6 +86,14 @@ static const struct isa {
 #ifdef HAVE_DOTPROD
     { "dotprod", "CPU, NEON kernels with dot products", has_dotprod,
       cpu_fill_dotprod },
+#ifdef HAVE_I8MM
+    { "i8mm", "CPU, NEON kernels with matrix products of bytes", has_i8mm,
+      cpu_fill_i8mm },
+#ifdef HAVE_ARMBF16
+    { "bf16", "CPU, NEON kernels with matrix products of bytes and BF16",
+      has_armbf16, cpu_fill_armbf16 },
+#endif
+#endif
 #endif
 #endif
 };

@@ -98,8 +98,9 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod". What the machine
- * lacks gets the next lower one, what is not built C. Asked once. */
+ * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod", "i8mm", "bf16".
+ * What the machine lacks gets the next lower one, what is not built C. Asked
+ * once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 
@@ -130,5 +131,13 @@ void
 cpu_fill_neon(struct cpu_kernels *k);
 void
 cpu_fill_dotprod(struct cpu_kernels *k);
+void
+cpu_fill_i8mm(struct cpu_kernels *k);
+void
+cpu_fill_armbf16(struct cpu_kernels *k);
+
+/* What ggml-cpu.h does not ask for: BF16 products of Arm. */
+bool
+cpu_has_armbf16(void);
 
 #endif

@@ -24,6 +24,12 @@
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
+ *     BY_EIGHT                  defined where columns are multiplied in pairs
+ *                               and eight bytes at once; then there are
+ *     join_words(w)             two words, as add_eights() wants them
+ *     add_eights(s, w, x, y)    adds the sums of eight products each with x,
+ *                               and with y, which part_sums(s) makes s[0] and
+ *                               s[1], a lane each
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
  *     VECS, COLS, TILE          vectors of rows and columns of a tile, and
@@ -265,6 +271,63 @@ open_block(struct format f, const struct rows *r, const char *next,
     }
 }
 
+#ifdef BY_EIGHT
+INLINE void
+arrange(vec_bits *codes, int64_t n_words)
+{
+    for (int64_t i = 0; i < n_words; i += 2)
+        join_words(codes + i);
+}
+
+/* The integer sums of group g of a unit, whose codes are arranged: V vectors
+ * of rows, w[v * stride], times C columns. A column without another is taken
+ * twice. */
+INLINE void
+sum_group(const int V, const int C, struct format f, const vec_bits *w,
+          const int stride, const struct columns *x, int64_t unit, int g,
+          vec_bits *s)
+{
+    const int n = f.group / 4;
+
+    UNROLL for (int j = 0; j < C; j += 2)
+    {
+        const char *a = column_of(x, j), *b = column_of(x, j + 1 < C ? j + 1 : j);
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            vec_bits two[2] = { { 0 }, { 0 } };
+
+            UNROLL for (int word = g * n; word < (g + 1) * n; word += 2)
+                add_eights(two, w + v * stride + word,
+                           a + unit * COLUMN_BLOCK + 4 * word,
+                           b + unit * COLUMN_BLOCK + 4 * word);
+            part_sums(two);
+            s[v * C + j] = two[0] + start_of(f, a, x->k, unit, g);
+            if (j + 1 < C)
+                s[v * C + j + 1] = two[1] + start_of(f, b, x->k, unit, g);
+        }
+    }
+}
+#else
+INLINE void
+arrange(vec_bits *codes, int64_t n_words)
+{
+    (void)codes, (void)n_words;
+}
+
+INLINE void
+sum_group(const int V, const int C, struct format f, const vec_bits *w,
+          const int stride, const struct columns *x, int64_t unit, int g,
+          vec_bits *s)
+{
+    const int n = f.group / 4;
+    vec_bits part[TILE];
+
+    UNROLL for (int word = g * n; word < (g + 1) * n; word++)
+        add_word(V, C, f, n, w + word, stride, x, unit, word, s, part);
+}
+#endif
+
 /* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
 add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
@@ -273,15 +336,9 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
     for (int64_t u = 0; u < n; u++, o.codes += WORDS)
         UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++)
         {
-            vec_bits s[TILE], part[TILE];
+            vec_bits s[TILE];
 
-            UNROLL for (int i = 0; i < f.group / 4; i++)
-            {
-                int word = g * f.group / 4 + i;
-
-                add_word(V, C, f, f.group / 4, o.codes + word, UNITS * WORDS,
-                         x, x->first + u, word, s, part);
-            }
+            sum_group(V, C, f, o.codes, UNITS * WORDS, x, x->first + u, g, s);
             add_group(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                       x->first + u, g, acc);
             o.scales += f.min ? 2 : 1;
@@ -355,6 +412,7 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
 {
     for (; n > 0; n--) {
         open_block(f, r, *next, o.codes, o.scales);
+        arrange(o.codes, f.block / COLUMN_BLOCK * WORDS);
         *next += VEC * f.size;
         rows_advance(r, f.size);
         o.codes += f.block / COLUMN_BLOCK * WORDS;

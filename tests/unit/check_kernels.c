@@ -1,5 +1,6 @@
 /* check_kernels.c - every kernel of every ISA against the C reference, over
- * odd sizes; with --bench [WORD] times the same calls instead
+ * odd sizes, from the set of instructions on that --from SET names; with
+ * --bench [WORD] times the same calls instead
  *
  * Products with block weights must give the same bits; floats may differ by
  * what another order of sums makes. */
@@ -674,8 +675,17 @@ check_blocks(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return memcmp(ya, yb, LONGEST / 32 * 32 * sizeof(*ya)) == 0;
 }
 
+/* What is there for a type, as it is in the set before. */
+static bool
+same_products(const struct cpu_kernels *k, const struct cpu_kernels *before,
+              enum ggml_type type)
+{
+    return before && k->mul_mat[type].multiply == before->mul_mat[type].multiply;
+}
+
+/* All but products. */
 static void
-check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
+check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
 {
     char name[60];
 
@@ -691,7 +701,24 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_blocks(c, k, GGML_TYPE_Q8_0), k, "Q8_0 to floats");
     say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
     say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
+    for (int i = 0; i < 3; i++) {
+        snprintf(name, sizeof(name), "weigh_rows %s",
+                 ggml_type_name(weight_types[i]));
+        say(check_weigh(c, k, weight_types[i]), k, name);
+    }
+}
+
+/* `before`: the set before, NULL if that was not checked. */
+static void
+check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
+          const struct cpu_kernels *before)
+{
+    char name[60];
+
+    check_rows(c, k);
     for (int i = 0; i < N_TYPES; i++) {
+        if (same_products(k, before, weight_types[i]))
+            continue;
         snprintf(name, sizeof(name), "mul_mat %s",
                  ggml_type_name(weight_types[i]));
         say(check_products(c, k, weight_types[i]), k, name);
@@ -700,9 +727,8 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k)
         say(check_alone(c, k, weight_types[i]), k, name);
     }
     for (int i = 0; i < 3; i++) {
-        snprintf(name, sizeof(name), "weigh_rows %s",
-                 ggml_type_name(weight_types[i]));
-        say(check_weigh(c, k, weight_types[i]), k, name);
+        if (same_products(k, before, weight_types[i]))
+            continue;
         snprintf(name, sizeof(name), "mul_mat %s, an element of many",
                  ggml_type_name(weight_types[i]));
         say(check_alone_of_many(c, k, weight_types[i]), k, name);
@@ -715,6 +741,9 @@ int
 main(int argc, char **argv)
 {
     bool timing = argc > 1 && strcmp(argv[1], "--bench") == 0;
+    const char *from =
+        argc > 2 && strcmp(argv[1], "--from") == 0 ? argv[2] : "c";
+    const struct cpu_kernels *before = NULL;
     struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
     const char *isa;
 
@@ -723,8 +752,10 @@ main(int argc, char **argv)
 
         if (k && timing)
             sets.k[sets.n++] = k;
-        else if (k)
-            check_isa(cpu_kernels_reference(), k);
+        else if (k && (before || strcmp(isa, from) == 0)) {
+            check_isa(cpu_kernels_reference(), k, before);
+            before = k;
+        }
     }
     if (!timing)
         return tap_done();
