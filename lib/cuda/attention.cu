@@ -113,10 +113,9 @@ load_keys(const struct attention *a, const struct cut *cut,
             int at = i + j * THREADS;
 
             if (cut->whole && at < n * pieces)
-                w[j] = *(const uint4 *)(const void *)(matrix +
-                                                      (first + at / pieces) *
-                                                          a->k.nb[1] +
-                                                      at % pieces * 16);
+                w[j] = load_vector<uint4>(matrix +
+                                          (first + at / pieces) * a->k.nb[1] +
+                                          at % pieces * 16);
         }
         UNROLL for (int j = 0; j < PIECES_AHEAD; j++)
         {
@@ -140,12 +139,11 @@ multiply(const float *key, const float *queries, int width, int n, float *sum)
 {
     UNROLL for (int r = 0; r < MINE; r++) sum[r] = 0;
     for (int i = 0; i < n; i += 4) {
-        float4 x = *(const float4 *)(const void *)(key + i);
+        float4 x = load_vector<float4>(key + i);
 
         UNROLL for (int r = 0; r < MINE; r++)
         {
-            float4 y =
-                *(const float4 *)(const void *)(queries + r * width + i);
+            float4 y = load_vector<float4>(queries + r * width + i);
 
             sum[r] = fmaf(x.x, y.x, sum[r]);
             sum[r] = fmaf(x.y, y.y, sum[r]);

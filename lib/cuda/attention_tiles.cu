@@ -81,7 +81,7 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
         if (seen[row] | seen[KEYS + row])
             copy_async(place, matrix + (first + row) * stride + at * 2);
         else
-            *(uint4 *)(void *)place = zero;
+            store_vector(place, zero);
     }
     copy_commit();
 }

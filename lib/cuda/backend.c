@@ -27,6 +27,7 @@ backend_free(ggml_backend_t backend)
     cuda_graphs_clear(cuda);
     cuda_blas_free(cuda->blas);
     cuda_pool_clear(&cuda->pool);
+    cuda_pool_clear(&cuda->prepared.pool);
     cuda_host_free(cuda->host);
     cuda_event_free(cuda->point);
     cuda_stream_free(cuda->ctx.stream);
@@ -68,26 +69,40 @@ buffer_of(const struct ggml_tensor *t)
     return t->view_src ? t->view_src->buffer : t->buffer;
 }
 
-/* After what the other stream has been given so far. */
+/* What `to` is given from now on comes after what `from` has so far. */
+static enum cuda_status
+wait_for_stream(struct cuda *to, struct cuda *from)
+{
+    enum cuda_status st;
+
+    if (from == to)
+        return CUDA_OK;
+    st = cuda_use(from->device->number);
+    if (st == CUDA_OK)
+        st = cuda_event_record(from->point, from->ctx.stream);
+    if (st == CUDA_OK)
+        st = cuda_use(to->device->number);
+    if (st == CUDA_OK)
+        st = cuda_stream_wait_event(to->ctx.stream, from->point);
+    return st;
+}
+
+/* Between what the other stream has been given so far and what it will be
+ * given: that may be put over the source. */
 static bool
 copy_from_stream(struct cuda *from, struct cuda *to,
                  const struct ggml_tensor *src, struct ggml_tensor *dst)
 {
-    enum cuda_status st = CUDA_OK;
+    enum cuda_status st = wait_for_stream(to, from);
 
-    if (from != to) {
-        st = cuda_use(from->device->number);
-        if (st == CUDA_OK)
-            st = cuda_event_record(from->point, from->ctx.stream);
-        if (st == CUDA_OK)
-            st = cuda_use(to->device->number);
-        if (st == CUDA_OK)
-            st = cuda_stream_wait_event(to->ctx.stream, from->point);
-    }
     if (st == CUDA_OK)
         st = cuda_copy_peer(dst->data, to->device->number, src->data,
                             from->device->number, ggml_nbytes(src),
                             to->ctx.stream);
+    if (st == CUDA_OK)
+        st = wait_for_stream(from, to);
+    if (st == CUDA_OK)
+        st = cuda_use(to->device->number);
     return cuda_check(to->device, st, "copying between streams");
 }
 
@@ -112,6 +127,13 @@ copy_tensor_async(ggml_backend_t backend_src, ggml_backend_t backend_dst,
 }
 
 static void
+trim(struct cuda *cuda)
+{
+    cuda_pool_trim(&cuda->pool);
+    cuda_pool_trim(&cuda->prepared.pool);
+}
+
+static void
 synchronize(ggml_backend_t backend)
 {
     struct cuda *cuda = cuda_of(backend);
@@ -120,7 +142,7 @@ synchronize(ggml_backend_t backend)
     if (st == CUDA_OK)
         st = cuda_stream_wait(cuda->ctx.stream);
     if (cuda_check(cuda->device, st, "computing"))
-        cuda_pool_trim(&cuda->pool);
+        trim(cuda);
 }
 
 static const char *

@@ -59,6 +59,12 @@ extern const struct ggml_backend_buffer_type_i cuda_pinned_table;
 struct cuda_device *
 cuda_buffer_device(ggml_backend_buffer_t buffer);
 
+static inline size_t
+cuda_round_up(size_t n)
+{
+    return (n + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
+}
+
 /* ---- pool.c: scratch memory -----------------------------------------------
  */
 
@@ -84,6 +90,27 @@ cuda_pool_trim(struct cuda_pool *pool);
 void
 cuda_pool_clear(struct cuda_pool *pool);
 
+/* ---- prepared.c: what nodes share -------------------------------------------
+ */
+
+/* What was made of a tensor last, and whose memory that lies in: its own, so
+ * that it outlives the node. */
+struct cuda_prepared {
+    struct cuda_pool pool;
+    struct ggml_tensor x; /* data NULL: nothing is there */
+    int how;
+    size_t size;
+    void *p;
+    uint64_t n_made, n_shared; /* for tests */
+};
+
+/* A graph begins; `node` was launched, which may have been written over x. */
+void
+cuda_prepared_forget(struct cuda_prepared *prepared);
+void
+cuda_prepared_written(struct cuda_prepared *prepared,
+                      const struct ggml_tensor *node);
+
 /* ---- graph.c: what a graph launches, and its captures ----------------------
  */
 
@@ -93,7 +120,7 @@ struct cuda_graph {
     uint64_t key;      /* 0: the slot is free */
     uint64_t last_use; /* by the back end's count */
     int n_uses;
-    unsigned pool; /* what cuda_pool.grown was at the capture */
+    unsigned pools; /* how often scratch memory had moved at the capture */
     bool captured; /* exec holds this graph */
     void *exec;    /* or an older one, which may be changed to it */
 };
@@ -103,6 +130,7 @@ struct cuda {
     struct cuda_ctx ctx; /* what kernels see */
     struct cuda_device *device;
     struct cuda_pool pool;
+    struct cuda_prepared prepared;
     void *blas;  /* NULL until it is needed */
     void *point; /* an event, for others to wait for this stream */
     void *host;  /* pinned, for what best.c brings over */

@@ -16,6 +16,7 @@ enum {
 
 static struct {
     void *library;
+    char why[200]; /* there is none */
     __typeof__(cublasCreate_v2) *create;
     __typeof__(cublasDestroy_v2) *destroy;
     __typeof__(cublasSetStream_v2) *set_stream;
@@ -32,8 +33,13 @@ load(void)
 
     snprintf(name, sizeof(name), "libcublas.so.%d", CUBLAS_VER_MAJOR);
     api.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!api.library)
+    if (!api.library) {
+        const char *why = dlerror();
+
+        snprintf(api.why, sizeof(api.why), "%s", why ? why : name);
         return;
+    }
+    snprintf(api.why, sizeof(api.why), "%s: lacks a function", name);
     *(void **)&api.create = dlsym(api.library, "cublasCreate_v2");
     *(void **)&api.destroy = dlsym(api.library, "cublasDestroy_v2");
     *(void **)&api.set_stream = dlsym(api.library, "cublasSetStream_v2");
@@ -59,8 +65,10 @@ cuda_blas_new(void **out)
 {
     struct blas *b;
 
-    if (!is_there())
+    if (!is_there()) {
+        cuda_say(api.why);
         return CUDA_FAILED;
+    }
     b = calloc(1, sizeof(*b));
     if (!b)
         return CUDA_NOMEM;
@@ -71,6 +79,7 @@ cuda_blas_new(void **out)
     if (api.create(&b->handle) != CUBLAS_STATUS_SUCCESS) {
         cuda_free(b->workspace);
         free(b);
+        cuda_say("it cannot be started");
         return CUDA_FAILED;
     }
     *out = b;
@@ -124,7 +133,9 @@ cuda_blas_gemm(void *blas, void *stream, const struct cuda_gemm *g)
     if (api.set_stream(b->handle, stream) != CUBLAS_STATUS_SUCCESS ||
         api.set_workspace(b->handle, b->workspace, WORKSPACE) !=
             CUBLAS_STATUS_SUCCESS ||
-        multiply(b, g) != CUBLAS_STATUS_SUCCESS)
+        multiply(b, g) != CUBLAS_STATUS_SUCCESS) {
+        cuda_say("a product of matrices failed");
         return CUDA_FAILED;
+    }
     return CUDA_OK;
 }

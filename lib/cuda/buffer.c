@@ -148,7 +148,8 @@ new_buffer(ggml_backend_buffer_type_t buft, void *p, size_t size,
     return buffer;
 }
 
-/* Out of memory is no failure of the device. */
+/* Out of memory is no failure of the device. Kernels read the whole of the 16
+ * bytes that a block's last byte is in. */
 static ggml_backend_buffer_t
 alloc_memory(ggml_backend_buffer_type_t buft, size_t size)
 {
@@ -158,7 +159,7 @@ alloc_memory(ggml_backend_buffer_type_t buft, size_t size)
     void *p = NULL;
 
     if (st == CUDA_OK)
-        st = cuda_malloc(size, &p);
+        st = cuda_malloc(cuda_round_up(size), &p);
     if (st == CUDA_NOMEM || !cuda_check(d, st, "getting memory"))
         return NULL;
     buffer = new_buffer(buft, p, size, &memory_buffer);

@@ -69,7 +69,7 @@ copy_flat(char *to, const char *from, int64_t size)
     for (int64_t i = (int64_t)block_id() * block_size() + thread_id();
          i < (size + 15) / 16; i += step) {
         if (i * 16 + 16 <= size)
-            ((uint4 *)(void *)to)[i] = ((const uint4 *)(const void *)from)[i];
+            store_vector(to + i * 16, load_vector<uint4>(from + i * 16));
         else
             for (int64_t j = i * 16; j < size; j++)
                 to[j] = from[j];

@@ -166,6 +166,19 @@ to_f16_pair(float a, float b)
     return to_f16(a) | (uint32_t)to_f16(b) << 16;
 }
 
+/* Rounded each by itself, never as one instruction with what follows. */
+DEVICE float
+multiply_exactly(float a, float b)
+{
+    return __fmul_rn(a, b);
+}
+
+DEVICE float
+subtract_exactly(float a, float b)
+{
+    return __fsub_rn(a, b);
+}
+
 DEVICE uint32_t
 bits_of(float f)
 {
@@ -176,6 +189,21 @@ DEVICE float
 float_of(uint32_t u)
 {
     return __uint_as_float(u);
+}
+
+/* A vector of 8 or 16 bytes; its address is a multiple of that. */
+template <typename T>
+DEVICE T
+load_vector(const void *p)
+{
+    return *(const T *)p;
+}
+
+template <typename T>
+DEVICE void
+store_vector(void *p, T v)
+{
+    *(T *)p = v;
 }
 
 /* 16 bytes that nothing reads again soon. */
@@ -194,13 +222,14 @@ copy_async(void *shared, const void *global)
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
 
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to),
-                 "l"(global));
+                 "l"(global)
+                 : "memory");
 }
 
 DEVICE void
 copy_commit(void)
 {
-    asm volatile("cp.async.commit_group;");
+    asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 template <int n>

@@ -153,6 +153,7 @@ launch_all(struct cuda *cuda)
     struct cuda_ctx *c = &cuda->ctx;
 
     c->failed = false;
+    cuda_prepared_forget(&cuda->prepared);
     for (int i = 0, n; i < cuda->n_nodes && !c->failed; i += n) {
         cuda_pool_reset(&cuda->pool);
         n = cuda_fuse(c, cuda->nodes + i, cuda->n_nodes - i, cuda->uses + i);
@@ -160,6 +161,8 @@ launch_all(struct cuda *cuda)
             cuda_ops[cuda->nodes[i]->op].run(c, cuda->nodes[i]);
             n = 1;
         }
+        for (int j = i; j < i + n; j++)
+            cuda_prepared_written(&cuda->prepared, cuda->nodes[j]);
     }
     return !c->failed &&
            cuda_check(cuda->device, cuda_launched(), "starting kernels");
@@ -189,6 +192,12 @@ find(struct cuda *cuda, uint64_t key)
     return oldest;
 }
 
+static unsigned
+pools_moved(const struct cuda *cuda)
+{
+    return cuda->pool.grown + cuda->prepared.pool.grown;
+}
+
 static bool
 capture(struct cuda *cuda, struct cuda_graph *g)
 {
@@ -200,7 +209,7 @@ capture(struct cuda *cuda, struct cuda_graph *g)
     launched = launch_all(cuda);
     st = cuda_capture_end(cuda->ctx.stream, &g->exec);
     g->captured = launched && st == CUDA_OK;
-    g->pool = cuda->pool.grown;
+    g->pools = pools_moved(cuda);
     cuda->n_captures += g->captured;
     return g->captured;
 }
@@ -217,7 +226,7 @@ replay(struct cuda *cuda, struct cuda_graph *g)
 static bool
 usable(const struct cuda *cuda, const struct cuda_graph *g)
 {
-    return g->captured && g->pool == cuda->pool.grown;
+    return g->captured && g->pools == pools_moved(cuda);
 }
 
 static bool

@@ -46,6 +46,14 @@ struct cuda_ctx {
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size);
 
+/* Memory for what is made of x, `how` says in which way, so that several nodes
+ * share it: q, k and v of a layer, say. *made: it lies there, made for a node
+ * before; otherwise the function makes it now. It holds `size` bytes at a
+ * multiple of 256 until something else is asked for. NULL as above. */
+void *
+cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
+              size_t size, bool *made);
+
 /* c[i][j] = sum over x of a[j][x] * b[i][x], for i < n and j < m: rows of a
  * weight times rows of activations, as GGML_OP_MUL_MAT has them. Distances of
  * rows (ld_) and of the matrices of a batch (stride_) are in elements. a and b

@@ -48,17 +48,20 @@ columns_as(struct cuda_ctx *c, const struct ggml_tensor *x,
            enum ggml_type type, struct view *out)
 {
     struct view from = view_of(x);
+    bool made;
     void *data;
 
     if (x->type == type && ggml_is_contiguous(x)) {
         *out = from;
         return true;
     }
-    data = cuda_scratch(c, (size_t)ggml_nelements(x) * ggml_type_size(type));
+    data = cuda_prepared(
+        c, x, type, (size_t)ggml_nelements(x) * ggml_type_size(type), &made);
     if (!data)
         return false;
     *out = like(x, data, type);
-    cuda_open_rows(c, out, &from, NULL);
+    if (!made)
+        cuda_open_rows(c, out, &from, NULL);
     return true;
 }
 
@@ -71,12 +74,15 @@ prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
 
     if (is_block(w)) {
         int64_t size = column_size(x->ne[0]);
+        bool made;
         char *columns =
-            (char *)cuda_scratch(c, (size_t)(size * ggml_nrows(x)));
+            (char *)cuda_prepared(c, x, GGML_TYPE_Q8_1,
+                                  (size_t)(size * ggml_nrows(x)), &made);
 
         if (!columns)
             return false;
-        cuda_quantize_columns(c, &v, columns);
+        if (!made)
+            cuda_quantize_columns(c, &v, columns);
         p->columns = columns;
         p->column_stride = size;
         return true;

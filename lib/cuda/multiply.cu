@@ -82,8 +82,8 @@ load_column(const struct product *p, int64_t column, int64_t n, uint32_t *q,
             struct figures *f)
 {
     const char *at = p->columns + column * p->column_stride;
-    const uint4 *from = (const uint4 *)(const void *)(at + n * UNIT);
-    uint4 a = from[0], b = from[1];
+    uint4 a = load_vector<uint4>(at + n * UNIT);
+    uint4 b = load_vector<uint4>(at + n * UNIT + 16);
 
     q[0] = a.x, q[1] = a.y, q[2] = a.z, q[3] = a.w;
     q[4] = b.x, q[5] = b.y, q[6] = b.z, q[7] = b.w;

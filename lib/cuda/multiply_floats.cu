@@ -78,12 +78,11 @@ multiply_piece(const struct product *p, const struct work *t, int64_t at,
     {
         if (c >= t->n)
             break;
-        const float4 *x =
-            (const float4 *)(const void *)(column_at(p, t, c) + at);
+        const float *x = column_at(p, t, c) + at;
 
         UNROLL for (int i = 0; i < n; i += 4)
         {
-            float4 f = x[i / 4];
+            float4 f = load_vector<float4>(x + i);
 
             UNROLL for (int r = 0; r < ROWS; r++)
             {

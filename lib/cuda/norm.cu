@@ -134,6 +134,7 @@ norm_row(const struct parts *p, struct row r, float *room)
 }
 
 KERNEL
+BOUNDS(CUDA_MOST_THREADS, 1)
 norm(struct parts p, int64_t n_rows)
 {
     SHARED(float, room, LANES);
@@ -193,6 +194,7 @@ cuda_run_norm(struct cuda_ctx *c, struct ggml_tensor *dst)
 }
 
 KERNEL
+BOUNDS(CUDA_MOST_THREADS, 1)
 sum_rows(struct view y, struct view x, int64_t n_rows)
 {
     SHARED(float, room, LANES);

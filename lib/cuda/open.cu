@@ -42,7 +42,8 @@ value_of(const struct unit *u, int j)
     int g = T::group == 16 ? j / 16 : 0;
     float q = (float)((int8_t)(u->codes[j / 4] >> j % 4 * 8) - T::offset);
 
-    return u->scale[g] * q - (T::min ? u->min[g] : 0);
+    q = multiply_exactly(u->scale[g], q);
+    return T::min ? subtract_exactly(q, u->min[g]) : q;
 }
 
 DEVICE uint32_t
@@ -64,7 +65,7 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
         {
             float4 f = { v[i], v[i + 1], v[i + 2], v[i + 3] };
 
-            ((float4 *)(void *)to)[i / 4] = f;
+            store_vector(to + i * 4, f);
         }
     } else if (whole && y->type != GGML_TYPE_F32 && y->nb[0] == 2) {
         bool f16 = y->type == GGML_TYPE_F16;
@@ -72,6 +73,7 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
         UNROLL for (int i = 0; i < UNIT; i += 8)
         {
             uint32_t w[4];
+            uint4 all;
 
             UNROLL for (int j = 0; j < 4; j++)
             {
@@ -80,7 +82,8 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
                 w[j] = f16 ? two_shorts(to_f16(a), to_f16(b))
                            : two_shorts(to_bf16(a), to_bf16(b));
             }
-            ((uint4 *)(void *)to)[i / 8] = { w[0], w[1], w[2], w[3] };
+            all.x = w[0], all.y = w[1], all.z = w[2], all.w = w[3];
+            store_vector(to + i * 2, all);
         }
     } else {
         UNROLL for (int i = 0; i < UNIT; i++)

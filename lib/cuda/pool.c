@@ -11,12 +11,6 @@ enum {
     FIRST_SIZE = 1 << 20
 };
 
-static size_t
-round_up(size_t n)
-{
-    return (n + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
-}
-
 /* The pieces that the node has already stay where they are: only what comes
  * is in the new memory. */
 static bool
@@ -50,7 +44,7 @@ cuda_pool_take(struct cuda_pool *pool, size_t size)
 {
     void *p;
 
-    size = size ? round_up(size) : CUDA_ALIGNMENT;
+    size = size ? cuda_round_up(size) : CUDA_ALIGNMENT;
     if (size > pool->size - pool->used && !grow(pool, size))
         return NULL;
     p = pool->base + pool->used;

@@ -13,6 +13,12 @@ cuda_error(void)
     return words[0] ? words : "no error";
 }
 
+void
+cuda_say(const char *said)
+{
+    snprintf(words, sizeof(words), "%s", said);
+}
+
 /* The run-time gives one error for both. */
 static void
 say_driver(void)

@@ -34,6 +34,9 @@ struct cuda_properties {
 /* What the last failure of this thread was, in CUDA's words; never NULL. */
 const char *
 cuda_error(void);
+/* Sets it: what failed is no function of CUDA's run-time. */
+void
+cuda_say(const char *words);
 
 /* ---- devices ------------------------------------------------------------- */
 enum cuda_status

@@ -28,7 +28,9 @@ cuda_pieces(int64_t n, int64_t each)
 }
 
 /* Threads of a block that goes over rows of n elements: whole warps, as many
- * as are of use. */
+ * as are of use. Kernels that are given so many must be compiled for the most:
+ * their registers have to suffice. */
+#define CUDA_MOST_THREADS 1024
 static inline unsigned
 cuda_row_threads(int64_t n)
 {

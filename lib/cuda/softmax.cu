@@ -57,6 +57,7 @@ soft_max_row(const struct soft *p, struct row r, float *room)
 }
 
 KERNEL
+BOUNDS(CUDA_MOST_THREADS, 1)
 soft_max(struct soft p, int64_t n_rows)
 {
     SHARED(float, room, LANES);

@@ -206,23 +206,31 @@ prepare(struct compute *c, const struct cache *cache, const struct batch *b)
 /* ---- one batch ---------------------------------------------------------- */
 
 static void
-set(struct ggml_tensor *t, const void *data)
+set_part(struct compute *c, struct ggml_tensor *t, const void *data,
+         size_t offset, size_t size)
 {
-    ggml_backend_tensor_set(t, data, 0, ggml_nbytes(t));
+    stage_set(&c->stage, ggml_backend_sched_get_tensor_backend(c->sched, t), t,
+              data, offset, size);
+}
+
+static void
+set(struct compute *c, struct ggml_tensor *t, const void *data)
+{
+    set_part(c, t, data, 0, ggml_nbytes(t));
 }
 
 /* A family that does not look at an input leaves it without memory. */
 static void
-set_if_used(struct ggml_tensor *t, const void *data)
+set_if_used(struct compute *c, struct ggml_tensor *t, const void *data)
 {
     if (t && t->buffer)
-        set(t, data);
+        set(c, t, data);
 }
 
 /* A long context's mask is large; it goes to the device by and by. */
 static bool
-set_mask(const struct cache *cache, struct batch *b, enum cache_kind kind,
-         int32_t i, struct ggml_tensor *mask)
+set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
+         struct ggml_tensor *mask)
 {
     enum {
         AT_ONCE = 1 << 19 /* keys */
@@ -233,31 +241,33 @@ set_mask(const struct cache *cache, struct batch *b, enum cache_kind kind,
     n = n ? n : 1;
     for (int32_t first = 0; first < rows; first += n) {
         int32_t take = rows - first < n ? rows - first : n;
-        const uint16_t *p = batch_mask(b, cache, kind, i, first, take);
+        const uint16_t *p = batch_mask(b, c->graph.cache, kind, i, first, take);
 
         if (!p)
             return false;
-        ggml_backend_tensor_set(mask, p, (size_t)first * row,
-                                (size_t)take * row);
+        set_part(c, mask, p, (size_t)first * row, (size_t)take * row);
     }
     return true;
 }
 
 static bool
-set_inputs(struct graph *g, struct batch *b)
+set_inputs(struct compute *c, struct batch *b)
 {
+    struct graph *g = &c->graph;
     bool done = true;
 
-    set(g->ids, b->ids);
-    set_if_used(g->positions, b->positions);
-    set_if_used(g->rows, b->rows);
+    stage_begin(&c->stage);
+    set(c, g->ids, b->ids);
+    set_if_used(c, g->positions, b->positions);
+    set_if_used(c, g->rows, b->rows);
     for (int kind = 0; kind < CACHE_KINDS; kind++) {
-        set_if_used(g->cells[kind], b->cells[kind]);
+        set_if_used(c, g->cells[kind], b->cells[kind]);
         for (int32_t i = 0; i < g->n_segments && done; i++)
             if (g->segments[i].masks[kind])
-                done =
-                    set_mask(g->cache, b, kind, i, g->segments[i].masks[kind]);
+                done = set_mask(c, b, kind, i, g->segments[i].masks[kind]);
     }
+    if (!done) /* what was set is on its way */
+        ggml_backend_sched_synchronize(c->sched);
     return done;
 }
 
@@ -359,7 +369,7 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
         for (int kind = 0; kind < CACHE_KINDS; kind++)
             cache_touch(cache, kind, b->segments[i].slot,
                         &b->segments[i].keys[kind]);
-    if (!prepare(c, cache, b) || !set_inputs(&c->graph, b))
+    if (!prepare(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
     st = compute_status(
         c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
@@ -441,6 +451,7 @@ compute_clear(struct compute *c)
     drop_graph(c);
     score_clear(&c->score);
     fetch_clear(&c->fetch);
+    stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)
         ggml_backend_free(c->backends[i]);

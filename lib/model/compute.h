@@ -9,6 +9,7 @@
 #include "model/batch.h"
 #include "model/fetch.h"
 #include "model/score.h"
+#include "model/stage.h"
 
 enum {
     COMPUTE_MAX_BACKENDS = 2, /* the device, and the CPU beside another one */
@@ -24,6 +25,7 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
+    struct stage stage;      /* of inputs */
     struct fetch fetch;      /* of logits */
     struct score score;      /* started when it is needed first */
     gg_watch_callback watch; /* or NULL */

@@ -40,6 +40,34 @@ compute(void *arg)
     ggml_free(ctx);
 }
 
+struct copy {
+    void *to;
+    const void *from;
+    size_t size;
+};
+
+static void
+copy(void *arg)
+{
+    struct copy *c = arg;
+
+    memcpy(c->to, c->from, c->size);
+}
+
+/* Products read their columns where they were prepared, for this product or
+ * for one before: whoever keeps them for too long gets what was there. */
+static void *
+prepare_columns(struct cuda_ctx *c, struct ggml_tensor *x)
+{
+    struct copy call = { NULL, x->data, ggml_nbytes(x) };
+    bool made;
+
+    call.to = cuda_prepared(c, x, x->type, call.size, &made);
+    if (call.to && !made)
+        cuda_emulate(c->stream, copy, &call, sizeof(call));
+    return call.to;
+}
+
 static void
 run(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
@@ -50,6 +78,8 @@ run(struct cuda_ctx *c, struct ggml_tensor *dst)
     for (int i = 0; i < GGML_MAX_SRC; i++)
         if (dst->src[i])
             call->src[i] = *dst->src[i];
+    if (dst->op == GGML_OP_MUL_MAT)
+        call->src[1].data = prepare_columns(c, dst->src[1]);
     cuda_emulate(c->stream, compute, call, sizeof(*call));
     free(call);
 }

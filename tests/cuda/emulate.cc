@@ -395,10 +395,17 @@ emulate_put_by(unsigned lane)
 }
 
 void
+emulate_aligned(const void *p, size_t size)
+{
+    if ((uintptr_t)p % size != 0)
+        fail("a vector that is not aligned");
+}
+
+void
 emulate_copy(void *shared, const void *global)
 {
-    if (((uintptr_t)shared | (uintptr_t)global) % 16 != 0)
-        fail("a copy that is not aligned");
+    emulate_aligned(shared, 16);
+    emulate_aligned(global, 16);
     if (running->n_copies == MOST_COPIES)
         fail("too many copies under way");
     running->copies[running->n_copies++] =

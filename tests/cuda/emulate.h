@@ -246,6 +246,18 @@ to_f16_pair(float a, float b)
     return to_f16(a) | (uint32_t)to_f16(b) << 16;
 }
 
+DEVICE float
+multiply_exactly(float a, float b)
+{
+    return a * b;
+}
+
+DEVICE float
+subtract_exactly(float a, float b)
+{
+    return a - b;
+}
+
 DEVICE uint32_t
 bits_of(float f)
 {
@@ -258,10 +270,30 @@ float_of(uint32_t u)
     return bits_float(u);
 }
 
+/* Ends the program with a message where p is no multiple of `size`. */
+void
+emulate_aligned(const void *p, size_t size);
+
+template <typename T>
+DEVICE T
+load_vector(const void *p)
+{
+    emulate_aligned(p, sizeof(T));
+    return *(const T *)p;
+}
+
+template <typename T>
+DEVICE void
+store_vector(void *p, T v)
+{
+    emulate_aligned(p, sizeof(T));
+    *(T *)p = v;
+}
+
 DEVICE uint4
 load_once(const void *p)
 {
-    return *(const uint4 *)p;
+    return load_vector<uint4>(p);
 }
 
 DEVICE void

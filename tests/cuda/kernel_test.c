@@ -1,5 +1,5 @@
-/* kernel_test.c - runs kernels by emulation, and compares */
-#include "cuda/kernel_test.h"
+/* kernel_test.c - kernels beside the CPU's reference: tensors, comparing */
+#include "cuda/kernel_runner.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -7,92 +7,36 @@
 #include <string.h>
 #include <ggml-cpu.h>
 
-#include "cuda/kernels.h"
 #include "quant/types.h"
 #include "unit/tap.h"
 
-/* Of emulate.h, which is C++. */
-extern int emulate_order;
-
 #define MOST_PIECES 256
 
-static void *pieces[MOST_PIECES];
+/* Memory of tensors; of a device's runner also as buffers, which are copied
+ * from. */
+static struct {
+    void *p;
+    ggml_backend_buffer_t buffer;
+} pieces[MOST_PIECES];
 static int n_pieces;
-static void *scratch[MOST_PIECES];
-static int n_scratch;
 static uint64_t state = 42;
 
-/* -- What the back end gives to kernels -- */
-static struct cuda_ctx cuda = {
-    .arch = 90, .n_sm = 3, .max_shared = 227 << 10
-};
-
-struct cuda_ctx *
-kt_ctx(void)
+void *
+kt_noise(size_t size, size_t alignment)
 {
-    return &cuda;
+    void *p;
+
+    size = (size + 15) & ~(size_t)15;
+    if (posix_memalign(&p, alignment, size ? size : 16) != 0)
+        abort();
+    memset(p, 0xa5, size);
+    return p;
 }
 
 static void *
 noise(size_t size)
 {
-    void *p = aligned_alloc(16, (size + 15) & ~(size_t)15);
-
-    if (!p)
-        abort();
-    memset(p, 0xa5, (size + 15) & ~(size_t)15);
-    return p;
-}
-
-void *
-cuda_scratch(struct cuda_ctx *c, size_t size)
-{
-    (void)c;
-    if (n_scratch == MOST_PIECES)
-        abort();
-    return scratch[n_scratch++] = noise(size);
-}
-
-void
-cuda_emulate(void *stream, void (*run)(void *arg), const void *arg, size_t size)
-{
-    void *copy = noise(size);
-
-    (void)stream;
-    memcpy(copy, arg, size);
-    run(copy);
-    free(copy);
-}
-
-static float
-gemm_value(const void *p, enum ggml_type type, int64_t i)
-{
-    if (type == GGML_TYPE_F32)
-        return ((const float *)p)[i];
-    if (type == GGML_TYPE_F16)
-        return ggml_fp16_to_fp32(((const ggml_fp16_t *)p)[i]);
-    return ggml_bf16_to_fp32(((const ggml_bf16_t *)p)[i]);
-}
-
-/* cuBLAS's place: plain sums. */
-void
-cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g)
-{
-    (void)c;
-    for (int64_t batch = 0; batch < g->n_batch; batch++)
-        for (int64_t i = 0; i < g->n; i++)
-            for (int64_t j = 0; j < g->m; j++) {
-                double sum = 0;
-
-                for (int64_t k = 0; k < g->k; k++)
-                    sum += (double)gemm_value(g->a, g->type,
-                                              batch * g->stride_a +
-                                                  j * g->ld_a + k) *
-                           (double)gemm_value(g->b, g->type,
-                                              batch * g->stride_b +
-                                                  i * g->ld_b + k);
-                g->c[batch * g->stride_c + i * g->ld_c + j] = (float)sum;
-            }
+    return kt_noise(size, 16);
 }
 
 /* -- Tensors -- */
@@ -105,24 +49,14 @@ kt_begin(void)
     return ggml_init(params);
 }
 
-static void
-free_scratch(void)
-{
-    while (n_scratch > 0)
-        free(scratch[--n_scratch]);
-}
-
-void
-kt_forget(void)
-{
-    free_scratch();
-}
-
 void
 kt_end(struct ggml_context *ctx)
 {
-    while (n_pieces > 0)
-        free(pieces[--n_pieces]);
+    while (n_pieces-- > 0) {
+        ggml_backend_buffer_free(pieces[n_pieces].buffer);
+        free(pieces[n_pieces].p);
+    }
+    n_pieces = 0;
     ggml_free(ctx);
 }
 
@@ -138,7 +72,13 @@ give_memory(struct ggml_tensor *t)
 {
     if (n_pieces == MOST_PIECES)
         abort();
-    t->data = pieces[n_pieces++] = noise(ggml_nbytes(t));
+    t->data = kt_noise(ggml_nbytes(t), kt_on_device() ? 64 : 16);
+    pieces[n_pieces].p = t->data;
+    pieces[n_pieces].buffer = NULL;
+    if (kt_on_device())
+        pieces[n_pieces].buffer = t->buffer = ggml_backend_cpu_buffer_from_ptr(
+            t->data, (ggml_nbytes(t) + 15) & ~(size_t)15);
+    n_pieces++;
 }
 
 /* Random bits, but for F16 scales, which are made small numbers. */
@@ -343,6 +283,7 @@ check(struct ggml_context *ctx, struct ggml_tensor *t,
       struct ggml_tensor *also, void (*run)(void *arg), void *arg,
       double bound, const char *name)
 {
+    struct kt_run r = { t, also, run, arg };
     struct sample s[2];
     char text[300];
 
@@ -354,31 +295,22 @@ check(struct ggml_context *ctx, struct ggml_tensor *t,
     run_reference(ctx, t);
     for (int i = 0; i < 2 && s[i].t; i++)
         s[i].want = bytes_of(s[i].t);
-    for (int order = 0; order < 3; order++) {
+    bound = kt_bound(t, bound);
+    for (int order = 0; order < KT_ORDERS; order++) {
         for (int i = 0; i < 2 && s[i].t; i++)
             memcpy(s[i].t->data, s[i].before, ggml_nbytes(s[i].t));
-        emulate_order = order;
-        run(arg);
+        kt_run(&r, order);
         look(&s[0], order);
         look(&s[1], order);
-        free_scratch();
     }
     snprintf(text, sizeof(text), "%s: within %g (%.2g)", name, bound,
              fmax(s[0].error, s[1].error));
     ok(s[0].error <= bound && s[1].error <= bound && s[0].same && s[1].same,
        text);
     if (!s[0].same || !s[1].same)
-        printf("# the order of blocks or threads changes the result\n");
+        printf("# the result is not the same in every run\n");
     end_sample(&s[0]);
     end_sample(&s[1]);
-}
-
-static void
-run_op(void *arg)
-{
-    struct ggml_tensor *t = arg;
-
-    cuda_ops[t->op].run(&cuda, t);
 }
 
 void
@@ -391,12 +323,12 @@ kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
     va_start(args, name);
     vsnprintf(text, sizeof(text), name, args);
     va_end(args);
-    if (!cuda_ops[t->op].run || !cuda_ops[t->op].supports(t)) {
+    if (!kt_supports(t)) {
         ok(false, text);
         printf("# not supported\n");
         return;
     }
-    check(ctx, t, NULL, run_op, t, bound, text);
+    check(ctx, t, NULL, kt_run_op, t, bound, text);
 }
 
 void

@@ -1,4 +1,5 @@
-/* kernel_test.h - a kernel that is emulated, beside the CPU's reference
+/* kernel_test.h - a kernel that is emulated, or run by a device, beside the
+ * CPU's reference
  *
  * Each tensor has memory of its own on the heap, so that sanitizers see what
  * is read and written outside of it. */
@@ -7,6 +8,16 @@
 
 #include <stdbool.h>
 #include <ggml.h>
+
+/* First of all; where there is no device to run on, the program ends with a
+ * line of TAP that says so. */
+void
+kt_start(void);
+
+/* Kernels run on a device: what is asked of the kernels' own functions, and
+ * not of a graph, is left out. */
+bool
+kt_on_device(void);
 
 /* For one check: tensors and their memory. */
 struct ggml_context *
@@ -28,8 +39,8 @@ struct ggml_tensor *
 kt_numbers(struct ggml_context *ctx, enum ggml_type type, int64_t most,
            int64_t ne0, int64_t ne1, int64_t ne2);
 
-/* Runs the op of t by its kernel, with blocks and threads in three orders,
- * which must give the same bytes, and by the CPU's reference kernels: the
+/* Runs the op of t by its kernel, with blocks and threads in three orders (a
+ * device: three times), which must give the same bytes, and by the CPU's reference kernels: the
  * squared error, over the squares of what is right, is at most `bound`. */
 void
 kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
@@ -48,12 +59,16 @@ kt_ok(bool good, const char *name);
 int
 kt_done(void);
 
-/* Frees the scratch memory that kernels asked for outside of a check. */
+/* cuda_fuse() and cuda_run_norms(), for runs of kt_check_run(). */
+int
+kt_fuse(struct ggml_tensor *const *nodes, int n, const int *uses);
+struct cuda_norm;
 void
-kt_forget(void);
+kt_norms(const struct cuda_norm *n);
 
-/* The context that kernels see. */
-struct cuda_ctx *
-kt_ctx(void);
+/* cuda_best(), of memory of the program. */
+void
+kt_best(const float *logits, int n, int stride, int n_rows, int k, int32_t *ids,
+        float *values, double *lse);
 
 #endif

@@ -181,6 +181,15 @@ test_streams(void)
     ggml_backend_synchronize(other);
     ok(!memcmp(in, out, sizeof(in)), "a copy to another device comes after "
                                      "the work of the first");
+    in[3] = 4;
+    ggml_backend_tensor_set_async(one, p.x, in, 0, sizeof(in));
+    ggml_backend_tensor_copy_async(one, other, p.x, q.y);
+    in[3] = 5;
+    ggml_backend_tensor_set_async(one, p.x, in, 0, sizeof(in));
+    ggml_backend_synchronize(one);
+    ggml_backend_tensor_get_async(other, q.y, out, 0, sizeof(out));
+    ggml_backend_synchronize(other);
+    ok(out[3] == 4, "and before what the first does next");
     ggml_backend_event_free(event);
     free_pair(&p);
     free_pair(&q);
@@ -361,6 +370,71 @@ test_pool(void)
     ggml_backend_free(backend);
 }
 
+/* Products of one tensor; then it is written over, and multiplied again. */
+struct shared {
+    struct ggml_context *ctx;
+    struct ggml_tensor *w[4], *x, *out;
+    struct ggml_cgraph *graph;
+};
+
+static struct shared
+new_shared(void)
+{
+    struct shared s = { .ctx = new_context() };
+    struct ggml_tensor *twice, *sum;
+
+    s.x = ggml_new_tensor_2d(s.ctx, GGML_TYPE_F32, 32, 2);
+    for (int i = 0; i < 4; i++)
+        s.w[i] = ggml_new_tensor_2d(s.ctx, GGML_TYPE_F32, 32, 8);
+    sum = ggml_add(s.ctx, ggml_mul_mat(s.ctx, s.w[0], s.x),
+                   ggml_mul_mat(s.ctx, s.w[1], s.x));
+    s.graph = ggml_new_graph(s.ctx);
+    ggml_build_forward_expand(s.graph, sum);
+    twice = ggml_scale_inplace(s.ctx, s.x, 2);
+    s.out = ggml_add(s.ctx, sum, ggml_mul_mat(s.ctx, s.w[2], twice));
+    s.out = ggml_add(s.ctx, s.out, ggml_mul_mat(s.ctx, s.w[3], twice));
+    ggml_build_forward_expand(s.graph, s.out);
+    return s;
+}
+
+static void
+compute_shared(ggml_backend_t backend, float *out)
+{
+    struct shared s = new_shared();
+    ggml_backend_buffer_t buffer =
+        ggml_backend_alloc_ctx_tensors(s.ctx, backend);
+    float in[256];
+
+    for (int i = 0; i < 256; i++)
+        in[i] = (float)(i * 37 % 64) - 30;
+    for (int i = 0; i < 4; i++)
+        ggml_backend_tensor_set(s.w[i], in + i, 0, ggml_nbytes(s.w[i]) - 16);
+    for (int i = 0; i < 4; i++)
+        ggml_backend_tensor_set(s.w[i], in, ggml_nbytes(s.w[i]) - 16, 16);
+    ggml_backend_tensor_set(s.x, in + 7, 0, ggml_nbytes(s.x));
+    ggml_backend_graph_compute(backend, s.graph);
+    ggml_backend_tensor_get(s.out, out, 0, ggml_nbytes(s.out));
+    ggml_backend_buffer_free(buffer);
+    ggml_free(s.ctx);
+}
+
+static void
+test_prepared(void)
+{
+    ggml_backend_t backend = start(0), cpu = ggml_backend_cpu_init();
+    struct cuda *cuda = (struct cuda *)backend;
+    float out[16], right[16];
+
+    compute_shared(backend, out);
+    compute_shared(cpu, right);
+    ok(cuda->prepared.n_made == 2 && cuda->prepared.n_shared == 2,
+       "products share what was prepared of a tensor");
+    ok(!memcmp(out, right, sizeof(out)),
+       "till something is written over it");
+    ggml_backend_free(backend);
+    ggml_backend_free(cpu);
+}
+
 /* ---- the largest
  * -------------------------------------------------------------------- */
 
@@ -433,6 +507,7 @@ main(void)
     test_plain();
     test_splits();
     test_pool();
+    test_prepared();
     test_best();
     test_lost();
     return tap_done();

@@ -1,9 +1,9 @@
-/* test_cuda_attention.c - CUDA's attention without a GPU: see cuda/emulate.h */
+/* test_cuda_attention.c - CUDA's attention by emulation or a device: see
+ * cuda/kernel_test.h */
 #include <math.h>
 #include <string.h>
 
 #include "cuda/kernel_test.h"
-#include "cuda/kernels.h"
 #include "cuda/shapes.h"
 
 #define F32 GGML_TYPE_F32
@@ -154,14 +154,34 @@ test_length(void)
           "hidden keys behind change nothing");
 }
 
+/* Rows that are no multiple of 16 bytes, and begin at odd places. */
+static void
+test_places(int tokens)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, tokens, 2, 1);
+    struct ggml_tensor *all = kt_tensor(ctx, F16, 69, 50, 2, 1);
+    struct ggml_tensor *k =
+        ggml_view_3d(ctx, all, 64, 50, 2, all->nb[1], all->nb[2], 2);
+    struct ggml_tensor *v =
+        ggml_view_3d(ctx, all, 64, 50, 2, all->nb[1], all->nb[2], 10);
+
+    kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.2f, 0, 0), IN_F32,
+             "%d tokens, keys at odd places", tokens);
+    kt_end(ctx);
+}
+
 int
 main(void)
 {
+    kt_start();
     for (size_t i = 0; i < sizeof(few) / sizeof(*few); i++)
         attend(&few[i].shape, few[i].name);
     for (size_t i = 0; i < sizeof(many) / sizeof(*many); i++)
         attend(&many[i].shape, many[i].name);
     test_length();
+    test_places(1);
+    test_places(20);
     kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
               cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 9) == 1,
           "parts of the keys");

@@ -1,12 +1,10 @@
-/* test_cuda_ops.c - CUDA's kernels for all but products and attention, without
- * a GPU: see cuda/emulate.h */
+/* test_cuda_ops.c - CUDA's kernels for all but products and attention, by
+ * emulation or a device: see cuda/kernel_test.h */
 #include <math.h>
 #include <string.h>
 
 #include "cuda/kernel_test.h"
-#include "cuda/kernels.h"
 #include "cuda/norm.h"
-#include "cuda/shapes.h"
 
 #define F32  GGML_TYPE_F32
 #define F16  GGML_TYPE_F16
@@ -130,7 +128,7 @@ test_norm(void)
 static void
 run_norms(void *arg)
 {
-    cuda_run_norms(kt_ctx(), arg);
+    kt_norms(arg);
 }
 
 static void
@@ -283,6 +281,7 @@ test_get_integers(void)
 int
 main(void)
 {
+    kt_start();
     test_binary(ggml_add, "ADD");
     test_binary(ggml_sub, "SUB");
     test_binary(ggml_mul, "MUL");

@@ -1,10 +1,9 @@
 /* test_cuda_products.c - CUDA's kernels that multiply or open rows of every
- * type, without a GPU: see cuda/emulate.h */
+ * type, by emulation or a device: see cuda/kernel_test.h */
 #include <string.h>
 
 #include "cuda/formats_list.h"
 #include "cuda/kernel_test.h"
-#include "cuda/kernels.h"
 #include "cuda/shapes.h"
 
 struct type {
@@ -170,6 +169,7 @@ test_shapes(void)
 int
 main(void)
 {
+    kt_start();
     for (int i = 0; i < N_FORMATS; i++)
         test_format(&formats[i]);
     for (int i = 0; i < 3; i++)
