@@ -518,7 +518,7 @@ enum gg_profile_phase {
  * waiting for others to end an op, or idle while one worked alone. */
 struct gg_profile_row {
     enum gg_profile_phase phase;
-    char name[40];
+    char name[40];                /* "mul_mat q4_K", "norm CUDA0" */
     uint64_t calls;               /* nodes; pieces of a thread; graphs */
     uint64_t ns;                  /* of the clock */
     uint64_t busy, waiting, idle; /* ns of all threads together */
@@ -527,7 +527,7 @@ struct gg_profile_row {
 
 /* The rows so far: prompts before decoding, and in each phase kinds of ops by
  * their time, other, threads, total. A phase that did not occur has none.
- * What a device does not count is in other. Owned by the session until the
+ * What no device counts is in other. Owned by the session until the
  * next call on it; *n gets their number: 0 where it was not asked to count. */
 GG_API const struct gg_profile_row *
 gg_session_profile(struct gg_session *session, size_t *n);

@@ -12,6 +12,8 @@ backend_profile_new(int n_threads)
     if (!p)
         return NULL;
     p->n_threads = n_threads;
+    p->kind = backend_profile_kind_on;
+    p->count = backend_profile_count;
     for (int i = 0; i < PROFILE_PHASES; i++) {
         p->threads[i] = mem_aligned(PROFILE_LINE, n * sizeof(*p->threads[i]));
         if (!p->threads[i]) {
@@ -54,7 +56,8 @@ telling_type(const struct ggml_tensor *node)
 
 /* The last place is for what finds no other. */
 static struct profile_kind *
-add_kind(struct backend_profile *p, const char *name, enum ggml_type type)
+add_kind(struct backend_profile *p, const char *name, enum ggml_type type,
+         const char *device)
 {
     struct profile_kind *kind = &p->kinds[p->n_kinds];
 
@@ -62,14 +65,23 @@ add_kind(struct backend_profile *p, const char *name, enum ggml_type type)
         return kind - 1;
     if (++p->n_kinds == PROFILE_KINDS)
         name = NULL;
-    *kind =
-        (struct profile_kind){ .phase = p->phase, .name = name, .type = type };
+    *kind = (struct profile_kind){
+        .phase = p->phase, .name = name, .device = device, .type = type
+    };
     return kind;
 }
 
 struct profile_kind *
 backend_profile_kind(struct backend_profile *profile,
                      const struct ggml_tensor *node)
+{
+    return backend_profile_kind_on(profile, node, NULL);
+}
+
+/* Names of ops and devices are static. */
+struct profile_kind *
+backend_profile_kind_on(struct backend_profile *profile,
+                        const struct ggml_tensor *node, const char *device)
 {
     const char *name = ggml_op_desc(node);
     enum ggml_type type = telling_type(node);
@@ -78,10 +90,10 @@ backend_profile_kind(struct backend_profile *profile,
         struct profile_kind *kind = &profile->kinds[i];
 
         if (kind->name == name && kind->type == type &&
-            kind->phase == profile->phase)
+            kind->phase == profile->phase && kind->device == device)
             return kind;
     }
-    return add_kind(profile, name, type);
+    return add_kind(profile, name, type, device);
 }
 
 /* ---- what a node moves and does ----------------------------------------- */

@@ -23,6 +23,7 @@ enum {
 struct profile_kind {
     int phase;
     const char *name;    /* static; NULL: all others */
+    const char *device;  /* static; NULL: the CPU, with threads that count */
     enum ggml_type type; /* GGML_TYPE_COUNT: of any */
     uint64_t calls;
     uint64_t ns;            /* from begin to end */
@@ -39,6 +40,11 @@ struct profile_thread {
 };
 
 struct backend_profile {
+    /* backend_profile_kind_on() and _count(), for modules. */
+    struct profile_kind *(*kind)(struct backend_profile *profile,
+                                 const struct ggml_tensor *node,
+                                 const char *device);
+    void (*count)(struct profile_kind *kind, const struct ggml_tensor *node);
     int phase; /* of the next graph */
     int n_threads;
     int n_kinds;
@@ -61,6 +67,11 @@ backend_profile_free(struct backend_profile *profile);
 struct profile_kind *
 backend_profile_kind(struct backend_profile *profile,
                      const struct ggml_tensor *node);
+
+/* The same where another device than the CPU computes it. */
+struct profile_kind *
+backend_profile_kind_on(struct backend_profile *profile,
+                        const struct ggml_tensor *node, const char *device);
 
 /* Counts a node that was computed: what it moved and did by its shapes. */
 void

@@ -1,23 +1,34 @@
 /* attention_tiles.cu - FLASH_ATTN_EXT for many queries, with tensor cores
  *
  * A block has 64 tokens of one head, a warp 16 of them; keys and values, F16,
- * come in tiles of 64 through shared memory. Products are of F16s, sums of
- * floats. Fragments of matrices are as device.h tells: a lane has, of its
- * warp's 16 rows, row lane / 4 and the one 8 further on. Tiles that are hidden
- * from all tokens of a block are passed over. */
+ * come in tiles of 64 through shared memory (of 32 where heads are wide, and
+ * then queries lie there as well, not in registers). Products are of F16s,
+ * sums of floats. Fragments of matrices are as device.h tells: a lane has, of
+ * its warp's 16 rows, row lane / 4 and the one 8 further on. Tiles that are
+ * hidden from all tokens of a block are passed over. Caches of BF16 and Q8_0
+ * are turned into F16 first. */
 #include "cuda/attention.h"
+#include "cuda/open.h"
 
-#define WARPS  4
-#define TOKENS (WARPS * 16)
-#define KEYS   64
-#define LOG2_E 1.4426950408889634f
+#define WARPS     4
+#define TOKENS    (WARPS * 16)
+#define CONVERTED ((int64_t)128 << 20) /* bytes of keys, of values */
+#define LOG2_E    1.4426950408889634f
 
-/* F16s of a row of a tile in shared memory: the rest keeps rows apart, so
- * that eight of them lie in different banks. */
+/* Places in shared memory, in F16s: what a row has beyond D keeps rows apart,
+ * so that eight of them lie in different banks. */
 template <int D> struct tile {
-    enum { width = D + 8, size = KEYS * (D + 8) };
+    enum {
+        wide = D > 128,
+        keys = wide ? 32 : 64,
+        width = D + 8,
+        size = keys * width,
+        mask_width = keys + 8,
+        mask_size = TOKENS * mask_width,
+        queries = wide ? TOKENS * width : 0,
+        all = queries + 2 * size + mask_size
+    };
 };
-#define MASK_WIDTH (KEYS + 8)
 
 /* A warp's part of the work. */
 struct queries {
@@ -28,7 +39,8 @@ struct queries {
 
 /* What a lane knows of its two rows. */
 template <int D> struct rows {
-    uint32_t q[D / 16][4];
+    uint32_t q[tile<D>::wide ? 1 : D / 16][4];
+    uint16_t *wide; /* the warp's queries, where they are not in q */
     float sum[D / 8][4];
     float max[2], total[2];
 };
@@ -58,11 +70,35 @@ load_queries(const struct attention *a, const struct queries *qs,
         {
             int at = 16 * i + 8 * j + 2 * t;
 
-            s->q[i][2 * j + half] =
+            uint32_t pair =
                 to_f16_pair(load_element(&a->q, from, at) * a->scale,
                             load_element(&a->q, from, at + 1) * a->scale);
+
+            if (tile<D>::wide)
+                *(uint32_t *)(void *)(s->wide +
+                                      (g + 8 * half) * tile<D>::width + at) =
+                    pair;
+            else
+                s->q[tile<D>::wide ? 0 : i][2 * j + half] = pair;
         }
     }
+    if (tile<D>::wide)
+        warp_barrier();
+}
+
+/* The warp's queries, 16 values of each from 16 i on. */
+template <int D>
+DEVICE void
+query_fragment(const struct rows<D> *s, int i, uint32_t *q)
+{
+    int lane = (int)lane_id();
+
+    if (tile<D>::wide)
+        load_matrices(q, s->wide + lane % 16 * tile<D>::width + 16 * i +
+                             lane / 16 * 8);
+    else
+        UNROLL for (int j = 0; j < 4; j++) q[j] =
+            s->q[tile<D>::wide ? 0 : i][j];
 }
 
 /* Starts to copy the rows from `first` on that are seen; the others become 0:
@@ -73,12 +109,15 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
       uint16_t *to)
 {
     const uint4 zero = { 0, 0, 0, 0 };
+    const int keys = tile<D>::keys;
 
-    for (int i = (int)thread_id(); i < KEYS * (D / 8); i += WARPS * LANES) {
+    for (int i = (int)thread_id(); i < keys * (D / 8); i += WARPS * LANES) {
         int row = i / (D / 8), at = i % (D / 8) * 8;
         uint16_t *place = to + row * tile<D>::width + at;
+        char any = 0;
 
-        if (seen[row] | seen[KEYS + row])
+        UNROLL for (int j = row; j < WARPS * LANES; j += keys) any |= seen[j];
+        if (any)
             copy_async(place, matrix + (first + row) * stride + at * 2);
         else
             store_vector(place, zero);
@@ -87,23 +126,25 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
 }
 
 /* The mask of the block's tokens; whether any of it is seen, and which keys. A
- * thread looks at every other token of one key. */
+ * thread looks at every second token (or fourth) of one key. */
+template <int D>
 DEVICE bool
 load_mask(const struct attention *a, const struct queries *qs, int64_t token,
           int64_t first, int n, uint16_t *to, char *seen)
 {
+    const int keys = tile<D>::keys;
     bool any = false;
 
-    for (int i = (int)thread_id(); i < TOKENS * KEYS; i += WARPS * LANES) {
-        struct row r = { least(token + i / KEYS, a->q.ne[1] - 1), qs->head,
+    for (int i = (int)thread_id(); i < TOKENS * keys; i += WARPS * LANES) {
+        struct row r = { least(token + i / keys, a->q.ne[1] - 1), qs->head,
                          qs->batch };
-        int key = i % KEYS;
+        int key = i % keys;
         uint16_t m = 0xfc00; /* -infinity */
 
         if (key < n)
             m = a->has_mask ? mask_row(a, r)[first + key] : 0;
         any |= m != 0xfc00;
-        to[i / KEYS * MASK_WIDTH + key] = m;
+        to[i / keys * tile<D>::mask_width + key] = m;
     }
     seen[thread_id()] = any;
     return barrier_any(any);
@@ -119,33 +160,40 @@ multiply_keys(const struct rows<D> *s, const uint16_t *keys,
     /* where the lane says that a row is: matrices are 8 places apart */
     const uint16_t *row = keys + lane % 8 * tile<D>::width + lane / 8 * 8;
 
-    UNROLL for (int n = 0; n < KEYS / 8; n++)
-    {
+    UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
         UNROLL for (int i = 0; i < 4; i++) score[n][i] = 0;
-        UNROLL for (int i = 0; i < D / 32; i++)
+    UNROLL for (int i = 0; i < D / 32; i++)
+    {
+        uint32_t q[2][4];
+
+        query_fragment<D>(s, 2 * i, q[0]);
+        query_fragment<D>(s, 2 * i + 1, q[1]);
+        UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
         {
             uint32_t b[4];
 
             load_matrices(b, row + n * 8 * tile<D>::width + 32 * i);
-            multiply_16x8x16(score[n], s->q[2 * i], b);
-            multiply_16x8x16(score[n], s->q[2 * i + 1], b + 2);
+            multiply_16x8x16(score[n], q[0], b);
+            multiply_16x8x16(score[n], q[1], b + 2);
         }
     }
 }
 
 /* Cap, mask and ALiBi; then in units of log2(e). */
+template <int D>
 DEVICE void
 adjust(const struct attention *a, const struct queries *qs,
        const uint16_t *mask, float (*score)[4])
 {
     int g = (int)lane_id() / 4, t = (int)lane_id() % 4;
-    const uint16_t *m = mask + ((int)warp_id() * 16 + g) * MASK_WIDTH + 2 * t;
+    const int width = tile<D>::mask_width;
+    const uint16_t *m = mask + ((int)warp_id() * 16 + g) * width + 2 * t;
 
-    UNROLL for (int n = 0; n < KEYS / 8; n++)
+    UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
         UNROLL for (int i = 0; i < 4; i++) score[n][i] =
             LOG2_E *
             add_mask(cap_score(a, score[n][i]),
-                     from_f16(m[i / 2 * 8 * MASK_WIDTH + n * 8 + i % 2]),
+                     from_f16(m[i / 2 * 8 * width + n * 8 + i % 2]),
                      qs->slope);
 }
 
@@ -166,12 +214,12 @@ weigh(struct rows<D> *s, float (*score)[4])
     {
         float most = s->max[half], keep, base, total = 0;
 
-        UNROLL for (int n = 0; n < KEYS / 8; n++) most =
+        UNROLL for (int n = 0; n < tile<D>::keys / 8; n++) most =
             fmaxf(most, fmaxf(score[n][2 * half], score[n][2 * half + 1]));
         most = row_max(most);
         base = most == -INFINITY ? 0 : most; /* nothing is seen yet */
         keep = exp2f(s->max[half] - base);
-        UNROLL for (int n = 0; n < KEYS / 8; n++)
+        UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
             UNROLL for (int i = 2 * half; i < 2 * half + 2; i++)
         {
             score[n][i] = exp2f(score[n][i] - base);
@@ -197,7 +245,7 @@ multiply_values(struct rows<D> *s, const uint16_t *values,
     const uint16_t *row =
         values + lane % 16 * tile<D>::width + lane / 16 * 8;
 
-    UNROLL for (int i = 0; i < KEYS / 16; i++)
+    UNROLL for (int i = 0; i < tile<D>::keys / 16; i++)
     {
         uint32_t p[4];
 
@@ -252,12 +300,13 @@ store_rows(const struct attention *a, const struct queries *qs,
  * most keys, come first. */
 template <int D>
 KERNEL
-BOUNDS(WARPS *LANES, 2)
+BOUNDS(WARPS *LANES, tile<D>::wide ? 1 : 2)
 attend_tiles(struct attention a, int64_t blocks, int64_t n_items)
 {
     SHARED_BYTES(bytes);
-    SHARED(char, seen, WARPS *LANES); /* 2 KEYS: even tokens, odd ones */
-    uint16_t *keys = (uint16_t *)(void *)bytes;
+    SHARED(char, seen, WARPS *LANES); /* keys, by some of the tokens each */
+    uint16_t *queries = (uint16_t *)(void *)bytes;
+    uint16_t *keys = queries + tile<D>::queries;
     uint16_t *values = keys + tile<D>::size, *mask = values + tile<D>::size;
 
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
@@ -273,20 +322,21 @@ attend_tiles(struct attention a, int64_t blocks, int64_t n_items)
         qs.values = matrix_of(&a, &a.v, qs.head, qs.batch);
         qs.slope = alibi_slope(qs.head, n_heads, a.max_bias);
         s.max[0] = s.max[1] = -INFINITY;
+        s.wide = queries + warp_id() * 16 * tile<D>::width;
         load_queries<D>(&a, &qs, &s);
-        for (int64_t first = 0; first < a.k.ne[1]; first += KEYS) {
-            int n = (int)least(a.k.ne[1] - first, KEYS);
-            float score[KEYS / 8][4];
+        for (int64_t first = 0; first < a.k.ne[1]; first += tile<D>::keys) {
+            int n = (int)least(a.k.ne[1] - first, tile<D>::keys);
+            float score[tile<D>::keys / 8][4];
 
             barrier(); /* all are done with the tile before */
-            if (!load_mask(&a, &qs, token, first, n, mask, seen))
+            if (!load_mask<D>(&a, &qs, token, first, n, mask, seen))
                 continue;
             fetch<D>(qs.keys, a.k.nb[1], first, seen, keys);
             fetch<D>(qs.values, a.v.nb[1], first, seen, values);
             copy_wait<1>();
             barrier();
             multiply_keys<D>(&s, keys, score);
-            adjust(&a, &qs, mask, score);
+            adjust<D>(&a, &qs, mask, score);
             weigh<D>(&s, score);
             copy_wait<0>();
             barrier();
@@ -297,16 +347,35 @@ attend_tiles(struct attention a, int64_t blocks, int64_t n_items)
 }
 
 template <int D>
-static void
+static bool
 launch(struct cuda_ctx *c, const struct attention *a)
 {
     int64_t blocks = cuda_pieces(a->q.ne[1], TOKENS);
     int64_t n = blocks * a->q.ne[2] * a->q.ne[3];
     struct cuda_shape shape = shape_of(n, WARPS * LANES);
 
-    shape.shared = (2 * tile<D>::size + TOKENS * MASK_WIDTH) * sizeof(uint16_t);
+    shape.shared = tile<D>::all * sizeof(uint16_t);
+    if (shape.shared > c->max_shared)
+        return false;
     ALLOW_SHARED((attend_tiles<D>), shape.shared);
     LAUNCH((attend_tiles<D>), shape, stream_of(c), *a, blocks, n);
+    return true;
+}
+
+/* -- Caches that are no F16 -- */
+
+/* What is too large for an F16 becomes its largest. */
+KERNEL
+halve(struct view y, struct view x, int64_t n)
+{
+    EACH_ELEMENT(y, c, i, n)
+    {
+        float v = load_element(&x, row_data(&x, c.row), i);
+
+        if (v == v)
+            v = fminf(fmaxf(v, -65504), 65504);
+        store_element(&y, row_data(&y, c.row), i, v);
+    }
 }
 
 /* Rows in F16 that copy_async() can take. */
@@ -320,23 +389,69 @@ is_tiled(const struct view *x)
     return x->type == GGML_TYPE_F16 && (all & 15) == 0;
 }
 
-bool
-cuda_attend_tiles(struct cuda_ctx *c, const struct attention *a)
+/* Whether x is, or can be made so: what a cache of floats has of precision is
+ * left to it, and a very long one is not held twice. */
+static bool
+can_be_tiled(const struct view *x)
 {
-    if (a->q.ne[1] < 16 || a->k.ne[0] != a->v.ne[0] || !is_tiled(&a->k) ||
-        !is_tiled(&a->v))
+    int64_t size = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
+
+    return is_tiled(x) ||
+           (size <= CONVERTED &&
+            (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16 ||
+             x->type == GGML_TYPE_Q8_0));
+}
+
+/* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
+static bool
+convert(struct cuda_ctx *c, struct view *x)
+{
+    struct view y = *x;
+    int64_t rows = x->ne[1] * x->ne[2] * x->ne[3], size = sizeof(uint16_t);
+    int64_t n = rows * cuda_pieces(x->ne[0], CHUNK);
+
+    if (is_tiled(x))
+        return true;
+    y.type = GGML_TYPE_F16;
+    y.data = (char *)cuda_scratch(c, (size_t)(rows * x->ne[0] * size));
+    if (!y.data)
         return false;
-    switch (a->k.ne[0]) {
+    for (int i = 0; i < 4; i++) {
+        y.nb[i] = size;
+        size *= y.ne[i];
+    }
+    if (x->type == GGML_TYPE_Q8_0)
+        cuda_open_rows(c, &y, x, NULL);
+    else
+        LAUNCH(halve, shape_of(n, CUDA_THREADS), stream_of(c), y, *x, n);
+    *x = y;
+    return true;
+}
+
+static bool
+has_tiles(int64_t width)
+{
+    return width == 64 || width == 96 || width == 128 || width == 256;
+}
+
+bool
+cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given)
+{
+    struct attention a = *given;
+
+    if (a.q.ne[1] < 16 || a.k.ne[0] != a.v.ne[0] || !has_tiles(a.k.ne[0]) ||
+        !can_be_tiled(&a.k) || !can_be_tiled(&a.v))
+        return false;
+    if (!convert(c, &a.k) || !convert(c, &a.v))
+        return true; /* c->failed says so */
+    switch (a.k.ne[0]) {
     case 64:
-        launch<64>(c, a);
-        return true;
+        return launch<64>(c, &a);
     case 96:
-        launch<96>(c, a);
-        return true;
+        return launch<96>(c, &a);
     case 128:
-        launch<128>(c, a);
-        return true;
+        return launch<128>(c, &a);
     default:
-        return false;
+        return launch<256>(c, &a);
     }
 }

@@ -25,6 +25,7 @@ backend_free(ggml_backend_t backend)
     if (cuda->ctx.stream)
         cuda_stream_wait(cuda->ctx.stream);
     cuda_graphs_clear(cuda);
+    cuda_profile_clear(&cuda->profile);
     cuda_blas_free(cuda->blas);
     cuda_pool_clear(&cuda->pool);
     cuda_pool_clear(&cuda->prepared.pool);

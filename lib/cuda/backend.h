@@ -7,6 +7,7 @@
 
 #include "backend/best.h"
 #include "backend/impl.h"
+#include "backend/profile.h"
 #include "cuda/kernels.h"
 #include "cuda/runtime.h"
 
@@ -16,6 +17,8 @@ enum {
     CUDA_MAX_GRAPHS = 64, /* that a back end remembers */
     CUDA_WORDS = 320,
 };
+
+struct cuda;
 
 struct cuda_device {
     struct ggml_backend_device base;
@@ -111,6 +114,29 @@ void
 cuda_prepared_written(struct cuda_prepared *prepared,
                       const struct ggml_tensor *node);
 
+/* ---- profile.c: a backend_set_profile_t's counters ---------------------------
+ */
+
+struct cuda_profile {
+    struct backend_profile *counters; /* the owner's; NULL: nobody looks */
+    bool active;                      /* the graph at hand is counted */
+    void **events;                    /* before the first launch, after each */
+    struct ggml_tensor **nodes;       /* that launches count as */
+    int n, cap;
+};
+
+void
+cuda_profile_begin(struct cuda *cuda);
+/* These nodes were one launch. */
+void
+cuda_profile_launched(struct cuda *cuda, struct ggml_tensor *const *nodes,
+                      int n);
+void
+cuda_profile_end(struct cuda *cuda);
+/* All but the counters. */
+void
+cuda_profile_clear(struct cuda_profile *p);
+
 /* ---- graph.c: what a graph launches, and its captures ----------------------
  */
 
@@ -131,6 +157,7 @@ struct cuda {
     struct cuda_device *device;
     struct cuda_pool pool;
     struct cuda_prepared prepared;
+    struct cuda_profile profile;
     void *blas;  /* NULL until it is needed */
     void *point; /* an event, for others to wait for this stream */
     void *host;  /* pinned, for what best.c brings over */

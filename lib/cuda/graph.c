@@ -154,6 +154,7 @@ launch_all(struct cuda *cuda)
 
     c->failed = false;
     cuda_prepared_forget(&cuda->prepared);
+    cuda_profile_begin(cuda);
     for (int i = 0, n; i < cuda->n_nodes && !c->failed; i += n) {
         cuda_pool_reset(&cuda->pool);
         n = cuda_fuse(c, cuda->nodes + i, cuda->n_nodes - i, cuda->uses + i);
@@ -163,7 +164,9 @@ launch_all(struct cuda *cuda)
         }
         for (int j = i; j < i + n; j++)
             cuda_prepared_written(&cuda->prepared, cuda->nodes[j]);
+        cuda_profile_launched(cuda, cuda->nodes + i, n);
     }
+    cuda_profile_end(cuda);
     return !c->failed &&
            cuda_check(cuda->device, cuda_launched(), "starting kernels");
 }
@@ -234,7 +237,7 @@ compute(struct cuda *cuda, const struct ggml_cgraph *graph)
 {
     struct cuda_graph *g = NULL;
 
-    if (graph->serial && !cuda->no_capture) {
+    if (graph->serial && !cuda->no_capture && !cuda->profile.counters) {
         g = find(cuda, graph->serial);
         g->last_use = ++cuda->n_computed;
         if (usable(cuda, g))

@@ -46,6 +46,12 @@ register_host(void *p, size_t size)
            cuda_host_register(p, size) == CUDA_OK;
 }
 
+static void
+set_profile(ggml_backend_t backend, struct backend_profile *profile)
+{
+    ((struct cuda *)backend)->profile.counters = profile;
+}
+
 typedef void (*any_fn)(void);
 
 static const struct {
@@ -56,6 +62,7 @@ static const struct {
     { "ggml_backend_is_cuda", (any_fn)cuda_is_backend },
     { "ggml_backend_register_host_buffer", (any_fn)register_host },
     { "ggml_backend_unregister_host_buffer", (any_fn)cuda_host_unregister },
+    { BACKEND_SET_PROFILE, (any_fn)set_profile },
     { BACKEND_BEST, (any_fn)cuda_find_best },
 };
 

@@ -179,14 +179,36 @@ cuda_stream_wait(void *stream)
     return check(cudaStreamSynchronize(stream));
 }
 
-enum cuda_status
-cuda_event_new(void **out)
+static enum cuda_status
+new_event(unsigned flags, void **out)
 {
     cudaEvent_t event;
-    cudaError_t e = cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+    cudaError_t e = cudaEventCreateWithFlags(&event, flags);
 
     if (e == cudaSuccess)
         *out = event;
+    return check(e);
+}
+
+enum cuda_status
+cuda_event_new(void **out)
+{
+    return new_event(cudaEventDisableTiming, out);
+}
+
+enum cuda_status
+cuda_event_new_timed(void **out)
+{
+    return new_event(cudaEventDefault, out);
+}
+
+enum cuda_status
+cuda_event_elapsed(void *from, void *to, uint64_t *ns)
+{
+    float ms = 0;
+    cudaError_t e = cudaEventElapsedTime(&ms, from, to);
+
+    *ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
     return check(e);
 }
 

@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cuda/kernels.h"
 
@@ -75,6 +76,12 @@ enum cuda_status
 cuda_stream_wait(void *stream);
 enum cuda_status
 cuda_event_new(void **out);
+/* One that cuda_event_elapsed() can be asked of. */
+enum cuda_status
+cuda_event_new_timed(void **out);
+/* Nanoseconds between two that have come. */
+enum cuda_status
+cuda_event_elapsed(void *from, void *to, uint64_t *ns);
 void
 cuda_event_free(void *event);
 enum cuda_status

@@ -55,16 +55,20 @@ profile_stop(struct profile *p)
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* "mul_mat q4_K" */
+/* "mul_mat q4_K", "mul_mat q4_K CUDA0" */
 static void
 name_kind(const struct profile_kind *kind, char *name, size_t size)
 {
+    const char *type = kind->type == GGML_TYPE_COUNT
+                           ? NULL
+                           : ggml_type_name(kind->type);
+
     if (!kind->name)
         snprintf(name, size, "more");
-    else if (kind->type == GGML_TYPE_COUNT)
-        snprintf(name, size, "%s", kind->name);
     else
-        snprintf(name, size, "%s %s", kind->name, ggml_type_name(kind->type));
+        snprintf(name, size, "%s%s%s%s%s", kind->name, type ? " " : "",
+                 type ? type : "", kind->device ? " " : "",
+                 kind->device ? kind->device : "");
     for (char *c = name; *c && *c != ' '; c++)
         *c = (char)tolower((unsigned char)*c);
 }

@@ -309,6 +309,57 @@ test_plain(void)
     ggml_free(s.ctx);
 }
 
+static const struct profile_kind *
+kind_of(const struct backend_profile *p, const char *name)
+{
+    for (int i = 0; i < p->n_kinds; i++)
+        if (!strcmp(p->kinds[i].name, name))
+            return &p->kinds[i];
+    return NULL;
+}
+
+/* The tests' device takes a microsecond for a launch. */
+static void
+test_profile(void)
+{
+    ggml_backend_t backends[] = { start(0), ggml_backend_cpu_init() };
+    ggml_backend_sched_t sched =
+        ggml_backend_sched_new(backends, NULL, 2, 64, false, false);
+    struct cuda *cuda = (struct cuda *)backends[0];
+    struct backend_profile *p = backend_profile_new(1);
+    struct small s = new_small(64);
+    const struct profile_kind *norm, *mul;
+    float out[64], right[64];
+    backend_set_profile_t set;
+    void *address = ggml_backend_reg_get_proc_address(
+        ggml_backend_reg_by_name("CUDA"), BACKEND_SET_PROFILE);
+
+    memcpy(&set, &address, sizeof(address));
+    set(backends[0], p);
+    ggml_backend_sched_alloc_graph(sched, s.graph);
+    for (int i = 0; i < 3; i++)
+        compute(sched, &s, 5, out);
+    compute_on_cpu(5, right);
+    norm = kind_of(p, "RMS_NORM");
+    mul = kind_of(p, "MUL");
+    ok(norm && norm->calls == 3 && norm->ns >= 3000 &&
+           !strcmp(norm->device, "CUDA0"),
+       "the time of each kind of node is counted");
+    ok(mul && mul->calls == 3 && mul->bytes == 3 * 3 * 256 &&
+           !memcmp(out, right, sizeof(out)),
+       "of all of them, and results are as ever");
+    ok(cuda->n_captures == 0, "nothing is replayed meanwhile");
+    set(backends[0], NULL);
+    for (int i = 0; i < 3; i++)
+        compute(sched, &s, 5, out);
+    ok(norm->calls == 3 && cuda->n_replays == 2, "when it has ended it is");
+    ggml_backend_sched_free(sched);
+    ggml_backend_free(backends[0]);
+    ggml_backend_free(backends[1]);
+    backend_profile_free(p);
+    ggml_free(s.ctx);
+}
+
 static void
 test_splits(void)
 {
@@ -505,6 +556,7 @@ main(void)
     test_streams();
     test_replay();
     test_plain();
+    test_profile();
     test_splits();
     test_pool();
     test_prepared();

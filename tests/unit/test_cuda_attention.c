@@ -121,6 +121,16 @@ static const struct {
       "tiles, no mask, batch" },
     { { 64, 64, 3, 3, 20, 99, 1, F16, CAUSAL, false, 8, 10, IN_F16 },
       "tiles, ALiBi, soft cap" },
+    { { 256, 256, 2, 1, 70, 110, 1, F16, CAUSAL, false, 0, 0, IN_F16 },
+      "wide tiles" },
+    { { 256, 256, 2, 2, 17, 75, 2, F16, WINDOW, true, 0, 10, IN_F16 },
+      "wide tiles, window, sinks, soft cap, batch" },
+    { { 64, 64, 4, 2, 30, 100, 1, GGML_TYPE_Q8_0, WINDOW, false, 0, 0,
+        IN_F16 },
+      "tiles of Q8_0" },
+    { { 128, 128, 2, 1, 18, 70, 1, GGML_TYPE_BF16, CAUSAL, false, 0, 0,
+        IN_F16 },
+      "tiles of BF16" },
 };
 
 /* Hidden keys behind those that are seen change nothing, to the bit. */
@@ -166,8 +176,27 @@ test_places(int tokens)
     struct ggml_tensor *v =
         ggml_view_3d(ctx, all, 64, 50, 2, all->nb[1], all->nb[2], 10);
 
-    kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.2f, 0, 0), IN_F32,
-             "%d tokens, keys at odd places", tokens);
+    kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.2f, 0, 0),
+             tokens < 16 ? IN_F32 : IN_F16, "%d tokens, keys at odd places", tokens);
+    kt_end(ctx);
+}
+
+/* A BF16 beyond all F16s is seen as the largest of these. */
+static void
+test_large(void)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, 16, 1, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, GGML_TYPE_BF16, 64, 20, 1, 1);
+    struct ggml_tensor *t;
+
+    ((ggml_bf16_t *)k->data)[64 * 7 + 3] = ggml_fp32_to_bf16(-1e6f);
+    for (int i = 0; i < 16; i++)
+        ((float *)q->data)[i * 64 + 3] = 0.5f; /* hides that key */
+    t = ggml_flash_attn_ext(ctx, q, k,
+                            kt_tensor(ctx, GGML_TYPE_BF16, 64, 20, 1, 1), NULL,
+                            0.1f, 0, 0);
+    kt_check(ctx, t, IN_F16, "a key beyond all F16s");
     kt_end(ctx);
 }
 
@@ -182,6 +211,7 @@ main(void)
     test_length();
     test_places(1);
     test_places(20);
+    test_large();
     kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
               cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 9) == 1,
           "parts of the keys");
