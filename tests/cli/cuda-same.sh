@@ -27,3 +27,8 @@ same gg-eval --batch 2 --top 5 numbered
 same gg-eval --keep 2000 chunks # more than the device finds
 seq 1 600 | tr '\n' ' ' >long # more keys than a block, more ids than a batch
 same gg-eval -c 700 --batch-size 100 --top 3 long
+# The GPU's time is counted, and changes nothing.
+gg-eval --device cuda chunks >plain
+gg-eval --device cuda --profile chunks 2>table | cmp - plain
+awk -F '\t' '$1 == "decode" && $2 ~ / CUDA0$/ && $4 > 0 { n++ }
+    END { if (n < 5) print n + 0 " kinds of nodes on CUDA0" }' table

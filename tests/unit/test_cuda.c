@@ -336,6 +336,9 @@ test_profile(void)
 
     memcpy(&set, &address, sizeof(address));
     set(backends[0], p);
+    for (int i = 0; i < ggml_graph_n_nodes(s.graph); i++)
+        ggml_backend_sched_set_tensor_backend(
+            sched, ggml_graph_node(s.graph, i), backends[0]);
     ggml_backend_sched_alloc_graph(sched, s.graph);
     for (int i = 0; i < 3; i++)
         compute(sched, &s, 5, out);
