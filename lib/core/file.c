@@ -5,6 +5,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +16,7 @@
 #include <unistd.h>
 
 #include "core/mem.h"
+#include "core/thread.h"
 
 static enum gg_status
 about(const char *path, enum gg_status status, struct gg_error *err)
@@ -86,26 +90,87 @@ file_forget(const void *data, size_t size)
         (void)madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
+/* A large file is read by several threads, as most of the time goes into
+ * finding pages and copying: each takes the next part until none is left. */
+#define PART         ((size_t)8 << 20)
+#define MOST_READERS 8
+
+struct reading {
+    const struct file_map *map;
+    int fd;
+    atomic_size_t next; /* the part that is taken next */
+    atomic_int failure; /* errno, or WAS_CUT; 0: none yet */
+};
+
+enum {
+    WAS_CUT = -1
+};
+
+static int
+read_part(const struct reading *r, size_t at, size_t end)
+{
+    while (at < end) {
+        ssize_t n =
+            pread(r->fd, (char *)r->map->data + at, end - at, (off_t)at);
+
+        if (n == 0)
+            return WAS_CUT;
+        if (n < 0 && errno != EINTR)
+            return errno;
+        at += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static void *
+read_parts(void *arg)
+{
+    struct reading *r = arg;
+    size_t size = r->map->size, at;
+
+    while (!atomic_load(&r->failure) &&
+           (at = atomic_fetch_add(&r->next, 1) * PART) < size) {
+        int failure = read_part(r, at, size - at < PART ? size : at + PART);
+
+        if (failure)
+            atomic_store(&r->failure, failure);
+    }
+    return NULL;
+}
+
+/* Threads beside the caller; where one cannot be had, the others do. */
+static void
+read_together(struct reading *r)
+{
+    pthread_t threads[MOST_READERS - 1];
+    size_t most = (r->map->size - 1) / PART;
+    int wanted = thread_count_default() - 1, n = 0;
+
+    if (wanted > MOST_READERS - 1)
+        wanted = MOST_READERS - 1;
+    while (n < wanted && (size_t)n < most &&
+           !pthread_create(&threads[n], NULL, read_parts, r))
+        n++;
+    read_parts(r);
+    while (n > 0)
+        pthread_join(threads[--n], NULL);
+}
+
 static enum gg_status
 fill(const struct file_map *map, int fd, const char *path, struct gg_error *err)
 {
-    size_t done = 0;
+    struct reading r = { .map = map, .fd = fd };
+    int failure;
 
-    while (done < map->size) {
-        ssize_t n = read(fd, (char *)map->data + done, map->size - done);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return io_error(err, path);
-        if (n == 0)
-            return about(path,
-                         error_set(err, GG_ERR_TRUNCATED,
-                                   "the file was cut while it was read"),
-                         err);
-        done += (size_t)n;
-    }
-    return GG_OK;
+    read_together(&r);
+    failure = atomic_load(&r.failure);
+    if (failure == WAS_CUT)
+        return about(path,
+                     error_set(err, GG_ERR_TRUNCATED,
+                               "the file was cut while it was read"),
+                     err);
+    errno = failure;
+    return failure ? io_error(err, path) : GG_OK;
 }
 
 enum gg_status

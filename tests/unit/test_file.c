@@ -214,6 +214,33 @@ test_read(void)
     unlink(path);
 }
 
+/* Several threads read a large file, and each part lies where it belongs. */
+static void
+test_read_large(void)
+{
+    enum {
+        SIZE = (40 << 20) + 12345
+    };
+    char path[64], *bytes = malloc(SIZE);
+    struct file_map map = { 0 };
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/large", folder);
+    f = fopen(path, "wb");
+    if (!bytes || !f)
+        exit(99);
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (char)(i * 2654435761u >> 24);
+    if (fwrite(bytes, 1, SIZE, f) != SIZE || fclose(f))
+        exit(99);
+    ok(file_read(path, &map, &err) == GG_OK && map.size == SIZE &&
+           !memcmp(map.data, bytes, SIZE),
+       "a large file is read in parts");
+    file_unmap(&map);
+    free(bytes);
+    unlink(path);
+}
+
 static void
 test_write_all(void)
 {
@@ -256,6 +283,7 @@ main(void)
     test_failing_memory();
     test_input();
     test_read();
+    test_read_large();
     test_write_all();
     rmdir(folder);
     return tap_done();
