@@ -4,8 +4,8 @@
 #
 #   bench/cuda.sh [OPTION]... [MODEL...]
 #
-# MODEL is SHAPE:TYPE, made on the spot with random weights; by default
-# llama3.2-1b and llama3.1-8b of bf16, q8_0, q4_K and q4_0.
+# MODEL is SHAPE:TYPE, made on the spot with random weights, or a GGUF file; by
+# default llama3.1-8b and llama3.2-1b of bf16, q8_0, q4_K and q4_0.
 #
 #   -b, --build DIR     where to build (cuda-build), and what is built there
 #                       already is taken
@@ -14,121 +14,217 @@
 #   -s, --sequences N   of a batch (32)
 #       --peer COMMAND  is run with MODEL NPROMPT NGEN behind it, and prints
 #                       tokens/s of the prompt and of decoding
+#       --limit S       begins no other model after so many seconds (540)
+#       --no-build      everything is built in DIR, here or on another machine
+#       --only-build    builds everything, and ends
 #       --no-check      measures only
+#       --no-measure    checks only
+#       --quick         fewer checks
+#       --sanitize      checks by compute-sanitizer, too (half an hour)
 #
+# What fails is a row that says FAILED, and the rest goes on; the end is 1 then.
 # bench/README.md says what the rows mean.
-set -eu
+set -u
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
-build=cuda-build prompt=2048 generate=128 sequences=32 peer= check=yes
+build=cuda-build prompt=2048 generate=128 sequences=32 peer= limit=540
+make=yes check=yes measure=yes sanitize= failed=0
+parts='ops fuse attention products' families= types='f32 f16 bf16 q4_0 mxfp4'
 misused() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
 }
 while test $# -gt 0; do
     case $1 in
-    -b | --build) build=$2 ;;
-    -p | --prompt) prompt=$2 ;;
-    -n | --generate) generate=$2 ;;
-    -s | --sequences) sequences=$2 ;;
-    --peer) peer=$2 ;;
-    --no-check)
-        check=
+    --no-build) make= ;;
+    --only-build) check='' measure='' ;;
+    --no-check) check= ;;
+    --no-measure) measure= ;;
+    --sanitize) sanitize=yes ;;
+    --quick) parts='ops fuse' families=llama types=bf16 ;;
+    -*)
+        test $# -gt 1 || misused
+        case $1 in
+        -b | --build) build=$2 ;;
+        -p | --prompt) prompt=$2 ;;
+        -n | --generate) generate=$2 ;;
+        -s | --sequences) sequences=$2 ;;
+        --peer) peer=$2 ;;
+        --limit) limit=$2 ;;
+        *) misused ;;
+        esac
         shift
-        continue
         ;;
-    -*) misused ;;
     *) break ;;
     esac
-    shift 2 || misused
+    shift
 done
-test $# -gt 0 || set -- llama3.2-1b:{bf16,q8_0,q4_K,q4_0} \
-    llama3.1-8b:{bf16,q8_0,q4_K,q4_0}
+test $# -gt 0 || set -- llama3.1-8b:{bf16,q8_0} llama3.2-1b:{bf16,q8_0} \
+    llama3.1-8b:{q4_K,q4_0} llama3.2-1b:{q4_K,q4_0}
 
 row() {
     local IFS=$'\t'
     printf '%s\n' "$*"
 }
 say() { printf 'cuda.sh: %4d s: %s\n' "$SECONDS" "$*" >&2; }
+fail() {
+    failed=1
+    row FAILED "$@"
+}
+die() {
+    say "$*"
+    exit 1
+}
 
 # ---- building --------------------------------------------------------------
 
-test -f "$top/configure" || (cd "$top" && ./autogen.sh >&2)
-mkdir -p "$build"
-cd "$build"
-build=$PWD
-if ! test -f config.status; then
-    say "configuring"
-    "$top/configure" -q --with-cuda >&2
-fi
-say "building"
-make -s -j"$(nproc)" >&2
-make -s -C bench cuda_bounds shape speed >&2
-PATH=$build/bench:$PATH
-for t in tokenize eval sample loop generate; do
-    PATH=$build/bin/gg-$t:$PATH
+build_all() {
+    test -f "$top/configure" || (cd "$top" && ./autogen.sh >&2) || return 1
+    mkdir -p "$build" || return 1
+    if ! test -f "$build/config.status"; then
+        say "configuring"
+        (cd "$build" && "$top/configure" -q --with-cuda >&2) || return 1
+    fi
+    say "building"
+    make -s -C "$build" -j"$(nproc)" >&2 &&
+        make -s -C "$build/bench" shape speed >&2 &&
+        make -s -C "$build/tests" -j"$(nproc)" make_model logit_nmse \
+            cuda/device_{ops,fuse,attention,products} >&2 || return 1
+    make -s -C "$build/bench" cuda_bounds >&2 ||
+        say "without cuBLAS's headers there are no bounds"
+}
+test -z "$make" || build_all || die "the build failed"
+build=$(cd "$build" && pwd) || exit 1
+
+# What libtool built, without its scripts, which have the place in them.
+for d in bin/gg-{tokenize,eval,sample,loop,generate} bench tests tests/cuda; do
+    PATH=$build/$d/.libs:$build/$d:$PATH
 done
+LD_LIBRARY_PATH=$build/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+GG_CUDA_MODULE=${GG_CUDA_MODULE-$(echo "$build"/lib/.libs/libggml-cuda-*.so)}
+export PATH LD_LIBRARY_PATH GG_CUDA_MODULE
+test -n "$check$measure$sanitize" || exit 0
+work=$(mktemp -d "${TMPDIR:-$PWD}/cuda.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+GG_MODEL=$top/demo/gg-story.gguf
+export GG_MODEL
+echo 1 >ids
+gg-eval -q --device cuda ids >/dev/null || die "the GPU cannot be used"
 
 # ---- checking --------------------------------------------------------------
 
+# Each kernel, by the tests of kernels, against the CPU.
+check_kernels() { # PART
+    device_$1 >tap 2>&1
+    local status=$? bad good
+    bad=$(grep -c '^not ok' tap) good=$(grep -c '^ok' tap)
+    if test $status -eq 0 -a "$bad" -eq 0 -a "$good" -gt 0; then
+        row check "kernels: $1" "$good" passed - -
+        return
+    fi
+    fail "kernels: $1" "$bad" "of $((bad + good))" "status $status" -
+    grep '^not ok\|^[^o#1-9]' tap | head -n 20 >&2
+}
+
 # Small models of every family and type, on the GPU against the CPU.
 check_model() { # NAME
-    make_model "$1" small.gguf
     printf '1 2 3 4 5 6 7 8 9 10\n11\n12\n' >ids
-    gg-eval -q -m small.gguf --device cpu ids >cpu.logits
-    gg-eval -q -m small.gguf --device cuda ids >cuda.logits
-    local result=check
-    logit_nmse 5e-3 cpu.logits cuda.logits >nmse || result=FAILED
-    row "$result" "$1" "$(cat nmse)" nmse - -
+    if make_model "$1" small.gguf &&
+        gg-eval -q -m small.gguf --device cpu ids >cpu.logits &&
+        gg-eval -q -m small.gguf --device cuda ids >cuda.logits &&
+        logit_nmse 5e-3 cpu.logits cuda.logits >nmse; then
+        row check "$1" "$(cat nmse)" nmse - -
+    else
+        fail "$1" "$(cat nmse)" nmse - -
+    fi
 }
-if test -n "$check"; then
-    say "checking"
-    make -s -j"$(nproc)" -C tests make_model logit_nmse >&2
-    PATH=$build/tests:$PATH
-    for f in $(make_model 2>&1 | sed -n 's/^families: //p'); do
+
+check_all() {
+    for part in $parts; do
+        check_kernels $part
+    done
+    for f in ${families:-$(make_model 2>&1 | sed -n 's/^families: //p')}; do
         check_model "$f-q8_0"
     done
-    for type in f32 f16 bf16 q4_0 mxfp4; do
+    for type in $types; do
         check_model "llama-$type"
     done
     for run in 1 2; do
-        gg-generate -q --device cuda --seed 1 -n 100 -p Once >story.$run
+        gg-generate -q --device cuda --seed 1 -n 40 -p Once >story.$run
     done
-    cmp story.1 story.2 && row check same-bytes-twice 1 - - -
+    if test -s story.1 && cmp story.1 story.2; then
+        row check "same bytes twice" 1 - - -
+    else
+        fail "same bytes twice" 0 - - -
+    fi
+}
+row what model value unit GB/s fraction
+if test -n "$check"; then
+    say "checking"
+    check_all
+fi
+if test -n "$sanitize"; then
+    say "checking by compute-sanitizer"
+    sh "$top/tests/cuda-sanitizer.sh" "$build" >sanitizer || failed=1
+    while IFS= read -r line; do
+        row sanitizer "$line" - -
+    done <sanitizer
 fi
 
 # ---- measuring -------------------------------------------------------------
 
-say "measuring what the GPU could do"
-cuda_bounds >bounds
-cat bounds
-bound() { awk -F '\t' -v name="$1" '$1 == name { print $2 }' bounds; }
-copy=$(bound copy) bf16=$(bound bf16)
-
-row what model value unit GB/s fraction
 # Decoding is bound by reading the weights once a token, prompts by products.
+fraction() { # VALUE EACH BOUND NAME
+    awk -v x="$1" -v each="$2" -v bound="$3" -v name="$4" 'BEGIN {
+        if (bound > 0) printf "%.3f of %s", x * each / bound, name
+        else print "-" }'
+}
+times() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.0f", a * b }'; }
+
 measure() { # NAME MODEL
-    local p g rest bytes ops
-    IFS=$'\t' read -r p g < <(speed --device cuda "$2" 4 "$prompt" "$generate")
+    local p= g= bytes= ops=
     IFS=$'\t' read -r _ bytes ops < <(speed --work "$2")
-    awk -v p="$p" -v g="$g" -v bytes="$bytes" -v ops="$ops" -v copy="$copy" \
-        -v bf16="$bf16" -v name="$1" -v n="$prompt" 'BEGIN {
-        OFS = "\t"
-        print "prompt " n, name, p, "tokens/s", "-",
-            sprintf("%.3f of bf16", p * ops * 1e-12 / bf16)
-        print "decode", name, g, "tokens/s", sprintf("%.0f", g * bytes * 1e-9),
-            sprintf("%.3f of copy", g * bytes * 1e-9 / copy) }'
+    IFS=$'\t' read -r p g < <(speed --device cuda "$2" 4 "$prompt" "$generate")
+    if test -z "$g" -o -z "$ops"; then
+        fail "$1" speed - - -
+        return
+    fi
+    row "prompt $prompt" "$1" "$p" tokens/s - \
+        "$(fraction "$p" "${ops}e-12" "$bf16" bf16)"
+    row decode "$1" "$g" tokens/s "$(times "$g" "${bytes}e-9")" \
+        "$(fraction "$g" "${bytes}e-9" "$copy" copy)"
+    measure_batch "$1" "$2"
+    test -z "$peer" || measure_peer "$1" "$2" "$p" "$g"
+}
+
+measure_batch() { # NAME MODEL
+    local g=
     IFS=$'\t' read -r _ g < \
         <(speed --device cuda "$2" 4 64 "$generate" "$sequences")
-    row "batch $sequences" "$1" "$g" tokens/s - -
-    test -z "$peer" || row peer "$1" $($peer "$2" "$prompt" "$generate") - -
+    if test -n "$g"; then
+        row "batch $sequences" "$1" "$g" tokens/s - -
+    else
+        fail "$1" "batch $sequences" - - -
+    fi
+}
+
+measure_peer() { # NAME MODEL OURS OURS
+    local p= g=
+    read -r p g < <($peer "$2" "$prompt" "$generate")
+    if test -z "$g"; then
+        fail "$1" "peer" - - -
+        return
+    fi
+    row "peer prompt $prompt" "$1" "$p" tokens/s - "$(fraction "$3" 1 "$p" ours)"
+    row "peer decode" "$1" "$g" tokens/s - "$(fraction "$4" 1 "$g" ours)"
 }
 
 # The pipe against one process: seconds for the same ids.
 seconds() {
     local start
     start=$(date +%s.%N)
-    "$@" >/dev/null
+    "$@" >/dev/null || return 1
     awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.3f", b - a }'
 }
 pipe() {
@@ -144,24 +240,48 @@ one() {
 compare_pipe() { # NAME MODEL
     local a b c d
     echo 'Once upon a time' >text
-    a=$(seconds pipe "$2" 8) b=$(seconds pipe "$2" $((8 + generate)))
-    c=$(seconds one "$2" 8) d=$(seconds one "$2" $((8 + generate)))
+    if ! { a=$(seconds pipe "$2" 8) && b=$(seconds pipe "$2" $((8 + generate))) &&
+        c=$(seconds one "$2" 8) && d=$(seconds one "$2" $((8 + generate))); }; then
+        fail "$1" pipe - - -
+        return
+    fi
     awk -v a="$a" -v b="$b" -v c="$c" -v d="$d" -v n="$generate" -v name="$1" '
         BEGIN { OFS = "\t"
+            ratio = d > c ? (b - a) / (d - c) : 0
             print "pipe", name, sprintf("%.3f", (b - a) * 1000 / n),
-                "ms/token", "-", sprintf("%.2f of one process", (d > c) ?
-                (b - a) / (d - c) : 0)
+                "ms/token", "-", sprintf("%.2f of one process", ratio)
             print "generate", name, sprintf("%.3f", (d - c) * 1000 / n),
                 "ms/token", "-", "-"
             print "start", name, c, "s", "-", "-" }'
 }
-for model; do
-    say "$model"
-    shape "${model%%:*}" "${model#*:}" model.gguf
-    measure "$model" model.gguf
-    case $model in
-    *:q8_0) compare_pipe "$model" model.gguf ;;
+
+# A link to a file that is there, or a model of a shape.
+make_one() { # MODEL
+    rm -f model.gguf
+    case $1 in
+    *.gguf) ln -s "$1" model.gguf ;;
+    *) shape "${1%%:*}" "${1#*:}" model.gguf ;;
     esac
-    rm model.gguf
-done
+}
+if test -n "$measure"; then
+    say "measuring what the GPU could do"
+    : >bounds
+    "${CUDA_BOUNDS-cuda_bounds}" >bounds || fail bounds - - - -
+    awk -F '\t' '{ print "bound", $1, $2, $3, "-", "-" }' OFS='\t' bounds
+    bound() { awk -F '\t' -v name="$1" '$1 == name { print $2 }' bounds; }
+    copy=$(bound copy) bf16=$(bound bf16)
+    for model; do
+        if test "$SECONDS" -gt "$limit"; then
+            say "no time is left for $model"
+            continue
+        fi
+        say "$model"
+        make_one "$model" || { fail "$model" shape - - -; continue; }
+        measure "$model" model.gguf
+        case $model in
+        *[qQ]8_0*) compare_pipe "$model" model.gguf ;;
+        esac
+    done
+fi
 say "done"
+exit $failed

@@ -9,7 +9,9 @@
  *       products of weights that a prompt's token takes (the output's aside)
  *
  * Nothing is sampled, and no text is made of anything: ids are drawn. The first
- * prompt and the first id are not counted, as pages come into memory. */
+ * prompt and the first id are not counted, as pages come into memory; on a
+ * device that was named the first is a whole one, as kernels and libraries are
+ * loaded, and a prompt is one batch of up to 2,048 ids. */
 #include <gg.h>
 #include <gguf.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 
 enum {
     WARM_UP = 16, /* ids of a prompt that is not counted */
+    DEVICE_BATCH = 2048,
 };
 
 static struct gg_error err;
@@ -47,7 +50,7 @@ alloc(size_t n, size_t size)
 
 struct run {
     struct gg_session *session;
-    int n_seq, n_prompt, n_gen;
+    int n_seq, n_prompt, n_gen, n_warm_up;
     int32_t n_vocab;
     int32_t *ids; /* n_seq rows of n_prompt */
     struct gg_chunk *chunks;
@@ -97,7 +100,7 @@ print_rates(struct run *r)
 {
     double prompt, gen = 0;
 
-    eval(r, r->n_prompt < WARM_UP ? r->n_prompt : WARM_UP);
+    eval(r, r->n_prompt < r->n_warm_up ? r->n_prompt : r->n_warm_up);
     forget(r);
     prompt = eval(r, r->n_prompt);
     if (r->n_gen)
@@ -122,6 +125,11 @@ measure(const char *path, const char *device, int n_threads, struct run *r)
     params.n_threads = n_threads;
     params.n_slots = r->n_seq;
     params.n_ctx = r->n_prompt + r->n_gen + 1;
+    r->n_warm_up = WARM_UP;
+    if (device && strcmp(device, "cpu") != 0) {
+        params.n_batch = DEVICE_BATCH;
+        r->n_warm_up = r->n_prompt;
+    }
     must(gg_session_new(model, &params, &r->session, &err));
     r->n_vocab = gg_model_n_vocab(model);
     r->ids = alloc(n_seq * (size_t)r->n_prompt, sizeof(*r->ids));

@@ -10,6 +10,10 @@
 
 #include "cuda/runtime.h"
 
+#define TEXT_OF(x) #x
+#define TEXT(x)    TEXT_OF(x)
+#define LIBRARY    "libcublas.so." TEXT(CUBLAS_VER_MAJOR)
+
 enum {
     WORKSPACE = 32 << 20 /* cuBLAS's own advice for Hopper */
 };
@@ -29,17 +33,14 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void
 load(void)
 {
-    char name[32];
-
-    snprintf(name, sizeof(name), "libcublas.so.%d", CUBLAS_VER_MAJOR);
-    api.library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    api.library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (!api.library) {
         const char *why = dlerror();
 
-        snprintf(api.why, sizeof(api.why), "%s", why ? why : name);
+        snprintf(api.why, sizeof(api.why), "%s", why ? why : LIBRARY);
         return;
     }
-    snprintf(api.why, sizeof(api.why), "%s: lacks a function", name);
+    snprintf(api.why, sizeof(api.why), LIBRARY ": lacks a function");
     *(void **)&api.create = dlsym(api.library, "cublasCreate_v2");
     *(void **)&api.destroy = dlsym(api.library, "cublasDestroy_v2");
     *(void **)&api.set_stream = dlsym(api.library, "cublasSetStream_v2");
