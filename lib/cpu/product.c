@@ -7,10 +7,11 @@
 
 /* Rows that are made floats at a time. */
 #define FLOAT_ROWS 16
-/* Tiles for each thread, so that a slow one can do fewer. */
-#define TILES 4
+/* Tiles for each thread, so that a slow one can do fewer and the last ones end
+ * together. */
+#define TILES 64
 /* Weights of a tile for one column, at least. */
-#define FAST_BYTES (96 * 1024)
+#define FAST_BYTES (24 * 1024)
 
 static size_t
 floats_size(int64_t k)
