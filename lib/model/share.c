@@ -167,6 +167,20 @@ is_named(const struct gg_model_params *params)
 /* ---- all of it
  * ------------------------------------------------------------------ */
 
+/* A device without memory: it was lost, or is another program's alone. */
+static enum gg_status
+no_answer(struct model *m, const struct gg_model_params *params,
+          struct gg_error *err)
+{
+    const char *name = ggml_backend_dev_name(m->device);
+
+    snprintf(m->note, sizeof(m->note), "%s does not answer: the CPU computes",
+             name);
+    return is_named(params)
+               ? error_set(err, GG_ERR_IO, "%s does not answer", name)
+               : GG_OK;
+}
+
 static enum gg_status
 fit_layers(const struct gguf_context *gguf,
            const struct gg_model_params *params, struct model *m, int32_t *fit,
@@ -180,6 +194,11 @@ fit_layers(const struct gguf_context *gguf,
     if (!count_needs(gguf, params, m, &n))
         return error_nomem(err);
     ggml_backend_dev_memory(m->device, &available, &total);
+    if (total == 0) {
+        mem_free(n.layers);
+        *fit = 0;
+        return no_answer(m, params, err);
+    }
     all = need_of_all(gguf, &n);
     *fit = how_many_fit(&n, all, room_for_weights(available, total));
     mem_free(n.layers);

@@ -32,3 +32,40 @@ for i in 1 2 3 4 5 6; do cat ids; done >many
 GG_FAKE_CUDA=lost=200 gg-eval -m model.gguf --device cuda --top 1 many >out 2>err
 echo "status $?"
 sed 's/^[^:]*: //' err
+
+# While weights are copied; and before anything is asked of it.
+GG_FAKE_CUDA=cut=3 gg-eval -m model.gguf --device cuda ids 2>&1
+echo "status $?"
+try GG_FAKE_CUDA=lost=0
+
+# cuBLAS is missed where it is needed first, which a prompt is.
+kernels=$top_builddir/tests/cuda/.libs/kernels.so
+seq 1 40 | tr '\n' ' ' >long
+if test -f "$kernels"; then
+    GG_CUDA_MODULE=$kernels GG_FAKE_CUDA=blas=none \
+        gg-eval -m model.gguf --device cuda ids >short
+    echo "status $?"
+    GG_CUDA_MODULE=$kernels GG_FAKE_CUDA=blas=none \
+        gg-eval -m model.gguf --device cuda long 2>&1 >/dev/null
+    echo "status $?"
+else
+    echo 'status 0'
+    echo 'gg-eval: CUDA0: cuBLAS: libcublas.so.13: cannot open shared object file'
+    echo 'status 1'
+fi
+
+# The module itself, where it was built, with no device to be seen: one line,
+# which depends on the driver.
+module=$(echo "$top_builddir"/lib/.libs/libggml-cuda-*.so)
+if test -f "$module"; then
+    CUDA_VISIBLE_DEVICES='' GG_CUDA_MODULE=$module \
+        gg-eval -m model.gguf --device cuda ids >none 2>err
+    echo "status $?"
+    test ! -s none && grep -c '^gg-eval: no CUDA device: ' err
+    CUDA_VISIBLE_DEVICES='' GG_CUDA_MODULE=$module \
+        gg-eval -m model.gguf ids >auto
+    echo "status $?"
+    cmp auto cpu
+else
+    printf 'status 1\n1\nstatus 0\n'
+fi

@@ -333,6 +333,8 @@ cuda_copy(void *to, const void *from, size_t size, void *stream)
     if (f != FAKE_PAGED)
         w->from = from;
     count_copy(f != FAKE_DEVICE, t != FAKE_DEVICE, size);
+    if (f != FAKE_DEVICE && t == FAKE_DEVICE)
+        fake_delay();
     give(s, w);
     if (t == FAKE_PAGED && !s->capturing)
         flush(s, s->given);
@@ -385,6 +387,8 @@ cuda_launched(void)
 enum cuda_status
 cuda_blas_new(void **out)
 {
+    if (!fake_has_blas())
+        return fake_fail("libcublas.so.13: cannot open shared object file");
     *out = malloc(1);
     return CUDA_OK;
 }

@@ -11,7 +11,10 @@
  *   memory=N     MiB that each of them has (256)
  *   driver=none  there is no driver
  *   driver=old   it is too old
- *   lost=N       the device is lost at the N-th launch */
+ *   lost=N       the device is lost at the N-th launch
+ *   cut=N        or at the N-th copy to it
+ *   slow=N       milliseconds that a copy to it takes
+ *   blas=none    there is no cuBLAS */
 #ifndef FAKE_H
 #define FAKE_H
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 /* ---- the machine ------------------------------------------------------------
  */
@@ -18,7 +19,8 @@ static struct {
     int devices;
     size_t memory;
     const char *driver; /* "none", "old", or NULL */
-    long lost;
+    long lost, cut, slow;
+    bool no_blas;
 } machine;
 
 static pthread_mutex_t lock;
@@ -46,6 +48,9 @@ read_machine(void)
     machine.devices = (int)number(text, "devices=", 1);
     machine.memory = (size_t)number(text, "memory=", 256) << 20;
     machine.lost = number(text, "lost=", -1);
+    machine.cut = number(text, "cut=", -1);
+    machine.slow = number(text, "slow=", 0);
+    machine.no_blas = text && strstr(text, "blas=none");
     if (text && strstr(text, "driver=none"))
         machine.driver = "no NVIDIA driver is running";
     else if (text && strstr(text, "driver=old"))
@@ -66,9 +71,25 @@ fake_lose(bool lost)
 }
 
 bool
+fake_has_blas(void)
+{
+    return !machine.no_blas;
+}
+
+void
+fake_delay(void)
+{
+    struct timespec t = { machine.slow / 1000, machine.slow % 1000 * 1000000 };
+
+    if (machine.slow > 0)
+        nanosleep(&t, NULL);
+}
+
+bool
 fake_is_lost(void)
 {
-    if (machine.lost < 0 || fake.launches < machine.lost)
+    if ((machine.lost < 0 || fake.launches < machine.lost) &&
+        (machine.cut < 0 || fake.copies_in < machine.cut))
         return false;
     snprintf(words, sizeof(words), "an illegal memory access was encountered");
     return true;

@@ -16,6 +16,11 @@ enum cuda_status
 fake_fail(const char *words);
 bool
 fake_is_lost(void);
+bool
+fake_has_blas(void);
+/* As long as a copy to a device takes. */
+void
+fake_delay(void);
 
 enum fake_memory {
     FAKE_PAGED,
