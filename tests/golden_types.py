@@ -32,6 +32,7 @@ TYPES = [
 ]
 WRITTEN = {2, 3, 6, 7, 8, 10, 11, 12, 13, 14, 18, 20, 21, 22, 23, 34, 35, 39,
            40, 41, 42}
+WEIGHTED = {16, 17, 19, 29}  # with weights only
 N_BLOCKS = 257
 ROWS, LENGTH = 4, 2048
 
@@ -156,6 +157,9 @@ def main():
         if type_id in WRITTEN:
             errors = [f"{error(ggml, type_id, x, w):.6e}"
                       for w in (None, weights) for x in inputs]
+        if type_id in WEIGHTED:
+            errors[2:] = [f"{error(ggml, type_id, x, weights):.6e}"
+                          for x in inputs]
         places = ", ".join(str(s) for s in scales + [-1, -1][len(scales):])
         print(f"{{ GGML_TYPE_{name}, {values}, {size}, {{ {places} }},\n"
               f"  {crc(floats)}, {written},\n"

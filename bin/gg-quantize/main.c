@@ -259,8 +259,7 @@ CLI_NORETURN static void
 list_types(void)
 {
     for (int i = 0; mixture_at(i); i++)
-        if (!ggml_quantize_requires_imatrix(mixture_at(i)->type))
-            puts(mixture_at(i)->name);
+        puts(mixture_at(i)->name);
     exit(cli_finish(EXIT_SUCCESS));
 }
 

@@ -146,6 +146,13 @@ choice_for(struct choices *c, const char *name)
 
 /* ---- the plan ------------------------------------------------------------ */
 
+/* So few bits that nothing good comes of them without. */
+static bool
+needs_matrix(enum ggml_type type)
+{
+    return ggml_quantize_requires_imatrix(type) || type == GGML_TYPE_IQ1_M;
+}
+
 static void
 check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
            bool weighted)
@@ -161,9 +168,9 @@ check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
                 ggml_type_name(from));
     if (gguf_get_tensor_ne(gguf, i)[0] % t->blck_size)
         cli_die("%s: its rows are no whole blocks of %s", name, t->type_name);
-    if (to != GGML_TYPE_F32 && !t->from_float_ref)
+    if (to != GGML_TYPE_F32 && !t->from_float_ref && !needs_matrix(to))
         cli_die("%s: there is no quantiser for type %s", name, t->type_name);
-    if (ggml_quantize_requires_imatrix(to) && !weighted)
+    if (needs_matrix(to) && !weighted)
         cli_die("%s: type %s needs an importance matrix that has it "
                 "(--imatrix)",
                 name, t->type_name);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <ggml.h>
 
+#include "quant/blocks.h"
 #include "quant/format.h"
 #include "quant/types.h"
 
@@ -25,6 +26,37 @@ ggml_quantize_requires_imatrix(enum ggml_type type)
            type == GGML_TYPE_IQ1_S;
 }
 
+/* Weights of up to QUANT_SUPER values, of those of their columns: an error in
+ * a large value matters more. */
+static void
+weigh_values(const float *x, const float *columns, int n, float *w)
+{
+    float sum = 0;
+
+    for (int j = 0; j < n; j++)
+        sum += x[j] * x[j];
+    for (int j = 0; j < n; j++)
+        w[j] = columns[j] * sqrtf(2 * sum / (float)n + x[j] * x[j]);
+}
+
+static void
+quantize_weighted(const struct quant_type *t, const float *x, char *out,
+                  int64_t n, const float *columns)
+{
+    if (!t->large_matter) {
+        t->quantize_weighted(x, out, n, columns);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += QUANT_SUPER) {
+        int count = n - i < QUANT_SUPER ? (int)(n - i) : QUANT_SUPER;
+        float w[QUANT_SUPER];
+
+        weigh_values(x + i, columns + i, count, w);
+        t->quantize_weighted(x + i, out, count, w);
+        out += t->traits.type_size * (size_t)(count / t->traits.blck_size);
+    }
+}
+
 size_t
 ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
                     int64_t start, int64_t nrows, int64_t n_per_row,
@@ -35,7 +67,7 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
     size_t row_size;
     char *out;
 
-    GGML_ASSERT(quantize && "no quantiser");
+    GGML_ASSERT((quantize || t->quantize_weighted) && "no quantiser");
     GGML_ASSERT(n_per_row % t->traits.blck_size == 0);
     GGML_ASSERT(start % n_per_row == 0);
     GGML_ASSERT(imatrix || !ggml_quantize_requires_imatrix(type));
@@ -44,9 +76,11 @@ ggml_quantize_chunk(enum ggml_type type, const float *src, void *dst,
     src += start;
     for (int64_t i = 0; i < nrows; i++) {
         if (imatrix && t->quantize_weighted)
-            t->quantize_weighted(src, out, n_per_row, imatrix);
-        else
+            quantize_weighted(t, src, out, n_per_row, imatrix);
+        else if (quantize)
             quantize(src, out, n_per_row);
+        else
+            t->quantize_weighted(src, out, n_per_row, NULL);
         src += n_per_row;
         out += row_size;
     }

@@ -106,6 +106,7 @@ struct quant_shape {
                    float d, int8_t *q);
     const struct quant_grid *grid; /* for round() */
     bool even;                     /* the number of negative values in eight */
+    int shifted;                   /* values that are moved alike; 0: none is */
 };
 
 /* 256 values: x = d * scale[g] * q - dmin * min[g] */

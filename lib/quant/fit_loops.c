@@ -1,7 +1,10 @@
 /* fit_loops.c - the loops of fits, for each set of instructions */
 #include "quant/fit_loops_table.h"
 
+#include <math.h>
 #include <string.h>
+
+#include "quant/iq.h"
 
 typedef float floats __attribute__((vector_size(32)));
 typedef int32_t ints __attribute__((vector_size(32)));
@@ -17,14 +20,33 @@ typedef int32_t ints __attribute__((vector_size(32)));
         v_;                                                                    \
     })
 
+/* Bits of the lanes that a comparison is true in. */
+static inline unsigned
+mask_of_any(const ints *where)
+{
+    unsigned mask = 0;
+
+    for (int i = 0; i < 8; i++)
+        mask |= (unsigned)((*where)[i] & 1) << i;
+    return mask;
+}
+
 #define LOOP(name) name##_any
+#include "quant/iq_loops.h"
 #include "quant/fit_loops.h"
 #undef LOOP
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #pragma GCC push_options
 #pragma GCC target("avx2")
+static inline unsigned
+mask_of_avx2(const ints *where)
+{
+    return (unsigned)__builtin_ia32_movmskps256((floats)*where);
+}
+
 #define LOOP(name) name##_avx2
+#include "quant/iq_loops.h"
 #include "quant/fit_loops.h"
 #undef LOOP
 #pragma GCC pop_options

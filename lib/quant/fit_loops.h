@@ -192,4 +192,5 @@ static const struct fit_loops LOOP(loops) = {
     .sum_lines = LOOP(sum_lines),
     .sum_errors = LOOP(sum_errors),
     .round_group = LOOP(round_group),
+    .best_point = LOOP(best_point),
 };

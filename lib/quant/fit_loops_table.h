@@ -4,6 +4,8 @@
 
 #include "quant/fit.h"
 
+struct quant_halves;
+
 /* Sums over a group from which the best d for given q, and what it leaves,
  * follow: error = sum w x^2 - xq^2 / qq. */
 struct fit_sums {
@@ -42,6 +44,10 @@ struct fit_loops {
     /* What eight lines x = d * q - m leave. */
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
+    /* The number of the point of a grid with the least error, which is added
+     * to *error. */
+    int (*best_point)(const struct quant_halves *h, const float *x,
+                      const float *w, float d, float *error);
     /* quant_round_group() */
     void (*round_group)(const struct quant_codes *codes, struct quant_group of,
                         float d, float m, int8_t *q, struct quant_sums *s);

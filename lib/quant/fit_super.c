@@ -216,6 +216,42 @@ refit(int n, const struct wishes *wish, struct attempt *at)
     }
 }
 
+static bool
+multiply_half(uint16_t *h, double by)
+{
+    uint16_t product = half_from_float((float)(by * (double)half_to_float(*h)));
+
+    if ((product & 0x7c00) == 0x7c00)
+        return false;
+    *h = product;
+    return true;
+}
+
+/* A fit of least squares is shorter than what it stands for, and its product
+ * with that is smaller by its error: the fewer bits, the more so. What a model
+ * computes suffers more from that than from a little more error, so scales
+ * grow: the square root of `all / left` would keep the length, all of it the
+ * product, and what lies between them was best for models. */
+static void
+stretch(const struct quant_shape *shape, const float *x, const float *w,
+        struct attempt *at)
+{
+    double all = 0, left, root;
+
+    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
+        struct quant_group of = group_at(shape, x, w, g);
+
+        for (int j = 0; j < of.n; j++)
+            all += (double)of.w[j] * (double)of.x[j] * (double)of.x[j];
+    }
+    left = all - at->error;
+    if (!(left > all / 2 && left < all))
+        return;
+    root = sqrt(all / left);
+    if (multiply_half(&at->s.d, root * sqrt(root)))
+        multiply_half(&at->s.dmin, root * sqrt(root));
+}
+
 void
 quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
                 struct quant_super *s)
@@ -248,5 +284,6 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
             wish.min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);
         }
     }
+    stretch(shape, x, w, &best);
     *s = best.s;
 }

@@ -85,7 +85,9 @@ QUANT_READ(iq4_xs);
 QUANT_WRITE(iq4_xs);
 QUANT_WEIGH(iq4_xs);
 QUANT_READ(iq2_xxs);
+QUANT_WEIGH(iq2_xxs);
 QUANT_READ(iq2_xs);
+QUANT_WEIGH(iq2_xs);
 QUANT_READ(iq2_s);
 QUANT_WRITE(iq2_s);
 QUANT_WEIGH(iq2_s);
@@ -96,7 +98,9 @@ QUANT_READ(iq3_s);
 QUANT_WRITE(iq3_s);
 QUANT_WEIGH(iq3_s);
 QUANT_READ(iq1_s);
+QUANT_WEIGH(iq1_s);
 QUANT_READ(iq1_m);
+QUANT_WEIGH(iq1_m);
 
 /* Whether a block's scales are finite, for types where that is not told by
  * the places of F16 scales. */

@@ -38,21 +38,25 @@ quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
     }
 }
 
+static const int8_t levels_1[] = { -8, 0, 8 };
 static const int8_t levels_2[] = { 8, 25, 43 };
 static const int8_t levels_3_xxs[] = { 4, 12, 20, 28, 36, 44, 52, 62 };
 static const int8_t levels_3_s[] = { 1, 3, 5, 7, 9, 11, 13, 15 };
 
+const struct quant_grid quant_grid_iq1 = { quant_iq1_grid, 2048, 8, 2, 3,
+                                           levels_1,       true };
 const struct quant_grid quant_grid_iq2_xxs = {
-    quant_iq2_xxs_grid, 256, 8, 2, 3, levels_2
+    quant_iq2_xxs_grid, 256, 8, 2, 3, levels_2, false
 };
-const struct quant_grid quant_grid_iq2_xs = { quant_iq2_xs_grid, 512, 8, 2, 3,
-                                              levels_2 };
+const struct quant_grid quant_grid_iq2_xs = { quant_iq2_xs_grid, 512,  8, 2, 3,
+                                              levels_2,          false };
 const struct quant_grid quant_grid_iq2_s = { quant_iq2_s_grid, 1024, 8, 2, 3,
-                                             levels_2 };
-const struct quant_grid quant_grid_iq3_xxs = { quant_iq3_xxs_grid, 256, 4, 3, 7,
-                                               levels_3_xxs };
-const struct quant_grid quant_grid_iq3_s = { quant_iq3_s_grid, 512, 4, 3, 7,
-                                             levels_3_s };
+                                             levels_2,         false };
+const struct quant_grid quant_grid_iq3_xxs = {
+    quant_iq3_xxs_grid, 256, 4, 3, 7, levels_3_xxs, false
+};
+const struct quant_grid quant_grid_iq3_s = { quant_iq3_s_grid, 512,  4, 3, 7,
+                                             levels_3_s,       false };
 
 void
 unpack_iq2_xxs(const void *block, struct quant_values *v)

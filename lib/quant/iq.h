@@ -2,21 +2,55 @@
 #ifndef QUANT_IQ_H
 #define QUANT_IQ_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "quant/fit.h"
 
 struct quant_grid {
     const uint16_t *points; /* as in iq_grid.h */
     int n, size;            /* points, coordinates of each */
     int bits, mask;         /* of a code in a point */
     const int8_t *levels;   /* what the codes stand for, ascending */
+    bool is_signed;         /* the levels are, so that there are no signs */
 };
 
-extern const struct quant_grid quant_grid_iq2_xxs, quant_grid_iq2_xs,
-    quant_grid_iq2_s, quant_grid_iq3_xxs, quant_grid_iq3_s;
+/* Of IQ1 in eighths, not moved yet. */
+extern const struct quant_grid quant_grid_iq1, quant_grid_iq2_xxs,
+    quant_grid_iq2_xs, quant_grid_iq2_s, quant_grid_iq3_xxs, quant_grid_iq3_s;
 
 /* The coordinates of a point, negative where a bit of `signs` is set. */
 void
 quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
                 int signs);
+
+enum {
+    QUANT_MOST_POINTS = 2048,
+    QUANT_HALF_ROW = 16, /* numbers of halves with the same upper part */
+    QUANT_MOST_HALVES = 9 * QUANT_HALF_ROW,
+};
+
+/* A grid's points, told by the numbers of their halves. Points with the same
+ * upper half follow each other: first[half] to first[half + 1]. */
+struct quant_halves {
+    const struct quant_grid *grid;
+    int size;
+    float levels[8];
+    float none[QUANT_MOST_HALVES]; /* infinite where there are no points */
+    uint16_t first[QUANT_MOST_HALVES + 1];
+    uint8_t low[QUANT_MOST_POINTS];
+};
+
+const struct quant_halves *
+quant_halves_of(const struct quant_grid *grid);
+
+/* For quant_shape.round: the best point for each vector; the second with
+ * points that may be moved by one, up or down. */
+float
+quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
+                    float d, int8_t *q);
+float
+quant_round_shifted(const struct quant_shape *shape, struct quant_group of,
+                    float d, int8_t *q);
 
 #endif

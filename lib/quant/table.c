@@ -16,10 +16,11 @@
                 .is_quantized = true }
 /* What quant/format.h has for a type, by its name there: reading, writing,
  * writing with weights. */
-#define READ(f)     .traits.to_float = dequant_##f, .unpack = unpack_##f
-#define WRITE(f)    .traits.from_float_ref = quant_##f
-#define WEIGH(f)    .quantize_weighted = weigh_##f
-#define PLAIN_IO(f) .traits.to_float = dequant_##f, WRITE(f)
+#define READ(f)        .traits.to_float = dequant_##f, .unpack = unpack_##f
+#define WRITE(f)       .traits.from_float_ref = quant_##f
+#define WEIGH(f)       .quantize_weighted = weigh_##f
+#define WEIGH_LARGE(f) WEIGH(f), .large_matter = true
+#define PLAIN_IO(f)    .traits.to_float = dequant_##f, WRITE(f)
 /* Where the F16 scales of a block are; what else tells damage. */
 #define SCALE_AT(at)    .n_scales = 1, .scale_at = { at }
 #define SCALES_AT(a, b) .n_scales = 2, .scale_at = { a, b }
@@ -31,15 +32,15 @@ static const struct quant_type types[GGML_TYPE_COUNT] = {
     [GGML_TYPE_F32] = { PLAIN("f32", 4), SOUND(f32) },
     [GGML_TYPE_F16] = { PLAIN("f16", 2), PLAIN_IO(f16), SOUND(f16) },
     [GGML_TYPE_Q4_0] = { BLOCK("q4_0", 32, 18), READ(q4_0), WRITE(q4_0),
-                         WEIGH(q4_0), SCALE_AT(0) },
+                         WEIGH_LARGE(q4_0), SCALE_AT(0) },
     [GGML_TYPE_Q4_1] = { BLOCK("q4_1", 32, 20), READ(q4_1), WRITE(q4_1),
-                         WEIGH(q4_1), SCALES_AT(0, 2) },
+                         WEIGH_LARGE(q4_1), SCALES_AT(0, 2) },
     [4] = { REMOVED },
     [5] = { REMOVED },
     [GGML_TYPE_Q5_0] = { BLOCK("q5_0", 32, 22), READ(q5_0), WRITE(q5_0),
-                         WEIGH(q5_0), SCALE_AT(0) },
+                         WEIGH_LARGE(q5_0), SCALE_AT(0) },
     [GGML_TYPE_Q5_1] = { BLOCK("q5_1", 32, 24), READ(q5_1), WRITE(q5_1),
-                         WEIGH(q5_1), SCALES_AT(0, 2) },
+                         WEIGH_LARGE(q5_1), SCALES_AT(0, 2) },
     [GGML_TYPE_Q8_0] = { BLOCK("q8_0", 32, 34), READ(q8_0), WRITE(q8_0),
                          SCALE_AT(0) },
     [GGML_TYPE_Q8_1] = { BLOCK("q8_1", 32, 36), WRITE(q8_1), SCALES_AT(0, 2) },
@@ -55,18 +56,19 @@ static const struct quant_type types[GGML_TYPE_COUNT] = {
                          WEIGH(q6_k), SCALE_AT(208) },
     [GGML_TYPE_Q8_K] = { BLOCK("q8_K", 256, 292), SOUND(f32) },
     [GGML_TYPE_IQ2_XXS] = { BLOCK("iq2_xxs", 256, 66), READ(iq2_xxs),
-                            SCALE_AT(0) },
+                            WEIGH_LARGE(iq2_xxs), SCALE_AT(0) },
     [GGML_TYPE_IQ2_XS] = { BLOCK("iq2_xs", 256, 74), READ(iq2_xs),
-                           SCALE_AT(0) },
+                           WEIGH_LARGE(iq2_xs), SCALE_AT(0) },
     [GGML_TYPE_IQ3_XXS] = { BLOCK("iq3_xxs", 256, 98), READ(iq3_xxs),
-                            WRITE(iq3_xxs), WEIGH(iq3_xxs), SCALE_AT(0) },
-    [GGML_TYPE_IQ1_S] = { BLOCK("iq1_s", 256, 50), READ(iq1_s), SCALE_AT(0) },
+                            WRITE(iq3_xxs), WEIGH_LARGE(iq3_xxs), SCALE_AT(0) },
+    [GGML_TYPE_IQ1_S] = { BLOCK("iq1_s", 256, 50), READ(iq1_s), WEIGH(iq1_s),
+                          SCALE_AT(0) },
     [GGML_TYPE_IQ4_NL] = { BLOCK("iq4_nl", 32, 18), READ(iq4_nl), WRITE(iq4_nl),
                            WEIGH(iq4_nl), SCALE_AT(0) },
     [GGML_TYPE_IQ3_S] = { BLOCK("iq3_s", 256, 110), READ(iq3_s), WRITE(iq3_s),
-                          WEIGH(iq3_s), SCALE_AT(0) },
+                          WEIGH_LARGE(iq3_s), SCALE_AT(0) },
     [GGML_TYPE_IQ2_S] = { BLOCK("iq2_s", 256, 82), READ(iq2_s), WRITE(iq2_s),
-                          WEIGH(iq2_s), SCALE_AT(0) },
+                          WEIGH_LARGE(iq2_s), SCALE_AT(0) },
     [GGML_TYPE_IQ4_XS] = { BLOCK("iq4_xs", 256, 136), READ(iq4_xs),
                            WRITE(iq4_xs), WEIGH(iq4_xs), SCALE_AT(0) },
     [GGML_TYPE_I8] = { PLAIN("i8", 1) },
@@ -74,7 +76,8 @@ static const struct quant_type types[GGML_TYPE_COUNT] = {
     [GGML_TYPE_I32] = { PLAIN("i32", 4) },
     [GGML_TYPE_I64] = { PLAIN("i64", 8) },
     [GGML_TYPE_F64] = { PLAIN("f64", 8), SOUND(f64) },
-    [GGML_TYPE_IQ1_M] = { BLOCK("iq1_m", 256, 56), READ(iq1_m), SOUND(iq1_m) },
+    [GGML_TYPE_IQ1_M] = { BLOCK("iq1_m", 256, 56), READ(iq1_m), WEIGH(iq1_m),
+                          SOUND(iq1_m) },
     [GGML_TYPE_BF16] = { PLAIN("bf16", 2), PLAIN_IO(bf16), SOUND(bf16) },
     [31] = { REMOVED },
     [32] = { REMOVED },

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "quant/fit_loops_table.h"
+#include "quant/iq.h"
 #include "tap.h"
 
 enum {
@@ -88,6 +89,53 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
            fabsf(s.error - out->errors[6]) < 1e-3f * (1 + s.error);
 }
 
+/* All points, one after the other. */
+static float
+least_error(const struct quant_grid *grid, const float *x, const float *w,
+            float d)
+{
+    float least = HUGE_VALF;
+
+    for (int i = 0; i < grid->n; i++) {
+        float sum = 0;
+        int8_t q[8];
+
+        quant_put_point(q, grid->points[i], grid, 0);
+        for (int k = 0; k < grid->size; k++)
+            sum += w[k] * (d * (float)q[k] - x[k]) * (d * (float)q[k] - x[k]);
+        least = sum < least ? sum : least;
+    }
+    return least;
+}
+
+static void
+test_points(void)
+{
+    static const struct quant_grid *const grids[] = {
+        &quant_grid_iq1,   &quant_grid_iq2_xxs, &quant_grid_iq2_xs,
+        &quant_grid_iq2_s, &quant_grid_iq3_xxs, &quant_grid_iq3_s,
+    };
+    bool same = true, best = true;
+    struct input in;
+
+    for (int i = 0; i < TURNS; i++) {
+        const struct quant_grid *grid = grids[i % 6];
+        const struct quant_halves *h = quant_halves_of(grid);
+        float d = (draw() + 1) / 20, a = 0, b = 0, least;
+        int at;
+
+        fill(&in);
+        at = fit_loops()->best_point(h, in.x, in.w, d, &a);
+        same = same && a == a &&
+               at == fit_loops_reference()->best_point(h, in.x, in.w, d, &b) &&
+               memcmp(&a, &b, sizeof(a)) == 0;
+        least = least_error(grid, in.x, in.w, d);
+        best = best && fabsf(a - least) <= 1e-5f * (least + 1e-3f);
+    }
+    ok(same, "points: the machine's bits are those for any");
+    ok(best, "no point of a grid is nearer than the one that is found");
+}
+
 int
 main(void)
 {
@@ -107,5 +155,6 @@ main(void)
     }
     ok(same, "the machine's loops have the bits of those for any");
     ok(agree, "a lane is what a loop of its own gives");
+    test_points();
     return tap_done();
 }

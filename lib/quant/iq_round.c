@@ -1,0 +1,167 @@
+/* iq_round.c - values to the nearest points of a grid
+ *
+ * Exact: the error of a point is the sum of its halves' errors, of which there
+ * are few. Points with one upper half are looked at only if that half and the
+ * best of all lower ones leave less than the best point so far. */
+#include "quant/fit.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "quant/fit_loops_table.h"
+#include "quant/iq.h"
+
+#define N_GRIDS 6
+
+static struct quant_halves all_halves[N_GRIDS];
+static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+/* Grids of eight coordinates have three levels, those of four have eight: half
+ * a point is two pairs of the ones, or a pair of the others. */
+static int
+number_of(const struct quant_grid *grid, int codes)
+{
+    if (grid->size == 4)
+        return codes;
+    return (codes & 3) + 3 * (codes >> 2 & 3) +
+           QUANT_HALF_ROW * ((codes >> 4 & 3) + 3 * (codes >> 6));
+}
+
+static void
+fill(const struct quant_grid *grid, struct quant_halves *h)
+{
+    int bits = grid->size / 2 * grid->bits, mask = (1 << bits) - 1, half = 0;
+
+    h->grid = grid;
+    h->size = grid->size;
+    for (int k = 0; k < (grid->size == 8 ? 3 : 8); k++)
+        h->levels[k] = (float)grid->levels[k];
+    for (int i = 0; i < grid->n; i++) {
+        int high = number_of(grid, grid->points[i] >> bits);
+
+        while (half < high)
+            h->first[++half] = (uint16_t)i;
+        h->low[i] = (uint8_t)number_of(grid, grid->points[i] & mask);
+    }
+    while (half < QUANT_MOST_HALVES)
+        h->first[++half] = (uint16_t)grid->n;
+    for (int i = 0; i < QUANT_MOST_HALVES; i++)
+        h->none[i] = h->first[i] < h->first[i + 1] ? 0 : HUGE_VALF;
+}
+
+static void
+fill_all(void)
+{
+    static const struct quant_grid *const grids[N_GRIDS] = {
+        &quant_grid_iq1,   &quant_grid_iq2_xxs, &quant_grid_iq2_xs,
+        &quant_grid_iq2_s, &quant_grid_iq3_xxs, &quant_grid_iq3_s,
+    };
+
+    for (int i = 0; i < N_GRIDS; i++)
+        fill(grids[i], &all_halves[i]);
+}
+
+const struct quant_halves *
+quant_halves_of(const struct quant_grid *grid)
+{
+    int i = 0;
+
+    pthread_once(&filled, fill_all);
+    while (all_halves[i].grid != grid)
+        i++;
+    return &all_halves[i];
+}
+
+/* Eight values without their signs. */
+struct vector {
+    float x[8], w[8];
+    uint8_t signs;
+};
+
+/* A number of negative values that is odd where it must not be is mended at
+ * the value where that costs least. */
+static void
+take_signs(const struct quant_shape *shape, struct quant_group of, int first,
+           struct vector *v)
+{
+    float least = HUGE_VALF;
+    int negative = 0, at = 0;
+
+    v->signs = 0;
+    for (int i = 0; i < 8; i++) {
+        float x = of.x[first + i], cost = of.w[first + i] * x * x;
+
+        v->w[i] = of.w[first + i];
+        v->x[i] = fabsf(x);
+        v->signs |= (uint8_t)((x < 0) << i);
+        negative += x < 0;
+        at = cost < least ? i : at;
+        least = cost < least ? cost : least;
+    }
+    if (shape->even && negative % 2) {
+        v->x[at] = -v->x[at];
+        v->signs ^= (uint8_t)(1 << at);
+    }
+}
+
+float
+quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
+                    float d, int8_t *q)
+{
+    const struct quant_halves *h = quant_halves_of(shape->grid);
+    float error = 0;
+
+    for (int j = 0; j < of.n; j += 8) {
+        struct vector v;
+
+        take_signs(shape, of, j, &v);
+        for (int k = 0; k < 8; k += h->size) {
+            int i = fit_loops()->best_point(h, v.x + k, v.w + k, d, &error);
+
+            quant_put_point(q + j + k, h->grid->points[i], h->grid,
+                            v.signs >> k);
+        }
+    }
+    return error;
+}
+
+/* `n` values, all of which are moved by the same `shift`. */
+static float
+round_moved(const struct quant_halves *h, int n, const float *x,
+            const float *w, float d, int shift, int8_t *q)
+{
+    float error = 0;
+
+    for (int j = 0; j < n; j += 8) {
+        float moved[8];
+        int point;
+
+        for (int i = 0; i < 8; i++)
+            moved[i] = x[j + i] - d * (float)shift;
+        point = fit_loops()->best_point(h, moved, w + j, d, &error);
+        quant_put_point(q + j, h->grid->points[point], h->grid, 0);
+        for (int i = 0; i < 8; i++)
+            q[j + i] = (int8_t)(q[j + i] + shift);
+    }
+    return error;
+}
+
+float
+quant_round_shifted(const struct quant_shape *shape, struct quant_group of,
+                    float d, int8_t *q)
+{
+    const struct quant_halves *h = quant_halves_of(shape->grid);
+    float error = 0;
+
+    for (int j = 0; j < of.n; j += shape->shifted) {
+        int8_t other[32];
+        int n = shape->shifted;
+        float up = round_moved(h, n, of.x + j, of.w + j, d, 1, q + j);
+        float down = round_moved(h, n, of.x + j, of.w + j, d, -1, other);
+
+        if (down < up)
+            memcpy(q + j, other, (size_t)n);
+        error += down < up ? down : up;
+    }
+    return error;
+}
