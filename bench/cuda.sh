@@ -29,7 +29,7 @@ export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=cuda-build prompt=2048 generate=128 sequences=32 peer= limit=540
 make=yes check=yes measure=yes sanitize= failed=0
-parts='ops fuse attention products' families= types='f32 f16 bf16 q4_0 mxfp4'
+parts='face ops fuse attention products' families= types='f32 f16 bf16 q4_0 mxfp4'
 misused() {
     sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2
     exit 2
@@ -89,7 +89,7 @@ build_all() {
     make -s -C "$build" -j"$(nproc)" >&2 &&
         make -s -C "$build/bench" shape speed >&2 &&
         make -s -C "$build/tests" -j"$(nproc)" make_model logit_nmse \
-            cuda/device_{ops,fuse,attention,products} >&2 || return 1
+            cuda/device_{face,ops,fuse,attention,products} >&2 || return 1
     make -s -C "$build/bench" cuda_bounds >&2 ||
         say "without cuBLAS's headers there are no bounds"
 }

@@ -18,7 +18,7 @@ log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 status=0
 for tool; do
-    for part in ops fuse attention products; do
+    for part in face ops fuse attention products; do
         program=$build/tests/cuda/device_$part
         test -x "$program" || { echo "$program is not built" >&2; exit 2; }
         compute-sanitizer --tool "$tool" --error-exitcode 9 "$program" \
