@@ -38,6 +38,7 @@ enum {
 static const struct {
     const char *family;
     struct model_spec spec;
+    const char *kind;
 } specs[] = {
     { "llama3",
       { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
@@ -49,6 +50,15 @@ static const struct {
     { "falcon40",
       { "falcon", GGML_TYPE_F16, .n_embd = 4, .n_layer = 1, .n_head = 2,
         .n_head_kv = 2, .traits = 1 << 10 } },
+    { "mistral",
+      { "llama", GGML_TYPE_BF16, .n_embd = 20, .n_layer = 1, .n_head = 2,
+        .n_ff = 20 },
+      "fp8" },
+    { "gpt-oss",
+      { "gpt-oss", GGML_TYPE_BF16, .n_embd = 32, .n_layer = 1, .n_head = 2,
+        .n_head_kv = 1, .d_key = 16, .untied = true, .n_ff = 32,
+        .n_ff_expert = 32, .n_expert = 2, .n_expert_used = 1 },
+      "mxfp4" },
 };
 
 enum {
@@ -106,7 +116,8 @@ make_all(void)
     for (size_t i = 0; i < N_SPECS; i++) {
         snprintf(name, sizeof(name), "%s-f32", specs[i].family);
         check(models_write(&specs[i].spec, model));
-        folder_write(name, model, folder_of(i, folder), 2);
+        folder_write(name, model, folder_of(i, folder), 2,
+                     specs[i].kind);
     }
     unlink(model);
 }

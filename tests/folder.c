@@ -56,7 +56,7 @@ static void
 put_header(FILE *out, const struct folder_tensor *t, size_t *at)
 {
     fprintf(out, ",\"%s\":{\"dtype\":\"%s\",\"shape\":[", t->name,
-            dtype(t->type));
+            t->dtype ? t->dtype : dtype(t->type));
     for (int i = 0; i < t->n_dims; i++)
         fprintf(out, "%s%d", i ? "," : "", (int)t->shape[i]);
     fprintf(out, "],\"data_offsets\":[%zu,%zu]}", *at, *at + t->size);
@@ -109,6 +109,8 @@ put_weights(const struct folder *f, int n)
     char name[64];
 
     folder_tensors(f, all);
+    if (f->kind)
+        folder_scale(all, f->kind);
     for (int i = 0; n > 1 && i < n; i++) {
         snprintf(name, sizeof(name), "model-%05d-of-%05d.safetensors", i + 1,
                  n);
@@ -124,13 +126,16 @@ put_weights(const struct folder *f, int n)
 }
 
 void
-folder_write(const char *name, const char *gguf, const char *to, int n_files)
+folder_write(const char *name, const char *gguf, const char *to, int n_files,
+             const char *kind)
 {
     struct gguf_file file;
     struct gguf_str arch;
     struct gg_error err;
     char family[32], architecture[32];
-    struct folder f = { .family = family, .arch = architecture, .to = to };
+    struct folder f = {
+        .family = family, .arch = architecture, .to = to, .kind = kind
+    };
 
     if (gguf_file_open(gguf, GGUF_OPEN_ALL, &file, &err) != GG_OK ||
         gguf_get_str(file.gguf, "general.architecture", &arch, &err) != GG_OK)

@@ -161,6 +161,12 @@ folder_config(const struct folder *f)
             fprintf(out, ",\"%s\":%.17g", settings[i].name, v);
     }
     put_rotary(out, f);
+    if (f->kind && !strcmp(f->kind, "fp8"))
+        fputs(",\"quantization_config\":{\"quant_method\":\"fp8\",\"fmt\":"
+              "\"e4m3\",\"weight_block_size\":[16,24]}",
+              out);
+    if (f->kind && !strcmp(f->kind, "mxfp4"))
+        fputs(",\"quantization_config\":{\"quant_method\":\"mxfp4\"}", out);
     if (!strcmp(f->arch, "gptneox"))
         fprintf(out, ",\"use_parallel_residual\":%s",
                 folder_key(f, "use_parallel_residual", 1) != 0 ? "true"

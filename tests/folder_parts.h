@@ -10,6 +10,7 @@
 
 struct folder {
     const char *family, *arch, *to;
+    const char *kind; /* of the weights; or NULL */
     const struct gguf_context *gguf;
     uint32_t n_head, n_head_kv, n_expert;
 };
@@ -22,6 +23,7 @@ struct folder_tensor {
     int64_t shape[4];
     uint8_t *data;
     size_t size;
+    const char *dtype; /* that of `type`, if NULL */
 };
 
 struct folder_tensors {
@@ -40,6 +42,12 @@ folder_key(const struct folder *f, const char *name, double other);
 /* All tensors in transformers' names and orders. */
 void
 folder_tensors(const struct folder *f, struct folder_tensors *out);
+
+/* Makes them what `kind` says: "fp8" with scales of blocks, gpt-oss's "mxfp4";
+ * "fp8-plain", "mxfp4-plain": the same values as BF16. The weights must be
+ * BF16, and become others. */
+void
+folder_scale(struct folder_tensors *all, const char *kind);
 
 void
 folder_config(const struct folder *f);

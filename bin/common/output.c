@@ -19,7 +19,7 @@ static char temporary[PATH_MAX], final[PATH_MAX];
 static struct finished {
     struct finished *before;
     char temporary[PATH_MAX], final[PATH_MAX];
-} *finished;
+} * finished;
 static const char *output_name = "standard output";
 static bool closed;
 
@@ -133,6 +133,20 @@ cli_output(const char *path)
         close(fd);
 }
 
+/* Why writing failed a while ago: of a file or a device, which is no good any
+ * more, one byte more asks again. */
+static const char *
+write_error(void)
+{
+    struct stat st;
+
+    if (fstat(STDOUT_FILENO, &st) == 0 && !isatty(STDOUT_FILENO) &&
+        (S_ISREG(st.st_mode) || S_ISCHR(st.st_mode)) &&
+        write(STDOUT_FILENO, "", 1) < 0)
+        return strerror(errno);
+    return "write error";
+}
+
 void
 cli_output_next(const char *path)
 {
@@ -141,7 +155,7 @@ cli_output_next(const char *path)
     cli_flush();
     if (ferror(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
         cli_die("%s: %s", output_name,
-                ferror(stdout) ? "write error" : strerror(errno));
+                ferror(stdout) ? write_error() : strerror(errno));
     if (temporary[0]) {
         memcpy(f->temporary, temporary, sizeof(temporary));
         memcpy(f->final, final, sizeof(final));
@@ -171,6 +185,7 @@ cli_flush(void)
 void
 cli_close_output(void)
 {
+    const char *why = NULL;
     bool pending, lost;
     int error;
 
@@ -179,6 +194,8 @@ cli_close_output(void)
     closed = true;
     pending = __fpending(stdout) > 0;
     lost = ferror(stdout); /* its errno is long gone */
+    if (lost)
+        why = write_error();
     errno = 0;
     if (fflush(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
         lost = true;
@@ -189,13 +206,17 @@ cli_close_output(void)
         error = errno;
     }
     if (lost)
-        cli_die("%s: %s", output_name, error ? strerror(error) : "write error");
+        cli_die("%s: %s", output_name, error || !why ? strerror(error) : why);
 }
 
-int
-cli_finish(int status)
+/* All files get their names, or, where a signal comes before, none. */
+static void
+rename_all(void)
 {
-    cli_close_output();
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
     if (temporary[0]) {
         if (rename(temporary, final))
             cli_die("%s: %s", output_name, strerror(errno));
@@ -209,5 +230,17 @@ cli_finish(int status)
         finished = f->before;
         free(f);
     }
+}
+
+int
+cli_finish(int status)
+{
+    sigset_t before;
+
+    cli_close_output();
+    sigprocmask(SIG_SETMASK, NULL, &before);
+    if (temporary[0] || finished)
+        rename_all();
+    sigprocmask(SIG_SETMASK, &before, NULL);
     return status;
 }

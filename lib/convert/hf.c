@@ -66,6 +66,7 @@ free_rows(struct hf_rows *rows, int64_t n)
 static void
 choose_family(struct hf *h)
 {
+    static const char how[] = "quantization_config|compression_config";
     const json_t *list = json_array_of(&h->config, "architectures");
     const char *name = json_string_value(json_array_get(list, 0));
 
@@ -77,12 +78,11 @@ choose_family(struct hf *h)
     if (!h->family)
         json_bad(&h->config, GG_ERR_UNSUPPORTED,
                  "architectures: '%.60s' is not known here", name);
-    else if (json_find(&h->config, "quantization_config"))
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "quantization_config: weights that are quantised already are "
-                 "not read");
-    else if (json_object_of(&h->config, "text_config"))
+    h->quantized = json_find(&h->config, how);
+    if (json_object_of(&h->config, "text_config"))
         h->config.object = json_find(&h->config, "text_config");
+    if (!h->quantized)
+        h->quantized = json_find(&h->config, how);
 }
 
 /* What most matrices are: llama.cpp's enum llama_ftype. */
@@ -92,7 +92,10 @@ set_file_type(struct hf *h)
     uint32_t type = 0;
 
     for (int64_t i = 0; i < gguf_get_n_tensors(h->gguf); i++)
-        if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_F16)
+        if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_MXFP4) {
+            type = 38;
+            break;
+        } else if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_F16)
             type = 1;
         else if (gguf_get_tensor_type(h->gguf, i) == GGML_TYPE_BF16)
             type = 32;
@@ -105,6 +108,8 @@ read_folder(struct hf *h)
     choose_family(h);
     if (hf_good(h))
         hf_read_keys(h);
+    if (hf_good(h) && h->weighed && h->quantized)
+        hf_link_scales(h, h->quantized);
     if (hf_good(h) && h->weighed) {
         hf_add_tensors(h);
         if (hf_good(h))
@@ -238,8 +243,11 @@ convert_forget(const struct convert_folder *f, int64_t tensor)
 {
     const struct hf_rows *r = &f->rows[tensor];
 
-    for (size_t i = 0; i < r->n_from; i++)
+    for (size_t i = 0; i < r->n_from; i++) {
         file_forget(r->from[i]->data, r->from[i]->size);
+        if (r->from[i]->scales)
+            file_forget(r->from[i]->scales->data, r->from[i]->scales->size);
+    }
 }
 
 #else /* without Jansson */

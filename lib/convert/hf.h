@@ -34,6 +34,10 @@ hf_weights_close(struct hf_weights *w); /* takes an empty one */
 const struct safetensors_tensor *
 hf_weights_find(struct hf_weights *w, const char *name);
 
+/* The same, by its complete name. */
+struct safetensors_tensor *
+hf_weights_exact(struct hf_weights *w, const char *name);
+
 /* ---- rows: hf_rows.c ----------------------------------------------------- */
 
 enum hf_order {
@@ -69,8 +73,9 @@ struct hf {
     const char *path;
     const struct hf_family *family;
     struct json_keys config;
-    struct json_keys here; /* for complaints about the folder */
-    json_t *document;      /* that the configuration is in */
+    struct json_keys here;   /* for complaints about the folder */
+    const json_t *quantized; /* how weights were quantised; or NULL */
+    json_t *document;        /* that the configuration is in */
     struct gguf_context *gguf;
     struct hf_weights weights;
     struct hf_rows *rows; /* one for each tensor */
@@ -113,6 +118,7 @@ enum {
     HF_UPS = 1 << 10,    /* the second */
     HF_EVEN = 1 << 11,   /* every second column, from the first on; turned */
     HF_ODD = 1 << 12,    /* from the second on */
+    HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
 };
 
 /* What a tensor is called there and here; "%d" is the layer in front of it, or
@@ -169,6 +175,17 @@ void
 hf_keys_smollm3(struct hf *h);
 void
 hf_keys_granite(struct hf *h);
+
+/* hf_scaled.c: finds the scales of weights that are quantised already. */
+void
+hf_link_scales(struct hf *h, const json_t *how);
+/* The scale of a value. */
+float
+hf_scale_at(const struct safetensors_tensor *t, size_t at);
+/* n values from `at` on as blocks of MXFP4; both are whole blocks. */
+void
+hf_pack_mxfp4(const struct safetensors_tensor *t, size_t at, size_t n,
+              uint8_t *out);
 
 /* Rotary positions: keys, and divisors where the scaling has some. */
 void

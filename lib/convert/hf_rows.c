@@ -37,6 +37,30 @@ row_of(const struct hf_rows *r, int64_t i)
     }
 }
 
+/* As below, where each value is a byte, and each block has a scale. */
+static void
+open_scaled(const struct safetensors_tensor *t, size_t at, size_t step,
+            size_t n, float *out)
+{
+    size_t columns = (size_t)t->shape[1], left = 0;
+    float scale = 0;
+
+    for (size_t i = 0; i < n; i++, at += step) {
+        if (left == 0) {
+            size_t column = at % columns, in = column % t->block_columns;
+
+            scale = hf_scale_at(t, at);
+            left = t->block_columns - in;
+            if (left > columns - column)
+                left = columns - column;
+            if (step != 1)
+                left = 1;
+        }
+        out[i] = t->open(t->data[at]) * scale;
+        left--;
+    }
+}
+
 /* n values of the source from `at` on, as floats. */
 static void
 to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
@@ -47,6 +71,10 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
     uint16_t half;
     double wide;
 
+    if (t->open) {
+        open_scaled(t, at, step, n, out);
+        return;
+    }
     for (size_t i = 0; i < n; i++, p += step * size)
         switch (t->type) {
         case GGML_TYPE_F16:
@@ -81,11 +109,27 @@ copy(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
         memcpy(out, p, size);
 }
 
-/* As copy(), where it becomes floats. */
+static void
+put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
+{
+    uint16_t half;
+
+    if (type == GGML_TYPE_F32) {
+        memcpy(out, x, n * sizeof(*x));
+        return;
+    }
+    for (size_t i = 0; i < n; i++, out += sizeof(half)) {
+        half = bf16_from_float(x[i]);
+        memcpy(out, &half, sizeof(half));
+    }
+}
+
+/* As copy(), where it becomes floats, or BF16. */
 static void
 convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
-        uint8_t *out)
+        enum ggml_type type, uint8_t *out)
 {
+    size_t size = ggml_type_size(type);
     size_t length = (size_t)r->length, n;
     float x[PIECE];
 
@@ -94,7 +138,7 @@ convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
         to_floats(t, at + i * r->step, r->step, n, x);
         for (size_t k = 0; r->add != 0 && k < n; k++)
             x[k] += r->add;
-        memcpy(out + i * sizeof(*x), x, n * sizeof(*x));
+        put_floats(x, n, type, out + i * size);
     }
 }
 
@@ -103,7 +147,7 @@ hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
              enum ggml_type type, void *out)
 {
     uint8_t *to = out;
-    size_t size = ggml_type_size(type) * (size_t)r->length;
+    size_t size = ggml_row_size(type, r->length);
 
     if (r->made) {
         memcpy(out, r->made + first * r->length, (size_t)n * size);
@@ -115,10 +159,12 @@ hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
         size_t at = r->first + (size_t)block * r->block +
                     (size_t)row_of(r, i % r->n_rows) * r->row;
 
-        if (t->type == type && r->add == 0)
+        if (type == GGML_TYPE_MXFP4)
+            hf_pack_mxfp4(t, at, (size_t)r->length, to);
+        else if (t->type == type && r->add == 0)
             copy(t, at, r->step, (size_t)r->length, to);
         else
-            convert(r, t, at, to);
+            convert(r, t, at, type, to);
     }
 }
 

@@ -57,6 +57,36 @@ lay_out(struct hf *h, struct going *g)
     g->ne[3] = 1;
 }
 
+/* Blocks of MXFP4: a row there is one here. */
+static void
+lay_out_mxfp4(struct hf *h, struct going *g)
+{
+    const struct safetensors_tensor *t = g->first;
+    struct hf_rows *r = &g->rows;
+
+    if (!t->scales || t->n_dims != 4) {
+        bad(h, g, "is not quantised as the configuration says");
+        return;
+    }
+    r->step = 1;
+    r->length = t->shape[2] * t->shape[3] * 2;
+    r->n_rows = t->shape[1];
+    r->n_blocks = t->shape[0];
+    r->row = (size_t)r->length;
+    r->block = r->row * (size_t)r->n_rows;
+    if (g->how & (HF_EVEN | HF_ODD)) {
+        if (r->n_rows % 2)
+            bad(h, g, "has an odd number of rows");
+        r->n_rows /= 2;
+        r->first = g->how & HF_ODD ? r->row : 0;
+        r->row *= 2;
+    }
+    g->ne[0] = r->length;
+    g->ne[1] = r->n_rows;
+    g->ne[2] = r->n_blocks;
+    g->ne[3] = 1;
+}
+
 static void
 turn(struct going *g)
 {
@@ -146,20 +176,30 @@ set_order(struct hf *h, struct going *g)
     }
 }
 
+/* What is quantised already becomes BF16. */
+static enum ggml_type
+read_as(const struct safetensors_tensor *t)
+{
+    return t->open ? GGML_TYPE_BF16 : t->type;
+}
+
 /* Vectors, and what must stay exact, are F32; else what all parts are. */
 static enum ggml_type
 type_of(struct hf *h, const struct going *g)
 {
-    enum ggml_type type = g->first->type;
+    enum ggml_type type = read_as(g->first);
 
+    if (g->how & HF_MXFP4)
+        return GGML_TYPE_MXFP4;
     for (size_t i = 0; i < g->rows.n_from; i++) {
-        enum ggml_type t = g->rows.from[i]->type;
+        enum ggml_type t = read_as(g->rows.from[i]);
 
         if (t != GGML_TYPE_F32 && t != GGML_TYPE_F16 && t != GGML_TYPE_BF16 &&
             t != GGML_TYPE_F64)
             json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                     "%s: values of type %s are not read",
-                     g->rows.from[i]->name, g->rows.from[i]->dtype);
+                     "%s: values of type %s%s are not read",
+                     g->rows.from[i]->name, g->rows.from[i]->dtype,
+                     h->quantized ? " without scales" : "");
         if (t != type)
             type = GGML_TYPE_F32;
     }
@@ -180,10 +220,13 @@ add(struct hf *h, const char *name, unsigned how,
                        .how = how,
                        .rows = { .from = from, .n_from = n } };
 
-    lay_out(h, &g);
+    if (how & HF_MXFP4)
+        lay_out_mxfp4(h, &g);
+    else
+        lay_out(h, &g);
     if (hf_good(h) && how & (HF_GATES | HF_UPS))
         take_half(h, &g);
-    if (hf_good(h) && how & (HF_EVEN | HF_ODD))
+    if (hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
         take_other(h, &g);
     if (hf_good(h) && how & HF_TURN && g.first->n_dims > 1)
         turn(&g);

@@ -209,17 +209,24 @@ hf_weights_close(struct hf_weights *w)
     *w = (struct hf_weights){ 0 };
 }
 
+struct safetensors_tensor *
+hf_weights_exact(struct hf_weights *w, const char *name)
+{
+    uint32_t i;
+
+    if (!hash_map_find(&w->names, name, strlen(name), &i))
+        return NULL;
+    w->used[i] = true;
+    return w->tensors[i];
+}
+
 static const struct safetensors_tensor *
 find(struct hf_weights *w, const char *prefix, const char *name)
 {
     char full[512];
-    uint32_t i;
 
     snprintf(full, sizeof(full), "%s%s", prefix, name);
-    if (!hash_map_find(&w->names, full, strlen(full), &i))
-        return NULL;
-    w->used[i] = true;
-    return w->tensors[i];
+    return hf_weights_exact(w, full);
 }
 
 const struct safetensors_tensor *

@@ -24,6 +24,13 @@ struct safetensors_tensor {
     size_t n;                            /* the product, which may be 0 */
     const uint8_t *data;                 /* of no alignment */
     size_t size;                         /* in bytes */
+
+    /* What is not read, but told later, of weights that are quantised: scales
+     * of blocks, and what a byte of the data stands for. NULL: not quantised,
+     * or blocks that stay as they are. */
+    const struct safetensors_tensor *scales;
+    size_t block_rows, block_columns;
+    float (*open)(uint8_t byte);
 };
 
 struct safetensors {
