@@ -25,6 +25,7 @@ static const char *const files[] = {
     "model-00002-of-00002.safetensors",
     "tokenizer.model",
     "generation_config.json",
+    "added_tokens.json",
 };
 
 enum {
@@ -37,28 +38,31 @@ enum {
 /* The models of the corpus; a folder each. */
 static const struct {
     const char *family;
+    const char *kind; /* of weights that are quantised */
     struct model_spec spec;
-    const char *kind;
 } specs[] = {
     { "llama3",
+      NULL,
       { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
         .n_ff = 4, .llama3_n_ctx = 64 } },
-    { "gpt2", { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
+    { "gpt2", NULL, { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
     { "mixtral",
+      NULL,
       { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
         .n_ff = 4, .n_expert = 2 } },
     { "falcon40",
+      NULL,
       { "falcon", GGML_TYPE_F16, .n_embd = 4, .n_layer = 1, .n_head = 2,
         .n_head_kv = 2, .traits = 1 << 10 } },
     { "mistral",
+      "fp8",
       { "llama", GGML_TYPE_BF16, .n_embd = 20, .n_layer = 1, .n_head = 2,
-        .n_ff = 20 },
-      "fp8" },
+        .n_ff = 20 } },
     { "gpt-oss",
+      "mxfp4",
       { "gpt-oss", GGML_TYPE_BF16, .n_embd = 32, .n_layer = 1, .n_head = 2,
         .n_head_kv = 1, .d_key = 16, .untied = true, .n_ff = 32,
-        .n_ff_expert = 32, .n_expert = 2, .n_expert_used = 1 },
-      "mxfp4" },
+        .n_ff_expert = 32, .n_expert = 2, .n_expert_used = 1 } },
 };
 
 enum {

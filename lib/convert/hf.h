@@ -201,6 +201,7 @@ struct hf_tokens {
     struct hf *h;
     struct json_keys file;   /* tokenizer.json; or empty */
     struct json_keys config; /* tokenizer_config.json; or empty */
+    json_t *added;           /* added_tokens.json; or NULL */
     struct gguf_str *text;   /* points into the documents, or the file */
     int32_t *types;          /* 0: there is no token of that id */
     float *scores;           /* of SentencePiece; else NULL */

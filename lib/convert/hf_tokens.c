@@ -93,8 +93,23 @@ add_from_file(struct hf_tokens *t)
                   json_is_true(json_object_get(v, "special")));
 }
 
-/* Where there is no tokenizer.json, its configuration lists them by their ids.
- */
+/* The file of older folders, where no flags are: {"text": id}. */
+static void
+add_from_list(struct hf_tokens *t)
+{
+    const char *text;
+    json_t *id;
+
+    json_object_foreach(t->added, text, id)
+    {
+        if (hf_good(t->h))
+            hf_token_put(t, json_is_integer(id) ? json_integer_value(id) : -1,
+                         text, strlen(text), GG_TOKEN_USER_DEFINED);
+    }
+}
+
+/* Where there is no tokenizer.json, its configuration lists them by their ids,
+ * or a file of their own does. */
 static void
 add_from_config(struct hf_tokens *t)
 {
@@ -103,6 +118,8 @@ add_from_config(struct hf_tokens *t)
     json_t *v;
     char *end;
 
+    if (!map)
+        add_from_list(t);
     json_object_foreach((json_t *)(uintptr_t)map, id, v)
     {
         long long n = strtoll(id, &end, 10);
@@ -257,37 +274,46 @@ set_specials(struct hf_tokens *t)
 
 /* ---- the chat template --------------------------------------------------- */
 
-static void
+/* True: there is one. */
+static bool
 read_template_file(struct hf_tokens *t)
 {
     char path[MAX_PATH_LENGTH];
     struct file_map map;
+    bool fits;
 
     snprintf(path, sizeof(path), "%s/chat_template.jinja", t->h->path);
     if (access(path, R_OK) || file_map(path, &map, NULL) != GG_OK)
-        return;
-    if (map.size <= MAX_TEMPLATE)
+        return false;
+    fits = map.size <= MAX_TEMPLATE;
+    if (fits)
         gguf_set_bytes(t->h->gguf, "tokenizer.chat_template", map.data,
                        map.size);
     file_unmap(&map);
+    return fits;
 }
 
-/* One, or several with names. */
+/* One, or several with names. A file of its own counts more, as it does where
+ * such folders come from. */
 static void
 set_template(struct hf_tokens *t)
 {
     const json_t *v = json_object_get(t->config.object, "chat_template"), *one;
+    const json_t *list = v;
     size_t i;
 
-    json_array_foreach(
-        v, i, one) if (json_string_value(json_object_get(one, "name")) &&
-                       !strcmp(json_string_value(json_object_get(one, "name")),
-                               "default")) v = json_object_get(one, "template");
+    if (read_template_file(t))
+        return;
+    json_array_foreach(list, i, one)
+    {
+        const char *name = json_string_value(json_object_get(one, "name"));
+
+        if (name && !strcmp(name, "default"))
+            v = json_object_get(one, "template");
+    }
     if (json_is_string(v))
         gguf_set_bytes(t->h->gguf, "tokenizer.chat_template",
                        json_string_value(v), json_string_length(v));
-    else
-        read_template_file(t);
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -381,18 +407,21 @@ open_spm(struct hf_tokens *t, struct file_map *map)
 void
 hf_read_tokens(struct hf *h)
 {
-    char path[MAX_PATH_LENGTH], config[MAX_PATH_LENGTH];
+    char path[MAX_PATH_LENGTH], config[MAX_PATH_LENGTH], list[MAX_PATH_LENGTH];
+    struct json_keys added;
     struct hf_tokens t = { .h = h };
     json_t *file = NULL, *settings = NULL;
     struct file_map spm = { 0 };
 
     if (open_json(h, "tokenizer.json", path, &file, &t.file) &&
-        open_json(h, "tokenizer_config.json", config, &settings, &t.config))
+        open_json(h, "tokenizer_config.json", config, &settings, &t.config) &&
+        open_json(h, "added_tokens.json", list, &t.added, &added))
         open_spm(&t, &spm);
     if (hf_good(h))
         read_all(&t, &spm);
     json_decref(file);
     json_decref(settings);
+    json_decref(t.added);
     file_unmap(&spm);
     mem_free(t.text);
     mem_free(t.types);

@@ -1,0 +1,63 @@
+# Tokens of a folder: the template, tokens that were added, split rules.
+mkdir none && gg-convert none x 2>&1 | grep 'without Jansson' >&2 && exit 77
+rmdir none
+make_folder qwen2-f32 m.gguf dir || exit 99
+key() {
+    gg-inspect -k "tokenizer.$1" dir
+}
+pre() { # steps of a pre_tokenizer
+    sed -i "s/\"pre_tokenizer\":.*,\"model\":/\"pre_tokenizer\":$1,\"model\":/" \
+        dir/tokenizer.json
+    gg-convert dir out.gguf && gg-inspect -k tokenizer.ggml.pre out.gguf
+}
+config() {
+    printf '{"add_bos_token":false,%s}\n' "$1" >dir/tokenizer_config.json
+}
+
+# A file of its own counts more than the configuration, as in transformers.
+config '"chat_template":"one"' && key chat_template
+config '"chat_template":[{"name":"tool_use","template":"x"},
+    {"name":"default","template":"two"}]' && key chat_template
+printf 'three' >dir/chat_template.jinja && key chat_template
+rm dir/chat_template.jinja
+
+# Special ids by their texts.
+config '"eos_token":{"content":"<|control|>"},"bos_token":"a","pad_token":null'
+key ggml.eos_token_id && key ggml.bos_token_id
+printf '{"eos_token_id":[299,7,8]}' >dir/generation_config.json
+key ggml.eot_token_id && key ggml.eom_token_id
+
+# What splits a text: known steps, and others.
+bytes='{"type":"ByteLevel","add_prefix_space":false,"use_regex":'
+pre "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Digits\",\
+\"individual_digits\":true},${bytes}true}]}"
+pre "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Punctuation\",\
+\"behavior\":\"Contiguous\"},${bytes}true},{\"type\":\"Digits\",\
+\"individual_digits\":false},{\"type\":\"Split\",\"pattern\":{\"Regex\":\
+\"[0-9][0-9][0-9]\"},\"behavior\":\"Isolated\",\"invert\":false}]}"
+pre "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Whitespace\"},\
+${bytes}true}]}"
+
+# SentencePiece's, with tokens that only a list of added ones has.
+piece() { # text, type
+    printf "\\012\\$(printf %o $((${#1} + 9)))\\012\\$(printf %o ${#1})%s" "$1"
+    printf "\\025\\0\\0\\200\\300\\030\\$(printf %o "$2")"
+}
+{
+    piece '<unk>' 2 && piece '<s>' 3 && piece '</s>' 3
+    for i in 0 1 2 3 4 5 6 7 8 9 A B C D E F; do
+        for k in 0 1 2 3 4 5 6 7 8 9 A B C D E F; do piece "<0x$i$k>" 6; done
+    done
+    for c in a b c ab abc; do piece $c 1; done
+    printf '\022\002\030\002\032\002\030\000'
+} >dir/tokenizer.model
+rm dir/tokenizer.json
+echo '{"architectures":["LlamaForCausalLM"],"vocab_size":266,"hidden_size":8,
+    "num_hidden_layers":1,"num_attention_heads":1}' >dir/config.json
+config '"x":1'
+echo '{"<new>":264,"<last>":265}' >dir/added_tokens.json
+echo 'abcab<new>a' | gg-tokenize -m dir --no-bos
+config '"added_tokens_decoder":{"264":{"content":"<other>","special":true}}'
+echo 'abcab<other>a<new>' | gg-tokenize -m dir --no-bos --special parse
+echo '{"<new>":260}' >dir/added_tokens.json && config '"x":1'
+echo x | gg-tokenize -m dir; echo $?
