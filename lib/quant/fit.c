@@ -83,18 +83,16 @@ quant_or_ones(const float *w, int n)
         HALF, HALF, HALF, HALF
     };
 
-    for (int j = 0; j < n; j++)
-        if (w && w[j] > 0)
+    for (int j = 0; w && j < n; j++)
+        if (w[j] > 0)
             return w;
     return ones;
 }
 
-/* The i-th of eight starts, in steps. */
-static float
-start_at(int i)
-{
-    return (FIRST_START + (float)i * (LAST_START - FIRST_START) / 7) / 4;
-}
+/* The eight starts, in steps. */
+#define START(i) ((FIRST_START + (i) * (LAST_START - FIRST_START) / 7) / 4)
+static const float starts[8] = { START(0), START(1), START(2), START(3),
+                                 START(4), START(5), START(6), START(7) };
 
 /* Those where the extreme is near this end. */
 static void
@@ -106,7 +104,7 @@ try_starts(const struct quant_codes *codes, struct quant_group of, int end,
 
     for (int i = 0; i < 8; i++)
         inverse[i] =
-            ((float)end + unit * start_at(i) * (end < 0 ? -1 : 1)) / extreme;
+            ((float)end + unit * starts[i] * (end < 0 ? -1 : 1)) / extreme;
     fit_loops()->sum_starts(codes, of, inverse, xq, qq);
     for (int i = 0; i < 8; i++)
         keep_better(best, (struct fit_sums){ (double)xq[i], (double)qq[i] });
@@ -207,7 +205,7 @@ best_start(const struct quant_codes *codes, const struct shifted *of,
     struct fit_lines sums;
 
     for (int i = 0; i < 8; i++) {
-        double steps = codes->hi + (double)start_at(i);
+        double steps = codes->hi + (double)starts[i];
 
         inverse[i] = (float)(steps / range);
         m[i] = (float)(low * range / steps);

@@ -9,10 +9,17 @@
 typedef float floats __attribute__((vector_size(32)));
 typedef int32_t ints __attribute__((vector_size(32)));
 
+typedef int8_t bytes __attribute__((vector_size(8)));
+
 /* Macros: vectors are no arguments where the instructions may differ. */
 #define splat(x) ((floats){ 0 } + (x))
 #define choose(where, a, b)                                                    \
     ((floats)(((ints)(a) & (where)) | ((ints)(b) & ~(where))))
+#define store_bytes(p, v)                                                      \
+    do {                                                                       \
+        bytes b_ = __builtin_convertvector(v, bytes);                          \
+        memcpy((p), &b_, sizeof(b_));                                          \
+    } while (0)
 #define load(p)                                                                \
     __extension__({                                                            \
         floats v_;                                                             \

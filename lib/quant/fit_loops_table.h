@@ -44,6 +44,9 @@ struct fit_loops {
     /* What eight lines x = d * q - m leave. */
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
+    float (*sum_error)(const struct quant_codes *codes, struct quant_group of,
+                       float d, float m); /* of one */
+    float (*sum_squares)(struct quant_group of); /* weighted, of x */
     /* The number of the point of a grid with the least error, which is added
      * to *error. */
     int (*best_point)(const struct quant_halves *h, const float *x,

@@ -1,8 +1,9 @@
 /* fit_super.c - blocks whose scales are themselves small integers
  *
  * First each group is fitted by itself. What scales it would have is fitted
- * as if they were values. Then, in turns, each group takes the best of the
- * scales near it, and d and dmin are fitted to all that was chosen. */
+ * as if they were values. Then, in turns where there are mins, each group takes
+ * the best of the scales near it, and d and dmin are fitted to all that was
+ * chosen. At last, these are made a little larger. */
 #include "quant/fit.h"
 
 #include <string.h>
@@ -29,21 +30,28 @@ group_at(const struct quant_shape *shape, const float *x, const float *w, int g)
                                                shape->group) };
 }
 
+/* Of codes that depend on each other. */
 static void
-round_group(const struct quant_shape *shape, struct quant_group of, float d,
-            float m, int8_t *q, struct quant_sums *s)
+sum_codes(struct quant_group of, const int8_t *q, float error,
+          struct quant_sums *s)
 {
-    if (!shape->round) {
-        quant_round_group(&shape->codes, of, d, m, q, s);
-        return;
-    }
-    *s = (struct quant_sums){ .error = shape->round(shape, of, d, q) };
+    *s = (struct quant_sums){ .error = error };
     for (int j = 0; j < of.n; j++) {
         float wq = of.w[j] * (float)q[j];
 
         s->qq += wq * (float)q[j];
         s->xq += wq * of.x[j];
     }
+}
+
+static void
+round_group(const struct quant_shape *shape, struct quant_group of, float d,
+            float m, int8_t *q, struct quant_sums *s)
+{
+    if (shape->round)
+        sum_codes(of, q, shape->round(shape, of, d, q), s);
+    else
+        quant_round_group(&shape->codes, of, d, m, q, s);
 }
 
 /* Scales and mins to try: the nearest ones, and of their neighbours those that
@@ -94,28 +102,38 @@ best_trial(const struct quant_shape *shape, struct quant_group of,
     float error[8];
     int best = 0;
 
-    for (int i = t->n; i < 8; i++)
-        t->d[i] = t->m[i] = 0;
-    fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
+    if (shape->max_min) {
+        for (int i = t->n; i < 8; i++)
+            t->d[i] = t->m[i] = 0;
+        fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
+    } else {
+        for (int i = 0; i < t->n; i++)
+            error[i] = fit_loops()->sum_error(&shape->codes, of, t->d[i], 0);
+    }
     for (int i = 1; i < t->n; i++)
         best = error[i] < error[best] ? i : best;
     return best;
 }
 
+/* Leaves its codes in q. */
 static int
 best_on_grid(const struct quant_shape *shape, struct quant_group of,
-             const struct trials *t)
+             const struct trials *t, int8_t *q, struct quant_sums *s)
 {
     float least = HUGE_VALF;
     int best = 0;
-    int8_t q[32];
+    int8_t other[32];
 
     for (int i = 0; i < t->n; i++) {
-        float e = shape->round(shape, of, t->d[i], q);
+        float e = shape->round(shape, of, t->d[i], other);
 
-        best = e < least ? i : best;
-        least = e < least ? e : least;
+        if (i > 0 && !(e < least))
+            continue;
+        best = i;
+        least = e;
+        memcpy(q, other, (size_t)of.n);
     }
+    sum_codes(of, q, least, s);
     return best;
 }
 
@@ -124,16 +142,20 @@ static void
 choose_group(const struct quant_shape *shape, struct quant_group of, int g,
              float scale, float min, struct attempt *a)
 {
+    int8_t *q = a->s.q + g * shape->group;
     struct trials t;
     int best;
 
     set_trials(shape, &a->s, scale, min, &t);
-    best =
-        shape->round ? best_on_grid(shape, of, &t) : best_trial(shape, of, &t);
+    if (shape->round) {
+        best = best_on_grid(shape, of, &t, q, &a->sums[g]);
+    } else {
+        best = best_trial(shape, of, &t);
+        quant_round_group(&shape->codes, of, t.d[best], t.m[best], q,
+                          &a->sums[g]);
+    }
     a->s.scale[g] = (int8_t)t.scale[best];
     a->s.min[g] = (int8_t)t.min[best];
-    round_group(shape, of, t.d[best], t.m[best], a->s.q + g * shape->group,
-                &a->sums[g]);
     a->error += (double)a->sums[g].error;
 }
 
@@ -238,12 +260,8 @@ stretch(const struct quant_shape *shape, const float *x, const float *w,
 {
     double all = 0, left, root;
 
-    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++) {
-        struct quant_group of = group_at(shape, x, w, g);
-
-        for (int j = 0; j < of.n; j++)
-            all += (double)of.w[j] * (double)of.x[j] * (double)of.x[j];
-    }
+    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++)
+        all += (double)fit_loops()->sum_squares(group_at(shape, x, w, g));
     left = all - at->error;
     if (!(left > all / 2 && left < all))
         return;
@@ -252,13 +270,44 @@ stretch(const struct quant_shape *shape, const float *x, const float *w,
         multiply_half(&at->s.dmin, root * sqrt(root));
 }
 
+static void
+choose_all(const struct quant_shape *shape, const float *x, const float *w,
+           const struct wishes *wish, struct attempt *a)
+{
+    a->error = 0;
+    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++)
+        choose_group(shape, group_at(shape, x, w, g), g, wish->scale[g],
+                     wish->min[g], a);
+}
+
+/* With mins: groups for d and dmin, d and dmin for the groups. */
+static void
+choose_in_turns(const struct quant_shape *shape, const float *x, const float *w,
+                struct wishes *wish, struct attempt *best)
+{
+    struct attempt a = *best;
+    int n = QUANT_MOST_VALUES / shape->group;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        choose_all(shape, x, w, wish, &a);
+        if (round > 0 && !(a.error < best->error))
+            break;
+        *best = a;
+        refit(n, wish, &a);
+        for (int g = 0; g < n; g++) {
+            wish->scale[g] = (float)a.s.scale[g] * half_to_float(a.s.d);
+            wish->min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);
+        }
+    }
+}
+
 void
 quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
                 struct quant_super *s)
 {
     const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
     int n = QUANT_MOST_VALUES / shape->group;
-    struct attempt best = { .error = HUGE_VAL }, a = { .error = 0 };
+    struct attempt a = { .error = 0 };
     struct wishes wish;
 
     for (int g = 0; g < n; g++)
@@ -267,23 +316,12 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
         &shape->scales, n, wish.scale, quant_or_ones(wish.scale_weight, n)));
     a.s.dmin = half_from_float(
         quant_fit_scale(&mins, n, wish.min, quant_or_ones(wish.min_weight, n)));
-    for (int round = 0; round < ROUNDS; round++) {
-        a.error = 0;
-        for (int g = 0; g < n; g++)
-            choose_group(shape, group_at(shape, x, w, g), g, wish.scale[g],
-                         wish.min[g], &a);
-        if (round > 0 && !(a.error < best.error))
-            break;
-        best = a;
-        if (shape->max_min)
-            refit(n, &wish, &a);
-        else
-            refit_scale(n, &a);
-        for (int g = 0; g < n; g++) {
-            wish.scale[g] = (float)a.s.scale[g] * half_to_float(a.s.d);
-            wish.min[g] = (float)a.s.min[g] * half_to_float(a.s.dmin);
-        }
+    if (shape->max_min) {
+        choose_in_turns(shape, x, w, &wish, &a);
+    } else { /* a second turn would change next to nothing */
+        choose_all(shape, x, w, &wish, &a);
+        refit_scale(n, &a);
     }
-    stretch(shape, x, w, &best);
-    *s = best.s;
+    stretch(shape, x, w, &a);
+    *s = a.s;
 }

@@ -127,8 +127,8 @@ quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
 
 /* `n` values, all of which are moved by the same `shift`. */
 static float
-round_moved(const struct quant_halves *h, int n, const float *x,
-            const float *w, float d, int shift, int8_t *q)
+round_moved(const struct quant_halves *h, int n, const float *x, const float *w,
+            float d, int shift, int8_t *q)
 {
     float error = 0;
 

@@ -39,7 +39,7 @@ struct output {
     struct fit_moments moments;
     struct fit_lines lines;
     struct quant_sums rounded;
-    float xq[8], qq[8], errors[8];
+    float xq[8], qq[8], errors[8], error, squares;
 };
 
 static void
@@ -55,6 +55,8 @@ run(const struct fit_loops *l, const struct quant_codes *codes, int n,
     l->sum_starts(codes, of, in->by, out->xq, out->qq);
     l->sum_lines(codes, of, in->by, in->m, &out->lines);
     l->sum_errors(codes, of, in->by, in->m, out->errors);
+    out->error = l->sum_error(codes, of, in->by[6], in->m[6]);
+    out->squares = l->sum_squares(of);
     l->round_group(codes, of, in->by[3], in->m[3], out->group, &out->rounded);
 }
 
@@ -86,6 +88,7 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
     fit_loops()->round_group(codes, of, in->by[6], in->m[6], q, &s);
     return fabs(one.q - (double)out->lines.q[5]) < 1e-3 * (1 + fabs(one.q)) &&
            fabs(one.qq - (double)out->lines.qq[5]) < 1e-3 * (1 + one.qq) &&
+           s.error == out->error &&
            fabsf(s.error - out->errors[6]) < 1e-3f * (1 + s.error);
 }
 
