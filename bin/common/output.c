@@ -81,17 +81,24 @@ cli_discard_output(void)
         unlink(finished->temporary);
 }
 
+static mode_t
+new_mode(void)
+{
+    mode_t mask = umask(0);
+
+    umask(mask);
+    return 0666 & ~mask;
+}
+
 /* Creates the temporary file beside final; its name and mode are set before
  * a signal could come that has to remove it. */
 static int
-create_temporary(void)
+create_temporary(mode_t mode)
 {
     sigset_t all, before;
-    mode_t mask = umask(0);
     char name[PATH_MAX];
     int fd, saved;
 
-    umask(mask);
     if (snprintf(name, sizeof(name), "%s.XXXXXX", final) >= (int)sizeof(name)) {
         errno = ENAMETOOLONG;
         return -1;
@@ -102,7 +109,7 @@ create_temporary(void)
     saved = errno;
     if (fd >= 0) {
         memcpy(temporary, name, sizeof(name));
-        fchmod(fd, 0666 & ~mask);
+        fchmod(fd, mode);
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = saved;
@@ -113,19 +120,21 @@ void
 cli_output(const char *path)
 {
     struct stat st;
+    bool exists;
     int fd;
 
     if (!path || strcmp(path, "-") == 0)
         return;
     output_name = path;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+    exists = stat(path, &st) == 0;
+    if (exists && !S_ISREG(st.st_mode)) {
         fd = open(path, O_WRONLY | O_CLOEXEC);
     } else {
         /* A symbolic link stays one: the file that it names is replaced. */
         if (!realpath(path, final) &&
             snprintf(final, sizeof(final), "%s", path) >= (int)sizeof(final))
             cli_die("%s: %s", path, strerror(ENAMETOOLONG));
-        fd = create_temporary();
+        fd = create_temporary(exists ? st.st_mode & 0777 : new_mode());
     }
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
         cli_die("%s: %s", path, strerror(errno));

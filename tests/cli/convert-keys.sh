@@ -26,6 +26,12 @@ value 'x\.\|general.name\|context_length'
 printf '1 5 9\n' | gg-eval -m m.gguf | cmp - want
 gg-convert --unset x.small --unset x.text m.gguf && value 'x\.'
 
+# The new file may be read by no one else than the old one.
+chmod 600 m.gguf && gg-convert --unset x.yes --set x.yes=true \
+    --set general.name='A name that takes another place' m.gguf &&
+    ls -l m.gguf | cut -c 1-10
+gg-convert m.gguf m.gguf && ls -l m.gguf | cut -c 1-10
+
 # The last word counts; a type that a key has stays.
 gg-convert --set x.byte=1 --set x.byte=2 --set x.real=3 m.gguf && value 'x\.'
 gg-convert m.gguf --set general.name=copy new.gguf && gg-inspect new.gguf |
