@@ -1,8 +1,9 @@
 /* speed.c - tokens a second of a model: reading a prompt, writing on
  *
- *   speed [--device DEVICE] MODEL THREADS NPROMPT NGEN [SEQUENCES]
+ *   speed [--device DEVICE] [--bf16] MODEL THREADS NPROMPT NGEN [SEQUENCES]
  *       prints two numbers, tokens/s of prompts and of decoding: a prompt of
- *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at once
+ *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at once;
+ *       --bf16: as with --precision bf16
  *   speed --work MODEL
  *       prints three fields: the type of most weights, the bytes of weights
  *       that decoding a token reads, and the multiplications and additions of
@@ -112,7 +113,8 @@ print_rates(struct run *r)
 }
 
 static void
-measure(const char *path, const char *device, int n_threads, struct run *r)
+measure(const char *path, const char *device, bool bf16, int n_threads,
+        struct run *r)
 {
     struct gg_session_params params = gg_session_params_default();
     size_t n_seq = (size_t)r->n_seq;
@@ -123,6 +125,7 @@ measure(const char *path, const char *device, int n_threads, struct run *r)
     if (gg_model_note(model))
         fprintf(stderr, "speed: %s\n", gg_model_note(model));
     params.n_threads = n_threads;
+    params.bf16 = bf16;
     params.n_slots = r->n_seq;
     params.n_ctx = r->n_prompt + r->n_gen + 1;
     r->n_warm_up = WARM_UP;
@@ -232,11 +235,17 @@ main(int argc, char **argv)
 {
     struct run r = { .n_seq = 1, .state = 1 };
     const char *device = "cpu";
+    bool bf16 = false;
 
     if (argc > 2 && !strcmp(argv[1], "--device")) {
         device = argv[2];
         argc -= 2;
         argv += 2;
+    }
+    if (argc > 1 && !strcmp(argv[1], "--bf16")) {
+        bf16 = true;
+        argc--;
+        argv++;
     }
     if (argc == 3 && !strcmp(argv[1], "--work")) {
         print_work(argv[2]);
@@ -245,10 +254,10 @@ main(int argc, char **argv)
         r.n_gen = count(argv[4], 0);
         if (argc == 6)
             r.n_seq = count(argv[5], 1);
-        measure(argv[1], device, count(argv[2], 1), &r);
+        measure(argv[1], device, bf16, count(argv[2], 1), &r);
     } else {
-        fputs("usage: speed [--device DEVICE] MODEL THREADS NPROMPT NGEN "
-              "[SEQUENCES]\n"
+        fputs("usage: speed [--device DEVICE] [--bf16] MODEL THREADS NPROMPT "
+              "NGEN [SEQUENCES]\n"
               "       speed --work MODEL\n",
               stderr);
         return 2;

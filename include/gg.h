@@ -415,6 +415,9 @@ struct gg_session_params {
     enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16, _F32 or _Q8_0 */
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
+    /* Weights of F16 may be rounded to BF16, and what they are multiplied by,
+     * where the processor has such products: 8 bits of mantissa, not 11. */
+    bool bf16;
     bool profile; /* count where the time goes: gg_session_profile() */
     gg_watch_callback watch; /* shown what is computed; may be NULL */
     void *watch_data;

@@ -120,6 +120,7 @@ enum ggml_type {
 
 enum ggml_prec {
     GGML_PREC_DEFAULT = 0,
+    GGML_PREC_BF16 = 1, /* an addition of this library */
     GGML_PREC_F32 = 10,
 };
 
@@ -926,7 +927,9 @@ GGML_API struct ggml_tensor *
 ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
                 struct ggml_tensor *b, struct ggml_tensor *ids);
 
-/* GGML_PREC_F32: no sums in less than F32. */
+/* GGML_PREC_F32: no sums in less than F32. GGML_PREC_BF16: weights of F16 may
+ * be rounded to BF16, and what they are multiplied by, where that is faster;
+ * also of ggml_mul_mat_id(). */
 GGML_API void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 

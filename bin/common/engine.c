@@ -31,6 +31,15 @@ cache_type(const char *name)
     cli_misuse("--cache-type: '%s' is not f16, f32 or q8_0", name);
 }
 
+/* True if it is bf16. */
+static bool
+precision(const char *name)
+{
+    if (strcmp(name, "exact") && strcmp(name, "bf16"))
+        cli_misuse("--precision: '%s' is not exact or bf16", name);
+    return !strcmp(name, "bf16");
+}
+
 static const char *
 rope_scaling(const char *name)
 {
@@ -64,6 +73,9 @@ engine_set_option(struct engine_options *o, int c, const char *help)
         return true;
     case ENGINE_OPT_BATCH_SIZE:
         o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
+        return true;
+    case ENGINE_OPT_PRECISION:
+        o->bf16 = precision(optarg);
         return true;
     case ENGINE_OPT_SHIFT:
         o->shift = true;
@@ -229,6 +241,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_batch = o->n_batch ? o->n_batch : DEFAULT_BATCH,
         .n_threads = o->n_threads,
         .type_kv = o->type_kv,
+        .bf16 = o->bf16,
         .abort = catch ? cli_aborted : NULL,
         .profile = o->profile,
         .watch = o->watch,

@@ -14,7 +14,7 @@ struct engine_options {
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
     int32_t gpu_layers; /* -1: not said */
-    bool shift, no_mmap, lock, profile, quiet, verbose;
+    bool bf16, shift, no_mmap, lock, profile, quiet, verbose;
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };
@@ -24,6 +24,7 @@ enum {
     ENGINE_OPT_GPU_LAYERS,
     ENGINE_OPT_CACHE_TYPE,
     ENGINE_OPT_BATCH_SIZE,
+    ENGINE_OPT_PRECISION,
     ENGINE_OPT_SHIFT,
     ENGINE_OPT_NO_MMAP,
     ENGINE_OPT_MLOCK,
@@ -45,6 +46,7 @@ enum {
     { "gpu-layers", required_argument, NULL, ENGINE_OPT_GPU_LAYERS },          \
     { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },          \
     { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },          \
+    { "precision", required_argument, NULL, ENGINE_OPT_PRECISION },            \
     { "shift", no_argument, NULL, ENGINE_OPT_SHIFT },                          \
     { "no-mmap", no_argument, NULL, ENGINE_OPT_NO_MMAP },                      \
     { "mlock", no_argument, NULL, ENGINE_OPT_MLOCK },                          \
@@ -71,6 +73,7 @@ enum {
     "      --gpu-layers N      layers that a GPU computes (else what fits)\n"    \
     "      --cache-type TYPE   of keys and values: f16 (default), f32, q8_0\n" \
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
+    "      --precision KIND    of products with F16: exact (default), bf16\n"  \
     "      --no-mmap           read the model instead of mapping it\n"         \
     "      --mlock             keep the model in memory, never swapped out\n"  \
     "      --rope-scaling KIND of positions: none, linear or yarn\n"            \

@@ -57,6 +57,8 @@ typedef void (*cpu_zip_fn)(int64_t n, float *y, const float *a, const float *b);
 struct cpu_kernels {
     const char *name, *description;
     struct cpu_mul_mat mul_mat[GGML_TYPE_COUNT];
+    /* Weights of F16, rounded to BF16 as columns are: for GGML_PREC_BF16. */
+    struct cpu_mul_mat mul_mat_rounded;
     ggml_to_float_t to_float[GGML_TYPE_COUNT];
     ggml_from_float_t from_float[GGML_TYPE_COUNT];
 

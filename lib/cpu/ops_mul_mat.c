@@ -24,8 +24,8 @@ struct plan {
 static struct plan
 make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
 {
-    const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
-    struct plan p = { .product = cpu_plan_product(w->type, w->ne[0], k) };
+    const struct ggml_tensor *x = dst->src[1];
+    struct plan p = { .product = cpu_plan_product(dst, k) };
 
     p.prepare = p.product.kernel->prepare || !cpu_is_plain(x);
     if (p.prepare)

@@ -50,7 +50,7 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
           char *base, int thread, int n_threads)
 {
     const struct ggml_tensor *w = dst->src[0];
-    struct plan p = { .product = cpu_plan_product(w->type, w->ne[0], k) };
+    struct plan p = { .product = cpu_plan_product(dst, k) };
     size_t n_w = (size_t)w->ne[2], n = (size_t)n_pairs(dst);
     size_t each = p.product.scratch + out_size(dst), at = 0;
     int32_t *ints = (int32_t *)(void *)base;

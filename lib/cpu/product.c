@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "quant/types.h"
+#include "tensor/tensor.h"
 
 /* Rows that are made floats at a time. */
 #define FLOAT_ROWS 16
@@ -19,11 +20,23 @@ floats_size(int64_t k)
     return cpu_pad((size_t)k * sizeof(float));
 }
 
-struct cpu_product_plan
-cpu_plan_product(enum ggml_type type, int64_t k, const struct cpu_kernels *ks)
+static const struct cpu_mul_mat *
+kernel_of(const struct ggml_tensor *dst, const struct cpu_kernels *ks)
 {
-    struct cpu_product_plan p = { .kernel = &ks->mul_mat[type],
-                                  .type = type,
+    enum ggml_type type = dst->src[0]->type;
+
+    if (type == GGML_TYPE_F16 && ks->mul_mat_rounded.multiply &&
+        tensor_get_i32(dst, 0) == GGML_PREC_BF16)
+        return &ks->mul_mat_rounded;
+    return &ks->mul_mat[type];
+}
+
+struct cpu_product_plan
+cpu_plan_product(const struct ggml_tensor *dst, const struct cpu_kernels *ks)
+{
+    int64_t k = dst->src[0]->ne[0];
+    struct cpu_product_plan p = { .kernel = kernel_of(dst, ks),
+                                  .type = dst->src[0]->type,
                                   .k = k };
 
     p.convert = !p.kernel->multiply;

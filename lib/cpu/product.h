@@ -24,8 +24,9 @@ struct cpu_product_plan {
     size_t scratch; /* bytes that cpu_multiply() and cpu_put_column() need */
 };
 
+/* Of MUL_MAT or MUL_MAT_ID. */
 struct cpu_product_plan
-cpu_plan_product(enum ggml_type type, int64_t k, const struct cpu_kernels *ks);
+cpu_plan_product(const struct ggml_tensor *dst, const struct cpu_kernels *ks);
 
 /* Row r of x as a column in the form that the kernel reads. */
 void

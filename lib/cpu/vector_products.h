@@ -14,6 +14,8 @@
  * become BF16 as well, and a step adds two products to each lane:
  *
  *     load_pairs(n, p)      n values of BF16, fewer than 2 * VEC or all
+ *     store_pairs(n, p, v)  likewise
+ *     round_pairs(a, b)     floats as BF16, a's first
  *     add_pairs(s, a, b)    s + the sums of two products each
  *     put_bf16(n, y, x)     n floats as BF16 */
 #ifdef DOT_BF16
@@ -30,8 +32,11 @@ INLINE operand
 load_operand(enum ggml_type type, int64_t n, const char *p)
 {
 #ifdef DOT_BF16
-    (void)type;
-    return load_pairs(n, p);
+    if (type == GGML_TYPE_BF16)
+        return load_pairs(n, p);
+    return round_pairs(load(type, n, p),
+                       n > VEC ? load(type, n - VEC, p + VEC * width(type))
+                               : splat(0));
 #else
     return load(type, n, p);
 #endif
@@ -193,6 +198,68 @@ prepare(const float *x, void *column, int64_t k)
 {
     put_bf16(k, column, x);
 }
+
+/* What is rounded at a time for many columns: as much as a cache holds beside
+ * them, but no more rows than a caller wants multiplied at once. */
+#define MOST_ROUNDED  48
+#define ROUNDED_BYTES (192 * 1024)
+
+/* Of a row that was rounded: no power of two, so that rows lie in different
+ * parts of the cache. */
+static size_t
+rounded_stride(int64_t k)
+{
+    return column_size(k) + LINE;
+}
+
+static int64_t
+rounded_rows(int64_t k)
+{
+    int64_t n = ROUNDED_BYTES / (int64_t)rounded_stride(k) / ROWS * ROWS;
+
+    return n < ROWS ? ROWS : n < MOST_ROUNDED ? n : MOST_ROUNDED;
+}
+
+static size_t
+rounded_size(int64_t k)
+{
+    return (size_t)rounded_rows(k) * rounded_stride(k);
+}
+
+static void
+round_row(int64_t k, char *y, const char *x)
+{
+    int64_t i = 0;
+
+    for (; i < k; i += STEP)
+        store_pairs(k - i, y + 2 * i,
+                    load_operand(GGML_TYPE_F16, k - i < STEP ? k - i : STEP,
+                                 x + 2 * i));
+}
+
+/* Weights of F16, rounded: for few columns in the registers, otherwise first.
+ * Either way, an element is computed from the same numbers in the same order. */
+static void
+multiply_rounded(const struct cpu_product *p)
+{
+    struct cpu_product part = *p;
+    int64_t step = rounded_rows(p->k);
+
+    if (p->n_cols <= COLS) {
+        multiply(GGML_TYPE_F16, p);
+        return;
+    }
+    part.rows = p->scratch;
+    part.row_stride = rounded_stride(p->k);
+    for (int64_t r = 0; r < p->n_rows; r += step) {
+        part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
+        part.out = p->out + r;
+        for (int64_t i = 0; i < part.n_rows; i++)
+            round_row(p->k, (char *)p->scratch + (size_t)i * part.row_stride,
+                      p->rows + (size_t)(r + i) * p->row_stride);
+        multiply(GGML_TYPE_BF16, &part);
+    }
+}
 #else
 static void
 multiply_f32(const struct cpu_product *p)
@@ -221,6 +288,12 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
+    };
+    k->mul_mat_rounded = (struct cpu_mul_mat){
+        .multiply = multiply_rounded,
+        .prepare = prepare,
+        .column_size = column_size,
+        .scratch_size = rounded_size,
     };
 #else
     k->mul_mat[GGML_TYPE_F32].multiply = multiply_f32;

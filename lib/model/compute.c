@@ -54,6 +54,12 @@ compute_profile(struct compute *c, struct backend_profile *profile)
 }
 
 void
+compute_round(struct compute *c, bool bf16)
+{
+    c->graph.bf16 = bf16;
+}
+
+void
 compute_watch(struct compute *c, gg_watch_callback watch, void *data)
 {
     c->watch = watch;
@@ -351,7 +357,8 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     if (!c->score.sched) {
-        st = score_start(&c->score, c->model, c->backends, c->n_backends, err);
+        st = score_start(&c->score, c->model, c->backends, c->n_backends,
+                         c->graph.bf16, err);
         if (st == GG_OK)
             ggml_backend_sched_set_eval_callback(c->score.sched, c->watch,
                                                  c->watch_data);

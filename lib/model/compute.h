@@ -44,6 +44,10 @@ compute_init(struct compute *c, const struct model *model,
 void
 compute_profile(struct compute *c, struct backend_profile *profile);
 
+/* Whether weights of F16 may be rounded from now on: struct graph's bf16. */
+void
+compute_round(struct compute *c, bool bf16);
+
 /* Shows the callback what is computed from now on. */
 void
 compute_watch(struct compute *c, gg_watch_callback watch, void *data);

@@ -87,6 +87,14 @@ graph_build(struct graph *g, size_t max_nodes)
 }
 
 struct ggml_tensor *
+graph_product(struct graph *g, struct ggml_tensor *product)
+{
+    if (g->bf16)
+        ggml_mul_mat_set_prec(product, GGML_PREC_BF16);
+    return product;
+}
+
+struct ggml_tensor *
 graph_embed(struct graph *g)
 {
     struct ggml_tensor *x = ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
@@ -127,7 +135,7 @@ struct ggml_tensor *
 graph_linear(struct graph *g, struct ggml_tensor *x,
              const struct model_linear *linear)
 {
-    x = ggml_mul_mat(g->ctx, linear->weight, x);
+    x = graph_product(g, ggml_mul_mat(g->ctx, linear->weight, x));
     return linear->bias ? ggml_add(g->ctx, x, linear->bias) : x;
 }
 

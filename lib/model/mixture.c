@@ -50,7 +50,7 @@ static struct ggml_tensor *
 ask(struct graph *g, const struct model_experts *experts, struct ggml_tensor *x,
     struct ggml_tensor *ids)
 {
-    x = ggml_mul_mat_id(g->ctx, experts->weight, x, ids);
+    x = graph_product(g, ggml_mul_mat_id(g->ctx, experts->weight, x, ids));
     return experts->bias ? ggml_add_id(g->ctx, x, experts->bias, ids) : x;
 }
 

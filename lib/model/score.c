@@ -34,6 +34,7 @@ build(struct score *s, int32_t n_rows)
     drop_graph(s);
     *g = (struct graph){ .ctx = ggml_init(params),
                          .model = s->model,
+                         .bf16 = s->bf16,
                          .n_outputs = n_rows };
     if (!g->ctx)
         return false;
@@ -181,9 +182,10 @@ allocate(struct score *s, ggml_backend_t *backends, int n_backends)
 
 enum gg_status
 score_start(struct score *s, const struct model *model,
-            ggml_backend_t *backends, int n_backends, struct gg_error *err)
+            ggml_backend_t *backends, int n_backends, bool bf16,
+            struct gg_error *err)
 {
-    *s = (struct score){ .model = model };
+    *s = (struct score){ .model = model, .bf16 = bf16 };
     if (allocate(s, backends, n_backends))
         return GG_OK;
     score_clear(s);

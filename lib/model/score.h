@@ -14,6 +14,7 @@ struct score {
     ggml_backend_sched_t sched; /* NULL: not started */
     void *pool;                 /* memory of the graph's tensors */
     size_t pool_size;
+    bool bf16;                 /* as of struct graph */
     struct graph graph;        /* ctx NULL: none is built */
     struct ggml_tensor *x, *p; /* its input, and probabilities */
     int32_t max_rows;          /* of a slice */
@@ -22,11 +23,13 @@ struct score {
     float *logits, *probs; /* scratch: of one row each */
 };
 
-/* The graph runs on the back ends, which are not owned. On failure *s is
+/* The graph runs on the back ends, which are not owned; `bf16` as in struct
+ * graph. On failure *s is
  * empty. */
 enum gg_status
 score_start(struct score *s, const struct model *model,
-            ggml_backend_t *backends, int n_backends, struct gg_error *err);
+            ggml_backend_t *backends, int n_backends, bool bf16,
+            struct gg_error *err);
 void
 score_clear(struct score *s); /* takes an empty one */
 

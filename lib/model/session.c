@@ -138,6 +138,8 @@ fill_in(struct gg_session *s, const struct gg_session_params *p,
         st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
                           s->n_segments, threads, p->abort, p->abort_data, err);
     if (st == GG_OK)
+        compute_round(&s->compute, p->bf16);
+    if (st == GG_OK)
         compute_watch(&s->compute, p->watch, p->watch_data);
     if (st == GG_OK && p->profile)
         st = start_profile(s, threads, err);

@@ -80,7 +80,7 @@ ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
 void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec)
 {
-    GGML_ASSERT(a->op == GGML_OP_MUL_MAT);
+    GGML_ASSERT(a->op == GGML_OP_MUL_MAT || a->op == GGML_OP_MUL_MAT_ID);
     tensor_set_i32(a, 0, (int32_t)prec);
 }
 

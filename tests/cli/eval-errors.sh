@@ -8,6 +8,7 @@ run gg-eval --nonsense
 run gg-eval -t 0
 run gg-eval -c 1x
 run gg-eval --cache-type q9
+run gg-eval --precision f16
 run gg-eval --top 0
 run gg-eval --top 3 --f16
 run gg-eval --keep 3 --f16

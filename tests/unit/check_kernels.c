@@ -481,6 +481,55 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return good;
 }
 
+/* Weights of F16 that are rounded: the bytes of a product with weights that
+ * were stored as BF16. */
+static bool
+check_rounded_product(const struct cpu_kernels *c, const struct cpu_kernels *k,
+                      int64_t n, int64_t n_rows, int64_t n_cols)
+{
+    struct operands o = { 0 };
+    char *halves = room((size_t)(n * n_rows) * 2);
+    float *w = room((size_t)(n * n_rows) * sizeof(*w));
+    struct cpu_product p;
+    bool good;
+
+    make_operands(&o, c, k, GGML_TYPE_BF16, n, n_rows, n_cols);
+    fill(w, n * n_rows, 1);
+    c->from_float[GGML_TYPE_F16](w, halves, n * n_rows);
+    c->to_float[GGML_TYPE_F16](halves, w, n * n_rows);
+    c->from_float[GGML_TYPE_BF16](w, o.rows, n * n_rows);
+    o.mb->multiply(&o.b);
+    p = o.b;
+    p.rows = halves;
+    p.out = o.out_a;
+    p.scratch = room(k->mul_mat_rounded.scratch_size(n));
+    k->mul_mat_rounded.multiply(&p);
+    good = memcmp(o.out_a, o.out_b,
+                  (size_t)(n_rows * n_cols) * sizeof(*o.out_a)) == 0;
+    if (!good)
+        printf("# rounded: k %d, %d x %d\n", (int)n, (int)n_rows, (int)n_cols);
+    mem_free(p.scratch);
+    mem_free(w);
+    mem_free(halves);
+    free_operands(&o);
+    return good;
+}
+
+static bool
+check_rounded(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    static const int64_t lengths[] = { 1, 15, 16, 17, 31, 32, 33, 130, 768 };
+    static const int64_t rows[] = { 1, 3, 4, 9, 48, 53 };
+    static const int64_t cols[] = { 1, 2, 5, 6, 7, 12, 29 };
+    bool good = true;
+
+    for (int i = 0; i < 9; i++)
+        for (int r = 0; r < 6; r++)
+            for (int j = 0; j < 7 && good; j++)
+                good = check_rounded_product(c, k, lengths[i], rows[r], cols[j]);
+    return good && check_rounded_product(c, k, 9001, 21, 13);
+}
+
 /* Values of rows that have no weight may be anything. */
 static bool
 check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
@@ -716,6 +765,8 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
     char name[60];
 
     check_rows(c, k);
+    if (k->mul_mat_rounded.multiply)
+        say(check_rounded(c, k), k, "mul_mat f16, rounded to bf16,");
     for (int i = 0; i < N_TYPES; i++) {
         if (same_products(k, before, weight_types[i]))
             continue;

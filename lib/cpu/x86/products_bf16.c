@@ -1,5 +1,6 @@
-/* products_bf16.c - products with weights of BF16, with AVX-512 BF16: columns
- * are rounded to BF16, too, which leaves half of a unit in the eighth bit */
+/* products_bf16.c - products with weights of BF16, or rounded to that, with
+ * AVX-512 BF16: columns are rounded to BF16, too, which leaves half of a unit in
+ * the eighth bit */
 #include "cpu/x86/vector_avx512.h"
 
 #define DOT_BF16
@@ -11,6 +12,21 @@ load_pairs(int64_t n, const char *p)
     if (n >= 2 * VEC)
         return _mm512_loadu_si512(p);
     return _mm512_maskz_loadu_epi16((__mmask32)((1ull << n) - 1), p);
+}
+
+INLINE void
+store_pairs(int64_t n, char *p, pairs v)
+{
+    if (n >= 2 * VEC)
+        _mm512_storeu_si512(p, v);
+    else
+        _mm512_mask_storeu_epi16(p, (__mmask32)((1ull << n) - 1), v);
+}
+
+INLINE pairs
+round_pairs(vec a, vec b)
+{
+    return (pairs)_mm512_cvtne2ps_pbh(b, a);
 }
 
 INLINE vec
