@@ -9,6 +9,7 @@
 #include "backend/impl.h"
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/job.h"
 #include "cpu/profile.h"
 #include "cpu/task.h"
 #include "tensor/graph.h"
@@ -26,6 +27,7 @@ struct cpu {
     struct backend_profile *profile; /* the owner's; NULL: nobody looks */
     uint64_t planned;                /* serial of the graph that `plan` is of */
     struct ggml_cplan plan;
+    struct cpu_jobs jobs;
 };
 
 static struct cpu *
@@ -56,6 +58,7 @@ backend_free(ggml_backend_t backend)
     struct cpu *cpu = cpu_of(backend);
 
     drop_pool(cpu);
+    cpu_jobs_clear(&cpu->jobs);
     mem_free(cpu->work);
     mem_free(cpu);
 }
@@ -122,7 +125,7 @@ graph_compute(ggml_backend_t backend, struct ggml_cgraph *graph)
     if (!need_work(cpu, plan.work_size))
         return GGML_STATUS_ALLOC_FAILED;
     plan.work_data = cpu->work;
-    return cpu_compute(graph, &plan, cpu->profile);
+    return cpu_compute(graph, &plan, cpu->profile, &cpu->jobs);
 }
 
 /* A graph and its plan, with work memory of their own. */
@@ -167,7 +170,8 @@ graph_plan_compute(ggml_backend_t backend, ggml_backend_graph_plan_t plan)
 {
     struct kept_plan *kept = plan;
 
-    return cpu_compute(&kept->graph, &kept->plan, cpu_of(backend)->profile);
+    return cpu_compute(&kept->graph, &kept->plan, cpu_of(backend)->profile,
+                       NULL);
 }
 
 static const struct ggml_backend_i backend_table = {

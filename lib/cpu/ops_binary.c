@@ -45,13 +45,35 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst, cpu_zip_fn zip)
     }
 }
 
+static void
+compute_part(struct ggml_tensor *dst, struct cpu_range elements,
+             struct cpu_range rows, cpu_zip_fn zip)
+{
+    const float *a = dst->src[0]->data, *b = dst->src[1]->data;
+    bool repeats = ggml_nrows(dst->src[1]) == 1;
+    float *y = dst->data;
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        int64_t at = i * dst->ne[0] + elements.first;
+
+        zip(elements.end - elements.first, y + at, a + at,
+            b + (repeats ? elements.first : at));
+    }
+}
+
 #define BINARY(name)                                                           \
     static void compute_##name(const struct cpu_task *t,                       \
                                struct ggml_tensor *dst)                        \
     {                                                                          \
         compute(t, dst, t->k->name);                                           \
     }                                                                          \
+    static void part_##name(const struct cpu_task *t, struct ggml_tensor *dst, \
+                            struct cpu_range elements, struct cpu_range rows)  \
+    {                                                                          \
+        compute_part(dst, elements, rows, t->k->name);                         \
+    }                                                                          \
     const struct cpu_op cpu_op_##name = { .compute = compute_##name,           \
+                                          .compute_part = part_##name,         \
                                           .supports = cpu_rows_supported,      \
                                           .cost = cpu_cost_pass,               \
                                           .work_size = cpu_rows_work_size };

@@ -69,19 +69,26 @@ prepare_pieces(const struct ggml_tensor *dst, int n_threads)
     return n < FEW_COLUMNS ? 1 : n < 4 * n_threads ? (int)n : 4 * n_threads;
 }
 
-/* What a piece is: so many rows of a matrix of src0 by so many columns. */
-struct tile {
-    int64_t rows, cols;
-};
+/* How many rows like its own a job multiplies: those of all matrices, or as
+ * many as there are in `bytes`. */
+static int64_t
+rows_like(const struct ggml_tensor *dst, int64_t bytes)
+{
+    size_t row = dst->src[0]->nb[1];
+
+    return bytes && row ? bytes / (int64_t)row
+                        : dst->ne[0] * dst->ne[2] * dst->ne[3];
+}
 
 /* Pieces that are long in all are cut by columns as well, where there are many,
  * so that the last ones end together. */
-static struct tile
-tile_of(const struct ggml_tensor *dst, int n_threads)
+struct cpu_tile
+cpu_product_tile(const struct ggml_tensor *dst, int n_threads, int64_t bytes)
 {
     int64_t n = dst->ne[1], matrices = dst->ne[2] * dst->ne[3], parts, tiles;
-    struct tile t = { .rows = cpu_tile_rows(dst->src[0], matrices, n > 1,
-                                            n_threads) };
+    struct cpu_tile t = { .rows =
+                              cpu_tile_rows(dst->src[0], rows_like(dst, bytes),
+                                            n > 1, n_threads) };
 
     tiles = (dst->ne[0] + t.rows - 1) / t.rows * matrices;
     parts = n_threads == 1 ? 1 : ENOUGH_TILES * n_threads / tiles;
@@ -94,24 +101,28 @@ tile_of(const struct ggml_tensor *dst, int n_threads)
 }
 
 static int64_t
-tiles_down(const struct ggml_tensor *dst, struct tile t)
+tiles_down(const struct ggml_tensor *dst, struct cpu_tile t)
 {
     return (dst->ne[0] + t.rows - 1) / t.rows;
 }
 
 static int64_t
-tiles_across(const struct ggml_tensor *dst, struct tile t)
+tiles_across(const struct ggml_tensor *dst, struct cpu_tile t)
 {
     return (dst->ne[1] + t.cols - 1) / t.cols;
+}
+
+int
+cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_tile tile)
+{
+    return (int)(tiles_down(dst, tile) * tiles_across(dst, tile) * dst->ne[2] *
+                 dst->ne[3]);
 }
 
 static int
 pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    struct tile t = tile_of(dst, n_threads);
-
-    return (int)(tiles_down(dst, t) * tiles_across(dst, t) * dst->ne[2] *
-                 dst->ne[3]);
+    return cpu_product_pieces(dst, cpu_product_tile(dst, n_threads, 0));
 }
 
 /* Row `row` of the matrix of src0 that meets matrix `group` of src1. */
@@ -176,15 +187,47 @@ range_of(int64_t first, int64_t n, int64_t end)
 static struct piece
 piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
-    struct tile tile = tile_of(dst, t->n_threads);
-    int64_t down = tiles_down(dst, tile), across = tiles_across(dst, tile);
-    int64_t part = t->ith / down;
+    struct cpu_tile tile = t->tile;
+    int64_t down, across, part;
+
+    if (!tile.rows)
+        tile = cpu_product_tile(dst, t->n_threads, 0);
+    down = tiles_down(dst, tile);
+    across = tiles_across(dst, tile);
+    part = t->ith / down;
 
     return (struct piece){
         .group = part / across,
         .rows = range_of(t->ith % down * tile.rows, tile.rows, dst->ne[0]),
         .cols = range_of(part % across * tile.cols, tile.cols, dst->ne[1]),
     };
+}
+
+struct cpu_part
+cpu_product_part(const struct cpu_task *t, const struct ggml_tensor *dst)
+{
+    struct piece p = piece_of(t, dst);
+
+    return (struct cpu_part){ p.rows, p.cols };
+}
+
+bool
+cpu_products_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
+                   const struct cpu_kernels *k)
+{
+    struct plan p = make_plan(a, k), q = make_plan(b, k);
+
+    return a->src[1] == b->src[1] && p.prepare == q.prepare &&
+           p.product.kernel->prepare == q.product.kernel->prepare &&
+           p.product.column == q.product.column &&
+           p.product.scratch == q.product.scratch;
+}
+
+bool
+cpu_product_reads_columns(const struct ggml_tensor *dst,
+                          const struct cpu_kernels *k)
+{
+    return !make_plan(dst, k).prepare;
 }
 
 static const char *

@@ -154,8 +154,8 @@ most_groups(const struct ggml_tensor *dst)
 static int64_t
 tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
-    return cpu_tile_rows(dst->src[0], most_groups(dst), dst->ne[2] > 1,
-                         n_threads);
+    return cpu_tile_rows(dst->src[0], dst->ne[0] * most_groups(dst),
+                         dst->ne[2] > 1, n_threads);
 }
 
 static int64_t

@@ -39,6 +39,20 @@ each_row(const struct cpu_task *t, struct ggml_tensor *dst, row_fn f)
     }
 }
 
+static void
+each_part(const struct cpu_task *t, struct ggml_tensor *dst,
+          struct cpu_range elements, struct cpu_range rows, row_fn f)
+{
+    const float *x = dst->src[0]->data;
+    float *y = dst->data;
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        int64_t at = i * dst->ne[0] + elements.first;
+
+        f(t, dst, elements.end - elements.first, y + at, x + at);
+    }
+}
+
 #define MAP(name, expression)                                                  \
     static void name(int64_t n, float *y, const float *row)                    \
     {                                                                          \
@@ -118,6 +132,13 @@ compute_unary(const struct cpu_task *t, struct ggml_tensor *dst)
     each_row(t, dst, unary_row);
 }
 
+static void
+unary_part(const struct cpu_task *t, struct ggml_tensor *dst,
+           struct cpu_range elements, struct cpu_range rows)
+{
+    each_part(t, dst, elements, rows, unary_row);
+}
+
 static bool
 supports_unary(const struct ggml_tensor *dst)
 {
@@ -129,6 +150,7 @@ supports_unary(const struct ggml_tensor *dst)
 }
 
 const struct cpu_op cpu_op_unary = { .compute = compute_unary,
+                                     .compute_part = unary_part,
                                      .supports = supports_unary,
                                      .cost = cpu_cost_exp,
                                      .work_size = cpu_rows_work_size };
@@ -175,7 +197,13 @@ sqrt_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
     {                                                                          \
         each_row(t, dst, name##_row);                                          \
     }                                                                          \
+    static void name##_part(const struct cpu_task *t, struct ggml_tensor *dst, \
+                            struct cpu_range elements, struct cpu_range rows)  \
+    {                                                                          \
+        each_part(t, dst, elements, rows, name##_row);                         \
+    }                                                                          \
     const struct cpu_op cpu_op_##name = { .compute = compute_##name,           \
+                                          .compute_part = name##_part,         \
                                           .supports = cpu_rows_supported,      \
                                           .cost = cpu_cost_pass,               \
                                           .work_size = cpu_rows_work_size };

@@ -6,14 +6,13 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cpu/job.h"
 #include "cpu/profile.h"
 #include "cpu/task.h"
 #include "cpu/threadpool.h"
 #include "tensor/graph.h"
 #include "tensor/tensor.h"
 
-/* A node that takes one thread less than this, in nanoseconds, is its. */
-#define WORTH_SHARING 5000
 /* One that is worth calling threads that went to sleep. */
 #define WORTH_WAKING 20000
 /* Bytes that a waiting thread fetches of what it reads next, at most: a part
@@ -26,18 +25,6 @@ static const struct cpu_kernels *
 plan_kernels(bool use_ref)
 {
     return use_ref ? cpu_kernels_reference() : cpu_kernels();
-}
-
-static bool
-is_idle(const struct ggml_tensor *node)
-{
-    return tensor_is_view_op(node->op) || ggml_is_empty(node);
-}
-
-static int64_t
-cost_of(const struct cpu_op *op, const struct ggml_tensor *node)
-{
-    return op->cost ? op->cost(node) : 0;
 }
 
 struct ggml_cplan
@@ -55,10 +42,10 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
         const struct cpu_op *op = cpu_op(node);
         size_t size = 0;
 
-        if (is_idle(node))
+        if (cpu_is_idle(node))
             continue;
         GGML_ASSERT(cpu_supports(node) && "see ggml_backend_supports_op()");
-        most = cost_of(op, node) > most ? cost_of(op, node) : most;
+        most = cpu_cost(node) > most ? cpu_cost(node) : most;
         if (op->work_size) {
             /* a plan is made before it is known which kernels will run it */
             size_t ref =
@@ -71,7 +58,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
     }
     if (plan.work_size)
         plan.work_size += CPU_LINE; /* to begin on a line */
-    plan.n_threads = most < WORTH_SHARING ? 1 : n_threads;
+    plan.n_threads = most < CPU_WORTH_SHARING ? 1 : n_threads;
     return plan;
 }
 
@@ -80,10 +67,12 @@ struct run {
     struct cpu_task task; /* of any piece, but for its number */
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
+    /* NULL: the job */
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
+    const struct cpu_job *job;
     int shares; /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
-     * node `end`; then `ready` is set. */
+     * the job; then `ready` is set. */
     const struct ggml_cgraph *graph;
     int first, end;
     bool wake; /* who went to sleep: node `end` is worth it */
@@ -111,7 +100,10 @@ run_piece(void *arg, int piece, int n, int thread)
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, run->shares);
-    run->step(&task, run->node);
+    if (run->step)
+        run->step(&task, run->node);
+    else
+        cpu_job_compute(run->job, &task);
 }
 
 static void
@@ -160,21 +152,12 @@ watch_node(struct run *run, const struct ggml_tensor *node)
     backend_profile_count(w->kind, node);
 }
 
-static bool
-is_shared(const struct run *run, const struct ggml_tensor *node)
-{
-    return run->task.n_threads > 1 &&
-           cost_of(cpu_op(node), node) >= WORTH_SHARING;
-}
-
 static int
-pieces_of(const struct run *run, const struct ggml_tensor *node, bool shared)
+pieces_of(const struct run *run, const struct ggml_tensor *node)
 {
     const struct cpu_op *op = cpu_op(node);
 
-    return op->pieces ? op->pieces(node, run->task.n_threads)
-           : shared   ? 2 * run->task.n_threads
-                      : 1;
+    return op->pieces ? op->pieces(node, run->task.n_threads) : 1;
 }
 
 /* What comes before compute(). */
@@ -193,14 +176,14 @@ begin_node(struct run *run, struct ggml_tensor *node, bool shared)
         run->step = op->prepare;
         run_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
     }
-    run->step = op->compute;
 }
 
 static void
-run_node(struct run *run, struct ggml_tensor *node, bool shared)
+run_node(struct run *run, struct ggml_tensor *node)
 {
-    begin_node(run, node, shared);
-    run_step(run, pieces_of(run, node, shared), shared);
+    begin_node(run, node, false);
+    run->step = cpu_op(node)->compute;
+    run_step(run, pieces_of(run, node), false);
 }
 
 /* ---- one thread, then all ------------------------------------------------ */
@@ -228,10 +211,8 @@ is_ready(const struct run *run)
 static void
 fetch_ahead(const struct run *run, const struct cpu_task *task)
 {
-    const struct ggml_tensor *node = run->graph->nodes[run->end];
-    const struct cpu_op *op = cpu_op(node);
-    size_t n = 0;
-    const char *p = op->reads ? op->reads(task, node, &n) : NULL;
+    size_t n;
+    const char *p = cpu_job_reads(run->job, task, &n);
 
     n = n < AHEAD_BYTES ? n : AHEAD_BYTES;
     for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP)
@@ -253,15 +234,14 @@ static void
 run_small(struct run *run)
 {
     for (int i = run->first; i < run->end; i++)
-        if (!is_idle(run->graph->nodes[i]))
-            run_node(run, run->graph->nodes[i], false);
+        if (!cpu_is_idle(run->graph->nodes[i]))
+            run_node(run, run->graph->nodes[i]);
 }
 
 static void
 run_behind(void *arg, int piece, int n, int thread)
 {
     const struct run *run = arg;
-    struct ggml_tensor *node = run->graph->nodes[run->end];
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
@@ -269,22 +249,20 @@ run_behind(void *arg, int piece, int n, int thread)
         fetch_ahead(run, &task);
         wait_ready(run);
     }
-    cpu_op(node)->compute(&task, node);
+    cpu_job_compute(run->job, &task);
 }
 
-/* Node `end`, and the small ones before it. Steps are counted one by one. */
+/* The job, and the small nodes before it. Steps are counted one by one. */
 static void
 run_shared(struct run *run)
 {
-    struct ggml_tensor *node = run->graph->nodes[run->end];
-    const struct cpu_op *op = cpu_op(node);
-    int n_threads = run->task.n_threads, n = pieces_of(run, node, true);
-    bool alone = !op->prepare || op->prepare_pieces(node, n_threads) == 1;
+    const struct cpu_job *job = run->job;
+    struct ggml_tensor *node = run->graph->nodes[job->first];
 
-    run->wake = cost_of(op, node) >= WORTH_WAKING;
-    if (!run->watch.profile && alone && n > 1) {
+    run->wake = job->cost >= WORTH_WAKING;
+    if (!run->watch.profile && job->prepared_here && job->n_pieces > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
-        cpu_pool_offer(run->pool, n, run_behind, run, run->wake);
+        cpu_pool_offer(run->pool, job->n_pieces, run_behind, run, run->wake);
         run_small(run);
         begin_node(run, node, false);
         atomic_store_explicit(&run->ready, 1, memory_order_release);
@@ -296,26 +274,44 @@ run_shared(struct run *run)
     if (run->wake)
         cpu_pool_wake(run->pool);
     run_small(run);
-    run_node(run, node, true);
+    begin_node(run, node, true);
+    run->step = NULL;
+    run_step(run, job->n_pieces, true);
 }
 
+/* True if the caller has had enough before one of the nodes [first, end). */
+static bool
+is_stopped(const struct run *run, int first, int end,
+           const struct ggml_cplan *plan)
+{
+    for (int i = first; i < end && plan->abort_callback; i++)
+        if (!cpu_is_idle(run->graph->nodes[i]) &&
+            plan->abort_callback(plan->abort_callback_data))
+            return true;
+    return false;
+}
+
+/* Profiles tell of every node: none are joined then. */
 static enum ggml_status
 run_graph(struct run *run, const struct ggml_cgraph *graph,
-          const struct ggml_cplan *plan)
+          const struct ggml_cplan *plan, struct cpu_jobs *jobs)
 {
+    if (!cpu_jobs_find(jobs, graph, run->watch.profile != NULL,
+                       run->task.n_threads, run->task.k))
+        return GGML_STATUS_ALLOC_FAILED;
     run->graph = graph;
     run->first = 0;
-    for (run->end = 0; run->end < graph->n_nodes; run->end++) {
-        if (is_idle(graph->nodes[run->end]))
-            continue;
-        if (plan->abort_callback &&
-            plan->abort_callback(plan->abort_callback_data))
+    for (int i = 0; i < jobs->n; i++) {
+        run->job = &jobs->list[i];
+        run->end = run->job->first;
+        if (is_stopped(run, run->first, run->job->end, plan))
             return GGML_STATUS_ABORTED;
-        if (is_shared(run, graph->nodes[run->end])) {
-            run_shared(run);
-            run->first = run->end + 1;
-        }
+        run_shared(run);
+        run->first = run->job->end;
     }
+    run->end = graph->n_nodes;
+    if (is_stopped(run, run->first, run->end, plan))
+        return GGML_STATUS_ABORTED;
     run_small(run);
     return GGML_STATUS_SUCCESS;
 }
@@ -330,13 +326,14 @@ align_line(uint8_t *p)
 
 enum ggml_status
 cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
-            struct backend_profile *profile)
+            struct backend_profile *profile, struct cpu_jobs *jobs)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
     struct run run = { .task = { .n_threads = cplan->n_threads,
                                  .work = align_line(cplan->work_data),
                                  .k = plan_kernels(cplan->use_ref) },
                        .watch = { .profile = profile } };
+    struct cpu_jobs own_jobs = { 0 };
     enum ggml_status status;
 
     GGML_ASSERT(cplan->n_threads > 0);
@@ -355,7 +352,8 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
     run.watch.n_threads = run.task.n_threads;
     if (run.task.n_threads > 1)
         cpu_pool_begin(pool, run.task.n_threads);
-    status = run_graph(&run, cgraph, cplan);
+    status = run_graph(&run, cgraph, cplan, jobs ? jobs : &own_jobs);
+    cpu_jobs_clear(&own_jobs);
     ggml_threadpool_free(own);
     return status;
 }
@@ -363,7 +361,7 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
 enum ggml_status
 ggml_graph_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan)
 {
-    return cpu_compute(cgraph, cplan, NULL);
+    return cpu_compute(cgraph, cplan, NULL, NULL);
 }
 
 enum ggml_status

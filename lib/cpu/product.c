@@ -108,23 +108,30 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+static int64_t
+share_of(int64_t n, int64_t parts)
+{
+    return (n + parts - 1) / parts;
+}
+
 /* One column: some tiles for each thread, but none so small that reading it
- * ends before it has got up speed. Several: what a kernel takes at a time, so
- * that threads end together. */
+ * ends before it has got up speed, and all of a size. Several: what a kernel
+ * takes at a time, so that threads end together. */
 int64_t
-cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
+cpu_tile_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
               int n_threads)
 {
     int64_t stride = w->nb[1] ? (int64_t)w->nb[1] : 1;
-    int64_t each = w->ne[1] * n_matrices / n_threads;
+    int64_t each = n_rows / n_threads;
     int64_t n = w->ne[1], fast = least(FAST_BYTES / stride, each);
 
     if (several)
         return CPU_SEVERAL_ROWS;
     if (n_threads > 1)
         n = least(n, fast > each / TILES ? fast : each / TILES);
-    n = n / CPU_TILE_ROWS * CPU_TILE_ROWS;
-    return n < CPU_TILE_ROWS ? CPU_TILE_ROWS : n;
+    n = n < CPU_TILE_ROWS ? CPU_TILE_ROWS : n / CPU_TILE_ROWS * CPU_TILE_ROWS;
+    n = share_of(w->ne[1], share_of(w->ne[1], n));
+    return share_of(n, CPU_TILE_ROWS) * CPU_TILE_ROWS;
 }
 
 bool

@@ -39,14 +39,43 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
-/* Rows of a tile of w, whose matrices are read `n_matrices` times in all, for
+/* Rows of a tile of w, where a job multiplies `n_rows` like them in all, by
  * several columns each or one. */
 int64_t
-cpu_tile_rows(const struct ggml_tensor *w, int64_t n_matrices, bool several,
+cpu_tile_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
               int n_threads);
 
 /* True if w can be weights and x columns. */
 bool
 cpu_can_multiply(const struct ggml_tensor *w, const struct ggml_tensor *x);
+
+/* ---- products that a job computes together: MUL_MAT with one matrix ------ */
+
+/* True if both find the same columns, prepared once, in the same places of the
+ * work memory. */
+bool
+cpu_products_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
+                   const struct cpu_kernels *k);
+
+/* True if the pieces read src1 itself. */
+bool
+cpu_product_reads_columns(const struct ggml_tensor *dst,
+                          const struct cpu_kernels *k);
+
+/* How a product is cut beside others, whose weights have `bytes` bytes in all;
+ * 0: alone. And into how many pieces. */
+struct cpu_tile
+cpu_product_tile(const struct ggml_tensor *dst, int n_threads, int64_t bytes);
+int
+cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_tile tile);
+
+/* Elements [elements.first, elements.end) of rows [rows.first, rows.end). */
+struct cpu_part {
+    struct cpu_range elements, rows;
+};
+
+/* What of dst piece t->ith computes. */
+struct cpu_part
+cpu_product_part(const struct cpu_task *t, const struct ggml_tensor *dst);
 
 #endif

@@ -7,10 +7,13 @@
 
 #include "backend/profile.h"
 
-/* ggml_graph_compute(); counters may be NULL. */
+struct cpu_jobs;
+
+/* ggml_graph_compute(); counters may be NULL. `jobs` (or NULL) are those of the
+ * last graph, and become those of this. */
 enum ggml_status
 cpu_compute(struct ggml_cgraph *graph, struct ggml_cplan *plan,
-            struct backend_profile *profile);
+            struct backend_profile *profile, struct cpu_jobs *jobs);
 
 /* A step that is being counted, of a node of that kind. */
 struct cpu_stopwatch {

@@ -9,6 +9,11 @@
 
 #define CPU_LINE 64 /* bytes of a cache line: no two threads share one */
 
+/* What a piece of a product is: so many rows of weights by so many columns. */
+struct cpu_tile {
+    int64_t rows, cols;
+};
+
 /* One piece of a node, and who does it. */
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
@@ -16,8 +21,13 @@ struct cpu_task {
     /* The thread did the piece before, or goes on with the next one if nobody
      * else does. */
     bool going, more;
-    char *work; /* for all threads; as much as the op asked for, on a line */
+    struct cpu_tile tile; /* of a product, if it is known; or 0 rows */
+    char *work;    /* for all threads; as much as the op asked for, on a line */
     const struct cpu_kernels *k;
+};
+
+struct cpu_range {
+    int64_t first, end;
 };
 
 /* An op of the back end. What a piece computes must not depend on how many
@@ -39,6 +49,11 @@ struct cpu_op {
     /* (or NULL) What must be done before compute(), in prepare_pieces(). */
     void (*prepare)(const struct cpu_task *t, struct ggml_tensor *dst);
     int (*prepare_pieces)(const struct ggml_tensor *dst, int n_threads);
+    /* (or NULL) Some elements of some rows of dst, each from those in its place
+     * alone. Result and sources are contiguous F32 of the same shape; those
+     * but the first may be a row, which repeats. */
+    void (*compute_part)(const struct cpu_task *t, struct ggml_tensor *dst,
+                         struct cpu_range elements, struct cpu_range rows);
     /* (or NULL) What the piece reads that is likely to be far away, and was
      * there before: so many bytes. */
     const char *(*reads)(const struct cpu_task *t,
@@ -58,10 +73,6 @@ cpu_pad(size_t n)
 {
     return (n + CPU_LINE - 1) & ~(size_t)(CPU_LINE - 1);
 }
-
-struct cpu_range {
-    int64_t first, end;
-};
 
 /* The piece's share of n, evenly. */
 static inline struct cpu_range

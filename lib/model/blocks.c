@@ -39,6 +39,10 @@ project(struct graph *g, const struct model_layer *layer,
     h.q = graph_linear(g, cur, &layer->attn_q);
     h.k = graph_linear(g, cur, &layer->attn_k);
     h.v = graph_linear(g, cur, &layer->attn_v);
+    /* one after the other: the same input, read once */
+    ggml_build_forward_expand(g->cgraph, h.q);
+    ggml_build_forward_expand(g->cgraph, h.k);
+    ggml_build_forward_expand(g->cgraph, h.v);
     h.q = graph_heads(g, h.q, hp->d_key, hp->n_head);
     h.k = graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
     h.v = graph_heads(g, h.v, hp->d_value, hp->n_head_kv);

@@ -1,0 +1,78 @@
+/* job.h - which nodes of a graph a job of the thread pool computes
+ *
+ * One that is worth it; or products of the same columns that follow each other,
+ * as those for queries, keys and values do, each with the sums and functions
+ * of its elements that follow it, as those with biases: who computed some
+ * elements goes on with them. Every element is computed as it is without. */
+#ifndef CPU_JOB_H
+#define CPU_JOB_H
+
+#include "cpu/task.h"
+#include "tensor/graph.h"
+
+/* A node that takes one thread less than this, in nanoseconds, is its. */
+#define CPU_WORTH_SHARING 5000
+
+enum {
+    JOB_MEMBERS = 4,
+    JOB_AFTER = 4,
+};
+
+struct job_member {
+    struct ggml_tensor *node;
+    int first_piece, n_pieces;
+    struct cpu_tile tile; /* of a product of one matrix */
+    int n_after;
+    struct ggml_tensor *after[JOB_AFTER];
+};
+
+struct cpu_job {
+    int first, end; /* of the graph's nodes */
+    int64_t cost;   /* of the first one */
+    struct job_member members[JOB_MEMBERS];
+    int n_members, n_pieces;
+    bool prepared_here; /* by one thread, if at all */
+};
+
+/* Nothing is computed for a node like that. */
+bool
+cpu_is_idle(const struct ggml_tensor *node);
+
+/* About how many nanoseconds one thread takes. */
+int64_t
+cpu_cost(const struct ggml_tensor *node);
+
+/* The job that begins with node `first`, by that alone or with others. */
+void
+cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
+             bool alone, int n_threads, const struct cpu_kernels *k);
+
+/* Computes piece t->ith of the job. */
+void
+cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t);
+
+/* What piece t->ith reads from far away: see cpu_op. */
+const char *
+cpu_job_reads(const struct cpu_job *job, const struct cpu_task *t, size_t *n);
+
+/* The jobs of a graph, in turn. All zero: of none. */
+struct cpu_jobs {
+    struct cpu_job *list;
+    int n;
+    size_t cap;
+    /* of which graph, and for whom; serial 0: is not known to come again */
+    uint64_t serial;
+    int n_threads;
+    bool alone;
+    const struct cpu_kernels *k;
+};
+
+/* Finds the jobs, if they are not those. False: no memory. */
+bool
+cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
+              bool alone, int n_threads, const struct cpu_kernels *k);
+
+void
+cpu_jobs_clear(struct cpu_jobs *jobs);
+
+#endif
