@@ -58,9 +58,11 @@ is_one_of(const char *name, const char *list)
 {
     size_t n = strlen(name);
 
-    for (; list; list = strchr(list, '|'), list += list != NULL)
+    for (; list; list = strchr(list, '|')) {
+        list += *list == '|';
         if (!strncmp(list, name, n) && (!list[n] || list[n] == '|'))
             return true;
+    }
     return false;
 }
 
