@@ -72,7 +72,7 @@ static void
 load(void *data, size_t size)
 {
     static const struct gg_model_params params;
-    struct file_map map = { data, size };
+    struct file_map map = { .data = data, .size = size };
     struct gguf_file file = { .maps = &map, .n_maps = 1 };
     struct model *m = NULL;
     struct gg_error err;
