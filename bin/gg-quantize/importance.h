@@ -1,4 +1,9 @@
-/* importance.h - an importance matrix: how much columns of weights matter */
+/* importance.h - an importance matrix: how much columns of weights matter
+ *
+ * A file of GGUF whose general.type is "imatrix": for a matrix NAME of the
+ * model NAME.in_sum2, columns x matrices, has the sums of the squares of what
+ * it was multiplied with, and NAME.counts, 1 x matrices, how many they are. A
+ * file is hostile until importance_open() has accepted it. */
 #ifndef QUANTIZE_IMPORTANCE_H
 #define QUANTIZE_IMPORTANCE_H
 
@@ -7,32 +12,34 @@
 
 struct importance {
     const char *path;
-    struct gg_file *file;
+    struct gg_file *file; /* NULL: there is none, and it has no tensor */
 };
 
-/* Ends the tool where the file is none, in the format that gg-eval --imatrix
- * writes. */
-void
-importance_open(struct importance *m, const char *path);
+/* Reads all of the file: sums without counts, shapes that disagree, and
+ * numbers that are no sums of squares are told here. On failure *m is empty;
+ * on GG_OK `path` must outlive it. */
+GG_MUST_CHECK enum gg_status
+importance_open(struct importance *m, const char *path, struct gg_error *err);
 void
 importance_close(struct importance *m); /* takes an empty one */
 
-/* Whether it has the tensor; one that it has for other columns or another
- * number of experts ends the tool. */
-bool
-importance_has(const struct importance *m, const struct gguf_context *gguf,
-               int64_t tensor);
+/* *has: whether it has the tensor. One that it has for other columns or
+ * another number of experts is GG_ERR_FORMAT. */
+GG_MUST_CHECK enum gg_status
+importance_find(const struct importance *m, const struct gguf_context *gguf,
+                int64_t tensor, bool *has, struct gg_error *err);
 
-/* A weight for each column of each matrix of the tensor, which it has: its
- * mean square. The caller frees them. Those of an expert that was never used
- * are ones. */
-float *
+/* A weight for each column of each matrix of the tensor: its mean square,
+ * 0 to 1e20. Those of an expert that was never used are ones.
+ * The caller frees them; *out is NULL where it does not have the tensor. */
+GG_MUST_CHECK enum gg_status
 importance_weights(const struct importance *m, const struct gguf_context *gguf,
-                   int64_t tensor);
+                   int64_t tensor, float **out, struct gg_error *err);
 
-/* How many tensors of the model it has; none ends the tool. */
-int32_t
-importance_count(const struct importance *m, const struct gguf_context *gguf);
+/* How many tensors of the model it has; none is GG_ERR_FORMAT. */
+GG_MUST_CHECK enum gg_status
+importance_count(const struct importance *m, const struct gguf_context *gguf,
+                 int32_t *n, struct gg_error *err);
 
 /* Says in the metadata of the new file what it was made with. */
 void

@@ -155,10 +155,11 @@ write_tensor(const struct gg_file *file, const struct importance *importance,
     const struct gguf_context *from = gg_file_gguf(file);
     enum ggml_type type = gguf_get_tensor_type(to, i);
     float *weights = NULL;
+    struct gg_error err;
 
-    if (type != gguf_get_tensor_type(from, i) &&
-        importance_has(importance, from, i))
-        weights = importance_weights(importance, from, i);
+    if (type != gguf_get_tensor_type(from, i))
+        cli_check(importance_weights(importance, from, i, &weights, &err),
+                  &err);
     work_write(file, i, type, weights, n_threads, sums);
     free(weights);
     gguf_write_padding(to, i);
@@ -225,6 +226,7 @@ static void
 quantize(struct arguments *a)
 {
     struct importance importance = { 0 };
+    int32_t count;
     const struct gguf_context *from;
     struct gg_file *file;
     struct gg_error err;
@@ -235,12 +237,13 @@ quantize(struct arguments *a)
     cli_check(gg_file_open(a->in, &file, &err), &err);
     from = gg_file_gguf(file);
     if (a->imatrix)
-        importance_open(&importance, a->imatrix);
+        cli_check(importance_open(&importance, a->imatrix, &err), &err);
     types = plan_types(from, a->mixture, &a->choices, &importance);
     to = plan_gguf(from, types, a->mixture);
-    if (a->imatrix)
-        importance_describe(&importance, to,
-                            importance_count(&importance, from));
+    if (a->imatrix) {
+        cli_check(importance_count(&importance, from, &count, &err), &err);
+        importance_describe(&importance, to, count);
+    }
     table = open_table(a);
     if (!a->dry_run) {
         cli_output(a->out);

@@ -202,10 +202,13 @@ plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
     struct mixture_model model = describe(gguf, importance->file != NULL);
     int64_t n = gguf_get_n_tensors(gguf);
     enum ggml_type *types = cli_alloc(NULL, n ? (size_t)n : 1, sizeof(*types));
+    struct gg_error err;
+    bool has;
 
     for (int64_t i = 0; i < n; i++) {
         types[i] = plan_tensor(gguf, i, mixture, &model, choices);
-        check_type(gguf, i, types[i], importance_has(importance, gguf, i));
+        cli_check(importance_find(importance, gguf, i, &has, &err), &err);
+        check_type(gguf, i, types[i], has);
     }
     for (size_t i = 0; i < choices->n; i++)
         if (!choices->list[i].used)
