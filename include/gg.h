@@ -369,8 +369,9 @@ GG_API void
 gg_model_free(struct gg_model *model);
 
 /* A sentence about what the user would want to know: that the GPU has no room
- * for all layers, or that there is none though `device` is "auto". NULL: there
- * is nothing to say. Lives as long as the model. */
+ * for all layers, or that, though `device` is "auto", there is none, or it has
+ * failed while weights were copied. NULL: there is nothing to say. Lives as
+ * long as the model. */
 GG_API const char *
 gg_model_note(const struct gg_model *model);
 
@@ -421,13 +422,25 @@ struct gg_session_params {
     bool profile; /* count where the time goes: gg_session_profile() */
     gg_watch_callback watch; /* shown what is computed; may be NULL */
     void *watch_data;
+
+    /* Told, by whichever call it happens in, that a GPU has failed and why: one
+     * sentence, which ends by saying that the CPU computes. NULL: nobody. */
+    void (*warn)(void *data, const char *sentence);
+    void *warn_data;
 };
 
 /* The defaults: F16 cache, everything else 0. */
 GG_API struct gg_session_params
 gg_session_params_default(void);
 
-/* The model must outlive its sessions. One thread at a time per session. */
+/* The model must outlive its sessions. One thread at a time per session.
+ *
+ * A GPU that was not asked for by name may fail: be lost, or have no memory
+ * left. The session then goes on, on the CPU, for good: what its slots hold is
+ * evaluated again when they are named next, then what failed, and results are
+ * the CPU's. With `watch`, which would be shown things twice, or with a GPU
+ * that was asked for, an evaluation that fails ends with GG_ERR_IO or
+ * GG_ERR_NOMEM. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_new(const struct gg_model *model,
                const struct gg_session_params *params, struct gg_session **out,

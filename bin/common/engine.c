@@ -231,6 +231,13 @@ start_or_retry(struct engine *e, const struct engine_options *o,
     }
 }
 
+static void
+warn(void *data, const char *sentence)
+{
+    (void)data;
+    cli_warn("%s", sentence);
+}
+
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch)
@@ -246,6 +253,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .profile = o->profile,
         .watch = o->watch,
         .watch_data = o->watch_data,
+        .warn = o->quiet ? NULL : warn,
     };
     struct gg_error err;
 

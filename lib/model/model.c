@@ -1,6 +1,8 @@
 /* model.c - from a parsed file to weights where the device wants them */
 #include "model/arch.h"
 
+#include <stdio.h>
+
 #include "core/mem.h"
 #include "model/place.h"
 #include "model/probe.h"
@@ -95,6 +97,55 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     return l.status;
 }
 
+static enum gg_status
+take_weights(const struct gg_model_params *params, struct model *m,
+             struct gg_error *err)
+{
+    enum gg_status st = find_weights(m->file->gguf, m, err);
+
+    if (st == GG_OK)
+        st = model_place_weights(m->file, params, m, err);
+    return st == GG_OK ? rope_make(m, err) : st;
+}
+
+enum gg_status
+model_on_cpu(const struct model *model, struct model **out,
+             struct gg_error *err)
+{
+    static const struct gg_model_params none;
+    struct model *m = mem_zalloc(sizeof(*m));
+    enum gg_status st;
+
+    if (!m)
+        return error_nomem(err);
+    m->file = model->file;
+    m->arch = model->arch;
+    m->hp = model->hp;
+    m->device = m->host = model->host;
+    st = take_weights(&none, m, err);
+    if (st == GG_OK)
+        *out = m;
+    else
+        model_free(m);
+    return st;
+}
+
+/* Instead of the one whose device has failed, as err says. */
+static enum gg_status
+load_on_cpu(struct model **m, struct gg_error *err)
+{
+    struct model *other;
+    enum gg_status st = model_on_cpu(*m, &other, NULL);
+
+    if (st != GG_OK)
+        return st;
+    snprintf(other->note, sizeof(other->note), "%.200s: the CPU computes",
+             err->message);
+    model_free(*m);
+    *m = other;
+    return GG_OK;
+}
+
 enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
@@ -102,10 +153,14 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
 {
     const struct gguf_context *gguf = file->gguf;
     struct model *m = mem_zalloc(sizeof(*m));
+    struct gg_error own;
     enum gg_status st = m ? GG_OK : error_nomem(err);
 
-    if (m)
+    err = err ? err : &own;
+    if (m) {
+        m->file = file;
         m->device = m->host = device;
+    }
     if (st == GG_OK)
         st = choose_arch(gguf, m, err);
     if (st == GG_OK)
@@ -114,12 +169,12 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
         st = rope_override(&m->hp.rope, params, err);
     if (st == GG_OK)
         st = share_layers(gguf, params, m, err);
-    if (st == GG_OK)
-        st = find_weights(gguf, m, err);
-    if (st == GG_OK)
-        st = model_place_weights(file, params, m, err);
-    if (st == GG_OK)
-        st = rope_make(m, err);
+    if (st == GG_OK) {
+        st = take_weights(params, m, err);
+        if (st != GG_OK && model_can_move(m, st) &&
+            load_on_cpu(&m, err) == GG_OK)
+            st = GG_OK;
+    }
     if (st == GG_OK)
         *out = m;
     else

@@ -61,6 +61,7 @@ struct model_arch;
 
 /* Immutable once loaded; any number of sessions may use it. */
 struct model {
+    const struct gguf_file *file;
     const struct model_arch *arch;
     struct model_hparams hp;
     struct ggml_tensor *token_embd;    /* n_embd x n_vocab */
@@ -75,6 +76,7 @@ struct model {
      * output, the host (the CPU) what is before; they may be the same. What
      * the device cannot compute with is the host's, too. */
     ggml_backend_dev_t device, host;
+    bool named; /* the device was asked for, by name */
     int32_t first_layer;
     char note[256];                 /* where the layers went; or empty */
     ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
@@ -87,11 +89,25 @@ struct model {
 
 /* Takes the weights out of the parsed file, with all its shards: they stay in
  * its mappings where the device can compute there, and are copied to it
- * otherwise. The file must outlive the model. */
+ * otherwise. A device that was not asked for by name and fails is done without,
+ * and the note says so. The file must outlive the model. */
 enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err);
+
+/* The same weights, all of them on the CPU. */
+enum gg_status
+model_on_cpu(const struct model *model, struct model **out,
+             struct gg_error *err);
+
+/* Whether the CPU takes over where the device has failed with this status. */
+static inline bool
+model_can_move(const struct model *m, enum gg_status st)
+{
+    return (st == GG_ERR_IO || st == GG_ERR_NOMEM) && m->device != m->host &&
+           !m->named;
+}
 
 static inline ggml_backend_dev_t
 model_device_of(const struct model *m, int32_t layer)

@@ -2,11 +2,13 @@
 #include "model/session.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 #include "core/mem.h"
 #include "core/thread.h"
 #include "model/compute.h"
 #include "model/profile.h"
+#include "model/slots.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -18,10 +20,12 @@ enum {
 
 struct gg_session {
     const struct model *model;
+    struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
+    struct gg_session_params params;
     int32_t n_ctx, n_slots, n_batch;
     int32_t n_segments; /* sequences that one graph evaluates at most */
-    int32_t *length;    /* ids that each slot holds */
-    uint64_t *called;   /* number of the call that named each slot last */
+    struct slots slots;
+    uint64_t *called; /* number of the call that named each slot last */
     uint64_t call;
     struct cache cache;
     struct compute compute;
@@ -104,45 +108,104 @@ set_sizes(struct gg_session *s, const struct model *model,
           const struct gg_session_params *p)
 {
     s->model = model;
+    s->params = *p;
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
     s->n_batch = min_i32(or_default(p->n_batch, DEFAULT_BATCH), s->n_ctx);
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
 
+/* Keys, values and buffers, where the model is. On failure both are empty. */
 static enum gg_status
-start_profile(struct gg_session *s, int n_threads, struct gg_error *err)
+take_memory(const struct gg_session *s, const struct model *model,
+            struct cache *cache, struct compute *compute, struct gg_error *err)
 {
-    s->profile = profile_new(n_threads);
-    if (!s->profile)
-        return error_nomem(err);
-    compute_profile(&s->compute, s->profile->counters);
+    const struct gg_session_params *p = &s->params;
+    int threads = or_default(p->n_threads, thread_count_default());
+    enum gg_status st = cache_init(cache, model, p->type_kv, s->n_slots,
+                                   s->n_ctx, s->n_batch, err);
+
+    if (st != GG_OK)
+        return st;
+    st = compute_init(compute, model, cache, s->n_batch, s->n_segments, threads,
+                      p->abort, p->abort_data, err);
+    if (st != GG_OK) {
+        cache_clear(cache);
+        return st;
+    }
+    compute_round(compute, p->bf16);
+    compute_watch(compute, p->watch, p->watch_data);
+    if (s->profile)
+        compute_profile(compute, s->profile->counters);
     return GG_OK;
 }
 
-static enum gg_status
-fill_in(struct gg_session *s, const struct gg_session_params *p,
-        struct gg_error *err)
+static void
+say_moved(const struct gg_session *s, const struct gg_error *why)
 {
-    int threads = or_default(p->n_threads, thread_count_default());
+    char text[sizeof(why->message) + 32];
+
+    snprintf(text, sizeof(text), "%s: the CPU computes", why->message);
+    if (s->params.warn)
+        s->params.warn(s->params.warn_data, text);
+}
+
+/* The GPU has failed at `why`; nothing of its memory is used again. On failure
+ * all stays as it is. */
+static bool
+move_to_cpu(struct gg_session *s, const struct gg_error *why)
+{
+    struct model *model;
+    struct cache cache;
+    struct compute compute;
+
+    if (model_on_cpu(s->model, &model, NULL) != GG_OK)
+        return false;
+    if (take_memory(s, model, &cache, &compute, NULL) != GG_OK) {
+        model_free(model);
+        return false;
+    }
+    compute_clear(&s->compute);
+    cache_clear(&s->cache);
+    s->compute = compute;
+    s->cache = cache;
+    s->model = s->spare = model;
+    slots_lose(&s->slots);
+    say_moved(s, why);
+    return true;
+}
+
+/* One that only has too little memory does; the caller may ask for less. */
+static bool
+answers(const struct model *model)
+{
+    size_t available, total;
+
+    ggml_backend_dev_memory(model->device, &available, &total);
+    return total > 0;
+}
+
+static enum gg_status
+fill_in(struct gg_session *s, struct gg_error *err)
+{
+    const struct gg_session_params *p = &s->params;
+    bool keep = model_can_move(s->model, GG_ERR_IO) && !p->watch;
     enum gg_status st;
 
-    s->length = mem_array((size_t)s->n_slots, sizeof(*s->length));
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
-    if (!s->length || !s->called ||
+    if (!slots_init(&s->slots, s->n_slots, keep) || !s->called ||
         !batch_init(&s->batch, s->n_batch, s->n_segments))
         return error_nomem(err);
-    st = cache_init(&s->cache, s->model, p->type_kv, s->n_slots, s->n_ctx,
-                    s->n_batch, err);
-    if (st == GG_OK)
-        st = compute_init(&s->compute, s->model, &s->cache, s->n_batch,
-                          s->n_segments, threads, p->abort, p->abort_data, err);
-    if (st == GG_OK)
-        compute_round(&s->compute, p->bf16);
-    if (st == GG_OK)
-        compute_watch(&s->compute, p->watch, p->watch_data);
-    if (st == GG_OK && p->profile)
-        st = start_profile(s, threads, err);
+    if (p->profile) {
+        s->profile =
+            profile_new(or_default(p->n_threads, thread_count_default()));
+        if (!s->profile)
+            return error_nomem(err);
+    }
+    st = take_memory(s, s->model, &s->cache, &s->compute, err);
+    if (st != GG_OK && model_can_move(s->model, st) && !answers(s->model) &&
+        move_to_cpu(s, err))
+        st = GG_OK;
     return st;
 }
 
@@ -150,16 +213,19 @@ enum gg_status
 session_new(const struct model *model, const struct gg_session_params *params,
             struct gg_session **out, struct gg_error *err)
 {
-    enum gg_status st = check_params(model, params, err);
     struct gg_session *s = NULL;
+    struct gg_error own;
+    enum gg_status st;
 
+    err = err ? err : &own;
+    st = check_params(model, params, err);
     if (st == GG_OK) {
         s = mem_zalloc(sizeof(*s));
         st = s ? GG_OK : error_nomem(err);
     }
     if (st == GG_OK) {
         set_sizes(s, model, params);
-        st = fill_in(s, params, err);
+        st = fill_in(s, err);
     }
     if (st == GG_OK)
         *out = s;
@@ -219,7 +285,8 @@ gg_session_free(struct gg_session *session)
     profile_free(session->profile);
     cache_clear(&session->cache);
     batch_clear(&session->batch);
-    mem_free(session->length);
+    model_free(session->spare);
+    slots_clear(&session->slots);
     mem_free(session->called);
     mem_free(session);
 }
@@ -243,7 +310,7 @@ static enum gg_status
 check_room(const struct gg_session *s, const struct gg_chunk *c,
            struct gg_error *err)
 {
-    int32_t held = s->length[c->slot];
+    int32_t held = s->slots.length[c->slot];
 
     if (c->n <= (size_t)(s->n_ctx - held))
         return GG_OK;
@@ -270,7 +337,11 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     if (c->n == 0)
         return error_set(err, GG_ERR_ARG, "a chunk without ids");
     st = check_ids(s, c, err);
-    return st == GG_OK ? check_room(s, c, err) : st;
+    if (st == GG_OK)
+        st = check_room(s, c, err);
+    if (st == GG_OK && !slots_keep(&s->slots, c))
+        st = error_nomem(err);
+    return st;
 }
 
 /* Puts as much of the chunks as there is room for in the batch; *chunk and
@@ -286,7 +357,7 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         const struct gg_chunk *c = &chunks[*chunk];
 
         taken = batch_add(&s->batch, &s->cache, c, *done,
-                          s->length[c->slot] + (int32_t)*done);
+                          s->slots.there[c->slot] + (int32_t)*done);
         *done += (size_t)taken;
         if (*done == c->n) {
             *done = 0;
@@ -314,14 +385,61 @@ run_batch(struct gg_session *s, struct gg_error *err)
     return st;
 }
 
+/* Behind what the cache has of their slots. */
+static enum gg_status
+run_chunks(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+           struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    size_t chunk = 0, done = 0;
+
+    while (chunk < n_chunks && st == GG_OK) {
+        next_batch(s, chunks, n_chunks, &chunk, &done);
+        st = run_batch(s, err);
+    }
+    return st;
+}
+
+/* What the slot holds, and the cache has not, is evaluated again. */
+static enum gg_status
+catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
+{
+    struct gg_chunk missing;
+    enum gg_status st;
+
+    if (!slots_missing(&s->slots, slot, &missing))
+        return GG_OK;
+    st = run_chunks(s, &missing, 1, err);
+    if (st == GG_OK)
+        s->slots.there[slot] = s->slots.length[slot];
+    return st;
+}
+
+static enum gg_status
+evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
+         struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
+        if (chunks[i].best)
+            chunks[i].best->n = 0;
+        st = catch_up(s, chunks[i].slot, err);
+    }
+    return st == GG_OK ? run_chunks(s, chunks, n_chunks, err) : st;
+}
+
 /* A failed call may have made windowed layers give up keys that are needed to
  * go on from where the slots were. */
 static void
 keep_what_is_left(struct gg_session *s)
 {
     for (int32_t i = 0; i < s->n_slots; i++)
-        if (!cache_can_resume(&s->cache, i, s->length[i]))
-            s->length[i] = 0;
+        if (!cache_can_resume(&s->cache, i, s->slots.there[i])) {
+            s->slots.there[i] = 0;
+            if (!s->slots.kept)
+                s->slots.length[i] = 0;
+        }
 }
 
 enum gg_status
@@ -330,21 +448,20 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
 {
     struct gg_session *s = session;
     enum gg_status st = GG_OK;
-    size_t chunk = 0, done = 0;
+    struct gg_error own;
 
+    err = err ? err : &own;
     s->call++;
-    for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
+    for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         st = check_chunk(s, &chunks[i], err);
-        if (chunks[i].best)
-            chunks[i].best->n = 0;
-    }
-    while (chunk < n_chunks && st == GG_OK) {
-        next_batch(s, chunks, n_chunks, &chunk, &done);
-        st = run_batch(s, err);
-    }
+    if (st != GG_OK)
+        return st;
+    st = evaluate(s, chunks, n_chunks, err);
+    if (s->slots.kept && model_can_move(s->model, st) && move_to_cpu(s, err))
+        st = evaluate(s, chunks, n_chunks, err);
     if (st == GG_OK)
         for (size_t i = 0; i < n_chunks; i++)
-            s->length[chunks[i].slot] += (int32_t)chunks[i].n;
+            slots_add(&s->slots, &chunks[i]);
     else
         keep_what_is_left(s);
     return st;
@@ -362,16 +479,27 @@ int32_t
 gg_session_length(const struct gg_session *session, int32_t slot)
 {
     assert(slot >= 0 && slot < session->n_slots);
-    return session->length[slot];
+    return session->slots.length[slot];
+}
+
+/* Of the first n ids of the slot those that it could go on after: all or none.
+ * What the cache has not needs nothing of it. */
+static int32_t
+resumable(const struct gg_session *s, int32_t slot, int32_t n)
+{
+    n = min_i32(n, s->slots.length[slot]);
+    return cache_can_resume(&s->cache, slot, min_i32(n, s->slots.there[slot]))
+               ? n
+               : 0;
 }
 
 int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     assert(slot >= 0 && slot < session->n_slots && n >= 0);
-    n = min_i32(n, session->length[slot]);
-    session->length[slot] = cache_can_resume(&session->cache, slot, n) ? n : 0;
-    return session->length[slot];
+    n = resumable(session, slot, n);
+    slots_cut(&session->slots, slot, n);
+    return n;
 }
 
 int32_t
@@ -379,12 +507,13 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
     assert(to >= 0 && to < session->n_slots && n >= 0);
     assert(from >= 0 && from < session->n_slots);
-    n = min_i32(n, session->length[from]);
-    if (!cache_can_resume(&session->cache, from, n))
+    n = resumable(session, from, n);
+    if (!slots_copy(&session->slots, to, from, n)) {
         n = 0;
-    if (n > 0)
-        cache_copy(&session->cache, to, from, n);
-    session->length[to] = n;
+        slots_cut(&session->slots, to, n);
+    }
+    if (session->slots.there[to] > 0)
+        cache_copy(&session->cache, to, from, session->slots.there[to]);
     return n;
 }
 

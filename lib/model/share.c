@@ -169,16 +169,14 @@ is_named(const struct gg_model_params *params)
 
 /* A device without memory: it was lost, or is another program's alone. */
 static enum gg_status
-no_answer(struct model *m, const struct gg_model_params *params,
-          struct gg_error *err)
+no_answer(struct model *m, struct gg_error *err)
 {
     const char *name = ggml_backend_dev_name(m->device);
 
     snprintf(m->note, sizeof(m->note), "%s does not answer: the CPU computes",
              name);
-    return is_named(params)
-               ? error_set(err, GG_ERR_IO, "%s does not answer", name)
-               : GG_OK;
+    return m->named ? error_set(err, GG_ERR_IO, "%s does not answer", name)
+                    : GG_OK;
 }
 
 static enum gg_status
@@ -197,13 +195,13 @@ fit_layers(const struct gguf_context *gguf,
     if (total == 0) {
         mem_free(n.layers);
         *fit = 0;
-        return no_answer(m, params, err);
+        return no_answer(m, err);
     }
     all = need_of_all(gguf, &n);
     *fit = how_many_fit(&n, all, room_for_weights(available, total));
     mem_free(n.layers);
     note_share(m, *fit, available, all);
-    if (*fit > 0 || !is_named(params))
+    if (*fit > 0 || !m->named)
         return GG_OK;
     return error_set(err, GG_ERR_NOMEM,
                      "%s has %s free, too little for any layer of the model, "
@@ -221,6 +219,7 @@ share_layers(const struct gguf_context *gguf,
     enum gg_status st = GG_OK;
 
     m->first_layer = 0;
+    m->named = is_named(params);
     if (ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
         return GG_OK;
     m->host = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);

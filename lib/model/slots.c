@@ -1,0 +1,95 @@
+/* slots.c - which ids each slot of a session holds */
+#include "model/slots.h"
+
+#include <string.h>
+
+#include "core/mem.h"
+
+bool
+slots_init(struct slots *s, int32_t n, bool keep)
+{
+    size_t size = (size_t)n;
+
+    *s = (struct slots){
+        .n = n,
+        .length = mem_array(size, sizeof(*s->length)),
+        .there = mem_array(size, sizeof(*s->there)),
+        .kept = keep ? mem_array(size, sizeof(*s->kept)) : NULL,
+    };
+    return s->length && s->there && (s->kept || !keep);
+}
+
+void
+slots_clear(struct slots *s)
+{
+    for (int32_t i = 0; i < s->n && s->kept; i++)
+        mem_free(s->kept[i].ids);
+    mem_free(s->kept);
+    mem_free(s->length);
+    mem_free(s->there);
+    *s = (struct slots){ 0 };
+}
+
+static bool
+put(struct slot_ids *to, size_t at, const int32_t *ids, size_t n)
+{
+    if (!mem_grow(&to->ids, &to->cap, at + n, sizeof(*ids)))
+        return false;
+    memcpy(to->ids + at, ids, n * sizeof(*ids));
+    return true;
+}
+
+bool
+slots_keep(struct slots *s, const struct gg_chunk *chunk)
+{
+    return !s->kept ||
+           put(&s->kept[chunk->slot], (size_t)s->length[chunk->slot],
+               chunk->ids, chunk->n);
+}
+
+void
+slots_add(struct slots *s, const struct gg_chunk *chunk)
+{
+    s->length[chunk->slot] += (int32_t)chunk->n;
+    s->there[chunk->slot] = s->length[chunk->slot];
+}
+
+void
+slots_lose(struct slots *s)
+{
+    memset(s->there, 0, (size_t)s->n * sizeof(*s->there));
+}
+
+bool
+slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk)
+{
+    int32_t there = s->there[slot], n = s->length[slot] - there;
+
+    if (n == 0)
+        return false;
+    *chunk = (struct gg_chunk){ .slot = slot,
+                                .ids = s->kept[slot].ids + there,
+                                .n = (size_t)n };
+    return true;
+}
+
+void
+slots_cut(struct slots *s, int32_t slot, int32_t n)
+{
+    s->length[slot] = n;
+    if (s->there[slot] > n)
+        s->there[slot] = n;
+}
+
+bool
+slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
+{
+    int32_t there = s->there[from];
+
+    if (to != from && n > 0 && s->kept &&
+        !put(&s->kept[to], 0, s->kept[from].ids, (size_t)n))
+        return false;
+    s->length[to] = n;
+    s->there[to] = there < n ? there : n;
+    return true;
+}
