@@ -18,15 +18,7 @@
 float
 quant_extreme(const float *x, int n)
 {
-    float amax = 0, max = 0;
-
-    for (int j = 0; j < n; j++) {
-        if (amax < fabsf(x[j])) {
-            amax = fabsf(x[j]);
-            max = x[j];
-        }
-    }
-    return max;
+    return fit_loops()->extreme(n, x);
 }
 
 struct quant_range
@@ -102,9 +94,8 @@ try_starts(const struct quant_codes *codes, struct quant_group of, int end,
     float unit = codes->levels ? 16 : 1; /* levels: 16 a code */
     float inverse[8], xq[8], qq[8];
 
-    for (int i = 0; i < 8; i++)
-        inverse[i] =
-            ((float)end + unit * starts[i] * (end < 0 ? -1 : 1)) / extreme;
+    fit_loops()->spread(starts, end < 0 ? -unit : unit, (float)end, extreme,
+                        inverse);
     fit_loops()->sum_starts(codes, of, inverse, xq, qq);
     for (int i = 0; i < 8; i++)
         keep_better(best, (struct fit_sums){ (double)xq[i], (double)qq[i] });

@@ -9,12 +9,14 @@
 typedef float floats __attribute__((vector_size(32)));
 typedef int32_t ints __attribute__((vector_size(32)));
 
+typedef float four_floats __attribute__((vector_size(16)));
 typedef int8_t bytes __attribute__((vector_size(8)));
 
 /* Macros: vectors are no arguments where the instructions may differ. */
 #define splat(x) ((floats){ 0 } + (x))
 #define choose(where, a, b)                                                    \
     ((floats)(((ints)(a) & (where)) | ((ints)(b) & ~(where))))
+#define magnitude(v) ((floats)((ints)(v) & ((ints){ 0 } + INT32_MAX)))
 #define store_bytes(p, v)                                                      \
     do {                                                                       \
         bytes b_ = __builtin_convertvector(v, bytes);                          \

@@ -87,6 +87,15 @@ LOOP(sum_moments)(const struct quant_codes *codes, int n, const float *x,
     }
 }
 
+static void
+LOOP(spread)(const float *starts, float unit, float end, float extreme,
+             float *inverse)
+{
+    floats v = (splat(end) + load(starts) * splat(unit)) / splat(extreme);
+
+    memcpy(inverse, &v, sizeof(v));
+}
+
 /* Eight at once: a lane each, so that nothing is added across lanes. */
 static void
 LOOP(sum_starts)(const struct quant_codes *codes, struct quant_group of,
@@ -148,11 +157,35 @@ LOOP(sum_errors)(const struct quant_codes *codes, struct quant_group of,
 static inline __attribute__((always_inline)) float
 LOOP(add_lanes)(const floats *v)
 {
-    float lanes[8];
+    four_floats low, high;
 
-    memcpy(lanes, v, sizeof(lanes));
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) +
-           ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+    memcpy(&low, v, sizeof(low));
+    memcpy(&high, (const char *)v + sizeof(low), sizeof(high));
+    low += high;
+    return (low[0] + low[2]) + (low[1] + low[3]);
+}
+
+static float
+LOOP(extreme)(int n, const float *x)
+{
+    floats most = splat(0);
+    float largest = 0;
+
+    for (int j = 0; j < n; j += 8) {
+        floats v = magnitude(load(x + j));
+
+        most = choose(v > most, v, most);
+    }
+    for (int i = 0; i < 8; i++)
+        largest = most[i] > largest ? most[i] : largest;
+    for (int j = 0; j < n && largest > 0; j += 8) {
+        ints where = magnitude(load(x + j)) == splat(largest);
+        unsigned mask = LOOP(mask_of)(&where);
+
+        if (mask)
+            return x[j + __builtin_ctz(mask)];
+    }
+    return 0;
 }
 
 /* What one line leaves: for few of them, faster than sum_errors(). */
@@ -215,9 +248,11 @@ LOOP(round_group)(const struct quant_codes *codes, struct quant_group of,
 }
 
 static const struct fit_loops LOOP(loops) = {
+    .extreme = LOOP(extreme),
     .round_all = LOOP(round_all),
     .sum_rounded = LOOP(sum_rounded),
     .sum_moments = LOOP(sum_moments),
+    .spread = LOOP(spread),
     .sum_starts = LOOP(sum_starts),
     .sum_lines = LOOP(sum_lines),
     .sum_errors = LOOP(sum_errors),

@@ -24,6 +24,7 @@ struct fit_lines {
 
 /* Lengths are multiples of 8. */
 struct fit_loops {
+    float (*extreme)(int n, const float *x); /* quant_extreme() */
     /* q = round((x + m) * inverse) */
     void (*round_all)(const struct quant_codes *codes, int n, const float *x,
                       float m, float inverse, int8_t *q);
@@ -34,7 +35,10 @@ struct fit_loops {
     void (*sum_moments)(const struct quant_codes *codes, int n, const float *x,
                         const float *w, float inverse, float m,
                         struct fit_moments *of);
-    /* The same for eight scales at once, */
+    /* Eight of them: (end + starts * unit) / extreme */
+    void (*spread)(const float *starts, float unit, float end, float extreme,
+                   float *inverse);
+    /* The sums of sum_rounded() for eight scales at once, */
     void (*sum_starts)(const struct quant_codes *codes, struct quant_group of,
                        const float *inverse, float *xq, float *qq);
     /* and for eight lines. */

@@ -62,35 +62,40 @@ struct trials {
     float d[8], m[8];
 };
 
+/* What a block's d and dmin are in F16. */
+struct units {
+    float d, dmin;
+};
+
 static void
-add_trial(const struct quant_shape *shape, const struct quant_super *s,
-          int scale, int min, struct trials *t)
+add_trial(const struct quant_shape *shape, struct units u, int scale, int min,
+          struct trials *t)
 {
     if (scale < shape->scales.lo || scale > shape->scales.hi || min < 0 ||
         min > shape->max_min)
         return;
     t->scale[t->n] = scale;
     t->min[t->n] = min;
-    t->d[t->n] = half_to_float(s->d) * (float)scale;
-    t->m[t->n++] = half_to_float(s->dmin) * (float)min;
+    t->d[t->n] = u.d * (float)scale;
+    t->m[t->n++] = u.dmin * (float)min;
 }
 
 static void
-set_trials(const struct quant_shape *shape, const struct quant_super *s,
-           float scale, float min, struct trials *t)
+set_trials(const struct quant_shape *shape, struct units u, float scale,
+           float min, struct trials *t)
 {
     static const int8_t steps[][2] = { { 0, 0 },  { -1, 0 }, { 1, 0 },
                                        { 0, -1 }, { 0, 1 },  { -1, -1 },
                                        { 1, 1 } };
     const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
-    float d = half_to_float(s->d), dmin = half_to_float(s->dmin);
-    int at_scale = quant_nearest(&shape->scales, d != 0 ? scale / d : 0);
-    int at_min = quant_nearest(&mins, dmin != 0 ? min / dmin : 0);
+    int n = shape->max_min ? (int)(sizeof(steps) / sizeof(steps[0])) : 3;
+    int at_scale = quant_nearest(&shape->scales, u.d != 0 ? scale / u.d : 0);
+    int at_min = quant_nearest(&mins, u.dmin != 0 ? min / u.dmin : 0);
     int step = shape->scales.levels ? 2 : 1; /* levels are odd numbers */
 
     t->n = 0;
-    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++)
-        add_trial(shape, s, at_scale + step * steps[i][0], at_min + steps[i][1],
+    for (int i = 0; i < n; i++)
+        add_trial(shape, u, at_scale + step * steps[i][0], at_min + steps[i][1],
                   t);
 }
 
@@ -137,16 +142,24 @@ best_on_grid(const struct quant_shape *shape, struct quant_group of,
     return best;
 }
 
+/* What each group would have if scales were free, and how much an error of
+ * its scale and of its min weighs. */
+struct wishes {
+    float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
+    float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
+    float sum[QUANT_MOST_GROUPS]; /* weighted, of the values; with mins */
+};
+
 /* Chooses scale and min of group g near the wanted ones. */
 static void
 choose_group(const struct quant_shape *shape, struct quant_group of, int g,
-             float scale, float min, struct attempt *a)
+             struct units u, const struct wishes *wish, struct attempt *a)
 {
     int8_t *q = a->s.q + g * shape->group;
     struct trials t;
     int best;
 
-    set_trials(shape, &a->s, scale, min, &t);
+    set_trials(shape, u, wish->scale[g], wish->min[g], &t);
     if (shape->round) {
         best = best_on_grid(shape, of, &t, q, &a->sums[g]);
     } else {
@@ -158,14 +171,6 @@ choose_group(const struct quant_shape *shape, struct quant_group of, int g,
     a->s.min[g] = (int8_t)t.min[best];
     a->error += (double)a->sums[g].error;
 }
-
-/* What each group would have if scales were free, and how much an error of
- * its scale and of its min weighs. */
-struct wishes {
-    float scale[QUANT_MOST_GROUPS], min[QUANT_MOST_GROUPS];
-    float scale_weight[QUANT_MOST_GROUPS], min_weight[QUANT_MOST_GROUPS];
-    float sum[QUANT_MOST_GROUPS]; /* weighted, of the values; with mins */
-};
 
 static void
 wish_group(const struct quant_shape *shape, struct quant_group of, int g,
@@ -274,10 +279,11 @@ static void
 choose_all(const struct quant_shape *shape, const float *x, const float *w,
            const struct wishes *wish, struct attempt *a)
 {
+    struct units u = { half_to_float(a->s.d), half_to_float(a->s.dmin) };
+
     a->error = 0;
     for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++)
-        choose_group(shape, group_at(shape, x, w, g), g, wish->scale[g],
-                     wish->min[g], a);
+        choose_group(shape, group_at(shape, x, w, g), g, u, wish, a);
 }
 
 /* With mins: groups for d and dmin, d and dmin for the groups. */

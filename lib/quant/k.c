@@ -71,6 +71,21 @@ unpack_q2_k(const void *block, struct quant_values *v)
 
 QUANT_DEQUANTIZE(q2_k)
 
+#define PLANE 32 /* values whose bits lie in as many bytes, at one place */
+
+/* Values from j on, without a look at each byte for every one of them. */
+static void
+open_q3_plane(const struct block_q3_k *b, int j, int8_t *q)
+{
+    uint8_t low[PLANE], high[PLANE];
+
+    memcpy(low, b->qs + j / 128 * PLANE, PLANE);
+    memcpy(high, b->qh, PLANE);
+    for (int i = 0; i < PLANE; i++)
+        q[i] = (int8_t)((low[i] >> (j % 128 / PLANE * 2) & 3) +
+                        4 * (high[i] >> j / PLANE & 1) - 4);
+}
+
 void
 unpack_q3_k(const void *block, struct quant_values *v)
 {
@@ -82,8 +97,8 @@ unpack_q3_k(const void *block, struct quant_values *v)
         v->scale[g] = d * (float)q3_scale(b, g);
         v->min[g] = 0;
     }
-    for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = (int8_t)(pair_at(b->qs, j) + 4 * plane_at(b->qh, j) - 4);
+    for (int j = 0; j < QUANT_SUPER; j += PLANE)
+        open_q3_plane(b, j, v->q + j);
 }
 
 QUANT_DEQUANTIZE(q3_k)
@@ -155,6 +170,23 @@ pack_q2_k(const struct quant_super *s, void *block)
 }
 
 static void
+put_q3_plane(struct block_q3_k *b, int j, const int8_t *q)
+{
+    uint8_t low[PLANE], high[PLANE];
+
+    memcpy(low, b->qs + j / 128 * PLANE, PLANE);
+    memcpy(high, b->qh, PLANE);
+    for (int i = 0; i < PLANE; i++) {
+        int code = q[i] + 4;
+
+        low[i] |= (uint8_t)((code & 3) << (j % 128 / PLANE * 2));
+        high[i] |= (uint8_t)(code >> 2 << j / PLANE);
+    }
+    memcpy(b->qs + j / 128 * PLANE, low, PLANE);
+    memcpy(b->qh, high, PLANE);
+}
+
+static void
 pack_q3_k(const struct quant_super *s, void *block)
 {
     struct block_q3_k *b = block;
@@ -165,10 +197,8 @@ pack_q3_k(const struct quant_super *s, void *block)
         b->scales[8 + g % 4] |=
             (uint8_t)((s->scale[g] + 32) >> 4 << (g / 4 * 2));
     }
-    for (int j = 0; j < QUANT_SUPER; j++) {
-        pair_put(b->qs, j, s->q[j] + 4);
-        plane_put(b->qh, j, (s->q[j] + 4) >> 2);
-    }
+    for (int j = 0; j < QUANT_SUPER; j += PLANE)
+        put_q3_plane(b, j, s->q + j);
 }
 
 static void

@@ -39,7 +39,7 @@ struct output {
     struct fit_moments moments;
     struct fit_lines lines;
     struct quant_sums rounded;
-    float xq[8], qq[8], errors[8], error, squares;
+    float xq[8], qq[8], errors[8], error, squares, extreme, spread[8];
 };
 
 static void
@@ -57,6 +57,8 @@ run(const struct fit_loops *l, const struct quant_codes *codes, int n,
     l->sum_errors(codes, of, in->by, in->m, out->errors);
     out->error = l->sum_error(codes, of, in->by[6], in->m[6]);
     out->squares = l->sum_squares(of);
+    out->extreme = l->extreme(n, in->x);
+    l->spread(in->by, 16, -8, in->x[0], out->spread);
     l->round_group(codes, of, in->by[3], in->m[3], out->group, &out->rounded);
 }
 
@@ -90,6 +92,24 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
            fabs(one.qq - (double)out->lines.qq[5]) < 1e-3 * (1 + one.qq) &&
            s.error == out->error &&
            fabsf(s.error - out->errors[6]) < 1e-3f * (1 + s.error);
+}
+
+/* The first of equals, with its sign; what is no number counts for nothing. */
+static void
+test_extreme(const struct fit_loops *l, const char *whose)
+{
+    float x[N] = { 0 };
+
+    ok(l->extreme(N, x) == 0, "%s: of zeros the largest is 0", whose);
+    x[3] = NAN;
+    ok(l->extreme(N, x) == 0, "%s: nor is there one of NaN", whose);
+    x[9] = -2;
+    x[11] = 2;
+    x[25] = -2;
+    x[30] = 1;
+    ok(l->extreme(N, x) == -2, "%s: the first of equals, with its sign", whose);
+    x[27] = -INFINITY;
+    ok(isinf(l->extreme(N, x)), "%s: infinity is larger", whose);
 }
 
 /* All points, one after the other. */
@@ -158,6 +178,8 @@ main(void)
     }
     ok(same, "the machine's loops have the bits of those for any");
     ok(agree, "a lane is what a loop of its own gives");
+    test_extreme(fit_loops_reference(), "any");
+    test_extreme(fit_loops(), "the machine's");
     test_points();
     return tap_done();
 }
