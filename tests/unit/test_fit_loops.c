@@ -96,20 +96,20 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
 
 /* The first of equals, with its sign; what is no number counts for nothing. */
 static void
-test_extreme(const struct fit_loops *l, const char *whose)
+test_extreme(const struct fit_loops *l)
 {
     float x[N] = { 0 };
 
-    ok(l->extreme(N, x) == 0, "%s: of zeros the largest is 0", whose);
+    ok(l->extreme(N, x) == 0, "of zeros the largest is 0");
     x[3] = NAN;
-    ok(l->extreme(N, x) == 0, "%s: nor is there one of NaN", whose);
+    ok(l->extreme(N, x) == 0, "nor is there one of NaN");
     x[9] = -2;
     x[11] = 2;
     x[25] = -2;
     x[30] = 1;
-    ok(l->extreme(N, x) == -2, "%s: the first of equals, with its sign", whose);
+    ok(l->extreme(N, x) == -2, "the first of equals, with its sign");
     x[27] = -INFINITY;
-    ok(isinf(l->extreme(N, x)), "%s: infinity is larger", whose);
+    ok(isinf(l->extreme(N, x)), "infinity is larger");
 }
 
 /* All points, one after the other. */
@@ -178,8 +178,8 @@ main(void)
     }
     ok(same, "the machine's loops have the bits of those for any");
     ok(agree, "a lane is what a loop of its own gives");
-    test_extreme(fit_loops_reference(), "any");
-    test_extreme(fit_loops(), "the machine's");
+    test_extreme(fit_loops_reference());
+    test_extreme(fit_loops());
     test_points();
     return tap_done();
 }
