@@ -3,9 +3,7 @@
 #define GENERATE_H
 
 #include "common/chat.h"
-#include "common/engine.h"
-#include "common/sampling.h"
-#include "gg-generate/stop.h"
+#include "gg-generate/answer.h"
 
 enum {
     OPT_BOS = 256,
@@ -28,7 +26,7 @@ struct options {
     bool chat, messages, interactive;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
-    struct stop stop;
+    struct stop_strings stop;
     int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
 };
 
@@ -36,33 +34,20 @@ struct options {
 struct generate {
     struct options *o;
     struct engine engine;
-    struct gg_sampler *sampler;
-    float *logits;
-    struct gg_best best; /* k 0: all logits are needed */
-    int32_t *ids;        /* of the context */
-    size_t n_ids, ids_cap;
-    uint64_t n_dropped; /* ids before them, for want of room: --shift */
-    struct gg_decode_state decode;
-    char *piece; /* scratch */
-    size_t piece_cap;
-    size_t n_made;               /* ids of this answer */
-    int32_t tail;                /* drawn, and not evaluated yet; -1: none */
+    struct answer answer;
     size_t sum_prompt, sum_made; /* ids */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
 };
 
-/* Makes room for as many likeliest ids as are enough to draw from. */
-void
-generate_need_best(struct generate *g);
-
 /* The ids of the prompt, which --echo writes; the caller frees them. With
  * `chat`, the prompt becomes messages of g->chat. */
 int32_t *
 generate_prompt(struct generate *g, size_t *n);
 
-/* The ids of what is new in g->chat, behind the tail; the caller frees them. */
+/* The ids of what is new in g->chat, behind the answer's tail; the caller frees
+ * them. */
 int32_t *
 generate_chat(struct generate *g, size_t *n);
 
@@ -79,13 +64,5 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n);
 /* For -v: how fast it was. */
 void
 generate_describe(const struct generate *g);
-
-/* Writes the text of an id. False: a stop string is complete. */
-bool
-generate_write(struct generate *g, int32_t id);
-
-/* The text ends. */
-void
-generate_end(struct generate *g);
 
 #endif

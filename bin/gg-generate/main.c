@@ -98,7 +98,7 @@ set_option(struct options *o, int c)
     case OPT_STOP:
         if (!*optarg)
             cli_misuse("--stop: the string is empty");
-        stop_add(&o->stop, optarg);
+        stop_strings_add(&o->stop, optarg, strlen(optarg));
         break;
     case OPT_CHAT:
     case OPT_SYSTEM:
@@ -159,10 +159,9 @@ run(struct generate *g)
     int32_t *ids = NULL;
     size_t n = 0;
 
-    g->sampler = sampling_start(&g->o->sampling, o->engine.verbose);
-    g->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(g->engine.model),
-                          sizeof(*g->logits));
-    generate_need_best(g);
+    answer_init(&g->answer, &g->engine, 0);
+    g->answer.sampler = sampling_start(&g->o->sampling, o->engine.verbose);
+    g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     if (o->chat)
         start_chat(g);
     if (prompt)
@@ -174,21 +173,16 @@ run(struct generate *g)
     if (o->engine.verbose)
         generate_describe(g);
     free(ids);
-    free(g->logits);
-    free(g->best.ids);
-    free(g->best.logits);
-    free(g->ids);
-    free(g->piece);
+    answer_clear(&g->answer);
     chat_clear(&g->chat);
-    stop_clear(&g->o->stop);
-    gg_sampler_free(g->sampler);
+    stop_strings_clear(&g->o->stop);
 }
 
 int
 main(int argc, char **argv)
 {
     struct options o = { 0 };
-    struct generate g = { .o = &o, .tail = -1 };
+    struct generate g = { .o = &o };
 
     cli_start();
     o.engine = engine_options_default();

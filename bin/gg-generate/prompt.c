@@ -36,7 +36,7 @@ generate_chat(struct generate *g, size_t *n)
     const struct options *o = g->o;
     unsigned flags = GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
                      (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
-    bool tail = g->tail >= 0;
+    int32_t tail = g->answer.tail;
     struct gg_error err;
     int32_t *ids = NULL;
     size_t cap = 0;
@@ -44,11 +44,11 @@ generate_chat(struct generate *g, size_t *n)
     cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
                           flags, &ids, &cap, n, &err),
               &err);
-    if (!tail)
+    if (tail < 0)
         return ids;
     ids = cli_alloc(ids, *n + 1, sizeof(*ids));
     memmove(ids + 1, ids, *n * sizeof(*ids));
-    ids[0] = g->tail;
+    ids[0] = tail;
     ++*n;
     return ids;
 }

@@ -5,36 +5,49 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/buffer.h"
+
 struct stop_string {
-    const char *s;
+    char *s;
     size_t len;
     size_t *shorter; /* for n > 0 bytes of s: the longest shorter beginning of
                       * s that they end with */
-    size_t state;    /* bytes of s that the text ends with */
 };
 
-/* All zero: no strings. */
-struct stop {
-    struct stop_string *strings;
+/* All zero: none. Any number of texts may look for the same strings. */
+struct stop_strings {
+    struct stop_string *list;
     size_t n;
-    char *held; /* what may be the beginning of a string */
-    size_t len, cap;
 };
 
-/* `s` is not empty, and outlives it. */
-void
-stop_add(struct stop *stop, const char *s);
+/* One text on its way; all zero will do for no strings. */
+struct stop {
+    const struct stop_strings *strings; /* or NULL */
+    size_t *states;     /* of each string: bytes of it that the text ends with */
+    struct buffer held; /* what may be the beginning of a string */
+};
 
-/* Writes text[0..len) to standard output, all but what may be the beginning
- * of a string: that waits for what follows. False: a string is complete, and
- * what stands before it is written; the first one to be complete counts, the
- * longest of them if several are at once. */
+/* Copies s[0..len), which is not empty. */
+void
+stop_strings_add(struct stop_strings *strings, const char *s, size_t len);
+void
+stop_strings_clear(struct stop_strings *strings);
+
+/* A text begins; the strings outlive it. */
+void
+stop_start(struct stop *stop, const struct stop_strings *strings);
+
+/* Adds text[0..len) to `out`, all but what may be the beginning of a string:
+ * that waits for what follows. False: a string is complete, and what stands
+ * before it was added; the first one to be complete counts, the longest of
+ * them if several are at once. */
 bool
-stop_write(struct stop *stop, const char *text, size_t len);
+stop_add_text(struct stop *stop, const char *text, size_t len,
+              struct buffer *out);
 
-/* The text ends: writes what is held back. Another one may begin. */
+/* The text ends: adds what is held back. */
 void
-stop_end(struct stop *stop);
+stop_end(struct stop *stop, struct buffer *out);
 
 void
 stop_clear(struct stop *stop);

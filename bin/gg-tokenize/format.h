@@ -4,7 +4,7 @@
 
 #include <gg.h>
 
-#include "gg-tokenize/buffer.h"
+#include "common/buffer.h"
 
 void
 format_number(struct buffer *out, uint64_t n);

@@ -2,7 +2,7 @@
 #ifndef TOKENIZE_INPUT_H
 #define TOKENIZE_INPUT_H
 
-#include "gg-tokenize/buffer.h"
+#include "common/buffer.h"
 
 enum {
     INPUT_CHUNK = 1 << 18, /* bytes that are worth a job */

@@ -4,7 +4,7 @@
 #ifndef TOKENIZE_JOB_H
 #define TOKENIZE_JOB_H
 
-#include "gg-tokenize/buffer.h"
+#include "common/buffer.h"
 #include "gg-tokenize/tokenize.h"
 
 struct job {

@@ -1,6 +1,6 @@
 /* buffer.h - bytes that grow */
-#ifndef TOKENIZE_BUFFER_H
-#define TOKENIZE_BUFFER_H
+#ifndef COMMON_BUFFER_H
+#define COMMON_BUFFER_H
 
 #include <string.h>
 

@@ -1,0 +1,245 @@
+/* answer.c - a text in the making */
+#include <config.h>
+
+#include "gg-generate/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/shift.h"
+
+void
+answer_init(struct answer *a, const struct engine *engine, int32_t slot)
+{
+    *a = (struct answer){ .engine = engine, .slot = slot, .tail = -1 };
+    a->logits = cli_alloc(NULL, (size_t)gg_model_n_vocab(engine->model),
+                          sizeof(*a->logits));
+}
+
+void
+answer_clear(struct answer *a)
+{
+    gg_sampler_free(a->sampler);
+    free(a->ids);
+    free(a->logits);
+    free(a->best.ids);
+    free(a->best.logits);
+    stop_clear(&a->stop);
+    free(a->text.p);
+    free(a->piece);
+    *a = (struct answer){ .tail = -1 };
+}
+
+/* The likeliest are enough where the sampler takes no more, and as many again
+ * as may be excluded. */
+static void
+need_best(struct answer *a)
+{
+    const struct gg_sampler_params *p = &a->sampling->params;
+    size_t k = p->temperature == 0 ? 1 : (size_t)p->top_k, n_eog = 0;
+
+    gg_vocab_eog_ids(a->engine->vocab, &n_eog);
+    if (k > 0 && a->sampling->ignore_eog)
+        k += n_eog;
+    if (k >= (size_t)gg_model_n_vocab(a->engine->model))
+        k = 0;
+    if (k > a->best_cap) {
+        a->best.ids = cli_alloc(a->best.ids, k, sizeof(*a->best.ids));
+        a->best.logits = cli_alloc(a->best.logits, k, sizeof(*a->best.logits));
+        a->best_cap = k;
+    }
+    a->best.k = k;
+}
+
+void
+answer_start(struct answer *a, const struct sampling_options *sampling,
+             struct gg_sampler *sampler, const struct stop_strings *stop)
+{
+    if (sampler != a->sampler)
+        gg_sampler_free(a->sampler);
+    a->sampling = sampling;
+    a->sampler = sampler;
+    stop_start(&a->stop, stop);
+    a->decode = (struct gg_decode_state){ 0 };
+    a->n_made = 0;
+    a->tail = -1;
+    a->logprob = 0;
+    a->ending = ENDING_NONE;
+    need_best(a);
+}
+
+/* ---- ids ----------------------------------------------------------------- */
+
+/* Drops what must go for the `more` ids that stand behind those of the
+ * context. False: nothing helps. */
+static bool
+make_room(struct answer *a, size_t more)
+{
+    const struct engine *e = a->engine;
+    size_t n_ctx = (size_t)gg_session_n_ctx(e->session), kept, count;
+
+    if (more <= n_ctx - a->n_ids)
+        return true;
+    kept = shift_kept(a->n_ids, a->ids[0], gg_vocab_bos(e->vocab));
+    count = shift_count(a->n_ids, kept, more, n_ctx);
+    if (!e->shift || count == 0)
+        return false;
+    shift_ids(a->ids, a->n_ids + more, kept, count);
+    a->n_ids -= count;
+    a->n_dropped += count;
+    gg_session_truncate(e->session, a->slot, 0);
+    if (e->verbose)
+        cli_warn("the context is full: %zu ids dropped", count);
+    return true;
+}
+
+bool
+answer_put(struct answer *a, const int32_t *ids, size_t n)
+{
+    if (a->ids_cap - a->n_ids < n) {
+        a->ids_cap = 2 * (a->n_ids + n);
+        a->ids = cli_alloc(a->ids, a->ids_cap, sizeof(*a->ids));
+    }
+    if (n)
+        memcpy(a->ids + a->n_ids, ids, n * sizeof(*ids));
+    if (!make_room(a, n))
+        return false;
+    a->n_ids += n;
+    return true;
+}
+
+void
+answer_take_back(struct answer *a, size_t n)
+{
+    a->n_ids -= n;
+}
+
+struct gg_chunk
+answer_chunk(struct answer *a)
+{
+    size_t held = (size_t)gg_session_length(a->engine->session, a->slot);
+
+    return (struct gg_chunk){
+        .slot = a->slot,
+        .ids = a->ids + held,
+        .n = a->n_ids - held,
+        .logits = a->logits,
+        .best = a->best.k ? &a->best : NULL,
+    };
+}
+
+/* ---- drawing ------------------------------------------------------------- */
+
+/* Of all logits; NaN where one of them is none. */
+static double
+log_sum_exp(const float *logits, size_t n)
+{
+    double max = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if ((double)logits[i] > max)
+            max = (double)logits[i];
+    for (size_t i = 0; i < n; i++)
+        sum += exp((double)logits[i] - max);
+    return max + log(sum);
+}
+
+/* The logit of an id among n; they are those of ids[i], or of i. */
+static double
+logit_of(const float *logits, const int32_t *ids, size_t n, int32_t id)
+{
+    size_t i = (size_t)id;
+
+    if (ids)
+        for (i = 0; i < n && ids[i] != id; i++)
+            ;
+    return i < n ? (double)logits[i] : -INFINITY;
+}
+
+static enum gg_status
+draw(struct answer *a, int32_t *id, struct gg_error *err)
+{
+    bool found = a->best.k > 0 && a->best.n > 0;
+    size_t n =
+        found ? a->best.n : (size_t)gg_model_n_vocab(a->engine->model);
+    float *logits = found ? a->best.logits : a->logits;
+    const int32_t *ids = found ? a->best.ids : NULL;
+    double sum = found ? a->best.log_sum_exp : 0;
+    enum gg_status st;
+
+    if (found && !isfinite(sum)) {
+        snprintf(err->message, sizeof(err->message),
+                 "a logit is NaN or infinite");
+        return GG_ERR_FORMAT;
+    }
+    if (!found && a->wants_logprob)
+        sum = log_sum_exp(logits, n);
+    if (a->sampling->ignore_eog) {
+        size_t n_eog;
+        const int32_t *eog = gg_vocab_eog_ids(a->engine->vocab, &n_eog);
+
+        sampling_exclude(logits, ids, n, eog, n_eog);
+    }
+    st = gg_sampler_draw(a->sampler, ids, logits, n, a->sequence,
+                         a->n_dropped + a->n_ids, id, err);
+    if (st == GG_OK && a->wants_logprob)
+        a->logprob += logit_of(logits, ids, n, *id) - sum;
+    return st;
+}
+
+/* Adds the text of an id. False: a stop string is complete. */
+static bool
+add_text(struct answer *a, int32_t id)
+{
+    struct gg_decode_state next;
+    struct gg_error err;
+    size_t n;
+
+    for (;;) {
+        next = a->decode;
+        cli_check(gg_vocab_decode(a->engine->vocab, &next, id, a->flags,
+                                  a->piece, a->piece_cap, &n, &err),
+                  &err);
+        if (n <= a->piece_cap)
+            break;
+        a->piece = cli_alloc(a->piece, n, 1);
+        a->piece_cap = n;
+    }
+    a->decode = next;
+    return stop_add_text(&a->stop, a->piece, n, &a->text);
+}
+
+enum gg_status
+answer_draw(struct answer *a, struct gg_error *err)
+{
+    enum gg_status st;
+    int32_t id;
+
+    st = draw(a, &id, err);
+    if (st != GG_OK)
+        return st;
+    a->n_made++;
+    a->tail = -1;
+    if (!add_text(a, id)) {
+        a->ending = ENDING_STRING;
+    } else if (gg_vocab_is_eog(a->engine->vocab, id)) {
+        a->ending = ENDING_EOG;
+    } else {
+        a->tail = id;
+        if (a->n_made == a->sampling->count)
+            a->ending = ENDING_LENGTH;
+        else if (!answer_put(a, &id, 1))
+            a->ending = ENDING_CONTEXT;
+        else
+            a->tail = -1;
+    }
+    return GG_OK;
+}
+
+void
+answer_end(struct answer *a)
+{
+    stop_end(&a->stop, &a->text);
+    a->decode = (struct gg_decode_state){ 0 };
+}
