@@ -50,8 +50,9 @@ evaluate(const struct model *m, enum ggml_type type)
                                         .n_threads = 1,
                                         .type_kv = type };
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
-    struct gg_chunk chunk = { 0,      ids,  m->hp.n_vocab > 1 ? 3 : 1,
-                              logits, NULL, NULL };
+    struct gg_chunk chunk = { .ids = ids,
+                              .n = m->hp.n_vocab > 1 ? 3 : 1,
+                              .logits = logits };
     struct gg_session *s = NULL;
     struct gg_memory memory;
     struct gg_error err;

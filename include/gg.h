@@ -491,6 +491,12 @@ struct gg_chunk {
     float *logprobs;
     struct gg_best *best; /* NULL; or is tried first, and logits gets nothing
                              where it could be had */
+    /* NULL; or an id that is not evaluated, but could be the one after the
+     * last: logprobs then gets n values, of which its own is the last. */
+    const int32_t *next;
+    /* 0 is 1; or logits and best are arrays: n_vocab values, and one of *best,
+     * after each of the last n_last ids; no more than n. */
+    size_t n_last;
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not

@@ -6,13 +6,15 @@
 #include "core/mem.h"
 
 bool
-batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments)
+batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
+           int32_t n_vocab)
 {
     size_t n = (size_t)max_tokens, m = (size_t)max_segments;
 
     *b = (struct batch){
         .max_tokens = max_tokens,
         .max_segments = max_segments,
+        .n_vocab = n_vocab,
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
@@ -66,22 +68,33 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     }
 }
 
+/* The id after id i of the chunk; NULL: none is known. */
+static const int32_t *
+id_after(const struct gg_chunk *chunk, size_t i)
+{
+    return i < chunk->n - 1 ? chunk->ids + i + 1 : chunk->next;
+}
+
 /* What is wanted of id i of the chunk, which is in this row of the batch. */
 static void
 add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row)
 {
-    bool last = i == chunk->n - 1;
-    float *logits = last ? chunk->logits : NULL;
-    float *logprob = last || !chunk->logprobs ? NULL : chunk->logprobs + i;
+    size_t n_last = chunk->n_last ? chunk->n_last : 1;
+    size_t first = chunk->n - n_last; /* that logits are wanted after */
+    const int32_t *next = chunk->logprobs ? id_after(chunk, i) : NULL;
+    bool logits = chunk->logits && i >= first;
+    int32_t n = b->n_outputs;
 
-    if (!logits && !logprob)
+    if (!logits && !next)
         return;
-    b->rows[b->n_outputs] = row;
-    b->logits[b->n_outputs] = logits;
-    b->best[b->n_outputs] = logits ? chunk->best : NULL;
-    b->next[b->n_outputs] = last ? 0 : chunk->ids[i + 1];
-    b->logprobs[b->n_outputs++] = logprob;
-    b->scored = b->scored || logprob;
+    b->rows[n] = row;
+    b->logits[n] =
+        logits ? chunk->logits + (i - first) * (size_t)b->n_vocab : NULL;
+    b->best[n] = logits && chunk->best ? chunk->best + (i - first) : NULL;
+    b->next[n] = next ? *next : 0;
+    b->logprobs[n] = next ? chunk->logprobs + i : NULL;
+    b->scored = b->scored || next;
+    b->n_outputs++;
 }
 
 int32_t

@@ -5,7 +5,7 @@
 #include "model/graph.h"
 
 struct batch {
-    int32_t max_tokens, max_segments;
+    int32_t max_tokens, max_segments, n_vocab;
     int32_t n_tokens, n_segments, n_outputs;
     struct graph_segment *segments; /* n_segments; masks are not set */
     int32_t *ids;                   /* n_tokens each */
@@ -22,7 +22,8 @@ struct batch {
 };
 
 bool
-batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments);
+batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
+           int32_t n_vocab);
 void
 batch_clear(struct batch *b); /* takes an empty one */
 

@@ -194,7 +194,7 @@ fill_in(struct gg_session *s, struct gg_error *err)
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     if (!slots_init(&s->slots, s->n_slots, keep) || !s->called ||
-        !batch_init(&s->batch, s->n_batch, s->n_segments))
+        !batch_init(&s->batch, s->n_batch, s->n_segments, s->model->hp.n_vocab))
         return error_nomem(err);
     if (p->profile) {
         s->profile =
@@ -294,16 +294,25 @@ gg_session_free(struct gg_session *session)
 /* ---- evaluation --------------------------------------------------------- */
 
 static enum gg_status
-check_ids(const struct gg_session *s, const struct gg_chunk *c,
-          struct gg_error *err)
+check_id(const struct gg_session *s, int32_t id, struct gg_error *err)
 {
     int32_t n_vocab = s->model->hp.n_vocab;
 
-    for (size_t i = 0; i < c->n; i++)
-        if (c->ids[i] < 0 || c->ids[i] >= n_vocab)
-            return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d",
-                             (int)c->ids[i], (int)n_vocab - 1);
-    return GG_OK;
+    if (id >= 0 && id < n_vocab)
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "id %d is not in 0..%d", (int)id,
+                     (int)n_vocab - 1);
+}
+
+static enum gg_status
+check_ids(const struct gg_session *s, const struct gg_chunk *c,
+          struct gg_error *err)
+{
+    enum gg_status st = c->next ? check_id(s, *c->next, err) : GG_OK;
+
+    for (size_t i = 0; i < c->n && st == GG_OK; i++)
+        st = check_id(s, c->ids[i], err);
+    return st;
 }
 
 static enum gg_status
@@ -336,6 +345,8 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     s->called[c->slot] = s->call;
     if (c->n == 0)
         return error_set(err, GG_ERR_ARG, "a chunk without ids");
+    if (c->n_last > c->n)
+        return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids", c->n_last);
     st = check_ids(s, c, err);
     if (st == GG_OK)
         st = check_room(s, c, err);
@@ -415,6 +426,13 @@ catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
     return st;
 }
 
+static void
+find_nothing(const struct gg_chunk *c)
+{
+    for (size_t i = 0; c->best && i < (c->n_last ? c->n_last : 1); i++)
+        c->best[i].n = 0;
+}
+
 static enum gg_status
 evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
          struct gg_error *err)
@@ -422,8 +440,7 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++) {
-        if (chunks[i].best)
-            chunks[i].best->n = 0;
+        find_nothing(&chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
     }
     return st == GG_OK ? run_chunks(s, chunks, n_chunks, err) : st;

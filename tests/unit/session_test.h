@@ -58,7 +58,7 @@ eval_ids(struct gg_session *s, int32_t slot, const int32_t *ids, int from,
          int to, float *out)
 {
     struct gg_chunk c = {
-        slot, ids + from, (size_t)(to - from), out, NULL, NULL
+        .slot = slot, .ids = ids + from, .n = (size_t)(to - from), .logits = out
     };
 
     must(gg_session_eval(s, &c, 1, &err));

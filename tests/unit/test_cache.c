@@ -73,9 +73,9 @@ check_bytes(const struct gg_model *m, enum ggml_type type)
     s = new_session(m, p);
     for (int i = 0, n = 0; i < N; i = n) {
         struct gg_chunk c[] = {
-            { 2, ids + i / 2, 30, NULL, NULL, NULL },
-            { 0, ids + i, 150, out, NULL, NULL },
-            { 1, ids + i / 3, 1, NULL, NULL, NULL },
+            { .slot = 2, .ids = ids + i / 2, .n = 30 },
+            { .ids = ids + i, .n = 150, .logits = out },
+            { .slot = 1, .ids = ids + i / 3, .n = 1 },
         };
 
         n = i + 150;

@@ -59,8 +59,9 @@ worst_nmse(const char *path, enum ggml_type cache, const double *truth,
     must(gg_model_open(path, NULL, &model, &err), &err);
     must(gg_session_new(model, &params, &session, &err), &err);
     for (size_t i = 0, done = 0; i < sizeof(at) / sizeof(at[0]); i++) {
-        struct gg_chunk c = { 0,      ids + done, (size_t)at[i] - done,
-                              logits, NULL,       NULL };
+        struct gg_chunk c = { .ids = ids + done,
+                              .n = (size_t)at[i] - done,
+                              .logits = logits };
         double nmse;
 
         must(gg_session_eval(session, &c, 1, &err), &err);

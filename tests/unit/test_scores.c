@@ -110,10 +110,10 @@ check_neighbours(const struct gg_model *m)
     struct gg_session *s = new_session(m, p);
     float truth[N], logits[V], a[N], b[V], c[N], d[V];
     struct gg_chunk chunks[] = {
-        { 2, ids, N, NULL, a, NULL },
-        { 0, ids + 7, 40, b, NULL, NULL },
-        { 3, ids + 3, 1, d, c, NULL },
-        { 1, ids, 50, NULL, NULL, NULL },
+        { .slot = 2, .ids = ids, .n = N, .logprobs = a },
+        { .ids = ids + 7, .n = 40, .logits = b },
+        { .slot = 3, .ids = ids + 3, .n = 1, .logits = d, .logprobs = c },
+        { .slot = 1, .ids = ids, .n = 50 },
     };
 
     score(m, p, N, N, truth, NULL);
@@ -127,16 +127,86 @@ check_neighbours(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* Each call says which id may follow its last one, so that none is left out;
+ * and wants logits after some of its last ids. */
+static void
+check_next(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_batch = 40, .type_kv = GGML_TYPE_F16 };
+    struct gg_session *s = new_session(m, p);
+    float truth[N], out[N], rows[60 * V], logits[V];
+    bool all = true;
+    int n_last = 0;
+
+    score(m, gg_session_params_default(), N, N, truth, NULL);
+    for (int i = 0, n; i < N - 1; i += n) {
+        n = i % 67 + 1 < N - 1 - i ? i % 67 + 1 : N - 1 - i;
+        n_last = (n + 2) / 3;
+        must(gg_session_eval(s,
+                             &(struct gg_chunk){ .ids = ids + i,
+                                                 .n = (size_t)n,
+                                                 .logits = rows,
+                                                 .logprobs = out + i,
+                                                 .next = ids + i + n,
+                                                 .n_last = (size_t)n_last },
+                             1, &err));
+    }
+    ok(!memcmp(out, truth, (N - 1) * sizeof(*out)),
+       "the id that follows has its own, too");
+    for (int i = 0; i < n_last; i++) {
+        in_steps(m, p, ids, 40, N - n_last + i, logits);
+        all = all && same(rows + i * V, logits);
+    }
+    ok(all && n_last > 1, "and the last ids their logits");
+    gg_session_free(s);
+}
+
+/* Logits after the last ids of each chunk, without log-probabilities. */
+static void
+check_last(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_slots = 2,
+                                   .n_batch = 50,
+                                   .type_kv = GGML_TYPE_F16 };
+    struct gg_session *s = new_session(m, p);
+    float a[60 * V], b[9 * V], logits[V];
+    int32_t next = V;
+    struct gg_chunk chunks[] = {
+        { .slot = 1, .ids = ids, .n = 100, .logits = a, .n_last = 60 },
+        { .ids = ids + 7, .n = 9, .logits = b, .n_last = 9 },
+    };
+    struct gg_chunk bad[] = {
+        { .ids = ids, .n = 2, .logits = a, .n_last = 3 },
+        { .ids = ids, .n = 2, .logprobs = a, .next = &next },
+    };
+    bool all = true;
+
+    must(gg_session_eval(s, chunks, 2, &err));
+    for (int i = 0; i < 60; i++) {
+        in_steps(m, p, ids, 100, 41 + i, logits);
+        all = all && same(a + i * V, logits);
+    }
+    for (int i = 0; i < 9; i++) {
+        in_steps(m, p, ids + 7, 1, 1 + i, logits);
+        all = all && same(b + i * V, logits);
+    }
+    ok(all, "logits after many ids are those after each");
+    ok(gg_session_eval(s, &bad[0], 1, &err) == GG_ERR_ARG &&
+           gg_session_eval(s, &bad[1], 1, &err) == GG_ERR_ARG,
+       "more than there are, and no id of the vocabulary, are refused");
+    gg_session_free(s);
+}
+
 /* A batch as the session makes it, with a slice of 7 rows. */
 static bool
 score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
                 float *out)
 {
-    struct gg_chunk chunk = { 0, ids, 100, NULL, out, NULL };
+    struct gg_chunk chunk = { .ids = ids, .n = 100, .logprobs = out };
     struct batch b;
     bool done = false;
 
-    if (batch_init(&b, 128, 1) &&
+    if (batch_init(&b, 128, 1, V) &&
         score_start(&c->score, m, c->backends, c->n_backends, false, &err) ==
             GG_OK) {
         c->score.max_rows = 7;
@@ -174,7 +244,7 @@ check_extremes(const struct gg_model *m)
     struct gg_session *s = new_session(m, gg_session_params_default());
     size_t before, after;
     float out[N];
-    struct gg_chunk c = { 0, ids, N, NULL, out, NULL };
+    struct gg_chunk c = { .ids = ids, .n = N, .logprobs = out };
     bool all = true, some = false;
 
     gg_session_memory(s, NULL, &before);
@@ -213,6 +283,8 @@ main(void)
     check_family("gpt2-f16");
     m = named_model("llama-f32");
     check_neighbours(m);
+    check_next(m);
+    check_last(m);
     check_slices(m);
     gg_model_free(m);
     m = steep_model();

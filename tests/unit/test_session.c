@@ -62,14 +62,14 @@ check_slots(const struct gg_model *m, const float *truth)
                .n_slots = 3, .n_batch = 64, .type_kv = GGML_TYPE_F16 });
     float a[V], b[V], c[V], alone[V];
     struct gg_chunk chunks[] = {
-        { 2, ids, N - 1, NULL, NULL, NULL },
-        { 0, ids + 7, 40, b, NULL, NULL },
-        { 1, ids + 3, 1, c, NULL, NULL },
+        { .slot = 2, .ids = ids, .n = N - 1 },
+        { .ids = ids + 7, .n = 40, .logits = b },
+        { .slot = 1, .ids = ids + 3, .n = 1, .logits = c },
     };
     struct gg_chunk last[] = {
-        { 1, ids + 50, 1, NULL, NULL, NULL },
-        { 2, ids + N - 1, 1, a, NULL, NULL },
-        { 0, ids + 60, 1, NULL, NULL, NULL },
+        { .slot = 1, .ids = ids + 50, .n = 1 },
+        { .slot = 2, .ids = ids + N - 1, .n = 1, .logits = a },
+        { .ids = ids + 60, .n = 1 },
     };
 
     must(gg_session_eval(s, chunks, 3, &err));
@@ -152,7 +152,7 @@ check_abort(const struct gg_model *m, const float *truth)
                                    .abort_data = &countdown,
                                    .type_kv = GGML_TYPE_F16 };
     struct gg_session *s = new_session(m, p);
-    struct gg_chunk c = { 0, ids + 100, N - 100, NULL, NULL, NULL };
+    struct gg_chunk c = { .ids = ids + 100, .n = N - 100 };
     float out[V];
 
     eval(s, 0, 0, 100, out);
@@ -174,18 +174,17 @@ check_limits(const struct gg_model *m)
                .n_ctx = 10, .n_slots = 2, .type_kv = GGML_TYPE_F32 });
     int32_t bad[] = { 3, V };
     int32_t negative[] = { -1 };
-    struct gg_chunk full = { 0, ids, 11, NULL, NULL, NULL },
-                    fits = { 0, ids, 10, NULL, NULL, NULL };
-    struct gg_chunk one = { 0, ids, 1, NULL, NULL, NULL },
-                    none = { 0, ids, 0, NULL, NULL, NULL };
-    struct gg_chunk high = { 1, bad, 2, NULL, NULL, NULL },
-                    low = { 1, negative, 1, NULL, NULL, NULL };
-    struct gg_chunk slot = { 2, ids, 1, NULL, NULL, NULL },
-                    minus = { -1, ids, 1, NULL, NULL, NULL };
-    struct gg_chunk twice[] = { { 1, ids, 1, NULL, NULL, NULL },
-                                { 1, ids, 1, NULL, NULL, NULL } };
-    struct gg_chunk half[] = { { 1, ids, 1, NULL, NULL, NULL },
-                               { 0, ids, 11, NULL, NULL, NULL } };
+    struct gg_chunk full = { .ids = ids, .n = 11 },
+                    fits = { .ids = ids, .n = 10 };
+    struct gg_chunk one = { .ids = ids, .n = 1 }, none = { .ids = ids, .n = 0 };
+    struct gg_chunk high = { .slot = 1, .ids = bad, .n = 2 },
+                    low = { .slot = 1, .ids = negative, .n = 1 };
+    struct gg_chunk slot = { .slot = 2, .ids = ids, .n = 1 },
+                    minus = { .slot = -1, .ids = ids, .n = 1 };
+    struct gg_chunk twice[] = { { .slot = 1, .ids = ids, .n = 1 },
+                                { .slot = 1, .ids = ids, .n = 1 } };
+    struct gg_chunk half[] = { { .slot = 1, .ids = ids, .n = 1 },
+                               { .ids = ids, .n = 11 } };
 
     ok(gg_session_n_ctx(s) == 10, "the context is as large as was asked for");
     ok(gg_session_eval(s, &full, 1, &err) == GG_ERR_CONTEXT &&

@@ -75,7 +75,7 @@ main(void)
     struct gg_model *m;
     struct gg_session *s;
     float plain[V], out[V], logprobs[N];
-    struct gg_chunk c = { 0, ids, N, out, NULL, NULL };
+    struct gg_chunk c = { .ids = ids, .n = N, .logits = out };
 
     fill_ids(ids, N);
     if (!models_named("llama-f32", &spec))

@@ -149,9 +149,9 @@ check_neighbours(const struct gg_model *m, enum ggml_type type)
     s = new_session(m, p);
     for (int i = 0; i < N; i += 300) {
         struct gg_chunk c[] = {
-            { 1, ids + i / 3, 1, NULL, NULL, NULL },
-            { 2, ids + i, 300, out, NULL, NULL },
-            { 0, ids + N / 2 + i / 2, 150, other, NULL, NULL },
+            { .slot = 1, .ids = ids + i / 3, .n = 1 },
+            { .slot = 2, .ids = ids + i, .n = 300, .logits = out },
+            { .ids = ids + N / 2 + i / 2, .n = 150, .logits = other },
         };
 
         must(gg_session_eval(s, c, 3, &err));
@@ -263,7 +263,7 @@ check_abort(const struct gg_model *m)
     s = new_session(m, p);
     eval_ids(s, 1, ids, 0, 700, NULL); /* nobody names this one */
     for (int nodes = 3; nodes < 1500; nodes *= 3) {
-        struct gg_chunk c = { 0, ids + HELD, N - HELD, NULL, NULL, NULL };
+        struct gg_chunk c = { .ids = ids + HELD, .n = N - HELD };
 
         gg_session_truncate(s, 0, 0);
         eval_ids(s, 0, ids, 0, HELD, NULL);
