@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "gg-eval/best.h"
+#include "common/best.h"
 
 struct output {
     struct output_options o;

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/json.h"
+
 enum {
     MAX_SHOWN = 60, /* characters of a name */
 };

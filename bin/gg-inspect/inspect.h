@@ -116,9 +116,6 @@ json_show(const struct inspected *f, const struct inspect_options *o);
 void
 raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
 
-void
-json_put_string(const char *s, size_t len);
-
 /* ---- statistics.c: the values of one tensor ---- */
 
 enum {

@@ -7,6 +7,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/json.h"
+
 /* The figures of a model, with the context that it would have. */
 static struct gg_memory
 measure(const struct inspect_options *o, struct gg_session_params *p)

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
+
 enum {
     BAR = 40, /* columns of the longest bar */
 };

@@ -1,7 +1,7 @@
 /* best.c - the likeliest ids of a vector of logits */
 #include <config.h>
 
-#include "gg-eval/best.h"
+#include "common/best.h"
 
 #include <math.h>
 #include <stdlib.h>

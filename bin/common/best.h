@@ -1,6 +1,6 @@
 /* best.h - the likeliest ids of a vector of logits */
-#ifndef EVAL_BEST_H
-#define EVAL_BEST_H
+#ifndef COMMON_BEST_H
+#define COMMON_BEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
