@@ -558,16 +558,68 @@ gg_session_profile(struct gg_session *session, size_t *n);
 
 struct gg_sampler; /* one thread at a time */
 
-/* In the order in which they act; a value out of range is GG_ERR_ARG. */
+struct gg_bias {
+    int32_t id;
+    float add; /* to its logit; -infinity: never drawn */
+};
+
+/* A value out of range is GG_ERR_ARG. What is 0 is off, temperature and top-p
+ * excepted. What is on acts in this order: biases, penalties, DRY, top-n-sigma,
+ * temperature, top-k, typical, top-p, min-p, XTC. Mirostat, where it is on,
+ * takes the place of all that follow the temperature, and of top-n-sigma. */
 struct gg_sampler_params {
     float temperature; /* divides the logits; 0: greedy */
     int32_t top_k;     /* keeps the k most likely; 0: all */
     float top_p;       /* up to the token at which their sum is p; 1: all */
     float min_p;       /* at least so much of the likeliest one's; 0: all */
     uint64_t seed;
+
+    /* Keeps the tokens whose -ln p is nearest to the entropy, up to the one at
+     * which their sum is p; 1: all. C. Meister et al., "Locally typical
+     * sampling", 2022. */
+    float typical_p;
+    /* Keeps logits no further below the highest than so many standard
+     * deviations, taken over all that are finite. C. Tang et al., "Top-n-sigma:
+     * not all logits are you need", 2024. */
+    float top_n_sigma;
+    /* With this probability, of all tokens with at least the probability
+     * xtc_threshold only the least likely stays. "Exclude top choices",
+     * p-e-w, 2024. */
+    float xtc_probability, xtc_threshold;
+
+    /* Of ids among the last penalty_last_n (-1: all) of a sequence: a logit
+     * above 0 is divided by `repeat`, another multiplied by it (1: neither;
+     * N. Keskar et al., "CTRL", 2019); then `frequency` is taken off for each
+     * time that the id is there, and `presence` once, as OpenAI's interface
+     * defines them. */
+    float repeat_penalty, frequency_penalty, presence_penalty;
+    int32_t penalty_last_n;
+
+    /* "Don't repeat yourself", p-e-w, 2024: where the last ids of a sequence,
+     * n of them, have been there before, the logit of the id that followed is
+     * lowered by multiplier * base^(n - allowed_length), for the largest n, if
+     * that is no less than allowed_length. Among the last dry_last_n ids (-1:
+     * all); a repetition begins behind a breaker, and none is lowered itself.
+     */
+    float dry_multiplier, dry_base;
+    int32_t dry_allowed_length, dry_last_n;
+    const int32_t *dry_breakers; /* copied */
+    size_t n_dry_breakers;
+
+    const struct gg_bias *bias; /* copied; of one id all are added */
+    size_t n_bias;
+
+    /* 1 or 2: keeps what holds the surprise, in bits, at tau, learning at the
+     * rate eta. S. Basu et al., "Mirostat: a neural text decoding algorithm
+     * that directly controls perplexity", 2021; 2 is its simpler successor by
+     * the same authors. */
+    int32_t mirostat;
+    float mirostat_tau, mirostat_eta;
 };
 
-/* Temperature 0.8, top-k 40, top-p 0.95, min-p 0, seed 0. */
+/* Temperature 0.8, top-k 40, top-p 0.95, min-p 0, seed 0. All of the rest is
+ * off; what belongs to it: threshold of XTC 0.1, the last 64 ids, DRY's base
+ * 1.75, allowed length 2, all ids, Mirostat's tau 5 and eta 0.1. */
 GG_API struct gg_sampler_params
 gg_sampler_params_default(void);
 
@@ -578,6 +630,11 @@ gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
 GG_API void
 gg_sampler_free(struct gg_sampler *sampler);
 
+/* How many of the likeliest logits are enough to draw as of all; 0: none but
+ * all are. */
+GG_API size_t
+gg_sampler_enough(const struct gg_sampler *sampler);
+
 struct gg_candidate {
     int32_t id;
     float logit;
@@ -587,21 +644,63 @@ struct gg_candidate {
 /* The candidates that the chain leaves of logits[0..n), most likely first,
  * ties by lower id, with probabilities that sum to 1. `ids` names the tokens
  * (NULL: 0, 1, 2 ...). Owned by the sampler until its next call. Logits may be
- * -infinity, never NaN or +infinity: GG_ERR_FORMAT. */
+ * -infinity, never NaN or +infinity: GG_ERR_FORMAT. Of a sequence with no ids,
+ * and without XTC. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
                       const float *logits, size_t n,
                       const struct gg_candidate **out, size_t *n_out,
                       struct gg_error *err);
 
-/* Draws one of the candidates: a pure function of the logits, the parameters
- * and (seed, sequence, position). `position` is the number of ids that the
- * sequence holds, which is that of the drawn one; `sequence` is 0 where there
- * is but one. */
+/* What drawing has to remember of a sequence: its last ids, and Mirostat's
+ * state. */
+struct gg_history;
+
+/* Of a sequence without ids, for draws by a sampler of these parameters. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
+               struct gg_error *err);
+GG_API void
+gg_history_free(struct gg_history *history); /* takes NULL */
+
+/* The sequence goes on with these ids: a prompt, or what was drawn. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_history_add(struct gg_history *history, const int32_t *ids, size_t n,
+               struct gg_error *err);
+
+/* True where draws depend on what the sequence was: penalties, DRY, Mirostat.
+ */
+GG_API bool
+gg_sampler_remembers(const struct gg_sampler *sampler);
+
+struct gg_draw {
+    int32_t id;
+    double logprob; /* natural logarithm of its probability in the chain */
+};
+
+/* Draws one of the candidates: a pure function of the logits, the parameters,
+ * the history and (seed, sequence, position). `position` is the number of ids
+ * that the sequence holds, which is that of the drawn one; `sequence` is 0
+ * where there is but one. `history` may be NULL unless the sampler remembers;
+ * the id is not added to it. With `ids`, logits are some of the vocabulary's:
+ * GG_ERR_UNSUPPORTED where that is not enough for top-n-sigma, Mirostat, or to
+ * raise the logit of an id that is not among them. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sampler_next(struct gg_sampler *sampler, struct gg_history *history,
+                const int32_t *ids, const float *logits, size_t n,
+                uint64_t sequence, uint64_t position, struct gg_draw *out,
+                struct gg_error *err);
+
+/* The same without a history: GG_ERR_ARG where the sampler remembers. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
                 const float *logits, size_t n, uint64_t sequence,
                 uint64_t position, int32_t *id, struct gg_error *err);
+
+/* The natural logarithm of the sum of e to the power of each logit: a logit
+ * less it is the logarithm of the token's probability. */
+GG_API double
+gg_log_sum_exp(const float *logits, size_t n);
 
 /* ---- Token stream: gg-stream(5) ----------------------------------------- */
 

@@ -31,14 +31,30 @@ random_philox(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4])
     out[3] = c3;
 }
 
-double
-random_uniform(uint64_t seed, uint64_t sequence, uint64_t position)
+static double
+uniform(uint32_t low, uint32_t high)
+{
+    return (double)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53;
+}
+
+void
+random_pair(uint64_t seed, uint64_t sequence, uint64_t position, double out[2])
 {
     uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
     uint32_t counter[4] = { (uint32_t)position, (uint32_t)(position >> 32),
                             (uint32_t)sequence, (uint32_t)(sequence >> 32) };
-    uint32_t out[4];
+    uint32_t words[4];
 
-    random_philox(key, counter, out);
-    return (double)(((uint64_t)out[1] << 32 | out[0]) >> 11) * 0x1p-53;
+    random_philox(key, counter, words);
+    out[0] = uniform(words[0], words[1]);
+    out[1] = uniform(words[2], words[3]);
+}
+
+double
+random_uniform(uint64_t seed, uint64_t sequence, uint64_t position)
+{
+    double pair[2];
+
+    random_pair(seed, sequence, position, pair);
+    return pair[0];
 }

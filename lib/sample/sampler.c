@@ -1,68 +1,51 @@
-/* sampler.c - logits to the next token id: temperature, top-k, top-p, min-p
- *
- * After temperature and order, each of the three keeps the front of the list,
- * and so the chain is the shortest of three prefixes: k long; up to the token
- * at which the sum of probabilities (of the k) reaches p; down to min-p times
- * the first one's probability. All sums are in double, in list order. */
+/* sampler.c - logits to the next token id: edits, then the chain, then a draw
+ */
 #include <config.h>
 
-#include <gg.h>
+#include "sample/sampler.h"
+
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "core/error.h"
 #include "core/mem.h"
+#include "sample/edit.h"
+#include "sample/params.h"
 #include "sample/random.h"
-#include "sample/select.h"
-
-struct gg_sampler {
-    struct gg_sampler_params params;
-    struct choice *choices;
-    struct gg_candidate *candidates;
-    double *weights; /* exp((logit - highest) / temperature), of candidates */
-    size_t cap;
-};
 
 enum {
     BLOCK = 64,
-    FIRST_TAKE = 64, /* without top-k, so many are put in order at first */
 };
 
-/* The list that a prefix is taken of, put in order no further than needed. */
-struct pool {
-    const int32_t *ids;
-    const float *logits;
-    size_t n;
-    float highest;
-    struct choice *choices; /* the first n_choices of the list */
-    size_t n_choices, next;
-    bool whole; /* there are no more than those */
-};
-
-struct gg_sampler_params
-gg_sampler_params_default(void)
+static int
+by_value(const void *a, const void *b)
 {
-    return (struct gg_sampler_params){
-        .temperature = 0.8f,
-        .top_k = 40,
-        .top_p = 0.95f,
-    };
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+
+    return x < y ? -1 : x > y;
 }
 
+/* What the caller's arrays hold is the sampler's own from now on. */
 static enum gg_status
-check_params(const struct gg_sampler_params *p, struct gg_error *err)
+copy_arrays(struct gg_sampler *s, const struct gg_sampler_params *p,
+            struct gg_error *err)
 {
-    if (!(p->temperature >= 0 && p->temperature <= 1e6f))
-        return error_set(err, GG_ERR_ARG, "temperature %g is not 0 or more",
-                         p->temperature);
-    if (p->top_k < 0)
-        return error_set(err, GG_ERR_ARG, "top-k %ld is below 0",
-                         (long)p->top_k);
-    if (!(p->top_p >= 0 && p->top_p <= 1))
-        return error_set(err, GG_ERR_ARG, "top-p %g is not between 0 and 1",
-                         p->top_p);
-    if (!(p->min_p >= 0 && p->min_p <= 1))
-        return error_set(err, GG_ERR_ARG, "min-p %g is not between 0 and 1",
-                         p->min_p);
+    if (p->n_bias) {
+        s->bias = mem_dup(p->bias, p->n_bias * sizeof(*p->bias));
+        if (!s->bias)
+            return error_nomem(err);
+        s->params.bias = s->bias;
+    }
+    if (p->n_dry_breakers) {
+        size_t n = p->n_dry_breakers;
+
+        s->breakers = mem_dup(p->dry_breakers, n * sizeof(*p->dry_breakers));
+        if (!s->breakers)
+            return error_nomem(err);
+        qsort(s->breakers, n, sizeof(*s->breakers), by_value);
+        s->params.dry_breakers = s->breakers;
+    }
     return GG_OK;
 }
 
@@ -70,7 +53,7 @@ enum gg_status
 gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
                struct gg_error *err)
 {
-    enum gg_status st = check_params(params, err);
+    enum gg_status st = params_check(params, err);
     struct gg_sampler *s;
 
     if (st != GG_OK)
@@ -79,8 +62,12 @@ gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
     if (!s)
         return error_nomem(err);
     s->params = *params;
-    *out = s;
-    return GG_OK;
+    st = copy_arrays(s, params, err);
+    if (st == GG_OK)
+        *out = s;
+    else
+        gg_sampler_free(s);
+    return st;
 }
 
 void
@@ -88,10 +75,39 @@ gg_sampler_free(struct gg_sampler *sampler)
 {
     if (!sampler)
         return;
+    mem_free(sampler->bias);
+    mem_free(sampler->breakers);
     mem_free(sampler->choices);
     mem_free(sampler->candidates);
     mem_free(sampler->weights);
+    mem_free(sampler->logits);
+    mem_free(sampler->atypical);
+    mem_free(sampler->scratch);
     mem_free(sampler);
+}
+
+static bool
+has_sigma(const struct gg_sampler_params *p)
+{
+    return p->top_n_sigma > 0 && p->temperature > 0 && !chain_has_mirostat(p);
+}
+
+bool
+gg_sampler_remembers(const struct gg_sampler *sampler)
+{
+    const struct gg_sampler_params *p = &sampler->params;
+
+    return edit_has_penalties(p) || edit_has_dry(p) || chain_has_mirostat(p);
+}
+
+size_t
+gg_sampler_enough(const struct gg_sampler *sampler)
+{
+    const struct gg_sampler_params *p = &sampler->params;
+
+    if (p->n_bias || gg_sampler_remembers(sampler) || has_sigma(p))
+        return 0;
+    return p->temperature == 0 ? 1 : (size_t)p->top_k;
 }
 
 static enum gg_status
@@ -131,128 +147,102 @@ check_logits(const float *logits, size_t n, struct gg_error *err)
     return GG_OK;
 }
 
-static void
-pool_fill(struct pool *p, size_t k)
-{
-    p->n_choices = select_top(p->ids, p->logits, p->n, k, p->choices);
-    p->whole = p->n_choices < k || k == p->n;
-}
-
-static struct pool
-pool_of(const struct gg_sampler *s, const int32_t *ids, const float *logits,
-        size_t n)
-{
-    size_t k = s->params.temperature == 0 ? 1 : (size_t)s->params.top_k;
-    bool cut = k > 0 && k < n;
-    struct pool p = {
-        .ids = ids, .logits = logits, .n = n, .choices = s->choices
-    };
-
-    pool_fill(&p, cut ? k : n < FIRST_TAKE ? n : FIRST_TAKE);
-    p.whole = p.whole || cut;
-    p.highest = p.choices[0].logit;
-    return p;
-}
-
-static bool
-pool_take(struct pool *p, struct choice *out)
-{
-    if (p->next == p->n_choices && !p->whole)
-        pool_fill(p, p->next > p->n / 32 ? p->n : 8 * p->next);
-    if (p->next == p->n_choices)
-        return false;
-    *out = p->choices[p->next++];
-    return true;
-}
+/* ---- top-n-sigma ---- */
 
 static double
-weigh(const struct gg_sampler *s, float logit, float highest)
+deviation(const float *logits, size_t n)
 {
-    double t = s->params.temperature;
-
-    return t == 0 ? 1 : exp(((double)logit - highest) / t);
-}
-
-/* The sum of the weights of all that is in the list. */
-static double
-pool_weight(const struct gg_sampler *s, const struct pool *p)
-{
-    double sum = 0;
-
-    for (size_t i = 0; p->whole && i < p->n_choices; i++)
-        sum += weigh(s, p->choices[i].logit, p->highest);
-    for (size_t i = 0; !p->whole && i < p->n; i++)
-        sum += weigh(s, p->logits[i], p->highest);
-    return sum;
-}
-
-/* The sum at which top-p stops. */
-static double
-top_p_sum(const struct gg_sampler *s, const struct pool *p)
-{
-    float part = s->params.top_p;
-
-    return part < 1 ? part * pool_weight(s, p) : INFINITY;
-}
-
-/* Moves candidates from the pool until the chain stops, or until the sum of
- * their weights exceeds `enough`. Returns how many, at least 1. */
-static size_t
-take_prefix(struct gg_sampler *s, struct pool *p, double enough, double *sum)
-{
-    double stop = top_p_sum(s, p);
-    struct choice c;
+    double sum = 0, squares = 0, mean;
     size_t m = 0;
 
-    *sum = 0;
-    while ((m == 0 || (*sum < stop && *sum <= enough)) && pool_take(p, &c)) {
-        double w = weigh(s, c.logit, p->highest);
-
-        if (w < s->params.min_p)
-            break;
-        s->candidates[m] = (struct gg_candidate){ c.id, c.logit, 0 };
-        s->weights[m++] = w;
-        *sum += w;
-    }
-    return m;
+    for (size_t i = 0; i < n; i++)
+        if (logits[i] > -INFINITY) {
+            sum += logits[i];
+            m++;
+        }
+    mean = sum / (double)m;
+    for (size_t i = 0; i < n; i++)
+        if (logits[i] > -INFINITY)
+            squares += (logits[i] - mean) * (logits[i] - mean);
+    return sqrt(squares / (double)m);
 }
 
+/* Makes all that is below the bar impossible. */
 static enum gg_status
-prepare(struct gg_sampler *s, const int32_t *ids, const float *logits, size_t n,
-        struct pool *pool, struct gg_error *err)
+cut_sigma(struct gg_sampler *s, const int32_t *ids, const float **logits,
+          size_t n, struct gg_error *err)
 {
+    const float *from = *logits;
+    double bar = -INFINITY;
+
+    if (ids)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "top-n-sigma needs all logits, and these are some");
+    if (!mem_grow(&s->logits, &s->logits_cap, n, sizeof(*s->logits)))
+        return error_nomem(err);
+    for (size_t i = 0; i < n; i++)
+        bar = from[i] > bar ? from[i] : bar;
+    bar -= s->params.top_n_sigma * deviation(from, n);
+    for (size_t i = 0; i < n; i++)
+        s->logits[i] = from[i] >= bar ? from[i] : -INFINITY;
+    *logits = s->logits;
+    return GG_OK;
+}
+
+/* ---- the draw ---- */
+
+static enum gg_status
+prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
+        const float *logits, size_t n, struct pool *pool, struct gg_error *err)
+{
+    const struct gg_sampler_params *p = &s->params;
+    bool mirostat = chain_has_mirostat(p);
+    const float *edited = logits;
     enum gg_status st = check_logits(logits, n, err);
 
+    if (st == GG_OK && ids && mirostat)
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "Mirostat needs all logits, and these are some");
     if (st == GG_OK)
         st = reserve(s, n, err);
     if (st == GG_OK)
-        *pool = pool_of(s, ids, logits, n);
+        st = edit_logits(s, h, ids, &edited, n, err);
+    if (st == GG_OK && edited != logits)
+        st = check_logits(edited, n, err);
+    if (st == GG_OK && has_sigma(p))
+        st = cut_sigma(s, ids, &edited, n, err);
+    if (st == GG_OK)
+        *pool = pool_of(ids, edited, n, mirostat ? 0 : (size_t)p->top_k,
+                        p->temperature, s->choices);
     return st;
 }
 
 enum gg_status
-gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
+gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
                       const float *logits, size_t n,
                       const struct gg_candidate **out, size_t *n_out,
                       struct gg_error *err)
 {
+    static const struct gg_history none;
     struct pool pool;
-    enum gg_status st = prepare(sampler, ids, logits, n, &pool, err);
+    enum gg_status st = prepare(s, &none, ids, logits, n, &pool, err);
     double sum;
 
     if (st != GG_OK)
         return st;
-    n = take_prefix(sampler, &pool, INFINITY, &sum);
+    n = chain_take(s, &pool, 1, 2.0 * s->params.mirostat_tau, INFINITY, &sum);
+    if (n == 0)
+        return error_nomem(err);
     for (size_t i = 0; i < n; i++)
-        sampler->candidates[i].p = (float)(sampler->weights[i] / sum);
-    *out = sampler->candidates;
+        s->candidates[i].p = (float)(s->weights[i] / sum);
+    *out = s->candidates;
     *n_out = n;
     return GG_OK;
 }
 
 /* The candidate in whose share of the line from 0 to the sum of all weights
  * the point lies. */
-static int32_t
+static size_t
 pick(const struct gg_sampler *s, size_t n, double point)
 {
     double sum = 0;
@@ -263,7 +253,44 @@ pick(const struct gg_sampler *s, size_t n, double point)
         if (sum > point)
             break;
     }
-    return s->candidates[i].id;
+    return i;
+}
+
+/* Towards the surprise that is wanted. */
+static void
+learn(const struct gg_sampler_params *p, struct gg_history *h, double logprob)
+{
+    h->mu -= p->mirostat_eta * (-logprob / log(2) - p->mirostat_tau);
+}
+
+enum gg_status
+gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
+                const int32_t *ids, const float *logits, size_t n,
+                uint64_t sequence, uint64_t position, struct gg_draw *out,
+                struct gg_error *err)
+{
+    const struct gg_sampler_params *p = &s->params;
+    double u[2], whole;
+    struct pool pool;
+    enum gg_status st;
+    size_t i;
+
+    if (!history && gg_sampler_remembers(s))
+        return error_set(err, GG_ERR_ARG,
+                         "the sampler needs a history of the sequence");
+    st = prepare(s, history, ids, logits, n, &pool, err);
+    if (st != GG_OK)
+        return st;
+    random_pair(p->seed, sequence, position, u);
+    n = chain_take(s, &pool, u[1], history ? history->mu : 0, u[0], &whole);
+    if (n == 0)
+        return error_nomem(err);
+    i = pick(s, n, u[0] * whole);
+    out->id = s->candidates[i].id;
+    out->logprob = log(s->weights[i] / whole);
+    if (chain_has_mirostat(p))
+        learn(p, history, out->logprob);
+    return GG_OK;
 }
 
 enum gg_status
@@ -271,22 +298,25 @@ gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
                 const float *logits, size_t n, uint64_t sequence,
                 uint64_t position, int32_t *id, struct gg_error *err)
 {
-    const struct gg_sampler_params *params = &sampler->params;
-    double u = random_uniform(params->seed, sequence, position), sum;
-    struct pool pool;
-    enum gg_status st = prepare(sampler, ids, logits, n, &pool, err);
+    struct gg_draw drawn;
+    enum gg_status st = gg_sampler_next(sampler, NULL, ids, logits, n, sequence,
+                                        position, &drawn, err);
 
-    if (st != GG_OK)
-        return st;
-    if (!pool.whole && params->top_p >= 1 && params->min_p == 0) {
-        /* Nothing is cut off: the sum is known before the order is. */
-        double point = u * pool_weight(sampler, &pool);
+    if (st == GG_OK)
+        *id = drawn.id;
+    return st;
+}
 
-        n = take_prefix(sampler, &pool, point, &sum);
-        *id = sampler->candidates[n - 1].id;
-    } else {
-        n = take_prefix(sampler, &pool, INFINITY, &sum);
-        *id = pick(sampler, n, u * sum);
-    }
-    return GG_OK;
+double
+gg_log_sum_exp(const float *logits, size_t n)
+{
+    double highest = -INFINITY, sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        highest = logits[i] > highest ? logits[i] : highest;
+    if (!(highest > -INFINITY && highest < INFINITY))
+        return highest;
+    for (size_t i = 0; i < n; i++)
+        sum += exp(logits[i] - highest);
+    return highest + log(sum);
 }

@@ -85,7 +85,11 @@ reference_draw(const struct token *t, size_t n, double u)
 static struct gg_sampler *
 sampler(float temperature, int32_t k, float p, float min, uint64_t seed)
 {
-    struct gg_sampler_params params = { temperature, k, p, min, seed };
+    struct gg_sampler_params params = { .temperature = temperature,
+                                        .top_k = k,
+                                        .top_p = p,
+                                        .min_p = min,
+                                        .seed = seed };
     struct gg_sampler *s = NULL;
 
     return gg_sampler_new(&params, &s, &err) == GG_OK ? s : NULL;
@@ -157,9 +161,12 @@ test_against_reference(void)
             int wrong = 0;
 
             for (int i = 0; i < 5 * 6 * 4 * 3; i++) {
-                struct gg_sampler_params p = { temperatures[i % 5],
-                                               ks[i / 5 % 6], ps[i / 30 % 4],
-                                               mins[i / 120], (uint64_t)i };
+                struct gg_sampler_params p = { .temperature =
+                                                   temperatures[i % 5],
+                                               .top_k = ks[i / 5 % 6],
+                                               .top_p = ps[i / 30 % 4],
+                                               .min_p = mins[i / 120],
+                                               .seed = (uint64_t)i };
 
                 fill(logits, n, 12, ties);
                 wrong += !agrees(&p, logits, n);

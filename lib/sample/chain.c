@@ -1,0 +1,290 @@
+/* chain.c - what is left of the list of tokens
+ *
+ * Top-k, top-p and min-p each keep the front of the list, and so by themselves
+ * they are the shortest of three prefixes: k long; up to the token at which
+ * the sum of probabilities (of the k) reaches p; down to min-p times the first
+ * one's probability. Locally typical sampling keeps a part of the list that
+ * may have gaps; XTC takes the front off. All sums are in double, in list
+ * order. */
+#include <config.h>
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/mem.h"
+#include "sample/sampler.h"
+
+enum {
+    MIROSTAT_M = 100, /* the likeliest tokens of which s is estimated */
+};
+
+static void
+put(struct gg_sampler *s, size_t i, const struct pool *p, struct choice c)
+{
+    s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
+    s->weights[i] = pool_weigh(p, c.logit);
+}
+
+static double
+sum_of(const struct gg_sampler *s, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += s->weights[i];
+    return sum;
+}
+
+/* The first `most` of the list. */
+static size_t
+take(struct gg_sampler *s, struct pool *p, size_t most)
+{
+    struct choice c;
+    size_t n = 0;
+
+    while (n < most && pool_take(p, &c))
+        put(s, n++, p, c);
+    return n;
+}
+
+/* ---- top-p and min-p, of the list itself ---- */
+
+/* Moves candidates from the pool until the chain stops, or until the sum of
+ * their weights exceeds `enough`. */
+static size_t
+take_prefix(struct gg_sampler *s, struct pool *p, double enough, double *sum)
+{
+    float part = s->params.top_p;
+    double stop = part < 1 ? part * pool_weight(p) : INFINITY;
+    struct choice c;
+    size_t n = 0;
+
+    *sum = 0;
+    while ((n == 0 || (*sum < stop && *sum <= enough)) && pool_take(p, &c)) {
+        put(s, n, p, c);
+        if (s->weights[n] < s->params.min_p)
+            break;
+        *sum += s->weights[n++];
+    }
+    return n;
+}
+
+/* ---- and of what another stage has left ---- */
+
+static size_t
+top_p(const struct gg_sampler *s, size_t n)
+{
+    double stop = s->params.top_p * sum_of(s, n), sum = 0;
+    size_t i = 0;
+
+    if (s->params.top_p >= 1)
+        return n;
+    do
+        sum += s->weights[i++];
+    while (i < n && sum < stop);
+    return i;
+}
+
+static size_t
+min_p(const struct gg_sampler *s, size_t n)
+{
+    while (n > 1 && s->weights[n - 1] < s->params.min_p * s->weights[0])
+        n--;
+    return n;
+}
+
+/* ---- typical ---- */
+
+static int
+by_distance(const void *a, const void *b)
+{
+    const struct atypical *x = a, *y = b;
+
+    if (x->distance != y->distance)
+        return x->distance < y->distance ? -1 : 1;
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+    const struct atypical *x = a, *y = b;
+
+    return x->i < y->i ? -1 : x->i > y->i;
+}
+
+/* Without that of a weight so small that it is 0, whose share of the entropy
+ * is none. */
+static double
+entropy(const struct gg_sampler *s, size_t n, double sum)
+{
+    double h = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double p = s->weights[i] / sum;
+
+        if (p > 0)
+            h -= p * log(p);
+    }
+    return h;
+}
+
+/* Returns 0 where there is no memory. */
+static size_t
+typical(struct gg_sampler *s, size_t n)
+{
+    double all = sum_of(s, n), h = entropy(s, n, all), sum = 0;
+    struct atypical *list;
+    size_t m = 0;
+
+    if (!mem_grow(&s->atypical, &s->atypical_cap, n, sizeof(*s->atypical)))
+        return 0;
+    list = s->atypical;
+    for (size_t i = 0; i < n; i++)
+        list[i] = (struct atypical){ fabs(-log(s->weights[i] / all) - h), i };
+    qsort(list, n, sizeof(*list), by_distance);
+    do
+        sum += s->weights[list[m++].i];
+    while (m < n && sum < s->params.typical_p * all);
+    qsort(list, m, sizeof(*list), by_place);
+    for (size_t i = 0; i < m; i++) {
+        s->candidates[i] = s->candidates[list[i].i];
+        s->weights[i] = s->weights[list[i].i];
+    }
+    return m;
+}
+
+static bool
+has_typical(const struct gg_sampler_params *p)
+{
+    return p->typical_p > 0 && p->typical_p < 1 && p->temperature > 0;
+}
+
+/* ---- XTC ---- */
+
+/* Of those that reach the threshold the last one stays, and what is behind
+ * it. */
+static size_t
+exclude_top(struct gg_sampler *s, size_t n)
+{
+    double bar = s->params.xtc_threshold * sum_of(s, n);
+    size_t top = 0;
+
+    while (top < n && s->weights[top] >= bar)
+        top++;
+    if (top < 2)
+        return n;
+    n -= top - 1;
+    for (size_t i = 0; i < n; i++) {
+        s->candidates[i] = s->candidates[i + top - 1];
+        s->weights[i] = s->weights[i + top - 1];
+    }
+    return n;
+}
+
+/* ---- Mirostat ---- */
+
+/* Of the exponent of Zipf's law, by the probabilities of the first tokens:
+ * equation (6) of the paper, with b the logarithms of their ratios. */
+static double
+zipf_exponent(const struct pool *p, const struct gg_sampler *s, size_t n)
+{
+    double tb = 0, tt = 0;
+
+    for (size_t i = 0; i + 1 < n; i++) {
+        double t = log((double)(i + 2) / (double)(i + 1));
+        double b =
+            ((double)s->candidates[i].logit - s->candidates[i + 1].logit) /
+            p->temperature;
+
+        tb += t * b;
+        tt += t * t;
+    }
+    return tb / tt;
+}
+
+/* How many tokens have the cross-entropy mu, of n that follow the law. */
+static double
+mirostat_k(double exponent, double mu, double n)
+{
+    double e = exponent - 1, part;
+
+    if (!(exponent > 0))
+        return n; /* they are all alike */
+    part = fabs(e) < 1e-9 ? 1 / log(n) : e / (1 - pow(n, -e));
+    return pow(part * exp2(mu), 1 / exponent);
+}
+
+static size_t
+mirostat_1(struct gg_sampler *s, struct pool *p, double mu)
+{
+    size_t n = take(s, p, MIROSTAT_M);
+    double k = 1;
+    struct choice c;
+
+    if (n > 1)
+        k = mirostat_k(zipf_exponent(p, s, n), mu, (double)p->n);
+    if (!(k >= 2))
+        return 1;
+    while ((double)n < floor(k) && pool_take(p, &c))
+        put(s, n++, p, c);
+    return (double)n < k ? n : (size_t)k;
+}
+
+static size_t
+mirostat_2(struct gg_sampler *s, struct pool *p, double mu)
+{
+    double bar = exp2(-mu) * pool_weight(p);
+    struct choice c;
+    size_t n = 0;
+
+    while (pool_take(p, &c)) {
+        put(s, n, p, c);
+        if (n > 0 && s->weights[n] < bar)
+            break;
+        n++;
+    }
+    return n;
+}
+
+/* ---- all ---- */
+
+static size_t
+take_part(struct gg_sampler *s, struct pool *p, double mu, double *sum)
+{
+    size_t n;
+
+    if (chain_has_mirostat(&s->params)) {
+        n = s->params.mirostat == 1 ? mirostat_1(s, p, mu)
+                                    : mirostat_2(s, p, mu);
+    } else {
+        n = typical(s, take(s, p, p->n));
+        n = n ? min_p(s, top_p(s, n)) : 0;
+    }
+    *sum = sum_of(s, n);
+    return n;
+}
+
+size_t
+chain_take(struct gg_sampler *s, struct pool *pool, double chance, double mu,
+           double share, double *whole)
+{
+    const struct gg_sampler_params *p = &s->params;
+    bool part = has_typical(p) || chain_has_mirostat(p);
+    bool xtc = chance < p->xtc_probability && !chain_has_mirostat(p);
+    double sum;
+    size_t n;
+
+    if (!part && !xtc && !pool->whole && p->top_p >= 1 && p->min_p == 0) {
+        /* Nothing is cut off: the sum is known before the order is. */
+        *whole = pool_weight(pool);
+        return take_prefix(s, pool, share * *whole, &sum);
+    }
+    n = part ? take_part(s, pool, mu, whole)
+             : take_prefix(s, pool, INFINITY, whole);
+    if (xtc) {
+        n = exclude_top(s, n);
+        *whole = sum_of(s, n);
+    }
+    return n;
+}

@@ -1,0 +1,82 @@
+/* history.c - what drawing remembers of a sequence */
+#include <config.h>
+
+#include "sample/history.h"
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/mem.h"
+#include "sample/edit.h"
+#include "sample/sampler.h"
+
+/* -1: all */
+static size_t
+reach(int32_t last)
+{
+    return last < 0 ? SIZE_MAX : (size_t)last;
+}
+
+static size_t
+most_ids(const struct gg_sampler_params *p)
+{
+    size_t penalties = edit_has_penalties(p) ? reach(p->penalty_last_n) : 0;
+    size_t dry = edit_has_dry(p) ? reach(p->dry_last_n) : 0;
+
+    return penalties > dry ? penalties : dry;
+}
+
+enum gg_status
+gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
+               struct gg_error *err)
+{
+    struct gg_history *h = mem_zalloc(sizeof(*h));
+
+    if (!h)
+        return error_nomem(err);
+    h->most = most_ids(&sampler->params);
+    h->mu = 2.0 * sampler->params.mirostat_tau;
+    *out = h;
+    return GG_OK;
+}
+
+void
+gg_history_free(struct gg_history *history)
+{
+    if (!history)
+        return;
+    mem_free(history->ids);
+    mem_free(history);
+}
+
+/* Twice as many as are looked at have room, so that few moves are made. */
+enum gg_status
+gg_history_add(struct gg_history *h, const int32_t *ids, size_t n,
+               struct gg_error *err)
+{
+    size_t kept = h->n;
+
+    if (n > h->most) {
+        ids += n - h->most;
+        n = h->most;
+    }
+    if (n == 0)
+        return GG_OK;
+    if (kept > h->most - n && kept + n > h->most / 2 * 3 + 16) {
+        kept = h->most - n;
+        memmove(h->ids, h->ids + h->n - kept, kept * sizeof(*ids));
+        h->n = kept;
+    }
+    if (!mem_grow(&h->ids, &h->cap, h->n + n, sizeof(*h->ids)))
+        return error_nomem(err);
+    memcpy(h->ids + h->n, ids, n * sizeof(*ids));
+    h->n += n;
+    return GG_OK;
+}
+
+const int32_t *
+history_last(const struct gg_history *h, int32_t last, size_t *n)
+{
+    *n = h->n < reach(last) ? h->n : reach(last);
+    return *n ? h->ids + (h->n - *n) : NULL;
+}

@@ -1,0 +1,18 @@
+/* history.h - what drawing remembers of a sequence */
+#ifndef SAMPLE_HISTORY_H
+#define SAMPLE_HISTORY_H
+
+#include <gg.h>
+
+struct gg_history {
+    int32_t *ids; /* the last n that a stage looks at */
+    size_t n, cap;
+    size_t most; /* no more than these are looked at */
+    double mu;   /* Mirostat's: the greatest surprise that is let through */
+};
+
+/* The last of the ids, no more than `last` (-1: all); their number to *n. */
+const int32_t *
+history_last(const struct gg_history *h, int32_t last, size_t *n);
+
+#endif

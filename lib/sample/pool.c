@@ -1,0 +1,68 @@
+/* pool.c - logits as a list, put in order no further than needed */
+#include "sample/pool.h"
+
+#include <math.h>
+
+enum {
+    FIRST_TAKE = 64, /* without top-k, so many are put in order at first */
+};
+
+static void
+fill(struct pool *p, size_t k)
+{
+    p->n_choices = select_top(p->ids, p->logits, p->n, k, p->choices);
+    p->whole = p->n_choices < k || k == p->n;
+}
+
+struct pool
+pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
+        double temperature, struct choice *choices)
+{
+    struct pool p = {
+        .ids = ids,
+        .logits = logits,
+        .n = n,
+        .temperature = temperature,
+        .choices = choices,
+    };
+    bool cut;
+
+    if (temperature == 0)
+        k = 1;
+    cut = k > 0 && k < n;
+    fill(&p, cut ? k : n < FIRST_TAKE ? n : FIRST_TAKE);
+    p.whole = p.whole || cut;
+    p.highest = p.choices[0].logit;
+    return p;
+}
+
+bool
+pool_take(struct pool *p, struct choice *out)
+{
+    if (p->next == p->n_choices && !p->whole)
+        fill(p, p->next > p->n / 32 ? p->n : 8 * p->next);
+    if (p->next == p->n_choices)
+        return false;
+    *out = p->choices[p->next++];
+    return true;
+}
+
+double
+pool_weigh(const struct pool *p, float logit)
+{
+    double t = p->temperature;
+
+    return t == 0 ? 1 : exp(((double)logit - p->highest) / t);
+}
+
+double
+pool_weight(const struct pool *p)
+{
+    double sum = 0;
+
+    for (size_t i = 0; p->whole && i < p->n_choices; i++)
+        sum += pool_weigh(p, p->choices[i].logit);
+    for (size_t i = 0; !p->whole && i < p->n; i++)
+        sum += pool_weigh(p, p->logits[i]);
+    return sum;
+}

@@ -1,0 +1,36 @@
+/* pool.h - logits as a list, put in order no further than needed */
+#ifndef SAMPLE_POOL_H
+#define SAMPLE_POOL_H
+
+#include "sample/select.h"
+
+struct pool {
+    const int32_t *ids;
+    const float *logits;
+    size_t n;
+    float highest;
+    double temperature;     /* 0: the first one only */
+    struct choice *choices; /* the first n_choices of the list */
+    size_t n_choices, next;
+    bool whole; /* there are no more than those */
+};
+
+/* The list of the k first of logits[0..n), k = 0: of all, with room for n
+ * choices. -infinity is not in it, and some logit must be more. */
+struct pool
+pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
+        double temperature, struct choice *choices);
+
+/* The next one; false: there is none. */
+bool
+pool_take(struct pool *p, struct choice *out);
+
+/* exp((logit - highest) / temperature) */
+double
+pool_weigh(const struct pool *p, float logit);
+
+/* The sum of the weights of all that is in the list. */
+double
+pool_weight(const struct pool *p);
+
+#endif
