@@ -3,13 +3,16 @@
 
 #include "gg-eval/evaluate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/shift.h"
+#include "gg-eval/score.h"
 
 enum {
-    FEW = 16, /* ids: to evaluate them again costs next to nothing */
+    FEW = 16,    /* ids: to evaluate them again costs next to nothing */
+    MANY = 4096, /* lines that are scored together at most */
 };
 
 /* A line that was added. */
@@ -17,6 +20,9 @@ struct entry {
     struct gg_line line; /* its ids are the sequence's */
     struct sequence *sequence;
     uint64_t position; /* ids of the sequence, dropped ones, too */
+    bool first;        /* of those that were added to its sequence */
+    uint64_t chunk;    /* its number in the sequence, from 1 */
+    size_t begin;      /* where its ids are among the sequence's */
     char *message;     /* it failed */
     bool here;         /* and nobody has told why */
     float *logits;     /* room that stays, as is that of */
@@ -52,7 +58,8 @@ evaluate_init(struct evaluate *e, const struct evaluate_options *o,
               const struct engine *engine, struct output *output)
 {
     *e = (struct evaluate){ .o = o, .engine = engine, .output = output };
-    e->sequences = sequences_new(engine->n_slots, (size_t)o->remember);
+    e->sequences =
+        sequences_new(engine->n_slots, (size_t)o->remember, o->score);
     e->chunks = cli_alloc(NULL, (size_t)o->n_lines, sizeof(*e->chunks));
 }
 
@@ -87,14 +94,18 @@ add_entry(struct evaluate *e, const struct gg_line *line)
 }
 
 static void
+add_message(struct entry *entry, const char *message, bool here)
+{
+    entry->message = cli_alloc(NULL, strlen(message) + 1, 1);
+    strcpy(entry->message, message);
+    entry->here = here;
+}
+
+static void
 add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
             bool here)
 {
-    struct entry *new = add_entry(e, line);
-
-    new->message = cli_alloc(NULL, strlen(message) + 1, 1);
-    strcpy(new->message, message);
-    new->here = here;
+    add_message(add_entry(e, line), message, here);
 }
 
 /* ---- what a line would need --------------------------------------------- */
@@ -165,22 +176,35 @@ find_alike(const struct evaluate *e, const struct plan *p, size_t *common)
     return found;
 }
 
+static void
+evaluate_chunks(struct evaluate *e, const struct gg_chunk *chunks, size_t n)
+{
+    struct gg_error err;
+
+    if (n == 0)
+        return;
+    cli_check(gg_session_eval(e->engine->session, chunks, n, &err), &err);
+    for (size_t i = 0; i < n; i++)
+        e->n_evaluated += chunks[i].n;
+    e->n_runs++;
+}
+
 /* What an added line and the planned one begin with is evaluated first, so
  * that it can be copied. */
 static void
 evaluate_prefix(struct evaluate *e, struct sequence *a, size_t common)
 {
-    size_t n = common - a->n_held;
-    struct gg_chunk chunk = { .slot = a->slot,
-                              .ids = a->ids + a->n_held,
-                              .n = n };
-    struct gg_error err;
+    struct gg_chunk chunk;
 
-    cli_check(gg_session_eval(e->engine->session, &chunk, 1, &err), &err);
-    a->n_held = common;
-    e->n_together -= n;
-    e->n_evaluated += n;
-    e->n_runs++;
+    if (e->o->score)
+        score_chunk(a, common, &chunk);
+    else
+        chunk = (struct gg_chunk){ .slot = a->slot,
+                                   .ids = a->ids + a->n_held,
+                                   .n = common - a->n_held };
+    evaluate_chunks(e, &chunk, 1);
+    a->n_held += chunk.n;
+    e->n_together -= chunk.n;
 }
 
 static void
@@ -206,15 +230,19 @@ take_slot(struct evaluate *e, const struct plan *p)
 {
     struct gg_session *session = e->engine->session;
     struct sequence *q = p->q;
-    int32_t held = 0;
+    int32_t held = 0, n = (int32_t)p->common;
 
+    if (p->from >= 0 && e->o->score) {
+        sequences_copy_known(e->sequences, q, p->from, p->common);
+        n -= q->n_known == p->common; /* what is behind it is not known */
+    }
     sequences_take_slot(e->sequences, q);
     if (p->from < 0)
         gg_session_truncate(session, q->slot, 0);
     else if (p->from == q->slot)
-        held = gg_session_truncate(session, q->slot, (int32_t)p->common);
+        held = gg_session_truncate(session, q->slot, n);
     else
-        held = gg_session_copy(session, q->slot, p->from, (int32_t)p->common);
+        held = gg_session_copy(session, q->slot, p->from, n);
     q->n_held = (size_t)held;
     e->n_copied += q->n_held;
 }
@@ -229,7 +257,9 @@ make_plan(struct evaluate *e, struct plan *p)
     size_t cost = p->n;
 
     p->from = -1;
-    if (p->dropped == 0 && p->q->slot >= 0) {
+    if (p->q->pinned) {
+        cost -= p->q->n_ids;
+    } else if (p->dropped == 0 && p->q->slot >= 0) {
         cost -= p->q->n_held;
     } else if (p->dropped == 0) {
         find_prefix(e, p);
@@ -259,17 +289,33 @@ add_planned(struct evaluate *e, const struct gg_line *line,
     if (p->dropped) {
         say_dropped(e, line, p->dropped);
         sequences_shift(e->sequences, q, p->kept, p->dropped);
-        sequences_put(q, line->ids, line->n_ids);
+        sequences_put(e->sequences, q, line->ids, line->n_ids);
     }
+    new->first = !q->pinned;
     if (p->dropped || q->slot < 0)
         take_slot(e, p);
     else
         sequences_take_slot(e->sequences, q);
+    new->begin = q->n_ids;
     sequences_add(e->sequences, q, line->n_ids);
     new->sequence = q;
+    new->chunk = ++q->n_chunks;
     new->position = q->n_dropped + q->n_ids;
-    new->line.ids = q->ids + q->n_ids - line->n_ids;
-    e->n_together += q->n_ids - q->n_held;
+    new->line.ids = q->ids + new->begin;
+    e->n_pinned += new->first;
+    e->n_together += new->first ? q->n_ids - q->n_held : line->n_ids;
+}
+
+/* Scores are of ids, so that several chunks of a sequence go together; but
+ * not where the context must be shifted in between. */
+static bool
+goes_with_pinned(const struct evaluate *e, const struct gg_line *line,
+                 const struct sequence *q)
+{
+    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
+
+    return e->o->score &&
+           (!e->engine->shift || q->n_ids + line->n_ids <= n_ctx);
 }
 
 static bool
@@ -285,14 +331,15 @@ add_ids(struct evaluate *e, const struct gg_line *line)
         add_failure(e, line, text, true);
         return true;
     }
-    if (p.q->pinned)
+    if (p.q->pinned ? !goes_with_pinned(e, line, p.q)
+                    : e->n_pinned == e->o->n_lines)
         return false;
     if (has_bad_id(e, line, text, sizeof(text)) ||
         has_no_room(e, line, &p, text, sizeof(text))) {
         add_failure(e, line, text, true);
         return true;
     }
-    sequences_put(p.q, line->ids, line->n_ids);
+    sequences_put(e->sequences, p.q, line->ids, line->n_ids);
     if (!make_plan(e, &p))
         return false;
     add_planned(e, line, &p);
@@ -318,7 +365,7 @@ evaluate_add(struct evaluate *e, const struct gg_line *line)
 bool
 evaluate_is_full(const struct evaluate *e)
 {
-    return e->n >= e->o->n_lines;
+    return e->n >= (e->o->score ? MANY : e->o->n_lines);
 }
 
 /* ---- evaluation --------------------------------------------------------- */
@@ -362,6 +409,31 @@ make_chunks(struct evaluate *e)
     return n;
 }
 
+/* What the slots lack, though its scores are known; then what is to be
+ * scored. Returns the number of chunks. */
+static size_t
+make_scored(struct evaluate *e, bool known)
+{
+    size_t n = 0;
+
+    for (int32_t i = 0; i < e->n; i++) {
+        struct sequence *q = e->entries[i].sequence;
+        struct gg_chunk *chunk = &e->chunks[n];
+
+        if (!q || !e->entries[i].first)
+            continue;
+        n += known ? score_known(q, chunk) : score_chunk(q, q->n_ids, chunk);
+    }
+    return n;
+}
+
+static void
+run_scored(struct evaluate *e)
+{
+    evaluate_chunks(e, e->chunks, make_scored(e, true));
+    evaluate_chunks(e, e->chunks, make_scored(e, false));
+}
+
 static void
 write_failure(struct evaluate *e, struct entry *entry)
 {
@@ -378,10 +450,27 @@ write_failure(struct evaluate *e, struct entry *entry)
 }
 
 static void
+write_score(struct evaluate *e, struct entry *entry)
+{
+    struct score_sum sum =
+        score_sum(entry->sequence, entry->begin, entry->line.n_ids);
+
+    if (isfinite(sum.sum)) {
+        output_score(e->output, &entry->line, entry->chunk, sum.n, sum.sum);
+        e->n_records++;
+    } else {
+        add_message(entry, "the logits are not numbers", true);
+        write_failure(e, entry);
+    }
+}
+
+static void
 write_entry(struct evaluate *e, struct entry *entry)
 {
     if (entry->message) {
         write_failure(e, entry);
+    } else if (entry->sequence && e->o->score) {
+        write_score(e, entry);
     } else if (entry->sequence) {
         output_logits(e->output, &entry->line, entry->position, entry->logits,
                       &entry->best);
@@ -394,19 +483,14 @@ write_entry(struct evaluate *e, struct entry *entry)
 void
 evaluate_run(struct evaluate *e)
 {
-    size_t n = make_chunks(e);
-    struct gg_error err;
-
-    if (n) {
-        cli_check(gg_session_eval(e->engine->session, e->chunks, n, &err),
-                  &err);
-        e->n_evaluated += e->n_together;
-        e->n_runs++;
-    }
+    if (e->o->score)
+        run_scored(e);
+    else
+        evaluate_chunks(e, e->chunks, make_chunks(e));
     for (int32_t i = 0; i < e->n; i++)
         write_entry(e, &e->entries[i]);
     sequences_settle(e->sequences);
-    e->n = 0;
+    e->n = e->n_pinned = 0;
     e->n_together = 0;
 }
 

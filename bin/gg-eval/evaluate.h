@@ -12,8 +12,9 @@
 #include "gg-eval/sequences.h"
 
 struct evaluate_options {
-    int32_t n_lines; /* evaluated together at most */
+    int32_t n_lines; /* evaluated together at most; scored: sequences */
     int64_t remember;
+    bool score; /* log-probabilities of the ids, no logits */
 };
 
 struct evaluate {
@@ -24,6 +25,7 @@ struct evaluate {
     struct entry *entries; /* what was added */
     int32_t n, cap;
     struct gg_chunk *chunks; /* scratch, of n_lines */
+    int32_t n_pinned;        /* sequences that lines were added to */
     size_t n_together;       /* ids to evaluate */
     bool failed;             /* some line */
 

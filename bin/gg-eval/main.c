@@ -18,6 +18,8 @@ static const char help[] =
     "      --top K             write text: the K likeliest next tokens\n"
     "      --keep K            write only the K highest logits of a record\n"
     "      --f16               write logits in half precision\n"
+    "      --score             write text: the log-probability of each line's "
+    "ids\n"
     "      --perplexity        write how well the ids are foreseen, as text\n"
     "      --imatrix FILE      write FILE: how much the weights' columns "
     "matter\n"
@@ -33,6 +35,7 @@ enum {
     OPT_TOP = 256,
     OPT_KEEP,
     OPT_F16,
+    OPT_SCORE,
     OPT_PERPLEXITY,
     OPT_IMATRIX,
     OPT_BATCH,
@@ -44,6 +47,7 @@ static const struct option long_options[] = {
     { "top", required_argument, NULL, OPT_TOP },
     { "keep", required_argument, NULL, OPT_KEEP },
     { "f16", no_argument, NULL, OPT_F16 },
+    { "score", no_argument, NULL, OPT_SCORE },
     { "perplexity", no_argument, NULL, OPT_PERPLEXITY },
     { "imatrix", required_argument, NULL, OPT_IMATRIX },
     { "batch", required_argument, NULL, OPT_BATCH },
@@ -89,6 +93,9 @@ set_option(struct options *o, int c)
     case OPT_F16:
         o->output.encoding = GG_ENCODING_F16;
         break;
+    case OPT_SCORE:
+        o->output.score = o->evaluate.score = true;
+        break;
     case OPT_PERPLEXITY:
         o->perplexity = true;
         break;
@@ -130,6 +137,23 @@ settle_slots(struct options *o)
         *slots = *lines;
 }
 
+/* What writes something else than logits. */
+static void
+check_logits(const struct options *o)
+{
+    const char *mode = o->evaluate.score ? "--score"
+                       : o->perplexity   ? "--perplexity"
+                       : o->imatrix      ? "--imatrix"
+                                         : NULL;
+
+    if (mode && (o->output.top || o->output.encoding != GG_ENCODING_F32))
+        cli_misuse("%s writes no logits: --top, --keep and --f16 do not go "
+                   "with it",
+                   mode);
+    if (o->evaluate.score && (o->perplexity || o->imatrix))
+        cli_misuse("--score does not go with --perplexity and --imatrix");
+}
+
 /* Windows of a text: one after another in one slot. */
 static void
 settle_windows(struct options *o)
@@ -138,10 +162,6 @@ settle_windows(struct options *o)
 
     if (o->perplexity && o->imatrix)
         cli_misuse("--perplexity and --imatrix do not go together");
-    if (o->output.top || o->output.encoding != GG_ENCODING_F32)
-        cli_misuse("%s writes no logits: --top, --keep and --f16 do not go "
-                   "with it",
-                   mode);
     if (o->engine.shift)
         cli_misuse("%s and --shift do not go together", mode);
     if (o->imatrix && o->output_path)
@@ -166,6 +186,7 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("--top writes text: --keep and --f16 do not go with it");
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
+    check_logits(o);
     if (o->perplexity || o->imatrix)
         settle_windows(o);
     else
@@ -280,7 +301,7 @@ main(int argc, char **argv)
     parse_options(argc, argv, &o);
     fd = cli_open_input(o.input);
     cli_output(o.imatrix ? o.imatrix : o.output_path);
-    if (!o.output.top && !o.perplexity)
+    if (!o.output.top && !o.output.score && !o.perplexity)
         cli_refuse_terminal();
     if (o.imatrix) {
         imatrix = imatrix_new();

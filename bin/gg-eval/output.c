@@ -203,6 +203,22 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
 }
 
 void
+output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
+             size_t n, double sum)
+{
+    (void)out;
+    put_sequence(line);
+    printf("\t%" PRIu64 "\t%zu\t%.6f\n", chunk, n, sum);
+    cli_flush();
+}
+
+static bool
+is_text(const struct output *out)
+{
+    return out->o.top || out->o.score;
+}
+
+void
 output_error(struct output *out, const struct gg_line *line,
              const char *message)
 {
@@ -211,7 +227,7 @@ output_error(struct output *out, const struct gg_line *line,
         .message = message,
     };
 
-    if (!out->o.top) {
+    if (!is_text(out)) {
         write_record(out, line, record);
         return;
     }
@@ -225,7 +241,7 @@ output_close(struct output *out, const struct gg_line *line)
 {
     struct gg_logit_record record = { .kind = GG_RECORD_CLOSE };
 
-    if (!out->o.top)
+    if (!is_text(out))
         write_record(out, line, record);
 }
 

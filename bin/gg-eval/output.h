@@ -8,6 +8,7 @@ struct output_options {
     enum gg_vector_encoding encoding;
     size_t keep; /* likeliest ids of a sparse record */
     size_t top;  /* lines of text of a record; 0: a stream */
+    bool score;  /* a line of text a record: output_score() */
 };
 
 struct output;
@@ -18,11 +19,16 @@ void
 output_free(struct output *out);
 
 /* Each is written at once: the likeliest, if they were found (best->n > 0), or
- * what is to be written of the logits. The first decides whether the stream is numbered.
- * What cannot be written ends the tool. */
+ * what is to be written of the logits. The first decides whether the stream is
+ * numbered. What cannot be written ends the tool. */
 void
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
               const float *logits, const struct gg_best *best);
+
+/* The chunk of that number has n ids whose log-probabilities make up `sum`. */
+void
+output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
+             size_t n, double sum);
 
 /* How many of the likeliest are written; 0: all logits. */
 size_t

@@ -17,6 +17,7 @@ enum {
 struct slot {
     struct sequence *owner; /* or, NULL: */
     int32_t *ids;           /* what it still holds of one that has ended */
+    float *logprobs;        /* theirs, where ids are scored */
     size_t n_ids;
     uint64_t used; /* when */
 };
@@ -31,11 +32,12 @@ struct sequences {
     int32_t n_slots;
     uint64_t clock; /* of the slots' use */
     size_t kept, max_ids;
+    bool scored;
     struct forgotten forgotten;
 };
 
 struct sequences *
-sequences_new(int32_t n_slots, size_t max_ids)
+sequences_new(int32_t n_slots, size_t max_ids, bool scored)
 {
     struct sequences *s = cli_alloc(NULL, 1, sizeof(*s));
 
@@ -43,6 +45,7 @@ sequences_new(int32_t n_slots, size_t max_ids)
         .n_buckets = 64,
         .n_slots = n_slots,
         .max_ids = max_ids,
+        .scored = scored,
     };
     s->buckets = cli_alloc(NULL, s->n_buckets, sizeof(*s->buckets));
     memset(s->buckets, 0, s->n_buckets * sizeof(*s->buckets));
@@ -159,6 +162,7 @@ sequences_take_slot(struct sequences *s, struct sequence *q)
         q->slot = take_from_owner(s);
     slot = &s->slots[q->slot];
     free(slot->ids);
+    free(slot->logprobs);
     *slot = (struct slot){ .owner = q };
     q->n_held = 0;
 }
@@ -171,10 +175,12 @@ leave_slot(struct sequences *s, struct sequence *q)
         return;
     s->slots[q->slot] = (struct slot){
         .ids = q->ids,
+        .logprobs = q->logprobs,
         .n_ids = q->n_held,
         .used = ++s->clock,
     };
     q->ids = NULL;
+    q->logprobs = NULL;
 }
 
 /* How many of the first n ids are the same; `least`: fewer count as none. */
@@ -213,6 +219,19 @@ sequences_find_prefix(struct sequences *s, const int32_t *ids, size_t n,
     return found;
 }
 
+void
+sequences_copy_known(struct sequences *s, struct sequence *q, int32_t slot,
+                     size_t n)
+{
+    const struct slot *from = &s->slots[slot];
+    const float *its = from->owner ? from->owner->logprobs : from->logprobs;
+
+    if (q->n_known >= n)
+        return;
+    memcpy(q->logprobs, its, n * sizeof(*its));
+    q->n_known = n;
+}
+
 /* ---- birth and death ---------------------------------------------------- */
 
 struct sequence *
@@ -242,6 +261,7 @@ bury(struct sequences *s, struct sequence *q)
 {
     leave_slot(s, q);
     free(q->ids);
+    free(q->logprobs);
     free(q);
 }
 
@@ -266,11 +286,14 @@ destroy(struct sequences *s, struct sequence *q)
 }
 
 void
-sequences_put(struct sequence *q, const int32_t *ids, size_t n)
+sequences_put(struct sequences *s, struct sequence *q, const int32_t *ids,
+              size_t n)
 {
     if (q->cap - q->n_ids < n) {
         q->cap = 2 * (q->n_ids + n);
         q->ids = cli_alloc(q->ids, q->cap, sizeof(*q->ids));
+        if (s->scored)
+            q->logprobs = cli_alloc(q->logprobs, q->cap, sizeof(*q->logprobs));
     }
     memcpy(q->ids + q->n_ids, ids, n * sizeof(*ids));
 }
@@ -293,7 +316,7 @@ sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
     shift_ids(q->ids, q->n_ids, kept, count);
     q->n_ids -= count;
     q->n_dropped += count;
-    q->n_held = 0;
+    q->n_held = q->n_known = 0;
     s->kept -= count;
 }
 
@@ -317,7 +340,8 @@ sequences_settle(struct sequences *s)
         if (!q || !q->pinned)
             continue;
         q->pinned = false;
-        q->n_held = q->n_ids;
+        q->n_held = q->n_ids - s->scored;
+        q->n_known = q->n_ids;
     }
     while (s->dead) {
         struct sequence *q = s->dead;
@@ -334,7 +358,7 @@ sequences_free(struct sequences *s)
     while (s->oldest)
         destroy(s, s->oldest);
     for (int32_t i = 0; i < s->n_slots; i++)
-        free(s->slots[i].ids);
+        free(s->slots[i].ids), free(s->slots[i].logprobs);
     free(s->slots);
     free(s->buckets);
     forgotten_clear(&s->forgotten);

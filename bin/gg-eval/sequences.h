@@ -10,7 +10,10 @@
  * another sequence may begin alike.
  *
  * Sequences that are evaluated together are pinned: until sequences_settle()
- * they keep their slots, and live on where they end or are forgotten. */
+ * they keep their slots, and live on where they end or are forgotten.
+ *
+ * Where ids are scored, the last one of a sequence is not evaluated before
+ * another follows: only then somebody asks what is likely behind it. */
 #ifndef EVAL_SEQUENCES_H
 #define EVAL_SEQUENCES_H
 
@@ -24,7 +27,10 @@ struct sequence {
     int32_t slot;       /* -1: none; its ids must be evaluated again */
     int32_t *ids;       /* the others */
     size_t n_ids, cap;
-    size_t n_held; /* ids[0 .. n_held) stand in the slot */
+    size_t n_held;   /* ids[0 .. n_held) stand in the slot */
+    float *logprobs; /* where ids are scored, of ids[1 .. n_known), given all */
+    size_t n_known;  /* before them; n_known > n_held, or both are 0 */
+    uint64_t n_chunks;
     bool pinned;
     struct sequence *next;          /* of the same bucket, or to be freed */
     struct sequence *newer, *older; /* by last use */
@@ -34,7 +40,7 @@ struct sequences;
 
 /* Keeps at most `max_ids` ids beside those of the sequence in use. */
 struct sequences *
-sequences_new(int32_t n_slots, size_t max_ids);
+sequences_new(int32_t n_slots, size_t max_ids, bool scored);
 void
 sequences_free(struct sequences *s);
 
@@ -54,10 +60,17 @@ int32_t
 sequences_find_prefix(struct sequences *s, const int32_t *ids, size_t n,
                       size_t *common);
 
+/* Scored: the sequence begins with n ids that the slot holds, or will once it
+ * has been evaluated; what is known of them there, is known of it, too. */
+void
+sequences_copy_known(struct sequences *s, struct sequence *q, int32_t slot,
+                     size_t n);
+
 /* Puts ids behind the sequence's own, which they become by
  * sequences_add(). */
 void
-sequences_put(struct sequence *q, const int32_t *ids, size_t n);
+sequences_put(struct sequences *s, struct sequence *q, const int32_t *ids,
+              size_t n);
 
 /* The `n` ids behind its own are the sequence's now; others are forgotten if
  * need be. */
@@ -73,7 +86,8 @@ sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
 void
 sequences_close(struct sequences *s, uint64_t number);
 
-/* What was pinned has been evaluated: the slots hold all of its ids. */
+/* What was pinned has been evaluated: the slots hold all of its ids, or where
+ * they are scored all but the last. */
 void
 sequences_settle(struct sequences *s);
 

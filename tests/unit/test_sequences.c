@@ -87,7 +87,7 @@ check_bounds(void)
 static void
 add(struct sequences *s, struct sequence *q, const int32_t *ids, size_t n)
 {
-    sequences_put(q, ids, n);
+    sequences_put(s, q, ids, n);
     sequences_add(s, q, n);
 }
 
@@ -106,7 +106,7 @@ evaluate(struct sequences *s, uint64_t number, const int32_t *ids, size_t n)
 static void
 check_slots(void)
 {
-    struct sequences *s = sequences_new(2, 1000000);
+    struct sequences *s = sequences_new(2, 1000000, false);
     struct sequence *q[3];
 
     for (uint64_t i = 0; i < 3; i++) {
@@ -130,7 +130,7 @@ check_slots(void)
 static void
 check_pinned(void)
 {
-    struct sequences *s = sequences_new(2, 1000000);
+    struct sequences *s = sequences_new(2, 1000000, false);
     static const int32_t ids[] = { 5, 6, 7 };
     struct sequence *a = sequences_use(s, 1), *b = sequences_use(s, 2), *c;
     int32_t slot;
@@ -154,7 +154,7 @@ check_pinned(void)
 static void
 check_prefix(void)
 {
-    struct sequences *s = sequences_new(3, 1000000);
+    struct sequences *s = sequences_new(3, 1000000, false);
     static const int32_t one[] = { 1, 2, 3, 4 }, two[] = { 1, 2, 9 },
                          three[] = { 1, 2, 3, 9 }, other[] = { 8 };
     struct sequence *a, *b;
@@ -189,7 +189,7 @@ check_prefix(void)
 static void
 check_shift(void)
 {
-    struct sequences *s = sequences_new(1, 1000000);
+    struct sequences *s = sequences_new(1, 1000000, false);
     struct sequence *q =
         evaluate(s, 1, (int32_t[]){ 1, 2, 3, 4, 5, 6, 7, 8 }, 8);
     bool right = true;
@@ -221,7 +221,7 @@ check_shift(void)
 static void
 check_memory(void)
 {
-    struct sequences *s = sequences_new(1, 10 * (OVERHEAD + 8));
+    struct sequences *s = sequences_new(1, 10 * (OVERHEAD + 8), false);
     static const int32_t ids[8];
     bool refused = true, kept = true;
 
