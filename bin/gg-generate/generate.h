@@ -4,6 +4,7 @@
 
 #include "common/chat.h"
 #include "gg-generate/answer.h"
+#include "gg-generate/choice.h"
 
 enum {
     OPT_BOS = 256,
@@ -15,6 +16,8 @@ enum {
     OPT_TEMPLATE,
     OPT_MESSAGES,
     OPT_STOP,
+    OPT_CHOICE,
+    OPT_SCORES,
 };
 
 struct options {
@@ -27,6 +30,8 @@ struct options {
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
     struct stop_strings stop;
+    struct choices choices;
+    bool scores; /* of all choices */
     int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
 };
 
@@ -37,6 +42,7 @@ struct generate {
     struct answer answer;
     size_t sum_prompt, sum_made; /* ids */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
+    struct buffer prompt; /* its text, if it is no conversation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
 };
@@ -45,6 +51,10 @@ struct generate {
  * `chat`, the prompt becomes messages of g->chat. */
 int32_t *
 generate_prompt(struct generate *g, size_t *n);
+
+/* The ids of a text at the beginning; the caller frees them. */
+int32_t *
+generate_encode(struct generate *g, const char *text, size_t len, size_t *n);
 
 /* The ids of what is new in g->chat, behind the answer's tail; the caller frees
  * them. */

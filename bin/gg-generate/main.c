@@ -20,6 +20,10 @@ static const char help[] =
     "write\n"
     "                          them, take them as text (default), or error\n"
     "      --stop STRING       end before STRING; may be given more than once\n"
+    "      --choice A,B,...    write which of A, B and so on is likeliest to "
+    "follow\n"
+    "      --scores            with --choice: a line for each, with its "
+    "score\n"
     "\n"
     "      --chat              the prompt is a message; write the answer to "
     "it\n"
@@ -40,6 +44,8 @@ static const struct option long_options[] = {
     { "echo", no_argument, NULL, OPT_ECHO },
     { "special", required_argument, NULL, OPT_SPECIAL },
     { "stop", required_argument, NULL, OPT_STOP },
+    { "choice", required_argument, NULL, OPT_CHOICE },
+    { "scores", no_argument, NULL, OPT_SCORES },
     { "chat", no_argument, NULL, OPT_CHAT },
     { "system", required_argument, NULL, OPT_SYSTEM },
     { "interactive", no_argument, NULL, 'i' },
@@ -100,6 +106,12 @@ set_option(struct options *o, int c)
             cli_misuse("--stop: the string is empty");
         stop_strings_add(&o->stop, optarg, strlen(optarg));
         break;
+    case OPT_CHOICE:
+        choices_add(&o->choices, optarg);
+        break;
+    case OPT_SCORES:
+        o->scores = true;
+        break;
     case OPT_CHAT:
     case OPT_SYSTEM:
     case OPT_MESSAGES:
@@ -132,6 +144,10 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->messages && o->system)
         cli_misuse(
             "--system does not go with --messages, which have their own");
+    if (o->choices.n && o->interactive)
+        cli_misuse("--choice does not go with -i");
+    if (o->scores && !o->choices.n)
+        cli_misuse("--scores goes with --choice only");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
         cli_misuse("-i reads standard input line by line, not as a prompt");
 }
@@ -164,18 +180,31 @@ run(struct generate *g)
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     if (o->chat)
         start_chat(g);
-    if (prompt)
+    if (prompt && !o->choices.n)
         ids = generate_prompt(g, &n);
-    if (o->interactive)
+    if (o->choices.n)
+        generate_choice(g);
+    else if (o->interactive)
         generate_interactive(g, ids, n);
     else
         (void)generate_loop(g, ids, n);
-    if (o->engine.verbose)
+    if (o->engine.verbose && !o->choices.n)
         generate_describe(g);
     free(ids);
+    free(g->prompt.p);
+    choices_clear(&g->o->choices);
     answer_clear(&g->answer);
     chat_clear(&g->chat);
     stop_strings_clear(&g->o->stop);
+}
+
+/* Sequences that are evaluated together. */
+static int32_t
+count_slots(const struct options *o)
+{
+    size_t n = o->choices.n;
+
+    return n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1;
 }
 
 int
@@ -190,7 +219,7 @@ main(int argc, char **argv)
     parse_options(argc, argv, &o);
     cli_output(o.output);
     cli_catch_signals();
-    engine_open(&g.engine, &o.engine, 1, true);
+    engine_open(&g.engine, &o.engine, count_slots(&o), true);
     run(&g);
     engine_close(&g.engine);
     if (cli_signal())

@@ -6,8 +6,8 @@
 
 #include "gg-generate/generate.h"
 
-static int32_t *
-encode(struct generate *g, const char *text, size_t len, size_t *n)
+int32_t *
+generate_encode(struct generate *g, const char *text, size_t len, size_t *n)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
@@ -82,7 +82,7 @@ static int32_t *
 text_prompt(struct generate *g, const char *name, const char *text, size_t len,
             size_t *n)
 {
-    int32_t *ids = encode(g, text, len, n);
+    int32_t *ids = generate_encode(g, text, len, n);
 
     if (*n == 0 || (len == 0 && g->o->bos != OPT_BOS))
         cli_die("%s: the prompt is empty", name);
@@ -90,6 +90,7 @@ text_prompt(struct generate *g, const char *name, const char *text, size_t len,
         fwrite(text, 1, len, stdout);
         cli_flush();
     }
+    buffer_add(&g->prompt, text, len);
     return ids;
 }
 
