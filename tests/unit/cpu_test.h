@@ -71,6 +71,26 @@ test_at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     return (double)block[i0 % traits->blck_size];
 }
 
+/* A row of at most 1,024 elements, which lie side by side. */
+static inline void
+test_row(const struct ggml_tensor *t, int64_t i1, int64_t i2, int64_t i3,
+         double *out)
+{
+    const struct ggml_type_traits *traits = ggml_get_type_traits(t->type);
+    const char *row = (const char *)t->data + (size_t)i1 * t->nb[1] +
+                      (size_t)i2 * t->nb[2] + (size_t)i3 * t->nb[3];
+    float values[1024];
+
+    if (t->ne[0] > 1024)
+        abort();
+    if (t->type == GGML_TYPE_F32)
+        memcpy(values, row, (size_t)t->ne[0] * sizeof(*values));
+    else
+        traits->to_float(row, values, t->ne[0]);
+    for (int64_t i = 0; i < t->ne[0]; i++)
+        out[i] = (double)values[i];
+}
+
 static bool test_use_ref;
 
 /* Computes `t` with a number of threads; what is in work memory and results
@@ -103,14 +123,24 @@ test_run(struct ggml_context *ctx, struct ggml_tensor *t, int n_threads)
 typedef double (*test_truth)(const struct ggml_tensor *t, int64_t i0,
                              int64_t i1, int64_t i2, int64_t i3);
 
+/* What each element should be. The caller frees it. */
+static inline double *
+test_truths(const struct ggml_tensor *t, test_truth truth)
+{
+    double *all = malloc((size_t)ggml_nelements(t) * sizeof(*all)), *next = all;
+
+    EACH_INDEX(t) *next++ = truth(t, i0, i1, i2, i3);
+    return all;
+}
+
 static inline double
-test_error(const struct ggml_tensor *t, test_truth truth)
+test_distance(const struct ggml_tensor *t, const double *truths)
 {
     double worst = 0;
 
     EACH_INDEX(t)
     {
-        double want = truth(t, i0, i1, i2, i3);
+        double want = *truths++;
         double got = test_at(t, i0, i1, i2, i3);
         double error = fabs(want - got) / (1 + fabs(want));
 
@@ -122,6 +152,16 @@ test_error(const struct ggml_tensor *t, test_truth truth)
     return worst;
 }
 
+static inline double
+test_error(const struct ggml_tensor *t, test_truth truth)
+{
+    double *truths = test_truths(t, truth);
+    double worst = test_distance(t, truths);
+
+    free(truths);
+    return worst;
+}
+
 /* Runs with one and with three threads, which must agree to the bit, and by
  * the reference kernels; all close to the truth. */
 static inline void
@@ -130,25 +170,25 @@ test_op(struct ggml_context *ctx, struct ggml_tensor *t, test_truth truth,
 {
     size_t size = ggml_nbytes(t);
     void *first = malloc(size);
-    double error[3];
+    double *truths, error, error_ref;
     bool same;
     char text[200];
 
     test_run(ctx, t, 1);
-    error[0] = test_error(t, truth);
+    truths = test_truths(t, truth);
+    error = test_distance(t, truths);
     memcpy(first, t->data, size);
     test_run(ctx, t, 3);
     same = memcmp(first, t->data, size) == 0;
-    error[1] = test_error(t, truth);
     test_use_ref = true;
     test_run(ctx, t, 2);
     test_use_ref = false;
-    error[2] = test_error(t, truth);
+    error_ref = test_distance(t, truths);
     free(first);
+    free(truths);
     snprintf(text, sizeof(text), "%s: within %g (%.2g; reference %.2g)", name,
-             bound, error[0], error[2]);
-    ok(error[0] <= bound && error[1] <= bound && error[2] <= bound && same,
-       text);
+             bound, error, error_ref);
+    ok(error <= bound && error_ref <= bound && same, text);
     if (!same)
         printf("# threads change the result\n");
 }

@@ -27,6 +27,7 @@ truth_product(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
               int64_t i3)
 {
     static double column[1024];
+    double row[1024];
     const struct ggml_tensor *w = t->src[0], *x = t->src[1];
     int id = ggml_get_i32_nd(t->src[2], (int)i1, (int)i2, 0, 0);
     double sum = 0;
@@ -35,8 +36,9 @@ truth_product(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
     if (i0 == 0) /* elements are asked for in order */
         for (int64_t j = 0; j < w->ne[0]; j++)
             column[j] = activation(x, in_blocks, j, i1 % x->ne[1], i2);
+    test_row(w, i0, id, 0, row);
     for (int64_t j = 0; j < w->ne[0]; j++)
-        sum += test_at(w, j, i0, id, 0) * column[j];
+        sum += row[j] * column[j];
     return sum;
 }
 
