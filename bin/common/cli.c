@@ -48,6 +48,14 @@ cli_warn(const char *fmt, ...)
     va_end(ap);
 }
 
+static int failure = EXIT_FAILURE;
+
+void
+cli_fail_with(int status)
+{
+    failure = status;
+}
+
 /* Does what exit() would do. Who fails does not free first what it has, and
  * exit() is where a leak checker would complain about that. */
 CLI_NORETURN static void
@@ -66,7 +74,7 @@ cli_die(const char *fmt, ...)
     va_start(ap, fmt);
     say(fmt, ap);
     va_end(ap);
-    fail(EXIT_FAILURE);
+    fail(failure);
 }
 
 void

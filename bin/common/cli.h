@@ -40,6 +40,9 @@ cli_start(void);
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
 /* The same, then status 1. What cli_output() holds is discarded. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_die(const char *fmt, ...);
+/* From now on it is this status, where 1 means something else. */
+void
+cli_fail_with(int status);
 /* The same with a hint at --help, then status 2. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 /* After getopt_long() returned '?' or ':' has printed its line. */

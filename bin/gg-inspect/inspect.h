@@ -4,6 +4,7 @@
 
 #include <gg.h>
 #include <gguf.h>
+#include <pthread.h>
 #include <stdio.h>
 
 struct inspect_options {
@@ -11,7 +12,9 @@ struct inspect_options {
     const char *key;    /* -k */
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
-    bool memory;
+    bool quiet;
+    const char *hash_list; /* --hash-check */
+    int n_threads;         /* 0: as many as there are processors */
     struct gg_session_params session; /* for --memory */
 };
 
@@ -38,6 +41,10 @@ value_float(char buf[32], double x, bool is_f32);
  * buf. */
 const char *
 value_number(char buf[32], enum gguf_type type, const void *p);
+
+/* Bytes of a number. */
+size_t
+value_size(enum gguf_type type);
 
 /* The i-th element of the array, or (i = 0) the value itself. */
 const void *
@@ -95,7 +102,12 @@ struct inspected {
     const char *path;
     const struct gguf_context *gguf;
     struct gguf_context *own; /* the same, for a GGUF file; or */
-    struct gg_file *file;     /* one of an older format */
+    struct gg_file *file;     /* one of another format */
+
+    /* For source.h: bytes of tensors in memory that were made of others. */
+    size_t held, largest;
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
 };
 
 /* Metadata and tables of the file, and, unless it is wanted alone, of the other
@@ -116,6 +128,10 @@ json_show(const struct inspected *f, const struct inspect_options *o);
 void
 raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
 
+/* An object with the file's path, and the name of another member. */
+void
+json_begin(const struct inspected *f, const char *member);
+
 /* ---- statistics.c: the values of one tensor ---- */
 
 enum {
@@ -125,17 +141,24 @@ enum {
 struct statistics {
     uint64_t n, finite, zeros, nan, inf;
     double min, max, mean, rms; /* of the finite ones */
-    uint64_t bins[HISTOGRAM_BINS];
+    double sigma;               /* the standard deviation */
 };
 
-/* True if values of this type can be turned into numbers. */
-bool
-statistics_known(enum ggml_type type);
-
-/* Reads the data twice, in pieces; ends the tool where it cannot. */
+/* Reads the data once; its type must be known (source.h). Ends the tool where
+ * it cannot. */
 void
-statistics_compute(const struct inspected *f, int64_t tensor,
-                   struct statistics *out);
+statistics_compute(struct inspected *f, int64_t tensor, struct statistics *out);
+
+/* Adds to bins[0..n) how many values lie in each of the equal steps from `from`
+ * to `to`, which belongs to the last; others are not counted. */
+void
+statistics_bins(struct inspected *f, int64_t tensor, double from, double to,
+                uint64_t *bins, int n);
+
+/* How many finite values lie further than `far` from the mean. */
+uint64_t
+statistics_outliers(struct inspected *f, int64_t tensor,
+                    const struct statistics *s, double far);
 
 /* ---- memory.c: --memory ---- */
 
@@ -147,6 +170,32 @@ memory_show(const struct inspect_options *o);
 
 /* Returns the status to exit with. */
 int
-tensor_show(const struct inspected *f, const struct inspect_options *o);
+tensor_show(struct inspected *f, const struct inspect_options *o);
+
+/* ---- select.c ---- */
+
+/* The tensors that --tensor names, all where it was not given: by name, or by a
+ * pattern of the shell. Ends the tool where there is none. The caller frees it.
+ */
+int64_t *
+select_tensors(const struct inspected *f, const struct inspect_options *o,
+               int64_t *n);
+
+/* "256x1408" */
+const char *
+select_shape(char buf[96], const struct gguf_context *ctx, int64_t tensor);
+
+/* ---- hash.c: --hash, --hash-check ---- */
+
+int
+hash_show(struct inspected *f, const struct inspect_options *o);
+/* Returns the status to exit with: 1 where something differs. */
+int
+hash_check(struct inspected *f, const struct inspect_options *o);
+
+/* ---- stats.c: --stats ---- */
+
+int
+stats_show(struct inspected *f, const struct inspect_options *o);
 
 #endif

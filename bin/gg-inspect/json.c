@@ -142,6 +142,14 @@ put_totals(const struct gguf_context *ctx)
 }
 
 void
+json_begin(const struct inspected *f, const char *member)
+{
+    fputs("{\n  \"file\": ", stdout);
+    put_name(f->path);
+    printf(",\n  \"%s\": ", member);
+}
+
+void
 json_show(const struct inspected *f, const struct inspect_options *o)
 {
     const struct gguf_context *ctx = f->gguf;

@@ -9,6 +9,11 @@
 
 const char cli_name[] = "gg-inspect";
 
+/* Where 1 is an answer, errors are 2, as of diff and cmp. */
+enum {
+    EXIT_TROUBLE = 2,
+};
+
 static const char help[] =
     "Usage: gg-inspect [OPTION]... [FILE]\n"
     "Say what is in the model file FILE, or in the one that -m or $GG_MODEL "
@@ -23,6 +28,12 @@ static const char help[] =
     "      --tensors      print the tensors only\n"
     "      --json         print JSON\n"
     "      --memory       print how much memory the model needs to run\n"
+    "      --stats        print a line of statistics for each tensor\n"
+    "      --hash         print a SHA-256 of each tensor and of the whole\n"
+    "      --hash-check LIST\n"
+    "                     check hashes that were printed before\n"
+    "\n"
+    "--tensor takes a pattern of the shell with --stats and --hash.\n"
     "\n"
     "With --memory:\n"
     "  -c, --context N    positions a sequence can hold (else the model's)\n"
@@ -30,6 +41,7 @@ static const char help[] =
     "      --cache-type T of keys and values: f16 (default), f32, q8_0\n"
     "      --batch-size N ids of a prompt evaluated together (512)\n"
     "\n"
+    "  -t, --threads N    threads (else one for each processor)\n"
     "  -m, --model MODEL  the file to look at, as in all tools\n"
     "  -o, --output FILE  write to FILE instead of standard output\n"
     "  -q, --quiet        do not say which model is used when none is named\n"
@@ -43,6 +55,9 @@ enum {
     OPT_METADATA,
     OPT_JSON,
     OPT_MEMORY,
+    OPT_STATS,
+    OPT_HASH,
+    OPT_HASH_CHECK,
     OPT_SLOTS,
 };
 
@@ -54,6 +69,10 @@ static const struct option long_options[] = {
     { "metadata", no_argument, NULL, OPT_METADATA },
     { "json", no_argument, NULL, OPT_JSON },
     { "memory", no_argument, NULL, OPT_MEMORY },
+    { "stats", no_argument, NULL, OPT_STATS },
+    { "hash", no_argument, NULL, OPT_HASH },
+    { "hash-check", required_argument, NULL, OPT_HASH_CHECK },
+    { "threads", required_argument, NULL, 't' },
     { "context", required_argument, NULL, 'c' },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },
@@ -72,8 +91,23 @@ struct arguments {
     struct engine_options engine; /* what gg-eval would be given */
     const char *model, *output;
     const char *needs_memory; /* an option that goes with --memory */
-    bool quiet;
+    const char *mode; /* the option that says what is done; NULL: it is shown */
 };
+
+/* What is done is said once. */
+static void
+set_mode(struct arguments *a, const char *name)
+{
+    if (a->mode && strcmp(a->mode, name) != 0)
+        cli_misuse("%s and %s do not go together", a->mode, name);
+    a->mode = name;
+}
+
+static bool
+mode_is(const struct arguments *a, const char *name)
+{
+    return a->mode && strcmp(a->mode, name) == 0;
+}
 
 /* The options of gg-eval that change what it needs. */
 static bool
@@ -99,15 +133,39 @@ set_session(struct arguments *a, int c)
     return engine_set_option(&a->engine, c, help);
 }
 
+/* The options that say what is done. */
+static bool
+set_what(struct arguments *a, int c)
+{
+    switch (c) {
+    case 'k':
+        set_mode(a, "-k");
+        a->show.key = optarg;
+        return true;
+    case OPT_MEMORY:
+        set_mode(a, "--memory");
+        return true;
+    case OPT_STATS:
+        set_mode(a, "--stats");
+        return true;
+    case OPT_HASH:
+        set_mode(a, "--hash");
+        return true;
+    case OPT_HASH_CHECK:
+        set_mode(a, "--hash-check");
+        a->show.hash_list = optarg;
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void
 set_option(struct arguments *a, int c)
 {
-    if (set_session(a, c))
+    if (set_session(a, c) || set_what(a, c))
         return;
     switch (c) {
-    case 'k':
-        a->show.key = optarg;
-        break;
     case '0':
         a->show.nul_ended = true;
         break;
@@ -123,8 +181,9 @@ set_option(struct arguments *a, int c)
     case OPT_JSON:
         a->show.json = true;
         break;
-    case OPT_MEMORY:
-        a->show.memory = true;
+    case 't':
+        engine_set_option(&a->engine, c, help);
+        a->show.n_threads = a->engine.n_threads;
         break;
     case 'm':
         a->model = optarg;
@@ -133,7 +192,7 @@ set_option(struct arguments *a, int c)
         a->output = optarg;
         break;
     case 'q':
-        a->quiet = true;
+        a->show.quiet = true;
         break;
     case 'v':
         a->show.verbose = true;
@@ -145,20 +204,45 @@ set_option(struct arguments *a, int c)
     }
 }
 
+/* Which of the options below go with what is done. */
+static const struct rule {
+    const char *mode;
+    bool tensor, json, parts; /* --tensor, --json, --metadata and --tensors */
+} rules[] = {
+    { "-k", false, false, false },
+    { "--memory", false, true, false },
+    { "--stats", true, true, false },
+    { "--hash", true, true, true },
+    { "--hash-check", false, false, false },
+};
+
+static void
+check_rule(const struct arguments *a, const struct rule *r)
+{
+    const struct inspect_options *o = &a->show;
+
+    if (o->tensor && !r->tensor)
+        cli_misuse("--tensor does not go with %s", r->mode);
+    if (o->json && !r->json)
+        cli_misuse("--json does not go with %s", r->mode);
+    if ((o->metadata || o->tensors) && !r->parts)
+        cli_misuse("%s does not go with %s",
+                   o->metadata ? "--metadata" : "--tensors", r->mode);
+}
+
 static void
 check_arguments(const struct arguments *a)
 {
     const struct inspect_options *o = &a->show;
 
+    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
+        if (mode_is(a, rules[i].mode))
+            check_rule(a, &rules[i]);
     if (o->nul_ended && !o->key)
         cli_misuse("-0 goes with -k");
-    if (o->key && (o->tensor || o->json || o->metadata || o->tensors))
-        cli_misuse("-k stands alone");
     if (o->tensor && (o->metadata || o->tensors))
-        cli_misuse("--tensor stands alone, or with --json");
-    if (o->memory && (o->key || o->tensor || o->metadata || o->tensors))
-        cli_misuse("--memory stands alone, or with --json");
-    if (a->needs_memory && !o->memory)
+        cli_misuse("--tensor does not go with --metadata and --tensors");
+    if (a->needs_memory && !mode_is(a, "--memory"))
         cli_misuse("%s goes with --memory", a->needs_memory);
 }
 
@@ -167,7 +251,7 @@ parse_arguments(int argc, char **argv, struct arguments *a)
 {
     int c;
 
-    while ((c = cli_getopt(argc, argv, "k:0c:m:o:qvhV", long_options)) != -1)
+    while ((c = cli_getopt(argc, argv, "k:0c:t:m:o:qvhV", long_options)) != -1)
         set_option(a, c);
     if (argc - optind > 1)
         cli_misuse("one FILE at a time: %s is one too many", argv[optind + 1]);
@@ -182,36 +266,49 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     if (a->model && strcmp(a->model, "-") == 0)
         a->show.path = "/dev/stdin";
     else
-        a->show.path = cli_model(a->model, a->quiet);
+        a->show.path = cli_model(a->model, a->show.quiet);
 }
 
 static int
-show_file(const struct inspect_options *o)
+show_open(const struct arguments *a, struct inspected *f)
 {
-    bool alone = o->key || (o->metadata && !o->tensors); /* in the first */
-    struct inspected f;
-    int status = EXIT_SUCCESS;
+    const struct inspect_options *o = &a->show;
 
-    inspect_open(o->path, alone, &f);
+    if (mode_is(a, "--stats"))
+        return stats_show(f, o);
+    if (mode_is(a, "--hash"))
+        return hash_show(f, o);
+    if (mode_is(a, "--hash-check"))
+        return hash_check(f, o);
+    if (o->tensor)
+        return tensor_show(f, o);
     if (o->key)
-        raw_show(f.gguf, o);
-    else if (o->tensor)
-        status = tensor_show(&f, o);
+        raw_show(f->gguf, o);
     else if (o->json)
-        json_show(&f, o);
+        json_show(f, o);
     else
-        text_show(&f, o);
+        text_show(f, o);
+    return EXIT_SUCCESS;
+}
+
+static int
+show(const struct arguments *a)
+{
+    const struct inspect_options *o = &a->show;
+    bool alone = o->key || (o->metadata && !o->tensors && !a->mode);
+    struct inspected f;
+    int status;
+
+    if (mode_is(a, "--memory")) {
+        memory_show(o);
+        return EXIT_SUCCESS;
+    }
+    if (mode_is(a, "--hash-check"))
+        cli_fail_with(EXIT_TROUBLE);
+    inspect_open(o->path, alone, &f);
+    status = show_open(a, &f);
     inspect_close(&f);
     return status;
-}
-
-static int
-show(const struct inspect_options *o)
-{
-    if (!o->memory)
-        return show_file(o);
-    memory_show(o);
-    return EXIT_SUCCESS;
 }
 
 int
@@ -226,5 +323,5 @@ main(int argc, char **argv)
     cli_start();
     parse_arguments(argc, argv, &a);
     cli_output(a.output);
-    return cli_finish(show(&a.show));
+    return cli_finish(show(&a));
 }

@@ -61,6 +61,17 @@ is_gguf(const char *path)
     return is;
 }
 
+/* What readers need to take turns. */
+static void
+prepare(struct inspected *f)
+{
+    pthread_mutex_init(&f->lock, NULL);
+    pthread_cond_init(&f->freed, NULL);
+    for (int64_t i = 0; i < gguf_get_n_tensors(f->gguf); i++)
+        if (gguf_get_tensor_size(f->gguf, i) > f->largest)
+            f->largest = gguf_get_tensor_size(f->gguf, i);
+}
+
 void
 inspect_open(const char *path, bool alone, struct inspected *out)
 {
@@ -70,16 +81,19 @@ inspect_open(const char *path, bool alone, struct inspected *out)
     if (is_gguf(path)) {
         out->own = open_gguf(path, alone);
         out->gguf = out->own;
-        return;
-    }
-    if (gg_file_open(path, &out->file, &err) != GG_OK)
+    } else if (gg_file_open(path, &out->file, &err) == GG_OK) {
+        out->gguf = gg_file_gguf(out->file);
+    } else {
         cli_die("%s", err.message);
-    out->gguf = gg_file_gguf(out->file);
+    }
+    prepare(out);
 }
 
 void
 inspect_close(struct inspected *f)
 {
+    pthread_cond_destroy(&f->freed);
+    pthread_mutex_destroy(&f->lock);
     gguf_free(f->own);
     gg_file_close(f->file);
 }

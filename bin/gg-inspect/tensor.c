@@ -2,7 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
-#include "gg-inspect/inspect.h"
+#include "gg-inspect/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,19 +30,19 @@ bin_edge(const struct statistics *s, int i)
 }
 
 static void
-text_bins(const struct statistics *s)
+text_bins(const struct statistics *s, const uint64_t *bins)
 {
     uint64_t most = 1;
 
     for (int i = 0; i < HISTOGRAM_BINS; i++)
-        if (s->bins[i] > most)
-            most = s->bins[i];
+        if (bins[i] > most)
+            most = bins[i];
     puts("\n      from          to       count");
     for (int i = 0; i < HISTOGRAM_BINS; i++) {
-        int length = (int)((double)s->bins[i] / (double)most * BAR + 0.5);
+        int length = (int)((double)bins[i] / (double)most * BAR + 0.5);
 
         printf("%11.4g %11.4g %11" PRIu64 "%s", bin_edge(s, i),
-               bin_edge(s, i + 1), s->bins[i], length ? "  " : "");
+               bin_edge(s, i + 1), bins[i], length ? "  " : "");
         while (length--)
             putchar('#');
         putchar('\n');
@@ -50,7 +50,7 @@ text_bins(const struct statistics *s)
 }
 
 static void
-text_statistics(const struct statistics *s)
+text_statistics(const struct statistics *s, const uint64_t *bins)
 {
     if (s->finite)
         printf("min     %.9g\nmax     %.9g\nmean    %.9g\nrms     %.9g\n",
@@ -58,7 +58,7 @@ text_statistics(const struct statistics *s)
     printf("zeros   %" PRIu64 "\nnan     %" PRIu64 "\ninf     %" PRIu64 "\n",
            s->zeros, s->nan, s->inf);
     if (s->finite && s->max > s->min)
-        text_bins(s);
+        text_bins(s, bins);
 }
 
 static void
@@ -92,7 +92,7 @@ text_tensor(const struct inspected *f, int64_t tensor)
 }
 
 static void
-json_statistics(const struct statistics *s)
+json_statistics(const struct statistics *s, const uint64_t *bins)
 {
     if (s->finite)
         printf(",\n  \"min\": %.17g,\n  \"max\": %.17g,\n  \"mean\": %.17g,\n"
@@ -102,7 +102,7 @@ json_statistics(const struct statistics *s)
            ",\n  \"inf\": %" PRIu64 ",\n  \"histogram\": [",
            s->zeros, s->nan, s->inf);
     for (int i = 0; i < HISTOGRAM_BINS; i++)
-        printf("%s%" PRIu64, i ? ", " : "", s->bins[i]);
+        printf("%s%" PRIu64, i ? ", " : "", bins[i]);
     putchar(']');
 }
 
@@ -136,18 +136,21 @@ find(const struct gguf_context *ctx, const struct inspect_options *o)
 }
 
 int
-tensor_show(const struct inspected *f, const struct inspect_options *o)
+tensor_show(struct inspected *f, const struct inspect_options *o)
 {
     int64_t tensor = find(f->gguf, o);
     enum ggml_type type = gguf_get_tensor_type(f->gguf, tensor);
-    bool known = statistics_known(type);
+    bool known = values_known(type);
+    uint64_t bins[HISTOGRAM_BINS] = { 0 };
     struct statistics s;
 
     if (known)
         statistics_compute(f, tensor, &s);
+    if (known && s.finite)
+        statistics_bins(f, tensor, s.min, s.max, bins, HISTOGRAM_BINS);
     (o->json ? json_tensor : text_tensor)(f, tensor);
     if (known)
-        (o->json ? json_statistics : text_statistics)(&s);
+        (o->json ? json_statistics : text_statistics)(&s, bins);
     if (o->json)
         puts("\n}");
     if (known)

@@ -108,8 +108,8 @@ signed_at(enum gguf_type type, const void *p)
     }
 }
 
-static size_t
-size_of(enum gguf_type type)
+size_t
+value_size(enum gguf_type type)
 {
     switch (type) {
     case GGUF_TYPE_UINT16:
@@ -135,7 +135,7 @@ value_number(char buf[32], enum gguf_type type, const void *p)
     float f;
     double d;
 
-    memcpy(&u, p, size_of(type)); /* little-endian, as files and machine are */
+    memcpy(&u, p, value_size(type)); /* little-endian, as files and machine are */
     switch (type) {
     case GGUF_TYPE_BOOL:
         return strcpy(buf, u ? "true" : "false");
@@ -182,7 +182,7 @@ value_at(const struct gguf_context *ctx, int64_t key, size_t i)
     if (!is_array(ctx, key))
         return gguf_get_val_data(ctx, key);
     return (const char *)gguf_get_arr_data(ctx, key) +
-           i * size_of(gguf_get_arr_type(ctx, key));
+           i * value_size(gguf_get_arr_type(ctx, key));
 }
 
 const char *

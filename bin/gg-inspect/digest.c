@@ -1,0 +1,236 @@
+/* digest.c - SHA-256 of tensors, of keys, and of a whole model */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-inspect/digest.h"
+#include "gg-inspect/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef HAVE_NETTLE
+
+#include <nettle/sha2.h>
+
+enum {
+    PIECE = 1 << 18, /* bytes at a time */
+};
+
+static void
+add(struct sha256_ctx *c, const void *data, size_t size)
+{
+    sha256_update(c, size, data);
+}
+
+static void
+finish(struct sha256_ctx *c, struct digest *d)
+{
+    unsigned char bytes[SHA256_DIGEST_SIZE];
+
+    sha256_digest(c, sizeof(bytes), bytes);
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(d->hex + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void
+digests_tensor(struct digests *d, int64_t i)
+{
+    const struct gguf_context *ctx = d->f->gguf;
+    char head[160], shape[96], *piece = cli_alloc(NULL, PIECE, 1);
+    struct sha256_ctx c;
+    struct source from;
+
+    snprintf(head, sizeof(head), "%s %s\n",
+             ggml_type_name(gguf_get_tensor_type(ctx, i)),
+             select_shape(shape, ctx, i));
+    sha256_init(&c);
+    add(&c, head, strlen(head));
+    source_open(&from, d->f, i);
+    for (size_t at = 0, n; at < from.size; at += n) {
+        n = from.size - at < PIECE ? from.size - at : PIECE;
+        source_read(&from, piece, n, at);
+        add(&c, piece, n);
+    }
+    source_close(&from);
+    free(piece);
+    finish(&c, &d->tensors[i]);
+}
+
+static void
+add_strings(struct sha256_ctx *c, const struct gguf_context *ctx, int64_t key)
+{
+    for (size_t i = 0; i < value_count(ctx, key); i++) {
+        size_t len;
+        const char *s = value_string(ctx, key, i, &len);
+        uint64_t n = len; /* little-endian, as the machine is */
+
+        if (gguf_get_kv_type(ctx, key) == GGUF_TYPE_ARRAY)
+            add(c, &n, sizeof(n));
+        add(c, s, len);
+    }
+}
+
+static void
+hash_key(const struct gguf_context *ctx, int64_t key, struct digest *d)
+{
+    enum gguf_type type = value_element_type(ctx, key);
+    char text[48];
+    struct sha256_ctx c;
+
+    sha256_init(&c);
+    value_type(text, ctx, key);
+    add(&c, text, strlen(text));
+    add(&c, "\n", 1);
+    if (type == GGUF_TYPE_STRING)
+        add_strings(&c, ctx, key);
+    else if (value_count(ctx, key))
+        add(&c, value_at(ctx, key, 0),
+            value_count(ctx, key) * value_size(type));
+    finish(&c, d);
+}
+
+static int
+by_line(const void *a, const void *b)
+{
+    const struct digest *const *x = a, *const *y = b;
+    int order = strcmp((*x)->hex, (*y)->hex);
+
+    return order ? order : strcmp((*x)->name, (*y)->name);
+}
+
+/* Of the lines of all that are known. */
+static void
+hash_lines(const struct digest *each, int64_t n, struct digest *out)
+{
+    const struct digest **sorted = cli_alloc(NULL, (size_t)n, sizeof(*sorted));
+    size_t used = 0;
+    struct sha256_ctx c;
+
+    for (int64_t i = 0; i < n; i++)
+        if (each[i].hex[0])
+            sorted[used++] = &each[i];
+    if (used)
+        qsort(sorted, used, sizeof(*sorted), by_line);
+    sha256_init(&c);
+    for (size_t i = 0; i < used; i++) {
+        add(&c, sorted[i]->hex, DIGEST_HEX - 1);
+        add(&c, "  ", 2);
+        add(&c, sorted[i]->name, strlen(sorted[i]->name));
+        add(&c, "\n", 1);
+    }
+    finish(&c, out);
+    free(sorted);
+}
+
+static void
+need_library(void)
+{
+}
+
+#else
+
+void
+digests_tensor(struct digests *d, int64_t i)
+{
+    (void)d;
+    (void)i;
+}
+
+static void
+hash_key(const struct gguf_context *ctx, int64_t key, struct digest *d)
+{
+    (void)ctx;
+    (void)key;
+    (void)d;
+}
+
+static void
+hash_lines(const struct digest *each, int64_t n, struct digest *out)
+{
+    (void)each;
+    (void)n;
+    (void)out;
+}
+
+static void
+need_library(void)
+{
+    cli_die("hashes need the nettle library, and this gg-inspect was built "
+            "without it");
+}
+
+#endif
+
+static char *
+listed(const char *before, const char *name, size_t skip)
+{
+    size_t len = strlen(before), size = len + 4 * strlen(name) + 1;
+    char *out = cli_alloc(NULL, size, 1);
+
+    memcpy(out, before, len);
+    gg_escape(out + len, size - len, name + skip, strlen(name + skip));
+    return out;
+}
+
+static char *
+tensor_name(const char *name)
+{
+    return name[0] == '*' ? listed("\\x2a", name, 1) : listed("", name, 0);
+}
+
+void
+digests_init(struct digests *d, struct inspected *f)
+{
+    need_library();
+    *d = (struct digests){ .f = f,
+                           .n_tensors = gguf_get_n_tensors(f->gguf),
+                           .n_keys = gguf_get_n_kv(f->gguf) };
+    d->tensors = cli_alloc(NULL, (size_t)d->n_tensors, sizeof(*d->tensors));
+    for (int64_t i = 0; i < d->n_tensors; i++)
+        d->tensors[i] = (struct digest){
+            .name = tensor_name(gguf_get_tensor_name(f->gguf, i))
+        };
+    d->keys = cli_alloc(NULL, (size_t)d->n_keys, sizeof(*d->keys));
+    for (int64_t i = 0; i < d->n_keys; i++)
+        d->keys[i] = (struct digest){
+            .name = listed("*key:", gguf_get_key(f->gguf, i), 0)
+        };
+    d->all_tensors.name = listed("*tensors", "", 0);
+    d->all_keys.name = listed("*metadata", "", 0);
+    d->model.name = listed("*model", "", 0);
+}
+
+void
+digests_clear(struct digests *d)
+{
+    for (int64_t i = 0; i < d->n_tensors; i++)
+        free(d->tensors[i].name);
+    for (int64_t i = 0; i < d->n_keys; i++)
+        free(d->keys[i].name);
+    free(d->tensors);
+    free(d->keys);
+    free(d->all_tensors.name);
+    free(d->all_keys.name);
+    free(d->model.name);
+}
+
+void
+digests_keys(struct digests *d)
+{
+    for (int64_t i = 0; i < d->n_keys; i++)
+        if (strncmp(gguf_get_key(d->f->gguf, i), "split.", 6) != 0)
+            hash_key(d->f->gguf, i, &d->keys[i]);
+    hash_lines(d->keys, d->n_keys, &d->all_keys);
+}
+
+void
+digests_whole(struct digests *d)
+{
+    struct digest both[2];
+
+    hash_lines(d->tensors, d->n_tensors, &d->all_tensors);
+    both[0] = d->all_keys;
+    both[1] = d->all_tensors;
+    if (both[0].hex[0])
+        hash_lines(both, 2, &d->model);
+}

@@ -1,0 +1,192 @@
+/* source.c - the data of a tensor, wherever it lies, in bounded memory */
+#include <config.h>
+
+#include "common/cli.h"
+#include "gg-inspect/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- bytes --------------------------------------------------------------- */
+
+static void
+read_exactly(int fd, const char *path, void *data, size_t size, uint64_t offset)
+{
+    char *p = data;
+
+    while (size) {
+        ssize_t n = pread(fd, p, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            cli_die("%s: %s", path,
+                    n ? strerror(errno) : "data ends past end of file");
+        p += n;
+        size -= (size_t)n;
+        offset += (uint64_t)n;
+    }
+}
+
+/* Waits until the tensor and those that others hold are no more than the
+ * largest one, which alone always has room. */
+static void
+take_room(struct inspected *f, size_t size)
+{
+    pthread_mutex_lock(&f->lock);
+    while (f->held && (f->held > f->largest || size > f->largest - f->held))
+        pthread_cond_wait(&f->freed, &f->lock);
+    f->held += size;
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void
+give_room(struct inspected *f, size_t size)
+{
+    pthread_mutex_lock(&f->lock);
+    f->held -= size;
+    pthread_cond_broadcast(&f->freed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void
+source_open(struct source *s, struct inspected *f, int64_t tensor)
+{
+    const char *shard = gguf_get_shard_name(
+        f->gguf, gguf_get_tensor_shard(f->gguf, tensor));
+
+    *s = (struct source){ f, tensor, shard ? shard : f->path, -1, NULL,
+                          gguf_get_tensor_size(f->gguf, tensor) };
+    if (f->file && !gg_file_data(f->file, tensor)) { /* made of others */
+        take_room(f, s->size);
+        s->made = cli_alloc(NULL, s->size, 1);
+        gg_file_read(f->file, tensor, s->made);
+    }
+    if (f->file)
+        return;
+    s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+    if (s->fd < 0)
+        cli_die("%s: %s", s->path, strerror(errno));
+}
+
+void
+source_read(const struct source *s, void *data, size_t size, uint64_t offset)
+{
+    if (s->made)
+        memcpy(data, s->made + offset, size);
+    else if (s->fd < 0)
+        memcpy(data, (const char *)gg_file_data(s->f->file, s->tensor) + offset,
+               size);
+    else
+        read_exactly(s->fd, s->path, data, size,
+                     gguf_get_tensor_place(s->f->gguf, s->tensor) + offset);
+}
+
+void
+source_close(struct source *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    if (s->f->file)
+        gg_file_forget(s->f->file, s->tensor);
+    if (s->made)
+        give_room(s->f, s->size);
+    free(s->made);
+}
+
+/* ---- numbers ------------------------------------------------------------- */
+
+/* Types of plain numbers have no conversion in the library. */
+static bool
+is_plain(enum ggml_type type)
+{
+    return type == GGML_TYPE_I8 || type == GGML_TYPE_I16 ||
+           type == GGML_TYPE_I32 || type == GGML_TYPE_I64 ||
+           type == GGML_TYPE_F64 || type == GGML_TYPE_F32;
+}
+
+bool
+values_known(enum ggml_type type)
+{
+    return is_plain(type) || ggml_get_type_traits(type)->to_float;
+}
+
+#define WIDEN(ctype)                                                           \
+    for (size_t i = 0; i < n; i++)                                             \
+    v->x[i] = (double)((const ctype *)(const void *)v->data)[i]
+
+static void
+widen(struct values *v, size_t n)
+{
+    switch (v->type) {
+    case GGML_TYPE_I8:
+        WIDEN(int8_t);
+        break;
+    case GGML_TYPE_I16:
+        WIDEN(int16_t);
+        break;
+    case GGML_TYPE_I32:
+        WIDEN(int32_t);
+        break;
+    case GGML_TYPE_I64:
+        WIDEN(int64_t);
+        break;
+    case GGML_TYPE_F64:
+        WIDEN(double);
+        break;
+    case GGML_TYPE_F32:
+        WIDEN(float);
+        break;
+    default:
+        ggml_get_type_traits(v->type)->to_float(v->data, v->floats, (int64_t)n);
+        for (size_t i = 0; i < n; i++)
+            v->x[i] = (double)v->floats[i];
+    }
+}
+
+void
+values_open(struct values *v, struct inspected *f, int64_t tensor)
+{
+    *v = (struct values){
+        .type = gguf_get_tensor_type(f->gguf, tensor),
+        .n = totals_values(f->gguf, tensor),
+        .data = cli_alloc(NULL, VALUES_PIECE, 8),
+        .floats = cli_alloc(NULL, VALUES_PIECE, sizeof(float)),
+        .x = cli_alloc(NULL, VALUES_PIECE, sizeof(double)),
+    };
+    source_open(&v->from, f, tensor);
+}
+
+size_t
+values_next(struct values *v)
+{
+    uint64_t left = v->n - v->at;
+    size_t n = left < VALUES_PIECE ? (size_t)left : VALUES_PIECE;
+    size_t block = (size_t)ggml_blck_size(v->type);
+
+    if (n == 0)
+        return 0;
+    source_read(&v->from, v->data, n / block * ggml_type_size(v->type),
+                v->at / block * ggml_type_size(v->type));
+    widen(v, n);
+    v->at += n;
+    return n;
+}
+
+void
+values_rewind(struct values *v)
+{
+    v->at = 0;
+}
+
+void
+values_close(struct values *v)
+{
+    source_close(&v->from);
+    free(v->data);
+    free(v->floats);
+    free(v->x);
+}

@@ -1,0 +1,58 @@
+/* source.h - the data of a tensor, wherever it lies, in bounded memory
+ *
+ * Several threads may read tensors of one file. Where a tensor has to be made
+ * of others (a folder of Hugging Face), they wait for each other so that what
+ * is in memory is no more than the largest one. All end the tool where the data
+ * cannot be read. */
+#ifndef INSPECT_SOURCE_H
+#define INSPECT_SOURCE_H
+
+#include "gg-inspect/inspect.h"
+
+struct source {
+    struct inspected *f;
+    int64_t tensor;
+    const char *path; /* of the file, or shard */
+    int fd;           /* -1: the data is in memory */
+    char *made;       /* that; NULL: in the file's mapping */
+    size_t size;      /* bytes of the data */
+};
+
+void
+source_open(struct source *s, struct inspected *f, int64_t tensor);
+void
+source_read(const struct source *s, void *data, size_t size, uint64_t offset);
+void
+source_close(struct source *s);
+
+enum {
+    VALUES_PIECE = 1 << 14, /* values at a time; a multiple of every block */
+};
+
+/* The same as numbers, one piece after the other. */
+struct values {
+    struct source from;
+    enum ggml_type type;
+    uint64_t n, at; /* all, and how many are behind us */
+    char *data;     /* scratch */
+    float *floats;  /* scratch */
+    double *x;      /* the piece */
+};
+
+/* True if values of this type can be turned into numbers. */
+bool
+values_known(enum ggml_type type);
+
+/* Its type must be known. */
+void
+values_open(struct values *v, struct inspected *f, int64_t tensor);
+/* The next piece lies in v->x; returns how many there are, 0 at the end. */
+size_t
+values_next(struct values *v);
+/* From the first one again. */
+void
+values_rewind(struct values *v);
+void
+values_close(struct values *v);
+
+#endif

@@ -1,0 +1,135 @@
+/* table.c - rows of fields: aligned, parted by tabs, or JSON */
+#include <config.h>
+
+#include "common/json.h"
+#include "gg-inspect/inspect.h"
+#include "gg-inspect/table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Blanks before or behind a field of so many columns. */
+static void
+pad(const struct table *t, const char *s, bool before)
+{
+    int width = t->columns[t->at].width, gap;
+    bool last = t->at == t->n_columns - 1;
+
+    if (!t->aligned || (width > 0) != before || (!before && last))
+        return;
+    gap = (width < 0 ? -width : width) - (int)value_width(s, strlen(s));
+    if (gap > 0)
+        printf("%*s", gap, "");
+}
+
+/* The text needs no escaping. */
+static void
+put_plain(const struct table *t, const char *s)
+{
+    pad(t, s, true);
+    fputs(s, stdout);
+    pad(t, s, false);
+}
+
+static void
+before(struct table *t)
+{
+    if (t->json)
+        printf("%s\"%s\": ",
+               t->at     ? ", "
+               : t->rows ? ",\n    { "
+                         : "\n    { ",
+               t->columns[t->at].name);
+    else if (t->at)
+        fputs(t->aligned ? "  " : "\t", stdout);
+}
+
+static void
+after(struct table *t)
+{
+    if (++t->at < t->n_columns)
+        return;
+    fputs(t->json ? " }" : "\n", stdout);
+    t->at = 0;
+    t->rows++;
+}
+
+void
+table_begin(struct table *t, const struct table_column *columns, int n,
+            bool json)
+{
+    *t = (struct table){ .columns = columns, .n_columns = n, .json = json };
+    t->aligned = !json && isatty(STDOUT_FILENO);
+    if (json) {
+        putchar('[');
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        before(t);
+        put_plain(t, columns[i].name);
+        after(t);
+    }
+    t->rows = 0;
+}
+
+void
+table_text(struct table *t, const char *s)
+{
+    before(t);
+    if (t->json) {
+        json_put_string(s, strlen(s));
+    } else {
+        pad(t, s, true);
+        value_put_escaped(stdout, s, strlen(s), 0);
+        pad(t, s, false);
+    }
+    after(t);
+}
+
+void
+table_count(struct table *t, uint64_t n)
+{
+    char buf[32];
+
+    snprintf(buf, sizeof(buf), "%" PRIu64, n);
+    before(t);
+    put_plain(t, buf);
+    after(t);
+}
+
+void
+table_number(struct table *t, double x)
+{
+    char buf[32];
+
+    if (isfinite(x) && t->json)
+        value_float(buf, x, false);
+    else if (isfinite(x))
+        snprintf(buf, sizeof(buf), "%.*g", t->aligned ? 6 : 9, x);
+    else if (t->json)
+        strcpy(buf, isnan(x) ? "\"NaN\""
+                    : x < 0  ? "\"-Infinity\""
+                             : "\"Infinity\"");
+    else
+        strcpy(buf, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf");
+    before(t);
+    put_plain(t, buf);
+    after(t);
+}
+
+void
+table_none(struct table *t)
+{
+    before(t);
+    put_plain(t, t->json ? "null" : "-");
+    after(t);
+}
+
+void
+table_end(const struct table *t)
+{
+    if (t->json)
+        fputs(t->rows ? "\n  ]" : "]", stdout);
+}
