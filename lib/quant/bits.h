@@ -5,6 +5,7 @@
 #define QUANT_BITS_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Runs of `run` values in run / 2 bytes: the low nibbles are the first half
  * of the run, the high ones the second. */
@@ -22,6 +23,33 @@ nibble_put(uint8_t *p, int j, int run, int v)
     int half = run / 2;
 
     p[j / run * half + j % half] |= (uint8_t)((v & 15) << (j % run / half * 4));
+}
+
+/* A run of 32, by loops that compilers make vectors of. */
+static inline void
+nibbles_open(const uint8_t *p, int8_t *q)
+{
+    uint8_t in[16];
+    int8_t out[32];
+
+    memcpy(in, p, sizeof(in));
+    for (int j = 0; j < 16; j++)
+        out[j] = in[j] & 15;
+    for (int j = 0; j < 16; j++)
+        out[j + 16] = (int8_t)(in[j] >> 4);
+    memcpy(q, out, sizeof(out));
+}
+
+/* Overwrites p; q from 0 to 15, or the bits above are left away. */
+static inline void
+nibbles_pack(const int8_t *q, uint8_t *p)
+{
+    uint8_t in[32], out[16];
+
+    memcpy(in, q, sizeof(in));
+    for (int j = 0; j < 16; j++)
+        out[j] = (uint8_t)((in[j] & 15) | in[j + 16] << 4);
+    memcpy(p, out, sizeof(out));
 }
 
 /* Runs of 128 values in 32 bytes: the lowest pairs of bits are the first 32

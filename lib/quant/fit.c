@@ -13,7 +13,6 @@
 #define FIRST_START (-3.0f)
 #define LAST_START  9.0f
 #define LOW_STARTS  2 /* lines: from the minimum on, halves of a step */
-#define ROUNDS      3
 
 float
 quant_extreme(const float *x, int n)
@@ -24,13 +23,17 @@ quant_extreme(const float *x, int n)
 struct quant_range
 quant_range(const float *x, int n)
 {
-    struct quant_range r = { FLT_MAX, -FLT_MAX };
+    struct quant_range r;
 
-    for (int j = 0; j < n; j++) {
-        r.min = x[j] < r.min ? x[j] : r.min;
-        r.max = x[j] > r.max ? x[j] : r.max;
-    }
+    fit_loops()->range(n, x, &r);
     return r;
+}
+
+void
+quant_cut(const float *x, int n, float m, float inverse, float add, int hi,
+          int8_t *q)
+{
+    fit_loops()->cut(n, x, m, inverse, add, (float)hi, q);
 }
 
 int
@@ -83,8 +86,8 @@ quant_or_ones(const float *w, int n)
 
 /* The eight starts, in steps. */
 #define START(i) ((FIRST_START + (i) * (LAST_START - FIRST_START) / 7) / 4)
-static const float starts[8] = { START(0), START(1), START(2), START(3),
-                                 START(4), START(5), START(6), START(7) };
+const float quant_fit_starts[8] = { START(0), START(1), START(2), START(3),
+                                    START(4), START(5), START(6), START(7) };
 
 /* Those where the extreme is near this end. */
 static void
@@ -94,8 +97,8 @@ try_starts(const struct quant_codes *codes, struct quant_group of, int end,
     float unit = codes->levels ? 16 : 1; /* levels: 16 a code */
     float inverse[8], xq[8], qq[8];
 
-    fit_loops()->spread(starts, end < 0 ? -unit : unit, (float)end, extreme,
-                        inverse);
+    fit_loops()->spread(quant_fit_starts, end < 0 ? -unit : unit, (float)end,
+                        extreme, inverse);
     fit_loops()->sum_starts(codes, of, inverse, xq, qq);
     for (int i = 0; i < 8; i++)
         keep_better(best, (struct fit_sums){ (double)xq[i], (double)qq[i] });
@@ -116,7 +119,7 @@ quant_fit_scale(const struct quant_codes *codes, int n, const float *x,
         try_starts(codes, of, codes->lo, extreme, &best);
     if (codes->hi)
         try_starts(codes, of, codes->hi, extreme, &best);
-    while (round++ < ROUNDS && best.xq != 0)
+    while (round++ < QUANT_FIT_ROUNDS && best.xq != 0)
         if (!keep_better(
                 &best, sum_rounded(codes, n, x, w, (float)(best.qq / best.xq))))
             break;
@@ -196,7 +199,7 @@ best_start(const struct quant_codes *codes, const struct shifted *of,
     struct fit_lines sums;
 
     for (int i = 0; i < 8; i++) {
-        double steps = codes->hi + (double)starts[i];
+        double steps = codes->hi + (double)quant_fit_starts[i];
 
         inverse[i] = (float)(steps / range);
         m[i] = (float)(low * range / steps);
@@ -248,7 +251,7 @@ quant_fit_line(int hi, struct quant_group from, bool below)
     sum_values(&of);
     for (int low = 0; low < LOW_STARTS && range > 0; low++)
         best = better(best, best_start(&codes, &of, range, low * 0.5));
-    for (int i = 0; i < ROUNDS && best.d > 0; i++) {
+    for (int i = 0; i < QUANT_FIT_ROUNDS && best.d > 0; i++) {
         l = improve(&codes, &of, best);
         if (!(l.error < best.error))
             break;

@@ -35,6 +35,12 @@ quant_extreme(const float *x, int n);
 struct quant_range
 quant_range(const float *x, int n);
 
+/* q = the whole part of (x - m) * inverse + add, no less than 0 and no more
+ * than hi; 0 of what is no number or no int32. */
+void
+quant_cut(const float *x, int n, float m, float inverse, float add, int hi,
+          int8_t *q);
+
 /* The nearest integer within [lo, hi]; lo for a NaN. */
 static inline int
 quant_round(float v, int lo, int hi)

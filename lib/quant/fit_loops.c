@@ -1,6 +1,7 @@
 /* fit_loops.c - the loops of fits, for each set of instructions */
 #include "quant/fit_loops_table.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -41,8 +42,7 @@ mask_of_any(const ints *where)
 }
 
 #define LOOP(name) name##_any
-#include "quant/iq_loops.h"
-#include "quant/fit_loops.h"
+#include "quant/fit_loops_set.h"
 #undef LOOP
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
@@ -55,8 +55,7 @@ mask_of_avx2(const ints *where)
 }
 
 #define LOOP(name) name##_avx2
-#include "quant/iq_loops.h"
-#include "quant/fit_loops.h"
+#include "quant/fit_loops_set.h"
 #undef LOOP
 #pragma GCC pop_options
 

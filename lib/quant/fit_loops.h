@@ -188,22 +188,40 @@ LOOP(extreme)(int n, const float *x)
     return 0;
 }
 
-/* What one line leaves: for few of them, faster than sum_errors(). */
-static float
-LOOP(sum_error)(const struct quant_codes *codes, struct quant_group of, float d,
-                float m)
+/* The first of equals: 0 and -0 are equal. */
+static void
+LOOP(range)(int n, const float *x, struct quant_range *r)
 {
-    float inverse = d != 0 ? 1 / d : 0;
-    floats error = splat(0);
+    floats least = splat(FLT_MAX), most = splat(-FLT_MAX);
 
-    for (int j = 0; j < of.n; j += 8) {
-        floats x = load(of.x + j), v = (x + splat(m)) * splat(inverse), q, e;
+    for (int j = 0; j < n; j += 8) {
+        floats v = load(x + j);
 
-        LOOP(round)(codes, &v, &q);
-        e = splat(d) * q - splat(m) - x;
-        error += load(of.w + j) * e * e;
+        least = choose(v < least, v, least);
+        most = choose(v > most, v, most);
     }
-    return LOOP(add_lanes)(&error);
+    *r = (struct quant_range){ least[0], most[0] };
+    for (int i = 1; i < 8; i++) {
+        r->min = least[i] < r->min ? least[i] : r->min;
+        r->max = most[i] > r->max ? most[i] : r->max;
+    }
+    for (int j = n - 1; j >= 0 && (r->min == 0 || r->max == 0); j--) {
+        r->min = x[j] == r->min ? x[j] : r->min;
+        r->max = x[j] == r->max ? x[j] : r->max;
+    }
+}
+
+static void
+LOOP(cut)(int n, const float *x, float m, float inverse, float add, float hi,
+          int8_t *q)
+{
+    for (int j = 0; j < n; j += 8) {
+        floats v = (load(x + j) - splat(m)) * splat(inverse) + splat(add);
+
+        v = choose((v > splat(0)) & (v < splat(0x1p31f)), v, splat(0));
+        v = choose(v < splat(hi), v, splat(hi));
+        store_bytes(q + j, __builtin_convertvector(v, ints));
+    }
 }
 
 /* The weighted squares. */
@@ -246,18 +264,3 @@ LOOP(round_group)(const struct quant_codes *codes, struct quant_group of,
     s->qq = LOOP(add_lanes)(&qq);
     s->xq = LOOP(add_lanes)(&xq);
 }
-
-static const struct fit_loops LOOP(loops) = {
-    .extreme = LOOP(extreme),
-    .round_all = LOOP(round_all),
-    .sum_rounded = LOOP(sum_rounded),
-    .sum_moments = LOOP(sum_moments),
-    .spread = LOOP(spread),
-    .sum_starts = LOOP(sum_starts),
-    .sum_lines = LOOP(sum_lines),
-    .sum_errors = LOOP(sum_errors),
-    .sum_error = LOOP(sum_error),
-    .sum_squares = LOOP(sum_squares),
-    .round_group = LOOP(round_group),
-    .best_point = LOOP(best_point),
-};

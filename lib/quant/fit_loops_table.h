@@ -22,9 +22,27 @@ struct fit_lines {
     float q[8], qq[8], xq[8];
 };
 
+/* Eight groups of n values: value j of group g is x[8 * j + g]. */
+struct fit_octet {
+    int n;
+    const float *x, *w;
+};
+
+enum {
+    FIT_OCTET = 8 * 32,   /* values, at most */
+    QUANT_FIT_ROUNDS = 3, /* of improving the best start */
+};
+
+/* Where a fit starts, in steps beyond the last code for the extreme. */
+extern const float quant_fit_starts[8];
+
 /* Lengths are multiples of 8. */
 struct fit_loops {
     float (*extreme)(int n, const float *x); /* quant_extreme() */
+    void (*range)(int n, const float *x, struct quant_range *r);
+    /* quant_cut() */
+    void (*cut)(int n, const float *x, float m, float inverse, float add,
+                float hi, int8_t *q);
     /* q = round((x + m) * inverse) */
     void (*round_all)(const struct quant_codes *codes, int n, const float *x,
                       float m, float inverse, int8_t *q);
@@ -48,13 +66,24 @@ struct fit_loops {
     /* What eight lines x = d * q - m leave. */
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
-    float (*sum_error)(const struct quant_codes *codes, struct quant_group of,
-                       float d, float m); /* of one */
     float (*sum_squares)(struct quant_group of); /* weighted, of x */
     /* The number of the point of a grid with the least error, which is added
      * to *error. */
     int (*best_point)(const struct quant_halves *h, const float *x,
                       const float *w, float d, float *error);
+    /* For each of the groups: quant_fit_scale() from both ends, and what an
+     * error of that scale weighs, */
+    void (*fit_octet)(const struct quant_codes *codes,
+                      const struct fit_octet *of, const float *starts,
+                      int rounds, float *scale, float *weight);
+    /* what rounding with scale d leaves, */
+    void (*octet_errors)(const struct quant_codes *codes,
+                         const struct fit_octet *of, const float *d,
+                         float *error);
+    /* and the codes, group by group, with weighted sums. */
+    void (*round_octet)(const struct quant_codes *codes,
+                        const struct fit_octet *of, const float *d, int8_t *q,
+                        float *xx, float *xq, float *qq);
     /* quant_round_group() */
     void (*round_group)(const struct quant_codes *codes, struct quant_group of,
                         float d, float m, int8_t *q, struct quant_sums *s);

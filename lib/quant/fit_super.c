@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "core/half.h"
+#include "quant/fit_octets.h"
 #include "quant/fit_loops_table.h"
 
 #define ROUNDS 2
@@ -107,14 +108,9 @@ best_trial(const struct quant_shape *shape, struct quant_group of,
     float error[8];
     int best = 0;
 
-    if (shape->max_min) {
-        for (int i = t->n; i < 8; i++)
-            t->d[i] = t->m[i] = 0;
-        fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
-    } else {
-        for (int i = 0; i < t->n; i++)
-            error[i] = fit_loops()->sum_error(&shape->codes, of, t->d[i], 0);
-    }
+    for (int i = t->n; i < 8; i++)
+        t->d[i] = t->m[i] = 0;
+    fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
     for (int i = 1; i < t->n; i++)
         best = error[i] < error[best] ? i : best;
     return best;
@@ -260,19 +256,15 @@ multiply_half(uint16_t *h, double by)
  * grow: the square root of `all / left` would keep the length, all of it the
  * product, and what lies between them was best for models. */
 static void
-stretch(const struct quant_shape *shape, const float *x, const float *w,
-        struct attempt *at)
+stretch(struct quant_lengths of, struct quant_super *s)
 {
-    double all = 0, left, root;
+    double root;
 
-    for (int g = 0; g < QUANT_MOST_VALUES / shape->group; g++)
-        all += (double)fit_loops()->sum_squares(group_at(shape, x, w, g));
-    left = all - at->error;
-    if (!(left > all / 2 && left < all))
+    if (!(of.left > of.all / 2 && of.left < of.all))
         return;
-    root = sqrt(all / left);
-    if (multiply_half(&at->s.d, root * sqrt(root)))
-        multiply_half(&at->s.dmin, root * sqrt(root));
+    root = sqrt(of.all / of.left);
+    if (multiply_half(&s->d, root * sqrt(root)))
+        multiply_half(&s->dmin, root * sqrt(root));
 }
 
 static void
@@ -307,14 +299,16 @@ choose_in_turns(const struct quant_shape *shape, const float *x, const float *w,
     }
 }
 
-void
-quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
-                struct quant_super *s)
+/* As quant_fit_super() without its last step, for any shape. */
+static struct quant_lengths
+fit_groups(const struct quant_shape *shape, const float *x, const float *w,
+           struct quant_super *s)
 {
     const struct quant_codes mins = { .lo = 0, .hi = shape->max_min };
     int n = QUANT_MOST_VALUES / shape->group;
     struct attempt a = { .error = 0 };
     struct wishes wish;
+    double all = 0;
 
     for (int g = 0; g < n; g++)
         wish_group(shape, group_at(shape, x, w, g), g, &wish);
@@ -328,6 +322,18 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
         choose_all(shape, x, w, &wish, &a);
         refit_scale(n, &a);
     }
-    stretch(shape, x, w, &a);
+    for (int g = 0; g < n; g++)
+        all += (double)fit_loops()->sum_squares(group_at(shape, x, w, g));
     *s = a.s;
+    return (struct quant_lengths){ all, all - a.error };
+}
+
+void
+quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
+                struct quant_super *s)
+{
+    if (shape->max_min || shape->round)
+        stretch(fit_groups(shape, x, w, s), s);
+    else
+        stretch(quant_fit_octets(shape, x, w, s), s);
 }

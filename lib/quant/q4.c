@@ -1,8 +1,6 @@
 /* q4.c - blocks of 32 values in four bits each */
 #include "quant/format.h"
 
-#include <string.h>
-
 #include "core/half.h"
 #include "quant/bits.h"
 #include "quant/blocks.h"
@@ -14,8 +12,9 @@ unpack_q4_0(const void *block, struct quant_values *v)
     const struct block_q4_0 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
+    nibbles_open(b->qs, v->q);
     for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = (int8_t)(nibble_at(b->qs, j, QUANT_BLOCK) - 8);
+        v->q[j] = (int8_t)(v->q[j] - 8);
 }
 
 QUANT_DEQUANTIZE(q4_0)
@@ -26,8 +25,7 @@ unpack_q4_1(const void *block, struct quant_values *v)
     const struct block_q4_1 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), -half_to_float(b->m));
-    for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = (int8_t)nibble_at(b->qs, j, QUANT_BLOCK);
+    nibbles_open(b->qs, v->q);
 }
 
 QUANT_DEQUANTIZE(q4_1)
@@ -41,14 +39,11 @@ quant_q4_0(const float *x, void *y, int64_t n)
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
         float d = quant_extreme(x, QUANT_BLOCK) / -8;
         float inverse = d != 0 ? 1.0f / d : 0;
+        int8_t q[QUANT_BLOCK];
 
-        memset(b, 0, sizeof(*b));
         b->d = half_from_float(d);
-        for (int j = 0; j < QUANT_BLOCK; j++) {
-            int q = quant_to_int(x[j] * inverse + 8.5f);
-
-            nibble_put(b->qs, j, QUANT_BLOCK, quant_clamp(q, 0, 15));
-        }
+        quant_cut(x, QUANT_BLOCK, 0, inverse, 8.5f, 15, q);
+        nibbles_pack(q, b->qs);
     }
 }
 
@@ -60,15 +55,12 @@ quant_q4_1(const float *x, void *y, int64_t n)
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
         struct quant_range r = quant_range(x, QUANT_BLOCK);
         float d = (r.max - r.min) / 15, inverse = d != 0 ? 1.0f / d : 0;
+        int8_t q[QUANT_BLOCK];
 
-        memset(b, 0, sizeof(*b));
         b->d = half_from_float(d);
         b->m = half_from_float(r.min);
-        for (int j = 0; j < QUANT_BLOCK; j++) {
-            int q = quant_to_int((x[j] - r.min) * inverse + 0.5f);
-
-            nibble_put(b->qs, j, QUANT_BLOCK, quant_clamp(q, 0, 15));
-        }
+        quant_cut(x, QUANT_BLOCK, r.min, inverse, 0.5f, 15, q);
+        nibbles_pack(q, b->qs);
     }
 }
 
@@ -81,10 +73,10 @@ weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
     for (int64_t i = 0; i < n; i += QUANT_BLOCK, b++) {
         int8_t q[QUANT_BLOCK];
 
-        memset(b, 0, sizeof(*b));
         b->d = quant_fit_block(&codes, QUANT_BLOCK, x + i, weights + i, q);
         for (int j = 0; j < QUANT_BLOCK; j++)
-            nibble_put(b->qs, j, QUANT_BLOCK, q[j] + 8);
+            q[j] = (int8_t)(q[j] + 8);
+        nibbles_pack(q, b->qs);
     }
 }
 
@@ -96,9 +88,7 @@ weigh_q4_1(const float *x, void *y, int64_t n, const float *weights)
     for (int64_t i = 0; i < n; i += QUANT_BLOCK, b++) {
         int8_t q[QUANT_BLOCK];
 
-        memset(b, 0, sizeof(*b));
         b->d = quant_fit_line_block(15, x + i, weights + i, q, &b->m);
-        for (int j = 0; j < QUANT_BLOCK; j++)
-            nibble_put(b->qs, j, QUANT_BLOCK, q[j]);
+        nibbles_pack(q, b->qs);
     }
 }

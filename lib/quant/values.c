@@ -1,6 +1,24 @@
 /* values.c - opened blocks to floats */
 #include "quant/values.h"
 
+#include <string.h>
+
+enum {
+    PART = 8, /* values at a time, so that compilers make vectors of them */
+};
+
+static void
+open_part(const int8_t *q, float scale, float min, float *y)
+{
+    int8_t in[PART];
+    float out[PART];
+
+    memcpy(in, q, sizeof(in));
+    for (int j = 0; j < PART; j++)
+        out[j] = scale * (float)in[j] - min;
+    memcpy(y, out, sizeof(out));
+}
+
 void
 quant_open_row(quant_unpack_fn unpack, size_t size, const void *x, float *y,
                int64_t n)
@@ -12,8 +30,8 @@ quant_open_row(quant_unpack_fn unpack, size_t size, const void *x, float *y,
         for (int g = 0; g < v.n / v.group; g++, y += v.group) {
             const int8_t *q = v.q + g * v.group;
 
-            for (int j = 0; j < v.group; j++)
-                y[j] = v.scale[g] * (float)q[j] - v.min[g];
+            for (int j = 0; j < v.group; j += PART)
+                open_part(q + j, v.scale[g], v.min[g], y + j);
         }
     }
 }

@@ -1,0 +1,24 @@
+/* fit_loops_set.h - all loops of fits, for one set of instructions: see
+ * fit_loops.h */
+#include "quant/fit_loops.h"
+#include "quant/iq_loops.h"
+#include "quant/octet_loops.h"
+
+static const struct fit_loops LOOP(loops) = {
+    .extreme = LOOP(extreme),
+    .range = LOOP(range),
+    .cut = LOOP(cut),
+    .round_all = LOOP(round_all),
+    .sum_rounded = LOOP(sum_rounded),
+    .sum_moments = LOOP(sum_moments),
+    .spread = LOOP(spread),
+    .sum_starts = LOOP(sum_starts),
+    .sum_lines = LOOP(sum_lines),
+    .sum_errors = LOOP(sum_errors),
+    .sum_squares = LOOP(sum_squares),
+    .round_group = LOOP(round_group),
+    .best_point = LOOP(best_point),
+    .fit_octet = LOOP(fit_octet),
+    .octet_errors = LOOP(octet_errors),
+    .round_octet = LOOP(round_octet),
+};
