@@ -282,7 +282,7 @@ check_abort(const struct gg_model *m)
     p.n_slots = 2;
     s = new_session(m, p);
     eval_ids(s, 1, ids, 0, 700, NULL); /* nobody names this one */
-    for (int nodes = 3; nodes < 500; nodes *= 3) {
+    for (int nodes = 3; nodes < 550; nodes += 75) {
         struct gg_chunk c = { .ids = ids + HELD, .n = N - HELD };
 
         gg_session_truncate(s, 0, 0);
