@@ -113,6 +113,42 @@ column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
     return p->cols + (size_t)next * p->col_stride;
 }
 
+/* What of the next rows a tile of several columns fetches: each has its part,
+ * and comes to it step by step. Many lines at once would keep those waiting
+ * that the tile itself reads. */
+struct fetch {
+    const char *at;
+    size_t each; /* bytes a step */
+    size_t due;
+};
+
+INLINE struct fetch
+rows_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+{
+    int64_t groups = (p->n_cols + COLS - 1) / COLS, steps = p->k / STEP;
+    size_t n = (size_t)R * p->row_stride / (size_t)groups;
+    struct fetch f = { .at = p->rows + (size_t)(p->n_rows + r) * p->row_stride +
+                             (size_t)(c / COLS) * n };
+
+    if (C > 1 && R == ROWS && p->more && steps)
+        f.each = (n + (size_t)steps - 1) / (size_t)steps;
+    return f;
+}
+
+INLINE void
+fetch_step(enum ggml_type type, struct fetch *f)
+{
+    f->due += f->each;
+    UNROLL for (int i = 0; i < ROWS * STEP * (int)width(type) / LINE; i++)
+    {
+        if (f->due < LINE)
+            return;
+        __builtin_prefetch(f->at, 0, 2);
+        f->at += LINE;
+        f->due -= LINE;
+    }
+}
+
 /* A tile of R x C elements from row r and column c on. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
@@ -125,6 +161,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *ahead =
         C == 1 && R == ROWS ? rows_after(p, r, 2 * R) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
+    struct fetch after = rows_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
     int64_t i = 0;
 
@@ -138,6 +175,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
                 __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
         if (C == COLS && next && i * col_size % LINE == 0)
             __builtin_prefetch(next + i * col_size, 0, 2);
+        fetch_step(type, &after);
         add_products(type, R, C, STEP, sum, p, rows + i * size,
                      cols + i * col_size);
     }
