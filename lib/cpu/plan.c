@@ -208,16 +208,25 @@ is_ready(const struct run *run)
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
+static size_t
+least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static void
 fetch_ahead(const struct run *run, const struct cpu_task *task)
 {
     size_t n;
     const char *p = cpu_job_reads(run->job, task, &n);
 
-    n = n < AHEAD_BYTES ? n : AHEAD_BYTES;
-    for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP)
+    n = least(n, AHEAD_BYTES);
+    for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP) {
+        if (at % CPU_PAGES_SPAN == 0)
+            cpu_find_pages(p + at, least(n - at, CPU_PAGES_SPAN));
         for (size_t i = 0; i < AHEAD_STEP && at + i < n; i += CPU_LINE)
             __builtin_prefetch(p + at + i, 0, 2);
+    }
 }
 
 static void

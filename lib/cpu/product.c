@@ -92,20 +92,58 @@ multiply_converted(const struct cpu_task *t, const struct cpu_product_plan *p,
     }
 }
 
-void
-cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
-             const struct cpu_product *product)
-{
-    if (p->convert)
-        multiply_converted(t, p, product);
-    else
-        p->kernel->multiply(product);
-}
-
 static int64_t
 least(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+/* Multiplies, when the pages of what comes next are found. */
+static void
+multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
+              const struct cpu_product *part)
+{
+    size_t n = (size_t)part->n_rows * part->row_stride;
+
+    if (!part->going)
+        cpu_find_pages(part->rows, n);
+    if (part->more)
+        cpu_find_pages(part->rows + n, n);
+    if (p->convert)
+        multiply_converted(t, p, part);
+    else
+        p->kernel->multiply(part);
+}
+
+/* One column, which takes no time: as many rows as lie in a span; what would be
+ * less than a tile goes with those before it. */
+static int64_t
+part_rows(const struct cpu_product *p, int64_t rest)
+{
+    int64_t stride = (int64_t)p->row_stride, n = rest;
+
+    if (p->n_cols == 1 && stride)
+        n = CPU_PAGES_SPAN / stride / CPU_TILE_ROWS * CPU_TILE_ROWS;
+    if (n < CPU_TILE_ROWS)
+        n = CPU_TILE_ROWS;
+    return rest - n < CPU_TILE_ROWS ? rest : n;
+}
+
+void
+cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
+             const struct cpu_product *product)
+{
+    struct cpu_product part = *product;
+    int64_t rest = product->n_rows;
+
+    for (; rest > 0; rest -= part.n_rows) {
+        part.n_rows = part_rows(product, rest);
+        part.more = product->more || part.n_rows < rest;
+        multiply_part(t, p, &part);
+        part.rows += (size_t)part.n_rows * part.row_stride;
+        part.out += part.n_rows;
+        part.going = true;
+    }
 }
 
 static int64_t
