@@ -2,11 +2,12 @@
 #ifndef COMMON_BUFFER_H
 #define COMMON_BUFFER_H
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cli.h"
 
-/* All zero is the empty one; free(p) when done. */
+/* All zero is the empty one; free(p), or buffer_clear(), when done. */
 struct buffer {
     char *p;
     size_t len, cap;
@@ -29,6 +30,13 @@ buffer_add(struct buffer *b, const char *p, size_t n)
     if (n)
         memcpy(buffer_room(b, n), p, n);
     b->len += n;
+}
+
+static inline void
+buffer_clear(struct buffer *b)
+{
+    free(b->p);
+    *b = (struct buffer){ 0 };
 }
 
 static inline void

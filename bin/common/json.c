@@ -28,41 +28,58 @@ character(const unsigned char *s, size_t len)
 }
 
 static void
-put_ascii(unsigned char c)
+add_ascii(struct buffer *out, unsigned char c)
 {
     static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    const char *p = named;
+    char hex[8];
 
-    for (size_t i = 0; i + 1 < sizeof(named); i += 2)
-        if (c == (unsigned char)named[i]) {
-            putchar('\\');
-            putchar(named[i + 1]);
-            return;
+    while (*p && c != (unsigned char)*p)
+        p += 2;
+    if (*p) {
+        buffer_char(out, '\\');
+        buffer_char(out, p[1]);
+    } else if (c < 0x20 || c == 0x7f) {
+        snprintf(hex, sizeof(hex), "\\u%04x", c);
+        buffer_add(out, hex, 6);
+    } else {
+        buffer_char(out, (char)c);
+    }
+}
+
+void
+json_add_string(struct buffer *out, const char *text, size_t len)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    char hex[8];
+
+    buffer_char(out, '"');
+    while (len) {
+        size_t n = character(s, len);
+
+        if (n == 0) {
+            buffer_add(out, "\\ufffd", 6);
+            n = 1;
+        } else if (n == 1) {
+            add_ascii(out, *s);
+        } else if (s[0] == 0xc2 && s[1] < 0xa0) { /* C1 controls */
+            snprintf(hex, sizeof(hex), "\\u%04x", s[1]);
+            buffer_add(out, hex, 6);
+        } else {
+            buffer_add(out, (const char *)s, n);
         }
-    if (c < 0x20 || c == 0x7f)
-        printf("\\u%04x", c);
-    else
-        putchar(c);
+        s += n;
+        len -= n;
+    }
+    buffer_char(out, '"');
 }
 
 void
 json_put_string(const char *text, size_t len)
 {
-    const unsigned char *s = (const unsigned char *)text;
+    struct buffer out = { 0 };
 
-    putchar('"');
-    while (len) {
-        size_t n = character(s, len);
-
-        if (n == 0)
-            fputs("\\ufffd", stdout), n = 1;
-        else if (n == 1)
-            put_ascii(*s);
-        else if (s[0] == 0xc2 && s[1] < 0xa0)
-            printf("\\u%04x", s[1]); /* C1 controls */
-        else
-            fwrite(s, 1, n, stdout);
-        s += n;
-        len -= n;
-    }
-    putchar('"');
+    json_add_string(&out, text, len);
+    fwrite(out.p, 1, out.len, stdout);
+    buffer_clear(&out);
 }

@@ -4,8 +4,14 @@
 
 #include <stddef.h>
 
-/* Writes text[0..len) to stdout, in quotes: control characters, C1 and DEL as
+#include "common/buffer.h"
+
+/* Adds text[0..len) to `out`, in quotes: control characters, C1 and DEL as
  * escapes, bytes that are not UTF-8 as U+FFFD. */
+void
+json_add_string(struct buffer *out, const char *text, size_t len);
+
+/* Writes it to stdout. */
 void
 json_put_string(const char *text, size_t len);
 

@@ -22,6 +22,7 @@ answer_clear(struct answer *a)
 {
     gg_sampler_free(a->sampler);
     free(a->ids);
+    free(a->made);
     free(a->logits);
     free(a->best.ids);
     free(a->best.logits);
@@ -161,8 +162,7 @@ static enum gg_status
 draw(struct answer *a, int32_t *id, struct gg_error *err)
 {
     bool found = a->best.k > 0 && a->best.n > 0;
-    size_t n =
-        found ? a->best.n : (size_t)gg_model_n_vocab(a->engine->model);
+    size_t n = found ? a->best.n : (size_t)gg_model_n_vocab(a->engine->model);
     float *logits = found ? a->best.logits : a->logits;
     const int32_t *ids = found ? a->best.ids : NULL;
     double sum = found ? a->best.log_sum_exp : 0;
@@ -210,6 +210,16 @@ add_text(struct answer *a, int32_t id)
     return stop_add_text(&a->stop, a->piece, n, &a->text);
 }
 
+static void
+add_made(struct answer *a, int32_t id)
+{
+    if (a->n_made == a->made_cap) {
+        a->made_cap = 2 * a->made_cap + 64;
+        a->made = cli_alloc(a->made, a->made_cap, sizeof(*a->made));
+    }
+    a->made[a->n_made++] = id;
+}
+
 enum gg_status
 answer_draw(struct answer *a, struct gg_error *err)
 {
@@ -219,7 +229,7 @@ answer_draw(struct answer *a, struct gg_error *err)
     st = draw(a, &id, err);
     if (st != GG_OK)
         return st;
-    a->n_made++;
+    add_made(a, id);
     a->tail = -1;
     if (!add_text(a, id)) {
         a->ending = ENDING_STRING;

@@ -51,7 +51,8 @@ struct answer {
     char *piece;        /* scratch */
     size_t piece_cap;
 
-    size_t n_made;  /* ids drawn since answer_start() */
+    int32_t *made; /* the ids drawn since answer_start() */
+    size_t n_made, made_cap;
     int32_t tail;   /* drawn, and not put; -1: none */
     double logprob; /* if wanted: the sum of the drawn ids' */
     enum ending ending;

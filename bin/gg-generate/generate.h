@@ -18,6 +18,19 @@ enum {
     OPT_STOP,
     OPT_CHOICE,
     OPT_SCORES,
+    OPT_LINES,
+    OPT_JSONL,
+    OPT_NUMBERED,
+    OPT_BATCH,
+    OPT_RESUME,
+};
+
+/* What the input is. */
+enum form_kind {
+    FORM_TEXT, /* one prompt */
+    FORM_LINES,
+    FORM_NULL,
+    FORM_JSONL,
 };
 
 struct options {
@@ -32,7 +45,11 @@ struct options {
     struct stop_strings stop;
     struct choices choices;
     bool scores; /* of all choices */
-    int bos; /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
+    int bos;     /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
+    enum form_kind form;
+    bool numbered;
+    int32_t n_batch;    /* records answered at once */
+    const char *resume; /* the output, which may have answers already */
 };
 
 /* Everything while the tool runs. */
@@ -42,7 +59,7 @@ struct generate {
     struct answer answer;
     size_t sum_prompt, sum_made; /* ids */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
-    struct buffer prompt; /* its text, if it is no conversation */
+    struct buffer prompt;        /* its text, if it is no conversation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
 };
@@ -61,6 +78,18 @@ generate_encode(struct generate *g, const char *text, size_t len, size_t *n);
 int32_t *
 generate_chat(struct generate *g, size_t *n);
 
+/* The ids of a text as the options want it: a text, a message of the user, or a
+ * conversation in JSON; to *ids, which has room for *cap and grows. The second
+ * reads a conversation whatever the options say. */
+enum gg_status
+generate_record_ids(struct generate *g, const char *text, size_t len,
+                    int32_t **ids, size_t *cap, size_t *n,
+                    struct gg_error *err);
+enum gg_status
+generate_messages_ids(struct generate *g, const char *json, size_t len,
+                      int32_t **ids, size_t *cap, size_t *n,
+                      struct gg_error *err);
+
 /* Evaluates the prompt, then draws and writes until an end. False: the prompt
  * was not evaluated. */
 bool
@@ -70,6 +99,12 @@ generate_loop(struct generate *g, const int32_t *prompt, size_t n);
  * there are any. */
 void
 generate_interactive(struct generate *g, const int32_t *first, size_t n);
+
+/* Answers each record of the input; the standard output has been opened.
+ * `resumed` reads answers that it has already; -1: there are none. False: some
+ * record failed, or a signal came. */
+bool
+generate_records(struct generate *g, int resumed);
 
 /* For -v: how fast it was. */
 void

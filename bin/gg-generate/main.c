@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gg-generate/generate.h"
+#include "gg-generate/records.h"
+
+enum {
+    DEFAULT_BATCH = 8,
+    MAX_BATCH = 1024,
+};
 
 const char cli_name[] = "gg-generate";
 
@@ -33,6 +38,17 @@ static const char help[] =
     "      --template NAME     the chat template, if not the model's; list: "
     "all\n"
     "\n"
+    "      --lines             answer to each line of the input, a line each\n"
+    "  -0, --null              to each NUL-ended record, NUL-ended\n"
+    "      --numbered          with these: records begin with a number and a "
+    "tab,\n"
+    "                          answers as well\n"
+    "      --jsonl             to each object in JSON, a line each: members "
+    "are\n"
+    "                          prompt or messages, and options\n"
+    "      --batch N           records answered at once (8)\n"
+    "      --resume FILE       add to FILE the answers that it has not yet\n"
+    "\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 static const struct option long_options[] = {
@@ -51,6 +67,12 @@ static const struct option long_options[] = {
     { "interactive", no_argument, NULL, 'i' },
     { "messages", no_argument, NULL, OPT_MESSAGES },
     { "template", required_argument, NULL, OPT_TEMPLATE },
+    { "lines", no_argument, NULL, OPT_LINES },
+    { "null", no_argument, NULL, '0' },
+    { "numbered", no_argument, NULL, OPT_NUMBERED },
+    { "jsonl", no_argument, NULL, OPT_JSONL },
+    { "batch", required_argument, NULL, OPT_BATCH },
+    { "resume", required_argument, NULL, OPT_RESUME },
     { "output", required_argument, NULL, 'o' },
     ENGINE_LONG_OPTIONS,
 };
@@ -75,6 +97,34 @@ set_chat_option(struct options *o, int c)
         break;
     default: /* --chat */
         break;
+    }
+}
+
+/* True: it is an option of records. */
+static bool
+set_record_option(struct options *o, int c)
+{
+    switch (c) {
+    case OPT_LINES:
+        o->form = FORM_LINES;
+        return true;
+    case '0':
+        o->form = FORM_NULL;
+        return true;
+    case OPT_JSONL:
+        o->form = FORM_JSONL;
+        return true;
+    case OPT_NUMBERED:
+        o->numbered = true;
+        return true;
+    case OPT_BATCH:
+        o->n_batch = (int32_t)cli_int("--batch", optarg, 1, MAX_BATCH);
+        return true;
+    case OPT_RESUME:
+        o->resume = optarg;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -120,15 +170,51 @@ set_option(struct options *o, int c)
         set_chat_option(o, c);
         break;
     default:
-        if (!sampling_set_option(&o->sampling, c))
+        if (!set_record_option(o, c) && !sampling_set_option(&o->sampling, c))
             engine_set_option(&o->engine, c, help);
     }
 }
 
 static void
+refuse(bool given, const char *option, const char *with)
+{
+    if (given)
+        cli_misuse("%s does not go with %s", option, with);
+}
+
+static void
+check_records(const struct options *o)
+{
+    static const char *const names[] = { "one text", "--lines", "-0",
+                                         "--jsonl" };
+    const char *form = names[o->form];
+    bool plain = o->form == FORM_LINES || o->form == FORM_NULL;
+
+    if (o->form == FORM_TEXT && (o->n_batch || o->resume || o->numbered))
+        cli_misuse("%s goes with --lines, -0 or --jsonl only",
+                   o->n_batch  ? "--batch"
+                   : o->resume ? "--resume"
+                               : "--numbered");
+    if (o->form == FORM_TEXT)
+        return;
+    refuse(o->prompt != NULL, "-p", form);
+    refuse(o->interactive, "-i", form);
+    refuse(o->choices.n > 0, "--choice", form);
+    refuse(o->resume && o->output, "-o", "--resume");
+    refuse(!plain && o->numbered, "--numbered", form);
+    refuse(!plain && o->echo, "--echo", form);
+    refuse(!plain && o->messages, "--messages", form);
+#ifndef HAVE_JANSSON
+    if (!plain)
+        cli_die("--jsonl: this gg-generate was built without Jansson, and "
+                "reads no JSON");
+#endif
+}
+
+static void
 parse_options(int argc, char **argv, struct options *o)
 {
-    static const char letters[] = "p:f:o:i" SAMPLING_LETTERS ENGINE_LETTERS;
+    static const char letters[] = "p:f:o:i0" SAMPLING_LETTERS ENGINE_LETTERS;
     int c;
 
     while ((c = cli_getopt(argc, argv, letters, long_options)) != -1)
@@ -150,6 +236,7 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("--scores goes with --choice only");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
         cli_misuse("-i reads standard input line by line, not as a prompt");
+    check_records(o);
 }
 
 static void
@@ -163,12 +250,10 @@ start_chat(struct generate *g)
         cli_warn("chat template %s", gg_chat_name(o->template));
     if (o->interactive)
         chat_check(g->engine.vocab, o->template);
-    if (o->system)
-        chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
 }
 
 static void
-run(struct generate *g)
+run_text(struct generate *g, struct gg_sampler *sampler)
 {
     const struct options *o = g->o;
     bool prompt = !o->interactive || o->prompt || o->input;
@@ -176,10 +261,10 @@ run(struct generate *g)
     size_t n = 0;
 
     answer_init(&g->answer, &g->engine, 0);
-    g->answer.sampler = sampling_start(&g->o->sampling, o->engine.verbose);
+    g->answer.sampler = sampler;
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
-    if (o->chat)
-        start_chat(g);
+    if (o->system)
+        chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
     if (prompt && !o->choices.n)
         ids = generate_prompt(g, &n);
     if (o->choices.n)
@@ -195,7 +280,26 @@ run(struct generate *g)
     choices_clear(&g->o->choices);
     answer_clear(&g->answer);
     chat_clear(&g->chat);
+}
+
+/* False: a record failed. */
+static bool
+run(struct generate *g, int resumed)
+{
+    struct gg_sampler *sampler =
+        sampling_start(&g->o->sampling, g->o->engine.verbose);
+    bool done = true;
+
+    if (g->o->chat)
+        start_chat(g);
+    if (g->o->form == FORM_TEXT) {
+        run_text(g, sampler);
+    } else {
+        gg_sampler_free(sampler); /* each record has its own */
+        done = generate_records(g, resumed);
+    }
     stop_strings_clear(&g->o->stop);
+    return done;
 }
 
 /* Sequences that are evaluated together. */
@@ -204,6 +308,8 @@ count_slots(const struct options *o)
 {
     size_t n = o->choices.n;
 
+    if (o->form != FORM_TEXT)
+        return o->n_batch ? o->n_batch : DEFAULT_BATCH;
     return n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1;
 }
 
@@ -212,17 +318,22 @@ main(int argc, char **argv)
 {
     struct options o = { 0 };
     struct generate g = { .o = &o };
+    int resumed = -1;
+    bool done;
 
     cli_start();
     o.engine = engine_options_default();
     o.sampling = sampling_options_default();
     parse_options(argc, argv, &o);
-    cli_output(o.output);
+    if (o.resume)
+        resumed = resume_open(o.resume, o.form == FORM_NULL ? '\0' : '\n');
+    else
+        cli_output(o.output);
     cli_catch_signals();
     engine_open(&g.engine, &o.engine, count_slots(&o), true);
-    run(&g);
+    done = run(&g, resumed);
     engine_close(&g.engine);
     if (cli_signal())
         cli_raise(cli_signal());
-    return cli_finish(EXIT_SUCCESS);
+    return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -6,27 +6,106 @@
 
 #include "gg-generate/generate.h"
 
-int32_t *
-generate_encode(struct generate *g, const char *text, size_t len, size_t *n)
+static enum gg_status
+fail(struct gg_error *err, const char *message)
+{
+    snprintf(err->message, sizeof(err->message), "%s", message);
+    return GG_ERR_FORMAT;
+}
+
+static enum gg_status
+encode_text(struct generate *g, const char *text, size_t len, int32_t **ids,
+            size_t *cap, size_t *n, struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
     unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
-    int32_t *ids = NULL;
-    struct gg_error err;
-    size_t cap = 0, at;
+    size_t need = len / 2 + 16, at;
+    enum gg_status st;
 
     if (g->o->special == SPECIAL_ERROR &&
-        gg_vocab_find_control(v, text, len, &at) >= 0)
-        cli_die("the prompt has a control token at byte %zu", at);
-    *n = len / 2 + 16;
-    while (*n > cap) {
-        cap = *n;
-        ids = cli_alloc(ids, cap, sizeof(*ids));
-        cli_check(gg_vocab_encode(v, text, len, flags, ids, cap, n, &err),
-                  &err);
+        gg_vocab_find_control(v, text, len, &at) >= 0) {
+        snprintf(err->message, sizeof(err->message),
+                 "the prompt has a control token at byte %zu", at);
+        return GG_ERR_FORMAT;
     }
+    do {
+        if (need > *cap)
+            *ids = cli_alloc(*ids, *cap = need, sizeof(**ids));
+        st = gg_vocab_encode(v, text, len, flags, *ids, *cap, &need, err);
+    } while (st == GG_OK && need > *cap);
+    if (st == GG_OK)
+        *n = need;
+    return st;
+}
+
+static unsigned
+chat_flags(const struct options *o)
+{
+    return GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
+           (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
+}
+
+enum gg_status
+generate_messages_ids(struct generate *g, const char *json, size_t len,
+                      int32_t **ids, size_t *cap, size_t *n,
+                      struct gg_error *err)
+{
+    const struct gg_chat_template *t = g->o->template;
+    struct chat chat = { 0 };
+    enum gg_status st = chat_read(&chat, json, len, false, err);
+
+    if (st == GG_OK && !t && !(t = gg_vocab_chat(g->engine.vocab)))
+        st = fail(err, "the model has no chat template that is known; "
+                       "--template NAME says which to use");
+    if (st == GG_OK && chat.n == 0)
+        st = fail(err, "no messages");
+    if (st == GG_OK)
+        st = chat_encode(g->engine.vocab, t, &chat, 0, chat_flags(g->o), ids,
+                         cap, n, err);
+    chat_clear(&chat);
+    return st;
+}
+
+static enum gg_status
+encode_message(struct generate *g, const char *text, size_t len, int32_t **ids,
+               size_t *cap, size_t *n, struct gg_error *err)
+{
+    const char *system = g->o->system;
+    struct chat chat = { 0 };
+    enum gg_status st;
+
+    if (len == 0)
+        return fail(err, "the prompt is empty");
+    if (system)
+        chat_add(&chat, GG_ROLE_SYSTEM, system, strlen(system));
+    chat_add(&chat, GG_ROLE_USER, text, len);
+    st = chat_encode(g->engine.vocab, g->o->template, &chat, 0,
+                     chat_flags(g->o), ids, cap, n, err);
+    chat_clear(&chat);
+    return st;
+}
+
+enum gg_status
+generate_record_ids(struct generate *g, const char *text, size_t len,
+                    int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+{
+    if (g->o->messages)
+        return generate_messages_ids(g, text, len, ids, cap, n, err);
+    if (g->o->chat)
+        return encode_message(g, text, len, ids, cap, n, err);
+    return encode_text(g, text, len, ids, cap, n, err);
+}
+
+int32_t *
+generate_encode(struct generate *g, const char *text, size_t len, size_t *n)
+{
+    int32_t *ids = NULL;
+    struct gg_error err;
+    size_t cap = 0;
+
+    cli_check(encode_text(g, text, len, &ids, &cap, n, &err), &err);
     return ids;
 }
 
@@ -34,15 +113,13 @@ int32_t *
 generate_chat(struct generate *g, size_t *n)
 {
     const struct options *o = g->o;
-    unsigned flags = GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
-                     (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
     int32_t tail = g->answer.tail;
     struct gg_error err;
     int32_t *ids = NULL;
     size_t cap = 0;
 
     cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
-                          flags, &ids, &cap, n, &err),
+                          chat_flags(o), &ids, &cap, n, &err),
               &err);
     if (tail < 0)
         return ids;

@@ -23,7 +23,7 @@ struct stop_strings {
 /* One text on its way; all zero will do for no strings. */
 struct stop {
     const struct stop_strings *strings; /* or NULL */
-    size_t *states;     /* of each string: bytes of it that the text ends with */
+    size_t *states; /* of each string: bytes of it that the text ends with */
     struct buffer held; /* what may be the beginning of a string */
 };
 

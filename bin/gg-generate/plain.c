@@ -1,0 +1,102 @@
+/* plain.c - records of text: lines, or what NUL ends */
+#include <config.h>
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "gg-generate/records.h"
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* Bytes of "NUMBER<TAB>" that the text begins with, blanks before it as cat -n
+ * writes them; 0: of none. */
+static size_t
+read_number(const char *text, size_t len, uint64_t *number)
+{
+    size_t n = 0, digits;
+
+    while (n < len && text[n] == ' ')
+        n++;
+    *number = 0;
+    for (digits = n; n < len && is_digit(text[n]); n++)
+        if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
+            __builtin_add_overflow(*number, (uint64_t)(text[n] - '0'), number))
+            return 0;
+    return n > digits && n < len && text[n] == '\t' ? n + 1 : 0;
+}
+
+static enum gg_status
+read_plain(struct generate *g, struct record *r, const char *text, size_t len,
+           struct gg_error *err)
+{
+    size_t at = 0;
+
+    r->sequence = r->number;
+    if (g->o->numbered) {
+        at = read_number(text, len, &r->sequence);
+        if (at == 0) {
+            snprintf(err->message, sizeof(err->message),
+                     "does not begin with a number and a tab");
+            return GG_ERR_FORMAT;
+        }
+        buffer_add(&r->text, text, at);
+    }
+    if (g->o->echo)
+        buffer_add(&r->out, text + at, len - at);
+    return generate_record_ids(g, text + at, len - at, &r->ids, &r->cap,
+                               &r->n_ids, err);
+}
+
+/* Newlines and backslashes, so that a record stays a line; as
+ * `gg-tokenize -d --lines` has it. */
+static void
+add_escaped(struct buffer *out, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (text[i] == '\n')
+            buffer_add(out, "\\n", 2);
+        else if (text[i] == '\\')
+            buffer_add(out, "\\\\", 2);
+        else
+            buffer_char(out, text[i]);
+}
+
+/* What failed is empty, or as far as it went: the reason goes to standard
+ * error only. The prompt of --echo stands in r->out. */
+static void
+write_plain(const struct generate *g, struct record *r, const struct answer *a,
+            const char *message)
+{
+    struct buffer echo = r->out;
+    char end = g->o->form == FORM_NULL ? '\0' : '\n';
+
+    (void)message;
+    r->out = (struct buffer){ 0 };
+    buffer_add(&r->out, r->text.p, r->text.len);
+    buffer_add(&echo, a ? a->text.p : NULL, a ? a->text.len : 0);
+    if (end == '\n')
+        add_escaped(&r->out, echo.p, echo.len);
+    else
+        buffer_add(&r->out, echo.p, echo.len);
+    buffer_char(&r->out, end);
+    buffer_clear(&echo);
+}
+
+/* Only a number can tell. */
+static bool
+matches_plain(const struct generate *g, struct record *r, const char *text,
+              size_t len, const char *out, size_t out_len, bool *failed)
+{
+    uint64_t number;
+    size_t n = g->o->numbered ? read_number(text, len, &number) : 0;
+
+    (void)r;
+    *failed = false;
+    return n <= out_len && (n == 0 || memcmp(text, out, n) == 0);
+}
+
+const struct form plain_form = { read_plain, write_plain, matches_plain };

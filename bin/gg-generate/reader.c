@@ -1,0 +1,113 @@
+/* reader.c - records of text, as they come */
+#include <config.h>
+
+#include "gg-generate/reader.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    CHUNK = 1 << 16,
+};
+
+static bool
+is_ready(const struct reader *r)
+{
+    struct pollfd p = { .fd = r->fd, .events = POLLIN };
+
+    return poll(&p, 1, 0) != 0; /* an error: read() will tell */
+}
+
+/* False: a signal came. */
+static bool
+read_more(struct reader *r)
+{
+    struct buffer *t = &r->text;
+    ssize_t n;
+
+    if (r->start && t->len > r->start)
+        memmove(t->p, t->p + r->start, t->len - r->start);
+    t->len -= r->start;
+    r->seen -= r->start;
+    r->start = 0;
+    do
+        n = read(r->fd, buffer_room(t, CHUNK), CHUNK);
+    while (n < 0 && errno == EINTR && !cli_signal());
+    if (n < 0 && errno == EINTR)
+        return false;
+    if (n < 0)
+        cli_die("%s: %s", r->name, strerror(errno));
+    t->len += (size_t)n;
+    r->ended = n == 0;
+    return true;
+}
+
+/* Forgets what there is of a record that is too long. */
+static void
+check_length(struct reader *r)
+{
+    if (r->max == 0 || (r->text.len - r->start <= r->max && !r->losing))
+        return;
+    r->losing = true;
+    r->start = r->seen = r->text.len;
+}
+
+/* True: there is a record, or what the input ends with. */
+static bool
+take(struct reader *r, const char **text, size_t *len)
+{
+    struct buffer *t = &r->text;
+    const char *end = NULL;
+
+    if (t->len > r->seen)
+        end = memchr(t->p + r->seen, r->end, t->len - r->seen);
+    if (!end && !r->ended) {
+        r->seen = t->len;
+        check_length(r);
+        return false;
+    }
+    *text = t->p + r->start;
+    *len = (end ? (size_t)(end - t->p) : t->len) - r->start;
+    r->too_long = r->losing || (r->max && *len > r->max);
+    r->losing = false;
+    r->start += *len + (end != NULL);
+    r->seen = r->start;
+    return end || *len || r->too_long;
+}
+
+static bool
+is_blank(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && (text[n] == ' ' || text[n] == '\t' || text[n] == '\r'))
+        n++;
+    return n == len;
+}
+
+enum reader_state
+reader_next(struct reader *r, bool wait, const char **text, size_t *len)
+{
+    for (;;) {
+        bool found = take(r, text, len);
+
+        if (found && (r->too_long || !r->skip_blank || !is_blank(*text, *len)))
+            return READER_RECORD;
+        if (found)
+            continue;
+        if (r->ended)
+            return READER_END;
+        if ((!wait && !is_ready(r)) || !read_more(r))
+            return READER_WAITS;
+    }
+}
+
+void
+reader_clear(struct reader *r)
+{
+    free(r->text.p);
+    r->text = (struct buffer){ 0 };
+}

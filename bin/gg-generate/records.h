@@ -1,0 +1,67 @@
+/* records.h - one answer for each record of the input, several at once
+ *
+ * Records are read as there is room for them, and answered in the order in
+ * which they end; what is written has the order of the input. */
+#ifndef GENERATE_RECORDS_H
+#define GENERATE_RECORDS_H
+
+#include "common/chat.h"
+#include "gg-generate/generate.h"
+#include "gg-generate/reader.h"
+
+/* A record from when it is read until its answer is written. */
+struct record {
+    struct record *next; /* in the input */
+    uint64_t number;     /* its place there, from 1 */
+    struct buffer text;  /* of JSON: what is passed through */
+
+    uint64_t sequence; /* what its draws depend on, beside their place */
+    struct sampling_options sampling;
+    struct stop_strings own; /* its own stop strings, if it has any */
+    bool has_own, has_seed;
+    int32_t *ids; /* the prompt */
+    size_t n_ids, cap;
+
+    struct buffer out; /* what is written, once it is */
+    bool done;
+};
+
+/* How records are read and written. */
+struct form {
+    /* The ids and options of a record; its text lives during the call. */
+    enum gg_status (*read)(struct generate *g, struct record *r,
+                           const char *text, size_t len, struct gg_error *err);
+    /* Adds to r->out: the answer, or, where `message` says why there is none,
+     * what stands in its place; `a` then is NULL, or as far as it went. */
+    void (*write)(const struct generate *g, struct record *r,
+                  const struct answer *a, const char *message);
+    /* True where `out` could be what was written for the record in an earlier
+     * run; *failed gets whether that was an error record, if one can tell. */
+    bool (*matches)(const struct generate *g, struct record *r,
+                    const char *text, size_t len, const char *out,
+                    size_t out_len, bool *failed);
+};
+
+/* Lines, or with -0 records that NUL ends; with --numbered each begins with
+ * its number. */
+extern const struct form plain_form;
+
+/* Objects in JSON, a line each. Built without Jansson it is NULL. */
+extern const struct form *const jsonl_form;
+
+/* ---- --resume ------------------------------------------------------------ */
+
+/* Makes `path` the standard output: what stands there stays, all but an
+ * incomplete record at its end, and more is written behind it. The returned
+ * descriptor reads it from its begin; or the tool ends. */
+int
+resume_open(const char *path, char end);
+
+/* Skips the records of `in` that have their answers in the file `fd`; *number
+ * gets how many, *failed whether one of them is an error record. Ends the tool
+ * where they do not belong together. */
+void
+resume_skip(struct generate *g, const struct form *form, struct reader *in,
+            int fd, const char *path, uint64_t *number, bool *failed);
+
+#endif

@@ -1,0 +1,90 @@
+/* resume.c - goes on where an earlier run has stopped */
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gg-generate/records.h"
+
+CLI_NORETURN static void
+fail(const char *path)
+{
+    cli_die("%s: %s", path, strerror(errno));
+}
+
+/* Where the last whole record of the file ends. */
+static off_t
+find_end(int fd, const char *path, off_t size, char end)
+{
+    char text[1 << 16];
+
+    while (size > 0) {
+        size_t want = size < (off_t)sizeof(text) ? (size_t)size : sizeof(text);
+        off_t from = size - (off_t)want;
+        ssize_t n = pread(fd, text, want, from);
+        const char *last = n > 0 ? memrchr(text, end, (size_t)n) : NULL;
+
+        if (n < 0)
+            fail(path);
+        if (last)
+            return from + (last - text) + 1;
+        size = from;
+    }
+    return 0;
+}
+
+int
+resume_open(const char *path, char end)
+{
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666), in;
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st))
+        fail(path);
+    if (!S_ISREG(st.st_mode))
+        cli_die("%s: is no regular file, and holds no answers", path);
+    if (flock(fd, LOCK_EX | LOCK_NB))
+        cli_die("%s: another process is writing it", path);
+    in = open(path, O_RDONLY | O_CLOEXEC);
+    if (in < 0 || ftruncate(fd, find_end(fd, path, st.st_size, end)) ||
+        dup2(fd, STDOUT_FILENO) < 0)
+        fail(path);
+    if (fd != STDOUT_FILENO)
+        close(fd); /* the lock is standard output's */
+    return in;
+}
+
+void
+resume_skip(struct generate *g, const struct form *form, struct reader *in,
+            int fd, const char *path, uint64_t *number, bool *failed)
+{
+    struct reader old = { .fd = fd, .name = path, .end = in->end };
+    const char *text, *out;
+    size_t len, out_len;
+
+    while (reader_next(&old, true, &out, &out_len) == READER_RECORD) {
+        struct record r = { .number = ++*number };
+        bool bad, same;
+
+        if (reader_next(in, true, &text, &len) != READER_RECORD) {
+            if (cli_signal())
+                cli_raise(cli_signal());
+            cli_die("%s: has more answers than %s has records", path, in->name);
+        }
+        same = form->matches(g, &r, text, len, out, out_len, &bad);
+        buffer_clear(&r.text);
+        if (!same)
+            cli_die("%s: record %" PRIu64 " is no answer to that of %s", path,
+                    r.number, in->name);
+        *failed |= bad;
+    }
+    reader_clear(&old);
+    close(fd);
+    if (g->o->engine.verbose)
+        cli_warn("%s: %" PRIu64 " records are answered already", path, *number);
+}
