@@ -43,6 +43,10 @@ enum {
     TQ1_0,
     TQ2_0,
     MXFP4,
+    MXFP4_MOE,
+    NVFP4,
+    Q1_0,
+    Q2_0,
 };
 
 static const struct mixture mixtures[] = {
@@ -79,6 +83,10 @@ static const struct mixture mixtures[] = {
     [TQ1_0] = { "TQ1_0", GGML_TYPE_TQ1_0, 36 },
     [TQ2_0] = { "TQ2_0", GGML_TYPE_TQ2_0, 37 },
     [MXFP4] = { "MXFP4", GGML_TYPE_MXFP4, 38 },
+    [MXFP4_MOE] = { "MXFP4_MOE", GGML_TYPE_Q8_0, 38 },
+    [NVFP4] = { "NVFP4", GGML_TYPE_NVFP4, 39 },
+    [Q1_0] = { "Q1_0", GGML_TYPE_Q1_0, 40 },
+    [Q2_0] = { "Q2_0", GGML_TYPE_Q2_0, 41 },
 };
 
 static const struct {
@@ -138,6 +146,7 @@ enum {
     MIDDLE = 1 << 11,    /* neither in the first eighth nor in the last */
     MORE_BITS = 1 << 12, /* not in the middle, or every third of it */
     BIG_LLAMA = 1 << 13,
+    OF_EXPERTS = 1 << 14, /* the tensor holds those of all experts */
 };
 
 #define ONE(m) (UINT64_C(1) << (m))
@@ -157,14 +166,14 @@ static const struct rule {
     unsigned when;
     enum ggml_type type;
 } rules[] = {
-    { OUTPUT, ONE(Q8_0) | FLOATS, 0, GGML_TYPE_COUNT },
+    { OUTPUT, ONE(Q8_0) | ONE(MXFP4_MOE) | FLOATS, 0, GGML_TYPE_COUNT },
     { OUTPUT, ANY, FALCON, GGML_TYPE_Q8_0 },
     { OUTPUT, IQ12 | ONE(IQ3_XXS), 0, GGML_TYPE_Q5_K },
     { OUTPUT, ANY, 0, GGML_TYPE_Q6_K },
 
     { EMBEDDING, IQ12 & ~IQ2_LARGE, 0, GGML_TYPE_Q2_K },
     { EMBEDDING, IQ2_LARGE | ONE(IQ3_XXS), 0, GGML_TYPE_IQ3_S },
-    { EMBEDDING, ONE(TQ1_0) | ONE(TQ2_0), 0, GGML_TYPE_Q4_K },
+    { EMBEDDING, ONE(TQ1_0) | ONE(TQ2_0) | ONE(Q2_0), 0, GGML_TYPE_Q4_K },
 
     { ATTN_V, IQ12, GQA_4, GGML_TYPE_Q4_K },
     { ATTN_V, IQ12, EXPERTS_4, GGML_TYPE_Q4_K },
@@ -238,6 +247,10 @@ static const struct rule {
 
     { FFN_GATE, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
     { FFN_UP, ONE(IQ3_XS), MIDDLE, GGML_TYPE_IQ3_XXS },
+
+    { FFN_GATE, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
+    { FFN_UP, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
+    { FFN_DOWN, ONE(MXFP4_MOE), OF_EXPERTS, GGML_TYPE_MXFP4 },
 };
 
 static enum part
@@ -286,6 +299,7 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
 
     (void)sscanf(tensor, "blk.%d.", &layer);
     holds = conditions(model, layer);
+    holds |= strstr(tensor, "_exps.") ? OF_EXPERTS : 0;
     if (part == OUTPUT && ggml_is_quantized(type) &&
         row % ggml_blck_size(type) != 0)
         return mixture_fit(GGML_TYPE_Q8_0, row);

@@ -28,6 +28,16 @@ static const struct {
     enum ggml_type type;
 } cases[] = {
     { "Q4_K_M", &small, "output.weight", GGML_TYPE_Q6_K },
+    { "MXFP4_MOE", &mixtral, "blk.1.ffn_up_exps.weight", GGML_TYPE_MXFP4 },
+    { "MXFP4_MOE", &mixtral, "blk.1.ffn_down_exps.weight", GGML_TYPE_MXFP4 },
+    { "MXFP4_MOE", &small, "blk.1.ffn_gate_shexp.weight", GGML_TYPE_Q8_0 },
+    { "MXFP4_MOE", &small, "blk.1.attn_q.weight", GGML_TYPE_Q8_0 },
+    { "MXFP4_MOE", &small, "output.weight", GGML_TYPE_Q8_0 },
+    { "MXFP4_MOE", &tied, "token_embd.weight", GGML_TYPE_Q8_0 },
+    { "NVFP4", &small, "blk.1.ffn_up.weight", GGML_TYPE_NVFP4 },
+    { "Q1_0", &small, "blk.1.attn_q.weight", GGML_TYPE_Q1_0 },
+    { "Q2_0", &small, "blk.1.attn_q.weight", GGML_TYPE_Q2_0 },
+    { "Q2_0", &small, "token_embd.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &small, "token_embd.weight", GGML_TYPE_Q4_K },
     { "Q4_K_M", &tied, "token_embd.weight", GGML_TYPE_Q6_K },
     { "q4_k", &small, "blk.0.attn_v.weight", GGML_TYPE_Q6_K },
