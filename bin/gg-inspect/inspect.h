@@ -9,6 +9,7 @@
 
 struct inspect_options {
     const char *path;
+    const char *other;  /* --diff's second file */
     const char *key;    /* -k */
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
@@ -122,6 +123,14 @@ inspect_close(struct inspected *f);
 
 void
 text_show(const struct inspected *f, const struct inspect_options *o);
+/* A value on one line, escaped; strings and lists are cut unless `all`. One
+ * element of an array, or (i = 0) what is none; at most `max` characters of a
+ * string (0: all). */
+void
+text_put_value(FILE *f, const struct gguf_context *ctx, int64_t key, bool all);
+void
+text_put_element(FILE *f, const struct gguf_context *ctx, int64_t key, size_t i,
+                 size_t max);
 void
 json_show(const struct inspected *f, const struct inspect_options *o);
 /* The value of o->key; status 1 where there is none. */
@@ -174,9 +183,17 @@ tensor_show(struct inspected *f, const struct inspect_options *o);
 
 /* ---- select.c ---- */
 
-/* The tensors that --tensor names, all where it was not given: by name, or by a
- * pattern of the shell. Ends the tool where there is none. The caller frees it.
- */
+/* True if --tensor, by name or by a pattern of the shell, asks for it; it asks
+ * for all where it was not given. */
+bool
+select_fits(const struct inspected *f, const struct inspect_options *o,
+            int64_t tensor);
+
+/* All of these, which the caller frees. */
+int64_t *
+select_all(const struct inspected *f, const struct inspect_options *o,
+           int64_t *n);
+/* The same; ends the tool where --tensor was given and there is none. */
 int64_t *
 select_tensors(const struct inspected *f, const struct inspect_options *o,
                int64_t *n);
@@ -192,6 +209,19 @@ hash_show(struct inspected *f, const struct inspect_options *o);
 /* Returns the status to exit with: 1 where something differs. */
 int
 hash_check(struct inspected *f, const struct inspect_options *o);
+
+/* ---- diff.c: --diff ---- */
+
+/* Returns the status to exit with: 1 where they differ. */
+int
+diff_show(struct inspected *a, struct inspected *b,
+          const struct inspect_options *o);
+
+/* ---- check.c: --check ---- */
+
+/* Returns the status to exit with: 1 where there is an error. */
+int
+check_show(struct inspected *f, const struct inspect_options *o);
 
 /* ---- stats.c: --stats ---- */
 

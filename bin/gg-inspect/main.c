@@ -16,6 +16,7 @@ enum {
 
 static const char help[] =
     "Usage: gg-inspect [OPTION]... [FILE]\n"
+    "  or:  gg-inspect --diff [OPTION]... FILE OTHER\n"
     "Say what is in the model file FILE, or in the one that -m or $GG_MODEL "
     "names.\n"
     "\n"
@@ -29,11 +30,13 @@ static const char help[] =
     "      --json         print JSON\n"
     "      --memory       print how much memory the model needs to run\n"
     "      --stats        print a line of statistics for each tensor\n"
+    "      --check        print what is wrong with tensors and names\n"
+    "      --diff         print what FILE and OTHER do not have in common\n"
     "      --hash         print a SHA-256 of each tensor and of the whole\n"
     "      --hash-check LIST\n"
     "                     check hashes that were printed before\n"
     "\n"
-    "--tensor takes a pattern of the shell with --stats and --hash.\n"
+    "With these --tensor takes a pattern of the shell, but for --hash-check.\n"
     "\n"
     "With --memory:\n"
     "  -c, --context N    positions a sequence can hold (else the model's)\n"
@@ -56,6 +59,8 @@ enum {
     OPT_JSON,
     OPT_MEMORY,
     OPT_STATS,
+    OPT_CHECK,
+    OPT_DIFF,
     OPT_HASH,
     OPT_HASH_CHECK,
     OPT_SLOTS,
@@ -70,6 +75,8 @@ static const struct option long_options[] = {
     { "json", no_argument, NULL, OPT_JSON },
     { "memory", no_argument, NULL, OPT_MEMORY },
     { "stats", no_argument, NULL, OPT_STATS },
+    { "check", no_argument, NULL, OPT_CHECK },
+    { "diff", no_argument, NULL, OPT_DIFF },
     { "hash", no_argument, NULL, OPT_HASH },
     { "hash-check", required_argument, NULL, OPT_HASH_CHECK },
     { "threads", required_argument, NULL, 't' },
@@ -148,6 +155,12 @@ set_what(struct arguments *a, int c)
     case OPT_STATS:
         set_mode(a, "--stats");
         return true;
+    case OPT_CHECK:
+        set_mode(a, "--check");
+        return true;
+    case OPT_DIFF:
+        set_mode(a, "--diff");
+        return true;
     case OPT_HASH:
         set_mode(a, "--hash");
         return true;
@@ -212,6 +225,8 @@ static const struct rule {
     { "-k", false, false, false },
     { "--memory", false, true, false },
     { "--stats", true, true, false },
+    { "--check", true, true, false },
+    { "--diff", true, true, true },
     { "--hash", true, true, true },
     { "--hash-check", false, false, false },
 };
@@ -247,26 +262,63 @@ check_arguments(const struct arguments *a)
 }
 
 static void
+take_files(struct arguments *a, int n, char **files)
+{
+    int most = mode_is(a, "--diff") ? 2 : 1;
+
+    if (n > most && most == 1)
+        cli_misuse("one FILE at a time: %s is one too many", files[1]);
+    if (n > most || (most == 2 && n + (a->model != NULL) != 2))
+        cli_misuse("--diff takes two files");
+    if (n == most && a->model)
+        cli_misuse("-m and FILE both name a file");
+    if (most == 2)
+        a->show.other = files[n - 1];
+    if (n > 0 && !a->model)
+        a->model = files[0];
+}
+
+/* What cli_model() returns lives until it is called again. */
+static const char *
+find_file(const char *name, bool quiet)
+{
+    if (name && strcmp(name, "-") == 0)
+        return "/dev/stdin";
+    return cli_model(name, quiet);
+}
+
+static void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
     int c;
 
     while ((c = cli_getopt(argc, argv, "k:0c:t:m:o:qvhV", long_options)) != -1)
         set_option(a, c);
-    if (argc - optind > 1)
-        cli_misuse("one FILE at a time: %s is one too many", argv[optind + 1]);
-    if (optind < argc && a->model)
-        cli_misuse("-m and FILE both name a file");
-    if (optind < argc)
-        a->model = argv[optind];
+    take_files(a, argc - optind, argv + optind);
     check_arguments(a);
     a->show.session.n_ctx = a->engine.n_ctx;
     a->show.session.n_batch = a->engine.n_batch;
     a->show.session.type_kv = a->engine.type_kv;
-    if (a->model && strcmp(a->model, "-") == 0)
-        a->show.path = "/dev/stdin";
-    else
-        a->show.path = cli_model(a->model, a->show.quiet);
+    a->show.path = find_file(a->model, a->show.quiet);
+}
+
+/* Both files of --diff. */
+static int
+show_diff(struct inspect_options *o)
+{
+    struct inspected a, b;
+    int status;
+
+    inspect_open(o->path, o->metadata && !o->tensors, &a);
+    a.path = strdup(a.path); /* before another is looked up */
+    if (!a.path)
+        cli_die("out of memory");
+    inspect_open(find_file(o->other, true), o->metadata && !o->tensors, &b);
+    status = diff_show(&a, &b, o);
+    inspect_close(&b);
+    free((char *)a.path);
+    inspect_close(&a);
+    return status;
 }
 
 static int
@@ -276,6 +328,8 @@ show_open(const struct arguments *a, struct inspected *f)
 
     if (mode_is(a, "--stats"))
         return stats_show(f, o);
+    if (mode_is(a, "--check"))
+        return check_show(f, o);
     if (mode_is(a, "--hash"))
         return hash_show(f, o);
     if (mode_is(a, "--hash-check"))
@@ -292,9 +346,9 @@ show_open(const struct arguments *a, struct inspected *f)
 }
 
 static int
-show(const struct arguments *a)
+show(struct arguments *a)
 {
-    const struct inspect_options *o = &a->show;
+    struct inspect_options *o = &a->show;
     bool alone = o->key || (o->metadata && !o->tensors && !a->mode);
     struct inspected f;
     int status;
@@ -303,8 +357,11 @@ show(const struct arguments *a)
         memory_show(o);
         return EXIT_SUCCESS;
     }
-    if (mode_is(a, "--hash-check"))
+    if (mode_is(a, "--hash-check") || mode_is(a, "--diff") ||
+        mode_is(a, "--check"))
         cli_fail_with(EXIT_TROUBLE);
+    if (mode_is(a, "--diff"))
+        return show_diff(o);
     inspect_open(o->path, alone, &f);
     status = show_open(a, &f);
     inspect_close(&f);

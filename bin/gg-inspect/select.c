@@ -8,31 +8,40 @@
 #include <inttypes.h>
 #include <string.h>
 
-static bool
-fits(const struct gguf_context *ctx, int64_t tensor, const char *pattern)
+bool
+select_fits(const struct inspected *f, const struct inspect_options *o,
+            int64_t tensor)
 {
-    return !pattern ||
-           fnmatch(pattern, gguf_get_tensor_name(ctx, tensor), 0) == 0;
+    const char *name = gguf_get_tensor_name(f->gguf, tensor);
+
+    return !o->tensor || strcmp(o->tensor, name) == 0 ||
+           fnmatch(o->tensor, name, 0) == 0;
+}
+
+int64_t *
+select_all(const struct inspected *f, const struct inspect_options *o,
+           int64_t *n)
+{
+    int64_t all = gguf_get_n_tensors(f->gguf), count = 0;
+    int64_t *out = cli_alloc(NULL, (size_t)all, sizeof(*out));
+
+    for (int64_t i = 0; i < all; i++)
+        if (select_fits(f, o, i))
+            out[count++] = i;
+    *n = count;
+    return out;
 }
 
 int64_t *
 select_tensors(const struct inspected *f, const struct inspect_options *o,
                int64_t *n)
 {
-    int64_t all = gguf_get_n_tensors(f->gguf), count = 0;
-    int64_t *out = cli_alloc(NULL, (size_t)all, sizeof(*out));
-    int64_t exact = o->tensor ? gguf_find_tensor(f->gguf, o->tensor) : -1;
+    int64_t *out = select_all(f, o, n);
     char shown[256];
 
-    if (exact >= 0)
-        out[count++] = exact;
-    for (int64_t i = 0; i < all && exact < 0; i++)
-        if (fits(f->gguf, i, o->tensor))
-            out[count++] = i;
-    if (count == 0 && o->tensor)
+    if (*n == 0 && o->tensor)
         cli_die("%s: %s: the file has no such tensor", f->path,
                 gg_escape(shown, sizeof(shown), o->tensor, strlen(o->tensor)));
-    *n = count;
     return out;
 }
 

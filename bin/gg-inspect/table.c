@@ -33,17 +33,40 @@ put_plain(const struct table *t, const char *s)
     pad(t, s, false);
 }
 
+/* What goes between fields, and in front of the first. */
+static void
+put_between(const struct table *t)
+{
+    if (t->at)
+        fputs(t->aligned ? "  " : "\t", stdout);
+}
+
+static void
+put_head(struct table *t)
+{
+    t->headed = true;
+    for (t->at = 0; t->at < t->n_columns; t->at++) {
+        put_between(t);
+        put_plain(t, t->columns[t->at].name);
+    }
+    putchar('\n');
+    t->at = 0;
+}
+
 static void
 before(struct table *t)
 {
-    if (t->json)
+    if (t->json) {
         printf("%s\"%s\": ",
                t->at     ? ", "
                : t->rows ? ",\n    { "
                          : "\n    { ",
                t->columns[t->at].name);
-    else if (t->at)
-        fputs(t->aligned ? "  " : "\t", stdout);
+        return;
+    }
+    if (!t->headed)
+        put_head(t);
+    put_between(t);
 }
 
 static void
@@ -62,16 +85,8 @@ table_begin(struct table *t, const struct table_column *columns, int n,
 {
     *t = (struct table){ .columns = columns, .n_columns = n, .json = json };
     t->aligned = !json && isatty(STDOUT_FILENO);
-    if (json) {
+    if (json)
         putchar('[');
-        return;
-    }
-    for (int i = 0; i < n; i++) {
-        before(t);
-        put_plain(t, columns[i].name);
-        after(t);
-    }
-    t->rows = 0;
 }
 
 void
@@ -85,6 +100,17 @@ table_text(struct table *t, const char *s)
         value_put_escaped(stdout, s, strlen(s), 0);
         pad(t, s, false);
     }
+    after(t);
+}
+
+void
+table_escaped(struct table *t, const char *s)
+{
+    before(t);
+    if (t->json)
+        json_put_string(s, strlen(s));
+    else
+        put_plain(t, s);
     after(t);
 }
 

@@ -15,19 +15,21 @@ struct table_column {
 struct table {
     const struct table_column *columns;
     int n_columns, at;
-    bool json, aligned;
+    bool json, aligned, headed;
     uint64_t rows;
 };
 
-/* Writes the head: to standard output, as all that follows. The columns outlive
- * the table. */
+/* All goes to standard output; a table without rows has no head either. The
+ * columns outlive it. */
 void
 table_begin(struct table *t, const struct table_column *columns, int n,
             bool json);
 
 /* The next field; the last one of a row ends it. */
 void
-table_text(struct table *t, const char *s); /* escaped */
+table_text(struct table *t, const char *s); /* gets escaped */
+void
+table_escaped(struct table *t, const char *s); /* is so already */
 void
 table_count(struct table *t, uint64_t n);
 /* Nine digits; six where it is aligned, as many as it takes as JSON, where NaN

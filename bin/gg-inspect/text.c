@@ -80,52 +80,55 @@ put_header(const struct inspected *f, const struct inspect_options *o)
 }
 
 static void
-put_number(const struct gguf_context *ctx, int64_t key, size_t i)
+put_number(FILE *f, const struct gguf_context *ctx, int64_t key, size_t i)
 {
     enum gguf_type type = value_element_type(ctx, key);
     char buf[32];
 
-    fputs(value_number(buf, type, value_at(ctx, key, i)), stdout);
+    fputs(value_number(buf, type, value_at(ctx, key, i)), f);
 }
 
-static void
-put_single(const struct gguf_context *ctx, int64_t key, size_t max)
+/* A string of a list is quoted, so that one can see where it ends. */
+void
+text_put_element(FILE *f, const struct gguf_context *ctx, int64_t key, size_t i,
+                 size_t max)
 {
     const char *s;
     size_t len;
 
-    if (value_element_type(ctx, key) == GGUF_TYPE_STRING) {
-        s = value_string(ctx, key, 0, &len);
-        value_put_escaped(stdout, s, len, max);
-    } else {
-        put_number(ctx, key, 0);
+    if (value_element_type(ctx, key) != GGUF_TYPE_STRING) {
+        put_number(f, ctx, key, i);
+        return;
     }
-    putchar('\n');
+    s = value_string(ctx, key, i, &len);
+    if (gguf_get_kv_type(ctx, key) == GGUF_TYPE_ARRAY)
+        value_put_quoted(f, s, len, max);
+    else
+        value_put_escaped(f, s, len, max);
 }
 
-/* Strings of a list are quoted, so that one can see where they end. */
 static void
-put_list(const struct gguf_context *ctx, int64_t key, bool all)
+put_list(FILE *f, const struct gguf_context *ctx, int64_t key, bool all)
 {
-    bool strings = value_element_type(ctx, key) == GGUF_TYPE_STRING;
     size_t n = value_count(ctx, key);
     size_t shown = all || n < MAX_LIST ? n : MAX_LIST;
 
-    putchar('[');
+    putc('[', f);
     for (size_t i = 0; i < shown; i++) {
-        const char *s;
-        size_t len;
-
         if (i)
-            fputs(", ", stdout);
-        if (strings) {
-            s = value_string(ctx, key, i, &len);
-            value_put_quoted(stdout, s, len, all ? 0 : MAX_ITEM);
-        } else {
-            put_number(ctx, key, i);
-        }
+            fputs(", ", f);
+        text_put_element(f, ctx, key, i, all ? 0 : MAX_ITEM);
     }
-    puts(shown < n ? ", ...]" : "]");
+    fputs(shown < n ? ", ...]" : "]", f);
+}
+
+void
+text_put_value(FILE *f, const struct gguf_context *ctx, int64_t key, bool all)
+{
+    if (gguf_get_kv_type(ctx, key) == GGUF_TYPE_ARRAY)
+        put_list(f, ctx, key, all);
+    else
+        text_put_element(f, ctx, key, 0, all ? 0 : MAX_TEXT);
 }
 
 static void
@@ -143,10 +146,8 @@ put_metadata(const struct gguf_context *ctx, bool all)
     for (int64_t i = 0; i < gguf_get_n_kv(ctx); i++) {
         put_name(gguf_get_key(ctx, i), width);
         printf("  %-*s  ", (int)type_width, value_type(type, ctx, i));
-        if (gguf_get_kv_type(ctx, i) == GGUF_TYPE_ARRAY)
-            put_list(ctx, i, all);
-        else
-            put_single(ctx, i, all ? 0 : MAX_TEXT);
+        text_put_value(stdout, ctx, i, all);
+        putchar('\n');
     }
 }
 

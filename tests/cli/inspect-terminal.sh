@@ -1,0 +1,9 @@
+# On a terminal tables are aligned.
+command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+make_model llama-f32 a.gguf && gg-quantize -q a.gguf b.gguf F16 || exit 99
+shown() {
+    script -qefc "$*" shown >/dev/null </dev/null
+    tail -n +2 shown | tr -d '\r' | grep -v '^$\|^Script done'
+}
+shown "gg-inspect --diff --tensor 'blk.0.a*_k.*' a.gguf b.gguf"
+shown "gg-inspect --stats --tensor 'blk.0.a*_k.*' a.gguf"
