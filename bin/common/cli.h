@@ -79,6 +79,16 @@ uint64_t
 cli_u64(const char *option, const char *text);
 double
 cli_float(const char *option, const char *text, double min, double max);
+/* The same, where a bad one does not end the tool: GG_ERR_ARG. */
+enum gg_status
+cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
+             int64_t *out, struct gg_error *err);
+enum gg_status
+cli_read_u64(const char *option, const char *text, uint64_t *out,
+             struct gg_error *err);
+enum gg_status
+cli_read_float(const char *option, const char *text, double min, double max,
+               double *out, struct gg_error *err);
 /* Which of the names, which NULL ends, the text is. */
 int
 cli_choice(const char *option, const char *text, const char *const *names);

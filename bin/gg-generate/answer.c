@@ -20,6 +20,7 @@ answer_init(struct answer *a, const struct engine *engine, int32_t slot)
 void
 answer_clear(struct answer *a)
 {
+    gg_history_free(a->history);
     gg_sampler_free(a->sampler);
     free(a->ids);
     free(a->made);
@@ -37,13 +38,13 @@ answer_clear(struct answer *a)
 static void
 need_best(struct answer *a)
 {
-    const struct gg_sampler_params *p = &a->sampling->params;
-    size_t k = p->temperature == 0 ? 1 : (size_t)p->top_k, n_eog = 0;
+    size_t k = gg_sampler_enough(a->sampler), n_eog = 0;
 
     gg_vocab_eog_ids(a->engine->vocab, &n_eog);
     if (k > 0 && a->sampling->ignore_eog)
         k += n_eog;
-    if (k >= (size_t)gg_model_n_vocab(a->engine->model))
+    if (k >= (size_t)gg_model_n_vocab(a->engine->model) ||
+        a->sampling->logprobs >= 0)
         k = 0;
     if (k > a->best_cap) {
         a->best.ids = cli_alloc(a->best.ids, k, sizeof(*a->best.ids));
@@ -53,14 +54,31 @@ need_best(struct answer *a)
     a->best.k = k;
 }
 
+/* A sampler that is new to the answer has to hear all of its ids. */
+static void
+start_history(struct answer *a)
+{
+    struct gg_error err;
+
+    gg_history_free(a->history);
+    a->history = NULL;
+    if (gg_sampler_remembers(a->sampler))
+        cli_check(gg_history_new(a->sampler, &a->history, &err), &err);
+    a->n_new = a->n_ids;
+}
+
 void
 answer_start(struct answer *a, const struct sampling_options *sampling,
              struct gg_sampler *sampler, const struct stop_strings *stop)
 {
-    if (sampler != a->sampler)
+    bool new = sampler != a->sampler;
+
+    if (new)
         gg_sampler_free(a->sampler);
     a->sampling = sampling;
     a->sampler = sampler;
+    if (new || !a->history)
+        start_history(a);
     stop_start(&a->stop, stop);
     a->decode = (struct gg_decode_state){ 0 };
     a->n_made = 0;
@@ -107,6 +125,7 @@ answer_put(struct answer *a, const int32_t *ids, size_t n)
     if (!make_room(a, n))
         return false;
     a->n_ids += n;
+    a->n_new += n;
     return true;
 }
 
@@ -114,6 +133,7 @@ void
 answer_take_back(struct answer *a, size_t n)
 {
     a->n_ids -= n;
+    a->n_new -= n;
 }
 
 struct gg_chunk
@@ -132,30 +152,27 @@ answer_chunk(struct answer *a)
 
 /* ---- drawing ------------------------------------------------------------- */
 
-/* Of all logits; NaN where one of them is none. */
-static double
-log_sum_exp(const float *logits, size_t n)
+/* The history gets the ids that were evaluated since the last draw. */
+static enum gg_status
+hear(struct answer *a, struct gg_error *err)
 {
-    double max = -INFINITY, sum = 0;
+    size_t n = a->n_new;
 
-    for (size_t i = 0; i < n; i++)
-        if ((double)logits[i] > max)
-            max = (double)logits[i];
-    for (size_t i = 0; i < n; i++)
-        sum += exp((double)logits[i] - max);
-    return max + log(sum);
+    a->n_new = 0;
+    if (!a->history)
+        return GG_OK;
+    n = n < a->n_ids ? n : a->n_ids;
+    return gg_history_add(a->history, a->ids + a->n_ids - n, n, err);
 }
 
-/* The logit of an id among n; they are those of ids[i], or of i. */
-static double
-logit_of(const float *logits, const int32_t *ids, size_t n, int32_t id)
+static void
+count_logprob(struct answer *a, const struct gg_draw *drawn, uint64_t position,
+              double logprob)
 {
-    size_t i = (size_t)id;
-
-    if (ids)
-        for (i = 0; i < n && ids[i] != id; i++)
-            ;
-    return i < n ? (double)logits[i] : -INFINITY;
+    a->logprob += logprob;
+    if (a->sampling->logprobs >= 0)
+        sampling_log(a->sampling, a->numbered, a->sequence, position, drawn,
+                     logprob);
 }
 
 static enum gg_status
@@ -166,26 +183,35 @@ draw(struct answer *a, int32_t *id, struct gg_error *err)
     float *logits = found ? a->best.logits : a->logits;
     const int32_t *ids = found ? a->best.ids : NULL;
     double sum = found ? a->best.log_sum_exp : 0;
-    enum gg_status st;
+    bool log = a->wants_logprob || a->sampling->logprobs >= 0;
+    uint64_t position = a->n_dropped + a->n_ids;
+    struct gg_draw drawn;
+    enum gg_status st = GG_OK;
 
     if (found && !isfinite(sum)) {
         snprintf(err->message, sizeof(err->message),
                  "a logit is NaN or infinite");
         return GG_ERR_FORMAT;
     }
-    if (!found && a->wants_logprob)
-        sum = log_sum_exp(logits, n);
+    if (!found && log)
+        sum = gg_log_sum_exp(logits, n);
     if (a->sampling->ignore_eog) {
         size_t n_eog;
         const int32_t *eog = gg_vocab_eog_ids(a->engine->vocab, &n_eog);
 
         sampling_exclude(logits, ids, n, eog, n_eog);
     }
-    st = gg_sampler_draw(a->sampler, ids, logits, n, a->sequence,
-                         a->n_dropped + a->n_ids, id, err);
-    if (st == GG_OK && a->wants_logprob)
-        a->logprob += logit_of(logits, ids, n, *id) - sum;
-    return st;
+    st = hear(a, err);
+    if (st == GG_OK)
+        st = gg_sampler_next(a->sampler, a->history, ids, logits, n,
+                             a->sequence, position, &drawn, err);
+    if (st != GG_OK)
+        return st;
+    *id = drawn.id;
+    if (log)
+        count_logprob(a, &drawn, position,
+                      sampling_logit(logits, ids, n, *id) - sum);
+    return GG_OK;
 }
 
 /* Adds the text of an id. False: a stop string is complete. */

@@ -33,9 +33,12 @@ struct answer {
     int32_t slot;
     const struct sampling_options *sampling; /* the caller's */
     struct gg_sampler *sampler;              /* its own */
-    uint64_t sequence;                       /* a number that draws depend on */
-    unsigned flags;                          /* GG_DECODE_... */
+    struct gg_history *history;              /* what it remembers; or NULL */
+    size_t n_new;      /* ids at the end that are not in there yet */
+    uint64_t sequence; /* a number that draws depend on */
+    unsigned flags;    /* GG_DECODE_... */
     bool wants_logprob;
+    bool numbered; /* for --logprobs: the sequence has a number */
 
     int32_t *ids; /* of the context, the last of them perhaps to evaluate */
     size_t n_ids, ids_cap;

@@ -254,10 +254,37 @@ set_override(struct record *r, const struct override *o, const json_t *value,
     return set_number(r, o, value, err);
 }
 
+/* Other options of drawing that are numbers or flags; what is none stays what
+ * it is. */
+static enum gg_status
+set_other(struct record *r, const char *key, const json_t *value,
+          struct gg_error *err)
+{
+    enum gg_status st;
+    char *text;
+
+    for (size_t i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++)
+        if (same_name(key, overrides[i].name))
+            return GG_OK;
+    if (!json_is_number(value) && !json_is_boolean(value))
+        return GG_OK;
+    text = json_dumps(value, JSON_ENCODE_ANY);
+    if (!text)
+        return GG_OK;
+    st = sampling_set(&r->sampling, key, text, err);
+    free(text);
+    return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
+}
+
 static enum gg_status
 set_overrides(struct record *r, json_t *object, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
+    const char *name;
+    json_t *any;
+
+    json_object_foreach(object, name, any) if (st == GG_OK) st =
+        set_other(r, name, any, err);
 
     for (size_t i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++) {
         const char *key;

@@ -287,7 +287,7 @@ static bool
 run(struct generate *g, int resumed)
 {
     struct gg_sampler *sampler =
-        sampling_start(&g->o->sampling, g->o->engine.verbose);
+        sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     bool done = true;
 
     if (g->o->chat)

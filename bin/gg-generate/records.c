@@ -253,6 +253,7 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     a->n_ids = 0;
     a->n_dropped = 0;
     a->sequence = r->sequence;
+    a->numbered = true;
     a->wants_logprob = w->g->o->form == FORM_JSONL;
     a->text.len = 0;
     answer_start(a, &r->sampling, sampler,
@@ -280,7 +281,7 @@ start_record(struct records *w, const char *text, size_t len)
     if (st == GG_OK)
         st = check_room(w, r, &err);
     if (st == GG_OK && r->n_ids)
-        st = gg_sampler_new(&r->sampling.params, &sampler, &err);
+        st = sampling_sampler(&r->sampling, w->g->engine.vocab, &sampler, &err);
     if (st != GG_OK) {
         fail(w, r, NULL, err.message);
     } else if (r->n_ids == 0) { /* the empty text has no continuation */

@@ -16,7 +16,10 @@ const char cli_name[] = "gg-sample";
 static const char help[] =
     "Usage: gg-sample [OPTION]... [FILE]\n"
     "Draw a token id from each record of a logit stream.\n"
-    "\n" SAMPLING_HELP "  -f, --file FILE         read the stream from FILE\n"
+    "\n" SAMPLING_HELP "  -m, --model MODEL       whose vocabulary DRY's "
+                       "strings are looked up in\n"
+    "                          (else $GG_MODEL, else the demo model)\n"
+    "  -f, --file FILE         read the stream from FILE\n"
     "  -o, --output FILE       write to FILE\n"
     "  -q, --quiet             say less\n"
     "  -v, --verbose           say more\n"
@@ -25,27 +28,29 @@ static const char help[] =
 
 struct options {
     struct sampling_options sampling;
-    bool verbose;
-    const char *output, *input;
+    bool verbose, quiet;
+    const char *model, *output, *input;
 };
 
 struct run {
+    const struct sampling_options *sampling;
+    struct gg_vocab *vocab; /* NULL: none is needed */
+    const char *model;      /* its file */
     struct gg_sampler *sampler;
-    bool ignore_eog;
+    bool remembers;
     float *logits; /* scratch: the record's, with some excluded */
     size_t logits_cap;
-    uint64_t n;       /* ids in a sequence; 0: no limit */
     bool failed;      /* an error record was seen */
     bool input_waits; /* the input may depend on the output's end */
     bool numbered;
-    bool ended;     /* the one sequence of a stream without numbers */
-    bool closed;    /* and with it the output */
-    uint64_t count; /* of its ids */
+    bool ended;  /* the one sequence of a stream without numbers */
+    bool closed; /* and with it the output */
     struct sequences sequences;
 };
 
 static const struct option long_options[] = {
     SAMPLING_LONG_OPTIONS,
+    { "model", required_argument, NULL, 'm' },
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     { "quiet", no_argument, NULL, 'q' },
@@ -59,6 +64,9 @@ static void
 set_option(struct options *o, int c)
 {
     switch (c) {
+    case 'm':
+        o->model = optarg;
+        break;
     case 'f':
         o->input = optarg;
         break;
@@ -70,6 +78,7 @@ set_option(struct options *o, int c)
         break;
     case 'q':
         o->verbose = false;
+        o->quiet = true;
         break;
     case 'h':
         cli_help(help);
@@ -86,7 +95,7 @@ parse(int argc, char **argv, struct options *o)
     int c;
 
     o->sampling = sampling_options_default();
-    while ((c = cli_getopt(argc, argv, SAMPLING_LETTERS "f:o:vqhV",
+    while ((c = cli_getopt(argc, argv, SAMPLING_LETTERS "m:f:o:vqhV",
                            long_options)) != -1)
         set_option(o, c);
     if (argc - optind > (o->input ? 0 : 1))
@@ -160,14 +169,31 @@ has_ended(const struct run *r, uint64_t sequence)
     return r->numbered ? ranges_have(&r->sequences.ended, sequence) : r->ended;
 }
 
-static uint64_t
-count(struct run *r, uint64_t sequence)
+/* What is known of the sequence; a stream without numbers has one, 0. Without
+ * a limit, or with that of 1, nothing has to be counted. NULL: nothing at all.
+ */
+static struct count *
+sequence_of(struct run *r, uint64_t sequence)
 {
-    if (!r->numbered)
-        return ++r->count;
+    struct count *c;
+    struct gg_error err;
+
     ranges_remove(&r->sequences.passed, sequence);
-    /* Without a limit, or with that of 1, nothing has to be remembered. */
-    return r->n > 1 ? counts_add(&r->sequences.counts, sequence) : 1;
+    if (r->sampling->count <= 1 && !r->remembers)
+        return NULL;
+    c = counts_of(&r->sequences.counts, sequence);
+    if (r->remembers && !c->history)
+        cli_check(gg_history_new(r->sampler, &c->history, &err), &err);
+    return c;
+}
+
+/* True if the id that it gets is its last by -n. */
+static bool
+count(struct run *r, struct count *c)
+{
+    uint64_t n = r->sampling->count;
+
+    return n == 1 || (n && ++c->n == n);
 }
 
 static void
@@ -202,35 +228,63 @@ without_eog(struct run *r, const struct gg_logit_record *record)
     return r->logits;
 }
 
+/* What the model gave the token, before anything was done to it. */
+static void
+log_draw(const struct run *r, const struct gg_logit_record *record,
+         const struct gg_draw *drawn)
+{
+    size_t n = record->n_logits;
+    double sum = record->logit_ids ? record->log_sum_exp
+                                   : gg_log_sum_exp(record->logits, n);
+
+    sampling_log(
+        r->sampling, r->numbered, record->sequence, record->position, drawn,
+        sampling_logit(record->logits, record->logit_ids, n, drawn->id) - sum);
+}
+
+static enum gg_status
+choose(struct run *r, const struct gg_logit_record *record,
+       struct gg_history *history, struct gg_draw *drawn, struct gg_error *err)
+{
+    const float *logits =
+        r->sampling->ignore_eog ? without_eog(r, record) : record->logits;
+    enum gg_status st = GG_OK;
+
+    if (history)
+        st = gg_history_add(history, record->ids, record->n_ids, err);
+    if (st == GG_OK)
+        st = gg_sampler_next(r->sampler, history, record->logit_ids, logits,
+                             record->n_logits, record->sequence,
+                             record->position, drawn, err);
+    return st;
+}
+
 static void
 draw(struct run *r, const struct gg_logit_record *record)
 {
-    const float *logits =
-        r->ignore_eog ? without_eog(r, record) : record->logits;
     struct gg_line line = {
         .kind = GG_LINE_IDS,
         .numbered = r->numbered,
         .sequence = record->sequence,
         .n_ids = 1,
     };
+    struct count *c;
+    struct gg_draw drawn;
     struct gg_error err;
-    enum gg_status st;
-    int32_t id;
 
     if (has_ended(r, record->sequence))
         return;
-    st =
-        gg_sampler_draw(r->sampler, record->logit_ids, logits, record->n_logits,
-                        record->sequence, record->position, &id, &err);
-    if (st != GG_OK) {
+    c = sequence_of(r, record->sequence);
+    if (choose(r, record, c ? c->history : NULL, &drawn, &err) != GG_OK) {
         cli_warn("sequence %" PRIu64 ", position %" PRIu64 ": %s",
                  record->sequence, record->position, err.message);
         pass_error(r, record->sequence, err.message);
         return;
     }
-    line.ids = &id;
-    if (count(r, record->sequence) == r->n ||
-        is_end_of_generation(&record->head, id))
+    if (r->sampling->logprobs >= 0)
+        log_draw(r, record, &drawn);
+    line.ids = &drawn.id;
+    if (count(r, c) || is_end_of_generation(&record->head, drawn.id))
         end_sequence(r, &line);
     else
         put(&line);
@@ -254,9 +308,22 @@ pass_close(struct run *r, uint64_t sequence)
     }
 }
 
+/* The vocabulary that was read must be the stream's. */
+static void
+check_vocab(const struct run *r, const struct gg_logit_head *head)
+{
+    if (r->remembers && head->n_vocab == 0)
+        cli_die("candidates as text lack the ids of their sequence, at which "
+                "penalties and DRY look");
+    if (r->vocab && head->n_vocab &&
+        head->fingerprint != gg_vocab_fingerprint(r->vocab))
+        cli_die("%s: another vocabulary than that of the stream", r->model);
+}
+
 static void
 begin(struct run *r, const struct gg_logit_head *head)
 {
+    check_vocab(r, head);
     if (head->kind != GG_VECTOR_LOGITS)
         cli_die("the stream has embeddings, not logits");
     if (r->closed)
@@ -264,7 +331,6 @@ begin(struct run *r, const struct gg_logit_head *head)
                 "read the streams from a file");
     r->numbered = head->numbered;
     r->ended = false;
-    r->count = 0;
     sequences_clear(&r->sequences);
 }
 
@@ -297,20 +363,30 @@ is_regular(int fd)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+static void
+open_vocab(struct run *r, const struct options *o)
+{
+    struct gg_error err;
+
+    if (!sampling_needs_vocab(&o->sampling))
+        return;
+    r->model = cli_model(o->model, o->quiet);
+    cli_check(gg_vocab_open(r->model, &r->vocab, &err), &err);
+}
+
 static int
 run(struct options *o)
 {
-    struct run r = {
-        .sampler = sampling_start(&o->sampling, o->verbose),
-        .ignore_eog = o->sampling.ignore_eog,
-        .n = o->sampling.count,
-    };
+    struct run r = { .sampling = &o->sampling };
     struct gg_logit_reader *reader = NULL;
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;
     int fd = cli_open_input(o->input);
 
+    open_vocab(&r, o);
+    r.sampler = sampling_start(&o->sampling, r.vocab, o->verbose);
+    r.remembers = gg_sampler_remembers(r.sampler);
     r.input_waits = !is_regular(fd);
     cli_check(gg_logit_reader_new(fd, cli_input_name(o->input), &reader, &err),
               &err);
@@ -320,9 +396,10 @@ run(struct options *o)
     if (st != GG_EOF)
         cli_check(st, &err);
     gg_logit_reader_free(reader);
-    gg_sampler_free(r.sampler);
-    free(r.logits);
     sequences_clear(&r.sequences);
+    gg_sampler_free(r.sampler);
+    gg_vocab_free(r.vocab);
+    free(r.logits);
     return r.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

@@ -103,7 +103,7 @@ probe(const struct counts *c, uint64_t sequence)
 {
     size_t i = (size_t)((sequence * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
 
-    for (i &= c->mask; c->slots[i].n && c->slots[i].sequence != sequence;)
+    for (i &= c->mask; c->slots[i].used && c->slots[i].sequence != sequence;)
         i = (i + 1) & c->mask;
     return i;
 }
@@ -116,25 +116,26 @@ grow(struct counts *c)
 
     bigger.slots = memset(cli_alloc(NULL, bytes, 1), 0, bytes);
     for (size_t i = 0; c->slots && i <= c->mask; i++)
-        if (c->slots[i].n)
+        if (c->slots[i].used)
             bigger.slots[probe(&bigger, c->slots[i].sequence)] = c->slots[i];
     bigger.used = c->used;
     free(c->slots);
     *c = bigger;
 }
 
-uint64_t
-counts_add(struct counts *c, uint64_t sequence)
+struct count *
+counts_of(struct counts *c, uint64_t sequence)
 {
     struct count *slot;
 
     if (!c->slots || c->used > c->mask / 2)
         grow(c);
     slot = &c->slots[probe(c, sequence)];
-    if (slot->n == 0)
+    if (!slot->used) {
+        *slot = (struct count){ .sequence = sequence, .used = true };
         c->used++;
-    slot->sequence = sequence;
-    return ++slot->n;
+    }
+    return slot;
 }
 
 void
@@ -145,15 +146,16 @@ counts_remove(struct counts *c, uint64_t sequence)
     if (!c->slots)
         return;
     i = probe(c, sequence);
-    if (c->slots[i].n == 0)
+    if (!c->slots[i].used)
         return;
-    c->slots[i].n = 0;
+    gg_history_free(c->slots[i].history);
+    c->slots[i].used = false;
     c->used--;
     /* Those behind that had to give way to it go to where they belong. */
-    for (i = (i + 1) & c->mask; c->slots[i].n; i = (i + 1) & c->mask) {
+    for (i = (i + 1) & c->mask; c->slots[i].used; i = (i + 1) & c->mask) {
         struct count moved = c->slots[i];
 
-        c->slots[i].n = 0;
+        c->slots[i].used = false;
         c->slots[probe(c, moved.sequence)] = moved;
     }
 }
@@ -161,8 +163,13 @@ counts_remove(struct counts *c, uint64_t sequence)
 void
 sequences_clear(struct sequences *s)
 {
+    struct counts *c = &s->counts;
+
+    for (size_t i = 0; c->slots && i <= c->mask; i++)
+        if (c->slots[i].used)
+            gg_history_free(c->slots[i].history);
     free(s->ended.r);
     free(s->passed.r);
-    free(s->counts.slots);
+    free(c->slots);
     *s = (struct sequences){ 0 };
 }

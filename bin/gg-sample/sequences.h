@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <gg.h>
+
 /* Ranges of numbers, in order, none touching the next. */
 struct ranges {
     struct range {
@@ -24,18 +26,19 @@ ranges_add(struct ranges *set, uint64_t number);
 void
 ranges_remove(struct ranges *set, uint64_t number);
 
-/* How many ids each open sequence has got: a hash table with open
- * addressing. */
+/* What is known of each open sequence: a hash table with open addressing. */
 struct counts {
     struct count {
-        uint64_t sequence, n; /* n = 0: free */
+        uint64_t sequence, n; /* ids that it has got */
+        struct gg_history *history;
+        bool used;
     } * slots;
     size_t used, mask;
 };
 
-/* Adds one; returns the sum. */
-uint64_t
-counts_add(struct counts *c, uint64_t sequence);
+/* That of the sequence, new where there is none. Lives until the next call. */
+struct count *
+counts_of(struct counts *c, uint64_t sequence);
 void
 counts_remove(struct counts *c, uint64_t sequence);
 
