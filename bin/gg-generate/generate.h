@@ -5,6 +5,7 @@
 #include "common/chat.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
+#include "gg-generate/draft.h"
 
 enum {
     OPT_BOS = 256,
@@ -18,6 +19,7 @@ enum {
     OPT_STOP,
     OPT_CHOICE,
     OPT_SCORES,
+    OPT_DRAFT,
     OPT_LINES,
     OPT_JSONL,
     OPT_NUMBERED,
@@ -44,7 +46,8 @@ struct options {
     const struct gg_chat_template *template; /* NULL: the model's */
     struct stop_strings stop;
     struct choices choices;
-    bool scores; /* of all choices */
+    bool scores;       /* of all choices */
+    const char *draft; /* "prompt" or a model; or NULL */
     int bos;     /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
     enum form_kind form;
     bool numbered;
@@ -57,6 +60,7 @@ struct generate {
     struct options *o;
     struct engine engine;
     struct answer answer;
+    struct draft *draft;         /* or NULL */
     size_t sum_prompt, sum_made; /* ids */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
     struct buffer prompt;        /* its text, if it is no conversation */

@@ -23,10 +23,14 @@ say_full(const struct generate *g, size_t more)
 static bool
 evaluate(struct generate *g, size_t n)
 {
-    struct gg_chunk chunk = answer_chunk(&g->answer);
+    struct gg_chunk chunk =
+        g->draft ? draft_chunk(g->draft, &g->answer) : answer_chunk(&g->answer);
+    int64_t start = ggml_time_us();
     struct gg_error err;
     enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
 
+    if (g->draft)
+        draft_took(g->draft, ggml_time_us() - start);
     if (st == GG_ERR_ABORTED && cli_signal()) {
         answer_take_back(&g->answer, n);
         return false;
@@ -56,11 +60,15 @@ answer(struct generate *g)
         write_text(&a->text);
         if (!answer_goes_on(a))
             break;
+        if (g->draft && draft_follows(g->draft, a))
+            continue;
         if (!evaluate(g, 1)) {
             a->tail = a->ids[a->n_ids];
             break;
         }
     }
+    if (g->draft)
+        draft_end(g->draft, a);
     if (a->ending == ENDING_CONTEXT)
         say_full(g, 1);
     answer_end(a);
@@ -105,4 +113,6 @@ generate_describe(const struct generate *g)
              (double)g->t_prompt / 1e6, rate(g->sum_prompt, g->t_prompt));
     cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->sum_made,
              (double)g->t_made / 1e6, rate(g->sum_made, g->t_made));
+    if (g->draft)
+        draft_describe(g->draft);
 }

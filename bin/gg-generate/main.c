@@ -25,6 +25,9 @@ static const char help[] =
     "write\n"
     "                          them, take them as text (default), or error\n"
     "      --stop STRING       end before STRING; may be given more than once\n"
+    "      --draft MODEL       faster: guess tokens by a smaller model, or "
+    "with\n"
+    "                          prompt by what was there before\n"
     "      --choice A,B,...    write which of A, B and so on is likeliest to "
     "follow\n"
     "      --scores            with --choice: a line for each, with its "
@@ -60,6 +63,7 @@ static const struct option long_options[] = {
     { "echo", no_argument, NULL, OPT_ECHO },
     { "special", required_argument, NULL, OPT_SPECIAL },
     { "stop", required_argument, NULL, OPT_STOP },
+    { "draft", required_argument, NULL, OPT_DRAFT },
     { "choice", required_argument, NULL, OPT_CHOICE },
     { "scores", no_argument, NULL, OPT_SCORES },
     { "chat", no_argument, NULL, OPT_CHAT },
@@ -156,6 +160,9 @@ set_option(struct options *o, int c)
             cli_misuse("--stop: the string is empty");
         stop_strings_add(&o->stop, optarg, strlen(optarg));
         break;
+    case OPT_DRAFT:
+        o->draft = optarg;
+        break;
     case OPT_CHOICE:
         choices_add(&o->choices, optarg);
         break;
@@ -200,6 +207,7 @@ check_records(const struct options *o)
     refuse(o->prompt != NULL, "-p", form);
     refuse(o->interactive, "-i", form);
     refuse(o->choices.n > 0, "--choice", form);
+    refuse(o->draft != NULL, "--draft", form);
     refuse(o->resume && o->output, "-o", "--resume");
     refuse(!plain && o->numbered, "--numbered", form);
     refuse(!plain && o->echo, "--echo", form);
@@ -230,8 +238,9 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->messages && o->system)
         cli_misuse(
             "--system does not go with --messages, which have their own");
-    if (o->choices.n && o->interactive)
-        cli_misuse("--choice does not go with -i");
+    if (o->choices.n && (o->interactive || o->draft))
+        cli_misuse("--choice does not go with %s",
+                   o->interactive ? "-i" : "--draft");
     if (o->scores && !o->choices.n)
         cli_misuse("--scores goes with --choice only");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
@@ -262,6 +271,8 @@ run_text(struct generate *g, struct gg_sampler *sampler)
 
     answer_init(&g->answer, &g->engine, 0);
     g->answer.sampler = sampler;
+    if (o->draft)
+        g->draft = draft_new(o->draft, &g->engine, &o->engine, &g->o->sampling);
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     if (o->system)
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
@@ -275,6 +286,7 @@ run_text(struct generate *g, struct gg_sampler *sampler)
         (void)generate_loop(g, ids, n);
     if (o->engine.verbose && !o->choices.n)
         generate_describe(g);
+    draft_free(g->draft);
     free(ids);
     free(g->prompt.p);
     choices_clear(&g->o->choices);
