@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "quant/format.h"
 #include "quant/iq.h"
 
 typedef float floats __attribute__((vector_size(32)));

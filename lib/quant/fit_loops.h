@@ -224,6 +224,28 @@ LOOP(cut)(int n, const float *x, float m, float inverse, float add, float hi,
     }
 }
 
+static void
+LOOP(nearest_fp4)(int n, const float *x, float scale, int8_t *q)
+{
+    for (int j = 0; j < n; j += 8) {
+        floats v = load(x + j), size = magnitude(v), best = size;
+        floats code = splat(0);
+        ints negative;
+
+        for (int i = 1; i < 8; i++) { /* code 8 is -0, the others follow */
+            floats level = splat((float)quant_fp4_doubled[i] * scale);
+            floats error = level - size;
+
+            error = magnitude(error);
+            code = choose(error < best, splat((float)i), code);
+            best = choose(error < best, error, best);
+        }
+        negative = (v < splat(0)) & (code > splat(0));
+        code += choose(negative, splat(8), splat(0));
+        store_bytes(q + j, code);
+    }
+}
+
 /* The weighted squares. */
 static float
 LOOP(sum_squares)(struct quant_group of)

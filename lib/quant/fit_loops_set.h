@@ -8,6 +8,7 @@ static const struct fit_loops LOOP(loops) = {
     .extreme = LOOP(extreme),
     .range = LOOP(range),
     .cut = LOOP(cut),
+    .nearest_fp4 = LOOP(nearest_fp4),
     .round_all = LOOP(round_all),
     .sum_rounded = LOOP(sum_rounded),
     .sum_moments = LOOP(sum_moments),

@@ -46,6 +46,8 @@ struct fit_loops {
     /* q = round((x + m) * inverse) */
     void (*round_all)(const struct quant_codes *codes, int n, const float *x,
                       float m, float inverse, int8_t *q);
+    /* The codes of E2M1 nearest to x / scale, the first of equals. */
+    void (*nearest_fp4)(int n, const float *x, float scale, int8_t *q);
     /* For q = round(x * inverse). */
     void (*sum_rounded)(const struct quant_codes *codes, int n, const float *x,
                         const float *w, float inverse, struct fit_sums *s);

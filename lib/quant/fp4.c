@@ -11,6 +11,7 @@
 #include "core/half.h"
 #include "quant/bits.h"
 #include "quant/blocks.h"
+#include "quant/fit_loops_table.h"
 
 enum {
     NV_BLOCK = 64,
@@ -62,42 +63,15 @@ to_ue4m3(float v)
     return (uint8_t)(code > 0x7e ? 0x7e : code);
 }
 
-/* The code nearest to x / scale, the first of equals. */
-static int
-nearest(float x, float scale)
-{
-    float best = fabsf(x);
-    int code = 0;
-
-    for (int i = 1; i < 16; i++) {
-        float error = fabsf((float)quant_fp4_doubled[i] * scale - x);
-
-        if (error < best) {
-            best = error;
-            code = i;
-        }
-    }
-    return code;
-}
-
-static float
-largest(const float *x, int n)
-{
-    float amax = 0;
-
-    for (int j = 0; j < n; j++)
-        amax = amax < fabsf(x[j]) ? fabsf(x[j]) : amax;
-    return amax;
-}
-
 void
 unpack_mxfp4(const void *block, struct quant_values *v)
 {
     const struct block_mxfp4 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_e8m0(b->e), 0);
+    nibbles_open(b->qs, v->q);
     for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = quant_fp4_doubled[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_fp4_doubled[v->q[j]];
 }
 
 QUANT_DEQUANTIZE(mxfp4)
@@ -130,7 +104,8 @@ QUANT_DEQUANTIZE(nvfp4)
 static uint8_t
 mx_exponent(const float *x)
 {
-    int exponent = (int)(float_bits(largest(x, QUANT_BLOCK)) >> 23);
+    float most = fabsf(quant_extreme(x, QUANT_BLOCK));
+    int exponent = (int)(float_bits(most) >> 23);
 
     return (uint8_t)quant_clamp(exponent - 2, 0, 254);
 }
@@ -141,10 +116,11 @@ quant_mxfp4(const float *x, void *y, int64_t n)
     struct block_mxfp4 *b = y;
 
     for (; n > 0; n -= QUANT_BLOCK, x += QUANT_BLOCK, b++) {
-        memset(b, 0, sizeof(*b));
+        int8_t q[QUANT_BLOCK];
+
         b->e = mx_exponent(x);
-        for (int j = 0; j < QUANT_BLOCK; j++)
-            nibble_put(b->qs, j, QUANT_BLOCK, nearest(x[j], half_e8m0(b->e)));
+        fit_loops()->nearest_fp4(QUANT_BLOCK, x, half_e8m0(b->e), q);
+        nibbles_pack(q, b->qs);
     }
 }
 
@@ -154,11 +130,16 @@ quant_nvfp4(const float *x, void *y, int64_t n)
     struct block_nvfp4 *b = y;
 
     for (; n > 0; n -= NV_BLOCK, x += NV_BLOCK, b++) {
+        int8_t q[NV_BLOCK];
+
         memset(b, 0, sizeof(*b));
         for (int g = 0; g < NV_BLOCK / NV_GROUP; g++)
-            b->d[g] = to_ue4m3(largest(x + g * NV_GROUP, NV_GROUP) / 6);
+            b->d[g] =
+                to_ue4m3(fabsf(quant_extreme(x + g * NV_GROUP, NV_GROUP)) / 6);
+        for (int j = 0; j < NV_BLOCK; j += NV_GROUP)
+            fit_loops()->nearest_fp4(NV_GROUP, x + j,
+                                     half_ue4m3(b->d[j / NV_GROUP]), q + j);
         for (int j = 0; j < NV_BLOCK; j++)
-            nibble_put(b->qs, j, NV_GROUP,
-                       nearest(x[j], half_ue4m3(b->d[j / NV_GROUP])));
+            nibble_put(b->qs, j, NV_GROUP, q[j]);
     }
 }

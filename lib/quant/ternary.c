@@ -11,6 +11,7 @@
 #include "core/half.h"
 #include "quant/bits.h"
 #include "quant/blocks.h"
+#include "quant/fit.h"
 
 enum {
     ONE_BIT = 128, /* values in a block of Q1_0 */
@@ -101,13 +102,14 @@ quant_q1_0(const float *x, void *y, int64_t n)
 static float
 ternary(const float *x, int8_t *q, int n)
 {
-    float amax = 0, inverse;
+    float amax = fabsf(quant_extreme(x, n));
+    float inverse = amax != 0 ? 1.0f / amax : 0;
 
-    for (int j = 0; j < n; j++)
-        amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
-    inverse = amax != 0 ? 1.0f / amax : 0;
-    for (int j = 0; j < n; j++)
-        q[j] = (int8_t)quant_clamp(quant_to_int(roundf(x[j] * inverse)), -1, 1);
+    for (int j = 0; j < n; j++) {
+        float v = x[j] * inverse; /* infinite if amax is tiny */
+
+        q[j] = (int8_t)((v >= 0.5f && v < 2) - (v <= -0.5f && v > -2));
+    }
     return amax;
 }
 

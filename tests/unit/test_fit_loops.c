@@ -175,6 +175,39 @@ cut_agrees(int n, const struct input *in, const struct output *out)
     return fine;
 }
 
+/* All sixteen codes, one after the other, against what the loop finds. */
+static void
+test_fp4(const struct fit_loops *l)
+{
+    static const double values[] = { 0, 1, 2, 3, 4, 6, 8, 12 };
+    bool fine = true;
+
+    for (int i = 0; i < TURNS / 10; i++) {
+        struct input in;
+        int8_t q[N];
+        float scale = (float)(1 + i % 3) / 16;
+
+        fill(&in);
+        in.x[3] = 2.5f * scale; /* between two codes: the first */
+        l->nearest_fp4(N, in.x, scale, q);
+        for (int j = 0; j < N; j++) {
+            double least = HUGE_VAL, error;
+
+            for (int k = 0; k < 16; k++) {
+                error = fabs((k < 8 ? 1 : -1) * values[k % 8] * (double)scale -
+                             (double)in.x[j]);
+                least = error < least ? error : least;
+            }
+            error =
+                fabs((q[j] < 8 ? 1 : -1) * values[q[j] % 8] * (double)scale -
+                     (double)in.x[j]);
+            fine = fine && q[j] != 8 && error <= least + 1e-6;
+        }
+        fine = fine && q[3] % 8 == 2;
+    }
+    ok(fine, "no code of E2M1 is nearer");
+}
+
 static void
 test_cut(const struct fit_loops *l)
 {
@@ -284,6 +317,8 @@ main(void)
     ok(cuts, "values are cut to integers, and none is out of the range");
     test_cut(fit_loops_reference());
     test_cut(fit_loops());
+    test_fp4(fit_loops_reference());
+    test_fp4(fit_loops());
     test_extreme(fit_loops_reference());
     test_extreme(fit_loops());
     test_points();
