@@ -179,5 +179,5 @@ cpu_cost_pass(const struct ggml_tensor *dst)
 int64_t
 cpu_cost_exp(const struct ggml_tensor *dst)
 {
-    return ggml_nelements(dst);
+    return ggml_nelements(dst) / 2;
 }
