@@ -79,6 +79,7 @@ draft_new(const char *what, const struct engine *engine,
                                                                  : ON_GPU;
     d->logits = cli_alloc(NULL, (d->most + 1) * n_vocab, sizeof(*d->logits));
     d->sampling.count = 0;
+    d->sampling.logprobs = -1;
     guess_init(&d->guess);
     if (strcmp(what, "prompt") != 0)
         open_model(d, what, o);
@@ -165,8 +166,9 @@ start_other(struct draft *d, const struct answer *a)
     }
     d->sampling.has_seed = true;
     answer_start(&d->other, &d->sampling,
-                 d->other.sampler ? d->other.sampler
-                                  : sampling_start(&d->sampling, false),
+                 d->other.sampler
+                     ? d->other.sampler
+                     : sampling_start(&d->sampling, d->own.vocab, false),
                  &d->none);
     d->other.sequence = a->sequence;
     d->other.n_dropped = a->n_dropped;
@@ -194,10 +196,10 @@ guess_by_model(struct draft *d, const struct answer *a, size_t most)
     struct gg_error err;
     size_t n;
 
-    d->kind = 0;
-    n = guess_count(&d->guess, 0, most);
+    d->kind = GUESS_KINDS - 1;
+    n = guess_count(&d->guess, d->kind, most);
     if (n == 0)
-        guess_skipped(&d->guess, 0);
+        guess_skipped(&d->guess, d->kind);
     start_other(d, a);
     if (n == 0 || !follow(d, a))
         return;

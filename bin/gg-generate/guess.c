@@ -5,12 +5,14 @@
 
 #include <math.h>
 
+static const double hope[GUESS_KINDS] = { 0.4, 0.6, 0.8 };
+
 void
 guess_init(struct guess *g)
 {
     *g = (struct guess){ .each = 0 };
     for (int i = 0; i < GUESS_KINDS; i++)
-        g->right[i] = 0.7;
+        g->right[i] = hope[i];
 }
 
 /* What is known of fewer guesses, and somewhat more for each further one: low,
@@ -59,7 +61,7 @@ guess_learn(struct guess *g, int kind, size_t n, size_t right)
 void
 guess_skipped(struct guess *g, int kind)
 {
-    g->right[kind] += 0.02 * (0.7 - g->right[kind]);
+    g->right[kind] += 0.01 * (hope[kind] - g->right[kind]);
 }
 
 static void

@@ -11,7 +11,7 @@
 
 enum {
     GUESS_MOST = 15,
-    GUESS_KINDS = 3,
+    GUESS_KINDS = 3, /* the last is the most hopeful */
 };
 
 struct guess {

@@ -16,6 +16,12 @@ for s in 1 2; do
         same -p "$text" -n 90 -s $s $o
     done
 done
+same -p "$text" -n 90 -s 3 --repeat-penalty 1.3 --logit-bias 70=2
+same -p "$text" -n 90 -s 3 --mirostat 2
+gg-generate -p "$text" -n 40 -s 3 --logprobs 3 3>want >text
+gg-generate -p "$text" -n 40 -s 3 --logprobs 3 3>got --draft small.gguf |
+    cmp - text
+cmp got want
 same -p "$text" -s 3 -c 60
 same -p "$text" -s 3 -n 200 -c 60 --shift
 same -p "$text" -s 3 -n 100 -t 3
