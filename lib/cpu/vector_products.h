@@ -138,8 +138,10 @@ rows_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
 INLINE void
 fetch_step(enum ggml_type type, struct fetch *f)
 {
+    const int most = (ROWS * STEP * (int)width(type) + LINE - 1) / LINE;
+
     f->due += f->each;
-    UNROLL for (int i = 0; i < ROWS * STEP * (int)width(type) / LINE; i++)
+    UNROLL for (int i = 0; i < most; i++)
     {
         if (f->due < LINE)
             return;
