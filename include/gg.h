@@ -814,6 +814,12 @@ gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
 GG_API void
 gg_logit_reader_free(struct gg_logit_reader *reader);
 
+/* To be called before anything is read: data[0..n), which was read from `fd`
+ * to see what it holds, comes first. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_reader_begin(struct gg_logit_reader *reader, const void *data,
+                      size_t n, struct gg_error *err);
+
 /* The next record, a head at first; GG_EOF only after an end record,
  * GG_ERR_TRUNCATED where the stream was cut off. Pointers live until the next
  * call; GG_ERR_ABORTED is as for gg_line_read(). Logits may be NaN. */

@@ -37,6 +37,19 @@ stream_in_clear(struct stream_in *in)
     *in = (struct stream_in){ 0 };
 }
 
+enum gg_status
+stream_in_begin(struct stream_in *in, const void *data, size_t n,
+                struct gg_error *err)
+{
+    if (!mem_grow(&in->data, &in->cap, n, 1))
+        return error_nomem(err);
+    if (n > 0)
+        memcpy(in->data, data, n);
+    in->start = 0;
+    in->end = n;
+    return GG_OK;
+}
+
 void
 stream_in_use(struct stream_in *in, size_t n)
 {

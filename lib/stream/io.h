@@ -27,6 +27,11 @@ stream_in_init(struct stream_in *in, int fd, const char *name,
 void
 stream_in_clear(struct stream_in *in);
 
+/* Puts data[0..n) in front of what is read, before anything was. */
+enum gg_status
+stream_in_begin(struct stream_in *in, const void *data, size_t n,
+                struct gg_error *err);
+
 static inline const uint8_t *
 stream_in_data(const struct stream_in *in)
 {

@@ -59,6 +59,13 @@ gg_logit_reader_free(struct gg_logit_reader *reader)
     mem_free(reader);
 }
 
+enum gg_status
+gg_logit_reader_begin(struct gg_logit_reader *reader, const void *data,
+                      size_t n, struct gg_error *err)
+{
+    return stream_in_begin(&reader->in, data, n, err);
+}
+
 /* ---- where a member begins ---- */
 
 static enum gg_status

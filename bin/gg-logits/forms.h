@@ -1,0 +1,117 @@
+/* forms.h - the forms that a logit stream can have, and what reads them
+ *
+ *     stream   gg-stream(5), by the library
+ *     text     lines for awk; JSON lines; .npy: one array; .npz: all of it
+ *
+ * A reader gives records as gg_logit_read() does, a head first, and GG_EOF
+ * only behind an end. What it reads is not trusted. */
+#ifndef LOGITS_FORMS_H
+#define LOGITS_FORMS_H
+
+#include "gg-logits/input.h"
+
+enum form {
+    FORM_STREAM,
+    FORM_TEXT,
+    FORM_JSONL,
+    FORM_NPY,
+    FORM_NPZ,
+};
+
+enum {
+    LINE_LIMIT = 1 << 27,  /* bytes, as in token streams */
+    LIMIT_VOCAB = 1 << 24, /* as gg-stream(5) has them */
+    LIMIT_IDS = 1 << 24,
+    LIMIT_EOG = 1 << 16,
+    LIMIT_WRITER = 1 << 10,
+    LIMIT_MESSAGE = 1 << 16,
+};
+
+/* A record that was made here, and what it points into. */
+struct draft {
+    struct gg_logit_record record;
+    int32_t *eog, *ids, *logit_ids;
+    float *logits;
+    char *writer, *message;
+    uint8_t *seen; /* a bit for each id */
+    size_t eog_cap, ids_cap, logit_ids_cap, logits_cap, writer_cap, message_cap,
+        seen_cap;
+};
+
+void
+draft_clear(struct draft *d);
+/* Begins a record of the kind under the head that there is. */
+void
+draft_begin(struct draft *d, enum gg_record_kind kind);
+bool
+draft_add_eog(struct draft *d, int32_t id);
+bool
+draft_add_id(struct draft *d, int32_t id);
+bool
+draft_set_writer(struct draft *d, const char *s, size_t len);
+bool
+draft_set_message(struct draft *d, const char *s, size_t len);
+/* Room for all values of a record, and the marks of what was seen, none. */
+bool
+draft_room(struct draft *d, size_t n);
+/* True if the id was not seen before. */
+bool
+draft_mark(struct draft *d, int32_t id);
+/* Why the head cannot be one; NULL: it can. */
+const char *
+draft_check_head(const struct draft *d);
+
+/* ---- numbers and words ---- */
+
+/* The number that text begins with, of at most max; *end gets what follows. */
+bool
+parse_u64(const char *s, uint64_t max, uint64_t *out, const char **end);
+/* All of the text: as printf("%.9g") writes it, also "inf", "-inf", "nan". */
+bool
+parse_float(const char *s, float *out);
+bool
+parse_double(const char *s, double *out);
+/* 16 hexadecimal digits. */
+bool
+parse_fingerprint(const char *s, uint64_t *out);
+/* Which of the names, which NULL ends; -1: none. */
+int
+parse_name(const char *s, const char *const *names);
+
+extern const char *const kind_names[];     /* "logits", "embeddings", NULL */
+extern const char *const encoding_names[]; /* "f32", "f16", "sparse", NULL */
+
+/* ---- readers ---- */
+
+enum reader_state {
+    WANT_HEAD, /* nothing else can come; an end of input neither */
+    WANT_RECORD,
+    WANT_MEMBER, /* a head, or the end */
+};
+
+struct lines_reader {
+    enum reader_state state;
+    struct draft draft;
+};
+enum gg_status
+lines_read(struct lines_reader *t, struct input *in,
+           struct gg_logit_record *out, struct gg_error *err);
+
+struct json_reader {
+    enum reader_state state;
+    struct draft draft;
+};
+enum gg_status
+json_read(struct json_reader *j, struct input *in, struct gg_logit_record *out,
+          struct gg_error *err);
+
+/* In `state`, may a record of the kind come? Moves on, or complains. */
+enum gg_status
+reader_step(enum reader_state *state, enum gg_record_kind kind,
+            const struct input *in, struct gg_error *err);
+/* What the end of the input means. */
+enum gg_status
+reader_end(enum reader_state state, const struct input *in,
+           struct gg_error *err);
+
+#endif

@@ -1,0 +1,20 @@
+/* mix.h - the records of several models as those of one */
+#ifndef LOGITS_MIX_H
+#define LOGITS_MIX_H
+
+#include "gg-logits/pair.h"
+
+struct mix;
+
+/* Of the members of `pair` with their weights: their probabilities, or, with
+ * `logarithms`, the logarithms of these. */
+struct mix *
+mix_new(struct pair *pair, bool logarithms);
+void
+mix_free(struct mix *m);
+
+/* As source_read(); `mix` is a struct mix. */
+enum gg_status
+mix_read(void *mix, struct gg_logit_record *out, struct gg_error *err);
+
+#endif

@@ -1,0 +1,334 @@
+/* npy.c - arrays as numpy writes them */
+#include <config.h>
+
+#include "gg-logits/npy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gg-logits/forms.h"
+
+enum {
+    HEADER_MAX = 1 << 16,
+    PART = 1 << 10, /* elements that are read together */
+};
+
+static const char magic[] = "\x93NUMPY";
+
+static enum gg_status
+bad(const struct npy *a, const char *why, struct gg_error *err)
+{
+    return fail(err, GG_ERR_FORMAT, "%s: %s", a->name, why);
+}
+
+/* ---- the header: a dictionary as Python writes it ---- */
+
+static const char *
+skip_space(const char *s)
+{
+    return s + strspn(s, " \t\r\n");
+}
+
+/* Moves *s behind `c`, if that comes next. */
+static bool
+accept(const char **s, char c)
+{
+    const char *p = skip_space(*s);
+
+    if (*p != c)
+        return false;
+    *s = p + 1;
+    return true;
+}
+
+/* A string without escapes in it; the result ends at the second quote. */
+static bool
+quoted(const char **s, char *out, size_t size)
+{
+    const char *p = skip_space(*s), *end;
+
+    if (*p != '\'' && *p != '"')
+        return false;
+    end = strchr(p + 1, *p);
+    if (!end || (size_t)(end - p) > size)
+        return false;
+    memcpy(out, p + 1, (size_t)(end - p) - 1);
+    out[end - p - 1] = '\0';
+    *s = end + 1;
+    return true;
+}
+
+static bool
+set_type(struct npy *a, const char *s)
+{
+    static const char *const types[] = { "<f2", "<f4", "<f8", "|i1", "<i2",
+                                         "<i4", "<i8", "|u1", "<u2", "<u4",
+                                         "<u8", "|b1", NULL };
+
+    if (parse_name(s, types) < 0)
+        return false;
+    a->kind = s[1];
+    a->size = (unsigned)(s[2] - '0');
+    return true;
+}
+
+static bool
+set_shape(struct npy *a, const char **s)
+{
+    uint64_t count = 1;
+
+    if (!accept(s, '('))
+        return false;
+    a->n_dims = 0;
+    while (!accept(s, ')')) {
+        uint64_t n;
+
+        if (a->n_dims == NPY_DIMENSIONS ||
+            !parse_u64(skip_space(*s), INT64_MAX, &n, s) ||
+            __builtin_mul_overflow(count, n, &count) || count > INT64_MAX)
+            return false;
+        a->shape[a->n_dims++] = n;
+        if (!accept(s, ',') && *skip_space(*s) != ')')
+            return false;
+    }
+    a->left = count;
+    return true;
+}
+
+/* Python's words; Fortran's order has to be C's. */
+static bool
+is_false(const char **s)
+{
+    const char *p = skip_space(*s);
+
+    if (strncmp(p, "False", 5))
+        return false;
+    *s = p + 5;
+    return true;
+}
+
+static const char *
+parse_header(struct npy *a, const char *s)
+{
+    bool type = false, order = false, shape = false;
+    char key[32], word[32];
+
+    for (int i = 0; i < NPY_DIMENSIONS; i++)
+        a->shape[i] = 1;
+    if (!accept(&s, '{'))
+        return "its header is no dictionary";
+    while (!accept(&s, '}')) {
+        if (!quoted(&s, key, sizeof(key)) || !accept(&s, ':'))
+            return "its header cannot be read";
+        if (!strcmp(key, "descr")) {
+            if (!quoted(&s, word, sizeof(word)) || !set_type(a, word))
+                return "its elements are of a type that is not taken";
+            type = true;
+        } else if (!strcmp(key, "fortran_order")) {
+            if (!is_false(&s))
+                return "its elements are not in C's order";
+            order = true;
+        } else if (!strcmp(key, "shape")) {
+            if (!set_shape(a, &s))
+                return "its shape cannot be read";
+            shape = true;
+        } else {
+            return "its header has an unknown key";
+        }
+        if (!accept(&s, ',') && *skip_space(s) != '}')
+            return "its header cannot be read";
+    }
+    return type && order && shape && !*skip_space(s)
+               ? NULL
+               : "its header is not whole";
+}
+
+static enum gg_status
+read_length(struct npy *a, size_t *n, struct gg_error *err)
+{
+    uint8_t b[8], wide[2] = { 0 };
+    enum gg_status st = a->read(a->from, b, sizeof(b), err);
+
+    if (st == GG_OK && memcmp(b, magic, 6))
+        return bad(a, "not an array of numpy", err);
+    if (st == GG_OK && (b[6] < 1 || b[6] > 3))
+        return bad(a, "an array in a version of the format that is unknown",
+                   err);
+    if (st == GG_OK)
+        st = a->read(a->from, b, 2, err);
+    if (st == GG_OK && b[6] > 1)
+        st = a->read(a->from, wide, 2, err);
+    if (st != GG_OK)
+        return st;
+    *n = b[0] | (size_t)b[1] << 8 | (size_t)wide[0] << 16 |
+         (size_t)wide[1] << 24;
+    return *n > HEADER_MAX ? bad(a, "its header is too long", err) : GG_OK;
+}
+
+enum gg_status
+npy_open(struct npy *a, struct gg_error *err)
+{
+    size_t n = 0;
+    enum gg_status st = read_length(a, &n, err);
+    const char *why;
+    char *text;
+
+    if (st != GG_OK)
+        return st;
+    text = malloc(n + 1);
+    if (!text)
+        return fail(err, GG_ERR_NOMEM, "out of memory");
+    st = a->read(a->from, text, n, err);
+    text[n] = '\0';
+    if (st == GG_OK) {
+        why = strlen(text) < n ? "a NUL in its header" : parse_header(a, text);
+        if (why)
+            st = bad(a, why, err);
+    }
+    free(text);
+    return st;
+}
+
+void
+npy_header(char out[NPY_HEADER], const char *type, const uint64_t *shape,
+           int n_dims)
+{
+    char text[NPY_HEADER], dims[64] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < n_dims; i++)
+        used += (size_t)snprintf(dims + used, sizeof(dims) - used,
+                                 i ? ", %" PRIu64 : "%" PRIu64, shape[i]);
+    snprintf(text, sizeof(text),
+             "{'descr': '%s', 'fortran_order': False, 'shape': (%s%s), }", type,
+             dims, n_dims == 1 ? "," : "");
+    memset(out, ' ', NPY_HEADER);
+    memcpy(out, magic, 6);
+    memcpy(out + 6, "\1\0", 2);
+    out[8] = NPY_HEADER - 10;
+    out[9] = 0;
+    memcpy(out + 10, text, strlen(text));
+    out[NPY_HEADER - 1] = '\n';
+}
+
+/* ---- elements ---- */
+
+static double
+half(uint16_t h)
+{
+    int exponent = h >> 10 & 31;
+    double mantissa = h & 1023, x;
+
+    if (exponent == 31)
+        x = mantissa > 0 ? NAN : INFINITY;
+    else if (exponent == 0)
+        x = ldexp(mantissa, -24);
+    else
+        x = ldexp(mantissa + 1024, exponent - 25);
+    return h >> 15 ? -x : x;
+}
+
+static double
+floating(const struct npy *a, const uint8_t *p)
+{
+    uint16_t h;
+    float f;
+    double d;
+
+    switch (a->size) {
+    case 2:
+        memcpy(&h, p, 2);
+        return half(h);
+    case 4:
+        memcpy(&f, p, 4);
+        return (double)f;
+    default:
+        memcpy(&d, p, 8);
+        return d;
+    }
+}
+
+/* False: it is negative. */
+static bool
+whole(const struct npy *a, const uint8_t *p, uint64_t *out)
+{
+    *out = 0;
+    memcpy(out, p, a->size);
+    return a->kind != 'i' || !(*out >> (8 * a->size - 1));
+}
+
+/* At most PART elements, as bytes. */
+static enum gg_status
+part(struct npy *a, uint8_t *bytes, size_t n, struct gg_error *err)
+{
+    if (n > a->left)
+        return bad(a, "has too few elements", err);
+    a->left -= n;
+    return a->read(a->from, bytes, n * a->size, err);
+}
+
+enum gg_status
+npy_doubles(struct npy *a, double *out, size_t n, struct gg_error *err)
+{
+    uint8_t bytes[8 * PART];
+    enum gg_status st = GG_OK;
+
+    if (a->kind != 'f')
+        return bad(a, "is not of floating point", err);
+    while (st == GG_OK && n > 0) {
+        size_t count = n < PART ? n : PART;
+
+        st = part(a, bytes, count, err);
+        for (size_t i = 0; st == GG_OK && i < count; i++)
+            out[i] = floating(a, bytes + i * a->size);
+        out += count;
+        n -= count;
+    }
+    return st;
+}
+
+enum gg_status
+npy_floats(struct npy *a, float *out, size_t n, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    double wide[PART];
+
+    while (st == GG_OK && n > 0) {
+        size_t count = n < PART ? n : PART;
+
+        st = npy_doubles(a, wide, count, err);
+        for (size_t i = 0; st == GG_OK && i < count; i++) {
+            if (isfinite(wide[i]) && fabs(wide[i]) >= 3.4028235677973366e38)
+                return bad(a, "has a number beyond single precision", err);
+            out[i] = (float)wide[i];
+        }
+        out += count;
+        n -= count;
+    }
+    return st;
+}
+
+enum gg_status
+npy_numbers(struct npy *a, uint64_t *out, size_t n, uint64_t max,
+            struct gg_error *err)
+{
+    uint8_t bytes[8 * PART];
+    enum gg_status st = GG_OK;
+
+    if (a->kind == 'f')
+        return bad(a, "is of floating point, not of whole numbers", err);
+    while (st == GG_OK && n > 0) {
+        size_t count = n < PART ? n : PART;
+
+        st = part(a, bytes, count, err);
+        for (size_t i = 0; st == GG_OK && i < count; i++)
+            if (!whole(a, bytes + i * a->size, &out[i]) || out[i] > max)
+                return bad(a, "has a number that is out of range", err);
+        out += count;
+        n -= count;
+    }
+    return st;
+}
