@@ -62,9 +62,9 @@ mkfifo in out
 gg-eval --batch 8 --top 1 <in >out &
 exec 3>in 4<out
 printf '1\t1 2\n2\t3\n2\t4' >&3
-timeout 20 head -n 4 <&4 | cut -f 1,2
+timeout 60 head -n 4 <&4 | cut -f 1,2
 printf ' 5\n' >&3
-timeout 20 head -n 2 <&4 | cut -f 1,2
+timeout 60 head -n 2 <&4 | cut -f 1,2
 exec 3>&- 4<&-
 wait $!
 

@@ -38,10 +38,10 @@ test -e out && echo "there is an out"
 # An open input does not keep a tool alive that cannot do anything.
 mkfifo wait
 exec 3<>wait
-run timeout 5 gg-eval -m nonesuch.gguf <wait
+run timeout 60 gg-eval -m nonesuch.gguf <wait
 
 # Nothing is evaluated for nobody: a reader that has gone ends it.
-bash -c 'yes 1 | timeout 20 gg-eval -c 1000000 | head -c 100 >/dev/null
+bash -c 'yes 1 | timeout 60 gg-eval -c 1000000 | head -c 100 >/dev/null
     echo "status ${PIPESTATUS[1]}"'
 
 # Binary is not for a terminal.

@@ -43,7 +43,8 @@ gg-eval -m links/name-00001-of-00003.gguf <ids | cmp - whole
 mkfifo in
 gg-eval -m links/name-00001-of-00003.gguf <in >logits 2>err &
 exec 3>in
-sleep 1 # it is open by now
+echo 1 >&3
+until test -s logits; do sleep 0.05; done # it is open
 : >blobs/3
 cat ids >&3
 exec 3>&-

@@ -2,7 +2,7 @@
 # unless --bos asks for just that. (The demo model adds BOS.)
 try() {
     echo "-- $*"
-    timeout 10 "$@"
+    timeout 60 "$@"
     echo "status $?"
 }
 try gg-tokenize </dev/null

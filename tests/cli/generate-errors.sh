@@ -23,7 +23,7 @@ run gg-generate -p ''
 run gg-generate -c 2000 -t 0 -p a
 run full gg-generate -p a -n 3
 run gg-generate -p a -n 3 -o /nonexistent/out
-run timeout 10 gg-generate -p a -c 100000 | head -c 10 | wc -c
+run timeout 60 gg-generate -p a -c 100000 | head -c 10 | wc -c
 
 # An interrupt: what was made is there, and the tool ends by the signal.
 run timeout --preserve-status -s INT 1 gg-generate -p a -c 100000 >out
@@ -55,6 +55,6 @@ status
     tee loop | gg-tokenize -d
 status
 END
-timeout 6 bash pipes 2>err
+timeout 60 bash pipes 2>err
 echo "all of them: $?"
 test -s err || echo "nobody said why"

@@ -14,7 +14,8 @@ END
 mkfifo in
 gg-eval --no-mmap <in >logits &
 exec 3>in
-sleep 1 # it is open by now
+cat ids >&3
+until test -s logits; do sleep 0.05; done # it is open
 head -c 4096 /dev/zero >model.gguf
 cat ids >&3
 exec 3>&-

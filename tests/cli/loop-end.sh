@@ -1,5 +1,5 @@
 # Every way in which a loop ends: none of them hangs, none is silent.
-limit() { timeout 20 "$@"; }
+limit() { timeout 60 "$@"; }
 loop() { limit gg-loop "$@"; echo "status $?"; }
 
 # Says so where the command's shell outlives the loop: by long, for a machine

@@ -9,7 +9,7 @@ mkfifo fifo
 # Runs a script of bash; tells how its pipeline ended.
 try() {
     echo "$1"
-    timeout 10 bash -c "$2"'
+    timeout 60 bash -c "$2"'
         echo "${PIPESTATUS[*]}"' 2>err || echo "status $?"
     sort -u err | sed 's/^[a-z]*: line [0-9]*: //' # bash's own words
 }

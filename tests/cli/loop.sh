@@ -1,5 +1,5 @@
 # What goes round in gg-loop is what a shell would feed by hand.
-limit() { timeout 20 "$@"; }
+limit() { timeout 60 "$@"; }
 export FAKE_EVAL_EOG=none # no id ends a sequence
 
 # One id at a time, everything evaluated anew.
