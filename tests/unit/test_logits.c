@@ -599,6 +599,31 @@ test_no_memory(void)
     free(data);
 }
 
+/* The first n bytes were read before the reader was there. */
+static void
+test_begun(void)
+{
+    size_t size, lengths[] = { 0, 1, 16, 100 };
+    uint8_t *data = member(GG_ENCODING_F32, &size);
+    struct gg_logit_record record;
+    struct gg_logit_reader *r;
+
+    for (size_t i = 0; i < 5; i++) {
+        size_t n = i < 4 ? lengths[i] : size;
+        int fd = pipe_holding(data + n, size - n), records = 0;
+        enum gg_status st = gg_logit_reader_new(fd, "in", &r, &err);
+
+        if (st == GG_OK)
+            st = gg_logit_reader_begin(r, data, n, &err);
+        while (st == GG_OK && (st = gg_logit_read(r, &record, &err)) == GG_OK)
+            records++;
+        ok(st == GG_EOF && records == 5, "some was read before");
+        gg_logit_reader_free(r);
+        close(fd);
+    }
+    free(data);
+}
+
 int
 main(void)
 {
@@ -616,6 +641,7 @@ main(void)
     test_writer();
     test_text();
     test_manual();
+    test_begun();
     test_no_memory();
     return tap_done();
 }
