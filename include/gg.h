@@ -554,6 +554,77 @@ struct gg_profile_row {
 GG_API const struct gg_profile_row *
 gg_session_profile(struct gg_session *session, size_t *n);
 
+/* ---- State: what sessions hold, as a file: gg-stream(5) ------------------ */
+
+/* A sequence of ids, and how much of it a slot holds. */
+struct gg_state_sequence {
+    uint64_t number;    /* 0 where sequences have none */
+    uint64_t n_dropped; /* ids that stood before these and were dropped for
+                           room: below 2^62; positions go on */
+    const int32_t *ids;
+    size_t n_ids;     /* at least 1 */
+    size_t n_pending; /* of these the last, which a program has made and not
+                         evaluated yet: the next chunk begins with them */
+    size_t n_held;    /* the first of them whose keys and values are there */
+    int32_t slot;     /* saving: that holds them; loading: -1 */
+};
+
+/* Numbers of sequences that must not begin anew, as what they held was given
+ * up. */
+struct gg_state_range {
+    uint64_t first, last;
+};
+
+struct gg_state {
+    bool numbered; /* otherwise there is at most one sequence, number 0 */
+    const struct gg_state_sequence *sequences; /* the last used is the last */
+    size_t n_sequences;
+    const struct gg_state_range *forgotten; /* in order, with gaps between */
+    size_t n_forgotten;
+    const char *chat; /* the template of a conversation, NUL-ended, whose last
+                         message is the assistant's, all but its end; NULL: the
+                         sequence is none */
+};
+
+/* Writes the state with keys and values of the session's slots to `path`: under
+ * a temporary name beside it that is renamed when all is on the disk, so that
+ * whatever happens, the old file is there or the new one, whole. A file that is
+ * replaced gives it its mode. Takes little memory of its own: keys and values
+ * are copied in small pieces, wherever they are; those of a GPU that has failed
+ * are left out, as they can be had from the ids. GG_ERR_ARG: `path` is no
+ * regular file. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_session_save(struct gg_session *session, const struct gg_state *state,
+                const char *path, struct gg_error *err);
+
+struct gg_state_file; /* open, mapped */
+
+/* Opens a state for that session, whatever session has saved it: with any
+ * number of slots, threads, positions, on any device. All of the file is
+ * checked. GG_ERR_UNSUPPORTED: it was made with another model, with other rotary
+ * positions, or its keys and values are of another type. The file must not be
+ * written to while it is open; that it is replaced by gg_session_save() does no
+ * harm. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_state_open(const char *path, const struct gg_session *session,
+              struct gg_state_file **out, struct gg_error *err);
+
+GG_API void
+gg_state_close(struct gg_state_file *file); /* takes NULL */
+
+/* What it says; ids are below gg_model_n_vocab(), numbers differ. Lives as long
+ * as the file is open. */
+GG_API const struct gg_state *
+gg_state_get(const struct gg_state_file *file);
+
+/* The slot gives up what it holds and gets the first n_held ids of sequence
+ * number i of the file, counted from 0, as if it had evaluated them; or none,
+ * where there are more of these than its context has positions. Returns how
+ * many it holds. */
+GG_API int32_t
+gg_session_load(struct gg_session *session, int32_t slot,
+                const struct gg_state_file *file, size_t i);
+
 /* ---- Sampler: logits -> the next token id ------------------------------ */
 
 struct gg_sampler; /* one thread at a time */

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -256,16 +257,51 @@ file_unmap(struct file_map *map)
     *map = (struct file_map){ 0 };
 }
 
+/* ---- output ------------------------------------------------------------- */
+
+static long steps_left = -1;
+
+void
+file_die_after(long n)
+{
+    steps_left = n;
+}
+
+/* True: it is the last one. */
+static bool
+last_step(void)
+{
+    return steps_left >= 0 && steps_left-- == 0;
+}
+
+/* Whoever tests that a crash does no harm has it happen here. */
+static void
+step(void)
+{
+    if (last_step())
+        raise(SIGKILL);
+}
+
+/* That of the file that is replaced, or what the process gives new ones. */
+static mode_t
+mode_of(const char *path)
+{
+    mode_t mask = umask(0);
+    struct stat st;
+
+    umask(mask);
+    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+}
+
 /* A name beside f->path, so that the rename stays in one file system. */
 static int
 open_beside(struct file_out *f)
 {
     static const char suffix[] = ".XXXXXX";
     size_t len = strlen(f->path);
-    mode_t mask = umask(0);
     int fd;
 
-    umask(mask);
+    step();
     f->temporary = mem_alloc(len + sizeof(suffix));
     if (!f->temporary) {
         errno = ENOMEM;
@@ -277,7 +313,7 @@ open_beside(struct file_out *f)
     if (fd < 0)
         f->temporary[0] = '\0'; /* nothing to remove */
     else
-        fchmod(fd, 0666 & ~mask);
+        fchmod(fd, mode_of(f->path));
     return fd;
 }
 
@@ -329,6 +365,7 @@ file_commit(struct file_out *out, struct gg_error *err)
         ferror(stream) || fflush(stream) || (renames && fsync(fileno(stream)));
     enum gg_status st = failed ? io_error(err, out->path) : GG_OK;
 
+    step();
     out->stream = NULL;
     if (fclose(stream) && st == GG_OK)
         st = io_error(err, out->path);
@@ -336,6 +373,7 @@ file_commit(struct file_out *out, struct gg_error *err)
         st = io_error(err, out->path);
     if (st == GG_OK && renames)
         out->temporary[0] = '\0';
+    step();
     file_discard(out);
     return st;
 }
@@ -358,7 +396,11 @@ file_write_all(int fd, const void *data, size_t size, struct gg_error *err)
     const char *p = data;
 
     while (size) {
-        ssize_t n = write(fd, p, size);
+        bool last = last_step();
+        ssize_t n = write(fd, p, last ? size / 2 : size);
+
+        if (last)
+            raise(SIGKILL);
 
         if (n < 0 && errno == EINTR)
             continue;

@@ -60,4 +60,10 @@ file_discard(struct file_out *out); /* takes one that is done */
 enum gg_status
 file_write_all(int fd, const void *data, size_t size, struct gg_error *err);
 
+/* For tests: the process is killed at the step after `n` further ones, each a
+ * file created, in the midst of a write, or before or after a rename. -1: it is
+ * not. */
+void
+file_die_after(long n);
+
 #endif

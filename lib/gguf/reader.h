@@ -159,6 +159,12 @@ __attribute__((format(printf, 4, 5))) enum gg_status
 gguf_bad_value(const struct gguf_context *ctx, const char *key,
                struct gg_error *err, const char *fmt, ...);
 
+/* A hash of what a model is: the keys of its architecture and of its tokens,
+ * names, types and shapes of its tensors, and bytes sampled from each. Neither
+ * order, nor other keys, nor shards count. */
+uint64_t
+gguf_fingerprint(const struct gguf_context *ctx);
+
 /* ---- Writing ------------------------------------------------------------ */
 
 /* As gguf_write_to_file(), with a word about what went wrong. */

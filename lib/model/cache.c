@@ -289,9 +289,15 @@ cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
 
 /* The first position that an id at `past` sees. */
 static int32_t
-first_seen(const struct cache_part *p, int32_t past)
+first_seen(int32_t window, int32_t past)
 {
-    return p->window && past >= p->window ? past - p->window + 1 : 0;
+    return window && past >= window ? past - window + 1 : 0;
+}
+
+int32_t
+cache_first(int32_t window, int32_t n)
+{
+    return block_down(first_seen(window, n));
 }
 
 bool
@@ -299,7 +305,7 @@ cache_can_resume(const struct cache *cache, int32_t slot, int32_t n)
 {
     const struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
-    return n == 0 || p->base[slot] <= first_seen(p, n);
+    return n == 0 || p->base[slot] <= first_seen(p->window, n);
 }
 
 /* ---- moving rows -------------------------------------------------------- */
@@ -385,7 +391,7 @@ cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n)
     if (past == 0)
         p->base[slot] = 0;
     if (past + n > p->base[slot] + p->n_rows)
-        move_down(cache, slot, block_down(first_seen(p, past)), past);
+        move_down(cache, slot, cache_first(p->window, past), past);
 }
 
 void
@@ -402,5 +408,20 @@ cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
         p->base[to] = p->base[from];
         if (p->n_clean[to] < rows)
             p->n_clean[to] = rows;
+    }
+}
+
+void
+cache_assume(struct cache *cache, int32_t slot, int32_t n)
+{
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+        int32_t rows;
+
+        p->base[slot] = cache_first(p->window, n);
+        rows = n - p->base[slot];
+        assert(rows <= p->n_rows);
+        if (p->n_clean[slot] < rows)
+            p->n_clean[slot] = rows;
     }
 }

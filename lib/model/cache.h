@@ -105,6 +105,16 @@ cache_can_resume(const struct cache *cache, int32_t slot, int32_t n);
 void
 cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 
+/* Of n ids, the first whose key layers with that window (0: none) must have to
+ * go on: a multiple of CACHE_BLOCK. */
+int32_t
+cache_first(int32_t window, int32_t n);
+
+/* The slot's rows are those of the first n ids (at most n_ctx) now, from
+ * cache_first() on: the caller writes them. */
+void
+cache_assume(struct cache *cache, int32_t slot, int32_t n);
+
 size_t
 cache_size(const struct cache *cache);
 

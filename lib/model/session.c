@@ -6,9 +6,7 @@
 
 #include "core/mem.h"
 #include "core/thread.h"
-#include "model/compute.h"
-#include "model/profile.h"
-#include "model/slots.h"
+#include "model/session_impl.h"
 
 enum {
     DEFAULT_BATCH = 512,
@@ -16,21 +14,6 @@ enum {
     MAX_SLOTS = 1 << 16,
     MAX_CTX = 1 << 28,
     MAX_SEGMENTS = 64,
-};
-
-struct gg_session {
-    const struct model *model;
-    struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
-    struct gg_session_params params;
-    int32_t n_ctx, n_slots, n_batch;
-    int32_t n_segments; /* sequences that one graph evaluates at most */
-    struct slots slots;
-    uint64_t *called; /* number of the call that named each slot last */
-    uint64_t call;
-    struct cache cache;
-    struct compute compute;
-    struct batch batch;
-    struct profile *profile; /* or NULL */
 };
 
 struct gg_session_params

@@ -1,0 +1,24 @@
+/* session_impl.h - what a session is made of; for this room only */
+#ifndef MODEL_SESSION_IMPL_H
+#define MODEL_SESSION_IMPL_H
+
+#include "model/compute.h"
+#include "model/profile.h"
+#include "model/slots.h"
+
+struct gg_session {
+    const struct model *model;
+    struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
+    struct gg_session_params params;
+    int32_t n_ctx, n_slots, n_batch;
+    int32_t n_segments; /* sequences that one graph evaluates at most */
+    struct slots slots;
+    uint64_t *called; /* number of the call that named each slot last */
+    uint64_t call;
+    struct cache cache;
+    struct compute compute;
+    struct batch batch;
+    struct profile *profile; /* or NULL */
+};
+
+#endif

@@ -1,0 +1,58 @@
+/* state.h - what files of states are made of: gg-stream(5)
+ *
+ * The tensors, in this order, but those without elements:
+ *   sequences    i64  STATE_COLUMNS x sequences
+ *   ids          i32  of all sequences, one after another
+ *   forgotten    i64  2 x ranges of numbers
+ *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ...
+ *   cache_v.N    d_value * n_head_kv x rows
+ *   crc32        i32  of what stands before the data, and of each tensor above
+ * Rows are one sequence's after another's, those of the positions that its
+ * next id may see. */
+#ifndef MODEL_STATE_H
+#define MODEL_STATE_H
+
+#include "model/session_impl.h"
+
+#define STATE_TYPE "gg-state"
+
+#define STATE_KEY_VERSION  "state.version"
+#define STATE_KEY_MODEL    "state.model.fingerprint"
+#define STATE_KEY_FAMILY   "state.model.architecture"
+#define STATE_KEY_NUMBERED "state.numbered"
+#define STATE_KEY_CHAT     "state.chat_template"
+#define STATE_KEY_SCALING  "state.rope.scaling"
+#define STATE_KEY_FACTOR   "state.rope.factor"
+#define STATE_KEY_BASE     "state.rope.base"
+#define STATE_KEY_CONTEXT  "state.rope.original_context_length"
+#define STATE_KEY_LONG     "state.rope.long"
+#define STATE_SEQUENCES    "sequences"
+#define STATE_IDS          "ids"
+#define STATE_FORGOTTEN    "forgotten"
+#define STATE_CRC          "crc32"
+
+enum {
+    STATE_VERSION = 1,
+    STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
+    STATE_MAX_DROPPED_LOG2 = 62,
+    STATE_PIECE = 1 << 16, /* bytes that are copied at a time */
+};
+
+/* Rotary positions that keys were turned by. */
+struct state_rope {
+    const char *scaling;
+    float factor, base;
+    uint32_t n_ctx_orig;
+    bool longer; /* divisors of a long context are in use */
+};
+struct state_rope
+state_rope_of(const struct gg_session *s);
+
+/* The positions of the first n ids that layer i has rows for begin here. */
+static inline int32_t
+state_first(const struct model *m, int32_t i, int32_t n)
+{
+    return cache_first(m->layers[i].windowed ? m->hp.window : 0, n);
+}
+
+#endif

@@ -1,0 +1,418 @@
+/* state_load.c - reads the files that gg_session_save() writes, and believes
+ * nothing of what they say */
+#include "model/state_open.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/crc32.h"
+#include "core/escape.h"
+#include "core/mem.h"
+
+enum gg_status
+state_refuse(const struct opener *o, enum gg_status status, const char *fmt,
+             ...)
+{
+    char text[300];
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return error_prefix(o->err, error_set(o->err, status, "%s", text), "%s",
+                        o->path);
+}
+
+/* ---- keys --------------------------------------------------------------- */
+
+static bool
+says(const struct gguf_str *s, const char *what)
+{
+    return s->n == strlen(what) && memcmp(s->s, what, s->n) == 0;
+}
+
+static enum gg_status
+check_kind(const struct opener *o)
+{
+    struct gguf_str type = { "", 0 };
+    uint32_t version = 0;
+    enum gg_status st = gguf_opt_str(o->gguf, "general.type", &type, o->err);
+
+    if (st == GG_OK && !says(&type, STATE_TYPE))
+        return state_refuse(o, GG_ERR_FORMAT, "is no state of a session");
+    if (st == GG_OK)
+        st = gguf_get_u32(o->gguf, STATE_KEY_VERSION, &version, o->err);
+    if (st == GG_OK && version != STATE_VERSION)
+        return state_refuse(o, GG_ERR_UNSUPPORTED,
+                            "a state of version %" PRIu32
+                            ", but only %d is known",
+                            version, STATE_VERSION);
+    return st;
+}
+
+static enum gg_status
+check_model(const struct opener *o)
+{
+    const struct gguf_context *model = o->session->model->file->gguf;
+    uint64_t fingerprint = 0;
+    enum gg_status st =
+        gguf_get_u64(o->gguf, STATE_KEY_MODEL, &fingerprint, o->err);
+
+    if (st == GG_OK && fingerprint != gguf_fingerprint(model))
+        return state_refuse(o, GG_ERR_UNSUPPORTED,
+                            "the state was made with another model");
+    return st;
+}
+
+static enum gg_status
+read_rope(const struct opener *o, struct state_rope *rope, struct gguf_str *s)
+{
+    enum gg_status st = gguf_get_str(o->gguf, STATE_KEY_SCALING, s, o->err);
+
+    if (st == GG_OK)
+        st = gguf_get_f32(o->gguf, STATE_KEY_FACTOR, &rope->factor, o->err);
+    if (st == GG_OK)
+        st = gguf_get_f32(o->gguf, STATE_KEY_BASE, &rope->base, o->err);
+    if (st == GG_OK)
+        st =
+            gguf_get_u32(o->gguf, STATE_KEY_CONTEXT, &rope->n_ctx_orig, o->err);
+    if (st == GG_OK)
+        st = gguf_get_bool(o->gguf, STATE_KEY_LONG, &rope->longer, o->err);
+    return st;
+}
+
+static enum gg_status
+check_rope(const struct opener *o)
+{
+    struct state_rope own = state_rope_of(o->session), its;
+    struct gguf_str scaling = { "", 0 };
+    enum gg_status st = read_rope(o, &its, &scaling);
+
+    if (st != GG_OK)
+        return st;
+    if (!says(&scaling, own.scaling) || memcmp(&its.factor, &own.factor, 4) ||
+        memcmp(&its.base, &own.base, 4) || its.n_ctx_orig != own.n_ctx_orig)
+        return state_refuse(o, GG_ERR_UNSUPPORTED,
+                            "the state was made with other rotary positions: "
+                            "--rope-scaling, --rope-factor, --rope-base and "
+                            "--rope-context must be as they were");
+    if (its.longer != own.longer)
+        return state_refuse(o, GG_ERR_UNSUPPORTED,
+                            "the state was made for a context %s %" PRIu32
+                            " positions, where the model turns keys otherwise",
+                            its.longer ? "of more than" : "of no more than",
+                            own.n_ctx_orig);
+    return GG_OK;
+}
+
+static enum gg_status
+read_keys(const struct opener *o)
+{
+    struct gguf_str chat = { NULL, 0 };
+    enum gg_status st = gguf_get_bool(o->gguf, STATE_KEY_NUMBERED,
+                                      &o->f->state.numbered, o->err);
+
+    if (st == GG_OK)
+        st = gguf_opt_str(o->gguf, STATE_KEY_CHAT, &chat, o->err);
+    if (st != GG_OK || !chat.s)
+        return st;
+    if (chat.n == 0 || chat.n > 64 || memchr(chat.s, '\0', chat.n))
+        return state_refuse(o, GG_ERR_FORMAT, STATE_KEY_CHAT ": is no name");
+    o->f->state.chat = o->f->chat = mem_strndup(chat.s, chat.n);
+    return o->f->chat ? GG_OK : error_nomem(o->err);
+}
+
+/* ---- tensors ------------------------------------------------------------ */
+
+enum gg_status
+state_find(struct opener *o, const char *name, enum ggml_type type, int64_t n0,
+           int64_t n1, const struct gguf_tensor **out)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(o->gguf, name);
+    bool wanted = n0 && n1;
+
+    if (!t && wanted)
+        return state_refuse(o, GG_ERR_FORMAT, "%s: is missing", name);
+    if (t && (!wanted || t->type != type || t->ne[0] != n0 || t->ne[1] != n1 ||
+              t->ne[2] != 1 || t->ne[3] != 1))
+        return state_refuse(
+            o, GG_ERR_FORMAT,
+            "%s: has not the type and shape that it should have", name);
+    o->n_tensors += t != NULL;
+    if (out)
+        *out = t;
+    return GG_OK;
+}
+
+/* ---- sums --------------------------------------------------------------- */
+
+static enum gg_status
+check_head(const struct opener *o, const struct gguf_tensor *sums)
+{
+    uint32_t crc =
+        crc32_bytes(0, o->f->file.maps[0].data, gguf_get_data_offset(o->gguf));
+
+    if (memcmp(sums->data, &crc, sizeof(crc)) != 0)
+        return state_refuse(o, GG_ERR_FORMAT,
+                            "the file is damaged: the head's CRC is wrong");
+    return GG_OK;
+}
+
+static bool
+is_finite_half(const uint8_t *p)
+{
+    return (p[1] & 0x7c) != 0x7c;
+}
+
+static bool
+is_finite_float(const uint8_t *p)
+{
+    return (p[3] & 0x7f) != 0x7f || !(p[2] & 0x80);
+}
+
+/* Blocks begin with their scale. */
+static bool
+all_finite(enum ggml_type type, const uint8_t *p, size_t size)
+{
+    size_t step = ggml_type_size(type);
+    bool good = true;
+
+    if (type == GGML_TYPE_F32)
+        for (size_t i = 0; i < size; i += step)
+            good &= is_finite_float(p + i);
+    else if (type == GGML_TYPE_F16 || type == GGML_TYPE_Q8_0)
+        for (size_t i = 0; i < size; i += step)
+            good &= is_finite_half(p + i);
+    return good;
+}
+
+/* In pieces that stay in a processor's cache. */
+static enum gg_status
+check_data(const struct opener *o, const struct gguf_tensor *t,
+           const uint8_t *sum)
+{
+    size_t piece = ggml_type_size(t->type) * 1024, n;
+    const uint8_t *p = t->data;
+    char name[4 * GGML_MAX_NAME];
+    bool finite = true;
+    uint32_t crc = 0;
+
+    for (size_t left = t->size; left; left -= n) {
+        n = left < piece ? left : piece;
+        crc = crc32_bytes(crc, p, n);
+        finite = all_finite(t->type, p, n) && finite;
+        p += n;
+    }
+    escape_bytes(name, sizeof(name), t->name, strlen(t->name));
+    if (memcmp(sum, &crc, sizeof(crc)) != 0)
+        return state_refuse(o, GG_ERR_FORMAT,
+                            "the file is damaged: the CRC of %s is wrong",
+                            name);
+    if (!finite)
+        return state_refuse(o, GG_ERR_FORMAT, "%s: a value is not finite",
+                            name);
+    return GG_OK;
+}
+
+/* Of each tensor in the order of the table, but the last, that of the sums. */
+static enum gg_status
+check_sums(const struct opener *o)
+{
+    const struct gguf_tensor *sums = gguf_tensor_named(o->gguf, STATE_CRC);
+    int64_t n = gguf_get_n_tensors(o->gguf);
+    enum gg_status st = GG_OK;
+
+    for (int64_t i = 0; i < n - 1 && st == GG_OK; i++)
+        st = check_data(o, gguf_tensor(o->gguf, i),
+                        (const uint8_t *)sums->data + 4 * (i + 1));
+    return st;
+}
+
+/* It is the last, and as long as it must be. */
+static enum gg_status
+find_sums(struct opener *o)
+{
+    int64_t n = gguf_get_n_tensors(o->gguf);
+    const struct gguf_tensor *sums;
+    enum gg_status st = state_find(o, STATE_CRC, GGML_TYPE_I32, n, 1, &sums);
+
+    if (st == GG_OK && gguf_tensor(o->gguf, n - 1) != sums)
+        return state_refuse(o, GG_ERR_FORMAT, "%s: is not the last", STATE_CRC);
+    return st == GG_OK ? check_head(o, sums) : st;
+}
+
+/* ---- keys and values ---------------------------------------------------- */
+
+static enum gg_status
+count_rows(const struct opener *o)
+{
+    struct gg_state_file *f = o->f;
+    size_t n = f->state.n_sequences;
+
+    for (int k = 0; k < CACHE_KINDS; k++) {
+        int32_t window = k == CACHE_WINDOW ? o->session->model->hp.window : 0;
+        int64_t *before = f->before[k] = mem_array(n + 1, sizeof(*before));
+
+        if (!before)
+            return error_nomem(o->err);
+        for (size_t i = 0; i < n; i++) {
+            int32_t held = (int32_t)f->sequences[i].n_held;
+
+            before[i + 1] = before[i] + held - cache_first(window, held);
+        }
+    }
+    return GG_OK;
+}
+
+static const int64_t *
+rows_before(const struct gg_state_file *f, const struct gg_session *s,
+            int32_t layer)
+{
+    return f
+        ->before[s->model->layers[layer].windowed ? CACHE_WINDOW : CACHE_ALL];
+}
+
+static enum gg_status
+check_type(const struct opener *o)
+{
+    const struct gguf_tensor *t = gguf_tensor_named(o->gguf, "cache_k.0");
+    enum ggml_type own = o->session->cache.type;
+
+    if (!t || t->type == own)
+        return GG_OK;
+    return state_refuse(o, GG_ERR_UNSUPPORTED,
+                        "keys and values of the state are of type %s, not %s: "
+                        "--cache-type must be as it was",
+                        ggml_type_name(t->type), ggml_type_name(own));
+}
+
+static enum gg_status
+check_cache(struct opener *o)
+{
+    const struct cache *c = &o->session->cache;
+    enum gg_status st = count_rows(o);
+    char name[GGML_MAX_NAME];
+
+    for (int32_t i = 0; i < c->n_layer && st == GG_OK; i++) {
+        int64_t rows =
+            rows_before(o->f, o->session, i)[o->f->state.n_sequences];
+
+        snprintf(name, sizeof(name), "cache_k.%d", (int)i);
+        st = state_find(o, name, c->type, c->k[i]->ne[0], rows, NULL);
+        snprintf(name, sizeof(name), "cache_v.%d", (int)i);
+        if (st == GG_OK)
+            st = state_find(o, name, c->type, c->v[i]->ne[0], rows, NULL);
+    }
+    if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
+        return state_refuse(o, GG_ERR_FORMAT,
+                            "has a tensor that is none of a state");
+    return st;
+}
+
+/* ---- the file ----------------------------------------------------------- */
+
+/* What is said soonest is what a user can get wrong. */
+static enum gg_status
+read_all(struct opener *o)
+{
+    enum gg_status st = check_kind(o);
+
+    if (st == GG_OK)
+        st = find_sums(o);
+    if (st == GG_OK)
+        st = check_model(o);
+    if (st == GG_OK)
+        st = check_rope(o);
+    if (st == GG_OK)
+        st = read_keys(o);
+    if (st == GG_OK)
+        st = check_type(o);
+    if (st == GG_OK)
+        st = check_sums(o);
+    if (st == GG_OK)
+        st = state_read_table(o);
+    return st == GG_OK ? check_cache(o) : st;
+}
+
+enum gg_status
+gg_state_open(const char *path, const struct gg_session *session,
+              struct gg_state_file **out, struct gg_error *err)
+{
+    struct gg_state_file *f = mem_zalloc(sizeof(*f));
+    struct opener o = { .path = path, .session = session, .f = f, .err = err };
+    enum gg_status st =
+        f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
+
+    if (st == GG_OK) {
+        o.gguf = f->file.gguf;
+        st = read_all(&o);
+    }
+    if (st == GG_OK)
+        *out = f;
+    else
+        gg_state_close(f);
+    return st;
+}
+
+void
+gg_state_close(struct gg_state_file *file)
+{
+    if (!file)
+        return;
+    gguf_file_close(&file->file);
+    mem_free(file->sequences);
+    mem_free(file->forgotten);
+    mem_free(file->chat);
+    for (int k = 0; k < CACHE_KINDS; k++)
+        mem_free(file->before[k]);
+    mem_free(file);
+}
+
+const struct gg_state *
+gg_state_get(const struct gg_state_file *file)
+{
+    return &file->state;
+}
+
+/* ---- into a slot -------------------------------------------------------- */
+
+/* The rows of sequence i. */
+static void
+set_rows(const struct gg_session *s, const struct gg_state_file *f,
+         int32_t slot, int32_t layer, size_t i, struct ggml_tensor *t)
+{
+    const struct gguf_tensor *from = gguf_tensor_named(f->file.gguf, t->name);
+    const int64_t *before = rows_before(f, s, layer);
+    const struct cache *c = &s->cache;
+    int32_t n = (int32_t)f->sequences[i].n_held;
+    int32_t first = state_first(s->model, layer, n);
+    int64_t to = cache_row(c, c->kind[layer], slot, first);
+    size_t row = t->nb[1];
+
+    ggml_backend_tensor_set(t,
+                            (const char *)from->data + (size_t)before[i] * row,
+                            (size_t)to * row, (size_t)(n - first) * row);
+}
+
+int32_t
+gg_session_load(struct gg_session *session, int32_t slot,
+                const struct gg_state_file *file, size_t i)
+{
+    struct gg_session *s = session;
+    const struct gg_state_sequence *q = &file->sequences[i];
+    struct gg_chunk chunk = { .slot = slot, .ids = q->ids, .n = q->n_held };
+
+    slots_cut(&s->slots, slot, 0);
+    if (q->n_held == 0 || q->n_held > (size_t)s->n_ctx ||
+        !slots_keep(&s->slots, &chunk))
+        return 0;
+    cache_assume(&s->cache, slot, (int32_t)q->n_held);
+    for (int32_t l = 0; l < s->cache.n_layer; l++) {
+        set_rows(s, file, slot, l, i, s->cache.k[l]);
+        set_rows(s, file, slot, l, i, s->cache.v[l]);
+    }
+    slots_add(&s->slots, &chunk);
+    return (int32_t)q->n_held;
+}

@@ -1,0 +1,44 @@
+/* state_open.h - opening a state: what state_load.c and state_table.c share */
+#ifndef MODEL_STATE_OPEN_H
+#define MODEL_STATE_OPEN_H
+
+#include "model/state.h"
+
+struct gg_state_file {
+    struct gguf_file file;
+    struct gg_state state;
+    struct gg_state_sequence *sequences;
+    struct gg_state_range *forgotten;
+    char *chat;
+    /* Rows in front of each sequence's, and, last, all: of layers that see all
+     * keys, and of those with a window. */
+    int64_t *before[CACHE_KINDS];
+};
+
+/* One call of gg_state_open(). */
+struct opener {
+    const char *path;
+    const struct gg_session *session;
+    struct gg_state_file *f;
+    const struct gguf_context *gguf;
+    int64_t n_tensors; /* that were asked for */
+    struct gg_error *err;
+};
+
+/* "file: sentence"; returns the status. */
+__attribute__((format(printf, 3, 4))) enum gg_status
+state_refuse(const struct opener *o, enum gg_status status, const char *fmt,
+             ...);
+
+/* A tensor of that type and shape; without elements it must not be there, and
+ * *out (or NULL) gets NULL. */
+enum gg_status
+state_find(struct opener *o, const char *name, enum ggml_type type, int64_t n0,
+           int64_t n1, const struct gguf_tensor **out);
+
+/* Reads and checks the sequences, and which were forgotten, out of data whose
+ * sums are right. */
+enum gg_status
+state_read_table(struct opener *o);
+
+#endif
