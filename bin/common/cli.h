@@ -140,7 +140,7 @@ void
 cli_refuse_terminal(void);
 
 /* Sends stdout's text on, so that whoever reads it need not wait; dies if
- * that fails. */
+ * that fails, unless a caught signal came, which has ended the reader, too. */
 void
 cli_flush(void);
 
@@ -157,11 +157,16 @@ cli_finish(int status);
 /* Removes -o's temporary file; safe in a signal handler. */
 void
 cli_discard_output(void);
+/* Has that remove the file `path`, too; NULL: not any more. */
+void
+cli_discard_too(const char *path);
 
 /* ---- signals: signal.c ---- */
 
 /* HUP, INT and TERM set a flag instead of ending the tool at once; a second
- * one ends it. Calls that wait return early: a reader's GG_ERR_ABORTED. */
+ * one ends it. Calls that wait return early, again and again: a reader's
+ * GG_ERR_ABORTED. PIPE, which may follow when a whole pipe is told to end, is
+ * ignored from then on. */
 void
 cli_catch_signals(void);
 /* The signal that came, or 0. */

@@ -20,6 +20,7 @@ static struct finished {
     struct finished *before;
     char temporary[PATH_MAX], final[PATH_MAX];
 } * finished;
+static char doomed[PATH_MAX]; /* the same for a file of another kind */
 static const char *output_name = "standard output";
 static bool closed;
 
@@ -77,8 +78,19 @@ cli_discard_output(void)
     if (temporary[0])
         unlink(temporary);
     temporary[0] = '\0';
+    if (doomed[0])
+        unlink(doomed);
+    doomed[0] = '\0';
     for (; finished; finished = finished->before) /* a signal may have come */
         unlink(finished->temporary);
+}
+
+void
+cli_discard_too(const char *path)
+{
+    doomed[0] = '\0';
+    if (path)
+        snprintf(doomed, sizeof(doomed), "%s", path);
 }
 
 static mode_t
@@ -187,7 +199,7 @@ cli_refuse_terminal(void)
 void
 cli_flush(void)
 {
-    if (fflush(stdout))
+    if (fflush(stdout) && !cli_signal())
         cli_die("%s: %s", output_name, strerror(errno));
 }
 

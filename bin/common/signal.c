@@ -31,10 +31,21 @@ on_bus_error(int sig)
 static void
 on_signal(int sig)
 {
-    if (catching && !came && (sig == SIGHUP || sig == SIGINT || sig == SIGTERM))
+    if (catching && !came &&
+        (sig == SIGHUP || sig == SIGINT || sig == SIGTERM)) {
         came = sig;
-    else
+        alarm(1);
+    } else if (sig != SIGPIPE || !came) {
         cli_raise(sig);
+    }
+}
+
+/* What began to wait just before it could see that a signal came is woken. */
+static void
+on_alarm(int sig)
+{
+    (void)sig;
+    alarm(1);
 }
 
 void
@@ -70,6 +81,10 @@ cli_init_signals(void)
 void
 cli_catch_signals(void)
 {
+    struct sigaction act = { .sa_handler = on_alarm };
+
+    sigemptyset(&act.sa_mask);
+    sigaction(SIGALRM, &act, NULL);
     catching = 1;
 }
 
@@ -82,6 +97,7 @@ cli_signal(void)
 void
 cli_forget_signal(void)
 {
+    alarm(0);
     came = 0;
 }
 

@@ -28,6 +28,8 @@ struct evaluate {
     int32_t n_pinned;        /* sequences that lines were added to */
     size_t n_together;       /* ids to evaluate */
     bool failed;             /* some line */
+    bool numbered;           /* sequences have numbers */
+    bool loaded;             /* some are there already: --load */
 
     size_t n_evaluated, n_copied, n_records, n_runs; /* for -v */
 };

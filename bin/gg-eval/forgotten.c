@@ -94,6 +94,14 @@ forgotten_add(struct forgotten *f, uint64_t number)
 }
 
 void
+forgotten_append(struct forgotten *f, uint64_t first, uint64_t last)
+{
+    insert_at(f, f->n, (struct interval){ first, last });
+    if (f->n > FORGOTTEN_MAX)
+        join_closest(f);
+}
+
+void
 forgotten_remove(struct forgotten *f, uint64_t number)
 {
     size_t i = find(f, number);

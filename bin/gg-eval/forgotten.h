@@ -29,6 +29,9 @@ forgotten_has(const struct forgotten *f, uint64_t number);
 /* `number` is not in the set. */
 void
 forgotten_add(struct forgotten *f, uint64_t number);
+/* All in first..last, behind the others and not touching them. */
+void
+forgotten_append(struct forgotten *f, uint64_t first, uint64_t last);
 /* Does nothing where it is not there, or where there is no room to part an
  * interval. */
 void

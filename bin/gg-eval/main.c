@@ -8,6 +8,7 @@
 #include "gg-eval/evaluate.h"
 #include "gg-eval/imatrix.h"
 #include "gg-eval/perplexity.h"
+#include "gg-eval/state.h"
 
 const char cli_name[] = "gg-eval";
 
@@ -28,6 +29,7 @@ static const char help[] =
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
     "                          (4194304)\n"
+    STATE_HELP
     "  -f, --file FILE         read token ids from FILE\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
@@ -53,6 +55,7 @@ static const struct option long_options[] = {
     { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
+    STATE_LONG_OPTIONS,
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     ENGINE_LONG_OPTIONS,
@@ -63,6 +66,7 @@ struct options {
     struct output_options output;
     const char *input, *output_path;
     struct evaluate_options evaluate;
+    struct state_options state;
     int32_t n_slots; /* 0: the default */
     bool perplexity;
     const char *imatrix; /* a file to write */
@@ -119,7 +123,8 @@ set_option(struct options *o, int c)
         o->output_path = optarg;
         break;
     default:
-        engine_set_option(&o->engine, c, help);
+        if (!state_set_option(&o->state, c))
+            engine_set_option(&o->engine, c, help);
     }
 }
 
@@ -150,6 +155,8 @@ check_logits(const struct options *o)
         cli_misuse("%s writes no logits: --top, --keep and --f16 do not go "
                    "with it",
                    mode);
+    if (mode && (o->state.load || o->state.save))
+        cli_misuse("no state goes with %s", mode);
     if (o->evaluate.score && (o->perplexity || o->imatrix))
         cli_misuse("--score does not go with --perplexity and --imatrix");
 }
@@ -225,47 +232,73 @@ run_together(struct evaluate *e, struct gg_line_reader *reader,
     return st;
 }
 
-static void
-run(struct evaluate *e, int fd, const char *name)
+/* Lines until the end, or a signal that is caught. */
+static enum gg_status
+run_all(struct evaluate *e, struct gg_line_reader *reader, struct gg_line *line,
+        struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    while (st == GG_OK && !cli_signal()) {
+        if (!output_wanted())
+            cli_raise(SIGPIPE);
+        st = run_together(e, reader, line, err);
+    }
+    return st;
+}
+
+/* False: a signal came before the first line. */
+static bool
+run(struct evaluate *e, const struct state *state, int fd, const char *name)
 {
     struct gg_line_reader *reader;
     struct gg_error err;
     struct gg_line line = { 0 };
     enum gg_status st = gg_line_reader_new(fd, name, &reader, &err);
+    bool begun;
 
     cli_check(st, &err);
     gg_line_reader_watch(reader, STDOUT_FILENO);
     st = gg_line_read(reader, &line, &err);
     if (st == GG_OK || st == GG_EOF)
         check_first(&line, st, name);
-    while (st == GG_OK) {
-        if (!output_wanted())
-            cli_raise(SIGPIPE);
-        st = run_together(e, reader, &line, &err);
+    begun = st == GG_OK;
+    if (begun) {
+        state_check_line(e, &line, state);
+        e->numbered = line.numbered;
+        st = run_all(e, reader, &line, &err);
     }
-    if (st == GG_ERR_ABORTED && !output_wanted())
-        cli_raise(SIGPIPE);
-    if (st != GG_EOF)
-        cli_check(st, &err);
-    output_end(e->output);
+    if (!cli_signal()) {
+        if (st == GG_ERR_ABORTED && !output_wanted())
+            cli_raise(SIGPIPE);
+        if (st != GG_EOF)
+            cli_check(st, &err);
+        output_end(e->output);
+    }
     gg_line_reader_free(reader);
+    return begun;
 }
 
 /* False: some line failed. */
 static bool
-write_records(struct options *o, const struct engine *engine, int fd)
+write_records(struct options *o, const struct engine *engine,
+              struct state *state, int fd)
 {
     struct evaluate e;
     struct output *output = output_new(&o->output, engine->vocab);
     int64_t start;
+    bool begun;
 
     if (o->evaluate.n_lines > engine->n_slots)
         o->evaluate.n_lines = engine->n_slots;
     evaluate_init(&e, &o->evaluate, engine, output);
+    state_take(state, &e);
     start = ggml_time_us();
-    run(&e, fd, cli_input_name(o->input));
+    begun = run(&e, state, fd, cli_input_name(o->input));
     if (o->engine.verbose)
         evaluate_describe(&e, ggml_time_us() - start);
+    if (begun)
+        state_leave(state, &e);
     evaluate_clear(&e);
     output_free(output);
     return !e.failed;
@@ -274,7 +307,7 @@ write_records(struct options *o, const struct engine *engine, int fd)
 /* What is asked for of the open model; false: some line failed. */
 static bool
 answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
-       int fd)
+       struct state *state, int fd)
 {
     const char *name = cli_input_name(o->input);
 
@@ -283,7 +316,7 @@ answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
     else if (imatrix)
         imatrix_run(imatrix, engine, fd, name, o->engine.quiet);
     else
-        return write_records(o, engine, fd);
+        return write_records(o, engine, state, fd);
     return true;
 }
 
@@ -293,6 +326,7 @@ main(int argc, char **argv)
     struct options o = defaults;
     struct imatrix *imatrix = NULL;
     struct engine engine;
+    struct state state;
     bool done;
     int fd;
 
@@ -300,6 +334,7 @@ main(int argc, char **argv)
     o.engine = engine_options_default();
     parse_options(argc, argv, &o);
     fd = cli_open_input(o.input);
+    state_lock(&state, &o.state);
     cli_output(o.imatrix ? o.imatrix : o.output_path);
     if (!o.output.top && !o.output.score && !o.perplexity)
         cli_refuse_terminal();
@@ -309,8 +344,10 @@ main(int argc, char **argv)
         o.engine.watch_data = imatrix;
     }
     engine_open(&engine, &o.engine, o.n_slots, false);
-    done = answer(&o, &engine, imatrix, fd);
+    done = answer(&o, &engine, imatrix, &state, fd);
     engine_close(&engine);
     imatrix_free(imatrix);
+    if (cli_signal())
+        cli_raise(cli_signal());
     return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
 }

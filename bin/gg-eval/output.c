@@ -55,7 +55,7 @@ output_wanted(void)
 static void
 check_written(enum gg_status st, const struct gg_error *err)
 {
-    if (st != GG_OK)
+    if (st != GG_OK && !cli_signal())
         cli_die("standard output: %s", err->message);
 }
 

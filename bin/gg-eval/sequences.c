@@ -8,7 +8,6 @@
 
 #include "common/cli.h"
 #include "common/shift.h"
-#include "gg-eval/forgotten.h"
 
 enum {
     OVERHEAD = 32, /* what a sequence costs beside its ids, in ids */
@@ -329,6 +328,30 @@ sequences_close(struct sequences *s, uint64_t number)
         destroy(s, q);
     else
         forgotten_remove(&s->forgotten, number);
+}
+
+void
+sequences_forget(struct sequences *s, uint64_t first, uint64_t last)
+{
+    forgotten_append(&s->forgotten, first, last);
+}
+
+const struct forgotten *
+sequences_forgotten(const struct sequences *s)
+{
+    return &s->forgotten;
+}
+
+struct sequence *
+sequences_newest(const struct sequences *s)
+{
+    return s->newest;
+}
+
+struct sequence *
+sequences_oldest(const struct sequences *s)
+{
+    return s->oldest;
 }
 
 void

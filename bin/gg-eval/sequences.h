@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gg-eval/forgotten.h"
+
 struct sequence {
     uint64_t number;
     uint64_t n_dropped; /* ids that it has lost for room in the context */
@@ -85,6 +87,19 @@ sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
 /* The sequence ended: its number is free again. */
 void
 sequences_close(struct sequences *s, uint64_t number);
+
+/* As if the numbers, which no sequence has, had been forgotten. They must come
+ * in order, with gaps between. */
+void
+sequences_forget(struct sequences *s, uint64_t first, uint64_t last);
+const struct forgotten *
+sequences_forgotten(const struct sequences *s);
+
+/* By last use; NULL: there is none. */
+struct sequence *
+sequences_newest(const struct sequences *s);
+struct sequence *
+sequences_oldest(const struct sequences *s);
 
 /* What was pinned has been evaluated: the slots hold all of its ids, or where
  * they are scored all but the last. */

@@ -98,7 +98,7 @@ make_room(struct answer *a, size_t more)
     const struct engine *e = a->engine;
     size_t n_ctx = (size_t)gg_session_n_ctx(e->session), kept, count;
 
-    if (more <= n_ctx - a->n_ids)
+    if (a->n_ids <= n_ctx && more <= n_ctx - a->n_ids)
         return true;
     kept = shift_kept(a->n_ids, a->ids[0], gg_vocab_bos(e->vocab));
     count = shift_count(a->n_ids, kept, more, n_ctx);

@@ -3,6 +3,7 @@
 #define GENERATE_H
 
 #include "common/chat.h"
+#include "common/state.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
 #include "gg-generate/draft.h"
@@ -38,6 +39,7 @@ enum form_kind {
 struct options {
     struct engine_options engine;
     struct sampling_options sampling;
+    struct state_options state;
     const char *prompt, *input, *output;
     bool echo;
     enum special special;
@@ -66,6 +68,10 @@ struct generate {
     struct buffer prompt;        /* its text, if it is no conversation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
+    struct state state;
+    bool loaded;  /* the answer's context comes from there */
+    bool resumed; /* its text goes on without a prompt */
+    bool heard;   /* some prompt was evaluated */
 };
 
 /* The ids of the prompt, which --echo writes; the caller frees them. With
@@ -109,6 +115,17 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n);
  * record failed, or a signal came. */
 bool
 generate_records(struct generate *g, int resumed);
+
+/* The answer's context, and g->chat, are what --load says. */
+void
+generate_load(struct generate *g);
+/* For an empty prompt behind what was loaded: the ids to evaluate before the
+ * text goes on, which may be none; the caller frees them. */
+int32_t *
+generate_resume(struct generate *g, size_t *n);
+/* Saves what was heard, if that was asked for. */
+void
+generate_save(struct generate *g);
 
 /* For -v: how fast it was. */
 void

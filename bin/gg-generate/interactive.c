@@ -18,19 +18,22 @@ struct input {
 };
 
 /* On a terminal an interrupt starts the line anew, and the terminal forgets
- * what it had of it. */
-static void
+ * what it had of it. False: there is nothing more to be done. */
+static bool
 heed_signal(struct input *in)
 {
     if (!cli_signal())
-        return;
-    if (!in->terminal || cli_signal() != SIGINT)
-        cli_raise(cli_signal());
+        return true;
+    if (!in->terminal || cli_signal() != SIGINT) {
+        in->start = in->end;
+        return false;
+    }
     cli_forget_signal();
     in->start = in->end;
     in->seen = 0;
     if (in->prompt)
         fputs("\n> ", stderr);
+    return true;
 }
 
 /* False: the input has ended. */
@@ -46,7 +49,8 @@ read_more(struct input *in)
     if (in->cap - in->end < 4096)
         in->text = cli_alloc(in->text, in->cap = 2 * in->cap + 8192, 1);
     do {
-        heed_signal(in);
+        if (!heed_signal(in))
+            return false;
         n = read(STDIN_FILENO, in->text + in->end, in->cap - in->end);
     } while (n < 0 && errno == EINTR);
     if (n < 0)
@@ -135,7 +139,8 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n)
 
     in.prompt = in.terminal && isatty(STDERR_FILENO);
     if (n)
-        more = answer(g, first, n, in.terminal, g->o->system != NULL);
+        more = answer(g, first, n, in.terminal,
+                      g->loaded || g->o->system != NULL);
     while (more) {
         size_t before = g->chat.n;
         int32_t *ids;

@@ -84,6 +84,8 @@ generate_loop(struct generate *g, const int32_t *prompt, size_t n)
     bool heard;
 
     answer_start(a, &g->o->sampling, a->sampler, &g->o->stop);
+    a->decode.started = g->resumed;
+    g->resumed = false;
     if (!answer_put(a, prompt, n))
         say_full(g, n);
     heard = evaluate(g, n);
@@ -93,6 +95,7 @@ generate_loop(struct generate *g, const int32_t *prompt, size_t n)
         a->tail = tail;
         return false;
     }
+    g->heard = true;
     start = ggml_time_us();
     answer(g);
     g->sum_made += a->n_made;

@@ -52,12 +52,14 @@ static const char help[] =
     "      --batch N           records answered at once (8)\n"
     "      --resume FILE       add to FILE the answers that it has not yet\n"
     "\n"
+    STATE_HELP
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 static const struct option long_options[] = {
     { "prompt", required_argument, NULL, 'p' },
     { "file", required_argument, NULL, 'f' },
     SAMPLING_LONG_OPTIONS,
+    STATE_LONG_OPTIONS,
     { "bos", no_argument, NULL, OPT_BOS },
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
@@ -177,7 +179,9 @@ set_option(struct options *o, int c)
         set_chat_option(o, c);
         break;
     default:
-        if (!set_record_option(o, c) && !sampling_set_option(&o->sampling, c))
+        if (!set_record_option(o, c) &&
+            !sampling_set_option(&o->sampling, c) &&
+            !state_set_option(&o->state, c))
             engine_set_option(&o->engine, c, help);
     }
 }
@@ -241,6 +245,10 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->choices.n && (o->interactive || o->draft))
         cli_misuse("--choice does not go with %s",
                    o->interactive ? "-i" : "--draft");
+    if ((o->state.load || o->state.save) &&
+        (o->choices.n || o->form != FORM_TEXT))
+        cli_misuse("no state goes with %s",
+                   o->choices.n ? "--choice" : "records");
     if (o->scores && !o->choices.n)
         cli_misuse("--scores goes with --choice only");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
@@ -269,12 +277,11 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     int32_t *ids = NULL;
     size_t n = 0;
 
-    answer_init(&g->answer, &g->engine, 0);
     g->answer.sampler = sampler;
     if (o->draft)
         g->draft = draft_new(o->draft, &g->engine, &o->engine, &g->o->sampling);
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
-    if (o->system)
+    if (o->system && !g->loaded) /* which had one, or none */
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
     if (prompt && !o->choices.n)
         ids = generate_prompt(g, &n);
@@ -286,6 +293,7 @@ run_text(struct generate *g, struct gg_sampler *sampler)
         (void)generate_loop(g, ids, n);
     if (o->engine.verbose && !o->choices.n)
         generate_describe(g);
+    generate_save(g);
     draft_free(g->draft);
     free(ids);
     free(g->prompt.p);
@@ -302,6 +310,10 @@ run(struct generate *g, int resumed)
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     bool done = true;
 
+    if (g->o->form == FORM_TEXT) {
+        answer_init(&g->answer, &g->engine, 0);
+        generate_load(g);
+    }
     if (g->o->chat)
         start_chat(g);
     if (g->o->form == FORM_TEXT) {
@@ -337,6 +349,7 @@ main(int argc, char **argv)
     o.engine = engine_options_default();
     o.sampling = sampling_options_default();
     parse_options(argc, argv, &o);
+    state_lock(&g.state, &o.state);
     if (o.resume)
         resumed = resume_open(o.resume, o.form == FORM_NULL ? '\0' : '\n');
     else

@@ -18,8 +18,10 @@ encode_text(struct generate *g, const char *text, size_t len, int32_t **ids,
             size_t *cap, size_t *n, struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
-    bool bos = g->o->bos ? g->o->bos == OPT_BOS : gg_vocab_add_bos(v);
+    bool first = !g->loaded && gg_vocab_add_bos(v);
+    bool bos = g->o->bos ? g->o->bos == OPT_BOS : first;
     unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
+                     (g->loaded ? GG_ENCODE_CONTINUE : 0) |
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
     size_t need = len / 2 + 16, at;
     enum gg_status st;
@@ -109,11 +111,23 @@ generate_encode(struct generate *g, const char *text, size_t len, size_t *n)
     return ids;
 }
 
+/* With the answer's tail in front. */
+static int32_t *
+behind_tail(struct generate *g, int32_t *ids, size_t *n)
+{
+    if (g->answer.tail < 0)
+        return ids;
+    ids = cli_alloc(ids, *n + 1, sizeof(*ids));
+    memmove(ids + 1, ids, *n * sizeof(*ids));
+    ids[0] = g->answer.tail;
+    ++*n;
+    return ids;
+}
+
 int32_t *
 generate_chat(struct generate *g, size_t *n)
 {
     const struct options *o = g->o;
-    int32_t tail = g->answer.tail;
     struct gg_error err;
     int32_t *ids = NULL;
     size_t cap = 0;
@@ -121,13 +135,7 @@ generate_chat(struct generate *g, size_t *n)
     cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
                           chat_flags(o), &ids, &cap, n, &err),
               &err);
-    if (tail < 0)
-        return ids;
-    ids = cli_alloc(ids, *n + 1, sizeof(*ids));
-    memmove(ids + 1, ids, *n * sizeof(*ids));
-    ids[0] = tail;
-    ++*n;
-    return ids;
+    return behind_tail(g, ids, n);
 }
 
 /* A text that is not an argument mostly ends with a newline that is not
@@ -148,6 +156,8 @@ chat_prompt(struct generate *g, const char *name, const char *text, size_t len,
     } else {
         if (!g->o->prompt && len && text[len - 1] == '\n')
             len--;
+        if (len == 0 && g->loaded)
+            return generate_resume(g, n);
         if (len == 0)
             cli_die("%s: the prompt is empty", name);
         chat_add(&g->chat, GG_ROLE_USER, text, len);
@@ -159,8 +169,11 @@ static int32_t *
 text_prompt(struct generate *g, const char *name, const char *text, size_t len,
             size_t *n)
 {
-    int32_t *ids = generate_encode(g, text, len, n);
+    int32_t *ids;
 
+    if (len == 0 && g->loaded && g->o->bos != OPT_BOS)
+        return generate_resume(g, n);
+    ids = generate_encode(g, text, len, n);
     if (*n == 0 || (len == 0 && g->o->bos != OPT_BOS))
         cli_die("%s: the prompt is empty", name);
     if (g->o->echo) {
@@ -168,7 +181,7 @@ text_prompt(struct generate *g, const char *name, const char *text, size_t len,
         cli_flush();
     }
     buffer_add(&g->prompt, text, len);
-    return ids;
+    return behind_tail(g, ids, n);
 }
 
 int32_t *

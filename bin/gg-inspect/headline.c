@@ -259,9 +259,36 @@ text_vocabulary(const struct summary *s)
         printf("unknown, %zu bytes\n", s->chat.len);
 }
 
+/* Of a file that is no model. */
+static void
+text_state(const struct summary *s)
+{
+    char buf[32];
+
+    label("state");
+    fputs("of gg-eval or gg-generate with a model of family ", stdout);
+    put_text(&s->state_of);
+    putchar('\n');
+    label("sequences");
+    printf("%" PRIu64, s->state_sequences);
+    printf(", %s ids\n", value_thousands(buf, s->state_ids));
+    if (s->chat.s) {
+        label("template");
+        put_text(&s->chat);
+        putchar('\n');
+    }
+    label("size");
+    puts(value_bytes(buf, s->file_bytes));
+    text_types(s);
+}
+
 void
 summary_text(const struct summary *s)
 {
+    if (s->state) {
+        text_state(s);
+        return;
+    }
     text_family(s);
     text_files(s);
     text_size(s);
@@ -357,6 +384,12 @@ summary_json(const struct summary *s)
 {
     printf(",\n  \"summary\": {\n    \"known\": %s",
            s->known ? "true" : "false");
+    if (s->state) {
+        printf(",\n    \"state\": true");
+        json_text("state_of", &s->state_of);
+        json_number("sequences", s->state_sequences);
+        json_number("ids", s->state_ids);
+    }
     json_text("architecture", &s->architecture);
     json_text("name", &s->name);
     json_text("size_label", &s->size_label);

@@ -205,6 +205,29 @@ get_vocabulary(const struct gguf_context *ctx, struct summary *s)
         s->n_vocab = (uint64_t)gguf_get_tensor_ne(ctx, embd)[1];
 }
 
+static uint64_t
+length_of(const struct gguf_context *ctx, const char *tensor, int dim)
+{
+    int64_t id = gguf_find_tensor(ctx, tensor);
+
+    return id < 0 ? 0 : (uint64_t)gguf_get_tensor_ne(ctx, id)[dim];
+}
+
+/* gg-stream(5) */
+static void
+get_state(const struct gguf_context *ctx, struct summary *s)
+{
+    struct text type = get_text(ctx, "general.type");
+
+    s->state = type.len == 8 && memcmp(type.s, "gg-state", 8) == 0;
+    if (!s->state)
+        return;
+    s->state_of = get_text(ctx, "state.model.architecture");
+    s->state_sequences = length_of(ctx, "sequences", 1);
+    s->state_ids = length_of(ctx, "ids", 0);
+    s->chat = get_text(ctx, "state.chat_template");
+}
+
 /* ---- parameters -----------------------------------------------------------
  */
 
@@ -292,5 +315,6 @@ summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
     get_scaling(ctx, s);
     get_vocabulary(ctx, s);
     get_chat(ctx, s);
+    get_state(ctx, s);
     s->active = count_active(ctx, s);
 }

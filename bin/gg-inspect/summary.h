@@ -34,6 +34,9 @@ struct summary {
     bool frequency_factors;    /* a tensor has a divisor for each frequency */
     struct text vocab, split;  /* kind of vocabulary, rule */
     uint64_t n_vocab;
+    bool state; /* it is no model, but what --save of gg-eval leaves, */
+    struct text state_of; /* with one of that family */
+    uint64_t state_sequences, state_ids;
     struct text chat;      /* the template */
     const char *chat_name; /* under which it is known; or NULL */
 };

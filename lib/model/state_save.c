@@ -67,7 +67,8 @@ check_sequence(const struct saver *v, const struct gg_state_sequence *q)
     const struct gg_session *s = v->session;
 
     if (q->slot >= s->n_slots || q->n_ids == 0 || q->n_held > q->n_ids ||
-        q->n_pending > q->n_ids || (!v->state->numbered && q->number) ||
+        q->n_pending > q->n_ids - q->n_held ||
+        (!v->state->numbered && q->number) ||
         q->n_dropped >> STATE_MAX_DROPPED_LOG2)
         return error_set(v->err, GG_ERR_ARG, "a sequence makes no sense");
     for (size_t i = 0; i < q->n_ids; i++)

@@ -26,7 +26,7 @@ read_sequence(const struct opener *o, struct gg_state_sequence *q,
 
     memcpy(v, row, sizeof(v));
     if ((!o->f->state.numbered && v[0]) || v[1] >> STATE_MAX_DROPPED_LOG2 ||
-        v[2] == 0 || v[2] > n_ids - *at || v[3] > v[2] || v[4] > v[2] ||
+        v[2] == 0 || v[2] > n_ids - *at || v[3] > v[2] || v[4] > v[2] - v[3] ||
         v[4] > INT32_MAX / 2)
         return state_refuse(o, GG_ERR_FORMAT,
                             STATE_SEQUENCES ": a sequence makes no sense");

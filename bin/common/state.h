@@ -1,0 +1,74 @@
+/* state.h - the files that a session goes on from and leaves, which gg-eval and
+ * gg-generate have in common
+ *
+ * A file is locked from the start to the end, so that no second process can go
+ * on from what this one is about to replace. */
+#ifndef COMMON_STATE_H
+#define COMMON_STATE_H
+
+#include "common/cli.h"
+
+struct state_options {
+    const char *load, *save; /* or NULL */
+    bool maybe;              /* --state: they are the same, which may be absent */
+};
+
+enum {
+    STATE_OPT_LOAD = 900,
+    STATE_OPT_SAVE,
+    STATE_OPT_STATE,
+};
+
+/* For getopt_long(). */
+/* clang-format off */
+#define STATE_LONG_OPTIONS                                                     \
+    { "load", required_argument, NULL, STATE_OPT_LOAD },                       \
+    { "save", required_argument, NULL, STATE_OPT_SAVE },                       \
+    { "state", required_argument, NULL, STATE_OPT_STATE }
+/* clang-format on */
+#define STATE_HELP                                                             \
+    "      --load FILE         go on from the state in FILE\n"                 \
+    "      --save FILE         leave the state in FILE at the end\n"           \
+    "      --state FILE        both; FILE may be absent\n"
+
+/* Takes option `c` with optarg, if it is one of the above. */
+bool
+state_set_option(struct state_options *o, int c);
+
+struct state {
+    const struct state_options *o;
+    int load_fd, save_fd; /* locked; or -1 */
+    struct gg_state_file *file;
+};
+
+/* Locks what the options name, and makes an empty file in the place of one that
+ * is to be saved and is absent; it goes if the tool fails. Ends the tool where
+ * a file is in use, or cannot be had. If there is one to save, signals are
+ * caught from now on. */
+void
+state_lock(struct state *s, const struct state_options *o);
+
+static inline bool
+state_saves(const struct state *s)
+{
+    return s->o->save != NULL;
+}
+
+/* What is to go on; NULL: nothing. It lives until state_loaded(). Ends the tool
+ * where the file is wrong. */
+const struct gg_state *
+state_load(struct state *s, const struct gg_session *session);
+void
+state_loaded(struct state *s);
+
+/* The path of --load, for messages. */
+const char *
+state_name(const struct state *s);
+
+/* Closes and checks the output, unless a signal came; then saves. No signal
+ * ends it half-way. */
+void
+state_save(struct state *s, struct gg_session *session,
+           const struct gg_state *state);
+
+#endif

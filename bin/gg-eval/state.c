@@ -1,0 +1,134 @@
+/* state.c - sequences that go on from a state, and are left in one */
+#include <config.h>
+
+#include "gg-eval/state.h"
+
+#include <stdlib.h>
+
+/* ---- loading ------------------------------------------------------------ */
+
+static void
+take_sequence(struct sequences *s, const struct gg_state_sequence *from)
+{
+    struct sequence *q = sequences_use(s, from->number);
+
+    sequences_put(s, q, from->ids, from->n_ids);
+    q->n_dropped = from->n_dropped;
+    sequences_add(s, q, from->n_ids);
+}
+
+/* Keys and values of the sequence, which is number i of the file, to a slot of
+ * its own; false: there is none left. */
+static bool
+take_keys(struct state *s, struct evaluate *e, struct sequence *q, size_t i,
+          int32_t *n_taken)
+{
+    const struct engine *engine = e->engine;
+
+    if (gg_state_get(s->file)->sequences[i].n_held == 0)
+        return true;
+    if (*n_taken == engine->n_slots)
+        return false;
+    sequences_take_slot(e->sequences, q);
+    q->pinned = false;
+    q->n_held = (size_t)gg_session_load(engine->session, q->slot, s->file, i);
+    ++*n_taken;
+    return true;
+}
+
+/* Of the last used first. What the room for ids was too small for is gone. */
+static void
+take_all_keys(struct state *s, struct evaluate *e)
+{
+    const struct gg_state *state = gg_state_get(s->file);
+    struct sequence *q = sequences_newest(e->sequences);
+    int32_t n_taken = 0;
+
+    for (size_t i = state->n_sequences; i-- > 0 && q; q = q->older)
+        if (!take_keys(s, e, q, i, &n_taken))
+            break;
+}
+
+void
+state_take(struct state *s, struct evaluate *e)
+{
+    const struct gg_state *state = state_load(s, e->engine->session);
+    size_t n_ids = 0;
+
+    for (size_t i = 0; state && i < state->n_forgotten; i++)
+        sequences_forget(e->sequences, state->forgotten[i].first,
+                         state->forgotten[i].last);
+    for (size_t i = 0; state && i < state->n_sequences; i++) {
+        take_sequence(e->sequences, &state->sequences[i]);
+        n_ids += state->sequences[i].n_ids;
+    }
+    if (state) {
+        e->loaded = state->n_sequences || state->n_forgotten;
+        e->numbered = state->numbered;
+        take_all_keys(s, e);
+        if (e->engine->verbose)
+            cli_warn("%s: %zu ids of %zu sequence%s", state_name(s), n_ids,
+                     state->n_sequences, state->n_sequences == 1 ? "" : "s");
+    }
+    state_loaded(s);
+}
+
+void
+state_check_line(const struct evaluate *e, const struct gg_line *line,
+                 const struct state *s)
+{
+    if (!e->loaded || e->numbered == line->numbered)
+        return;
+    cli_die(line->numbered ? "%s: its sequence has no number, but lines have"
+                           : "%s: its sequences have numbers, but lines have "
+                             "none",
+            state_name(s));
+}
+
+/* ---- saving ------------------------------------------------------------- */
+
+static size_t
+list_sequences(const struct sequences *s, struct gg_state_sequence **list)
+{
+    size_t n = 0, cap = 0;
+
+    *list = NULL;
+    for (const struct sequence *q = sequences_oldest(s); q; q = q->newer) {
+        if (q->n_ids == 0) /* its first chunk was refused */
+            continue;
+        if (n == cap)
+            *list = cli_alloc(*list, cap = 2 * cap + 16, sizeof(**list));
+        (*list)[n++] = (struct gg_state_sequence){
+            .number = q->number,
+            .n_dropped = q->n_dropped,
+            .ids = q->ids,
+            .n_ids = q->n_ids,
+            .n_held = q->slot < 0 ? 0 : q->n_held,
+            .slot = q->slot,
+        };
+    }
+    return n;
+}
+
+void
+state_leave(struct state *s, const struct evaluate *e)
+{
+    const struct forgotten *gone = sequences_forgotten(e->sequences);
+    struct gg_state_sequence *list;
+    struct gg_state_range *ranges;
+    struct gg_state state = { .numbered = e->numbered };
+
+    if (!state_saves(s))
+        return;
+    ranges = cli_alloc(NULL, gone->n, sizeof(*ranges));
+    for (size_t i = 0; i < gone->n; i++)
+        ranges[i] =
+            (struct gg_state_range){ gone->list[i].first, gone->list[i].last };
+    state.n_sequences = list_sequences(e->sequences, &list);
+    state.sequences = list;
+    state.n_forgotten = gone->n;
+    state.forgotten = ranges;
+    state_save(s, e->engine->session, &state);
+    free(list);
+    free(ranges);
+}

@@ -1,0 +1,109 @@
+/* state.c - an answer that goes on from a state, and leaves one */
+#include <config.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "gg-generate/generate.h"
+
+/* The sequence becomes the answer's context; what it has pending, its tail. */
+static void
+take_sequence(struct generate *g, const struct gg_state_sequence *q)
+{
+    struct answer *a = &g->answer;
+    bool tail = q->n_pending > 0;
+
+    a->n_ids = q->n_ids - tail;
+    a->ids_cap = q->n_ids;
+    a->ids = cli_alloc(a->ids, a->ids_cap, sizeof(*a->ids));
+    memcpy(a->ids, q->ids, q->n_ids * sizeof(*a->ids));
+    a->n_dropped = q->n_dropped;
+    a->tail = tail ? q->ids[q->n_ids - 1] : -1;
+    (void)gg_session_load(g->engine.session, a->slot, g->state.file, 0);
+}
+
+/* A conversation goes on after its last answer, whatever was said before. */
+static void
+take_chat(struct generate *g, const char *name)
+{
+    struct options *o = g->o;
+    const struct gg_chat_template *t = gg_chat_find(name);
+    char shown[300];
+
+    if (!t)
+        cli_die("%s: the chat template %s is not known", state_name(&g->state),
+                gg_escape(shown, sizeof(shown), name, strlen(name)));
+    if (o->template && o->template != t)
+        cli_die("%s: the conversation has the template %s, not %s",
+                state_name(&g->state), name, gg_chat_name(o->template));
+    o->template = t;
+    chat_add(&g->chat, GG_ROLE_ASSISTANT, NULL, 0);
+    g->done = 1;
+}
+
+void
+generate_load(struct generate *g)
+{
+    const struct gg_state *state = state_load(&g->state, g->engine.session);
+    const char *name = state_name(&g->state);
+
+    if (state && state->n_sequences) {
+        if (state->numbered)
+            cli_die("%s: its sequences have numbers: gg-eval goes on with them",
+                    name);
+        if (state->chat && !g->o->chat)
+            cli_die("%s: it holds a conversation: --chat or -i goes on with it",
+                    name);
+        if (!state->chat && g->o->chat)
+            cli_die("%s: it holds a text, not a conversation", name);
+        take_sequence(g, state->sequences);
+        if (state->chat)
+            take_chat(g, state->chat);
+        g->loaded = true;
+    }
+    state_loaded(&g->state);
+}
+
+/* The ids to draw from again: those of the tail, or none, and the session has
+ * to evaluate the last one once more. */
+int32_t *
+generate_resume(struct generate *g, size_t *n)
+{
+    struct answer *a = &g->answer;
+    int32_t *ids = cli_alloc(NULL, 1, sizeof(*ids));
+
+    *n = a->tail >= 0;
+    ids[0] = a->tail;
+    g->resumed = true;
+    if (*n == 0)
+        gg_session_truncate(g->engine.session, a->slot, (int32_t)a->n_ids - 1);
+    return ids;
+}
+
+void
+generate_save(struct generate *g)
+{
+    const struct options *o = g->o;
+    struct answer *a = &g->answer;
+    struct gg_state_sequence q = {
+        .n_dropped = a->n_dropped,
+        .n_ids = a->n_ids + (a->tail >= 0),
+        .n_pending = a->tail >= 0,
+        .n_held = (size_t)gg_session_length(g->engine.session, a->slot),
+        .slot = a->slot,
+    };
+    struct gg_state state = { .sequences = &q, .n_sequences = 1 };
+    int32_t *ids;
+
+    if (!state_saves(&g->state) || !g->heard)
+        return;
+    ids = cli_alloc(NULL, q.n_ids, sizeof(*ids));
+    memcpy(ids, a->ids, a->n_ids * sizeof(*ids));
+    if (a->tail >= 0)
+        ids[a->n_ids] = a->tail;
+    q.ids = ids;
+    if (o->chat)
+        state.chat = gg_chat_name(o->template);
+    state_save(&g->state, g->engine.session, &state);
+    free(ids);
+}
