@@ -24,6 +24,8 @@ struct record {
 
     struct buffer out; /* what is written, once it is */
     bool done;
+    bool known; /* it was written by an earlier run, as: */
+    struct buffer before;
 };
 
 /* How records are read and written. */
@@ -57,11 +59,18 @@ extern const struct form *const jsonl_form;
 int
 resume_open(const char *path, char end);
 
-/* Skips the records of `in` that have their answers in the file `fd`; *number
- * gets how many, *failed whether one of them is an error record. Ends the tool
- * where they do not belong together. */
+/* The last record that has its answer: a run with the same input and options
+ * would give it again. */
+struct resumed {
+    uint64_t number; /* 0: there is none */
+    struct buffer text, out;
+    bool failed; /* some record, if one can tell */
+};
+
+/* Skips the records of `in` that have their answers in the file `fd`. Ends the
+ * tool where they do not belong together. */
 void
 resume_skip(struct generate *g, const struct form *form, struct reader *in,
-            int fd, const char *path, uint64_t *number, bool *failed);
+            int fd, const char *path, struct resumed *last);
 
 #endif

@@ -59,16 +59,23 @@ resume_open(const char *path, char end)
     return in;
 }
 
+static void
+keep(struct buffer *b, const char *text, size_t len)
+{
+    b->len = 0;
+    buffer_add(b, text, len);
+}
+
 void
 resume_skip(struct generate *g, const struct form *form, struct reader *in,
-            int fd, const char *path, uint64_t *number, bool *failed)
+            int fd, const char *path, struct resumed *last)
 {
     struct reader old = { .fd = fd, .name = path, .end = in->end };
     const char *text, *out;
     size_t len, out_len;
 
     while (reader_next(&old, true, &out, &out_len) == READER_RECORD) {
-        struct record r = { .number = ++*number };
+        struct record r = { .number = ++last->number };
         bool bad, same;
 
         if (reader_next(in, true, &text, &len) != READER_RECORD) {
@@ -81,10 +88,14 @@ resume_skip(struct generate *g, const struct form *form, struct reader *in,
         if (!same)
             cli_die("%s: record %" PRIu64 " is no answer to that of %s", path,
                     r.number, in->name);
-        *failed |= bad;
+        last->failed |= bad;
+        keep(&last->text, text, len);
+        keep(&last->out, out, out_len);
+        buffer_char(&last->out, old.end);
     }
     reader_clear(&old);
     close(fd);
     if (g->o->engine.verbose)
-        cli_warn("%s: %" PRIu64 " records are answered already", path, *number);
+        cli_warn("%s: %" PRIu64 " records are answered already", path,
+                 last->number);
 }

@@ -34,10 +34,22 @@ for signal in KILL INT TERM; do
     cmp out want
 done
 gg-generate --lines -s 3 -n 9 --resume out data -v 2>&1 |
-    grep -o '[0-9]* records'
+    grep -o '[0-9]* records are'
 cmp out want
 head -n 3 data | gg-generate --lines -s 3 -n 9 --resume out
 echo "[$?]"
+# The last answer shows whether it is the same job.
+try() {
+    head -n 5 want >out
+    gg-generate --lines -n 9 --resume out data "$@"
+    echo "[$?] $(wc -l <out)"
+}
+try -s 4
+try -s 3 --temp 0.5
+sed '5s/a/b/' in >data
+try -s 3
+cp in data
+try
 rm out
 gg-generate --lines -s 3 -n 9 --resume out data && cmp out want
 printf 'no end' >out
