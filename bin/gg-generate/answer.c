@@ -171,7 +171,7 @@ count_logprob(struct answer *a, const struct gg_draw *drawn, uint64_t position,
 {
     a->logprob += logprob;
     if (a->sampling->logprobs >= 0)
-        sampling_log(a->sampling, a->numbered, a->sequence, position, drawn,
+        sampling_log(a->sampling, a->numbered, a->number, position, drawn,
                      logprob);
 }
 

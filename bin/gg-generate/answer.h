@@ -38,7 +38,8 @@ struct answer {
     uint64_t sequence; /* a number that draws depend on */
     unsigned flags;    /* GG_DECODE_... */
     bool wants_logprob;
-    bool numbered; /* for --logprobs: the sequence has a number */
+    bool numbered;   /* for --logprobs: the sequence has */
+    uint64_t number; /* this one */
 
     int32_t *ids; /* of the context, the last of them perhaps to evaluate */
     size_t n_ids, ids_cap;

@@ -33,8 +33,7 @@ bad(struct gg_error *err, const char *fmt, ...)
     return GG_ERR_FORMAT;
 }
 
-/* ---- members, as they stand there ------------------------------------------
- */
+/* ---- members, as they stand there ---- */
 
 struct member {
     const char *begin; /* behind the brace or comma before it */
@@ -134,48 +133,31 @@ pass_through(const char *text, struct buffer *out)
     } while (*(m.end = skip_space(m.end)) == ',');
 }
 
-/* ---- reading
- * ------------------------------------------------------------------ */
+/* ---- reading ---- */
 
-enum kind {
-    KIND_COUNT,
-    KIND_SEED,
-    KIND_FLOAT,
-    KIND_INT,
-    KIND_GREEDY,
-    KIND_BOOL,
-    KIND_STOP,
-};
-
-/* Options that a record may have; a hyphen in a name may be one, too. */
-static const struct override {
-    const char *name;
-    enum kind kind;
-    size_t at; /* in struct sampling_options */
-    double max;
-} overrides[] = {
-    { "n", KIND_COUNT, 0, MAX_INTEGER },
-    { "count", KIND_COUNT, 0, MAX_INTEGER },
-    { "max_tokens", KIND_COUNT, 0, MAX_INTEGER },
-    { "seed", KIND_SEED, 0, MAX_INTEGER },
-#define FIELD(f) offsetof(struct sampling_options, f)
-    { "temp", KIND_FLOAT, FIELD(params.temperature), 1e6 },
-    { "temperature", KIND_FLOAT, FIELD(params.temperature), 1e6 },
-    { "top_k", KIND_INT, FIELD(params.top_k), INT32_MAX },
-    { "top_p", KIND_FLOAT, FIELD(params.top_p), 1 },
-    { "min_p", KIND_FLOAT, FIELD(params.min_p), 1 },
-    { "ignore_eog", KIND_BOOL, FIELD(ignore_eog), 0 },
-#undef FIELD
-    { "greedy", KIND_GREEDY, 0, 0 },
-    { "stop", KIND_STOP, 0, 0 },
-};
-
+/* '-' is like '_'. */
 static bool
 same_name(const char *a, const char *b)
 {
     for (; *a && (*a == *b || (*a == '-' && *b == '_')); a++)
         b++;
     return *a == *b;
+}
+
+/* What a member is called as an option. */
+static const char *
+option_of(const char *key)
+{
+    static const char *const aliases[][2] = {
+        { "n", "count" },
+        { "max_tokens", "count" },
+        { "temperature", "temp" },
+    };
+
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (same_name(key, aliases[i][0]))
+            return aliases[i][1];
+    return key;
 }
 
 static enum gg_status
@@ -202,99 +184,53 @@ set_stop(struct record *r, const json_t *value, struct gg_error *err)
     return st;
 }
 
-static enum gg_status
-set_flag(struct record *r, const struct override *o, const json_t *value,
-         struct gg_error *err)
+/* As on the command line. What is no number that every reader of JSON can
+ * hold is no integer there. */
+static void
+show(char *text, size_t size, const json_t *value)
 {
-    if (!json_is_boolean(value))
-        return bad(err, "%s: neither true nor false", o->name);
-    if (o->kind == KIND_BOOL)
-        *(bool *)((char *)&r->sampling + o->at) = json_is_true(value);
-    else if (json_is_true(value))
-        r->sampling.params.temperature = 0;
-    return GG_OK;
+    double v = json_number_value(value);
+
+    if (json_is_boolean(value))
+        snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
+    else if (json_is_number(value))
+        snprintf(text, size, fabs(v) > MAX_INTEGER ? "%.16e" : "%.17g", v);
+    else
+        snprintf(text, size, "%s",
+                 json_is_string(value)  ? "a string"
+                 : json_is_array(value) ? "an array"
+                                        : "an object");
 }
 
 static enum gg_status
-set_number(struct record *r, const struct override *o, const json_t *value,
+set_option(struct record *r, const char *key, const json_t *value,
            struct gg_error *err)
 {
-    double v = json_number_value(value), min = o->kind == KIND_COUNT;
-    void *field = (char *)&r->sampling + o->at;
+    char text[32];
+    enum gg_status st;
 
-    if (!json_is_number(value))
-        return bad(err, "%s: not a number", o->name);
-    if (o->kind != KIND_FLOAT && v != floor(v))
-        return bad(err, "%s: not an integer", o->name);
-    if (!(v >= min && v <= o->max))
-        return bad(err, "%s: %.17g is not between %g and %.17g", o->name, v,
-                   min, o->max);
-    if (o->kind == KIND_COUNT)
-        r->sampling.count = (uint64_t)v;
-    else if (o->kind == KIND_SEED)
-        r->sampling.params.seed = (uint64_t)v;
-    else if (o->kind == KIND_INT)
-        *(int32_t *)field = (int32_t)v;
-    else
-        *(float *)field = (float)v;
-    r->has_seed |= o->kind == KIND_SEED;
-    return GG_OK;
-}
-
-static enum gg_status
-set_override(struct record *r, const struct override *o, const json_t *value,
-             struct gg_error *err)
-{
     if (json_is_null(value))
         return GG_OK;
-    if (o->kind == KIND_STOP)
+    if (strcmp(key, "stop") == 0)
         return set_stop(r, value, err);
-    if (o->kind == KIND_GREEDY || o->kind == KIND_BOOL)
-        return set_flag(r, o, value, err);
-    return set_number(r, o, value, err);
-}
-
-/* Other options of drawing that are numbers or flags; what is none stays what
- * it is. */
-static enum gg_status
-set_other(struct record *r, const char *key, const json_t *value,
-          struct gg_error *err)
-{
-    enum gg_status st;
-    char *text;
-
-    for (size_t i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++)
-        if (same_name(key, overrides[i].name))
-            return GG_OK;
-    if (!json_is_number(value) && !json_is_boolean(value))
-        return GG_OK;
-    text = json_dumps(value, JSON_ENCODE_ANY);
-    if (!text)
-        return GG_OK;
-    st = sampling_set(&r->sampling, key, text, err);
-    free(text);
+    if (same_name(key, "logit_bias") || same_name(key, "dry_sequence_breaker"))
+        return bad(err, "%s: cannot be set for one record", key);
+    show(text, sizeof(text), value);
+    st = sampling_set(&r->sampling, option_of(key), text, err);
     return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
 }
 
 static enum gg_status
-set_overrides(struct record *r, json_t *object, struct gg_error *err)
+set_options(struct record *r, json_t *object, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
-    const char *name;
-    json_t *any;
+    void *at = json_object_iter(object);
 
-    json_object_foreach(object, name, any) if (st == GG_OK) st =
-        set_other(r, name, any, err);
-
-    for (size_t i = 0; i < sizeof(overrides) / sizeof(overrides[0]); i++) {
-        const char *key;
-        json_t *value;
-
-        json_object_foreach(object, key,
-                            value) if (st == GG_OK &&
-                                       same_name(key, overrides[i].name)) st =
-            set_override(r, &overrides[i], value, err);
-    }
+    r->sampling.has_seed = false;
+    for (; at && st == GG_OK; at = json_object_iter_next(object, at))
+        st = set_option(r, json_object_iter_key(at), json_object_iter_value(at),
+                        err);
+    r->has_seed = r->sampling.has_seed;
     return st;
 }
 
@@ -379,15 +315,14 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
         return GG_ERR_FORMAT;
     pass_through(text, &r->text);
     r->sampling.params.seed = seed_of(r->sampling.params.seed, r->number);
-    st = set_overrides(r, object, err);
+    st = set_options(r, object, err);
     if (st == GG_OK)
         st = encode(g, r, object, text, err);
     json_decref(object);
     return st;
 }
 
-/* ---- writing
- * ------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 static void
 add_format(struct buffer *out, const char *fmt, ...)
@@ -452,8 +387,7 @@ write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
     buffer_add(&r->out, "}\n", 2);
 }
 
-/* ---- an earlier run's
- * ------------------------------------------------------------ */
+/* ---- an earlier run's ---- */
 
 /* True where `out` begins with what is passed through, and then with a member
  * that was added. */

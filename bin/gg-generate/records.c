@@ -8,18 +8,8 @@
 #include <string.h>
 
 enum {
-    FEW = 16, /* ids: to evaluate them again costs next to nothing */
-    MAX_RECORD =
-        1 << 24,        /* bytes; in JSON they may take twenty times as many */
-    MAX_HELD = 1 << 26, /* bytes that wait for an answer before them */
-};
-
-/* What the session holds of an answer stays until the slot is needed: another
- * record may begin alike. */
-struct slot {
-    struct answer answer;
-    struct record *record; /* being answered; or NULL */
-    uint64_t used;         /* when it was last */
+    MAX_RECORD = 1 << 24, /* bytes; parsed JSON takes twenty times as many */
+    MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
 struct records {
@@ -29,23 +19,14 @@ struct records {
     struct record *first, *last; /* not written yet, in order */
     size_t held;                 /* bytes in them */
     uint64_t number;             /* of the record that was read last */
-    struct slot *slots;
-    int32_t n_slots, n_busy;
-    uint64_t clock;
-    struct gg_chunk *chunks;                 /* scratch */
-    bool ended;                              /* the input */
-    bool failed;                             /* a record */
-    size_t n_records, n_evaluated, n_copied; /* for -v */
+    struct slots slots;
+    struct gg_chunk *chunks; /* scratch */
+    bool ended;              /* the input */
+    bool failed;             /* a record */
+    size_t n_records;        /* for -v */
 };
 
-static size_t
-smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* ---- output ---------------------------------------------------------------
- */
+/* ---- output ---- */
 
 static void
 free_record(struct record *r)
@@ -119,111 +100,7 @@ fail(struct records *w, struct record *r, const struct answer *a,
     finish(w, r);
 }
 
-/* ---- slots ----------------------------------------------------------------
- */
-
-static size_t
-held_by(const struct records *w, const struct slot *s)
-{
-    int32_t n = gg_session_length(w->g->engine.session, s->answer.slot);
-
-    return (size_t)n;
-}
-
-/* How many of the record's ids the slot begins with; one is left to be
- * evaluated. Of an answer that goes on, also what is not yet evaluated. */
-static size_t
-common(const struct records *w, const struct slot *s, const struct record *r)
-{
-    size_t most = s->record ? s->answer.n_ids - 1 : held_by(w, s), n = 0;
-
-    most = smaller(most, r->n_ids - 1);
-    while (n < most && s->answer.ids[n] == r->ids[n])
-        n++;
-    return n;
-}
-
-/* The slot that begins most like the record, a free one if there is, and how
- * much so; NULL: none does, or so little that copying is not worth it. */
-static struct slot *
-find_alike(const struct records *w, const struct record *r, size_t *n)
-{
-    struct slot *best = NULL;
-
-    *n = FEW;
-    for (int32_t i = 0; i < w->n_slots; i++) {
-        struct slot *s = &w->slots[i];
-        size_t same = common(w, s, r);
-
-        if (same > *n || (best && same == *n && best->record && !s->record)) {
-            *n = same;
-            best = s;
-        }
-    }
-    return best;
-}
-
-/* Of those that are free the one that was used least recently. There is one. */
-static struct slot *
-find_free(const struct records *w)
-{
-    struct slot *best = NULL;
-
-    for (int32_t i = 0; i < w->n_slots; i++) {
-        struct slot *s = &w->slots[i];
-
-        if (!s->record && (!best || s->used < best->used))
-            best = s;
-    }
-    return best;
-}
-
-/* The slot holds the first n of its ids from now on. False: a signal came. */
-static bool
-evaluate_prefix(struct records *w, struct slot *s, size_t n)
-{
-    size_t held = held_by(w, s);
-    struct gg_chunk chunk = { .slot = s->answer.slot,
-                              .ids = s->answer.ids + held,
-                              .n = n - held };
-    struct gg_error err;
-    enum gg_status st;
-
-    if (held >= n)
-        return true;
-    st = gg_session_eval(w->g->engine.session, &chunk, 1, &err);
-    if (st == GG_ERR_ABORTED && cli_signal())
-        return false;
-    cli_check(st, &err);
-    w->n_evaluated += chunk.n;
-    return true;
-}
-
-/* A slot for the record, which holds what could be had of it. */
-static struct slot *
-take_slot(struct records *w, const struct record *r)
-{
-    struct gg_session *session = w->g->engine.session;
-    size_t n;
-    struct slot *alike = find_alike(w, r, &n);
-    struct slot *s = alike && !alike->record ? alike : find_free(w);
-    int32_t held = 0;
-
-    if (alike && !evaluate_prefix(w, alike, n))
-        return NULL;
-    if (alike == s)
-        held = gg_session_truncate(session, s->answer.slot, (int32_t)n);
-    else if (alike)
-        held = gg_session_copy(session, s->answer.slot, alike->answer.slot,
-                               (int32_t)n);
-    else
-        gg_session_truncate(session, s->answer.slot, 0);
-    w->n_copied += (size_t)held;
-    return s;
-}
-
-/* ---- beginning -------------------------------------------------------------
- */
+/* ---- beginning ---- */
 
 static struct record *
 add_record(struct records *w)
@@ -256,7 +133,7 @@ check_room(const struct records *w, const struct record *r,
 static void
 begin(struct records *w, struct record *r, struct gg_sampler *sampler)
 {
-    struct slot *s = take_slot(w, r);
+    struct slot *s = slots_take(&w->slots, r, r->ids, r->n_ids);
     struct answer *a;
 
     if (!s) { /* a signal came */
@@ -268,13 +145,12 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     a->n_dropped = 0;
     a->sequence = r->sequence;
     a->numbered = true;
+    a->number = w->form == jsonl_form ? r->number : r->sequence;
     a->wants_logprob = w->g->o->form == FORM_JSONL;
     a->text.len = 0;
     answer_start(a, &r->sampling, sampler,
                  r->has_own ? &r->own : &w->g->o->stop);
     answer_put(a, r->ids, r->n_ids);
-    s->record = r;
-    w->n_busy++;
 }
 
 static void
@@ -310,12 +186,12 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
 static void
 fill(struct records *w)
 {
-    while (!w->ended && !cli_signal() && w->n_busy < w->n_slots &&
-           (w->n_busy == 0 || w->held < MAX_HELD)) {
+    while (!w->ended && !cli_signal() && w->slots.n_busy < w->slots.n &&
+           (w->slots.n_busy == 0 || w->held < MAX_HELD)) {
         const char *text;
         size_t len;
         enum reader_state state =
-            reader_next(&w->in, w->n_busy == 0, &text, &len);
+            reader_next(&w->in, w->slots.n_busy == 0, &text, &len);
 
         w->ended = state == READER_END;
         if (state != READER_RECORD)
@@ -325,8 +201,7 @@ fill(struct records *w)
     }
 }
 
-/* ---- going on ---------------------------------------------------------------
- */
+/* ---- going on ---- */
 
 static void
 say_full(struct records *w, struct record *r, const struct answer *a,
@@ -358,9 +233,7 @@ end_answer(struct records *w, struct slot *s)
         w->form->write(w->g, r, a, NULL);
         finish(w, r);
     }
-    s->record = NULL;
-    s->used = ++w->clock;
-    w->n_busy--;
+    slots_leave(&w->slots, s);
 }
 
 /* False: a signal came. */
@@ -371,10 +244,10 @@ evaluate(struct records *w)
     struct gg_error err;
     enum gg_status st;
 
-    for (int32_t i = 0; i < w->n_slots; i++)
-        if (w->slots[i].record) {
-            w->chunks[n] = answer_chunk(&w->slots[i].answer);
-            w->n_evaluated += w->chunks[n++].n;
+    for (int32_t i = 0; i < w->slots.n; i++)
+        if (w->slots.list[i].record) {
+            w->chunks[n] = answer_chunk(&w->slots.list[i].answer);
+            w->slots.n_evaluated += w->chunks[n++].n;
         }
     st = gg_session_eval(w->g->engine.session, w->chunks, n, &err);
     if (st == GG_ERR_ABORTED && cli_signal())
@@ -386,8 +259,8 @@ evaluate(struct records *w)
 static void
 draw(struct records *w)
 {
-    for (int32_t i = 0; i < w->n_slots; i++) {
-        struct slot *s = &w->slots[i];
+    for (int32_t i = 0; i < w->slots.n; i++) {
+        struct slot *s = &w->slots.list[i];
         struct gg_error err;
 
         if (!s->record)
@@ -403,31 +276,12 @@ draw(struct records *w)
     }
 }
 
-/* ---- life
- * -------------------------------------------------------------------- */
-
-static void
-open_slots(struct records *w)
-{
-    const struct generate *g = w->g;
-
-    w->n_slots = g->engine.n_slots;
-    w->slots = cli_alloc(NULL, (size_t)w->n_slots, sizeof(*w->slots));
-    w->chunks = cli_alloc(NULL, (size_t)w->n_slots, sizeof(*w->chunks));
-    for (int32_t i = 0; i < w->n_slots; i++) {
-        w->slots[i] = (struct slot){ 0 };
-        answer_init(&w->slots[i].answer, &g->engine, i);
-        if (g->o->special == SPECIAL_PARSE)
-            w->slots[i].answer.flags = GG_DECODE_SPECIAL;
-    }
-}
+/* ---- life ---- */
 
 static void
 clear(struct records *w)
 {
-    for (int32_t i = 0; i < w->n_slots; i++)
-        answer_clear(&w->slots[i].answer);
-    free(w->slots);
+    slots_close(&w->slots);
     free(w->chunks);
     while (w->first) { /* a signal came */
         struct record *r = w->first;
@@ -445,8 +299,8 @@ describe(const struct records *w, int64_t us)
 
     cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,
              s > 0 ? (double)w->n_records / s : 0);
-    cli_warn("%zu ids evaluated, %zu copied, %zu drawn", w->n_evaluated,
-             w->n_copied, w->g->sum_made);
+    cli_warn("%zu ids evaluated, %zu copied, %zu drawn", w->slots.n_evaluated,
+             w->slots.n_copied, w->g->sum_made);
 }
 
 /* Goes on behind what an earlier run has answered. Its last answer is made
@@ -490,15 +344,17 @@ generate_records(struct generate *g, int resumed)
     };
     int64_t start = ggml_time_us();
 
-    open_slots(&w);
+    slots_open(&w.slots, &g->engine,
+               o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0);
+    w.chunks = cli_alloc(NULL, (size_t)w.slots.n, sizeof(*w.chunks));
     if (resumed >= 0)
         resume(&w, resumed);
     do {
         fill(&w);
-        if (w.n_busy && evaluate(&w))
+        if (w.slots.n_busy && evaluate(&w))
             draw(&w);
         write_done(&w);
-    } while (!cli_signal() && (!w.ended || w.n_busy));
+    } while (!cli_signal() && (!w.ended || w.slots.n_busy));
     if (o->engine.verbose)
         describe(&w, ggml_time_us() - start);
     clear(&w);

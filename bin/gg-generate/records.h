@@ -8,6 +8,7 @@
 #include "common/chat.h"
 #include "gg-generate/generate.h"
 #include "gg-generate/reader.h"
+#include "gg-generate/slots.h"
 
 /* A record from when it is read until its answer is written. */
 struct record {
@@ -51,7 +52,7 @@ extern const struct form plain_form;
 /* Objects in JSON, a line each. Built without Jansson it is NULL. */
 extern const struct form *const jsonl_form;
 
-/* ---- --resume ------------------------------------------------------------ */
+/* ---- --resume ---- */
 
 /* Makes `path` the standard output: what stands there stays, all but an
  * incomplete record at its end, and more is written behind it. The returned

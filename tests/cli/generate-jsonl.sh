@@ -23,7 +23,7 @@ echo "-- as the record alone"
 cat >in <<'END'
 {"prompt":"a \\ b","seed":4,"n":20}
 {"prompt":"a","seed":5,"n":30,"temperature":1.5,"top_k":0,"top-p":1}
-{"prompt":"ab","seed":6,"n":9,"min_p":0.2,"temp":2,"presence_penalty":3.5,"logprobs":5}
+{"prompt":"ab","seed":6,"n":9,"min_p":0.2,"temp":2,"presence_penalty":3.5,"repeat_last_n":8,"logprobs":5}
 {"prompt":"b","seed":9007199254740991,"n":20,"greedy":true}
 {"prompt":"a b c","n":9}
 END
@@ -42,7 +42,7 @@ alone() {
 }
 alone 1 -p 'a \ b' -n 20
 alone 2 -p a -n 30 --temp 1.5 --top-k 0 --top-p 1
-alone 3 -p ab -n 9 --temp 2 --min-p 0.2 --presence-penalty 3.5
+alone 3 -p ab -n 9 --temp 2 --min-p 0.2 --presence-penalty 3.5 --repeat-last-n 8
 alone 4 -p b -n 20 --greedy
 alone 5 -p 'a b c' -n 9
 # The sum of what each id has, given everything before it.
