@@ -14,6 +14,7 @@ struct inspect_options {
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
     bool quiet;
+    bool png; /* standard output gets a picture */
     const char *hash_list; /* --hash-check */
     int n_threads;         /* 0: as many as there are processors */
     struct gg_session_params session; /* for --memory */
@@ -222,6 +223,16 @@ diff_show(struct inspected *a, struct inspected *b,
 /* Returns the status to exit with: 1 where there is an error. */
 int
 check_show(struct inspected *f, const struct inspect_options *o);
+
+/* ---- bins.c: --histogram ---- */
+
+int
+bins_show(struct inspected *f, const struct inspect_options *o);
+
+/* ---- npy.c: --npy ---- */
+
+int
+npy_show(struct inspected *f, const struct inspect_options *o);
 
 /* ---- stats.c: --stats ---- */
 

@@ -2,7 +2,7 @@
 #include <config.h>
 
 #include "common/engine.h"
-#include "gg-inspect/inspect.h"
+#include "gg-inspect/bins.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,9 +32,12 @@ static const char help[] =
     "      --stats        print a line of statistics for each tensor\n"
     "      --check        print what is wrong with tensors and names\n"
     "      --diff         print what FILE and OTHER do not have in common\n"
+    "      --histogram    print how the values of each tensor are spread\n"
     "      --hash         print a SHA-256 of each tensor and of the whole\n"
     "      --hash-check LIST\n"
     "                     check hashes that were printed before\n"
+    "      --npy FILE     write the tensor that --tensor names for NumPy\n"
+    "      --png FILE     draw it, or, with --histogram, what that prints\n"
     "\n"
     "With these --tensor takes a pattern of the shell, but for --hash-check.\n"
     "\n"
@@ -63,6 +66,9 @@ enum {
     OPT_DIFF,
     OPT_HASH,
     OPT_HASH_CHECK,
+    OPT_HISTOGRAM,
+    OPT_NPY,
+    OPT_PNG,
     OPT_SLOTS,
 };
 
@@ -79,6 +85,9 @@ static const struct option long_options[] = {
     { "diff", no_argument, NULL, OPT_DIFF },
     { "hash", no_argument, NULL, OPT_HASH },
     { "hash-check", required_argument, NULL, OPT_HASH_CHECK },
+    { "histogram", no_argument, NULL, OPT_HISTOGRAM },
+    { "npy", required_argument, NULL, OPT_NPY },
+    { "png", required_argument, NULL, OPT_PNG },
     { "threads", required_argument, NULL, 't' },
     { "context", required_argument, NULL, 'c' },
     { "slots", required_argument, NULL, OPT_SLOTS },
@@ -97,6 +106,7 @@ struct arguments {
     struct inspect_options show;
     struct engine_options engine; /* what gg-eval would be given */
     const char *model, *output;
+    const char *binary; /* a file to write: --npy, --png */
     const char *needs_memory; /* an option that goes with --memory */
     const char *mode; /* the option that says what is done; NULL: it is shown */
 };
@@ -168,6 +178,17 @@ set_what(struct arguments *a, int c)
         set_mode(a, "--hash-check");
         a->show.hash_list = optarg;
         return true;
+    case OPT_HISTOGRAM:
+        set_mode(a, "--histogram");
+        return true;
+    case OPT_NPY:
+        set_mode(a, "--npy");
+        a->binary = optarg;
+        return true;
+    case OPT_PNG:
+        a->show.png = true;
+        a->binary = optarg;
+        return true;
     default:
         return false;
     }
@@ -229,6 +250,9 @@ static const struct rule {
     { "--diff", true, true, true },
     { "--hash", true, true, true },
     { "--hash-check", false, false, false },
+    { "--histogram", true, true, false },
+    { "--npy", true, false, false },
+    { "--png", true, false, false },
 };
 
 static void
@@ -245,10 +269,30 @@ check_rule(const struct arguments *a, const struct rule *r)
                    o->metadata ? "--metadata" : "--tensors", r->mode);
 }
 
+/* What is written to a file of its own. */
 static void
-check_arguments(const struct arguments *a)
+check_binary(const struct arguments *a)
+{
+    const char *name = a->show.png ? "--png" : "--npy";
+
+    if (!a->binary)
+        return;
+    if (a->show.png && a->show.json)
+        cli_misuse("--json does not go with --png");
+    if (!a->show.tensor && !mode_is(a, "--histogram"))
+        cli_misuse("%s needs --tensor", name);
+    if (a->output)
+        cli_misuse("%s says what is written: -o does not go with it", name);
+}
+
+static void
+check_arguments(struct arguments *a)
 {
     const struct inspect_options *o = &a->show;
+
+    if (o->png && !mode_is(a, "--histogram"))
+        set_mode(a, "--png");
+    check_binary(a);
 
     for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
         if (mode_is(a, rules[i].mode))
@@ -328,6 +372,12 @@ show_open(const struct arguments *a, struct inspected *f)
 
     if (mode_is(a, "--stats"))
         return stats_show(f, o);
+    if (mode_is(a, "--histogram"))
+        return bins_show(f, o);
+    if (mode_is(a, "--npy"))
+        return npy_show(f, o);
+    if (mode_is(a, "--png"))
+        return picture_tensor(f, o);
     if (mode_is(a, "--check"))
         return check_show(f, o);
     if (mode_is(a, "--hash"))
@@ -379,6 +429,10 @@ main(int argc, char **argv)
     a.show.session.n_slots = 1;
     cli_start();
     parse_arguments(argc, argv, &a);
-    cli_output(a.output);
+    if (a.show.png)
+        picture_check();
+    cli_output(a.binary ? a.binary : a.output);
+    if (a.binary)
+        cli_refuse_terminal();
     return cli_finish(show(&a));
 }
