@@ -405,7 +405,10 @@ gg_model_n_ctx_train(const struct gg_model *model);
  * with `ask`, whether it is wanted; if so, then, once it has been computed and
  * while its sources still hold what they did, to look at it, with
  * ggml_backend_tensor_get() of <ggml-backend.h>. False then ends the evaluation
- * with GG_ERR_ABORTED. Weights have the file's names. */
+ * with GG_ERR_ABORTED. Weights have the file's names; what is made with one is
+ * called so, too, without its ending ("blk.0.attn_q"), anything else by layer
+ * and op ("blk.0.rope#2"); the last is "logits". No two nodes of a graph have
+ * the same name. */
 typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
 struct gg_session_params {

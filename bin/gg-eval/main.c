@@ -9,6 +9,7 @@
 #include "gg-eval/imatrix.h"
 #include "gg-eval/perplexity.h"
 #include "gg-eval/state.h"
+#include "gg-eval/watch.h"
 
 const char cli_name[] = "gg-eval";
 
@@ -25,6 +26,9 @@ static const char help[] =
     "      --imatrix FILE      write FILE: how much the weights' columns "
     "matter\n"
     "                          to the ids, for gg-quantize\n"
+    "      --watch GLOB        write figures of what is computed, by name\n"
+    "      --watch-dir DIR     and save it there, for NumPy\n"
+    "      --graph FILE        write FILE: the compute graph, for dot\n"
     "      --batch N           numbered sequences evaluated together (8)\n"
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
@@ -40,6 +44,9 @@ enum {
     OPT_SCORE,
     OPT_PERPLEXITY,
     OPT_IMATRIX,
+    OPT_WATCH,
+    OPT_WATCH_DIR,
+    OPT_GRAPH,
     OPT_BATCH,
     OPT_SLOTS,
     OPT_REMEMBER,
@@ -52,6 +59,9 @@ static const struct option long_options[] = {
     { "score", no_argument, NULL, OPT_SCORE },
     { "perplexity", no_argument, NULL, OPT_PERPLEXITY },
     { "imatrix", required_argument, NULL, OPT_IMATRIX },
+    { "watch", required_argument, NULL, OPT_WATCH },
+    { "watch-dir", required_argument, NULL, OPT_WATCH_DIR },
+    { "graph", required_argument, NULL, OPT_GRAPH },
     { "batch", required_argument, NULL, OPT_BATCH },
     { "slots", required_argument, NULL, OPT_SLOTS },
     { "remember", required_argument, NULL, OPT_REMEMBER },
@@ -70,6 +80,7 @@ struct options {
     int32_t n_slots; /* 0: the default */
     bool perplexity;
     const char *imatrix; /* a file to write */
+    struct watch_options watch;
 };
 
 enum {
@@ -128,6 +139,24 @@ set_option(struct options *o, int c)
     }
 }
 
+static bool
+set_watch(struct watch_options *w, int c)
+{
+    switch (c) {
+    case OPT_WATCH:
+        w->pattern = optarg;
+        return true;
+    case OPT_WATCH_DIR:
+        w->folder = optarg;
+        return true;
+    case OPT_GRAPH:
+        w->graph = optarg;
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Each line of a batch has a slot. */
 static void
 settle_slots(struct options *o)
@@ -149,6 +178,8 @@ check_logits(const struct options *o)
     const char *mode = o->evaluate.score ? "--score"
                        : o->perplexity   ? "--perplexity"
                        : o->imatrix      ? "--imatrix"
+                       : o->watch.pattern ? "--watch"
+                       : o->watch.graph  ? "--graph"
                                          : NULL;
 
     if (mode && (o->output.top || o->output.encoding != GG_ENCODING_F32))
@@ -159,6 +190,26 @@ check_logits(const struct options *o)
         cli_misuse("no state goes with %s", mode);
     if (o->evaluate.score && (o->perplexity || o->imatrix))
         cli_misuse("--score does not go with --perplexity and --imatrix");
+}
+
+/* What is computed is written instead of logits. */
+static void
+check_watch(struct options *o)
+{
+    const struct watch_options *w = &o->watch;
+
+    if (w->folder && !w->pattern)
+        cli_misuse("--watch-dir goes with --watch");
+    if (!w->pattern && !w->graph)
+        return;
+    if (w->pattern && w->graph)
+        cli_misuse("--watch and --graph do not go together");
+    if (o->evaluate.score || o->perplexity || o->imatrix)
+        cli_misuse("%s does not go with --score, --perplexity and --imatrix",
+                   w->graph ? "--graph" : "--watch");
+    if (w->graph && o->output_path)
+        cli_misuse("--graph says what is written: -o does not go with it");
+    o->output.none = true;
 }
 
 /* Windows of a text: one after another in one slot. */
@@ -184,7 +235,8 @@ parse_options(int argc, char **argv, struct options *o)
 
     while ((c = cli_getopt(argc, argv, "f:o:" ENGINE_LETTERS, long_options)) !=
            -1)
-        set_option(o, c);
+        if (!set_watch(&o->watch, c))
+            set_option(o, c);
     if (argc - optind > (o->input ? 0 : 1))
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
@@ -194,6 +246,7 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
     check_logits(o);
+    check_watch(o);
     if (o->perplexity || o->imatrix)
         settle_windows(o);
     else
@@ -325,6 +378,7 @@ main(int argc, char **argv)
 {
     struct options o = defaults;
     struct imatrix *imatrix = NULL;
+    struct watch *watch = NULL;
     struct engine engine;
     struct state state;
     bool done;
@@ -335,13 +389,20 @@ main(int argc, char **argv)
     parse_options(argc, argv, &o);
     fd = cli_open_input(o.input);
     state_lock(&state, &o.state);
-    cli_output(o.imatrix ? o.imatrix : o.output_path);
-    if (!o.output.top && !o.output.score && !o.perplexity)
+    cli_output(o.imatrix       ? o.imatrix
+               : o.watch.graph ? o.watch.graph
+                               : o.output_path);
+    if (!o.output.top && !o.output.score && !o.output.none && !o.perplexity)
         cli_refuse_terminal();
     if (o.imatrix) {
         imatrix = imatrix_new();
         o.engine.watch = imatrix_watch;
         o.engine.watch_data = imatrix;
+    }
+    if (o.output.none) {
+        watch = watch_new(&o.watch);
+        o.engine.watch = watch_see;
+        o.engine.watch_data = watch;
     }
     engine_open(&engine, &o.engine, o.n_slots, false);
     done = answer(&o, &engine, imatrix, &state, fd);
@@ -349,5 +410,8 @@ main(int argc, char **argv)
     imatrix_free(imatrix);
     if (cli_signal())
         cli_raise(cli_signal());
+    if (watch)
+        watch_end(watch);
+    watch_free(watch);
     return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
 }

@@ -194,6 +194,8 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
         .n_logits = (size_t)gg_vocab_size(out->vocab),
     };
 
+    if (out->o.none)
+        return;
     if (out->o.top)
         write_text(out, line, position, logits, best);
     else if (out->o.keep)
@@ -227,6 +229,8 @@ output_error(struct output *out, const struct gg_line *line,
         .message = message,
     };
 
+    if (out->o.none)
+        return;
     if (!is_text(out)) {
         write_record(out, line, record);
         return;
@@ -241,6 +245,8 @@ output_close(struct output *out, const struct gg_line *line)
 {
     struct gg_logit_record record = { .kind = GG_RECORD_CLOSE };
 
+    if (out->o.none)
+        return;
     if (!is_text(out))
         write_record(out, line, record);
 }

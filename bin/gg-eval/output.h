@@ -8,6 +8,7 @@ struct output_options {
     enum gg_vector_encoding encoding;
     size_t keep; /* likeliest ids of a sparse record */
     size_t top;  /* lines of text of a record; 0: a stream */
+    bool none;   /* nothing is written */
     bool score;  /* a line of text a record: output_score() */
 };
 

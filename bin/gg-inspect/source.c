@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/numbers.h"
 #include "gg-inspect/source.h"
 
 #include <errno.h>
@@ -99,52 +100,10 @@ source_close(struct source *s)
 
 /* ---- numbers ------------------------------------------------------------- */
 
-/* Types of plain numbers have no conversion in the library. */
-static bool
-is_plain(enum ggml_type type)
-{
-    return type == GGML_TYPE_I8 || type == GGML_TYPE_I16 ||
-           type == GGML_TYPE_I32 || type == GGML_TYPE_I64 ||
-           type == GGML_TYPE_F64 || type == GGML_TYPE_F32;
-}
-
 bool
 values_known(enum ggml_type type)
 {
-    return is_plain(type) || ggml_get_type_traits(type)->to_float;
-}
-
-#define WIDEN(ctype)                                                           \
-    for (size_t i = 0; i < n; i++)                                             \
-    v->x[i] = (double)((const ctype *)(const void *)v->data)[i]
-
-static void
-widen(struct values *v, size_t n)
-{
-    switch (v->type) {
-    case GGML_TYPE_I8:
-        WIDEN(int8_t);
-        break;
-    case GGML_TYPE_I16:
-        WIDEN(int16_t);
-        break;
-    case GGML_TYPE_I32:
-        WIDEN(int32_t);
-        break;
-    case GGML_TYPE_I64:
-        WIDEN(int64_t);
-        break;
-    case GGML_TYPE_F64:
-        WIDEN(double);
-        break;
-    case GGML_TYPE_F32:
-        WIDEN(float);
-        break;
-    default:
-        ggml_get_type_traits(v->type)->to_float(v->data, v->floats, (int64_t)n);
-        for (size_t i = 0; i < n; i++)
-            v->x[i] = (double)v->floats[i];
-    }
+    return numbers_known(type);
 }
 
 void
@@ -171,7 +130,7 @@ values_next(struct values *v)
         return 0;
     source_read(&v->from, v->data, n / block * ggml_type_size(v->type),
                 v->at / block * ggml_type_size(v->type));
-    widen(v, n);
+    numbers_widen(v->type, v->data, v->floats, v->x, n);
     v->at += n;
     return n;
 }

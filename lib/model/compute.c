@@ -120,6 +120,7 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_tokens = n_tokens;
     g->n_outputs = n_outputs;
     g->hidden = hidden;
+    g->named = c->watch != NULL;
     graph_build(g, c->max_nodes);
     return true;
 }

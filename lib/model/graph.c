@@ -84,6 +84,8 @@ graph_build(struct graph *g, size_t max_nodes)
     ggml_set_name(g->result, g->hidden ? "hidden" : "logits");
     ggml_set_output(g->result);
     ggml_build_forward_expand(g->cgraph, g->result);
+    if (g->named)
+        graph_name(g);
 }
 
 struct ggml_tensor *

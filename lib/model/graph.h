@@ -30,6 +30,7 @@ struct graph {
     int32_t n_tokens;
     int32_t n_outputs; /* rows that are wanted; at least 1 */
     bool bf16;         /* F16 weights may be rounded: GGML_PREC_BF16 */
+    bool named;        /* somebody watches: graph_name() */
     bool hidden;       /* of these not the logits, but what they are made of */
 
     /* Inputs, n_tokens values each. */
@@ -51,6 +52,10 @@ graph_max_nodes(const struct model *model, int32_t n_segments);
  * with room), model, cache, segments and the numbers. */
 void
 graph_build(struct graph *g, size_t max_nodes);
+
+/* Gives all nodes a name that no other has: names.c. */
+void
+graph_name(struct graph *g);
 
 /* A product with weights, made as exact as g wants it; returned. */
 struct ggml_tensor *
