@@ -632,15 +632,35 @@ gg_session_load(struct gg_session *session, int32_t slot,
 
 struct gg_sampler; /* one thread at a time */
 
+/* A grammar: which texts can be made of a vocabulary's tokens. One thread at a
+ * time; the samplers that use it count as one. */
+struct gg_grammar;
+
+/* Compiles GBNF, the notation of llama.cpp (grammars/README.md there): rules,
+ * of which `root` is the text; alternatives, groups, strings with escapes,
+ * classes of characters, ".", * + ? {m,n}, comments. Tokens may end in the
+ * middle of a character. A text may end where the grammar does: then, and only
+ * then, the vocabulary's ends of generation are allowed. GG_ERR_FORMAT names
+ * the line, or the rule that begins with itself; GG_ERR_UNSUPPORTED: it is too
+ * large. The vocabulary need not outlive it. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
+               struct gg_grammar **out, struct gg_error *err);
+
+/* After all samplers and histories that use it. */
+GG_API void
+gg_grammar_free(struct gg_grammar *grammar); /* takes NULL */
+
 struct gg_bias {
     int32_t id;
     float add; /* to its logit; -infinity: never drawn */
 };
 
 /* A value out of range is GG_ERR_ARG. What is 0 is off, temperature and top-p
- * excepted. What is on acts in this order: biases, penalties, DRY, top-n-sigma,
- * temperature, top-k, typical, top-p, min-p, XTC. Mirostat, where it is on,
- * takes the place of all that follow the temperature, and of top-n-sigma. */
+ * excepted. What is on acts in this order: biases, penalties, DRY, the grammar,
+ * top-n-sigma, temperature, top-k, typical, top-p, min-p, XTC. Mirostat, where
+ * it is on, takes the place of all that follow the temperature, and of
+ * top-n-sigma. */
 struct gg_sampler_params {
     float temperature; /* divides the logits; 0: greedy */
     int32_t top_k;     /* keeps the k most likely; 0: all */
@@ -689,6 +709,9 @@ struct gg_sampler_params {
      * the same authors. */
     int32_t mirostat;
     float mirostat_tau, mirostat_eta;
+
+    /* What is drawn stays within it. Outlives the sampler; NULL: none. */
+    struct gg_grammar *grammar;
 };
 
 /* Temperature 0.8, top-k 40, top-p 0.95, min-p 0, seed 0. All of the rest is
@@ -726,8 +749,8 @@ gg_sampler_candidates(struct gg_sampler *sampler, const int32_t *ids,
                       const struct gg_candidate **out, size_t *n_out,
                       struct gg_error *err);
 
-/* What drawing has to remember of a sequence: its last ids, and Mirostat's
- * state. */
+/* What drawing has to remember of a sequence: its last ids, Mirostat's state,
+ * where in the grammar what was drawn stands. */
 struct gg_history;
 
 /* Of a sequence without ids, for draws by a sampler of these parameters. */
@@ -742,8 +765,12 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_history_add(struct gg_history *history, const int32_t *ids, size_t n,
                struct gg_error *err);
 
-/* True where draws depend on what the sequence was: penalties, DRY, Mirostat.
- */
+/* Another answer begins: the grammar does, too. */
+GG_API void
+gg_history_restart(struct gg_history *history);
+
+/* True where draws depend on what the sequence was: penalties, DRY, Mirostat, a
+ * grammar. */
 GG_API bool
 gg_sampler_remembers(const struct gg_sampler *sampler);
 
@@ -756,9 +783,10 @@ struct gg_draw {
  * the history and (seed, sequence, position). `position` is the number of ids
  * that the sequence holds, which is that of the drawn one; `sequence` is 0
  * where there is but one. `history` may be NULL unless the sampler remembers;
- * the id is not added to it. With `ids`, logits are some of the vocabulary's:
- * GG_ERR_UNSUPPORTED where that is not enough for top-n-sigma, Mirostat, or to
- * raise the logit of an id that is not among them. */
+ * the id is not added to it, but the grammar and Mirostat go on. With `ids`,
+ * logits are some of the vocabulary's: GG_ERR_UNSUPPORTED where that is not
+ * enough for top-n-sigma, Mirostat, or to raise the logit of an id that is not
+ * among them. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_next(struct gg_sampler *sampler, struct gg_history *history,
                 const int32_t *ids, const float *logits, size_t n,

@@ -24,6 +24,7 @@ enum kind {
     KIND_BIAS,
     KIND_BREAKER,
     KIND_FD,
+    KIND_FILE,
 };
 
 struct row {
@@ -76,6 +77,8 @@ static const struct row rows[] = {
     { "ignore-eog", SAMPLING_OPT_IGNORE_EOG, KIND_FLAG, 0, 0,
       offsetof(struct sampling_options, ignore_eog) },
     { "logprobs", SAMPLING_OPT_LOGPROBS, KIND_FD, 2, INT_MAX, 0 },
+    { "grammar", SAMPLING_OPT_GRAMMAR, KIND_FILE, 0, 0,
+      offsetof(struct sampling_options, grammar) },
 };
 
 enum {
@@ -248,6 +251,9 @@ set(struct sampling_options *o, const struct row *row, const char *value,
         return add_breaker(o, name, value, err);
     case KIND_FD:
         return set_fd(o, row, name, value, err);
+    case KIND_FILE:
+        *(const char **)((char *)o + row->at) = value;
+        return GG_OK;
     default:
         return set_number(o, row, name, value, err);
     }
@@ -284,7 +290,7 @@ sampling_set(struct sampling_options *o, const char *name, const char *value,
              struct gg_error *err)
 {
     for (size_t i = 0; i < N_ROWS; i++)
-        if (same_name(rows[i].name, name) && rows[i].kind != KIND_FD)
+        if (same_name(rows[i].name, name) && rows[i].kind < KIND_FD)
             return set(o, &rows[i], value, err);
     return fail(err, GG_ERR_UNSUPPORTED, "'%s' is no option of drawing", name);
 }
@@ -302,11 +308,17 @@ any_seed(void)
     return seed;
 }
 
-bool
-sampling_needs_vocab(const struct sampling_options *o)
+static bool
+needs_breakers(const struct sampling_options *o)
 {
     return o->params.dry_multiplier > 0 && o->params.dry_last_n != 0 &&
            (o->n_breakers || !o->no_breakers);
+}
+
+bool
+sampling_needs_vocab(const struct sampling_options *o)
+{
+    return needs_breakers(o) || o->grammar;
 }
 
 struct ids {
@@ -372,7 +384,7 @@ sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
 
     p.bias = o->bias;
     p.n_bias = o->n_bias;
-    if (sampling_needs_vocab(o)) {
+    if (needs_breakers(o)) {
         st = find_breakers(o, vocab, &breakers, err);
         p.dry_breakers = breakers.p;
         p.n_dry_breakers = breakers.n;
@@ -381,6 +393,26 @@ sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
         st = gg_sampler_new(&p, out, err);
     free(breakers.p);
     return st;
+}
+
+static void
+read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
+{
+    const char *name = cli_input_name(o->grammar);
+    struct gg_error err;
+    size_t len;
+    char *text = cli_read_all(cli_open_input(o->grammar), name, &len);
+
+    if (gg_grammar_new(vocab, text, len, &o->params.grammar, &err) != GG_OK)
+        cli_die("%s: %s", name, err.message);
+    free(text);
+}
+
+void
+sampling_clear(struct sampling_options *o)
+{
+    gg_grammar_free(o->params.grammar);
+    o->params.grammar = NULL;
 }
 
 struct gg_sampler *
@@ -392,6 +424,8 @@ sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
 
     if (!o->has_seed)
         o->params.seed = any_seed();
+    if (o->grammar)
+        read_grammar(o, vocab);
     cli_check(sampling_sampler(o, vocab, &sampler, &err), &err);
     if (verbose)
         cli_warn("seed %" PRIu64, o->params.seed);

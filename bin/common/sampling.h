@@ -8,8 +8,9 @@
 struct sampling_options {
     struct gg_sampler_params params; /* but for what follows */
     bool has_seed, ignore_eog;
-    uint64_t count; /* of ids in a sequence; 0: no limit */
-    int logprobs;   /* a file descriptor, or -1 */
+    uint64_t count;      /* of ids in a sequence; 0: no limit */
+    int logprobs;        /* a file descriptor, or -1 */
+    const char *grammar; /* a file, or NULL */
 
     /* Copies share these until one of them gets more: they are never freed
      * while the tool runs. */
@@ -46,6 +47,7 @@ enum {
     SAMPLING_OPT_GREEDY,
     SAMPLING_OPT_IGNORE_EOG,
     SAMPLING_OPT_LOGPROBS,
+    SAMPLING_OPT_GRAMMAR,
 };
 
 /* For getopt_long(). */
@@ -85,6 +87,7 @@ enum {
     { "mirostat-lr", required_argument, NULL, SAMPLING_OPT_MIROSTAT_ETA },     \
     { "greedy", no_argument, NULL, SAMPLING_OPT_GREEDY },                      \
     { "ignore-eog", no_argument, NULL, SAMPLING_OPT_IGNORE_EOG },              \
+    { "grammar", required_argument, NULL, SAMPLING_OPT_GRAMMAR },              \
     { "logprobs", required_argument, NULL, SAMPLING_OPT_LOGPROBS }
 /* clang-format on */
 #define SAMPLING_HELP                                                          \
@@ -119,6 +122,8 @@ enum {
     "(0: off)\n"                                                               \
     "      --mirostat-ent X    in bits (5)\n"                                  \
     "      --mirostat-lr X     rate of learning (0.1)\n"                       \
+    "      --grammar FILE      what is drawn follows the grammar (GBNF) in "   \
+    "FILE\n"                                                                   \
     "      --greedy            the same as --temp 0\n"                         \
     "      --ignore-eog        never draw an end of generation\n"              \
     "      --logprobs FD       write log-probabilities to file descriptor "    \
@@ -154,6 +159,10 @@ sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
 struct gg_sampler *
 sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
                bool verbose);
+
+/* When all samplers and histories are gone. */
+void
+sampling_clear(struct sampling_options *o);
 
 /* What --logprobs writes of a token that was drawn: natural logarithms of its
  * probability in the model, and in the chain. */

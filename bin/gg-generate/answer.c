@@ -79,6 +79,8 @@ answer_start(struct answer *a, const struct sampling_options *sampling,
     a->sampler = sampler;
     if (new || !a->history)
         start_history(a);
+    else
+        gg_history_restart(a->history);
     stop_start(&a->stop, stop);
     a->decode = (struct gg_decode_state){ 0 };
     a->n_made = 0;

@@ -357,6 +357,7 @@ main(int argc, char **argv)
     cli_catch_signals();
     engine_open(&g.engine, &o.engine, count_slots(&o), true);
     done = run(&g, resumed);
+    sampling_clear(&o.sampling);
     engine_close(&g.engine);
     if (cli_signal())
         cli_raise(cli_signal());

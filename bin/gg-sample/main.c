@@ -17,7 +17,7 @@ static const char help[] =
     "Usage: gg-sample [OPTION]... [FILE]\n"
     "Draw a token id from each record of a logit stream.\n"
     "\n" SAMPLING_HELP "  -m, --model MODEL       whose vocabulary DRY's "
-                       "strings are looked up in\n"
+    "strings are looked up in\n"
     "                          (else $GG_MODEL, else the demo model)\n"
     "  -f, --file FILE         read the stream from FILE\n"
     "  -o, --output FILE       write to FILE\n"
@@ -313,8 +313,8 @@ static void
 check_vocab(const struct run *r, const struct gg_logit_head *head)
 {
     if (r->remembers && head->n_vocab == 0)
-        cli_die("candidates as text lack the ids of their sequence, at which "
-                "penalties and DRY look");
+        cli_die("candidates as text lack what penalties, DRY and grammars look "
+                "at: the ids of their sequence, their vocabulary");
     if (r->vocab && head->n_vocab &&
         head->fingerprint != gg_vocab_fingerprint(r->vocab))
         cli_die("%s: another vocabulary than that of the stream", r->model);
@@ -398,6 +398,7 @@ run(struct options *o)
     gg_logit_reader_free(reader);
     sequences_clear(&r.sequences);
     gg_sampler_free(r.sampler);
+    sampling_clear(&o->sampling);
     gg_vocab_free(r.vocab);
     free(r.logits);
     return r.failed ? EXIT_FAILURE : EXIT_SUCCESS;

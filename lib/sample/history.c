@@ -36,6 +36,8 @@ gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
         return error_nomem(err);
     h->most = most_ids(&sampler->params);
     h->mu = 2.0 * sampler->params.mirostat_tau;
+    if (sampler->params.grammar)
+        grammar_begin(&h->at, sampler->params.grammar);
     *out = h;
     return GG_OK;
 }
@@ -45,8 +47,16 @@ gg_history_free(struct gg_history *history)
 {
     if (!history)
         return;
+    grammar_leave(&history->at);
     mem_free(history->ids);
     mem_free(history);
+}
+
+void
+gg_history_restart(struct gg_history *history)
+{
+    if (history->at.grammar)
+        grammar_begin(&history->at, history->at.grammar);
 }
 
 /* Twice as many as are looked at have room, so that few moves are made. */

@@ -4,11 +4,14 @@
 
 #include <gg.h>
 
+#include "sample/grammar.h"
+
 struct gg_history {
     int32_t *ids; /* the last n that a stage looks at */
     size_t n, cap;
     size_t most; /* no more than these are looked at */
     double mu;   /* Mirostat's: the greatest surprise that is let through */
+    struct grammar_at at; /* of what was drawn */
 };
 
 /* The last of the ids, no more than `last` (-1: all); their number to *n. */

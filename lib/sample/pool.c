@@ -36,6 +36,19 @@ pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
     return p;
 }
 
+struct pool
+pool_whole(struct choice *choices, size_t n, double temperature)
+{
+    return (struct pool){
+        .n = n,
+        .highest = choices[0].logit,
+        .temperature = temperature,
+        .choices = choices,
+        .n_choices = n,
+        .whole = true,
+    };
+}
+
 bool
 pool_take(struct pool *p, struct choice *out)
 {

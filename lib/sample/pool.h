@@ -21,6 +21,10 @@ struct pool
 pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
         double temperature, struct choice *choices);
 
+/* The list of choices[0..n), n > 0, which are in order, and no others. */
+struct pool
+pool_whole(struct choice *choices, size_t n, double temperature);
+
 /* The next one; false: there is none. */
 bool
 pool_take(struct pool *p, struct choice *out);

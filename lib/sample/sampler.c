@@ -97,7 +97,8 @@ gg_sampler_remembers(const struct gg_sampler *sampler)
 {
     const struct gg_sampler_params *p = &sampler->params;
 
-    return edit_has_penalties(p) || edit_has_dry(p) || chain_has_mirostat(p);
+    return edit_has_penalties(p) || edit_has_dry(p) || chain_has_mirostat(p) ||
+           p->grammar;
 }
 
 size_t
@@ -189,31 +190,102 @@ cut_sigma(struct gg_sampler *s, const int32_t *ids, const float **logits,
     return GG_OK;
 }
 
+/* ---- the grammar ---- */
+
+/* The k first of those that fit, if they are among the first few of all: true.
+ * Then they are a list by themselves. */
+static enum gg_status
+find_fitting(struct gg_sampler *s, const struct gg_history *h,
+             const int32_t *ids, const float *logits, size_t n, size_t k,
+             struct pool *pool, bool *found, struct gg_error *err)
+{
+    size_t few = k > n / 8 ? n : 4 * k + 64, m = 0;
+    enum gg_status st = GG_OK;
+
+    few = select_top(ids, logits, n, few < n ? few : n, s->choices);
+    for (size_t i = 0; st == GG_OK && i < few && m < k; i++) {
+        bool fits;
+
+        st = grammar_allows(&h->at, s->choices[i].id, &fits, err);
+        if (fits)
+            s->choices[m++] = s->choices[i];
+    }
+    *found = m == k;
+    if (*found)
+        *pool = pool_whole(s->choices, k, s->params.temperature);
+    return st;
+}
+
+/* Makes all that does not fit impossible. */
+static enum gg_status
+cut_unfit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
+          const float **logits, size_t n, struct gg_error *err)
+{
+    const float *from = *logits;
+    const uint8_t *mask;
+    size_t size = grammar_size(&h->at);
+    enum gg_status st = grammar_mask(&h->at, &mask, err);
+    bool some = false;
+
+    if (st != GG_OK)
+        return st;
+    if (!mem_grow(&s->logits, &s->logits_cap, n, sizeof(*s->logits)))
+        return error_nomem(err);
+    for (size_t i = 0; i < n; i++) {
+        size_t id = ids ? (size_t)ids[i] : i;
+        bool fits = id < size && (mask[id / 8] >> id % 8 & 1);
+
+        s->logits[i] = fits ? from[i] : -INFINITY;
+        some |= s->logits[i] > -INFINITY;
+    }
+    *logits = s->logits;
+    return some ? GG_OK
+                : error_set(err, GG_ERR_FORMAT, "no token%s fits the grammar",
+                            ids ? " of those that are there" : "");
+}
+
 /* ---- the draw ---- */
+
+/* Edits, of logits that are sound. */
+static enum gg_status
+edit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
+     const float **logits, size_t n, struct gg_error *err)
+{
+    const float *given = *logits;
+    enum gg_status st = check_logits(given, n, err);
+
+    if (st == GG_OK && ids && chain_has_mirostat(&s->params))
+        st = error_set(err, GG_ERR_UNSUPPORTED,
+                       "Mirostat needs all logits, and these are some");
+    if (st == GG_OK)
+        st = reserve(s, n, err);
+    if (st == GG_OK)
+        st = edit_logits(s, h, ids, logits, n, err);
+    if (st == GG_OK && *logits != given)
+        st = check_logits(*logits, n, err);
+    return st;
+}
 
 static enum gg_status
 prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         const float *logits, size_t n, struct pool *pool, struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
-    bool mirostat = chain_has_mirostat(p);
-    const float *edited = logits;
-    enum gg_status st = check_logits(logits, n, err);
+    bool mirostat = chain_has_mirostat(p), found = false;
+    size_t k = p->temperature == 0 ? 1 : mirostat ? 0 : (size_t)p->top_k;
+    enum gg_status st = edit(s, h, ids, &logits, n, err);
 
-    if (st == GG_OK && ids && mirostat)
-        st = error_set(err, GG_ERR_UNSUPPORTED,
-                       "Mirostat needs all logits, and these are some");
-    if (st == GG_OK)
-        st = reserve(s, n, err);
-    if (st == GG_OK)
-        st = edit_logits(s, h, ids, &edited, n, err);
-    if (st == GG_OK && edited != logits)
-        st = check_logits(edited, n, err);
+    if (st == GG_OK && h && h->at.grammar && k && k < n && !has_sigma(p)) {
+        st = find_fitting(s, h, ids, logits, n, k, pool, &found, err);
+        if (found)
+            return st;
+    }
+    if (st == GG_OK && h && h->at.grammar)
+        st = cut_unfit(s, h, ids, &logits, n, err);
     if (st == GG_OK && has_sigma(p))
-        st = cut_sigma(s, ids, &edited, n, err);
+        st = cut_sigma(s, ids, &logits, n, err);
     if (st == GG_OK)
-        *pool = pool_of(ids, edited, n, mirostat ? 0 : (size_t)p->top_k,
-                        p->temperature, s->choices);
+        *pool = pool_of(ids, logits, n, k, p->temperature, s->choices);
     return st;
 }
 
@@ -290,7 +362,7 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     out->logprob = log(s->weights[i] / whole);
     if (chain_has_mirostat(p))
         learn(p, history, out->logprob);
-    return GG_OK;
+    return p->grammar ? grammar_advance(&history->at, out->id, err) : GG_OK;
 }
 
 enum gg_status

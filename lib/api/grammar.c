@@ -1,0 +1,57 @@
+/* grammar.c - a grammar over the tokens of a vocabulary */
+#include <config.h>
+
+#include "sample/grammar.h"
+
+#include "core/mem.h"
+
+struct tokens {
+    char *bytes;
+    size_t len, cap;
+    uint32_t *at;
+};
+
+/* What the token adds in the middle of a text. */
+static enum gg_status
+add_token(const struct gg_vocab *vocab, int32_t id, struct tokens *t,
+          struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    size_t n = 0;
+
+    t->at[id] = (uint32_t)t->len;
+    do {
+        struct gg_decode_state state = { .started = true };
+
+        if (t->len + n > INT32_MAX ||
+            !mem_grow(&t->bytes, &t->cap, t->len + n + 64, 1))
+            return error_nomem(err);
+        st = gg_vocab_decode(vocab, &state, id, 0, t->bytes + t->len,
+                             t->cap - t->len, &n, err);
+    } while (st == GG_OK && n > t->cap - t->len);
+    t->len += n;
+    return st;
+}
+
+enum gg_status
+gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
+               struct gg_grammar **out, struct gg_error *err)
+{
+    int32_t n = gg_vocab_size(vocab);
+    struct tokens t = { .at = mem_array((size_t)n + 1, sizeof(*t.at)) };
+    enum gg_status st = t.at ? GG_OK : error_nomem(err);
+    struct grammar_tokens tokens = { .n = n };
+
+    for (int32_t id = 0; st == GG_OK && id < n; id++)
+        st = add_token(vocab, id, &t, err);
+    if (st == GG_OK) {
+        t.at[n] = (uint32_t)t.len;
+        tokens.bytes = t.bytes;
+        tokens.at = t.at;
+        tokens.eog = gg_vocab_eog_ids(vocab, &tokens.n_eog);
+        st = grammar_new(text, len, &tokens, out, err);
+    }
+    mem_free(t.bytes);
+    mem_free(t.at);
+    return st;
+}

@@ -1,0 +1,76 @@
+/* gbnf.h - a grammar's text as a program */
+#ifndef SAMPLE_GBNF_H
+#define SAMPLE_GBNF_H
+
+#include "core/error.h"
+
+enum gbnf_op {
+    GBNF_RANGE, /* a byte from a to b, then the next */
+    GBNF_SPLIT, /* goes on at a, and at b, of it */
+    GBNF_JUMP,  /* goes on at a, of it */
+    GBNF_CALL,  /* rule a, then the next */
+    GBNF_RET,
+};
+
+struct gbnf_code {
+    uint8_t op;
+    int32_t a, b;
+};
+
+struct gbnf_rule {
+    const char *name; /* in the text */
+    size_t len;
+    int32_t start; /* of its code; -1: not defined */
+    bool nullable;
+};
+
+struct gbnf {
+    struct gbnf_code *code;
+    size_t n, cap;
+    struct gbnf_rule *rules;
+    size_t n_rules, rules_cap;
+    size_t root;
+};
+
+enum {
+    GBNF_MAX_TEXT = 1 << 20, /* bytes */
+    GBNF_MAX_CODE = 1 << 17, /* instructions */
+    GBNF_MAX_RULES = 1 << 12,
+    GBNF_MAX_DEPTH = 128, /* of parentheses */
+};
+
+/* Compiles text[0..len), and refuses left recursion; names of rules point into
+ * it. */
+enum gg_status
+gbnf_compile(const char *text, size_t len, struct gbnf *out,
+             struct gg_error *err);
+void
+gbnf_clear(struct gbnf *g);
+
+/* Adds code for one of the characters from a to b, of `n` such pairs in
+ * ascending order (gbnf_chars.c). */
+struct gbnf_span {
+    uint32_t from, to;
+};
+enum gg_status
+gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
+           struct gg_error *err);
+
+/* Adds an instruction. */
+enum gg_status
+gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,
+          struct gg_error *err);
+/* The code from `start` on becomes one alternative, with another to follow;
+ * `jumps` is the last jump of those that gbnf_end() lets end at the same place,
+ * -1 at first. */
+enum gg_status
+gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
+                 struct gg_error *err);
+void
+gbnf_end(struct gbnf *g, int32_t jumps);
+
+/* GG_ERR_FORMAT names a rule that begins with itself (gbnf_check.c). */
+enum gg_status
+gbnf_check(struct gbnf *g, struct gg_error *err);
+
+#endif

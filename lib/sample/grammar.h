@@ -1,0 +1,63 @@
+/* grammar.h - texts that a grammar allows, byte by byte
+ *
+ * A grammar is compiled to a program for a pushdown automaton on bytes. Where
+ * in the grammar a text may stand is a set of (instruction, stack of calls);
+ * such sets are states of a finite automaton that is made as it is needed, so
+ * that a byte mostly costs a look into a table. */
+#ifndef SAMPLE_GRAMMAR_H
+#define SAMPLE_GRAMMAR_H
+
+#include <gg.h>
+
+#include "core/error.h"
+
+/* What the tokens of a vocabulary are: token id is bytes[at[id] .. at[id+1]);
+ * those without bytes are never allowed, but for the ends of generation. */
+struct grammar_tokens {
+    const char *bytes;
+    const uint32_t *at;
+    int32_t n;
+    const int32_t *eog; /* in ascending order */
+    size_t n_eog;
+};
+
+/* GBNF in text[0..len). The tokens are copied. GG_ERR_FORMAT says what is
+ * wrong and in which line. */
+enum gg_status
+grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
+            struct gg_grammar **out, struct gg_error *err);
+
+/* Where a text stands; in a list of the grammar's, which may renumber its
+ * states. */
+struct grammar_at {
+    int32_t state;
+    struct gg_grammar *grammar; /* NULL: none */
+    struct grammar_at *next, **back;
+};
+
+/* At the beginning; away from any grammar. */
+void
+grammar_begin(struct grammar_at *at, struct gg_grammar *g);
+void
+grammar_leave(struct grammar_at *at);
+
+/* Whether the token may come next; *fits gets the answer. */
+enum gg_status
+grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
+               struct gg_error *err);
+
+/* How many tokens there are. */
+size_t
+grammar_size(const struct grammar_at *at);
+
+/* A bit for each token: bit id % 8 of mask[id / 8]. Lives until the next call
+ * with the grammar. */
+enum gg_status
+grammar_mask(const struct grammar_at *at, const uint8_t **mask,
+             struct gg_error *err);
+
+/* The token, which is allowed, was drawn. */
+enum gg_status
+grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err);
+
+#endif

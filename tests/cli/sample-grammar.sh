@@ -1,0 +1,43 @@
+# Grammars: what is drawn is JSON, whatever the model says; the pipe's bytes are
+# gg-generate's; what is wrong is said.
+command -v jq >/dev/null || { echo 'jq is not installed' >&2; exit 77; }
+"$top_builddir/tests/make_model" llama-q4_0 random.gguf || exit 99
+ln -s "$GG_MODEL" demo.gguf
+cat >json.gbnf <<'END'
+# JSON, in one line
+root   ::= object
+value  ::= object | array | string | number | "true" | "false" | "null"
+object ::= "{" (string ":" value ("," string ":" value){0,2})? "}"
+array  ::= "[" (value ("," value){0,2})? "]"
+string ::= "\"" ([^"\\\x7F\x00-\x1F] | "\\" (["\\bfnrt] | "u" [0-9a-d] [0-7]
+    [0-9a-f]{2})){0,9} "\""
+number ::= "-"? ("0" | [1-9] [0-9]{0,8}) ("." [0-9]{1,3})?
+END
+for s in 1 2 3 4 5 6; do
+    gg-generate -p 'a tale' -s $s --temp 2 --top-k 0 --top-p 1 -c 1000 \
+        --grammar json.gbnf
+    echo
+done >out
+jq -c type <out
+printf 'a tale' >prompt
+for o in '--temp 2' '--top-k 0 --top-p 1 --temp 3' '--mirostat 2' --greedy; do
+    gg-generate -f prompt -n 30 -s 5 $o --grammar json.gbnf >want
+    gg-tokenize prompt | gg-loop "gg-eval | gg-sample -n 30 -s 5 $o \
+        --grammar json.gbnf" | gg-tokenize -d | cmp - want
+    head -c 1 want
+done
+echo
+echo 'root ::= "yes" | "no"' >word
+gg-generate -p a -s 1 --grammar word | grep -cx 'yes\|no'
+
+run() {
+    "$@"
+    echo "status $?"
+}
+gg-tokenize prompt | gg-eval >logits
+gg-tokenize -m random.gguf prompt | gg-eval -m random.gguf >other
+echo 'root ::= root "a" | "b"' >left
+run gg-sample --grammar left logits
+run gg-sample --grammar none logits
+run gg-sample -m demo.gguf --grammar word other
+run gg-generate -p a --grammar word --ignore-eog -n 9 -s 1

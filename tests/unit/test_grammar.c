@@ -1,0 +1,363 @@
+/* test_grammar.c - texts that grammars allow and refuse, a byte a token; masks
+ * against each token by itself; what is wrong with a grammar */
+#include <gg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "sample/grammar.h"
+#include "unit/tap.h"
+
+static struct gg_error err;
+
+/* ---- a vocabulary: all bytes, an end of generation, some longer tokens ----
+ */
+
+enum {
+    EOG = 256,
+    N_LONG = 300,
+    N = EOG + 1 + N_LONG,
+};
+
+static char bytes[8192];
+static uint32_t at[N + 1];
+static const int32_t eog[] = { EOG };
+
+static struct grammar_tokens
+tokens(void)
+{
+    static const char *const parts[] = { "a",    "b",    "(", ")", "\"", "{",
+                                         "\xc3", "\xa9", "1", ",", "é",  "\n" };
+    uint32_t n = 0;
+
+    for (int i = 0; i < 256; i++) {
+        at[i] = n;
+        bytes[n++] = (char)i;
+    }
+    at[EOG] = n;
+    srand(7);
+    for (int i = EOG + 1; i < N; i++) {
+        at[i] = n;
+        for (int k = rand() % 5; k >= 0; k--) {
+            const char *part = parts[rand() % 12];
+
+            memcpy(bytes + n, part, strlen(part));
+            n += (uint32_t)strlen(part);
+        }
+    }
+    at[N] = n;
+    return (struct grammar_tokens){ bytes, at, N, eog, 1 };
+}
+
+static struct gg_grammar *
+compile(const char *text)
+{
+    struct grammar_tokens t = tokens();
+    struct gg_grammar *g = NULL;
+
+    return grammar_new(text, strlen(text), &t, &g, &err) == GG_OK ? g : NULL;
+}
+
+enum reading {
+    FAILED,
+    REFUSED,
+    BEGUN, /* it can go on, and must */
+    WHOLE, /* it may end */
+};
+
+static enum reading
+read_bytes(struct grammar_at *where, const char *text)
+{
+    bool fits = true;
+
+    for (; *text; text++) {
+        int32_t id = (uint8_t)*text;
+
+        if (grammar_allows(where, id, &fits, &err) != GG_OK)
+            return FAILED;
+        if (!fits)
+            return REFUSED;
+        if (grammar_advance(where, id, &err) != GG_OK)
+            return FAILED;
+    }
+    if (grammar_allows(where, EOG, &fits, &err) != GG_OK)
+        return FAILED;
+    return fits ? WHOLE : BEGUN;
+}
+
+static enum reading
+reads(const char *grammar, const char *text)
+{
+    struct gg_grammar *g = compile(grammar);
+    struct grammar_at where = { 0 };
+    enum reading r;
+
+    if (!g)
+        return FAILED;
+    grammar_begin(&where, g);
+    r = read_bytes(&where, text);
+    grammar_leave(&where);
+    gg_grammar_free(g);
+    return r;
+}
+
+#define LIST "root ::= item (\",\" item)*\nitem ::= [a-c]+ | \"(\" root \")\"\n"
+
+static const struct {
+    const char *grammar, *text;
+    enum reading want;
+} cases[] = {
+    { "root ::= \"yes\" | \"no\"", "yes", WHOLE },
+    { "root ::= \"yes\" | \"no\"", "ye", BEGUN },
+    { "root ::= \"yes\" | \"no\"", "yo", REFUSED },
+    { "root ::= \"yes\"\n  | \"no\" # more\n\n", "no", WHOLE },
+    { "root ::= (\n\"a\"\n|\n\"b\"\n)\n", "b", WHOLE },
+    { LIST, "a,(bc,(c))", WHOLE },
+    { LIST, "a,(bc,(c)", BEGUN },
+    { LIST, "a,,", REFUSED },
+    { LIST, "(((((((((((((((((((((((((((((a", BEGUN },
+    { "root ::= \"a\"{3}", "aaa", WHOLE },
+    { "root ::= \"a\"{3}", "aaaa", REFUSED },
+    { "root ::= \"a\"{2,}", "a", BEGUN },
+    { "root ::= \"a\"{2,}", "aaaaaaa", WHOLE },
+    { "root ::= (\"a\" | \"bc\"){1,3} \"d\"", "abcad", WHOLE },
+    { "root ::= (\"a\" | \"bc\"){1,3} \"d\"", "abcaa", REFUSED },
+    { "root ::= \"a\"{0} \"b\"", "b", WHOLE },
+    { "root ::= \"a\"{0,2} \"b\"", "aab", WHOLE },
+    { "root ::= \"a\"{0,2} \"b\"", "aaa", REFUSED },
+    { "root ::= \"a\"? \"b\"+ \"c\"*", "bbcc", WHOLE },
+    { "root ::= \"a\"? \"b\"+ \"c\"*", "ac", REFUSED },
+    { "root ::= (\"a\"*)* \"b\"", "aab", WHOLE },
+    { "root ::= (\"a\"? \"b\"?)+ \"c\"", "abbac", WHOLE },
+    { "root ::= x y\nx ::= \"a\" x |\ny ::= \"b\"", "aaab", WHOLE },
+    { "root ::= [^a-y]", "z", WHOLE },
+    { "root ::= [^a-y]", "b", REFUSED },
+    { "root ::= [^a]", "\xc3\xa9", WHOLE },
+    { "root ::= [^a]", "\xc3", BEGUN },
+    { "root ::= [^a\xc3\xa9]", "\xc3\xa9", REFUSED },
+    { "root ::= [\xc3\xa0-\xe2\x82\xac]", "\xe1\x80\x80", WHOLE },
+    { "root ::= [\xc3\xa0-\xe2\x82\xac]", "\xe2\x82\xac", WHOLE },
+    { "root ::= [\xc3\xa0-\xe2\x82\xac]", "\xe2\x82\xad", REFUSED },
+    { "root ::= [\xc3\xa0-\xe2\x82\xac]", "\xc3\x9f", REFUSED },
+    { "root ::= . .", "a\xf0\x9f\x98\x80", WHOLE },
+    { "root ::= .", "\xed\xa0\x80", REFUSED }, /* a surrogate */
+    { "root ::= .", "\xc0\x80", REFUSED },     /* too long for what it is */
+    { "root ::= .", "\xf4\x90", REFUSED },     /* beyond the last */
+    { "root ::= .", "\xff", REFUSED },
+    { "root ::= \"\\x41\\u00e9\\U0001F600\\n\\\"\"",
+      "A\xc3\xa9\xf0\x9f\x98\x80\n\"", WHOLE },
+    { "root ::= [\\x41-\\x43\\]\\-]+", "B]-", WHOLE },
+    { "root ::= [a-]+", "a-", WHOLE },
+    { "root ::= \"\"", "", WHOLE },
+    { "root ::= a-1 b_2\na-1 ::= \"x\"\nb_2 ::= \"y\"", "xy", WHOLE },
+};
+
+static void
+test_texts(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char name[120];
+
+        gg_escape(name, sizeof(name), cases[i].grammar,
+                  strlen(cases[i].grammar));
+        ok(reads(cases[i].grammar, cases[i].text) == cases[i].want, name);
+    }
+}
+
+/* ---- what is wrong ---- */
+
+static const struct {
+    const char *grammar, *word;
+} wrong[] = {
+    { "", "no rule 'root'" },
+    { "a ::= \"b\"", "no rule 'root'" },
+    { "root ::= a", "rule 'a' is not defined" },
+    { "root ::= root \"a\" | \"b\"", "rule 'root' begins with itself" },
+    { "root ::= \"x\" l\nl ::= e m\nm ::= l | \"x\"\ne ::= \"\" | \"y\"",
+      "begins with itself" },
+    { "root ::= \"a\"\nroot ::= \"b\"", "line 2: the rule is there already" },
+    { "root ::= \"a", "line 1: a string without an end" },
+    { "root ::= [a", "a class without an end" },
+    { "root ::= (\"a\"", "a group without an end" },
+    { "root ::= \"a\")", "the end of the line is expected" },
+    { "root ::= \"\\q\"", "an escape that is not known" },
+    { "root ::= \"\\u00g0\"", "wants 4 hexadecimal digits" },
+    { "root ::= \"\\ud800\"", "U+D800 is not a character" },
+    { "root ::= \"\xff\"", "not UTF-8" },
+    { "root ::= \"\xc3", "not UTF-8" },
+    { "root ::= [b-a]", "a range that ends before it begins" },
+    { "root ::= \"a\"{2", "a repetition is" },
+    { "root ::= \"a\"{,2}", "a repetition without a number" },
+    { "root ::= \"a\"{3,2}", "a repetition is" },
+    { "root ::= \"a\"{999999999}", "too large" },
+    { "root ::= \"a\"{0,999999999}", "too many repetitions" },
+    { "root ::= (((\"a\"{500}){500}){500}){500}", "too large" },
+    { "root ::= <[5]>", "tokens in a grammar" },
+    { "root = \"a\"", "::= is expected" },
+    { "\n\nroot ::= *", "line 3: '*' is not expected here" },
+    { "root ::= []", "a class without characters" },
+};
+
+static void
+test_wrong(void)
+{
+    char deep[4096] = "root ::= ";
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        err.message[0] = '\0';
+        ok(!compile(wrong[i].grammar) && strstr(err.message, wrong[i].word),
+           wrong[i].word);
+        if (!strstr(err.message, wrong[i].word))
+            printf("# %s\n", err.message);
+    }
+    memset(deep + 9, '(', 4000);
+    ok(!compile(deep) && strstr(err.message, "groups in each other"),
+       "groups 4,000 deep");
+}
+
+/* ---- masks, and tokens of several bytes ---- */
+
+/* Draws what fits, at random, and looks at every token on the way. */
+static int
+walk(const char *grammar, int steps)
+{
+    struct gg_grammar *g = compile(grammar);
+    struct grammar_at where = { 0 }, other = { 0 };
+    int differ = g ? 0 : 1;
+
+    if (!g)
+        return 1;
+    grammar_begin(&other, g);
+    differ += grammar_advance(&other, '(', &err) != GG_OK;
+    grammar_begin(&where, g);
+    for (int i = 0; i < steps; i++) {
+        int32_t fit[N], n = 0;
+        const uint8_t *mask;
+
+        if (grammar_mask(&where, &mask, &err) != GG_OK)
+            return -1;
+        for (int32_t id = 0; id < N; id++) {
+            bool fits = false;
+
+            differ += grammar_allows(&where, id, &fits, &err) != GG_OK;
+            differ += fits != (mask[id / 8] >> id % 8 & 1);
+            if (fits && id != EOG)
+                fit[n++] = id;
+        }
+        if (n == 0)
+            break;
+        differ += grammar_advance(&where, fit[rand() % n], &err) != GG_OK;
+    }
+    /* The other one stands where it stood. */
+    differ += read_bytes(&other, "a,b)") != WHOLE;
+    grammar_leave(&other);
+    grammar_leave(&where);
+    gg_grammar_free(g);
+    return differ;
+}
+
+static void
+test_masks(void)
+{
+    ok(walk(LIST, 300) == 0, "masks as tokens one by one");
+    ok(walk("root ::= [^x]+ | \"(a\" root", 300) == 0, "of many characters");
+}
+
+/* As many stacks as there are depths and ways: what is not in use has to be
+ * forgotten, and only that. */
+static void
+test_many(void)
+{
+    struct gg_grammar *g =
+        compile("root ::= (\"(\" root \")\" | \"{\" root \"a\" | \"1\" root "
+                "\"b\" | \",\")");
+    struct grammar_at where = { 0 };
+    static const char open[] = "({1", shut[] = ")ab";
+    char closers[900];
+    bool fits = true;
+    int n = 0;
+
+    grammar_begin(&where, g);
+    for (int round = 0; fits && round < 40; round++) {
+        grammar_begin(&where, g);
+        for (n = 0; fits && n < 900; n++) {
+            int way = rand() % 3;
+
+            closers[n] = shut[way];
+            fits = grammar_advance(&where, open[way], &err) == GG_OK;
+        }
+        fits = fits && grammar_advance(&where, ',', &err) == GG_OK;
+        while (fits && n > 0) {
+            int32_t id = (uint8_t)closers[--n];
+
+            fits = grammar_allows(&where, id, &fits, &err) == GG_OK && fits &&
+                   grammar_advance(&where, id, &err) == GG_OK;
+        }
+    }
+    ok(fits && n == 0, "stacks that are closed as they were opened");
+    grammar_leave(&where);
+    gg_grammar_free(g);
+}
+
+static void
+test_memory(void)
+{
+    struct gg_grammar *g = NULL;
+
+    for (long n = 0; n < 400 && !g; n++) {
+        mem_fail_after(n);
+        g = compile(LIST);
+    }
+    mem_fail_after(-1);
+    ok(g != NULL, "each allocation may fail");
+    gg_grammar_free(g);
+}
+
+/* ---- a sampler with one ---- */
+
+static void
+test_sampler(void)
+{
+    struct gg_sampler_params p = { .temperature = 1, .top_p = 1, .top_k = 2 };
+    struct gg_sampler *s = NULL;
+    struct gg_history *h = NULL;
+    struct gg_draw d = { -1, 0 };
+    float logits[N];
+    char text[64] = "";
+    int n = 0;
+
+    for (int i = 0; i < N; i++)
+        logits[i] = (float)(i % 17);
+    p.grammar = compile("root ::= [ab]{3} \"!\"");
+    if (gg_sampler_new(&p, &s, &err) == GG_OK &&
+        gg_history_new(s, &h, &err) == GG_OK)
+        while (n < 9 && d.id != EOG &&
+               gg_sampler_next(s, h, NULL, logits, N, 0, (uint64_t)n, &d,
+                               &err) == GG_OK) {
+            n++;
+            if (d.id != EOG)
+                strncat(text, bytes + at[d.id], at[d.id + 1] - at[d.id]);
+        }
+    ok(d.id == EOG && strlen(text) == 4 && strspn(text, "ab") == 3 &&
+           text[3] == '!',
+       "what is drawn follows it, and ends with it");
+    ok(gg_sampler_next(s, h, (const int32_t[]){ 'x' }, logits, 1, 0, 9, &d,
+                       &err) == GG_ERR_FORMAT &&
+           strstr(err.message, "fits the grammar"),
+       "nothing fits");
+    gg_history_free(h);
+    gg_sampler_free(s);
+    gg_grammar_free(p.grammar);
+}
+
+int
+main(void)
+{
+    test_texts();
+    test_wrong();
+    test_masks();
+    test_many();
+    test_memory();
+    test_sampler();
+    return tap_done();
+}
