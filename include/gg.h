@@ -401,6 +401,16 @@ gg_model_n_vocab(const struct gg_model *model);
 GG_API int32_t
 gg_model_n_ctx_train(const struct gg_model *model);
 
+/* The length of an embedding. */
+GG_API int32_t
+gg_model_n_embd(const struct gg_model *model);
+
+/* An encoder (BERT, nomic-bert) makes embeddings and no logits. Its ids see
+ * those behind them, too: a text is one chunk, in a slot that holds nothing;
+ * then, to be used again, gg_session_truncate() empties it. */
+GG_API bool
+gg_model_is_encoder(const struct gg_model *model);
+
 /* Asked of each tensor of a graph in the order in which they are computed:
  * with `ask`, whether it is wanted; if so, then, once it has been computed and
  * while its sources still hold what they did, to look at it, with
@@ -482,6 +492,13 @@ struct gg_best {
     double log_sum_exp;
 };
 
+/* Of which of a chunk's ids an embedding is made. */
+enum gg_pooling {
+    GG_POOL_MEAN = 0, /* of all: the mean */
+    GG_POOL_LAST = 1,
+    GG_POOL_CLS = 2, /* the first */
+};
+
 /* Ids to evaluate after what their slot already holds. */
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
@@ -500,6 +517,10 @@ struct gg_chunk {
     /* 0 is 1; or logits and best are arrays: n_vocab values, and one of *best,
      * after each of the last n_last ids; no more than n. */
     size_t n_last;
+    /* NULL; or gets gg_model_n_embd() values: what ids become in front of the
+     * output, behind the last norm. Not normalised to a length. */
+    float *embedding;
+    enum gg_pooling pooling;
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not

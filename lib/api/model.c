@@ -135,6 +135,18 @@ gg_model_n_ctx_train(const struct gg_model *model)
     return model->model->hp.n_ctx_train;
 }
 
+int32_t
+gg_model_n_embd(const struct gg_model *model)
+{
+    return model->model->hp.n_embd;
+}
+
+bool
+gg_model_is_encoder(const struct gg_model *model)
+{
+    return model->model->hp.encoder;
+}
+
 enum gg_status
 gg_session_new(const struct gg_model *model,
                const struct gg_session_params *params, struct gg_session **out,

@@ -18,6 +18,7 @@ struct model_arch {
     struct ggml_tensor *(*graph)(struct graph *g, const struct model *m);
 };
 
+extern const struct model_arch model_arch_bert;
 extern const struct model_arch model_arch_falcon;
 extern const struct model_arch model_arch_gemma;
 extern const struct model_arch model_arch_gemma2;
@@ -28,6 +29,7 @@ extern const struct model_arch model_arch_gptj;
 extern const struct model_arch model_arch_gptneox;
 extern const struct model_arch model_arch_granite;
 extern const struct model_arch model_arch_llama;
+extern const struct model_arch model_arch_nomic_bert;
 extern const struct model_arch model_arch_olmo2;
 extern const struct model_arch model_arch_phi2;
 extern const struct model_arch model_arch_phi3;

@@ -23,12 +23,13 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .best = mem_array(n, sizeof(struct gg_best *)),
         .next = mem_array(n, sizeof(int32_t)),
         .logprobs = mem_array(n, sizeof(float *)),
+        .pools = mem_array(n, sizeof(double *)),
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
     return b->segments && b->ids && b->positions && b->rows && b->logits &&
-           b->best && b->next && b->logprobs && b->cells[CACHE_ALL] &&
-           b->cells[CACHE_WINDOW];
+           b->best && b->next && b->logprobs && b->pools &&
+           b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
 }
 
 void
@@ -44,6 +45,7 @@ batch_clear(struct batch *b)
     mem_free(b->best);
     mem_free(b->next);
     mem_free(b->logprobs);
+    mem_free(b->pools);
     mem_free(b->mask);
     *b = (struct batch){ 0 };
 }
@@ -52,7 +54,7 @@ void
 batch_start(struct batch *b)
 {
     b->n_tokens = b->n_segments = b->n_outputs = 0;
-    b->scored = false;
+    b->scored = b->pooled = false;
 }
 
 static void
@@ -75,17 +77,32 @@ id_after(const struct gg_chunk *chunk, size_t i)
     return i < chunk->n - 1 ? chunk->ids + i + 1 : chunk->next;
 }
 
+static bool
+is_pooled(const struct gg_chunk *chunk, size_t i)
+{
+    switch (chunk->pooling) {
+    case GG_POOL_CLS:
+        return i == 0;
+    case GG_POOL_LAST:
+        return i == chunk->n - 1;
+    default:
+        return true;
+    }
+}
+
 /* What is wanted of id i of the chunk, which is in this row of the batch. */
 static void
-add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row)
+add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
+           double *pool)
 {
     size_t n_last = chunk->n_last ? chunk->n_last : 1;
     size_t first = chunk->n - n_last; /* that logits are wanted after */
     const int32_t *next = chunk->logprobs ? id_after(chunk, i) : NULL;
     bool logits = chunk->logits && i >= first;
+    bool pooled = chunk->embedding && is_pooled(chunk, i);
     int32_t n = b->n_outputs;
 
-    if (!logits && !next)
+    if (!logits && !next && !pooled)
         return;
     b->rows[n] = row;
     b->logits[n] =
@@ -94,12 +111,14 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row)
     b->next[n] = next ? *next : 0;
     b->logprobs[n] = next ? chunk->logprobs + i : NULL;
     b->scored = b->scored || next;
+    b->pools[n] = pooled ? pool : NULL;
+    b->pooled = b->pooled || pooled;
     b->n_outputs++;
 }
 
 int32_t
 batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
-          size_t done, int32_t past)
+          size_t done, int32_t past, double *pool)
 {
     int32_t room = b->max_tokens - b->n_tokens, slot = chunk->slot;
     size_t n = chunk->n - done;
@@ -108,13 +127,15 @@ batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
 
     if (take == 0 || b->n_segments == b->max_segments)
         return 0;
+    if (b->whole && (size_t)take < n)
+        return 0;
     cache_make_room(cache, slot, past, take);
     s = &b->segments[b->n_segments++];
     *s = (struct graph_segment){ slot, b->n_tokens, take, { { 0 } }, { NULL } };
     for (int i = 0; i < CACHE_KINDS; i++)
         s->keys[i] = cache_seen(cache, i, slot, past, take);
     for (int32_t i = 0; i < take; i++)
-        add_output(b, chunk, done + (size_t)i, b->n_tokens + i);
+        add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
     add_tokens(b, cache, slot, past, chunk->ids + done, take);
     return take;
 }
@@ -126,8 +147,12 @@ batch_finish(struct batch *b)
         b->rows[0] = b->n_tokens - 1;
         b->logits[b->n_outputs] = NULL;
         b->best[b->n_outputs] = NULL;
+        b->pools[b->n_outputs] = NULL;
         b->logprobs[b->n_outputs++] = NULL;
     }
+    /* a graph that ends in hidden vectors has no logits of its own */
+    for (int32_t i = 0; b->pooled && !b->scored && i < b->n_outputs; i++)
+        b->scored = b->logits[i] != NULL;
 }
 
 static void
@@ -165,7 +190,8 @@ batch_mask(struct batch *b, const struct cache *cache, enum cache_kind kind,
                   sizeof(*b->mask)))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
-        int32_t at = b->positions[s->first + first + r] - keys->start;
+        int32_t id = b->whole ? s->n - 1 : first + r; /* the last one seen */
+        int32_t at = b->positions[s->first + id] - keys->start;
 
         mask_row(b->mask + (size_t)r * (size_t)keys->n, keys->n,
                  window ? at - window + 1 : 0, at);

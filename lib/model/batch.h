@@ -6,6 +6,7 @@
 
 struct batch {
     int32_t max_tokens, max_segments, n_vocab;
+    bool whole; /* no chunk is parted: all of its ids see each other */
     int32_t n_tokens, n_segments, n_outputs;
     struct graph_segment *segments; /* n_segments; masks are not set */
     int32_t *ids;                   /* n_tokens each */
@@ -17,6 +18,8 @@ struct batch {
     bool scored;           /* log-probabilities are wanted, too */
     int32_t *next;         /* n_outputs: of which id */
     float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
+    bool pooled;           /* hidden vectors are wanted, too */
+    double **pools; /* n_outputs: what they are added to; NULL: to nothing */
     uint16_t *mask;        /* scratch for rows of a mask */
     size_t mask_cap;
 };
@@ -33,10 +36,11 @@ batch_start(struct batch *b);
 
 /* Adds a segment of as many ids of the chunk, but for the first `done`, as
  * there is room for, at position `past` of the slot, where the cache makes
- * room, and returns their number; 0: the batch is full. */
+ * room, and returns their number; 0: the batch is full. What is pooled of the
+ * chunk is added to pool[0..n_embd). */
 int32_t
 batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
-          size_t done, int32_t past);
+          size_t done, int32_t past, double *pool);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void

@@ -129,6 +129,7 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
 static bool
 build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
 {
+    bool encoder = c->model->hp.encoder;
     int32_t first = 0;
 
     for (int32_t i = 0; i < c->max_segments; i++) {
@@ -143,7 +144,8 @@ build_largest(struct compute *c, const struct cache *cache, int32_t max_tokens)
             c->graph.segments[i].keys[kind].n = cache->parts[kind].n_rows;
         first++;
     }
-    return build(c, cache, c->max_segments, max_tokens, c->max_segments, false);
+    return build(c, cache, c->max_segments, max_tokens,
+                 encoder ? max_tokens : c->max_segments, encoder);
 }
 
 static bool
@@ -179,12 +181,21 @@ same_keys(const struct graph_segment *a, const struct graph_segment *b)
     return true;
 }
 
+/* Whether the batch's graph ends in front of the output. */
 static bool
-same_shape(const struct graph *g, const struct batch *b)
+is_hidden(const struct compute *c, const struct batch *b)
 {
+    return b->scored || b->pooled || c->model->hp.encoder;
+}
+
+static bool
+same_shape(const struct compute *c, const struct batch *b)
+{
+    const struct graph *g = &c->graph;
+
     if (!g->ctx || g->n_tokens != b->n_tokens ||
         g->n_segments != b->n_segments || g->n_outputs != b->n_outputs ||
-        g->hidden != b->scored)
+        g->hidden != is_hidden(c, b))
         return false;
     for (int32_t i = 0; i < b->n_segments; i++) {
         const struct graph_segment *x = &g->segments[i], *y = &b->segments[i];
@@ -198,12 +209,13 @@ same_shape(const struct graph *g, const struct batch *b)
 static bool
 prepare(struct compute *c, const struct cache *cache, const struct batch *b)
 {
-    if (same_shape(&c->graph, b))
+    if (same_shape(c, b))
         return true;
     memcpy(c->graph.segments, b->segments,
            (size_t)b->n_segments * sizeof(*b->segments));
     ggml_backend_sched_reset(c->sched);
-    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs, b->scored) &&
+    if (build(c, cache, b->n_segments, b->n_tokens, b->n_outputs,
+              is_hidden(c, b)) &&
         ggml_backend_sched_alloc_graph(c->sched, c->graph.cgraph))
         return true;
     drop_graph(c);
@@ -382,9 +394,14 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
     st = compute_status(
         c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
         err);
+    if (st == GG_OK && b->pooled) {
+        if (!pool_add(&c->pool_of_rows, c->graph.result, b))
+            return error_nomem(err);
+        st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+    }
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
-    if (st == GG_OK) {
+    if (st == GG_OK && !b->pooled) {
         get_logits(c, b);
         st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
@@ -459,6 +476,7 @@ compute_clear(struct compute *c)
     drop_graph(c);
     score_clear(&c->score);
     fetch_clear(&c->fetch);
+    pool_clear(&c->pool_of_rows);
     stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)

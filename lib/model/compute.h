@@ -8,6 +8,7 @@
 #include "backend/profile.h"
 #include "model/batch.h"
 #include "model/fetch.h"
+#include "model/pool.h"
 #include "model/score.h"
 #include "model/stage.h"
 
@@ -28,6 +29,7 @@ struct compute {
     struct stage stage;      /* of inputs */
     struct fetch fetch;      /* of logits */
     struct score score;      /* started when it is needed first */
+    struct pool pool_of_rows;
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };
@@ -68,7 +70,7 @@ compute_status(ggml_backend_sched_t sched, enum ggml_status status,
                struct gg_error *err);
 
 /* Evaluates the batch, and writes logits and log-probabilities where they are
- * wanted. */
+ * wanted, and adds hidden vectors where those are. */
 enum gg_status
 compute_run(struct compute *c, struct cache *cache, struct batch *b,
             struct gg_error *err);

@@ -111,6 +111,17 @@ graph_embed_positions(struct graph *g)
     return ggml_get_rows(g->ctx, g->model->position_embd, g->positions);
 }
 
+struct ggml_tensor *
+graph_add_token_type(struct graph *g, struct ggml_tensor *x)
+{
+    struct ggml_tensor *types = g->model->token_types, *first;
+
+    first = ggml_view_1d(g->ctx, types, types->ne[0], 0);
+    if (types->type != GGML_TYPE_F32)
+        first = ggml_cast(g->ctx, first, GGML_TYPE_F32);
+    return ggml_add(g->ctx, x, first);
+}
+
 static struct ggml_tensor *
 scale_and_shift(struct graph *g, struct ggml_tensor *x,
                 const struct model_norm *norm)

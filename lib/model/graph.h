@@ -71,6 +71,10 @@ graph_embed(struct graph *g);
 struct ggml_tensor *
 graph_embed_positions(struct graph *g);
 
+/* x, and the embedding of the first kind of text. */
+struct ggml_tensor *
+graph_add_token_type(struct graph *g, struct ggml_tensor *x);
+
 /* Normalised to mean 0 and variance 1, scaled, shifted. */
 struct ggml_tensor *
 graph_layer_norm(struct graph *g, struct ggml_tensor *x,

@@ -61,6 +61,7 @@ struct model_hparams {
     float rope_base_local; /* of windowed layers; 0: the same */
 
     bool learned_positions; /* a table of them */
+    bool encoder; /* ids see those behind them, too; there are no logits */
     bool sequential;        /* GPT-NeoX: the blocks follow each other */
 };
 

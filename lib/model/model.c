@@ -48,6 +48,20 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     return keys.status;
 }
 
+/* What stands between the embedding and the layers. */
+static void
+find_encoder(struct model_loader *l)
+{
+    struct model *m = l->model;
+    const struct gguf_tensor *types =
+        gguf_tensor_named(l->gguf, "token_types.weight");
+
+    m->token_types = model_find_table(l, "token_types", m->hp.n_embd,
+                                      types ? types->ne[1] : 1);
+    m->embd_norm = model_find_norm(l, "token_embd_norm", m->hp.n_embd,
+                                   MODEL_REQUIRED);
+}
+
 static void
 find_tensors(struct model_loader *l)
 {
@@ -58,6 +72,8 @@ find_tensors(struct model_loader *l)
     if (hp->learned_positions)
         m->position_embd =
             model_find_table(l, "position_embd", hp->n_embd, hp->n_ctx_train);
+    if (hp->encoder)
+        find_encoder(l);
     if (hp->rope.n_rot > 0)
         rope_find(l, &hp->rope, &m->rope);
     if (hp->rope_base_local > 0)
@@ -65,6 +81,8 @@ find_tensors(struct model_loader *l)
     for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
         m->arch->layer(l, &m->layers[l->layer]);
     l->layer = hp->n_layer; /* the output comes after the last */
+    if (hp->encoder)
+        return;
     m->output_norm =
         model_find_norm(l, "output_norm", hp->n_embd, m->arch->norm_bias);
     m->output = model_find_output(l);

@@ -66,11 +66,13 @@ struct model {
     struct model_hparams hp;
     struct ggml_tensor *token_embd;    /* n_embd x n_vocab */
     struct ggml_tensor *position_embd; /* n_embd x n_ctx_train; or NULL */
+    struct ggml_tensor *token_types;   /* n_embd x kinds of text; or NULL */
+    struct model_norm embd_norm;       /* of the embeddings' sum; or empty */
     struct model_rope rope;            /* of most layers */
     struct model_rope rope_local;      /* of windowed ones, where they differ */
     struct model_layer *layers;        /* hp.n_layer */
-    struct model_norm output_norm;
-    struct model_linear output; /* may share token_embd */
+    struct model_norm output_norm; /* encoders have none, */
+    struct model_linear output; /* and none of these; may share token_embd */
 
     /* The device holds and computes the layers from first_layer on and the
      * output, the host (the CPU) what is before; they may be the same. What

@@ -3,9 +3,11 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "core/thread.h"
+#include "model/arch.h"
 #include "model/session_impl.h"
 
 enum {
@@ -95,6 +97,10 @@ set_sizes(struct gg_session *s, const struct model *model,
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
     s->n_batch = min_i32(or_default(p->n_batch, DEFAULT_BATCH), s->n_ctx);
+    if (model->hp.encoder) {
+        s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
+        s->params.type_kv = GGML_TYPE_F32; /* little, and nothing is lost */
+    }
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
 
@@ -179,6 +185,7 @@ fill_in(struct gg_session *s, struct gg_error *err)
     if (!slots_init(&s->slots, s->n_slots, keep) || !s->called ||
         !batch_init(&s->batch, s->n_batch, s->n_segments, s->model->hp.n_vocab))
         return error_nomem(err);
+    s->batch.whole = s->model->hp.encoder;
     if (p->profile) {
         s->profile =
             profile_new(or_default(p->n_threads, thread_count_default()));
@@ -246,7 +253,7 @@ session_memory(const struct model *model,
     if (st != GG_OK)
         return st;
     set_sizes(&s, model, params);
-    st = cache_init_dry(&s.cache, model, params->type_kv, s.n_slots, s.n_ctx,
+    st = cache_init_dry(&s.cache, model, s.params.type_kv, s.n_slots, s.n_ctx,
                         s.n_batch, err);
     if (st == GG_OK)
         st = compute_measure(model, &s.cache, s.n_batch, s.n_segments, &compute,
@@ -271,6 +278,7 @@ gg_session_free(struct gg_session *session)
     model_free(session->spare);
     slots_clear(&session->slots);
     mem_free(session->called);
+    mem_free(session->pools);
     mem_free(session);
 }
 
@@ -296,6 +304,24 @@ check_ids(const struct gg_session *s, const struct gg_chunk *c,
     for (size_t i = 0; i < c->n && st == GG_OK; i++)
         st = check_id(s, c->ids[i], err);
     return st;
+}
+
+/* What an encoder cannot be asked for. */
+static enum gg_status
+check_encoder(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    if (!s->model->hp.encoder)
+        return GG_OK;
+    if (c->logits || c->logprobs)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "%s is a family of encoders: they make embeddings and "
+                         "no logits",
+                         s->model->arch->name);
+    if (s->slots.length[c->slot])
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "an encoder takes a text in one chunk");
+    return GG_OK;
 }
 
 static enum gg_status
@@ -332,10 +358,18 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
         return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids", c->n_last);
     st = check_ids(s, c, err);
     if (st == GG_OK)
+        st = check_encoder(s, c, err);
+    if (st == GG_OK)
         st = check_room(s, c, err);
     if (st == GG_OK && !slots_keep(&s->slots, c))
         st = error_nomem(err);
     return st;
+}
+
+static double *
+pool_of(const struct gg_session *s, size_t chunk)
+{
+    return s->pools ? s->pools + chunk * (size_t)s->model->hp.n_embd : NULL;
 }
 
 /* Puts as much of the chunks as there is room for in the batch; *chunk and
@@ -351,7 +385,8 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         const struct gg_chunk *c = &chunks[*chunk];
 
         taken = batch_add(&s->batch, &s->cache, c, *done,
-                          s->slots.there[c->slot] + (int32_t)*done);
+                          s->slots.there[c->slot] + (int32_t)*done,
+                          pool_of(s, *chunk));
         *done += (size_t)taken;
         if (*done == c->n) {
             *done = 0;
@@ -409,6 +444,37 @@ catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
     return st;
 }
 
+/* Sums of nothing, where some chunk wants an embedding. */
+static bool
+start_pools(struct gg_session *s, const struct gg_chunk *chunks,
+            size_t n_chunks)
+{
+    size_t n = n_chunks * (size_t)s->model->hp.n_embd;
+    bool wanted = false;
+
+    for (size_t i = 0; i < n_chunks; i++)
+        wanted = wanted || chunks[i].embedding;
+    if (!wanted)
+        return true;
+    if (!mem_grow(&s->pools, &s->cap_pools, n, sizeof(*s->pools)))
+        return false;
+    memset(s->pools, 0, n * sizeof(*s->pools));
+    return true;
+}
+
+static void
+finish_pools(const struct gg_session *s, const struct gg_chunk *chunks,
+             size_t n_chunks)
+{
+    for (size_t i = 0; i < n_chunks; i++) {
+        const struct gg_chunk *c = &chunks[i];
+        double n = c->pooling == GG_POOL_MEAN ? (double)c->n : 1;
+
+        for (int32_t j = 0; c->embedding && j < s->model->hp.n_embd; j++)
+            c->embedding[j] = (float)(pool_of(s, i)[j] / n);
+    }
+}
+
 static void
 find_nothing(const struct gg_chunk *c)
 {
@@ -426,7 +492,13 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
         find_nothing(&chunks[i]);
         st = catch_up(s, chunks[i].slot, err);
     }
-    return st == GG_OK ? run_chunks(s, chunks, n_chunks, err) : st;
+    if (st == GG_OK && !start_pools(s, chunks, n_chunks))
+        st = error_nomem(err);
+    if (st == GG_OK)
+        st = run_chunks(s, chunks, n_chunks, err);
+    if (st == GG_OK)
+        finish_pools(s, chunks, n_chunks);
+    return st;
 }
 
 /* A failed call may have made windowed layers give up keys that are needed to

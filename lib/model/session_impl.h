@@ -18,6 +18,8 @@ struct gg_session {
     struct cache cache;
     struct compute compute;
     struct batch batch;
+    double *pools; /* n_embd sums a chunk of a call */
+    size_t cap_pools;
     struct profile *profile; /* or NULL */
 };
 
