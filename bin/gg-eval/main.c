@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
 #include "gg-eval/imatrix.h"
 #include "gg-eval/perplexity.h"
@@ -22,6 +23,10 @@ static const char help[] =
     "      --f16               write logits in half precision\n"
     "      --score             write text: the log-probability of each line's "
     "ids\n"
+    "      --embed KIND        write a vector for each line's text: the mean, "
+    "last\n"
+    "                          or cls (first) of its tokens'\n"
+    "      --no-normalize      leave such vectors at the length they have\n"
     "      --perplexity        write how well the ids are foreseen, as text\n"
     "      --imatrix FILE      write FILE: how much the weights' columns "
     "matter\n"
@@ -42,6 +47,8 @@ enum {
     OPT_KEEP,
     OPT_F16,
     OPT_SCORE,
+    OPT_EMBED,
+    OPT_NO_NORMALIZE,
     OPT_PERPLEXITY,
     OPT_IMATRIX,
     OPT_WATCH,
@@ -57,6 +64,8 @@ static const struct option long_options[] = {
     { "keep", required_argument, NULL, OPT_KEEP },
     { "f16", no_argument, NULL, OPT_F16 },
     { "score", no_argument, NULL, OPT_SCORE },
+    { "embed", required_argument, NULL, OPT_EMBED },
+    { "no-normalize", no_argument, NULL, OPT_NO_NORMALIZE },
     { "perplexity", no_argument, NULL, OPT_PERPLEXITY },
     { "imatrix", required_argument, NULL, OPT_IMATRIX },
     { "watch", required_argument, NULL, OPT_WATCH },
@@ -76,6 +85,7 @@ struct options {
     struct output_options output;
     const char *input, *output_path;
     struct evaluate_options evaluate;
+    struct embed_options embed;
     struct state_options state;
     int32_t n_slots; /* 0: the default */
     bool perplexity;
@@ -110,6 +120,14 @@ set_option(struct options *o, int c)
         break;
     case OPT_SCORE:
         o->output.score = o->evaluate.score = true;
+        break;
+    case OPT_EMBED:
+        o->embed.wanted = true;
+        o->embed.pooling =
+            (enum gg_pooling)cli_choice("--embed", optarg, embed_poolings);
+        break;
+    case OPT_NO_NORMALIZE:
+        o->embed.as_is = true;
         break;
     case OPT_PERPLEXITY:
         o->perplexity = true;
@@ -192,6 +210,24 @@ check_logits(const struct options *o)
         cli_misuse("--score does not go with --perplexity and --imatrix");
 }
 
+/* Vectors are written instead of logits; --f16 goes for them, too. */
+static void
+check_embed(struct options *o)
+{
+    if (o->embed.as_is && !o->embed.wanted)
+        cli_misuse("--no-normalize goes with --embed");
+    if (!o->embed.wanted)
+        return;
+    if (o->output.top || o->output.keep)
+        cli_misuse("--embed writes no logits: --top and --keep do not go with "
+                   "it");
+    if (o->evaluate.score || o->perplexity || o->imatrix || o->watch.graph ||
+        o->engine.shift || o->state.load || o->state.save)
+        cli_misuse("--embed does not go with --score, --perplexity, --imatrix, "
+                   "--graph, --shift and states");
+    o->embed.encoding = o->output.encoding;
+}
+
 /* What is computed is written instead of logits. */
 static void
 check_watch(struct options *o)
@@ -246,6 +282,7 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
         cli_misuse("--keep and --f16 do not go together");
     check_logits(o);
+    check_embed(o);
     check_watch(o);
     if (o->perplexity || o->imatrix)
         settle_windows(o);
@@ -357,6 +394,15 @@ write_records(struct options *o, const struct engine *engine,
     return !e.failed;
 }
 
+static bool
+embed(struct options *o, const struct engine *engine, int fd)
+{
+    o->embed.n_lines = o->evaluate.n_lines < engine->n_slots
+                           ? o->evaluate.n_lines
+                           : engine->n_slots;
+    return embed_run(engine, &o->embed, fd, cli_input_name(o->input));
+}
+
 /* What is asked for of the open model; false: some line failed. */
 static bool
 answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
@@ -368,6 +414,8 @@ answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
         perplexity_run(engine, fd, name, o->engine.quiet);
     else if (imatrix)
         imatrix_run(imatrix, engine, fd, name, o->engine.quiet);
+    else if (o->embed.wanted)
+        return embed(o, engine, fd);
     else
         return write_records(o, engine, state, fd);
     return true;

@@ -1,0 +1,24 @@
+/* embed.h - each line of ids becomes a vector that stands for its text */
+#ifndef EVAL_EMBED_H
+#define EVAL_EMBED_H
+
+#include "common/engine.h"
+
+struct embed_options {
+    bool wanted;
+    enum gg_pooling pooling;
+    bool as_is; /* not made to have the length 1 */
+    enum gg_vector_encoding encoding;
+    int32_t n_lines; /* evaluated together at most */
+};
+
+/* "mean", "last", "cls", NULL: in the order of enum gg_pooling. */
+extern const char *const embed_poolings[];
+
+/* Writes a stream of embeddings, a record a line, each a text of its own. False:
+ * some line failed. */
+bool
+embed_run(const struct engine *engine, const struct embed_options *o, int fd,
+          const char *name);
+
+#endif
