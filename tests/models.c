@@ -260,6 +260,10 @@ add_layer(struct maker *m, int i)
     m->s.n_expert ? add_mixture(m, i) : add_feed_forward(m, i);
     if (has(m, MODELS_POST_NORMS))
         add_norm(m, in_layer(b, i, "post_ffw_norm"), n, biases);
+    if (has(m, MODELS_ENCODER)) {
+        add_norm(m, in_layer(b, i, "attn_output_norm"), n, biases);
+        add_norm(m, in_layer(b, i, "layer_output_norm"), n, biases);
+    }
 }
 
 /* By what Llama 3.1 divides the frequency of a pair: waves that fit the old
@@ -315,9 +319,15 @@ add_tensors(struct maker *m)
         small ? 1 / sqrtf((float)s->n_embd) : 1);
     if (has(m, MODELS_POSITIONS))
         add(m, "position_embd.weight", s->n_embd, s->n_ctx, 0, 0.5f);
+    if (has(m, MODELS_ENCODER)) {
+        add(m, "token_types.weight", s->n_embd, 2, 0, 0.5f);
+        add_norm(m, "token_embd_norm", s->n_embd, true);
+    }
     for (int i = 0; i < s->n_layer; i++)
         add_layer(m, i);
     add_rotary_divisors(m);
+    if (has(m, MODELS_ENCODER))
+        return;
     add_norm(m, "output_norm", s->n_embd, has(m, MODELS_LAYER_NORM));
     if (s->untied)
         add_linear(m, "output", s->n_embd, s->n_vocab,

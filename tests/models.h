@@ -27,7 +27,8 @@ enum {
     MODELS_FFN_BIAS = 1 << 16,
     MODELS_OUTPUT_BIAS = 1 << 17, /* the logits' */
     MODELS_KEY_LENGTH = 1 << 18,  /* attention.key_length always written */
-    MODELS_SMALL_TOKENS = 1 << 19 /* tokens are scaled up by the model */
+    MODELS_SMALL_TOKENS = 1 << 19, /* tokens are scaled up by the model */
+    MODELS_ENCODER = 1 << 20       /* norms behind the blocks; no output */
 };
 
 /* A key of the architecture: "rope.scaling.type". */
@@ -81,7 +82,8 @@ models_write(const struct model_spec *spec, const char *path);
 bool
 models_named(const char *name, struct model_spec *out);
 
-/* The name before the type, one after another; NULL after the last. */
+/* The name before the type, one after another; NULL after the last. Encoders,
+ * which have no logits, are none of these. */
 const char *
 models_family(size_t i);
 

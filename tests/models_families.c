@@ -16,6 +16,8 @@ enum {
     GATED = MODELS_GATED,
     ALL_BIASES = MODELS_QKV_BIAS | MODELS_OUT_BIAS | MODELS_FFN_BIAS,
     GEMMA = GATED | MODELS_KEY_LENGTH | MODELS_SMALL_TOKENS,
+    ENCODER = MODELS_LAYER_NORM | MODELS_NO_ATTN_NORM | MODELS_NO_FFN_NORM |
+              MODELS_ENCODER,
     QWEN3 = GATED | MODELS_KEY_LENGTH | MODELS_QK_NORM,
 };
 
@@ -46,6 +48,8 @@ static const struct {
     { "granite", GATED | MODELS_ROT_KEYS },
     { "gptj",
       NORMED | MODELS_NO_FFN_NORM | MODELS_FFN_BIAS | MODELS_OUTPUT_BIAS },
+    { "bert", ENCODER | MODELS_POSITIONS | ALL_BIASES },
+    { "nomic-bert", ENCODER | GATED | MODELS_QKV },
 };
 
 #define YARN(factor, n_ctx)                                                    \
@@ -275,6 +279,10 @@ static const struct {
         .n_rot = 8,
         .n_ff = 96,
         .untied = true } },
+    /* encoders stand behind all others */
+    { "bert", { .arch = "bert", .n_ff = 96, .eps = 0.01f } },
+    { "nomic-bert",
+      { .arch = "nomic-bert", .n_ff = 96, .eps = 0.01f, .rope_base = 1e3f } },
 };
 
 static const struct {
@@ -298,7 +306,10 @@ models_traits(const char *arch)
 const char *
 models_family(size_t i)
 {
-    return i < COUNT(families) ? families[i].name : NULL;
+    if (i >= COUNT(families) ||
+        models_traits(families[i].spec.arch) & MODELS_ENCODER)
+        return NULL;
+    return families[i].name;
 }
 
 static bool

@@ -254,6 +254,64 @@ reference_logits(const struct reference *r, const int32_t *ids, int n,
     free(s.values);
 }
 
+/* ---- encoders ------------------------------------------------------------ */
+
+/* x = norm(x + y) */
+static void
+add_and_norm(const struct reference *r, int l, const char *name, double *x,
+             const double *y)
+{
+    add_to(r, x, y);
+    norm(r, l, name, x, x);
+}
+
+/* y = attention of all ids to all ids */
+static void
+attend_to_all(const struct reference *r, int l, int n, const double *x,
+              double *y)
+{
+    int e = r->n_embd, m = r->n_head * r->d;
+    double *q = reference_new(n * m), *k = reference_new(n * m);
+    double *v = reference_new(n * m), *out = reference_new(m);
+
+    for (int i = 0; i < n; i++)
+        project(r, l, i, x + i * e, q + i * m, k + i * m, v + i * m);
+    for (int i = 0; i < n; i++) {
+        for (int h = 0; h < m; h += r->d)
+            attend(r, q + i * m + h, k + h, v + h, 0, n - 1, -INFINITY,
+                   out + h);
+        reference_linear(r, l, "attn_output", m, e, out, y + i * e);
+    }
+    free(q);
+    free(k);
+    free(v);
+    free(out);
+}
+
+void
+reference_encode(const struct reference *r, const int32_t *ids, int n,
+                 double *out)
+{
+    const struct weight *type =
+        reference_weight(r, -1, "token_types", "weight");
+    int e = r->n_embd;
+    double *y = reference_new(n * e);
+
+    for (int i = 0; i < n; i++) {
+        embed(r, ids[i], i, out + i * e);
+        add_and_norm(r, -1, "token_embd_norm", out + i * e, type->x);
+    }
+    for (int l = 0; l < r->n_layer; l++) {
+        attend_to_all(r, l, n, out, y);
+        for (int i = 0; i < n; i++) {
+            add_and_norm(r, l, "attn_output_norm", out + i * e, y + i * e);
+            reference_feed_forward(r, l, out + i * e, y + i * e);
+            add_and_norm(r, l, "layer_output_norm", out + i * e, y + i * e);
+        }
+    }
+    free(y);
+}
+
 double
 reference_nmse(const float *x, const double *truth, int n)
 {

@@ -26,6 +26,14 @@ void
 reference_logits(const struct reference *r, const int32_t *ids, int n,
                  double *out);
 
+int
+reference_n_embd(const struct reference *r);
+
+/* Of an encoder: out[i * n_embd + j]: what id i becomes among all n. */
+void
+reference_encode(const struct reference *r, const int32_t *ids, int n,
+                 double *out);
+
 /* Sum of squared differences over sum of squares of the reference. */
 double
 reference_nmse(const float *x, const double *truth, int n);

@@ -69,6 +69,8 @@ static const struct architecture architectures[] = {
       .parallel = true,
       .rotation = ROTATE_PAIRS,
       .activation = GELU_TANH },
+    { .name = "bert", .means = true, .activation = GELU_ERF },
+    { .name = "nomic-bert", .means = true, .rotation = ROTATE_HALVES },
 };
 
 /* ---- keys ---------------------------------------------------------------- */
@@ -258,6 +260,12 @@ reference_free(struct reference *r)
         free(r->weights[i].x);
     free(r->weights);
     free(r);
+}
+
+int
+reference_n_embd(const struct reference *r)
+{
+    return r->n_embd;
 }
 
 int
