@@ -55,8 +55,8 @@ check_ids(const struct embed *e, struct text *t)
     if (t->line.n_ids == 0)
         snprintf(t->message, sizeof(t->message), "a text without ids");
     else if (t->line.n_ids > n_ctx)
-        engine_say_full(e->engine, 0, t->line.n_ids, t->message,
-                        sizeof(t->message));
+        snprintf(t->message, sizeof(t->message),
+                 "%zu ids are above the context of %zu", t->line.n_ids, n_ctx);
     for (size_t i = 0; i < t->line.n_ids && !t->message[0]; i++)
         if (t->ids[i] >= n_vocab)
             snprintf(t->message, sizeof(t->message), "id %d is not in 0..%d",

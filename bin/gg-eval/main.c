@@ -453,6 +453,9 @@ main(int argc, char **argv)
         o.engine.watch_data = watch;
     }
     engine_open(&engine, &o.engine, o.n_slots, false);
+    if (gg_model_is_encoder(engine.model) && !o.embed.wanted)
+        cli_die("%s: an encoder, which has no logits: see --embed",
+                engine.path);
     done = answer(&o, &engine, imatrix, &state, fd);
     engine_close(&engine);
     imatrix_free(imatrix);

@@ -11,6 +11,7 @@
 #include "gg-logits/edit.h"
 #include "gg-logits/like.h"
 #include "gg-logits/mix.h"
+#include "gg-logits/near.h"
 #include "gg-logits/sink.h"
 
 const char cli_name[] = "gg-logits";
@@ -34,6 +35,8 @@ static const char help[] =
     "      --mix               several models as one, each with its weight\n"
     "      --mix-by KIND       mix probabilities (default) or logarithms\n"
     "      --diff              compare two streams record by record\n"
+    "      --near FILE         write text: the cosines of embeddings and those "
+    "of FILE\n"
     "      --largest N         show the N largest differences of each (1)\n"
     "  -f, --file FILE         read the stream from FILE\n"
     "  -o, --output FILE       write to FILE\n"
@@ -55,6 +58,7 @@ enum {
     OPT_MIX_BY,
     OPT_DIFF,
     OPT_LARGEST,
+    OPT_NEAR,
 };
 
 static const struct option long_options[] = {
@@ -70,6 +74,7 @@ static const struct option long_options[] = {
     { "mix-by", required_argument, NULL, OPT_MIX_BY },
     { "diff", no_argument, NULL, OPT_DIFF },
     { "largest", required_argument, NULL, OPT_LARGEST },
+    { "near", required_argument, NULL, OPT_NEAR },
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     { "quiet", no_argument, NULL, 'q' },
@@ -83,7 +88,7 @@ struct options {
     struct edit_options edit;
     enum form form;
     int level;
-    const char *like, *input, *output;
+    const char *like, *near, *input, *output;
     bool mix, logarithms, diff, verbose;
     size_t largest;
     struct pair pair;
@@ -153,6 +158,9 @@ set_option(struct options *o, int c)
     case OPT_LARGEST:
         o->largest = (size_t)cli_int("--largest", optarg, 1, 1000);
         break;
+    case OPT_NEAR:
+        o->near = optarg;
+        break;
     case '=': /* -=WEIGHT: of standard input */
         pair_add(&o->pair, "-", cli_float("--mix", optarg, -1e6, 1e6));
         break;
@@ -212,9 +220,11 @@ check(const struct options *o)
 {
     const struct edit_options *e = &o->edit;
 
-    if (o->diff && (o->mix || o->like || e->n_biases || e->allow || e->forbid ||
-                    e->keep || e->half || o->form != FORM_STREAM))
-        cli_misuse("--diff writes a table: nothing else goes with it");
+    if ((o->diff || o->near) &&
+        (o->mix || o->like || e->n_biases || e->allow || e->forbid || e->keep ||
+         e->half || o->form != FORM_STREAM || (o->diff && o->near)))
+        cli_misuse("%s writes a table: nothing else goes with it",
+                   o->diff ? "--diff" : "--near");
     if ((o->mix || o->diff) && o->input)
         cli_misuse("-f does not go with --mix and --diff");
     if (o->mix && o->like)
@@ -308,6 +318,19 @@ run_single(const struct options *o)
 }
 
 static int
+run_near(const struct options *o)
+{
+    struct source *others = open_source(o->near);
+    struct source *source = open_source(o->input);
+    int status = near_run(source, cli_input_name(o->input), others,
+                          cli_input_name(o->near));
+
+    source_close(source);
+    source_close(others);
+    return status;
+}
+
+static int
 run_mix(struct options *o)
 {
     struct mix *mix = mix_new(&o->pair, o->logarithms);
@@ -325,11 +348,13 @@ run(struct options *o)
     int status;
 
     cli_output(o->output);
-    if (!o->diff && o->form != FORM_TEXT && o->form != FORM_JSONL)
+    if (!o->diff && !o->near && o->form != FORM_TEXT && o->form != FORM_JSONL)
         cli_refuse_terminal();
     if (o->diff) {
         pair_open(&o->pair);
         status = diff_run(&o->pair, o->largest);
+    } else if (o->near) {
+        status = run_near(o);
     } else {
         status = o->mix ? run_mix(o) : run_single(o);
     }

@@ -211,7 +211,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
             GG_OK) {
         c->score.max_rows = 7;
         batch_start(&b);
-        done = batch_add(&b, cache, &chunk, 0, 0) == 100;
+        done = batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
         batch_finish(&b);
         done = done && compute_run(c, cache, &b, &err) == GG_OK;
     }

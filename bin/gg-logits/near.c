@@ -1,0 +1,129 @@
+/* near.c - how near vectors are to a few others: cosines of their angles */
+#include <config.h>
+
+#include "gg-logits/near.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/cli.h"
+
+struct near {
+    struct gg_logit_head head; /* of the others; names in it are not kept */
+    float *others;             /* n of them, head.n_vocab values each */
+    size_t n, cap;
+    bool failed;
+};
+
+static void
+check_head(const struct gg_logit_head *h, const char *name)
+{
+    if (h->kind != GG_VECTOR_EMBEDDING)
+        cli_die("%s: the stream has logits, not embeddings", name);
+}
+
+static void
+keep(struct near *w, const struct gg_logit_record *r)
+{
+    size_t length = w->head.n_vocab;
+
+    if (w->n == w->cap) {
+        w->cap = 2 * w->cap + 1;
+        w->others = cli_alloc(w->others, w->cap, length * sizeof(*w->others));
+    }
+    memcpy(w->others + w->n++ * length, r->logits,
+           length * sizeof(*w->others));
+}
+
+static void
+read_others(struct near *w, struct source *source, const char *name)
+{
+    struct gg_logit_record r;
+    struct gg_error err;
+    enum gg_status st;
+
+    while ((st = source_read(source, &r, &err)) == GG_OK) {
+        if (r.kind == GG_RECORD_HEAD) {
+            check_head(&r.head, name);
+            if (w->n && r.head.n_vocab != w->head.n_vocab)
+                cli_die("%s: vectors of different lengths", name);
+            w->head = r.head;
+        } else if (r.kind == GG_RECORD_ERROR) {
+            cli_die("%s: %s", name, r.message);
+        } else if (r.kind == GG_RECORD_LOGITS) {
+            keep(w, &r);
+        }
+    }
+    if (st != GG_EOF)
+        cli_check(st, &err);
+    if (w->n == 0)
+        cli_die("%s: no vectors", name);
+}
+
+/* 0 where one of them has no length; not a number where a value is none. */
+static double
+cosine(const float *a, const float *b, size_t n)
+{
+    double ab = 0, aa = 0, bb = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        double x = (double)a[i], y = (double)b[i];
+
+        ab += x * y;
+        aa += x * x;
+        bb += y * y;
+    }
+    return aa == 0 || bb == 0 ? 0 : ab / sqrt(aa * bb);
+}
+
+static void
+put_sequence(const struct gg_logit_record *r)
+{
+    if (r->head.numbered)
+        printf("%" PRIu64, r->sequence);
+    else
+        putchar('-');
+}
+
+static void
+put(struct near *w, const struct gg_logit_record *r)
+{
+    put_sequence(r);
+    if (r->kind == GG_RECORD_ERROR) {
+        w->failed = true;
+        printf("\t!%s", r->message);
+    }
+    for (size_t i = 0; i < w->n && r->kind == GG_RECORD_LOGITS; i++)
+        printf("\t%.6f", cosine(w->others + i * w->head.n_vocab, r->logits,
+                                w->head.n_vocab));
+    putchar('\n');
+    cli_flush();
+}
+
+int
+near_run(struct source *source, const char *name, struct source *others,
+         const char *other_name)
+{
+    struct near w = { 0 };
+    struct gg_logit_record r;
+    struct gg_error err;
+    enum gg_status st;
+
+    read_others(&w, others, other_name);
+    while ((st = source_read(source, &r, &err)) == GG_OK) {
+        if (r.kind == GG_RECORD_HEAD) {
+            check_head(&r.head, name);
+            if (r.head.n_vocab != w.head.n_vocab ||
+                r.head.fingerprint != w.head.fingerprint)
+                cli_die("%s and %s are of different models", name, other_name);
+        } else if (r.kind == GG_RECORD_LOGITS || r.kind == GG_RECORD_ERROR) {
+            put(&w, &r);
+        }
+    }
+    if (st != GG_EOF)
+        cli_check(st, &err);
+    free(w.others);
+    return w.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

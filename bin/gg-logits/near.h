@@ -1,0 +1,14 @@
+/* near.h - how near vectors are to a few others */
+#ifndef LOGITS_NEAR_H
+#define LOGITS_NEAR_H
+
+#include "gg-logits/source.h"
+
+/* Writes a line for each record of `source`: its sequence, and the cosine of
+ * its angle with each vector of `others`, in their order. Names are for
+ * messages. Returns the status to exit with. */
+int
+near_run(struct source *source, const char *name, struct source *others,
+         const char *other_name);
+
+#endif

@@ -1,0 +1,71 @@
+# gg-eval --embed: a vector a line; gg-logits --near: cosines.
+make_model bert-f32 bert.gguf && make_model llama-q8_0 llama.gguf || exit 99
+GG_MODEL=bert.gguf
+export GG_MODEL
+printf '1\t5 6 7 8\n2\t9 10 200\n3\t7\n' >lines
+status() { echo "status $?"; }
+
+# The same bytes whatever goes together.
+for kind in mean last cls; do
+    gg-eval --embed $kind lines >$kind
+    gg-eval --embed $kind --batch 1 -t 3 lines | cmp - $kind
+done
+gg-eval --embed mean --slots 2 lines | cmp - mean
+cmp -s mean last && echo 'mean and last are alike'
+cut -f 2 lines | gg-eval --embed mean | gg-logits --near mean | cut -f 2-4 >a
+gg-logits --near mean mean | cut -f 2-4 | cmp - a # a line is a text
+
+# Length 1, or as it comes: the direction is the same.
+values() {
+    gg-logits --to text "$@" |
+        awk -F '\t' '/^record/ { n++ } NF == 2 && $1 != "" { print n, $2 }'
+}
+gg-eval --embed mean --no-normalize lines >long
+for f in mean long; do
+    values $f | awk -v f=$f '{ s[$1] += $2 * $2 }
+        END { for (i = 1; i <= 3; i++) r += s[i] > 0.999999 && s[i] < 1.000001
+              print f, r }'
+done
+gg-logits --near long mean | awk '{ print $1, $($1 + 1) }'
+
+# Cosines against awk's doubles.
+{ values long; echo; values last; } | awk '
+    NF == 0 { second = 1; next }
+    second { b[$1, nb[$1]++] = $2; next }
+    { a[$1, na[$1]++] = $2 }
+    END { for (i = 1; i <= 3; i++) { printf "%d", i
+        for (j = 1; j <= 3; j++) { ab = aa = bb = 0
+            for (k = 0; k < na[i]; k++) { ab += a[i, k] * b[j, k]
+                aa += a[i, k] * a[i, k]; bb += b[j, k] * b[j, k] }
+            printf "\t%.4f", ab / sqrt(aa * bb) }
+        print "" } }' >wanted
+gg-logits --near last long | awk -v OFS='\t' '{ for (i = 2; i <= 4; i++)
+    $i = sprintf("%.4f", $i) } 1' | diff - wanted
+gg-eval --embed mean --f16 lines | gg-logits --near mean | awk '{ print $($1 + 1) > 0.99999 }'
+
+# What fails is a record in its place.
+{ printf '1\t5\n2\t999999\n3\t!so it goes\n4\t'; seq -s ' ' 1 250 | tr -d '\n'
+  printf ' '; seq -s ' ' 1 290; printf '5\t6\n5\t\n'; } >bad
+gg-eval --embed cls bad >some
+status
+gg-logits --near some some 2>&1 | sed 's/: .*//'
+gg-eval --embed cls bad 2>/dev/null | gg-logits --near cls |
+    awk -F '\t' '{ print $1, NF == 4 ? "a vector" : $2 }
+                 /!/ { failed = 1 } END { exit failed }'
+status
+
+# Encoders have no logits; others have both.
+gg-eval lines >none
+status
+gg-generate -p a
+status
+gg-eval -m llama.gguf --embed last lines | gg-logits --to npy | wc -c
+gg-logits --near mean lines
+status
+gg-eval lines -m llama.gguf | gg-logits --near mean
+status
+gg-eval --embed middle lines
+gg-eval --embed mean --top 3 lines
+gg-eval --no-normalize lines
+gg-eval --embed mean </dev/null
+status
