@@ -71,7 +71,17 @@ function finish() {
         arg[n] = substr(line, 2, RLENGTH - 1)
         line = substr(line, RLENGTH + 1)
     }
-    text[n] = trim(line)
+    text[n] = line ~ /^, --/ ? "" : trim(line)
+    while (match(line, /^, --[a-z0-9-]+( [A-Z]+)?/)) { # others alike
+        split(substr(line, 3, RLENGTH - 2), part, " ")
+        line = substr(line, RLENGTH + 1)
+        finish()
+        n++
+        short[n] = ""
+        long[n] = part[1]
+        arg[n] = part[2]
+        text[n] = line ~ /^, --/ ? "" : trim(line)
+    }
     next
 }
 n && /^            / {
@@ -82,6 +92,9 @@ n && /^            / {
 
 END {
     finish()
+    for (i = n - 1; i > 0; i--)
+        if (text[i] == "")
+            text[i] = text[i + 1]
     if (shell == "bash")
         bash()
     else if (shell == "zsh")

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/schema.h"
+
 enum kind {
     KIND_COUNT,
     KIND_SEED,
@@ -79,6 +81,8 @@ static const struct row rows[] = {
     { "logprobs", SAMPLING_OPT_LOGPROBS, KIND_FD, 2, INT_MAX, 0 },
     { "grammar", SAMPLING_OPT_GRAMMAR, KIND_FILE, 0, 0,
       offsetof(struct sampling_options, grammar) },
+    { "json-schema", SAMPLING_OPT_JSON_SCHEMA, KIND_FILE, 0, 0,
+      offsetof(struct sampling_options, json_schema) },
 };
 
 enum {
@@ -318,7 +322,7 @@ needs_breakers(const struct sampling_options *o)
 bool
 sampling_needs_vocab(const struct sampling_options *o)
 {
-    return needs_breakers(o) || o->grammar;
+    return needs_breakers(o) || o->grammar || o->json_schema;
 }
 
 struct ids {
@@ -395,16 +399,24 @@ sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
     return st;
 }
 
+/* The grammar, or the one that the schema stands for. */
 static void
 read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
 {
-    const char *name = cli_input_name(o->grammar);
+    const char *path = o->grammar ? o->grammar : o->json_schema;
+    const char *name = cli_input_name(path);
+    struct buffer made = { 0 };
     struct gg_error err;
     size_t len;
-    char *text = cli_read_all(cli_open_input(o->grammar), name, &len);
+    char *text = cli_read_all(cli_open_input(path), name, &len);
 
-    if (gg_grammar_new(vocab, text, len, &o->params.grammar, &err) != GG_OK)
+    if (!o->grammar && !schema_to_grammar(text, len, &made, &err))
         cli_die("%s: %s", name, err.message);
+    if (gg_grammar_new(vocab, o->grammar ? text : made.p,
+                       o->grammar ? len : made.len, &o->params.grammar,
+                       &err) != GG_OK)
+        cli_die("%s: %s", name, err.message);
+    buffer_clear(&made);
     free(text);
 }
 
@@ -424,7 +436,9 @@ sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
 
     if (!o->has_seed)
         o->params.seed = any_seed();
-    if (o->grammar)
+    if (o->grammar && o->json_schema)
+        cli_misuse("--grammar and --json-schema do not go together");
+    if (o->grammar || o->json_schema)
         read_grammar(o, vocab);
     cli_check(sampling_sampler(o, vocab, &sampler, &err), &err);
     if (verbose)

@@ -10,7 +10,7 @@ struct sampling_options {
     bool has_seed, ignore_eog;
     uint64_t count;      /* of ids in a sequence; 0: no limit */
     int logprobs;        /* a file descriptor, or -1 */
-    const char *grammar; /* a file, or NULL */
+    const char *grammar, *json_schema; /* files, or NULL; not both */
 
     /* Copies share these until one of them gets more: they are never freed
      * while the tool runs. */
@@ -48,6 +48,7 @@ enum {
     SAMPLING_OPT_IGNORE_EOG,
     SAMPLING_OPT_LOGPROBS,
     SAMPLING_OPT_GRAMMAR,
+    SAMPLING_OPT_JSON_SCHEMA,
 };
 
 /* For getopt_long(). */
@@ -88,6 +89,7 @@ enum {
     { "greedy", no_argument, NULL, SAMPLING_OPT_GREEDY },                      \
     { "ignore-eog", no_argument, NULL, SAMPLING_OPT_IGNORE_EOG },              \
     { "grammar", required_argument, NULL, SAMPLING_OPT_GRAMMAR },              \
+    { "json-schema", required_argument, NULL, SAMPLING_OPT_JSON_SCHEMA },      \
     { "logprobs", required_argument, NULL, SAMPLING_OPT_LOGPROBS }
 /* clang-format on */
 #define SAMPLING_HELP                                                          \
@@ -124,6 +126,8 @@ enum {
     "      --mirostat-lr X     rate of learning (0.1)\n"                       \
     "      --grammar FILE      what is drawn follows the grammar (GBNF) in "   \
     "FILE\n"                                                                   \
+    "      --json-schema FILE  what is drawn is JSON as the schema in FILE "   \
+    "has it\n"                                                                 \
     "      --greedy            the same as --temp 0\n"                         \
     "      --ignore-eog        never draw an end of generation\n"              \
     "      --logprobs FD       write log-probabilities to file descriptor "    \

@@ -1,0 +1,19 @@
+/* schema.h - a JSON schema becomes a grammar for what it describes
+ *
+ * After json-schema.org's draft 2020-12. JSON is written without blanks, but
+ * for one that may follow a comma or a colon. Members stand in the order in
+ * which the schema names them; those that it does not require may be missing,
+ * and there are no others, whatever additionalProperties says, but where no
+ * member is named. Of what cannot be kept to (pattern, not, ...) the path is
+ * told. Needs Jansson: without it every schema is refused. */
+#ifndef COMMON_SCHEMA_H
+#define COMMON_SCHEMA_H
+
+#include "common/buffer.h"
+
+/* Adds the grammar, in GBNF, to `out`. False: *why gets a sentence. */
+bool
+schema_to_grammar(const char *text, size_t len, struct buffer *out,
+                  struct gg_error *why);
+
+#endif
