@@ -71,11 +71,14 @@ unpack_tq1_0(const void *block, struct quant_values *v)
     memcpy(bytes, b->qs, sizeof(b->qs));
     memcpy(bytes + sizeof(b->qs), b->qh, sizeof(b->qh));
     for (int r = 0; r < 3; r++)
-        for (int i = 0; i < runs[r].n_digits * runs[r].n_bytes; i++) {
-            int byte = runs[r].first_byte + i % runs[r].n_bytes;
-            uint8_t rest = (uint8_t)(bytes[byte] * powers[i / runs[r].n_bytes]);
+        for (int k = 0; k < runs[r].n_digits; k++) {
+            int8_t *q = v->q + runs[r].first_value + k * runs[r].n_bytes;
 
-            v->q[runs[r].first_value + i] = (int8_t)((rest * 3 >> 8) - 1);
+            for (int i = 0; i < runs[r].n_bytes; i++) {
+                int byte = bytes[runs[r].first_byte + i];
+
+                q[i] = (int8_t)(((byte * powers[k] & 255) * 3 >> 8) - 1);
+            }
         }
 }
 
@@ -149,15 +152,15 @@ quant_tq1_0(const float *x, void *y, int64_t n)
     struct block_tq1_0 *b = y;
 
     for (; n > 0; n -= QUANT_SUPER, x += QUANT_SUPER, b++) {
-        int8_t q[QUANT_SUPER];
+        int8_t digits[QUANT_SUPER], *q = digits;
         int number[52] = { 0 };
 
-        b->d = half_from_float(ternary(x, q, QUANT_SUPER));
+        b->d = half_from_float(ternary(x, digits, QUANT_SUPER));
         for (int r = 0; r < 3; r++)
-            for (int i = 0; i < runs[r].n_digits * runs[r].n_bytes; i++)
-                number[runs[r].first_byte + i % runs[r].n_bytes] +=
-                    (q[runs[r].first_value + i] + 1) *
-                    powers[4 - i / runs[r].n_bytes];
+            for (int k = 0; k < runs[r].n_digits; k++, q += runs[r].n_bytes)
+                for (int i = 0; i < runs[r].n_bytes; i++)
+                    number[runs[r].first_byte + i] +=
+                        (q[i] + 1) * powers[4 - k];
         for (int j = 0; j < 48; j++)
             b->qs[j] = (uint8_t)((number[j] * 256 + 242) / 243);
         for (int j = 0; j < 4; j++)
