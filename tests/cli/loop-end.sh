@@ -36,11 +36,14 @@ echo 1 2 | loop 'sed -un "s/\$/ 0/p;2q"'
 
 # A signal goes to all of the command, and then ends the loop.
 rm shell
-sleep 30 | gg-loop 'echo $$ >new; mv new shell; fake_eval | gg-sample' &
+mkfifo silence
+gg-loop 'echo $$ >new; mv new shell; fake_eval | gg-sample' <silence &
+exec 3>silence
 until test -s shell; do sleep 0.1; done
 kill -TERM $!
 { wait $!; } 2>/dev/null
 echo "status $?"
+exec 3>&-
 gone
 
 gg-loop
