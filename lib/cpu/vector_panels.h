@@ -73,7 +73,7 @@ multiply_panel(const struct cpu_panel *p)
 }
 
 /* A tile of multiply_lanes(): as many sums wait in registers for each other as
- * their tree is deep. */
+ * their tree is deep. A row of b is read once for all rows of a tile. */
 #define LANE_ROWS    (REGISTERS >= 32 ? 3 : 1)
 #define LANE_VECTORS 2
 
@@ -108,7 +108,12 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
 
         if (CHAINS_END && k && k % CHAIN == 0 && k + VEC <= p->k)
             end_lane(R, V, &s, &total);
-        UNROLL for (int v = 0; v < V; v++) row[v] = load_f32(b + VEC * v);
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            row[v] = load_f32(b + VEC * v);
+            if (LANE_ROWS > 1)
+                IN_REGISTER(row[v]);
+        }
         UNROLL for (int r = 0; r < R; r++)
         {
             vec x = splat(a[(size_t)r * p->a_stride]);

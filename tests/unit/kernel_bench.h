@@ -182,6 +182,14 @@ call_multiply_panel(const struct cpu_kernels *k, void *arg)
     k->multiply_panel(&t->panel);
 }
 
+static void
+call_multiply_lanes(const struct cpu_kernels *k, void *arg)
+{
+    const struct typed *t = arg;
+
+    k->multiply_lanes(&t->panel);
+}
+
 /* ---- tables of times ----------------------------------------------------- */
 
 /* The sets that this machine has, plain C first. */
@@ -331,21 +339,26 @@ bench_floats(const struct sets *s, enum ggml_type type)
     mem_free(typed.rows);
 }
 
+/* As attention uses them: queries of 64 values, 64 keys. */
 static void
 bench_panel(const struct sets *s)
 {
-    float *a = room(16 * 128 * 4), *b = room(128 * 96 * 4),
-          *c = room(16 * 96 * 4);
-    struct typed typed = { .panel = { 16, 96, 128, a, b, c, 128, 96, 96,
+    float *a = room(192 * 64 * 4), *b = room(64 * 64 * 4),
+          *c = room(192 * 64 * 4);
+    struct typed typed = { .panel = { 192, 64, 64, a, b, c, 64, 64, 64,
                                       false } };
+    struct timed t = { .slot = "multiply_panel",
+                       .size = "192 x 64 x 64",
+                       .call = call_multiply_panel,
+                       .arg = &typed,
+                       .ops = 2.0 * 192 * 64 * 64 };
 
-    fill(a, 16 * 128, 1);
-    fill(b, 128 * 96, 1);
-    bench_slot(s, &(struct timed){ .slot = "multiply_panel",
-                                   .size = "16 x 96 x 128",
-                                   .call = call_multiply_panel,
-                                   .arg = &typed,
-                                   .ops = 2.0 * 16 * 96 * 128 });
+    fill(a, 192 * 64, 1);
+    fill(b, 64 * 64, 1);
+    bench_slot(s, &t);
+    t.slot = "multiply_lanes";
+    t.call = call_multiply_lanes;
+    bench_slot(s, &t);
     mem_free(a);
     mem_free(b);
     mem_free(c);
