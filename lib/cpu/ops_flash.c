@@ -448,9 +448,8 @@ seen_keys(const struct attention *a, const struct queries *qs, int64_t key,
     return most;
 }
 
-/* The queries of one token read keys and values once. A head's rows lie too far
- * apart for the processor to foresee them: they are fetched one step before
- * they are read. */
+/* A head's rows lie too far apart for the processor to foresee them: they are
+ * fetched one step before they are read. */
 static void
 fetch_rows(const struct ggml_tensor *x, const struct attention *a,
            const struct queries *qs, int64_t key, int64_t n)
@@ -470,13 +469,14 @@ fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
            const struct queries *next, const struct room *room)
 {
     int64_t rest = a->k->ne[1] - key, n = rest < KEYS ? rest : KEYS;
+    int64_t last = qs->rows - 1; /* it mostly sees the most */
 
-    n = n > 0 ? seen_by(a, room, 0, key, n) : 0;
+    n = n > 0 ? seen_by(a, room, last, key, n) : 0;
     if (n > 0) {
         fetch_rows(a->k, a, qs, key, n);
     } else if (next) {
         n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
-        fetch_rows(a->k, a, next, 0, seen_by(a, room, 0, 0, n));
+        fetch_rows(a->k, a, next, 0, seen_by(a, room, last, 0, n));
     }
 }
 
@@ -485,7 +485,6 @@ attend(const struct cpu_task *t, const struct attention *a, struct queries *qs,
        const struct queries *next, struct room *room)
 {
     int64_t n_keys = a->k->ne[1];
-    bool few = qs->n_tokens == 1;
 
     load_queries(t, a, qs, room);
     for (int64_t key = 0; key < n_keys; key += KEYS) {
@@ -494,13 +493,11 @@ attend(const struct cpu_task *t, const struct attention *a, struct queries *qs,
         if (!look(a, qs, key, n, room))
             continue;
         n = seen_keys(a, qs, key, n, room);
-        if (few)
-            fetch_rows(a->v, a, qs, key, n);
+        fetch_rows(a->v, a, qs, key, n);
         multiply_keys(t, a, qs, key, n, room);
         for (int64_t i = qs->begin; i < qs->end; i++)
             weigh_row(t, a, i, adjust_scores(t, a, i, key, n, room), room);
-        if (few)
-            fetch_keys(a, qs, key + KEYS, next, room);
+        fetch_keys(a, qs, key + KEYS, next, room);
         add_values(t, a, qs, key, n, room);
     }
     store_results(t, a, qs, room);
