@@ -26,18 +26,19 @@ static void
 draw(struct grammar_at *at, uint8_t from)
 {
     struct gg_error err = { "" };
-    const uint8_t *mask;
+    const uint64_t *mask;
+    size_t n_fit;
     int32_t id = from;
     bool fits;
 
     for (int step = 0; step < STEPS; step++) {
-        if (grammar_mask(at, &mask, &err) != GG_OK) {
+        if (grammar_mask(at, &mask, &n_fit, &err) != GG_OK) {
             check(err.message[0]);
             return;
         }
-        for (int k = 0; k < N && !(mask[id / 8] >> id % 8 & 1); k++)
+        for (int k = 0; k < N && !(mask[id / 64] >> id % 64 & 1); k++)
             id = (id + 1) % N;
-        fits = mask[id / 8] >> id % 8 & 1;
+        fits = mask[id / 64] >> id % 64 & 1;
         if (!fits || id == N - 1)
             return;
         if (grammar_allows(at, id, &fits, &err) == GG_OK)

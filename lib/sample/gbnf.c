@@ -7,36 +7,18 @@
 
 #include "sample/gbnf.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "core/escape.h"
 #include "core/hash.h"
 #include "core/mem.h"
+#include "sample/gbnf_text.h"
 
 struct parser {
-    const char *p, *end, *text;
+    struct gbnf_text t;
     struct gbnf *g;
     struct hash_map names;
-    struct gg_error *err;
     int depth;
 };
-
-__attribute__((format(printf, 2, 3))) static enum gg_status
-bad(const struct parser *ps, const char *what, ...)
-{
-    char text[200];
-    size_t line = 1;
-    va_list ap;
-
-    for (const char *p = ps->text; p < ps->p; p++)
-        line += *p == '\n';
-    va_start(ap, what);
-    vsnprintf(text, sizeof(text), what, ap);
-    va_end(ap);
-    return error_set(ps->err, GG_ERR_FORMAT, "line %zu: %s", line, text);
-}
 
 /* ---- code ---- */
 
@@ -97,223 +79,71 @@ gbnf_end(struct gbnf *g, int32_t jumps)
 
 /* ---- characters ---- */
 
-static bool
-is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (c >= '0' && c <= '9') || c == '-' || c == '_';
-}
-
-static char
-peek(const struct parser *ps)
-{
-    return ps->p < ps->end ? *ps->p : '\0';
-}
-
-/* Blanks and comments; and ends of lines, where the rule goes on. */
-static void
-skip(struct parser *ps, bool lines)
-{
-    for (; ps->p < ps->end; ps->p++)
-        if (*ps->p == '#')
-            while (ps->p + 1 < ps->end && ps->p[1] != '\n')
-                ps->p++;
-        else if (*ps->p != ' ' && *ps->p != '\t' &&
-                 !(lines && (*ps->p == '\n' || *ps->p == '\r')))
-            break;
-}
-
-static int
-hex(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-static bool
-is_character(uint32_t c)
-{
-    return c <= 0x10ffff && (c < 0xd800 || c > 0xdfff);
-}
-
-static enum gg_status
-escaped(struct parser *ps, uint32_t *c)
-{
-    char kind = ps->p + 1 < ps->end ? ps->p[1] : '\0';
-    int digits = kind == 'x' ? 2 : kind == 'u' ? 4 : kind == 'U' ? 8 : 0;
-    static const char plain[] = "ntr\"\\[]-^", are[] = "\n\t\r\"\\[]-^";
-    const char *found = kind ? strchr(plain, kind) : NULL;
-
-    if (found) {
-        *c = (uint8_t)are[found - plain];
-        ps->p += 2;
-        return GG_OK;
-    }
-    if (!digits || ps->end - ps->p < 2 + digits)
-        return bad(ps, "an escape that is not known");
-    *c = 0;
-    for (int i = 0; i < digits; i++) {
-        int value = hex(ps->p[2 + i]);
-
-        if (value < 0)
-            return bad(ps, "'\\%c' wants %d hexadecimal digits", kind, digits);
-        *c = *c << 4 | (uint32_t)value;
-    }
-    if (!is_character(*c))
-        return bad(ps, "U+%lX is not a character", (unsigned long)*c);
-    ps->p += 2 + digits;
-    return GG_OK;
-}
-
-/* The next one of a literal or a class. */
-static enum gg_status
-character(struct parser *ps, uint32_t *c)
-{
-    static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
-    uint8_t first = (uint8_t)*ps->p;
-    int more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-
-    if (first == '\\')
-        return escaped(ps, c);
-    *c = more ? first & (0x3fu >> more) : first;
-    if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 ||
-        ps->end - ps->p <= more)
-        return bad(ps, "a byte that is not UTF-8");
-    for (int i = 1; i <= more; i++) {
-        uint8_t b = (uint8_t)ps->p[i];
-
-        if ((b & 0xc0) != 0x80)
-            return bad(ps, "a byte that is not UTF-8");
-        *c = *c << 6 | (b & 0x3f);
-    }
-    if (*c < least[more] || !is_character(*c))
-        return bad(ps, "a byte that is not UTF-8");
-    ps->p += more + 1;
-    return GG_OK;
-}
-
+/* "text" */
 static enum gg_status
 literal(struct parser *ps)
 {
     enum gg_status st = GG_OK;
 
-    for (ps->p++; st == GG_OK && peek(ps) != '"';) {
+    for (ps->t.p++; st == GG_OK && gbnf_peek(&ps->t) != '"';) {
         uint32_t c;
 
-        if (ps->p == ps->end || *ps->p == '\n')
-            return bad(ps, "a string without an end");
-        st = character(ps, &c);
+        if (ps->t.p == ps->t.end || *ps->t.p == '\n')
+            return gbnf_bad(&ps->t, "a string without an end");
+        st = gbnf_character(&ps->t, &c);
         if (st == GG_OK)
-            st = gbnf_chars(ps->g, &(struct gbnf_span){ c, c }, 1, ps->err);
+            st = gbnf_chars(ps->g, &(struct gbnf_span){ c, c }, 1, ps->t.err);
     }
     if (st == GG_OK)
-        ps->p++;
+        ps->t.p++;
     return st;
 }
 
-static int
-by_start(const void *a, const void *b)
-{
-    const struct gbnf_span *x = a, *y = b;
-
-    return x->from < y->from ? -1 : x->from > y->from;
-}
-
-/* In order, none touching the next. */
-static size_t
-unite(struct gbnf_span *s, size_t n)
-{
-    size_t m = 0;
-
-    qsort(s, n, sizeof(*s), by_start);
-    for (size_t i = 0; i < n; i++)
-        if (m && s[i].from <= s[m - 1].to + 1)
-            s[m - 1].to = s[i].to > s[m - 1].to ? s[i].to : s[m - 1].to;
-        else
-            s[m++] = s[i];
-    return m;
-}
-
-/* All characters that are not in s[0..n): to out[0..n + 2). Surrogates are
- * none.
- */
-static size_t
-others(struct gbnf_span *s, size_t n, struct gbnf_span *out)
-{
-    uint32_t from = 0;
-    size_t m = 0;
-
-    for (size_t i = 0; i < n; i++) {
-        if (s[i].from > from)
-            out[m++] = (struct gbnf_span){ from, s[i].from - 1 };
-        from = s[i].to + 1;
-    }
-    if (from <= 0x10ffff)
-        out[m++] = (struct gbnf_span){ from, 0x10ffff };
-    return m;
-}
-
+/* a or a-z, in a class */
 static enum gg_status
-set(struct parser *ps, struct gbnf_span *s, size_t n, bool negated)
+span(struct parser *ps, struct gbnf_span *out)
 {
-    struct gbnf_span *all = mem_array(2 * n + 8, sizeof(*all));
-    enum gg_status st = GG_OK;
+    struct gbnf_text *t = &ps->t;
+    enum gg_status st = gbnf_character(t, &out->from);
 
-    if (!all)
-        return error_nomem(ps->err);
-    /* Surrogates are taken out of a set that goes over them by turning it
-     * inside out, and back. */
-    if (!negated) {
-        n = unite(s, n);
-        n = others(s, n, all);
-        memcpy(s, all, n * sizeof(*s));
+    out->to = out->from;
+    if (st == GG_OK && gbnf_peek(t) == '-' && t->p + 1 < t->end &&
+        t->p[1] != ']' && t->p[1] != '\n') {
+        t->p++;
+        st = gbnf_character(t, &out->to);
     }
-    s[n++] = (struct gbnf_span){ 0xd800, 0xdfff };
-    n = unite(s, n);
-    n = others(s, n, all);
-    st = gbnf_chars(ps->g, all, n, ps->err);
-    mem_free(all);
-    return st;
+    return st == GG_OK && out->to < out->from
+               ? gbnf_bad(t, "a range that ends before it begins")
+               : st;
 }
 
 /* [a-z_], [^"] */
-static enum gg_status class(struct parser *ps) {
-    struct gbnf_span *s = NULL; size_t n = 0,
-    cap = 0; enum gg_status st = GG_OK; bool negated;
-
-        ps->p++; negated = peek(ps) == '^'; ps->p += negated;
-        while (st == GG_OK && peek(ps) != ']'){
-            struct gbnf_span span;
-
-            if (ps->p == ps->end ||
-                *ps->p == '\n'){ st = bad(ps, "a class without an end"); break;
-}
-if (!mem_grow(&s, &cap, n + 4, sizeof(*s)))
+static enum gg_status
+char_class(struct parser *ps)
 {
-    st = error_nomem(ps->err);
-    break;
-}
-st = character(ps, &span.from);
-span.to = span.from;
-if (st == GG_OK && peek(ps) == '-' && ps->p + 1 < ps->end && ps->p[1] != ']' &&
-    ps->p[1] != '\n') {
-    ps->p++;
-    st = character(ps, &span.to);
-}
-if (st == GG_OK && span.to < span.from)
-    st = bad(ps, "a range that ends before it begins");
-s[n++] = span;
-}
-if (st == GG_OK)
-    ps->p++;
-if (st == GG_OK && !mem_grow(&s, &cap, n + 4, sizeof(*s)))
-    st = error_nomem(ps->err);
-if (st == GG_OK)
-    st = set(ps, s, n, negated);
-mem_free(s);
-return st;
+    struct gbnf_text *t = &ps->t;
+    struct gbnf_span *s = NULL;
+    size_t n = 0, cap = 0;
+    enum gg_status st = GG_OK;
+    bool negated;
+
+    t->p++;
+    negated = gbnf_peek(t) == '^';
+    t->p += negated;
+    while (st == GG_OK && gbnf_peek(t) != ']') {
+        if (t->p == t->end || *t->p == '\n')
+            st = gbnf_bad(t, "a class without an end");
+        else if (!mem_grow(&s, &cap, n + 1, sizeof(*s)))
+            st = error_nomem(t->err);
+        else
+            st = span(ps, &s[n++]);
+    }
+    if (st == GG_OK)
+        t->p++;
+    if (st == GG_OK)
+        st = gbnf_set(ps->g, s, n, negated, t->err);
+    mem_free(s);
+    return st;
 }
 
 static enum gg_status
@@ -322,8 +152,8 @@ any(struct parser *ps)
     static const struct gbnf_span all[] = { { 0, 0xd7ff },
                                             { 0xe000, 0x10ffff } };
 
-    ps->p++;
-    return gbnf_chars(ps->g, all, 2, ps->err);
+    ps->t.p++;
+    return gbnf_chars(ps->g, all, 2, ps->t.err);
 }
 
 /* ---- rules ---- */
@@ -332,20 +162,20 @@ any(struct parser *ps)
 static enum gg_status
 rule_named(struct parser *ps, uint32_t *rule)
 {
-    const char *name = ps->p;
+    const char *name = ps->t.p;
     struct gbnf *g = ps->g;
     size_t len;
 
-    while (ps->p < ps->end && is_word(*ps->p))
-        ps->p++;
-    len = (size_t)(ps->p - name);
+    while (ps->t.p < ps->t.end && gbnf_is_word(*ps->t.p))
+        ps->t.p++;
+    len = (size_t)(ps->t.p - name);
     *rule = hash_map_add(&ps->names, name, len, (uint32_t)g->n_rules);
     if (*rule < g->n_rules)
         return GG_OK;
     if (g->n_rules == GBNF_MAX_RULES)
-        return bad(ps, "more than %d rules", (int)GBNF_MAX_RULES);
+        return gbnf_bad(&ps->t, "more than %d rules", (int)GBNF_MAX_RULES);
     if (!mem_grow(&g->rules, &g->rules_cap, g->n_rules + 1, sizeof(*g->rules)))
-        return error_nomem(ps->err);
+        return error_nomem(ps->t.err);
     g->rules[g->n_rules++] = (struct gbnf_rule){ name, len, -1, false };
     return GG_OK;
 }
@@ -359,53 +189,16 @@ group(struct parser *ps)
     enum gg_status st;
 
     if (ps->depth == GBNF_MAX_DEPTH)
-        return bad(ps, "more than %d groups in each other",
-                   (int)GBNF_MAX_DEPTH);
-    ps->p++;
+        return gbnf_bad(&ps->t, "more than %d groups in each other",
+                        (int)GBNF_MAX_DEPTH);
+    ps->t.p++;
     ps->depth++;
     st = alternatives(ps);
     ps->depth--;
-    if (st == GG_OK && peek(ps) != ')')
-        st = bad(ps, "a group without an end");
+    if (st == GG_OK && gbnf_peek(&ps->t) != ')')
+        st = gbnf_bad(&ps->t, "a group without an end");
     if (st == GG_OK)
-        ps->p++;
-    return st;
-}
-
-static enum gg_status
-number(struct parser *ps, size_t *n)
-{
-    if (peek(ps) < '0' || peek(ps) > '9')
-        return bad(ps, "a repetition without a number");
-    for (*n = 0; peek(ps) >= '0' && peek(ps) <= '9'; ps->p++)
-        if (*n <= GBNF_MAX_CODE)
-            *n = 10 * *n + (size_t)(*ps->p - '0');
-    return GG_OK;
-}
-
-/* {m}, {m,} (most SIZE_MAX), {m,n} */
-static enum gg_status
-bounds(struct parser *ps, size_t *least, size_t *most)
-{
-    enum gg_status st;
-
-    ps->p++;
-    skip(ps, false);
-    st = number(ps, least);
-    *most = *least;
-    skip(ps, false);
-    if (st == GG_OK && peek(ps) == ',') {
-        ps->p++;
-        skip(ps, false);
-        *most = SIZE_MAX;
-        if (peek(ps) != '}')
-            st = number(ps, most);
-        skip(ps, false);
-    }
-    if (st == GG_OK && (peek(ps) != '}' || *most < *least))
-        st = bad(ps, "a repetition is {m}, {m,} or {m,n}");
-    if (st == GG_OK)
-        ps->p++;
+        ps->t.p++;
     return st;
 }
 
@@ -430,25 +223,25 @@ repeat(struct parser *ps, const struct gbnf_code *item, size_t n, size_t least,
     int32_t len = (int32_t)n;
 
     for (size_t i = 0; st == GG_OK && i < least && n; i++)
-        st = copy(g, item, n, ps->err);
+        st = copy(g, item, n, ps->t.err);
     if (st == GG_OK && most == SIZE_MAX) {
-        st = gbnf_emit(g, GBNF_SPLIT, 1, len + 2, ps->err);
+        st = gbnf_emit(g, GBNF_SPLIT, 1, len + 2, ps->t.err);
         if (st == GG_OK)
-            st = copy(g, item, n, ps->err);
+            st = copy(g, item, n, ps->t.err);
         if (st == GG_OK)
-            st = gbnf_emit(g, GBNF_JUMP, -len - 1, 0, ps->err);
+            st = gbnf_emit(g, GBNF_JUMP, -len - 1, 0, ps->t.err);
         return st;
     }
     if (most - least > GBNF_MAX_CODE)
-        return bad(ps, "too many repetitions");
+        return gbnf_bad(&ps->t, "too many repetitions");
     for (size_t i = most - least; st == GG_OK && i > 0 && n; i--) {
         int64_t rest = (int64_t)i * (len + 1);
 
         if (rest > GBNF_MAX_CODE)
-            return bad(ps, "too many repetitions");
-        st = gbnf_emit(g, GBNF_SPLIT, 1, (int32_t)rest, ps->err);
+            return gbnf_bad(&ps->t, "too many repetitions");
+        st = gbnf_emit(g, GBNF_SPLIT, 1, (int32_t)rest, ps->t.err);
         if (st == GG_OK)
-            st = copy(g, item, n, ps->err);
+            st = copy(g, item, n, ps->t.err);
     }
     return st;
 }
@@ -459,25 +252,25 @@ suffixes(struct parser *ps, size_t start)
 {
     enum gg_status st = GG_OK;
 
-    for (char c; st == GG_OK && (c = peek(ps)) &&
+    for (char c; st == GG_OK && (c = gbnf_peek(&ps->t)) &&
                  (c == '*' || c == '+' || c == '?' || c == '{');) {
         size_t least = c == '+', most = c == '?' ? 1 : SIZE_MAX;
         size_t n = ps->g->n - start;
         struct gbnf_code *item = mem_array(n + 1, sizeof(*item));
 
         if (!item)
-            return error_nomem(ps->err);
+            return error_nomem(ps->t.err);
         if (n)
             memcpy(item, ps->g->code + start, n * sizeof(*item));
         if (c == '{')
-            st = bounds(ps, &least, &most);
+            st = gbnf_bounds(&ps->t, &least, &most);
         else
-            ps->p++;
+            ps->t.p++;
         ps->g->n = start;
         if (st == GG_OK)
             st = repeat(ps, item, n, least, most);
         mem_free(item);
-        skip(ps, ps->depth > 0);
+        gbnf_skip(&ps->t, ps->depth > 0);
     }
     return st;
 }
@@ -488,42 +281,45 @@ item(struct parser *ps)
     enum gg_status st;
     uint32_t rule;
 
-    switch (peek(ps)) {
+    switch (gbnf_peek(&ps->t)) {
     case '"':
         return literal(ps);
     case '[':
-        return class(ps);
+        return char_class(ps);
     case '(':
         return group(ps);
     case '.':
         return any(ps);
     case '<':
     case '!':
-        return bad(ps, "tokens in a grammar are not supported");
+        return gbnf_bad(&ps->t, "tokens in a grammar are not supported");
     default:
         break;
     }
-    if (!is_word(peek(ps)))
-        return bad(ps, "'%c' is not expected here",
-                   peek(ps) > ' ' && peek(ps) < 127 ? peek(ps) : '?');
+    if (!gbnf_is_word(gbnf_peek(&ps->t)))
+        return gbnf_bad(&ps->t, "'%c' is not expected here",
+                        gbnf_peek(&ps->t) > ' ' && gbnf_peek(&ps->t) < 127
+                            ? gbnf_peek(&ps->t)
+                            : '?');
     st = rule_named(ps, &rule);
-    return st == GG_OK ? gbnf_emit(ps->g, GBNF_CALL, (int32_t)rule, 0, ps->err)
-                       : st;
+    return st == GG_OK
+               ? gbnf_emit(ps->g, GBNF_CALL, (int32_t)rule, 0, ps->t.err)
+               : st;
 }
 
 /* A name and ::= */
 static bool
 begins_rule(const struct parser *ps)
 {
-    const char *p = ps->p;
+    const char *p = ps->t.p;
 
-    while (p < ps->end && is_word(*p))
+    while (p < ps->t.end && gbnf_is_word(*p))
         p++;
-    if (p == ps->p)
+    if (p == ps->t.p)
         return false;
-    while (p < ps->end && (*p == ' ' || *p == '\t'))
+    while (p < ps->t.end && (*p == ' ' || *p == '\t'))
         p++;
-    return ps->end - p >= 3 && memcmp(p, "::=", 3) == 0;
+    return ps->t.end - p >= 3 && memcmp(p, "::=", 3) == 0;
 }
 
 /* A sequence ends where a group, an alternative or the rule does; it may be
@@ -532,20 +328,21 @@ static enum gg_status
 sequence(struct parser *ps)
 {
     enum gg_status st = GG_OK;
-    const char *here = ps->p;
+    const char *here = ps->t.p;
 
-    skip(ps, true);
+    gbnf_skip(&ps->t, true);
     if (ps->depth == 0 && begins_rule(ps)) {
-        ps->p = here;
+        ps->t.p = here;
         return GG_OK;
     }
-    while (st == GG_OK && peek(ps) && peek(ps) != '|' && peek(ps) != ')' &&
-           peek(ps) != '\n' && peek(ps) != '\r') {
+    while (st == GG_OK && gbnf_peek(&ps->t) && gbnf_peek(&ps->t) != '|' &&
+           gbnf_peek(&ps->t) != ')' && gbnf_peek(&ps->t) != '\n' &&
+           gbnf_peek(&ps->t) != '\r') {
         size_t start = ps->g->n;
 
         st = item(ps);
         if (st == GG_OK) {
-            skip(ps, ps->depth > 0);
+            gbnf_skip(&ps->t, ps->depth > 0);
             st = suffixes(ps, start);
         }
     }
@@ -560,15 +357,15 @@ alternatives(struct parser *ps)
     enum gg_status st = sequence(ps);
 
     while (st == GG_OK) {
-        const char *here = ps->p;
+        const char *here = ps->t.p;
 
-        skip(ps, true); /* a line may begin with the bar */
-        if (peek(ps) != '|') {
-            ps->p = ps->depth > 0 ? ps->p : here;
+        gbnf_skip(&ps->t, true); /* a line may begin with the bar */
+        if (gbnf_peek(&ps->t) != '|') {
+            ps->t.p = ps->depth > 0 ? ps->t.p : here;
             break;
         }
-        ps->p++;
-        st = gbnf_alternative(ps->g, start, &jumps, ps->err);
+        ps->t.p++;
+        st = gbnf_alternative(ps->g, start, &jumps, ps->t.err);
         start = ps->g->n;
         if (st == GG_OK)
             st = sequence(ps);
@@ -584,24 +381,26 @@ rule(struct parser *ps)
     enum gg_status st;
     uint32_t i;
 
-    if (!is_word(peek(ps)))
-        return bad(ps, "a rule's name is expected");
+    if (!gbnf_is_word(gbnf_peek(&ps->t)))
+        return gbnf_bad(&ps->t, "a rule's name is expected");
     st = rule_named(ps, &i);
-    skip(ps, false);
-    if (st == GG_OK && (ps->end - ps->p < 3 || memcmp(ps->p, "::=", 3) != 0))
-        st = bad(ps, "::= is expected");
+    gbnf_skip(&ps->t, false);
+    if (st == GG_OK &&
+        (ps->t.end - ps->t.p < 3 || memcmp(ps->t.p, "::=", 3) != 0))
+        st = gbnf_bad(&ps->t, "::= is expected");
     if (st == GG_OK && ps->g->rules[i].start >= 0)
-        st = bad(ps, "the rule is there already");
+        st = gbnf_bad(&ps->t, "the rule is there already");
     if (st != GG_OK)
         return st;
-    ps->p += 3;
+    ps->t.p += 3;
     ps->g->rules[i].start = (int32_t)ps->g->n;
     st = alternatives(ps);
     if (st == GG_OK)
-        st = gbnf_emit(ps->g, GBNF_RET, 0, 0, ps->err);
-    skip(ps, false);
-    if (st == GG_OK && ps->p < ps->end && *ps->p != '\n' && *ps->p != '\r')
-        st = bad(ps, "the end of the line is expected");
+        st = gbnf_emit(ps->g, GBNF_RET, 0, 0, ps->t.err);
+    gbnf_skip(&ps->t, false);
+    if (st == GG_OK && ps->t.p < ps->t.end && *ps->t.p != '\n' &&
+        *ps->t.p != '\r')
+        st = gbnf_bad(&ps->t, "the end of the line is expected");
     return st;
 }
 
@@ -614,12 +413,12 @@ check_names(struct parser *ps)
 
     for (size_t i = 0; i < g->n_rules; i++)
         if (g->rules[i].start < 0)
-            return error_set(ps->err, GG_ERR_FORMAT,
+            return error_set(ps->t.err, GG_ERR_FORMAT,
                              "rule '%.*s' is not defined",
                              (int)(g->rules[i].len < 99 ? g->rules[i].len : 99),
                              g->rules[i].name);
     if (!hash_map_find(&ps->names, "root", 4, &root))
-        return error_set(ps->err, GG_ERR_FORMAT, "there is no rule 'root'");
+        return error_set(ps->t.err, GG_ERR_FORMAT, "there is no rule 'root'");
     g->root = root;
     return GG_OK;
 }
@@ -630,7 +429,7 @@ count_words(const char *text, size_t len)
     size_t n = 0;
 
     for (size_t i = 0; i < len; i++)
-        n += is_word(text[i]) && (i == 0 || !is_word(text[i - 1]));
+        n += gbnf_is_word(text[i]) && (i == 0 || !gbnf_is_word(text[i - 1]));
     return n;
 }
 
@@ -638,7 +437,7 @@ enum gg_status
 gbnf_compile(const char *text, size_t len, struct gbnf *out,
              struct gg_error *err)
 {
-    struct parser ps = { text, text + len, text, out, .err = err };
+    struct parser ps = { { text, text + len, text, err }, .g = out };
     enum gg_status st = GG_OK;
 
     *out = (struct gbnf){ 0 };
@@ -650,7 +449,8 @@ gbnf_compile(const char *text, size_t len, struct gbnf *out,
         return error_set(err, GG_ERR_FORMAT, "a NUL in the grammar");
     if (!hash_map_init(&ps.names, count_words(text, len) + 1))
         return error_nomem(err);
-    for (skip(&ps, true); st == GG_OK && ps.p < ps.end; skip(&ps, true))
+    for (gbnf_skip(&ps.t, true); st == GG_OK && ps.t.p < ps.t.end;
+         gbnf_skip(&ps.t, true))
         st = rule(&ps);
     if (st == GG_OK)
         st = check_names(&ps);

@@ -56,6 +56,11 @@ enum gg_status
 gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
            struct gg_error *err);
 
+/* The same of pairs in any order, or of all others. */
+enum gg_status
+gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n, bool negated,
+         struct gg_error *err);
+
 /* Adds an instruction. */
 enum gg_status
 gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,

@@ -3,6 +3,11 @@
 
 #include "sample/gbnf.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+
 /* How many bytes, and the last character with so many. */
 static const uint32_t ends[] = { 0x7f, 0x7ff, 0xffff, 0x10ffff };
 
@@ -79,5 +84,73 @@ gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
         st = error_set(err, GG_ERR_FORMAT, "a class without characters");
     if (st == GG_OK)
         gbnf_end(g, jumps);
+    return st;
+}
+
+/* ---- sets ---- */
+
+static int
+by_start(const void *a, const void *b)
+{
+    const struct gbnf_span *x = a, *y = b;
+
+    return x->from < y->from ? -1 : x->from > y->from;
+}
+
+/* In order, none touching the next. */
+static size_t
+unite(struct gbnf_span *s, size_t n)
+{
+    size_t m = 0;
+
+    qsort(s, n, sizeof(*s), by_start);
+    for (size_t i = 0; i < n; i++)
+        if (m && s[i].from <= s[m - 1].to + 1)
+            s[m - 1].to = s[i].to > s[m - 1].to ? s[i].to : s[m - 1].to;
+        else
+            s[m++] = s[i];
+    return m;
+}
+
+/* All characters that are not in s[0..n): to out[0..n + 1). */
+static size_t
+others(struct gbnf_span *s, size_t n, struct gbnf_span *out)
+{
+    uint32_t from = 0;
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (s[i].from > from)
+            out[m++] = (struct gbnf_span){ from, s[i].from - 1 };
+        from = s[i].to + 1;
+    }
+    if (from <= 0x10ffff)
+        out[m++] = (struct gbnf_span){ from, 0x10ffff };
+    return m;
+}
+
+enum gg_status
+gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n, bool negated,
+         struct gg_error *err)
+{
+    struct gbnf_span *s = mem_array(n + 4, sizeof(*s));
+    struct gbnf_span *turned = mem_array(n + 4, sizeof(*turned));
+    enum gg_status st = s && turned ? GG_OK : error_nomem(err);
+
+    if (st == GG_OK && n)
+        memcpy(s, spans, n * sizeof(*s));
+    /* Surrogates are taken out of a set that goes over them by turning it
+     * inside out, and back. */
+    if (st == GG_OK && !negated) {
+        n = others(s, unite(s, n), turned);
+        memcpy(s, turned, n * sizeof(*s));
+    }
+    if (st == GG_OK) {
+        s[n++] = (struct gbnf_span){ 0xd800, 0xdfff };
+        n = others(s, unite(s, n), turned);
+        st = gbnf_chars(g, turned, n, err);
+    }
+    mem_free(s);
+    mem_free(turned);
     return st;
 }

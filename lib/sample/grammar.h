@@ -27,8 +27,8 @@ enum gg_status
 grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
             struct gg_grammar **out, struct gg_error *err);
 
-/* Where a text stands; in a list of the grammar's, which may renumber its
- * states. */
+/* Where a text stands; in a list of the grammar's, which may give its states
+ * other numbers. */
 struct grammar_at {
     int32_t state;
     struct gg_grammar *grammar; /* NULL: none */
@@ -50,11 +50,15 @@ grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
 size_t
 grammar_size(const struct grammar_at *at);
 
-/* A bit for each token: bit id % 8 of mask[id / 8]. Lives until the next call
- * with the grammar. */
+/* A bit for each token, which can come next: bit id % 64 of mask[id / 64]; and
+ * how many there are. Lives until the next call with the grammar. */
 enum gg_status
-grammar_mask(const struct grammar_at *at, const uint8_t **mask,
+grammar_mask(const struct grammar_at *at, const uint64_t **mask, size_t *n_fit,
              struct gg_error *err);
+
+/* Whether the mask is there already, and has no more than `most` tokens. */
+bool
+grammar_has_mask(const struct grammar_at *at, size_t most);
 
 /* The token, which is allowed, was drawn. */
 enum gg_status

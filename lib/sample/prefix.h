@@ -4,20 +4,25 @@
 
 #include "sample/grammar.h"
 
-/* Nodes are in the order in which a walk meets them: `skip` is the first that
- * is not below this one. */
+/* Nodes are in the order in which a walk meets them. */
 struct prefix_node {
-    uint32_t skip;
-    int32_t token;  /* the first that ends here; -1: none */
-    uint32_t depth; /* from 1 on */
-    uint8_t byte;
+    uint32_t skip;  /* the first that is not below this one */
+    uint32_t rank;  /* of the first token that ends here or behind; those that
+                       end here are before the next node's */
+    uint32_t large; /* its number among those with much below them; or NONE */
+    uint32_t byte : 8, depth : 24; /* from 1 on */
+};
+
+enum {
+    PREFIX_LARGE = 24, /* nodes below one of many */
+    PREFIX_NONE = -1,
 };
 
 struct prefixes {
-    struct prefix_node *nodes;
-    uint32_t n_nodes;
+    struct prefix_node *nodes; /* with one more, behind the last */
+    uint32_t n_nodes, n_large;
+    int32_t *order; /* tokens by rank: in the order of their bytes */
     size_t max_depth;
-    int32_t *same; /* the next token with the same bytes; -1: none */
     uint8_t *bytes;
     uint32_t *at;
     int32_t n_tokens;

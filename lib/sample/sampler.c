@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "sample/edit.h"
+#include "sample/fitting.h"
 #include "sample/params.h"
 #include "sample/random.h"
 
@@ -81,6 +82,8 @@ gg_sampler_free(struct gg_sampler *sampler)
     mem_free(sampler->candidates);
     mem_free(sampler->weights);
     mem_free(sampler->logits);
+    mem_free(sampler->fit);
+    mem_free(sampler->fit_ids);
     mem_free(sampler->atypical);
     mem_free(sampler->scratch);
     mem_free(sampler);
@@ -190,60 +193,6 @@ cut_sigma(struct gg_sampler *s, const int32_t *ids, const float **logits,
     return GG_OK;
 }
 
-/* ---- the grammar ---- */
-
-/* The k first of those that fit, if they are among the first few of all: true.
- * Then they are a list by themselves. */
-static enum gg_status
-find_fitting(struct gg_sampler *s, const struct gg_history *h,
-             const int32_t *ids, const float *logits, size_t n, size_t k,
-             struct pool *pool, bool *found, struct gg_error *err)
-{
-    size_t few = k > n / 8 ? n : 4 * k + 64, m = 0;
-    enum gg_status st = GG_OK;
-
-    few = select_top(ids, logits, n, few < n ? few : n, s->choices);
-    for (size_t i = 0; st == GG_OK && i < few && m < k; i++) {
-        bool fits;
-
-        st = grammar_allows(&h->at, s->choices[i].id, &fits, err);
-        if (fits)
-            s->choices[m++] = s->choices[i];
-    }
-    *found = m == k;
-    if (*found)
-        *pool = pool_whole(s->choices, k, s->params.temperature);
-    return st;
-}
-
-/* Makes all that does not fit impossible. */
-static enum gg_status
-cut_unfit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
-          const float **logits, size_t n, struct gg_error *err)
-{
-    const float *from = *logits;
-    const uint8_t *mask;
-    size_t size = grammar_size(&h->at);
-    enum gg_status st = grammar_mask(&h->at, &mask, err);
-    bool some = false;
-
-    if (st != GG_OK)
-        return st;
-    if (!mem_grow(&s->logits, &s->logits_cap, n, sizeof(*s->logits)))
-        return error_nomem(err);
-    for (size_t i = 0; i < n; i++) {
-        size_t id = ids ? (size_t)ids[i] : i;
-        bool fits = id < size && (mask[id / 8] >> id % 8 & 1);
-
-        s->logits[i] = fits ? from[i] : -INFINITY;
-        some |= s->logits[i] > -INFINITY;
-    }
-    *logits = s->logits;
-    return some ? GG_OK
-                : error_set(err, GG_ERR_FORMAT, "no token%s fits the grammar",
-                            ids ? " of those that are there" : "");
-}
-
 /* ---- the draw ---- */
 
 /* Edits, of logits that are sound. */
@@ -271,17 +220,15 @@ prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         const float *logits, size_t n, struct pool *pool, struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
-    bool mirostat = chain_has_mirostat(p), found = false;
+    bool mirostat = chain_has_mirostat(p);
     size_t k = p->temperature == 0 ? 1 : mirostat ? 0 : (size_t)p->top_k;
     enum gg_status st = edit(s, h, ids, &logits, n, err);
 
-    if (st == GG_OK && h && h->at.grammar && k && k < n && !has_sigma(p)) {
-        st = find_fitting(s, h, ids, logits, n, k, pool, &found, err);
-        if (found)
-            return st;
+    if (st == GG_OK && h && h->at.grammar) {
+        if (!mirostat && !has_sigma(p))
+            return fitting_pool(s, &h->at, ids, logits, n, k, pool, err);
+        st = fitting_cut(s, &h->at, ids, &logits, n, err);
     }
-    if (st == GG_OK && h && h->at.grammar)
-        st = cut_unfit(s, h, ids, &logits, n, err);
     if (st == GG_OK && has_sigma(p))
         st = cut_sigma(s, ids, &logits, n, err);
     if (st == GG_OK)

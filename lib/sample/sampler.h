@@ -24,6 +24,9 @@ struct gg_sampler {
     size_t cap;      /* of the three */
     float *logits;   /* the caller's, edited */
     size_t logits_cap;
+    float *fit; /* of logits, those that fit the grammar */
+    int32_t *fit_ids;
+    size_t fit_cap;
     struct atypical *atypical;
     size_t atypical_cap;
     void *scratch; /* of edits */

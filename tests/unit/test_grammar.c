@@ -1,6 +1,7 @@
 /* test_grammar.c - texts that grammars allow and refuse, a byte a token; masks
  * against each token by itself; what is wrong with a grammar */
 #include <gg.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -232,18 +233,21 @@ walk(const char *grammar, int steps)
     grammar_begin(&where, g);
     for (int i = 0; i < steps; i++) {
         int32_t fit[N], n = 0;
-        const uint8_t *mask;
+        const uint64_t *mask;
+        size_t n_fit, found = 0;
 
-        if (grammar_mask(&where, &mask, &err) != GG_OK)
+        if (grammar_mask(&where, &mask, &n_fit, &err) != GG_OK)
             return -1;
         for (int32_t id = 0; id < N; id++) {
             bool fits = false;
 
             differ += grammar_allows(&where, id, &fits, &err) != GG_OK;
-            differ += fits != (mask[id / 8] >> id % 8 & 1);
+            differ += fits != (mask[id / 64] >> id % 64 & 1);
+            found += fits;
             if (fits && id != EOG)
                 fit[n++] = id;
         }
+        differ += found != n_fit;
         if (n == 0)
             break;
         differ += grammar_advance(&where, fit[rand() % n], &err) != GG_OK;
@@ -350,6 +354,82 @@ test_sampler(void)
     gg_grammar_free(p.grammar);
 }
 
+/* A text of random tokens: each draw with the grammar is the one without of
+ * logits where all that does not fit is impossible. Returns how many differ. */
+static int
+compare_draws(struct gg_sampler_params p, const char *grammar)
+{
+    struct gg_sampler *s[2] = { NULL, NULL };
+    struct gg_history *h[2] = { NULL, NULL };
+    struct grammar_at where = { 0 };
+    struct gg_grammar *g = compile(grammar);
+    enum gg_status st = gg_sampler_new(&p, &s[0], &err);
+    int differ = 0;
+
+    p.grammar = g;
+    if (st == GG_OK)
+        st = gg_sampler_new(&p, &s[1], &err);
+    for (int i = 0; st == GG_OK && i < 2; i++)
+        st = gg_history_new(s[i], &h[i], &err);
+    grammar_begin(&where, g);
+    for (uint64_t i = 0; st == GG_OK && i < 40; i++) {
+        struct gg_draw d[2] = { { -1, 0 }, { -2, 0 } };
+        float all[N], fit[N];
+
+        for (int32_t id = 0; id < N && st == GG_OK; id++) {
+            bool fits = false;
+
+            st = grammar_allows(&where, id, &fits, &err);
+            all[id] = (float)(rand() % 4000) / 500;
+            fit[id] = fits ? all[id] : -INFINITY;
+        }
+        if (st == GG_OK)
+            st = gg_sampler_next(s[0], h[0], NULL, fit, N, 0, i, &d[0], &err);
+        if (st == GG_OK)
+            st = gg_sampler_next(s[1], h[1], NULL, all, N, 0, i, &d[1], &err);
+        differ += d[0].id != d[1].id || d[0].logprob != d[1].logprob;
+        if (d[0].id == EOG)
+            break;
+        if (st == GG_OK)
+            st = grammar_advance(&where, d[0].id, &err);
+    }
+    grammar_leave(&where);
+    for (int i = 0; i < 2; i++) {
+        gg_history_free(h[i]);
+        gg_sampler_free(s[i]);
+    }
+    gg_grammar_free(g);
+    return st == GG_OK ? differ : -1;
+}
+
+static void
+test_draws(void)
+{
+    static const struct gg_sampler_params chains[] = {
+        { .temperature = 0, .top_p = 1 },
+        { .temperature = 1, .top_p = 1, .top_k = 3 },
+        { .temperature = 2, .top_p = 1, .top_k = N },
+        { .temperature = 1, .top_p = 0.9f, .top_k = 70 },
+        { .temperature = 2, .top_p = 1 },
+        { .temperature = 2, .top_p = 0.9f, .min_p = 0.01f },
+        { .temperature = 1, .top_p = 1, .typical_p = 0.7f },
+        { .temperature = 1, .top_p = 1, .top_k = 9, .top_n_sigma = 1 },
+        { .temperature = 1, .top_p = 1, .mirostat = 1, .mirostat_tau = 5 },
+        { .temperature = 1, .top_p = 1, .mirostat = 2, .mirostat_tau = 5 },
+    };
+    int differ = 0;
+
+    for (size_t i = 0; i < sizeof(chains) / sizeof(chains[0]); i++) {
+        struct gg_sampler_params p = chains[i];
+
+        p.seed = i;
+        differ |= compare_draws(p, LIST);
+        differ |= compare_draws(p, "root ::= [^x]+ | \"(a\" root");
+        differ |= compare_draws(p, "root ::= [a-c(]{5,} \"!\"");
+    }
+    ok(differ == 0, "draws as of logits without what does not fit");
+}
+
 int
 main(void)
 {
@@ -359,5 +439,6 @@ main(void)
     test_many();
     test_memory();
     test_sampler();
+    test_draws();
     return tap_done();
 }
