@@ -150,6 +150,9 @@ folder_write(const char *name, const char *gguf, const char *to, int n_files,
     mkdir(to, 0777);
     put_weights(&f, n_files);
     folder_config(&f);
-    folder_tokenizer(&f);
+    if (strstr(architecture, "bert"))
+        folder_wordpiece(&f);
+    else
+        folder_tokenizer(&f);
     gguf_file_close(&file);
 }

@@ -27,6 +27,8 @@ static const struct {
     { "starcoder2", "Starcoder2ForCausalLM" },
     { "olmo2", "Olmo2ForCausalLM" },
     { "granite", "GraniteForCausalLM" },
+    { "bert", "BertForMaskedLM" },
+    { "nomic-bert", "NomicBertModel" },
 };
 
 /* What a family says that follows from no key. */
@@ -61,6 +63,12 @@ static const struct {
     { "phi2", "\"hidden_act\":\"gelu_new\"" },
     { "phi3short", "\"original_max_position_embeddings\":512" },
     { "smollm3", "\"no_rope_layer_interval\":4" },
+    { "bert", "\"hidden_act\":\"gelu\",\"position_embedding_type\":"
+              "\"absolute\",\"type_vocab_size\":2" },
+    { "nomic-bert",
+      "\"activation_function\":\"swiglu\",\"rotary_emb_fraction\":1.0,"
+      "\"rotary_emb_interleaved\":false,\"rotary_emb_scale_base\":null,"
+      "\"prenorm\":false,\"causal\":false" },
     { "mistral", "\"hidden_act\":\"silu\",\"x\":null" },
 };
 

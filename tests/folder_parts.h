@@ -53,5 +53,8 @@ void
 folder_config(const struct folder *f);
 void
 folder_tokenizer(const struct folder *f);
+/* Of encoders: BERT's tokens, and the steps of sentence-transformers. */
+void
+folder_wordpiece(const struct folder *f);
 
 #endif

@@ -29,8 +29,13 @@ hf_weights_open(const char *folder, struct hf_weights *out,
 void
 hf_weights_close(struct hf_weights *w); /* takes an empty one */
 
+/* A file of the folder itself, and no other. */
+bool
+hf_is_plain(const char *name);
+
 /* NULL: there is none; one that is found counts as used. Some save a model
- * without its outermost name: "h.0" for "transformer.h.0". */
+ * without its outermost name: "h.0" for "transformer.h.0"; the first ones of
+ * norms say gamma and beta for weight and bias. */
 const struct safetensors_tensor *
 hf_weights_find(struct hf_weights *w, const char *name);
 
@@ -82,7 +87,7 @@ struct hf {
     size_t cap_rows;
 
     int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
-    int32_t n_rot, n_expert;
+    int32_t n_rot, n_expert, n_kinds; /* of texts, of an encoder */
     bool weighed; /* the tensors are wanted, not only the keys */
 };
 
@@ -96,6 +101,8 @@ void
 hf_set_f32(struct hf *h, const char *name, double value);
 void
 hf_set_str(struct hf *h, const char *name, const char *value);
+void
+hf_set_bool(struct hf *h, const char *name, bool value);
 
 /* Adds a tensor of such rows; frees what they point to if it cannot. */
 void
@@ -134,6 +141,9 @@ struct hf_family {
     const char *layers; /* "model.layers." */
     const struct hf_name *whole, *layer[4]; /* ended by one without a name */
     bool layer_norm;                        /* with means; else RMS */
+    double epsilon; /* unless the configuration says it; 0: the customary */
+    bool encoder;   /* no logits */
+    bool positions; /* learned ones; else rotary */
     const char *activations;    /* "silu": those that the graph has */
     bool tied;                  /* unless the configuration says otherwise */
     void (*keys)(struct hf *h); /* what is special; or NULL */
@@ -141,12 +151,23 @@ struct hf_family {
     int full_at;    /* which of so many */
 };
 
+/* hf_encoders.c: ended by one without a name. */
+extern const struct hf_family hf_encoders[];
+
 const struct hf_family *
 hf_family_find(const char *model);
 
 void
 hf_read_keys(struct hf *h);
-/* hf_special.c: what only some families have. */
+/* hf_pooling.c: how the vectors of a text become one, if the folder says it. */
+void
+hf_read_pooling(struct hf *h);
+/* hf_special.c: what only some families have. A setting must have, or default
+ * to, one value. */
+void
+hf_must_be(struct hf *h, const char *name, bool value, bool other);
+void
+hf_must_be_int(struct hf *h, const char *name, int64_t value);
 void
 hf_keys_window(struct hf *h);
 void
@@ -194,17 +215,33 @@ hf_read_rope(struct hf *h);
 void
 hf_add_tensors(struct hf *h);
 
-/* ---- tokens: hf_tokens.c, hf_bpe.c, hf_pre.c, hf_spm.c ------------------- */
+/* ---- tokens: hf_tokens.c, hf_ids.c, hf_bpe.c, hf_pre.c, hf_spm.c,
+ *              hf_wordpiece.c ---------------------------------------------- */
+
+struct hf_tokens;
+
+/* A kind of tokenizer, and where its tokens are. */
+struct hf_tokenizer {
+    const char *model; /* tokenizer.ggml.model */
+    void (*tokens)(struct hf_tokens *t);
+    /* What is to be said once all tokens are there; or NULL. */
+    void (*keys)(struct hf_tokens *t);
+    bool scored; /* SentencePiece's */
+    bool words;  /* BERT's */
+};
 
 /* The vocabulary in the making. */
 struct hf_tokens {
     struct hf *h;
+    const struct hf_tokenizer *kind;
+    struct file_map map;     /* tokenizer.model, vocab.txt; or empty */
     struct json_keys file;   /* tokenizer.json; or empty */
     struct json_keys config; /* tokenizer_config.json; or empty */
     json_t *added;           /* added_tokens.json; or NULL */
     struct gguf_str *text;   /* points into the documents, or the file */
     int32_t *types;          /* 0: there is no token of that id */
     float *scores;           /* of SentencePiece; else NULL */
+    char *marked;            /* what `text` may point into */
     int32_t n;
     struct hash_map ids; /* of `text`, once all are there */
 };
@@ -218,8 +255,17 @@ void
 hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
              int32_t type);
 
-/* hf_bpe.c: the tokens of tokenizer.json; and what is to be said about them
- * once all are there. */
+/* hf_ids.c: the token that begins a text, and others, by their number; -1. */
+enum {
+    HF_SPECIALS = 6
+};
+int32_t
+hf_special_find(const struct hf_tokens *t, int i);
+/* Their keys. */
+void
+hf_set_specials(struct hf_tokens *t);
+
+/* hf_bpe.c: the tokens of tokenizer.json, also those of WordPiece. */
 void
 hf_bpe_tokens(struct hf_tokens *t);
 void
@@ -228,10 +274,19 @@ hf_bpe_keys(struct hf_tokens *t);
 bool
 hf_bpe_is_spm(const struct hf_tokens *t);
 
-/* hf_spm.c: the tokens and scores of a SentencePiece model, which must live as
- * long as they; and the key that only it knows. */
+/* hf_spm.c: the tokens and scores of tokenizer.model; and the key that only it
+ * knows. */
 void
-hf_spm_tokens(struct hf_tokens *t, const struct file_map *map);
+hf_spm_tokens(struct hf_tokens *t);
+
+/* hf_wordpiece.c: whether tokenizer.json is of this kind; the tokens of
+ * vocab.txt. */
+bool
+hf_wordpiece_is(const struct hf_tokens *t);
+void
+hf_wordpiece_lines(struct hf_tokens *t);
+void
+hf_wordpiece_keys(struct hf_tokens *t);
 
 /* hf_pre.c: tokenizer.ggml.pre by the steps of a pre_tokenizer; NULL: no rule
  * is known that does the same. */

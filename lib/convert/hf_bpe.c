@@ -51,9 +51,11 @@ hf_bpe_tokens(struct hf_tokens *t)
     model.object = model_of(t);
     unknown = json_text(&model, "unk_token", "");
     vocab = json_object_of(&model, "vocab");
-    if (model.object && !is_text(json_object_get(model.object, "type"), "BPE"))
+    if (model.object && !t->kind->words &&
+        !is_text(json_object_get(model.object, "type"), "BPE"))
         json_bad(&t->file, GG_ERR_UNSUPPORTED,
-                 "model: is no BPE, which these models have");
+                 "model: is neither BPE nor WordPiece, which these models "
+                 "have");
     else if (!vocab || model.status != GG_OK)
         json_bad(&t->file, GG_ERR_FORMAT,
                  "model: has no vocab, or one that "
@@ -67,7 +69,7 @@ hf_bpe_tokens(struct hf_tokens *t)
             return;
         if (t->scores && is_byte_name(text, n))
             type = GG_TOKEN_BYTE;
-        else if (*unknown && strcmp(text, unknown) == 0)
+        else if (*unknown && !t->kind->words && strcmp(text, unknown) == 0)
             type = GG_TOKEN_UNKNOWN;
         hf_token_put(t, json_is_integer(id) ? json_integer_value(id) : -1, text,
                      n, type);

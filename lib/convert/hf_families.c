@@ -244,6 +244,7 @@ static const struct hf_family families[] = {
       gpt2_whole,
       { gpt2_layer },
       .layer_norm = true,
+      .positions = true,
       .activations = TANH,
       .tied = true },
     { "GPTJForCausalLM",
@@ -421,6 +422,9 @@ hf_family_find(const char *model)
     for (size_t i = 0; i < N_FAMILIES; i++)
         if (!strcmp(families[i].model, model))
             return &families[i];
+    for (const struct hf_family *f = hf_encoders; f->model; f++)
+        if (!strcmp(f->model, model))
+            return f;
     return NULL;
 }
 

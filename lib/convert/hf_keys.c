@@ -51,6 +51,14 @@ hf_set_str(struct hf *h, const char *name, const char *value)
     gguf_set_val_str(h->gguf, full_key(h, name, key), value);
 }
 
+void
+hf_set_bool(struct hf *h, const char *name, bool value)
+{
+    char key[96];
+
+    gguf_set_val_bool(h->gguf, full_key(h, name, key), value);
+}
+
 /* ---- what the graphs suppose --------------------------------------------- */
 
 static bool
@@ -135,6 +143,14 @@ read_numbers(struct hf *h)
     read_heads(h);
 }
 
+static double
+usual_epsilon(const struct hf_family *family)
+{
+    return family->epsilon > 0  ? family->epsilon
+           : family->layer_norm ? 1e-5
+                                : 1e-6;
+}
+
 static void
 set_numbers(struct hf *h)
 {
@@ -150,9 +166,9 @@ set_numbers(struct hf *h)
     hf_set_u32(h, "feed_forward_length", h->n_ff);
     hf_set_u32(h, "attention.head_count", h->n_head);
     hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
-    hf_set_f32(h, eps,
-               json_number(&h->config, names, 0, 0.1,
-                           h->family->layer_norm ? 1e-5 : 1e-6));
+    hf_set_f32(
+        h, eps,
+        json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
     if (json_find(&h->config, "head_dim")) {
         hf_set_u32(h, "attention.key_length", h->d_head);
         hf_set_u32(h, "attention.value_length", h->d_head);
@@ -190,8 +206,9 @@ hf_read_keys(struct hf *h)
     if (!hf_good(h))
         return;
     set_numbers(h);
-    if (strcmp(h->family->arch, "gpt2") != 0)
+    if (!h->family->positions)
         hf_read_rope(h);
+    hf_read_pooling(h);
 }
 
 #endif

@@ -19,17 +19,16 @@ enum {
     MAX_HEADS = 1 << 16,
 };
 
-/* A setting that must have, or default to, one value. */
-static void
-must_be(struct hf *h, const char *name, bool value, bool other)
+void
+hf_must_be(struct hf *h, const char *name, bool value, bool other)
 {
     if (json_bool(&h->config, name, other) != value)
         json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here", name,
                  h->family->arch, value ? "true" : "false");
 }
 
-static void
-must_be_int(struct hf *h, const char *name, int64_t value)
+void
+hf_must_be_int(struct hf *h, const char *name, int64_t value)
 {
     if (json_int(&h->config, name, 0, MAX_FF, value) != value)
         json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here", name,
@@ -86,7 +85,7 @@ keys_qwen_moe(struct hf *h, int64_t used)
 
     hf_keys_qwen(h);
     set_experts(h, used);
-    must_be_int(h, "decoder_sparse_step", 1);
+    hf_must_be_int(h, "decoder_sparse_step", 1);
     if (json_array_size(dense))
         json_bad(&h->config, GG_ERR_UNSUPPORTED,
                  "mlp_only_layers: %s has experts in all layers here",
@@ -99,7 +98,7 @@ void
 hf_keys_qwen2moe(struct hf *h)
 {
     keys_qwen_moe(h, 4);
-    must_be(h, "norm_topk_prob", false, false);
+    hf_must_be(h, "norm_topk_prob", false, false);
     hf_set_u32(
         h, "expert_shared_feed_forward_length",
         json_int(&h->config, "shared_expert_intermediate_size", 1, MAX_FF, 0));
@@ -109,7 +108,7 @@ void
 hf_keys_qwen3moe(struct hf *h)
 {
     keys_qwen_moe(h, 8);
-    must_be(h, "norm_topk_prob", true, false);
+    hf_must_be(h, "norm_topk_prob", true, false);
 }
 
 /* Scores are scaled by heads of this length; the largest model's, whose depth
@@ -142,17 +141,15 @@ void
 hf_keys_gemma3(struct hf *h)
 {
     keys_gemma(h, 62, 0, 0);
-    must_be_int(h, "sliding_window_pattern", 6);
-    must_be(h, "use_bidirectional_attention", false, false);
+    hf_must_be_int(h, "sliding_window_pattern", 6);
+    hf_must_be(h, "use_bidirectional_attention", false, false);
 }
 
 void
 hf_keys_gpt_neox(struct hf *h)
 {
-    char key[64] = "gptneox.use_parallel_residual";
-
-    gguf_set_val_bool(h->gguf, key,
-                      json_bool(&h->config, "use_parallel_residual", true));
+    hf_set_bool(h, "use_parallel_residual",
+                json_bool(&h->config, "use_parallel_residual", true));
 }
 
 /* The first one has one head of keys, or as many as of queries. */
@@ -163,8 +160,8 @@ hf_keys_falcon(struct hf *h)
     bool newer = json_bool(c, "new_decoder_architecture", false);
     bool one = json_bool(c, "multi_query", true);
 
-    must_be(h, "alibi", false, false);
-    must_be(h, "parallel_attn", true, true);
+    hf_must_be(h, "alibi", false, false);
+    hf_must_be(h, "parallel_attn", true, true);
     h->n_head_kv = one ? 1 : h->n_head;
     if (newer)
         h->n_head_kv =
@@ -176,7 +173,7 @@ hf_keys_falcon(struct hf *h)
 void
 hf_keys_phi2(struct hf *h)
 {
-    must_be(h, "qk_layernorm", false, false);
+    hf_must_be(h, "qk_layernorm", false, false);
 }
 
 /* No window is a window of 0: files of this family always say. */
@@ -211,8 +208,8 @@ hf_keys_smollm3(struct hf *h)
 {
     const json_t *list = json_array_of(&h->config, "no_rope_layers");
 
-    must_be_int(h, "no_rope_layer_interval", 4);
-    must_be(h, "use_sliding_window", false, false);
+    hf_must_be_int(h, "no_rope_layer_interval", 4);
+    hf_must_be(h, "use_sliding_window", false, false);
     for (size_t i = 0; i < json_array_size(list); i++)
         if (json_integer_value(json_array_get(list, i)) != (i % 4 != 3))
             json_bad(&h->config, GG_ERR_UNSUPPORTED,

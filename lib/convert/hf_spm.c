@@ -139,9 +139,9 @@ read_normalizer(struct hf_tokens *t, struct cursor c)
 }
 
 void
-hf_spm_tokens(struct hf_tokens *t, const struct file_map *map)
+hf_spm_tokens(struct hf_tokens *t)
 {
-    struct cursor c = cursor_over(map->data, map->size);
+    struct cursor c = cursor_over(t->map.data, t->map.size);
     struct field f;
     struct piece p;
     int64_t id = 0;

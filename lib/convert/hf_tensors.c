@@ -368,7 +368,8 @@ take_whole(struct hf *h)
     }
 }
 
-/* What is no weight, or belongs to pictures, by a part of its name. */
+/* What is no weight, or belongs to pictures, or to what an encoder was trained
+ * with, by a part of its name. */
 static const char *const left_out[] = {
     "rotary_emb.",
     ".attn.bias",
@@ -378,6 +379,10 @@ static const char *const left_out[] = {
     "vision_tower.",
     "multi_modal_projector.",
     "masked_bias",
+    "embeddings.position_ids",
+    "pooler.dense.",
+    "cls.predictions.",
+    "cls.seq_relationship.",
 };
 
 static void
@@ -396,15 +401,13 @@ check_left(struct hf *h)
 }
 
 static void
-check_rows(struct hf *h)
+check_rows(struct hf *h, const char *tensor, const char *setting, int64_t n)
 {
-    const struct gguf_tensor *t =
-        gguf_tensor(h->gguf, gguf_find_tensor(h->gguf, "token_embd.weight"));
+    const struct gguf_tensor *t = gguf_tensor_named(h->gguf, tensor);
 
-    if (hf_good(h) && t->ne[1] != h->n_vocab)
-        json_bad(&h->here, GG_ERR_FORMAT,
-                 "the embedding has %lld rows, but vocab_size is %d",
-                 (long long)t->ne[1], (int)h->n_vocab);
+    if (hf_good(h) && t && t->ne[1] != n)
+        json_bad(&h->here, GG_ERR_FORMAT, "%s has %lld rows, but %s is %lld",
+                 tensor, (long long)t->ne[1], setting, (long long)n);
 }
 
 void
@@ -412,7 +415,8 @@ hf_add_tensors(struct hf *h)
 {
     char from[NAME], to[64];
 
-    check_output(h);
+    if (!h->family->encoder)
+        check_output(h);
     take_whole(h);
     for (int32_t i = 0; i < h->n_layer && hf_good(h); i++) {
         snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
@@ -421,7 +425,9 @@ hf_add_tensors(struct hf *h)
             take_list(h, from, to, h->family->layer[k]);
     }
     if (hf_good(h)) {
-        check_rows(h);
+        check_rows(h, "token_embd.weight", "vocab_size", h->n_vocab);
+        if (h->n_kinds)
+            check_rows(h, "token_types.weight", "type_vocab_size", h->n_kinds);
         check_left(h);
     }
 }

@@ -45,9 +45,9 @@ hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
 
     if (id < 0 || id >= t->n)
         json_bad(here, GG_ERR_FORMAT,
-                 "token '%.60s': its id %lld is not below vocab_size, which "
+                 "token '%.*s': its id %lld is not below vocab_size, which "
                  "is %d",
-                 len < 60 ? text : "", (long long)id, (int)t->n);
+                 len < 60 ? (int)len : 0, text, (long long)id, (int)t->n);
     else if (t->types[id])
         json_bad(here, GG_ERR_FORMAT, "two tokens have the id %lld",
                  (long long)id);
@@ -160,118 +160,6 @@ index_tokens(struct hf_tokens *t)
         hash_map_add(&t->ids, t->text[i].s, t->text[i].n, (uint32_t)i);
 }
 
-/* ---- special ids --------------------------------------------------------- */
-
-/* The id of the token that a setting names, by its text or as an object; -1. */
-static int32_t
-id_of_text(const struct hf_tokens *t, const json_t *v)
-{
-    const json_t *inner = json_object_get(v, "content");
-
-    if (inner)
-        v = inner;
-    return json_is_string(v)
-               ? hf_token_find(t, json_string_value(v), json_string_length(v))
-               : -1;
-}
-
-/* The i-th of a number or a list of numbers; -1. */
-static int64_t
-id_at(const json_t *v, size_t i)
-{
-    if (json_is_array(v))
-        v = json_array_get(v, i);
-    else if (i > 0)
-        v = NULL;
-    return json_is_integer(v) ? json_integer_value(v) : -1;
-}
-
-static int32_t
-set_id(struct hf_tokens *t, const char *name, const char *key)
-{
-    char setting[32];
-    int64_t id = id_of_text(t, json_object_get(t->config.object, name));
-
-    snprintf(setting, sizeof(setting), "%s_id", name);
-    if (id < 0)
-        id = id_at(json_find(&t->h->config, setting), 0);
-    if (id < 0 || id >= t->n)
-        return -1;
-    gguf_set_val_u32(t->h->gguf, key, (uint32_t)id);
-    return (int32_t)id;
-}
-
-/* Generation ends at others, too, of which files can name two. */
-static void
-set_more_ends(struct hf_tokens *t, int32_t eos)
-{
-    static const char *const keys[] = { KEY("eot_token_id"),
-                                        KEY("eom_token_id") };
-    char path[MAX_PATH_LENGTH];
-    json_t *document = NULL;
-    const json_t *list;
-    size_t n = 0;
-
-    snprintf(path, sizeof(path), "%s/generation_config.json", t->h->path);
-    if (json_read(path, false, &document, t->h->here.err) != GG_OK) {
-        t->h->here.status = GG_ERR_FORMAT;
-        return;
-    }
-    list = json_object_get(document, "eos_token_id");
-    for (size_t i = 0; i < json_array_size(list) && n < 2; i++) {
-        int64_t id = id_at(list, i);
-
-        if (id >= 0 && id < t->n && id != eos)
-            gguf_set_val_u32(t->h->gguf, keys[n++], (uint32_t)id);
-    }
-    json_decref(document);
-}
-
-/* Whether the post_processor puts a token in front of a text, or behind it:
- * 1 or 0; -1: it does not say. */
-static int
-template_adds(const struct hf_tokens *t, bool behind)
-{
-    const json_t *post = json_object_get(t->file.object, "post_processor");
-    const json_t *list = json_object_get(post, "processors"), *single;
-    size_t n, i;
-
-    for (i = 0; i < json_array_size(list); i++)
-        if (json_object_get(json_array_get(list, i), "single"))
-            post = json_array_get(list, i);
-    single = json_object_get(post, "single");
-    n = json_array_size(single);
-    if (!n)
-        return json_is_object(post) ? 0 : -1;
-    return json_object_get(json_array_get(single, behind ? n - 1 : 0),
-                           "SpecialToken") != NULL;
-}
-
-static void
-set_adding(struct hf_tokens *t, const char *setting, const char *key,
-           bool behind)
-{
-    int adds = template_adds(t, behind);
-
-    if (adds < 0)
-        adds = json_bool(&t->config, setting, t->scores && !behind);
-    gguf_set_val_bool(t->h->gguf, key, adds > 0);
-}
-
-static void
-set_specials(struct hf_tokens *t)
-{
-    int32_t eos;
-
-    set_id(t, "bos_token", KEY("bos_token_id"));
-    eos = set_id(t, "eos_token", KEY("eos_token_id"));
-    set_id(t, "unk_token", KEY("unknown_token_id"));
-    set_id(t, "pad_token", KEY("padding_token_id"));
-    set_adding(t, "add_bos_token", KEY("add_bos_token"), false);
-    set_adding(t, "add_eos_token", KEY("add_eos_token"), true);
-    set_more_ends(t, eos);
-}
-
 /* ---- the chat template --------------------------------------------------- */
 
 /* True: there is one. */
@@ -318,14 +206,30 @@ set_template(struct hf_tokens *t)
 
 /* ---- all of it ----------------------------------------------------------- */
 
+static const struct hf_tokenizer bpe = { "gpt2", hf_bpe_tokens, hf_bpe_keys,
+                                         .scored = false };
+static const struct hf_tokenizer bpe_of_characters = { "llama", hf_bpe_tokens,
+                                                       hf_bpe_keys,
+                                                       .scored = true };
+static const struct hf_tokenizer spm = { "llama", hf_spm_tokens, NULL,
+                                         .scored = true };
+static const struct hf_tokenizer wordpiece = { "bert", hf_bpe_tokens,
+                                               hf_wordpiece_keys,
+                                               .words = true };
+static const struct hf_tokenizer wordpiece_lines = { "bert", hf_wordpiece_lines,
+                                                     hf_wordpiece_keys,
+                                                     .words = true };
+
 static bool
-start(struct hf_tokens *t, bool spm)
+start(struct hf_tokens *t)
 {
+    bool scored = t->kind->scored;
+
     t->n = t->h->n_vocab;
     t->text = mem_array((size_t)t->n, sizeof(*t->text));
     t->types = mem_array((size_t)t->n, sizeof(*t->types));
-    t->scores = spm ? mem_array((size_t)t->n, sizeof(*t->scores)) : NULL;
-    if (t->text && t->types && (t->scores || !spm))
+    t->scores = scored ? mem_array((size_t)t->n, sizeof(*t->scores)) : NULL;
+    if (t->text && t->types && (t->scores || !scored))
         return true;
     t->h->here.status = error_nomem(t->h->here.err);
     return false;
@@ -337,25 +241,21 @@ set_lists(struct hf_tokens *t)
     struct gguf_context *gguf = t->h->gguf;
     size_t n = (size_t)t->n;
 
-    gguf_set_val_str(gguf, KEY("model"), t->scores ? "llama" : "gpt2");
+    gguf_set_val_str(gguf, KEY("model"), t->kind->model);
     gguf_set_strings(gguf, KEY("tokens"), t->text, n);
     gguf_set_arr_data(gguf, KEY("token_type"), GGUF_TYPE_INT32, t->types, n);
     if (t->scores)
         gguf_set_arr_data(gguf, KEY("scores"), GGUF_TYPE_FLOAT32, t->scores, n);
 }
 
-/* `spm`: the mapped tokenizer.model, or empty. */
 static void
-read_all(struct hf_tokens *t, const struct file_map *spm)
+read_all(struct hf_tokens *t)
 {
     char *made = NULL;
 
-    if (!start(t, spm->data || hf_bpe_is_spm(t)))
+    if (!start(t))
         return;
-    if (spm->data)
-        hf_spm_tokens(t, spm);
-    else
-        hf_bpe_tokens(t);
+    t->kind->tokens(t);
     fail(t, &t->file);
     if (hf_good(t->h) && t->file.object)
         add_from_file(t);
@@ -365,12 +265,12 @@ read_all(struct hf_tokens *t, const struct file_map *spm)
         made = fill_up(t);
     if (hf_good(t->h))
         index_tokens(t);
-    if (hf_good(t->h) && !spm->data)
-        hf_bpe_keys(t);
+    if (hf_good(t->h) && t->kind->keys)
+        t->kind->keys(t);
     fail(t, &t->file);
     if (hf_good(t->h)) {
         set_lists(t);
-        set_specials(t);
+        hf_set_specials(t);
         set_template(t);
     }
     fail(t, &t->config);
@@ -390,18 +290,37 @@ open_json(struct hf *h, const char *name, char path[MAX_PATH_LENGTH],
     return k->status == GG_OK;
 }
 
-/* tokenizer.model is exact where tokenizer.json was made of it. */
-static void
-open_spm(struct hf_tokens *t, struct file_map *map)
+/* Maps a file with tokens that is no JSON. False: there is none. */
+static bool
+open_tokens(struct hf_tokens *t, const char *name)
 {
     char path[MAX_PATH_LENGTH];
 
-    snprintf(path, sizeof(path), "%s/tokenizer.model", t->h->path);
-    if (access(path, F_OK) == 0 && (!t->file.object || hf_bpe_is_spm(t)))
-        t->h->here.status = file_map(path, map, t->h->here.err);
-    else if (!t->file.object)
+    snprintf(path, sizeof(path), "%s/%s", t->h->path, name);
+    if (access(path, F_OK))
+        return false;
+    t->h->here.status = file_map(path, &t->map, t->h->here.err);
+    return true;
+}
+
+/* tokenizer.model is exact where tokenizer.json was made of it. */
+static void
+choose(struct hf_tokens *t)
+{
+    bool json = t->file.object != NULL;
+
+    t->kind = NULL;
+    if (json)
+        t->kind = hf_wordpiece_is(t) ? &wordpiece
+                  : hf_bpe_is_spm(t) ? &bpe_of_characters
+                                     : &bpe;
+    if ((!json || t->kind->scored) && open_tokens(t, "tokenizer.model"))
+        t->kind = &spm;
+    else if (!json && open_tokens(t, "vocab.txt"))
+        t->kind = &wordpiece_lines;
+    if (!t->kind)
         json_bad(&t->h->here, GG_ERR_IO,
-                 "there is neither tokenizer.json nor tokenizer.model");
+                 "there is none of tokenizer.json, tokenizer.model, vocab.txt");
 }
 
 void
@@ -411,21 +330,21 @@ hf_read_tokens(struct hf *h)
     struct json_keys added;
     struct hf_tokens t = { .h = h };
     json_t *file = NULL, *settings = NULL;
-    struct file_map spm = { 0 };
 
     if (open_json(h, "tokenizer.json", path, &file, &t.file) &&
         open_json(h, "tokenizer_config.json", config, &settings, &t.config) &&
         open_json(h, "added_tokens.json", list, &t.added, &added))
-        open_spm(&t, &spm);
+        choose(&t);
     if (hf_good(h))
-        read_all(&t, &spm);
+        read_all(&t);
     json_decref(file);
     json_decref(settings);
     json_decref(t.added);
-    file_unmap(&spm);
+    file_unmap(&t.map);
     mem_free(t.text);
     mem_free(t.types);
     mem_free(t.scores);
+    mem_free(t.marked);
     hash_map_clear(&t.ids);
 }
 

@@ -43,9 +43,8 @@ open_file(const char *folder, const char *name, struct hf_weights *w,
 
 /* ---- the index ----------------------------------------------------------- */
 
-/* A file of the folder itself, and no other. */
-static bool
-is_plain(const char *name)
+bool
+hf_is_plain(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/');
 }
@@ -67,7 +66,7 @@ list_files(struct json_keys *k, const json_t *map, const char **files)
     {
         const char *file = json_string_value(value);
 
-        if (!file || !is_plain(file)) {
+        if (!file || !hf_is_plain(file)) {
             json_bad(k, GG_ERR_FORMAT, "%.80s: names no file of the folder",
                      name);
         } else if (hash_map_add(&seen, file, strlen(file), n) == n) {
@@ -229,8 +228,9 @@ find(struct hf_weights *w, const char *prefix, const char *name)
     return hf_weights_exact(w, full);
 }
 
-const struct safetensors_tensor *
-hf_weights_find(struct hf_weights *w, const char *name)
+/* By that name, or without its outermost part. */
+static const struct safetensors_tensor *
+find_any(struct hf_weights *w, const char *name)
 {
     /* Models of text and pictures have that of text inside. */
     static const char *const prefixes[] = { "", "language_model." };
@@ -243,6 +243,27 @@ hf_weights_find(struct hf_weights *w, const char *name)
         t = find(w, "", dot + 1);
     if (!t && dot)
         t = find(w, "model.language_model.", dot + 1);
+    return t;
+}
+
+const struct safetensors_tensor *
+hf_weights_find(struct hf_weights *w, const char *name)
+{
+    static const char *const ends[][2] = { { ".weight", ".gamma" },
+                                           { ".bias", ".beta" } };
+    const struct safetensors_tensor *t = find_any(w, name);
+    size_t n = strlen(name);
+    char other[512];
+
+    for (int i = 0; !t && i < 2; i++) {
+        size_t end = strlen(ends[i][0]);
+
+        if (n < end || strcmp(name + n - end, ends[i][0]) != 0)
+            continue;
+        snprintf(other, sizeof(other), "%.*s%s", (int)(n - end), name,
+                 ends[i][1]);
+        t = find_any(w, other);
+    }
     return t;
 }
 

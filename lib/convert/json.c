@@ -32,9 +32,9 @@ bad_syntax(const char *path, const json_error_t *e, struct gg_error *err)
     return error_prefix(err, GG_ERR_FORMAT, "%s", path);
 }
 
-enum gg_status
-json_parse(const char *path, const void *text, size_t size, json_t **out,
-           struct gg_error *err)
+static enum gg_status
+parse(const char *path, const void *text, size_t size, bool list, json_t **out,
+      struct gg_error *err)
 {
     json_error_t error;
 
@@ -42,16 +42,24 @@ json_parse(const char *path, const void *text, size_t size, json_t **out,
         json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
     if (!*out)
         return bad_syntax(path, &error, err);
-    if (json_is_object(*out))
+    if (list ? json_is_array(*out) : json_is_object(*out))
         return GG_OK;
     json_decref(*out);
     *out = NULL;
-    error_set(err, GG_ERR_FORMAT, "is no object of JSON");
+    error_set(err, GG_ERR_FORMAT, "is no %s of JSON", list ? "list" : "object");
     return error_prefix(err, GG_ERR_FORMAT, "%s", path);
 }
 
 enum gg_status
-json_read(const char *path, bool required, json_t **out, struct gg_error *err)
+json_parse(const char *path, const void *text, size_t size, json_t **out,
+           struct gg_error *err)
+{
+    return parse(path, text, size, false, out, err);
+}
+
+static enum gg_status
+read_file(const char *path, bool required, bool list, json_t **out,
+          struct gg_error *err)
 {
     struct file_map map;
     enum gg_status st;
@@ -63,13 +71,25 @@ json_read(const char *path, bool required, json_t **out, struct gg_error *err)
     if (st != GG_OK)
         return st;
     if (map.size <= MAX_TEXT) {
-        st = json_parse(path, map.data, map.size, out, err);
+        st = parse(path, map.data, map.size, list, out, err);
     } else {
         st = error_set(err, GG_ERR_FORMAT, "%zu bytes of JSON", map.size);
         error_prefix(err, st, "%s", path);
     }
     file_unmap(&map);
     return st;
+}
+
+enum gg_status
+json_read(const char *path, bool required, json_t **out, struct gg_error *err)
+{
+    return read_file(path, required, false, out, err);
+}
+
+enum gg_status
+json_read_list(const char *path, json_t **out, struct gg_error *err)
+{
+    return read_file(path, false, true, out, err);
 }
 
 /* ---- values -------------------------------------------------------------- */

@@ -21,6 +21,10 @@ json_parse(const char *path, const void *text, size_t size, json_t **out,
 enum gg_status
 json_read(const char *path, bool required, json_t **out, struct gg_error *err);
 
+/* A file with an array; where there is none, *out is NULL. */
+enum gg_status
+json_read_list(const char *path, json_t **out, struct gg_error *err);
+
 /* Reads values of one object. The first failure sticks: what follows reads
  * nothing, and `status` and `err` tell of it. */
 struct json_keys {

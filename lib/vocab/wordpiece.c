@@ -10,6 +10,8 @@
  * vocabularies mark the others by ##. Here the mark is a blank. */
 #include "vocab/wordpiece.h"
 
+#include <stdio.h>
+
 #include "vocab/fold.h"
 #include "vocab/trie.h"
 #include "vocab/unicode.h"
@@ -243,8 +245,8 @@ wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
 
 /* ---- the vocabulary ---- */
 
-/* Where a vocabulary has the capital letters, the model sees them: nothing in
- * the file says it. */
+/* Where a vocabulary has the capital letters, the model sees them: in most
+ * files nothing else says it. */
 static bool
 has_capitals(const struct gg_vocab *v)
 {
@@ -255,14 +257,40 @@ has_capitals(const struct gg_vocab *v)
     return n > 13;
 }
 
+static enum gg_status
+read_case(struct gg_vocab *v, const struct gguf_context *gguf,
+          struct gg_error *err)
+{
+    static const char lower[] = "tokenizer.ggml.normalizer.lowercase";
+    static const char strip[] = "tokenizer.ggml.normalizer.strip_accents";
+    enum gg_status st;
+    bool stripped;
+
+    v->lower = !has_capitals(v);
+    st = gguf_opt_bool(gguf, lower, &v->lower, err);
+    stripped = v->lower;
+    if (st == GG_OK)
+        st = gguf_opt_bool(gguf, strip, &stripped, err);
+    if (st == GG_OK && stripped != v->lower)
+        snprintf(v->note, sizeof(v->note),
+                 "%s: accents go with capital letters here; ids can be wrong "
+                 "where a text has some",
+                 strip);
+    return st;
+}
+
 enum gg_status
 vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
                      struct gg_error *err)
 {
+    enum gg_status st;
+
     if (v->unk < 0)
         return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
                               "no unknown token");
-    v->lower = !has_capitals(v);
+    st = read_case(v, gguf, err);
+    if (st != GG_OK)
+        return st;
     for (unsigned b = 0; b < 0x80; b++) {
         int32_t id = vocab_find_piece(v, (uint8_t[]){ ' ', (uint8_t)b }, 2);
 

@@ -1,0 +1,121 @@
+/* hf_encoders.c - BERT and nomic-bert: names of their tensors, their keys */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <string.h>
+
+#include "convert/hf.h"
+
+enum {
+    MAX_CTX = 1 << 28,
+    MAX_KINDS = 1 << 16,
+};
+
+/* ---- names --------------------------------------------------------------- */
+
+static const struct hf_name bert_whole[] = {
+    { "bert.embeddings.word_embeddings", "token_embd", 0 },
+    { "bert.embeddings.position_embeddings", "position_embd", HF_F32 },
+    { "bert.embeddings.token_type_embeddings", "token_types", HF_F32 },
+    { "bert.embeddings.LayerNorm", "token_embd_norm", 0 },
+    { 0 },
+};
+static const struct hf_name bert_layer[] = {
+    { "attention.self.query", "attn_q", 0 },
+    { "attention.self.key", "attn_k", 0 },
+    { "attention.self.value", "attn_v", 0 },
+    { "attention.output.dense", "attn_output", 0 },
+    { "attention.output.LayerNorm", "attn_output_norm", 0 },
+    { "intermediate.dense", "ffn_up", 0 },
+    { "output.dense", "ffn_down", 0 },
+    { "output.LayerNorm", "layer_output_norm", 0 },
+    { 0 },
+};
+static const struct hf_name nomic_whole[] = {
+    { "bert.embeddings.word_embeddings", "token_embd", 0 },
+    { "bert.embeddings.token_type_embeddings", "token_types", HF_F32 },
+    { "bert.emb_ln", "token_embd_norm", 0 },
+    { 0 },
+};
+static const struct hf_name nomic_layer[] = {
+    { "attn.Wqkv", "attn_qkv", 0 },      { "attn.out_proj", "attn_output", 0 },
+    { "norm1", "attn_output_norm", 0 },  { "mlp.fc11", "ffn_up", 0 },
+    { "mlp.fc12", "ffn_gate", 0 },       { "mlp.fc2", "ffn_down", 0 },
+    { "norm2", "layer_output_norm", 0 }, { 0 },
+};
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static void
+keys_encoder(struct hf *h)
+{
+    hf_set_bool(h, "attention.causal", false);
+    h->n_kinds =
+        (int32_t)json_int(&h->config, "type_vocab_size", 1, MAX_KINDS, 2);
+    gguf_set_val_u32(h->gguf, "tokenizer.ggml.token_type_count",
+                     (uint32_t)h->n_kinds);
+}
+
+static void
+keys_bert(struct hf *h)
+{
+    const char *positions =
+        json_text(&h->config, "position_embedding_type", "absolute");
+
+    if (strcmp(positions, "absolute") != 0)
+        json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                 "position_embedding_type: '%.40s' is not known here",
+                 positions);
+    hf_must_be(h, "is_decoder", false, false);
+    keys_encoder(h);
+}
+
+/* Positions beyond those of the training would be scaled by the length of a
+ * text. */
+static void
+keys_nomic(struct hf *h)
+{
+    int64_t trained =
+        json_int(&h->config, "max_trained_positions", 1, MAX_CTX, 2048);
+
+    if (h->n_ctx > trained)
+        h->n_ctx = (int32_t)trained;
+    hf_must_be_int(h, "moe_every_n_layers", 0);
+    hf_must_be_int(h, "rotary_emb_fraction", 1);
+    hf_must_be(h, "rotary_emb_interleaved", false, false);
+    hf_must_be(h, "prenorm", false, false);
+    hf_must_be(h, "causal", false, false);
+    hf_must_be(h, "use_rms_norm", false, false);
+    if (json_find(&h->config, "rotary_emb_scale_base"))
+        json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                 "rotary_emb_scale_base: nomic-bert has none here");
+    keys_encoder(h);
+}
+
+/* ---- the table ----------------------------------------------------------- */
+
+/* What a text was trained with on top, a word's guess or the order of two
+ * sentences, is left out. */
+#define BERT                                                                   \
+    "bert", "bert.encoder.layer.", bert_whole, { bert_layer },                 \
+        .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",           \
+        .encoder = true, .positions = true, .keys = keys_bert
+
+const struct hf_family hf_encoders[] = {
+    { "BertModel", BERT },
+    { "BertForMaskedLM", BERT },
+    { "BertForPreTraining", BERT },
+    { "NomicBertModel",
+      "nomic-bert",
+      "bert.encoder.layers.",
+      nomic_whole,
+      { nomic_layer },
+      .layer_norm = true,
+      .activations = "swiglu",
+      .encoder = true,
+      .keys = keys_nomic },
+    { 0 },
+};
+
+#endif
