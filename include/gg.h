@@ -509,11 +509,15 @@ struct gg_chunk {
      * probability of ids[i + 1], given all ids before it. Memory for this is
      * taken when it is asked for first, and does not grow with the chunk. */
     float *logprobs;
+    /* The first so many of these values, at most n - 1, are left out: logprobs
+     * begins with that of ids[n_unscored + 1], and none is computed. */
+    size_t n_unscored;
     struct gg_best *best; /* NULL; or is tried first, and logits gets nothing
                              where it could be had */
-    /* NULL; or an id that is not evaluated, but could be the one after the
-     * last: logprobs then gets n values, of which its own is the last. */
+    /* NULL; or n_next ids (0 is 1) that are not evaluated, but each could be
+     * the one after the last: logprobs then ends with a value for each. */
     const int32_t *next;
+    size_t n_next;
     /* 0 is 1; or logits and best are arrays: n_vocab values, and one of *best,
      * after each of the last n_last ids; no more than n. */
     size_t n_last;

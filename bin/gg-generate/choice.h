@@ -1,15 +1,13 @@
-/* choice.h - which of several texts is likeliest to follow the prompt
- *
- * The ids of a choice are those of prompt and choice as one text, so that it
- * makes no difference whether a blank between them ends the one or begins the
- * other. From the first id on at which some choice's text has others than the
- * prompt alone, the logarithms of the ids' probabilities are added up; what is
- * before that is evaluated once. */
+/* choice.h - texts of which one is to follow the prompt */
 #ifndef GENERATE_CHOICE_H
 #define GENERATE_CHOICE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include <gg.h>
+
+#include "common/buffer.h"
 
 struct choice {
     char *text;
@@ -23,15 +21,28 @@ struct choices {
 };
 
 enum {
-    CHOICES_AT_ONCE = 8, /* that are evaluated together */
+    CHOICES_AT_ONCE = 8, /* that are evaluated together, of one prompt */
 };
 
+/* Adds one; GG_ERR_ARG: it is empty. */
+enum gg_status
+choices_add(struct choices *c, const char *text, size_t len,
+            struct gg_error *err);
+
 /* Adds what commas part; \, \\ \n and \t are what a comma, a backslash, a
- * newline and a tab are written as. What is none ends the tool. */
-void
-choices_add(struct choices *c, const char *list);
+ * newline and a tab are written as. */
+enum gg_status
+choices_add_list(struct choices *c, const char *list, struct gg_error *err);
+
 void
 choices_clear(struct choices *c);
+
+struct contest;
+
+/* Adds "SCORE<TAB>NUMBER<TAB>CHOICE" for each choice of a contest that was
+ * decided, `between` two of them. */
+void
+choices_add_scores(const struct contest *c, char between, struct buffer *out);
 
 struct generate;
 

@@ -6,6 +6,7 @@
 #include "common/state.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
+#include "gg-generate/contest.h"
 #include "gg-generate/draft.h"
 
 enum {
@@ -57,6 +58,21 @@ struct options {
     const char *resume; /* the output, which may have answers already */
 };
 
+/* A prompt as ids, with what it goes on from; and choices behind it. */
+struct prompt {
+    int32_t *ids;
+    size_t n, cap;
+    bool goes_on; /* it is nothing but what it goes on from */
+    struct contest contest;
+};
+
+/* What a state holds, for any number of prompts that go on from there. */
+struct base {
+    int32_t *ids;
+    size_t n;
+    uint64_t n_dropped; /* ids before them */
+};
+
 /* Everything while the tool runs. */
 struct generate {
     struct options *o;
@@ -65,10 +81,10 @@ struct generate {
     struct draft *draft;         /* or NULL */
     size_t sum_prompt, sum_made; /* ids */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
-    struct buffer prompt;        /* its text, if it is no conversation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
     struct state state;
+    struct base base;
     bool loaded;  /* the answer's context comes from there */
     bool resumed; /* its text goes on without a prompt */
     bool heard;   /* some prompt was evaluated */
@@ -79,26 +95,28 @@ struct generate {
 int32_t *
 generate_prompt(struct generate *g, size_t *n);
 
-/* The ids of a text at the beginning; the caller frees them. */
-int32_t *
-generate_encode(struct generate *g, const char *text, size_t len, size_t *n);
-
 /* The ids of what is new in g->chat, behind the answer's tail; the caller frees
  * them. */
 int32_t *
 generate_chat(struct generate *g, size_t *n);
 
 /* The ids of a text as the options want it: a text, a message of the user, or a
- * conversation in JSON; to *ids, which has room for *cap and grows. The second
- * reads a conversation whatever the options say. */
+ * conversation in JSON; and of all choices behind it. The second reads a
+ * conversation whatever the options say. No ids: an empty text. What is in
+ * *out, which was all zero, is to be cleared even if this fails. */
 enum gg_status
 generate_record_ids(struct generate *g, const char *text, size_t len,
-                    int32_t **ids, size_t *cap, size_t *n,
+                    const struct choices *choices, struct prompt *out,
                     struct gg_error *err);
 enum gg_status
 generate_messages_ids(struct generate *g, const char *json, size_t len,
-                      int32_t **ids, size_t *cap, size_t *n,
+                      const struct choices *choices, struct prompt *out,
                       struct gg_error *err);
+/* The same of the one prompt that the options name, or the tool ends. */
+void
+generate_choice_prompt(struct generate *g, struct prompt *out);
+void
+prompt_clear(struct prompt *p);
 
 /* Evaluates the prompt, then draws and writes until an end. False: the prompt
  * was not evaluated. */
@@ -119,6 +137,10 @@ generate_records(struct generate *g, int resumed);
 /* The answer's context, and g->chat, are what --load says. */
 void
 generate_load(struct generate *g);
+/* g->base is, and the session's last slot holds all of it. Without --load it
+ * stays empty. */
+void
+generate_load_base(struct generate *g);
 /* For an empty prompt behind what was loaded: the ids to evaluate before the
  * text goes on, which may be none; the caller frees them. */
 int32_t *

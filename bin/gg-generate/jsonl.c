@@ -105,7 +105,8 @@ static bool
 is_ours(const struct member *m)
 {
     static const char *const names[] = { "text",        "ids",   "logprob",
-                                         "stop_reason", "error", "seed" };
+                                         "stop_reason", "error", "choices",
+                                         "seed" };
     size_t n = sizeof(names) / sizeof(names[0]);
 
     if (strncmp(m->value, "null", 4) != 0)
@@ -184,6 +185,30 @@ set_stop(struct record *r, const json_t *value, struct gg_error *err)
     return st;
 }
 
+static enum gg_status
+add_choice(struct record *r, const json_t *value, struct gg_error *err)
+{
+    if (json_is_string(value))
+        return choices_add(&r->choices, json_string_value(value),
+                           json_string_length(value), err);
+    return bad(err, "choice: an array that has not strings only");
+}
+
+/* A string is a list as on the command line. */
+static enum gg_status
+set_choice(struct record *r, const json_t *value, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (json_is_string(value))
+        return choices_add_list(&r->choices, json_string_value(value), err);
+    if (!json_is_array(value) || json_array_size(value) == 0)
+        return bad(err, "choice: neither a string nor an array of such");
+    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
+        st = add_choice(r, json_array_get(value, i), err);
+    return st;
+}
+
 /* As on the command line. What is no number that every reader of JSON can
  * hold is no integer there. */
 static void
@@ -213,6 +238,8 @@ set_option(struct record *r, const char *key, const json_t *value,
         return GG_OK;
     if (strcmp(key, "stop") == 0)
         return set_stop(r, value, err);
+    if (strcmp(key, "choice") == 0)
+        return set_choice(r, value, err);
     if (same_name(key, "logit_bias") || same_name(key, "dry_sequence_breaker"))
         return bad(err, "%s: cannot be set for one record", key);
     show(text, sizeof(text), value);
@@ -234,6 +261,12 @@ set_options(struct record *r, json_t *object, struct gg_error *err)
     return st;
 }
 
+static const struct choices *
+choices_of(const struct generate *g, const struct record *r)
+{
+    return r->choices.n ? &r->choices : &g->o->choices;
+}
+
 /* The array as it stands in the line. */
 static enum gg_status
 encode_messages(struct generate *g, struct record *r, const char *text,
@@ -243,8 +276,8 @@ encode_messages(struct generate *g, struct record *r, const char *text,
 
     while (next_member(m.end + 1, &m) && !is_key(&m, "messages"))
         m.end = skip_space(m.end);
-    return generate_messages_ids(g, m.value, (size_t)(m.end - m.value), &r->ids,
-                                 &r->cap, &r->n_ids, err);
+    return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
+                                 choices_of(g, r), &r->prompt, err);
 }
 
 static enum gg_status
@@ -264,9 +297,10 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
         return encode_messages(g, r, text, err);
     if (!json_is_string(prompt))
         return bad(err, "no prompt that is a string, and no messages");
-    st = generate_record_ids(g, json_string_value(prompt), len, &r->ids,
-                             &r->cap, &r->n_ids, err);
-    if (st == GG_OK && (r->n_ids == 0 || (len == 0 && g->o->bos != OPT_BOS)))
+    st = generate_record_ids(g, json_string_value(prompt), len,
+                             choices_of(g, r), &r->prompt, err);
+    if (st == GG_OK && !r->prompt.goes_on &&
+        (r->prompt.n == 0 || (len == 0 && g->o->bos != OPT_BOS)))
         st = bad(err, "the prompt is empty");
     return st;
 }
@@ -349,6 +383,48 @@ add_key(struct buffer *out, const char *key)
 }
 
 static void
+add_ids(struct buffer *out, const int32_t *ids, size_t n)
+{
+    add_key(out, "ids");
+    buffer_char(out, '[');
+    for (size_t i = 0; i < n; i++)
+        add_format(out, "%s%" PRId32, i ? "," : "", ids[i]);
+    buffer_char(out, ']');
+}
+
+/* The same members for the likeliest one, and for each in turn. */
+static void
+add_scored(struct buffer *out, const struct contest *c, const struct scored *s)
+{
+    add_key(out, "text");
+    json_add_string(out, s->choice->text, s->choice->len);
+    add_ids(out, s->ids + c->head, s->n - c->head);
+    add_key(out, "logprob");
+    add_format(out, "%.6f", s->sum);
+}
+
+static void
+add_contest(struct buffer *out, const struct contest *c)
+{
+    add_scored(out, c, c->list);
+    add_key(out, "stop_reason");
+    add_format(out, "\"choice\"");
+    add_key(out, "choices");
+    buffer_char(out, '[');
+    for (size_t i = 0; i < c->n; i++) {
+        struct buffer one = { 0 };
+
+        add_scored(&one, c, &c->list[i]);
+        if (i)
+            buffer_char(out, ',');
+        buffer_add(out, one.p, one.len);
+        buffer_char(out, '}');
+        buffer_clear(&one);
+    }
+    buffer_char(out, ']');
+}
+
+static void
 add_answer(struct buffer *out, const struct record *r, const struct answer *a)
 {
     static const char *const endings[] = { "", "eog", "length", "context",
@@ -356,11 +432,7 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a)
 
     add_key(out, "text");
     json_add_string(out, a->text.p, a->text.len);
-    add_key(out, "ids");
-    buffer_char(out, '[');
-    for (size_t i = 0; i < a->n_made; i++)
-        add_format(out, "%s%" PRId32, i ? "," : "", a->made[i]);
-    buffer_char(out, ']');
+    add_ids(out, a->made, a->n_made);
     add_key(out, "logprob");
     add_format(out, "%.6f", a->logprob);
     add_key(out, "stop_reason");
@@ -381,6 +453,8 @@ write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
     if (message) {
         add_key(&r->out, "error");
         json_add_string(&r->out, message, strlen(message));
+    } else if (r->prompt.contest.n) {
+        add_contest(&r->out, &r->prompt.contest);
     } else {
         add_answer(&r->out, r, a);
     }
@@ -417,6 +491,7 @@ matches_seed(const struct generate *g, const struct record *r,
     double seed = json_number_value(json_object_get(answer, "seed"));
 
     return !s->has_seed || json_object_get(answer, "error") || r->has_seed ||
+           json_object_get(answer, "choices") ||
            seed == (double)seed_of(s->params.seed, r->number);
 }
 

@@ -137,6 +137,8 @@ set_record_option(struct options *o, int c)
 static void
 set_option(struct options *o, int c)
 {
+    struct gg_error err;
+
     switch (c) {
     case 'p':
         o->prompt = optarg;
@@ -166,7 +168,8 @@ set_option(struct options *o, int c)
         o->draft = optarg;
         break;
     case OPT_CHOICE:
-        choices_add(&o->choices, optarg);
+        if (choices_add_list(&o->choices, optarg, &err) != GG_OK)
+            cli_misuse("%s", err.message);
         break;
     case OPT_SCORES:
         o->scores = true;
@@ -210,8 +213,9 @@ check_records(const struct options *o)
         return;
     refuse(o->prompt != NULL, "-p", form);
     refuse(o->interactive, "-i", form);
-    refuse(o->choices.n > 0, "--choice", form);
     refuse(o->draft != NULL, "--draft", form);
+    refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save", form);
+    refuse(o->form == FORM_JSONL && o->scores, "--scores", form);
     refuse(o->resume && o->output, "-o", "--resume");
     refuse(!plain && o->numbered, "--numbered", form);
     refuse(!plain && o->echo, "--echo", form);
@@ -245,10 +249,9 @@ parse_options(int argc, char **argv, struct options *o)
     if (o->choices.n && (o->interactive || o->draft))
         cli_misuse("--choice does not go with %s",
                    o->interactive ? "-i" : "--draft");
-    if ((o->state.load || o->state.save) &&
-        (o->choices.n || o->form != FORM_TEXT))
-        cli_misuse("no state goes with %s",
-                   o->choices.n ? "--choice" : "records");
+    if (o->state.save && o->choices.n)
+        cli_misuse("%s does not go with --choice, which leaves no text",
+                   o->state.maybe ? "--state" : "--save");
     if (o->scores && !o->choices.n)
         cli_misuse("--scores goes with --choice only");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
@@ -283,23 +286,25 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     if (o->system && !g->loaded) /* which had one, or none */
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
-    if (prompt && !o->choices.n)
+    if (prompt)
         ids = generate_prompt(g, &n);
-    if (o->choices.n)
-        generate_choice(g);
-    else if (o->interactive)
+    if (o->interactive)
         generate_interactive(g, ids, n);
     else
         (void)generate_loop(g, ids, n);
-    if (o->engine.verbose && !o->choices.n)
+    if (o->engine.verbose)
         generate_describe(g);
     generate_save(g);
     draft_free(g->draft);
     free(ids);
-    free(g->prompt.p);
-    choices_clear(&g->o->choices);
     answer_clear(&g->answer);
-    chat_clear(&g->chat);
+}
+
+/* One text is made. */
+static bool
+is_one(const struct options *o)
+{
+    return o->form == FORM_TEXT && o->choices.n == 0;
 }
 
 /* False: a record failed. */
@@ -310,31 +315,40 @@ run(struct generate *g, int resumed)
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     bool done = true;
 
-    if (g->o->form == FORM_TEXT) {
+    if (is_one(g->o)) {
         answer_init(&g->answer, &g->engine, 0);
         generate_load(g);
+    } else {
+        generate_load_base(g);
     }
     if (g->o->chat)
         start_chat(g);
-    if (g->o->form == FORM_TEXT) {
+    if (is_one(g->o)) {
         run_text(g, sampler);
     } else {
         gg_sampler_free(sampler); /* each record has its own */
-        done = generate_records(g, resumed);
+        if (g->o->form == FORM_TEXT)
+            generate_choice(g);
+        else
+            done = generate_records(g, resumed);
     }
     stop_strings_clear(&g->o->stop);
+    choices_clear(&g->o->choices);
+    free(g->base.ids);
+    chat_clear(&g->chat);
     return done;
 }
 
-/* Sequences that are evaluated together. */
+/* Sequences that are evaluated together, and what they go on from. */
 static int32_t
 count_slots(const struct options *o)
 {
     size_t n = o->choices.n;
+    bool base = o->state.load && !is_one(o);
 
     if (o->form != FORM_TEXT)
-        return o->n_batch ? o->n_batch : DEFAULT_BATCH;
-    return n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1;
+        return (o->n_batch ? o->n_batch : DEFAULT_BATCH) + base;
+    return (n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1) + base;
 }
 
 int

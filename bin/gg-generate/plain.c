@@ -47,8 +47,8 @@ read_plain(struct generate *g, struct record *r, const char *text, size_t len,
     }
     if (g->o->echo)
         buffer_add(&r->out, text + at, len - at);
-    return generate_record_ids(g, text + at, len - at, &r->ids, &r->cap,
-                               &r->n_ids, err);
+    return generate_record_ids(g, text + at, len - at, &g->o->choices,
+                               &r->prompt, err);
 }
 
 /* Newlines and backslashes, so that a record stays a line; as
@@ -65,6 +65,19 @@ add_escaped(struct buffer *out, const char *text, size_t len)
             buffer_char(out, text[i]);
 }
 
+/* The likeliest choice, or the scores of all. */
+static void
+add_choice(const struct generate *g, const struct contest *c,
+           struct buffer *out)
+{
+    const struct choice *best = c->list->choice;
+
+    if (g->o->scores)
+        choices_add_scores(c, '\t', out);
+    else
+        buffer_add(out, best->text, best->len);
+}
+
 /* What failed is empty, or as far as it went: the reason goes to standard
  * error only. The prompt of --echo stands in r->out. */
 static void
@@ -73,12 +86,15 @@ write_plain(const struct generate *g, struct record *r, const struct answer *a,
 {
     struct buffer echo = r->out;
     char end = g->o->form == FORM_NULL ? '\0' : '\n';
+    bool chosen = r->prompt.contest.n && !message;
 
-    (void)message;
     r->out = (struct buffer){ 0 };
     buffer_add(&r->out, r->text.p, r->text.len);
-    buffer_add(&echo, a ? a->text.p : NULL, a ? a->text.len : 0);
-    if (end == '\n')
+    if (a)
+        buffer_add(&echo, a->text.p, a->text.len);
+    if (chosen)
+        add_choice(g, &r->prompt.contest, &echo);
+    if (end == '\n' && !(chosen && g->o->scores))
         add_escaped(&r->out, echo.p, echo.len);
     else
         buffer_add(&r->out, echo.p, echo.len);

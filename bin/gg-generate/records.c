@@ -21,6 +21,7 @@ struct records {
     uint64_t number;             /* of the record that was read last */
     struct slots slots;
     struct gg_chunk *chunks; /* scratch */
+    int32_t n_choosing;      /* records with choices that have a slot */
     bool ended;              /* the input */
     bool failed;             /* a record */
     size_t n_records;        /* for -v */
@@ -35,14 +36,15 @@ free_record(struct record *r)
     buffer_clear(&r->out);
     buffer_clear(&r->before);
     stop_strings_clear(&r->own);
-    free(r->ids);
+    choices_clear(&r->choices);
+    prompt_clear(&r->prompt);
     free(r);
 }
 
 static size_t
 size_of(const struct record *r)
 {
-    return sizeof(*r) + r->text.cap + r->out.cap + r->cap * sizeof(*r->ids);
+    return sizeof(*r) + r->text.cap + r->out.cap;
 }
 
 /* A record is done; it waits for those before it. */
@@ -52,9 +54,8 @@ finish(struct records *w, struct record *r)
     r->done = true;
     buffer_clear(&r->text);
     stop_strings_clear(&r->own);
-    free(r->ids);
-    r->ids = NULL;
-    r->cap = 0;
+    prompt_clear(&r->prompt);
+    choices_clear(&r->choices);
     w->held += size_of(r);
     w->n_records++;
 }
@@ -123,17 +124,33 @@ check_room(const struct records *w, const struct record *r,
 {
     const struct engine *e = &w->g->engine;
 
-    if (r->n_ids <= (size_t)gg_session_n_ctx(e->session))
+    if (!contest_fits(&r->prompt.contest, e, err))
+        return GG_ERR_CONTEXT;
+    if (r->prompt.n <= (size_t)gg_session_n_ctx(e->session))
         return GG_OK;
-    engine_say_full(e, 0, r->n_ids, err->message, sizeof(err->message));
+    engine_say_full(e, 0, r->prompt.n, err->message, sizeof(err->message));
     return GG_ERR_CONTEXT;
+}
+
+/* What is to be chosen from needs no more of an answer than ids. */
+static void
+begin_choice(struct records *w, struct record *r)
+{
+    size_t head = r->prompt.contest.head;
+    struct slot *s = slots_take(&w->slots, r, r->prompt.ids, head);
+
+    if (!s) /* a signal came */
+        return;
+    s->answer.n_ids = 0;
+    answer_put(&s->answer, r->prompt.ids, head);
+    w->n_choosing++;
 }
 
 /* The record's ids are there: it gets a slot. */
 static void
 begin(struct records *w, struct record *r, struct gg_sampler *sampler)
 {
-    struct slot *s = slots_take(&w->slots, r, r->ids, r->n_ids);
+    struct slot *s = slots_take(&w->slots, r, r->prompt.ids, r->prompt.n);
     struct answer *a;
 
     if (!s) { /* a signal came */
@@ -142,7 +159,7 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     }
     a = &s->answer;
     a->n_ids = 0;
-    a->n_dropped = 0;
+    a->n_dropped = w->g->base.n_dropped;
     a->sequence = r->sequence;
     a->numbered = true;
     a->number = w->form == jsonl_form ? r->number : r->sequence;
@@ -150,7 +167,8 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     a->text.len = 0;
     answer_start(a, &r->sampling, sampler,
                  r->has_own ? &r->own : &w->g->o->stop);
-    answer_put(a, r->ids, r->n_ids);
+    a->decode.started = r->prompt.goes_on;
+    answer_put(a, r->prompt.ids, r->prompt.n);
 }
 
 static void
@@ -169,13 +187,15 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
         st = w->form->read(w->g, r, text, len, &err);
     if (st == GG_OK)
         st = check_room(w, r, &err);
-    if (st == GG_OK && r->n_ids)
+    if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
         st = sampling_sampler(&r->sampling, w->g->engine.vocab, &sampler, &err);
     if (st != GG_OK) {
         fail(w, r, NULL, err.message);
-    } else if (r->n_ids == 0) { /* the empty text has no continuation */
+    } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         w->form->write(w->g, r, NULL, NULL);
         finish(w, r);
+    } else if (r->prompt.contest.n) {
+        begin_choice(w, r);
     } else {
         begin(w, r, sampler);
     }
@@ -198,6 +218,33 @@ fill(struct records *w)
             return;
         start_record(w, add_record(w), text, len);
         write_done(w);
+    }
+}
+
+/* ---- choosing ---- */
+
+/* Records with choices are done at once, those that wait for an answer are
+ * left. */
+static void
+choose(struct records *w)
+{
+    if (w->n_choosing == 0 || !contest_run(&w->slots))
+        return;
+    w->n_choosing = 0;
+    for (int32_t i = 0; i < w->slots.n; i++) {
+        struct slot *s = &w->slots.list[i];
+        struct record *r = s->record;
+        struct gg_error err;
+
+        if (!r || r->prompt.contest.n == 0)
+            continue;
+        if (contest_decide(&r->prompt.contest, &err)) {
+            w->form->write(w->g, r, NULL, NULL);
+            finish(w, r);
+        } else {
+            fail(w, r, NULL, err.message);
+        }
+        slots_leave(&w->slots, s);
     }
 }
 
@@ -309,7 +356,8 @@ static void
 resume(struct records *w, int fd)
 {
     const struct options *o = w->g->o;
-    bool sure = o->sampling.has_seed || o->sampling.params.temperature == 0;
+    bool sure = o->sampling.has_seed || o->sampling.params.temperature == 0 ||
+                o->choices.n;
     struct resumed last = { 0 };
     struct record *r;
 
@@ -344,14 +392,15 @@ generate_records(struct generate *g, int resumed)
     };
     int64_t start = ggml_time_us();
 
-    slots_open(&w.slots, &g->engine,
+    slots_open(&w.slots, g,
                o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0);
     w.chunks = cli_alloc(NULL, (size_t)w.slots.n, sizeof(*w.chunks));
     if (resumed >= 0)
         resume(&w, resumed);
     do {
         fill(&w);
-        if (w.slots.n_busy && evaluate(&w))
+        choose(&w);
+        if (w.slots.n_busy && !cli_signal() && evaluate(&w))
             draw(&w);
         write_done(&w);
     } while (!cli_signal() && (!w.ended || w.slots.n_busy));

@@ -20,8 +20,8 @@ struct record {
     struct sampling_options sampling;
     struct stop_strings own; /* its own stop strings, if it has any */
     bool has_own, has_seed;
-    int32_t *ids; /* the prompt */
-    size_t n_ids, cap;
+    struct choices choices;  /* its own, if it has any */
+    struct prompt prompt;
 
     struct buffer out; /* what is written, once it is */
     bool done;

@@ -1,6 +1,7 @@
 /* slots.c - which answer has which slot of the session */
 #include <config.h>
 
+#include "gg-generate/generate.h"
 #include "gg-generate/slots.h"
 
 #include <stdlib.h>
@@ -9,22 +10,38 @@ enum {
     FEW = 16, /* ids: to evaluate them again costs next to nothing */
 };
 
-void
-slots_open(struct slots *s, const struct engine *engine, unsigned flags)
+/* The last slot has what is to stay. */
+static void
+keep_base(struct slots *s, const struct generate *g)
 {
-    *s = (struct slots){ .engine = engine, .n = engine->n_slots };
+    struct slot *slot = &s->list[s->n - 1];
+
+    if (g->base.n == 0)
+        return;
+    answer_put(&slot->answer, g->base.ids, g->base.n);
+    if (s->n > 1) {
+        s->base = slot;
+        s->n--;
+    }
+}
+
+void
+slots_open(struct slots *s, const struct generate *g, unsigned flags)
+{
+    *s = (struct slots){ .engine = &g->engine, .n = g->engine.n_slots };
     s->list = cli_alloc(NULL, (size_t)s->n, sizeof(*s->list));
     for (int32_t i = 0; i < s->n; i++) {
         s->list[i] = (struct slot){ 0 };
-        answer_init(&s->list[i].answer, engine, i);
+        answer_init(&s->list[i].answer, s->engine, i);
         s->list[i].answer.flags = flags;
     }
+    keep_base(s, g);
 }
 
 void
 slots_close(struct slots *s)
 {
-    for (int32_t i = 0; i < s->n; i++)
+    for (int32_t i = 0; i < s->n + (s->base != NULL); i++)
         answer_clear(&s->list[i].answer);
     free(s->list);
     *s = (struct slots){ 0 };
@@ -59,7 +76,7 @@ find_alike(const struct slots *s, const int32_t *ids, size_t most, size_t *n)
     struct slot *best = NULL;
 
     *n = FEW;
-    for (int32_t i = 0; i < s->n; i++) {
+    for (int32_t i = 0; i < s->n + (s->base != NULL); i++) {
         struct slot *slot = &s->list[i];
         size_t same = common(s, slot, ids, most);
 
@@ -113,7 +130,9 @@ slots_take(struct slots *s, struct record *record, const int32_t *ids, size_t n)
 {
     struct gg_session *session = s->engine->session;
     struct slot *alike = find_alike(s, ids, n - 1, &n);
-    struct slot *slot = alike && !alike->record ? alike : find_free(s);
+    bool own = alike && !alike->record && alike != s->base;
+    struct slot *slot = own ? alike : find_free(s);
+    size_t base = s->base ? s->base->answer.n_ids : 0;
     int32_t held = 0;
 
     if (alike && !evaluate_prefix(s, alike, n))
@@ -125,6 +144,9 @@ slots_take(struct slots *s, struct record *record, const int32_t *ids, size_t n)
                                (int32_t)n);
     else
         gg_session_truncate(session, slot->answer.slot, 0);
+    if ((size_t)held < base && alike != s->base && base <= n)
+        held = gg_session_copy(session, slot->answer.slot,
+                               s->base->answer.slot, (int32_t)base);
     s->n_copied += (size_t)held;
     slot->record = record;
     s->n_busy++;
@@ -137,4 +159,24 @@ slots_leave(struct slots *s, struct slot *slot)
     slot->record = NULL;
     slot->used = ++s->clock;
     s->n_busy--;
+}
+
+void
+slots_copy(struct slots *s, struct slot *to, const struct slot *from, size_t n)
+{
+    int32_t held;
+
+    to->answer.n_ids = 0;
+    answer_put(&to->answer, from->answer.ids, n);
+    held = gg_session_copy(s->engine->session, to->answer.slot,
+                           from->answer.slot, (int32_t)n);
+    s->n_copied += (size_t)held;
+}
+
+void
+slots_cut(const struct slots *s, struct slot *slot)
+{
+    if (held_by(s, slot) > slot->answer.n_ids)
+        gg_session_truncate(s->engine->session, slot->answer.slot,
+                            (int32_t)slot->answer.n_ids);
 }

@@ -22,7 +22,8 @@ take_sequence(struct generate *g, const struct gg_state_sequence *q)
     (void)gg_session_load(g->engine.session, a->slot, g->state.file, 0);
 }
 
-/* A conversation goes on after its last answer, whatever was said before. */
+/* A conversation goes on after its last answer, whatever was said before;
+ * records have conversations of their own. */
 static void
 take_chat(struct generate *g, const char *name)
 {
@@ -41,25 +42,70 @@ take_chat(struct generate *g, const char *name)
     g->done = 1;
 }
 
-void
-generate_load(struct generate *g)
+/* Its one sequence; NULL: there is none. */
+static const struct gg_state_sequence *
+open_state(struct generate *g)
 {
     const struct gg_state *state = state_load(&g->state, g->engine.session);
     const char *name = state_name(&g->state);
 
-    if (state && state->n_sequences) {
-        if (state->numbered)
-            cli_die("%s: its sequences have numbers: gg-eval goes on with them",
-                    name);
-        if (state->chat && !g->o->chat)
-            cli_die("%s: it holds a conversation: --chat or -i goes on with it",
-                    name);
-        if (!state->chat && g->o->chat)
-            cli_die("%s: it holds a text, not a conversation", name);
-        take_sequence(g, state->sequences);
-        if (state->chat)
-            take_chat(g, state->chat);
-        g->loaded = true;
+    if (!state || state->n_sequences == 0)
+        return NULL;
+    if (state->numbered)
+        cli_die("%s: its sequences have numbers: gg-eval goes on with them",
+                name);
+    if (state->chat && !g->o->chat)
+        cli_die("%s: it holds a conversation: --chat %s with it", name,
+                g->o->form == FORM_TEXT ? "or -i goes on" : "goes on");
+    if (!state->chat && g->o->chat)
+        cli_die("%s: it holds a text, not a conversation", name);
+    if (state->chat)
+        take_chat(g, state->chat);
+    g->loaded = true;
+    return state->sequences;
+}
+
+void
+generate_load(struct generate *g)
+{
+    const struct gg_state_sequence *q = open_state(g);
+
+    if (q)
+        take_sequence(g, q);
+    state_loaded(&g->state);
+}
+
+/* What the file has no keys of is evaluated. */
+static void
+hold_all(struct generate *g, int32_t slot)
+{
+    struct gg_session *session = g->engine.session;
+    size_t held = (size_t)gg_session_length(session, slot);
+    struct gg_chunk chunk = { .slot = slot,
+                              .ids = g->base.ids + held,
+                              .n = g->base.n - held };
+    struct gg_error err;
+    enum gg_status st = GG_OK;
+
+    if (chunk.n)
+        st = gg_session_eval(session, &chunk, 1, &err);
+    if (st == GG_ERR_ABORTED && cli_signal())
+        cli_raise(cli_signal());
+    cli_check(st, &err);
+}
+
+void
+generate_load_base(struct generate *g)
+{
+    const struct gg_state_sequence *q = open_state(g);
+    int32_t slot = g->engine.n_slots - 1;
+
+    if (q) {
+        g->base = (struct base){ .n = q->n_ids, .n_dropped = q->n_dropped };
+        g->base.ids = cli_alloc(NULL, q->n_ids, sizeof(*q->ids));
+        memcpy(g->base.ids, q->ids, q->n_ids * sizeof(*q->ids));
+        (void)gg_session_load(g->engine.session, slot, g->state.file, 0);
+        hold_all(g, slot);
     }
     state_loaded(&g->state);
 }

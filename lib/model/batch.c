@@ -21,14 +21,15 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
         .rows = mem_array(n, sizeof(int32_t)),
         .logits = mem_array(n, sizeof(float *)),
         .best = mem_array(n, sizeof(struct gg_best *)),
-        .next = mem_array(n, sizeof(int32_t)),
+        .next = mem_array(n, sizeof(int32_t *)),
+        .n_next = mem_array(n, sizeof(size_t)),
         .logprobs = mem_array(n, sizeof(float *)),
         .pools = mem_array(n, sizeof(double *)),
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
     return b->segments && b->ids && b->positions && b->rows && b->logits &&
-           b->best && b->next && b->logprobs && b->pools &&
+           b->best && b->next && b->n_next && b->logprobs && b->pools &&
            b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
 }
 
@@ -44,6 +45,7 @@ batch_clear(struct batch *b)
     mem_free(b->logits);
     mem_free(b->best);
     mem_free(b->next);
+    mem_free(b->n_next);
     mem_free(b->logprobs);
     mem_free(b->pools);
     mem_free(b->mask);
@@ -70,11 +72,18 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     }
 }
 
-/* The id after id i of the chunk; NULL: none is known. */
+/* The ids that may be the one after id i of the chunk, and are scored; *n gets
+ * how many. NULL: none is. */
 static const int32_t *
-id_after(const struct gg_chunk *chunk, size_t i)
+ids_after(const struct gg_chunk *chunk, size_t i, size_t *n)
 {
-    return i < chunk->n - 1 ? chunk->ids + i + 1 : chunk->next;
+    *n = 1;
+    if (!chunk->logprobs || i < chunk->n_unscored)
+        return NULL;
+    if (i < chunk->n - 1)
+        return chunk->ids + i + 1;
+    *n = chunk->n_next ? chunk->n_next : 1;
+    return chunk->next;
 }
 
 static bool
@@ -97,7 +106,8 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
 {
     size_t n_last = chunk->n_last ? chunk->n_last : 1;
     size_t first = chunk->n - n_last; /* that logits are wanted after */
-    const int32_t *next = chunk->logprobs ? id_after(chunk, i) : NULL;
+    size_t n_next;
+    const int32_t *next = ids_after(chunk, i, &n_next);
     bool logits = chunk->logits && i >= first;
     bool pooled = chunk->embedding && is_pooled(chunk, i);
     int32_t n = b->n_outputs;
@@ -108,8 +118,9 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     b->logits[n] =
         logits ? chunk->logits + (i - first) * (size_t)b->n_vocab : NULL;
     b->best[n] = logits && chunk->best ? chunk->best + (i - first) : NULL;
-    b->next[n] = next ? *next : 0;
-    b->logprobs[n] = next ? chunk->logprobs + i : NULL;
+    b->next[n] = next;
+    b->n_next[n] = n_next;
+    b->logprobs[n] = next ? chunk->logprobs + (i - chunk->n_unscored) : NULL;
     b->scored = b->scored || next;
     b->pools[n] = pooled ? pool : NULL;
     b->pooled = b->pooled || pooled;

@@ -16,7 +16,8 @@ struct batch {
     float **logits; /* n_outputs: where they go; NULL: nobody wants them */
     struct gg_best **best; /* n_outputs: what is tried first; or NULL */
     bool scored;           /* log-probabilities are wanted, too */
-    int32_t *next;         /* n_outputs: of which id */
+    const int32_t **next;  /* n_outputs: of which ids */
+    size_t *n_next;        /* n_outputs: how many */
     float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
     bool pooled;           /* hidden vectors are wanted, too */
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */

@@ -92,16 +92,21 @@ add_up(const float *x, int32_t n)
     return all;
 }
 
-/* Of id `next`: the logit less that of the likeliest id, whose probability is
+/* Of each id: its logit less that of the likeliest one, whose probability is
  * far from zero. Probabilities were divided by a sum of floats; dividing by
  * their own sum mends that. */
-static float
-log_probability(const struct score *s, int32_t next)
+static void
+log_probabilities(const struct score *s, const int32_t *ids, size_t n_ids,
+                  float *out)
 {
     int32_t n = s->model->hp.n_vocab, top = find_largest(s->logits, n);
-    double rest = (double)s->logits[next] - (double)s->logits[top];
+    double of_top = log((double)s->probs[top] / add_up(s->probs, n));
 
-    return (float)(rest + log((double)s->probs[top] / add_up(s->probs, n)));
+    for (size_t i = 0; i < n_ids; i++) {
+        double rest = (double)s->logits[ids[i]] - (double)s->logits[top];
+
+        out[i] = (float)(rest + of_top);
+    }
 }
 
 /* Row r of the slice is the batch's output i. */
@@ -119,7 +124,7 @@ read_row(struct score *s, const struct batch *b, int32_t r, int32_t i)
     if (logits != s->logits)
         memcpy(s->logits, logits, size);
     ggml_backend_tensor_get(s->p, s->probs, at, size);
-    *b->logprobs[i] = log_probability(s, b->next[i]);
+    log_probabilities(s, b->next[i], b->n_next[i], b->logprobs[i]);
 }
 
 /* Outputs first .. first + n - 1 of the batch. */

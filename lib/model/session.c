@@ -299,8 +299,11 @@ static enum gg_status
 check_ids(const struct gg_session *s, const struct gg_chunk *c,
           struct gg_error *err)
 {
-    enum gg_status st = c->next ? check_id(s, *c->next, err) : GG_OK;
+    size_t n_next = !c->next ? 0 : c->n_next ? c->n_next : 1;
+    enum gg_status st = GG_OK;
 
+    for (size_t i = 0; i < n_next && st == GG_OK; i++)
+        st = check_id(s, c->next[i], err);
     for (size_t i = 0; i < c->n && st == GG_OK; i++)
         st = check_id(s, c->ids[i], err);
     return st;
@@ -354,8 +357,9 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     s->called[c->slot] = s->call;
     if (c->n == 0)
         return error_set(err, GG_ERR_ARG, "a chunk without ids");
-    if (c->n_last > c->n)
-        return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids", c->n_last);
+    if (c->n_last > c->n || c->n_unscored >= c->n)
+        return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids",
+                         c->n_last > c->n ? c->n_last : c->n_unscored + 1);
     st = check_ids(s, c, err);
     if (st == GG_OK)
         st = check_encoder(s, c, err);

@@ -161,6 +161,44 @@ check_next(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* Only some values are computed; each of several ids may be the next. */
+static void
+check_some(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_batch = 40, .type_kv = GGML_TYPE_F16 };
+    struct gg_session *s = new_session(m, p);
+    const int32_t next[] = { ids[100], 0, V - 1, ids[100] };
+    float truth[N], out[34], logits[V];
+    double sum = 0, most = -INFINITY;
+    bool all = true;
+    struct gg_chunk chunk = { .ids = ids,
+                              .n = 100,
+                              .logprobs = out,
+                              .n_unscored = 70,
+                              .next = next,
+                              .n_next = 4 };
+
+    score(m, gg_session_params_default(), N, N, truth, NULL);
+    out[33] = 7;
+    must(gg_session_eval(s, &chunk, 1, &err));
+    ok(!memcmp(out, truth + 70, 30 * sizeof(*out)) && out[33] == 7 &&
+           out[32] == out[29],
+       "what is left out is, and the rest is the same");
+    in_steps(m, p, ids, 40, 100, logits);
+    for (int i = 0; i < V; i++)
+        most = logits[i] > most ? (double)logits[i] : most;
+    for (int i = 0; i < V; i++)
+        sum += exp((double)logits[i] - most);
+    for (int i = 0; i < 4; i++)
+        all = all && fabs((double)logits[next[i]] - most - log(sum) -
+                          (double)out[29 + i]) < 1e-4;
+    ok(all, "each id that may be next has its probability");
+    chunk.n_unscored = 100;
+    ok(gg_session_eval(s, &chunk, 1, &err) == GG_ERR_ARG,
+       "no more can be left out than there are");
+    gg_session_free(s);
+}
+
 /* Logits after the last ids of each chunk, without log-probabilities. */
 static void
 check_last(const struct gg_model *m)
@@ -285,6 +323,7 @@ main(void)
     check_neighbours(m);
     check_next(m);
     check_last(m);
+    check_some(m);
     check_slices(m);
     gg_model_free(m);
     m = steep_model();

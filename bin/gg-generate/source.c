@@ -1,0 +1,265 @@
+/* source.c - what a prompt is made of, and its ids */
+#include <config.h>
+
+#include "gg-generate/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static enum gg_status
+fail(struct gg_error *err, const char *message)
+{
+    snprintf(err->message, sizeof(err->message), "%s", message);
+    return GG_ERR_FORMAT;
+}
+
+enum gg_status
+source_encode_text(const struct generate *g, const char *text, size_t len,
+                   int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+{
+    const struct gg_vocab *v = g->engine.vocab;
+    bool first = !g->loaded && gg_vocab_add_bos(v);
+    bool bos = g->o->bos ? g->o->bos == OPT_BOS : first;
+    unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
+                     (g->loaded ? GG_ENCODE_CONTINUE : 0) |
+                     (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
+    size_t need = len / 2 + 16, at;
+    enum gg_status st;
+
+    if (g->o->special == SPECIAL_ERROR &&
+        gg_vocab_find_control(v, text, len, &at) >= 0) {
+        snprintf(err->message, sizeof(err->message),
+                 "the prompt has a control token at byte %zu", at);
+        return GG_ERR_FORMAT;
+    }
+    do {
+        if (need > *cap)
+            *ids = cli_alloc(*ids, *cap = need, sizeof(**ids));
+        st = gg_vocab_encode(v, text, len, flags, *ids, *cap, &need, err);
+    } while (st == GG_OK && need > *cap);
+    if (st == GG_OK)
+        *n = need;
+    return st;
+}
+
+unsigned
+source_chat_flags(const struct options *o)
+{
+    return GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
+           (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
+}
+
+/* ---- texts and messages -------------------------------------------------- */
+
+/* A state holds all up to an answer, in place of which there is an empty
+ * message. */
+static void
+begin_chat(const struct generate *g, struct source *s)
+{
+    s->is_chat = true;
+    s->template = g->o->template;
+    s->done = g->loaded;
+    if (g->loaded)
+        chat_add(&s->chat, GG_ROLE_ASSISTANT, NULL, 0);
+}
+
+enum gg_status
+source_open_messages(struct generate *g, struct source *s, const char *json,
+                     size_t len, struct gg_error *err)
+{
+    enum gg_status st;
+
+    begin_chat(g, s);
+    st = chat_read(&s->chat, json, len, s->whole, err);
+    if (!s->template)
+        s->template = gg_vocab_chat(g->engine.vocab);
+    if (st == GG_OK && !s->template)
+        st = fail(err, "the model has no chat template that is known; "
+                       "--template NAME says which to use");
+    if (st == GG_OK && s->chat.n == s->done)
+        st = fail(err, "no messages");
+    return st;
+}
+
+static enum gg_status
+open_message(struct generate *g, struct source *s, struct gg_error *err)
+{
+    const char *system = g->o->system;
+
+    if (s->len == 0)
+        return fail(err, "the prompt is empty");
+    begin_chat(g, s);
+    if (system && !g->loaded) /* which had one, or none */
+        chat_add(&s->chat, GG_ROLE_SYSTEM, system, strlen(system));
+    chat_add(&s->chat, GG_ROLE_USER, s->text, s->len);
+    return GG_OK;
+}
+
+enum gg_status
+source_open(struct generate *g, struct source *s, const char *text, size_t len,
+            struct gg_error *err)
+{
+    s->text = text;
+    s->len = len;
+    if (g->o->messages)
+        return source_open_messages(g, s, text, len, err);
+    s->goes_on = g->loaded && len == 0 && g->o->bos != OPT_BOS;
+    if (g->o->chat && !s->goes_on)
+        return open_message(g, s, err);
+    return GG_OK;
+}
+
+void
+source_close(struct source *s)
+{
+    chat_clear(&s->chat);
+    *s = (struct source){ 0 };
+}
+
+/* ---- ids ----------------------------------------------------------------- */
+
+/* The assistant's message is the choice, or goes on with it. */
+static void
+add_answer(struct chat *chat, const struct choice *choice,
+           struct gg_message *last)
+{
+    struct buffer text = { 0 };
+
+    *last = chat->messages[chat->n - 1];
+    if (last->role == GG_ROLE_ASSISTANT) {
+        buffer_add(&text, last->content, last->len);
+        chat->n--;
+    }
+    buffer_add(&text, choice->text, choice->len);
+    chat_add(chat, GG_ROLE_ASSISTANT, text.p, text.len);
+    buffer_clear(&text);
+}
+
+static void
+remove_answer(struct chat *chat, const struct gg_message *last)
+{
+    chat_truncate(chat, chat->n - 1);
+    if (last->role == GG_ROLE_ASSISTANT)
+        chat->messages[chat->n++] = *last;
+}
+
+static enum gg_status
+encode_chat(const struct generate *g, struct source *s,
+            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
+            struct gg_error *err)
+{
+    struct gg_message last;
+    enum gg_status st;
+
+    if (choice)
+        add_answer(&s->chat, choice, &last);
+    st = chat_encode(g->engine.vocab, s->template, &s->chat, s->done,
+                     source_chat_flags(g->o), ids, cap, n, err);
+    if (choice)
+        remove_answer(&s->chat, &last);
+    return st;
+}
+
+static enum gg_status
+encode_text(const struct generate *g, const struct source *s,
+            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
+            struct gg_error *err)
+{
+    struct buffer text = { 0 };
+    enum gg_status st;
+
+    if (!choice && s->goes_on)
+        return GG_OK;
+    if (!choice)
+        return source_encode_text(g, s->text, s->len, ids, cap, n, err);
+    buffer_add(&text, s->text, s->len);
+    buffer_add(&text, choice->text, choice->len);
+    st = source_encode_text(g, text.p, text.len, ids, cap, n, err);
+    buffer_clear(&text);
+    return st;
+}
+
+/* Behind the ids of the state. */
+static enum gg_status
+encode(const struct generate *g, struct source *s, const struct choice *choice,
+       int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+{
+    const struct base *base = &g->base;
+    enum gg_status st;
+
+    *n = 0;
+    st = s->is_chat ? encode_chat(g, s, choice, ids, cap, n, err)
+                    : encode_text(g, s, choice, ids, cap, n, err);
+    if (st != GG_OK || base->n == 0)
+        return st;
+    if (*cap - *n < base->n)
+        *ids = cli_alloc(*ids, *cap = *n + base->n, sizeof(**ids));
+    if (*n)
+        memmove(*ids + base->n, *ids, *n * sizeof(**ids));
+    memcpy(*ids, base->ids, base->n * sizeof(**ids));
+    *n += base->n;
+    return GG_OK;
+}
+
+enum gg_status
+source_encode(struct generate *g, struct source *s,
+              const struct choices *choices, struct prompt *out,
+              struct gg_error *err)
+{
+    enum gg_status st = encode(g, s, NULL, &out->ids, &out->cap, &out->n, err);
+
+    out->goes_on = s->goes_on;
+    for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
+        int32_t *ids = NULL;
+        size_t cap = 0, n = 0;
+
+        st = encode(g, s, &choices->list[i], &ids, &cap, &n, err);
+        if (st == GG_OK)
+            st = contest_add(&out->contest, &choices->list[i], ids, n, out->ids,
+                             out->n, err);
+        else
+            free(ids);
+    }
+    return st;
+}
+
+/* ---- records ------------------------------------------------------------- */
+
+static enum gg_status
+read_source(struct generate *g, bool messages, const char *text, size_t len,
+            const struct choices *choices, struct prompt *out,
+            struct gg_error *err)
+{
+    struct source s = { 0 };
+    enum gg_status st = messages ? source_open_messages(g, &s, text, len, err)
+                                 : source_open(g, &s, text, len, err);
+
+    if (st == GG_OK)
+        st = source_encode(g, &s, choices, out, err);
+    source_close(&s);
+    return st;
+}
+
+enum gg_status
+generate_record_ids(struct generate *g, const char *text, size_t len,
+                    const struct choices *choices, struct prompt *out,
+                    struct gg_error *err)
+{
+    return read_source(g, false, text, len, choices, out, err);
+}
+
+enum gg_status
+generate_messages_ids(struct generate *g, const char *json, size_t len,
+                      const struct choices *choices, struct prompt *out,
+                      struct gg_error *err)
+{
+    return read_source(g, true, json, len, choices, out, err);
+}
+
+void
+prompt_clear(struct prompt *p)
+{
+    free(p->ids);
+    contest_clear(&p->contest);
+    *p = (struct prompt){ 0 };
+}
