@@ -181,8 +181,8 @@ static const struct gg_state_range gone[] = { { 0, 1 }, { 3, 6 } };
 static const struct gg_state_sequence one = { 0, 0, ids, 20, 0, 20, 0 };
 
 static const struct gg_state states[] = {
-    { true, two, 2, gone, 2, NULL },
-    { false, &one, 1, NULL, 0, "chatml" },
+    { true, two, 2, gone, 2, NULL, false, 0 },
+    { false, &one, 1, NULL, 0, "chatml", true, 4.5 },
     { .numbered = true },
 };
 

@@ -612,6 +612,8 @@ struct gg_state {
     const char *chat; /* the template of a conversation, NUL-ended, whose last
                          message is the assistant's, all but its end; NULL: the
                          sequence is none */
+    bool has_mirostat;
+    double mirostat; /* gg_history_mirostat() of the one without a number */
 };
 
 /* Writes the state with keys and values of the session's slots to `path`: under
@@ -790,6 +792,13 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_history_add(struct gg_history *history, const int32_t *ids, size_t n,
                struct gg_error *err);
 
+/* What Mirostat has learnt, for a sequence that goes on later: the greatest
+ * surprise, in bits, that it lets through. */
+GG_API double
+gg_history_mirostat(const struct gg_history *history);
+GG_API void
+gg_history_set_mirostat(struct gg_history *history, double value);
+
 /* Another answer begins: the grammar does, too. */
 GG_API void
 gg_history_restart(struct gg_history *history);
@@ -928,6 +937,12 @@ struct gg_logit_record {
     size_t n_logits;
     double log_sum_exp;  /* over the whole vocabulary; sparse only */
     const char *message; /* GG_RECORD_ERROR */
+    /* With a sequence's first logits, where it goes on from a state: ids that
+     * it held in front of the chunk, perhaps not all; and what Mirostat has
+     * learnt there, or NULL. */
+    const int32_t *past;
+    size_t n_past;
+    const double *mirostat;
 };
 
 struct gg_logit_reader;

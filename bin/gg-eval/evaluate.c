@@ -3,30 +3,16 @@
 
 #include "gg-eval/evaluate.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/shift.h"
+#include "gg-eval/entry.h"
 #include "gg-eval/score.h"
 
 enum {
     FEW = 16,    /* ids: to evaluate them again costs next to nothing */
     MANY = 4096, /* lines that are scored together at most */
-};
-
-/* A line that was added. */
-struct entry {
-    struct gg_line line; /* its ids are the sequence's */
-    struct sequence *sequence;
-    uint64_t position; /* ids of the sequence, dropped ones, too */
-    bool first;        /* of those that were added to its sequence */
-    uint64_t chunk;    /* its number in the sequence, from 1 */
-    size_t begin;      /* where its ids are among the sequence's */
-    char *message;     /* it failed */
-    bool here;         /* and nobody has told why */
-    float *logits;     /* room that stays, as is that of */
-    struct gg_best best;
 };
 
 /* What adding a line means. */
@@ -37,21 +23,6 @@ struct plan {
     int32_t from;         /* the slot that has a prefix of them, or -1 */
     size_t common;        /* how much of it */
 };
-
-static void
-free_room(struct entry *entry)
-{
-    free(entry->logits);
-    free(entry->best.ids);
-    free(entry->best.logits);
-}
-
-static void
-clear_room(struct entry *entry)
-{
-    entry->logits = NULL;
-    entry->best = (struct gg_best){ 0 };
-}
 
 void
 evaluate_init(struct evaluate *e, const struct evaluate_options *o,
@@ -67,7 +38,7 @@ void
 evaluate_clear(struct evaluate *e)
 {
     for (int32_t i = 0; i < e->cap; i++)
-        free_room(&e->entries[i]);
+        entry_free_room(&e->entries[i]);
     free(e->entries);
     free(e->chunks);
     sequences_free(e->sequences);
@@ -84,7 +55,7 @@ add_entry(struct evaluate *e, const struct gg_line *line)
         e->cap = 2 * e->cap + 1;
         e->entries = cli_alloc(e->entries, (size_t)e->cap, sizeof(*e->entries));
         for (int32_t i = e->n; i < e->cap; i++)
-            clear_room(&e->entries[i]);
+            entry_clear_room(&e->entries[i]);
     }
     new = &e->entries[e->n++];
     *new = (struct entry){ .line = *line,
@@ -94,18 +65,10 @@ add_entry(struct evaluate *e, const struct gg_line *line)
 }
 
 static void
-add_message(struct entry *entry, const char *message, bool here)
-{
-    entry->message = cli_alloc(NULL, strlen(message) + 1, 1);
-    strcpy(entry->message, message);
-    entry->here = here;
-}
-
-static void
 add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
             bool here)
 {
-    add_message(add_entry(e, line), message, here);
+    entry_fail(add_entry(e, line), message, here);
 }
 
 /* ---- what a line would need --------------------------------------------- */
@@ -434,52 +397,6 @@ run_scored(struct evaluate *e)
     evaluate_chunks(e, e->chunks, make_scored(e, false));
 }
 
-static void
-write_failure(struct evaluate *e, struct entry *entry)
-{
-    const struct gg_line *line = &entry->line;
-
-    output_error(e->output, line, entry->message);
-    e->failed = true;
-    if (entry->here && line->numbered)
-        cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
-                 entry->message);
-    else if (entry->here)
-        cli_warn("%s", entry->message);
-    free(entry->message);
-}
-
-static void
-write_score(struct evaluate *e, struct entry *entry)
-{
-    struct score_sum sum =
-        score_sum(entry->sequence, entry->begin, entry->line.n_ids);
-
-    if (isfinite(sum.sum)) {
-        output_score(e->output, &entry->line, entry->chunk, sum.n, sum.sum);
-        e->n_records++;
-    } else {
-        add_message(entry, "the logits are not numbers", true);
-        write_failure(e, entry);
-    }
-}
-
-static void
-write_entry(struct evaluate *e, struct entry *entry)
-{
-    if (entry->message) {
-        write_failure(e, entry);
-    } else if (entry->sequence && e->o->score) {
-        write_score(e, entry);
-    } else if (entry->sequence) {
-        output_logits(e->output, &entry->line, entry->position, entry->logits,
-                      &entry->best);
-        e->n_records++;
-    } else {
-        output_close(e->output, &entry->line);
-    }
-}
-
 void
 evaluate_run(struct evaluate *e)
 {
@@ -488,7 +405,7 @@ evaluate_run(struct evaluate *e)
     else
         evaluate_chunks(e, e->chunks, make_chunks(e));
     for (int32_t i = 0; i < e->n; i++)
-        write_entry(e, &e->entries[i]);
+        entry_write(e, &e->entries[i]);
     sequences_settle(e->sequences);
     e->n = e->n_pinned = 0;
     e->n_together = 0;

@@ -12,11 +12,18 @@
 
 #include "common/best.h"
 
+enum {
+    MAX_PAST = 1 << 24, /* ids, of gg-stream(5) */
+};
+
 struct output {
     struct output_options o;
     const struct gg_vocab *vocab;
     struct gg_logit_writer *writer; /* NULL: nothing is written yet, or text */
     struct best best;
+    const int32_t *past; /* of the next record */
+    size_t n_past;
+    const double *mirostat;
     char *piece, *shown; /* scratch for the text of an id */
     size_t piece_cap;
 };
@@ -182,6 +189,17 @@ output_keeps(const struct output *out)
 /* ---- records ------------------------------------------------------------ */
 
 void
+output_past(struct output *out, const int32_t *ids, size_t n,
+            const double *mirostat)
+{
+    size_t more = n > MAX_PAST ? n - MAX_PAST : 0;
+
+    out->past = ids + more;
+    out->n_past = n - more;
+    out->mirostat = mirostat;
+}
+
+void
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
               const float *logits, const struct gg_best *best)
 {
@@ -192,8 +210,12 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
         .n_ids = line->n_ids,
         .logits = logits,
         .n_logits = (size_t)gg_vocab_size(out->vocab),
+        .past = out->past,
+        .n_past = out->n_past,
+        .mirostat = out->mirostat,
     };
 
+    output_past(out, NULL, 0, NULL);
     if (out->o.none)
         return;
     if (out->o.top)

@@ -26,6 +26,12 @@ void
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
               const float *logits, const struct gg_best *best);
 
+/* The next record is the first of a sequence that held these ids before, which
+ * live until it is written; and what Mirostat has learnt, or NULL. */
+void
+output_past(struct output *out, const int32_t *ids, size_t n,
+            const double *mirostat);
+
 /* The chunk of that number has n ids whose log-probabilities make up `sum`. */
 void
 output_score(struct output *out, const struct gg_line *line, uint64_t chunk,

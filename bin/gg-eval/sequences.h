@@ -34,6 +34,9 @@ struct sequence {
     size_t n_known;  /* before them; n_known > n_held, or both are 0 */
     uint64_t n_chunks;
     bool pinned;
+    bool loaded; /* with all of its ids, from a state */
+    bool has_mirostat;
+    double mirostat; /* what was learnt there */
     struct sequence *next;          /* of the same bucket, or to be freed */
     struct sequence *newer, *older; /* by last use */
 };

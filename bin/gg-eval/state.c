@@ -8,10 +8,14 @@
 /* ---- loading ------------------------------------------------------------ */
 
 static void
-take_sequence(struct sequences *s, const struct gg_state_sequence *from)
+take_sequence(struct sequences *s, const struct gg_state *state,
+              const struct gg_state_sequence *from)
 {
     struct sequence *q = sequences_use(s, from->number);
 
+    q->loaded = true;
+    q->has_mirostat = state->has_mirostat;
+    q->mirostat = state->mirostat;
     sequences_put(s, q, from->ids, from->n_ids);
     q->n_dropped = from->n_dropped;
     sequences_add(s, q, from->n_ids);
@@ -59,7 +63,7 @@ state_take(struct state *s, struct evaluate *e)
         sequences_forget(e->sequences, state->forgotten[i].first,
                          state->forgotten[i].last);
     for (size_t i = 0; state && i < state->n_sequences; i++) {
-        take_sequence(e->sequences, &state->sequences[i]);
+        take_sequence(e->sequences, state, &state->sequences[i]);
         n_ids += state->sequences[i].n_ids;
     }
     if (state) {
@@ -88,7 +92,8 @@ state_check_line(const struct evaluate *e, const struct gg_line *line,
 /* ---- saving ------------------------------------------------------------- */
 
 static size_t
-list_sequences(const struct sequences *s, struct gg_state_sequence **list)
+list_sequences(const struct sequences *s, struct gg_state *state,
+               struct gg_state_sequence **list)
 {
     size_t n = 0, cap = 0;
 
@@ -96,6 +101,8 @@ list_sequences(const struct sequences *s, struct gg_state_sequence **list)
     for (const struct sequence *q = sequences_oldest(s); q; q = q->newer) {
         if (q->n_ids == 0) /* its first chunk was refused */
             continue;
+        state->has_mirostat = q->has_mirostat;
+        state->mirostat = q->mirostat;
         if (n == cap)
             *list = cli_alloc(*list, cap = 2 * cap + 16, sizeof(**list));
         (*list)[n++] = (struct gg_state_sequence){
@@ -124,7 +131,7 @@ state_leave(struct state *s, const struct evaluate *e)
     for (size_t i = 0; i < gone->n; i++)
         ranges[i] =
             (struct gg_state_range){ gone->list[i].first, gone->list[i].last };
-    state.n_sequences = list_sequences(e->sequences, &list);
+    state.n_sequences = list_sequences(e->sequences, &state, &list);
     state.sequences = list;
     state.n_forgotten = gone->n;
     state.forgotten = ranges;

@@ -64,6 +64,8 @@ start_history(struct answer *a)
     a->history = NULL;
     if (gg_sampler_remembers(a->sampler))
         cli_check(gg_history_new(a->sampler, &a->history, &err), &err);
+    if (a->history && a->has_mirostat)
+        gg_history_set_mirostat(a->history, a->mirostat);
     a->n_new = a->n_ids;
 }
 

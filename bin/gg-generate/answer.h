@@ -34,6 +34,8 @@ struct answer {
     const struct sampling_options *sampling; /* the caller's */
     struct gg_sampler *sampler;              /* its own */
     struct gg_history *history;              /* what it remembers; or NULL */
+    bool has_mirostat; /* what a new history begins with: */
+    double mirostat;
     size_t n_new;      /* ids at the end that are not in there yet */
     uint64_t sequence; /* a number that draws depend on */
     unsigned flags;    /* GG_DECODE_... */

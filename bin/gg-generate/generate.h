@@ -71,6 +71,8 @@ struct base {
     int32_t *ids;
     size_t n;
     uint64_t n_dropped; /* ids before them */
+    bool has_mirostat;
+    double mirostat;
 };
 
 /* Everything while the tool runs. */

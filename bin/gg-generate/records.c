@@ -160,6 +160,8 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     a = &s->answer;
     a->n_ids = 0;
     a->n_dropped = w->g->base.n_dropped;
+    a->has_mirostat = w->g->base.has_mirostat;
+    a->mirostat = w->g->base.mirostat;
     a->sequence = r->sequence;
     a->numbered = true;
     a->number = w->form == jsonl_form ? r->number : r->sequence;

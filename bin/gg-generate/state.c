@@ -42,8 +42,8 @@ take_chat(struct generate *g, const char *name)
     g->done = 1;
 }
 
-/* Its one sequence; NULL: there is none. */
-static const struct gg_state_sequence *
+/* The state with its one sequence; NULL: there is none. */
+static const struct gg_state *
 open_state(struct generate *g)
 {
     const struct gg_state *state = state_load(&g->state, g->engine.session);
@@ -62,16 +62,19 @@ open_state(struct generate *g)
     if (state->chat)
         take_chat(g, state->chat);
     g->loaded = true;
-    return state->sequences;
+    return state;
 }
 
 void
 generate_load(struct generate *g)
 {
-    const struct gg_state_sequence *q = open_state(g);
+    const struct gg_state *state = open_state(g);
 
-    if (q)
-        take_sequence(g, q);
+    if (state) {
+        take_sequence(g, state->sequences);
+        g->answer.has_mirostat = state->has_mirostat;
+        g->answer.mirostat = state->mirostat;
+    }
     state_loaded(&g->state);
 }
 
@@ -97,11 +100,16 @@ hold_all(struct generate *g, int32_t slot)
 void
 generate_load_base(struct generate *g)
 {
-    const struct gg_state_sequence *q = open_state(g);
+    const struct gg_state *state = open_state(g);
     int32_t slot = g->engine.n_slots - 1;
 
-    if (q) {
-        g->base = (struct base){ .n = q->n_ids, .n_dropped = q->n_dropped };
+    if (state) {
+        const struct gg_state_sequence *q = state->sequences;
+
+        g->base = (struct base){ .n = q->n_ids,
+                                 .n_dropped = q->n_dropped,
+                                 .has_mirostat = state->has_mirostat,
+                                 .mirostat = state->mirostat };
         g->base.ids = cli_alloc(NULL, q->n_ids, sizeof(*q->ids));
         memcpy(g->base.ids, q->ids, q->n_ids * sizeof(*q->ids));
         (void)gg_session_load(g->engine.session, slot, g->state.file, 0);
@@ -150,6 +158,10 @@ generate_save(struct generate *g)
     q.ids = ids;
     if (o->chat)
         state.chat = gg_chat_name(o->template);
+    if (o->sampling.params.mirostat && a->history) {
+        state.has_mirostat = true;
+        state.mirostat = gg_history_mirostat(a->history);
+    }
     state_save(&g->state, g->engine.session, &state);
     free(ids);
 }

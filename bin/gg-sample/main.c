@@ -251,6 +251,10 @@ choose(struct run *r, const struct gg_logit_record *record,
     enum gg_status st = GG_OK;
 
     if (history)
+        st = gg_history_add(history, record->past, record->n_past, err);
+    if (history && record->mirostat)
+        gg_history_set_mirostat(history, *record->mirostat);
+    if (history && st == GG_OK)
         st = gg_history_add(history, record->ids, record->n_ids, err);
     if (st == GG_OK)
         st = gg_sampler_next(r->sampler, history, record->logit_ids, logits,

@@ -21,6 +21,7 @@
 #define STATE_KEY_FAMILY   "state.model.architecture"
 #define STATE_KEY_NUMBERED "state.numbered"
 #define STATE_KEY_CHAT     "state.chat_template"
+#define STATE_KEY_MIROSTAT "state.mirostat"
 #define STATE_KEY_SCALING  "state.rope.scaling"
 #define STATE_KEY_FACTOR   "state.rope.factor"
 #define STATE_KEY_BASE     "state.rope.base"

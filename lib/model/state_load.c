@@ -3,6 +3,7 @@
 #include "model/state_open.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -108,12 +109,30 @@ check_rope(const struct opener *o)
 }
 
 static enum gg_status
+read_mirostat(const struct opener *o, struct gg_state *state)
+{
+    int64_t id = gguf_find_key(o->gguf, STATE_KEY_MIROSTAT);
+
+    if (id < 0)
+        return GG_OK;
+    if (gguf_get_kv_type(o->gguf, id) != GGUF_TYPE_FLOAT64 ||
+        !isfinite(gguf_get_val_f64(o->gguf, id)) || state->numbered)
+        return state_refuse(o, GG_ERR_FORMAT,
+                            STATE_KEY_MIROSTAT ": makes no sense");
+    state->has_mirostat = true;
+    state->mirostat = gguf_get_val_f64(o->gguf, id);
+    return GG_OK;
+}
+
+static enum gg_status
 read_keys(const struct opener *o)
 {
     struct gguf_str chat = { NULL, 0 };
     enum gg_status st = gguf_get_bool(o->gguf, STATE_KEY_NUMBERED,
                                       &o->f->state.numbered, o->err);
 
+    if (st == GG_OK)
+        st = read_mirostat(o, &o->f->state);
     if (st == GG_OK)
         st = gguf_opt_str(o->gguf, STATE_KEY_CHAT, &chat, o->err);
     if (st != GG_OK || !chat.s)

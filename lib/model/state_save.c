@@ -111,6 +111,8 @@ set_keys(struct saver *v)
     gguf_set_val_bool(g, STATE_KEY_NUMBERED, v->state->numbered);
     if (v->state->chat)
         gguf_set_val_str(g, STATE_KEY_CHAT, v->state->chat);
+    if (v->state->has_mirostat && !v->state->numbered)
+        gguf_set_val_f64(g, STATE_KEY_MIROSTAT, v->state->mirostat);
     gguf_set_val_str(g, STATE_KEY_SCALING, rope.scaling);
     gguf_set_val_f32(g, STATE_KEY_FACTOR, rope.factor);
     gguf_set_val_f32(g, STATE_KEY_BASE, rope.base);

@@ -59,6 +59,18 @@ gg_history_restart(struct gg_history *history)
         grammar_begin(&history->at, history->at.grammar);
 }
 
+double
+gg_history_mirostat(const struct gg_history *history)
+{
+    return history->mu;
+}
+
+void
+gg_history_set_mirostat(struct gg_history *history, double value)
+{
+    history->mu = value;
+}
+
 /* Twice as many as are looked at have room, so that few moves are made. */
 enum gg_status
 gg_history_add(struct gg_history *h, const int32_t *ids, size_t n,

@@ -27,6 +27,7 @@ enum {
     FORMAT_HEAD = 32,   /* fixed part of a head's payload */
     FORMAT_VECTOR = 32, /* fixed part of a vector record's payload */
     FORMAT_FAIL = 16,   /* fixed part of a failure's payload */
+    FORMAT_PAST = 24,   /* fixed part of what a sequence held before */
     FORMAT_CLOSE = 8,
     FORMAT_DONE = 8,
 
@@ -38,6 +39,7 @@ enum {
     FORMAT_OPTIONAL_MAX = 1 << 27, /* payload of an unknown kind */
 
     FORMAT_NUMBERED = 1, /* flag of a head */
+    FORMAT_MIROSTAT = 1, /* flag of a past: its value is there */
 };
 
 /* A kind is four letters; a small first one: who does not know the kind may
@@ -47,6 +49,7 @@ enum {
      (uint32_t)(d) << 24)
 #define KIND_HEAD              FORMAT_KIND('H', 'E', 'A', 'D')
 #define KIND_VECT              FORMAT_KIND('V', 'E', 'C', 'T')
+#define KIND_PAST              FORMAT_KIND('p', 'a', 's', 't')
 #define KIND_FAIL              FORMAT_KIND('F', 'A', 'I', 'L')
 #define KIND_CLOS              FORMAT_KIND('C', 'L', 'O', 'S')
 #define KIND_DONE              FORMAT_KIND('D', 'O', 'N', 'E')

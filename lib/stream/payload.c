@@ -3,6 +3,7 @@
 
 #include "stream/payload.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/cursor.h"
@@ -17,6 +18,7 @@ payload_clear(struct payload *p)
     mem_free(p->writer);
     mem_free(p->wide);
     mem_free(p->message);
+    mem_free(p->past.ids);
     *p = (struct payload){ 0 };
 }
 
@@ -34,6 +36,8 @@ payload_longest(const struct payload *p, uint32_t kind, bool body)
                     : 0;
     case KIND_FAIL:
         return body ? FORMAT_FAIL + FORMAT_MESSAGE_MAX : 0;
+    case KIND_PAST:
+        return body ? FORMAT_PAST + 4 * (uint64_t)FORMAT_IDS_MAX : 0;
     case KIND_CLOS:
         return body ? FORMAT_CLOSE : 0;
     case KIND_DONE:
@@ -49,6 +53,7 @@ payload_shortest(uint32_t kind)
     return kind == KIND_HEAD   ? FORMAT_HEAD
            : kind == KIND_VECT ? FORMAT_VECTOR
            : kind == KIND_FAIL ? FORMAT_FAIL
+           : kind == KIND_PAST ? FORMAT_PAST
            : kind == KIND_CLOS ? FORMAT_CLOSE
            : kind == KIND_DONE ? FORMAT_DONE
                                : 0;
@@ -161,6 +166,49 @@ parse_vector(struct payload *p, struct cursor *c, size_t length,
     return parse_values(p, c, out, err);
 }
 
+/* It stays until the next record, which it belongs to. */
+static enum gg_status
+parse_past(struct payload *p, struct cursor *c, size_t length,
+           struct gg_error *err)
+{
+    struct past *past = &p->past;
+    uint32_t n, flags;
+    const int32_t *ids;
+
+    past->sequence = cursor_u64(c);
+    past->mirostat = cursor_f64(c);
+    n = cursor_u32(c);
+    flags = cursor_u32(c);
+    if (n > FORMAT_IDS_MAX || flags & ~(uint32_t)FORMAT_MIROSTAT ||
+        length != FORMAT_PAST + format_padded(4 * (size_t)n))
+        return misfit(err);
+    past->has_mirostat = flags & FORMAT_MIROSTAT;
+    if (past->has_mirostat && !isfinite(past->mirostat))
+        return error_set(err, GG_ERR_FORMAT, "Mirostat's value is no number");
+    ids = cursor_take(c, 4 * (size_t)n);
+    if (!ids_below(ids, n, UINT32_C(1) << 31))
+        return error_set(err, GG_ERR_FORMAT, "a negative token id");
+    if (!mem_grow(&past->ids, &past->cap, n, sizeof(*ids)))
+        return error_nomem(err);
+    if (n)
+        memcpy(past->ids, ids, n * sizeof(*ids));
+    past->n = n;
+    return GG_OK;
+}
+
+/* Of the same sequence, directly before. */
+static void
+add_past(const struct payload *p, struct gg_logit_record *out)
+{
+    const struct past *past = &p->past;
+
+    if (!past->there || past->sequence != out->sequence)
+        return;
+    out->past = past->ids;
+    out->n_past = past->n;
+    out->mirostat = past->has_mirostat ? &past->mirostat : NULL;
+}
+
 static enum gg_status
 parse_failure(struct payload *p, struct cursor *c, struct gg_logit_record *out,
               struct gg_error *err)
@@ -198,6 +246,10 @@ payload_parse(struct payload *p, uint32_t kind, const void *payload,
         break;
     case KIND_VECT:
         st = parse_vector(p, &c, length, out, err);
+        add_past(p, out);
+        break;
+    case KIND_PAST:
+        st = parse_past(p, &c, length, err);
         break;
     case KIND_FAIL:
         st = parse_failure(p, &c, out, err);
@@ -211,5 +263,6 @@ payload_parse(struct payload *p, uint32_t kind, const void *payload,
         *count = cursor_u64(&c);
         break;
     }
+    p->past.there = kind == KIND_PAST && st == GG_OK;
     return st;
 }

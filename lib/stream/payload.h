@@ -11,6 +11,14 @@ struct payload {
     char *writer, *message;
     float *wide; /* half precision, widened */
     size_t wide_cap;
+    struct past {
+        bool there; /* the last record was one */
+        uint64_t sequence;
+        bool has_mirostat;
+        double mirostat;
+        int32_t *ids; /* copied */
+        size_t n, cap;
+    } past;
 };
 
 void

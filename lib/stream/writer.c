@@ -192,6 +192,36 @@ check_vector(const struct gg_logit_writer *w,
     return GG_OK;
 }
 
+/* What the sequence held before, for who remembers; nothing where it began. */
+static enum gg_status
+write_past(struct gg_logit_writer *w, const struct gg_logit_record *record,
+           struct gg_error *err)
+{
+    uint32_t n = (uint32_t)record->n_past;
+    uint32_t flags = record->mirostat ? FORMAT_MIROSTAT : 0;
+    uint8_t fixed[FORMAT_PAST] = { 0 };
+    enum gg_status st;
+    struct record r;
+
+    if (n == 0 && flags == 0)
+        return GG_OK;
+    if (record->n_past > FORMAT_IDS_MAX)
+        return error_set(err, GG_ERR_ARG, "a past of %zu ids", record->n_past);
+    memcpy(fixed, &record->sequence, 8);
+    if (record->mirostat)
+        memcpy(fixed + 8, record->mirostat, 8);
+    memcpy(fixed + 16, &n, 4);
+    memcpy(fixed + 20, &flags, 4);
+    begin(&r, KIND_PAST);
+    add(&r, fixed, sizeof(fixed));
+    add(&r, record->past, 4 * record->n_past);
+    pad(&r);
+    st = send(w->fd, &r, err);
+    if (st == GG_OK)
+        w->count++;
+    return st;
+}
+
 static enum gg_status
 write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
              struct gg_error *err)
@@ -202,6 +232,8 @@ write_vector(struct gg_logit_writer *w, const struct gg_logit_record *record,
     enum gg_status st = check_vector(w, record, err);
     struct record r;
 
+    if (st == GG_OK)
+        st = write_past(w, record, err);
     if (st != GG_OK)
         return st;
     memcpy(fixed, &record->sequence, 8);

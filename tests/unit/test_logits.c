@@ -564,6 +564,94 @@ test_manual(void)
     close(fd);
 }
 
+/* ---- what a sequence held before ---- */
+
+static void
+check_ok(enum gg_status st)
+{
+    if (st != GG_OK)
+        abort();
+}
+
+/* A record with a past, one without, one with no more than Mirostat's value. */
+static uint8_t *
+member_with_past(size_t *size)
+{
+    static const int32_t past[] = { 4, 0, 9, 9, 1 };
+    static const double learnt = 3.25;
+    struct gg_logit_head head = head_of(GG_ENCODING_F32, true);
+    struct gg_logit_record r = vector_of(GG_ENCODING_F32);
+    struct gg_logit_writer *w;
+    int fd = pipe_holding("", 0);
+    uint8_t *data;
+
+    check_ok(gg_logit_writer_new(fd, &head, &w, &err));
+    r.past = past;
+    r.n_past = 5;
+    check_ok(gg_logit_write(w, &r, &err));
+    r.n_past = 0;
+    check_ok(gg_logit_write(w, &r, &err));
+    r.mirostat = &learnt;
+    check_ok(gg_logit_write(w, &r, &err));
+    r.kind = GG_RECORD_END;
+    check_ok(gg_logit_write(w, &r, &err));
+    gg_logit_writer_free(w);
+    data = pipe_contents(fd, size);
+    close(fd);
+    return data;
+}
+
+static bool
+past_is_right(const struct gg_logit_record *r, int i)
+{
+    if (r->kind != GG_RECORD_LOGITS)
+        return r->n_past == 0 && !r->mirostat;
+    return r->n_past == (i == 1 ? 5 : 0) &&
+           (i != 1 || (r->past[0] == 4 && r->past[4] == 1)) &&
+           (i == 3 ? r->mirostat && *r->mirostat == 3.25 : !r->mirostat);
+}
+
+static void
+test_past(void)
+{
+    size_t size;
+    uint8_t *data = member_with_past(&size), *past = data + record_at(data, 1);
+    int fd = pipe_holding(data, size), n = 0;
+    struct gg_logit_reader *reader;
+    struct gg_logit_record r;
+    bool right = true;
+
+    check_ok(gg_logit_reader_new(fd, "in", &reader, &err));
+    for (; gg_logit_read(reader, &r, &err) == GG_OK; n++)
+        right = right && past_is_right(&r, n);
+    ok(right && n == 5, "what a sequence held comes with its first record");
+    gg_logit_reader_free(reader);
+    close(fd);
+
+    ok(memcmp(past, "past", 4) == 0, "as a record of an optional kind");
+    past[16 + 20] = 2; /* flags */
+    sign(past);
+    ok(verdict(data, size) == GG_ERR_FORMAT, "its flags are checked");
+    past[16 + 20] = 0;
+    past[16 + 16] = 200; /* ids */
+    sign(past);
+    ok(verdict(data, size) == GG_ERR_FORMAT, "and its length");
+    past[16 + 16] = 5;
+    past[16 + 24 + 3] = 0x80;
+    sign(past);
+    ok(verdict(data, size) == GG_ERR_FORMAT, "and its ids");
+    past[16 + 24 + 3] = 0;
+    past[16] ^= 1; /* sequence */
+    sign(past);
+    ok(verdict(data, size) == GG_EOF, "one of another sequence is left");
+    past[16 + 20] = 1;
+    past[16 + 14] = 0xf0;
+    past[16 + 15] = 0x7f;
+    sign(past);
+    ok(verdict(data, size) == GG_ERR_FORMAT, "an infinite value is refused");
+    free(data);
+}
+
 /* ---- no memory ---- */
 
 static void
@@ -642,6 +730,7 @@ main(void)
     test_text();
     test_manual();
     test_begun();
+    test_past();
     test_no_memory();
     return tap_done();
 }

@@ -1,0 +1,92 @@
+/* entry.c - a line that is evaluated with others, and what it becomes */
+#include <config.h>
+
+#include "gg-eval/entry.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gg-eval/score.h"
+
+void
+entry_free_room(struct entry *entry)
+{
+    free(entry->logits);
+    free(entry->best.ids);
+    free(entry->best.logits);
+}
+
+void
+entry_clear_room(struct entry *entry)
+{
+    entry->logits = NULL;
+    entry->best = (struct gg_best){ 0 };
+}
+
+void
+entry_fail(struct entry *entry, const char *message, bool here)
+{
+    entry->message = cli_alloc(NULL, strlen(message) + 1, 1);
+    strcpy(entry->message, message);
+    entry->here = here;
+}
+
+static void
+write_failure(struct evaluate *e, struct entry *entry)
+{
+    const struct gg_line *line = &entry->line;
+
+    output_error(e->output, line, entry->message);
+    e->failed = true;
+    if (entry->here && line->numbered)
+        cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
+                 entry->message);
+    else if (entry->here)
+        cli_warn("%s", entry->message);
+    free(entry->message);
+}
+
+static void
+write_score(struct evaluate *e, struct entry *entry)
+{
+    struct score_sum sum =
+        score_sum(entry->sequence, entry->begin, entry->line.n_ids);
+
+    if (isfinite(sum.sum)) {
+        output_score(e->output, &entry->line, entry->chunk, sum.n, sum.sum);
+        e->n_records++;
+    } else {
+        entry_fail(entry, "the logits are not numbers", true);
+        write_failure(e, entry);
+    }
+}
+
+/* The first record of a sequence that was loaded says what it held. */
+static void
+write_logits(struct evaluate *e, struct entry *entry)
+{
+    struct sequence *q = entry->sequence;
+
+    if (q->loaded)
+        output_past(e->output, q->ids, entry->begin,
+                    q->has_mirostat ? &q->mirostat : NULL);
+    q->loaded = q->has_mirostat = false;
+    output_logits(e->output, &entry->line, entry->position, entry->logits,
+                  &entry->best);
+    e->n_records++;
+}
+
+void
+entry_write(struct evaluate *e, struct entry *entry)
+{
+    if (entry->message) {
+        write_failure(e, entry);
+    } else if (entry->sequence && e->o->score) {
+        write_score(e, entry);
+    } else if (entry->sequence) {
+        write_logits(e, entry);
+    } else {
+        output_close(e->output, &entry->line);
+    }
+}

@@ -1,0 +1,34 @@
+/* entry.h - a line that is evaluated with others, and what it becomes */
+#ifndef EVAL_ENTRY_H
+#define EVAL_ENTRY_H
+
+#include "gg-eval/evaluate.h"
+
+/* A line that was added. */
+struct entry {
+    struct gg_line line; /* its ids are the sequence's */
+    struct sequence *sequence;
+    uint64_t position; /* ids of the sequence, dropped ones, too */
+    bool first;        /* of those that were added to its sequence */
+    uint64_t chunk;    /* its number in the sequence, from 1 */
+    size_t begin;      /* where its ids are among the sequence's */
+    char *message;     /* it failed */
+    bool here;         /* and nobody has told why */
+    float *logits;     /* room that stays, as is that of */
+    struct gg_best best;
+};
+
+void
+entry_free_room(struct entry *entry);
+void
+entry_clear_room(struct entry *entry);
+
+/* The line is not evaluated; `here`: nobody has told why. */
+void
+entry_fail(struct entry *entry, const char *message, bool here);
+
+/* Writes what came of it. */
+void
+entry_write(struct evaluate *e, struct entry *entry);
+
+#endif
