@@ -17,6 +17,7 @@
 #define MOST_ARRAYS  32
 #define MOST_COPIES  256
 #define STACK        ((size_t)256 << 10)
+#define LEFT         4096 /* of it, at most, by the frame that never returns */
 #define EXCHANGED    64 /* bytes */
 
 int emulate_order;
@@ -189,7 +190,7 @@ init_fiber(struct fiber *f)
     if (f->stack == MAP_FAILED)
         fail("no memory for stacks");
 #if defined(__SANITIZE_ADDRESS__)
-    ASAN_UNPOISON_MEMORY_REGION(f->stack, STACK);
+    ASAN_UNPOISON_MEMORY_REGION(f->stack + STACK - LEFT, LEFT);
 #endif
     begin_at(&f->place, f->stack, STACK, begin_fiber);
     f->waiting = FOR_NOTHING;
