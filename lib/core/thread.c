@@ -3,6 +3,7 @@
 
 #include "core/thread.h"
 
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -172,11 +173,24 @@ count_allowed(void)
     return 0;
 }
 
+/* What the files say when the first asks: to read them takes longer than a
+ * small graph. */
+static int first_quota;
+
+static void
+read_quota(void)
+{
+    first_quota = thread_quota("");
+}
+
 int
 thread_count_default(void)
 {
-    int n = count_allowed(), quota = thread_quota("");
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int n = count_allowed(), quota;
 
+    pthread_once(&once, read_quota);
+    quota = first_quota;
     if (n == 0)
         n = (int)sysconf(_SC_NPROCESSORS_ONLN);
     if (quota && quota < n)

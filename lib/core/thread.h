@@ -3,7 +3,7 @@
 #define CORE_THREAD_H
 
 /* The processors that this process may use: its affinity mask, cut to the
- * quota of its control groups; at least 1. */
+ * quota that its control groups had when it asked first; at least 1. */
 int
 thread_count_default(void);
 
