@@ -13,6 +13,11 @@
 #include <stdint.h>
 #include <ggml.h>
 
+/* Products with one column read weights so many bytes ahead of where they
+ * multiply, or a little more: what memory sends while one line is on its way
+ * to a busy processor. */
+#define CPU_AHEAD (24 * 1024)
+
 /* Products of rows of weights with columns of activations:
  * out[c * out_stride + r] = weights row r . column c, over k values. */
 struct cpu_product {

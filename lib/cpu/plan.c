@@ -214,18 +214,36 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static void
-fetch_ahead(const struct run *run, const struct cpu_task *task)
+/* At most `most` bytes of what the piece reads. Returns how many it fetched. */
+static size_t
+fetch_piece(const struct run *run, const struct cpu_task *task, size_t most)
 {
     size_t n;
     const char *p = cpu_job_reads(run->job, task, &n);
 
-    n = least(n, AHEAD_BYTES);
+    n = least(n, most);
     for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP) {
         if (at % CPU_PAGES_SPAN == 0)
             cpu_find_pages(p + at, least(n - at, CPU_PAGES_SPAN));
         for (size_t i = 0; i < AHEAD_STEP && at + i < n; i += CPU_LINE)
             __builtin_prefetch(p + at + i, 0, 2);
+    }
+    return n;
+}
+
+/* What the thread reads for this piece and the next ones that are its own. */
+static void
+fetch_ahead(const struct run *run, int piece, int n, int thread)
+{
+    int end = cpu_pool_first(n, run->task.n_threads, thread + 1);
+    struct cpu_task task = run->task;
+    size_t left = AHEAD_BYTES;
+
+    for (; left > 0 && !is_ready(run); piece++) {
+        set_piece(&task, piece, n, thread, task.n_threads);
+        left -= fetch_piece(run, &task, left);
+        if (piece + 1 >= end)
+            return;
     }
 }
 
@@ -255,7 +273,7 @@ run_behind(void *arg, int piece, int n, int thread)
 
     set_piece(&task, piece, n, thread, task.n_threads);
     if (!is_ready(run)) {
-        fetch_ahead(run, &task);
+        fetch_ahead(run, piece, n, thread);
         wait_ready(run);
     }
     cpu_job_compute(run->job, &task);
@@ -275,7 +293,7 @@ run_shared(struct run *run)
         run_small(run);
         begin_node(run, node, false);
         atomic_store_explicit(&run->ready, 1, memory_order_release);
-        cpu_pool_finish(run->pool, NULL);
+        cpu_pool_finish(run->pool);
         return;
     }
     /* now, as it takes a while, and once there is work: who woke up early may

@@ -98,7 +98,7 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Multiplies, when the pages of what comes next are found. */
+/* Multiplies, when the pages of what is fetched meanwhile are found. */
 static void
 multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
               const struct cpu_product *part)
@@ -106,9 +106,9 @@ multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
     size_t n = (size_t)part->n_rows * part->row_stride;
 
     if (!part->going)
-        cpu_find_pages(part->rows, n);
+        cpu_find_pages(part->rows, part->more ? n + CPU_AHEAD : n);
     if (part->more)
-        cpu_find_pages(part->rows + n, n);
+        cpu_find_pages(part->rows + n + CPU_AHEAD, n);
     if (p->convert)
         multiply_converted(t, p, part);
     else

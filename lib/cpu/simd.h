@@ -49,14 +49,24 @@ four_bytes(const char *p)
 
 /* Weights that are used once come from memory fastest as one long stream, not
  * as a stream a row, which is how a tile of rows reads them. So what is read
- * after `tile` rows from `row` on is fetched meanwhile, line by line in the
+ * after `n` rows from `row` on is fetched meanwhile, line by line in the
  * order of memory; if nothing is, that is what was read already. */
 static inline const char *
-rows_after(const struct cpu_product *p, int64_t row, int64_t tile)
+rows_after(const struct cpu_product *p, int64_t row, int64_t n)
 {
-    bool more = p->more || row + tile < p->n_rows;
+    bool more = p->more || row + n < p->n_rows;
 
-    return p->rows + (size_t)(more ? row + tile : 0) * p->row_stride;
+    return p->rows + (size_t)(more ? row + n : 0) * p->row_stride;
+}
+
+/* Of whole tiles, the rows that are fetched ahead of products of one column:
+ * fewer would be multiplied before the next arrive. */
+static inline int64_t
+rows_ahead(const struct cpu_product *p, int64_t tile)
+{
+    int64_t size = tile * (int64_t)p->row_stride;
+
+    return size <= 0 ? tile : (CPU_AHEAD + size - 1) / size * tile;
 }
 
 /* The first rows, if no other fetched them. */

@@ -158,12 +158,10 @@ is_done(struct ggml_threadpool *pool)
 }
 
 static void
-wait_done(struct ggml_threadpool *pool, bool (*idle)(void *arg))
+wait_done(struct ggml_threadpool *pool)
 {
     unsigned done;
 
-    while (!is_done(pool) && idle && idle(pool->arg))
-        ;
     for (unsigned i = 0; i < pool->spin_last; i++) {
         if (is_done(pool))
             return;
@@ -196,10 +194,10 @@ cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
 }
 
 void
-cpu_pool_finish(struct ggml_threadpool *pool, bool (*idle)(void *arg))
+cpu_pool_finish(struct ggml_threadpool *pool)
 {
     do_pieces(pool, 0);
-    wait_done(pool, idle);
+    wait_done(pool);
 }
 
 void
@@ -207,7 +205,7 @@ cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
                bool wake)
 {
     cpu_pool_offer(pool, n, fn, arg, wake);
-    cpu_pool_finish(pool, NULL);
+    cpu_pool_finish(pool);
 }
 
 /* Threads from n_threads on may be looking for pieces of the last job still:

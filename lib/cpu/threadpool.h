@@ -32,10 +32,9 @@ cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
                bool wake);
 
 /* Does pieces of what was offered, and returns when all are done; what they
- * write is seen by the caller. While it waits for others it calls idle(arg),
- * if there is one, until that returns false. */
+ * write is seen by the caller. */
 void
-cpu_pool_finish(struct ggml_threadpool *pool, bool (*idle)(void *arg));
+cpu_pool_finish(struct ggml_threadpool *pool);
 
 /* Both. */
 void

@@ -508,9 +508,9 @@ multiply_columns(const struct cpu_product *p, struct format f)
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    int64_t tile = p->n_cols > 1 ? VECS * VEC : VEC;
+    int64_t ahead = p->n_cols > 1 ? VECS * VEC : rows_ahead(p, VEC);
 
-    fetch_first(p, tile);
+    fetch_first(p, ahead);
     if (p->n_cols > 1 || p->n_rows < VEC) {
         multiply_columns(p, f);
         return;
@@ -519,7 +519,7 @@ multiply(const struct cpu_product *p, struct format f)
         int64_t row = last_rows(p, r);
 
         store_f32(p->out + row, one_column(p, f, rows_at(p, row),
-                                           rows_after(p, r, VEC)));
+                                           rows_after(p, r, ahead)));
     }
 }
 

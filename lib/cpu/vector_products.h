@@ -123,7 +123,7 @@ struct fetch {
 };
 
 INLINE struct fetch
-rows_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
 {
     int64_t groups = (p->n_cols + COLS - 1) / COLS, steps = p->k / STEP;
     size_t n = (size_t)R * p->row_stride / (size_t)groups;
@@ -151,19 +151,20 @@ fetch_step(enum ggml_type type, struct fetch *f)
     }
 }
 
-/* A tile of R x C elements from row r and column c on. */
+/* A tile of R x C elements from row r and column c on. For one column, what
+ * comes so many rows ahead is fetched. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
-     int64_t c)
+     int64_t c, int64_t n_ahead)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
-        C == 1 && R == ROWS ? rows_after(p, r, 2 * R) : NULL;
+        C == 1 && R == ROWS ? rows_after(p, r, n_ahead) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
-    struct fetch after = rows_ahead(p, R, C, r, c);
+    struct fetch after = part_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
     int64_t i = 0;
 
@@ -192,32 +193,33 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
 }
 
 INLINE void
-columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
+columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c,
+        int64_t n_ahead)
 {
     /* without gaps, what comes next is fetched by tiles of ROWS */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
-        tile(type, 2 * ROWS, C, p, r, c);
+        tile(type, 2 * ROWS, C, p, r, c, n_ahead);
     for (; r + ROWS <= p->n_rows; r += ROWS)
-        tile(type, ROWS, C, p, r, c);
+        tile(type, ROWS, C, p, r, c, n_ahead);
     for (; r < p->n_rows; r++)
-        tile(type, 1, C, p, r, c);
+        tile(type, 1, C, p, r, c, n_ahead);
 }
 
 INLINE void
 multiply(enum ggml_type type, const struct cpu_product *p)
 {
+    int64_t n_ahead = p->n_cols == 1 ? rows_ahead(p, 2 * ROWS) : 0;
     int64_t c = 0;
 
-    if (p->n_cols == 1)
-        fetch_first(p, 2 * ROWS);
+    fetch_first(p, n_ahead);
     for (; c + COLS <= p->n_cols; c += COLS)
-        columns(type, COLS, p, c);
+        columns(type, COLS, p, c, n_ahead);
 #define LEFT(C)                                                                \
     if (C < COLS && p->n_cols - c == C)                                        \
-    columns(type, C < COLS ? C : 1, p, c)
+    columns(type, C < COLS ? C : 1, p, c, n_ahead)
     LEFT(5);
     LEFT(4);
     LEFT(3);
