@@ -19,6 +19,7 @@ struct sampling_options {
     const char **breakers; /* strings at which DRY begins anew */
     size_t n_breakers;
     bool no_breakers; /* not even the customary ones */
+    bool breakers_are_own; /* they do not live as long as the tool */
 };
 
 enum {
@@ -157,6 +158,11 @@ sampling_needs_vocab(const struct sampling_options *o);
 enum gg_status
 sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
                  struct gg_sampler **out, struct gg_error *err);
+
+/* The grammar of a text in GBNF, or of a JSON schema. */
+enum gg_status
+sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,
+                 size_t len, struct gg_grammar **out, struct gg_error *err);
 
 /* To be called after the options: makes the sampler, with a seed of its own
  * where none was given; `verbose` tells it. */

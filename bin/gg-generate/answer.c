@@ -92,6 +92,15 @@ answer_start(struct answer *a, const struct sampling_options *sampling,
     need_best(a);
 }
 
+void
+answer_drop(struct answer *a)
+{
+    gg_history_free(a->history);
+    gg_sampler_free(a->sampler);
+    a->history = NULL;
+    a->sampler = NULL;
+}
+
 /* ---- ids ----------------------------------------------------------------- */
 
 /* Drops what must go for the `more` ids that stand behind those of the

@@ -76,6 +76,10 @@ void
 answer_start(struct answer *a, const struct sampling_options *sampling,
              struct gg_sampler *sampler, const struct stop_strings *stop);
 
+/* The answer lives on without sampler and history. */
+void
+answer_drop(struct answer *a);
+
 /* The ids go behind those of the context, and are to be evaluated. With
  * --shift, others make room for them. False: there is none. */
 bool

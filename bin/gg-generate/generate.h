@@ -8,6 +8,7 @@
 #include "gg-generate/choice.h"
 #include "gg-generate/contest.h"
 #include "gg-generate/draft.h"
+#include "gg-generate/grammars.h"
 
 enum {
     OPT_BOS = 256,
@@ -87,6 +88,7 @@ struct generate {
     size_t done; /* messages that the session holds, but for the last's end */
     struct state state;
     struct base base;
+    struct grammars grammars; /* of records */
     bool loaded;  /* the answer's context comes from there */
     bool resumed; /* its text goes on without a prompt */
     bool heard;   /* some prompt was evaluated */

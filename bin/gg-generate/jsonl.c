@@ -1,8 +1,4 @@
-/* jsonl.c - records that are objects in JSON, a line each
- *
- * What is passed through is passed on byte by byte: numbers keep their digits
- * and strings their escapes. Jansson says first that the line is JSON, so that
- * members can be found in it by little. */
+/* jsonl.c - records that are objects in JSON, a line each */
 #include <config.h>
 
 #include "gg-generate/records.h"
@@ -11,16 +7,16 @@
 
 #include <inttypes.h>
 #include <jansson.h>
-#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "common/json.h"
+#include "gg-generate/members.h"
+#include "gg-generate/overrides.h"
 
 enum {
     FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
 };
-#define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
 
 __attribute__((format(printf, 2, 3))) static enum gg_status
 bad(struct gg_error *err, const char *fmt, ...)
@@ -33,233 +29,7 @@ bad(struct gg_error *err, const char *fmt, ...)
     return GG_ERR_FORMAT;
 }
 
-/* ---- members, as they stand there ---- */
-
-struct member {
-    const char *begin; /* behind the brace or comma before it */
-    const char *key, *value, *end;
-    size_t key_len; /* with its quotes */
-};
-
-static const char *
-skip_space(const char *p)
-{
-    while (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')
-        p++;
-    return p;
-}
-
-static const char *
-skip_string(const char *p)
-{
-    for (p++; *p != '"'; p++)
-        p += *p == '\\';
-    return p + 1;
-}
-
-static const char *
-skip_value(const char *p)
-{
-    size_t depth = 0;
-
-    do {
-        if (*p == '"') {
-            p = skip_string(p);
-            continue;
-        }
-        depth += *p == '[' || *p == '{';
-        depth -= *p == ']' || *p == '}';
-        p++;
-    } while (depth || !strchr(",]} \t\r\n", *p));
-    return p;
-}
-
-/* The member of an object that begins at p, behind a brace or a comma. False:
- * there is none. */
-static bool
-next_member(const char *p, struct member *m)
-{
-    m->begin = p;
-    m->key = skip_space(p);
-    if (*m->key != '"')
-        return false;
-    p = skip_string(m->key);
-    m->key_len = (size_t)(p - m->key);
-    m->value = skip_space(skip_space(p) + 1);
-    m->end = skip_value(m->value);
-    return true;
-}
-
-static bool
-is_key(const struct member *m, const char *name)
-{
-    json_t *key = json_loadb(m->key, m->key_len, JSON_DECODE_ANY, NULL);
-    bool same = key && strcmp(json_string_value(key), name) == 0;
-
-    json_decref(key);
-    return same;
-}
-
-/* True for what is written anew. */
-static bool
-is_ours(const struct member *m)
-{
-    static const char *const names[] = { "text",        "ids",   "logprob",
-                                         "stop_reason", "error", "choices",
-                                         "seed" };
-    size_t n = sizeof(names) / sizeof(names[0]);
-
-    if (strncmp(m->value, "null", 4) != 0)
-        n--; /* a seed stays where it is */
-    for (size_t i = 0; i < n; i++)
-        if (is_key(m, names[i]))
-            return true;
-    return false;
-}
-
-/* An object up to its closing brace, without members that are written anew.
- * `text` is one, and NUL-ended or followed by what ends its line. */
-static void
-pass_through(const char *text, struct buffer *out)
-{
-    struct member m = { .end = skip_space(text) };
-
-    do {
-        if (!next_member(m.end + 1, &m))
-            break;
-        if (is_ours(&m))
-            continue;
-        buffer_char(out, out->len ? ',' : '{');
-        buffer_add(out, m.begin, (size_t)(m.end - m.begin));
-    } while (*(m.end = skip_space(m.end)) == ',');
-}
-
 /* ---- reading ---- */
-
-/* '-' is like '_'. */
-static bool
-same_name(const char *a, const char *b)
-{
-    for (; *a && (*a == *b || (*a == '-' && *b == '_')); a++)
-        b++;
-    return *a == *b;
-}
-
-/* What a member is called as an option. */
-static const char *
-option_of(const char *key)
-{
-    static const char *const aliases[][2] = {
-        { "n", "count" },
-        { "max_tokens", "count" },
-        { "temperature", "temp" },
-    };
-
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-        if (same_name(key, aliases[i][0]))
-            return aliases[i][1];
-    return key;
-}
-
-static enum gg_status
-add_stop(struct record *r, const json_t *value, struct gg_error *err)
-{
-    if (!json_is_string(value) || json_string_length(value) == 0)
-        return bad(err, "stop: not a string with something in it, nor an "
-                        "array of such");
-    stop_strings_add(&r->own, json_string_value(value),
-                     json_string_length(value));
-    return GG_OK;
-}
-
-static enum gg_status
-set_stop(struct record *r, const json_t *value, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    r->has_own = true;
-    if (!json_is_array(value))
-        return add_stop(r, value, err);
-    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
-        st = add_stop(r, json_array_get(value, i), err);
-    return st;
-}
-
-static enum gg_status
-add_choice(struct record *r, const json_t *value, struct gg_error *err)
-{
-    if (json_is_string(value))
-        return choices_add(&r->choices, json_string_value(value),
-                           json_string_length(value), err);
-    return bad(err, "choice: an array that has not strings only");
-}
-
-/* A string is a list as on the command line. */
-static enum gg_status
-set_choice(struct record *r, const json_t *value, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    if (json_is_string(value))
-        return choices_add_list(&r->choices, json_string_value(value), err);
-    if (!json_is_array(value) || json_array_size(value) == 0)
-        return bad(err, "choice: neither a string nor an array of such");
-    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
-        st = add_choice(r, json_array_get(value, i), err);
-    return st;
-}
-
-/* As on the command line. What is no number that every reader of JSON can
- * hold is no integer there. */
-static void
-show(char *text, size_t size, const json_t *value)
-{
-    double v = json_number_value(value);
-
-    if (json_is_boolean(value))
-        snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
-    else if (json_is_number(value))
-        snprintf(text, size, fabs(v) > MAX_INTEGER ? "%.16e" : "%.17g", v);
-    else
-        snprintf(text, size, "%s",
-                 json_is_string(value)  ? "a string"
-                 : json_is_array(value) ? "an array"
-                                        : "an object");
-}
-
-static enum gg_status
-set_option(struct record *r, const char *key, const json_t *value,
-           struct gg_error *err)
-{
-    char text[32];
-    enum gg_status st;
-
-    if (json_is_null(value))
-        return GG_OK;
-    if (strcmp(key, "stop") == 0)
-        return set_stop(r, value, err);
-    if (strcmp(key, "choice") == 0)
-        return set_choice(r, value, err);
-    if (same_name(key, "logit_bias") || same_name(key, "dry_sequence_breaker"))
-        return bad(err, "%s: cannot be set for one record", key);
-    show(text, sizeof(text), value);
-    st = sampling_set(&r->sampling, option_of(key), text, err);
-    return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
-}
-
-static enum gg_status
-set_options(struct record *r, json_t *object, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-    void *at = json_object_iter(object);
-
-    r->sampling.has_seed = false;
-    for (; at && st == GG_OK; at = json_object_iter_next(object, at))
-        st = set_option(r, json_object_iter_key(at), json_object_iter_value(at),
-                        err);
-    r->has_seed = r->sampling.has_seed;
-    return st;
-}
 
 static const struct choices *
 choices_of(const struct generate *g, const struct record *r)
@@ -272,10 +42,10 @@ static enum gg_status
 encode_messages(struct generate *g, struct record *r, const char *text,
                 struct gg_error *err)
 {
-    struct member m = { .end = skip_space(text) };
+    struct member m;
 
-    while (next_member(m.end + 1, &m) && !is_key(&m, "messages"))
-        m.end = skip_space(m.end);
+    if (!member_find(text, "messages", &m))
+        return bad(err, "no messages");
     return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
                                  choices_of(g, r), &r->prompt, err);
 }
@@ -347,9 +117,9 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
 
     if (!object)
         return GG_ERR_FORMAT;
-    pass_through(text, &r->text);
+    member_pass_through(text, &r->text);
     r->sampling.params.seed = seed_of(r->sampling.params.seed, r->number);
-    st = set_options(r, object, err);
+    st = overrides_read(g, r, object, text, err);
     if (st == GG_OK)
         st = encode(g, r, object, text, err);
     json_decref(object);
@@ -505,7 +275,7 @@ matches_jsonl(const struct generate *g, struct record *r, const char *text,
     bool same;
 
     if (object)
-        pass_through(text, &r->text);
+        member_pass_through(text, &r->text);
     r->has_seed = json_is_number(json_object_get(object, "seed"));
     same = answer && is_prefix(&r->text, out, out_len) &&
            matches_seed(g, r, answer);

@@ -335,6 +335,7 @@ run(struct generate *g, int resumed)
     stop_strings_clear(&g->o->stop);
     choices_clear(&g->o->choices);
     free(g->base.ids);
+    grammars_clear(&g->grammars);
     chat_clear(&g->chat);
     return done;
 }

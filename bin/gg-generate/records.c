@@ -29,15 +29,28 @@ struct records {
 
 /* ---- output ---- */
 
+/* All but what is written. */
 static void
-free_record(struct record *r)
+forget_input(struct record *r)
 {
     buffer_clear(&r->text);
-    buffer_clear(&r->out);
-    buffer_clear(&r->before);
     stop_strings_clear(&r->own);
     choices_clear(&r->choices);
     prompt_clear(&r->prompt);
+    free(r->bias);
+    for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
+        free(r->breakers[i]);
+    free(r->breakers);
+    r->bias = NULL;
+    r->breakers = NULL;
+}
+
+static void
+free_record(struct record *r)
+{
+    forget_input(r);
+    buffer_clear(&r->out);
+    buffer_clear(&r->before);
     free(r);
 }
 
@@ -52,10 +65,9 @@ static void
 finish(struct records *w, struct record *r)
 {
     r->done = true;
-    buffer_clear(&r->text);
-    stop_strings_clear(&r->own);
-    prompt_clear(&r->prompt);
-    choices_clear(&r->choices);
+    grammars_give_back(&w->g->grammars, r->grammar);
+    r->grammar = NULL;
+    forget_input(r);
     w->held += size_of(r);
     w->n_records++;
 }
@@ -266,6 +278,15 @@ say_full(struct records *w, struct record *r, const struct answer *a,
                  text);
 }
 
+/* The slot's sampler may have a grammar of the record, which goes. */
+static void
+let_go(struct slot *s)
+{
+    answer_end(&s->answer);
+    if (s->record->grammar)
+        answer_drop(&s->answer);
+}
+
 /* The answer has ended. In JSON the reason stands in it; a text that is less
  * than what was asked for has failed. */
 static void
@@ -275,7 +296,7 @@ end_answer(struct records *w, struct slot *s)
     struct record *r = s->record;
     bool full = a->ending == ENDING_CONTEXT && w->g->o->form != FORM_JSONL;
 
-    answer_end(a);
+    let_go(s);
     if (full)
         say_full(w, r, a, r->sampling.count > 0);
     if (!r->done) {
@@ -316,7 +337,7 @@ draw(struct records *w)
             continue;
         w->g->sum_made++;
         if (answer_draw(&s->answer, &err) != GG_OK) {
-            answer_end(&s->answer);
+            let_go(s);
             fail(w, s->record, &s->answer, err.message);
         } else if (answer_goes_on(&s->answer)) {
             continue;

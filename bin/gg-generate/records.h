@@ -20,7 +20,10 @@ struct record {
     struct sampling_options sampling;
     struct stop_strings own; /* its own stop strings, if it has any */
     bool has_own, has_seed;
-    struct choices choices;  /* its own, if it has any */
+    struct choices choices;  /* the same */
+    struct gg_bias *bias;    /* and what its options point to */
+    char **breakers;
+    struct grammar_entry *grammar;
     struct prompt prompt;
 
     struct buffer out; /* what is written, once it is */

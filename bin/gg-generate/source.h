@@ -9,8 +9,8 @@ struct source {
     bool whole; /* messages may span lines, whose numbers are told */
     const char *text;
     size_t len;
-    bool goes_on;     /* it adds nothing to what a state holds */
-    bool is_chat;     /* there are messages, in place of the text: */
+    bool goes_on; /* it adds nothing to what a state holds */
+    bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;
     size_t done; /* of them, that a state holds */
     const struct gg_chat_template *template;

@@ -130,7 +130,8 @@ test_sequences(const struct gg_model *m)
         { 0, (UINT64_C(1) << 62) - 1, ids + 9, 100, 0, 60, 0 },
     };
     const struct gg_state_range gone[] = { { 1, 2 }, { 4, 90 } };
-    const struct gg_state state = { true, list, 3, gone, 2, "chatml", false, 0 };
+    const struct gg_state state = { true, list, 3,     gone,
+                                    2,    "chatml", false, 0 };
     const struct gg_state *got;
     struct gg_state_file *f;
     float truth[V], out[V];

@@ -1,0 +1,115 @@
+/* members.c - members of an object in JSON, as they stand in its text */
+#include <config.h>
+
+#include "gg-generate/members.h"
+
+#ifdef HAVE_JANSSON
+
+#include <jansson.h>
+#include <string.h>
+
+static const char *
+skip_space(const char *p)
+{
+    while (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n')
+        p++;
+    return p;
+}
+
+static const char *
+skip_string(const char *p)
+{
+    for (p++; *p != '"'; p++)
+        p += *p == '\\';
+    return p + 1;
+}
+
+static const char *
+skip_value(const char *p)
+{
+    size_t depth = 0;
+
+    do {
+        if (*p == '"') {
+            p = skip_string(p);
+            continue;
+        }
+        depth += *p == '[' || *p == '{';
+        depth -= *p == ']' || *p == '}';
+        p++;
+    } while (depth || !strchr(",]} \t\r\n", *p));
+    return p;
+}
+
+/* The member that begins at p, behind a brace or a comma. False: there is
+ * none. */
+static bool
+next_member(const char *p, struct member *m)
+{
+    m->begin = p;
+    m->key = skip_space(p);
+    if (*m->key != '"')
+        return false;
+    p = skip_string(m->key);
+    m->key_len = (size_t)(p - m->key);
+    m->value = skip_space(skip_space(p) + 1);
+    m->end = skip_value(m->value);
+    return true;
+}
+
+static bool
+is_key(const struct member *m, const char *name)
+{
+    json_t *key = json_loadb(m->key, m->key_len, JSON_DECODE_ANY, NULL);
+    bool same = key && strcmp(json_string_value(key), name) == 0;
+
+    json_decref(key);
+    return same;
+}
+
+/* True for what is written anew. */
+static bool
+is_ours(const struct member *m)
+{
+    static const char *const names[] = { "text",        "ids",   "logprob",
+                                         "stop_reason", "error", "choices",
+                                         "seed" };
+    size_t n = sizeof(names) / sizeof(names[0]);
+
+    if (strncmp(m->value, "null", 4) != 0)
+        n--; /* a seed stays where it is */
+    for (size_t i = 0; i < n; i++)
+        if (is_key(m, names[i]))
+            return true;
+    return false;
+}
+
+void
+member_pass_through(const char *text, struct buffer *out)
+{
+    struct member m = { .end = skip_space(text) };
+
+    do {
+        if (!next_member(m.end + 1, &m))
+            break;
+        if (is_ours(&m))
+            continue;
+        buffer_char(out, out->len ? ',' : '{');
+        buffer_add(out, m.begin, (size_t)(m.end - m.begin));
+    } while (*(m.end = skip_space(m.end)) == ',');
+}
+
+bool
+member_find(const char *text, const char *name, struct member *m)
+{
+    m->end = skip_space(text);
+    do {
+        if (!next_member(m->end + 1, m))
+            return false;
+        if (is_key(m, name))
+            return true;
+    } while (*(m->end = skip_space(m->end)) == ',');
+    return false;
+}
+
+#endif

@@ -1,0 +1,27 @@
+/* members.h - members of an object in JSON, as they stand in its text
+ *
+ * What is passed through is passed on byte by byte: numbers keep their digits
+ * and strings their escapes. Jansson says first that a text is JSON, so that
+ * members can be found in it by little. A text is NUL-ended, or followed by
+ * what ends its line. */
+#ifndef GENERATE_MEMBERS_H
+#define GENERATE_MEMBERS_H
+
+#include "common/buffer.h"
+
+struct member {
+    const char *begin; /* behind the brace or comma before it */
+    const char *key, *value, *end;
+    size_t key_len; /* with its quotes */
+};
+
+/* The member of that name of the object `text`; false: there is none. */
+bool
+member_find(const char *text, const char *name, struct member *m);
+
+/* Adds the object up to its closing brace, without members that are written
+ * anew. */
+void
+member_pass_through(const char *text, struct buffer *out);
+
+#endif

@@ -1,0 +1,323 @@
+/* overrides.c - options of one record in JSON, in place of the command line's
+ */
+#include <config.h>
+
+#include "gg-generate/records.h"
+
+#ifdef HAVE_JANSSON
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "gg-generate/members.h"
+#include "gg-generate/overrides.h"
+
+#define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
+#define MAX_BIAS    1e6              /* as on the command line */
+
+CLI_PRINTF(2, 3)
+static enum gg_status
+bad(struct gg_error *err, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof(err->message), fmt, ap);
+    va_end(ap);
+    return GG_ERR_FORMAT;
+}
+
+/* '-' is like '_'. */
+static bool
+same_name(const char *a, const char *b)
+{
+    for (; *a && (*a == *b || (*a == '-' && *b == '_')); a++)
+        b++;
+    return *a == *b;
+}
+
+/* What a member is called as an option. */
+static const char *
+option_of(const char *key)
+{
+    static const char *const aliases[][2] = {
+        { "n", "count" },
+        { "max_tokens", "count" },
+        { "temperature", "temp" },
+    };
+
+    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
+        if (same_name(key, aliases[i][0]))
+            return aliases[i][1];
+    return key;
+}
+
+static enum gg_status
+add_stop(struct record *r, const json_t *value, struct gg_error *err)
+{
+    if (!json_is_string(value) || json_string_length(value) == 0)
+        return bad(err, "stop: not a string with something in it, nor an "
+                        "array of such");
+    stop_strings_add(&r->own, json_string_value(value),
+                     json_string_length(value));
+    return GG_OK;
+}
+
+static enum gg_status
+set_stop(struct record *r, const json_t *value, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    r->has_own = true;
+    if (!json_is_array(value))
+        return add_stop(r, value, err);
+    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
+        st = add_stop(r, json_array_get(value, i), err);
+    return st;
+}
+
+static enum gg_status
+add_choice(struct record *r, const json_t *value, struct gg_error *err)
+{
+    if (json_is_string(value))
+        return choices_add(&r->choices, json_string_value(value),
+                           json_string_length(value), err);
+    return bad(err, "choice: an array that has not strings only");
+}
+
+/* A string is a list as on the command line. */
+static enum gg_status
+set_choice(struct record *r, const json_t *value, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (json_is_string(value))
+        return choices_add_list(&r->choices, json_string_value(value), err);
+    if (!json_is_array(value) || json_array_size(value) == 0)
+        return bad(err, "choice: neither a string nor an array of such");
+    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
+        st = add_choice(r, json_array_get(value, i), err);
+    return st;
+}
+
+/* As on the command line. What is no number that every reader of JSON can
+ * hold is no integer there. */
+static void
+show(char *text, size_t size, const json_t *value)
+{
+    double v = json_number_value(value);
+
+    if (json_is_boolean(value))
+        snprintf(text, size, "%s", json_is_true(value) ? "true" : "false");
+    else if (json_is_number(value))
+        snprintf(text, size, fabs(v) > MAX_INTEGER ? "%.16e" : "%.17g", v);
+    else
+        snprintf(text, size, "%s",
+                 json_is_string(value)  ? "a string"
+                 : json_is_array(value) ? "an array"
+                                        : "an object");
+}
+
+/* ---- biases: {"ID": x} or [[ID, x]], where x may be false: never ---- */
+
+static enum gg_status
+add_bias(struct record *r, double id, const json_t *x, struct gg_error *err)
+{
+    double add = json_is_false(x) ? -INFINITY : json_number_value(x);
+
+    if (!(id >= 0 && id <= INT32_MAX) || id != floor(id))
+        return bad(err, "logit_bias: what is no id");
+    if (!json_is_false(x) && !(json_is_number(x) && fabs(add) <= MAX_BIAS))
+        return bad(err, "logit_bias: neither false nor a number from %g to %g",
+                   -MAX_BIAS, MAX_BIAS);
+    r->bias[r->sampling.n_bias++] = (struct gg_bias){ (int32_t)id, (float)add };
+    return GG_OK;
+}
+
+static enum gg_status
+add_named(struct record *r, json_t *object, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    void *at = json_object_iter(object);
+
+    for (; at && st == GG_OK; at = json_object_iter_next(object, at)) {
+        int64_t id = -1;
+
+        st = cli_read_int("logit_bias", json_object_iter_key(at), 0, INT32_MAX,
+                          &id, err);
+        if (st == GG_OK)
+            st = add_bias(r, (double)id, json_object_iter_value(at), err);
+    }
+    return st;
+}
+
+static enum gg_status
+set_biases(struct record *r, json_t *value, struct gg_error *err)
+{
+    size_t n = json_is_object(value) ? json_object_size(value)
+                                     : json_array_size(value);
+    enum gg_status st = GG_OK;
+
+    free(r->bias);
+    r->sampling.bias = r->bias = cli_alloc(NULL, n, sizeof(*r->bias));
+    r->sampling.n_bias = 0;
+    if (json_is_object(value))
+        return add_named(r, value, err);
+    if (!json_is_array(value))
+        return bad(err, "logit_bias: neither an object nor an array");
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        const json_t *pair = json_array_get(value, i);
+
+        if (json_array_size(pair) != 2)
+            return bad(err, "logit_bias: what is no pair of id and number");
+        st = add_bias(r,
+                      json_is_number(json_array_get(pair, 0))
+                          ? json_number_value(json_array_get(pair, 0))
+                          : -1,
+                      json_array_get(pair, 1), err);
+    }
+    return st;
+}
+
+/* ---- strings at which DRY begins anew ---- */
+
+static enum gg_status
+add_breaker(struct record *r, const json_t *value, struct gg_error *err)
+{
+    size_t len = json_string_length(value);
+    char *copy;
+
+    if (!json_is_string(value) || len == 0 ||
+        strlen(json_string_value(value)) != len)
+        return bad(err, "dry_sequence_breaker: neither a string with something "
+                        "in it, and no NUL, nor an array of such");
+    if (strcmp(json_string_value(value), "none") == 0)
+        return GG_OK;
+    copy = cli_alloc(NULL, len + 1, 1);
+    memcpy(copy, json_string_value(value), len + 1);
+    r->breakers[r->sampling.n_breakers++] = copy;
+    return GG_OK;
+}
+
+static enum gg_status
+set_breakers(struct record *r, const json_t *value, struct gg_error *err)
+{
+    size_t n = json_is_array(value) ? json_array_size(value) : 1;
+    enum gg_status st = GG_OK;
+
+    if (r->breakers)
+        return bad(err, "dry_sequence_breaker: there twice");
+    r->breakers = cli_alloc(NULL, n, sizeof(*r->breakers));
+    r->sampling.breakers = (const char **)r->breakers;
+    r->sampling.n_breakers = 0;
+    r->sampling.no_breakers = r->sampling.breakers_are_own = true;
+    if (!json_is_array(value))
+        return add_breaker(r, value, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = add_breaker(r, json_array_get(value, i), err);
+    return st;
+}
+
+/* ---- grammars: the text itself, "" for none; a schema itself ---- */
+
+static enum gg_status
+take_grammar(struct generate *g, struct record *r, bool schema,
+             const char *text, size_t len, struct gg_error *err)
+{
+    struct gg_error why;
+    enum gg_status st = grammars_take(&g->grammars, g->engine.vocab, schema,
+                                      text, len, &r->grammar, &why);
+
+    if (st == GG_OK)
+        return st;
+    return bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
+               (int)sizeof(why.message) - 20, why.message);
+}
+
+static enum gg_status
+set_grammar(struct generate *g, struct record *r, const json_t *value,
+            struct gg_error *err)
+{
+    if (!json_is_string(value))
+        return bad(err, "grammar: not a string with a grammar in it");
+    if (json_string_length(value) == 0) {
+        r->sampling.params.grammar = NULL;
+        return GG_OK;
+    }
+    return take_grammar(g, r, false, json_string_value(value),
+                        json_string_length(value), err);
+}
+
+/* As it stands in the line: the order of members counts. */
+static enum gg_status
+set_schema(struct generate *g, struct record *r, const json_t *value,
+           const char *text, struct gg_error *err)
+{
+    struct member m;
+
+    if (!json_is_object(value) && !json_is_boolean(value))
+        return bad(err, "json_schema: neither an object nor true or false");
+    if (!member_find(text, "json_schema", &m) &&
+        !member_find(text, "json-schema", &m))
+        return bad(err, "json_schema: written with escapes");
+    return take_grammar(g, r, true, m.value, (size_t)(m.end - m.value), err);
+}
+
+static enum gg_status
+set_constraint(struct generate *g, struct record *r, bool schema,
+               const json_t *value, const char *text, struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (r->grammar)
+        return bad(err, "both grammar and json_schema");
+    st = schema ? set_schema(g, r, value, text, err)
+                : set_grammar(g, r, value, err);
+    if (st == GG_OK && r->grammar)
+        r->sampling.params.grammar = grammars_get(r->grammar);
+    return st;
+}
+
+/* ---- all ---- */
+
+static enum gg_status
+set_option(struct generate *g, struct record *r, const char *key, json_t *value,
+           const char *text, struct gg_error *err)
+{
+    char shown[32];
+    enum gg_status st;
+
+    if (json_is_null(value))
+        return GG_OK;
+    if (strcmp(key, "stop") == 0)
+        return set_stop(r, value, err);
+    if (strcmp(key, "choice") == 0)
+        return set_choice(r, value, err);
+    if (same_name(key, "logit_bias"))
+        return set_biases(r, value, err);
+    if (same_name(key, "dry_sequence_breaker"))
+        return set_breakers(r, value, err);
+    if (strcmp(key, "grammar") == 0 || same_name(key, "json_schema"))
+        return set_constraint(g, r, *key == 'j', value, text, err);
+    show(shown, sizeof(shown), value);
+    st = sampling_set(&r->sampling, option_of(key), shown, err);
+    return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
+}
+
+enum gg_status
+overrides_read(struct generate *g, struct record *r, json_t *object,
+               const char *text, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    void *at = json_object_iter(object);
+
+    r->sampling.has_seed = false;
+    for (; at && st == GG_OK; at = json_object_iter_next(object, at))
+        st = set_option(g, r, json_object_iter_key(at),
+                        json_object_iter_value(at), text, err);
+    r->has_seed = r->sampling.has_seed;
+    return st;
+}
+
+#endif
