@@ -79,9 +79,12 @@ find_breakers(const struct sampling_options *o, const struct gg_vocab *vocab,
 
         find_tokens(vocab, strings[i], out);
         if (out->n == before && o->no_breakers) {
+            char shown[100];
+
             snprintf(err->message, sizeof(err->message),
-                     "--dry-sequence-breaker: no token has '%.99s' in it",
-                     strings[i]);
+                     "--dry-sequence-breaker: no token has '%s' in it",
+                     gg_escape(shown, sizeof(shown), strings[i],
+                               strlen(strings[i])));
             return GG_ERR_UNSUPPORTED;
         }
     }
