@@ -163,6 +163,11 @@ put(struct embed *e, struct text *t)
                                       .sequence = t->line.sequence };
     struct gg_error err;
 
+    if (e->o->none) {
+        if (t->message[0])
+            cli_warn("%s", t->message);
+        return;
+    }
     if (t->message[0]) {
         record.kind = GG_RECORD_ERROR;
         record.message = t->message;
@@ -222,7 +227,8 @@ run(struct embed *e, struct gg_line_reader *reader, const char *name)
         cli_raise(SIGPIPE);
     if (st != GG_EOF)
         cli_check(st, &err);
-    check_written(gg_logit_write(e->writer, &end, &err), &err);
+    if (e->writer)
+        check_written(gg_logit_write(e->writer, &end, &err), &err);
 }
 
 bool

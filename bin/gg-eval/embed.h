@@ -8,6 +8,7 @@ struct embed_options {
     bool wanted;
     enum gg_pooling pooling;
     bool as_is; /* not made to have the length 1 */
+    bool none;  /* nothing is written */
     enum gg_vector_encoding encoding;
     int32_t n_lines; /* evaluated together at most */
 };
@@ -15,8 +16,8 @@ struct embed_options {
 /* "mean", "last", "cls", NULL: in the order of enum gg_pooling. */
 extern const char *const embed_poolings[];
 
-/* Writes a stream of embeddings, a record a line, each a text of its own. False:
- * some line failed. */
+/* Writes a stream of embeddings, a record a line, each a text of its own.
+ * False: some line failed. */
 bool
 embed_run(const struct engine *engine, const struct embed_options *o, int fd,
           const char *name);

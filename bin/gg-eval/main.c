@@ -37,8 +37,7 @@ static const char help[] =
     "      --batch N           numbered sequences evaluated together (8)\n"
     "      --slots N           numbered sequences held at once (8)\n"
     "      --remember N        ids kept to evaluate other sequences again\n"
-    "                          (4194304)\n"
-    STATE_HELP
+    "                          (4194304)\n" STATE_HELP
     "  -f, --file FILE         read token ids from FILE\n"
     "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
@@ -88,7 +87,7 @@ struct options {
     struct embed_options embed;
     struct state_options state;
     int32_t n_slots; /* 0: the default */
-    bool perplexity;
+    bool f16, perplexity;
     const char *imatrix; /* a file to write */
     struct watch_options watch;
 };
@@ -116,6 +115,7 @@ set_option(struct options *o, int c)
         o->output.encoding = GG_ENCODING_SPARSE;
         break;
     case OPT_F16:
+        o->f16 = true;
         o->output.encoding = GG_ENCODING_F16;
         break;
     case OPT_SCORE:
@@ -189,77 +189,75 @@ settle_slots(struct options *o)
         *slots = *lines;
 }
 
-/* What writes something else than logits. */
-static void
-check_logits(const struct options *o)
-{
-    const char *mode = o->evaluate.score ? "--score"
-                       : o->perplexity   ? "--perplexity"
-                       : o->imatrix      ? "--imatrix"
-                       : o->watch.pattern ? "--watch"
-                       : o->watch.graph  ? "--graph"
-                                         : NULL;
+/* What goes with only some of what can be written. */
+enum {
+    WITH_KEEP = 1 << 0,
+    WITH_F16 = 1 << 1,
+    WITH_STATE = 1 << 2,
+    WITH_SHIFT = 1 << 3,
+    WITH_OUTPUT = 1 << 4,
+    WITH_WATCH = 1 << 5,
+};
 
-    if (mode && (o->output.top || o->output.encoding != GG_ENCODING_F32))
-        cli_misuse("%s writes no logits: --top, --keep and --f16 do not go "
-                   "with it",
-                   mode);
-    if (mode && (o->state.load || o->state.save))
-        cli_misuse("no state goes with %s", mode);
-    if (o->evaluate.score && (o->perplexity || o->imatrix))
-        cli_misuse("--score does not go with --perplexity and --imatrix");
+/* What can be written in place of logits, and what goes with it. */
+struct mode {
+    const char *name;
+    bool wanted;
+    unsigned with;
+};
+
+static void
+check_with(const struct options *o, const struct mode *m)
+{
+    const struct mode others[] = {
+        { "--keep", o->output.keep, WITH_KEEP },
+        { "--f16", o->f16, WITH_F16 },
+        { "a state", o->state.load || o->state.save, WITH_STATE },
+        { "--shift", o->engine.shift, WITH_SHIFT },
+        { "-o", o->output_path, WITH_OUTPUT },
+    };
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (others[i].wanted && !(m->with & others[i].with))
+            cli_misuse("%s does not go with %s", others[i].name, m->name);
 }
 
-/* Vectors are written instead of logits; --f16 goes for them, too. */
+/* One of them; an encoder is watched while it makes vectors. */
 static void
-check_embed(struct options *o)
+check_modes(const struct options *o)
 {
+    const struct mode modes[] = {
+        { "--top", o->output.top, WITH_STATE | WITH_SHIFT | WITH_OUTPUT },
+        { "--score", o->output.score, WITH_SHIFT | WITH_OUTPUT },
+        { "--embed", o->embed.wanted, WITH_F16 | WITH_OUTPUT | WITH_WATCH },
+        { "--perplexity", o->perplexity, WITH_OUTPUT },
+        { "--imatrix", o->imatrix, 0 },
+        { "--watch", o->watch.pattern, WITH_SHIFT | WITH_OUTPUT | WITH_WATCH },
+        { "--graph", o->watch.graph, WITH_SHIFT },
+    };
+    const struct mode *first = NULL;
+
+    for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+        if (!modes[i].wanted)
+            continue;
+        if (first && !(first->with & modes[i].with & WITH_WATCH))
+            cli_misuse("%s and %s do not go together", first->name,
+                       modes[i].name);
+        check_with(o, &modes[i]);
+        first = &modes[i];
+    }
     if (o->embed.as_is && !o->embed.wanted)
         cli_misuse("--no-normalize goes with --embed");
-    if (!o->embed.wanted)
-        return;
-    if (o->output.top || o->output.keep)
-        cli_misuse("--embed writes no logits: --top and --keep do not go with "
-                   "it");
-    if (o->evaluate.score || o->perplexity || o->imatrix || o->watch.graph ||
-        o->engine.shift || o->state.load || o->state.save)
-        cli_misuse("--embed does not go with --score, --perplexity, --imatrix, "
-                   "--graph, --shift and states");
-    o->embed.encoding = o->output.encoding;
-}
-
-/* What is computed is written instead of logits. */
-static void
-check_watch(struct options *o)
-{
-    const struct watch_options *w = &o->watch;
-
-    if (w->folder && !w->pattern)
+    if (o->watch.folder && !o->watch.pattern)
         cli_misuse("--watch-dir goes with --watch");
-    if (!w->pattern && !w->graph)
-        return;
-    if (w->pattern && w->graph)
-        cli_misuse("--watch and --graph do not go together");
-    if (o->evaluate.score || o->perplexity || o->imatrix)
-        cli_misuse("%s does not go with --score, --perplexity and --imatrix",
-                   w->graph ? "--graph" : "--watch");
-    if (w->graph && o->output_path)
-        cli_misuse("--graph says what is written: -o does not go with it");
-    o->output.none = true;
+    if (o->output.keep && o->f16)
+        cli_misuse("--keep and --f16 do not go together");
 }
 
 /* Windows of a text: one after another in one slot. */
 static void
 settle_windows(struct options *o)
 {
-    const char *mode = o->perplexity ? "--perplexity" : "--imatrix";
-
-    if (o->perplexity && o->imatrix)
-        cli_misuse("--perplexity and --imatrix do not go together");
-    if (o->engine.shift)
-        cli_misuse("%s and --shift do not go together", mode);
-    if (o->imatrix && o->output_path)
-        cli_misuse("--imatrix says what is written: -o does not go with it");
     o->engine.max_ctx = WINDOW;
     o->n_slots = 1;
 }
@@ -277,13 +275,9 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
         o->input = argv[optind];
-    if (o->output.top && o->output.encoding != GG_ENCODING_F32)
-        cli_misuse("--top writes text: --keep and --f16 do not go with it");
-    if (o->output.keep && o->output.encoding == GG_ENCODING_F16)
-        cli_misuse("--keep and --f16 do not go together");
-    check_logits(o);
-    check_embed(o);
-    check_watch(o);
+    check_modes(o);
+    o->output.none = o->embed.none = o->watch.pattern || o->watch.graph;
+    o->embed.encoding = o->output.encoding;
     if (o->perplexity || o->imatrix)
         settle_windows(o);
     else

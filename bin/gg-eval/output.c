@@ -251,8 +251,10 @@ output_error(struct output *out, const struct gg_line *line,
         .message = message,
     };
 
-    if (out->o.none)
+    if (out->o.none) {
+        cli_warn("%s", message);
         return;
+    }
     if (!is_text(out)) {
         write_record(out, line, record);
         return;

@@ -16,6 +16,7 @@
 
 #include "common/cli.h"
 #include "gg-logits/edit.h"
+#include "gg-logits/near.h"
 
 struct difference {
     size_t id;
@@ -87,20 +88,10 @@ static bool
 compare_vectors(struct diff *d, const struct gg_logit_record *a,
                 const struct gg_logit_record *b)
 {
-    double ab = 0, aa = 0, bb = 0;
-
-    for (size_t i = 0; i < a->n_logits; i++) {
-        double x = (double)a->logits[i], y = (double)b->logits[i];
-
-        if (!isfinite(x) || !isfinite(y))
-            return false;
-        ab += x * y;
-        aa += x * x;
-        bb += y * y;
-        note(d, i, x, y);
-    }
-    d->distance = aa == 0 || bb == 0 ? aa != bb : 1 - ab / sqrt(aa * bb);
-    return true;
+    d->distance = 1 - cosine(a->logits, b->logits, a->n_logits);
+    for (size_t i = 0; i < a->n_logits; i++)
+        note(d, i, (double)a->logits[i], (double)b->logits[i]);
+    return !isnan(d->distance);
 }
 
 static void

@@ -22,6 +22,8 @@ check_head(const struct gg_logit_head *h, const char *name)
 {
     if (h->kind != GG_VECTOR_EMBEDDING)
         cli_die("%s: the stream has logits, not embeddings", name);
+    if (h->encoding == GG_ENCODING_SPARSE)
+        cli_die("%s: sparse vectors cannot be compared", name);
 }
 
 static void
@@ -33,8 +35,16 @@ keep(struct near *w, const struct gg_logit_record *r)
         w->cap = 2 * w->cap + 1;
         w->others = cli_alloc(w->others, w->cap, length * sizeof(*w->others));
     }
-    memcpy(w->others + w->n++ * length, r->logits,
-           length * sizeof(*w->others));
+    memcpy(w->others + w->n++ * length, r->logits, length * sizeof(*w->others));
+}
+
+static bool
+is_finite(const float *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return false;
+    return true;
 }
 
 static void
@@ -53,6 +63,8 @@ read_others(struct near *w, struct source *source, const char *name)
         } else if (r.kind == GG_RECORD_ERROR) {
             cli_die("%s: %s", name, r.message);
         } else if (r.kind == GG_RECORD_LOGITS) {
+            if (!is_finite(r.logits, r.n_logits))
+                cli_die("%s: vector %zu: not numbers", name, w->n + 1);
             keep(w, &r);
         }
     }
@@ -62,8 +74,7 @@ read_others(struct near *w, struct source *source, const char *name)
         cli_die("%s: no vectors", name);
 }
 
-/* 0 where one of them has no length; not a number where a value is none. */
-static double
+double
 cosine(const float *a, const float *b, size_t n)
 {
     double ab = 0, aa = 0, bb = 0;
@@ -75,7 +86,9 @@ cosine(const float *a, const float *b, size_t n)
         aa += x * x;
         bb += y * y;
     }
-    return aa == 0 || bb == 0 ? 0 : ab / sqrt(aa * bb);
+    if (!isfinite(aa) || !isfinite(bb))
+        return NAN;
+    return aa == 0 || bb == 0 ? aa == bb : ab / sqrt(aa * bb);
 }
 
 static void
@@ -90,14 +103,18 @@ put_sequence(const struct gg_logit_record *r)
 static void
 put(struct near *w, const struct gg_logit_record *r)
 {
+    size_t n = w->head.n_vocab;
+    const char *failure = r->kind == GG_RECORD_ERROR ? r->message
+                          : is_finite(r->logits, n)  ? NULL
+                                                     : "not numbers";
+
     put_sequence(r);
-    if (r->kind == GG_RECORD_ERROR) {
+    if (failure) {
         w->failed = true;
-        printf("\t!%s", r->message);
+        printf("\t!%s", failure);
     }
-    for (size_t i = 0; i < w->n && r->kind == GG_RECORD_LOGITS; i++)
-        printf("\t%.6f", cosine(w->others + i * w->head.n_vocab, r->logits,
-                                w->head.n_vocab));
+    for (size_t i = 0; i < w->n && !failure; i++)
+        printf("\t%.6f", cosine(w->others + i * n, r->logits, n));
     putchar('\n');
     cli_flush();
 }

@@ -4,6 +4,11 @@
 
 #include "gg-logits/source.h"
 
+/* The cosine of the angle between two vectors; of what has no length with what
+ * has none 1, else 0. NaN: some value is not finite. */
+double
+cosine(const float *a, const float *b, size_t n);
+
 /* Writes a line for each record of `source`: its sequence, and the cosine of
  * its angle with each vector of `others`, in their order. Names are for
  * messages. Returns the status to exit with. */

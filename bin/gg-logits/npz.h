@@ -1,8 +1,39 @@
-/* npz.h - records from arrays of numpy */
+/* npz.h - records as arrays of numpy: which arrays, and how they are read */
 #ifndef LOGITS_NPZ_H
 #define LOGITS_NPZ_H
 
 #include "gg-logits/input.h"
+
+/* The arrays of an archive, in the order in which they are written. */
+enum {
+    NPZ_LOGITS,
+    NPZ_LOGIT_IDS,
+    NPZ_LOGITS_END,
+    NPZ_LOG_SUM_EXP,
+    NPZ_SEQUENCE,
+    NPZ_POSITION,
+    NPZ_IDS,
+    NPZ_IDS_END,
+    NPZ_EVENT_ROW,
+    NPZ_EVENT_KIND,
+    NPZ_EVENT_SEQUENCE,
+    NPZ_EVENT_MESSAGE,
+    NPZ_EVENT_MESSAGE_END,
+    NPZ_N_ROWS, /* those before are read as records come; the head has: */
+    NPZ_N_VOCAB = NPZ_N_ROWS,
+    NPZ_FINGERPRINT,
+    NPZ_KIND,
+    NPZ_NUMBERED,
+    NPZ_EOG,
+    NPZ_WRITER,
+    NPZ_N
+};
+
+extern const struct npz_array {
+    const char *name; /* "logits" */
+    const char *type; /* "<f4", as npy.h has them */
+    bool scalar;
+} npz_arrays[NPZ_N];
 
 struct npz_reader;
 

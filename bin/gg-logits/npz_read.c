@@ -7,6 +7,7 @@
 
 #include "gg-logits/npz.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,43 +15,11 @@
 #include "gg-logits/npy.h"
 #include "gg-logits/zip.h"
 
-/* An array of an archive; not there: read is NULL. */
-enum {
-    LOGITS,
-    LOGIT_IDS,
-    LOGITS_END,
-    LOG_SUM_EXP,
-    SEQUENCE,
-    POSITION,
-    IDS,
-    IDS_END,
-    EVENT_ROW,
-    EVENT_KIND,
-    EVENT_SEQUENCE,
-    EVENT_MESSAGE,
-    EVENT_MESSAGE_END,
-    N_ARRAYS
-};
-
-static const char *const names[] = { "logits.npy",
-                                     "logit_ids.npy",
-                                     "logits_end.npy",
-                                     "log_sum_exp.npy",
-                                     "sequence.npy",
-                                     "position.npy",
-                                     "ids.npy",
-                                     "ids_end.npy",
-                                     "event_row.npy",
-                                     "event_kind.npy",
-                                     "event_sequence.npy",
-                                     "event_message.npy",
-                                     "event_message_end.npy" };
-
 struct npz_reader {
     struct zip *zip;  /* NULL: a single array */
     struct input *in; /* which comes from here */
     const char *name;
-    struct npy arrays[N_ARRAYS];
+    struct npy arrays[NPZ_N_ROWS]; /* not there: read is NULL */
     struct draft draft;
     bool begun, ended;
     uint64_t row, n_rows;
@@ -79,12 +48,14 @@ no_memory(struct gg_error *err)
 /* ---- opening ---- */
 
 static enum gg_status
-open_member(struct zip *zip, const char *name, struct npy *a,
-            struct gg_error *err)
+open_member(struct zip *zip, int array, struct npy *a, struct gg_error *err)
 {
     struct zip_member *m = NULL;
-    enum gg_status st = zip_find(zip, name, &m, err);
+    char name[64];
+    enum gg_status st;
 
+    snprintf(name, sizeof(name), "%s.npy", npz_arrays[array].name);
+    st = zip_find(zip, name, &m, err);
     if (st != GG_OK || !m)
         return st;
     *a = (struct npy){ .read = zip_read, .from = m, .name = zip_name(m) };
@@ -98,11 +69,11 @@ open_member(struct zip *zip, const char *name, struct npy *a,
 
 /* A single number, if it is there. */
 static enum gg_status
-scalar(struct npz_reader *r, const char *name, uint64_t max, uint64_t *out,
+scalar(struct npz_reader *r, int array, uint64_t max, uint64_t *out,
        struct gg_error *err)
 {
     struct npy a = { 0 };
-    enum gg_status st = open_member(r->zip, name, &a, err);
+    enum gg_status st = open_member(r->zip, array, &a, err);
 
     return st == GG_OK && a.read ? npy_numbers(&a, out, 1, max, err) : st;
 }
@@ -111,7 +82,7 @@ static enum gg_status
 read_eog(struct npz_reader *r, struct gg_error *err)
 {
     struct npy a = { 0 };
-    enum gg_status st = open_member(r->zip, "eog.npy", &a, err);
+    enum gg_status st = open_member(r->zip, NPZ_EOG, &a, err);
 
     if (st == GG_OK && a.read && a.left > LIMIT_EOG)
         return bad(r, "too many ids that end a generation", err);
@@ -129,7 +100,7 @@ static enum gg_status
 read_writer(struct npz_reader *r, struct gg_error *err)
 {
     struct npy a = { 0 };
-    enum gg_status st = open_member(r->zip, "writer.npy", &a, err);
+    enum gg_status st = open_member(r->zip, NPZ_WRITER, &a, err);
     uint64_t letters[LIMIT_WRITER];
     char text[LIMIT_WRITER];
     size_t n;
@@ -156,14 +127,15 @@ static enum gg_status
 measure(struct npz_reader *r, struct gg_error *err)
 {
     struct gg_logit_head *h = &r->draft.record.head;
-    struct npy *a = &r->arrays[LOGITS];
+    struct npy *a = &r->arrays[NPZ_LOGITS];
     uint64_t n = a->n_dims > 1 ? a->shape[1] : a->shape[0];
 
-    if (have(r, LOGIT_IDS)) {
+    if (have(r, NPZ_LOGIT_IDS)) {
         h->encoding = GG_ENCODING_SPARSE;
-        if (!have(r, LOGITS_END) || !have(r, LOG_SUM_EXP) || a->n_dims != 1)
+        if (!have(r, NPZ_LOGITS_END) || !have(r, NPZ_LOG_SUM_EXP) ||
+            a->n_dims != 1)
             return bad(r, "logit_ids without logits_end and log_sum_exp", err);
-        r->n_rows = r->arrays[LOGITS_END].left;
+        r->n_rows = r->arrays[NPZ_LOGITS_END].left;
         return GG_OK;
     }
     h->encoding = a->size == 2 ? GG_ENCODING_F16 : GG_ENCODING_F32;
@@ -177,21 +149,22 @@ measure(struct npz_reader *r, struct gg_error *err)
 static enum gg_status
 check_rows(const struct npz_reader *r, struct gg_error *err)
 {
-    static const int rows[] = { LOG_SUM_EXP, SEQUENCE, POSITION, IDS_END };
-    static const int events[] = { EVENT_KIND, EVENT_SEQUENCE,
-                                  EVENT_MESSAGE_END };
+    static const int rows[] = { NPZ_LOG_SUM_EXP, NPZ_SEQUENCE, NPZ_POSITION,
+                                NPZ_IDS_END };
+    static const int events[] = { NPZ_EVENT_KIND, NPZ_EVENT_SEQUENCE,
+                                  NPZ_EVENT_MESSAGE_END };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         if (have(r, rows[i]) && r->arrays[rows[i]].left != r->n_rows)
             return fail(err, GG_ERR_FORMAT, "%s: not as long as the logits",
                         r->arrays[rows[i]].name);
     for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++)
-        if (have(r, EVENT_ROW) &&
+        if (have(r, NPZ_EVENT_ROW) &&
             (!have(r, events[i]) ||
-             r->arrays[events[i]].left != r->arrays[EVENT_ROW].left))
+             r->arrays[events[i]].left != r->arrays[NPZ_EVENT_ROW].left))
             return bad(r, "event_row without its fellows, or of another length",
                        err);
-    if (have(r, IDS_END) && !have(r, IDS))
+    if (have(r, NPZ_IDS_END) && !have(r, NPZ_IDS))
         return bad(r, "ids_end without ids", err);
     return GG_OK;
 }
@@ -201,14 +174,14 @@ read_head(struct npz_reader *r, struct gg_error *err)
 {
     struct gg_logit_head *h = &r->draft.record.head;
     uint64_t n_vocab = 0, kind = 0, numbered = 0;
-    enum gg_status st = scalar(r, "n_vocab.npy", LIMIT_VOCAB, &n_vocab, err);
+    enum gg_status st = scalar(r, NPZ_N_VOCAB, LIMIT_VOCAB, &n_vocab, err);
 
     if (st == GG_OK)
-        st = scalar(r, "kind.npy", GG_VECTOR_EMBEDDING, &kind, err);
+        st = scalar(r, NPZ_KIND, GG_VECTOR_EMBEDDING, &kind, err);
     if (st == GG_OK)
-        st = scalar(r, "numbered.npy", 1, &numbered, err);
+        st = scalar(r, NPZ_NUMBERED, 1, &numbered, err);
     if (st == GG_OK)
-        st = scalar(r, "fingerprint.npy", UINT64_MAX, &h->fingerprint, err);
+        st = scalar(r, NPZ_FINGERPRINT, UINT64_MAX, &h->fingerprint, err);
     if (st == GG_OK)
         st = read_eog(r, err);
     if (st == GG_OK)
@@ -227,9 +200,9 @@ open_arrays(struct npz_reader *r, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    for (int i = 0; st == GG_OK && i < N_ARRAYS; i++)
-        st = open_member(r->zip, names[i], &r->arrays[i], err);
-    if (st == GG_OK && !have(r, LOGITS))
+    for (int i = 0; st == GG_OK && i < NPZ_N_ROWS; i++)
+        st = open_member(r->zip, i, &r->arrays[i], err);
+    if (st == GG_OK && !have(r, NPZ_LOGITS))
         st = bad(r, "an archive without logits.npy", err);
     return st;
 }
@@ -243,11 +216,11 @@ take(void *from, void *out, size_t n, struct gg_error *err)
 static enum gg_status
 next_event(struct npz_reader *r, struct gg_error *err)
 {
-    struct npy *a = &r->arrays[EVENT_ROW];
+    struct npy *a = &r->arrays[NPZ_EVENT_ROW];
     uint64_t row;
     enum gg_status st;
 
-    if (!have(r, EVENT_ROW) || a->left == 0) {
+    if (!have(r, NPZ_EVENT_ROW) || a->left == 0) {
         r->event_row = UINT64_MAX;
         return GG_OK;
     }
@@ -267,9 +240,9 @@ begin(struct npz_reader *r, struct gg_error *err)
     if (r->zip) {
         st = open_arrays(r, err);
     } else {
-        r->arrays[LOGITS] =
+        r->arrays[NPZ_LOGITS] =
             (struct npy){ .read = take, .from = r->in, .name = r->name };
-        st = npy_open(&r->arrays[LOGITS], err);
+        st = npy_open(&r->arrays[NPZ_LOGITS], err);
     }
     if (st == GG_OK)
         st = measure(r, err);
@@ -341,13 +314,13 @@ read_ids(struct npz_reader *r, struct gg_error *err)
     enum gg_status st;
     size_t n = 0;
 
-    if (!have(r, IDS_END))
+    if (!have(r, NPZ_IDS_END))
         return GG_OK;
-    st = row_length(r, IDS_END, &r->id, LIMIT_IDS, &n, err);
+    st = row_length(r, NPZ_IDS_END, &r->id, LIMIT_IDS, &n, err);
     while (st == GG_OK && n-- > 0) {
         uint64_t id;
 
-        st = npy_numbers(&r->arrays[IDS], &id, 1, INT32_MAX, err);
+        st = npy_numbers(&r->arrays[NPZ_IDS], &id, 1, INT32_MAX, err);
         if (st == GG_OK && !draft_add_id(&r->draft, (int32_t)id))
             st = no_memory(err);
     }
@@ -359,19 +332,20 @@ read_sparse(struct npz_reader *r, size_t *n, struct gg_error *err)
 {
     struct draft *d = &r->draft;
     uint32_t n_vocab = d->record.head.n_vocab;
-    enum gg_status st = row_length(r, LOGITS_END, &r->value, n_vocab, n, err);
+    enum gg_status st =
+        row_length(r, NPZ_LOGITS_END, &r->value, n_vocab, n, err);
 
     for (size_t i = 0; st == GG_OK && i < *n; i++) {
         uint64_t id;
 
-        st = npy_numbers(&r->arrays[LOGIT_IDS], &id, 1, n_vocab - 1, err);
+        st = npy_numbers(&r->arrays[NPZ_LOGIT_IDS], &id, 1, n_vocab - 1, err);
         if (st == GG_OK && !draft_mark(d, (int32_t)id))
             return bad(r, "a logit's id that was there before", err);
         d->logit_ids[i] = (int32_t)id;
     }
     d->record.logit_ids = d->logit_ids;
     if (st == GG_OK)
-        st = npy_doubles(&r->arrays[LOG_SUM_EXP], &d->record.log_sum_exp, 1,
+        st = npy_doubles(&r->arrays[NPZ_LOG_SUM_EXP], &d->record.log_sum_exp, 1,
                          err);
     return st;
 }
@@ -388,18 +362,18 @@ read_row(struct npz_reader *r, struct gg_error *err)
     if (!draft_room(d, n))
         return no_memory(err);
     out->position = r->row + 1;
-    if (have(r, SEQUENCE) && out->head.numbered)
-        st = npy_numbers(&r->arrays[SEQUENCE], &out->sequence, 1, UINT64_MAX,
-                         err);
-    if (st == GG_OK && have(r, POSITION))
-        st = npy_numbers(&r->arrays[POSITION], &out->position, 1, UINT64_MAX,
-                         err);
+    if (have(r, NPZ_SEQUENCE) && out->head.numbered)
+        st = npy_numbers(&r->arrays[NPZ_SEQUENCE], &out->sequence, 1,
+                         UINT64_MAX, err);
+    if (st == GG_OK && have(r, NPZ_POSITION))
+        st = npy_numbers(&r->arrays[NPZ_POSITION], &out->position, 1,
+                         UINT64_MAX, err);
     if (st == GG_OK)
         st = read_ids(r, err);
     if (st == GG_OK && out->head.encoding == GG_ENCODING_SPARSE)
         st = read_sparse(r, &n, err);
     if (st == GG_OK)
-        st = npy_floats(&r->arrays[LOGITS], d->logits, n, err);
+        st = npy_floats(&r->arrays[NPZ_LOGITS], d->logits, n, err);
     out->logits = d->logits;
     out->n_logits = n;
     r->row++;
@@ -412,16 +386,17 @@ read_message(struct npz_reader *r, bool failed, struct gg_error *err)
     uint64_t letters[256];
     char *text = NULL;
     size_t n = 0, cap = 0;
-    enum gg_status st =
-        row_length(r, EVENT_MESSAGE_END, &r->letter, LIMIT_MESSAGE, &n, err);
+    enum gg_status st = row_length(r, NPZ_EVENT_MESSAGE_END, &r->letter,
+                                   LIMIT_MESSAGE, &n, err);
 
     if (st == GG_OK && !grow(&text, &cap, n + 1, 1))
         st = no_memory(err);
     for (size_t i = 0, part; st == GG_OK && i < n; i += part) {
         part = n - i < 256 ? n - i : 256;
-        st = have(r, EVENT_MESSAGE) ? npy_numbers(&r->arrays[EVENT_MESSAGE],
-                                                  letters, part, 255, err)
-                                    : bad(r, "event_message is missing", err);
+        st = have(r, NPZ_EVENT_MESSAGE)
+                 ? npy_numbers(&r->arrays[NPZ_EVENT_MESSAGE], letters, part,
+                               255, err)
+                 : bad(r, "event_message is missing", err);
         for (size_t k = 0; st == GG_OK && k < part; k++)
             text[i + k] = (char)letters[k];
     }
@@ -438,14 +413,15 @@ static enum gg_status
 read_event(struct npz_reader *r, struct gg_error *err)
 {
     uint64_t kind = 0, sequence = 0;
-    enum gg_status st = npy_numbers(&r->arrays[EVENT_KIND], &kind, 1, 2, err);
+    enum gg_status st =
+        npy_numbers(&r->arrays[NPZ_EVENT_KIND], &kind, 1, 2, err);
 
     if (st == GG_OK && kind == 0)
         return bad(r, "an event of no kind", err);
     draft_begin(&r->draft, kind == 1 ? GG_RECORD_ERROR : GG_RECORD_CLOSE);
     if (st == GG_OK)
-        st = npy_numbers(&r->arrays[EVENT_SEQUENCE], &sequence, 1, UINT64_MAX,
-                         err);
+        st = npy_numbers(&r->arrays[NPZ_EVENT_SEQUENCE], &sequence, 1,
+                         UINT64_MAX, err);
     r->draft.record.sequence = sequence;
     if (st == GG_OK)
         st = read_message(r, kind == 1, err);

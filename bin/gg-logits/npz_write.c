@@ -18,6 +18,7 @@
 
 #include "common/cli.h"
 #include "gg-logits/npy.h"
+#include "gg-logits/npz.h"
 #include "gg-logits/source.h"
 
 enum {
@@ -42,61 +43,13 @@ struct column {
     uint64_t at; /* in the archive */
 };
 
-enum {
-    LOGITS,
-    LOGIT_IDS,
-    LOGITS_END,
-    LOG_SUM_EXP,
-    SEQUENCE,
-    POSITION,
-    IDS,
-    IDS_END,
-    EVENT_ROW,
-    EVENT_KIND,
-    EVENT_SEQUENCE,
-    EVENT_MESSAGE,
-    EVENT_MESSAGE_END,
-    N_VOCAB,
-    FINGERPRINT,
-    KIND,
-    NUMBERED,
-    EOG,
-    WRITER,
-    N_COLUMNS
-};
-
-static const struct {
-    const char *name, *type;
-    bool scalar;
-} columns[N_COLUMNS] = {
-    { "logits", "<f4", false },
-    { "logit_ids", "<i4", false },
-    { "logits_end", "<u8", false },
-    { "log_sum_exp", "<f8", false },
-    { "sequence", "<u8", false },
-    { "position", "<u8", false },
-    { "ids", "<i4", false },
-    { "ids_end", "<u8", false },
-    { "event_row", "<u8", false },
-    { "event_kind", "|u1", false },
-    { "event_sequence", "<u8", false },
-    { "event_message", "|u1", false },
-    { "event_message_end", "<u8", false },
-    { "n_vocab", "<u4", true },
-    { "fingerprint", "<u8", true },
-    { "kind", "|u1", true },
-    { "numbered", "|b1", true },
-    { "eog", "<i4", false },
-    { "writer", "|u1", false },
-};
-
 struct npz_writer {
     bool archive;
     int level;
     bool begun;
     struct gg_logit_head head; /* its numbers; pointers are not kept */
     uint64_t rows, values, ids, letters;
-    struct column columns[N_COLUMNS];
+    struct column columns[NPZ_N];
 };
 
 CLI_NORETURN static void
@@ -112,9 +65,9 @@ start(struct column *c, int i, const char *type, int level)
 {
     int fd = scratch_file();
 
-    *c = (struct column){ .name = columns[i].name,
-                          .type = type ? type : columns[i].type,
-                          .n_dims = columns[i].scalar ? 0 : 1 };
+    *c = (struct column){ .name = npz_arrays[i].name,
+                          .type = type ? type : npz_arrays[i].type,
+                          .n_dims = npz_arrays[i].scalar ? 0 : 1 };
     c->file = fd < 0 ? NULL : fdopen(fd, "w+b");
     if (!c->file)
         die("a temporary file");
@@ -197,9 +150,9 @@ static bool
 has_column(const struct npz_writer *w, int i)
 {
     if (!w->archive)
-        return i == LOGITS;
+        return i == NPZ_LOGITS;
     return is_sparse(w) ||
-           (i != LOGIT_IDS && i != LOGITS_END && i != LOG_SUM_EXP);
+           (i != NPZ_LOGIT_IDS && i != NPZ_LOGITS_END && i != NPZ_LOG_SUM_EXP);
 }
 
 static void
@@ -218,17 +171,17 @@ put_head(struct npz_writer *w, const struct gg_logit_head *h)
     if (w->begun)
         return;
     w->begun = true;
-    for (int i = 0; i < N_COLUMNS; i++)
+    for (int i = 0; i < NPZ_N; i++)
         if (has_column(w, i))
-            start(&w->columns[i], i, i == LOGITS ? type : NULL, w->level);
+            start(&w->columns[i], i, i == NPZ_LOGITS ? type : NULL, w->level);
     if (!w->archive)
         return;
-    add(&w->columns[N_VOCAB], &h->n_vocab, 1);
-    add_u64(w, FINGERPRINT, h->fingerprint);
-    add_u8(w, KIND, h->kind);
-    add_u8(w, NUMBERED, h->numbered);
-    add(&w->columns[EOG], h->eog_ids, h->n_eog);
-    add(&w->columns[WRITER], h->writer, strlen(h->writer));
+    add(&w->columns[NPZ_N_VOCAB], &h->n_vocab, 1);
+    add_u64(w, NPZ_FINGERPRINT, h->fingerprint);
+    add_u8(w, NPZ_KIND, h->kind);
+    add_u8(w, NPZ_NUMBERED, h->numbered);
+    add(&w->columns[NPZ_EOG], h->eog_ids, h->n_eog);
+    add(&w->columns[NPZ_WRITER], h->writer, strlen(h->writer));
 }
 
 /* As the stream has them: a number beyond the largest becomes that, and not
@@ -253,19 +206,19 @@ put_row(struct npz_writer *w, const struct gg_logit_record *r)
     w->values += r->n_logits;
     w->ids += r->n_ids;
     if (w->head.encoding == GG_ENCODING_F16)
-        add_halves(&w->columns[LOGITS], r->logits, r->n_logits);
+        add_halves(&w->columns[NPZ_LOGITS], r->logits, r->n_logits);
     else
-        add(&w->columns[LOGITS], r->logits, r->n_logits);
+        add(&w->columns[NPZ_LOGITS], r->logits, r->n_logits);
     if (!w->archive)
         return;
-    add_u64(w, SEQUENCE, r->sequence);
-    add_u64(w, POSITION, r->position);
-    add(&w->columns[IDS], r->ids, r->n_ids);
-    add_u64(w, IDS_END, w->ids);
+    add_u64(w, NPZ_SEQUENCE, r->sequence);
+    add_u64(w, NPZ_POSITION, r->position);
+    add(&w->columns[NPZ_IDS], r->ids, r->n_ids);
+    add_u64(w, NPZ_IDS_END, w->ids);
     if (is_sparse(w)) {
-        add(&w->columns[LOGIT_IDS], r->logit_ids, r->n_logits);
-        add_u64(w, LOGITS_END, w->values);
-        add(&w->columns[LOG_SUM_EXP], &r->log_sum_exp, 1);
+        add(&w->columns[NPZ_LOGIT_IDS], r->logit_ids, r->n_logits);
+        add_u64(w, NPZ_LOGITS_END, w->values);
+        add(&w->columns[NPZ_LOG_SUM_EXP], &r->log_sum_exp, 1);
     }
 }
 
@@ -282,11 +235,11 @@ put_event(struct npz_writer *w, const struct gg_logit_record *r)
         return;
     }
     w->letters += len;
-    add_u64(w, EVENT_ROW, w->rows);
-    add_u8(w, EVENT_KIND, failed ? 1 : 2);
-    add_u64(w, EVENT_SEQUENCE, r->sequence);
-    add(&w->columns[EVENT_MESSAGE], r->message, len);
-    add_u64(w, EVENT_MESSAGE_END, w->letters);
+    add_u64(w, NPZ_EVENT_ROW, w->rows);
+    add_u8(w, NPZ_EVENT_KIND, failed ? 1 : 2);
+    add_u64(w, NPZ_EVENT_SEQUENCE, r->sequence);
+    add(&w->columns[NPZ_EVENT_MESSAGE], r->message, len);
+    add_u64(w, NPZ_EVENT_MESSAGE_END, w->letters);
 }
 
 struct npz_writer *
@@ -463,7 +416,7 @@ put_end(struct archive *a, uint64_t n, uint64_t directory)
 void
 npz_writer_finish(struct npz_writer *w)
 {
-    struct column *logits = &w->columns[LOGITS];
+    struct column *logits = &w->columns[NPZ_LOGITS];
     struct archive a = { 0 };
     uint64_t n = 0, directory;
     char header[NPY_HEADER];
@@ -479,11 +432,11 @@ npz_writer_finish(struct npz_writer *w)
         copy_column(&a, logits);
         return;
     }
-    for (int i = 0; i < N_COLUMNS; i++)
+    for (int i = 0; i < NPZ_N; i++)
         if (has_column(w, i))
             put_member(&a, &w->columns[i]);
     directory = a.at;
-    for (int i = 0; i < N_COLUMNS; i++)
+    for (int i = 0; i < NPZ_N; i++)
         if (has_column(w, i)) {
             put_entry(&a, &w->columns[i]);
             n++;
@@ -494,7 +447,7 @@ npz_writer_finish(struct npz_writer *w)
 void
 npz_writer_free(struct npz_writer *w)
 {
-    for (int i = 0; w && i < N_COLUMNS; i++) {
+    for (int i = 0; w && i < NPZ_N; i++) {
         struct column *c = &w->columns[i];
 
         if (c->file)

@@ -43,6 +43,20 @@ gg-logits --near last long | awk -v OFS='\t' '{ for (i = 2; i <= 4; i++)
     $i = sprintf("%.4f", $i) } 1' | diff - wanted
 gg-eval --embed mean --f16 lines | gg-logits --near mean | awk '{ print $($1 + 1) > 0.99999 }'
 
+# What is no number has no angle.
+gg-logits --to text mean | sed '0,/^0\t/s/^0\t.*/0\tnan/' | gg-logits >odd
+gg-logits --near mean odd | cut -f 1-2 | sed 1q
+gg-logits --near mean odd >/dev/null
+status
+gg-logits --near odd mean
+status
+gg-logits --to text mean | sed 's/^\([0-9]*\t\)[-0-9].*/\10/' | gg-logits >zero
+gg-logits --near zero mean | sed 1q
+gg-logits --diff mean zero | cut -f 3 | tail -n 1
+
+# An encoder is watched while it makes vectors.
+gg-eval --embed mean --watch '*ffn_down' lines | cut -f 1-5
+
 # What fails is a record in its place.
 { printf '1\t5\n2\t999999\n3\t!so it goes\n4\t'; seq -s ' ' 1 250 | tr -d '\n'
   printf ' '; seq -s ' ' 1 290; printf '5\t6\n5\t\n'; } >bad
@@ -65,6 +79,8 @@ status
 gg-eval lines -m llama.gguf | gg-logits --near mean
 status
 gg-eval --embed middle lines
+gg-eval --embed mean --score lines
+gg-eval --embed mean --shift lines
 gg-eval --embed mean --top 3 lines
 gg-eval --no-normalize lines
 gg-eval --embed mean </dev/null
