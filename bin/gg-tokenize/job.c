@@ -190,6 +190,31 @@ begin_line(struct work *w, uint64_t sequence)
     buffer_char(&w->job->out, '\t');
 }
 
+/* Takes the escapes out of a text that goes on through `p` then. */
+static enum gg_status
+unescape(struct buffer *plain, struct piece *p, struct gg_error *err)
+{
+    plain->len = 0;
+    buffer_room(plain, 1); /* of an empty text, too */
+    for (size_t i = 0; i < p->len; i++) {
+        const char *name = NULL;
+
+        if (p->text[i] != '\\') {
+            buffer_char(plain, p->text[i]);
+            continue;
+        }
+        if (++i < p->len && p->text[i])
+            name = strchr("nt\\", p->text[i]);
+        if (!name)
+            return fail(err, GG_ERR_FORMAT,
+                        "a backslash without n, t or a backslash behind it");
+        buffer_char(plain, *name == 'n' ? '\n' : *name == 't' ? '\t' : '\\');
+    }
+    p->text = plain->p;
+    p->len = plain->len;
+    return GG_OK;
+}
+
 /* The fields of a record; each goes on from the one before. */
 static enum gg_status
 encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
@@ -208,7 +233,10 @@ encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
         p.len = more ? (size_t)(tab - p.text) : len - at;
         p.flags = i ? GG_ENCODE_CONTINUE : o->bos ? GG_ENCODE_BOS : 0;
         p.flags |= !more && o->eos ? GG_ENCODE_EOS : 0;
-        st = encode(w, &p, err);
+        at += p.len + 1;
+        st = o->escapes ? unescape(&w->job->plain, &p, err) : GG_OK;
+        if (st == GG_OK)
+            st = encode(w, &p, err);
         if (st == GG_OK && p.n == 0 && (i || more) && !o->count)
             st = fail(err, GG_ERR_FORMAT, "field %zu has no tokens", i + 1);
         if (st != GG_OK)
@@ -219,7 +247,6 @@ encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
             format_number(&w->job->out, p.n);
         if (more)
             buffer_char(&w->job->out, o->count ? '\t' : '\n');
-        at += p.len + 1;
     }
     return GG_OK;
 }
@@ -310,6 +337,7 @@ job_clear(struct job *job)
     free(job->text.p);
     free(job->out.p);
     free(job->warnings.p);
+    free(job->plain.p);
     free(job->ids);
     free(job->ranges);
 }

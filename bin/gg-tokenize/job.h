@@ -24,6 +24,7 @@ struct job {
     struct gg_error err;
 
     /* kept for the next */
+    struct buffer plain; /* a field without its escapes */
     int32_t *ids;
     size_t cap_ids;
     struct gg_range *ranges;

@@ -26,6 +26,9 @@ static const char help[] =
     "      --lines          each line of text is a numbered sequence\n"
     "  -0, --null           each NUL-ended record is a numbered sequence\n"
     "      --fields         with --lines: a chunk for each field of a line\n"
+    "      --escapes        with --lines: \\n, \\t, \\\\ in a line stand for "
+    "newline,\n"
+    "                       tab, backslash, as -d --lines writes them\n"
     "      --max N          at most N ids for each text; with more it fails, "
     "but\n"
     "      --truncate SIDE  with left, right: cuts them off there\n"
@@ -65,6 +68,7 @@ enum {
     OPT_SPECIAL,
     OPT_TOKENIZER,
     OPT_FIELDS,
+    OPT_ESCAPES,
     OPT_COUNT,
     OPT_PIECES,
     OPT_OFFSETS,
@@ -90,6 +94,7 @@ static const struct option long_options[] = {
     { "lines", no_argument, NULL, OPT_LINES },
     { "null", no_argument, NULL, '0' },
     { "fields", no_argument, NULL, OPT_FIELDS },
+    { "escapes", no_argument, NULL, OPT_ESCAPES },
     { "count", no_argument, NULL, OPT_COUNT },
     { "pieces", no_argument, NULL, OPT_PIECES },
     { "offsets", no_argument, NULL, OPT_OFFSETS },
@@ -165,6 +170,9 @@ set_form_option(struct arguments *a, int c)
     case '0':
         o->records = true;
         o->end = c == '0' ? '\0' : '\n';
+        return true;
+    case OPT_ESCAPES:
+        o->escapes = true;
         return true;
     case OPT_FIELDS:
         o->fields = true;
@@ -275,6 +283,7 @@ check_decode(const struct arguments *a)
         { d, o->special == SPECIAL_ERROR, "--special error", "-d" },
         { d, o->greedy, "--tokenizer", "-d" },
         { d, o->fields, "--fields", "-d" },
+        { d, o->escapes, "--escapes", "-d" },
         { d, o->max, "--max", "-d" },
         { d, o->threads > 0, "-t", "-d" },
         { d, form(o), form(o), "-d" },
@@ -297,6 +306,8 @@ check_encode(const struct arguments *a)
         { o->budget, o->greedy, "--tokenizer", "--budget" },
         { a->chat, o->offsets, "--offsets", "--chat" },
         { a->chat, o->fields, "--fields", "--chat" },
+        { a->chat, o->escapes, "--escapes", "--chat" },
+        { o->offsets, o->escapes, "--escapes", "--offsets" },
         { a->chat, a->eos, "--eos", "--chat" },
         { a->chat, o->truncate != TRUNCATE_NOT, "--truncate", "--chat" },
         { o->count, table, "--count", rows },
@@ -316,6 +327,8 @@ check_encode(const struct arguments *a)
     refuse(pairs, sizeof(pairs) / sizeof(pairs[0]));
     if (o->fields && (!o->records || !lines))
         cli_misuse("--fields goes with --lines only");
+    if (o->escapes && (!o->records || !lines))
+        cli_misuse("--escapes goes with --lines only");
     if (o->truncate != TRUNCATE_NOT && !o->max)
         cli_misuse("--truncate goes with --max only");
     if (!a->chat && (o->chat || a->no_answer))

@@ -25,6 +25,7 @@ struct tokenize_options {
     bool empty;    /* an empty text will do */
     bool greedy;   /* not as the vocabulary has it */
     bool fields;   /* each TAB field of a record is a chunk */
+    bool escapes;  /* \n, \t, \\ in a record stand for what they name */
     const struct gg_chat_template *chat; /* conversations; or NULL */
     unsigned chat_flags;                 /* GG_CHAT_... */
     bool count, pieces, offsets;         /* what is written, in place of ids */

@@ -8,6 +8,17 @@ gg-tokenize --no-bos --lines text | gg-tokenize -d --no-bos --lines
 gg-tokenize --no-bos --lines text | gg-tokenize -d --no-bos -0 | tr '\0' '|'
 echo
 printf 'a\nb\0c\0\0d' | gg-tokenize --no-bos -0 | gg-tokenize -d --no-bos
+# Escapes are taken out again; a field can have a tab then.
+printf 'a\nb\\\0\tc\0\0' >odd # \0 is NUL
+gg-tokenize --no-bos -0 odd | gg-tokenize -d --no-bos --lines >escaped
+gg-tokenize --no-bos --lines --escapes escaped | gg-tokenize -d --no-bos -0 |
+    cmp - odd
+printf 'a\\tb\t\\\\n\n' | gg-tokenize --no-bos --lines --fields --escapes |
+    tee two | gg-tokenize -d --no-bos -0 | tr '\t\0' 'T|'
+echo
+wc -l <two
+printf 'a\\qb\nc\\\n' | gg-tokenize --no-bos --lines --escapes
+gg-tokenize --escapes text 2>&1 | sed 1q
 # Each is encoded on its own.
 for n in 1 3; do
     sed -n ${n}p text | tr -d '\n' | gg-tokenize --no-bos
