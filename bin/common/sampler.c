@@ -141,13 +141,17 @@ sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,
                  size_t len, struct gg_grammar **out, struct gg_error *err)
 {
     struct buffer made = { 0 };
-    enum gg_status st = GG_OK;
+    enum gg_status st = GG_ERR_FORMAT;
+    struct gg_error why;
 
-    if (schema && !schema_to_grammar(text, len, &made, err))
-        st = GG_ERR_FORMAT;
-    if (st == GG_OK)
-        st = gg_grammar_new(vocab, schema ? made.p : text,
-                            schema ? made.len : len, out, err);
+    if (!schema)
+        return gg_grammar_new(vocab, text, len, out, err);
+    if (schema_to_grammar(text, len, &made, err)) {
+        st = gg_grammar_new(vocab, made.p, made.len, out, &why);
+        if (st != GG_OK)
+            snprintf(err->message, sizeof(err->message), "as a grammar: %.400s",
+                     why.message);
+    }
     buffer_clear(&made);
     return st;
 }

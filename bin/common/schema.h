@@ -2,10 +2,11 @@
  *
  * After json-schema.org's draft 2020-12. JSON is written without blanks, but
  * for one that may follow a comma or a colon. Members stand in the order in
- * which the schema names them; those that it does not require may be missing,
- * and there are no others, whatever additionalProperties says, but where no
- * member is named. Of what cannot be kept to (pattern, not, ...) the path is
- * told. Needs Jansson: without it every schema is refused. */
+ * which the schema names them; those that it does not require may be missing;
+ * others stand behind them where additionalProperties is there and not false.
+ * All that is drawn is valid (of oneOf, as anyOf), but not all that is valid
+ * is drawn. Of what cannot be kept to (not, if, ...) the path is told. Needs
+ * Jansson: without it every schema is refused. */
 #ifndef COMMON_SCHEMA_H
 #define COMMON_SCHEMA_H
 

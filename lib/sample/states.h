@@ -11,7 +11,7 @@
 #include "core/error.h"
 
 enum {
-    STATES_MAX_SPOTS = 1 << 12, /* in a state */
+    STATES_MAX_SPOTS = 1 << 15, /* in a state */
     STATES_MAX_STACK = 1024,    /* frames below each other */
     STATES_DEAD = -1,           /* the state of no text */
 };

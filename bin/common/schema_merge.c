@@ -1,0 +1,480 @@
+/* schema_merge.c - several schemas for one value as one
+ *
+ * What is said of parts of the value (a member, items) is not looked into but
+ * put beside each other, as an allOf of them. */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "common/schema_parts.h"
+
+enum {
+    MAX_MERGES = 10000,
+    MAX_TOGETHER = 64, /* schemas for one value */
+};
+
+/* ---- two for one part ---- */
+
+static bool
+is_only_all_of(const json_t *schema)
+{
+    return json_object_size(schema) == 1 && json_object_get(schema, "allOf");
+}
+
+static void
+append(json_t *list, json_t *schema)
+{
+    json_t *all =
+        is_only_all_of(schema) ? json_object_get(schema, "allOf") : NULL;
+    size_t n = json_array_size(all);
+
+    for (size_t i = 0; i < n; i++)
+        append(list, json_array_get(all, i));
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (json_array_get(list, i) == schema)
+            return;
+    if (!all)
+        json_array_append(list, schema);
+}
+
+json_t *
+schema_both(json_t *a, json_t *b)
+{
+    json_t *list;
+
+    if (a == b || json_is_true(b) || json_is_false(a))
+        return json_incref(a);
+    if (json_is_true(a) || json_is_false(b))
+        return json_incref(b);
+    list = json_array();
+    append(list, a);
+    append(list, b);
+    return json_pack("{s:o}", "allOf", list);
+}
+
+/* ---- the words of two schemas ---- */
+
+/* Types as a list; "integer" is within "number". */
+static bool
+has_type(const json_t *types, const char *type)
+{
+    size_t n = json_is_array(types) ? json_array_size(types) : 1;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *t = json_string_value(
+            json_is_array(types) ? json_array_get(types, i) : types);
+
+        if (t && (!strcmp(t, type) ||
+                  (!strcmp(t, "number") && !strcmp(type, "integer"))))
+            return true;
+    }
+    return false;
+}
+
+static json_t *
+common_types(const json_t *a, const json_t *b)
+{
+    static const char *const all[] = { "null",   "boolean", "integer", "number",
+                                       "string", "array",   "object" };
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if (has_type(a, all[i]) && has_type(b, all[i]))
+            json_array_append_new(out, json_string(all[i]));
+    if (has_type(out, "number")) /* an integer is one, too */
+        for (size_t i = json_array_size(out); i-- > 0;)
+            if (!strcmp(json_string_value(json_array_get(out, i)), "integer"))
+                json_array_remove(out, i);
+    return out;
+}
+
+static bool
+equal(const json_t *a, const json_t *b)
+{
+    return json_is_number(a) && json_is_number(b)
+               ? json_number_value(a) == json_number_value(b)
+               : json_equal(a, b);
+}
+
+static bool
+is_in(const json_t *list, const json_t *value)
+{
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (equal(json_array_get(list, i), value))
+            return true;
+    return false;
+}
+
+/* Of two lists: what is in both, or in one of them. */
+static json_t *
+of_lists(const json_t *a, const json_t *b, bool both)
+{
+    json_t *out = both ? json_array() : json_copy((json_t *)a);
+
+    for (size_t i = 0; i < json_array_size(b); i++)
+        if (is_in(a, json_array_get(b, i)) == both)
+            json_array_append(out, json_array_get(b, i));
+    return out;
+}
+
+/* Each alternative with the other list of them. */
+static json_t *
+distribute(json_t *a, const char *key, json_t *b)
+{
+    json_t *out = json_array();
+
+    for (size_t i = 0; i < json_array_size(a); i++)
+        json_array_append_new(out, json_pack("{s:[O,{s:O}]}", "allOf",
+                                             json_array_get(a, i), key, b));
+    return out;
+}
+
+/* ---- objects ---- */
+
+/* To `out`: members of `from`, which has no others by the other schema's
+ * words; those of both have both schemas. */
+static void
+merge_members(json_t *out, json_t *from, json_t *other, bool second)
+{
+    json_t *theirs = json_object_get(other, "properties"), *value;
+    json_t *rest = json_object_get(other, "additionalProperties");
+    const char *name;
+
+    json_object_foreach(json_object_get(from, "properties"), name, value)
+    {
+        json_t *more = json_object_get(theirs, name);
+
+        if (more && second)
+            continue;
+        more = more ? more : rest;
+        json_object_set_new(
+            out, name, more ? schema_both(value, more) : json_incref(value));
+    }
+}
+
+static json_t *
+both_members(json_t *a, json_t *b)
+{
+    json_t *out = json_object();
+
+    merge_members(out, a, b, false);
+    merge_members(out, b, a, true);
+    return out;
+}
+
+/* ---- schemas ---- */
+
+static bool
+is_one_of(const char *const *list, const char *key)
+{
+    for (; *list; list++)
+        if (!strcmp(*list, key))
+            return true;
+    return false;
+}
+
+static json_t *
+merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
+{
+    static const char *const most[] = { "minimum",       "exclusiveMinimum",
+                                        "minLength",     "minItems",
+                                        "minProperties", NULL };
+    static const char *const least[] = { "maximum",       "exclusiveMaximum",
+                                         "maxLength",     "maxItems",
+                                         "maxProperties", NULL };
+    static const char *const parts[] = { "items", "additionalProperties",
+                                         NULL };
+    bool more = json_number_value(b) > json_number_value(a);
+
+    if (is_one_of(most, key))
+        return json_incref(more ? b : a);
+    if (is_one_of(least, key))
+        return json_incref(more ? a : b);
+    if (is_one_of(parts, key))
+        return schema_both(a, b);
+    if (!strcmp(key, "type"))
+        return common_types(a, b);
+    if (!strcmp(key, "enum"))
+        return of_lists(a, b, true);
+    if (!strcmp(key, "required"))
+        return of_lists(a, b, false);
+    if (!strcmp(key, "anyOf") || !strcmp(key, "oneOf"))
+        return distribute(a, key, b);
+    if (!json_equal(a, b))
+        schema_refuse(s, "two different %.40s for one value are not supported",
+                      key);
+    return json_incref(a);
+}
+
+/* An array's items apart from the first ones are not told which those are. */
+static void
+check_first(struct schema *s, const json_t *a, const json_t *b)
+{
+    if (json_object_get(a, "prefixItems") && json_object_get(b, "items") &&
+        !json_object_get(b, "prefixItems"))
+        schema_refuse(s, "prefixItems and another schema's items are not "
+                         "supported");
+}
+
+static json_t *
+merge(struct schema *s, json_t *a, json_t *b)
+{
+    json_t *out, *value;
+    const char *key;
+
+    if (json_is_false(a) || json_is_false(b))
+        return json_false();
+    if (json_is_true(a) || json_is_true(b))
+        return json_incref(json_is_true(a) ? b : a);
+    check_first(s, a, b);
+    check_first(s, b, a);
+    out = json_copy(a);
+    json_object_foreach(b, key, value)
+    {
+        json_t *old = json_object_get(a, key);
+
+        if (!old)
+            json_object_set(out, key, value);
+        else if (strcmp(key, "properties"))
+            json_object_set_new(out, key, merge_word(s, key, old, value));
+    }
+    if (json_object_get(a, "properties") || json_object_get(b, "properties"))
+        json_object_set_new(out, "properties", both_members(a, b));
+    for (int i = 0; i < 2; i++) {
+        value = json_object_get(out, i ? "enum" : "type");
+        if (json_is_array(value) && json_array_size(value) == 0) {
+            json_decref(out);
+            return json_false();
+        }
+    }
+    return out;
+}
+
+/* ---- $ref, allOf, const ---- */
+
+/* "#/$defs/name": what stands there; NULL: nothing. */
+static json_t *
+resolve(const struct schema *s, const char *ref)
+{
+    json_t *at = s->root;
+    char name[200];
+
+    if (*ref++ != '#')
+        return NULL;
+    while (at && *ref == '/') {
+        size_t n = 0;
+
+        for (ref++; *ref && *ref != '/' && n < sizeof(name) - 1; ref++)
+            if (ref[0] == '~' && (ref[1] == '0' || ref[1] == '1'))
+                name[n++] = *++ref == '0' ? '~' : '/';
+            else
+                name[n++] = *ref;
+        name[n] = '\0';
+        at = json_is_array(at) ? json_array_get(at, (size_t)atoi(name))
+                               : json_object_get(at, name);
+    }
+    return *ref ? NULL : at;
+}
+
+/* The schema's own words; what only describes it is left out. */
+static json_t *
+own_words(const json_t *schema)
+{
+    static const char *const without[] = {
+        "$ref",        "allOf",      "const",    "$defs",    "definitions",
+        "$id",         "$schema",    "$comment", "$anchor",  "title",
+        "description", "default",    "example",  "examples", "readOnly",
+        "writeOnly",   "deprecated", NULL
+    };
+    json_t *out = json_object(), *value;
+    const char *key;
+
+    json_object_foreach((json_t *)schema, key, value)
+    {
+        if (!is_one_of(without, key))
+            json_object_set(out, key, value);
+    }
+    return out;
+}
+
+static json_t *
+flatten(struct schema *s, json_t *schema, int depth);
+
+/* *all and the other one. */
+static void
+add_schema(struct schema *s, json_t **all, json_t *schema, int depth)
+{
+    json_t *more = flatten(s, schema, depth + 1), *merged = NULL;
+
+    if (more && *all && !s->failed)
+        merged = merge(s, *all, more);
+    json_decref(more);
+    json_decref(*all);
+    *all = merged;
+}
+
+static void
+add_reference(struct schema *s, json_t **all, const json_t *ref, int depth)
+{
+    const char *text = json_string_value(ref);
+    json_t *target = text ? resolve(s, text) : NULL;
+
+    if (!target)
+        schema_refuse(s, "$ref: there is no %.80s in the schema",
+                      text ? text : "string");
+    else
+        add_schema(s, all, target, depth);
+}
+
+static void
+add_const(struct schema *s, json_t **all, json_t *value)
+{
+    json_t *one = json_pack("{s:[O]}", "enum", value);
+    json_t *merged = *all && one ? merge(s, *all, one) : NULL;
+
+    json_decref(*all);
+    json_decref(one);
+    *all = merged;
+}
+
+static json_t *
+flatten(struct schema *s, json_t *schema, int depth)
+{
+    json_t *out, *list, *v;
+
+    if (json_is_boolean(schema))
+        return json_incref(schema);
+    if (!json_is_object(schema)) {
+        schema_refuse(s, "no schema");
+        return NULL;
+    }
+    if (depth == SCHEMA_MAX_DEPTH)
+        schema_refuse(s, "$ref or allOf leads back to itself");
+    if (++s->n_merges == MAX_MERGES)
+        schema_refuse(s, "the schema is too large");
+    if (s->failed)
+        return NULL;
+    out = own_words(schema);
+    if ((v = json_object_get(schema, "const")))
+        add_const(s, &out, v);
+    if ((v = json_object_get(schema, "$ref")))
+        add_reference(s, &out, v, depth);
+    list = json_object_get(schema, "allOf");
+    if (list &&
+        (json_array_size(list) == 0 || json_array_size(list) > MAX_TOGETHER))
+        schema_refuse(s, "allOf is no list of 1 to %d schemas", MAX_TOGETHER);
+    for (size_t i = 0; i < json_array_size(list) && !s->failed; i++)
+        add_schema(s, &out, json_array_get(list, i), depth);
+    return out;
+}
+
+json_t *
+schema_flatten(struct schema *s, json_t *schema)
+{
+    json_t *out = flatten(s, schema, 0);
+
+    if (!s->failed)
+        return out;
+    json_decref(out);
+    return NULL;
+}
+
+/* ---- a value of an enum ---- */
+
+static const char *
+type_of(const json_t *v)
+{
+    switch (json_typeof(v)) {
+    case JSON_OBJECT:
+        return "object";
+    case JSON_ARRAY:
+        return "array";
+    case JSON_STRING:
+        return "string";
+    case JSON_INTEGER:
+        return "integer";
+    case JSON_REAL:
+        return json_real_value(v) == (double)(long long)json_real_value(v)
+                   ? "integer"
+                   : "number";
+    case JSON_NULL:
+        return "null";
+    default:
+        return "boolean";
+    }
+}
+
+static long
+count_characters(const char *p)
+{
+    long n = 0;
+
+    for (; *p; p++)
+        n += ((unsigned char)*p & 0xc0) != 0x80;
+    return n;
+}
+
+static bool
+is_within(const json_t *schema, const char *min, const char *max, double x)
+{
+    const json_t *low = json_object_get(schema, min);
+    const json_t *high = json_object_get(schema, max);
+
+    return (!low || x >= json_number_value(low)) &&
+           (!high || x <= json_number_value(high));
+}
+
+static bool
+is_between(const json_t *schema, double x)
+{
+    const json_t *low = json_object_get(schema, "exclusiveMinimum");
+    const json_t *high = json_object_get(schema, "exclusiveMaximum");
+
+    return is_within(schema, "minimum", "maximum", x) &&
+           (!low || x > json_number_value(low)) &&
+           (!high || x < json_number_value(high));
+}
+
+/* What is said of such values and would have to be looked into. */
+static void
+check_simple(struct schema *s, const json_t *schema, const json_t *value)
+{
+    static const char *const of_strings[] = { "pattern", NULL };
+    static const char *const of_arrays[] = { "items", "prefixItems", NULL };
+    static const char *const of_objects[] = { "properties", "required",
+                                              "additionalProperties", NULL };
+    static const char *const nothing[] = { NULL };
+    const char *const *words = json_is_string(value)   ? of_strings
+                               : json_is_array(value)  ? of_arrays
+                               : json_is_object(value) ? of_objects
+                                                       : nothing;
+
+    for (; *words; words++)
+        if (json_object_get(schema, *words))
+            schema_refuse(s, "enum or const beside %s is not supported",
+                          *words);
+}
+
+bool
+schema_fits(struct schema *s, const json_t *schema, const json_t *value)
+{
+    const json_t *types = json_object_get(schema, "type");
+
+    if (types && !has_type(types, type_of(value)))
+        return false;
+    check_simple(s, schema, value);
+    if (json_is_number(value))
+        return is_between(schema, json_number_value(value));
+    if (json_is_string(value))
+        return is_within(schema, "minLength", "maxLength",
+                         (double)count_characters(json_string_value(value)));
+    if (json_is_array(value))
+        return is_within(schema, "minItems", "maxItems",
+                         (double)json_array_size(value));
+    if (json_is_object(value))
+        return is_within(schema, "minProperties", "maxProperties",
+                         (double)json_object_size(value));
+    return true;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* schema_string.c - strings: lengths, formats, patterns */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "common/schema_parts.h"
+
+/* No month has fewer days than 28. */
+#define DATE                                                                   \
+    "[0-9]{4} \"-\" (\"0\" [1-9] | \"1\" [0-2]) \"-\" "                        \
+    "(\"0\" [1-9] | \"1\" [0-9] | \"2\" [0-8])"
+#define TIME                                                                   \
+    "([01] [0-9] | \"2\" [0-3]) \":\" [0-5] [0-9] \":\" [0-5] [0-9] "          \
+    "(\".\" [0-9]{1,9})? (\"Z\" | [+-] ([01] [0-9] | \"2\" [0-3]) "            \
+    "\":\" [0-5] [0-9])"
+
+/* NULL: others say nothing that could be kept to. */
+static const char *
+format_of(const json_t *schema)
+{
+    static const struct {
+        const char *name, *body;
+    } formats[] = {
+        { "date", DATE },
+        { "time", TIME },
+        { "date-time", DATE " \"T\" " TIME },
+        { "uuid", "[0-9a-f]{8} (\"-\" [0-9a-f]{4}){3} \"-\" [0-9a-f]{12}" },
+    };
+    const char *name = json_string_value(json_object_get(schema, "format"));
+
+    for (size_t i = 0; name && i < sizeof(formats) / sizeof(formats[0]); i++)
+        if (!strcmp(name, formats[i].name))
+            return formats[i].body;
+    return NULL;
+}
+
+/* A length that is said as well must hold for all that the pattern allows. */
+static void
+add_pattern(struct schema *s, struct buffer *b, const json_t *pattern, long min,
+            long max)
+{
+    long least, most;
+
+    if (!json_is_string(pattern)) {
+        schema_refuse(s, "pattern is no string");
+        return;
+    }
+    schema_pattern(s, b, json_string_value(pattern), &least, &most);
+    if (least < min || (max >= 0 && (most < 0 || most > max)))
+        schema_refuse(s, "pattern allows lengths that minLength or maxLength "
+                         "does not: not supported");
+}
+
+void
+schema_string(struct schema *s, struct buffer *b, const json_t *schema)
+{
+    const char *format = format_of(schema);
+    const json_t *pattern = json_object_get(schema, "pattern");
+    long min = schema_limit(s, schema, "minLength", 0);
+    long max = schema_limit(s, schema, "maxLength", -1);
+
+    if (max >= 0 && max < min)
+        schema_refuse(s, "maxLength is below minLength");
+    if (format && (min > 0 || max >= 0 || pattern))
+        schema_refuse(s,
+                      "a length or pattern beside format %.20s is not "
+                      "supported",
+                      json_string_value(json_object_get(schema, "format")));
+    schema_add(b, "\"\\\"\" ");
+    if (format) {
+        buffer_add(b, format, strlen(format));
+    } else if (pattern) {
+        add_pattern(s, b, pattern, min, max);
+    } else {
+        schema_add(b, "character");
+        schema_add_count(b, min, max);
+    }
+    schema_add(b, " \"\\\"\"");
+}
+
+#endif
