@@ -11,6 +11,10 @@ try() {
     cp one behind
     gg-generate -p '' -s 5 -n 13 --state one "$@" >>got
     cmp whole got
+    rm one
+    gg-generate -p "$text" -s 5 -n 11 --state one --draft prompt "$@" >got
+    gg-generate -p '' -s 5 -n 13 --state one --draft prompt "$@" >>got
+    cmp whole got
 
     # The pipe goes on with what gg-generate has left, through a filter; an
     # empty prompt is the id that was drawn last.
