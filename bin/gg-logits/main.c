@@ -89,7 +89,7 @@ struct options {
     enum form form;
     int level;
     const char *like, *near, *input, *output;
-    bool mix, logarithms, diff, verbose;
+    bool mix, mix_by, logarithms, diff, verbose;
     size_t largest;
     struct pair pair;
 };
@@ -150,6 +150,7 @@ set_option(struct options *o, int c)
         o->mix = true;
         break;
     case OPT_MIX_BY:
+        o->mix_by = true;
         o->logarithms = mix_by(optarg);
         break;
     case OPT_DIFF:
@@ -240,11 +241,14 @@ parse(int argc, char **argv, struct options *o)
 {
     int c;
 
-    o->largest = 1;
     while ((c = cli_getopt(argc, argv, "f:o:qvhV=:", long_options)) != -1)
         set_option(o, c);
     if (o->mix && o->diff)
         cli_misuse("--mix and --diff do not go together");
+    if (o->mix_by && !o->mix)
+        cli_misuse("--mix-by goes with --mix");
+    if (o->largest && !o->diff)
+        cli_misuse("--largest goes with --diff");
     take_files(o, argv + optind, (size_t)(argc - optind));
     check(o);
 }
@@ -352,7 +356,7 @@ run(struct options *o)
         cli_refuse_terminal();
     if (o->diff) {
         pair_open(&o->pair);
-        status = diff_run(&o->pair, o->largest);
+        status = diff_run(&o->pair, o->largest ? o->largest : 1);
     } else if (o->near) {
         status = run_near(o);
     } else {

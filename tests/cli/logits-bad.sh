@@ -78,6 +78,8 @@ try 'misuse' --bias 3 a
 try 'misuse' --bias x=3 a
 try 'misuse' --bias 3=inf a
 try 'misuse' --keep 3 --f16 a
+try 'misuse' --largest 3 a
+try 'misuse' --mix-by logarithms a
 try 'misuse' --compress 3 a
 try 'misuse' --mix a
 try 'misuse' --mix a=x
