@@ -55,6 +55,9 @@ add_product(operand w, operand x, vec sum)
 /* The largest tile: its sums, as many columns and a row fill the registers. */
 #define ROWS 4
 #define COLS (REGISTERS >= 32 ? 6 : 3)
+/* Rows of a tile of one column. The fewer of them are read side by side, the
+ * faster they come from memory, if so few chains of sums keep up with it. */
+#define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
 
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */
 INLINE void
@@ -162,7 +165,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     const char *ahead =
-        C == 1 && R == ROWS ? rows_after(p, r, n_ahead) : NULL;
+        C == 1 && n_ahead ? rows_after(p, r, n_ahead) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     struct fetch after = part_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
@@ -196,22 +199,23 @@ INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c,
         int64_t n_ahead)
 {
-    /* without gaps, what comes next is fetched by tiles of ROWS */
+    /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
+    const int n = C == 1 ? LONE_ROWS : ROWS;
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
-        tile(type, 2 * ROWS, C, p, r, c, n_ahead);
-    for (; r + ROWS <= p->n_rows; r += ROWS)
-        tile(type, ROWS, C, p, r, c, n_ahead);
+        tile(type, 2 * ROWS, C, p, r, c, 0);
+    for (; r + n <= p->n_rows; r += n)
+        tile(type, n, C, p, r, c, n_ahead);
     for (; r < p->n_rows; r++)
-        tile(type, 1, C, p, r, c, n_ahead);
+        tile(type, 1, C, p, r, c, 0);
 }
 
 INLINE void
 multiply(enum ggml_type type, const struct cpu_product *p)
 {
-    int64_t n_ahead = p->n_cols == 1 ? rows_ahead(p, 2 * ROWS) : 0;
+    int64_t n_ahead = p->n_cols == 1 ? rows_ahead(p, LONE_ROWS) : 0;
     int64_t c = 0;
 
     fetch_first(p, n_ahead);
