@@ -242,7 +242,10 @@ check_number(struct schema *s, const json_t *schema, const struct members *m)
     if (min > required)
         schema_refuse(s, "minProperties above the number of those that are "
                          "required is not supported");
-    if (max >= 0 && (m->others || (long)m->n > max))
+    if (max >= 0 && m->others)
+        schema_refuse(s, "maxProperties where any other name is allowed is not "
+                         "supported");
+    else if (max >= 0 && (long)m->n > max)
         schema_refuse(s, "maxProperties below the number of properties is not "
                          "supported");
 }
