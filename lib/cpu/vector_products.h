@@ -55,8 +55,8 @@ add_product(operand w, operand x, vec sum)
 /* The largest tile: its sums, as many columns and a row fill the registers. */
 #define ROWS 4
 #define COLS (REGISTERS >= 32 ? 6 : 3)
-/* Rows of a tile of one column. The fewer of them are read side by side, the
- * faster they come from memory, if so few chains of sums keep up with it. */
+/* Rows of a tile of the only column. The fewer of them are read side by side,
+ * the faster they come from memory, if so few chains of sums keep up with it. */
 #define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
 
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */
@@ -201,13 +201,14 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c,
 {
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
-    const int n = C == 1 ? LONE_ROWS : ROWS;
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c, 0);
-    for (; r + n <= p->n_rows; r += n)
-        tile(type, n, C, p, r, c, n_ahead);
+    for (; C == 1 && n_ahead && r + LONE_ROWS <= p->n_rows; r += LONE_ROWS)
+        tile(type, LONE_ROWS, C, p, r, c, n_ahead);
+    for (; r + ROWS <= p->n_rows; r += ROWS)
+        tile(type, ROWS, C, p, r, c, 0);
     for (; r < p->n_rows; r++)
         tile(type, 1, C, p, r, c, 0);
 }
