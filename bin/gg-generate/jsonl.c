@@ -18,17 +18,6 @@ enum {
     FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL,
 };
 
-__attribute__((format(printf, 2, 3))) static enum gg_status
-bad(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_FORMAT;
-}
-
 /* ---- reading ---- */
 
 static const struct choices *
@@ -45,7 +34,7 @@ encode_messages(struct generate *g, struct record *r, const char *text,
     struct member m;
 
     if (!member_find(text, "messages", &m))
-        return bad(err, "no messages");
+        return overrides_bad(err, "no messages");
     return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
                                  choices_of(g, r), &r->prompt, err);
 }
@@ -60,18 +49,19 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
     enum gg_status st;
 
     if (prompt && messages)
-        return bad(err, "both prompt and messages");
+        return overrides_bad(err, "both prompt and messages");
     if (messages && !json_is_array(messages))
-        return bad(err, "messages that are not an array");
+        return overrides_bad(err, "messages that are not an array");
     if (messages)
         return encode_messages(g, r, text, err);
     if (!json_is_string(prompt))
-        return bad(err, "no prompt that is a string, and no messages");
+        return overrides_bad(err,
+                             "no prompt that is a string, and no messages");
     st = generate_record_ids(g, json_string_value(prompt), len,
                              choices_of(g, r), &r->prompt, err);
     if (st == GG_OK && !r->prompt.goes_on &&
         (r->prompt.n == 0 || (len == 0 && g->o->bos != OPT_BOS)))
-        st = bad(err, "the prompt is empty");
+        st = overrides_bad(err, "the prompt is empty");
     return st;
 }
 
@@ -86,10 +76,10 @@ load(const char *text, size_t len, struct gg_error *err)
     if (value && json_is_object(value))
         return value;
     if (value)
-        bad(err, "not an object in JSON");
+        overrides_bad(err, "not an object in JSON");
     else
-        bad(err, "not JSON: %s",
-            gg_escape(shown, sizeof(shown), e.text, strlen(e.text)));
+        overrides_bad(err, "not JSON: %s",
+                      gg_escape(shown, sizeof(shown), e.text, strlen(e.text)));
     json_decref(value);
     return NULL;
 }

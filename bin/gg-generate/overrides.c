@@ -16,9 +16,8 @@
 #define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
 #define MAX_BIAS    1e6              /* as on the command line */
 
-CLI_PRINTF(2, 3)
-static enum gg_status
-bad(struct gg_error *err, const char *fmt, ...)
+enum gg_status
+overrides_bad(struct gg_error *err, const char *fmt, ...)
 {
     va_list ap;
 
@@ -57,8 +56,9 @@ static enum gg_status
 add_stop(struct record *r, const json_t *value, struct gg_error *err)
 {
     if (!json_is_string(value) || json_string_length(value) == 0)
-        return bad(err, "stop: not a string with something in it, nor an "
-                        "array of such");
+        return overrides_bad(err,
+                             "stop: not a string with something in it, nor an "
+                             "array of such");
     stop_strings_add(&r->own, json_string_value(value),
                      json_string_length(value));
     return GG_OK;
@@ -83,7 +83,7 @@ add_choice(struct record *r, const json_t *value, struct gg_error *err)
     if (json_is_string(value))
         return choices_add(&r->choices, json_string_value(value),
                            json_string_length(value), err);
-    return bad(err, "choice: an array that has not strings only");
+    return overrides_bad(err, "choice: an array that has not strings only");
 }
 
 /* A string is a list as on the command line. */
@@ -95,7 +95,8 @@ set_choice(struct record *r, const json_t *value, struct gg_error *err)
     if (json_is_string(value))
         return choices_add_list(&r->choices, json_string_value(value), err);
     if (!json_is_array(value) || json_array_size(value) == 0)
-        return bad(err, "choice: neither a string nor an array of such");
+        return overrides_bad(err,
+                             "choice: neither a string nor an array of such");
     for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
         st = add_choice(r, json_array_get(value, i), err);
     return st;
@@ -127,10 +128,11 @@ add_bias(struct record *r, double id, const json_t *x, struct gg_error *err)
     double add = json_is_false(x) ? -INFINITY : json_number_value(x);
 
     if (!(id >= 0 && id <= INT32_MAX) || id != floor(id))
-        return bad(err, "logit_bias: what is no id");
+        return overrides_bad(err, "logit_bias: what is no id");
     if (!json_is_false(x) && !(json_is_number(x) && fabs(add) <= MAX_BIAS))
-        return bad(err, "logit_bias: neither false nor a number from %g to %g",
-                   -MAX_BIAS, MAX_BIAS);
+        return overrides_bad(
+            err, "logit_bias: neither false nor a number from %g to %g",
+            -MAX_BIAS, MAX_BIAS);
     r->bias[r->sampling.n_bias++] = (struct gg_bias){ (int32_t)id, (float)add };
     return GG_OK;
 }
@@ -165,12 +167,13 @@ set_biases(struct record *r, json_t *value, struct gg_error *err)
     if (json_is_object(value))
         return add_named(r, value, err);
     if (!json_is_array(value))
-        return bad(err, "logit_bias: neither an object nor an array");
+        return overrides_bad(err, "logit_bias: neither an object nor an array");
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         const json_t *pair = json_array_get(value, i);
 
         if (json_array_size(pair) != 2)
-            return bad(err, "logit_bias: what is no pair of id and number");
+            return overrides_bad(
+                err, "logit_bias: what is no pair of id and number");
         st = add_bias(r,
                       json_is_number(json_array_get(pair, 0))
                           ? json_number_value(json_array_get(pair, 0))
@@ -190,8 +193,9 @@ add_breaker(struct record *r, const json_t *value, struct gg_error *err)
 
     if (!json_is_string(value) || len == 0 ||
         strlen(json_string_value(value)) != len)
-        return bad(err, "dry_sequence_breaker: neither a string with something "
-                        "in it, and no NUL, nor an array of such");
+        return overrides_bad(
+            err, "dry_sequence_breaker: neither a string with something "
+                 "in it, and no NUL, nor an array of such");
     if (strcmp(json_string_value(value), "none") == 0)
         return GG_OK;
     copy = cli_alloc(NULL, len + 1, 1);
@@ -207,7 +211,7 @@ set_breakers(struct record *r, const json_t *value, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     if (r->breakers)
-        return bad(err, "dry_sequence_breaker: there twice");
+        return overrides_bad(err, "dry_sequence_breaker: there twice");
     r->breakers = cli_alloc(NULL, n, sizeof(*r->breakers));
     r->sampling.breakers = (const char **)r->breakers;
     r->sampling.n_breakers = 0;
@@ -231,8 +235,8 @@ take_grammar(struct generate *g, struct record *r, bool schema,
 
     if (st == GG_OK)
         return st;
-    return bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
-               (int)sizeof(why.message) - 20, why.message);
+    return overrides_bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
+                         (int)sizeof(why.message) - 20, why.message);
 }
 
 static enum gg_status
@@ -240,7 +244,7 @@ set_grammar(struct generate *g, struct record *r, const json_t *value,
             struct gg_error *err)
 {
     if (!json_is_string(value))
-        return bad(err, "grammar: not a string with a grammar in it");
+        return overrides_bad(err, "grammar: not a string with a grammar in it");
     if (json_string_length(value) == 0) {
         r->sampling.params.grammar = NULL;
         return GG_OK;
@@ -257,10 +261,11 @@ set_schema(struct generate *g, struct record *r, const json_t *value,
     struct member m;
 
     if (!json_is_object(value) && !json_is_boolean(value))
-        return bad(err, "json_schema: neither an object nor true or false");
+        return overrides_bad(
+            err, "json_schema: neither an object nor true or false");
     if (!member_find(text, "json_schema", &m) &&
         !member_find(text, "json-schema", &m))
-        return bad(err, "json_schema: written with escapes");
+        return overrides_bad(err, "json_schema: written with escapes");
     return take_grammar(g, r, true, m.value, (size_t)(m.end - m.value), err);
 }
 
@@ -271,7 +276,7 @@ set_constraint(struct generate *g, struct record *r, bool schema,
     enum gg_status st;
 
     if (r->grammar)
-        return bad(err, "both grammar and json_schema");
+        return overrides_bad(err, "both grammar and json_schema");
     st = schema ? set_schema(g, r, value, text, err)
                 : set_grammar(g, r, value, err);
     if (st == GG_OK && r->grammar)
