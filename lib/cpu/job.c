@@ -2,6 +2,7 @@
 #include "cpu/job.h"
 
 #include "core/mem.h"
+#include "cpu/ahead.h"
 #include "cpu/product.h"
 #include "tensor/tensor.h"
 
@@ -201,6 +202,13 @@ count_pieces(struct job_member *m, int n_threads, int64_t bytes)
     return op->pieces ? op->pieces(m->node, n_threads) : 2 * n_threads;
 }
 
+/* Of weights that no other node makes. */
+static bool
+streams(const struct ggml_tensor *t)
+{
+    return cpu_op(t)->reads && t->ne[1] == 1 && t->src[0]->op == GGML_OP_NONE;
+}
+
 static void
 count_all_pieces(struct cpu_job *job, int n_threads)
 {
@@ -212,6 +220,7 @@ count_all_pieces(struct cpu_job *job, int n_threads)
         m->first_piece = job->n_pieces;
         m->n_pieces = count_pieces(m, n_threads, bytes);
         job->n_pieces += m->n_pieces;
+        job->streams = (i == 0 || job->streams) && streams(m->node);
     }
 }
 
@@ -255,6 +264,40 @@ find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
     return true;
 }
 
+/* As far as the job needs it that needs most: who has got there once stays. */
+static size_t
+most_lead(const struct cpu_jobs *jobs)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < jobs->n; i++)
+        for (int m = 0; jobs->list[i].streams && m < jobs->list[i].n_members;
+             m++) {
+            const struct ggml_tensor *t = jobs->list[i].members[m].node;
+            struct cpu_product_plan p = cpu_plan_product(t, jobs->k);
+            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1]);
+
+            most = lead > most ? lead : most;
+        }
+    return most;
+}
+
+static bool
+make_ahead(struct cpu_jobs *jobs)
+{
+    size_t n = (size_t)jobs->n_threads, lead = most_lead(jobs);
+
+    mem_free(jobs->ahead);
+    jobs->ahead = mem_aligned(CPU_LINE, n * sizeof(*jobs->ahead));
+    for (size_t i = 0; i < n && jobs->ahead; i++)
+        jobs->ahead[i] = (struct cpu_ahead){ .jobs = jobs->list,
+                                             .n_jobs = jobs->n,
+                                             .thread = (int)i,
+                                             .n_threads = jobs->n_threads,
+                                             .want = lead };
+    return jobs->ahead != NULL;
+}
+
 bool
 cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
               bool alone, int n_threads, const struct cpu_kernels *k)
@@ -270,6 +313,7 @@ cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
     found = n_threads == 1 || find_all(jobs, graph);
     if (n_threads == 1)
         jobs->n = 0;
+    found = found && make_ahead(jobs);
     jobs->serial = found ? graph->serial : 0;
     return found;
 }
@@ -278,6 +322,7 @@ void
 cpu_jobs_clear(struct cpu_jobs *jobs)
 {
     mem_free(jobs->list);
+    mem_free(jobs->ahead);
     *jobs = (struct cpu_jobs){ 0 };
 }
 

@@ -32,6 +32,7 @@ struct cpu_job {
     struct job_member members[JOB_MEMBERS];
     int n_members, n_pieces;
     bool prepared_here; /* by one thread, if at all */
+    bool streams;       /* weights, for one column: see ahead.h */
 };
 
 /* Nothing is computed for a node like that. */
@@ -65,6 +66,7 @@ struct cpu_jobs {
     int n_threads;
     bool alone;
     const struct cpu_kernels *k;
+    struct cpu_ahead *ahead; /* one a thread */
 };
 
 /* Finds the jobs, if they are not those. False: no memory. */

@@ -13,20 +13,15 @@
 #include <stdint.h>
 #include <ggml.h>
 
-/* Products with one column read weights so many bytes ahead of where they
- * multiply, or a little more: what memory sends while one line is on its way
- * to a busy processor. */
-#define CPU_AHEAD (24 * 1024)
-
 /* Products of rows of weights with columns of activations:
  * out[c * out_stride + r] = weights row r . column c, over k values. */
 struct cpu_product {
     int64_t k, n_rows, n_cols;
     const char *rows; /* in the weights' type; row_stride bytes apart */
     size_t row_stride;
-    /* The caller had the rows before these multiplied, or goes on with those
-     * behind them: they are on their way from memory, or have to be. */
-    bool going, more;
+    /* From here on as many bytes as the rows have are fetched from memory
+     * meanwhile, as the caller will read them then. NULL: none. */
+    const char *ahead;
     const char *cols; /* as prepare() left them; col_stride bytes apart */
     size_t col_stride;
     float *out;
@@ -42,6 +37,9 @@ struct cpu_mul_mat {
     void (*prepare)(const float *x, void *column, int64_t k);
     size_t (*column_size)(int64_t k);
     size_t (*scratch_size)(int64_t k); /* NULL: none */
+    /* Rows that are read side by side where there is one column; 0: one after
+     * the other. */
+    int64_t abreast;
 };
 
 /* Rows of floats times a matrix of floats: c[i][j] = sum over k of

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "cpu/ahead.h"
 #include "cpu/job.h"
 #include "cpu/profile.h"
 #include "cpu/task.h"
@@ -70,7 +71,9 @@ struct run {
     /* NULL: the job */
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
     const struct cpu_job *job;
-    int shares; /* of its pieces: a thread each */
+    int job_number;
+    struct cpu_ahead *ahead; /* one a thread */
+    int shares;              /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
      * the job; then `ready` is set. */
     const struct ggml_cgraph *graph;
@@ -93,6 +96,23 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
     t->more = piece >= first && piece + 1 < end;
 }
 
+/* What the thread fetches with a piece of the job; NULL: no more than that, as
+ * it is not its own. */
+static struct cpu_ahead *
+ahead_of(const struct run *run, int piece, int n, int thread)
+{
+    struct cpu_ahead *a = &run->ahead[thread];
+    int first = cpu_pool_first(n, run->task.n_threads, thread);
+    int end = cpu_pool_first(n, run->task.n_threads, thread + 1);
+
+    if (piece < first || piece >= end) {
+        cpu_ahead_skip(a, run->job_number);
+        return NULL;
+    }
+    cpu_ahead_piece(a, run->job_number, piece);
+    return run->job->streams ? a : NULL;
+}
+
 static void
 run_piece(void *arg, int piece, int n, int thread)
 {
@@ -102,8 +122,10 @@ run_piece(void *arg, int piece, int n, int thread)
     set_piece(&task, piece, n, thread, run->shares);
     if (run->step)
         run->step(&task, run->node);
-    else
+    else {
+        task.ahead = ahead_of(run, piece, n, thread);
         cpu_job_compute(run->job, &task);
+    }
 }
 
 static void
@@ -208,43 +230,13 @@ is_ready(const struct run *run)
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
-static size_t
-least(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
-/* At most `most` bytes of what the piece reads. Returns how many it fetched. */
-static size_t
-fetch_piece(const struct run *run, const struct cpu_task *task, size_t most)
-{
-    size_t n;
-    const char *p = cpu_job_reads(run->job, task, &n);
-
-    n = least(n, most);
-    for (size_t at = 0; at < n && !is_ready(run); at += AHEAD_STEP) {
-        if (at % CPU_PAGES_SPAN == 0)
-            cpu_find_pages(p + at, least(n - at, CPU_PAGES_SPAN));
-        for (size_t i = 0; i < AHEAD_STEP && at + i < n; i += CPU_LINE)
-            __builtin_prefetch(p + at + i, 0, 2);
-    }
-    return n;
-}
-
-/* What the thread reads for this piece and the next ones that are its own. */
+/* What the thread will read. */
 static void
-fetch_ahead(const struct run *run, int piece, int n, int thread)
+fetch_ahead(const struct run *run, struct cpu_ahead *ahead)
 {
-    int end = cpu_pool_first(n, run->task.n_threads, thread + 1);
-    struct cpu_task task = run->task;
-    size_t left = AHEAD_BYTES;
-
-    for (; left > 0 && !is_ready(run); piece++) {
-        set_piece(&task, piece, n, thread, task.n_threads);
-        left -= fetch_piece(run, &task, left);
-        if (piece + 1 >= end)
-            return;
-    }
+    while (!is_ready(run) && ahead->lead < AHEAD_BYTES &&
+           cpu_ahead_fetch(ahead, AHEAD_STEP) > 0)
+        ;
 }
 
 static void
@@ -272,8 +264,9 @@ run_behind(void *arg, int piece, int n, int thread)
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
+    task.ahead = ahead_of(run, piece, n, thread);
     if (!is_ready(run)) {
-        fetch_ahead(run, piece, n, thread);
+        fetch_ahead(run, &run->ahead[thread]);
         wait_ready(run);
     }
     cpu_job_compute(run->job, &task);
@@ -328,8 +321,12 @@ run_graph(struct run *run, const struct ggml_cgraph *graph,
         return GGML_STATUS_ALLOC_FAILED;
     run->graph = graph;
     run->first = 0;
+    run->ahead = jobs->ahead;
+    for (int i = 0; i < run->task.n_threads; i++)
+        cpu_ahead_start(&jobs->ahead[i]);
     for (int i = 0; i < jobs->n; i++) {
         run->job = &jobs->list[i];
+        run->job_number = i;
         run->end = run->job->first;
         if (is_stopped(run, run->first, run->job->end, plan))
             return GGML_STATUS_ABORTED;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "cpu/ahead.h"
 #include "quant/types.h"
 #include "tensor/tensor.h"
 
@@ -11,6 +12,9 @@
 /* Tiles for each thread, so that a slow one can do fewer and the last ones end
  * together. */
 #define TILES 64
+/* What is fetched before it is read: what memory sends while one line is on
+ * its way to a busy processor, and more. */
+#define LEAD (24 * 1024)
 /* Weights of a tile for one column, at least. */
 #define FAST_BYTES (24 * 1024)
 
@@ -63,6 +67,8 @@ cpu_put_column(const struct cpu_task *t, const struct cpu_product_plan *p,
     float *floats = (float *)(void *)(p->kernel->prepare ? scratch : column);
     const float *row = cpu_load_row(t, x, r, floats);
 
+    cpu_touch(row, (size_t)p->k * sizeof(*row));
+    cpu_claim(column, p->column);
     if (p->kernel->prepare)
         p->kernel->prepare(row, column, p->k);
     else if (row != floats)
@@ -98,21 +104,24 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Multiplies, when the pages of what is fetched meanwhile are found. */
 static void
 multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
               const struct cpu_product *part)
 {
-    size_t n = (size_t)part->n_rows * part->row_stride;
-
-    if (!part->going)
-        cpu_find_pages(part->rows, part->more ? n + CPU_AHEAD : n);
-    if (part->more)
-        cpu_find_pages(part->rows + n + CPU_AHEAD, n);
     if (p->convert)
         multiply_converted(t, p, part);
     else
         p->kernel->multiply(part);
+}
+
+/* Whole tiles, as all of their rows are read at once. */
+size_t
+cpu_lead_of(const struct cpu_product_plan *p, size_t stride)
+{
+    int64_t abreast = p->kernel->abreast > 0 ? p->kernel->abreast : 1;
+    size_t tile = (size_t)abreast * stride;
+
+    return tile ? (LEAD + tile - 1) / tile * tile : 0;
 }
 
 /* One column, which takes no time: as many rows as lie in a span; what would be
@@ -120,30 +129,42 @@ multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
 static int64_t
 part_rows(const struct cpu_product *p, int64_t rest)
 {
-    int64_t stride = (int64_t)p->row_stride, n = rest;
+    int64_t stride = (int64_t)p->row_stride;
+    int64_t n =
+        stride ? CPU_PAGES_SPAN / stride / CPU_TILE_ROWS * CPU_TILE_ROWS : rest;
 
-    if (p->n_cols == 1 && stride)
-        n = CPU_PAGES_SPAN / stride / CPU_TILE_ROWS * CPU_TILE_ROWS;
     if (n < CPU_TILE_ROWS)
         n = CPU_TILE_ROWS;
     return rest - n < CPU_TILE_ROWS ? rest : n;
+}
+
+static void
+multiply_column(const struct cpu_task *t, const struct cpu_product_plan *p,
+                const struct cpu_product *product)
+{
+    struct cpu_product part = *product;
+    size_t stride = part.row_stride;
+    struct cpu_ahead rows = cpu_ahead_of(
+        part.rows, (size_t)part.n_rows * stride, cpu_lead_of(p, stride));
+    struct cpu_ahead *ahead = t->ahead ? t->ahead : &rows;
+
+    for (int64_t rest = product->n_rows; rest > 0; rest -= part.n_rows) {
+        part.n_rows = part_rows(product, rest);
+        part.ahead = cpu_ahead_take(ahead, stride, CPU_TILE_ROWS, &part.n_rows);
+        multiply_part(t, p, &part);
+        part.rows += (size_t)part.n_rows * stride;
+        part.out += part.n_rows;
+    }
 }
 
 void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product)
 {
-    struct cpu_product part = *product;
-    int64_t rest = product->n_rows;
-
-    for (; rest > 0; rest -= part.n_rows) {
-        part.n_rows = part_rows(product, rest);
-        part.more = product->more || part.n_rows < rest;
-        multiply_part(t, p, &part);
-        part.rows += (size_t)part.n_rows * part.row_stride;
-        part.out += part.n_rows;
-        part.going = true;
-    }
+    if (product->n_cols == 1)
+        multiply_column(t, p, product);
+    else
+        multiply_part(t, p, product);
 }
 
 static int64_t

@@ -39,6 +39,11 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
+/* How many bytes of rows are to be fetched before they are multiplied by one
+ * column. */
+size_t
+cpu_lead_of(const struct cpu_product_plan *p, size_t stride);
+
 /* Rows of a tile of w, where a job multiplies `n_rows` like them in all, by
  * several columns each or one. */
 int64_t

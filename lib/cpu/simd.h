@@ -49,34 +49,24 @@ four_bytes(const char *p)
 
 /* Weights that are used once come from memory fastest as one long stream, not
  * as a stream a row, which is how a tile of rows reads them. So what is read
- * after `n` rows from `row` on is fetched meanwhile, line by line in the
- * order of memory; if nothing is, that is what was read already. */
+ * later is fetched meanwhile, line by line in the order of memory: of that,
+ * what comes with row `row`; if nothing is, that is what was read already. */
 static inline const char *
-rows_after(const struct cpu_product *p, int64_t row, int64_t n)
+ahead_of(const struct cpu_product *p, int64_t row)
 {
-    bool more = p->more || row + n < p->n_rows;
-
-    return p->rows + (size_t)(more ? row + n : 0) * p->row_stride;
+    return (p->ahead ? p->ahead : p->rows) + (size_t)row * p->row_stride;
 }
 
-/* Of whole tiles, the rows that are fetched ahead of products of one column:
- * fewer would be multiplied before the next arrive. */
-static inline int64_t
-rows_ahead(const struct cpu_product *p, int64_t tile)
-{
-    int64_t size = tile * (int64_t)p->row_stride;
+/* A processor that has asked memory for as many lines as it can forgets what
+ * else it is to fetch; so lines are asked for again, some time later. */
+#define ASK_AGAIN 2048
 
-    return size <= 0 ? tile : (CPU_AHEAD + size - 1) / size * tile;
-}
-
-/* The first rows, if no other fetched them. */
 static inline void
-fetch_first(const struct cpu_product *p, int64_t n)
+fetch_line(const char *p)
 {
-    n = n < p->n_rows ? n : p->n_rows;
-    if (!p->going)
-        for (size_t at = 0; at < (size_t)n * p->row_stride; at += LINE)
-            __builtin_prefetch(p->rows + at, 0, 2);
+    __builtin_prefetch(p, 0, 2);
+    __builtin_prefetch(p - ASK_AGAIN, 0, 2);
+    __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 2);
 }
 
 #endif

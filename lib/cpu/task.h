@@ -23,6 +23,23 @@ cpu_find_pages(const char *p, size_t n)
         __builtin_prefetch(p + at, 0, 2);
 }
 
+/* Bytes that another processor wrote: they come all at once, not line by line
+ * when they are needed. */
+static inline void
+cpu_touch(const void *p, size_t n)
+{
+    for (size_t at = 0; at < n; at += CPU_LINE)
+        (void)*((const volatile char *)p + at);
+}
+
+/* Bytes that others have read, and that are written next. */
+static inline void
+cpu_claim(void *p, size_t n)
+{
+    for (size_t at = 0; at < n; at += CPU_LINE)
+        __builtin_prefetch((char *)p + at, 1, 3);
+}
+
 /* What a piece of a product is: so many rows of weights by so many columns. */
 struct cpu_tile {
     int64_t rows, cols;
@@ -36,7 +53,10 @@ struct cpu_task {
      * else does. */
     bool going, more;
     struct cpu_tile tile; /* of a product, if it is known; or 0 rows */
-    char *work;    /* for all threads; as much as the op asked for, on a line */
+    /* (or NULL) What the thread fetches: the piece's weights, and then others.
+     */
+    struct cpu_ahead *ahead;
+    char *work; /* for all threads; as much as the op asked for, on a line */
     const struct cpu_kernels *k;
 };
 

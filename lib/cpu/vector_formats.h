@@ -574,7 +574,8 @@ fill_groups(struct cpu_kernels *k,
 {
 #define FILL(name, type, min)                                                  \
     k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].prepare = prepare;
+    k->mul_mat[type].prepare = prepare;                                        \
+    k->mul_mat[type].abreast = VEC;
     CPU_GROUP_TYPES(FILL)
 #undef FILL
 }

@@ -176,7 +176,7 @@ fetch_part(struct format f, const char *next, int word)
 
     UNROLL for (int i = lines * word / words; i < lines * (word + 1) / words;
                 i++)
-        __builtin_prefetch(next + i * LINE, 0, 2);
+        fetch_line(next + i * LINE);
 }
 
 /* Units of a block that are opened together, times one column. */
@@ -460,7 +460,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
     struct opened all = { codes, scales };
-    const char *next = rows_after(p, row, V * VEC);
+    const char *next = ahead_of(p, row);
     struct rows rows[VECS];
 
     for (int v = 0; v < V; v++)
@@ -508,9 +508,6 @@ multiply_columns(const struct cpu_product *p, struct format f)
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    int64_t ahead = p->n_cols > 1 ? VECS * VEC : rows_ahead(p, VEC);
-
-    fetch_first(p, ahead);
     if (p->n_cols > 1 || p->n_rows < VEC) {
         multiply_columns(p, f);
         return;
@@ -518,8 +515,8 @@ multiply(const struct cpu_product *p, struct format f)
     for (int64_t r = 0; r < p->n_rows; r += VEC) {
         int64_t row = last_rows(p, r);
 
-        store_f32(p->out + row, one_column(p, f, rows_at(p, row),
-                                           rows_after(p, r, ahead)));
+        store_f32(p->out + row,
+                  one_column(p, f, rows_at(p, row), ahead_of(p, r)));
     }
 }
 

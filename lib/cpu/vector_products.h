@@ -130,10 +130,9 @@ part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
 {
     int64_t groups = (p->n_cols + COLS - 1) / COLS, steps = p->k / STEP;
     size_t n = (size_t)R * p->row_stride / (size_t)groups;
-    struct fetch f = { .at = p->rows + (size_t)(p->n_rows + r) * p->row_stride +
-                             (size_t)(c / COLS) * n };
+    struct fetch f = { .at = ahead_of(p, r) + (size_t)(c / COLS) * n };
 
-    if (C > 1 && R == ROWS && p->more && steps)
+    if (C > 1 && R == ROWS && p->ahead && steps)
         f.each = (n + (size_t)steps - 1) / (size_t)steps;
     return f;
 }
@@ -154,18 +153,16 @@ fetch_step(enum ggml_type type, struct fetch *f)
     }
 }
 
-/* A tile of R x C elements from row r and column c on. For one column, what
- * comes so many rows ahead is fetched. */
+/* A tile of R x C elements from row r and column c on. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
-     int64_t c, int64_t n_ahead)
+     int64_t c)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
-    const char *ahead =
-        C == 1 && n_ahead ? rows_after(p, r, n_ahead) : NULL;
+    const char *ahead = C == 1 && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     struct fetch after = part_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
@@ -178,7 +175,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
             end_chains(R, C, sum, total);
         if (C == 1 && ahead && i * size % 64 == 0)
             UNROLL for (int a = 0; a < R; a++)
-                __builtin_prefetch(ahead + i * size * R + 64 * a, 0, 2);
+                fetch_line(ahead + i * size * R + 64 * a);
         if (C == COLS && next && i * col_size % LINE == 0)
             __builtin_prefetch(next + i * col_size, 0, 2);
         fetch_step(type, &after);
@@ -196,35 +193,32 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
 }
 
 INLINE void
-columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c,
-        int64_t n_ahead)
+columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
-        tile(type, 2 * ROWS, C, p, r, c, 0);
-    for (; C == 1 && n_ahead && r + LONE_ROWS <= p->n_rows; r += LONE_ROWS)
-        tile(type, LONE_ROWS, C, p, r, c, n_ahead);
+        tile(type, 2 * ROWS, C, p, r, c);
+    for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows; r += LONE_ROWS)
+        tile(type, LONE_ROWS, C, p, r, c);
     for (; r + ROWS <= p->n_rows; r += ROWS)
-        tile(type, ROWS, C, p, r, c, 0);
+        tile(type, ROWS, C, p, r, c);
     for (; r < p->n_rows; r++)
-        tile(type, 1, C, p, r, c, 0);
+        tile(type, 1, C, p, r, c);
 }
 
 INLINE void
 multiply(enum ggml_type type, const struct cpu_product *p)
 {
-    int64_t n_ahead = p->n_cols == 1 ? rows_ahead(p, LONE_ROWS) : 0;
     int64_t c = 0;
 
-    fetch_first(p, n_ahead);
     for (; c + COLS <= p->n_cols; c += COLS)
-        columns(type, COLS, p, c, n_ahead);
+        columns(type, COLS, p, c);
 #define LEFT(C)                                                                \
     if (C < COLS && p->n_cols - c == C)                                        \
-    columns(type, C < COLS ? C : 1, p, c, n_ahead)
+    columns(type, C < COLS ? C : 1, p, c)
     LEFT(5);
     LEFT(4);
     LEFT(3);
@@ -301,6 +295,7 @@ multiply_rounded(const struct cpu_product *p)
     for (int64_t r = 0; r < p->n_rows; r += step) {
         part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
         part.out = p->out + r;
+        part.ahead = p->ahead ? p->ahead + (size_t)r * p->row_stride : NULL;
         for (int64_t i = 0; i < part.n_rows; i++)
             round_row(p->k, (char *)p->scratch + (size_t)i * part.row_stride,
                       p->rows + (size_t)(r + i) * p->row_stride);
@@ -335,17 +330,22 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
+        .abreast = LONE_ROWS,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
         .prepare = prepare,
         .column_size = column_size,
+        .abreast = LONE_ROWS,
         .scratch_size = rounded_size,
     };
 #else
     k->mul_mat[GGML_TYPE_F32].multiply = multiply_f32;
     k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
     k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
+    k->mul_mat[GGML_TYPE_F32].abreast = LONE_ROWS;
+    k->mul_mat[GGML_TYPE_F16].abreast = LONE_ROWS;
+    k->mul_mat[GGML_TYPE_BF16].abreast = LONE_ROWS;
 #endif
 }
 

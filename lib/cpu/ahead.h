@@ -1,0 +1,62 @@
+/* ahead.h - weights that a thread will read, fetched from memory before
+ *
+ * A product with one column takes as long as its weights take to come. So each
+ * thread fetches them some way ahead of what it multiplies: its pieces of a
+ * job, one after the other, then those of the next job that reads weights, so
+ * that the end of a job is no pause; and further ahead while it waits. */
+#ifndef CPU_AHEAD_H
+#define CPU_AHEAD_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cpu_job;
+
+/* Whose thread's, and how far it has got. */
+struct cpu_ahead {
+    alignas(64) const struct cpu_job *jobs; /* no two share a cache line */
+    int n_jobs, thread, n_threads;
+    int now;           /* job that the thread works at */
+    int job, piece;    /* that is fetched up to `at` */
+    const char *at;    /* what is fetched next */
+    size_t left;       /* bytes from there on, in a row */
+    const char *found; /* up to here pages were found */
+    size_t lead;       /* bytes that were fetched, and not multiplied yet */
+    size_t want;       /* so many have to be, before those are */
+};
+
+/* Some bytes in a row, and nothing then. */
+static inline struct cpu_ahead
+cpu_ahead_of(const char *p, size_t n, size_t want)
+{
+    return (struct cpu_ahead){ .at = p, .left = n, .found = p, .want = want };
+}
+
+/* Goes to the beginning of all jobs. */
+void
+cpu_ahead_start(struct cpu_ahead *a);
+
+/* The thread begins with that piece, of its own. */
+void
+cpu_ahead_piece(struct cpu_ahead *a, int job, int piece);
+
+/* The thread finds no piece of its own in that job, or none that others left.
+ */
+void
+cpu_ahead_skip(struct cpu_ahead *a, int job);
+
+/* Fetches bytes, so many at most; returns how many. 0: there are no more. */
+size_t
+cpu_ahead_fetch(struct cpu_ahead *a, size_t most);
+
+/* The thread is about to multiply rows so many bytes long, *n_rows at most.
+ * Returns from where as many bytes as
+ * *n_rows have are to be fetched meanwhile, or NULL: nothing. Fewer rows are
+ * still a multiple of `tile`. */
+const char *
+cpu_ahead_take(struct cpu_ahead *a, size_t stride, int64_t tile,
+               int64_t *n_rows);
+
+#endif

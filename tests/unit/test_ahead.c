@@ -1,0 +1,218 @@
+/* test_ahead.c - weights that threads fetch before they read them: all of
+ * their own, in their order, and as far ahead as they are wanted */
+#include "cpu_test.h"
+
+#include "cpu/ahead.h"
+#include "cpu/job.h"
+#include "cpu/threadpool.h"
+
+enum {
+    K = 256,
+    THREADS = 3,
+    STEP = 32 * 1024,
+};
+
+/* Three products in turn: two of them one job, then one that is no stream, as
+ * it has two columns, then one. */
+static struct ggml_cgraph *
+products(struct ggml_context *ctx)
+{
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, K, 1, 1, 1), *y;
+
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 1000, 1, 1), x);
+    ggml_build_forward_expand(graph, y);
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q8_0, K, 2 * K, 1, 1), x);
+    ggml_build_forward_expand(graph, y);
+    y = ggml_reshape_2d(ctx, y, K, 2);
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 4000, 1, 1), y);
+    y = ggml_view_1d(ctx, y, K, 0);
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q6_K, K, 3000, 1, 1), y);
+    ggml_build_forward_expand(graph, y);
+    return graph;
+}
+
+/* A thread's way through its pieces. */
+struct way {
+    struct cpu_ahead *a;
+    size_t used;     /* bytes of pieces so far */
+    bool far_enough; /* all that was wanted was fetched before */
+    bool own;        /* nothing but the thread's own */
+};
+
+static const char *
+reads(const struct cpu_jobs *jobs, int job, int piece, size_t *n)
+{
+    struct cpu_task t = { .ith = piece, .nth = jobs->list[job].n_pieces };
+
+    return cpu_job_reads(&jobs->list[job], &t, n);
+}
+
+/* True if the bytes are in one of the thread's pieces, or in some in a row. */
+static bool
+is_own(const struct cpu_ahead *a, const struct cpu_jobs *jobs, const char *p,
+       size_t n)
+{
+    for (int j = 0; j < jobs->n; j++) {
+        int all = jobs->list[j].n_pieces;
+        int end = cpu_pool_first(all, THREADS, a->thread + 1);
+
+        for (int i = cpu_pool_first(all, THREADS, a->thread); i < end; i++) {
+            size_t size;
+            const char *from = reads(jobs, j, i, &size);
+            size_t rest =
+                p >= from && p < from + size ? size - (size_t)(p - from) : 0;
+
+            if (jobs->list[j].streams && rest) {
+                if (n <= rest)
+                    return true;
+                p += rest;
+                n -= rest;
+            }
+        }
+    }
+    return false;
+}
+
+/* Multiplies a piece; rows are as long as its bytes allow. */
+static void
+use_piece(struct way *w, const struct cpu_jobs *jobs, int job, int piece)
+{
+    size_t n, stride;
+
+    reads(jobs, job, piece, &n);
+    stride = jobs->list[job].members[0].node->src[0]->nb[1];
+    if (piece >= jobs->list[job].members[0].n_pieces &&
+        jobs->list[job].n_members > 1)
+        stride = jobs->list[job].members[1].node->src[0]->nb[1];
+    cpu_ahead_piece(w->a, job, piece);
+    for (int64_t rest = (int64_t)(n / stride), rows; rest > 0; rest -= rows) {
+        const char *from;
+
+        rows = rest;
+        from = cpu_ahead_take(w->a, stride, 16, &rows);
+        w->own = w->own && rows > 0 && rows <= rest &&
+                 (rows == rest || rows % 16 == 0) &&
+                 (!from || is_own(w->a, jobs, from, (size_t)rows * stride));
+        w->used += (size_t)rows * stride;
+        w->far_enough =
+            w->far_enough && (w->a->lead >= w->a->want || w->a->left == 0);
+    }
+}
+
+static size_t
+bytes_of(const struct cpu_jobs *jobs, int thread)
+{
+    size_t sum = 0, n;
+
+    for (int j = 0; j < jobs->n; j++) {
+        int all = jobs->list[j].n_pieces;
+
+        for (int i = cpu_pool_first(all, THREADS, thread);
+             i < cpu_pool_first(all, THREADS, thread + 1); i++) {
+            reads(jobs, j, i, &n);
+            sum += jobs->list[j].streams ? n : 0;
+        }
+    }
+    return sum;
+}
+
+static void
+test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
+{
+    struct way w = { .a = &jobs->ahead[thread],
+                     .far_enough = true,
+                     .own = true };
+    size_t most = 0;
+    char name[100];
+
+    w.a->want = want;
+    cpu_ahead_start(w.a);
+    for (int j = 0; j < jobs->n; j++) {
+        int all = jobs->list[j].n_pieces;
+        int first = cpu_pool_first(all, THREADS, thread);
+
+        if (waits && jobs->list[j].streams) {
+            cpu_ahead_piece(w.a, j, first);
+            while (w.a->lead < 100000 && cpu_ahead_fetch(w.a, 512) > 0)
+                ;
+        }
+        for (int i = first; i < cpu_pool_first(all, THREADS, thread + 1); i++)
+            if (jobs->list[j].streams)
+                use_piece(&w, jobs, j, i);
+        most = w.a->lead > most ? w.a->lead : most;
+    }
+    snprintf(name, sizeof(name), "thread %d, %zu bytes ahead%s", thread, want,
+             waits ? ", more while it waits" : "");
+    ok(w.own && w.far_enough && w.used == bytes_of(jobs, thread) &&
+           w.a->lead == 0 && w.a->left == 0 && cpu_ahead_fetch(w.a, STEP) == 0,
+       name);
+}
+
+/* Others have done a job, or some of its pieces. */
+static void
+test_skip(const struct cpu_jobs *jobs)
+{
+    struct cpu_ahead *a = &jobs->ahead[1];
+    int last = jobs->n - 1;
+    size_t n;
+    const char *p = reads(
+        jobs, last, cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1), &n);
+
+    cpu_ahead_start(a);
+    cpu_ahead_fetch(a, 1000);
+    cpu_ahead_skip(a, 0);
+    ok(cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64 && a->lead == 64,
+       "nothing of a job that others did");
+    cpu_ahead_start(a);
+    cpu_ahead_piece(a, last,
+                    cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1));
+    ok(a->lead == 0 && cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64,
+       "nor of one that is over");
+}
+
+static void
+test_rows(void)
+{
+    static char bytes[1000 * 64];
+    struct cpu_ahead a = cpu_ahead_of(bytes, sizeof(bytes), 10 * 64);
+    int64_t n = 500;
+
+    ok(cpu_ahead_take(&a, 64, 16, &n) == bytes + 10 * 64 && n == 500,
+       "some rows: what comes after those that were fetched first");
+    n = 500;
+    ok(cpu_ahead_take(&a, 64, 16, &n) == bytes + 510 * 64 && n == 480,
+       "then as many whole tiles as are left");
+    n = 20;
+    ok(!cpu_ahead_take(&a, 64, 16, &n) && n == 20 && a.lead == 0,
+       "then nothing");
+    n = 3;
+    a = cpu_ahead_of(bytes, 0, 100);
+    cpu_ahead_take(&a, 0, 16, &n);
+    ok(n == 3 && a.left == 0, "rows without bytes");
+}
+
+int
+main(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_cgraph *graph = products(ctx);
+    struct cpu_jobs jobs = { 0 };
+
+    ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
+           jobs.n == 3 && jobs.list[0].n_members == 2 && jobs.list[0].streams &&
+           !jobs.list[1].streams && jobs.list[2].streams &&
+           jobs.ahead[2].want > 0,
+       "two jobs of three read weights for one column");
+    for (int i = 0; i < THREADS; i++) {
+        test_way(&jobs, i, 1, false);
+        test_way(&jobs, i, 5000, false);
+        test_way(&jobs, i, 5000, true);
+        test_way(&jobs, i, 1000000, false);
+    }
+    test_skip(&jobs);
+    test_rows();
+    cpu_jobs_clear(&jobs);
+    ggml_free(ctx);
+    return tap_done();
+}
