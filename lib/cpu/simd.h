@@ -59,7 +59,7 @@ ahead_of(const struct cpu_product *p, int64_t row)
 
 /* A processor that has asked memory for as many lines as it can forgets what
  * else it is to fetch; so lines are asked for again, some time later. */
-#define ASK_AGAIN 2048
+#define ASK_AGAIN 4096
 
 static inline void
 fetch_line(const char *p)

@@ -147,7 +147,7 @@ fetch_step(enum ggml_type type, struct fetch *f)
     {
         if (f->due < LINE)
             return;
-        __builtin_prefetch(f->at, 0, 2);
+        fetch_line(f->at);
         f->at += LINE;
         f->due -= LINE;
     }
