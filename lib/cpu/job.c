@@ -340,7 +340,6 @@ member_of(const struct cpu_job *job, const struct cpu_task *t,
     *of = *t;
     of->ith -= m->first_piece;
     of->nth = m->n_pieces;
-    of->going = t->going && of->ith > 0;
     of->more = t->more && of->ith + 1 < of->nth;
     of->tile = m->tile;
     return m;

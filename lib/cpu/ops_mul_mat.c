@@ -135,13 +135,6 @@ row_of_weights(const struct ggml_tensor *dst, int64_t group, int64_t row)
                              group / x->ne[2] / (x->ne[3] / w->ne[3]) };
 }
 
-static size_t
-column_bytes(const struct plan *p)
-{
-    return p->prepare ? p->product.column
-                      : (size_t)p->product.k * sizeof(float);
-}
-
 /* Rows of a matrix of src0 and columns of one of src1, number `group`. */
 struct piece {
     int64_t group;
@@ -181,8 +174,6 @@ multiply_piece(const struct cpu_task *t, const struct plan *p,
         product.cols = cpu_row_data(x, (struct cpu_row){ c, i2, i3 });
         product.col_stride = x->nb[1];
     }
-    if (!t->going && product.n_cols == 1)
-        cpu_touch(product.cols, column_bytes(p));
     cpu_multiply(t, &p->product, &product);
 }
 

@@ -92,7 +92,6 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
     t->ith = piece;
     t->nth = n;
     t->thread = thread;
-    t->going = piece > first && piece < end;
     t->more = piece >= first && piece + 1 < end;
 }
 

@@ -67,8 +67,6 @@ cpu_put_column(const struct cpu_task *t, const struct cpu_product_plan *p,
     float *floats = (float *)(void *)(p->kernel->prepare ? scratch : column);
     const float *row = cpu_load_row(t, x, r, floats);
 
-    cpu_touch(row, (size_t)p->k * sizeof(*row));
-    cpu_claim(column, p->column);
     if (p->kernel->prepare)
         p->kernel->prepare(row, column, p->k);
     else if (row != floats)

@@ -23,23 +23,6 @@ cpu_find_pages(const char *p, size_t n)
         __builtin_prefetch(p + at, 0, 2);
 }
 
-/* Bytes that another processor wrote: they come all at once, not line by line
- * when they are needed. */
-static inline void
-cpu_touch(const void *p, size_t n)
-{
-    for (size_t at = 0; at < n; at += CPU_LINE)
-        (void)*((const volatile char *)p + at);
-}
-
-/* Bytes that others have read, and that are written next. */
-static inline void
-cpu_claim(void *p, size_t n)
-{
-    for (size_t at = 0; at < n; at += CPU_LINE)
-        __builtin_prefetch((char *)p + at, 1, 3);
-}
-
 /* What a piece of a product is: so many rows of weights by so many columns. */
 struct cpu_tile {
     int64_t rows, cols;
@@ -49,9 +32,7 @@ struct cpu_tile {
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
     int thread, n_threads;
-    /* The thread did the piece before, or goes on with the next one if nobody
-     * else does. */
-    bool going, more;
+    bool more; /* the thread goes on with the next one, if nobody else does */
     struct cpu_tile tile; /* of a product, if it is known; or 0 rows */
     /* (or NULL) What the thread fetches: the piece's weights, and then others.
      */
