@@ -125,8 +125,8 @@ cli_read_all(int fd, const char *name, size_t *len);
 
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
- * mode. What is no regular file (a
- * FIFO, /dev/null) is opened as it is; NULL and "-" change nothing. */
+ * mode. What is no regular file (a FIFO, /dev/null) is opened as it is; NULL and
+ * "-" change nothing. The name is copied. */
 void
 cli_output(const char *path);
 

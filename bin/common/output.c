@@ -21,7 +21,7 @@ static struct finished {
     char temporary[PATH_MAX], final[PATH_MAX];
 } * finished;
 static char doomed[PATH_MAX]; /* the same for a file of another kind */
-static const char *output_name = "standard output";
+static char output_name[PATH_MAX] = "standard output";
 static bool closed;
 
 int
@@ -137,7 +137,9 @@ cli_output(const char *path)
 
     if (!path || strcmp(path, "-") == 0)
         return;
-    output_name = path;
+    if (strlen(path) >= sizeof(output_name))
+        cli_die("%s: %s", path, strerror(ENAMETOOLONG));
+    strcpy(output_name, path); /* the caller may be gone when it is told of */
     exists = stat(path, &st) == 0;
     if (exists && !S_ISREG(st.st_mode)) {
         fd = open(path, O_WRONLY | O_CLOEXEC);

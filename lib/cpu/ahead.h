@@ -52,9 +52,8 @@ size_t
 cpu_ahead_fetch(struct cpu_ahead *a, size_t most);
 
 /* The thread is about to multiply rows so many bytes long, *n_rows at most.
- * Returns from where as many bytes as
- * *n_rows have are to be fetched meanwhile, or NULL: nothing. Fewer rows are
- * still a multiple of `tile`. */
+ * Returns from where as many bytes as *n_rows then have are to be fetched
+ * meanwhile, or NULL: nothing. Fewer rows are still a multiple of `tile`. */
 const char *
 cpu_ahead_take(struct cpu_ahead *a, size_t stride, int64_t tile,
                int64_t *n_rows);
