@@ -145,9 +145,8 @@ cli_output(const char *path)
         fd = open(path, O_WRONLY | O_CLOEXEC);
     } else {
         /* A symbolic link stays one: the file that it names is replaced. */
-        if (!realpath(path, final) &&
-            snprintf(final, sizeof(final), "%s", path) >= (int)sizeof(final))
-            cli_die("%s: %s", path, strerror(ENAMETOOLONG));
+        if (!realpath(path, final))
+            strcpy(final, path);
         fd = create_temporary(exists ? st.st_mode & 0777 : new_mode());
     }
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)

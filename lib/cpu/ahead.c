@@ -9,6 +9,7 @@
 
 /* Pieces that lie in a row are one, up to so many bytes. */
 #define IN_A_ROW (256 * 1024)
+#define PAGE     4096 /* the smallest that there is */
 
 static const char *
 piece_reads(const struct cpu_ahead *a, int job, int piece, size_t *n)
@@ -90,38 +91,34 @@ bytes_since(const struct cpu_ahead *a, int job, int piece)
     }
 }
 
-void
-cpu_ahead_piece(struct cpu_ahead *a, int job, int piece)
+bool
+cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece)
 {
-    if (a->now == job)
-        return;
-    a->now = job;
-    if (a->job > job || (a->job == job && a->piece >= piece))
-        a->lead = bytes_since(a, job, piece);
-    else
-        go_to(a, job, piece);
+    int now = (int)(job - a->jobs), end = first_of(a, now, a->thread + 1);
+    bool own = piece >= first_of(a, now, a->thread) && piece < end;
+    int from = own ? piece : end;
+
+    if (a->now != now) {
+        bool there = a->job > now || (a->job == now && a->piece >= from);
+
+        if (!there)
+            go_to(a, now, from);
+        else if (own)
+            a->lead = bytes_since(a, now, piece);
+    }
+    a->now = now;
+    return own && job->streams;
 }
 
-void
-cpu_ahead_skip(struct cpu_ahead *a, int job)
-{
-    if (a->now == job)
-        return;
-    a->now = job;
-    if (a->job <= job)
-        go_to(a, job, first_of(a, job, a->thread + 1));
-}
-
-/* The pages of the next n bytes. */
+/* Where bytes lie in small pages, the first that is fetched of each has to wait
+ * until the page is found, and what comes after it waits as well. A processor
+ * finds some pages at the same time, if it is asked for them together: those of
+ * the next n bytes. */
 static void
 find_pages(struct cpu_ahead *a, size_t n)
 {
-    const char *end = a->at + n;
-
-    if (a->found < end) {
-        cpu_find_pages(a->found, (size_t)(end - a->found));
-        a->found = end;
-    }
+    for (; a->found < a->at + n; a->found += PAGE)
+        __builtin_prefetch(a->found, 0, 2);
 }
 
 size_t

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Bytes whose pages are found together. */
+#define CPU_PAGES_SPAN (32 * 1024)
+
 struct cpu_job;
 
 /* Whose thread's, and how far it has got. */
@@ -38,14 +41,11 @@ cpu_ahead_of(const char *p, size_t n, size_t want)
 void
 cpu_ahead_start(struct cpu_ahead *a);
 
-/* The thread begins with that piece, of its own. */
-void
-cpu_ahead_piece(struct cpu_ahead *a, int job, int piece);
-
-/* The thread finds no piece of its own in that job, or none that others left.
- */
-void
-cpu_ahead_skip(struct cpu_ahead *a, int job);
+/* The thread begins with that piece. True if it is among what is fetched here;
+ * false: not one of weights, or of another's share, as none of its own are
+ * left. */
+bool
+cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece);
 
 /* Fetches bytes, so many at most; returns how many. 0: there are no more. */
 size_t

@@ -71,7 +71,6 @@ struct run {
     /* NULL: the job */
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
     const struct cpu_job *job;
-    int job_number;
     struct cpu_ahead *ahead; /* one a thread */
     int shares;              /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
@@ -95,21 +94,14 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
     t->more = piece >= first && piece + 1 < end;
 }
 
-/* What the thread fetches with a piece of the job; NULL: no more than that, as
- * it is not its own. */
-static struct cpu_ahead *
-ahead_of(const struct run *run, int piece, int n, int thread)
+/* Of the job. */
+static void
+compute_piece(const struct run *run, struct cpu_task *t)
 {
-    struct cpu_ahead *a = &run->ahead[thread];
-    int first = cpu_pool_first(n, run->task.n_threads, thread);
-    int end = cpu_pool_first(n, run->task.n_threads, thread + 1);
+    struct cpu_ahead *a = &run->ahead[t->thread];
 
-    if (piece < first || piece >= end) {
-        cpu_ahead_skip(a, run->job_number);
-        return NULL;
-    }
-    cpu_ahead_piece(a, run->job_number, piece);
-    return run->job->streams ? a : NULL;
+    t->ahead = cpu_ahead_piece(a, run->job, t->ith) ? a : NULL;
+    cpu_job_compute(run->job, t);
 }
 
 static void
@@ -121,10 +113,8 @@ run_piece(void *arg, int piece, int n, int thread)
     set_piece(&task, piece, n, thread, run->shares);
     if (run->step)
         run->step(&task, run->node);
-    else {
-        task.ahead = ahead_of(run, piece, n, thread);
-        cpu_job_compute(run->job, &task);
-    }
+    else
+        compute_piece(run, &task);
 }
 
 static void
@@ -263,12 +253,10 @@ run_behind(void *arg, int piece, int n, int thread)
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
-    task.ahead = ahead_of(run, piece, n, thread);
-    if (!is_ready(run)) {
-        fetch_ahead(run, &run->ahead[thread]);
-        wait_ready(run);
-    }
-    cpu_job_compute(run->job, &task);
+    cpu_ahead_piece(&run->ahead[thread], run->job, piece);
+    fetch_ahead(run, &run->ahead[thread]);
+    wait_ready(run);
+    compute_piece(run, &task);
 }
 
 /* The job, and the small nodes before it. Steps are counted one by one. */
@@ -325,7 +313,6 @@ run_graph(struct run *run, const struct ggml_cgraph *graph,
         cpu_ahead_start(&jobs->ahead[i]);
     for (int i = 0; i < jobs->n; i++) {
         run->job = &jobs->list[i];
-        run->job_number = i;
         run->end = run->job->first;
         if (is_stopped(run, run->first, run->job->end, plan))
             return GGML_STATUS_ABORTED;

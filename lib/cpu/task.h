@@ -9,20 +9,6 @@
 
 #define CPU_LINE 64 /* bytes of a cache line: no two threads share one */
 
-/* The smallest pages that there are; bytes whose pages are found together. */
-#define CPU_PAGE       4096
-#define CPU_PAGES_SPAN (32 * 1024)
-
-/* Where bytes lie in small pages, the first that is fetched of each has to wait
- * until the page is found, and what comes after it waits as well. A processor
- * finds some pages at the same time, if it is asked for them together. */
-static inline void
-cpu_find_pages(const char *p, size_t n)
-{
-    for (size_t at = 0; at < n; at += CPU_PAGE)
-        __builtin_prefetch(p + at, 0, 2);
-}
-
 /* What a piece of a product is: so many rows of weights by so many columns. */
 struct cpu_tile {
     int64_t rows, cols;

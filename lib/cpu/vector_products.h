@@ -162,7 +162,9 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
-    const char *ahead = C == 1 && p->ahead ? ahead_of(p, r) : NULL;
+    /* several columns have what comes next fetched part by part */
+    const char *ahead =
+        C == 1 && p->n_cols == 1 && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     struct fetch after = part_ahead(p, R, C, r, c);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
@@ -201,7 +203,8 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c);
-    for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows; r += LONE_ROWS)
+    for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
+         r += LONE_ROWS)
         tile(type, LONE_ROWS, C, p, r, c);
     for (; r + ROWS <= p->n_rows; r += ROWS)
         tile(type, ROWS, C, p, r, c);

@@ -85,7 +85,7 @@ use_piece(struct way *w, const struct cpu_jobs *jobs, int job, int piece)
     if (piece >= jobs->list[job].members[0].n_pieces &&
         jobs->list[job].n_members > 1)
         stride = jobs->list[job].members[1].node->src[0]->nb[1];
-    cpu_ahead_piece(w->a, job, piece);
+    w->own = w->own && cpu_ahead_piece(w->a, &jobs->list[job], piece);
     for (int64_t rest = (int64_t)(n / stride), rows; rest > 0; rest -= rows) {
         const char *from;
 
@@ -123,7 +123,6 @@ test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
     struct way w = { .a = &jobs->ahead[thread],
                      .far_enough = true,
                      .own = true };
-    size_t most = 0;
     char name[100];
 
     w.a->want = want;
@@ -133,14 +132,13 @@ test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
         int first = cpu_pool_first(all, THREADS, thread);
 
         if (waits && jobs->list[j].streams) {
-            cpu_ahead_piece(w.a, j, first);
+            cpu_ahead_piece(w.a, &jobs->list[j], first);
             while (w.a->lead < 100000 && cpu_ahead_fetch(w.a, 512) > 0)
                 ;
         }
         for (int i = first; i < cpu_pool_first(all, THREADS, thread + 1); i++)
             if (jobs->list[j].streams)
                 use_piece(&w, jobs, j, i);
-        most = w.a->lead > most ? w.a->lead : most;
     }
     snprintf(name, sizeof(name), "thread %d, %zu bytes ahead%s", thread, want,
              waits ? ", more while it waits" : "");
@@ -161,13 +159,13 @@ test_skip(const struct cpu_jobs *jobs)
 
     cpu_ahead_start(a);
     cpu_ahead_fetch(a, 1000);
-    cpu_ahead_skip(a, 0);
-    ok(cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64 && a->lead == 64,
+    ok(!cpu_ahead_piece(a, &jobs->list[0], jobs->list[0].n_pieces - 1) &&
+           cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64 && a->lead == 64,
        "nothing of a job that others did");
     cpu_ahead_start(a);
-    cpu_ahead_piece(a, last,
-                    cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1));
-    ok(a->lead == 0 && cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64,
+    ok(cpu_ahead_piece(a, &jobs->list[last],
+                       cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1)) &&
+           a->lead == 0 && cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64,
        "nor of one that is over");
 }
 
