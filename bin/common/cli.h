@@ -14,6 +14,8 @@
 #define COMMON_CLI_H
 
 #include <getopt.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -181,6 +183,14 @@ cli_aborted(void *unused);
 /* Ends the process as the signal would have, after cleaning up. */
 CLI_NORETURN void
 cli_raise(int sig);
+
+/* Holds back all signals but those of a fault of the thread's own, until
+ * sigprocmask(SIG_SETMASK, before, NULL). */
+void
+cli_hold_signals(sigset_t *before);
+/* pthread_create(), with signals left to the thread that starts it. */
+int
+cli_start_thread(pthread_t *thread, void *(*run)(void *), void *data);
 
 /* For cli_start(). */
 void

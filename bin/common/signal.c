@@ -3,7 +3,7 @@
 
 #include "common/cli.h"
 
-#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,11 +17,16 @@ put(const char *s)
     (void)n; /* there is nobody left to tell */
 }
 
-/* A mapped file got shorter than the mapping: its pages are gone. */
+/* A mapped file got shorter than the mapping: its pages are gone. Several
+ * threads may see it; one says so. */
 static void
 on_bus_error(int sig)
 {
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+
     (void)sig;
+    while (atomic_flag_test_and_set(&told))
+        pause();
     cli_discard_output();
     put(cli_name);
     put(": a mapped file was cut while in use\n");
@@ -106,4 +111,28 @@ cli_aborted(void *unused)
 {
     (void)unused;
     return came != 0;
+}
+
+void
+cli_hold_signals(sigset_t *before)
+{
+    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
+    sigset_t set;
+
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof(own_fault) / sizeof(own_fault[0]); i++)
+        sigdelset(&set, own_fault[i]);
+    pthread_sigmask(SIG_BLOCK, &set, before);
+}
+
+int
+cli_start_thread(pthread_t *thread, void *(*run)(void *), void *data)
+{
+    sigset_t before;
+    int failed;
+
+    cli_hold_signals(&before);
+    failed = pthread_create(thread, NULL, run, data);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
 }

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -151,14 +150,10 @@ static enum gg_status
 save_undisturbed(struct gg_session *session, const struct gg_state *state,
                  const char *path, struct gg_error *err)
 {
-    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
-    sigset_t set, before;
+    sigset_t before;
     enum gg_status st;
 
-    sigfillset(&set);
-    for (size_t i = 0; i < sizeof(own_fault) / sizeof(own_fault[0]); i++)
-        sigdelset(&set, own_fault[i]);
-    sigprocmask(SIG_BLOCK, &set, &before);
+    cli_hold_signals(&before);
     st = gg_session_save(session, state, path, err);
     if (st == GG_OK)
         cli_discard_too(NULL);

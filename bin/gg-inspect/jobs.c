@@ -56,7 +56,7 @@ run_threads(struct shared *s, int n_threads,
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->done, NULL);
     for (int i = 0; i < n_threads; i++)
-        if (pthread_create(&threads[i], NULL, run, s))
+        if (cli_start_thread(&threads[i], run, s))
             cli_die("no thread could be started");
     for (int64_t i = 0; i < s->n; i++) {
         await(s, i);

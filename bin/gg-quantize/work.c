@@ -157,7 +157,7 @@ work_run(const struct work *w, int n_threads, struct work_sums *sums)
     s.sums = cli_alloc(NULL, (size_t)s.n_pieces, sizeof(*s.sums));
     memset(s.sums, 0, (size_t)s.n_pieces * sizeof(*s.sums));
     for (int i = 1; i < n_threads; i++)
-        if (pthread_create(&threads[i], NULL, run, &s))
+        if (cli_start_thread(&threads[i], run, &s))
             cli_die("no thread could be started");
     run(&s);
     for (int i = 1; i < n_threads; i++)

@@ -79,7 +79,7 @@ static bool
 begin_threads(struct pool *p)
 {
     while (p->n_threads < p->options->threads &&
-           pthread_create(&p->threads[p->n_threads], NULL, work, p) == 0)
+           cli_start_thread(&p->threads[p->n_threads], work, p) == 0)
         p->n_threads++;
     return p->n_threads > 0;
 }

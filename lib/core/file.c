@@ -150,7 +150,7 @@ read_together(struct reading *r)
     if (wanted > MOST_READERS - 1)
         wanted = MOST_READERS - 1;
     while (n < wanted && (size_t)n < most &&
-           !pthread_create(&threads[n], NULL, read_parts, r))
+           !thread_start(&threads[n], read_parts, r))
         n++;
     read_parts(r);
     while (n > 0)

@@ -1,10 +1,10 @@
-/* thread.c - how many threads are worth starting */
+/* thread.c - how many threads are worth starting, and starting one */
 #include <config.h>
 
 #include "core/thread.h"
 
-#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,4 +196,20 @@ thread_count_default(void)
     if (quota && quota < n)
         n = quota;
     return n > 0 ? n : 1;
+}
+
+int
+thread_start(pthread_t *thread, void *(*run)(void *), void *data)
+{
+    static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
+    sigset_t set, before;
+    int failed;
+
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof(own_fault) / sizeof(own_fault[0]); i++)
+        sigdelset(&set, own_fault[i]);
+    pthread_sigmask(SIG_BLOCK, &set, &before);
+    failed = pthread_create(thread, NULL, run, data);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failed;
 }

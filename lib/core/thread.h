@@ -1,6 +1,9 @@
-/* thread.h - how many threads are worth starting */
+/* thread.h - threads of the library: how many are worth starting, and one more
+ */
 #ifndef CORE_THREAD_H
 #define CORE_THREAD_H
+
+#include <pthread.h>
 
 /* The processors that this process may use: its affinity mask, cut to the
  * quota that its control groups had when it asked first; at least 1. */
@@ -12,5 +15,10 @@ thread_count_default(void);
  * stands before all paths: "", or for tests a folder with other files. */
 int
 thread_quota(const char *root);
+
+/* pthread_create(), but that signals stay for the program's own threads, except
+ * those of a fault of the thread's own. */
+int
+thread_start(pthread_t *thread, void *(*run)(void *), void *data);
 
 #endif

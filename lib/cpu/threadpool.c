@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -369,20 +368,6 @@ set_spins(struct ggml_threadpool *pool)
     pool->spin_idle = crowded ? SPIN_CROWDED : poll * SPIN_POLL;
 }
 
-/* Signals are for the program's own threads. */
-static int
-start(struct worker *w)
-{
-    sigset_t all, before;
-    int failed;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    failed = pthread_create(&w->thread, NULL, work, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return failed;
-}
-
 static void
 free_memory(struct ggml_threadpool *pool)
 {
@@ -421,7 +406,7 @@ ggml_threadpool_new(struct ggml_threadpool_params *params)
 
         w->pool = pool;
         w->ith = i + 1;
-        if (start(w) != 0) {
+        if (thread_start(&w->thread, work, w) != 0) {
             log_say(GGML_LOG_LEVEL_WARN, "only %d threads of %d\n", i + 1, n);
             pool->n_threads = i + 1;
             break;

@@ -171,8 +171,8 @@ read_all(struct upload *u, ggml_backend_dev_t device)
 
     want = want < MAX_READERS ? want : MAX_READERS;
     while (n < want && start_reader(&readers[n], u, device)) {
-        if (n > 0 && pthread_create(&readers[n].thread, NULL, read_pieces,
-                                    &readers[n]) != 0) {
+        if (n > 0 &&
+            thread_start(&readers[n].thread, read_pieces, &readers[n])) {
             stop_reader(&readers[n]);
             break;
         }

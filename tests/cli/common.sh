@@ -42,16 +42,18 @@ for signal in HUP INT TERM; do
 done
 
 echo 'a file that is cut while it is mapped'
-cp path/b/here.gguf cut.gguf
-gg-eval -m cut.gguf --top 1 <fifo >top &
-exec 3>fifo
-echo 1 >&3
-until test -s top; do sleep 0.05; done
-truncate -s 64 cut.gguf
-echo 2 >&3
-exec 3>&-
-wait $!
-echo "status $?"
+for t in 1 2 4; do
+    cat path/b/here.gguf >cut.gguf && rm -f top
+    gg-eval -t $t -m cut.gguf --top 1 <fifo >top &
+    exec 3>fifo
+    echo 1 >&3
+    until test -s top; do sleep 0.05; done
+    truncate -s 64 cut.gguf
+    echo 2 >&3
+    exec 3>&-
+    wait $!
+    echo "status $?"
+done
 
 echo 'descriptors that are closed'
 gg-sample --greedy stream >&-

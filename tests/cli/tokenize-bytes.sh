@@ -4,7 +4,9 @@ export LC_ALL
 awk 'BEGIN { for (r = 0; r < 3; r++) for (i = 0; i < 256; i++)
         printf "printf \"\\%03o\"\n", (i * (2 * r + 1) + r) % 256 }' |
     sh >all
-head -c 100000 /dev/urandom >random
+awk 'BEGIN { x = 1; for (i = 0; i < 100000; i++) {
+        x = x * 16807 % 2147483647
+        printf "printf \"\\%03o\"\n", int(x / 8388608) } }' | sh >random
 head -c 3000 /dev/zero >zeros
 printf '\303\251\303 \342\202 \360\237\230\200\r\n\n  \302\205\t' >broken
 printf x >one

@@ -65,7 +65,7 @@ write_whole(void)
 static bool
 right_tensor(const struct gguf_context *g, int i)
 {
-    char name[8];
+    char name[16];
     const struct gguf_tensor *t;
     float first, last;
 
