@@ -32,8 +32,9 @@
  *                               s[1], a lane each
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
- *     VECS, COLS, TILE          vectors of rows and columns of a tile, and
- *                               their product
+ *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
+ *                               up to `most`
+ *     MOST_VECS, TILE           the most vectors, and the largest product
  *     UNITS                     of 32 values, at least 8, that are opened at a
  *                               time for many columns
  */
@@ -420,15 +421,16 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
     }
 }
 
-/* Columns c to c + COLS, from unit `unit` on, which the next tile will read:
+/* Columns of the tile at c, from unit `unit` on, which the next tile will read:
  * they lie too far apart for the processor to foresee them. */
 INLINE void
 fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
               int64_t c, int64_t unit)
 {
+    const int cols = COLS(f.most), vecs = VECS(f.most);
     int64_t k = p->k;
 
-    for (int64_t end = c + COLS < p->n_cols ? c + COLS : p->n_cols; c < end;
+    for (int64_t end = c + cols < p->n_cols ? c + cols : p->n_cols; c < end;
          c++) {
         const char *col = p->cols + (size_t)c * p->col_stride;
         const char *out = (const char *)(p->out + (size_t)c * p->out_stride +
@@ -444,7 +446,7 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
                                0, 3);
         if (f.min)
             __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
-        UNROLL for (int i = 0; i < VECS * VEC * 4; i += LINE)
+        UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)
             __builtin_prefetch(out + i, 1, 3);
     }
 }
@@ -455,13 +457,14 @@ INLINE void
 many_columns(const int V, const struct cpu_product *p, struct format f,
              int64_t row)
 {
-    vec_bits codes[VECS * UNITS * WORDS];
-    vec scales[VECS * UNITS * MOST_SCALES];
+    const int cols = COLS(f.most);
+    vec_bits codes[MOST_VECS * UNITS * WORDS];
+    vec scales[MOST_VECS * UNITS * MOST_SCALES];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
     struct opened all = { codes, scales };
     const char *next = ahead_of(p, row);
-    struct rows rows[VECS];
+    struct rows rows[MOST_VECS];
 
     for (int v = 0; v < V; v++)
         rows[v] = rows_at(p, row + v * VEC);
@@ -477,9 +480,9 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
                         (struct opened){ codes + v * UNITS * WORDS,
                                          scales + v * UNITS * MOST_SCALES });
         }
-        for (; c + COLS <= p->n_cols; c += COLS) {
-            fetch_columns(f, p, row, c + COLS, unit);
-            tile(V, COLS, f, p, row, c, unit, all);
+        for (; c + cols <= p->n_cols; c += cols) {
+            fetch_columns(f, p, row, c + cols, unit);
+            tile(V, cols, f, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)
             tile(V, 1, f, p, row, c, unit, all);
@@ -497,10 +500,11 @@ last_rows(const struct cpu_product *p, int64_t row)
 INLINE void
 multiply_columns(const struct cpu_product *p, struct format f)
 {
+    const int vecs = VECS(f.most);
     int64_t r = 0;
 
-    for (; r + VECS * VEC <= p->n_rows; r += VECS * VEC)
-        many_columns(VECS, p, f, r);
+    for (; r + vecs * VEC <= p->n_rows; r += vecs * VEC)
+        many_columns(vecs, p, f, r);
     for (; r < p->n_rows; r += VEC)
         many_columns(1, p, f, last_rows(p, r));
 }

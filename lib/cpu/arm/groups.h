@@ -13,8 +13,9 @@
 #include "cpu/vector_tile.h"
 
 /* A tile: 8 integer and 8 float sums, 8 for products. */
-#define VECS          2
-#define COLS          4
+#define VECS(most)    2
+#define COLS(most)    4
+#define MOST_VECS     2
 #define UNITS         32
 #define TILE          8
 #define CHAINS        1

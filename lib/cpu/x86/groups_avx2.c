@@ -3,12 +3,13 @@
 #include "cpu/x86/vector_avx2.h"
 #include "cpu/vector_tile.h"
 
-/* A tile: 8 integer sums in registers, 4 for products; the float sums, needed
- * once in 8 words, are left to the cache. */
-#define VECS          2
-#define COLS          4
+/* A tile: 9 integer sums in registers, or 8 where products of signed bytes take
+ * more; the float sums, needed once in 8 words, are left to the cache. */
+#define VECS(most)    ((most) ? 3 : 2)
+#define COLS(most)    ((most) ? 3 : 4)
+#define MOST_VECS     3
+#define TILE          9
 #define UNITS         16
-#define TILE          8
 #define CHAINS        1
 #define SIGNED_OFFSET 0
 
@@ -113,18 +114,20 @@ add_pairs(__m256i pairs)
     return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
-/* vpmaddubsw wants one side unsigned: |w|, and x with the sign of w. */
+/* vpmaddubsw wants one side unsigned: |w|, and x with the sign of w. A compiler
+ * that put off additions ran out of registers. */
 INLINE vec_bits
 run_step(vec_bits s, vec_bits w, int32_t x, int most)
 {
     __m256i c = (__m256i)w, v = _mm256_set1_epi32(x);
 
     if (most)
-        return (vec_bits)_mm256_add_epi16((__m256i)s,
-                                          _mm256_maddubs_epi16(c, v));
-    return (vec_bits)_mm256_add_epi32(
-        (__m256i)s, add_pairs(_mm256_maddubs_epi16(_mm256_sign_epi8(c, c),
-                                                   _mm256_sign_epi8(v, c))));
+        s = (vec_bits)_mm256_add_epi16((__m256i)s, _mm256_maddubs_epi16(c, v));
+    else
+        s += (vec_bits)add_pairs(
+            _mm256_maddubs_epi16(_mm256_abs_epi8(c), _mm256_sign_epi8(v, c)));
+    IN_REGISTER(s);
+    return s;
 }
 
 INLINE vec_bits

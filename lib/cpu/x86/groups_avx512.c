@@ -4,8 +4,9 @@
 #include "cpu/vector_tile.h"
 
 /* A tile: 12 integer and 12 float sums, 4 for products. */
-#define VECS          3
-#define COLS          4
+#define VECS(most)    3
+#define COLS(most)    4
+#define MOST_VECS     3
 #define UNITS         8
 #define TILE          12
 #define CHAINS        2
