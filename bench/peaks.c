@@ -1,8 +1,11 @@
 /* peaks.c - loops that do nothing but dot products, or nothing but read */
+#include <config.h>
+
 #include "bounds.h"
 
 #include <stdint.h>
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
@@ -63,6 +66,34 @@ int8_avx2(long rounds)
     TIMES(END)
 #undef END
 }
+
+#ifdef HAVE_AVXVNNI
+static bool
+has_avxvnni(void)
+{
+    unsigned a, b, c, d;
+
+    return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
+           (a & 1u << 4);
+}
+
+__attribute__((target("avx2,avxvnni"))) static void
+int8_avxvnni(long rounds)
+{
+    __m256i x = _mm256_set1_epi32(0x03030303), y = x;
+#define BEGIN(i) __m256i s##i = _mm256_set1_epi32(i);
+    TIMES(BEGIN)
+#undef BEGIN
+    for (long r = 0; r < rounds; r++) {
+#define STEP(i) s##i = _mm256_dpbusd_avx_epi32(s##i, x, y);
+        TIMES(STEP)
+#undef STEP
+    }
+#define END(i) sink_int = _mm_cvtsi128_si32(_mm256_castsi256_si128(s##i));
+    TIMES(END)
+#undef END
+}
+#endif
 
 /* ---- AVX-512 ------------------------------------------------------------ */
 
@@ -189,6 +220,9 @@ static const struct bounds_peak peaks[] = {
 #if defined(__x86_64__)
     { "f32", "avx2", has_avx2, f32_avx2, SUMS * 8 * 2 },
     { "int8", "avx2", has_avx2, int8_avx2, SUMS * 32 * 2 },
+#ifdef HAVE_AVXVNNI
+    { "int8", "avxvnni", has_avxvnni, int8_avxvnni, SUMS * 32 * 2 },
+#endif
     { "f32", "avx512", has_avx512, f32_avx512, SUMS * 16 * 2 },
     { "int8", "avx512", has_avx512, int8_avx512, SUMS * 64 * 2 },
     { "bf16", "avx512", has_bf16, bf16_avx512, SUMS * 32 * 2 },

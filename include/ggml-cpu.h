@@ -145,8 +145,8 @@ ggml_cpu_has_matmul_int8(void);
 GGML_API const struct ggml_type_traits_cpu *
 ggml_get_type_traits_cpu(enum ggml_type type);
 
-/* Needs not be called. The environment's GG_CPU_ISA (c, avx2, avx512) is the
- * most that the kernels use. */
+/* Needs not be called. The environment's GG_CPU_ISA (c, avx2, ...; see
+ * libggml(3)) is the most that the kernels use. */
 GGML_API void
 ggml_cpu_init(void);
 

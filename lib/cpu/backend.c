@@ -388,6 +388,7 @@ find_features(void)
         { "F16C", ggml_cpu_has_f16c() },
         { "FMA", ggml_cpu_has_fma() },
         { "AVX512", ggml_cpu_has_avx512() },
+        { "AVX_VNNI", ggml_cpu_has_avx_vnni() },
         { "AVX512_VNNI", ggml_cpu_has_avx512_vnni() },
         { "AVX512_BF16", ggml_cpu_has_avx512_bf16() },
         { "NEON", ggml_cpu_has_neon() },

@@ -16,6 +16,14 @@ has_avx2(void)
 }
 #endif
 
+#ifdef HAVE_AVXVNNI
+static bool
+has_avxvnni(void)
+{
+    return has_avx2() && ggml_cpu_has_avx_vnni();
+}
+#endif
+
 #ifdef HAVE_AVX512
 static bool
 has_avx512(void)
@@ -64,7 +72,7 @@ has_armbf16(void)
 }
 #endif
 
-/* A family of instructions, each set with what those before it have. */
+/* A family of instructions: each set adds to those before it that are here. */
 static const struct isa {
     const char *name, *description;
     bool (*present)(void); /* NULL: on any machine */
@@ -73,6 +81,10 @@ static const struct isa {
     { "c", "CPU, C kernels", NULL, cpu_fill_reference },
 #ifdef HAVE_AVX2
     { "avx2", "CPU, AVX2 kernels", has_avx2, cpu_fill_avx2 },
+#ifdef HAVE_AVXVNNI
+    { "avxvnni", "CPU, AVX2 kernels with dot products of bytes", has_avxvnni,
+      cpu_fill_avxvnni },
+#endif
 #ifdef HAVE_AVX512
     { "avx512", "CPU, AVX-512 kernels", has_avx512, cpu_fill_avx512 },
 #ifdef HAVE_AVX512BF16
@@ -104,11 +116,18 @@ static bool filled[N_ISAS];
 static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static bool
+is_here(int isa)
+{
+    return !isas[isa].present || isas[isa].present();
+}
+
 static void
 fill(int isa)
 {
     for (int i = 0; i <= isa; i++)
-        isas[i].fill(&tables[isa]);
+        if (is_here(i))
+            isas[i].fill(&tables[isa]);
     tables[isa].name = isas[isa].name;
     tables[isa].description = isas[isa].description;
     filled[isa] = true;
@@ -133,7 +152,7 @@ choose(void)
     int isa = wanted();
 
     for (int i = 0; i < N_ISAS; i++)
-        if (!isas[i].present || isas[i].present())
+        if (is_here(i))
             fill(i);
     while (!filled[isa])
         isa--;

@@ -103,9 +103,9 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avx512", "avx512bf16"; "neon", "dotprod", "i8mm", "bf16".
- * What the machine lacks gets the next lower one, what is not built C. Asked
- * once. */
+ * "ref"); "avx2", "avxvnni", "avx512", "avx512bf16"; "neon", "dotprod", "i8mm",
+ * "bf16". What the machine lacks gets the next lower one, what is not built C.
+ * Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 
@@ -128,6 +128,8 @@ void
 cpu_fill_reference(struct cpu_kernels *k);
 void
 cpu_fill_avx2(struct cpu_kernels *k);
+void
+cpu_fill_avxvnni(struct cpu_kernels *k);
 void
 cpu_fill_avx512(struct cpu_kernels *k);
 void

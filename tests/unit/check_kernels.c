@@ -4,6 +4,8 @@
  *
  * Products with block weights must give the same bits; floats may differ by
  * what another order of sums makes. */
+#include <config.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,9 @@
 #include "cpu/kernels.h"
 #include "quant/types.h"
 #include "tap.h"
+
+void
+fill_vnni_avx512(struct cpu_kernels *k);
 
 static uint64_t state = 1;
 
@@ -788,6 +793,24 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
 
 #include "kernel_bench.h"
 
+/* Those of AVX-VNNI, in AVX-512's encoding: see vnni_avx512.c. */
+static const struct cpu_kernels *
+vnni_of_avx512(void)
+{
+#if defined(HAVE_AVXVNNI) && defined(HAVE_AVX512)
+    static struct cpu_kernels k;
+
+    if (!cpu_kernels_named("avx512"))
+        return NULL;
+    k = *cpu_kernels_named("avx2");
+    k.name = "avxvnni as avx512";
+    fill_vnni_avx512(&k);
+    return &k;
+#else
+    return NULL;
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
@@ -796,6 +819,7 @@ main(int argc, char **argv)
         argc > 2 && strcmp(argv[1], "--from") == 0 ? argv[2] : "c";
     const struct cpu_kernels *before = NULL;
     struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
+    const struct cpu_kernels *vnni = vnni_of_avx512();
     const char *isa;
 
     for (int i = 0; (isa = cpu_kernels_name(i)) != NULL; i++) {
@@ -808,6 +832,8 @@ main(int argc, char **argv)
             before = k;
         }
     }
+    if (vnni && !timing)
+        check_isa(cpu_kernels_reference(), vnni, cpu_kernels_named("avx2"));
     if (!timing)
         return tap_done();
     bench(&sets);
