@@ -112,12 +112,19 @@ cpu_row_data(const struct ggml_tensor *t, struct cpu_row r)
            (size_t)r.i3 * t->nb[3];
 }
 
+/* i % n, without a division where that is i. */
+static inline int64_t
+cpu_wrap(int64_t i, int64_t n)
+{
+    return i < n ? i : i % n;
+}
+
 /* The row of a smaller tensor that is repeated to meet r. */
 static inline struct cpu_row
 cpu_row_wrap(const struct ggml_tensor *t, struct cpu_row r)
 {
-    return (struct cpu_row){ r.i1 % t->ne[1], r.i2 % t->ne[2],
-                             r.i3 % t->ne[3] };
+    return (struct cpu_row){ cpu_wrap(r.i1, t->ne[1]), cpu_wrap(r.i2, t->ne[2]),
+                             cpu_wrap(r.i3, t->ne[3]) };
 }
 
 /* True if rows can be used as float arrays where they lie. */

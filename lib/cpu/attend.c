@@ -1,0 +1,453 @@
+/* attend.c - one piece of attention: softmax(q k^T * scale + mask) v
+ *
+ * A block of keys is made floats, key beside key, once for all rows, so that
+ * scores need no sums across lanes. Where few heads share keys this would be
+ * for a single row in decoding: there scores are products of rows. The shape of
+ * the model alone decides, as the two sum in different orders. */
+#include "cpu/attend.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/mask.h"
+#include "cpu/ops.h"
+#include "tensor/tensor.h"
+
+/* So few rows meet keys and values where they lie, without converting. */
+#define FEW_ROWS 4
+/* More meet them some at a time: those keys that any of these sees. */
+#define STRIPE 24
+/* A head's rows lie too far apart for the processor to foresee them: they are
+ * fetched so many before they are read or written, keys and values one step. */
+#define ROWS_AHEAD 8
+
+/* Where rows of the queries are in q, one after the other, and so in the mask.
+ */
+static struct cpu_row
+first_row(const struct queries *qs)
+{
+    return (struct cpu_row){ qs->first, qs->head, qs->batch };
+}
+
+static struct cpu_row
+row_after(const struct queries *qs, struct cpu_row r)
+{
+    bool last = r.i2 == qs->head + qs->n_heads - 1;
+
+    return (struct cpu_row){ r.i1 + last, last ? qs->head : r.i2 + 1, r.i3 };
+}
+
+static struct cpu_row
+row_ahead(const struct queries *qs)
+{
+    struct cpu_row r = first_row(qs);
+
+    for (int i = 0; i < ROWS_AHEAD; i++)
+        r = row_after(qs, r);
+    return r;
+}
+
+/* The result has heads before tokens. */
+static struct cpu_row
+of_dst(struct cpu_row of_q)
+{
+    return (struct cpu_row){ of_q.i2, of_q.i1, of_q.i3 };
+}
+
+static void
+fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
+{
+    const char *row = cpu_row_data(x, r);
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    for (size_t at = 0; at < size; at += CPU_LINE)
+        if (written)
+            __builtin_prefetch(row + at, 1, 3);
+        else
+            __builtin_prefetch(row + at, 0, 3);
+}
+
+static const uint16_t *
+mask_row(const struct attention *a, struct cpu_row r)
+{
+    return (const uint16_t *)(const void *)cpu_row_data(
+        a->mask, cpu_row_wrap(a->mask, r));
+}
+
+/* What each row sees, and between which rows any of the keys is seen; false if
+ * none is. A mask that is the same for all heads is looked at once a token. */
+static bool
+look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
+     struct room *room)
+{
+    qs->begin = qs->rows;
+    qs->end = 0;
+    for (int64_t i = 0; i < qs->rows; i++) {
+        if (!a->mask)
+            room->sight[i] = ALL;
+        else if (i > 0 && room->masks[i] == room->masks[i - 1])
+            room->sight[i] = room->sight[i - 1];
+        else
+            room->sight[i] = (unsigned char)mask_sight(room->masks[i] + key, n);
+        if (room->sight[i] == HIDDEN)
+            continue;
+        qs->begin = i < qs->begin ? i : qs->begin;
+        qs->end = i + 1;
+    }
+    return qs->begin < qs->end;
+}
+
+static void
+load_queries(const struct cpu_task *t, const struct attention *a,
+             const struct queries *qs, struct room *room)
+{
+    struct cpu_row r = first_row(qs), ahead = row_ahead(qs);
+
+    for (int64_t i = 0; i < qs->rows; i++, r = row_after(qs, r)) {
+        float *y = room->queries + (size_t)i * a->d;
+        const float *row = cpu_load_row(t, a->q, r, y);
+
+        if (i + ROWS_AHEAD < qs->rows)
+            fetch_row(a->q, ahead, false);
+        ahead = row_after(qs, ahead);
+        t->k->scale(a->q->ne[0], y, row, a->scale, 0);
+        memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
+        if (a->mask)
+            room->masks[i] = mask_row(a, r);
+        memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
+        room->max[i] = -INFINITY;
+        room->total[i] = 0;
+        room->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
+    }
+}
+
+/* Rows [key, key + n) of k or v as floats, with zeros behind their ends. */
+static void
+load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
+          const char *rows, int64_t n, float *y, size_t stride)
+{
+    size_t used = (size_t)x->ne[0];
+
+    for (int64_t i = 0; i < n; i++, y += stride) {
+        t->k->to_float[x->type](rows + (size_t)i * x->nb[1], y, x->ne[0]);
+        if (used < stride)
+            memset(y + used, 0, (stride - used) * sizeof(*y));
+    }
+}
+
+static const char *
+block_of(const struct ggml_tensor *x, const struct attention *a,
+         const struct queries *qs, int64_t key)
+{
+    struct cpu_row r = { key, qs->head / (a->q->ne[2] / x->ne[2]),
+                         qs->batch / (a->q->ne[3] / x->ne[3]) };
+
+    return cpu_row_data(x, r);
+}
+
+/* n keys without those at their end that row i does not see. */
+static int64_t
+seen_by(const struct attention *a, const struct room *room, int64_t i,
+        int64_t key, int64_t n)
+{
+    return a->mask ? mask_seen(room->masks[i] + key, n) : n;
+}
+
+/* Rows [begin, end) with the first n keys of a block: what is left out counts
+ * as masked. */
+struct stripe {
+    int64_t begin, end, n;
+};
+
+static int64_t
+rows_of(const struct stripe *s)
+{
+    return s->end - s->begin;
+}
+
+/* Of n keys, those that any row sees. */
+static struct stripe
+stripe_of(const struct attention *a, const struct room *room, int64_t begin,
+          int64_t end, int64_t key, int64_t n)
+{
+    struct stripe s = { .begin = begin, .end = end };
+
+    for (int64_t i = begin; i < end && s.n < n; i++) {
+        int64_t seen = room->sight[i] == HIDDEN ? 0
+                       : room->sight[i] == ALL  ? n
+                                                : seen_by(a, room, i, key, n);
+
+        s.n = seen > s.n ? seen : s.n;
+    }
+    return s;
+}
+
+/* Scores as products of rows where they lie. */
+static void
+multiply_rows(const struct cpu_task *t, const struct attention *a,
+              const char *keys, const struct stripe *s, struct room *room)
+{
+    struct cpu_product p = { .k = a->k->ne[0],
+                             .n_rows = s->n,
+                             .n_cols = rows_of(s),
+                             .rows = keys,
+                             .row_stride = a->k->nb[1],
+                             .cols = (const char *)(room->queries +
+                                                    (size_t)s->begin * a->d),
+                             .col_stride = a->d * sizeof(float),
+                             .out = room->scores + s->begin * KEYS,
+                             .out_stride = KEYS };
+
+    t->k->mul_mat[a->k->type].multiply(&p);
+}
+
+static int64_t
+whole_vectors(int64_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+/* The block's n keys, and some that are zero, key beside key. */
+static void
+load_keys(const struct cpu_task *t, const struct attention *a, const char *keys,
+          int64_t n, struct room *room)
+{
+    int64_t n_rows = whole_vectors(n);
+
+    load_rows(t, a->k, keys, n, room->floats, a->d);
+    memset(room->floats + (size_t)n * a->d, 0,
+           (size_t)(n_rows - n) * a->d * sizeof(float));
+    t->k->transpose(n_rows, (int64_t)a->d, room->floats, a->d, room->keys,
+                    KEYS);
+}
+
+/* As a product of matrices, of keys that are loaded. */
+static void
+multiply_keys(const struct cpu_task *t, const struct attention *a,
+              const struct stripe *s, struct room *room)
+{
+    struct cpu_panel panel = { .m = rows_of(s),
+                               .n = whole_vectors(s->n),
+                               .k = a->q->ne[0],
+                               .a = room->queries + (size_t)s->begin * a->d,
+                               .b = room->keys,
+                               .c = room->scores + s->begin * KEYS,
+                               .a_stride = a->d,
+                               .b_stride = KEYS,
+                               .c_stride = KEYS };
+
+    if (a->by_rows)
+        t->k->multiply_lanes(&panel);
+    else
+        t->k->multiply_panel(&panel);
+}
+
+/* A masked key does not count, whatever its score: what lies in a part of a
+ * cache that was never written may be no number. Returns the greatest. */
+static float
+adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
+              int64_t key, int64_t n, struct room *room)
+{
+    float *s = room->scores + i * KEYS;
+
+    if (room->sight[i] == HIDDEN)
+        return -INFINITY;
+    if (a->softcap != 0) {
+        t->k->tanh(n, s, s);
+        t->k->scale(n, s, s, a->softcap, 0);
+    }
+    if (room->sight[i] == PART)
+        t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
+    for (int64_t j = n; j < KEYS; j++)
+        s[j] = -INFINITY; /* so that a short block is like a masked one */
+    return t->k->max(KEYS, s);
+}
+
+/* A row's scores become weights of the values: all zero if it sees none. */
+static void
+weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
+          float block_max, struct room *room)
+{
+    float *s = room->scores + i * KEYS, *sums = room->sums + (size_t)i * a->e;
+    float *max = &room->max[i], keep;
+
+    if (block_max == -INFINITY) {
+        memset(s, 0, KEYS * sizeof(*s));
+        return;
+    }
+    if (block_max > *max && *max != -INFINITY) {
+        keep = expf(*max - block_max);
+        room->total[i] *= keep;
+        t->k->scale(a->v->ne[0], sums, sums, keep, 0);
+    }
+    *max = block_max > *max ? block_max : *max;
+    room->total[i] += t->k->exp_sum(KEYS, s, s, *max);
+}
+
+/* Adds the weighed values to the sums, in the order of the keys. */
+static void
+weigh_each(const struct cpu_task *t, const struct attention *a,
+           const struct stripe *s, enum ggml_type type, const char *v,
+           size_t stride, struct room *room)
+{
+    for (int64_t i = s->begin; i < s->end; i++)
+        t->k->weigh_rows[type](a->v->ne[0], room->sums + (size_t)i * a->e, v,
+                               stride, room->scores + i * KEYS, s->n);
+}
+
+/* The same, of values that are loaded. Rows that do not see a value must not
+ * meet it if it is no number. */
+static void
+add_values(const struct cpu_task *t, const struct attention *a,
+           const struct stripe *s, bool finite, struct room *room)
+{
+    struct cpu_panel panel = { .m = rows_of(s),
+                               .n = (int64_t)a->e,
+                               .k = s->n,
+                               .a = room->scores + s->begin * KEYS,
+                               .b = room->floats,
+                               .c = room->sums + (size_t)s->begin * a->e,
+                               .a_stride = KEYS,
+                               .b_stride = a->e,
+                               .c_stride = a->e,
+                               .add = true };
+
+    if (finite)
+        t->k->multiply_panel(&panel);
+    else
+        weigh_each(t, a, s, GGML_TYPE_F32, (const char *)room->floats,
+                   a->e * sizeof(float), room);
+}
+
+/* The head's score without a value: it takes its part of the sum. */
+static void
+add_sink(const struct cpu_task *t, const struct attention *a, float sink,
+         float *sums, float *max, float *total)
+{
+    float most = sink > *max ? sink : *max;
+
+    if (*max == -INFINITY || sink == -INFINITY)
+        return;
+    t->k->scale(a->v->ne[0], sums, sums, expf(*max - most), 0);
+    *total = *total * expf(*max - most) + expf(sink - most);
+    *max = most;
+}
+
+/* Who sees no key at all gets zeros. */
+static void
+store_results(const struct cpu_task *t, const struct attention *a,
+              const struct queries *qs, struct room *room)
+{
+    struct cpu_row of_q = first_row(qs), ahead = row_ahead(qs);
+
+    for (int64_t i = 0; i < qs->rows; i++, of_q = row_after(qs, of_q)) {
+        struct cpu_row r = of_dst(of_q);
+        float *sums = room->sums + (size_t)i * a->e;
+
+        if (i + ROWS_AHEAD < qs->rows)
+            fetch_row(a->dst, of_dst(ahead), true);
+        ahead = row_after(qs, ahead);
+        if (a->sinks)
+            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &room->max[i],
+                     &room->total[i]);
+        t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
+                    room->total[i] > 0 ? 1 / room->total[i] : 0, 0);
+    }
+}
+
+static void
+fetch_rows(const struct ggml_tensor *x, const struct attention *a,
+           const struct queries *qs, int64_t key, int64_t n)
+{
+    const char *row = block_of(x, a, qs, key);
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    for (; n > 0; n--, row += x->nb[1])
+        for (size_t at = 0; at < size; at += CPU_LINE)
+            __builtin_prefetch(row + at, 0, 2);
+}
+
+/* The next block's keys, or the first of `next`, which the thread goes on
+ * with; NULL: it does not. */
+static void
+fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
+           const struct queries *next, const struct room *room)
+{
+    int64_t rest = a->k->ne[1] - key, n = rest < KEYS ? rest : KEYS;
+    int64_t last = qs->rows - 1; /* it mostly sees the most */
+
+    n = n > 0 ? seen_by(a, room, last, key, n) : 0;
+    if (n > 0) {
+        fetch_rows(a->k, a, qs, key, n);
+    } else if (next) {
+        n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
+        fetch_rows(a->k, a, next, 0, seen_by(a, room, last, 0, n));
+    }
+}
+
+static void
+weigh_stripe(const struct cpu_task *t, const struct attention *a,
+             const struct stripe *s, int64_t key, struct room *room)
+{
+    for (int64_t i = s->begin; i < s->end; i++)
+        weigh_row(t, a, i, adjust_scores(t, a, i, key, s->n, room), room);
+}
+
+/* Few rows meet keys and values where they lie, if that can be. */
+static void
+meet_block(const struct cpu_task *t, const struct attention *a,
+           const struct queries *qs, const struct queries *next, int64_t key,
+           int64_t n, struct room *room)
+{
+    const char *k = block_of(a->k, a, qs, key), *v = block_of(a->v, a, qs, key);
+    const struct cpu_mul_mat *kernel = &t->k->mul_mat[a->k->type];
+    bool few = qs->end - qs->begin <= FEW_ROWS;
+    bool keys_lie = few && a->by_rows && kernel->multiply && !kernel->prepare;
+    bool values_lie = few && t->k->weigh_rows[a->v->type];
+    bool finite = false;
+
+    fetch_rows(a->v, a, qs, key, n);
+    if (!keys_lie)
+        load_keys(t, a, k, n, room);
+    if (!values_lie) {
+        load_rows(t, a->v, v, n, room->floats, a->e);
+        finite = !few && isfinite(t->k->sum(n * (int64_t)a->e, room->floats));
+    }
+    for (int64_t i = qs->begin; i < qs->end; i += STRIPE) {
+        int64_t end = qs->end - i < STRIPE ? qs->end : i + STRIPE;
+        struct stripe s = stripe_of(a, room, i, end, key, n);
+
+        if (s.n == 0)
+            continue;
+        if (keys_lie)
+            multiply_rows(t, a, k, &s, room);
+        else
+            multiply_keys(t, a, &s, room);
+        weigh_stripe(t, a, &s, key, room);
+        if (i == qs->begin)
+            fetch_keys(a, qs, key + KEYS, next, room);
+        if (values_lie)
+            weigh_each(t, a, &s, a->v->type, v, a->v->nb[1], room);
+        else
+            add_values(t, a, &s, finite, room);
+    }
+}
+
+void
+cpu_attend(const struct cpu_task *t, const struct attention *a,
+           struct queries *qs, const struct queries *next, struct room *room)
+{
+    int64_t n_keys = a->k->ne[1];
+
+    load_queries(t, a, qs, room);
+    for (int64_t key = 0; key < n_keys; key += KEYS) {
+        int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
+
+        if (!look(a, qs, key, n, room))
+            continue;
+        if (qs->n_tokens == 1)
+            n = stripe_of(a, room, qs->begin, qs->end, key, n).n;
+        meet_block(t, a, qs, next, key, n, room);
+    }
+    store_results(t, a, qs, room);
+}

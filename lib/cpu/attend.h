@@ -1,0 +1,44 @@
+/* attend.h - one piece of attention: some queries meet all keys and values */
+#ifndef CPU_ATTEND_H
+#define CPU_ATTEND_H
+
+#include "cpu/task.h"
+
+#define KEYS 64 /* in a block */
+
+/* The scratch of one thread. */
+struct room {
+    float *queries;            /* rows x d, scaled */
+    float *scores;             /* rows x KEYS */
+    float *sums;               /* rows x e */
+    float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
+    unsigned char *sight;
+    const uint16_t **masks; /* of each row */
+    float *floats;          /* KEYS x d or e */
+    float *keys;            /* d x KEYS */
+};
+
+struct attention {
+    const struct ggml_tensor *q, *k, *v, *mask, *sinks;
+    struct ggml_tensor *dst;
+    float scale, max_bias, softcap;
+    int64_t group;  /* heads that share keys and values */
+    bool by_rows;   /* scores are products of rows */
+    int64_t tokens; /* of a piece */
+    int64_t blocks; /* of so many tokens */
+    size_t d, e;    /* floats of a row of q and k, of v, with padding */
+};
+
+/* The queries of a piece. */
+struct queries {
+    int64_t head, n_heads, first, n_tokens, batch;
+    int64_t rows;
+    int64_t begin, end; /* rows that see something of the block */
+};
+
+/* Computes the rows of qs. `next`: what the thread goes on with, or NULL. */
+void
+cpu_attend(const struct cpu_task *t, const struct attention *a,
+           struct queries *qs, const struct queries *next, struct room *room);
+
+#endif
