@@ -118,6 +118,37 @@ test_case(int d, int e, int tokens, int keys, int heads, int kv_heads,
     ggml_free(ctx);
 }
 
+/* Queries that see few keys, here and there, beside some that see only the
+ * first or only the last ones. */
+static void
+test_holes(int heads, int kv_heads)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 64, 90, heads, 1);
+    struct ggml_tensor *k =
+        test_tensor(ctx, GGML_TYPE_F16, 64, 150, kv_heads, 1);
+    struct ggml_tensor *v =
+        test_tensor(ctx, GGML_TYPE_F16, 64, 150, kv_heads, 1);
+    struct ggml_tensor *m = ggml_new_tensor_2d(ctx, GGML_TYPE_F16, 150, 90);
+    char name[60];
+
+    EACH_INDEX(m)
+    {
+        bool seen = i1 % 5 == 0   ? i0 < 10
+                    : i1 % 5 == 1 ? i0 > 140
+                                  : (7 * i0 + 13 * i1) % 11 < 2;
+
+        ggml_set_f32_nd(m, (int)i0, (int)i1, 0, 0,
+                        seen ? (float)(i0 % 3) / 4 : -INFINITY);
+    }
+    param_scale = 0.2f;
+    snprintf(name, sizeof(name), "a mask with holes, %d / %d heads", heads,
+             kv_heads);
+    test_op(ctx, ggml_flash_attn_ext(ctx, q, k, v, m, 0.2f, 0, 0), truth, 5e-6,
+            name);
+    ggml_free(ctx);
+}
+
 /* Sinks below, among and above the scores. */
 static void
 test_sinks(void)
@@ -282,6 +313,8 @@ main(void)
     test_case(64, 64, 20, 300, 8, 2, GGML_TYPE_F16, "soft cap");
     param_cap = 0;
     test_sinks();
+    test_holes(2, 2);
+    test_holes(6, 1);
     for (int i = 0; i < 5; i++) {
         test_case(widths[i], widths[i], 1, 150, 3, 3, GGML_TYPE_F16,
                   "no groups");
