@@ -23,10 +23,13 @@ echo 1 2 | loop 'fake_eval -c 3 | gg-sample --seed 5' # the context is full
 printf '1\t1\n2\t1 2 3\n3\t!bad record\n' |
     loop 'fake_eval -c 2 | gg-sample --seed 5'
 
-# Nobody reads what comes out: the loop ends as any filter does, and what is
-# in it, too.
-{ echo 1 2 | limit gg-loop 'echo $$ >shell; fake_eval -d 1 | gg-sample'; echo $? >st; } |
-    sed 2q >two
+# Nobody reads what comes out: the loop, which by itself would go on, ends as
+# any filter does, and what is in it, too.
+{
+    echo 1 2 | FAKE_EVAL_EOG=none limit gg-loop \
+        'echo $$ >shell; fake_eval -d 1 | gg-sample'
+    echo $? >st
+} | sed 2q >two
 wc -l two
 cat st
 gone
