@@ -87,32 +87,16 @@ as_floats(vec_bits w)
     return vcvtq_f32_s32(vreinterpretq_s32_u32(w));
 }
 
-/* No code is larger than 127, so that all are signed bytes; sums of four
- * products are made in 32 bits. */
-#define RUN(most) 8
-
+/* No code is larger than 127, so that all are signed bytes. */
 INLINE vec_bits
-run_begin(vec_bits total)
+dot_words(vec_bits s, vec_bits w, int32_t x)
 {
-    return total;
-}
-
-INLINE vec_bits
-run_step(vec_bits s, vec_bits w, int32_t x, int most)
-{
-    (void)most;
     return vreinterpretq_u32_s32(
         dot_fours(vreinterpretq_s32_u32(s), vreinterpretq_s8_u32(w),
                   vreinterpretq_s8_s32(vdupq_n_s32(x))));
 }
 
-INLINE vec_bits
-run_end(vec_bits total, vec_bits s, int most)
-{
-    (void)total, (void)most;
-    return s;
-}
-
+#include "cpu/vector_dots.h"
 #include "cpu/vector_formats.h"
 
 /* The largest magnitude of 32 floats. */

@@ -130,30 +130,14 @@ as_floats(vec_bits w)
     return _mm512_cvtepi32_ps((__m512i)w);
 }
 
-/* Sums of four products are made in 32 bits. */
-#define RUN(most) 8
-
 INLINE vec_bits
-run_begin(vec_bits total)
+dot_words(vec_bits s, vec_bits w, int32_t x)
 {
-    return total;
-}
-
-INLINE vec_bits
-run_step(vec_bits s, vec_bits w, int32_t x, int most)
-{
-    (void)most;
     return (vec_bits)_mm512_dpbusd_epi32((__m512i)s, (__m512i)w,
                                          _mm512_set1_epi32(x));
 }
 
-INLINE vec_bits
-run_end(vec_bits total, vec_bits s, int most)
-{
-    (void)total, (void)most;
-    return s;
-}
-
+#include "cpu/vector_dots.h"
 #include "cpu/vector_formats.h"
 
 /* See cpu_prepare_column(): the same bytes. */

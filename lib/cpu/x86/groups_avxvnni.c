@@ -13,19 +13,9 @@
 #define CHAINS        2
 #define SIGNED_OFFSET 128
 
-/* Sums of four products are made in 32 bits. */
-#define RUN(most) 8
-
 INLINE vec_bits
-run_begin(vec_bits total)
+dot_words(vec_bits s, vec_bits w, int32_t x)
 {
-    return total;
-}
-
-INLINE vec_bits
-run_step(vec_bits s, vec_bits w, int32_t x, int most)
-{
-    (void)most;
 #ifdef __AVXVNNI__
     return (vec_bits)_mm256_dpbusd_avx_epi32((__m256i)s, (__m256i)w,
                                              _mm256_set1_epi32(x));
@@ -35,13 +25,7 @@ run_step(vec_bits s, vec_bits w, int32_t x, int most)
 #endif
 }
 
-INLINE vec_bits
-run_end(vec_bits total, vec_bits s, int most)
-{
-    (void)total, (void)most;
-    return s;
-}
-
+#include "cpu/vector_dots.h"
 #include "cpu/x86/groups.h"
 
 void
