@@ -173,9 +173,7 @@ stripe_of(const struct attention *a, const struct room *room, int64_t begin,
     struct stripe s = { .begin = begin, .end = end };
 
     for (int64_t i = begin; i < end && s.n < n; i++) {
-        int64_t seen = room->sight[i] == HIDDEN ? 0
-                       : room->sight[i] == ALL  ? n
-                                                : seen_by(a, room, i, key, n);
+        int64_t seen = seen_by(a, room, i, key, n);
 
         s.n = seen > s.n ? seen : s.n;
     }
