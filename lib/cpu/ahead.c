@@ -110,10 +110,14 @@ cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece)
     return own && job->streams;
 }
 
-/* Where bytes lie in small pages, the first that is fetched of each has to wait
- * until the page is found, and what comes after it waits as well. A processor
- * finds some pages at the same time, if it is asked for them together: those of
- * the next n bytes. */
+void
+cpu_find_pages(const char *p, size_t n)
+{
+    for (size_t at = 0; at < n; at += PAGE)
+        __builtin_prefetch(p + at, 0, 2);
+}
+
+/* Those of the next n bytes. */
 static void
 find_pages(struct cpu_ahead *a, size_t n)
 {

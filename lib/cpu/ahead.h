@@ -37,6 +37,11 @@ cpu_ahead_of(const char *p, size_t n, size_t want)
     return (struct cpu_ahead){ .at = p, .left = n, .found = p, .want = want };
 }
 
+/* Pages that are not found yet hold up all that is fetched after what lies in
+ * them; a processor finds some of them at the same time: those of n bytes. */
+void
+cpu_find_pages(const char *p, size_t n);
+
 /* Goes to the beginning of all jobs. */
 void
 cpu_ahead_start(struct cpu_ahead *a);

@@ -202,15 +202,21 @@ count_pieces(struct job_member *m, int n_threads, int64_t bytes)
     return op->pieces ? op->pieces(m->node, n_threads) : 2 * n_threads;
 }
 
-/* Of weights that no other node makes. */
+/* Of weights that no other node makes, and that meet few columns. */
 static bool
-streams(const struct ggml_tensor *t)
+streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
 {
-    return cpu_op(t)->reads && t->ne[1] == 1 && t->src[0]->op == GGML_OP_NONE;
+    struct cpu_product_plan p;
+
+    if (!cpu_op(t)->reads || t->src[0]->op != GGML_OP_NONE)
+        return false;
+    p = cpu_plan_product(t, k);
+    return cpu_are_few(&p, t->ne[1]);
 }
 
 static void
-count_all_pieces(struct cpu_job *job, int n_threads)
+count_all_pieces(struct cpu_job *job, int n_threads,
+                 const struct cpu_kernels *k)
 {
     int64_t bytes = job->n_members > 1 ? weight_bytes(job) : 0;
 
@@ -220,7 +226,7 @@ count_all_pieces(struct cpu_job *job, int n_threads)
         m->first_piece = job->n_pieces;
         m->n_pieces = count_pieces(m, n_threads, bytes);
         job->n_pieces += m->n_pieces;
-        job->streams = (i == 0 || job->streams) && streams(m->node);
+        job->streams = (i == 0 || job->streams) && streams(m->node, k);
     }
 }
 
@@ -242,7 +248,7 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
         add_others(&f, graph);
     else
         job->members[job->n_members++] = (struct job_member){ .node = node };
-    count_all_pieces(job, n_threads);
+    count_all_pieces(job, n_threads, k);
 }
 
 static bool

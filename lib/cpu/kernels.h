@@ -40,6 +40,9 @@ struct cpu_mul_mat {
     /* Rows that are read side by side where there is one column; 0: one after
      * the other. */
     int64_t abreast;
+    /* So many columns, at most, are multiplied as one is, as fast as weights
+     * come from memory; 0: one. */
+    int64_t few;
 };
 
 /* Rows of floats times a matrix of floats: c[i][j] = sum over k of

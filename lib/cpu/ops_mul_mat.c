@@ -7,7 +7,7 @@
 #include "cpu/product.h"
 
 /* Fewer columns than this are prepared by one thread. */
-#define FEW_COLUMNS 4
+#define FEW_COLUMNS 5
 /* Pieces for each thread that are enough to share them well; fewer columns
  * than this would not be worth what it takes to open blocks for them; and
  * kernels like multiples of so many. */

@@ -122,7 +122,7 @@ cpu_lead_of(const struct cpu_product_plan *p, size_t stride)
     return tile ? (LEAD + tile - 1) / tile * tile : 0;
 }
 
-/* One column, which takes no time: as many rows as lie in a span; what would be
+/* Few columns, which take no time: as many rows as lie in a span; what would be
  * less than a tile goes with those before it. */
 static int64_t
 part_rows(const struct cpu_product *p, int64_t rest)
@@ -137,8 +137,8 @@ part_rows(const struct cpu_product *p, int64_t rest)
 }
 
 static void
-multiply_column(const struct cpu_task *t, const struct cpu_product_plan *p,
-                const struct cpu_product *product)
+multiply_few(const struct cpu_task *t, const struct cpu_product_plan *p,
+             const struct cpu_product *product)
 {
     struct cpu_product part = *product;
     size_t stride = part.row_stride;
@@ -155,14 +155,31 @@ multiply_column(const struct cpu_task *t, const struct cpu_product_plan *p,
     }
 }
 
+/* The pages of what is fetched meanwhile are found first. */
+static void
+multiply_several(const struct cpu_task *t, const struct cpu_product_plan *p,
+                 const struct cpu_product *product)
+{
+    if (product->ahead)
+        cpu_find_pages(product->ahead,
+                       (size_t)product->n_rows * product->row_stride);
+    multiply_part(t, p, product);
+}
+
+bool
+cpu_are_few(const struct cpu_product_plan *p, int64_t n_cols)
+{
+    return n_cols <= 1 || n_cols <= p->kernel->few;
+}
+
 void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product)
 {
-    if (product->n_cols == 1)
-        multiply_column(t, p, product);
+    if (cpu_are_few(p, product->n_cols))
+        multiply_few(t, p, product);
     else
-        multiply_part(t, p, product);
+        multiply_several(t, p, product);
 }
 
 static int64_t

@@ -482,30 +482,35 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
 #include "cpu/vector_points.h"
 
 #define SIGNED SIGNED_OFFSET, 0
-#define MULTIPLY(name, values, group, min, offset_most, together, scales)      \
+#define MULTIPLY(name, values, group, min, offset_most, together, scales, few) \
+    enum {                                                                     \
+        few_##name = few                                                       \
+    };                                                                         \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         multiply(p, (struct format){ values, sizeof(struct block_##name),      \
                                      group, min, offset_most, together,        \
-                                     scales, open_##name, false, NULL });      \
+                                     scales, open_##name, few, false, NULL }); \
     }
 #define CODES(offset, most) offset, most
-/*                           min    offset, largest code; together */
-MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d)
-MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d)
-MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, scales_dm)
-MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, scales_d)
-MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, scales_dm)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, scales_q2_k)
-MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, scales_q3_k)
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k)
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k)
-MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k)
-MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d)
-MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, scales_iq4_xs)
-MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, scales_mxfp4)
-MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, scales_nvfp4)
-MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, scales_tq2_0)
+#define FEWER               (FEW < 2 ? FEW : 2)
+/*                           min    offset, largest code; together;    few */
+MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, FEW)
+MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d, FEW)
+MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, scales_dm, 1)
+MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, scales_d, 1)
+MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, scales_dm, 1)
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, scales_q2_k, 1)
+MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, scales_q3_k, 1)
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k, FEW)
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k, FEWER)
+MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k, FEWER)
+MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, 1)
+MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, scales_iq4_xs, 1)
+MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, scales_mxfp4,
+         1)
+MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, scales_nvfp4, 1)
+MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, scales_tq2_0, 1)
 
 /* Types that take long to open have no loops of their own. */
 APART void
@@ -542,6 +547,9 @@ open_slowly(struct format f, const struct rows *r, vec_bits *codes, vec *scales)
 }
 
 #define MULTIPLY_WHOLE(name, values, group)                                    \
+    enum {                                                                     \
+        few_##name = 1                                                         \
+    };                                                                         \
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
@@ -575,7 +583,8 @@ fill_groups(struct cpu_kernels *k,
 #define FILL(name, type, min)                                                  \
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].prepare = prepare;                                        \
-    k->mul_mat[type].abreast = VEC;
+    k->mul_mat[type].abreast = VEC;                                            \
+    k->mul_mat[type].few = few_##name;
     CPU_GROUP_TYPES(FILL)
 #undef FILL
 }

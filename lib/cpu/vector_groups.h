@@ -32,6 +32,8 @@
  *                               s[1], a lane each
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
+ *     FEW                       as many columns meet codes where these are
+ *                               opened, of types that are met often: 1, or 4
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
  *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product
@@ -65,6 +67,7 @@ struct format {
     void (*scales)(const struct rows *r, vec *scales);
     /* Four words of codes each: half `half` of units n * together and on. */
     void (*open)(const struct rows *r, int n, int half, vec_bits *codes);
+    int few; /* as many columns meet codes where these are opened */
     /* Or a function for all of that, which is not inlined. */
     bool apart;
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
@@ -180,14 +183,14 @@ fetch_part(struct format f, const char *next, int word)
         fetch_line(next + i * LINE);
 }
 
-/* Units of a block that are opened together, times one column. */
+/* Units of a block that are opened together, times C columns. */
 INLINE void
-add_opened(struct format f, const struct rows *r, const char *next, int n,
-           const vec *scales, const struct columns *x, vec *acc)
+add_opened(const int C, struct format f, const struct rows *r, const char *next,
+           int n, const vec *scales, const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group;
-    const int chains = groups > CHAINS ? groups : CHAINS;
-    vec_bits s[MOST_TOGETHER * 2], part[MOST_TOGETHER];
+    const int chains = C > 1 || groups > CHAINS ? groups : CHAINS;
+    vec_bits s[MOST_TOGETHER * 2 * FEW], part[MOST_TOGETHER * FEW];
 
     UNROLL for (int half = 0; half < 2; half++)
     {
@@ -198,44 +201,47 @@ add_opened(struct format f, const struct rows *r, const char *next, int n,
             UNROLL for (int u = 0; u < f.together; u++)
         {
             fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u);
-            add_word(1, 1, f, WORDS / chains, &codes[4 * u + i], 0, x,
+            add_word(1, C, f, WORDS / chains, &codes[4 * u + i], 0, x,
                      x->first + n * f.together + u, 4 * half + i,
-                     &s[u * chains + half * (chains - 1)], &part[u]);
-            AFTER(next, part[u]);
+                     &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
+            AFTER(next, part[u * C]);
         }
     }
     UNROLL for (int i = 0; i < f.together * groups; i++)
     {
         int u = n * f.together + i / groups;
-        vec_bits sum = s[i * chains / groups];
+        vec_bits *sum = &s[i * chains / groups * C];
 
         if (chains > groups)
-            sum += s[i * 2 + 1];
-        add_group(1, 1, f, &sum, scales, 0, x, x->first + u, i % groups, acc);
+            *sum += s[i * 2 + 1];
+        add_group(1, C, f, sum, scales, 0, x, x->first + u, i % groups, acc);
         scales += f.min ? 2 : 1;
     }
 }
 
-/* One column. Meanwhile as many bytes are fetched from `next` on as the rows
- * have. */
-INLINE vec
-one_column(const struct cpu_product *p, struct format f, struct rows r,
-           const char *next)
+/* VEC rows times C columns, up to FEW. Meanwhile as many bytes are fetched from
+ * `next` on as the rows have. */
+INLINE void
+few_columns(const int C, const struct cpu_product *p, struct format f,
+            int64_t row, const char *next)
 {
-    struct columns x = { .at = p->cols, .k = p->k };
-    vec acc = { 0 };
+    struct columns x = { .at = p->cols, .stride = p->col_stride, .k = p->k };
+    struct rows r = rows_at(p, row);
+    vec acc[FEW];
 
+    UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
         f.scales(&r, scales);
         UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
-            add_opened(f, &r, next, n, scales + n * f.together * scales_of(f),
-                       &x, &acc);
+            add_opened(C, f, &r, next, n,
+                       scales + n * f.together * scales_of(f), &x, acc);
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
-    return acc;
+    UNROLL for (int j = 0; j < C; j++)
+        store_f32(p->out + (size_t)j * p->out_stride + row, acc[j]);
 }
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
@@ -510,18 +516,25 @@ multiply_columns(const struct cpu_product *p, struct format f)
 }
 
 INLINE void
+multiply_few(const int C, const struct cpu_product *p, struct format f)
+{
+    for (int64_t r = 0; r < p->n_rows; r += VEC)
+        few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
+}
+
+INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    if (p->n_cols > 1 || p->n_rows < VEC) {
+    if (p->n_cols > f.few || p->n_rows < VEC)
         multiply_columns(p, f);
-        return;
-    }
-    for (int64_t r = 0; r < p->n_rows; r += VEC) {
-        int64_t row = last_rows(p, r);
-
-        store_f32(p->out + row,
-                  one_column(p, f, rows_at(p, row), ahead_of(p, r)));
-    }
+    else if (p->n_cols == 1)
+        multiply_few(1, p, f);
+    else if (f.few > 1 && p->n_cols == 2)
+        multiply_few(2, p, f);
+    else if (f.few > 2 && p->n_cols == 3)
+        multiply_few(FEW > 2 ? 3 : 1, p, f);
+    else if (f.few > 3)
+        multiply_few(FEW > 3 ? 4 : 1, p, f);
 }
 
 #endif

@@ -10,10 +10,11 @@ enum {
     K = 256,
     THREADS = 3,
     STEP = 32 * 1024,
+    MANY = 8, /* more columns than kernels take for few */
 };
 
 /* Three products in turn: two of them one job, then one that is no stream, as
- * it has two columns, then one. */
+ * it has many columns, then one. */
 static struct ggml_cgraph *
 products(struct ggml_context *ctx)
 {
@@ -22,9 +23,10 @@ products(struct ggml_context *ctx)
 
     y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 1000, 1, 1), x);
     ggml_build_forward_expand(graph, y);
-    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q8_0, K, 2 * K, 1, 1), x);
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q8_0, K, MANY * K, 1, 1),
+                     x);
     ggml_build_forward_expand(graph, y);
-    y = ggml_reshape_2d(ctx, y, K, 2);
+    y = ggml_reshape_2d(ctx, y, K, MANY);
     y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 4000, 1, 1), y);
     y = ggml_view_1d(ctx, y, K, 0);
     y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q6_K, K, 3000, 1, 1), y);
@@ -190,6 +192,31 @@ test_rows(void)
     ok(n == 3 && a.left == 0, "rows without bytes");
 }
 
+/* As many columns as the kernel says meet weights as one does. */
+static void
+test_few(void)
+{
+    const struct cpu_kernels *k = cpu_kernels();
+    int64_t few = k->mul_mat[GGML_TYPE_Q4_0].few;
+    bool good = true;
+
+    for (int64_t n = 1; n <= MANY; n++) {
+        struct ggml_context *ctx = test_context();
+        struct ggml_cgraph *graph = ggml_new_graph(ctx);
+        struct cpu_jobs jobs = { 0 };
+
+        ggml_build_forward_expand(
+            graph,
+            ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 4000, 1, 1),
+                         test_tensor(ctx, GGML_TYPE_F32, K, n, 1, 1)));
+        good = good && cpu_jobs_find(&jobs, graph, false, THREADS, k) &&
+               jobs.n == 1 && jobs.list[0].streams == (n == 1 || n <= few);
+        cpu_jobs_clear(&jobs);
+        ggml_free(ctx);
+    }
+    ok(good && few < MANY, "so do a few columns");
+}
+
 int
 main(void)
 {
@@ -210,6 +237,7 @@ main(void)
     }
     test_skip(&jobs);
     test_rows();
+    test_few();
     cpu_jobs_clear(&jobs);
     ggml_free(ctx);
     return tap_done();

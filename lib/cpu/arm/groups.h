@@ -19,6 +19,7 @@
 #define UNITS         32
 #define TILE          8
 #define CHAINS        1
+#define FEW           1
 #define SIGNED_OFFSET 0
 
 INLINE int8x16_t
