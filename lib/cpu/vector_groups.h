@@ -33,7 +33,7 @@
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
  *     FEW                       as many columns meet codes where these are
- *                               opened, of types that are met often: 1, or 4
+ *                               opened, of types that are met often: 1 to 8
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
  *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product
@@ -525,16 +525,22 @@ multiply_few(const int C, const struct cpu_product *p, struct format f)
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    if (p->n_cols > f.few || p->n_rows < VEC)
+    if (p->n_cols > f.few || p->n_rows < VEC) {
         multiply_columns(p, f);
-    else if (p->n_cols == 1)
-        multiply_few(1, p, f);
-    else if (f.few > 1 && p->n_cols == 2)
-        multiply_few(2, p, f);
-    else if (f.few > 2 && p->n_cols == 3)
-        multiply_few(FEW > 2 ? 3 : 1, p, f);
-    else if (f.few > 3)
-        multiply_few(FEW > 3 ? 4 : 1, p, f);
+        return;
+    }
+#define COLUMNS(C)                                                             \
+    if (C <= f.few && p->n_cols == C)                                          \
+    multiply_few(C <= FEW ? C : 1, p, f)
+    COLUMNS(1);
+    COLUMNS(2);
+    COLUMNS(3);
+    COLUMNS(4);
+    COLUMNS(5);
+    COLUMNS(6);
+    COLUMNS(7);
+    COLUMNS(8);
+#undef COLUMNS
 }
 
 #endif

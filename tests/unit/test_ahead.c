@@ -10,7 +10,7 @@ enum {
     K = 256,
     THREADS = 3,
     STEP = 32 * 1024,
-    MANY = 8, /* more columns than kernels take for few */
+    MANY = 9, /* more columns than kernels take for few */
 };
 
 /* Three products in turn: two of them one job, then one that is no stream, as

@@ -10,7 +10,7 @@
 #define UNITS         8
 #define TILE          12
 #define CHAINS        2
-#define FEW           4
+#define FEW           8
 #define SIGNED_OFFSET 128
 
 /* By twos: Zen does four bytes, or sixteen, with a mask at half the speed. */
