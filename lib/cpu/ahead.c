@@ -122,7 +122,7 @@ static void
 find_pages(struct cpu_ahead *a, size_t n)
 {
     for (; a->found < a->at + n; a->found += PAGE)
-        __builtin_prefetch(a->found, 0, 2);
+        cpu_find_pages(a->found, PAGE);
 }
 
 size_t

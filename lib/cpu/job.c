@@ -211,7 +211,7 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
     if (!cpu_op(t)->reads || t->src[0]->op != GGML_OP_NONE)
         return false;
     p = cpu_plan_product(t, k);
-    return cpu_are_few(&p, t->ne[1]);
+    return t->ne[1] == 1 || t->ne[1] <= p.kernel->few;
 }
 
 static void

@@ -122,8 +122,8 @@ cpu_lead_of(const struct cpu_product_plan *p, size_t stride)
     return tile ? (LEAD + tile - 1) / tile * tile : 0;
 }
 
-/* Few columns, which take no time: as many rows as lie in a span; what would be
- * less than a tile goes with those before it. */
+/* Of a stream of weights: as many rows as lie in a span; what would be less
+ * than a tile goes with those before it. */
 static int64_t
 part_rows(const struct cpu_product *p, int64_t rest)
 {
@@ -137,8 +137,8 @@ part_rows(const struct cpu_product *p, int64_t rest)
 }
 
 static void
-multiply_few(const struct cpu_task *t, const struct cpu_product_plan *p,
-             const struct cpu_product *product)
+multiply_stream(const struct cpu_task *t, const struct cpu_product_plan *p,
+                const struct cpu_product *product)
 {
     struct cpu_product part = *product;
     size_t stride = part.row_stride;
@@ -166,18 +166,12 @@ multiply_several(const struct cpu_task *t, const struct cpu_product_plan *p,
     multiply_part(t, p, product);
 }
 
-bool
-cpu_are_few(const struct cpu_product_plan *p, int64_t n_cols)
-{
-    return n_cols <= 1 || n_cols <= p->kernel->few;
-}
-
 void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product)
 {
-    if (cpu_are_few(p, product->n_cols))
-        multiply_few(t, p, product);
+    if (t->ahead || product->n_cols == 1)
+        multiply_stream(t, p, product);
     else
         multiply_several(t, p, product);
 }

@@ -39,12 +39,8 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
-/* True if weights come from memory no faster than they meet so many columns. */
-bool
-cpu_are_few(const struct cpu_product_plan *p, int64_t n_cols);
-
-/* How many bytes of rows are to be fetched before they are multiplied by one
- * column. */
+/* How many bytes of rows are to be fetched before they are multiplied by few
+ * columns. */
 size_t
 cpu_lead_of(const struct cpu_product_plan *p, size_t stride);
 

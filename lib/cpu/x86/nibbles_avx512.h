@@ -107,16 +107,17 @@ INLINE __m512
 four_rows(struct nibbles f, const struct rows *r, int row, const struct four *x,
           const char *next)
 {
-    const int lines = VEC * FOUR * (int)sizeof(struct block_q4_0) / LINE;
+    /* as if four blocks were one */
+    const struct format one = { .block = FOUR * COLUMN_BLOCK,
+                                .size = FOUR * sizeof(struct block_q4_0) };
     __m512i sums[FOUR], head[FOUR], scales[2];
     __m256i d;
 
     UNROLL for (int i = 0; i < FOUR; i++)
     {
         sums[i] = sum_blocks(f, row_at(r, row + i), x, &head[i]);
-        UNROLL for (int j = lines * (row + i) / VEC;
-                    j < lines * (row + i + 1) / VEC; j++)
-            fetch_line(next + j * LINE);
+        UNROLL for (int j = 0; j < 2; j++)
+            fetch_part(one, next, 2 * (row + i) + j);
         AFTER(next, sums[i]);
     }
     UNROLL for (int i = 0; i < 2; i++) scales[i] = _mm512_permutex2var_epi16(
