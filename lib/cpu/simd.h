@@ -64,9 +64,9 @@ ahead_of(const struct cpu_product *p, int64_t row)
 static inline void
 fetch_line(const char *p)
 {
-    __builtin_prefetch(p, 0, 2);
-    __builtin_prefetch(p - ASK_AGAIN, 0, 2);
-    __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 2);
+    __builtin_prefetch(p, 0, 3);
+    __builtin_prefetch(p - ASK_AGAIN, 0, 3);
+    __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 3);
 }
 
 #endif
