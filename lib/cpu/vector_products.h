@@ -56,7 +56,8 @@ add_product(operand w, operand x, vec sum)
 #define ROWS 4
 #define COLS (REGISTERS >= 32 ? 6 : 3)
 /* Rows of a tile of the only column. The fewer of them are read side by side,
- * the faster they come from memory, if so few chains of sums keep up with it. */
+ * the faster they come from memory, if so few chains of sums keep up with it.
+ */
 #define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
 
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */
@@ -103,6 +104,31 @@ store_column(int R, int b, vec sum[][COLS], float *out)
     UNROLL for (; a < R; a++) out[a] = add_lanes(sum[a][b]);
 }
 
+/* Columns of a tile that do not fit the first cache are multiplied in blocks of
+ * values, of whole chains: all rows meet the first values, then all the next,
+ * and sums are kept meanwhile. Smaller vectors can wait for the second. */
+#define BLOCK_BYTES ((VEC >= 16 ? 24 : 96) * 1024)
+#define BLOCK_ROWS  48 /* that sums are kept of */
+/* Rows that meet all columns before the next do: of a second cache. */
+#define NEAR_BYTES (384 * 1024)
+
+struct block {
+    int64_t first, end;
+    vec (*kept)[COLS]; /* NULL: a row's values are one block */
+};
+
+INLINE int64_t
+block_values(int64_t k)
+{
+    const int64_t most = BLOCK_BYTES / COLS / (int64_t)width(COLUMN_TYPE);
+    const int64_t chain = CHAINS_END ? CHAIN : STEP;
+    int64_t blocks = (k + most - 1) / most;
+
+    if (blocks <= 1)
+        return k;
+    return (k + blocks * chain - 1) / (blocks * chain) * chain;
+}
+
 /* While the first tiles of columns from c on are multiplied, the columns after
  * those are fetched, one a tile: so many come from far away, and would be met
  * there all at once. NULL: none. */
@@ -126,7 +152,8 @@ struct fetch {
 };
 
 INLINE struct fetch
-part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c,
+           int64_t first)
 {
     int64_t groups = (p->n_cols + COLS - 1) / COLS, steps = p->k / STEP;
     size_t n = (size_t)R * p->row_stride / (size_t)groups;
@@ -134,6 +161,7 @@ part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
 
     if (C > 1 && R == ROWS && p->ahead && steps)
         f.each = (n + (size_t)steps - 1) / (size_t)steps;
+    f.at += (size_t)(first / STEP) * f.each / LINE * LINE;
     return f;
 }
 
@@ -153,10 +181,17 @@ fetch_step(enum ggml_type type, struct fetch *f)
     }
 }
 
-/* A tile of R x C elements from row r and column c on. */
+INLINE void
+copy_sums(int R, int C, vec to[][COLS], vec from[][COLS])
+{
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        to[a][b] = from[a][b];
+}
+
+/* A tile of R x C elements from row r and column c on: values of a block. */
 INLINE void
 tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
-     int64_t c)
+     int64_t c, struct block k)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
@@ -166,14 +201,16 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *ahead =
         C == 1 && p->n_cols == 1 && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
-    struct fetch after = part_ahead(p, R, C, r, c);
+    struct fetch after = part_ahead(p, R, C, r, c, k.first);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
-    int64_t i = 0;
+    int64_t i = k.first;
 
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
         sum[a][b] = total[a][b] = splat(0);
-    for (; i + STEP <= p->k; i += STEP) {
-        if (CHAINS_END && i && i % CHAIN == 0)
+    if (k.kept && k.first > 0)
+        copy_sums(R, C, CHAINS_END ? total : sum, k.kept);
+    for (; i + STEP <= k.end; i += STEP) {
+        if (CHAINS_END && i > k.first && i % CHAIN == 0)
             end_chains(R, C, sum, total);
         if (C == 1 && ahead && i * size % 64 == 0)
             UNROLL for (int a = 0; a < R; a++)
@@ -184,36 +221,107 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
         add_products(type, R, C, STEP, sum, p, rows + i * size,
                      cols + i * col_size);
     }
-    if (i < p->k)
-        add_products(type, R, C, p->k - i, sum, p, rows + i * size,
+    if (i < k.end)
+        add_products(type, R, C, k.end - i, sum, p, rows + i * size,
                      cols + i * col_size);
     if (CHAINS_END)
         end_chains(R, C, sum, total);
+    if (k.kept && k.end < p->k) {
+        copy_sums(R, C, k.kept, CHAINS_END ? total : sum);
+        return;
+    }
     UNROLL for (int b = 0; b < C; b++)
         store_column(R, b, CHAINS_END ? total : sum,
                      p->out + (size_t)(c + b) * p->out_stride + r);
 }
 
+/* Rows [r, end). */
+INLINE void
+tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
+      int64_t end, int64_t c, struct block k)
+{
+    for (; r + ROWS <= end; r += ROWS) {
+        tile(type, ROWS, C, p, r, c, k);
+        k.kept = k.kept ? k.kept + ROWS : NULL;
+    }
+    for (; r < end; r++) {
+        tile(type, 1, C, p, r, c, k);
+        k.kept = k.kept ? k.kept + 1 : NULL;
+    }
+}
+
+/* Of as many columns as there may be, which take most of the time: one loop
+ * that has all registers to itself. */
+#define ALL_COLUMNS(NAME, TYPE)                                                \
+    APART void NAME(const struct cpu_product *p, int64_t r, int64_t end,       \
+                    int64_t c, struct block k)                                 \
+    {                                                                          \
+        tiles(TYPE, COLS, p, r, end, c, k);                                    \
+    }
+ALL_COLUMNS(tiles_bf16, GGML_TYPE_BF16)
+#ifndef DOT_BF16
+ALL_COLUMNS(tiles_f32, GGML_TYPE_F32)
+ALL_COLUMNS(tiles_f16, GGML_TYPE_F16)
+#endif
+
+INLINE void
+all_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
+            int64_t end, int64_t c, struct block k)
+{
+    if (type == GGML_TYPE_BF16)
+        tiles_bf16(p, r, end, c, k);
+#ifndef DOT_BF16
+    else if (type == GGML_TYPE_F32)
+        tiles_f32(p, r, end, c, k);
+    else if (type == GGML_TYPE_F16)
+        tiles_f16(p, r, end, c, k);
+#endif
+    else
+        tiles(type, COLS, p, r, end, c, k);
+}
+
+INLINE void
+columns_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t c,
+                  int64_t values)
+{
+    vec kept[BLOCK_ROWS][COLS];
+
+    for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
+        int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
+
+        for (int64_t i = 0; i < p->k; i += values) {
+            struct block k = { i, i + values < p->k ? i + values : p->k, kept };
+
+            all_columns(type, p, r, r + n, c, k);
+        }
+    }
+}
+
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
+    const struct block all = { .end = p->k };
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
+    if (C == COLS) {
+        if (block_values(p->k) < p->k)
+            columns_in_blocks(type, p, c, block_values(p->k));
+        else
+            all_columns(type, p, 0, p->n_rows, c, all);
+        return;
+    }
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
-        tile(type, 2 * ROWS, C, p, r, c);
+        tile(type, 2 * ROWS, C, p, r, c, all);
     for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
          r += LONE_ROWS)
-        tile(type, LONE_ROWS, C, p, r, c);
-    for (; r + ROWS <= p->n_rows; r += ROWS)
-        tile(type, ROWS, C, p, r, c);
-    for (; r < p->n_rows; r++)
-        tile(type, 1, C, p, r, c);
+        tile(type, LONE_ROWS, C, p, r, c, all);
+    tiles(type, C, p, r, p->n_rows, c, all);
 }
 
 INLINE void
-multiply(enum ggml_type type, const struct cpu_product *p)
+multiply_rows(enum ggml_type type, const struct cpu_product *p)
 {
     int64_t c = 0;
 
@@ -228,6 +336,30 @@ multiply(enum ggml_type type, const struct cpu_product *p)
     LEFT(2);
     LEFT(1);
 #undef LEFT
+}
+
+/* For many columns, as many rows at a time as a cache holds beside those that
+ * come by. */
+INLINE void
+multiply(enum ggml_type type, const struct cpu_product *p)
+{
+    const int64_t most = NEAR_BYTES / ((p->k + !p->k) * (int64_t)width(type));
+    const int64_t step = most > ROWS ? most / ROWS * ROWS : ROWS;
+    struct cpu_product part = *p;
+
+    if (p->n_cols <= COLS || p->n_rows <= step) {
+        multiply_rows(type, p);
+        return;
+    }
+    for (int64_t r = 0; r < p->n_rows; r += part.n_rows) {
+        size_t at = (size_t)r * p->row_stride;
+
+        part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
+        part.rows = p->rows + at;
+        part.ahead = p->ahead ? p->ahead + at : NULL;
+        part.out = p->out + r;
+        multiply_rows(type, &part);
+    }
 }
 
 #ifdef DOT_BF16
@@ -282,7 +414,8 @@ round_row(int64_t k, char *y, const char *x)
 }
 
 /* Weights of F16, rounded: for few columns in the registers, otherwise first.
- * Either way, an element is computed from the same numbers in the same order. */
+ * Either way, an element is computed from the same numbers in the same order.
+ */
 static void
 multiply_rounded(const struct cpu_product *p)
 {

@@ -472,11 +472,15 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
                     enum ggml_type type)
 {
     static const int64_t shapes[][3] = {
-        { 3, 150, 24 }, { 40, 21, 29 }, { 520, 9, 31 }, { 9001, 19, 25 }
+        { 3, 150, 24 },
+        { 40, 21, 29 },
+        { 520, 9, 31 },
+        { 2200, 53, 13 },
+        { 9001, 19, 25 },
     };
     bool good = true;
 
-    for (int i = 0; i < 4 && good; i++) {
+    for (int i = 0; i < 5 && good; i++) {
         struct operands o = { 0 };
 
         make_operands(&o, c, k, type, shapes[i][0], shapes[i][1], shapes[i][2]);
