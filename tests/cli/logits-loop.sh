@@ -1,4 +1,5 @@
 # gg-logits in a loop: each record goes on as soon as it is there.
+echo '{}' | gg-logits 2>&1 | grep 'without Jansson' >&2 && exit 77
 echo 5 6 7 >prompt
 gg-loop 'fake_eval | gg-logits --bias 3=-inf | gg-sample -n 30 --seed 2' \
     <prompt >direct

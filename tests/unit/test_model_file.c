@@ -196,7 +196,8 @@ check_strangers(void)
     refused_bytes("GGUF\3\0\0\0", 8, "", "a header cut short");
     ok(gg_model_open("/nonexistent/model", NULL, &m, &err) == GG_ERR_IO && !m,
        "no such file");
-    ok(gg_model_open("/", NULL, &m, &err) == GG_ERR_IO && !m, "a folder");
+    /* with Jansson it is one without config.json, otherwise just a folder */
+    ok(gg_model_open("/", NULL, &m, &err) != GG_OK && !m, "a folder");
 }
 
 static void

@@ -140,7 +140,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 
 #include "cpu/vector_dots.h"
 #include "cpu/vector_formats.h"
-#include "cpu/x86/nibbles_avx512.h"
+#include "cpu/x86/fours_avx512.h"
 
 /* See cpu_prepare_column(): the same bytes. */
 static void
@@ -172,5 +172,5 @@ void
 cpu_avx512_group_products(struct cpu_kernels *k)
 {
     fill_groups(k, prepare);
-    fill_nibbles(k);
+    fill_fours(k);
 }
