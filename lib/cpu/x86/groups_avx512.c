@@ -141,6 +141,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 #include "cpu/vector_dots.h"
 #include "cpu/vector_formats.h"
 #include "cpu/x86/fours_avx512.h"
+#include "cpu/x86/super_avx512.h"
 
 /* See cpu_prepare_column(): the same bytes. */
 static void
@@ -173,4 +174,5 @@ cpu_avx512_group_products(struct cpu_kernels *k)
 {
     fill_groups(k, prepare);
     fill_fours(k);
+    fill_halves(k);
 }
