@@ -281,7 +281,7 @@ most_lead(const struct cpu_jobs *jobs)
              m++) {
             const struct ggml_tensor *t = jobs->list[i].members[m].node;
             struct cpu_product_plan p = cpu_plan_product(t, jobs->k);
-            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1]);
+            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1], t->ne[1]);
 
             most = lead > most ? lead : most;
         }

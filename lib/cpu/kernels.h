@@ -37,9 +37,9 @@ struct cpu_mul_mat {
     void (*prepare)(const float *x, void *column, int64_t k);
     size_t (*column_size)(int64_t k);
     size_t (*scratch_size)(int64_t k); /* NULL: none */
-    /* Rows that are read side by side where there is one column; 0: one after
-     * the other. */
-    int64_t abreast;
+    /* Rows that are read side by side where there are few columns; 0: one after
+     * the other. And where there is one, if that is another number. */
+    int64_t abreast, abreast_of_one;
     /* So many columns, at most, are multiplied as one is, as fast as weights
      * come from memory; 0: one. */
     int64_t few;

@@ -114,10 +114,12 @@ multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
 
 /* Whole tiles, as all of their rows are read at once. */
 size_t
-cpu_lead_of(const struct cpu_product_plan *p, size_t stride)
+cpu_lead_of(const struct cpu_product_plan *p, size_t stride, int64_t n_cols)
 {
-    int64_t abreast = p->kernel->abreast > 0 ? p->kernel->abreast : 1;
-    size_t tile = (size_t)abreast * stride;
+    const struct cpu_mul_mat *k = p->kernel;
+    bool other = n_cols == 1 && k->abreast_of_one;
+    int64_t abreast = other ? k->abreast_of_one : k->abreast;
+    size_t tile = (size_t)(abreast > 0 ? abreast : 1) * stride;
 
     return tile ? (LEAD + tile - 1) / tile * tile : 0;
 }
@@ -142,8 +144,9 @@ multiply_stream(const struct cpu_task *t, const struct cpu_product_plan *p,
 {
     struct cpu_product part = *product;
     size_t stride = part.row_stride;
-    struct cpu_ahead rows = cpu_ahead_of(
-        part.rows, (size_t)part.n_rows * stride, cpu_lead_of(p, stride));
+    struct cpu_ahead rows =
+        cpu_ahead_of(part.rows, (size_t)part.n_rows * stride,
+                     cpu_lead_of(p, stride, part.n_cols));
     struct cpu_ahead *ahead = t->ahead ? t->ahead : &rows;
 
     for (int64_t rest = product->n_rows; rest > 0; rest -= part.n_rows) {

@@ -39,10 +39,10 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
-/* How many bytes of rows are to be fetched before they are multiplied by few
- * columns. */
+/* How many bytes of rows are to be fetched before they are multiplied by so
+ * many columns, a few. */
 size_t
-cpu_lead_of(const struct cpu_product_plan *p, size_t stride);
+cpu_lead_of(const struct cpu_product_plan *p, size_t stride, int64_t n_cols);
 
 /* Rows of a tile of w, where a job multiplies `n_rows` like them in all, by
  * several columns each or one. */

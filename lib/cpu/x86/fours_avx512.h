@@ -264,7 +264,7 @@ static void
 put_fours(struct cpu_mul_mat *m, void (*by_four)(const struct cpu_product *p))
 {
     m->multiply = by_four;
-    m->abreast = EIGHT;
+    m->abreast_of_one = EIGHT;
 }
 
 static void
