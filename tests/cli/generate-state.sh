@@ -57,6 +57,7 @@ ls
 
 echo 'told to end:'
 mkfifo in
+: >got # what is there from before is no answer; the shell below may be late
 gg-generate -i $chat --state stopped <in >got &
 exec 3>in
 echo a >&3
