@@ -530,7 +530,8 @@ struct gg_chunk {
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
  * depend on its neighbours, nor on the number of threads. On failure a slot
  * holds what it held before (GG_ERR_CONTEXT: it would not fit), or nothing,
- * where layers that keep but a window have moved on: gg_session_length(). */
+ * where layers that keep but a window have moved on: gg_session_length(); of
+ * what logits hold then, nothing is known. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
                 size_t n_chunks, struct gg_error *err);

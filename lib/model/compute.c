@@ -364,6 +364,44 @@ get_logits(struct compute *c, const struct batch *b)
     }
 }
 
+/* Where all logits are wanted, one row after the other; NULL: otherwise. */
+static float *
+place_of_logits(const struct batch *b)
+{
+    size_t row = (size_t)b->n_vocab;
+
+    if (b->scored || b->pooled || !b->n_outputs)
+        return NULL;
+    for (int32_t i = 0; i < b->n_outputs; i++)
+        if (!b->logits[i] || b->logits[i] != b->logits[0] + (size_t)i * row)
+            return NULL;
+    return b->logits[0];
+}
+
+static bool
+is_cpu(ggml_backend_t backend)
+{
+    return backend && ggml_backend_dev_type(ggml_backend_get_device(backend)) ==
+                          GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
+/* The processor, which finds no likeliest, writes logits where the caller wants
+ * them: copying takes a while, as they lie in the caches of who computed them.
+ * Returns what belongs into result->data then; NULL: nothing was changed. */
+static void *
+move_result(struct compute *c, const struct batch *b)
+{
+    struct ggml_tensor *result = c->graph.result;
+    float *place = place_of_logits(b);
+    void *own = result->data;
+
+    if (!place || result->view_src || !ggml_is_contiguous(result) ||
+        !is_cpu(ggml_backend_sched_get_tensor_backend(c->sched, result)))
+        return NULL;
+    result->data = place;
+    return own;
+}
+
 static enum gg_status
 get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 {
@@ -384,6 +422,7 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
             struct gg_error *err)
 {
     enum gg_status st;
+    void *own;
 
     for (int32_t i = 0; i < b->n_segments; i++)
         for (int kind = 0; kind < CACHE_KINDS; kind++)
@@ -391,9 +430,12 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
                         &b->segments[i].keys[kind]);
     if (!prepare(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
+    own = move_result(c, b);
     st = compute_status(
         c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
         err);
+    if (own)
+        c->graph.result->data = own;
     if (st == GG_OK && b->pooled) {
         if (!pool_add(&c->pool_of_rows, c->graph.result, b))
             return error_nomem(err);
@@ -401,7 +443,7 @@ compute_run(struct compute *c, struct cache *cache, struct batch *b,
     }
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
-    if (st == GG_OK && !b->pooled) {
+    if (st == GG_OK && !b->pooled && !own) {
         get_logits(c, b);
         st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }

@@ -87,6 +87,38 @@ check_slots(const struct gg_model *m, const float *truth)
     gg_session_free(s);
 }
 
+/* Logits of some sequences, and of some ids of one, in a row or apart. */
+static void
+check_places(const struct gg_model *m)
+{
+    struct gg_session *s =
+        new_session(m, (struct gg_session_params){ .n_slots = 3 });
+    static float row[1 + 5 * V + 1], apart[5][V + 1];
+    struct gg_chunk chunks[] = {
+        { .slot = 0, .ids = ids, .n = 5 },
+        { .slot = 1, .ids = ids + 9, .n = 4, .n_last = 3 },
+        { .slot = 2, .ids = ids + 20, .n = 1 },
+    };
+    float *const first = row + 1; /* on no line */
+    bool good = true;
+
+    row[0] = row[1 + 5 * V] = 12345;
+    for (int pass = 0; pass < 2; pass++) {
+        chunks[0].logits = pass ? apart[4] : first;
+        chunks[1].logits = pass ? apart[0] : first + V;
+        chunks[2].logits = pass ? apart[3] + 1 : first + 4 * V;
+        must(gg_session_eval(s, chunks, 3, &err));
+        for (int slot = 0; slot < 3; slot++)
+            gg_session_truncate(s, slot, 0);
+    }
+    good = same(first, apart[4]) && same(first + 4 * V, apart[3] + 1);
+    for (int i = 0; i < 3; i++)
+        good = good && same(first + (1 + i) * V, &apart[0][0] + i * V);
+    ok(good && row[0] == 12345 && row[1 + 5 * V] == 12345,
+       "logits are the same in a row and apart");
+    gg_session_free(s);
+}
+
 static void
 check_truncate(const struct gg_model *m, const float *truth)
 {
@@ -292,6 +324,7 @@ check_model(const char *name)
     in_steps(m, gg_session_params_default(), ids, N, N, truth);
     check_cuts(m, truth);
     check_slots(m, truth);
+    check_places(m);
     check_truncate(m, truth);
     check_copy(m, truth);
     check_abort(m, truth);
