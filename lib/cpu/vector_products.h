@@ -105,11 +105,16 @@ store_column(int R, int b, vec sum[][COLS], float *out)
 }
 
 /* Columns of a tile that do not fit the first cache are multiplied in blocks of
- * values, of whole chains: all rows meet the first values, then all the next,
- * and sums are kept meanwhile. Smaller vectors can wait for the second. */
-#define BLOCK_BYTES ((VEC >= 16 ? 24 : 96) * 1024)
-#define BLOCK_ROWS  48 /* that sums are kept of */
-/* Rows that meet all columns before the next do: of a second cache. */
+ * values, of whole chains: rows and columns meet with the first values, then
+ * with the next, and sums are kept meanwhile. Smaller vectors can wait for the
+ * second. So many rows meet so many groups of columns, as their sums fit the
+ * second cache beside what comes by: the more they are, the less often columns
+ * come from far away. */
+#define BLOCK_BYTES  ((VEC >= 16 ? 24 : 96) * 1024)
+#define BLOCK_ROWS   48
+#define BLOCK_GROUPS 16
+/* Rows of one block that meet all columns before the next do: of a second
+ * cache. */
 #define NEAR_BYTES (384 * 1024)
 
 struct block {
@@ -280,23 +285,53 @@ all_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
         tiles(type, COLS, p, r, end, c, k);
 }
 
-INLINE void
-columns_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t c,
-                  int64_t values)
+/* For the sums that are kept. */
+static size_t
+blocks_size(int64_t k)
 {
-    vec kept[BLOCK_ROWS][COLS];
+    return block_values(k) < k ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_GROUPS
+                               : 0;
+}
+
+/* Groups [g, end), of COLS columns each. */
+INLINE void
+groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
+                 int64_t end)
+{
+    vec(*kept)[COLS] = p->scratch;
+    int64_t values = block_values(p->k);
 
     for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
         int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
 
-        for (int64_t i = 0; i < p->k; i += values) {
-            struct block k = { i, i + values < p->k ? i + values : p->k, kept };
+        for (int64_t i = 0; i < p->k; i += values)
+            for (int64_t j = g; j < end; j++) {
+                struct block k = { i, i + values < p->k ? i + values : p->k,
+                                   kept + (j - g) * BLOCK_ROWS };
 
-            all_columns(type, p, r, r + n, c, k);
-        }
+                all_columns(type, p, r, r + n, j * COLS, k);
+            }
     }
 }
 
+/* All columns that are in whole groups; returns how many. */
+INLINE int64_t
+whole_groups(enum ggml_type type, const struct cpu_product *p)
+{
+    const struct block all = { .end = p->k };
+    int64_t values = block_values(p->k), n = p->n_cols / COLS;
+    /* sums of two blocks had better stay in the first cache */
+    int64_t some = 2 * values < p->k ? BLOCK_GROUPS : 1;
+
+    for (int64_t g = 0; g < n; g += some)
+        if (values < p->k)
+            groups_in_blocks(type, p, g, n - g < some ? n : g + some);
+        else
+            all_columns(type, p, 0, p->n_rows, g * COLS, all);
+    return n * COLS;
+}
+
+/* Fewer columns than a group. */
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
@@ -305,13 +340,6 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
-    if (C == COLS) {
-        if (block_values(p->k) < p->k)
-            columns_in_blocks(type, p, c, block_values(p->k));
-        else
-            all_columns(type, p, 0, p->n_rows, c, all);
-        return;
-    }
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c, all);
     for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
@@ -323,10 +351,8 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 INLINE void
 multiply_rows(enum ggml_type type, const struct cpu_product *p)
 {
-    int64_t c = 0;
+    int64_t c = whole_groups(type, p);
 
-    for (; c + COLS <= p->n_cols; c += COLS)
-        columns(type, COLS, p, c);
 #define LEFT(C)                                                                \
     if (C < COLS && p->n_cols - c == C)                                        \
     columns(type, C < COLS ? C : 1, p, c)
@@ -338,8 +364,8 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 #undef LEFT
 }
 
-/* For many columns, as many rows at a time as a cache holds beside those that
- * come by. */
+/* For many columns of one block, as many rows at a time as a cache holds beside
+ * those that come by. */
 INLINE void
 multiply(enum ggml_type type, const struct cpu_product *p)
 {
@@ -347,7 +373,7 @@ multiply(enum ggml_type type, const struct cpu_product *p)
     const int64_t step = most > ROWS ? most / ROWS * ROWS : ROWS;
     struct cpu_product part = *p;
 
-    if (p->n_cols <= COLS || p->n_rows <= step) {
+    if (p->n_cols <= COLS || p->n_rows <= step || block_values(p->k) < p->k) {
         multiply_rows(type, p);
         return;
     }
@@ -399,7 +425,7 @@ rounded_rows(int64_t k)
 static size_t
 rounded_size(int64_t k)
 {
-    return (size_t)rounded_rows(k) * rounded_stride(k);
+    return (size_t)rounded_rows(k) * rounded_stride(k) + blocks_size(k);
 }
 
 static void
@@ -428,6 +454,7 @@ multiply_rounded(const struct cpu_product *p)
     }
     part.rows = p->scratch;
     part.row_stride = rounded_stride(p->k);
+    part.scratch = (char *)p->scratch + (size_t)step * part.row_stride;
     for (int64_t r = 0; r < p->n_rows; r += step) {
         part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
         part.out = p->out + r;
@@ -467,6 +494,7 @@ fill_products(struct cpu_kernels *k)
         .prepare = prepare,
         .column_size = column_size,
         .abreast = LONE_ROWS,
+        .scratch_size = blocks_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
@@ -482,6 +510,9 @@ fill_products(struct cpu_kernels *k)
     k->mul_mat[GGML_TYPE_F32].abreast = LONE_ROWS;
     k->mul_mat[GGML_TYPE_F16].abreast = LONE_ROWS;
     k->mul_mat[GGML_TYPE_BF16].abreast = LONE_ROWS;
+    k->mul_mat[GGML_TYPE_F32].scratch_size = blocks_size;
+    k->mul_mat[GGML_TYPE_F16].scratch_size = blocks_size;
+    k->mul_mat[GGML_TYPE_BF16].scratch_size = blocks_size;
 #endif
 }
 
