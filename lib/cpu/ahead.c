@@ -9,17 +9,24 @@
 
 /* Pieces that lie in a row are one, up to so many bytes. */
 #define IN_A_ROW (256 * 1024)
+/* So many are asked about together. */
+#define TOGETHER 8
 #define PAGE     4096 /* the smallest that there is */
 
+/* What `*count` pieces read, or fewer, as they lie in a row. */
 static const char *
-piece_reads(const struct cpu_ahead *a, int job, int piece, size_t *n)
+pieces_read(const struct cpu_ahead *a, int job, int piece, int *count,
+            size_t *n)
 {
     struct cpu_task t = { .ith = piece,
+                          .count = a->jobs[job].runs ? *count : 1,
                           .nth = a->jobs[job].n_pieces,
                           .thread = a->thread,
                           .n_threads = a->n_threads };
+    const char *p = cpu_job_reads(&a->jobs[job], &t, n);
 
-    return cpu_job_reads(&a->jobs[job], &t, n);
+    *count = t.count;
+    return p;
 }
 
 static int
@@ -45,19 +52,21 @@ step(const struct cpu_ahead *a, int *job, int *piece)
 static bool
 next_pieces(struct cpu_ahead *a)
 {
-    int job = a->job, piece = a->piece;
+    int job = a->job, piece = a->piece, count;
     const char *p;
     size_t n;
 
     while (a->left < IN_A_ROW && step(a, &job, &piece)) {
-        p = piece_reads(a, job, piece, &n);
+        count = first_of(a, job, a->thread + 1) - piece;
+        count = count < TOGETHER ? count : TOGETHER;
+        p = pieces_read(a, job, piece, &count, &n);
         if (a->left && p != a->at + a->left)
             break;
         if (a->left == 0)
             a->at = a->found = p;
         a->left += n;
         a->job = job;
-        a->piece = piece;
+        a->piece = piece += count - 1;
     }
     return a->left > 0;
 }
@@ -84,7 +93,9 @@ bytes_since(const struct cpu_ahead *a, int job, int piece)
     size_t sum = 0, n;
 
     for (;;) {
-        piece_reads(a, job, piece, &n);
+        int one = 1;
+
+        pieces_read(a, job, piece, &one, &n);
         sum += a->jobs[job].streams ? n : 0;
         if ((job == a->job && piece >= a->piece) || !step(a, &job, &piece))
             return sum > a->left ? sum - a->left : 0;

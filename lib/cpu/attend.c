@@ -256,21 +256,21 @@ adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
     }
     if (room->sight[i] == PART)
         t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
-    for (int64_t j = n; j < KEYS; j++)
+    for (int64_t j = n; j < whole_vectors(n); j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
-    return t->k->max(KEYS, s);
+    return t->k->max(whole_vectors(n), s);
 }
 
-/* A row's scores become weights of the values: all zero if it sees none. */
+/* A row's n scores become weights of the values: all zero if it sees none. */
 static void
 weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
-          float block_max, struct room *room)
+          int64_t n, float block_max, struct room *room)
 {
     float *s = room->scores + i * KEYS, *sums = room->sums + (size_t)i * a->e;
     float *max = &room->max[i], keep;
 
     if (block_max == -INFINITY) {
-        memset(s, 0, KEYS * sizeof(*s));
+        memset(s, 0, (size_t)n * sizeof(*s));
         return;
     }
     if (block_max > *max && *max != -INFINITY) {
@@ -279,7 +279,7 @@ weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
         t->k->scale(a->v->ne[0], sums, sums, keep, 0);
     }
     *max = block_max > *max ? block_max : *max;
-    room->total[i] += t->k->exp_sum(KEYS, s, s, *max);
+    room->total[i] += t->k->exp_sum(whole_vectors(n), s, s, *max);
 }
 
 /* Adds the weighed values to the sums, in the order of the keys. */
@@ -365,7 +365,19 @@ fetch_rows(const struct ggml_tensor *x, const struct attention *a,
             __builtin_prefetch(row + at, 0, 2);
 }
 
-/* The next block's keys, or the first of `next`, which the thread goes on
+/* A token's first block. */
+void
+cpu_attend_fetch(const struct attention *a, const struct queries *qs)
+{
+    int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
+
+    if (a->mask)
+        n = mask_seen(mask_row(a, first_row(qs)), n);
+    fetch_rows(a->k, a, qs, 0, n);
+    fetch_rows(a->v, a, qs, 0, n);
+}
+
+/* The next block's keys, or what `next` begins with, which the thread goes on
  * with; NULL: it does not. */
 static void
 fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
@@ -377,6 +389,8 @@ fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
     n = n > 0 ? seen_by(a, room, last, key, n) : 0;
     if (n > 0) {
         fetch_rows(a->k, a, qs, key, n);
+    } else if (next && next->n_tokens == 1) {
+        cpu_attend_fetch(a, next);
     } else if (next) {
         n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
         fetch_rows(a->k, a, next, 0, seen_by(a, room, last, 0, n));
@@ -388,7 +402,7 @@ weigh_stripe(const struct cpu_task *t, const struct attention *a,
              const struct stripe *s, int64_t key, struct room *room)
 {
     for (int64_t i = s->begin; i < s->end; i++)
-        weigh_row(t, a, i, adjust_scores(t, a, i, key, s->n, room), room);
+        weigh_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, room), room);
 }
 
 /* Few rows meet keys and values where they lie, if that can be. */

@@ -36,6 +36,10 @@ struct queries {
     int64_t begin, end; /* rows that see something of the block */
 };
 
+/* Asks for the keys and values that a token's piece meets first. */
+void
+cpu_attend_fetch(const struct attention *a, const struct queries *qs);
+
 /* Computes the rows of qs. `next`: what the thread goes on with, or NULL. */
 void
 cpu_attend(const struct cpu_task *t, const struct attention *a,

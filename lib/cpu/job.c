@@ -3,6 +3,8 @@
 
 #include "core/mem.h"
 #include "cpu/ahead.h"
+#include "cpu/near.h"
+#include "cpu/ops.h"
 #include "cpu/product.h"
 #include "tensor/tensor.h"
 
@@ -20,6 +22,7 @@ struct finder {
     const struct cpu_kernels *k;
     struct use uses[JOB_MEMBERS * (1 + JOB_AFTER) * 3];
     int n_uses;
+    int first[JOB_MEMBERS]; /* the member itself, or the first of its pair */
 };
 
 bool
@@ -39,14 +42,16 @@ cpu_cost(const struct ggml_tensor *node)
 /* ---- who reads and writes what ------------------------------------------ */
 
 /* Pieces run in any order, at the same time: what one writes no other may read
- * or write. The same elements in the same places meet in one piece only. */
+ * or write. The same elements in the same places meet in one piece only, or in
+ * one of each of a pair. */
 static bool
-may_meet(const struct use *a, const struct use *b)
+may_meet(const struct finder *f, const struct use *a, const struct use *b)
 {
     if ((!a->written && !b->written) || a->end <= b->begin ||
         b->end <= a->begin)
         return true;
-    return a->member >= 0 && a->member == b->member && a->begin == b->begin &&
+    return a->member >= 0 && b->member >= 0 &&
+           f->first[a->member] == f->first[b->member] && a->begin == b->begin &&
            ggml_are_same_shape(a->tensor, b->tensor);
 }
 
@@ -63,10 +68,22 @@ add_use(struct finder *f, const struct ggml_tensor *t, int member, bool written)
     if ((size_t)f->n_uses == sizeof(f->uses) / sizeof(f->uses[0]))
         return false;
     for (int i = 0; i < f->n_uses; i++)
-        if (!may_meet(&use, &f->uses[i]))
+        if (!may_meet(f, &use, &f->uses[i]))
             return false;
     f->uses[f->n_uses++] = use;
     return true;
+}
+
+/* Of weights that no other node makes, and that meet few columns. */
+static bool
+streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
+{
+    struct cpu_product_plan p;
+
+    if (!cpu_op(t)->reads || t->src[0]->op != GGML_OP_NONE)
+        return false;
+    p = cpu_plan_product(t, k);
+    return t->ne[1] == 1 || t->ne[1] <= p.kernel->few;
 }
 
 /* ---- what follows a product --------------------------------------------- */
@@ -93,29 +110,41 @@ is_pointwise(const struct ggml_tensor *t)
     return true;
 }
 
-/* The member whose result so far is a source of t, or -1. */
-static int
-member_before(const struct cpu_job *job, const struct ggml_tensor *t)
+static struct ggml_tensor *
+last_of(const struct job_after *after, struct ggml_tensor *node)
 {
-    for (int m = 0; m < job->n_members; m++) {
-        const struct job_member *member = &job->members[m];
-        int n = member->n_after;
-        const struct ggml_tensor *last =
-            n ? member->after[n - 1] : member->node;
-
-        if ((t->src[0] == last || t->src[1] == last) &&
-            ggml_are_same_shape(last, t))
-            return m;
-    }
-    return -1;
+    return after->n ? after->nodes[after->n - 1] : node;
 }
 
 static bool
-add_after(struct finder *f, struct ggml_tensor *t)
+is_source(const struct ggml_tensor *s, const struct ggml_tensor *t)
 {
-    int m = is_pointwise(t) ? member_before(f->job, t) : -1, uses = f->n_uses;
-    struct job_member *member = m >= 0 ? &f->job->members[m] : NULL;
-    bool fits = member && member->n_after < JOB_AFTER;
+    return (t->src[0] == s || t->src[1] == s) && ggml_are_same_shape(s, t);
+}
+
+/* What t can follow: of the member, or pair, *m. Nothing follows one of a pair
+ * any more, as it would be computed before what the pair has. */
+static struct job_after *
+find_before(struct finder *f, const struct ggml_tensor *t, int *m)
+{
+    for (*m = 0; *m < f->job->n_members; ++*m) {
+        struct job_member *member = &f->job->members[*m];
+        bool paired = member->both.n || f->first[*m] != *m;
+
+        if (!paired && is_source(last_of(&member->after, member->node), t))
+            return &member->after;
+        if (member->both.n && is_source(last_of(&member->both, NULL), t))
+            return &member->both;
+    }
+    return NULL;
+}
+
+/* Adds t to those after a member, or pair; NULL: there is none. */
+static bool
+add_to(struct finder *f, struct ggml_tensor *t, struct job_after *after, int m)
+{
+    bool fits = after && after->n < JOB_AFTER;
+    int uses = f->n_uses;
 
     for (int i = 0; i < GGML_MAX_SRC && t->src[i] && fits; i++) {
         bool same = ggml_are_same_shape(t->src[i], t);
@@ -124,10 +153,52 @@ add_after(struct finder *f, struct ggml_tensor *t)
     }
     fits = fits && add_use(f, t, m, true);
     if (fits)
-        member->after[member->n_after++] = t;
+        after->nodes[after->n++] = t;
     else
         f->n_uses = uses;
     return fits;
+}
+
+static bool
+add_after(struct finder *f, struct ggml_tensor *t)
+{
+    struct job_after *after = NULL;
+    int m;
+
+    if (is_pointwise(t))
+        after = find_before(f, t, &m);
+    return after && add_to(f, t, after, m);
+}
+
+/* Two products that take turns: of weights alike, that come in a stream, and
+ * with nothing after them yet that needs both. */
+static bool
+can_pair(const struct finder *f, int m)
+{
+    const struct job_member *a = &f->job->members[m], *b = a + 1;
+
+    return f->first[m] == m && !a->both.n && !b->both.n &&
+           ggml_are_same_shape(a->node, b->node) &&
+           a->node->src[0]->nb[1] == b->node->src[0]->nb[1] &&
+           streams(a->node, f->k) && streams(b->node, f->k);
+}
+
+/* What needs a member and the one after it. */
+static bool
+add_both(struct finder *f, struct ggml_tensor *t)
+{
+    for (int m = 0; m + 1 < f->job->n_members && is_pointwise(t); m++) {
+        struct job_member *a = &f->job->members[m], *b = a + 1;
+
+        if (!is_source(last_of(&a->after, a->node), t) ||
+            !is_source(last_of(&b->after, b->node), t) || !can_pair(f, m))
+            continue;
+        f->first[m + 1] = m;
+        if (add_to(f, t, &a->both, m))
+            return true;
+        f->first[m + 1] = m + 1;
+    }
+    return false;
 }
 
 /* ---- products ----------------------------------------------------------- */
@@ -144,20 +215,21 @@ static bool
 add_product(struct finder *f, struct ggml_tensor *t)
 {
     struct cpu_job *job = f->job;
-    int uses = f->n_uses;
-    bool fits = can_join(t) && job->n_members < JOB_MEMBERS &&
-                (job->n_members == 0 ||
-                 cpu_products_alike(job->members[0].node, t, f->k)) &&
-                add_use(f, t->src[0], -1, false) &&
-                (!cpu_product_reads_columns(t, f->k) ||
-                 add_use(f, t->src[1], -1, false)) &&
-                add_use(f, t, job->n_members, true);
+    int uses = f->n_uses, m = job->n_members;
 
-    if (fits)
-        job->members[job->n_members++] = (struct job_member){ .node = t };
-    else
+    if (!can_join(t) || m == JOB_MEMBERS ||
+        (m > 0 && !cpu_products_alike(job->members[0].node, t, f->k)))
+        return false;
+    f->first[m] = m;
+    if (!add_use(f, t->src[0], -1, false) ||
+        (cpu_product_reads_columns(t, f->k) &&
+         !add_use(f, t->src[1], -1, false)) ||
+        !add_use(f, t, m, true)) {
         f->n_uses = uses;
-    return fits;
+        return false;
+    }
+    job->members[job->n_members++] = (struct job_member){ .node = t };
+    return true;
 }
 
 /* The nodes from job->first on that belong to the product there. */
@@ -169,7 +241,7 @@ add_others(struct finder *f, const struct ggml_cgraph *graph)
 
         if (cpu_is_idle(t))
             continue;
-        if (!add_product(f, t) && !add_after(f, t))
+        if (!add_product(f, t) && !add_after(f, t) && !add_both(f, t))
             break;
         f->job->end = i + 1;
     }
@@ -202,18 +274,6 @@ count_pieces(struct job_member *m, int n_threads, int64_t bytes)
     return op->pieces ? op->pieces(m->node, n_threads) : 2 * n_threads;
 }
 
-/* Of weights that no other node makes, and that meet few columns. */
-static bool
-streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
-{
-    struct cpu_product_plan p;
-
-    if (!cpu_op(t)->reads || t->src[0]->op != GGML_OP_NONE)
-        return false;
-    p = cpu_plan_product(t, k);
-    return t->ne[1] == 1 || t->ne[1] <= p.kernel->few;
-}
-
 static void
 count_all_pieces(struct cpu_job *job, int n_threads,
                  const struct cpu_kernels *k)
@@ -222,11 +282,13 @@ count_all_pieces(struct cpu_job *job, int n_threads,
 
     for (int i = 0; i < job->n_members; i++) {
         struct job_member *m = &job->members[i];
+        bool second = i > 0 && m[-1].both.n;
 
-        m->first_piece = job->n_pieces;
         m->n_pieces = count_pieces(m, n_threads, bytes);
+        m->first_piece = second ? m[-1].first_piece : job->n_pieces;
         job->n_pieces += m->n_pieces;
         job->streams = (i == 0 || job->streams) && streams(m->node, k);
+        job->runs = job->streams && can_join(m->node);
     }
 }
 
@@ -236,7 +298,7 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
 {
     struct ggml_tensor *node = graph->nodes[first];
     const struct cpu_op *op = cpu_op(node);
-    struct finder f = { .job = job, .k = k, .n_uses = 0 };
+    struct finder f = { .job = job, .k = k };
 
     *job = (struct cpu_job){ .first = first,
                              .end = first + 1,
@@ -249,6 +311,34 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
     else
         job->members[job->n_members++] = (struct job_member){ .node = node };
     count_all_pieces(job, n_threads, k);
+}
+
+/* Marks for the pairs of all jobs. */
+static bool
+make_halves(struct cpu_jobs *jobs)
+{
+    size_t n = 0;
+
+    mem_free(jobs->halves);
+    jobs->halves = NULL;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass == 1 && n > 0) {
+            jobs->halves = mem_array(n, sizeof(*jobs->halves));
+            if (!jobs->halves)
+                return false;
+            n = 0;
+        }
+        for (int i = 0; i < jobs->n; i++)
+            for (int j = 0; j < jobs->list[i].n_members; j++) {
+                struct job_member *m = &jobs->list[i].members[j];
+
+                if (!m->both.n)
+                    continue;
+                m->halves = jobs->halves ? jobs->halves + n : NULL;
+                n += (size_t)m->n_pieces;
+            }
+    }
+    return true;
 }
 
 static bool
@@ -267,7 +357,7 @@ find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
                      jobs->n_threads, jobs->k);
         i = jobs->list[jobs->n++].end - 1;
     }
-    return true;
+    return make_halves(jobs) && cpu_near_find(jobs, graph);
 }
 
 /* As far as the job needs it that needs most: who has got there once stays. */
@@ -304,6 +394,19 @@ make_ahead(struct cpu_jobs *jobs)
     return jobs->ahead != NULL;
 }
 
+size_t
+cpu_most_angles(const struct ggml_cgraph *graph)
+{
+    size_t most = 0;
+
+    for (int i = 0; i < graph->n_nodes; i++) {
+        size_t size = cpu_angles_size(graph->nodes[i]);
+
+        most = size > most ? size : most;
+    }
+    return most;
+}
+
 bool
 cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
               bool alone, int n_threads, const struct cpu_kernels *k)
@@ -316,6 +419,7 @@ cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
     jobs->n_threads = n_threads;
     jobs->alone = alone;
     jobs->k = k;
+    jobs->angles = cpu_most_angles(graph);
     found = n_threads == 1 || find_all(jobs, graph);
     if (n_threads == 1)
         jobs->n = 0;
@@ -329,72 +433,7 @@ cpu_jobs_clear(struct cpu_jobs *jobs)
 {
     mem_free(jobs->list);
     mem_free(jobs->ahead);
+    mem_free(jobs->halves);
+    mem_free(jobs->near);
     *jobs = (struct cpu_jobs){ 0 };
-}
-
-/* ---- pieces ------------------------------------------------------------- */
-
-/* The member that the piece is of; `of` is for its op. */
-static const struct job_member *
-member_of(const struct cpu_job *job, const struct cpu_task *t,
-          struct cpu_task *of)
-{
-    const struct job_member *m = job->members;
-
-    while (t->ith >= m->first_piece + m->n_pieces)
-        m++;
-    *of = *t;
-    of->ith -= m->first_piece;
-    of->nth = m->n_pieces;
-    of->more = t->more && of->ith + 1 < of->nth;
-    of->tile = m->tile;
-    return m;
-}
-
-/* What follows reads, beside the product, biases and such, which are far away:
- * they come while the product is computed. */
-static void
-fetch_sources(const struct job_member *m, const struct cpu_part *part)
-{
-    size_t n = (size_t)(part->elements.end - part->elements.first);
-
-    for (int i = 0; i < m->n_after; i++)
-        for (int j = 0; j < 2 && m->after[i]->src[j]; j++) {
-            const float *p = m->after[i]->src[j]->data;
-
-            p += part->elements.first;
-            for (size_t at = 0; at < n; at += CPU_LINE / sizeof(*p))
-                __builtin_prefetch(p + at, 0, 3);
-        }
-}
-
-void
-cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t)
-{
-    struct cpu_task of;
-    const struct job_member *m = member_of(job, t, &of);
-    struct cpu_part part;
-
-    if (m->n_after == 0) {
-        cpu_op(m->node)->compute(&of, m->node);
-        return;
-    }
-    part = cpu_product_part(&of, m->node);
-    if (m->node->ne[1] == 1)
-        fetch_sources(m, &part);
-    cpu_op(m->node)->compute(&of, m->node);
-    for (int i = 0; i < m->n_after; i++)
-        cpu_op(m->after[i])
-            ->compute_part(&of, m->after[i], part.elements, part.rows);
-}
-
-const char *
-cpu_job_reads(const struct cpu_job *job, const struct cpu_task *t, size_t *n)
-{
-    struct cpu_task of;
-    const struct job_member *m = member_of(job, t, &of);
-    const struct cpu_op *op = cpu_op(m->node);
-
-    *n = 0;
-    return op->reads ? op->reads(&of, m->node, n) : NULL;
 }

@@ -3,9 +3,13 @@
  * One that is worth it; or products of the same columns that follow each other,
  * as those for queries, keys and values do, each with the sums and functions
  * of its elements that follow it, as those with biases: who computed some
- * elements goes on with them. Every element is computed as it is without. */
+ * elements goes on with them. Two products that meet in what follows, as gate
+ * and up do, are a pair: their pieces come in turn, and who ends the second of
+ * two goes on. Every element is computed as it is without. */
 #ifndef CPU_JOB_H
 #define CPU_JOB_H
+
+#include <stdatomic.h>
 
 #include "cpu/task.h"
 #include "tensor/graph.h"
@@ -18,12 +22,19 @@ enum {
     JOB_AFTER = 4,
 };
 
+struct job_after {
+    int n;
+    struct ggml_tensor *nodes[JOB_AFTER];
+};
+
 struct job_member {
     struct ggml_tensor *node;
-    int first_piece, n_pieces;
-    struct cpu_tile tile; /* of a product of one matrix */
-    int n_after;
-    struct ggml_tensor *after[JOB_AFTER];
+    int first_piece, n_pieces; /* of a pair: of the first; of each */
+    struct cpu_tile tile;      /* of a product of one matrix */
+    struct job_after after;
+    /* Of the first of a pair: */
+    struct job_after both; /* what follows the pair; n 0: is none */
+    atomic_uchar *halves;  /* of each two pieces, whether one is done */
 };
 
 struct cpu_job {
@@ -33,6 +44,8 @@ struct cpu_job {
     int n_members, n_pieces;
     bool prepared_here; /* by one thread, if at all */
     bool streams;       /* weights, for one column: see ahead.h */
+    bool runs;          /* pieces that lie in a row are done together */
+    int first_near;     /* of what is read before and as it begins */
 };
 
 /* Nothing is computed for a node like that. */
@@ -52,9 +65,24 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
 void
 cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t);
 
-/* What piece t->ith reads from far away: see cpu_op. */
+/* Asks for what piece t->ith reads first: see cpu_op. */
+void
+cpu_job_fetch(const struct cpu_job *job, const struct cpu_task *t);
+
+/* What t->count pieces from t->ith on read from far away, or as many as lie in
+ * a row, which t->count becomes: see cpu_op. */
 const char *
-cpu_job_reads(const struct cpu_job *job, const struct cpu_task *t, size_t *n);
+cpu_job_reads(const struct cpu_job *job, struct cpu_task *t, size_t *n);
+
+/* The most that cpu_angles_size() says of a node. */
+size_t
+cpu_most_angles(const struct ggml_cgraph *graph);
+
+/* Bytes in a row. */
+struct cpu_span {
+    const char *at;
+    size_t n;
+};
 
 /* The jobs of a graph, in turn. All zero: of none. */
 struct cpu_jobs {
@@ -67,6 +95,11 @@ struct cpu_jobs {
     bool alone;
     const struct cpu_kernels *k;
     struct cpu_ahead *ahead; /* one a thread */
+    atomic_uchar *halves;    /* of all pairs */
+    struct cpu_span *near;   /* what jobs read first, in turn: see near.h */
+    int n_near;
+    size_t near_cap;
+    size_t angles; /* bytes for those of a node: cpu_angles_size() */
 };
 
 /* Finds the jobs, if they are not those. False: no memory. */

@@ -103,6 +103,10 @@ struct cpu_kernels {
     /* The two halves of a rotation by angles: c and s hold n values. */
     void (*rotate)(int64_t n, float *y0, float *y1, const float *x0,
                    const float *x1, const float *c, const float *s);
+    /* Pairs of neighbours, rotated: y = x * c + x' * s, x' each one's
+     * neighbour; n values each, n even. */
+    void (*rotate_pairs)(int64_t n, float *y, const float *x, const float *c,
+                         const float *s);
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or

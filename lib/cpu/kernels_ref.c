@@ -237,6 +237,18 @@ rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
 }
 
 static void
+rotate_pairs(int64_t n, float *y, const float *x, const float *c,
+             const float *s)
+{
+    for (int64_t i = 0; i < n; i += 2) {
+        float a = x[i], b = x[i + 1];
+
+        y[i] = a * c[i] + b * s[i];
+        y[i + 1] = b * c[i + 1] + a * s[i + 1];
+    }
+}
+
+static void
 fill_conversions(struct cpu_kernels *k)
 {
     for (int t = 0; t < GGML_TYPE_COUNT; t++) {
@@ -277,4 +289,5 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
     k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
     k->rotate = rotate;
+    k->rotate_pairs = rotate_pairs;
 }

@@ -28,6 +28,14 @@ extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
 float
 cpu_alibi_slope(int64_t head, int64_t n, float max_bias);
 
+/* Memory that a node's angles take, which nodes of a run share one after the
+ * other; 0: it has none. */
+size_t
+cpu_angles_size(const struct ggml_tensor *dst);
+/* Before a run. */
+void
+cpu_angles_clear(struct cpu_angles *a);
+
 /* A head's score without an element; -infinity where there are no sinks. */
 float
 cpu_sink(const struct ggml_tensor *sinks, int64_t head);

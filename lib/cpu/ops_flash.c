@@ -147,6 +147,16 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
         cpu_attend(t, &a, &qs, t->more ? &next : NULL, &room);
 }
 
+static void
+fetch(const struct cpu_task *t, const struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst, t->n_threads);
+    struct queries qs = queries_of(&a, t->ith, t->n_threads);
+
+    if (qs.n_tokens == 1)
+        cpu_attend_fetch(&a, &qs);
+}
+
 static bool
 readable(const struct cpu_kernels *k, const struct ggml_tensor *x)
 {
@@ -176,4 +186,5 @@ const struct cpu_op cpu_op_flash_attn = { .compute = compute,
                                           .supports = supports,
                                           .cost = cost,
                                           .pieces = pieces,
-                                          .work_size = work_size };
+                                          .work_size = work_size,
+                                          .fetch = fetch };

@@ -38,16 +38,16 @@ find_zip(const struct cpu_kernels *k, enum ggml_glu_op op)
 }
 
 static void
-compute_row(const struct cpu_task *t, const struct ggml_tensor *dst, float *y,
-            const float *a, const float *b)
+compute_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
+            float *y, const float *a, const float *b)
 {
     enum ggml_glu_op op = ggml_get_glu_op(dst);
 
     if (op == GGML_GLU_OP_SWIGLU_OAI)
-        t->k->swiglu_oai(dst->ne[0], y, a, b, tensor_get_f32(dst, 2),
+        t->k->swiglu_oai(n, y, a, b, tensor_get_f32(dst, 2),
                          tensor_get_f32(dst, 3));
     else
-        find_zip(t->k, op)(dst->ne[0], y, a, b);
+        find_zip(t->k, op)(n, y, a, b);
 }
 
 static void
@@ -69,8 +69,24 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
             g = x, x += dst->ne[0];
         else
             g = x + dst->ne[0];
-        compute_row(t, dst, y, x, g);
+        compute_row(t, dst, dst->ne[0], y, x, g);
         cpu_store_row(t, dst, r, y);
+    }
+}
+
+/* Of two sources. */
+static void
+compute_part(const struct cpu_task *t, struct ggml_tensor *dst,
+             struct cpu_range elements, struct cpu_range rows)
+{
+    const float *a = dst->src[0]->data, *b = dst->src[1]->data;
+    float *y = dst->data;
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        int64_t at = i * dst->ne[0] + elements.first;
+
+        compute_row(t, dst, elements.end - elements.first, y + at, a + at,
+                    b + at);
     }
 }
 
@@ -82,6 +98,7 @@ supports(const struct ggml_tensor *dst)
 }
 
 const struct cpu_op cpu_op_glu = { .compute = compute,
+                                   .compute_part = compute_part,
                                    .supports = supports,
                                    .cost = cpu_cost_exp,
                                    .work_size = cpu_rows_work_size };

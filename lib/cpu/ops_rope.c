@@ -77,8 +77,9 @@ fill_rates(const struct rope *p, double *rate)
     }
 }
 
-/* The angle is reduced in double, so that late positions are as exact as
- * early ones. */
+/* Cosines and sines, as rotate_row() takes them: where pairs are neighbours,
+ * two of each. The angle is reduced in double, so that late positions are as
+ * exact as early ones. */
 static void
 fill_angles(const struct rope *p, const double *rate, int32_t pos, float *c,
             float *s)
@@ -88,11 +89,126 @@ fill_angles(const struct rope *p, const double *rate, int32_t pos, float *c,
     for (int i = 0; i < p->n_dims / 2; i++) {
         double angle = pos * rate[i];
         float a = (float)(angle - two_pi * rint(angle / two_pi));
+        float cosine = cosf(a) * (float)p->magnitude;
+        float sine = sinf(a) * (float)p->magnitude;
 
-        c[i] = cosf(a) * (float)p->magnitude;
-        s[i] = sinf(a) * (float)p->magnitude;
+        if (p->mode == GGML_ROPE_TYPE_NEOX) {
+            c[i] = cosine;
+            s[i] = sine;
+        } else {
+            c[2 * i] = c[2 * i + 1] = cosine;
+            s[2 * i] = -sine;
+            s[2 * i + 1] = sine;
+        }
     }
 }
+
+/* ---- angles ------------------------------------------------------------- */
+
+/* The angles of a run, with what they were made of: turning queries and keys
+ * of every layer takes the same ones. */
+struct cpu_angles {
+    struct rope of;
+    bool has_factors;
+    int64_t n; /* positions; 0: nothing is here yet */
+};
+
+struct table {
+    struct cpu_angles *head;
+    int32_t *positions;
+    float *factors;
+    double *rates;
+    float *angles; /* of each position: n_dims for cosines, then for sines */
+};
+
+static int64_t
+tokens_of(const struct ggml_tensor *dst)
+{
+    return dst->src[1]->ne[0];
+}
+
+/* Cuts memory into the parts of a table (or, from NULL, finds its size). */
+static size_t
+lay_out(const struct ggml_tensor *dst, char *base, struct table *table)
+{
+    size_t n = (size_t)tokens_of(dst), at = 0;
+    size_t pairs = (size_t)tensor_get_i32(dst, 1) / 2;
+#define PART_OF(p, n)                                                          \
+    (table->p = base ? (void *)(base + at) : NULL,                             \
+     at += cpu_pad((n) * sizeof(*table->p)))
+    PART_OF(head, 1);
+    PART_OF(positions, n);
+    PART_OF(factors, pairs);
+    PART_OF(rates, pairs);
+    PART_OF(angles, n * 4 * pairs);
+#undef PART_OF
+    return at;
+}
+
+size_t
+cpu_angles_size(const struct ggml_tensor *dst)
+{
+    struct table table;
+
+    return dst->op == GGML_OP_ROPE ? lay_out(dst, NULL, &table) : 0;
+}
+
+void
+cpu_angles_clear(struct cpu_angles *a)
+{
+    a->n = 0;
+}
+
+static bool
+are_same(const struct rope *a, const struct rope *b)
+{
+    return a->n_dims == b->n_dims && a->mode == b->mode && a->base == b->base &&
+           a->scale == b->scale && a->extrapolate == b->extrapolate &&
+           a->magnitude == b->magnitude && a->ramp_first == b->ramp_first &&
+           a->ramp_last == b->ramp_last;
+}
+
+/* True if the table has what dst needs. */
+static bool
+is_filled(const struct table *t, const struct rope *p,
+          const struct ggml_tensor *dst)
+{
+    const struct cpu_angles *a = t->head;
+    size_t pairs = (size_t)p->n_dims / 2;
+
+    return a->n == tokens_of(dst) && are_same(&a->of, p) &&
+           a->has_factors == (p->factors != NULL) &&
+           memcmp(t->positions, dst->src[1]->data,
+                  (size_t)a->n * sizeof(*t->positions)) == 0 &&
+           (!p->factors ||
+            memcmp(t->factors, p->factors, pairs * sizeof(float)) == 0);
+}
+
+static void
+begin(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    struct rope p = read_params(dst);
+    int64_t n = tokens_of(dst);
+    struct table table;
+
+    lay_out(dst, (char *)t->angles, &table);
+    if (is_filled(&table, &p, dst))
+        return;
+    *table.head = (struct cpu_angles){ p, p.factors != NULL, n };
+    memcpy(table.positions, dst->src[1]->data,
+           (size_t)n * sizeof(*table.positions));
+    if (p.factors)
+        memcpy(table.factors, p.factors,
+               (size_t)p.n_dims / 2 * sizeof(*table.factors));
+    fill_rates(&p, table.rates);
+    for (int64_t i = 0; i < n; i++) {
+        float *c = table.angles + 2 * i * p.n_dims;
+
+        fill_angles(&p, table.rates, table.positions[i], c, c + p.n_dims);
+    }
+}
+
+/* ---- rows --------------------------------------------------------------- */
 
 static void
 rotate_row(const struct cpu_task *t, const struct rope *p, float *y,
@@ -100,60 +216,28 @@ rotate_row(const struct cpu_task *t, const struct rope *p, float *y,
 {
     int half = p->n_dims / 2;
 
-    if (p->mode == GGML_ROPE_TYPE_NEOX) {
+    if (p->mode == GGML_ROPE_TYPE_NEOX)
         t->k->rotate(half, y, y + half, x, x + half, c, s);
-        return;
-    }
-    for (int i = 0; i < half; i++) {
-        float a = x[2 * i], b = x[2 * i + 1];
-
-        y[2 * i] = a * c[i] - b * s[i];
-        y[2 * i + 1] = a * s[i] + b * c[i];
-    }
-}
-
-/* Scratch: rates, cosines and sines, a row in, a row out. */
-static size_t
-table_size(const struct ggml_tensor *dst)
-{
-    return cpu_pad((size_t)tensor_get_i32(dst, 1) / 2 *
-                   (sizeof(double) + 2 * sizeof(float)));
-}
-
-static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
-{
-    size_t row = cpu_pad((size_t)dst->ne[0] * sizeof(float));
-
-    (void)k;
-    return (table_size(dst) + 2 * row) * (size_t)n_threads;
+    else
+        t->k->rotate_pairs(p->n_dims, y, x, c, s);
 }
 
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
-    const int32_t *positions = dst->src[1]->data;
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
     struct rope p = read_params(dst);
-    size_t row = cpu_pad((size_t)dst->ne[0] * sizeof(float));
-    double *rate = cpu_scratch(t, table_size(dst) + 2 * row);
-    float *c = (float *)(rate + p.n_dims / 2), *s = c + p.n_dims / 2;
-    char *buffers = (char *)rate + table_size(dst);
-    int64_t token = -1;
+    struct table table;
 
-    if (rows.first < rows.end)
-        fill_rates(&p, rate);
+    lay_out(dst, (char *)t->angles, &table);
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
-        const float *in = cpu_load_row(t, x, r, (float *)(void *)buffers);
-        float *out = cpu_target_row(dst, r, (float *)(void *)(buffers + row));
+        const float *in = cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0));
+        float *out = cpu_target_row(dst, r, cpu_row_buffer(t, dst, 1));
+        const float *c = table.angles + 2 * r.i2 * p.n_dims;
 
-        if (r.i2 != token)
-            fill_angles(&p, rate, positions[r.i2], c, s);
-        token = r.i2;
-        rotate_row(t, &p, out, in, c, s);
+        rotate_row(t, &p, out, in, c, c + p.n_dims);
         if (out != in && dst->ne[0] > p.n_dims)
             memcpy(out + p.n_dims, in + p.n_dims,
                    (size_t)(dst->ne[0] - p.n_dims) * sizeof(*out));
@@ -174,4 +258,5 @@ supports(const struct ggml_tensor *dst)
 const struct cpu_op cpu_op_rope = { .compute = compute,
                                     .supports = supports,
                                     .cost = cpu_cost_exp,
-                                    .work_size = work_size };
+                                    .work_size = cpu_rows_work_size,
+                                    .begin = begin };

@@ -8,6 +8,8 @@
 
 #include "cpu/ahead.h"
 #include "cpu/job.h"
+#include "cpu/near.h"
+#include "cpu/ops.h"
 #include "cpu/profile.h"
 #include "cpu/task.h"
 #include "cpu/threadpool.h"
@@ -57,6 +59,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
         }
         plan.work_size = size > plan.work_size ? size : plan.work_size;
     }
+    plan.work_size += cpu_most_angles(cgraph);
     if (plan.work_size)
         plan.work_size += CPU_LINE; /* to begin on a line */
     plan.n_threads = most < CPU_WORTH_SHARING ? 1 : n_threads;
@@ -71,6 +74,8 @@ struct run {
     /* NULL: the job */
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
     const struct cpu_job *job;
+    const struct cpu_jobs *jobs; /* in turn, and where we are */
+    int n_job;
     struct cpu_ahead *ahead; /* one a thread */
     int shares;              /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
@@ -89,6 +94,7 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
     int end = cpu_pool_first(n, shares, thread + 1);
 
     t->ith = piece;
+    t->count = 1;
     t->nth = n;
     t->thread = thread;
     t->more = piece >= first && piece + 1 < end;
@@ -105,25 +111,27 @@ compute_piece(const struct run *run, struct cpu_task *t)
 }
 
 static void
-run_piece(void *arg, int piece, int n, int thread)
+run_piece(void *arg, int piece, int count, int n, int thread)
 {
     const struct run *run = arg;
     struct cpu_task task = run->task;
 
-    set_piece(&task, piece, n, thread, run->shares);
-    if (run->step)
-        run->step(&task, run->node);
-    else
-        compute_piece(run, &task);
+    for (int i = piece; i < piece + count; i++) {
+        set_piece(&task, i, n, thread, run->shares);
+        if (run->step)
+            run->step(&task, run->node);
+        else
+            compute_piece(run, &task);
+    }
 }
 
 static void
-run_watched(void *arg, int piece, int n, int thread)
+run_watched(void *arg, int piece, int count, int n, int thread)
 {
     const struct run *run = arg;
     int64_t began = ggml_cycles();
 
-    run_piece(arg, piece, n, thread);
+    run_piece(arg, piece, count, n, thread);
     cpu_stopwatch_piece(&run->watch, thread, began);
 }
 
@@ -132,11 +140,14 @@ run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
 {
     run->shares = shared ? run->task.n_threads : 1;
     if (shared) {
-        cpu_pool_share(run->pool, n, piece, run, run->wake);
+        cpu_pool_share(run->pool, &(struct cpu_offer){ .n = n,
+                                                       .fn = piece,
+                                                       .arg = run,
+                                                       .wake = run->wake });
         return;
     }
     for (int i = 0; i < n; i++)
-        piece(run, i, n, 0);
+        piece(run, i, 1, n, 0);
 }
 
 static void
@@ -219,10 +230,15 @@ is_ready(const struct run *run)
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
-/* What the thread will read. */
+/* What the thread will read: for its first pieces, then weights. */
 static void
-fetch_ahead(const struct run *run, struct cpu_ahead *ahead)
+fetch_ahead(const struct run *run, const struct cpu_task *t)
 {
+    struct cpu_ahead *ahead = &run->ahead[t->thread];
+    int end = cpu_pool_first(t->nth, t->n_threads, t->thread + 1);
+
+    for (struct cpu_task of = *t; of.ith < end && !is_ready(run); of.ith++)
+        cpu_job_fetch(run->job, &of);
     while (!is_ready(run) && ahead->lead < AHEAD_BYTES &&
            cpu_ahead_fetch(ahead, AHEAD_STEP) > 0)
         ;
@@ -247,16 +263,27 @@ run_small(struct run *run)
 }
 
 static void
-run_behind(void *arg, int piece, int n, int thread)
+run_behind(void *arg, int piece, int count, int n, int thread)
 {
     const struct run *run = arg;
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
+    task.count = count;
     cpu_ahead_piece(&run->ahead[thread], run->job, piece);
-    fetch_ahead(run, &run->ahead[thread]);
+    fetch_ahead(run, &task);
     wait_ready(run);
     compute_piece(run, &task);
+}
+
+/* For the first piece of who begins with the job. */
+static void
+fetch_first(const struct run *run)
+{
+    struct cpu_task task = run->task;
+
+    set_piece(&task, 0, run->job->n_pieces, 0, task.n_threads);
+    cpu_job_fetch(run->job, &task);
 }
 
 /* The job, and the small nodes before it. Steps are counted one by one. */
@@ -269,10 +296,17 @@ run_shared(struct run *run)
     run->wake = job->cost >= WORTH_WAKING;
     if (!run->watch.profile && job->prepared_here && job->n_pieces > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
-        cpu_pool_offer(run->pool, job->n_pieces, run_behind, run, run->wake);
+        cpu_pool_offer(run->pool, &(struct cpu_offer){ .n = job->n_pieces,
+                                                       .fn = run_behind,
+                                                       .arg = run,
+                                                       .wake = run->wake,
+                                                       .runs = job->runs });
+        fetch_first(run);
         run_small(run);
         begin_node(run, node, false);
         atomic_store_explicit(&run->ready, 1, memory_order_release);
+        cpu_pool_help(run->pool);
+        cpu_near_fetch(run->jobs, run->n_job + 1);
         cpu_pool_finish(run->pool);
         return;
     }
@@ -306,13 +340,21 @@ run_graph(struct run *run, const struct ggml_cgraph *graph,
     if (!cpu_jobs_find(jobs, graph, run->watch.profile != NULL,
                        run->task.n_threads, run->task.k))
         return GGML_STATUS_ALLOC_FAILED;
+    if (jobs->angles) {
+        run->task.angles = (struct cpu_angles *)(void *)run->task.work;
+        run->task.work += jobs->angles;
+        cpu_angles_clear(run->task.angles);
+    }
     run->graph = graph;
     run->first = 0;
     run->ahead = jobs->ahead;
+    run->jobs = jobs;
+    cpu_near_fetch(jobs, 0);
     for (int i = 0; i < run->task.n_threads; i++)
         cpu_ahead_start(&jobs->ahead[i]);
     for (int i = 0; i < jobs->n; i++) {
         run->job = &jobs->list[i];
+        run->n_job = i;
         run->end = run->job->first;
         if (is_stopped(run, run->first, run->job->end, plan))
             return GGML_STATUS_ABORTED;

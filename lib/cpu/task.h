@@ -17,6 +17,7 @@ struct cpu_tile {
 /* One piece of a node, and who does it. */
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
+    int count; /* of weights in a stream: so many pieces from that on; or 0 */
     int thread, n_threads;
     bool more; /* the thread goes on with the next one, if nobody else does */
     struct cpu_tile tile; /* of a product, if it is known; or 0 rows */
@@ -24,6 +25,7 @@ struct cpu_task {
      */
     struct cpu_ahead *ahead;
     char *work; /* for all threads; as much as the op asked for, on a line */
+    struct cpu_angles *angles; /* of the run, as ROPE made them */
     const struct cpu_kernels *k;
 };
 
@@ -59,6 +61,8 @@ struct cpu_op {
      * there before: so many bytes. */
     const char *(*reads)(const struct cpu_task *t,
                          const struct ggml_tensor *dst, size_t *n);
+    /* (or NULL) Asks for other such things that the piece reads first. */
+    void (*fetch)(const struct cpu_task *t, const struct ggml_tensor *dst);
 };
 
 /* NULL: views and such, with nothing to compute, or no such op here. */

@@ -56,9 +56,7 @@ struct ggml_threadpool {
     struct share *shares; /* one a thread */
     int n_shares;
     alignas(CACHE_LINE) atomic_uint jobs; /* that were offered */
-    int n;
-    cpu_job_fn fn;
-    void *arg;
+    struct cpu_offer job;
     alignas(CACHE_LINE) atomic_uint done; /* pieces of the job */
     alignas(CACHE_LINE) atomic_uint wakes;
     atomic_int stop, paused, limit, late;
@@ -100,32 +98,49 @@ wake_sleepers(struct ggml_threadpool *pool)
 }
 
 #define FIRST(left) ((uint32_t)(left))
-#define END(left)   ((uint32_t)((left) >> 32))
+#define END(left)   ((uint32_t)((left) >> 32) & INT32_MAX)
 #define ONE_END     ((uint64_t)1 << 32)
+#define RUNS        ((uint64_t)1 << 63) /* see cpu_offer */
 
-/* Takes the first piece of one's own share, or the last of another's. */
+/* Of n that are left, how many are taken together: the fewer, the nearer the
+ * end is, so that all threads get there at the same time. */
+static int
+run_of(uint32_t n)
+{
+    return (int)(n + 3) / 4;
+}
+
+/* Pieces that were taken. */
+struct taken {
+    int piece, count;
+};
+
+/* Takes the first pieces of one's own share, or the last of another's. */
 static bool
-take(struct share *s, bool own, int *piece)
+take(struct share *s, bool own, struct taken *t)
 {
     uint64_t left = atomic_load_explicit(&s->left, memory_order_relaxed), less;
 
     do {
         if (FIRST(left) == END(left))
             return false;
-        *piece = (int)(own ? FIRST(left) : END(left) - 1);
-        less = own ? left + 1 : left - ONE_END;
+        t->count = 1;
+        if (own && left & RUNS)
+            t->count = run_of(END(left) - FIRST(left));
+        t->piece = (int)(own ? FIRST(left) : END(left) - 1);
+        less = own ? left + (uint32_t)t->count : left - ONE_END;
     } while (!atomic_compare_exchange_weak_explicit(
         &s->left, &left, less, memory_order_acquire, memory_order_relaxed));
     return true;
 }
 
 static bool
-take_any(struct ggml_threadpool *pool, int thread, int *piece)
+take_any(struct ggml_threadpool *pool, int thread, struct taken *t)
 {
     int n = pool->n_shares, of = thread;
 
     for (int i = 0; i < n; i++) {
-        if (take(&pool->shares[of], of == thread, piece))
+        if (take(&pool->shares[of], of == thread, t))
             return true;
         of = of + 1 < n ? of + 1 : 0;
     }
@@ -138,11 +153,11 @@ static void
 do_pieces(struct ggml_threadpool *pool, int thread)
 {
     unsigned n_done = 0, n = 0;
-    int piece;
+    struct taken t;
 
-    for (; take_any(pool, thread, &piece); n_done++) {
-        n = (unsigned)pool->n;
-        pool->fn(pool->arg, piece, (int)n, thread);
+    for (; take_any(pool, thread, &t); n_done += (unsigned)t.count) {
+        n = (unsigned)pool->job.n;
+        pool->job.fn(pool->job.arg, t.piece, t.count, (int)n, thread);
     }
     if (n_done && atomic_fetch_add(&pool->done, n_done) == n - n_done &&
         thread != 0)
@@ -153,7 +168,7 @@ static bool
 is_done(struct ggml_threadpool *pool)
 {
     return atomic_load_explicit(&pool->done, memory_order_acquire) ==
-           (unsigned)pool->n;
+           (unsigned)pool->job.n;
 }
 
 static void
@@ -166,44 +181,48 @@ wait_done(struct ggml_threadpool *pool)
             return;
         pause_cpu();
     }
-    while ((done = atomic_load(&pool->done)) != (unsigned)pool->n)
+    while ((done = atomic_load(&pool->done)) != (unsigned)pool->job.n)
         sleep_on(pool, &pool->done, done);
 }
 
 void
-cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
-               bool wake)
+cpu_pool_offer(struct ggml_threadpool *pool, const struct cpu_offer *offer)
 {
     int limit = atomic_load_explicit(&pool->limit, memory_order_relaxed);
+    int n = offer->n;
 
-    pool->n = n;
-    pool->fn = fn;
-    pool->arg = arg;
+    pool->job = *offer;
     atomic_store_explicit(&pool->done, 0, memory_order_relaxed);
     for (int i = 0; i < limit; i++) {
         uint64_t first = (uint64_t)cpu_pool_first(n, limit, i);
         uint64_t end = (uint64_t)cpu_pool_first(n, limit, i + 1);
 
-        atomic_store_explicit(&pool->shares[i].left, first | end << 32,
+        atomic_store_explicit(&pool->shares[i].left,
+                              first | end << 32 | (offer->runs ? RUNS : 0),
                               memory_order_release);
     }
     atomic_fetch_add_explicit(&pool->jobs, 1, memory_order_release);
-    if (wake)
+    if (offer->wake)
         cpu_pool_wake(pool);
+}
+
+void
+cpu_pool_help(struct ggml_threadpool *pool)
+{
+    do_pieces(pool, 0);
 }
 
 void
 cpu_pool_finish(struct ggml_threadpool *pool)
 {
-    do_pieces(pool, 0);
+    cpu_pool_help(pool);
     wait_done(pool);
 }
 
 void
-cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
-               bool wake)
+cpu_pool_share(struct ggml_threadpool *pool, const struct cpu_offer *offer)
 {
-    cpu_pool_offer(pool, n, fn, arg, wake);
+    cpu_pool_offer(pool, offer);
     cpu_pool_finish(pool);
 }
 

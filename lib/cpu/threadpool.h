@@ -13,8 +13,19 @@
 #include <stdbool.h>
 #include <ggml-cpu.h>
 
-/* Does piece `piece` of `n`; `thread` numbers who does it, from 0. */
-typedef void (*cpu_job_fn)(void *arg, int piece, int n, int thread);
+/* Does `count` pieces of `n`, from `piece` on; `thread` numbers who does it,
+ * from 0. */
+typedef void (*cpu_job_fn)(void *arg, int piece, int count, int n, int thread);
+
+struct cpu_offer {
+    int n; /* pieces */
+    cpu_job_fn fn;
+    void *arg;
+    bool wake; /* who sleeps is called, and none goes to sleep without a look */
+    /* A thread takes some pieces of its share at a time, in a row: fewer, as
+     * fewer are left. Otherwise one. */
+    bool runs;
+};
 
 /* The first piece of a thread's share, of n pieces. */
 static inline int
@@ -23,23 +34,24 @@ cpu_pool_first(int n, int n_threads, int thread)
     return (int)((int64_t)n * thread / n_threads);
 }
 
-/* Offers pieces 0 to n - 1 to all threads; each is done once, in any order and
- * on any thread. What was written before is seen by all pieces. One caller at
- * a time, who may do something else then, and must finish. `wake`: threads that
- * sleep are called, and none goes to sleep without a look at this. */
+/* Offers pieces to all threads; each is done once, in any order and on any
+ * thread. What was written before is seen by all pieces. One caller at a time,
+ * who may do something else then, and must finish. */
 void
-cpu_pool_offer(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
-               bool wake);
+cpu_pool_offer(struct ggml_threadpool *pool, const struct cpu_offer *offer);
 
-/* Does pieces of what was offered, and returns when all are done; what they
- * write is seen by the caller. */
+/* Does pieces of what was offered as long as there are any left. */
+void
+cpu_pool_help(struct ggml_threadpool *pool);
+
+/* The same, and returns when all are done; what they write is seen by the
+ * caller. */
 void
 cpu_pool_finish(struct ggml_threadpool *pool);
 
 /* Both. */
 void
-cpu_pool_share(struct ggml_threadpool *pool, int n, cpu_job_fn fn, void *arg,
-               bool wake);
+cpu_pool_share(struct ggml_threadpool *pool, const struct cpu_offer *offer);
 
 /* Before the jobs of a graph: how many threads, the caller among them, may
  * take part, and that they may soon; on a busy machine they are left asleep. */

@@ -22,6 +22,8 @@
  *     low_ones(a, b), high_ones(a, b)    of each group of four lanes, the
  *                               first (last) two of a and b, in turn
  *     low_twos(a, b), high_twos(a, b)    ..., as two pairs, a's first
+ *     swap_pairs(v)             every lane's neighbour: the second, the first,
+ *                               the fourth, the third ...
  *     load_bytes(p)             VEC int8_t as floats
  *     nearest(v)                the integer, ties to even
  *     times_power(v, n)         v * 2^n, n integers from -151 to 129, so that

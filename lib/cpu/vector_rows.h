@@ -213,6 +213,18 @@ rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
     }
 }
 
+static void
+rotate_pairs(int64_t n, float *y, const float *x, const float *c,
+             const float *s)
+{
+    for (int64_t i = 0; i < n; i += VEC) {
+        int64_t m = n - i;
+        vec v = load_floats(m, x + i), vc = load_floats(m, c + i);
+
+        store(m, y + i, fused(v, vc, swap_pairs(v) * load_floats(m, s + i)));
+    }
+}
+
 INLINE void
 to_float(enum ggml_type type, const char *x, float *y, int64_t n)
 {
@@ -347,6 +359,7 @@ fill_rows(struct cpu_kernels *k)
     k->tanh = tanh_row;
     k->swiglu_oai = swiglu_oai;
     k->rotate = rotate;
+    k->rotate_pairs = rotate_pairs;
     k->to_float[GGML_TYPE_F16] = f16_to_float;
     k->from_float[GGML_TYPE_F16] = f16_from_float;
     k->to_float[GGML_TYPE_BF16] = bf16_to_float;

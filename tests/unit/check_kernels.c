@@ -200,6 +200,10 @@ check_rotate(const struct cpu_kernels *c, const struct cpu_kernels *k)
         c->rotate(n, ya, ya + n, xs, xs + n, zs, zs + n);
         k->rotate(n, yb, yb + n, xs, xs + n, zs, zs + n);
         good = same_row(2 * n, 8, 1);
+        yb[2 * n] = 12345;
+        c->rotate_pairs(2 * n, ya, xs, zs + 1, zs);
+        k->rotate_pairs(2 * n, yb, xs, zs + 1, zs);
+        good = good && same_row(2 * n, 8, 1);
     }
     return good;
 }
@@ -268,6 +272,35 @@ columns(const struct cpu_mul_mat *m, int64_t k, int64_t n, const float *x,
             memcpy(cols + (size_t)i * *stride, x + i * k, row);
     }
     return cols;
+}
+
+/* Columns in eight bits: every kernel makes the same bytes. */
+static bool
+check_column(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    const struct cpu_mul_mat *mc = &c->mul_mat[GGML_TYPE_Q4_0];
+    const struct cpu_mul_mat *mk = &k->mul_mat[GGML_TYPE_Q4_0];
+    bool good = true;
+
+    for (int64_t n = 32; n <= 2400 && good; n += 32) {
+        size_t size = mc->column_size(n);
+        float *x = room((size_t)n * sizeof(*x));
+        char *a = room(size), *b = room(size);
+
+        for (int64_t i = 0; i < n; i++)
+            x[i] = i / 32 % 5 == 1 ? 0
+                                   : ldexpf((float)(i * 7919 % 2003) - 1001,
+                                            (int)(i / 32 % 60) - 30);
+        memset(a, 0, size);
+        memset(b, 0, size);
+        mc->prepare(x, a, n);
+        mk->prepare(x, b, n);
+        good = mk->column_size(n) == size && !memcmp(a, b, size);
+        free(x);
+        free(a);
+        free(b);
+    }
+    return good;
 }
 
 /* Any bytes, but for the F16s among the scales of the first blocks, which are
@@ -472,11 +505,8 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
                     enum ggml_type type)
 {
     static const int64_t shapes[][3] = {
-        { 3, 150, 24 },
-        { 40, 21, 29 },
-        { 520, 9, 31 },
-        { 2200, 53, 13 },
-        { 9001, 19, 25 },
+        { 3, 150, 24 },   { 40, 21, 29 },   { 520, 9, 31 },
+        { 2200, 53, 13 }, { 9001, 19, 25 },
     };
     bool good = true;
 
@@ -535,7 +565,8 @@ check_rounded(const struct cpu_kernels *c, const struct cpu_kernels *k)
     for (int i = 0; i < 9; i++)
         for (int r = 0; r < 6; r++)
             for (int j = 0; j < 7 && good; j++)
-                good = check_rounded_product(c, k, lengths[i], rows[r], cols[j]);
+                good =
+                    check_rounded_product(c, k, lengths[i], rows[r], cols[j]);
     return good && check_rounded_product(c, k, 9001, 21, 13);
 }
 
@@ -738,7 +769,8 @@ static bool
 same_products(const struct cpu_kernels *k, const struct cpu_kernels *before,
               enum ggml_type type)
 {
-    return before && k->mul_mat[type].multiply == before->mul_mat[type].multiply;
+    return before &&
+           k->mul_mat[type].multiply == before->mul_mat[type].multiply;
 }
 
 /* All but products. */
@@ -751,6 +783,7 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_scales(c, k), k, "scale");
     say(check_sums(c, k), k, "sums, max, exp_sum");
     say(check_rotate(c, k), k, "rotate");
+    say(check_column(c, k), k, "columns in eight bits");
     say(check_panel(c, k), k, "multiply_panel");
     say(check_lanes(k), k, "multiply_lanes, as a product of rows,");
     say(check_transpose(k), k, "transpose");

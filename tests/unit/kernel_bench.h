@@ -97,6 +97,7 @@ ROW_SLOT(max, bench_sink = k->max(VALUES, xs))
 ROW_SLOT(exp_sum, bench_sink = k->exp_sum(VALUES, ya, xs, 3))
 ROW_SLOT(rotate, k->rotate(VALUES / 2, ya, ya + VALUES / 2, xs, xs + VALUES / 2,
                            zs, zs + VALUES / 2))
+ROW_SLOT(rotate_pairs, k->rotate_pairs(VALUES, ya, xs, zs, zs))
 
 static const struct {
     const char *slot;
@@ -122,6 +123,7 @@ static const struct {
     { "max", call_max },
     { "exp_sum", call_exp_sum },
     { "rotate", call_rotate },
+    { "rotate_pairs", call_rotate_pairs },
 };
 
 /* Operands of the slots whose type is one of many. */

@@ -45,7 +45,9 @@ struct way {
 static const char *
 reads(const struct cpu_jobs *jobs, int job, int piece, size_t *n)
 {
-    struct cpu_task t = { .ith = piece, .nth = jobs->list[job].n_pieces };
+    struct cpu_task t = { .ith = piece,
+                          .nth = jobs->list[job].n_pieces,
+                          .n_threads = THREADS };
 
     return cpu_job_reads(&jobs->list[job], &t, n);
 }

@@ -602,6 +602,61 @@ test_rope_case(enum ggml_type type, int mode, int n_dims, double ext,
     ggml_free(ctx);
 }
 
+/* Turns of one graph that share their angles, or must not: each in a graph of
+ * its own gives the same. */
+static void
+test_rope_angles(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 48, 3, 5, 1);
+    struct ggml_tensor *c = test_tensor(ctx, GGML_TYPE_F32, 24, 1, 1, 1);
+    struct ggml_tensor *d = test_tensor(ctx, GGML_TYPE_F32, 24, 1, 1, 1);
+    struct ggml_tensor *pos = indices(ctx, 5, 1, 1237, 100000);
+    struct ggml_tensor *again = indices(ctx, 5, 1, 1237, 100000);
+    struct ggml_tensor *later = indices(ctx, 5, 1, 99, 100000);
+    struct ggml_tensor *few =
+        ggml_view_3d(ctx, a, 48, 3, 4, a->nb[1], a->nb[2], 0);
+    const int normal = GGML_ROPE_TYPE_NORMAL, neox = GGML_ROPE_TYPE_NEOX;
+    struct ggml_tensor *t[] = {
+        ggml_rope_ext(ctx, a, pos, NULL, 48, neox, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, pos, NULL, 48, neox, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, again, NULL, 48, neox, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 48, neox, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 48, normal, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 40, normal, 0, 1e4f, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 40, normal, 0, 500, 1, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 40, normal, 0, 500, 2, 0, 1, 0, 0),
+        ggml_rope_ext(ctx, a, later, NULL, 40, normal, 0, 500, 2, 0, 3, 0, 0),
+        ggml_rope_ext(ctx, a, later, c, 48, normal, 0, 500, 2, 0, 3, 0, 0),
+        ggml_rope_ext(ctx, a, later, d, 48, normal, 0, 500, 2, 0, 3, 0, 0),
+        ggml_rope_ext(ctx, a, later, d, 48, normal, 4096, 500, 2, .5f, 3, 32,
+                      1),
+        ggml_rope_ext(ctx, few, ggml_view_1d(ctx, later, 4, 0), d, 48, normal,
+                      4096, 500, 2, .5f, 3, 32, 1),
+    };
+    enum {
+        N = sizeof(t) / sizeof(t[0])
+    };
+    struct ggml_cgraph *all = ggml_new_graph(ctx);
+    char *alone = malloc(ggml_nbytes(a));
+    bool same = true;
+
+    for (int i = 0; i < N; i++)
+        ggml_build_forward_expand(all, t[i]);
+    for (int i = 0; i < N; i++) {
+        test_run(ctx, t[i], 1);
+        memcpy(alone, t[i]->data, ggml_nbytes(t[i]));
+        memset(t[i]->data, 0, ggml_nbytes(t[i]));
+        same =
+            same &&
+            ggml_graph_compute_with_ctx(ctx, all, 2) == GGML_STATUS_SUCCESS &&
+            !memcmp(alone, t[i]->data, ggml_nbytes(t[i]));
+    }
+    ok(same, "rope, some in a graph");
+    free(alone);
+    ggml_free(ctx);
+}
+
 /* YaRN by its paper: a pair that turns more than 32 times in the context keeps
  * its angle, one that turns less than once is slowed down, others lie between;
  * all are magnified. */
@@ -655,6 +710,7 @@ test_rope(void)
     test_yarn();
     test_rope_case(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL, 48, 0, false, 1e-3,
                    "rope of F16");
+    test_rope_angles();
 }
 
 /* What this back end says it cannot do. */

@@ -89,23 +89,106 @@ test_after(void)
     sum = ggml_gelu(ctx, ggml_reshape_2d(ctx, sum, 64, 2));
     t[0] = sum;
     j = job_of(ctx, t, 1);
-    ok(j.members[0].n_after == 1, "a view of a sum is another tensor");
+    ok(j.members[0].after.n == 1, "a view of a sum is another tensor");
     t[0] = ggml_gelu(ctx, ggml_add(ctx, a, row(ctx, 64)));
     j = job_of(ctx, t, 1);
-    ok(j.members[0].n_after == 2 && j.end == 3, "sum and function follow");
+    ok(j.members[0].after.n == 2 && j.end == 3, "sum and function follow");
     t[1] = product(ctx, GGML_TYPE_Q4_0, 64, x);
     t[1] = ggml_add(ctx, t[1], ggml_add(ctx, t[1], row(ctx, 64)));
     j = job_of(ctx, t, 2);
-    ok(j.n_members == 2 && j.members[0].n_after == 2 &&
-           j.members[1].n_after == 2 && j.end == 6,
+    ok(j.n_members == 2 && j.members[0].after.n == 2 &&
+           j.members[1].after.n == 2 && j.end == 6,
        "each has its own");
-    t[0] = ggml_add(ctx, a, product(ctx, GGML_TYPE_Q4_0, 64, x));
-    j = job_of(ctx, t, 1);
-    ok(j.n_members == 2 && j.members[0].n_after == 0 &&
-           j.members[1].n_after == 0,
-       "a sum of two products needs elements of both");
     t[0] = ggml_rms_norm(ctx, a, 1e-5f);
-    ok(job_of(ctx, t, 1).members[0].n_after == 0, "a norm needs whole rows");
+    ok(job_of(ctx, t, 1).members[0].after.n == 0, "a norm needs whole rows");
+    ggml_free(ctx);
+}
+
+static struct ggml_tensor *
+gate(struct ggml_context *ctx, enum ggml_type type, enum ggml_type other,
+     struct ggml_tensor *x)
+{
+    struct ggml_tensor *a = product(ctx, type, 700, x);
+
+    return ggml_swiglu_split(ctx, a, product(ctx, other, 700, x));
+}
+
+/* All pieces of the job for so many threads: each row of both products once,
+ * whether pieces are asked for one by one or some at a time. */
+static bool
+covers(const struct cpu_job *j, int n_threads, int together)
+{
+    static unsigned char times[2][4000];
+    bool good = true;
+
+    memset(times, 0, sizeof(times));
+    for (int i = 0; i < j->n_pieces;) {
+        struct cpu_task t = { .ith = i,
+                              .nth = j->n_pieces,
+                              .n_threads = n_threads,
+                              .count = together };
+        size_t n;
+        const char *p;
+
+        if (t.count > j->n_pieces - i)
+            t.count = j->n_pieces - i;
+        p = cpu_job_reads(j, &t, &n);
+        for (int m = 0; m < 2; m++) {
+            const struct ggml_tensor *w = j->members[m].node->src[0];
+            const char *data = w->data;
+
+            for (size_t r = 0; r < n / w->nb[1]; r++)
+                if (p >= data && p < data + ggml_nbytes(w))
+                    times[m][(size_t)(p - data) / w->nb[1] + r]++;
+        }
+        good = good && t.count > 0 && t.count <= together;
+        i += t.count;
+    }
+    for (int m = 0; m < 2; m++)
+        for (int64_t r = 0; r < j->members[m].node->ne[0]; r++)
+            good = good && times[m][r] == 1;
+    return good;
+}
+
+/* Gate and up. */
+static void
+test_pairs(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, K, 1, 1, 1);
+    struct ggml_tensor *many = test_tensor(ctx, GGML_TYPE_F32, K, 40, 1, 1);
+    struct ggml_tensor *t[2] = { gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, x),
+                                 NULL };
+    struct cpu_job j = job_of(ctx, t, 1);
+    bool good = true;
+
+    ok(j.n_members == 2 && j.end == 3 && j.members[0].both.n == 1 &&
+           j.members[0].after.n + j.members[1].after.n == 0 &&
+           j.members[0].first_piece == j.members[1].first_piece &&
+           j.n_pieces == 2 * j.members[0].n_pieces,
+       "two products meet in what follows: a pair");
+    for (int n = 1; n <= 40; n += n < 5 ? 1 : 7)
+        good =
+            good && covers(&j, n, 1) && covers(&j, n, 5) && covers(&j, n, 1000);
+    ok(good, "its pieces are all rows of both");
+    t[0] = ggml_scale(ctx, t[0], 2);
+    ok(job_of(ctx, t, 1).members[0].both.n == 2, "more follows that");
+    t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, x);
+    t[0]->data = t[0]->src[1]->data;
+    ok(job_of(ctx, t, 1).members[0].both.n == 1, "in the place of either");
+    t[0]->data = (char *)t[0]->src[1]->data + 64;
+    ok(job_of(ctx, t, 1).members[0].both.n == 0, "not beside it");
+    t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, x);
+    t[1] = ggml_scale(ctx, t[0]->src[0], 2);
+    j = job_of(ctx, t, 2);
+    ok(j.end == 3 && j.members[0].both.n == 1 && j.members[0].after.n == 0,
+       "what follows one of them after that waits");
+    t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q8_0, x);
+    ok(job_of(ctx, t, 1).members[0].both.n == 0, "nor of rows unlike");
+    t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, many);
+    j = job_of(ctx, t, 1);
+    ok(j.n_members == 2 && j.end == 2 && j.members[0].both.n == 0,
+       "nor of many columns");
     ggml_free(ctx);
 }
 
@@ -121,19 +204,22 @@ test_places(void)
 
     t[0] = ggml_add(ctx, res, a);
     t[0]->data = a->data;
-    ok(job_of(ctx, t, 1).members[0].n_after == 1, "in the product's place");
+    ok(job_of(ctx, t, 1).members[0].after.n == 1, "in the product's place");
     t[0]->data = res->data;
-    ok(job_of(ctx, t, 1).members[0].n_after == 1, "in the other's place");
+    ok(job_of(ctx, t, 1).members[0].after.n == 1, "in the other's place");
     t[0]->data = (char *)res->data + 64;
-    ok(job_of(ctx, t, 1).members[0].n_after == 0, "not beside it");
+    ok(job_of(ctx, t, 1).members[0].after.n == 0, "not beside it");
     t[0] = ggml_add(ctx, res, f);
     t[0]->data = x->data;
-    ok(job_of(ctx, t, 1).members[0].n_after == 0,
+    ok(job_of(ctx, t, 1).members[0].after.n == 0,
        "not in that of columns that pieces read");
     t[0] = a;
     t[1] = product(ctx, GGML_TYPE_Q4_0, 64, x);
     t[1]->data = (char *)a->data + 128;
     ok(job_of(ctx, t, 2).n_members == 1, "nor one product in another's");
+    t[1] = product(ctx, GGML_TYPE_Q4_0, K, x);
+    t[1]->data = a->data;
+    ok(job_of(ctx, t, 2).n_members == 1, "though they be of a size");
     ggml_free(ctx);
 }
 
@@ -157,6 +243,9 @@ layer(struct ggml_context *ctx, const enum ggml_type *types,
     all = ggml_view_2d(ctx, all, 1024, x->ne[1], all->nb[1], 0);
     all = product(ctx, types[0], 1024, ggml_cont(ctx, all));
     all = ggml_gelu_inplace(ctx, ggml_add_inplace(ctx, all, row(ctx, 1024)));
+    all = ggml_swiglu_split(
+        ctx, ggml_add(ctx, product(ctx, types[1], 512, all), row(ctx, 512)),
+        product(ctx, types[1], 512, all));
     all = product(ctx, types[1], K, all);
     all = ggml_scale(ctx, all, 0.25f);
     return ggml_add(ctx, x, ggml_mul(ctx, all, row(ctx, K)));
@@ -169,7 +258,7 @@ same_bytes(struct ggml_cgraph *graph, struct ggml_tensor *out)
     void *first = malloc(size);
     bool same = true;
 
-    for (int n = 1; n <= 5; n++) {
+    for (int n = 1; n <= 6; n++) {
         struct ggml_cplan plan = ggml_graph_plan(graph, n, NULL);
 
         plan.work_data = malloc(plan.work_size + 1);
@@ -214,6 +303,7 @@ main(void)
 
     test_products();
     test_after();
+    test_pairs();
     test_places();
     for (int i = 0; i < 3; i++) {
         test_bytes(types[i], 1);

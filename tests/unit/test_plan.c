@@ -2,6 +2,7 @@
  * memory, and that no two threads write to one cache line of it */
 #include "cpu_test.h"
 
+#include "cpu/ops.h"
 #include "cpu/task.h"
 
 enum {
@@ -56,6 +57,7 @@ test_counts(void)
 /* Who wrote to each line of the work memory: 0, or a piece's number + 1. */
 struct lines {
     char *work;
+    struct cpu_angles *angles; /* for ROPE */
     unsigned char *owner;
     size_t n;
     bool clash;
@@ -85,12 +87,15 @@ run_pieces(struct lines *l, const struct cpu_kernels *k,
            int n)
 {
     memset(l->owner, 0, l->n);
+    if (l->angles)
+        cpu_op(node)->begin(&(struct cpu_task){ .angles = l->angles }, node);
     for (int i = 0; i < n; i++) {
         struct cpu_task task = { .ith = i,
                                  .nth = n,
                                  .thread = i % THREADS,
                                  .n_threads = THREADS,
                                  .work = l->work,
+                                 .angles = l->angles,
                                  .k = k };
 
         memset(l->work, 0xa5, l->n * CPU_LINE);
@@ -111,12 +116,17 @@ check_node(struct ggml_tensor *node, const char *name)
 
     l.work = aligned_alloc(CPU_LINE, l.n * CPU_LINE);
     l.owner = malloc(l.n);
+    if (cpu_angles_size(node) > 0) {
+        l.angles = aligned_alloc(CPU_LINE, cpu_angles_size(node));
+        cpu_angles_clear(l.angles);
+    }
     run_pieces(&l, k, node, op->prepare ? op->prepare : op->compute, THREADS);
     for (size_t i = 0; i < l.n; i++)
         used = l.owner[i] ? i + 1 : used;
     ok(size > 0 && size % CPU_LINE == 0 && !l.clash && used > 0 &&
            used * CPU_LINE <= size,
        name);
+    free(l.angles);
     free(l.work);
     free(l.owner);
 }

@@ -142,18 +142,24 @@ enum {
 struct job {
     int64_t done[PIECES], by[MAX_THREADS];
     int64_t round;
-    bool good;
+    int most; /* pieces together */
+    bool runs, good;
 };
 
 static void
-do_piece(void *arg, int piece, int n, int thread)
+do_pieces(void *arg, int piece, int count, int n, int thread)
 {
     struct job *job = arg;
 
-    if (n != PIECES || job->done[piece] != job->round)
-        job->good = false;
-    job->done[piece]++;
-    job->by[thread]++; /* a thread's own */
+    job->good = job->good && n == PIECES && count > 0 &&
+                (job->runs || count == 1) && piece + count <= n;
+    job->most = count > job->most ? count : job->most;
+    for (int i = piece; i < piece + count; i++) {
+        if (job->done[i] != job->round)
+            job->good = false;
+        job->done[i]++;
+        job->by[thread]++; /* a thread's own */
+    }
 }
 
 /* Every piece is done once a round, and what was done is seen in the next. */
@@ -170,24 +176,30 @@ test_pieces(void)
         for (job.round = 0; job.round < 2000; job.round++) {
             if (job.round % 500 == 0)
                 cpu_pool_wake(pool);
-            cpu_pool_share(pool, PIECES, do_piece, &job, job.round % 2);
+            job.runs = job.round % 3 == 0;
+            cpu_pool_share(pool, &(struct cpu_offer){ .n = PIECES,
+                                                      .fn = do_pieces,
+                                                      .arg = &job,
+                                                      .wake = job.round % 2,
+                                                      .runs = job.runs });
             for (int i = 0; i < PIECES; i++)
                 good = good && job.done[i] == job.round + 1;
         }
         for (int i = 0; i < n; i++)
             total += job.by[i];
-        good = good && job.good && total == 2000 * PIECES;
+        good = good && job.good && total == 2000 * PIECES &&
+               job.most >= PIECES / n / 4;
         ggml_threadpool_free(pool);
     }
     ok(good, "each piece is done once, whoever does it");
 }
 
 static void
-meet(void *arg, int piece, int n, int thread)
+meet(void *arg, int piece, int count, int n, int thread)
 {
     atomic_int *there = arg;
 
-    (void)piece, (void)thread;
+    (void)piece, (void)count, (void)thread;
     for (atomic_fetch_add(there, 1); atomic_load(there) < n;)
         sched_yield();
 }
@@ -210,7 +222,9 @@ test_wake(void)
             if (round % 3)
                 cpu_pool_wake(pool);
             usleep((unsigned)(round % 7 * 20));
-            cpu_pool_share(pool, n, meet, &there, true);
+            cpu_pool_share(
+                pool, &(struct cpu_offer){
+                          .n = n, .fn = meet, .arg = &there, .wake = true });
         }
         ggml_threadpool_free(pool);
     }

@@ -121,6 +121,12 @@ high_ones(vec a, vec b)
 }
 
 INLINE vec
+swap_pairs(vec v)
+{
+    return vrev64q_f32(v);
+}
+
+INLINE vec
 low_twos(vec a, vec b)
 {
     return vcombine_f32(vget_low_f32(a), vget_low_f32(b));

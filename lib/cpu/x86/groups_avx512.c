@@ -78,9 +78,9 @@ join_halves(const struct rows *r, size_t at, int row)
 INLINE vec
 load_f16(const struct rows *r, size_t at)
 {
-    return from_f16(_mm256_inserti128_si256(
-        _mm256_castsi128_si256(join_halves(r, at, 0)), join_halves(r, at, 8),
-        1));
+    return from_f16(
+        _mm256_inserti128_si256(_mm256_castsi128_si256(join_halves(r, at, 0)),
+                                join_halves(r, at, 8), 1));
 }
 
 INLINE vec_bits
@@ -140,34 +140,9 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 
 #include "cpu/vector_dots.h"
 #include "cpu/vector_formats.h"
+#include "cpu/x86/column_avx512.h"
 #include "cpu/x86/fours_avx512.h"
 #include "cpu/x86/super_avx512.h"
-
-/* See cpu_prepare_column(): the same bytes. */
-static void
-prepare(const float *x, void *column, int64_t k)
-{
-    struct column_runs runs = column_runs(column, k);
-    char *q = column;
-
-    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
-        __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
-        float amax = _mm512_reduce_max_ps(
-            _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
-        __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
-        __m128i q0 = _mm512_cvtepi32_epi8(
-            _mm512_cvtps_epi32(_mm512_mul_ps(v0, inverse)));
-        __m128i q1 = _mm512_cvtepi32_epi8(
-            _mm512_cvtps_epi32(_mm512_mul_ps(v1, inverse)));
-
-        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK), q0);
-        _mm_storeu_si128(AS_OUT(__m128i, q + b * COLUMN_BLOCK + 16), q1);
-        /* of what is stored: NaN and infinity make integers that overflow */
-        column_put(&runs, b, amax / 127,
-                   _mm512_reduce_add_epi32(_mm512_cvtepi8_epi32(q0)),
-                   _mm512_reduce_add_epi32(_mm512_cvtepi8_epi32(q1)));
-    }
-}
 
 void
 cpu_avx512_group_products(struct cpu_kernels *k)

@@ -100,6 +100,12 @@ high_ones(vec a, vec b)
 }
 
 INLINE vec
+swap_pairs(vec v)
+{
+    return _mm512_permute_ps(v, 0xb1);
+}
+
+INLINE vec
 low_twos(vec a, vec b)
 {
     return _mm512_shuffle_ps(a, b, 0x44);

@@ -1,0 +1,173 @@
+/* column_avx512.h - columns in eight bits (column.h), with AVX-512 VNNI
+ *
+ * Sixteen blocks side by side: what is one number of a block, as its greatest
+ * value, its scale and its sum, is a lane of one vector for all of them. */
+#ifndef CPU_X86_COLUMN_AVX512_H
+#define CPU_X86_COLUMN_AVX512_H
+
+#define SIDE_BLOCKS 16
+#define SIDE_VALUES (SIDE_BLOCKS * COLUMN_BLOCK)
+
+/* The greater of both, of the lanes in each half, quarter ... of a vector:
+ * those of a before those of b. */
+INLINE __m512
+greater_halves(__m512 a, __m512 b)
+{
+    return _mm512_max_ps(_mm512_shuffle_f32x4(a, b, 0x44),
+                         _mm512_shuffle_f32x4(a, b, 0xee));
+}
+
+INLINE __m512
+greater_quarters(__m512 a, __m512 b)
+{
+    return _mm512_max_ps(_mm512_shuffle_f32x4(a, b, 0x88),
+                         _mm512_shuffle_f32x4(a, b, 0xdd));
+}
+
+INLINE __m512
+greater_pairs(__m512 a, __m512 b)
+{
+    return _mm512_max_ps(_mm512_shuffle_ps(a, b, 0x44),
+                         _mm512_shuffle_ps(a, b, 0xee));
+}
+
+INLINE __m512
+greater_lanes(__m512 a, __m512 b)
+{
+    return _mm512_max_ps(_mm512_shuffle_ps(a, b, 0x88),
+                         _mm512_shuffle_ps(a, b, 0xdd));
+}
+
+/* The greatest magnitude of each block. */
+INLINE __m512
+greatest(const float *x)
+{
+    const __m512i order =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512 m[SIDE_BLOCKS];
+
+    UNROLL for (int b = 0; b < SIDE_BLOCKS; b++, x += COLUMN_BLOCK) m[b] =
+        _mm512_max_ps(_mm512_abs_ps(_mm512_loadu_ps(x)),
+                      _mm512_abs_ps(_mm512_loadu_ps(x + 16)));
+    UNROLL for (int b = 0; b < 8; b++) m[b] =
+        greater_halves(m[2 * b], m[2 * b + 1]);
+    UNROLL for (int b = 0; b < 4; b++) m[b] =
+        greater_quarters(m[2 * b], m[2 * b + 1]);
+    /* a quarter of m[b] is of block 4 b and those after it */
+    m[0] = greater_pairs(m[0], m[1]);
+    m[1] = greater_pairs(m[2], m[3]);
+    return _mm512_permutexvar_ps(order, greater_lanes(m[0], m[1]));
+}
+
+/* Sums of halves of the blocks, from w[i], where each of four lanes is a
+ * quarter of one: of eight blocks. */
+INLINE __m512i
+sum_quarters(const __m512i *w)
+{
+    const __m512i order =
+        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(w[0], w[1]),
+                                 _mm512_unpackhi_epi32(w[0], w[1]));
+    __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(w[2], w[3]),
+                                 _mm512_unpackhi_epi32(w[2], w[3]));
+
+    return _mm512_permutexvar_epi32(
+        order, _mm512_add_epi32(_mm512_unpacklo_epi64(a, b),
+                                _mm512_unpackhi_epi64(a, b)));
+}
+
+/* The figures of the blocks from block b on, whose integers are at q. */
+INLINE void
+put_figures(const struct column_runs *runs, int64_t b, const char *q, __m512 d)
+{
+    const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
+                                           20, 22, 24, 26, 28, 30);
+    __m512i w[8], half[2], minus;
+
+    /* of what is stored: NaN and infinity make integers that overflow */
+    UNROLL for (int i = 0; i < 8; i++) w[i] =
+        _mm512_dpbusd_epi32(zero, one, _mm512_loadu_si512(q + 64 * i));
+    UNROLL for (int i = 0; i < 2; i++) half[i] =
+        _mm512_sub_epi32(zero, sum_quarters(w + 4 * i));
+    minus = _mm512_add_epi32(
+        _mm512_permutex2var_epi32(half[0], even, half[1]),
+        _mm512_permutex2var_epi32(
+            half[0], _mm512_add_epi32(even, _mm512_set1_epi32(1)), half[1]));
+    _mm512_storeu_ps(runs->d + b, d);
+    _mm512_storeu_si512(runs->minus + b, minus);
+    _mm512_storeu_ps(runs->minus_weighed + b,
+                     _mm512_mul_ps(d, _mm512_cvtepi32_ps(minus)));
+    UNROLL for (int i = 0; i < 2; i++)
+        _mm512_storeu_si512(runs->minus_half + 2 * b + 16 * i, half[i]);
+}
+
+INLINE void
+put_integers(char *q, const float *x, __m512 inverse)
+{
+    _mm_storeu_si128(AS_OUT(__m128i, q),
+                     _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(
+                         _mm512_mul_ps(_mm512_loadu_ps(x), inverse))));
+}
+
+/* Blocks from block b on, whose values begin at x: sixteen. */
+INLINE void
+prepare_side(const struct column_runs *runs, char *column, int64_t b,
+             const float *x)
+{
+    const __m512 most = _mm512_set1_ps(127);
+    __m512 amax = greatest(x);
+    __m512 inverse = _mm512_maskz_div_ps(
+        _mm512_cmp_ps_mask(amax, _mm512_setzero_ps(), _CMP_GT_OQ), most, amax);
+    char *q = column + b * COLUMN_BLOCK;
+
+    UNROLL for (int i = 0; i < SIDE_BLOCKS; i++)
+    {
+        __m512 each = _mm512_permutexvar_ps(_mm512_set1_epi32(i), inverse);
+
+        put_integers(q + i * COLUMN_BLOCK, x + i * COLUMN_BLOCK, each);
+        put_integers(q + i * COLUMN_BLOCK + 16, x + i * COLUMN_BLOCK + 16,
+                     each);
+    }
+    put_figures(runs, b, q, _mm512_div_ps(amax, most));
+}
+
+INLINE void
+prepare_block(const struct column_runs *runs, char *column, int64_t b,
+              const float *x)
+{
+    __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
+    float amax = _mm512_reduce_max_ps(
+        _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
+    __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
+    char *q = column + b * COLUMN_BLOCK;
+
+    put_integers(q, x, inverse);
+    put_integers(q + 16, x + 16, inverse);
+    column_put(runs, b, amax / 127,
+               _mm512_reduce_add_epi32(
+                   _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, q)))),
+               _mm512_reduce_add_epi32(
+                   _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, q + 16)))));
+}
+
+/* See cpu_prepare_column(): the same bytes. Blocks left over go with those
+ * before them, which come out as they did. */
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    struct column_runs runs = column_runs(column, k);
+    int64_t n = k / COLUMN_BLOCK, b = 0;
+
+    for (; b + SIDE_BLOCKS <= n; b += SIDE_BLOCKS)
+        prepare_side(&runs, column, b, x + b * COLUMN_BLOCK);
+    if (b > 0 && b < n) {
+        b = n - SIDE_BLOCKS;
+        prepare_side(&runs, column, b, x + b * COLUMN_BLOCK);
+        return;
+    }
+    for (; b < n; b++)
+        prepare_block(&runs, column, b, x + b * COLUMN_BLOCK);
+}
+
+#endif
