@@ -365,13 +365,14 @@ fetch_rows(const struct ggml_tensor *x, const struct attention *a,
             __builtin_prefetch(row + at, 0, 2);
 }
 
-/* A token's first block. */
+/* A token's first block; what it sees of that, if that is known: a mask may be
+ * computed meanwhile. */
 void
 cpu_attend_fetch(const struct attention *a, const struct queries *qs)
 {
     int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
 
-    if (a->mask)
+    if (a->mask && a->mask->op == GGML_OP_NONE)
         n = mask_seen(mask_row(a, first_row(qs)), n);
     fetch_rows(a->k, a, qs, 0, n);
     fetch_rows(a->v, a, qs, 0, n);

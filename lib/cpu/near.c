@@ -4,12 +4,16 @@
 #include "core/mem.h"
 #include "tensor/tensor.h"
 
-/* Constants of more bytes come as they are used. */
-#define MOST (16 * 1024)
+/* Constants of more bytes come as they are used, and so does all that is read
+ * after so many others. */
+#define MOST       (16 * 1024)
+#define MOST_SPANS 64
 
 static bool
 add(struct cpu_jobs *jobs, int first, const void *p, size_t n)
 {
+    if (jobs->n_near - first == MOST_SPANS)
+        return true;
     for (int i = first; i < jobs->n_near; i++)
         if (jobs->near[i].at == p)
             return true;

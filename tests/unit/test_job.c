@@ -223,6 +223,46 @@ test_places(void)
     ggml_free(ctx);
 }
 
+/* ---- what is near ------------------------------------------------------- */
+
+static bool
+is_near(const struct cpu_jobs *jobs, const void *p)
+{
+    for (int i = 0; i < jobs->n_near; i++)
+        if (jobs->near[i].at == p)
+            return true;
+    return false;
+}
+
+static void
+test_near(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, K, 1, 1, 1);
+    struct ggml_tensor *gain = row(ctx, K), *norm, *t[1];
+    struct ggml_cgraph *graph;
+    struct cpu_jobs jobs = { 0 };
+
+    norm = ggml_mul(ctx, ggml_rms_norm(ctx, x, 1e-5f), gain);
+    t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
+    graph = graph_of(ctx, t, 1);
+    ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
+           jobs.list[0].first_near == 0 && is_near(&jobs, norm) &&
+           is_near(&jobs, norm->src[0]) && is_near(&jobs, gain->data),
+       "nodes before a job, and their constants");
+    ok(is_near(&jobs, t[0]->src[0]) && !is_near(&jobs, t[0]->src[0]->data),
+       "of a job what it is, not its weights");
+    for (int i = 0; i < 100; i++)
+        norm = ggml_scale(ctx, norm, 1.01f);
+    t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
+    graph = graph_of(ctx, t, 1);
+    ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
+           jobs.n_near > 10 && jobs.n_near < 100,
+       "not all of very many");
+    cpu_jobs_clear(&jobs);
+    ggml_free(ctx);
+}
+
 /* ---- the same bytes ----------------------------------------------------- */
 
 /* Queries, keys and values with biases, then a block with a residual sum. */
@@ -305,6 +345,7 @@ main(void)
     test_after();
     test_pairs();
     test_places();
+    test_near();
     for (int i = 0; i < 3; i++) {
         test_bytes(types[i], 1);
         test_bytes(types[i], 3);
