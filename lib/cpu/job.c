@@ -139,11 +139,11 @@ find_before(struct finder *f, const struct ggml_tensor *t, int *m)
     return NULL;
 }
 
-/* Adds t to those after a member, or pair; NULL: there is none. */
+/* Adds t to those after a member, or pair. */
 static bool
 add_to(struct finder *f, struct ggml_tensor *t, struct job_after *after, int m)
 {
-    bool fits = after && after->n < JOB_AFTER;
+    bool fits = after->n < JOB_AFTER;
     int uses = f->n_uses;
 
     for (int i = 0; i < GGML_MAX_SRC && t->src[i] && fits; i++) {
@@ -313,32 +313,33 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
     count_all_pieces(job, n_threads, k);
 }
 
-/* Marks for the pairs of all jobs. */
-static bool
-make_halves(struct cpu_jobs *jobs)
+/* Gives pairs their marks, from `at` on (NULL: none); returns how many. */
+static size_t
+place_halves(struct cpu_jobs *jobs, atomic_uchar *at)
 {
     size_t n = 0;
 
-    mem_free(jobs->halves);
-    jobs->halves = NULL;
-    for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1 && n > 0) {
-            jobs->halves = mem_array(n, sizeof(*jobs->halves));
-            if (!jobs->halves)
-                return false;
-            n = 0;
-        }
-        for (int i = 0; i < jobs->n; i++)
-            for (int j = 0; j < jobs->list[i].n_members; j++) {
-                struct job_member *m = &jobs->list[i].members[j];
+    for (int i = 0; i < jobs->n; i++)
+        for (int j = 0; j < jobs->list[i].n_members; j++) {
+            struct job_member *m = &jobs->list[i].members[j];
 
-                if (!m->both.n)
-                    continue;
-                m->halves = jobs->halves ? jobs->halves + n : NULL;
-                n += (size_t)m->n_pieces;
-            }
-    }
-    return true;
+            if (!m->both.n)
+                continue;
+            m->halves = at ? at + n : NULL;
+            n += (size_t)m->n_pieces;
+        }
+    return n;
+}
+
+static bool
+make_halves(struct cpu_jobs *jobs)
+{
+    size_t n = place_halves(jobs, NULL);
+
+    mem_free(jobs->halves);
+    jobs->halves = mem_array(n, sizeof(*jobs->halves));
+    place_halves(jobs, jobs->halves);
+    return jobs->halves != NULL;
 }
 
 static bool

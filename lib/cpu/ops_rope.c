@@ -109,7 +109,6 @@ fill_angles(const struct rope *p, const double *rate, int32_t pos, float *c,
  * of every layer takes the same ones. */
 struct cpu_angles {
     struct rope of;
-    bool has_factors;
     int64_t n; /* positions; 0: nothing is here yet */
 };
 
@@ -177,7 +176,7 @@ is_filled(const struct table *t, const struct rope *p,
     size_t pairs = (size_t)p->n_dims / 2;
 
     return a->n == tokens_of(dst) && are_same(&a->of, p) &&
-           a->has_factors == (p->factors != NULL) &&
+           !a->of.factors == !p->factors &&
            memcmp(t->positions, dst->src[1]->data,
                   (size_t)a->n * sizeof(*t->positions)) == 0 &&
            (!p->factors ||
@@ -194,7 +193,7 @@ begin(const struct cpu_task *t, struct ggml_tensor *dst)
     lay_out(dst, (char *)t->angles, &table);
     if (is_filled(&table, &p, dst))
         return;
-    *table.head = (struct cpu_angles){ p, p.factors != NULL, n };
+    *table.head = (struct cpu_angles){ p, n };
     memcpy(table.positions, dst->src[1]->data,
            (size_t)n * sizeof(*table.positions));
     if (p.factors)

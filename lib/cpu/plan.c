@@ -73,11 +73,9 @@ struct run {
     struct ggml_tensor *node;
     /* NULL: the job */
     void (*step)(const struct cpu_task *t, struct ggml_tensor *dst);
-    const struct cpu_job *job;
-    const struct cpu_jobs *jobs; /* in turn, and where we are */
-    int n_job;
-    struct cpu_ahead *ahead; /* one a thread */
-    int shares;              /* of its pieces: a thread each */
+    const struct cpu_jobs *jobs; /* in turn */
+    const struct cpu_job *job;   /* one of those */
+    int shares;                  /* of its pieces: a thread each */
     /* Nodes [first, end) of the graph are to be run by whoever begins with
      * the job; then `ready` is set. */
     const struct ggml_cgraph *graph;
@@ -104,7 +102,7 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
 static void
 compute_piece(const struct run *run, struct cpu_task *t)
 {
-    struct cpu_ahead *a = &run->ahead[t->thread];
+    struct cpu_ahead *a = &run->jobs->ahead[t->thread];
 
     t->ahead = cpu_ahead_piece(a, run->job, t->ith) ? a : NULL;
     cpu_job_compute(run->job, t);
@@ -234,7 +232,7 @@ is_ready(const struct run *run)
 static void
 fetch_ahead(const struct run *run, const struct cpu_task *t)
 {
-    struct cpu_ahead *ahead = &run->ahead[t->thread];
+    struct cpu_ahead *ahead = &run->jobs->ahead[t->thread];
     int end = cpu_pool_first(t->nth, t->n_threads, t->thread + 1);
 
     for (struct cpu_task of = *t; of.ith < end && !is_ready(run); of.ith++)
@@ -270,7 +268,7 @@ run_behind(void *arg, int piece, int count, int n, int thread)
 
     set_piece(&task, piece, n, thread, task.n_threads);
     task.count = count;
-    cpu_ahead_piece(&run->ahead[thread], run->job, piece);
+    cpu_ahead_piece(&run->jobs->ahead[thread], run->job, piece);
     fetch_ahead(run, &task);
     wait_ready(run);
     compute_piece(run, &task);
@@ -306,7 +304,7 @@ run_shared(struct run *run)
         begin_node(run, node, false);
         atomic_store_explicit(&run->ready, 1, memory_order_release);
         cpu_pool_help(run->pool);
-        cpu_near_fetch(run->jobs, run->n_job + 1);
+        cpu_near_fetch(run->jobs, (int)(job - run->jobs->list) + 1);
         cpu_pool_finish(run->pool);
         return;
     }
@@ -347,14 +345,12 @@ run_graph(struct run *run, const struct ggml_cgraph *graph,
     }
     run->graph = graph;
     run->first = 0;
-    run->ahead = jobs->ahead;
     run->jobs = jobs;
     cpu_near_fetch(jobs, 0);
     for (int i = 0; i < run->task.n_threads; i++)
         cpu_ahead_start(&jobs->ahead[i]);
     for (int i = 0; i < jobs->n; i++) {
         run->job = &jobs->list[i];
-        run->n_job = i;
         run->end = run->job->first;
         if (is_stopped(run, run->first, run->job->end, plan))
             return GGML_STATUS_ABORTED;

@@ -6,57 +6,38 @@
 #define CPU_X86_COLUMN_AVX512_H
 
 #define SIDE_BLOCKS 16
-#define SIDE_VALUES (SIDE_BLOCKS * COLUMN_BLOCK)
 
-/* The greater of both, of the lanes in each half, quarter ... of a vector:
- * those of a before those of b. */
-INLINE __m512
-greater_halves(__m512 a, __m512 b)
-{
-    return _mm512_max_ps(_mm512_shuffle_f32x4(a, b, 0x44),
-                         _mm512_shuffle_f32x4(a, b, 0xee));
-}
+/* The greater of the halves, quarters ... of vectors: those of a before those
+ * of b, which a shuffle chooses by `low` and `high`. */
+#define GREATER(shuffle, a, b, low, high)                                      \
+    _mm512_max_ps(shuffle(a, b, low), shuffle(a, b, high))
 
-INLINE __m512
-greater_quarters(__m512 a, __m512 b)
+/* Lane i of each quarter in turn: from quarters of four, four of quarters. */
+INLINE __m512i
+by_lanes(void)
 {
-    return _mm512_max_ps(_mm512_shuffle_f32x4(a, b, 0x88),
-                         _mm512_shuffle_f32x4(a, b, 0xdd));
-}
-
-INLINE __m512
-greater_pairs(__m512 a, __m512 b)
-{
-    return _mm512_max_ps(_mm512_shuffle_ps(a, b, 0x44),
-                         _mm512_shuffle_ps(a, b, 0xee));
-}
-
-INLINE __m512
-greater_lanes(__m512 a, __m512 b)
-{
-    return _mm512_max_ps(_mm512_shuffle_ps(a, b, 0x88),
-                         _mm512_shuffle_ps(a, b, 0xdd));
+    return _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11,
+                             15);
 }
 
 /* The greatest magnitude of each block. */
 INLINE __m512
 greatest(const float *x)
 {
-    const __m512i order =
-        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512 m[SIDE_BLOCKS];
 
     UNROLL for (int b = 0; b < SIDE_BLOCKS; b++, x += COLUMN_BLOCK) m[b] =
         _mm512_max_ps(_mm512_abs_ps(_mm512_loadu_ps(x)),
                       _mm512_abs_ps(_mm512_loadu_ps(x + 16)));
     UNROLL for (int b = 0; b < 8; b++) m[b] =
-        greater_halves(m[2 * b], m[2 * b + 1]);
+        GREATER(_mm512_shuffle_f32x4, m[2 * b], m[2 * b + 1], 0x44, 0xee);
     UNROLL for (int b = 0; b < 4; b++) m[b] =
-        greater_quarters(m[2 * b], m[2 * b + 1]);
+        GREATER(_mm512_shuffle_f32x4, m[2 * b], m[2 * b + 1], 0x88, 0xdd);
     /* a quarter of m[b] is of block 4 b and those after it */
-    m[0] = greater_pairs(m[0], m[1]);
-    m[1] = greater_pairs(m[2], m[3]);
-    return _mm512_permutexvar_ps(order, greater_lanes(m[0], m[1]));
+    m[0] = GREATER(_mm512_shuffle_ps, m[0], m[1], 0x44, 0xee);
+    m[1] = GREATER(_mm512_shuffle_ps, m[2], m[3], 0x44, 0xee);
+    return _mm512_permutexvar_ps(
+        by_lanes(), GREATER(_mm512_shuffle_ps, m[0], m[1], 0x88, 0xdd));
 }
 
 /* Sums of halves of the blocks, from w[i], where each of four lanes is a
@@ -64,16 +45,14 @@ greatest(const float *x)
 INLINE __m512i
 sum_quarters(const __m512i *w)
 {
-    const __m512i order =
-        _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(w[0], w[1]),
                                  _mm512_unpackhi_epi32(w[0], w[1]));
     __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(w[2], w[3]),
                                  _mm512_unpackhi_epi32(w[2], w[3]));
 
     return _mm512_permutexvar_epi32(
-        order, _mm512_add_epi32(_mm512_unpacklo_epi64(a, b),
-                                _mm512_unpackhi_epi64(a, b)));
+        by_lanes(), _mm512_add_epi32(_mm512_unpacklo_epi64(a, b),
+                                     _mm512_unpackhi_epi64(a, b)));
 }
 
 /* The figures of the blocks from block b on, whose integers are at q. */
