@@ -216,6 +216,8 @@ settle(struct loop *l)
         if (!l->fed || (l->numbered && l->n_open == 0))
             l->closing = true;
     }
+    if (queue_size(&l->feed) > 0)
+        write_feed(l);
     if (l->closing && queue_size(&l->feed) == 0)
         command_close(&l->command.input);
 }
@@ -267,8 +269,6 @@ wait_for_events(struct loop *l)
     }
     if (p[2].revents & POLLERR)
         stop_feeding(l); /* nobody reads it any more */
-    else if (feed && p[2].revents)
-        write_feed(l);
     if (p[3].revents & POLLERR)
         l->unread = true;
     else if (p[3].revents)

@@ -127,25 +127,38 @@ reserve(struct gg_sampler *s, size_t n, struct gg_error *err)
     return GG_OK;
 }
 
+/* What n of them have among them. */
+struct seen {
+    int bad;  /* a NaN, or infinity */
+    int some; /* one that is possible */
+};
+
+static inline void
+look(const float *logits, int n, struct seen *seen)
+{
+    int bad = 0, some = 0;
+
+    for (int i = 0; i < n; i++) {
+        bad |= !(logits[i] < INFINITY);
+        some |= logits[i] > -INFINITY;
+    }
+    seen->bad |= bad;
+    seen->some |= some;
+}
+
 /* Loops of fixed length are what compilers turn into vectors. */
 static enum gg_status
 check_logits(const float *logits, size_t n, struct gg_error *err)
 {
-    int bad = 0, some = 0;
+    struct seen seen = { 0 };
     size_t i = 0;
 
     for (; n - i >= BLOCK; i += BLOCK)
-        for (size_t j = i; j < i + BLOCK; j++) {
-            bad |= !(logits[j] < INFINITY);
-            some |= logits[j] > -INFINITY;
-        }
-    for (; i < n; i++) {
-        bad |= !(logits[i] < INFINITY);
-        some |= logits[i] > -INFINITY;
-    }
-    if (bad)
+        look(logits + i, BLOCK, &seen);
+    look(logits + i, (int)(n - i), &seen);
+    if (seen.bad)
         return error_set(err, GG_ERR_FORMAT, "a logit is NaN or infinite");
-    if (!some)
+    if (!seen.some)
         return error_set(err, GG_ERR_FORMAT, "no token is possible: %s",
                          n ? "all logits are -infinity" : "no logits");
     return GG_OK;
