@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <ggml-cpu.h>
 
 #ifdef HAVE_AVX2
@@ -116,6 +117,8 @@ static bool filled[N_ISAS];
 static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+bool cpu_fetch_near;
+
 static bool
 is_here(int isa)
 {
@@ -146,10 +149,24 @@ wanted(void)
     return 0;
 }
 
+/* A first cache of 32 KB is too small for what is fetched ahead: what has come
+ * is driven out before it is used. */
+static bool
+has_large_first_cache(void)
+{
+#ifdef _SC_LEVEL1_DCACHE_SIZE
+    return sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
+#else
+    return false;
+#endif
+}
+
 static void
 choose(void)
 {
     int isa = wanted();
+
+    cpu_fetch_near = has_large_first_cache();
 
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))

@@ -64,9 +64,15 @@ ahead_of(const struct cpu_product *p, int64_t row)
 static inline void
 fetch_line(const char *p)
 {
-    __builtin_prefetch(p, 0, 3);
-    __builtin_prefetch(p - ASK_AGAIN, 0, 3);
-    __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 3);
+    if (cpu_fetch_near) {
+        __builtin_prefetch(p, 0, 3);
+        __builtin_prefetch(p - ASK_AGAIN, 0, 3);
+        __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 3);
+    } else {
+        __builtin_prefetch(p, 0, 2);
+        __builtin_prefetch(p - ASK_AGAIN, 0, 2);
+        __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 2);
+    }
 }
 
 #endif
