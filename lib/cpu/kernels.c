@@ -117,7 +117,7 @@ static bool filled[N_ISAS];
 static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-bool cpu_fetch_near;
+bool cpu_large_first_cache;
 
 static bool
 is_here(int isa)
@@ -149,8 +149,6 @@ wanted(void)
     return 0;
 }
 
-/* A first cache of 32 KB is too small for what is fetched ahead: what has come
- * is driven out before it is used. */
 static bool
 has_large_first_cache(void)
 {
@@ -166,7 +164,7 @@ choose(void)
 {
     int isa = wanted();
 
-    cpu_fetch_near = has_large_first_cache();
+    cpu_large_first_cache = has_large_first_cache();
 
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))

@@ -130,10 +130,10 @@ cpu_kernels_named(const char *name);
 const char *
 cpu_kernels_name(int i);
 
-/* Weights are fetched into the first cache, not the second: 0.95 of the time
- * where it has 48 KB, 1.4 times that where it has 32. Set before any kernel can
- * be had. */
-extern bool cpu_fetch_near;
+/* 48 KB and more, in 12 ways: rows and columns of a tile stay there side by
+ * side, and what is fetched ahead does not drive out what is about to be used.
+ * Set before any kernel can be had. */
+extern bool cpu_large_first_cache;
 
 /* How the tables are filled, each over the one before. */
 void

@@ -64,7 +64,7 @@ ahead_of(const struct cpu_product *p, int64_t row)
 static inline void
 fetch_line(const char *p)
 {
-    if (cpu_fetch_near) {
+    if (cpu_large_first_cache) {
         __builtin_prefetch(p, 0, 3);
         __builtin_prefetch(p - ASK_AGAIN, 0, 3);
         __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 3);

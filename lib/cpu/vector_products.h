@@ -107,10 +107,11 @@ store_column(int R, int b, vec sum[][COLS], float *out)
 /* Columns of a tile that do not fit the first cache are multiplied in blocks of
  * values, of whole chains: rows and columns meet with the first values, then
  * with the next, and sums are kept meanwhile. Smaller vectors can wait for the
- * second. So many rows meet so many groups of columns, as their sums fit the
- * second cache beside what comes by: the more they are, the less often columns
- * come from far away. */
-#define BLOCK_BYTES  ((VEC >= 16 ? 24 : 96) * 1024)
+ * second; so do all where the first has 8 ways, too few for 4 rows and 6
+ * columns whose lines are some 4 KB apart. So many rows meet so many groups of
+ * columns, as their sums fit the second cache beside what comes by: the more
+ * they are, the less often columns come from far away. */
+#define BLOCK_BYTES  ((VEC >= 16 && cpu_large_first_cache ? 24 : 96) * 1024)
 #define BLOCK_ROWS   48
 #define BLOCK_GROUPS 16
 /* Rows of one block that meet all columns before the next do: of a second
