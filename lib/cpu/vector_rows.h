@@ -62,7 +62,8 @@ gelu_lanes(vec v)
  *     Phi(-a) = exp(-a^2 / 2) * t * p(t), t = 1 / (1 + 0.35 a)
  * (the form is that of Abramowitz and Stegun, 7.1.26), p of degree 8 fitted to
  * relative errors below 4e-8 for a up to 13.2, where exp() ends. With what is
- * rounded, gelu_erf() is 4.4e-7 of itself off at most where |x| is below 0.5. */
+ * rounded, gelu_erf() is 4.4e-7 of itself off at most where |x| is below 0.5.
+ */
 INLINE vec
 gelu_erf_lanes(vec v)
 {
