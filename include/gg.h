@@ -970,6 +970,11 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
               struct gg_error *err);
 
+/* The logits of the last record, to be changed where they are until the next
+ * is read; NULL: it had none. */
+GG_API float *
+gg_logit_reader_logits(struct gg_logit_reader *reader);
+
 /* `fd` stays the caller's. The head is written at once. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_logit_writer_new(int fd, const struct gg_logit_head *head,

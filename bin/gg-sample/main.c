@@ -38,6 +38,7 @@ struct run {
     const char *model;      /* its file */
     struct gg_sampler *sampler;
     bool remembers;
+    struct gg_logit_reader *reader;
     float *logits; /* scratch: the record's, with some excluded */
     size_t logits_cap;
     bool failed;      /* an error record was seen */
@@ -212,20 +213,24 @@ pass_error(struct run *r, uint64_t sequence, const char *message)
         end_sequence(r, &line);
 }
 
-/* The record's logits without those of the ids that end a generation. */
+/* The record's logits without those of the ids that end a generation; what the
+ * model gave is kept only where it is told of. */
 static const float *
 without_eog(struct run *r, const struct gg_logit_record *record)
 {
+    float *logits = gg_logit_reader_logits(r->reader);
     size_t n = record->n_logits;
 
-    if (n > r->logits_cap) {
-        r->logits = cli_alloc(r->logits, n, sizeof(*r->logits));
-        r->logits_cap = n;
+    if (r->sampling->logprobs >= 0) {
+        if (n > r->logits_cap) {
+            r->logits = cli_alloc(r->logits, n, sizeof(*r->logits));
+            r->logits_cap = n;
+        }
+        logits = memcpy(r->logits, record->logits, n * sizeof(*r->logits));
     }
-    memcpy(r->logits, record->logits, n * sizeof(*r->logits));
-    sampling_exclude(r->logits, record->logit_ids, n, record->head.eog_ids,
+    sampling_exclude(logits, record->logit_ids, n, record->head.eog_ids,
                      record->head.n_eog);
-    return r->logits;
+    return logits;
 }
 
 /* What the model gave the token, before anything was done to it. */
@@ -382,7 +387,6 @@ static int
 run(struct options *o)
 {
     struct run r = { .sampling = &o->sampling };
-    struct gg_logit_reader *reader = NULL;
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;
@@ -392,14 +396,15 @@ run(struct options *o)
     r.sampler = sampling_start(&o->sampling, r.vocab, o->verbose);
     r.remembers = gg_sampler_remembers(r.sampler);
     r.input_waits = !is_regular(fd);
-    cli_check(gg_logit_reader_new(fd, cli_input_name(o->input), &reader, &err),
-              &err);
+    cli_check(
+        gg_logit_reader_new(fd, cli_input_name(o->input), &r.reader, &err),
+        &err);
     cli_output(o->output);
-    while ((st = gg_logit_read(reader, &record, &err)) == GG_OK)
+    while ((st = gg_logit_read(r.reader, &record, &err)) == GG_OK)
         handle(&r, &record);
     if (st != GG_EOF)
         cli_check(st, &err);
-    gg_logit_reader_free(reader);
+    gg_logit_reader_free(r.reader);
     sequences_clear(&r.sequences);
     gg_sampler_free(r.sampler);
     sampling_clear(&o->sampling);

@@ -27,6 +27,7 @@ struct gg_logit_reader {
     enum state state;
     uint64_t total, count; /* records of the stream, of the member's body */
     size_t given;          /* bytes that the last result points into */
+    const float *logits;   /* of the last result */
     struct payload payload;
     struct text_reader text;
 };
@@ -321,9 +322,17 @@ gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
         else if (st == GG_OK)
             st = read_binary(reader, &out, err);
     }
+    reader->logits = st == GG_OK ? out.logits : NULL;
     if (st == GG_OK) {
         *record = out;
         record->head = reader->payload.head;
     }
     return st;
+}
+
+/* They lie in what this reader allocated. */
+float *
+gg_logit_reader_logits(struct gg_logit_reader *reader)
+{
+    return (float *)reader->logits;
 }

@@ -11,3 +11,10 @@ gg-tokenize prompt |
 gg-tokenize prompt |
     gg-loop 'gg-eval --keep 60 | gg-sample -n 480 -s 1 --ignore-eog' |
     gg-tokenize -d | cmp - goes-on
+# Log-probabilities are what the model gave, the ids that cannot be drawn, too.
+gg-generate -f prompt -n 480 -s 1 --ignore-eog --logprobs 3 3>want | cmp - goes-on
+gg-tokenize prompt |
+    gg-loop 'gg-eval | gg-sample -n 480 -s 1 --ignore-eog --logprobs 3' 3>got |
+    gg-tokenize -d | cmp - goes-on
+cmp want got
+test "$(wc -l <got)" -eq 480 || echo "not a line an id"

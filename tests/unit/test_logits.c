@@ -152,9 +152,12 @@ test_there_and_back(enum gg_vector_encoding encoding, bool dripping)
     ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_HEAD &&
            same_head(&r.head, &head),
        "head");
+    ok(!gg_logit_reader_logits(reader), "which has no logits");
     ok(gg_logit_read(reader, &r, &err) == GG_OK &&
            same_vector(&want, &r, encoding) && same_head(&r.head, &head),
        "vector");
+    ok(gg_logit_reader_logits(reader) == r.logits, "which can be changed");
+    memset(gg_logit_reader_logits(reader), 255, r.n_logits * sizeof(*r.logits));
     ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_ERROR &&
            r.sequence == 3 && strcmp(r.message, "went wrong") == 0,
        "error");
