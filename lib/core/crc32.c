@@ -9,7 +9,6 @@
 
 #include "core/crc32.h"
 
-#include <stdbool.h>
 #include <zlib.h>
 
 enum {
