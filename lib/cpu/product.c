@@ -12,9 +12,6 @@
 /* Tiles for each thread, so that a slow one can do fewer and the last ones end
  * together. */
 #define TILES 64
-/* What is fetched before it is read: what memory sends while one line is on
- * its way to a busy processor, and more. */
-#define LEAD (24 * 1024)
 /* Weights of a tile for one column, at least. */
 #define FAST_BYTES (24 * 1024)
 
@@ -121,7 +118,7 @@ cpu_lead_of(const struct cpu_product_plan *p, size_t stride, int64_t n_cols)
     int64_t abreast = other ? k->abreast_of_one : k->abreast;
     size_t tile = (size_t)(abreast > 0 ? abreast : 1) * stride;
 
-    return tile ? (LEAD + tile - 1) / tile * tile : 0;
+    return tile ? (k->lead + tile - 1) / tile * tile : 0;
 }
 
 /* Of a stream of weights: as many rows as lie in a span; what would be less

@@ -61,17 +61,27 @@ ahead_of(const struct cpu_product *p, int64_t row)
  * else it is to fetch; so lines are asked for again, some time later. */
 #define ASK_AGAIN 4096
 
+/* How an instruction set fetches weights, unless it says otherwise: how often
+ * it asks for a line; whether into the first cache; and how many bytes ahead,
+ * at least: what memory sends while one line is on its way to a busy processor,
+ * and more. */
+#ifndef FETCH_LEAD
+#define FETCH_TIMES 3
+#define FETCH_NEAR  cpu_large_first_cache
+#define FETCH_LEAD  (24 * 1024)
+#endif
+
 static inline void
 fetch_line(const char *p)
 {
-    if (cpu_large_first_cache) {
-        __builtin_prefetch(p, 0, 3);
-        __builtin_prefetch(p - ASK_AGAIN, 0, 3);
-        __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 3);
-    } else {
-        __builtin_prefetch(p, 0, 2);
-        __builtin_prefetch(p - ASK_AGAIN, 0, 2);
-        __builtin_prefetch(p - 2 * ASK_AGAIN, 0, 2);
+    const bool near = FETCH_NEAR;
+
+    UNROLL for (int i = 0; i < FETCH_TIMES; i++)
+    {
+        if (near)
+            __builtin_prefetch(p - i * ASK_AGAIN, 0, 3);
+        else
+            __builtin_prefetch(p - i * ASK_AGAIN, 0, 2);
     }
 }
 

@@ -584,6 +584,7 @@ fill_groups(struct cpu_kernels *k,
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].prepare = prepare;                                        \
     k->mul_mat[type].abreast = VEC;                                            \
+    k->mul_mat[type].lead = FETCH_LEAD;                                        \
     k->mul_mat[type].few = few_##name;
     CPU_GROUP_TYPES(FILL)
 #undef FILL

@@ -60,6 +60,12 @@ add_product(operand w, operand x, vec sum)
  */
 #define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
 
+/* A type whose rows a processor foresees by itself, in order: fetched, they
+ * come later. */
+#ifndef FORESEEN
+#define FORESEEN GGML_TYPE_COUNT
+#endif
+
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */
 INLINE void
 add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
@@ -204,8 +210,8 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     /* several columns have what comes next fetched part by part */
-    const char *ahead =
-        C == 1 && p->n_cols == 1 && p->ahead ? ahead_of(p, r) : NULL;
+    const bool fetched = C == 1 && p->n_cols == 1 && type != FORESEEN;
+    const char *ahead = fetched && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     struct fetch after = part_ahead(p, R, C, r, c, k.first);
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
@@ -495,6 +501,7 @@ fill_products(struct cpu_kernels *k)
         .prepare = prepare,
         .column_size = column_size,
         .abreast = LONE_ROWS,
+        .lead = FETCH_LEAD,
         .scratch_size = blocks_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
@@ -502,18 +509,19 @@ fill_products(struct cpu_kernels *k)
         .prepare = prepare,
         .column_size = column_size,
         .abreast = LONE_ROWS,
+        .lead = FETCH_LEAD,
         .scratch_size = rounded_size,
     };
 #else
-    k->mul_mat[GGML_TYPE_F32].multiply = multiply_f32;
-    k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
-    k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
-    k->mul_mat[GGML_TYPE_F32].abreast = LONE_ROWS;
-    k->mul_mat[GGML_TYPE_F16].abreast = LONE_ROWS;
-    k->mul_mat[GGML_TYPE_BF16].abreast = LONE_ROWS;
-    k->mul_mat[GGML_TYPE_F32].scratch_size = blocks_size;
-    k->mul_mat[GGML_TYPE_F16].scratch_size = blocks_size;
-    k->mul_mat[GGML_TYPE_BF16].scratch_size = blocks_size;
+#define FILL(type, name)                                                       \
+    k->mul_mat[type].multiply = multiply_##name;                               \
+    k->mul_mat[type].abreast = LONE_ROWS;                                      \
+    k->mul_mat[type].lead = FETCH_LEAD;                                        \
+    k->mul_mat[type].scratch_size = blocks_size;
+    FILL(GGML_TYPE_F32, f32)
+    FILL(GGML_TYPE_F16, f16)
+    FILL(GGML_TYPE_BF16, bf16)
+#undef FILL
 #endif
 }
 

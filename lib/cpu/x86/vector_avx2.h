@@ -6,6 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Processors that have no more than this compute about as fast as weights come:
+ * what is fetched had better be near, and each instruction counts. */
+#define FETCH_TIMES 2
+#define FETCH_NEAR  true
+#define FETCH_LEAD  (4 * 1024)
+#define FORESEEN    GGML_TYPE_F32
+
 #include "cpu/simd.h"
 
 #define VEC       8
