@@ -16,6 +16,12 @@
 #else
 #define UNROLL _Pragma("GCC unroll 16")
 #endif
+/* A loop whose body needs all registers. */
+#ifdef __clang__
+#define ROLLED _Pragma("clang loop unroll(disable)")
+#else
+#define ROLLED _Pragma("GCC unroll 1")
+#endif
 /* A function that callers share, though they all pass constants. */
 #ifdef __clang__
 #define APART static __attribute__((noinline))

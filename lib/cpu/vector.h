@@ -29,8 +29,9 @@
  *     times_power(v, n)         v * 2^n, n integers from -151 to 129, so that
  *                               it underflows gradually
  *     from_f16(h), to_f16(v)    conversions; ties to even
+ *     from_bf16(h)
  *     one_half(bits)            an F16 as a float
- *     widen(h), narrow(bits)    16 bits to 32; 32 bits below 2^16 to 16
+ *     narrow(bits)              32 bits below 2^16 to 16
  *     add_lanes(v)              halves are added, then their halves, and so on;
  *                               or neighbours, then their sums, where
  *                               NEIGHBOURS_FIRST is defined
@@ -58,7 +59,7 @@ width(enum ggml_type type)
 INLINE vec
 from_halves(enum ggml_type type, halves h)
 {
-    return type == GGML_TYPE_F16 ? from_f16(h) : (vec)(widen(h) << 16);
+    return type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
 }
 
 /* n values as floats, fewer than VEC or all. */

@@ -106,7 +106,7 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
     for (int64_t k = 0; k < p->k; k += VEC, a += VEC, b += VEC * p->b_stride) {
         vec row[LANE_VECTORS];
 
-        if (CHAINS_END && k && k % CHAIN == 0 && k + VEC <= p->k)
+        if (CHAINS_END && k && k % CHAIN == 0)
             end_lane(R, V, &s, &total);
         UNROLL for (int v = 0; v < V; v++)
         {

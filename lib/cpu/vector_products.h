@@ -52,6 +52,10 @@ add_product(operand w, operand x, vec sum)
 #endif
 }
 
+/* Values between two looks at what is to be fetched, whole lines of columns;
+ * with few registers, looks take more of the time. */
+#define TURN (VEC == 8 ? 64 : STEP < 16 ? 16 : STEP)
+
 /* The largest tile: its sums, as many columns and a row fill the registers. */
 #define ROWS 4
 #define COLS (REGISTERS >= 32 ? 6 : 3)
@@ -94,6 +98,14 @@ end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
     }
 }
 
+/* Before value n of a block, which begins with a chain. */
+INLINE void
+end_chain(int R, int C, int64_t n, vec sum[][COLS], vec total[][COLS])
+{
+    if (CHAINS_END && n && n % CHAIN == 0)
+        end_chains(R, C, sum, total);
+}
+
 /* The elements of a tile's column b: four at a time where there are four. */
 INLINE void
 store_column(int R, int b, vec sum[][COLS], float *out)
@@ -127,13 +139,30 @@ store_column(int R, int b, vec sum[][COLS], float *out)
 struct block {
     int64_t first, end;
     vec (*kept)[COLS]; /* NULL: a row's values are one block */
+    /* What a tile of several columns fetches of the next rows, which share it:
+     * bytes, and of these so many a turn. */
+    size_t part, each;
 };
+
+/* All values of rows. */
+INLINE struct block
+whole_rows(const struct cpu_product *p)
+{
+    int64_t groups = p->n_cols > COLS ? (p->n_cols + COLS - 1) / COLS : 1;
+    int64_t turns = p->k / TURN;
+    struct block k = { .end = p->k };
+
+    k.part = ROWS * p->row_stride / (size_t)groups;
+    if (p->ahead && turns)
+        k.each = (k.part + (size_t)turns - 1) / (size_t)turns;
+    return k;
+}
 
 INLINE int64_t
 block_values(int64_t k)
 {
     const int64_t most = BLOCK_BYTES / COLS / (int64_t)width(COLUMN_TYPE);
-    const int64_t chain = CHAINS_END ? CHAIN : STEP;
+    const int64_t chain = CHAINS_END ? CHAIN : TURN;
     int64_t blocks = (k + most - 1) / most;
 
     if (blocks <= 1)
@@ -154,42 +183,19 @@ column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
     return p->cols + (size_t)next * p->col_stride;
 }
 
-/* What of the next rows a tile of several columns fetches: each has its part,
- * and comes to it step by step. Many lines at once would keep those waiting
+/* What is fetched, turn by turn: many lines at once would keep those waiting
  * that the tile itself reads. */
 struct fetch {
     const char *at;
-    size_t each; /* bytes a step */
     size_t due;
 };
 
-INLINE struct fetch
-part_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c,
-           int64_t first)
-{
-    int64_t groups = (p->n_cols + COLS - 1) / COLS, steps = p->k / STEP;
-    size_t n = (size_t)R * p->row_stride / (size_t)groups;
-    struct fetch f = { .at = ahead_of(p, r) + (size_t)(c / COLS) * n };
-
-    if (C > 1 && R == ROWS && p->ahead && steps)
-        f.each = (n + (size_t)steps - 1) / (size_t)steps;
-    f.at += (size_t)(first / STEP) * f.each / LINE * LINE;
-    return f;
-}
-
 INLINE void
-fetch_step(enum ggml_type type, struct fetch *f)
+fetch_some(struct fetch *f, size_t more)
 {
-    const int most = (ROWS * STEP * (int)width(type) + LINE - 1) / LINE;
-
-    f->due += f->each;
-    UNROLL for (int i = 0; i < most; i++)
-    {
-        if (f->due < LINE)
-            return;
+    for (f->due += more; f->due >= LINE; f->due -= LINE) {
         fetch_line(f->at);
         f->at += LINE;
-        f->due -= LINE;
     }
 }
 
@@ -213,29 +219,37 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     const bool fetched = C == 1 && p->n_cols == 1 && type != FORESEEN;
     const char *ahead = fetched && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
-    struct fetch after = part_ahead(p, R, C, r, c, k.first);
+    struct fetch after = { .at = ahead_of(p, r) + (size_t)(c / COLS) * k.part };
+    const size_t each = C > 1 && R == ROWS ? k.each : 0;
     vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
     int64_t i = k.first;
 
+    after.at += (size_t)(i / TURN) * each / LINE * LINE;
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
         sum[a][b] = total[a][b] = splat(0);
-    if (k.kept && k.first > 0)
+    if (k.kept && i > 0)
         copy_sums(R, C, CHAINS_END ? total : sum, k.kept);
-    for (; i + STEP <= k.end; i += STEP) {
-        if (CHAINS_END && i > k.first && i % CHAIN == 0)
-            end_chains(R, C, sum, total);
-        if (C == 1 && ahead && i * size % 64 == 0)
-            UNROLL for (int a = 0; a < R; a++)
-                fetch_line(ahead + i * size * R + 64 * a);
-        if (C == COLS && next && i * col_size % LINE == 0)
-            __builtin_prefetch(next + i * col_size, 0, 2);
-        fetch_step(type, &after);
-        add_products(type, R, C, STEP, sum, p, rows + i * size,
-                     cols + i * col_size);
+    for (; i + TURN <= k.end; i += TURN) {
+        end_chain(R, C, i - k.first, sum, total);
+        if (C == COLS && next)
+            UNROLL for (int64_t j = 0; j < TURN * col_size; j += LINE)
+                __builtin_prefetch(next + i * col_size + j, 0, 2);
+        if (each)
+            fetch_some(&after, each);
+        ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
+        {
+            if (C == 1 && ahead && j * size % LINE == 0)
+                UNROLL for (int a = 0; a < R; a++)
+                    fetch_line(ahead + j * size * R + LINE * a);
+            add_products(type, R, C, STEP, sum, p, rows + j * size,
+                         cols + j * col_size);
+        }
     }
-    if (i < k.end)
-        add_products(type, R, C, k.end - i, sum, p, rows + i * size,
-                     cols + i * col_size);
+    for (; i < k.end; i += STEP) {
+        end_chain(R, C, i - k.first, sum, total);
+        add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum, p,
+                     rows + i * size, cols + i * col_size);
+    }
     if (CHAINS_END)
         end_chains(R, C, sum, total);
     if (k.kept && k.end < p->k) {
@@ -305,6 +319,7 @@ INLINE void
 groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
                  int64_t end)
 {
+    struct block k = whole_rows(p);
     vec(*kept)[COLS] = p->scratch;
     int64_t values = block_values(p->k);
 
@@ -313,9 +328,9 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
 
         for (int64_t i = 0; i < p->k; i += values)
             for (int64_t j = g; j < end; j++) {
-                struct block k = { i, i + values < p->k ? i + values : p->k,
-                                   kept + (j - g) * BLOCK_ROWS };
-
+                k.first = i;
+                k.end = i + values < p->k ? i + values : p->k;
+                k.kept = kept + (j - g) * BLOCK_ROWS;
                 all_columns(type, p, r, r + n, j * COLS, k);
             }
     }
@@ -325,7 +340,7 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
 INLINE int64_t
 whole_groups(enum ggml_type type, const struct cpu_product *p)
 {
-    const struct block all = { .end = p->k };
+    const struct block all = whole_rows(p);
     int64_t values = block_values(p->k), n = p->n_cols / COLS;
     /* sums of two blocks had better stay in the first cache */
     int64_t some = 2 * values < p->k ? BLOCK_GROUPS : 1;
@@ -342,7 +357,7 @@ whole_groups(enum ggml_type type, const struct cpu_product *p)
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
-    const struct block all = { .end = p->k };
+    const struct block all = whole_rows(p);
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;

@@ -213,10 +213,10 @@ one_half(uint16_t bits)
     return vgetq_lane_f32(from_f16(vdup_n_u16(bits)), 0);
 }
 
-INLINE vec_bits
-widen(halves h)
+INLINE vec
+from_bf16(halves h)
 {
-    return vmovl_u16(h);
+    return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(h), 16));
 }
 
 INLINE halves

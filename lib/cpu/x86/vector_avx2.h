@@ -208,10 +208,16 @@ one_half(uint16_t bits)
     return _cvtsh_ss(bits);
 }
 
-INLINE vec_bits
-widen(halves h)
+/* One shuffle: a widening load and a shift would be two. */
+INLINE vec
+from_bf16(halves h)
 {
-    return (vec_bits)_mm256_cvtepu16_epi32(h);
+    const __m256i bytes = _mm256_set_epi8(
+        15, 14, -1, -1, 13, 12, -1, -1, 11, 10, -1, -1, 9, 8, -1, -1, /* last */
+        7, 6, -1, -1, 5, 4, -1, -1, 3, 2, -1, -1, 1, 0, -1, -1);
+
+    return _mm256_castsi256_ps(
+        _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(h), bytes));
 }
 
 INLINE halves

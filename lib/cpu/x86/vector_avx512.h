@@ -178,10 +178,10 @@ one_half(uint16_t bits)
     return _cvtsh_ss(bits);
 }
 
-INLINE vec_bits
-widen(halves h)
+INLINE vec
+from_bf16(halves h)
 {
-    return (vec_bits)_mm512_cvtepu16_epi32(h);
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
 INLINE halves
