@@ -120,12 +120,6 @@ to_bytes(const int32x4_t *q)
     return vcombine_s8(vqmovn_s16(a), vqmovn_s16(b));
 }
 
-INLINE int32_t
-add_integers(const int32x4_t *q)
-{
-    return vaddvq_s32(vaddq_s32(vaddq_s32(q[0], q[1]), vaddq_s32(q[2], q[3])));
-}
-
 /* See cpu_prepare_column(): the same bytes. */
 static void
 prepare(const float *x, void *column, int64_t k)
@@ -136,6 +130,7 @@ prepare(const float *x, void *column, int64_t k)
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
         float32x4_t v[8];
         int32x4_t i[8];
+        int8x16_t low, high;
         float amax, inverse;
 
         UNROLL for (int j = 0; j < 8; j++) v[j] = vld1q_f32(x + 4 * j);
@@ -143,9 +138,11 @@ prepare(const float *x, void *column, int64_t k)
         inverse = amax > 0 ? 127 / amax : 0;
         UNROLL for (int j = 0; j < 8; j++) i[j] =
             vcvtnq_s32_f32(vmulq_n_f32(v[j], inverse));
-        vst1q_s8(q + b * COLUMN_BLOCK, to_bytes(i));
-        vst1q_s8(q + b * COLUMN_BLOCK + 16, to_bytes(i + 4));
-        column_put(&runs, b, amax / 127, add_integers(i), add_integers(i + 4));
+        low = to_bytes(i);
+        high = to_bytes(i + 4);
+        vst1q_s8(q + b * COLUMN_BLOCK, low);
+        vst1q_s8(q + b * COLUMN_BLOCK + 16, high);
+        column_put(&runs, b, amax / 127, vaddlvq_s8(low), vaddlvq_s8(high));
     }
 }
 

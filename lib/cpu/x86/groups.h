@@ -110,15 +110,15 @@ largest(const __m256 *v)
     return _mm_cvtss_f32(q);
 }
 
-INLINE int32_t
-add_integers(__m256i v)
+/* Of the bytes of each half, in all of its lanes. */
+INLINE __m256i
+sum_halves(__m256i bytes)
 {
-    __m128i q = _mm_add_epi32(_mm256_castsi256_si128(v),
-                              _mm256_extracti128_si256(v, 1));
+    __m256i s = _mm256_madd_epi16(
+        _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes), _mm256_set1_epi16(1));
 
-    q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0x4e));
-    q = _mm_add_epi32(q, _mm_shuffle_epi32(q, 0xb1));
-    return _mm_cvtsi128_si32(q);
+    s = _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0x4e));
+    return _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0xb1));
 }
 
 /* Four times eight integers as bytes, in order. */
@@ -141,7 +141,7 @@ prepare(const float *x, void *column, int64_t k)
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
         __m256 v[4], inverse;
-        __m256i i[4];
+        __m256i i[4], bytes, sums;
         float amax;
 
         UNROLL for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_ps(x + 8 * j);
@@ -149,10 +149,12 @@ prepare(const float *x, void *column, int64_t k)
         inverse = _mm256_set1_ps(amax > 0 ? 127 / amax : 0);
         UNROLL for (int j = 0; j < 4; j++) i[j] =
             _mm256_cvtps_epi32(_mm256_mul_ps(v[j], inverse));
-        _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), to_bytes(i));
+        bytes = to_bytes(i);
+        sums = sum_halves(bytes);
+        _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), bytes);
         column_put(&runs, b, amax / 127,
-                   add_integers(_mm256_add_epi32(i[0], i[1])),
-                   add_integers(_mm256_add_epi32(i[2], i[3])));
+                   _mm_cvtsi128_si32(_mm256_castsi256_si128(sums)),
+                   _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1)));
     }
 }
 
