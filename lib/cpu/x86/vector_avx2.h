@@ -212,9 +212,9 @@ one_half(uint16_t bits)
 INLINE vec
 from_bf16(halves h)
 {
-    const __m256i bytes = _mm256_set_epi8(
-        15, 14, -1, -1, 13, 12, -1, -1, 11, 10, -1, -1, 9, 8, -1, -1, /* last */
-        7, 6, -1, -1, 5, 4, -1, -1, 3, 2, -1, -1, 1, 0, -1, -1);
+    const __m256i bytes = _mm256_setr_epi8(
+        -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9,
+        -1, -1, 10, 11, -1, -1, 12, 13, -1, -1, 14, 15);
 
     return _mm256_castsi256_ps(
         _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(h), bytes));
