@@ -86,6 +86,15 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
     return t->ne[1] == 1 || t->ne[1] <= p.kernel->few;
 }
 
+/* Of products that stream: both have their weights fetched, or none. */
+static bool
+fetch_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
+            const struct cpu_kernels *k)
+{
+    return !cpu_plan_product(a, k).kernel->lead ==
+           !cpu_plan_product(b, k).kernel->lead;
+}
+
 /* ---- what follows a product --------------------------------------------- */
 
 static bool
@@ -287,7 +296,8 @@ count_all_pieces(struct cpu_job *job, int n_threads,
         m->n_pieces = count_pieces(m, n_threads, bytes);
         m->first_piece = second ? m[-1].first_piece : job->n_pieces;
         job->n_pieces += m->n_pieces;
-        job->streams = (i == 0 || job->streams) && streams(m->node, k);
+        job->streams = (i == 0 || job->streams) && streams(m->node, k) &&
+                       fetch_alike(job->members[0].node, m->node, k);
         job->runs = job->streams && can_join(m->node);
     }
 }

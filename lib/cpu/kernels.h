@@ -40,7 +40,9 @@ struct cpu_mul_mat {
     /* Rows that are read side by side where there are few columns; 0: one after
      * the other. And where there is one, if that is another number. */
     int64_t abreast, abreast_of_one;
-    size_t lead; /* bytes ahead that those are fetched, at least */
+    /* Bytes ahead that those are fetched, at least. 0: none of one column's
+     * are, as multiply() does so, but while a thread waits. */
+    size_t lead;
     /* So many columns, at most, are multiplied as one is, as fast as weights
      * come from memory; 0: one. */
     int64_t few;

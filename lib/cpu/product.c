@@ -170,7 +170,9 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product)
 {
-    if (t->ahead || product->n_cols == 1)
+    if (p->kernel->lead == 0 && product->n_cols == 1)
+        multiply_part(t, p, product);
+    else if (t->ahead || product->n_cols == 1)
         multiply_stream(t, p, product);
     else
         multiply_several(t, p, product);

@@ -45,15 +45,20 @@
 
 #include "cpu/simd.h"
 
-/* See vector_products.h. */
-#define CHAINS_END (VEC < 8)
-#define CHAIN      128
-
 /* Of F32, F16 and BF16; the type is known where this is inlined. */
 INLINE size_t
 width(enum ggml_type type)
 {
     return type == GGML_TYPE_F32 ? 4 : 2;
+}
+
+/* Weights after which chains end, see vector_products.h; 0: they do not. */
+INLINE int64_t
+chain_of(enum ggml_type type)
+{
+    if (VEC < 8)
+        return 128;
+    return VEC == 8 && type != GGML_TYPE_F32 ? 512 : 0;
 }
 
 INLINE vec

@@ -97,6 +97,7 @@ INLINE struct lanes
 one_lane(int R, int V, const struct cpu_panel *p, const float *a,
          const float *b, int lane)
 {
+    const int64_t chain = chain_of(GGML_TYPE_F32);
     struct lanes s, total;
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
@@ -106,7 +107,7 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
     for (int64_t k = 0; k < p->k; k += VEC, a += VEC, b += VEC * p->b_stride) {
         vec row[LANE_VECTORS];
 
-        if (CHAINS_END && k && k % CHAIN == 0)
+        if (chain && k && k % chain == 0)
             end_lane(R, V, &s, &total);
         UNROLL for (int v = 0; v < V; v++)
         {
@@ -122,9 +123,9 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
                 fused(x, row[v], s.sum[r][v]);
         }
     }
-    if (CHAINS_END)
+    if (chain)
         end_lane(R, V, &s, &total);
-    return CHAINS_END ? total : s;
+    return chain ? total : s;
 }
 
 /* The sum of twice as many lanes as `half` gives, those so far apart. */

@@ -3,8 +3,9 @@
  *
  * An element is the sum of VEC lanes, each a chain of fused products over
  * every VEC-th weight; so it is in every tile, whatever its shape. Few lanes
- * make long chains, which round more: theirs end after CHAIN weights, and
- * then are added up. */
+ * make long chains, which round more: theirs end after chain_of() weights, and
+ * then are added up. So do those of small weights in eight lanes: one chain of
+ * a row is too slow for memory, but the next begins before it ends. */
 #ifndef CPU_VECTOR_PRODUCTS_H
 #define CPU_VECTOR_PRODUCTS_H
 
@@ -70,6 +71,18 @@ add_product(operand w, operand x, vec sum)
 #define FORESEEN GGML_TYPE_COUNT
 #endif
 
+/* Bytes ahead that rows of the only column are fetched, read one after the
+ * other; 0: they are read side by side. */
+#ifndef LONE_LEAD
+#define LONE_LEAD 0
+#endif
+
+INLINE bool
+reads_alone(enum ggml_type type)
+{
+    return LONE_LEAD > 0 && type != FORESEEN;
+}
+
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */
 INLINE void
 add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
@@ -100,9 +113,10 @@ end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
 
 /* Before value n of a block, which begins with a chain. */
 INLINE void
-end_chain(int R, int C, int64_t n, vec sum[][COLS], vec total[][COLS])
+end_chain(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
+          vec total[][COLS])
 {
-    if (CHAINS_END && n && n % CHAIN == 0)
+    if (chain_of(type) && n && n % chain_of(type) == 0)
         end_chains(R, C, sum, total);
 }
 
@@ -159,10 +173,10 @@ whole_rows(const struct cpu_product *p)
 }
 
 INLINE int64_t
-block_values(int64_t k)
+block_values(enum ggml_type type, int64_t k)
 {
     const int64_t most = BLOCK_BYTES / COLS / (int64_t)width(COLUMN_TYPE);
-    const int64_t chain = CHAINS_END ? CHAIN : TURN;
+    const int64_t chain = chain_of(type) ? chain_of(type) : TURN;
     int64_t blocks = (k + most - 1) / most;
 
     if (blocks <= 1)
@@ -213,6 +227,7 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const bool chains = chain_of(type) > 0;
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     /* several columns have what comes next fetched part by part */
@@ -228,9 +243,9 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
         sum[a][b] = total[a][b] = splat(0);
     if (k.kept && i > 0)
-        copy_sums(R, C, CHAINS_END ? total : sum, k.kept);
+        copy_sums(R, C, chains ? total : sum, k.kept);
     for (; i + TURN <= k.end; i += TURN) {
-        end_chain(R, C, i - k.first, sum, total);
+        end_chain(type, R, C, i - k.first, sum, total);
         if (C == COLS && next)
             UNROLL for (int64_t j = 0; j < TURN * col_size; j += LINE)
                 __builtin_prefetch(next + i * col_size + j, 0, 2);
@@ -246,19 +261,49 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
         }
     }
     for (; i < k.end; i += STEP) {
-        end_chain(R, C, i - k.first, sum, total);
+        end_chain(type, R, C, i - k.first, sum, total);
         add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum, p,
                      rows + i * size, cols + i * col_size);
     }
-    if (CHAINS_END)
+    if (chains)
         end_chains(R, C, sum, total);
     if (k.kept && k.end < p->k) {
-        copy_sums(R, C, k.kept, CHAINS_END ? total : sum);
+        copy_sums(R, C, k.kept, chains ? total : sum);
         return;
     }
     UNROLL for (int b = 0; b < C; b++)
-        store_column(R, b, CHAINS_END ? total : sum,
+        store_column(R, b, chains ? total : sum,
                      p->out + (size_t)(c + b) * p->out_stride + r);
+}
+
+/* An element of the only column, from one stream of memory. */
+INLINE void
+lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const char *row = p->rows + (size_t)r * p->row_stride;
+    vec sum[1][COLS], total[1][COLS];
+    int64_t i = 0;
+
+    sum[0][0] = total[0][0] = splat(0);
+    for (; i + TURN <= p->k; i += TURN) {
+        end_chain(type, 1, 1, i, sum, total);
+        UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
+        {
+            if ((j - i) * size % LINE == 0)
+                __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
+            add_products(type, 1, 1, STEP, sum, p, row + j * size,
+                         p->cols + j * col_size);
+        }
+    }
+    for (; i < p->k; i += STEP) {
+        end_chain(type, 1, 1, i, sum, total);
+        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum, p,
+                     row + i * size, p->cols + i * col_size);
+    }
+    end_chains(1, 1, sum, total);
+    store_column(1, 0, total, p->out + r);
 }
 
 /* Rows [r, end). */
@@ -310,8 +355,9 @@ all_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
 static size_t
 blocks_size(int64_t k)
 {
-    return block_values(k) < k ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_GROUPS
-                               : 0;
+    return block_values(GGML_TYPE_F32, k) < k
+               ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_GROUPS
+               : 0;
 }
 
 /* Groups [g, end), of COLS columns each. */
@@ -321,7 +367,7 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
 {
     struct block k = whole_rows(p);
     vec(*kept)[COLS] = p->scratch;
-    int64_t values = block_values(p->k);
+    int64_t values = block_values(type, p->k);
 
     for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
         int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
@@ -341,7 +387,7 @@ INLINE int64_t
 whole_groups(enum ggml_type type, const struct cpu_product *p)
 {
     const struct block all = whole_rows(p);
-    int64_t values = block_values(p->k), n = p->n_cols / COLS;
+    int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
     /* sums of two blocks had better stay in the first cache */
     int64_t some = 2 * values < p->k ? BLOCK_GROUPS : 1;
 
@@ -364,6 +410,8 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c, all);
+    for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
+        lone_row(type, p, r);
     for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
          r += LONE_ROWS)
         tile(type, LONE_ROWS, C, p, r, c, all);
@@ -395,7 +443,8 @@ multiply(enum ggml_type type, const struct cpu_product *p)
     const int64_t step = most > ROWS ? most / ROWS * ROWS : ROWS;
     struct cpu_product part = *p;
 
-    if (p->n_cols <= COLS || p->n_rows <= step || block_values(p->k) < p->k) {
+    if (p->n_cols <= COLS || p->n_rows <= step ||
+        block_values(type, p->k) < p->k) {
         multiply_rows(type, p);
         return;
     }
@@ -531,7 +580,7 @@ fill_products(struct cpu_kernels *k)
 #define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].abreast = LONE_ROWS;                                      \
-    k->mul_mat[type].lead = FETCH_LEAD;                                        \
+    k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
     k->mul_mat[type].scratch_size = blocks_size;
     FILL(GGML_TYPE_F32, f32)
     FILL(GGML_TYPE_F16, f16)

@@ -12,6 +12,7 @@
 #define FETCH_NEAR  true
 #define FETCH_LEAD  (4 * 1024)
 #define FORESEEN    GGML_TYPE_F32
+#define LONE_LEAD   2048
 
 #include "cpu/simd.h"
 
