@@ -3,7 +3,8 @@
  * A product with one column takes as long as its weights take to come. So each
  * thread fetches them some way ahead of what it multiplies: its pieces of a
  * job, one after the other, then those of the next job that reads weights, so
- * that the end of a job is no pause; and further ahead while it waits. */
+ * that the end of a job is no pause; and further ahead while it waits. Of a
+ * kernel that fetches by itself it does only that. */
 #ifndef CPU_AHEAD_H
 #define CPU_AHEAD_H
 
