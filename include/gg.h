@@ -411,6 +411,20 @@ gg_model_n_embd(const struct gg_model *model);
 GG_API bool
 gg_model_is_encoder(const struct gg_model *model);
 
+/* Of which of a chunk's ids an embedding is made. */
+enum gg_pooling {
+    GG_POOL_MEAN = 0, /* of all: the mean */
+    GG_POOL_LAST = 1,
+    GG_POOL_CLS = 2, /* the first */
+};
+
+/* What an embedding is made of as the file says, whose key ARCH.pooling_type
+ * is 1 for the mean, 2 for cls, 3 for last. GG_ERR_FORMAT: it does not say, or
+ * something else. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
+                 struct gg_error *err);
+
 /* Asked of each tensor of a graph in the order in which they are computed:
  * with `ask`, whether it is wanted; if so, then, once it has been computed and
  * while its sources still hold what they did, to look at it, with
@@ -490,13 +504,6 @@ struct gg_best {
     float *logits;
     size_t n;
     double log_sum_exp;
-};
-
-/* Of which of a chunk's ids an embedding is made. */
-enum gg_pooling {
-    GG_POOL_MEAN = 0, /* of all: the mean */
-    GG_POOL_LAST = 1,
-    GG_POOL_CLS = 2, /* the first */
 };
 
 /* Ids to evaluate after what their slot already holds. */
@@ -632,10 +639,10 @@ struct gg_state_file; /* open, mapped */
 
 /* Opens a state for that session, whatever session has saved it: with any
  * number of slots, threads, positions, on any device. All of the file is
- * checked. GG_ERR_UNSUPPORTED: it was made with another model, with other rotary
- * positions, or its keys and values are of another type. The file must not be
- * written to while it is open; that it is replaced by gg_session_save() does no
- * harm. */
+ * checked. GG_ERR_UNSUPPORTED: it was made with another model, with other
+ * rotary positions, or its keys and values are of another type. The file must
+ * not be written to while it is open; that it is replaced by gg_session_save()
+ * does no harm. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err);

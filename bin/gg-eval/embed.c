@@ -11,7 +11,7 @@
 
 #include "gg-eval/output.h"
 
-const char *const embed_poolings[] = { "mean", "last", "cls", NULL };
+const char *const embed_kinds[] = { "mean", "last", "cls", "model", NULL };
 
 /* A line that was read; ids, vector and message are room that stays. */
 struct text {
@@ -25,6 +25,7 @@ struct text {
 struct embed {
     const struct embed_options *o;
     const struct engine *engine;
+    enum gg_pooling pooling;
     struct gg_logit_writer *writer;
     struct text *texts; /* o->n_lines */
     struct gg_chunk *chunks;
@@ -120,7 +121,7 @@ evaluate(struct embed *e)
                                             .ids = t->ids,
                                             .n = t->line.n_ids,
                                             .embedding = t->vector,
-                                            .pooling = e->o->pooling };
+                                            .pooling = e->pooling };
     }
     if (n)
         cli_check(gg_session_eval(e->engine->session, e->chunks, n, &err),
@@ -240,6 +241,10 @@ embed_run(const struct engine *engine, const struct embed_options *o, int fd,
     struct gg_line_reader *reader;
     struct gg_error err;
 
+    if (o->kind == EMBED_MODEL)
+        cli_check(gg_model_pooling(engine->model, &e.pooling, &err), &err);
+    else
+        e.pooling = (enum gg_pooling)o->kind;
     e.texts = cli_alloc(NULL, n, sizeof(*e.texts));
     e.chunks = cli_alloc(NULL, n, sizeof(*e.chunks));
     memset(e.texts, 0, n * sizeof(*e.texts));

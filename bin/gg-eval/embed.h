@@ -6,15 +6,20 @@
 
 struct embed_options {
     bool wanted;
-    enum gg_pooling pooling;
+    int kind;   /* an enum gg_pooling, or EMBED_MODEL */
     bool as_is; /* not made to have the length 1 */
     bool none;  /* nothing is written */
     enum gg_vector_encoding encoding;
     int32_t n_lines; /* evaluated together at most */
 };
 
-/* "mean", "last", "cls", NULL: in the order of enum gg_pooling. */
-extern const char *const embed_poolings[];
+/* As the model's file says. */
+enum {
+    EMBED_MODEL = GG_POOL_CLS + 1,
+};
+
+/* "mean", "last", "cls", "model", NULL: in the order of enum gg_pooling. */
+extern const char *const embed_kinds[];
 
 /* Writes a stream of embeddings, a record a line, each a text of its own.
  * False: some line failed. */

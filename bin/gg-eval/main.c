@@ -25,7 +25,8 @@ static const char help[] =
     "ids\n"
     "      --embed KIND        write a vector for each line's text: the mean, "
     "last\n"
-    "                          or cls (first) of its tokens'\n"
+    "                          or cls (first) of its tokens', or what the "
+    "model says\n"
     "      --no-normalize      leave such vectors at the length they have\n"
     "      --perplexity        write how well the ids are foreseen, as text\n"
     "      --imatrix FILE      write FILE: how much the weights' columns "
@@ -123,8 +124,7 @@ set_option(struct options *o, int c)
         break;
     case OPT_EMBED:
         o->embed.wanted = true;
-        o->embed.pooling =
-            (enum gg_pooling)cli_choice("--embed", optarg, embed_poolings);
+        o->embed.kind = cli_choice("--embed", optarg, embed_kinds);
         break;
     case OPT_NO_NORMALIZE:
         o->embed.as_is = true;

@@ -1,6 +1,8 @@
 /* model.c - a model file becomes weights and a vocabulary */
 #include "api/model.h"
 
+#include <stdio.h>
+
 #include "api/device.h"
 #include "api/file.h"
 #include "core/mem.h"
@@ -145,6 +147,31 @@ bool
 gg_model_is_encoder(const struct gg_model *model)
 {
     return model->model->hp.encoder;
+}
+
+/* The numbers are llama.cpp's enum llama_pooling_type. */
+enum gg_status
+gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
+                 struct gg_error *err)
+{
+    static const enum gg_pooling known[] = {
+        [1] = GG_POOL_MEAN, [2] = GG_POOL_CLS, [3] = GG_POOL_LAST
+    };
+    const struct gguf_context *gguf = model->file.gguf;
+    uint64_t type = 0;
+    char key[96];
+    enum gg_status st;
+
+    snprintf(key, sizeof(key), "%s.pooling_type", model->model->arch->name);
+    st = gguf_get_u64(gguf, key, &type, err);
+    if (st != GG_OK)
+        return st;
+    if (type == 0 || type >= sizeof(known) / sizeof(known[0]))
+        return gguf_bad_value(gguf, key, err,
+                              "%llu is not 1 (mean), 2 (cls) or 3 (last)",
+                              (unsigned long long)type);
+    *pooling = known[type];
+    return GG_OK;
 }
 
 enum gg_status

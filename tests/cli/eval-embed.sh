@@ -15,6 +15,19 @@ cmp -s mean last && echo 'mean and last are alike'
 cut -f 2 lines | gg-eval --embed mean | gg-logits --near mean | cut -f 2-4 >a
 gg-logits --near mean mean | cut -f 2-4 | cmp - a # a line is a text
 
+# The kind that the file names, if it does.
+of_model() { gg-eval -m pooled.gguf --embed model lines; }
+pooled() { gg-convert --set bert.pooling_type=$1 bert.gguf pooled.gguf; }
+for kind in 1:mean 2:cls 3:last; do
+    pooled ${kind%:*} && of_model | cmp - ${kind#*:}
+done
+for kind in 0 4 str:mean; do
+    pooled $kind && of_model
+    status
+done
+gg-eval --embed model lines
+status
+
 # Length 1, or as it comes: the direction is the same.
 values() {
     gg-logits --to text "$@" |
