@@ -91,4 +91,20 @@ fetch_line(const char *p)
     }
 }
 
+/* What several columns go by before it is used waits in the second cache; it
+ * comes into the first at last. */
+static inline void
+fetch_later(const char *p)
+{
+    const bool near = FETCH_NEAR;
+
+    UNROLL for (int i = 0; i < FETCH_TIMES; i++)
+    {
+        if (near && i == FETCH_TIMES - 1)
+            __builtin_prefetch(p - i * ASK_AGAIN, 0, 3);
+        else
+            __builtin_prefetch(p - i * ASK_AGAIN, 0, 2);
+    }
+}
+
 #endif

@@ -30,6 +30,11 @@
  *     add_eights(s, w, x, y)    adds the sums of eight products each with x,
  *                               and with y, which part_sums(s) makes s[0] and
  *                               s[1], a lane each
+ *     BY_SIGNS                  defined where signed codes that meet many
+ *                               columns do so as magnitudes; then there are
+ *     add_signed(s, w, x)       s + the sums of four products each, a lane
+ *                               each; where w < 0, of |w| with -x - 1
+ *     start_signed(w, n)        what is missing then in the sums of n words
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
  *     FEW                       as many columns meet codes where these are
@@ -171,16 +176,22 @@ add_group(const int V, const int C, struct format f, const vec_bits *s,
 
 /* Where word `word` of a block of VEC rows is used: its part of the bytes from
  * `next` on, as many as that block has. Many at once would have to wait for
- * each other. */
+ * each other. What is used only after many columns have gone by waits in the
+ * second cache. */
 INLINE void
-fetch_part(struct format f, const char *next, int word)
+fetch_part(struct format f, const char *next, int word, bool soon)
 {
     const int words = (int)(f.block / COLUMN_BLOCK * WORDS);
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
 
     UNROLL for (int i = lines * word / words; i < lines * (word + 1) / words;
                 i++)
-        fetch_line(next + i * LINE);
+    {
+        if (soon)
+            fetch_line(next + i * LINE);
+        else
+            __builtin_prefetch(next + i * LINE, 0, 2);
+    }
 }
 
 /* Units of a block that are opened together, times C columns. */
@@ -200,7 +211,8 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
         UNROLL for (int i = 0; i < 4; i++)
             UNROLL for (int u = 0; u < f.together; u++)
         {
-            fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u);
+            fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u,
+                       true);
             add_word(1, C, f, WORDS / chains, &codes[4 * u + i], 0, x,
                      x->first + n * f.together + u, 4 * half + i,
                      &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
@@ -244,12 +256,26 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
         store_f32(p->out + (size_t)j * p->out_stride + row, acc[j]);
 }
 
+/* Room for what sums begin with, of each group. */
+#define STARTS (UNITS * 2)
+
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
- * room for that. */
+ * room for that. Of signed codes that meet columns as magnitudes, `starts` are
+ * what sums begin with. */
 struct opened {
     vec_bits *codes;
     vec *scales;
+    vec_bits *starts;
 };
+
+/* Those of vector v of rows. */
+INLINE struct opened
+opened_rows(struct opened o, int v)
+{
+    return (struct opened){ o.codes + v * UNITS * WORDS,
+                            o.scales + v * UNITS * MOST_SCALES,
+                            o.starts + v * STARTS };
+}
 
 /* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
 INLINE void
@@ -271,28 +297,38 @@ open_block(struct format f, const struct rows *r, const char *next,
         f.open(r, n, half, codes);
         UNROLL for (int i = 0; i < 4 * f.together; i++)
         {
-            fetch_part(f, next, (2 * n + half) * 4 * f.together + i);
+            fetch_part(f, next, (2 * n + half) * 4 * f.together + i, false);
             all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = codes[i];
             AFTER(next, codes[i]);
         }
     }
 }
 
-#ifdef BY_EIGHT
+/* A block's codes, as many columns want them. */
 INLINE void
-arrange(vec_bits *codes, int64_t n_words)
+arrange(struct format f, struct opened o)
 {
-    for (int64_t i = 0; i < n_words; i += 2)
-        join_words(codes + i);
+    const int words = (int)(f.block / COLUMN_BLOCK) * WORDS;
+
+    (void)words, (void)o;
+#ifdef BY_SIGNS
+    if (f.most == 0)
+        for (int i = 0; i < words; i += f.group / 4)
+            *o.starts++ = start_signed(o.codes + i, f.group / 4);
+#endif
+#ifdef BY_EIGHT
+    for (int i = 0; i < words; i += 2)
+        join_words(o.codes + i);
+#endif
 }
 
-/* The integer sums of group g of a unit, whose codes are arranged: V vectors
- * of rows, w[v * stride], times C columns. A column without another is taken
- * twice. */
+/* The integer sums of group g of a unit: V vectors of rows times C columns, in
+ * the order of add_word(). */
+#ifdef BY_EIGHT
+/* A column without another is taken twice. */
 INLINE void
-sum_group(const int V, const int C, struct format f, const vec_bits *w,
-          const int stride, const struct columns *x, int64_t unit, int g,
-          vec_bits *s)
+sum_group(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
 
@@ -302,11 +338,11 @@ sum_group(const int V, const int C, struct format f, const vec_bits *w,
 
         UNROLL for (int v = 0; v < V; v++)
         {
+            const vec_bits *w = opened_rows(o, v).codes;
             vec_bits two[2] = { { 0 }, { 0 } };
 
             UNROLL for (int word = g * n; word < (g + 1) * n; word += 2)
-                add_eights(two, w + v * stride + word,
-                           a + unit * COLUMN_BLOCK + 4 * word,
+                add_eights(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
                            b + unit * COLUMN_BLOCK + 4 * word);
             part_sums(two);
             s[v * C + j] = two[0] + start_of(f, a, x->k, unit, g);
@@ -317,21 +353,48 @@ sum_group(const int V, const int C, struct format f, const vec_bits *w,
 }
 #else
 INLINE void
-arrange(vec_bits *codes, int64_t n_words)
-{
-    (void)codes, (void)n_words;
-}
-
-INLINE void
-sum_group(const int V, const int C, struct format f, const vec_bits *w,
-          const int stride, const struct columns *x, int64_t unit, int g,
-          vec_bits *s)
+sum_words(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
     vec_bits part[TILE];
 
+    UNROLL for (int word = g * n; word < (g + 1) * n; word++) add_word(
+        V, C, f, n, o.codes + word, UNITS * WORDS, x, unit, word, s, part);
+}
+
+#ifdef BY_SIGNS
+INLINE void
+sum_magnitudes(const int V, const int C, struct format f, struct opened o,
+               const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+
+    UNROLL for (int i = 0; i < V * C; i++) s[i] =
+        opened_rows(o, i / C).starts[g];
     UNROLL for (int word = g * n; word < (g + 1) * n; word++)
-        add_word(V, C, f, n, w + word, stride, x, unit, word, s, part);
+        UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j) + unit * COLUMN_BLOCK;
+
+        UNROLL for (int v = 0; v < V; v++) s[v * C + j] =
+            add_signed(s[v * C + j], opened_rows(o, v).codes[word],
+                       AS(int32_t, col)[word]);
+    }
+}
+#endif
+
+INLINE void
+sum_group(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+#ifdef BY_SIGNS
+    if (f.most == 0) {
+        sum_magnitudes(V, C, f, o, x, unit, g, s);
+        return;
+    }
+#endif
+    sum_words(V, C, f, o, x, unit, g, s);
 }
 #endif
 
@@ -340,12 +403,14 @@ INLINE void
 add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
           const struct columns *x, vec *acc)
 {
-    for (int64_t u = 0; u < n; u++, o.codes += WORDS)
-        UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++)
+    const int groups = COLUMN_BLOCK / f.group;
+
+    for (int64_t u = 0; u < n; u++, o.codes += WORDS, o.starts += groups)
+        UNROLL for (int g = 0; g < groups; g++)
         {
             vec_bits s[TILE];
 
-            sum_group(V, C, f, o.codes, UNITS * WORDS, x, x->first + u, g, s);
+            sum_group(V, C, f, o, x, x->first + u, g, s);
             add_group(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                       x->first + u, g, acc);
             o.scales += f.min ? 2 : 1;
@@ -419,11 +484,12 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
 {
     for (; n > 0; n--) {
         open_block(f, r, *next, o.codes, o.scales);
-        arrange(o.codes, f.block / COLUMN_BLOCK * WORDS);
+        arrange(f, o);
         *next += VEC * f.size;
         rows_advance(r, f.size);
         o.codes += f.block / COLUMN_BLOCK * WORDS;
         o.scales += f.block / COLUMN_BLOCK * scales_of(f);
+        o.starts += f.block / f.group;
     }
 }
 
@@ -466,9 +532,10 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     const int cols = COLS(f.most);
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
+    vec_bits starts[MOST_VECS * STARTS];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    struct opened all = { codes, scales };
+    struct opened all = { codes, scales, starts };
     const char *next = ahead_of(p, row);
     struct rows rows[MOST_VECS];
 
@@ -482,9 +549,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
             if (p->n_rows < VEC)
                 rows[v] =
                     copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
-            open_blocks(f, blocks, &rows[v], &next,
-                        (struct opened){ codes + v * UNITS * WORDS,
-                                         scales + v * UNITS * MOST_SCALES });
+            open_blocks(f, blocks, &rows[v], &next, opened_rows(all, v));
         }
         for (; c + cols <= p->n_cols; c += cols) {
             fetch_columns(f, p, row, c + cols, unit);

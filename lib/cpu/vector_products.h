@@ -208,7 +208,7 @@ INLINE void
 fetch_some(struct fetch *f, size_t more)
 {
     for (f->due += more; f->due >= LINE; f->due -= LINE) {
-        fetch_line(f->at);
+        fetch_later(f->at);
         f->at += LINE;
     }
 }

@@ -46,6 +46,37 @@ run_step(vec_bits s, vec_bits w, int32_t x, int most)
     return s;
 }
 
+/* Unlike vpsignb, the complement of x, -x - 1, takes no multiplier's time. */
+#define BY_SIGNS
+
+INLINE vec_bits
+add_signed(vec_bits s, vec_bits w, int32_t x)
+{
+    __m256i c = (__m256i)w;
+    __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), c);
+    __m256i v = _mm256_xor_si256(_mm256_set1_epi32(x), negative);
+
+    s += (vec_bits)add_pairs(_mm256_maddubs_epi16(_mm256_abs_epi8(c), v));
+    IN_REGISTER(s);
+    return s;
+}
+
+/* The magnitudes of what is negative; those of a group fit in 16 bits. */
+INLINE vec_bits
+start_signed(const vec_bits *w, int n)
+{
+    __m256i s = _mm256_setzero_si256();
+
+    UNROLL for (int i = 0; i < n; i++)
+    {
+        __m256i below = _mm256_min_epi8((__m256i)w[i], _mm256_setzero_si256());
+
+        s = _mm256_add_epi16(s,
+                             _mm256_maddubs_epi16(_mm256_set1_epi8(1), below));
+    }
+    return (vec_bits)_mm256_madd_epi16(s, _mm256_set1_epi16(-1));
+}
+
 INLINE vec_bits
 run_end(vec_bits total, vec_bits s, int most)
 {
