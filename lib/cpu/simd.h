@@ -77,34 +77,40 @@ ahead_of(const struct cpu_product *p, int64_t row)
 #define FETCH_LEAD  (24 * 1024)
 #endif
 
-static inline void
-fetch_line(const char *p)
+/* Of the times that a line is asked for, the last `near` want it in the first
+ * cache, the others in the second. */
+INLINE void
+ask_for(const char *p, int near)
 {
-    const bool near = FETCH_NEAR;
-
     UNROLL for (int i = 0; i < FETCH_TIMES; i++)
     {
-        if (near)
+        if (i >= FETCH_TIMES - near)
             __builtin_prefetch(p - i * ASK_AGAIN, 0, 3);
         else
             __builtin_prefetch(p - i * ASK_AGAIN, 0, 2);
     }
 }
 
-/* What several columns go by before it is used waits in the second cache; it
- * comes into the first at last. */
-static inline void
+/* Used by one column, or few: what comes in between is not much. */
+INLINE void
+fetch_line(const char *p)
+{
+    ask_for(p, FETCH_NEAR ? FETCH_TIMES : 0);
+}
+
+/* Used when all columns of some rows have gone by: it comes near at last. */
+INLINE void
 fetch_later(const char *p)
 {
-    const bool near = FETCH_NEAR;
+    ask_for(p, FETCH_NEAR ? 1 : 0);
+}
 
-    UNROLL for (int i = 0; i < FETCH_TIMES; i++)
-    {
-        if (near && i == FETCH_TIMES - 1)
-            __builtin_prefetch(p - i * ASK_AGAIN, 0, 3);
-        else
-            __builtin_prefetch(p - i * ASK_AGAIN, 0, 2);
-    }
+/* Used when many have, that fill the first cache with what is opened for them:
+ * there it would drive that out, or be driven out. */
+INLINE void
+fetch_far(const char *p)
+{
+    ask_for(p, 0);
 }
 
 #endif

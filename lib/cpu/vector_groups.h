@@ -176,8 +176,7 @@ add_group(const int V, const int C, struct format f, const vec_bits *s,
 
 /* Where word `word` of a block of VEC rows is used: its part of the bytes from
  * `next` on, as many as that block has. Many at once would have to wait for
- * each other. What is used only after many columns have gone by waits in the
- * second cache. */
+ * each other. */
 INLINE void
 fetch_part(struct format f, const char *next, int word, bool soon)
 {
@@ -190,7 +189,7 @@ fetch_part(struct format f, const char *next, int word, bool soon)
         if (soon)
             fetch_line(next + i * LINE);
         else
-            __builtin_prefetch(next + i * LINE, 0, 2);
+            fetch_far(next + i * LINE);
     }
 }
 
@@ -284,7 +283,7 @@ open_block(struct format f, const struct rows *r, const char *next,
 {
     if (f.apart) {
         for (size_t i = 0; i < VEC * f.size; i += LINE)
-            __builtin_prefetch(next + i, 0, 2);
+            fetch_far(next + i);
         f.whole(r, all, scales);
         return;
     }
