@@ -16,6 +16,7 @@
 #include "core/mem.h"
 #include "cpu/column.h"
 #include "cpu/kernels.h"
+#include "quant/blocks.h"
 #include "quant/types.h"
 #include "tap.h"
 
@@ -427,20 +428,31 @@ free_operands(struct operands *o)
     mem_free(o->b.scratch);
 }
 
+/* Multiplies; true if both find the same n elements. */
+static bool
+same_product(struct operands *o, int64_t n)
+{
+    bool good = true;
+
+    o->ma->multiply(&o->a);
+    o->mb->multiply(&o->b);
+    for (int64_t i = 0; i < n && good; i++)
+        good = o->out_a[i] == o->out_b[i] ||
+               (isnan(o->out_a[i]) && isnan(o->out_b[i]));
+    return good;
+}
+
 static bool
 check_product(const struct cpu_kernels *c, const struct cpu_kernels *k,
               enum ggml_type type, int64_t n, int64_t n_rows, int64_t n_cols)
 {
-    bool exact = ggml_is_quantized(type), good = true;
+    bool exact = ggml_is_quantized(type), good;
     struct operands o = { 0 };
 
     make_operands(&o, c, k, type, n, n_rows, n_cols);
-    o.ma->multiply(&o.a);
-    o.mb->multiply(&o.b);
-    for (int64_t i = 0; i < n_rows * n_cols && good; i++)
-        good = exact ? o.out_a[i] == o.out_b[i] ||
-                           (isnan(o.out_a[i]) && isnan(o.out_b[i]))
-                     : near(o.out_a[i], o.out_b[i], 16, sqrtf((float)n));
+    good = same_product(&o, n_rows * n_cols) || !exact;
+    for (int64_t i = 0; i < n_rows * n_cols && good && !exact; i++)
+        good = near(o.out_a[i], o.out_b[i], 16, sqrtf((float)n));
     if (exact)
         good =
             good && memcmp(o.cols_a, o.cols_b, (size_t)(n + n / 32 * 20)) == 0;
@@ -549,6 +561,44 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
         free_operands(&o);
     }
     cpu_large_first_cache = here;
+    return good;
+}
+
+/* Rows of Q8_0 of the largest bytes there are: all negative, all positive, any.
+ * What kernels add up in 16 bits just fits. */
+static void
+fill_extremes(struct operands *o, int64_t n, int64_t n_rows)
+{
+    static const int8_t any[] = { -128, 127, -127, 126 };
+    struct block_q8_0 *b = (struct block_q8_0 *)(void *)o->rows;
+
+    for (int64_t i = 0; i < n * n_rows; i++)
+        b[i / 32].qs[i % 32] =
+            any[i / n % 3 < 2 ? i / n % 3 : (int)(2 + 2 * draw())];
+}
+
+static bool
+check_extremes(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+    const int64_t n = 96, n_rows = 33;
+    bool good = true;
+
+    for (int64_t n_cols = 1; n_cols <= 9 && good; n_cols++) {
+        struct operands o = { 0 };
+
+        make_operands(&o, c, k, GGML_TYPE_Q8_0, n, n_rows, n_cols);
+        fill_extremes(&o, n, n_rows);
+        for (int64_t j = 0; j < n_cols; j++) {
+            float *x = o.x + j * n;
+
+            for (int64_t i = 0; i < n; i++)
+                x[i] = j % 3 ? copysignf(1, j % 3 == 1 ? -1 : draw()) : 1;
+            o.ma->prepare(x, o.cols_a + (size_t)j * o.a.col_stride, n);
+            o.mb->prepare(x, o.cols_b + (size_t)j * o.b.col_stride, n);
+        }
+        good = same_product(&o, n_rows * n_cols);
+        free_operands(&o);
+    }
     return good;
 }
 
@@ -841,6 +891,7 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
     check_rows(c, k);
     if (k->mul_mat_rounded.multiply)
         say(check_rounded(c, k), k, "mul_mat f16, rounded to bf16,");
+    say(check_extremes(c, k), k, "mul_mat q8_0, of the largest bytes,");
     for (int i = 0; i < N_TYPES; i++) {
         if (same_products(k, before, weight_types[i]))
             continue;
