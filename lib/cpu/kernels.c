@@ -118,6 +118,7 @@ static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 bool cpu_large_first_cache;
+bool cpu_large_second_cache;
 
 static bool
 is_here(int isa)
@@ -149,13 +150,12 @@ wanted(void)
     return 0;
 }
 
-static bool
-has_large_first_cache(void)
+static void
+look_at_caches(void)
 {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-    return sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
-#else
-    return false;
+    cpu_large_first_cache = sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
+    cpu_large_second_cache = sysconf(_SC_LEVEL2_CACHE_SIZE) >= 1024 * 1024;
 #endif
 }
 
@@ -164,8 +164,7 @@ choose(void)
 {
     int isa = wanted();
 
-    cpu_large_first_cache = has_large_first_cache();
-
+    look_at_caches();
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))
             fill(i);

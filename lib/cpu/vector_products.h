@@ -71,16 +71,19 @@ add_product(operand w, operand x, vec sum)
 #define FORESEEN GGML_TYPE_COUNT
 #endif
 
-/* Bytes ahead that rows of the only column are fetched, read one after the
- * other; 0: they are read side by side. */
+/* Bytes ahead that rows of the only column are fetched, where they are read one
+ * after the other, not side by side; 0: they never are. */
 #ifndef LONE_LEAD
 #define LONE_LEAD 0
+#endif
+#ifndef READS_ALONE
+#define READS_ALONE (LONE_LEAD > 0)
 #endif
 
 INLINE bool
 reads_alone(enum ggml_type type)
 {
-    return LONE_LEAD > 0 && type != FORESEEN;
+    return READS_ALONE && type != FORESEEN;
 }
 
 /* Adds n values of R rows at w and C columns at x, n at most STEP. */

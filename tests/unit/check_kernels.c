@@ -521,7 +521,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
 {
     static const int64_t lengths[] = { 3, 16, 40, 80, 128 };
     int64_t block = ggml_blck_size(type), last = 0;
-    bool good = true;
+    bool good = true, here = cpu_large_second_cache;
 
     for (int i = 0; i < 5; i++) {
         int64_t length = (lengths[i] + block - 1) / block * block;
@@ -530,12 +530,14 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             for (int64_t n = 1; n <= 8 && good; n++) {
                 struct operands o = { 0 };
 
+                cpu_large_second_cache = r % 2;
                 make_operands(&o, c, k, type, length, r, n);
                 good = check_each_element(&o, 0) && check_each_element(&o, 96);
                 free_operands(&o);
             }
         last = length;
     }
+    cpu_large_second_cache = here;
     return good;
 }
 

@@ -6,12 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Processors that have no more than this compute about as fast as weights come:
- * what is fetched had better be near, and each instruction counts. */
+/* Processors that have no more than this, and a small second cache, compute
+ * about as fast as weights come: what is fetched had better be near, and rows
+ * be read as they are foreseen. */
 #define FETCH_TIMES 2
-#define FETCH_NEAR  true
+#define FETCH_NEAR  (!cpu_large_second_cache)
 #define FETCH_LEAD  (4 * 1024)
-#define FORESEEN    GGML_TYPE_F32
+#define FORESEEN    (cpu_large_second_cache ? GGML_TYPE_COUNT : GGML_TYPE_F32)
+#define READS_ALONE (!cpu_large_second_cache)
 #define LONE_LEAD   2048
 
 #include "cpu/simd.h"
