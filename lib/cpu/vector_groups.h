@@ -307,16 +307,14 @@ open_block(struct format f, const struct rows *r, const char *next,
 INLINE void
 arrange(struct format f, struct opened o)
 {
-    const int words = (int)(f.block / COLUMN_BLOCK) * WORDS;
-
-    (void)words, (void)o;
+    (void)f, (void)o;
 #ifdef BY_SIGNS
     if (f.most == 0)
-        for (int i = 0; i < words; i += f.group / 4)
-            *o.starts++ = start_signed(o.codes + i, f.group / 4);
+        for (int64_t i = 0; i < f.block / f.group; i++)
+            o.starts[i] = start_signed(o.codes + i * f.group / 4, f.group / 4);
 #endif
 #ifdef BY_EIGHT
-    for (int i = 0; i < words; i += 2)
+    for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i += 2)
         join_words(o.codes + i);
 #endif
 }
