@@ -1,10 +1,11 @@
-/* super_avx512.h - one column times Q4_K or Q6_K, eight rows side by side, with
- * AVX-512 VNNI
+/* super_avx512.h - one column times Q4_K, Q5_K or Q6_K, eight rows side by
+ * side, with AVX-512 VNNI
  *
- * Half of a block, four units of 32 values, is read at once, as in
- * fours_avx512.h: lanes are sums of four products or eight, a quarter for each
- * unit, and come together at the end. A unit adds two vectors to the elements:
- * its products and its minimum, or those of its two groups of 16.
+ * Half of a block, four units of 32 values, is two vectors of codes of each
+ * row, its nibbles as they lie: the low ones and the high ones. Lanes are sums
+ * of four products, a quarter for sixteen values, and come together at the
+ * end, those of four rows in one vector. A unit adds two vectors to the
+ * elements: its products and its minimum, or those of its two groups of 16.
  *
  * Included after fours_avx512.h. */
 #ifndef CPU_X86_SUPER_AVX512_H
@@ -12,9 +13,31 @@
 
 #define HALVES 2 /* of a block */
 
-/* Of four rows, a lane each in every quarter; of half a block, a quarter for
- * each unit: with what products are scaled, and the minima, or with what those
- * of second groups are. */
+/* Of a type. */
+struct super {
+    size_t size;      /* bytes of a block */
+    size_t low, high; /* where nibbles are, and the other bits of codes */
+    int bits;         /* of a code */
+    bool min;         /* eight minima, otherwise groups of 16 */
+};
+
+static const struct super super_q4_k = { .size = sizeof(struct block_q4_k),
+                                         .low = AT(q4_k, qs),
+                                         .bits = 4,
+                                         .min = true };
+static const struct super super_q5_k = { .size = sizeof(struct block_q5_k),
+                                         .low = AT(q5_k, qs),
+                                         .high = AT(q5_k, qh),
+                                         .bits = 5,
+                                         .min = true };
+static const struct super super_q6_k = { .size = sizeof(struct block_q6_k),
+                                         .low = AT(q6_k, ql),
+                                         .high = AT(q6_k, qh),
+                                         .bits = 6 };
+
+/* Of four rows, a lane each in every quarter; of half a block: with what
+ * products are scaled, and the minima, a quarter for each unit, or with what
+ * those of the first four groups are, and those of the others. */
 struct scales {
     __m512 first[HALVES], second[HALVES];
 };
@@ -107,155 +130,174 @@ d_of_q6_k(const struct rows *r, int row)
                                        (short)h[3], 0, 0, 0, 0));
 }
 
-/* Of the groups of a half, those with even numbers are first ones of units. */
 INLINE void
 scales_of_q6_k(const struct rows *r, struct scales *s)
 {
-    const __m256i even_odd = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15));
-    __m256i w[4], first, second;
-    __m512 d[2];
+    const __m256i bytes = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    __m256i w[2 * HALVES];
 
-    UNROLL for (int i = 0; i < 2; i++) d[i] =
-        _mm512_broadcast_f32x4(d_of_q6_k(r, FOUR * i));
     load_words_16(r, AT(q6_k, scales), w);
-    UNROLL for (int i = 0; i < 4; i++) w[i] =
-        _mm256_shuffle_epi8(w[i], even_odd);
-    UNROLL for (int n = 0; n < HALVES; n++)
+    UNROLL for (int i = 0; i < 2; i++)
     {
-        first = _mm256_unpacklo_epi64(w[2 * n], w[2 * n + 1]);
-        second = _mm256_unpackhi_epi64(w[2 * n], w[2 * n + 1]);
-        UNROLL for (int i = 0; i < 2; i++)
+        __m512 d = _mm512_broadcast_f32x4(d_of_q6_k(r, FOUR * i));
+
+        UNROLL for (int n = 0; n < HALVES; n++)
         {
-            s[i].first[n] = times_signed(d[i], rows_of(first, i));
-            s[i].second[n] = times_signed(d[i], rows_of(second, i));
+            s[i].first[n] = times_signed(
+                d, rows_of(_mm256_shuffle_epi8(w[2 * n], bytes), i));
+            s[i].second[n] = times_signed(
+                d, rows_of(_mm256_shuffle_epi8(w[2 * n + 1], bytes), i));
         }
     }
 }
 
-/* The sums of a half's units, of one row. */
-INLINE __m512i
-sum_q4_k(const char *p, const struct four *x)
-{
-    const __m512i shift = _mm512_set_epi64(4, 4, 0, 0, 4, 4, 0, 0);
-    __m512i q = _mm512_loadu_si512(p);
-    __m512i a = _mm512_srlv_epi64(_mm512_shuffle_i32x4(q, q, 0xa0), shift);
-    __m512i b = _mm512_srlv_epi64(_mm512_shuffle_i32x4(q, q, 0xf5), shift);
+/* Half a block of the column: what low nibbles meet, and high ones. */
+struct half {
+    __m512i x[2];
+    __m512i start[2];     /* what integer sums begin with */
+    __m512 d[2];          /* a quarter for each unit; [1] of Q6_K */
+    __m512 minus_weighed; /* of types with minima */
+};
 
-    return sum_codes((vec_bits)a & NIBBLES, (vec_bits)b & NIBBLES, x);
+/* d of units, a quarter for each that is named. */
+INLINE __m512
+four_of(const float *d, int a, int b, int c, int e)
+{
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(e, e, e, e, c, c, c, c, b, b, b, b, a, a, a, a),
+        _mm512_castps128_ps512(_mm_loadu_ps(d)));
 }
 
-/* Sixteen values of each of a half's units: nibbles of quarters of q, and two
- * bits of h. */
-INLINE __m512i
-codes_of_q6_k(__m512i nibbles, const char *h)
+INLINE struct half
+half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
 {
-    const __m512i shift = _mm512_set_epi64(4, 4, 4, 4, 0, 0, 0, 0);
-    const __m512i turn = _mm512_set_epi64(62, 62, 0, 0, 2, 2, 4, 4);
-    __m512i bits = _mm512_broadcast_i32x4(_mm_loadu_si128(AS(__m128i, h)));
+    const __m512i zero = _mm512_setzero_si512(), all = _mm512_set1_epi8(32);
+    const char *q = col + unit * COLUMN_BLOCK;
+    const float *d = column_scales(col, k) + unit;
+    const float *minus = column_minus_weighed(col, k) + unit;
+    __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + LINE);
+    struct half h = { .start = { zero, zero } };
 
-    bits = _mm512_rolv_epi64(bits, turn);
-    nibbles = _mm512_srlv_epi64(nibbles, shift);
-    return (__m512i)(((vec_bits)nibbles & NIBBLES) |
-                     ((vec_bits)bits & 0x30303030u));
+    if (t->min) {
+        h.x[0] = _mm512_shuffle_i32x4(a, b, 0x44);
+        h.x[1] = _mm512_shuffle_i32x4(a, b, 0xee);
+        h.d[0] = four_of(d, 0, 1, 2, 3);
+        h.minus_weighed = four_of(minus, 0, 1, 2, 3);
+    } else {
+        h.x[0] = a;
+        h.x[1] = b;
+        h.d[0] = four_of(d, 0, 0, 1, 1);
+        h.d[1] = four_of(d, 2, 2, 3, 3);
+        UNROLL for (int i = 0; i < 2; i++) h.start[i] =
+            _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, all, h.x[i]));
+    }
+    return h;
 }
 
+/* Bits of codes above the nibbles, with others around them: those that belong
+ * to low nibbles (i = 0) or to high ones of half n, from h, which has them
+ * twice. */
+INLINE vec_bits
+upper_bits(const struct super *t, __m512i h, int n, int i)
+{
+    /* the first bit of each half of the vector is to be bit 4 */
+    int a = t->min ? 4 * n + i : 4 * i;
+    int left = (68 - a) % 64, right = (66 - a) % 64;
+    const __m512i turn =
+        _mm512_set_epi64(right, right, right, right, left, left, left, left);
+
+    return (vec_bits)_mm512_rolv_epi64(h, turn);
+}
+
+/* Of half n of the block at p: sums of four products, those with low nibbles
+ * and those with high ones. */
 INLINE void
-sum_q6_k(const char *ql, const char *qh, const struct four *x, __m512i *first,
-         __m512i *second)
+sum_half(const struct super *t, const char *p, int n, const struct half *x,
+         __m512i *first, __m512i *second)
 {
-    __m512i q = _mm512_loadu_si512(ql);
+    const uint32_t upper = t->bits == 5 ? 0x10101010u : 0x30303030u;
+    vec_bits q = (vec_bits)_mm512_loadu_si512(p + t->low + LINE * n);
+    vec_bits low = q & NIBBLES, high = q >> 4 & NIBBLES;
 
-    *first = _mm512_dpbusd_epi32(
-        _mm512_setzero_si512(),
-        codes_of_q6_k(_mm512_shuffle_i32x4(q, q, 0x88), qh), x->low);
-    *second = _mm512_dpbusd_epi32(
-        _mm512_setzero_si512(),
-        codes_of_q6_k(_mm512_shuffle_i32x4(q, q, 0xdd), qh + 16), x->high);
+    if (t->bits > 4) {
+        __m512i h = _mm512_broadcast_i64x4(_mm256_loadu_si256(
+            AS(__m256i, p + t->high + (t->min ? 0 : LINE / 2 * n))));
+
+        low |= upper_bits(t, h, n, 0) & upper;
+        high |= upper_bits(t, h, n, 1) & upper;
+    }
+    *first = _mm512_dpbusd_epi32(x->start[0], (__m512i)low, x->x[0]);
+    *second = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
 }
 
-/* As add_fours(), where one sum fits 16 bits, but not two. */
+/* Of four rows, two neighbours of each added: they fit 16 bits, and so do
+ * their sums. */
 INLINE __m512i
-add_sixteens(const __m512i *s, __m512i start)
+add_neighbours(const __m512i *s)
+{
+    const __m512i ones = _mm512_set1_epi16(1);
+
+    return _mm512_packs_epi32(
+        _mm512_madd_epi16(_mm512_packs_epi32(s[0], s[1]), ones),
+        _mm512_madd_epi16(_mm512_packs_epi32(s[2], s[3]), ones));
+}
+
+/* The sums of units, a quarter for each: of low nibbles units 0 and 2, of high
+ * ones 1 and 3, both in two quarters. */
+INLINE __m512i
+sum_units(const __m512i *low, const __m512i *high)
+{
+    const __m512i even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
+    const __m512i odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
+    const __m512i ones = _mm512_set1_epi16(1);
+    __m512i a = add_neighbours(low), b = add_neighbours(high);
+
+    return _mm512_dpwssd_epi32(
+        _mm512_dpwssd_epi32(_mm512_setzero_si512(),
+                            _mm512_permutex2var_epi64(a, even, b), ones),
+        _mm512_permutex2var_epi64(a, odd, b), ones);
+}
+
+/* The sums of groups of 16, a quarter for each. One fits 16 bits, but not two.
+ */
+INLINE __m512i
+sum_groups(const __m512i *s)
 {
     const __m512i ones = _mm512_set1_epi16(1);
     __m512 a = _mm512_castsi512_ps(
         _mm512_madd_epi16(_mm512_packs_epi32(s[0], s[1]), ones));
     __m512 b = _mm512_castsi512_ps(
         _mm512_madd_epi16(_mm512_packs_epi32(s[2], s[3]), ones));
-    vec_bits even =
-        (vec_bits)_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88));
-    vec_bits odd = (vec_bits)_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd));
 
-    return (__m512i)(even + odd + (vec_bits)start);
+    return _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
+                            _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
 }
 
-/* Half a block of the column. */
-struct half {
-    struct four four;
-    __m512 minus_weighed; /* Q4_K */
-    __m512i start[2];     /* Q6_K: of first and second groups */
-};
-
-INLINE struct half
-half_of_column(bool min, const char *col, int64_t k, int64_t unit)
-{
-    const __m512i each =
-        _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
-    const struct blocks f = { .offset = 0 };
-    struct half h = { .four = four_of_column(f, col, k, unit) };
-
-    if (min) {
-        h.minus_weighed = _mm512_permutexvar_ps(
-            each, _mm512_castps128_ps512(
-                      _mm_loadu_ps(column_minus_weighed(col, k) + unit)));
-    } else {
-        __m512i minus = _mm512_slli_epi32(
-            _mm512_castsi256_si512(_mm256_loadu_si256(
-                AS(__m256i, column_minus_halves(col, k) + 2 * unit))),
-            5);
-        __m512i even = _mm512_slli_epi32(each, 1);
-
-        h.start[0] = _mm512_permutexvar_epi32(even, minus);
-        h.start[1] = _mm512_permutexvar_epi32(
-            _mm512_or_si512(even, _mm512_set1_epi32(1)), minus);
-    }
-    return h;
-}
-
-/* What half n of a block adds to the elements of four rows: two vectors, a
- * quarter for each unit and a lane for each row. */
+/* What half n of a block adds to the elements of four rows: two vectors, as
+ * those of scales. */
 INLINE void
-four_halves(bool min, const struct rows *r, int row, int n,
+four_halves(const struct super *t, const struct rows *r, int row, int n,
             const struct half *x, const struct scales *s, const char *next,
             __m512 *out)
 {
-    const struct blocks f = { .size = min ? sizeof(struct block_q4_k) / 2
-                                          : sizeof(struct block_q6_k) / 2 };
-    __m512i first[FOUR], second[FOUR];
+    const struct blocks part = { .size = t->size / HALVES };
+    __m512i low[FOUR], high[FOUR];
 
     UNROLL for (int i = 0; i < FOUR; i++)
     {
-        const char *p = row_at(r, row + i);
-
-        if (min)
-            first[i] = sum_q4_k(p + AT(q4_k, qs) + LINE * n, &x->four);
-        else
-            sum_q6_k(p + AT(q6_k, ql) + LINE * n, p + AT(q6_k, qh) + 32 * n,
-                     &x->four, &first[i], &second[i]);
-        fetch_row_part(f, next, row + i);
-        AFTER(next, first[i]);
+        sum_half(t, row_at(r, row + i), n, x, &low[i], &high[i]);
+        fetch_row_part(part, next, row + i);
+        AFTER(next, high[i]);
     }
-    if (min) {
+    if (t->min) {
         out[0] =
-            _mm512_cvtepi32_ps(add_fours(f, first, _mm512_setzero_si512())) *
-            (s->first[n] * x->four.d);
+            _mm512_cvtepi32_ps(sum_units(low, high)) * (s->first[n] * x->d[0]);
         out[1] = s->second[n] * x->minus_weighed;
     } else {
-        out[0] = _mm512_cvtepi32_ps(add_sixteens(first, x->start[0])) *
-                 (s->first[n] * x->four.d);
-        out[1] = _mm512_cvtepi32_ps(add_sixteens(second, x->start[1])) *
-                 (s->second[n] * x->four.d);
+        out[0] = _mm512_cvtepi32_ps(sum_groups(low)) * (s->first[n] * x->d[0]);
+        out[1] =
+            _mm512_cvtepi32_ps(sum_groups(high)) * (s->second[n] * x->d[1]);
     }
 }
 
@@ -283,37 +325,40 @@ add_pairs_of_quarters(__m256 acc, const __m512 *a, const __m512 *b)
 }
 
 INLINE __m256
-one_column_by_halves(bool min, const struct cpu_product *p, struct rows r,
-                     const char *next)
+one_column_by_halves(const struct super *t, const struct cpu_product *p,
+                     struct rows r, const char *next)
 {
-    const size_t size =
-        min ? sizeof(struct block_q4_k) : sizeof(struct block_q6_k);
     __m256 acc = _mm256_setzero_ps();
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
         struct scales s[2];
 
-        if (min)
+        if (t->min)
             scales_of_q4_k(&r, s);
         else
             scales_of_q6_k(&r, s);
         UNROLL for (int n = 0; n < HALVES; n++)
         {
-            struct half x = half_of_column(min, p->cols, p->k, unit + FOUR * n);
-            __m512 v[2][2];
+            struct half x = half_of_column(t, p->cols, p->k, unit + FOUR * n);
+            __m512 a[2], b[2];
 
-            UNROLL for (int i = 0; i < 2; i++)
-                four_halves(min, &r, FOUR * i, n, &x, &s[i], next, v[i]);
-            acc = add_pairs_of_quarters(acc, v[0], v[1]);
-            next += EIGHT * size / HALVES;
+            four_halves(t, &r, 0, n, &x, &s[0], next, a);
+            four_halves(t, &r, FOUR, n, &x, &s[1], next, b);
+            if (t->min) {
+                acc = add_pairs_of_quarters(acc, a, b);
+            } else {
+                acc = add_quarters(acc, a[0], b[0]);
+                acc = add_quarters(acc, a[1], b[1]);
+            }
+            next += EIGHT * t->size / HALVES;
         }
-        rows_advance(&r, size);
+        rows_advance(&r, t->size);
     }
     return acc;
 }
 
 INLINE bool
-multiply_by_halves(bool min, const struct cpu_product *p)
+multiply_by_halves(const struct super *t, const struct cpu_product *p)
 {
     if (p->n_cols > 1 || p->n_rows < EIGHT)
         return false;
@@ -322,7 +367,7 @@ multiply_by_halves(bool min, const struct cpu_product *p)
 
         _mm256_storeu_ps(
             p->out + row,
-            one_column_by_halves(min, p, rows_at(p, row), ahead_of(p, r)));
+            one_column_by_halves(t, p, rows_at(p, row), ahead_of(p, r)));
     }
     return true;
 }
@@ -330,14 +375,21 @@ multiply_by_halves(bool min, const struct cpu_product *p)
 static void
 multiply_q4_k_by_halves(const struct cpu_product *p)
 {
-    if (!multiply_by_halves(true, p))
+    if (!multiply_by_halves(&super_q4_k, p))
         multiply_q4_k(p);
+}
+
+static void
+multiply_q5_k_by_halves(const struct cpu_product *p)
+{
+    if (!multiply_by_halves(&super_q5_k, p))
+        multiply_q5_k(p);
 }
 
 static void
 multiply_q6_k_by_halves(const struct cpu_product *p)
 {
-    if (!multiply_by_halves(false, p))
+    if (!multiply_by_halves(&super_q6_k, p))
         multiply_q6_k(p);
 }
 
@@ -345,6 +397,7 @@ static void
 fill_halves(struct cpu_kernels *k)
 {
     put_fours(&k->mul_mat[GGML_TYPE_Q4_K], multiply_q4_k_by_halves);
+    put_fours(&k->mul_mat[GGML_TYPE_Q5_K], multiply_q5_k_by_halves);
     put_fours(&k->mul_mat[GGML_TYPE_Q6_K], multiply_q6_k_by_halves);
 }
 
