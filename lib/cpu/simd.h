@@ -80,11 +80,11 @@ ahead_of(const struct cpu_product *p, int64_t row)
 /* Of the times that a line is asked for, the last `near` want it in the first
  * cache, the others in the second. */
 INLINE void
-ask_for(const char *p, int near)
+ask_for(const char *p, int times, int near)
 {
-    UNROLL for (int i = 0; i < FETCH_TIMES; i++)
+    UNROLL for (int i = 0; i < times; i++)
     {
-        if (i >= FETCH_TIMES - near)
+        if (i >= times - near)
             __builtin_prefetch(p - i * ASK_AGAIN, 0, 3);
         else
             __builtin_prefetch(p - i * ASK_AGAIN, 0, 2);
@@ -95,14 +95,14 @@ ask_for(const char *p, int near)
 INLINE void
 fetch_line(const char *p)
 {
-    ask_for(p, FETCH_NEAR ? FETCH_TIMES : 0);
+    ask_for(p, FETCH_TIMES, FETCH_NEAR ? FETCH_TIMES : 0);
 }
 
 /* Used when all columns of some rows have gone by: it comes near at last. */
 INLINE void
 fetch_later(const char *p)
 {
-    ask_for(p, FETCH_NEAR ? 1 : 0);
+    ask_for(p, FETCH_TIMES, FETCH_NEAR ? 1 : 0);
 }
 
 /* Used when many have, that fill the first cache with what is opened for them:
@@ -110,7 +110,7 @@ fetch_later(const char *p)
 INLINE void
 fetch_far(const char *p)
 {
-    ask_for(p, 0);
+    ask_for(p, FETCH_TIMES, 0);
 }
 
 #endif

@@ -65,6 +65,15 @@ add_product(operand w, operand x, vec sum)
  */
 #define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
 
+/* Long vectors that come from the second cache keep up with rows read one after
+ * the other: so many meet a strip of the column, which stays in the first
+ * cache, then the next. Chains do not end there. So little is computed that
+ * lines are forgotten, and asked for, more often than elsewhere. */
+#define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
+#define STRIP_ROWS   4
+#define STRIP_VALUES 2048
+#define STRIP_TIMES  5
+
 /* A type whose rows a processor foresees by itself, in order: fetched, they
  * come later. */
 #ifndef FORESEEN
@@ -402,6 +411,62 @@ whole_groups(enum ggml_type type, const struct cpu_product *p)
     return n * COLS;
 }
 
+/* Values [i, end) of a row of the only column, added to sum; as many bytes are
+ * fetched. */
+INLINE vec
+add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
+          int64_t i, int64_t end, const char *ahead, vec sum)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t turn = 4 * LINE / size;
+
+    for (; i + turn <= end; i += turn, ahead += 4 * LINE)
+        UNROLL for (int64_t j = 0; j < turn; j += STEP)
+        {
+            if (j * size % LINE == 0)
+                ask_for(ahead + j * size, STRIP_TIMES, 0);
+            sum = add_product(
+                load_operand(type, STEP, row + (i + j) * size),
+                load_operand(COLUMN_TYPE, STEP, p->cols + (i + j) * col_size),
+                sum);
+        }
+    for (; i < end; i += STEP) {
+        int64_t n = end - i < STEP ? end - i : STEP;
+
+        sum = add_product(load_operand(type, n, row + i * size),
+                          load_operand(COLUMN_TYPE, n, p->cols + i * col_size),
+                          sum);
+    }
+    return sum;
+}
+
+/* Rows from r on, with the only column. */
+INLINE void
+rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
+{
+    for (int64_t n; r < p->n_rows; r += n) {
+        const char *ahead = ahead_of(p, r);
+        vec sum[STRIP_ROWS];
+
+        n = p->n_rows - r < STRIP_ROWS ? p->n_rows - r : STRIP_ROWS;
+        for (int64_t a = 0; a < n; a++)
+            sum[a] = splat(0);
+        for (int64_t i = 0; i < p->k; i += STRIP_VALUES) {
+            int64_t end = p->k - i < STRIP_VALUES ? p->k : i + STRIP_VALUES;
+
+            for (int64_t a = 0; a < n; a++) {
+                const char *row = p->rows + (size_t)(r + a) * p->row_stride;
+
+                sum[a] = add_strip(type, p, row, i, end, ahead, sum[a]);
+                ahead += (end - i) * (int64_t)width(type);
+            }
+        }
+        for (int64_t a = 0; a < n; a++)
+            p->out[r + a] = add_lanes(sum[a]);
+    }
+}
+
 /* Fewer columns than a group. */
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
@@ -413,6 +478,10 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c, all);
+    if (C == 1 && p->n_cols == 1 && IN_STRIPS) {
+        rows_in_strips(type, p, r);
+        return;
+    }
     for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
         lone_row(type, p, r);
     for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
@@ -567,7 +636,7 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = LONE_ROWS,
+        .abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS,
         .lead = FETCH_LEAD,
         .scratch_size = blocks_size,
     };
@@ -575,14 +644,14 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_rounded,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = LONE_ROWS,
+        .abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS,
         .lead = FETCH_LEAD,
         .scratch_size = rounded_size,
     };
 #else
 #define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].abreast = LONE_ROWS;                                      \
+    k->mul_mat[type].abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS;             \
     k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
     k->mul_mat[type].scratch_size = blocks_size;
     FILL(GGML_TYPE_F32, f32)

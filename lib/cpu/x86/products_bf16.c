@@ -3,10 +3,6 @@
  * the eighth bit */
 #include "cpu/x86/vector_avx512.h"
 
-/* Chains of products of pairs keep up with one stream of memory, of which the
- * pages are found ahead as they are otherwise. */
-#define LONE_LEAD 2048
-
 #define DOT_BF16
 typedef __m512i pairs;
 
