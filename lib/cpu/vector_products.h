@@ -67,12 +67,14 @@ add_product(operand w, operand x, vec sum)
 
 /* Long vectors that come from the second cache keep up with rows read one after
  * the other: so many meet a strip of the column, which stays in the first
- * cache, then the next. Chains do not end there. So little is computed that
- * lines are forgotten, and asked for, more often than elsewhere. */
+ * cache, then the next. Chains do not end there. */
 #define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
 #define STRIP_ROWS   4
 #define STRIP_VALUES 2048
-#define STRIP_TIMES  5
+
+/* How often lines that meet the only column are asked for, far away: the less
+ * is computed of one before the next, the more often they are forgotten. */
+#define FAR_TIMES 5
 
 /* A type whose rows a processor foresees by itself, in order: fetched, they
  * come later. */
@@ -232,13 +234,15 @@ copy_sums(int R, int C, vec to[][COLS], vec from[][COLS])
         to[a][b] = from[a][b];
 }
 
-/* A tile of R x C elements from row r and column c on: values of a block. */
+/* A tile of R x C elements from row r and column c on: values of a block. What
+ * the only column meets is fetched near, or not. */
 INLINE void
-tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
-     int64_t c, struct block k)
+tile_fetched(bool near, enum ggml_type type, int R, int C,
+             const struct cpu_product *p, int64_t r, int64_t c, struct block k)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t step = STEP * size * R; /* bytes of rows */
     const bool chains = chain_of(type) > 0;
     const char *rows = p->rows + (size_t)r * p->row_stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
@@ -265,9 +269,11 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
             fetch_some(&after, each);
         ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
         {
-            if (C == 1 && ahead && j * size % LINE == 0)
-                UNROLL for (int a = 0; a < R; a++)
-                    fetch_line(ahead + j * size * R + LINE * a);
+            if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
+                UNROLL for (int64_t a = 0; a < (step > LINE ? step : LINE);
+                            a += LINE) ask_for(ahead + j * size * R + a,
+                                               near ? FETCH_TIMES : FAR_TIMES,
+                                               near ? FETCH_TIMES : 0);
             add_products(type, R, C, STEP, sum, p, rows + j * size,
                          cols + j * col_size);
         }
@@ -286,6 +292,16 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
     UNROLL for (int b = 0; b < C; b++)
         store_column(R, b, chains ? total : sum,
                      p->out + (size_t)(c + b) * p->out_stride + r);
+}
+
+INLINE void
+tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
+     int64_t c, struct block k)
+{
+    if (C > 1 || FETCH_NEAR)
+        tile_fetched(true, type, R, C, p, r, c, k);
+    else
+        tile_fetched(false, type, R, C, p, r, c, k);
 }
 
 /* An element of the only column, from one stream of memory. */
@@ -425,7 +441,7 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                ask_for(ahead + j * size, STRIP_TIMES, 0);
+                ask_for(ahead + j * size, FAR_TIMES, 0);
             sum = add_product(
                 load_operand(type, STEP, row + (i + j) * size),
                 load_operand(COLUMN_TYPE, STEP, p->cols + (i + j) * col_size),

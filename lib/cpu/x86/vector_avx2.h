@@ -11,7 +11,7 @@
  * be read as they are foreseen. */
 #define FETCH_TIMES 2
 #define FETCH_NEAR  (!cpu_large_second_cache)
-#define FETCH_LEAD  (4 * 1024)
+#define FETCH_LEAD  ((cpu_large_second_cache ? 24 : 4) * 1024)
 #define FORESEEN    (cpu_large_second_cache ? GGML_TYPE_COUNT : GGML_TYPE_F32)
 #define READS_ALONE (!cpu_large_second_cache)
 #define LONE_LEAD   2048
