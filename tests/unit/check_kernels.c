@@ -542,18 +542,18 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
 }
 
 /* Enough columns, rows and values that they come in blocks, of the first cache
- * or of the second. */
+ * or of the second; or the only column in strips. */
 static bool
 check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
                     enum ggml_type type)
 {
     static const int64_t shapes[][3] = {
-        { 3, 150, 24 },   { 40, 21, 29 },   { 520, 9, 31 },
-        { 2200, 53, 13 }, { 9001, 19, 25 },
+        { 3, 150, 24 },   { 40, 21, 29 }, { 520, 9, 31 },  { 2200, 53, 13 },
+        { 9001, 19, 25 }, { 2048, 7, 1 }, { 2049, 13, 1 }, { 9001, 18, 1 },
     };
     bool good = true, here = cpu_large_first_cache;
 
-    for (int i = 0; i < 10 && good; i++) {
+    for (int i = 0; i < 16 && good; i++) {
         const int64_t *shape = shapes[i / 2];
         struct operands o = { 0 };
 
