@@ -71,6 +71,7 @@ add_product(operand w, operand x, vec sum)
 #define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
 #define STRIP_ROWS   4
 #define STRIP_VALUES 2048
+#define LONE_ABREAST (IN_STRIPS ? STRIP_ROWS : LONE_ROWS)
 
 /* How often lines that meet the only column are asked for, far away: the less
  * is computed of one before the next, the more often they are forgotten. */
@@ -82,14 +83,12 @@ add_product(operand w, operand x, vec sum)
 #define FORESEEN GGML_TYPE_COUNT
 #endif
 
-/* Bytes ahead that rows of the only column are fetched, where they are read one
- * after the other, not side by side; 0: they never are. */
-#ifndef LONE_LEAD
-#define LONE_LEAD 0
-#endif
+/* Rows of the only column are read one after the other, not side by side, and
+ * fetched so many bytes ahead. */
 #ifndef READS_ALONE
-#define READS_ALONE (LONE_LEAD > 0)
+#define READS_ALONE false
 #endif
+#define LONE_LEAD 2048
 
 INLINE bool
 reads_alone(enum ggml_type type)
@@ -234,6 +233,17 @@ copy_sums(int R, int C, vec to[][COLS], vec from[][COLS])
         to[a][b] = from[a][b];
 }
 
+/* What a step over rows of the only column reads, or a line of several steps.
+ */
+INLINE void
+fetch_step(bool near, int64_t step, const char *p)
+{
+    const int64_t n = step > LINE ? step : LINE;
+
+    UNROLL for (int64_t i = 0; i < n; i += LINE)
+        ask_for(p + i, near ? FETCH_TIMES : FAR_TIMES, near ? FETCH_TIMES : 0);
+}
+
 /* A tile of R x C elements from row r and column c on: values of a block. What
  * the only column meets is fetched near, or not. */
 INLINE void
@@ -270,10 +280,7 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
         ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
         {
             if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
-                UNROLL for (int64_t a = 0; a < (step > LINE ? step : LINE);
-                            a += LINE) ask_for(ahead + j * size * R + a,
-                                               near ? FETCH_TIMES : FAR_TIMES,
-                                               near ? FETCH_TIMES : 0);
+                fetch_step(near, step, ahead + j * size * R);
             add_products(type, R, C, STEP, sum, p, rows + j * size,
                          cols + j * col_size);
         }
@@ -427,34 +434,30 @@ whole_groups(enum ggml_type type, const struct cpu_product *p)
     return n * COLS;
 }
 
-/* Values [i, end) of a row of the only column, added to sum; as many bytes are
- * fetched. */
+/* Values [i, end) of a row of the only column, added to `before`; as many bytes
+ * are fetched. */
 INLINE vec
 add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
-          int64_t i, int64_t end, const char *ahead, vec sum)
+          int64_t i, int64_t end, const char *ahead, vec before)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const int64_t turn = 4 * LINE / size;
+    vec sum[1][COLS];
 
+    sum[0][0] = before;
     for (; i + turn <= end; i += turn, ahead += 4 * LINE)
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
                 ask_for(ahead + j * size, FAR_TIMES, 0);
-            sum = add_product(
-                load_operand(type, STEP, row + (i + j) * size),
-                load_operand(COLUMN_TYPE, STEP, p->cols + (i + j) * col_size),
-                sum);
+            add_products(type, 1, 1, STEP, sum, p, row + (i + j) * size,
+                         p->cols + (i + j) * col_size);
         }
-    for (; i < end; i += STEP) {
-        int64_t n = end - i < STEP ? end - i : STEP;
-
-        sum = add_product(load_operand(type, n, row + i * size),
-                          load_operand(COLUMN_TYPE, n, p->cols + i * col_size),
-                          sum);
-    }
-    return sum;
+    for (; i < end; i += STEP)
+        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum, p,
+                     row + i * size, p->cols + i * col_size);
+    return sum[0][0];
 }
 
 /* Rows from r on, with the only column. */
@@ -652,7 +655,7 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS,
+        .abreast = LONE_ABREAST,
         .lead = FETCH_LEAD,
         .scratch_size = blocks_size,
     };
@@ -660,14 +663,14 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_rounded,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS,
+        .abreast = LONE_ABREAST,
         .lead = FETCH_LEAD,
         .scratch_size = rounded_size,
     };
 #else
 #define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].abreast = IN_STRIPS ? STRIP_ROWS : LONE_ROWS;             \
+    k->mul_mat[type].abreast = LONE_ABREAST;                                   \
     k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
     k->mul_mat[type].scratch_size = blocks_size;
     FILL(GGML_TYPE_F32, f32)

@@ -58,6 +58,15 @@ struct four {
     __m512 d;
 };
 
+/* One of d[0] to d[3] for each quarter: those that are named. */
+INLINE __m512
+four_of(const float *d, int a, int b, int c, int e)
+{
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(e, e, e, e, c, c, c, c, b, b, b, b, a, a, a, a),
+        _mm512_castps128_ps512(_mm_loadu_ps(d)));
+}
+
 INLINE struct four
 four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
 {
@@ -66,7 +75,6 @@ four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
     const char *q = col + block * COLUMN_BLOCK;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + 64);
     __m128i minus = _mm_loadu_si128(AS(__m128i, column_minus(col, k) + block));
-    __m128 d = _mm_loadu_ps(column_scales(col, k) + block);
     vec_bits start =
         (vec_bits)_mm512_permutexvar_epi32(each, _mm512_castsi128_si512(minus));
 
@@ -74,7 +82,7 @@ four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
         .low = _mm512_shuffle_i32x4(a, b, 0x88),
         .high = _mm512_shuffle_i32x4(a, b, 0xdd),
         .start = (__m512i)(start * (uint32_t)f.offset),
-        .d = _mm512_permutexvar_ps(each, _mm512_castps128_ps512(d)),
+        .d = four_of(column_scales(col, k) + block, 0, 1, 2, 3),
     };
 }
 
@@ -122,22 +130,34 @@ sum_bytes(const char *p, const struct four *x, __m512i *head)
                      x);
 }
 
+/* Of two rows, first those of a, neighbours added: they fit 16 bits. */
+INLINE __m512i
+add_neighbours(__m512i a, __m512i b)
+{
+    return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
+}
+
+/* Of four rows in 16 bits: two neighbours fit these as well. */
+INLINE __m512i
+add_neighbours_of_four(const __m512i *s)
+{
+    return _mm512_packs_epi32(add_neighbours(s[0], s[1]),
+                              add_neighbours(s[2], s[3]));
+}
+
 /* The sums of four rows: of each quarter the four lanes of a row become one,
  * added to start. Those of nibbles fit 16 bits, two of them as well. */
 INLINE __m512i
 add_fours(struct blocks f, const __m512i *s, __m512i start)
 {
-    const __m512i ones = _mm512_set1_epi16(1);
-    __m512i a, b;
     vec_bits w[4];
 
     if (f.bytes || f.levels) {
         transpose_quarters(s, w);
         return (__m512i)((vec_bits)start + w[0] + w[1] + w[2] + w[3]);
     }
-    a = _mm512_madd_epi16(_mm512_packs_epi32(s[0], s[1]), ones);
-    b = _mm512_madd_epi16(_mm512_packs_epi32(s[2], s[3]), ones);
-    return _mm512_dpwssd_epi32(start, _mm512_packs_epi32(a, b), ones);
+    return _mm512_dpwssd_epi32(start, add_neighbours_of_four(s),
+                               _mm512_set1_epi16(1));
 }
 
 /* The part of row `row` of the bytes from `next` on, as many as eight rows of

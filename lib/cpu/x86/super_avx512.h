@@ -63,6 +63,15 @@ load_words_16(const struct rows *r, size_t at, __m256i *w)
     w[3] = _mm256_unpackhi_epi64(b, d);
 }
 
+/* In each half bytes 0 of its four words, then bytes 1, and so on. */
+INLINE __m256i
+by_bytes(__m256i words)
+{
+    return _mm256_shuffle_epi8(
+        words, _mm256_broadcastsi128_si256(_mm_setr_epi8(
+                   0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)));
+}
+
 /* Rows 0 to 3, or 4 to 7. */
 INLINE __m128i
 rows_of(__m256i v, int i)
@@ -88,9 +97,7 @@ scales_of_q4_k(const struct rows *r, struct scales *s)
 {
     const __m256i six = _mm256_set1_epi8(0x3f), four = _mm256_set1_epi8(0x0f);
     const __m256i two = _mm256_set1_epi8(0x30);
-    /* bytes 0 of four words, then bytes 1, and so on; d, then dmin */
-    const __m256i bytes = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+    /* d, then dmin */
     const __m256i heads = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
     __m256i w[4], scale[HALVES], min[HALVES];
@@ -109,8 +116,8 @@ scales_of_q4_k(const struct rows *r, struct scales *s)
              (_mm256_srli_epi16(w[2], 2) & two);
     UNROLL for (int n = 0; n < HALVES; n++)
     {
-        scale[n] = _mm256_shuffle_epi8(scale[n], bytes);
-        min[n] = _mm256_shuffle_epi8(min[n], bytes);
+        scale[n] = by_bytes(scale[n]);
+        min[n] = by_bytes(min[n]);
         UNROLL for (int i = 0; i < 2; i++)
         {
             s[i].first[n] = times_bytes(d[i], rows_of(scale[n], i));
@@ -133,8 +140,6 @@ d_of_q6_k(const struct rows *r, int row)
 INLINE void
 scales_of_q6_k(const struct rows *r, struct scales *s)
 {
-    const __m256i bytes = _mm256_broadcastsi128_si256(
-        _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
     __m256i w[2 * HALVES];
 
     load_words_16(r, AT(q6_k, scales), w);
@@ -144,10 +149,9 @@ scales_of_q6_k(const struct rows *r, struct scales *s)
 
         UNROLL for (int n = 0; n < HALVES; n++)
         {
-            s[i].first[n] = times_signed(
-                d, rows_of(_mm256_shuffle_epi8(w[2 * n], bytes), i));
-            s[i].second[n] = times_signed(
-                d, rows_of(_mm256_shuffle_epi8(w[2 * n + 1], bytes), i));
+            s[i].first[n] = times_signed(d, rows_of(by_bytes(w[2 * n]), i));
+            s[i].second[n] =
+                times_signed(d, rows_of(by_bytes(w[2 * n + 1]), i));
         }
     }
 }
@@ -155,19 +159,10 @@ scales_of_q6_k(const struct rows *r, struct scales *s)
 /* Half a block of the column: what low nibbles meet, and high ones. */
 struct half {
     __m512i x[2];
-    __m512i start[2];     /* what integer sums begin with */
+    __m512i start[2];     /* what each lane begins with, to fit 16 bits */
     __m512 d[2];          /* a quarter for each unit; [1] of Q6_K */
     __m512 minus_weighed; /* of types with minima */
 };
-
-/* d of units, a quarter for each that is named. */
-INLINE __m512
-four_of(const float *d, int a, int b, int c, int e)
-{
-    return _mm512_permutexvar_ps(
-        _mm512_set_epi32(e, e, e, e, c, c, c, c, b, b, b, b, a, a, a, a),
-        _mm512_castps128_ps512(_mm_loadu_ps(d)));
-}
 
 INLINE struct half
 half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
@@ -231,18 +226,6 @@ sum_half(const struct super *t, const char *p, int n, const struct half *x,
     *second = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
 }
 
-/* Of four rows, two neighbours of each added: they fit 16 bits, and so do
- * their sums. */
-INLINE __m512i
-add_neighbours(const __m512i *s)
-{
-    const __m512i ones = _mm512_set1_epi16(1);
-
-    return _mm512_packs_epi32(
-        _mm512_madd_epi16(_mm512_packs_epi32(s[0], s[1]), ones),
-        _mm512_madd_epi16(_mm512_packs_epi32(s[2], s[3]), ones));
-}
-
 /* The sums of units, a quarter for each: of low nibbles units 0 and 2, of high
  * ones 1 and 3, both in two quarters. */
 INLINE __m512i
@@ -251,7 +234,7 @@ sum_units(const __m512i *low, const __m512i *high)
     const __m512i even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
     const __m512i odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
     const __m512i ones = _mm512_set1_epi16(1);
-    __m512i a = add_neighbours(low), b = add_neighbours(high);
+    __m512i a = add_neighbours_of_four(low), b = add_neighbours_of_four(high);
 
     return _mm512_dpwssd_epi32(
         _mm512_dpwssd_epi32(_mm512_setzero_si512(),
@@ -264,11 +247,8 @@ sum_units(const __m512i *low, const __m512i *high)
 INLINE __m512i
 sum_groups(const __m512i *s)
 {
-    const __m512i ones = _mm512_set1_epi16(1);
-    __m512 a = _mm512_castsi512_ps(
-        _mm512_madd_epi16(_mm512_packs_epi32(s[0], s[1]), ones));
-    __m512 b = _mm512_castsi512_ps(
-        _mm512_madd_epi16(_mm512_packs_epi32(s[2], s[3]), ones));
+    __m512 a = _mm512_castsi512_ps(add_neighbours(s[0], s[1]));
+    __m512 b = _mm512_castsi512_ps(add_neighbours(s[2], s[3]));
 
     return _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
                             _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));

@@ -14,7 +14,6 @@
 #define FETCH_LEAD  ((cpu_large_second_cache ? 24 : 4) * 1024)
 #define FORESEEN    (cpu_large_second_cache ? GGML_TYPE_COUNT : GGML_TYPE_F32)
 #define READS_ALONE (!cpu_large_second_cache)
-#define LONE_LEAD   2048
 
 #include "cpu/simd.h"
 
