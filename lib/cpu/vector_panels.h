@@ -81,7 +81,7 @@ struct lanes {
     vec sum[LANE_ROWS][LANE_VECTORS];
 };
 
-/* As chains end in vector_products.h. */
+/* As chains end in vector_sums.h. */
 INLINE void
 end_lane(int R, int V, struct lanes *s, struct lanes *total)
 {

@@ -1,153 +1,11 @@
 /* vector_products.h - products with weights of F32, F16, BF16, in the words of
- * vector.h
+ * vector.h: tiles of rows and columns, in blocks of values that caches hold
  *
- * An element is the sum of VEC lanes, each a chain of fused products over
- * every VEC-th weight; so it is in every tile, whatever its shape. Few lanes
- * make long chains, which round more: theirs end after chain_of() weights, and
- * then are added up. So do those of small weights in eight lanes: one chain of
- * a row is too slow for memory, but the next begins before it ends. */
+ * What an element is, vector_sums.h says; vector_lone.h has the only column. */
 #ifndef CPU_VECTOR_PRODUCTS_H
 #define CPU_VECTOR_PRODUCTS_H
 
-#include "cpu/vector.h"
-
-/* Where DOT_BF16 is defined, only weights of BF16 have products here: columns
- * become BF16 as well, and a step adds two products to each lane:
- *
- *     load_pairs(n, p)      n values of BF16, fewer than 2 * VEC or all
- *     store_pairs(n, p, v)  likewise
- *     round_pairs(a, b)     floats as BF16, a's first
- *     add_pairs(s, a, b)    s + the sums of two products each
- *     put_bf16(n, y, x)     n floats as BF16 */
-#ifdef DOT_BF16
-#define STEP        (2 * VEC)
-#define COLUMN_TYPE GGML_TYPE_BF16
-typedef pairs operand;
-#else
-#define STEP        VEC
-#define COLUMN_TYPE GGML_TYPE_F32
-typedef vec operand;
-#endif
-
-INLINE operand
-load_operand(enum ggml_type type, int64_t n, const char *p)
-{
-#ifdef DOT_BF16
-    if (type == GGML_TYPE_BF16)
-        return load_pairs(n, p);
-    return round_pairs(load(type, n, p),
-                       n > VEC ? load(type, n - VEC, p + VEC * width(type))
-                               : splat(0));
-#else
-    return load(type, n, p);
-#endif
-}
-
-INLINE vec
-add_product(operand w, operand x, vec sum)
-{
-#ifdef DOT_BF16
-    return add_pairs(sum, w, x);
-#else
-    return fused(w, x, sum);
-#endif
-}
-
-/* Values between two looks at what is to be fetched, whole lines of columns;
- * with few registers, looks take more of the time. */
-#define TURN (VEC == 8 ? 64 : STEP < 16 ? 16 : STEP)
-
-/* The largest tile: its sums, as many columns and a row fill the registers. */
-#define ROWS 4
-#define COLS (REGISTERS >= 32 ? 6 : 3)
-/* Rows of a tile of the only column. The fewer of them are read side by side,
- * the faster they come from memory, if so few chains of sums keep up with it.
- */
-#define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
-
-/* Long vectors that come from the second cache keep up with rows read one after
- * the other: so many meet a strip of the column, which stays in the first
- * cache, then the next. Chains do not end there. */
-#define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
-#define STRIP_ROWS   4
-#define STRIP_VALUES 2048
-#define LONE_ABREAST (IN_STRIPS ? STRIP_ROWS : LONE_ROWS)
-
-/* How often lines that meet the only column are asked for, far away: the less
- * is computed of one before the next, the more often they are forgotten. */
-#define FAR_TIMES 5
-
-/* A type whose rows a processor foresees by itself, in order: fetched, they
- * come later. */
-#ifndef FORESEEN
-#define FORESEEN GGML_TYPE_COUNT
-#endif
-
-/* Rows of the only column are read one after the other, not side by side, and
- * fetched so many bytes ahead. */
-#ifndef READS_ALONE
-#define READS_ALONE false
-#endif
-#define LONE_LEAD 2048
-
-INLINE bool
-reads_alone(enum ggml_type type)
-{
-    return READS_ALONE && type != FORESEEN;
-}
-
-/* Adds n values of R rows at w and C columns at x, n at most STEP. */
-INLINE void
-add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
-             const struct cpu_product *p, const char *rows, const char *cols)
-{
-    operand x[COLS];
-
-    UNROLL for (int b = 0; b < C; b++) x[b] =
-        load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
-    UNROLL for (int a = 0; a < R; a++)
-    {
-        operand w = load_operand(type, n, rows + (size_t)a * p->row_stride);
-
-        UNROLL for (int b = 0; b < C; b++) sum[a][b] =
-            add_product(w, x[b], sum[a][b]);
-    }
-}
-
-INLINE void
-end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
-{
-    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
-    {
-        total[a][b] += sum[a][b];
-        sum[a][b] = splat(0);
-    }
-}
-
-/* Before value n of a block, which begins with a chain. */
-INLINE void
-end_chain(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
-          vec total[][COLS])
-{
-    if (chain_of(type) && n && n % chain_of(type) == 0)
-        end_chains(R, C, sum, total);
-}
-
-/* The elements of a tile's column b: four at a time where there are four. */
-INLINE void
-store_column(int R, int b, vec sum[][COLS], float *out)
-{
-    int a = 0;
-
-    UNROLL for (; a + 4 <= R; a += 4)
-    {
-        const vec four[4] = { sum[a][b], sum[a + 1][b], sum[a + 2][b],
-                              sum[a + 3][b] };
-
-        store_sums(out + a, four);
-    }
-    UNROLL for (; a < R; a++) out[a] = add_lanes(sum[a][b]);
-}
+#include "cpu/vector_lone.h"
 
 /* Columns of a tile that do not fit the first cache are multiplied in blocks of
  * values, of whole chains: rows and columns meet with the first values, then
@@ -233,17 +91,6 @@ copy_sums(int R, int C, vec to[][COLS], vec from[][COLS])
         to[a][b] = from[a][b];
 }
 
-/* What a step over rows of the only column reads, or a line of several steps.
- */
-INLINE void
-fetch_step(bool near, int64_t step, const char *p)
-{
-    const int64_t n = step > LINE ? step : LINE;
-
-    UNROLL for (int64_t i = 0; i < n; i += LINE)
-        ask_for(p + i, near ? FETCH_TIMES : FAR_TIMES, near ? FETCH_TIMES : 0);
-}
-
 /* A tile of R x C elements from row r and column c on: values of a block. What
  * the only column meets is fetched near, or not. */
 INLINE void
@@ -309,36 +156,6 @@ tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
         tile_fetched(true, type, R, C, p, r, c, k);
     else
         tile_fetched(false, type, R, C, p, r, c, k);
-}
-
-/* An element of the only column, from one stream of memory. */
-INLINE void
-lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
-{
-    const int64_t size = (int64_t)width(type);
-    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
-    const char *row = p->rows + (size_t)r * p->row_stride;
-    vec sum[1][COLS], total[1][COLS];
-    int64_t i = 0;
-
-    sum[0][0] = total[0][0] = splat(0);
-    for (; i + TURN <= p->k; i += TURN) {
-        end_chain(type, 1, 1, i, sum, total);
-        UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
-        {
-            if ((j - i) * size % LINE == 0)
-                __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
-            add_products(type, 1, 1, STEP, sum, p, row + j * size,
-                         p->cols + j * col_size);
-        }
-    }
-    for (; i < p->k; i += STEP) {
-        end_chain(type, 1, 1, i, sum, total);
-        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum, p,
-                     row + i * size, p->cols + i * col_size);
-    }
-    end_chains(1, 1, sum, total);
-    store_column(1, 0, total, p->out + r);
 }
 
 /* Rows [r, end). */
@@ -432,58 +249,6 @@ whole_groups(enum ggml_type type, const struct cpu_product *p)
         else
             all_columns(type, p, 0, p->n_rows, g * COLS, all);
     return n * COLS;
-}
-
-/* Values [i, end) of a row of the only column, added to `before`; as many bytes
- * are fetched. */
-INLINE vec
-add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
-          int64_t i, int64_t end, const char *ahead, vec before)
-{
-    const int64_t size = (int64_t)width(type);
-    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
-    const int64_t turn = 4 * LINE / size;
-    vec sum[1][COLS];
-
-    sum[0][0] = before;
-    for (; i + turn <= end; i += turn, ahead += 4 * LINE)
-        UNROLL for (int64_t j = 0; j < turn; j += STEP)
-        {
-            if (j * size % LINE == 0)
-                ask_for(ahead + j * size, FAR_TIMES, 0);
-            add_products(type, 1, 1, STEP, sum, p, row + (i + j) * size,
-                         p->cols + (i + j) * col_size);
-        }
-    for (; i < end; i += STEP)
-        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum, p,
-                     row + i * size, p->cols + i * col_size);
-    return sum[0][0];
-}
-
-/* Rows from r on, with the only column. */
-INLINE void
-rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
-{
-    for (int64_t n; r < p->n_rows; r += n) {
-        const char *ahead = ahead_of(p, r);
-        vec sum[STRIP_ROWS];
-
-        n = p->n_rows - r < STRIP_ROWS ? p->n_rows - r : STRIP_ROWS;
-        for (int64_t a = 0; a < n; a++)
-            sum[a] = splat(0);
-        for (int64_t i = 0; i < p->k; i += STRIP_VALUES) {
-            int64_t end = p->k - i < STRIP_VALUES ? p->k : i + STRIP_VALUES;
-
-            for (int64_t a = 0; a < n; a++) {
-                const char *row = p->rows + (size_t)(r + a) * p->row_stride;
-
-                sum[a] = add_strip(type, p, row, i, end, ahead, sum[a]);
-                ahead += (end - i) * (int64_t)width(type);
-            }
-        }
-        for (int64_t a = 0; a < n; a++)
-            p->out[r + a] = add_lanes(sum[a]);
-    }
 }
 
 /* Fewer columns than a group. */

@@ -1,0 +1,140 @@
+/* vector_lone.h - the only column of a product with weights of F32, F16, BF16:
+ * how its weights are read, and fetched from memory before
+ *
+ * It takes as long as they take to come. Rows are read one after the other,
+ * wholly or in strips; or side by side, as a tile of vector_products.h. */
+#ifndef CPU_VECTOR_LONE_H
+#define CPU_VECTOR_LONE_H
+
+#include "cpu/vector_sums.h"
+
+/* Rows of a tile of the only column. The fewer of them are read side by side,
+ * the faster they come from memory, if so few chains of sums keep up with it.
+ */
+#define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
+
+/* Long vectors that come from the second cache keep up with rows read one after
+ * the other: so many meet a strip of the column, which stays in the first
+ * cache, then the next. Chains do not end there. */
+#define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
+#define STRIP_ROWS   4
+#define STRIP_VALUES 2048
+#define LONE_ABREAST (IN_STRIPS ? STRIP_ROWS : LONE_ROWS)
+
+/* How often lines that meet the only column are asked for, far away: the less
+ * is computed of one before the next, the more often they are forgotten. */
+#define FAR_TIMES 5
+
+/* A type whose rows a processor foresees by itself, in order: fetched, they
+ * come later. */
+#ifndef FORESEEN
+#define FORESEEN GGML_TYPE_COUNT
+#endif
+
+/* Rows of the only column are read one after the other, not side by side, and
+ * fetched so many bytes ahead. */
+#ifndef READS_ALONE
+#define READS_ALONE false
+#endif
+#define LONE_LEAD 2048
+
+INLINE bool
+reads_alone(enum ggml_type type)
+{
+    return READS_ALONE && type != FORESEEN;
+}
+
+/* What a step over rows of the only column reads, or a line of several steps.
+ */
+INLINE void
+fetch_step(bool near, int64_t step, const char *p)
+{
+    const int64_t n = step > LINE ? step : LINE;
+
+    UNROLL for (int64_t i = 0; i < n; i += LINE)
+        ask_for(p + i, near ? FETCH_TIMES : FAR_TIMES, near ? FETCH_TIMES : 0);
+}
+
+/* An element of the only column, from one stream of memory. */
+INLINE void
+lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const char *row = p->rows + (size_t)r * p->row_stride;
+    vec sum[1][COLS], total[1][COLS];
+    int64_t i = 0;
+
+    sum[0][0] = total[0][0] = splat(0);
+    for (; i + TURN <= p->k; i += TURN) {
+        end_chain(type, 1, 1, i, sum, total);
+        UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
+        {
+            if ((j - i) * size % LINE == 0)
+                __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
+            add_products(type, 1, 1, STEP, sum, p, row + j * size,
+                         p->cols + j * col_size);
+        }
+    }
+    for (; i < p->k; i += STEP) {
+        end_chain(type, 1, 1, i, sum, total);
+        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum, p,
+                     row + i * size, p->cols + i * col_size);
+    }
+    end_chains(1, 1, sum, total);
+    store_column(1, 0, total, p->out + r);
+}
+
+/* Values [i, end) of a row of the only column, added to `before`; as many bytes
+ * are fetched. */
+INLINE vec
+add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
+          int64_t i, int64_t end, const char *ahead, vec before)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t turn = 4 * LINE / size;
+    vec sum[1][COLS];
+
+    sum[0][0] = before;
+    for (; i + turn <= end; i += turn, ahead += 4 * LINE)
+        UNROLL for (int64_t j = 0; j < turn; j += STEP)
+        {
+            if (j * size % LINE == 0)
+                ask_for(ahead + j * size, FAR_TIMES, 0);
+            add_products(type, 1, 1, STEP, sum, p, row + (i + j) * size,
+                         p->cols + (i + j) * col_size);
+        }
+    for (; i < end; i += STEP)
+        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum, p,
+                     row + i * size, p->cols + i * col_size);
+    return sum[0][0];
+}
+
+/* Rows from r on, with the only column. */
+INLINE void
+rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
+{
+    for (int64_t n; r < p->n_rows; r += n) {
+        const char *ahead = ahead_of(p, r);
+        vec sum[STRIP_ROWS];
+
+        n = p->n_rows - r < STRIP_ROWS ? p->n_rows - r : STRIP_ROWS;
+        for (int64_t a = 0; a < n; a++)
+            sum[a] = splat(0);
+        for (int64_t i = 0; i < p->k; i += STRIP_VALUES) {
+            int64_t end = p->k - i < STRIP_VALUES ? p->k : i + STRIP_VALUES;
+
+            for (int64_t a = 0; a < n; a++) {
+                const char *row = p->rows + (size_t)(r + a) * p->row_stride;
+
+                sum[a] = add_strip(type, p, row, i, end, ahead, sum[a]);
+                ahead += (end - i) * (int64_t)width(type);
+            }
+        }
+        for (int64_t a = 0; a < n; a++)
+            p->out[r + a] = add_lanes(sum[a]);
+    }
+}
+
+#endif
