@@ -8,7 +8,8 @@
  *     float   d[k / 32]
  *     int32_t minus[k / 32]         the sum of q over the block, negative
  *     float   minus_weighed[k / 32] d * minus
- *     int32_t minus_half[k / 16]    of 16 values
+ *     int16_t minus_pairs[k / 8]    of 16 values, the first two of every four,
+ *                                   then the last two
  *
  * Every kernel makes the same bytes: nearest, ties to even. An element of a
  * product is, in every kernel and group of weights after group (of 32, or of
@@ -52,8 +53,9 @@ column_minus_weighed(const char *column, int64_t k)
     return (const float *)(const void *)(column + k + k / COLUMN_BLOCK * 8);
 }
 
+/* Two of them at a time: of 16 values. */
 static inline const int32_t *
-column_minus_halves(const char *column, int64_t k)
+column_minus_pairs(const char *column, int64_t k)
 {
     return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
@@ -61,7 +63,8 @@ column_minus_halves(const char *column, int64_t k)
 /* Where a kernel that prepares a column writes the runs behind q. */
 struct column_runs {
     float *d, *minus_weighed;
-    int32_t *minus, *minus_half;
+    int32_t *minus;
+    int16_t *minus_pairs;
 };
 
 static inline struct column_runs
@@ -74,19 +77,35 @@ column_runs(void *column, int64_t k)
         struct column_runs){ .d = (float *)(void *)p,
                              .minus = (int32_t *)(void *)(p + run),
                              .minus_weighed = (float *)(void *)(p + 2 * run),
-                             .minus_half = (int32_t *)(void *)(p + 3 * run) };
+                             .minus_pairs = (int16_t *)(void *)(p + 3 * run) };
 }
 
-/* The figures of block b. */
+/* Four sums of a block's integers, as they are in minus_pairs. */
 static inline void
-column_put(const struct column_runs *r, int64_t b, float d, int32_t half0,
-           int32_t half1)
+column_sums(const int8_t *q, int16_t *sums)
 {
+    for (int i = 0; i < 4; i++)
+        sums[i] = 0;
+    for (int i = 0; i < COLUMN_BLOCK; i++) {
+        int16_t *sum = &sums[i / 16 * 2 + i / 2 % 2];
+
+        *sum = (int16_t)(*sum + q[i]);
+    }
+}
+
+/* The figures of block b, from those sums. */
+static inline void
+column_put(const struct column_runs *r, int64_t b, float d, const int16_t *sums)
+{
+    int32_t minus = 0;
+
+    for (int i = 0; i < 4; i++) {
+        r->minus_pairs[4 * b + i] = (int16_t)-sums[i];
+        minus -= sums[i];
+    }
     r->d[b] = d;
-    r->minus[b] = -(half0 + half1);
-    r->minus_weighed[b] = d * (float)r->minus[b];
-    r->minus_half[2 * b] = -half0;
-    r->minus_half[2 * b + 1] = -half1;
+    r->minus[b] = minus;
+    r->minus_weighed[b] = d * (float)minus;
 }
 
 #endif

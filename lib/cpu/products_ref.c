@@ -136,15 +136,16 @@ cpu_prepare_column(const float *x, void *column, int64_t k)
     int8_t *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++) {
-        int32_t sums[2] = { 0 };
+        int16_t sums[4];
         float amax = 0, inverse;
 
         for (int j = 0; j < COLUMN_BLOCK; j++)
             amax = amax > fabsf(x[j]) ? amax : fabsf(x[j]);
         inverse = amax > 0 ? 127 / amax : 0;
         for (int j = 0; j < COLUMN_BLOCK; j++)
-            sums[j / 16] += q[j] = nearest(x[j] * inverse);
-        column_put(&runs, b, amax / 127, sums[0], sums[1]);
+            q[j] = nearest(x[j] * inverse);
+        column_sums(q, sums);
+        column_put(&runs, b, amax / 127, sums);
         x += COLUMN_BLOCK;
         q += COLUMN_BLOCK;
     }

@@ -18,12 +18,18 @@
  *     look_up(table, offset, w) each byte of w, 0 to 15, by that of the table,
  *                               and the offset added
  *     as_floats(w)              lanes are int32_t
+ *     sum_pairs(w)              the sum of the two int16_t of each lane
  *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
  *     RUN(most)                 how many words of codes up to `most` (0: they
  *                               are signed) run_begin() and run_end() enclose
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
+ *     IN_PAIRS(f)               defined where sums of a group, less the offset,
+ *                               fit in pairs of 16 bits in such a format: they
+ *                               begin with the offset's share; then there are
+ *     add_pairs(a, b), times_pairs(w, n)
+ *                               with the int16_t of lanes
  *     BY_EIGHT                  defined where columns are multiplied in pairs
  *                               and eight bytes at once; then there are
  *     join_words(w)             two words, as add_eights() wants them
@@ -32,9 +38,11 @@
  *                               s[1], a lane each
  *     BY_SIGNS                  defined where signed codes that meet many
  *                               columns do so as magnitudes; then there are
- *     add_signed(s, w, x)       s + the sums of four products each, a lane
- *                               each; where w < 0, of |w| with -x - 1
- *     start_signed(w, n)        what is missing then in the sums of n words
+ *     split_signs(w, n, signs)  makes n words magnitudes, and all ones of each
+ *                               byte where it was less than 0; returns what is
+ *                               missing in their sums with add_signed()
+ *     add_signed(s, w, sign, x) s + the sums of four products each, a lane
+ *                               each, of w with x or, where sign, -x - 1
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
  *     FEW                       as many columns meet codes where these are
@@ -103,11 +111,28 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
 {
     if (!f.offset)
         return (vec_bits){ 0 };
-    return splat_at(f.group == COLUMN_BLOCK
-                        ? column_minus(col, k) + unit
-                        : column_minus_halves(col, k) + 2 * unit + g) *
+    if (f.group == COLUMN_BLOCK)
+        return splat_at(column_minus(col, k) + unit) * (uint32_t)f.offset;
+    return sum_pairs(splat_at(column_minus_pairs(col, k) + 2 * unit + g)) *
            (uint32_t)f.offset;
 }
+
+/* The same, for sums in pairs of 16 bits. */
+#ifdef IN_PAIRS
+INLINE vec_bits
+start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    const int32_t *minus = column_minus_pairs(col, k) + 2 * unit;
+
+    if (f.group == COLUMN_BLOCK)
+        return times_pairs(add_pairs(splat_at(minus), splat_at(minus + 1)),
+                           f.offset);
+    return times_pairs(splat_at(minus + g), f.offset);
+}
+#else
+#define IN_PAIRS(f)                           false
+#define start_of_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
+#endif
 
 /* d * (float)sum of q over group g, negative. */
 INLINE vec
@@ -116,7 +141,8 @@ minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
     if (f.group == COLUMN_BLOCK)
         return splat(column_minus_weighed(col, k)[unit]);
     return splat(column_scales(col, k)[unit]) *
-           as_floats(splat_bits(column_minus_halves(col, k)[2 * unit + g]));
+           as_floats(
+               sum_pairs(splat_bits(column_minus_pairs(col, k)[2 * unit + g])));
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
@@ -127,7 +153,9 @@ add_word(const int V, const int C, struct format f, const int chain,
          const vec_bits *w, const int stride, const struct columns *x,
          int64_t unit, int word, vec_bits *s, vec_bits *part)
 {
-    const int n = f.group / 4, run = RUN(f.most) < chain ? RUN(f.most) : chain;
+    const int n = f.group / 4;
+    const bool pairs = IN_PAIRS(f) && chain == n;
+    const int run = pairs || RUN(f.most) > chain ? chain : RUN(f.most);
 
     UNROLL for (int j = 0; j < C; j++)
     {
@@ -137,15 +165,19 @@ add_word(const int V, const int C, struct format f, const int chain,
         UNROLL for (int v = 0; v < V; v++)
         {
             int i = v * C + j;
+            vec_bits total = { 0 };
 
-            if (word % chain == 0)
-                s[i] = word % n ? (vec_bits){ 0 }
-                                : start_of(f, col, x->k, unit, word / n);
+            if (word % chain >= run)
+                total = s[i];
+            else if (word % n < chain)
+                total = start_of(f, col, x->k, unit, word / n);
             if (word % run == 0)
-                part[i] = run_begin(s[i]);
+                part[i] = pairs ? start_of_pairs(f, col, x->k, unit, word / n)
+                                : run_begin(total);
             part[i] = run_step(part[i], w[v * stride], four, f.most);
             if (word % run == run - 1)
-                s[i] = run_end(s[i], part[i], f.most);
+                s[i] = pairs ? sum_pairs(part[i])
+                             : run_end(total, part[i], f.most);
         }
     }
 }
@@ -259,12 +291,12 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
 #define STARTS (UNITS * 2)
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
- * room for that. Of signed codes that meet columns as magnitudes, `starts` are
- * what sums begin with. */
+ * room for that. Signed codes that meet columns as magnitudes have signs, and
+ * `starts` are what sums begin with. */
 struct opened {
     vec_bits *codes;
     vec *scales;
-    vec_bits *starts;
+    vec_bits *signs, *starts;
 };
 
 /* Those of vector v of rows. */
@@ -273,6 +305,7 @@ opened_rows(struct opened o, int v)
 {
     return (struct opened){ o.codes + v * UNITS * WORDS,
                             o.scales + v * UNITS * MOST_SCALES,
+                            o.signs + v * UNITS * WORDS,
                             o.starts + v * STARTS };
 }
 
@@ -311,7 +344,8 @@ arrange(struct format f, struct opened o)
 #ifdef BY_SIGNS
     if (f.most == 0)
         for (int64_t i = 0; i < f.block / f.group; i++)
-            o.starts[i] = start_signed(o.codes + i * f.group / 4, f.group / 4);
+            o.starts[i] = split_signs(o.codes + i * f.group / 4, f.group / 4,
+                                      o.signs + i * f.group / 4);
 #endif
 #ifdef BY_EIGHT
     for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i += 2)
@@ -331,7 +365,8 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 
     UNROLL for (int j = 0; j < C; j += 2)
     {
-        const char *a = column_of(x, j), *b = column_of(x, j + 1 < C ? j + 1 : j);
+        const char *a = column_of(x, j),
+                   *b = column_of(x, j + 1 < C ? j + 1 : j);
 
         UNROLL for (int v = 0; v < V; v++)
         {
@@ -376,7 +411,7 @@ sum_magnitudes(const int V, const int C, struct format f, struct opened o,
 
         UNROLL for (int v = 0; v < V; v++) s[v * C + j] =
             add_signed(s[v * C + j], opened_rows(o, v).codes[word],
-                       AS(int32_t, col)[word]);
+                       opened_rows(o, v).signs[word], AS(int32_t, col)[word]);
     }
 }
 #endif
@@ -402,7 +437,7 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
 {
     const int groups = COLUMN_BLOCK / f.group;
 
-    for (int64_t u = 0; u < n; u++, o.codes += WORDS, o.starts += groups)
+    for (int64_t u = 0; u < n; u++) {
         UNROLL for (int g = 0; g < groups; g++)
         {
             vec_bits s[TILE];
@@ -412,6 +447,10 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
                       x->first + u, g, acc);
             o.scales += f.min ? 2 : 1;
         }
+        o.codes += WORDS;
+        o.signs += WORDS;
+        o.starts += groups;
+    }
 }
 
 /* `rest` floats, or a whole vector of them, which is faster without a mask. */
@@ -486,6 +525,7 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
         rows_advance(r, f.size);
         o.codes += f.block / COLUMN_BLOCK * WORDS;
         o.scales += f.block / COLUMN_BLOCK * scales_of(f);
+        o.signs += f.block / COLUMN_BLOCK * WORDS;
         o.starts += f.block / f.group;
     }
 }
@@ -502,8 +542,8 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     for (int64_t end = c + cols < p->n_cols ? c + cols : p->n_cols; c < end;
          c++) {
         const char *col = p->cols + (size_t)c * p->col_stride;
-        const char *out = (const char *)(p->out + (size_t)c * p->out_stride +
-                                         row);
+        const char *out =
+            (const char *)(p->out + (size_t)c * p->out_stride + row);
 
         UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
             __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
@@ -511,7 +551,7 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
         if (f.offset)
             __builtin_prefetch(f.group == COLUMN_BLOCK
                                    ? column_minus(col, k) + unit
-                                   : column_minus_halves(col, k) + 2 * unit,
+                                   : column_minus_pairs(col, k) + 2 * unit,
                                0, 3);
         if (f.min)
             __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
@@ -529,10 +569,10 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     const int cols = COLS(f.most);
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
-    vec_bits starts[MOST_VECS * STARTS];
+    vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    struct opened all = { codes, scales, starts };
+    struct opened all = { codes, scales, signs, starts };
     const char *next = ahead_of(p, row);
     struct rows rows[MOST_VECS];
 

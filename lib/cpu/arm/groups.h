@@ -88,6 +88,12 @@ as_floats(vec_bits w)
     return vcvtq_f32_s32(vreinterpretq_s32_u32(w));
 }
 
+INLINE vec_bits
+sum_pairs(vec_bits w)
+{
+    return vreinterpretq_u32_s32(vpaddlq_s16(vreinterpretq_s16_u32(w)));
+}
+
 /* No code is larger than 127, so that all are signed bytes. */
 INLINE vec_bits
 dot_words(vec_bits s, vec_bits w, int32_t x)
@@ -120,6 +126,18 @@ to_bytes(const int32x4_t *q)
     return vcombine_s8(vqmovn_s16(a), vqmovn_s16(b));
 }
 
+/* Two of column_sums(), of half of a block. */
+INLINE void
+sum_half(int8x16_t bytes, int16_t *sums)
+{
+    int16x8_t pairs = vpaddlq_s8(bytes);
+    int16x4_t s = vadd_s16(vget_low_s16(pairs), vget_high_s16(pairs));
+
+    s = vadd_s16(s, vext_s16(s, s, 2));
+    sums[0] = vget_lane_s16(s, 0);
+    sums[1] = vget_lane_s16(s, 1);
+}
+
 /* See cpu_prepare_column(): the same bytes. */
 static void
 prepare(const float *x, void *column, int64_t k)
@@ -132,6 +150,7 @@ prepare(const float *x, void *column, int64_t k)
         int32x4_t i[8];
         int8x16_t low, high;
         float amax, inverse;
+        int16_t sums[4];
 
         UNROLL for (int j = 0; j < 8; j++) v[j] = vld1q_f32(x + 4 * j);
         amax = largest(v);
@@ -142,7 +161,9 @@ prepare(const float *x, void *column, int64_t k)
         high = to_bytes(i + 4);
         vst1q_s8(q + b * COLUMN_BLOCK, low);
         vst1q_s8(q + b * COLUMN_BLOCK + 16, high);
-        column_put(&runs, b, amax / 127, vaddlvq_s8(low), vaddlvq_s8(high));
+        sum_half(low, sums);
+        sum_half(high, sums + 2);
+        column_put(&runs, b, amax / 127, sums);
     }
 }
 

@@ -40,18 +40,18 @@ greatest(const float *x)
         by_lanes(), GREATER(_mm512_shuffle_ps, m[0], m[1], 0x88, 0xdd));
 }
 
-/* Sums of halves of the blocks, from w[i], where each of four lanes is a
- * quarter of one: of eight blocks. */
+/* Sums of halves of the blocks, in pairs of 16 bits, from w[i], where each of
+ * four lanes is a quarter of one: of eight blocks. */
 INLINE __m512i
 sum_quarters(const __m512i *w)
 {
-    __m512i a = _mm512_add_epi32(_mm512_unpacklo_epi32(w[0], w[1]),
+    __m512i a = _mm512_add_epi16(_mm512_unpacklo_epi32(w[0], w[1]),
                                  _mm512_unpackhi_epi32(w[0], w[1]));
-    __m512i b = _mm512_add_epi32(_mm512_unpacklo_epi32(w[2], w[3]),
+    __m512i b = _mm512_add_epi16(_mm512_unpacklo_epi32(w[2], w[3]),
                                  _mm512_unpackhi_epi32(w[2], w[3]));
 
     return _mm512_permutexvar_epi32(
-        by_lanes(), _mm512_add_epi32(_mm512_unpacklo_epi64(a, b),
+        by_lanes(), _mm512_add_epi16(_mm512_unpacklo_epi64(a, b),
                                      _mm512_unpackhi_epi64(a, b)));
 }
 
@@ -62,13 +62,16 @@ put_figures(const struct column_runs *runs, int64_t b, const char *q, __m512 d)
     const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
                                            20, 22, 24, 26, 28, 30);
-    __m512i w[8], half[2], minus;
+    __m512i w[8], pairs[2], half[2], minus;
 
     /* of what is stored: NaN and infinity make integers that overflow */
     UNROLL for (int i = 0; i < 8; i++) w[i] =
-        _mm512_dpbusd_epi32(zero, one, _mm512_loadu_si512(q + 64 * i));
-    UNROLL for (int i = 0; i < 2; i++) half[i] =
-        _mm512_sub_epi32(zero, sum_quarters(w + 4 * i));
+        _mm512_maddubs_epi16(one, _mm512_loadu_si512(q + 64 * i));
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        pairs[i] = _mm512_sub_epi16(zero, sum_quarters(w + 4 * i));
+        half[i] = _mm512_madd_epi16(pairs[i], _mm512_set1_epi16(1));
+    }
     minus = _mm512_add_epi32(
         _mm512_permutex2var_epi32(half[0], even, half[1]),
         _mm512_permutex2var_epi32(
@@ -78,7 +81,7 @@ put_figures(const struct column_runs *runs, int64_t b, const char *q, __m512 d)
     _mm512_storeu_ps(runs->minus_weighed + b,
                      _mm512_mul_ps(d, _mm512_cvtepi32_ps(minus)));
     UNROLL for (int i = 0; i < 2; i++)
-        _mm512_storeu_si512(runs->minus_half + 2 * b + 16 * i, half[i]);
+        _mm512_storeu_si512(runs->minus_pairs + 4 * b + 32 * i, pairs[i]);
 }
 
 INLINE void
@@ -120,14 +123,12 @@ prepare_block(const struct column_runs *runs, char *column, int64_t b,
         _mm512_max_ps(_mm512_abs_ps(v0), _mm512_abs_ps(v1)));
     __m512 inverse = _mm512_set1_ps(amax > 0 ? 127 / amax : 0);
     char *q = column + b * COLUMN_BLOCK;
+    int16_t sums[4];
 
     put_integers(q, x, inverse);
     put_integers(q + 16, x + 16, inverse);
-    column_put(runs, b, amax / 127,
-               _mm512_reduce_add_epi32(
-                   _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, q)))),
-               _mm512_reduce_add_epi32(
-                   _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, q + 16)))));
+    column_sums(AS(int8_t, q), sums);
+    column_put(runs, b, amax / 127, sums);
 }
 
 /* See cpu_prepare_column(): the same bytes. Blocks left over go with those

@@ -110,26 +110,30 @@ largest(const __m256 *v)
     return _mm_cvtss_f32(q);
 }
 
-/* Of the bytes of each half, in all of its lanes. */
-INLINE __m256i
-sum_halves(__m256i bytes)
-{
-    __m256i s = _mm256_madd_epi16(
-        _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes), _mm256_set1_epi16(1));
-
-    s = _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0x4e));
-    return _mm256_add_epi32(s, _mm256_shuffle_epi32(s, 0xb1));
-}
-
-/* Four times eight integers as bytes, in order. */
+/* Four times eight integers as bytes, in order; what overflowed is none less
+ * than the others. */
 INLINE __m256i
 to_bytes(const __m256i *q)
 {
     __m256i v = _mm256_packs_epi16(_mm256_packs_epi32(q[0], q[1]),
                                    _mm256_packs_epi32(q[2], q[3]));
 
+    v = _mm256_max_epi8(v, _mm256_set1_epi8(-127));
     return _mm256_permutevar8x32_epi32(
         v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+}
+
+/* See column_sums(). */
+INLINE void
+sum_block(__m256i bytes, int16_t *sums)
+{
+    __m256i s = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes);
+
+    s = _mm256_add_epi16(s, _mm256_shuffle_epi32(s, 0x4e));
+    s = _mm256_add_epi16(s, _mm256_shuffle_epi32(s, 0xb1));
+    _mm_storel_epi64(AS_OUT(__m128i, sums),
+                     _mm_unpacklo_epi32(_mm256_castsi256_si128(s),
+                                        _mm256_extracti128_si256(s, 1)));
 }
 
 /* See cpu_prepare_column(): the same bytes. */
@@ -141,8 +145,9 @@ prepare(const float *x, void *column, int64_t k)
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
         __m256 v[4], inverse;
-        __m256i i[4], bytes, sums;
+        __m256i i[4], bytes;
         float amax;
+        int16_t sums[4];
 
         UNROLL for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_ps(x + 8 * j);
         amax = largest(v);
@@ -150,11 +155,9 @@ prepare(const float *x, void *column, int64_t k)
         UNROLL for (int j = 0; j < 4; j++) i[j] =
             _mm256_cvtps_epi32(_mm256_mul_ps(v[j], inverse));
         bytes = to_bytes(i);
-        sums = sum_halves(bytes);
         _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), bytes);
-        column_put(&runs, b, amax / 127,
-                   _mm_cvtsi128_si32(_mm256_castsi256_si128(sums)),
-                   _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1)));
+        sum_block(bytes, sums);
+        column_put(&runs, b, amax / 127, sums);
     }
 }
 

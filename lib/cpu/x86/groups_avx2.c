@@ -17,17 +17,29 @@
  * as they fit; those of signed bytes, of two times 127 * 127, at once in 32. */
 #define RUN(most) ((most) == 0 || (most) <= 15 ? 8 : (most) <= 31 ? 4 : 2)
 
+/* So does a whole group's, if codes less the offset are small enough. */
+#define LARGEST(f)                                                             \
+    ((f).most - (f).offset > (f).offset ? (f).most - (f).offset : (f).offset)
+#define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
+
+INLINE vec_bits
+add_pairs(vec_bits a, vec_bits b)
+{
+    return (vec_bits)_mm256_add_epi16((__m256i)a, (__m256i)b);
+}
+
+INLINE vec_bits
+times_pairs(vec_bits w, int n)
+{
+    return (vec_bits)_mm256_mullo_epi16((__m256i)w,
+                                        _mm256_set1_epi16((short)n));
+}
+
 INLINE vec_bits
 run_begin(vec_bits total)
 {
     (void)total;
     return (vec_bits){ 0 };
-}
-
-INLINE __m256i
-add_pairs(__m256i pairs)
-{
-    return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
 }
 
 /* vpmaddubsw wants one side unsigned: |w|, and x with the sign of w. A compiler
@@ -38,10 +50,10 @@ run_step(vec_bits s, vec_bits w, int32_t x, int most)
     __m256i c = (__m256i)w, v = _mm256_set1_epi32(x);
 
     if (most)
-        s = (vec_bits)_mm256_add_epi16((__m256i)s, _mm256_maddubs_epi16(c, v));
+        s = add_pairs(s, (vec_bits)_mm256_maddubs_epi16(c, v));
     else
-        s += (vec_bits)add_pairs(
-            _mm256_maddubs_epi16(_mm256_abs_epi8(c), _mm256_sign_epi8(v, c)));
+        s += sum_pairs((vec_bits)_mm256_maddubs_epi16(_mm256_abs_epi8(c),
+                                                      _mm256_sign_epi8(v, c)));
     IN_REGISTER(s);
     return s;
 }
@@ -50,29 +62,30 @@ run_step(vec_bits s, vec_bits w, int32_t x, int most)
 #define BY_SIGNS
 
 INLINE vec_bits
-add_signed(vec_bits s, vec_bits w, int32_t x)
+add_signed(vec_bits s, vec_bits w, vec_bits sign, int32_t x)
 {
-    __m256i c = (__m256i)w;
-    __m256i negative = _mm256_cmpgt_epi8(_mm256_setzero_si256(), c);
-    __m256i v = _mm256_xor_si256(_mm256_set1_epi32(x), negative);
+    vec_bits v = splat_bits(x) ^ sign;
 
-    s += (vec_bits)add_pairs(_mm256_maddubs_epi16(_mm256_abs_epi8(c), v));
+    s += sum_pairs((vec_bits)_mm256_maddubs_epi16((__m256i)w, (__m256i)v));
     IN_REGISTER(s);
     return s;
 }
 
 /* The magnitudes of what is negative; those of a group fit in 16 bits. */
 INLINE vec_bits
-start_signed(const vec_bits *w, int n)
+split_signs(vec_bits *w, int n, vec_bits *signs)
 {
-    __m256i s = _mm256_setzero_si256();
+    const __m256i zero = _mm256_setzero_si256();
+    __m256i s = zero;
 
     UNROLL for (int i = 0; i < n; i++)
     {
-        __m256i below = _mm256_min_epi8((__m256i)w[i], _mm256_setzero_si256());
+        __m256i c = (__m256i)w[i];
 
-        s = _mm256_add_epi16(s,
-                             _mm256_maddubs_epi16(_mm256_set1_epi8(1), below));
+        s = _mm256_add_epi16(s, _mm256_maddubs_epi16(_mm256_set1_epi8(1),
+                                                     _mm256_min_epi8(c, zero)));
+        signs[i] = (vec_bits)_mm256_cmpgt_epi8(zero, c);
+        w[i] = (vec_bits)_mm256_abs_epi8(c);
     }
     return (vec_bits)_mm256_madd_epi16(s, _mm256_set1_epi16(-1));
 }
@@ -80,7 +93,7 @@ start_signed(const vec_bits *w, int n)
 INLINE vec_bits
 run_end(vec_bits total, vec_bits s, int most)
 {
-    return total + (most ? (vec_bits)add_pairs((__m256i)s) : s);
+    return total + (most ? sum_pairs(s) : s);
 }
 
 #include "cpu/x86/groups.h"
