@@ -569,30 +569,45 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
     return good;
 }
 
-/* Rows of Q8_0 of the largest bytes there are: all negative, all positive, any.
- * What kernels add up in 16 bits just fits. */
-static void
-fill_extremes(struct operands *o, int64_t n, int64_t n_rows)
-{
-    static const int8_t any[] = { -128, 127, -127, 126 };
-    struct block_q8_0 *b = (struct block_q8_0 *)(void *)o->rows;
+/* Where the codes of a block are, without its scales. */
+struct codes {
+    enum ggml_type type;
+    size_t at, size;
+};
 
-    for (int64_t i = 0; i < n * n_rows; i++)
-        b[i / 32].qs[i % 32] =
-            any[i / n % 3 < 2 ? i / n % 3 : (int)(2 + 2 * draw())];
+/* Bytes that make codes the least and the largest there are: a row of each, and
+ * one of all of them. What kernels add up in 16 bits just fits. */
+static void
+fill_extremes(struct operands *o, struct codes codes, int64_t n, int64_t n_rows)
+{
+    static const unsigned char bytes[] = { 0, 0xff, 0x77, 0x80, 0x7f, 0x81 };
+    const size_t each = sizeof(bytes);
+    size_t size = ggml_type_size(codes.type), blocks;
+
+    blocks = ggml_row_size(codes.type, n) / size;
+    for (size_t i = 0; i < (size_t)n_rows * blocks; i++) {
+        char *q = o->rows + i * size + codes.at;
+        size_t kind = i / blocks % (each + 1);
+
+        for (size_t j = 0; j < codes.size; j++)
+            q[j] = (char)
+                bytes[kind < each ? kind
+                                  : (size_t)((draw() + 1) / 2 * each) % each];
+    }
 }
 
 static bool
-check_extremes(const struct cpu_kernels *c, const struct cpu_kernels *k)
+check_extremes_of(const struct cpu_kernels *c, const struct cpu_kernels *k,
+                  struct codes codes)
 {
-    const int64_t n = 96, n_rows = 33;
+    const int64_t n = 512, n_rows = 33;
     bool good = true;
 
     for (int64_t n_cols = 1; n_cols <= 9 && good; n_cols++) {
         struct operands o = { 0 };
 
-        make_operands(&o, c, k, GGML_TYPE_Q8_0, n, n_rows, n_cols);
-        fill_extremes(&o, n, n_rows);
+        make_operands(&o, c, k, codes.type, n, n_rows, n_cols);
+        fill_extremes(&o, codes, n, n_rows);
         for (int64_t j = 0; j < n_cols; j++) {
             float *x = o.x + j * n;
 
@@ -604,6 +619,30 @@ check_extremes(const struct cpu_kernels *c, const struct cpu_kernels *k)
         good = same_product(&o, n_rows * n_cols);
         free_operands(&o);
     }
+    return good;
+}
+
+static bool
+check_extremes(const struct cpu_kernels *c, const struct cpu_kernels *k)
+{
+#define CODES(TYPE, type, first, n)                                            \
+    {                                                                          \
+        GGML_TYPE_##TYPE, offsetof(struct block_##type, first), n              \
+    }
+    static const struct codes all[] = {
+        CODES(Q8_0, q8_0, qs, 32),     CODES(Q4_0, q4_0, qs, 16),
+        CODES(Q4_1, q4_1, qs, 16),     CODES(Q5_0, q5_0, qh, 20),
+        CODES(Q5_1, q5_1, qh, 20),     CODES(Q2_K, q2_k, qs, 64),
+        CODES(Q3_K, q3_k, qh, 96),     CODES(Q4_K, q4_k, qs, 128),
+        CODES(Q5_K, q5_k, qh, 160),    CODES(Q6_K, q6_k, ql, 192),
+        CODES(IQ4_NL, iq4_nl, qs, 16), CODES(IQ4_XS, iq4_xs, qs, 128),
+        CODES(MXFP4, mxfp4, qs, 16),   CODES(NVFP4, nvfp4, qs, 32),
+    };
+#undef CODES
+    bool good = true;
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(*all) && good; i++)
+        good = check_extremes_of(c, k, all[i]);
     return good;
 }
 
@@ -896,7 +935,7 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
     check_rows(c, k);
     if (k->mul_mat_rounded.multiply)
         say(check_rounded(c, k), k, "mul_mat f16, rounded to bf16,");
-    say(check_extremes(c, k), k, "mul_mat q8_0, of the largest bytes,");
+    say(check_extremes(c, k), k, "mul_mat, of the least and largest codes,");
     for (int i = 0; i < N_TYPES; i++) {
         if (same_products(k, before, weight_types[i]))
             continue;
