@@ -66,11 +66,18 @@ from_less(vec_bits w, uint32_t offset)
            (128 ^ SIGNED_OFFSET) * 0x01010101u;
 }
 
-/* Which four of codes: the low nibbles of words, or the high ones. */
-INLINE void
-take_nibbles(const vec_bits *w, int high, vec_bits *codes)
+/* The low nibbles of a word, or the high ones. */
+INLINE vec_bits
+nibbles(vec_bits w, int high)
 {
-    UNROLL for (int i = 0; i < 4; i++) codes[i] = w[i] >> 4 * high & NIBBLES;
+    return w >> 4 * high & NIBBLES;
+}
+
+/* Field `i` of two bits of each byte. */
+INLINE vec_bits
+pairs(vec_bits w, int i)
+{
+    return w >> 2 * i & PAIRS;
 }
 
 /* Bit `bit` of each byte of w, or two bits, where `mask` is. */
@@ -95,33 +102,43 @@ spread_bits(vec_bits bits, int word)
 
 #define AT(type, field) offsetof(struct block_##type, field)
 
+/* What load() and code() of struct format get. */
+#define LOAD(name)                                                             \
+    INLINE void load_##name(const struct rows *r, int n, int half, vec_bits *w)
+#define CODE(name)                                                             \
+    INLINE vec_bits code_##name(const vec_bits *w, int n, int half, int u,     \
+                                int i)
+
 /* Blocks of 32 with nibbles: the low ones of 16 bytes, then the high ones. */
-#define OPEN_NIBBLES(name)                                                     \
-    INLINE void open_##name(const struct rows *r, int n, int half,             \
-                            vec_bits *codes)                                   \
+#define NIBBLES_OF(name)                                                       \
+    LOAD(name)                                                                 \
     {                                                                          \
-        vec_bits w[4];                                                         \
-        (void)n;                                                               \
+        (void)n, (void)half;                                                   \
         load_16(r, AT(name, qs), w);                                           \
-        take_nibbles(w, half, codes);                                          \
+    }                                                                          \
+    CODE(name)                                                                 \
+    {                                                                          \
+        (void)n, (void)u;                                                      \
+        return nibbles(w[i], half);                                            \
     }
-OPEN_NIBBLES(q4_0)
-OPEN_NIBBLES(q4_1)
+NIBBLES_OF(q4_0)
+NIBBLES_OF(q4_1)
 
 /* The same with a fifth bit. */
-#define OPEN_FIVE(name)                                                        \
-    INLINE void open_##name(const struct rows *r, int n, int half,             \
-                            vec_bits *codes)                                   \
+#define FIVE_BITS_OF(name)                                                     \
+    LOAD(name)                                                                 \
     {                                                                          \
-        vec_bits bits = load_words(r, AT(name, qh)), w[4];                     \
-        (void)n;                                                               \
+        (void)n, (void)half;                                                   \
         load_16(r, AT(name, qs), w);                                           \
-        take_nibbles(w, half, codes);                                          \
-        UNROLL for (int i = 0; i < 4; i++) codes[i] |=                         \
-            spread_bits(bits, 4 * half + i) << 4;                              \
+        w[4] = load_words(r, AT(name, qh));                                    \
+    }                                                                          \
+    CODE(name)                                                                 \
+    {                                                                          \
+        (void)n, (void)u;                                                      \
+        return nibbles(w[i], half) | spread_bits(w[4], 4 * half + i) << 4;     \
     }
-OPEN_FIVE(q5_0)
-OPEN_FIVE(q5_1)
+FIVE_BITS_OF(q5_0)
+FIVE_BITS_OF(q5_1)
 
 /* Scales that are the F16 which the block begins with. */
 INLINE void
@@ -140,12 +157,16 @@ scales_dm(const struct rows *r, vec *scales)
     scales[1] = -high_f16(head);
 }
 
-INLINE void
-open_q8_0(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(q8_0)
 {
     (void)n;
-    load_16(r, AT(q8_0, qs) + 16 * (size_t)half, codes);
-    UNROLL for (int i = 0; i < 4; i++) codes[i] = from_signed(codes[i]);
+    load_16(r, AT(q8_0, qs) + 16 * (size_t)half, w);
+}
+
+CODE(q8_0)
+{
+    (void)n, (void)half, (void)u;
+    return from_signed(w[i]);
 }
 
 /* The words of a block of Q4_K or Q5_K before its codes: d and dmin, and
@@ -171,27 +192,28 @@ scales_k(const struct rows *r, vec *scales)
 }
 
 /* Nibbles in runs of 64: low ones of 32 bytes, a unit, and high ones. */
-INLINE void
-open_q4_k(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(q4_k)
 {
-    vec_bits w[4];
-
     load_16(r, AT(q4_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
-    take_nibbles(w, 0, codes);
-    take_nibbles(w, 1, codes + 4);
 }
 
-INLINE void
-open_q5_k(const struct rows *r, int n, int half, vec_bits *codes)
+CODE(q4_k)
 {
-    vec_bits w[4], h[4];
+    (void)n, (void)half;
+    return nibbles(w[i], u);
+}
 
+LOAD(q5_k)
+{
     load_16(r, AT(q5_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
-    load_16(r, AT(q5_k, qh) + 16 * (size_t)half, h);
-    take_nibbles(w, 0, codes);
-    take_nibbles(w, 1, codes + 4);
-    UNROLL for (int i = 0; i < 8; i++) codes[i] |=
-        move_bits(h[i % 4], 2 * n + i / 4, splat_bits(BITS), 4);
+    load_16(r, AT(q5_k, qh) + 16 * (size_t)half, w + 4);
+}
+
+CODE(q5_k)
+{
+    (void)half;
+    return nibbles(w[i], u) |
+           move_bits(w[4 + i], 2 * n + u, splat_bits(BITS), 4);
 }
 
 INLINE void
@@ -207,32 +229,27 @@ scales_q6_k(const struct rows *r, vec *scales)
 }
 
 /* Runs of 128: nibbles of 64 bytes, pairs of bits of 32. */
-INLINE void
-open_q6_k(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(q6_k)
 {
     size_t at = AT(q6_k, ql) + 64 * (size_t)n + 16 * (size_t)half;
-    vec_bits a[4], b[4], h[4];
 
-    load_16(r, at, a);
-    load_16(r, at + 32, b);
-    load_16(r, AT(q6_k, qh) + 32 * (size_t)n + 16 * (size_t)half, h);
-    take_nibbles(a, 0, codes);
-    take_nibbles(b, 0, codes + 4);
-    take_nibbles(a, 1, codes + 8);
-    take_nibbles(b, 1, codes + 12);
-    UNROLL for (int i = 0; i < 16; i++) codes[i] |=
-        move_bits(h[i % 4], i / 4 * 2, splat_bits(PAIRS), 4);
+    load_16(r, at, w);
+    load_16(r, at + 32, w + 4);
+    load_16(r, AT(q6_k, qh) + 32 * (size_t)n + 16 * (size_t)half, w + 8);
+}
+
+CODE(q6_k)
+{
+    (void)n, (void)half;
+    return nibbles(w[u % 2 * 4 + i], u / 2) |
+           move_bits(w[8 + i], 2 * u, splat_bits(PAIRS), 4);
 }
 
 /* Runs of 128: pairs of bits of 32 bytes. */
 INLINE void
-open_pairs(const struct rows *r, size_t at, int n, int half, vec_bits *codes)
+load_pairs(const struct rows *r, size_t at, int n, int half, vec_bits *w)
 {
-    vec_bits w[4];
-
     load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
-    UNROLL for (int i = 0; i < 16; i++) codes[i] =
-        w[i % 4] >> i / 4 * 2 & PAIRS;
 }
 
 INLINE void
@@ -249,10 +266,15 @@ scales_q2_k(const struct rows *r, vec *scales)
     }
 }
 
-INLINE void
-open_q2_k(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(q2_k)
 {
-    open_pairs(r, AT(q2_k, qs), n, half, codes);
+    load_pairs(r, AT(q2_k, qs), n, half, w);
+}
+
+CODE(q2_k)
+{
+    (void)n, (void)half;
+    return pairs(w[i], u);
 }
 
 INLINE void
@@ -271,36 +293,29 @@ scales_q3_k(const struct rows *r, vec *scales)
         d * (byte_of(scale[g / 4], g % 4) - splat(32));
 }
 
-INLINE void
-open_q3_k(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(q3_k)
 {
-    vec_bits h[4];
-
-    open_pairs(r, AT(q3_k, qs), n, half, codes);
-    load_16(r, AT(q3_k, qh) + 16 * (size_t)half, h);
-    UNROLL for (int i = 0; i < 16; i++) codes[i] |=
-        move_bits(h[i % 4], 4 * n + i / 4, splat_bits(BITS), 2);
+    load_pairs(r, AT(q3_k, qs), n, half, w);
+    load_16(r, AT(q3_k, qh) + 16 * (size_t)half, w + 4);
 }
 
-/* Nibbles that stand for bytes of a table, with an offset: in runs of 32. */
-INLINE void
-open_levels(const struct rows *r, size_t at, const int8_t *levels, int offset,
-            int half, vec_bits *codes)
+CODE(q3_k)
 {
-    vec_bits w[4];
-
-    load_16(r, at, w);
-    take_nibbles(w, half, codes);
-    UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        look_up(levels, offset, codes[i]);
+    (void)half;
+    return pairs(w[i], u) | move_bits(w[4 + i], 4 * n + u, splat_bits(BITS), 2);
 }
 
-INLINE void
-open_iq4_nl(const struct rows *r, int n, int half, vec_bits *codes)
+/* Nibbles that stand for bytes of a table, in runs of 32. */
+LOAD(iq4_nl)
 {
-    (void)n;
-    open_levels(r, AT(iq4_nl, qs), quant_iq4_levels, SIGNED_OFFSET, half,
-                codes);
+    (void)n, (void)half;
+    load_16(r, AT(iq4_nl, qs), w);
+}
+
+CODE(iq4_nl)
+{
+    (void)n, (void)u;
+    return look_up(quant_iq4_levels, SIGNED_OFFSET, nibbles(w[i], half));
 }
 
 INLINE void
@@ -318,11 +333,15 @@ scales_iq4_xs(const struct rows *r, vec *scales)
     }
 }
 
-INLINE void
-open_iq4_xs(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(iq4_xs)
 {
-    open_levels(r, AT(iq4_xs, qs) + 16 * (size_t)n, quant_iq4_levels,
-                SIGNED_OFFSET, half, codes);
+    (void)half;
+    load_16(r, AT(iq4_xs, qs) + 16 * (size_t)n, w);
+}
+
+CODE(iq4_xs)
+{
+    return code_iq4_nl(w, n, half, u, i);
 }
 
 INLINE void
@@ -334,23 +353,30 @@ scales_mxfp4(const struct rows *r, vec *scales)
     scales[0] = (vec)((small & (e + 1) * 0x200000u) | (~small & (e - 1) << 23));
 }
 
-INLINE void
-open_mxfp4(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(mxfp4)
 {
-    (void)n;
-    open_levels(r, AT(mxfp4, qs), quant_fp4_doubled, FP4_OFFSET, half, codes);
+    (void)n, (void)half;
+    load_16(r, AT(mxfp4, qs), w);
+}
+
+CODE(mxfp4)
+{
+    (void)n, (void)u;
+    return look_up(quant_fp4_doubled, FP4_OFFSET, nibbles(w[i], half));
 }
 
 /* Groups of 16: eight bytes, low nibbles, then high ones. */
-INLINE void
-open_nvfp4(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(nvfp4)
 {
-    vec_bits w[4];
-
+    (void)half;
     load_16(r, AT(nvfp4, qs) + 16 * (size_t)n, w);
-    UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        look_up(quant_fp4_doubled, FP4_OFFSET,
-                w[2 * half + i % 2] >> i / 2 * 4 & NIBBLES);
+}
+
+CODE(nvfp4)
+{
+    (void)n, (void)u;
+    return look_up(quant_fp4_doubled, FP4_OFFSET,
+                   nibbles(w[2 * half + i % 2], i / 2));
 }
 
 /* Half of a float of four bits of exponent and three of mantissa, 0 for what
@@ -436,10 +462,14 @@ scales_tq2_0(const struct rows *r, vec *scales)
     scales_last(r, AT(tq2_0, d), scales);
 }
 
-INLINE void
-open_tq2_0(const struct rows *r, int n, int half, vec_bits *codes)
+LOAD(tq2_0)
 {
-    open_pairs(r, AT(tq2_0, qs), n, half, codes);
+    load_pairs(r, AT(tq2_0, qs), n, half, w);
+}
+
+CODE(tq2_0)
+{
+    return code_q2_k(w, n, half, u, i);
 }
 
 INLINE void
@@ -490,7 +520,8 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
     {                                                                          \
         multiply(p, (struct format){ values, sizeof(struct block_##name),      \
                                      group, min, offset_most, together,        \
-                                     scales, open_##name, few, false, NULL }); \
+                                     scales, load_##name, code_##name, few,    \
+                                     false, NULL });                           \
     }
 #define CODES(offset, most) offset, most
 #define UP_TO(n)            (FEW < (n) ? FEW : (n))
@@ -535,17 +566,6 @@ multiply_by_16(const struct cpu_product *p, struct format f)
     multiply_columns(p, f);
 }
 
-/* A block, unit by unit. */
-INLINE void
-open_slowly(struct format f, const struct rows *r, vec_bits *codes, vec *scales)
-{
-    f.scales(r, scales);
-    for (int n = 0; n < f.block / COLUMN_BLOCK; n++, codes += WORDS) {
-        f.open(r, n, 0, codes);
-        f.open(r, n, 1, codes + 4);
-    }
-}
-
 #define MULTIPLY_WHOLE(name, values, group)                                    \
     enum {                                                                     \
         few_##name = 1                                                         \
@@ -553,10 +573,11 @@ open_slowly(struct format f, const struct rows *r, vec_bits *codes, vec *scales)
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
-        open_slowly((struct format){ .block = values,                          \
-                                     .scales = scales_##name,                  \
-                                     .open = open_##name },                    \
-                    r, codes, scales);                                         \
+        scales_##name(r, scales);                                              \
+        for (int n = 0; n < values / COLUMN_BLOCK; n++, codes += WORDS) {      \
+            open_##name(r, n, 0, codes);                                       \
+            open_##name(r, n, 1, codes + 4);                                   \
+        }                                                                      \
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \

@@ -65,6 +65,7 @@
 /* Of a block; opened together. */
 #define MOST_UNITS    8
 #define MOST_TOGETHER 4
+#define MOST_LOADED   12
 
 /* A type. A weight is scale * (code - offset) - min. */
 struct format {
@@ -74,12 +75,15 @@ struct format {
     bool min;
     int offset;
     int most;     /* the largest code; 0: bytes are signed, as from_signed() */
-    int together; /* units that open() opens, as they share bytes */
+    int together; /* units that share bytes */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
-    /* Four words of codes each: half `half` of units n * together and on. */
-    void (*open)(const struct rows *r, int n, int half, vec_bits *codes);
+    /* The bytes of half `half` of units n * together and on, in up to
+     * MOST_LOADED words; and of those codes of unit u of these, word i of that
+     * half, 0 to 3. */
+    void (*load)(const struct rows *r, int n, int half, vec_bits *w);
+    vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
     int few; /* as many columns meet codes where these are opened */
     /* Or a function for all of that, which is not inlined. */
     bool apart;
@@ -236,15 +240,17 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
     UNROLL for (int half = 0; half < 2; half++)
     {
-        vec_bits codes[MOST_TOGETHER * WORDS / 2];
+        vec_bits loaded[MOST_LOADED];
 
-        f.open(r, n, half, codes);
+        f.load(r, n, half, loaded);
         UNROLL for (int i = 0; i < 4; i++)
             UNROLL for (int u = 0; u < f.together; u++)
         {
+            vec_bits code = f.code(loaded, n, half, u, i);
+
             fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u,
                        true);
-            add_word(1, C, f, WORDS / chains, &codes[4 * u + i], 0, x,
+            add_word(1, C, f, WORDS / chains, &code, 0, x,
                      x->first + n * f.together + u, 4 * half + i,
                      &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
             AFTER(next, part[u * C]);
@@ -324,14 +330,16 @@ open_block(struct format f, const struct rows *r, const char *next,
     UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
         UNROLL for (int half = 0; half < 2; half++)
     {
-        vec_bits codes[MOST_TOGETHER * WORDS / 2];
+        vec_bits loaded[MOST_LOADED];
 
-        f.open(r, n, half, codes);
+        f.load(r, n, half, loaded);
         UNROLL for (int i = 0; i < 4 * f.together; i++)
         {
+            vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
+
             fetch_part(f, next, (2 * n + half) * 4 * f.together + i, false);
-            all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = codes[i];
-            AFTER(next, codes[i]);
+            all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = code;
+            AFTER(next, code);
         }
     }
 }
