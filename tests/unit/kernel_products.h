@@ -1,4 +1,4 @@
-/* kernel_products.h - check_kernels: products with weights of every type, beside
+/* kernel_products.h - check_kernels: products of weights of every type, beside
  * plain C, and the operands of those that are timed
  *
  * Included behind what draws numbers. */
