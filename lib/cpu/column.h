@@ -60,6 +60,15 @@ column_minus_pairs(const char *column, int64_t k)
     return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
 
+/* Of sixteen values, number `i` of such. */
+static inline int32_t
+column_minus_half(const char *column, int64_t k, int64_t i)
+{
+    const int16_t *pairs = (const void *)(column_minus_pairs(column, k) + i);
+
+    return pairs[0] + pairs[1];
+}
+
 /* Where a kernel that prepares a column writes the runs behind q. */
 struct column_runs {
     float *d, *minus_weighed;

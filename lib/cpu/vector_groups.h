@@ -18,7 +18,6 @@
  *     look_up(table, offset, w) each byte of w, 0 to 15, by that of the table,
  *                               and the offset added
  *     as_floats(w)              lanes are int32_t
- *     sum_pairs(w)              the sum of the two int16_t of each lane
  *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
  *     RUN(most)                 how many words of codes up to `most` (0: they
  *                               are signed) run_begin() and run_end() enclose
@@ -28,8 +27,9 @@
  *     IN_PAIRS(f)               defined where sums of a group, less the offset,
  *                               fit in pairs of 16 bits in such a format: they
  *                               begin with the offset's share; then there are
+ *     sum_pairs(w)              the sum of the two int16_t of each lane
  *     add_pairs(a, b), times_pairs(w, n)
- *                               with the int16_t of lanes
+ *                               with each of the int16_t
  *     BY_EIGHT                  defined where columns are multiplied in pairs
  *                               and eight bytes at once; then there are
  *     join_words(w)             two words, as add_eights() wants them
@@ -117,8 +117,7 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
         return (vec_bits){ 0 };
     if (f.group == COLUMN_BLOCK)
         return splat_at(column_minus(col, k) + unit) * (uint32_t)f.offset;
-    return sum_pairs(splat_at(column_minus_pairs(col, k) + 2 * unit + g)) *
-           (uint32_t)f.offset;
+    return splat_bits(column_minus_half(col, k, 2 * unit + g) * f.offset);
 }
 
 /* The same, for sums in pairs of 16 bits. */
@@ -136,6 +135,7 @@ start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
 #else
 #define IN_PAIRS(f)                           false
 #define start_of_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
+#define sum_pairs(w)                          (w)
 #endif
 
 /* d * (float)sum of q over group g, negative. */
@@ -144,9 +144,8 @@ minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
 {
     if (f.group == COLUMN_BLOCK)
         return splat(column_minus_weighed(col, k)[unit]);
-    return splat(column_scales(col, k)[unit]) *
-           as_floats(
-               sum_pairs(splat_bits(column_minus_pairs(col, k)[2 * unit + g])));
+    return splat(column_scales(col, k)[unit] *
+                 (float)column_minus_half(col, k, 2 * unit + g));
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C

@@ -88,12 +88,6 @@ as_floats(vec_bits w)
     return vcvtq_f32_s32(vreinterpretq_s32_u32(w));
 }
 
-INLINE vec_bits
-sum_pairs(vec_bits w)
-{
-    return vreinterpretq_u32_s32(vpaddlq_s16(vreinterpretq_s16_u32(w)));
-}
-
 /* No code is larger than 127, so that all are signed bytes. */
 INLINE vec_bits
 dot_words(vec_bits s, vec_bits w, int32_t x)

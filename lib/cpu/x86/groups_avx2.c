@@ -23,6 +23,12 @@
 #define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
 
 INLINE vec_bits
+sum_pairs(vec_bits w)
+{
+    return (vec_bits)_mm256_madd_epi16((__m256i)w, _mm256_set1_epi16(1));
+}
+
+INLINE vec_bits
 add_pairs(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm256_add_epi16((__m256i)a, (__m256i)b);

@@ -132,12 +132,6 @@ as_floats(vec_bits w)
 }
 
 INLINE vec_bits
-sum_pairs(vec_bits w)
-{
-    return (vec_bits)_mm512_madd_epi16((__m512i)w, _mm512_set1_epi16(1));
-}
-
-INLINE vec_bits
 dot_words(vec_bits s, vec_bits w, int32_t x)
 {
     return (vec_bits)_mm512_dpbusd_epi32((__m512i)s, (__m512i)w,

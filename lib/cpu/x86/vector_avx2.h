@@ -229,13 +229,6 @@ narrow(vec_bits bits)
                             _mm256_extracti128_si256((__m256i)bits, 1));
 }
 
-/* See vector_groups.h. */
-INLINE vec_bits
-sum_pairs(vec_bits w)
-{
-    return (vec_bits)_mm256_madd_epi16((__m256i)w, _mm256_set1_epi16(1));
-}
-
 /* Halves are added, then quarters. */
 INLINE float
 add_lanes(vec v)
