@@ -53,18 +53,17 @@ column_minus_weighed(const char *column, int64_t k)
     return (const float *)(const void *)(column + k + k / COLUMN_BLOCK * 8);
 }
 
-/* Two of them at a time: of 16 values. */
-static inline const int32_t *
+static inline const int16_t *
 column_minus_pairs(const char *column, int64_t k)
 {
-    return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
+    return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
 
 /* Of sixteen values, number `i` of such. */
 static inline int32_t
 column_minus_half(const char *column, int64_t k, int64_t i)
 {
-    const int16_t *pairs = (const void *)(column_minus_pairs(column, k) + i);
+    const int16_t *pairs = column_minus_pairs(column, k) + 2 * i;
 
     return pairs[0] + pairs[1];
 }

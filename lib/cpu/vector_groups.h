@@ -125,12 +125,12 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
 INLINE vec_bits
 start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
 {
-    const int32_t *minus = column_minus_pairs(col, k) + 2 * unit;
+    const int16_t *minus = column_minus_pairs(col, k) + 4 * unit;
 
     if (f.group == COLUMN_BLOCK)
-        return times_pairs(add_pairs(splat_at(minus), splat_at(minus + 1)),
+        return times_pairs(add_pairs(splat_pair(minus), splat_pair(minus + 2)),
                            f.offset);
-    return times_pairs(splat_at(minus + g), f.offset);
+    return times_pairs(splat_pair(minus + 2 * g), f.offset);
 }
 #else
 #define IN_PAIRS(f)                           false
@@ -555,11 +555,10 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
         UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
             __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
         __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
-        if (f.offset)
-            __builtin_prefetch(f.group == COLUMN_BLOCK
-                                   ? column_minus(col, k) + unit
-                                   : column_minus_pairs(col, k) + 2 * unit,
-                               0, 3);
+        if (f.offset && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
+            __builtin_prefetch(column_minus(col, k) + unit, 0, 3);
+        else if (f.offset)
+            __builtin_prefetch(column_minus_pairs(col, k) + 4 * unit, 0, 3);
         if (f.min)
             __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
         UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)

@@ -24,6 +24,16 @@ splat_at(const int32_t *p)
     return v;
 }
 
+/* Two in each lane. */
+INLINE vec_bits
+splat_pair(const int16_t *p)
+{
+    vec_bits v = splat_bits(four_bytes(AS(char, p)));
+
+    IN_REGISTER(v);
+    return v;
+}
+
 /* VEC rows, a stride apart: some pointers and the stride, so that registers
  * suffice for all of their addresses. */
 struct rows {
