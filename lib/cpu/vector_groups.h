@@ -144,8 +144,8 @@ minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
 {
     if (f.group == COLUMN_BLOCK)
         return splat(column_minus_weighed(col, k)[unit]);
-    return splat(column_scales(col, k)[unit] *
-                 (float)column_minus_half(col, k, 2 * unit + g));
+    return splat(column_scales(col, k)[unit]) *
+           as_floats(splat_bits(column_minus_half(col, k, 2 * unit + g)));
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
