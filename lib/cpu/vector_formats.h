@@ -524,7 +524,7 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
                                      false, NULL });                           \
     }
 #define CODES(offset, most) offset, most
-#define UP_TO(n)            (FEW < (n) ? FEW : (n))
+#define FEW_BY(n)           (FEW > (n) ? FEW / (n) : 1)
 /*                           min    offset, largest code; together;    few */
 MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, FEW)
 MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d, FEW)
@@ -533,9 +533,9 @@ MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, scales_d, 1)
 MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, scales_dm, 1)
 MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, scales_q2_k, 1)
 MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, scales_q3_k, 1)
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k, UP_TO(4))
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k, UP_TO(2))
-MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k, UP_TO(2))
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k, FEW_BY(2))
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k, FEW_BY(4))
+MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k, FEW_BY(4))
 MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, 1)
 MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, scales_iq4_xs, 1)
 MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, scales_mxfp4,

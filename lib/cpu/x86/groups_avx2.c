@@ -10,7 +10,7 @@
 #define TILE          9
 #define UNITS         16
 #define CHAINS        1
-#define FEW           1
+#define FEW           4
 #define SIGNED_OFFSET 0
 
 /* Products of pairs, of at most 2 * most * 127, are added in 16 bits as long
