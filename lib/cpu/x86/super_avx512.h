@@ -257,19 +257,9 @@ sum_groups(const __m512i *s)
 /* What half n of a block adds to the elements of four rows: two vectors, as
  * those of scales. */
 INLINE void
-four_halves(const struct super *t, const struct rows *r, int row, int n,
-            const struct half *x, const struct scales *s, const char *next,
-            __m512 *out)
+scale_sums(const struct super *t, const __m512i *low, const __m512i *high,
+           int n, const struct half *x, const struct scales *s, __m512 *out)
 {
-    const struct blocks part = { .size = t->size / HALVES };
-    __m512i low[FOUR], high[FOUR];
-
-    UNROLL for (int i = 0; i < FOUR; i++)
-    {
-        sum_half(t, row_at(r, row + i), n, x, &low[i], &high[i]);
-        fetch_row_part(part, next, row + i);
-        AFTER(next, high[i]);
-    }
     if (t->min) {
         out[0] =
             _mm512_cvtepi32_ps(sum_units(low, high)) * (s->first[n] * x->d[0]);
@@ -279,6 +269,26 @@ four_halves(const struct super *t, const struct rows *r, int row, int n,
         out[1] =
             _mm512_cvtepi32_ps(sum_groups(high)) * (s->second[n] * x->d[1]);
     }
+}
+
+/* Of eight rows, those of the first four in a. All are multiplied before any
+ * sums come together, which takes long. */
+INLINE void
+eight_halves(const struct super *t, const struct rows *r, int n,
+             const struct half *x, const struct scales *s, const char *next,
+             __m512 *a, __m512 *b)
+{
+    const struct blocks part = { .size = t->size / HALVES };
+    __m512i low[EIGHT], high[EIGHT];
+
+    UNROLL for (int i = 0; i < EIGHT; i++)
+    {
+        sum_half(t, row_at(r, i), n, x, &low[i], &high[i]);
+        fetch_row_part(part, next, i);
+        AFTER(next, high[i]);
+    }
+    scale_sums(t, low, high, n, x, &s[0], a);
+    scale_sums(t, low + FOUR, high + FOUR, n, x, &s[1], b);
 }
 
 /* Quarters i of four rows and four more, first those of v[0], then of v[1]. */
@@ -322,8 +332,7 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
             struct half x = half_of_column(t, p->cols, p->k, unit + FOUR * n);
             __m512 a[2], b[2];
 
-            four_halves(t, &r, 0, n, &x, &s[0], next, a);
-            four_halves(t, &r, FOUR, n, &x, &s[1], next, b);
+            eight_halves(t, &r, n, &x, s, next, a, b);
             if (t->min) {
                 acc = add_pairs_of_quarters(acc, a, b);
             } else {
