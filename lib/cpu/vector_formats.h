@@ -109,13 +109,24 @@ spread_bits(vec_bits bits, int word)
     INLINE vec_bits code_##name(const vec_bits *w, int n, int half, int u,     \
                                 int i)
 
-/* Blocks of 32 with nibbles: the low ones of 16 bytes, then the high ones. */
-#define NIBBLES_OF(name)                                                       \
+/* All of sixteen bytes. */
+#define LOAD_QS(name)                                                          \
     LOAD(name)                                                                 \
     {                                                                          \
         (void)n, (void)half;                                                   \
         load_16(r, AT(name, qs), w);                                           \
-    }                                                                          \
+    }
+
+/* Half of run n of 32 bytes. */
+INLINE void
+load_run(const struct rows *r, size_t at, int n, int half, vec_bits *w)
+{
+    load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
+}
+
+/* Blocks of 32 with nibbles: the low ones of 16 bytes, then the high ones. */
+#define NIBBLES_OF(name)                                                       \
+    LOAD_QS(name)                                                              \
     CODE(name)                                                                 \
     {                                                                          \
         (void)n, (void)u;                                                      \
@@ -194,7 +205,7 @@ scales_k(const struct rows *r, vec *scales)
 /* Nibbles in runs of 64: low ones of 32 bytes, a unit, and high ones. */
 LOAD(q4_k)
 {
-    load_16(r, AT(q4_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
+    load_run(r, AT(q4_k, qs), n, half, w);
 }
 
 CODE(q4_k)
@@ -205,8 +216,8 @@ CODE(q4_k)
 
 LOAD(q5_k)
 {
-    load_16(r, AT(q5_k, qs) + 32 * (size_t)n + 16 * (size_t)half, w);
-    load_16(r, AT(q5_k, qh) + 16 * (size_t)half, w + 4);
+    load_run(r, AT(q5_k, qs), n, half, w);
+    load_run(r, AT(q5_k, qh), 0, half, w + 4);
 }
 
 CODE(q5_k)
@@ -231,11 +242,9 @@ scales_q6_k(const struct rows *r, vec *scales)
 /* Runs of 128: nibbles of 64 bytes, pairs of bits of 32. */
 LOAD(q6_k)
 {
-    size_t at = AT(q6_k, ql) + 64 * (size_t)n + 16 * (size_t)half;
-
-    load_16(r, at, w);
-    load_16(r, at + 32, w + 4);
-    load_16(r, AT(q6_k, qh) + 32 * (size_t)n + 16 * (size_t)half, w + 8);
+    load_run(r, AT(q6_k, ql), 2 * n, half, w);
+    load_run(r, AT(q6_k, ql), 2 * n + 1, half, w + 4);
+    load_run(r, AT(q6_k, qh), n, half, w + 8);
 }
 
 CODE(q6_k)
@@ -243,13 +252,6 @@ CODE(q6_k)
     (void)n, (void)half;
     return nibbles(w[u % 2 * 4 + i], u / 2) |
            move_bits(w[8 + i], 2 * u, splat_bits(PAIRS), 4);
-}
-
-/* Runs of 128: pairs of bits of 32 bytes. */
-INLINE void
-load_pairs(const struct rows *r, size_t at, int n, int half, vec_bits *w)
-{
-    load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
 }
 
 INLINE void
@@ -266,9 +268,10 @@ scales_q2_k(const struct rows *r, vec *scales)
     }
 }
 
+/* Runs of 128: pairs of bits of 32 bytes. */
 LOAD(q2_k)
 {
-    load_pairs(r, AT(q2_k, qs), n, half, w);
+    load_run(r, AT(q2_k, qs), n, half, w);
 }
 
 CODE(q2_k)
@@ -295,8 +298,8 @@ scales_q3_k(const struct rows *r, vec *scales)
 
 LOAD(q3_k)
 {
-    load_pairs(r, AT(q3_k, qs), n, half, w);
-    load_16(r, AT(q3_k, qh) + 16 * (size_t)half, w + 4);
+    load_run(r, AT(q3_k, qs), n, half, w);
+    load_run(r, AT(q3_k, qh), 0, half, w + 4);
 }
 
 CODE(q3_k)
@@ -306,11 +309,7 @@ CODE(q3_k)
 }
 
 /* Nibbles that stand for bytes of a table, in runs of 32. */
-LOAD(iq4_nl)
-{
-    (void)n, (void)half;
-    load_16(r, AT(iq4_nl, qs), w);
-}
+LOAD_QS(iq4_nl)
 
 CODE(iq4_nl)
 {
@@ -353,11 +352,7 @@ scales_mxfp4(const struct rows *r, vec *scales)
     scales[0] = (vec)((small & (e + 1) * 0x200000u) | (~small & (e - 1) << 23));
 }
 
-LOAD(mxfp4)
-{
-    (void)n, (void)half;
-    load_16(r, AT(mxfp4, qs), w);
-}
+LOAD_QS(mxfp4)
 
 CODE(mxfp4)
 {
@@ -464,7 +459,7 @@ scales_tq2_0(const struct rows *r, vec *scales)
 
 LOAD(tq2_0)
 {
-    load_pairs(r, AT(tq2_0, qs), n, half, w);
+    load_run(r, AT(tq2_0, qs), n, half, w);
 }
 
 CODE(tq2_0)
@@ -524,7 +519,8 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
                                      false, NULL });                           \
     }
 #define CODES(offset, most) offset, most
-#define FEW_BY(n)           (FEW > (n) ? FEW / (n) : 1)
+/* Units that are opened together, and minima, take more registers a column. */
+#define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
 /*                           min    offset, largest code; together;    few */
 MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, FEW)
 MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d, FEW)
