@@ -327,7 +327,8 @@ test_memory(void)
 int
 main(void)
 {
-    atexit(remove_old); /* runs before the folder goes */
+    old_file(); /* the folder, which goes last */
+    atexit(remove_old);
     test_blocks();
     test_logits();
     test_vocab("gpt-2", "ggml", "gpt2");
