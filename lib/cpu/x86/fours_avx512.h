@@ -198,20 +198,37 @@ four_rows(struct blocks f, const struct rows *r, int row, const struct four *x,
            (from_f16(d) * x->d);
 }
 
+#define ODD_QUARTERS 0xf0f0
+
+/* Each two quarters the other way round. */
+INLINE __m512i
+swap_quarters(__m512i v)
+{
+    return _mm512_shuffle_i32x4(v, v, _MM_SHUFFLE(2, 3, 0, 1));
+}
+
+/* Quarters 0 of a and of b, then their quarters 2; in v[1] 1 and 3. A shuffle
+ * of three operands would do it, were it not to wait for one of them while a
+ * Zen 4 multiplies; it blends meanwhile. */
+INLINE void
+pair_quarters(__m512i a, __m512i b, __m512i *v)
+{
+    v[0] = _mm512_mask_mov_epi32(a, ODD_QUARTERS, swap_quarters(b));
+    v[1] = _mm512_mask_mov_epi32(swap_quarters(a), ODD_QUARTERS, b);
+}
+
 /* Quarter i of a and of b, a half of a vector: to acc in the order of i. */
 INLINE __m256
 add_quarters(__m256 acc, __m512 a, __m512 b)
 {
-    const __m512i first = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
-    const __m512i last = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
-    __m512d x = _mm512_castps_pd(a), y = _mm512_castps_pd(b);
-    __m512 low = _mm512_castpd_ps(_mm512_permutex2var_pd(x, first, y));
-    __m512 high = _mm512_castpd_ps(_mm512_permutex2var_pd(x, last, y));
+    __m512i v[2];
 
-    acc += _mm512_castps512_ps256(low);
-    acc += _mm512_extractf32x8_ps(low, 1);
-    acc += _mm512_castps512_ps256(high);
-    return acc + _mm512_extractf32x8_ps(high, 1);
+    pair_quarters(_mm512_castps_si512(a), _mm512_castps_si512(b), v);
+    UNROLL for (int i = 0; i < 2; i++) acc +=
+        _mm256_castsi256_ps(_mm512_castsi512_si256(v[i]));
+    UNROLL for (int i = 0; i < 2; i++) acc +=
+        _mm256_castsi256_ps(_mm512_extracti32x8_epi32(v[i], 1));
+    return acc;
 }
 
 /* Eight rows. */

@@ -3,15 +3,17 @@
  *
  * Half of a block, four units of 32 values, is two vectors of codes of each
  * row, its nibbles as they lie: the low ones and the high ones. Lanes are sums
- * of four products, a quarter for sixteen values, and come together at the
- * end, those of four rows in one vector. A unit adds two vectors to the
- * elements: its products and its minimum, or those of its two groups of 16.
+ * of four products, a quarter for sixteen values. They come together at the
+ * end, those of eight rows in two halves of a vector. A unit adds two of these
+ * to the elements: its products and its minimum, or those of its two groups of
+ * 16.
  *
  * Included after fours_avx512.h. */
 #ifndef CPU_X86_SUPER_AVX512_H
 #define CPU_X86_SUPER_AVX512_H
 
 #define HALVES 2 /* of a block */
+#define PARTS  4 /* vectors that half a block adds, two halves each */
 
 /* Of a type. */
 struct super {
@@ -35,15 +37,14 @@ static const struct super super_q6_k = { .size = sizeof(struct block_q6_k),
                                          .high = AT(q6_k, qh),
                                          .bits = 6 };
 
-/* Of four rows, a lane each in every quarter; of half a block: with what
- * products are scaled, and the minima, a quarter for each unit, or with what
- * those of the first four groups are, and those of the others. */
-struct scales {
-    __m512 first[HALVES], second[HALVES];
+/* Half a block of eight rows or of the column, by parts. With minima, where
+ * units are a to d: of a and c, their minima, of b and d, their minima. With
+ * groups of 16, a to h: of a and c, b and d, e and g, f and h. */
+struct parts {
+    __m512 v[PARTS];
 };
 
-/* Sixteen bytes at `at` of eight rows, four in each half: w[i] = word i of
- * each. */
+/* Sixteen bytes at `at` of eight rows: w[i] = word i of each. */
 INLINE void
 load_words_16(const struct rows *r, size_t at, __m256i *w)
 {
@@ -63,37 +64,25 @@ load_words_16(const struct rows *r, size_t at, __m256i *w)
     w[3] = _mm256_unpackhi_epi64(b, d);
 }
 
-/* In each half bytes 0 of its four words, then bytes 1, and so on. */
-INLINE __m256i
-by_bytes(__m256i words)
-{
-    return _mm256_shuffle_epi8(
-        words, _mm256_broadcastsi128_si256(_mm_setr_epi8(
-                   0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15)));
-}
-
-/* Rows 0 to 3, or 4 to 7. */
-INLINE __m128i
-rows_of(__m256i v, int i)
-{
-    return i ? _mm256_extracti128_si256(v, 1) : _mm256_castsi256_si128(v);
-}
-
+/* Signed bytes a of eight words, then bytes b, times 2^24. */
 INLINE __m512
-times_bytes(__m512 d, __m128i bytes)
+bytes_of(__m256i words, int a, int b)
 {
-    return d * _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(bytes));
+#define TOP(word, byte) ((4 * (word) + (byte)) << 24 | 0x808080)
+#define TOPS(byte)      TOP(0, byte), TOP(1, byte), TOP(2, byte), TOP(3, byte)
+    const vec_bits top = { TOPS(a), TOPS(a), TOPS(b), TOPS(b) };
+#undef TOPS
+#undef TOP
+
+    return as_floats((vec_bits)_mm512_shuffle_epi8(
+        _mm512_broadcast_i64x4(words), (__m512i)top));
 }
 
-INLINE __m512
-times_signed(__m512 d, __m128i bytes)
-{
-    return d * _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(bytes));
-}
+#define OF_BYTES 0x1p-24f /* what scales of them are multiplied by: exactly */
 
 /* See scales_k(). */
 INLINE void
-scales_of_q4_k(const struct rows *r, struct scales *s)
+scales_of_q4_k(const struct rows *r, struct parts *s)
 {
     const __m256i six = _mm256_set1_epi8(0x3f), four = _mm256_set1_epi8(0x0f);
     const __m256i two = _mm256_set1_epi8(0x30);
@@ -101,28 +90,23 @@ scales_of_q4_k(const struct rows *r, struct scales *s)
     const __m256i heads = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15));
     __m256i w[4], scale[HALVES], min[HALVES];
-    __m512 d[2], dmin[2], all;
+    __m512 all, d, dmin;
 
     load_words_16(r, 0, w);
-    all = _mm512_cvtph_ps(_mm256_shuffle_epi8(w[0], heads));
-    d[0] = _mm512_shuffle_f32x4(all, all, 0x00);
-    dmin[0] = _mm512_shuffle_f32x4(all, all, 0x55);
-    d[1] = _mm512_shuffle_f32x4(all, all, 0xaa);
-    dmin[1] = _mm512_shuffle_f32x4(all, all, 0xff);
+    all = OF_BYTES *
+          _mm512_cvtph_ps(_mm256_permute4x64_epi64(
+              _mm256_shuffle_epi8(w[0], heads), _MM_SHUFFLE(3, 1, 2, 0)));
+    d = _mm512_shuffle_f32x4(all, all, 0x44);
+    dmin = _mm512_shuffle_f32x4(all, all, 0xee);
     scale[0] = w[1] & six;
     min[0] = w[2] & six;
     scale[1] = (w[3] & four) | (_mm256_srli_epi16(w[1], 2) & two);
     min[1] = (_mm256_srli_epi16(w[3], 4) & four) |
              (_mm256_srli_epi16(w[2], 2) & two);
-    UNROLL for (int n = 0; n < HALVES; n++)
+    UNROLL for (int n = 0; n < HALVES; n++) UNROLL for (int i = 0; i < 2; i++)
     {
-        scale[n] = by_bytes(scale[n]);
-        min[n] = by_bytes(min[n]);
-        UNROLL for (int i = 0; i < 2; i++)
-        {
-            s[i].first[n] = times_bytes(d[i], rows_of(scale[n], i));
-            s[i].second[n] = times_bytes(dmin[i], rows_of(min[n], i));
-        }
+        s[n].v[2 * i] = d * bytes_of(scale[n], i, i + 2);
+        s[n].v[2 * i + 1] = dmin * bytes_of(min[n], i, i + 2);
     }
 }
 
@@ -138,31 +122,32 @@ d_of_q6_k(const struct rows *r, int row)
 }
 
 INLINE void
-scales_of_q6_k(const struct rows *r, struct scales *s)
+scales_of_q6_k(const struct rows *r, struct parts *s)
 {
+    __m256 eight =
+        OF_BYTES * _mm256_set_m128(d_of_q6_k(r, FOUR), d_of_q6_k(r, 0));
+    __m512 d = _mm512_broadcast_f32x8(eight);
     __m256i w[2 * HALVES];
 
     load_words_16(r, AT(q6_k, scales), w);
-    UNROLL for (int i = 0; i < 2; i++)
-    {
-        __m512 d = _mm512_broadcast_f32x4(d_of_q6_k(r, FOUR * i));
-
-        UNROLL for (int n = 0; n < HALVES; n++)
-        {
-            s[i].first[n] = times_signed(d, rows_of(by_bytes(w[2 * n]), i));
-            s[i].second[n] =
-                times_signed(d, rows_of(by_bytes(w[2 * n + 1]), i));
-        }
-    }
+    UNROLL for (int n = 0; n < HALVES; n++)
+        UNROLL for (int i = 0; i < PARTS; i++) s[n]
+            .v[i] = d * bytes_of(w[2 * n + i / 2], i % 2, i % 2 + 2);
 }
 
 /* Half a block of the column: what low nibbles meet, and high ones. */
 struct half {
     __m512i x[2];
-    __m512i start[2];     /* what each lane begins with, to fit 16 bits */
-    __m512 d[2];          /* a quarter for each unit; [1] of Q6_K */
-    __m512 minus_weighed; /* of types with minima */
+    __m512i start[2];   /* what each lane begins with, to fit 16 bits */
+    struct parts meets; /* what is multiplied with scales, and with minima */
 };
+
+/* d[a] and d[b], a half of the vector each. */
+INLINE __m512
+two_of(const float *d, int a, int b)
+{
+    return four_of(d, a, a, b, b);
+}
 
 INLINE struct half
 half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
@@ -172,22 +157,32 @@ half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
     const float *d = column_scales(col, k) + unit;
     const float *minus = column_minus_weighed(col, k) + unit;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + LINE);
-    struct half h = { .start = { zero, zero } };
+    struct half h = { .x = { a, b }, .start = { zero, zero } };
 
     if (t->min) {
         h.x[0] = _mm512_shuffle_i32x4(a, b, 0x44);
         h.x[1] = _mm512_shuffle_i32x4(a, b, 0xee);
-        h.d[0] = four_of(d, 0, 1, 2, 3);
-        h.minus_weighed = four_of(minus, 0, 1, 2, 3);
+        UNROLL for (int i = 0; i < 2; i++)
+        {
+            h.meets.v[2 * i] = two_of(d, i, i + 2);
+            h.meets.v[2 * i + 1] = two_of(minus, i, i + 2);
+        }
     } else {
-        h.x[0] = a;
-        h.x[1] = b;
-        h.d[0] = four_of(d, 0, 0, 1, 1);
-        h.d[1] = four_of(d, 2, 2, 3, 3);
-        UNROLL for (int i = 0; i < 2; i++) h.start[i] =
-            _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, all, h.x[i]));
+        UNROLL for (int i = 0; i < 2; i++)
+        {
+            h.start[i] =
+                _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, all, h.x[i]));
+            h.meets.v[2 * i] = h.meets.v[2 * i + 1] =
+                two_of(d, 2 * i, 2 * i + 1);
+        }
     }
     return h;
+}
+
+INLINE __m512i
+halves_of(int64_t a, int64_t b)
+{
+    return _mm512_set_epi64(b, b, b, b, a, a, a, a);
 }
 
 /* Bits of codes above the nibbles, with others around them: those that belong
@@ -196,20 +191,20 @@ half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
 INLINE vec_bits
 upper_bits(const struct super *t, __m512i h, int n, int i)
 {
-    /* the first bit of each half of the vector is to be bit 4 */
-    int a = t->min ? 4 * n + i : 4 * i;
-    int left = (68 - a) % 64, right = (66 - a) % 64;
-    const __m512i turn =
-        _mm512_set_epi64(right, right, right, right, left, left, left, left);
+    /* where the first half of the vector has its bit, and the other: they are
+     * to be bit 4 */
+    int a = t->min ? 4 * n + i : 4 * i, b = a + 2;
 
-    return (vec_bits)_mm512_rolv_epi64(h, turn);
+    if (a < 4)
+        return (vec_bits)_mm512_sllv_epi64(h, halves_of(4 - a, 4 - b));
+    return (vec_bits)_mm512_srlv_epi64(h, halves_of(a - 4, b - 4));
 }
 
 /* Of half n of the block at p: sums of four products, those with low nibbles
  * and those with high ones. */
 INLINE void
 sum_half(const struct super *t, const char *p, int n, const struct half *x,
-         __m512i *first, __m512i *second)
+         __m512i *low_sums, __m512i *high_sums)
 {
     const uint32_t upper = t->bits == 5 ? 0x10101010u : 0x30303030u;
     vec_bits q = (vec_bits)_mm512_loadu_si512(p + t->low + LINE * n);
@@ -222,28 +217,25 @@ sum_half(const struct super *t, const char *p, int n, const struct half *x,
         low |= upper_bits(t, h, n, 0) & upper;
         high |= upper_bits(t, h, n, 1) & upper;
     }
-    *first = _mm512_dpbusd_epi32(x->start[0], (__m512i)low, x->x[0]);
-    *second = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
+    *low_sums = _mm512_dpbusd_epi32(x->start[0], (__m512i)low, x->x[0]);
+    *high_sums = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
 }
 
-/* The sums of units, a quarter for each: of low nibbles units 0 and 2, of high
- * ones 1 and 3, both in two quarters. */
+/* The sums of two units, a half of the vector each. */
 INLINE __m512i
-sum_units(const __m512i *low, const __m512i *high)
+sum_units(const __m512i *s)
 {
-    const __m512i even = _mm512_set_epi64(13, 12, 5, 4, 9, 8, 1, 0);
-    const __m512i odd = _mm512_set_epi64(15, 14, 7, 6, 11, 10, 3, 2);
     const __m512i ones = _mm512_set1_epi16(1);
-    __m512i a = add_neighbours_of_four(low), b = add_neighbours_of_four(high);
+    __m512i a = add_neighbours_of_four(s), b = add_neighbours_of_four(s + FOUR);
+    __m512i straight = _mm512_mask_mov_epi32(a, ODD_QUARTERS, b);
+    __m512i crossed = _mm512_mask_mov_epi32(b, ODD_QUARTERS, a);
 
-    return _mm512_dpwssd_epi32(
-        _mm512_dpwssd_epi32(_mm512_setzero_si512(),
-                            _mm512_permutex2var_epi64(a, even, b), ones),
-        _mm512_permutex2var_epi64(a, odd, b), ones);
+    return _mm512_dpwssd_epi32(_mm512_madd_epi16(straight, ones),
+                               swap_quarters(crossed), ones);
 }
 
-/* The sums of groups of 16, a quarter for each. One fits 16 bits, but not two.
- */
+/* The sums of four groups of 16, of four rows, a quarter for each group. One
+ * fits 16 bits, but not two. */
 INLINE __m512i
 sum_groups(const __m512i *s)
 {
@@ -254,62 +246,51 @@ sum_groups(const __m512i *s)
                             _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
 }
 
-/* What half n of a block adds to the elements of four rows: two vectors, as
- * those of scales. */
-INLINE void
-scale_sums(const struct super *t, const __m512i *low, const __m512i *high,
-           int n, const struct half *x, const struct scales *s, __m512 *out)
-{
-    if (t->min) {
-        out[0] =
-            _mm512_cvtepi32_ps(sum_units(low, high)) * (s->first[n] * x->d[0]);
-        out[1] = s->second[n] * x->minus_weighed;
-    } else {
-        out[0] = _mm512_cvtepi32_ps(sum_groups(low)) * (s->first[n] * x->d[0]);
-        out[1] =
-            _mm512_cvtepi32_ps(sum_groups(high)) * (s->second[n] * x->d[1]);
-    }
-}
-
-/* Of eight rows, those of the first four in a. All are multiplied before any
- * sums come together, which takes long. */
-INLINE void
+/* What half n of a block adds to the elements of eight rows. All are multiplied
+ * before any sums come together, which takes long. */
+INLINE struct parts
 eight_halves(const struct super *t, const struct rows *r, int n,
-             const struct half *x, const struct scales *s, const char *next,
-             __m512 *a, __m512 *b)
+             const struct half *x, const struct parts *s, const char *next)
 {
     const struct blocks part = { .size = t->size / HALVES };
-    __m512i low[EIGHT], high[EIGHT];
+    __m512i sums[2][EIGHT], whole[PARTS];
+    struct parts p;
 
     UNROLL for (int i = 0; i < EIGHT; i++)
     {
-        sum_half(t, row_at(r, i), n, x, &low[i], &high[i]);
+        sum_half(t, row_at(r, i), n, x, &sums[0][i], &sums[1][i]);
         fetch_row_part(part, next, i);
-        AFTER(next, high[i]);
+        AFTER(next, sums[1][i]);
     }
-    scale_sums(t, low, high, n, x, &s[0], a);
-    scale_sums(t, low + FOUR, high + FOUR, n, x, &s[1], b);
-}
-
-/* Quarters i of four rows and four more, first those of v[0], then of v[1]. */
-INLINE __m256
-add_pairs_of_quarters(__m256 acc, const __m512 *a, const __m512 *b)
-{
-    const __m512i low = _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0);
-    const __m512i high = _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4);
-
     UNROLL for (int i = 0; i < 2; i++)
     {
-        const __m512i at = i ? high : low;
-        __m512 v[2];
+        if (t->min)
+            whole[2 * i] = sum_units(sums[i]);
+        else
+            pair_quarters(sum_groups(sums[i]), sum_groups(sums[i] + FOUR),
+                          &whole[2 * i]);
+    }
+    UNROLL for (int i = 0; i < PARTS; i++)
+    {
+        p.v[i] = s->v[i] * x->meets.v[i];
+        if (!t->min || i % 2 == 0)
+            p.v[i] *= _mm512_cvtepi32_ps(whole[i]);
+    }
+    return p;
+}
 
-        UNROLL for (int j = 0; j < 2; j++) v[j] =
-            _mm512_castpd_ps(_mm512_permutex2var_pd(_mm512_castps_pd(a[j]), at,
-                                                    _mm512_castps_pd(b[j])));
-        acc += _mm512_castps512_ps256(v[0]);
-        acc += _mm512_castps512_ps256(v[1]);
-        acc += _mm512_extractf32x8_ps(v[0], 1);
-        acc += _mm512_extractf32x8_ps(v[1], 1);
+/* In the order of units, or groups. */
+INLINE __m256
+add_parts(const struct super *t, __m256 acc, const struct parts *p)
+{
+    const int abreast = t->min ? PARTS : 2;
+
+    UNROLL for (int first = 0; first < PARTS; first += abreast)
+    {
+        UNROLL for (int i = first; i < first + abreast; i++) acc +=
+            _mm512_castps512_ps256(p->v[i]);
+        UNROLL for (int i = first; i < first + abreast; i++) acc +=
+            _mm512_extractf32x8_ps(p->v[i], 1);
     }
     return acc;
 }
@@ -321,7 +302,7 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
     __m256 acc = _mm256_setzero_ps();
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
-        struct scales s[2];
+        struct parts s[HALVES];
 
         if (t->min)
             scales_of_q4_k(&r, s);
@@ -330,15 +311,9 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
         UNROLL for (int n = 0; n < HALVES; n++)
         {
             struct half x = half_of_column(t, p->cols, p->k, unit + FOUR * n);
-            __m512 a[2], b[2];
+            struct parts sums = eight_halves(t, &r, n, &x, &s[n], next);
 
-            eight_halves(t, &r, n, &x, s, next, a, b);
-            if (t->min) {
-                acc = add_pairs_of_quarters(acc, a, b);
-            } else {
-                acc = add_quarters(acc, a[0], b[0]);
-                acc = add_quarters(acc, a[1], b[1]);
-            }
+            acc = add_parts(t, acc, &sums);
             next += EIGHT * t->size / HALVES;
         }
         rows_advance(&r, t->size);
