@@ -87,16 +87,6 @@ move_bits(vec_bits w, int bit, vec_bits mask, int to)
     return (bit > to ? w >> (bit - to) : w << (to - bit)) & mask << to;
 }
 
-/* Bits `i` of 32 values: a bit of each byte, the first value's lowest. */
-INLINE vec_bits
-spread_bits(vec_bits bits, int word)
-{
-    vec_bits b = bits >> 4 * word & 15;
-
-    b |= b << 14;
-    return (b | b << 7) & BITS;
-}
-
 /* The largest magnitude of the levels of E2M1, doubled. */
 #define FP4_OFFSET 12
 
@@ -146,7 +136,7 @@ NIBBLES_OF(q4_1)
     CODE(name)                                                                 \
     {                                                                          \
         (void)n, (void)u;                                                      \
-        return nibbles(w[i], half) | spread_bits(w[4], 4 * half + i) << 4;     \
+        return nibbles(w[i], half) | spread_bits(w[4], 4 * half + i, 4);       \
     }
 FIVE_BITS_OF(q5_0)
 FIVE_BITS_OF(q5_1)
@@ -414,7 +404,7 @@ open_q1_0(const struct rows *r, int n, int half, vec_bits *codes)
     vec_bits w = word_at(r, AT(q1_0, qs), n);
 
     UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        from_less(spread_bits(w, 4 * half + i) << 1, 1);
+        from_less(spread_bits(w, 4 * half + i, 1), 1);
 }
 
 INLINE void

@@ -17,6 +17,8 @@
  *                               the halves of each lane of i, likewise
  *     look_up(table, offset, w) each byte of w, 0 to 15, by that of the table,
  *                               and the offset added
+ *     spread_bits(w, i, to)     of each lane's 32 bits the four from 4 * i on,
+ *                               the lowest first, each as bit `to` of a byte
  *     as_floats(w)              lanes are int32_t
  *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
  *     RUN(most)                 how many words of codes up to `most` (0: they

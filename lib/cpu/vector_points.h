@@ -55,7 +55,7 @@ open_eights(vec_bits points, vec_bits signs, vec_bits *codes)
 {
     UNROLL for (int i = 0; i < 4; i++) codes[i] =
         look_up(levels_iq2, SIGNED_OFFSET,
-                spread_pairs(points, i) | spread_bits(signs, i) << 2);
+                spread_pairs(points, i) | spread_bits(signs, i, 2));
 }
 
 /* Of twice two points of four coordinates. */
@@ -69,8 +69,7 @@ open_fours(const int8_t *levels, const vec_bits *points, vec_bits signs,
         vec_bits b = (p & 0x3f) | (p << 10 & 0x3f0000);
 
         b = (b | b << 5) & 0x07070707u;
-        codes[i] =
-            look_up(levels, SIGNED_OFFSET, b | spread_bits(signs, i) << 3);
+        codes[i] = look_up(levels, SIGNED_OFFSET, b | spread_bits(signs, i, 3));
     }
 }
 

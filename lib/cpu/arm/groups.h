@@ -82,6 +82,20 @@ look_up(const int8_t *table, int offset, vec_bits w)
     return vreinterpretq_u32_s8(vqtbl1q_s8(t, vreinterpretq_u8_u32(w)));
 }
 
+INLINE vec_bits
+spread_bits(vec_bits w, int i, int to)
+{
+    /* byte i / 2 of each word for its four bytes, each of which wants a bit */
+    const vec_bits first = { 0, 4, 8, 12 };
+    const vec_bits byte = (first + (uint32_t)i / 2) * 0x01010101;
+    const vec_bits bit = vdupq_n_u32(i % 2 ? 0x80402010 : 0x08040201);
+    uint8x16_t b =
+        vqtbl1q_u8(vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(byte));
+
+    return vreinterpretq_u32_u8(vtstq_u8(b, vreinterpretq_u8_u32(bit))) &
+           0x01010101u << to;
+}
+
 INLINE vec
 as_floats(vec_bits w)
 {

@@ -125,6 +125,21 @@ find_points(const uint16_t *table, int n, vec_bits i)
     return (vec_bits)v[0];
 }
 
+/* What four bits n are as bytes comes from a table: bit j of n is bit j * 8 of
+ * n << j * 7. */
+INLINE vec_bits
+spread_bits(vec_bits w, int i, int to)
+{
+#define SPREAD(n)  (0x00204081u * (n)&0x01010101)
+#define FOUR_OF(n) SPREAD(n), SPREAD((n) + 1), SPREAD((n) + 2), SPREAD((n) + 3)
+    const vec_bits spread = { FOUR_OF(0), FOUR_OF(4), FOUR_OF(8), FOUR_OF(12) };
+#undef FOUR_OF
+#undef SPREAD
+
+    return (vec_bits)_mm512_permutexvar_epi32((__m512i)(w >> 4 * i),
+                                              (__m512i)(spread << to));
+}
+
 INLINE vec
 as_floats(vec_bits w)
 {
