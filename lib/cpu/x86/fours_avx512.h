@@ -217,6 +217,15 @@ pair_quarters(__m512i a, __m512i b, __m512i *v)
     v[1] = _mm512_mask_mov_epi32(swap_quarters(a), ODD_QUARTERS, b);
 }
 
+/* The first halves of n vectors to acc, in order, then the others. */
+INLINE __m256
+add_in_halves(__m256 acc, const __m512 *v, int n)
+{
+    UNROLL for (int i = 0; i < n; i++) acc += _mm512_castps512_ps256(v[i]);
+    UNROLL for (int i = 0; i < n; i++) acc += _mm512_extractf32x8_ps(v[i], 1);
+    return acc;
+}
+
 /* Quarter i of a and of b, a half of a vector: to acc in the order of i. */
 INLINE __m256
 add_quarters(__m256 acc, __m512 a, __m512 b)
@@ -224,11 +233,9 @@ add_quarters(__m256 acc, __m512 a, __m512 b)
     __m512i v[2];
 
     pair_quarters(_mm512_castps_si512(a), _mm512_castps_si512(b), v);
-    UNROLL for (int i = 0; i < 2; i++) acc +=
-        _mm256_castsi256_ps(_mm512_castsi512_si256(v[i]));
-    UNROLL for (int i = 0; i < 2; i++) acc +=
-        _mm256_castsi256_ps(_mm512_extracti32x8_epi32(v[i], 1));
-    return acc;
+    return add_in_halves(
+        acc, (__m512[]){ _mm512_castsi512_ps(v[0]), _mm512_castsi512_ps(v[1]) },
+        2);
 }
 
 /* Eight rows. */

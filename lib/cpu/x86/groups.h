@@ -84,25 +84,17 @@ find_points(const uint16_t *table, int n, vec_bits i)
                                                   << 16;
 }
 
-/* Byte i of each word to all four of its bytes. */
-INLINE __m256i
-repeat_byte(__m256i words, int i)
-{
-    const __m128i first = _mm_set_epi32(12, 8, 4, 0);
-    __m128i at = _mm_mullo_epi32(_mm_add_epi32(first, _mm_set1_epi32(i)),
-                                 _mm_set1_epi32(0x01010101));
-
-    return _mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(at));
-}
-
 INLINE vec_bits
 spread_bits(vec_bits w, int i, int to)
 {
-    /* the bit of a byte that each of the four wants */
+    /* byte i / 2 of each word for its four bytes, each of which wants a bit */
+    const vec_bits first = { 0, 4, 8, 12, 0, 4, 8, 12 };
+    const vec_bits byte = (first + (uint32_t)i / 2) * 0x01010101;
     const __m256i bit = _mm256_set1_epi32(i % 2 ? (int)0x80402010 : 0x08040201);
-    __m256i b = _mm256_and_si256(repeat_byte((__m256i)w, i / 2), bit);
+    __m256i b = _mm256_shuffle_epi8((__m256i)w, (__m256i)byte);
 
-    return (vec_bits)_mm256_cmpeq_epi8(b, bit) & 0x01010101u << to;
+    return (vec_bits)_mm256_cmpeq_epi8(_mm256_and_si256(b, bit), bit) &
+           0x01010101u << to;
 }
 
 INLINE vec

@@ -179,6 +179,7 @@ half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
     return h;
 }
 
+/* Shifts by a and b, a half of the vector each. */
 INLINE __m512i
 halves_of(int64_t a, int64_t b)
 {
@@ -221,7 +222,8 @@ sum_half(const struct super *t, const char *p, int n, const struct half *x,
     *high_sums = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
 }
 
-/* The sums of two units, a half of the vector each. */
+/* The sums of two units, a half of the vector each; with one shuffle fewer than
+ * pair_quarters(), as it does not matter which of a unit's sums comes first. */
 INLINE __m512i
 sum_units(const __m512i *s)
 {
@@ -285,13 +287,8 @@ add_parts(const struct super *t, __m256 acc, const struct parts *p)
 {
     const int abreast = t->min ? PARTS : 2;
 
-    UNROLL for (int first = 0; first < PARTS; first += abreast)
-    {
-        UNROLL for (int i = first; i < first + abreast; i++) acc +=
-            _mm512_castps512_ps256(p->v[i]);
-        UNROLL for (int i = first; i < first + abreast; i++) acc +=
-            _mm512_extractf32x8_ps(p->v[i], 1);
-    }
+    UNROLL for (int i = 0; i < PARTS; i += abreast) acc =
+        add_in_halves(acc, p->v + i, abreast);
     return acc;
 }
 
