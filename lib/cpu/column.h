@@ -10,6 +10,7 @@
  *     float   minus_weighed[k / 32] d * minus
  *     int16_t minus_pairs[k / 8]    of 16 values, the first two of every four,
  *                                   then the last two
+ *     int16_t minus_halves[k / 16]  of 16 values
  *
  * Every kernel makes the same bytes: nearest, ties to even. An element of a
  * product is, in every kernel and group of weights after group (of 32, or of
@@ -17,6 +18,13 @@
  *
  *     acc = acc + (float)(integer sum of w * q) * (dw * d)
  *     acc = acc - min * (d * (float)sum of q)      in types with minima
+ *
+ * or, where scales of 16 and their minima are integers, times a block's dw and
+ * dmin, of 32 weights after 32
+ *
+ *     acc = acc + (float)(sum of scale * w * q) * dw * d
+ *     acc = acc + ((float)(sum of scale * w * q) * dw -
+ *                  (float)(sum of min * q) * dmin) * d
  *
  * without fused operations, so that all machines agree to the bit. */
 #ifndef CPU_COLUMN_H
@@ -30,7 +38,7 @@
 static inline size_t
 column_size(int64_t k)
 {
-    size_t n = (size_t)(k + k / COLUMN_BLOCK * 20);
+    size_t n = (size_t)(k + k / COLUMN_BLOCK * 24);
 
     return (n + 63) & ~(size_t)63;
 }
@@ -59,20 +67,17 @@ column_minus_pairs(const char *column, int64_t k)
     return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
 
-/* Of sixteen values, number `i` of such. */
-static inline int32_t
-column_minus_half(const char *column, int64_t k, int64_t i)
+static inline const int16_t *
+column_minus_halves(const char *column, int64_t k)
 {
-    const int16_t *pairs = column_minus_pairs(column, k) + 2 * i;
-
-    return pairs[0] + pairs[1];
+    return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 20);
 }
 
 /* Where a kernel that prepares a column writes the runs behind q. */
 struct column_runs {
     float *d, *minus_weighed;
     int32_t *minus;
-    int16_t *minus_pairs;
+    int16_t *minus_pairs, *minus_halves;
 };
 
 static inline struct column_runs
@@ -85,7 +90,8 @@ column_runs(void *column, int64_t k)
         struct column_runs){ .d = (float *)(void *)p,
                              .minus = (int32_t *)(void *)(p + run),
                              .minus_weighed = (float *)(void *)(p + 2 * run),
-                             .minus_pairs = (int16_t *)(void *)(p + 3 * run) };
+                             .minus_pairs = (int16_t *)(void *)(p + 3 * run),
+                             .minus_halves = (int16_t *)(void *)(p + 5 * run) };
 }
 
 /* Four sums of a block's integers, as they are in minus_pairs. */
@@ -107,9 +113,13 @@ column_put(const struct column_runs *r, int64_t b, float d, const int16_t *sums)
 {
     int32_t minus = 0;
 
-    for (int i = 0; i < 4; i++) {
-        r->minus_pairs[4 * b + i] = (int16_t)-sums[i];
-        minus -= sums[i];
+    for (int i = 0; i < 2; i++) {
+        int32_t half = -sums[2 * i] - sums[2 * i + 1];
+
+        r->minus_pairs[4 * b + 2 * i] = (int16_t)-sums[2 * i];
+        r->minus_pairs[4 * b + 2 * i + 1] = (int16_t)-sums[2 * i + 1];
+        r->minus_halves[2 * b + i] = (int16_t)half;
+        minus += half;
     }
     r->d[b] = d;
     r->minus[b] = minus;

@@ -56,34 +56,72 @@ MULTIPLY(f32)
 MULTIPLY(f16)
 MULTIPLY(bf16)
 
+/* Integer sums over n values: of weights' products, and of the column. */
+struct sums {
+    int32_t dot, sum;
+};
+
+static struct sums
+sum_values(const int8_t *w, const int8_t *q, int n)
+{
+    struct sums s = { 0 };
+
+    for (int i = 0; i < n; i++) {
+        s.dot += w[i] * q[i];
+        s.sum += q[i];
+    }
+    return s;
+}
+
+/* The unit of 32 from j on of a block whose scales are integers. */
+static float
+add_coded(float acc, const struct quant_values *v, int kind, const int8_t *q,
+          float dx, int j)
+{
+    int32_t dot = 0, least = 0;
+    float term;
+
+    for (int i = j; i < j + COLUMN_BLOCK; i += v->group) {
+        struct sums s = sum_values(v->q + i, q + i, v->group);
+
+        dot += v->scale_code[i / v->group] * s.dot;
+        least += v->min_code[i / v->group] * s.sum;
+    }
+    term = (float)dot * v->d;
+    if (kind & CPU_MINIMA)
+        term -= (float)least * v->dmin;
+    return acc + term * dx;
+}
+
 /* The opened groups of a block of weights, times a column's values from `at`
  * on: the chain of column.h. */
 static float
-add_block(float acc, const struct quant_values *v, bool min,
+add_block(float acc, const struct quant_values *v, int kind,
           const struct cpu_product *p, const char *col, int64_t at)
 {
     const int8_t *q = (const int8_t *)col + at;
     const float *d = column_scales(col, p->k) + at / COLUMN_BLOCK;
 
+    if (kind & CPU_CODED) {
+        for (int j = 0; j < v->n; j += COLUMN_BLOCK)
+            acc = add_coded(acc, v, kind, q, d[j / COLUMN_BLOCK], j);
+        return acc;
+    }
     for (int j = 0; j < v->n; j += v->group) {
+        struct sums s = sum_values(v->q + j, q + j, v->group);
         float dx = d[j / COLUMN_BLOCK];
-        int32_t dot = 0, sum = 0;
         int g = j / v->group;
 
-        for (int i = j; i < j + v->group; i++) {
-            dot += v->q[i] * q[i];
-            sum += q[i];
-        }
-        acc += (float)dot * (v->scale[g] * dx);
-        if (min)
-            acc -= v->min[g] * (dx * (float)sum);
+        acc += (float)s.dot * (v->scale[g] * dx);
+        if (kind & CPU_MINIMA)
+            acc -= v->min[g] * (dx * (float)s.sum);
     }
     return acc;
 }
 
 /* Weights of any type of blocks; a block is opened once for all columns. */
 static void
-multiply_opened(const struct cpu_product *p, enum ggml_type type, bool min)
+multiply_opened(const struct cpu_product *p, enum ggml_type type, int kind)
 {
     const struct quant_type *t = quant_type(type);
 
@@ -98,7 +136,7 @@ multiply_opened(const struct cpu_product *p, enum ggml_type type, bool min)
             for (int64_t c = 0; c < p->n_cols; c++) {
                 float *out = &p->out[(size_t)c * p->out_stride + (size_t)r];
 
-                *out = add_block(*out, &v, min, p,
+                *out = add_block(*out, &v, kind, p,
                                  p->cols + (size_t)c * p->col_stride, at);
             }
             block += t->traits.type_size;
@@ -106,12 +144,12 @@ multiply_opened(const struct cpu_product *p, enum ggml_type type, bool min)
     }
 }
 
-#define MULTIPLY_OPENED(name, type, min)                                       \
+#define MULTIPLY_OPENED(name, type, kind)                                      \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
-        multiply_opened(p, type, min);                                         \
+        multiply_opened(p, type, kind);                                        \
     }
-#define FILL_OPENED(name, type, min)                                           \
+#define FILL_OPENED(name, type, kind)                                          \
     k->mul_mat[type] = blocks;                                                 \
     k->mul_mat[type].multiply = multiply_##name;
 CPU_GROUP_TYPES(MULTIPLY_OPENED)

@@ -31,19 +31,6 @@ high_f16(vec_bits w)
     return from_f16(narrow(w >> 16));
 }
 
-/* Byte i of a word, unsigned or signed. */
-INLINE vec
-byte_of(vec_bits w, int i)
-{
-    return as_floats(w >> 8 * i & 0xff);
-}
-
-INLINE vec
-signed_byte_of(vec_bits w, int i)
-{
-    return as_floats((vec_bits)((vec_ints)(w << (24 - 8 * i)) >> 24));
-}
-
 /* Word i of a run. */
 INLINE vec_bits
 word_at(const struct rows *r, size_t at, int i)
@@ -217,16 +204,14 @@ CODE(q5_k)
            move_bits(w[4 + i], 2 * n + u, splat_bits(BITS), 4);
 }
 
+/* Signed bytes; in excess of 128 they are not. */
 INLINE void
-scales_q6_k(const struct rows *r, vec *scales)
+coded_q6_k(const struct rows *r, struct coded *c)
 {
     /* the block's last word, as nothing after it may be read */
-    vec d = high_f16(load_words(r, sizeof(struct block_q6_k) - 4));
-    vec_bits s[4];
-
-    load_16(r, AT(q6_k, scales), s);
-    UNROLL for (int g = 0; g < 16; g++) scales[g] =
-        d * signed_byte_of(s[g / 4], g % 4);
+    c->d = high_f16(load_words(r, sizeof(struct block_q6_k) - 4));
+    load_16(r, AT(q6_k, scales), c->scale);
+    UNROLL for (int i = 0; i < 4; i++) c->scale[i] ^= 0x80808080u;
 }
 
 /* Runs of 128: nibbles of 64 bytes, pairs of bits of 32. */
@@ -245,16 +230,17 @@ CODE(q6_k)
 }
 
 INLINE void
-scales_q2_k(const struct rows *r, vec *scales)
+coded_q2_k(const struct rows *r, struct coded *c)
 {
     vec_bits head = load_words(r, AT(q2_k, d)), s[4];
-    vec d = low_f16(head), dmin = high_f16(head);
 
+    c->d = low_f16(head);
+    c->dmin = high_f16(head);
     load_16(r, AT(q2_k, scales), s);
-    UNROLL for (int g = 0; g < 16; g++)
+    UNROLL for (int i = 0; i < 4; i++)
     {
-        scales[2 * g] = d * byte_of(s[g / 4] & NIBBLES, g % 4);
-        scales[2 * g + 1] = dmin * byte_of(s[g / 4] >> 4 & NIBBLES, g % 4);
+        c->scale[i] = nibbles(s[i], 0);
+        c->min[i] = nibbles(s[i], 1);
     }
 }
 
@@ -270,20 +256,17 @@ CODE(q2_k)
     return pairs(w[i], u);
 }
 
+/* Six bits in excess of 32. */
 INLINE void
-scales_q3_k(const struct rows *r, vec *scales)
+coded_q3_k(const struct rows *r, struct coded *c)
 {
-    vec d = high_f16(load_words(r, sizeof(struct block_q3_k) - 4));
-    vec_bits s[4], scale[4];
+    vec_bits s[4];
 
+    c->d = high_f16(load_words(r, sizeof(struct block_q3_k) - 4));
     /* from four bytes before the scales, which the block has; after, not */
     load_16(r, AT(q3_k, scales) - 4, s);
-    scale[0] = (s[1] & NIBBLES) | (s[3] & PAIRS) << 4;
-    scale[1] = (s[2] & NIBBLES) | (s[3] >> 2 & PAIRS) << 4;
-    scale[2] = (s[1] >> 4 & NIBBLES) | (s[3] >> 4 & PAIRS) << 4;
-    scale[3] = (s[2] >> 4 & NIBBLES) | (s[3] >> 6 & PAIRS) << 4;
-    UNROLL for (int g = 0; g < 16; g++) scales[g] =
-        d * (byte_of(scale[g / 4], g % 4) - splat(32));
+    UNROLL for (int i = 0; i < 4; i++) c->scale[i] =
+        nibbles(s[1 + i % 2], i / 2) | pairs(s[3], i) << 4;
 }
 
 LOAD(q3_k)
@@ -496,38 +479,47 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
 
 #include "cpu/vector_points.h"
 
-#define SIGNED SIGNED_OFFSET, 0
-#define MULTIPLY(name, values, group, min, offset_most, together, scales, few) \
+#define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
     enum {                                                                     \
-        few_##name = few                                                       \
+        few_##name = most                                                      \
     };                                                                         \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
-        multiply(p, (struct format){ values, sizeof(struct block_##name),      \
-                                     group, min, offset_most, together,        \
-                                     scales, load_##name, code_##name, few,    \
-                                     false, NULL });                           \
+        multiply(p, (struct format){ .block = values,                          \
+                                     .size = sizeof(struct block_##name),      \
+                                     .group = in_group,                        \
+                                     .min = minima,                            \
+                                     codes,                                    \
+                                     .together = abreast,                      \
+                                     how,                                      \
+                                     .load = load_##name,                      \
+                                     .code = code_##name,                      \
+                                     .few = few_##name });                     \
     }
-#define CODES(offset, most) offset, most
+#define CODES(below, largest) .offset = below, .most = largest
+#define SIGNED                CODES(SIGNED_OFFSET, 0)
+#define FLOATS(name)          .scales = scales_##name
+#define CODED(name, over)     .coded = coded_##name, .excess = over
 /* Units that are opened together, and minima, take more registers a column. */
 #define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
 /*                           min    offset, largest code; together;    few */
-MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, FEW)
-MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, scales_d, FEW)
-MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, scales_dm, 1)
-MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, scales_d, 1)
-MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, scales_dm, 1)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, scales_q2_k, 1)
-MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, scales_q3_k, 1)
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, scales_k, FEW_BY(2))
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, scales_k, FEW_BY(4))
-MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, scales_q6_k, FEW_BY(4))
-MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, scales_d, 1)
-MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, scales_iq4_xs, 1)
-MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, scales_mxfp4,
+MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW)
+MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW)
+MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), 1)
+MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d), 1)
+MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), 1)
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, CODED(q2_k, 0), 1)
+MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, CODED(q3_k, 32), 1)
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_BY(2))
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_BY(4))
+MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, CODED(q6_k, 128),
+         FEW_BY(4))
+MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), 1)
+MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs), 1)
+MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
          1)
-MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, scales_nvfp4, 1)
-MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, scales_tq2_0, 1)
+MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
+MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
 
 /* Types that take long to open have no loops of their own. */
 APART void
@@ -538,6 +530,7 @@ multiply_by_32(const struct cpu_product *p, struct format f)
     f.offset = SIGNED_OFFSET;
     f.most = 0;
     f.apart = true;
+    f.coded = NULL;
     multiply_columns(p, f);
 }
 
@@ -549,6 +542,7 @@ multiply_by_16(const struct cpu_product *p, struct format f)
     f.offset = SIGNED_OFFSET;
     f.most = 0;
     f.apart = true;
+    f.coded = NULL;
     multiply_columns(p, f);
 }
 

@@ -8,11 +8,18 @@
 
 /* Of a unit of 32 values. */
 #define WORDS       8
-#define MOST_SCALES 4
+#define MOST_SCALES 5
 /* Of a block; opened together. */
 #define MOST_UNITS    8
 #define MOST_TOGETHER 4
 #define MOST_LOADED   12
+
+/* Integers of a block, bytes: scales of its sixteen groups, each in excess of
+ * what they are, and minima; and what they are multiplied by. */
+struct coded {
+    vec_bits scale[4], min[4];
+    vec d, dmin;
+};
 
 /* A type. A weight is scale * (code - offset) - min. */
 struct format {
@@ -26,6 +33,9 @@ struct format {
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
+    /* Or, where they are integers, this, and the scales' excess. */
+    void (*coded)(const struct rows *r, struct coded *c);
+    int excess;
     /* The bytes of half `half` of units n * together and on, in up to
      * MOST_LOADED words; and of those codes of unit u of these, word i of that
      * half, 0 to 3. */
@@ -37,9 +47,20 @@ struct format {
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
 };
 
+/* Of a unit whose scales are integers: two of these, d, two minima in pairs of
+ * 16 bits, dmin. */
+enum {
+    UNIT_D = 2,
+    UNIT_MINIMA,
+    UNIT_DMIN
+};
+
+/* How many vectors a unit's scales are. */
 INLINE int
 scales_of(struct format f)
 {
+    if (f.coded)
+        return f.min ? UNIT_DMIN + 1 : UNIT_D + 1;
     return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
 }
 
@@ -64,7 +85,7 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
         return (vec_bits){ 0 };
     if (f.group == COLUMN_BLOCK)
         return splat_at(column_minus(col, k) + unit) * (uint32_t)f.offset;
-    return splat_bits(column_minus_half(col, k, 2 * unit + g) * f.offset);
+    return splat_bits(column_minus_halves(col, k)[2 * unit + g] * f.offset);
 }
 
 /* The same, for sums in pairs of 16 bits. */
@@ -85,23 +106,79 @@ start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
 #define sum_pairs(w)                          (w)
 #endif
 
-/* d * (float)sum of q over group g, negative. */
+/* Byte i of a word. */
 INLINE vec
-minus_weighed(struct format f, const char *col, int64_t k, int64_t unit, int g)
+byte_of(vec_bits w, int i)
 {
-    if (f.group == COLUMN_BLOCK)
-        return splat(column_minus_weighed(col, k)[unit]);
-    return splat(column_scales(col, k)[unit]) *
-           as_floats(splat_bits(column_minus_half(col, k, 2 * unit + g)));
+    return as_floats(w >> 8 * i & 0xff);
+}
+
+/* Byte i of words of scales, as sums are multiplied by it. */
+INLINE vec
+scale_of(struct format f, vec_bits w, int i)
+{
+#ifdef SCALED_PAIRS
+    return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
+#else
+    return byte_of(w, i) - splat((float)f.excess);
+#endif
+}
+
+/* A block's integers, unit by unit. */
+INLINE void
+put_coded(struct format f, const struct coded *c, vec *scales)
+{
+    UNROLL for (int u = 0; u < MOST_UNITS; u++)
+    {
+        int w = u / 2, i = u % 2 * 2;
+
+        scales[0] = scale_of(f, c->scale[w], i);
+        scales[1] = scale_of(f, c->scale[w], i + 1);
+        scales[UNIT_D] = c->d;
+        if (f.min) {
+            scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
+            scales[UNIT_DMIN] = c->dmin;
+        }
+        scales += scales_of(f);
+    }
+}
+
+INLINE void
+load_scales(struct format f, const struct rows *r, vec *scales)
+{
+    struct coded c;
+
+    if (!f.coded) {
+        f.scales(r, scales);
+        return;
+    }
+    f.coded(r, &c);
+    put_coded(f, &c, scales);
+}
+
+/* The end of a run of sums in pairs: with what they began, or added to `total`;
+ * multiplied by their scale, if that is an integer. */
+INLINE vec_bits
+end_of_run(struct format f, bool pairs, vec_bits total, vec_bits part,
+           vec scale)
+{
+#ifdef SCALED_PAIRS
+    if (f.coded)
+        return multiply_pairs(part, (vec_bits)scale);
+#endif
+    (void)scale;
+    return pairs ? sum_pairs(part) : run_end(total, part, f.most);
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
  * columns: s[v * C + j] are the integer sums of its group, or of `chain` words
- * of it; `part` those of a run of words, between calls. */
+ * of it; `part` those of a run of words, between calls. The scales are those of
+ * the unit. */
 INLINE void
 add_word(const int V, const int C, struct format f, const int chain,
-         const vec_bits *w, const int stride, const struct columns *x,
-         int64_t unit, int word, vec_bits *s, vec_bits *part)
+         const vec_bits *w, const int stride, const vec *scales,
+         const int scales_stride, const struct columns *x, int64_t unit,
+         int word, vec_bits *s, vec_bits *part)
 {
     const int n = f.group / 4;
     const bool pairs = IN_PAIRS(f) && chain == n;
@@ -126,17 +203,18 @@ add_word(const int V, const int C, struct format f, const int chain,
                                 : run_begin(total);
             part[i] = run_step(part[i], w[v * stride], four, f.most);
             if (word % run == run - 1)
-                s[i] = pairs ? sum_pairs(part[i])
-                             : run_end(total, part[i], f.most);
+                s[i] = end_of_run(f, pairs, total, part[i],
+                                  scales[v * scales_stride + word / n]);
         }
     }
 }
 
-/* The sums of group g of a unit, scaled, to acc: the chain of column.h. */
+/* The sums of a group of a unit, scaled, to acc: the chain of column.h. Groups
+ * with minima are of 32. */
 INLINE void
 add_group(const int V, const int C, struct format f, const vec_bits *s,
           const vec *scales, const int stride, const struct columns *x,
-          int64_t unit, int g, vec *acc)
+          int64_t unit, vec *acc)
 {
     UNROLL for (int j = 0; j < C; j++)
     {
@@ -151,7 +229,50 @@ add_group(const int V, const int C, struct format f, const vec_bits *s,
             acc[i] = acc[i] + as_floats(s[i]) * (scale[0] * d);
             if (f.min)
                 acc[i] =
-                    acc[i] + scale[1] * minus_weighed(f, col, x->k, unit, g);
+                    acc[i] +
+                    scale[1] * splat(column_minus_weighed(col, x->k)[unit]);
+        }
+    }
+}
+
+/* The sum of a unit whose groups have the sums a and b, and scales that are
+ * integers: fits 24 bits. */
+INLINE vec
+scaled_sum(vec_bits a, vec_bits b, const vec *scales)
+{
+#ifdef SCALED_PAIRS
+    (void)scales;
+    return as_floats(a + b);
+#else
+    return fused(as_floats(a), scales[0], as_floats(b) * scales[1]);
+#endif
+}
+
+/* The sums of a unit with such scales, first those of one group, then of the
+ * other, to acc: likewise. */
+INLINE void
+add_coded(const int V, const int C, struct format f, const vec_bits *s,
+          const vec *scales, const int stride, const struct columns *x,
+          int64_t unit, vec *acc)
+{
+    UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j);
+        vec d = splat(column_scales(col, x->k)[unit]);
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            const vec *scale = scales + v * stride;
+            int i = v * C + j;
+            vec sum = scaled_sum(s[i], s[V * C + i], scale) * scale[UNIT_D];
+
+            if (f.min)
+                sum += as_floats(multiply_pairs(
+                           (vec_bits)scale[UNIT_MINIMA],
+                           splat_pair(column_minus_halves(col, x->k) +
+                                      2 * unit))) *
+                       scale[UNIT_DMIN];
+            acc[i] += sum * d;
         }
     }
 }

@@ -26,6 +26,12 @@
  *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
+ *     bytes_as_pairs(w, i, j)   of each lane's four bytes two, as uint16_t
+ *     multiply_pairs(a, b)      the sum of two products of int16_t, a lane each
+ *     SCALED_PAIRS              defined where scales that are integers are
+ *                               multiplied with sums in pairs of 16 bits, as
+ *                               all types with such have; then there is
+ *     subtract_pairs(w, n)      n from each of the int16_t
  *     IN_PAIRS(f)               defined where sums of a group, less the offset,
  *                               fit in pairs of 16 bits in such a format: they
  *                               begin with the offset's share; then there are
@@ -100,11 +106,18 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
             fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u,
                        true);
-            add_word(1, C, f, WORDS / chains, &code, 0, x,
+            add_word(1, C, f, WORDS / chains, &code, 0,
+                     scales + u * scales_of(f), 0, x,
                      x->first + n * f.together + u, 4 * half + i,
                      &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
             AFTER(next, part[u * C]);
         }
+    }
+    if (f.coded) {
+        UNROLL for (int u = 0; u < f.together; u++)
+            add_coded(1, C, f, &s[u * 2 * C], scales + u * scales_of(f), 0, x,
+                      x->first + n * f.together + u, acc);
+        return;
     }
     UNROLL for (int i = 0; i < f.together * groups; i++)
     {
@@ -113,7 +126,7 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
         if (chains > groups)
             *sum += s[i * 2 + 1];
-        add_group(1, C, f, sum, scales, 0, x, x->first + u, i % groups, acc);
+        add_group(1, C, f, sum, scales, 0, x, x->first + u, acc);
         scales += f.min ? 2 : 1;
     }
 }
@@ -132,7 +145,7 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
-        f.scales(&r, scales);
+        load_scales(f, &r, scales);
         UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
             add_opened(C, f, &r, next, n,
                        scales + n * f.together * scales_of(f), &x, acc);
@@ -176,7 +189,7 @@ open_block(struct format f, const struct rows *r, const char *next,
         f.whole(r, all, scales);
         return;
     }
-    f.scales(r, scales);
+    load_scales(f, r, scales);
     UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
         UNROLL for (int half = 0; half < 2; half++)
     {
@@ -249,8 +262,9 @@ sum_words(const int V, const int C, struct format f, struct opened o,
     const int n = f.group / 4;
     vec_bits part[TILE];
 
-    UNROLL for (int word = g * n; word < (g + 1) * n; word++) add_word(
-        V, C, f, n, o.codes + word, UNITS * WORDS, x, unit, word, s, part);
+    UNROLL for (int word = g * n; word < (g + 1) * n; word++)
+        add_word(V, C, f, n, o.codes + word, UNITS * WORDS, o.scales,
+                 UNITS * MOST_SCALES, x, unit, word, s, part);
 }
 
 #ifdef BY_SIGNS
@@ -293,18 +307,23 @@ INLINE void
 add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
           const struct columns *x, vec *acc)
 {
-    const int groups = COLUMN_BLOCK / f.group;
+    const int groups = COLUMN_BLOCK / f.group, stride = UNITS * MOST_SCALES;
 
     for (int64_t u = 0; u < n; u++) {
+        vec_bits s[2 * TILE];
+
         UNROLL for (int g = 0; g < groups; g++)
         {
-            vec_bits s[TILE];
+            vec_bits *sums = f.coded ? s + g * V * C : s;
 
-            sum_group(V, C, f, o, x, x->first + u, g, s);
-            add_group(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
-                      x->first + u, g, acc);
-            o.scales += f.min ? 2 : 1;
+            sum_group(V, C, f, o, x, x->first + u, g, sums);
+            if (!f.coded)
+                add_group(V, C, f, sums, o.scales + g * (f.min ? 2 : 1), stride,
+                          x, x->first + u, acc);
         }
+        if (f.coded)
+            add_coded(V, C, f, s, o.scales, stride, x, x->first + u, acc);
+        o.scales += scales_of(f);
         o.codes += WORDS;
         o.signs += WORDS;
         o.starts += groups;
@@ -408,9 +427,11 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
         __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
         if (f.offset && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
             __builtin_prefetch(column_minus(col, k) + unit, 0, 3);
-        else if (f.offset)
+        else if (f.offset && IN_PAIRS(f))
             __builtin_prefetch(column_minus_pairs(col, k) + 4 * unit, 0, 3);
-        if (f.min)
+        else if (f.offset || f.coded)
+            __builtin_prefetch(column_minus_halves(col, k) + 2 * unit, 0, 3);
+        if (f.min && !f.coded)
             __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
         UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)
             __builtin_prefetch(out + i, 1, 3);

@@ -54,17 +54,26 @@ groups_of(struct quant_values *v, int group)
     v->group = group;
 }
 
+/* Of a group of 16. */
+static void
+put_codes(struct quant_values *v, int g, int scale, int min)
+{
+    v->scale_code[g] = (int8_t)scale;
+    v->min_code[g] = (int8_t)min;
+    v->scale[g] = v->d * (float)scale;
+    v->min[g] = v->dmin * (float)min;
+}
+
 void
 unpack_q2_k(const void *block, struct quant_values *v)
 {
     const struct block_q2_k *b = block;
-    float d = half_to_float(b->d), dmin = half_to_float(b->dmin);
 
     groups_of(v, 16);
-    for (int g = 0; g < 16; g++) {
-        v->scale[g] = d * (float)(b->scales[g] & 15);
-        v->min[g] = dmin * (float)(b->scales[g] >> 4);
-    }
+    v->d = half_to_float(b->d);
+    v->dmin = half_to_float(b->dmin);
+    for (int g = 0; g < 16; g++)
+        put_codes(v, g, b->scales[g] & 15, b->scales[g] >> 4);
     for (int j = 0; j < QUANT_SUPER; j++)
         v->q[j] = (int8_t)pair_at(b->qs, j);
 }
@@ -90,13 +99,12 @@ void
 unpack_q3_k(const void *block, struct quant_values *v)
 {
     const struct block_q3_k *b = block;
-    float d = half_to_float(b->d);
 
     groups_of(v, 16);
-    for (int g = 0; g < 16; g++) {
-        v->scale[g] = d * (float)q3_scale(b, g);
-        v->min[g] = 0;
-    }
+    v->d = half_to_float(b->d);
+    v->dmin = 0;
+    for (int g = 0; g < 16; g++)
+        put_codes(v, g, q3_scale(b, g), 0);
     for (int j = 0; j < QUANT_SUPER; j += PLANE)
         open_q3_plane(b, j, v->q + j);
 }
@@ -142,13 +150,12 @@ void
 unpack_q6_k(const void *block, struct quant_values *v)
 {
     const struct block_q6_k *b = block;
-    float d = half_to_float(b->d);
 
     groups_of(v, 16);
-    for (int g = 0; g < 16; g++) {
-        v->scale[g] = d * (float)b->scales[g];
-        v->min[g] = 0;
-    }
+    v->d = half_to_float(b->d);
+    v->dmin = 0;
+    for (int g = 0; g < 16; g++)
+        put_codes(v, g, b->scales[g], 0);
     for (int j = 0; j < QUANT_SUPER; j++)
         v->q[j] =
             (int8_t)((nibble_at(b->ql, j, 128) | pair_at(b->qh, j) << 4) - 32);

@@ -96,6 +96,26 @@ spread_bits(vec_bits w, int i, int to)
            0x01010101u << to;
 }
 
+INLINE vec_bits
+bytes_as_pairs(vec_bits w, int i, int j)
+{
+    const vec_bits first = { 0, 4, 8, 12 };
+    const vec_bits at =
+        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0xff00ff00;
+
+    return vreinterpretq_u32_u8(
+        vqtbl1q_u8(vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(at)));
+}
+
+INLINE vec_bits
+multiply_pairs(vec_bits a, vec_bits b)
+{
+    int16x8_t x = vreinterpretq_s16_u32(a), y = vreinterpretq_s16_u32(b);
+
+    return vreinterpretq_u32_s32(vpaddq_s32(
+        vmull_s16(vget_low_s16(x), vget_low_s16(y)), vmull_high_s16(x, y)));
+}
+
 INLINE vec
 as_floats(vec_bits w)
 {

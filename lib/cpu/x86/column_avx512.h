@@ -72,6 +72,9 @@ put_figures(const struct column_runs *runs, int64_t b, const char *q, __m512 d)
         pairs[i] = _mm512_sub_epi16(zero, sum_quarters(w + 4 * i));
         half[i] = _mm512_madd_epi16(pairs[i], _mm512_set1_epi16(1));
     }
+    UNROLL for (int i = 0; i < 2; i++) _mm256_storeu_si256(
+        AS_OUT(__m256i, runs->minus_halves + 2 * b + 16 * i),
+        _mm512_cvtepi32_epi16(half[i]));
     minus = _mm512_add_epi32(
         _mm512_permutex2var_epi32(half[0], even, half[1]),
         _mm512_permutex2var_epi32(

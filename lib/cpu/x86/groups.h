@@ -97,6 +97,22 @@ spread_bits(vec_bits w, int i, int to)
            0x01010101u << to;
 }
 
+INLINE vec_bits
+bytes_as_pairs(vec_bits w, int i, int j)
+{
+    const vec_bits first = { 0, 4, 8, 12, 0, 4, 8, 12 };
+    const vec_bits at =
+        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
+
+    return (vec_bits)_mm256_shuffle_epi8((__m256i)w, (__m256i)at);
+}
+
+INLINE vec_bits
+multiply_pairs(vec_bits a, vec_bits b)
+{
+    return (vec_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+}
+
 INLINE vec
 as_floats(vec_bits w)
 {

@@ -22,6 +22,14 @@
     ((f).most - (f).offset > (f).offset ? (f).most - (f).offset : (f).offset)
 #define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
 
+#define SCALED_PAIRS
+
+INLINE vec_bits
+subtract_pairs(vec_bits w, int n)
+{
+    return (vec_bits)_mm256_sub_epi16((__m256i)w, _mm256_set1_epi16((short)n));
+}
+
 INLINE vec_bits
 sum_pairs(vec_bits w)
 {

@@ -140,6 +140,24 @@ spread_bits(vec_bits w, int i, int to)
                                               (__m512i)(spread << to));
 }
 
+INLINE vec_bits
+bytes_as_pairs(vec_bits w, int i, int j)
+{
+    const vec_bits first = {
+        0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12
+    };
+    const vec_bits at =
+        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
+
+    return (vec_bits)_mm512_shuffle_epi8((__m512i)w, (__m512i)at);
+}
+
+INLINE vec_bits
+multiply_pairs(vec_bits a, vec_bits b)
+{
+    return (vec_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
+}
+
 INLINE vec
 as_floats(vec_bits w)
 {

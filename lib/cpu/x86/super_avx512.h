@@ -1,12 +1,11 @@
-/* super_avx512.h - one column times Q4_K, Q5_K or Q6_K, eight rows side by
- * side, with AVX-512 VNNI
+/* super_avx512.h - one column times Q4_K or Q5_K, eight rows side by side,
+ * with AVX-512 VNNI
  *
  * Half of a block, four units of 32 values, is two vectors of codes of each
  * row, its nibbles as they lie: the low ones and the high ones. Lanes are sums
  * of four products, a quarter for sixteen values. They come together at the
  * end, those of eight rows in two halves of a vector. A unit adds two of these
- * to the elements: its products and its minimum, or those of its two groups of
- * 16.
+ * to the elements: its products and its minimum.
  *
  * Included after fours_avx512.h. */
 #ifndef CPU_X86_SUPER_AVX512_H
@@ -20,26 +19,17 @@ struct super {
     size_t size;      /* bytes of a block */
     size_t low, high; /* where nibbles are, and the other bits of codes */
     int bits;         /* of a code */
-    bool min;         /* eight minima, otherwise groups of 16 */
 };
 
 static const struct super super_q4_k = { .size = sizeof(struct block_q4_k),
                                          .low = AT(q4_k, qs),
-                                         .bits = 4,
-                                         .min = true };
+                                         .bits = 4 };
 static const struct super super_q5_k = { .size = sizeof(struct block_q5_k),
                                          .low = AT(q5_k, qs),
                                          .high = AT(q5_k, qh),
-                                         .bits = 5,
-                                         .min = true };
-static const struct super super_q6_k = { .size = sizeof(struct block_q6_k),
-                                         .low = AT(q6_k, ql),
-                                         .high = AT(q6_k, qh),
-                                         .bits = 6 };
-
-/* Half a block of eight rows or of the column, by parts. With minima, where
- * units are a to d: of a and c, their minima, of b and d, their minima. With
- * groups of 16, a to h: of a and c, b and d, e and g, f and h. */
+                                         .bits = 5 };
+/* Half a block of eight rows or of the column, whose units are a to d: of a and
+ * c, their minima, of b and d, their minima. */
 struct parts {
     __m512 v[PARTS];
 };
@@ -110,35 +100,9 @@ scales_of_q4_k(const struct rows *r, struct parts *s)
     }
 }
 
-INLINE __m128
-d_of_q6_k(const struct rows *r, int row)
-{
-    uint16_t h[FOUR];
-
-    UNROLL for (int i = 0; i < FOUR; i++)
-        memcpy(&h[i], row_at(r, row + i) + AT(q6_k, d), sizeof(h[i]));
-    return _mm_cvtph_ps(_mm_setr_epi16((short)h[0], (short)h[1], (short)h[2],
-                                       (short)h[3], 0, 0, 0, 0));
-}
-
-INLINE void
-scales_of_q6_k(const struct rows *r, struct parts *s)
-{
-    __m256 eight =
-        OF_BYTES * _mm256_set_m128(d_of_q6_k(r, FOUR), d_of_q6_k(r, 0));
-    __m512 d = _mm512_broadcast_f32x8(eight);
-    __m256i w[2 * HALVES];
-
-    load_words_16(r, AT(q6_k, scales), w);
-    UNROLL for (int n = 0; n < HALVES; n++)
-        UNROLL for (int i = 0; i < PARTS; i++) s[n]
-            .v[i] = d * bytes_of(w[2 * n + i / 2], i % 2, i % 2 + 2);
-}
-
 /* Half a block of the column: what low nibbles meet, and high ones. */
 struct half {
     __m512i x[2];
-    __m512i start[2];   /* what each lane begins with, to fit 16 bits */
     struct parts meets; /* what is multiplied with scales, and with minima */
 };
 
@@ -150,31 +114,19 @@ two_of(const float *d, int a, int b)
 }
 
 INLINE struct half
-half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
+half_of_column(const char *col, int64_t k, int64_t unit)
 {
-    const __m512i zero = _mm512_setzero_si512(), all = _mm512_set1_epi8(32);
     const char *q = col + unit * COLUMN_BLOCK;
     const float *d = column_scales(col, k) + unit;
     const float *minus = column_minus_weighed(col, k) + unit;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + LINE);
-    struct half h = { .x = { a, b }, .start = { zero, zero } };
+    struct half h = { .x = { _mm512_shuffle_i32x4(a, b, 0x44),
+                             _mm512_shuffle_i32x4(a, b, 0xee) } };
 
-    if (t->min) {
-        h.x[0] = _mm512_shuffle_i32x4(a, b, 0x44);
-        h.x[1] = _mm512_shuffle_i32x4(a, b, 0xee);
-        UNROLL for (int i = 0; i < 2; i++)
-        {
-            h.meets.v[2 * i] = two_of(d, i, i + 2);
-            h.meets.v[2 * i + 1] = two_of(minus, i, i + 2);
-        }
-    } else {
-        UNROLL for (int i = 0; i < 2; i++)
-        {
-            h.start[i] =
-                _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, all, h.x[i]));
-            h.meets.v[2 * i] = h.meets.v[2 * i + 1] =
-                two_of(d, 2 * i, 2 * i + 1);
-        }
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        h.meets.v[2 * i] = two_of(d, i, i + 2);
+        h.meets.v[2 * i + 1] = two_of(minus, i, i + 2);
     }
     return h;
 }
@@ -186,15 +138,14 @@ halves_of(int64_t a, int64_t b)
     return _mm512_set_epi64(b, b, b, b, a, a, a, a);
 }
 
-/* Bits of codes above the nibbles, with others around them: those that belong
- * to low nibbles (i = 0) or to high ones of half n, from h, which has them
- * twice. */
+/* Fifth bits of codes, with others around them: those that belong to low
+ * nibbles (i = 0) or to high ones of half n, from h, which has them twice. */
 INLINE vec_bits
-upper_bits(const struct super *t, __m512i h, int n, int i)
+fifth_bits(__m512i h, int n, int i)
 {
     /* where the first half of the vector has its bit, and the other: they are
      * to be bit 4 */
-    int a = t->min ? 4 * n + i : 4 * i, b = a + 2;
+    int a = 4 * n + i, b = a + 2;
 
     if (a < 4)
         return (vec_bits)_mm512_sllv_epi64(h, halves_of(4 - a, 4 - b));
@@ -207,19 +158,19 @@ INLINE void
 sum_half(const struct super *t, const char *p, int n, const struct half *x,
          __m512i *low_sums, __m512i *high_sums)
 {
-    const uint32_t upper = t->bits == 5 ? 0x10101010u : 0x30303030u;
+    const __m512i zero = _mm512_setzero_si512();
     vec_bits q = (vec_bits)_mm512_loadu_si512(p + t->low + LINE * n);
     vec_bits low = q & NIBBLES, high = q >> 4 & NIBBLES;
 
     if (t->bits > 4) {
-        __m512i h = _mm512_broadcast_i64x4(_mm256_loadu_si256(
-            AS(__m256i, p + t->high + (t->min ? 0 : LINE / 2 * n))));
+        __m512i h = _mm512_broadcast_i64x4(
+            _mm256_loadu_si256(AS(__m256i, p + t->high)));
 
-        low |= upper_bits(t, h, n, 0) & upper;
-        high |= upper_bits(t, h, n, 1) & upper;
+        low |= fifth_bits(h, n, 0) & BITS << 4;
+        high |= fifth_bits(h, n, 1) & BITS << 4;
     }
-    *low_sums = _mm512_dpbusd_epi32(x->start[0], (__m512i)low, x->x[0]);
-    *high_sums = _mm512_dpbusd_epi32(x->start[1], (__m512i)high, x->x[1]);
+    *low_sums = _mm512_dpbusd_epi32(zero, (__m512i)low, x->x[0]);
+    *high_sums = _mm512_dpbusd_epi32(zero, (__m512i)high, x->x[1]);
 }
 
 /* The sums of two units, a half of the vector each; with one shuffle fewer than
@@ -236,18 +187,6 @@ sum_units(const __m512i *s)
                                swap_quarters(crossed), ones);
 }
 
-/* The sums of four groups of 16, of four rows, a quarter for each group. One
- * fits 16 bits, but not two. */
-INLINE __m512i
-sum_groups(const __m512i *s)
-{
-    __m512 a = _mm512_castsi512_ps(add_neighbours(s[0], s[1]));
-    __m512 b = _mm512_castsi512_ps(add_neighbours(s[2], s[3]));
-
-    return _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
-                            _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
-}
-
 /* What half n of a block adds to the elements of eight rows. All are multiplied
  * before any sums come together, which takes long. */
 INLINE struct parts
@@ -255,7 +194,7 @@ eight_halves(const struct super *t, const struct rows *r, int n,
              const struct half *x, const struct parts *s, const char *next)
 {
     const struct blocks part = { .size = t->size / HALVES };
-    __m512i sums[2][EIGHT], whole[PARTS];
+    __m512i sums[2][EIGHT];
     struct parts p;
 
     UNROLL for (int i = 0; i < EIGHT; i++)
@@ -266,30 +205,11 @@ eight_halves(const struct super *t, const struct rows *r, int n,
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
-        if (t->min)
-            whole[2 * i] = sum_units(sums[i]);
-        else
-            pair_quarters(sum_groups(sums[i]), sum_groups(sums[i] + FOUR),
-                          &whole[2 * i]);
-    }
-    UNROLL for (int i = 0; i < PARTS; i++)
-    {
-        p.v[i] = s->v[i] * x->meets.v[i];
-        if (!t->min || i % 2 == 0)
-            p.v[i] *= _mm512_cvtepi32_ps(whole[i]);
+        p.v[2 * i] = s->v[2 * i] * x->meets.v[2 * i] *
+                     _mm512_cvtepi32_ps(sum_units(sums[i]));
+        p.v[2 * i + 1] = s->v[2 * i + 1] * x->meets.v[2 * i + 1];
     }
     return p;
-}
-
-/* In the order of units, or groups. */
-INLINE __m256
-add_parts(const struct super *t, __m256 acc, const struct parts *p)
-{
-    const int abreast = t->min ? PARTS : 2;
-
-    UNROLL for (int i = 0; i < PARTS; i += abreast) acc =
-        add_in_halves(acc, p->v + i, abreast);
-    return acc;
 }
 
 INLINE __m256
@@ -301,16 +221,13 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
         struct parts s[HALVES];
 
-        if (t->min)
-            scales_of_q4_k(&r, s);
-        else
-            scales_of_q6_k(&r, s);
+        scales_of_q4_k(&r, s);
         UNROLL for (int n = 0; n < HALVES; n++)
         {
-            struct half x = half_of_column(t, p->cols, p->k, unit + FOUR * n);
+            struct half x = half_of_column(p->cols, p->k, unit + FOUR * n);
             struct parts sums = eight_halves(t, &r, n, &x, &s[n], next);
 
-            acc = add_parts(t, acc, &sums);
+            acc = add_in_halves(acc, sums.v, PARTS);
             next += EIGHT * t->size / HALVES;
         }
         rows_advance(&r, t->size);
@@ -348,18 +265,10 @@ multiply_q5_k_by_halves(const struct cpu_product *p)
 }
 
 static void
-multiply_q6_k_by_halves(const struct cpu_product *p)
-{
-    if (!multiply_by_halves(&super_q6_k, p))
-        multiply_q6_k(p);
-}
-
-static void
 fill_halves(struct cpu_kernels *k)
 {
     put_fours(&k->mul_mat[GGML_TYPE_Q4_K], multiply_q4_k_by_halves);
     put_fours(&k->mul_mat[GGML_TYPE_Q5_K], multiply_q5_k_by_halves);
-    put_fours(&k->mul_mat[GGML_TYPE_Q6_K], multiply_q6_k_by_halves);
 }
 
 #endif
