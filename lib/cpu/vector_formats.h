@@ -67,6 +67,13 @@ pairs(vec_bits w, int i)
     return w >> 2 * i & PAIRS;
 }
 
+/* The same, four times where i is odd, which takes fewer shifts. */
+INLINE vec_bits
+quads(vec_bits w, int i)
+{
+    return w >> i / 2 * 4 & PAIRS << i % 2 * 2;
+}
+
 /* Bit `bit` of each byte of w, or two bits, where `mask` is. */
 INLINE vec_bits
 move_bits(vec_bits w, int bit, vec_bits mask, int to)
@@ -253,7 +260,7 @@ LOAD(q2_k)
 CODE(q2_k)
 {
     (void)n, (void)half;
-    return pairs(w[i], u);
+    return quads(w[i], u);
 }
 
 /* Six bits in excess of 32. */
@@ -278,7 +285,8 @@ LOAD(q3_k)
 CODE(q3_k)
 {
     (void)half;
-    return pairs(w[i], u) | move_bits(w[4 + i], 4 * n + u, splat_bits(BITS), 2);
+    return quads(w[i], u) |
+           move_bits(w[4 + i], 4 * n + u, splat_bits(BITS), 2 + u % 2 * 2);
 }
 
 /* Nibbles that stand for bytes of a table, in runs of 32. */
@@ -437,7 +445,8 @@ LOAD(tq2_0)
 
 CODE(tq2_0)
 {
-    return code_q2_k(w, n, half, u, i);
+    (void)n, (void)half;
+    return pairs(w[i], u);
 }
 
 INLINE void
@@ -497,6 +506,7 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
                                      .few = few_##name });                     \
     }
 #define CODES(below, largest) .offset = below, .most = largest
+#define QUADS(below, largest) CODES(below, largest), .quads = true
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
 #define FLOATS(name)          .scales = scales_##name
 #define CODED(name, over)     .coded = coded_##name, .excess = over
@@ -508,8 +518,8 @@ MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW)
 MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), 1)
 MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d), 1)
 MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), 1)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, CODES(0, 3), 4, CODED(q2_k, 0), 1)
-MULTIPLY(q3_k, QUANT_SUPER, 16, false, CODES(4, 7), 4, CODED(q3_k, 32), 1)
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, QUADS(0, 3), 4, CODED(q2_k, 0), 1)
+MULTIPLY(q3_k, QUANT_SUPER, 16, false, QUADS(4, 7), 4, CODED(q3_k, 32), 1)
 MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_BY(2))
 MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_BY(4))
 MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, CODED(q6_k, 128),

@@ -30,6 +30,7 @@ struct format {
     int offset;
     int most;     /* the largest code; 0: bytes are signed, as from_signed() */
     int together; /* units that share bytes */
+    bool quads;   /* code() gives those of odd units times four */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
@@ -54,6 +55,17 @@ enum {
     UNIT_MINIMA,
     UNIT_DMIN
 };
+
+/* The codes of unit u, as code() gives them. */
+INLINE struct format
+given(struct format f, int u)
+{
+    if (f.quads && u % 2) {
+        f.offset *= 4;
+        f.most *= 4;
+    }
+    return f;
+}
 
 /* How many vectors a unit's scales are. */
 INLINE int
@@ -124,17 +136,20 @@ scale_of(struct format f, vec_bits w, int i)
 #endif
 }
 
-/* A block's integers, unit by unit. */
+/* A block's integers, unit by unit, for codes as they are or as code() gives
+ * them. */
 INLINE void
-put_coded(struct format f, const struct coded *c, vec *scales)
+put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
 {
+    vec quarter = c->d * splat(0.25f);
+
     UNROLL for (int u = 0; u < MOST_UNITS; u++)
     {
         int w = u / 2, i = u % 2 * 2;
 
         scales[0] = scale_of(f, c->scale[w], i);
         scales[1] = scale_of(f, c->scale[w], i + 1);
-        scales[UNIT_D] = c->d;
+        scales[UNIT_D] = as_given && f.quads && u % 2 ? quarter : c->d;
         if (f.min) {
             scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
             scales[UNIT_DMIN] = c->dmin;
@@ -144,7 +159,7 @@ put_coded(struct format f, const struct coded *c, vec *scales)
 }
 
 INLINE void
-load_scales(struct format f, const struct rows *r, vec *scales)
+load_scales(struct format f, bool as_given, const struct rows *r, vec *scales)
 {
     struct coded c;
 
@@ -153,7 +168,7 @@ load_scales(struct format f, const struct rows *r, vec *scales)
         return;
     }
     f.coded(r, &c);
-    put_coded(f, &c, scales);
+    put_coded(f, as_given, &c, scales);
 }
 
 /* The end of a run of sums in pairs: with what they began, or added to `total`;

@@ -106,7 +106,7 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
             fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u,
                        true);
-            add_word(1, C, f, WORDS / chains, &code, 0,
+            add_word(1, C, given(f, u), WORDS / chains, &code, 0,
                      scales + u * scales_of(f), 0, x,
                      x->first + n * f.together + u, 4 * half + i,
                      &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
@@ -145,7 +145,7 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
-        load_scales(f, &r, scales);
+        load_scales(f, true, &r, scales);
         UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
             add_opened(C, f, &r, next, n,
                        scales + n * f.together * scales_of(f), &x, acc);
@@ -189,7 +189,7 @@ open_block(struct format f, const struct rows *r, const char *next,
         f.whole(r, all, scales);
         return;
     }
-    load_scales(f, r, scales);
+    load_scales(f, false, r, scales);
     UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
         UNROLL for (int half = 0; half < 2; half++)
     {
@@ -200,6 +200,8 @@ open_block(struct format f, const struct rows *r, const char *next,
         {
             vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
 
+            if (f.quads && i / 4 % 2)
+                code >>= 2;
             fetch_part(f, next, (2 * n + half) * 4 * f.together + i, false);
             all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
