@@ -58,6 +58,15 @@ struct four {
     __m512 d;
 };
 
+/* One of d[0] to d[3] for each quarter: those that are named. */
+INLINE __m512
+four_of(const float *d, int a, int b, int c, int e)
+{
+    return _mm512_permutexvar_ps(
+        _mm512_set_epi32(e, e, e, e, c, c, c, c, b, b, b, b, a, a, a, a),
+        _mm512_castps128_ps512(_mm_loadu_ps(d)));
+}
+
 INLINE struct four
 four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
 {
@@ -66,7 +75,6 @@ four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
     const char *q = col + block * COLUMN_BLOCK;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + 64);
     __m128i minus = _mm_loadu_si128(AS(__m128i, column_minus(col, k) + block));
-    __m128 d = _mm_loadu_ps(column_scales(col, k) + block);
     vec_bits start =
         (vec_bits)_mm512_permutexvar_epi32(each, _mm512_castsi128_si512(minus));
 
@@ -74,7 +82,7 @@ four_of_column(struct blocks f, const char *col, int64_t k, int64_t block)
         .low = _mm512_shuffle_i32x4(a, b, 0x88),
         .high = _mm512_shuffle_i32x4(a, b, 0xdd),
         .start = (__m512i)(start * (uint32_t)f.offset),
-        .d = _mm512_permutexvar_ps(each, _mm512_castps128_ps512(d)),
+        .d = four_of(column_scales(col, k) + block, 0, 1, 2, 3),
     };
 }
 
@@ -129,6 +137,14 @@ add_neighbours(__m512i a, __m512i b)
     return _mm512_madd_epi16(_mm512_packs_epi32(a, b), _mm512_set1_epi16(1));
 }
 
+/* Of four rows in 16 bits: two neighbours fit these as well. */
+INLINE __m512i
+add_neighbours_of_four(const __m512i *s)
+{
+    return _mm512_packs_epi32(add_neighbours(s[0], s[1]),
+                              add_neighbours(s[2], s[3]));
+}
+
 /* The sums of four rows: of each quarter the four lanes of a row become one,
  * added to start. Those of nibbles fit 16 bits, two of them as well. */
 INLINE __m512i
@@ -140,9 +156,7 @@ add_fours(struct blocks f, const __m512i *s, __m512i start)
         transpose_quarters(s, w);
         return (__m512i)((vec_bits)start + w[0] + w[1] + w[2] + w[3]);
     }
-    return _mm512_dpwssd_epi32(start,
-                               _mm512_packs_epi32(add_neighbours(s[0], s[1]),
-                                                  add_neighbours(s[2], s[3])),
+    return _mm512_dpwssd_epi32(start, add_neighbours_of_four(s),
                                _mm512_set1_epi16(1));
 }
 
@@ -184,28 +198,44 @@ four_rows(struct blocks f, const struct rows *r, int row, const struct four *x,
            (from_f16(d) * x->d);
 }
 
+#define ODD_QUARTERS 0xf0f0
+
 /* Each two quarters the other way round. */
-INLINE __m512
-swap_quarters(__m512 v)
+INLINE __m512i
+swap_quarters(__m512i v)
 {
-    return _mm512_shuffle_f32x4(v, v, _MM_SHUFFLE(2, 3, 0, 1));
+    return _mm512_shuffle_i32x4(v, v, _MM_SHUFFLE(2, 3, 0, 1));
 }
 
-/* Quarter i of a and of b, a half of a vector: to acc in the order of i. A
- * shuffle of three operands would bring them together, were it not to wait for
- * one of them while a Zen 4 multiplies; it blends meanwhile. */
+/* Quarters 0 of a and of b, then their quarters 2; in v[1] 1 and 3. A shuffle
+ * of three operands would do it, were it not to wait for one of them while a
+ * Zen 4 multiplies; it blends meanwhile. */
+INLINE void
+pair_quarters(__m512i a, __m512i b, __m512i *v)
+{
+    v[0] = _mm512_mask_mov_epi32(a, ODD_QUARTERS, swap_quarters(b));
+    v[1] = _mm512_mask_mov_epi32(swap_quarters(a), ODD_QUARTERS, b);
+}
+
+/* The first halves of n vectors to acc, in order, then the others. */
+INLINE __m256
+add_in_halves(__m256 acc, const __m512 *v, int n)
+{
+    UNROLL for (int i = 0; i < n; i++) acc += _mm512_castps512_ps256(v[i]);
+    UNROLL for (int i = 0; i < n; i++) acc += _mm512_extractf32x8_ps(v[i], 1);
+    return acc;
+}
+
+/* Quarter i of a and of b, a half of a vector: to acc in the order of i. */
 INLINE __m256
 add_quarters(__m256 acc, __m512 a, __m512 b)
 {
-    const __mmask16 odd = 0xf0f0;
-    __m512 even_ones = _mm512_mask_mov_ps(a, odd, swap_quarters(b));
-    __m512 odd_ones = _mm512_mask_mov_ps(swap_quarters(a), odd, b);
+    __m512i v[2];
 
-    acc += _mm512_castps512_ps256(even_ones);
-    acc += _mm512_castps512_ps256(odd_ones);
-    acc += _mm512_extractf32x8_ps(even_ones, 1);
-    acc += _mm512_extractf32x8_ps(odd_ones, 1);
-    return acc;
+    pair_quarters(_mm512_castps_si512(a), _mm512_castps_si512(b), v);
+    return add_in_halves(
+        acc, (__m512[]){ _mm512_castsi512_ps(v[0]), _mm512_castsi512_ps(v[1]) },
+        2);
 }
 
 /* Eight rows. */

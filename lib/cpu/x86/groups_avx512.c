@@ -175,10 +175,12 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 #include "cpu/vector_formats.h"
 #include "cpu/x86/column_avx512.h"
 #include "cpu/x86/fours_avx512.h"
+#include "cpu/x86/super_avx512.h"
 
 void
 cpu_avx512_group_products(struct cpu_kernels *k)
 {
     fill_groups(k, prepare);
     fill_fours(k);
+    fill_halves(k);
 }
