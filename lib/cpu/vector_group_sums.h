@@ -224,30 +224,18 @@ add_word(const int V, const int C, struct format f, const int chain,
     }
 }
 
-/* The sums of a group of a unit, scaled, to acc: the chain of column.h. Groups
- * with minima are of 32. */
-INLINE void
-add_group(const int V, const int C, struct format f, const vec_bits *s,
-          const vec *scales, const int stride, const struct columns *x,
-          int64_t unit, vec *acc)
+/* How many groups of a unit are added at once, and how many vectors their
+ * scales are: both of a unit where these are integers, otherwise one. */
+INLINE int
+groups_at_once(struct format f)
 {
-    UNROLL for (int j = 0; j < C; j++)
-    {
-        const char *col = column_of(x, j);
-        vec d = splat(column_scales(col, x->k)[unit]);
+    return f.coded ? COLUMN_BLOCK / f.group : 1;
+}
 
-        UNROLL for (int v = 0; v < V; v++)
-        {
-            const vec *scale = scales + v * stride;
-            int i = v * C + j;
-
-            acc[i] = acc[i] + as_floats(s[i]) * (scale[0] * d);
-            if (f.min)
-                acc[i] =
-                    acc[i] +
-                    scale[1] * splat(column_minus_weighed(col, x->k)[unit]);
-        }
-    }
+INLINE int
+scales_at_once(struct format f)
+{
+    return scales_of(f) * f.group * groups_at_once(f) / COLUMN_BLOCK;
 }
 
 /* The sum of a unit whose groups have the sums a and b, and scales that are
@@ -263,31 +251,56 @@ scaled_sum(vec_bits a, vec_bits b, const vec *scales)
 #endif
 }
 
-/* The sums of a unit with such scales, first those of one group, then of the
- * other, to acc: likewise. */
+/* acc, and what a unit with such scales adds to it: see column.h. */
+INLINE vec
+add_coded(struct format f, vec acc, vec sum, const vec *scales,
+          const int16_t *minus_halves, vec d)
+{
+    sum *= scales[UNIT_D];
+    if (f.min)
+        sum += as_floats(multiply_pairs((vec_bits)scales[UNIT_MINIMA],
+                                        splat_pair(minus_halves))) *
+               scales[UNIT_DMIN];
+    return acc + sum * d;
+}
+
+/* Likewise a group with a scale, and a minimum if it is of 32. */
+INLINE vec
+add_scaled(struct format f, vec acc, vec sum, const vec *scales,
+           const float *minus_weighed, vec d)
+{
+    acc = acc + sum * (scales[0] * d);
+    if (f.min)
+        acc = acc + scales[1] * splat(*minus_weighed);
+    return acc;
+}
+
+/* The sums of groups of a unit that are added at once, V * C of one after those
+ * of the other, to acc: the chain of column.h. */
 INLINE void
-add_coded(const int V, const int C, struct format f, const vec_bits *s,
-          const vec *scales, const int stride, const struct columns *x,
-          int64_t unit, vec *acc)
+add_groups(const int V, const int C, struct format f, const vec_bits *s,
+           const vec *scales, const int stride, const struct columns *x,
+           int64_t unit, vec *acc)
 {
     UNROLL for (int j = 0; j < C; j++)
     {
         const char *col = column_of(x, j);
+        const int16_t *minus = column_minus_halves(col, x->k) + 2 * unit;
+        const float *weighed = column_minus_weighed(col, x->k) + unit;
         vec d = splat(column_scales(col, x->k)[unit]);
 
         UNROLL for (int v = 0; v < V; v++)
         {
             const vec *scale = scales + v * stride;
             int i = v * C + j;
-            vec sum = scaled_sum(s[i], s[V * C + i], scale) * scale[UNIT_D];
 
-            if (f.min)
-                sum += as_floats(multiply_pairs(
-                           (vec_bits)scale[UNIT_MINIMA],
-                           splat_pair(column_minus_halves(col, x->k) +
-                                      2 * unit))) *
-                       scale[UNIT_DMIN];
-            acc[i] += sum * d;
+            if (f.coded)
+                acc[i] =
+                    add_coded(f, acc[i], scaled_sum(s[i], s[V * C + i], scale),
+                              scale, minus, d);
+            else
+                acc[i] =
+                    add_scaled(f, acc[i], as_floats(s[i]), scale, weighed, d);
         }
     }
 }

@@ -113,21 +113,15 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
             AFTER(next, part[u * C]);
         }
     }
-    if (f.coded) {
-        UNROLL for (int u = 0; u < f.together; u++)
-            add_coded(1, C, f, &s[u * 2 * C], scales + u * scales_of(f), 0, x,
-                      x->first + n * f.together + u, acc);
-        return;
-    }
-    UNROLL for (int i = 0; i < f.together * groups; i++)
+    UNROLL for (int i = 0; i < f.together * groups; i += groups_at_once(f))
     {
         int u = n * f.together + i / groups;
         vec_bits *sum = &s[i * chains / groups * C];
 
         if (chains > groups)
             *sum += s[i * 2 + 1];
-        add_group(1, C, f, sum, scales, 0, x, x->first + u, acc);
-        scales += f.min ? 2 : 1;
+        add_groups(1, C, f, sum, scales, 0, x, x->first + u, acc);
+        scales += scales_at_once(f);
     }
 }
 
@@ -309,23 +303,19 @@ INLINE void
 add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
           const struct columns *x, vec *acc)
 {
-    const int groups = COLUMN_BLOCK / f.group, stride = UNITS * MOST_SCALES;
+    const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
 
     for (int64_t u = 0; u < n; u++) {
-        vec_bits s[2 * TILE];
-
-        UNROLL for (int g = 0; g < groups; g++)
+        UNROLL for (int g = 0; g < groups; g += at_once)
         {
-            vec_bits *sums = f.coded ? s + g * V * C : s;
+            vec_bits s[2 * TILE];
 
-            sum_group(V, C, f, o, x, x->first + u, g, sums);
-            if (!f.coded)
-                add_group(V, C, f, sums, o.scales + g * (f.min ? 2 : 1), stride,
-                          x, x->first + u, acc);
+            UNROLL for (int i = 0; i < at_once; i++)
+                sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
+                       x->first + u, acc);
+            o.scales += scales_at_once(f);
         }
-        if (f.coded)
-            add_coded(V, C, f, s, o.scales, stride, x, x->first + u, acc);
-        o.scales += scales_of(f);
         o.codes += WORDS;
         o.signs += WORDS;
         o.starts += groups;

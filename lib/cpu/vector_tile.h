@@ -6,7 +6,22 @@
 
 #include "cpu/simd.h"
 
-typedef int32_t vec_ints __attribute__((vector_size(sizeof(vec))));
+/* Where lanes begin, in bytes, in the four that are shuffled together. */
+INLINE vec_bits
+lane_starts(void)
+{
+    vec_bits at;
+
+    UNROLL for (int i = 0; i < VEC; i++) at[i] = (uint32_t)(i % 4 * 4);
+    return at;
+}
+
+/* For such a shuffle: of each lane byte i, nothing, byte j, nothing. */
+INLINE vec_bits
+two_bytes_of(int i, int j)
+{
+    return (lane_starts() * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
+}
 
 INLINE vec_bits
 splat_bits(int32_t v)

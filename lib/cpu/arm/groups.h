@@ -86,8 +86,7 @@ INLINE vec_bits
 spread_bits(vec_bits w, int i, int to)
 {
     /* byte i / 2 of each word for its four bytes, each of which wants a bit */
-    const vec_bits first = { 0, 4, 8, 12 };
-    const vec_bits byte = (first + (uint32_t)i / 2) * 0x01010101;
+    const vec_bits byte = (lane_starts() + (uint32_t)i / 2) * 0x01010101;
     const vec_bits bit = vdupq_n_u32(i % 2 ? 0x80402010 : 0x08040201);
     uint8x16_t b =
         vqtbl1q_u8(vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(byte));
@@ -99,12 +98,8 @@ spread_bits(vec_bits w, int i, int to)
 INLINE vec_bits
 bytes_as_pairs(vec_bits w, int i, int j)
 {
-    const vec_bits first = { 0, 4, 8, 12 };
-    const vec_bits at =
-        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0xff00ff00;
-
-    return vreinterpretq_u32_u8(
-        vqtbl1q_u8(vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(at)));
+    return vreinterpretq_u32_u8(vqtbl1q_u8(
+        vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(two_bytes_of(i, j))));
 }
 
 INLINE vec_bits

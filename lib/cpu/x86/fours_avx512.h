@@ -305,18 +305,19 @@ multiply_q8_0_by_four(const struct cpu_product *p)
 }
 
 static void
-put_fours(struct cpu_mul_mat *m, void (*by_four)(const struct cpu_product *p))
+put_abreast(struct cpu_mul_mat *m, int64_t abreast_of_one,
+            void (*multiply_one)(const struct cpu_product *p))
 {
-    m->multiply = by_four;
-    m->abreast_of_one = EIGHT;
+    m->multiply = multiply_one;
+    m->abreast_of_one = abreast_of_one;
 }
 
 static void
 fill_fours(struct cpu_kernels *k)
 {
-    put_fours(&k->mul_mat[GGML_TYPE_Q4_0], multiply_q4_0_by_four);
-    put_fours(&k->mul_mat[GGML_TYPE_IQ4_NL], multiply_iq4_nl_by_four);
-    put_fours(&k->mul_mat[GGML_TYPE_Q8_0], multiply_q8_0_by_four);
+    put_abreast(&k->mul_mat[GGML_TYPE_Q4_0], EIGHT, multiply_q4_0_by_four);
+    put_abreast(&k->mul_mat[GGML_TYPE_IQ4_NL], EIGHT, multiply_iq4_nl_by_four);
+    put_abreast(&k->mul_mat[GGML_TYPE_Q8_0], EIGHT, multiply_q8_0_by_four);
 }
 
 #endif

@@ -88,8 +88,7 @@ INLINE vec_bits
 spread_bits(vec_bits w, int i, int to)
 {
     /* byte i / 2 of each word for its four bytes, each of which wants a bit */
-    const vec_bits first = { 0, 4, 8, 12, 0, 4, 8, 12 };
-    const vec_bits byte = (first + (uint32_t)i / 2) * 0x01010101;
+    const vec_bits byte = (lane_starts() + (uint32_t)i / 2) * 0x01010101;
     const __m256i bit = _mm256_set1_epi32(i % 2 ? (int)0x80402010 : 0x08040201);
     __m256i b = _mm256_shuffle_epi8((__m256i)w, (__m256i)byte);
 
@@ -100,11 +99,8 @@ spread_bits(vec_bits w, int i, int to)
 INLINE vec_bits
 bytes_as_pairs(vec_bits w, int i, int j)
 {
-    const vec_bits first = { 0, 4, 8, 12, 0, 4, 8, 12 };
-    const vec_bits at =
-        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
-
-    return (vec_bits)_mm256_shuffle_epi8((__m256i)w, (__m256i)at);
+    return (vec_bits)_mm256_shuffle_epi8((__m256i)w,
+                                         (__m256i)two_bytes_of(i, j));
 }
 
 INLINE vec_bits

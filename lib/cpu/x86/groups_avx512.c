@@ -143,13 +143,8 @@ spread_bits(vec_bits w, int i, int to)
 INLINE vec_bits
 bytes_as_pairs(vec_bits w, int i, int j)
 {
-    const vec_bits first = {
-        0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12
-    };
-    const vec_bits at =
-        (first * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
-
-    return (vec_bits)_mm512_shuffle_epi8((__m512i)w, (__m512i)at);
+    return (vec_bits)_mm512_shuffle_epi8((__m512i)w,
+                                         (__m512i)two_bytes_of(i, j));
 }
 
 INLINE vec_bits

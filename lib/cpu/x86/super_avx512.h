@@ -370,12 +370,9 @@ fill_halves(struct cpu_kernels *k)
 {
     const int64_t abreast = cpu_large_first_cache ? EIGHT : 0;
 
-    k->mul_mat[GGML_TYPE_Q4_K].multiply = multiply_q4_k_by_halves;
-    k->mul_mat[GGML_TYPE_Q5_K].multiply = multiply_q5_k_by_halves;
-    k->mul_mat[GGML_TYPE_Q6_K].multiply = multiply_q6_k_by_halves;
-    k->mul_mat[GGML_TYPE_Q4_K].abreast_of_one = abreast;
-    k->mul_mat[GGML_TYPE_Q5_K].abreast_of_one = abreast;
-    k->mul_mat[GGML_TYPE_Q6_K].abreast_of_one = abreast;
+    put_abreast(&k->mul_mat[GGML_TYPE_Q4_K], abreast, multiply_q4_k_by_halves);
+    put_abreast(&k->mul_mat[GGML_TYPE_Q5_K], abreast, multiply_q5_k_by_halves);
+    put_abreast(&k->mul_mat[GGML_TYPE_Q6_K], abreast, multiply_q6_k_by_halves);
 }
 
 #endif
