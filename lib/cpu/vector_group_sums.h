@@ -1,80 +1,9 @@
-/* vector_group_sums.h - a type whose weights are in groups, and sums of
- * products with them, as column.h says, in the words of vector_groups.h */
+/* vector_group_sums.h - sums of products with weights in groups, as column.h
+ * says, in the words of vector_groups.h */
 #ifndef CPU_VECTOR_GROUP_SUMS_H
 #define CPU_VECTOR_GROUP_SUMS_H
 
-#include "cpu/column.h"
-#include "cpu/vector_tile.h"
-
-/* Of a unit of 32 values. */
-#define WORDS       8
-#define MOST_SCALES 5
-/* Of a block; opened together. */
-#define MOST_UNITS    8
-#define MOST_TOGETHER 4
-#define MOST_LOADED   12
-
-/* Integers of a block, bytes: scales of its sixteen groups, each in excess of
- * what they are, and minima; and what they are multiplied by. */
-struct coded {
-    vec_bits scale[4], min[4];
-    vec d, dmin;
-};
-
-/* A type. A weight is scale * (code - offset) - min. */
-struct format {
-    int64_t block; /* values in it */
-    size_t size;   /* its bytes */
-    int group;     /* values that share a scale: 16 or 32 */
-    bool min;
-    int offset;
-    int most;     /* the largest code; 0: bytes are signed, as from_signed() */
-    int together; /* units that share bytes */
-    bool quads;   /* code() gives those of odd units times four */
-    /* Of the block that begins at the rows: of each of its groups the scale,
-     * and the minimum if there are any. */
-    void (*scales)(const struct rows *r, vec *scales);
-    /* Or, where they are integers, this, and the scales' excess. */
-    void (*coded)(const struct rows *r, struct coded *c);
-    int excess;
-    /* The bytes of half `half` of units n * together and on, in up to
-     * MOST_LOADED words; and of those codes of unit u of these, word i of that
-     * half, 0 to 3. */
-    void (*load)(const struct rows *r, int n, int half, vec_bits *w);
-    vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
-    int few; /* as many columns meet codes where these are opened */
-    /* Or a function for all of that, which is not inlined. */
-    bool apart;
-    void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
-};
-
-/* Of a unit whose scales are integers: two of these, d, two minima in pairs of
- * 16 bits, dmin. */
-enum {
-    UNIT_D = 2,
-    UNIT_MINIMA,
-    UNIT_DMIN
-};
-
-/* The codes of unit u, as code() gives them. */
-INLINE struct format
-given(struct format f, int u)
-{
-    if (f.quads && u % 2) {
-        f.offset *= 4;
-        f.most *= 4;
-    }
-    return f;
-}
-
-/* How many vectors a unit's scales are. */
-INLINE int
-scales_of(struct format f)
-{
-    if (f.coded)
-        return f.min ? UNIT_DMIN + 1 : UNIT_D + 1;
-    return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
-}
+#include "cpu/vector_scales.h"
 
 /* Some columns, from unit `first` of them on. */
 struct columns {
@@ -117,59 +46,6 @@ start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
 #define start_of_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
 #define sum_pairs(w)                          (w)
 #endif
-
-/* Byte i of a word. */
-INLINE vec
-byte_of(vec_bits w, int i)
-{
-    return as_floats(w >> 8 * i & 0xff);
-}
-
-/* Byte i of words of scales, as sums are multiplied by it. */
-INLINE vec
-scale_of(struct format f, vec_bits w, int i)
-{
-#ifdef SCALED_PAIRS
-    return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
-#else
-    return byte_of(w, i) - splat((float)f.excess);
-#endif
-}
-
-/* A block's integers, unit by unit, for codes as they are or as code() gives
- * them. */
-INLINE void
-put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
-{
-    vec quarter = c->d * splat(0.25f);
-
-    UNROLL for (int u = 0; u < MOST_UNITS; u++)
-    {
-        int w = u / 2, i = u % 2 * 2;
-
-        scales[0] = scale_of(f, c->scale[w], i);
-        scales[1] = scale_of(f, c->scale[w], i + 1);
-        scales[UNIT_D] = as_given && f.quads && u % 2 ? quarter : c->d;
-        if (f.min) {
-            scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
-            scales[UNIT_DMIN] = c->dmin;
-        }
-        scales += scales_of(f);
-    }
-}
-
-INLINE void
-load_scales(struct format f, bool as_given, const struct rows *r, vec *scales)
-{
-    struct coded c;
-
-    if (!f.coded) {
-        f.scales(r, scales);
-        return;
-    }
-    f.coded(r, &c);
-    put_coded(f, as_given, &c, scales);
-}
 
 /* The end of a run of sums in pairs: with what they began, or added to `total`;
  * multiplied by their scale, if that is an integer. */
@@ -238,16 +114,18 @@ scales_at_once(struct format f)
     return scales_of(f) * f.group * groups_at_once(f) / COLUMN_BLOCK;
 }
 
-/* The sum of a unit whose groups have the sums a and b, and scales that are
- * integers: fits 24 bits. */
+/* The sum of a unit whose groups have the sums s[0] and s[next], and scales
+ * that are integers: fits 24 bits. Of weighed codes it is s[0]. */
 INLINE vec
-scaled_sum(vec_bits a, vec_bits b, const vec *scales)
+scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
 {
+    if (f.group == COLUMN_BLOCK)
+        return as_floats(s[0]);
 #ifdef SCALED_PAIRS
     (void)scales;
-    return as_floats(a + b);
+    return as_floats(s[0] + s[next]);
 #else
-    return fused(as_floats(a), scales[0], as_floats(b) * scales[1]);
+    return fused(as_floats(s[0]), scales[0], as_floats(s[next]) * scales[1]);
 #endif
 }
 
@@ -296,7 +174,7 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
 
             if (f.coded)
                 acc[i] =
-                    add_coded(f, acc[i], scaled_sum(s[i], s[V * C + i], scale),
+                    add_coded(f, acc[i], scaled_sum(f, &s[i], V * C, scale),
                               scale, minus, d);
             else
                 acc[i] =

@@ -133,13 +133,14 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
 {
     struct columns x = { .at = p->cols, .stride = p->col_stride, .k = p->k };
     struct rows r = rows_at(p, row);
+    struct coded integers;
     vec acc[FEW];
 
     UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
-        load_scales(f, true, &r, scales);
+        load_scales(f, true, &r, &integers, scales);
         UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
             add_opened(C, f, &r, next, n,
                        scales + n * f.together * scales_of(f), &x, acc);
@@ -177,27 +178,36 @@ INLINE void
 open_block(struct format f, const struct rows *r, const char *next,
            vec_bits *all, vec *scales)
 {
+    struct coded integers;
+
     if (f.apart) {
         for (size_t i = 0; i < VEC * f.size; i += LINE)
             fetch_far(next + i);
         f.whole(r, all, scales);
         return;
     }
-    load_scales(f, false, r, scales);
+    load_scales(f, false, r, &integers, scales);
     UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
         UNROLL for (int half = 0; half < 2; half++)
     {
         vec_bits loaded[MOST_LOADED];
+        struct weight weight;
 
         f.load(r, n, half, loaded);
         UNROLL for (int i = 0; i < 4 * f.together; i++)
         {
             vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
+            int unit = n * f.together + i / 4;
 
             if (f.quads && i / 4 % 2)
                 code >>= 2;
+            if (is_weighed(f)) {
+                if (i % 4 == 0)
+                    weight = weight_of(f, &integers, unit, half);
+                code = weigh(code, &weight);
+            }
             fetch_part(f, next, (2 * n + half) * 4 * f.together + i, false);
-            all[(n * f.together + i / 4) * WORDS + 4 * half + i % 4] = code;
+            all[unit * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
         }
     }
@@ -436,6 +446,7 @@ INLINE void
 many_columns(const int V, const struct cpu_product *p, struct format f,
              int64_t row)
 {
+    const struct format opened = weighed(f);
     const int cols = COLS(f.most);
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
@@ -459,11 +470,11 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
             open_blocks(f, blocks, &rows[v], &next, opened_rows(all, v));
         }
         for (; c + cols <= p->n_cols; c += cols) {
-            fetch_columns(f, p, row, c + cols, unit);
-            tile(V, cols, f, p, row, c, unit, all);
+            fetch_columns(opened, p, row, c + cols, unit);
+            tile(V, cols, opened, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)
-            tile(V, 1, f, p, row, c, unit, all);
+            tile(V, 1, opened, p, row, c, unit, all);
     }
 }
 
