@@ -22,7 +22,7 @@ printf '#define %s\n' '_GNU_SOURCE 1' 'PACKAGE_VERSION "0"' 'HAVE_NEON 1' \
 cd "$top/lib" || exit 1
 files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/*_ref.c |
     grep -v core/crc32.c)
-for f in $files cpu/features.c cpu/kernels.c cpu/scalar.c \
+for f in $files cpu/features.c cpu/kernels.c cpu/points.c cpu/scalar.c \
     ../tests/unit/check_kernels.c; do
     case $f in
     *_dotprod.c) march=-march=armv8.2-a+dotprod ;;

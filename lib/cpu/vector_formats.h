@@ -580,13 +580,61 @@ multiply_by_16(const struct cpu_product *p, struct format f)
 MULTIPLY_WHOLE(q1_0, 128, 32)
 MULTIPLY_WHOLE(q2_0, 64, 32)
 MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
-MULTIPLY_WHOLE(iq2_xxs, QUANT_SUPER, 32)
-MULTIPLY_WHOLE(iq2_xs, QUANT_SUPER, 16)
-MULTIPLY_WHOLE(iq2_s, QUANT_SUPER, 16)
-MULTIPLY_WHOLE(iq3_xxs, QUANT_SUPER, 32)
-MULTIPLY_WHOLE(iq3_s, QUANT_SUPER, 32)
-MULTIPLY_WHOLE(iq1_s, QUANT_SUPER, 32)
-MULTIPLY_WHOLE(iq1_m, QUANT_SUPER, 16)
+
+/* Whether the only column was multiplied. */
+#ifdef LONE_POINTS
+#define MULTIPLY_LONE(name, in_group, is_moved)                                \
+    static bool lone_##name(const struct cpu_product *p)                       \
+    {                                                                          \
+        const struct points t = { find_##name, unit_##name, is_moved };        \
+        const struct format f = { .size = sizeof(struct block_##name),         \
+                                  .group = in_group,                           \
+                                  .offset = is_moved ? MOVED_OFFSET : 0,       \
+                                  .scales = scales_##name };                   \
+                                                                               \
+        if (p->n_cols > 1 || p->n_rows < VEC)                                  \
+            return false;                                                      \
+        for (int64_t r = 0; r < p->n_rows; r += VEC)                           \
+            lone_points(t, f, p, last_rows(p, r), ahead_of(p, r));             \
+        return true;                                                           \
+    }
+#else
+#define MULTIPLY_LONE(name, in_group, is_moved)                                \
+    INLINE bool lone_##name(const struct cpu_product *p)                       \
+    {                                                                          \
+        (void)p;                                                               \
+        return false;                                                          \
+    }
+#endif
+
+#define MULTIPLY_POINTS(name, in_group, is_moved)                              \
+    enum {                                                                     \
+        few_##name = 1                                                         \
+    };                                                                         \
+    MULTIPLY_LONE(name, in_group, is_moved)                                    \
+    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
+                            vec *scales)                                       \
+    {                                                                          \
+        const struct points t = { find_##name, unit_##name, is_moved };        \
+                                                                               \
+        scales_##name(r, scales);                                              \
+        open_points(t, r, codes);                                              \
+    }                                                                          \
+    static void multiply_##name(const struct cpu_product *p)                   \
+    {                                                                          \
+        if (!lone_##name(p))                                                   \
+            multiply_by_##in_group(                                            \
+                p, (struct format){ .block = QUANT_SUPER,                      \
+                                    .size = sizeof(struct block_##name),       \
+                                    .whole = whole_##name });                  \
+    }
+MULTIPLY_POINTS(iq2_xxs, 32, false)
+MULTIPLY_POINTS(iq2_xs, 16, false)
+MULTIPLY_POINTS(iq2_s, 16, false)
+MULTIPLY_POINTS(iq3_xxs, 32, false)
+MULTIPLY_POINTS(iq3_s, 32, false)
+MULTIPLY_POINTS(iq1_s, 32, true)
+MULTIPLY_POINTS(iq1_m, 16, true)
 
 static void
 fill_groups(struct cpu_kernels *k,

@@ -5,9 +5,14 @@
 #ifndef CUDA_FORMATS_GRID_H
 #define CUDA_FORMATS_GRID_H
 
-#define QUANT_GRID CONSTANT uint16_t
-#include "quant/iq_grid.c"
-#undef QUANT_GRID
+#include "quant/iq_points.h"
+
+#define POINT(p) p,
+#define GRID(name, n, points)                                                  \
+    CONSTANT uint16_t quant_##name##_grid[n] = { points(POINT) };
+QUANT_GRIDS(GRID)
+#undef GRID
+#undef POINT
 
 /* Eight codes of two bits, levels 8, 25 and 43, with signs. */
 DEVICE void

@@ -64,17 +64,6 @@ load_f16(const struct rows *r, size_t at)
 }
 
 INLINE vec_bits
-find_points(const uint16_t *table, int n, vec_bits i)
-{
-    vec_bits w;
-
-    (void)n;
-    UNROLL for (int j = 0; j < VEC; j++) w[j] =
-        table[i[j] & 0xffff] | (uint32_t)table[i[j] >> 16] << 16;
-    return w;
-}
-
-INLINE vec_bits
 look_up(const int8_t *table, int offset, vec_bits w)
 {
     int8x16_t t = vaddq_s8(vld1q_s8(table), vdupq_n_s8((int8_t)offset));

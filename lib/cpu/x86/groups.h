@@ -66,24 +66,6 @@ look_up(const int8_t *table, int offset, vec_bits w)
     return (vec_bits)_mm256_shuffle_epi8(t, (__m256i)w);
 }
 
-/* Reads the pair of points that has i. */
-INLINE vec_bits
-gather_points(const uint16_t *table, vec_bits i)
-{
-    vec_bits two =
-        (vec_bits)_mm256_i32gather_epi32(AS(int, table), (__m256i)(i >> 1), 4);
-
-    return two >> (i & 1) * 16 & 0xffff;
-}
-
-INLINE vec_bits
-find_points(const uint16_t *table, int n, vec_bits i)
-{
-    (void)n;
-    return gather_points(table, i & 0xffff) | gather_points(table, i >> 16)
-                                                  << 16;
-}
-
 INLINE vec_bits
 spread_bits(vec_bits w, int i, int to)
 {
@@ -113,6 +95,17 @@ INLINE vec
 as_floats(vec_bits w)
 {
     return _mm256_cvtepi32_ps((__m256i)w);
+}
+
+#define LONE_POINTS
+#include "cpu/x86/points.h"
+
+/* Rows 0 to 3, then 4 to 7. */
+INLINE vec_bits
+group_sums(const row_words *s, int g)
+{
+    return (vec_bits)_mm256_permute2x128_si256((__m256i)s[0], (__m256i)s[1],
+                                               g ? 0x31 : 0x20);
 }
 
 #include "cpu/vector_formats.h"

@@ -92,39 +92,6 @@ look_up(const int8_t *table, int offset, vec_bits w)
     return (vec_bits)_mm512_shuffle_epi8(t, (__m512i)w);
 }
 
-/* Reads the pair of points that has i. */
-INLINE vec_bits
-gather_points(const uint16_t *table, vec_bits i)
-{
-    vec_bits two =
-        (vec_bits)_mm512_i32gather_epi32((__m512i)(i >> 1), table, 4);
-
-    return two >> (i & 1) * 16 & 0xffff;
-}
-
-/* Tables of up to 1,024 in registers; Zen needs some 24 cycles to gather. */
-INLINE vec_bits
-find_points(const uint16_t *table, int n, vec_bits i)
-{
-    __m512i v[16], at = (__m512i)i;
-
-    if (n > 1024)
-        return gather_points(table, i & 0xffff) | gather_points(table, i >> 16)
-                                                      << 16;
-    UNROLL for (int j = 0; j < n / 64; j++) v[j] =
-        _mm512_permutex2var_epi16(_mm512_loadu_si512(table + 64 * j), at,
-                                  _mm512_loadu_si512(table + 64 * j + 32));
-    UNROLL for (int m = n / 128; m; m /= 2)
-    {
-        __mmask32 k =
-            _mm512_test_epi16_mask(at, _mm512_set1_epi16((short)(n / 2 / m)));
-
-        UNROLL for (int j = 0; j < m; j++) v[j] =
-            _mm512_mask_mov_epi16(v[2 * j], k, v[2 * j + 1]);
-    }
-    return (vec_bits)v[0];
-}
-
 /* What four bits n are as bytes comes from a table: bit j of n is bit j * 8 of
  * n << j * 7. */
 INLINE vec_bits
@@ -164,6 +131,35 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 {
     return (vec_bits)_mm512_dpbusd_epi32((__m512i)s, (__m512i)w,
                                          _mm512_set1_epi32(x));
+}
+
+#define LONE_POINTS
+#define MASKED_BYTES
+#include "cpu/x86/points.h"
+
+INLINE row_bytes
+negate_where(row_bytes v, uint32_t bits)
+{
+    return (row_bytes)_mm256_mask_sub_epi8((__m256i)v, bits,
+                                           _mm256_setzero_si256(), (__m256i)v);
+}
+
+INLINE row_bytes
+lower_where(row_bytes v, uint32_t bits)
+{
+    return (row_bytes)_mm256_mask_sub_epi8((__m256i)v, bits, (__m256i)v,
+                                           _mm256_set1_epi8(2));
+}
+
+INLINE vec_bits
+group_sums(const row_words *s, int g)
+{
+    __m128i v[4];
+
+    UNROLL for (int i = 0; i < 4; i++) v[i] =
+        g ? _mm256_extracti128_si256((__m256i)s[i], 1)
+          : _mm256_castsi256_si128((__m256i)s[i]);
+    return (vec_bits)join_quarters(v[0], v[1], v[2], v[3]);
 }
 
 #include "cpu/vector_dots.h"

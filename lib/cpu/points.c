@@ -1,0 +1,32 @@
+/* points.c - the points that IQ blocks refer to, as bytes */
+#include "cpu/points.h"
+
+#include "quant/iq_points.h"
+
+/* What the codes of two and three bits stand for: see quant/iq_grid.h. */
+#define LEVEL_IQ2(code)     (8 + 17 * (code) + ((code) >> 1))
+#define LEVEL_IQ1(code)     (2 + 8 * (code))
+#define LEVEL_IQ3_XXS(code) (4 + 8 * (code) + ((code) == 7) * 2)
+#define LEVEL_IQ3_S(code)   (1 + 2 * (code))
+
+#define EIGHTH(level, p, i) ((uint64_t)level((p) >> 2 * (i)&3) << 8 * (i))
+#define EIGHTHS(level, p)                                                      \
+    EIGHTH(level, p, 0) | EIGHTH(level, p, 1) | EIGHTH(level, p, 2) |          \
+        EIGHTH(level, p, 3) | EIGHTH(level, p, 4) | EIGHTH(level, p, 5) |      \
+        EIGHTH(level, p, 6) | EIGHTH(level, p, 7),
+#define FOURTH(level, p, i) ((uint32_t)level((p) >> 3 * (i)&7) << 8 * (i))
+#define FOURTHS(level, p)                                                      \
+    FOURTH(level, p, 0) | FOURTH(level, p, 1) | FOURTH(level, p, 2) |          \
+        FOURTH(level, p, 3),
+
+#define IQ2(p)     EIGHTHS(LEVEL_IQ2, p)
+#define IQ1(p)     EIGHTHS(LEVEL_IQ1, p)
+#define IQ3_XXS(p) FOURTHS(LEVEL_IQ3_XXS, p)
+#define IQ3_S(p)   FOURTHS(LEVEL_IQ3_S, p)
+
+const uint64_t cpu_iq2_xxs_points[256] = { QUANT_IQ2_XXS(IQ2) };
+const uint64_t cpu_iq2_xs_points[512] = { QUANT_IQ2_XS(IQ2) };
+const uint64_t cpu_iq2_s_points[1024] = { QUANT_IQ2_S(IQ2) };
+const uint64_t cpu_iq1_points[2048] = { QUANT_IQ1(IQ1) };
+const uint32_t cpu_iq3_xxs_points[256] = { QUANT_IQ3_XXS(IQ3_XXS) };
+const uint32_t cpu_iq3_s_points[512] = { QUANT_IQ3_S(IQ3_S) };

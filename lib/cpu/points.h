@@ -1,0 +1,19 @@
+/* points.h - the points that IQ blocks refer to, as bytes
+ *
+ * From the lowest byte on the magnitudes of eight coordinates, in IQ3 of four;
+ * in IQ1, whose coordinates are -1, 0 and 1 and then moved up or down by an
+ * eighth, 10 more than eight times what is moved up less one: 2, 10 and 18.
+ * See quant/iq_grid.h. */
+#ifndef CPU_POINTS_H
+#define CPU_POINTS_H
+
+#include <stdint.h>
+
+extern const uint64_t cpu_iq2_xxs_points[256];
+extern const uint64_t cpu_iq2_xs_points[512];
+extern const uint64_t cpu_iq2_s_points[1024];
+extern const uint64_t cpu_iq1_points[2048];
+extern const uint32_t cpu_iq3_xxs_points[256];
+extern const uint32_t cpu_iq3_s_points[512];
+
+#endif
