@@ -487,6 +487,13 @@ open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
 }
 
 #include "cpu/vector_points.h"
+#ifdef POINTS_AT_ONCE
+#include "cpu/x86/points_avx512.h"
+#else
+#define at_once(t)                       false
+#define open_at_once(t, r, codes)        ((void)0)
+#define lone_at_once(t, f, p, row, next) ((void)0)
+#endif
 
 #define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
     enum {                                                                     \
@@ -583,23 +590,27 @@ MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
 
 /* Whether the only column was multiplied. */
 #ifdef LONE_POINTS
-#define MULTIPLY_LONE(name, in_group, is_moved)                                \
+#define MULTIPLY_LONE(name, in_group)                                          \
     static bool lone_##name(const struct cpu_product *p)                       \
     {                                                                          \
-        const struct points t = { find_##name, unit_##name, is_moved };        \
+        const struct points t = points_##name;                                 \
         const struct format f = { .size = sizeof(struct block_##name),         \
                                   .group = in_group,                           \
-                                  .offset = is_moved ? MOVED_OFFSET : 0,       \
+                                  .offset = t.moved ? MOVED_OFFSET : 0,        \
                                   .scales = scales_##name };                   \
                                                                                \
         if (p->n_cols > 1 || p->n_rows < VEC)                                  \
             return false;                                                      \
-        for (int64_t r = 0; r < p->n_rows; r += VEC)                           \
-            lone_points(t, f, p, last_rows(p, r), ahead_of(p, r));             \
+        for (int64_t r = 0; r < p->n_rows; r += VEC) {                         \
+            if (at_once(t))                                                    \
+                lone_at_once(t, f, p, last_rows(p, r), ahead_of(p, r));        \
+            else                                                               \
+                lone_points(t, f, p, last_rows(p, r), ahead_of(p, r));         \
+        }                                                                      \
         return true;                                                           \
     }
 #else
-#define MULTIPLY_LONE(name, in_group, is_moved)                                \
+#define MULTIPLY_LONE(name, in_group)                                          \
     INLINE bool lone_##name(const struct cpu_product *p)                       \
     {                                                                          \
         (void)p;                                                               \
@@ -607,18 +618,21 @@ MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
     }
 #endif
 
-#define MULTIPLY_POINTS(name, in_group, is_moved)                              \
+#define MULTIPLY_POINTS(name, in_group)                                        \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
-    MULTIPLY_LONE(name, in_group, is_moved)                                    \
+    MULTIPLY_LONE(name, in_group)                                              \
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
-        const struct points t = { find_##name, unit_##name, is_moved };        \
+        const struct points t = points_##name;                                 \
                                                                                \
         scales_##name(r, scales);                                              \
-        open_points(t, r, codes);                                              \
+        if (at_once(t))                                                        \
+            open_at_once(t, r, codes);                                         \
+        else                                                                   \
+            open_points(t, r, codes);                                          \
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
@@ -628,13 +642,13 @@ MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
                                     .size = sizeof(struct block_##name),       \
                                     .whole = whole_##name });                  \
     }
-MULTIPLY_POINTS(iq2_xxs, 32, false)
-MULTIPLY_POINTS(iq2_xs, 16, false)
-MULTIPLY_POINTS(iq2_s, 16, false)
-MULTIPLY_POINTS(iq3_xxs, 32, false)
-MULTIPLY_POINTS(iq3_s, 32, false)
-MULTIPLY_POINTS(iq1_s, 32, true)
-MULTIPLY_POINTS(iq1_m, 16, true)
+MULTIPLY_POINTS(iq2_xxs, 32)
+MULTIPLY_POINTS(iq2_xs, 16)
+MULTIPLY_POINTS(iq2_s, 16)
+MULTIPLY_POINTS(iq3_xxs, 32)
+MULTIPLY_POINTS(iq3_s, 32)
+MULTIPLY_POINTS(iq1_s, 32)
+MULTIPLY_POINTS(iq1_m, 16)
 
 static void
 fill_groups(struct cpu_kernels *k,

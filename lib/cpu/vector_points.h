@@ -23,6 +23,7 @@
 #define CPU_VECTOR_POINTS_H
 
 #include "cpu/points.h"
+#include "quant/iq_grid.h"
 
 /* Of one row: 32 values, or their half, or quarter. */
 typedef uint8_t row_bytes __attribute__((vector_size(32)));
@@ -35,17 +36,33 @@ typedef uint16_t half_halves __attribute__((vector_size(16)));
 #define IQ_UNITS  (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_POINTS (QUANT_SUPER / 4) /* at most */
 
-/* Of a block: where points are in their table, unless the block has that as
- * bytes, and the signs of 32 values each, or whether they are moved down. */
+/* Of a block: where points are in their table, and the signs of 32 values each,
+ * or whether these are moved down. */
 struct found {
-    uint16_t at[IQ_POINTS];
-    uint32_t signs[IQ_UNITS];
+    row_halves at[IQ_POINTS / 16];
+    row_words signs;
 };
 
-/* A type: finds that, and gives 32 bytes of points. */
+INLINE size_t
+index_at(const struct found *f, int i)
+{
+    return AS(uint16_t, f->at)[i];
+}
+
+INLINE uint32_t
+signs_at(const struct found *f, int u)
+{
+    return AS(uint32_t, &f->signs)[u];
+}
+
+/* A type: finds that; and its table, n points of eight or of four bytes, or as
+ * words of quant/iq_grid.h. */
 struct points {
     void (*find)(const char *block, struct found *f);
-    row_bytes (*unit)(const char *block, const struct found *f, int u);
+    int n;
+    const uint64_t *eights;
+    const uint32_t *fours;
+    const uint16_t *words;
     bool moved; /* up or down, see points.h; otherwise they have signs */
 };
 
@@ -91,20 +108,31 @@ lower_where(row_bytes v, uint32_t bits)
         loaded;                                                                \
     })
 
-/* Bytes as 16 bits each, and back. */
+#ifndef WIDENS
+/* Half of 32 bytes as 16 bits each. */
 INLINE row_halves
-widen(const char *p)
+widen(row_bytes v, int half)
 {
-    return __builtin_convertvector(LOAD_ROW(half_bytes, p), row_halves);
+    half_bytes low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+                                             10, 11, 12, 13, 14, 15);
+    half_bytes high = __builtin_shufflevector(
+        v, v, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31);
+
+    return __builtin_convertvector(half ? high : low, row_halves);
 }
 
-INLINE void
-store_narrow(row_halves v, void *p)
+/* Two such halves, of bytes, as these. */
+INLINE row_bytes
+narrow_halves(const row_halves *v)
 {
-    half_bytes b = __builtin_convertvector(v, half_bytes);
+    half_bytes a = __builtin_convertvector(v[0], half_bytes);
+    half_bytes b = __builtin_convertvector(v[1], half_bytes);
 
-    memcpy(p, &b, sizeof(b));
+    return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
+                                   12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
+                                   23, 24, 25, 26, 27, 28, 29, 30, 31);
 }
+#endif
 
 /* Seven bits of each word's four fields, and an eighth, so that the number of
  * those set is even. */
@@ -122,64 +150,39 @@ even_signs(row_words w)
 }
 
 #define FIND(name) INLINE void find_##name(const char *block, struct found *f)
-/* Eight values a point, of four a unit; or four values of eight. */
-#define EIGHTS(name, table, index)                                             \
-    INLINE row_bytes unit_##name(const char *block, const struct found *f,     \
-                                 int u)                                        \
-    {                                                                          \
-        row_longs v = { table[index(0)], table[index(1)], table[index(2)],     \
-                        table[index(3)] };                                     \
-                                                                               \
-        (void)block, (void)f;                                                  \
-        return (row_bytes)v;                                                   \
-    }
-#define FOURS(name, table, index)                                              \
-    INLINE row_bytes unit_##name(const char *block, const struct found *f,     \
-                                 int u)                                        \
-    {                                                                          \
-        row_words v = { table[index(0)], table[index(1)], table[index(2)],     \
-                        table[index(3)], table[index(4)], table[index(5)],     \
-                        table[index(6)], table[index(7)] };                    \
-                                                                               \
-        (void)block, (void)f;                                                  \
-        return (row_bytes)v;                                                   \
-    }
-#define BYTE(at)          ((uint8_t)block[at])
-#define FOUND_IN_FOUR(i)  f->at[4 * u + i]
-#define FOUND_IN_EIGHT(i) f->at[8 * u + i]
 
 /* Words in turn: four points; signs and scale. */
 FIND(iq2_xxs)
 {
     row_words a = LOAD_ROW(row_words, block + AT(iq2_xxs, qs));
     row_words b = LOAD_ROW(row_words, block + AT(iq2_xxs, qs) + sizeof(a));
-    row_words signs =
+    row_bytes at =
+        (row_bytes)__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
+
+    f->at[0] = widen(at, 0);
+    f->at[1] = widen(at, 1);
+    f->signs =
         even_signs(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15));
-
-    memcpy(f->signs, &signs, sizeof(signs));
 }
-
-#define IQ2_XXS_POINT(i) BYTE(AT(iq2_xxs, qs) + 8 * u + i)
-EIGHTS(iq2_xxs, cpu_iq2_xxs_points, IQ2_XXS_POINT)
 
 FIND(iq2_xs)
 {
+    row_halves signs[2];
+
     UNROLL for (int i = 0; i < 2; i++)
     {
         row_halves w = LOAD_ROW(row_halves, block + AT(iq2_xs, qs) + 32 * i);
-        row_halves at = w & 0x1ff, signs = w >> 9, parity = signs ^ signs >> 4;
+        row_halves seven = w >> 9, parity = seven ^ seven >> 4;
 
         parity ^= parity >> 2;
         parity ^= parity >> 1;
-        memcpy(f->at + 16 * i, &at, sizeof(at));
-        store_narrow(signs | (parity & 1) << 7, f->signs + 4 * i);
+        f->at[i] = w & 0x1ff;
+        signs[i] = seven | (parity & 1) << 7;
     }
+    f->signs = (row_words)narrow_halves(signs);
 }
 
-EIGHTS(iq2_xs, cpu_iq2_xs_points, FOUND_IN_FOUR)
-
-/* Of each four values of two words, one times these and masked: two bits, or a
- * nibble, moved to where they belong. */
+/* What fields of bits are multiplied by, which moves them where they belong. */
 #define TIMES(a, b, c, d)                                                      \
     ((row_halves){ a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d })
 
@@ -196,30 +199,28 @@ byte_a_four(const char *p)
 
 FIND(iq2_s)
 {
-    UNROLL for (int i = 0; i < 2; i++)
-    {
-        row_halves at = widen(block + AT(iq2_s, qs) + 16 * i);
+    row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq2_s, qs));
 
-        at |=
-            byte_a_four(block + AT(iq2_s, qh) + 4 * i) * TIMES(256, 64, 16, 4) &
-            0x300;
-        memcpy(f->at + 16 * i, &at, sizeof(at));
-    }
-    memcpy(f->signs, block + AT(iq2_s, signs), sizeof(f->signs));
+    UNROLL for (int i = 0; i < 2; i++) f->at[i] =
+        widen(qs, i) |
+        (byte_a_four(block + AT(iq2_s, qh) + 4 * i) * TIMES(256, 64, 16, 4) &
+         0x300);
+    f->signs = LOAD_ROW(row_words, block + AT(iq2_s, signs));
 }
 
-EIGHTS(iq2_s, cpu_iq2_s_points, FOUND_IN_FOUR)
+/* Points of four values. */
+INLINE void
+find_bytes(const char *qs, struct found *f)
+{
+    UNROLL for (int i = 0; i < 4; i++) f->at[i] =
+        widen(LOAD_ROW(row_bytes, qs + i / 2 * 32), i % 2);
+}
 
 FIND(iq3_xxs)
 {
-    row_words signs =
-        even_signs(LOAD_ROW(row_words, block + AT(iq3_xxs, words)));
-
-    memcpy(f->signs, &signs, sizeof(signs));
+    find_bytes(block + AT(iq3_xxs, qs), f);
+    f->signs = even_signs(LOAD_ROW(row_words, block + AT(iq3_xxs, words)));
 }
-
-#define IQ3_XXS_POINT(i) BYTE(AT(iq3_xxs, qs) + 8 * u + i)
-FOURS(iq3_xxs, cpu_iq3_xxs_points, IQ3_XXS_POINT)
 
 FIND(iq3_s)
 {
@@ -227,23 +228,21 @@ FIND(iq3_s)
                              0x40,   0x80,   0x100,  0x200, 0x400, 0x800,
                              0x1000, 0x2000, 0x4000, 0x8000 };
 
+    find_bytes(block + AT(iq3_s, qs), f);
     UNROLL for (int i = 0; i < 4; i++)
     {
-        row_halves at = widen(block + AT(iq3_s, qs) + 16 * i), high = { 0 };
+        row_halves high = (row_halves){ 0 } +
+                          LOAD_ROW(uint16_t, block + AT(iq3_s, qh) + 2 * i);
 
-        high += LOAD_ROW(uint16_t, block + AT(iq3_s, qh) + 2 * i);
-        at |= (row_halves)((high & bit) == bit) & 0x100;
-        memcpy(f->at + 16 * i, &at, sizeof(at));
+        f->at[i] |= (row_halves)((high & bit) == bit) & 0x100;
     }
-    memcpy(f->signs, block + AT(iq3_s, signs), sizeof(f->signs));
+    f->signs = LOAD_ROW(row_words, block + AT(iq3_s, signs));
 }
-
-FOURS(iq3_s, cpu_iq3_s_points, FOUND_IN_EIGHT)
 
 FIND(iq1_s)
 {
+    row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq1_s, qs));
     half_halves qh = LOAD_ROW(half_halves, block + AT(iq1_s, qh));
-    row_words down = -__builtin_convertvector(qh >> 15, row_words);
     row_halves w[2] = {
         (row_halves)__builtin_shufflevector(qh, qh, 0, 0, 0, 0, 1, 1, 1, 1, 2,
                                             2, 2, 2, 3, 3, 3, 3),
@@ -251,25 +250,20 @@ FIND(iq1_s)
                                             6, 6, 6, 7, 7, 7, 7)
     };
 
-    UNROLL for (int i = 0; i < 2; i++)
-    {
-        row_halves at = widen(block + AT(iq1_s, qs) + 16 * i);
-
-        at |= (w[i] * TIMES(256, 32, 4, 0) & 0x700) |
-              (w[i] >> 1 & TIMES(0, 0, 0, 0x700));
-        memcpy(f->at + 16 * i, &at, sizeof(at));
-    }
-    memcpy(f->signs, &down, sizeof(down));
+    UNROLL for (int i = 0; i < 2; i++) f->at[i] =
+        widen(qs, i) | (w[i] * TIMES(256, 32, 4, 0) & 0x700) |
+        (w[i] >> 1 & TIMES(0, 0, 0, 0x700));
+    f->signs = -__builtin_convertvector(qh >> 15, row_words);
 }
-
-EIGHTS(iq1_s, cpu_iq1_points, FOUND_IN_FOUR)
 
 /* Nibbles: three bits of an index, and whether the point is moved down. */
 FIND(iq1_m)
 {
+    row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq1_m, qs));
+    row_halves down[2];
+
     UNROLL for (int i = 0; i < 2; i++)
     {
-        row_halves at = widen(block + AT(iq1_m, qs) + 16 * i);
         row_bytes b =
             (row_bytes)((row_longs){ 0 } +
                         LOAD_ROW(uint64_t, block + AT(iq1_m, qh) + 8 * i));
@@ -279,19 +273,49 @@ FIND(iq1_m)
                 20, 20, 21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23) *
             TIMES(256, 16, 256, 16);
 
-        at |= high & 0x700;
-        memcpy(f->at + 16 * i, &at, sizeof(at));
-        store_narrow((row_halves)((high & 0x800) == 0x800), f->signs + 4 * i);
+        f->at[i] = widen(qs, i) | (high & 0x700);
+        down[i] = (row_halves)((high & 0x800) == 0x800) & 0xff;
     }
+    f->signs = (row_words)narrow_halves(down);
 }
 
-EIGHTS(iq1_m, cpu_iq1_points, FOUND_IN_FOUR)
+#define EIGHTS(name, count, table)                                             \
+    static const struct points points_##name = {                               \
+        .find = find_##name,                                                   \
+        .n = count,                                                            \
+        .eights = cpu_##table##_points,                                        \
+        .words = quant_##table##_grid,                                         \
+        .moved = count == 2048,                                                \
+    };
+#define FOURS(name, count)                                                     \
+    static const struct points points_##name = {                               \
+        .find = find_##name,                                                   \
+        .n = count,                                                            \
+        .fours = cpu_##name##_points,                                          \
+        .words = quant_##name##_grid,                                          \
+    };
+EIGHTS(iq2_xxs, 256, iq2_xxs)
+EIGHTS(iq2_xs, 512, iq2_xs)
+EIGHTS(iq2_s, 1024, iq2_s)
+FOURS(iq3_xxs, 256)
+FOURS(iq3_s, 512)
+EIGHTS(iq1_s, 2048, iq1)
+EIGHTS(iq1_m, 2048, iq1)
+#undef EIGHTS
+#undef FOURS
 
-/* Half-word i of a run. */
-INLINE vec_bits
-half_at(const struct rows *r, size_t at, int i)
+/* The bytes of a unit's points: four of eight values, or eight of four. */
+INLINE row_bytes
+unit_points(struct points t, const struct found *f, int u)
 {
-    return word_at(r, at, i / 2) >> i % 2 * 16;
+#define EIGHT(i) t.eights[index_at(f, 4 * u + (i))]
+#define FOUR(i)  t.fours[index_at(f, 8 * u + (i))]
+    if (t.eights)
+        return (row_bytes)(row_longs){ EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
+    return (row_bytes)(row_words){ FOUR(0), FOUR(1), FOUR(2), FOUR(3),
+                                   FOUR(4), FOUR(5), FOUR(6), FOUR(7) };
+#undef FOUR
+#undef EIGHT
 }
 
 /* d * (scale + 1/2) * by */
@@ -306,8 +330,14 @@ scales_iq2_xxs(const struct rows *r, vec *scales)
 {
     vec d = low_f16(load_words(r, 0));
 
-    UNROLL for (int g = 0; g < 8; g++) scales[g] =
-        scale_and_half(d, word_at(r, AT(iq2_xxs, qs), 2 * g + 1) >> 28, 0.25f);
+    UNROLL for (size_t i = 0; i < 4; i++)
+    {
+        vec_bits w[4];
+
+        load_16(r, AT(iq2_xxs, qs) + 16 * i, w);
+        scales[2 * i] = scale_and_half(d, w[1] >> 28, 0.25f);
+        scales[2 * i + 1] = scale_and_half(d, w[3] >> 28, 0.25f);
+    }
 }
 
 /* Nibbles, for groups of 16. */
@@ -338,8 +368,14 @@ scales_iq3_xxs(const struct rows *r, vec *scales)
 {
     vec d = low_f16(load_words(r, 0));
 
-    UNROLL for (int g = 0; g < 8; g++) scales[g] =
-        scale_and_half(d, word_at(r, AT(iq3_xxs, words), g) >> 28, 0.5f);
+    UNROLL for (size_t g = 0; g < 8; g += 4)
+    {
+        vec_bits w[4];
+
+        load_16(r, AT(iq3_xxs, words) + 4 * g, w);
+        UNROLL for (size_t i = 0; i < 4; i++) scales[g + i] =
+            scale_and_half(d, w[i] >> 28, 0.5f);
+    }
 }
 
 INLINE void
@@ -362,10 +398,12 @@ odd_scale(vec d, vec_bits scale)
 INLINE void
 scales_iq1_s(const struct rows *r, vec *scales)
 {
+    vec_bits w[4];
     vec d = low_f16(load_words(r, 0));
 
+    load_16(r, AT(iq1_s, qh), w);
     UNROLL for (int g = 0; g < 8; g++) scales[g] =
-        odd_scale(d, half_at(r, AT(iq1_s, qh), g) >> 12);
+        odd_scale(d, w[g / 2] >> (g % 2 * 16 + 12));
 }
 
 INLINE void
@@ -389,17 +427,16 @@ open_points(struct points t, const struct rows *r, vec_bits *codes)
 
     ROLLED for (int i = 0; i < VEC; i++)
     {
-        const char *block = row_at(r, i);
         struct found f;
 
-        t.find(block, &f);
+        t.find(row_at(r, i), &f);
         for (int u = 0; u < IQ_UNITS; u++) {
-            row_bytes v = t.unit(block, &f, u);
+            row_bytes v = unit_points(t, &f, u);
 
             if (t.moved)
-                v = lower_where(v, f.signs[u]) - MOVED_OFFSET;
+                v = lower_where(v, signs_at(&f, u)) - MOVED_OFFSET;
             else
-                v = negate_where(v, f.signs[u]);
+                v = negate_where(v, signs_at(&f, u));
             memcpy(rows[i] + u * COLUMN_BLOCK, &v, sizeof(v));
         }
     }
@@ -413,20 +450,19 @@ open_points(struct points t, const struct rows *r, vec_bits *codes)
 #ifdef LONE_POINTS
 /* Sums of four rows' products of a unit, in each half of 16 values. */
 INLINE row_words
-four_points(struct points t, const struct rows *r, int row,
-            const struct found *found, int u, row_bytes x)
+four_points(struct points t, const struct found *found, int u, row_bytes x)
 {
     row_words s[4];
 
     UNROLL for (int i = 0; i < 4; i++)
     {
-        const struct found *f = &found[row + i];
-        row_bytes v = t.unit(row_at(r, row + i), f, u);
+        const struct found *f = &found[i];
+        row_bytes v = unit_points(t, f, u);
 
         if (t.moved)
-            s[i] = multiply_fours(lower_where(v, f->signs[u]), x);
+            s[i] = multiply_fours(lower_where(v, signs_at(f, u)), x);
         else
-            s[i] = multiply_fours(v, negate_where(x, f->signs[u]));
+            s[i] = multiply_fours(v, negate_where(x, signs_at(f, u)));
     }
     return join_sums(s);
 }
@@ -453,7 +489,7 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
             row_words fours[VEC / 4];
 
             UNROLL for (int i = 0; i < VEC / 4; i++) fours[i] =
-                four_points(t, &r, 4 * i, found, u, x);
+                four_points(t, found + 4 * i, u, x);
             UNROLL for (int g = 0; g < groups; g++)
             {
                 vec_bits s = start_of(f, p->cols, p->k, unit + u, g);

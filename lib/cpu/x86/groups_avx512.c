@@ -135,6 +135,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 
 #define LONE_POINTS
 #define MASKED_BYTES
+#define POINTS_AT_ONCE
 #include "cpu/x86/points.h"
 
 INLINE row_bytes

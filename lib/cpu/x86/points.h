@@ -3,7 +3,26 @@
 #define CPU_X86_POINTS_H
 
 typedef uint8_t row_bytes __attribute__((vector_size(32)));
+typedef uint16_t row_halves __attribute__((vector_size(32)));
 typedef uint32_t row_words __attribute__((vector_size(32)));
+
+#define WIDENS
+
+INLINE row_halves
+widen(row_bytes v, int half)
+{
+    return (row_halves)_mm256_cvtepu8_epi16(
+        half ? _mm256_extracti128_si256((__m256i)v, 1)
+             : _mm256_castsi256_si128((__m256i)v));
+}
+
+INLINE row_bytes
+narrow_halves(const row_halves *v)
+{
+    return (row_bytes)_mm256_permute4x64_epi64(
+        _mm256_packus_epi16((__m256i)v[0], (__m256i)v[1]),
+        _MM_SHUFFLE(3, 1, 2, 0));
+}
 
 /* Bytes of points are at most 62, so that two products fit 16 bits. */
 INLINE row_words
