@@ -8,10 +8,8 @@
  * For one column an instruction set gives
  *
  *     LONE_POINTS               defined where it has these words
- *     multiply_fours(w, x)      eight sums of four products each, of bytes w
- *                               with signed bytes x
- *     join_sums(s)              of each half of s[0] to s[3] the sum, one after
- *                               the other
+ *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
+ *                               signed bytes x[0] to x[3], of each half
  *     group_sums(s, g)          of VEC / 4 of these the halves g, in order
  *
  * and may give, of 32 bytes and as many bits,
@@ -108,7 +106,16 @@ lower_where(row_bytes v, uint32_t bits)
         loaded;                                                                \
     })
 
-#ifndef WIDENS
+#ifndef ROW_WORDS
+/* 128 in each byte of which an odd number of seven bits is set. */
+INLINE row_bytes
+odd_bits(row_bytes v)
+{
+    v ^= v + v;
+    v ^= (v + v) + (v + v);
+    return (v ^ (row_bytes)((row_halves)v << 4)) & 128;
+}
+
 /* Half of 32 bytes as 16 bits each. */
 INLINE row_halves
 widen(row_bytes v, int half)
@@ -139,14 +146,11 @@ narrow_halves(const row_halves *v)
 INLINE row_words
 even_signs(row_words w)
 {
-    row_words parity;
-
-    w = (w & 0x7f) | (w << 1 & 0x7f00) | (w << 2 & 0x7f0000) |
-        (w << 3 & 0x7f000000);
-    parity = w ^ w >> 4;
-    parity ^= parity >> 2;
-    parity ^= parity >> 1;
-    return w | (parity & BITS) << 7;
+    w &= 0xfffffff;
+    w += w & 0xfffff80;
+    w += w & 0x1fff8000;
+    w += w & 0x3f800000;
+    return w | (row_words)odd_bits((row_bytes)w);
 }
 
 #define FIND(name) INLINE void find_##name(const char *block, struct found *f)
@@ -168,18 +172,17 @@ FIND(iq2_xxs)
 FIND(iq2_xs)
 {
     row_halves signs[2];
+    row_bytes seven;
 
     UNROLL for (int i = 0; i < 2; i++)
     {
         row_halves w = LOAD_ROW(row_halves, block + AT(iq2_xs, qs) + 32 * i);
-        row_halves seven = w >> 9, parity = seven ^ seven >> 4;
 
-        parity ^= parity >> 2;
-        parity ^= parity >> 1;
         f->at[i] = w & 0x1ff;
-        signs[i] = seven | (parity & 1) << 7;
+        signs[i] = w >> 9;
     }
-    f->signs = (row_words)narrow_halves(signs);
+    seven = narrow_halves(signs);
+    f->signs = (row_words)(seven | odd_bits(seven));
 }
 
 /* What fields of bits are multiplied by, which moves them where they belong. */
@@ -452,19 +455,18 @@ open_points(struct points t, const struct rows *r, vec_bits *codes)
 INLINE row_words
 four_points(struct points t, const struct found *found, int u, row_bytes x)
 {
-    row_words s[4];
+    row_bytes w[4], signed_x[4];
 
     UNROLL for (int i = 0; i < 4; i++)
     {
-        const struct found *f = &found[i];
-        row_bytes v = unit_points(t, f, u);
+        uint32_t bits = signs_at(&found[i], u);
 
+        w[i] = unit_points(t, &found[i], u);
         if (t.moved)
-            s[i] = multiply_fours(lower_where(v, signs_at(f, u)), x);
-        else
-            s[i] = multiply_fours(v, negate_where(x, signs_at(f, u)));
+            w[i] = lower_where(w[i], bits);
+        signed_x[i] = t.moved ? x : negate_where(x, bits);
     }
-    return join_sums(s);
+    return sums_of_four(w, signed_x);
 }
 
 /* VEC rows times the only column. */

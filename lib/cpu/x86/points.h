@@ -6,7 +6,7 @@ typedef uint8_t row_bytes __attribute__((vector_size(32)));
 typedef uint16_t row_halves __attribute__((vector_size(32)));
 typedef uint32_t row_words __attribute__((vector_size(32)));
 
-#define WIDENS
+#define ROW_WORDS
 
 INLINE row_halves
 widen(row_bytes v, int half)
@@ -24,28 +24,45 @@ narrow_halves(const row_halves *v)
         _MM_SHUFFLE(3, 1, 2, 0));
 }
 
-/* Bytes of points are at most 62, so that two products fit 16 bits. */
-INLINE row_words
-multiply_fours(row_bytes w, row_bytes x)
+/* Of each byte's seven bits, by two sums of four. */
+INLINE row_bytes
+odd_bits(row_bytes v)
 {
-#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
-    return (row_words)_mm256_dpbusd_epi32(_mm256_setzero_si256(), (__m256i)w,
-                                          (__m256i)x);
-#elif defined(__AVXVNNI__)
-    return (row_words)_mm256_dpbusd_avx_epi32(_mm256_setzero_si256(),
-                                              (__m256i)w, (__m256i)x);
-#else
-    return (row_words)_mm256_madd_epi16(
-        _mm256_maddubs_epi16((__m256i)w, (__m256i)x), _mm256_set1_epi16(1));
-#endif
+    const __m256i odd = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0,
+                      -128, -128, 0));
+    __m256i w = (__m256i)v;
+
+    w = _mm256_and_si256(_mm256_xor_si256(w, _mm256_srli_epi16(w, 4)),
+                         _mm256_set1_epi8(15));
+    return (row_bytes)_mm256_shuffle_epi8(odd, w);
 }
 
+#if defined(__AVX512VNNI__) && defined(__AVX512VL__)
+#define MULTIPLY_FOURS(w, x)                                                   \
+    _mm256_dpbusd_epi32(_mm256_setzero_si256(), (__m256i)(w), (__m256i)(x))
+#elif defined(__AVXVNNI__)
+#define MULTIPLY_FOURS(w, x)                                                   \
+    _mm256_dpbusd_avx_epi32(_mm256_setzero_si256(), (__m256i)(w), (__m256i)(x))
+#endif
+
 INLINE row_words
-join_sums(const row_words *s)
+sums_of_four(const row_bytes *w, const row_bytes *x)
 {
-    return (row_words)_mm256_hadd_epi32(
-        _mm256_hadd_epi32((__m256i)s[0], (__m256i)s[1]),
-        _mm256_hadd_epi32((__m256i)s[2], (__m256i)s[3]));
+    __m256i s[4];
+
+#ifdef MULTIPLY_FOURS
+    UNROLL for (int i = 0; i < 4; i++) s[i] = MULTIPLY_FOURS(w[i], x[i]);
+    s[0] = _mm256_hadd_epi32(s[0], s[1]);
+    s[2] = _mm256_hadd_epi32(s[2], s[3]);
+#else
+    /* four products of at most 62 * 127 fit 16 bits */
+    UNROLL for (int i = 0; i < 4; i++) s[i] =
+        _mm256_maddubs_epi16((__m256i)w[i], (__m256i)x[i]);
+    UNROLL for (int i = 0; i < 4; i += 2) s[i] = _mm256_madd_epi16(
+        _mm256_hadd_epi16(s[i], s[i + 1]), _mm256_set1_epi16(1));
+#endif
+    return (row_words)_mm256_hadd_epi32(s[0], s[2]);
 }
 
 #endif
