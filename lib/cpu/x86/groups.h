@@ -104,8 +104,10 @@ as_floats(vec_bits w)
 INLINE vec_bits
 group_sums(const row_words *s, int g)
 {
-    return (vec_bits)_mm256_permute2x128_si256((__m256i)s[0], (__m256i)s[1],
-                                               g ? 0x31 : 0x20);
+    __m256i a = (__m256i)s[0], b = (__m256i)s[1];
+
+    return (vec_bits)(g ? _mm256_permute2x128_si256(a, b, 0x31)
+                        : _mm256_permute2x128_si256(a, b, 0x20));
 }
 
 #include "cpu/vector_formats.h"
