@@ -1,9 +1,9 @@
 /* points.h - the points that IQ blocks refer to, as bytes
  *
- * From the lowest byte on the magnitudes of eight coordinates, in IQ3 of four;
- * in IQ1, whose coordinates are -1, 0 and 1 and then moved up or down by an
- * eighth, 10 more than eight times what is moved up less one: 2, 10 and 18.
- * See quant/iq_grid.h. */
+ * From the lowest byte on the magnitudes of eight coordinates, in IQ3 of four.
+ * In IQ1, whose coordinates are -1, 0 and 1, moved up or down by an eighth,
+ * what is moved up, in eighths and in excess of 9: 2, 10 and 18. See
+ * quant/iq_grid.h. */
 #ifndef CPU_POINTS_H
 #define CPU_POINTS_H
 

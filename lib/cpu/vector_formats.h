@@ -45,12 +45,15 @@ from_signed(vec_bits w)
     return w ^ (SIGNED_OFFSET * 0x01010101u);
 }
 
-/* Bytes up to 127, less `offset`, as such codes. */
+/* Types without loops of their own have codes that stand for -15 to 15, or for
+ * -62 to 62. These that follow stand for bytes less `offset`. */
+#define SMALL_OFFSET  15
+#define MIDDLE_OFFSET 62
+
 INLINE vec_bits
 from_less(vec_bits w, uint32_t offset)
 {
-    return (w + (128 - offset) * 0x01010101u) ^
-           (128 ^ SIGNED_OFFSET) * 0x01010101u;
+    return w + (SMALL_OFFSET - offset) * 0x01010101u;
 }
 
 /* The low nibbles of a word, or the high ones. */
@@ -540,31 +543,24 @@ MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
 
 /* Types that take long to open have no loops of their own. */
-APART void
-multiply_by_32(const struct cpu_product *p, struct format f)
-{
-    f.group = 32;
-    f.min = false;
-    f.offset = SIGNED_OFFSET;
-    f.most = 0;
-    f.apart = true;
-    f.coded = NULL;
-    multiply_columns(p, f);
-}
+#define MULTIPLY_APART(name, in_group, middle)                                 \
+    APART void multiply_##name(const struct cpu_product *p, struct format f)   \
+    {                                                                          \
+        f.group = in_group;                                                    \
+        f.min = false;                                                         \
+        f.offset = middle;                                                     \
+        f.most = 2 * (middle);                                                 \
+        f.apart = true;                                                        \
+        f.coded = NULL;                                                        \
+        multiply_columns(p, f);                                                \
+    }
+MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
+MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
+MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
+MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
+#undef MULTIPLY_APART
 
-APART void
-multiply_by_16(const struct cpu_product *p, struct format f)
-{
-    f.group = 16;
-    f.min = false;
-    f.offset = SIGNED_OFFSET;
-    f.most = 0;
-    f.apart = true;
-    f.coded = NULL;
-    multiply_columns(p, f);
-}
-
-#define MULTIPLY_WHOLE(name, values, group)                                    \
+#define MULTIPLY_WHOLE(name, values)                                           \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
@@ -579,14 +575,14 @@ multiply_by_16(const struct cpu_product *p, struct format f)
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
-        multiply_by_##group(                                                   \
+        multiply_small_by_32(                                                  \
             p, (struct format){ .block = values,                               \
                                 .size = sizeof(struct block_##name),           \
                                 .whole = whole_##name });                      \
     }
-MULTIPLY_WHOLE(q1_0, 128, 32)
-MULTIPLY_WHOLE(q2_0, 64, 32)
-MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
+MULTIPLY_WHOLE(q1_0, 128)
+MULTIPLY_WHOLE(q2_0, 64)
+MULTIPLY_WHOLE(tq1_0, QUANT_SUPER)
 
 /* Whether the only column was multiplied. */
 #ifdef LONE_POINTS
@@ -618,7 +614,7 @@ MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
     }
 #endif
 
-#define MULTIPLY_POINTS(name, in_group)                                        \
+#define MULTIPLY_POINTS(name, in_group, how)                                   \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
@@ -637,18 +633,18 @@ MULTIPLY_WHOLE(tq1_0, QUANT_SUPER, 32)
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         if (!lone_##name(p))                                                   \
-            multiply_by_##in_group(                                            \
+            multiply_##how##_by_##in_group(                                    \
                 p, (struct format){ .block = QUANT_SUPER,                      \
                                     .size = sizeof(struct block_##name),       \
                                     .whole = whole_##name });                  \
     }
-MULTIPLY_POINTS(iq2_xxs, 32)
-MULTIPLY_POINTS(iq2_xs, 16)
-MULTIPLY_POINTS(iq2_s, 16)
-MULTIPLY_POINTS(iq3_xxs, 32)
-MULTIPLY_POINTS(iq3_s, 32)
-MULTIPLY_POINTS(iq1_s, 32)
-MULTIPLY_POINTS(iq1_m, 16)
+MULTIPLY_POINTS(iq2_xxs, 32, middle)
+MULTIPLY_POINTS(iq2_xs, 16, middle)
+MULTIPLY_POINTS(iq2_s, 16, middle)
+MULTIPLY_POINTS(iq3_xxs, 32, middle)
+MULTIPLY_POINTS(iq3_s, 32, small)
+MULTIPLY_POINTS(iq1_s, 32, small)
+MULTIPLY_POINTS(iq1_m, 16, small)
 
 static void
 fill_groups(struct cpu_kernels *k,

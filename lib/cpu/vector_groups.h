@@ -13,8 +13,6 @@
  *     load_f16(rows, at)        F16s at `at`, of which 16 bytes may be read
  *     load_16(rows, at, w)      16 bytes of each row: the first four in w[0],
  *                               ... w[3]
- *     find_points(table, n, i)  what stands at the indices, even n of them, in
- *                               the halves of each lane of i, likewise
  *     look_up(table, offset, w) each byte of w, 0 to 15, by that of the table,
  *                               and the offset added
  *     spread_bits(w, i, to)     of each lane's 32 bits the four from 4 * i on,

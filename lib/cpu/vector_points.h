@@ -62,6 +62,7 @@ struct points {
     const uint32_t *fours;
     const uint16_t *words;
     bool moved; /* up or down, see points.h; otherwise they have signs */
+    int offset; /* of codes that wait for many columns */
 };
 
 #define MOVED_OFFSET 9
@@ -289,6 +290,7 @@ FIND(iq1_m)
         .eights = cpu_##table##_points,                                        \
         .words = quant_##table##_grid,                                         \
         .moved = count == 2048,                                                \
+        .offset = count == 2048 ? SMALL_OFFSET : MIDDLE_OFFSET,                \
     };
 #define FOURS(name, count)                                                     \
     static const struct points points_##name = {                               \
@@ -296,6 +298,7 @@ FIND(iq1_m)
         .n = count,                                                            \
         .fours = cpu_##name##_points,                                          \
         .words = quant_##name##_grid,                                          \
+        .offset = count == 512 ? SMALL_OFFSET : MIDDLE_OFFSET,                 \
     };
 EIGHTS(iq2_xxs, 256, iq2_xxs)
 EIGHTS(iq2_xs, 512, iq2_xs)
@@ -421,12 +424,12 @@ scales_iq1_m(const struct rows *r, vec *scales)
         odd_scale(d, w[g / 8] >> (g / 4 % 2 * 16 + g % 4 * 3));
 }
 
-/* A block of VEC rows, as many columns want it: codes of signed bytes. */
+/* A block of VEC rows, as many columns want it. */
 INLINE void
 open_points(struct points t, const struct rows *r, vec_bits *codes)
 {
-    int8_t rows[VEC][QUANT_SUPER];
-    const struct rows opened = rows_from(AS(char, rows), QUANT_SUPER);
+    char rows[VEC][QUANT_SUPER];
+    const struct rows opened = rows_from(rows[0], QUANT_SUPER);
 
     ROLLED for (int i = 0; i < VEC; i++)
     {
@@ -437,17 +440,15 @@ open_points(struct points t, const struct rows *r, vec_bits *codes)
             row_bytes v = unit_points(t, &f, u);
 
             if (t.moved)
-                v = lower_where(v, signs_at(&f, u)) - MOVED_OFFSET;
+                v = lower_where(v, signs_at(&f, u)) +
+                    (uint8_t)(t.offset - MOVED_OFFSET);
             else
-                v = negate_where(v, signs_at(&f, u));
+                v = negate_where(v, signs_at(&f, u)) + (uint8_t)t.offset;
             memcpy(rows[i] + u * COLUMN_BLOCK, &v, sizeof(v));
         }
     }
-    for (size_t i = 0; i < QUANT_SUPER / 16; i++) {
+    for (size_t i = 0; i < QUANT_SUPER / 16; i++)
         load_16(&opened, 16 * i, codes + 4 * i);
-        UNROLL for (int j = 0; j < 4; j++) codes[4 * i + j] =
-            from_signed(codes[4 * i + j]);
-    }
 }
 
 #ifdef LONE_POINTS

@@ -15,7 +15,7 @@
 
 /* Products of pairs, of at most 2 * most * 127, are added in 16 bits as long
  * as they fit; those of signed bytes, of two times 127 * 127, at once in 32. */
-#define RUN(most) ((most) == 0 || (most) <= 15 ? 8 : (most) <= 31 ? 4 : 2)
+#define RUN(most) ((most) <= 15 ? 8 : (most) <= 31 ? 4 : (most) <= 63 ? 2 : 1)
 
 /* So does a whole group's, if codes less the offset are small enough. */
 #define LARGEST(f)                                                             \

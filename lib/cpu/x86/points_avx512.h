@@ -68,12 +68,13 @@ static const int8_t levels_of_512[16] = { 1,  3,  5,  7,  9,  11,  13,  15,
 
 /* Of each byte's four lowest bits those of `mask` are the code's. */
 INLINE __m512i
-look_up_signed(const int8_t *levels, __m512i code, __m512i sign, int mask)
+look_up_signed(const int8_t *levels, int offset, __m512i code, __m512i sign,
+               int mask)
 {
     __m512i at = _mm512_ternarylogic_epi32(code, sign,
                                            _mm512_set1_epi8((char)mask), 0xe4);
 
-    return (__m512i)look_up(levels, SIGNED_OFFSET, (vec_bits)at);
+    return (__m512i)look_up(levels, offset, (vec_bits)at);
 }
 
 /* The signs of four values in the low bits of each byte, the others 0. */
@@ -94,20 +95,22 @@ twice(__m512i v)
 
 /* Codes are moved to where signs leave them room. */
 INLINE void
-parts_of_eights(struct points t, const struct found *f, __m512i *w)
+parts_of_eights(struct points t, const struct found *f, int offset, __m512i *w)
 {
     __m512i p = find_words(t.words, t.n, join_rows(f->at[0], f->at[1]));
     __m512i s = spread_signs(f->signs);
 
-    w[0] = look_up_signed(levels_of_eights[0], twice(p), s, 6);
-    w[1] = look_up_signed(levels_of_eights[1], p, s, 12);
-    w[2] = look_up_signed(levels_of_eights[2], _mm512_srli_epi16(p, 4), s, 3);
-    w[3] = look_up_signed(levels_of_eights[3], _mm512_srli_epi16(p, 6), s, 3);
+    w[0] = look_up_signed(levels_of_eights[0], offset, twice(p), s, 6);
+    w[1] = look_up_signed(levels_of_eights[1], offset, p, s, 12);
+    w[2] = look_up_signed(levels_of_eights[2], offset, _mm512_srli_epi16(p, 4),
+                          s, 3);
+    w[3] = look_up_signed(levels_of_eights[3], offset, _mm512_srli_epi16(p, 6),
+                          s, 3);
 }
 
 /* Points in turn, as bytes of a vector are. */
 INLINE void
-parts_of_fours(struct points t, const struct found *f, __m512i *w)
+parts_of_fours(struct points t, const struct found *f, int offset, __m512i *w)
 {
     const int8_t *levels = t.n == 256 ? levels_of_256 : levels_of_512;
     const __m512i first = _mm512_set1_epi16(0xff);
@@ -129,23 +132,23 @@ parts_of_fours(struct points t, const struct found *f, __m512i *w)
     s = spread_signs(f->signs);
     s2 = twice(s);
     s4 = twice(s2);
-    w[0] = look_up_signed(levels, low, twice(s4), 7);
-    w[1] = look_up_signed(levels, _mm512_srli_epi16(low, 3), s4, 7);
-    w[2] = look_up_signed(levels, high, s2, 7);
-    w[3] = look_up_signed(levels, _mm512_srli_epi16(high, 3), s, 7);
+    w[0] = look_up_signed(levels, offset, low, twice(s4), 7);
+    w[1] = look_up_signed(levels, offset, _mm512_srli_epi16(low, 3), s4, 7);
+    w[2] = look_up_signed(levels, offset, high, s2, 7);
+    w[3] = look_up_signed(levels, offset, _mm512_srli_epi16(high, 3), s, 7);
 }
 
-/* A block's codes. */
+/* A block's codes, in excess of `offset`. */
 INLINE void
-find_parts(struct points t, const char *block, __m512i *w)
+find_parts(struct points t, const char *block, int offset, __m512i *w)
 {
     struct found f;
 
     t.find(block, &f);
     if (t.eights)
-        parts_of_eights(t, &f, w);
+        parts_of_eights(t, &f, offset, w);
     else
-        parts_of_fours(t, &f, w);
+        parts_of_fours(t, &f, offset, w);
 }
 
 /* As open_points() does. */
@@ -159,7 +162,7 @@ open_at_once(struct points t, const struct rows *r, vec_bits *codes)
     {
         __m512i w[PARTS_OF_FOUR], a, b, c, d;
 
-        find_parts(t, row_at(r, i), w);
+        find_parts(t, row_at(r, i), t.offset, w);
         a = _mm512_unpacklo_epi8(w[0], w[1]);
         b = _mm512_unpacklo_epi8(w[2], w[3]);
         c = _mm512_unpackhi_epi8(w[0], w[1]);
@@ -221,7 +224,7 @@ lone_at_once(struct points t, struct format f, const struct cpu_product *p,
         {
             __m512i w[PARTS_OF_FOUR], sum = start;
 
-            find_parts(t, row_at(&r, i), w);
+            find_parts(t, row_at(&r, i), SIGNED_OFFSET, w);
             UNROLL for (int j = 0; j < PARTS_OF_FOUR; j++) sum =
                 _mm512_dpbusd_epi32(sum, w[j], x[j]);
             sums[i] = sum;
