@@ -31,13 +31,6 @@ high_f16(vec_bits w)
     return from_f16(narrow(w >> 16));
 }
 
-/* Word i of a run. */
-INLINE vec_bits
-word_at(const struct rows *r, size_t at, int i)
-{
-    return load_words(r, at + 4 * (size_t)i);
-}
-
 /* Signed bytes as codes. */
 INLINE vec_bits
 from_signed(vec_bits w)
@@ -391,14 +384,13 @@ scales_q1_0(const struct rows *r, vec *scales)
     scales_same(r, 0, 4, scales);
 }
 
-/* Bits as 0 and 2. */
-INLINE void
-open_q1_0(const struct rows *r, int n, int half, vec_bits *codes)
-{
-    vec_bits w = word_at(r, AT(q1_0, qs), n);
+LOAD_QS(q1_0)
 
-    UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        from_less(spread_bits(w, 4 * half + i, 1), 1);
+/* Bits as 0 and 2. */
+CODE(q1_0)
+{
+    (void)n;
+    return spread_bits(w[u], 4 * half + i, 1);
 }
 
 INLINE void
@@ -417,13 +409,12 @@ spread_pairs(vec_bits w, int i)
     return (b | b << 6) & PAIRS;
 }
 
-INLINE void
-open_q2_0(const struct rows *r, int n, int half, vec_bits *codes)
-{
-    vec_bits w = word_at(r, AT(q2_0, qs), 2 * n + half);
+LOAD_QS(q2_0)
 
-    UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        from_less(spread_pairs(w, i), 1);
+CODE(q2_0)
+{
+    (void)n;
+    return spread_pairs(w[2 * u + half], i);
 }
 
 /* The block's last F16, as nothing after it may be read. */
@@ -458,35 +449,37 @@ scales_tq1_0(const struct rows *r, vec *scales)
     scales_last(r, AT(tq1_0, d), scales);
 }
 
-/* Digit n of each byte of w: see struct block_tq1_0. */
+/* Digit n of each byte of w: see struct block_tq1_0. Bytes that were multiplied
+ * by 3^n lose what no longer fits; three times the rest is the digit and more.
+ */
 INLINE vec_bits
 digits(vec_bits w, int n)
 {
-    const vec_bits mask = splat_bits(0x00ff00ff);
-    vec_bits even = w & mask, odd = w >> 8 & mask;
+    static const uint16_t powers[] = { 1, 3, 9, 27, 81 };
+    vec_halves even = (vec_halves)w << 8, odd = (vec_halves)w & 0xff00;
 
-    for (int i = 0; i < n; i++) {
-        even = even * 3 & mask;
-        odd = odd * 3 & mask;
-    }
-    return (even * 3 >> 8 & mask) | (odd * 3 & ~mask);
+    even = (even * powers[n] >> 8) * 3;
+    odd = (odd * powers[n] >> 8) * 3;
+    return (vec_bits)(even >> 8 | (odd & 0xff00));
 }
 
+/* Three runs of 16 bytes, five values each: of the first two in turn, then of
+ * the last; and four bytes of four. */
 INLINE void
-open_tq1_0(const struct rows *r, int n, int half, vec_bits *codes)
+open_tq1_0(const struct rows *r, vec_bits *codes)
 {
-    int part = 2 * n + half;
     vec_bits w[4];
 
-    if (part == 15) {
-        w[0] = load_words(r, AT(tq1_0, qh));
-        UNROLL for (int i = 0; i < 4; i++) codes[i] =
-            from_less(digits(w[0], i), 1);
-        return;
+    UNROLL for (int run = 0; run < 3; run++)
+    {
+        load_16(r, 16 * (size_t)run, w);
+        UNROLL for (int n = 0; n < 5; n++) UNROLL for (int i = 0; i < 4; i++)
+            codes[(run < 2 ? 2 * n + run : 10 + n) * 4 + i] =
+                from_less(digits(w[i], n), 1);
     }
-    load_16(r, part < 10 ? 16 * (size_t)half : 32, w);
-    UNROLL for (int i = 0; i < 4; i++) codes[i] =
-        from_less(digits(w[i], part < 10 ? n : part - 10), 1);
+    w[0] = load_words(r, AT(tq1_0, qh));
+    UNROLL for (int i = 0; i < 4; i++) codes[60 + i] =
+        from_less(digits(w[0], i), 1);
 }
 
 #include "cpu/vector_points.h"
@@ -540,6 +533,8 @@ MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs), 1)
 MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
          1)
 MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
+MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), 1)
+MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), 1)
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
 
 /* Types that take long to open have no loops of their own. */
@@ -560,29 +555,23 @@ MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
 MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
 #undef MULTIPLY_APART
 
-#define MULTIPLY_WHOLE(name, values)                                           \
-    enum {                                                                     \
-        few_##name = 1                                                         \
-    };                                                                         \
-    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
-                            vec *scales)                                       \
-    {                                                                          \
-        scales_##name(r, scales);                                              \
-        for (int n = 0; n < values / COLUMN_BLOCK; n++, codes += WORDS) {      \
-            open_##name(r, n, 0, codes);                                       \
-            open_##name(r, n, 1, codes + 4);                                   \
-        }                                                                      \
-    }                                                                          \
-    static void multiply_##name(const struct cpu_product *p)                   \
-    {                                                                          \
-        multiply_small_by_32(                                                  \
-            p, (struct format){ .block = values,                               \
-                                .size = sizeof(struct block_##name),           \
-                                .whole = whole_##name });                      \
-    }
-MULTIPLY_WHOLE(q1_0, 128)
-MULTIPLY_WHOLE(q2_0, 64)
-MULTIPLY_WHOLE(tq1_0, QUANT_SUPER)
+enum {
+    few_tq1_0 = 1
+};
+APART void
+whole_tq1_0(const struct rows *r, vec_bits *codes, vec *scales)
+{
+    scales_tq1_0(r, scales);
+    open_tq1_0(r, codes);
+}
+
+static void
+multiply_tq1_0(const struct cpu_product *p)
+{
+    multiply_small_by_32(p, (struct format){ .block = QUANT_SUPER,
+                                             .size = sizeof(struct block_tq1_0),
+                                             .whole = whole_tq1_0 });
+}
 
 /* Whether the only column was multiplied. */
 #ifdef LONE_POINTS

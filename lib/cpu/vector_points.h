@@ -3,33 +3,34 @@
  *
  * These are opened row by row, 32 values at a time: points are looked up one by
  * one, as bytes. Only one column meets them so; for more they are written down
- * as integers, and loaded as other bytes are.
+ * as codes, and loaded as other bytes are.
  *
- * For one column an instruction set gives
+ * An instruction set may have a better way for some types: see POINTS_AT_ONCE
+ * in vector_formats.h. For one column it gives
  *
  *     LONE_POINTS               defined where it has these words
  *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
  *                               signed bytes x[0] to x[3], of each half
  *     group_sums(s, g)          of VEC / 4 of these the halves g, in order
  *
- * and may give, of 32 bytes and as many bits,
+ * and for any number may give, of 32 bytes and as many bits,
  *
  *     MASKED_BYTES              defined where it has these words
  *     negate_where(v, bits)     v, or -v where a bit is set
- *     lower_where(v, bits)      v, or v - 2 */
+ *     lower_where(v, bits)      v, or v - 2
+ *
+ * and
+ *
+ *     ROW_WORDS                 defined where it has these words
+ *     odd_bits(v)               128 in each byte of which an odd number of
+ * seven bits is set widen(v, half)            half of 32 bytes as 16 bits each
+ *     narrow_halves(v)          v[0] and v[1], whose values are bytes, as these
+ */
 #ifndef CPU_VECTOR_POINTS_H
 #define CPU_VECTOR_POINTS_H
 
 #include "cpu/points.h"
 #include "quant/iq_grid.h"
-
-/* Of one row: 32 values, or their half, or quarter. */
-typedef uint8_t row_bytes __attribute__((vector_size(32)));
-typedef uint16_t row_halves __attribute__((vector_size(32)));
-typedef uint32_t row_words __attribute__((vector_size(32)));
-typedef uint64_t row_longs __attribute__((vector_size(32)));
-typedef uint8_t half_bytes __attribute__((vector_size(16)));
-typedef uint16_t half_halves __attribute__((vector_size(16)));
 
 #define IQ_UNITS  (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_POINTS (QUANT_SUPER / 4) /* at most */
@@ -108,7 +109,6 @@ lower_where(row_bytes v, uint32_t bits)
     })
 
 #ifndef ROW_WORDS
-/* 128 in each byte of which an odd number of seven bits is set. */
 INLINE row_bytes
 odd_bits(row_bytes v)
 {
@@ -117,7 +117,6 @@ odd_bits(row_bytes v)
     return (v ^ (row_bytes)((row_halves)v << 4)) & 128;
 }
 
-/* Half of 32 bytes as 16 bits each. */
 INLINE row_halves
 widen(row_bytes v, int half)
 {
@@ -129,7 +128,6 @@ widen(row_bytes v, int half)
     return __builtin_convertvector(half ? high : low, row_halves);
 }
 
-/* Two such halves, of bytes, as these. */
 INLINE row_bytes
 narrow_halves(const row_halves *v)
 {

@@ -1,10 +1,6 @@
-/* points.h - words of vector_points.h for one column, with AVX2 */
+/* points.h - words of vector_points.h, with AVX2 */
 #ifndef CPU_X86_POINTS_H
 #define CPU_X86_POINTS_H
-
-typedef uint8_t row_bytes __attribute__((vector_size(32)));
-typedef uint16_t row_halves __attribute__((vector_size(32)));
-typedef uint32_t row_words __attribute__((vector_size(32)));
 
 #define ROW_WORDS
 
