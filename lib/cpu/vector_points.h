@@ -68,20 +68,24 @@ struct points {
 
 #define MOVED_OFFSET 9
 
-#define BITS_OF_BYTES 0x8040201008040201u
+/* Each byte of a word eight times, from the half where it is wanted. */
+INLINE row_bytes
+eight_times(uint32_t w)
+{
+    row_bytes b = (row_bytes)((row_words){ 0 } + w);
+
+    return __builtin_shufflevector(b, b, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1,
+                                   1, 1, 1, 18, 18, 18, 18, 18, 18, 18, 18, 19,
+                                   19, 19, 19, 19, 19, 19, 19);
+}
 
 #ifndef MASKED_BYTES
 INLINE row_bytes
 where(uint32_t bits)
 {
-    const row_bytes bit = (row_bytes)((row_longs){ 0 } + BITS_OF_BYTES);
-    row_bytes b = (row_bytes)((row_words){ 0 } + bits);
+    const row_bytes bit = (row_bytes)((row_longs){ 0 } + 0x8040201008040201u);
 
-    /* byte i for eight values, from the half they are in */
-    b = __builtin_shufflevector(b, b, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1,
-                                1, 1, 18, 18, 18, 18, 18, 18, 18, 18, 19, 19,
-                                19, 19, 19, 19, 19, 19);
-    return (row_bytes)((b & bit) == bit);
+    return (row_bytes)((eight_times(bits) & bit) == bit);
 }
 
 INLINE row_bytes
@@ -188,25 +192,20 @@ FIND(iq2_xs)
 #define TIMES(a, b, c, d)                                                      \
     ((row_halves){ a, b, c, d, a, b, c, d, a, b, c, d, a, b, c, d })
 
-/* Byte i of 32 bits for points 4 * i to 4 * i + 3, twice in each. */
-INLINE row_halves
-byte_a_four(const char *p)
-{
-    row_bytes b = (row_bytes)((row_words){ 0 } + (uint32_t)four_bytes(p));
-
-    return (row_halves)__builtin_shufflevector(
-        b, b, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 18, 18, 18, 18,
-        18, 18, 18, 18, 19, 19, 19, 19, 19, 19, 19, 19);
-}
-
 FIND(iq2_s)
 {
     row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq2_s, qs));
 
-    UNROLL for (int i = 0; i < 2; i++) f->at[i] =
-        widen(qs, i) |
-        (byte_a_four(block + AT(iq2_s, qh) + 4 * i) * TIMES(256, 64, 16, 4) &
-         0x300);
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        /* four points have two bits each of a byte, which they all have twice
+         */
+        uint32_t qh = LOAD_ROW(uint32_t, block + AT(iq2_s, qh) + 4 * i);
+
+        f->at[i] =
+            widen(qs, i) |
+            ((row_halves)eight_times(qh) * TIMES(256, 64, 16, 4) & 0x300);
+    }
     f->signs = LOAD_ROW(row_words, block + AT(iq2_s, signs));
 }
 
