@@ -142,7 +142,7 @@ parts_of_fours(struct points t, const struct found *f, int offset, __m512i *w)
 INLINE void
 find_parts(struct points t, const char *block, int offset, __m512i *w)
 {
-    struct found f;
+    struct found f = { .signs = { 0 } };
 
     t.find(block, &f);
     if (t.eights)
