@@ -1,13 +1,11 @@
 /* points.c - the points that IQ blocks refer to, as bytes */
 #include "cpu/points.h"
 
+#include "quant/iq_grid.h"
 #include "quant/iq_points.h"
 
-/* What the codes of two and three bits stand for: see quant/iq_grid.h. */
-#define LEVEL_IQ2(code)     (8 + 17 * (code) + ((code) >> 1))
-#define LEVEL_IQ1(code)     (2 + 8 * (code))
-#define LEVEL_IQ3_XXS(code) (4 + 8 * (code) + ((code) == 7) * 2)
-#define LEVEL_IQ3_S(code)   (1 + 2 * (code))
+/* Moved up, in eighths, in excess of 9. */
+#define MOVED_UP(code) (8 * QUANT_LEVEL_IQ1(code) + 1 + 9)
 
 #define EIGHTH(level, p, i) ((uint64_t)level((p) >> 2 * (i)&3) << 8 * (i))
 #define EIGHTHS(level, p)                                                      \
@@ -19,10 +17,10 @@
     FOURTH(level, p, 0) | FOURTH(level, p, 1) | FOURTH(level, p, 2) |          \
         FOURTH(level, p, 3),
 
-#define IQ2(p)     EIGHTHS(LEVEL_IQ2, p)
-#define IQ1(p)     EIGHTHS(LEVEL_IQ1, p)
-#define IQ3_XXS(p) FOURTHS(LEVEL_IQ3_XXS, p)
-#define IQ3_S(p)   FOURTHS(LEVEL_IQ3_S, p)
+#define IQ2(p)     EIGHTHS(QUANT_LEVEL_IQ2, p)
+#define IQ1(p)     EIGHTHS(MOVED_UP, p)
+#define IQ3_XXS(p) FOURTHS(QUANT_LEVEL_IQ3_XXS, p)
+#define IQ3_S(p)   FOURTHS(QUANT_LEVEL_IQ3_S, p)
 
 const uint64_t cpu_iq2_xxs_points[256] = { QUANT_IQ2_XXS(IQ2) };
 const uint64_t cpu_iq2_xs_points[512] = { QUANT_IQ2_XS(IQ2) };

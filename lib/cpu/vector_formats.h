@@ -399,7 +399,7 @@ scales_q2_0(const struct rows *r, vec *scales)
     scales_same(r, 0, 2, scales);
 }
 
-/* The four pairs of bits of byte i of a word, or of a point: a byte each. */
+/* The four pairs of bits of byte i of a word: a byte each. */
 INLINE vec_bits
 spread_pairs(vec_bits w, int i)
 {
@@ -483,14 +483,6 @@ open_tq1_0(const struct rows *r, vec_bits *codes)
 }
 
 #include "cpu/vector_points.h"
-#ifdef POINTS_AT_ONCE
-#include "cpu/x86/points_avx512.h"
-#else
-#define at_once(t)                       false
-#define open_at_once(t, r, codes)        ((void)0)
-#define lone_at_once(t, f, p, row, next) ((void)0)
-#endif
-
 #define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
     enum {                                                                     \
         few_##name = most                                                      \
@@ -573,67 +565,7 @@ multiply_tq1_0(const struct cpu_product *p)
                                              .whole = whole_tq1_0 });
 }
 
-/* Whether the only column was multiplied. */
-#ifdef LONE_POINTS
-#define MULTIPLY_LONE(name, in_group)                                          \
-    static bool lone_##name(const struct cpu_product *p)                       \
-    {                                                                          \
-        const struct points t = points_##name;                                 \
-        const struct format f = { .size = sizeof(struct block_##name),         \
-                                  .group = in_group,                           \
-                                  .offset = t.moved ? MOVED_OFFSET : 0,        \
-                                  .scales = scales_##name };                   \
-                                                                               \
-        if (p->n_cols > 1 || p->n_rows < VEC)                                  \
-            return false;                                                      \
-        for (int64_t r = 0; r < p->n_rows; r += VEC) {                         \
-            if (at_once(t))                                                    \
-                lone_at_once(t, f, p, last_rows(p, r), ahead_of(p, r));        \
-            else                                                               \
-                lone_points(t, f, p, last_rows(p, r), ahead_of(p, r));         \
-        }                                                                      \
-        return true;                                                           \
-    }
-#else
-#define MULTIPLY_LONE(name, in_group)                                          \
-    INLINE bool lone_##name(const struct cpu_product *p)                       \
-    {                                                                          \
-        (void)p;                                                               \
-        return false;                                                          \
-    }
-#endif
-
-#define MULTIPLY_POINTS(name, in_group, how)                                   \
-    enum {                                                                     \
-        few_##name = 1                                                         \
-    };                                                                         \
-    MULTIPLY_LONE(name, in_group)                                              \
-    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
-                            vec *scales)                                       \
-    {                                                                          \
-        const struct points t = points_##name;                                 \
-                                                                               \
-        scales_##name(r, scales);                                              \
-        if (at_once(t))                                                        \
-            open_at_once(t, r, codes);                                         \
-        else                                                                   \
-            open_points(t, r, codes);                                          \
-    }                                                                          \
-    static void multiply_##name(const struct cpu_product *p)                   \
-    {                                                                          \
-        if (!lone_##name(p))                                                   \
-            multiply_##how##_by_##in_group(                                    \
-                p, (struct format){ .block = QUANT_SUPER,                      \
-                                    .size = sizeof(struct block_##name),       \
-                                    .whole = whole_##name });                  \
-    }
-MULTIPLY_POINTS(iq2_xxs, 32, middle)
-MULTIPLY_POINTS(iq2_xs, 16, middle)
-MULTIPLY_POINTS(iq2_s, 16, middle)
-MULTIPLY_POINTS(iq3_xxs, 32, middle)
-MULTIPLY_POINTS(iq3_s, 32, small)
-MULTIPLY_POINTS(iq1_s, 32, small)
-MULTIPLY_POINTS(iq1_m, 16, small)
+#include "cpu/vector_points_products.h"
 
 static void
 fill_groups(struct cpu_kernels *k,

@@ -2,18 +2,9 @@
  * any vectors; see vector_formats.h
  *
  * These are opened row by row, 32 values at a time: points are looked up one by
- * one, as bytes. Only one column meets them so; for more they are written down
- * as codes, and loaded as other bytes are.
+ * one, as bytes.
  *
- * An instruction set may have a better way for some types: see POINTS_AT_ONCE
- * in vector_formats.h. For one column it gives
- *
- *     LONE_POINTS               defined where it has these words
- *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
- *                               signed bytes x[0] to x[3], of each half
- *     group_sums(s, g)          of VEC / 4 of these the halves g, in order
- *
- * and for any number may give, of 32 bytes and as many bits,
+ * An instruction set may give, of 32 bytes and as many bits,
  *
  *     MASKED_BYTES              defined where it has these words
  *     negate_where(v, bits)     v, or -v where a bit is set
@@ -280,30 +271,30 @@ FIND(iq1_m)
     f->signs = (row_words)narrow_halves(down);
 }
 
-#define EIGHTS(name, count, table)                                             \
+#define EIGHTS(name, count, table, less)                                       \
     static const struct points points_##name = {                               \
         .find = find_##name,                                                   \
         .n = count,                                                            \
         .eights = cpu_##table##_points,                                        \
         .words = quant_##table##_grid,                                         \
         .moved = count == 2048,                                                \
-        .offset = count == 2048 ? SMALL_OFFSET : MIDDLE_OFFSET,                \
+        .offset = less,                                                        \
     };
-#define FOURS(name, count)                                                     \
+#define FOURS(name, count, less)                                               \
     static const struct points points_##name = {                               \
         .find = find_##name,                                                   \
         .n = count,                                                            \
         .fours = cpu_##name##_points,                                          \
         .words = quant_##name##_grid,                                          \
-        .offset = count == 512 ? SMALL_OFFSET : MIDDLE_OFFSET,                 \
+        .offset = less,                                                        \
     };
-EIGHTS(iq2_xxs, 256, iq2_xxs)
-EIGHTS(iq2_xs, 512, iq2_xs)
-EIGHTS(iq2_s, 1024, iq2_s)
-FOURS(iq3_xxs, 256)
-FOURS(iq3_s, 512)
-EIGHTS(iq1_s, 2048, iq1)
-EIGHTS(iq1_m, 2048, iq1)
+EIGHTS(iq2_xxs, 256, iq2_xxs, MIDDLE_OFFSET)
+EIGHTS(iq2_xs, 512, iq2_xs, MIDDLE_OFFSET)
+EIGHTS(iq2_s, 1024, iq2_s, MIDDLE_OFFSET)
+FOURS(iq3_xxs, 256, MIDDLE_OFFSET)
+FOURS(iq3_s, 512, SMALL_OFFSET)
+EIGHTS(iq1_s, 2048, iq1, SMALL_OFFSET)
+EIGHTS(iq1_m, 2048, iq1, SMALL_OFFSET)
 #undef EIGHTS
 #undef FOURS
 
@@ -420,95 +411,5 @@ scales_iq1_m(const struct rows *r, vec *scales)
     UNROLL for (int g = 0; g < 16; g++) scales[g] =
         odd_scale(d, w[g / 8] >> (g / 4 % 2 * 16 + g % 4 * 3));
 }
-
-/* A block of VEC rows, as many columns want it. */
-INLINE void
-open_points(struct points t, const struct rows *r, vec_bits *codes)
-{
-    char rows[VEC][QUANT_SUPER];
-    const struct rows opened = rows_from(rows[0], QUANT_SUPER);
-
-    ROLLED for (int i = 0; i < VEC; i++)
-    {
-        struct found f;
-
-        t.find(row_at(r, i), &f);
-        for (int u = 0; u < IQ_UNITS; u++) {
-            row_bytes v = unit_points(t, &f, u);
-
-            if (t.moved)
-                v = lower_where(v, signs_at(&f, u)) +
-                    (uint8_t)(t.offset - MOVED_OFFSET);
-            else
-                v = negate_where(v, signs_at(&f, u)) + (uint8_t)t.offset;
-            memcpy(rows[i] + u * COLUMN_BLOCK, &v, sizeof(v));
-        }
-    }
-    for (size_t i = 0; i < QUANT_SUPER / 16; i++)
-        load_16(&opened, 16 * i, codes + 4 * i);
-}
-
-#ifdef LONE_POINTS
-/* Sums of four rows' products of a unit, in each half of 16 values. */
-INLINE row_words
-four_points(struct points t, const struct found *found, int u, row_bytes x)
-{
-    row_bytes w[4], signed_x[4];
-
-    UNROLL for (int i = 0; i < 4; i++)
-    {
-        uint32_t bits = signs_at(&found[i], u);
-
-        w[i] = unit_points(t, &found[i], u);
-        if (t.moved)
-            w[i] = lower_where(w[i], bits);
-        signed_x[i] = t.moved ? x : negate_where(x, bits);
-    }
-    return sums_of_four(w, signed_x);
-}
-
-/* VEC rows times the only column. */
-INLINE void
-lone_points(struct points t, struct format f, const struct cpu_product *p,
-            int64_t row, const char *next)
-{
-    const int groups = COLUMN_BLOCK / f.group;
-    const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
-    struct rows r = rows_at(p, row);
-    struct found found[VEC];
-    vec scales[IQ_UNITS * 2], acc = { 0 };
-
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
-        f.scales(&r, scales);
-        ROLLED for (int i = 0; i < VEC; i++) t.find(row_at(&r, i), &found[i]);
-        ROLLED for (int u = 0; u < IQ_UNITS; u++)
-        {
-            row_bytes x =
-                LOAD_ROW(row_bytes, p->cols + (unit + u) * COLUMN_BLOCK);
-            vec d = splat(column_scales(p->cols, p->k)[unit + u]);
-            row_words fours[VEC / 4];
-
-            UNROLL for (int i = 0; i < VEC / 4; i++) fours[i] =
-                four_points(t, found + 4 * i, u, x);
-            UNROLL for (int g = 0; g < groups; g++)
-            {
-                vec_bits s = start_of(f, p->cols, p->k, unit + u, g);
-
-                s += group_sums(fours, g);
-                if (groups == 1)
-                    s += group_sums(fours, 1);
-                acc = add_scaled(f, acc, as_floats(s), &scales[groups * u + g],
-                                 NULL, d);
-            }
-            for (int i = lines * u / IQ_UNITS; i < lines * (u + 1) / IQ_UNITS;
-                 i++)
-                fetch_line(next + i * LINE);
-        }
-        next += VEC * f.size;
-        rows_advance(&r, f.size);
-    }
-    store_f32(p->out + row, acc);
-}
-#endif
 
 #endif

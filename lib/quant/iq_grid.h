@@ -12,6 +12,11 @@
 
 #include <stdint.h>
 
+#define QUANT_LEVEL_IQ2(code)     (8 + 17 * (code) + ((code) >> 1))
+#define QUANT_LEVEL_IQ1(code)     ((code)-1)
+#define QUANT_LEVEL_IQ3_XXS(code) (4 + 8 * (code) + ((code) == 7) * 2)
+#define QUANT_LEVEL_IQ3_S(code)   (1 + 2 * (code))
+
 extern const uint16_t quant_iq2_xxs_grid[256];
 extern const uint16_t quant_iq2_xs_grid[512];
 extern const uint16_t quant_iq2_s_grid[1024];

@@ -4,7 +4,7 @@
  * In tables that are shuffled. A block is four vectors then, of which vector i
  * has the values i, i + 4, ..., so that a lane of sums is a group of 16.
  *
- * Included by vector_formats.h. */
+ * Included by vector_points_products.h. */
 #ifndef CPU_X86_POINTS_AVX512_H
 #define CPU_X86_POINTS_AVX512_H
 
@@ -46,25 +46,24 @@ find_words(const uint16_t *table, int n, __m512i at)
 
 /* Levels by what is looked up: codes of two bits with a sign and a bit that
  * does not count, in any order; or of three bits, then a sign. */
-#define LEVEL(code, minus)                                                     \
-    ((minus ? -1 : 1) * ((code) == 0 ? 8 : (code) == 1 ? 25 : 43))
+#define SIGNED_LEVEL(level, code, minus)                                       \
+    ((minus ? -1 : 1) * QUANT_LEVEL_##level(code))
 #define SIXTEEN(L)                                                             \
     {                                                                          \
         L(0), L(1), L(2), L(3), L(4), L(5), L(6), L(7), L(8), L(9), L(10),     \
             L(11), L(12), L(13), L(14), L(15)                                  \
     }
-#define SIGN_0(i) LEVEL((i) >> 1 & 3, (i)&1)
-#define SIGN_1(i) LEVEL((i) >> 2, (i)&2)
-#define SIGN_2(i) LEVEL((i)&3, (i)&4)
-#define SIGN_3(i) LEVEL((i)&3, (i)&8)
+#define SIGN_0(i)   SIGNED_LEVEL(IQ2, (i) >> 1 & 3, (i)&1)
+#define SIGN_1(i)   SIGNED_LEVEL(IQ2, (i) >> 2, (i)&2)
+#define SIGN_2(i)   SIGNED_LEVEL(IQ2, (i)&3, (i)&4)
+#define SIGN_3(i)   SIGNED_LEVEL(IQ2, (i)&3, (i)&8)
+#define LAST_XXS(i) SIGNED_LEVEL(IQ3_XXS, (i)&7, (i)&8)
+#define LAST_S(i)   SIGNED_LEVEL(IQ3_S, (i)&7, (i)&8)
 static const int8_t levels_of_eights[4][16] = {
     SIXTEEN(SIGN_0), SIXTEEN(SIGN_1), SIXTEEN(SIGN_2), SIXTEEN(SIGN_3)
 };
-static const int8_t levels_of_256[16] = {
-    4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62
-};
-static const int8_t levels_of_512[16] = { 1,  3,  5,  7,  9,  11,  13,  15,
-                                          -1, -3, -5, -7, -9, -11, -13, -15 };
+static const int8_t levels_of_256[16] = SIXTEEN(LAST_XXS);
+static const int8_t levels_of_512[16] = SIXTEEN(LAST_S);
 
 /* Of each byte's four lowest bits those of `mask` are the code's. */
 INLINE __m512i
