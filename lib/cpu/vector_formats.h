@@ -39,15 +39,9 @@ from_signed(vec_bits w)
 }
 
 /* Types without loops of their own have codes that stand for -15 to 15, or for
- * -62 to 62. These that follow stand for bytes less `offset`. */
+ * -62 to 62. */
 #define SMALL_OFFSET  15
 #define MIDDLE_OFFSET 62
-
-INLINE vec_bits
-from_less(vec_bits w, uint32_t offset)
-{
-    return w + (SMALL_OFFSET - offset) * 0x01010101u;
-}
 
 /* The low nibbles of a word, or the high ones. */
 INLINE vec_bits
@@ -443,45 +437,7 @@ CODE(tq2_0)
     return pairs(w[i], u);
 }
 
-INLINE void
-scales_tq1_0(const struct rows *r, vec *scales)
-{
-    scales_last(r, AT(tq1_0, d), scales);
-}
-
-/* Digit n of each byte of w: see struct block_tq1_0. Bytes that were multiplied
- * by 3^n lose what no longer fits; three times the rest is the digit and more.
- */
-INLINE vec_bits
-digits(vec_bits w, int n)
-{
-    static const uint16_t powers[] = { 1, 3, 9, 27, 81 };
-    vec_halves even = (vec_halves)w << 8, odd = (vec_halves)w & 0xff00;
-
-    even = (even * powers[n] >> 8) * 3;
-    odd = (odd * powers[n] >> 8) * 3;
-    return (vec_bits)(even >> 8 | (odd & 0xff00));
-}
-
-/* Three runs of 16 bytes, five values each: of the first two in turn, then of
- * the last; and four bytes of four. */
-INLINE void
-open_tq1_0(const struct rows *r, vec_bits *codes)
-{
-    vec_bits w[4];
-
-    UNROLL for (int run = 0; run < 3; run++)
-    {
-        load_16(r, 16 * (size_t)run, w);
-        UNROLL for (int n = 0; n < 5; n++) UNROLL for (int i = 0; i < 4; i++)
-            codes[(run < 2 ? 2 * n + run : 10 + n) * 4 + i] =
-                from_less(digits(w[i], n), 1);
-    }
-    w[0] = load_words(r, AT(tq1_0, qh));
-    UNROLL for (int i = 0; i < 4; i++) codes[60 + i] =
-        from_less(digits(w[0], i), 1);
-}
-
+#include "cpu/vector_thirds.h"
 #include "cpu/vector_points.h"
 #define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
     enum {                                                                     \
@@ -527,6 +483,8 @@ MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
 MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
 MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), 1)
 MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), 1)
+MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
+         FLOATS(tq1_0) THIRDS_ALONE, 1)
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
 
 /* Types that take long to open have no loops of their own. */
@@ -546,24 +504,6 @@ MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
 MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
 MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
 #undef MULTIPLY_APART
-
-enum {
-    few_tq1_0 = 1
-};
-APART void
-whole_tq1_0(const struct rows *r, vec_bits *codes, vec *scales)
-{
-    scales_tq1_0(r, scales);
-    open_tq1_0(r, codes);
-}
-
-static void
-multiply_tq1_0(const struct cpu_product *p)
-{
-    multiply_small_by_32(p, (struct format){ .block = QUANT_SUPER,
-                                             .size = sizeof(struct block_tq1_0),
-                                             .whole = whole_tq1_0 });
-}
 
 #include "cpu/vector_points_products.h"
 

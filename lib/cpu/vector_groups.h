@@ -64,17 +64,19 @@
 
 #include "cpu/vector_group_sums.h"
 
-/* Where word `word` of a block of VEC rows is used: its part of the bytes from
- * `next` on, as many as that block has. Many at once would have to wait for
- * each other. */
+/* Where the word-th word of half of run n of a block of VEC rows is used: its
+ * part of the bytes from `next` on, as many as that block has. Many at once
+ * would have to wait for each other. */
 INLINE void
-fetch_part(struct format f, const char *next, int word, bool soon)
+fetch_part(struct format f, const char *next, int n, int half, int word,
+           bool soon)
 {
+    const int at =
+        n * f.together * WORDS + half * units_in(f, n) * WORDS / 2 + word;
     const int words = (int)(f.block / COLUMN_BLOCK * WORDS);
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
 
-    UNROLL for (int i = lines * word / words; i < lines * (word + 1) / words;
-                i++)
+    UNROLL for (int i = lines * at / words; i < lines * (at + 1) / words; i++)
     {
         if (soon)
             fetch_line(next + i * LINE);
@@ -90,6 +92,7 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 {
     const int groups = COLUMN_BLOCK / f.group;
     const int chains = C > 1 || groups > CHAINS ? groups : CHAINS;
+    const int units = units_in(f, n);
     vec_bits s[MOST_TOGETHER * 2 * FEW], part[MOST_TOGETHER * FEW];
 
     UNROLL for (int half = 0; half < 2; half++)
@@ -98,12 +101,11 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
         f.load(r, n, half, loaded);
         UNROLL for (int i = 0; i < 4; i++)
-            UNROLL for (int u = 0; u < f.together; u++)
+            UNROLL for (int u = 0; u < units; u++)
         {
             vec_bits code = f.code(loaded, n, half, u, i);
 
-            fetch_part(f, next, ((2 * n + half) * 4 + i) * f.together + u,
-                       true);
+            fetch_part(f, next, n, half, i * units + u, true);
             add_word(1, C, given(f, u), WORDS / chains, &code, 0,
                      scales + u * scales_of(f), 0, x,
                      x->first + n * f.together + u, 4 * half + i,
@@ -111,7 +113,7 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
             AFTER(next, part[u * C]);
         }
     }
-    UNROLL for (int i = 0; i < f.together * groups; i += groups_at_once(f))
+    UNROLL for (int i = 0; i < units * groups; i += groups_at_once(f))
     {
         int u = n * f.together + i / groups;
         vec_bits *sum = &s[i * chains / groups * C];
@@ -139,9 +141,8 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
         vec scales[MOST_UNITS * MOST_SCALES];
 
         load_scales(f, true, &r, &integers, scales);
-        UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
-            add_opened(C, f, &r, next, n,
-                       scales + n * f.together * scales_of(f), &x, acc);
+        UNROLL for (int n = 0; n < runs_of(f); n++) add_opened(
+            C, f, &r, next, n, scales + n * f.together * scales_of(f), &x, acc);
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
@@ -185,14 +186,14 @@ open_block(struct format f, const struct rows *r, const char *next,
         return;
     }
     load_scales(f, false, r, &integers, scales);
-    UNROLL for (int n = 0; n < f.block / COLUMN_BLOCK / f.together; n++)
+    UNROLL for (int n = 0; n < runs_of(f); n++)
         UNROLL for (int half = 0; half < 2; half++)
     {
         vec_bits loaded[MOST_LOADED];
         struct weight weight;
 
         f.load(r, n, half, loaded);
-        UNROLL for (int i = 0; i < 4 * f.together; i++)
+        UNROLL for (int i = 0; i < 4 * units_in(f, n); i++)
         {
             vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
             int unit = n * f.together + i / 4;
@@ -204,7 +205,7 @@ open_block(struct format f, const struct rows *r, const char *next,
                     weight = weight_of(f, &integers, unit, half);
                 code = weigh(code, &weight);
             }
-            fetch_part(f, next, (2 * n + half) * 4 * f.together + i, false);
+            fetch_part(f, next, n, half, i, false);
             all[unit * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
         }
@@ -499,8 +500,12 @@ multiply_columns(const struct cpu_product *p, struct format f)
 INLINE void
 multiply_few(const int C, const struct cpu_product *p, struct format f)
 {
-    for (int64_t r = 0; r < p->n_rows; r += VEC)
-        few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
+    for (int64_t r = 0; r < p->n_rows; r += VEC) {
+        if (C == 1 && f.alone)
+            f.alone(p, last_rows(p, r), ahead_of(p, r));
+        else
+            few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
+    }
 }
 
 INLINE void

@@ -11,7 +11,7 @@
 #define MOST_SCALES 5
 /* Of a block; opened together. */
 #define MOST_UNITS    8
-#define MOST_TOGETHER 4
+#define MOST_TOGETHER 5
 #define MOST_LOADED   12
 
 /* Integers of a block, bytes: scales of its sixteen groups, each in excess of
@@ -29,7 +29,7 @@ struct format {
     bool min;
     int offset;
     int most;     /* the largest code; 0: bytes are signed, as from_signed() */
-    int together; /* units that share bytes */
+    int together; /* units that share bytes; the last ones may be fewer */
     bool quads;   /* code() gives those of odd units times four */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
@@ -43,6 +43,9 @@ struct format {
     void (*load)(const struct rows *r, int n, int half, vec_bits *w);
     vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
     int few; /* as many columns meet codes where these are opened */
+    /* Or a function for VEC rows from `row` on and the only column; as many
+     * bytes are fetched from `next` on. */
+    void (*alone)(const struct cpu_product *p, int64_t row, const char *next);
     /* Or a function for all of that, which is not inlined. */
     bool apart;
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
@@ -65,6 +68,23 @@ given(struct format f, int u)
         f.most *= 4;
     }
     return f;
+}
+
+/* How often units are opened together, and how many the n-th time. */
+INLINE int
+runs_of(struct format f)
+{
+    int units = (int)(f.block / COLUMN_BLOCK);
+
+    return (units + f.together - 1) / f.together;
+}
+
+INLINE int
+units_in(struct format f, int n)
+{
+    int left = (int)(f.block / COLUMN_BLOCK) - n * f.together;
+
+    return left < f.together ? left : f.together;
 }
 
 /* Whether codes that wait for many columns are weighed: multiplied by their

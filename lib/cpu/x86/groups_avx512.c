@@ -133,6 +133,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
                                          _mm512_set1_epi32(x));
 }
 
+#define UNSIGNED_DOTS
 #define LONE_POINTS
 #define MASKED_BYTES
 #define POINTS_AT_ONCE

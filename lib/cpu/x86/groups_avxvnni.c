@@ -26,6 +26,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 #endif
 }
 
+#define UNSIGNED_DOTS
 #include "cpu/vector_dots.h"
 #include "cpu/x86/groups.h"
 
