@@ -20,12 +20,14 @@
  *     acc = acc - min * (d * (float)sum of q)      in types with minima
  *
  * or, where scales of 16 and their minima are integers, times a block's dw and
- * dmin, of 32 weights after 32
+ * dmin, block after block, of which `part` are 32 weights after 32, from 0 on
  *
- *     acc = acc + (float)(sum of scale * w * q) * dw * d
- *     acc = acc + ((float)(sum of scale * w * q) * dw -
- *                  (float)(sum of min * q) * dmin) * d
+ *     part = part + (float)(sum of scale * w * q) * d
+ *     part = part + ((float)(sum of scale * w * q) -
+ *                    (float)(sum of min * q) * (dmin / dw)) * d
+ *     acc = acc + part * dw
  *
+ * (with minima, where dw is 0, it is taken for 1, and scales for 0),
  * without fused operations, so that all machines agree to the bit. */
 #ifndef CPU_COLUMN_H
 #define CPU_COLUMN_H

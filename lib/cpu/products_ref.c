@@ -1,5 +1,6 @@
 /* products_ref.c - matrix products in plain C */
 #include <math.h>
+#include <string.h>
 
 #include "core/half.h"
 #include "cpu/column.h"
@@ -73,13 +74,12 @@ sum_values(const int8_t *w, const int8_t *q, int n)
     return s;
 }
 
-/* The unit of 32 from j on of a block whose scales are integers. */
+/* The unit of 32 from j on of a block whose scales are integers; `ratio` is 0
+ * without minima. */
 static float
-add_coded(float acc, const struct quant_values *v, int kind, const int8_t *q,
-          float dx, int j)
+coded_unit(const struct quant_values *v, const int8_t *q, float ratio, int j)
 {
     int32_t dot = 0, least = 0;
-    float term;
 
     for (int i = j; i < j + COLUMN_BLOCK; i += v->group) {
         struct sums s = sum_values(v->q + i, q + i, v->group);
@@ -87,26 +87,38 @@ add_coded(float acc, const struct quant_values *v, int kind, const int8_t *q,
         dot += v->scale_code[i / v->group] * s.dot;
         least += v->min_code[i / v->group] * s.sum;
     }
-    term = (float)dot * v->d;
-    if (kind & CPU_MINIMA)
-        term -= (float)least * v->dmin;
-    return acc + term * dx;
+    return ratio != 0 ? (float)dot - (float)least * ratio : (float)dot;
+}
+
+static float
+add_coded(float acc, struct quant_values *v, int kind, const int8_t *q,
+          const float *d)
+{
+    float part = 0, ratio = 0;
+
+    if (kind & CPU_MINIMA) {
+        if (v->d == 0) {
+            v->d = 1;
+            memset(v->scale_code, 0, sizeof(v->scale_code));
+        }
+        ratio = v->dmin / v->d;
+    }
+    for (int j = 0; j < v->n; j += COLUMN_BLOCK)
+        part += coded_unit(v, q, ratio, j) * d[j / COLUMN_BLOCK];
+    return acc + part * v->d;
 }
 
 /* The opened groups of a block of weights, times a column's values from `at`
  * on: the chain of column.h. */
 static float
-add_block(float acc, const struct quant_values *v, int kind,
+add_block(float acc, struct quant_values *v, int kind,
           const struct cpu_product *p, const char *col, int64_t at)
 {
     const int8_t *q = (const int8_t *)col + at;
     const float *d = column_scales(col, p->k) + at / COLUMN_BLOCK;
 
-    if (kind & CPU_CODED) {
-        for (int j = 0; j < v->n; j += COLUMN_BLOCK)
-            acc = add_coded(acc, v, kind, q, d[j / COLUMN_BLOCK], j);
-        return acc;
-    }
+    if (kind & CPU_CODED)
+        return add_coded(acc, v, kind, q, d);
     for (int j = 0; j < v->n; j += v->group) {
         struct sums s = sum_values(v->q + j, q + j, v->group);
         float dx = d[j / COLUMN_BLOCK];

@@ -230,13 +230,15 @@ INLINE void
 coded_q2_k(const struct rows *r, struct coded *c)
 {
     vec_bits head = load_words(r, AT(q2_k, d)), s[4];
+    vec d = low_f16(head);
+    vec_bits none = (vec_bits)(d == splat(0));
 
-    c->d = low_f16(head);
-    c->dmin = high_f16(head);
+    c->d = choose_where(none, splat(1), d);
+    c->ratio = high_f16(head) / c->d;
     load_16(r, AT(q2_k, scales), s);
     UNROLL for (int i = 0; i < 4; i++)
     {
-        c->scale[i] = nibbles(s[i], 0);
+        c->scale[i] = nibbles(s[i], 0) & ~none;
         c->min[i] = nibbles(s[i], 1);
     }
 }

@@ -129,17 +129,25 @@ scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
 #endif
 }
 
-/* acc, and what a unit with such scales adds to it: see column.h. */
+/* What a unit with such scales adds to its block: see column.h. */
 INLINE vec
-add_coded(struct format f, vec acc, vec sum, const vec *scales,
+add_coded(struct format f, vec part, vec sum, const vec *scales,
           const int16_t *minus_halves, vec d)
 {
-    sum *= scales[UNIT_D];
+    if (f.quarter)
+        sum *= splat(0.25f);
     if (f.min)
         sum += as_floats(multiply_pairs((vec_bits)scales[UNIT_MINIMA],
                                         splat_pair(minus_halves))) *
-               scales[UNIT_DMIN];
-    return acc + sum * d;
+               scales[UNIT_RATIO];
+    return part + sum * d;
+}
+
+/* And that block to the element. */
+INLINE vec
+add_part(vec acc, vec part, const vec *scales)
+{
+    return acc + part * scales[UNIT_D];
 }
 
 /* Likewise a group with a scale, and a minimum if it is of 32. */

@@ -120,7 +120,8 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
 
         if (chains > groups)
             *sum += s[i * 2 + 1];
-        add_groups(1, C, f, sum, scales, 0, x, x->first + u, acc);
+        add_groups(1, C, given(f, i / groups), sum, scales, 0, x, x->first + u,
+                   acc);
         scales += scales_at_once(f);
     }
 }
@@ -134,15 +135,22 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
     struct columns x = { .at = p->cols, .stride = p->col_stride, .k = p->k };
     struct rows r = rows_at(p, row);
     struct coded integers;
-    vec acc[FEW];
+    vec acc[FEW], part[FEW];
 
-    UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
+    UNROLL for (int j = 0; j < C; j++) acc[j] = part[j] = (vec){ 0 };
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
         load_scales(f, true, &r, &integers, scales);
         UNROLL for (int n = 0; n < runs_of(f); n++) add_opened(
-            C, f, &r, next, n, scales + n * f.together * scales_of(f), &x, acc);
+            C, f, &r, next, n, scales + n * f.together * scales_of(f), &x,
+            f.coded ? part : acc);
+        if (f.coded)
+            UNROLL for (int j = 0; j < C; j++)
+            {
+                acc[j] = add_part(acc[j], part[j], scales);
+                part[j] = (vec){ 0 };
+            }
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
@@ -170,6 +178,16 @@ opened_rows(struct opened o, int v)
                             o.scales + v * UNITS * MOST_SCALES,
                             o.signs + v * UNITS * WORDS,
                             o.starts + v * STARTS };
+}
+
+/* Those from unit `unit` on. */
+INLINE struct opened
+opened_units(struct format f, struct opened o, int64_t unit)
+{
+    return (struct opened){ o.codes + unit * WORDS,
+                            o.scales + unit * scales_of(f),
+                            o.signs + unit * WORDS,
+                            o.starts + unit * COLUMN_BLOCK / f.group };
 }
 
 /* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
@@ -348,12 +366,13 @@ put(int64_t rest, float *p, vec v)
 }
 
 /* The elements of V vectors of rows and C columns from c on, from what units
- * before `unit` have made of them. */
+ * before `unit` have made of them, and n opened units. Those whose scales are
+ * integers are one block. */
 INLINE void
-tile(const int V, const int C, struct format f, const struct cpu_product *p,
-     int64_t row, int64_t c, int64_t unit, struct opened o)
+tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
+        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o)
 {
-    int64_t n = p->k / COLUMN_BLOCK - unit, rest = p->n_rows - row;
+    int64_t rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
                          .stride = p->col_stride,
                          .k = p->k,
@@ -362,20 +381,39 @@ tile(const int V, const int C, struct format f, const struct cpu_product *p,
     float *out = p->out + (size_t)c * stride + row;
     vec acc[TILE];
 
+#define BEFORE(v, j)                                                           \
+    (unit ? take(rest - (v)*VEC, out + (size_t)(j)*stride + (v)*VEC)           \
+          : (vec){ 0 })
+    UNROLL for (int i = 0; i < V * C; i++) acc[i] =
+        f.coded ? (vec){ 0 } : BEFORE(i / C, i % C);
+    add_units(V, C, f, n, o, &x, acc);
     UNROLL for (int i = 0; i < V * C; i++)
     {
-        int v = i / C * VEC, j = i % C;
+        int v = i / C, j = i % C;
 
-        acc[i] =
-            unit ? take(rest - v, out + (size_t)j * stride + v) : (vec){ 0 };
+        if (f.coded)
+            acc[i] = add_part(BEFORE(v, j), acc[i], opened_rows(o, v).scales);
+        put(rest - v * VEC, out + (size_t)j * stride + v * VEC, acc[i]);
     }
-    add_units(V, C, f, n < UNITS ? n : UNITS, o, &x, acc);
-    UNROLL for (int i = 0; i < V * C; i++)
-    {
-        int v = i / C * VEC, j = i % C;
+#undef BEFORE
+}
 
-        put(rest - v, out + (size_t)j * stride + v, acc[i]);
-    }
+/* Those of all units that are opened, from `unit` on. */
+INLINE void
+tile(const int V, const int C, struct format f, const struct cpu_product *p,
+     int64_t row, int64_t c, int64_t unit, struct opened o)
+{
+    const int step = (int)(f.block / COLUMN_BLOCK);
+    int64_t rest = p->k / COLUMN_BLOCK - unit;
+    int64_t n = rest < UNITS ? rest : UNITS;
+
+    if (!f.coded)
+        tile_of(V, C, f, p, row, c, unit, n, o);
+    else if (step == UNITS)
+        tile_of(V, C, f, p, row, c, unit, step, o);
+    else
+        for (int64_t i = 0; i < n; i += step)
+            tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i));
 }
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
@@ -391,21 +429,18 @@ copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
     return rows_from(copy, size);
 }
 
-/* The next n blocks of VEC rows, opened. */
+/* The next n blocks of VEC rows, one at least, opened. */
 INLINE void
 open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
             struct opened o)
 {
-    for (; n > 0; n--) {
+    do {
         open_block(f, r, *next, o.codes, o.scales);
         arrange(f, o);
         *next += VEC * f.size;
         rows_advance(r, f.size);
-        o.codes += f.block / COLUMN_BLOCK * WORDS;
-        o.scales += f.block / COLUMN_BLOCK * scales_of(f);
-        o.signs += f.block / COLUMN_BLOCK * WORDS;
-        o.starts += f.block / f.group;
-    }
+        o = opened_units(f, o, f.block / COLUMN_BLOCK);
+    } while (--n > 0);
 }
 
 /* Columns of the tile at c, from unit `unit` on, which the next tile will read:

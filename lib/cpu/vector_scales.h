@@ -15,10 +15,11 @@
 #define MOST_LOADED   12
 
 /* Integers of a block, bytes: scales of its sixteen groups, each in excess of
- * what they are, and minima; and what they are multiplied by. */
+ * what they are, and minima; what scales are multiplied by, and minima over
+ * that. */
 struct coded {
     vec_bits scale[4], min[4];
-    vec d, dmin;
+    vec d, ratio;
 };
 
 /* A type. A weight is scale * (code - offset) - min. */
@@ -31,6 +32,7 @@ struct format {
     int most;     /* the largest code; 0: bytes are signed, as from_signed() */
     int together; /* units that share bytes; the last ones may be fewer */
     bool quads;   /* code() gives those of odd units times four */
+    bool quarter; /* so these are to be divided: see given() */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
@@ -51,12 +53,12 @@ struct format {
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
 };
 
-/* Of a unit whose scales are integers: two of these, d, two minima in pairs of
- * 16 bits, dmin. */
+/* Of a unit whose scales are integers: two of these, the block's d, two minima
+ * in pairs of 16 bits, and the block's ratio. */
 enum {
     UNIT_D = 2,
     UNIT_MINIMA,
-    UNIT_DMIN
+    UNIT_RATIO
 };
 
 /* The codes of unit u, as code() gives them. */
@@ -66,6 +68,7 @@ given(struct format f, int u)
     if (f.quads && u % 2) {
         f.offset *= 4;
         f.most *= 4;
+        f.quarter = true;
     }
     return f;
 }
@@ -120,7 +123,7 @@ INLINE int
 scales_of(struct format f)
 {
     if (f.coded)
-        return f.min ? UNIT_DMIN + 1 : UNIT_D + 1;
+        return f.min ? UNIT_RATIO + 1 : UNIT_D + 1;
     return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
 }
 
@@ -147,8 +150,6 @@ scale_of(struct format f, vec_bits w, int i)
 INLINE void
 put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
 {
-    vec quarter = c->d * splat(0.25f);
-
     UNROLL for (int u = 0; u < MOST_UNITS; u++)
     {
         int w = u / 2, i = u % 2 * 2;
@@ -157,10 +158,10 @@ put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
             scales[0] = scale_of(f, c->scale[w], i);
             scales[1] = scale_of(f, c->scale[w], i + 1);
         }
-        scales[UNIT_D] = as_given && f.quads && u % 2 ? quarter : c->d;
+        scales[UNIT_D] = c->d;
         if (f.min) {
             scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
-            scales[UNIT_DMIN] = c->dmin;
+            scales[UNIT_RATIO] = c->ratio;
         }
         scales += scales_of(f);
     }

@@ -114,19 +114,18 @@ scales_of_q4_k(const struct rows *r, struct parts *s)
     }
 }
 
-INLINE __m128
-d_of_q6_k(const struct rows *r, int row)
+INLINE __m256
+d_of_q6_k(const struct rows *r)
 {
-    uint16_t h[FOUR];
+    short h[EIGHT];
 
-    UNROLL for (int i = 0; i < FOUR; i++)
-        memcpy(&h[i], row_at(r, row + i) + AT(q6_k, d), sizeof(h[i]));
-    return _mm_cvtph_ps(_mm_setr_epi16((short)h[0], (short)h[1], (short)h[2],
-                                       (short)h[3], 0, 0, 0, 0));
+    UNROLL for (int i = 0; i < EIGHT; i++)
+        memcpy(&h[i], row_at(r, i) + AT(q6_k, d), sizeof(h[i]));
+    return _mm256_cvtph_ps(
+        _mm_setr_epi16(h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]));
 }
 
-/* Returns d. */
-INLINE __m512
+INLINE void
 scales_of_q6_k(const struct rows *r, struct parts *s)
 {
     __m256i w[2 * HALVES];
@@ -135,8 +134,6 @@ scales_of_q6_k(const struct rows *r, struct parts *s)
     UNROLL for (int n = 0; n < HALVES; n++)
         UNROLL for (int i = 0; i < PARTS; i++) s[n]
             .v[i] = OF_BYTES * bytes_of(w[2 * n + i / 2], i % 2, i % 2 + 2);
-    return _mm512_broadcast_f32x8(
-        _mm256_set_m128(d_of_q6_k(r, FOUR), d_of_q6_k(r, 0)));
 }
 
 /* Half a block of the column: what low nibbles meet, and high ones. */
@@ -252,12 +249,11 @@ sum_groups(const __m512i *s)
 }
 
 /* What half n of a block adds to the elements of eight rows, in the order of
- * units; with groups of 16 the first two vectors. All are multiplied before any
- * sums come together, which takes long. */
+ * units; with groups of 16 the first two vectors, of the block. All are
+ * multiplied before any sums come together, which takes long. */
 INLINE struct parts
 eight_halves(const struct super *t, const struct rows *r, int n,
-             const struct half *x, const struct parts *s, __m512 d,
-             const char *next)
+             const struct half *x, const struct parts *s, const char *next)
 {
     const struct blocks part = { .size = t->size / HALVES };
     __m512i sums[2][EIGHT], whole[PARTS];
@@ -287,7 +283,7 @@ eight_halves(const struct super *t, const struct rows *r, int n,
         } else {
             sum = fused(sum, s->v[2 * i],
                         _mm512_cvtepi32_ps(whole[2 * i + 1]) * s->v[2 * i + 1]);
-            p.v[i] = sum * d * x->meets.v[i];
+            p.v[i] = sum * x->meets.v[i];
         }
     }
     return p;
@@ -309,21 +305,24 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
     __m256 acc = _mm256_setzero_ps();
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+        __m256 part = t->min ? acc : _mm256_setzero_ps();
         struct parts s[HALVES];
-        __m512 d = _mm512_setzero_ps();
 
         if (t->min)
             scales_of_q4_k(&r, s);
         else
-            d = scales_of_q6_k(&r, s);
+            scales_of_q6_k(&r, s);
         UNROLL for (int n = 0; n < HALVES; n++)
         {
             struct half x = half_of_column(t, p->cols, p->k, unit + FOUR * n);
-            struct parts sums = eight_halves(t, &r, n, &x, &s[n], d, next);
+            struct parts sums = eight_halves(t, &r, n, &x, &s[n], next);
 
-            acc = add_parts(t, acc, &sums);
+            part = add_parts(t, part, &sums);
             next += EIGHT * t->size / HALVES;
         }
+        if (!t->min)
+            part = acc + part * d_of_q6_k(&r);
+        acc = part;
         rows_advance(&r, t->size);
     }
     return acc;
