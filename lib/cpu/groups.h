@@ -26,12 +26,12 @@ enum cpu_group_kind {
     X(iq4_xs, GGML_TYPE_IQ4_XS, 0)                                             \
     X(mxfp4, GGML_TYPE_MXFP4, 0)                                               \
     X(iq2_xxs, GGML_TYPE_IQ2_XXS, 0)                                           \
-    X(iq2_xs, GGML_TYPE_IQ2_XS, 0)                                             \
-    X(iq2_s, GGML_TYPE_IQ2_S, 0)                                               \
+    X(iq2_xs, GGML_TYPE_IQ2_XS, CPU_CODED)                                     \
+    X(iq2_s, GGML_TYPE_IQ2_S, CPU_CODED)                                       \
     X(iq3_xxs, GGML_TYPE_IQ3_XXS, 0)                                           \
     X(iq3_s, GGML_TYPE_IQ3_S, 0)                                               \
     X(iq1_s, GGML_TYPE_IQ1_S, 0)                                               \
-    X(iq1_m, GGML_TYPE_IQ1_M, 0)                                               \
+    X(iq1_m, GGML_TYPE_IQ1_M, CPU_CODED)                                       \
     X(tq1_0, GGML_TYPE_TQ1_0, 0)                                               \
     X(tq2_0, GGML_TYPE_TQ2_0, 0)                                               \
     X(q1_0, GGML_TYPE_Q1_0, 0)                                                 \

@@ -462,7 +462,8 @@ CODE(tq2_0)
 #define QUADS(below, largest) CODES(below, largest), .quads = true
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
 #define FLOATS(name)          .scales = scales_##name
-#define CODED(name, over)     .coded = coded_##name, .excess = over
+#define CODED(name, over)                                                      \
+    .coded = true, .integers = coded_##name, .excess = over
 /* Units that are opened together, and minima, take more registers a column. */
 #define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
 /*                           min    offset, largest code; together;    few */
@@ -498,7 +499,7 @@ MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
         f.offset = middle;                                                     \
         f.most = 2 * (middle);                                                 \
         f.apart = true;                                                        \
-        f.coded = NULL;                                                        \
+        f.coded = in_group == 16;                                              \
         multiply_columns(p, f);                                                \
     }
 MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)

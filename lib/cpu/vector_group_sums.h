@@ -53,11 +53,8 @@ INLINE vec_bits
 end_of_run(struct format f, bool pairs, vec_bits total, vec_bits part,
            vec scale)
 {
-#ifdef SCALED_PAIRS
-    if (f.coded)
+    if (f.coded && SCALED_PAIRS(f))
         return multiply_pairs(part, (vec_bits)scale);
-#endif
-    (void)scale;
     return pairs ? sum_pairs(part) : run_end(total, part, f.most);
 }
 
@@ -121,12 +118,9 @@ scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
 {
     if (f.group == COLUMN_BLOCK)
         return as_floats(s[0]);
-#ifdef SCALED_PAIRS
-    (void)scales;
-    return as_floats(s[0] + s[next]);
-#else
+    if (SCALED_PAIRS(f))
+        return as_floats(s[0] + s[next]);
     return fused(as_floats(s[0]), scales[0], as_floats(s[next]) * scales[1]);
-#endif
 }
 
 /* What a unit with such scales adds to its block: see column.h. */

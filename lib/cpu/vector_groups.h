@@ -26,9 +26,9 @@
  *                               w with bytes x, a lane each
  *     bytes_as_pairs(w, i, j)   of each lane's four bytes two, as uint16_t
  *     multiply_pairs(a, b)      the sum of two products of int16_t, a lane each
- *     SCALED_PAIRS              defined where scales that are integers are
- *                               multiplied with sums in pairs of 16 bits, as
- *                               all types with such have; then there is
+ *     SCALED_PAIRS(f)           defined where scales that are integers are
+ *                               multiplied with sums in pairs of 16 bits, if a
+ *                               group's fit in such a format; then there is
  *     subtract_pairs(w, n)      n from each of the int16_t
  *     IN_PAIRS(f)               defined where sums of a group, less the offset,
  *                               fit in pairs of 16 bits in such a format: they

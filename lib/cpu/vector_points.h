@@ -334,27 +334,37 @@ scales_iq2_xxs(const struct rows *r, vec *scales)
     }
 }
 
+/* 2 * n + 1 of each byte. */
+INLINE vec_bits
+odd_bytes(vec_bits w)
+{
+    return (w << 1) + BITS;
+}
+
 /* Nibbles, for groups of 16. */
 INLINE void
-scales_nibbles(const struct rows *r, size_t at, vec *scales)
+coded_nibbles(const struct rows *r, size_t at, struct coded *c)
 {
-    vec d = low_f16(load_words(r, 0));
-    vec_bits w[2] = { load_words(r, at), load_words(r, at + 4) };
+    c->d = low_f16(load_words(r, 0)) * splat(0.125f);
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        vec_bits w = load_words(r, at + 4 * (size_t)(i / 2)) >> i % 2 * 16;
 
-    UNROLL for (int g = 0; g < 16; g++) scales[g] =
-        scale_and_half(d, w[g / 8] >> g % 8 * 4 & 15, 0.25f);
+        w = (w & 0xff) | (w << 8 & 0xff0000);
+        c->scale[i] = odd_bytes((w | w << 4) & NIBBLES);
+    }
 }
 
 INLINE void
-scales_iq2_xs(const struct rows *r, vec *scales)
+coded_iq2_xs(const struct rows *r, struct coded *c)
 {
-    scales_nibbles(r, AT(iq2_xs, scales), scales);
+    coded_nibbles(r, AT(iq2_xs, scales), c);
 }
 
 INLINE void
-scales_iq2_s(const struct rows *r, vec *scales)
+coded_iq2_s(const struct rows *r, struct coded *c)
 {
-    scales_nibbles(r, AT(iq2_s, scales), scales);
+    coded_nibbles(r, AT(iq2_s, scales), c);
 }
 
 INLINE void
@@ -400,16 +410,23 @@ scales_iq1_s(const struct rows *r, vec *scales)
         odd_scale(d, w[g / 2] >> (g % 2 * 16 + 12));
 }
 
+/* Halves of words: four scales of three bits, and four bits of d. */
 INLINE void
-scales_iq1_m(const struct rows *r, vec *scales)
+coded_iq1_m(const struct rows *r, struct coded *c)
 {
     vec_bits w[2] = { load_words(r, AT(iq1_m, scales)),
                       load_words(r, AT(iq1_m, scales) + 4) };
-    vec d = low_f16((w[0] >> 12 & 15) | (w[0] >> 28) << 4 |
-                    (w[1] >> 12 & 15) << 8 | (w[1] >> 28) << 12);
 
-    UNROLL for (int g = 0; g < 16; g++) scales[g] =
-        odd_scale(d, w[g / 8] >> (g / 4 % 2 * 16 + g % 4 * 3));
+    c->d = low_f16((w[0] >> 12 & 15) | (w[0] >> 28) << 4 |
+                   (w[1] >> 12 & 15) << 8 | (w[1] >> 28) << 12) *
+           splat(0.125f);
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        vec_bits v = w[i / 2] >> i % 2 * 16;
+
+        c->scale[i] = odd_bytes((v & 7) | (v << 5 & 0x700) |
+                                (v << 10 & 0x70000) | (v << 15 & 0x7000000));
+    }
 }
 
 #endif

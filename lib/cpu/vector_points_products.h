@@ -59,19 +59,66 @@ four_points(struct points t, const struct found *found, int u, row_bytes x)
     return sums_of_four(w, signed_x);
 }
 
+/* What scales of a block take: sixteen integers and d, or eight. */
+#define POINT_SCALES (2 * IQ_UNITS + 1)
+
+INLINE void
+point_scales(struct format f, const struct rows *r, vec *scales)
+{
+    struct coded c;
+
+    if (!f.coded) {
+        f.scales(r, scales);
+        return;
+    }
+    f.integers(r, &c);
+    UNROLL for (int g = 0; g < 2 * IQ_UNITS; g++) scales[g] =
+        byte_of(c.scale[g / 4], g % 4);
+    scales[2 * IQ_UNITS] = c.d;
+}
+
+/* acc, and what unit u of a block adds to it, or to the block: sums of its
+ * halves. See column.h. */
+INLINE vec
+add_unit(struct format f, vec acc, const vec_bits *s, const vec *scales, int u,
+         vec d)
+{
+    if (!f.coded)
+        return add_scaled(f, acc, as_floats(s[0] + s[1]), &scales[u], NULL, d);
+    scales += 2 * u;
+    return acc +
+           fused(as_floats(s[0]), scales[0], as_floats(s[1]) * scales[1]) * d;
+}
+
+/* acc, and a block that began with what block_begin() gives. */
+INLINE vec
+block_begin(struct format f, vec acc)
+{
+    return f.coded ? (vec){ 0 } : acc;
+}
+
+INLINE vec
+block_end(struct format f, vec acc, vec part, const vec *scales)
+{
+    if (!f.coded)
+        return part;
+    return acc + part * scales[2 * IQ_UNITS];
+}
+
 /* VEC rows times the only column. */
 INLINE void
 lone_points(struct points t, struct format f, const struct cpu_product *p,
             int64_t row, const char *next)
 {
-    const int groups = COLUMN_BLOCK / f.group;
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
     struct rows r = rows_at(p, row);
     struct found found[VEC];
-    vec scales[IQ_UNITS * 2], acc = { 0 };
+    vec scales[POINT_SCALES], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
-        f.scales(&r, scales);
+        vec part = block_begin(f, acc);
+
+        point_scales(f, &r, scales);
         ROLLED for (int i = 0; i < VEC; i++) t.find(row_at(&r, i), &found[i]);
         ROLLED for (int u = 0; u < IQ_UNITS; u++)
         {
@@ -79,23 +126,19 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
                 LOAD_ROW(row_bytes, p->cols + (unit + u) * COLUMN_BLOCK);
             vec d = splat(column_scales(p->cols, p->k)[unit + u]);
             row_words fours[VEC / 4];
+            vec_bits s[2];
 
             UNROLL for (int i = 0; i < VEC / 4; i++) fours[i] =
                 four_points(t, found + 4 * i, u, x);
-            UNROLL for (int g = 0; g < groups; g++)
-            {
-                vec_bits s = start_of(f, p->cols, p->k, unit + u, g);
-
-                s += group_sums(fours, g);
-                if (groups == 1)
-                    s += group_sums(fours, 1);
-                acc = add_scaled(f, acc, as_floats(s), &scales[groups * u + g],
-                                 NULL, d);
-            }
+            UNROLL for (int g = 0; g < 2; g++) s[g] = group_sums(fours, g);
+            UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++) s[g] +=
+                start_of(f, p->cols, p->k, unit + u, g);
+            part = add_unit(f, part, s, scales, u, d);
             for (int i = lines * u / IQ_UNITS; i < lines * (u + 1) / IQ_UNITS;
                  i++)
                 fetch_line(next + i * LINE);
         }
+        acc = block_end(f, acc, part, scales);
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
@@ -113,14 +156,14 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
 
 /* Whether the only column was multiplied. */
 #ifdef LONE_POINTS
-#define MULTIPLY_LONE(name, in_group)                                          \
+#define MULTIPLY_LONE(name, in_group, ...)                                     \
     static bool lone_##name(const struct cpu_product *p)                       \
     {                                                                          \
         const struct points t = points_##name;                                 \
         const struct format f = { .size = sizeof(struct block_##name),         \
                                   .group = in_group,                           \
                                   .offset = t.moved ? MOVED_OFFSET : 0,        \
-                                  .scales = scales_##name };                   \
+                                  __VA_ARGS__ };                               \
                                                                                \
         if (p->n_cols > 1 || p->n_rows < VEC)                                  \
             return false;                                                      \
@@ -133,7 +176,7 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
         return true;                                                           \
     }
 #else
-#define MULTIPLY_LONE(name, in_group)                                          \
+#define MULTIPLY_LONE(name, in_group, ...)                                     \
     INLINE bool lone_##name(const struct cpu_product *p)                       \
     {                                                                          \
         (void)p;                                                               \
@@ -141,17 +184,22 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
     }
 #endif
 
-#define MULTIPLY_POINTS(name, in_group)                                        \
+#define MULTIPLY_POINTS(name, in_group, ...)                                   \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
-    MULTIPLY_LONE(name, in_group)                                              \
+    MULTIPLY_LONE(name, in_group, __VA_ARGS__)                                 \
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
         const struct points t = points_##name;                                 \
+        const struct format f = { .group = in_group,                           \
+                                  .offset = t.offset,                          \
+                                  .most = 2 * t.offset,                        \
+                                  __VA_ARGS__ };                               \
+        struct coded integers;                                                 \
                                                                                \
-        scales_##name(r, scales);                                              \
+        load_scales(f, false, r, &integers, scales);                           \
         if (at_once(t))                                                        \
             open_at_once(t, r, codes);                                         \
         else                                                                   \
@@ -170,12 +218,12 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
         else                                                                   \
             multiply_middle_by_##in_group(p, f);                               \
     }
-MULTIPLY_POINTS(iq2_xxs, 32)
-MULTIPLY_POINTS(iq2_xs, 16)
-MULTIPLY_POINTS(iq2_s, 16)
-MULTIPLY_POINTS(iq3_xxs, 32)
-MULTIPLY_POINTS(iq3_s, 32)
-MULTIPLY_POINTS(iq1_s, 32)
-MULTIPLY_POINTS(iq1_m, 16)
+MULTIPLY_POINTS(iq2_xxs, 32, FLOATS(iq2_xxs))
+MULTIPLY_POINTS(iq2_xs, 16, CODED(iq2_xs, 0))
+MULTIPLY_POINTS(iq2_s, 16, CODED(iq2_s, 0))
+MULTIPLY_POINTS(iq3_xxs, 32, FLOATS(iq3_xxs))
+MULTIPLY_POINTS(iq3_s, 32, FLOATS(iq3_s))
+MULTIPLY_POINTS(iq1_s, 32, FLOATS(iq1_s))
+MULTIPLY_POINTS(iq1_m, 16, CODED(iq1_m, 0))
 
 #endif

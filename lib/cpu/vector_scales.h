@@ -37,7 +37,8 @@ struct format {
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
     /* Or, where they are integers, this, and the scales' excess. */
-    void (*coded)(const struct rows *r, struct coded *c);
+    bool coded;
+    void (*integers)(const struct rows *r, struct coded *c);
     int excess;
     /* The bytes of half `half` of units n * together and on, in up to
      * MOST_LOADED words; and of those codes of unit u of these, word i of that
@@ -73,6 +74,11 @@ given(struct format f, int u)
     return f;
 }
 
+#ifndef SCALED_PAIRS
+#define SCALED_PAIRS(f)      false
+#define subtract_pairs(w, n) (w)
+#endif
+
 /* How often units are opened together, and how many the n-th time. */
 INLINE int
 runs_of(struct format f)
@@ -96,12 +102,7 @@ units_in(struct format f, int n)
 INLINE bool
 is_weighed(struct format f)
 {
-#ifdef SCALED_PAIRS
-    (void)f;
-    return false;
-#else
-    return f.coded && f.most <= 7;
-#endif
+    return f.coded && f.most <= 7 && !SCALED_PAIRS(f);
 }
 
 /* What such a type is then. Of its scales, up to 15, or with an offset from -32
@@ -138,11 +139,9 @@ byte_of(vec_bits w, int i)
 INLINE vec
 scale_of(struct format f, vec_bits w, int i)
 {
-#ifdef SCALED_PAIRS
-    return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
-#else
+    if (SCALED_PAIRS(f))
+        return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
     return byte_of(w, i) - splat((float)f.excess);
-#endif
 }
 
 /* A block's integers, unit by unit, for codes as they are or as code() gives
@@ -176,7 +175,7 @@ load_scales(struct format f, bool as_given, const struct rows *r,
         f.scales(r, scales);
         return;
     }
-    f.coded(r, c);
+    f.integers(r, c);
     put_coded(f, as_given, c, scales);
 }
 

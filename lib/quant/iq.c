@@ -80,15 +80,21 @@ unpack_iq2_xxs(const void *block, struct quant_values *v)
 
 QUANT_DEQUANTIZE(iq2_xxs)
 
+/* Group g has (2 * code + 1) / 8 times d: exactly. */
+static void
+put_scale(struct quant_values *v, int g, float d, int code)
+{
+    v->scale_code[g] = (int8_t)(2 * code + 1);
+    v->d = d * 0.125f;
+    v->scale[g] = (float)v->scale_code[g] * v->d;
+}
+
 /* Scales of groups of 16, in nibbles. */
 static void
 nibble_scales(struct quant_values *v, float d, const uint8_t *scales)
 {
-    for (int g = 0; g < 16; g++) {
-        int scale = scales[g / 2] >> (g % 2 * 4) & 15;
-
-        v->scale[g] = d * (0.5f + (float)scale) * 0.25f;
-    }
+    for (int g = 0; g < 16; g++)
+        put_scale(v, g, d, scales[g / 2] >> (g % 2 * 4) & 15);
 }
 
 void
@@ -221,11 +227,8 @@ unpack_iq1_m(const void *block, struct quant_values *v)
     float d = half_to_float(iq1_m_scale(b));
 
     begin(v, 16);
-    for (int g = 0; g < 16; g++) {
-        int scale = iq1_m_word(b, g / 4) >> (g % 4 * 3) & 7;
-
-        v->scale[g] = d * (float)(2 * scale + 1) * 0.125f;
-    }
+    for (int g = 0; g < 16; g++)
+        put_scale(v, g, d, iq1_m_word(b, g / 4) >> (g % 4 * 3) & 7);
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 2] >> (i % 2 * 4);
 

@@ -22,7 +22,7 @@
     ((f).most - (f).offset > (f).offset ? (f).most - (f).offset : (f).offset)
 #define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
 
-#define SCALED_PAIRS
+#define SCALED_PAIRS(f) (IN_PAIRS(f) || RUN((f).most) * 4 >= (f).group)
 
 INLINE vec_bits
 subtract_pairs(vec_bits w, int n)

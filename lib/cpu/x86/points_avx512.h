@@ -204,16 +204,16 @@ INLINE void
 lone_at_once(struct points t, struct format f, const struct cpu_product *p,
              int64_t row, const char *next)
 {
-    const int groups = QUANT_SUPER / 16;
     struct rows r = rows_at(p, row);
-    vec scales[IQ_UNITS * 2], acc = { 0 };
+    vec scales[POINT_SCALES], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
         __m512i sums[VEC], x[PARTS_OF_FOUR], start;
         const struct rows all = rows_from(AS(char, sums), sizeof(sums[0]));
         vec_bits s[QUANT_SUPER / 16];
+        vec part = block_begin(f, acc);
 
-        f.scales(&r, scales);
+        point_scales(f, &r, scales);
         start = _mm512_slli_epi32(
             _mm512_cvtepi16_epi32(LOAD_ROW(
                 __m256i, column_minus_halves(p->cols, p->k) + 2 * unit)),
@@ -234,15 +234,10 @@ lone_at_once(struct points t, struct format f, const struct cpu_product *p,
         next += VEC * f.size;
         rows_advance(&r, f.size);
         UNROLL for (size_t i = 0; i < 4; i++) load_16(&all, 16 * i, s + 4 * i);
-        UNROLL for (int i = 0; i < groups; i += f.group / 16)
-        {
-            int64_t u = unit + i / 2;
-
-            acc = add_scaled(f, acc,
-                             as_floats(f.group == 16 ? s[i] : s[i] + s[i + 1]),
-                             &scales[i * 16 / f.group], NULL,
-                             splat(column_scales(p->cols, p->k)[u]));
-        }
+        UNROLL for (int u = 0; u < IQ_UNITS; u++) part =
+            add_unit(f, part, &s[2 * u], scales, u,
+                     splat(column_scales(p->cols, p->k)[unit + u]));
+        acc = block_end(f, acc, part, scales);
     }
     store_f32(p->out + row, acc);
 }
