@@ -407,13 +407,12 @@ tile(const int V, const int C, struct format f, const struct cpu_product *p,
     int64_t rest = p->k / COLUMN_BLOCK - unit;
     int64_t n = rest < UNITS ? rest : UNITS;
 
-    if (!f.coded)
+    if (!f.coded) {
         tile_of(V, C, f, p, row, c, unit, n, o);
-    else if (step == UNITS)
-        tile_of(V, C, f, p, row, c, unit, step, o);
-    else
-        for (int64_t i = 0; i < n; i += step)
-            tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i));
+        return;
+    }
+    for (int64_t i = 0; i < n; i += step)
+        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i));
 }
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
