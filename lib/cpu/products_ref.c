@@ -1,6 +1,5 @@
 /* products_ref.c - matrix products in plain C */
 #include <math.h>
-#include <string.h>
 
 #include "core/half.h"
 #include "cpu/column.h"
@@ -74,44 +73,43 @@ sum_values(const int8_t *w, const int8_t *q, int n)
     return s;
 }
 
-/* The unit of 32 from j on of a block whose scales are integers; `ratio` is 0
- * without minima. */
-static float
-coded_unit(const struct quant_values *v, const int8_t *q, float ratio, int j)
+/* Of the unit of 32 from j on of a block whose scales are integers: sums times
+ * these, and times minima. */
+static struct sums
+sum_coded(const struct quant_values *v, const int8_t *q, int j)
 {
-    int32_t dot = 0, least = 0;
+    struct sums all = { 0 };
 
     for (int i = j; i < j + COLUMN_BLOCK; i += v->group) {
         struct sums s = sum_values(v->q + i, q + i, v->group);
 
-        dot += v->scale_code[i / v->group] * s.dot;
-        least += v->min_code[i / v->group] * s.sum;
+        all.dot += v->scale_code[i / v->group] * s.dot;
+        all.sum += v->min_code[i / v->group] * s.sum;
     }
-    return ratio != 0 ? (float)dot - (float)least * ratio : (float)dot;
+    return all;
 }
 
 static float
-add_coded(float acc, struct quant_values *v, int kind, const int8_t *q,
+add_coded(float acc, const struct quant_values *v, int kind, const int8_t *q,
           const float *d)
 {
-    float part = 0, ratio = 0;
+    bool none = kind & CPU_MINIMA && v->d == 0;
+    float dw = none ? 1 : v->d;
+    float ratio = kind & CPU_MINIMA ? v->dmin / dw : 0, part = 0;
 
-    if (kind & CPU_MINIMA) {
-        if (v->d == 0) {
-            v->d = 1;
-            memset(v->scale_code, 0, sizeof(v->scale_code));
-        }
-        ratio = v->dmin / v->d;
+    for (int j = 0; j < v->n; j += COLUMN_BLOCK) {
+        struct sums s = sum_coded(v, q, j);
+
+        part += ((none ? 0 : (float)s.dot) - (float)s.sum * ratio) *
+                d[j / COLUMN_BLOCK];
     }
-    for (int j = 0; j < v->n; j += COLUMN_BLOCK)
-        part += coded_unit(v, q, ratio, j) * d[j / COLUMN_BLOCK];
-    return acc + part * v->d;
+    return acc + part * dw;
 }
 
 /* The opened groups of a block of weights, times a column's values from `at`
  * on: the chain of column.h. */
 static float
-add_block(float acc, struct quant_values *v, int kind,
+add_block(float acc, const struct quant_values *v, int kind,
           const struct cpu_product *p, const char *col, int64_t at)
 {
     const int8_t *q = (const int8_t *)col + at;

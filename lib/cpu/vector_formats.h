@@ -462,6 +462,7 @@ CODE(tq2_0)
 #define QUADS(below, largest) CODES(below, largest), .quads = true
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
 #define FLOATS(name)          .scales = scales_##name
+#define ALONE(way, name)      FLOATS(name), .alone = way
 #define CODED(name, over)                                                      \
     .coded = true, .integers = coded_##name, .excess = over
 /* Units that are opened together, and minima, take more registers a column. */
@@ -487,10 +488,11 @@ MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
 MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), 1)
 MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), 1)
 MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
-         FLOATS(tq1_0) THIRDS_ALONE, 1)
+         ALONE(lone_thirds, tq1_0), 1)
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
 
-/* Types that take long to open have no loops of their own. */
+/* Types that take long to open have no loops of their own, but one column may.
+ * Scales of groups of 16 are integers. */
 #define MULTIPLY_APART(name, in_group, middle)                                 \
     APART void multiply_##name(const struct cpu_product *p, struct format f)   \
     {                                                                          \
@@ -500,7 +502,8 @@ MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
         f.most = 2 * (middle);                                                 \
         f.apart = true;                                                        \
         f.coded = in_group == 16;                                              \
-        multiply_columns(p, f);                                                \
+        if (!multiply_alone(p, f))                                             \
+            multiply_columns(p, f);                                            \
     }
 MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
 MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)

@@ -137,10 +137,19 @@ add_coded(struct format f, vec part, vec sum, const vec *scales,
     return part + sum * d;
 }
 
-/* And that block to the element. */
+/* What a block's units are added to, one after the other: the element, or,
+ * where scales are integers, 0; and the element then. */
 INLINE vec
-add_part(vec acc, vec part, const vec *scales)
+block_begin(struct format f, vec acc)
 {
+    return f.coded ? (vec){ 0 } : acc;
+}
+
+INLINE vec
+block_end(struct format f, vec acc, vec part, const vec *scales)
+{
+    if (!f.coded)
+        return part;
     return acc + part * scales[UNIT_D];
 }
 

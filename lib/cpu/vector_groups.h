@@ -64,25 +64,32 @@
 
 #include "cpu/vector_group_sums.h"
 
-/* Where the word-th word of half of run n of a block of VEC rows is used: its
- * part of the bytes from `next` on, as many as that block has. Many at once
- * would have to wait for each other. */
+/* Part `part` of `parts` of the bytes from `next` on, as many as a block of VEC
+ * rows has. Many at once would have to wait for each other. */
 INLINE void
-fetch_part(struct format f, const char *next, int n, int half, int word,
-           bool soon)
+fetch_part(struct format f, const char *next, int part, int parts, bool soon)
 {
-    const int at =
-        n * f.together * WORDS + half * units_in(f, n) * WORDS / 2 + word;
-    const int words = (int)(f.block / COLUMN_BLOCK * WORDS);
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
 
-    UNROLL for (int i = lines * at / words; i < lines * (at + 1) / words; i++)
+    UNROLL for (int i = lines * part / parts; i < lines * (part + 1) / parts;
+                i++)
     {
         if (soon)
             fetch_line(next + i * LINE);
         else
             fetch_far(next + i * LINE);
     }
+}
+
+/* Where the word-th word of half of run n of such a block is used. */
+INLINE void
+fetch_word(struct format f, const char *next, int n, int half, int word,
+           bool soon)
+{
+    const int at =
+        n * f.together * WORDS + half * units_in(f, n) * WORDS / 2 + word;
+
+    fetch_part(f, next, at, (int)(f.block / COLUMN_BLOCK * WORDS), soon);
 }
 
 /* Units of a block that are opened together, times C columns. */
@@ -105,7 +112,7 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
         {
             vec_bits code = f.code(loaded, n, half, u, i);
 
-            fetch_part(f, next, n, half, i * units + u, true);
+            fetch_word(f, next, n, half, i * units + u, true);
             add_word(1, C, given(f, u), WORDS / chains, &code, 0,
                      scales + u * scales_of(f), 0, x,
                      x->first + n * f.together + u, 4 * half + i,
@@ -137,20 +144,17 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
     struct coded integers;
     vec acc[FEW], part[FEW];
 
-    UNROLL for (int j = 0; j < C; j++) acc[j] = part[j] = (vec){ 0 };
+    UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
         vec scales[MOST_UNITS * MOST_SCALES];
 
         load_scales(f, true, &r, &integers, scales);
-        UNROLL for (int n = 0; n < runs_of(f); n++) add_opened(
-            C, f, &r, next, n, scales + n * f.together * scales_of(f), &x,
-            f.coded ? part : acc);
-        if (f.coded)
-            UNROLL for (int j = 0; j < C; j++)
-            {
-                acc[j] = add_part(acc[j], part[j], scales);
-                part[j] = (vec){ 0 };
-            }
+        UNROLL for (int j = 0; j < C; j++) part[j] = block_begin(f, acc[j]);
+        UNROLL for (int n = 0; n < runs_of(f); n++)
+            add_opened(C, f, &r, next, n,
+                       scales + n * f.together * scales_of(f), &x, part);
+        UNROLL for (int j = 0; j < C; j++) acc[j] =
+            block_end(f, acc[j], part[j], scales);
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
@@ -223,7 +227,7 @@ open_block(struct format f, const struct rows *r, const char *next,
                     weight = weight_of(f, &integers, unit, half);
                 code = weigh(code, &weight);
             }
-            fetch_part(f, next, n, half, i, false);
+            fetch_word(f, next, n, half, i, false);
             all[unit * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
         }
@@ -365,6 +369,13 @@ put(int64_t rest, float *p, vec v)
         store_f32_first(rest, p, v);
 }
 
+/* What units before `unit` have made of elements. */
+INLINE vec
+begun(int64_t unit, int64_t rest, const float *out)
+{
+    return unit ? take(rest, out) : (vec){ 0 };
+}
+
 /* The elements of V vectors of rows and C columns from c on, from what units
  * before `unit` have made of them, and n opened units. Those whose scales are
  * integers are one block. */
@@ -381,21 +392,20 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
     float *out = p->out + (size_t)c * stride + row;
     vec acc[TILE];
 
-#define BEFORE(v, j)                                                           \
-    (unit ? take(rest - (v)*VEC, out + (size_t)(j)*stride + (v)*VEC)           \
-          : (vec){ 0 })
     UNROLL for (int i = 0; i < V * C; i++) acc[i] =
-        f.coded ? (vec){ 0 } : BEFORE(i / C, i % C);
+        block_begin(f, begun(unit, rest - i / C * VEC,
+                             out + (size_t)(i % C) * stride + i / C * VEC));
     add_units(V, C, f, n, o, &x, acc);
     UNROLL for (int i = 0; i < V * C; i++)
     {
         int v = i / C, j = i % C;
+        int64_t left = rest - v * VEC;
+        float *to = out + (size_t)j * stride + v * VEC;
 
-        if (f.coded)
-            acc[i] = add_part(BEFORE(v, j), acc[i], opened_rows(o, v).scales);
-        put(rest - v * VEC, out + (size_t)j * stride + v * VEC, acc[i]);
+        put(left, to,
+            block_end(f, begun(unit, left, to), acc[i],
+                      opened_rows(o, v).scales));
     }
-#undef BEFORE
 }
 
 /* Those of all units that are opened, from `unit` on. */
@@ -534,17 +544,26 @@ multiply_columns(const struct cpu_product *p, struct format f)
 INLINE void
 multiply_few(const int C, const struct cpu_product *p, struct format f)
 {
-    for (int64_t r = 0; r < p->n_rows; r += VEC) {
-        if (C == 1 && f.alone)
-            f.alone(p, last_rows(p, r), ahead_of(p, r));
-        else
-            few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
-    }
+    for (int64_t r = 0; r < p->n_rows; r += VEC)
+        few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
+}
+
+/* Whether the only column was multiplied by a function of its own. */
+INLINE bool
+multiply_alone(const struct cpu_product *p, struct format f)
+{
+    if (!f.alone || p->n_cols > 1 || p->n_rows < VEC)
+        return false;
+    for (int64_t r = 0; r < p->n_rows; r += VEC)
+        f.alone(p, last_rows(p, r), ahead_of(p, r));
+    return true;
 }
 
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
+    if (multiply_alone(p, f))
+        return;
     if (p->n_cols > f.few || p->n_rows < VEC) {
         multiply_columns(p, f);
         return;

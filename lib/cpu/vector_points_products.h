@@ -59,50 +59,13 @@ four_points(struct points t, const struct found *found, int u, row_bytes x)
     return sums_of_four(w, signed_x);
 }
 
-/* What scales of a block take: sixteen integers and d, or eight. */
-#define POINT_SCALES (2 * IQ_UNITS + 1)
-
-INLINE void
-point_scales(struct format f, const struct rows *r, vec *scales)
-{
-    struct coded c;
-
-    if (!f.coded) {
-        f.scales(r, scales);
-        return;
-    }
-    f.integers(r, &c);
-    UNROLL for (int g = 0; g < 2 * IQ_UNITS; g++) scales[g] =
-        byte_of(c.scale[g / 4], g % 4);
-    scales[2 * IQ_UNITS] = c.d;
-}
-
-/* acc, and what unit u of a block adds to it, or to the block: sums of its
- * halves. See column.h. */
+/* acc, and what a unit adds to it: sums of its halves. */
 INLINE vec
-add_unit(struct format f, vec acc, const vec_bits *s, const vec *scales, int u,
-         vec d)
+add_unit(struct format f, vec acc, const vec_bits *s, const vec *scales, vec d)
 {
-    if (!f.coded)
-        return add_scaled(f, acc, as_floats(s[0] + s[1]), &scales[u], NULL, d);
-    scales += 2 * u;
-    return acc +
-           fused(as_floats(s[0]), scales[0], as_floats(s[1]) * scales[1]) * d;
-}
-
-/* acc, and a block that began with what block_begin() gives. */
-INLINE vec
-block_begin(struct format f, vec acc)
-{
-    return f.coded ? (vec){ 0 } : acc;
-}
-
-INLINE vec
-block_end(struct format f, vec acc, vec part, const vec *scales)
-{
-    if (!f.coded)
-        return part;
-    return acc + part * scales[2 * IQ_UNITS];
+    if (f.coded)
+        return add_coded(f, acc, scaled_sum(f, s, 1, scales), scales, NULL, d);
+    return add_scaled(f, acc, as_floats(s[0] + s[1]), scales, NULL, d);
 }
 
 /* VEC rows times the only column. */
@@ -110,15 +73,15 @@ INLINE void
 lone_points(struct points t, struct format f, const struct cpu_product *p,
             int64_t row, const char *next)
 {
-    const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
     struct rows r = rows_at(p, row);
     struct found found[VEC];
-    vec scales[POINT_SCALES], acc = { 0 };
+    struct coded integers;
+    vec scales[MOST_UNITS * MOST_SCALES], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
         vec part = block_begin(f, acc);
 
-        point_scales(f, &r, scales);
+        load_scales(f, false, &r, &integers, scales);
         ROLLED for (int i = 0; i < VEC; i++) t.find(row_at(&r, i), &found[i]);
         ROLLED for (int u = 0; u < IQ_UNITS; u++)
         {
@@ -133,10 +96,8 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
             UNROLL for (int g = 0; g < 2; g++) s[g] = group_sums(fours, g);
             UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++) s[g] +=
                 start_of(f, p->cols, p->k, unit + u, g);
-            part = add_unit(f, part, s, scales, u, d);
-            for (int i = lines * u / IQ_UNITS; i < lines * (u + 1) / IQ_UNITS;
-                 i++)
-                fetch_line(next + i * LINE);
+            part = add_unit(f, part, s, scales + u * scales_of(f), d);
+            fetch_part(f, next, u, IQ_UNITS, true);
         }
         acc = block_end(f, acc, part, scales);
         next += VEC * f.size;
@@ -154,34 +115,28 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
 #define lone_at_once(t, f, p, row, next) ((void)0)
 #endif
 
-/* Whether the only column was multiplied. */
+/* Sums of halves are floats before they are scaled, as those of large codes. */
 #ifdef LONE_POINTS
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
-    static bool lone_##name(const struct cpu_product *p)                       \
+    static void lone_##name(const struct cpu_product *p, int64_t row,          \
+                            const char *next)                                  \
     {                                                                          \
         const struct points t = points_##name;                                 \
         const struct format f = { .size = sizeof(struct block_##name),         \
                                   .group = in_group,                           \
                                   .offset = t.moved ? MOVED_OFFSET : 0,        \
+                                  .most = UINT8_MAX,                           \
                                   __VA_ARGS__ };                               \
                                                                                \
-        if (p->n_cols > 1 || p->n_rows < VEC)                                  \
-            return false;                                                      \
-        for (int64_t r = 0; r < p->n_rows; r += VEC) {                         \
-            if (at_once(t))                                                    \
-                lone_at_once(t, f, p, last_rows(p, r), ahead_of(p, r));        \
-            else                                                               \
-                lone_points(t, f, p, last_rows(p, r), ahead_of(p, r));         \
-        }                                                                      \
-        return true;                                                           \
+        if (at_once(t))                                                        \
+            lone_at_once(t, f, p, row, next);                                  \
+        else                                                                   \
+            lone_points(t, f, p, row, next);                                   \
     }
+#define LONE(name) lone_##name
 #else
-#define MULTIPLY_LONE(name, in_group, ...)                                     \
-    INLINE bool lone_##name(const struct cpu_product *p)                       \
-    {                                                                          \
-        (void)p;                                                               \
-        return false;                                                          \
-    }
+#define MULTIPLY_LONE(name, in_group, ...)
+#define LONE(name) NULL
 #endif
 
 #define MULTIPLY_POINTS(name, in_group, ...)                                   \
@@ -209,10 +164,9 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
     {                                                                          \
         const struct format f = { .block = QUANT_SUPER,                        \
                                   .size = sizeof(struct block_##name),         \
+                                  .alone = LONE(name),                         \
                                   .whole = whole_##name };                     \
                                                                                \
-        if (lone_##name(p))                                                    \
-            return;                                                            \
         if (points_##name.offset == SMALL_OFFSET)                              \
             multiply_small_by_##in_group(p, f);                                \
         else                                                                   \

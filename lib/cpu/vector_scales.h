@@ -54,8 +54,8 @@ struct format {
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
 };
 
-/* Of a unit whose scales are integers: two of these, the block's d, two minima
- * in pairs of 16 bits, and the block's ratio. */
+/* Of a unit whose scales are integers: two of these, in the first the block's
+ * d, two minima in pairs of 16 bits, and the block's ratio. */
 enum {
     UNIT_D = 2,
     UNIT_MINIMA,
@@ -157,7 +157,8 @@ put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
             scales[0] = scale_of(f, c->scale[w], i);
             scales[1] = scale_of(f, c->scale[w], i + 1);
         }
-        scales[UNIT_D] = c->d;
+        if (u == 0)
+            scales[UNIT_D] = c->d;
         if (f.min) {
             scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
             scales[UNIT_RATIO] = c->ratio;

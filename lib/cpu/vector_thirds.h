@@ -107,19 +107,19 @@ sum_thirds(vec_bits *w, int u, const char *x)
 INLINE void
 lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
 {
-    const struct format f = { .group = COLUMN_BLOCK, .offset = 1 };
-    const size_t size = sizeof(struct block_tq1_0);
-    const int lines = (int)((VEC * size + LINE - 1) / LINE);
+    const struct format f = { .size = sizeof(struct block_tq1_0),
+                              .group = COLUMN_BLOCK,
+                              .offset = 1 };
     struct rows r = rows_at(p, row);
-    vec acc = { 0 };
+    vec scales[MOST_UNITS], acc = { 0 };
 
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += 8) {
-        vec scale = high_f16(load_words(&r, AT(tq1_0, d) - 2));
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
         vec_bits w[9];
 
+        scales_tq1_0(&r, scales);
         load_16(&r, 0, w);
         load_16(&r, 16, w + 4);
-        UNROLL for (int u = 0; u < 8; u++)
+        UNROLL for (int u = 0; u < MOST_UNITS; u++)
         {
             vec d = splat(column_scales(p->cols, p->k)[unit + u]);
             vec_bits s;
@@ -130,19 +130,16 @@ lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
             }
             s = sum_thirds(w, u, p->cols + (unit + u) * COLUMN_BLOCK) +
                 start_of(f, p->cols, p->k, unit + u, 0);
-            acc = add_scaled(f, acc, as_floats(s), &scale, NULL, d);
-            UNROLL for (int i = lines * u / 8; i < lines * (u + 1) / 8; i++)
-                fetch_line(next + i * LINE);
+            acc = add_scaled(f, acc, as_floats(s), &scales[u], NULL, d);
+            fetch_part(f, next, u, MOST_UNITS, true);
         }
-        next += VEC * size;
-        rows_advance(&r, size);
+        next += VEC * f.size;
+        rows_advance(&r, f.size);
     }
     store_f32(p->out + row, acc);
 }
-
-#define THIRDS_ALONE , .alone = lone_thirds
 #else
-#define THIRDS_ALONE
+#define lone_thirds NULL
 #endif
 
 #endif

@@ -14,6 +14,7 @@ begin(struct quant_values *v, int group)
     v->n = QUANT_SUPER;
     v->group = group;
     memset(v->min, 0, sizeof(v->min));
+    memset(v->min_code, 0, sizeof(v->min_code));
 }
 
 /* Seven signs, and an eighth that makes their number even. */

@@ -205,7 +205,8 @@ lone_at_once(struct points t, struct format f, const struct cpu_product *p,
              int64_t row, const char *next)
 {
     struct rows r = rows_at(p, row);
-    vec scales[POINT_SCALES], acc = { 0 };
+    struct coded integers;
+    vec scales[MOST_UNITS * MOST_SCALES], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
         __m512i sums[VEC], x[PARTS_OF_FOUR], start;
@@ -213,7 +214,7 @@ lone_at_once(struct points t, struct format f, const struct cpu_product *p,
         vec_bits s[QUANT_SUPER / 16];
         vec part = block_begin(f, acc);
 
-        point_scales(f, &r, scales);
+        load_scales(f, false, &r, &integers, scales);
         start = _mm512_slli_epi32(
             _mm512_cvtepi16_epi32(LOAD_ROW(
                 __m256i, column_minus_halves(p->cols, p->k) + 2 * unit)),
@@ -227,15 +228,13 @@ lone_at_once(struct points t, struct format f, const struct cpu_product *p,
             UNROLL for (int j = 0; j < PARTS_OF_FOUR; j++) sum =
                 _mm512_dpbusd_epi32(sum, w[j], x[j]);
             sums[i] = sum;
-            for (size_t line = f.size * (size_t)i / LINE;
-                 line < f.size * (size_t)(i + 1) / LINE; line++)
-                fetch_line(next + line * LINE);
+            fetch_part(f, next, i, VEC, true);
         }
         next += VEC * f.size;
         rows_advance(&r, f.size);
         UNROLL for (size_t i = 0; i < 4; i++) load_16(&all, 16 * i, s + 4 * i);
         UNROLL for (int u = 0; u < IQ_UNITS; u++) part =
-            add_unit(f, part, &s[2 * u], scales, u,
+            add_unit(f, part, &s[2 * u], scales + u * scales_of(f),
                      splat(column_scales(p->cols, p->k)[unit + u]));
         acc = block_end(f, acc, part, scales);
     }
