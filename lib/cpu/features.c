@@ -73,3 +73,9 @@ cpu_has_armbf16(void)
 {
     return HAS_ARM2(HWCAP2_BF16);
 }
+
+bool
+cpu_has_gfni(void)
+{
+    return HAS("gfni");
+}

@@ -10,8 +10,18 @@ enum cpu_group_kind {
     CPU_CODED = 2,  /* scales of groups of 16, and minima, are integers */
 };
 
-/* X(name, type, kind) */
+/* X(name, type, kind): those of blocks that refer to points of grids, and all.
+ */
+#define CPU_POINT_TYPES(X)                                                     \
+    X(iq2_xxs, GGML_TYPE_IQ2_XXS, 0)                                           \
+    X(iq2_xs, GGML_TYPE_IQ2_XS, CPU_CODED)                                     \
+    X(iq2_s, GGML_TYPE_IQ2_S, CPU_CODED)                                       \
+    X(iq3_xxs, GGML_TYPE_IQ3_XXS, 0)                                           \
+    X(iq3_s, GGML_TYPE_IQ3_S, 0)                                               \
+    X(iq1_s, GGML_TYPE_IQ1_S, 0)                                               \
+    X(iq1_m, GGML_TYPE_IQ1_M, CPU_CODED)
 #define CPU_GROUP_TYPES(X)                                                     \
+    CPU_POINT_TYPES(X)                                                         \
     X(q8_0, GGML_TYPE_Q8_0, 0)                                                 \
     X(q4_0, GGML_TYPE_Q4_0, 0)                                                 \
     X(q4_1, GGML_TYPE_Q4_1, CPU_MINIMA)                                        \
@@ -25,13 +35,6 @@ enum cpu_group_kind {
     X(iq4_nl, GGML_TYPE_IQ4_NL, 0)                                             \
     X(iq4_xs, GGML_TYPE_IQ4_XS, 0)                                             \
     X(mxfp4, GGML_TYPE_MXFP4, 0)                                               \
-    X(iq2_xxs, GGML_TYPE_IQ2_XXS, 0)                                           \
-    X(iq2_xs, GGML_TYPE_IQ2_XS, CPU_CODED)                                     \
-    X(iq2_s, GGML_TYPE_IQ2_S, CPU_CODED)                                       \
-    X(iq3_xxs, GGML_TYPE_IQ3_XXS, 0)                                           \
-    X(iq3_s, GGML_TYPE_IQ3_S, 0)                                               \
-    X(iq1_s, GGML_TYPE_IQ1_S, 0)                                               \
-    X(iq1_m, GGML_TYPE_IQ1_M, CPU_CODED)                                       \
     X(tq1_0, GGML_TYPE_TQ1_0, 0)                                               \
     X(tq2_0, GGML_TYPE_TQ2_0, 0)                                               \
     X(q1_0, GGML_TYPE_Q1_0, 0)                                                 \

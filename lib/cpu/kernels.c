@@ -33,6 +33,14 @@ has_avx512(void)
 }
 #endif
 
+#ifdef HAVE_AVX512VBMI
+static bool
+has_avx512vbmi(void)
+{
+    return has_avx512() && ggml_cpu_has_avx512_vbmi() && cpu_has_gfni();
+}
+#endif
+
 #ifdef HAVE_AVX512BF16
 static bool
 has_avx512bf16(void)
@@ -88,6 +96,10 @@ static const struct isa {
 #endif
 #ifdef HAVE_AVX512
     { "avx512", "CPU, AVX-512 kernels", has_avx512, cpu_fill_avx512 },
+#ifdef HAVE_AVX512VBMI
+    { "avx512vbmi", "CPU, AVX-512 kernels that permute bytes", has_avx512vbmi,
+      cpu_fill_avx512vbmi },
+#endif
 #ifdef HAVE_AVX512BF16
     { "avx512bf16", "CPU, AVX-512 kernels with BF16 dot products",
       has_avx512bf16, cpu_fill_avx512bf16 },

@@ -113,8 +113,8 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avxvnni", "avx512", "avx512bf16"; "neon", "dotprod", "i8mm",
- * "bf16". What the machine lacks gets the next lower one, what is not built C.
+ * "ref"); "avx2", "avxvnni", "avx512", "avx512vbmi", "avx512bf16"; "neon",
+ * "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower one, what is not built C.
  * Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
@@ -151,6 +151,8 @@ cpu_fill_avxvnni(struct cpu_kernels *k);
 void
 cpu_fill_avx512(struct cpu_kernels *k);
 void
+cpu_fill_avx512vbmi(struct cpu_kernels *k);
+void
 cpu_fill_avx512bf16(struct cpu_kernels *k);
 void
 cpu_fill_neon(struct cpu_kernels *k);
@@ -161,8 +163,10 @@ cpu_fill_i8mm(struct cpu_kernels *k);
 void
 cpu_fill_armbf16(struct cpu_kernels *k);
 
-/* What ggml-cpu.h does not ask for: BF16 products of Arm. */
+/* What ggml-cpu.h does not ask for: BF16 products of Arm, bit matrices. */
 bool
 cpu_has_armbf16(void);
+bool
+cpu_has_gfni(void);
 
 #endif

@@ -439,25 +439,7 @@ CODE(tq2_0)
     return pairs(w[i], u);
 }
 
-#include "cpu/vector_thirds.h"
-#include "cpu/vector_points.h"
-#define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
-    enum {                                                                     \
-        few_##name = most                                                      \
-    };                                                                         \
-    static void multiply_##name(const struct cpu_product *p)                   \
-    {                                                                          \
-        multiply(p, (struct format){ .block = values,                          \
-                                     .size = sizeof(struct block_##name),      \
-                                     .group = in_group,                        \
-                                     .min = minima,                            \
-                                     codes,                                    \
-                                     .together = abreast,                      \
-                                     how,                                      \
-                                     .load = load_##name,                      \
-                                     .code = code_##name,                      \
-                                     .few = few_##name });                     \
-    }
+/* How a type is opened, for struct format. */
 #define CODES(below, largest) .offset = below, .most = largest
 #define QUADS(below, largest) CODES(below, largest), .quads = true
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
@@ -465,66 +447,5 @@ CODE(tq2_0)
 #define ALONE(way, name)      FLOATS(name), .alone = way
 #define CODED(name, over)                                                      \
     .coded = true, .integers = coded_##name, .excess = over
-/* Units that are opened together, and minima, take more registers a column. */
-#define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
-/*                           min    offset, largest code; together;    few */
-MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW)
-MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW)
-MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), 1)
-MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d), 1)
-MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), 1)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, QUADS(0, 3), 4, CODED(q2_k, 0), 1)
-MULTIPLY(q3_k, QUANT_SUPER, 16, false, QUADS(4, 7), 4, CODED(q3_k, 32),
-         FEW_BY(2))
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_BY(2))
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_BY(4))
-MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, CODED(q6_k, 128),
-         FEW_BY(4))
-MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), 1)
-MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs), 1)
-MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
-         1)
-MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
-MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), 1)
-MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), 1)
-MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
-         ALONE(lone_thirds, tq1_0), 1)
-MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
-
-/* Types that take long to open have no loops of their own, but one column may.
- * Scales of groups of 16 are integers. */
-#define MULTIPLY_APART(name, in_group, middle)                                 \
-    APART void multiply_##name(const struct cpu_product *p, struct format f)   \
-    {                                                                          \
-        f.group = in_group;                                                    \
-        f.min = false;                                                         \
-        f.offset = middle;                                                     \
-        f.most = 2 * (middle);                                                 \
-        f.apart = true;                                                        \
-        f.coded = in_group == 16;                                              \
-        if (!multiply_alone(p, f))                                             \
-            multiply_columns(p, f);                                            \
-    }
-MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
-MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
-MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
-MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
-#undef MULTIPLY_APART
-
-#include "cpu/vector_points_products.h"
-
-static void
-fill_groups(struct cpu_kernels *k,
-            void (*prepare)(const float *x, void *column, int64_t k))
-{
-#define FILL(name, type, min)                                                  \
-    k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].prepare = prepare;                                        \
-    k->mul_mat[type].abreast = VEC;                                            \
-    k->mul_mat[type].lead = FETCH_LEAD;                                        \
-    k->mul_mat[type].few = few_##name;
-    CPU_GROUP_TYPES(FILL)
-#undef FILL
-}
 
 #endif

@@ -554,6 +554,8 @@ multiply_alone(const struct cpu_product *p, struct format f)
 {
     if (!f.alone || p->n_cols > 1 || p->n_rows < VEC)
         return false;
+    if (f.order)
+        f.order(p);
     for (int64_t r = 0; r < p->n_rows; r += VEC)
         f.alone(p, last_rows(p, r), ahead_of(p, r));
     return true;

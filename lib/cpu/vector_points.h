@@ -21,7 +21,7 @@
 #define CPU_VECTOR_POINTS_H
 
 #include "cpu/points.h"
-#include "quant/iq_grid.h"
+#include "cpu/vector_formats.h"
 
 #define IQ_UNITS  (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_POINTS (QUANT_SUPER / 4) /* at most */
@@ -45,14 +45,11 @@ signs_at(const struct found *f, int u)
     return AS(uint32_t, &f->signs)[u];
 }
 
-/* A type: finds that; and its table, n points of eight or of four bytes, or as
- * words of quant/iq_grid.h. */
+/* A type: finds that; and its table, points of eight or of four bytes. */
 struct points {
     void (*find)(const char *block, struct found *f);
-    int n;
     const uint64_t *eights;
     const uint32_t *fours;
-    const uint16_t *words;
     bool moved; /* up or down, see points.h; otherwise they have signs */
     int offset; /* of codes that wait for many columns */
 };
@@ -271,30 +268,26 @@ FIND(iq1_m)
     f->signs = (row_words)narrow_halves(down);
 }
 
-#define EIGHTS(name, count, table, less)                                       \
+#define EIGHTS(name, table, down, less)                                        \
     static const struct points points_##name = {                               \
         .find = find_##name,                                                   \
-        .n = count,                                                            \
         .eights = cpu_##table##_points,                                        \
-        .words = quant_##table##_grid,                                         \
-        .moved = count == 2048,                                                \
+        .moved = down,                                                         \
         .offset = less,                                                        \
     };
-#define FOURS(name, count, less)                                               \
+#define FOURS(name, less)                                                      \
     static const struct points points_##name = {                               \
         .find = find_##name,                                                   \
-        .n = count,                                                            \
         .fours = cpu_##name##_points,                                          \
-        .words = quant_##name##_grid,                                          \
         .offset = less,                                                        \
     };
-EIGHTS(iq2_xxs, 256, iq2_xxs, MIDDLE_OFFSET)
-EIGHTS(iq2_xs, 512, iq2_xs, MIDDLE_OFFSET)
-EIGHTS(iq2_s, 1024, iq2_s, MIDDLE_OFFSET)
-FOURS(iq3_xxs, 256, MIDDLE_OFFSET)
-FOURS(iq3_s, 512, SMALL_OFFSET)
-EIGHTS(iq1_s, 2048, iq1, SMALL_OFFSET)
-EIGHTS(iq1_m, 2048, iq1, SMALL_OFFSET)
+EIGHTS(iq2_xxs, iq2_xxs, false, MIDDLE_OFFSET)
+EIGHTS(iq2_xs, iq2_xs, false, MIDDLE_OFFSET)
+EIGHTS(iq2_s, iq2_s, false, MIDDLE_OFFSET)
+FOURS(iq3_xxs, MIDDLE_OFFSET)
+FOURS(iq3_s, SMALL_OFFSET)
+EIGHTS(iq1_s, iq1, true, SMALL_OFFSET)
+EIGHTS(iq1_m, iq1, true, SMALL_OFFSET)
 #undef EIGHTS
 #undef FOURS
 

@@ -1,12 +1,10 @@
-/* vector_points_products.h - products with the IQ types of vector_points.h
+/* vector_points_products.h - blocks of the IQ types of vector_points.h, row by
+ * row, for any vectors: how vector_points_types.h has them opened, and, with
+ * the words below, multiplied by the only column, which meets points as they
+ * are looked up
  *
- * Only one column meets points as they are looked up; for more they are written
- * down as codes, and loaded as other bytes are.
- *
- * An instruction set may have a better way for some types: see POINTS_AT_ONCE
- * below. For one column it gives
- *
- *     LONE_POINTS               defined where it has these words
+ *     LONE_POINTS               defined where an instruction set has these
+ *                               words
  *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
  *                               signed bytes x[0] to x[3], of each half
  *     group_sums(s, g)          of VEC / 4 of these the halves g, in order */
@@ -105,18 +103,8 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
     }
     store_f32(p->out + row, acc);
 }
-#endif
-
-#ifdef POINTS_AT_ONCE
-#include "cpu/x86/points_avx512.h"
-#else
-#define at_once(t)                       false
-#define open_at_once(t, r, codes)        ((void)0)
-#define lone_at_once(t, f, p, row, next) ((void)0)
-#endif
 
 /* Sums of halves are floats before they are scaled, as those of large codes. */
-#ifdef LONE_POINTS
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
     static void lone_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
@@ -128,56 +116,14 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
                                   .most = UINT8_MAX,                           \
                                   __VA_ARGS__ };                               \
                                                                                \
-        if (at_once(t))                                                        \
-            lone_at_once(t, f, p, row, next);                                  \
-        else                                                                   \
-            lone_points(t, f, p, row, next);                                   \
+        lone_points(t, f, p, row, next);                                       \
     }
 #define LONE(name) lone_##name
 #else
 #define MULTIPLY_LONE(name, in_group, ...)
 #define LONE(name) NULL
 #endif
-
-#define MULTIPLY_POINTS(name, in_group, ...)                                   \
-    enum {                                                                     \
-        few_##name = 1                                                         \
-    };                                                                         \
-    MULTIPLY_LONE(name, in_group, __VA_ARGS__)                                 \
-    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
-                            vec *scales)                                       \
-    {                                                                          \
-        const struct points t = points_##name;                                 \
-        const struct format f = { .group = in_group,                           \
-                                  .offset = t.offset,                          \
-                                  .most = 2 * t.offset,                        \
-                                  __VA_ARGS__ };                               \
-        struct coded integers;                                                 \
-                                                                               \
-        load_scales(f, false, r, &integers, scales);                           \
-        if (at_once(t))                                                        \
-            open_at_once(t, r, codes);                                         \
-        else                                                                   \
-            open_points(t, r, codes);                                          \
-    }                                                                          \
-    static void multiply_##name(const struct cpu_product *p)                   \
-    {                                                                          \
-        const struct format f = { .block = QUANT_SUPER,                        \
-                                  .size = sizeof(struct block_##name),         \
-                                  .alone = LONE(name),                         \
-                                  .whole = whole_##name };                     \
-                                                                               \
-        if (points_##name.offset == SMALL_OFFSET)                              \
-            multiply_small_by_##in_group(p, f);                                \
-        else                                                                   \
-            multiply_middle_by_##in_group(p, f);                               \
-    }
-MULTIPLY_POINTS(iq2_xxs, 32, FLOATS(iq2_xxs))
-MULTIPLY_POINTS(iq2_xs, 16, CODED(iq2_xs, 0))
-MULTIPLY_POINTS(iq2_s, 16, CODED(iq2_s, 0))
-MULTIPLY_POINTS(iq3_xxs, 32, FLOATS(iq3_xxs))
-MULTIPLY_POINTS(iq3_s, 32, FLOATS(iq3_s))
-MULTIPLY_POINTS(iq1_s, 32, FLOATS(iq1_s))
-MULTIPLY_POINTS(iq1_m, 16, CODED(iq1_m, 0))
+#define OPEN_POINTS(name, r, codes) open_points(points_##name, r, codes)
+#define ORDER(name)                 NULL
 
 #endif

@@ -47,7 +47,9 @@ struct format {
     vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
     int few; /* as many columns meet codes where these are opened */
     /* Or a function for VEC rows from `row` on and the only column; as many
-     * bytes are fetched from `next` on. */
+     * bytes are fetched from `next` on. The column may be put in order for it
+     * before, in the scratch. */
+    void (*order)(const struct cpu_product *p);
     void (*alone)(const struct cpu_product *p, int64_t row, const char *next);
     /* Or a function for all of that, which is not inlined. */
     bool apart;

@@ -11,6 +11,8 @@
 #ifndef CPU_VECTOR_THIRDS_H
 #define CPU_VECTOR_THIRDS_H
 
+#include "cpu/vector_formats.h"
+
 INLINE void
 scales_tq1_0(const struct rows *r, vec *scales)
 {

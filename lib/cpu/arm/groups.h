@@ -116,7 +116,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 }
 
 #include "cpu/vector_dots.h"
-#include "cpu/vector_formats.h"
+#include "cpu/vector_types.h"
 
 /* The largest magnitude of 32 floats. */
 INLINE float

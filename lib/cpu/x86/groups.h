@@ -110,7 +110,7 @@ group_sums(const row_words *s, int g)
                         : _mm256_permute2x128_si256(a, b, 0x20));
 }
 
-#include "cpu/vector_formats.h"
+#include "cpu/vector_types.h"
 
 /* The largest magnitude of 32 floats. */
 INLINE float

@@ -1,0 +1,74 @@
+/* vector_points_types.h - products with weights of the IQ types of
+ * vector_points.h, for any vectors
+ *
+ * Included after what says how they are opened and multiplied:
+ *
+ *     OPEN_POINTS(name, r, codes)
+ *                               opens a block of VEC rows, as many columns want
+ *                               it, in excess of points_##name.offset
+ *     MULTIPLY_LONE(name, in_group, ...)
+ *                               defines what multiplies them by the only
+ *                               column, if it is not done as by many
+ *     LONE(name), ORDER(name)   alone and order of struct format */
+#ifndef CPU_VECTOR_POINTS_TYPES_H
+#define CPU_VECTOR_POINTS_TYPES_H
+
+/* Types that take long to open have no loops of their own, but one column may.
+ * Scales of groups of 16 are integers. */
+#define MULTIPLY_APART(name, in_group, middle)                                 \
+    APART void multiply_##name(const struct cpu_product *p, struct format f)   \
+    {                                                                          \
+        f.group = in_group;                                                    \
+        f.min = false;                                                         \
+        f.offset = middle;                                                     \
+        f.most = 2 * (middle);                                                 \
+        f.apart = true;                                                        \
+        f.coded = in_group == 16;                                              \
+        if (!multiply_alone(p, f))                                             \
+            multiply_columns(p, f);                                            \
+    }
+MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
+MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
+MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
+MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
+#undef MULTIPLY_APART
+
+#define MULTIPLY_POINTS(name, in_group, ...)                                   \
+    enum {                                                                     \
+        few_##name = 1                                                         \
+    };                                                                         \
+    MULTIPLY_LONE(name, in_group, __VA_ARGS__)                                 \
+    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
+                            vec *scales)                                       \
+    {                                                                          \
+        const struct format f = { .group = in_group,                           \
+                                  .offset = points_##name.offset,              \
+                                  .most = 2 * points_##name.offset,            \
+                                  __VA_ARGS__ };                               \
+        struct coded integers;                                                 \
+                                                                               \
+        load_scales(f, false, r, &integers, scales);                           \
+        OPEN_POINTS(name, r, codes);                                           \
+    }                                                                          \
+    static void multiply_##name(const struct cpu_product *p)                   \
+    {                                                                          \
+        const struct format f = { .block = QUANT_SUPER,                        \
+                                  .size = sizeof(struct block_##name),         \
+                                  .order = ORDER(name),                        \
+                                  .alone = LONE(name),                         \
+                                  .whole = whole_##name };                     \
+                                                                               \
+        if (points_##name.offset == SMALL_OFFSET)                              \
+            multiply_small_by_##in_group(p, f);                                \
+        else                                                                   \
+            multiply_middle_by_##in_group(p, f);                               \
+    }
+MULTIPLY_POINTS(iq2_xxs, 32, FLOATS(iq2_xxs))
+MULTIPLY_POINTS(iq2_xs, 16, CODED(iq2_xs, 0))
+MULTIPLY_POINTS(iq2_s, 16, CODED(iq2_s, 0))
+MULTIPLY_POINTS(iq3_xxs, 32, FLOATS(iq3_xxs))
+MULTIPLY_POINTS(iq3_s, 32, FLOATS(iq3_s))
+MULTIPLY_POINTS(iq1_s, 32, FLOATS(iq1_s))
+MULTIPLY_POINTS(iq1_m, 16, CODED(iq1_m, 0))
+
+#endif

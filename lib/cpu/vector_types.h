@@ -1,0 +1,69 @@
+/* vector_types.h - products with weights of each type, for any vectors; see
+ * vector_groups.h */
+#ifndef CPU_VECTOR_TYPES_H
+#define CPU_VECTOR_TYPES_H
+
+#include "cpu/vector_formats.h"
+#include "cpu/vector_points.h"
+#include "cpu/vector_points_products.h"
+#include "cpu/vector_points_types.h"
+#include "cpu/vector_thirds.h"
+
+#define MULTIPLY(name, values, in_group, minima, codes, abreast, how, most)    \
+    enum {                                                                     \
+        few_##name = most                                                      \
+    };                                                                         \
+    static void multiply_##name(const struct cpu_product *p)                   \
+    {                                                                          \
+        multiply(p, (struct format){ .block = values,                          \
+                                     .size = sizeof(struct block_##name),      \
+                                     .group = in_group,                        \
+                                     .min = minima,                            \
+                                     codes,                                    \
+                                     .together = abreast,                      \
+                                     how,                                      \
+                                     .load = load_##name,                      \
+                                     .code = code_##name,                      \
+                                     .few = few_##name });                     \
+    }
+/* Units that are opened together, and minima, take more registers a column. */
+#define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
+/*                           min    offset, largest code; together;    few */
+MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW)
+MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW)
+MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), 1)
+MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d), 1)
+MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), 1)
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, QUADS(0, 3), 4, CODED(q2_k, 0), 1)
+MULTIPLY(q3_k, QUANT_SUPER, 16, false, QUADS(4, 7), 4, CODED(q3_k, 32),
+         FEW_BY(2))
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_BY(2))
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_BY(4))
+MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, CODED(q6_k, 128),
+         FEW_BY(4))
+MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), 1)
+MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs), 1)
+MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
+         1)
+MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4), 1)
+MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), 1)
+MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), 1)
+MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
+         ALONE(lone_thirds, tq1_0), 1)
+MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0), 1)
+
+static void
+fill_groups(struct cpu_kernels *k,
+            void (*prepare)(const float *x, void *column, int64_t k))
+{
+#define FILL(name, type, min)                                                  \
+    k->mul_mat[type].multiply = multiply_##name;                               \
+    k->mul_mat[type].prepare = prepare;                                        \
+    k->mul_mat[type].abreast = VEC;                                            \
+    k->mul_mat[type].lead = FETCH_LEAD;                                        \
+    k->mul_mat[type].few = few_##name;
+    CPU_GROUP_TYPES(FILL)
+#undef FILL
+}
+
+#endif
