@@ -1,7 +1,6 @@
-/* vector_points_products.h - blocks of the IQ types of vector_points.h, row by
- * row, for any vectors: how vector_points_types.h has them opened, and, with
- * the words below, multiplied by the only column, which meets points as they
- * are looked up
+/* vector_points_products.h - blocks of the IQ types of vector_points.h row by
+ * row, for any vectors: opened, as many columns want them, and, with the words
+ * below, times the only column, which meets points as they are looked up
  *
  *     LONE_POINTS               defined where an instruction set has these
  *                               words
@@ -10,6 +9,9 @@
  *     group_sums(s, g)          of VEC / 4 of these the halves g, in order */
 #ifndef CPU_VECTOR_POINTS_PRODUCTS_H
 #define CPU_VECTOR_POINTS_PRODUCTS_H
+
+#include "cpu/vector_groups.h"
+#include "cpu/vector_points.h"
 
 /* A block of VEC rows, as many columns want it. */
 INLINE void
@@ -103,27 +105,6 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
     }
     store_f32(p->out + row, acc);
 }
-
-/* Sums of halves are floats before they are scaled, as those of large codes. */
-#define MULTIPLY_LONE(name, in_group, ...)                                     \
-    static void lone_##name(const struct cpu_product *p, int64_t row,          \
-                            const char *next)                                  \
-    {                                                                          \
-        const struct points t = points_##name;                                 \
-        const struct format f = { .size = sizeof(struct block_##name),         \
-                                  .group = in_group,                           \
-                                  .offset = t.moved ? MOVED_OFFSET : 0,        \
-                                  .most = UINT8_MAX,                           \
-                                  __VA_ARGS__ };                               \
-                                                                               \
-        lone_points(t, f, p, row, next);                                       \
-    }
-#define LONE(name) lone_##name
-#else
-#define MULTIPLY_LONE(name, in_group, ...)
-#define LONE(name) NULL
 #endif
-#define OPEN_POINTS(name, r, codes) open_points(points_##name, r, codes)
-#define ORDER(name)                 NULL
 
 #endif

@@ -1,7 +1,8 @@
 /* vector_points_types.h - products with weights of the IQ types of
  * vector_points.h, for any vectors
  *
- * Included after what says how they are opened and multiplied:
+ * An instruction set may say how they are opened and multiplied, if not row by
+ * row:
  *
  *     OPEN_POINTS(name, r, codes)
  *                               opens a block of VEC rows, as many columns want
@@ -12,6 +13,37 @@
  *     LONE(name), ORDER(name)   alone and order of struct format */
 #ifndef CPU_VECTOR_POINTS_TYPES_H
 #define CPU_VECTOR_POINTS_TYPES_H
+
+#include "cpu/vector_points_products.h"
+
+#ifdef LONE_POINTS
+/* The format of what meets one column: sums of halves are floats before they
+ * are scaled, as those of large codes. */
+#define LONE_FORMAT(name, in_group, ...)                                       \
+    (struct format)                                                            \
+    {                                                                          \
+        .size = sizeof(struct block_##name), .group = in_group,                \
+        .offset = points_##name.moved ? MOVED_OFFSET : 0, .most = UINT8_MAX,   \
+        __VA_ARGS__                                                            \
+    }
+#endif
+#ifndef OPEN_POINTS
+#define OPEN_POINTS(name, r, codes) open_points(points_##name, r, codes)
+#define ORDER(name)                 NULL
+#ifdef LONE_POINTS
+#define LONE(name) lone_##name
+#define MULTIPLY_LONE(name, in_group, ...)                                     \
+    static void lone_##name(const struct cpu_product *p, int64_t row,          \
+                            const char *next)                                  \
+    {                                                                          \
+        lone_points(points_##name, LONE_FORMAT(name, in_group, __VA_ARGS__),   \
+                    p, row, next);                                             \
+    }
+#else
+#define LONE(name) NULL
+#define MULTIPLY_LONE(name, in_group, ...)
+#endif
+#endif
 
 /* Types that take long to open have no loops of their own, but one column may.
  * Scales of groups of 16 are integers. */

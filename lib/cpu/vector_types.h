@@ -4,8 +4,6 @@
 #define CPU_VECTOR_TYPES_H
 
 #include "cpu/vector_formats.h"
-#include "cpu/vector_points.h"
-#include "cpu/vector_points_products.h"
 #include "cpu/vector_points_types.h"
 #include "cpu/vector_thirds.h"
 

@@ -586,14 +586,11 @@ transpose_pairs(const vec *pairs, vec *units)
     }
 }
 
-/* VEC rows times the only column: see column.h. `integers` finds the rows' d
- * where scales are. */
+/* VEC rows times the only column: see column.h. */
 INLINE void
-lone_pairs(struct grid g, size_t size,
-           void (*integers)(const struct rows *r, struct coded *c),
-           const struct cpu_product *p, int64_t row, const char *next)
+lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
+           int64_t row, const char *next)
 {
-    const bool coded = is_halved(g);
     struct rows r = rows_at(p, row);
     const char *fetched = next;
     vec acc = { 0 };
@@ -602,10 +599,10 @@ lone_pairs(struct grid g, size_t size,
         const struct met x = met_at(g, p, unit);
         vec pairs[PAIRS_OF_ROWS], units[MOST_UNITS], part = acc, d;
 
-        if (coded) {
+        if (f.coded) {
             struct coded c;
 
-            integers(&r, &c);
+            f.integers(&r, &c);
             d = c.d;
             part = splat(0);
         } else {
@@ -625,36 +622,47 @@ lone_pairs(struct grid g, size_t size,
                     multiply_cut(g, &cut[j], two[j].scales, &x,
                                  _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
                                                     splat(first[4])));
-                next += 2 * size;
+                next += 2 * f.size;
             }
             for (; fetched < next; fetched += LINE)
                 fetch_line(fetched);
         }
-        rows_advance(&r, size);
+        rows_advance(&r, f.size);
         transpose_pairs(pairs, units);
         UNROLL for (int u = 0; u < MOST_UNITS; u++) part = part + units[u];
-        if (coded)
+        if (f.coded)
             part = acc + part * d;
         acc = part;
     }
     store_f32(p->out + row, acc);
 }
 
+/* Of the largest table points are looked up one by one as fast, or faster, if
+ * there is but one column. */
+INLINE bool
+is_large(struct grid g)
+{
+    return g.n > 1024;
+}
+
 #define OPEN_POINTS(name, r, codes) open_pairs(grid_##name, r, codes)
-#define LONE(name)                  lone_##name
 #define ORDER(name)                 order_##name
+#define LONE(name)                  lone_##name
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
     static void order_##name(const struct cpu_product *p)                      \
     {                                                                          \
-        order_column(grid_##name, p);                                          \
+        if (!is_large(grid_##name))                                            \
+            order_column(grid_##name, p);                                      \
     }                                                                          \
     static void lone_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
     {                                                                          \
-        const struct format f = { __VA_ARGS__ };                               \
+        const struct format f = LONE_FORMAT(name, in_group, __VA_ARGS__);      \
                                                                                \
-        lone_pairs(grid_##name, sizeof(struct block_##name), f.integers, p,    \
-                   row, next);                                                 \
+        if (is_large(grid_##name))                                             \
+            lone_points(points_##name, f, p, row, next);                       \
+        else                                                                   \
+            lone_pairs(grid_##name, f, p, row, next);                          \
     }
 #include "cpu/vector_points_types.h"
 
