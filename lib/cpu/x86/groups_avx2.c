@@ -111,9 +111,11 @@ run_end(vec_bits total, vec_bits s, int most)
 }
 
 #include "cpu/x86/groups.h"
+#include "cpu/x86/iq4_xs_avx2.h"
 
 void
 cpu_avx2_group_products(struct cpu_kernels *k)
 {
     fill_groups(k, prepare);
+    fill_iq4_xs(k);
 }
