@@ -49,12 +49,12 @@ order_by_two(const struct cpu_product *p)
     for (int64_t k = 0; k < p->k; k += 2 * COLUMN_BLOCK, to++) {
         const __m256i *x = AS(__m256i, p->cols + k);
         __m256i a = _mm256_loadu_si256(x), b = _mm256_loadu_si256(x + 1);
-        __m256i halves[2] = { _mm256_permute2x128_si256(a, b, 0x20),
-                              _mm256_permute2x128_si256(a, b, 0x31) };
+        __m256i parts[2] = { _mm256_permute2x128_si256(a, b, 0x20),
+                             _mm256_permute2x128_si256(a, b, 0x31) };
 
         for (int i = 0; i < 2; i++) {
-            to->magnitudes[i] = _mm256_abs_epi8(halves[i]);
-            to->minus[i] = _mm256_cmpgt_epi8(_mm256_setzero_si256(), halves[i]);
+            to->magnitudes[i] = _mm256_abs_epi8(parts[i]);
+            to->minus[i] = _mm256_cmpgt_epi8(_mm256_setzero_si256(), parts[i]);
         }
         to->negatives[0] = sum_negatives(a);
         to->negatives[1] = sum_negatives(b);
