@@ -16,28 +16,24 @@
 
 #include "cpu/vector_points_products.h"
 
-#ifdef LONE_POINTS
-/* The format of what meets one column: sums of halves are floats before they
- * are scaled, as those of large codes. */
-#define LONE_FORMAT(name, in_group, ...)                                       \
-    (struct format)                                                            \
-    {                                                                          \
-        .size = sizeof(struct block_##name), .group = in_group,                \
-        .offset = points_##name.moved ? MOVED_OFFSET : 0, .most = UINT8_MAX,   \
-        __VA_ARGS__                                                            \
-    }
-#endif
 #ifndef OPEN_POINTS
 #define OPEN_POINTS(name, r, codes) open_points(points_##name, r, codes)
 #define ORDER(name)                 NULL
 #ifdef LONE_POINTS
 #define LONE(name) lone_##name
+/* Sums of halves are floats before they are scaled, as those of large codes. */
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
     static void lone_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
     {                                                                          \
-        lone_points(points_##name, LONE_FORMAT(name, in_group, __VA_ARGS__),   \
-                    p, row, next);                                             \
+        const struct points t = points_##name;                                 \
+        const struct format f = { .size = sizeof(struct block_##name),         \
+                                  .group = in_group,                           \
+                                  .offset = t.moved ? MOVED_OFFSET : 0,        \
+                                  .most = UINT8_MAX,                           \
+                                  __VA_ARGS__ };                               \
+                                                                               \
+        lone_points(t, f, p, row, next);                                       \
     }
 #else
 #define LONE(name) NULL

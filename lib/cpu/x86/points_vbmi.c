@@ -23,6 +23,7 @@ struct two {
     __m512i at[2];     /* the lowest bytes of their indices */
     __m512i high[2];   /* and what is above, from the lowest bit on */
     __m512i signs[2];  /* of each point; or in bit 3 whether it is moved down */
+    __m512i down[2];   /* that of two points, 1 or 0 in 16 bits each */
     __m512i scales[2]; /* odd integers; of groups of 16 two */
 };
 
@@ -224,6 +225,13 @@ FIND_BOTH(iq3_s)
         odd_scale_at(_mm512_srlv_epi32(scales, (__m512i)nibble), 0, 15);
 }
 
+/* Bits a and b of each lane: whether two points are moved down. */
+INLINE __m512i
+down_from(__m512i w, int a, int b)
+{
+    return bits_from(w, a, a, b, b) & _mm512_set1_epi32(0x10001);
+}
+
 FIND_BOTH(iq1_s)
 {
     __m512i w = OF_BOTH(both_16, iq1_s, qh);
@@ -231,6 +239,7 @@ FIND_BOTH(iq1_s)
     t->at[0] = OF_BOTH(both_32, iq1_s, qs);
     t->high[0] = bits_from(w, 0, 3, 6, 9);
     t->signs[0] = _mm512_srai_epi32(_mm512_slli_epi32(w, 16), 31);
+    t->down[0] = t->down[1] = down_from(w, 15, 15);
     t->scales[0] = odd_scale_at(w, 12, 7);
 }
 
@@ -238,12 +247,15 @@ FIND_BOTH(iq1_s)
 FIND_BOTH(iq1_m)
 {
     __m512i w = _mm512_cvtepu16_epi64(OF_BOTH(join_8, iq1_m, scales));
+    __m512i high = OF_BOTH(both_16, iq1_m, qh);
 
     w = _mm512_srlv_epi32(_mm512_shuffle_epi32(w, 0xa0),
                           _mm512_set1_epi64(6ll << 32));
     t->at[0] = OF_BOTH(both_32, iq1_m, qs);
-    t->high[0] = bits_from(OF_BOTH(both_16, iq1_m, qh), 0, 4, 8, 12);
+    t->high[0] = bits_from(high, 0, 4, 8, 12);
     t->signs[0] = t->high[0];
+    t->down[0] = down_from(high, 3, 7);
+    t->down[1] = down_from(high, 11, 15);
     put_two_scales(w, 3, t);
 }
 
@@ -294,6 +306,10 @@ look_up_plane(struct grid g, const uint8_t *plane, const struct two *t, int i,
         __m512i low = load_64(plane + 128 * k);
         __m512i high = load_64(plane + 128 * k + 64);
 
+        if (g.n > 512) { /* read once, not for each pair */
+            IN_REGISTER(low);
+            IN_REGISTER(high);
+        }
         UNROLL for (int j = 0; j < TOGETHER; j++)
         {
             found[j] = _mm512_permutex2var_epi8(low, t[j].at[i], high);
@@ -482,15 +498,39 @@ static alignas(LINE) const uint8_t met_by_halves[] = {
     MET_BY_FIELDS(0, 8, 4, 12), MET_BY_FIELDS(16, 24, 20, 28)
 };
 
-/* The column in the scratch, as codes of open_two() meet it: of each block
- * eight times 32 bytes, for a row's lanes. */
+/* Four sums of 16 bits. */
+#define POINT_SUMS 8
+
+/* Of a block of the column, of each eight values twice their sum, negative. */
+INLINE __m512i
+twice_sums(const char *x)
+{
+    __m512i v[4];
+
+    UNROLL for (int i = 0; i < 4; i++) v[i] = _mm512_sad_epu8(
+        load_64(x + 64 * i) ^ _mm512_set1_epi8(-128), _mm512_setzero_si512());
+    v[0] = _mm512_inserti64x4(
+        _mm512_castsi256_si512(_mm256_inserti128_si256(
+            _mm256_castsi128_si256(_mm512_cvtepi64_epi16(v[0])),
+            _mm512_cvtepi64_epi16(v[1]), 1)),
+        _mm256_inserti128_si256(
+            _mm256_castsi128_si256(_mm512_cvtepi64_epi16(v[2])),
+            _mm512_cvtepi64_epi16(v[3]), 1),
+        1);
+    return _mm512_slli_epi16(_mm512_sub_epi16(_mm512_set1_epi16(8 * 128), v[0]),
+                             1);
+}
+
+/* The column in the scratch, as planes meet it: of each block eight times 32
+ * bytes, for a row's lanes, the same coordinates as open_cut() has. Behind that
+ * what points that are moved add. */
 INLINE void
 order_column(struct grid g, const struct cpu_product *p)
 {
     const __m512i met = load_64(g.size == 4    ? met_by_fours
                                 : is_halved(g) ? met_by_halves
                                                : met_by_eights);
-    char *to = p->scratch;
+    char *to = p->scratch, *sums = to + p->k;
 
     for (int64_t k = 0; k < p->k; k += QUANT_SUPER, to += QUANT_SUPER) {
         __m512i v[4], w[4];
@@ -513,6 +553,9 @@ order_column(struct grid g, const struct cpu_product *p)
             _mm512_storeu_si512(half, _mm512_shuffle_i64x2(a, b, 0x88));
             _mm512_storeu_si512(half + 64, _mm512_shuffle_i64x2(a, b, 0xdd));
         }
+        if (g.moved)
+            _mm512_storeu_si512(sums + k / COLUMN_BLOCK * POINT_SUMS,
+                                twice_sums(p->cols + k));
     }
 }
 
@@ -527,47 +570,98 @@ for_both(const void *p)
 struct met {
     const char *codes; /* as order_column() left them */
     __m512i start[2];  /* of two sums */
+    __m512i twice[2];  /* two points' sums, twice negative, 16 bits each */
     vec d;
 };
 
 INLINE struct met
 met_at(struct grid g, const struct cpu_product *p, int64_t unit)
 {
-    const __m512i by = _mm512_set1_epi32(g.offset);
-    struct met x = { .codes = AS(char, p->scratch) + unit * COLUMN_BLOCK };
+    /* codes that are moved up are eight times what they stand for, and one */
+    const __m512i by = _mm512_set1_epi32(g.moved ? 8 - 1 : g.offset);
+    const vec_bits even = {
+        0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14
+    };
+    const char *ordered = p->scratch;
+    struct met x = { .codes = ordered + unit * COLUMN_BLOCK };
     __m512i w;
 
     x.d = (vec)for_both(column_scales(p->cols, p->k) + unit);
-    if (!is_halved(g)) {
-        w = for_both(column_minus(p->cols, p->k) + unit);
-        x.start[0] = _mm512_mullo_epi32(w, by);
+    if (is_halved(g)) {
+        w = for_both(column_minus_halves(p->cols, p->k) + 2 * unit);
+        x.start[0] = _mm512_srai_epi32(_mm512_slli_epi32(w, 16), 16);
+        x.start[1] = _mm512_srai_epi32(w, 16);
+    } else {
+        x.start[0] = for_both(column_minus(p->cols, p->k) + unit);
         x.start[1] = _mm512_setzero_si512();
-        return x;
     }
-    w = for_both(column_minus_halves(p->cols, p->k) + 2 * unit);
-    x.start[0] = _mm512_srai_epi32(_mm512_slli_epi32(w, 16), 16);
-    x.start[1] = _mm512_srai_epi32(w, 16);
-    UNROLL for (int i = 0; i < 2; i++) x.start[i] =
-        _mm512_mullo_epi32(x.start[i], by);
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        x.start[i] = _mm512_mullo_epi32(x.start[i], by);
+        if (g.moved)
+            x.twice[i] = _mm512_permutexvar_epi32(
+                (__m512i)(even + (uint32_t)i),
+                load_64(ordered + p->k + unit * POINT_SUMS));
+    }
     return x;
+}
+
+/* The sums of both halves, of points that may be moved: codes meet the column
+ * as they are, or sixteen times as large, and stand for -8, 0 and 8, all of
+ * them moved up, or down. */
+INLINE void
+sum_moved(const struct two *t, const struct cut *c, const struct met *x,
+          __m512i *sum)
+{
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        __m512i s[2] = { _mm512_setzero_si512(), _mm512_setzero_si512() };
+
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            const __m512i bits = _mm512_set1_epi8(i < 2 ? 0x30 : 3);
+
+            s[i / 2] =
+                _mm512_dpbusd_epi32(s[i / 2], c->planes[half][i % 2] & bits,
+                                    for_both(x->codes + 32 * (4 * half + i)));
+        }
+        sum[half] =
+            _mm512_dpwssd_epi32(x->start[half], t->down[half], x->twice[half]);
+        sum[half] = _mm512_add_epi32(sum[half], _mm512_slli_epi32(s[1], 3));
+        sum[half] = _mm512_add_epi32(sum[half], _mm512_srai_epi32(s[0], 1));
+    }
+}
+
+/* Of others. */
+INLINE void
+sum_levels(struct grid g, const struct cut *c, const struct met *x,
+           __m512i *sum)
+{
+    __m512i codes[8];
+
+    open_cut(g, c, codes);
+    UNROLL for (int i = 0; i < 2; i++) sum[i] = x->start[i];
+    UNROLL for (int i = 0; i < 8; i++) sum[i / 4] =
+        _mm512_dpbusd_epi32(sum[i / 4], codes[i], for_both(x->codes + 32 * i));
 }
 
 /* Sums of products of units, times their scales and those of the column; d are
  * those of the rows, where scales are not coded. */
 INLINE vec
-multiply_cut(struct grid g, const struct cut *c, const __m512i *scales,
+multiply_cut(struct grid g, const struct two *t, const struct cut *c,
              const struct met *x, vec d)
 {
-    __m512i codes[8], sum[2] = { x->start[0], x->start[1] };
+    __m512i sum[2];
 
-    open_cut(g, c, codes);
-    UNROLL for (int i = 0; i < 8; i++) sum[i / 4] =
-        _mm512_dpbusd_epi32(sum[i / 4], codes[i], for_both(x->codes + 32 * i));
+    if (g.moved)
+        sum_moved(t, c, x, sum);
+    else
+        sum_levels(g, c, x, sum);
     if (!is_halved(g))
         return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) *
-               (d * as_floats((vec_bits)scales[0]) * x->d);
+               (d * as_floats((vec_bits)t->scales[0]) * x->d);
     UNROLL for (int i = 0; i < 2; i++) sum[i] =
-        _mm512_mullo_epi32(sum[i], scales[i]);
+        _mm512_mullo_epi32(sum[i], t->scales[i]);
     return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) * x->d;
 }
 
@@ -619,7 +713,7 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
                 const float *first = &AS(float, &d)[pair_row(i + j)];
 
                 pairs[i + j] =
-                    multiply_cut(g, &cut[j], two[j].scales, &x,
+                    multiply_cut(g, &two[j], &cut[j], &x,
                                  _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
                                                     splat(first[4])));
                 next += 2 * f.size;
@@ -637,39 +731,28 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
     store_f32(p->out + row, acc);
 }
 
-/* Of the largest table points are looked up one by one as fast, or faster, if
- * there is but one column. */
-INLINE bool
-is_large(struct grid g)
-{
-    return g.n > 1024;
-}
-
 #define OPEN_POINTS(name, r, codes) open_pairs(grid_##name, r, codes)
 #define ORDER(name)                 order_##name
 #define LONE(name)                  lone_##name
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
     static void order_##name(const struct cpu_product *p)                      \
     {                                                                          \
-        if (!is_large(grid_##name))                                            \
-            order_column(grid_##name, p);                                      \
+        order_column(grid_##name, p);                                          \
     }                                                                          \
     static void lone_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
     {                                                                          \
-        const struct format f = LONE_FORMAT(name, in_group, __VA_ARGS__);      \
+        const struct format f = { .size = sizeof(struct block_##name),         \
+                                  __VA_ARGS__ };                               \
                                                                                \
-        if (is_large(grid_##name))                                             \
-            lone_points(points_##name, f, p, row, next);                       \
-        else                                                                   \
-            lone_pairs(grid_##name, f, p, row, next);                          \
+        lone_pairs(grid_##name, f, p, row, next);                              \
     }
 #include "cpu/vector_points_types.h"
 
 static size_t
 ordered_size(int64_t k)
 {
-    return (size_t)k;
+    return (size_t)(k + k / COLUMN_BLOCK * POINT_SUMS);
 }
 
 /* Columns are those of AVX-512. */
