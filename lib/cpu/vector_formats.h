@@ -290,19 +290,25 @@ CODE(iq4_nl)
     return look_up(quant_iq4_levels, SIGNED_OFFSET, nibbles(w[i], half));
 }
 
+/* Scales of six bits in excess of 32: nibbles of even groups and of odd ones,
+ * and their other two bits, of two groups from each half of a byte. As signed
+ * bytes at the top of a lane they are 2^24 times as large. */
 INLINE void
 scales_iq4_xs(const struct rows *r, vec *scales)
 {
-    vec_bits head = load_words(r, 0), high = head >> 16;
-    vec_bits low = load_words(r, AT(iq4_xs, scales_l));
-    vec d = low_f16(head);
+    vec_bits w[4], high, s[2];
+    vec d;
 
-    UNROLL for (int g = 0; g < 8; g++)
-    {
-        vec_bits s = (low >> 4 * g & 15) | (high >> 2 * g & 3) << 4;
-
-        scales[g] = d * (as_floats(s) - splat(32));
-    }
+    load_16(r, 0, w);
+    d = low_f16(w[0]) * splat(0x1p-24f);
+    high = bytes_as_pairs(w[0], 2, 3);
+    high |= high << 8;
+    s[0] = nibbles(w[1], 0) | (high << 4 & 0x300030) | (high & 0x30003000);
+    s[1] = nibbles(w[1], 1) | (high << 2 & 0x300030) | (high >> 2 & 0x30003000);
+    UNROLL for (int i = 0; i < 2; i++) s[i] =
+        (vec_bits)((vec_bytes)s[i] - (uint8_t)32);
+    UNROLL for (int g = 0; g < 8; g++) scales[g] =
+        d * as_floats(s[g % 2] << (24 - g / 2 * 8) & 0xff000000);
 }
 
 LOAD(iq4_xs)
