@@ -445,12 +445,9 @@ CODE(tq2_0)
     return pairs(w[i], u);
 }
 
-/* How a type is opened, for struct format. */
-#define CODES(below, largest) .offset = below, .most = largest
-#define QUADS(below, largest) CODES(below, largest), .quads = true
-#define SIGNED                CODES(SIGNED_OFFSET, 0)
-#define FLOATS(name)          .scales = scales_##name
-#define ALONE(way, name)      FLOATS(name), .alone = way
+/* The scales of a type, for struct format: floats, or integers in excess of
+ * `over`. */
+#define FLOATS(name) .scales = scales_##name
 #define CODED(name, over)                                                      \
     .coded = true, .integers = coded_##name, .excess = over
 

@@ -24,6 +24,10 @@
                                      .code = code_##name,                      \
                                      .few = few_##name });                     \
     }
+#define CODES(below, largest) .offset = below, .most = largest
+#define QUADS(below, largest) CODES(below, largest), .quads = true
+#define SIGNED                CODES(SIGNED_OFFSET, 0)
+#define ALONE(way, name)      FLOATS(name), .alone = way
 /* Units that are opened together, and minima, take more registers a column. */
 #define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
 /*                           min    offset, largest code; together;    few */
@@ -59,7 +63,8 @@ fill_groups(struct cpu_kernels *k,
     k->mul_mat[type].prepare = prepare;                                        \
     k->mul_mat[type].abreast = VEC;                                            \
     k->mul_mat[type].lead = FETCH_LEAD;                                        \
-    k->mul_mat[type].few = few_##name;
+    k->mul_mat[type].few = few_##name;                                         \
+    k->mul_mat[type].scratch_size = NULL;
     CPU_GROUP_TYPES(FILL)
 #undef FILL
 }

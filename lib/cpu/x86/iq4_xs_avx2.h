@@ -23,17 +23,12 @@ struct met_by_two {
     alignas(sizeof(__m256i)) int32_t negatives[2];
 };
 
-INLINE __m256i
-sum_of_pairs(__m256i pairs)
-{
-    return _mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
-}
-
 INLINE int32_t
 sum_negatives(__m256i x)
 {
     __m256i less = _mm256_min_epi8(x, _mm256_setzero_si256());
-    __m256i s = sum_of_pairs(_mm256_maddubs_epi16(_mm256_set1_epi8(1), less));
+    __m256i s = (__m256i)sum_pairs(
+        (vec_bits)_mm256_maddubs_epi16(_mm256_set1_epi8(1), less));
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(s),
                                  _mm256_extracti128_si256(s, 1));
 
@@ -62,10 +57,11 @@ order_by_two(const struct cpu_product *p)
 }
 
 /* Sums of eight products each, of two units at p. */
-INLINE __m256i
+INLINE vec_bits
 sum_two_units(const struct met_by_two *x, __m256i levels, const char *p)
 {
-    __m256i codes = _mm256_loadu_si256(AS(__m256i, p)), s[2];
+    __m256i codes = _mm256_loadu_si256(AS(__m256i, p));
+    vec_bits s[2];
 
     IN_REGISTER(codes);
     UNROLL for (int i = 0; i < 2; i++)
@@ -74,9 +70,9 @@ sum_two_units(const struct met_by_two *x, __m256i levels, const char *p)
             _mm256_shuffle_epi8(levels, (__m256i)nibbles((vec_bits)codes, i));
 
         w = _mm256_xor_si256(w, x->minus[i]);
-        s[i] = sum_of_pairs(_mm256_maddubs_epi16(x->magnitudes[i], w));
+        s[i] = sum_pairs((vec_bits)_mm256_maddubs_epi16(x->magnitudes[i], w));
     }
-    return _mm256_add_epi32(s[0], s[1]);
+    return s[0] + s[1];
 }
 
 INLINE __m256i
@@ -103,7 +99,7 @@ sum_four_rows(struct rows *r, int four, int unit, const struct met_by_two *x,
 
     UNROLL for (int i = 0; i < 4; i++)
     {
-        s[i] = sum_two_units(x, levels, row_at(r, 4 * four + i) + at);
+        s[i] = (__m256i)sum_two_units(x, levels, row_at(r, 4 * four + i) + at);
         if (i % 2)
             s[i - 1] = add_neighbours(s[i - 1], s[i]);
         AFTER(r->fourth[four], s[i / 2 * 2]);
@@ -111,11 +107,12 @@ sum_four_rows(struct rows *r, int four, int unit, const struct met_by_two *x,
     return add_twos(s[0], s[2]);
 }
 
-/* VEC rows. */
-INLINE vec
-one_column_by_two(const struct cpu_product *p, struct rows r, const char *next)
+/* VEC rows times the only column. */
+INLINE void
+lone_by_two(const struct cpu_product *p, int64_t row, const char *next)
 {
     const struct format f = { .size = sizeof(struct block_iq4_xs) };
+    struct rows r = rows_at(p, row);
     const __m256i levels = _mm256_broadcastsi128_si256(
         _mm_loadu_si128(AS(__m128i, quant_iq4_levels)));
     vec acc = { 0 };
@@ -142,23 +139,16 @@ one_column_by_two(const struct cpu_product *p, struct rows r, const char *next)
         next += VEC * f.size;
         rows_advance(&r, f.size);
     }
-    return acc;
+    store_f32(p->out + row, acc);
 }
 
 static void
 multiply_iq4_xs_by_two(const struct cpu_product *p)
 {
-    if (p->n_cols > 1 || p->n_rows < VEC) {
-        multiply_iq4_xs(p);
-        return;
-    }
-    order_by_two(p);
-    for (int64_t r = 0; r < p->n_rows; r += VEC) {
-        int64_t row = last_rows(p, r);
+    const struct format f = { .order = order_by_two, .alone = lone_by_two };
 
-        store_f32(p->out + row,
-                  one_column_by_two(p, rows_at(p, row), ahead_of(p, r)));
-    }
+    if (!multiply_alone(p, f))
+        multiply_iq4_xs(p);
 }
 
 static size_t

@@ -5,8 +5,6 @@
 #ifndef CPU_X86_PAIRS_VBMI_H
 #define CPU_X86_PAIRS_VBMI_H
 
-#define PLANES_SMALL  SMALL_OFFSET
-#define PLANES_MIDDLE MIDDLE_OFFSET
 #include "cpu/x86/planes.h"
 
 /* Lanes of it. */

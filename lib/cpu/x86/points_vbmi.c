@@ -286,21 +286,19 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
            int64_t row, const char *next)
 {
     struct rows r = rows_at(p, row);
-    const char *fetched = next;
-    vec acc = { 0 };
+    vec scales[UNIT_D + 1], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
         const struct met x = met_at(g, p, unit);
-        vec pairs[PAIRS_OF_ROWS], units[MOST_UNITS], part = acc, d;
+        const float *d = AS(float, &scales[UNIT_D]);
+        vec pairs[PAIRS_OF_ROWS], units[MOST_UNITS], part = block_begin(f, acc);
+        struct coded integers;
 
         if (f.coded) {
-            struct coded c;
-
-            f.integers(&r, &c);
-            d = c.d;
-            part = splat(0);
+            f.integers(&r, &integers);
+            scales[UNIT_D] = integers.d;
         } else {
-            d = load_f16(&r, 0) * splat(g.by);
+            scales[UNIT_D] = load_f16(&r, 0) * splat(g.by);
         }
         ROLLED for (int i = 0; i < PAIRS_OF_ROWS; i += TOGETHER)
         {
@@ -310,23 +308,20 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
             find_pairs(g, is_halved(g), &r, i, two, cut);
             UNROLL for (int j = 0; j < TOGETHER; j++)
             {
-                const float *first = &AS(float, &d)[pair_row(i + j)];
+                const float *first = d + pair_row(i + j);
 
                 pairs[i + j] =
                     multiply_cut(g, &two[j], &cut[j], &x,
                                  _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
                                                     splat(first[4])));
-                next += 2 * f.size;
             }
-            for (; fetched < next; fetched += LINE)
-                fetch_line(fetched);
+            fetch_part(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER, true);
         }
+        next += VEC * f.size;
         rows_advance(&r, f.size);
         transpose_pairs(pairs, units);
         UNROLL for (int u = 0; u < MOST_UNITS; u++) part = part + units[u];
-        if (f.coded)
-            part = acc + part * d;
-        acc = part;
+        acc = block_end(f, acc, part, scales);
     }
     store_f32(p->out + row, acc);
 }
