@@ -71,13 +71,16 @@ fetch_part(struct format f, const char *next, int part, int parts, bool soon)
 {
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
 
-    UNROLL for (int i = lines * part / parts; i < lines * (part + 1) / parts;
-                i++)
+    const int first = lines * part / parts, end = lines * (part + 1) / parts;
+
+    UNROLL for (int i = 0; i < (lines + parts - 1) / parts; i++)
     {
+        if (first + i >= end)
+            break;
         if (soon)
-            fetch_line(next + i * LINE);
+            fetch_line(next + (first + i) * LINE);
         else
-            fetch_far(next + i * LINE);
+            fetch_far(next + (first + i) * LINE);
     }
 }
 

@@ -14,8 +14,17 @@
  *
  *     ROW_WORDS                 defined where it has these words
  *     odd_bits(v)               128 in each byte of which an odd number of
- * seven bits is set widen(v, half)            half of 32 bytes as 16 bits each
+ *                               seven bits is set
+ *     widen(v, half)            half of 32 bytes as 16 bits each
  *     narrow_halves(v)          v[0] and v[1], whose values are bytes, as these
+ *
+ * and
+ *
+ *     TWO_FOURS                 defined where points of four bytes are looked
+ *                               up two at a time, by these words
+ *     two_fours(a, b)           a and b, before the compiler reads where others
+ *                               are, in vectors if registers do not suffice
+ *     join_twos(v)              four of these
  */
 #ifndef CPU_VECTOR_POINTS_H
 #define CPU_VECTOR_POINTS_H
@@ -26,18 +35,13 @@
 #define IQ_UNITS  (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_POINTS (QUANT_SUPER / 4) /* at most */
 
-/* Of a block: where points are in their table, and the signs of 32 values each,
- * or whether these are moved down. */
+/* Of a block: where points are in their table, or the eight bytes of each unit
+ * that begin with that; and the signs of 32 values each, or whether these are
+ * moved down. */
 struct found {
     row_halves at[IQ_POINTS / 16];
     row_words signs;
 };
-
-INLINE size_t
-index_at(const struct found *f, int i)
-{
-    return AS(uint16_t, f->at)[i];
-}
 
 INLINE uint32_t
 signs_at(const struct found *f, int u)
@@ -50,6 +54,7 @@ struct points {
     void (*find)(const char *block, struct found *f);
     const uint64_t *eights;
     const uint32_t *fours;
+    bool bytes; /* say where points are */
     bool moved; /* up or down, see points.h; otherwise they have signs */
     int offset; /* of codes that wait for many columns */
 };
@@ -151,11 +156,9 @@ FIND(iq2_xxs)
 {
     row_words a = LOAD_ROW(row_words, block + AT(iq2_xxs, qs));
     row_words b = LOAD_ROW(row_words, block + AT(iq2_xxs, qs) + sizeof(a));
-    row_bytes at =
-        (row_bytes)__builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14);
 
-    f->at[0] = widen(at, 0);
-    f->at[1] = widen(at, 1);
+    f->at[0] = (row_halves)a;
+    f->at[1] = (row_halves)b;
     f->signs =
         even_signs(__builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15));
 }
@@ -197,17 +200,10 @@ FIND(iq2_s)
     f->signs = LOAD_ROW(row_words, block + AT(iq2_s, signs));
 }
 
-/* Points of four values. */
-INLINE void
-find_bytes(const char *qs, struct found *f)
-{
-    UNROLL for (int i = 0; i < 4; i++) f->at[i] =
-        widen(LOAD_ROW(row_bytes, qs + i / 2 * 32), i % 2);
-}
-
 FIND(iq3_xxs)
 {
-    find_bytes(block + AT(iq3_xxs, qs), f);
+    UNROLL for (int i = 0; i < 2; i++) f->at[i] =
+        LOAD_ROW(row_halves, block + AT(iq3_xxs, qs) + 32 * i);
     f->signs = even_signs(LOAD_ROW(row_words, block + AT(iq3_xxs, words)));
 }
 
@@ -217,13 +213,14 @@ FIND(iq3_s)
                              0x40,   0x80,   0x100,  0x200, 0x400, 0x800,
                              0x1000, 0x2000, 0x4000, 0x8000 };
 
-    find_bytes(block + AT(iq3_s, qs), f);
     UNROLL for (int i = 0; i < 4; i++)
     {
+        row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq3_s, qs) + i / 2 * 32);
         row_halves high = (row_halves){ 0 } +
                           LOAD_ROW(uint16_t, block + AT(iq3_s, qh) + 2 * i);
 
-        f->at[i] |= (row_halves)((high & bit) == bit) & 0x100;
+        f->at[i] =
+            widen(qs, i % 2) | ((row_halves)((high & bit) == bit) & 0x100);
     }
     f->signs = LOAD_ROW(row_words, block + AT(iq3_s, signs));
 }
@@ -268,39 +265,46 @@ FIND(iq1_m)
     f->signs = (row_words)narrow_halves(down);
 }
 
-#define EIGHTS(name, table, down, less)                                        \
-    static const struct points points_##name = {                               \
-        .find = find_##name,                                                   \
-        .eights = cpu_##table##_points,                                        \
-        .moved = down,                                                         \
-        .offset = less,                                                        \
-    };
-#define FOURS(name, less)                                                      \
-    static const struct points points_##name = {                               \
-        .find = find_##name,                                                   \
-        .fours = cpu_##name##_points,                                          \
-        .offset = less,                                                        \
-    };
-EIGHTS(iq2_xxs, iq2_xxs, false, MIDDLE_OFFSET)
-EIGHTS(iq2_xs, iq2_xs, false, MIDDLE_OFFSET)
-EIGHTS(iq2_s, iq2_s, false, MIDDLE_OFFSET)
-FOURS(iq3_xxs, MIDDLE_OFFSET)
-FOURS(iq3_s, SMALL_OFFSET)
-EIGHTS(iq1_s, iq1, true, SMALL_OFFSET)
-EIGHTS(iq1_m, iq1, true, SMALL_OFFSET)
-#undef EIGHTS
-#undef FOURS
+#define POINTS(name, table, ...)                                               \
+    static const struct points points_##name = { .find = find_##name, table,   \
+                                                 __VA_ARGS__ };
+POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true,
+       .offset = MIDDLE_OFFSET)
+POINTS(iq2_xs, .eights = cpu_iq2_xs_points, .offset = MIDDLE_OFFSET)
+POINTS(iq2_s, .eights = cpu_iq2_s_points, .offset = MIDDLE_OFFSET)
+POINTS(iq3_xxs, .fours = cpu_iq3_xxs_points, .bytes = true,
+       .offset = MIDDLE_OFFSET)
+POINTS(iq3_s, .fours = cpu_iq3_s_points, .offset = SMALL_OFFSET)
+POINTS(iq1_s, .eights = cpu_iq1_points, .moved = true, .offset = SMALL_OFFSET)
+POINTS(iq1_m, .eights = cpu_iq1_points, .moved = true, .offset = SMALL_OFFSET)
+#undef POINTS
+
+/* Where point i of a unit's n is in its table. */
+INLINE size_t
+index_at(struct points t, const struct found *f, int u, int n, int i)
+{
+    return t.bytes ? AS(uint8_t, f->at)[8 * u + i]
+                   : AS(uint16_t, f->at)[n * u + i];
+}
 
 /* The bytes of a unit's points: four of eight values, or eight of four. */
 INLINE row_bytes
 unit_points(struct points t, const struct found *f, int u)
 {
-#define EIGHT(i) t.eights[index_at(f, 4 * u + (i))]
-#define FOUR(i)  t.fours[index_at(f, 8 * u + (i))]
+#define EIGHT(i) t.eights[index_at(t, f, u, 4, i)]
+#define FOUR(i)  t.fours[index_at(t, f, u, 8, i)]
     if (t.eights)
         return (row_bytes)(row_longs){ EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
+#ifdef TWO_FOURS
+    half_words two[4];
+
+    UNROLL for (int i = 0; i < 4; i++) two[i] =
+        two_fours(FOUR(2 * i), FOUR(2 * i + 1));
+    return join_twos(two);
+#else
     return (row_bytes)(row_words){ FOUR(0), FOUR(1), FOUR(2), FOUR(3),
                                    FOUR(4), FOUR(5), FOUR(6), FOUR(7) };
+#endif
 #undef FOUR
 #undef EIGHT
 }

@@ -13,6 +13,7 @@ typedef uint32_t row_words __attribute__((vector_size(32)));
 typedef uint64_t row_longs __attribute__((vector_size(32)));
 typedef uint8_t half_bytes __attribute__((vector_size(16)));
 typedef uint16_t half_halves __attribute__((vector_size(16)));
+typedef uint32_t half_words __attribute__((vector_size(16)));
 
 /* Where lanes begin, in bytes, in the four that are shuffled together. */
 INLINE vec_bits

@@ -138,6 +138,7 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 #define UNSIGNED_DOTS
 #define LONE_POINTS
 #define MASKED_BYTES
+#define TWO_FOURS
 #include "cpu/x86/points.h"
 
 INLINE row_bytes
@@ -152,6 +153,25 @@ lower_where(row_bytes v, uint32_t bits)
 {
     return (row_bytes)_mm256_mask_sub_epi8((__m256i)v, bits, (__m256i)v,
                                            _mm256_set1_epi8(2));
+}
+
+INLINE half_words
+two_fours(uint32_t a, uint32_t b)
+{
+    half_words two =
+        (half_words)_mm_insert_epi32(_mm_cvtsi32_si128((int)a), (int)b, 1);
+
+    IN_REGISTER(two);
+    return two;
+}
+
+INLINE row_bytes
+join_twos(const half_words *two)
+{
+#define JOIN(a, b) _mm_unpacklo_epi64((__m128i)(a), (__m128i)(b))
+    return (row_bytes)_mm256_inserti128_si256(
+        _mm256_castsi128_si256(JOIN(two[0], two[1])), JOIN(two[2], two[3]), 1);
+#undef JOIN
 }
 
 INLINE vec_bits

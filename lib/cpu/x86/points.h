@@ -47,18 +47,27 @@ sums_of_four(const row_bytes *w, const row_bytes *x)
 {
     __m256i s[4];
 
+/* of each 16 bytes, a's halves added and b's, whose order does not matter */
+#define ADD_HALVES(add, a, b)                                                  \
+    add(_mm256_alignr_epi8(b, a, 8), _mm256_blend_epi32(a, b, 0xcc))
+/* one of two words of each half of a and b, in order */
+#define ONE_OF_TWO(a, b, i)                                                    \
+    ((row_words)_mm256_shuffle_ps((__m256)(a), (__m256)(b), 0x88 + 0x55 * (i)))
 #ifdef MULTIPLY_FOURS
     UNROLL for (int i = 0; i < 4; i++) s[i] = MULTIPLY_FOURS(w[i], x[i]);
-    s[0] = _mm256_hadd_epi32(s[0], s[1]);
-    s[2] = _mm256_hadd_epi32(s[2], s[3]);
+    UNROLL for (int i = 0; i < 4; i += 2) s[i] =
+        ADD_HALVES(_mm256_add_epi32, s[i], s[i + 1]);
 #else
     /* four products of at most 62 * 127 fit 16 bits */
     UNROLL for (int i = 0; i < 4; i++) s[i] =
         _mm256_maddubs_epi16((__m256i)w[i], (__m256i)x[i]);
-    UNROLL for (int i = 0; i < 4; i += 2) s[i] = _mm256_madd_epi16(
-        _mm256_hadd_epi16(s[i], s[i + 1]), _mm256_set1_epi16(1));
+    UNROLL for (int i = 0; i < 4; i += 2) s[i] =
+        _mm256_madd_epi16(ADD_HALVES(_mm256_add_epi16, s[i], s[i + 1]),
+                          _mm256_set1_epi16(1));
 #endif
-    return (row_words)_mm256_hadd_epi32(s[0], s[2]);
+    return ONE_OF_TWO(s[0], s[2], 0) + ONE_OF_TWO(s[0], s[2], 1);
+#undef ONE_OF_TWO
+#undef ADD_HALVES
 }
 
 #endif
