@@ -1,7 +1,6 @@
 /* points.c - the points that IQ blocks refer to, as bytes */
 #include "cpu/points.h"
 
-#include "quant/iq_grid.h"
 #include "quant/iq_points.h"
 
 /* Moved up, in eighths, in excess of 9. */
@@ -19,7 +18,7 @@
 
 #define IQ2(p)     EIGHTHS(QUANT_LEVEL_IQ2, p)
 #define IQ1(p)     EIGHTHS(MOVED_UP, p)
-#define IQ3_XXS(p) FOURTHS(QUANT_LEVEL_IQ3_XXS, p)
+#define IQ3_XXS(p) FOURTHS(CPU_LEVEL_IQ3_XXS, p)
 #define IQ3_S(p)   FOURTHS(QUANT_LEVEL_IQ3_S, p)
 
 const uint64_t cpu_iq2_xxs_points[256] = { QUANT_IQ2_XXS(IQ2) };

@@ -38,10 +38,11 @@ from_signed(vec_bits w)
     return w ^ (SIGNED_OFFSET * 0x01010101u);
 }
 
-/* Types without loops of their own have codes that stand for -15 to 15, or for
- * -62 to 62. */
+/* Types without loops of their own have codes that stand for -15 to 15, -31 to
+ * 31, or -43 to 43. */
 #define SMALL_OFFSET  15
-#define MIDDLE_OFFSET 62
+#define MIDDLE_OFFSET 31
+#define LARGE_OFFSET  43
 
 /* The low nibbles of a word, or the high ones. */
 INLINE vec_bits

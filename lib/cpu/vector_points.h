@@ -269,9 +269,9 @@ FIND(iq1_m)
     static const struct points points_##name = { .find = find_##name, table,   \
                                                  __VA_ARGS__ };
 POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true,
-       .offset = MIDDLE_OFFSET)
-POINTS(iq2_xs, .eights = cpu_iq2_xs_points, .offset = MIDDLE_OFFSET)
-POINTS(iq2_s, .eights = cpu_iq2_s_points, .offset = MIDDLE_OFFSET)
+       .offset = LARGE_OFFSET)
+POINTS(iq2_xs, .eights = cpu_iq2_xs_points, .offset = LARGE_OFFSET)
+POINTS(iq2_s, .eights = cpu_iq2_s_points, .offset = LARGE_OFFSET)
 POINTS(iq3_xxs, .fours = cpu_iq3_xxs_points, .bytes = true,
        .offset = MIDDLE_OFFSET)
 POINTS(iq3_s, .fours = cpu_iq3_s_points, .offset = SMALL_OFFSET)
@@ -375,7 +375,7 @@ scales_iq3_xxs(const struct rows *r, vec *scales)
 
         load_16(r, AT(iq3_xxs, words) + 4 * g, w);
         UNROLL for (size_t i = 0; i < 4; i++) scales[g + i] =
-            scale_and_half(d, w[i] >> 28, 0.5f);
+            scale_and_half(d, w[i] >> 28, 1);
     }
 }
 

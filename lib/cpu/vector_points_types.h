@@ -58,10 +58,11 @@
 MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
 MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
 MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
-MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
+MULTIPLY_APART(large_by_32, 32, LARGE_OFFSET)
+MULTIPLY_APART(large_by_16, 16, LARGE_OFFSET)
 #undef MULTIPLY_APART
 
-#define MULTIPLY_POINTS(name, in_group, ...)                                   \
+#define MULTIPLY_POINTS(name, codes, in_group, ...)                            \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
@@ -86,17 +87,14 @@ MULTIPLY_APART(middle_by_16, 16, MIDDLE_OFFSET)
                                   .alone = LONE(name),                         \
                                   .whole = whole_##name };                     \
                                                                                \
-        if (points_##name.offset == SMALL_OFFSET)                              \
-            multiply_small_by_##in_group(p, f);                                \
-        else                                                                   \
-            multiply_middle_by_##in_group(p, f);                               \
+        multiply_##codes##_by_##in_group(p, f);                                \
     }
-MULTIPLY_POINTS(iq2_xxs, 32, FLOATS(iq2_xxs))
-MULTIPLY_POINTS(iq2_xs, 16, CODED(iq2_xs, 0))
-MULTIPLY_POINTS(iq2_s, 16, CODED(iq2_s, 0))
-MULTIPLY_POINTS(iq3_xxs, 32, FLOATS(iq3_xxs))
-MULTIPLY_POINTS(iq3_s, 32, FLOATS(iq3_s))
-MULTIPLY_POINTS(iq1_s, 32, FLOATS(iq1_s))
-MULTIPLY_POINTS(iq1_m, 16, CODED(iq1_m, 0))
+MULTIPLY_POINTS(iq2_xxs, large, 32, FLOATS(iq2_xxs))
+MULTIPLY_POINTS(iq2_xs, large, 16, CODED(iq2_xs, 0))
+MULTIPLY_POINTS(iq2_s, large, 16, CODED(iq2_s, 0))
+MULTIPLY_POINTS(iq3_xxs, middle, 32, FLOATS(iq3_xxs))
+MULTIPLY_POINTS(iq3_s, small, 32, FLOATS(iq3_s))
+MULTIPLY_POINTS(iq1_s, small, 32, FLOATS(iq1_s))
+MULTIPLY_POINTS(iq1_m, small, 16, CODED(iq1_m, 0))
 
 #endif

@@ -266,10 +266,10 @@ FIND_BOTH(iq1_m)
         .offset = less,                                                        \
         .by = times,                                                           \
     };
-GRID(iq2_xxs, 256, 8, iq2_xxs, iq2, 32, MIDDLE_OFFSET, 0.125f)
-GRID(iq2_xs, 512, 8, iq2_xs, iq2, 16, MIDDLE_OFFSET, 0)
-GRID(iq2_s, 1024, 8, iq2_s, iq2, 16, MIDDLE_OFFSET, 0)
-GRID(iq3_xxs, 256, 4, iq3_xxs, iq3_xxs, 32, MIDDLE_OFFSET, 0.25f)
+GRID(iq2_xxs, 256, 8, iq2_xxs, iq2, 32, LARGE_OFFSET, 0.125f)
+GRID(iq2_xs, 512, 8, iq2_xs, iq2, 16, LARGE_OFFSET, 0)
+GRID(iq2_s, 1024, 8, iq2_s, iq2, 16, LARGE_OFFSET, 0)
+GRID(iq3_xxs, 256, 4, iq3_xxs, iq3_xxs, 32, MIDDLE_OFFSET, 0.5f)
 GRID(iq3_s, 512, 4, iq3_s, iq3_s, 32, SMALL_OFFSET, 1)
 GRID(iq1_s, 2048, 8, iq1, iq1, 32, SMALL_OFFSET, 0.125f)
 GRID(iq1_m, 2048, 8, iq1, iq1, 16, SMALL_OFFSET, 0)

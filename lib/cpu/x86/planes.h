@@ -21,8 +21,8 @@
 #include <stdalign.h>
 #include <stdint.h>
 
+#include "cpu/points.h"
 #include "cpu/vector_formats.h"
-#include "quant/iq_grid.h"
 #include "quant/iq_points.h"
 
 #define LEVELS 64
@@ -54,13 +54,13 @@ PLANES(iq3_s, 512, QUANT_IQ3_S, FOURS)
             SIXTEEN_OF(L, 48)                                                  \
     }
 #define WITH_SIGN(level, code, minus)                                          \
-    ((minus) ? -QUANT_LEVEL_##level(code) : QUANT_LEVEL_##level(code))
+    ((minus) ? -level(code) : level(code))
 
 /* By those bits, in excess of what makes all of a type's codes. */
-#define EIGHTS_0(i) WITH_SIGN(IQ2, (i) >> 4, (i)&1) + MIDDLE_OFFSET
-#define EIGHTS_1(i) WITH_SIGN(IQ2, (i) >> 4, (i)&2) + MIDDLE_OFFSET
-#define EIGHTS_2(i) WITH_SIGN(IQ2, (i)&3, (i)&4) + MIDDLE_OFFSET
-#define EIGHTS_3(i) WITH_SIGN(IQ2, (i)&3, (i)&8) + MIDDLE_OFFSET
+#define EIGHTS_0(i) WITH_SIGN(QUANT_LEVEL_IQ2, (i) >> 4, (i)&1) + LARGE_OFFSET
+#define EIGHTS_1(i) WITH_SIGN(QUANT_LEVEL_IQ2, (i) >> 4, (i)&2) + LARGE_OFFSET
+#define EIGHTS_2(i) WITH_SIGN(QUANT_LEVEL_IQ2, (i)&3, (i)&4) + LARGE_OFFSET
+#define EIGHTS_3(i) WITH_SIGN(QUANT_LEVEL_IQ2, (i)&3, (i)&8) + LARGE_OFFSET
 #define MOVED(code, down)                                                      \
     8 * QUANT_LEVEL_IQ1(code) + ((down) ? -1 : 1) + SMALL_OFFSET
 #define MOVED_01(i)         MOVED((i) >> 4, (i)&8)
@@ -69,14 +69,14 @@ PLANES(iq3_s, 512, QUANT_IQ3_S, FOURS)
 #define FOURS_1(i, L, over) WITH_SIGN(L, (i)&7, (i)&8) + over
 #define FOURS_2(i, L, over) WITH_SIGN(L, ((i)&3) | (i) >> 5 << 2, (i)&16) + over
 #define FOURS_3(i, L, over) WITH_SIGN(L, (i) >> 2 & 7, (i)&32) + over
-#define XXS_0(i)            FOURS_0(i, IQ3_XXS, MIDDLE_OFFSET)
-#define XXS_1(i)            FOURS_1(i, IQ3_XXS, MIDDLE_OFFSET)
-#define XXS_2(i)            FOURS_2(i, IQ3_XXS, MIDDLE_OFFSET)
-#define XXS_3(i)            FOURS_3(i, IQ3_XXS, MIDDLE_OFFSET)
-#define S_0(i)              FOURS_0(i, IQ3_S, SMALL_OFFSET)
-#define S_1(i)              FOURS_1(i, IQ3_S, SMALL_OFFSET)
-#define S_2(i)              FOURS_2(i, IQ3_S, SMALL_OFFSET)
-#define S_3(i)              FOURS_3(i, IQ3_S, SMALL_OFFSET)
+#define XXS_0(i)            FOURS_0(i, CPU_LEVEL_IQ3_XXS, MIDDLE_OFFSET)
+#define XXS_1(i)            FOURS_1(i, CPU_LEVEL_IQ3_XXS, MIDDLE_OFFSET)
+#define XXS_2(i)            FOURS_2(i, CPU_LEVEL_IQ3_XXS, MIDDLE_OFFSET)
+#define XXS_3(i)            FOURS_3(i, CPU_LEVEL_IQ3_XXS, MIDDLE_OFFSET)
+#define S_0(i)              FOURS_0(i, QUANT_LEVEL_IQ3_S, SMALL_OFFSET)
+#define S_1(i)              FOURS_1(i, QUANT_LEVEL_IQ3_S, SMALL_OFFSET)
+#define S_2(i)              FOURS_2(i, QUANT_LEVEL_IQ3_S, SMALL_OFFSET)
+#define S_3(i)              FOURS_3(i, QUANT_LEVEL_IQ3_S, SMALL_OFFSET)
 #define LEVELS_OF(name, a, b, c, d)                                            \
     static alignas(64) const uint8_t levels_##name[4][LEVELS] = {              \
         BY_SIX_BITS(a), BY_SIX_BITS(b), BY_SIX_BITS(c), BY_SIX_BITS(d)         \

@@ -58,7 +58,7 @@ sums_of_four(const row_bytes *w, const row_bytes *x)
     UNROLL for (int i = 0; i < 4; i += 2) s[i] =
         ADD_HALVES(_mm256_add_epi32, s[i], s[i + 1]);
 #else
-    /* four products of at most 62 * 127 fit 16 bits */
+    /* four products of at most 43 * 127 fit 16 bits */
     UNROLL for (int i = 0; i < 4; i++) s[i] =
         _mm256_maddubs_epi16((__m256i)w[i], (__m256i)x[i]);
     UNROLL for (int i = 0; i < 4; i += 2) s[i] =
