@@ -36,6 +36,10 @@
  *     sum_pairs(w)              the sum of the two int16_t of each lane
  *     add_pairs(a, b), times_pairs(w, n)
  *                               with each of the int16_t
+ *     IN_TWOS(f)                defined where at least sums of two words do, of
+ *                               codes that meet many columns; then there is
+ *     shares_of(offset, n, q)   what these begin with, of n values of a column:
+ *                               word i of the vector is that of words i, i ^ 1
  *     BY_EIGHT                  defined where columns are multiplied in pairs
  *                               and eight bytes at once; then there are
  *     join_words(w)             two words, as add_eights() wants them
@@ -63,6 +67,11 @@
 #define CPU_VECTOR_GROUPS_H
 
 #include "cpu/vector_group_sums.h"
+
+#ifndef IN_TWOS
+#define IN_TWOS(f)              false
+#define shares_of(offset, n, q) ((vec_bits){ 0 })
+#endif
 
 /* Part `part` of `parts` of the bytes from `next` on, as many as a block of VEC
  * rows has. Many at once would have to wait for each other. */
@@ -318,6 +327,40 @@ sum_magnitudes(const int V, const int C, struct format f, struct opened o,
 }
 #endif
 
+/* As sums of two words in pairs of 16 bits. */
+INLINE void
+sum_twos(const int V, const int C, struct format f, struct opened o,
+         const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+    vec_bits shares[TILE], part[TILE];
+
+    UNROLL for (int j = 0; j < C; j++) shares[j] = shares_of(
+        f.offset, f.group, column_of(x, j) + unit * COLUMN_BLOCK + g * f.group);
+    UNROLL for (int word = 0; word < n; word++)
+        UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *q = column_of(x, j) + unit * COLUMN_BLOCK + g * f.group;
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            struct opened r = opened_rows(o, v);
+            int i = v * C + j;
+            vec_bits sum;
+
+            if (word % 2 == 0)
+                part[i] = splat_bits(AS(int32_t, &shares[j])[word]);
+            part[i] = run_step(part[i], r.codes[g * n + word],
+                               AS(int32_t, q)[word], f.most);
+            if (word % 2 == 0)
+                continue;
+            sum = f.coded ? multiply_pairs(part[i], (vec_bits)r.scales[g])
+                          : sum_pairs(part[i]);
+            s[i] = word > 1 ? s[i] + sum : sum;
+        }
+    }
+}
+
 INLINE void
 sum_group(const int V, const int C, struct format f, struct opened o,
           const struct columns *x, int64_t unit, int g, vec_bits *s)
@@ -328,6 +371,10 @@ sum_group(const int V, const int C, struct format f, struct opened o,
         return;
     }
 #endif
+    if (IN_TWOS(f)) {
+        sum_twos(V, C, f, o, x, unit, g, s);
+        return;
+    }
     sum_words(V, C, f, o, x, unit, g, s);
 }
 #endif
@@ -462,6 +509,7 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
               int64_t c, int64_t unit)
 {
     const int cols = COLS(f.most), vecs = VECS(f.most);
+    const bool less = f.offset && !IN_TWOS(f);
     int64_t k = p->k;
 
     for (int64_t end = c + cols < p->n_cols ? c + cols : p->n_cols; c < end;
@@ -473,11 +521,11 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
         UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
             __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
         __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
-        if (f.offset && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
+        if (less && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
             __builtin_prefetch(column_minus(col, k) + unit, 0, 3);
-        else if (f.offset && IN_PAIRS(f))
+        else if (less && IN_PAIRS(f))
             __builtin_prefetch(column_minus_pairs(col, k) + 4 * unit, 0, 3);
-        else if (f.offset || f.coded)
+        else if (less || f.coded)
             __builtin_prefetch(column_minus_halves(col, k) + 2 * unit, 0, 3);
         if (f.min && !f.coded)
             __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);

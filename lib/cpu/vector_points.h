@@ -266,7 +266,8 @@ FIND(iq1_m)
 }
 
 #define POINTS(name, table, ...)                                               \
-    static const struct points points_##name = { .find = find_##name, table,   \
+    static const struct points points_##name = { .find = find_##name,          \
+                                                 table,                        \
                                                  __VA_ARGS__ };
 POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true,
        .offset = LARGE_OFFSET)

@@ -22,7 +22,13 @@
     ((f).most - (f).offset > (f).offset ? (f).most - (f).offset : (f).offset)
 #define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
 
-#define SCALED_PAIRS(f) (IN_PAIRS(f) || RUN((f).most) * 4 >= (f).group)
+/* Or that of two words, which are not added otherwise. */
+#define IN_TWOS(f)                                                             \
+    ((f).offset && !IN_PAIRS(f) && RUN((f).most) == 1 &&                       \
+     LARGEST(f) * 127 * 4 < 1 << 15)
+
+#define SCALED_PAIRS(f)                                                        \
+    (IN_PAIRS(f) || IN_TWOS(f) || RUN((f).most) * 4 >= (f).group)
 
 INLINE vec_bits
 subtract_pairs(vec_bits w, int n)
@@ -47,6 +53,18 @@ times_pairs(vec_bits w, int n)
 {
     return (vec_bits)_mm256_mullo_epi16((__m256i)w,
                                         _mm256_set1_epi16((short)n));
+}
+
+INLINE vec_bits
+shares_of(int offset, int n, const char *q)
+{
+    __m256i v =
+        n == 32 ? _mm256_loadu_si256(AS(__m256i, q))
+                : _mm256_broadcastsi128_si256(_mm_loadu_si128(AS(__m128i, q)));
+
+    v = _mm256_maddubs_epi16(_mm256_set1_epi8((char)offset), v);
+    v = _mm256_add_epi16(v, _mm256_shuffle_epi32(v, 0xb1));
+    return (vec_bits)_mm256_sub_epi16(_mm256_setzero_si256(), v);
 }
 
 INLINE vec_bits

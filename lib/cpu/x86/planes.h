@@ -53,8 +53,7 @@ PLANES(iq3_s, 512, QUANT_IQ3_S, FOURS)
         SIXTEEN_OF(L, 0), SIXTEEN_OF(L, 16), SIXTEEN_OF(L, 32),                \
             SIXTEEN_OF(L, 48)                                                  \
     }
-#define WITH_SIGN(level, code, minus)                                          \
-    ((minus) ? -level(code) : level(code))
+#define WITH_SIGN(level, code, minus) ((minus) ? -level(code) : level(code))
 
 /* By those bits, in excess of what makes all of a type's codes. */
 #define EIGHTS_0(i) WITH_SIGN(QUANT_LEVEL_IQ2, (i) >> 4, (i)&1) + LARGE_OFFSET

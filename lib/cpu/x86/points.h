@@ -61,9 +61,8 @@ sums_of_four(const row_bytes *w, const row_bytes *x)
     /* four products of at most 43 * 127 fit 16 bits */
     UNROLL for (int i = 0; i < 4; i++) s[i] =
         _mm256_maddubs_epi16((__m256i)w[i], (__m256i)x[i]);
-    UNROLL for (int i = 0; i < 4; i += 2) s[i] =
-        _mm256_madd_epi16(ADD_HALVES(_mm256_add_epi16, s[i], s[i + 1]),
-                          _mm256_set1_epi16(1));
+    UNROLL for (int i = 0; i < 4; i += 2) s[i] = _mm256_madd_epi16(
+        ADD_HALVES(_mm256_add_epi16, s[i], s[i + 1]), _mm256_set1_epi16(1));
 #endif
     return ONE_OF_TWO(s[0], s[2], 0) + ONE_OF_TWO(s[0], s[2], 1);
 #undef ONE_OF_TWO
