@@ -112,12 +112,12 @@ split_signs(vec_bits *w, int n, vec_bits *signs)
 
     UNROLL for (int i = 0; i < n; i++)
     {
-        __m256i c = (__m256i)w[i];
+        __m256i c = (__m256i)w[i], size = _mm256_abs_epi8(c);
+        __m256i minus = _mm256_cmpgt_epi8(zero, c);
 
-        s = _mm256_add_epi16(s, _mm256_maddubs_epi16(_mm256_set1_epi8(1),
-                                                     _mm256_min_epi8(c, zero)));
-        signs[i] = (vec_bits)_mm256_cmpgt_epi8(zero, c);
-        w[i] = (vec_bits)_mm256_abs_epi8(c);
+        s = _mm256_add_epi16(s, _mm256_maddubs_epi16(size, minus));
+        signs[i] = (vec_bits)minus;
+        w[i] = (vec_bits)size;
     }
     return (vec_bits)_mm256_madd_epi16(s, _mm256_set1_epi16(-1));
 }
