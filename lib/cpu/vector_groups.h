@@ -56,7 +56,8 @@
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
  *     FEW                       as many columns meet codes where these are
- *                               opened, of types that are met often: 1 to 8
+ *                               opened, of types that open one unit at a time:
+ *                               1 to 8
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
  *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product
@@ -79,7 +80,6 @@ INLINE void
 fetch_part(struct format f, const char *next, int part, int parts, bool soon)
 {
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
-
     const int first = lines * part / parts, end = lines * (part + 1) / parts;
 
     UNROLL for (int i = 0; i < (lines + parts - 1) / parts; i++)
