@@ -84,7 +84,7 @@ add_word(const int V, const int C, struct format f, const int chain,
 
             if (word % chain >= run)
                 total = s[i];
-            else if (word % n < chain)
+            else if (word % n < chain && !f.even)
                 total = start_of(f, col, x->k, unit, word / n);
             if (word % run == 0)
                 part[i] = pairs ? start_of_pairs(f, col, x->k, unit, word / n)
@@ -183,7 +183,10 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
             const vec *scale = scales + v * stride;
             int i = v * C + j;
 
-            if (f.coded)
+            if (f.even) /* half of what has an offset */
+                acc[i] += d * as_floats(s[i] + s[i] +
+                                        start_of(f, col, x->k, unit, 0));
+            else if (f.coded)
                 acc[i] =
                     add_coded(f, acc[i], scaled_sum(f, &s[i], V * C, scale),
                               scale, minus, d);

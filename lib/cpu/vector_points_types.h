@@ -41,19 +41,28 @@
 #endif
 #endif
 
+/* A type whose codes wait for many columns. Scales of groups of 16 are
+ * integers; if codes are small, too, these are IQ1_M's, which stand for odd
+ * numbers. */
+INLINE struct format
+waiting(struct format f, int group, int offset)
+{
+    f.group = group;
+    f.offset = offset;
+    f.most = 2 * offset;
+    f.apart = true;
+    f.coded = group == 16;
+    f.even = f.coded && offset == SMALL_OFFSET && SIGNED_OFFSET;
+    return f;
+}
+
 /* Types that take long to open have no loops of their own, but one column may.
- * Scales of groups of 16 are integers. */
+ */
 #define MULTIPLY_APART(name, in_group, middle)                                 \
     APART void multiply_##name(const struct cpu_product *p, struct format f)   \
     {                                                                          \
-        f.group = in_group;                                                    \
-        f.min = false;                                                         \
-        f.offset = middle;                                                     \
-        f.most = 2 * (middle);                                                 \
-        f.apart = true;                                                        \
-        f.coded = in_group == 16;                                              \
         if (!multiply_alone(p, f))                                             \
-            multiply_columns(p, f);                                            \
+            multiply_columns(p, waiting(f, in_group, middle));                 \
     }
 MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
 MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
@@ -61,6 +70,19 @@ MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
 MULTIPLY_APART(large_by_32, 32, LARGE_OFFSET)
 MULTIPLY_APART(large_by_16, 16, LARGE_OFFSET)
 #undef MULTIPLY_APART
+
+/* A block's codes, so that half of them are multiplied. */
+INLINE void
+weigh_even(struct format f, const struct coded *c, vec_bits *codes)
+{
+    UNROLL for (int g = 0; g < 2 * MOST_UNITS; g++)
+    {
+        struct weight weight = weight_of(f, c, g / 2, g % 2);
+
+        UNROLL for (int i = 0; i < 4; i++, codes++) *codes =
+            weigh(*codes >> 1, &weight);
+    }
+}
 
 #define MULTIPLY_POINTS(name, codes, in_group, ...)                            \
     enum {                                                                     \
@@ -70,14 +92,14 @@ MULTIPLY_APART(large_by_16, 16, LARGE_OFFSET)
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
-        const struct format f = { .group = in_group,                           \
-                                  .offset = points_##name.offset,              \
-                                  .most = 2 * points_##name.offset,            \
-                                  __VA_ARGS__ };                               \
+        const struct format f = waiting((struct format){ __VA_ARGS__ },        \
+                                        in_group, points_##name.offset);       \
         struct coded integers;                                                 \
                                                                                \
         load_scales(f, false, r, &integers, scales);                           \
         OPEN_POINTS(name, r, codes);                                           \
+        if (is_weighed(f))                                                     \
+            weigh_even(f, &integers, codes);                                   \
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \

@@ -33,6 +33,7 @@ struct format {
     int together; /* units that share bytes; the last ones may be fewer */
     bool quads;   /* code() gives those of odd units times four */
     bool quarter; /* so these are to be divided: see given() */
+    bool even;    /* codes are, the offset is not: see is_weighed() */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
@@ -100,12 +101,17 @@ units_in(struct format f, int n)
 
 /* Whether codes that wait for many columns are weighed: multiplied by their
  * scales, which makes bytes of those of three bits, and one sum of both groups
- * of a unit. Where pairs are added in 16 bits it would not fit. */
+ * of a unit. Where pairs are added in 16 bits it would not fit.
+ *
+ * So are codes that stand for odd numbers from -9 to 9, whose scales are odd up
+ * to 15: products with an odd offset are even, and half of them are bytes. */
 INLINE bool
 is_weighed(struct format f)
 {
-    return f.coded && f.most <= 7 && !SCALED_PAIRS(f);
+    return f.coded && !SCALED_PAIRS(f) && (f.most <= 7 || f.even);
 }
+
+#define EVEN_OFFSET (9 * 15)
 
 /* What such a type is then. Of its scales, up to 15, or with an offset from -32
  * to 31, one times the least code less the offset makes 128: bytes are in
@@ -117,7 +123,7 @@ weighed(struct format f)
         return f;
     f.group = COLUMN_BLOCK;
     f.most = UINT8_MAX;
-    f.offset = f.offset ? SIGNED_OFFSET - 1 : 0;
+    f.offset = f.even ? EVEN_OFFSET : f.offset ? SIGNED_OFFSET - 1 : 0;
     return f;
 }
 
@@ -205,6 +211,13 @@ weight_of(struct format f, const struct coded *c, int unit, int g)
 
     if (!f.offset)
         return (struct weight){ .magnitude = scale };
+    if (f.even) {
+        base = (EVEN_OFFSET - scale * least) >> 1;
+        return (struct weight){
+            .magnitude = scale,
+            .base = (vec_bytes)((base & 0xff) * 0x101),
+        };
+    }
     scale -= (uint16_t)f.excess;
     minus = -(scale >> 15);
     scale = (scale ^ minus) - minus;
