@@ -11,7 +11,7 @@
 #define TILE          9
 #define UNITS         16
 #define CHAINS        2
-#define FEW           1
+#define FEW           4
 #define SIGNED_OFFSET 128
 
 INLINE vec_bits
