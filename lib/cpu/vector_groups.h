@@ -55,9 +55,8 @@
  *                               each, of w with x or, where sign, -x - 1
  *     CHAINS                    1, or 2 where the sum of a group of 32 that
  *                               meets one column is that of two chains
- *     FEW                       as many columns meet codes where these are
- *                               opened, of types that open one unit at a time:
- *                               1 to 8
+ *     FEW                       as many columns at the most meet codes where
+ *                               these are opened: 1 to 8; see FEW_OF()
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
  *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product

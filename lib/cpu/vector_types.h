@@ -28,35 +28,37 @@
 #define QUADS(below, largest) CODES(below, largest), .quads = true
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
 #define ALONE(way, name)      FLOATS(name), .alone = way
-/* Units that are opened together, and minima, take more registers a column. */
-#define FEW_BY(n) (FEW > (n) ? FEW / (n) : 1)
-/* So do minima of single units, and bits and levels that are looked up. */
-#define FEW_WIDE (REGISTERS > 16 ? FEW : FEW_BY(2))
+/* As many columns meet codes where these are opened as registers suffice for:
+ * of 32, of 16. */
+#define FEW_OF(many, some) (FEW == 1 ? 1 : REGISTERS > 16 ? (many) : (some))
 /*                           min    offset, largest code; together;    few */
-MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW)
-MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW)
-MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), FEW_WIDE)
-MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d), FEW_WIDE)
-MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), FEW_WIDE)
-MULTIPLY(q2_k, QUANT_SUPER, 16, true, QUADS(0, 3), 4, CODED(q2_k, 0), FEW_BY(4))
+MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(q4_1, QUANT_BLOCK, 32, true, CODES(0, 15), 1, FLOATS(dm), FEW_OF(8, 2))
+MULTIPLY(q5_0, QUANT_BLOCK, 32, false, CODES(16, 31), 1, FLOATS(d),
+         FEW_OF(8, 2))
+MULTIPLY(q5_1, QUANT_BLOCK, 32, true, CODES(0, 31), 1, FLOATS(dm), FEW_OF(8, 2))
+MULTIPLY(q2_k, QUANT_SUPER, 16, true, QUADS(0, 3), 4, CODED(q2_k, 0),
+         FEW_OF(3, 1))
 MULTIPLY(q3_k, QUANT_SUPER, 16, false, QUADS(4, 7), 4, CODED(q3_k, 32),
-         FEW_BY(2))
-MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_BY(2))
-MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_BY(4))
+         FEW_OF(4, 2))
+MULTIPLY(q4_k, QUANT_SUPER, 32, true, CODES(0, 15), 2, FLOATS(k), FEW_OF(8, 2))
+MULTIPLY(q5_k, QUANT_SUPER, 32, true, CODES(0, 31), 2, FLOATS(k), FEW_OF(4, 1))
 MULTIPLY(q6_k, QUANT_SUPER, 16, false, CODES(32, 63), 4, CODED(q6_k, 128),
-         FEW_BY(4))
-MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW)
-MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs), FEW)
+         FEW_OF(3, 1))
+MULTIPLY(iq4_nl, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(iq4_xs, QUANT_SUPER, 32, false, SIGNED, 1, FLOATS(iq4_xs),
+         FEW_OF(8, 4))
 MULTIPLY(mxfp4, QUANT_BLOCK, 32, false, CODES(FP4_OFFSET, 24), 1, FLOATS(mxfp4),
-         FEW_WIDE)
+         FEW_OF(8, 2))
 MULTIPLY(nvfp4, 64, 16, false, CODES(FP4_OFFSET, 24), 1, FLOATS(nvfp4),
-         FEW_BY(2))
-MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), FEW_BY(4))
-MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), FEW_BY(2))
+         FEW_OF(4, 2))
+MULTIPLY(q1_0, 128, 32, false, CODES(1, 2), 4, FLOATS(q1_0), FEW_OF(8, 1))
+MULTIPLY(q2_0, 64, 32, false, CODES(1, 3), 2, FLOATS(q2_0), FEW_OF(8, 2))
 MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
          ALONE(lone_thirds, tq1_0), 1)
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0),
-         FEW_BY(4))
+         FEW_OF(8, 1))
 
 static void
 fill_groups(struct cpu_kernels *k,
