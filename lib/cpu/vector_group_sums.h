@@ -182,17 +182,18 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
         {
             const vec *scale = scales + v * stride;
             int i = v * C + j;
+            vec sum;
 
-            if (f.even) /* half of what has an offset */
-                acc[i] += d * as_floats(s[i] + s[i] +
-                                        start_of(f, col, x->k, unit, 0));
-            else if (f.coded)
-                acc[i] =
-                    add_coded(f, acc[i], scaled_sum(f, &s[i], V * C, scale),
-                              scale, minus, d);
-            else
+            if (!f.coded) {
                 acc[i] =
                     add_scaled(f, acc[i], as_floats(s[i]), scale, weighed, d);
+                continue;
+            }
+            if (f.even) /* half of what has an offset */
+                sum = as_floats(s[i] + s[i] + start_of(f, col, x->k, unit, 0));
+            else
+                sum = scaled_sum(f, &s[i], V * C, scale);
+            acc[i] = add_coded(f, acc[i], sum, scale, minus, d);
         }
     }
 }

@@ -56,7 +56,6 @@ struct points {
     const uint32_t *fours;
     bool bytes; /* say where points are */
     bool moved; /* up or down, see points.h; otherwise they have signs */
-    int offset; /* of codes that wait for many columns */
 };
 
 #define MOVED_OFFSET 9
@@ -265,19 +264,16 @@ FIND(iq1_m)
     f->signs = (row_words)narrow_halves(down);
 }
 
-#define POINTS(name, table, ...)                                               \
+#define POINTS(name, ...)                                                      \
     static const struct points points_##name = { .find = find_##name,          \
-                                                 table,                        \
                                                  __VA_ARGS__ };
-POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true,
-       .offset = LARGE_OFFSET)
-POINTS(iq2_xs, .eights = cpu_iq2_xs_points, .offset = LARGE_OFFSET)
-POINTS(iq2_s, .eights = cpu_iq2_s_points, .offset = LARGE_OFFSET)
-POINTS(iq3_xxs, .fours = cpu_iq3_xxs_points, .bytes = true,
-       .offset = MIDDLE_OFFSET)
-POINTS(iq3_s, .fours = cpu_iq3_s_points, .offset = SMALL_OFFSET)
-POINTS(iq1_s, .eights = cpu_iq1_points, .moved = true, .offset = SMALL_OFFSET)
-POINTS(iq1_m, .eights = cpu_iq1_points, .moved = true, .offset = SMALL_OFFSET)
+POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true)
+POINTS(iq2_xs, .eights = cpu_iq2_xs_points)
+POINTS(iq2_s, .eights = cpu_iq2_s_points)
+POINTS(iq3_xxs, .fours = cpu_iq3_xxs_points, .bytes = true)
+POINTS(iq3_s, .fours = cpu_iq3_s_points)
+POINTS(iq1_s, .eights = cpu_iq1_points, .moved = true)
+POINTS(iq1_m, .eights = cpu_iq1_points, .moved = true)
 #undef POINTS
 
 /* Where point i of a unit's n is in its table. */

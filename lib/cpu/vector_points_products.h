@@ -13,9 +13,9 @@
 #include "cpu/vector_groups.h"
 #include "cpu/vector_points.h"
 
-/* A block of VEC rows, as many columns want it. */
+/* A block of VEC rows, as many columns want it, in excess of the offset. */
 INLINE void
-open_points(struct points t, const struct rows *r, vec_bits *codes)
+open_points(struct points t, int offset, const struct rows *r, vec_bits *codes)
 {
     char rows[VEC][QUANT_SUPER];
     const struct rows opened = rows_from(rows[0], QUANT_SUPER);
@@ -30,9 +30,9 @@ open_points(struct points t, const struct rows *r, vec_bits *codes)
 
             if (t.moved)
                 v = lower_where(v, signs_at(&f, u)) +
-                    (uint8_t)(t.offset - MOVED_OFFSET);
+                    (uint8_t)(offset - MOVED_OFFSET);
             else
-                v = negate_where(v, signs_at(&f, u)) + (uint8_t)t.offset;
+                v = negate_where(v, signs_at(&f, u)) + (uint8_t)offset;
             memcpy(rows[i] + u * COLUMN_BLOCK, &v, sizeof(v));
         }
     }

@@ -4,9 +4,9 @@
  * An instruction set may say how they are opened and multiplied, if not row by
  * row:
  *
- *     OPEN_POINTS(name, r, codes)
+ *     OPEN_POINTS(name, offset, r, codes)
  *                               opens a block of VEC rows, as many columns want
- *                               it, in excess of points_##name.offset
+ *                               it, in excess of the offset
  *     MULTIPLY_LONE(name, in_group, ...)
  *                               defines what multiplies them by the only
  *                               column, if it is not done as by many
@@ -17,8 +17,9 @@
 #include "cpu/vector_points_products.h"
 
 #ifndef OPEN_POINTS
-#define OPEN_POINTS(name, r, codes) open_points(points_##name, r, codes)
-#define ORDER(name)                 NULL
+#define OPEN_POINTS(name, offset, r, codes)                                    \
+    open_points(points_##name, offset, r, codes)
+#define ORDER(name) NULL
 #ifdef LONE_POINTS
 #define LONE(name) lone_##name
 /* Sums of halves are floats before they are scaled, as those of large codes. */
@@ -56,19 +57,20 @@ waiting(struct format f, int group, int offset)
     return f;
 }
 
-/* Types that take long to open have no loops of their own, but one column may.
- */
-#define MULTIPLY_APART(name, in_group, middle)                                 \
-    APART void multiply_##name(const struct cpu_product *p, struct format f)   \
+/* Types that take long to open have no loops of their own, but the only column
+ * may. */
+#define MULTIPLY_APART(range, in_group)                                        \
+    APART void multiply_##range##_by_##in_group(const struct cpu_product *p,   \
+                                                struct format f)               \
     {                                                                          \
         if (!multiply_alone(p, f))                                             \
-            multiply_columns(p, waiting(f, in_group, middle));                 \
+            multiply_columns(p, waiting(f, in_group, range##_OFFSET));         \
     }
-MULTIPLY_APART(small_by_32, 32, SMALL_OFFSET)
-MULTIPLY_APART(small_by_16, 16, SMALL_OFFSET)
-MULTIPLY_APART(middle_by_32, 32, MIDDLE_OFFSET)
-MULTIPLY_APART(large_by_32, 32, LARGE_OFFSET)
-MULTIPLY_APART(large_by_16, 16, LARGE_OFFSET)
+MULTIPLY_APART(SMALL, 32)
+MULTIPLY_APART(SMALL, 16)
+MULTIPLY_APART(MIDDLE, 32)
+MULTIPLY_APART(LARGE, 32)
+MULTIPLY_APART(LARGE, 16)
 #undef MULTIPLY_APART
 
 /* A block's codes, so that half of them are multiplied. */
@@ -84,7 +86,7 @@ weigh_even(struct format f, const struct coded *c, vec_bits *codes)
     }
 }
 
-#define MULTIPLY_POINTS(name, codes, in_group, ...)                            \
+#define MULTIPLY_POINTS(name, range, in_group, ...)                            \
     enum {                                                                     \
         few_##name = 1                                                         \
     };                                                                         \
@@ -92,12 +94,12 @@ weigh_even(struct format f, const struct coded *c, vec_bits *codes)
     APART void whole_##name(const struct rows *r, vec_bits *codes,             \
                             vec *scales)                                       \
     {                                                                          \
-        const struct format f = waiting((struct format){ __VA_ARGS__ },        \
-                                        in_group, points_##name.offset);       \
+        const struct format f =                                                \
+            waiting((struct format){ __VA_ARGS__ }, in_group, range##_OFFSET); \
         struct coded integers;                                                 \
                                                                                \
         load_scales(f, false, r, &integers, scales);                           \
-        OPEN_POINTS(name, r, codes);                                           \
+        OPEN_POINTS(name, range##_OFFSET, r, codes);                           \
         if (is_weighed(f))                                                     \
             weigh_even(f, &integers, codes);                                   \
     }                                                                          \
@@ -109,14 +111,14 @@ weigh_even(struct format f, const struct coded *c, vec_bits *codes)
                                   .alone = LONE(name),                         \
                                   .whole = whole_##name };                     \
                                                                                \
-        multiply_##codes##_by_##in_group(p, f);                                \
+        multiply_##range##_by_##in_group(p, f);                                \
     }
-MULTIPLY_POINTS(iq2_xxs, large, 32, FLOATS(iq2_xxs))
-MULTIPLY_POINTS(iq2_xs, large, 16, CODED(iq2_xs, 0))
-MULTIPLY_POINTS(iq2_s, large, 16, CODED(iq2_s, 0))
-MULTIPLY_POINTS(iq3_xxs, middle, 32, FLOATS(iq3_xxs))
-MULTIPLY_POINTS(iq3_s, small, 32, FLOATS(iq3_s))
-MULTIPLY_POINTS(iq1_s, small, 32, FLOATS(iq1_s))
-MULTIPLY_POINTS(iq1_m, small, 16, CODED(iq1_m, 0))
+MULTIPLY_POINTS(iq2_xxs, LARGE, 32, FLOATS(iq2_xxs))
+MULTIPLY_POINTS(iq2_xs, LARGE, 16, CODED(iq2_xs, 0))
+MULTIPLY_POINTS(iq2_s, LARGE, 16, CODED(iq2_s, 0))
+MULTIPLY_POINTS(iq3_xxs, MIDDLE, 32, FLOATS(iq3_xxs))
+MULTIPLY_POINTS(iq3_s, SMALL, 32, FLOATS(iq3_s))
+MULTIPLY_POINTS(iq1_s, SMALL, 32, FLOATS(iq1_s))
+MULTIPLY_POINTS(iq1_m, SMALL, 16, CODED(iq1_m, 0))
 
 #endif

@@ -29,8 +29,8 @@
 #define SIGNED                CODES(SIGNED_OFFSET, 0)
 #define ALONE(way, name)      FLOATS(name), .alone = way
 /* As many columns meet codes where these are opened as registers suffice for:
- * of 32, of 16. */
-#define FEW_OF(many, some) (FEW == 1 ? 1 : REGISTERS > 16 ? (many) : (some))
+ * of 32, where FEW is 8, of 16, where it is 4. */
+#define FEW_OF(many, some) (FEW == 8 ? (many) : FEW == 4 ? (some) : 1)
 /*                           min    offset, largest code; together;    few */
 MULTIPLY(q8_0, QUANT_BLOCK, 32, false, SIGNED, 1, FLOATS(d), FEW_OF(8, 4))
 MULTIPLY(q4_0, QUANT_BLOCK, 32, false, CODES(8, 15), 1, FLOATS(d), FEW_OF(8, 4))

@@ -326,9 +326,9 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
     store_f32(p->out + row, acc);
 }
 
-#define OPEN_POINTS(name, r, codes) open_pairs(grid_##name, r, codes)
-#define ORDER(name)                 order_##name
-#define LONE(name)                  lone_##name
+#define OPEN_POINTS(name, offset, r, codes) open_pairs(grid_##name, r, codes)
+#define ORDER(name)                         order_##name
+#define LONE(name)                          lone_##name
 #define MULTIPLY_LONE(name, in_group, ...)                                     \
     static void order_##name(const struct cpu_product *p)                      \
     {                                                                          \

@@ -1,0 +1,38 @@
+/* vector_fetch.h - what is fetched while a block of VEC rows is computed with
+ */
+#ifndef CPU_VECTOR_FETCH_H
+#define CPU_VECTOR_FETCH_H
+
+#include "cpu/vector_scales.h"
+
+/* Part `part` of `parts` of the bytes from `next` on, as many as a block of VEC
+ * rows has. Many at once would have to wait for each other. */
+INLINE void
+fetch_part(struct format f, const char *next, int part, int parts, bool soon)
+{
+    const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
+    const int first = lines * part / parts, end = lines * (part + 1) / parts;
+
+    UNROLL for (int i = 0; i < (lines + parts - 1) / parts; i++)
+    {
+        if (first + i >= end)
+            break;
+        if (soon)
+            fetch_line(next + (first + i) * LINE);
+        else
+            fetch_far(next + (first + i) * LINE);
+    }
+}
+
+/* Where the word-th word of half of run n of such a block is used. */
+INLINE void
+fetch_word(struct format f, const char *next, int n, int half, int word,
+           bool soon)
+{
+    const int at =
+        n * f.together * WORDS + half * units_in(f, n) * WORDS / 2 + word;
+
+    fetch_part(f, next, at, (int)(f.block / COLUMN_BLOCK * WORDS), soon);
+}
+
+#endif
