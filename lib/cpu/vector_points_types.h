@@ -49,6 +49,7 @@ INLINE struct format
 waiting(struct format f, int group, int offset)
 {
     f.group = group;
+    f.min = f.quarter = false; /* so that the compiler knows, too */
     f.offset = offset;
     f.most = 2 * offset;
     f.apart = true;
