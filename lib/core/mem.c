@@ -54,22 +54,36 @@ mem_array(size_t n, size_t size)
     return calloc(n ? n : 1, size ? size : 1);
 }
 
-void *
-mem_table(size_t n, size_t size)
-{
-    char *p = mem_array(n, size);
 #ifdef MADV_HUGEPAGE
+static void
+advise(char *p, size_t size, int advice)
+{
     enum {
         SMALL = 1 << 12,
         LARGE = 1 << 21
     };
     size_t skip = -(uintptr_t)p % SMALL;
 
-    if (p && n * size >= LARGE + SMALL)
-        (void)madvise(p + skip, (n * size - skip) / SMALL * SMALL,
-                      MADV_HUGEPAGE);
+    if (p && size >= LARGE + SMALL)
+        (void)madvise(p + skip, (size - skip) / SMALL * SMALL, advice);
+}
+#else
+#define advise(p, size, advice) ((void)(p), (void)(size))
 #endif
+
+void *
+mem_table(size_t n, size_t size)
+{
+    void *p = mem_array(n, size);
+
+    advise(p, n * size, MADV_HUGEPAGE);
     return p;
+}
+
+void
+mem_small_pages(void *p, size_t size)
+{
+    advise(p, size, MADV_NOHUGEPAGE);
 }
 
 void *

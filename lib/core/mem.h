@@ -18,6 +18,10 @@ mem_array(size_t n, size_t size);
  * it is large and the system has some. */
 void *
 mem_table(size_t n, size_t size);
+/* Memory of which parts are used here and there: the system shall not give
+ * more of it than is touched, as it does in large pages. */
+void
+mem_small_pages(void *p, size_t size);
 void *
 mem_realloc(void *p, size_t size);
 void *

@@ -185,18 +185,17 @@ static void
 multiply_rows(const struct cpu_task *t, const struct attention *a,
               const char *keys, const struct stripe *s, struct room *room)
 {
-    struct cpu_product p = { .k = a->k->ne[0],
-                             .n_rows = s->n,
-                             .n_cols = rows_of(s),
-                             .rows = keys,
-                             .row_stride = a->k->nb[1],
-                             .cols = (const char *)(room->queries +
-                                                    (size_t)s->begin * a->d),
-                             .col_stride = a->d * sizeof(float),
-                             .out = room->scores + s->begin * KEYS,
-                             .out_stride = KEYS };
+    struct cpu_meeting p = { .m = rows_of(s),
+                             .n = s->n,
+                             .k = a->k->ne[0],
+                             .a = room->queries + (size_t)s->begin * a->d,
+                             .b = keys,
+                             .c = room->scores + s->begin * KEYS,
+                             .a_stride = a->d,
+                             .b_stride = a->k->nb[1],
+                             .c_stride = KEYS };
 
-    t->k->mul_mat[a->k->type].multiply(&p);
+    t->k->multiply_few[a->k->type](&p);
 }
 
 static int64_t
@@ -288,9 +287,17 @@ weigh_each(const struct cpu_task *t, const struct attention *a,
            const struct stripe *s, enum ggml_type type, const char *v,
            size_t stride, struct room *room)
 {
-    for (int64_t i = s->begin; i < s->end; i++)
-        t->k->weigh_rows[type](a->v->ne[0], room->sums + (size_t)i * a->e, v,
-                               stride, room->scores + i * KEYS, s->n);
+    struct cpu_meeting p = { .m = rows_of(s),
+                             .n = s->n,
+                             .k = a->v->ne[0],
+                             .a = room->scores + s->begin * KEYS,
+                             .b = v,
+                             .c = room->sums + (size_t)s->begin * a->e,
+                             .a_stride = KEYS,
+                             .b_stride = stride,
+                             .c_stride = a->e };
+
+    t->k->weigh_rows[type](&p);
 }
 
 /* The same, of values that are loaded. Rows that do not see a value must not
@@ -353,6 +360,8 @@ store_results(const struct cpu_task *t, const struct attention *a,
     }
 }
 
+/* Rows without gaps are one stream to the processor, which foresees all but
+ * its begin. */
 static void
 fetch_rows(const struct ggml_tensor *x, const struct attention *a,
            const struct queries *qs, int64_t key, int64_t n)
@@ -360,6 +369,8 @@ fetch_rows(const struct ggml_tensor *x, const struct attention *a,
     const char *row = block_of(x, a, qs, key);
     size_t size = ggml_row_size(x->type, x->ne[0]);
 
+    if (key > 0 && x->nb[1] == size)
+        return;
     for (; n > 0; n--, row += x->nb[1])
         for (size_t at = 0; at < size; at += CPU_LINE)
             __builtin_prefetch(row + at, 0, 2);
@@ -413,9 +424,8 @@ meet_block(const struct cpu_task *t, const struct attention *a,
            int64_t n, struct room *room)
 {
     const char *k = block_of(a->k, a, qs, key), *v = block_of(a->v, a, qs, key);
-    const struct cpu_mul_mat *kernel = &t->k->mul_mat[a->k->type];
     bool few = qs->end - qs->begin <= FEW_ROWS;
-    bool keys_lie = few && a->by_rows && kernel->multiply && !kernel->prepare;
+    bool keys_lie = few && a->by_rows && t->k->multiply_few[a->k->type];
     bool values_lie = few && t->k->weigh_rows[a->v->type];
     bool finite = false;
 

@@ -59,6 +59,18 @@ struct cpu_panel {
     bool add; /* to what c has */
 };
 
+/* Rows of floats, and rows where they lie, of F32, F16 or BF16: attention's few
+ * queries, or their weights, and its keys or values. */
+struct cpu_meeting {
+    int64_t m, n; /* rows of a, of b */
+    int64_t k;    /* values of a row of b */
+    const float *a;
+    const char *b;
+    float *c;
+    size_t a_stride, c_stride; /* floats */
+    size_t b_stride;           /* bytes */
+};
+
 typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);
 typedef void (*cpu_zip_fn)(int64_t n, float *y, const float *a, const float *b);
 
@@ -87,11 +99,12 @@ struct cpu_kernels {
     void (*swiglu_oai)(int64_t n, float *y, const float *a, const float *b,
                        float alpha, float limit);
 
-    /* y += sum over j < n_rows of p[j] * row j of v, rows in that order; by
-     * type of v: F32, F16, BF16, others NULL. */
-    void (*weigh_rows[GGML_TYPE_COUNT])(int64_t n, float *y, const char *v,
-                                        size_t stride, const float *p,
-                                        int64_t n_rows);
+    /* c[i] += sum over j < n of a[i][j] * b[j], in the order of j; a row of b
+     * whose weight is 0 may hold anything. By type of b, others NULL. */
+    void (*weigh_rows[GGML_TYPE_COUNT])(const struct cpu_meeting *p);
+    /* c[i][j] = sum over k of a[i][k] * b[j][k], to the byte as
+     * multiply_lanes() has it. */
+    void (*multiply_few[GGML_TYPE_COUNT])(const struct cpu_meeting *p);
     void (*multiply_panel)(const struct cpu_panel *p);
     /* The same product, but each element as mul_mat[F32].multiply() has it for
      * a row of a and a column of b, to the byte; `add` is false, and rows of
@@ -114,8 +127,8 @@ struct cpu_kernels {
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
  * "ref"); "avx2", "avxvnni", "avx512", "avx512vbmi", "avx512bf16"; "neon",
- * "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower one, what is not built C.
- * Asked once. */
+ * "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower one,
+ * what is not built C. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 

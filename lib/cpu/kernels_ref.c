@@ -184,46 +184,6 @@ swiglu_oai(int64_t n, float *y, const float *a, const float *b, float alpha,
     }
 }
 
-/* A row without weight is not looked at: it may hold anything. */
-static void
-weigh_f32(int64_t n, float *y, const char *v, size_t stride, const float *p,
-          int64_t n_rows)
-{
-    for (int64_t j = 0; j < n_rows; j++) {
-        const float *row =
-            (const float *)(const void *)(v + (size_t)j * stride);
-
-        for (int64_t i = 0; i < n && p[j] != 0; i++)
-            y[i] += p[j] * row[i];
-    }
-}
-
-static void
-weigh_f16(int64_t n, float *y, const char *v, size_t stride, const float *p,
-          int64_t n_rows)
-{
-    for (int64_t j = 0; j < n_rows; j++) {
-        const uint16_t *row =
-            (const uint16_t *)(const void *)(v + (size_t)j * stride);
-
-        for (int64_t i = 0; i < n && p[j] != 0; i++)
-            y[i] += p[j] * half_to_float(row[i]);
-    }
-}
-
-static void
-weigh_bf16(int64_t n, float *y, const char *v, size_t stride, const float *p,
-           int64_t n_rows)
-{
-    for (int64_t j = 0; j < n_rows; j++) {
-        const uint16_t *row =
-            (const uint16_t *)(const void *)(v + (size_t)j * stride);
-
-        for (int64_t i = 0; i < n && p[j] != 0; i++)
-            y[i] += p[j] * bf16_to_float(row[i]);
-    }
-}
-
 static void
 rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
        const float *c, const float *s)
@@ -285,9 +245,6 @@ cpu_fill_reference(struct cpu_kernels *k)
     k->geglu_erf = geglu_erf;
     k->tanh = tanh_row;
     k->swiglu_oai = swiglu_oai;
-    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
-    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
-    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
     k->rotate = rotate;
     k->rotate_pairs = rotate_pairs;
 }

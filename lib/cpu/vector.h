@@ -37,6 +37,9 @@
  *                               NEIGHBOURS_FIRST is defined
  *     largest_lane(v)
  *     store_sums(p, v)          add_lanes() of v[0] to v[3], in that order
+ *     store_sixteen(p, stride, v)     add_lanes() of v[i][j] to p[i + j *
+ *                               stride], i and j below 4; if STORES_SIXTEEN is
+ *                               defined
  *
  * all of them INLINE. Lanes are computed with + - * / as floats are; nothing
  * is fused unless it says so. */

@@ -302,55 +302,6 @@ bf16_from_float(const float *x, void *y, int64_t n)
     }
 }
 
-/* n columns of the sums stay in `vectors` registers while the rows pass. A row
- * without weight is not looked at: it may hold anything. */
-INLINE void
-weigh_tile(enum ggml_type type, int vectors, int64_t n, float *y, const char *v,
-           size_t stride, const float *p, int64_t n_rows)
-{
-    vec s[8];
-
-    UNROLL for (int j = 0; j < vectors; j++) s[j] =
-        load_floats(n - VEC * j, y + VEC * j);
-    for (int64_t r = 0; r < n_rows; r++, v += stride) {
-        vec w = splat(p[r]);
-
-        if (p[r] == 0)
-            continue;
-        UNROLL for (int j = 0; j < vectors; j++) s[j] =
-            fused(w, load(type, n - VEC * j, v + VEC * width(type) * j), s[j]);
-    }
-    UNROLL for (int j = 0; j < vectors; j++)
-        store(n - VEC * j, y + VEC * j, s[j]);
-}
-
-INLINE void
-weigh(enum ggml_type type, int64_t n, float *y, const char *v, size_t stride,
-      const float *p, int64_t n_rows)
-{
-    const int64_t size = (int64_t)width(type);
-    int64_t i = 0;
-
-    for (; i + 8 * VEC <= n; i += 8 * VEC)
-        weigh_tile(type, 8, 8 * VEC, y + i, v + i * size, stride, p, n_rows);
-    for (; i + 4 * VEC <= n; i += 4 * VEC)
-        weigh_tile(type, 4, 4 * VEC, y + i, v + i * size, stride, p, n_rows);
-    for (; i + VEC <= n; i += VEC)
-        weigh_tile(type, 1, VEC, y + i, v + i * size, stride, p, n_rows);
-    if (i < n)
-        weigh_tile(type, 1, n - i, y + i, v + i * size, stride, p, n_rows);
-}
-
-#define WEIGH(name, type)                                                      \
-    static void name(int64_t n, float *y, const char *v, size_t stride,        \
-                     const float *p, int64_t n_rows)                           \
-    {                                                                          \
-        weigh(type, n, y, v, stride, p, n_rows);                               \
-    }
-WEIGH(weigh_f32, GGML_TYPE_F32)
-WEIGH(weigh_f16, GGML_TYPE_F16)
-WEIGH(weigh_bf16, GGML_TYPE_BF16)
-
 static void
 fill_rows(struct cpu_kernels *k)
 {
@@ -381,9 +332,6 @@ fill_rows(struct cpu_kernels *k)
     k->to_float[GGML_TYPE_BF16] = bf16_to_float;
     k->to_float[GGML_TYPE_Q8_0] = q8_0_to_float;
     k->from_float[GGML_TYPE_BF16] = bf16_from_float;
-    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
-    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
-    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
 }
 
 #endif

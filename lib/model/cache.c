@@ -2,6 +2,7 @@
 #include "model/cache.h"
 
 #include <assert.h>
+#include <string.h>
 
 #include "core/check.h"
 #include "core/mem.h"
@@ -82,10 +83,12 @@ fits(const struct cache *c, size_t total, int64_t width)
 }
 
 static bool
-new_parts(struct cache *c)
+new_parts(struct cache *c, size_t row)
 {
-    bool done = true;
+    bool done;
 
+    c->head = mem_array(CACHE_BLOCK, row);
+    done = c->head != NULL;
     for (int i = 0; i < CACHE_KINDS; i++) {
         struct cache_part *p = &c->parts[i];
 
@@ -103,9 +106,9 @@ home_of(struct cache *c, const struct model *model, int32_t layer)
 }
 
 static bool
-new_tensors(struct cache *c, const struct model *model, int64_t d_k,
-            int64_t d_v)
+new_tensors(struct cache *c, const struct model *model)
 {
+    const struct model_hparams *hp = &model->hp;
     struct ggml_init_params params = {
         .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -126,8 +129,9 @@ new_tensors(struct cache *c, const struct model *model, int64_t d_k,
         int64_t n = (int64_t)c->parts[c->kind[i]].n_rows * c->n_slots;
         struct ggml_context *ctx = home_of(c, model, i)->ctx;
 
-        c->k[i] = ggml_new_tensor_2d(ctx, c->type, d_k, n);
-        c->v[i] = ggml_new_tensor_2d(ctx, c->type, d_v, n);
+        c->k[i] = ggml_new_tensor_3d(ctx, c->type, hp->d_key, n, hp->n_head_kv);
+        c->v[i] =
+            ggml_new_tensor_3d(ctx, c->type, hp->d_value, n, hp->n_head_kv);
         ggml_format_name(c->k[i], "cache_k.%d", (int)i);
         ggml_format_name(c->v[i], "cache_v.%d", (int)i);
     }
@@ -140,8 +144,8 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
         int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
 {
     const struct model_hparams *hp = &model->hp;
-    int64_t d_k = (int64_t)hp->d_key * hp->n_head_kv;
-    int64_t d_v = (int64_t)hp->d_value * hp->n_head_kv;
+    int64_t width = (int64_t)(hp->d_key + hp->d_value) * hp->n_head_kv;
+    int64_t most = hp->d_key > hp->d_value ? hp->d_key : hp->d_value;
 
     *c = (struct cache){
         .type = type,
@@ -149,8 +153,8 @@ lay_out(struct cache *c, const struct model *model, enum ggml_type type,
         .n_ctx = n_ctx,
         .n_layer = hp->n_layer,
     };
-    return choose_kinds(c, model, n_batch) && fits(c, max, d_k + d_v) &&
-           new_parts(c) && new_tensors(c, model, d_k, d_v);
+    return choose_kinds(c, model, n_batch) && fits(c, max, width) &&
+           new_parts(c, ggml_row_size(type, most)) && new_tensors(c, model);
 }
 
 static enum gg_status
@@ -177,6 +181,9 @@ get_memory(struct cache *c, struct cache_home *home)
     if (!home->buffer)
         return false;
     c->size += ggml_backend_buffer_get_size(home->buffer);
+    if (ggml_backend_buffer_is_host(home->buffer))
+        mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
+                        ggml_backend_buffer_get_size(home->buffer));
     return true;
 }
 
@@ -250,6 +257,7 @@ cache_clear(struct cache *cache)
         mem_free(cache->parts[i].base);
         mem_free(cache->parts[i].n_clean);
     }
+    mem_free(cache->head);
     mem_free(cache->kind);
     mem_free(cache->k);
     mem_free(cache->v);
@@ -310,11 +318,18 @@ cache_can_resume(const struct cache *cache, int32_t slot, int32_t n)
 
 /* ---- moving rows -------------------------------------------------------- */
 
+static size_t
+place_of(const struct ggml_tensor *t, int64_t head, int64_t row)
+{
+    return (size_t)head * t->nb[2] + (size_t)row * t->nb[1];
+}
+
 static void
 zero_rows(struct ggml_tensor *t, int64_t first, int64_t n)
 {
-    ggml_backend_tensor_memset(t, 0, (size_t)first * t->nb[1],
-                               (size_t)n * t->nb[1]);
+    for (int64_t h = 0; h < t->ne[2]; h++)
+        ggml_backend_tensor_memset(t, 0, place_of(t, h, first),
+                                   (size_t)n * t->nb[1]);
 }
 
 void
@@ -336,10 +351,11 @@ cache_touch(struct cache *cache, enum cache_kind kind, int32_t slot,
 }
 
 static struct ggml_tensor *
-rows_of(struct cache *cache, struct ggml_tensor *t, int64_t first, int64_t n)
+rows_of(struct cache *cache, struct ggml_tensor *t, int64_t head, int64_t first,
+        int64_t n)
 {
     struct ggml_tensor *v = ggml_view_2d(cache->views, t, t->ne[0], n, t->nb[1],
-                                         (size_t)first * t->nb[1]);
+                                         place_of(t, head, first));
 
     ggml_backend_view_init(v);
     return v;
@@ -350,9 +366,11 @@ static void
 copy_rows(struct cache *cache, struct ggml_tensor *t, int64_t to, int64_t from,
           int64_t n)
 {
-    ggml_reset(cache->views);
-    ggml_backend_tensor_copy(rows_of(cache, t, from, n),
-                             rows_of(cache, t, to, n));
+    for (int64_t h = 0; h < t->ne[2]; h++) {
+        ggml_reset(cache->views);
+        ggml_backend_tensor_copy(rows_of(cache, t, h, from, n),
+                                 rows_of(cache, t, h, to, n));
+    }
 }
 
 /* n rows of each layer of the kind. */
@@ -423,5 +441,61 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n)
         assert(rows <= p->n_rows);
         if (p->n_clean[slot] < rows)
             p->n_clean[slot] = rows;
+    }
+}
+
+/* ---- rows for a file ---------------------------------------------------- */
+
+size_t
+cache_row_size(const struct ggml_tensor *t)
+{
+    return t->nb[1] * (size_t)t->ne[2];
+}
+
+static void
+copy_pieces(int64_t n, size_t size, char *to, size_t to_stride,
+            const char *from, size_t from_stride)
+{
+    for (int64_t i = 0; i < n; i++, to += to_stride, from += from_stride)
+        memcpy(to, from, size);
+}
+
+static int64_t
+some_of(int64_t n)
+{
+    return n < CACHE_BLOCK ? n : CACHE_BLOCK;
+}
+
+void
+cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
+               int64_t row, int64_t n, char *to)
+{
+    size_t size = t->nb[1], stride = cache_row_size(t);
+
+    for (; n > 0; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
+        for (int64_t h = 0; h < t->ne[2]; h++) {
+            ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
+                                    (size_t)some_of(n) * size);
+            copy_pieces(some_of(n), size, to + (size_t)h * size, stride,
+                        cache->head, size);
+        }
+        to += CACHE_BLOCK * stride;
+    }
+}
+
+void
+cache_set_rows(const struct cache *cache, struct ggml_tensor *t, int64_t row,
+               int64_t n, const char *from)
+{
+    size_t size = t->nb[1], stride = cache_row_size(t);
+
+    for (; n > 0; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
+        for (int64_t h = 0; h < t->ne[2]; h++) {
+            copy_pieces(some_of(n), size, cache->head, size,
+                        from + (size_t)h * size, stride);
+            ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
+                                    (size_t)some_of(n) * size);
+        }
+        from += CACHE_BLOCK * stride;
     }
 }

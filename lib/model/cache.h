@@ -4,7 +4,10 @@
  * little more than that. What a windowed slot holds lies in order of position,
  * too, from a base on that is a multiple of CACHE_BLOCK and rises as the slot
  * fills: so keys meet in the same blocks as if all had been kept, and sums
- * have the same bits. */
+ * have the same bits.
+ *
+ * A head's rows are side by side, as attention reads one head after the other:
+ * so they come from memory in one stream. */
 #ifndef MODEL_CACHE_H
 #define MODEL_CACHE_H
 
@@ -40,8 +43,8 @@ struct cache {
     int32_t n_layer;
     struct cache_part parts[CACHE_KINDS];
     enum cache_kind *kind;  /* a layer */
-    struct ggml_tensor **k; /* a layer: d_key * n_head_kv x its kind's rows */
-    struct ggml_tensor **v; /* a layer: d_value * n_head_kv x its rows */
+    struct ggml_tensor **k; /* a layer: d_key x its kind's rows x n_head_kv */
+    struct ggml_tensor **v; /* a layer: d_value x its rows x n_head_kv */
     /* Each layer's are where its weights are: the device's, the host's. */
     struct cache_home {
         ggml_backend_dev_t device;
@@ -49,7 +52,8 @@ struct cache {
         ggml_backend_buffer_t buffer;
     } homes[2];
     struct ggml_context *views; /* scratch for views of rows */
-    size_t size; /* bytes */
+    char *head;                 /* scratch for CACHE_BLOCK rows of a head */
+    size_t size;                /* bytes */
 };
 
 /* Keys of a slot that attention reads for some of its ids. */
@@ -117,5 +121,18 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n);
 
 size_t
 cache_size(const struct cache *cache);
+
+/* n rows of k[i] or v[i] from `row` on, to and from memory where those of the
+ * heads of a position are side by side. */
+void
+cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
+               int64_t row, int64_t n, char *to);
+void
+cache_set_rows(const struct cache *cache, struct ggml_tensor *t, int64_t row,
+               int64_t n, const char *from);
+
+/* Bytes of such a row. */
+size_t
+cache_row_size(const struct ggml_tensor *t);
 
 #endif

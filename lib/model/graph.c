@@ -180,8 +180,7 @@ static void
 store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
       struct ggml_tensor *x)
 {
-    struct ggml_tensor *rows =
-        ggml_view_2d(g->ctx, x, x->ne[0] * x->ne[1], x->ne[2], x->nb[2], 0);
+    struct ggml_tensor *rows = ggml_permute(g->ctx, x, 0, 2, 1, 3);
 
     ggml_build_forward_expand(
         g->cgraph, ggml_set_rows(g->ctx, cache, rows, g->cells[kind]));
@@ -190,15 +189,14 @@ store(struct graph *g, struct ggml_tensor *cache, enum cache_kind kind,
 /* What the segment sees of a layer's cache: d x keys x n_head_kv. */
 static struct ggml_tensor *
 cached(struct graph *g, const struct graph_segment *s, enum cache_kind kind,
-       struct ggml_tensor *t, int32_t d)
+       struct ggml_tensor *t)
 {
     const struct cache_range *keys = &s->keys[kind];
-    size_t row = t->nb[1];
     size_t first = (size_t)s->slot * (size_t)g->cache->parts[kind].n_rows +
                    (size_t)keys->row;
 
-    return ggml_view_3d(g->ctx, t, d, keys->n, g->model->hp.n_head_kv, row,
-                        ggml_row_size(t->type, d), first * row);
+    return ggml_view_3d(g->ctx, t, t->ne[0], keys->n, t->ne[2], t->nb[1],
+                        t->nb[2], first * t->nb[1]);
 }
 
 static struct ggml_tensor *
@@ -218,8 +216,8 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
 {
     const struct model_hparams *hp = &g->model->hp;
     enum cache_kind kind = g->cache->kind[layer];
-    struct ggml_tensor *k = cached(g, s, kind, g->cache->k[layer], hp->d_key);
-    struct ggml_tensor *v = cached(g, s, kind, g->cache->v[layer], hp->d_value);
+    struct ggml_tensor *k = cached(g, s, kind, g->cache->k[layer]);
+    struct ggml_tensor *v = cached(g, s, kind, g->cache->v[layer]);
     float scale =
         hp->attn_scale != 0 ? hp->attn_scale : 1 / sqrtf((float)hp->d_key);
     struct ggml_tensor *r =

@@ -56,4 +56,11 @@ state_first(const struct model *m, int32_t i, int32_t n)
     return cache_first(m->layers[i].windowed ? m->hp.window : 0, n);
 }
 
+/* Values of a row of k[i] or v[i] of the cache. */
+static inline int64_t
+state_width(const struct ggml_tensor *t)
+{
+    return t->ne[0] * t->ne[2];
+}
+
 #endif

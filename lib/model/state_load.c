@@ -319,10 +319,10 @@ check_cache(struct opener *o)
             rows_before(o->f, o->session, i)[o->f->state.n_sequences];
 
         snprintf(name, sizeof(name), "cache_k.%d", (int)i);
-        st = state_find(o, name, c->type, c->k[i]->ne[0], rows, NULL);
+        st = state_find(o, name, c->type, state_width(c->k[i]), rows, NULL);
         snprintf(name, sizeof(name), "cache_v.%d", (int)i);
         if (st == GG_OK)
-            st = state_find(o, name, c->type, c->v[i]->ne[0], rows, NULL);
+            st = state_find(o, name, c->type, state_width(c->v[i]), rows, NULL);
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
         return state_refuse(o, GG_ERR_FORMAT,
@@ -408,11 +408,9 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     int32_t n = (int32_t)f->sequences[i].n_held;
     int32_t first = state_first(s->model, layer, n);
     int64_t to = cache_row(c, c->kind[layer], slot, first);
-    size_t row = t->nb[1];
+    size_t at = (size_t)before[i] * cache_row_size(t);
 
-    ggml_backend_tensor_set(t,
-                            (const char *)from->data + (size_t)before[i] * row,
-                            (size_t)to * row, (size_t)(n - first) * row);
+    cache_set_rows(c, t, to, n - first, (const char *)from->data + at);
 }
 
 int32_t

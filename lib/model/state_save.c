@@ -19,6 +19,7 @@ struct saver {
     int fd;
     uint8_t *buffer; /* STATE_PIECE bytes, `used` of which wait to be written */
     size_t used, n_put;
+    char *rows; /* CACHE_BLOCK of the cache */
     struct gg_error *err;
 };
 
@@ -154,10 +155,19 @@ add_cache(struct saver *v)
         int64_t rows = rows_of_layer(v, i);
 
         snprintf(name, sizeof(name), "cache_k.%d", (int)i);
-        add_tensor(v, name, c->type, c->k[i]->ne[0], rows);
+        add_tensor(v, name, c->type, state_width(c->k[i]), rows);
         snprintf(name, sizeof(name), "cache_v.%d", (int)i);
-        add_tensor(v, name, c->type, c->v[i]->ne[0], rows);
+        add_tensor(v, name, c->type, state_width(c->v[i]), rows);
     }
+}
+
+/* The larger of keys and values; they have one size in every layer. */
+static size_t
+row_size(const struct cache *c)
+{
+    size_t k = cache_row_size(c->k[0]), v = cache_row_size(c->v[0]);
+
+    return k > v ? k : v;
 }
 
 /* The context's keys and tensors. */
@@ -176,7 +186,8 @@ describe(struct saver *v)
     v->ctx = ggml_init(params);
     v->crc = mem_array(most + 2, sizeof(*v->crc)); /* and of the gaps */
     v->buffer = mem_alloc(STATE_PIECE);
-    if (!v->gguf || !v->ctx || !v->crc || !v->buffer)
+    v->rows = mem_array(CACHE_BLOCK, row_size(&v->session->cache));
+    if (!v->gguf || !v->ctx || !v->crc || !v->buffer || !v->rows)
         return error_nomem(v->err);
     for (size_t i = 0; i < state->n_sequences; i++)
         n_ids += (int64_t)state->sequences[i].n_ids;
@@ -235,20 +246,17 @@ put(struct saver *v, const void *data, size_t size)
     return st;
 }
 
-/* Bytes of a tensor, wherever it is. */
+/* Rows of a tensor of the cache, wherever it is. */
 static enum gg_status
-put_part(struct saver *v, const struct ggml_tensor *t, size_t offset,
-         size_t size)
+put_part(struct saver *v, const struct ggml_tensor *t, int64_t row, int64_t n)
 {
     enum gg_status st = GG_OK;
 
-    while (size && st == GG_OK) {
-        size_t n = least(size, STATE_PIECE - v->used);
+    for (; n > 0 && st == GG_OK; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
+        int64_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
 
-        ggml_backend_tensor_get(t, v->buffer + v->used, offset, n);
-        st = took(v, n);
-        offset += n;
-        size -= n;
+        cache_get_rows(&v->session->cache, t, row, some, v->rows);
+        st = put(v, v->rows, (size_t)some * cache_row_size(t));
     }
     return st;
 }
@@ -337,8 +345,7 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
         if (n == 0)
             continue;
         row = cache_row(c, c->kind[layer], v->state->sequences[i].slot, first);
-        st = put_part(v, t, (size_t)row * t->nb[1],
-                      (size_t)(n - first) * t->nb[1]);
+        st = put_part(v, t, row, n - first);
     }
     return st;
 }
@@ -407,6 +414,7 @@ clear(struct saver *v)
     mem_free(v->held);
     mem_free(v->crc);
     mem_free(v->buffer);
+    mem_free(v->rows);
 }
 
 static enum gg_status

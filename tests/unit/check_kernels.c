@@ -252,35 +252,51 @@ static const enum ggml_type weight_types[] = {
 
 #include "kernel_products.h"
 
-/* Values of rows that have no weight may be anything. */
+/* Values of rows that have no weight may be anything; nothing is written beside
+ * the sums. */
 static bool
 check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
             enum ggml_type type)
 {
-    int64_t n_rows = 37;
+    enum {
+        ROWS = 37,
+        MOST = 9
+    };
+    float *a = room(MOST * ROWS * sizeof(float));
     bool good = true;
 
-    for (int s = 0; s < N_SIZES && good; s++) {
-        int64_t n = sizes[s];
-        size_t stride = ggml_row_size(type, n);
-        float *v = room((size_t)(n * n_rows) * sizeof(float));
-        char *rows = room(stride * (size_t)n_rows);
+    for (int s = 0; s < N_SIZES * MOST && good; s++) {
+        int64_t n = sizes[s / MOST], m = s % MOST + 1;
+        size_t stride = ggml_row_size(type, n), all = (size_t)((n + 1) * m);
+        float *v = room((size_t)(n * ROWS) * sizeof(float));
+        float *out[2] = { room(all * 4), room(all * 4) };
+        char *rows = room(stride * ROWS);
+        struct cpu_meeting p = { m,    ROWS,          n,     a, rows, out[0],
+                                 ROWS, (size_t)n + 1, stride };
 
-        fill(v, n * n_rows, 1);
-        fill(zs, n_rows, 1);
-        fill(ya, n, 1);
-        zs[5] = 0;
-        for (int64_t i = 0; i < n; i++)
+        fill(v, n * ROWS, 1);
+        fill(a, MOST * ROWS, 1);
+        fill(out[0], (int64_t)all, 1);
+        for (int64_t i = 0; i < m && s % 2; i++) {
+            a[i * ROWS + 5] = 0;
+            a[i * ROWS + 5 + i] = 0;
+        }
+        for (int64_t i = 0; i < n && s % 2; i++)
             v[5 * n + i] = NAN;
-        memcpy(yb, ya, (size_t)n * sizeof(*ya));
-        yb[n] = 12345;
-        ggml_quantize_chunk(type, v, rows, 0, n_rows, n, NULL);
-        c->weigh_rows[type](n, ya, rows, stride, zs, n_rows);
-        k->weigh_rows[type](n, yb, rows, stride, zs, n_rows);
-        good = same_row(n, 16, 4);
+        memcpy(out[1], out[0], all * 4);
+        ggml_quantize_chunk(type, v, rows, 0, ROWS, n, NULL);
+        c->weigh_rows[type](&p);
+        p.c = out[1];
+        k->weigh_rows[type](&p);
+        for (size_t i = 0; i < all && good; i++)
+            good = (int64_t)i % (n + 1) < n ? near(out[0][i], out[1][i], 16, 4)
+                                            : out[0][i] == out[1][i];
         mem_free(v);
+        mem_free(out[0]);
+        mem_free(out[1]);
         mem_free(rows);
     }
+    mem_free(a);
     return good;
 }
 
@@ -319,14 +335,15 @@ check_panel(const struct cpu_kernels *c, const struct cpu_kernels *k)
     return good;
 }
 
-/* The same bytes as a product of rows. */
+/* multiply_lanes() and multiply_few() have the bytes of a product of rows, and
+ * write nothing else. */
 static bool
-check_lanes(const struct cpu_kernels *k)
+check_lanes(const struct cpu_kernels *k, enum ggml_type type)
 {
     static const int64_t depths[] = { 1, 16, 40, 64, 80, 128 };
     float *a = room(20 * 128 * 4), *b = room(128 * 64 * 4);
-    float *bt = room(64 * 128 * 4),
-          *out[2] = { room(20 * 64 * 4), room(20 * 64 * 4) };
+    float *bt = room(64 * 128 * 4), *rows = room(64 * 128 * 4);
+    float *out[3] = { room(20 * 64 * 4), room(20 * 64 * 4), room(20 * 64 * 4) };
     bool good = true;
 
     for (int d = 0; d < 6; d++)
@@ -350,16 +367,33 @@ check_lanes(const struct cpu_kernels *k)
                                      .col_stride = 512,
                                      .out = out[1],
                                      .out_stride = 64 };
+            struct cpu_meeting few = { .m = m,
+                                       .n = n - m % 3,
+                                       .k = depth,
+                                       .a = a,
+                                       .b = (const char *)rows,
+                                       .c = out[2],
+                                       .a_stride = 128,
+                                       .b_stride = ggml_row_size(type, 128),
+                                       .c_stride = 64 };
 
             memset(a, 0, 20 * 128 * 4);
             for (int64_t i = 0; i < 128 * 64; i++)
-                b[i] = i / 64 < depth ? draw() : 0;
+                bt[i] = i % 128 < depth ? draw() : 0;
             for (int64_t i = 0; i < m; i++)
                 fill(a + i * 128, depth, 1);
+            ggml_quantize_chunk(type, bt, rows, 0, 64, 128, NULL);
+            k->to_float[type](rows, bt, 64 * 128);
             for (int64_t i = 0; i < 128 * 64; i++)
-                bt[i % 64 * 128 + i / 64] = b[i];
+                b[i] = bt[i % 64 * 128 + i / 64];
+            for (int i = 0; i < 20 * 64; i++)
+                out[2][i] = 5;
             k->multiply_lanes(&p);
             k->mul_mat[GGML_TYPE_F32].multiply(&q);
+            k->multiply_few[type](&few);
+            for (int64_t i = 0; i < 20 * 64 && good; i++)
+                good = i / 64 < m && i % 64 < few.n ? out[2][i] == out[1][i]
+                                                    : out[2][i] == 5;
             for (int64_t i = 0; i < m && good; i++)
                 good = memcmp(out[0] + i * 64, out[1] + i * 64,
                               (size_t)n * 4) == 0;
@@ -367,8 +401,9 @@ check_lanes(const struct cpu_kernels *k)
     mem_free(a);
     mem_free(b);
     mem_free(bt);
-    mem_free(out[0]);
-    mem_free(out[1]);
+    mem_free(rows);
+    for (int i = 0; i < 3; i++)
+        mem_free(out[i]);
     return good;
 }
 
@@ -467,7 +502,6 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_rotate(c, k), k, "rotate");
     say(check_column(c, k) && check_bad_column(k), k, "columns in eight bits");
     say(check_panel(c, k), k, "multiply_panel");
-    say(check_lanes(k), k, "multiply_lanes, as a product of rows,");
     say(check_transpose(k), k, "transpose");
     say(check_mask(c, k), k, "mask_scores");
     say(check_oai(c, k), k, "swiglu_oai");
@@ -478,6 +512,9 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
         snprintf(name, sizeof(name), "weigh_rows %s",
                  ggml_type_name(weight_types[i]));
         say(check_weigh(c, k, weight_types[i]), k, name);
+        snprintf(name, sizeof(name), "multiply_few %s, as a product of rows,",
+                 ggml_type_name(weight_types[i]));
+        say(check_lanes(k, weight_types[i]), k, name);
     }
 }
 

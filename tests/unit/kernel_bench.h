@@ -132,6 +132,7 @@ struct typed {
     char *rows;
     struct operands *operands;
     struct cpu_panel panel;
+    struct cpu_meeting meeting;
 };
 
 static void
@@ -172,8 +173,15 @@ call_weigh_rows(const struct cpu_kernels *k, void *arg)
 {
     const struct typed *t = arg;
 
-    k->weigh_rows[t->type](128, ya, t->rows, ggml_row_size(t->type, 128), zs,
-                           256);
+    k->weigh_rows[t->type](&t->meeting);
+}
+
+static void
+call_multiply_few(const struct cpu_kernels *k, void *arg)
+{
+    const struct typed *t = arg;
+
+    k->multiply_few[t->type](&t->meeting);
 }
 
 static void
@@ -313,6 +321,31 @@ bench_products(const struct sets *s, enum ggml_type type)
     bench_prepare(s, type);
 }
 
+/* As four queries that decode: 64 keys or values of 64 floats. */
+static void
+bench_few(const struct sets *s, struct typed *typed, struct timed *t)
+{
+    float *a = room(4 * 64 * 4), *c = room(4 * 64 * 4);
+    char slot[60];
+
+    fill(a, 4 * 64, 1);
+    typed->meeting = (struct cpu_meeting){
+        4, 64, 64, a, typed->rows, c, 64, 64, ggml_row_size(typed->type, 64)
+    };
+    t->slot = slot;
+    t->size = "4 x 64 x 64";
+    t->ops = 2.0 * 4 * 64 * 64;
+    t->call = call_multiply_few;
+    snprintf(slot, sizeof(slot), "multiply_few %s",
+             ggml_type_name(typed->type));
+    bench_slot(s, t);
+    t->call = call_weigh_rows;
+    snprintf(slot, sizeof(slot), "weigh_rows %s", ggml_type_name(typed->type));
+    bench_slot(s, t);
+    mem_free(a);
+    mem_free(c);
+}
+
 /* Conversion, and attention's products, of a float type. */
 static void
 bench_floats(const struct sets *s, enum ggml_type type)
@@ -321,7 +354,6 @@ bench_floats(const struct sets *s, enum ggml_type type)
     struct timed t = { .arg = &typed, .size = "1024" };
     char slot[60];
 
-    fill(zs, 256, 1);
     memset(typed.rows, 0, 256 * 128 * 4);
     t.slot = slot;
     t.call = call_to_float;
@@ -332,12 +364,7 @@ bench_floats(const struct sets *s, enum ggml_type type)
     snprintf(slot, sizeof(slot), "from_float %s", ggml_type_name(type));
     if (s->k[0]->from_float[type])
         bench_slot(s, &t);
-    t.call = call_weigh_rows;
-    t.size = "128 x 256";
-    t.ops = 2.0 * 128 * 256;
-    snprintf(slot, sizeof(slot), "weigh_rows %s", ggml_type_name(type));
-    if (s->k[0]->weigh_rows[type])
-        bench_slot(s, &t);
+    bench_few(s, &typed, &t);
     mem_free(typed.rows);
 }
 

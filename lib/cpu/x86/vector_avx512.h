@@ -205,20 +205,44 @@ add_lanes(vec v)
 INLINE vec
 add_halves(vec a, vec b)
 {
-    return _mm512_shuffle_f32x4(a, b, 0x44) + _mm512_shuffle_f32x4(a, b, 0xee);
+    return _mm512_mask_mov_ps(a, 0xff00, b) + _mm512_shuffle_f32x4(a, b, 0x4e);
+}
+
+/* Of each of four vectors, quarters added to quarters. */
+INLINE vec
+add_four_quarters(const vec *v)
+{
+    vec ab = add_halves(v[0], v[1]), cd = add_halves(v[2], v[3]);
+
+    return _mm512_shuffle_f32x4(ab, cd, 0x88) +
+           _mm512_shuffle_f32x4(ab, cd, 0xdd);
 }
 
 INLINE void
 store_sums(float *p, const vec *v)
 {
-    vec ab = add_halves(v[0], v[1]), cd = add_halves(v[2], v[3]);
-    vec s =
-        _mm512_shuffle_f32x4(ab, cd, 0x88) + _mm512_shuffle_f32x4(ab, cd, 0xdd);
+    vec s = add_four_quarters(v);
 
     s += _mm512_permute_ps(s, 0x4e);
     s += _mm512_permute_ps(s, 0xb1);
     s = _mm512_maskz_compress_ps(0x1111, s);
     _mm_storeu_ps(p, _mm512_castps512_ps128(s));
+}
+
+#define STORES_SIXTEEN
+INLINE void
+store_sixteen(float *p, size_t stride, const vec v[4][4])
+{
+    vec q[4], low, high, s;
+
+    UNROLL for (int i = 0; i < 4; i++) q[i] = add_four_quarters(v[i]);
+    low = low_twos(q[0], q[1]) + high_twos(q[0], q[1]);
+    high = low_twos(q[2], q[3]) + high_twos(q[2], q[3]);
+    s = _mm512_shuffle_ps(low, high, 0x88) + _mm512_shuffle_ps(low, high, 0xdd);
+    _mm_storeu_ps(p, _mm512_castps512_ps128(s));
+    _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(s, 1));
+    _mm_storeu_ps(p + 2 * stride, _mm512_extractf32x4_ps(s, 2));
+    _mm_storeu_ps(p + 3 * stride, _mm512_extractf32x4_ps(s, 3));
 }
 
 INLINE float

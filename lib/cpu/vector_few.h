@@ -1,0 +1,245 @@
+/* vector_few.h - attention's few queries, and keys and values where these lie,
+ * in the words of vector.h */
+#ifndef CPU_VECTOR_FEW_H
+#define CPU_VECTOR_FEW_H
+
+#include "cpu/vector.h"
+
+/* ---- products of rows ---------------------------------------------------- */
+
+/* A tile: four keys, whose sums come together, and so many queries. */
+#define FEW_KEYS    4
+#define FEW_QUERIES (REGISTERS >= 32 ? 4 : 2)
+
+/* Values [i, i + n) of R rows of b from j on, and of C rows of a; n is at most
+ * VEC. */
+INLINE void
+add_few(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
+        const float *a, const char *b, int64_t n, vec sum[][FEW_QUERIES])
+{
+    vec x[FEW_QUERIES];
+
+    UNROLL for (int c = 0; c < C; c++) x[c] =
+        load_floats(n, a + (size_t)c * p->a_stride);
+    UNROLL for (int r = 0; r < R; r++)
+    {
+        vec w = load(type, n, b + (size_t)r * p->b_stride);
+
+        UNROLL for (int c = 0; c < C; c++) sum[r][c] =
+            fused(w, x[c], sum[r][c]);
+    }
+}
+
+/* As lanes end in one_lane(). */
+INLINE void
+end_few(int R, int C, vec sum[][FEW_QUERIES], vec total[][FEW_QUERIES])
+{
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int c = 0; c < C; c++)
+    {
+        total[r][c] += sum[r][c];
+        sum[r][c] = splat(0);
+    }
+}
+
+INLINE void
+store_few(int R, int C, vec sum[][FEW_QUERIES], float *out, size_t stride)
+{
+#ifdef STORES_SIXTEEN
+    if (R == 4 && C == 4) {
+        store_sixteen(out, stride, (const vec(*)[4])sum);
+        return;
+    }
+#endif
+    UNROLL for (int c = 0; c < C; c++, out += stride)
+    {
+        vec key[FEW_KEYS];
+
+        UNROLL for (int r = 0; r < R; r++) key[r] = sum[r][c];
+        if (R == FEW_KEYS)
+            store_sums(out, key);
+        else
+            out[0] = add_lanes(key[0]);
+    }
+}
+
+INLINE void
+few_tile(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
+         int64_t i, int64_t j)
+{
+    const int64_t chain = chain_of(GGML_TYPE_F32);
+    const float *a = p->a + (size_t)i * p->a_stride;
+    const char *b = p->b + (size_t)j * p->b_stride;
+    float *out = p->c + (size_t)i * p->c_stride + j;
+    vec sum[FEW_KEYS][FEW_QUERIES], total[FEW_KEYS][FEW_QUERIES];
+    int64_t k = 0;
+
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int c = 0; c < C; c++)
+        sum[r][c] = total[r][c] = splat(0);
+    for (; k + VEC <= p->k; k += VEC) {
+        if (chain && k && k % chain == 0)
+            end_few(R, C, sum, total);
+        add_few(type, R, C, p, a + k, b + (size_t)k * width(type), VEC, sum);
+    }
+    if (k < p->k) {
+        if (chain && k && k % chain == 0)
+            end_few(R, C, sum, total);
+        add_few(type, R, C, p, a + k, b + (size_t)k * width(type), p->k - k,
+                sum);
+    }
+    if (chain)
+        end_few(R, C, sum, total);
+    store_few(R, C, chain ? total : sum, out, p->c_stride);
+}
+
+INLINE void
+few_queries(enum ggml_type type, int C, const struct cpu_meeting *p, int64_t i)
+{
+    int64_t j = 0;
+
+    for (; j + FEW_KEYS <= p->n; j += FEW_KEYS)
+        few_tile(type, FEW_KEYS, C, p, i, j);
+    for (; j < p->n; j++)
+        few_tile(type, 1, C, p, i, j);
+}
+
+INLINE void
+few(enum ggml_type type, const struct cpu_meeting *p)
+{
+    int64_t i = 0;
+
+    for (; i + FEW_QUERIES <= p->m; i += FEW_QUERIES)
+        few_queries(type, FEW_QUERIES, p, i);
+    if (FEW_QUERIES > 3 && p->m - i == 3)
+        few_queries(type, FEW_QUERIES > 3 ? 3 : 1, p, i);
+    else if (FEW_QUERIES > 2 && p->m - i == 2)
+        few_queries(type, FEW_QUERIES > 2 ? 2 : 1, p, i);
+    else if (p->m - i == 1)
+        few_queries(type, 1, p, i);
+}
+
+/* ---- sums of weighed rows ------------------------------------------------ */
+
+#define WEIGH_ROWS    4
+#define WEIGH_VECTORS 8
+
+/* So many vectors of the sums of R rows stay in registers while rows of b
+ * pass, from column k on. */
+INLINE void
+weigh_tile(enum ggml_type type, int R, int V, bool all,
+           const struct cpu_meeting *p, int64_t i, int64_t k, int64_t n)
+{
+    const float *a = p->a + (size_t)i * p->a_stride;
+    const char *b = p->b + (size_t)k * width(type);
+    float *c = p->c + (size_t)i * p->c_stride + k;
+    vec s[WEIGH_ROWS][WEIGH_VECTORS];
+
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        s[r][v] =
+            load_floats(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v);
+    for (int64_t j = 0; j < p->n; j++, a++, b += p->b_stride) {
+        vec w[WEIGH_ROWS];
+
+        if (!all && a[0] == 0)
+            continue;
+        UNROLL for (int r = 0; r < R; r++) w[r] =
+            splat(a[(size_t)r * p->a_stride]);
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            vec x = load(type, n - VEC * v, b + VEC * width(type) * v);
+
+            UNROLL for (int r = 0; r < R; r++) s[r][v] =
+                fused(w[r], x, s[r][v]);
+        }
+    }
+    UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
+        store(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v, s[r][v]);
+}
+
+/* R rows, none of whose weights is 0 if `all` are looked at. */
+INLINE void
+weigh_few(enum ggml_type type, int R, bool all, const struct cpu_meeting *p,
+          int64_t i)
+{
+    const int V = REGISTERS >= 32 ? (R > 2 ? 4 : 8) : R > 2 ? 2 : R > 1 ? 4 : 8;
+    int64_t k = 0;
+
+    for (; k + V * VEC <= p->k; k += V * VEC)
+        weigh_tile(type, R, V, all, p, i, k, V * VEC);
+    for (; V > 4 && k + 4 * VEC <= p->k; k += 4 * VEC)
+        weigh_tile(type, R, 4, all, p, i, k, 4 * VEC);
+    for (; k + VEC <= p->k; k += VEC)
+        weigh_tile(type, R, 1, all, p, i, k, VEC);
+    if (k < p->k)
+        weigh_tile(type, R, 1, all, p, i, k, p->k - k);
+}
+
+/* Whether no weight of R rows from row i on is 0. */
+INLINE bool
+all_weigh(int R, const struct cpu_meeting *p, int64_t i)
+{
+    const float *a = p->a + (size_t)i * p->a_stride;
+    vec_bits zero = { 0 };
+    uint32_t any = 0;
+
+    for (int r = 0; r < R; r++, a += p->a_stride)
+        for (int64_t j = 0; j < p->n; j += VEC) {
+            vec v =
+                choose_first(p->n - j, load_floats(p->n - j, a + j), splat(1));
+
+            zero |= (vec_bits)(v == splat(0));
+        }
+    for (int l = 0; l < VEC; l++)
+        any |= zero[l];
+    return any == 0;
+}
+
+INLINE void
+weigh_group(enum ggml_type type, int R, const struct cpu_meeting *p, int64_t i)
+{
+    if (R > 1 && all_weigh(R, p, i))
+        weigh_few(type, R, true, p, i);
+    else
+        for (int r = 0; r < R; r++)
+            weigh_few(type, 1, false, p, i + r);
+}
+
+INLINE void
+weigh(enum ggml_type type, const struct cpu_meeting *p)
+{
+    int64_t i = 0;
+
+    for (; i + WEIGH_ROWS <= p->m; i += WEIGH_ROWS)
+        weigh_group(type, WEIGH_ROWS, p, i);
+    if (p->m - i == 3)
+        weigh_group(type, 3, p, i);
+    else if (p->m - i == 2)
+        weigh_group(type, 2, p, i);
+    else if (p->m - i == 1)
+        weigh_group(type, 1, p, i);
+}
+
+#define FEW_OF_TYPE(name, type)                                                \
+    static void few_##name(const struct cpu_meeting *p)                        \
+    {                                                                          \
+        few(type, p);                                                          \
+    }                                                                          \
+    static void weigh_##name(const struct cpu_meeting *p)                      \
+    {                                                                          \
+        weigh(type, p);                                                        \
+    }
+FEW_OF_TYPE(f32, GGML_TYPE_F32)
+FEW_OF_TYPE(f16, GGML_TYPE_F16)
+FEW_OF_TYPE(bf16, GGML_TYPE_BF16)
+
+static void
+fill_few(struct cpu_kernels *k)
+{
+    k->multiply_few[GGML_TYPE_F32] = few_f32;
+    k->multiply_few[GGML_TYPE_F16] = few_f16;
+    k->multiply_few[GGML_TYPE_BF16] = few_bf16;
+    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
+    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
+    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+}
+
+#endif
