@@ -1,9 +1,8 @@
 /* attend.c - one piece of attention: softmax(q k^T * scale + mask) v
  *
- * A block of keys is made floats, key beside key, once for all rows, so that
- * scores need no sums across lanes. Where few heads share keys this would be
- * for a single row in decoding: there scores are products of rows. The shape of
- * the model alone decides, as the two sum in different orders. */
+ * Few rows, as in decoding, meet keys and values where they lie. For many a
+ * block of keys is made floats, key beside key, once for all rows, so that
+ * scores need no shuffles; they are the same sums. */
 #include "cpu/attend.h"
 
 #include <math.h>
@@ -13,8 +12,8 @@
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
-/* So few rows meet keys and values where they lie, without converting. */
-#define FEW_ROWS 4
+/* So few rows meet keys and values where they lie. */
+#define FEW_ROWS 16
 /* More meet them some at a time: those keys that any of these sees. */
 #define STRIPE 24
 /* A head's rows lie too far apart for the processor to foresee them: they are
@@ -46,6 +45,12 @@ row_ahead(const struct queries *qs)
         r = row_after(qs, r);
     return r;
 }
+
+/* Rows of k or v, and those that are fetched while they are read; NULL: none.
+ */
+struct rows {
+    const char *at, *ahead;
+};
 
 /* The result has heads before tokens. */
 static struct cpu_row
@@ -121,15 +126,24 @@ load_queries(const struct cpu_task *t, const struct attention *a,
     }
 }
 
-/* Rows [key, key + n) of k or v as floats, with zeros behind their ends. */
+static void
+fetch(const char *row, size_t size)
+{
+    for (size_t at = 0; at < size; at += CPU_LINE)
+        __builtin_prefetch(row + at, 0, 2);
+}
+
+/* n rows of k or v as floats, with zeros behind their ends. */
 static void
 load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
-          const char *rows, int64_t n, float *y, size_t stride)
+          const struct rows *rows, int64_t n, float *y, size_t stride)
 {
-    size_t used = (size_t)x->ne[0];
+    size_t used = (size_t)x->ne[0], size = ggml_row_size(x->type, x->ne[0]);
 
     for (int64_t i = 0; i < n; i++, y += stride) {
-        t->k->to_float[x->type](rows + (size_t)i * x->nb[1], y, x->ne[0]);
+        if (rows->ahead)
+            fetch(rows->ahead + (size_t)i * x->nb[1], size);
+        t->k->to_float[x->type](rows->at + (size_t)i * x->nb[1], y, x->ne[0]);
         if (used < stride)
             memset(y + used, 0, (stride - used) * sizeof(*y));
     }
@@ -183,13 +197,15 @@ stripe_of(const struct attention *a, const struct room *room, int64_t begin,
 /* Scores as products of rows where they lie. */
 static void
 multiply_rows(const struct cpu_task *t, const struct attention *a,
-              const char *keys, const struct stripe *s, struct room *room)
+              const struct rows *keys, const struct stripe *s,
+              struct room *room)
 {
     struct cpu_meeting p = { .m = rows_of(s),
                              .n = s->n,
                              .k = a->k->ne[0],
                              .a = room->queries + (size_t)s->begin * a->d,
-                             .b = keys,
+                             .b = keys->at,
+                             .ahead = keys->ahead,
                              .c = room->scores + s->begin * KEYS,
                              .a_stride = a->d,
                              .b_stride = a->k->nb[1],
@@ -206,8 +222,8 @@ whole_vectors(int64_t n)
 
 /* The block's n keys, and some that are zero, key beside key. */
 static void
-load_keys(const struct cpu_task *t, const struct attention *a, const char *keys,
-          int64_t n, struct room *room)
+load_keys(const struct cpu_task *t, const struct attention *a,
+          const struct rows *keys, int64_t n, struct room *room)
 {
     int64_t n_rows = whole_vectors(n);
 
@@ -233,10 +249,7 @@ multiply_keys(const struct cpu_task *t, const struct attention *a,
                                .b_stride = KEYS,
                                .c_stride = KEYS };
 
-    if (a->by_rows)
-        t->k->multiply_lanes(&panel);
-    else
-        t->k->multiply_panel(&panel);
+    t->k->multiply_lanes(&panel);
 }
 
 /* A masked key does not count, whatever its score: what lies in a part of a
@@ -284,14 +297,15 @@ weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
 /* Adds the weighed values to the sums, in the order of the keys. */
 static void
 weigh_each(const struct cpu_task *t, const struct attention *a,
-           const struct stripe *s, enum ggml_type type, const char *v,
+           const struct stripe *s, enum ggml_type type, const struct rows *v,
            size_t stride, struct room *room)
 {
     struct cpu_meeting p = { .m = rows_of(s),
                              .n = s->n,
                              .k = a->v->ne[0],
                              .a = room->scores + s->begin * KEYS,
-                             .b = v,
+                             .b = v->at,
+                             .ahead = v->ahead,
                              .c = room->sums + (size_t)s->begin * a->e,
                              .a_stride = KEYS,
                              .b_stride = stride,
@@ -320,7 +334,8 @@ add_values(const struct cpu_task *t, const struct attention *a,
     if (finite)
         t->k->multiply_panel(&panel);
     else
-        weigh_each(t, a, s, GGML_TYPE_F32, (const char *)room->floats,
+        weigh_each(t, a, s, GGML_TYPE_F32,
+                   &(struct rows){ .at = (const char *)room->floats },
                    a->e * sizeof(float), room);
 }
 
@@ -360,20 +375,15 @@ store_results(const struct cpu_task *t, const struct attention *a,
     }
 }
 
-/* Rows without gaps are one stream to the processor, which foresees all but
- * its begin. */
 static void
 fetch_rows(const struct ggml_tensor *x, const struct attention *a,
-           const struct queries *qs, int64_t key, int64_t n)
+           const struct queries *qs, int64_t n)
 {
-    const char *row = block_of(x, a, qs, key);
+    const char *row = block_of(x, a, qs, 0);
     size_t size = ggml_row_size(x->type, x->ne[0]);
 
-    if (key > 0 && x->nb[1] == size)
-        return;
     for (; n > 0; n--, row += x->nb[1])
-        for (size_t at = 0; at < size; at += CPU_LINE)
-            __builtin_prefetch(row + at, 0, 2);
+        fetch(row, size);
 }
 
 /* A token's first block; what it sees of that, if that is known: a mask may be
@@ -385,28 +395,36 @@ cpu_attend_fetch(const struct attention *a, const struct queries *qs)
 
     if (a->mask && a->mask->op == GGML_OP_NONE)
         n = mask_seen(mask_row(a, first_row(qs)), n);
-    fetch_rows(a->k, a, qs, 0, n);
-    fetch_rows(a->v, a, qs, 0, n);
+    fetch_rows(a->k, a, qs, n);
+    fetch_rows(a->v, a, qs, n);
 }
 
-/* The next block's keys, or what `next` begins with, which the thread goes on
- * with; NULL: it does not. */
-static void
-fetch_keys(const struct attention *a, const struct queries *qs, int64_t key,
-           const struct queries *next, const struct room *room)
+/* Rows of so few bytes, without gaps, are one stream to the processor, which
+ * foresees it if little else is done. */
+static bool
+is_stream(const struct ggml_tensor *x)
 {
-    int64_t rest = a->k->ne[1] - key, n = rest < KEYS ? rest : KEYS;
-    int64_t last = qs->rows - 1; /* it mostly sees the most */
+    size_t size = ggml_row_size(x->type, x->ne[0]);
 
-    n = n > 0 ? seen_by(a, room, last, key, n) : 0;
-    if (n > 0) {
-        fetch_rows(a->k, a, qs, key, n);
-    } else if (next && next->n_tokens == 1) {
-        cpu_attend_fetch(a, next);
-    } else if (next) {
-        n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
-        fetch_rows(a->k, a, next, 0, seen_by(a, room, last, 0, n));
-    }
+    return size == x->nb[1] && size <= 2 * CPU_LINE;
+}
+
+/* The block at `key`, and what is fetched meanwhile: the next, if the last row,
+ * which mostly sees the most, sees any of it, or what `next` begins with, which
+ * the thread goes on with; NULL: it does not. */
+static struct rows
+rows_of_block(const struct ggml_tensor *x, const struct attention *a,
+              const struct queries *qs, const struct queries *next, int64_t key,
+              bool lie, const struct room *room)
+{
+    struct rows r = { .at = block_of(x, a, qs, key) };
+    int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
+
+    if (n > 0 && seen_by(a, room, qs->rows - 1, key + KEYS, n) > 0)
+        r.ahead = lie && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+    else if (next)
+        r.ahead = block_of(x, a, next, 0);
+    return r;
 }
 
 static void
@@ -423,17 +441,19 @@ meet_block(const struct cpu_task *t, const struct attention *a,
            const struct queries *qs, const struct queries *next, int64_t key,
            int64_t n, struct room *room)
 {
-    const char *k = block_of(a->k, a, qs, key), *v = block_of(a->v, a, qs, key);
     bool few = qs->end - qs->begin <= FEW_ROWS;
-    bool keys_lie = few && a->by_rows && t->k->multiply_few[a->k->type];
+    bool keys_lie = few && t->k->multiply_few[a->k->type];
     bool values_lie = few && t->k->weigh_rows[a->v->type];
+    struct rows k = rows_of_block(a->k, a, qs, next, key, keys_lie, room);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, values_lie, room);
     bool finite = false;
 
-    fetch_rows(a->v, a, qs, key, n);
+    if (key == 0)
+        fetch_rows(a->v, a, qs, n);
     if (!keys_lie)
-        load_keys(t, a, k, n, room);
+        load_keys(t, a, &k, n, room);
     if (!values_lie) {
-        load_rows(t, a->v, v, n, room->floats, a->e);
+        load_rows(t, a->v, &v, n, room->floats, a->e);
         finite = !few && isfinite(t->k->sum(n * (int64_t)a->e, room->floats));
     }
     for (int64_t i = qs->begin; i < qs->end; i += STRIPE) {
@@ -443,14 +463,12 @@ meet_block(const struct cpu_task *t, const struct attention *a,
         if (s.n == 0)
             continue;
         if (keys_lie)
-            multiply_rows(t, a, k, &s, room);
+            multiply_rows(t, a, &k, &s, room);
         else
             multiply_keys(t, a, &s, room);
         weigh_stripe(t, a, &s, key, room);
-        if (i == qs->begin)
-            fetch_keys(a, qs, key + KEYS, next, room);
         if (values_lie)
-            weigh_each(t, a, &s, a->v->type, v, a->v->nb[1], room);
+            weigh_each(t, a, &s, a->v->type, &v, a->v->nb[1], room);
         else
             add_values(t, a, &s, finite, room);
     }

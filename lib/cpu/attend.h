@@ -23,7 +23,6 @@ struct attention {
     struct ggml_tensor *dst;
     float scale, max_bias, softcap;
     int64_t group;  /* heads that share keys and values */
-    bool by_rows;   /* scores are products of rows */
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of so many tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */

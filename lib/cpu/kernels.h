@@ -69,6 +69,9 @@ struct cpu_meeting {
     float *c;
     size_t a_stride, c_stride; /* floats */
     size_t b_stride;           /* bytes */
+    /* Meanwhile rows from here on, as far apart as b's, are fetched from
+     * memory. NULL: none. */
+    const char *ahead;
 };
 
 typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);

@@ -18,8 +18,6 @@
 /* Pieces for each thread, if they keep so many tokens. */
 #define PIECES     4
 #define FEW_TOKENS 8
-/* Groups of so few heads have their scores from products of rows. */
-#define FEW_HEADS 4
 
 static size_t
 padded(int64_t n)
@@ -44,7 +42,6 @@ read_params(const struct ggml_tensor *dst, int n_threads)
     if (a.softcap != 0)
         a.scale /= a.softcap;
     a.group = a.k->ne[2] == a.v->ne[2] ? a.q->ne[2] / a.k->ne[2] : 1;
-    a.by_rows = a.group <= FEW_HEADS;
     a.tokens = a.group < ROWS ? ROWS / a.group : 1;
     a.tokens = a.tokens < a.q->ne[1] ? a.tokens : a.q->ne[1];
     groups = a.q->ne[2] / a.group * a.q->ne[3];

@@ -7,38 +7,74 @@
 
 /* ---- products of rows ---------------------------------------------------- */
 
-/* A tile: four keys, whose sums come together, and so many queries. */
+/* A tile: so many keys and queries, four of either, whose sums come together.
+ */
 #define FEW_KEYS    4
-#define FEW_QUERIES (REGISTERS >= 32 ? 4 : 2)
+#define FEW_QUERIES 4
 
-/* Values [i, i + n) of R rows of b from j on, and of C rows of a; n is at most
- * VEC. */
+/* While row j of b is met. */
 INLINE void
-add_few(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
-        const float *a, const char *b, int64_t n, vec sum[][FEW_QUERIES])
+fetch_few(const struct cpu_meeting *p, int64_t j, size_t size)
 {
-    vec x[FEW_QUERIES];
+    const char *row = p->ahead + (size_t)j * p->b_stride;
 
-    UNROLL for (int c = 0; c < C; c++) x[c] =
-        load_floats(n, a + (size_t)c * p->a_stride);
-    UNROLL for (int r = 0; r < R; r++)
+    for (size_t at = 0; p->ahead && at < size; at += LINE)
+        ask_for(row + at, 1, FETCH_NEAR);
+}
+
+/* Values [k, k + n) of N rows of b and of C rows of a; n is at most VEC. */
+INLINE void
+add_few(enum ggml_type type, int N, int C, const struct cpu_meeting *p,
+        const float *a, const char *b, int64_t k, int64_t n,
+        vec sum[][FEW_QUERIES])
+{
+    UNROLL for (int r = 0; r < N; r++)
     {
-        vec w = load(type, n, b + (size_t)r * p->b_stride);
+        vec w = load(type, n,
+                     b + (size_t)r * p->b_stride + (size_t)k * width(type));
 
-        UNROLL for (int c = 0; c < C; c++) sum[r][c] =
-            fused(w, x[c], sum[r][c]);
+        UNROLL for (int c = 0; c < C; c++) sum[r][c] = fused(
+            w, load_floats(n, a + (size_t)c * p->a_stride + k), sum[r][c]);
     }
 }
 
 /* As lanes end in one_lane(). */
 INLINE void
-end_few(int R, int C, vec sum[][FEW_QUERIES], vec total[][FEW_QUERIES])
+end_few(int N, int C, int64_t k, vec sum[][FEW_QUERIES],
+        vec total[][FEW_QUERIES])
 {
-    UNROLL for (int r = 0; r < R; r++) UNROLL for (int c = 0; c < C; c++)
+    const int64_t chain = chain_of(GGML_TYPE_F32);
+
+    if (!chain || !k || k % chain)
+        return;
+    UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
     {
         total[r][c] += sum[r][c];
         sum[r][c] = splat(0);
     }
+}
+
+/* The lanes of the products of N rows of b with C rows of a. */
+INLINE void
+few_rows(enum ggml_type type, int N, int C, const struct cpu_meeting *p,
+         const float *a, const char *b, vec sum[][FEW_QUERIES])
+{
+    vec total[FEW_KEYS][FEW_QUERIES];
+    int64_t k = 0;
+
+    UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
+        sum[r][c] = total[r][c] = splat(0);
+    for (; k + VEC <= p->k; k += VEC) {
+        end_few(N, C, k, sum, total);
+        add_few(type, N, C, p, a, b, k, VEC, sum);
+    }
+    if (k < p->k) {
+        end_few(N, C, k, sum, total);
+        add_few(type, N, C, p, a, b, k, p->k - k, sum);
+    }
+    if (chain_of(GGML_TYPE_F32))
+        UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
+            sum[r][c] += total[r][c];
 }
 
 INLINE void
@@ -50,53 +86,49 @@ store_few(int R, int C, vec sum[][FEW_QUERIES], float *out, size_t stride)
         return;
     }
 #endif
-    UNROLL for (int c = 0; c < C; c++, out += stride)
-    {
-        vec key[FEW_KEYS];
+    if (R == 1 && C == 4) {
+        float one[4];
 
-        UNROLL for (int r = 0; r < R; r++) key[r] = sum[r][c];
-        if (R == FEW_KEYS)
-            store_sums(out, key);
-        else
-            out[0] = add_lanes(key[0]);
+        store_sums(one, sum[0]);
+        UNROLL for (int c = 0; c < 4; c++) out[(size_t)c * stride] = one[c];
     }
+    for (int c = 0; R == 4 && c < C; c++) {
+        const vec key[] = { sum[0][c], sum[1][c], sum[2][c], sum[3][c] };
+
+        store_sums(out + (size_t)c * stride, key);
+    }
+    for (int c = 0; R == 1 && C < 4 && c < C; c++)
+        out[(size_t)c * stride] = add_lanes(sum[0][c]);
 }
 
 INLINE void
 few_tile(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
          int64_t i, int64_t j)
 {
-    const int64_t chain = chain_of(GGML_TYPE_F32);
     const float *a = p->a + (size_t)i * p->a_stride;
-    const char *b = p->b + (size_t)j * p->b_stride;
-    float *out = p->c + (size_t)i * p->c_stride + j;
-    vec sum[FEW_KEYS][FEW_QUERIES], total[FEW_KEYS][FEW_QUERIES];
-    int64_t k = 0;
+    /* Rows side by side: sums that do not wait for each other. One is read from
+     * its begin to its end, as memory sends it fastest. */
+    const int N = C < FEW_QUERIES ? R : 1;
+    vec sum[FEW_KEYS][FEW_QUERIES];
 
-    UNROLL for (int r = 0; r < R; r++) UNROLL for (int c = 0; c < C; c++)
-        sum[r][c] = total[r][c] = splat(0);
-    for (; k + VEC <= p->k; k += VEC) {
-        if (chain && k && k % chain == 0)
-            end_few(R, C, sum, total);
-        add_few(type, R, C, p, a + k, b + (size_t)k * width(type), VEC, sum);
+    UNROLL for (int r = 0; r < R; r++)
+    {
+        if (i == 0)
+            fetch_few(p, j + r, (size_t)p->k * width(type));
+        if (r % N == 0)
+            few_rows(type, N, C, p, a, p->b + (size_t)(j + r) * p->b_stride,
+                     sum + r);
     }
-    if (k < p->k) {
-        if (chain && k && k % chain == 0)
-            end_few(R, C, sum, total);
-        add_few(type, R, C, p, a + k, b + (size_t)k * width(type), p->k - k,
-                sum);
-    }
-    if (chain)
-        end_few(R, C, sum, total);
-    store_few(R, C, chain ? total : sum, out, p->c_stride);
+    store_few(R, C, sum, p->c + (size_t)i * p->c_stride + j, p->c_stride);
 }
 
 INLINE void
 few_queries(enum ggml_type type, int C, const struct cpu_meeting *p, int64_t i)
 {
+    bool room = C < FEW_QUERIES || REGISTERS >= 32; /* for four keys' sums */
     int64_t j = 0;
 
-    for (; j + FEW_KEYS <= p->n; j += FEW_KEYS)
+    for (; room && j + FEW_KEYS <= p->n; j += FEW_KEYS)
         few_tile(type, FEW_KEYS, C, p, i, j);
     for (; j < p->n; j++)
         few_tile(type, 1, C, p, i, j);
@@ -109,10 +141,10 @@ few(enum ggml_type type, const struct cpu_meeting *p)
 
     for (; i + FEW_QUERIES <= p->m; i += FEW_QUERIES)
         few_queries(type, FEW_QUERIES, p, i);
-    if (FEW_QUERIES > 3 && p->m - i == 3)
-        few_queries(type, FEW_QUERIES > 3 ? 3 : 1, p, i);
-    else if (FEW_QUERIES > 2 && p->m - i == 2)
-        few_queries(type, FEW_QUERIES > 2 ? 2 : 1, p, i);
+    if (p->m - i == 3)
+        few_queries(type, 3, p, i);
+    else if (p->m - i == 2)
+        few_queries(type, 2, p, i);
     else if (p->m - i == 1)
         few_queries(type, 1, p, i);
 }
@@ -139,6 +171,8 @@ weigh_tile(enum ggml_type type, int R, int V, bool all,
     for (int64_t j = 0; j < p->n; j++, a++, b += p->b_stride) {
         vec w[WEIGH_ROWS];
 
+        if (i == 0 && k == 0)
+            fetch_few(p, j, (size_t)p->k * width(type));
         if (!all && a[0] == 0)
             continue;
         UNROLL for (int r = 0; r < R; r++) w[r] =

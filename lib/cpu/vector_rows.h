@@ -205,11 +205,18 @@ static float
 exp_sum(int64_t n, float *y, const float *x, float largest)
 {
     vec s = splat(0), vm = splat(largest);
+    int64_t i = 0;
 
-    for (int64_t i = 0; i < n; i += VEC) {
-        vec v = exp_lanes(load_floats(n - i, x + i) - vm);
+    for (; i + VEC <= n; i += VEC) {
+        vec v = exp_lanes(load_f32(x + i) - vm);
 
-        store(n - i, y + i, v);
+        store_f32(y + i, v);
+        s += v;
+    }
+    if (i < n) {
+        vec v = exp_lanes(load_f32_first(n - i, x + i) - vm);
+
+        store_f32_first(n - i, y + i, v);
         s += choose_first(n - i, v, splat(0));
     }
     return add_lanes(s);

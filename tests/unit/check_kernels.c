@@ -271,8 +271,16 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
         float *v = room((size_t)(n * ROWS) * sizeof(float));
         float *out[2] = { room(all * 4), room(all * 4) };
         char *rows = room(stride * ROWS);
-        struct cpu_meeting p = { m,    ROWS,          n,     a, rows, out[0],
-                                 ROWS, (size_t)n + 1, stride };
+        struct cpu_meeting p = { .m = m,
+                                 .n = ROWS,
+                                 .k = n,
+                                 .a = a,
+                                 .b = rows,
+                                 .c = out[0],
+                                 .a_stride = ROWS,
+                                 .c_stride = (size_t)n + 1,
+                                 .b_stride = stride,
+                                 .ahead = s % 3 ? rows : NULL };
 
         fill(v, n * ROWS, 1);
         fill(a, MOST * ROWS, 1);

@@ -330,7 +330,15 @@ bench_few(const struct sets *s, struct typed *typed, struct timed *t)
 
     fill(a, 4 * 64, 1);
     typed->meeting = (struct cpu_meeting){
-        4, 64, 64, a, typed->rows, c, 64, 64, ggml_row_size(typed->type, 64)
+        .m = 4,
+        .n = 64,
+        .k = 64,
+        .a = a,
+        .b = typed->rows,
+        .c = c,
+        .a_stride = 64,
+        .c_stride = 64,
+        .b_stride = ggml_row_size(typed->type, 64),
     };
     t->slot = slot;
     t->size = "4 x 64 x 64";
