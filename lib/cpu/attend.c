@@ -50,6 +50,8 @@ row_ahead(const struct queries *qs)
  */
 struct rows {
     const char *at, *ahead;
+    size_t stride;
+    enum ggml_type type;
 };
 
 /* The result has heads before tokens. */
@@ -134,19 +136,24 @@ fetch(const char *row, size_t size)
 }
 
 /* n rows of k or v as floats, with zeros behind their ends. */
-static void
+static struct rows
 load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
           const struct rows *rows, int64_t n, float *y, size_t stride)
 {
     size_t used = (size_t)x->ne[0], size = ggml_row_size(x->type, x->ne[0]);
+    struct rows floats = { .at = (const char *)y,
+                           .stride = stride * sizeof(*y),
+                           .type = GGML_TYPE_F32 };
 
     for (int64_t i = 0; i < n; i++, y += stride) {
         if (rows->ahead)
-            fetch(rows->ahead + (size_t)i * x->nb[1], size);
-        t->k->to_float[x->type](rows->at + (size_t)i * x->nb[1], y, x->ne[0]);
+            fetch(rows->ahead + (size_t)i * rows->stride, size);
+        t->k->to_float[x->type](rows->at + (size_t)i * rows->stride, y,
+                                x->ne[0]);
         if (used < stride)
             memset(y + used, 0, (stride - used) * sizeof(*y));
     }
+    return floats;
 }
 
 static const char *
@@ -208,10 +215,10 @@ multiply_rows(const struct cpu_task *t, const struct attention *a,
                              .ahead = keys->ahead,
                              .c = room->scores + s->begin * KEYS,
                              .a_stride = a->d,
-                             .b_stride = a->k->nb[1],
+                             .b_stride = keys->stride,
                              .c_stride = KEYS };
 
-    t->k->multiply_few[a->k->type](&p);
+    t->k->multiply_few[keys->type](&p);
 }
 
 static int64_t
@@ -297,8 +304,7 @@ weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
 /* Adds the weighed values to the sums, in the order of the keys. */
 static void
 weigh_each(const struct cpu_task *t, const struct attention *a,
-           const struct stripe *s, enum ggml_type type, const struct rows *v,
-           size_t stride, struct room *room)
+           const struct stripe *s, const struct rows *v, struct room *room)
 {
     struct cpu_meeting p = { .m = rows_of(s),
                              .n = s->n,
@@ -308,17 +314,18 @@ weigh_each(const struct cpu_task *t, const struct attention *a,
                              .ahead = v->ahead,
                              .c = room->sums + (size_t)s->begin * a->e,
                              .a_stride = KEYS,
-                             .b_stride = stride,
+                             .b_stride = v->stride,
                              .c_stride = a->e };
 
-    t->k->weigh_rows[type](&p);
+    t->k->weigh_rows[v->type](&p);
 }
 
 /* The same, of values that are loaded. Rows that do not see a value must not
  * meet it if it is no number. */
 static void
 add_values(const struct cpu_task *t, const struct attention *a,
-           const struct stripe *s, bool finite, struct room *room)
+           const struct stripe *s, const struct rows *v, bool finite,
+           struct room *room)
 {
     struct cpu_panel panel = { .m = rows_of(s),
                                .n = (int64_t)a->e,
@@ -334,9 +341,7 @@ add_values(const struct cpu_task *t, const struct attention *a,
     if (finite)
         t->k->multiply_panel(&panel);
     else
-        weigh_each(t, a, s, GGML_TYPE_F32,
-                   &(struct rows){ .at = (const char *)room->floats },
-                   a->e * sizeof(float), room);
+        weigh_each(t, a, s, v, room);
 }
 
 /* The head's score without a value: it takes its part of the sum. */
@@ -415,13 +420,15 @@ is_stream(const struct ggml_tensor *x)
 static struct rows
 rows_of_block(const struct ggml_tensor *x, const struct attention *a,
               const struct queries *qs, const struct queries *next, int64_t key,
-              bool lie, const struct room *room)
+              bool few, const struct room *room)
 {
-    struct rows r = { .at = block_of(x, a, qs, key) };
+    struct rows r = { .at = block_of(x, a, qs, key),
+                      .stride = x->nb[1],
+                      .type = x->type };
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
     if (n > 0 && seen_by(a, room, qs->rows - 1, key + KEYS, n) > 0)
-        r.ahead = lie && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+        r.ahead = few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
     else if (next)
         r.ahead = block_of(x, a, next, 0);
     return r;
@@ -435,42 +442,61 @@ weigh_stripe(const struct cpu_task *t, const struct attention *a,
         weigh_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, room), room);
 }
 
-/* Few rows meet keys and values where they lie, if that can be. */
+/* A block of keys and values, where they lie if they are floats. */
 static void
-meet_block(const struct cpu_task *t, const struct attention *a,
-           const struct queries *qs, const struct queries *next, int64_t key,
-           int64_t n, struct room *room)
+meet_few(const struct cpu_task *t, const struct attention *a,
+         const struct stripe *s, int64_t key, struct rows k, struct rows v,
+         struct room *room)
 {
-    bool few = qs->end - qs->begin <= FEW_ROWS;
-    bool keys_lie = few && t->k->multiply_few[a->k->type];
-    bool values_lie = few && t->k->weigh_rows[a->v->type];
-    struct rows k = rows_of_block(a->k, a, qs, next, key, keys_lie, room);
-    struct rows v = rows_of_block(a->v, a, qs, next, key, values_lie, room);
-    bool finite = false;
+    if (!t->k->multiply_few[k.type])
+        k = load_rows(t, a->k, &k, s->n, room->floats, a->d);
+    multiply_rows(t, a, &k, s, room);
+    weigh_stripe(t, a, s, key, room);
+    if (!t->k->weigh_rows[v.type])
+        v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
+    weigh_each(t, a, s, &v, room);
+}
 
-    if (key == 0)
-        fetch_rows(a->v, a, qs, n);
-    if (!keys_lie)
-        load_keys(t, a, &k, n, room);
-    if (!values_lie) {
-        load_rows(t, a->v, &v, n, room->floats, a->e);
-        finite = !few && isfinite(t->k->sum(n * (int64_t)a->e, room->floats));
-    }
+/* n of them, some rows after the others. */
+static void
+meet_many(const struct cpu_task *t, const struct attention *a,
+          const struct queries *qs, int64_t key, int64_t n, struct rows k,
+          struct rows v, struct room *room)
+{
+    bool finite;
+
+    load_keys(t, a, &k, n, room);
+    v = load_rows(t, a->v, &v, n, room->floats, a->e);
+    finite = isfinite(t->k->sum(n * (int64_t)a->e, room->floats));
     for (int64_t i = qs->begin; i < qs->end; i += STRIPE) {
         int64_t end = qs->end - i < STRIPE ? qs->end : i + STRIPE;
         struct stripe s = stripe_of(a, room, i, end, key, n);
 
         if (s.n == 0)
             continue;
-        if (keys_lie)
-            multiply_rows(t, a, &k, &s, room);
-        else
-            multiply_keys(t, a, &s, room);
+        multiply_keys(t, a, &s, room);
         weigh_stripe(t, a, &s, key, room);
-        if (values_lie)
-            weigh_each(t, a, &s, a->v->type, &v, a->v->nb[1], room);
-        else
-            add_values(t, a, &s, finite, room);
+        add_values(t, a, &s, &v, finite, room);
+    }
+}
+
+static void
+meet_block(const struct cpu_task *t, const struct attention *a,
+           const struct queries *qs, const struct queries *next, int64_t key,
+           int64_t n, struct room *room)
+{
+    bool few = qs->end - qs->begin <= FEW_ROWS;
+    struct rows k = rows_of_block(a->k, a, qs, next, key, few, room);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, few, room);
+    struct stripe s;
+
+    if (key == 0)
+        fetch_rows(a->v, a, qs, n);
+    if (few) {
+        s = stripe_of(a, room, qs->begin, qs->end, key, n);
+        meet_few(t, a, &s, key, k, v, room);
+    } else {
+        meet_many(t, a, qs, key, n, k, v, room);
     }
 }
 
