@@ -189,7 +189,8 @@ weigh_tile(enum ggml_type type, int R, int V, bool all,
         store(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v, s[r][v]);
 }
 
-/* R rows, none of whose weights is 0 if `all` are looked at. */
+/* R rows. `all`: none of their weights is 0; otherwise R is 1, and rows of b
+ * whose weight is 0 are left out. */
 INLINE void
 weigh_few(enum ggml_type type, int R, bool all, const struct cpu_meeting *p,
           int64_t i)
