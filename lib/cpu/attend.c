@@ -46,14 +46,6 @@ row_ahead(const struct queries *qs)
     return r;
 }
 
-/* Rows of k or v, and those that are fetched while they are read; NULL: none.
- */
-struct rows {
-    const char *at, *ahead;
-    size_t stride;
-    enum ggml_type type;
-};
-
 /* The result has heads before tokens. */
 static struct cpu_row
 of_dst(struct cpu_row of_q)
@@ -127,6 +119,14 @@ load_queries(const struct cpu_task *t, const struct attention *a,
         room->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
     }
 }
+
+/* Rows of k or v; `ahead`: those that are fetched while they are read, or NULL.
+ */
+struct rows {
+    const char *at, *ahead;
+    size_t stride;
+    enum ggml_type type;
+};
 
 static void
 fetch(const char *row, size_t size)
@@ -457,26 +457,26 @@ meet_few(const struct cpu_task *t, const struct attention *a,
     weigh_each(t, a, s, &v, room);
 }
 
-/* n of them, some rows after the others. */
+/* The same for all rows of s, some after the others. */
 static void
 meet_many(const struct cpu_task *t, const struct attention *a,
-          const struct queries *qs, int64_t key, int64_t n, struct rows k,
-          struct rows v, struct room *room)
+          const struct stripe *s, int64_t key, struct rows k, struct rows v,
+          struct room *room)
 {
     bool finite;
 
-    load_keys(t, a, &k, n, room);
-    v = load_rows(t, a->v, &v, n, room->floats, a->e);
-    finite = isfinite(t->k->sum(n * (int64_t)a->e, room->floats));
-    for (int64_t i = qs->begin; i < qs->end; i += STRIPE) {
-        int64_t end = qs->end - i < STRIPE ? qs->end : i + STRIPE;
-        struct stripe s = stripe_of(a, room, i, end, key, n);
+    load_keys(t, a, &k, s->n, room);
+    v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
+    finite = isfinite(t->k->sum(s->n * (int64_t)a->e, room->floats));
+    for (int64_t i = s->begin; i < s->end; i += STRIPE) {
+        int64_t end = s->end - i < STRIPE ? s->end : i + STRIPE;
+        struct stripe some = stripe_of(a, room, i, end, key, s->n);
 
-        if (s.n == 0)
+        if (some.n == 0)
             continue;
-        multiply_keys(t, a, &s, room);
-        weigh_stripe(t, a, &s, key, room);
-        add_values(t, a, &s, &v, finite, room);
+        multiply_keys(t, a, &some, room);
+        weigh_stripe(t, a, &some, key, room);
+        add_values(t, a, &some, &v, finite, room);
     }
 }
 
@@ -485,19 +485,17 @@ meet_block(const struct cpu_task *t, const struct attention *a,
            const struct queries *qs, const struct queries *next, int64_t key,
            int64_t n, struct room *room)
 {
-    bool few = qs->end - qs->begin <= FEW_ROWS;
+    struct stripe s = stripe_of(a, room, qs->begin, qs->end, key, n);
+    bool few = rows_of(&s) <= FEW_ROWS;
     struct rows k = rows_of_block(a->k, a, qs, next, key, few, room);
     struct rows v = rows_of_block(a->v, a, qs, next, key, few, room);
-    struct stripe s;
 
     if (key == 0)
-        fetch_rows(a->v, a, qs, n);
-    if (few) {
-        s = stripe_of(a, room, qs->begin, qs->end, key, n);
+        fetch_rows(a->v, a, qs, s.n);
+    if (few)
         meet_few(t, a, &s, key, k, v, room);
-    } else {
-        meet_many(t, a, qs, key, n, k, v, room);
-    }
+    else
+        meet_many(t, a, &s, key, k, v, room);
 }
 
 void
@@ -510,11 +508,8 @@ cpu_attend(const struct cpu_task *t, const struct attention *a,
     for (int64_t key = 0; key < n_keys; key += KEYS) {
         int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
 
-        if (!look(a, qs, key, n, room))
-            continue;
-        if (qs->n_tokens == 1)
-            n = stripe_of(a, room, qs->begin, qs->end, key, n).n;
-        meet_block(t, a, qs, next, key, n, room);
+        if (look(a, qs, key, n, room))
+            meet_block(t, a, qs, next, key, n, room);
     }
     store_results(t, a, qs, room);
 }

@@ -460,26 +460,16 @@ copy_pieces(int64_t n, size_t size, char *to, size_t to_stride,
         memcpy(to, from, size);
 }
 
-static int64_t
-some_of(int64_t n)
-{
-    return n < CACHE_BLOCK ? n : CACHE_BLOCK;
-}
-
 void
 cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
                int64_t row, int64_t n, char *to)
 {
-    size_t size = t->nb[1], stride = cache_row_size(t);
+    size_t size = t->nb[1];
 
-    for (; n > 0; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
-        for (int64_t h = 0; h < t->ne[2]; h++) {
-            ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
-                                    (size_t)some_of(n) * size);
-            copy_pieces(some_of(n), size, to + (size_t)h * size, stride,
-                        cache->head, size);
-        }
-        to += CACHE_BLOCK * stride;
+    for (int64_t h = 0; h < t->ne[2]; h++, to += size) {
+        ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
+                                (size_t)n * size);
+        copy_pieces(n, size, to, cache_row_size(t), cache->head, size);
     }
 }
 
@@ -487,15 +477,11 @@ void
 cache_set_rows(const struct cache *cache, struct ggml_tensor *t, int64_t row,
                int64_t n, const char *from)
 {
-    size_t size = t->nb[1], stride = cache_row_size(t);
+    size_t size = t->nb[1];
 
-    for (; n > 0; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
-        for (int64_t h = 0; h < t->ne[2]; h++) {
-            copy_pieces(some_of(n), size, cache->head, size,
-                        from + (size_t)h * size, stride);
-            ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
-                                    (size_t)some_of(n) * size);
-        }
-        from += CACHE_BLOCK * stride;
+    for (int64_t h = 0; h < t->ne[2]; h++, from += size) {
+        copy_pieces(n, size, cache->head, size, from, cache_row_size(t));
+        ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
+                                (size_t)n * size);
     }
 }

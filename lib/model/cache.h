@@ -122,8 +122,8 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n);
 size_t
 cache_size(const struct cache *cache);
 
-/* n rows of k[i] or v[i] from `row` on, to and from memory where those of the
- * heads of a position are side by side. */
+/* n rows of k[i] or v[i] from `row` on, at most CACHE_BLOCK, to and from memory
+ * where those of the heads of a position are side by side. */
 void
 cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
                int64_t row, int64_t n, char *to);

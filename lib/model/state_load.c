@@ -408,9 +408,13 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     int32_t n = (int32_t)f->sequences[i].n_held;
     int32_t first = state_first(s->model, layer, n);
     int64_t to = cache_row(c, c->kind[layer], slot, first);
-    size_t at = (size_t)before[i] * cache_row_size(t);
+    size_t size = cache_row_size(t);
+    const char *rows = (const char *)from->data + (size_t)before[i] * size;
 
-    cache_set_rows(c, t, to, n - first, (const char *)from->data + at);
+    for (n -= first; n > 0; n -= CACHE_BLOCK, to += CACHE_BLOCK) {
+        cache_set_rows(c, t, to, n < CACHE_BLOCK ? n : CACHE_BLOCK, rows);
+        rows += CACHE_BLOCK * size;
+    }
 }
 
 int32_t

@@ -380,6 +380,8 @@ check_lanes(const struct cpu_kernels *k, enum ggml_type type)
                                        .k = depth,
                                        .a = a,
                                        .b = (const char *)rows,
+                                       .ahead =
+                                           d % 2 ? (const char *)rows : NULL,
                                        .c = out[2],
                                        .a_stride = 128,
                                        .b_stride = ggml_row_size(type, 128),
