@@ -59,8 +59,8 @@ struct cpu_panel {
     bool add; /* to what c has */
 };
 
-/* Rows of floats, and rows where they lie, of F32, F16 or BF16: attention's few
- * queries, or their weights, and its keys or values. */
+/* Rows of floats, and rows where they lie, of F32, F16, BF16 or Q8_0:
+ * attention's few queries, or their weights, and its keys or values. */
 struct cpu_meeting {
     int64_t m, n; /* rows of a, of b */
     int64_t k;    /* values of a row of b */

@@ -4,6 +4,7 @@
 
 #include "core/half.h"
 #include "cpu/reference.h"
+#include "quant/blocks.h"
 
 static void
 multiply_panel(const struct cpu_panel *p)
@@ -51,9 +52,14 @@ multiply_lanes(const struct cpu_panel *p)
 static float
 value(enum ggml_type type, const char *row, int64_t i)
 {
+    const struct block_q8_0 *block;
     uint16_t half;
     float v;
 
+    if (type == GGML_TYPE_Q8_0) {
+        block = (const struct block_q8_0 *)(const void *)row + i / 32;
+        return half_to_float(block->d) * block->qs[i % 32];
+    }
     if (type == GGML_TYPE_F32) {
         memcpy(&v, row + 4 * i, sizeof(v));
         return v;
@@ -105,6 +111,7 @@ weigh(enum ggml_type type, const struct cpu_meeting *p)
 OF_TYPE(f32, GGML_TYPE_F32)
 OF_TYPE(f16, GGML_TYPE_F16)
 OF_TYPE(bf16, GGML_TYPE_BF16)
+OF_TYPE(q8_0, GGML_TYPE_Q8_0)
 
 static void
 transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
@@ -134,9 +141,11 @@ cpu_fill_panels(struct cpu_kernels *k)
     k->multiply_few[GGML_TYPE_F32] = few_f32;
     k->multiply_few[GGML_TYPE_F16] = few_f16;
     k->multiply_few[GGML_TYPE_BF16] = few_bf16;
+    k->multiply_few[GGML_TYPE_Q8_0] = few_q8_0;
     k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
     k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
     k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+    k->weigh_rows[GGML_TYPE_Q8_0] = weigh_q8_0;
     k->transpose = transpose;
     k->mask_scores = mask_scores;
 }

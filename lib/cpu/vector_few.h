@@ -4,6 +4,34 @@
 #define CPU_VECTOR_FEW_H
 
 #include "cpu/vector.h"
+#include "quant/blocks.h"
+
+/* Values that are read together: of Q8_0 a block, which has one scale. */
+INLINE int64_t
+step_of(enum ggml_type type)
+{
+    return type == GGML_TYPE_Q8_0 ? 32 : VEC;
+}
+
+/* Bytes of k values; of Q8_0 down to whole blocks. */
+INLINE size_t
+size_of(enum ggml_type type, int64_t k)
+{
+    return type == GGML_TYPE_Q8_0 ? (size_t)k / 32 * sizeof(struct block_q8_0)
+                                  : (size_t)k * width(type);
+}
+
+/* n values, at most VEC, from value i on of what lies at p. */
+INLINE vec
+load_values(enum ggml_type type, int64_t n, const char *p, int64_t i)
+{
+    const struct block_q8_0 *block =
+        (const struct block_q8_0 *)(const void *)p + i / 32;
+
+    if (type != GGML_TYPE_Q8_0)
+        return load(type, n, p + size_of(type, i));
+    return splat(one_half(block->d)) * load_bytes(block->qs + i % 32);
+}
 
 /* ---- products of rows ---------------------------------------------------- */
 
@@ -14,27 +42,30 @@
 
 /* While row j of b is met. */
 INLINE void
-fetch_few(const struct cpu_meeting *p, int64_t j, size_t size)
+fetch_few(enum ggml_type type, const struct cpu_meeting *p, int64_t j)
 {
     const char *row = p->ahead + (size_t)j * p->b_stride;
+    size_t size = size_of(type, p->k);
 
     for (size_t at = 0; p->ahead && at < size; at += LINE)
         ask_for(row + at, 1, FETCH_NEAR);
 }
 
-/* Values [k, k + n) of N rows of b and of C rows of a; n is at most VEC. */
+/* Values [k, k + n) of N rows of b and of C rows of a; n is at most a step. */
 INLINE void
 add_few(enum ggml_type type, int N, int C, const struct cpu_meeting *p,
         const float *a, const char *b, int64_t k, int64_t n,
         vec sum[][FEW_QUERIES])
 {
-    UNROLL for (int r = 0; r < N; r++)
+    a += k;
+    b += size_of(type, k);
+    UNROLL for (int r = 0; r < N; r++, b += p->b_stride)
+        UNROLL for (int64_t i = 0; i < n; i += VEC)
     {
-        vec w = load(type, n,
-                     b + (size_t)r * p->b_stride + (size_t)k * width(type));
+        vec w = load_values(type, n - i, b, i);
 
         UNROLL for (int c = 0; c < C; c++) sum[r][c] = fused(
-            w, load_floats(n, a + (size_t)c * p->a_stride + k), sum[r][c]);
+            w, load_floats(n - i, a + (size_t)c * p->a_stride + i), sum[r][c]);
     }
 }
 
@@ -60,13 +91,14 @@ few_rows(enum ggml_type type, int N, int C, const struct cpu_meeting *p,
          const float *a, const char *b, vec sum[][FEW_QUERIES])
 {
     vec total[FEW_KEYS][FEW_QUERIES];
+    const int64_t step = step_of(type);
     int64_t k = 0;
 
     UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
         sum[r][c] = total[r][c] = splat(0);
-    for (; k + VEC <= p->k; k += VEC) {
+    for (; k + step <= p->k; k += step) {
         end_few(N, C, k, sum, total);
-        add_few(type, N, C, p, a, b, k, VEC, sum);
+        add_few(type, N, C, p, a, b, k, step, sum);
     }
     if (k < p->k) {
         end_few(N, C, k, sum, total);
@@ -114,7 +146,7 @@ few_tile(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
     UNROLL for (int r = 0; r < R; r++)
     {
         if (i == 0)
-            fetch_few(p, j + r, (size_t)p->k * width(type));
+            fetch_few(type, p, j + r);
         if (r % N == 0)
             few_rows(type, N, C, p, a, p->b + (size_t)(j + r) * p->b_stride,
                      sum + r);
@@ -161,7 +193,8 @@ weigh_tile(enum ggml_type type, int R, int V, bool all,
            const struct cpu_meeting *p, int64_t i, int64_t k, int64_t n)
 {
     const float *a = p->a + (size_t)i * p->a_stride;
-    const char *b = p->b + (size_t)k * width(type);
+    const char *b = p->b + size_of(type, k);
+    const int64_t in = V * VEC < step_of(type) ? k % step_of(type) : 0;
     float *c = p->c + (size_t)i * p->c_stride + k;
     vec s[WEIGH_ROWS][WEIGH_VECTORS];
 
@@ -172,14 +205,14 @@ weigh_tile(enum ggml_type type, int R, int V, bool all,
         vec w[WEIGH_ROWS];
 
         if (i == 0 && k == 0)
-            fetch_few(p, j, (size_t)p->k * width(type));
+            fetch_few(type, p, j);
         if (!all && a[0] == 0)
             continue;
         UNROLL for (int r = 0; r < R; r++) w[r] =
             splat(a[(size_t)r * p->a_stride]);
         UNROLL for (int v = 0; v < V; v++)
         {
-            vec x = load(type, n - VEC * v, b + VEC * width(type) * v);
+            vec x = load_values(type, n - VEC * v, b, in + VEC * v);
 
             UNROLL for (int r = 0; r < R; r++) s[r][v] =
                 fused(w[r], x, s[r][v]);
@@ -265,6 +298,7 @@ weigh(enum ggml_type type, const struct cpu_meeting *p)
 FEW_OF_TYPE(f32, GGML_TYPE_F32)
 FEW_OF_TYPE(f16, GGML_TYPE_F16)
 FEW_OF_TYPE(bf16, GGML_TYPE_BF16)
+FEW_OF_TYPE(q8_0, GGML_TYPE_Q8_0)
 
 static void
 fill_few(struct cpu_kernels *k)
@@ -272,9 +306,11 @@ fill_few(struct cpu_kernels *k)
     k->multiply_few[GGML_TYPE_F32] = few_f32;
     k->multiply_few[GGML_TYPE_F16] = few_f16;
     k->multiply_few[GGML_TYPE_BF16] = few_bf16;
+    k->multiply_few[GGML_TYPE_Q8_0] = few_q8_0;
     k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
     k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
     k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+    k->weigh_rows[GGML_TYPE_Q8_0] = weigh_q8_0;
 }
 
 #endif

@@ -252,6 +252,14 @@ static const enum ggml_type weight_types[] = {
 
 #include "kernel_products.h"
 
+static int64_t
+whole_blocks(enum ggml_type type, int64_t n)
+{
+    int64_t size = ggml_blck_size(type);
+
+    return (n + size - 1) / size * size;
+}
+
 /* Values of rows that have no weight may be anything; nothing is written beside
  * the sums. */
 static bool
@@ -266,7 +274,7 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
     bool good = true;
 
     for (int s = 0; s < N_SIZES * MOST && good; s++) {
-        int64_t n = sizes[s / MOST], m = s % MOST + 1;
+        int64_t n = whole_blocks(type, sizes[s / MOST]), m = s % MOST + 1;
         size_t stride = ggml_row_size(type, n), all = (size_t)((n + 1) * m);
         float *v = room((size_t)(n * ROWS) * sizeof(float));
         float *out[2] = { room(all * 4), room(all * 4) };
@@ -289,10 +297,10 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
             a[i * ROWS + 5] = 0;
             a[i * ROWS + 5 + i] = 0;
         }
-        for (int64_t i = 0; i < n && s % 2; i++)
-            v[5 * n + i] = NAN;
         memcpy(out[1], out[0], all * 4);
         ggml_quantize_chunk(type, v, rows, 0, ROWS, n, NULL);
+        if (s % 2)
+            memset(rows + 5 * stride, 0xff, stride); /* not a number */
         c->weigh_rows[type](&p);
         p.c = out[1];
         k->weigh_rows[type](&p);
@@ -356,7 +364,7 @@ check_lanes(const struct cpu_kernels *k, enum ggml_type type)
 
     for (int d = 0; d < 6; d++)
         for (int64_t m = 1; m <= 20; m++) {
-            int64_t n = (m % 4 + 1) * 16, depth = depths[d];
+            int64_t n = (m % 4 + 1) * 16, depth = whole_blocks(type, depths[d]);
             struct cpu_panel p = { .m = m,
                                    .n = n,
                                    .k = depth,
@@ -518,7 +526,9 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_blocks(c, k, GGML_TYPE_Q8_0), k, "Q8_0 to floats");
     say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
     say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < N_TYPES; i++) {
+        if (!c->weigh_rows[weight_types[i]])
+            continue;
         snprintf(name, sizeof(name), "weigh_rows %s",
                  ggml_type_name(weight_types[i]));
         say(check_weigh(c, k, weight_types[i]), k, name);

@@ -354,9 +354,9 @@ bench_few(const struct sets *s, struct typed *typed, struct timed *t)
     mem_free(c);
 }
 
-/* Conversion, and attention's products, of a float type. */
+/* Conversion, and attention's products, of a type that attention reads. */
 static void
-bench_floats(const struct sets *s, enum ggml_type type)
+bench_cached(const struct sets *s, enum ggml_type type)
 {
     struct typed typed = { .type = type, .rows = room(256 * 128 * 4) };
     struct timed t = { .arg = &typed, .size = "1024" };
@@ -407,8 +407,9 @@ bench(const struct sets *s)
     printf("slot\tsize\tset\tus\tGB/s\tGOP/s\tto c\tto the one before\n");
     for (int i = 0; i < N_TYPES; i++)
         bench_products(s, weight_types[i]);
-    for (int i = 0; i < 3; i++)
-        bench_floats(s, weight_types[i]);
+    for (int i = 0; i < N_TYPES; i++)
+        if (s->k[0]->multiply_few[weight_types[i]])
+            bench_cached(s, weight_types[i]);
     bench_panel(s);
     bench_rows(s);
 }
