@@ -40,6 +40,8 @@ static bool
 step(const struct cpu_ahead *a, int *job, int *piece)
 {
     for (++*piece; *job < a->n_jobs; *piece = first_of(a, *job, a->thread)) {
+        if (a->jobs[*job].needs > a->begun)
+            return false;
         if (a->jobs[*job].streams && *piece < first_of(a, *job, a->thread + 1))
             return true;
         if (++*job == a->n_jobs)
@@ -83,6 +85,7 @@ void
 cpu_ahead_start(struct cpu_ahead *a)
 {
     a->now = -1;
+    a->begun = 0;
     go_to(a, 0, a->n_jobs ? first_of(a, 0, a->thread) : 0);
 }
 
@@ -119,6 +122,12 @@ cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece)
     }
     a->now = now;
     return own && job->streams;
+}
+
+void
+cpu_ahead_begin(struct cpu_ahead *a)
+{
+    a->begun = a->now + 1;
 }
 
 void

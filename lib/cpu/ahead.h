@@ -23,6 +23,7 @@ struct cpu_ahead {
     alignas(64) const struct cpu_job *jobs; /* no two share a cache line */
     int n_jobs, thread, n_threads;
     int now;           /* job that the thread works at */
+    int begun;         /* jobs before which all is computed */
     int job, piece;    /* that is fetched up to `at` */
     const char *at;    /* what is fetched next */
     size_t left;       /* bytes from there on, in a row */
@@ -52,6 +53,10 @@ cpu_ahead_start(struct cpu_ahead *a);
  * left. */
 bool
 cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece);
+
+/* All is computed that the thread's job needs. */
+void
+cpu_ahead_begin(struct cpu_ahead *a);
 
 /* Fetches bytes, so many at most; returns how many. 0: there are no more. */
 size_t

@@ -74,7 +74,15 @@ add_use(struct finder *f, const struct ggml_tensor *t, int member, bool written)
     return true;
 }
 
-/* Of weights that no other node makes, and that meet few columns. */
+/* Columns that a matrix meets, at most. */
+static int64_t
+n_columns(const struct ggml_tensor *t)
+{
+    return t->op == GGML_OP_MUL_MAT_ID ? t->ne[2] : t->ne[1];
+}
+
+/* Of weights that no other node makes, and that meet few columns: of
+ * MUL_MAT_ID one, as it is not known before which meet more. */
 static bool
 streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
 {
@@ -83,7 +91,8 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
     if (!cpu_op(t)->reads || t->src[0]->op != GGML_OP_NONE)
         return false;
     p = cpu_plan_product(t, k);
-    return t->ne[1] == 1 || t->ne[1] <= p.kernel->few;
+    return n_columns(t) == 1 ||
+           (t->op == GGML_OP_MUL_MAT && n_columns(t) <= p.kernel->few);
 }
 
 /* Of products that stream: both have their weights fetched, or none. */
@@ -352,6 +361,29 @@ make_halves(struct cpu_jobs *jobs)
     return jobs->halves != NULL;
 }
 
+/* What says which weights MUL_MAT_ID reads may be computed before: by a job, or
+ * by who begins with the one after that. */
+static void
+find_needs(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
+{
+    for (int i = 0; i < jobs->n; i++) {
+        struct cpu_job *job = &jobs->list[i];
+        const struct ggml_tensor *node = graph->nodes[job->first];
+        const struct ggml_tensor *ids = node->src[2];
+        int at = job->first;
+
+        if (node->op != GGML_OP_MUL_MAT_ID)
+            continue;
+        while (ids->view_src)
+            ids = ids->view_src;
+        while (--at >= 0 && graph->nodes[at] != ids)
+            ;
+        while (jobs->list[job->needs].first <= at)
+            job->needs++;
+        job->needs += at >= 0;
+    }
+}
+
 static bool
 find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
 {
@@ -368,6 +400,7 @@ find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
                      jobs->n_threads, jobs->k);
         i = jobs->list[jobs->n++].end - 1;
     }
+    find_needs(jobs, graph);
     return make_halves(jobs) && cpu_near_find(jobs, graph);
 }
 
@@ -382,7 +415,7 @@ most_lead(const struct cpu_jobs *jobs)
              m++) {
             const struct ggml_tensor *t = jobs->list[i].members[m].node;
             struct cpu_product_plan p = cpu_plan_product(t, jobs->k);
-            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1], t->ne[1]);
+            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1], n_columns(t));
 
             most = lead > most ? lead : most;
         }

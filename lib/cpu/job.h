@@ -45,6 +45,8 @@ struct cpu_job {
     bool prepared_here; /* by one thread, if at all */
     bool streams;       /* weights, for one column: see ahead.h */
     bool runs;          /* pieces that lie in a row are done together */
+    int needs;          /* so many jobs have begun when it is known what it
+                           reads */
     int first_near;     /* of what is read before and as it begins */
 };
 

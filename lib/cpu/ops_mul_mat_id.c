@@ -5,7 +5,8 @@
  * one of its places are put in the order of their matrices, so that the
  * columns of a matrix lie side by side and its weights are read once for all
  * of them; then the columns are prepared, in that order, and each tile of a
- * matrix's rows is multiplied with its columns. */
+ * matrix's rows is multiplied with its columns. Of one token each place is a
+ * group for itself, in turn, so that what is read is known from src2 alone. */
 #include <string.h>
 
 #include "cpu/ops.h"
@@ -19,9 +20,9 @@
 /* Pairs are numbered token * used + place. */
 struct table {
     int32_t *n_groups; /* matrices that are used */
-    int32_t *group;    /* their numbers */
-    int32_t *start;    /* where each matrix's pairs begin; one more: the end */
-    int32_t *pair;     /* all pairs, by matrix, then by number */
+    int32_t *matrix;   /* of each group */
+    int32_t *start;    /* where each group's pairs begin; one more: the end */
+    int32_t *pair;     /* all pairs, by group, then by number */
 };
 
 struct plan {
@@ -38,10 +39,32 @@ n_pairs(const struct ggml_tensor *dst)
     return dst->ne[1] * dst->ne[2];
 }
 
+static bool
+is_one_token(const struct ggml_tensor *dst)
+{
+    return dst->ne[2] == 1;
+}
+
+/* How many matrices may be used. */
+static int64_t
+most_groups(const struct ggml_tensor *dst)
+{
+    int64_t n = n_pairs(dst), n_w = dst->src[0]->ne[2];
+
+    return is_one_token(dst) || n < n_w ? n : n_w;
+}
+
+/* Columns, each of a pair; of one token none twice. */
+static int64_t
+n_columns(const struct ggml_tensor *dst)
+{
+    return is_one_token(dst) ? dst->src[1]->ne[1] : n_pairs(dst);
+}
+
 static size_t
 out_size(const struct ggml_tensor *dst)
 {
-    return dst->ne[2] > 1 ? OUT_COLS * OUT_ROWS * sizeof(float) : 0;
+    return !is_one_token(dst) ? OUT_COLS * OUT_ROWS * sizeof(float) : 0;
 }
 
 /* Where things are in the work memory of `base`, seen by `thread`. */
@@ -52,16 +75,17 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
     const struct ggml_tensor *w = dst->src[0];
     struct plan p = { .product = cpu_plan_product(dst, k) };
     size_t n_w = (size_t)w->ne[2], n = (size_t)n_pairs(dst);
+    size_t most = n > n_w ? n : n_w; /* groups, and room to count in */
     size_t each = p.product.scratch + out_size(dst), at = 0;
     int32_t *ints = (int32_t *)(void *)base;
 
     p.table.n_groups = base ? ints : NULL;
-    p.table.group = base ? ints + 1 : NULL;
-    p.table.start = base ? ints + 1 + n_w : NULL;
-    p.table.pair = base ? ints + 2 + 2 * n_w : NULL;
-    at += cpu_pad((2 + 2 * n_w + n) * sizeof(int32_t));
+    p.table.matrix = base ? ints + 1 : NULL;
+    p.table.start = base ? ints + 1 + most : NULL;
+    p.table.pair = base ? ints + 2 + 2 * most : NULL;
+    at += cpu_pad((2 + 2 * most + n) * sizeof(int32_t));
     p.columns = base ? base + at : NULL;
-    at += n * p.product.column;
+    at += (size_t)n_columns(dst) * p.product.column;
     p.scratch = base ? base + at + each * (size_t)thread : NULL;
     p.out = base ? (float *)(void *)(p.scratch + p.product.scratch) : NULL;
     p.size = at + each * (size_t)n_threads;
@@ -94,27 +118,56 @@ matrix_of(const struct ggml_tensor *dst, int64_t pair)
     return id;
 }
 
+static void
+group_by_place(struct ggml_tensor *dst, struct table *table)
+{
+    int32_t n = (int32_t)n_pairs(dst);
+
+    for (int32_t i = 0; i < n; i++) {
+        table->matrix[i] = matrix_of(dst, i);
+        table->start[i] = table->pair[i] = i;
+    }
+    table->start[n] = *table->n_groups = n;
+}
+
 /* Sorts the pairs by counting. */
+static void
+group_by_matrix(struct ggml_tensor *dst, struct table *table)
+{
+    int64_t n_w = dst->src[0]->ne[2], n = n_pairs(dst);
+    int32_t *end = table->start; /* of each matrix's pairs, until all have
+                                    their places */
+    int32_t from = 0, groups = 0;
+
+    memset(end, 0, (size_t)(n_w + 1) * sizeof(*end));
+    for (int64_t i = 0; i < n; i++)
+        end[matrix_of(dst, i) + 1]++;
+    for (int64_t e = 0; e < n_w; e++)
+        end[e + 1] += end[e];
+    for (int64_t i = 0; i < n; i++)
+        table->pair[end[matrix_of(dst, i)]++] = (int32_t)i;
+    for (int32_t e = 0; e < n_w; e++) {
+        int32_t past = end[e];
+
+        if (past == from)
+            continue;
+        table->matrix[groups] = e;
+        table->start[groups++] = from;
+        from = past;
+    }
+    table->start[groups] = from;
+    *table->n_groups = groups;
+}
+
 static void
 begin(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct table table = plan_of(t, dst).table;
-    int64_t n_w = dst->src[0]->ne[2], n = n_pairs(dst);
-    int32_t *next = table.group; /* until the groups are known */
 
-    memset(table.start, 0, (size_t)(n_w + 1) * sizeof(*table.start));
-    for (int64_t i = 0; i < n; i++)
-        table.start[matrix_of(dst, i) + 1]++;
-    for (int64_t e = 0; e < n_w; e++) {
-        next[e] = table.start[e];
-        table.start[e + 1] += table.start[e];
-    }
-    for (int64_t i = 0; i < n; i++)
-        table.pair[next[matrix_of(dst, i)]++] = (int32_t)i;
-    *table.n_groups = 0;
-    for (int32_t e = 0; e < n_w; e++)
-        if (table.start[e + 1] > table.start[e])
-            table.group[(*table.n_groups)++] = e;
+    if (is_one_token(dst))
+        group_by_place(dst, &table);
+    else
+        group_by_matrix(dst, &table);
 }
 
 static void
@@ -122,7 +175,7 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[1];
     struct plan p = plan_of(t, dst);
-    struct cpu_range cols = cpu_share(t, n_pairs(dst));
+    struct cpu_range cols = cpu_share(t, n_columns(dst));
 
     for (int64_t i = cols.first; i < cols.end; i++) {
         int64_t pair = p.table.pair[i];
@@ -137,25 +190,16 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 static int
 prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    int64_t n = n_pairs(dst);
+    int64_t n = n_columns(dst);
 
-    return n < 4 * n_threads ? (int)n : 4 * n_threads;
-}
-
-/* How many matrices may be used. */
-static int64_t
-most_groups(const struct ggml_tensor *dst)
-{
-    int64_t n = n_pairs(dst), n_w = dst->src[0]->ne[2];
-
-    return n < n_w ? n : n_w;
+    return is_one_token(dst) ? 1 : n < 4 * n_threads ? (int)n : 4 * n_threads;
 }
 
 static int64_t
 tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
     return cpu_tile_rows(dst->src[0], dst->ne[0] * most_groups(dst),
-                         dst->ne[2] > 1, n_threads);
+                         !is_one_token(dst), n_threads);
 }
 
 static int64_t
@@ -189,7 +233,8 @@ multiply_columns(const struct cpu_task *t, const struct plan *p,
     const int32_t *pair = p->table.pair + col;
     bool spread = product->n_cols > 1;
 
-    product->cols = p->columns + (size_t)col * p->product.column;
+    product->cols =
+        p->columns + (size_t)(col % n_columns(dst)) * p->product.column;
     product->out = spread ? p->out : out_at(dst, *pair, first_row);
     cpu_multiply(t, &p->product, product);
     for (int64_t i = 0; i < product->n_cols && spread; i++)
@@ -198,33 +243,76 @@ multiply_columns(const struct cpu_task *t, const struct plan *p,
                (size_t)product->n_rows * sizeof(float));
 }
 
+/* Rows of a group's matrix. */
+struct piece {
+    int64_t group;
+    struct cpu_range rows;
+};
+
+static struct piece
+piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int ith)
+{
+    int64_t tiles = tiles_of(dst, t->n_threads);
+    int64_t each = tile_rows(dst, t->n_threads), row = ith % tiles * each;
+
+    return (struct piece){
+        .group = ith / tiles,
+        .rows = { row, row + each < dst->ne[0] ? row + each : dst->ne[0] }
+    };
+}
+
+static const char *
+rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
+{
+    return cpu_row_data(dst->src[0], (struct cpu_row){ row, matrix, 0 });
+}
+
+static const char *
+reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+{
+    struct piece piece = piece_of(t, dst, t->ith);
+
+    *n = (size_t)(piece.rows.end - piece.rows.first) * dst->src[0]->nb[1];
+    return rows_of(dst, matrix_of(dst, piece.group), piece.rows.first);
+}
+
+/* What the thread goes on with; NULL: with nothing. */
+static const char *
+rows_after(const struct cpu_task *t, const struct ggml_tensor *dst,
+           const struct table *table)
+{
+    struct piece next = piece_of(t, dst, t->ith + 1);
+
+    return t->more && next.group < *table->n_groups
+               ? rows_of(dst, table->matrix[next.group], next.rows.first)
+               : NULL;
+}
+
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *w = dst->src[0];
     struct plan p = plan_of(t, dst);
-    int64_t tiles = tiles_of(dst, t->n_threads);
-    int64_t each = tile_rows(dst, t->n_threads), group = t->ith / tiles;
-    int64_t row = t->ith % tiles * each, end;
-    /* One token has no room to spread: if it names a matrix twice, in turn. */
-    int64_t most = dst->ne[2] > 1 ? OUT_COLS : 1;
+    struct piece piece = piece_of(t, dst, t->ith);
     struct cpu_product product = {
         .k = w->ne[0],
-        .n_rows = row + each < w->ne[1] ? each : w->ne[1] - row,
+        .n_rows = piece.rows.end - piece.rows.first,
         .row_stride = w->nb[1],
+        .ahead = rows_after(t, dst, &p.table),
         .col_stride = p.product.column,
         .out_stride = OUT_ROWS,
         .scratch = p.scratch,
     };
+    int64_t end;
 
-    if (group >= *p.table.n_groups)
+    if (piece.group >= *p.table.n_groups)
         return;
-    group = p.table.group[group];
-    product.rows = cpu_row_data(w, (struct cpu_row){ row, group, 0 });
-    end = p.table.start[group + 1];
-    for (int64_t i = p.table.start[group]; i < end; i += product.n_cols) {
-        product.n_cols = end - i < most ? end - i : most;
-        multiply_columns(t, &p, dst, &product, row, i);
+    product.rows = rows_of(dst, p.table.matrix[piece.group], piece.rows.first);
+    end = p.table.start[piece.group + 1];
+    for (int64_t i = p.table.start[piece.group]; i < end;
+         i += product.n_cols, product.ahead = NULL) {
+        product.n_cols = end - i < OUT_COLS ? end - i : OUT_COLS;
+        multiply_columns(t, &p, dst, &product, piece.rows.first, i);
     }
 }
 
@@ -251,4 +339,5 @@ const struct cpu_op cpu_op_mul_mat_id = { .compute = compute,
                                           .work_size = work_size,
                                           .begin = begin,
                                           .prepare = prepare,
-                                          .prepare_pieces = prepare_pieces };
+                                          .prepare_pieces = prepare_pieces,
+                                          .reads = reads };

@@ -105,6 +105,7 @@ compute_piece(const struct run *run, struct cpu_task *t)
     struct cpu_ahead *a = &run->jobs->ahead[t->thread];
 
     t->ahead = cpu_ahead_piece(a, run->job, t->ith) ? a : NULL;
+    cpu_ahead_begin(a);
     cpu_job_compute(run->job, t);
 }
 

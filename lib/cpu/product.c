@@ -172,7 +172,7 @@ cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
 {
     if (p->kernel->lead == 0 && product->n_cols == 1)
         multiply_part(t, p, product);
-    else if (t->ahead || product->n_cols == 1)
+    else if (t->ahead || (product->n_cols == 1 && !product->ahead))
         multiply_stream(t, p, product);
     else
         multiply_several(t, p, product);
