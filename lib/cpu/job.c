@@ -307,7 +307,8 @@ count_all_pieces(struct cpu_job *job, int n_threads,
         job->n_pieces += m->n_pieces;
         job->streams = (i == 0 || job->streams) && streams(m->node, k) &&
                        fetch_alike(job->members[0].node, m->node, k);
-        job->runs = job->streams && can_join(m->node);
+        job->runs = job->streams &&
+                    (can_join(m->node) || m->node->op == GGML_OP_MUL_MAT_ID);
     }
 }
 

@@ -149,8 +149,10 @@ cpu_job_reads(const struct cpu_job *job, struct cpu_task *t, size_t *n)
     struct cpu_task of;
     const struct job_member *m = member_of(job, t, &of);
     const struct cpu_op *op = cpu_op(m->node);
+    const char *p;
 
-    t->count = of.count;
     *n = 0;
-    return op->reads ? op->reads(&of, m->node, n) : NULL;
+    p = op->reads ? op->reads(&of, m->node, n) : NULL;
+    t->count = of.count;
+    return p;
 }

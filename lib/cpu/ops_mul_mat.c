@@ -233,7 +233,7 @@ cpu_product_reads_columns(const struct ggml_tensor *dst,
 }
 
 static const char *
-reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
     const struct ggml_tensor *w = dst->src[0];
     struct piece p = piece_of(t, dst);

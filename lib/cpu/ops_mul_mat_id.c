@@ -247,18 +247,24 @@ multiply_columns(const struct cpu_task *t, const struct plan *p,
 struct piece {
     int64_t group;
     struct cpu_range rows;
+    int count; /* of the tiles that they are */
 };
 
+/* `count` tiles from `ith` on, or fewer, up to the matrix's end. */
 static struct piece
-piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int ith)
+piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int ith,
+         int count)
 {
-    int64_t tiles = tiles_of(dst, t->n_threads);
-    int64_t each = tile_rows(dst, t->n_threads), row = ith % tiles * each;
+    int tiles = (int)tiles_of(dst, t->n_threads), tile = ith % tiles;
+    int64_t each = tile_rows(dst, t->n_threads), n = dst->ne[0];
+    struct piece p = { .group = ith / tiles, .count = tiles - tile };
 
-    return (struct piece){
-        .group = ith / tiles,
-        .rows = { row, row + each < dst->ne[0] ? row + each : dst->ne[0] }
-    };
+    if (count < p.count)
+        p.count = count > 1 ? count : 1;
+    p.rows.first = tile * each;
+    p.rows.end = p.rows.first + p.count * each;
+    p.rows.end = p.rows.end < n ? p.rows.end : n;
+    return p;
 }
 
 static const char *
@@ -268,20 +274,21 @@ rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
 }
 
 static const char *
-reads(const struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
-    struct piece piece = piece_of(t, dst, t->ith);
+    struct piece piece = piece_of(t, dst, t->ith, t->count);
 
+    t->count = piece.count;
     *n = (size_t)(piece.rows.end - piece.rows.first) * dst->src[0]->nb[1];
     return rows_of(dst, matrix_of(dst, piece.group), piece.rows.first);
 }
 
-/* What the thread goes on with; NULL: with nothing. */
+/* What the thread goes on with after piece `ith`; NULL: with nothing. */
 static const char *
 rows_after(const struct cpu_task *t, const struct ggml_tensor *dst,
-           const struct table *table)
+           const struct table *table, int ith)
 {
-    struct piece next = piece_of(t, dst, t->ith + 1);
+    struct piece next = piece_of(t, dst, ith + 1, 1);
 
     return t->more && next.group < *table->n_groups
                ? rows_of(dst, table->matrix[next.group], next.rows.first)
@@ -289,31 +296,44 @@ rows_after(const struct cpu_task *t, const struct ggml_tensor *dst,
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
+               const struct plan *p, struct piece piece, const char *ahead)
 {
     const struct ggml_tensor *w = dst->src[0];
-    struct plan p = plan_of(t, dst);
-    struct piece piece = piece_of(t, dst, t->ith);
+    const struct table *table = &p->table;
+    int64_t end = table->start[piece.group + 1];
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = piece.rows.end - piece.rows.first,
+        .rows = rows_of(dst, table->matrix[piece.group], piece.rows.first),
         .row_stride = w->nb[1],
-        .ahead = rows_after(t, dst, &p.table),
-        .col_stride = p.product.column,
+        .ahead = ahead,
+        .col_stride = p->product.column,
         .out_stride = OUT_ROWS,
-        .scratch = p.scratch,
+        .scratch = p->scratch,
     };
-    int64_t end;
 
-    if (piece.group >= *p.table.n_groups)
-        return;
-    product.rows = rows_of(dst, p.table.matrix[piece.group], piece.rows.first);
-    end = p.table.start[piece.group + 1];
-    for (int64_t i = p.table.start[piece.group]; i < end;
+    for (int64_t i = table->start[piece.group]; i < end;
          i += product.n_cols, product.ahead = NULL) {
         product.n_cols = end - i < OUT_COLS ? end - i : OUT_COLS;
-        multiply_columns(t, &p, dst, &product, piece.rows.first, i);
+        multiply_columns(t, p, dst, &product, piece.rows.first, i);
     }
+}
+
+static void
+compute(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    struct plan p = plan_of(t, dst);
+    struct piece piece;
+    int i = t->ith;
+
+    do {
+        piece = piece_of(t, dst, i, t->ith + t->count - i);
+        i += piece.count;
+        if (piece.group < *p.table.n_groups)
+            multiply_piece(t, dst, &p, piece,
+                           rows_after(t, dst, &p.table, i - 1));
+    } while (i < t->ith + t->count);
 }
 
 static bool

@@ -57,10 +57,11 @@ struct cpu_op {
      * but the first may be a row, which repeats. */
     void (*compute_part)(const struct cpu_task *t, struct ggml_tensor *dst,
                          struct cpu_range elements, struct cpu_range rows);
-    /* (or NULL) What the piece reads that is likely to be far away, and was
-     * there before: so many bytes. */
-    const char *(*reads)(const struct cpu_task *t,
-                         const struct ggml_tensor *dst, size_t *n);
+    /* (or NULL) What t->count pieces from t->ith on read that is likely to be
+     * far away, and was there before: so many bytes; or as many pieces as lie
+     * in a row, which t->count becomes. */
+    const char *(*reads)(struct cpu_task *t, const struct ggml_tensor *dst,
+                         size_t *n);
     /* (or NULL) Asks for other such things that the piece reads first. */
     void (*fetch)(const struct cpu_task *t, const struct ggml_tensor *dst);
 };

@@ -219,6 +219,58 @@ test_few(void)
     ok(good && few < MANY, "so do a few columns");
 }
 
+static size_t
+fetch_all(struct cpu_ahead *a)
+{
+    size_t sum = 0, n;
+
+    while ((n = cpu_ahead_fetch(a, STEP)) > 0)
+        sum += n;
+    return sum;
+}
+
+/* Which matrices are read is not known before it has been computed. */
+static void
+test_matrices(void)
+{
+    static const int32_t which[] = { 6, 2, 7, 2 };
+    struct ggml_context *ctx = test_context();
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    struct ggml_tensor *x = test_tensor(ctx, GGML_TYPE_F32, K, 1, 1, 1), *y;
+    struct ggml_tensor *w = test_tensor(ctx, GGML_TYPE_Q4_0, K, 800, 8, 1);
+    struct ggml_tensor *ids;
+    struct cpu_jobs jobs = { 0 };
+    struct cpu_ahead *a;
+    size_t n = 0, before;
+
+    y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 1000, 1, 1), x);
+    ids = ggml_argsort(ctx, ggml_view_1d(ctx, y, 8, 0), GGML_SORT_ORDER_DESC);
+    y = ggml_mul_mat_id(ctx, w, x, ggml_view_1d(ctx, ids, 4, 0));
+    ggml_build_forward_expand(graph, y);
+    memcpy(ids->data, which, sizeof(which));
+    ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
+           jobs.n == 2 && jobs.list[1].streams && jobs.list[1].runs,
+       "matrices that are chosen come in a stream");
+    for (int i = 0; i < THREADS && jobs.n == 2; i++) {
+        int first = cpu_pool_first(jobs.list[1].n_pieces, THREADS, i);
+
+        a = &jobs.ahead[i];
+        cpu_ahead_start(a);
+        before = fetch_all(a);
+        cpu_ahead_piece(a, &jobs.list[1], first);
+        n += fetch_all(a) == 0 && before > 0 ? 0 : ggml_nbytes(w);
+        cpu_ahead_begin(a);
+        n += fetch_all(a);
+        if (i == 0)
+            ok(a->at <= (char *)w->data + 3 * w->nb[2] &&
+                   a->at > (char *)w->data + 2 * w->nb[2],
+               "one after the other");
+    }
+    ok(n == 4 * w->nb[2], "once it is known which they are");
+    cpu_jobs_clear(&jobs);
+    ggml_free(ctx);
+}
+
 int
 main(void)
 {
@@ -240,6 +292,7 @@ main(void)
     test_skip(&jobs);
     test_rows();
     test_few();
+    test_matrices();
     cpu_jobs_clear(&jobs);
     ggml_free(ctx);
     return tap_done();
