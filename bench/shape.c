@@ -1,12 +1,14 @@
 /* shape.c - writes a model of a real shape with random weights
  *
- *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b TYPE FILE
+ *   shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture TYPE FILE
  *
  * The shapes are GPT-2's with 117 million weights; Llama 3.2's with a billion
  * and a vocabulary of 32,000, or with its own, whose table is the output, too;
- * and Llama 3.1's with eight. All matrices are of TYPE. What such a
- * model says means nothing; how long it takes is as for any other. The same
- * arguments write the same bytes. */
+ * Llama 3.1's with eight; and four of the 48 layers of Qwen3-30B-A3B, which
+ * chooses 8 of 128 experts, with a vocabulary of 32,000. All matrices are of
+ * TYPE, but that which chooses, of F32. What such a model says means nothing;
+ * how long it takes is as for any other. The same arguments write the same
+ * bytes. */
 #include "models_parts.h"
 
 #include <gguf.h>
@@ -22,15 +24,19 @@ enum {
 static const struct shape {
     const char *name, *arch;
     int n_embd, n_layer, n_head, n_head_kv, n_ff, n_ctx, n_vocab;
-    float rope_base; /* 0: positions are learned */
-    bool tied;       /* the table of embeddings is the output */
+    float rope_base;              /* 0: positions are learned */
+    bool tied;                    /* the table of embeddings is the output */
+    int d_head, n_expert, n_used; /* of a mixture */
 } shapes[] = {
-    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true },
-    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false },
+    { "gpt2", "gpt2", 768, 12, 12, 12, 3072, 1024, 50257, 0, true, 0, 0, 0 },
+    { "llama1b", "llama", 2048, 16, 32, 8, 8192, 8192, 32000, 500000, false, 0,
+      0, 0 },
     { "llama3.2-1b", "llama", 2048, 16, 32, 8, 8192, 131072, 128256, 500000,
-      true },
+      true, 0, 0, 0 },
     { "llama3.1-8b", "llama", 4096, 32, 32, 8, 14336, 131072, 128256, 500000,
-      false },
+      false, 0, 0, 0 },
+    { "mixture", "qwen3moe", 2048, 4, 32, 4, 768, 40960, 32000, 1000000, false,
+      128, 128, 8 },
 };
 
 struct maker {
@@ -44,15 +50,20 @@ struct maker {
 /* ---- tensors ------------------------------------------------------------ */
 
 static void
+add_named(struct maker *m, struct ggml_tensor *t, const char *fmt, int layer)
+{
+    ggml_format_name(t, fmt, layer);
+    gguf_add_tensor(m->gguf, t);
+}
+
+static void
 add(struct maker *m, enum ggml_type type, int n_in, int n_out, const char *fmt,
     int layer)
 {
-    struct ggml_tensor *t = n_out
-                                ? ggml_new_tensor_2d(m->ctx, type, n_in, n_out)
-                                : ggml_new_tensor_1d(m->ctx, type, n_in);
-
-    ggml_format_name(t, fmt, layer);
-    gguf_add_tensor(m->gguf, t);
+    add_named(m,
+              n_out ? ggml_new_tensor_2d(m->ctx, type, n_in, n_out)
+                    : ggml_new_tensor_1d(m->ctx, type, n_in),
+              fmt, layer);
 }
 
 static void
@@ -87,17 +98,48 @@ add_gpt2_layer(struct maker *m, int i)
 }
 
 static void
-add_llama_layer(struct maker *m, int i)
+add_experts(struct maker *m, int n_in, int n_out, const char *fmt, int layer)
+{
+    add_named(m,
+              ggml_new_tensor_3d(m->ctx, m->type, n_in, n_out, m->s->n_expert),
+              fmt, layer);
+}
+
+static int
+head_size(const struct shape *s)
+{
+    return s->d_head ? s->d_head : s->n_embd / s->n_head;
+}
+
+static void
+add_mixture(struct maker *m, int i)
 {
     int n = m->s->n_embd, n_ff = m->s->n_ff;
-    int kv = n / m->s->n_head * m->s->n_head_kv;
+
+    add(m, GGML_TYPE_F32, n, m->s->n_expert, "blk.%d.ffn_gate_inp.weight", i);
+    add_experts(m, n, n_ff, "blk.%d.ffn_gate_exps.weight", i);
+    add_experts(m, n, n_ff, "blk.%d.ffn_up_exps.weight", i);
+    add_experts(m, n_ff, n, "blk.%d.ffn_down_exps.weight", i);
+}
+
+static void
+add_llama_layer(struct maker *m, int i)
+{
+    int n = m->s->n_embd, n_ff = m->s->n_ff, head = head_size(m->s);
+    int q = head * m->s->n_head, kv = head * m->s->n_head_kv;
 
     add_vector(m, n, "blk.%d.attn_norm.weight", i);
-    add_matrix(m, n, n, "blk.%d.attn_q.weight", i);
+    add_matrix(m, n, q, "blk.%d.attn_q.weight", i);
     add_matrix(m, n, kv, "blk.%d.attn_k.weight", i);
     add_matrix(m, n, kv, "blk.%d.attn_v.weight", i);
-    add_matrix(m, n, n, "blk.%d.attn_output.weight", i);
+    add_matrix(m, q, n, "blk.%d.attn_output.weight", i);
     add_vector(m, n, "blk.%d.ffn_norm.weight", i);
+    if (m->s->n_expert) {
+        add_vector(m, head, "blk.%d.attn_q_norm.weight", i);
+        add_vector(m, head, "blk.%d.attn_k_norm.weight", i);
+        add_mixture(m, i);
+        return;
+    }
     add_matrix(m, n, n_ff, "blk.%d.ffn_gate.weight", i);
     add_matrix(m, n, n_ff, "blk.%d.ffn_up.weight", i);
     add_matrix(m, n_ff, n, "blk.%d.ffn_down.weight", i);
@@ -159,7 +201,14 @@ set_keys(struct maker *m)
     } else {
         set_f32(m, "attention.layer_norm_rms_epsilon", 1e-5f);
         set_f32(m, "rope.freq_base", s->rope_base);
-        set_u32(m, "rope.dimension_count", s->n_embd / s->n_head);
+        set_u32(m, "rope.dimension_count", head_size(s));
+    }
+    if (s->n_expert) {
+        set_u32(m, "attention.key_length", s->d_head);
+        set_u32(m, "attention.value_length", s->d_head);
+        set_u32(m, "expert_count", s->n_expert);
+        set_u32(m, "expert_used_count", s->n_used);
+        set_u32(m, "expert_feed_forward_length", s->n_ff);
     }
     models_add_vocab(m->gguf, s->n_vocab);
 }
@@ -305,7 +354,8 @@ main(int argc, char **argv)
             m.s = &shapes[i];
     m.type = argc == 4 ? type_named(argv[2]) : GGML_TYPE_COUNT;
     if (!m.s || m.type == GGML_TYPE_COUNT) {
-        fputs("usage: shape gpt2|llama1b|llama3.2-1b|llama3.1-8b TYPE FILE\n",
+        fputs("usage: shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture TYPE "
+              "FILE\n",
               stderr);
         return 2;
     }

@@ -199,8 +199,8 @@ piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 
     return (struct piece){
         .group = part / across,
-        .rows = range_of(t->ith % down * tile.rows,
-                         tile.rows * (t->count > 1 ? t->count : 1), dst->ne[0]),
+        .rows = range_of(t->ith % down * tile.rows, tile.rows * t->count,
+                         dst->ne[0]),
         .cols = range_of(part % across * tile.cols, tile.cols, dst->ne[1]),
     };
 }

@@ -250,17 +250,17 @@ struct piece {
     int count; /* of the tiles that they are */
 };
 
-/* `count` tiles from `ith` on, or fewer, up to the matrix's end. */
+/* Tiles [first, end) of all groups, or fewer, up to the matrix's end. */
 static struct piece
-piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int ith,
-         int count)
+piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int first,
+         int end)
 {
-    int tiles = (int)tiles_of(dst, t->n_threads), tile = ith % tiles;
+    int tiles = (int)tiles_of(dst, t->n_threads), tile = first % tiles;
     int64_t each = tile_rows(dst, t->n_threads), n = dst->ne[0];
-    struct piece p = { .group = ith / tiles, .count = tiles - tile };
+    struct piece p = { .group = first / tiles, .count = tiles - tile };
 
-    if (count < p.count)
-        p.count = count > 1 ? count : 1;
+    if (end - first < p.count)
+        p.count = end - first;
     p.rows.first = tile * each;
     p.rows.end = p.rows.first + p.count * each;
     p.rows.end = p.rows.end < n ? p.rows.end : n;
@@ -276,23 +276,11 @@ rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
 static const char *
 reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
-    struct piece piece = piece_of(t, dst, t->ith, t->count);
+    struct piece piece = piece_of(t, dst, t->ith, t->ith + t->count);
 
     t->count = piece.count;
     *n = (size_t)(piece.rows.end - piece.rows.first) * dst->src[0]->nb[1];
     return rows_of(dst, matrix_of(dst, piece.group), piece.rows.first);
-}
-
-/* What the thread goes on with after piece `ith`; NULL: with nothing. */
-static const char *
-rows_after(const struct cpu_task *t, const struct ggml_tensor *dst,
-           const struct table *table, int ith)
-{
-    struct piece next = piece_of(t, dst, ith + 1, 1);
-
-    return t->more && next.group < *table->n_groups
-               ? rows_of(dst, table->matrix[next.group], next.rows.first)
-               : NULL;
 }
 
 static void
@@ -320,20 +308,33 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
     }
 }
 
+/* Fewer groups than there may be are shared evenly: of piece `ith` and those
+ * before it are so many tiles. */
+static int
+tiles_before(const struct cpu_task *t, int tiles, int ith)
+{
+    return (int)((int64_t)tiles * ith / t->nth);
+}
+
 static void
 compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct plan p = plan_of(t, dst);
+    int tiles = (int)tiles_of(dst, t->n_threads) * *p.table.n_groups;
+    int end = tiles_before(t, tiles, t->ith + t->count);
     struct piece piece;
-    int i = t->ith;
 
-    do {
-        piece = piece_of(t, dst, i, t->ith + t->count - i);
-        i += piece.count;
-        if (piece.group < *p.table.n_groups)
-            multiply_piece(t, dst, &p, piece,
-                           rows_after(t, dst, &p.table, i - 1));
-    } while (i < t->ith + t->count);
+    for (int i = tiles_before(t, tiles, t->ith); i < end; i += piece.count) {
+        const char *ahead = NULL;
+
+        piece = piece_of(t, dst, i, end);
+        if (t->more && i + piece.count < tiles) {
+            struct piece next = piece_of(t, dst, i + piece.count, tiles);
+
+            ahead = rows_of(dst, p.table.matrix[next.group], next.rows.first);
+        }
+        multiply_piece(t, dst, &p, piece, ahead);
+    }
 }
 
 static bool

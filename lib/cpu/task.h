@@ -17,7 +17,7 @@ struct cpu_tile {
 /* One piece of a node, and who does it. */
 struct cpu_task {
     int ith, nth; /* piece and number of pieces */
-    int count; /* of weights in a stream: so many pieces from that on; or 0 */
+    int count; /* so many pieces from that on: of weights in a stream; or 1 */
     int thread, n_threads;
     bool more; /* the thread goes on with the next one, if nobody else does */
     struct cpu_tile tile; /* of a product, if it is known; or 0 rows */

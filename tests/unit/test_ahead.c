@@ -46,6 +46,7 @@ static const char *
 reads(const struct cpu_jobs *jobs, int job, int piece, size_t *n)
 {
     struct cpu_task t = { .ith = piece,
+                          .count = 1,
                           .nth = jobs->list[job].n_pieces,
                           .n_threads = THREADS };
 

@@ -91,6 +91,7 @@ run_pieces(struct lines *l, const struct cpu_kernels *k,
         cpu_op(node)->begin(&(struct cpu_task){ .angles = l->angles }, node);
     for (int i = 0; i < n; i++) {
         struct cpu_task task = { .ith = i,
+                                 .count = 1,
                                  .nth = n,
                                  .thread = i % THREADS,
                                  .n_threads = THREADS,
