@@ -465,10 +465,7 @@ cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
     jobs->alone = alone;
     jobs->k = k;
     jobs->angles = cpu_most_angles(graph);
-    found = n_threads == 1 || find_all(jobs, graph);
-    if (n_threads == 1)
-        jobs->n = 0;
-    found = found && make_ahead(jobs);
+    found = find_all(jobs, graph) && make_ahead(jobs);
     jobs->serial = found ? graph->serial : 0;
     return found;
 }

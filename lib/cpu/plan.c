@@ -291,9 +291,11 @@ run_shared(struct run *run)
 {
     const struct cpu_job *job = run->job;
     struct ggml_tensor *node = run->graph->nodes[job->first];
+    bool shared = run->task.n_threads > 1;
 
-    run->wake = job->cost >= WORTH_WAKING;
-    if (!run->watch.profile && job->prepared_here && job->n_pieces > 1) {
+    run->wake = shared && job->cost >= WORTH_WAKING;
+    if (shared && !run->watch.profile && job->prepared_here &&
+        job->n_pieces > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
         cpu_pool_offer(run->pool, &(struct cpu_offer){ .n = job->n_pieces,
                                                        .fn = run_behind,
@@ -314,9 +316,9 @@ run_shared(struct run *run)
     if (run->wake)
         cpu_pool_wake(run->pool);
     run_small(run);
-    begin_node(run, node, true);
+    begin_node(run, node, shared);
     run->step = NULL;
-    run_step(run, job->n_pieces, true);
+    run_step(run, job->n_pieces, shared);
 }
 
 /* True if the caller has had enough before one of the nodes [first, end). */
