@@ -36,7 +36,7 @@ choose(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
 
     if (routing != GRAPH_SOFTMAX_OF_USED)
         p = ggml_soft_max(g->ctx, p);
-    r.experts = ggml_argsort_top_k(g->ctx, p, hp->n_expert_used);
+    r.experts = ggml_top_k(g->ctx, p, hp->n_expert_used);
     p = ggml_reshape_3d(g->ctx, p, 1, hp->n_expert, x->ne[1]);
     r.weights = ggml_get_rows(g->ctx, p, r.experts);
     if (routing == GRAPH_SOFTMAX_OF_USED)
