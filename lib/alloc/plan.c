@@ -202,12 +202,15 @@ n_shareable(enum ggml_op op)
     case GGML_OP_SUB:
     case GGML_OP_MUL:
     case GGML_OP_DIV:
+    case GGML_OP_GLU:
         return 2;
     case GGML_OP_ADD1:
+    case GGML_OP_ADD_ID:
     case GGML_OP_DIAG_MASK_INF:
     case GGML_OP_DIAG_MASK_ZERO:
     case GGML_OP_FILL:
     case GGML_OP_LOG:
+    case GGML_OP_NORM:
     case GGML_OP_RMS_NORM:
     case GGML_OP_ROPE:
     case GGML_OP_SCALE:
