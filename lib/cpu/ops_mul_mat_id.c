@@ -45,7 +45,7 @@ is_one_token(const struct ggml_tensor *dst)
     return dst->ne[2] == 1;
 }
 
-/* How many matrices may be used. */
+/* How many groups there may be. */
 static int64_t
 most_groups(const struct ggml_tensor *dst)
 {
