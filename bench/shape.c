@@ -354,9 +354,10 @@ main(int argc, char **argv)
             m.s = &shapes[i];
     m.type = argc == 4 ? type_named(argv[2]) : GGML_TYPE_COUNT;
     if (!m.s || m.type == GGML_TYPE_COUNT) {
-        fputs("usage: shape gpt2|llama1b|llama3.2-1b|llama3.1-8b|mixture TYPE "
-              "FILE\n",
-              stderr);
+        fputs("usage: shape", stderr);
+        for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++)
+            fprintf(stderr, "%c%s", i ? '|' : ' ', shapes[i].name);
+        fputs(" TYPE FILE\n", stderr);
         return 2;
     }
     if (make(&m, argv[3]))

@@ -442,7 +442,7 @@ weigh_stripe(const struct cpu_task *t, const struct attention *a,
         weigh_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, room), room);
 }
 
-/* A block of keys and values, where they lie if they are floats. */
+/* A block of keys and values, where they lie if kernels read their types. */
 static void
 meet_few(const struct cpu_task *t, const struct attention *a,
          const struct stripe *s, int64_t key, struct rows k, struct rows v,

@@ -75,15 +75,16 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
     const struct ggml_tensor *w = dst->src[0];
     struct plan p = { .product = cpu_plan_product(dst, k) };
     size_t n_w = (size_t)w->ne[2], n = (size_t)n_pairs(dst);
-    size_t most = n > n_w ? n : n_w; /* groups, and room to count in */
+    size_t groups = (size_t)most_groups(dst);
+    size_t most = groups > n_w ? groups : n_w; /* those, and room to count in */
     size_t each = p.product.scratch + out_size(dst), at = 0;
     int32_t *ints = (int32_t *)(void *)base;
 
     p.table.n_groups = base ? ints : NULL;
     p.table.matrix = base ? ints + 1 : NULL;
-    p.table.start = base ? ints + 1 + most : NULL;
-    p.table.pair = base ? ints + 2 + 2 * most : NULL;
-    at += cpu_pad((2 + 2 * most + n) * sizeof(int32_t));
+    p.table.start = base ? ints + 1 + groups : NULL;
+    p.table.pair = base ? ints + 2 + groups + most : NULL;
+    at += cpu_pad((2 + groups + most + n) * sizeof(int32_t));
     p.columns = base ? base + at : NULL;
     at += (size_t)n_columns(dst) * p.product.column;
     p.scratch = base ? base + at + each * (size_t)thread : NULL;

@@ -4,34 +4,6 @@
 #define CPU_VECTOR_FEW_H
 
 #include "cpu/vector.h"
-#include "quant/blocks.h"
-
-/* Values that are read together: of Q8_0 a block, which has one scale. */
-INLINE int64_t
-step_of(enum ggml_type type)
-{
-    return type == GGML_TYPE_Q8_0 ? 32 : VEC;
-}
-
-/* Bytes of k values; of Q8_0 down to whole blocks. */
-INLINE size_t
-size_of(enum ggml_type type, int64_t k)
-{
-    return type == GGML_TYPE_Q8_0 ? (size_t)k / 32 * sizeof(struct block_q8_0)
-                                  : (size_t)k * width(type);
-}
-
-/* n values, at most VEC, from value i on of what lies at p. */
-INLINE vec
-load_values(enum ggml_type type, int64_t n, const char *p, int64_t i)
-{
-    const struct block_q8_0 *block =
-        (const struct block_q8_0 *)(const void *)p + i / 32;
-
-    if (type != GGML_TYPE_Q8_0)
-        return load(type, n, p + size_of(type, i));
-    return splat(one_half(block->d)) * load_bytes(block->qs + i % 32);
-}
 
 /* ---- products of rows ---------------------------------------------------- */
 

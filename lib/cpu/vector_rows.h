@@ -5,7 +5,6 @@
 #include <math.h>
 
 #include "cpu/vector.h"
-#include "quant/blocks.h"
 
 /* Row functions: `expression` of the lanes v (and u). */
 #define MAP(name, expression)                                                  \
@@ -251,12 +250,13 @@ rotate_pairs(int64_t n, float *y, const float *x, const float *c,
 INLINE void
 to_float(enum ggml_type type, const char *x, float *y, int64_t n)
 {
-    int64_t i = 0;
+    const int64_t step = step_of(type);
 
-    for (; i + VEC <= n; i += VEC)
-        store_f32(y + i, load(type, VEC, x + 2 * i));
-    if (i < n)
-        store(n - i, y + i, load(type, n - i, x + 2 * i));
+    for (; n >= step; n -= step, x += size_of(type, step), y += step)
+        UNROLL for (int64_t i = 0; i < step; i += VEC)
+            store_f32(y + i, load_values(type, VEC, x, i));
+    if (n > 0)
+        store(n, y, load_values(type, n, x, 0));
 }
 
 static void
@@ -274,14 +274,7 @@ bf16_to_float(const void *x, float *y, int64_t n)
 static void
 q8_0_to_float(const void *x, float *y, int64_t n)
 {
-    const struct block_q8_0 *block = x;
-
-    for (; n > 0; n -= 32, y += 32, block++) {
-        vec d = splat(one_half(block->d));
-
-        UNROLL for (int i = 0; i < 32; i += VEC)
-            store_f32(y + i, d * load_bytes(block->qs + i));
-    }
+    to_float(GGML_TYPE_Q8_0, x, y, n);
 }
 
 static void

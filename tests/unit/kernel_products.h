@@ -249,11 +249,11 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
                                        40, 96, 130, 512, 768 };
     static const int64_t rows[] = { 1, 3, 4, 5, 8, 15, 16, 17, 33 };
     static const int64_t cols[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 29 };
-    int64_t block = ggml_blck_size(type), last = 0;
+    int64_t last = 0;
     bool good = true;
 
     for (int i = 0; i < 11 && good; i++) {
-        int64_t n = (lengths[i] + block - 1) / block * block;
+        int64_t n = whole_blocks(type, lengths[i]);
 
         for (int r = 0; r < 9 && good && n > last; r++)
             for (int j = 0; j < 13 && good; j++)
@@ -298,11 +298,11 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             enum ggml_type type)
 {
     static const int64_t lengths[] = { 3, 16, 40, 80, 128 };
-    int64_t block = ggml_blck_size(type), last = 0;
+    int64_t last = 0;
     bool good = true, here = cpu_large_second_cache;
 
     for (int i = 0; i < 5; i++) {
-        int64_t length = (lengths[i] + block - 1) / block * block;
+        int64_t length = whole_blocks(type, lengths[i]);
 
         for (int64_t r = 1; r <= 53 && length > last; r += 1 + r / 12)
             for (int64_t n = 1; n <= 8 && good; n++) {
