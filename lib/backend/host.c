@@ -53,7 +53,16 @@ get_tensor(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor,
 }
 
 static void
-clear(ggml_backend_buffer_t buffer, uint8_t value)
+clear_owned(ggml_backend_buffer_t buffer, uint8_t value)
+{
+    if (value == 0)
+        mem_zero(buffer->context, buffer->size);
+    else
+        memset(buffer->context, value, buffer->size);
+}
+
+static void
+clear_foreign(ggml_backend_buffer_t buffer, uint8_t value)
 {
     memset(buffer->context, value, buffer->size);
 }
@@ -64,7 +73,7 @@ static const struct ggml_backend_buffer_i owned_iface = {
     .memset_tensor = memset_tensor,
     .set_tensor = set_tensor,
     .get_tensor = get_tensor,
-    .clear = clear,
+    .clear = clear_owned,
 };
 
 static const struct ggml_backend_buffer_i foreign_iface = {
@@ -73,7 +82,7 @@ static const struct ggml_backend_buffer_i foreign_iface = {
     .memset_tensor = memset_tensor,
     .set_tensor = set_tensor,
     .get_tensor = get_tensor,
-    .clear = clear,
+    .clear = clear_foreign,
 };
 
 static ggml_backend_buffer_t

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "core/check.h"
 
@@ -54,18 +55,33 @@ mem_array(size_t n, size_t size)
     return calloc(n ? n : 1, size ? size : 1);
 }
 
+/* Less is not worth a call of the system. */
+#define MUCH ((size_t)1 << 21)
+
+/* The whole pages of much memory. */
+struct pages {
+    char *p;
+    size_t size; /* 0: it is too little */
+};
+
+static struct pages
+pages_of(char *p, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = -(uintptr_t)p % page;
+
+    if (!p || size < MUCH + page)
+        return (struct pages){ p, 0 };
+    return (struct pages){ p + skip, (size - skip) / page * page };
+}
+
 #ifdef MADV_HUGEPAGE
 static void
-advise(char *p, size_t size, int advice)
+advise(void *p, size_t size, int advice)
 {
-    enum {
-        SMALL = 1 << 12,
-        LARGE = 1 << 21
-    };
-    size_t skip = -(uintptr_t)p % SMALL;
+    struct pages pages = pages_of(p, size);
 
-    if (p && size >= LARGE + SMALL)
-        (void)madvise(p + skip, (size - skip) / SMALL * SMALL, advice);
+    if (pages.size > 0)
+        (void)madvise(pages.p, pages.size, advice);
 }
 #else
 #define advise(p, size, advice) ((void)(p), (void)(size))
@@ -130,6 +146,36 @@ mem_aligned(size_t align, size_t size)
     if (must_fail() || !check_align(size ? size : 1, align, &padded))
         return NULL;
     return aligned_alloc(align, padded);
+}
+
+/* Elsewhere such pages may keep what they hold. */
+#ifdef __linux__
+static bool
+give_back(struct pages pages)
+{
+    return pages.size > 0 && madvise(pages.p, pages.size, MADV_DONTNEED) == 0;
+}
+#else
+static bool
+give_back(struct pages pages)
+{
+    (void)pages;
+    return false;
+}
+#endif
+
+void
+mem_zero(void *p, size_t size)
+{
+    struct pages pages = pages_of(p, size);
+    char *begin = p, *end = begin + size;
+
+    if (!give_back(pages)) {
+        memset(p, 0, size);
+        return;
+    }
+    memset(begin, 0, (size_t)(pages.p - begin));
+    memset(pages.p + pages.size, 0, (size_t)(end - (pages.p + pages.size)));
 }
 
 bool

@@ -32,6 +32,11 @@ mem_strndup(const char *s, size_t len);
 void
 mem_free(void *p);
 
+/* Makes memory of mem_aligned() zero. Of much of it whole pages go back to the
+ * system, which makes them zero when they are touched next. */
+void
+mem_zero(void *p, size_t size);
+
 /* Starts on an `align` boundary (a power of two). */
 void *
 mem_aligned(size_t align, size_t size);

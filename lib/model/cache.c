@@ -93,8 +93,7 @@ new_parts(struct cache *c, size_t row)
         struct cache_part *p = &c->parts[i];
 
         p->base = mem_array((size_t)c->n_slots, sizeof(*p->base));
-        p->n_clean = mem_array((size_t)c->n_slots, sizeof(*p->n_clean));
-        done = done && p->base && p->n_clean;
+        done = done && p->base;
     }
     return done;
 }
@@ -170,7 +169,8 @@ finish(struct cache *c, bool done, struct gg_error *err)
     return GG_ERR_NOMEM;
 }
 
-/* No layer may live there. */
+/* No layer may live there. Attention covers rows before they are written:
+ * it multiplies what the mask hides by zero, which would not hide a NaN. */
 static bool
 get_memory(struct cache *c, struct cache_home *home)
 {
@@ -184,6 +184,7 @@ get_memory(struct cache *c, struct cache_home *home)
     if (ggml_backend_buffer_is_host(home->buffer))
         mem_small_pages(ggml_backend_buffer_get_base(home->buffer),
                         ggml_backend_buffer_get_size(home->buffer));
+    ggml_backend_buffer_clear(home->buffer, 0);
     return true;
 }
 
@@ -255,7 +256,6 @@ cache_clear(struct cache *cache)
     ggml_free(cache->views);
     for (int i = 0; i < CACHE_KINDS; i++) {
         mem_free(cache->parts[i].base);
-        mem_free(cache->parts[i].n_clean);
     }
     mem_free(cache->head);
     mem_free(cache->kind);
@@ -322,32 +322,6 @@ static size_t
 place_of(const struct ggml_tensor *t, int64_t head, int64_t row)
 {
     return (size_t)head * t->nb[2] + (size_t)row * t->nb[1];
-}
-
-static void
-zero_rows(struct ggml_tensor *t, int64_t first, int64_t n)
-{
-    for (int64_t h = 0; h < t->ne[2]; h++)
-        ggml_backend_tensor_memset(t, 0, place_of(t, h, first),
-                                   (size_t)n * t->nb[1]);
-}
-
-void
-cache_touch(struct cache *cache, enum cache_kind kind, int32_t slot,
-            const struct cache_range *range)
-{
-    struct cache_part *p = &cache->parts[kind];
-    int32_t clean = p->n_clean[slot], n = range->row + range->n;
-    int64_t first = (int64_t)slot * p->n_rows + clean;
-
-    if (n <= clean)
-        return;
-    for (int32_t i = 0; i < cache->n_layer; i++)
-        if (cache->kind[i] == kind) {
-            zero_rows(cache->k[i], first, n - clean);
-            zero_rows(cache->v[i], first, n - clean);
-        }
-    p->n_clean[slot] = n;
 }
 
 static struct ggml_tensor *
@@ -424,8 +398,6 @@ cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
         copy_part(cache, i, (int64_t)to * p->n_rows, (int64_t)from * p->n_rows,
                   rows);
         p->base[to] = p->base[from];
-        if (p->n_clean[to] < rows)
-            p->n_clean[to] = rows;
     }
 }
 
@@ -434,13 +406,9 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n)
 {
     for (int i = 0; i < CACHE_KINDS; i++) {
         struct cache_part *p = &cache->parts[i];
-        int32_t rows;
 
         p->base[slot] = cache_first(p->window, n);
-        rows = n - p->base[slot];
-        assert(rows <= p->n_rows);
-        if (p->n_clean[slot] < rows)
-            p->n_clean[slot] = rows;
+        assert(n - p->base[slot] <= p->n_rows);
     }
 }
 

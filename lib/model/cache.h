@@ -30,10 +30,9 @@ enum cache_kind {
  */
 struct cache_part {
     int32_t n_layer;
-    int32_t n_rows;   /* a multiple of CACHE_BLOCK */
-    int32_t window;   /* keys that an id sees; 0: all */
-    int32_t *base;    /* a slot */
-    int32_t *n_clean; /* a slot: rows that hold finite values */
+    int32_t n_rows; /* a multiple of CACHE_BLOCK */
+    int32_t window; /* keys that an id sees; 0: all */
+    int32_t *base;  /* a slot */
 };
 
 struct cache {
@@ -92,12 +91,6 @@ cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
 int64_t
 cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
           int32_t position);
-
-/* Makes the rows that attention covers finite: it multiplies what the mask
- * hides by zero, which would not hide a NaN. */
-void
-cache_touch(struct cache *cache, enum cache_kind kind, int32_t slot,
-            const struct cache_range *range);
 
 /* Whether the slot, which held at least n ids, could go on after the first n:
  * windowed layers may have given up what the next one must see. */

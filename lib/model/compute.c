@@ -418,16 +418,12 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 }
 
 enum gg_status
-compute_run(struct compute *c, struct cache *cache, struct batch *b,
+compute_run(struct compute *c, const struct cache *cache, struct batch *b,
             struct gg_error *err)
 {
     enum gg_status st;
     void *own;
 
-    for (int32_t i = 0; i < b->n_segments; i++)
-        for (int kind = 0; kind < CACHE_KINDS; kind++)
-            cache_touch(cache, kind, b->segments[i].slot,
-                        &b->segments[i].keys[kind]);
     if (!prepare(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
     own = move_result(c, b);

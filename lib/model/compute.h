@@ -72,7 +72,7 @@ compute_status(ggml_backend_sched_t sched, enum ggml_status status,
 /* Evaluates the batch, and writes logits and log-probabilities where they are
  * wanted, and adds hidden vectors where those are. */
 enum gg_status
-compute_run(struct compute *c, struct cache *cache, struct batch *b,
+compute_run(struct compute *c, const struct cache *cache, struct batch *b,
             struct gg_error *err);
 
 /* Bytes of the compute buffers. */

@@ -162,6 +162,30 @@ test_grow(void)
     mem_free(p);
 }
 
+/* Much of it, so that whole pages go back; its neighbours stay. */
+static void
+test_zero(void)
+{
+    enum {
+        SIZE = 5 << 20,
+        EDGE = 77
+    };
+    char *p = mem_aligned(64, SIZE);
+    bool zero = true, kept = true;
+
+    memset(p, 7, SIZE);
+    mem_zero(p + EDGE, SIZE - 2 * EDGE);
+    for (size_t i = 0; i < SIZE; i++)
+        if (i < EDGE || i >= SIZE - EDGE)
+            kept &= p[i] == 7;
+        else
+            zero &= p[i] == 0;
+    ok(zero && kept, "much memory is made zero, and no more");
+    memset(p + EDGE, 8, SIZE - 2 * EDGE);
+    ok(p[SIZE / 2] == 8, "and is written again");
+    mem_free(p);
+}
+
 static void
 test_mem(void)
 {
@@ -253,6 +277,7 @@ main(void)
     test_hash_map();
     test_escape();
     test_grow();
+    test_zero();
     test_mem();
     test_error();
     test_log();
