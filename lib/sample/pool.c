@@ -53,7 +53,7 @@ bool
 pool_take(struct pool *p, struct choice *out)
 {
     if (p->next == p->n_choices && !p->whole)
-        fill(p, p->next > p->n / 32 ? p->n : 8 * p->next);
+        fill(p, 8 * p->next < SELECT_MANY ? 8 * p->next : p->n);
     if (p->next == p->n_choices)
         return false;
     *out = p->choices[p->next++];

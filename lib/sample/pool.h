@@ -15,8 +15,8 @@ struct pool {
     bool whole; /* there are no more than those */
 };
 
-/* The list of the k first of logits[0..n), k = 0: of all, with room for n
- * choices. -infinity is not in it, and some logit must be more. */
+/* The list of the k first of logits[0..n), k = 0: of all, with room for
+ * 2 n choices. -infinity is not in it, and some logit must be more. */
 struct pool
 pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
         double temperature, struct choice *choices);

@@ -117,11 +117,11 @@ gg_sampler_enough(const struct gg_sampler *sampler)
 static enum gg_status
 reserve(struct gg_sampler *s, size_t n, struct gg_error *err)
 {
-    size_t a = s->cap, b = s->cap, c = s->cap;
+    size_t a = s->cap, b = s->cap;
 
-    if (!mem_grow(&s->choices, &a, n, sizeof(*s->choices)) ||
-        !mem_grow(&s->candidates, &b, n, sizeof(*s->candidates)) ||
-        !mem_grow(&s->weights, &c, n, sizeof(*s->weights)))
+    if (!mem_grow(&s->choices, &s->choices_cap, 2 * n, sizeof(*s->choices)) ||
+        !mem_grow(&s->candidates, &a, n, sizeof(*s->candidates)) ||
+        !mem_grow(&s->weights, &b, n, sizeof(*s->weights)))
         return error_nomem(err);
     s->cap = a;
     return GG_OK;

@@ -16,12 +16,13 @@ struct atypical {
 /* What the chain leaves is in candidates and weights. */
 struct gg_sampler {
     struct gg_sampler_params params;
-    struct gg_bias *bias; /* params' own */
-    int32_t *breakers;    /* params' own, in ascending order */
-    struct choice *choices;
+    struct gg_bias *bias;   /* params' own */
+    int32_t *breakers;      /* params' own, in ascending order */
+    struct choice *choices; /* room for two of each token */
+    size_t choices_cap;
     struct gg_candidate *candidates;
     double *weights; /* exp((logit - highest) / temperature), of candidates */
-    size_t cap;      /* of the three */
+    size_t cap;      /* of both */
     float *logits;   /* the caller's, edited */
     size_t logits_cap;
     float *fit; /* of logits, those that fit the grammar */

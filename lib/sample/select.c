@@ -7,7 +7,12 @@
 enum {
     BLOCK = 64,
     STEP = 16, /* logits looked at together */
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS,
+    PASSES = 32 / DIGIT_BITS, /* an even number: the last one is into c */
 };
+
+/* ---- few: a heap -------------------------------------------------------- */
 
 /* c[0..n) is a heap with the last one at its root: lets the choice at `i` sink
  * until neither of its children comes after it. */
@@ -70,8 +75,8 @@ block_reaches(const float *logits, float bar)
     return any[0] | any[1] | any[2] | any[3];
 }
 
-size_t
-select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
+static size_t
+select_few(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out)
 {
     size_t m = 0, i = 0;
@@ -98,4 +103,96 @@ select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
     }
     sort(out, m);
     return m;
+}
+
+/* ---- many: digits ------------------------------------------------------- */
+
+/* The higher the logit, the lower. Both zeros have one. */
+static uint32_t
+key(struct choice c)
+{
+    float x = c.logit + 0.0f;
+    uint32_t u;
+
+    memcpy(&u, &x, sizeof(u));
+    return u >> 31 ? u : INT32_MAX - u;
+}
+
+/* Where those of each digit of all keys begin. */
+static void
+count(const struct choice *c, size_t n, uint32_t begin[PASSES][DIGITS])
+{
+    memset(begin, 0, sizeof(*begin) * PASSES);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = key(c[i]);
+
+        for (int p = 0; p < PASSES; p++)
+            begin[p][k >> p * DIGIT_BITS & (DIGITS - 1)]++;
+    }
+    for (int p = 0; p < PASSES; p++) {
+        uint32_t at = 0;
+
+        for (int d = 0; d < DIGITS; d++) {
+            uint32_t m = begin[p][d];
+
+            begin[p][d] = at;
+            at += m;
+        }
+    }
+}
+
+/* Those of the same logit by their ids. */
+static void
+sort_equals(struct choice *c, size_t n)
+{
+    for (size_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && c[end].logit == c[i].logit; end++)
+            ;
+        build(c + i, end - i);
+        sort(c + i, end - i);
+    }
+}
+
+/* Radix sort from the last digit on: those of a digit stay in order. */
+static void
+sort_digits(struct choice *c, struct choice *scratch, size_t n)
+{
+    uint32_t begin[PASSES][DIGITS];
+
+    count(c, n, begin);
+    for (int p = 0; p < PASSES; p++) {
+        struct choice *from = p % 2 ? scratch : c, *to = p % 2 ? c : scratch;
+
+        for (size_t i = 0; i < n; i++) {
+            uint32_t d = key(from[i]) >> p * DIGIT_BITS & (DIGITS - 1);
+
+            to[begin[p][d]++] = from[i];
+        }
+    }
+}
+
+static size_t
+possible(const int32_t *ids, const float *logits, size_t n, struct choice *out)
+{
+    size_t m = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (logits[i] > -INFINITY)
+            out[m++] = (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
+    return m;
+}
+
+size_t
+select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
+           struct choice *out)
+{
+    size_t m;
+
+    if (k < SELECT_MANY)
+        return select_few(ids, logits, n, k, out);
+    m = possible(ids, logits, n, out);
+    sort_digits(out, out + n, m);
+    if (ids)
+        sort_equals(out, m);
+    return k < m ? k : m;
 }

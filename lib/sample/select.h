@@ -20,8 +20,12 @@ choice_before(struct choice a, struct choice b)
     return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
 }
 
-/* Writes the first k of logits[0..n), in order, to out; -infinity is not
- * chosen. `ids` may be NULL: 0, 1, 2 ... Returns how many there are. */
+/* For so many of them all are put in order. */
+#define SELECT_MANY 1024
+
+/* Writes the first k of logits[0..n), n < 2^31, in order, to out, which has
+ * room for k, or for 2 n if k is SELECT_MANY or more; -infinity is not chosen.
+ * `ids` may be NULL: 0, 1, 2 ... Returns how many there are. */
 size_t
 select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sample/random.h"
+#include "sample/select.h"
 #include "unit/tap.h"
 
 enum {
@@ -324,10 +325,64 @@ test_sparse(void)
     gg_sampler_free(top);
 }
 
+/* ---- the order ---------------------------------------------------------- */
+
+/* Many are alike; both zeros, infinities and what is no number among them. */
+static float
+some_logit(uint32_t i)
+{
+    static const float odd[] = { 0,   -0.0f,  INFINITY, -INFINITY,
+                                 NAN, 1e-42f, -1e-42f,  3e38f };
+    uint32_t r = i * 2654435761u >> 8;
+
+    return r % 16 < 8 ? odd[r % 8] : (float)((int)(r >> 4) % 700 - 350) / 8;
+}
+
+static bool
+is_selected(const float *logits, const int32_t *ids, size_t n, size_t k)
+{
+    static struct choice out[2 * MAX];
+    static struct token t[MAX];
+    size_t m = 0, got = select_top(ids, logits, n, k, out);
+    bool right = true;
+
+    for (size_t i = 0; i < n; i++)
+        if (logits[i] > -INFINITY)
+            t[m++] = (struct token){ logits[i], 0, ids ? ids[i] : (int32_t)i };
+    qsort(t, m, sizeof(*t), by_logit);
+    for (size_t i = 0; i < got; i++)
+        right &= out[i].id == t[i].id && out[i].logit == (float)t[i].logit;
+    return right && got == (k < m ? k : m);
+}
+
+static void
+test_select(void)
+{
+    static const size_t some[] = { 0, 1, 5, 64, 1023, 1024, 2000, MAX };
+    static float logits[MAX], same[MAX];
+    static int32_t ids[MAX];
+    bool right = true, right_ids = true, right_same = true;
+
+    for (size_t i = 0; i < MAX; i++) {
+        logits[i] = some_logit((uint32_t)i);
+        same[i] = 2;
+        ids[i] = (int32_t)(i * 1009 % MAX);
+    }
+    for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
+        right &= is_selected(logits, NULL, MAX, some[i]);
+        right_ids &= is_selected(logits, ids, MAX, some[i]);
+        right_same &= is_selected(same, ids, MAX, some[i]);
+    }
+    ok(right, "the first of all, in order");
+    ok(right_ids, "and of some ids");
+    ok(right_same, "that are alike");
+}
+
 int
 main(void)
 {
     srand(1);
+    test_select();
     test_vector();
     test_philox();
     test_corners();
