@@ -8,7 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "cpu/mask.h"
 #include "cpu/ops.h"
 #include "tensor/tensor.h"
 
@@ -69,8 +68,44 @@ fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
 static const uint16_t *
 mask_row(const struct attention *a, struct cpu_row r)
 {
-    return (const uint16_t *)(const void *)cpu_row_data(
-        a->mask, cpu_row_wrap(a->mask, r));
+    return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
+}
+
+/* Rows of the mask that are used: of q's tokens, for its heads and batches. */
+static const sight *
+sights_of(const struct attention *a, struct cpu_row r)
+{
+    int64_t i = (r.i3 * a->mask->ne[2] + r.i2) * a->q->ne[1] + r.i1;
+
+    return a->sights ? a->sights + (size_t)i * a->sights_row : NULL;
+}
+
+void
+cpu_attend_look(const struct attention *a, int64_t first, int64_t end)
+{
+    int64_t n_keys = a->k->ne[1], n1 = a->q->ne[1], n2 = a->mask->ne[2];
+
+    for (int64_t i = first; i < end; i++) {
+        struct cpu_row r = { i % n1, i / n1 % n2, i / (n1 * n2) };
+        const uint16_t *row = mask_row(a, r);
+        sight *out = a->sights + (size_t)i * a->sights_row;
+
+        for (int64_t key = 0; key < n_keys; key += KEYS)
+            *out++ = mask_sight(row + key,
+                                n_keys - key < KEYS ? n_keys - key : KEYS);
+    }
+}
+
+/* What row i sees of the n keys at `key`. */
+static sight
+sight_of(const struct attention *a, const struct room *room, int64_t i,
+         int64_t key, int64_t n)
+{
+    if (!a->mask)
+        return (sight)(n | SIGHT_WHOLE);
+    if (a->sights)
+        return room->sights[i][key / KEYS];
+    return mask_sight(room->masks[i] + key, n);
 }
 
 /* What each row sees, and between which rows any of the keys is seen; false if
@@ -82,18 +117,31 @@ look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
     qs->begin = qs->rows;
     qs->end = 0;
     for (int64_t i = 0; i < qs->rows; i++) {
-        if (!a->mask)
-            room->sight[i] = ALL;
-        else if (i > 0 && room->masks[i] == room->masks[i - 1])
+        if (i > 0 && room->masks[i] == room->masks[i - 1])
             room->sight[i] = room->sight[i - 1];
         else
-            room->sight[i] = (unsigned char)mask_sight(room->masks[i] + key, n);
-        if (room->sight[i] == HIDDEN)
+            room->sight[i] = sight_of(a, room, i, key, n);
+        if (room->sight[i] == 0)
             continue;
         qs->begin = i < qs->begin ? i : qs->begin;
         qs->end = i + 1;
     }
     return qs->begin < qs->end;
+}
+
+/* Without a mask all rows have the same. */
+static void
+find_mask(const struct attention *a, struct cpu_row of_q, int64_t i,
+          struct room *room)
+{
+    room->masks[i] = NULL;
+    room->sights[i] = NULL;
+    if (a->mask) {
+        struct cpu_row r = cpu_row_wrap(a->mask, of_q);
+
+        room->masks[i] = mask_row(a, r);
+        room->sights[i] = sights_of(a, r);
+    }
 }
 
 static void
@@ -111,8 +159,7 @@ load_queries(const struct cpu_task *t, const struct attention *a,
         ahead = row_after(qs, ahead);
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
         memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
-        if (a->mask)
-            room->masks[i] = mask_row(a, r);
+        find_mask(a, r, i, room);
         memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
         room->max[i] = -INFINITY;
         room->total[i] = 0;
@@ -166,14 +213,6 @@ block_of(const struct ggml_tensor *x, const struct attention *a,
     return cpu_row_data(x, r);
 }
 
-/* n keys without those at their end that row i does not see. */
-static int64_t
-seen_by(const struct attention *a, const struct room *room, int64_t i,
-        int64_t key, int64_t n)
-{
-    return a->mask ? mask_seen(room->masks[i] + key, n) : n;
-}
-
 /* Rows [begin, end) with the first n keys of a block: what is left out counts
  * as masked. */
 struct stripe {
@@ -186,15 +225,14 @@ rows_of(const struct stripe *s)
     return s->end - s->begin;
 }
 
-/* Of n keys, those that any row sees. */
+/* With the keys of the block that any row sees. */
 static struct stripe
-stripe_of(const struct attention *a, const struct room *room, int64_t begin,
-          int64_t end, int64_t key, int64_t n)
+stripe_of(const struct room *room, int64_t begin, int64_t end)
 {
     struct stripe s = { .begin = begin, .end = end };
 
-    for (int64_t i = begin; i < end && s.n < n; i++) {
-        int64_t seen = seen_by(a, room, i, key, n);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t seen = room->sight[i] & SIGHT_KEYS;
 
         s.n = seen > s.n ? seen : s.n;
     }
@@ -267,13 +305,13 @@ adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
 {
     float *s = room->scores + i * KEYS;
 
-    if (room->sight[i] == HIDDEN)
+    if (room->sight[i] == 0)
         return -INFINITY;
     if (a->softcap != 0) {
         t->k->tanh(n, s, s);
         t->k->scale(n, s, s, a->softcap, 0);
     }
-    if (room->sight[i] == PART)
+    if (!(room->sight[i] & SIGHT_WHOLE))
         t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
     for (int64_t j = n; j < whole_vectors(n); j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
@@ -399,7 +437,7 @@ cpu_attend_fetch(const struct attention *a, const struct queries *qs)
     int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
 
     if (a->mask && a->mask->op == GGML_OP_NONE)
-        n = mask_seen(mask_row(a, first_row(qs)), n);
+        n = mask_seen(mask_row(a, cpu_row_wrap(a->mask, first_row(qs))), n);
     fetch_rows(a->k, a, qs, n);
     fetch_rows(a->v, a, qs, n);
 }
@@ -427,7 +465,7 @@ rows_of_block(const struct ggml_tensor *x, const struct attention *a,
                       .type = x->type };
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
-    if (n > 0 && seen_by(a, room, qs->rows - 1, key + KEYS, n) > 0)
+    if (n > 0 && sight_of(a, room, qs->rows - 1, key + KEYS, n))
         r.ahead = few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
     else if (next)
         r.ahead = block_of(x, a, next, 0);
@@ -470,7 +508,7 @@ meet_many(const struct cpu_task *t, const struct attention *a,
     finite = isfinite(t->k->sum(s->n * (int64_t)a->e, room->floats));
     for (int64_t i = s->begin; i < s->end; i += STRIPE) {
         int64_t end = s->end - i < STRIPE ? s->end : i + STRIPE;
-        struct stripe some = stripe_of(a, room, i, end, key, s->n);
+        struct stripe some = stripe_of(room, i, end);
 
         if (some.n == 0)
             continue;
@@ -483,9 +521,9 @@ meet_many(const struct cpu_task *t, const struct attention *a,
 static void
 meet_block(const struct cpu_task *t, const struct attention *a,
            const struct queries *qs, const struct queries *next, int64_t key,
-           int64_t n, struct room *room)
+           struct room *room)
 {
-    struct stripe s = stripe_of(a, room, qs->begin, qs->end, key, n);
+    struct stripe s = stripe_of(room, qs->begin, qs->end);
     bool few = rows_of(&s) <= FEW_ROWS;
     struct rows k = rows_of_block(a->k, a, qs, next, key, few, room);
     struct rows v = rows_of_block(a->v, a, qs, next, key, few, room);
@@ -509,7 +547,7 @@ cpu_attend(const struct cpu_task *t, const struct attention *a,
         int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
 
         if (look(a, qs, key, n, room))
-            meet_block(t, a, qs, next, key, n, room);
+            meet_block(t, a, qs, next, key, room);
     }
     store_results(t, a, qs, room);
 }

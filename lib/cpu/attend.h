@@ -2,6 +2,7 @@
 #ifndef CPU_ATTEND_H
 #define CPU_ATTEND_H
 
+#include "cpu/mask.h"
 #include "cpu/task.h"
 
 #define KEYS 64 /* in a block */
@@ -12,10 +13,11 @@ struct room {
     float *scores;             /* rows x KEYS */
     float *sums;               /* rows x e */
     float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
-    unsigned char *sight;
-    const uint16_t **masks; /* of each row */
-    float *floats;          /* KEYS x d or e */
-    float *keys;            /* d x KEYS */
+    sight *sight;              /* of each row, of the block */
+    const uint16_t **masks;    /* of each row */
+    const sight **sights; /* of each row, of all blocks, where they are known */
+    float *floats;        /* KEYS x d or e */
+    float *keys;          /* d x KEYS */
 };
 
 struct attention {
@@ -26,6 +28,10 @@ struct attention {
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of so many tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
+    /* What each row of the mask that is used sees of each block of keys, rows
+     * so far apart; or NULL. */
+    sight *sights;
+    size_t sights_row;
 };
 
 /* The queries of a piece. */
@@ -34,6 +40,10 @@ struct queries {
     int64_t rows;
     int64_t begin, end; /* rows that see something of the block */
 };
+
+/* What rows [first, end) of those of the mask that are used see. */
+void
+cpu_attend_look(const struct attention *a, int64_t first, int64_t end);
 
 /* Asks for the keys and values that a token's piece meets first. */
 void

@@ -7,12 +7,12 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a row sees of a block. */
-enum sight {
-    HIDDEN, /* nothing */
-    PART,
-    ALL /* and the mask adds nothing */
-};
+/* What a row sees of a block of less than 128 keys: 0, if it sees nothing, or
+ * how many keys there are without those at its end that it does not see; and
+ * whether the mask adds nothing to the scores of any. */
+typedef unsigned char sight;
+#define SIGHT_KEYS  0x7f
+#define SIGHT_WHOLE 0x80
 
 #define MINUS_INFINITY 0xfc00
 #define EIGHT          8
@@ -35,7 +35,20 @@ not_hidden(const uint16_t *m, eight *value)
     return *value ^ ((eight){ 0 } + MINUS_INFINITY);
 }
 
-static inline enum sight
+/* n keys without those at their end that are not seen. */
+static inline int64_t
+mask_seen(const uint16_t *m, int64_t n)
+{
+    eight value;
+
+    while (n >= EIGHT && !any_of(not_hidden(m + n - EIGHT, &value)))
+        n -= EIGHT;
+    while (n > 0 && m[n - 1] == MINUS_INFINITY)
+        n--;
+    return n;
+}
+
+static inline sight
 mask_sight(const uint16_t *m, int64_t n)
 {
     eight value, any = { 0 }, other = { 0 };
@@ -49,20 +62,9 @@ mask_sight(const uint16_t *m, int64_t n)
         any[0] |= m[j];
         other[0] |= m[j] ^ MINUS_INFINITY;
     }
-    return !any_of(other) ? HIDDEN : any_of(any) ? PART : ALL;
-}
-
-/* n keys without those at their end that are not seen. */
-static inline int64_t
-mask_seen(const uint16_t *m, int64_t n)
-{
-    eight value;
-
-    while (n >= EIGHT && !any_of(not_hidden(m + n - EIGHT, &value)))
-        n -= EIGHT;
-    while (n > 0 && m[n - 1] == MINUS_INFINITY)
-        n--;
-    return n;
+    if (!any_of(other))
+        return 0;
+    return (sight)(any_of(any) ? mask_seen(m, n) : n | SIGHT_WHOLE);
 }
 
 #endif

@@ -18,6 +18,8 @@
 /* Pieces for each thread, if they keep so many tokens. */
 #define PIECES     4
 #define FEW_TOKENS 8
+/* So many look at the mask once for all heads. */
+#define MANY_TOKENS 16
 
 static size_t
 padded(int64_t n)
@@ -70,11 +72,68 @@ lay_out(const struct attention *a, char *base, struct room *room)
     PART_OF(rise, rows);
     PART_OF(sight, rows);
     PART_OF(masks, rows);
+    PART_OF(sights, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
     PART_OF(keys, a->d * KEYS);
 #undef PART_OF
     return at;
 }
+
+/* ---- what is seen ------------------------------------------------------- */
+
+/* Where many tokens ask, the mask is looked at once for all heads, before: it
+ * is more than the caches of a processor hold. */
+static bool
+looks_before(const struct ggml_tensor *dst)
+{
+    return dst->src[3] && dst->src[0]->ne[1] >= MANY_TOKENS;
+}
+
+static int64_t
+rows_of_mask(const struct ggml_tensor *dst)
+{
+    return dst->src[0]->ne[1] * dst->src[3]->ne[2] * dst->src[3]->ne[3];
+}
+
+/* Whole lines, so that no two threads write to one. */
+static size_t
+sights_row(const struct ggml_tensor *dst)
+{
+    return cpu_pad((size_t)(dst->src[1]->ne[1] + KEYS - 1) / KEYS);
+}
+
+/* They lie behind the rooms of the threads. */
+static void
+place_sights(const struct cpu_task *t, const struct ggml_tensor *dst,
+             struct attention *a, size_t room)
+{
+    if (!looks_before(dst))
+        return;
+    a->sights = (sight *)t->work + room * (size_t)t->n_threads;
+    a->sights_row = sights_row(dst);
+}
+
+static void
+prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst, t->n_threads);
+    struct cpu_range rows;
+    struct room room;
+
+    if (!looks_before(dst))
+        return;
+    place_sights(t, dst, &a, cpu_pad(lay_out(&a, NULL, &room)));
+    rows = cpu_share(t, rows_of_mask(dst));
+    cpu_attend_look(&a, rows.first, rows.end);
+}
+
+static int
+prepare_pieces(const struct ggml_tensor *dst, int n_threads)
+{
+    return looks_before(dst) ? n_threads : 1;
+}
+
+/* ---- pieces ------------------------------------------------------------- */
 
 static size_t
 work_size(const struct ggml_tensor *dst, int n_threads,
@@ -82,9 +141,11 @@ work_size(const struct ggml_tensor *dst, int n_threads,
 {
     struct attention a = read_params(dst, 1);
     struct room room;
+    size_t n = lay_out(&a, NULL, &room) * (size_t)n_threads;
 
     (void)k;
-    return lay_out(&a, NULL, &room) * (size_t)n_threads;
+    return looks_before(dst) ? n + (size_t)rows_of_mask(dst) * sights_row(dst)
+                             : n;
 }
 
 /* Into how many pieces a group is cut: more than one if the groups are too
@@ -137,6 +198,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
     size_t size = lay_out(&a, NULL, &room);
 
     a.dst = dst;
+    place_sights(t, dst, &a, cpu_pad(size));
     lay_out(&a, cpu_scratch(t, size), &room);
     if (t->more)
         next = queries_of(&a, t->ith + 1, t->n_threads);
@@ -184,4 +246,6 @@ const struct cpu_op cpu_op_flash_attn = { .compute = compute,
                                           .cost = cost,
                                           .pieces = pieces,
                                           .work_size = work_size,
+                                          .prepare = prepare,
+                                          .prepare_pieces = prepare_pieces,
                                           .fetch = fetch };

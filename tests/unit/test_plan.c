@@ -107,7 +107,9 @@ run_pieces(struct lines *l, const struct cpu_kernels *k,
 
 /* All threads keep to lines of their own, and to what was asked for. */
 static void
-check_node(struct ggml_tensor *node, const char *name)
+check_step(struct ggml_tensor *node,
+           void (*step)(const struct cpu_task *t, struct ggml_tensor *dst),
+           const char *name)
 {
     const struct cpu_kernels *k = cpu_kernels();
     const struct cpu_op *op = cpu_op(node);
@@ -121,7 +123,7 @@ check_node(struct ggml_tensor *node, const char *name)
         l.angles = aligned_alloc(CPU_LINE, cpu_angles_size(node));
         cpu_angles_clear(l.angles);
     }
-    run_pieces(&l, k, node, op->prepare ? op->prepare : op->compute, THREADS);
+    run_pieces(&l, k, node, step, THREADS);
     for (size_t i = 0; i < l.n; i++)
         used = l.owner[i] ? i + 1 : used;
     ok(size > 0 && size % CPU_LINE == 0 && !l.clash && used > 0 &&
@@ -130,6 +132,14 @@ check_node(struct ggml_tensor *node, const char *name)
     free(l.angles);
     free(l.work);
     free(l.owner);
+}
+
+static void
+check_node(struct ggml_tensor *node, const char *name)
+{
+    const struct cpu_op *op = cpu_op(node);
+
+    check_step(node, op->prepare ? op->prepare : op->compute, name);
 }
 
 static void
@@ -143,7 +153,8 @@ test_lines(void)
     struct ggml_tensor *yh = test_tensor(ctx, GGML_TYPE_F16, 37, 11, 3, 2);
     struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 40, 50, 2, 1);
     struct ggml_tensor *kv = test_tensor(ctx, GGML_TYPE_F16, 40, 71, 2, 1);
-    struct ggml_tensor *pos = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 3);
+    struct ggml_tensor *mask = test_tensor(ctx, GGML_TYPE_F16, 71, 50, 1, 1);
+    struct ggml_tensor *pos = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 3), *flash;
     struct ggml_tensor *k1 = test_tensor(ctx, GGML_TYPE_F16, 3, 9, 9, 1);
     struct ggml_tensor *k2 = test_tensor(ctx, GGML_TYPE_F16, 3, 2, 1, 37);
     struct ggml_tensor *x1 = test_tensor(ctx, GGML_TYPE_F32, 37, 9, 1, 1);
@@ -157,8 +168,10 @@ test_lines(void)
     check_node(ggml_rope(ctx, h, pos, 30, 0), "rope of F16");
     check_node(ggml_mul_mat(ctx, w, y), "mul_mat's columns");
     check_node(ggml_mul_mat(ctx, x, yh), "mul_mat's columns as floats");
-    check_node(ggml_flash_attn_ext(ctx, q, kv, kv, NULL, 1, 0, 0),
-               "flash_attn");
+    flash = ggml_flash_attn_ext(ctx, q, kv, kv, NULL, 1, 0, 0);
+    check_step(flash, cpu_op(flash)->compute, "flash_attn");
+    check_node(ggml_flash_attn_ext(ctx, q, kv, kv, mask, 1, 0, 0),
+               "flash_attn's looks at its mask");
     check_node(ggml_im2col(ctx, h, x, 1, 1, 1, 1, 1, 1, true, GGML_TYPE_F16),
                "im2col");
     check_node(ggml_conv_transpose_1d(ctx, k1, x1, 2, 0, 1),
