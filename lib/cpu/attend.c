@@ -108,6 +108,16 @@ sight_of(const struct attention *a, const struct room *room, int64_t i,
     return mask_sight(room->masks[i] + key, n);
 }
 
+/* Whether it sees any of them, which is mostly the last one. */
+static bool
+sees_any(const struct attention *a, const struct room *room, int64_t i,
+         int64_t key, int64_t n)
+{
+    if (!a->mask || a->sights)
+        return sight_of(a, room, i, key, n) != 0;
+    return mask_seen(room->masks[i] + key, n) > 0;
+}
+
 /* What each row sees, and between which rows any of the keys is seen; false if
  * none is. A mask that is the same for all heads is looked at once a token. */
 static bool
@@ -465,7 +475,7 @@ rows_of_block(const struct ggml_tensor *x, const struct attention *a,
                       .type = x->type };
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
-    if (n > 0 && sight_of(a, room, qs->rows - 1, key + KEYS, n))
+    if (n > 0 && sees_any(a, room, qs->rows - 1, key + KEYS, n))
         r.ahead = few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
     else if (next)
         r.ahead = block_of(x, a, next, 0);

@@ -149,6 +149,34 @@ test_holes(int heads, int kv_heads)
     ggml_free(ctx);
 }
 
+/* Every third head has a mask of its own, and so has each batch: for few
+ * queries, and for so many that the masks are looked at before. */
+static void
+test_masks(int tokens)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *q = test_tensor(ctx, GGML_TYPE_F32, 64, tokens, 6, 2);
+    struct ggml_tensor *k = test_tensor(ctx, GGML_TYPE_F16, 64, 150, 2, 2);
+    struct ggml_tensor *v = test_tensor(ctx, GGML_TYPE_F16, 64, 150, 2, 2);
+    struct ggml_tensor *m =
+        ggml_new_tensor_4d(ctx, GGML_TYPE_F16, 150, tokens, 3, 2);
+    char name[60];
+
+    EACH_INDEX(m)
+    {
+        int64_t last = (i1 + 50 * i2 + 20 * i3) % 150;
+
+        ggml_set_f32_nd(m, (int)i0, (int)i1, (int)i2, (int)i3,
+                        i0 <= last ? 0 : -INFINITY);
+    }
+    param_scale = 0.2f;
+    snprintf(name, sizeof(name), "masks of heads and batches, %d queries",
+             tokens);
+    test_op(ctx, ggml_flash_attn_ext(ctx, q, k, v, m, 0.2f, 0, 0), truth, 5e-6,
+            name);
+    ggml_free(ctx);
+}
+
 /* Sinks below, among and above the scores. */
 static void
 test_sinks(void)
@@ -312,6 +340,8 @@ main(void)
     param_cap = 50;
     test_case(64, 64, 20, 300, 8, 2, GGML_TYPE_F16, "soft cap");
     param_cap = 0;
+    test_masks(9);
+    test_masks(50);
     test_sinks();
     test_holes(2, 2);
     test_holes(6, 1);
