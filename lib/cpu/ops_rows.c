@@ -56,19 +56,59 @@ const struct cpu_op cpu_op_get_rows = { .compute = compute_get,
                                         .cost = cpu_cost_pass,
                                         .work_size = cpu_rows_work_size };
 
+/* Rows far from each other are asked for so many before they are written, as
+ * the processor would look for their pages one after the other. */
+#define ROWS_AHEAD 16
+
+/* Where row i of src0 goes. */
+static struct cpu_row
+target_of(const struct ggml_tensor *dst, int64_t i)
+{
+    const struct ggml_tensor *index = dst->src[1];
+    struct cpu_row r = cpu_row_at(dst->src[0], i);
+
+    r.i1 = index_at(index, r.i1, r.i2 % index->ne[1], r.i3 % index->ne[2]);
+    return r;
+}
+
+static bool
+is_there(const struct ggml_tensor *dst, struct cpu_row r)
+{
+    return r.i1 >= 0 && r.i1 < dst->ne[1];
+}
+
+/* Or is said to go: nobody has looked at the number yet. */
+static void
+fetch_target(const struct ggml_tensor *dst, int64_t i)
+{
+    struct cpu_row to = target_of(dst, i);
+    size_t size = ggml_row_size(dst->type, dst->ne[0]);
+    const char *row;
+
+    if (!is_there(dst, to))
+        return;
+    row = cpu_row_data(dst, to);
+    for (size_t at = 0; at < size; at += CPU_LINE)
+        __builtin_prefetch(row + at, 1, 3);
+}
+
 /* dst (a view of src2) [n, m, a, b]: row src1[i] becomes row i of src0 */
 static void
 compute_set(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    const struct ggml_tensor *x = dst->src[0], *index = dst->src[1];
+    const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(x));
 
+    for (int64_t i = 0; i < rows.end - rows.first && i < ROWS_AHEAD; i++)
+        fetch_target(dst, rows.first + i);
     for (int64_t i = rows.first; i < rows.end; i++) {
-        struct cpu_row r = cpu_row_at(x, i), to = r;
-        const float *row = cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0));
+        struct cpu_row to = target_of(dst, i);
+        const float *row =
+            cpu_load_row(t, x, cpu_row_at(x, i), cpu_row_buffer(t, dst, 0));
 
-        to.i1 = index_at(index, r.i1, r.i2 % index->ne[1], r.i3 % index->ne[2]);
-        GGML_ASSERT(to.i1 >= 0 && to.i1 < dst->ne[1]);
+        GGML_ASSERT(is_there(dst, to));
+        if (i + ROWS_AHEAD < rows.end)
+            fetch_target(dst, i + ROWS_AHEAD);
         cpu_store_row(t, dst, to, row);
     }
 }
