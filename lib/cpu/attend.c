@@ -52,19 +52,6 @@ of_dst(struct cpu_row of_q)
     return (struct cpu_row){ of_q.i2, of_q.i1, of_q.i3 };
 }
 
-static void
-fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
-{
-    const char *row = cpu_row_data(x, r);
-    size_t size = ggml_row_size(x->type, x->ne[0]);
-
-    for (size_t at = 0; at < size; at += CPU_LINE)
-        if (written)
-            __builtin_prefetch(row + at, 1, 3);
-        else
-            __builtin_prefetch(row + at, 0, 3);
-}
-
 static const uint16_t *
 mask_row(const struct attention *a, struct cpu_row r)
 {
@@ -165,7 +152,7 @@ load_queries(const struct cpu_task *t, const struct attention *a,
         const float *row = cpu_load_row(t, a->q, r, y);
 
         if (i + ROWS_AHEAD < qs->rows)
-            fetch_row(a->q, ahead, false);
+            cpu_fetch_row(a->q, ahead, false);
         ahead = row_after(qs, ahead);
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
         memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
@@ -418,7 +405,7 @@ store_results(const struct cpu_task *t, const struct attention *a,
         float *sums = room->sums + (size_t)i * a->e;
 
         if (i + ROWS_AHEAD < qs->rows)
-            fetch_row(a->dst, of_dst(ahead), true);
+            cpu_fetch_row(a->dst, of_dst(ahead), true);
         ahead = row_after(qs, ahead);
         if (a->sinks)
             add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &room->max[i],

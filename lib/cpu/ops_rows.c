@@ -82,14 +82,9 @@ static void
 fetch_target(const struct ggml_tensor *dst, int64_t i)
 {
     struct cpu_row to = target_of(dst, i);
-    size_t size = ggml_row_size(dst->type, dst->ne[0]);
-    const char *row;
 
-    if (!is_there(dst, to))
-        return;
-    row = cpu_row_data(dst, to);
-    for (size_t at = 0; at < size; at += CPU_LINE)
-        __builtin_prefetch(row + at, 1, 3);
+    if (is_there(dst, to))
+        cpu_fetch_row(dst, to, true);
 }
 
 /* dst (a view of src2) [n, m, a, b]: row src1[i] becomes row i of src0 */

@@ -81,6 +81,19 @@ cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,
             y[i] = load_element(type, p + (size_t)i * stride);
 }
 
+void
+cpu_fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
+{
+    const char *row = cpu_row_data(x, r);
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    for (size_t at = 0; at < size; at += CPU_LINE)
+        if (written)
+            __builtin_prefetch(row + at, 1, 3);
+        else
+            __builtin_prefetch(row + at, 0, 3);
+}
+
 const float *
 cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
              struct cpu_row r, float *buf)

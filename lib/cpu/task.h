@@ -153,6 +153,10 @@ const float *
 cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
              struct cpu_row r, float *buf);
 
+/* Asks for a row that will be read, or written. */
+void
+cpu_fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written);
+
 /* Where to write a row of floats before cpu_store_row(): in place or buf. */
 static inline float *
 cpu_target_row(const struct ggml_tensor *dst, struct cpu_row r, float *buf)
