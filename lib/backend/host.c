@@ -53,18 +53,18 @@ get_tensor(ggml_backend_buffer_t buffer, const struct ggml_tensor *tensor,
 }
 
 static void
+clear(ggml_backend_buffer_t buffer, uint8_t value)
+{
+    memset(buffer->context, value, buffer->size);
+}
+
+static void
 clear_owned(ggml_backend_buffer_t buffer, uint8_t value)
 {
     if (value == 0)
         mem_zero(buffer->context, buffer->size);
     else
-        memset(buffer->context, value, buffer->size);
-}
-
-static void
-clear_foreign(ggml_backend_buffer_t buffer, uint8_t value)
-{
-    memset(buffer->context, value, buffer->size);
+        clear(buffer, value);
 }
 
 static const struct ggml_backend_buffer_i owned_iface = {
@@ -82,7 +82,7 @@ static const struct ggml_backend_buffer_i foreign_iface = {
     .memset_tensor = memset_tensor,
     .set_tensor = set_tensor,
     .get_tensor = get_tensor,
-    .clear = clear_foreign,
+    .clear = clear,
 };
 
 static ggml_backend_buffer_t

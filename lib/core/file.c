@@ -83,12 +83,11 @@ file_map_fd(int fd, const char *path, struct file_map *out,
 void
 file_forget(const void *data, size_t size)
 {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    uintptr_t from = ((uintptr_t)data + page - 1) & ~(page - 1);
-    uintptr_t to = ((uintptr_t)data + size) & ~(page - 1);
+    /* what shares a page with others stays */
+    struct mem_pages pages = mem_pages((void *)(uintptr_t)data, size);
 
-    if (from < to) /* what shares a page with others stays */
-        (void)madvise((void *)from, to - from, MADV_DONTNEED);
+    if (pages.size > 0)
+        (void)madvise(pages.p, pages.size, MADV_DONTNEED);
 }
 
 /* A large file is read by several threads, as most of the time goes into

@@ -55,32 +55,26 @@ mem_array(size_t n, size_t size)
     return calloc(n ? n : 1, size ? size : 1);
 }
 
-/* Less is not worth a call of the system. */
-#define MUCH ((size_t)1 << 21)
-
-/* The whole pages of much memory. */
-struct pages {
-    char *p;
-    size_t size; /* 0: it is too little */
-};
-
-static struct pages
-pages_of(char *p, size_t size)
+struct mem_pages
+mem_pages(void *p, size_t size)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = -(uintptr_t)p % page;
 
-    if (!p || size < MUCH + page)
-        return (struct pages){ p, 0 };
-    return (struct pages){ p + skip, (size - skip) / page * page };
+    if (!p || size < skip + page)
+        return (struct mem_pages){ p, 0 };
+    return (struct mem_pages){ (char *)p + skip, (size - skip) / page * page };
 }
+
+/* Less is not worth a call of the system. */
+#define MUCH ((size_t)1 << 21)
 
 #ifdef MADV_HUGEPAGE
 static void
 advise(void *p, size_t size, int advice)
 {
-    struct pages pages = pages_of(p, size);
+    struct mem_pages pages = mem_pages(p, size);
 
-    if (pages.size > 0)
+    if (pages.size >= MUCH)
         (void)madvise(pages.p, pages.size, advice);
 }
 #else
@@ -151,13 +145,14 @@ mem_aligned(size_t align, size_t size)
 /* Elsewhere such pages may keep what they hold. */
 #ifdef __linux__
 static bool
-give_back(struct pages pages)
+give_back(struct mem_pages pages)
 {
-    return pages.size > 0 && madvise(pages.p, pages.size, MADV_DONTNEED) == 0;
+    return pages.size >= MUCH &&
+           madvise(pages.p, pages.size, MADV_DONTNEED) == 0;
 }
 #else
 static bool
-give_back(struct pages pages)
+give_back(struct mem_pages pages)
 {
     (void)pages;
     return false;
@@ -167,7 +162,7 @@ give_back(struct pages pages)
 void
 mem_zero(void *p, size_t size)
 {
-    struct pages pages = pages_of(p, size);
+    struct mem_pages pages = mem_pages(p, size);
     char *begin = p, *end = begin + size;
 
     if (!give_back(pages)) {

@@ -32,6 +32,15 @@ mem_strndup(const char *s, size_t len);
 void
 mem_free(void *p);
 
+/* The whole pages of some memory. */
+struct mem_pages {
+    char *p;
+    size_t size; /* 0: there are none */
+};
+
+struct mem_pages
+mem_pages(void *p, size_t size);
+
 /* Makes memory of mem_aligned() zero. Of much of it whole pages go back to the
  * system, which makes them zero when they are touched next. */
 void

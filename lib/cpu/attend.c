@@ -58,11 +58,11 @@ mask_row(const struct attention *a, struct cpu_row r)
     return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
 }
 
-/* Rows of the mask that are used: of q's tokens, for its heads and batches. */
 static const sight *
 sights_of(const struct attention *a, struct cpu_row r)
 {
-    int64_t i = (r.i3 * a->mask->ne[2] + r.i2) * a->q->ne[1] + r.i1;
+    const int64_t *n = a->mask->ne;
+    int64_t i = (r.i3 * n[2] + r.i2) * n[1] + r.i1;
 
     return a->sights ? a->sights + (size_t)i * a->sights_row : NULL;
 }
@@ -70,11 +70,10 @@ sights_of(const struct attention *a, struct cpu_row r)
 void
 cpu_attend_look(const struct attention *a, int64_t first, int64_t end)
 {
-    int64_t n_keys = a->k->ne[1], n1 = a->q->ne[1], n2 = a->mask->ne[2];
+    int64_t n_keys = a->k->ne[1];
 
     for (int64_t i = first; i < end; i++) {
-        struct cpu_row r = { i % n1, i / n1 % n2, i / (n1 * n2) };
-        const uint16_t *row = mask_row(a, r);
+        const uint16_t *row = mask_row(a, cpu_row_at(a->mask, i));
         sight *out = a->sights + (size_t)i * a->sights_row;
 
         for (int64_t key = 0; key < n_keys; key += KEYS)

@@ -28,8 +28,8 @@ struct attention {
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of so many tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
-    /* What each row of the mask that is used sees of each block of keys, rows
-     * so far apart; or NULL. */
+    /* What each row of the mask sees of each block of keys, rows so far apart;
+     * or NULL. */
     sight *sights;
     size_t sights_row;
 };
@@ -41,7 +41,7 @@ struct queries {
     int64_t begin, end; /* rows that see something of the block */
 };
 
-/* What rows [first, end) of those of the mask that are used see. */
+/* Finds what rows [first, end) of the mask see. */
 void
 cpu_attend_look(const struct attention *a, int64_t first, int64_t end);
 

@@ -79,6 +79,14 @@ lay_out(const struct attention *a, char *base, struct room *room)
     return at;
 }
 
+static size_t
+room_size(const struct attention *a)
+{
+    struct room room;
+
+    return lay_out(a, NULL, &room);
+}
+
 /* ---- what is seen ------------------------------------------------------- */
 
 /* Where many tokens ask, the mask is looked at once for all heads, before: it
@@ -87,12 +95,6 @@ static bool
 looks_before(const struct ggml_tensor *dst)
 {
     return dst->src[3] && dst->src[0]->ne[1] >= MANY_TOKENS;
-}
-
-static int64_t
-rows_of_mask(const struct ggml_tensor *dst)
-{
-    return dst->src[0]->ne[1] * dst->src[3]->ne[2] * dst->src[3]->ne[3];
 }
 
 /* Whole lines, so that no two threads write to one. */
@@ -105,11 +107,11 @@ sights_row(const struct ggml_tensor *dst)
 /* They lie behind the rooms of the threads. */
 static void
 place_sights(const struct cpu_task *t, const struct ggml_tensor *dst,
-             struct attention *a, size_t room)
+             struct attention *a)
 {
     if (!looks_before(dst))
         return;
-    a->sights = (sight *)t->work + room * (size_t)t->n_threads;
+    a->sights = (sight *)t->work + room_size(a) * (size_t)t->n_threads;
     a->sights_row = sights_row(dst);
 }
 
@@ -118,12 +120,11 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
     struct cpu_range rows;
-    struct room room;
 
     if (!looks_before(dst))
         return;
-    place_sights(t, dst, &a, cpu_pad(lay_out(&a, NULL, &room)));
-    rows = cpu_share(t, rows_of_mask(dst));
+    place_sights(t, dst, &a);
+    rows = cpu_share(t, ggml_nrows(a.mask));
     cpu_attend_look(&a, rows.first, rows.end);
 }
 
@@ -140,11 +141,10 @@ work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
     struct attention a = read_params(dst, 1);
-    struct room room;
-    size_t n = lay_out(&a, NULL, &room) * (size_t)n_threads;
+    size_t n = room_size(&a) * (size_t)n_threads;
 
     (void)k;
-    return looks_before(dst) ? n + (size_t)rows_of_mask(dst) * sights_row(dst)
+    return looks_before(dst) ? n + (size_t)ggml_nrows(a.mask) * sights_row(dst)
                              : n;
 }
 
@@ -195,11 +195,10 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
     struct attention a = read_params(dst, t->n_threads);
     struct queries qs = queries_of(&a, t->ith, t->n_threads), next;
     struct room room;
-    size_t size = lay_out(&a, NULL, &room);
 
     a.dst = dst;
-    place_sights(t, dst, &a, cpu_pad(size));
-    lay_out(&a, cpu_scratch(t, size), &room);
+    place_sights(t, dst, &a);
+    lay_out(&a, cpu_scratch(t, room_size(&a)), &room);
     if (t->more)
         next = queries_of(&a, t->ith + 1, t->n_threads);
     if (qs.rows > 0)

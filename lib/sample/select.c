@@ -12,6 +12,26 @@ enum {
     PASSES = 32 / DIGIT_BITS, /* an even number: the last one is into c */
 };
 
+static struct choice
+choice_at(const int32_t *ids, const float *logits, size_t i)
+{
+    return (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
+}
+
+/* The first k that can be chosen, as they stand; *end: behind the last one. */
+static size_t
+take_possible(const int32_t *ids, const float *logits, size_t n, size_t k,
+              struct choice *out, size_t *end)
+{
+    size_t m = 0, i = 0;
+
+    for (; i < n && m < k; i++)
+        if (logits[i] > -INFINITY)
+            out[m++] = choice_at(ids, logits, i);
+    *end = i;
+    return m;
+}
+
 /* ---- few: a heap -------------------------------------------------------- */
 
 /* c[0..n) is a heap with the last one at its root: lets the choice at `i` sink
@@ -79,11 +99,8 @@ static size_t
 select_few(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out)
 {
-    size_t m = 0, i = 0;
+    size_t i, m = take_possible(ids, logits, n, k, out, &i);
 
-    for (; i < n && m < k; i++)
-        if (logits[i] > -INFINITY)
-            out[m++] = (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
     build(out, m);
     /* out[0] is the last of the best so far: few get past it. */
     while (m > 0 && i < n) {
@@ -94,7 +111,7 @@ select_few(const int32_t *ids, const float *logits, size_t n, size_t k,
             continue;
         }
         for (size_t end = n - i < BLOCK ? n : i + BLOCK; i < end; i++) {
-            x = (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
+            x = choice_at(ids, logits, i);
             if (choice_before(x, out[0])) {
                 out[0] = x;
                 sink(out, m, 0);
@@ -171,26 +188,15 @@ sort_digits(struct choice *c, struct choice *scratch, size_t n)
     }
 }
 
-static size_t
-possible(const int32_t *ids, const float *logits, size_t n, struct choice *out)
-{
-    size_t m = 0;
-
-    for (size_t i = 0; i < n; i++)
-        if (logits[i] > -INFINITY)
-            out[m++] = (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
-    return m;
-}
-
 size_t
 select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out)
 {
-    size_t m;
+    size_t m, end;
 
     if (k < SELECT_MANY)
         return select_few(ids, logits, n, k, out);
-    m = possible(ids, logits, n, out);
+    m = take_possible(ids, logits, n, n, out, &end);
     sort_digits(out, out + n, m);
     if (ids)
         sort_equals(out, m);
