@@ -1,28 +1,18 @@
 /* attention.cu - FLASH_ATTN_EXT for few queries, and for any types
  *
- * Dao et al. 2022: keys come in tiles, with a running maximum and sum. In
- * decoding the keys are cut into parts, which blocks take side by side; what
- * they found is combined in the order of the parts. A block has up to ROWS
- * queries that share keys and values: a token's heads lie side by side. A
- * warp has two of them; for scores a lane is a key, for sums a thread is one
- * or more places of a value. */
-#include "cuda/attention.h"
+ * Dao et al. 2022: keys come in tiles, with a running maximum and sum; see
+ * attention_parts.h for who does what, and attention_few.cu for the usual
+ * types of keys and values. Here, for any, a warp has two rows; for scores a
+ * lane is a key, for sums a thread is one or more places of a value. */
+#include "cuda/also.h"
+#include "cuda/attention_parts.h"
 #include "quant/blocks.h"
 
-#define ROWS    8
-#define THREADS 128
-#define MINE    (ROWS / (THREADS / LANES)) /* rows of a warp */
-#define ROOM    ((int64_t)40 << 10)        /* bytes of a tile of keys */
-
-struct cut {
-    int64_t parts, chunks; /* of keys; of a group's queries */
-    int64_t part_keys;
-    int tile;          /* keys */
-    int width;         /* floats of a row of the tile, or of a query */
-    bool whole;        /* keys can be loaded in pieces of 16 bytes */
-    float *found;      /* of each row and part: sums */
-    float *found_ends; /* and maximum and total */
-};
+#define ROWS    PART_ROWS
+#define THREADS PART_THREADS
+#define MINE    PART_MINE
+#define ROOM    ((int64_t)40 << 10)  /* bytes of a tile of keys */
+#define FOUND   ((int64_t)256 << 20) /* bytes of what is found of parts */
 
 /* Element i of a row of keys or values. */
 DEVICE float
@@ -56,26 +46,6 @@ load_eight(const struct view *x, const char *row, int i, float *y)
 {
     UNROLL for (int j = 0; j < 8; j++) y[j] = load_value(x, row, i + j);
 }
-
-/* A group's row i: which token, which head. */
-DEVICE struct row
-query_at(const struct attention *a, int64_t head, int64_t batch, int64_t i)
-{
-    struct row r;
-    int64_t of_group;
-
-    r.i1 = divide(i, a->group, &of_group);
-    r.i2 = head + of_group;
-    r.i3 = batch;
-    return r;
-}
-
-/* What a block works on. */
-struct piece {
-    int64_t head, batch, part;
-    int64_t first; /* row of the group */
-    int rows;
-};
 
 /* The queries as floats, scaled; rows that are none are 0. */
 DEVICE void
@@ -295,10 +265,7 @@ store_found(const struct attention *a, const struct cut *cut,
 
     UNROLL for (int r = 0; r < ROWS; r++)
     {
-        struct row q = query_at(a, p->head, p->batch, p->first + r);
-        int64_t at = ((q.i3 * a->q.ne[1] + q.i1) * a->q.ne[2] + q.i2) *
-                         cut->parts +
-                     p->part;
+        int64_t at = place_of(a, cut, p, r);
 
         if (r >= p->rows)
             break;
@@ -332,7 +299,6 @@ begin_state(const struct attention *a, const struct piece *p, struct state *s)
     }
 }
 
-/* Items: parts of the keys, for chunks of a group's queries. */
 template <int PLACES>
 KERNEL
 BOUNDS(THREADS, 1)
@@ -344,27 +310,17 @@ attend(struct attention a, struct cut cut, int64_t n_items)
     float *queries = (float *)(void *)bytes;
     float *keys = queries + ROWS * cut.width;
 
+    take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct piece p;
+        struct piece p = piece_at(&a, &cut, item);
         struct state s;
         float sum[ROWS][PLACES] = {};
-        int64_t chunk, at = divide(item, cut.parts, &p.part), begin, end;
-        int64_t left, group;
 
-        at = divide(at, cut.chunks, &chunk);
-        p.batch = divide(at, a.q.ne[2] / a.group, &group);
-        p.head = group * a.group;
-        p.first = chunk * ROWS;
-        left = a.q.ne[1] * a.group - p.first;
-        p.rows = left < ROWS ? (int)left : ROWS;
-        begin = p.part * cut.part_keys;
-        end = begin + cut.part_keys < a.k.ne[1] ? begin + cut.part_keys
-                                                : a.k.ne[1];
         barrier();
         load_queries(&a, &cut, &p, queries);
         begin_state(&a, &p, &s);
-        for (int64_t first = begin; first < end; first += cut.tile) {
-            int n = end - first < cut.tile ? (int)(end - first) : cut.tile;
+        for (int64_t first = p.begin; first < p.end; first += cut.tile) {
+            int n = p.end - first < cut.tile ? (int)(p.end - first) : cut.tile;
 
             if (!sees_any(&a, &s, &p, first, n))
                 continue;
@@ -386,6 +342,7 @@ combine(struct attention a, struct cut cut, int64_t n_rows)
     SHARED(float, room, LANES);
     int64_t e = a.v.ne[0];
 
+    take_turn();
     for (int64_t i = block_id(); i < n_rows; i += grid_size()) {
         const float *found = cut.found + i * cut.parts * e;
         const float *ends = cut.found_ends + i * cut.parts * 2;
@@ -394,6 +351,7 @@ combine(struct attention a, struct cut cut, int64_t n_rows)
         char *to = a.dst.data + head * a.dst.nb[1] + token * a.dst.nb[2] +
                    batch * a.dst.nb[3];
         float sink = sink_of(&a, head), most = -INFINITY, total = 0;
+        int64_t first = row_number(&a.dst, { head, token, batch }) * e;
         bool any;
 
         for (int64_t p = thread_id(); p < cut.parts; p += block_size())
@@ -411,7 +369,9 @@ combine(struct attention a, struct cut cut, int64_t n_rows)
                 if (ends[2 * p] != -INFINITY)
                     sum = fmaf(found[p * e + j], expf(ends[2 * p] - most),
                                sum);
-            store_element(&a.dst, to, j, total > 0 ? sum / total : 0);
+            sum = total > 0 ? sum / total : 0;
+            store_element(&a.dst, to, j, sum);
+            store_also(&a.also, first + j, sum);
         }
     }
 }
@@ -479,19 +439,33 @@ launch(struct cuda_ctx *c, const struct attention *a, const struct cut *cut)
 
     shape.shared = (size_t)(ROWS + cut->tile) * cut->width * sizeof(float);
     ALLOW_SHARED((attend<PLACES>), shape.shared);
-    LAUNCH((attend<PLACES>), shape, stream_of(c), *a, *cut, n);
+    LAUNCH((attend<PLACES>), shape, c, *a, *cut, n);
+}
+
+/* In how many parts: what is found of each has its place in memory. */
+static int64_t
+parts_of(const struct attention *a, int64_t rows)
+{
+    int64_t parts = cuda_parts(a->k.ne[1], a->q.ne[1]);
+    int64_t size = rows * parts * a->v.ne[0] * (int64_t)sizeof(float);
+
+    return size <= FOUND ? parts : 1;
 }
 
 void
-cuda_run_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
+cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
+                const struct ggml_tensor *next)
 {
     struct attention a = read_params(dst);
     struct cut cut = {};
     int64_t rows = a.q.ne[1] * a.q.ne[2] * a.q.ne[3];
 
-    if (ggml_is_empty(dst) || cuda_attend_tiles(c, &a))
+    if (ggml_is_empty(dst))
         return;
-    cut.parts = cuda_parts(a.k.ne[1], a.q.ne[1]);
+    cut.parts = parts_of(&a, rows);
+    if (cut.parts == 1 && cuda_attend_tiles(c, &a, dst, next))
+        return;
+    a.also = cuda_also_for(c, dst, next, true);
     cut.part_keys = cut.parts > 1 ? CUDA_PART : a.k.ne[1];
     cut.chunks = cuda_pieces(a.q.ne[1] * a.group, ROWS);
     cut.tile = cuda_tile_keys(a.q.ne[0], ROOM);
@@ -503,12 +477,19 @@ cuda_run_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
                                                   sizeof(float));
     if (!cut.found || !cut.found_ends)
         return;
-    if (a.v.ne[0] <= THREADS)
+    if (cuda_attend_few(c, &a, &cut))
+        ;
+    else if (a.v.ne[0] <= THREADS)
         launch<1>(c, &a, &cut);
     else if (a.v.ne[0] <= 2 * THREADS)
         launch<2>(c, &a, &cut);
     else
         launch<5>(c, &a, &cut);
-    LAUNCH(combine, shape_of(rows, a.v.ne[0] > 64 ? 128 : 64), stream_of(c), a,
-           cut, rows);
+    LAUNCH(combine, shape_of(rows, a.v.ne[0] > 64 ? 128 : 64), c, a, cut, rows);
+}
+
+void
+cuda_run_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
+{
+    cuda_run_attend(c, dst, NULL);
 }

@@ -6,6 +6,7 @@
 #ifndef CUDA_ATTENTION_H
 #define CUDA_ATTENTION_H
 
+#include "cuda/multiply.h"
 #include "cuda/scores.h"
 #include "cuda/view.h"
 
@@ -14,6 +15,7 @@ struct attention {
     bool has_mask, has_sinks;
     float scale, max_bias, softcap;
     int64_t group; /* heads that share keys and values */
+    struct cuda_also also; /* dst once more */
 };
 
 /* The matrix of keys or values that head `head` of batch `batch` sees. */
@@ -45,8 +47,11 @@ sink_of(const struct attention *a, int64_t head)
                         : -INFINITY;
 }
 
-/* With tensor cores: many queries; keys and values in F16, of some widths. */
+/* With tensor cores: many queries; keys and values in F16, of some widths;
+ * `next` is the node after dst, or NULL. False: others have to do it. */
 bool
-cuda_attend_tiles(struct cuda_ctx *c, const struct attention *a);
+cuda_attend_tiles(struct cuda_ctx *c, const struct attention *a,
+                  const struct ggml_tensor *dst,
+                  const struct ggml_tensor *next);
 
 #endif

@@ -4,9 +4,10 @@
  * come in tiles of 64 through shared memory (of 32 where heads are wide, and
  * then queries lie there as well, not in registers). Products are of F16s,
  * sums of floats. Fragments of matrices are as device.h tells: a lane has, of
- * its warp's 16 rows, row lane / 4 and the one 8 further on. Tiles that are
- * hidden from all tokens of a block are passed over. Caches of BF16 and Q8_0
- * are turned into F16 first. */
+ * its warp's 16 rows, row lane / 4 and the one 8 further on. The mask is looked
+ * at once for all heads: tiles that are hidden from all tokens of a block are
+ * passed over, and those that all see want no mask. The next tile is on its way
+ * while one is worked on. Caches of BF16 and Q8_0 are turned into F16 first. */
 #include "cuda/attention.h"
 #include "cuda/open.h"
 
@@ -33,8 +34,23 @@ template <int D> struct tile {
 /* A warp's part of the work. */
 struct queries {
     int64_t head, batch, first; /* token of the warp's first row */
+    int64_t token;              /* of the block's first row */
     const char *keys, *values;
+    const uint8_t *looks; /* of the block's tokens at each tile */
     float slope;
+};
+
+/* What some tokens see of a tile: nothing, all as it is, or what a mask says. */
+enum {
+    HIDDEN = 0,
+    SEEN = 1,
+    MASKED = 2
+};
+
+/* A number for each tile of each TOKENS rows of each matrix of the mask. */
+struct looks {
+    uint8_t *p;
+    int64_t blocks, tiles;
 };
 
 /* What a lane knows of its two rows. */
@@ -101,8 +117,8 @@ query_fragment(const struct rows<D> *s, int i, uint32_t *q)
             s->q[tile<D>::wide ? 0 : i][j];
 }
 
-/* Starts to copy the rows from `first` on that are seen; the others become 0:
- * what was never written may be no number. */
+/* Starts to copy the rows from `first` on that are seen (NULL: all are); the
+ * others become 0: what was never written may be no number. */
 template <int D>
 DEVICE void
 fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
@@ -114,9 +130,11 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
     for (int i = (int)thread_id(); i < keys * (D / 8); i += WARPS * LANES) {
         int row = i / (D / 8), at = i % (D / 8) * 8;
         uint16_t *place = to + row * tile<D>::width + at;
-        char any = 0;
+        char any = !seen;
 
-        UNROLL for (int j = row; j < WARPS * LANES; j += keys) any |= seen[j];
+        if (seen)
+            UNROLL for (int j = row; j < WARPS * LANES; j += keys) any |=
+                seen[j];
         if (any)
             copy_async(place, matrix + (first + row) * stride + at * 2);
         else
@@ -125,29 +143,39 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
     copy_commit();
 }
 
-/* The mask of the block's tokens; whether any of it is seen, and which keys. A
- * thread looks at every second token (or fourth) of one key. */
+/* The mask of the block's tokens, and which keys are seen. A thread looks at
+ * every second token (or fourth) of one key. */
 template <int D>
-DEVICE bool
-load_mask(const struct attention *a, const struct queries *qs, int64_t token,
-          int64_t first, int n, uint16_t *to, char *seen)
+DEVICE void
+load_mask(const struct attention *a, const struct queries *qs, int64_t first,
+          uint16_t *to, char *seen)
 {
     const int keys = tile<D>::keys;
+    int key = (int)thread_id() % keys;
     bool any = false;
 
-    for (int i = (int)thread_id(); i < TOKENS * keys; i += WARPS * LANES) {
-        struct row r = { least(token + i / keys, a->q.ne[1] - 1), qs->head,
+    for (int i = (int)thread_id() / keys; i < TOKENS; i += WARPS * LANES / keys) {
+        struct row r = { least(qs->token + i, a->q.ne[1] - 1), qs->head,
                          qs->batch };
-        int key = i % keys;
         uint16_t m = 0xfc00; /* -infinity */
 
-        if (key < n)
+        if (first + key < a->k.ne[1])
             m = a->has_mask ? mask_row(a, r)[first + key] : 0;
         any |= m != 0xfc00;
-        to[i / keys * tile<D>::mask_width + key] = m;
+        to[i * tile<D>::mask_width + key] = m;
     }
     seen[thread_id()] = any;
-    return barrier_any(any);
+    barrier();
+}
+
+/* The first tile from `first` on that any token sees; else beyond all keys. */
+template <int D>
+DEVICE int64_t
+next_tile(const struct attention *a, const struct queries *qs, int64_t first)
+{
+    while (first < a->k.ne[1] && qs->looks[first / tile<D>::keys] == HIDDEN)
+        first += tile<D>::keys;
+    return first;
 }
 
 /* Scores of the warp's rows and the tile's keys. */
@@ -179,7 +207,7 @@ multiply_keys(const struct rows<D> *s, const uint16_t *keys,
     }
 }
 
-/* Cap, mask and ALiBi; then in units of log2(e). */
+/* Cap, mask (or none) and ALiBi; then in units of log2(e). */
 template <int D>
 DEVICE void
 adjust(const struct attention *a, const struct queries *qs,
@@ -189,6 +217,12 @@ adjust(const struct attention *a, const struct queries *qs,
     const int width = tile<D>::mask_width;
     const uint16_t *m = mask + ((int)warp_id() * 16 + g) * width + 2 * t;
 
+    if (!mask) {
+        UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
+            UNROLL for (int i = 0; i < 4; i++) score[n][i] =
+                LOG2_E * cap_score(a, score[n][i]);
+        return;
+    }
     UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
         UNROLL for (int i = 0; i < 4; i++) score[n][i] =
             LOG2_E *
@@ -279,6 +313,11 @@ store_rows(const struct attention *a, const struct queries *qs,
         float factor = 0;
         char *to = a->dst.data + qs->head * a->dst.nb[1] +
                    token * a->dst.nb[2] + qs->batch * a->dst.nb[3];
+        struct row at = { qs->head, token, qs->batch };
+        uint32_t *also =
+            a->also.data
+                ? (uint32_t *)a->also.data + row_number(&a->dst, at) * (D / 2)
+                : NULL;
 
         total += lane_xor(total, 1);
         total += lane_xor(total, 2);
@@ -290,10 +329,111 @@ store_rows(const struct attention *a, const struct queries *qs,
         if (token >= a->q.ne[1])
             continue;
         UNROLL for (int n = 0; n < D / 8; n++)
-            UNROLL for (int i = 0; i < 2; i++)
-                store_element(&a->dst, to, n * 8 + 2 * t + i,
-                              s->sum[n][2 * half + i] * factor);
+        {
+            float v = s->sum[n][2 * half] * factor;
+            float w = s->sum[n][2 * half + 1] * factor;
+
+            store_element(&a->dst, to, n * 8 + 2 * t, v);
+            store_element(&a->dst, to, n * 8 + 2 * t + 1, w);
+            if (also)
+                also[(n * 8 + 2 * t) / 2] =
+                    to_bf16(v) | (uint32_t)to_bf16(w) << 16;
+        }
     }
+}
+
+/* What is seen of a tile by TOKENS of a matrix of the mask; items are all. */
+KERNEL
+look(struct view mask, int64_t n_tokens, int64_t n_keys, int keys,
+     struct looks to, int64_t n_items)
+{
+    take_turn();
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        int64_t tile, block, at = divide(item, to.tiles, &tile), i2;
+        int64_t i3 = divide(divide(at, to.blocks, &block), mask.ne[2], &i2);
+        const char *rows = mask.data + i2 * mask.nb[2] + i3 * mask.nb[3];
+        int64_t key = tile * keys + thread_id() % keys;
+        bool any = false, some = key >= n_keys;
+
+        for (int64_t i = block * TOKENS + thread_id() / keys;
+             i < block * TOKENS + TOKENS && i < n_tokens && key < n_keys;
+             i += block_size() / keys) {
+            const char *at_m = rows + i * mask.nb[1] + key * 2;
+            uint16_t m =
+                mask.data ? *(const uint16_t *)(const void *)at_m : 0;
+
+            any |= m != 0xfc00; /* -infinity */
+            some |= m != 0;
+        }
+        any = barrier_any(any);
+        some = barrier_any(some);
+        if (thread_id() == 0)
+            to.p[item] = !any ? HIDDEN : some ? MASKED : SEEN;
+    }
+}
+
+/* The part of the mask's rows that a block meets. */
+DEVICE const uint8_t *
+looks_of(const struct attention *a, const struct looks *l, int64_t head,
+         int64_t batch, int64_t block)
+{
+    int64_t i2 = modulo(head, a->mask.ne[2]), i3 = modulo(batch, a->mask.ne[3]);
+
+    return l->p + ((i3 * a->mask.ne[2] + i2) * l->blocks + block) * l->tiles;
+}
+
+/* Makes a tile's mask ready if it has one, and starts to copy its keys. */
+template <int D>
+DEVICE bool
+begin_tile(const struct attention *a, const struct queries *qs, int64_t first,
+           uint16_t *mask, char *seen, uint16_t *keys)
+{
+    bool masked = first < a->k.ne[1] &&
+                  qs->looks[first / tile<D>::keys] == MASKED;
+
+    if (masked)
+        load_mask<D>(a, qs, first, mask, seen);
+    if (first < a->k.ne[1])
+        fetch<D>(qs->keys, a->k.nb[1], first, masked ? seen : NULL, keys);
+    else
+        copy_commit();
+    return masked;
+}
+
+/* All keys that the block's tokens see. Keys, and then the mask, give way to
+ * the next tile's when there are scores, values when they are weighed. */
+template <int D>
+DEVICE void
+attend_all(const struct attention *a, const struct queries *qs,
+           struct rows<D> *s, uint16_t *keys, uint16_t *values, uint16_t *mask,
+           char *seen)
+{
+    int64_t first = next_tile<D>(a, qs, 0);
+    bool masked = begin_tile<D>(a, qs, first, mask, seen, keys);
+
+    if (first < a->k.ne[1])
+        fetch<D>(qs->values, a->v.nb[1], first, masked ? seen : NULL, values);
+    while (first < a->k.ne[1]) {
+        int64_t next = next_tile<D>(a, qs, first + tile<D>::keys);
+        float score[tile<D>::keys / 8][4];
+
+        copy_wait<1>();
+        barrier();
+        multiply_keys<D>(s, keys, score);
+        adjust<D>(a, qs, masked ? mask : NULL, score);
+        barrier();
+        masked = begin_tile<D>(a, qs, next, mask, seen, keys);
+        weigh<D>(s, score);
+        copy_wait<1>();
+        barrier();
+        multiply_values<D>(s, values, score);
+        barrier();
+        if (next < a->k.ne[1])
+            fetch<D>(qs->values, a->v.nb[1], next, masked ? seen : NULL,
+                     values);
+        first = next;
+    }
+    copy_wait<0>();
 }
 
 /* Items: a head and TOKENS of its queries; the last tokens, which see the
@@ -301,7 +441,7 @@ store_rows(const struct attention *a, const struct queries *qs,
 template <int D>
 KERNEL
 BOUNDS(WARPS *LANES, tile<D>::wide ? 1 : 2)
-attend_tiles(struct attention a, int64_t blocks, int64_t n_items)
+attend_tiles(struct attention a, struct looks looks, int64_t n_items)
 {
     SHARED_BYTES(bytes);
     SHARED(char, seen, WARPS *LANES); /* keys, by some of the tokens each */
@@ -309,41 +449,45 @@ attend_tiles(struct attention a, int64_t blocks, int64_t n_items)
     uint16_t *keys = queries + tile<D>::queries;
     uint16_t *values = keys + tile<D>::size, *mask = values + tile<D>::size;
 
+    take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         struct queries qs;
         struct rows<D> s = {};
-        int64_t n_heads = a.q.ne[2], at, token;
+        int64_t n_heads = a.q.ne[2], at, block;
 
         at = divide(item, n_heads, &qs.head);
-        qs.batch = divide(at, blocks, &at);
-        token = (blocks - 1 - at) * TOKENS;
-        qs.first = token + warp_id() * 16;
+        qs.batch = divide(at, looks.blocks, &at);
+        block = looks.blocks - 1 - at;
+        qs.token = block * TOKENS;
+        qs.first = qs.token + warp_id() * 16;
         qs.keys = matrix_of(&a, &a.k, qs.head, qs.batch);
         qs.values = matrix_of(&a, &a.v, qs.head, qs.batch);
+        qs.looks = looks_of(&a, &looks, qs.head, qs.batch, block);
         qs.slope = alibi_slope(qs.head, n_heads, a.max_bias);
         s.max[0] = s.max[1] = -INFINITY;
         s.wide = queries + warp_id() * 16 * tile<D>::width;
         load_queries<D>(&a, &qs, &s);
-        for (int64_t first = 0; first < a.k.ne[1]; first += tile<D>::keys) {
-            int n = (int)least(a.k.ne[1] - first, tile<D>::keys);
-            float score[tile<D>::keys / 8][4];
-
-            barrier(); /* all are done with the tile before */
-            if (!load_mask<D>(&a, &qs, token, first, n, mask, seen))
-                continue;
-            fetch<D>(qs.keys, a.k.nb[1], first, seen, keys);
-            fetch<D>(qs.values, a.v.nb[1], first, seen, values);
-            copy_wait<1>();
-            barrier();
-            multiply_keys<D>(&s, keys, score);
-            adjust<D>(&a, &qs, mask, score);
-            weigh<D>(&s, score);
-            copy_wait<0>();
-            barrier();
-            multiply_values<D>(&s, values, score);
-        }
+        attend_all<D>(&a, &qs, &s, keys, values, mask, seen);
         store_rows<D>(&a, &qs, &s);
+        barrier(); /* all are done with what is shared */
     }
+}
+
+/* Looks at the mask; false: there was no memory. */
+static bool
+look_at_mask(struct cuda_ctx *c, const struct attention *a, int keys,
+             struct looks *looks)
+{
+    int64_t n;
+
+    looks->blocks = cuda_pieces(a->q.ne[1], TOKENS);
+    looks->tiles = cuda_pieces(a->k.ne[1], keys);
+    n = looks->blocks * looks->tiles * a->mask.ne[2] * a->mask.ne[3];
+    looks->p = (uint8_t *)cuda_scratch(c, (size_t)n);
+    if (looks->p)
+        LAUNCH(look, shape_of(n, WARPS * LANES), c, a->mask, a->q.ne[1],
+               a->k.ne[1], keys, *looks, n);
+    return looks->p != NULL;
 }
 
 template <int D>
@@ -353,12 +497,15 @@ launch(struct cuda_ctx *c, const struct attention *a)
     int64_t blocks = cuda_pieces(a->q.ne[1], TOKENS);
     int64_t n = blocks * a->q.ne[2] * a->q.ne[3];
     struct cuda_shape shape = shape_of(n, WARPS * LANES);
+    struct looks looks;
 
     shape.shared = tile<D>::all * sizeof(uint16_t);
     if (shape.shared > c->max_shared)
         return false;
+    if (!look_at_mask(c, a, tile<D>::keys, &looks))
+        return true; /* c->failed says so */
     ALLOW_SHARED((attend_tiles<D>), shape.shared);
-    LAUNCH((attend_tiles<D>), shape, stream_of(c), *a, blocks, n);
+    LAUNCH((attend_tiles<D>), shape, c, *a, looks, n);
     return true;
 }
 
@@ -368,6 +515,7 @@ launch(struct cuda_ctx *c, const struct attention *a)
 KERNEL
 halve(struct view y, struct view x, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
         float v = load_element(&x, row_data(&x, c.row), i);
@@ -423,7 +571,7 @@ convert(struct cuda_ctx *c, struct view *x)
     if (x->type == GGML_TYPE_Q8_0)
         cuda_open_rows(c, &y, x, NULL);
     else
-        LAUNCH(halve, shape_of(n, CUDA_THREADS), stream_of(c), y, *x, n);
+        LAUNCH(halve, shape_of(n, CUDA_THREADS), c, y, *x, n);
     *x = y;
     return true;
 }
@@ -435,15 +583,22 @@ has_tiles(int64_t width)
 }
 
 bool
-cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given)
+cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given,
+                  const struct ggml_tensor *dst,
+                  const struct ggml_tensor *next)
 {
     struct attention a = *given;
 
+    if (!a.has_mask) {
+        a.mask.data = NULL;
+        a.mask.ne[2] = a.mask.ne[3] = 1;
+    }
     if (a.q.ne[1] < 16 || a.k.ne[0] != a.v.ne[0] || !has_tiles(a.k.ne[0]) ||
         !can_be_tiled(&a.k) || !can_be_tiled(&a.v))
         return false;
     if (!convert(c, &a.k) || !convert(c, &a.v))
         return true; /* c->failed says so */
+    a.also = cuda_also_for(c, dst, next, false);
     switch (a.k.ne[0]) {
     case 64:
         return launch<64>(c, &a);

@@ -104,15 +104,17 @@ struct cuda_prepared {
     int how;
     size_t size;
     void *p;
+    bool ahead; /* the launch at hand makes it, and writes x */
     uint64_t n_made, n_shared; /* for tests */
 };
 
-/* A graph begins; `node` was launched, which may have been written over x. */
+/* A graph begins; these nodes were one launch, which may have been written over
+ * x. */
 void
 cuda_prepared_forget(struct cuda_prepared *prepared);
 void
 cuda_prepared_written(struct cuda_prepared *prepared,
-                      const struct ggml_tensor *node);
+                      struct ggml_tensor *const *nodes, int n);
 
 /* ---- profile.c: a backend_set_profile_t's counters ---------------------------
  */

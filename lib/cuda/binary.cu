@@ -19,6 +19,7 @@ combine(int op, float a, float b)
 KERNEL
 binary(int op, struct view y, struct view a, struct view b, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
         const char *pa = row_data(&a, c.row);
@@ -44,7 +45,7 @@ cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(binary, shape_of(n, CUDA_THREADS), stream_of(c), (int)dst->op,
+        LAUNCH(binary, shape_of(n, CUDA_THREADS), c, (int)dst->op,
                view_of(dst), view_of(dst->src[0]), view_of(dst->src[1]), n);
 }
 
@@ -53,6 +54,7 @@ cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
 KERNEL
 add_id(struct view y, struct view a, struct view b, struct view ids, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t id = *(const int32_t *)(const void *)(ids.data +
@@ -79,7 +81,7 @@ cuda_run_add_id(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(add_id, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+        LAUNCH(add_id, shape_of(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), view_of(dst->src[1]),
                view_of(dst->src[2]), n);
 }

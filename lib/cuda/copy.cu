@@ -47,6 +47,7 @@ copy(struct view y, struct view x, bool same, int size, int64_t n)
 {
     int64_t per_row = (y.ne[0] + CHUNK - 1) / CHUNK;
 
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
         const char *from =
@@ -66,6 +67,7 @@ copy_flat(char *to, const char *from, int64_t size)
 {
     int64_t step = (int64_t)grid_size() * block_size();
 
+    take_turn();
     for (int64_t i = (int64_t)block_id() * block_size() + thread_id();
          i < (size + 15) / 16; i += step) {
         if (i * 16 + 16 <= size)
@@ -115,13 +117,13 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
         (((uintptr_t)x->data | (uintptr_t)dst->data) & 15) == 0)
         LAUNCH(copy_flat,
                shape_of(cuda_pieces(size, CUDA_THREADS * 16 * 4), CUDA_THREADS),
-               stream_of(c), to.data, (const char *)from.data, size);
+               c, to.data, (const char *)from.data, size);
     else if (dst->type == GGML_TYPE_Q8_0 && x->type != dst->type)
         cuda_quantize_q8_0(c, &to, &from, NULL);
     else if (cuda_is_format(x->type) && x->type != dst->type)
         cuda_open_rows(c, &to, &from, NULL);
     else
-        LAUNCH(copy, shape_of(n, CUDA_THREADS), stream_of(c), to, from,
+        LAUNCH(copy, shape_of(n, CUDA_THREADS), c, to, from,
                ggml_are_same_shape(x, dst),
                x->type == dst->type ? element_size(x->type) : 0, n);
 }
@@ -129,6 +131,7 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
 KERNEL
 repeat(struct view y, struct view x, int size, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     move_element(row_data(&y, c.row) + i * y.nb[0],
                  row_data(&x, row_wrap(&x, c.row)) +
@@ -148,7 +151,7 @@ cuda_run_repeat(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(repeat, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+        LAUNCH(repeat, shape_of(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), element_size(dst->type), n);
 }
 
@@ -157,6 +160,7 @@ KERNEL
 concat(struct view y, struct view a, struct view b, int dim, int size,
        int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t at[4] = { i, c.row.i1, c.row.i2, c.row.i3 };
@@ -186,7 +190,7 @@ cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(concat, shape_of(n, CUDA_THREADS), stream_of(c), view_of(dst),
+        LAUNCH(concat, shape_of(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), view_of(dst->src[1]),
                (int)tensor_get_i32(dst, 0), element_size(dst->type), n);
 }

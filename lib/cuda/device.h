@@ -17,6 +17,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+
+#include "cuda/kernels.h"
 
 #define LANES 32 /* of a warp */
 
@@ -32,6 +35,7 @@ struct cuda_shape {
 #include <cuda_runtime.h>
 
 #define DEVICE static __device__ __forceinline__
+#define HOST_DEVICE static __host__ __device__ __forceinline__
 #define KERNEL static __global__ void
 #define BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
 #define CONSTANT static __device__ const
@@ -42,10 +46,28 @@ struct cuda_shape {
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,  \
                          (int)(size))
 
-/* Starts a kernel in parentheses: LAUNCH((f<int>), shape, stream, ...). */
-#define LAUNCH(kernel, shape, stream, ...)                                     \
-    kernel<<<(shape).blocks, (shape).threads, (shape).shared, (stream)>>>(     \
-        __VA_ARGS__)
+/* Starts a kernel in parentheses: LAUNCH((f<int>), shape, ctx, ...). Its blocks
+ * may begin while the launch before still runs: see take_turn(). */
+#define LAUNCH(kernel, shape, ctx, ...) launch_kernel(kernel, shape, ctx, __VA_ARGS__)
+
+template <typename... P, typename... A>
+static void
+launch_kernel(void (*kernel)(P...), struct cuda_shape shape,
+              const struct cuda_ctx *c, A... arguments)
+{
+    cudaLaunchAttribute early = {};
+    cudaLaunchConfig_t config = {};
+
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    config.gridDim = dim3(shape.blocks);
+    config.blockDim = dim3(shape.threads);
+    config.dynamicSmemBytes = shape.shared;
+    config.stream = (cudaStream_t)c->stream;
+    config.attrs = &early;
+    config.numAttrs = c->arch >= 90 && !getenv("GG_NOPDL"); /* XXX */
+    cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+}
 
 /* An array, and the bytes that the launch asked for, shared by a block. */
 #define SHARED(type, name, n) __shared__ __align__(16) type name[n]
@@ -75,6 +97,18 @@ DEVICE unsigned
 grid_size(void)
 {
     return gridDim.x;
+}
+
+/* Every kernel calls this, in all threads, before it touches what a launch
+ * before may have written, or writes at all: that launch has ended then, and
+ * the blocks of the one behind may begin. */
+DEVICE void
+take_turn(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
 }
 
 /* All threads of the block, all lanes of the warp, meet here. */

@@ -1,7 +1,7 @@
 /* fuse.c - which nodes are one launch
  *
  *   [sum] norm [scale] [bias]
- *   product of few columns, and a sum or bias
+ *   products of the same few columns, each with a sum or bias
  *   two products of the same columns, and a gate
  *
  * Nodes that are computed together no longer end before the next begins, so
@@ -116,6 +116,7 @@ fuse_norm(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     }
     if (i < 2 || !are_norms_apart(&f, nodes[i - 1], read, n_read))
         return 0;
+    f.next = i < n ? nodes[i] : NULL;
     cuda_run_norms(c, &f);
     return i;
 }
@@ -143,23 +144,80 @@ is_result(const struct ggml_tensor *t)
     return t->type == GGML_TYPE_F32 && ggml_is_contiguous(t);
 }
 
-static int
-fuse_sum(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
-         const int *uses)
+/* nodes[0], a product, and the sum behind it that can be computed with it, or
+ * NULL. */
+static struct ggml_tensor *
+sum_behind(struct ggml_tensor *const *nodes, int n, const int *uses)
 {
-    struct cuda_product f = { .mul_mat = nodes[0] };
     const struct ggml_tensor *other;
 
     if (n < 2 || uses[0] != 1 || nodes[1]->op != GGML_OP_ADD)
-        return 0;
+        return NULL;
     other = beside(nodes[1], nodes[0]);
     if (!other || !is_addend(other, nodes[0]) || !is_result(nodes[1]) ||
         !is_apart(nodes[1], other) || overlap(nodes[1], nodes[0]->src[0]) ||
         overlap(nodes[1], nodes[0]->src[1]))
+        return NULL;
+    return nodes[1];
+}
+
+/* Whether a product can be computed beside another of the same columns. */
+static bool
+is_sibling(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    const struct ggml_tensor *w = a->src[0], *v = b->src[0];
+
+    return a->src[1] == b->src[1] && w->type == v->type &&
+           w->ne[0] == v->ne[0] && w->nb[1] == v->nb[1] &&
+           ggml_nrows(w) == w->ne[1] && ggml_nrows(v) == v->ne[1] &&
+           ggml_nrows(a->src[1]) == a->src[1]->ne[1] && is_result(b);
+}
+
+/* Whether what a product and its sum read is not written by `out`. */
+static bool
+is_untouched(const struct ggml_tensor *mul_mat, const struct ggml_tensor *add,
+             const struct ggml_tensor *out)
+{
+    return !overlap(mul_mat->src[1], out) && !overlap(mul_mat->src[0], out) &&
+           (!add || (!overlap(add->src[0], out) && !overlap(add->src[1], out)));
+}
+
+/* Products of the same columns, each with a sum or without: q, k and v. */
+static int
+fuse_products(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+              const int *uses)
+{
+    struct cuda_product f = { .mul_mat = nodes[0] };
+    const struct ggml_tensor *out[1 + CUDA_SIBLINGS];
+    int i = 1;
+
+    f.add = sum_behind(nodes, n, uses);
+    i += f.add != NULL;
+    out[0] = f.add ? f.add : f.mul_mat;
+    for (int m = 0; m < CUDA_SIBLINGS && i < n; m++) {
+        struct ggml_tensor *a = nodes[i], *add;
+        bool apart = is_small_product(a) && is_sibling(nodes[0], a);
+
+        if (!apart)
+            break;
+        add = sum_behind(nodes + i, n - i, uses + i);
+        out[m + 1] = add ? add : a;
+        for (int j = 0; j <= m && apart; j++)
+            apart = is_untouched(a, add, out[j]) && !overlap(out[j], out[m + 1]);
+        apart = apart && is_untouched(f.mul_mat, f.add, out[m + 1]);
+        for (int j = 0; j < m && apart; j++)
+            apart = is_untouched(f.siblings[j].mul_mat, f.siblings[j].add,
+                                 out[m + 1]);
+        if (!apart)
+            break;
+        f.siblings[m].mul_mat = a;
+        f.siblings[m].add = add;
+        i += 1 + (add != NULL);
+    }
+    if (i < 2)
         return 0;
-    f.add = nodes[1];
     cuda_run_product(c, &f);
-    return 2;
+    return i;
 }
 
 static bool
@@ -211,7 +269,17 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         if (!is_small_product(nodes[0]))
             return 0;
         done = fuse_gate(c, nodes, n, uses);
-        return done ? done : fuse_sum(c, nodes, n, uses);
+        return done ? done : fuse_products(c, nodes, n, uses);
+    case GGML_OP_GLU:
+        if (n < 2 || !supports(nodes[0]))
+            return 0;
+        cuda_run_gate(c, nodes[0], nodes[1]);
+        return 1;
+    case GGML_OP_FLASH_ATTN_EXT:
+        if (n < 2 || !supports(nodes[0]))
+            return 0;
+        cuda_run_attend(c, nodes[0], nodes[1]);
+        return 1;
     default:
         return 0;
     }

@@ -162,8 +162,7 @@ launch_all(struct cuda *cuda)
             cuda_ops[cuda->nodes[i]->op].run(c, cuda->nodes[i]);
             n = 1;
         }
-        for (int j = i; j < i + n; j++)
-            cuda_prepared_written(&cuda->prepared, cuda->nodes[j]);
+        cuda_prepared_written(&cuda->prepared, cuda->nodes + i, n);
         cuda_profile_launched(cuda, cuda->nodes + i, n);
     }
     cuda_profile_end(cuda);

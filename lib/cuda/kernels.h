@@ -54,6 +54,12 @@ void *
 cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
               size_t size, bool *made);
 
+/* The same for what the launch that writes x itself, the next one, makes
+ * beside it. NULL: there is no memory, and nothing has to be made. */
+void *
+cuda_prepare_ahead(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
+                   size_t size);
+
 /* c[i][j] = sum over x of a[j][x] * b[i][x], for i < n and j < m: rows of a
  * weight times rows of activations, as GGML_OP_MUL_MAT has them. Distances of
  * rows (ld_) and of the matrices of a batch (stride_) are in elements. a and b
@@ -88,7 +94,7 @@ extern const struct cuda_op cuda_ops[GGML_OP_COUNT];
  * views among them, and uses[i] is how many nodes and others read nodes[i]
  * (itself, or a view of it): a node may go unwritten only where that is 1 and
  * its reader is in the launch. Returns how many of the first nodes were
- * launched together, at least 2, or 0: the first is to be run alone. Decides
+ * launched together, or 0: the first is to be run by its op. Decides
  * by the same things as the functions above. */
 int
 cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,

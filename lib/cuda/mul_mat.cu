@@ -94,6 +94,61 @@ prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
     return true;
 }
 
+/* Precision of the opened weights: that of F16 wants TF32, as a BF16 has too
+ * few bits, and activations may be beyond what an F16 holds. */
+static enum ggml_type
+opened_type(enum ggml_type type)
+{
+    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ? GGML_TYPE_F32
+                                                           : GGML_TYPE_BF16;
+}
+
+static bool
+has_few_columns(const struct ggml_tensor *dst)
+{
+    return dst->src[1]->ne[1] <=
+           cuda_few_columns(cuda_is_format(dst->src[0]->type));
+}
+
+/* The columns of a product are made of these values, in this order. */
+static bool
+is_columns_of(const struct ggml_tensor *dst, const struct ggml_tensor *x)
+{
+    const struct ggml_tensor *y = dst->src[1];
+
+    return y->data == x->data && x->type == GGML_TYPE_F32 &&
+           y->type == GGML_TYPE_F32 && ggml_nelements(x) == ggml_nelements(y) &&
+           ggml_is_contiguous(x) && ggml_is_contiguous(y);
+}
+
+struct cuda_also
+cuda_also_for(struct cuda_ctx *c, const struct ggml_tensor *x,
+              const struct ggml_tensor *next, bool bytes)
+{
+    struct cuda_also a = {};
+    int64_t size;
+
+    if (!next || next->op != GGML_OP_MUL_MAT || ggml_is_empty(next) ||
+        x->ne[0] % LANES != 0 || !cuda_supports_mul_mat(next) ||
+        !is_columns_of(next, x))
+        return a;
+    a.k = next->src[1]->ne[0];
+    if (has_few_columns(next)) {
+        if (!bytes || !is_block(next->src[0]))
+            return a;
+        a.type = GGML_TYPE_Q8_1;
+        a.stride = column_size(a.k);
+    } else {
+        a.type = opened_type(next->src[0]->type);
+        if (a.type != GGML_TYPE_BF16)
+            return a;
+        a.stride = a.k * 2;
+    }
+    size = a.stride * ggml_nrows(next->src[1]);
+    a.data = cuda_prepare_ahead(c, next->src[1], a.type, (size_t)size);
+    return a;
+}
+
 static struct product
 product_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
 {
@@ -117,6 +172,31 @@ multiply(struct cuda_ctx *c, const struct product *p)
         cuda_multiply_blocks(c, p);
 }
 
+/* What is added to a product in `add`, and how far its rows are apart. */
+static const char *
+addend(const struct ggml_tensor *add, const struct ggml_tensor *mul_mat,
+       int64_t *stride)
+{
+    const struct ggml_tensor *other =
+        add->src[0] == mul_mat ? add->src[1] : add->src[0];
+
+    *stride = ggml_nrows(other) == 1 ? 0 : (int64_t)other->nb[1];
+    return (const char *)other->data;
+}
+
+static void
+add_sibling(struct sibling *s, const struct ggml_tensor *mul_mat,
+            const struct ggml_tensor *add)
+{
+    const struct ggml_tensor *dst = add ? add : mul_mat;
+
+    s->w = (const char *)mul_mat->src[0]->data;
+    s->rows = mul_mat->src[0]->ne[1];
+    s->out = (char *)dst->data;
+    s->out_stride = (int64_t)dst->nb[1];
+    s->add = add ? addend(add, mul_mat, &s->add_stride) : NULL;
+}
+
 void
 cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
 {
@@ -128,17 +208,17 @@ cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
 
     if (ggml_is_empty(dst))
         return;
+    p.early = is_constant(w) && (!f->glu || is_constant(f->second->src[0]));
+    for (int i = 0; i < CUDA_SIBLINGS && f->siblings[i].mul_mat; i++) {
+        add_sibling(&p.siblings[i], f->siblings[i].mul_mat,
+                    f->siblings[i].add);
+        p.early = p.early && is_constant(f->siblings[i].mul_mat->src[0]);
+    }
     p.n = x->ne[1];
     p.x2 = x->ne[2];
     p.x3 = x->ne[3];
-    if (f->add) {
-        const struct ggml_tensor *other = f->add->src[0] == f->mul_mat
-                                              ? f->add->src[1]
-                                              : f->add->src[0];
-
-        p.end.add = (const char *)other->data;
-        p.end.add_stride = ggml_nrows(other) == 1 ? 0 : (int64_t)other->nb[1];
-    }
+    if (f->add)
+        p.end.add = addend(f->add, f->mul_mat, &p.end.add_stride);
     if (f->glu) {
         p.w2 = (const char *)f->second->src[0]->data;
         p.end.glu = tensor_get_i32(f->glu, 0);
@@ -147,15 +227,6 @@ cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
     }
     if (prepare_columns(c, w, x, &p))
         multiply(c, &p);
-}
-
-/* Precision of the opened weights: that of F16 wants TF32, as a BF16 has too
- * few bits, and activations may be beyond what an F16 holds. */
-static enum ggml_type
-opened_type(enum ggml_type type)
-{
-    return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ? GGML_TYPE_F32
-                                                           : GGML_TYPE_BF16;
 }
 
 /* Some rows of a matrix, times the columns of b. */
@@ -248,12 +319,11 @@ cuda_supports_mul_mat(const struct ggml_tensor *dst)
 void
 cuda_run_mul_mat(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct cuda_product f = { dst, NULL, NULL, NULL };
+    struct cuda_product f = { dst, NULL, NULL, NULL, {} };
 
     if (ggml_is_empty(dst))
         return;
-    if (dst->src[1]->ne[1] <=
-        cuda_few_columns(cuda_is_format(dst->src[0]->type)))
+    if (has_few_columns(dst))
         cuda_run_product(c, &f);
     else
         multiply_many(c, dst);
@@ -270,6 +340,7 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles, int *start
     SHARED(int, totals, 2);
     int used = (int)ids.ne[0];
 
+    take_turn();
     for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
         int n = 0;
 
@@ -330,7 +401,7 @@ make_tiles(struct cuda_ctx *c, const struct ggml_tensor *dst, struct product *p)
 
     if (!start || !order || !tiles)
         return false;
-    LAUNCH(sort_pairs, shape, stream_of(c), p->ids, n_matrices, n_pairs,
+    LAUNCH(sort_pairs, shape, c, p->ids, n_matrices, n_pairs,
            n_tiles, start, order, tiles);
     p->tiles = tiles;
     p->order = order;

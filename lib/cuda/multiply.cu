@@ -11,7 +11,7 @@
 #include "cuda/product.h"
 #include "cuda/quantize.h"
 
-#define WARPS 4 /* of a block */
+#define WARPS PRODUCT_WARPS
 #define ROWS  2 /* of a warp */
 #define RING  3 /* steps that are under way */
 
@@ -124,7 +124,18 @@ multiply_step(const struct product *p, const struct work *t,
     }
 }
 
-/* All steps of two rows; the sums of the lanes. */
+/* A warp's steps of two rows: `part`, and others `splits` apart. */
+template <class T>
+DEVICE void
+begin_rows(const struct product *p, const struct source *from, char *ring)
+{
+    int64_t part = (int)warp_id() & (p->splits - 1);
+
+    UNROLL for (int i = 0; i < RING - 1; i++)
+        fetch<T>(from, part + i * p->splits, ring + i * ROWS * step<T>::room);
+}
+
+/* All of them, which were begun; the sums of the lanes. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_rows(const struct product *p, const struct work *t,
@@ -132,65 +143,73 @@ multiply_rows(const struct product *p, const struct work *t,
 {
     const int room = ROWS * step<T>::room;
     int64_t n = (p->k + LANES * UNIT - 1) / (LANES * UNIT);
+    int64_t s = (int)warp_id() & (p->splits - 1);
 
-    UNROLL for (int s = 0; s < RING - 1; s++)
-        fetch<T>(from, s, ring + s * room);
-    for (int64_t s = 0; s < n; s++) {
-        int64_t next = s + RING - 1;
-
+    for (int i = 0; s < n; i++, s += p->splits) {
         copy_wait<RING - 2>();
-        warp_barrier(); /* all have what all fetched, and are done with s - 1 */
-        fetch<T>(from, next, ring + next % RING * room);
-        multiply_step<T, COLUMNS>(p, t, from, s, ring + s % RING * room, sum);
+        warp_barrier(); /* all have what all fetched, and are done before */
+        fetch<T>(from, s + (RING - 1) * p->splits,
+                 ring + (i + RING - 1) % RING * room);
+        multiply_step<T, COLUMNS>(p, t, from, s, ring + i % RING * room, sum);
     }
     copy_wait<0>();
     warp_barrier();
 }
 
-/* Items: groups of rows, some for each warp, and for each all tiles: those
- * that read the same weights run at the same time. */
 template <class T, int COLUMNS>
 KERNEL
 BOUNDS(WARPS *LANES, 1)
 multiply_blocks(struct product p, int64_t tiles, int64_t n_items)
 {
     SHARED(char, shared, WARPS * RING * ROWS * step<T>::room);
+    SHARED(float, sums, WARPS * ROWS * COLUMNS);
     char *ring = shared + warp_id() * (RING * ROWS * step<T>::room);
-    int each = p.w2 ? 1 : ROWS; /* results of a warp */
+    int64_t each = rows_of_block(&p);
 
+    if (!p.early)
+        take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t tile, group = divide(item, tiles, &tile);
-        int64_t row = (group * WARPS + warp_id()) * each;
+        int64_t tile, row = divide(item, tiles, &tile) * each;
         struct work t = find_work(&p, tile, COLUMNS);
         struct source from = { {}, p.k / T::values * T::size };
         float sum[ROWS][COLUMNS] = {};
+        bool any;
 
-        if (row >= p.rows || t.n == 0)
-            continue;
-        from.rows[0] = t.rows + row * p.w.nb[1];
-        from.rows[1] = t.rows2             ? t.rows2 + row * p.w.nb[1]
-                       : row + 1 < p.rows ? from.rows[0] + p.w.nb[1]
-                                           : from.rows[0];
-        multiply_rows<T, COLUMNS>(&p, &t, &from, ring, sum);
-        store_sums<COLUMNS>(&p, &t, row, sum);
+        choose_sibling(&p, each, &t, &row);
+        row += (int)warp_id() / p.splits * (p.w2 ? 1 : ROWS);
+        any = row < t.n_rows && t.n > 0;
+        if (any) {
+            from.rows[0] = t.rows + row * p.w.nb[1];
+            from.rows[1] = t.rows2              ? t.rows2 + row * p.w.nb[1]
+                           : row + 1 < t.n_rows ? from.rows[0] + p.w.nb[1]
+                                                : from.rows[0];
+            begin_rows<T>(&p, &from, ring);
+        }
+        if (p.early && item == block_id())
+            take_turn();
+        if (any)
+            multiply_rows<T, COLUMNS>(&p, &t, &from, ring, sum);
+        store_sums<COLUMNS>(&p, &t, row, sum, sums);
     }
 }
 
 template <class T>
 static void
-launch(struct cuda_ctx *c, const struct product *p)
+launch(struct cuda_ctx *c, const struct product *given)
 {
-    int64_t groups = cuda_pieces(p->rows, WARPS * (p->w2 ? 1 : ROWS));
-    int64_t tiles = tiles_of(p), n = groups * tiles;
-    struct cuda_shape shape = shape_of(n, WARPS * LANES);
+    struct product p = *given;
+    int64_t n;
 
+    p.splits = splits_of(cuda_pieces(p.k, LANES * UNIT));
+    n = items_of(&p);
     if (n == 0)
         return;
-    if (single_columns(p))
-        LAUNCH((multiply_blocks<T, 1>), shape, stream_of(c), *p, tiles, n);
+    if (single_columns(&p))
+        LAUNCH((multiply_blocks<T, 1>), shape_of(n, WARPS * LANES), c, p,
+               tiles_of(&p), n);
     else
-        LAUNCH((multiply_blocks<T, MOST_COLUMNS>), shape, stream_of(c), *p,
-               tiles, n);
+        LAUNCH((multiply_blocks<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
+               c, p, tiles_of(&p), n);
 }
 
 void

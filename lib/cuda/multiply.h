@@ -9,13 +9,42 @@ extern "C" {
 #endif
 
 #define CUDA_FEW_COLUMNS 8
+#define CUDA_SIBLINGS    2
 
 /* mul_mat, of at most CUDA_FEW_COLUMNS columns, and, unless NULL: `add`, F32,
  * of the product and a tensor of its shape or one row; or `glu` of the product
- * and `second`, another of the same shapes, types and strides. */
+ * and `second`, another of the same shapes, types and strides; or siblings,
+ * products of the same columns with other matrices, of as long rows of the same
+ * type, and what is added to each. */
 struct cuda_product {
     struct ggml_tensor *mul_mat, *add, *second, *glu;
+    struct {
+        struct ggml_tensor *mul_mat, *add;
+    } siblings[CUDA_SIBLINGS];
 };
+
+/* Where a launch stores its result once more, as the product behind it wants
+ * it; data NULL: nowhere. See also.h. */
+struct cuda_also {
+    void *data;
+    int type;       /* GGML_TYPE_Q8_1: see quantize.h; or GGML_TYPE_BF16 */
+    int64_t k;      /* values of a column */
+    int64_t stride; /* bytes */
+};
+
+/* For x, which a launch is about to write, and the node that comes after it, or
+ * NULL. `bytes`: it can make eight bits, too. */
+struct cuda_also
+cuda_also_for(struct cuda_ctx *c, const struct ggml_tensor *x,
+              const struct ggml_tensor *next, bool bytes);
+
+/* GLU, and FLASH_ATTN_EXT, before `next` or NULL. */
+void
+cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
+              const struct ggml_tensor *next);
+void
+cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
+                const struct ggml_tensor *next);
 
 void
 cuda_run_product(struct cuda_ctx *c, const struct cuda_product *p);

@@ -6,7 +6,7 @@
 #include "cuda/functions.h"
 #include "cuda/product.h"
 
-#define WARPS 4
+#define WARPS PRODUCT_WARPS
 #define ROWS  2
 #define AHEAD 4 /* pieces of a row that a lane loads before it multiplies */
 
@@ -95,24 +95,36 @@ multiply_piece(const struct product *p, const struct work *t, int64_t at,
     }
 }
 
+/* Starts to load pieces of both rows from i on, where the lane has any. */
+DEVICE void
+load_pieces(const char *const *rows, int64_t i, int64_t n, uint4 (*w)[ROWS])
+{
+    UNROLL for (int j = 0; j < AHEAD; j++)
+        UNROLL for (int r = 0; r < ROWS; r++)
+    {
+        int64_t at = i + j * LANES + lane_id();
+
+        if (at < n)
+            w[j][r] = load_once(rows[r] + at * 16);
+    }
+}
+
+#define STEP (AHEAD * LANES) /* pieces that a warp loads at once */
+
+/* The warp's pieces, of which `w` are the first: others are on their way while
+ * some are met. Warps that share rows take turns. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_whole(const struct product *p, const struct work *t,
-               const char *const *rows, float (*sum)[COLUMNS])
+               const char *const *rows, uint4 (*w)[ROWS],
+               float (*sum)[COLUMNS])
 {
-    int64_t n = p->k * T::size / 16;
+    int64_t n = p->k * T::size / 16, turn = (int64_t)STEP * p->splits;
 
-    for (int64_t i = 0; i < n; i += AHEAD * LANES) {
-        uint4 w[AHEAD][ROWS];
+    for (int64_t i = STEP * (warp_id() & (p->splits - 1)); i < n; i += turn) {
+        uint4 next[AHEAD][ROWS];
 
-        UNROLL for (int j = 0; j < AHEAD; j++)
-            UNROLL for (int r = 0; r < ROWS; r++)
-        {
-            int64_t at = i + j * LANES + lane_id();
-
-            if (at < n)
-                w[j][r] = load_once(rows[r] + at * 16);
-        }
+        load_pieces(rows, i + turn, n, next);
         UNROLL for (int j = 0; j < AHEAD; j++)
         {
             int64_t at = i + j * LANES + lane_id();
@@ -121,6 +133,8 @@ multiply_whole(const struct product *p, const struct work *t,
                 multiply_piece<T, COLUMNS>(p, t, at * (16 / T::size), w[j],
                                            sum);
         }
+        UNROLL for (int j = 0; j < AHEAD; j++)
+            UNROLL for (int r = 0; r < ROWS; r++) w[j][r] = next[j][r];
     }
 }
 
@@ -129,7 +143,10 @@ DEVICE void
 multiply_singly(const struct product *p, const struct work *t,
                 const char *const *rows, float (*sum)[COLUMNS])
 {
-    for (int64_t i = lane_id(); i < p->k; i += LANES)
+    int part = (int)warp_id() & (p->splits - 1);
+
+    for (int64_t i = part * LANES + lane_id(); i < p->k;
+         i += LANES * p->splits)
         UNROLL for (int c = 0; c < COLUMNS; c++)
         {
             if (c >= t->n)
@@ -147,26 +164,38 @@ KERNEL
 BOUNDS(WARPS *LANES, 1)
 multiply_floats(struct product p, bool whole, int64_t tiles, int64_t n_items)
 {
-    int each = p.w2 ? 1 : ROWS;
+    SHARED(float, sums, WARPS * ROWS * COLUMNS);
+    int64_t each = rows_of_block(&p);
 
+    if (!p.early)
+        take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t tile, group = divide(item, tiles, &tile);
-        int64_t row = (group * WARPS + warp_id()) * each;
+        int64_t tile, row = divide(item, tiles, &tile) * each;
         struct work t = find_work(&p, tile, COLUMNS);
         const char *rows[ROWS];
         float sum[ROWS][COLUMNS] = {};
+        uint4 w[AHEAD][ROWS];
+        bool any;
 
-        if (row >= p.rows || t.n == 0)
-            continue;
-        rows[0] = t.rows + row * p.w.nb[1];
-        rows[1] = t.rows2             ? t.rows2 + row * p.w.nb[1]
-                  : row + 1 < p.rows ? rows[0] + p.w.nb[1]
-                                      : rows[0];
-        if (whole)
-            multiply_whole<T, COLUMNS>(&p, &t, rows, sum);
-        else
+        choose_sibling(&p, each, &t, &row);
+        row += (int)warp_id() / p.splits * (p.w2 ? 1 : ROWS);
+        any = row < t.n_rows && t.n > 0;
+        if (any) {
+            rows[0] = t.rows + row * p.w.nb[1];
+            rows[1] = t.rows2              ? t.rows2 + row * p.w.nb[1]
+                      : row + 1 < t.n_rows ? rows[0] + p.w.nb[1]
+                                           : rows[0];
+            if (whole)
+                load_pieces(rows, STEP * (warp_id() & (p.splits - 1)),
+                            p.k * T::size / 16, w);
+        }
+        if (p.early && item == block_id())
+            take_turn();
+        if (any && whole)
+            multiply_whole<T, COLUMNS>(&p, &t, rows, w, sum);
+        else if (any)
             multiply_singly<T, COLUMNS>(&p, &t, rows, sum);
-        store_sums<COLUMNS>(&p, &t, row, sum);
+        store_sums<COLUMNS>(&p, &t, row, sum, sums);
     }
 }
 
@@ -178,25 +207,29 @@ is_aligned(const struct product *p)
 
     for (int i = 1; i < 4; i++)
         all |= (uintptr_t)p->w.nb[i];
+    for (int i = 0; i < CUDA_SIBLINGS; i++)
+        all |= (uintptr_t)p->siblings[i].w;
     return (all & 15) == 0;
 }
 
 template <class T>
 static void
-launch(struct cuda_ctx *c, const struct product *p)
+launch(struct cuda_ctx *c, const struct product *given)
 {
-    int64_t groups = cuda_pieces(p->rows, WARPS * (p->w2 ? 1 : ROWS));
-    bool one = single_columns(p), whole = is_aligned(p) && p->k % 8 == 0;
-    int64_t tiles = tiles_of(p), n = groups * tiles;
+    struct product p = *given;
+    bool whole = is_aligned(&p) && p.k % 8 == 0;
+    int64_t n;
 
+    p.splits = splits_of(cuda_pieces(p.k * T::size / 16, STEP));
+    n = items_of(&p);
     if (n == 0)
         return;
-    if (one)
-        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES),
-               stream_of(c), *p, whole, tiles, n);
+    if (single_columns(&p))
+        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES), c, p, whole,
+               tiles_of(&p), n);
     else
         LAUNCH((multiply_floats<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
-               stream_of(c), *p, whole, tiles, n);
+               c, p, whole, tiles_of(&p), n);
 }
 
 void

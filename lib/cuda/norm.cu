@@ -1,6 +1,7 @@
 /* norm.cu - NORM, RMS_NORM, with a sum before and a scale behind; SUM_ROWS
  *
  * A block a row. The order of the sums is given by the length of the row. */
+#include "cuda/also.h"
 #include "cuda/norm.h"
 #include "cuda/view.h"
 
@@ -139,8 +140,88 @@ norm(struct parts p, int64_t n_rows)
 {
     SHARED(float, room, LANES);
 
+    take_turn();
     for (int64_t i = block_id(); i < n_rows; i += grid_size())
         norm_row(&p, row_at(&p.y, i), room);
+}
+
+/* Rows of floats that lie as they are named, of n values each: all is asked
+ * for at once. */
+struct plain {
+    const float *x, *other, *weight, *shift; /* NULL: none */
+    float *sum, *y;
+    int64_t n;
+    float eps;
+    bool rms, early; /* no launch before writes weight and shift */
+    struct cuda_also also;
+};
+
+/* The block's values of a row, those beyond its end 0. */
+DEVICE void
+load_row(const float *row, int64_t n, float *v)
+{
+    UNROLL for (int j = 0; j < HELD; j++)
+    {
+        int64_t i = thread_id() + j * block_size();
+
+        v[j] = row && i < n ? row[i] : 0;
+    }
+}
+
+DEVICE float
+sum_held(const float *v, int64_t n, float mean, bool square, float *room)
+{
+    float sum = 0;
+
+    UNROLL for (int j = 0; j < HELD; j++)
+    {
+        float d = v[j] - mean;
+
+        if (thread_id() + j * block_size() < n)
+            sum += square ? d * d : d;
+    }
+    return block_sum(sum, room);
+}
+
+KERNEL
+BOUNDS(CUDA_MOST_THREADS, 1)
+norm_plain(struct plain p, int64_t n_rows)
+{
+    SHARED(float, room, LANES);
+    float weight[HELD], shift[HELD];
+
+    if (!p.early)
+        take_turn();
+    load_row(p.weight, p.n, weight);
+    load_row(p.shift, p.n, shift);
+    if (p.early)
+        take_turn();
+    for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
+        float v[HELD], more[HELD], mean = 0, s;
+
+        load_row(p.x + row * p.n, p.n, v);
+        load_row(p.other ? p.other + row * p.n : NULL, p.n, more);
+        UNROLL for (int j = 0; j < HELD; j++) v[j] += more[j];
+        if (!p.rms)
+            mean = sum_held(v, p.n, 0, false, room) / (float)p.n;
+        s = 1 / sqrtf(sum_held(v, p.n, mean, true, room) / (float)p.n + p.eps);
+        UNROLL for (int j = 0; j < HELD; j++)
+        {
+            int64_t i = thread_id() + j * block_size(), at = row * p.n + i;
+            float y = (v[j] - mean) * s;
+
+            if (i >= p.n)
+                break;
+            if (p.other)
+                p.sum[at] = v[j];
+            if (p.weight)
+                y *= weight[j];
+            if (p.shift)
+                y += shift[j];
+            p.y[at] = y;
+            store_also(&p.also, at, y);
+        }
+    }
 }
 
 /* What is added to or multiplied with `from` in `node`. */
@@ -150,6 +231,51 @@ other_source(const struct ggml_tensor *node, const struct ggml_tensor *from)
     return node->src[0] == from ? node->src[1] : node->src[0];
 }
 
+static const float *
+floats_of(const struct ggml_tensor *t)
+{
+    return t ? (const float *)t->data : NULL;
+}
+
+/* NULL, or floats in one piece: a row for all, or `all` of the shape of y. */
+static bool
+is_plain(const struct ggml_tensor *t, const struct ggml_tensor *y, bool all)
+{
+    return !t || (t->type == GGML_TYPE_F32 && ggml_is_contiguous(t) &&
+                  t->ne[0] == y->ne[0] &&
+                  (all ? ggml_are_same_shape(t, y) : ggml_nrows(t) == 1));
+}
+
+static bool
+run_plain(struct cuda_ctx *c, const struct cuda_norm *n,
+          const struct ggml_tensor *y, const struct ggml_tensor *weight,
+          const struct ggml_tensor *shift)
+{
+    const struct ggml_tensor *x = n->add ? n->add->src[0] : n->norm->src[0];
+    const struct ggml_tensor *other = n->add ? n->add->src[1] : NULL;
+    unsigned threads = cuda_row_threads(y->ne[0]);
+    struct plain p = {};
+
+    if (y->ne[0] > (int64_t)HELD * threads || !is_plain(y, y, true) ||
+        !is_plain(x, y, true) || !is_plain(other, y, true) ||
+        !is_plain(n->add, y, true) || !is_plain(weight, y, false) ||
+        !is_plain(shift, y, false))
+        return false;
+    p.x = floats_of(x);
+    p.other = floats_of(other);
+    p.weight = floats_of(weight);
+    p.shift = floats_of(shift);
+    p.sum = n->add ? (float *)n->add->data : NULL;
+    p.y = (float *)y->data;
+    p.n = y->ne[0];
+    p.eps = tensor_get_f32(n->norm, 0);
+    p.rms = n->norm->op == GGML_OP_RMS_NORM;
+    p.early = is_constant(weight) && is_constant(shift);
+    p.also = cuda_also_for(c, y, n->next, true);
+    LAUNCH(norm_plain, shape_of(ggml_nrows(y), threads), c, p, ggml_nrows(y));
+    return true;
+}
+
 void
 cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
 {
@@ -157,9 +283,13 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
                                      : n->mul ? n->mul
                                               : n->norm;
     const struct ggml_tensor *before = n->mul ? n->mul : n->norm;
+    const struct ggml_tensor *weight =
+        n->mul ? other_source(n->mul, n->norm) : NULL;
+    const struct ggml_tensor *shift =
+        n->bias ? other_source(n->bias, before) : NULL;
     struct parts p = {};
 
-    if (ggml_is_empty(last))
+    if (ggml_is_empty(last) || run_plain(c, n, last, weight, shift))
         return;
     p.eps = tensor_get_f32(n->norm, 0);
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
@@ -173,10 +303,10 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
         p.other = view_of(n->add->src[1]);
         p.sum = view_of(n->add);
     }
-    p.weight = p.mul ? view_of(other_source(n->mul, n->norm)) : p.x;
-    p.shift = p.bias ? view_of(other_source(n->bias, before)) : p.x;
-    LAUNCH(norm, shape_of(ggml_nrows(last), cuda_row_threads(last->ne[0])),
-           stream_of(c), p, ggml_nrows(last));
+    p.weight = p.mul ? view_of(weight) : p.x;
+    p.shift = p.bias ? view_of(shift) : p.x;
+    LAUNCH(norm, shape_of(ggml_nrows(last), cuda_row_threads(last->ne[0])), c,
+           p, ggml_nrows(last));
 }
 
 bool
@@ -188,7 +318,7 @@ cuda_supports_norm(const struct ggml_tensor *dst)
 void
 cuda_run_norm(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct cuda_norm n = { NULL, dst, NULL, NULL };
+    struct cuda_norm n = { NULL, dst, NULL, NULL, NULL };
 
     cuda_run_norms(c, &n);
 }
@@ -199,6 +329,7 @@ sum_rows(struct view y, struct view x, int64_t n_rows)
 {
     SHARED(float, room, LANES);
 
+    take_turn();
     for (int64_t k = block_id(); k < n_rows; k += grid_size()) {
         struct row r = row_at(&x, k);
         const char *from = row_data(&x, r);
@@ -225,5 +356,5 @@ cuda_run_sum_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (!ggml_is_empty(dst))
         LAUNCH(sum_rows, shape_of(ggml_nrows(x), cuda_row_threads(x->ne[0])),
-               stream_of(c), view_of(dst), view_of(x), ggml_nrows(x));
+               c, view_of(dst), view_of(x), ggml_nrows(x));
 }

@@ -10,9 +10,10 @@ extern "C" {
 
 /* out = norm(x) * weight + bias, where x = src0 of `norm`, or a + b if there
  * is an `add`, which is written too. `mul` and `bias` are nodes after the
- * norm, or NULL. */
+ * norm, or NULL; `next` is what comes behind all of them, or NULL. */
 struct cuda_norm {
     struct ggml_tensor *add, *norm, *mul, *bias;
+    const struct ggml_tensor *next;
 };
 
 void

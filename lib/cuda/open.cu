@@ -114,6 +114,7 @@ open_blocks(struct lookup l, int64_t n_items)
 {
     int64_t pieces = (l.units + block_size() - 1) / block_size();
 
+    take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t piece, row = divide(item, pieces, &piece);
         struct row r = row_at(&l.y, row);
@@ -127,6 +128,7 @@ open_blocks(struct lookup l, int64_t n_items)
 KERNEL
 open_elements(struct lookup l, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
@@ -136,10 +138,44 @@ open_elements(struct lookup l, int64_t n)
     }
 }
 
+/* n floats, in one piece, as numbers of two bytes; four by four. */
+KERNEL
+open_flat(struct view y, const char *from, int64_t n)
+{
+    int64_t step = (int64_t)grid_size() * block_size() * 4;
+
+    take_turn();
+    for (int64_t i = ((int64_t)block_id() * block_size() + thread_id()) * 4;
+         i < n; i += step) {
+        float4 v = load_vector<float4>(from + i * 4);
+        uint2 w;
+
+        if (y.type == GGML_TYPE_F16) {
+            w.x = two_shorts(to_f16(v.x), to_f16(v.y));
+            w.y = two_shorts(to_f16(v.z), to_f16(v.w));
+        } else {
+            w.x = two_shorts(to_bf16(v.x), to_bf16(v.y));
+            w.y = two_shorts(to_bf16(v.z), to_bf16(v.w));
+        }
+        store_vector(y.data + i * 2, w);
+    }
+}
+
+static bool
+is_flat(const struct view *y, const struct view *x)
+{
+    int64_t n = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3];
+
+    return x->type == GGML_TYPE_F32 && y->type != GGML_TYPE_F32 && n % 4 == 0 &&
+           is_dense(x, 4) && is_dense(y, 2) &&
+           (((uintptr_t)x->data | (uintptr_t)y->data) & 15) == 0;
+}
+
 /* I32, as they are. */
 KERNEL
 open_integers(struct lookup l, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
@@ -165,17 +201,24 @@ cuda_open_rows(struct cuda_ctx *c, const struct view *y, const struct view *x,
     switch (x->type) {
 #define LAUNCH_TYPE(name, which)                                               \
     case which:                                                                \
-        LAUNCH((open_blocks<open_##name>), shape_of(n, threads), stream_of(c), \
+        LAUNCH((open_blocks<open_##name>), shape_of(n, threads), c, \
                l, n);                                                          \
         break;
         CUDA_FORMATS(LAUNCH_TYPE)
 #undef LAUNCH_TYPE
     case GGML_TYPE_I32:
-        LAUNCH(open_integers, shape_of(n_chunks, CUDA_THREADS), stream_of(c),
+        LAUNCH(open_integers, shape_of(n_chunks, CUDA_THREADS), c,
                l, n_chunks);
         break;
     default:
-        LAUNCH(open_elements, shape_of(n_chunks, CUDA_THREADS), stream_of(c),
+        if (!ids && is_flat(y, x)) {
+            n = y->ne[0] * rows;
+            LAUNCH(open_flat,
+                   shape_of(cuda_pieces(n, CUDA_THREADS * 4), CUDA_THREADS), c,
+                   *y, (const char *)x->data, n);
+            break;
+        }
+        LAUNCH(open_elements, shape_of(n_chunks, CUDA_THREADS), c,
                l, n_chunks);
     }
 }

@@ -13,15 +13,24 @@ cuda_prepared_forget(struct cuda_prepared *prepared)
     prepared->x.data = NULL;
 }
 
+static bool
+overlaps(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    const char *p = a->data, *q = b->data;
+
+    return p < q + ggml_nbytes(b) && q < p + ggml_nbytes(a);
+}
+
 void
 cuda_prepared_written(struct cuda_prepared *prepared,
-                      const struct ggml_tensor *node)
+                      struct ggml_tensor *const *nodes, int n)
 {
-    const struct ggml_tensor *x = &prepared->x;
-    const char *p = node->data, *q = x->data;
+    bool ahead = prepared->ahead;
 
-    if (q && p < q + ggml_nbytes(x) && q < p + ggml_nbytes(node))
-        cuda_prepared_forget(prepared);
+    prepared->ahead = false;
+    for (int i = 0; i < n && prepared->x.data && !ahead; i++)
+        if (overlaps(nodes[i], &prepared->x))
+            cuda_prepared_forget(prepared);
 }
 
 /* The same elements at the same places. */
@@ -30,6 +39,31 @@ is_same(const struct ggml_tensor *a, const struct ggml_tensor *b)
 {
     return a->data == b->data && a->type == b->type &&
            ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
+}
+
+static void *
+make_room(struct cuda_prepared *p, const struct ggml_tensor *x, int how,
+          size_t size)
+{
+    cuda_pool_reset(&p->pool);
+    p->p = cuda_pool_take(&p->pool, size);
+    p->x = *x;
+    p->how = how;
+    p->size = size;
+    p->n_made++;
+    if (!p->p)
+        cuda_prepared_forget(p);
+    return p->p;
+}
+
+void *
+cuda_prepare_ahead(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
+                   size_t size)
+{
+    struct cuda_prepared *p = &cuda_of_ctx(c)->prepared;
+
+    p->ahead = make_room(p, x, how, size) != NULL;
+    return p->p;
 }
 
 void *
@@ -42,15 +76,7 @@ cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
     p->n_shared += *made;
     if (*made)
         return p->p;
-    cuda_pool_reset(&p->pool);
-    p->p = cuda_pool_take(&p->pool, size);
-    p->x = *x;
-    p->how = how;
-    p->size = size;
-    p->n_made++;
-    if (!p->p) {
-        cuda_prepared_forget(p);
+    if (!make_room(p, x, how, size))
         c->failed = true;
-    }
     return p->p;
 }

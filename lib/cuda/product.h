@@ -7,9 +7,11 @@
 #define CUDA_PRODUCT_H
 
 #include "cuda/functions.h"
+#include "cuda/multiply.h"
 #include "cuda/view.h"
 
-#define MOST_COLUMNS 8 /* of a tile */
+#define MOST_COLUMNS  8 /* of a tile */
+#define PRODUCT_WARPS 4 /* of a block */
 
 /* Tiles of MUL_MAT_ID, as device memory holds them. */
 struct tile {
@@ -22,6 +24,15 @@ struct epilogue {
     int64_t add_stride; /* bytes from one column's to the next; may be 0 */
     int glu;         /* enum ggml_glu_op, of two matrices' results; -1: none */
     float alpha, limit;
+};
+
+/* Another matrix of weights that meets the same columns. */
+struct sibling {
+    const char *w; /* in rows as those of the first, and of their type */
+    char *out;
+    int64_t out_stride, rows;
+    const char *add;
+    int64_t add_stride;
 };
 
 struct product {
@@ -40,9 +51,12 @@ struct product {
     const int *order;
     struct view ids; /* one column a tile: which matrix */
     bool by_id;
+    bool early; /* no launch before writes the weights, or says which */
     int64_t used, x1;
     int64_t tile_total;
     struct epilogue end;
+    struct sibling siblings[CUDA_SIBLINGS]; /* of MUL_MAT; those of rows > 0 */
+    int splits; /* warps that share a row; depends on the type and on k */
 };
 
 /* A tile's parts, in a warp's registers. */
@@ -51,6 +65,10 @@ struct work {
     int n;
     const int *order; /* or NULL: columns and results count from `first` */
     int64_t first;
+    char *out; /* as in struct product, or a sibling */
+    int64_t out_stride, n_rows;
+    const char *add;
+    int64_t add_stride;
 };
 
 DEVICE int64_t
@@ -105,48 +123,96 @@ find_work(const struct product *p, int64_t i, int most)
     }
     t.rows = p->w.data + at;
     t.rows2 = p->w2 ? p->w2 + at : NULL;
+    t.out = p->out;
+    t.out_stride = p->out_stride;
+    t.n_rows = p->rows;
+    t.add = p->end.add;
+    t.add_stride = p->end.add_stride;
     return t;
+}
+
+/* The tile with the matrix that row `*row` of all matrices belongs to; each
+ * begins at a multiple of `step`. */
+DEVICE void
+choose_sibling(const struct product *p, int64_t step, struct work *t,
+               int64_t *row)
+{
+    int64_t rows = (p->rows + step - 1) / step * step;
+
+    UNROLL for (int i = 0; i < CUDA_SIBLINGS; i++)
+    {
+        const struct sibling *s = &p->siblings[i];
+
+        if (s->rows == 0 || *row < rows)
+            return;
+        *row -= rows;
+        rows = (s->rows + step - 1) / step * step;
+        t->rows = s->w;
+        t->out = s->out;
+        t->out_stride = s->out_stride;
+        t->n_rows = s->rows;
+        t->add = s->add;
+        t->add_stride = s->add_stride;
+    }
 }
 
 /* Row `row` of a result. */
 DEVICE void
-store_result(const struct product *p, int64_t result, int64_t row, float v)
+store_result(const struct work *t, int64_t result, int64_t row, float v)
 {
-    if (p->end.add)
-        v += *(const float *)(const void *)(p->end.add +
-                                            result * p->end.add_stride +
+    if (t->add)
+        v += *(const float *)(const void *)(t->add + result * t->add_stride +
                                             row * (int64_t)sizeof(float));
-    *(float *)(void *)(p->out + result * p->out_stride +
+    *(float *)(void *)(t->out + result * t->out_stride +
                        row * (int64_t)sizeof(float)) = v;
 }
 
-/* Sums over the lanes, and stores what a warp has of rows `row` and `row` + 1,
- * or of row `row` of two matrices. */
+/* What a block of PRODUCT_WARPS warps has of its rows. `splits` warps, one
+ * after the other, share two rows (or a row of two matrices), each has some of
+ * the columns' values: the sums over lanes, and then over these warps in their
+ * order, are stored. `row` is the warp's first. All threads of the block come
+ * here; `room` is shared. */
 template <int COLUMNS>
 DEVICE void
 store_sums(const struct product *p, const struct work *t, int64_t row,
-           float (*sum)[COLUMNS])
+           float (*sum)[COLUMNS], float *room)
 {
-    UNROLL for (int c = 0; c < COLUMNS; c++)
-    {
-        float a, b;
+    float *mine = room + warp_id() * (2 * COLUMNS);
+    int part = (int)warp_id() & (p->splits - 1);
 
-        if (c >= t->n)
-            break;
-        a = warp_sum(sum[0][c]);
-        b = warp_sum(sum[1][c]);
-        if (lane_id() != 0)
-            continue;
-        if (p->end.glu >= 0) {
-            store_result(p, result_of(t, c), row,
-                         apply_glu(p->end.glu, a, b, p->end.alpha,
-                                   p->end.limit));
-            continue;
-        }
-        store_result(p, result_of(t, c), row, a);
-        if (row + 1 < p->rows)
-            store_result(p, result_of(t, c), row + 1, b);
+    UNROLL for (int r = 0; r < 2; r++)
+        UNROLL for (int c = 0; c < COLUMNS; c++)
+    {
+        float v = c < t->n ? warp_sum(sum[r][c]) : 0;
+
+        if (lane_id() == 0)
+            mine[r * COLUMNS + c] = v;
     }
+    if (p->splits > 1)
+        barrier();
+    else
+        warp_barrier();
+    if (part == 0 && (int)lane_id() < 2 * COLUMNS) {
+        int r = (int)lane_id() / COLUMNS, c = (int)lane_id() % COLUMNS;
+        float v = 0, w = 0;
+
+        for (int i = 0; i < p->splits; i++) {
+            v += mine[i * 2 * COLUMNS + r * COLUMNS + c];
+            w += mine[i * 2 * COLUMNS + COLUMNS + c];
+        }
+        if (c >= t->n || row >= t->n_rows)
+            ;
+        else if (p->end.glu < 0 && row + r < t->n_rows)
+            store_result(t, result_of(t, c), row + r, v);
+        else if (p->end.glu >= 0 && r == 0)
+            store_result(t, result_of(t, c), row,
+                         apply_glu(p->end.glu, v, w, p->end.alpha,
+                                   p->end.limit));
+    }
+    if (p->splits > 1)
+        barrier();
+    else
+        warp_barrier();
 }
 
 /* Whether every tile has one column; how many tiles there are. */
@@ -163,6 +229,32 @@ tiles_of(const struct product *p)
                     : p->x2 * p->x3 *
                           cuda_pieces(p->n,
                                       single_columns(p) ? 1 : MOST_COLUMNS);
+}
+
+/* How many warps share a row of so many steps. */
+static inline int
+splits_of(int64_t steps)
+{
+    return steps >= PRODUCT_WARPS ? PRODUCT_WARPS : steps >= 2 ? 2 : 1;
+}
+
+/* Rows of a block, each of two matrices if there is a gate. */
+HOST_DEVICE int64_t
+rows_of_block(const struct product *p)
+{
+    return PRODUCT_WARPS / p->splits * (p->w2 ? 1 : 2);
+}
+
+/* Items: blocks of rows of all matrices, and for each all tiles: those that
+ * read the same weights run at the same time. */
+static inline int64_t
+items_of(const struct product *p)
+{
+    int64_t each = rows_of_block(p), n = cuda_pieces(p->rows, each);
+
+    for (int i = 0; i < CUDA_SIBLINGS; i++)
+        n += cuda_pieces(p->siblings[i].rows, each);
+    return n * tiles_of(p);
 }
 
 /* By the type of the weights; columns are prepared for it. */

@@ -1,54 +1,24 @@
 /* quantize.cu - floats to eight bits: columns for products, rows of Q8_0
  *
  * A warp a unit of 32 values, a lane a value. */
-#include "cuda/quantize.h"
+#include "cuda/also.h"
 #include "cuda/q8.h"
 #include "quant/blocks.h"
-
-/* The greatest magnitude of the lanes' values, a NaN if any is. Magnitudes
- * are in the order of their bits. */
-DEVICE float
-greatest(float v)
-{
-    uint32_t most = bits_of(fabsf(v));
-
-    UNROLL for (int m = LANES / 2; m; m /= 2)
-    {
-        uint32_t other = lane_xor(most, m);
-
-        most = other > most ? other : most;
-    }
-    return float_of(most);
-}
-
-DEVICE int
-clamp_byte(float v)
-{
-    return (int)fminf(fmaxf(v, -127), 127);
-}
 
 KERNEL
 quantize_columns(struct view x, char *columns, int64_t stride, int64_t n_items)
 {
     int64_t units = x.ne[0] / LANES, n_warps = block_size() / LANES;
 
+    take_turn();
     for (int64_t item = block_id() * n_warps + warp_id(); item < n_items;
          item += grid_size() * n_warps) {
         int64_t unit, column = divide(item, units, &unit);
         const char *from = row_data(&x, row_at(&x, column));
-        char *to = columns + column * stride;
-        struct figures *f =
-            (struct figures *)(void *)(to + x.ne[0]) + unit;
         int64_t i = unit * LANES + lane_id();
-        float v = load_element(&x, from, i), most = greatest(v);
-        int q = clamp_byte(rintf(v * (most > 0 ? 127 / most : 0))), sum = q;
 
-        UNROLL for (int m = 8; m; m /= 2) sum += lane_xor(sum, m);
-        to[i] = (char)q;
-        if (lane_id() % 16 == 0)
-            f->sums[lane_id() / 16] = (int16_t)sum;
-        if (lane_id() == 0)
-            f->d = most / 127;
+        store_bytes(columns + column * stride, x.ne[0], i,
+                    load_element(&x, from, i));
     }
 }
 
@@ -60,7 +30,7 @@ cuda_quantize_columns(struct cuda_ctx *c, const struct view *x, void *columns)
     if (n > 0)
         LAUNCH(quantize_columns,
                shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS),
-               stream_of(c), *x, (char *)columns, column_size(x->ne[0]), n);
+               c, *x, (char *)columns, column_size(x->ne[0]), n);
 }
 
 struct to_rows {
@@ -74,6 +44,7 @@ quantize_q8_0(struct to_rows p, int64_t n_items)
 {
     int64_t units = p.x.ne[0] / LANES, n_warps = block_size() / LANES;
 
+    take_turn();
     for (int64_t item = block_id() * n_warps + warp_id(); item < n_items;
          item += grid_size() * n_warps) {
         int64_t unit, i = divide(item, units, &unit);
@@ -105,13 +76,14 @@ cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
     if (n > 0)
         LAUNCH(quantize_q8_0,
                shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS),
-               stream_of(c), p, n);
+               c, p, n);
 }
 
 /* -- SET_ROWS: dst (a view of src2): row src1[i] becomes row i of src0 -- */
 KERNEL
 set_rows(struct to_rows p, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(p.x, c, i, n)
     {
         struct row to = c.row;
@@ -145,5 +117,5 @@ cuda_run_set_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (dst->type == GGML_TYPE_Q8_0)
         cuda_quantize_q8_0(c, &p.y, &p.x, &p.ids);
     else
-        LAUNCH(set_rows, shape_of(n, CUDA_THREADS), stream_of(c), p, n);
+        LAUNCH(set_rows, shape_of(n, CUDA_THREADS), c, p, n);
 }

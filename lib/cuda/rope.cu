@@ -114,6 +114,7 @@ rope(struct rope p, struct view y, struct view x, const int32_t *positions,
     SHARED_BYTES(bytes);
     float2 *turns = (float2 *)(void *)bytes;
 
+    take_turn();
     for (int64_t item = block_id(); item < n; item += grid_size()) {
         struct row r;
         int64_t part;
@@ -149,7 +150,7 @@ cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     shape.shared = (size_t)p.n_dims / 2 * sizeof(float2);
     if (!ggml_is_empty(dst))
-        LAUNCH(rope, shape, stream_of(c), p, view_of(dst),
+        LAUNCH(rope, shape, c, p, view_of(dst),
                view_of(dst->src[0]), (const int32_t *)dst->src[1]->data,
                dst->src[2] ? (const float *)dst->src[2]->data
                            : (const float *)NULL,

@@ -74,11 +74,12 @@ cuda_most_tiles(int pairs, int matrices, int each)
 #define CUDA_PART 64
 
 /* Parts that are computed side by side and combined in order; one that has
- * all keys where there are enough queries to keep a device busy. */
+ * all keys where there are enough queries to keep a device busy. Fewer may be
+ * of as many sequences, of which each sees few of the keys. */
 static inline int64_t
 cuda_parts(int64_t n_keys, int64_t n_tokens)
 {
-    return n_tokens > 8 || n_keys < 1 ? 1 : cuda_pieces(n_keys, CUDA_PART);
+    return n_tokens >= 64 || n_keys < 1 ? 1 : cuda_pieces(n_keys, CUDA_PART);
 }
 
 /* Keys that are made floats together, 1 to 32, so that rows of d fit in

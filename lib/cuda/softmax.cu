@@ -62,6 +62,7 @@ soft_max(struct soft p, int64_t n_rows)
 {
     SHARED(float, room, LANES);
 
+    take_turn();
     for (int64_t i = block_id(); i < n_rows; i += grid_size())
         soft_max_row(&p, row_at(&p.y, i), room);
 }
@@ -92,13 +93,14 @@ cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (!ggml_is_empty(dst))
         LAUNCH(soft_max,
                shape_of(ggml_nrows(dst), cuda_row_threads(dst->ne[0])),
-               stream_of(c), p, ggml_nrows(dst));
+               c, p, ggml_nrows(dst));
 }
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
 KERNEL
 diag_mask(struct view y, struct view x, int64_t past, int64_t n)
 {
+    take_turn();
     EACH_ELEMENT(y, c, i, n)
     store_element(&y, row_data(&y, c.row), i,
                   i <= past + c.row.i1
@@ -119,7 +121,7 @@ cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), stream_of(c),
+        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), c,
                view_of(dst), view_of(dst->src[0]),
                (int64_t)tensor_get_i32(dst, 0), n);
 }

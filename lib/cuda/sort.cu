@@ -114,6 +114,7 @@ argsort(struct view y, struct view x, bool descending, int64_t n_rows)
 {
     SHARED(uint64_t, keys, MOST);
 
+    take_turn();
     for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
         struct row r = row_at(&x, row);
         const char *from = row_data(&x, r);
@@ -144,7 +145,7 @@ cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (!ggml_is_empty(dst))
         LAUNCH(argsort, shape_of(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS),
-               stream_of(c), view_of(dst), view_of(x), descending,
+               c, view_of(dst), view_of(x), descending,
                ggml_nrows(x));
 }
 
@@ -200,6 +201,7 @@ choose_values(struct best b, int64_t pieces, uint64_t *out,
     SHARED(uint64_t, keys, MOST);
     SHARED(double, room, LANES);
 
+    take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t piece, row = divide(item, pieces, &piece);
         int64_t first = piece * MOST;
@@ -225,6 +227,7 @@ choose_keys(int k, int64_t lists, int64_t each, const uint64_t *in,
 {
     SHARED(uint64_t, keys, MOST);
 
+    take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t part, row = divide(item, (lists + each - 1) / each, &part);
         int64_t left = lists - part * each;
@@ -259,6 +262,7 @@ KERNEL
 store_best(struct best b, int64_t pieces, const uint64_t *keys,
            const struct total *totals, int32_t *ids, float *values, double *lse)
 {
+    take_turn();
     for (int64_t row = block_id(); row < b.n_rows; row += grid_size()) {
         for (int i = (int)thread_id(); i < b.k; i += (int)block_size()) {
             int32_t id = index_of(keys[row * b.k + i]);
@@ -285,7 +289,7 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
 
     if (!out || !other || !totals || n_rows < 1)
         return;
-    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), stream_of(c), b,
+    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), c, b,
            pieces, out, totals, pieces * n_rows);
     while (lists > 1) {
         int64_t parts = cuda_pieces(lists, each);
@@ -293,11 +297,11 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
         in = out;
         out = other;
         other = in;
-        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), stream_of(c), k,
+        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), c, k,
                lists, each, (const uint64_t *)in, out, parts * n_rows);
         lists = parts;
     }
-    LAUNCH(store_best, shape_of(n_rows, 128), stream_of(c), b, pieces,
+    LAUNCH(store_best, shape_of(n_rows, 128), c, b, pieces,
            (const uint64_t *)out, (const struct total *)totals, ids, values,
            lse);
 }

@@ -2,6 +2,7 @@
 #ifndef CUDA_VIEW_H
 #define CUDA_VIEW_H
 
+#include <ggml-backend.h>
 #include <ggml.h>
 
 #include "cuda/device.h"
@@ -32,10 +33,27 @@ view_of(const struct ggml_tensor *t)
     return v;
 }
 
-static inline cudaStream_t
-stream_of(const struct cuda_ctx *c)
+/* Whether all elements, of `size` bytes, lie in one piece, in order. */
+static inline bool
+is_dense(const struct view *v, int64_t size)
 {
-    return (cudaStream_t)c->stream;
+    for (int i = 0; i < 4; i++) {
+        if (v->ne[i] > 1 && v->nb[i] != size)
+            return false;
+        size *= v->ne[i];
+    }
+    return true;
+}
+
+/* Whether a tensor is a model's, which no graph writes; or NULL. */
+static inline bool
+is_constant(const struct ggml_tensor *t)
+{
+    ggml_backend_buffer_t b =
+        !t ? NULL : t->view_src ? t->view_src->buffer : t->buffer;
+
+    return !t || (b && ggml_backend_buffer_get_usage(b) ==
+                           GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
 }
 
 /* The usual launch: so many items, a block each. */
@@ -99,6 +117,13 @@ row_at(const struct view *v, int64_t row)
     row = divide(row, v->ne[1], &r.i1);
     r.i3 = divide(row, v->ne[2], &r.i2);
     return r;
+}
+
+/* Which of all rows r is: see row_at(). */
+DEVICE int64_t
+row_number(const struct view *v, struct row r)
+{
+    return (r.i3 * v->ne[2] + r.i2) * v->ne[1] + r.i1;
 }
 
 /* The row of a smaller tensor that is repeated to meet r. */

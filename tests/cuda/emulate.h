@@ -17,6 +17,7 @@
 #include "cuda/kernels.h"
 
 #define DEVICE static inline
+#define HOST_DEVICE static inline
 #define KERNEL static void
 #define BOUNDS(threads, blocks)
 #define CONSTANT static const
@@ -117,8 +118,8 @@ emulate_copy_commit(void);
 void
 emulate_copy_wait(int n);
 
-#define LAUNCH(kernel, shape, stream, ...)                                     \
-    emulate_launch(kernel, #kernel, shape, stream, __VA_ARGS__)
+#define LAUNCH(kernel, shape, ctx, ...)                                        \
+    emulate_launch(kernel, #kernel, shape, (ctx)->stream, __VA_ARGS__)
 
 #define ALLOW_SHARED(kernel, size) ((void)(size))
 
@@ -143,6 +144,12 @@ DEVICE unsigned
 block_id(void)
 {
     return emulate_at.block;
+}
+
+/* Here a launch ends before the next begins. */
+DEVICE void
+take_turn(void)
+{
 }
 
 DEVICE unsigned

@@ -112,23 +112,29 @@ static const struct {
       "very wide" },
     { { 80, 80, 2, 2, 40, 75, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
       "many tokens, a width without tiles" },
+    { { 128, 64, 8, 2, 20, 140, 2, F16, WINDOW, true, 8, 5, IN_F32 },
+      "some tokens, with all there is" },
+    { { 64, 64, 2, 1, 18, 60, 1, F16, CAUSAL, false, 0, 0, IN_F16 },
+      "tiles of few tokens" },
+    { { 80, 80, 2, 2, 70, 140, 1, GGML_TYPE_BF16, WINDOW, false, 0, 0, IN_F32 },
+      "many tokens, BF16, a width without tiles" },
 }, many[] = {
     { { 64, 64, 2, 1, 70, 150, 1, F16, CAUSAL, false, 0, 0, IN_F16 },
       "tiles" },
-    { { 128, 128, 2, 2, 16, 200, 1, F16, WINDOW, true, 0, 0, IN_F16 },
+    { { 128, 128, 2, 2, 64, 200, 1, F16, WINDOW, true, 0, 0, IN_F16 },
       "tiles, window, sinks" },
-    { { 96, 96, 2, 1, 33, 64, 2, F16, OPEN, false, 0, 0, IN_F16 },
+    { { 96, 96, 2, 1, 65, 80, 2, F16, OPEN, false, 0, 0, IN_F16 },
       "tiles, no mask, batch" },
-    { { 64, 64, 3, 3, 20, 99, 1, F16, CAUSAL, false, 8, 10, IN_F16 },
+    { { 64, 64, 3, 3, 66, 140, 1, F16, CAUSAL, false, 8, 10, IN_F16 },
       "tiles, ALiBi, soft cap" },
     { { 256, 256, 2, 1, 70, 110, 1, F16, CAUSAL, false, 0, 0, IN_F16 },
       "wide tiles" },
-    { { 256, 256, 2, 2, 17, 75, 2, F16, WINDOW, true, 0, 10, IN_F16 },
+    { { 256, 256, 2, 2, 65, 120, 2, F16, WINDOW, true, 0, 10, IN_F16 },
       "wide tiles, window, sinks, soft cap, batch" },
-    { { 64, 64, 4, 2, 30, 100, 1, GGML_TYPE_Q8_0, WINDOW, false, 0, 0,
+    { { 64, 64, 4, 2, 64, 130, 1, GGML_TYPE_Q8_0, WINDOW, false, 0, 0,
         IN_F16 },
       "tiles of Q8_0" },
-    { { 128, 128, 2, 1, 18, 70, 1, GGML_TYPE_BF16, CAUSAL, false, 0, 0,
+    { { 128, 128, 2, 1, 67, 110, 1, GGML_TYPE_BF16, CAUSAL, false, 0, 0,
         IN_F16 },
       "tiles of BF16" },
 };
@@ -186,12 +192,12 @@ static void
 test_large(void)
 {
     struct ggml_context *ctx = kt_begin();
-    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, 16, 1, 1);
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, 64, 1, 1);
     struct ggml_tensor *k = kt_tensor(ctx, GGML_TYPE_BF16, 64, 20, 1, 1);
     struct ggml_tensor *t;
 
     ((ggml_bf16_t *)k->data)[64 * 7 + 3] = ggml_fp32_to_bf16(-1e6f);
-    for (int i = 0; i < 16; i++)
+    for (int i = 0; i < 64; i++)
         ((float *)q->data)[i * 64 + 3] = 0.5f; /* hides that key */
     t = ggml_flash_attn_ext(ctx, q, k,
                             kt_tensor(ctx, GGML_TYPE_BF16, 64, 20, 1, 1), NULL,
@@ -213,7 +219,7 @@ main(void)
     test_places(20);
     test_large();
     kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
-              cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 9) == 1,
+              cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 64) == 1,
           "parts of the keys");
     kt_ok(cuda_tile_keys(128, 40 << 10) == 32 &&
               cuda_tile_keys(576, 40 << 10) == 16 &&

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/kernel_test.h"
+#include "cuda/kernel_runner.h"
 
 #define F32  GGML_TYPE_F32
 #define Q4_K GGML_TYPE_Q4_K
@@ -22,6 +22,23 @@ run(void *arg)
     struct nodes *g = arg;
 
     g->taken = kt_fuse(g->node, g->n, g->uses);
+}
+
+/* All nodes, one after the other or together. */
+static void
+run_all(void *arg)
+{
+    struct nodes *g = arg;
+
+    g->taken = 0;
+    for (int i = 0, n; i < g->n; i += n) {
+        n = kt_fuse(g->node + i, g->n - i, g->uses + i);
+        if (n == 0)
+            kt_run_op(g->node[i]);
+        else
+            g->taken += n;
+        n = n ? n : 1;
+    }
 }
 
 static void
@@ -142,6 +159,39 @@ test_gates(enum ggml_type type, int columns, bool swapped)
     kt_end(ctx);
 }
 
+/* A result that is made ready for the product behind it: the same as if that
+ * had read it. */
+static void
+test_ready(enum ggml_type type, int columns, double bound)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *w = kt_tensor(ctx, type, 256, 21, 1, 1);
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 256, columns, 1, 1);
+    struct ggml_tensor *y = kt_tensor(ctx, F32, 256, columns, 1, 1);
+    struct ggml_tensor *s = kt_tensor(ctx, F32, 256, 1, 1, 1);
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, columns, 4, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, GGML_TYPE_F16, 64, 70, 2, 1);
+    struct ggml_tensor *v = kt_tensor(ctx, GGML_TYPE_F16, 64, 70, 2, 1);
+    struct nodes g = { .n = 3, .uses = { 1, 1, 1 } };
+
+    g.node[0] = ggml_rms_norm(ctx, x, 1e-6f);
+    g.node[1] = ggml_mul(ctx, g.node[0], s);
+    g.node[2] = ggml_mul_mat(ctx, w, g.node[1]);
+    kt_check_run(ctx, g.node[2], NULL, run_all, &g, bound,
+                 "a norm, ready for a product");
+    g.n = 2;
+    g.node[0] = ggml_swiglu_split(ctx, x, y);
+    g.node[1] = ggml_mul_mat(ctx, w, g.node[0]);
+    kt_check_run(ctx, g.node[1], NULL, run_all, &g, bound,
+                 "a gate, ready for a product");
+    g.node[0] = ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.125f, 0, 0);
+    g.node[1] = ggml_mul_mat(
+        ctx, w, ggml_reshape_2d(ctx, g.node[0], 256, columns));
+    kt_check_run(ctx, g.node[1], NULL, run_all, &g, bound,
+                 "attention, ready for a product");
+    kt_end(ctx);
+}
+
 static void
 test_sort(void)
 {
@@ -251,6 +301,10 @@ main(void)
     test_gates(Q4_K, 1, false);
     test_gates(GGML_TYPE_Q4_0, 5, true);
     test_gates(GGML_TYPE_F16, 1, true);
+    test_ready(Q4_K, 1, 1e-10);
+    test_ready(Q4_K, 20, 1e-10);
+    test_ready(Q4_K, 70, 1e-4);
+    test_ready(GGML_TYPE_BF16, 9, 1e-4);
     test_sort();
     test_best(2, 1, 1);
     test_best(100, 100, 2);

@@ -1,0 +1,414 @@
+/* attention_few.cu - FLASH_ATTN_EXT for few queries, keys of two bytes
+ *
+ * As attention.cu, where keys and values are F16 or BF16 and 16 bytes can be
+ * copied at once: those of a tile are all asked for together, and lie in
+ * shared memory as they are. For scores a thread has a key and four rows, for
+ * weights a warp two rows, for sums a thread two places of a value and some of
+ * the keys. */
+#include "cuda/attention_parts.h"
+
+#define KEYS    64 /* of a tile */
+#define SLICES  4  /* of a tile's keys, at most */
+#define WIDEST  256
+#define QUARTER (PART_ROWS / (PART_THREADS / KEYS)) /* rows of a thread */
+
+/* A block's shared memory. */
+struct room {
+    uint16_t *keys, *values;
+    float *queries;        /* PART_ROWS of d */
+    float *scores;         /* PART_ROWS of KEYS */
+    float *weights;        /* KEYS of PART_ROWS */
+    float *shrink;         /* PART_ROWS */
+    float *slices;         /* in place of the keys: SLICES of PART_ROWS of e */
+    int key_size, value_size; /* numbers of a row, so that rows are apart */
+};
+
+static inline size_t
+bytes_of_keys(int64_t d, int64_t e)
+{
+    size_t keys = KEYS * (size_t)(d + 8) * sizeof(uint16_t);
+    size_t sums = SLICES * PART_ROWS * (size_t)e * sizeof(float);
+
+    return keys > sums ? keys : sums;
+}
+
+static inline size_t
+bytes_of_values(int64_t e)
+{
+    return KEYS * (size_t)(e + 8) * sizeof(uint16_t);
+}
+
+static inline size_t
+bytes_of_floats(int64_t d)
+{
+    return (PART_ROWS * (size_t)d + 2 * KEYS * PART_ROWS + PART_ROWS) *
+           sizeof(float);
+}
+
+DEVICE struct room
+lay_out(char *bytes, int64_t key_bytes, int64_t value_bytes, int d, int e)
+{
+    struct room r;
+
+    r.keys = (uint16_t *)(void *)bytes;
+    r.slices = (float *)(void *)bytes;
+    r.values = (uint16_t *)(void *)(bytes + key_bytes);
+    r.queries = (float *)(void *)(bytes + key_bytes + value_bytes);
+    r.scores = r.queries + PART_ROWS * d;
+    r.weights = r.scores + PART_ROWS * KEYS;
+    r.shrink = r.weights + KEYS * PART_ROWS;
+    r.key_size = d + 8;
+    r.value_size = e + 8;
+    return r;
+}
+
+/* The queries as floats, scaled; rows that are none are 0. */
+DEVICE void
+load_queries(const struct attention *a, const struct piece *p, float *queries)
+{
+    int d = (int)a->q.ne[0];
+
+    for (int i = (int)thread_id(); i < PART_ROWS * d; i += PART_THREADS) {
+        int r = i / d;
+        struct row q = query_at(a, p->head, p->batch,
+                                p->first + (r < p->rows ? r : 0));
+
+        queries[i] = r < p->rows ? load_element(&a->q, row_data(&a->q, q),
+                                                i % d) *
+                                       a->scale
+                                 : 0;
+    }
+}
+
+/* Starts to copy n rows of `width` numbers. */
+DEVICE void
+fetch(const char *from, int64_t stride, int n, int width, int size,
+      uint16_t *to)
+{
+    int pieces = width / 8;
+
+    for (int i = (int)thread_id(); i < n * pieces; i += PART_THREADS)
+        copy_async(to + i / pieces * size + i % pieces * 8,
+                   from + i / pieces * stride + i % pieces * 16);
+    copy_commit();
+}
+
+DEVICE void
+fetch_tile(const struct attention *a, const struct piece *p, int64_t first,
+           int n, const struct room *room)
+{
+    fetch(matrix_of(a, &a->k, p->head, p->batch) + first * a->k.nb[1],
+          a->k.nb[1], n, (int)a->k.ne[0], room->key_size, room->keys);
+    fetch(matrix_of(a, &a->v, p->head, p->batch) + first * a->v.nb[1],
+          a->v.nb[1], n, (int)a->v.ne[0], room->value_size, room->values);
+}
+
+/* What the mask adds to the thread's key for its rows; -infinity: hidden. */
+struct masks {
+    const uint16_t *rows[QUARTER]; /* NULL: the row is none */
+    float slope[QUARTER];
+};
+
+DEVICE struct masks
+find_masks(const struct attention *a, const struct piece *p)
+{
+    struct masks m;
+
+    UNROLL for (int i = 0; i < QUARTER; i++)
+    {
+        int r = (int)thread_id() / KEYS * QUARTER + i;
+        struct row q = query_at(a, p->head, p->batch,
+                                p->first + (r < p->rows ? r : 0));
+
+        m.rows[i] = r < p->rows && a->has_mask ? mask_row(a, q) : NULL;
+        m.slope[i] = r < p->rows ? alibi_slope(q.i2, a->q.ne[2], a->max_bias)
+                                 : -1;
+    }
+    return m;
+}
+
+/* Of key `first` + the thread's; whether any of its rows sees it. */
+DEVICE bool
+load_masks(const struct masks *m, int64_t first, int n, float *mask)
+{
+    int key = (int)thread_id() % KEYS;
+    bool any = false;
+
+    UNROLL for (int i = 0; i < QUARTER; i++)
+    {
+        mask[i] = -INFINITY;
+        if (key < n && m->slope[i] >= 0)
+            mask[i] = m->rows[i] ? from_f16(m->rows[i][first + key]) : 0;
+        any |= mask[i] != -INFINITY;
+    }
+    return any;
+}
+
+/* Eight numbers of two bytes. */
+DEVICE void
+open_eight(int type, uint4 w, float *y)
+{
+    const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+
+    UNROLL for (int j = 0; j < 8; j++)
+    {
+        uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
+
+        y[j] = type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
+    }
+}
+
+/* The thread's key's scores with its rows. */
+DEVICE void
+score_key(const struct attention *a, const struct room *room,
+          const struct masks *m, const float *mask)
+{
+    int key = (int)thread_id() % KEYS, d = (int)a->k.ne[0];
+    int first = (int)thread_id() / KEYS * QUARTER;
+    float sum[QUARTER] = {};
+
+    for (int i = 0; i < d; i += 8) {
+        float k[8];
+
+        open_eight(a->k.type,
+                   load_vector<uint4>(room->keys + key * room->key_size + i),
+                   k);
+        UNROLL for (int r = 0; r < QUARTER; r++)
+        {
+            const float *q = room->queries + (first + r) * d + i;
+            float4 x = load_vector<float4>(q), y = load_vector<float4>(q + 4);
+
+            sum[r] = fmaf(k[0], x.x, sum[r]), sum[r] = fmaf(k[1], x.y, sum[r]);
+            sum[r] = fmaf(k[2], x.z, sum[r]), sum[r] = fmaf(k[3], x.w, sum[r]);
+            sum[r] = fmaf(k[4], y.x, sum[r]), sum[r] = fmaf(k[5], y.y, sum[r]);
+            sum[r] = fmaf(k[6], y.z, sum[r]), sum[r] = fmaf(k[7], y.w, sum[r]);
+        }
+    }
+    UNROLL for (int r = 0; r < QUARTER; r++)
+        room->scores[(first + r) * KEYS + key] =
+            mask[r] == -INFINITY
+                ? -INFINITY
+                : add_mask(cap_score(a, sum[r]), mask[r], m->slope[r]);
+}
+
+/* What a warp knows of its rows. */
+struct state {
+    float max[PART_MINE], total[PART_MINE];
+};
+
+/* Turns scores of a tile into weights, and says by what sums shrink. */
+DEVICE void
+weigh(struct state *s, const struct room *room)
+{
+    UNROLL for (int i = 0; i < PART_MINE; i++)
+    {
+        int row = (int)warp_id() * PART_MINE + i, lane = (int)lane_id();
+        const float *from = room->scores + row * KEYS;
+        float a = from[lane], b = from[lane + LANES], keep = 1;
+        float most = fmaxf(s->max[i], warp_max(fmaxf(a, b)));
+
+        if (most != -INFINITY) {
+            keep = expf(s->max[i] - most);
+            a = expf(a - most);
+            b = expf(b - most);
+        } else {
+            a = b = 0;
+        }
+        s->max[i] = most;
+        s->total[i] = s->total[i] * keep + warp_sum(a + b);
+        room->weights[lane * PART_ROWS + row] = a;
+        room->weights[(lane + LANES) * PART_ROWS + row] = b;
+        if (lane == 0)
+            room->shrink[row] = keep;
+    }
+}
+
+/* Which of a tile's keys, and which two places, a thread adds up. */
+struct share {
+    int place, first, n, slice, slices;
+};
+
+DEVICE struct share
+share_of(int e)
+{
+    int pairs = e / 2, most = PART_THREADS / pairs;
+    struct share s;
+
+    s.slices = most >= SLICES ? SLICES : most >= 2 ? 2 : 1;
+    s.slice = (int)thread_id() / pairs;
+    s.place = (int)thread_id() % pairs * 2;
+    s.n = s.slice < s.slices ? KEYS / s.slices : 0;
+    s.first = s.slice * s.n;
+    return s;
+}
+
+/* Adds the weighed values of a tile. A row does not meet values that it does
+ * not see, which may be no numbers. */
+DEVICE void
+add_values(const struct attention *a, const struct room *room,
+           const struct share *mine, float (*sum)[2])
+{
+    bool f16 = a->v.type == GGML_TYPE_F16;
+
+    if (mine->n == 0)
+        return;
+    UNROLL for (int r = 0; r < PART_ROWS; r++)
+    {
+        sum[r][0] *= room->shrink[r];
+        sum[r][1] *= room->shrink[r];
+    }
+    for (int key = mine->first; key < mine->first + mine->n; key++) {
+        uint32_t pair = *(const uint32_t *)(const void *)(room->values +
+                                                          key * room->value_size +
+                                                          mine->place);
+        float w[PART_ROWS];
+        float4 x = load_vector<float4>(room->weights + key * PART_ROWS);
+        float4 y = load_vector<float4>(room->weights + key * PART_ROWS + 4);
+        float v0 = f16 ? from_f16((uint16_t)pair) : from_bf16((uint16_t)pair);
+        float v1 = f16 ? from_f16((uint16_t)(pair >> 16))
+                       : from_bf16((uint16_t)(pair >> 16));
+
+        w[0] = x.x, w[1] = x.y, w[2] = x.z, w[3] = x.w;
+        w[4] = y.x, w[5] = y.y, w[6] = y.z, w[7] = y.w;
+        UNROLL for (int r = 0; r < PART_ROWS; r++)
+        {
+            if (w[r] == 0)
+                continue;
+            sum[r][0] = fmaf(w[r], v0, sum[r][0]);
+            sum[r][1] = fmaf(w[r], v1, sum[r][1]);
+        }
+    }
+}
+
+/* The sums of all slices, in their order. */
+DEVICE void
+store_sums(const struct attention *a, const struct cut *cut,
+           const struct piece *p, const struct room *room,
+           const struct share *mine, float (*sum)[2])
+{
+    int e = (int)a->v.ne[0];
+
+    barrier(); /* all are done with the keys */
+    if (mine->n)
+        UNROLL for (int r = 0; r < PART_ROWS; r++)
+        {
+            float *to = room->slices + (mine->slice * PART_ROWS + r) * e +
+                        mine->place;
+
+            to[0] = sum[r][0];
+            to[1] = sum[r][1];
+        }
+    barrier();
+    for (int i = (int)thread_id(); i < p->rows * e; i += PART_THREADS) {
+        float total = 0;
+
+        for (int j = 0; j < mine->slices; j++)
+            total += room->slices[j * PART_ROWS * e + i];
+        cut->found[place_of(a, cut, p, i / e) * e + i % e] = total;
+    }
+}
+
+DEVICE void
+store_ends(const struct attention *a, const struct cut *cut,
+           const struct piece *p, const struct state *s)
+{
+    UNROLL for (int i = 0; i < PART_MINE; i++)
+    {
+        int row = (int)warp_id() * PART_MINE + i;
+
+        if (lane_id() == 0 && row < p->rows) {
+            float *ends = cut->found_ends + place_of(a, cut, p, row) * 2;
+
+            ends[0] = s->max[i];
+            ends[1] = s->total[i];
+        }
+    }
+}
+
+/* `eager`: most tiles are seen, so that they are asked for before it is known.
+ */
+KERNEL
+BOUNDS(PART_THREADS, 1)
+attend_few(struct attention a, struct cut cut, int64_t key_bytes,
+           int64_t value_bytes, bool eager, int64_t n_items)
+{
+    SHARED_BYTES(bytes);
+    struct room room = lay_out(bytes, key_bytes, value_bytes,
+                               (int)a.k.ne[0], (int)a.v.ne[0]);
+    struct share mine = share_of((int)a.v.ne[0]);
+
+    take_turn();
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        struct piece p = piece_at(&a, &cut, item);
+        struct masks masks = find_masks(&a, &p);
+        struct state s;
+        float sum[PART_ROWS][2] = {};
+        bool begun = false;
+
+        UNROLL for (int i = 0; i < PART_MINE; i++)
+        {
+            s.max[i] = -INFINITY;
+            s.total[i] = 0;
+        }
+        for (int64_t first = p.begin; first < p.end; first += KEYS) {
+            int n = p.end - first < KEYS ? (int)(p.end - first) : KEYS;
+            float mask[QUARTER];
+            bool any;
+
+            barrier(); /* all are done with the tile before */
+            if (eager)
+                fetch_tile(&a, &p, first, n, &room);
+            any = barrier_any(load_masks(&masks, first, n, mask));
+            if (any && !eager)
+                fetch_tile(&a, &p, first, n, &room);
+            if (any && !begun)
+                load_queries(&a, &p, room.queries);
+            begun |= any;
+            copy_wait<1>();
+            barrier();
+            if (any) {
+                score_key(&a, &room, &masks, mask);
+                barrier();
+                weigh(&s, &room);
+            }
+            copy_wait<0>();
+            barrier();
+            if (any)
+                add_values(&a, &room, &mine, sum);
+        }
+        if (begun)
+            store_sums(&a, &cut, &p, &room, &mine, sum);
+        store_ends(&a, &cut, &p, &s);
+    }
+}
+
+static bool
+is_taken(const struct view *x)
+{
+    uintptr_t all = (uintptr_t)x->data;
+
+    for (int i = 1; i < 4; i++)
+        all |= (uintptr_t)x->nb[i];
+    return (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16) &&
+           x->nb[0] == 2 && x->ne[0] % 8 == 0 && x->ne[0] <= WIDEST &&
+           (all & 15) == 0;
+}
+
+bool
+cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
+                const struct cut *cut)
+{
+    int64_t n = cut->parts * cut->chunks * (a->q.ne[2] / a->group) * a->q.ne[3];
+    int64_t d = a->k.ne[0], e = a->v.ne[0];
+    struct cuda_shape shape = shape_of(n, PART_THREADS);
+
+    if (!is_taken(&a->k) || !is_taken(&a->v))
+        return false;
+    shape.shared = bytes_of_keys(d, e) + bytes_of_values(e) + bytes_of_floats(d);
+    if (shape.shared > c->max_shared)
+        return false;
+    ALLOW_SHARED(attend_few, shape.shared);
+    LAUNCH(attend_few, shape, c, *a, *cut, (int64_t)bytes_of_keys(d, e),
+           (int64_t)bytes_of_values(e), a->q.ne[1] <= 2, n);
+    return true;
+}

@@ -1,0 +1,2 @@
+/* attention_few.cc - for the host: see cuda/emulate.h */
+#include "cuda/attention_few.cu"
