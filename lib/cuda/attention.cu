@@ -56,7 +56,8 @@ load_queries(const struct attention *a, const struct cut *cut,
         const char *from = NULL;
 
         if (r < p->rows)
-            from = row_data(&a->q, query_at(a, p->head, p->batch, p->first + r));
+            from =
+                row_data(&a->q, query_at(a, p->head, p->batch, p->first + r));
         for (int i = (int)thread_id(); i < a->q.ne[0]; i += THREADS)
             queries[r * cut->width + i] =
                 from ? load_element(&a->q, from, i) * a->scale : 0;
@@ -75,7 +76,8 @@ load_keys(const struct attention *a, const struct cut *cut,
     const char *matrix = matrix_of(a, &a->k, p->head, p->batch);
     int pieces = (int)a->k.ne[0] / 8;
 
-    for (int i = (int)thread_id(); i < n * pieces; i += THREADS * PIECES_AHEAD) {
+    for (int i = (int)thread_id(); i < n * pieces;
+         i += THREADS * PIECES_AHEAD) {
         uint4 w[PIECES_AHEAD];
 
         UNROLL for (int j = 0; j < PIECES_AHEAD; j++)
@@ -89,7 +91,8 @@ load_keys(const struct attention *a, const struct cut *cut,
         }
         UNROLL for (int j = 0; j < PIECES_AHEAD; j++)
         {
-            int at = i + j * THREADS, key = at / pieces, place = at % pieces * 8;
+            int at = i + j * THREADS, key = at / pieces,
+                place = at % pieces * 8;
             float *to = keys + key * cut->width + place;
 
             if (at >= n * pieces)
@@ -246,11 +249,10 @@ sees_any(const struct attention *a, const struct state *s,
 {
     bool any = false;
 
-    UNROLL for (int r = 0; r < MINE; r++) if ((int)warp_id() * MINE + r <
-                                              p->rows) any |=
+    UNROLL for (int r = 0; r < MINE;
+                r++) if ((int)warp_id() * MINE + r < p->rows) any |=
         (int)lane_id() < n &&
-        (!a->has_mask ||
-         from_f16(s->masks[r][first + lane_id()]) != -INFINITY);
+        (!a->has_mask || from_f16(s->masks[r][first + lane_id()]) != -INFINITY);
     return barrier_any(any);
 }
 
@@ -258,8 +260,7 @@ sees_any(const struct attention *a, const struct state *s,
 template <int PLACES>
 DEVICE void
 store_found(const struct attention *a, const struct cut *cut,
-            const struct piece *p, const struct state *s,
-            float (*sum)[PLACES])
+            const struct piece *p, const struct state *s, float (*sum)[PLACES])
 {
     int64_t e = a->v.ne[0];
 
@@ -301,8 +302,7 @@ begin_state(const struct attention *a, const struct piece *p, struct state *s)
 
 template <int PLACES>
 KERNEL
-BOUNDS(THREADS, 1)
-attend(struct attention a, struct cut cut, int64_t n_items)
+BOUNDS(THREADS, 1) attend(struct attention a, struct cut cut, int64_t n_items)
 {
     SHARED_BYTES(bytes);
     SHARED(float, weights, ROWS *LANES);
@@ -367,8 +367,7 @@ combine(struct attention a, struct cut cut, int64_t n_rows)
 
             for (int64_t p = 0; p < cut.parts && any; p++)
                 if (ends[2 * p] != -INFINITY)
-                    sum = fmaf(found[p * e + j], expf(ends[2 * p] - most),
-                               sum);
+                    sum = fmaf(found[p * e + j], expf(ends[2 * p] - most), sum);
             sum = total > 0 ? sum / total : 0;
             store_element(&a.dst, to, j, sum);
             store_also(&a.also, first + j, sum);
@@ -392,8 +391,8 @@ cuda_supports_attention(const struct ggml_tensor *dst)
     return is_f32(dst) && is_float_type(q->type) && is_cache(k) &&
            is_cache(v) && k->ne[2] == v->ne[2] && q->ne[0] % 8 == 0 &&
            q->ne[0] <= 1024 && v->ne[0] <= 5 * THREADS &&
-           (!mask || (mask->type == GGML_TYPE_F16 &&
-                      mask->nb[0] == sizeof(uint16_t))) &&
+           (!mask ||
+            (mask->type == GGML_TYPE_F16 && mask->nb[0] == sizeof(uint16_t))) &&
            (!dst->src[4] || is_f32(dst->src[4]));
 }
 

@@ -14,7 +14,7 @@ struct attention {
     struct view q, k, v, mask, sinks, dst;
     bool has_mask, has_sinks;
     float scale, max_bias, softcap;
-    int64_t group; /* heads that share keys and values */
+    int64_t group;         /* heads that share keys and values */
     struct cuda_also also; /* dst once more */
 };
 

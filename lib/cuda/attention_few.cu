@@ -2,24 +2,25 @@
  *
  * As attention.cu, where keys and values are F16 or BF16 and 16 bytes can be
  * copied at once: those of a tile are all asked for together, and lie in
- * shared memory as they are. For scores a thread has a key and four rows, for
- * weights a warp two rows, for sums a thread two places of a value and some of
+ * shared memory as they are. For scores a thread has a key and two rows, for
+ * weights a warp has a row, for sums a thread two places of a value and some of
  * the keys. */
 #include "cuda/attention_parts.h"
 
 #define KEYS    64 /* of a tile */
-#define SLICES  4  /* of a tile's keys, at most */
+#define SLICES  8  /* of a tile's keys, at most */
 #define WIDEST  256
-#define QUARTER (PART_ROWS / (PART_THREADS / KEYS)) /* rows of a thread */
+#define THREADS (PART_ROWS * LANES)            /* a row a warp */
+#define MINE    (PART_ROWS / (THREADS / KEYS)) /* rows of a thread */
 
 /* A block's shared memory. */
 struct room {
     uint16_t *keys, *values;
-    float *queries;        /* PART_ROWS of d */
-    float *scores;         /* PART_ROWS of KEYS */
-    float *weights;        /* KEYS of PART_ROWS */
-    float *shrink;         /* PART_ROWS */
-    float *slices;         /* in place of the keys: SLICES of PART_ROWS of e */
+    float *queries; /* PART_ROWS of d */
+    float *scores;  /* PART_ROWS of KEYS */
+    float *weights; /* KEYS of PART_ROWS */
+    float *shrink;  /* PART_ROWS */
+    float *slices;  /* in place of the keys: SLICES of PART_ROWS of e */
     int key_size, value_size; /* numbers of a row, so that rows are apart */
 };
 
@@ -62,22 +63,27 @@ lay_out(char *bytes, int64_t key_bytes, int64_t value_bytes, int d, int e)
     return r;
 }
 
+/* The warp's row, which may be none; as queries are read, it is another then.
+ */
+DEVICE struct row
+warp_row(const struct attention *a, const struct piece *p)
+{
+    int row = (int)warp_id();
+
+    return query_at(a, p->head, p->batch, p->first + (row < p->rows ? row : 0));
+}
+
 /* The queries as floats, scaled; rows that are none are 0. */
 DEVICE void
 load_queries(const struct attention *a, const struct piece *p, float *queries)
 {
     int d = (int)a->q.ne[0];
+    const char *from = row_data(&a->q, warp_row(a, p));
+    float *to = queries + (int)warp_id() * d;
+    float scale = (int)warp_id() < p->rows ? a->scale : 0;
 
-    for (int i = (int)thread_id(); i < PART_ROWS * d; i += PART_THREADS) {
-        int r = i / d;
-        struct row q = query_at(a, p->head, p->batch,
-                                p->first + (r < p->rows ? r : 0));
-
-        queries[i] = r < p->rows ? load_element(&a->q, row_data(&a->q, q),
-                                                i % d) *
-                                       a->scale
-                                 : 0;
-    }
+    for (int i = (int)lane_id(); i < d; i += LANES)
+        to[i] = load_element(&a->q, from, i) * scale;
 }
 
 /* Starts to copy n rows of `width` numbers. */
@@ -85,11 +91,11 @@ DEVICE void
 fetch(const char *from, int64_t stride, int n, int width, int size,
       uint16_t *to)
 {
-    int pieces = width / 8;
+    int pieces = width / 8, together = THREADS / pieces;
+    int row = (int)thread_id() / pieces, at = (int)thread_id() % pieces;
 
-    for (int i = (int)thread_id(); i < n * pieces; i += PART_THREADS)
-        copy_async(to + i / pieces * size + i % pieces * 8,
-                   from + i / pieces * stride + i % pieces * 16);
+    for (; row < n && (int)thread_id() < together * pieces; row += together)
+        copy_async(to + row * size + at * 8, from + row * stride + at * 16);
     copy_commit();
 }
 
@@ -105,8 +111,8 @@ fetch_tile(const struct attention *a, const struct piece *p, int64_t first,
 
 /* What the mask adds to the thread's key for its rows; -infinity: hidden. */
 struct masks {
-    const uint16_t *rows[QUARTER]; /* NULL: the row is none */
-    float slope[QUARTER];
+    const uint16_t *rows[MINE]; /* NULL: the row is none */
+    float slope[MINE];
 };
 
 DEVICE struct masks
@@ -114,15 +120,15 @@ find_masks(const struct attention *a, const struct piece *p)
 {
     struct masks m;
 
-    UNROLL for (int i = 0; i < QUARTER; i++)
+    UNROLL for (int i = 0; i < MINE; i++)
     {
-        int r = (int)thread_id() / KEYS * QUARTER + i;
-        struct row q = query_at(a, p->head, p->batch,
-                                p->first + (r < p->rows ? r : 0));
+        int r = (int)thread_id() / KEYS * MINE + i;
+        struct row q =
+            query_at(a, p->head, p->batch, p->first + (r < p->rows ? r : 0));
 
         m.rows[i] = r < p->rows && a->has_mask ? mask_row(a, q) : NULL;
-        m.slope[i] = r < p->rows ? alibi_slope(q.i2, a->q.ne[2], a->max_bias)
-                                 : -1;
+        m.slope[i] =
+            r < p->rows ? alibi_slope(q.i2, a->q.ne[2], a->max_bias) : -1;
     }
     return m;
 }
@@ -134,7 +140,7 @@ load_masks(const struct masks *m, int64_t first, int n, float *mask)
     int key = (int)thread_id() % KEYS;
     bool any = false;
 
-    UNROLL for (int i = 0; i < QUARTER; i++)
+    UNROLL for (int i = 0; i < MINE; i++)
     {
         mask[i] = -INFINITY;
         if (key < n && m->slope[i] >= 0)
@@ -164,8 +170,8 @@ score_key(const struct attention *a, const struct room *room,
           const struct masks *m, const float *mask)
 {
     int key = (int)thread_id() % KEYS, d = (int)a->k.ne[0];
-    int first = (int)thread_id() / KEYS * QUARTER;
-    float sum[QUARTER] = {};
+    int first = (int)thread_id() / KEYS * MINE;
+    float sum[MINE] = {};
 
     for (int i = 0; i < d; i += 8) {
         float k[8];
@@ -173,7 +179,7 @@ score_key(const struct attention *a, const struct room *room,
         open_eight(a->k.type,
                    load_vector<uint4>(room->keys + key * room->key_size + i),
                    k);
-        UNROLL for (int r = 0; r < QUARTER; r++)
+        UNROLL for (int r = 0; r < MINE; r++)
         {
             const float *q = room->queries + (first + r) * d + i;
             float4 x = load_vector<float4>(q), y = load_vector<float4>(q + 4);
@@ -184,43 +190,40 @@ score_key(const struct attention *a, const struct room *room,
             sum[r] = fmaf(k[6], y.z, sum[r]), sum[r] = fmaf(k[7], y.w, sum[r]);
         }
     }
-    UNROLL for (int r = 0; r < QUARTER; r++)
+    UNROLL for (int r = 0; r < MINE; r++)
         room->scores[(first + r) * KEYS + key] =
-            mask[r] == -INFINITY
-                ? -INFINITY
-                : add_mask(cap_score(a, sum[r]), mask[r], m->slope[r]);
+        mask[r] == -INFINITY
+            ? -INFINITY
+            : add_mask(cap_score(a, sum[r]), mask[r], m->slope[r]);
 }
 
-/* What a warp knows of its rows. */
+/* What a warp knows of its row. */
 struct state {
-    float max[PART_MINE], total[PART_MINE];
+    float max, total;
 };
 
 /* Turns scores of a tile into weights, and says by what sums shrink. */
 DEVICE void
 weigh(struct state *s, const struct room *room)
 {
-    UNROLL for (int i = 0; i < PART_MINE; i++)
-    {
-        int row = (int)warp_id() * PART_MINE + i, lane = (int)lane_id();
-        const float *from = room->scores + row * KEYS;
-        float a = from[lane], b = from[lane + LANES], keep = 1;
-        float most = fmaxf(s->max[i], warp_max(fmaxf(a, b)));
+    int row = (int)warp_id(), lane = (int)lane_id();
+    const float *from = room->scores + row * KEYS;
+    float a = from[lane], b = from[lane + LANES], keep = 1;
+    float most = fmaxf(s->max, warp_max(fmaxf(a, b)));
 
-        if (most != -INFINITY) {
-            keep = expf(s->max[i] - most);
-            a = expf(a - most);
-            b = expf(b - most);
-        } else {
-            a = b = 0;
-        }
-        s->max[i] = most;
-        s->total[i] = s->total[i] * keep + warp_sum(a + b);
-        room->weights[lane * PART_ROWS + row] = a;
-        room->weights[(lane + LANES) * PART_ROWS + row] = b;
-        if (lane == 0)
-            room->shrink[row] = keep;
+    if (most != -INFINITY) {
+        keep = expf(s->max - most);
+        a = expf(a - most);
+        b = expf(b - most);
+    } else {
+        a = b = 0;
     }
+    s->max = most;
+    s->total = s->total * keep + warp_sum(a + b);
+    room->weights[lane * PART_ROWS + row] = a;
+    room->weights[(lane + LANES) * PART_ROWS + row] = b;
+    if (lane == 0)
+        room->shrink[row] = keep;
 }
 
 /* Which of a tile's keys, and which two places, a thread adds up. */
@@ -231,10 +234,10 @@ struct share {
 DEVICE struct share
 share_of(int e)
 {
-    int pairs = e / 2, most = PART_THREADS / pairs;
+    int pairs = e / 2, most = THREADS / pairs;
     struct share s;
 
-    s.slices = most >= SLICES ? SLICES : most >= 2 ? 2 : 1;
+    s.slices = most >= SLICES ? SLICES : most >= 4 ? 4 : most >= 2 ? 2 : 1;
     s.slice = (int)thread_id() / pairs;
     s.place = (int)thread_id() % pairs * 2;
     s.n = s.slice < s.slices ? KEYS / s.slices : 0;
@@ -258,9 +261,10 @@ add_values(const struct attention *a, const struct room *room,
         sum[r][1] *= room->shrink[r];
     }
     for (int key = mine->first; key < mine->first + mine->n; key++) {
-        uint32_t pair = *(const uint32_t *)(const void *)(room->values +
-                                                          key * room->value_size +
-                                                          mine->place);
+        uint32_t pair =
+            *(const uint32_t *)(const void *)(room->values +
+                                              key * room->value_size +
+                                              mine->place);
         float w[PART_ROWS];
         float4 x = load_vector<float4>(room->weights + key * PART_ROWS);
         float4 y = load_vector<float4>(room->weights + key * PART_ROWS + 4);
@@ -287,24 +291,30 @@ store_sums(const struct attention *a, const struct cut *cut,
            const struct share *mine, float (*sum)[2])
 {
     int e = (int)a->v.ne[0];
+    const float *from;
+    float *to;
 
     barrier(); /* all are done with the keys */
     if (mine->n)
         UNROLL for (int r = 0; r < PART_ROWS; r++)
         {
-            float *to = room->slices + (mine->slice * PART_ROWS + r) * e +
-                        mine->place;
+            float *to =
+                room->slices + (mine->slice * PART_ROWS + r) * e + mine->place;
 
             to[0] = sum[r][0];
             to[1] = sum[r][1];
         }
     barrier();
-    for (int i = (int)thread_id(); i < p->rows * e; i += PART_THREADS) {
+    if ((int)warp_id() >= p->rows)
+        return;
+    from = room->slices + (int)warp_id() * e;
+    to = cut->found + place_of(a, cut, p, (int)warp_id()) * e;
+    for (int i = (int)lane_id(); i < e; i += LANES) {
         float total = 0;
 
         for (int j = 0; j < mine->slices; j++)
-            total += room->slices[j * PART_ROWS * e + i];
-        cut->found[place_of(a, cut, p, i / e) * e + i % e] = total;
+            total += from[j * PART_ROWS * e + i];
+        to[i] = total;
     }
 }
 
@@ -312,47 +322,39 @@ DEVICE void
 store_ends(const struct attention *a, const struct cut *cut,
            const struct piece *p, const struct state *s)
 {
-    UNROLL for (int i = 0; i < PART_MINE; i++)
-    {
-        int row = (int)warp_id() * PART_MINE + i;
+    int row = (int)warp_id();
 
-        if (lane_id() == 0 && row < p->rows) {
-            float *ends = cut->found_ends + place_of(a, cut, p, row) * 2;
+    if (lane_id() == 0 && row < p->rows) {
+        float *ends = cut->found_ends + place_of(a, cut, p, row) * 2;
 
-            ends[0] = s->max[i];
-            ends[1] = s->total[i];
-        }
+        ends[0] = s->max;
+        ends[1] = s->total;
     }
 }
 
 /* `eager`: most tiles are seen, so that they are asked for before it is known.
  */
 KERNEL
-BOUNDS(PART_THREADS, 1)
+BOUNDS(THREADS, 3)
 attend_few(struct attention a, struct cut cut, int64_t key_bytes,
            int64_t value_bytes, bool eager, int64_t n_items)
 {
     SHARED_BYTES(bytes);
-    struct room room = lay_out(bytes, key_bytes, value_bytes,
-                               (int)a.k.ne[0], (int)a.v.ne[0]);
+    struct room room =
+        lay_out(bytes, key_bytes, value_bytes, (int)a.k.ne[0], (int)a.v.ne[0]);
     struct share mine = share_of((int)a.v.ne[0]);
 
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         struct piece p = piece_at(&a, &cut, item);
         struct masks masks = find_masks(&a, &p);
-        struct state s;
+        struct state s = { -INFINITY, 0 };
         float sum[PART_ROWS][2] = {};
         bool begun = false;
 
-        UNROLL for (int i = 0; i < PART_MINE; i++)
-        {
-            s.max[i] = -INFINITY;
-            s.total[i] = 0;
-        }
         for (int64_t first = p.begin; first < p.end; first += KEYS) {
             int n = p.end - first < KEYS ? (int)(p.end - first) : KEYS;
-            float mask[QUARTER];
+            float mask[MINE];
             bool any;
 
             barrier(); /* all are done with the tile before */
@@ -400,14 +402,16 @@ cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
 {
     int64_t n = cut->parts * cut->chunks * (a->q.ne[2] / a->group) * a->q.ne[3];
     int64_t d = a->k.ne[0], e = a->v.ne[0];
-    struct cuda_shape shape = shape_of(n, PART_THREADS);
+    struct cuda_shape shape = shape_of(n, THREADS);
 
     if (!is_taken(&a->k) || !is_taken(&a->v))
         return false;
-    shape.shared = bytes_of_keys(d, e) + bytes_of_values(e) + bytes_of_floats(d);
+    shape.shared =
+        bytes_of_keys(d, e) + bytes_of_values(e) + bytes_of_floats(d);
     if (shape.shared > c->max_shared)
         return false;
     ALLOW_SHARED(attend_few, shape.shared);
+    PREFER_SHARED(attend_few);
     LAUNCH(attend_few, shape, c, *a, *cut, (int64_t)bytes_of_keys(d, e),
            (int64_t)bytes_of_values(e), a->q.ne[1] <= 2, n);
     return true;

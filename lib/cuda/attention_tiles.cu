@@ -40,7 +40,8 @@ struct queries {
     float slope;
 };
 
-/* What some tokens see of a tile: nothing, all as it is, or what a mask says. */
+/* What some tokens see of a tile: nothing, all as it is, or what a mask says.
+ */
 enum {
     HIDDEN = 0,
     SEEN = 1,
@@ -154,7 +155,8 @@ load_mask(const struct attention *a, const struct queries *qs, int64_t first,
     int key = (int)thread_id() % keys;
     bool any = false;
 
-    for (int i = (int)thread_id() / keys; i < TOKENS; i += WARPS * LANES / keys) {
+    for (int i = (int)thread_id() / keys; i < TOKENS;
+         i += WARPS * LANES / keys) {
         struct row r = { least(qs->token + i, a->q.ne[1] - 1), qs->head,
                          qs->batch };
         uint16_t m = 0xfc00; /* -infinity */
@@ -181,8 +183,7 @@ next_tile(const struct attention *a, const struct queries *qs, int64_t first)
 /* Scores of the warp's rows and the tile's keys. */
 template <int D>
 DEVICE void
-multiply_keys(const struct rows<D> *s, const uint16_t *keys,
-              float (*score)[4])
+multiply_keys(const struct rows<D> *s, const uint16_t *keys, float (*score)[4])
 {
     int lane = (int)lane_id();
     /* where the lane says that a row is: matrices are 8 places apart */
@@ -217,18 +218,20 @@ adjust(const struct attention *a, const struct queries *qs,
     const int width = tile<D>::mask_width;
     const uint16_t *m = mask + ((int)warp_id() * 16 + g) * width + 2 * t;
 
-    if (!mask) {
+    if (a->softcap != 0)
         UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
             UNROLL for (int i = 0; i < 4; i++) score[n][i] =
-                LOG2_E * cap_score(a, score[n][i]);
+                cap_score(a, score[n][i]);
+    if (!mask) {
+        UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
+            UNROLL for (int i = 0; i < 4; i++) score[n][i] *= LOG2_E;
         return;
     }
     UNROLL for (int n = 0; n < tile<D>::keys / 8; n++)
         UNROLL for (int i = 0; i < 4; i++) score[n][i] =
-            LOG2_E *
-            add_mask(cap_score(a, score[n][i]),
-                     from_f16(m[i / 2 * 8 * width + n * 8 + i % 2]),
-                     qs->slope);
+            LOG2_E * add_mask(score[n][i],
+                              from_f16(m[i / 2 * 8 * width + n * 8 + i % 2]),
+                              qs->slope);
 }
 
 /* Over the four lanes that share rows. */
@@ -276,8 +279,7 @@ multiply_values(struct rows<D> *s, const uint16_t *values,
                 const float (*weight)[4])
 {
     int lane = (int)lane_id();
-    const uint16_t *row =
-        values + lane % 16 * tile<D>::width + lane / 16 * 8;
+    const uint16_t *row = values + lane % 16 * tile<D>::width + lane / 16 * 8;
 
     UNROLL for (int i = 0; i < tile<D>::keys / 16; i++)
     {
@@ -314,10 +316,9 @@ store_rows(const struct attention *a, const struct queries *qs,
         char *to = a->dst.data + qs->head * a->dst.nb[1] +
                    token * a->dst.nb[2] + qs->batch * a->dst.nb[3];
         struct row at = { qs->head, token, qs->batch };
-        uint32_t *also =
-            a->also.data
-                ? (uint32_t *)a->also.data + row_number(&a->dst, at) * (D / 2)
-                : NULL;
+        uint32_t *also = a->also.data ? (uint32_t *)a->also.data +
+                                            row_number(&a->dst, at) * (D / 2)
+                                      : NULL;
 
         total += lane_xor(total, 1);
         total += lane_xor(total, 2);
@@ -336,8 +337,8 @@ store_rows(const struct attention *a, const struct queries *qs,
             store_element(&a->dst, to, n * 8 + 2 * t, v);
             store_element(&a->dst, to, n * 8 + 2 * t + 1, w);
             if (also)
-                also[(n * 8 + 2 * t) / 2] =
-                    to_bf16(v) | (uint32_t)to_bf16(w) << 16;
+                also[(n * 8 + 2 * t) / 2] = to_bf16(v) | (uint32_t)to_bf16(w)
+                                                             << 16;
         }
     }
 }
@@ -359,8 +360,7 @@ look(struct view mask, int64_t n_tokens, int64_t n_keys, int keys,
              i < block * TOKENS + TOKENS && i < n_tokens && key < n_keys;
              i += block_size() / keys) {
             const char *at_m = rows + i * mask.nb[1] + key * 2;
-            uint16_t m =
-                mask.data ? *(const uint16_t *)(const void *)at_m : 0;
+            uint16_t m = mask.data ? *(const uint16_t *)(const void *)at_m : 0;
 
             any |= m != 0xfc00; /* -infinity */
             some |= m != 0;
@@ -388,8 +388,8 @@ DEVICE bool
 begin_tile(const struct attention *a, const struct queries *qs, int64_t first,
            uint16_t *mask, char *seen, uint16_t *keys)
 {
-    bool masked = first < a->k.ne[1] &&
-                  qs->looks[first / tile<D>::keys] == MASKED;
+    bool masked =
+        first < a->k.ne[1] && qs->looks[first / tile<D>::keys] == MASKED;
 
     if (masked)
         load_mask<D>(a, qs, first, mask, seen);
@@ -440,8 +440,10 @@ attend_all(const struct attention *a, const struct queries *qs,
  * most keys, come first. */
 template <int D>
 KERNEL
-BOUNDS(WARPS *LANES, tile<D>::wide ? 1 : 2)
-attend_tiles(struct attention a, struct looks looks, int64_t n_items)
+BOUNDS(WARPS *LANES, tile<D>::wide ? 1
+                     : D == 64     ? 3
+                                   : 2)
+    attend_tiles(struct attention a, struct looks looks, int64_t n_items)
 {
     SHARED_BYTES(bytes);
     SHARED(char, seen, WARPS *LANES); /* keys, by some of the tokens each */
@@ -452,7 +454,8 @@ attend_tiles(struct attention a, struct looks looks, int64_t n_items)
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         struct queries qs;
-        struct rows<D> s = {};
+        struct rows<D> s = {
+        };
         int64_t n_heads = a.q.ne[2], at, block;
 
         at = divide(item, n_heads, &qs.head);
@@ -505,6 +508,7 @@ launch(struct cuda_ctx *c, const struct attention *a)
     if (!look_at_mask(c, a, tile<D>::keys, &looks))
         return true; /* c->failed says so */
     ALLOW_SHARED((attend_tiles<D>), shape.shared);
+    PREFER_SHARED((attend_tiles<D>));
     LAUNCH((attend_tiles<D>), shape, c, *a, looks, n);
     return true;
 }
@@ -544,10 +548,9 @@ can_be_tiled(const struct view *x)
 {
     int64_t size = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
 
-    return is_tiled(x) ||
-           (size <= CONVERTED &&
-            (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16 ||
-             x->type == GGML_TYPE_Q8_0));
+    return is_tiled(x) || (size <= CONVERTED && (x->type == GGML_TYPE_F16 ||
+                                                 x->type == GGML_TYPE_BF16 ||
+                                                 x->type == GGML_TYPE_Q8_0));
 }
 
 /* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
@@ -584,8 +587,7 @@ has_tiles(int64_t width)
 
 bool
 cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given,
-                  const struct ggml_tensor *dst,
-                  const struct ggml_tensor *next)
+                  const struct ggml_tensor *dst, const struct ggml_tensor *next)
 {
     struct attention a = *given;
 

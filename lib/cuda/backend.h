@@ -104,7 +104,7 @@ struct cuda_prepared {
     int how;
     size_t size;
     void *p;
-    bool ahead; /* the launch at hand makes it, and writes x */
+    bool ahead;                /* the launch at hand makes it, and writes x */
     uint64_t n_made, n_shared; /* for tests */
 };
 
@@ -116,7 +116,8 @@ void
 cuda_prepared_written(struct cuda_prepared *prepared,
                       struct ggml_tensor *const *nodes, int n);
 
-/* ---- profile.c: a backend_set_profile_t's counters ---------------------------
+/* ---- profile.c: a backend_set_profile_t's counters
+ * ---------------------------
  */
 
 struct cuda_profile {
@@ -149,8 +150,8 @@ struct cuda_graph {
     uint64_t last_use; /* by the back end's count */
     int n_uses;
     unsigned pools; /* how often scratch memory had moved at the capture */
-    bool captured; /* exec holds this graph */
-    void *exec;    /* or an older one, which may be changed to it */
+    bool captured;  /* exec holds this graph */
+    void *exec;     /* or an older one, which may be changed to it */
 };
 
 struct cuda {

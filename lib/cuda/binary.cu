@@ -26,9 +26,9 @@ binary(int op, struct view y, struct view a, struct view b, int64_t n)
         const char *pb = row_data(&b, row_wrap(&b, c.row));
         int64_t j = modulo(i, b.ne[0]);
 
-        store_element(&y, row_data(&y, c.row), i,
-                      combine(op, load_element(&a, pa, i),
-                              load_element(&b, pb, j)));
+        store_element(
+            &y, row_data(&y, c.row), i,
+            combine(op, load_element(&a, pa, i), load_element(&b, pb, j)));
     }
 }
 
@@ -45,8 +45,8 @@ cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(binary, shape_of(n, CUDA_THREADS), c, (int)dst->op,
-               view_of(dst), view_of(dst->src[0]), view_of(dst->src[1]), n);
+        LAUNCH(binary, shape_of(n, CUDA_THREADS), c, (int)dst->op, view_of(dst),
+               view_of(dst->src[0]), view_of(dst->src[1]), n);
 }
 
 /* dst [n, used, tokens] = src0 + row ids[used, tokens] of src1. A number that
@@ -57,9 +57,9 @@ add_id(struct view y, struct view a, struct view b, struct view ids, int64_t n)
     take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
-        int64_t id = *(const int32_t *)(const void *)(ids.data +
-                                                      c.row.i1 * ids.nb[0] +
-                                                      c.row.i2 * ids.nb[1]);
+        int64_t id =
+            *(const int32_t *)(const void *)(ids.data + c.row.i1 * ids.nb[0] +
+                                             c.row.i2 * ids.nb[1]);
         float v = load_element(&a, row_data(&a, c.row), i);
 
         if (id >= 0 && id < b.ne[1])
@@ -82,6 +82,6 @@ cuda_run_add_id(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (n > 0)
         LAUNCH(add_id, shape_of(n, CUDA_THREADS), c, view_of(dst),
-               view_of(dst->src[0]), view_of(dst->src[1]),
-               view_of(dst->src[2]), n);
+               view_of(dst->src[0]), view_of(dst->src[1]), view_of(dst->src[2]),
+               n);
 }

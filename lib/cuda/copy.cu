@@ -133,10 +133,9 @@ repeat(struct view y, struct view x, int size, int64_t n)
 {
     take_turn();
     EACH_ELEMENT(y, c, i, n)
-    move_element(row_data(&y, c.row) + i * y.nb[0],
-                 row_data(&x, row_wrap(&x, c.row)) +
-                     modulo(i, x.ne[0]) * x.nb[0],
-                 size);
+    move_element(
+        row_data(&y, c.row) + i * y.nb[0],
+        row_data(&x, row_wrap(&x, c.row)) + modulo(i, x.ne[0]) * x.nb[0], size);
 }
 
 bool

@@ -17,7 +17,6 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 
 #include "cuda/kernels.h"
 
@@ -34,21 +33,29 @@ struct cuda_shape {
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#define DEVICE static __device__ __forceinline__
-#define HOST_DEVICE static __host__ __device__ __forceinline__
-#define KERNEL static __global__ void
+#define DEVICE                  static __device__ __forceinline__
+#define HOST_DEVICE             static __host__ __device__ __forceinline__
+#define KERNEL                  static __global__ void
 #define BOUNDS(threads, blocks) __launch_bounds__(threads, blocks)
-#define CONSTANT static __device__ const
-#define UNROLL _Pragma("unroll")
+#define CONSTANT                static __device__ const
+#define UNROLL                  _Pragma("unroll")
 
 /* So that a kernel gets more than 48 KiB of SHARED_BYTES(). */
 #define ALLOW_SHARED(kernel, size)                                             \
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,  \
                          (int)(size))
 
+/* So that as many blocks of a kernel as can be are on a multiprocessor, where
+ * shared memory is what they are short of. */
+#define PREFER_SHARED(kernel)                                                  \
+    cudaFuncSetAttribute(kernel,                                               \
+                         cudaFuncAttributePreferredSharedMemoryCarveout,       \
+                         cudaSharedmemCarveoutMaxShared)
+
 /* Starts a kernel in parentheses: LAUNCH((f<int>), shape, ctx, ...). Its blocks
  * may begin while the launch before still runs: see take_turn(). */
-#define LAUNCH(kernel, shape, ctx, ...) launch_kernel(kernel, shape, ctx, __VA_ARGS__)
+#define LAUNCH(kernel, shape, ctx, ...)                                        \
+    launch_kernel(kernel, shape, ctx, __VA_ARGS__)
 
 template <typename... P, typename... A>
 static void
@@ -65,7 +72,7 @@ launch_kernel(void (*kernel)(P...), struct cuda_shape shape,
     config.dynamicSmemBytes = shape.shared;
     config.stream = (cudaStream_t)c->stream;
     config.attrs = &early;
-    config.numAttrs = c->arch >= 90 && !getenv("GG_NOPDL"); /* XXX */
+    config.numAttrs = c->arch >= 90;
     cudaLaunchKernelEx(&config, kernel, P(arguments)...);
 }
 

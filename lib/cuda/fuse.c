@@ -3,10 +3,16 @@
  *   [sum] norm [scale] [bias]
  *   products of the same few columns, each with a sum or bias
  *   two products of the same columns, and a gate
+ *   keys that turn and go to a cache, as values do, and queries that turn
+ *
+ * and a norm, a gate or attention makes its result ready for the product
+ * behind.
  *
  * Nodes that are computed together no longer end before the next begins, so
  * results may lie over what else is read only where each element meets its own
  * place: whoever planned the memory counted on the order of the nodes. */
+#include <string.h>
+
 #include "cuda/formats_list.h"
 #include "cuda/kernels.h"
 #include "cuda/multiply.h"
@@ -203,7 +209,8 @@ fuse_products(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         add = sum_behind(nodes + i, n - i, uses + i);
         out[m + 1] = add ? add : a;
         for (int j = 0; j <= m && apart; j++)
-            apart = is_untouched(a, add, out[j]) && !overlap(out[j], out[m + 1]);
+            apart =
+                is_untouched(a, add, out[j]) && !overlap(out[j], out[m + 1]);
         apart = apart && is_untouched(f.mul_mat, f.add, out[m + 1]);
         for (int j = 0; j < m && apart; j++)
             apart = is_untouched(f.siblings[j].mul_mat, f.siblings[j].add,
@@ -242,8 +249,7 @@ fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         !is_small_product(nodes[1]) || !are_twins(nodes[0], nodes[1]))
         return 0;
     in_order = glu->src[0] == nodes[0] && glu->src[1] == nodes[1];
-    if ((!in_order &&
-         !(glu->src[0] == nodes[1] && glu->src[1] == nodes[0])) ||
+    if ((!in_order && !(glu->src[0] == nodes[1] && glu->src[1] == nodes[0])) ||
         !supports(glu) || !is_result(glu) || overlap(glu, nodes[0]->src[0]) ||
         overlap(glu, nodes[1]->src[0]) || overlap(glu, nodes[0]->src[1]))
         return 0;
@@ -252,6 +258,62 @@ fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     f.glu = glu;
     cuda_run_product(c, &f);
     return 3;
+}
+
+/* -- Heads that turn, and caches -- */
+
+/* Whether rows of x, tokens by heads, go to a cache whose elements are stored
+ * one by one. */
+static bool
+is_store(const struct ggml_tensor *t, const struct ggml_tensor *x)
+{
+    return t->op == GGML_OP_SET_ROWS && supports(t) &&
+           t->type != GGML_TYPE_Q8_0 && t->src[0]->ne[3] == 1 &&
+           t->src[0]->ne[1] == x->ne[2] && !ggml_is_empty(t->src[0]);
+}
+
+/* Whether `set` has what `rope` gives, its heads and tokens exchanged. */
+static bool
+is_exchanged(const struct ggml_tensor *set, const struct ggml_tensor *rope)
+{
+    const struct ggml_tensor *x = set->src[0];
+
+    return x->view_src == rope && x->data == rope->data &&
+           x->type == rope->type && x->ne[0] == rope->ne[0] &&
+           x->ne[1] == rope->ne[2] && x->ne[2] == rope->ne[1] &&
+           x->nb[1] == rope->nb[2] && x->nb[2] == rope->nb[1];
+}
+
+static bool
+are_same_turns(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    return a->src[1] == b->src[1] && a->src[2] == b->src[2] &&
+           a->ne[0] == b->ne[0] && a->ne[2] == b->ne[2] && a->ne[3] == 1 &&
+           b->ne[3] == 1 && a->type == GGML_TYPE_F32 &&
+           memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
+}
+
+static int
+fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+           const int *uses)
+{
+    struct cuda_turns f;
+
+    if (n < 4 || uses[0] != 1 || nodes[3]->op != GGML_OP_ROPE)
+        return 0;
+    f.keys = nodes[0];
+    f.set_keys = nodes[1];
+    f.set_values = nodes[2];
+    f.queries = nodes[3];
+    if (!supports(f.keys) || !supports(f.queries) ||
+        !are_same_turns(f.keys, f.queries) || !is_store(f.set_keys, f.keys) ||
+        !is_exchanged(f.set_keys, f.keys) || !is_store(f.set_values, f.keys) ||
+        !is_apart(f.queries, f.queries->src[0]) ||
+        overlap(f.queries, f.keys->src[0]) ||
+        overlap(f.queries, f.set_values->src[0]))
+        return 0;
+    cuda_run_turns(c, &f);
+    return 4;
 }
 
 int
@@ -270,10 +332,12 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
             return 0;
         done = fuse_gate(c, nodes, n, uses);
         return done ? done : fuse_products(c, nodes, n, uses);
+    case GGML_OP_ROPE:
+        return fuse_turns(c, nodes, n, uses);
     case GGML_OP_GLU:
         if (n < 2 || !supports(nodes[0]))
             return 0;
-        cuda_run_gate(c, nodes[0], nodes[1]);
+        cuda_run_gate(c, nodes[0], nodes[1], uses[0] == 1);
         return 1;
     case GGML_OP_FLASH_ATTN_EXT:
         if (n < 2 || !supports(nodes[0]))

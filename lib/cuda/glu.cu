@@ -16,16 +16,17 @@ glu(struct gate g, struct view y, struct view a, struct view b,
     take_turn();
     EACH_ELEMENT(y, c, i, n)
     {
-        float v = apply_glu(g.op, load_element(&a, row_data(&a, c.row), g.at_a + i),
-                            load_element(&b, row_data(&b, c.row), g.at_b + i),
-                            g.alpha, g.limit);
+        float v =
+            apply_glu(g.op, load_element(&a, row_data(&a, c.row), g.at_a + i),
+                      load_element(&b, row_data(&b, c.row), g.at_b + i),
+                      g.alpha, g.limit);
 
         store_element(&y, row_data(&y, c.row), i, v);
         store_also(&also, row_number(&y, c.row) * y.ne[0] + i, v);
     }
 }
 
-/* n floats each, in one piece; four by four. */
+/* n floats each, in one piece; four by four. y may be NULL. */
 KERNEL
 glu_flat(struct gate g, float *y, const float *a, const float *b,
          uint16_t *also, int64_t n)
@@ -41,7 +42,8 @@ glu_flat(struct gate g, float *y, const float *a, const float *b,
         u.y = apply_glu(g.op, u.y, v.y, g.alpha, g.limit);
         u.z = apply_glu(g.op, u.z, v.z, g.alpha, g.limit);
         u.w = apply_glu(g.op, u.w, v.w, g.alpha, g.limit);
-        store_vector(y + i, u);
+        if (y)
+            store_vector(y + i, u);
         if (also) {
             uint2 w = { to_bf16(u.x) | (uint32_t)to_bf16(u.y) << 16,
                         to_bf16(u.z) | (uint32_t)to_bf16(u.w) << 16 };
@@ -68,7 +70,7 @@ cuda_supports_glu(const struct ggml_tensor *dst)
 
 void
 cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
-              const struct ggml_tensor *next)
+              const struct ggml_tensor *next, bool only)
 {
     struct view y = view_of(dst), a = view_of(dst->src[0]);
     struct view b = dst->src[1] ? view_of(dst->src[1]) : a;
@@ -85,13 +87,14 @@ cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
         g.at_a = dst->ne[0];
     else if (!dst->src[1])
         g.at_b = dst->ne[0];
-    flat = dst->src[1] && n % 4 == 0 && is_flat(&y) && is_flat(&a) &&
-           is_flat(&b);
+    flat =
+        dst->src[1] && n % 4 == 0 && is_flat(&y) && is_flat(&a) && is_flat(&b);
     also = cuda_also_for(c, dst, next, !flat);
     if (flat)
         LAUNCH(glu_flat,
                shape_of(cuda_pieces(n, CUDA_THREADS * 4), CUDA_THREADS), c, g,
-               (float *)(void *)y.data, (const float *)(const void *)a.data,
+               only && also.data ? (float *)NULL : (float *)(void *)y.data,
+               (const float *)(const void *)a.data,
                (const float *)(const void *)b.data, (uint16_t *)also.data, n);
     else
         LAUNCH(glu, shape_of(chunks_of(dst), CUDA_THREADS), c, g, y, a, b, also,
@@ -101,5 +104,5 @@ cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
 void
 cuda_run_glu(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    cuda_run_gate(c, dst, NULL);
+    cuda_run_gate(c, dst, NULL, false);
 }

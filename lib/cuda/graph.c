@@ -52,7 +52,8 @@ count_reads(const struct ggml_cgraph *g, const struct ggml_tensor *t,
     }
 }
 
-/* What nodes elsewhere read, or the program, counts as well. */
+/* What nodes elsewhere read, or the program, counts as well: where a view lies
+ * at an end, or is written. */
 static void
 count_others(const struct ggml_cgraph *g, struct ggml_tensor *t,
              struct readers *r)
@@ -62,7 +63,9 @@ count_others(const struct ggml_cgraph *g, struct ggml_tensor *t,
     if (slot < 0 || root < 0)
         return;
     if (g->use_counts[slot] > r->direct[slot] ||
-        (t->flags & GGML_TENSOR_FLAG_OUTPUT) || t->view_src)
+        (t->flags & GGML_TENSOR_FLAG_OUTPUT) ||
+        (t->view_src &&
+         (!tensor_is_view_op(t->op) || g->use_counts[slot] == 0)))
         r->all[root]++;
 }
 

@@ -44,8 +44,8 @@ like(const struct ggml_tensor *x, void *data, enum ggml_type type)
 
 /* All rows of x as contiguous floats of a type: where they lie, or made. */
 static bool
-columns_as(struct cuda_ctx *c, const struct ggml_tensor *x,
-           enum ggml_type type, struct view *out)
+columns_as(struct cuda_ctx *c, const struct ggml_tensor *x, enum ggml_type type,
+           struct view *out)
 {
     struct view from = view_of(x);
     bool made;
@@ -75,9 +75,8 @@ prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
     if (is_block(w)) {
         int64_t size = column_size(x->ne[0]);
         bool made;
-        char *columns =
-            (char *)cuda_prepared(c, x, GGML_TYPE_Q8_1,
-                                  (size_t)(size * ggml_nrows(x)), &made);
+        char *columns = (char *)cuda_prepared(
+            c, x, GGML_TYPE_Q8_1, (size_t)(size * ggml_nrows(x)), &made);
 
         if (!columns)
             return false;
@@ -100,7 +99,7 @@ static enum ggml_type
 opened_type(enum ggml_type type)
 {
     return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ? GGML_TYPE_F32
-                                                           : GGML_TYPE_BF16;
+                                                          : GGML_TYPE_BF16;
 }
 
 static bool
@@ -210,8 +209,7 @@ cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
         return;
     p.early = is_constant(w) && (!f->glu || is_constant(f->second->src[0]));
     for (int i = 0; i < CUDA_SIBLINGS && f->siblings[i].mul_mat; i++) {
-        add_sibling(&p.siblings[i], f->siblings[i].mul_mat,
-                    f->siblings[i].add);
+        add_sibling(&p.siblings[i], f->siblings[i].mul_mat, f->siblings[i].add);
         p.early = p.early && is_constant(f->siblings[i].mul_mat->src[0]);
     }
     p.n = x->ne[1];
@@ -281,8 +279,8 @@ multiply_many(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (!columns_as(c, x, g.type, &columns))
         return;
     if (w->type != g.type || w->nb[1] % 16 != 0) {
-        room = cuda_scratch(c, (size_t)(each * w->ne[0]) *
-                                   ggml_type_size(g.type));
+        room =
+            cuda_scratch(c, (size_t)(each * w->ne[0]) * ggml_type_size(g.type));
         if (!room)
             return;
     } else {
@@ -334,8 +332,8 @@ cuda_run_mul_mat(struct cuda_ctx *c, struct ggml_tensor *dst)
 /* Sorts the pairs of a token and a place by their matrices, in order, and cuts
  * those of a matrix into tiles. One block; a matrix a thread. */
 KERNEL
-sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles, int *start,
-           int *order, struct tile *tiles)
+sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles,
+           int *start, int *order, struct tile *tiles)
 {
     SHARED(int, totals, 2);
     int used = (int)ids.ne[0];
@@ -345,8 +343,7 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles, int *start
         int n = 0;
 
         for (int i = 0; i < n_pairs; i++)
-            n += *(const int *)(const void *)(ids.data +
-                                              i % used * ids.nb[0] +
+            n += *(const int *)(const void *)(ids.data + i % used * ids.nb[0] +
                                               i / used * ids.nb[1]) == m;
         start[m] = n;
     }
@@ -359,9 +356,8 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles, int *start
 
             start[m] = at;
             for (int i = 0; i < n; i += MOST_COLUMNS) {
-                struct tile t = { m, at + i, n - i < MOST_COLUMNS
-                                                 ? n - i
-                                                 : MOST_COLUMNS };
+                struct tile t = { m, at + i,
+                                  n - i < MOST_COLUMNS ? n - i : MOST_COLUMNS };
 
                 tiles[n_used++] = t;
             }
@@ -401,8 +397,8 @@ make_tiles(struct cuda_ctx *c, const struct ggml_tensor *dst, struct product *p)
 
     if (!start || !order || !tiles)
         return false;
-    LAUNCH(sort_pairs, shape, c, p->ids, n_matrices, n_pairs,
-           n_tiles, start, order, tiles);
+    LAUNCH(sort_pairs, shape, c, p->ids, n_matrices, n_pairs, n_tiles, start,
+           order, tiles);
     p->tiles = tiles;
     p->order = order;
     p->tile_total = n_tiles;
@@ -412,8 +408,7 @@ make_tiles(struct cuda_ctx *c, const struct ggml_tensor *dst, struct product *p)
 bool
 cuda_supports_mul_mat_id(const struct ggml_tensor *dst)
 {
-    return cuda_supports_mul_mat(dst) &&
-           dst->src[2]->type == GGML_TYPE_I32 &&
+    return cuda_supports_mul_mat(dst) && dst->src[2]->type == GGML_TYPE_I32 &&
            dst->ne[1] * dst->ne[2] < INT32_MAX / 64;
 }
 

@@ -65,8 +65,8 @@ add_unit(float sum, const struct unit *u, const uint32_t *q,
     {
         int dot = 0, total = groups == 2 ? f->sums[g] : f->sums[0] + f->sums[1];
 
-        UNROLL for (int i = g * 4; i < (groups == 2 ? g * 4 + 4 : 8); i++)
-            dot = dp4a(u->codes[i], q[i], dot);
+        UNROLL for (int i = g * 4; i < (groups == 2 ? g * 4 + 4 : 8); i++) dot =
+            dp4a(u->codes[i], q[i], dot);
         if (T::offset != 0)
             dot -= T::offset * total;
         sum = fmaf((float)dot, u->scale[g] * f->d, sum);
@@ -124,18 +124,16 @@ multiply_step(const struct product *p, const struct work *t,
     }
 }
 
-/* A warp's steps of two rows: `part`, and others `splits` apart. */
+/* The first steps of two rows. */
 template <class T>
 DEVICE void
-begin_rows(const struct product *p, const struct source *from, char *ring)
+begin_rows(const struct source *from, char *ring)
 {
-    int64_t part = (int)warp_id() & (p->splits - 1);
-
-    UNROLL for (int i = 0; i < RING - 1; i++)
-        fetch<T>(from, part + i * p->splits, ring + i * ROWS * step<T>::room);
+    UNROLL for (int s = 0; s < RING - 1; s++)
+        fetch<T>(from, s, ring + s * ROWS * step<T>::room);
 }
 
-/* All of them, which were begun; the sums of the lanes. */
+/* All steps of two rows, which were begun; the sums of the lanes. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_rows(const struct product *p, const struct work *t,
@@ -143,73 +141,74 @@ multiply_rows(const struct product *p, const struct work *t,
 {
     const int room = ROWS * step<T>::room;
     int64_t n = (p->k + LANES * UNIT - 1) / (LANES * UNIT);
-    int64_t s = (int)warp_id() & (p->splits - 1);
 
-    for (int i = 0; s < n; i++, s += p->splits) {
+    for (int64_t s = 0; s < n; s++) {
+        int64_t next = s + RING - 1;
+
         copy_wait<RING - 2>();
-        warp_barrier(); /* all have what all fetched, and are done before */
-        fetch<T>(from, s + (RING - 1) * p->splits,
-                 ring + (i + RING - 1) % RING * room);
-        multiply_step<T, COLUMNS>(p, t, from, s, ring + i % RING * room, sum);
+        warp_barrier(); /* all have what all fetched, and are done with s - 1 */
+        fetch<T>(from, next, ring + next % RING * room);
+        multiply_step<T, COLUMNS>(p, t, from, s, ring + s % RING * room, sum);
     }
     copy_wait<0>();
     warp_barrier();
 }
 
+/* A block's group of rows, and the tile of columns it meets. */
 template <class T, int COLUMNS>
 KERNEL
-BOUNDS(WARPS *LANES, 1)
-multiply_blocks(struct product p, int64_t tiles, int64_t n_items)
+BOUNDS(WARPS *LANES, COLUMNS == 1 ? 6 : 4)
+    multiply_blocks(struct product p, int64_t tiles, int64_t n_items)
 {
-    SHARED(char, shared, WARPS * RING * ROWS * step<T>::room);
-    SHARED(float, sums, WARPS * ROWS * COLUMNS);
+    SHARED(char, shared, WARPS *RING *ROWS *step<T>::room);
+    SHARED(float, sums, WARPS *ROWS *COLUMNS);
     char *ring = shared + warp_id() * (RING * ROWS * step<T>::room);
-    int64_t each = rows_of_block(&p);
 
     if (!p.early)
         take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t tile, row = divide(item, tiles, &tile) * each;
-        struct work t = find_work(&p, tile, COLUMNS);
+        int64_t row;
+        struct work t = find_work(&p, item, tiles, COLUMNS, &row);
         struct source from = { {}, p.k / T::values * T::size };
         float sum[ROWS][COLUMNS] = {};
-        bool any;
+        bool any = row < t.n_rows && t.n > 0;
 
-        choose_sibling(&p, each, &t, &row);
-        row += (int)warp_id() / p.splits * (p.w2 ? 1 : ROWS);
-        any = row < t.n_rows && t.n > 0;
         if (any) {
             from.rows[0] = t.rows + row * p.w.nb[1];
-            from.rows[1] = t.rows2              ? t.rows2 + row * p.w.nb[1]
-                           : row + 1 < t.n_rows ? from.rows[0] + p.w.nb[1]
-                                                : from.rows[0];
-            begin_rows<T>(&p, &from, ring);
+            from.rows[1] = second_row(&p, &t, row);
+            begin_rows<T>(&from, ring);
         }
         if (p.early && item == block_id())
             take_turn();
-        if (any)
-            multiply_rows<T, COLUMNS>(&p, &t, &from, ring, sum);
-        store_sums<COLUMNS>(&p, &t, row, sum, sums);
+        if (!any)
+            continue;
+        multiply_rows<T, COLUMNS>(&p, &t, &from, ring, sum);
+        store_sums<COLUMNS>(&p, &t, row, sum,
+                            sums + warp_id() * (ROWS * COLUMNS));
     }
+}
+
+template <class T, int COLUMNS>
+static void
+start(struct cuda_ctx *c, const struct product *p, int64_t n)
+{
+    PREFER_SHARED((multiply_blocks<T, COLUMNS>));
+    LAUNCH((multiply_blocks<T, COLUMNS>), shape_of(n, WARPS * LANES), c, *p,
+           tiles_of(p), n);
 }
 
 template <class T>
 static void
-launch(struct cuda_ctx *c, const struct product *given)
+launch(struct cuda_ctx *c, const struct product *p)
 {
-    struct product p = *given;
-    int64_t n;
+    int64_t n = items_of(p);
 
-    p.splits = splits_of(cuda_pieces(p.k, LANES * UNIT));
-    n = items_of(&p);
     if (n == 0)
         return;
-    if (single_columns(&p))
-        LAUNCH((multiply_blocks<T, 1>), shape_of(n, WARPS * LANES), c, p,
-               tiles_of(&p), n);
+    if (single_columns(p))
+        start<T, 1>(c, p, n);
     else
-        LAUNCH((multiply_blocks<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
-               c, p, tiles_of(&p), n);
+        start<T, MOST_COLUMNS>(c, p, n);
 }
 
 void

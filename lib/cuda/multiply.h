@@ -38,10 +38,20 @@ struct cuda_also
 cuda_also_for(struct cuda_ctx *c, const struct ggml_tensor *x,
               const struct ggml_tensor *next, bool bytes);
 
-/* GLU, and FLASH_ATTN_EXT, before `next` or NULL. */
+/* ROPE of keys, which SET_ROWS puts into a cache and nothing else reads;
+ * SET_ROWS of values; ROPE of queries, by the same positions. One batch. */
+struct cuda_turns {
+    struct ggml_tensor *keys, *set_keys, *set_values, *queries;
+};
+
+void
+cuda_run_turns(struct cuda_ctx *c, const struct cuda_turns *t);
+
+/* GLU, and FLASH_ATTN_EXT, before `next` or NULL. `only`: nothing else reads
+ * the result. */
 void
 cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
-              const struct ggml_tensor *next);
+              const struct ggml_tensor *next, bool only);
 void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next);

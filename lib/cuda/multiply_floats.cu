@@ -11,7 +11,10 @@
 #define AHEAD 4 /* pieces of a row that a lane loads before it multiplies */
 
 struct load_f32 {
-    enum { size = 4, type = GGML_TYPE_F32 };
+    enum {
+        size = 4,
+        type = GGML_TYPE_F32
+    };
     DEVICE float value(const char *p)
     {
         return *(const float *)(const void *)p;
@@ -24,7 +27,10 @@ struct load_f32 {
 };
 
 struct load_f16 {
-    enum { size = 2, type = GGML_TYPE_F16 };
+    enum {
+        size = 2,
+        type = GGML_TYPE_F16
+    };
     DEVICE float value(const char *p)
     {
         return from_f16(*(const uint16_t *)(const void *)p);
@@ -39,7 +45,10 @@ struct load_f16 {
 };
 
 struct load_bf16 {
-    enum { size = 2, type = GGML_TYPE_BF16 };
+    enum {
+        size = 2,
+        type = GGML_TYPE_BF16
+    };
     DEVICE float value(const char *p)
     {
         return from_bf16(*(const uint16_t *)(const void *)p);
@@ -60,8 +69,7 @@ DEVICE const float *
 column_at(const struct product *p, const struct work *t, int c)
 {
     return (const float *)(const void *)(p->columns +
-                                         column_of(p, t, c) *
-                                             p->column_stride);
+                                         column_of(p, t, c) * p->column_stride);
 }
 
 /* One piece of both rows, from value `at` on. */
@@ -99,8 +107,7 @@ multiply_piece(const struct product *p, const struct work *t, int64_t at,
 DEVICE void
 load_pieces(const char *const *rows, int64_t i, int64_t n, uint4 (*w)[ROWS])
 {
-    UNROLL for (int j = 0; j < AHEAD; j++)
-        UNROLL for (int r = 0; r < ROWS; r++)
+    UNROLL for (int j = 0; j < AHEAD; j++) UNROLL for (int r = 0; r < ROWS; r++)
     {
         int64_t at = i + j * LANES + lane_id();
 
@@ -109,22 +116,18 @@ load_pieces(const char *const *rows, int64_t i, int64_t n, uint4 (*w)[ROWS])
     }
 }
 
-#define STEP (AHEAD * LANES) /* pieces that a warp loads at once */
-
-/* The warp's pieces, of which `w` are the first: others are on their way while
- * some are met. Warps that share rows take turns. */
+/* `w` are the first pieces: others are on their way while some are met. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_whole(const struct product *p, const struct work *t,
-               const char *const *rows, uint4 (*w)[ROWS],
-               float (*sum)[COLUMNS])
+               const char *const *rows, uint4 (*w)[ROWS], float (*sum)[COLUMNS])
 {
-    int64_t n = p->k * T::size / 16, turn = (int64_t)STEP * p->splits;
+    int64_t n = p->k * T::size / 16;
 
-    for (int64_t i = STEP * (warp_id() & (p->splits - 1)); i < n; i += turn) {
+    for (int64_t i = 0; i < n; i += AHEAD * LANES) {
         uint4 next[AHEAD][ROWS];
 
-        load_pieces(rows, i + turn, n, next);
+        load_pieces(rows, i + AHEAD * LANES, n, next);
         UNROLL for (int j = 0; j < AHEAD; j++)
         {
             int64_t at = i + j * LANES + lane_id();
@@ -143,10 +146,7 @@ DEVICE void
 multiply_singly(const struct product *p, const struct work *t,
                 const char *const *rows, float (*sum)[COLUMNS])
 {
-    int part = (int)warp_id() & (p->splits - 1);
-
-    for (int64_t i = part * LANES + lane_id(); i < p->k;
-         i += LANES * p->splits)
+    for (int64_t i = lane_id(); i < p->k; i += LANES)
         UNROLL for (int c = 0; c < COLUMNS; c++)
         {
             if (c >= t->n)
@@ -161,41 +161,38 @@ multiply_singly(const struct product *p, const struct work *t,
 /* `whole`: all addresses are multiples of 16. */
 template <class T, int COLUMNS>
 KERNEL
-BOUNDS(WARPS *LANES, 1)
-multiply_floats(struct product p, bool whole, int64_t tiles, int64_t n_items)
+BOUNDS(WARPS *LANES, COLUMNS == 1 ? 4 : 3)
+    multiply_floats(struct product p, bool whole, int64_t tiles,
+                    int64_t n_items)
 {
-    SHARED(float, sums, WARPS * ROWS * COLUMNS);
-    int64_t each = rows_of_block(&p);
+    SHARED(float, sums, WARPS *ROWS *COLUMNS);
 
     if (!p.early)
         take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t tile, row = divide(item, tiles, &tile) * each;
-        struct work t = find_work(&p, tile, COLUMNS);
+        int64_t row;
+        struct work t = find_work(&p, item, tiles, COLUMNS, &row);
         const char *rows[ROWS];
         float sum[ROWS][COLUMNS] = {};
         uint4 w[AHEAD][ROWS];
-        bool any;
+        bool any = row < t.n_rows && t.n > 0;
 
-        choose_sibling(&p, each, &t, &row);
-        row += (int)warp_id() / p.splits * (p.w2 ? 1 : ROWS);
-        any = row < t.n_rows && t.n > 0;
         if (any) {
             rows[0] = t.rows + row * p.w.nb[1];
-            rows[1] = t.rows2              ? t.rows2 + row * p.w.nb[1]
-                      : row + 1 < t.n_rows ? rows[0] + p.w.nb[1]
-                                           : rows[0];
+            rows[1] = second_row(&p, &t, row);
             if (whole)
-                load_pieces(rows, STEP * (warp_id() & (p.splits - 1)),
-                            p.k * T::size / 16, w);
+                load_pieces(rows, 0, p.k * T::size / 16, w);
         }
         if (p.early && item == block_id())
             take_turn();
-        if (any && whole)
+        if (!any)
+            continue;
+        if (whole)
             multiply_whole<T, COLUMNS>(&p, &t, rows, w, sum);
-        else if (any)
+        else
             multiply_singly<T, COLUMNS>(&p, &t, rows, sum);
-        store_sums<COLUMNS>(&p, &t, row, sum, sums);
+        store_sums<COLUMNS>(&p, &t, row, sum,
+                            sums + warp_id() * (ROWS * COLUMNS));
     }
 }
 
@@ -214,22 +211,19 @@ is_aligned(const struct product *p)
 
 template <class T>
 static void
-launch(struct cuda_ctx *c, const struct product *given)
+launch(struct cuda_ctx *c, const struct product *p)
 {
-    struct product p = *given;
-    bool whole = is_aligned(&p) && p.k % 8 == 0;
-    int64_t n;
+    bool whole = is_aligned(p) && p->k % 8 == 0;
+    int64_t n = items_of(p);
 
-    p.splits = splits_of(cuda_pieces(p.k * T::size / 16, STEP));
-    n = items_of(&p);
     if (n == 0)
         return;
-    if (single_columns(&p))
-        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES), c, p, whole,
-               tiles_of(&p), n);
+    if (single_columns(p))
+        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES), c, *p,
+               whole, tiles_of(p), n);
     else
         LAUNCH((multiply_floats<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
-               c, p, whole, tiles_of(&p), n);
+               c, *p, whole, tiles_of(p), n);
 }
 
 void

@@ -47,10 +47,10 @@ add_up(const struct parts *p, struct row r, struct input *in)
     }
     in->held = false; /* each thread reads what it wrote itself */
     for (int64_t i = thread_id(); i < in->n; i += block_size())
-        store_element(&p->sum, to, i,
-                      load_element(&p->x, a, i) +
-                          load_element(&p->other, b,
-                                       modulo(i, p->other.ne[0])));
+        store_element(
+            &p->sum, to, i,
+            load_element(&p->x, a, i) +
+                load_element(&p->other, b, modulo(i, p->other.ne[0])));
 }
 
 DEVICE struct input
@@ -253,7 +253,7 @@ run_plain(struct cuda_ctx *c, const struct cuda_norm *n,
 {
     const struct ggml_tensor *x = n->add ? n->add->src[0] : n->norm->src[0];
     const struct ggml_tensor *other = n->add ? n->add->src[1] : NULL;
-    unsigned threads = cuda_row_threads(y->ne[0]);
+    unsigned threads = cuda_norm_threads(y->ne[0]);
     struct plain p = {};
 
     if (y->ne[0] > (int64_t)HELD * threads || !is_plain(y, y, true) ||
@@ -355,6 +355,6 @@ cuda_run_sum_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
     const struct ggml_tensor *x = dst->src[0];
 
     if (!ggml_is_empty(dst))
-        LAUNCH(sum_rows, shape_of(ggml_nrows(x), cuda_row_threads(x->ne[0])),
-               c, view_of(dst), view_of(x), ggml_nrows(x));
+        LAUNCH(sum_rows, shape_of(ggml_nrows(x), cuda_row_threads(x->ne[0])), c,
+               view_of(dst), view_of(x), ggml_nrows(x));
 }

@@ -201,14 +201,12 @@ cuda_open_rows(struct cuda_ctx *c, const struct view *y, const struct view *x,
     switch (x->type) {
 #define LAUNCH_TYPE(name, which)                                               \
     case which:                                                                \
-        LAUNCH((open_blocks<open_##name>), shape_of(n, threads), c, \
-               l, n);                                                          \
+        LAUNCH((open_blocks<open_##name>), shape_of(n, threads), c, l, n);     \
         break;
         CUDA_FORMATS(LAUNCH_TYPE)
 #undef LAUNCH_TYPE
     case GGML_TYPE_I32:
-        LAUNCH(open_integers, shape_of(n_chunks, CUDA_THREADS), c,
-               l, n_chunks);
+        LAUNCH(open_integers, shape_of(n_chunks, CUDA_THREADS), c, l, n_chunks);
         break;
     default:
         if (!ids && is_flat(y, x)) {
@@ -218,8 +216,7 @@ cuda_open_rows(struct cuda_ctx *c, const struct view *y, const struct view *x,
                    *y, (const char *)x->data, n);
             break;
         }
-        LAUNCH(open_elements, shape_of(n_chunks, CUDA_THREADS), c,
-               l, n_chunks);
+        LAUNCH(open_elements, shape_of(n_chunks, CUDA_THREADS), c, l, n_chunks);
     }
 }
 
@@ -233,8 +230,8 @@ cuda_supports_get_rows(const struct ggml_tensor *dst)
     if (x->type == GGML_TYPE_I32)
         return dst->type == GGML_TYPE_I32;
     return is_float_type(dst->type) &&
-           (is_float_type(x->type) || (cuda_is_format(x->type) &&
-                                       x->nb[0] == ggml_type_size(x->type)));
+           (is_float_type(x->type) ||
+            (cuda_is_format(x->type) && x->nb[0] == ggml_type_size(x->type)));
 }
 
 void

@@ -20,9 +20,9 @@ struct tile {
 
 /* What is done to a row's result before it is stored. */
 struct epilogue {
-    const char *add; /* (or NULL) F32 values, one a row, are added */
+    const char *add;    /* (or NULL) F32 values, one a row, are added */
     int64_t add_stride; /* bytes from one column's to the next; may be 0 */
-    int glu;         /* enum ggml_glu_op, of two matrices' results; -1: none */
+    int glu; /* enum ggml_glu_op, of two matrices' results; -1: none */
     float alpha, limit;
 };
 
@@ -56,7 +56,6 @@ struct product {
     int64_t tile_total;
     struct epilogue end;
     struct sibling siblings[CUDA_SIBLINGS]; /* of MUL_MAT; those of rows > 0 */
-    int splits; /* warps that share a row; depends on the type and on k */
 };
 
 /* A tile's parts, in a warp's registers. */
@@ -91,7 +90,7 @@ result_of(const struct work *t, int c)
 
 /* Where tile i lies; n is 0 if there is nothing to do. */
 DEVICE struct work
-find_work(const struct product *p, int64_t i, int most)
+find_tile(const struct product *p, int64_t i, int most)
 {
     struct work t = {};
     int64_t at = 0;
@@ -104,13 +103,15 @@ find_work(const struct product *p, int64_t i, int most)
         t.order = p->order + tile.first;
     } else if (p->by_id) {
         int64_t place, token = divide(i, p->used, &place);
-        int matrix = *(const int *)(const void *)(p->ids.data +
-                                                  place * p->ids.nb[0] +
-                                                  token * p->ids.nb[1]);
+        int matrix =
+            *(const int *)(const void *)(p->ids.data + place * p->ids.nb[0] +
+                                         token * p->ids.nb[1]);
 
         t.first = i;
         t.n = matrix >= 0 && matrix < p->w.ne[2];
         at = t.n ? matrix * p->w.nb[2] : 0;
+    } else if (p->n * p->x2 * p->x3 == 1) {
+        t.n = 1;
     } else {
         int64_t per_group = (p->n + most - 1) / most, part, i2;
         int64_t group = divide(i, per_group, &part);
@@ -167,52 +168,42 @@ store_result(const struct work *t, int64_t result, int64_t row, float v)
                        row * (int64_t)sizeof(float)) = v;
 }
 
-/* What a block of PRODUCT_WARPS warps has of its rows. `splits` warps, one
- * after the other, share two rows (or a row of two matrices), each has some of
- * the columns' values: the sums over lanes, and then over these warps in their
- * order, are stored. `row` is the warp's first. All threads of the block come
- * here; `room` is shared. */
+/* Sums over the lanes, and stores what a warp has of rows `row` and `row` + 1,
+ * or of row `row` of two matrices; `room` is the warp's, and shared. */
 template <int COLUMNS>
 DEVICE void
 store_sums(const struct product *p, const struct work *t, int64_t row,
            float (*sum)[COLUMNS], float *room)
 {
-    float *mine = room + warp_id() * (2 * COLUMNS);
-    int part = (int)warp_id() & (p->splits - 1);
+    int r = (int)lane_id() / COLUMNS, c = (int)lane_id() % COLUMNS;
 
-    UNROLL for (int r = 0; r < 2; r++)
-        UNROLL for (int c = 0; c < COLUMNS; c++)
+    UNROLL for (int i = 0; i < 2 * COLUMNS; i++)
     {
-        float v = c < t->n ? warp_sum(sum[r][c]) : 0;
+        float v =
+            i % COLUMNS < t->n ? warp_sum(sum[i / COLUMNS][i % COLUMNS]) : 0;
 
         if (lane_id() == 0)
-            mine[r * COLUMNS + c] = v;
+            room[i] = v;
     }
-    if (p->splits > 1)
-        barrier();
-    else
-        warp_barrier();
-    if (part == 0 && (int)lane_id() < 2 * COLUMNS) {
-        int r = (int)lane_id() / COLUMNS, c = (int)lane_id() % COLUMNS;
-        float v = 0, w = 0;
+    warp_barrier();
+    if (r < 2 && c < t->n) {
+        float v = room[r * COLUMNS + c];
 
-        for (int i = 0; i < p->splits; i++) {
-            v += mine[i * 2 * COLUMNS + r * COLUMNS + c];
-            w += mine[i * 2 * COLUMNS + COLUMNS + c];
-        }
-        if (c >= t->n || row >= t->n_rows)
-            ;
-        else if (p->end.glu < 0 && row + r < t->n_rows)
+        if (p->end.glu < 0 && row + r < t->n_rows)
             store_result(t, result_of(t, c), row + r, v);
         else if (p->end.glu >= 0 && r == 0)
             store_result(t, result_of(t, c), row,
-                         apply_glu(p->end.glu, v, w, p->end.alpha,
-                                   p->end.limit));
+                         apply_glu(p->end.glu, v, room[COLUMNS + c],
+                                   p->end.alpha, p->end.limit));
     }
-    if (p->splits > 1)
-        barrier();
-    else
-        warp_barrier();
+    warp_barrier();
+}
+
+/* Rows of a block, each of two matrices if there is a gate. */
+HOST_DEVICE int64_t
+rows_of_block(const struct product *p)
+{
+    return PRODUCT_WARPS * (p->w2 ? 1 : 2);
 }
 
 /* Whether every tile has one column; how many tiles there are. */
@@ -225,28 +216,40 @@ single_columns(const struct product *p)
 static inline int64_t
 tiles_of(const struct product *p)
 {
-    return p->by_id ? p->tile_total
-                    : p->x2 * p->x3 *
-                          cuda_pieces(p->n,
-                                      single_columns(p) ? 1 : MOST_COLUMNS);
+    return p->by_id
+               ? p->tile_total
+               : p->x2 * p->x3 *
+                     cuda_pieces(p->n, single_columns(p) ? 1 : MOST_COLUMNS);
 }
 
-/* How many warps share a row of so many steps. */
-static inline int
-splits_of(int64_t steps)
+/* Of an item, the tile, with its matrix, and the warp's first row: of the one
+ * or two that it has. Items are groups of rows of all matrices, and for each
+ * all tiles: those that read the same weights run at the same time. */
+DEVICE struct work
+find_work(const struct product *p, int64_t item, int64_t tiles, int most,
+          int64_t *row)
 {
-    return steps >= PRODUCT_WARPS ? PRODUCT_WARPS : steps >= 2 ? 2 : 1;
+    int64_t tile = 0, group = item, each = rows_of_block(p);
+    struct work t;
+
+    if (tiles > 1)
+        group = divide(item, tiles, &tile);
+    *row = group * each;
+    t = find_tile(p, tile, most);
+    choose_sibling(p, each, &t, row);
+    *row += warp_id() * (each / PRODUCT_WARPS);
+    return t;
 }
 
-/* Rows of a block, each of two matrices if there is a gate. */
-HOST_DEVICE int64_t
-rows_of_block(const struct product *p)
+/* The row beside `row`: of the other matrix, or the next one, or itself. */
+DEVICE const char *
+second_row(const struct product *p, const struct work *t, int64_t row)
 {
-    return PRODUCT_WARPS / p->splits * (p->w2 ? 1 : 2);
+    return t->rows2              ? t->rows2 + row * p->w.nb[1]
+           : row + 1 < t->n_rows ? t->rows + (row + 1) * p->w.nb[1]
+                                 : t->rows + row * p->w.nb[1];
 }
 
-/* Items: blocks of rows of all matrices, and for each all tiles: those that
- * read the same weights run at the same time. */
 static inline int64_t
 items_of(const struct product *p)
 {

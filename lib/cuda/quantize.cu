@@ -29,8 +29,8 @@ cuda_quantize_columns(struct cuda_ctx *c, const struct view *x, void *columns)
 
     if (n > 0)
         LAUNCH(quantize_columns,
-               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS),
-               c, *x, (char *)columns, column_size(x->ne[0]), n);
+               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS), c,
+               *x, (char *)columns, column_size(x->ne[0]), n);
 }
 
 struct to_rows {
@@ -49,8 +49,8 @@ quantize_q8_0(struct to_rows p, int64_t n_items)
          item += grid_size() * n_warps) {
         int64_t unit, i = divide(item, units, &unit);
         struct row r = row_at(&p.x, i), to = r;
-        float v = load_element(&p.x, row_data(&p.x, r),
-                               unit * LANES + lane_id());
+        float v =
+            load_element(&p.x, row_data(&p.x, r), unit * LANES + lane_id());
         float d = greatest(v) / 127;
         struct block_q8_0 *b;
 
@@ -75,8 +75,8 @@ cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
 
     if (n > 0)
         LAUNCH(quantize_q8_0,
-               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS),
-               c, p, n);
+               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS), c,
+               p, n);
 }
 
 /* -- SET_ROWS: dst (a view of src2): row src1[i] becomes row i of src0 -- */

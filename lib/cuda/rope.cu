@@ -2,6 +2,8 @@
  *
  * As lib/cpu/ops_rope.c has it. An item is a token and some of its heads, a
  * warp a head: they share the angles. */
+#include "cuda/multiply.h"
+#include "cuda/q8.h"
 #include "cuda/view.h"
 
 struct rope {
@@ -68,16 +70,17 @@ rate_of(const struct rope *p, int i, const float *factors)
     return r * p->scale * (1 - mix) + r * mix;
 }
 
-/* Cosines and sines of all pairs. Reduced in double, so that late positions
- * are as exact as early ones. */
+/* Cosines and sines of all pairs; `rate` is that of the thread's first. Reduced
+ * in double, so that late positions are as exact as early ones. */
 DEVICE void
 fill_angles(const struct rope *p, int32_t position, const float *factors,
-            float2 *turns)
+            double rate, float2 *turns)
 {
     const double two_pi = 6.283185307179586476925;
 
     for (int i = (int)thread_id(); i < p->n_dims / 2; i += (int)block_size()) {
-        double angle = position * rate_of(p, i, factors);
+        double angle =
+            position * (i < (int)block_size() ? rate : rate_of(p, i, factors));
         float a = (float)(angle - two_pi * rint(angle / two_pi));
 
         turns[i].x = cosf(a) * (float)p->magnitude;
@@ -87,10 +90,8 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
 
 DEVICE void
 rotate_row(const struct rope *p, const struct view *y, const struct view *x,
-           struct row r, const float2 *turns)
+           const char *from, char *to, const float2 *turns)
 {
-    const char *from = row_data(x, r);
-    char *to = row_data(y, r);
     int half = p->n_dims / 2, lane = (int)lane_id();
 
     for (int i = lane; i < half; i += LANES) {
@@ -100,32 +101,94 @@ rotate_row(const struct rope *p, const struct view *y, const struct view *x,
         store_element(y, to, at, a * turns[i].x - b * turns[i].y);
         store_element(y, to, other, a * turns[i].y + b * turns[i].x);
     }
-    for (int64_t i = p->n_dims + lane; i < y->ne[0]; i += LANES)
+    for (int64_t i = p->n_dims + lane; i < x->ne[0]; i += LANES)
+        store_element(y, to, i, load_element(x, from, i));
+}
+
+DEVICE void
+copy_row(const struct view *y, const struct view *x, const char *from, char *to)
+{
+    for (int64_t i = lane_id(); i < x->ne[0]; i += LANES)
         store_element(y, to, i, load_element(x, from, i));
 }
 
 #define HEADS (CUDA_THREADS / LANES) /* of an item */
 
+/* Heads of a token that are rotated, and others that are, or are not, and go
+ * to rows of a cache, which ids name. */
+struct turns {
+    struct rope rope;
+    const int32_t *positions;
+    const float *factors; /* or NULL */
+    bool early;           /* no launch before writes them */
+    struct view y, x;
+    struct view keys, key_rows, key_ids;       /* ne[2] 0: there are none; */
+    struct view values, value_rows, value_ids; /* y: rows of the cache */
+};
+
+/* A row of a cache; NULL: none. x has tokens in dimension 1. */
+DEVICE char *
+cache_row(const struct view *y, const struct view *ids, int64_t token,
+          int64_t head)
+{
+    struct row r = { token, head, 0 };
+
+    r.i1 = target_row(ids, y, r);
+    return r.i1 < 0 ? NULL : row_data(y, r);
+}
+
+/* The warp's head: of those of y, then of keys, then of values. */
+DEVICE void
+turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
+          const float2 *turns)
+{
+    struct row r = { head, token, batch };
+    char *to;
+
+    if (head < t->y.ne[1]) {
+        rotate_row(&t->rope, &t->y, &t->x, row_data(&t->x, r),
+                   row_data(&t->y, r), turns);
+        return;
+    }
+    r.i1 = head - t->y.ne[1];
+    if (r.i1 < t->keys.ne[1]) {
+        to = cache_row(&t->key_rows, &t->key_ids, token, r.i1);
+        if (to)
+            rotate_row(&t->rope, &t->key_rows, &t->keys, row_data(&t->keys, r),
+                       to, turns);
+        return;
+    }
+    r.i2 = r.i1 - t->keys.ne[1]; /* values have tokens in dimension 1 */
+    r.i1 = token;
+    if (r.i2 >= t->values.ne[2])
+        return;
+    to = cache_row(&t->value_rows, &t->value_ids, token, r.i2);
+    if (to)
+        copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to);
+}
+
 /* Items: tokens of all batches, HEADS heads of each. */
 KERNEL
-rope(struct rope p, struct view y, struct view x, const int32_t *positions,
-     const float *factors, int64_t parts, int64_t n)
+turn(struct turns t, int64_t parts, int64_t n)
 {
     SHARED_BYTES(bytes);
     float2 *turns = (float2 *)(void *)bytes;
+    double rate = 0;
 
-    take_turn();
+    if (!t.early)
+        take_turn();
+    if ((int)thread_id() < t.rope.n_dims / 2)
+        rate = rate_of(&t.rope, (int)thread_id(), t.factors);
+    if (t.early)
+        take_turn();
     for (int64_t item = block_id(); item < n; item += grid_size()) {
-        struct row r;
-        int64_t part;
+        int64_t part, token;
+        int64_t batch = divide(divide(item, parts, &part), t.y.ne[2], &token);
 
-        r.i3 = divide(divide(item, parts, &part), y.ne[2], &r.i2);
         barrier();
-        fill_angles(&p, positions[r.i2], factors, turns);
+        fill_angles(&t.rope, t.positions[token], t.factors, rate, turns);
         barrier();
-        r.i1 = part * HEADS + warp_id();
-        if (r.i1 < y.ne[1])
-            rotate_row(&p, &y, &x, r, turns);
+        turn_head(&t, token, batch, part * HEADS + warp_id(), turns);
     }
 }
 
@@ -140,19 +203,52 @@ cuda_supports_rope(const struct ggml_tensor *dst)
            is_float_type(dst->src[0]->type);
 }
 
+static struct turns
+turns_of(const struct ggml_tensor *dst)
+{
+    struct turns t = {};
+
+    t.rope = read_params(dst);
+    t.positions = (const int32_t *)dst->src[1]->data;
+    t.factors = dst->src[2] ? (const float *)dst->src[2]->data : NULL;
+    t.early = is_constant(dst->src[2]);
+    t.y = view_of(dst);
+    t.x = view_of(dst->src[0]);
+    return t;
+}
+
+static void
+launch(struct cuda_ctx *c, const struct turns *t)
+{
+    int64_t heads = t->y.ne[1] + t->keys.ne[1] + t->values.ne[2];
+    int64_t parts = cuda_pieces(heads, HEADS);
+    int64_t n = parts * t->y.ne[2] * t->y.ne[3];
+    struct cuda_shape shape = shape_of(n, CUDA_THREADS);
+
+    shape.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
+    if (n > 0)
+        LAUNCH(turn, shape, c, *t, parts, n);
+}
+
 void
 cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct rope p = read_params(dst);
-    int64_t parts = cuda_pieces(dst->ne[1], HEADS);
-    int64_t n = parts * dst->ne[2] * dst->ne[3];
-    struct cuda_shape shape = shape_of(n, CUDA_THREADS);
+    struct turns t = turns_of(dst);
 
-    shape.shared = (size_t)p.n_dims / 2 * sizeof(float2);
     if (!ggml_is_empty(dst))
-        LAUNCH(rope, shape, c, p, view_of(dst),
-               view_of(dst->src[0]), (const int32_t *)dst->src[1]->data,
-               dst->src[2] ? (const float *)dst->src[2]->data
-                           : (const float *)NULL,
-               parts, n);
+        launch(c, &t);
+}
+
+void
+cuda_run_turns(struct cuda_ctx *c, const struct cuda_turns *f)
+{
+    struct turns t = turns_of(f->queries);
+
+    t.keys = view_of(f->keys->src[0]);
+    t.key_rows = view_of(f->set_keys);
+    t.key_ids = view_of(f->set_keys->src[1]);
+    t.values = view_of(f->set_values->src[0]);
+    t.value_rows = view_of(f->set_values);
+    t.value_ids = view_of(f->set_values->src[1]);
+    launch(c, &t);
 }

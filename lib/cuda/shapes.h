@@ -34,7 +34,19 @@ cuda_pieces(int64_t n, int64_t each)
 static inline unsigned
 cuda_row_threads(int64_t n)
 {
-    return n <= 64 ? 32 : n <= 512 ? 128 : n <= 2048 ? 256 : n <= 4096 ? 512 : 1024;
+    return n <= 64     ? 32
+           : n <= 512  ? 128
+           : n <= 2048 ? 256
+           : n <= 4096 ? 512
+                       : 1024;
+}
+
+/* The same where a row is waited for: two elements a thread, if that can be. */
+static inline unsigned
+cuda_norm_threads(int64_t n)
+{
+    return n >= 2 * CUDA_MOST_THREADS ? CUDA_MOST_THREADS
+                                      : (unsigned)((n + 63) / 64 * 32);
 }
 
 /* -- Products -- */

@@ -92,8 +92,8 @@ cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
     p.s = p.sinks ? view_of(dst->src[2]) : p.x;
     if (!ggml_is_empty(dst))
         LAUNCH(soft_max,
-               shape_of(ggml_nrows(dst), cuda_row_threads(dst->ne[0])),
-               c, p, ggml_nrows(dst));
+               shape_of(ggml_nrows(dst), cuda_row_threads(dst->ne[0])), c, p,
+               ggml_nrows(dst));
 }
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
@@ -121,7 +121,6 @@ cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), c,
-               view_of(dst), view_of(dst->src[0]),
-               (int64_t)tensor_get_i32(dst, 0), n);
+        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), c, view_of(dst),
+               view_of(dst->src[0]), (int64_t)tensor_get_i32(dst, 0), n);
 }

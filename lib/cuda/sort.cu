@@ -144,9 +144,9 @@ cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
                       tensor_get_i32(dst, 0) == GGML_SORT_ORDER_DESC;
 
     if (!ggml_is_empty(dst))
-        LAUNCH(argsort, shape_of(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS),
-               c, view_of(dst), view_of(x), descending,
-               ggml_nrows(x));
+        LAUNCH(argsort,
+               shape_of(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS), c,
+               view_of(dst), view_of(x), descending, ggml_nrows(x));
 }
 
 /* -- The best of long rows -- */
@@ -289,16 +289,16 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
 
     if (!out || !other || !totals || n_rows < 1)
         return;
-    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), c, b,
-           pieces, out, totals, pieces * n_rows);
+    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), c, b, pieces, out,
+           totals, pieces * n_rows);
     while (lists > 1) {
         int64_t parts = cuda_pieces(lists, each);
 
         in = out;
         out = other;
         other = in;
-        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), c, k,
-               lists, each, (const uint64_t *)in, out, parts * n_rows);
+        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), c, k, lists,
+               each, (const uint64_t *)in, out, parts * n_rows);
         lists = parts;
     }
     LAUNCH(store_best, shape_of(n_rows, 128), c, b, pieces,

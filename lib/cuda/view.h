@@ -49,8 +49,9 @@ is_dense(const struct view *v, int64_t size)
 static inline bool
 is_constant(const struct ggml_tensor *t)
 {
-    ggml_backend_buffer_t b =
-        !t ? NULL : t->view_src ? t->view_src->buffer : t->buffer;
+    ggml_backend_buffer_t b = !t            ? NULL
+                              : t->view_src ? t->view_src->buffer
+                                            : t->buffer;
 
     return !t || (b && ggml_backend_buffer_get_usage(b) ==
                            GGML_BACKEND_BUFFER_USAGE_WEIGHTS);

@@ -16,9 +16,9 @@
 #include "core/half.h"
 #include "cuda/kernels.h"
 
-#define DEVICE static inline
+#define DEVICE      static inline
 #define HOST_DEVICE static inline
-#define KERNEL static void
+#define KERNEL      static void
 #define BOUNDS(threads, blocks)
 #define CONSTANT static const
 #define UNROLL
@@ -79,7 +79,12 @@ static void
 emulate_launch(void (*kernel)(P...), const char *name, struct cuda_shape shape,
                cudaStream_t stream, A... arguments)
 {
-    struct emulate_call<P...> call = { kernel, shape, name, { arguments... } };
+    struct emulate_call<P...> call = {
+        kernel, shape, name,
+        {
+            arguments...
+        }
+    };
 
     static_assert((std::is_trivially_copyable<P>::value && ...),
                   "arguments are copied as bytes");
@@ -122,6 +127,7 @@ emulate_copy_wait(int n);
     emulate_launch(kernel, #kernel, shape, (ctx)->stream, __VA_ARGS__)
 
 #define ALLOW_SHARED(kernel, size) ((void)(size))
+#define PREFER_SHARED(kernel)      ((void)0)
 
 #define SHARED(type, name, n)                                                  \
     static const char name##_key = 0;                                          \
@@ -386,8 +392,8 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
 
         for (unsigned k = 0; k < 16; k++) {
             const struct emulate_operands *of_a =
-                (const struct emulate_operands *)emulate_put_by(
-                    row % 8 * 4 + k % 8 / 2);
+                (const struct emulate_operands *)emulate_put_by(row % 8 * 4 +
+                                                                k % 8 / 2);
             const struct emulate_operands *of_b =
                 (const struct emulate_operands *)emulate_put_by(column * 4 +
                                                                 k % 8 / 2);

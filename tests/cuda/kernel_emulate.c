@@ -16,9 +16,9 @@ static void *scratch[MOST_SCRATCH];
 static int n_scratch;
 
 /* -- What the back end gives to kernels -- */
-static struct cuda_ctx cuda = {
-    .arch = 90, .n_sm = 3, .max_shared = 227 << 10
-};
+static struct cuda_ctx cuda = { .arch = 90,
+                                .n_sm = 3,
+                                .max_shared = 227 << 10 };
 
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size)
@@ -41,8 +41,8 @@ void *
 cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
               size_t size, bool *made)
 {
-    *made = ahead.p && ahead.x == x->data && ahead.how == how &&
-            ahead.size == size;
+    *made =
+        ahead.p && ahead.x == x->data && ahead.how == how && ahead.size == size;
     return *made ? ahead.p : cuda_scratch(c, size);
 }
 

@@ -43,8 +43,7 @@ noise(size_t size)
 struct ggml_context *
 kt_begin(void)
 {
-    struct ggml_init_params params = { .mem_size = 64 << 20,
-                                       .no_alloc = true };
+    struct ggml_init_params params = { .mem_size = 64 << 20, .no_alloc = true };
 
     return ggml_init(params);
 }
@@ -159,11 +158,13 @@ kt_done(void)
 static void
 give_results_memory(struct ggml_tensor *t)
 {
-    if (!t || t->data)
+    if (!t)
         return;
     for (int i = 0; i < GGML_MAX_SRC; i++)
         if (t->src[i] != t)
             give_results_memory(t->src[i]);
+    if (t->data)
+        return;
     if (t->view_src) {
         give_results_memory(t->view_src);
         t->data = (char *)t->view_src->data + t->view_offs;
@@ -279,9 +280,8 @@ end_sample(struct sample *s)
 }
 
 static void
-check(struct ggml_context *ctx, struct ggml_tensor *t,
-      struct ggml_tensor *also, void (*run)(void *arg), void *arg,
-      double bound, const char *name)
+check(struct ggml_context *ctx, struct ggml_tensor *t, struct ggml_tensor *also,
+      void (*run)(void *arg), void *arg, double bound, const char *name)
 {
     struct kt_run r = { t, also, run, arg };
     struct sample s[2];

@@ -12,7 +12,11 @@
 #define IN_F32 1e-11
 #define IN_F16 3e-6 /* products of F16s, on tensor cores */
 
-enum looks { OPEN, CAUSAL, WINDOW };
+enum looks {
+    OPEN,
+    CAUSAL,
+    WINDOW
+};
 
 struct shape {
     int d, e, heads, kv_heads, tokens, keys, batch;
@@ -71,8 +75,7 @@ attend(const struct shape *s, const char *name)
     struct ggml_tensor *v =
         kt_tensor(ctx, s->type, s->e, s->keys, s->kv_heads, s->batch);
     struct ggml_tensor *mask =
-        s->looks == OPEN ? NULL
-                         : kt_tensor(ctx, F16, s->keys, s->tokens, 1, 1);
+        s->looks == OPEN ? NULL : kt_tensor(ctx, F16, s->keys, s->tokens, 1, 1);
     struct ggml_tensor *t;
 
     if (mask) {
@@ -85,8 +88,8 @@ attend(const struct shape *s, const char *name)
     if (s->sinks)
         ggml_flash_attn_ext_add_sinks(t,
                                       kt_tensor(ctx, F32, s->heads, 1, 1, 1));
-    kt_check(ctx, t, s->bound, "%s: %s, %d of %d, %d tokens, %d keys",
-             name, ggml_type_name(s->type), s->d, s->e, s->tokens, s->keys);
+    kt_check(ctx, t, s->bound, "%s: %s, %d of %d, %d tokens, %d keys", name,
+             ggml_type_name(s->type), s->d, s->e, s->tokens, s->keys);
     kt_end(ctx);
 }
 
@@ -183,7 +186,8 @@ test_places(int tokens)
         ggml_view_3d(ctx, all, 64, 50, 2, all->nb[1], all->nb[2], 10);
 
     kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.2f, 0, 0),
-             tokens < 16 ? IN_F32 : IN_F16, "%d tokens, keys at odd places", tokens);
+             tokens < 16 ? IN_F32 : IN_F16, "%d tokens, keys at odd places",
+             tokens);
     kt_end(ctx);
 }
 

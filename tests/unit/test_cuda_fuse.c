@@ -1,5 +1,6 @@
 /* test_cuda_fuse.c - nodes that CUDA computes in one launch, orders of rows,
- * and the best of long rows, by emulation or a device: see cuda/kernel_test.h */
+ * and the best of long rows, by emulation or a device: see cuda/kernel_test.h
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,8 @@
 
 /* What cuda_fuse() is given, and what it should take. */
 struct nodes {
-    struct ggml_tensor *node[6];
-    int n, uses[6], taken;
+    struct ggml_tensor *node[8];
+    int n, uses[8], taken;
 };
 
 static void
@@ -159,6 +160,82 @@ test_gates(enum ggml_type type, int columns, bool swapped)
     kt_end(ctx);
 }
 
+/* The last of the nodes, all of which are computed, `want` of them together. */
+static void
+compute_all(struct ggml_context *ctx, struct nodes *g, int want, double bound,
+            const char *name)
+{
+    char text[200];
+
+    for (int i = 0; i < g->n; i++)
+        g->uses[i] = 1;
+    kt_check_run(ctx, g->node[g->n - 1], NULL, run_all, g, bound, name);
+    if (kt_on_device())
+        return;
+    snprintf(text, sizeof(text), "%s: %d nodes of %d", name, g->taken, g->n);
+    kt_ok(g->taken == want, text);
+}
+
+/* q, k and v of some heads. */
+static void
+test_siblings(enum ggml_type type, int columns, bool biased)
+{
+    static const int rows[] = { 37, 9, 6 };
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *x = kt_tensor(ctx, F32, 256, columns, 1, 1), *out[3];
+    struct nodes g = { .n = 0 };
+    int want;
+
+    for (int i = 0; i < 3; i++) {
+        struct ggml_tensor *w = kt_tensor(ctx, type, 256, rows[i], 1, 1);
+        struct ggml_tensor *b = kt_tensor(ctx, F32, rows[i], 1, 1, 1);
+
+        out[i] = g.node[g.n++] = ggml_mul_mat(ctx, w, x);
+        if (biased && i != 1)
+            out[i] = g.node[g.n++] = ggml_add(ctx, out[i], b);
+    }
+    want = g.n;
+    g.node[g.n++] = ggml_concat(ctx, out[0], out[1], 0);
+    g.node[g.n] = ggml_concat(ctx, g.node[g.n - 1], out[2], 0);
+    g.n++;
+    compute_all(ctx, &g, want, 1e-11,
+                biased ? "products with biases" : "products side by side");
+    kt_end(ctx);
+}
+
+/* Keys and values on their way to a cache, and queries. */
+static void
+test_turns(enum ggml_type type, int mode)
+{
+    struct ggml_context *ctx = kt_begin();
+    int tokens = 3, heads = 4, kv_heads = 2, d = 32;
+    struct ggml_tensor *q = kt_tensor(ctx, F32, d, heads, tokens, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, F32, d, kv_heads, tokens, 1);
+    struct ggml_tensor *v = kt_tensor(ctx, F32, d, kv_heads, tokens, 1);
+    struct ggml_tensor *keys = kt_tensor(ctx, type, d, 12, kv_heads, 1);
+    struct ggml_tensor *values = kt_tensor(ctx, type, d, 12, kv_heads, 1);
+    struct ggml_tensor *at = kt_numbers(ctx, GGML_TYPE_I32, 9, tokens, 1, 1);
+    struct ggml_tensor *ids = kt_numbers(ctx, GGML_TYPE_I64, 9, tokens, 1, 1);
+    struct nodes g = { .n = 5 };
+
+    for (int i = 0; i < tokens; i++) {
+        ((int32_t *)at->data)[i] = 7 * i + 3;
+        ((int64_t *)ids->data)[i] = (5 * i + 2) % 12;
+    }
+    g.node[0] = ggml_rope(ctx, k, at, d, mode);
+    g.node[1] =
+        ggml_set_rows(ctx, keys, ggml_permute(ctx, g.node[0], 0, 2, 1, 3), ids);
+    g.node[2] =
+        ggml_set_rows(ctx, values, ggml_permute(ctx, v, 0, 2, 1, 3), ids);
+    g.node[3] = ggml_rope(ctx, q, at, d, mode);
+    g.node[4] =
+        ggml_flash_attn_ext(ctx, ggml_permute(ctx, g.node[3], 0, 2, 1, 3),
+                            g.node[1], g.node[2], NULL, 0.3f, 0, 0);
+    compute_all(ctx, &g, 4, type == F32 ? 1e-11 : 1e-7,
+                "heads that turn, and a cache");
+    kt_end(ctx);
+}
+
 /* A result that is made ready for the product behind it: the same as if that
  * had read it. */
 static void
@@ -185,9 +262,10 @@ test_ready(enum ggml_type type, int columns, double bound)
     kt_check_run(ctx, g.node[1], NULL, run_all, &g, bound,
                  "a gate, ready for a product");
     g.node[0] = ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.125f, 0, 0);
-    g.node[1] = ggml_mul_mat(
-        ctx, w, ggml_reshape_2d(ctx, g.node[0], 256, columns));
-    kt_check_run(ctx, g.node[1], NULL, run_all, &g, bound,
+    g.node[1] =
+        ggml_mul_mat(ctx, w, ggml_reshape_2d(ctx, g.node[0], 256, columns));
+    /* a byte may be another where a sum ends in other bits */
+    kt_check_run(ctx, g.node[1], NULL, run_all, &g, fmax(bound, 1e-6),
                  "attention, ready for a product");
     kt_end(ctx);
 }
@@ -210,8 +288,8 @@ test_sort(void)
                  "ARGSORT of %d, falling", widths[i]);
         kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_ASC), 0,
                  "ARGSORT of %d, rising", widths[i]);
-        kt_check(ctx, ggml_top_k(ctx, x, (widths[i] + 1) / 2), 0,
-                 "TOP_K of %d", widths[i]);
+        kt_check(ctx, ggml_top_k(ctx, x, (widths[i] + 1) / 2), 0, "TOP_K of %d",
+                 widths[i]);
         kt_end(ctx);
     }
 }
@@ -277,8 +355,8 @@ test_best(int n, int k, int n_rows)
         for (int i = 0; i < n; i++)
             order[i] = i;
         qsort(order, (size_t)n, sizeof(*order), by_value);
-        good = good && is_best(row, n, k, order, ids + r * k, values + r * k,
-                               lse[r]);
+        good = good &&
+               is_best(row, n, k, order, ids + r * k, values + r * k, lse[r]);
     }
     snprintf(text, sizeof(text), "the best %d of %d, %d rows", k, n, n_rows);
     kt_ok(good, text);
@@ -301,6 +379,11 @@ main(void)
     test_gates(Q4_K, 1, false);
     test_gates(GGML_TYPE_Q4_0, 5, true);
     test_gates(GGML_TYPE_F16, 1, true);
+    test_siblings(Q4_K, 1, false);
+    test_siblings(GGML_TYPE_Q8_0, 3, true);
+    test_siblings(GGML_TYPE_BF16, 1, true);
+    test_turns(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
+    test_turns(F32, GGML_ROPE_TYPE_NEOX);
     test_ready(Q4_K, 1, 1e-10);
     test_ready(Q4_K, 20, 1e-10);
     test_ready(Q4_K, 70, 1e-4);
