@@ -11,8 +11,7 @@
 #define ROWS    PART_ROWS
 #define THREADS PART_THREADS
 #define MINE    PART_MINE
-#define ROOM    ((int64_t)40 << 10)  /* bytes of a tile of keys */
-#define FOUND   ((int64_t)256 << 20) /* bytes of what is found of parts */
+#define ROOM    ((int64_t)40 << 10) /* bytes of a tile of keys */
 
 /* Element i of a row of keys or values. */
 DEVICE float
@@ -266,7 +265,7 @@ store_found(const struct attention *a, const struct cut *cut,
 
     UNROLL for (int r = 0; r < ROWS; r++)
     {
-        int64_t at = place_of(a, cut, p, r);
+        int64_t at = place_of(a, p, r);
 
         if (r >= p->rows)
             break;
@@ -296,7 +295,7 @@ begin_state(const struct attention *a, const struct piece *p, struct state *s)
         s->max[r] = -INFINITY;
         s->total[r] = 0;
         s->slope[r] = alibi_slope(q.i2, a->q.ne[2], a->max_bias);
-        s->masks[r] = a->has_mask ? mask_row(a, q) : NULL;
+        s->masks[r] = piece_mask(a, p, q);
     }
 }
 
@@ -312,7 +311,7 @@ BOUNDS(THREADS, 1) attend(struct attention a, struct cut cut, int64_t n_items)
 
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct piece p = piece_at(&a, &cut, item);
+        struct piece p = piece_at<1>(&a, &cut, NULL, item);
         struct state s;
         float sum[ROWS][PLACES] = {};
 
@@ -334,45 +333,88 @@ BOUNDS(THREADS, 1) attend(struct attention a, struct cut cut, int64_t n_items)
     }
 }
 
+/* A row's result, and what was found of it. */
+struct result {
+    const float *found, *ends;
+    int64_t parts, head;
+    char *to;
+};
+
+/* Row i of all: of the heads of tokens, of sequences or batches. */
+template <int N>
+DEVICE struct result
+result_at(const struct attention *a, const struct cut *cut,
+          const struct sequences<N> *s, int64_t i)
+{
+    struct result r;
+    int64_t at, token, batch, first;
+
+    at = divide(i, a->q.ne[2], &r.head);
+    batch = divide(at, a->q.ne[1], &token);
+    if (N > 1) {
+        const struct sequence *one = &s->all[batch];
+
+        r.parts = one->parts;
+        first = one->first_found + (token * a->q.ne[2] + r.head) * one->parts;
+        r.to = one->dst;
+    } else {
+        r.parts = cut->parts;
+        first = i * cut->parts;
+        r.to = a->dst.data + batch * a->dst.nb[3];
+    }
+    r.to += r.head * a->dst.nb[1] + token * a->dst.nb[2];
+    r.found = cut->found + first * a->v.ne[0];
+    r.ends = cut->found_ends + first * 2;
+    return r;
+}
+
 /* The parts of a row, in order; the sink, a score without a value, takes its
- * part of the sum. Who sees no key at all gets zeros. */
+ * part of the sum. Who sees no key at all gets zeros. `before`: rows of dst
+ * before the first. */
+template <int N>
 KERNEL
-combine(struct attention a, struct cut cut, int64_t n_rows)
+combine(struct attention a, struct cut cut, struct sequences<N> sequences,
+        int64_t before, int64_t n_rows)
 {
     SHARED(float, room, LANES);
     int64_t e = a.v.ne[0];
 
     take_turn();
     for (int64_t i = block_id(); i < n_rows; i += grid_size()) {
-        const float *found = cut.found + i * cut.parts * e;
-        const float *ends = cut.found_ends + i * cut.parts * 2;
-        int64_t head, token, at = divide(i, a.q.ne[2], &head);
-        int64_t batch = divide(at, a.q.ne[1], &token);
-        char *to = a.dst.data + head * a.dst.nb[1] + token * a.dst.nb[2] +
-                   batch * a.dst.nb[3];
-        float sink = sink_of(&a, head), most = -INFINITY, total = 0;
-        int64_t first = row_number(&a.dst, { head, token, batch }) * e;
+        struct result r = result_at(&a, &cut, &sequences, i);
+        float sink = sink_of(&a, r.head), most = -INFINITY, total = 0;
         bool any;
 
-        for (int64_t p = thread_id(); p < cut.parts; p += block_size())
-            most = fmaxf(most, ends[2 * p]);
+        for (int64_t p = thread_id(); p < r.parts; p += block_size())
+            most = fmaxf(most, r.ends[2 * p]);
         most = block_max(most, room);
         any = most != -INFINITY;
         most = fmaxf(most, sink);
-        for (int64_t p = 0; p < cut.parts && any; p++)
-            total = fmaf(ends[2 * p + 1], expf(ends[2 * p] - most), total);
+        for (int64_t p = 0; p < r.parts && any; p++)
+            total = fmaf(r.ends[2 * p + 1], expf(r.ends[2 * p] - most), total);
         total += any ? expf(sink - most) : 0;
         for (int64_t j = thread_id(); j < e; j += block_size()) {
             float sum = 0;
 
-            for (int64_t p = 0; p < cut.parts && any; p++)
-                if (ends[2 * p] != -INFINITY)
-                    sum = fmaf(found[p * e + j], expf(ends[2 * p] - most), sum);
+            for (int64_t p = 0; p < r.parts && any; p++)
+                if (r.ends[2 * p] != -INFINITY)
+                    sum = fmaf(r.found[p * e + j], expf(r.ends[2 * p] - most),
+                               sum);
             sum = total > 0 ? sum / total : 0;
-            store_element(&a.dst, to, j, sum);
-            store_also(&a.also, first + j, sum);
+            store_element(&a.dst, r.to, j, sum);
+            store_also(&a.also, (before + i) * e + j, sum);
         }
     }
+}
+
+template <int N>
+static void
+start_combine(struct cuda_ctx *c, const struct attention *a,
+              const struct cut *cut, const struct sequences<N> *s,
+              int64_t before, int64_t n)
+{
+    LAUNCH(combine<N>, shape_of(n, a->v.ne[0] > 64 ? 128 : 64), c, *a, *cut, *s,
+           before, n);
 }
 
 static bool
@@ -448,13 +490,15 @@ parts_of(const struct attention *a, int64_t rows)
     int64_t parts = cuda_parts(a->k.ne[1], a->q.ne[1]);
     int64_t size = rows * parts * a->v.ne[0] * (int64_t)sizeof(float);
 
-    return size <= FOUND ? parts : 1;
+    return size <= CUDA_FOUND ? parts : 1;
 }
 
 void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next)
 {
+    static const struct sequences<1> none = {
+    };
     struct attention a = read_params(dst);
     struct cut cut = {};
     int64_t rows = a.q.ne[1] * a.q.ne[2] * a.q.ne[3];
@@ -476,15 +520,93 @@ cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                                                   sizeof(float));
     if (!cut.found || !cut.found_ends)
         return;
-    if (cuda_attend_few(c, &a, &cut))
-        ;
+    if (cuda_can_attend_few(c, &a))
+        cuda_attend_few(c, &a, &cut, NULL,
+                        cut.parts * cut.chunks * (a.q.ne[2] / a.group) *
+                            a.q.ne[3]);
     else if (a.v.ne[0] <= THREADS)
         launch<1>(c, &a, &cut);
     else if (a.v.ne[0] <= 2 * THREADS)
         launch<2>(c, &a, &cut);
     else
         launch<5>(c, &a, &cut);
-    LAUNCH(combine, shape_of(rows, a.v.ne[0] > 64 ? 128 : 64), c, a, cut, rows);
+    start_combine<1>(c, &a, &cut, &none, 0, rows);
+}
+
+bool
+cuda_can_attend_each(struct cuda_ctx *c, const struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst);
+
+    return cuda_supports_attention(dst) && cuda_can_attend_few(c, &a) &&
+           a.q.ne[3] == 1 && a.q.ne[1] < 64;
+}
+
+/* The sequences of one launch, of all from `first` on; the parts before, and
+ * behind them. Returns the launch's items. */
+static int64_t
+list_sequences(const struct attention *a, struct ggml_tensor *const *each,
+               int first, int n, char *dst, int64_t chunks, int64_t *found,
+               struct sequences<SEQUENCES> *s)
+{
+    int64_t items = 0, rows = a->q.ne[1] * a->q.ne[2];
+
+    s->n = n - first < SEQUENCES ? n - first : SEQUENCES;
+    for (int i = 0; i < s->n; i++) {
+        struct ggml_tensor *const *src = each[first + i]->src;
+        struct sequence *one = &s->all[i];
+
+        one->q = (const char *)src[0]->data;
+        one->k = (const char *)src[1]->data;
+        one->v = (const char *)src[2]->data;
+        one->mask = src[3] ? (const char *)src[3]->data : NULL;
+        one->mask_stride = src[3] ? (int64_t)src[3]->nb[1] : 0;
+        one->dst = dst + (first + i) * a->q.ne[1] * a->dst.nb[2];
+        one->keys = src[1]->ne[1];
+        one->parts = cuda_parts(one->keys, a->q.ne[1]);
+        one->first_item = items;
+        one->first_found = *found;
+        items += one->parts * chunks * (a->q.ne[2] / a->group);
+        *found += one->parts * rows;
+    }
+    return items;
+}
+
+void
+cuda_run_each(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+              struct ggml_tensor *dst, const struct ggml_tensor *next)
+{
+    struct attention a = read_params(each[0]);
+    int64_t rows = a.q.ne[1] * a.q.ne[2], found = 0;
+    struct sequences<SEQUENCES> s = {
+    };
+    struct cut cut = {};
+
+    for (int i = 0; i < n; i++)
+        found += cuda_parts(each[i]->src[1]->ne[1], a.q.ne[1]) * rows;
+    a.dst = view_of(dst);
+    a.also = cuda_also_for(c, dst, next, true);
+    cut.part_keys = CUDA_PART;
+    cut.chunks = cuda_pieces(a.q.ne[1] * a.group, ROWS);
+    cut.found =
+        (float *)cuda_scratch(c, (size_t)(found * a.v.ne[0]) * sizeof(float));
+    cut.found_ends =
+        (float *)cuda_scratch(c, (size_t)found * 2 * sizeof(float));
+    if (!cut.found || !cut.found_ends)
+        return;
+    /* all are computed before dst, which may lie over what they read */
+    found = 0;
+    for (int i = 0; i < n; i += SEQUENCES) {
+        int64_t items =
+            list_sequences(&a, each, i, n, a.dst.data, cut.chunks, &found, &s);
+
+        cuda_attend_few(c, &a, &cut, &s, items);
+    }
+    found = 0;
+    for (int i = 0; i < n; i += SEQUENCES) {
+        list_sequences(&a, each, i, n, a.dst.data, cut.chunks, &found, &s);
+        start_combine<SEQUENCES>(c, &a, &cut, &s, i * rows, s.n * rows);
+    }
 }
 
 void

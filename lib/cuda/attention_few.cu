@@ -78,7 +78,8 @@ DEVICE void
 load_queries(const struct attention *a, const struct piece *p, float *queries)
 {
     int d = (int)a->q.ne[0];
-    const char *from = row_data(&a->q, warp_row(a, p));
+    struct row r = warp_row(a, p);
+    const char *from = p->q + r.i1 * a->q.nb[1] + r.i2 * a->q.nb[2];
     float *to = queries + (int)warp_id() * d;
     float scale = (int)warp_id() < p->rows ? a->scale : 0;
 
@@ -103,10 +104,12 @@ DEVICE void
 fetch_tile(const struct attention *a, const struct piece *p, int64_t first,
            int n, const struct room *room)
 {
-    fetch(matrix_of(a, &a->k, p->head, p->batch) + first * a->k.nb[1],
-          a->k.nb[1], n, (int)a->k.ne[0], room->key_size, room->keys);
-    fetch(matrix_of(a, &a->v, p->head, p->batch) + first * a->v.nb[1],
-          a->v.nb[1], n, (int)a->v.ne[0], room->value_size, room->values);
+    int64_t group = p->head / a->group;
+
+    fetch(p->k + group * a->k.nb[2] + first * a->k.nb[1], a->k.nb[1], n,
+          (int)a->k.ne[0], room->key_size, room->keys);
+    fetch(p->v + group * a->v.nb[2] + first * a->v.nb[1], a->v.nb[1], n,
+          (int)a->v.ne[0], room->value_size, room->values);
 }
 
 /* What the mask adds to the thread's key for its rows; -infinity: hidden. */
@@ -126,7 +129,7 @@ find_masks(const struct attention *a, const struct piece *p)
         struct row q =
             query_at(a, p->head, p->batch, p->first + (r < p->rows ? r : 0));
 
-        m.rows[i] = r < p->rows && a->has_mask ? mask_row(a, q) : NULL;
+        m.rows[i] = r < p->rows ? piece_mask(a, p, q) : NULL;
         m.slope[i] =
             r < p->rows ? alibi_slope(q.i2, a->q.ne[2], a->max_bias) : -1;
     }
@@ -308,7 +311,7 @@ store_sums(const struct attention *a, const struct cut *cut,
     if ((int)warp_id() >= p->rows)
         return;
     from = room->slices + (int)warp_id() * e;
-    to = cut->found + place_of(a, cut, p, (int)warp_id()) * e;
+    to = cut->found + place_of(a, p, (int)warp_id()) * e;
     for (int i = (int)lane_id(); i < e; i += LANES) {
         float total = 0;
 
@@ -325,7 +328,7 @@ store_ends(const struct attention *a, const struct cut *cut,
     int row = (int)warp_id();
 
     if (lane_id() == 0 && row < p->rows) {
-        float *ends = cut->found_ends + place_of(a, cut, p, row) * 2;
+        float *ends = cut->found_ends + place_of(a, p, row) * 2;
 
         ends[0] = s->max;
         ends[1] = s->total;
@@ -334,10 +337,11 @@ store_ends(const struct attention *a, const struct cut *cut,
 
 /* `eager`: most tiles are seen, so that they are asked for before it is known.
  */
+template <int N>
 KERNEL
-BOUNDS(THREADS, 3)
-attend_few(struct attention a, struct cut cut, int64_t key_bytes,
-           int64_t value_bytes, bool eager, int64_t n_items)
+BOUNDS(THREADS, 3) attend_few(struct attention a, struct cut cut,
+                              struct sequences<N> sequences, int64_t key_bytes,
+                              int64_t value_bytes, bool eager, int64_t n_items)
 {
     SHARED_BYTES(bytes);
     struct room room =
@@ -346,7 +350,7 @@ attend_few(struct attention a, struct cut cut, int64_t key_bytes,
 
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct piece p = piece_at(&a, &cut, item);
+        struct piece p = piece_at(&a, &cut, &sequences, item);
         struct masks masks = find_masks(&a, &p);
         struct state s = { -INFINITY, 0 };
         float sum[PART_ROWS][2] = {};
@@ -396,23 +400,45 @@ is_taken(const struct view *x)
            (all & 15) == 0;
 }
 
-bool
-cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
-                const struct cut *cut)
+static size_t
+shared_bytes(const struct attention *a)
 {
-    int64_t n = cut->parts * cut->chunks * (a->q.ne[2] / a->group) * a->q.ne[3];
+    return bytes_of_keys(a->k.ne[0], a->v.ne[0]) + bytes_of_values(a->v.ne[0]) +
+           bytes_of_floats(a->k.ne[0]);
+}
+
+bool
+cuda_can_attend_few(const struct cuda_ctx *c, const struct attention *a)
+{
+    return is_taken(&a->k) && is_taken(&a->v) && a->k.ne[2] == a->v.ne[2] &&
+           shared_bytes(a) <= c->max_shared;
+}
+
+template <int N>
+static void
+launch(struct cuda_ctx *c, const struct attention *a, const struct cut *cut,
+       const struct sequences<N> *s, int64_t n)
+{
     int64_t d = a->k.ne[0], e = a->v.ne[0];
     struct cuda_shape shape = shape_of(n, THREADS);
 
-    if (!is_taken(&a->k) || !is_taken(&a->v))
-        return false;
-    shape.shared =
-        bytes_of_keys(d, e) + bytes_of_values(e) + bytes_of_floats(d);
-    if (shape.shared > c->max_shared)
-        return false;
-    ALLOW_SHARED(attend_few, shape.shared);
-    PREFER_SHARED(attend_few);
-    LAUNCH(attend_few, shape, c, *a, *cut, (int64_t)bytes_of_keys(d, e),
+    shape.shared = shared_bytes(a);
+    ALLOW_SHARED(attend_few<N>, shape.shared);
+    PREFER_SHARED(attend_few<N>);
+    LAUNCH(attend_few<N>, shape, c, *a, *cut, *s, (int64_t)bytes_of_keys(d, e),
            (int64_t)bytes_of_values(e), a->q.ne[1] <= 2, n);
-    return true;
+}
+
+void
+cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
+                const struct cut *cut, const struct sequences<SEQUENCES> *s,
+                int64_t n)
+{
+    static const struct sequences<1> none = {
+    };
+
+    if (s)
+        launch<SEQUENCES>(c, a, cut, s, n);
+    else
+        launch<1>(c, a, cut, &none, n);
 }

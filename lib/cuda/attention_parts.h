@@ -14,7 +14,7 @@
 #define PART_MINE    (PART_ROWS / (PART_THREADS / LANES)) /* rows of a warp */
 
 struct cut {
-    int64_t parts, chunks; /* of keys; of a group's queries */
+    int64_t parts, chunks; /* of keys; of a sequence's group's queries */
     int64_t part_keys;
     int tile;          /* keys */
     int width;         /* floats of a row of the tile, or of a query */
@@ -23,12 +23,32 @@ struct cut {
     float *found_ends; /* and maximum and total */
 };
 
+/* Sequences with keys of their own that are computed together: as many queries
+ * each, and all else as the first's. */
+#define SEQUENCES 32 /* of a launch */
+
+struct sequence {
+    const char *q, *k, *v, *mask;
+    char *dst;
+    int64_t keys, mask_stride, parts;
+    int64_t first_item, first_found; /* rows and parts before */
+};
+
+template <int N> struct sequences {
+    int n; /* 0: there is one, as struct attention has it */
+    struct sequence all[N];
+};
+
 /* What a block works on. */
 struct piece {
-    int64_t head, batch, part;
+    int64_t head, batch, part, parts;
     int64_t first; /* row of the group */
     int rows;
-    int64_t begin, end; /* keys */
+    int64_t begin, end;    /* keys */
+    const char *q, *k, *v; /* of the batch */
+    const char *mask;      /* or NULL */
+    int64_t mask_stride;
+    int64_t first_found; /* rows and parts before this batch */
 };
 
 /* A group's row i: which token, which head. */
@@ -44,39 +64,99 @@ query_at(const struct attention *a, int64_t head, int64_t batch, int64_t i)
     return r;
 }
 
+/* The batch of a piece. */
+DEVICE void
+find_batch(const struct attention *a, struct piece *p, int64_t parts)
+{
+    int64_t of_mask = a->has_mask ? modulo(p->batch, a->mask.ne[3]) : 0;
+
+    p->parts = parts;
+    p->end = a->k.ne[1];
+    p->q = a->q.data + p->batch * a->q.nb[3];
+    p->k = matrix_of(a, &a->k, 0, p->batch);
+    p->v = matrix_of(a, &a->v, 0, p->batch);
+    p->mask = a->has_mask ? a->mask.data + of_mask * a->mask.nb[3] : NULL;
+    p->mask_stride = a->mask.nb[1];
+    p->first_found = p->batch * a->q.ne[1] * a->q.ne[2] * parts;
+}
+
+/* The sequence that an item belongs to, and its number there. */
+template <int N>
+DEVICE int64_t
+find_sequence(const struct sequences<N> *s, struct piece *p, int64_t item)
+{
+    const struct sequence *one = s->all;
+
+    for (int i = 1; i < s->n && item >= s->all[i].first_item; i++)
+        one = &s->all[i];
+    p->parts = one->parts;
+    p->end = one->keys;
+    p->q = one->q;
+    p->k = one->k;
+    p->v = one->v;
+    p->mask = one->mask;
+    p->mask_stride = one->mask_stride;
+    p->first_found = one->first_found;
+    return item - one->first_item;
+}
+
 /* Items: parts of the keys, for chunks of a group's queries. */
+template <int N>
 DEVICE struct piece
-piece_at(const struct attention *a, const struct cut *cut, int64_t item)
+piece_at(const struct attention *a, const struct cut *cut,
+         const struct sequences<N> *s, int64_t item)
 {
     struct piece p;
-    int64_t chunk, group, left, at = divide(item, cut->parts, &p.part);
+    int64_t chunk, group, left, at;
 
+    if (N > 1)
+        item = find_sequence(s, &p, item);
+    at = divide(item, N > 1 ? p.parts : cut->parts, &p.part);
     at = divide(at, cut->chunks, &chunk);
     p.batch = divide(at, a->q.ne[2] / a->group, &group);
+    if (N == 1)
+        find_batch(a, &p, cut->parts);
     p.head = group * a->group;
     p.first = chunk * PART_ROWS;
     left = a->q.ne[1] * a->group - p.first;
     p.rows = left < PART_ROWS ? (int)left : PART_ROWS;
     p.begin = p.part * cut->part_keys;
-    p.end = p.begin + cut->part_keys < a->k.ne[1] ? p.begin + cut->part_keys
-                                                  : a->k.ne[1];
+    if (p.begin + cut->part_keys < p.end)
+        p.end = p.begin + cut->part_keys;
     return p;
 }
 
 /* Where what is found of row i of a piece goes: a number of rows and parts. */
 DEVICE int64_t
-place_of(const struct attention *a, const struct cut *cut,
-         const struct piece *p, int i)
+place_of(const struct attention *a, const struct piece *p, int i)
 {
     struct row q = query_at(a, p->head, p->batch, p->first + i);
 
-    return ((q.i3 * a->q.ne[1] + q.i1) * a->q.ne[2] + q.i2) * cut->parts +
-           p->part;
+    return p->first_found + (q.i1 * a->q.ne[2] + q.i2) * p->parts + p->part;
 }
 
-/* Keys and values of two bytes, up to 256 wide; false: of others. */
+/* What the mask says of a row of a piece; NULL: all is seen. */
+DEVICE const uint16_t *
+piece_mask(const struct attention *a, const struct piece *p, struct row q)
+{
+    if (!p->mask)
+        return NULL;
+    return (const uint16_t *)(const void *)(p->mask +
+                                            modulo(q.i1, a->mask.ne[1]) *
+                                                p->mask_stride +
+                                            modulo(q.i2, a->mask.ne[2]) *
+                                                a->mask.nb[2]);
+}
+
+/* Whether cuda_attend_few() can: keys and values of two bytes, up to 256 wide.
+ */
 bool
+cuda_can_attend_few(const struct cuda_ctx *c, const struct attention *a);
+
+/* n parts, of one sequence or, unless NULL, of some. */
+void
 cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
-                const struct cut *cut);
+                const struct cut *cut, const struct sequences<SEQUENCES> *s,
+                int64_t n);
 
 #endif

@@ -4,6 +4,7 @@
  *   products of the same few columns, each with a sum or bias
  *   two products of the same columns, and a gate
  *   keys that turn and go to a cache, as values do, and queries that turn
+ *   attention of several sequences, and what puts them behind each other
  *
  * and a norm, a gate or attention makes its result ready for the product
  * behind.
@@ -19,6 +20,7 @@
 #include "cuda/norm.h"
 #include "cuda/ops.h"
 #include "cuda/shapes.h"
+#include "tensor/tensor.h"
 
 static bool
 overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
@@ -316,6 +318,87 @@ fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     return 4;
 }
 
+/* -- Attention of sequences -- */
+#define MOST_SEQUENCES 256
+
+static bool
+are_alike(const struct ggml_tensor *a, const struct ggml_tensor *b, int dim)
+{
+    if (!a || !b)
+        return a == b;
+    for (int i = 0; i < 4; i++)
+        if ((i != dim && a->ne[i] != b->ne[i]) ||
+            (i != 3 && a->nb[i] != b->nb[i]))
+            return false;
+    return a->type == b->type && a->ne[3] == 1;
+}
+
+/* The mask's rows may be as long as there are keys. */
+static bool
+are_masks_alike(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    if (!a || !b)
+        return a == b;
+    return a->type == b->type && a->nb[0] == b->nb[0] && a->ne[1] == b->ne[1] &&
+           ggml_nrows(a) == a->ne[1] && ggml_nrows(b) == b->ne[1];
+}
+
+static bool
+is_another_sequence(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    return b->op == GGML_OP_FLASH_ATTN_EXT &&
+           are_alike(a->src[0], b->src[0], -1) &&
+           are_alike(a->src[1], b->src[1], 1) &&
+           are_alike(a->src[2], b->src[2], 1) &&
+           are_masks_alike(a->src[3], b->src[3]) && a->src[4] == b->src[4] &&
+           memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
+}
+
+/* Bytes of what is found of the parts of a sequence's keys. */
+static int64_t
+bytes_found(const struct ggml_tensor *t)
+{
+    const struct ggml_tensor *q = t->src[0], *v = t->src[2];
+
+    return cuda_parts(v->ne[1], q->ne[1]) * q->ne[1] * q->ne[2] * v->ne[0] *
+           (int64_t)sizeof(float);
+}
+
+/* Attention, and that of more sequences, each put behind those before. */
+static int
+fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+               const int *uses)
+{
+    struct ggml_tensor *each[MOST_SEQUENCES], *all = nodes[0];
+    int64_t found = bytes_found(nodes[0]);
+    int i = 1, n_each = 1, last = 0;
+
+    if (!cuda_can_attend_each(c, nodes[0]))
+        return 0;
+    each[0] = nodes[0];
+    while (i + 1 < n && n_each < MOST_SEQUENCES) {
+        struct ggml_tensor *one = nodes[i], *next = nodes[i + 1];
+
+        if (!is_another_sequence(nodes[0], one) ||
+            !cuda_can_attend_each(c, one) || next->op != GGML_OP_CONCAT ||
+            tensor_get_i32(next, 0) != 2 || next->src[0] != all ||
+            next->src[1] != one || uses[last] != 1 || uses[i] != 1 ||
+            !is_result(next))
+            break;
+        found += bytes_found(one);
+        if (found > CUDA_FOUND)
+            break;
+        each[n_each++] = one;
+        all = next;
+        last = i + 1;
+        i += 2;
+    }
+    if (n_each < 2)
+        return 0;
+    cuda_run_each(c, each, n_each, all, i < n ? nodes[i] : NULL);
+    return i;
+}
+
 int
 cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
           const int *uses)
@@ -342,6 +425,9 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     case GGML_OP_FLASH_ATTN_EXT:
         if (n < 2 || !supports(nodes[0]))
             return 0;
+        done = fuse_sequences(c, nodes, n, uses);
+        if (done)
+            return done;
         cuda_run_attend(c, nodes[0], nodes[1]);
         return 1;
     default:

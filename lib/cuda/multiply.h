@@ -56,6 +56,15 @@ void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next);
 
+/* FLASH_ATTN_EXT of n sequences: queries, keys and masks of their own, all else
+ * the same, the number of keys aside; dst has their results one behind the
+ * other. Whether a node can be one of them. */
+bool
+cuda_can_attend_each(struct cuda_ctx *c, const struct ggml_tensor *dst);
+void
+cuda_run_each(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+              struct ggml_tensor *dst, const struct ggml_tensor *next);
+
 void
 cuda_run_product(struct cuda_ctx *c, const struct cuda_product *p);
 

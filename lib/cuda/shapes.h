@@ -94,6 +94,10 @@ cuda_parts(int64_t n_keys, int64_t n_tokens)
     return n_tokens >= 64 || n_keys < 1 ? 1 : cuda_pieces(n_keys, CUDA_PART);
 }
 
+/* Bytes of what is found of all parts; beyond this keys are not cut, or fewer
+ * sequences are computed together. */
+#define CUDA_FOUND ((int64_t)256 << 20)
+
 /* Keys that are made floats together, 1 to 32, so that rows of d fit in
  * `bytes`. */
 static inline int

@@ -106,8 +106,8 @@ kt_run(const struct kt_run *r, int order)
         .mem_size = 2 * ggml_graph_overhead_custom(64, false),
     };
     struct ggml_context *ctx = ggml_init(params);
-    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, 64, false);
-    struct ggml_cgraph *there = ggml_new_graph_custom(ctx, 64, false);
+    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, 512, false);
+    struct ggml_cgraph *there = ggml_new_graph_custom(ctx, 512, false);
     struct ggml_backend_graph_copy copy;
     struct ggml_tensor *t, *also;
 

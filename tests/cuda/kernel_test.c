@@ -176,7 +176,7 @@ give_results_memory(struct ggml_tensor *t)
 static void
 run_reference(struct ggml_context *ctx, struct ggml_tensor *t)
 {
-    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, 64, false);
+    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, 512, false);
     struct ggml_cplan plan;
 
     ggml_build_forward_expand(graph, t);

@@ -13,8 +13,8 @@
 
 /* What cuda_fuse() is given, and what it should take. */
 struct nodes {
-    struct ggml_tensor *node[8];
-    int n, uses[8], taken;
+    struct ggml_tensor *node[80];
+    int n, uses[80], taken;
 };
 
 static void
@@ -236,6 +236,49 @@ test_turns(enum ggml_type type, int mode)
     kt_end(ctx);
 }
 
+/* Sequences, each with keys of its own, whose results lie behind each other. */
+static void
+test_sequences(int n, int tokens, bool sinks)
+{
+    struct ggml_context *ctx = kt_begin();
+    int heads = 4, d = 64;
+    struct ggml_tensor *q = kt_tensor(ctx, F32, d, heads, n * tokens, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, GGML_TYPE_F16, d, 200 * n, 2, 1);
+    struct ggml_tensor *v = kt_tensor(ctx, GGML_TYPE_F16, d, 200 * n, 2, 1);
+    struct ggml_tensor *s = kt_tensor(ctx, F32, heads, 1, 1, 1), *all = NULL;
+    struct nodes g = { .n = 0 };
+
+    for (int i = 0; i < n; i++) {
+        int keys = i % 3 == 0 ? 64 : i % 3 == 1 ? 200 : 128, hidden = 10 + i;
+        struct ggml_tensor *mask =
+            kt_tensor(ctx, GGML_TYPE_F16, keys, tokens, 1, 1);
+        struct ggml_tensor *one = ggml_flash_attn_ext(
+            ctx,
+            ggml_permute(ctx,
+                         ggml_view_3d(ctx, q, d, heads, tokens, q->nb[1],
+                                      q->nb[2],
+                                      (size_t)(i * tokens) * q->nb[2]),
+                         0, 2, 1, 3),
+            ggml_view_3d(ctx, k, d, keys, 2, k->nb[1], k->nb[2],
+                         (size_t)(200 * i) * k->nb[1]),
+            ggml_view_3d(ctx, v, d, keys, 2, v->nb[1], v->nb[2],
+                         (size_t)(200 * i) * v->nb[1]),
+            mask, 0.2f, 0, 0);
+
+        for (int j = 0; j < keys * tokens; j++)
+            ((ggml_fp16_t *)mask->data)[j] =
+                ggml_fp32_to_fp16(j % keys >= keys - hidden ? -INFINITY : 0);
+        if (sinks)
+            ggml_flash_attn_ext_add_sinks(one, s);
+        g.node[g.n++] = one;
+        if (all)
+            g.node[g.n++] = ggml_concat(ctx, all, one, 2);
+        all = g.node[g.n - 1];
+    }
+    compute_all(ctx, &g, g.n, 1e-11, "attention of sequences");
+    kt_end(ctx);
+}
+
 /* A result that is made ready for the product behind it: the same as if that
  * had read it. */
 static void
@@ -384,6 +427,9 @@ main(void)
     test_siblings(GGML_TYPE_BF16, 1, true);
     test_turns(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
     test_turns(F32, GGML_ROPE_TYPE_NEOX);
+    test_sequences(3, 1, false);
+    test_sequences(4, 3, true);
+    test_sequences(37, 1, false);
     test_ready(Q4_K, 1, 1e-10);
     test_ready(Q4_K, 20, 1e-10);
     test_ready(Q4_K, 70, 1e-4);
