@@ -102,12 +102,15 @@ fetch(const struct ggml_tensor *from, struct ggml_tensor *to)
 void
 kt_run(const struct kt_run *r, int order)
 {
+    enum {
+        NODES = 512
+    };
     struct ggml_init_params params = {
-        .mem_size = 2 * ggml_graph_overhead_custom(64, false),
+        .mem_size = 2 * ggml_graph_overhead_custom(NODES, false),
     };
     struct ggml_context *ctx = ggml_init(params);
-    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, 512, false);
-    struct ggml_cgraph *there = ggml_new_graph_custom(ctx, 512, false);
+    struct ggml_cgraph *graph = ggml_new_graph_custom(ctx, NODES, false);
+    struct ggml_cgraph *there = ggml_new_graph_custom(ctx, NODES, false);
     struct ggml_backend_graph_copy copy;
     struct ggml_tensor *t, *also;
 
@@ -166,9 +169,9 @@ kt_best(const float *logits, int n, int stride, int n_rows, int k, int32_t *ids,
     must(buffer && rows && best, "nothing that finds the best");
     ggml_backend_tensor_set(all, logits, 0, ggml_nbytes(all));
     for (int i = 0; i < n_rows; i++)
-        rows[i] = (struct backend_best_row){ ids + (size_t)i * (size_t)k,
-                                             values + (size_t)i * (size_t)k,
-                                             0 };
+        rows[i] =
+            (struct backend_best_row){ ids + (size_t)i * (size_t)k,
+                                       values + (size_t)i * (size_t)k, 0 };
     must(best(backend, x, 0, n_rows, k, rows), "the best are not found");
     for (int i = 0; i < n_rows; i++)
         lse[i] = rows[i].log_sum_exp;
