@@ -9,9 +9,7 @@
 #include <config.h>
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "core/mem.h"
 #include "sample/sampler.h"
 
 enum {
@@ -60,6 +58,7 @@ take_prefix(struct gg_sampler *s, struct pool *p, double enough, double *sum)
     size_t n = 0;
 
     *sum = 0;
+    pool_limit(p, s->params.min_p);
     while ((n == 0 || (*sum < stop && *sum <= enough)) && pool_take(p, &c)) {
         put(s, n, p, c);
         if (s->weights[n] < s->params.min_p)
@@ -95,63 +94,83 @@ min_p(const struct gg_sampler *s, size_t n)
 
 /* ---- typical ---- */
 
-static int
-by_distance(const void *a, const void *b)
+/* How unlikely token i of the list is: -log of its probability, where
+ * exp(whole) is the sum of all weights. */
+static double
+surprise(const struct gg_sampler *s, const struct pool *p, double whole,
+         size_t i)
 {
-    const struct atypical *x = a, *y = b;
+    double x = s->candidates[i].logit;
 
-    if (x->distance != y->distance)
-        return x->distance < y->distance ? -1 : 1;
-    return x->i < y->i ? -1 : x->i > y->i;
-}
-
-static int
-by_place(const void *a, const void *b)
-{
-    const struct atypical *x = a, *y = b;
-
-    return x->i < y->i ? -1 : x->i > y->i;
+    return whole - (x - p->highest) / p->temperature;
 }
 
 /* Without that of a weight so small that it is 0, whose share of the entropy
  * is none. */
 static double
-entropy(const struct gg_sampler *s, size_t n, double sum)
+entropy(const struct gg_sampler *s, const struct pool *p, size_t n, double all)
 {
-    double h = 0;
+    double h = 0, whole = log(all);
 
-    for (size_t i = 0; i < n; i++) {
-        double p = s->weights[i] / sum;
-
-        if (p > 0)
-            h -= p * log(p);
-    }
+    for (size_t i = 0; i < n; i++)
+        if (s->weights[i] > 0)
+            h += s->weights[i] / all * surprise(s, p, whole, i);
     return h;
 }
 
-/* Returns 0 where there is no memory. */
-static size_t
-typical(struct gg_sampler *s, size_t n)
+static void
+move(struct gg_sampler *s, size_t to, size_t from)
 {
-    double all = sum_of(s, n), h = entropy(s, n, all), sum = 0;
-    struct atypical *list;
-    size_t m = 0;
+    s->candidates[to] = s->candidates[from];
+    s->weights[to] = s->weights[from];
+}
 
-    if (!mem_grow(&s->atypical, &s->atypical_cap, n, sizeof(*s->atypical)))
-        return 0;
-    list = s->atypical;
+/* Where the tokens that have the logit of the one before `end` begin. */
+static size_t
+begin_of_equals(const struct gg_sampler *s, size_t end)
+{
+    size_t i = end - 1;
+
+    while (i > 0 && s->candidates[i - 1].logit == s->candidates[i].logit)
+        i--;
+    return i;
+}
+
+/* Along the list surprise grows, so that its distance from the entropy falls
+ * and then rises: tokens are taken to both sides from where it is least, the
+ * nearest first, of equals the first one. */
+static size_t
+typical(struct gg_sampler *s, const struct pool *p, size_t n)
+{
+    double all = sum_of(s, n), h = entropy(s, p, n, all), whole = log(all);
+    double enough = s->params.typical_p * all, sum = 0;
+    size_t first = 0, end, part, m = 0;
+
+    while (first < n && surprise(s, p, whole, first) < h)
+        first++;
+    end = part = first;
+    do {
+        bool front = end == n;
+
+        if (first > 0 && end < n)
+            front = h - surprise(s, p, whole, first - 1) <=
+                    surprise(s, p, whole, end) - h;
+        if (front) {
+            part = first;
+            first = begin_of_equals(s, first);
+            for (m = first; m < part && (m == first || sum < enough); m++)
+                sum += s->weights[m];
+            if (m < part)
+                break; /* of these equals the last ones are left out */
+        } else {
+            sum += s->weights[end++];
+        }
+        part = m = first;
+    } while (sum < enough && end - first < n);
+    n = m - first + end - part;
     for (size_t i = 0; i < n; i++)
-        list[i] = (struct atypical){ fabs(-log(s->weights[i] / all) - h), i };
-    qsort(list, n, sizeof(*list), by_distance);
-    do
-        sum += s->weights[list[m++].i];
-    while (m < n && sum < s->params.typical_p * all);
-    qsort(list, m, sizeof(*list), by_place);
-    for (size_t i = 0; i < m; i++) {
-        s->candidates[i] = s->candidates[list[i].i];
-        s->weights[i] = s->weights[list[i].i];
-    }
-    return m;
+        move(s, i, i < m - first ? first + i : part + i - (m - first));
+    return n;
 }
 
 static bool
@@ -238,6 +257,7 @@ mirostat_2(struct gg_sampler *s, struct pool *p, double mu)
     struct choice c;
     size_t n = 0;
 
+    pool_limit(p, bar);
     while (pool_take(p, &c)) {
         put(s, n, p, c);
         if (n > 0 && s->weights[n] < bar)
@@ -258,8 +278,8 @@ take_part(struct gg_sampler *s, struct pool *p, double mu, double *sum)
         n = s->params.mirostat == 1 ? mirostat_1(s, p, mu)
                                     : mirostat_2(s, p, mu);
     } else {
-        n = typical(s, take(s, p, p->n));
-        n = n ? min_p(s, top_p(s, n)) : 0;
+        n = typical(s, p, take(s, p, p->n));
+        n = min_p(s, top_p(s, n));
     }
     *sum = sum_of(s, n);
     return n;

@@ -10,6 +10,11 @@ enum {
 static void
 fill(struct pool *p, size_t k)
 {
+    if (k == p->n && p->bar > -INFINITY) {
+        p->n_choices = select_above(p->ids, p->logits, k, p->bar, p->choices);
+        p->whole = true;
+        return;
+    }
     p->n_choices = select_top(p->ids, p->logits, p->n, k, p->choices);
     p->whole = p->n_choices < k || k == p->n;
 }
@@ -22,6 +27,7 @@ pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
         .ids = ids,
         .logits = logits,
         .n = n,
+        .bar = -INFINITY,
         .temperature = temperature,
         .choices = choices,
     };
@@ -42,6 +48,7 @@ pool_whole(struct choice *choices, size_t n, double temperature)
     return (struct pool){
         .n = n,
         .highest = choices[0].logit,
+        .bar = -INFINITY,
         .temperature = temperature,
         .choices = choices,
         .n_choices = n,
@@ -49,11 +56,24 @@ pool_whole(struct choice *choices, size_t n, double temperature)
     };
 }
 
+/* By more than logarithms and floats are wrong. */
+void
+pool_limit(struct pool *p, double weight)
+{
+    double below = p->temperature * log(weight), bar = p->highest + below;
+
+    if (p->temperature > 0 && weight > 0)
+        p->bar =
+            (float)(bar - 1e-6 * (fabs(bar) + fabs(below) + p->temperature));
+}
+
 bool
 pool_take(struct pool *p, struct choice *out)
 {
+    bool few = 8 * p->next < SELECT_MANY && p->bar == -INFINITY;
+
     if (p->next == p->n_choices && !p->whole)
-        fill(p, 8 * p->next < SELECT_MANY ? 8 * p->next : p->n);
+        fill(p, few ? 8 * p->next : p->n);
     if (p->next == p->n_choices)
         return false;
     *out = p->choices[p->next++];

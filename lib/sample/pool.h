@@ -8,7 +8,7 @@ struct pool {
     const int32_t *ids;
     const float *logits;
     size_t n;
-    float highest;
+    float highest, bar;     /* those below the bar are not wanted */
     double temperature;     /* 0: the first one only */
     struct choice *choices; /* the first n_choices of the list */
     size_t n_choices, next;
@@ -24,6 +24,10 @@ pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
 /* The list of choices[0..n), n > 0, which are in order, and no others. */
 struct pool
 pool_whole(struct choice *choices, size_t n, double temperature);
+
+/* Tokens of less than this weight are not wanted, and may be left out. */
+void
+pool_limit(struct pool *p, double weight);
 
 /* The next one; false: there is none. */
 bool

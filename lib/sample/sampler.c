@@ -84,7 +84,6 @@ gg_sampler_free(struct gg_sampler *sampler)
     mem_free(sampler->logits);
     mem_free(sampler->fit);
     mem_free(sampler->fit_ids);
-    mem_free(sampler->atypical);
     mem_free(sampler->scratch);
     mem_free(sampler);
 }
@@ -263,8 +262,6 @@ gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
     if (st != GG_OK)
         return st;
     n = chain_take(s, &pool, 1, 2.0 * s->params.mirostat_tau, INFINITY, &sum);
-    if (n == 0)
-        return error_nomem(err);
     for (size_t i = 0; i < n; i++)
         s->candidates[i].p = (float)(s->weights[i] / sum);
     *out = s->candidates;
@@ -315,8 +312,6 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
         return st;
     random_pair(p->seed, sequence, position, u);
     n = chain_take(s, &pool, u[1], history ? history->mu : 0, u[0], &whole);
-    if (n == 0)
-        return error_nomem(err);
     i = pick(s, n, u[0] * whole);
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / whole);

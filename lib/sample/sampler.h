@@ -7,12 +7,6 @@
 #include "sample/history.h"
 #include "sample/pool.h"
 
-/* Of a candidate: how far its surprise is from the entropy. */
-struct atypical {
-    double distance;
-    size_t i;
-};
-
 /* What the chain leaves is in candidates and weights. */
 struct gg_sampler {
     struct gg_sampler_params params;
@@ -28,8 +22,6 @@ struct gg_sampler {
     float *fit; /* of logits, those that fit the grammar */
     int32_t *fit_ids;
     size_t fit_cap;
-    struct atypical *atypical;
-    size_t atypical_cap;
     void *scratch; /* of edits */
     size_t scratch_cap;
 };
@@ -46,7 +38,7 @@ chain_has_mirostat(const struct gg_sampler_params *p)
  * Mirostat's state. Where nothing can be cut off, it ends when the sum of the
  * weights exceeds `share` times the sum of all, and *whole gets the latter.
  * Otherwise *whole is that of what is left. Returns how many there are, at
- * least 1; or 0: no memory. */
+ * least 1. */
 size_t
 chain_take(struct gg_sampler *s, struct pool *pool, double chance, double mu,
            double share, double *whole);

@@ -188,17 +188,49 @@ sort_digits(struct choice *c, struct choice *scratch, size_t n)
     }
 }
 
+/* Those that reach the bar, as they stand. */
+static size_t
+take_above(const int32_t *ids, const float *logits, size_t n, float bar,
+           struct choice *out)
+{
+    size_t m = 0;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        end = n - i < BLOCK ? n : i + BLOCK;
+        if (end - i == BLOCK && !block_reaches(logits + i, bar))
+            continue;
+        for (; i < end; i++)
+            if (logits[i] >= bar && logits[i] > -INFINITY)
+                out[m++] = choice_at(ids, logits, i);
+    }
+    return m;
+}
+
+size_t
+select_above(const int32_t *ids, const float *logits, size_t n, float bar,
+             struct choice *out)
+{
+    size_t m = take_above(ids, logits, n, bar, out);
+
+    if (m < SELECT_MANY) {
+        build(out, m);
+        sort(out, m);
+        return m;
+    }
+    sort_digits(out, out + n, m);
+    if (ids)
+        sort_equals(out, m);
+    return m;
+}
+
 size_t
 select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out)
 {
-    size_t m, end;
+    size_t m;
 
     if (k < SELECT_MANY)
         return select_few(ids, logits, n, k, out);
-    m = take_possible(ids, logits, n, n, out, &end);
-    sort_digits(out, out + n, m);
-    if (ids)
-        sort_equals(out, m);
+    m = select_above(ids, logits, n, -INFINITY, out);
     return k < m ? k : m;
 }

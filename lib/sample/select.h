@@ -30,4 +30,9 @@ size_t
 select_top(const int32_t *ids, const float *logits, size_t n, size_t k,
            struct choice *out);
 
+/* The same of all logits that reach `bar`; out has room for 2 n. */
+size_t
+select_above(const int32_t *ids, const float *logits, size_t n, float bar,
+             struct choice *out);
+
 #endif

@@ -355,24 +355,45 @@ is_selected(const float *logits, const int32_t *ids, size_t n, size_t k)
     return right && got == (k < m ? k : m);
 }
 
+/* The same as the first ones of all, as many as reach the bar. */
+static bool
+is_above(const float *logits, const int32_t *ids, size_t n, float bar)
+{
+    static struct choice out[2 * MAX], all[2 * MAX];
+    size_t m = select_top(ids, logits, n, n, all);
+    size_t got = select_above(ids, logits, n, bar, out);
+    bool right = got == m || !(all[got].logit >= bar);
+
+    for (size_t i = 0; i < got; i++)
+        right &= out[i].logit >= bar && out[i].id == all[i].id;
+    return right;
+}
+
 static void
 test_select(void)
 {
+    static const float bars[] = { -INFINITY, -43, 0, 1, 40, 3.3e38f };
     static const size_t some[] = { 0, 1, 5, 64, 1023, 1024, 2000, MAX };
     static float logits[MAX], same[MAX];
     static int32_t ids[MAX];
-    bool right = true, right_ids = true, right_same = true;
+    bool right = true, right_ids = true, right_same = true, right_above = true;
 
     for (size_t i = 0; i < MAX; i++) {
         logits[i] = some_logit((uint32_t)i);
         same[i] = 2;
         ids[i] = (int32_t)(i * 1009 % MAX);
     }
+    for (size_t i = 0; i < sizeof(bars) / sizeof(*bars); i++)
+        for (size_t n = 0; n <= MAX; n += MAX / 3) {
+            right_above &= is_above(logits, NULL, n, bars[i]);
+            right_above &= is_above(logits, ids, n, bars[i]);
+        }
     for (size_t i = 0; i < sizeof(some) / sizeof(*some); i++) {
         right &= is_selected(logits, NULL, MAX, some[i]);
         right_ids &= is_selected(logits, ids, MAX, some[i]);
         right_same &= is_selected(same, ids, MAX, some[i]);
     }
+    ok(right_above, "those that reach a bar are the first ones");
     ok(right, "the first of all, in order");
     ok(right_ids, "and of some ids");
     ok(right_same, "that are alike");
