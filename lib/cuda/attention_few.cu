@@ -20,15 +20,25 @@ struct room {
     float *scores;  /* PART_ROWS of KEYS */
     float *weights; /* KEYS of PART_ROWS */
     float *shrink;  /* PART_ROWS */
-    float *slices;  /* in place of the keys: SLICES of PART_ROWS of e */
+    float *slices;  /* in place of the keys: slices of PART_ROWS of e */
     int key_size, value_size; /* numbers of a row, so that rows are apart */
 };
+
+/* How many threads share two places of a value that is e wide. */
+HOST_DEVICE int
+slices_of(int e)
+{
+    int most = THREADS / (e / 2);
+
+    return most >= SLICES ? SLICES : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+}
 
 static inline size_t
 bytes_of_keys(int64_t d, int64_t e)
 {
     size_t keys = KEYS * (size_t)(d + 8) * sizeof(uint16_t);
-    size_t sums = SLICES * PART_ROWS * (size_t)e * sizeof(float);
+    size_t sums =
+        (size_t)slices_of((int)e) * PART_ROWS * (size_t)e * sizeof(float);
 
     return keys > sums ? keys : sums;
 }
@@ -237,10 +247,10 @@ struct share {
 DEVICE struct share
 share_of(int e)
 {
-    int pairs = e / 2, most = THREADS / pairs;
+    int pairs = e / 2;
     struct share s;
 
-    s.slices = most >= SLICES ? SLICES : most >= 4 ? 4 : most >= 2 ? 2 : 1;
+    s.slices = slices_of(e);
     s.slice = (int)thread_id() / pairs;
     s.place = (int)thread_id() % pairs * 2;
     s.n = s.slice < s.slices ? KEYS / s.slices : 0;

@@ -97,6 +97,7 @@ struct fiber {
     int n_copies, group;
     int parity; /* which of the warp's slots are next */
     int any_parity;
+    int turns; /* how often it came to take_turn() */
 };
 
 struct warp {
@@ -176,6 +177,8 @@ begin_fiber(void)
     __sanitizer_finish_switch_fiber(NULL, &scheduler_stack, &scheduler_size);
 #endif
     block.thread(block.arg);
+    if (running->turns != 1)
+        fail("a thread does not take its turn, once");
     running->waiting = DONE;
     block.done++;
     to_scheduler(true);
@@ -194,7 +197,13 @@ init_fiber(struct fiber *f)
 #endif
     begin_at(&f->place, f->stack, STACK, begin_fiber);
     f->waiting = FOR_NOTHING;
-    f->n_copies = f->group = f->parity = f->any_parity = 0;
+    f->n_copies = f->group = f->parity = f->any_parity = f->turns = 0;
+}
+
+void
+emulate_take_turn(void)
+{
+    running->turns++;
 }
 
 static bool

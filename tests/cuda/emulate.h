@@ -109,6 +109,8 @@ bool
 emulate_barrier_any(bool any);
 void
 emulate_warp_barrier(void);
+void
+emulate_take_turn(void);
 /* All lanes put `size` bytes (up to 64), and may read what others put till
  * they exchange again. */
 void
@@ -152,10 +154,11 @@ block_id(void)
     return emulate_at.block;
 }
 
-/* Here a launch ends before the next begins. */
+/* A launch ends before the next begins here; each thread must come by. */
 DEVICE void
 take_turn(void)
 {
+    emulate_take_turn();
 }
 
 DEVICE unsigned
