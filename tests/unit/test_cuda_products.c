@@ -138,8 +138,8 @@ test_alone(const struct type *t)
             ctx, w, ggml_view_2d(ctx, x, k, 1, x->nb[1], (size_t)i * x->nb[1]));
 
         kt_check(ctx, one, EXACT, "%s, column %d", t->name, i);
-        same = same && memcmp(one->data, (char *)all->data + i * 19 * 4,
-                              19 * 4) == 0;
+        same = same &&
+               memcmp(one->data, (char *)all->data + i * 19 * 4, 19 * 4) == 0;
     }
     snprintf(text, sizeof(text), "%s: a column alone gives the same bytes",
              t->name);
@@ -153,17 +153,21 @@ test_shapes(void)
     kt_ok(cuda_few_columns(true) == 32 && cuda_few_columns(false) == 8,
           "which products cuBLAS gets");
     kt_ok(cuda_blocks(0) == 1 && cuda_blocks(7) == 7 &&
-           cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
-       "grids stay below their limits");
+              cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
+          "grids stay below their limits");
     kt_ok(cuda_pieces(0, 5) == 0 && cuda_pieces(11, 5) == 3 &&
-           cuda_pieces(((int64_t)1 << 40) + 1, 2) == ((int64_t)1 << 39) + 1,
-       "pieces, beyond 32 bits too");
+              cuda_pieces(((int64_t)1 << 40) + 1, 2) == ((int64_t)1 << 39) + 1,
+          "pieces, beyond 32 bits too");
+    kt_ok(cuda_norm_threads(1) == 32 && cuda_norm_threads(96) == 64 &&
+              cuda_norm_threads(2046) == 1024 &&
+              cuda_norm_threads(9000) == 1024,
+          "two values of a row for each thread of a norm");
     kt_ok(cuda_open_tile(4096, 128256, 128 << 20) == 8192 &&
-           cuda_open_tile((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
-           cuda_open_tile(64, 10, 128 << 20) == 10,
-       "rows that are opened together");
+              cuda_open_tile((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
+              cuda_open_tile(64, 10, 128 << 20) == 10,
+          "rows that are opened together");
     kt_ok(cuda_most_tiles(100, 3, 8) == 15 && cuda_most_tiles(2, 60, 8) == 2,
-       "tiles that hold all pairs, whatever their matrices");
+          "tiles that hold all pairs, whatever their matrices");
 }
 
 int
