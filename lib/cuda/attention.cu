@@ -498,6 +498,9 @@ cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next)
 {
     static const struct sequences<1> none = {
+        0,
+        {
+        }
     };
     struct attention a = read_params(dst);
     struct cut cut = {};
@@ -539,7 +542,7 @@ cuda_can_attend_each(struct cuda_ctx *c, const struct ggml_tensor *dst)
     struct attention a = read_params(dst);
 
     return cuda_supports_attention(dst) && cuda_can_attend_few(c, &a) &&
-           a.q.ne[3] == 1 && a.q.ne[1] < 64;
+           a.q.ne[3] == 1 && a.q.ne[1] < CUDA_TILE_TOKENS;
 }
 
 /* The sequences of one launch, of all from `first` on; the parts before, and

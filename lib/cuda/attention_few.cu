@@ -445,6 +445,9 @@ cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
                 int64_t n)
 {
     static const struct sequences<1> none = {
+        0,
+        {
+        }
     };
 
     if (s)

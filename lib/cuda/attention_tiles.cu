@@ -595,8 +595,8 @@ cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given,
         a.mask.data = NULL;
         a.mask.ne[2] = a.mask.ne[3] = 1;
     }
-    if (a.q.ne[1] < 16 || a.k.ne[0] != a.v.ne[0] || !has_tiles(a.k.ne[0]) ||
-        !can_be_tiled(&a.k) || !can_be_tiled(&a.v))
+    if (a.q.ne[1] < CUDA_TILE_TOKENS || a.k.ne[0] != a.v.ne[0] ||
+        !has_tiles(a.k.ne[0]) || !can_be_tiled(&a.k) || !can_be_tiled(&a.v))
         return false;
     if (!convert(c, &a.k) || !convert(c, &a.v))
         return true; /* c->failed says so */

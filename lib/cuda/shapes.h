@@ -94,6 +94,9 @@ cuda_parts(int64_t n_keys, int64_t n_tokens)
     return n_tokens >= 64 || n_keys < 1 ? 1 : cuda_pieces(n_keys, CUDA_PART);
 }
 
+/* Tokens from which on tensor cores are of use. */
+#define CUDA_TILE_TOKENS 16
+
 /* Bytes of what is found of all parts; beyond this keys are not cut, or fewer
  * sequences are computed together. */
 #define CUDA_FOUND ((int64_t)256 << 20)
