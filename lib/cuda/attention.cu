@@ -497,11 +497,7 @@ void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next)
 {
-    static const struct sequences<1> none = {
-        0,
-        {
-        }
-    };
+    sequences<1> none = {};
     struct attention a = read_params(dst);
     struct cut cut = {};
     int64_t rows = a.q.ne[1] * a.q.ne[2] * a.q.ne[3];

@@ -444,11 +444,7 @@ cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
                 const struct cut *cut, const struct sequences<SEQUENCES> *s,
                 int64_t n)
 {
-    static const struct sequences<1> none = {
-        0,
-        {
-        }
-    };
+    sequences<1> none = {};
 
     if (s)
         launch<SEQUENCES>(c, a, cut, s, n);
