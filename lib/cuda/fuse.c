@@ -295,6 +295,8 @@ are_same_turns(const struct ggml_tensor *a, const struct ggml_tensor *b)
            memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
 }
 
+/* Queries may lie where keys did, and even where it says which rows of the cache
+ * are theirs. */
 static int
 fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
            const int *uses)
@@ -312,7 +314,9 @@ fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         !is_exchanged(f.set_keys, f.keys) || !is_store(f.set_values, f.keys) ||
         !is_apart(f.queries, f.queries->src[0]) ||
         overlap(f.queries, f.keys->src[0]) ||
-        overlap(f.queries, f.set_values->src[0]))
+        overlap(f.queries, f.set_keys->src[1]) ||
+        overlap(f.queries, f.set_values->src[0]) ||
+        overlap(f.queries, f.set_values->src[1]))
         return 0;
     cuda_run_turns(c, &f);
     return 4;

@@ -138,6 +138,20 @@ overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
     return x < y + ggml_nbytes(b) && y < x + ggml_nbytes(a);
 }
 
+/* A node, and what it gives as the columns of the product behind it. */
+static int
+run_ahead(struct cuda_ctx *c, struct ggml_tensor *node,
+          const struct ggml_tensor *columns)
+{
+    struct copy call = { NULL, columns->data, ggml_nbytes(columns) };
+
+    call.to = cuda_prepare_ahead(c, columns, columns->type, call.size);
+    run(c, node);
+    if (call.to)
+        cuda_emulate(c->stream, copy, &call, sizeof(call));
+    return 1;
+}
+
 /* What a kernel that does both would leave out is overwritten: whoever reads
  * it against the count of its readers gets noise. */
 int
@@ -146,6 +160,10 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
 {
     struct spoil left_out = { nodes[0]->data, ggml_nbytes(nodes[0]) };
 
+    if (n > 1 && nodes[0]->op != GGML_OP_MUL_MAT &&
+        nodes[1]->op == GGML_OP_MUL_MAT &&
+        nodes[1]->src[1]->data == nodes[0]->data)
+        return run_ahead(c, nodes[0], nodes[1]->src[1]);
     if (n < 2 || uses[0] != 1 || !reads(nodes[1], nodes[0]) ||
         overlap(nodes[0], nodes[1]))
         return 0;

@@ -233,6 +233,11 @@ test_turns(enum ggml_type type, int mode)
                             g.node[1], g.node[2], NULL, 0.3f, 0, 0);
     compute_all(ctx, &g, 4, type == F32 ? 1e-11 : 1e-7,
                 "heads that turn, and a cache");
+    if (!kt_on_device()) { /* who allocates decides there */
+        g.node[3]->data = ids->data;
+        run(&g);
+        kt_ok(g.taken == 0, "queries over what says where keys go wait");
+    }
     kt_end(ctx);
 }
 
