@@ -10,6 +10,8 @@
 #include "cuda/scores.h"
 #include "cuda/view.h"
 
+#define CUDA_ATTEND_WIDEST 640 /* values */
+
 struct attention {
     struct view q, k, v, mask, sinks, dst;
     bool has_mask, has_sinks;
@@ -46,6 +48,16 @@ sink_of(const struct attention *a, int64_t head)
     return a->has_sinks ? load_element(&a->sinks, a->sinks.data, head)
                         : -INFINITY;
 }
+
+/* Whether keys or values are F16s that can be copied by 16 bytes, or can be
+ * made so: what a cache of floats has of precision is left to it, and a very
+ * long one is not held twice. */
+bool
+cuda_can_be_halves(const struct view *x);
+
+/* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
+bool
+cuda_make_halves(struct cuda_ctx *c, struct view *x);
 
 /* With tensor cores: many queries; keys and values in F16, of some widths;
  * `next` is the node after dst, or NULL. False: others have to do it. */

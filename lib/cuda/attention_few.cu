@@ -114,11 +114,9 @@ DEVICE void
 fetch_tile(const struct attention *a, const struct piece *p, int64_t first,
            int n, const struct room *room)
 {
-    int64_t group = p->head / a->group;
-
-    fetch(p->k + group * a->k.nb[2] + first * a->k.nb[1], a->k.nb[1], n,
-          (int)a->k.ne[0], room->key_size, room->keys);
-    fetch(p->v + group * a->v.nb[2] + first * a->v.nb[1], a->v.nb[1], n,
+    fetch(piece_keys(a, p) + first * a->k.nb[1], a->k.nb[1], n, (int)a->k.ne[0],
+          room->key_size, room->keys);
+    fetch(piece_values(a, p) + first * a->v.nb[1], a->v.nb[1], n,
           (int)a->v.ne[0], room->value_size, room->values);
 }
 
@@ -401,13 +399,9 @@ BOUNDS(THREADS, 3) attend_few(struct attention a, struct cut cut,
 static bool
 is_taken(const struct view *x)
 {
-    uintptr_t all = (uintptr_t)x->data;
-
-    for (int i = 1; i < 4; i++)
-        all |= (uintptr_t)x->nb[i];
     return (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16) &&
            x->nb[0] == 2 && x->ne[0] % 8 == 0 && x->ne[0] <= WIDEST &&
-           (all & 15) == 0;
+           is_whole(x);
 }
 
 static size_t

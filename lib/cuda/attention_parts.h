@@ -9,16 +9,11 @@
 
 #include "cuda/attention.h"
 
-#define PART_ROWS    8
-#define PART_THREADS 128
-#define PART_MINE    (PART_ROWS / (PART_THREADS / LANES)) /* rows of a warp */
+#define PART_ROWS 8
 
 struct cut {
     int64_t parts, chunks; /* of keys; of a sequence's group's queries */
     int64_t part_keys;
-    int tile;          /* keys */
-    int width;         /* floats of a row of the tile, or of a query */
-    bool whole;        /* keys can be loaded in pieces of 16 bytes */
     float *found;      /* of each row and part: sums, if any key is seen */
     float *found_ends; /* and maximum and total */
 };
@@ -126,6 +121,19 @@ piece_at(const struct attention *a, const struct cut *cut,
     return p;
 }
 
+/* The matrices of keys and values that a piece's rows see. */
+DEVICE const char *
+piece_keys(const struct attention *a, const struct piece *p)
+{
+    return p->k + p->head / a->group * a->k.nb[2];
+}
+
+DEVICE const char *
+piece_values(const struct attention *a, const struct piece *p)
+{
+    return p->v + p->head / a->group * a->v.nb[2];
+}
+
 /* Where what is found of row i of a piece goes: a number of rows and parts. */
 DEVICE int64_t
 place_of(const struct attention *a, const struct piece *p, int i)
@@ -158,5 +166,10 @@ void
 cuda_attend_few(struct cuda_ctx *c, const struct attention *a,
                 const struct cut *cut, const struct sequences<SEQUENCES> *s,
                 int64_t n);
+
+/* The same of any types, of one sequence. */
+void
+cuda_attend_any(struct cuda_ctx *c, const struct attention *a,
+                const struct cut *cut, int64_t n);
 
 #endif

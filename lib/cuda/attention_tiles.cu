@@ -7,14 +7,13 @@
  * its warp's 16 rows, row lane / 4 and the one 8 further on. The mask is looked
  * at once for all heads: tiles that are hidden from all tokens of a block are
  * passed over, and those that all see want no mask. The next tile is on its way
- * while one is worked on. Caches of BF16 and Q8_0 are turned into F16 first. */
+ * while one is worked on. attention_halves.cu turns caches of BF16 and Q8_0
+ * into F16 first. */
 #include "cuda/attention.h"
-#include "cuda/open.h"
 
-#define WARPS     4
-#define TOKENS    (WARPS * 16)
-#define CONVERTED ((int64_t)128 << 20) /* bytes of keys, of values */
-#define LOG2_E    1.4426950408889634f
+#define WARPS  4
+#define TOKENS (WARPS * 16)
+#define LOG2_E 1.4426950408889634f
 
 /* Places in shared memory, in F16s: what a row has beyond D keeps rows apart,
  * so that eight of them lie in different banks. */
@@ -337,8 +336,7 @@ store_rows(const struct attention *a, const struct queries *qs,
             store_element(&a->dst, to, n * 8 + 2 * t, v);
             store_element(&a->dst, to, n * 8 + 2 * t + 1, w);
             if (also)
-                also[(n * 8 + 2 * t) / 2] = to_bf16(v) | (uint32_t)to_bf16(w)
-                                                             << 16;
+                also[n * 4 + t] = to_bf16_pair(v, w);
         }
     }
 }
@@ -454,8 +452,7 @@ BOUNDS(WARPS *LANES, tile<D>::wide ? 1
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         struct queries qs;
-        struct rows<D> s = {
-        };
+        rows<D> s = {};
         int64_t n_heads = a.q.ne[2], at, block;
 
         at = divide(item, n_heads, &qs.head);
@@ -513,72 +510,6 @@ launch(struct cuda_ctx *c, const struct attention *a)
     return true;
 }
 
-/* -- Caches that are no F16 -- */
-
-/* What is too large for an F16 becomes its largest. */
-KERNEL
-halve(struct view y, struct view x, int64_t n)
-{
-    take_turn();
-    EACH_ELEMENT(y, c, i, n)
-    {
-        float v = load_element(&x, row_data(&x, c.row), i);
-
-        if (v == v)
-            v = fminf(fmaxf(v, -65504), 65504);
-        store_element(&y, row_data(&y, c.row), i, v);
-    }
-}
-
-/* Rows in F16 that copy_async() can take. */
-static bool
-is_tiled(const struct view *x)
-{
-    uintptr_t all = (uintptr_t)x->data;
-
-    for (int i = 1; i < 4; i++)
-        all |= (uintptr_t)x->nb[i];
-    return x->type == GGML_TYPE_F16 && (all & 15) == 0;
-}
-
-/* Whether x is, or can be made so: what a cache of floats has of precision is
- * left to it, and a very long one is not held twice. */
-static bool
-can_be_tiled(const struct view *x)
-{
-    int64_t size = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
-
-    return is_tiled(x) || (size <= CONVERTED && (x->type == GGML_TYPE_F16 ||
-                                                 x->type == GGML_TYPE_BF16 ||
-                                                 x->type == GGML_TYPE_Q8_0));
-}
-
-/* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
-static bool
-convert(struct cuda_ctx *c, struct view *x)
-{
-    struct view y = *x;
-    int64_t rows = x->ne[1] * x->ne[2] * x->ne[3], size = sizeof(uint16_t);
-    int64_t n = rows * cuda_pieces(x->ne[0], CHUNK);
-
-    if (is_tiled(x))
-        return true;
-    y.type = GGML_TYPE_F16;
-    y.data = (char *)cuda_scratch(c, (size_t)(rows * x->ne[0] * size));
-    if (!y.data)
-        return false;
-    for (int i = 0; i < 4; i++) {
-        y.nb[i] = size;
-        size *= y.ne[i];
-    }
-    if (x->type == GGML_TYPE_Q8_0)
-        cuda_open_rows(c, &y, x, NULL);
-    else
-        LAUNCH(halve, shape_of(n, CUDA_THREADS), c, y, *x, n);
-    *x = y;
-    return true;
-}
-
 static bool
 has_tiles(int64_t width)
 {
@@ -596,9 +527,10 @@ cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given,
         a.mask.ne[2] = a.mask.ne[3] = 1;
     }
     if (a.q.ne[1] < CUDA_TILE_TOKENS || a.k.ne[0] != a.v.ne[0] ||
-        !has_tiles(a.k.ne[0]) || !can_be_tiled(&a.k) || !can_be_tiled(&a.v))
+        !has_tiles(a.k.ne[0]) || !cuda_can_be_halves(&a.k) ||
+        !cuda_can_be_halves(&a.v))
         return false;
-    if (!convert(c, &a.k) || !convert(c, &a.v))
+    if (!cuda_make_halves(c, &a.k) || !cuda_make_halves(c, &a.v))
         return true; /* c->failed says so */
     a.also = cuda_also_for(c, dst, next, false);
     switch (a.k.ne[0]) {

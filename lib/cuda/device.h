@@ -346,6 +346,12 @@ to_bf16(float f)
     return (uint16_t)((u + 0x7fff + (u >> 16 & 1)) >> 16);
 }
 
+DEVICE uint32_t
+to_bf16_pair(float a, float b)
+{
+    return to_bf16(a) | (uint32_t)to_bf16(b) << 16;
+}
+
 DEVICE unsigned
 lane_id(void)
 {

@@ -22,27 +22,11 @@
 #include "cuda/shapes.h"
 #include "tensor/tensor.h"
 
-static bool
-overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
-{
-    const char *p = a->data, *q = b->data;
-
-    return p < q + ggml_nbytes(b) && q < p + ggml_nbytes(a);
-}
-
-/* The same elements at the same places. */
-static bool
-is_same_place(const struct ggml_tensor *a, const struct ggml_tensor *b)
-{
-    return a->data == b->data && a->type == b->type &&
-           ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
-}
-
 /* Whether `out` may be written while `in` is read, element by element. */
 static bool
 is_apart(const struct ggml_tensor *out, const struct ggml_tensor *in)
 {
-    return !overlap(out, in) || is_same_place(out, in);
+    return !cuda_overlap(out, in) || cuda_is_same_place(out, in);
 }
 
 static bool
@@ -163,8 +147,9 @@ sum_behind(struct ggml_tensor *const *nodes, int n, const int *uses)
         return NULL;
     other = beside(nodes[1], nodes[0]);
     if (!other || !is_addend(other, nodes[0]) || !is_result(nodes[1]) ||
-        !is_apart(nodes[1], other) || overlap(nodes[1], nodes[0]->src[0]) ||
-        overlap(nodes[1], nodes[0]->src[1]))
+        !is_apart(nodes[1], other) ||
+        cuda_overlap(nodes[1], nodes[0]->src[0]) ||
+        cuda_overlap(nodes[1], nodes[0]->src[1]))
         return NULL;
     return nodes[1];
 }
@@ -186,8 +171,10 @@ static bool
 is_untouched(const struct ggml_tensor *mul_mat, const struct ggml_tensor *add,
              const struct ggml_tensor *out)
 {
-    return !overlap(mul_mat->src[1], out) && !overlap(mul_mat->src[0], out) &&
-           (!add || (!overlap(add->src[0], out) && !overlap(add->src[1], out)));
+    return !cuda_overlap(mul_mat->src[1], out) &&
+           !cuda_overlap(mul_mat->src[0], out) &&
+           (!add || (!cuda_overlap(add->src[0], out) &&
+                     !cuda_overlap(add->src[1], out)));
 }
 
 /* Products of the same columns, each with a sum or without: q, k and v. */
@@ -211,8 +198,8 @@ fuse_products(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         add = sum_behind(nodes + i, n - i, uses + i);
         out[m + 1] = add ? add : a;
         for (int j = 0; j <= m && apart; j++)
-            apart =
-                is_untouched(a, add, out[j]) && !overlap(out[j], out[m + 1]);
+            apart = is_untouched(a, add, out[j]) &&
+                    !cuda_overlap(out[j], out[m + 1]);
         apart = apart && is_untouched(f.mul_mat, f.add, out[m + 1]);
         for (int j = 0; j < m && apart; j++)
             apart = is_untouched(f.siblings[j].mul_mat, f.siblings[j].add,
@@ -252,8 +239,10 @@ fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         return 0;
     in_order = glu->src[0] == nodes[0] && glu->src[1] == nodes[1];
     if ((!in_order && !(glu->src[0] == nodes[1] && glu->src[1] == nodes[0])) ||
-        !supports(glu) || !is_result(glu) || overlap(glu, nodes[0]->src[0]) ||
-        overlap(glu, nodes[1]->src[0]) || overlap(glu, nodes[0]->src[1]))
+        !supports(glu) || !is_result(glu) ||
+        cuda_overlap(glu, nodes[0]->src[0]) ||
+        cuda_overlap(glu, nodes[1]->src[0]) ||
+        cuda_overlap(glu, nodes[0]->src[1]))
         return 0;
     f.mul_mat = in_order ? nodes[0] : nodes[1];
     f.second = in_order ? nodes[1] : nodes[0];
@@ -295,8 +284,30 @@ are_same_turns(const struct ggml_tensor *a, const struct ggml_tensor *b)
            memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
 }
 
-/* Queries may lie where keys did, and even where it says which rows of the cache
- * are theirs. */
+/* Whether what is written is read nowhere else: queries may lie where keys did,
+ * and even where it says which rows of the cache are theirs. */
+static bool
+are_turns_apart(const struct cuda_turns *f)
+{
+    const struct ggml_tensor *out[] = { f->queries, f->set_keys,
+                                        f->set_values };
+    const struct ggml_tensor *in[] = {
+        f->keys->src[0],     f->keys->src[1],       f->keys->src[2],
+        f->set_keys->src[1], f->set_values->src[0], f->set_values->src[1],
+    };
+
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 6; j++)
+            if (in[j] && cuda_overlap(out[i], in[j]))
+                return false;
+        if (cuda_overlap(out[i], out[(i + 1) % 3]))
+            return false;
+    }
+    return is_apart(f->queries, f->queries->src[0]) &&
+           !cuda_overlap(f->set_keys, f->queries->src[0]) &&
+           !cuda_overlap(f->set_values, f->queries->src[0]);
+}
+
 static int
 fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
            const int *uses)
@@ -312,11 +323,7 @@ fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     if (!supports(f.keys) || !supports(f.queries) ||
         !are_same_turns(f.keys, f.queries) || !is_store(f.set_keys, f.keys) ||
         !is_exchanged(f.set_keys, f.keys) || !is_store(f.set_values, f.keys) ||
-        !is_apart(f.queries, f.queries->src[0]) ||
-        overlap(f.queries, f.keys->src[0]) ||
-        overlap(f.queries, f.set_keys->src[1]) ||
-        overlap(f.queries, f.set_values->src[0]) ||
-        overlap(f.queries, f.set_values->src[1]))
+        !are_turns_apart(&f))
         return 0;
     cuda_run_turns(c, &f);
     return 4;
@@ -358,23 +365,13 @@ is_another_sequence(const struct ggml_tensor *a, const struct ggml_tensor *b)
            memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
 }
 
-/* Bytes of what is found of the parts of a sequence's keys. */
-static int64_t
-bytes_found(const struct ggml_tensor *t)
-{
-    const struct ggml_tensor *q = t->src[0], *v = t->src[2];
-
-    return cuda_parts(v->ne[1], q->ne[1]) * q->ne[1] * q->ne[2] * v->ne[0] *
-           (int64_t)sizeof(float);
-}
-
 /* Attention, and that of more sequences, each put behind those before. */
 static int
 fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
                const int *uses)
 {
     struct ggml_tensor *each[MOST_SEQUENCES], *all = nodes[0];
-    int64_t found = bytes_found(nodes[0]);
+    int64_t found = cuda_found_bytes(nodes[0]);
     int i = 1, n_each = 1, last = 0;
 
     if (!cuda_can_attend_each(c, nodes[0]))
@@ -387,9 +384,10 @@ fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
             !cuda_can_attend_each(c, one) || next->op != GGML_OP_CONCAT ||
             tensor_get_i32(next, 0) != 2 || next->src[0] != all ||
             next->src[1] != one || uses[last] != 1 || uses[i] != 1 ||
-            !is_result(next))
+            !is_result(next) ||
+            (one->src[4] && cuda_overlap(next, one->src[4])))
             break;
-        found += bytes_found(one);
+        found += cuda_found_bytes(one);
         if (found > CUDA_FOUND)
             break;
         each[n_each++] = one;

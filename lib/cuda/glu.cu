@@ -45,8 +45,7 @@ glu_flat(struct gate g, float *y, const float *a, const float *b,
         if (y)
             store_vector(y + i, u);
         if (also) {
-            uint2 w = { to_bf16(u.x) | (uint32_t)to_bf16(u.y) << 16,
-                        to_bf16(u.z) | (uint32_t)to_bf16(u.w) << 16 };
+            uint2 w = { to_bf16_pair(u.x, u.y), to_bf16_pair(u.z, u.w) };
 
             store_vector(also + i, w);
         }

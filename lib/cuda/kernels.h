@@ -77,6 +77,23 @@ struct cuda_gemm {
 void
 cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g);
 
+/* Whether two tensors have memory in common; whether they are the same elements
+ * at the same places. */
+static inline bool
+cuda_overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    const char *p = (const char *)a->data, *q = (const char *)b->data;
+
+    return p < q + ggml_nbytes(b) && q < p + ggml_nbytes(a);
+}
+
+static inline bool
+cuda_is_same_place(const struct ggml_tensor *a, const struct ggml_tensor *b)
+{
+    return a->data == b->data && a->type == b->type &&
+           ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
+}
+
 /* ---- what the kernels give ---------------------------------------------- */
 
 struct cuda_op {

@@ -56,6 +56,10 @@ void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next);
 
+/* Bytes that FLASH_ATTN_EXT of few queries needs beside: see CUDA_FOUND. */
+int64_t
+cuda_found_bytes(const struct ggml_tensor *dst);
+
 /* FLASH_ATTN_EXT of n sequences: queries, keys and masks of their own, all else
  * the same, the number of keys aside; dst has their results one behind the
  * other. Whether a node can be one of them. */

@@ -1,11 +1,10 @@
 /* norm.cu - NORM, RMS_NORM, with a sum before and a scale behind; SUM_ROWS
  *
- * A block a row. The order of the sums is given by the length of the row. */
+ * A block a row. The order of the sums is given by the length of the row. Rows
+ * of floats that lie as usual are held in registers, others read again. */
 #include "cuda/also.h"
 #include "cuda/norm.h"
 #include "cuda/view.h"
-
-#define HELD 8 /* elements of a row that a thread keeps in registers */
 
 struct parts {
     float eps;
@@ -14,43 +13,26 @@ struct parts {
     struct view weight, shift, y;
 };
 
-/* A row that is held in registers or, where it is too long, read again. */
+/* A row, which is read each time it is wanted. */
 struct input {
     const char *from; /* rows of x, or of sum when that was made */
     const struct view *view;
     int64_t n;
-    bool held;
-    float v[HELD];
 };
 
-/* x + other, stored and held. */
+/* x + other, stored: each thread reads what it wrote itself. */
 DEVICE void
-add_up(const struct parts *p, struct row r, struct input *in)
+add_up(const struct parts *p, struct row r, int64_t n)
 {
     char *to = row_data(&p->sum, r);
     const char *a = row_data(&p->x, r);
     const char *b = row_data(&p->other, row_wrap(&p->other, r));
-    float v[HELD];
 
-    if (in->held && p->other.ne[0] == in->n) {
-        load_strided<HELD>(&p->x, a, in->n, in->v);
-        load_strided<HELD>(&p->other, b, in->n, v);
-        UNROLL for (int j = 0; j < HELD; j++)
-        {
-            int64_t i = thread_id() + j * block_size();
+    for (int64_t i = thread_id(); i < n; i += block_size()) {
+        float v = load_element(&p->other, b, modulo(i, p->other.ne[0]));
 
-            in->v[j] += v[j];
-            if (i < in->n)
-                store_element(&p->sum, to, i, in->v[j]);
-        }
-        return;
+        store_element(&p->sum, to, i, load_element(&p->x, a, i) + v);
     }
-    in->held = false; /* each thread reads what it wrote itself */
-    for (int64_t i = thread_id(); i < in->n; i += block_size())
-        store_element(
-            &p->sum, to, i,
-            load_element(&p->x, a, i) +
-                load_element(&p->other, b, modulo(i, p->other.ne[0])));
 }
 
 DEVICE struct input
@@ -61,12 +43,8 @@ begin_row(const struct parts *p, struct row r)
     in.view = p->add ? &p->sum : &p->x;
     in.from = row_data(in.view, r);
     in.n = p->y.ne[0];
-    in.held = in.n <= (int64_t)HELD * block_size() &&
-              (!p->add || p->sum.type == GGML_TYPE_F32);
     if (p->add)
-        add_up(p, r, &in);
-    else if (in.held)
-        load_strided<HELD>(&p->x, in.from, in.n, in.v);
+        add_up(p, r, in.n);
     return in;
 }
 
@@ -77,16 +55,6 @@ sum_powers(const struct input *in, float mean, float *room)
 {
     float sum = 0;
 
-    if (in->held) {
-        UNROLL for (int j = 0; j < HELD; j++)
-        {
-            float v = in->v[j] - mean;
-
-            if (thread_id() + j * block_size() < in->n)
-                sum += power == 2 ? v * v : v;
-        }
-        return block_sum(sum, room);
-    }
     for (int64_t i = thread_id(); i < in->n; i += block_size()) {
         float v = load_element(in->view, in->from, i) - mean;
 
@@ -119,16 +87,6 @@ norm_row(const struct parts *p, struct row r, float *room)
     if (!p->rms)
         mean = sum_powers<1>(&in, 0, room) / (float)in.n;
     s = 1 / sqrtf(sum_powers<2>(&in, mean, room) / (float)in.n + p->eps);
-    if (in.held) {
-        UNROLL for (int j = 0; j < HELD; j++)
-        {
-            int64_t i = thread_id() + j * block_size();
-
-            if (i < in.n)
-                finish(p, to, weight, shift, i, (in.v[j] - mean) * s);
-        }
-        return;
-    }
     for (int64_t i = thread_id(); i < in.n; i += block_size())
         finish(p, to, weight, shift, i,
                (load_element(in.view, in.from, i) - mean) * s);
@@ -144,6 +102,8 @@ norm(struct parts p, int64_t n_rows)
     for (int64_t i = block_id(); i < n_rows; i += grid_size())
         norm_row(&p, row_at(&p.y, i), room);
 }
+
+#define HELD 8 /* elements of a row that a thread keeps in registers */
 
 /* Rows of floats that lie as they are named, of n values each: all is asked
  * for at once. */

@@ -46,12 +46,6 @@ value_of(const struct unit *u, int j)
     return T::min ? subtract_exactly(q, u->min[g]) : q;
 }
 
-DEVICE uint32_t
-two_shorts(uint16_t a, uint16_t b)
-{
-    return a | (uint32_t)b << 16;
-}
-
 /* Stores 32 floats from element `at` on: in pieces of 16 bytes if that can
  * be. */
 DEVICE void
@@ -79,8 +73,7 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
             {
                 float a = v[i + 2 * j], b = v[i + 2 * j + 1];
 
-                w[j] = f16 ? two_shorts(to_f16(a), to_f16(b))
-                           : two_shorts(to_bf16(a), to_bf16(b));
+                w[j] = f16 ? to_f16_pair(a, b) : to_bf16_pair(a, b);
             }
             all.x = w[0], all.y = w[1], all.z = w[2], all.w = w[3];
             store_vector(to + i * 2, all);
@@ -151,11 +144,11 @@ open_flat(struct view y, const char *from, int64_t n)
         uint2 w;
 
         if (y.type == GGML_TYPE_F16) {
-            w.x = two_shorts(to_f16(v.x), to_f16(v.y));
-            w.y = two_shorts(to_f16(v.z), to_f16(v.w));
+            w.x = to_f16_pair(v.x, v.y);
+            w.y = to_f16_pair(v.z, v.w);
         } else {
-            w.x = two_shorts(to_bf16(v.x), to_bf16(v.y));
-            w.y = two_shorts(to_bf16(v.z), to_bf16(v.w));
+            w.x = to_bf16_pair(v.x, v.y);
+            w.y = to_bf16_pair(v.z, v.w);
         }
         store_vector(y.data + i * 2, w);
     }

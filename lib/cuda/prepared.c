@@ -13,14 +13,6 @@ cuda_prepared_forget(struct cuda_prepared *prepared)
     prepared->x.data = NULL;
 }
 
-static bool
-overlaps(const struct ggml_tensor *a, const struct ggml_tensor *b)
-{
-    const char *p = a->data, *q = b->data;
-
-    return p < q + ggml_nbytes(b) && q < p + ggml_nbytes(a);
-}
-
 void
 cuda_prepared_written(struct cuda_prepared *prepared,
                       struct ggml_tensor *const *nodes, int n)
@@ -29,16 +21,8 @@ cuda_prepared_written(struct cuda_prepared *prepared,
 
     prepared->ahead = false;
     for (int i = 0; i < n && prepared->x.data && !ahead; i++)
-        if (overlaps(nodes[i], &prepared->x))
+        if (cuda_overlap(nodes[i], &prepared->x))
             cuda_prepared_forget(prepared);
-}
-
-/* The same elements at the same places. */
-static bool
-is_same(const struct ggml_tensor *a, const struct ggml_tensor *b)
-{
-    return a->data == b->data && a->type == b->type &&
-           ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
 }
 
 static void *
@@ -72,7 +56,8 @@ cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
 {
     struct cuda_prepared *p = &cuda_of_ctx(c)->prepared;
 
-    *made = p->x.data && p->how == how && p->size == size && is_same(&p->x, x);
+    *made = p->x.data && p->how == how && p->size == size &&
+            cuda_is_same_place(&p->x, x);
     p->n_shared += *made;
     if (*made)
         return p->p;

@@ -88,6 +88,15 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
     }
 }
 
+/* What stands in a row from `first` on. */
+DEVICE void
+copy_row(const struct view *y, const struct view *x, const char *from, char *to,
+         int first)
+{
+    for (int64_t i = first + lane_id(); i < x->ne[0]; i += LANES)
+        store_element(y, to, i, load_element(x, from, i));
+}
+
 DEVICE void
 rotate_row(const struct rope *p, const struct view *y, const struct view *x,
            const char *from, char *to, const float2 *turns)
@@ -101,15 +110,7 @@ rotate_row(const struct rope *p, const struct view *y, const struct view *x,
         store_element(y, to, at, a * turns[i].x - b * turns[i].y);
         store_element(y, to, other, a * turns[i].y + b * turns[i].x);
     }
-    for (int64_t i = p->n_dims + lane; i < x->ne[0]; i += LANES)
-        store_element(y, to, i, load_element(x, from, i));
-}
-
-DEVICE void
-copy_row(const struct view *y, const struct view *x, const char *from, char *to)
-{
-    for (int64_t i = lane_id(); i < x->ne[0]; i += LANES)
-        store_element(y, to, i, load_element(x, from, i));
+    copy_row(y, x, from, to, p->n_dims);
 }
 
 #define HEADS (CUDA_THREADS / LANES) /* of an item */
@@ -122,11 +123,11 @@ struct turns {
     const float *factors; /* or NULL */
     bool early;           /* no launch before writes them */
     struct view y, x;
-    struct view keys, key_rows, key_ids;       /* ne[2] 0: there are none; */
-    struct view values, value_rows, value_ids; /* y: rows of the cache */
+    struct view keys, key_rows, key_ids; /* empty: there are none */
+    struct view values, value_rows, value_ids;
 };
 
-/* A row of a cache; NULL: none. x has tokens in dimension 1. */
+/* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
 cache_row(const struct view *y, const struct view *ids, int64_t token,
           int64_t head)
@@ -164,7 +165,7 @@ turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
         return;
     to = cache_row(&t->value_rows, &t->value_ids, token, r.i2);
     if (to)
-        copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to);
+        copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to, 0);
 }
 
 /* Items: tokens of all batches, HEADS heads of each. */

@@ -45,6 +45,17 @@ is_dense(const struct view *v, int64_t size)
     return true;
 }
 
+/* Whether all rows lie at multiples of 16 bytes. */
+static inline bool
+is_whole(const struct view *v)
+{
+    uintptr_t all = (uintptr_t)v->data;
+
+    for (int i = 1; i < 4; i++)
+        all |= (uintptr_t)v->nb[i];
+    return (all & 15) == 0;
+}
+
 /* Whether a tensor is a model's, which no graph writes; or NULL. */
 static inline bool
 is_constant(const struct ggml_tensor *t)
@@ -159,32 +170,6 @@ load_element(const struct view *v, const char *row, int64_t i)
         return (float)*(const int32_t *)(const void *)p;
     default:
         return *(const float *)(const void *)p;
-    }
-}
-
-/* Of a row of n elements, those from this thread's on, in steps of the block:
- * up to N, all under way at once; 0 beyond the end. */
-template <int N>
-DEVICE void
-load_strided(const struct view *v, const char *row, int64_t n, float *x)
-{
-    const float *p = (const float *)(const void *)row;
-    bool plain = v->type == GGML_TYPE_F32 && v->nb[0] == sizeof(float);
-
-    if (plain) {
-        UNROLL for (int j = 0; j < N; j++)
-        {
-            int64_t i = thread_id() + j * block_size();
-
-            x[j] = i < n ? p[i] : 0;
-        }
-    } else {
-        UNROLL for (int j = 0; j < N; j++)
-        {
-            int64_t i = thread_id() + j * block_size();
-
-            x[j] = i < n ? load_element(v, row, i) : 0;
-        }
     }
 }
 

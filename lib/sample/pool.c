@@ -56,7 +56,7 @@ pool_whole(struct choice *choices, size_t n, double temperature)
     };
 }
 
-/* By more than logarithms and floats are wrong. */
+/* The bar is lower than it need be, by more than logarithms and floats err. */
 void
 pool_limit(struct pool *p, double weight)
 {
