@@ -7,6 +7,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #elif defined(__aarch64__)
 #include <arm_neon.h>
 #include <sys/auxv.h>
@@ -163,6 +165,57 @@ bf16_avx512(long rounds)
 #undef END
 }
 
+/* ---- AMX ---------------------------------------------------------------- */
+
+#if defined(HAVE_AMX) && defined(SYS_arch_prctl)
+#define TILES
+
+static bool
+has_tiles(void)
+{
+    unsigned a, b, c, d;
+    long ask = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM */
+
+    return has_avx512() && __get_cpuid_count(7, 0, &a, &b, &c, &d) &&
+           (d & 1u << 25) && syscall(SYS_arch_prctl, ask, tile_data) == 0;
+}
+
+/* Six sums of 16 x 16, of products of 16 x 64 bytes. */
+__attribute__((target("avx512f,amx-tile,amx-int8"))) static void
+int8_amx(long rounds)
+{
+    struct {
+        uint8_t palette, start_row, zero[14];
+        uint16_t row_bytes[16];
+        uint8_t rows[16];
+    } shapes = { .palette = 1 };
+    int32_t sums[16][16];
+
+    for (int i = 0; i < 8; i++) {
+        shapes.row_bytes[i] = 64;
+        shapes.rows[i] = 16;
+    }
+    _tile_loadconfig(&shapes);
+#define SUMS_OF(X) X(0) X(1) X(2) X(3) X(4) X(5)
+#define BEGIN(i)   _tile_zero(i);
+    SUMS_OF(BEGIN)
+    _tile_zero(6);
+    _tile_zero(7);
+#undef BEGIN
+    for (long r = 0; r < rounds; r++) {
+#define STEP(i) _tile_dpbsud(i, 6, 7);
+        SUMS_OF(STEP)
+#undef STEP
+    }
+#define END(i) _tile_stored(i, sums, sizeof(sums[0]));
+    SUMS_OF(END)
+#undef END
+#undef SUMS_OF
+    _tile_release();
+    sink_int = sums[0][0];
+}
+#endif
+
 #elif defined(__aarch64__)
 
 /* ---- NEON --------------------------------------------------------------- */
@@ -226,6 +279,9 @@ static const struct bounds_peak peaks[] = {
     { "f32", "avx512", has_avx512, f32_avx512, SUMS * 16 * 2 },
     { "int8", "avx512", has_avx512, int8_avx512, SUMS * 64 * 2 },
     { "bf16", "avx512", has_bf16, bf16_avx512, SUMS * 32 * 2 },
+#ifdef TILES
+    { "int8", "amx", has_tiles, int8_amx, 6 * 16 * 16 * 64 * 2 },
+#endif
 #elif defined(__aarch64__)
     { "f32", "neon", has_neon, f32_neon, SUMS * 4 * 2 },
     { "int8", "dotprod", has_dotprod, int8_dotprod, SUMS * 16 * 2 },

@@ -131,6 +131,8 @@ ggml_cpu_has_avx512_vnni(void);
 GGML_API int
 ggml_cpu_has_avx512_bf16(void);
 GGML_API int
+ggml_cpu_has_amx_int8(void);
+GGML_API int
 ggml_cpu_has_neon(void);
 GGML_API int
 ggml_cpu_has_arm_fma(void);

@@ -391,6 +391,7 @@ find_features(void)
         { "AVX_VNNI", ggml_cpu_has_avx_vnni() },
         { "AVX512_VNNI", ggml_cpu_has_avx512_vnni() },
         { "AVX512_BF16", ggml_cpu_has_avx512_bf16() },
+        { "AMX_INT8", ggml_cpu_has_amx_int8() },
         { "NEON", ggml_cpu_has_neon() },
         { "DOTPROD", ggml_cpu_has_dotprod() },
         { "MATMUL_INT8", ggml_cpu_has_matmul_int8() },

@@ -3,6 +3,11 @@
 
 #include "cpu/kernels.h"
 
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #define HAS(name) __builtin_cpu_supports(name) != 0
@@ -25,14 +30,29 @@ has_leaf7(unsigned eax_bit)
     return HAS("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) &&
            (a & eax_bit);
 }
+
+/* Tiles of bytes, whose registers the system saves. */
+static int
+has_tiles(void)
+{
+    unsigned a, b, c, d, low, high;
+
+    if (!HAS("avx512f") || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        !(d & 1u << 24) || !(d & 1u << 25))
+        return 0;
+    __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    return (low >> 17 & 3) == 3;
+}
 #define F16C     has_f16c()
 #define AVX_VNNI has_leaf7(1u << 4)
 #define BF16     has_leaf7(1u << 5) && HAS("avx512f")
+#define AMX_INT8 has_tiles()
 #else
 #define HAS(name) 0
 #define F16C      0
 #define AVX_VNNI  0
 #define BF16      0
+#define AMX_INT8  0
 #endif
 
 #if defined(__aarch64__) && defined(__linux__)
@@ -61,6 +81,7 @@ FEATURE(avx512,
 FEATURE(avx512_vbmi, HAS("avx512vbmi"))
 FEATURE(avx512_vnni, HAS("avx512vnni"))
 FEATURE(avx512_bf16, BF16)
+FEATURE(amx_int8, AMX_INT8)
 FEATURE(f16c, F16C)
 FEATURE(avx_vnni, AVX_VNNI)
 FEATURE(neon, HAS_ARM(HWCAP_ASIMD))
@@ -78,4 +99,17 @@ bool
 cpu_has_gfni(void)
 {
     return HAS("gfni");
+}
+
+bool
+cpu_may_use_tiles(void)
+{
+#if defined(__x86_64__) && defined(SYS_arch_prctl)
+    const long ask = 0x1023, tile_data = 18; /* ARCH_REQ_XCOMP_PERM */
+
+    return ggml_cpu_has_amx_int8() &&
+           syscall(SYS_arch_prctl, ask, tile_data) == 0;
+#else
+    return false;
+#endif
 }

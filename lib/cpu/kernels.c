@@ -49,6 +49,14 @@ has_avx512bf16(void)
 }
 #endif
 
+#ifdef HAVE_AMX
+static bool
+has_amx(void)
+{
+    return has_avx512vbmi() && cpu_may_use_tiles();
+}
+#endif
+
 #ifdef HAVE_NEON
 static bool
 has_neon(void)
@@ -104,6 +112,10 @@ static const struct isa {
     { "avx512bf16", "CPU, AVX-512 kernels with BF16 dot products",
       has_avx512bf16, cpu_fill_avx512bf16 },
 #endif
+#if defined(HAVE_AVX512VBMI) && defined(HAVE_AMX)
+    { "amx", "CPU, AVX-512 kernels with tiles of bytes", has_amx,
+      cpu_fill_amx },
+#endif
 #endif
 #endif
 #ifdef HAVE_NEON
@@ -122,7 +134,9 @@ static const struct isa {
 #endif
 #endif
 };
-#define N_ISAS ((int)(sizeof(isas) / sizeof(isas[0])))
+/* Only where it is asked for. */
+#define UNTIMED "amx"
+#define N_ISAS  ((int)(sizeof(isas) / sizeof(isas[0])))
 
 static struct cpu_kernels tables[N_ISAS];
 static bool filled[N_ISAS];
@@ -153,9 +167,12 @@ static int
 wanted(void)
 {
     const char *word = getenv("GG_CPU_ISA");
+    int best = N_ISAS - 1;
 
+    while (strcmp(isas[best].name, UNTIMED) == 0)
+        best--;
     if (!word || !*word)
-        return N_ISAS - 1;
+        return best;
     for (int i = N_ISAS - 1; i > 0; i--)
         if (strcmp(word, isas[i].name) == 0)
             return i;

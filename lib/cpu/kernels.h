@@ -129,9 +129,9 @@ struct cpu_kernels {
 };
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
- * "ref"); "avx2", "avxvnni", "avx512", "avx512vbmi", "avx512bf16"; "neon",
- * "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower one,
- * what is not built C. Asked once. */
+ * "ref"); "avx2", "avxvnni", "avx512", "avx512vbmi", "avx512bf16", "amx";
+ * "neon", "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower
+ * one, what is not built C. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 
@@ -171,6 +171,8 @@ cpu_fill_avx512vbmi(struct cpu_kernels *k);
 void
 cpu_fill_avx512bf16(struct cpu_kernels *k);
 void
+cpu_fill_amx(struct cpu_kernels *k);
+void
 cpu_fill_neon(struct cpu_kernels *k);
 void
 cpu_fill_dotprod(struct cpu_kernels *k);
@@ -184,5 +186,9 @@ bool
 cpu_has_armbf16(void);
 bool
 cpu_has_gfni(void);
+/* Whether AMX is there; asks the system for the room that its registers take
+ * where it saves them, for all threads of the process. */
+bool
+cpu_may_use_tiles(void);
 
 #endif

@@ -57,8 +57,10 @@
  *                               meets one column is that of two chains
  *     FEW                       as many columns at the most meet codes where
  *                               these are opened: 1, 4 or 8; see FEW_OF()
- *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
- *                               up to `most`
+ *     TILED                     defined where integer sums of so many columns
+ * are computed at once; then fewer never come, and there are
+ * begin_tiles(group), end_tiles() and sum_tiles(), see x86/tiles.h VECS(most),
+ * COLS(most)    vectors of rows and columns of a tile of codes up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product
  *     UNITS                     of 32 values, at least 8, that are opened at a
  *                               time for many columns
@@ -152,10 +154,12 @@ multiply_columns(const struct cpu_product *p, struct format f)
     const int vecs = VECS(f.most);
     int64_t r = 0;
 
+    begin_tiles(weighed(f).group);
     for (; r + vecs * VEC <= p->n_rows; r += vecs * VEC)
         many_columns(vecs, p, f, r);
     for (; r < p->n_rows; r += VEC)
         many_columns(1, p, f, last_rows(p, r));
+    end_tiles();
 }
 
 INLINE void
@@ -181,9 +185,9 @@ multiply_alone(const struct cpu_product *p, struct format f)
 INLINE void
 multiply(const struct cpu_product *p, struct format f)
 {
-    if (multiply_alone(p, f))
+    if (!TILED && multiply_alone(p, f))
         return;
-    if (p->n_cols > f.few || p->n_rows < VEC) {
+    if (TILED || p->n_cols > f.few || p->n_rows < VEC) {
         multiply_columns(p, f);
         return;
     }

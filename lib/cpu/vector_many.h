@@ -13,16 +13,25 @@
 #define shares_of(offset, n, q) ((vec_bits){ 0 })
 #endif
 
+/* Where an instruction set computes integer sums of many columns at once */
+#ifndef TILED
+#define TILED          0
+#define begin_tiles(n) ((void)0)
+#define end_tiles()    ((void)0)
+#define sum_tiles(...) ((void)0)
+#endif
+
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. Signed codes that meet columns as magnitudes have signs, and
- * `starts` are what sums begin with. */
+ * `starts` are what sums begin with. The sums of TILED columns may be there,
+ * those of a group side by side. */
 struct opened {
     vec_bits *codes;
     vec *scales;
-    vec_bits *signs, *starts;
+    vec_bits *signs, *starts, *sums;
 };
 
 /* Those of vector v of rows. */
@@ -31,18 +40,20 @@ opened_rows(struct opened o, int v)
 {
     return (struct opened){ o.codes + v * UNITS * WORDS,
                             o.scales + v * UNITS * MOST_SCALES,
-                            o.signs + v * UNITS * WORDS,
-                            o.starts + v * STARTS };
+                            o.signs + v * UNITS * WORDS, o.starts + v * STARTS,
+                            o.sums + v * STARTS * TILED };
 }
 
 /* Those from unit `unit` on. */
 INLINE struct opened
 opened_units(struct format f, struct opened o, int64_t unit)
 {
+    const int64_t groups = unit * COLUMN_BLOCK / f.group;
+
     return (struct opened){ o.codes + unit * WORDS,
                             o.scales + unit * scales_of(f),
-                            o.signs + unit * WORDS,
-                            o.starts + unit * COLUMN_BLOCK / f.group };
+                            o.signs + unit * WORDS, o.starts + groups,
+                            o.sums + groups * TILED };
 }
 
 /* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
@@ -218,10 +229,24 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 }
 #endif
 
+/* The same where those of all columns of a tile are there, but for what they
+ * begin with. */
+INLINE void
+take_sums(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    UNROLL for (int j = 0; j < C; j++) UNROLL for (int v = 0; v < V; v++)
+    {
+        s[v * C + j] = opened_rows(o, v).sums[g * TILED + j];
+        if (!f.even)
+            s[v * C + j] += start_of(f, column_of(x, j), x->k, unit, g);
+    }
+}
+
 /* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
-add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
-          const struct columns *x, vec *acc)
+add_units(const bool tiled, const int V, const int C, struct format f,
+          int64_t n, struct opened o, const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
 
@@ -230,8 +255,9 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
         {
             vec_bits s[2 * TILE];
 
-            UNROLL for (int i = 0; i < at_once; i++)
-                sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            UNROLL for (int i = 0; i < at_once; i++) if (tiled)
+                take_sums(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            else sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
             add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                        x->first + u, acc);
             o.scales += scales_at_once(f);
@@ -239,6 +265,7 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
         o.codes += WORDS;
         o.signs += WORDS;
         o.starts += groups;
+        o.sums += groups * TILED;
     }
 }
 
@@ -269,8 +296,9 @@ begun(int64_t unit, int64_t rest, const float *out)
  * before `unit` have made of them, and n opened units. Those whose scales are
  * integers are one block. */
 INLINE void
-tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
-        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o)
+tile_of(const bool tiled, const int V, const int C, struct format f,
+        const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+        int64_t n, struct opened o)
 {
     int64_t rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
@@ -284,7 +312,7 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
     UNROLL for (int i = 0; i < V * C; i++) acc[i] =
         block_begin(f, begun(unit, rest - i / C * VEC,
                              out + (size_t)(i % C) * stride + i / C * VEC));
-    add_units(V, C, f, n, o, &x, acc);
+    add_units(tiled, V, C, f, n, o, &x, acc);
     UNROLL for (int i = 0; i < V * C; i++)
     {
         int v = i / C, j = i % C;
@@ -297,21 +325,31 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
     }
 }
 
-/* Those of all units that are opened, from `unit` on. */
+/* How many units are opened, from `unit` on. */
+INLINE int64_t
+units_from(const struct cpu_product *p, int64_t unit)
+{
+    int64_t rest = p->k / COLUMN_BLOCK - unit;
+
+    return rest < UNITS ? rest : UNITS;
+}
+
+/* The elements of these; `tiled`: their integer sums are there. */
 INLINE void
-tile(const int V, const int C, struct format f, const struct cpu_product *p,
-     int64_t row, int64_t c, int64_t unit, struct opened o)
+tile(const bool tiled, const int V, const int C, struct format f,
+     const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+     struct opened o)
 {
     const int step = (int)(f.block / COLUMN_BLOCK);
-    int64_t rest = p->k / COLUMN_BLOCK - unit;
-    int64_t n = rest < UNITS ? rest : UNITS;
+    int64_t n = units_from(p, unit);
 
     if (!f.coded) {
-        tile_of(V, C, f, p, row, c, unit, n, o);
+        tile_of(tiled, V, C, f, p, row, c, unit, n, o);
         return;
     }
     for (int64_t i = 0; i < n; i += step)
-        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i));
+        tile_of(tiled, V, C, f, p, row, c, unit + i, step,
+                opened_units(f, o, i));
 }
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
@@ -373,6 +411,23 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
+/* TILED columns from c on: sums of all, then elements. */
+INLINE void
+tiled_columns(const int V, struct format f, const struct cpu_product *p,
+              int64_t row, int64_t c, int64_t unit, struct opened o)
+{
+    const int cols = COLS(f.most);
+
+    sum_tiles(V, f.group, units_from(p, unit) * COLUMN_BLOCK / f.group, o.codes,
+              UNITS * WORDS,
+              p->cols + (size_t)c * p->col_stride + unit * COLUMN_BLOCK,
+              p->col_stride, o.sums, STARTS * TILED);
+    for (int64_t end = c + TILED; c < end; c += cols, o.sums += cols) {
+        fetch_columns(f, p, row, c + TILED, unit);
+        tile(true, V, cols, f, p, row, c, unit, o);
+    }
+}
+
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
 INLINE void
@@ -384,16 +439,17 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
     vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
+    vec_bits sums[MOST_VECS * STARTS * TILED + 1];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    struct opened all = { codes, scales, signs, starts };
+    struct opened all = { codes, scales, signs, starts, sums };
     const char *next = ahead_of(p, row);
     struct rows rows[MOST_VECS];
 
     for (int v = 0; v < V; v++)
         rows[v] = rows_at(p, row + v * VEC);
     for (int64_t unit = 0; unit < n; unit += UNITS) {
-        int64_t blocks = (n - unit < UNITS ? n - unit : UNITS) / step, c = 0;
+        int64_t blocks = units_from(p, unit) / step, c = 0;
         size_t size = (size_t)blocks * f.size;
 
         for (int v = 0; v < V; v++) {
@@ -402,12 +458,14 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
                     copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
             open_blocks(f, blocks, &rows[v], &next, opened_rows(all, v));
         }
+        for (; TILED && c + TILED <= p->n_cols; c += TILED)
+            tiled_columns(V, opened, p, row, c, unit, all);
         for (; c + cols <= p->n_cols; c += cols) {
             fetch_columns(opened, p, row, c + cols, unit);
-            tile(V, cols, opened, p, row, c, unit, all);
+            tile(false, V, cols, opened, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)
-            tile(V, 1, opened, p, row, c, unit, all);
+            tile(false, V, 1, opened, p, row, c, unit, all);
     }
 }
 

@@ -60,7 +60,7 @@ MULTIPLY(tq1_0, QUANT_SUPER, 32, false, CODES(1, 2), 5,
 MULTIPLY(tq2_0, QUANT_SUPER, 32, false, CODES(1, 3), 4, FLOATS(tq2_0),
          FEW_OF(8, 1))
 
-static void
+INLINE void
 fill_groups(struct cpu_kernels *k,
             void (*prepare)(const float *x, void *column, int64_t k))
 {

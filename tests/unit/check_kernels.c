@@ -22,6 +22,8 @@
 
 void
 fill_vnni_avx512(struct cpu_kernels *k);
+void
+fill_amx_emulated(struct cpu_kernels *k);
 
 static uint64_t state = 1;
 
@@ -381,6 +383,24 @@ vnni_of_avx512(void)
 #endif
 }
 
+/* Those of AMX, by an emulation: see amx_emulated.c. */
+static const struct cpu_kernels *
+amx_emulated(void)
+{
+#if defined(HAVE_AMX) && defined(HAVE_AVX512VBMI)
+    static struct cpu_kernels k;
+
+    if (!cpu_kernels_named("avx512vbmi"))
+        return NULL;
+    k = *cpu_kernels_named("avx512vbmi");
+    k.name = "amx, emulated";
+    fill_amx_emulated(&k);
+    return &k;
+#else
+    return NULL;
+#endif
+}
+
 int
 main(int argc, char **argv)
 {
@@ -390,6 +410,7 @@ main(int argc, char **argv)
     const struct cpu_kernels *before = NULL;
     struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
     const struct cpu_kernels *vnni = vnni_of_avx512();
+    const struct cpu_kernels *amx = amx_emulated();
     const char *isa;
 
     for (int i = 0; (isa = cpu_kernels_name(i)) != NULL; i++) {
@@ -404,6 +425,9 @@ main(int argc, char **argv)
     }
     if (vnni && !timing)
         check_isa(cpu_kernels_reference(), vnni, cpu_kernels_named("avx2"));
+    if (amx && !timing)
+        check_isa(cpu_kernels_reference(), amx,
+                  cpu_kernels_named("avx512vbmi"));
     if (!timing)
         return tap_done();
     bench(&sets);

@@ -247,16 +247,17 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
 {
     static const int64_t lengths[] = { 1,  3,  8,   15,  16, 17,
                                        40, 96, 130, 512, 768 };
-    static const int64_t rows[] = { 1, 3, 4, 5, 8, 15, 16, 17, 33 };
-    static const int64_t cols[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 16, 23, 29 };
+    static const int64_t rows[] = { 1, 3, 4, 5, 8, 15, 16, 17, 33, 53 };
+    static const int64_t cols[] = { 1, 2, 3,  4,  5,  6,  7,
+                                    8, 9, 13, 16, 23, 29, 38 };
     int64_t last = 0;
     bool good = true;
 
     for (int i = 0; i < 11 && good; i++) {
         int64_t n = whole_blocks(type, lengths[i]);
 
-        for (int r = 0; r < 9 && good && n > last; r++)
-            for (int j = 0; j < 13 && good; j++)
+        for (int r = 0; r < 10 && good && n > last; r++)
+            for (int j = 0; j < 14 && good; j++)
                 good = check_either(c, k, type, n, rows[r], cols[j]);
         last = n;
     }
