@@ -58,9 +58,11 @@
  *     FEW                       as many columns at the most meet codes where
  *                               these are opened: 1, 4 or 8; see FEW_OF()
  *     TILED                     defined where integer sums of so many columns
- * are computed at once; then fewer never come, and there are
- * begin_tiles(group), end_tiles() and sum_tiles(), see x86/tiles.h VECS(most),
- * COLS(most)    vectors of rows and columns of a tile of codes up to `most`
+ *                               are computed at once; then fewer never come,
+ *                               and there are begin_tiles(group), end_tiles()
+ *                               and sum_tiles(), see x86/tiles.h
+ *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
+ *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product
  *     UNITS                     of 32 values, at least 8, that are opened at a
  *                               time for many columns

@@ -13,16 +13,16 @@
 #define shares_of(offset, n, q) ((vec_bits){ 0 })
 #endif
 
-/* Where an instruction set computes integer sums of many columns at once */
 #ifndef TILED
 #define TILED          0
 #define begin_tiles(n) ((void)0)
 #define end_tiles()    ((void)0)
-#define sum_tiles(...) ((void)0)
 #endif
 
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
+/* And for those of TILED columns. */
+#define SUMS (MOST_VECS * STARTS * TILED)
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. Signed codes that meet columns as magnitudes have signs, and
@@ -411,22 +411,50 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
-/* TILED columns from c on: sums of all, then elements. */
+#if TILED
+/* The sums of part `part` of the groups with TILED columns from c on. */
 INLINE void
-tiled_columns(const int V, struct format f, const struct cpu_product *p,
-              int64_t row, int64_t c, int64_t unit, struct opened o)
+sum_part(const int V, struct format f, const struct cpu_product *p, int64_t c,
+         int64_t unit, struct opened o, int part, int parts)
 {
-    const int cols = COLS(f.most);
+    const int64_t groups = units_from(p, unit) * COLUMN_BLOCK / f.group;
+    const int64_t g = groups * part / parts,
+                  n = groups * (part + 1) / parts - g;
+    const char *cols =
+        p->cols + (size_t)c * p->col_stride + unit * COLUMN_BLOCK + g * f.group;
 
-    sum_tiles(V, f.group, units_from(p, unit) * COLUMN_BLOCK / f.group, o.codes,
-              UNITS * WORDS,
-              p->cols + (size_t)c * p->col_stride + unit * COLUMN_BLOCK,
-              p->col_stride, o.sums, STARTS * TILED);
-    for (int64_t end = c + TILED; c < end; c += cols, o.sums += cols) {
-        fetch_columns(f, p, row, c + TILED, unit);
-        tile(true, V, cols, f, p, row, c, unit, o);
-    }
+    sum_tiles(V, f.group, n, o.codes + g * f.group / 4, UNITS * WORDS, cols,
+              p->col_stride, o.sums + g * TILED, STARTS * TILED);
 }
+
+/* All columns but those left of TILED; returns how many. The sums of the next
+ * are computed beside the elements of the last, in two parts of the room. */
+INLINE int64_t
+tiled_columns(const int V, struct format f, const struct cpu_product *p,
+              int64_t row, int64_t unit, struct opened o)
+{
+    const int cols = COLS(f.most), parts = TILED / cols;
+    const int64_t n = p->n_cols / TILED * TILED;
+    struct opened next = o;
+
+    if (n > 0)
+        sum_part(V, f, p, 0, unit, o, 0, 1);
+    for (int64_t c = 0; c < n; c += TILED) {
+        struct opened now = next;
+
+        next.sums = c / TILED % 2 ? o.sums : o.sums + SUMS;
+        for (int i = 0; i < parts; i++, now.sums += cols) {
+            if (c + TILED < n)
+                sum_part(V, f, p, c + TILED, unit, next, i, parts);
+            fetch_columns(f, p, row, c + 2 * TILED + i * cols, unit);
+            tile(true, V, cols, f, p, row, c + i * cols, unit, now);
+        }
+    }
+    return n;
+}
+#else
+#define tiled_columns(V, f, p, row, unit, o) 0
+#endif
 
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
@@ -439,7 +467,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
     vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
-    vec_bits sums[MOST_VECS * STARTS * TILED + 1];
+    vec_bits sums[2 * SUMS + 1];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
     struct opened all = { codes, scales, signs, starts, sums };
@@ -458,8 +486,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
                     copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
             open_blocks(f, blocks, &rows[v], &next, opened_rows(all, v));
         }
-        for (; TILED && c + TILED <= p->n_cols; c += TILED)
-            tiled_columns(V, opened, p, row, c, unit, all);
+        c = tiled_columns(V, opened, p, row, unit, all);
         for (; c + cols <= p->n_cols; c += cols) {
             fetch_columns(opened, p, row, c + cols, unit);
             tile(false, V, cols, opened, p, row, c, unit, all);
