@@ -243,6 +243,17 @@ take_sums(const int V, const int C, struct format f, struct opened o,
     }
 }
 
+INLINE void
+sums_of(const bool tiled, const int V, const int C, struct format f,
+        struct opened o, const struct columns *x, int64_t unit, int g,
+        vec_bits *s)
+{
+    if (tiled)
+        take_sums(V, C, f, o, x, unit, g, s);
+    else
+        sum_group(V, C, f, o, x, unit, g, s);
+}
+
 /* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
 add_units(const bool tiled, const int V, const int C, struct format f,
@@ -255,9 +266,8 @@ add_units(const bool tiled, const int V, const int C, struct format f,
         {
             vec_bits s[2 * TILE];
 
-            UNROLL for (int i = 0; i < at_once; i++) if (tiled)
-                take_sums(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
-            else sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            UNROLL for (int i = 0; i < at_once; i++) sums_of(
+                tiled, V, C, f, o, x, x->first + u, g + i, s + i * V * C);
             add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                        x->first + u, acc);
             o.scales += scales_at_once(f);
