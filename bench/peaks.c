@@ -195,6 +195,8 @@ int8_amx(long rounds)
         shapes.row_bytes[i] = 64;
         shapes.rows[i] = 16;
     }
+    /* the compiler does not know that all of it is read */
+    __asm__ volatile("" : : "r"(&shapes) : "memory");
     _tile_loadconfig(&shapes);
 #define SUMS_OF(X) X(0) X(1) X(2) X(3) X(4) X(5)
 #define BEGIN(i)   _tile_zero(i);

@@ -28,6 +28,14 @@ struct tile_shapes {
     uint8_t rows[16];
 };
 
+/* The compiler does not know what the instructions of tiles read: whatever it
+ * holds back it must write before. */
+INLINE void
+let_tiles_read(const void *p)
+{
+    __asm__ volatile("" : : "r"(p) : "memory");
+}
+
 /* For groups of 16 or 32 values. */
 INLINE void
 begin_tiles(int group)
@@ -42,6 +50,7 @@ begin_tiles(int group)
     s.row_bytes[COLUMN_BYTES] = (uint16_t)group;
     s.rows[WEIGHT_BYTES] = (uint8_t)(group / 4);
     s.row_bytes[WEIGHT_BYTES] = sizeof(vec);
+    let_tiles_read(&s);
     _tile_loadconfig(&s);
 }
 
@@ -49,14 +58,6 @@ INLINE void
 end_tiles(void)
 {
     _tile_release();
-}
-
-/* What the compiler holds back it must write before tiles are loaded, as it
- * does not know what they read. */
-INLINE void
-let_tiles_read(void)
-{
-    __asm__ volatile("" : : : "memory");
 }
 
 /* The sums of a group of V vectors of rows, `next` vectors of codes and of sums
@@ -83,7 +84,7 @@ sum_tiles(const int V, const int group, int64_t n, const vec_bits *codes,
           const int next_codes, const char *cols, size_t col_stride,
           vec_bits *sums, const int next_sums)
 {
-    let_tiles_read();
+    let_tiles_read(codes);
     for (int64_t i = 0; i < n; i++) {
         if (i % 2)
             SUM_TILES(3, 4, 5)
