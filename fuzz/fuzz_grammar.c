@@ -81,6 +81,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static const char *const grammars[] = {
     "zroot ::= \"a\" | [b-d]{2,3} # more\n",
+    "zroot ::= # nothing\n",
     "(root ::= item (\",\" item)*\nitem ::= [a-c]+ | \"(\" root \")\"\n",
     "aroot ::= ( [^\"\\\\\\x7F\\x00-\\x1F] | \"\\\\\" [\"\\\\bfnrt] )* "
     "\"\\u00e9\"",

@@ -63,6 +63,7 @@ start(void)
     params.n_threads = 1;
     params.n_batch = 8;
     check(gg_model_open(path, NULL, &model, NULL) == GG_OK);
+    unlink(path); /* it stays mapped, and inputs are other files */
     check(gg_session_new(model, &params, &session, NULL) == GG_OK);
 }
 

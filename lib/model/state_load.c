@@ -255,8 +255,11 @@ find_sums(struct opener *o)
 {
     int64_t n = gguf_get_n_tensors(o->gguf);
     const struct gguf_tensor *sums;
-    enum gg_status st = state_find(o, STATE_CRC, GGML_TYPE_I32, n, 1, &sums);
+    enum gg_status st;
 
+    if (n == 0)
+        return state_refuse(o, GG_ERR_FORMAT, "%s: is missing", STATE_CRC);
+    st = state_find(o, STATE_CRC, GGML_TYPE_I32, n, 1, &sums);
     if (st == GG_OK && gguf_tensor(o->gguf, n - 1) != sums)
         return state_refuse(o, GG_ERR_FORMAT, "%s: is not the last", STATE_CRC);
     return st == GG_OK ? check_head(o, sums) : st;

@@ -119,13 +119,18 @@ by_spot(const void *a, const void *b)
     return x->frame < y->frame ? -1 : x->frame > y->frame;
 }
 
+static const struct spot *
+spots_of(const struct states *s, const struct state *e)
+{
+    return e->n ? s->spots + e->first : NULL;
+}
+
 static void
 place_state(struct states *s, int32_t id)
 {
     const struct state *e = &s->states[id];
 
-    place(&s->state_index, hash_spots(s->spots + e->first, e->n, e->may_end),
-          id);
+    place(&s->state_index, hash_spots(spots_of(s, e), e->n, e->may_end), id);
 }
 
 static int32_t
@@ -138,8 +143,7 @@ find(const struct states *s, const struct spot *spots, size_t n, bool may_end)
         const struct state *e = &s->states[x->slots[i]];
 
         if (e->n == n && e->may_end == may_end &&
-            (n == 0 ||
-             memcmp(s->spots + e->first, spots, n * sizeof(*spots)) == 0))
+            (n == 0 || memcmp(spots_of(s, e), spots, n * sizeof(*spots)) == 0))
             return x->slots[i];
     }
     return 0;

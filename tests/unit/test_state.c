@@ -8,6 +8,7 @@
 #include "core/crc32.h"
 #include "core/file.h"
 #include "core/mem.h"
+#include "model/state.h"
 #include "session_test.h"
 
 enum {
@@ -130,8 +131,9 @@ test_sequences(const struct gg_model *m)
         { 0, (UINT64_C(1) << 62) - 1, ids + 9, 100, 0, 60, 0 },
     };
     const struct gg_state_range gone[] = { { 1, 2 }, { 4, 90 } };
-    const struct gg_state state = { true, list, 3,     gone,
-                                    2,    "chatml", false, 0 };
+    const struct gg_state state = {
+        true, list, 3, gone, 2, "chatml", false, 0
+    };
     const struct gg_state *got;
     struct gg_state_file *f;
     float truth[V], out[V];
@@ -334,6 +336,23 @@ test_models_file(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* All of a head, and nothing behind it. */
+static void
+test_no_tensors(const struct gg_model *m)
+{
+    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gguf_context *g = gguf_init_empty();
+
+    gguf_set_val_str(g, "general.type", STATE_TYPE);
+    gguf_set_val_u32(g, STATE_KEY_VERSION, STATE_VERSION);
+    if (!gguf_write_to_file(g, path, false))
+        exit(99);
+    gguf_free(g);
+    ok(is_refused(s, GG_ERR_FORMAT, "crc32: is missing"),
+       "a state without a tensor is refused");
+    gg_session_free(s);
+}
+
 static void
 test_arguments(const struct gg_model *m)
 {
@@ -502,6 +521,7 @@ main(void)
     test_others(m);
     test_damage(m);
     test_models_file(m);
+    test_no_tensors(m);
     test_arguments(m);
     test_crash(m);
     test_memory(m);
