@@ -141,7 +141,8 @@ quant_fit_block(const struct quant_codes *codes, int n, const float *x,
 /* x less its minimum, so that floats are precise enough for the sums. */
 struct shifted {
     int n;
-    double floor; /* m may not be above this */
+    double floor;          /* m may not be above this */
+    double most_d, most_m; /* no sound line has as much */
     float x[32], w[32];
     struct fit_moments sums;
 };
@@ -161,10 +162,12 @@ sum_values(struct shifted *of)
 }
 
 /* The best line for the integers that these sums are of: linear regression. An
- * infinite error: there is none. */
+ * infinite error: there is none. Where weights are some powers of ten apart
+ * their sums are of the largest alone, and the line of what rounding left. */
 static struct quant_line
-solve(const struct fit_moments *s, double floor)
+solve(const struct fit_moments *s, const struct shifted *of)
 {
+    double floor = of->floor;
     struct quant_line l = { 0, 0, HUGE_VAL };
     double det = s->one * s->qq - s->q * s->q;
 
@@ -176,7 +179,7 @@ solve(const struct fit_moments *s, double floor)
         l.m = floor;
         l.d = (s->xq - l.m * s->q) / s->qq;
     }
-    if (l.d > 0)
+    if (l.d > 0 && l.d < of->most_d && fabs(l.m) < of->most_m)
         l.error = s->xx - 2 * (l.d * s->xq + l.m * s->x) + l.d * l.d * s->qq +
                   2 * l.d * l.m * s->q + l.m * l.m * s->one;
     return l;
@@ -211,7 +214,7 @@ best_start(const struct quant_codes *codes, const struct shifted *of,
         s.q = (double)sums.q[i];
         s.qq = (double)sums.qq[i];
         s.xq = (double)sums.xq[i];
-        best = better(best, solve(&s, of->floor));
+        best = better(best, solve(&s, of));
     }
     return best;
 }
@@ -225,7 +228,7 @@ improve(const struct quant_codes *codes, const struct shifted *of,
 
     fit_loops()->sum_moments(codes, of->n, of->x, of->w, (float)(1 / l.d),
                              (float)l.m, &s);
-    return solve(&s, of->floor);
+    return solve(&s, of);
 }
 
 struct quant_line
@@ -244,6 +247,8 @@ quant_fit_line(int hi, struct quant_group from, bool below)
     if (below)
         of.floor = -(double)r.min;
     range = (double)r.max - (double)r.min;
+    of.most_m = 8 * range;
+    of.most_d = of.most_m / hi;
     for (int j = 0; j < from.n; j++) {
         of.x[j] = from.x[j] - r.min;
         of.w[j] = from.w[j];

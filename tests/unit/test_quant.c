@@ -181,6 +181,35 @@ test_damage(void)
        "so are part of a block and no type at all");
 }
 
+/* Blocks of one large value in 256, where two weights beside each other are 28
+ * powers of ten apart. */
+static void
+test_weights_apart(void)
+{
+    static const enum ggml_type types[] = { GGML_TYPE_Q4_1, GGML_TYPE_Q5_1,
+                                            GGML_TYPE_Q2_K, GGML_TYPE_Q4_K,
+                                            GGML_TYPE_Q5_K };
+    bool sound = true;
+
+    for (int j = 0; j < 5 * 255; j++) {
+        enum ggml_type type = types[j / 255];
+        float x[256], w[256], y[256];
+        char block[256];
+
+        for (int i = 0; i < 256; i++) {
+            x[i] = 0.05f * sinf((float)i) + (i == 77);
+            w[i] = 100 + (float)i;
+        }
+        w[j % 255] = 1.7e19f;
+        w[j % 255 + 1] = 3.4e-9f;
+        ggml_quantize_chunk(type, x, block, 0, 1, 256, w);
+        ggml_get_type_traits(type)->to_float(block, y, 256);
+        for (int i = 0; i < 256; i++)
+            sound = sound && fabsf(y[i]) < 10; /* false for NaN */
+    }
+    ok(sound, "weights far apart make sound blocks");
+}
+
 int
 main(void)
 {
@@ -191,5 +220,6 @@ main(void)
     test_golden(x);
     test_halves();
     test_damage();
+    test_weights_apart();
     return tap_done();
 }
