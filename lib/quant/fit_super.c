@@ -212,6 +212,15 @@ refit_scale(int n, struct attempt *at)
         at->s.d = half_from_float((float)(xa / aa));
 }
 
+/* What is fitted again does not grow so much, unless rounding is all that is
+ * left of weights far apart. */
+static void
+replace_half(uint16_t *h, double by)
+{
+    if (by < 8 * (double)half_to_float(*h))
+        *h = half_from_float((float)by);
+}
+
 /* d and dmin that fit: normal equations of x = d * (scale q) - dmin * min. */
 static void
 refit(int n, const struct wishes *wish, struct attempt *at)
@@ -231,11 +240,10 @@ refit(int n, const struct wishes *wish, struct attempt *at)
     }
     det = aa * bb - ab * ab;
     if (det > 0 && xa * bb - xb * ab > 0 && xb * aa - xa * ab >= 0) {
-        s->d = half_from_float((float)((xa * bb - xb * ab) / det));
-        s->dmin = half_from_float((float)((xb * aa - xa * ab) / det));
+        replace_half(&s->d, (xa * bb - xb * ab) / det);
+        replace_half(&s->dmin, (xb * aa - xa * ab) / det);
     } else if (aa > 0) {
-        s->d = half_from_float(
-            (float)((xa + (double)half_to_float(s->dmin) * -ab) / aa));
+        replace_half(&s->d, (xa + (double)half_to_float(s->dmin) * -ab) / aa);
     }
 }
 
