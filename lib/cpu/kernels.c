@@ -112,7 +112,7 @@ static const struct isa {
     { "avx512bf16", "CPU, AVX-512 kernels with BF16 dot products",
       has_avx512bf16, cpu_fill_avx512bf16 },
 #endif
-#if defined(HAVE_AVX512VBMI) && defined(HAVE_AMX)
+#ifdef HAVE_AMX
     { "amx", "CPU, AVX-512 kernels with tiles of bytes", has_amx,
       cpu_fill_amx },
 #endif

@@ -365,40 +365,32 @@ check_isa(const struct cpu_kernels *c, const struct cpu_kernels *k,
 
 #include "kernel_bench.h"
 
-/* Those of AVX-VNNI, in AVX-512's encoding: see vnni_avx512.c. */
-static const struct cpu_kernels *
-vnni_of_avx512(void)
+/* A set by other means, over `base`, where `needed` is here. */
+static void
+check_emulated(const char *name, const char *needed, const char *base,
+               void (*set)(struct cpu_kernels *k))
 {
-#if defined(HAVE_AVXVNNI) && defined(HAVE_AVX512)
-    static struct cpu_kernels k;
+    struct cpu_kernels k;
 
-    if (!cpu_kernels_named("avx512"))
-        return NULL;
-    k = *cpu_kernels_named("avx2");
-    k.name = "avxvnni as avx512";
-    fill_vnni_avx512(&k);
-    return &k;
-#else
-    return NULL;
-#endif
+    if (!cpu_kernels_named(needed))
+        return;
+    k = *cpu_kernels_named(base);
+    k.name = name;
+    set(&k);
+    check_isa(cpu_kernels_reference(), &k, cpu_kernels_named(base));
 }
 
-/* Those of AMX, by an emulation: see amx_emulated.c. */
-static const struct cpu_kernels *
-amx_emulated(void)
+static void
+check_all_emulated(void)
 {
-#if defined(HAVE_AMX) && defined(HAVE_AVX512VBMI)
-    static struct cpu_kernels k;
-
-    if (!cpu_kernels_named("avx512vbmi"))
-        return NULL;
-    k = *cpu_kernels_named("avx512vbmi");
-    k.name = "amx, emulated";
-    fill_amx_emulated(&k);
-    return &k;
-#else
-    return NULL;
+#if defined(HAVE_AVXVNNI) && defined(HAVE_AVX512)
+    check_emulated("avxvnni as avx512", "avx512", "avx2", fill_vnni_avx512);
 #endif
+#ifdef HAVE_AMX
+    check_emulated("amx, emulated", "avx512vbmi", "avx512vbmi",
+                   fill_amx_emulated);
+#endif
+    (void)check_emulated;
 }
 
 int
@@ -409,8 +401,6 @@ main(int argc, char **argv)
         argc > 2 && strcmp(argv[1], "--from") == 0 ? argv[2] : "c";
     const struct cpu_kernels *before = NULL;
     struct sets sets = { .word = argc > 2 ? argv[2] : NULL };
-    const struct cpu_kernels *vnni = vnni_of_avx512();
-    const struct cpu_kernels *amx = amx_emulated();
     const char *isa;
 
     for (int i = 0; (isa = cpu_kernels_name(i)) != NULL; i++) {
@@ -423,13 +413,10 @@ main(int argc, char **argv)
             before = k;
         }
     }
-    if (vnni && !timing)
-        check_isa(cpu_kernels_reference(), vnni, cpu_kernels_named("avx2"));
-    if (amx && !timing)
-        check_isa(cpu_kernels_reference(), amx,
-                  cpu_kernels_named("avx512vbmi"));
-    if (!timing)
+    if (!timing) {
+        check_all_emulated();
         return tap_done();
+    }
     bench(&sets);
     return 0;
 }
