@@ -213,8 +213,8 @@ test_weights_apart(void)
 
     for (int t = 0; t < 5; t++)
         for (int at = 0; at < 255; at++)
-            sound = sound && is_sound(types[t], at, 1) &&
-                    is_sound(types[t], at, 3);
+            sound =
+                sound && is_sound(types[t], at, 1) && is_sound(types[t], at, 3);
     ok(sound, "weights far apart make sound blocks");
 }
 
