@@ -323,13 +323,19 @@ CODE(iq4_xs)
     return code_iq4_nl(w, n, half, u, i);
 }
 
+/* 2^(e - 128), of which the first two are not normal. */
+INLINE vec
+power_of_mxfp4(vec_bits e)
+{
+    vec_bits small = (vec_bits)(e < 2);
+
+    return (vec)((small & (e + 1) << 21) | (~small & (e - 1) << 23));
+}
+
 INLINE void
 scales_mxfp4(const struct rows *r, vec *scales)
 {
-    vec_bits e = load_words(r, 0) & 0xff, small = (vec_bits)(e < 2);
-
-    /* 2^(e - 128), of which the first two are not normal */
-    scales[0] = (vec)((small & (e + 1) * 0x200000u) | (~small & (e - 1) << 23));
+    scales[0] = power_of_mxfp4(load_words(r, 0) & 0xff);
 }
 
 LOAD_QS(mxfp4)

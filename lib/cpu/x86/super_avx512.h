@@ -236,18 +236,6 @@ sum_units(const __m512i *s)
                                swap_quarters(crossed), ones);
 }
 
-/* The sums of four groups of 16, of four rows, a quarter for each group. One
- * fits 16 bits, but not two. */
-INLINE __m512i
-sum_groups(const __m512i *s)
-{
-    __m512 a = _mm512_castsi512_ps(add_neighbours(s[0], s[1]));
-    __m512 b = _mm512_castsi512_ps(add_neighbours(s[2], s[3]));
-
-    return _mm512_add_epi32(_mm512_castps_si512(_mm512_shuffle_ps(a, b, 0x88)),
-                            _mm512_castps_si512(_mm512_shuffle_ps(a, b, 0xdd)));
-}
-
 /* What half n of a block adds to the elements of eight rows, in the order of
  * units; with groups of 16 the first two vectors, of the block. All are
  * multiplied before any sums come together, which takes long. */
@@ -255,14 +243,13 @@ INLINE struct parts
 eight_halves(const struct super *t, const struct rows *r, int n,
              const struct half *x, const struct parts *s, const char *next)
 {
-    const struct blocks part = { .size = t->size / HALVES };
     __m512i sums[2][EIGHT], whole[PARTS];
     struct parts p;
 
     UNROLL for (int i = 0; i < EIGHT; i++)
     {
         sum_half(t, row_at(r, i), n, x, &sums[0][i], &sums[1][i]);
-        fetch_row_part(part, next, i);
+        fetch_row_part(t->size / HALVES, next, i);
         AFTER(next, sums[1][i]);
     }
     UNROLL for (int i = 0; i < 2; i++)
