@@ -8,18 +8,12 @@
 
 #include "cpu/vector_sums.h"
 
-/* Rows of a tile of the only column. The fewer of them are read side by side,
- * the faster they come from memory, if so few chains of sums keep up with it.
- */
-#define LONE_ROWS (VEC >= 16 ? 2 : ROWS)
-
-/* Long vectors that come from the second cache keep up with rows read one after
- * the other: so many meet a strip of the column, which stays in the first
- * cache, then the next. Chains do not end there. */
-#define IN_STRIPS    (VEC >= 16 && !FETCH_NEAR)
-#define STRIP_ROWS   4
+/* The fewer rows are read side by side, the faster they come from memory. Long
+ * vectors keep up with rows that are read one after the other, though there is
+ * one chain of sums: ROWS of them meet a strip of the column, which stays in
+ * the first cache, then the next. Chains do not end there. */
+#define IN_STRIPS    (VEC >= 16)
 #define STRIP_VALUES 2048
-#define LONE_ABREAST (IN_STRIPS ? STRIP_ROWS : LONE_ROWS)
 
 /* How often lines that meet the only column are asked for, far away: the less
  * is computed of one before the next, the more often they are forgotten. */
@@ -101,7 +95,7 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                ask_for(ahead + j * size, FAR_TIMES, 0);
+                fetch_step(FETCH_NEAR, LINE, ahead + j * size);
             add_products(type, 1, 1, STEP, sum, p, row + (i + j) * size,
                          p->cols + (i + j) * col_size);
         }
@@ -117,9 +111,9 @@ rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
 {
     for (int64_t n; r < p->n_rows; r += n) {
         const char *ahead = ahead_of(p, r);
-        vec sum[STRIP_ROWS];
+        vec sum[ROWS];
 
-        n = p->n_rows - r < STRIP_ROWS ? p->n_rows - r : STRIP_ROWS;
+        n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;
         for (int64_t a = 0; a < n; a++)
             sum[a] = splat(0);
         for (int64_t i = 0; i < p->k; i += STRIP_VALUES) {

@@ -268,9 +268,6 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
     }
     for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
         lone_row(type, p, r);
-    for (; C == 1 && p->n_cols == 1 && r + LONE_ROWS <= p->n_rows;
-         r += LONE_ROWS)
-        tile(type, LONE_ROWS, C, p, r, c, all);
     tiles(type, C, p, r, p->n_rows, c, all);
 }
 
@@ -420,7 +417,7 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = LONE_ABREAST,
+        .abreast = ROWS,
         .lead = FETCH_LEAD,
         .scratch_size = blocks_size,
     };
@@ -428,14 +425,14 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_rounded,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = LONE_ABREAST,
+        .abreast = ROWS,
         .lead = FETCH_LEAD,
         .scratch_size = rounded_size,
     };
 #else
 #define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].abreast = LONE_ABREAST;                                   \
+    k->mul_mat[type].abreast = ROWS;                                           \
     k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
     k->mul_mat[type].scratch_size = blocks_size;
     FILL(GGML_TYPE_F32, f32)
