@@ -56,7 +56,7 @@ lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const char *row = p->rows + (size_t)r * p->row_stride;
-    vec sum[1][COLS], total[1][COLS];
+    vec sum[1][WIDE], total[1][WIDE];
     int64_t i = 0;
 
     sum[0][0] = total[0][0] = splat(0);
@@ -88,7 +88,7 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const int64_t turn = 4 * LINE / size;
-    vec sum[1][COLS];
+    vec sum[1][WIDE];
 
     sum[0][0] = before;
     for (; i + turn <= end; i += turn, ahead += 4 * LINE)

@@ -15,6 +15,7 @@
  * columns, as their sums fit the second cache beside what comes by: the more
  * they are, the less often columns come from far away. */
 #define BLOCK_BYTES  ((VEC >= 16 && cpu_large_first_cache ? 24 : 96) * 1024)
+#define WIDE_BYTES   (32 * 1024)
 #define BLOCK_ROWS   48
 #define BLOCK_GROUPS 16
 /* Rows of one block that meet all columns before the next do: of a second
@@ -29,17 +30,25 @@ struct block {
     size_t part, each;
 };
 
-/* All values of rows. */
-INLINE struct block
-whole_rows(const struct cpu_product *p)
+/* Rows of a tile of C columns. */
+INLINE int
+rows_of(int C)
 {
-    int64_t groups = p->n_cols > COLS ? (p->n_cols + COLS - 1) / COLS : 1;
-    int64_t turns = p->k / TURN;
-    struct block k = { .end = p->k };
+    return C > COLS ? WIDE_ROWS : ROWS;
+}
 
-    k.part = ROWS * p->row_stride / (size_t)groups;
+/* All values of rows. Of the next rows each tile of columns fetches its part.
+ */
+INLINE struct block
+whole_rows(const struct cpu_product *p, int C)
+{
+    int64_t groups = C > COLS ? 1 : (p->n_cols + COLS - 1) / COLS;
+    int64_t turns = p->k / TURN;
+    size_t part = (size_t)rows_of(C) * p->row_stride / (size_t)groups;
+    struct block k = { .end = p->k, .part = part };
+
     if (p->ahead && turns)
-        k.each = (k.part + (size_t)turns - 1) / (size_t)turns;
+        k.each = (part + (size_t)turns - 1) / (size_t)turns;
     return k;
 }
 
@@ -85,10 +94,17 @@ fetch_some(struct fetch *f, size_t more)
 }
 
 INLINE void
-copy_sums(int R, int C, vec to[][COLS], vec from[][COLS])
+keep_sums(int R, int C, vec kept[][COLS], vec sum[][WIDE])
 {
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
-        to[a][b] = from[a][b];
+        kept[a][b] = sum[a][b];
+}
+
+INLINE void
+take_sums(int R, int C, vec sum[][WIDE], vec kept[][COLS])
+{
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        sum[a][b] = kept[a][b];
 }
 
 /* A tile of R x C elements from row r and column c on: values of a block. What
@@ -108,15 +124,15 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
     const char *ahead = fetched && p->ahead ? ahead_of(p, r) : NULL;
     const char *next = column_ahead(p, R, C, r, c);
     struct fetch after = { .at = ahead_of(p, r) + (size_t)(c / COLS) * k.part };
-    const size_t each = C > 1 && R == ROWS ? k.each : 0;
-    vec sum[2 * ROWS][COLS], total[2 * ROWS][COLS];
+    const size_t each = C > 1 && R == rows_of(C) ? k.each : 0;
+    vec sum[2 * ROWS][WIDE], total[2 * ROWS][WIDE];
     int64_t i = k.first;
 
     after.at += (size_t)(i / TURN) * each / LINE * LINE;
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
         sum[a][b] = total[a][b] = splat(0);
     if (k.kept && i > 0)
-        copy_sums(R, C, chains ? total : sum, k.kept);
+        take_sums(R, C, chains ? total : sum, k.kept);
     for (; i + TURN <= k.end; i += TURN) {
         end_chain(type, R, C, i - k.first, sum, total);
         if (C == COLS && next)
@@ -140,7 +156,13 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
     if (chains)
         end_chains(R, C, sum, total);
     if (k.kept && k.end < p->k) {
-        copy_sums(R, C, k.kept, chains ? total : sum);
+        keep_sums(R, C, k.kept, chains ? total : sum);
+        return;
+    }
+    if (C > COLS) {
+        UNROLL for (int a = 0; a < R; a++) store_row(
+            C, chains ? total[a] : sum[a],
+            p->out + (size_t)c * p->out_stride + r + a, p->out_stride);
         return;
     }
     UNROLL for (int b = 0; b < C; b++)
@@ -163,9 +185,9 @@ INLINE void
 tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
       int64_t end, int64_t c, struct block k)
 {
-    for (; r + ROWS <= end; r += ROWS) {
-        tile(type, ROWS, C, p, r, c, k);
-        k.kept = k.kept ? k.kept + ROWS : NULL;
+    for (; r + rows_of(C) <= end; r += rows_of(C)) {
+        tile(type, rows_of(C), C, p, r, c, k);
+        k.kept = k.kept ? k.kept + rows_of(C) : NULL;
     }
     for (; r < end; r++) {
         tile(type, 1, C, p, r, c, k);
@@ -217,7 +239,7 @@ INLINE void
 groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
                  int64_t end)
 {
-    struct block k = whole_rows(p);
+    struct block k = whole_rows(p, COLS);
     vec(*kept)[COLS] = p->scratch;
     int64_t values = block_values(type, p->k);
 
@@ -238,7 +260,7 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
 INLINE int64_t
 whole_groups(enum ggml_type type, const struct cpu_product *p)
 {
-    const struct block all = whole_rows(p);
+    const struct block all = whole_rows(p, COLS);
     int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
     /* sums of two blocks had better stay in the first cache */
     int64_t some = 2 * values < p->k ? BLOCK_GROUPS : 1;
@@ -255,7 +277,7 @@ whole_groups(enum ggml_type type, const struct cpu_product *p)
 INLINE void
 columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
 {
-    const struct block all = whole_rows(p);
+    const struct block all = whole_rows(p, C);
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
@@ -271,14 +293,25 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
     tiles(type, C, p, r, p->n_rows, c, all);
 }
 
+/* Whether a wide tile takes all columns: if the first cache has room for them,
+ * as fewer rows share them. */
+INLINE bool
+fits_wide(const struct cpu_product *p)
+{
+    return p->n_cols > COLS && p->n_cols <= WIDE &&
+           WIDE * p->k * (int64_t)width(COLUMN_TYPE) <= WIDE_BYTES;
+}
+
 INLINE void
 multiply_rows(enum ggml_type type, const struct cpu_product *p)
 {
-    int64_t c = whole_groups(type, p);
+    int64_t c = fits_wide(p) ? 0 : whole_groups(type, p);
 
 #define LEFT(C)                                                                \
-    if (C < COLS && p->n_cols - c == C)                                        \
-    columns(type, C < COLS ? C : 1, p, c)
+    if (C <= WIDE && C != COLS && p->n_cols - c == C)                          \
+    columns(type, C <= WIDE ? C : 1, p, c)
+    LEFT(8);
+    LEFT(7);
     LEFT(5);
     LEFT(4);
     LEFT(3);
@@ -296,7 +329,7 @@ multiply(enum ggml_type type, const struct cpu_product *p)
     const int64_t step = most > ROWS ? most / ROWS * ROWS : ROWS;
     struct cpu_product part = *p;
 
-    if (p->n_cols <= COLS || p->n_rows <= step ||
+    if (p->n_cols <= COLS || p->n_rows <= step || fits_wide(p) ||
         block_values(type, p->k) < p->k) {
         multiply_rows(type, p);
         return;

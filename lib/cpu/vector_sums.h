@@ -57,29 +57,46 @@ add_product(operand w, operand x, vec sum)
  * with few registers, looks take more of the time. */
 #define TURN (VEC == 8 ? 64 : STEP < 16 ? 16 : STEP)
 
-/* The largest tile: its sums, as many columns and a row fill the registers. */
-#define ROWS 4
-#define COLS (REGISTERS >= 32 ? 6 : 3)
-/* Adds n values of R rows at w and C columns at x, n at most STEP. */
+/* The largest tile: its sums, as many columns and a row fill the registers. A
+ * wide one, of fewer rows, has up to eight columns, so that one or two that would
+ * be left do not have all rows come by once more. */
+#define ROWS      4
+#define COLS      (REGISTERS >= 32 ? 6 : 3)
+#define WIDE      (REGISTERS >= 32 ? COLS + 2 : COLS)
+#define WIDE_ROWS 3
+
+/* Adds n values of R rows at w and C columns at x, n at most STEP: of rows or
+ * of columns, whichever are fewer, all are in registers at once. */
 INLINE void
-add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
+add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][WIDE],
              const struct cpu_product *p, const char *rows, const char *cols)
 {
-    operand x[COLS];
+    operand x[WIDE], w[WIDE_ROWS];
 
+    if (C > COLS) {
+        UNROLL for (int a = 0; a < R; a++) w[a] =
+            load_operand(type, n, rows + (size_t)a * p->row_stride);
+        UNROLL for (int b = 0; b < C; b++)
+        {
+            x[b] =
+                load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
+            UNROLL for (int a = 0; a < R; a++) sum[a][b] =
+                add_product(w[a], x[b], sum[a][b]);
+        }
+        return;
+    }
     UNROLL for (int b = 0; b < C; b++) x[b] =
         load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
     UNROLL for (int a = 0; a < R; a++)
     {
-        operand w = load_operand(type, n, rows + (size_t)a * p->row_stride);
-
+        w[0] = load_operand(type, n, rows + (size_t)a * p->row_stride);
         UNROLL for (int b = 0; b < C; b++) sum[a][b] =
-            add_product(w, x[b], sum[a][b]);
+            add_product(w[0], x[b], sum[a][b]);
     }
 }
 
 INLINE void
-end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
+end_chains(int R, int C, vec sum[][WIDE], vec total[][WIDE])
 {
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
     {
@@ -90,16 +107,17 @@ end_chains(int R, int C, vec sum[][COLS], vec total[][COLS])
 
 /* Before value n of a block, which begins with a chain. */
 INLINE void
-end_chain(enum ggml_type type, int R, int C, int64_t n, vec sum[][COLS],
-          vec total[][COLS])
+end_chain(enum ggml_type type, int R, int C, int64_t n, vec sum[][WIDE],
+          vec total[][WIDE])
 {
     if (chain_of(type) && n && n % chain_of(type) == 0)
         end_chains(R, C, sum, total);
 }
 
-/* The elements of a tile's column b: four at a time where there are four. */
+/* The elements of a tile's column b: four at a time where there are four rows.
+ */
 INLINE void
-store_column(int R, int b, vec sum[][COLS], float *out)
+store_column(int R, int b, vec sum[][WIDE], float *out)
 {
     int a = 0;
 
@@ -111,6 +129,23 @@ store_column(int R, int b, vec sum[][COLS], float *out)
         store_sums(out + a, four);
     }
     UNROLL for (; a < R; a++) out[a] = add_lanes(sum[a][b]);
+}
+
+/* Those of a tile's row a, `stride` floats apart: four at a time. */
+INLINE void
+store_row(int C, const vec *sum, float *out, size_t stride)
+{
+    int b = 0;
+
+    UNROLL for (; b + 4 <= C; b += 4)
+    {
+        float four[4];
+
+        store_sums(four, sum + b);
+        UNROLL for (int i = 0; i < 4; i++) out[(size_t)(b + i) * stride] =
+            four[i];
+    }
+    UNROLL for (; b < C; b++) out[(size_t)b * stride] = add_lanes(sum[b]);
 }
 
 #endif
