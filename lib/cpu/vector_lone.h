@@ -66,14 +66,14 @@ lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
         {
             if ((j - i) * size % LINE == 0)
                 __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
-            add_products(type, 1, 1, STEP, sum, p, row + j * size,
-                         p->cols + j * col_size);
+            add_products(type, 1, 1, STEP, sum, row + j * size, 0,
+                         p->cols + j * col_size, 0);
         }
     }
     for (; i < p->k; i += STEP) {
         end_chain(type, 1, 1, i, sum, total);
-        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum, p,
-                     row + i * size, p->cols + i * col_size);
+        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum,
+                     row + i * size, 0, p->cols + i * col_size, 0);
     }
     end_chains(1, 1, sum, total);
     store_column(1, 0, total, p->out + r);
@@ -96,12 +96,12 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
         {
             if (j * size % LINE == 0)
                 fetch_step(FETCH_NEAR, LINE, ahead + j * size);
-            add_products(type, 1, 1, STEP, sum, p, row + (i + j) * size,
-                         p->cols + (i + j) * col_size);
+            add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
+                         p->cols + (i + j) * col_size, 0);
         }
     for (; i < end; i += STEP)
-        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum, p,
-                     row + i * size, p->cols + i * col_size);
+        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum,
+                     row + i * size, 0, p->cols + i * col_size, 0);
     return sum[0][0];
 }
 

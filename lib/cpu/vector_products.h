@@ -22,8 +22,12 @@
  * cache. */
 #define NEAR_BYTES (384 * 1024)
 
+/* Values [first, end) of rows. */
 struct block {
     int64_t first, end;
+    const char *rows; /* the first of them, of row `row`, and the next row's */
+    size_t stride;
+    int64_t row;
     vec (*kept)[COLS]; /* NULL: a row's values are one block */
     /* What a tile of several columns fetches of the next rows, which share it:
      * bytes, and of these so many a turn. */
@@ -45,7 +49,9 @@ whole_rows(const struct cpu_product *p, int C)
     int64_t groups = C > COLS ? 1 : (p->n_cols + COLS - 1) / COLS;
     int64_t turns = p->k / TURN;
     size_t part = (size_t)rows_of(C) * p->row_stride / (size_t)groups;
-    struct block k = { .end = p->k, .part = part };
+    struct block k = {
+        .end = p->k, .rows = p->rows, .stride = p->row_stride, .part = part
+    };
 
     if (p->ahead && turns)
         k.each = (part + (size_t)turns - 1) / (size_t)turns;
@@ -117,7 +123,7 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
     const int64_t step = STEP * size * R; /* bytes of rows */
     const bool chains = chain_of(type) > 0;
-    const char *rows = p->rows + (size_t)r * p->row_stride;
+    const char *rows = k.rows + (size_t)(r - k.row) * k.stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     /* several columns have what comes next fetched part by part */
     const bool fetched = C == 1 && p->n_cols == 1 && type != FORESEEN;
@@ -144,14 +150,15 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
         {
             if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
                 fetch_step(near, step, ahead + j * size * R);
-            add_products(type, R, C, STEP, sum, p, rows + j * size,
-                         cols + j * col_size);
+            add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
+                         k.stride, cols + j * col_size, p->col_stride);
         }
     }
     for (; i < k.end; i += STEP) {
         end_chain(type, R, C, i - k.first, sum, total);
-        add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum, p,
-                     rows + i * size, cols + i * col_size);
+        add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum,
+                     rows + (i - k.first) * size, k.stride, cols + i * col_size,
+                     p->col_stride);
     }
     if (chains)
         end_chains(R, C, sum, total);
@@ -234,10 +241,97 @@ blocks_size(int64_t k)
                : 0;
 }
 
+/* ---- rows that are copied ------------------------------------------------ */
+
+/* Rows that are multiplied with all columns before the next are, copied where
+ * that is better. A file has them on multiples of 32 bytes: loads of a whole
+ * line would take two. And what is rounded need not be for every column. */
+INLINE int64_t
+rows_near(enum ggml_type type, int64_t k)
+{
+    int64_t n = NEAR_BYTES / ((k + !k) * (int64_t)width(type)) / ROWS * ROWS;
+
+    return block_values(type, k) < k ? BLOCK_ROWS : n > ROWS ? n : ROWS;
+}
+
+/* No power of two, so that rows lie in different parts of the cache. */
+INLINE size_t
+near_stride(enum ggml_type type, int64_t n)
+{
+    return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
+}
+
+INLINE bool
+may_be_copied(enum ggml_type type)
+{
+    return width(COLUMN_TYPE) == 2 || VEC * width(type) >= LINE;
+}
+
+INLINE bool
+is_copied(enum ggml_type type, const struct cpu_product *p)
+{
+    if (!may_be_copied(type))
+        return false;
+    if (width(COLUMN_TYPE) == 2 && type != COLUMN_TYPE)
+        return true;
+    return p->n_cols >= 4 * COLS &&
+           ((uintptr_t)p->rows % LINE || p->row_stride % LINE);
+}
+
+/* Bytes of what is_copied(), and of blocks_size(). */
+INLINE size_t
+near_size(enum ggml_type type, int64_t k)
+{
+    size_t n = (size_t)rows_near(type, k);
+
+    if (!may_be_copied(type))
+        return blocks_size(k);
+    return n * near_stride(type, block_values(type, k)) + blocks_size(k);
+}
+
+/* n values at x, rounded to what columns are of if that has products here. */
+INLINE void
+copy_row(enum ggml_type type, int64_t n, char *y, const char *x)
+{
+#ifdef DOT_BF16
+    for (int64_t i = 0; type != COLUMN_TYPE && i < n; i += STEP)
+        store_pairs(n - i, y + 2 * i,
+                    load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
+    if (type != COLUMN_TYPE)
+        return;
+#endif
+    memcpy(y, x, (size_t)n * width(type));
+}
+
+/* The block's values of rows [r, r + n). */
+INLINE void
+copy_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
+          int64_t n, struct block *k)
+{
+    const char *from = p->rows + (size_t)r * p->row_stride;
+    char *to = (char *)p->scratch + blocks_size(p->k);
+
+    k->rows = to;
+    k->row = r;
+    k->stride = near_stride(type, k->end - k->first);
+    for (int64_t i = 0; i < n; i++, to += k->stride, from += p->row_stride)
+        copy_row(type, k->end - k->first, to,
+                 from + (size_t)k->first * width(type));
+}
+
+/* Of copies. */
+INLINE enum ggml_type
+copied_type(enum ggml_type type)
+{
+    return width(COLUMN_TYPE) == 2 ? COLUMN_TYPE : type;
+}
+
+/* ---- many columns -------------------------------------------------------- */
+
 /* Groups [g, end), of COLS columns each. */
 INLINE void
-groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
-                 int64_t end)
+groups_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
+                 int64_t g, int64_t end)
 {
     struct block k = whole_rows(p, COLS);
     vec(*kept)[COLS] = p->scratch;
@@ -246,13 +340,18 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
     for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
         int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
 
-        for (int64_t i = 0; i < p->k; i += values)
+        for (int64_t i = 0; i < p->k; i += values) {
+            k.first = i;
+            k.end = i + values < p->k ? i + values : p->k;
+            k.rows = p->rows + (size_t)i * width(type);
+            if (copied)
+                copy_rows(type, p, r, n, &k);
             for (int64_t j = g; j < end; j++) {
-                k.first = i;
-                k.end = i + values < p->k ? i + values : p->k;
                 k.kept = kept + (j - g) * BLOCK_ROWS;
-                all_columns(type, p, r, r + n, j * COLS, k);
+                all_columns(copied ? copied_type(type) : type, p, r, r + n,
+                            j * COLS, k);
             }
+        }
     }
 }
 
@@ -260,16 +359,23 @@ groups_in_blocks(enum ggml_type type, const struct cpu_product *p, int64_t g,
 INLINE int64_t
 whole_groups(enum ggml_type type, const struct cpu_product *p)
 {
-    const struct block all = whole_rows(p, COLS);
+    struct block all = whole_rows(p, COLS);
     int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
-    /* sums of two blocks had better stay in the first cache */
-    int64_t some = 2 * values < p->k ? BLOCK_GROUPS : 1;
+    bool copied = n > 0 && is_copied(type, p);
+    /* sums of two blocks had better stay in the first cache, unless rows would
+     * be copied again and again */
+    int64_t some = copied || 2 * values < p->k ? BLOCK_GROUPS : 1;
 
-    for (int64_t g = 0; g < n; g += some)
-        if (values < p->k)
-            groups_in_blocks(type, p, g, n - g < some ? n : g + some);
-        else
-            all_columns(type, p, 0, p->n_rows, g * COLS, all);
+    if (values < p->k) {
+        for (int64_t g = 0; g < n; g += some)
+            groups_in_blocks(type, copied, p, g, n - g < some ? n : g + some);
+        return n * COLS;
+    }
+    if (copied)
+        copy_rows(type, p, 0, p->n_rows, &all);
+    for (int64_t g = 0; g < n; g++)
+        all_columns(copied ? copied_type(type) : type, p, 0, p->n_rows,
+                    g * COLS, all);
     return n * COLS;
 }
 
@@ -325,8 +431,7 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 INLINE void
 multiply(enum ggml_type type, const struct cpu_product *p)
 {
-    const int64_t most = NEAR_BYTES / ((p->k + !p->k) * (int64_t)width(type));
-    const int64_t step = most > ROWS ? most / ROWS * ROWS : ROWS;
+    const int64_t step = rows_near(type, p->k);
     struct cpu_product part = *p;
 
     if (p->n_cols <= COLS || p->n_rows <= step || fits_wide(p) ||
@@ -358,75 +463,31 @@ prepare(const float *x, void *column, int64_t k)
     put_bf16(k, column, x);
 }
 
-/* What is rounded at a time for many columns: as much as a cache holds beside
- * them, but no more rows than a caller wants multiplied at once. */
-#define MOST_ROUNDED  48
-#define ROUNDED_BYTES (192 * 1024)
-
-/* Of a row that was rounded: no power of two, so that rows lie in different
- * parts of the cache. */
-static size_t
-rounded_stride(int64_t k)
-{
-    return column_size(k) + LINE;
-}
-
-static int64_t
-rounded_rows(int64_t k)
-{
-    int64_t n = ROUNDED_BYTES / (int64_t)rounded_stride(k) / ROWS * ROWS;
-
-    return n < ROWS ? ROWS : n < MOST_ROUNDED ? n : MOST_ROUNDED;
-}
-
-static size_t
-rounded_size(int64_t k)
-{
-    return (size_t)rounded_rows(k) * rounded_stride(k) + blocks_size(k);
-}
-
-static void
-round_row(int64_t k, char *y, const char *x)
-{
-    int64_t i = 0;
-
-    for (; i < k; i += STEP)
-        store_pairs(k - i, y + 2 * i,
-                    load_operand(GGML_TYPE_F16, k - i < STEP ? k - i : STEP,
-                                 x + 2 * i));
-}
-
 /* Weights of F16, rounded: for few columns in the registers, otherwise first.
  * Either way, an element is computed from the same numbers in the same order.
  */
 static void
 multiply_rounded(const struct cpu_product *p)
 {
-    struct cpu_product part = *p;
-    int64_t step = rounded_rows(p->k);
+    multiply(GGML_TYPE_F16, p);
+}
 
-    if (p->n_cols <= COLS) {
-        multiply(GGML_TYPE_F16, p);
-        return;
-    }
-    part.rows = p->scratch;
-    part.row_stride = rounded_stride(p->k);
-    part.scratch = (char *)p->scratch + (size_t)step * part.row_stride;
-    for (int64_t r = 0; r < p->n_rows; r += step) {
-        part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
-        part.out = p->out + r;
-        part.ahead = p->ahead ? p->ahead + (size_t)r * p->row_stride : NULL;
-        for (int64_t i = 0; i < part.n_rows; i++)
-            round_row(p->k, (char *)p->scratch + (size_t)i * part.row_stride,
-                      p->rows + (size_t)(r + i) * p->row_stride);
-        multiply(GGML_TYPE_BF16, &part);
-    }
+static size_t
+pairs_size(int64_t k)
+{
+    return near_size(COLUMN_TYPE, k);
 }
 #else
 static void
 multiply_f32(const struct cpu_product *p)
 {
     multiply(GGML_TYPE_F32, p);
+}
+
+static size_t
+f32_size(int64_t k)
+{
+    return near_size(GGML_TYPE_F32, k);
 }
 
 static void
@@ -452,7 +513,7 @@ fill_products(struct cpu_kernels *k)
         .column_size = column_size,
         .abreast = ROWS,
         .lead = FETCH_LEAD,
-        .scratch_size = blocks_size,
+        .scratch_size = pairs_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
@@ -460,17 +521,17 @@ fill_products(struct cpu_kernels *k)
         .column_size = column_size,
         .abreast = ROWS,
         .lead = FETCH_LEAD,
-        .scratch_size = rounded_size,
+        .scratch_size = pairs_size,
     };
 #else
-#define FILL(type, name)                                                       \
+#define FILL(type, name, size)                                                 \
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].abreast = ROWS;                                           \
     k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
-    k->mul_mat[type].scratch_size = blocks_size;
-    FILL(GGML_TYPE_F32, f32)
-    FILL(GGML_TYPE_F16, f16)
-    FILL(GGML_TYPE_BF16, bf16)
+    k->mul_mat[type].scratch_size = size;
+    FILL(GGML_TYPE_F32, f32, f32_size)
+    FILL(GGML_TYPE_F16, f16, blocks_size)
+    FILL(GGML_TYPE_BF16, bf16, blocks_size)
 #undef FILL
 #endif
 }

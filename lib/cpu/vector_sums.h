@@ -58,38 +58,39 @@ add_product(operand w, operand x, vec sum)
 #define TURN (VEC == 8 ? 64 : STEP < 16 ? 16 : STEP)
 
 /* The largest tile: its sums, as many columns and a row fill the registers. A
- * wide one, of fewer rows, has up to eight columns, so that one or two that would
- * be left do not have all rows come by once more. */
+ * wide one, of fewer rows, has up to eight columns, so that one or two that
+ * would be left do not have all rows come by once more. */
 #define ROWS      4
 #define COLS      (REGISTERS >= 32 ? 6 : 3)
 #define WIDE      (REGISTERS >= 32 ? COLS + 2 : COLS)
 #define WIDE_ROWS 3
 
-/* Adds n values of R rows at w and C columns at x, n at most STEP: of rows or
- * of columns, whichever are fewer, all are in registers at once. */
+/* Adds n values of R rows and C columns, whose strides these are, n at most
+ * STEP: of rows or of columns, whichever are fewer, all are in registers at
+ * once. */
 INLINE void
 add_products(enum ggml_type type, int R, int C, int64_t n, vec sum[][WIDE],
-             const struct cpu_product *p, const char *rows, const char *cols)
+             const char *rows, size_t row_stride, const char *cols,
+             size_t col_stride)
 {
     operand x[WIDE], w[WIDE_ROWS];
 
     if (C > COLS) {
         UNROLL for (int a = 0; a < R; a++) w[a] =
-            load_operand(type, n, rows + (size_t)a * p->row_stride);
+            load_operand(type, n, rows + (size_t)a * row_stride);
         UNROLL for (int b = 0; b < C; b++)
         {
-            x[b] =
-                load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
+            x[b] = load_operand(COLUMN_TYPE, n, cols + (size_t)b * col_stride);
             UNROLL for (int a = 0; a < R; a++) sum[a][b] =
                 add_product(w[a], x[b], sum[a][b]);
         }
         return;
     }
     UNROLL for (int b = 0; b < C; b++) x[b] =
-        load_operand(COLUMN_TYPE, n, cols + (size_t)b * p->col_stride);
+        load_operand(COLUMN_TYPE, n, cols + (size_t)b * col_stride);
     UNROLL for (int a = 0; a < R; a++)
     {
-        w[0] = load_operand(type, n, rows + (size_t)a * p->row_stride);
+        w[0] = load_operand(type, n, rows + (size_t)a * row_stride);
         UNROLL for (int b = 0; b < C; b++) sum[a][b] =
             add_product(w[0], x[b], sum[a][b]);
     }

@@ -265,19 +265,20 @@ check_products(const struct cpu_kernels *c, const struct cpu_kernels *k,
 }
 
 /* An element is the same alone as in any tile, with gaps between the rows or
- * without; `o` has rows without. */
+ * without, and wherever they lie, `at` bytes after a multiple of 64; `o` has
+ * rows without gaps. */
 static bool
-check_each_element(const struct operands *o, size_t gap)
+check_each_element(const struct operands *o, size_t gap, size_t at)
 {
     struct cpu_product p = o->b, one;
-    char *rows = room((p.row_stride + gap) * (size_t)p.n_rows);
+    char *rows = room(at + (p.row_stride + gap) * (size_t)p.n_rows);
     bool good = true;
     float v;
 
     for (int64_t r = 0; r < p.n_rows; r++)
-        memcpy(rows + (p.row_stride + gap) * (size_t)r,
+        memcpy(rows + at + (p.row_stride + gap) * (size_t)r,
                p.rows + p.row_stride * (size_t)r, p.row_stride);
-    p.rows = rows;
+    p.rows = rows + at;
     p.row_stride += gap;
     o->mb->multiply(&p);
     for (int64_t i = 0; i < p.n_rows * p.n_cols && good; i++) {
@@ -311,7 +312,8 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
 
                 cpu_large_second_cache = r % 2;
                 make_operands(&o, c, k, type, length, r, n);
-                good = check_each_element(&o, 0) && check_each_element(&o, 96);
+                good = check_each_element(&o, 0, 0) &&
+                       check_each_element(&o, 96, 0);
                 free_operands(&o);
             }
         last = length;
@@ -338,7 +340,7 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
 
         cpu_large_first_cache = i % 2;
         make_operands(&o, c, k, type, shape[0], shape[1], shape[2]);
-        good = check_each_element(&o, 0);
+        good = check_each_element(&o, 0, 0) && check_each_element(&o, 0, 32);
         free_operands(&o);
     }
     cpu_large_first_cache = here;
