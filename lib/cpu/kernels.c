@@ -144,7 +144,7 @@ static const struct cpu_kernels *chosen;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 bool cpu_large_first_cache;
-bool cpu_large_second_cache;
+bool cpu_only_second_large;
 
 static bool
 is_here(int isa)
@@ -184,7 +184,8 @@ look_at_caches(void)
 {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
     cpu_large_first_cache = sysconf(_SC_LEVEL1_DCACHE_SIZE) >= 48 * 1024;
-    cpu_large_second_cache = sysconf(_SC_LEVEL2_CACHE_SIZE) >= 1024 * 1024;
+    cpu_only_second_large =
+        !cpu_large_first_cache && sysconf(_SC_LEVEL2_CACHE_SIZE) >= 1024 * 1024;
 #endif
 }
 

@@ -153,9 +153,9 @@ cpu_kernels_name(int i);
  * side, and what is fetched ahead does not drive out what is about to be used.
  * Set before any kernel can be had. */
 extern bool cpu_large_first_cache;
-/* A megabyte and more, of each processor: it may have more lines on their way
- * to it than to its first, which memory takes longer to send. */
-extern bool cpu_large_second_cache;
+/* Not that, but a second cache of a megabyte and more: it may have more lines
+ * on their way to it than to the first, which memory takes longer to send. */
+extern bool cpu_only_second_large;
 
 /* How the tables are filled, each over the one before. */
 void

@@ -301,7 +301,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
 {
     static const int64_t lengths[] = { 3, 16, 40, 80, 128 };
     int64_t last = 0;
-    bool good = true, here = cpu_large_second_cache;
+    bool good = true, here = cpu_only_second_large;
 
     for (int i = 0; i < 5; i++) {
         int64_t length = whole_blocks(type, lengths[i]);
@@ -310,7 +310,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             for (int64_t n = 1; n <= 8 && good; n++) {
                 struct operands o = { 0 };
 
-                cpu_large_second_cache = r % 2;
+                cpu_only_second_large = r % 2;
                 make_operands(&o, c, k, type, length, r, n);
                 good = check_each_element(&o, 0, 0) &&
                        check_each_element(&o, 96, 0);
@@ -318,7 +318,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             }
         last = length;
     }
-    cpu_large_second_cache = here;
+    cpu_only_second_large = here;
     return good;
 }
 

@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Processors that have no more than this, and a small second cache, compute
- * about as fast as weights come: what is fetched had better be near, and rows
- * be read as they are foreseen. */
+/* Processors that have no more than this compute about as fast as weights come:
+ * unless only their second cache is large, what is fetched had better be near,
+ * and rows be read as they are foreseen. */
 #define FETCH_TIMES 2
-#define FETCH_NEAR  (!cpu_large_second_cache)
-#define FETCH_LEAD  ((cpu_large_second_cache ? 24 : 4) * 1024)
-#define FORESEEN    (cpu_large_second_cache ? GGML_TYPE_COUNT : GGML_TYPE_F32)
-#define READS_ALONE (!cpu_large_second_cache)
+#define FETCH_NEAR  (!cpu_only_second_large)
+#define FETCH_LEAD  ((cpu_only_second_large ? 24 : 4) * 1024)
+#define FORESEEN    (cpu_only_second_large ? GGML_TYPE_COUNT : GGML_TYPE_F32)
+#define READS_ALONE (!cpu_only_second_large)
 
 #include "cpu/simd.h"
 
