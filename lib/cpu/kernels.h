@@ -26,7 +26,7 @@ struct cpu_product {
     size_t col_stride;
     float *out;
     size_t out_stride;
-    void *scratch; /* scratch_size(k) bytes on a cache line, this call's */
+    void *scratch; /* scratch_size() bytes on a cache line, this call's */
 };
 
 struct cpu_mul_mat {
@@ -36,7 +36,8 @@ struct cpu_mul_mat {
      * of that, a multiple of 64. NULL: columns are floats. */
     void (*prepare)(const float *x, void *column, int64_t k);
     size_t (*column_size)(int64_t k);
-    size_t (*scratch_size)(int64_t k); /* NULL: none */
+    /* For products with no more rows and columns than these; NULL: none. */
+    size_t (*scratch_size)(int64_t k, int64_t n_rows, int64_t n_cols);
     /* Rows that are read side by side where there are few columns; 0: one after
      * the other. And where there is one, if that is another number. */
     int64_t abreast, abreast_of_one;

@@ -48,7 +48,8 @@ cpu_plan_product(const struct ggml_tensor *dst, const struct cpu_kernels *ks)
     else
         p.column = floats_size(k);
     if (p.kernel->scratch_size)
-        p.scratch = cpu_pad(p.kernel->scratch_size(k));
+        p.scratch = cpu_pad(
+            p.kernel->scratch_size(k, dst->src[0]->ne[1], ggml_nrows(dst)));
     if (p.convert)
         p.scratch += FLOAT_ROWS * floats_size(k);
     if (p.scratch < floats_size(k))

@@ -261,32 +261,41 @@ near_stride(enum ggml_type type, int64_t n)
     return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
 }
 
+/* Weights of F16 that meet columns of BF16. */
 INLINE bool
-may_be_copied(enum ggml_type type)
+is_rounded(enum ggml_type type)
 {
-    return width(COLUMN_TYPE) == 2 || VEC * width(type) >= LINE;
+    return width(COLUMN_TYPE) == 2 && type != COLUMN_TYPE;
+}
+
+/* Fewer columns would not make up for it. */
+INLINE bool
+may_be_copied(enum ggml_type type, int64_t n_cols)
+{
+    if (is_rounded(type))
+        return n_cols >= COLS;
+    return n_cols >= 8 * COLS &&
+           (width(COLUMN_TYPE) == 2 || VEC * width(type) >= LINE);
 }
 
 INLINE bool
 is_copied(enum ggml_type type, const struct cpu_product *p)
 {
-    if (!may_be_copied(type))
-        return false;
-    if (width(COLUMN_TYPE) == 2 && type != COLUMN_TYPE)
-        return true;
-    return p->n_cols >= 4 * COLS &&
-           ((uintptr_t)p->rows % LINE || p->row_stride % LINE);
+    return may_be_copied(type, p->n_cols) &&
+           (is_rounded(type) || (uintptr_t)p->rows % LINE ||
+            p->row_stride % LINE);
 }
 
 /* Bytes of what is_copied(), and of blocks_size(). */
 INLINE size_t
-near_size(enum ggml_type type, int64_t k)
+near_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    size_t n = (size_t)rows_near(type, k);
+    int64_t n = rows_near(type, k) < n_rows ? rows_near(type, k) : n_rows;
 
-    if (!may_be_copied(type))
+    if (!may_be_copied(type, n_cols))
         return blocks_size(k);
-    return n * near_stride(type, block_values(type, k)) + blocks_size(k);
+    return (size_t)n * near_stride(type, block_values(type, k)) +
+           blocks_size(k);
 }
 
 /* n values at x, rounded to what columns are of if that has products here. */
@@ -473,9 +482,9 @@ multiply_rounded(const struct cpu_product *p)
 }
 
 static size_t
-pairs_size(int64_t k)
+rounded_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(COLUMN_TYPE, k);
+    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 #else
 static void
@@ -485,9 +494,15 @@ multiply_f32(const struct cpu_product *p)
 }
 
 static size_t
-f32_size(int64_t k)
+f32_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(GGML_TYPE_F32, k);
+    return near_size(GGML_TYPE_F32, k, n_rows, n_cols);
+}
+
+static size_t
+f16_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 
 static void
@@ -503,6 +518,12 @@ multiply_bf16(const struct cpu_product *p)
     multiply(GGML_TYPE_BF16, p);
 }
 
+static size_t
+bf16_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_BF16, k, n_rows, n_cols);
+}
+
 static void
 fill_products(struct cpu_kernels *k)
 {
@@ -513,7 +534,7 @@ fill_products(struct cpu_kernels *k)
         .column_size = column_size,
         .abreast = ROWS,
         .lead = FETCH_LEAD,
-        .scratch_size = pairs_size,
+        .scratch_size = bf16_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
@@ -521,17 +542,17 @@ fill_products(struct cpu_kernels *k)
         .column_size = column_size,
         .abreast = ROWS,
         .lead = FETCH_LEAD,
-        .scratch_size = pairs_size,
+        .scratch_size = rounded_size,
     };
 #else
-#define FILL(type, name, size)                                                 \
+#define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].abreast = ROWS;                                           \
     k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
-    k->mul_mat[type].scratch_size = size;
-    FILL(GGML_TYPE_F32, f32, f32_size)
-    FILL(GGML_TYPE_F16, f16, blocks_size)
-    FILL(GGML_TYPE_BF16, bf16, blocks_size)
+    k->mul_mat[type].scratch_size = name##_size;
+    FILL(GGML_TYPE_F32, f32)
+    FILL(GGML_TYPE_F16, f16)
+    FILL(GGML_TYPE_BF16, bf16)
 #undef FILL
 #endif
 }

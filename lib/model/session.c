@@ -96,7 +96,9 @@ set_sizes(struct gg_session *s, const struct model *model,
     s->params = *p;
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
-    s->n_batch = min_i32(or_default(p->n_batch, DEFAULT_BATCH), s->n_ctx);
+    s->n_batch = or_default(p->n_batch, DEFAULT_BATCH);
+    if (s->n_batch / s->n_slots >= s->n_ctx)
+        s->n_batch = s->n_ctx * s->n_slots;
     if (model->hp.encoder) {
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
         s->params.type_kv = GGML_TYPE_F32; /* little, and nothing is lost */

@@ -171,7 +171,7 @@ make_operands(struct operands *o, const struct cpu_kernels *c,
     o->a.out = o->out_a;
     o->b.out = o->out_b;
     if (o->mb->scratch_size)
-        o->b.scratch = room(o->mb->scratch_size(n));
+        o->b.scratch = room(o->mb->scratch_size(n, n_rows, n_cols));
     mem_free(w);
 }
 
@@ -452,7 +452,7 @@ check_rounded_product(const struct cpu_kernels *c, const struct cpu_kernels *k,
     p = o.b;
     p.rows = halves;
     p.out = o.out_a;
-    p.scratch = room(k->mul_mat_rounded.scratch_size(n));
+    p.scratch = room(k->mul_mat_rounded.scratch_size(n, n_rows, n_cols));
     k->mul_mat_rounded.multiply(&p);
     good = memcmp(o.out_a, o.out_b,
                   (size_t)(n_rows * n_cols) * sizeof(*o.out_a)) == 0;

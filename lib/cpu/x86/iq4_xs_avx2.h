@@ -152,8 +152,9 @@ multiply_iq4_xs_by_two(const struct cpu_product *p)
 }
 
 static size_t
-ordered_size(int64_t k)
+ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
+    (void)n_rows, (void)n_cols;
     return (size_t)(k / (2 * COLUMN_BLOCK)) * sizeof(struct met_by_two);
 }
 

@@ -267,8 +267,9 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
 #include "cpu/vector_points_types.h"
 
 static size_t
-ordered_size(int64_t k)
+ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
+    (void)n_rows, (void)n_cols;
     return (size_t)(k + k / COLUMN_BLOCK * POINT_SUMS);
 }
 
