@@ -9,11 +9,13 @@
 #include "cpu/vector_sums.h"
 
 /* The fewer rows are read side by side, the faster they come from memory. Long
- * vectors keep up with rows that are read one after the other, though there is
- * one chain of sums: ROWS of them meet a strip of the column, which stays in
- * the first cache, then the next. Chains do not end there. */
+ * vectors keep up with rows that are read one after the other, though each has
+ * one chain of sums: ROWS of them meet a strip of the column, then the next. Of
+ * strips that the first cache keeps, chains need not end there; of short ones
+ * that come near, one row's chain waits while the next has begun. */
 #define IN_STRIPS    (VEC >= 16)
 #define STRIP_VALUES 2048
+#define NEAR_STRIP   128
 
 /* How often lines that meet the only column are asked for, far away: the less
  * is computed of one before the next, the more often they are forgotten. */
@@ -82,8 +84,9 @@ lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
 /* Values [i, end) of a row of the only column, added to `before`; as many bytes
  * are fetched. */
 INLINE vec
-add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
-          int64_t i, int64_t end, const char *ahead, vec before)
+add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
+          const char *row, int64_t i, int64_t end, const char *ahead,
+          vec before)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
@@ -95,7 +98,7 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                fetch_step(FETCH_NEAR, LINE, ahead + j * size);
+                fetch_step(near, LINE, ahead + j * size);
             add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
                          p->cols + (i + j) * col_size, 0);
         }
@@ -107,8 +110,11 @@ add_strip(enum ggml_type type, const struct cpu_product *p, const char *row,
 
 /* Rows from r on, with the only column. */
 INLINE void
-rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
+rows_in_strips(enum ggml_type type, bool near, const struct cpu_product *p,
+               int64_t r)
 {
+    const int64_t strip = near ? NEAR_STRIP : STRIP_VALUES;
+
     for (int64_t n; r < p->n_rows; r += n) {
         const char *ahead = ahead_of(p, r);
         vec sum[ROWS];
@@ -116,13 +122,13 @@ rows_in_strips(enum ggml_type type, const struct cpu_product *p, int64_t r)
         n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;
         for (int64_t a = 0; a < n; a++)
             sum[a] = splat(0);
-        for (int64_t i = 0; i < p->k; i += STRIP_VALUES) {
-            int64_t end = p->k - i < STRIP_VALUES ? p->k : i + STRIP_VALUES;
+        for (int64_t i = 0; i < p->k; i += strip) {
+            int64_t end = p->k - i < strip ? p->k : i + strip;
 
             for (int64_t a = 0; a < n; a++) {
                 const char *row = p->rows + (size_t)(r + a) * p->row_stride;
 
-                sum[a] = add_strip(type, p, row, i, end, ahead, sum[a]);
+                sum[a] = add_strip(type, near, p, row, i, end, ahead, sum[a]);
                 ahead += (end - i) * (int64_t)width(type);
             }
         }

@@ -258,7 +258,10 @@ columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         tile(type, 2 * ROWS, C, p, r, c, all);
     if (C == 1 && p->n_cols == 1 && IN_STRIPS) {
-        rows_in_strips(type, p, r);
+        if (FETCH_NEAR)
+            rows_in_strips(type, true, p, r);
+        else
+            rows_in_strips(type, false, p, r);
         return;
     }
     for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
