@@ -97,6 +97,7 @@ set_sizes(struct gg_session *s, const struct model *model,
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
     s->n_batch = or_default(p->n_batch, DEFAULT_BATCH);
+    /* no more than all sequences have room for */
     if (s->n_batch / s->n_slots >= s->n_ctx)
         s->n_batch = s->n_ctx * s->n_slots;
     if (model->hp.encoder) {

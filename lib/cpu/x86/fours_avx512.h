@@ -101,7 +101,7 @@ words_of_heads(int n, const __m512i *head)
 INLINE vec_bits
 fifth_bits(__m512i bits, uint32_t half)
 {
-    const vec_bits by = { 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12, 0, 4, 8, 12 };
+    vec_bits by = each_32() % 4 * 4;
 
     return spread_bits((vec_bits)bits >> (by + 16 * half), 0, 4);
 }
@@ -339,8 +339,7 @@ four_of(const float *d, int a, int b, int c, int e)
 INLINE struct four
 four_of_column(const struct fours *f, const char *col, int64_t k, int64_t unit)
 {
-    const __m512i each =
-        _mm512_set_epi32(3, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1, 0, 0, 0, 0);
+    const __m512i each = (__m512i)(each_32() / 4);
     const char *q = col + unit * COLUMN_BLOCK;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + 64);
     __m128i minus = _mm_loadu_si128(AS(__m128i, column_minus(col, k) + unit));
