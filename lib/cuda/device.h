@@ -323,6 +323,29 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
                    "r"(b[1]));
 }
 
+/* The same of signed bytes, c of integers: a 16 x 32, b 32 x 8. A word holds
+ * four columns of a from 4 t on, of rows g and g + 8, then those from 4 t + 16
+ * on; b rows from 4 t on and from 4 t + 16 on of column g. */
+DEVICE void
+multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+                 "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]),
+                   "r"(b[1]));
+}
+
+/* The first half of that. */
+DEVICE void
+multiply_bytes_16x8x16(int *c, const uint32_t *a, uint32_t b)
+{
+    asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
+                 "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+                 : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(b));
+}
+
 #else
 #include "emulate.h"
 #endif

@@ -117,7 +117,9 @@ fuse_norm(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
 static bool
 is_small_product(const struct ggml_tensor *t)
 {
-    return t->op == GGML_OP_MUL_MAT && t->src[1]->ne[1] <= CUDA_FEW_COLUMNS &&
+    return t->op == GGML_OP_MUL_MAT &&
+           t->src[1]->ne[1] <=
+               cuda_few_columns(cuda_is_format(t->src[0]->type)) &&
            !ggml_is_empty(t) && supports(t);
 }
 

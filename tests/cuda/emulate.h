@@ -407,4 +407,53 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
     }
 }
 
+/* Byte i of a word, signed. */
+DEVICE int
+emulate_byte(uint32_t word, unsigned i)
+{
+    return (int8_t)(word >> 8 * i);
+}
+
+/* c += a b, k columns of a: words of 16 of them follow each other. */
+DEVICE void
+emulate_bytes(int *c, const struct emulate_operands *mine, unsigned k)
+{
+    unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+
+    emulate_exchange(mine, sizeof(*mine));
+    for (unsigned i = 0; i < 4; i++) {
+        unsigned row = g + i / 2 * 8, column = 2 * t + i % 2;
+
+        for (unsigned j = 0; j < k; j++) {
+            const struct emulate_operands *of_a =
+                (const struct emulate_operands *)emulate_put_by(row % 8 * 4 +
+                                                                j % 16 / 4);
+            const struct emulate_operands *of_b =
+                (const struct emulate_operands *)emulate_put_by(column * 4 +
+                                                                j % 16 / 4);
+
+            c[i] += emulate_byte(of_a->a[row / 8 + j / 16 * 2], j % 4) *
+                    emulate_byte(of_b->b[j / 16], j % 4);
+        }
+    }
+}
+
+DEVICE void
+multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
+{
+    struct emulate_operands mine;
+
+    memcpy(mine.a, a, sizeof(mine.a));
+    memcpy(mine.b, b, sizeof(mine.b));
+    emulate_bytes(c, &mine, 32);
+}
+
+DEVICE void
+multiply_bytes_16x8x16(int *c, const uint32_t *a, uint32_t b)
+{
+    struct emulate_operands mine = { { a[0], a[1], 0, 0 }, { b, 0 } };
+
+    emulate_bytes(c, &mine, 16);
+}
+
 #endif

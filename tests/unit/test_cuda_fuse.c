@@ -424,12 +424,15 @@ main(void)
     test_sums(Q4_K, 1, 1);
     test_sums(GGML_TYPE_Q8_0, 3, 3);
     test_sums(GGML_TYPE_BF16, 4, 1);
+    test_sums(GGML_TYPE_Q5_1, 32, 1);
     test_gates(Q4_K, 1, false);
     test_gates(GGML_TYPE_Q4_0, 5, true);
     test_gates(GGML_TYPE_F16, 1, true);
+    test_gates(GGML_TYPE_Q6_K, 17, false);
     test_siblings(Q4_K, 1, false);
     test_siblings(GGML_TYPE_Q8_0, 3, true);
     test_siblings(GGML_TYPE_BF16, 1, true);
+    test_siblings(GGML_TYPE_Q8_0, 31, true);
     test_turns(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
     test_turns(F32, GGML_ROPE_TYPE_NEOX);
     test_sequences(3, 1, false);

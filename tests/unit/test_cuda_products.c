@@ -80,7 +80,8 @@ test_format(const struct type *t)
     multiply(t, 5 * n, 3, 3, 2, EXACT);
     multiply(t, 3 * 1024 + n, 17, 1, 1, EXACT);
     multiply(t, 2 * n, 6, 8, 1, EXACT);
-    multiply(t, 2 * n, 5, 11, 1, EXACT);
+    multiply(t, 2 * n, 5, 11, 2, EXACT);
+    multiply(t, 1024 + n, 37, 32, 1, EXACT);
     multiply(t, 256, 67, 33, 2, 3e-4); /* opened to BF16; reference: int8 */
     multiply_by_id(t, 2 * n, 3, 1, 2);
     multiply_by_id(t, 2 * n, 3, 3, 11);
@@ -102,6 +103,15 @@ test_floats(const struct type *t)
     multiply_by_id(t, 64, 4, 1, 1);
     multiply_by_id(t, 40, 2, 2, 12);
     look_up(t, 33);
+}
+
+/* So many rows that each warp has several, on a large device, too. */
+static void
+test_rows(const struct type *t, int columns)
+{
+    multiply(t, 256, 203, columns, 1, EXACT);
+    multiply(t, 1280, 299, columns, 1, EXACT);
+    multiply(t, 256, 9001, columns, 1, EXACT);
 }
 
 static void
@@ -181,6 +191,11 @@ main(void)
     test_alone(&formats[4]);
     test_alone(&formats[7]);
     test_alone(&floats[2]);
+    test_rows(&formats[4], 1);
+    test_rows(&formats[7], 1);
+    test_rows(&floats[2], 1);
+    test_rows(&formats[4], 20);
+    test_rows(&formats[9], 9);
     test_strides();
     test_shapes();
     return kt_done();

@@ -1,0 +1,426 @@
+/* multiply_tiles.cu - rows of weights in blocks, times some columns, with
+ * tensor cores
+ *
+ * As multiply.cu, for up to 32 columns: a block has 16 rows of weights or 32
+ * (or 16 of two matrices), its warps every fourth step of them each. A lane
+ * opens units of 32 values, as bytes, into shared memory, where a warp finds
+ * them as fragments of matrices; products of bytes with the columns' are exact,
+ * and each unit's are scaled and added to sums of floats. At last the warps'
+ * sums are added, in order. */
+#include "cuda/formats.h"
+#include "cuda/formats_list.h"
+#include "cuda/functions.h"
+#include "cuda/product.h"
+#include "cuda/quantize.h"
+
+#define WARPS   4
+#define TILE    16 /* rows of a fragment */
+#define COLUMNS 32
+#define EIGHTS  (COLUMNS / 8)
+
+/* A number of which a float's bits are an integer's with as little added as
+ * is added to these: sums of bytes need no conversion. */
+#define BASE_BITS  0x4b400000
+#define BASE_FLOAT 12582912.0f
+
+/* Of a step of a warp: units of a row, and their bytes; the room of a row in
+ * the ring, with what lies before up to a multiple of 16, and of an opened
+ * row: odd multiples of 16, so that eight rows lie in different banks. */
+template <class T, int M> struct step {
+    enum {
+        units = T::units > 4 ? T::units : 4,
+        bytes = T::size * (units / T::units),
+        room = ((bytes + 15 + 15) / 16 | 1) * 16,
+        width = units * UNIT + 16,
+        rows = M * TILE,
+        groups = UNIT / T::group,
+        biased = T::min != 0 || T::offset != 0,
+        depth = M == 1 ? 3 : 2,          /* steps that are under way */
+        figures = units * groups * rows, /* scales, and as many biases */
+        ring = depth * rows * room,
+        all = ring + rows * width + figures * 4 * (1 + biased)
+    };
+};
+
+/* What a warp works with in shared memory. */
+struct bench {
+    char *ring, *opened;
+    float *scales, *biases;
+};
+
+template <class T, int M>
+DEVICE struct bench
+lay_out(char *shared)
+{
+    struct bench b;
+
+    b.ring = shared + warp_id() * step<T, M>::all;
+    b.opened = b.ring + step<T, M>::ring;
+    b.scales =
+        (float *)(void *)(b.opened + step<T, M>::rows * step<T, M>::width);
+    b.biases = b.scales + step<T, M>::figures;
+    return b;
+}
+
+/* Row r of the block's, which begin at `first`: the last of all stands for
+ * those behind it. */
+DEVICE const char *
+row_of(const struct product *p, const struct work *t, int64_t first, int r)
+{
+    const char *rows = p->w2 && r >= TILE ? t->rows2 : t->rows;
+    int64_t row = first + (p->w2 ? r % TILE : r);
+
+    return rows + (row < t->n_rows ? row : t->n_rows - 1) * p->w.nb[1];
+}
+
+/* Starts the copies of step s, if there is such a one. */
+template <class T, int M>
+DEVICE void
+fetch(const struct product *p, const struct work *t, int64_t first, int s,
+      char *to)
+{
+    const int pieces = step<T, M>::room / 16;
+    int64_t at = (int64_t)s * step<T, M>::bytes;
+    int64_t left = p->k / T::values * T::size - at;
+    int n = left < step<T, M>::bytes ? (int)left : (int)step<T, M>::bytes;
+
+    for (int i = (int)lane_id(); i < step<T, M>::rows * pieces && n > 0;
+         i += LANES) {
+        const char *from = row_of(p, t, first, i / pieces) + at;
+        int before = (int)((uintptr_t)from & 15), place = i % pieces * 16;
+
+        if (place < before + n)
+            copy_async(to + i * 16, from - before + place);
+    }
+    copy_commit();
+}
+
+/* Opens a step; units beyond a row's end become 0. Where a unit has one scale,
+ * words 0, 2, 4 and 6 come first: a lane then meets neighbours of a column. */
+template <class T, int M>
+DEVICE void
+open_step(const struct product *p, const struct work *t, int64_t first, int s,
+          const char *from, const struct bench *b)
+{
+    const int units = step<T, M>::units, rows = step<T, M>::rows;
+    const int groups = step<T, M>::groups;
+
+    UNROLL for (int i = 0; i < rows * units / LANES; i++)
+    {
+        int unit = (int)lane_id() % units;
+        int r = i * (LANES / units) + (int)lane_id() / units;
+        int before = (int)((uintptr_t)(row_of(p, t, first, r) +
+                                       (int64_t)s * step<T, M>::bytes) &
+                           15);
+        char *to = b->opened + r * step<T, M>::width + unit * UNIT;
+        struct unit u = {};
+        uint32_t *w = u.codes;
+
+        if (((int64_t)s * units + unit) * UNIT < p->k)
+            T::open(from + r * step<T, M>::room + before +
+                        unit / T::units * T::size,
+                    unit % T::units, &u);
+        uint4 even = { w[0], w[2], w[4], w[6] };
+        uint4 odd = { w[1], w[3], w[5], w[7] };
+        uint4 low = { w[0], w[1], w[2], w[3] };
+        uint4 high = { w[4], w[5], w[6], w[7] };
+
+        store_vector(to, groups == 1 ? even : low);
+        store_vector(to + 16, groups == 1 ? odd : high);
+        UNROLL for (int g = 0; g < groups; g++)
+        {
+            int at = (unit * groups + g) * rows + r;
+
+            b->scales[at] = u.scale[g];
+            if (step<T, M>::biased)
+                b->biases[at] =
+                    (T::min ? u.min[g] : 0) + u.scale[g] * (float)T::offset;
+        }
+    }
+}
+
+/* Where a lane finds columns: of each eight, bytes of the one with its number,
+ * and figures of two. */
+struct columns {
+    const char *first;
+    uint32_t bytes[EIGHTS], figures[EIGHTS][2];
+    int eights;
+};
+
+DEVICE struct columns
+find_columns(const struct product *p, const struct work *t)
+{
+    int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
+    struct columns c;
+
+    c.first = p->columns + t->first * p->column_stride;
+    c.eights = (t->n + 7) / 8;
+    UNROLL for (int j = 0; j < EIGHTS; j++)
+    {
+        int at = 8 * j + g, of = 8 * j + two, last = t->n - 1;
+
+        c.bytes[j] = (uint32_t)((at < last ? at : last) * p->column_stride);
+        UNROLL for (int i = 0; i < 2; i++) c.figures[j][i] =
+            (uint32_t)((of + i < last ? of + i : last) * p->column_stride +
+                       p->k);
+    }
+    return c;
+}
+
+/* What the lane meets of unit n of some eight columns. */
+struct met {
+    uint32_t bytes[2];
+    struct figures f[2];
+};
+
+template <int groups>
+DEVICE struct met
+load_met(const struct columns *c, int j, int64_t n)
+{
+    int part = (int)lane_id() % 4;
+    const char *at = c->first + c->bytes[j] + n * UNIT;
+    struct met m;
+
+    if (groups == 1) {
+        uint2 two = load_vector<uint2>(at + 8 * part);
+
+        m.bytes[0] = two.x, m.bytes[1] = two.y;
+    } else {
+        m.bytes[0] = load_vector<uint32_t>(at + 4 * part);
+        m.bytes[1] = load_vector<uint32_t>(at + 16 + 4 * part);
+    }
+    UNROLL for (int i = 0; i < 2; i++) m.f[i] = load_vector<struct figures>(
+        c->first + c->figures[j][i] + n * (int64_t)sizeof(struct figures));
+    return m;
+}
+
+/* Adds 16 rows' products with eight columns: `scale` and `bias` are of rows
+ * lane / 4 and 8 further on, of each group. */
+template <class T>
+DEVICE void
+add_products(const uint32_t *a, const struct met *m, const float (*scale)[2],
+             const float (*bias)[2], float *sum)
+{
+    const int groups = UNIT / T::group;
+
+    UNROLL for (int g = 0; g < groups; g++)
+    {
+        int dot[4] = { BASE_BITS, BASE_BITS, BASE_BITS, BASE_BITS };
+
+        if (groups == 1)
+            multiply_16x8x32(dot, a, m->bytes);
+        else
+            multiply_bytes_16x8x16(dot, a + 2 * g, m->bytes[g]);
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            const struct figures *f = &m->f[i % 2];
+            float v = float_of((uint32_t)dot[i]) - BASE_FLOAT;
+            int total = groups == 2 ? f->sums[g] : f->sums[0] + f->sums[1];
+
+            sum[i] = fmaf(v, scale[g][i / 2] * f->d, sum[i]);
+            if (T::min != 0 || T::offset != 0)
+                sum[i] = fmaf(-bias[g][i / 2], f->d * (float)total, sum[i]);
+        }
+    }
+}
+
+/* An opened step times all columns. */
+template <class T, int M>
+DEVICE void
+multiply_step(const struct product *p, const struct columns *c, int s,
+              const struct bench *b, float (*sum)[EIGHTS][4])
+{
+    const int rows = step<T, M>::rows, groups = step<T, M>::groups;
+    const int units = step<T, M>::units;
+    int lane = (int)lane_id();
+    int64_t n = (int64_t)s * units, left = p->k / UNIT - n;
+
+    for (int unit = 0; unit < units && unit < left; unit++) {
+        float scale[M][groups][2], bias[M][groups][2];
+        uint32_t a[M][4];
+
+        UNROLL for (int m = 0; m < M; m++)
+        {
+            load_matrices(
+                a[m], b->opened + (m * TILE + lane % TILE) * step<T, M>::width +
+                          unit * UNIT + lane / TILE * 16);
+            UNROLL for (int i = 0; i < 2 * groups; i++)
+            {
+                int at = (unit * groups + i / 2) * rows + m * TILE + i % 2 * 8 +
+                         lane / 4;
+
+                scale[m][i / 2][i % 2] = b->scales[at];
+                bias[m][i / 2][i % 2] = step<T, M>::biased ? b->biases[at] : 0;
+            }
+        }
+        UNROLL for (int j = 0; j < EIGHTS; j++)
+        {
+            if (j >= c->eights)
+                break;
+            struct met met = load_met<groups>(c, j, n + unit);
+
+            UNROLL for (int m = 0; m < M; m++)
+                add_products<T>(a[m], &met, scale[m], bias[m], sum[m][j]);
+        }
+    }
+}
+
+/* All steps of a warp. The launch before has ended only behind take_turn(). */
+template <class T, int M>
+DEVICE void
+multiply_steps(const struct product *p, const struct work *t, int64_t first,
+               bool wait, const struct bench *b, float (*sum)[EIGHTS][4])
+{
+    const int size = step<T, M>::rows * step<T, M>::room;
+    int n = (int)((p->k + step<T, M>::units * UNIT - 1) /
+                  (step<T, M>::units * UNIT));
+    const int depth = step<T, M>::depth;
+    int now = 0, next = depth - 1;
+    struct columns c = find_columns(p, t);
+
+    UNROLL for (int i = 0; i < depth - 1; i++) fetch<T, M>(
+        p, t, first, (int)warp_id() + i * WARPS, b->ring + i * size);
+    if (wait)
+        take_turn();
+    for (int s = (int)warp_id(); s < n; s += WARPS) {
+        copy_wait<depth - 2>();
+        warp_barrier(); /* all have what all fetched, and are done with it */
+        fetch<T, M>(p, t, first, s + (depth - 1) * WARPS,
+                    b->ring + next * size);
+        open_step<T, M>(p, t, first, s, b->ring + now * size, b);
+        warp_barrier();
+        multiply_step<T, M>(p, &c, s, b, sum);
+        now = now + 1 < depth ? now + 1 : 0;
+        next = next + 1 < depth ? next + 1 : 0;
+    }
+    copy_wait<0>();
+}
+
+#define SUM_STRIDE(M) ((M)*TILE + 4) /* keeps columns in different banks */
+#define SUMS(M)       (COLUMNS * SUM_STRIDE(M))
+
+/* Puts a warp's sums where all find them. */
+template <int M>
+DEVICE void
+leave_sums(const float (*sum)[EIGHTS][4], float *room)
+{
+    int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
+
+    UNROLL for (int m = 0; m < M; m++) UNROLL for (int j = 0; j < EIGHTS;
+                                                   j++) UNROLL for (int i = 0;
+                                                                    i < 4; i++)
+        room[(8 * j + two + i % 2) * SUM_STRIDE(M) + m * TILE + i / 2 * 8 + g] =
+            sum[m][j][i];
+}
+
+template <int M>
+DEVICE float
+add_warps(const float *sums, int column, int r)
+{
+    float v = 0;
+
+    UNROLL for (int w = 0; w < WARPS; w++) v +=
+        sums[w * SUMS(M) + column * SUM_STRIDE(M) + r];
+    return v;
+}
+
+template <int M>
+DEVICE void
+store_tile(const struct product *p, const struct work *t, int64_t first,
+           const float *sums)
+{
+    int rows = p->w2 ? TILE : M * TILE;
+
+    for (int i = (int)thread_id(); i < rows * t->n; i += WARPS * LANES) {
+        int r = i % rows, column = i / rows;
+        float v;
+
+        if (first + r >= t->n_rows)
+            continue;
+        v = add_warps<M>(sums, column, r);
+        if (M > 1 && p->w2)
+            v = apply_glu(p->end.glu, v, add_warps<M>(sums, column, TILE + r),
+                          p->end.alpha, p->end.limit);
+        store_result(t, t->first + column, first + r, v);
+    }
+}
+
+template <class T, int M>
+KERNEL
+BOUNDS(WARPS *LANES, M == 1 ? 4 : 3)
+    multiply_tiles(struct product p, int64_t tiles, int64_t n_items)
+{
+    SHARED_BYTES(shared);
+    struct bench b = lay_out<T, M>(shared);
+    float *sums = (float *)(void *)shared;
+
+    if (!p.early)
+        take_turn();
+    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        int64_t row, tile, each = p.w2 ? TILE : M * TILE;
+        float sum[M][EIGHTS][4] = {};
+        struct work t;
+
+        row = divide(item, tiles, &tile) * each;
+        t = find_tile(&p, tile, COLUMNS);
+        choose_sibling(&p, each, &t, &row);
+        multiply_steps<T, M>(&p, &t, row, p.early && item == block_id(), &b,
+                             sum);
+        barrier(); /* all are done with what lies where sums come */
+        leave_sums<M>(sum, sums + warp_id() * SUMS(M));
+        barrier();
+        store_tile<M>(&p, &t, row, sums);
+        barrier();
+    }
+}
+
+static int64_t
+items(const struct product *p, int64_t each)
+{
+    int64_t n = cuda_pieces(p->rows, each);
+
+    for (int i = 0; i < CUDA_SIBLINGS; i++)
+        n += cuda_pieces(p->siblings[i].rows, each);
+    return n;
+}
+
+template <class T, int M>
+static void
+start(struct cuda_ctx *c, const struct product *p)
+{
+    int64_t tiles = p->x2 * p->x3 * cuda_pieces(p->n, COLUMNS);
+    int64_t n = items(p, p->w2 ? TILE : M * TILE) * tiles;
+    struct cuda_shape shape = shape_of(n, WARPS * LANES);
+    size_t sums = WARPS * SUMS(M) * sizeof(float);
+
+    shape.shared = WARPS * step<T, M>::all;
+    if (shape.shared < sums)
+        shape.shared = sums;
+    ALLOW_SHARED((multiply_tiles<T, M>), shape.shared);
+    PREFER_SHARED((multiply_tiles<T, M>));
+    LAUNCH((multiply_tiles<T, M>), shape, c, *p, tiles, n);
+}
+
+/* More rows a block read columns less often, fewer keep a device busy. */
+template <class T>
+static void
+launch(struct cuda_ctx *c, const struct product *p)
+{
+    if (p->w2 || items(p, 2 * TILE) >= 2 * (int64_t)c->n_sm)
+        start<T, 2>(c, p);
+    else
+        start<T, 1>(c, p);
+}
+
+void
+cuda_multiply_tiles(struct cuda_ctx *c, const struct product *p)
+{
+    switch (p->w.type) {
+#define LAUNCH_TYPE(name, which)                                               \
+    case which:                                                                \
+        launch<open_##name>(c, p);                                             \
+        break;
+        CUDA_FORMATS(LAUNCH_TYPE)
+#undef LAUNCH_TYPE
+    }
+}

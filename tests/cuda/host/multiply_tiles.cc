@@ -1,0 +1,2 @@
+/* multiply_tiles.cc - for the host: see cuda/emulate.h */
+#include "cuda/multiply_tiles.cu"
