@@ -5,13 +5,16 @@
  * captured, and from then on the capture is replayed: one call for a token,
  * whose inputs lie where they always lay. Whoever builds graphs gives each a
  * serial number, so that this takes no look at the nodes; a graph without one
- * is never captured. */
+ * is never captured, nor one of a long prompt: its kernels take longer than
+ * their launches, and a capture takes milliseconds. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "cuda/backend.h"
 #include "tensor/graph.h"
 #include "tensor/tensor.h"
+
+#define LONG_COLUMNS 256
 
 /* ---- which nodes, and who reads them ----------------------------------------
  */
@@ -228,6 +231,17 @@ replay(struct cuda *cuda, struct cuda_graph *g)
                       "starting a graph");
 }
 
+/* Whether any product has so many columns that launches do not matter. */
+static bool
+is_long(const struct cuda *cuda)
+{
+    for (int i = 0; i < cuda->n_nodes; i++)
+        if (cuda->nodes[i]->op == GGML_OP_MUL_MAT &&
+            cuda->nodes[i]->src[1]->ne[1] >= LONG_COLUMNS)
+            return true;
+    return false;
+}
+
 static bool
 usable(const struct cuda *cuda, const struct cuda_graph *g)
 {
@@ -247,7 +261,7 @@ compute(struct cuda *cuda, const struct ggml_cgraph *graph)
     }
     if (!prepare(cuda, graph))
         return false;
-    if (g && g->n_uses++ > 0 && cuda->n_nodes > 0) {
+    if (g && g->n_uses++ > 0 && cuda->n_nodes > 0 && !is_long(cuda)) {
         if (capture(cuda, g))
             return replay(cuda, g);
         if (cuda_device_error(cuda->device))

@@ -283,6 +283,37 @@ test_replay(void)
     ggml_backend_free(backends[1]);
 }
 
+/* Captures of products of so many columns: computed three times. */
+static int
+captures_of(int columns)
+{
+    ggml_backend_t backends[] = { start(0), ggml_backend_cpu_init() };
+    ggml_backend_sched_t sched =
+        ggml_backend_sched_new(backends, NULL, 2, 64, false, false);
+    struct ggml_context *ctx = new_context();
+    struct ggml_tensor *w = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 4, 2);
+    struct ggml_tensor *x = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 4, columns);
+    struct ggml_tensor *out = ggml_mul_mat(ctx, w, ggml_add(ctx, x, x));
+    struct ggml_cgraph *graph = ggml_new_graph(ctx);
+    int n;
+
+    ggml_set_input(w);
+    ggml_set_input(x);
+    ggml_set_output(out);
+    ggml_build_forward_expand(graph, out);
+    ggml_backend_sched_alloc_graph(sched, graph);
+    ggml_backend_tensor_memset(w, 0, 0, ggml_nbytes(w));
+    ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
+    for (int i = 0; i < 3; i++)
+        ggml_backend_sched_graph_compute(sched, graph);
+    n = (int)((struct cuda *)backends[0])->n_captures;
+    ggml_backend_sched_free(sched);
+    ggml_backend_free(backends[0]);
+    ggml_backend_free(backends[1]);
+    ggml_free(ctx);
+    return n;
+}
+
 /* A graph that nobody scheduled has no serial number. */
 static void
 test_plain(void)
@@ -483,8 +514,7 @@ test_prepared(void)
     compute_shared(cpu, right);
     ok(cuda->prepared.n_made == 2 && cuda->prepared.n_shared == 3,
        "products share what was prepared of a tensor, or with it");
-    ok(!memcmp(out, right, sizeof(out)),
-       "till something is written over it");
+    ok(!memcmp(out, right, sizeof(out)), "till something is written over it");
     ggml_backend_free(backend);
     ggml_backend_free(cpu);
 }
@@ -558,6 +588,8 @@ main(void)
     test_memory();
     test_streams();
     test_replay();
+    ok(captures_of(100) == 1 && captures_of(300) == 0,
+       "a long prompt's graph is launched each time");
     test_plain();
     test_profile();
     test_splits();
