@@ -291,18 +291,19 @@ captures_of(int columns)
     ggml_backend_sched_t sched =
         ggml_backend_sched_new(backends, NULL, 2, 64, false, false);
     struct ggml_context *ctx = new_context();
-    struct ggml_tensor *w = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 4, 2);
     struct ggml_tensor *x = ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 4, columns);
-    struct ggml_tensor *out = ggml_mul_mat(ctx, w, ggml_add(ctx, x, x));
+    struct ggml_tensor *y = ggml_add(ctx, x, x);
+    struct ggml_tensor *w = ggml_view_2d(ctx, y, 4, 2, y->nb[1], 0);
+    struct ggml_tensor *out = ggml_mul_mat(ctx, w, y);
     struct ggml_cgraph *graph = ggml_new_graph(ctx);
     int n;
 
-    ggml_set_input(w);
     ggml_set_input(x);
     ggml_set_output(out);
     ggml_build_forward_expand(graph, out);
+    ggml_backend_sched_set_tensor_backend(sched, y, backends[0]);
+    ggml_backend_sched_set_tensor_backend(sched, out, backends[0]);
     ggml_backend_sched_alloc_graph(sched, graph);
-    ggml_backend_tensor_memset(w, 0, 0, ggml_nbytes(w));
     ggml_backend_tensor_memset(x, 0, 0, ggml_nbytes(x));
     for (int i = 0; i < 3; i++)
         ggml_backend_sched_graph_compute(sched, graph);
