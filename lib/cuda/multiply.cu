@@ -2,9 +2,9 @@
  *
  * Decoding is bound by memory: the weights are read once, in pieces of 16
  * bytes whatever the layout of blocks, into a ring in shared memory that is
- * the warp's own, and opened from there. A warp has pairs of rows, one after
- * another (or of one row of two matrices), and a lane a unit of 32 values of
- * both in every step: it opens both, then meets all columns. */
+ * the warp's own, and opened from there. A warp has two rows (or one row of
+ * two matrices), and a lane a unit of 32 values of each in every step: it
+ * opens both, then meets all columns. */
 #include "cuda/formats.h"
 #include "cuda/formats_list.h"
 #include "cuda/functions.h"
@@ -24,60 +24,31 @@ template <class T> struct step {
     };
 };
 
-/* Where a warp reads: a step of a pair of rows. */
-struct place {
+struct source {
     const char *rows[ROWS];
-    int64_t row;
-    int step, pairs; /* of its pairs that are left, this one too */
+    int64_t size; /* bytes of a row */
 };
 
-/* Steps of a row. */
-DEVICE int
-steps_of(const struct product *p)
-{
-    return (int)((p->k + LANES * UNIT - 1) / (LANES * UNIT));
-}
-
-DEVICE void
-find_pair(const struct product *p, const struct work *t, struct place *at)
-{
-    at->rows[0] = t->rows + at->row * p->w.nb[1];
-    at->rows[1] = second_row(p, t, at->row);
-}
-
-/* Goes on by a step; true: to another pair, or the end. */
-DEVICE bool
-go_on(const struct product *p, const struct work *t, struct place *at)
-{
-    if (++at->step < steps_of(p))
-        return false;
-    at->step = 0;
-    at->row += rows_of_pair(p);
-    if (--at->pairs > 0)
-        find_pair(p, t, at);
-    return true;
-}
-
-/* Starts to copy a step, if any is left, to a place of the ring. */
+/* Starts the copies of step `s` to a place of the ring. */
 template <class T>
 DEVICE void
-fetch(const struct product *p, const struct work *t, struct place *at, char *to)
+fetch(const struct source *from, int64_t s, char *place)
 {
-    if (at->pairs > 0) {
-        const int bytes = step<T>::bytes;
-        int64_t first = (int64_t)at->step * bytes;
-        int64_t left = p->k / T::values * T::size - first;
+    const int bytes = step<T>::bytes;
+    int64_t at = s * bytes;
+
+    if (at < from->size) {
+        int64_t left = from->size - at;
         int n = left < bytes ? (int)left : bytes;
 
         UNROLL for (int r = 0; r < ROWS; r++)
         {
-            const char *from = at->rows[r] + first;
-            int before = (int)((uintptr_t)from & 15);
+            const char *p = from->rows[r] + at;
+            int before = (int)((uintptr_t)p & 15);
 
             for (int i = (int)lane_id() * 16; i < before + n; i += LANES * 16)
-                copy_async(to + r * step<T>::room + i, from - before + i);
+                copy_async(place + r * step<T>::room + i, p - before + i);
         }
-        go_on(p, t, at);
     }
     copy_commit();
 }
@@ -105,27 +76,46 @@ add_unit(float sum, const struct unit *u, const uint32_t *q,
     return sum;
 }
 
-/* Unit n of a column. */
-DEVICE void
-load_column(const struct product *p, int64_t column, int64_t n, uint32_t *q,
-            struct figures *f)
+/* A unit of a column. */
+struct part {
+    uint32_t q[UNIT / 4];
+    struct figures f;
+};
+
+DEVICE struct part
+load_part(const struct product *p, int64_t column, int64_t n)
 {
     const char *at = p->columns + column * p->column_stride;
     uint4 a = load_vector<uint4>(at + n * UNIT);
     uint4 b = load_vector<uint4>(at + n * UNIT + 16);
+    struct part c = { { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w }, {} };
 
-    q[0] = a.x, q[1] = a.y, q[2] = a.z, q[3] = a.w;
-    q[4] = b.x, q[5] = b.y, q[6] = b.z, q[7] = b.w;
-    *f = ((const struct figures *)(const void *)(at + p->k))[n];
+    c.f = ((const struct figures *)(const void *)(at + p->k))[n];
+    return c;
 }
 
-/* The lane's unit of a step, of both rows, times all columns. */
+/* The lane's unit of step s of the only column, if there is such a step: asked
+ * for while the weights are on their way. */
+template <int COLUMNS>
+DEVICE struct part
+begin_part(const struct product *p, const struct work *t, int64_t s)
+{
+    int64_t n = s * LANES + lane_id();
+    struct part none = {};
+
+    return COLUMNS == 1 && n * UNIT < p->k ? load_part(p, column_of(p, t, 0), n)
+                                           : none;
+}
+
+/* The lane's unit of step s, of both rows, times all columns; `begun` is that
+ * of the only one. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_step(const struct product *p, const struct work *t,
-              const struct place *at, const char *shared, float (*sum)[COLUMNS])
+              const struct source *from, int64_t s, const char *place,
+              const struct part *begun, float (*sum)[COLUMNS])
 {
-    int64_t n = at->step * LANES + lane_id();
+    int64_t n = s * LANES + lane_id();
     int block = (int)lane_id() / T::units, part = (int)lane_id() % T::units;
     struct unit u[ROWS];
 
@@ -133,59 +123,53 @@ multiply_step(const struct product *p, const struct work *t,
         return;
     UNROLL for (int r = 0; r < ROWS; r++)
     {
-        const char *from = at->rows[r] + (int64_t)at->step * step<T>::bytes;
-        int before = (int)((uintptr_t)from & 15);
+        int before =
+            (int)((uintptr_t)(from->rows[r] + s * step<T>::bytes) & 15);
 
-        T::open(shared + r * step<T>::room + before + block * T::size, part,
+        T::open(place + r * step<T>::room + before + block * T::size, part,
                 &u[r]);
     }
     UNROLL for (int c = 0; c < COLUMNS; c++)
     {
-        uint32_t q[UNIT / 4];
-        struct figures f;
+        struct part one;
 
         if (c >= t->n)
             break;
-        load_column(p, column_of(p, t, c), n, q, &f);
+        one = COLUMNS == 1 ? *begun : load_part(p, column_of(p, t, c), n);
         UNROLL for (int r = 0; r < ROWS; r++) sum[r][c] =
-            add_unit<T>(sum[r][c], &u[r], q, &f);
+            add_unit<T>(sum[r][c], &u[r], one.q, &one.f);
     }
 }
 
-/* The first steps. */
+/* The first steps of two rows. */
 template <class T>
 DEVICE void
-begin(const struct product *p, const struct work *t, struct place *ahead,
-      char *ring)
+begin_rows(const struct source *from, char *ring)
 {
     UNROLL for (int s = 0; s < RING - 1; s++)
-        fetch<T>(p, t, ahead, ring + s * ROWS * step<T>::room);
+        fetch<T>(from, s, ring + s * ROWS * step<T>::room);
 }
 
-/* All steps of all pairs from `at` on, the first of which were begun; what is
- * fetched, `ahead`, is the next pair's while the end of one is met. */
+/* All steps of two rows, which were begun; the sums of the lanes. */
 template <class T, int COLUMNS>
 DEVICE void
-multiply_pairs(const struct product *p, const struct work *t, struct place at,
-               struct place *ahead, char *ring, float *room)
+multiply_rows(const struct product *p, const struct work *t,
+              const struct source *from, char *ring, float (*sum)[COLUMNS])
 {
-    const int size = ROWS * step<T>::room;
-    float sum[ROWS][COLUMNS] = {};
-    int now = 0, next = RING - 1;
+    const int room = ROWS * step<T>::room;
+    int64_t n = (p->k + LANES * UNIT - 1) / (LANES * UNIT);
+    struct part part = begin_part<COLUMNS>(p, t, 0);
 
-    while (at.pairs > 0) {
-        int64_t row = at.row;
+    for (int64_t s = 0; s < n; s++) {
+        int64_t next = s + RING - 1;
+        struct part ahead = begin_part<COLUMNS>(p, t, s + 1);
 
         copy_wait<RING - 2>();
-        warp_barrier(); /* all have what all fetched, and are done with it */
-        fetch<T>(p, t, ahead, ring + next * size);
-        multiply_step<T, COLUMNS>(p, t, &at, ring + now * size, sum);
-        now = now + 1 < RING ? now + 1 : 0;
-        next = next + 1 < RING ? next + 1 : 0;
-        if (go_on(p, t, &at)) {
-            store_sums<COLUMNS>(p, t, row, sum, room);
-            UNROLL for (int c = 0; c < COLUMNS; c++) sum[0][c] = sum[1][c] = 0;
-        }
+        warp_barrier(); /* all have what all fetched, and are done with s - 1 */
+        fetch<T>(from, next, ring + next % RING * room);
+        multiply_step<T, COLUMNS>(p, t, from, s, ring + s % RING * room, &part,
+                                  sum);
+        part = ahead;
     }
     copy_wait<0>();
     warp_barrier();
@@ -204,18 +188,24 @@ BOUNDS(WARPS *LANES, COLUMNS == 1 ? 6 : 4)
     if (!p.early)
         take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct place at = {}, ahead;
-        struct work t = find_work(&p, item, tiles, COLUMNS, &at.row);
+        int64_t row;
+        struct work t = find_work(&p, item, tiles, COLUMNS, &row);
+        struct source from = { {}, p.k / T::values * T::size };
+        float sum[ROWS][COLUMNS] = {};
+        bool any = row < t.n_rows && t.n > 0;
 
-        at.pairs = t.n > 0 ? pairs_of(&p, &t, at.row) : 0;
-        if (at.pairs > 0)
-            find_pair(&p, &t, &at);
-        ahead = at;
-        begin<T>(&p, &t, &ahead, ring);
+        if (any) {
+            from.rows[0] = t.rows + row * p.w.nb[1];
+            from.rows[1] = second_row(&p, &t, row);
+            begin_rows<T>(&from, ring);
+        }
         if (p.early && item == block_id())
             take_turn();
-        multiply_pairs<T, COLUMNS>(&p, &t, at, &ahead, ring,
-                                   sums + warp_id() * (ROWS * COLUMNS));
+        if (!any)
+            continue;
+        multiply_rows<T, COLUMNS>(&p, &t, &from, ring, sum);
+        store_sums<COLUMNS>(&p, &t, row, sum,
+                            sums + warp_id() * (ROWS * COLUMNS));
     }
 }
 
@@ -232,15 +222,14 @@ template <class T>
 static void
 launch(struct cuda_ctx *c, const struct product *p)
 {
-    struct product shared = *p;
-    int64_t n = share_pairs(c, &shared);
+    int64_t n = items_of(p);
 
     if (n == 0)
         return;
     if (single_columns(p))
-        start<T, 1>(c, &shared, n);
+        start<T, 1>(c, p, n);
     else
-        start<T, MOST_COLUMNS>(c, &shared, n);
+        start<T, MOST_COLUMNS>(c, p, n);
 }
 
 void

@@ -1,9 +1,8 @@
 /* multiply_floats.cu - rows of F32, F16 or BF16, times a few columns of floats
  *
- * As multiply.cu, but weights go straight to registers: a warp has pairs of
- * rows, a lane a piece of 16 bytes of each, several of them under way. Rows
- * that are no multiple of 16 bytes, or lie at odd addresses, go value by value.
- */
+ * As multiply.cu, but weights go straight to registers: a warp has two rows,
+ * a lane a piece of 16 bytes of each, several of them under way. Rows that
+ * are no multiple of 16 bytes, or lie at odd addresses, go value by value. */
 #include "cuda/functions.h"
 #include "cuda/product.h"
 
@@ -117,39 +116,18 @@ load_pieces(const char *const *rows, int64_t i, int64_t n, uint4 (*w)[ROWS])
     }
 }
 
-/* A warp's pairs of rows. */
-struct pairs {
-    const char *rows[ROWS], *next[ROWS]; /* of this pair, and the one behind */
-    int64_t row;
-    int n; /* that are left, this one too */
-};
-
-DEVICE void
-find_pair(const struct product *p, const struct work *t, int64_t row,
-          const char **rows)
-{
-    rows[0] = t->rows + row * p->w.nb[1];
-    rows[1] = second_row(p, t, row);
-}
-
-/* `w` are the first pieces: others, those of the next pair at last, are on
- * their way while some are met. */
+/* `w` are the first pieces: others are on their way while some are met. */
 template <class T, int COLUMNS>
 DEVICE void
 multiply_whole(const struct product *p, const struct work *t,
-               const struct pairs *pair, uint4 (*w)[ROWS],
-               float (*sum)[COLUMNS])
+               const char *const *rows, uint4 (*w)[ROWS], float (*sum)[COLUMNS])
 {
     int64_t n = p->k * T::size / 16;
 
     for (int64_t i = 0; i < n; i += AHEAD * LANES) {
-        bool ends = i + AHEAD * LANES >= n;
         uint4 next[AHEAD][ROWS];
 
-        if (!ends)
-            load_pieces(pair->rows, i + AHEAD * LANES, n, next);
-        else if (pair->n > 1)
-            load_pieces(pair->next, 0, n, next);
+        load_pieces(rows, i + AHEAD * LANES, n, next);
         UNROLL for (int j = 0; j < AHEAD; j++)
         {
             int64_t at = i + j * LANES + lane_id();
@@ -180,28 +158,6 @@ multiply_singly(const struct product *p, const struct work *t,
         }
 }
 
-/* All of a warp's pairs. */
-template <class T, int COLUMNS>
-DEVICE void
-multiply_pairs(const struct product *p, const struct work *t,
-               struct pairs *pair, bool whole, uint4 (*w)[ROWS], float *room)
-{
-    for (; pair->n > 0; pair->n--) {
-        float sum[ROWS][COLUMNS] = {};
-        int64_t row = pair->row;
-
-        pair->row += rows_of_pair(p);
-        if (pair->n > 1)
-            find_pair(p, t, pair->row, pair->next);
-        if (whole)
-            multiply_whole<T, COLUMNS>(p, t, pair, w, sum);
-        else
-            multiply_singly<T, COLUMNS>(p, t, pair->rows, sum);
-        store_sums<COLUMNS>(p, t, row, sum, room);
-        UNROLL for (int r = 0; r < ROWS; r++) pair->rows[r] = pair->next[r];
-    }
-}
-
 /* `whole`: all addresses are multiples of 16. */
 template <class T, int COLUMNS>
 KERNEL
@@ -214,20 +170,29 @@ BOUNDS(WARPS *LANES, COLUMNS == 1 ? 4 : 3)
     if (!p.early)
         take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct pairs pair = {};
-        struct work t = find_work(&p, item, tiles, COLUMNS, &pair.row);
+        int64_t row;
+        struct work t = find_work(&p, item, tiles, COLUMNS, &row);
+        const char *rows[ROWS];
+        float sum[ROWS][COLUMNS] = {};
         uint4 w[AHEAD][ROWS];
+        bool any = row < t.n_rows && t.n > 0;
 
-        pair.n = t.n > 0 ? pairs_of(&p, &t, pair.row) : 0;
-        if (pair.n > 0) {
-            find_pair(&p, &t, pair.row, pair.rows);
+        if (any) {
+            rows[0] = t.rows + row * p.w.nb[1];
+            rows[1] = second_row(&p, &t, row);
             if (whole)
-                load_pieces(pair.rows, 0, p.k * T::size / 16, w);
+                load_pieces(rows, 0, p.k * T::size / 16, w);
         }
         if (p.early && item == block_id())
             take_turn();
-        multiply_pairs<T, COLUMNS>(&p, &t, &pair, whole, w,
-                                   sums + warp_id() * (ROWS * COLUMNS));
+        if (!any)
+            continue;
+        if (whole)
+            multiply_whole<T, COLUMNS>(&p, &t, rows, w, sum);
+        else
+            multiply_singly<T, COLUMNS>(&p, &t, rows, sum);
+        store_sums<COLUMNS>(&p, &t, row, sum,
+                            sums + warp_id() * (ROWS * COLUMNS));
     }
 }
 
@@ -249,17 +214,16 @@ static void
 launch(struct cuda_ctx *c, const struct product *p)
 {
     bool whole = is_aligned(p) && p->k % 8 == 0;
-    struct product shared = *p;
-    int64_t n = share_pairs(c, &shared);
+    int64_t n = items_of(p);
 
     if (n == 0)
         return;
     if (single_columns(p))
-        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES), c, shared,
+        LAUNCH((multiply_floats<T, 1>), shape_of(n, WARPS * LANES), c, *p,
                whole, tiles_of(p), n);
     else
         LAUNCH((multiply_floats<T, MOST_COLUMNS>), shape_of(n, WARPS * LANES),
-               c, shared, whole, tiles_of(p), n);
+               c, *p, whole, tiles_of(p), n);
 }
 
 void

@@ -13,7 +13,6 @@
 #include "cuda/product.h"
 #include "cuda/quantize.h"
 
-#define WARPS   4
 #define TILE    16 /* rows of a fragment */
 #define COLUMNS 32
 #define EIGHTS  (COLUMNS / 8)
@@ -34,6 +33,7 @@ template <class T, int M> struct step {
         width = units * UNIT + 16,
         rows = M * TILE,
         groups = UNIT / T::group,
+        warps = M == 1 ? 8 : 4, /* of a block */
         biased = T::min != 0 || T::offset != 0,
         depth = M == 1 ? 3 : 2,          /* steps that are under way */
         figures = units * groups * rows, /* scales, and as many biases */
@@ -145,6 +145,7 @@ struct columns {
     const char *first;
     uint32_t bytes[EIGHTS], figures[EIGHTS][2];
     int eights;
+    int64_t units; /* of a column */
 };
 
 DEVICE struct columns
@@ -155,6 +156,7 @@ find_columns(const struct product *p, const struct work *t)
 
     c.first = p->columns + t->first * p->column_stride;
     c.eights = (t->n + 7) / 8;
+    c.units = p->k / UNIT;
     UNROLL for (int j = 0; j < EIGHTS; j++)
     {
         int at = 8 * j + g, of = 8 * j + two, last = t->n - 1;
@@ -167,13 +169,13 @@ find_columns(const struct product *p, const struct work *t)
     return c;
 }
 
-/* What the lane meets of unit n of some eight columns. */
+/* What the lane meets of a unit of eight columns. */
 struct met {
     uint32_t bytes[2];
-    struct figures f[2];
+    struct figures f[2]; /* `sums` where weights have a bias */
 };
 
-template <int groups>
+template <class T>
 DEVICE struct met
 load_met(const struct columns *c, int j, int64_t n)
 {
@@ -181,7 +183,7 @@ load_met(const struct columns *c, int j, int64_t n)
     const char *at = c->first + c->bytes[j] + n * UNIT;
     struct met m;
 
-    if (groups == 1) {
+    if (T::group == UNIT) {
         uint2 two = load_vector<uint2>(at + 8 * part);
 
         m.bytes[0] = two.x, m.bytes[1] = two.y;
@@ -189,9 +191,29 @@ load_met(const struct columns *c, int j, int64_t n)
         m.bytes[0] = load_vector<uint32_t>(at + 4 * part);
         m.bytes[1] = load_vector<uint32_t>(at + 16 + 4 * part);
     }
-    UNROLL for (int i = 0; i < 2; i++) m.f[i] = load_vector<struct figures>(
-        c->first + c->figures[j][i] + n * (int64_t)sizeof(struct figures));
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        const struct figures *f =
+            (const struct figures *)(const void *)(c->first +
+                                                   c->figures[j][i]) +
+            n;
+
+        m.f[i].d = f->d;
+        if (T::min != 0 || T::offset != 0)
+            m.f[i].sums[0] = f->sums[0], m.f[i].sums[1] = f->sums[1];
+    }
     return m;
+}
+
+/* The same of all columns, if there is a unit n: on their way from the second
+ * cache while others are met. */
+template <class T>
+DEVICE void
+load_unit(const struct columns *c, int64_t n, struct met *met)
+{
+    if (n < c->units)
+        UNROLL for (int j = 0; j < EIGHTS; j++) if (j < c->eights) met[j] =
+            load_met<T>(c, j, n);
 }
 
 /* Adds 16 rows' products with eight columns: `scale` and `bias` are of rows
@@ -215,52 +237,70 @@ add_products(const uint32_t *a, const struct met *m, const float (*scale)[2],
         {
             const struct figures *f = &m->f[i % 2];
             float v = float_of((uint32_t)dot[i]) - BASE_FLOAT;
-            int total = groups == 2 ? f->sums[g] : f->sums[0] + f->sums[1];
 
             sum[i] = fmaf(v, scale[g][i / 2] * f->d, sum[i]);
-            if (T::min != 0 || T::offset != 0)
+            if (T::min != 0 || T::offset != 0) {
+                int total = groups == 2 ? f->sums[g] : f->sums[0] + f->sums[1];
+
                 sum[i] = fmaf(-bias[g][i / 2], f->d * (float)total, sum[i]);
+            }
         }
     }
 }
 
-/* An opened step times all columns. */
+/* A unit of the opened rows, the warp's own: fragments, scales and biases. */
+template <class T, int M> struct fragment {
+    uint32_t a[M][4];
+    float scale[M][UNIT / T::group][2], bias[M][UNIT / T::group][2];
+};
+
 template <class T, int M>
 DEVICE void
-multiply_step(const struct product *p, const struct columns *c, int s,
-              const struct bench *b, float (*sum)[EIGHTS][4])
+load_fragment(const struct bench *b, int unit, struct fragment<T, M> *f)
 {
-    const int rows = step<T, M>::rows, groups = step<T, M>::groups;
-    const int units = step<T, M>::units;
+    const int groups = step<T, M>::groups;
     int lane = (int)lane_id();
-    int64_t n = (int64_t)s * units, left = p->k / UNIT - n;
 
-    for (int unit = 0; unit < units && unit < left; unit++) {
-        float scale[M][groups][2], bias[M][groups][2];
-        uint32_t a[M][4];
-
-        UNROLL for (int m = 0; m < M; m++)
-        {
-            load_matrices(
-                a[m], b->opened + (m * TILE + lane % TILE) * step<T, M>::width +
+    UNROLL for (int m = 0; m < M; m++)
+    {
+        load_matrices(f->a[m],
+                      b->opened + (m * TILE + lane % TILE) * step<T, M>::width +
                           unit * UNIT + lane / TILE * 16);
-            UNROLL for (int i = 0; i < 2 * groups; i++)
-            {
-                int at = (unit * groups + i / 2) * rows + m * TILE + i % 2 * 8 +
-                         lane / 4;
+        UNROLL for (int i = 0; i < 2 * groups; i++)
+        {
+            int at = (unit * groups + i / 2) * step<T, M>::rows + m * TILE +
+                     i % 2 * 8 + lane / 4;
 
-                scale[m][i / 2][i % 2] = b->scales[at];
-                bias[m][i / 2][i % 2] = step<T, M>::biased ? b->biases[at] : 0;
-            }
+            f->scale[m][i / 2][i % 2] = b->scales[at];
+            f->bias[m][i / 2][i % 2] = step<T, M>::biased ? b->biases[at] : 0;
         }
+    }
+}
+
+/* Opened step s times all columns; `met` is its first unit's, and then the
+ * warp's next step's. */
+template <class T, int M>
+DEVICE void
+multiply_step(const struct columns *c, int s, const struct bench *b,
+              struct met *met, float (*sum)[EIGHTS][4])
+{
+    const int units = step<T, M>::units;
+    int64_t first = (int64_t)s * units;
+
+    for (int unit = 0; unit < units && first + unit < c->units; unit++) {
+        int64_t follows = unit + 1 < units ? first + unit + 1
+                                           : first + step<T, M>::warps * units;
+        struct fragment<T, M> f;
+        struct met next[EIGHTS];
+
+        load_unit<T>(c, follows, next);
+        load_fragment<T, M>(b, unit, &f);
         UNROLL for (int j = 0; j < EIGHTS; j++)
         {
-            if (j >= c->eights)
-                break;
-            struct met met = load_met<groups>(c, j, n + unit);
-
-            UNROLL for (int m = 0; m < M; m++)
-                add_products<T>(a[m], &met, scale[m], bias[m], sum[m][j]);
+            if (j < c->eights)
+                UNROLL for (int m = 0; m < M; m++) add_products<T>(
+                    f.a[m], &met[j], f.scale[m], f.bias[m], sum[m][j]);
+            met[j] = next[j];
         }
     }
 }
@@ -276,20 +316,23 @@ multiply_steps(const struct product *p, const struct work *t, int64_t first,
                   (step<T, M>::units * UNIT));
     const int depth = step<T, M>::depth;
     int now = 0, next = depth - 1;
+    const int warps = step<T, M>::warps;
     struct columns c = find_columns(p, t);
+    struct met met[EIGHTS];
 
     UNROLL for (int i = 0; i < depth - 1; i++) fetch<T, M>(
-        p, t, first, (int)warp_id() + i * WARPS, b->ring + i * size);
+        p, t, first, (int)warp_id() + i * warps, b->ring + i * size);
     if (wait)
         take_turn();
-    for (int s = (int)warp_id(); s < n; s += WARPS) {
+    load_unit<T>(&c, (int64_t)warp_id() * step<T, M>::units, met);
+    for (int s = (int)warp_id(); s < n; s += warps) {
         copy_wait<depth - 2>();
         warp_barrier(); /* all have what all fetched, and are done with it */
-        fetch<T, M>(p, t, first, s + (depth - 1) * WARPS,
+        fetch<T, M>(p, t, first, s + (depth - 1) * warps,
                     b->ring + next * size);
         open_step<T, M>(p, t, first, s, b->ring + now * size, b);
         warp_barrier();
-        multiply_step<T, M>(p, &c, s, b, sum);
+        multiply_step<T, M>(&c, s, b, met, sum);
         now = now + 1 < depth ? now + 1 : 0;
         next = next + 1 < depth ? next + 1 : 0;
     }
@@ -315,12 +358,12 @@ leave_sums(const float (*sum)[EIGHTS][4], float *room)
 
 template <int M>
 DEVICE float
-add_warps(const float *sums, int column, int r)
+add_warps(const float *sums, int warps, int column, int r)
 {
     float v = 0;
 
-    UNROLL for (int w = 0; w < WARPS; w++) v +=
-        sums[w * SUMS(M) + column * SUM_STRIDE(M) + r];
+    for (int w = 0; w < warps; w++)
+        v += sums[w * SUMS(M) + column * SUM_STRIDE(M) + r];
     return v;
 }
 
@@ -329,25 +372,25 @@ DEVICE void
 store_tile(const struct product *p, const struct work *t, int64_t first,
            const float *sums)
 {
-    int rows = p->w2 ? TILE : M * TILE;
+    int rows = p->w2 ? TILE : M * TILE, warps = (int)block_size() / LANES;
 
-    for (int i = (int)thread_id(); i < rows * t->n; i += WARPS * LANES) {
+    for (int i = (int)thread_id(); i < rows * t->n; i += (int)block_size()) {
         int r = i % rows, column = i / rows;
         float v;
 
         if (first + r >= t->n_rows)
             continue;
-        v = add_warps<M>(sums, column, r);
+        v = add_warps<M>(sums, warps, column, r);
         if (M > 1 && p->w2)
-            v = apply_glu(p->end.glu, v, add_warps<M>(sums, column, TILE + r),
+            v = apply_glu(p->end.glu, v,
+                          add_warps<M>(sums, warps, column, TILE + r),
                           p->end.alpha, p->end.limit);
         store_result(t, t->first + column, first + r, v);
     }
 }
 
 template <class T, int M>
-KERNEL
-BOUNDS(WARPS *LANES, M == 1 ? 4 : 3)
+KERNEL BOUNDS((step<T, M>::warps * LANES), M == 1 ? 2 : 3)
     multiply_tiles(struct product p, int64_t tiles, int64_t n_items)
 {
     SHARED_BYTES(shared);
@@ -390,10 +433,11 @@ start(struct cuda_ctx *c, const struct product *p)
 {
     int64_t tiles = p->x2 * p->x3 * cuda_pieces(p->n, COLUMNS);
     int64_t n = items(p, p->w2 ? TILE : M * TILE) * tiles;
-    struct cuda_shape shape = shape_of(n, WARPS * LANES);
-    size_t sums = WARPS * SUMS(M) * sizeof(float);
+    const int warps = step<T, M>::warps;
+    struct cuda_shape shape = shape_of(n, warps * LANES);
+    size_t sums = warps * SUMS(M) * sizeof(float);
 
-    shape.shared = WARPS * step<T, M>::all;
+    shape.shared = (size_t)warps * step<T, M>::all;
     if (shape.shared < sums)
         shape.shared = sums;
     ALLOW_SHARED((multiply_tiles<T, M>), shape.shared);

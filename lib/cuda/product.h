@@ -2,7 +2,7 @@
  *
  * Columns (rows of src1) are numbered in order, and so are results. A tile is
  * some columns that meet one matrix of weights. A sum's order depends on its
- * length and the type of the weights alone. */
+ * length and the type of the weights alone, up to MOST_COLUMNS columns. */
 #ifndef CUDA_PRODUCT_H
 #define CUDA_PRODUCT_H
 
@@ -12,8 +12,6 @@
 
 #define MOST_COLUMNS  8 /* of a tile */
 #define PRODUCT_WARPS 4 /* of a block */
-#define MOST_PAIRS    4 /* of rows, of a warp */
-#define PAIRS_FILL    4 /* blocks that a multiprocessor wants before that */
 
 /* Tiles of MUL_MAT_ID, as device memory holds them. */
 struct tile {
@@ -45,7 +43,6 @@ struct product {
     char *out; /* floats */
     int64_t out_stride;
     int64_t k, rows;
-    int pairs; /* of rows that a warp has, at most */
     /* Of MUL_MAT: n columns each in x2 times x3 groups, which share w's. */
     int64_t n, x2, x3;
     /* Of MUL_MAT_ID, else NULL: `used` results a token, numbered as pairs; of
@@ -202,26 +199,11 @@ store_sums(const struct product *p, const struct work *t, int64_t row,
     warp_barrier();
 }
 
-/* Rows of a pair: the same one of two matrices if there is a gate. */
-HOST_DEVICE int
-rows_of_pair(const struct product *p)
-{
-    return p->w2 ? 1 : 2;
-}
-
+/* Rows of a block, each of two matrices if there is a gate. */
 HOST_DEVICE int64_t
 rows_of_block(const struct product *p)
 {
-    return PRODUCT_WARPS * p->pairs * rows_of_pair(p);
-}
-
-/* Pairs that there are for a warp whose first row is `row`. */
-DEVICE int
-pairs_of(const struct product *p, const struct work *t, int64_t row)
-{
-    int64_t left = (t->n_rows - row + rows_of_pair(p) - 1) / rows_of_pair(p);
-
-    return left < 0 ? 0 : left < p->pairs ? (int)left : p->pairs;
+    return PRODUCT_WARPS * (p->w2 ? 1 : 2);
 }
 
 /* Whether every tile has one column; how many tiles there are. */
@@ -240,9 +222,9 @@ tiles_of(const struct product *p)
                      cuda_pieces(p->n, single_columns(p) ? 1 : MOST_COLUMNS);
 }
 
-/* Of an item, the tile, with its matrix, and the warp's first row. Items are
- * groups of rows of all matrices, and for each all tiles: those that read the
- * same weights run at the same time. */
+/* Of an item, the tile, with its matrix, and the warp's first row: of the one
+ * or two that it has. Items are groups of rows of all matrices, and for each
+ * all tiles: those that read the same weights run at the same time. */
 DEVICE struct work
 find_work(const struct product *p, int64_t item, int64_t tiles, int most,
           int64_t *row)
@@ -276,21 +258,6 @@ items_of(const struct product *p)
     for (int i = 0; i < CUDA_SIBLINGS; i++)
         n += cuda_pieces(p->siblings[i].rows, each);
     return n * tiles_of(p);
-}
-
-/* Sets how many pairs a warp has; returns how many items there are. Finding
- * work costs as much as a short row: where there are enough warps for it, each
- * has several pairs. */
-static inline int64_t
-share_pairs(const struct cuda_ctx *c, struct product *p)
-{
-    int64_t n;
-
-    p->pairs = 1;
-    n = items_of(p) / (tiles_of(p) * c->n_sm * PAIRS_FILL);
-    if (single_columns(p))
-        p->pairs = n < 1 ? 1 : n > MOST_PAIRS ? MOST_PAIRS : (int)n;
-    return items_of(p);
 }
 
 /* By the type of the weights; columns are prepared for it. */
