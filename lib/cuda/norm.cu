@@ -103,7 +103,7 @@ norm(struct parts p, int64_t n_rows)
         norm_row(&p, row_at(&p.y, i), room);
 }
 
-#define HELD 8 /* elements of a row that a thread keeps in registers */
+#define HELD 8 /* most elements of a row that a thread keeps in registers */
 
 /* Rows of floats that lie as they are named, of n values each: all is asked
  * for at once. */
@@ -116,61 +116,66 @@ struct plain {
     struct cuda_also also;
 };
 
-/* The block's values of a row, those beyond its end 0. */
+/* The block's values of a row, those beyond its end 0; `held` of a thread. */
+template <int held>
 DEVICE void
-load_row(const float *row, int64_t n, float *v)
+load_row(const float *row, int n, float *v)
 {
-    UNROLL for (int j = 0; j < HELD; j++)
+    UNROLL for (int j = 0; j < held; j++)
     {
-        int64_t i = thread_id() + j * block_size();
+        int i = (int)(thread_id() + j * block_size());
 
         v[j] = row && i < n ? row[i] : 0;
     }
 }
 
+template <int held>
 DEVICE float
-sum_held(const float *v, int64_t n, float mean, bool square, float *room)
+sum_held(const float *v, int n, float mean, bool square, float *room)
 {
     float sum = 0;
 
-    UNROLL for (int j = 0; j < HELD; j++)
+    UNROLL for (int j = 0; j < held; j++)
     {
         float d = v[j] - mean;
 
-        if (thread_id() + j * block_size() < n)
+        if ((int)(thread_id() + j * block_size()) < n)
             sum += square ? d * d : d;
     }
     return block_sum(sum, room);
 }
 
+template <int held>
 KERNEL
-BOUNDS(CUDA_MOST_THREADS, 1)
-norm_plain(struct plain p, int64_t n_rows)
+BOUNDS(CUDA_MOST_THREADS, 1) norm_plain(struct plain p, int64_t n_rows)
 {
     SHARED(float, room, LANES);
-    float weight[HELD], shift[HELD];
+    float weight[held], shift[held];
+    int n = (int)p.n;
 
     if (!p.early)
         take_turn();
-    load_row(p.weight, p.n, weight);
-    load_row(p.shift, p.n, shift);
+    load_row<held>(p.weight, n, weight);
+    load_row<held>(p.shift, n, shift);
     if (p.early)
         take_turn();
     for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
-        float v[HELD], more[HELD], mean = 0, s;
+        float v[held], more[held], mean = 0, s;
 
-        load_row(p.x + row * p.n, p.n, v);
-        load_row(p.other ? p.other + row * p.n : NULL, p.n, more);
-        UNROLL for (int j = 0; j < HELD; j++) v[j] += more[j];
+        load_row<held>(p.x + row * p.n, n, v);
+        load_row<held>(p.other ? p.other + row * p.n : NULL, n, more);
+        UNROLL for (int j = 0; j < held; j++) v[j] += more[j];
         if (!p.rms)
-            mean = sum_held(v, p.n, 0, false, room) / (float)p.n;
-        s = 1 / sqrtf(sum_held(v, p.n, mean, true, room) / (float)p.n + p.eps);
-        UNROLL for (int j = 0; j < HELD; j++)
+            mean = sum_held<held>(v, n, 0, false, room) / (float)n;
+        s = 1 /
+            sqrtf(sum_held<held>(v, n, mean, true, room) / (float)n + p.eps);
+        UNROLL for (int j = 0; j < held; j++)
         {
-            int64_t i = thread_id() + j * block_size(), at = row * p.n + i;
+            int i = (int)(thread_id() + j * block_size());
+            int64_t at = row * p.n + i;
             float y = (v[j] - mean) * s;
 
-            if (i >= p.n)
+            if (i >= n)
                 break;
             if (p.other)
                 p.sum[at] = v[j];
@@ -182,6 +187,21 @@ norm_plain(struct plain p, int64_t n_rows)
             store_also(&p.also, at, y);
         }
     }
+}
+
+/* No more registers and steps than a thread has values. */
+static void
+launch_plain(struct cuda_ctx *c, const struct plain *p, unsigned threads,
+             int64_t n_rows)
+{
+    struct cuda_shape shape = shape_of(n_rows, threads);
+
+    if (p->n <= 2 * (int64_t)threads)
+        LAUNCH(norm_plain<2>, shape, c, *p, n_rows);
+    else if (p->n <= 4 * (int64_t)threads)
+        LAUNCH(norm_plain<4>, shape, c, *p, n_rows);
+    else
+        LAUNCH(norm_plain<HELD>, shape, c, *p, n_rows);
 }
 
 /* What is added to or multiplied with `from` in `node`. */
@@ -232,7 +252,7 @@ run_plain(struct cuda_ctx *c, const struct cuda_norm *n,
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
     p.early = is_constant(weight) && is_constant(shift);
     p.also = cuda_also_for(c, y, n->next, true);
-    LAUNCH(norm_plain, shape_of(ggml_nrows(y), threads), c, p, ggml_nrows(y));
+    launch_plain(c, &p, threads, ggml_nrows(y));
     return true;
 }
 
