@@ -230,19 +230,33 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     return r;
 }
 
+/* Results of the segments from `first` to before `end`, one behind the other.
+ * They are put together in halves: a chain of segments would copy the first of
+ * them as often as there are others. */
+static struct ggml_tensor *
+attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
+            struct ggml_tensor *q)
+{
+    int32_t middle = first + (end - first) / 2;
+    struct ggml_tensor *a, *b;
+
+    if (end - first == 1)
+        return attend(g, &g->segments[first], layer, q);
+    a = attend_each(g, first, middle, layer, q);
+    b = attend_each(g, middle, end, layer, q);
+    return ggml_concat(g->ctx, a, b, 2);
+}
+
 struct ggml_tensor *
 graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                 struct ggml_tensor *k, struct ggml_tensor *v)
 {
     const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *all = NULL, *one;
+    struct ggml_tensor *all;
 
     store(g, g->cache->k[layer], g->cache->kind[layer], k);
     store(g, g->cache->v[layer], g->cache->kind[layer], v);
-    for (int32_t i = 0; i < g->n_segments; i++) {
-        one = attend(g, &g->segments[i], layer, q);
-        all = all ? ggml_concat(g->ctx, all, one, 2) : one;
-    }
+    all = attend_each(g, 0, g->n_segments, layer, q);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);
 }
