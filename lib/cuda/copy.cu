@@ -2,6 +2,7 @@
  *
  * CPY and its kin take elements in order, whatever the two shapes are, and
  * convert them; elements of one type move as bytes. */
+#include "cuda/copy.h"
 #include "cuda/formats_list.h"
 #include "cuda/open.h"
 #include "cuda/q8.h"
@@ -78,6 +79,15 @@ copy_flat(char *to, const char *from, int64_t size)
     }
 }
 
+void
+cuda_copy_flat(struct cuda_ctx *c, void *to, const void *from, int64_t size)
+{
+    if (size > 0)
+        LAUNCH(copy_flat,
+               shape_of(cuda_pieces(size, CUDA_THREADS * 16 * 4), CUDA_THREADS),
+               c, (char *)to, (const char *)from, size);
+}
+
 static bool
 is_flat(const struct ggml_tensor *x, const struct ggml_tensor *y)
 {
@@ -115,9 +125,7 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
         return;
     if (is_flat(x, dst) &&
         (((uintptr_t)x->data | (uintptr_t)dst->data) & 15) == 0)
-        LAUNCH(copy_flat,
-               shape_of(cuda_pieces(size, CUDA_THREADS * 16 * 4), CUDA_THREADS),
-               c, to.data, (const char *)from.data, size);
+        cuda_copy_flat(c, dst->data, x->data, size);
     else if (dst->type == GGML_TYPE_Q8_0 && x->type != dst->type)
         cuda_quantize_q8_0(c, &to, &from, NULL);
     else if (cuda_is_format(x->type) && x->type != dst->type)
@@ -183,13 +191,36 @@ cuda_supports_concat(const struct ggml_tensor *dst)
     return cuda_supports_repeat(dst) && dst->src[1]->type == dst->type;
 }
 
+/* Whether both sources are pieces of dst that lie behind each other, at
+ * multiples of 16 bytes. */
+static bool
+is_flat_concat(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    uintptr_t at = (uintptr_t)dst->data | (uintptr_t)a->data |
+                   (uintptr_t)b->data | ggml_nbytes(a);
+
+    for (int d = tensor_get_i32(dst, 0) + 1; d < 4; d++)
+        if (dst->ne[d] != 1)
+            return false;
+    return is_flat(a, dst) && is_flat(b, dst) && (at & 15) == 0;
+}
+
 void
 cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    int64_t n = chunks_of(dst);
+    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
+    int64_t n = chunks_of(dst), size = (int64_t)ggml_nbytes(a);
 
-    if (n > 0)
-        LAUNCH(concat, shape_of(n, CUDA_THREADS), c, view_of(dst),
-               view_of(dst->src[0]), view_of(dst->src[1]),
-               (int)tensor_get_i32(dst, 0), element_size(dst->type), n);
+    if (n == 0)
+        return;
+    if (is_flat_concat(dst)) {
+        cuda_copy_flat(c, dst->data, a->data, size);
+        cuda_copy_flat(c, (char *)dst->data + size, b->data,
+                       (int64_t)ggml_nbytes(b));
+    } else {
+        LAUNCH(concat, shape_of(n, CUDA_THREADS), c, view_of(dst), view_of(a),
+               view_of(b), (int)tensor_get_i32(dst, 0), element_size(dst->type),
+               n);
+    }
 }
