@@ -3,9 +3,13 @@
  * Dao et al. 2022: keys come in tiles, with a running maximum and sum. Many
  * queries go to attention_tiles.cu. Few meet keys in parts, see
  * attention_parts.h: of the usual types in attention_few.cu, of others in
- * attention_any.cu. */
+ * attention_any.cu. Sequences whose results lie behind each other are computed
+ * in groups that one launch can take. */
+#include <string.h>
+
 #include "cuda/also.h"
 #include "cuda/attention_parts.h"
+#include "cuda/copy.h"
 
 /* A row's result, and what was found of it. */
 struct result {
@@ -145,38 +149,27 @@ make_room(struct cuda_ctx *c, const struct attention *a, int64_t n,
     return cut->found && cut->found_ends;
 }
 
-void
-cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
-                const struct ggml_tensor *next)
+static struct sequence
+sequence_of(const struct attention *a)
 {
-    sequences<1> none = {};
-    struct attention a = read_params(dst);
-    struct cut cut = {};
-    int64_t rows = a.q.ne[1] * a.q.ne[2] * a.q.ne[3], n;
+    struct sequence s = {};
 
-    if (ggml_is_empty(dst))
-        return;
-    cut.parts = cuda_parts(a.k.ne[1], a.q.ne[1]);
-    if (cuda_found_bytes(dst) > CUDA_FOUND)
-        cut.parts = 1;
-    if (cut.parts == 1 && cuda_attend_tiles(c, &a, dst, next))
-        return;
-    a.also = cuda_also_for(c, dst, next, true);
-    cut.part_keys = cut.parts > 1 ? CUDA_PART : a.k.ne[1];
-    cut.chunks = cuda_pieces(a.q.ne[1] * a.group, PART_ROWS);
-    if (!make_room(c, &a, rows * cut.parts, &cut))
-        return;
-    n = cut.parts * cut.chunks * (a.q.ne[2] / a.group) * a.q.ne[3];
-    if (cuda_can_attend_few(c, &a))
-        cuda_attend_few(c, &a, &cut, NULL, n);
-    else
-        cuda_attend_any(c, &a, &cut, n);
-    start_combine<1>(c, &a, &cut, &none, 0, rows);
+    s.q = a->q.data;
+    s.k = a->k.data;
+    s.v = a->v.data;
+    s.mask = a->has_mask ? a->mask.data : NULL;
+    s.mask_stride = a->has_mask ? a->mask.nb[1] : 0;
+    s.dst = a->dst.data;
+    s.tokens = a->q.ne[1];
+    s.keys = a->k.ne[1];
+    return s;
 }
 
-/* Of what is found of the parts of the keys. */
-int64_t
-cuda_found_bytes(const struct ggml_tensor *dst)
+/* -- One node -- */
+
+/* Bytes of what is found of the parts of the keys. */
+static int64_t
+found_bytes(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *q = dst->src[0], *v = dst->src[2];
 
@@ -184,79 +177,340 @@ cuda_found_bytes(const struct ggml_tensor *dst)
            (int64_t)sizeof(float);
 }
 
-bool
-cuda_can_attend_each(struct cuda_ctx *c, const struct ggml_tensor *dst)
+/* Into how many parts keys are cut. */
+static int64_t
+parts_of(const struct ggml_tensor *dst)
 {
-    struct attention a = read_params(dst);
-
-    return cuda_supports_attention(dst) && cuda_can_attend_few(c, &a) &&
-           a.q.ne[3] == 1 && a.q.ne[1] < CUDA_TILE_TOKENS;
+    return found_bytes(dst) > CUDA_FOUND
+               ? 1
+               : cuda_parts(dst->src[1]->ne[1], dst->src[0]->ne[1]);
 }
 
-/* The sequences of one launch, of all from `first` on; the parts before, and
- * behind them. Returns the launch's items. */
-static int64_t
-list_sequences(const struct attention *a, struct ggml_tensor *const *each,
-               int first, int n, char *dst, int64_t chunks, int64_t *found,
-               struct sequences<SEQUENCES> *s)
+static bool
+takes_tiles(const struct cuda_ctx *c, const struct attention *a,
+            const struct ggml_tensor *dst)
 {
-    int64_t items = 0, rows = a->q.ne[1] * a->q.ne[2];
+    return parts_of(dst) == 1 && cuda_can_attend_tiles(c, a);
+}
 
-    s->n = n - first < SEQUENCES ? n - first : SEQUENCES;
-    for (int i = 0; i < s->n; i++) {
-        struct ggml_tensor *const *src = each[first + i]->src;
-        struct sequence *one = &s->all[i];
+/* `before`: rows of all results before the first. */
+static void
+attend_by_tiles(struct cuda_ctx *c, const struct attention *given,
+                int64_t before)
+{
+    struct attention a = *given;
+    sequences<SEQUENCES> s = {};
 
-        one->q = (const char *)src[0]->data;
-        one->k = (const char *)src[1]->data;
-        one->v = (const char *)src[2]->data;
-        one->mask = src[3] ? (const char *)src[3]->data : NULL;
-        one->mask_stride = src[3] ? (int64_t)src[3]->nb[1] : 0;
-        one->dst = dst + (first + i) * a->q.ne[1] * a->dst.nb[2];
-        one->keys = src[1]->ne[1];
-        one->parts = cuda_parts(one->keys, a->q.ne[1]);
-        one->first_item = items;
-        one->first_found = *found;
-        items += one->parts * chunks * (a->q.ne[2] / a->group);
-        *found += one->parts * rows;
-    }
-    return items;
+    if (!cuda_make_halves(c, &a.k) || !cuda_make_halves(c, &a.v))
+        return; /* c->failed says so */
+    s.n = 1;
+    s.all[0] = sequence_of(&a);
+    s.all[0].first_row = before;
+    cuda_attend_tiles(c, &a, &s);
+}
+
+static void
+attend_by_parts(struct cuda_ctx *c, const struct attention *a, int64_t parts,
+                int64_t before)
+{
+    int64_t rows = a->q.ne[1] * a->q.ne[2] * a->q.ne[3], n;
+    sequences<1> none = {};
+    struct cut cut = {};
+
+    cut.parts = parts;
+    cut.part_keys = parts > 1 ? CUDA_PART : a->k.ne[1];
+    cut.chunks = cuda_pieces(a->q.ne[1] * a->group, PART_ROWS);
+    if (!make_room(c, a, rows * parts, &cut))
+        return;
+    n = parts * cut.chunks * (a->q.ne[2] / a->group) * a->q.ne[3];
+    if (cuda_can_attend_few(c, a))
+        cuda_attend_few(c, a, &cut, NULL, n);
+    else
+        cuda_attend_any(c, a, &cut, n);
+    start_combine<1>(c, a, &cut, &none, before, rows);
+}
+
+static void
+attend(struct cuda_ctx *c, const struct ggml_tensor *dst,
+       const struct attention *a, int64_t before)
+{
+    if (takes_tiles(c, a, dst))
+        attend_by_tiles(c, a, before);
+    else
+        attend_by_parts(c, a, parts_of(dst), before);
 }
 
 void
-cuda_run_each(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
-              struct ggml_tensor *dst, const struct ggml_tensor *next)
+cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
+                const struct ggml_tensor *next)
 {
-    struct attention a = read_params(each[0]);
-    int64_t rows = a.q.ne[1] * a.q.ne[2], found = 0;
-    sequences<SEQUENCES> s = {};
-    struct cut cut = {};
+    struct attention a = read_params(dst);
 
-    for (int i = 0; i < n; i++)
-        found += cuda_parts(each[i]->src[1]->ne[1], a.q.ne[1]) * rows;
-    a.dst = view_of(dst);
-    a.also = cuda_also_for(c, dst, next, true);
-    cut.part_keys = CUDA_PART;
-    cut.chunks = cuda_pieces(a.q.ne[1] * a.group, PART_ROWS);
-    if (!make_room(c, &a, found, &cut))
+    if (ggml_is_empty(dst))
         return;
-    /* all are computed before dst, which may lie over what they read */
-    found = 0;
-    for (int i = 0; i < n; i += SEQUENCES) {
-        int64_t items =
-            list_sequences(&a, each, i, n, a.dst.data, cut.chunks, &found, &s);
-
-        cuda_attend_few(c, &a, &cut, &s, items);
-    }
-    found = 0;
-    for (int i = 0; i < n; i += SEQUENCES) {
-        list_sequences(&a, each, i, n, a.dst.data, cut.chunks, &found, &s);
-        start_combine<SEQUENCES>(c, &a, &cut, &s, i * rows, s.n * rows);
-    }
+    a.also = cuda_also_for(c, dst, next, !takes_tiles(c, &a, dst));
+    attend(c, dst, &a, 0);
 }
 
 void
 cuda_run_attention(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     cuda_run_attend(c, dst, NULL);
+}
+
+/* -- Sequences -- */
+
+/* Who computes a sequence. */
+enum way {
+    ALONE, /* whoever it suits, in launches of its own */
+    FEW,   /* attention_few.cu */
+    TILES  /* attention_tiles.cu, from the cache as it is */
+};
+
+static enum way
+way_of(const struct cuda_ctx *c, const struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst);
+
+    if (a.has_mask && (a.mask.ne[2] != 1 || a.mask.ne[3] != 1))
+        return ALONE;
+    if (a.q.ne[1] < CUDA_TILE_TOKENS)
+        return cuda_can_attend_few(c, &a) ? FEW : ALONE;
+    return cuda_can_attend_tiles(c, &a) && cuda_are_halves(&a.k) &&
+                   cuda_are_halves(&a.v)
+               ? TILES
+               : ALONE;
+}
+
+static bool
+are_alike(const struct ggml_tensor *a, const struct ggml_tensor *b, int dim)
+{
+    for (int i = 0; i < 3; i++)
+        if ((i != dim && a->ne[i] != b->ne[i]) || a->nb[i] != b->nb[i])
+            return false;
+    return a->type == b->type;
+}
+
+/* Whether both can be of one group. Their masks' rows may be as long as there
+ * are keys. */
+static bool
+are_of_a_group(const struct ggml_tensor *a, const struct ggml_tensor *b,
+               enum way way)
+{
+    struct ggml_tensor *const *x = a->src, *const *y = b->src;
+
+    if (way == FEW && (x[0]->ne[1] != y[0]->ne[1] ||
+                       (x[3] && y[3] && x[3]->ne[1] != y[3]->ne[1])))
+        return false;
+    return are_alike(x[0], y[0], 1) && are_alike(x[1], y[1], 1) &&
+           are_alike(x[2], y[2], 1) && !x[3] == !y[3] && x[4] == y[4] &&
+           memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
+}
+
+/* How many of the first sequences are one group, and who computes it. One
+ * that meets many keys with some queries only is cut into parts. */
+static int
+find_group(const struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+           enum way *way)
+{
+    int m = 1;
+
+    *way = way_of(c, each[0]);
+    while (m < n && *way != ALONE && way_of(c, each[m]) == *way &&
+           are_of_a_group(each[0], each[m], *way))
+        m++;
+    if (m == 1)
+        *way = ALONE;
+    return m;
+}
+
+/* Where results go, and how many rows of them there are so far. */
+struct results {
+    char *data;
+    struct cuda_also also;
+    int64_t rows;
+};
+
+/* As a node says it, its result put in its place. */
+static struct attention
+place_next(const struct ggml_tensor *dst, struct results *r)
+{
+    struct attention a = read_params(dst);
+
+    a.dst.data = r->data + r->rows * a.dst.nb[1];
+    a.also = r->also;
+    r->rows += ggml_nrows(dst);
+    return a;
+}
+
+/* The sequences of one launch. */
+static void
+list_sequences(struct ggml_tensor *const *each, int n, struct results *r,
+               struct sequences<SEQUENCES> *s)
+{
+    s->n = n < SEQUENCES ? n : SEQUENCES;
+    for (int i = 0; i < s->n; i++) {
+        int64_t before = r->rows;
+        struct attention a = place_next(each[i], r);
+
+        s->all[i] = sequence_of(&a);
+        s->all[i].first_row = before;
+    }
+}
+
+/* Numbers items and what is found, *found of it before. Returns how many items
+ * there are. */
+static int64_t
+number_parts(const struct attention *a, const struct cut *cut,
+             struct sequences<SEQUENCES> *s, int64_t *found)
+{
+    int64_t items = 0;
+
+    for (int i = 0; i < s->n; i++) {
+        struct sequence *one = &s->all[i];
+
+        one->parts = cuda_parts(one->keys, one->tokens);
+        one->first_item = items;
+        one->first_found = *found;
+        items += one->parts * cut->chunks * (a->q.ne[2] / a->group);
+        *found += one->parts * one->tokens * a->q.ne[2];
+    }
+    return items;
+}
+
+/* All is found before anything is combined: results may lie over what is read
+ * for that. */
+static void
+attend_group_by_parts(struct cuda_ctx *c, struct ggml_tensor *const *each,
+                      int n, struct results *r)
+{
+    struct attention a = read_params(each[0]);
+    struct results first = *r;
+    sequences<SEQUENCES> s = {};
+    struct cut cut = {};
+    int64_t found = 0;
+
+    for (int i = 0; i < n; i++)
+        found +=
+            cuda_parts(each[i]->src[1]->ne[1], a.q.ne[1]) * ggml_nrows(each[i]);
+    a.also = r->also;
+    cut.part_keys = CUDA_PART;
+    cut.chunks = cuda_pieces(a.q.ne[1] * a.group, PART_ROWS);
+    if (!make_room(c, &a, found, &cut))
+        return;
+    found = 0;
+    for (int i = 0; i < n; i += SEQUENCES) {
+        list_sequences(each + i, n - i, r, &s);
+        cuda_attend_few(c, &a, &cut, &s, number_parts(&a, &cut, &s, &found));
+    }
+    *r = first;
+    found = 0;
+    for (int i = 0; i < n; i += SEQUENCES) {
+        int64_t before = r->rows;
+
+        list_sequences(each + i, n - i, r, &s);
+        number_parts(&a, &cut, &s, &found);
+        start_combine<SEQUENCES>(c, &a, &cut, &s, before, r->rows - before);
+    }
+}
+
+static void
+attend_group_by_tiles(struct cuda_ctx *c, struct ggml_tensor *const *each,
+                      int n, struct results *r)
+{
+    struct attention a = read_params(each[0]);
+    sequences<SEQUENCES> s = {};
+
+    a.also = r->also;
+    for (int i = 0; i < n; i += SEQUENCES) {
+        list_sequences(each + i, n - i, r, &s);
+        cuda_attend_tiles(c, &a, &s);
+    }
+}
+
+static void
+attend_group(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+             enum way way, struct results *r)
+{
+    if (way == FEW) {
+        attend_group_by_parts(c, each, n, r);
+    } else if (way == TILES) {
+        attend_group_by_tiles(c, each, n, r);
+    } else {
+        int64_t before = r->rows;
+        struct attention a = place_next(each[0], r);
+
+        attend(c, each[0], &a, before);
+    }
+}
+
+/* Whether a result may be written while a group reads: it lies over nothing
+ * that any sequence reads. One group of few reads only sinks by then. */
+static bool
+is_apart(const struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+         const struct ggml_tensor *dst)
+{
+    enum way way;
+    bool at_once = find_group(c, each, n, &way) == n && way == FEW;
+
+    for (int i = 0; i < n; i++)
+        for (int j = at_once ? 4 : 0; j < 5; j++)
+            if (each[i]->src[j] && cuda_overlap(dst, each[i]->src[j]))
+                return false;
+    return true;
+}
+
+/* Whether all can make eight bits of their results: tiles cannot. */
+static bool
+are_few(struct ggml_tensor *const *each, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (each[i]->src[0]->ne[1] >= CUDA_TILE_TOKENS)
+            return false;
+    return true;
+}
+
+bool
+cuda_can_attend_each(const struct ggml_tensor *dst)
+{
+    return cuda_supports_attention(dst) && !ggml_is_empty(dst) &&
+           dst->ne[3] == 1 && ggml_is_contiguous(dst);
+}
+
+static int64_t
+bytes_of_halves(const struct view *x)
+{
+    return cuda_are_halves(x) ? 0
+                              : x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
+}
+
+int64_t
+cuda_each_bytes(const struct cuda_ctx *c, const struct ggml_tensor *dst)
+{
+    struct attention a = read_params(dst);
+
+    return takes_tiles(c, &a, dst)
+               ? bytes_of_halves(&a.k) + bytes_of_halves(&a.v)
+               : found_bytes(dst);
+}
+
+void
+cuda_run_each(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
+              struct ggml_tensor *dst, const struct ggml_tensor *next)
+{
+    int64_t size = (int64_t)ggml_nbytes(dst);
+    bool apart = is_apart(c, each, n, dst);
+    struct results r = {};
+    enum way way;
+
+    r.data = (char *)(apart ? dst->data : cuda_scratch(c, (size_t)size));
+    if (!r.data)
+        return;
+    r.also = cuda_also_for(c, dst, next, are_few(each, n));
+    for (int i = 0, m; i < n && !c->failed; i += m) {
+        m = find_group(c, each + i, n - i, &way);
+        attend_group(c, each + i, m, way, &r);
+    }
+    if (!apart)
+        cuda_copy_flat(c, dst->data, r.data, size);
 }

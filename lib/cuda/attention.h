@@ -20,20 +20,42 @@ struct attention {
     struct cuda_also also; /* dst once more */
 };
 
-/* The matrix of keys or values that head `head` of batch `batch` sees. */
-DEVICE const char *
-matrix_of(const struct attention *a, const struct view *x, int64_t head,
+/* Sequences that are computed together: what each has of its own; the rest is
+ * as struct attention says. Where there are several, each is one batch, and its
+ * mask one matrix. */
+#define SEQUENCES 32 /* of a launch */
+
+struct sequence {
+    const char *q, *k, *v, *mask; /* mask NULL: all is seen */
+    char *dst;
+    int64_t tokens, keys, mask_stride;
+    int64_t first_row;   /* of all results, one behind the other */
+    int64_t first_item;  /* of the launch */
+    int64_t first_found; /* of parts of rows, or of looks */
+    int64_t parts;       /* of the keys */
+};
+
+template <int N> struct sequences {
+    int n; /* 0: there is one, as struct attention has it */
+    struct sequence all[N];
+};
+
+/* Where the matrix of keys or values that head `head` of batch `batch` sees
+ * begins, in bytes behind the first. */
+DEVICE int64_t
+matrix_at(const struct attention *a, const struct view *x, int64_t head,
           int64_t batch)
 {
-    return x->data + head / (a->q.ne[2] / x->ne[2]) * x->nb[2] +
+    return head / (a->q.ne[2] / x->ne[2]) * x->nb[2] +
            batch / (a->q.ne[3] / x->ne[3]) * x->nb[3];
 }
 
-DEVICE const uint16_t *
-mask_row(const struct attention *a, struct row of_q)
+/* The same of the mask. */
+DEVICE int64_t
+mask_at(const struct attention *a, int64_t head, int64_t batch)
 {
-    return (const uint16_t *)(const void *)row_data(&a->mask,
-                                                    row_wrap(&a->mask, of_q));
+    return modulo(head, a->mask.ne[2]) * a->mask.nb[2] +
+           modulo(batch, a->mask.ne[3]) * a->mask.nb[3];
 }
 
 DEVICE float
@@ -55,15 +77,23 @@ sink_of(const struct attention *a, int64_t head)
 bool
 cuda_can_be_halves(const struct view *x);
 
+/* Whether they are already. */
+bool
+cuda_are_halves(const struct view *x);
+
 /* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
 bool
 cuda_make_halves(struct cuda_ctx *c, struct view *x);
 
-/* With tensor cores: many queries; keys and values in F16, of some widths;
- * `next` is the node after dst, or NULL. False: others have to do it. */
+/* Whether tensor cores can: many queries; keys and values, of some widths,
+ * that are F16 or can be made so. */
 bool
+cuda_can_attend_tiles(const struct cuda_ctx *c, const struct attention *a);
+
+/* Keys and values are as cuda_make_halves() leaves them; s: one at least, of
+ * which first_item and first_found are not set yet. a->also is of BF16. */
+void
 cuda_attend_tiles(struct cuda_ctx *c, const struct attention *a,
-                  const struct ggml_tensor *dst,
-                  const struct ggml_tensor *next);
+                  struct sequences<SEQUENCES> *s);
 
 #endif

@@ -20,9 +20,8 @@ halve(struct view y, struct view x, int64_t n)
     }
 }
 
-/* Rows in F16 that copy_async() can take. */
-static bool
-is_tiled(const struct view *x)
+bool
+cuda_are_halves(const struct view *x)
 {
     return x->type == GGML_TYPE_F16 && is_whole(x);
 }
@@ -32,9 +31,10 @@ cuda_can_be_halves(const struct view *x)
 {
     int64_t size = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
 
-    return is_tiled(x) || (size <= CONVERTED && (x->type == GGML_TYPE_F16 ||
-                                                 x->type == GGML_TYPE_BF16 ||
-                                                 x->type == GGML_TYPE_Q8_0));
+    return cuda_are_halves(x) ||
+           (size <= CONVERTED &&
+            (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16 ||
+             x->type == GGML_TYPE_Q8_0));
 }
 
 bool
@@ -44,7 +44,7 @@ cuda_make_halves(struct cuda_ctx *c, struct view *x)
     int64_t rows = x->ne[1] * x->ne[2] * x->ne[3], size = sizeof(uint16_t);
     int64_t n = rows * cuda_pieces(x->ne[0], CHUNK);
 
-    if (is_tiled(x))
+    if (cuda_are_halves(x))
         return true;
     y.type = GGML_TYPE_F16;
     y.data = (char *)cuda_scratch(c, (size_t)(rows * x->ne[0] * size));

@@ -18,22 +18,6 @@ struct cut {
     float *found_ends; /* and maximum and total */
 };
 
-/* Sequences with keys of their own that are computed together: as many queries
- * each, and all else as the first's. */
-#define SEQUENCES 32 /* of a launch */
-
-struct sequence {
-    const char *q, *k, *v, *mask;
-    char *dst;
-    int64_t keys, mask_stride, parts;
-    int64_t first_item, first_found; /* rows and parts before */
-};
-
-template <int N> struct sequences {
-    int n; /* 0: there is one, as struct attention has it */
-    struct sequence all[N];
-};
-
 /* What a block works on. */
 struct piece {
     int64_t head, batch, part, parts;
@@ -63,14 +47,12 @@ query_at(const struct attention *a, int64_t head, int64_t batch, int64_t i)
 DEVICE void
 find_batch(const struct attention *a, struct piece *p, int64_t parts)
 {
-    int64_t of_mask = a->has_mask ? modulo(p->batch, a->mask.ne[3]) : 0;
-
     p->parts = parts;
     p->end = a->k.ne[1];
     p->q = a->q.data + p->batch * a->q.nb[3];
-    p->k = matrix_of(a, &a->k, 0, p->batch);
-    p->v = matrix_of(a, &a->v, 0, p->batch);
-    p->mask = a->has_mask ? a->mask.data + of_mask * a->mask.nb[3] : NULL;
+    p->k = a->k.data + matrix_at(a, &a->k, 0, p->batch);
+    p->v = a->v.data + matrix_at(a, &a->v, 0, p->batch);
+    p->mask = a->has_mask ? a->mask.data + mask_at(a, 0, p->batch) : NULL;
     p->mask_stride = a->mask.nb[1];
     p->first_found = p->batch * a->q.ne[1] * a->q.ne[2] * parts;
 }

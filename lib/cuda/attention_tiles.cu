@@ -7,8 +7,8 @@
  * its warp's 16 rows, row lane / 4 and the one 8 further on. The mask is looked
  * at once for all heads: tiles that are hidden from all tokens of a block are
  * passed over, and those that all see want no mask. The next tile is on its way
- * while one is worked on. attention_halves.cu turns caches of BF16 and Q8_0
- * into F16 first. */
+ * while one is worked on. A launch takes several sequences, one behind the
+ * other. attention_halves.cu turns caches of BF16 and Q8_0 into F16 first. */
 #include "cuda/attention.h"
 
 #define WARPS  4
@@ -32,6 +32,7 @@ template <int D> struct tile {
 
 /* A warp's part of the work. */
 struct queries {
+    const struct sequence *of;
     int64_t head, batch, first; /* token of the warp's first row */
     int64_t token;              /* of the block's first row */
     const char *keys, *values;
@@ -45,12 +46,6 @@ enum {
     HIDDEN = 0,
     SEEN = 1,
     MASKED = 2
-};
-
-/* A number for each tile of each TOKENS rows of each matrix of the mask. */
-struct looks {
-    uint8_t *p;
-    int64_t blocks, tiles;
 };
 
 /* What a lane knows of its two rows. */
@@ -67,6 +62,20 @@ least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* Blocks of a sequence's tokens. */
+HOST_DEVICE int64_t
+blocks_of(const struct sequence *s)
+{
+    return (s->tokens + TOKENS - 1) / TOKENS;
+}
+
+template <int KEYS>
+HOST_DEVICE int64_t
+tiles_of(const struct sequence *s)
+{
+    return (s->keys + KEYS - 1) / KEYS;
+}
+
 /* The queries, scaled, as fragments; rows beyond the end repeat the last. */
 template <int D>
 DEVICE void
@@ -77,9 +86,9 @@ load_queries(const struct attention *a, const struct queries *qs,
 
     UNROLL for (int half = 0; half < 2; half++)
     {
-        struct row r = { least(qs->first + g + 8 * half, a->q.ne[1] - 1),
-                         qs->head, qs->batch };
-        const char *from = row_data(&a->q, r);
+        int64_t token = least(qs->first + g + 8 * half, qs->of->tokens - 1);
+        const char *from = qs->of->q + token * a->q.nb[1] +
+                           qs->head * a->q.nb[2] + qs->batch * a->q.nb[3];
 
         UNROLL for (int i = 0; i < D / 16; i++)
             UNROLL for (int j = 0; j < 2; j++)
@@ -143,6 +152,12 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
     copy_commit();
 }
 
+DEVICE uint16_t
+load_half(const char *row, int64_t i)
+{
+    return ((const uint16_t *)(const void *)row)[i];
+}
+
 /* The mask of the block's tokens, and which keys are seen. A thread looks at
  * every second token (or fourth) of one key. */
 template <int D>
@@ -151,17 +166,18 @@ load_mask(const struct attention *a, const struct queries *qs, int64_t first,
           uint16_t *to, char *seen)
 {
     const int keys = tile<D>::keys;
+    const char *rows = qs->of->mask + mask_at(a, qs->head, qs->batch);
     int key = (int)thread_id() % keys;
     bool any = false;
 
     for (int i = (int)thread_id() / keys; i < TOKENS;
          i += WARPS * LANES / keys) {
-        struct row r = { least(qs->token + i, a->q.ne[1] - 1), qs->head,
-                         qs->batch };
+        const char *row = rows + least(qs->token + i, qs->of->tokens - 1) *
+                                     qs->of->mask_stride;
         uint16_t m = 0xfc00; /* -infinity */
 
-        if (first + key < a->k.ne[1])
-            m = a->has_mask ? mask_row(a, r)[first + key] : 0;
+        if (first + key < qs->of->keys)
+            m = a->has_mask ? load_half(row, first + key) : 0;
         any |= m != 0xfc00;
         to[i * tile<D>::mask_width + key] = m;
     }
@@ -172,9 +188,9 @@ load_mask(const struct attention *a, const struct queries *qs, int64_t first,
 /* The first tile from `first` on that any token sees; else beyond all keys. */
 template <int D>
 DEVICE int64_t
-next_tile(const struct attention *a, const struct queries *qs, int64_t first)
+next_tile(const struct queries *qs, int64_t first)
 {
-    while (first < a->k.ne[1] && qs->looks[first / tile<D>::keys] == HIDDEN)
+    while (first < qs->of->keys && qs->looks[first / tile<D>::keys] == HIDDEN)
         first += tile<D>::keys;
     return first;
 }
@@ -312,12 +328,12 @@ store_rows(const struct attention *a, const struct queries *qs,
         int64_t token = qs->first + g + 8 * half;
         float total = s->total[half], most = fmaxf(s->max[half], sink);
         float factor = 0;
-        char *to = a->dst.data + qs->head * a->dst.nb[1] +
+        char *to = qs->of->dst + qs->head * a->dst.nb[1] +
                    token * a->dst.nb[2] + qs->batch * a->dst.nb[3];
         struct row at = { qs->head, token, qs->batch };
-        uint32_t *also = a->also.data ? (uint32_t *)a->also.data +
-                                            row_number(&a->dst, at) * (D / 2)
-                                      : NULL;
+        int64_t row = qs->of->first_row + row_number(&a->dst, at);
+        uint32_t *also =
+            a->also.data ? (uint32_t *)a->also.data + row * (D / 2) : NULL;
 
         total += lane_xor(total, 1);
         total += lane_xor(total, 2);
@@ -326,7 +342,7 @@ store_rows(const struct attention *a, const struct queries *qs,
 
             factor = keep / (total * keep + exp2f(sink - most));
         }
-        if (token >= a->q.ne[1])
+        if (token >= qs->of->tokens)
             continue;
         UNROLL for (int n = 0; n < D / 8; n++)
         {
@@ -341,43 +357,90 @@ store_rows(const struct attention *a, const struct queries *qs,
     }
 }
 
-/* What is seen of a tile by TOKENS of a matrix of the mask; items are all. */
+/* Whose looks, or items of the launch, number `n` is among. */
+DEVICE const struct sequence *
+find_looked(const struct sequences<SEQUENCES> *s, int64_t n)
+{
+    int i = 0;
+
+    while (i + 1 < s->n && n >= s->all[i + 1].first_found)
+        i++;
+    return &s->all[i];
+}
+
+DEVICE const struct sequence *
+find_sequence(const struct sequences<SEQUENCES> *s, int64_t n)
+{
+    int i = 0;
+
+    while (i + 1 < s->n && n >= s->all[i + 1].first_item)
+        i++;
+    return &s->all[i];
+}
+
+/* What is seen of a tile by a block of tokens, or rather by those of them that
+ * the thread asks. It asks for all at once; rows and keys beyond the end repeat
+ * the last. */
+template <int KEYS>
+DEVICE void
+look_at_tile(const struct sequence *s, const char *rows, int64_t block,
+             int64_t tile, bool *any, bool *some)
+{
+    const int step = WARPS * LANES / KEYS;
+    int64_t first = block * TOKENS + thread_id() / KEYS;
+    int64_t key = tile * KEYS + thread_id() % KEYS;
+    uint16_t m[TOKENS / step];
+
+    UNROLL for (int i = 0; i < TOKENS / step; i++) m[i] = load_half(
+        rows + least(first + i * step, s->tokens - 1) * s->mask_stride,
+        least(key, s->keys - 1));
+    *any = false;
+    *some = key >= s->keys;
+    UNROLL for (int i = 0; i < TOKENS / step; i++)
+    {
+        *any |= m[i] != 0xfc00; /* -infinity */
+        *some |= m[i] != 0;
+    }
+}
+
+/* Looks: a number for each tile of each TOKENS rows of each matrix of each
+ * mask; items are all. */
+template <int KEYS>
 KERNEL
-look(struct view mask, int64_t n_tokens, int64_t n_keys, int keys,
-     struct looks to, int64_t n_items)
+BOUNDS(WARPS *LANES, 1)
+    look(struct attention a, struct sequences<SEQUENCES> sequences, uint8_t *to,
+         int64_t n_items)
 {
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t tile, block, at = divide(item, to.tiles, &tile), i2;
-        int64_t i3 = divide(divide(at, to.blocks, &block), mask.ne[2], &i2);
-        const char *rows = mask.data + i2 * mask.nb[2] + i3 * mask.nb[3];
-        int64_t key = tile * keys + thread_id() % keys;
-        bool any = false, some = key >= n_keys;
+        const struct sequence *s = find_looked(&sequences, item);
+        int64_t tile, block, i2, at = item - s->first_found, i3;
+        bool any = true, some;
 
-        for (int64_t i = block * TOKENS + thread_id() / keys;
-             i < block * TOKENS + TOKENS && i < n_tokens && key < n_keys;
-             i += block_size() / keys) {
-            const char *at_m = rows + i * mask.nb[1] + key * 2;
-            uint16_t m = mask.data ? *(const uint16_t *)(const void *)at_m : 0;
-
-            any |= m != 0xfc00; /* -infinity */
-            some |= m != 0;
-        }
+        at = divide(at, tiles_of<KEYS>(s), &tile);
+        some = (tile + 1) * KEYS > s->keys;
+        at = divide(at, blocks_of(s), &block);
+        i3 = divide(at, a.mask.ne[2], &i2);
+        if (s->mask)
+            look_at_tile<KEYS>(s, s->mask + mask_at(&a, i2, i3), block, tile,
+                               &any, &some);
         any = barrier_any(any);
         some = barrier_any(some);
         if (thread_id() == 0)
-            to.p[item] = !any ? HIDDEN : some ? MASKED : SEEN;
+            to[item] = !any ? HIDDEN : some ? MASKED : SEEN;
     }
 }
 
 /* The part of the mask's rows that a block meets. */
+template <int KEYS>
 DEVICE const uint8_t *
-looks_of(const struct attention *a, const struct looks *l, int64_t head,
-         int64_t batch, int64_t block)
+looks_of(const struct attention *a, const struct sequence *s,
+         const uint8_t *looks, int64_t head, int64_t batch, int64_t block)
 {
     int64_t i2 = modulo(head, a->mask.ne[2]), i3 = modulo(batch, a->mask.ne[3]);
+    int64_t at = (i3 * a->mask.ne[2] + i2) * blocks_of(s) + block;
 
-    return l->p + ((i3 * a->mask.ne[2] + i2) * l->blocks + block) * l->tiles;
+    return looks + s->first_found + at * tiles_of<KEYS>(s);
 }
 
 /* Makes a tile's mask ready if it has one, and starts to copy its keys. */
@@ -387,11 +450,11 @@ begin_tile(const struct attention *a, const struct queries *qs, int64_t first,
            uint16_t *mask, char *seen, uint16_t *keys)
 {
     bool masked =
-        first < a->k.ne[1] && qs->looks[first / tile<D>::keys] == MASKED;
+        first < qs->of->keys && qs->looks[first / tile<D>::keys] == MASKED;
 
     if (masked)
         load_mask<D>(a, qs, first, mask, seen);
-    if (first < a->k.ne[1])
+    if (first < qs->of->keys)
         fetch<D>(qs->keys, a->k.nb[1], first, masked ? seen : NULL, keys);
     else
         copy_commit();
@@ -406,13 +469,13 @@ attend_all(const struct attention *a, const struct queries *qs,
            struct rows<D> *s, uint16_t *keys, uint16_t *values, uint16_t *mask,
            char *seen)
 {
-    int64_t first = next_tile<D>(a, qs, 0);
+    int64_t first = next_tile<D>(qs, 0);
     bool masked = begin_tile<D>(a, qs, first, mask, seen, keys);
 
-    if (first < a->k.ne[1])
+    if (first < qs->of->keys)
         fetch<D>(qs->values, a->v.nb[1], first, masked ? seen : NULL, values);
-    while (first < a->k.ne[1]) {
-        int64_t next = next_tile<D>(a, qs, first + tile<D>::keys);
+    while (first < qs->of->keys) {
+        int64_t next = next_tile<D>(qs, first + tile<D>::keys);
         float score[tile<D>::keys / 8][4];
 
         copy_wait<1>();
@@ -426,7 +489,7 @@ attend_all(const struct attention *a, const struct queries *qs,
         barrier();
         multiply_values<D>(s, values, score);
         barrier();
-        if (next < a->k.ne[1])
+        if (next < qs->of->keys)
             fetch<D>(qs->values, a->v.nb[1], next, masked ? seen : NULL,
                      values);
         first = next;
@@ -434,14 +497,37 @@ attend_all(const struct attention *a, const struct queries *qs,
     copy_wait<0>();
 }
 
-/* Items: a head and TOKENS of its queries; the last tokens, which see the
- * most keys, come first. */
+/* Items: a head and TOKENS of its queries, of a sequence or batch; the last
+ * tokens, which see the most keys, come first. */
+template <int D>
+DEVICE struct queries
+queries_of(const struct attention *a, const struct sequences<SEQUENCES> *s,
+           const uint8_t *looks, int64_t item)
+{
+    struct queries qs;
+    int64_t at, block;
+
+    qs.of = find_sequence(s, item);
+    at = divide(item - qs.of->first_item, a->q.ne[2], &qs.head);
+    qs.batch = divide(at, blocks_of(qs.of), &at);
+    block = blocks_of(qs.of) - 1 - at;
+    qs.token = block * TOKENS;
+    qs.first = qs.token + warp_id() * 16;
+    qs.keys = qs.of->k + matrix_at(a, &a->k, qs.head, qs.batch);
+    qs.values = qs.of->v + matrix_at(a, &a->v, qs.head, qs.batch);
+    qs.looks =
+        looks_of<tile<D>::keys>(a, qs.of, looks, qs.head, qs.batch, block);
+    qs.slope = alibi_slope(qs.head, a->q.ne[2], a->max_bias);
+    return qs;
+}
+
 template <int D>
 KERNEL
 BOUNDS(WARPS *LANES, tile<D>::wide ? 1
                      : D == 64     ? 3
                                    : 2)
-    attend_tiles(struct attention a, struct looks looks, int64_t n_items)
+    attend_tiles(struct attention a, struct sequences<SEQUENCES> sequences,
+                 const uint8_t *looks, int64_t n_items)
 {
     SHARED_BYTES(bytes);
     SHARED(char, seen, WARPS *LANES); /* keys, by some of the tokens each */
@@ -451,19 +537,9 @@ BOUNDS(WARPS *LANES, tile<D>::wide ? 1
 
     take_turn();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct queries qs;
+        struct queries qs = queries_of<D>(&a, &sequences, looks, item);
         rows<D> s = {};
-        int64_t n_heads = a.q.ne[2], at, block;
 
-        at = divide(item, n_heads, &qs.head);
-        qs.batch = divide(at, looks.blocks, &at);
-        block = looks.blocks - 1 - at;
-        qs.token = block * TOKENS;
-        qs.first = qs.token + warp_id() * 16;
-        qs.keys = matrix_of(&a, &a.k, qs.head, qs.batch);
-        qs.values = matrix_of(&a, &a.v, qs.head, qs.batch);
-        qs.looks = looks_of(&a, &looks, qs.head, qs.batch, block);
-        qs.slope = alibi_slope(qs.head, n_heads, a.max_bias);
         s.max[0] = s.max[1] = -INFINITY;
         s.wide = queries + warp_id() * 16 * tile<D>::width;
         load_queries<D>(&a, &qs, &s);
@@ -473,74 +549,101 @@ BOUNDS(WARPS *LANES, tile<D>::wide ? 1
     }
 }
 
-/* Looks at the mask; false: there was no memory. */
-static bool
-look_at_mask(struct cuda_ctx *c, const struct attention *a, int keys,
-             struct looks *looks)
+/* Numbers items and looks. Returns how many items there are. */
+template <int KEYS>
+static int64_t
+number(const struct attention *a, struct sequences<SEQUENCES> *s,
+       int64_t *n_looks)
 {
-    int64_t n;
+    int64_t n = 0;
 
-    looks->blocks = cuda_pieces(a->q.ne[1], TOKENS);
-    looks->tiles = cuda_pieces(a->k.ne[1], keys);
-    n = looks->blocks * looks->tiles * a->mask.ne[2] * a->mask.ne[3];
-    looks->p = (uint8_t *)cuda_scratch(c, (size_t)n);
-    if (looks->p)
-        LAUNCH(look, shape_of(n, WARPS * LANES), c, a->mask, a->q.ne[1],
-               a->k.ne[1], keys, *looks, n);
-    return looks->p != NULL;
+    *n_looks = 0;
+    for (int i = 0; i < s->n; i++) {
+        struct sequence *one = &s->all[i];
+
+        one->first_item = n;
+        one->first_found = *n_looks;
+        n += blocks_of(one) * a->q.ne[2] * a->q.ne[3];
+        *n_looks += blocks_of(one) * tiles_of<KEYS>(one) * a->mask.ne[2] *
+                    a->mask.ne[3];
+    }
+    return n;
 }
 
 template <int D>
-static bool
-launch(struct cuda_ctx *c, const struct attention *a)
+static size_t
+bytes_of(void)
 {
-    int64_t blocks = cuda_pieces(a->q.ne[1], TOKENS);
-    int64_t n = blocks * a->q.ne[2] * a->q.ne[3];
-    struct cuda_shape shape = shape_of(n, WARPS * LANES);
-    struct looks looks;
-
-    shape.shared = tile<D>::all * sizeof(uint16_t);
-    if (shape.shared > c->max_shared)
-        return false;
-    if (!look_at_mask(c, a, tile<D>::keys, &looks))
-        return true; /* c->failed says so */
-    ALLOW_SHARED((attend_tiles<D>), shape.shared);
-    PREFER_SHARED((attend_tiles<D>));
-    LAUNCH((attend_tiles<D>), shape, c, *a, looks, n);
-    return true;
+    return tile<D>::all * sizeof(uint16_t);
 }
 
-static bool
-has_tiles(int64_t width)
+template <int D>
+static void
+launch(struct cuda_ctx *c, const struct attention *a,
+       struct sequences<SEQUENCES> *s)
 {
-    return width == 64 || width == 96 || width == 128 || width == 256;
+    int64_t n_looks, n = number<tile<D>::keys>(a, s, &n_looks);
+    struct cuda_shape shape = shape_of(n, WARPS * LANES);
+    uint8_t *looks = (uint8_t *)cuda_scratch(c, (size_t)n_looks);
+
+    if (!looks)
+        return; /* c->failed says so */
+    LAUNCH((look<tile<D>::keys>), shape_of(n_looks, WARPS * LANES), c, *a, *s,
+           looks, n_looks);
+    shape.shared = bytes_of<D>();
+    ALLOW_SHARED((attend_tiles<D>), shape.shared);
+    PREFER_SHARED((attend_tiles<D>));
+    LAUNCH((attend_tiles<D>), shape, c, *a, *s, looks, n);
+}
+
+/* Bytes of shared memory that tiles of a width need; 0: there are none. */
+static size_t
+shared_bytes(int64_t width)
+{
+    switch (width) {
+    case 64:
+        return bytes_of<64>();
+    case 96:
+        return bytes_of<96>();
+    case 128:
+        return bytes_of<128>();
+    case 256:
+        return bytes_of<256>();
+    default:
+        return 0;
+    }
 }
 
 bool
+cuda_can_attend_tiles(const struct cuda_ctx *c, const struct attention *a)
+{
+    size_t shared = shared_bytes(a->k.ne[0]);
+
+    return a->q.ne[1] >= CUDA_TILE_TOKENS && a->k.ne[0] == a->v.ne[0] &&
+           shared > 0 && shared <= c->max_shared &&
+           (!a->has_mask || a->mask.ne[1] >= a->q.ne[1]) &&
+           cuda_can_be_halves(&a->k) && cuda_can_be_halves(&a->v);
+}
+
+void
 cuda_attend_tiles(struct cuda_ctx *c, const struct attention *given,
-                  const struct ggml_tensor *dst, const struct ggml_tensor *next)
+                  struct sequences<SEQUENCES> *s)
 {
     struct attention a = *given;
 
-    if (!a.has_mask) {
-        a.mask.data = NULL;
+    if (!a.has_mask)
         a.mask.ne[2] = a.mask.ne[3] = 1;
-    }
-    if (a.q.ne[1] < CUDA_TILE_TOKENS || a.k.ne[0] != a.v.ne[0] ||
-        !has_tiles(a.k.ne[0]) || !cuda_can_be_halves(&a.k) ||
-        !cuda_can_be_halves(&a.v))
-        return false;
-    if (!cuda_make_halves(c, &a.k) || !cuda_make_halves(c, &a.v))
-        return true; /* c->failed says so */
-    a.also = cuda_also_for(c, dst, next, false);
     switch (a.k.ne[0]) {
     case 64:
-        return launch<64>(c, &a);
+        launch<64>(c, &a, s);
+        break;
     case 96:
-        return launch<96>(c, &a);
+        launch<96>(c, &a, s);
+        break;
     case 128:
-        return launch<128>(c, &a);
+        launch<128>(c, &a, s);
+        break;
     default:
-        return launch<256>(c, &a);
+        launch<256>(c, &a, s);
     }
 }

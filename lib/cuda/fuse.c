@@ -11,7 +11,8 @@
  *
  * Nodes that are computed together no longer end before the next begins, so
  * results may lie over what else is read only where each element meets its own
- * place: whoever planned the memory counted on the order of the nodes. */
+ * place: whoever planned the memory counted on the order of the nodes.
+ * (Attention of sequences sees to that itself.) */
 #include <string.h>
 
 #include "cuda/formats_list.h"
@@ -334,73 +335,72 @@ fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
 /* -- Attention of sequences -- */
 #define MOST_SEQUENCES 256
 
-static bool
-are_alike(const struct ggml_tensor *a, const struct ggml_tensor *b, int dim)
-{
-    if (!a || !b)
-        return a == b;
-    for (int i = 0; i < 4; i++)
-        if ((i != dim && a->ne[i] != b->ne[i]) ||
-            (i != 3 && a->nb[i] != b->nb[i]))
-            return false;
-    return a->type == b->type && a->ne[3] == 1;
-}
-
-/* The mask's rows may be as long as there are keys. */
-static bool
-are_masks_alike(const struct ggml_tensor *a, const struct ggml_tensor *b)
-{
-    if (!a || !b)
-        return a == b;
-    return a->type == b->type && a->nb[0] == b->nb[0] && a->ne[1] == b->ne[1] &&
-           ggml_nrows(a) == a->ne[1] && ggml_nrows(b) == b->ne[1];
-}
+/* Sequences, and the nodes, by their numbers, that have results which nothing
+ * was put behind yet, the last on top. */
+struct pile {
+    struct ggml_tensor *each[MOST_SEQUENCES];
+    int n_each, top[MOST_SEQUENCES], n_top;
+    int64_t bytes; /* of scratch memory */
+};
 
 static bool
-is_another_sequence(const struct ggml_tensor *a, const struct ggml_tensor *b)
+add_sequence(struct cuda_ctx *c, struct pile *p,
+             struct ggml_tensor *const *nodes, int i)
 {
-    return b->op == GGML_OP_FLASH_ATTN_EXT &&
-           are_alike(a->src[0], b->src[0], -1) &&
-           are_alike(a->src[1], b->src[1], 1) &&
-           are_alike(a->src[2], b->src[2], 1) &&
-           are_masks_alike(a->src[3], b->src[3]) && a->src[4] == b->src[4] &&
-           memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
+    if (p->n_each == MOST_SEQUENCES || !cuda_can_attend_each(nodes[i]))
+        return false;
+    p->bytes += cuda_each_bytes(c, nodes[i]);
+    p->each[p->n_each++] = nodes[i];
+    p->top[p->n_top++] = i;
+    return p->bytes <= CUDA_FOUND;
 }
 
-/* Attention, and that of more sequences, each put behind those before. */
+/* Puts the two on top together, if that is what node i does. */
+static bool
+join(struct pile *p, struct ggml_tensor *const *nodes, int i, const int *uses)
+{
+    const struct ggml_tensor *t = nodes[i];
+    int a, b;
+
+    if (p->n_top < 2)
+        return false;
+    a = p->top[p->n_top - 2];
+    b = p->top[p->n_top - 1];
+    if (t->src[0] != nodes[a] || t->src[1] != nodes[b] || uses[a] != 1 ||
+        uses[b] != 1 || tensor_get_i32(t, 0) != 2 || !is_result(t) ||
+        ((uintptr_t)t->data & 15) != 0)
+        return false;
+    p->n_top--;
+    p->top[p->n_top - 1] = i;
+    return true;
+}
+
+/* Attention of sequences, and what puts each behind those before, in whatever
+ * order. */
 static int
 fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
                const int *uses)
 {
-    struct ggml_tensor *each[MOST_SEQUENCES], *all = nodes[0];
-    int64_t found = cuda_found_bytes(nodes[0]);
-    int i = 1, n_each = 1, last = 0;
+    struct pile p;
+    int done = 0, n_each = 0;
+    bool good = true;
 
-    if (!cuda_can_attend_each(c, nodes[0]))
-        return 0;
-    each[0] = nodes[0];
-    while (i + 1 < n && n_each < MOST_SEQUENCES) {
-        struct ggml_tensor *one = nodes[i], *next = nodes[i + 1];
-
-        if (!is_another_sequence(nodes[0], one) ||
-            !cuda_can_attend_each(c, one) || next->op != GGML_OP_CONCAT ||
-            tensor_get_i32(next, 0) != 2 || next->src[0] != all ||
-            next->src[1] != one || uses[last] != 1 || uses[i] != 1 ||
-            !is_result(next) ||
-            (one->src[4] && cuda_overlap(next, one->src[4])))
-            break;
-        found += cuda_found_bytes(one);
-        if (found > CUDA_FOUND)
-            break;
-        each[n_each++] = one;
-        all = next;
-        last = i + 1;
-        i += 2;
+    p.n_each = p.n_top = 0;
+    p.bytes = 0;
+    for (int i = 0; i < n && good; i++) {
+        if (nodes[i]->op == GGML_OP_FLASH_ATTN_EXT)
+            good = add_sequence(c, &p, nodes, i);
+        else
+            good = nodes[i]->op == GGML_OP_CONCAT && join(&p, nodes, i, uses);
+        if (good && p.n_top == 1 && p.n_each > 1) {
+            done = i + 1;
+            n_each = p.n_each;
+        }
     }
-    if (n_each < 2)
-        return 0;
-    cuda_run_each(c, each, n_each, all, i < n ? nodes[i] : NULL);
-    return i;
+    if (done)
+        cuda_run_each(c, p.each, n_each, nodes[done - 1],
+                      done < n ? nodes[done] : NULL);
+    return done;
 }
 
 int

@@ -55,15 +55,14 @@ void
 cuda_run_attend(struct cuda_ctx *c, struct ggml_tensor *dst,
                 const struct ggml_tensor *next);
 
-/* Bytes that FLASH_ATTN_EXT of few queries needs beside: see CUDA_FOUND. */
-int64_t
-cuda_found_bytes(const struct ggml_tensor *dst);
-
-/* FLASH_ATTN_EXT of n sequences: queries, keys and masks of their own, all else
- * the same, the number of keys aside; dst has their results one behind the
- * other. Whether a node can be one of them. */
+/* FLASH_ATTN_EXT of n sequences, of any numbers of tokens and keys; dst, in one
+ * piece and at a multiple of 16, has their results one behind the other, and
+ * may lie over what they read. Whether a node can be one of them, and how many
+ * bytes of scratch memory it may need. */
 bool
-cuda_can_attend_each(struct cuda_ctx *c, const struct ggml_tensor *dst);
+cuda_can_attend_each(const struct ggml_tensor *dst);
+int64_t
+cuda_each_bytes(const struct cuda_ctx *c, const struct ggml_tensor *dst);
 void
 cuda_run_each(struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
               struct ggml_tensor *dst, const struct ggml_tensor *next);
