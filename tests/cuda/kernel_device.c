@@ -142,6 +142,12 @@ kt_fuse(struct ggml_tensor *const *nodes, int n, const int *uses)
     abort(); /* a graph's nodes are the back end's */
 }
 
+long
+kt_launches(void)
+{
+    abort();
+}
+
 void
 kt_norms(const struct cuda_norm *n)
 {

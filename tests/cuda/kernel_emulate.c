@@ -9,6 +9,7 @@
 
 /* Of emulate.h, which is C++. */
 extern int emulate_order;
+extern long emulate_launches;
 
 #define MOST_SCRATCH 256
 
@@ -152,6 +153,12 @@ int
 kt_fuse(struct ggml_tensor *const *nodes, int n, const int *uses)
 {
     return cuda_fuse(&cuda, nodes, n, uses);
+}
+
+long
+kt_launches(void)
+{
+    return emulate_launches;
 }
 
 void

@@ -40,8 +40,9 @@ kt_numbers(struct ggml_context *ctx, enum ggml_type type, int64_t most,
            int64_t ne0, int64_t ne1, int64_t ne2);
 
 /* Runs the op of t by its kernel, with blocks and threads in three orders (a
- * device: three times), which must give the same bytes, and by the CPU's reference kernels: the
- * squared error, over the squares of what is right, is at most `bound`. */
+ * device: three times), which must give the same bytes, and by the CPU's
+ * reference kernels: the squared error, over the squares of what is right, is
+ * at most `bound`. */
 void
 kt_check(struct ggml_context *ctx, struct ggml_tensor *t, double bound,
          const char *name, ...);
@@ -65,6 +66,10 @@ kt_fuse(struct ggml_tensor *const *nodes, int n, const int *uses);
 struct cuda_norm;
 void
 kt_norms(const struct cuda_norm *n);
+
+/* How many kernels were launched so far; by emulation only. */
+long
+kt_launches(void);
 
 /* cuda_best(), of memory of the program. */
 void
