@@ -87,6 +87,36 @@ check_slots(const struct gg_model *m, const float *truth)
     gg_session_free(s);
 }
 
+/* Prompts and single ids of as many slots, an odd number, at once. */
+static void
+check_many(const struct gg_model *m)
+{
+    enum {
+        SLOTS = 7
+    };
+    static const int lengths[SLOTS] = { 20, 1, 33, 64, 5, 1, 17 };
+    struct gg_session *s = new_session(
+        m, (struct gg_session_params){ .n_slots = SLOTS, .n_batch = 200 });
+    struct gg_chunk chunks[SLOTS];
+    float together[SLOTS][V], alone[V];
+    bool all = true;
+
+    for (int i = 0; i < SLOTS; i++)
+        chunks[i] = (struct gg_chunk){ .slot = i,
+                                       .ids = ids + 9 * i,
+                                       .n = lengths[i],
+                                       .logits = together[i] };
+    must(gg_session_eval(s, chunks, SLOTS, &err));
+    gg_session_truncate(s, 3, 0);
+    for (int i = 0; i < SLOTS; i++) {
+        eval(s, 3, 9 * i, 9 * i + lengths[i], alone);
+        all = all && same(alone, together[i]);
+        gg_session_truncate(s, 3, 0);
+    }
+    ok(all, "many prompts at once give what each gives alone");
+    gg_session_free(s);
+}
+
 /* Logits of some sequences, and of some ids of one, in a row or apart. */
 static void
 check_places(const struct gg_model *m)
@@ -324,6 +354,7 @@ check_model(const char *name)
     in_steps(m, gg_session_params_default(), ids, N, N, truth);
     check_cuts(m, truth);
     check_slots(m, truth);
+    check_many(m);
     check_places(m);
     check_truncate(m, truth);
     check_copy(m, truth);
