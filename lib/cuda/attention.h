@@ -23,7 +23,7 @@ struct attention {
 /* Sequences that are computed together: what each has of its own; the rest is
  * as struct attention says. Where there are several, each is one batch, and its
  * mask one matrix. */
-#define SEQUENCES 32 /* of a launch */
+#define SEQUENCES 32 /* of a launch; a power of two */
 
 struct sequence {
     const char *q, *k, *v, *mask; /* mask NULL: all is seen */
@@ -39,6 +39,10 @@ template <int N> struct sequences {
     int n; /* 0: there is one, as struct attention has it */
     struct sequence all[N];
 };
+
+static_assert(sizeof(struct attention) + sizeof(struct sequences<SEQUENCES>) <
+                  4000,
+              "a launch has 4 KiB of arguments");
 
 /* Where the matrix of keys or values that head `head` of batch `batch` sees
  * begins, in bytes behind the first. */

@@ -357,14 +357,18 @@ store_rows(const struct attention *a, const struct queries *qs,
     }
 }
 
-/* Whose looks, or items of the launch, number `n` is among. */
+/* Whose look, or whose item of the launch, number n is: the last sequence that
+ * begins at n or before. */
 DEVICE const struct sequence *
 find_looked(const struct sequences<SEQUENCES> *s, int64_t n)
 {
     int i = 0;
 
-    while (i + 1 < s->n && n >= s->all[i + 1].first_found)
-        i++;
+    UNROLL for (int step = SEQUENCES / 2; step; step /= 2)
+    {
+        if (i + step < s->n && n >= s->all[i + step].first_found)
+            i += step;
+    }
     return &s->all[i];
 }
 
@@ -373,8 +377,11 @@ find_sequence(const struct sequences<SEQUENCES> *s, int64_t n)
 {
     int i = 0;
 
-    while (i + 1 < s->n && n >= s->all[i + 1].first_item)
-        i++;
+    UNROLL for (int step = SEQUENCES / 2; step; step /= 2)
+    {
+        if (i + step < s->n && n >= s->all[i + step].first_item)
+            i += step;
+    }
     return &s->all[i];
 }
 

@@ -191,6 +191,20 @@ test_places(int tokens)
     kt_end(ctx);
 }
 
+/* One row of a mask for all tokens. */
+static void
+test_row(int tokens)
+{
+    struct ggml_context *ctx = kt_begin();
+    struct ggml_tensor *q = kt_tensor(ctx, F32, 64, tokens, 2, 1);
+    struct ggml_tensor *k = kt_tensor(ctx, F16, 64, 50, 2, 1);
+    struct ggml_tensor *mask = kt_tensor(ctx, F16, 50, 1, 1, 1);
+
+    kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, k, mask, 0.2f, 0, 0), IN_F32,
+             "%d tokens, one row of a mask", tokens);
+    kt_end(ctx);
+}
+
 /* A BF16 beyond all F16s is seen as the largest of these. */
 static void
 test_large(void)
@@ -221,6 +235,8 @@ main(void)
     test_length();
     test_places(1);
     test_places(20);
+    test_row(3);
+    test_row(70);
     test_large();
     kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
               cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 64) == 1,
