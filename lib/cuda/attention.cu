@@ -307,8 +307,9 @@ are_of_a_group(const struct ggml_tensor *a, const struct ggml_tensor *b,
            memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
 }
 
-/* How many of the first sequences are one group, and who computes it. One
- * that meets many keys with some queries only is cut into parts. */
+/* How many of the first sequences are one group, and who computes it. A single
+ * one goes the way of a node of its own: with a few tokens only, tiles would
+ * leave a device idle. */
 static int
 find_group(const struct cuda_ctx *c, struct ggml_tensor *const *each, int n,
            enum way *way)
