@@ -127,6 +127,12 @@ struct turns {
     struct view values, value_rows, value_ids;
 };
 
+HOST_DEVICE int64_t
+heads_of(const struct turns *t)
+{
+    return t->y.ne[1] + t->keys.ne[1] + t->values.ne[2];
+}
+
 /* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
 cache_row(const struct view *y, const struct view *ids, int64_t token,
@@ -138,7 +144,7 @@ cache_row(const struct view *y, const struct view *ids, int64_t token,
     return r.i1 < 0 ? NULL : row_data(y, r);
 }
 
-/* The warp's head: of those of y, then of keys, then of values. */
+/* A head: of those of y, then of keys, then of values. */
 DEVICE void
 turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
           const float2 *turns)
@@ -168,7 +174,8 @@ turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
         copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to, 0);
 }
 
-/* Items: tokens of all batches, HEADS heads of each. */
+/* Items: tokens of all batches, and of each every so many HEADS heads: one part
+ * of `parts`. */
 KERNEL
 turn(struct turns t, int64_t parts, int64_t n)
 {
@@ -189,7 +196,9 @@ turn(struct turns t, int64_t parts, int64_t n)
         barrier();
         fill_angles(&t.rope, t.positions[token], t.factors, rate, turns);
         barrier();
-        turn_head(&t, token, batch, part * HEADS + warp_id(), turns);
+        for (int64_t head = part * HEADS + warp_id(); head < heads_of(&t);
+             head += parts * HEADS)
+            turn_head(&t, token, batch, head, turns);
     }
 }
 
@@ -221,9 +230,9 @@ turns_of(const struct ggml_tensor *dst)
 static void
 launch(struct cuda_ctx *c, const struct turns *t)
 {
-    int64_t heads = t->y.ne[1] + t->keys.ne[1] + t->values.ne[2];
-    int64_t parts = cuda_pieces(heads, HEADS);
-    int64_t n = parts * t->y.ne[2] * t->y.ne[3];
+    int64_t tokens = t->y.ne[2] * t->y.ne[3];
+    int64_t parts = cuda_turn_parts(tokens, heads_of(t), HEADS, c->n_sm);
+    int64_t n = parts * tokens;
     struct cuda_shape shape = shape_of(n, CUDA_THREADS);
 
     shape.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);

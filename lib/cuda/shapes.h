@@ -81,6 +81,14 @@ cuda_most_tiles(int pairs, int matrices, int each)
 }
 
 /* -- Attention -- */
+/* Into how many parts a token's heads are cut, of `each` heads or more: blocks
+ * of many tokens do more for the angles that they work out. */
+static inline int64_t
+cuda_turn_parts(int64_t n_tokens, int64_t heads, int64_t each, int64_t n_sm)
+{
+    return n_tokens >= 4 * n_sm ? 1 : cuda_pieces(heads, each);
+}
+
 /* Keys of a part; parts are fixed, so that what a query is answered does not
  * depend on how many hidden keys follow those that it sees. */
 #define CUDA_PART 64

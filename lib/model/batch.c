@@ -170,11 +170,17 @@ static void
 hide(uint16_t *row, int32_t from, int32_t to)
 {
     enum {
-        HALF_MINUS_INFINITY = 0xfc00
+        HALF_MINUS_INFINITY = 0xfc00,
+        BEGUN = 64 /* of these copies are made, and of what is there then */
     };
+    size_t n = to > from ? (size_t)(to - from) : 0;
 
-    for (int32_t k = from; k < to; k++)
+    row += from;
+    for (size_t k = 0; k < n && k < BEGUN; k++)
         row[k] = HALF_MINUS_INFINITY;
+    for (size_t done = BEGUN; done < n; done *= 2)
+        memcpy(row + done, row,
+               (n - done < done ? n - done : done) * sizeof(*row));
 }
 
 /* Keys first_seen..position are seen, counted from the first of the row. */

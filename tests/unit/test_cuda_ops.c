@@ -177,6 +177,9 @@ test_rope(void)
     kt_check(ctx, ggml_rope(ctx, h, pos, 32, 0), IN_F16, "ROPE of F16");
     kt_check(ctx, ggml_rope_inplace(ctx, x, pos, 16, GGML_ROPE_TYPE_NEOX),
              IN_F32, "ROPE in place");
+    x = kt_tensor(ctx, F32, 8, 19, 700, 1);
+    pos = kt_numbers(ctx, I32, 1000, 700, 1, 1);
+    kt_check(ctx, ggml_rope(ctx, x, pos, 8, 0), IN_F32, "ROPE of many tokens");
     kt_end(ctx);
 }
 

@@ -172,6 +172,9 @@ test_shapes(void)
               cuda_norm_threads(2046) == 1024 &&
               cuda_norm_threads(9000) == 1024,
           "two values of a row for each thread of a norm");
+    kt_ok(cuda_turn_parts(1, 48, 8, 132) == 6 &&
+              cuda_turn_parts(2048, 48, 8, 132) == 1,
+          "heads of many tokens share their angles");
     kt_ok(cuda_open_tile(4096, 128256, 128 << 20) == 8192 &&
               cuda_open_tile((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
               cuda_open_tile(64, 10, 128 << 20) == 10,
