@@ -59,8 +59,8 @@
  *                               these are opened: 1, 4 or 8; see FEW_OF()
  *     TILED                     defined where integer sums of so many columns
  *                               are computed at once; then fewer never come,
- *                               and there are begin_tiles(group), end_tiles()
- *                               and sum_tiles(), see x86/tiles.h
+ *                               and there are begin_tiles(group), end_tiles(),
+ *                               sum_tile() and less_offset(), see x86/tiles.h
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
  *                               up to `most`
  *     MOST_VECS, TILE           the most vectors, and the largest product

@@ -21,17 +21,15 @@
 
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
-/* And for those of TILED columns. */
-#define SUMS (MOST_VECS * STARTS * TILED)
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. Signed codes that meet columns as magnitudes have signs, and
- * `starts` are what sums begin with. The sums of TILED columns may be there,
- * those of a group side by side. */
+ * `starts` are what sums begin with. Where there are tiles, `signs` are the
+ * codes of which is_less() holds, less their offset. */
 struct opened {
     vec_bits *codes;
     vec *scales;
-    vec_bits *signs, *starts, *sums;
+    vec_bits *signs, *starts;
 };
 
 /* Those of vector v of rows. */
@@ -40,8 +38,8 @@ opened_rows(struct opened o, int v)
 {
     return (struct opened){ o.codes + v * UNITS * WORDS,
                             o.scales + v * UNITS * MOST_SCALES,
-                            o.signs + v * UNITS * WORDS, o.starts + v * STARTS,
-                            o.sums + v * STARTS * TILED };
+                            o.signs + v * UNITS * WORDS,
+                            o.starts + v * STARTS };
 }
 
 /* Those from unit `unit` on. */
@@ -52,8 +50,7 @@ opened_units(struct format f, struct opened o, int64_t unit)
 
     return (struct opened){ o.codes + unit * WORDS,
                             o.scales + unit * scales_of(f),
-                            o.signs + unit * WORDS, o.starts + groups,
-                            o.sums + groups * TILED };
+                            o.signs + unit * WORDS, o.starts + groups };
 }
 
 /* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
@@ -96,11 +93,24 @@ open_block(struct format f, const struct rows *r, const char *next,
     }
 }
 
+/* Whether codes less their offset are signed bytes, so that no sum has to make
+ * up for it. */
+INLINE bool
+is_less(struct format f)
+{
+    return f.offset && !f.even && f.most - f.offset <= INT8_MAX;
+}
+
 /* A block's codes, as many columns want them. */
 INLINE void
 arrange(struct format f, struct opened o)
 {
     (void)f, (void)o;
+#if TILED
+    if (is_less(weighed(f)))
+        for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i++)
+            o.signs[i] = less_offset(o.codes[i], weighed(f).offset);
+#endif
 #ifdef BY_SIGNS
     if (f.most == 0)
         for (int64_t i = 0; i < f.block / f.group; i++)
@@ -229,35 +239,10 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 }
 #endif
 
-/* The same where those of all columns of a tile are there, but for what they
- * begin with. */
-INLINE void
-take_sums(const int V, const int C, struct format f, struct opened o,
-          const struct columns *x, int64_t unit, int g, vec_bits *s)
-{
-    UNROLL for (int j = 0; j < C; j++) UNROLL for (int v = 0; v < V; v++)
-    {
-        s[v * C + j] = opened_rows(o, v).sums[g * TILED + j];
-        if (!f.even)
-            s[v * C + j] += start_of(f, column_of(x, j), x->k, unit, g);
-    }
-}
-
-INLINE void
-sums_of(const bool tiled, const int V, const int C, struct format f,
-        struct opened o, const struct columns *x, int64_t unit, int g,
-        vec_bits *s)
-{
-    if (tiled)
-        take_sums(V, C, f, o, x, unit, g, s);
-    else
-        sum_group(V, C, f, o, x, unit, g, s);
-}
-
 /* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
-add_units(const bool tiled, const int V, const int C, struct format f,
-          int64_t n, struct opened o, const struct columns *x, vec *acc)
+add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
+          const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
 
@@ -266,8 +251,8 @@ add_units(const bool tiled, const int V, const int C, struct format f,
         {
             vec_bits s[2 * TILE];
 
-            UNROLL for (int i = 0; i < at_once; i++) sums_of(
-                tiled, V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            UNROLL for (int i = 0; i < at_once; i++)
+                sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
             add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
                        x->first + u, acc);
             o.scales += scales_at_once(f);
@@ -275,9 +260,70 @@ add_units(const bool tiled, const int V, const int C, struct format f,
         o.codes += WORDS;
         o.signs += WORDS;
         o.starts += groups;
-        o.sums += groups * TILED;
     }
 }
+
+#if TILED
+/* The sums of groups i and on, as many as are added at once, of opened units
+ * and TILED columns; `odd` says which tiles, so that they are under way while
+ * others are added. */
+INLINE void
+sum_tiles(struct format f, const bool odd, struct opened o,
+          const struct columns *x, int64_t i, vec_bits *s)
+{
+    const int n = groups_at_once(f);
+    const vec_bits *codes = is_less(f) ? o.signs : o.codes;
+
+    i *= n;
+    UNROLL for (int j = 0; j < n; j++, i++)
+        sum_tile(2 * odd + j, is_less(f), codes + i * f.group / 4,
+                 x->at + x->first * COLUMN_BLOCK + i * f.group, x->stride,
+                 s + j * TILED);
+}
+
+/* What the sums of a unit's only group begin with, where codes have an offset
+ * yet. */
+INLINE void
+add_starts(struct format f, const struct columns *x, int64_t unit, vec_bits *s)
+{
+    if (!f.offset || f.even)
+        return;
+    UNROLL for (int j = 0; j < TILED; j++) s[j] +=
+        start_of(f, column_of(x, j), x->k, unit, 0);
+}
+
+/* n opened units of VEC rows times TILED columns, added to acc. The sums, which
+ * tiles leave in memory, stay in the first cache: those of a group are added
+ * while the next one's are computed. */
+INLINE void
+add_tiles(struct format f, int64_t n, struct opened o, const struct columns *x,
+          vec *acc)
+{
+    const int each = COLUMN_BLOCK / f.group / groups_at_once(f);
+    struct format g = f;
+    vec_bits s[2][2 * TILED];
+
+    if (is_less(f))
+        g.offset = 0;
+    let_tiles_read(o.codes);
+    sum_tiles(f, false, o, x, 0, s[0]);
+    for (int64_t i = 0; i < n * each; i += 2)
+        UNROLL for (int odd = 0; odd < 2; odd++)
+        {
+            int64_t at = i + odd;
+
+            if (at + 1 < n * each)
+                sum_tiles(f, !odd, o, x, at + 1, s[!odd]);
+            if (at >= n * each)
+                break;
+            add_starts(g, x, x->first + at / each, s[odd]);
+            add_groups(1, TILED, g, s[odd], o.scales + at * scales_at_once(f),
+                       0, x, x->first + at / each, acc);
+        }
+}
+#else
+#define add_tiles(f, n, o, x, acc) ((void)0)
+#endif
 
 /* `rest` floats, or a whole vector of them, which is faster without a mask. */
 INLINE vec
@@ -322,7 +368,10 @@ tile_of(const bool tiled, const int V, const int C, struct format f,
     UNROLL for (int i = 0; i < V * C; i++) acc[i] =
         block_begin(f, begun(unit, rest - i / C * VEC,
                              out + (size_t)(i % C) * stride + i / C * VEC));
-    add_units(tiled, V, C, f, n, o, &x, acc);
+    if (tiled)
+        add_tiles(f, n, o, &x, acc);
+    else
+        add_units(V, C, f, n, o, &x, acc);
     UNROLL for (int i = 0; i < V * C; i++)
     {
         int v = i / C, j = i % C;
@@ -344,7 +393,7 @@ units_from(const struct cpu_product *p, int64_t unit)
     return rest < UNITS ? rest : UNITS;
 }
 
-/* The elements of these; `tiled`: their integer sums are there. */
+/* The elements of these; `tiled`: VEC rows and TILED columns, with tiles. */
 INLINE void
 tile(const bool tiled, const int V, const int C, struct format f,
      const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
@@ -389,13 +438,13 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
     } while (--n > 0);
 }
 
-/* Columns of the tile at c, from unit `unit` on, which the next tile will read:
+/* The `cols` columns at c, from unit `unit` on, which the next tile will read:
  * they lie too far apart for the processor to foresee them. */
 INLINE void
 fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
-              int64_t c, int64_t unit)
+              int64_t c, const int cols, int64_t unit)
 {
-    const int cols = COLS(f.most), vecs = VECS(f.most);
+    const int vecs = VECS(f.most);
     const bool less = f.offset && !IN_TWOS(f);
     int64_t k = p->k;
 
@@ -421,50 +470,21 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
-#if TILED
-/* The sums of part `part` of the groups with TILED columns from c on. */
-INLINE void
-sum_part(const int V, struct format f, const struct cpu_product *p, int64_t c,
-         int64_t unit, struct opened o, int part, int parts)
-{
-    const int64_t groups = units_from(p, unit) * COLUMN_BLOCK / f.group;
-    const int64_t g = groups * part / parts,
-                  n = groups * (part + 1) / parts - g;
-    const char *cols =
-        p->cols + (size_t)c * p->col_stride + unit * COLUMN_BLOCK + g * f.group;
-
-    sum_tiles(V, f.group, n, o.codes + g * f.group / 4, UNITS * WORDS, cols,
-              p->col_stride, o.sums + g * TILED, STARTS * TILED);
-}
-
-/* All columns but those left of TILED; returns how many. The sums of the next
- * are computed beside the elements of the last, in two parts of the room. */
+/* All columns but those left of TILED; returns how many. */
 INLINE int64_t
 tiled_columns(const int V, struct format f, const struct cpu_product *p,
               int64_t row, int64_t unit, struct opened o)
 {
-    const int cols = COLS(f.most), parts = TILED / cols;
-    const int64_t n = p->n_cols / TILED * TILED;
-    struct opened next = o;
+    int64_t c = 0;
 
-    if (n > 0)
-        sum_part(V, f, p, 0, unit, o, 0, 1);
-    for (int64_t c = 0; c < n; c += TILED) {
-        struct opened now = next;
-
-        next.sums = c / TILED % 2 ? o.sums : o.sums + SUMS;
-        for (int i = 0; i < parts; i++, now.sums += cols) {
-            if (c + TILED < n)
-                sum_part(V, f, p, c + TILED, unit, next, i, parts);
-            fetch_columns(f, p, row, c + 2 * TILED + i * cols, unit);
-            tile(true, V, cols, f, p, row, c + i * cols, unit, now);
-        }
+    for (; TILED && c + TILED <= p->n_cols; c += TILED) {
+        fetch_columns(f, p, row, c + TILED, TILED, unit);
+        for (int v = 0; v < V; v++)
+            tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
+                 opened_rows(o, v));
     }
-    return n;
+    return c;
 }
-#else
-#define tiled_columns(V, f, p, row, unit, o) 0
-#endif
 
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
@@ -477,10 +497,9 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
     vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
-    vec_bits sums[2 * SUMS + 1];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    struct opened all = { codes, scales, signs, starts, sums };
+    struct opened all = { codes, scales, signs, starts };
     const char *next = ahead_of(p, row);
     struct rows rows[MOST_VECS];
 
@@ -498,7 +517,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
         }
         c = tiled_columns(V, opened, p, row, unit, all);
         for (; c + cols <= p->n_cols; c += cols) {
-            fetch_columns(opened, p, row, c + cols, unit);
+            fetch_columns(opened, p, row, c + cols, cols, unit);
             tile(false, V, cols, opened, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)

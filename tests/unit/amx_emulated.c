@@ -2,8 +2,8 @@
  * so that they are tried where only AVX-512 is here, too
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume
- * 2, LDTILECFG, TILELOADD, TDPBSUD, TILESTORED. What these would refuse ends
- * the test. */
+ * 2, LDTILECFG, TILELOADD, TDPBSSD, TDPBSUD, TILESTORED. What these would
+ * refuse ends the test. */
 #include <immintrin.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -69,18 +69,18 @@ store(int t, void *to, size_t stride)
 }
 
 static int32_t
-four_products(const uint8_t *a, const uint8_t *b)
+four_products(const uint8_t *a, const uint8_t *b, int is_signed)
 {
     int32_t sum = 0;
 
     for (int i = 0; i < 4; i++)
-        sum += (int8_t)a[i] * b[i];
+        sum += (int8_t)a[i] * (is_signed ? (int8_t)b[i] : b[i]);
     return sum;
 }
 
-/* Signed bytes of a times bytes of b. */
+/* Signed bytes of a times bytes of b, signed or not. */
 static void
-add_products(int to, int a, int b)
+add_products(int to, int a, int b, int is_signed)
 {
     refuse_unless(shapes.palette && to != a && to != b && a != b &&
                   shapes.rows[to] == shapes.rows[a] &&
@@ -92,7 +92,8 @@ add_products(int to, int a, int b)
 
             memcpy(&sum, &tiles[to][m][n], sizeof(sum));
             for (int k = 0; k < shapes.rows[b]; k++)
-                sum += four_products(&tiles[a][m][4 * k], &tiles[b][k][n]);
+                sum += four_products(&tiles[a][m][4 * k], &tiles[b][k][n],
+                                     is_signed);
             memcpy(&tiles[to][m][n], &sum, sizeof(sum));
         }
 }
@@ -102,12 +103,14 @@ add_products(int to, int a, int b)
 #undef _tile_zero
 #undef _tile_loadd
 #undef _tile_stored
+#undef _tile_dpbssd
 #undef _tile_dpbsud
 #define _tile_loadconfig           load_config
 #define _tile_release              release
 #define _tile_zero(t)              zero(t)
 #define _tile_loadd(t, p, stride)  load(t, p, stride)
 #define _tile_stored(t, p, stride) store(t, p, stride)
-#define _tile_dpbsud(to, a, b)     add_products(to, a, b)
+#define _tile_dpbssd(to, a, b)     add_products(to, a, b, 1)
+#define _tile_dpbsud(to, a, b)     add_products(to, a, b, 0)
 #define cpu_fill_amx               fill_amx_emulated
 #include "cpu/x86/groups_amx.c"

@@ -18,9 +18,12 @@
 /* Columns of a tile. */
 #define TILED 16
 
-/* Sums are in 0 to 5. */
-#define COLUMN_BYTES 6
-#define WEIGHT_BYTES 7
+/* Sums are in 0 to 3. */
+#define COLUMN_BYTES 4
+#define WEIGHT_BYTES 5
+
+#undef TILE
+#define TILE TILED
 
 struct tile_shapes {
     uint8_t palette, start_row, zero[14];
@@ -60,42 +63,38 @@ end_tiles(void)
     _tile_release();
 }
 
-/* The sums of a group of V vectors of rows, `next` vectors of codes and of sums
- * apart, with TILED columns, in the tiles a, b and c, so that one group's may
- * be computed while the last one's are stored. */
-#define SUM_TILE(v, tile)                                                      \
-    if ((v) < V) {                                                             \
-        _tile_zero(tile);                                                      \
-        _tile_loadd(WEIGHT_BYTES, codes + (v)*next_codes, sizeof(*codes));     \
-        _tile_dpbsud(tile, COLUMN_BYTES, WEIGHT_BYTES);                        \
-        _tile_stored(tile, sums + (v)*next_sums, sizeof(*sums));               \
-    }
-#define SUM_TILES(a, b, c)                                                     \
-    {                                                                          \
-        _tile_loadd(COLUMN_BYTES, cols, col_stride);                           \
-        SUM_TILE(0, a)                                                         \
-        SUM_TILE(1, b)                                                         \
-        SUM_TILE(2, c)                                                         \
-    }
-
-/* The same of n groups, one after the other. */
-INLINE void
-sum_tiles(const int V, const int group, int64_t n, const vec_bits *codes,
-          const int next_codes, const char *cols, size_t col_stride,
-          vec_bits *sums, const int next_sums)
+/* Bytes less `offset`. */
+INLINE vec_bits
+less_offset(vec_bits codes, int offset)
 {
-    let_tiles_read(codes);
-    for (int64_t i = 0; i < n; i++) {
-        if (i % 2)
-            SUM_TILES(3, 4, 5)
-        else
-            SUM_TILES(0, 1, 2)
-        codes += group / 4;
-        cols += group;
-        sums += TILED;
+    return (vec_bits)_mm512_sub_epi8((__m512i)codes,
+                                     _mm512_set1_epi8((char)offset));
+}
+
+/* The sums of a group of VEC rows, codes signed or not, with TILED columns, in
+ * tile t of 0 to 3. */
+#define SUM_IN(t)                                                              \
+    case t:                                                                    \
+        _tile_zero(t);                                                         \
+        _tile_loadd(COLUMN_BYTES, cols, col_stride);                           \
+        _tile_loadd(WEIGHT_BYTES, codes, sizeof(*codes));                      \
+        if (is_signed)                                                         \
+            _tile_dpbssd(t, COLUMN_BYTES, WEIGHT_BYTES);                       \
+        else                                                                   \
+            _tile_dpbsud(t, COLUMN_BYTES, WEIGHT_BYTES);                       \
+        _tile_stored(t, sums, sizeof(*sums));                                  \
+        break;
+INLINE void
+sum_tile(const int t, const bool is_signed, const vec_bits *codes,
+         const char *cols, size_t col_stride, vec_bits *sums)
+{
+    switch (t) {
+        SUM_IN(0)
+        SUM_IN(1)
+        SUM_IN(2)
+        SUM_IN(3)
     }
 }
-#undef SUM_TILES
-#undef SUM_TILE
+#undef SUM_IN
 
 #endif
