@@ -254,6 +254,14 @@ load_once(const void *p)
     return __ldcs((const uint4 *)p);
 }
 
+/* Keeps v as it is now in a register: it is not computed anew where it is
+ * used. */
+DEVICE void
+hold(uint32_t *v)
+{
+    asm volatile("" : "+r"(*v));
+}
+
 /* 16 bytes, both addresses multiples of 16, on their way to shared memory;
  * copies since the last copy_commit() are a group; copy_wait<n>() waits for
  * all but this thread's last n groups. */

@@ -167,7 +167,7 @@ multiply(struct cuda_ctx *c, const struct product *p)
 {
     if (is_float_type((enum ggml_type)p->w.type))
         cuda_multiply_floats(c, p);
-    else if (!p->by_id && p->n > MOST_COLUMNS)
+    else if (cuda_are_tiles(p))
         cuda_multiply_tiles(c, p);
     else
         cuda_multiply_blocks(c, p);

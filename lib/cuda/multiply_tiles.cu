@@ -62,36 +62,66 @@ lay_out(char *shared)
     return b;
 }
 
-/* Row r of the block's, which begin at `first`: the last of all stands for
- * those behind it. */
-DEVICE const char *
-row_of(const struct product *p, const struct work *t, int64_t first, int r)
-{
-    const char *rows = p->w2 && r >= TILE ? t->rows2 : t->rows;
-    int64_t row = first + (p->w2 ? r % TILE : r);
+/* The block's rows. Offsets of 32 bits reach them, and all columns: see
+ * cuda_are_tiles(). */
+struct group {
+    const char *rows, *rows2; /* the first, and of the other matrix */
+    uint32_t stride;
+    int last; /* stands for those behind it */
+};
 
-    return rows + (row < t->n_rows ? row : t->n_rows - 1) * p->w.nb[1];
+DEVICE struct group
+find_group(const struct product *p, const struct work *t, int64_t first)
+{
+    int64_t left = t->n_rows - first - 1, at = first * p->w.nb[1];
+    struct group g;
+
+    g.rows = t->rows + at;
+    g.rows2 = p->w2 ? t->rows2 + at : NULL;
+    g.stride = (uint32_t)p->w.nb[1];
+    g.last = left < 2 * TILE ? (int)left : 2 * TILE;
+    return g;
 }
 
-/* Starts the copies of step s, if there is such a one. */
+/* Row r: TILE and on are those of the other matrix, if there is one. */
+DEVICE const char *
+row_of(const struct group *g, int r)
+{
+    const char *rows = g->rows;
+
+    if (g->rows2 && r >= TILE) {
+        rows = g->rows2;
+        r -= TILE;
+    }
+    return rows + (uint32_t)(r < g->last ? r : g->last) * g->stride;
+}
+
+/* Starts the copies of step s, if there is such a one: some lanes a row. */
 template <class T, int M>
 DEVICE void
-fetch(const struct product *p, const struct work *t, int64_t first, int s,
-      char *to)
+fetch(const struct product *p, const struct group *g, int s, char *to)
 {
-    const int pieces = step<T, M>::room / 16;
-    int64_t at = (int64_t)s * step<T, M>::bytes;
-    int64_t left = p->k / T::values * T::size - at;
-    int n = left < step<T, M>::bytes ? (int)left : (int)step<T, M>::bytes;
+    const int pieces = step<T, M>::room / 16, each = 4;
+    int at = s * step<T, M>::bytes;
+    int left = (int)(p->k / T::values) * T::size - at;
+    int n = left < step<T, M>::bytes ? left : (int)step<T, M>::bytes;
 
-    for (int i = (int)lane_id(); i < step<T, M>::rows * pieces && n > 0;
-         i += LANES) {
-        const char *from = row_of(p, t, first, i / pieces) + at;
-        int before = (int)((uintptr_t)from & 15), place = i % pieces * 16;
+    if (n > 0)
+        UNROLL for (int i = 0; i < step<T, M>::rows / (LANES / each); i++)
+        {
+            int r = i * (LANES / each) + (int)lane_id() / each;
+            const char *from = row_of(g, r) + at;
+            int before = (int)((uint32_t)(uintptr_t)from & 15);
+            char *row = to + r * step<T, M>::room;
 
-        if (place < before + n)
-            copy_async(to + i * 16, from - before + place);
-    }
+            UNROLL for (int j = 0; j < pieces; j += each)
+            {
+                int place = (j + (int)lane_id() % each) * 16;
+
+                if (place < before + n)
+                    copy_async(row + place, from - before + place);
+            }
+        }
     copy_commit();
 }
 
@@ -99,7 +129,7 @@ fetch(const struct product *p, const struct work *t, int64_t first, int s,
  * words 0, 2, 4 and 6 come first: a lane then meets neighbours of a column. */
 template <class T, int M>
 DEVICE void
-open_step(const struct product *p, const struct work *t, int64_t first, int s,
+open_step(const struct product *p, const struct group *g, int s,
           const char *from, const struct bench *b)
 {
     const int units = step<T, M>::units, rows = step<T, M>::rows;
@@ -109,14 +139,14 @@ open_step(const struct product *p, const struct work *t, int64_t first, int s,
     {
         int unit = (int)lane_id() % units;
         int r = i * (LANES / units) + (int)lane_id() / units;
-        int before = (int)((uintptr_t)(row_of(p, t, first, r) +
-                                       (int64_t)s * step<T, M>::bytes) &
-                           15);
+        int before =
+            (int)((uint32_t)(uintptr_t)(row_of(g, r) + s * step<T, M>::bytes) &
+                  15);
         char *to = b->opened + r * step<T, M>::width + unit * UNIT;
         struct unit u = {};
         uint32_t *w = u.codes;
 
-        if (((int64_t)s * units + unit) * UNIT < p->k)
+        if ((s * units + unit) * UNIT < (int)p->k)
             T::open(from + r * step<T, M>::room + before +
                         unit / T::units * T::size,
                     unit % T::units, &u);
@@ -139,32 +169,38 @@ open_step(const struct product *p, const struct work *t, int64_t first, int s,
     }
 }
 
-/* Where a lane finds columns: of each eight, bytes of the one with its number,
- * and figures of two. */
+/* Where a lane finds columns: of each eight, its bytes of the one with its
+ * number, `each` of them, and figures of two. */
 struct columns {
-    const char *first;
+    const char *all;
     uint32_t bytes[EIGHTS], figures[EIGHTS][2];
-    int eights;
-    int64_t units; /* of a column */
+    int eights, units; /* of a column */
 };
 
 DEVICE struct columns
-find_columns(const struct product *p, const struct work *t)
+find_columns(const struct product *p, const struct work *t, int each)
 {
+    int part = (int)lane_id() % 4 * each;
     int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
     struct columns c;
 
-    c.first = p->columns + t->first * p->column_stride;
+    c.all = p->columns;
     c.eights = (t->n + 7) / 8;
-    c.units = p->k / UNIT;
+    c.units = (int)(p->k / UNIT);
     UNROLL for (int j = 0; j < EIGHTS; j++)
     {
         int at = 8 * j + g, of = 8 * j + two, last = t->n - 1;
+        int64_t column = t->first + (at < last ? at : last);
 
-        c.bytes[j] = (uint32_t)((at < last ? at : last) * p->column_stride);
-        UNROLL for (int i = 0; i < 2; i++) c.figures[j][i] =
-            (uint32_t)((of + i < last ? of + i : last) * p->column_stride +
-                       p->k);
+        c.bytes[j] = (uint32_t)(column * p->column_stride + part);
+        UNROLL for (int i = 0; i < 2; i++)
+        {
+            column = t->first + (of + i < last ? of + i : last);
+            c.figures[j][i] = (uint32_t)(column * p->column_stride + p->k);
+        }
+        hold(&c.bytes[j]);
+        hold(&c.figures[j][0]);
+        hold(&c.figures[j][1]);
     }
     return c;
 }
@@ -177,26 +213,24 @@ struct met {
 
 template <class T>
 DEVICE struct met
-load_met(const struct columns *c, int j, int64_t n)
+load_met(const struct columns *c, int j, int n)
 {
-    int part = (int)lane_id() % 4;
-    const char *at = c->first + c->bytes[j] + n * UNIT;
+    const char *at = c->all + (c->bytes[j] + (uint32_t)n * UNIT);
     struct met m;
 
     if (T::group == UNIT) {
-        uint2 two = load_vector<uint2>(at + 8 * part);
+        uint2 two = load_vector<uint2>(at);
 
         m.bytes[0] = two.x, m.bytes[1] = two.y;
     } else {
-        m.bytes[0] = load_vector<uint32_t>(at + 4 * part);
-        m.bytes[1] = load_vector<uint32_t>(at + 16 + 4 * part);
+        m.bytes[0] = load_vector<uint32_t>(at);
+        m.bytes[1] = load_vector<uint32_t>(at + 16);
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
         const struct figures *f =
-            (const struct figures *)(const void *)(c->first +
-                                                   c->figures[j][i]) +
-            n;
+            (const struct figures *)(const void *)(c->all + (c->figures[j][i] +
+                                                             (uint32_t)n * 8));
 
         m.f[i].d = f->d;
         if (T::min != 0 || T::offset != 0)
@@ -209,7 +243,7 @@ load_met(const struct columns *c, int j, int64_t n)
  * cache while others are met. */
 template <class T>
 DEVICE void
-load_unit(const struct columns *c, int64_t n, struct met *met)
+load_unit(const struct columns *c, int n, struct met *met)
 {
     if (n < c->units)
         UNROLL for (int j = 0; j < EIGHTS; j++) if (j < c->eights) met[j] =
@@ -312,25 +346,23 @@ multiply_steps(const struct product *p, const struct work *t, int64_t first,
                bool wait, const struct bench *b, float (*sum)[EIGHTS][4])
 {
     const int size = step<T, M>::rows * step<T, M>::room;
-    int n = (int)((p->k + step<T, M>::units * UNIT - 1) /
-                  (step<T, M>::units * UNIT));
-    const int depth = step<T, M>::depth;
+    const int depth = step<T, M>::depth, warps = step<T, M>::warps;
+    struct columns c = find_columns(p, t, T::group == UNIT ? 8 : 4);
+    struct group g = find_group(p, t, first);
+    int n = (c.units + step<T, M>::units - 1) / step<T, M>::units;
     int now = 0, next = depth - 1;
-    const int warps = step<T, M>::warps;
-    struct columns c = find_columns(p, t);
     struct met met[EIGHTS];
 
-    UNROLL for (int i = 0; i < depth - 1; i++) fetch<T, M>(
-        p, t, first, (int)warp_id() + i * warps, b->ring + i * size);
+    UNROLL for (int i = 0; i < depth - 1; i++)
+        fetch<T, M>(p, &g, (int)warp_id() + i * warps, b->ring + i * size);
     if (wait)
         take_turn();
-    load_unit<T>(&c, (int64_t)warp_id() * step<T, M>::units, met);
+    load_unit<T>(&c, (int)warp_id() * step<T, M>::units, met);
     for (int s = (int)warp_id(); s < n; s += warps) {
         copy_wait<depth - 2>();
         warp_barrier(); /* all have what all fetched, and are done with it */
-        fetch<T, M>(p, t, first, s + (depth - 1) * warps,
-                    b->ring + next * size);
-        open_step<T, M>(p, t, first, s, b->ring + now * size, b);
+        fetch<T, M>(p, &g, s + (depth - 1) * warps, b->ring + next * size);
+        open_step<T, M>(p, &g, s, b->ring + now * size, b);
         warp_barrier();
         multiply_step<T, M>(&c, s, b, met, sum);
         now = now + 1 < depth ? now + 1 : 0;
@@ -454,6 +486,14 @@ launch(struct cuda_ctx *c, const struct product *p)
         start<T, 2>(c, p);
     else
         start<T, 1>(c, p);
+}
+
+bool
+cuda_are_tiles(const struct product *p)
+{
+    return !p->by_id && p->n > MOST_COLUMNS &&
+           p->w.nb[1] < INT32_MAX / (2 * TILE) &&
+           p->column_stride < INT32_MAX / (p->n * p->x2 * p->x3);
 }
 
 void

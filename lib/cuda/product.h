@@ -110,8 +110,9 @@ find_tile(const struct product *p, int64_t i, int most)
         t.first = i;
         t.n = matrix >= 0 && matrix < p->w.ne[2];
         at = t.n ? matrix * p->w.nb[2] : 0;
-    } else if (p->n * p->x2 * p->x3 == 1) {
-        t.n = 1;
+    } else if (p->x2 * p->x3 == 1) {
+        t.first = i * most;
+        t.n = (int)(p->n - t.first < most ? p->n - t.first : most);
     } else {
         int64_t per_group = (p->n + most - 1) / most, part, i2;
         int64_t group = divide(i, per_group, &part);
@@ -266,7 +267,9 @@ cuda_multiply_blocks(struct cuda_ctx *c, const struct product *p);
 void
 cuda_multiply_floats(struct cuda_ctx *c, const struct product *p);
 
-/* The same of blocks, for more columns than a tile has; not by_id. */
+/* The same of blocks, for more columns than a tile has; whether it can. */
+bool
+cuda_are_tiles(const struct product *p);
 void
 cuda_multiply_tiles(struct cuda_ctx *c, const struct product *p);
 

@@ -51,12 +51,12 @@ cuda_norm_threads(int64_t n)
 
 /* -- Products -- */
 /* How many columns go to the kernels for few: they read a byte or less a
- * weight from memory, and again from the cache for each 8 columns; cuBLAS
+ * weight from memory, and again from the cache for each 8 or 32 columns; cuBLAS
  * wants blocks opened first, at five to nine bytes a weight. */
 static inline int64_t
 cuda_few_columns(bool blocks)
 {
-    return blocks ? 32 : 8;
+    return blocks ? 64 : 8;
 }
 
 /* How many of `rows` rows of k weights are opened at a time, two or four bytes

@@ -407,6 +407,12 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
     }
 }
 
+DEVICE void
+hold(uint32_t *v)
+{
+    (void)v;
+}
+
 /* Byte i of a word, signed. */
 DEVICE int
 emulate_byte(uint32_t word, unsigned i)

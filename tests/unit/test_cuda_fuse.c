@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda/kernel_runner.h"
+#include "cuda/shapes.h"
 
 #define F32  GGML_TYPE_F32
 #define Q4_K GGML_TYPE_Q4_K
@@ -562,7 +563,7 @@ is_made_ready(const struct batch *b, int64_t columns)
 
     for (int i = 0; i < b->n; i++)
         tiles = tiles || b->tokens[i % 4] >= 16;
-    return b->d % 32 == 0 && (columns > 32 || !tiles);
+    return b->d % 32 == 0 && (columns > cuda_few_columns(true) || !tiles);
 }
 
 static void
@@ -580,7 +581,7 @@ test_sequences_ready(const struct batch *b)
         g.uses[i] = 1;
     /* a byte may be another where a sum ends in other bits */
     kt_check_run(ctx, g.node[g.n - 1], x, run_all, &g,
-                 columns > 32 ? 1e-4 : 1e-5, b->name);
+                 columns > cuda_few_columns(true) ? 1e-4 : 1e-5, b->name);
     check_launches(&g, b->launches + (is_made_ready(b, columns) ? 1 : 2),
                    "and a product");
     kt_end(ctx);

@@ -82,7 +82,8 @@ test_format(const struct type *t)
     multiply(t, 2 * n, 6, 8, 1, EXACT);
     multiply(t, 2 * n, 5, 11, 2, EXACT);
     multiply(t, 1024 + n, 37, 32, 1, EXACT);
-    multiply(t, 256, 67, 33, 2, 3e-4); /* opened to BF16; reference: int8 */
+    multiply(t, 2 * n, 19, 47, 1, EXACT);
+    multiply(t, 256, 67, 65, 2, 3e-4); /* opened to BF16; reference: int8 */
     multiply_by_id(t, 2 * n, 3, 1, 2);
     multiply_by_id(t, 2 * n, 3, 3, 11);
     look_up(t, 3 * n);
@@ -160,7 +161,7 @@ test_alone(const struct type *t)
 static void
 test_shapes(void)
 {
-    kt_ok(cuda_few_columns(true) == 32 && cuda_few_columns(false) == 8,
+    kt_ok(cuda_few_columns(true) == 64 && cuda_few_columns(false) == 8,
           "which products cuBLAS gets");
     kt_ok(cuda_blocks(0) == 1 && cuda_blocks(7) == 7 &&
               cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
