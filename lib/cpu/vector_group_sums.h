@@ -5,20 +5,11 @@
 
 #include "cpu/vector_scales.h"
 
-/* Figures of a tile's columns, side by side, of units from `first` on: what
- * they hold of a unit lies together there, not in as many places. */
-struct beside {
-    int64_t first;
-    const float *scales, *minus_weighed; /* n_cols of each unit */
-    const int16_t *minus_halves;         /* two of each */
-};
-
-/* Some columns, from unit `first` of them on; `beside` may be NULL. */
+/* Some columns, from unit `first` of them on. */
 struct columns {
     const char *at;
     size_t stride;
     int64_t k, first;
-    const struct beside *beside;
 };
 
 INLINE const char *
@@ -185,17 +176,7 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
         const char *col = column_of(x, j);
         const int16_t *minus = column_minus_halves(col, x->k) + 2 * unit;
         const float *weighed = column_minus_weighed(col, x->k) + unit;
-        const float *scale_at = column_scales(col, x->k) + unit;
-        vec d;
-
-        if (x->beside) {
-            int64_t at = (unit - x->beside->first) * C + j;
-
-            minus = x->beside->minus_halves + 2 * at;
-            weighed = x->beside->minus_weighed + at;
-            scale_at = x->beside->scales + at;
-        }
-        d = splat(*scale_at);
+        vec d = splat(column_scales(col, x->k)[unit]);
 
         UNROLL for (int v = 0; v < V; v++)
         {

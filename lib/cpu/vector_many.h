@@ -352,16 +352,15 @@ begun(int64_t unit, int64_t rest, const float *out)
  * before `unit` have made of them, and n opened units. Those whose scales are
  * integers are one block. */
 INLINE void
-tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
-        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o,
-        const struct beside *beside)
+tile_of(const bool tiled, const int V, const int C, struct format f,
+        const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+        int64_t n, struct opened o)
 {
     int64_t rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
                          .stride = p->col_stride,
                          .k = p->k,
-                         .first = unit,
-                         .beside = beside };
+                         .first = unit };
     size_t stride = p->out_stride;
     float *out = p->out + (size_t)c * stride + row;
     vec acc[TILE];
@@ -369,7 +368,7 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
     UNROLL for (int i = 0; i < V * C; i++) acc[i] =
         block_begin(f, begun(unit, rest - i / C * VEC,
                              out + (size_t)(i % C) * stride + i / C * VEC));
-    if (beside)
+    if (tiled)
         add_tiles(f, n, o, &x, acc);
     else
         add_units(V, C, f, n, o, &x, acc);
@@ -394,23 +393,22 @@ units_from(const struct cpu_product *p, int64_t unit)
     return rest < UNITS ? rest : UNITS;
 }
 
-/* The elements of these; `beside`, unless NULL: of VEC rows and TILED columns,
- * with tiles. */
+/* The elements of these; `tiled`: VEC rows and TILED columns, with tiles. */
 INLINE void
-tile(const int V, const int C, struct format f, const struct cpu_product *p,
-     int64_t row, int64_t c, int64_t unit, struct opened o,
-     const struct beside *beside)
+tile(const bool tiled, const int V, const int C, struct format f,
+     const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+     struct opened o)
 {
     const int step = (int)(f.block / COLUMN_BLOCK);
     int64_t n = units_from(p, unit);
 
     if (!f.coded) {
-        tile_of(V, C, f, p, row, c, unit, n, o, beside);
+        tile_of(tiled, V, C, f, p, row, c, unit, n, o);
         return;
     }
     for (int64_t i = 0; i < n; i += step)
-        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i),
-                beside);
+        tile_of(tiled, V, C, f, p, row, c, unit + i, step,
+                opened_units(f, o, i));
 }
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
@@ -472,59 +470,21 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
-#if TILED
-/* Figures of TILED columns from c on, and room for them. */
-struct figures {
-    float scales[UNITS * TILED], minus_weighed[UNITS * TILED];
-    int16_t minus_halves[UNITS * TILED * 2];
-};
-
-INLINE struct beside
-put_beside(struct format f, const struct cpu_product *p, int64_t c,
-           int64_t unit, struct figures *to)
-{
-    int64_t n = units_from(p, unit);
-
-    for (int j = 0; j < TILED; j++) {
-        const char *col = p->cols + (size_t)(c + j) * p->col_stride;
-
-        for (int64_t u = 0; u < n; u++) {
-            int64_t at = u * TILED + j;
-
-            to->scales[at] = column_scales(col, p->k)[unit + u];
-            if (f.min && f.coded)
-                memcpy(to->minus_halves + 2 * at,
-                       column_minus_halves(col, p->k) + 2 * (unit + u), 4);
-            else if (f.min)
-                to->minus_weighed[at] =
-                    column_minus_weighed(col, p->k)[unit + u];
-        }
-    }
-    return (struct beside){ unit, to->scales, to->minus_weighed,
-                            to->minus_halves };
-}
-
 /* All columns but those left of TILED; returns how many. */
 INLINE int64_t
 tiled_columns(const int V, struct format f, const struct cpu_product *p,
               int64_t row, int64_t unit, struct opened o)
 {
-    struct figures figures;
     int64_t c = 0;
 
-    for (; c + TILED <= p->n_cols; c += TILED) {
-        struct beside beside = put_beside(f, p, c, unit, &figures);
-
+    for (; TILED && c + TILED <= p->n_cols; c += TILED) {
         fetch_columns(f, p, row, c + TILED, TILED, unit);
         for (int v = 0; v < V; v++)
-            tile(1, TILED, f, p, row + v * VEC, c, unit, opened_rows(o, v),
-                 &beside);
+            tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
+                 opened_rows(o, v));
     }
     return c;
 }
-#else
-#define tiled_columns(V, f, p, row, unit, o) 0
-#endif
 
 /* All columns: UNITS units of V vectors of rows at a time, so that they
  * stay in the first cache. */
@@ -558,10 +518,10 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
         c = tiled_columns(V, opened, p, row, unit, all);
         for (; c + cols <= p->n_cols; c += cols) {
             fetch_columns(opened, p, row, c + cols, cols, unit);
-            tile(V, cols, opened, p, row, c, unit, all, NULL);
+            tile(false, V, cols, opened, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)
-            tile(V, 1, opened, p, row, c, unit, all, NULL);
+            tile(false, V, 1, opened, p, row, c, unit, all);
     }
 }
 
