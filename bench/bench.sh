@@ -108,7 +108,7 @@ peak() { # TYPE
     awk -F '\t' -v name="$name" -v n="$threads" -v most="${GG_CPU_ISA-}" '
         $3 != n || (most == "avx2" && $2 != most) ||
             (most == "avxvnni" && $2 == "avx512") ||
-            ($2 == "amx" && $2 != most) { next }
+            ($2 == "amx" && most != "" && most != $2) { next }
         $1 == name { best = $4 }
         $1 == "f32" { f32 = $4 }
         END { print (best ? best : f32 ? f32 : "-") }' "$d/bounds"

@@ -134,9 +134,7 @@ static const struct isa {
 #endif
 #endif
 };
-/* Only where it is asked for. */
-#define UNTIMED "amx"
-#define N_ISAS  ((int)(sizeof(isas) / sizeof(isas[0])))
+#define N_ISAS ((int)(sizeof(isas) / sizeof(isas[0])))
 
 static struct cpu_kernels tables[N_ISAS];
 static bool filled[N_ISAS];
@@ -167,12 +165,9 @@ static int
 wanted(void)
 {
     const char *word = getenv("GG_CPU_ISA");
-    int best = N_ISAS - 1;
 
-    while (strcmp(isas[best].name, UNTIMED) == 0)
-        best--;
     if (!word || !*word)
-        return best;
+        return N_ISAS - 1;
     for (int i = N_ISAS - 1; i > 0; i--)
         if (strcmp(word, isas[i].name) == 0)
             return i;

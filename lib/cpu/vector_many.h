@@ -94,7 +94,8 @@ open_block(struct format f, const struct rows *r, const char *next,
 }
 
 /* Whether codes less their offset are signed bytes, so that no sum has to make
- * up for it. */
+ * up for it: it holds of all that tiles meet and that have an offset, but for
+ * those that are `even`. */
 INLINE bool
 is_less(struct format f)
 {
@@ -263,6 +264,15 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
     }
 }
 
+/* What add_tiles() goes on with: room for sums, two times those of two groups;
+ * whether none are there yet; and the units that are left, one behind the
+ * other, whose sums may be asked for. */
+struct run {
+    vec_bits *sums;
+    bool begins;
+    int64_t left;
+};
+
 #if TILED
 /* The sums of groups i and on, as many as are added at once, of opened units
  * and TILED columns; `odd` says which tiles, so that they are under way while
@@ -281,48 +291,37 @@ sum_tiles(struct format f, const bool odd, struct opened o,
                  s + j * TILED);
 }
 
-/* What the sums of a unit's only group begin with, where codes have an offset
- * yet. */
-INLINE void
-add_starts(struct format f, const struct columns *x, int64_t unit, vec_bits *s)
-{
-    if (!f.offset || f.even)
-        return;
-    UNROLL for (int j = 0; j < TILED; j++) s[j] +=
-        start_of(f, column_of(x, j), x->k, unit, 0);
-}
-
 /* n opened units of VEC rows times TILED columns, added to acc. The sums, which
  * tiles leave in memory, stay in the first cache: those of a group are added
  * while the next one's are computed. */
 INLINE void
 add_tiles(struct format f, int64_t n, struct opened o, const struct columns *x,
-          vec *acc)
+          const struct run *run, vec *acc)
 {
     const int each = COLUMN_BLOCK / f.group / groups_at_once(f);
+    vec_bits *const s[2] = { run->sums, run->sums + 2 * TILED };
     struct format g = f;
-    vec_bits s[2][2 * TILED];
 
     if (is_less(f))
         g.offset = 0;
     let_tiles_read(o.codes);
-    sum_tiles(f, false, o, x, 0, s[0]);
+    if (run->begins)
+        sum_tiles(f, false, o, x, 0, s[0]);
     for (int64_t i = 0; i < n * each; i += 2)
         UNROLL for (int odd = 0; odd < 2; odd++)
         {
             int64_t at = i + odd;
 
-            if (at + 1 < n * each)
+            if (at + 1 < run->left * each)
                 sum_tiles(f, !odd, o, x, at + 1, s[!odd]);
             if (at >= n * each)
                 break;
-            add_starts(g, x, x->first + at / each, s[odd]);
             add_groups(1, TILED, g, s[odd], o.scales + at * scales_at_once(f),
                        0, x, x->first + at / each, acc);
         }
 }
 #else
-#define add_tiles(f, n, o, x, acc) ((void)0)
+#define add_tiles(f, n, o, x, run, acc) ((void)0)
 #endif
 
 /* `rest` floats, or a whole vector of them, which is faster without a mask. */
@@ -352,9 +351,9 @@ begun(int64_t unit, int64_t rest, const float *out)
  * before `unit` have made of them, and n opened units. Those whose scales are
  * integers are one block. */
 INLINE void
-tile_of(const bool tiled, const int V, const int C, struct format f,
-        const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
-        int64_t n, struct opened o)
+tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
+        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o,
+        const struct run *run)
 {
     int64_t rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
@@ -368,8 +367,8 @@ tile_of(const bool tiled, const int V, const int C, struct format f,
     UNROLL for (int i = 0; i < V * C; i++) acc[i] =
         block_begin(f, begun(unit, rest - i / C * VEC,
                              out + (size_t)(i % C) * stride + i / C * VEC));
-    if (tiled)
-        add_tiles(f, n, o, &x, acc);
+    if (run)
+        add_tiles(f, n, o, &x, run, acc);
     else
         add_units(V, C, f, n, o, &x, acc);
     UNROLL for (int i = 0; i < V * C; i++)
@@ -401,14 +400,19 @@ tile(const bool tiled, const int V, const int C, struct format f,
 {
     const int step = (int)(f.block / COLUMN_BLOCK);
     int64_t n = units_from(p, unit);
+    vec_bits sums[4 * TILED + 1];
+    struct run run = { sums, true, n };
 
     if (!f.coded) {
-        tile_of(tiled, V, C, f, p, row, c, unit, n, o);
+        tile_of(V, C, f, p, row, c, unit, n, o, tiled ? &run : NULL);
         return;
     }
-    for (int64_t i = 0; i < n; i += step)
-        tile_of(tiled, V, C, f, p, row, c, unit + i, step,
-                opened_units(f, o, i));
+    for (int64_t i = 0; i < n; i += step) {
+        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i),
+                tiled ? &run : NULL);
+        run.begins = false;
+        run.left -= step;
+    }
 }
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
@@ -478,7 +482,6 @@ tiled_columns(const int V, struct format f, const struct cpu_product *p,
     int64_t c = 0;
 
     for (; TILED && c + TILED <= p->n_cols; c += TILED) {
-        fetch_columns(f, p, row, c + TILED, TILED, unit);
         for (int v = 0; v < V; v++)
             tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
                  opened_rows(o, v));

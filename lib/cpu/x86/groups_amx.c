@@ -15,10 +15,19 @@
 
 static void (*before[GGML_TYPE_COUNT])(const struct cpu_product *p);
 
+/* Whether tiles are faster: not where groups are of 16, half of what they could
+ * do; nor where codes, less their offset, are no signed bytes. */
+static bool
+gains(enum ggml_type type)
+{
+    return type != GGML_TYPE_Q6_K && type != GGML_TYPE_NVFP4 &&
+           type != GGML_TYPE_Q3_K;
+}
+
 #define MULTIPLY_TILED(name, type, kind)                                       \
     static void tiled_##name(const struct cpu_product *p)                      \
     {                                                                          \
-        if (p->n_cols < TILED || p->n_rows < VEC)                              \
+        if (!gains(type) || p->n_cols < TILED || p->n_rows < VEC)              \
             before[type](p);                                                   \
         else                                                                   \
             multiply_##name(p);                                                \

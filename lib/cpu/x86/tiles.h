@@ -24,6 +24,9 @@
 
 #undef TILE
 #define TILE TILED
+/* Many units, as each tile has to wait for its first sums. */
+#undef UNITS
+#define UNITS 32
 
 struct tile_shapes {
     uint8_t palette, start_row, zero[14];
