@@ -9,10 +9,8 @@
  * passed over, and those that all see want no mask. The next tile is on its way
  * while one is worked on. A launch takes several sequences, one behind the
  * other. attention_halves.cu turns caches of BF16 and Q8_0 into F16 first. */
-#include "cuda/attention.h"
+#include "cuda/attention_tiles.h"
 
-#define WARPS  4
-#define TOKENS (WARPS * 16)
 #define LOG2_E 1.4426950408889634f
 
 /* Places in shared memory, in F16s: what a row has beyond D keeps rows apart,
@@ -40,14 +38,6 @@ struct queries {
     float slope;
 };
 
-/* What some tokens see of a tile: nothing, all as it is, or what a mask says.
- */
-enum {
-    HIDDEN = 0,
-    SEEN = 1,
-    MASKED = 2
-};
-
 /* What a lane knows of its two rows. */
 template <int D> struct rows {
     uint32_t q[tile<D>::wide ? 1 : D / 16][4];
@@ -55,26 +45,6 @@ template <int D> struct rows {
     float sum[D / 8][4];
     float max[2], total[2];
 };
-
-DEVICE int64_t
-least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* Blocks of a sequence's tokens. */
-HOST_DEVICE int64_t
-blocks_of(const struct sequence *s)
-{
-    return (s->tokens + TOKENS - 1) / TOKENS;
-}
-
-template <int KEYS>
-HOST_DEVICE int64_t
-tiles_of(const struct sequence *s)
-{
-    return (s->keys + KEYS - 1) / KEYS;
-}
 
 /* The queries, scaled, as fragments; rows beyond the end repeat the last. */
 template <int D>
@@ -150,12 +120,6 @@ fetch(const char *matrix, int64_t stride, int64_t first, const char *seen,
             store_vector(place, zero);
     }
     copy_commit();
-}
-
-DEVICE uint16_t
-load_half(const char *row, int64_t i)
-{
-    return ((const uint16_t *)(const void *)row)[i];
 }
 
 /* The mask of the block's tokens, and which keys are seen. A thread looks at
@@ -357,97 +321,16 @@ store_rows(const struct attention *a, const struct queries *qs,
     }
 }
 
-/* Whose look, or whose item of the launch, number n is: the last sequence that
- * begins at n or before. */
-DEVICE const struct sequence *
-find_looked(const struct sequences<SEQUENCES> *s, int64_t n)
-{
-    int i = 0;
-
-    UNROLL for (int step = SEQUENCES / 2; step; step /= 2)
-    {
-        if (i + step < s->n && n >= s->all[i + step].first_found)
-            i += step;
-    }
-    return &s->all[i];
-}
-
-DEVICE const struct sequence *
-find_sequence(const struct sequences<SEQUENCES> *s, int64_t n)
-{
-    int i = 0;
-
-    UNROLL for (int step = SEQUENCES / 2; step; step /= 2)
-    {
-        if (i + step < s->n && n >= s->all[i + step].first_item)
-            i += step;
-    }
-    return &s->all[i];
-}
-
-/* What is seen of a tile by a block of tokens, or rather by those of them that
- * the thread asks. It asks for all at once; rows and keys beyond the end repeat
- * the last. */
-template <int KEYS>
-DEVICE void
-look_at_tile(const struct sequence *s, const char *rows, int64_t block,
-             int64_t tile, bool *any, bool *some)
-{
-    const int step = WARPS * LANES / KEYS;
-    int64_t first = block * TOKENS + thread_id() / KEYS;
-    int64_t key = tile * KEYS + thread_id() % KEYS;
-    uint16_t m[TOKENS / step];
-
-    UNROLL for (int i = 0; i < TOKENS / step; i++) m[i] = load_half(
-        rows + least(first + i * step, s->tokens - 1) * s->mask_stride,
-        least(key, s->keys - 1));
-    *any = false;
-    *some = key >= s->keys;
-    UNROLL for (int i = 0; i < TOKENS / step; i++)
-    {
-        *any |= m[i] != 0xfc00; /* -infinity */
-        *some |= m[i] != 0;
-    }
-}
-
-/* Looks: a number for each tile of each TOKENS rows of each matrix of each
- * mask; items are all. */
-template <int KEYS>
-KERNEL
-BOUNDS(WARPS *LANES, 1)
-    look(struct attention a, struct sequences<SEQUENCES> sequences, uint8_t *to,
-         int64_t n_items)
-{
-    take_turn();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        const struct sequence *s = find_looked(&sequences, item);
-        int64_t tile, block, i2, at = item - s->first_found, i3;
-        bool any = true, some;
-
-        at = divide(at, tiles_of<KEYS>(s), &tile);
-        some = (tile + 1) * KEYS > s->keys;
-        at = divide(at, blocks_of(s), &block);
-        i3 = divide(at, a.mask.ne[2], &i2);
-        if (s->mask)
-            look_at_tile<KEYS>(s, s->mask + mask_at(&a, i2, i3), block, tile,
-                               &any, &some);
-        any = barrier_any(any);
-        some = barrier_any(some);
-        if (thread_id() == 0)
-            to[item] = !any ? HIDDEN : some ? MASKED : SEEN;
-    }
-}
-
 /* The part of the mask's rows that a block meets. */
-template <int KEYS>
 DEVICE const uint8_t *
 looks_of(const struct attention *a, const struct sequence *s,
-         const uint8_t *looks, int64_t head, int64_t batch, int64_t block)
+         const uint8_t *looks, int keys, int64_t head, int64_t batch,
+         int64_t block)
 {
     int64_t i2 = modulo(head, a->mask.ne[2]), i3 = modulo(batch, a->mask.ne[3]);
     int64_t at = (i3 * a->mask.ne[2] + i2) * blocks_of(s) + block;
 
-    return looks + s->first_found + at * tiles_of<KEYS>(s);
+    return looks + s->first_found + at * tiles_of(s, keys);
 }
 
 /* Makes a tile's mask ready if it has one, and starts to copy its keys. */
@@ -514,7 +397,7 @@ queries_of(const struct attention *a, const struct sequences<SEQUENCES> *s,
     struct queries qs;
     int64_t at, block;
 
-    qs.of = find_sequence(s, item);
+    qs.of = find_sequence<&sequence::first_item>(s, item);
     at = divide(item - qs.of->first_item, a->q.ne[2], &qs.head);
     qs.batch = divide(at, blocks_of(qs.of), &at);
     block = blocks_of(qs.of) - 1 - at;
@@ -523,7 +406,7 @@ queries_of(const struct attention *a, const struct sequences<SEQUENCES> *s,
     qs.keys = qs.of->k + matrix_at(a, &a->k, qs.head, qs.batch);
     qs.values = qs.of->v + matrix_at(a, &a->v, qs.head, qs.batch);
     qs.looks =
-        looks_of<tile<D>::keys>(a, qs.of, looks, qs.head, qs.batch, block);
+        looks_of(a, qs.of, looks, tile<D>::keys, qs.head, qs.batch, block);
     qs.slope = alibi_slope(qs.head, a->q.ne[2], a->max_bias);
     return qs;
 }
@@ -557,9 +440,8 @@ BOUNDS(WARPS *LANES, tile<D>::wide ? 1
 }
 
 /* Numbers items and looks. Returns how many items there are. */
-template <int KEYS>
 static int64_t
-number(const struct attention *a, struct sequences<SEQUENCES> *s,
+number(const struct attention *a, int keys, struct sequences<SEQUENCES> *s,
        int64_t *n_looks)
 {
     int64_t n = 0;
@@ -571,7 +453,7 @@ number(const struct attention *a, struct sequences<SEQUENCES> *s,
         one->first_item = n;
         one->first_found = *n_looks;
         n += blocks_of(one) * a->q.ne[2] * a->q.ne[3];
-        *n_looks += blocks_of(one) * tiles_of<KEYS>(one) * a->mask.ne[2] *
+        *n_looks += blocks_of(one) * tiles_of(one, keys) * a->mask.ne[2] *
                     a->mask.ne[3];
     }
     return n;
@@ -589,14 +471,13 @@ static void
 launch(struct cuda_ctx *c, const struct attention *a,
        struct sequences<SEQUENCES> *s)
 {
-    int64_t n_looks, n = number<tile<D>::keys>(a, s, &n_looks);
+    int64_t n_looks, n = number(a, tile<D>::keys, s, &n_looks);
     struct cuda_shape shape = shape_of(n, WARPS * LANES);
     uint8_t *looks = (uint8_t *)cuda_scratch(c, (size_t)n_looks);
 
     if (!looks)
         return; /* c->failed says so */
-    LAUNCH((look<tile<D>::keys>), shape_of(n_looks, WARPS * LANES), c, *a, *s,
-           looks, n_looks);
+    cuda_look(c, a, s, tile<D>::keys, looks, n_looks);
     shape.shared = bytes_of<D>();
     ALLOW_SHARED((attend_tiles<D>), shape.shared);
     PREFER_SHARED((attend_tiles<D>));
