@@ -167,9 +167,7 @@ multiply(struct cuda_ctx *c, const struct product *p)
 {
     if (is_float_type((enum ggml_type)p->w.type))
         cuda_multiply_floats(c, p);
-    else if (cuda_are_tiles(p))
-        cuda_multiply_tiles(c, p);
-    else
+    else if (!cuda_multiply_tiles(c, p))
         cuda_multiply_blocks(c, p);
 }
 

@@ -2,7 +2,7 @@
  * tensor cores
  *
  * As multiply.cu, for up to 32 columns: a block has 16 rows of weights or 32
- * (or 16 of two matrices), its warps every fourth step of them each. A lane
+ * (or 16 of two matrices), each of its warps a part of their steps. A lane
  * opens units of 32 values, as bytes, into shared memory, where a warp finds
  * them as fragments of matrices; products of bytes with the columns' are exact,
  * and each unit's are scaled and added to sums of floats. At last the warps'
@@ -63,7 +63,7 @@ lay_out(char *shared)
 }
 
 /* The block's rows. Offsets of 32 bits reach them, and all columns: see
- * cuda_are_tiles(). */
+ * is_near(). */
 struct group {
     const char *rows, *rows2; /* the first, and of the other matrix */
     uint32_t stride;
@@ -449,22 +449,13 @@ KERNEL BOUNDS((step<T, M>::warps * LANES), M == 1 ? 2 : 3)
     }
 }
 
-static int64_t
-items(const struct product *p, int64_t each)
-{
-    int64_t n = cuda_pieces(p->rows, each);
-
-    for (int i = 0; i < CUDA_SIBLINGS; i++)
-        n += cuda_pieces(p->siblings[i].rows, each);
-    return n;
-}
-
+/* False: a block cannot have so much memory. */
 template <class T, int M>
-static void
+static bool
 start(struct cuda_ctx *c, const struct product *p)
 {
     int64_t tiles = p->x2 * p->x3 * cuda_pieces(p->n, COLUMNS);
-    int64_t n = items(p, p->w2 ? TILE : M * TILE) * tiles;
+    int64_t n = groups_of(p, p->w2 ? TILE : M * TILE) * tiles;
     const int warps = step<T, M>::warps;
     struct cuda_shape shape = shape_of(n, warps * LANES);
     size_t sums = warps * SUMS(M) * sizeof(float);
@@ -472,39 +463,44 @@ start(struct cuda_ctx *c, const struct product *p)
     shape.shared = (size_t)warps * step<T, M>::all;
     if (shape.shared < sums)
         shape.shared = sums;
+    if (shape.shared > c->max_shared)
+        return false;
     ALLOW_SHARED((multiply_tiles<T, M>), shape.shared);
     PREFER_SHARED((multiply_tiles<T, M>));
     LAUNCH((multiply_tiles<T, M>), shape, c, *p, tiles, n);
+    return true;
 }
 
 /* More rows a block read columns less often, fewer keep a device busy. */
 template <class T>
-static void
+static bool
 launch(struct cuda_ctx *c, const struct product *p)
 {
-    if (p->w2 || items(p, 2 * TILE) >= 2 * (int64_t)c->n_sm)
-        start<T, 2>(c, p);
-    else
-        start<T, 1>(c, p);
+    return p->w2 || groups_of(p, 2 * TILE) >= 2 * (int64_t)c->n_sm
+               ? start<T, 2>(c, p)
+               : start<T, 1>(c, p);
 }
 
-bool
-cuda_are_tiles(const struct product *p)
+/* Whether offsets of 32 bits reach all. */
+static bool
+is_near(const struct product *p)
 {
-    return !p->by_id && p->n > MOST_COLUMNS &&
-           p->w.nb[1] < INT32_MAX / (2 * TILE) &&
+    return p->w.nb[1] < INT32_MAX / (2 * TILE) &&
            p->column_stride < INT32_MAX / (p->n * p->x2 * p->x3);
 }
 
-void
+bool
 cuda_multiply_tiles(struct cuda_ctx *c, const struct product *p)
 {
+    if (p->by_id || p->n <= MOST_COLUMNS || !is_near(p))
+        return false;
     switch (p->w.type) {
 #define LAUNCH_TYPE(name, which)                                               \
     case which:                                                                \
-        launch<open_##name>(c, p);                                             \
-        break;
+        return launch<open_##name>(c, p);
         CUDA_FORMATS(LAUNCH_TYPE)
 #undef LAUNCH_TYPE
+    default:
+        return false;
     }
 }

@@ -251,14 +251,21 @@ second_row(const struct product *p, const struct work *t, int64_t row)
                                  : t->rows + row * p->w.nb[1];
 }
 
+/* Groups of `each` rows, of all matrices. */
 static inline int64_t
-items_of(const struct product *p)
+groups_of(const struct product *p, int64_t each)
 {
-    int64_t each = rows_of_block(p), n = cuda_pieces(p->rows, each);
+    int64_t n = cuda_pieces(p->rows, each);
 
     for (int i = 0; i < CUDA_SIBLINGS; i++)
         n += cuda_pieces(p->siblings[i].rows, each);
-    return n * tiles_of(p);
+    return n;
+}
+
+static inline int64_t
+items_of(const struct product *p)
+{
+    return groups_of(p, rows_of_block(p)) * tiles_of(p);
 }
 
 /* By the type of the weights; columns are prepared for it. */
@@ -267,10 +274,9 @@ cuda_multiply_blocks(struct cuda_ctx *c, const struct product *p);
 void
 cuda_multiply_floats(struct cuda_ctx *c, const struct product *p);
 
-/* The same of blocks, for more columns than a tile has; whether it can. */
+/* The same of blocks, for more columns than a tile has; false: the other has to
+ * do it. */
 bool
-cuda_are_tiles(const struct product *p);
-void
 cuda_multiply_tiles(struct cuda_ctx *c, const struct product *p);
 
 #endif

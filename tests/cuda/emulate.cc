@@ -22,6 +22,7 @@
 
 int emulate_order;
 long emulate_launches;
+size_t emulate_most_shared = (size_t)227 << 10;
 struct emulate_place emulate_at;
 
 #if defined(__x86_64__)
@@ -288,7 +289,7 @@ emulate_blocks(struct cuda_shape shape, const char *name,
     block.name = name;
     if (shape.blocks == 0 || shape.blocks > 0x7fffffff || shape.threads == 0 ||
         shape.threads > MOST_THREADS || shape.threads % LANES != 0 ||
-        shape.shared > (size_t)227 << 10)
+        shape.shared > emulate_most_shared)
         fail("a launch that no device takes");
     emulate_launches++;
     block.threads = shape.threads;

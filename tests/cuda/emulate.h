@@ -42,6 +42,7 @@ struct alignas(8) float2 {
 /* Order of blocks and threads: 0 ascending, 1 descending, else mixed. */
 extern int emulate_order;
 extern long emulate_launches;
+extern size_t emulate_most_shared; /* bytes of SHARED_BYTES() */
 
 /* Runs all blocks of a launch, now. */
 void

@@ -149,6 +149,12 @@ kt_launches(void)
 }
 
 void
+kt_shared(size_t bytes)
+{
+    (void)bytes;
+}
+
+void
 kt_norms(const struct cuda_norm *n)
 {
     (void)n;

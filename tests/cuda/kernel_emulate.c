@@ -10,6 +10,7 @@
 /* Of emulate.h, which is C++. */
 extern int emulate_order;
 extern long emulate_launches;
+extern size_t emulate_most_shared;
 
 #define MOST_SCRATCH 256
 
@@ -159,6 +160,12 @@ long
 kt_launches(void)
 {
     return emulate_launches;
+}
+
+void
+kt_shared(size_t bytes)
+{
+    cuda.max_shared = emulate_most_shared = bytes;
 }
 
 void

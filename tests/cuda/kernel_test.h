@@ -71,6 +71,11 @@ kt_norms(const struct cuda_norm *n);
 long
 kt_launches(void);
 
+/* So many bytes of shared memory a block can have from now on, by emulation; a
+ * device has what it has. */
+void
+kt_shared(size_t bytes);
+
 /* cuda_best(), of memory of the program. */
 void
 kt_best(const float *logits, int n, int stride, int n_rows, int k, int32_t *ids,

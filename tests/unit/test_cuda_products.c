@@ -115,6 +115,17 @@ test_rows(const struct type *t, int columns)
     multiply(t, 256, 9001, columns, 1, EXACT);
 }
 
+/* Many columns where blocks have less shared memory than tiles may want. */
+static void
+test_little_memory(void)
+{
+    kt_shared(99 << 10);
+    multiply(&formats[4], 512, 37, 20, 1, EXACT);
+    multiply(&formats[9], 512, 37, 20, 1, EXACT);
+    multiply(&formats[9], 256, 203, 40, 1, EXACT);
+    kt_shared(227 << 10);
+}
+
 static void
 test_strides(void)
 {
@@ -200,6 +211,7 @@ main(void)
     test_rows(&floats[2], 1);
     test_rows(&formats[4], 20);
     test_rows(&formats[9], 9);
+    test_little_memory();
     test_strides();
     test_shapes();
     return kt_done();
