@@ -40,7 +40,7 @@ try GG_FAKE_CUDA=lost=0
 
 # cuBLAS is missed where it is needed first, which a prompt is.
 kernels=$top_builddir/tests/cuda/.libs/kernels.so
-seq 1 40 | tr '\n' ' ' >long
+seq 1 70 | tr '\n' ' ' >long
 if test -f "$kernels"; then
     GG_CUDA_MODULE=$kernels GG_FAKE_CUDA=blas=none \
         gg-eval -m model.gguf --device cuda ids >short
