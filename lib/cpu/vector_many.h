@@ -442,13 +442,13 @@ open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
     } while (--n > 0);
 }
 
-/* The `cols` columns at c, from unit `unit` on, which the next tile will read:
+/* Columns of the tile at c, from unit `unit` on, which the next tile will read:
  * they lie too far apart for the processor to foresee them. */
 INLINE void
 fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
-              int64_t c, const int cols, int64_t unit)
+              int64_t c, int64_t unit)
 {
-    const int vecs = VECS(f.most);
+    const int cols = COLS(f.most), vecs = VECS(f.most);
     const bool less = f.offset && !IN_TWOS(f);
     int64_t k = p->k;
 
@@ -520,7 +520,7 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
         }
         c = tiled_columns(V, opened, p, row, unit, all);
         for (; c + cols <= p->n_cols; c += cols) {
-            fetch_columns(opened, p, row, c + cols, cols, unit);
+            fetch_columns(opened, p, row, c + cols, unit);
             tile(false, V, cols, opened, p, row, c, unit, all);
         }
         for (; c < p->n_cols; c++)

@@ -44,6 +44,22 @@ static_assert(sizeof(struct attention) + sizeof(struct sequences<SEQUENCES>) <
                   4000,
               "a launch has 4 KiB of arguments");
 
+/* The last sequence of which `first` is n or less: whose item of the launch, or
+ * whose look, number n is. */
+template <int64_t sequence::*first, int N>
+DEVICE const struct sequence *
+find_sequence(const struct sequences<N> *s, int64_t n)
+{
+    int i = 0;
+
+    UNROLL for (int step = N / 2; step; step /= 2)
+    {
+        if (i + step < s->n && n >= s->all[i + step].*first)
+            i += step;
+    }
+    return &s->all[i];
+}
+
 /* Where the matrix of keys or values that head `head` of batch `batch` sees
  * begins, in bytes behind the first. */
 DEVICE int64_t

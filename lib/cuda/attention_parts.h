@@ -60,12 +60,10 @@ find_batch(const struct attention *a, struct piece *p, int64_t parts)
 /* The sequence that an item belongs to, and its number there. */
 template <int N>
 DEVICE int64_t
-find_sequence(const struct sequences<N> *s, struct piece *p, int64_t item)
+enter_sequence(const struct sequences<N> *s, struct piece *p, int64_t item)
 {
-    const struct sequence *one = s->all;
+    const struct sequence *one = find_sequence<&sequence::first_item>(s, item);
 
-    for (int i = 1; i < s->n && item >= s->all[i].first_item; i++)
-        one = &s->all[i];
     p->parts = one->parts;
     p->end = one->keys;
     p->q = one->q;
@@ -87,7 +85,7 @@ piece_at(const struct attention *a, const struct cut *cut,
     int64_t chunk, group, left, at;
 
     if (N > 1)
-        item = find_sequence(s, &p, item);
+        item = enter_sequence(s, &p, item);
     at = divide(item, N > 1 ? p.parts : cut->parts, &p.part);
     at = divide(at, cut->chunks, &chunk);
     p.batch = divide(at, a->q.ne[2] / a->group, &group);

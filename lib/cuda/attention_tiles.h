@@ -42,22 +42,6 @@ load_half(const char *row, int64_t i)
     return ((const uint16_t *)(const void *)row)[i];
 }
 
-/* The last sequence of which `first` is n or less: whose item of the launch, or
- * whose look, number n is. */
-template <int64_t sequence::*first>
-DEVICE const struct sequence *
-find_sequence(const struct sequences<SEQUENCES> *s, int64_t n)
-{
-    int i = 0;
-
-    UNROLL for (int step = SEQUENCES / 2; step; step /= 2)
-    {
-        if (i + step < s->n && n >= s->all[i + step].*first)
-            i += step;
-    }
-    return &s->all[i];
-}
-
 /* Looks at the masks of all sequences, in tiles of 32 or 64 keys: a number of
  * the above for each tile of each TOKENS rows of each matrix of each mask, n in
  * all, those of a sequence from its first_found on. */

@@ -157,14 +157,14 @@ open_step(const struct product *p, const struct group *g, int s,
 
         store_vector(to, groups == 1 ? even : low);
         store_vector(to + 16, groups == 1 ? odd : high);
-        UNROLL for (int g = 0; g < groups; g++)
+        UNROLL for (int i = 0; i < groups; i++)
         {
-            int at = (unit * groups + g) * rows + r;
+            int at = (unit * groups + i) * rows + r;
 
-            b->scales[at] = u.scale[g];
+            b->scales[at] = u.scale[i];
             if (step<T, M>::biased)
                 b->biases[at] =
-                    (T::min ? u.min[g] : 0) + u.scale[g] * (float)T::offset;
+                    (T::min ? u.min[i] : 0) + u.scale[i] * (float)T::offset;
         }
     }
 }
@@ -174,7 +174,8 @@ open_step(const struct product *p, const struct group *g, int s,
 struct columns {
     const char *all;
     uint32_t bytes[EIGHTS], figures[EIGHTS][2];
-    int eights, units; /* of a column */
+    int eights;
+    int units; /* of a column */
 };
 
 DEVICE struct columns
@@ -229,8 +230,11 @@ load_met(const struct columns *c, int j, int n)
     UNROLL for (int i = 0; i < 2; i++)
     {
         const struct figures *f =
-            (const struct figures *)(const void *)(c->all + (c->figures[j][i] +
-                                                             (uint32_t)n * 8));
+            (const struct figures
+                 *)(const void *)(c->all +
+                                  (c->figures[j][i] +
+                                   (uint32_t)(n *
+                                              (int)sizeof(struct figures))));
 
         m.f[i].d = f->d;
         if (T::min != 0 || T::offset != 0)
@@ -319,11 +323,11 @@ multiply_step(const struct columns *c, int s, const struct bench *b,
               struct met *met, float (*sum)[EIGHTS][4])
 {
     const int units = step<T, M>::units;
-    int64_t first = (int64_t)s * units;
+    int first = s * units;
 
     for (int unit = 0; unit < units && first + unit < c->units; unit++) {
-        int64_t follows = unit + 1 < units ? first + unit + 1
-                                           : first + step<T, M>::warps * units;
+        int follows = unit + 1 < units ? first + unit + 1
+                                       : first + step<T, M>::warps * units;
         struct fragment<T, M> f;
         struct met next[EIGHTS];
 
@@ -381,11 +385,15 @@ leave_sums(const float (*sum)[EIGHTS][4], float *room)
 {
     int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
 
-    UNROLL for (int m = 0; m < M; m++) UNROLL for (int j = 0; j < EIGHTS;
-                                                   j++) UNROLL for (int i = 0;
-                                                                    i < 4; i++)
-        room[(8 * j + two + i % 2) * SUM_STRIDE(M) + m * TILE + i / 2 * 8 + g] =
-            sum[m][j][i];
+    UNROLL for (int j = 0; j < EIGHTS; j++)
+    {
+        UNROLL for (int i = 0; i < 4 * M; i++)
+        {
+            int column = 8 * j + two + i % 2, r = i / 2 * 8 + g;
+
+            room[column * SUM_STRIDE(M) + r] = sum[i / 4][j][i % 4];
+        }
+    }
 }
 
 template <int M>

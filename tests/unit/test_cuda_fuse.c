@@ -1,6 +1,5 @@
-/* test_cuda_fuse.c - nodes that CUDA computes in one launch, orders of rows,
- * and the best of long rows, by emulation or a device: see cuda/kernel_test.h
- */
+/* test_cuda_fuse.c - nodes that CUDA computes in one launch, by emulation or a
+ * device: see cuda/kernel_test.h */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -647,103 +646,6 @@ test_ready(enum ggml_type type, int columns, double bound)
     kt_end(ctx);
 }
 
-static void
-test_sort(void)
-{
-    static const int widths[] = { 1, 2, 60, 64, 130, 3000 };
-
-    for (int i = 0; i < 6; i++) {
-        struct ggml_context *ctx = kt_begin();
-        struct ggml_tensor *x = kt_tensor(ctx, F32, widths[i], 3, 1, 1);
-        float *v = x->data;
-
-        for (int j = 0; j < widths[i]; j += 7) /* equals, zeros, NaN */
-            v[j] = j % 2 ? 0.25f : j % 3 ? -0.0f : 0;
-        if (widths[i] > 100)
-            v[93] = NAN, v[17] = NAN, v[50] = INFINITY, v[51] = -INFINITY;
-        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_DESC), 0,
-                 "ARGSORT of %d, falling", widths[i]);
-        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_ASC), 0,
-                 "ARGSORT of %d, rising", widths[i]);
-        kt_check(ctx, ggml_top_k(ctx, x, (widths[i] + 1) / 2), 0, "TOP_K of %d",
-                 widths[i]);
-        kt_end(ctx);
-    }
-}
-
-/* -- cuda_best() -- */
-static const float *row;
-
-static int
-by_value(const void *a, const void *b)
-{
-    int i = *(const int *)a, j = *(const int *)b;
-
-    if (isnan(row[i]) || isnan(row[j]))
-        return isnan(row[i]) == isnan(row[j]) ? (i > j) - (i < j)
-               : isnan(row[i])                ? 1
-                                              : -1;
-    if (row[i] != row[j])
-        return row[i] < row[j] ? 1 : -1;
-    return (i > j) - (i < j);
-}
-
-static double
-log_sum_exp(const float *x, int n)
-{
-    double most = -INFINITY, sum = 0;
-
-    for (int i = 0; i < n; i++)
-        most = fmax(most, (double)x[i]);
-    for (int i = 0; i < n; i++)
-        sum += exp((double)x[i] - most);
-    return most + log(sum);
-}
-
-static bool
-is_best(const float *x, int n, int k, const int *order, const int32_t *ids,
-        const float *values, double lse)
-{
-    for (int i = 0; i < k; i++)
-        if (ids[i] != order[i] ||
-            memcmp(&values[i], &x[order[i]], sizeof(float)) != 0)
-            return false;
-    return fabs(lse - log_sum_exp(x, n)) < 1e-12;
-}
-
-static void
-test_best(int n, int k, int n_rows)
-{
-    int stride = n + 3;
-    float *x = malloc((size_t)(n_rows * stride) * sizeof(*x));
-    int *order = malloc((size_t)n * sizeof(*order));
-    int32_t *ids = malloc((size_t)(n_rows * k) * sizeof(*ids));
-    float *values = malloc((size_t)(n_rows * k) * sizeof(*values));
-    double *lse = malloc((size_t)n_rows * sizeof(*lse));
-    bool good = true;
-    char text[100];
-
-    for (int i = 0; i < n_rows * stride; i++)
-        x[i] = rintf(300 * kt_draw()) / 16; /* with equals */
-    x[n / 2] = -INFINITY;
-    kt_best(x, n, stride, n_rows, k, ids, values, lse);
-    for (int r = 0; r < n_rows; r++) {
-        row = x + r * stride;
-        for (int i = 0; i < n; i++)
-            order[i] = i;
-        qsort(order, (size_t)n, sizeof(*order), by_value);
-        good = good &&
-               is_best(row, n, k, order, ids + r * k, values + r * k, lse[r]);
-    }
-    snprintf(text, sizeof(text), "the best %d of %d, %d rows", k, n, n_rows);
-    kt_ok(good, text);
-    free(x);
-    free(order);
-    free(ids);
-    free(values);
-    free(lse);
-}
-
 int
 main(void)
 {
@@ -773,11 +675,5 @@ main(void)
     test_ready(Q4_K, 20, 1e-10);
     test_ready(Q4_K, 70, 1e-4);
     test_ready(GGML_TYPE_BF16, 9, 1e-4);
-    test_sort();
-    test_best(2, 1, 1);
-    test_best(100, 100, 2);
-    test_best(5000, 1, 3);
-    test_best(20000, 40, 1);
-    test_best(40000, 1024, 1);
     return kt_done();
 }

@@ -1,6 +1,8 @@
-/* test_cuda_ops.c - CUDA's kernels for all but products and attention, by
- * emulation or a device: see cuda/kernel_test.h */
+/* test_cuda_ops.c - CUDA's kernels for all but products and attention, and the
+ * best of long rows, by emulation or a device: see cuda/kernel_test.h */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cuda/kernel_test.h"
@@ -23,8 +25,10 @@ typedef struct ggml_tensor *(*binary_fn)(struct ggml_context *ctx,
 static void
 test_binary(binary_fn f, const char *name)
 {
-    static const int shapes[][4] = { { 33, 5, 2, 3 }, { 33, 1, 2, 1 },
-                                     { 11, 5, 1, 1 }, { 1, 5, 2, 3 },
+    static const int shapes[][4] = { { 33, 5, 2, 3 },
+                                     { 33, 1, 2, 1 },
+                                     { 11, 5, 1, 1 },
+                                     { 1, 5, 2, 3 },
                                      { 1, 1, 1, 1 } };
     struct ggml_context *ctx = kt_begin();
     struct ggml_tensor *a = kt_tensor(ctx, F32, 33, 5, 2, 3), *b;
@@ -142,8 +146,8 @@ test_norms(bool rms, int width)
     struct cuda_norm n = { .add = ggml_add(ctx, x, r) };
     struct cuda_norm plain = { .norm = ggml_rms_norm(ctx, x, 1e-6f) };
 
-    n.norm = rms ? ggml_rms_norm(ctx, n.add, 1e-6f)
-                 : ggml_norm(ctx, n.add, 1e-6f);
+    n.norm =
+        rms ? ggml_rms_norm(ctx, n.add, 1e-6f) : ggml_norm(ctx, n.add, 1e-6f);
     n.mul = ggml_mul(ctx, n.norm, w);
     n.bias = ggml_add(ctx, n.mul, b);
     kt_check_run(ctx, n.bias, n.add, run_norms, &n, IN_F32,
@@ -170,10 +174,10 @@ test_rope(void)
              ggml_rope_ext(ctx, x, pos, NULL, 32, GGML_ROPE_TYPE_NEOX, 4096,
                            50000, 0.25f, 1, 1.1f, 32, 1),
              IN_F32, "ROPE with YaRN");
-    kt_check(ctx,
-             ggml_rope_ext(ctx, x, pos, factors, 32, 0, 4096, 50000, 1, 0, 1,
-                           32, 1),
-             IN_F32, "ROPE with divisors");
+    kt_check(
+        ctx,
+        ggml_rope_ext(ctx, x, pos, factors, 32, 0, 4096, 50000, 1, 0, 1, 32, 1),
+        IN_F32, "ROPE with divisors");
     kt_check(ctx, ggml_rope(ctx, h, pos, 32, 0), IN_F16, "ROPE of F16");
     kt_check(ctx, ggml_rope_inplace(ctx, x, pos, 16, GGML_ROPE_TYPE_NEOX),
              IN_F32, "ROPE in place");
@@ -189,8 +193,7 @@ with_hidden(struct ggml_tensor *mask)
     for (int64_t i = 0; i < ggml_nelements(mask); i++)
         if (i % 3 == 0 || i / mask->ne[0] == 2) {
             if (mask->type == F16)
-                ((ggml_fp16_t *)mask->data)[i] =
-                    ggml_fp32_to_fp16(-INFINITY);
+                ((ggml_fp16_t *)mask->data)[i] = ggml_fp32_to_fp16(-INFINITY);
             else
                 ((float *)mask->data)[i] = -INFINITY;
         }
@@ -247,8 +250,9 @@ test_copy(void)
     kt_check(ctx, ggml_repeat(ctx, x, kt_tensor(ctx, F32, 24, 5, 9, 2)), 0,
              "REPEAT");
     for (int dim = 0; dim < 4; dim++)
-        kt_check(ctx, ggml_concat(ctx, x, kt_tensor(ctx, F32, 12, 5, 3, 2), dim),
-                 0, "CONCAT %d", dim);
+        kt_check(ctx,
+                 ggml_concat(ctx, x, kt_tensor(ctx, F32, 12, 5, 3, 2), dim), 0,
+                 "CONCAT %d", dim);
     kt_end(ctx);
 }
 
@@ -301,6 +305,103 @@ test_get_integers(void)
     kt_end(ctx);
 }
 
+static void
+test_sort(void)
+{
+    static const int widths[] = { 1, 2, 60, 64, 130, 3000 };
+
+    for (int i = 0; i < 6; i++) {
+        struct ggml_context *ctx = kt_begin();
+        struct ggml_tensor *x = kt_tensor(ctx, F32, widths[i], 3, 1, 1);
+        float *v = x->data;
+
+        for (int j = 0; j < widths[i]; j += 7) /* equals, zeros, NaN */
+            v[j] = j % 2 ? 0.25f : j % 3 ? -0.0f : 0;
+        if (widths[i] > 100)
+            v[93] = NAN, v[17] = NAN, v[50] = INFINITY, v[51] = -INFINITY;
+        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_DESC), 0,
+                 "ARGSORT of %d, falling", widths[i]);
+        kt_check(ctx, ggml_argsort(ctx, x, GGML_SORT_ORDER_ASC), 0,
+                 "ARGSORT of %d, rising", widths[i]);
+        kt_check(ctx, ggml_top_k(ctx, x, (widths[i] + 1) / 2), 0, "TOP_K of %d",
+                 widths[i]);
+        kt_end(ctx);
+    }
+}
+
+/* -- cuda_best() -- */
+static const float *row;
+
+static int
+by_value(const void *a, const void *b)
+{
+    int i = *(const int *)a, j = *(const int *)b;
+
+    if (isnan(row[i]) || isnan(row[j]))
+        return isnan(row[i]) == isnan(row[j]) ? (i > j) - (i < j)
+               : isnan(row[i])                ? 1
+                                              : -1;
+    if (row[i] != row[j])
+        return row[i] < row[j] ? 1 : -1;
+    return (i > j) - (i < j);
+}
+
+static double
+log_sum_exp(const float *x, int n)
+{
+    double most = -INFINITY, sum = 0;
+
+    for (int i = 0; i < n; i++)
+        most = fmax(most, (double)x[i]);
+    for (int i = 0; i < n; i++)
+        sum += exp((double)x[i] - most);
+    return most + log(sum);
+}
+
+static bool
+is_best(const float *x, int n, int k, const int *order, const int32_t *ids,
+        const float *values, double lse)
+{
+    for (int i = 0; i < k; i++)
+        if (ids[i] != order[i] ||
+            memcmp(&values[i], &x[order[i]], sizeof(float)) != 0)
+            return false;
+    return fabs(lse - log_sum_exp(x, n)) < 1e-12;
+}
+
+static void
+test_best(int n, int k, int n_rows)
+{
+    int stride = n + 3;
+    float *x = malloc((size_t)(n_rows * stride) * sizeof(*x));
+    int *order = malloc((size_t)n * sizeof(*order));
+    int32_t *ids = malloc((size_t)(n_rows * k) * sizeof(*ids));
+    float *values = malloc((size_t)(n_rows * k) * sizeof(*values));
+    double *lse = malloc((size_t)n_rows * sizeof(*lse));
+    bool good = true;
+    char text[100];
+
+    for (int i = 0; i < n_rows * stride; i++)
+        x[i] = rintf(300 * kt_draw()) / 16; /* with equals */
+    x[n / 2] = -INFINITY;
+    kt_best(x, n, stride, n_rows, k, ids, values, lse);
+    for (int r = 0; r < n_rows; r++) {
+        row = x + r * stride;
+        for (int i = 0; i < n; i++)
+            order[i] = i;
+        qsort(order, (size_t)n, sizeof(*order), by_value);
+        good = good &&
+               is_best(row, n, k, order, ids + r * k, values + r * k, lse[r]);
+    }
+    snprintf(text, sizeof(text), "the best %d of %d, %d rows", k, n, n_rows);
+    kt_ok(good, text);
+    free(x);
+    free(order);
+    free(ids);
+    free(values);
+    free(lse);
+}
+
 int
 main(void)
 {
@@ -324,5 +425,11 @@ main(void)
     test_set_rows(BF16, I32);
     test_set_rows(GGML_TYPE_Q8_0, GGML_TYPE_I64);
     test_get_integers();
+    test_sort();
+    test_best(2, 1, 1);
+    test_best(100, 100, 2);
+    test_best(5000, 1, 3);
+    test_best(20000, 40, 1);
+    test_best(40000, 1024, 1);
     return kt_done();
 }

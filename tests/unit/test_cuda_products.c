@@ -106,7 +106,7 @@ test_floats(const struct type *t)
     look_up(t, 33);
 }
 
-/* So many rows that each warp has several, on a large device, too. */
+/* So many rows that a block of many columns has 32, on a large device, too. */
 static void
 test_rows(const struct type *t, int columns)
 {
