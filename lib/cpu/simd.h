@@ -98,11 +98,12 @@ fetch_line(const char *p)
     ask_for(p, FETCH_TIMES, FETCH_NEAR ? FETCH_TIMES : 0);
 }
 
-/* Used when all columns of some rows have gone by: it comes near at last. */
+/* Used when all columns of some rows have gone by: it comes near at last. Where
+ * less than a line is fetched in a turn of the loop, few are forgotten. */
 INLINE void
-fetch_later(const char *p)
+fetch_later(bool slowly, const char *p)
 {
-    ask_for(p, FETCH_TIMES, FETCH_NEAR ? 1 : 0);
+    ask_for(p, slowly ? 2 : FETCH_TIMES, FETCH_NEAR ? 1 : 0);
 }
 
 /* Used when many have, that fill the first cache with what is opened for them:

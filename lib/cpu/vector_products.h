@@ -57,7 +57,7 @@ INLINE void
 fetch_some(struct fetch *f, size_t more)
 {
     for (f->due += more; f->due >= LINE; f->due -= LINE) {
-        fetch_later(f->at);
+        fetch_later(more < LINE, f->at);
         f->at += LINE;
     }
 }
