@@ -25,17 +25,17 @@ fetch_part(struct format f, const char *next, int part, int parts, bool soon)
 }
 
 /* A share of them in a loop that is not unrolled: whole lines, as many in each,
- * some of which the next block asks for again. Asked for once, as much is
- * computed meanwhile. */
+ * some of which the next block asks for again. The more is computed meanwhile,
+ * the fewer `times` they are to be asked for. */
 INLINE void
-fetch_share(struct format f, const char *next, int part, int parts)
+fetch_share(struct format f, const char *next, int part, int parts, int times)
 {
     const int lines = (int)((VEC * f.size + LINE - 1) / LINE);
     const int each = (lines + parts - 1) / parts;
 
     next += part * each * LINE;
     UNROLL for (int i = 0; i < each; i++)
-        ask_for(next + i * LINE, 1, FETCH_NEAR ? 1 : 0);
+        ask_for(next + i * LINE, times, FETCH_NEAR ? times : 0);
 }
 
 /* Where the word-th word of half of run n of such a block is used. */

@@ -97,7 +97,7 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
             UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++) s[g] +=
                 start_of(f, p->cols, p->k, unit + u, g);
             part = add_unit(f, part, s, scales + u * scales_of(f), d);
-            fetch_share(f, next, u, IQ_UNITS);
+            fetch_share(f, next, u, IQ_UNITS, 1);
         }
         acc = block_end(f, acc, part, scales);
         next += VEC * f.size;

@@ -237,7 +237,8 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
                                  _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
                                                     splat(first[4])));
             }
-            fetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER);
+            fetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
+                        g.size == 4 ? 2 : 1);
         }
         next += VEC * f.size;
         rows_advance(&r, f.size);
