@@ -12,9 +12,9 @@ extern "C" {
 
 /* mul_mat, of few columns, see cuda_few_columns(), and, unless NULL: `add`,
  * F32, of the product and a tensor of its shape or one row; or `glu` of the
- * product and `second`, another of the same shapes, types and strides; or siblings,
- * products of the same columns with other matrices, of as long rows of the same
- * type, and what is added to each. */
+ * product and `second`, another of the same shapes, types and strides; or
+ * siblings, products of the same columns with other matrices, of as long rows
+ * of the same type, and what is added to each. */
 struct cuda_product {
     struct ggml_tensor *mul_mat, *add, *second, *glu;
     struct {

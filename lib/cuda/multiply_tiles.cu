@@ -229,12 +229,9 @@ load_met(const struct columns *c, int j, int n)
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
-        const struct figures *f =
-            (const struct figures
-                 *)(const void *)(c->all +
-                                  (c->figures[j][i] +
-                                   (uint32_t)(n *
-                                              (int)sizeof(struct figures))));
+        uint32_t behind = (uint32_t)n * (uint32_t)sizeof(struct figures);
+        const void *figures = c->all + (c->figures[j][i] + behind);
+        const struct figures *f = (const struct figures *)figures;
 
         m.f[i].d = f->d;
         if (T::min != 0 || T::offset != 0)

@@ -4,28 +4,8 @@
 GG_MODEL=model.gguf
 export GG_MODEL
 
-# Sequences of all lengths, ends, errors, numbers that begin anew, lines that
-# fail; two sequences in one place, and lines of one sequence side by side.
-# rand() is another in every awk.
-awk 'function draw() {
-    drawn = drawn * 16807 % 2147483647
-    return drawn / 2147483647
-}
-BEGIN {
-    drawn = 7000
-    for (i = 0; i < 300; i++) {
-        s = int(draw() * 12)
-        r = draw()
-        if (r < 0.05) { print s "\t"; continue }
-        if (r < 0.07) { print s "\t!it failed"; continue }
-        if (r < 0.08) { print s "\t100000 1"; continue }
-        n = draw() < 0.1 ? int(draw() * 60) + 1 : int(draw() * 3) + 1
-        printf "%d\t", s
-        for (j = 0; j < n; j++)
-            printf "%s%d", j ? " " : "", 1 + int(draw() * 250)
-        print ""
-    }
-}' >lines
+# Two sequences in one place, and lines of one sequence side by side, too.
+awk -v count=300 -f "$top_srcdir/tests/cli/sequences.awk" >lines
 compare() {
     gg-eval $1 --batch 1 lines >want 2>want.err && echo "nothing failed"
     for n in 2 8 40; do
