@@ -155,6 +155,22 @@ static const char *const schemas[] = {
     "\"#/$defs/b\"},{\"$ref\":\"#/$defs/b\"}]},\"b\":{\"allOf\":[{\"$ref\":"
     "\"#/$defs/c\"},{\"$ref\":\"#/$defs/c\"}]},\"c\":{\"type\":\"null\"}}}",
     "t{\"pattern\":\"((a{100}){100}){100}\",\"type\":\"string\"}",
+    "m{\"type\":\"integer\",\"multipleOf\":37.5,\"minimum\":-1e3,"
+    "\"exclusiveMaximum\":12345678901234567890}",
+    "f{\"minimum\":-0.125,\"exclusiveMaximum\":1e-3,\"multipleOf\":1}",
+    "r{\"minimum\":0.30000000000000004,\"exclusiveMinimum\":true}",
+    "$ref{\"$id\":\"http://a/b/../c?d\",\"prefixItems\":[{\"$ref\":\"../e#f\"},"
+    "{\"$ref\":\"#/$defs/x~1%25y\"}],\"$defs\":{\"x/%y\":{\"$id\":\"/e\","
+    "\"$anchor\":\"f\",\"items\":{\"$ref\":\"c?d#/unknown/0\"}}},"
+    "\"unknown\":[{\"const\":1}]}",
+    "4{\"$schema\":\"draft-04\",\"id\":\"a:b\",\"items\":[{\"$ref\":\"a:b#\"}],"
+    "\"additionalItems\":false,\"maxItems\":99999}",
+    "p{\"minProperties\":3,\"maxProperties\":4,\"properties\":{\"a\":{},\"bc\":"
+    "false,\"\":{\"minLength\":300}},\"additionalProperties\":{\"$ref\":"
+    "\"#\"}}",
+    "x{\"patternProperties\":{\"^x\":true},\"additionalProperties\":false,"
+    "\"minProperties\":1,\"anyOf\":[{\"maxProperties\":0},{\"$ref\":\"#/not\"},"
+    "{}],\"not\":false}",
 };
 
 uint8_t *

@@ -8,17 +8,19 @@
 
 #ifdef HAVE_JANSSON
 
+#include <math.h>
+
 #include "common/schema_parts.h"
 
 enum {
     MAX_TEXT = 1 << 20, /* bytes of the schema, and of the grammar */
     MAX_WORK = 1 << 26, /* bytes of texts that are looked up */
-    MAX_CHOICES = 8,    /* in each other, of which one may allow nothing */
+    MAX_PASSES = 64,
+    MANY_TIMES = 200, /* of which a repetition is not written out */
 };
 
 /* What every grammar begins with. */
 static const char basis[] =
-    "root ::= r0\n"
     "blank ::= \" \"?\n"
     "character ::= [^\"\\\\\\x00-\\x1f\\x7f] | \"\\\\\" ([\"\\\\/bfnrt] | "
     "\"u\" code)\n"
@@ -34,23 +36,61 @@ static const char basis[] =
     "array ::= \"[\" (value (\",\" blank value)*)? \"]\"\n"
     "value ::= object | array | string | number | boolean | null\n";
 
-/* ---- words ---- */
+/* ---- messages ---- */
+
+size_t
+schema_step(struct schema *s, const char *step, const char *name)
+{
+    size_t len = strlen(s->path);
+
+    snprintf(s->path + len, sizeof(s->path) - len, "/%.60s%s%.60s", step,
+             name ? "/" : "", name ? name : "");
+    return len;
+}
+
+CLI_PRINTF(4, 0)
+static void
+say(const struct schema *s, char *out, size_t size, const char *fmt, va_list ap)
+{
+    char what[200], shown[200];
+
+    vsnprintf(what, sizeof(what), fmt, ap);
+    gg_escape(shown, sizeof(shown), s->path, strlen(s->path));
+    snprintf(out, size, "%s: %s", shown, what);
+}
+
+const char *
+schema_show(char *buf, const char *name)
+{
+    return gg_escape(buf, SCHEMA_SHOWN, name, strlen(name));
+}
 
 void
 schema_refuse(struct schema *s, const char *fmt, ...)
 {
-    char what[160], shown[200];
     va_list ap;
 
     if (s->failed)
         return;
     va_start(ap, fmt);
-    vsnprintf(what, sizeof(what), fmt, ap);
+    say(s, s->why->message, sizeof(s->why->message), fmt, ap);
     va_end(ap);
-    gg_escape(shown, sizeof(shown), s->path, strlen(s->path));
-    snprintf(s->why->message, sizeof(s->why->message), "%s: %s", shown, what);
     s->failed = true;
 }
+
+bool
+schema_nothing(struct schema *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    if (!s->reason[0])
+        say(s, s->reason, sizeof(s->reason), fmt, ap);
+    va_end(ap);
+    return false;
+}
+
+/* ---- what is written ---- */
 
 void
 schema_add(struct buffer *b, const char *fmt, ...)
@@ -91,21 +131,26 @@ schema_add_value(struct schema *s, struct buffer *b, const json_t *value)
     free(text);
 }
 
+/* ---- limits, repetitions ---- */
+
 long
-schema_limit(struct schema *s, const json_t *schema, const char *key,
-             long other)
+schema_least(struct schema *s, const json_t *schema, const char *key)
+{
+    double x = json_number_value(json_object_get(schema, key));
+
+    if (x <= SCHEMA_MAX_LENGTH)
+        return (long)x;
+    schema_refuse(s, "%s above %d is not supported", key, SCHEMA_MAX_LENGTH);
+    return 0;
+}
+
+long
+schema_most(const json_t *schema, const char *key)
 {
     const json_t *v = json_object_get(schema, key);
-    double x = v ? json_number_value(v) : 0;
+    double x = json_number_value(v);
 
-    if (!v)
-        return other;
-    if (!json_is_number(v) || x < 0 || x > SCHEMA_MAX_LENGTH ||
-        x != (double)(long)x) {
-        schema_refuse(s, "%s is not in 0..%d", key, SCHEMA_MAX_LENGTH);
-        return other;
-    }
-    return (long)x;
+    return !v ? -1 : x < SCHEMA_MAX_LENGTH ? (long)x : SCHEMA_MAX_LENGTH;
 }
 
 void
@@ -117,6 +162,71 @@ schema_add_count(struct buffer *b, long min, long max)
         schema_add(b, "{%ld,}", min);
     else
         schema_add(b, "*");
+}
+
+/* A rule for `times` of the item; the item itself is copied less often so. */
+static int
+block_of(struct schema *s, const char *item, long times)
+{
+    struct buffer body = { 0 };
+    int rule = schema_new_rules(s, 1);
+
+    schema_add(&body, "%s{%ld}", item, times);
+    schema_put_rule(s, rule, &body);
+    buffer_clear(&body);
+    return rule;
+}
+
+static long
+root_of(long n)
+{
+    long r = 1;
+
+    while (r * r < n)
+        r++;
+    return r;
+}
+
+/* Whole blocks, and less than one. */
+static void
+add_blocks(struct schema *s, struct buffer *b, const char *item, long times,
+           bool exactly)
+{
+    long size = root_of(times), n = times / size;
+    int block = block_of(s, item, size);
+
+    schema_add(b, " r%d", block);
+    if (exactly) {
+        schema_add(b, "{%ld} %s{%ld}", n, item, times - n * size);
+        return;
+    }
+    schema_add(b, "{0,%ld} %s{0,%ld}", n - 1, item, size - 1);
+    schema_add(b, " | r%d{%ld} %s{0,%ld}", block, n, item, times - n * size);
+}
+
+void
+schema_add_times(struct schema *s, struct buffer *b, const char *item, long min,
+                 long max)
+{
+    long more = max - min;
+
+    if (min <= MANY_TIMES && (max < 0 || more <= MANY_TIMES)) {
+        schema_add(b, " %s", item);
+        schema_add_count(b, min, max);
+        return;
+    }
+    if (min > MANY_TIMES)
+        add_blocks(s, b, item, min, true);
+    else
+        schema_add(b, " %s{%ld}", item, min);
+    schema_add(b, " (");
+    if (max >= 0 && more > MANY_TIMES)
+        add_blocks(s, b, item, more, false);
+    else {
+        schema_add(b, "%s", item);
+        schema_add_count(b, 0, max < 0 ? -1 : more);
+    }
+    schema_add(b, ")");
 }
 
 /* ---- rules ---- */
@@ -149,98 +259,77 @@ schema_put_rule(struct schema *s, int rule, const struct buffer *body)
 
 /* ---- a schema ---- */
 
-/* What limits values, and is not kept to here. */
-static void
-check_known(struct schema *s, const json_t *schema)
-{
-    static const char *const refused[] = {
-        "contains",
-        "dependencies",
-        "dependentRequired",
-        "dependentSchemas",
-        "else",
-        "if",
-        "minContains",
-        "multipleOf",
-        "not",
-        "patternProperties",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-        "$dynamicRef",
-        "additionalItems",
-    };
-
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-        if (json_object_get(schema, refused[i]))
-            schema_refuse(s, "%s is not supported", refused[i]);
-    if (json_is_true(json_object_get(schema, "uniqueItems")))
-        schema_refuse(s, "uniqueItems is not supported");
-}
-
-static const char *
-guess_type(const json_t *schema)
-{
-    static const struct {
-        const char *key, *type;
-    } guesses[] = {
-        { "properties", "object" },       { "additionalProperties", "object" },
-        { "required", "object" },         { "minProperties", "object" },
-        { "maxProperties", "object" },    { "items", "array" },
-        { "prefixItems", "array" },       { "minItems", "array" },
-        { "maxItems", "array" },          { "minLength", "string" },
-        { "maxLength", "string" },        { "pattern", "string" },
-        { "format", "string" },           { "minimum", "number" },
-        { "maximum", "number" },          { "exclusiveMinimum", "number" },
-        { "exclusiveMaximum", "number" },
-    };
-
-    for (size_t i = 0; i < sizeof(guesses) / sizeof(guesses[0]); i++)
-        if (json_object_get(schema, guesses[i].key))
-            return guesses[i].type;
-    return NULL;
-}
-
-static void
+static bool
 add_type(struct schema *s, struct buffer *b, json_t *schema, const char *type)
 {
-    type = type ? type : "";
     if (!strcmp(type, "object"))
-        schema_object(s, b, schema);
-    else if (!strcmp(type, "array"))
-        schema_array(s, b, schema);
-    else if (!strcmp(type, "string"))
-        schema_string(s, b, schema);
-    else if (!strcmp(type, "number") || !strcmp(type, "integer"))
-        schema_number(s, b, schema, *type == 'i');
-    else if (!strcmp(type, "boolean") || !strcmp(type, "null"))
-        schema_add(b, "%s", type);
-    else
-        schema_refuse(s, "a type that is none of JSON's");
+        return schema_object(s, b, schema);
+    if (!strcmp(type, "array"))
+        return schema_array(s, b, schema);
+    if (!strcmp(type, "string"))
+        return schema_string(s, b, schema);
+    if (!strcmp(type, "number") || !strcmp(type, "integer"))
+        return schema_number(s, b, schema, *type == 'i');
+    schema_add(b, "%s", type);
+    return true;
 }
 
-static void
+/* The list of what is possible, each in a place of its own. */
+static bool
+add_listed_types(struct schema *s, struct buffer *b, json_t *schema,
+                 const json_t *types)
+{
+    bool some = false;
+
+    for (size_t i = 0; i < json_array_size(types) && !s->failed; i++) {
+        const char *type = json_string_value(json_array_get(types, i));
+        size_t len = b->len;
+
+        schema_add(b, some ? " | " : "");
+        if (add_type(s, b, schema, type))
+            some = true;
+        else
+            b->len = len;
+    }
+    return some;
+}
+
+static bool
 add_types(struct schema *s, struct buffer *b, json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
-    const char *guess = guess_type(schema);
+    const char *guess = schema_guess_type(schema);
+    const char *name = type ? json_string_value(type) : guess;
 
-    if (!type && !guess) {
-        schema_add(b, "value");
-    } else if (!json_is_array(type)) {
-        add_type(s, b, schema, type ? json_string_value(type) : guess);
-    } else {
-        if (json_array_size(type) == 0 || json_array_size(type) > 7)
-            schema_refuse(s, "a type that is none of JSON's");
-        for (size_t i = 0; i < json_array_size(type) && !s->failed; i++) {
-            schema_add(b, i ? " | " : "");
-            add_type(s, b, schema, json_string_value(json_array_get(type, i)));
-        }
-    }
+    if (json_is_array(type))
+        return add_listed_types(s, b, schema, type);
+    if (name)
+        return add_type(s, b, schema, name);
+    schema_add(b, "value");
+    return true;
 }
 
-static void
+/* Whether there is a number in it that may not be the one in the source. */
+static bool
+has_long_number(const json_t *v)
+{
+    const char *name;
+    json_t *member;
+
+    if (json_is_real(v))
+        return fabs(json_real_value(v)) >= (double)SCHEMA_BEYOND;
+    for (size_t i = 0; i < json_array_size(v); i++)
+        if (has_long_number(json_array_get(v, i)))
+            return true;
+    json_object_foreach((json_t *)v, name, member)
+    {
+        if (has_long_number(member))
+            return true;
+    }
+    return false;
+}
+
+static bool
 add_values(struct schema *s, struct buffer *b, const json_t *schema)
 {
     const json_t *list = json_object_get(schema, "enum");
@@ -249,16 +338,19 @@ add_values(struct schema *s, struct buffer *b, const json_t *schema)
     for (size_t i = 0; i < json_array_size(list) && !s->failed; i++) {
         const json_t *v = json_array_get(list, i);
 
+        if (has_long_number(v))
+            schema_refuse(s,
+                          "a number of more than %d digits in enum or "
+                          "const is not supported",
+                          SCHEMA_MAX_DIGITS);
         if (!schema_fits(s, schema, v))
             continue;
         schema_add(b, some ? " | " : "");
         schema_add_value(s, b, v);
         some = true;
     }
-    if (!some)
-        schema_refuse(s, json_array_size(list) ? "no value of enum or const "
-                                                 "is allowed by the rest"
-                                               : "enum is no list of values");
+    return some || schema_nothing(s, "no value of enum or const is allowed by "
+                                     "the rest");
 }
 
 /* One of the alternatives, with all else that is said. The caller's; NULL:
@@ -278,158 +370,238 @@ alternative(struct schema *s, json_t *schema, const char *key, size_t i)
     return flat;
 }
 
-static const char *
-choice_of(const json_t *schema)
-{
-    return json_object_get(schema, "anyOf")   ? "anyOf"
-           : json_object_get(schema, "oneOf") ? "oneOf"
-                                              : NULL;
-}
-
-/* Whether it is seen, without looking at parts, that no value is allowed. */
-static bool
-is_nothing(struct schema *s, json_t *flat, int depth)
-{
-    const char *key = choice_of(flat);
-    const json_t *list = json_object_get(flat, key ? key : "enum");
-    bool nothing = list != NULL;
-
-    if (json_is_false(flat))
-        return true;
-    if (depth == MAX_CHOICES)
-        return false;
-    for (size_t i = 0; i < json_array_size(list) && nothing; i++) {
-        json_t *one = key ? alternative(s, flat, key, i) : NULL;
-
-        nothing = key ? one && is_nothing(s, one, depth + 1)
-                      : !schema_fits(s, flat, json_array_get(list, i));
-        json_decref(one);
-    }
-    return nothing;
-}
-
 /* The alternatives of `key`; one that allows nothing is left out. */
-static void
+static bool
 add_choice(struct schema *s, struct buffer *b, json_t *schema, const char *key)
 {
     size_t n = json_array_size(json_object_get(schema, key));
-    bool some = false;
+    bool some = false, had = s->reason[0] != '\0';
 
-    if (n == 0)
-        schema_refuse(s, "%s is no list of schemas", key);
     for (size_t i = 0; i < n && !s->failed; i++) {
         json_t *one = alternative(s, schema, key, i);
+        int rule = SCHEMA_NOTHING;
         char step[24];
 
         snprintf(step, sizeof(step), "%zu", i);
-        if (one && !is_nothing(s, one, 0)) {
-            schema_add(b, some ? " | " : "");
-            schema_add(
-                b, "r%d",
-                schema_rule_at(s, one, n > 1 ? SCHEMA_MAYBE : 0, key, step));
+        if (one)
+            rule = schema_rule_at(s, one, false, false, key, step);
+        if (rule != SCHEMA_NOTHING) {
+            schema_add(b, "%sr%d", some ? " | " : "", rule);
             some = true;
         }
         json_decref(one);
     }
-    if (!some)
-        schema_refuse(s, "nothing is allowed here");
+    if (some && !had)
+        s->reason[0] = '\0';
+    return some;
 }
 
-static void
+static bool
 add_schema(struct schema *s, struct buffer *b, json_t *schema)
 {
     if (json_is_true(schema)) {
         schema_add(b, "value");
-        return;
+        return true;
     }
-    if (json_is_false(schema)) {
-        schema_refuse(s, "nothing is allowed here");
-        return;
-    }
-    check_known(s, schema);
-    if (choice_of(schema))
-        add_choice(s, b, schema, choice_of(schema));
-    else if (json_object_get(schema, "enum"))
-        add_values(s, b, schema);
-    else
-        add_types(s, b, schema);
+    if (json_is_false(schema))
+        return schema_nothing(s, "nothing is allowed here");
+    schema_check_supported(s, schema);
+    if (json_object_get(schema, "anyOf"))
+        return add_choice(s, b, schema, "anyOf");
+    if (json_object_get(schema, "oneOf"))
+        return add_choice(s, b, schema, "oneOf");
+    if (json_object_get(schema, "enum"))
+        return add_values(s, b, schema);
+    return add_types(s, b, schema);
 }
+
+/* ---- rules of schemas ---- */
 
 /* One that is open and is come to again with nothing written would begin with
- * itself; with nothing that may be missing it would have no end. */
-static void
-check_open(struct schema *s, const struct schema_rule *rule)
+ * itself. Else it is as possible as the last pass has found: at first not at
+ * all, so that what has no end is never taken for possible. */
+static int
+open_rule(struct schema *s, int rule, bool possible)
 {
-    if (rule->open && rule->level == s->level)
+    if (s->rules[rule].level == s->level)
         schema_refuse(s, "a value that consists of itself");
-    else if (rule->open && rule->maybe == s->maybe)
-        schema_refuse(s, "a value that has no end");
+    if (possible)
+        return rule;
+    s->rules[rule].guessed = true;
+    schema_nothing(s, "a value that has no end");
+    return SCHEMA_NOTHING;
 }
 
-/* The rule for the text of a schema; new where it is not known: *made. */
 static int
-find_rule(struct schema *s, const json_t *schema, bool *made)
+make_rule(struct schema *s, json_t *flat, const char *text)
 {
-    char *text = json_dumps(schema, JSON_COMPACT | JSON_ENCODE_ANY);
+    struct buffer body = { 0 };
+    int rule = schema_new_rules(s, 1);
+    struct schema_rule *r = &s->rules[rule];
+
+    if (s->depth == SCHEMA_MAX_DEPTH)
+        schema_refuse(s, "more than %d levels", SCHEMA_MAX_DEPTH);
+    if (s->failed)
+        return SCHEMA_NOTHING;
+    json_object_set_new(s->known, text, json_integer(rule));
+    *r = (struct schema_rule){ .level = s->level, .open = true };
+    s->depth++;
+    r->possible = add_schema(s, &body, flat) && !s->failed;
+    s->depth--;
+    r->open = false;
+    if (r->possible) {
+        schema_put_rule(s, rule, &body);
+        json_object_set(s->possible, text, json_true());
+        s->again = s->again || r->guessed;
+    }
+    buffer_clear(&body);
+    return r->possible ? rule : SCHEMA_NOTHING;
+}
+
+static int
+find_rule(struct schema *s, json_t *flat)
+{
+    char *text = json_dumps(flat, JSON_COMPACT | JSON_ENCODE_ANY);
     const json_t *known = text ? json_object_get(s->known, text) : NULL;
     int rule = (int)json_integer_value(known);
 
-    *made = !known;
     s->work += text ? strlen(text) : MAX_WORK;
     if (s->work >= MAX_WORK)
         schema_refuse(s, "the schema is too large");
-    else if (!known && !s->failed) {
-        rule = schema_new_rules(s, 1);
-        json_object_set_new(s->known, text, json_integer(rule));
-    } else {
-        check_open(s, &s->rules[rule]);
+    if (s->failed)
+        rule = SCHEMA_NOTHING;
+    else if (!known)
+        rule = make_rule(s, flat, text);
+    else if (s->rules[rule].open)
+        rule = open_rule(s, rule, json_object_get(s->possible, text) != NULL);
+    else if (!s->rules[rule].possible) {
+        schema_nothing(s, "nothing is allowed here");
+        rule = SCHEMA_NOTHING;
     }
     free(text);
     return rule;
 }
 
-/* The number of the rule for such values. */
 static int
 rule_of(struct schema *s, json_t *schema)
 {
     json_t *flat = s->failed ? NULL : schema_flatten(s, schema);
-    struct buffer body = { 0 };
-    bool made = false;
-    int rule = flat ? find_rule(s, flat, &made) : 0;
+    int rule = flat ? find_rule(s, flat) : SCHEMA_NOTHING;
 
-    if (s->depth == SCHEMA_MAX_DEPTH)
-        schema_refuse(s, "more than %d levels", SCHEMA_MAX_DEPTH);
-    if (made && !s->failed) {
-        s->rules[rule] = (struct schema_rule){ s->level, s->maybe, true };
-        s->depth++;
-        add_schema(s, &body, flat);
-        s->depth--;
-        schema_put_rule(s, rule, &body);
-        s->rules[rule].open = false;
-    }
-    buffer_clear(&body);
     json_decref(flat);
     return rule;
 }
 
 int
-schema_rule_at(struct schema *s, json_t *schema, unsigned how, const char *step,
-               const char *name)
+schema_rule_at(struct schema *s, json_t *schema, bool inside,
+               bool may_be_nothing, const char *step, const char *name)
 {
-    int inside = (how & SCHEMA_INSIDE) != 0, maybe = (how & SCHEMA_MAYBE) != 0;
-    size_t len = strlen(s->path);
+    bool had = s->reason[0] != '\0';
+    size_t len = schema_step(s, step, name);
     int rule;
 
-    snprintf(s->path + len, sizeof(s->path) - len, "/%.60s%s%.60s", step,
-             name ? "/" : "", name ? name : "");
     s->level += inside;
-    s->maybe += maybe;
     rule = rule_of(s, schema);
     s->level -= inside;
-    s->maybe -= maybe;
     if (!s->failed)
         s->path[len] = '\0';
+    if (may_be_nothing && !had)
+        s->reason[0] = '\0';
     return rule;
+}
+
+/* ---- all of it ---- */
+
+/* Whether a guess was wrong, so that another pass is needed. */
+static bool
+pass(struct schema *s, size_t start)
+{
+    int root;
+
+    s->out->len = start;
+    s->n_rules = s->n_merges = 0;
+    s->again = false;
+    s->reason[0] = '\0';
+    json_object_clear(s->known);
+    buffer_add(s->out, basis, sizeof(basis) - 1);
+    root = rule_of(s, s->root);
+    if (root != SCHEMA_NOTHING)
+        schema_add(s->out, "root ::= r%d\n", root);
+    if (root == SCHEMA_NOTHING && !s->again && !s->failed) {
+        snprintf(s->why->message, sizeof(s->why->message), "%s", s->reason);
+        s->failed = true;
+    }
+    return s->again && !s->failed;
+}
+
+static void
+make_grammar(struct schema *s)
+{
+    size_t start = s->out->len;
+    int n = 0;
+
+    s->known = json_object();
+    s->possible = json_object();
+    if (!s->known || !s->possible)
+        schema_refuse(s, "no memory");
+    schema_find_refs(s);
+    while (!s->failed && pass(s, start))
+        if (++n == MAX_PASSES)
+            schema_refuse(s, "the schema is too large");
+    json_decref(s->known);
+    json_decref(s->possible);
+    free(s->targets);
+}
+
+static bool
+is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool
+is_point(char c)
+{
+    return c == '.' || c == 'e' || c == 'E' || c == '+';
+}
+
+/* A number of more digits than Jansson reads as an integer is a real one. */
+static void
+add_source(struct buffer *b, const char *text, size_t len)
+{
+    bool string = false, real = false; /* within such */
+    size_t digits = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        char c = text[i], next = i + 1 < len ? text[i + 1] : ' ';
+
+        if (string && c == '\\' && i + 1 < len)
+            buffer_char(b, text[i++]);
+        buffer_char(b, text[i]);
+        string ^= c == '"';
+        digits = !string && is_digit(c) ? digits + 1 : 0;
+        real = !string && (is_point(c) || (real && (digits || c == '-')));
+        if (!real && digits > SCHEMA_MAX_DIGITS && !is_digit(next) &&
+            !is_point(next))
+            buffer_add(b, "e0", 2);
+    }
+}
+
+static void
+read_source(struct schema *s, const char *text, size_t len)
+{
+    struct buffer b = { 0 };
+    json_error_t err;
+
+    add_source(&b, text, len);
+    s->root = json_loadb(b.p ? b.p : "", b.len,
+                         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &err);
+    if (!s->root) {
+        snprintf(s->why->message, sizeof(s->why->message), "line %d: %s",
+                 err.line, err.text);
+        s->failed = true;
+    }
+    buffer_clear(&b);
 }
 
 bool
@@ -437,27 +609,18 @@ schema_to_grammar(const char *text, size_t len, struct buffer *out,
                   struct gg_error *why)
 {
     struct schema *s = cli_alloc(NULL, 1, sizeof(*s));
-    json_error_t err;
-    bool done = false;
+    bool done;
 
     *s = (struct schema){ .out = out, .why = why, .path = "#" };
     if (len > MAX_TEXT)
         schema_refuse(s, "the schema is too large: more than %d bytes",
                       MAX_TEXT);
     else
-        s->root = json_loadb(text, len,
-                             JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &err);
-    if (s->root) {
-        s->known = json_object();
-        buffer_add(out, basis, sizeof(basis) - 1);
-        rule_of(s, s->root);
-        json_decref(s->known);
-        json_decref(s->root);
-        done = !s->failed;
-    } else if (!s->failed) {
-        snprintf(why->message, sizeof(why->message), "line %d: %s", err.line,
-                 err.text);
-    }
+        read_source(s, text, len);
+    if (s->root)
+        make_grammar(s);
+    json_decref(s->root);
+    done = !s->failed;
     free(s);
     return done;
 }

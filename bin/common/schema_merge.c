@@ -6,6 +6,8 @@
 
 #ifdef HAVE_JANSSON
 
+#include <math.h>
+
 #include "common/schema_parts.h"
 
 enum {
@@ -162,7 +164,7 @@ both_members(json_t *a, json_t *b)
     return out;
 }
 
-/* ---- schemas ---- */
+/* ---- keywords ---- */
 
 static bool
 is_one_of(const char *const *list, const char *key)
@@ -171,6 +173,22 @@ is_one_of(const char *const *list, const char *key)
         if (!strcmp(*list, key))
             return true;
     return false;
+}
+
+/* Of p/q and x/y in lowest terms: lcm(p, x) / gcd(q, y). */
+static json_t *
+common_multiple(struct schema *s, const json_t *a, const json_t *b)
+{
+    int64_t p, q, x, y;
+    double m = 0;
+
+    if (schema_fraction(json_number_value(a), &p, &q) &&
+        schema_fraction(json_number_value(b), &x, &y))
+        m = (double)(p / schema_gcd(p, x)) * (double)x /
+            (double)schema_gcd(q, y);
+    if (m <= 0 || m > 1e15)
+        schema_refuse(s, "two multipleOf for one value: not supported here");
+    return json_real(m);
 }
 
 static json_t *
@@ -182,16 +200,16 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     static const char *const least[] = { "maximum",       "exclusiveMaximum",
                                          "maxLength",     "maxItems",
                                          "maxProperties", NULL };
-    static const char *const parts[] = { "items", "additionalProperties",
-                                         NULL };
     bool more = json_number_value(b) > json_number_value(a);
 
     if (is_one_of(most, key))
         return json_incref(more ? b : a);
     if (is_one_of(least, key))
         return json_incref(more ? a : b);
-    if (is_one_of(parts, key))
+    if (!strcmp(key, "additionalProperties"))
         return schema_both(a, b);
+    if (!strcmp(key, "multipleOf"))
+        return common_multiple(s, a, b);
     if (!strcmp(key, "type"))
         return common_types(a, b);
     if (!strcmp(key, "enum"))
@@ -206,14 +224,67 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     return json_incref(a);
 }
 
-/* An array's items apart from the first ones are not told which those are. */
-static void
-check_first(struct schema *s, const json_t *a, const json_t *b)
+/* ---- arrays ---- */
+
+/* The schema of item i; NULL: any, but none that is written. */
+static json_t *
+item_of(const json_t *schema, size_t i)
 {
-    if (json_object_get(a, "prefixItems") && json_object_get(b, "items") &&
-        !json_object_get(b, "prefixItems"))
-        schema_refuse(s, "prefixItems and another schema's items are not "
-                         "supported");
+    json_t *first = json_object_get(schema, "prefixItems");
+
+    return i < json_array_size(first) ? json_array_get(first, i)
+                                      : json_object_get(schema, "items");
+}
+
+static json_t *
+both_items(const json_t *a, const json_t *b, size_t i)
+{
+    json_t *x = item_of(a, i), *y = item_of(b, i);
+
+    return x && y ? schema_both(x, y) : json_incref(x ? x : y);
+}
+
+/* As many first items as the longer list has. */
+static void
+merge_items(json_t *out, const json_t *a, const json_t *b)
+{
+    size_t n = json_array_size(json_object_get(a, "prefixItems"));
+    size_t m = json_array_size(json_object_get(b, "prefixItems"));
+    json_t *first = json_array();
+
+    for (size_t i = 0; i < (n > m ? n : m); i++)
+        json_array_append_new(first, both_items(a, b, i));
+    if (json_array_size(first))
+        json_object_set(out, "prefixItems", first);
+    json_decref(first);
+    if (item_of(a, SIZE_MAX) || item_of(b, SIZE_MAX))
+        json_object_set_new(out, "items", both_items(a, b, SIZE_MAX));
+}
+
+/* ---- schemas ---- */
+
+/* Names by a pattern are not told from those that another schema has. */
+static void
+check_patterns(struct schema *s, const json_t *a, const json_t *b)
+{
+    const json_t *patterns = json_object_get(a, "patternProperties");
+
+    if (patterns &&
+        !json_equal(patterns, json_object_get(b, "patternProperties")) &&
+        (json_object_get(b, "patternProperties") ||
+         json_object_get(b, "properties") ||
+         json_object_get(b, "additionalProperties")))
+        schema_refuse(s, "patternProperties and another schema's properties "
+                         "are not supported");
+}
+
+static bool
+is_apart(const char *key)
+{
+    static const char *const apart[] = { "properties", "items", "prefixItems",
+                                         NULL };
+
+    return is_one_of(apart, key);
 }
 
 static json_t *
@@ -226,8 +297,8 @@ merge(struct schema *s, json_t *a, json_t *b)
         return json_false();
     if (json_is_true(a) || json_is_true(b))
         return json_incref(json_is_true(a) ? b : a);
-    check_first(s, a, b);
-    check_first(s, b, a);
+    check_patterns(s, a, b);
+    check_patterns(s, b, a);
     out = json_copy(a);
     json_object_foreach(b, key, value)
     {
@@ -235,11 +306,12 @@ merge(struct schema *s, json_t *a, json_t *b)
 
         if (!old)
             json_object_set(out, key, value);
-        else if (strcmp(key, "properties"))
+        else if (!is_apart(key))
             json_object_set_new(out, key, merge_word(s, key, old, value));
     }
     if (json_object_get(a, "properties") || json_object_get(b, "properties"))
         json_object_set_new(out, "properties", both_members(a, b));
+    merge_items(out, a, b);
     for (int i = 0; i < 2; i++) {
         value = json_object_get(out, i ? "enum" : "type");
         if (json_is_array(value) && json_array_size(value) == 0) {
@@ -251,51 +323,6 @@ merge(struct schema *s, json_t *a, json_t *b)
 }
 
 /* ---- $ref, allOf, const ---- */
-
-/* "#/$defs/name": what stands there; NULL: nothing. */
-static json_t *
-resolve(const struct schema *s, const char *ref)
-{
-    json_t *at = s->root;
-    char name[200];
-
-    if (*ref++ != '#')
-        return NULL;
-    while (at && *ref == '/') {
-        size_t n = 0;
-
-        for (ref++; *ref && *ref != '/' && n < sizeof(name) - 1; ref++)
-            if (ref[0] == '~' && (ref[1] == '0' || ref[1] == '1'))
-                name[n++] = *++ref == '0' ? '~' : '/';
-            else
-                name[n++] = *ref;
-        name[n] = '\0';
-        at = json_is_array(at) ? json_array_get(at, (size_t)atoi(name))
-                               : json_object_get(at, name);
-    }
-    return *ref ? NULL : at;
-}
-
-/* The schema's own words; what only describes it is left out. */
-static json_t *
-own_words(const json_t *schema)
-{
-    static const char *const without[] = {
-        "$ref",        "allOf",      "const",    "$defs",    "definitions",
-        "$id",         "$schema",    "$comment", "$anchor",  "title",
-        "description", "default",    "example",  "examples", "readOnly",
-        "writeOnly",   "deprecated", NULL
-    };
-    json_t *out = json_object(), *value;
-    const char *key;
-
-    json_object_foreach((json_t *)schema, key, value)
-    {
-        if (!is_one_of(without, key))
-            json_object_set(out, key, value);
-    }
-    return out;
-}
 
 static json_t *
 flatten(struct schema *s, json_t *schema, int depth);
@@ -316,14 +343,13 @@ add_schema(struct schema *s, json_t **all, json_t *schema, int depth)
 static void
 add_reference(struct schema *s, json_t **all, const json_t *ref, int depth)
 {
-    const char *text = json_string_value(ref);
-    json_t *target = text ? resolve(s, text) : NULL;
+    char shown[SCHEMA_SHOWN];
 
-    if (!target)
-        schema_refuse(s, "$ref: there is no %.80s in the schema",
-                      text ? text : "string");
+    if (json_is_integer(ref))
+        add_schema(s, all, s->targets[json_integer_value(ref)], depth);
     else
-        add_schema(s, all, target, depth);
+        schema_refuse(s, "$ref: there is no %s in the schema",
+                      schema_show(shown, json_string_value(ref)));
 }
 
 static void
@@ -345,7 +371,7 @@ flatten(struct schema *s, json_t *schema, int depth)
     if (json_is_boolean(schema))
         return json_incref(schema);
     if (!json_is_object(schema)) {
-        schema_refuse(s, "no schema");
+        schema_refuse(s, "it is no schema");
         return NULL;
     }
     if (depth == SCHEMA_MAX_DEPTH)
@@ -354,15 +380,14 @@ flatten(struct schema *s, json_t *schema, int depth)
         schema_refuse(s, "the schema is too large");
     if (s->failed)
         return NULL;
-    out = own_words(schema);
+    out = schema_own_words(s, schema);
     if ((v = json_object_get(schema, "const")))
         add_const(s, &out, v);
     if ((v = json_object_get(schema, "$ref")))
         add_reference(s, &out, v, depth);
     list = json_object_get(schema, "allOf");
-    if (list &&
-        (json_array_size(list) == 0 || json_array_size(list) > MAX_TOGETHER))
-        schema_refuse(s, "allOf is no list of 1 to %d schemas", MAX_TOGETHER);
+    if (json_array_size(list) > MAX_TOGETHER)
+        schema_refuse(s, "allOf of more than %d schemas", MAX_TOGETHER);
     for (size_t i = 0; i < json_array_size(list) && !s->failed; i++)
         add_schema(s, &out, json_array_get(list, i), depth);
     return out;
@@ -435,6 +460,25 @@ is_between(const json_t *schema, double x)
            (!high || x < json_number_value(high));
 }
 
+static bool
+is_multiple(struct schema *s, const json_t *schema, double x)
+{
+    const json_t *of = json_object_get(schema, "multipleOf");
+    int64_t p, q, v, w;
+
+    if (!of)
+        return true;
+    if (x == 0)
+        return true;
+    if (!schema_fraction(json_number_value(of), &p, &q) ||
+        !schema_fraction(fabs(x), &v, &w) || v > INT64_MAX / q) {
+        schema_refuse(s, "enum or const beside multipleOf: a number that is "
+                         "not supported");
+        return false;
+    }
+    return v * q % (w * p) == 0;
+}
+
 /* What is said of such values and would have to be looked into. */
 static void
 check_simple(struct schema *s, const json_t *schema, const json_t *value)
@@ -442,6 +486,7 @@ check_simple(struct schema *s, const json_t *schema, const json_t *value)
     static const char *const of_strings[] = { "pattern", NULL };
     static const char *const of_arrays[] = { "items", "prefixItems", NULL };
     static const char *const of_objects[] = { "properties", "required",
+                                              "patternProperties",
                                               "additionalProperties", NULL };
     static const char *const nothing[] = { NULL };
     const char *const *words = json_is_string(value)   ? of_strings
@@ -464,7 +509,8 @@ schema_fits(struct schema *s, const json_t *schema, const json_t *value)
         return false;
     check_simple(s, schema, value);
     if (json_is_number(value))
-        return is_between(schema, json_number_value(value));
+        return is_between(schema, json_number_value(value)) &&
+               is_multiple(s, schema, json_number_value(value));
     if (json_is_string(value))
         return is_within(schema, "minLength", "maxLength",
                          (double)count_characters(json_string_value(value)));

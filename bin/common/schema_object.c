@@ -1,148 +1,118 @@
-/* schema_object.c - objects and arrays */
+/* schema_object.c - objects
+ *
+ * Members stand in the schema's order. A rule is for member i and all that can
+ * follow it, where c that are not required have been written: as many as
+ * minProperties and maxProperties need to know of. */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include "common/schema_parts.h"
 
-/* ---- arrays ---- */
+enum {
+    MAX_MEMBERS = SCHEMA_MAX_RULES / 2,
+    MAX_APART = 16, /* free names that must differ from each other */
+};
 
-/* a, b, b, or nothing: items of an array, with commas between them. */
-static void
-add_items(struct buffer *b, int item, long min, long max)
+/* A member that the schema names, or requires. */
+struct member {
+    const char *name;
+    json_t *schema;
+    int value; /* its rule */
+    bool required;
+};
+
+struct object {
+    struct schema *s;
+    json_t *schema;
+    struct member *p;
+    size_t n;
+    struct schema_names names;  /* all that are spoken of */
+    json_t *others;             /* the schema of other members; or NULL */
+    const json_t *patterns;     /* that their names match; or NULL */
+    int other;                  /* the rule of one; or SCHEMA_NOTHING */
+    long required, least, most; /* least, most: of those that are not */
+    long cap;                   /* c is not counted further */
+    int rule;                   /* of member 0, with c = 0 */
+    int apart;                  /* of n_apart others that differ; 0: none yet */
+    long n_apart;
+};
+
+/* ---- members ---- */
+
+static bool
+is_required(const json_t *list, const char *name)
 {
-    if (max == 0)
-        return;
-    schema_add(b,
-               min > 0 ? " r%d (\",\" blank r%d)" : " (r%d (\",\" blank r%d)",
-               item, item);
-    schema_add_count(b, min > 0 ? min - 1 : 0, max > 0 ? max - 1 : -1);
-    if (min == 0)
-        schema_add(b, ")?");
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (!strcmp(json_string_value(json_array_get(list, i)), name))
+            return true;
+    return false;
 }
 
-/* Behind n others. */
-static void
-add_more(struct buffer *b, int item, long n, long min, long max)
+/* The rule of its value; one that is not required may allow none, and is then
+ * never written. */
+static bool
+add_member(struct object *o, const char *name, json_t *schema, bool required)
 {
-    schema_add(b, " (\",\" blank r%d)", item);
-    schema_add_count(b, min > n ? min - n : 0, max < 0 ? -1 : max - n);
+    int value =
+        schema_rule_at(o->s, schema, true, !required, "properties", name);
+
+    o->names.p[o->names.n++] = name;
+    if (value != SCHEMA_NOTHING)
+        o->p[o->n++] = (struct member){ name, schema, value, required };
+    o->required += required;
+    return value != SCHEMA_NOTHING || !required;
 }
 
-/* The first ones, each with a schema of its own; all of them are written. */
-static long
-add_first(struct schema *s, struct buffer *b, const json_t *first, long max)
+static bool
+is_named(const struct object *o, const char *name)
 {
-    long n = (long)json_array_size(first);
-    char step[24];
+    for (size_t i = 0; i < o->names.n; i++)
+        if (!strcmp(o->names.p[i], name))
+            return true;
+    return false;
+}
 
-    if (n == 0)
-        schema_refuse(s, "prefixItems is no list of schemas");
-    n = max >= 0 && max < n ? max : n;
-    for (long i = 0; i < n && !s->failed; i++) {
-        snprintf(step, sizeof(step), "%ld", i);
-        schema_add(b, "%s r%d", i ? " \",\" blank" : "",
-                   schema_rule_at(s, json_array_get(first, (size_t)i),
-                                  SCHEMA_INSIDE, "prefixItems", step));
+/* What is required; it may have no schema of its own. */
+static bool
+add_required(struct object *o, const char *name)
+{
+    json_t *others = json_object_get(o->schema, "additionalProperties");
+    char shown[SCHEMA_SHOWN];
+
+    if (is_named(o, name))
+        return true;
+    if (json_is_false(others))
+        return schema_nothing(o->s, "required: %s is none of the properties",
+                              schema_show(shown, name));
+    return add_member(o, name, others ? others : json_true(), true);
+}
+
+static bool
+list_members(struct object *o)
+{
+    json_t *properties = json_object_get(o->schema, "properties"), *value;
+    const json_t *required = json_object_get(o->schema, "required");
+    size_t most = json_object_size(properties) + json_array_size(required);
+    const char *name;
+    bool some = true;
+
+    if (most > MAX_MEMBERS) {
+        schema_refuse(o->s, "more than %d properties", MAX_MEMBERS);
+        return false;
     }
-    return n;
-}
-
-void
-schema_array(struct schema *s, struct buffer *b, json_t *schema)
-{
-    json_t *items = json_object_get(schema, "items");
-    const json_t *first = json_object_get(schema, "prefixItems");
-    long min = schema_limit(s, schema, "minItems", 0);
-    long max = schema_limit(s, schema, "maxItems", -1), n = 0;
-
-    if (json_is_array(items))
-        schema_refuse(s, "items as a list: since 2020 that is prefixItems");
-    if (max >= 0 && max < min)
-        schema_refuse(s, "maxItems is below minItems");
-    schema_add(b, "\"[\"");
-    if (first)
-        n = add_first(s, b, first, max);
-    if (json_is_false(items)) /* nothing behind the first ones */
-        max = n;
-    else if (first && !items) /* nor more than there must be */
-        max = min > n ? min : n;
-    if (max >= 0 && max < min)
-        schema_refuse(s, "items is false, and minItems wants some");
-    if (max != n) {
-        int item = schema_rule_at(s, items ? items : json_true(),
-                                  SCHEMA_INSIDE | (min > n ? 0 : SCHEMA_MAYBE),
-                                  "items", NULL);
-
-        if (n)
-            add_more(b, item, n, min, max);
-        else
-            add_items(b, item, min, max);
+    o->p = cli_alloc(NULL, most + 1, sizeof(*o->p));
+    o->names.p = cli_alloc(NULL, most + 1, sizeof(*o->names.p));
+    json_object_foreach(properties, name, value)
+    {
+        some = some && add_member(o, name, value, is_required(required, name));
     }
-    schema_add(b, " \"]\"");
+    for (size_t i = 0; some && i < json_array_size(required); i++)
+        some = add_required(o, json_string_value(json_array_get(required, i)));
+    return some;
 }
 
-/* ---- names of members ---- */
-
-/* One as JSON writes it, with its quotation marks. */
-static void
-add_name(struct schema *s, struct buffer *b, const char *name)
-{
-    json_t *key = json_string(name);
-
-    schema_add_value(s, b, key);
-    json_decref(key);
-}
-
-static size_t
-character_length(const char *p)
-{
-    size_t n = 1;
-
-    while (((unsigned char)p[n] & 0xc0) == 0x80)
-        n++;
-    return n;
-}
-
-/* What can follow the first `at` bytes of names[0..n), all of which begin with
- * the same: what is none of them. The first character that makes it another
- * one is written as it is. */
-static int
-rule_unlike(struct schema *s, const char *const *names, size_t n, size_t at)
-{
-    struct buffer body = { 0 };
-    struct buffer seen = { 0 };
-    bool ends = false;
-    int rule = schema_new_rules(s, 1);
-
-    for (size_t i = 0; i < n; i++)
-        ends = ends || names[i][at] == '\0';
-    for (size_t i = 0, next; i < n && !s->failed; i = next) {
-        const char *p = names[i] + at;
-        size_t len = *p ? character_length(p) : 0;
-
-        for (next = i + 1; next < n && !strncmp(names[next] + at, p, len) &&
-                           (len || !names[next][at]);)
-            next++;
-        if (len == 0 || *p == '"' || *p == '\\' || (unsigned char)*p < 0x20)
-            continue;
-        schema_add_literal(&body, p, len);
-        schema_add(&body, " r%d | ",
-                   rule_unlike(s, names + i, next - i, at + len));
-        if (strchr("]^-[", *p))
-            buffer_add(&seen, "\\", 1);
-        buffer_add(&seen, p, len);
-    }
-    if (!ends)
-        schema_add(&body, "\"\\\"\" | ");
-    schema_add(&body, "[^\"\\\\\\x00-\\x1f\\x7f");
-    buffer_add(&body, seen.p, seen.len);
-    schema_add(&body, "] character* \"\\\"\"");
-    schema_put_rule(s, rule, &body);
-    buffer_clear(&body);
-    buffer_clear(&seen);
-    return rule;
-}
+/* ---- other members ---- */
 
 static int
 by_text(const void *a, const void *b)
@@ -150,185 +120,279 @@ by_text(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* ---- objects ---- */
-
-/* A member that the schema names, or requires. */
-struct member {
-    const char *name;
-    json_t *schema;
-    bool required;
-};
-
-struct members {
-    struct member *p;
-    size_t n;
-    json_t *others; /* additionalProperties; NULL: none are written */
-};
-
-static bool
-is_required(const json_t *list, const char *name)
+/* All patterns must say the same of the value: a name may match several. */
+static void
+check_patterns(struct object *o)
 {
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *r = json_string_value(json_array_get(list, i));
+    json_t *others = json_object_get(o->schema, "additionalProperties"), *value;
+    const char *pattern;
 
-        if (r && !strcmp(r, name))
-            return true;
+    if (o->n || o->names.n)
+        schema_refuse(o->s, "patternProperties beside properties or required "
+                            "is not supported");
+    if (others && !json_is_false(others))
+        schema_refuse(o->s, "patternProperties beside additionalProperties "
+                            "that is not false is not supported");
+    json_object_foreach((json_t *)o->patterns, pattern, value)
+    {
+        o->others = o->others ? o->others : value;
+        if (!json_equal(value, o->others))
+            schema_refuse(o->s, "patternProperties with two different schemas "
+                                "are not supported");
     }
-    return false;
 }
 
-static bool
-is_member(const struct members *m, const char *name)
-{
-    for (size_t i = 0; i < m->n; i++)
-        if (!strcmp(m->p[i].name, name))
-            return true;
-    return false;
-}
-
+/* Where nothing is said of others they are written only if there must be some,
+ * or if nothing is named at all. */
 static void
-add_member(struct members *m, const char *name, json_t *schema, bool required)
+find_others(struct object *o)
 {
-    m->p = cli_alloc(m->p, m->n + 1, sizeof(*m->p));
-    m->p[m->n++] = (struct member){ name, schema, required };
+    json_t *others = json_object_get(o->schema, "additionalProperties");
+    json_t *patterns = json_object_get(o->schema, "patternProperties");
+
+    if (json_object_size(patterns)) {
+        o->patterns = patterns;
+        check_patterns(o);
+    } else if (others) {
+        o->others = others;
+    } else if (!o->names.n || (long)o->n < o->required + o->least) {
+        o->others = json_true();
+    }
 }
 
-/* Those that must not be there are left out. */
+/* A name, with both of its quotation marks. */
 static void
-list_members(struct schema *s, json_t *schema, struct members *m)
+add_other_name(struct object *o, struct buffer *b)
 {
-    json_t *properties = json_object_get(schema, "properties"), *value;
-    const json_t *required = json_object_get(schema, "required");
-    const char *name;
+    json_t *value;
+    const char *pattern;
+    bool some = false;
+    long min, max;
 
-    if (json_object_size(properties) + json_array_size(required) >
-        SCHEMA_MAX_RULES / 2) {
-        schema_refuse(s, "more than %d properties", SCHEMA_MAX_RULES / 2);
+    if (!o->patterns) {
+        schema_add(b, "\"\\\"\" r%d", schema_rule_unlike(o->s, &o->names));
         return;
     }
-    json_object_foreach(properties, name, value)
+    schema_add(b, "\"\\\"\" (");
+    json_object_foreach((json_t *)o->patterns, pattern, value)
     {
-        bool must = is_required(required, name);
-
-        if (!json_is_false(value))
-            add_member(m, name, value, must);
-        else if (must)
-            schema_refuse(s, "%.60s is required, and nothing is allowed there",
-                          name);
+        schema_add(b, some ? " | " : "");
+        schema_pattern(o->s, b, pattern, &min, &max);
+        some = true;
     }
-    for (size_t i = 0; i < json_array_size(required) && !s->failed; i++) {
-        name = json_string_value(json_array_get(required, i));
-        if (!name)
-            schema_refuse(s, "required: a name that is no string");
-        else if (is_member(m, name))
-            continue;
-        else if (json_is_false(json_object_get(schema, "additionalProperties")))
-            schema_refuse(s, "required: %.60s is none of the properties", name);
-        else
-            add_member(m, name, m->others ? m->others : json_true(), true);
-    }
+    schema_add(b, ") \"\\\"\"");
 }
 
-/* What is said of their number must hold of itself. */
-static void
-check_number(struct schema *s, const json_t *schema, const struct members *m)
+static int
+value_of_others(struct object *o)
 {
-    long min = schema_limit(s, schema, "minProperties", 0);
-    long max = schema_limit(s, schema, "maxProperties", -1);
-    long required = 0;
-
-    for (size_t i = 0; i < m->n; i++)
-        required += m->p[i].required;
-    if (min > required)
-        schema_refuse(s, "minProperties above the number of those that are "
-                         "required is not supported");
-    if (max >= 0 && m->others)
-        schema_refuse(s, "maxProperties where any other name is allowed is not "
-                         "supported");
-    else if (max >= 0 && (long)m->n > max)
-        schema_refuse(s, "maxProperties below the number of properties is not "
-                         "supported");
+    return schema_rule_at(
+        o->s, o->others, true, true,
+        o->patterns ? "patternProperties" : "additionalProperties", NULL);
 }
 
 /* The rule for a member of any other name. */
 static int
-rule_of_others(struct schema *s, const struct members *m)
+rule_of_others(struct object *o)
 {
-    const char **names = cli_alloc(NULL, m->n + 1, sizeof(*names));
     struct buffer body = { 0 };
-    int unlike, rule = schema_new_rules(s, 1);
+    int value = o->others ? value_of_others(o) : SCHEMA_NOTHING, rule;
 
-    for (size_t i = 0; i < m->n; i++)
-        names[i] = m->p[i].name;
-    qsort(names, m->n, sizeof(*names), by_text);
-    unlike = rule_unlike(s, names, m->n, 0);
-    free(names);
-    schema_add(&body, "\"\\\"\" r%d \":\" blank r%d", unlike,
-               schema_rule_at(s, m->others, SCHEMA_INSIDE | SCHEMA_MAYBE,
-                              "additionalProperties", NULL));
-    schema_put_rule(s, rule, &body);
+    if (value == SCHEMA_NOTHING)
+        return SCHEMA_NOTHING;
+    rule = schema_new_rules(o->s, 1);
+    add_other_name(o, &body);
+    schema_add(&body, " \":\" blank r%d", value);
+    schema_put_rule(o->s, rule, &body);
     buffer_clear(&body);
     return rule;
 }
 
-/* Rule number `rule`: member i and all that can follow it; `behind` others, a
- * comma comes first. */
+/* ---- other members that must be there ---- */
+
+static const char initials[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_"
+                               "abcdefghijklmnopqrstuvwxyz";
+
+enum {
+    INITIALS = sizeof(initials) - 1,
+};
+
+/* The rest of a member, behind the quotation mark, whose name begins with
+ * initials[i] or one behind it; and `left` more, that begin with those behind
+ * that. `rest`: of the name. */
 static void
-put_member(struct schema *s, const struct member *m, int value, int rule,
-           bool behind)
+put_initial(struct object *o, int rule, int i, long left, int rest, int value)
 {
     struct buffer body = { 0 };
-    int next = rule - behind + 2;
 
-    schema_add(&body, behind ? "\",\" blank " : "");
-    add_name(s, &body, m->name);
-    schema_add(&body, " \":\" blank r%d r%d", value, next + 1);
-    if (!m->required)
-        schema_add(&body, " | r%d", next + behind);
-    schema_put_rule(s, rule, &body);
+    if (left < INITIALS - i) {
+        schema_add(&body, "\"%c\" r%d \":\" blank r%d", initials[i], rest,
+                   value);
+        if (left)
+            schema_add(&body, " \",\" blank \"\\\"\" r%d", rule + INITIALS + 1);
+    }
+    if (left + 1 < INITIALS - i)
+        schema_add(&body, " | r%d", rule + 1);
+    if (body.len)
+        schema_put_rule(o->s, rule, &body);
     buffer_clear(&body);
 }
 
-/* Two rules a member: what can follow where none has been written yet, and
- * behind a comma. The last two are of what has other names. */
-void
+/* The rules for n members and fewer, each with another name. */
+static void
+put_apart(struct object *o, long n)
+{
+    int value = value_of_others(o), rest[INITIALS];
+
+    for (int i = 0; i < INITIALS; i++)
+        rest[i] = schema_rule_unlike_from(o->s, &o->names, initials[i]);
+    o->n_apart = n;
+    o->apart = schema_new_rules(o->s, (int)n * INITIALS);
+    for (int k = 0; k < n && !o->s->failed; k++)
+        for (int i = 0; i < INITIALS; i++)
+            put_initial(o, o->apart + k * INITIALS + i, i, n - 1 - k, rest[i],
+                        value);
+}
+
+/* The rule for n of them, behind the first quotation mark. */
+static int
+rule_of_apart(struct object *o, long n)
+{
+    if (!o->n_apart)
+        put_apart(o, n);
+    return o->apart + (int)(o->n_apart - n) * INITIALS;
+}
+
+/* So many others, behind a comma or not; the same name twice is one. */
+static void
+add_others(struct object *o, struct buffer *b, long min, long max, bool behind)
+{
+    if (min > 1 && o->patterns)
+        schema_refuse(o->s, "minProperties above 1 beside patternProperties is "
+                            "not supported");
+    else if (min > MAX_APART)
+        schema_refuse(o->s,
+                      "minProperties of more than %d names that are not "
+                      "given is not supported",
+                      MAX_APART);
+    if (min > 1 && !o->s->failed) {
+        schema_add(b, "%s \"\\\"\" r%d", behind ? "\",\" blank" : "",
+                   rule_of_apart(o, min));
+        schema_add_more(o->s, b, o->other, 0, max < 0 ? -1 : max - min);
+    } else if (behind) {
+        schema_add_more(o->s, b, o->other, min, max);
+    } else {
+        schema_add_items(o->s, b, o->other, min, max);
+    }
+}
+
+/* ---- the rules ---- */
+
+static long
+max_of(long a, long b)
+{
+    return a > b ? a : b;
+}
+
+static int
+rule_at(const struct object *o, size_t i, long c)
+{
+    return o->rule + (int)i * (int)(o->cap + 1) +
+           (int)(c < o->cap ? c : o->cap);
+}
+
+/* Member i and what follows; `later`: how many behind are not required. */
+static void
+put_member(struct object *o, size_t i, long c, long later, bool behind)
+{
+    const struct member *m = &o->p[i];
+    struct buffer body = { 0 };
+    bool write = m->required || o->most < 0 || c < o->most;
+
+    if (write) {
+        schema_add(&body, behind ? "\",\" blank " : "");
+        schema_add_name(o->s, &body, m->name);
+        schema_add(&body, " \":\" blank r%d r%d", m->value,
+                   rule_at(o, i + 1, c + !m->required));
+    }
+    if (!m->required &&
+        (c + later >= o->least || o->other != SCHEMA_NOTHING || !write))
+        schema_add(&body, "%sr%d", write ? " | " : "", rule_at(o, i + 1, c));
+    schema_put_rule(o->s, rule_at(o, i, c), &body);
+    buffer_clear(&body);
+}
+
+/* Behind all that are named. */
+static void
+put_last(struct object *o, long c)
+{
+    struct buffer body = { 0 };
+
+    schema_add(&body, "\"\"");
+    if (o->other != SCHEMA_NOTHING)
+        add_others(o, &body, max_of(o->least - c, 0),
+                   o->most < 0 ? -1 : o->most - c, c || o->required);
+    schema_put_rule(o->s, rule_at(o, o->n, c), &body);
+    buffer_clear(&body);
+}
+
+static void
+put_rules(struct object *o)
+{
+    long optional = (long)o->n - o->required, before = 0;
+    bool behind = false;
+
+    o->cap = max_of(o->least < optional ? o->least : optional, 1);
+    if (o->most >= 0 && (o->most < optional || o->other != SCHEMA_NOTHING))
+        o->cap = o->most < optional ? o->most : optional;
+    o->rule = schema_new_rules(o->s, ((int)o->n + 1) * (int)(o->cap + 1));
+    for (size_t i = 0; i < o->n && !o->s->failed; i++) {
+        bool optional_one = !o->p[i].required;
+
+        for (long c = 0; c <= o->cap && c <= before; c++)
+            put_member(o, i, c, optional - before - optional_one, c || behind);
+        before += optional_one;
+        behind = behind || o->p[i].required;
+    }
+    for (long c = 0; c <= o->cap && !o->s->failed; c++)
+        put_last(o, c);
+}
+
+/* ---- all of it ---- */
+
+static bool
+add_object(struct object *o, struct buffer *b)
+{
+    long min = schema_least(o->s, o->schema, "minProperties");
+    long max = schema_most(o->schema, "maxProperties");
+
+    if (!list_members(o))
+        return false;
+    qsort(o->names.p, o->names.n, sizeof(*o->names.p), by_text);
+    o->least = max_of(min - o->required, 0);
+    o->most = max < 0 ? -1 : max - o->required;
+    find_others(o);
+    o->other = rule_of_others(o);
+    if (max >= 0 && (o->most < 0 || o->most < o->least))
+        return schema_nothing(o->s, "maxProperties is below what must be "
+                                    "there");
+    if (o->other == SCHEMA_NOTHING && (long)o->n < o->required + o->least)
+        return schema_nothing(
+            o->s, "minProperties is above the number of names that are given");
+    put_rules(o);
+    schema_add(b, "\"{\" r%d \"}\"", o->rule);
+    return true;
+}
+
+bool
 schema_object(struct schema *s, struct buffer *b, json_t *schema)
 {
-    json_t *others = json_object_get(schema, "additionalProperties");
-    struct members m = { NULL, 0, json_is_false(others) ? NULL : others };
-    struct buffer last = { 0 }, first = { 0 };
-    int rule;
+    struct object o = { .s = s, .schema = schema };
+    bool some = add_object(&o, b);
 
-    if (!others && !json_object_size(json_object_get(schema, "properties")) &&
-        !json_array_size(json_object_get(schema, "required")))
-        m.others = json_true();
-    list_members(s, schema, &m);
-    check_number(s, schema, &m);
-    rule = schema_new_rules(s, 2 * (int)m.n + 2);
-    for (size_t i = 0; i < m.n && !s->failed; i++) {
-        int value =
-            schema_rule_at(s, m.p[i].schema,
-                           SCHEMA_INSIDE | (m.p[i].required ? 0 : SCHEMA_MAYBE),
-                           "properties", m.p[i].name);
-
-        put_member(s, &m.p[i], value, rule + 2 * (int)i, false);
-        put_member(s, &m.p[i], value, rule + 2 * (int)i + 1, true);
-    }
-    schema_add(&first, "\"\"");
-    schema_add(&last, "\"\"");
-    if (m.others && !s->failed) {
-        int other = rule_of_others(s, &m);
-
-        schema_add(&first, " | r%d r%d", other, rule + 2 * (int)m.n + 1);
-        schema_add(&last, " | \",\" blank r%d r%d", other,
-                   rule + 2 * (int)m.n + 1);
-    }
-    schema_put_rule(s, rule + 2 * (int)m.n, &first);
-    schema_put_rule(s, rule + 2 * (int)m.n + 1, &last);
-    schema_add(b, "\"{\" r%d \"}\"", rule);
-    buffer_clear(&first);
-    buffer_clear(&last);
-    free(m.p);
+    free(o.p);
+    free(o.names.p);
+    return some;
 }
 
 #endif

@@ -1,4 +1,8 @@
-/* schema_parts.h - what the parts of schema.c have in common */
+/* schema_parts.h - what the parts of schema.c have in common
+ *
+ * A part of a schema becomes a rule of the grammar. Where no value at all is
+ * allowed, it becomes none: SCHEMA_NOTHING goes up to where that can be
+ * borne, as by another alternative or a member that may be missing. */
 #ifndef COMMON_SCHEMA_PARTS_H
 #define COMMON_SCHEMA_PARTS_H
 
@@ -11,24 +15,36 @@ enum {
     SCHEMA_MAX_RULES = 4000,
     SCHEMA_MAX_LENGTH = 20000, /* of what is counted: items, characters */
     SCHEMA_MAX_DIGITS = 18,    /* of a whole number */
+    SCHEMA_NOTHING = -1,       /* in the place of a rule */
+    SCHEMA_SHOWN = 100,        /* bytes of a name in a message */
+    SCHEMA_MAX_URI = 1000,     /* bytes of one, with a NUL */
 };
+
+#define SCHEMA_BEYOND   INT64_C(1000000000000000000) /* 10^18 */
+#define SCHEMA_NO_LIMIT INT64_MAX /* of a range: as many digits as may be */
 
 /* A rule, and how it was come to. */
 struct schema_rule {
     int level; /* of what it stands in: members, items */
-    int maybe; /* how much of that may be missing */
     bool open; /* it is being made */
+    bool possible;
+    bool guessed; /* was said to be impossible while it was open */
 };
 
 struct schema {
     json_t *root;
-    json_t *known; /* the number of a rule, by its schema's text */
+    json_t *known;    /* the number of a rule, by its schema's text */
+    json_t *possible; /* texts that the last pass found possible */
     struct buffer *out;
     struct schema_rule rules[SCHEMA_MAX_RULES];
-    int n_rules, depth, level, maybe;
+    int n_rules, depth, level;
+    bool again;  /* a guess was wrong */
     size_t work; /* bytes of text that were looked up in known */
     int n_merges;
-    char path[300]; /* of what is looked at: "#/properties/name" */
+    json_t **targets; /* of $ref, which are numbers of these */
+    size_t n_targets, targets_cap;
+    char path[300];   /* of what is looked at: "#/properties/name" */
+    char reason[512]; /* why nothing is allowed; or "" */
     bool failed;
     struct gg_error *why;
 };
@@ -39,6 +55,19 @@ struct schema {
 CLI_PRINTF(2, 3)
 void
 schema_refuse(struct schema *s, const char *fmt, ...);
+
+/* Says why no value is allowed; the first word counts. Returns false. */
+CLI_PRINTF(2, 3)
+bool
+schema_nothing(struct schema *s, const char *fmt, ...);
+
+/* A name as a message has it, in buf[0..SCHEMA_SHOWN). */
+const char *
+schema_show(char *buf, const char *name);
+
+/* A step down the path; the way back is to cut it at the length returned. */
+size_t
+schema_step(struct schema *s, const char *step, const char *name);
 
 /* Adds text, no more than 200 bytes; text[0..len) as a string of the grammar;
  * the value as it is written. */
@@ -56,23 +85,70 @@ schema_new_rules(struct schema *s, int n);
 void
 schema_put_rule(struct schema *s, int rule, const struct buffer *body);
 
-/* The rule of a schema a step down the path: of a part of the value, so that
- * something is written before; of what need not be there. */
-enum {
-    SCHEMA_INSIDE = 1,
-    SCHEMA_MAYBE = 2,
-};
+/* The rule of a schema a step down the path, or SCHEMA_NOTHING. `inside`: of a
+ * part of the value, so that something is written before. `may_be_nothing`:
+ * then the reason is forgotten. */
 int
-schema_rule_at(struct schema *s, json_t *schema, unsigned how, const char *step,
-               const char *name);
+schema_rule_at(struct schema *s, json_t *schema, bool inside,
+               bool may_be_nothing, const char *step, const char *name);
 
-/* The value of a limit, `other` where there is none; {m,n}, {m,} or * for two,
- * -1 being no limit. */
+/* The value of a limit: 0 where there is no minimum, -1 where there is no
+ * maximum. A minimum above SCHEMA_MAX_LENGTH is refused, a maximum lowered. */
 long
-schema_limit(struct schema *s, const json_t *schema, const char *key,
-             long other);
+schema_least(struct schema *s, const json_t *schema, const char *key);
+long
+schema_most(const json_t *schema, const char *key);
+
+/* {m,n}, {m,} or * for two limits; -1: no limit. */
 void
 schema_add_count(struct buffer *b, long min, long max);
+
+/* So often what is in `item`, which is one item of the grammar. */
+void
+schema_add_times(struct schema *s, struct buffer *b, const char *item, long min,
+                 long max);
+
+/* ---- schema_words.c ---- */
+
+/* Looks at the type of each keyword's value, in the schema alone. */
+void
+schema_check_words(struct schema *s, const json_t *schema);
+
+/* Calls for each schema that stands in a keyword of this one, with the path a
+ * step down. */
+void
+schema_each(struct schema *s, json_t *schema,
+            void (*call)(struct schema *s, json_t *schema, void *data),
+            void *data);
+
+/* What the schema itself says, in the words of draft 2020-12: not $ref, allOf
+ * and const, nor what limits nothing. The caller's. */
+json_t *
+schema_own_words(struct schema *s, const json_t *schema);
+
+/* Refuses what limits values and is not kept to. */
+void
+schema_check_supported(struct schema *s, const json_t *schema);
+
+/* The type that the keywords are about; NULL: any. */
+const char *
+schema_guess_type(const json_t *schema);
+
+/* ---- schema_refs.c, schema_uri.c ---- */
+
+/* Checks all of the schema, and makes the value of each $ref a number of
+ * s->targets; one that leads nowhere stays as it is. */
+void
+schema_find_refs(struct schema *s);
+
+/* A reference as it is to be understood at a place with such a URI, without its
+ * fragment: to out[0..size). Returns whether it has room there. */
+bool
+schema_resolve_uri(const char *base, const char *ref, char *out, size_t size);
+
+/* %41 becomes A, in place; a NUL stays as it is written. */
+void
+schema_percent_decode(char *text);
 
 /* ---- schema_merge.c ---- */
 
@@ -89,23 +165,76 @@ schema_both(json_t *a, json_t *b);
 bool
 schema_fits(struct schema *s, const json_t *schema, const json_t *value);
 
-/* ---- schema_object.c, schema_string.c, schema_number.c, schema_pattern.c ----
- */
+/* ---- schema_object.c, schema_array.c, schema_string.c, schema_number.c,
+ * schema_pattern.c: each adds what it allows, or returns false ---- */
 
-void
+bool
 schema_object(struct schema *s, struct buffer *b, json_t *schema);
-void
+bool
 schema_array(struct schema *s, struct buffer *b, json_t *schema);
-void
+bool
 schema_string(struct schema *s, struct buffer *b, const json_t *schema);
-void
+bool
 schema_number(struct schema *s, struct buffer *b, const json_t *schema,
               bool whole);
+
+/* Items with commas between them; and such behind others. */
+void
+schema_add_items(struct schema *s, struct buffer *b, int item, long min,
+                 long max);
+void
+schema_add_more(struct schema *s, struct buffer *b, int item, long min,
+                long max);
 
 /* Strings that the regular expression is found in, without their quotation
  * marks. *min and *max (-1: none) get the number of their characters. */
 void
 schema_pattern(struct schema *s, struct buffer *b, const char *pattern,
                long *min, long *max);
+
+/* ---- schema_names.c: names of members ---- */
+
+/* Names in order. */
+struct schema_names {
+    const char **p;
+    size_t n;
+};
+
+void
+schema_add_name(struct schema *s, struct buffer *b, const char *name);
+
+/* What follows the first quotation mark of a name that is none of them; and
+ * what follows the character c of such a name, the first. */
+int
+schema_rule_unlike(struct schema *s, const struct schema_names *names);
+int
+schema_rule_unlike_from(struct schema *s, const struct schema_names *names,
+                        char c);
+
+/* ---- schema_range.c: numbers as digits ---- */
+
+/* Numbers from..to, of 0 or more, in units of 10^-decimals, which need not all
+ * be written; below 10^18 units, or SCHEMA_NO_LIMIT. */
+void
+schema_add_range(struct buffer *b, int64_t from, int64_t to, int decimals);
+
+/* Whether digits[0..n) are all `c`; as many of one as a number can have. */
+bool
+schema_all(const char *digits, char c, int n);
+extern const char schema_nines[], schema_zeros[];
+
+/* ---- schema_multiple.c ---- */
+
+/* The number above 0 as *p / *q in lowest terms, each up to 10^15; false: it is
+ * none. */
+bool
+schema_fraction(double x, int64_t *p, int64_t *q);
+int64_t
+schema_gcd(int64_t a, int64_t b);
+
+/* The multiples of m among the whole numbers from..to; none: false. */
+bool
+schema_add_multiples(struct schema *s, struct buffer *b, int64_t from,
+                     int64_t to, int64_t m);
 
 #endif

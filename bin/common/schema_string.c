@@ -35,47 +35,47 @@ format_of(const json_t *schema)
 }
 
 /* A length that is said as well must hold for all that the pattern allows. */
-static void
-add_pattern(struct schema *s, struct buffer *b, const json_t *pattern, long min,
+static bool
+add_pattern(struct schema *s, struct buffer *b, const char *pattern, long min,
             long max)
 {
     long least, most;
 
-    if (!json_is_string(pattern)) {
-        schema_refuse(s, "pattern is no string");
-        return;
-    }
-    schema_pattern(s, b, json_string_value(pattern), &least, &most);
+    schema_pattern(s, b, pattern, &least, &most);
+    if ((max >= 0 && least > max) || (most >= 0 && most < min))
+        return schema_nothing(s, "pattern allows no length that minLength and "
+                                 "maxLength do");
     if (least < min || (max >= 0 && (most < 0 || most > max)))
         schema_refuse(s, "pattern allows lengths that minLength or maxLength "
                          "does not: not supported");
+    return true;
 }
 
-void
+bool
 schema_string(struct schema *s, struct buffer *b, const json_t *schema)
 {
     const char *format = format_of(schema);
     const json_t *pattern = json_object_get(schema, "pattern");
-    long min = schema_limit(s, schema, "minLength", 0);
-    long max = schema_limit(s, schema, "maxLength", -1);
+    long min = schema_least(s, schema, "minLength");
+    long max = schema_most(schema, "maxLength");
+    bool some = true;
 
     if (max >= 0 && max < min)
-        schema_refuse(s, "maxLength is below minLength");
+        return schema_nothing(s, "maxLength is below minLength");
     if (format && (min > 0 || max >= 0 || pattern))
         schema_refuse(s,
                       "a length or pattern beside format %.20s is not "
                       "supported",
                       json_string_value(json_object_get(schema, "format")));
     schema_add(b, "\"\\\"\" ");
-    if (format) {
+    if (format)
         buffer_add(b, format, strlen(format));
-    } else if (pattern) {
-        add_pattern(s, b, pattern, min, max);
-    } else {
-        schema_add(b, "character");
-        schema_add_count(b, min, max);
-    }
+    else if (pattern)
+        some = add_pattern(s, b, json_string_value(pattern), min, max);
+    else
+        schema_add_times(s, b, "character", min, max);
     schema_add(b, " \"\\\"\"");
+    return some;
 }
 
 #endif

@@ -133,7 +133,155 @@ static const struct {
       { "1", "2", "!0", "!3" } },
     { "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"}}",
       { "[]", "[[],[[]]]", "![1]" } },
+
+    /* What allows nothing is left out, wherever that can be borne. */
+    { "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":2,\"maximum\":1},"
+      "{\"maxLength\":1,\"minLength\":2},{\"required\":[\"a\"],"
+      "\"properties\":{\"a\":false}},{\"items\":false,\"minItems\":1},"
+      "{\"enum\":[]},{\"multipleOf\":7,\"minimum\":8,\"maximum\":13},"
+      "{\"const\":null}]}",
+      { "null", "!1", "!\"a\"", "!{}", "![1]", "!{\"a\":1}" } },
+    { "{\"type\":[\"string\",\"null\"],\"minLength\":2,\"maxLength\":1}",
+      { "null", "!\"\"", "!\"ab\"" } },
+    { "{\"properties\":{\"a\":{\"minItems\":1,\"maxItems\":0},\"b\":{}},"
+      "\"additionalProperties\":{\"type\":\"null\"}}",
+      { "{}", "{\"b\":1}", "{\"c\":null}", "!{\"a\":[]}", "!{\"a\":null}" } },
+    { "{\"items\":{\"enum\":[]},\"maxItems\":3}", { "[]", "![1]" } },
+    { "{\"prefixItems\":[{\"const\":1},false]}", { "[1]", "![1,2]" } },
+    { "{\"additionalProperties\":{\"enum\":[]}}", { "{}", "!{\"a\":1}" } },
+    { "{\"$ref\":\"#/$defs/l\",\"$defs\":{\"l\":{\"anyOf\":[{\"items\":{"
+      "\"$ref\":\"#/$defs/l\"},\"minItems\":1},{\"type\":\"null\"}]}}}",
+      { "null", "[null]", "[[null], null]", "![]", "![[]]" } },
+    { "{\"anyOf\":[{\"$ref\":\"#/$defs/x\"},{\"const\":0}],\"$defs\":{\"x\":"
+      "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/x\"}},\"required\":"
+      "[\"x\"]}}}",
+      { "0", "!{}" } },
+
+    /* References. */
+    { "{\"$ref\":\"#/$defs/a%20b~1c~0d%25\",\"$defs\":{\"a b/c~d%\":{"
+      "\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$ref\":\"#n\",\"$defs\":{\"n\":{\"$anchor\":\"n\",\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$id\":\"http://a.b/c/d?e\",\"$ref\":\"http://a.b/c/d?e#/$defs/n\","
+      "\"$defs\":{\"n\":{\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$id\":\"http://a.b/c/d\",\"prefixItems\":[{\"$ref\":\"../x/./y\"},"
+      "{\"$ref\":\"/x/y#/$defs/m\"},{\"$ref\":\"//a.b/x/y#m\"},{\"$ref\":"
+      "\"d#/$defs/n\"}],\"$defs\":{\"n\":{\"const\":3},\"y\":{\"$id\":"
+      "\"http://a.b/x/y\",\"items\":{\"$ref\":\"#m\"},\"$defs\":{\"m\":{"
+      "\"$anchor\":\"m\",\"const\":2}}}}}",
+      { "[[],2,2,3]", "[[2,2],2,2,3]", "![[3],2,2,3]" } },
+    { "{\"$id\":\"urn:u:1\",\"items\":{\"$ref\":\"urn:u:1#/$defs/n\"},"
+      "\"$defs\":{\"n\":{\"const\":3}}}",
+      { "[3]", "![1]" } },
+    { "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"id\":"
+      "\"http://a/b\",\"$ref\":\"/b#/definitions/n\",\"definitions\":{\"n\":{"
+      "\"id\":\"#n\",\"items\":{\"$ref\":\"#n\"}}}}",
+      { "[[]]", "!1" } },
+    { "{\"$ref\":\"#/words/x\",\"words\":{\"x\":{\"items\":{\"$ref\":"
+      "\"#/words/y/1\"}},\"y\":[0,{\"const\":1}]}}",
+      { "[1]", "![0]" } },
+    { "{\"properties\":{\"$ref\":{\"const\":1},\"$id\":{\"const\":2}}}",
+      { "{\"$ref\":1,\"$id\":2}", "!{\"$ref\":2}" } },
+
+    /* Limits. */
+    { "{\"maxLength\":100000,\"minLength\":2}", { "\"ab\"", "!\"a\"" } },
+    { "{\"maxItems\":18446744073709551615,\"items\":{\"const\":0}}",
+      { "[]", "[0,0]" } },
+    { "{\"type\":\"integer\",\"maximum\":18446744073709551615,\"minimum\":0}",
+      { "0", "999999999999999999", "!-1" } },
+    { "{\"minimum\":0.5,\"maximum\":1.25}",
+      { "0.5", "1", "1.2499", "1.25", "0.50", "!0.49", "!1.251", "!2" } },
+    { "{\"exclusiveMinimum\":-0.1,\"exclusiveMaximum\":0.1}",
+      { "0", "0.09", "-0.0999", "!0.1", "!-0.1", "!-0.10", "!1", "!0." } },
+    { "{\"minimum\":-2.5,\"maximum\":-0.001}",
+      { "-2.5", "-0.001", "-1", "!-0.0009", "!-2.51", "!0", "!-3" } },
+    { "{\"type\":\"integer\",\"minimum\":0.5,\"maximum\":2.9}",
+      { "1", "2", "!0", "!3" } },
+    { "{\"minimum\":1e-20,\"maximum\":1e30,\"type\":\"number\"}",
+      { "0.1", "5", "!0", "!0.0" } },
+    { "{\"minimum\":3,\"exclusiveMinimum\":true,\"maximum\":5,"
+      "\"exclusiveMaximum\":false,\"type\":\"integer\"}",
+      { "4", "5", "!3", "!6" } },
+    { "{\"type\":\"number\",\"multipleOf\":4,\"minimum\":1.5}",
+      { "4", "12", "1000", "!0", "!2", "!4.0", "!10" } },
+    { "{\"type\":\"integer\",\"multipleOf\":1.5}",
+      { "0", "3", "-6", "999", "!1", "!-0", "!2" } },
+    { "{\"allOf\":[{\"multipleOf\":4},{\"multipleOf\":6}],\"maximum\":30,"
+      "\"minimum\":1}",
+      { "12", "24", "!4", "!6", "!36", "!0" } },
+    { "{\"enum\":[1,3,4.5,\"a\"],\"multipleOf\":1.5}",
+      { "3", "4.5", "\"a\"", "!1" } },
+
+    /* Items as a list, as until draft 2019-09. */
+    { "{\"items\":[{\"const\":1},{\"const\":2}]}",
+      { "[1,2]", "![2]", "![1,2,3]" } },
+    { "{\"items\":[{\"const\":1}],\"additionalItems\":{\"const\":2}}",
+      { "[1]", "[1,2,2]", "![1,1]" } },
+    { "{\"items\":{\"const\":1},\"additionalItems\":false}",
+      { "[1,1]", "![2]" } },
+    { "{\"allOf\":[{\"items\":{\"minimum\":2}},{\"prefixItems\":[{\"maximum\":"
+      "3},{}],\"items\":{\"type\":\"integer\"}}],\"minItems\":1}",
+      { "[2.5,2.5,4]", "![4,2]", "![2,2,2.5]", "![2,1]" } },
+
+    /* How many members. */
+    { "{\"minProperties\":1}", { "{\"a\":1}", "!{}" } },
+    { "{\"maxProperties\":1,\"additionalProperties\":{\"const\":1}}",
+      { "{}", "{\"a\":1}", "!{\"a\":1,\"b\":1}" } },
+    { "{\"minProperties\":2,\"maxProperties\":3,\"additionalProperties\":{"
+      "\"const\":1}}",
+      { "{\"a\":1,\"b\":1}", "{\"a\":1,\"bc\":1,\"a\":1}", "!{\"a\":1}",
+        "!{\"a\":1,\"a\":1}", "!{\"a\":1,\"b\":1,\"c\":1,\"d\":1}" } },
+    { "{\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":1},\"c\":{"
+      "\"const\":1}},\"minProperties\":2,\"additionalProperties\":false}",
+      { "{\"a\":1,\"c\":1}", "{\"b\":1,\"c\":1}", "{\"a\":1,\"b\":1,\"c\":1}",
+        "!{\"c\":1}", "!{}" } },
+    { "{\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":1},\"c\":{"
+      "\"const\":1}},\"maxProperties\":2,\"required\":[\"b\"]}",
+      { "{\"b\":1}", "{\"a\":1,\"b\":1}", "{\"b\":1,\"c\":1}", "!{\"a\":1}",
+        "!{\"a\":1,\"b\":1,\"c\":1}" } },
+    { "{\"properties\":{\"a\":{\"const\":1}},\"minProperties\":2}",
+      { "{\"a\":1,\"b\":0}", "{\"b\":0,\"c\":0}", "!{\"a\":1}",
+        "!{\"a\":1,\"a\":1}", "!{\"b\":0}" } },
+    { "{\"properties\":{\"a\":false},\"additionalProperties\":true}",
+      { "{\"b\":1}", "!{\"a\":1}" } },
+    { "{\"patternProperties\":{\"^x[0-9]$\":{\"const\":1}},"
+      "\"minProperties\":1}",
+      { "{\"x1\":1}", "{\"x1\":1,\"x2\":1}", "!{}", "!{\"x\":1}",
+        "!{\"x1\":2}" } },
+    { "{\"patternProperties\":{\"^a$\":{\"const\":1},\"^b$\":{\"const\":1}}"
+      ",\"additionalProperties\":false}",
+      { "{}", "{\"b\":1}", "!{\"c\":1}" } },
+
+    /* What limits nothing. */
+    { "{\"not\":false,\"uniqueItems\":false,\"if\":{},\"minContains\":3,"
+      "\"propertyNames\":true,\"dependencies\":{},\"unevaluatedItems\":{},"
+      "\"const\":1}",
+      { "1", "!2" } },
+    { "{\"allOf\":[{\"x\":1,\"title\":\"a\"},{\"x\":2,\"const\":1}]}",
+      { "1", "!2" } },
 };
+
+/* So many of one thing are no longer written out each. */
+static void
+test_many(void)
+{
+    struct gg_grammar *g =
+        compile("{\"properties\":{\"a\":{\"maxLength\":20000},\"b\":{"
+                "\"maxLength\":19000},\"c\":{\"maxItems\":90000},\"d\":{"
+                "\"minLength\":250,\"maxLength\":951}},\"required\":[\"d\"]}");
+    static char text[2000] = "{\"d\":\"";
+    int differ = 0;
+
+    for (size_t n = 0; n < 1000; n++) {
+        snprintf(text + 6 + n, 4, "\"}");
+        differ += allows(g, text) != (n >= 250 && n <= 951);
+        text[6 + n] = 'x';
+    }
+    ok(g && differ == 0, "lengths up to 20,000, four in a schema");
+    gg_grammar_free(g);
+}
 
 static void
 test_texts(void)
@@ -241,10 +389,41 @@ static const struct {
     { "{\"pattern\":\"^a+$\",\"maxLength\":9}", "#: pattern allows lengths" },
     { "{\"type\":\"integer\",\"minimum\":5,\"maximum\":4}",
       "#: no number is between" },
-    { "{\"type\":\"number\",\"minimum\":0.5}",
-      "#: minimum of a number is not" },
-    { "{\"minimum\":\"1\"}", "#: minimum is no number" },
     { "{\"exclusiveMinimum\":true}", "#: exclusiveMinimum is no number" },
+    { "{\"type\":\"number\",\"multipleOf\":0.5}",
+      "#: multipleOf that is not whole" },
+    { "{\"minLength\":20001}", "#: minLength above 20000" },
+    { "{\"minProperties\":100}", "#: minProperties of more than 16 names" },
+    { "{\"enum\":[18446744073709551615]}",
+      "#: a number of more than 18 digits in enum" },
+    { "{\"properties\":{\"a\":{}},\"patternProperties\":{\"b\":{}}}",
+      "#: patternProperties beside properties" },
+    { "{\"patternProperties\":{\"b\":{}},\"additionalProperties\":{}}",
+      "#: patternProperties beside additionalProperties" },
+    { "{\"patternProperties\":{\"b\":{},\"c\":true}}",
+      "#: patternProperties with two different" },
+    { "{\"patternProperties\":{\"b\":{}},\"minProperties\":2}",
+      "#: minProperties above 1 beside patternProperties" },
+    { "{\"allOf\":[{\"patternProperties\":{\"b\":{}}},{\"properties\":{}}]}",
+      "#: patternProperties and another schema's" },
+    { "{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":3}}",
+      "#: $defs is no object of schemas" },
+    { "{\"$ref\":\"#/x\",\"x\":3}", "#: it is no schema" },
+    { "{\"$ref\":\"#/x/01\",\"x\":[{},{}]}", "#: $ref: there is no #/x/01" },
+    { "{\"$ref\":\"#b\\u001b\"}", "#: $ref: there is no #b\\x1b in" },
+    { "{\"anyOf\":[{\"minLength\":-1},{}]}",
+      "#/anyOf/0: minLength is no whole number" },
+    { "{\"$ref\":\"#/x\",\"x\":{\"items\":{\"maximum\":\"1\"}}}",
+      "#/x/items: maximum is no number" },
+    { "{\"anyOf\":[{\"minItems\":2,\"maxItems\":1},{\"enum\":[]}]}",
+      "#/anyOf/0: maxItems is below minItems" },
+    { "{\"minProperties\":1,\"additionalProperties\":false}",
+      "#: minProperties is above the number of names" },
+    { "{\"required\":[\"a\",\"b\"],\"maxProperties\":1}",
+      "#: maxProperties is below what must be" },
+    { "{\"type\":\"object\",\"anyOf\":[{\"required\":[\"a\"],\"properties\":{"
+      "\"a\":{\"$ref\":\"#\"}}},false]}",
+      "#/anyOf/0/properties/a: a value that has no end" },
     { "{\"allOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}",
       "#: nothing is allowed here" },
     { "{\"allOf\":[{\"pattern\":\"a\"},{\"pattern\":\"b\"}]}",
@@ -259,8 +438,7 @@ static const struct {
       "#/properties/a: a value that has no end" },
     { "{\"required\":[\"a\"],\"additionalProperties\":false}",
       "#: required: a is none of the properties" },
-    { "{\"items\":[{}]}", "#: items as a list" },
-    { "{\"maxItems\":100000}", "#: maxItems is not in 0..20000" },
+    { "{\"items\":[{}],\"prefixItems\":[{}]}", "#: items as a list beside" },
     { "{\"allOf\":[]}", "#: allOf is no list" },
     { "{\"$ref\":\"other.json\"}", "#: $ref: there is no other.json" },
 };
@@ -280,6 +458,158 @@ test_wrong(void)
             printf("# %s\n", err.message);
         gg_grammar_free(g);
     }
+}
+
+/* ---- keywords whose value is of a wrong type ---- */
+
+/* Values by a letter; `right` has those that a keyword may have. */
+static const struct {
+    char letter;
+    const char *value;
+} values[] = {
+    { 'n', "null" },
+    { 'b', "true" },
+    { 'f', "false" },
+    { '0', "0" },
+    { 'i', "3" },
+    { 'm', "-1" },
+    { 'r', "1.5" },
+    { 's', "\"a\"" },
+    { 't', "\"string\"" },
+    { 'e', "[]" },
+    { 'I', "[1]" },
+    { 'S', "[\"a\"]" },
+    { 'T', "[\"null\"]" },
+    { 'L', "[{}]" },
+    { 'o', "{}" },
+    { '1', "{\"a\":1}" },
+    { 'N', "{\"a\":[\"b\"]}" },
+    { 'O', "{\"a\":{}}" },
+};
+
+static const struct {
+    const char *key, *right;
+} keywords[] = {
+    { "type", "tT" },
+    { "enum", "eISTL" },
+    { "const", "nbf0imrsteISTLo1NO" },
+    { "multipleOf", "ir" },
+    { "maximum", "0imr" },
+    { "minimum", "0imr" },
+    { "exclusiveMaximum", "0imr" },
+    { "exclusiveMinimum", "0imr" },
+    { "maxLength", "0i" },
+    { "minLength", "0i" },
+    { "pattern", "st" },
+    { "format", "st" },
+    { "items", "bfoL1NO" },
+    { "prefixItems", "L" },
+    { "additionalItems", "bfo1NO" },
+    { "maxItems", "0i" },
+    { "minItems", "0i" },
+    { "uniqueItems", "bf" },
+    { "contains", "bfo1NO" },
+    { "maxContains", "0i" },
+    { "minContains", "0i" },
+    { "unevaluatedItems", "bfo1NO" },
+    { "properties", "oO" },
+    { "patternProperties", "oO" },
+    { "additionalProperties", "bfo1NO" },
+    { "propertyNames", "bfo1NO" },
+    { "unevaluatedProperties", "bfo1NO" },
+    { "required", "eST" },
+    { "maxProperties", "0i" },
+    { "minProperties", "0i" },
+    { "dependencies", "oNO" },
+    { "dependentRequired", "oN" },
+    { "dependentSchemas", "oO" },
+    { "allOf", "L" },
+    { "anyOf", "L" },
+    { "oneOf", "L" },
+    { "not", "bfo1NO" },
+    { "if", "bfo1NO" },
+    { "then", "bfo1NO" },
+    { "else", "bfo1NO" },
+    { "$ref", "st" },
+    { "$dynamicRef", "st" },
+    { "$recursiveRef", "st" },
+    { "$id", "st" },
+    { "$anchor", "st" },
+    { "$dynamicAnchor", "st" },
+    { "$recursiveAnchor", "bf" },
+    { "$schema", "st" },
+    { "$defs", "oO" },
+    { "definitions", "oO" },
+};
+
+/* Refused as malformed: with the keyword's name, and "is no ..." */
+static bool
+is_malformed(const char *key, const char *value)
+{
+    struct gg_grammar *g;
+    char schema[200], words[60];
+
+    snprintf(schema, sizeof(schema), "{\"%s\":%s}", key, value);
+    snprintf(words, sizeof(words), "#: %s is n", key);
+    err.message[0] = '\0';
+    g = compile(schema);
+    gg_grammar_free(g);
+    return !g && !strncmp(err.message, words, strlen(words)) &&
+           !strstr(err.message, "is not supported");
+}
+
+static void
+test_types(void)
+{
+    for (size_t k = 0; k < sizeof(keywords) / sizeof(keywords[0]); k++) {
+        int differ = 0;
+
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+            bool right = strchr(keywords[k].right, values[i].letter) != NULL;
+
+            if (is_malformed(keywords[k].key, values[i].value) == right) {
+                printf("# %s: %s: %s\n", keywords[k].key, values[i].value,
+                       err.message);
+                differ++;
+            }
+        }
+        ok(differ == 0, keywords[k].key);
+    }
+}
+
+/* ---- multiples ---- */
+
+static int
+compare_multiples(int64_t m, int64_t low, int64_t high)
+{
+    struct gg_grammar *g;
+    char schema[200];
+    int differ = 0;
+
+    snprintf(schema, sizeof(schema),
+             "{\"type\":\"integer\",\"multipleOf\":%" PRId64
+             ",\"minimum\":%" PRId64 ",\"maximum\":%" PRId64 "}",
+             m, low, high);
+    g = compile(schema);
+    for (int64_t x = -1100; x <= 1100; x++)
+        differ += allows_number(g, x) != (x >= low && x <= high && x % m == 0);
+    gg_grammar_free(g);
+    return differ;
+}
+
+static void
+test_multiples(void)
+{
+    int differ = 0;
+
+    srand(5);
+    for (int i = 0; i < 60; i++) {
+        int64_t low = rand() % 2000 - 1000;
+
+        differ += compare_multiples(1 + rand() % (i % 2 ? 15 : 1200), low,
+                                    low + rand() % 900);
+    }
+    ok(differ == 0, "multiples between two limits");
 }
 
 /* Twice as many at each step would be 2^25. */
@@ -308,7 +638,10 @@ main(void)
 {
     test_texts();
     test_ranges();
+    test_many();
+    test_multiples();
     test_wrong();
+    test_types();
     test_bomb();
     return tap_done();
 }

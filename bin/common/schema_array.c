@@ -1,0 +1,104 @@
+/* schema_array.c - arrays */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "common/schema_parts.h"
+
+void
+schema_add_more(struct schema *s, struct buffer *b, int item, long min,
+                long max)
+{
+    char text[48];
+
+    snprintf(text, sizeof(text), "(\",\" blank r%d)", item);
+    schema_add_times(s, b, text, min, max);
+}
+
+void
+schema_add_items(struct schema *s, struct buffer *b, int item, long min,
+                 long max)
+{
+    if (max == 0)
+        return;
+    schema_add(b, min > 0 ? " r%d" : " (r%d", item);
+    schema_add_more(s, b, item, min > 0 ? min - 1 : 0, max > 0 ? max - 1 : -1);
+    if (min == 0)
+        schema_add(b, ")?");
+}
+
+/* The first ones, each with a schema of its own, until one that allows nothing;
+ * all of them are written. */
+static long
+add_first(struct schema *s, struct buffer *b, const json_t *first, long max)
+{
+    long n = (long)json_array_size(first), i;
+    char step[24];
+
+    n = max >= 0 && max < n ? max : n;
+    for (i = 0; i < n && !s->failed; i++) {
+        json_t *item = json_array_get(first, (size_t)i);
+        int rule;
+
+        snprintf(step, sizeof(step), "%ld", i);
+        rule = schema_rule_at(s, item, true, false, "prefixItems", step);
+        if (rule == SCHEMA_NOTHING)
+            break;
+        schema_add(b, "%s r%d", i ? " \",\" blank" : "", rule);
+    }
+    return i;
+}
+
+/* How many items there may be at most, where n stand in front: all of them if
+ * there is nothing behind, and no more than there must be if nothing is said
+ * of what is behind. */
+static long
+most_items(const json_t *schema, long n, bool cut, long min, long max)
+{
+    const json_t *items = json_object_get(schema, "items");
+    bool first = json_object_get(schema, "prefixItems") != NULL;
+    long most = max;
+
+    if (cut || json_is_false(items))
+        most = n;
+    else if (first && !items)
+        most = min > n ? min : n;
+    return max >= 0 && max < most ? max : most;
+}
+
+bool
+schema_array(struct schema *s, struct buffer *b, json_t *schema)
+{
+    json_t *items = json_object_get(schema, "items");
+    const json_t *first = json_object_get(schema, "prefixItems");
+    long min = schema_least(s, schema, "minItems");
+    long max = schema_most(schema, "maxItems"), n, all;
+    bool had = s->reason[0] != '\0';
+
+    if (max >= 0 && max < min)
+        return schema_nothing(s, "maxItems is below minItems");
+    schema_add(b, "\"[\"");
+    n = add_first(s, b, first, max);
+    all = (long)json_array_size(first);
+    max = most_items(schema, n, n < all && n != max, min, max);
+    if (max != n) {
+        int item = schema_rule_at(s, items ? items : json_true(), true,
+                                  min <= n, "items", NULL);
+
+        if (item == SCHEMA_NOTHING)
+            max = n;
+        else if (n)
+            schema_add_more(s, b, item, min > n ? min - n : 0,
+                            max < 0 ? -1 : max - n);
+        else
+            schema_add_items(s, b, item, min, max);
+    }
+    if (max >= 0 && max < min)
+        return schema_nothing(s, "minItems is more than there can be");
+    if (!had)
+        s->reason[0] = '\0';
+    schema_add(b, " \"]\"");
+    return true;
+}
+
+#endif
