@@ -53,26 +53,74 @@ try_data_home(const char *name)
     return home && try_folder(home, strlen(home), "/.local/share/gg", name);
 }
 
+/* The folder of this program. */
+static bool
+find_exe_folder(char *dir, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", dir, size - 1);
+    char *slash;
+
+    if (n <= 0)
+        return false;
+    dir[n] = '\0';
+    slash = strrchr(dir, '/');
+    if (slash)
+        *slash = '\0';
+    return slash != NULL;
+}
+
 /* True if this program runs where it was built. */
 static bool
-in_build_tree(void)
+in_build_tree(const char *exe)
 {
-    char exe[PATH_MAX], build[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+    char build[PATH_MAX];
     size_t len;
 
-    if (n < 0 || !realpath(GG_BUILDDIR "/bin", build))
+    if (!realpath(GG_BUILDDIR "/bin", build))
         return false;
-    exe[n] = '\0';
     len = strlen(build);
     return strncmp(exe, build, len) == 0 && exe[len] == '/';
+}
+
+/* The last slash of what two paths have alike at their beginning. */
+static size_t
+last_common_slash(const char *a, const char *b)
+{
+    size_t slash = 0;
+
+    for (size_t i = 0; a[i] == b[i] && a[i]; i++)
+        if (a[i] == '/')
+            slash = i;
+    return slash;
+}
+
+/* Where data lie as seen from `exe`, the folder of programs, which is changed:
+ * an installed tree may have been moved. */
+static bool
+try_beside(char *exe)
+{
+    const char *bin = GG_BINDIR, *data = GG_DATADIR;
+    size_t n = last_common_slash(bin, data);
+
+    for (const char *s = bin + n; *s; s++) {
+        char *slash = *s == '/' ? strrchr(exe, '/') : NULL;
+
+        if (slash)
+            *slash = '\0';
+    }
+    return try_folder(exe, strlen(exe), data + n, DEMO_NAME);
 }
 
 static const char *
 demo_model(void)
 {
-    return in_build_tree() ? GG_SRCDIR "/demo/" DEMO_NAME
-                           : GG_DATADIR "/" DEMO_NAME;
+    char exe[PATH_MAX];
+
+    if (!find_exe_folder(exe, sizeof(exe)))
+        return GG_DATADIR "/" DEMO_NAME;
+    if (in_build_tree(exe))
+        return GG_SRCDIR "/demo/" DEMO_NAME;
+    return try_beside(exe) ? found : GG_DATADIR "/" DEMO_NAME;
 }
 
 const char *
