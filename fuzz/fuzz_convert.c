@@ -10,6 +10,7 @@
 #include "fuzz.h"
 #include "models.h"
 #include "old.h"
+#include "unit/scratch.h"
 
 const char fuzz_name[] = "convert";
 
@@ -20,28 +21,16 @@ check(bool right)
         abort();
 }
 
-static char folder[] = "/tmp/gg-fuzz-XXXXXX";
-static char model[64], old[64], tokenizer[64];
-
-static void
-remove_folder(void)
-{
-    unlink(model);
-    unlink(old);
-    unlink(tokenizer);
-    rmdir(folder);
-}
+static char model[SCRATCH_PATH], old[SCRATCH_PATH], tokenizer[SCRATCH_PATH];
 
 static void
 make_folder(void)
 {
     if (model[0])
         return;
-    check(mkdtemp(folder) != NULL);
-    snprintf(model, sizeof(model), "%s/model.gguf", folder);
-    snprintf(old, sizeof(old), "%s/old.bin", folder);
-    snprintf(tokenizer, sizeof(tokenizer), "%s/tokenizer.bin", folder);
-    atexit(remove_folder);
+    strcpy(model, scratch_file("model.gguf"));
+    strcpy(old, scratch_file("old.bin"));
+    strcpy(tokenizer, scratch_file("tokenizer.bin"));
 }
 
 static void
@@ -122,8 +111,7 @@ static const struct {
     { "ggml-0",
       { "gpt2", GGML_TYPE_Q4_1, .n_embd = 32, .n_layer = 1, .n_head = 2,
         .n_ff = 32, .n_ctx = 2 } },
-    { "ggml",
-      { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 4 } },
+    { "ggml", { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ff = 4 } },
     { "ggjt-1",
       { "llama", GGML_TYPE_Q5_1, .n_embd = 32, .n_layer = 1, .n_head = 2,
         .n_head_kv = 1, .n_ff = 32 } },

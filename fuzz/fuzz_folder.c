@@ -13,6 +13,7 @@
 #include "folder.h"
 #include "fuzz.h"
 #include "models.h"
+#include "unit/scratch.h"
 
 const char fuzz_name[] = "folder";
 
@@ -45,7 +46,9 @@ static const struct {
       NULL,
       { "llama", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_head_kv = 1,
         .n_ff = 4, .llama3_n_ctx = 64 } },
-    { "gpt2", NULL, { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
+    { "gpt2",
+      NULL,
+      { "gpt2", .n_embd = 4, .n_layer = 1, .n_head = 2, .n_ctx = 4 } },
     { "mixtral",
       NULL,
       { "llama", GGML_TYPE_BF16, .n_embd = 4, .n_layer = 1, .n_head = 2,
@@ -76,54 +79,38 @@ check(bool right)
         abort();
 }
 
-static char root[] = "/tmp/gg-fuzz-XXXXXX";
-
 static const char *
-folder_of(size_t i, char buf[64])
+folder_of(size_t i)
 {
-    snprintf(buf, 64, "%s/%zu", root, i);
-    return buf;
+    char name[40];
+
+    snprintf(name, sizeof(name), "%zu", i);
+    return scratch_file(name);
 }
 
 static const char *
-path_of(size_t i, const char *file, char buf[160])
+path_of(size_t i, const char *file)
 {
-    snprintf(buf, 160, "%s/%zu/%s", root, i, file);
-    return buf;
-}
+    char name[100];
 
-static void
-remove_all(void)
-{
-    char path[160], folder[64];
-
-    for (size_t i = 0; i < N_SPECS; i++) {
-        for (size_t k = 0; k < N_FILES; k++)
-            unlink(path_of(i, files[k], path));
-        rmdir(folder_of(i, folder));
-    }
-    rmdir(root);
+    snprintf(name, sizeof(name), "%zu/%s", i, file);
+    return scratch_file(name);
 }
 
 static void
 make_all(void)
 {
     static bool made;
-    char model[64], folder[64], name[40];
+    char name[40];
 
     if (made)
         return;
     made = true;
-    check(mkdtemp(root) != NULL);
-    atexit(remove_all);
-    snprintf(model, sizeof(model), "%s/model.gguf", root);
     for (size_t i = 0; i < N_SPECS; i++) {
         snprintf(name, sizeof(name), "%s-f32", specs[i].family);
-        check(models_write(&specs[i].spec, model));
-        folder_write(name, model, folder_of(i, folder), 2,
-                     specs[i].kind);
+        check(models_write(&specs[i].spec, scratch_path()));
+        folder_write(name, scratch_path(), folder_of(i), 2, specs[i].kind);
     }
-    unlink(model);
 }
 
 static void
@@ -153,10 +140,9 @@ read_file(const char *path, size_t room, uint8_t **data, size_t *size)
 static void
 hide(size_t of, size_t which, bool away)
 {
-    char path[160], other[160];
+    const char *path = path_of(of, files[which]);
+    const char *other = scratch_file("hidden");
 
-    path_of(of, files[which], path);
-    snprintf(other, sizeof(other), "%s/hidden", root);
     check(rename(away ? path : other, away ? other : path) == 0);
 }
 
@@ -190,28 +176,28 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct gg_vocab *v = NULL;
     struct gg_file *f = NULL;
     struct gg_error err;
-    char path[160], folder[64];
+    static char path[SCRATCH_PATH], folder[SCRATCH_PATH];
 
     make_all();
     if (size < 1)
         return 0;
     which = data[0] % N_FILES;
     of = data[0] / N_FILES % N_SPECS;
-    path_of(of, files[which], path);
+    strcpy(path, path_of(of, files[which]));
+    strcpy(folder, folder_of(of));
     if (which < N_MADE)
         read_file(path, 0, &old, &old_size);
     write_file(path, data + 1, size - 1);
     alone = which == SENTENCES; /* it is taken where the other is not there */
     if (alone)
         hide(of, TOKENIZER, true);
-    if (gg_file_open(folder_of(of, folder), &f, &err) == GG_OK)
+    if (gg_file_open(folder, &f, &err) == GG_OK)
         touch_all(f);
     gg_file_close(f);
     if (gg_vocab_open(folder, &v, &err) == GG_OK)
         gg_vocab_free(v);
     if (alone)
         hide(of, TOKENIZER, false);
-    path_of(of, files[which], path);
     if (old)
         write_file(path, old, old_size);
     else
@@ -264,14 +250,13 @@ fuzz_corpus(size_t i, size_t *size)
 {
     size_t of = i / N_MADE, which = i % N_MADE;
     uint8_t *data;
-    char path[160];
 
     make_all();
     if (of == N_SPECS && which == 0)
         return sentences(size);
     if (of >= N_SPECS)
         return NULL;
-    read_file(path_of(of, files[which], path), 1, &data, size);
+    read_file(path_of(of, files[which]), 1, &data, size);
     data[0] = (uint8_t)(of * N_FILES + which);
     return data;
 }

@@ -11,12 +11,13 @@
 #include "fuzz.h"
 #include "gg-quantize/importance.h"
 #include "importance_cases.h"
+#include "unit/scratch.h"
 
 const char fuzz_name[] = "imatrix";
 
 static const enum ggml_type types[] = {
-    GGML_TYPE_Q4_0,    GGML_TYPE_Q4_1,   GGML_TYPE_Q5_0,  GGML_TYPE_Q5_1,
-    GGML_TYPE_Q2_K,    GGML_TYPE_Q3_K,   GGML_TYPE_Q4_K,  GGML_TYPE_Q5_K,
+    GGML_TYPE_Q4_0,    GGML_TYPE_Q4_1,   GGML_TYPE_Q5_0,   GGML_TYPE_Q5_1,
+    GGML_TYPE_Q2_K,    GGML_TYPE_Q3_K,   GGML_TYPE_Q4_K,   GGML_TYPE_Q5_K,
     GGML_TYPE_Q6_K,    GGML_TYPE_IQ4_NL, GGML_TYPE_IQ4_XS, GGML_TYPE_IQ3_S,
     GGML_TYPE_IQ3_XXS, GGML_TYPE_IQ2_S,  GGML_TYPE_IQ2_XS, GGML_TYPE_IQ2_XXS,
     GGML_TYPE_IQ1_S,   GGML_TYPE_IQ1_M,
@@ -26,7 +27,6 @@ enum {
     N_TYPES = sizeof(types) / sizeof(types[0])
 };
 
-static char path[] = "/tmp/gg-fuzz-XXXXXX";
 static struct gguf_context *model;
 
 static void
@@ -39,7 +39,6 @@ check(bool right)
 static void
 end(void)
 {
-    unlink(path);
     gguf_free(model);
     ggml_quantize_free();
 }
@@ -50,13 +49,10 @@ write_file(const uint8_t *data, size_t size)
     FILE *f;
 
     if (!model) {
-        int fd = mkstemp(path);
-
-        check(fd >= 0 && close(fd) == 0);
         model = importance_model();
         atexit(end);
     }
-    f = fopen(path, "wb");
+    f = fopen(scratch_path(), "wb");
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }
 
@@ -114,11 +110,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     write_file(data, size);
     for (size_t i = 0; i < size; i++)
         sum += data[i];
-    if (importance_open(&m, path, &err) == GG_OK) {
+    if (importance_open(&m, scratch_path(), &err) == GG_OK) {
         use(&m, types[sum % N_TYPES]);
         importance_close(&m);
     } else {
-        check(strncmp(err.message, path, strlen(path)) == 0 && !m.file);
+        check(scratch_names(err.message, scratch_path()) && !m.file);
     }
     return 0;
 }

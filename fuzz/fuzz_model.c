@@ -8,6 +8,7 @@
 #include "fuzz.h"
 #include "model/session.h"
 #include "models.h"
+#include "unit/scratch.h"
 
 const char fuzz_name[] = "model";
 
@@ -121,16 +122,8 @@ read_file(const char *path, size_t *size)
 uint8_t *
 fuzz_corpus(size_t i, size_t *size)
 {
-    char path[] = "/tmp/gg-fuzz-XXXXXX";
-    uint8_t *data;
-    int fd;
-
     if (i >= N_SPECS)
         return NULL;
-    fd = mkstemp(path);
-    check(fd >= 0 && models_write(&specs[i], path));
-    data = read_file(path, size);
-    close(fd);
-    unlink(path);
-    return data;
+    check(models_write(&specs[i], scratch_path()));
+    return read_file(scratch_path(), size);
 }

@@ -14,6 +14,7 @@
 #include "fuzz.h"
 #include "gguf/reader.h"
 #include "models.h"
+#include "unit/scratch.h"
 
 const char fuzz_name[] = "state";
 
@@ -23,7 +24,6 @@ enum {
     V = MODELS_N_VOCAB,
 };
 
-static char path[] = "/tmp/gg-fuzz-XXXXXX";
 static struct gg_model *model;
 static struct gg_session *session;
 
@@ -41,7 +41,6 @@ end(void)
 {
     gg_session_free(session);
     gg_model_free(model);
-    unlink(path);
 }
 
 /* Windowed layers and others; the session serves all inputs. */
@@ -51,12 +50,10 @@ start(void)
     const struct model_spec spec = { "gemma3",     .n_layer = 2, .n_ctx = CTX,
                                      .n_embd = 32, .n_ff = 32,   .seed = 1 };
     struct gg_session_params params = gg_session_params_default();
-    int fd;
+    const char *path = scratch_path();
 
     if (session)
         return;
-    fd = mkstemp(path);
-    check(fd >= 0 && close(fd) == 0);
     atexit(end);
     check(models_write(&spec, path));
     params.n_slots = SLOTS;
@@ -72,7 +69,7 @@ start(void)
 static void
 write_file(const uint8_t *data, size_t size)
 {
-    FILE *f = fopen(path, "wb");
+    FILE *f = fopen(scratch_path(), "wb");
 
     check(f && fwrite(data, 1, size, f) == size && fclose(f) == 0);
 }
@@ -115,12 +112,13 @@ try(const uint8_t *data, size_t size)
 {
     struct gg_state_file *file = NULL;
     struct gg_error err = { "" };
+    const char *path = scratch_path();
 
     write_file(data, size);
     if (gg_state_open(path, session, &file, &err) == GG_OK)
         go_on(file);
     else
-        check(!file && strncmp(err.message, path, strlen(path)) == 0);
+        check(!file && scratch_names(err.message, path));
     gg_state_close(file);
 }
 
@@ -199,8 +197,8 @@ fuzz_corpus(size_t i, size_t *size)
     start();
     gg_session_truncate(session, 0, 0);
     check(gg_session_eval(session, &chunk, 1, NULL) == GG_OK);
-    check(gg_session_save(session, &states[i], path, NULL) == GG_OK);
-    f = fopen(path, "rb");
+    check(gg_session_save(session, &states[i], scratch_path(), NULL) == GG_OK);
+    f = fopen(scratch_path(), "rb");
     data = malloc(1 << 20);
     check(f && data);
     *size = fread(data, 1, 1 << 20, f);

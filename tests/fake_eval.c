@@ -1,13 +1,14 @@
 /* fake_eval.c - in gg-eval's place, for tests that need no model
  *
- *     fake_eval [-v VOCABULARY] [-c CONTEXT] [-d MILLISECONDS]
+ *     fake_eval [-v VOCABULARY] [-c CONTEXT] [-d MILLISECONDS] [-n ID]
  *
- * Logits depend on the sequence's ids; id 0 ends a generation, unless
- * $FAKE_EVAL_EOG is set. A sequence longer than CONTEXT fails. With
- * $FAKE_EVAL_COUNT, each record puts a dot on standard error. */
+ * After -n's ID a logit is NaN. Logits depend on the sequence's ids; id 0 ends
+ * a generation, unless $FAKE_EVAL_EOG is set. A sequence longer than CONTEXT
+ * fails. With $FAKE_EVAL_COUNT, each record puts a dot on standard error. */
 #include <config.h>
 
 #include <gg.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@ struct sequence {
 static struct sequence sequences[1024];
 static struct gg_error err;
 static bool failed;
+static int32_t nan_id = -1;
 
 static void
 check(enum gg_status st)
@@ -70,6 +72,8 @@ evaluate(struct gg_logit_record *r, const struct gg_line *line, float *logits,
     q->length += line->n_ids;
     for (size_t i = 0; i < n_vocab; i++)
         logits[i] = (float)(mix(q->hash + i * 77) % 1000) / 200;
+    if (line->ids[line->n_ids - 1] == nan_id)
+        logits[1] = NAN;
     r->kind = GG_RECORD_LOGITS;
     r->position = q->length;
     r->ids = line->ids;
@@ -95,13 +99,15 @@ main(int argc, char **argv)
     static float *logits; /* still known where main() ends early */
     int c;
 
-    while ((c = getopt(argc, argv, "v:c:d:")) != -1) {
+    while ((c = getopt(argc, argv, "v:c:d:n:")) != -1) {
         long n = atol(optarg);
 
         if (c == 'v')
             head.n_vocab = (uint32_t)n;
         else if (c == 'c')
             context = (uint64_t)n;
+        else if (c == 'n')
+            nan_id = (int32_t)n;
         else
             delay = (unsigned)n;
     }

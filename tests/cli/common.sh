@@ -29,8 +29,7 @@ echo 'or not at all'
 mkfifo fifo
 for signal in HUP INT TERM; do
     # A shell lets its background commands ignore INT, nohup HUP.
-    perl -e '$SIG{$_} = "DEFAULT" for qw(HUP INT TERM); exec @ARGV' \
-         gg-sample -o new fifo &
+    default_signals gg-sample -o new fifo &
     exec 3>fifo
     head -c 100 stream >&3
     until ls new.* >/dev/null 2>&1; do sleep 0.05; done

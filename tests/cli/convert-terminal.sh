@@ -1,5 +1,8 @@
 # Work that takes more than a second shows a bar on a terminal, and nowhere else.
-command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo "script(1) gives no terminal" >&2
+    exit 77
+}
 make_model llama-f32 m.gguf || exit 99
 late() { # what reads its output begins after two seconds
     timeout 100 script -qefc "{ $*; } | { sleep 2; cat >/dev/null; }" shown \

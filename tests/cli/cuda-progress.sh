@@ -1,6 +1,9 @@
 # Copying weights to a GPU shows a bar once it has taken a second, on a terminal
 # and nowhere else, which is gone at the end.
-command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo "script(1) gives no terminal" >&2
+    exit 77
+}
 GG_CUDA_MODULE=$top_builddir/tests/cuda/.libs/cpu.so
 GG_FAKE_CUDA=slow=70
 export GG_CUDA_MODULE GG_FAKE_CUDA

@@ -35,12 +35,14 @@ done
 # Lines that come slowly, and in pieces that end anywhere.
 head -n 40 lines >some
 gg-eval $options --batch 1 some >want 2>/dev/null
-perl -e '$| = 1; local $/; $_ = <>;
-    for ($i = 0; $i < length; $i += $n) {
-        $n = 1 + int(rand(60));
-        print substr($_, $i, $n);
-        select(undef, undef, undef, 0.002 * int(rand(4)));
-    }' some | gg-eval $options 2>/dev/null | cmp - want
+awk '{ text = text $0 "\n" }
+    END { while (text != "") {
+        n = 1 + int(60 * rand())
+        printf "%s", substr(text, 1, n)
+        fflush()
+        text = substr(text, n + 1)
+        system("sleep 0.00" int(6 * rand())) } }' some |
+    gg-eval $options 2>/dev/null | cmp - want
 
 # What is there is answered before more comes.
 mkfifo in out

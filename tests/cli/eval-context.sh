@@ -1,8 +1,7 @@
 # Where memory is short for the model's own context, half of it will do, or
 # half of that; what the user asks for is not cut.
 "$top_builddir/tests/make_model" llama-f32 small.gguf || exit 99
-perl -0777 -pe 's/(llama\.context_length\x04\0\0\0)..../$1 . pack("V", 1 << 24)/es
-    ' small.gguf >model.gguf
+gg-convert -q --set llama.context_length=16777216 small.gguf model.gguf || exit 99
 GG_MODEL=model.gguf
 export GG_MODEL
 if ! (ulimit -v 300000 && gg-eval -t 1 -m small.gguf --version) >/dev/null 2>&1

@@ -55,8 +55,7 @@ mkfifo in
 for signal in INT TERM; do
     rm -f top
     # A shell lets its background commands ignore INT.
-    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' \
-        gg-eval --top 1 --state s <in >top &
+    default_signals gg-eval --top 1 --state s <in >top &
     exec 3>in
     echo 4 5 >&3
     until test -s top; do kill -0 $! || exit 1; sleep 0.05; done

@@ -9,8 +9,8 @@ mkfifo pipe
 start() {
     rm -f out
     # A shell lets its background commands ignore INT.
-    perl -e '$SIG{INT} = "DEFAULT"; exec @ARGV' \
-        gg-generate -s 3 -n 9 --batch 2 --resume out "$@" <pipe 2>/dev/null &
+    default_signals gg-generate -s 3 -n 9 --batch 2 --resume out "$@" \
+        <pipe 2>/dev/null &
     exec 3>pipe
     head -n 7 data >&3
     until test "$(cat out 2>/dev/null | wc -l)" -ge 5; do

@@ -1,5 +1,8 @@
 # On a terminal: a prompt, an interrupt that ends an answer only, the end.
-command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo "script(1) gives no terminal" >&2
+    exit 77
+}
 test -f "$GG_MODEL" || { echo "no demo model" >&2 && exit 77; }
 ignored=$(sh -c 'kill -INT $$; echo yes')
 test "$ignored" && { echo "interrupts are ignored here" >&2 && exit 77; }

@@ -14,7 +14,7 @@ gg-inspect --histogram model.gguf | cmp - one
 awk -F '\t' 'NF != 35' one
 gg-inspect --histogram nasty.gguf | cut -f 1-5; echo $?
 gg-inspect --histogram --json nasty.gguf | jq -c '.tensors[1]'
-if command -v script >/dev/null; then
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     script -qefc 'LC_ALL=C gg-inspect --histogram --tensor "*0.*norm*" model.gguf' \
         shown >/dev/null </dev/null
     grep -c '^blk.0.[a-z_.]* *[0-9.]* |[] .:=+*#@-]*| [0-9.]*.$' shown
@@ -36,42 +36,11 @@ gg-inspect --png a.png --tensor blk.0.attn_q.weight model.gguf 2>said || {
 }
 size() { od -An -t u1 -j 16 -N 8 "$1" | awk '{ print $3 * 256 + $4, $7 * 256 + $8 }'; }
 size a.png
-pixels() { # its rows as numbers: the filters of PNG, RFC 2083, section 6
-    perl -MCompress::Zlib -0777 -ne '
-        my ($p, $z, @before) = (8, "");
-        my ($w, $h) = unpack("NN", substr($_, 16, 8));
-        while ($p < length) {
-            my ($n, $kind) = unpack("Na4", substr($_, $p, 8));
-            $z .= substr($_, $p + 8, $n) if $kind eq "IDAT";
-            $p += $n + 12;
-        }
-        my @b = unpack("C*", uncompress($z));
-        @before = (0) x (3 * $w);
-        for (1 .. $h) {
-            my $f = shift @b;
-            my @row = splice(@b, 0, 3 * $w);
-            for my $i (0 .. $#row) {
-                my ($l, $u, $c) = ($i < 3 ? 0 : $row[$i - 3], $before[$i],
-                    $i < 3 ? 0 : $before[$i - 3]);
-                my $q = $l + $u - $c;
-                my ($x, $y, $v) = (abs($q - $l), abs($q - $u), abs($q - $c));
-                my $paeth = $x <= $y && $x <= $v ? $l : $y <= $v ? $u : $c;
-                $row[$i] = ($row[$i] + (0, $l, $u, int(($l + $u) / 2),
-                    $paeth)[$f]) % 256;
-            }
-            print "@row\n";
-            @before = @row;
-        }' "$1"
-}
-if perl -MCompress::Zlib -e 1 2>/dev/null; then
-    pixels a.png >rows
-    wc -l <rows
-    sed -n 6p rows | cut -d ' ' -f 10-12
-    sed -n 10p rows | tr ' ' '\n' | sort -u
-    tr ' ' '\n' <rows | awk '$1 > 200' | wc -l | awk '{ print ($1 > 100) }'
-else
-    printf '64\n0 255 0\n0\n1\n'
-fi
+png_pixels a.png >rows
+wc -l <rows
+sed -n 6p rows | cut -d ' ' -f 10-12
+sed -n 10p rows | tr ' ' '\n' | sort -u
+tr ' ' '\n' <rows | awk '$1 > 200' | wc -l | awk '{ print ($1 > 100) }'
 gg-inspect --png b.png --tensor 'token*' "$GG_MODEL" && size b.png
 gg-inspect --png c.png --histogram model.gguf && size c.png
 gg-inspect --png d.png --histogram --tensor token_embd.weight model.gguf && size d.png

@@ -1,5 +1,8 @@
 # On a terminal tables are aligned.
-command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo "script(1) gives no terminal" >&2
+    exit 77
+}
 make_model llama-f32 a.gguf && gg-quantize -q a.gguf b.gguf F16 || exit 99
 shown() {
     script -qefc "$*" shown >/dev/null </dev/null

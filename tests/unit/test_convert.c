@@ -9,25 +9,14 @@ enum {
     N = 20,
 };
 
-static char old_path[80];
-
 static const char *
 old_file(void)
 {
-    if (!old_path[0])
-        snprintf(old_path, sizeof(old_path), "%s/old.bin",
-                 (scratch_path(), scratch_folder));
-    return old_path;
-}
+    static char path[SCRATCH_PATH];
 
-static void
-remove_old(void)
-{
-    char path[96];
-
-    snprintf(path, sizeof(path), "%s/tokenizer.bin", scratch_folder);
-    unlink(path);
-    unlink(old_file());
+    if (!path[0])
+        strcpy(path, scratch_file("old.bin"));
+    return path;
 }
 
 /* ---- logits ------------------------------------------------------------- */
@@ -50,10 +39,7 @@ static const struct {
     enum ggml_type types[6]; /* F32 ends them, and is one */
     float eps;
 } logit_cases[] = {
-    { "ggml",
-      "gpt2",
-      { GGML_TYPE_Q4_0, GGML_TYPE_Q8_0, GGML_TYPE_F16 },
-      0 },
+    { "ggml", "gpt2", { GGML_TYPE_Q4_0, GGML_TYPE_Q8_0, GGML_TYPE_F16 }, 0 },
     { "ggml-0",
       "gpt2",
       { GGML_TYPE_Q4_0, GGML_TYPE_Q4_1, GGML_TYPE_Q5_0, GGML_TYPE_Q5_1,
@@ -327,8 +313,6 @@ test_memory(void)
 int
 main(void)
 {
-    old_file(); /* the folder, which goes last */
-    atexit(remove_old);
     test_blocks();
     test_logits();
     test_vocab("gpt-2", "ggml", "gpt2");

@@ -10,26 +10,15 @@
 
 #include "core/file.h"
 #include "core/mem.h"
+#include "unit/scratch.h"
 #include "unit/tap.h"
 
-static char folder[] = "/tmp/gg-test.XXXXXX";
 static struct gg_error err;
-
-static const char *
-in_folder(const char *name)
-{
-    static char path[2][64];
-    static int i;
-
-    i = !i;
-    snprintf(path[i], sizeof(path[i]), "%s/%s", folder, name);
-    return path[i];
-}
 
 static int
 count_files(void)
 {
-    DIR *d = opendir(folder);
+    DIR *d = opendir(scratch_begin());
     int n = 0;
 
     for (struct dirent *e; (e = readdir(d));)
@@ -67,7 +56,7 @@ write_file(const char *path, const char *text)
 static void
 test_output(void)
 {
-    const char *path = in_folder("out");
+    const char *path = scratch_file("out");
     struct file_out f = { 0 };
     struct stat st;
     mode_t mask = umask(027);
@@ -91,7 +80,7 @@ test_output(void)
 static void
 test_link(void)
 {
-    const char *file = in_folder("file"), *link = in_folder("link");
+    const char *file = scratch_file("file"), *link = scratch_file("link");
     struct stat st;
 
     write_file(file, "old");
@@ -105,7 +94,7 @@ test_link(void)
 static void
 test_failing_output(void)
 {
-    const char *path = in_folder("out");
+    const char *path = scratch_file("out");
     struct rlimit old, limit;
     struct stat st;
 
@@ -128,7 +117,7 @@ test_failing_output(void)
            strcmp(err.message, "/no/such/folder/x: No such file or "
                                "directory") == 0,
        "no such folder");
-    ok(write_file(folder, "x") == GG_ERR_IO, "a folder is no file");
+    ok(write_file(scratch_folder, "x") == GG_ERR_IO, "a folder is no file");
     unlink(path);
     ok(count_files() == 0, "nothing is left over");
 }
@@ -136,7 +125,7 @@ test_failing_output(void)
 static void
 test_failing_memory(void)
 {
-    const char *path = in_folder("out");
+    const char *path = scratch_file("out");
     enum gg_status st = GG_ERR_NOMEM;
     int n = 0;
 
@@ -154,13 +143,13 @@ test_failing_memory(void)
 static void
 test_input(void)
 {
-    const char *path = in_folder("in");
+    const char *path = scratch_file("in");
     struct file_map map = { 0 };
 
-    ok(file_map(in_folder("none"), &map, &err) == GG_ERR_IO &&
+    ok(file_map(scratch_file("none"), &map, &err) == GG_ERR_IO &&
            strstr(err.message, "/none: No such file or directory"),
        "a missing file");
-    ok(file_map(folder, &map, &err) == GG_ERR_IO &&
+    ok(file_map(scratch_folder, &map, &err) == GG_ERR_IO &&
            strstr(err.message, ": is a directory"),
        "a folder");
     write_file(path, "");
@@ -191,10 +180,9 @@ test_input(void)
 static void
 test_read(void)
 {
-    char path[64];
+    const char *path = scratch_file("read");
     struct file_map map = { 0 };
 
-    snprintf(path, sizeof(path), "%s/read", folder);
     write_file(path, "to be kept");
     ok(file_read(path, &map, &err) == GG_OK && map.size == 10,
        "a file is read");
@@ -221,11 +209,11 @@ test_read_large(void)
     enum {
         SIZE = (40 << 20) + 12345
     };
-    char path[64], *bytes = malloc(SIZE);
+    const char *path = scratch_file("large");
+    char *bytes = malloc(SIZE);
     struct file_map map = { 0 };
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/large", folder);
     f = fopen(path, "wb");
     if (!bytes || !f)
         exit(99);
@@ -275,8 +263,6 @@ test_write_all(void)
 int
 main(void)
 {
-    if (!mkdtemp(folder))
-        return 99;
     test_output();
     test_link();
     test_failing_output();
@@ -285,6 +271,5 @@ main(void)
     test_read();
     test_read_large();
     test_write_all();
-    rmdir(folder);
     return tap_done();
 }

@@ -7,6 +7,7 @@
 #include "core/mem.h"
 #include "gguf/reader.h"
 #include "split.h"
+#include "unit/scratch.h"
 #include "unit/tap.h"
 
 enum {
@@ -14,25 +15,15 @@ enum {
     N_SHARDS = 3,
 };
 
-static char folder[] = "/tmp/gg-shards-XXXXXX";
-static char whole[64], stem[64];
+static char whole[SCRATCH_PATH], stem[SCRATCH_PATH];
 static struct gg_error err;
 
 static const char *
 shard(int no)
 {
-    static char buf[128];
+    static char buf[SCRATCH_PATH];
 
     return split_name(buf, sizeof(buf), stem, no, N_SHARDS);
-}
-
-static void
-remove_all(void)
-{
-    for (int i = 0; i < N_SHARDS; i++)
-        unlink(shard(i));
-    unlink(whole);
-    rmdir(folder);
 }
 
 /* Tensors of different sizes whose bytes tell which they are. */
@@ -123,10 +114,9 @@ static void
 check_merge(void)
 {
     struct gguf_file file, again = { 0 };
-    char out[80];
+    char *out = scratch_file("merged.gguf");
     bool right = gguf_file_open(shard(0), GGUF_OPEN_ALL, &file, &err) == GG_OK;
 
-    snprintf(out, sizeof(out), "%s/merged.gguf", folder);
     if (right) {
         gguf_set_val_u16(file.gguf, "split.count", 0);
         right = gguf_save(file.gguf, out, false, &err) == GG_OK;
@@ -265,12 +255,12 @@ check_hostile(void)
 static void
 check_names(void)
 {
-    char name[128], here[64];
-    static char path[4200];
+    char *name = scratch_file("renamed.gguf");
+    static char path[SCRATCH_PATH], here[SCRATCH_PATH];
+    size_t n = strlen(shard(0));
 
     if (!split_file(whole, stem, N_SHARDS, false, NULL))
         exit(99);
-    snprintf(name, sizeof(name), "%s/renamed.gguf", folder);
     rename(shard(0), name);
     refused(name, GGUF_OPEN_ALL, "renamed.gguf: split.count: 3 files",
             "does not end in -00001-of-00003.gguf",
@@ -284,7 +274,7 @@ check_names(void)
     refused(shard(0), GGUF_OPEN_ALL, "00002-of-00003.gguf: is a directory", "",
             "a folder in its place");
     rmdir(shard(1));
-    if (!getcwd(here, sizeof(here)) || chdir(folder))
+    if (!getcwd(here, sizeof(here)) || chdir(scratch_folder))
         exit(99);
     refused("model-00001-of-00003.gguf", GGUF_OPEN_ALL,
             "model-00002-of-00003.gguf: No such", "",
@@ -292,7 +282,7 @@ check_names(void)
     if (chdir(here))
         exit(99);
     memset(path, '/', sizeof(path));
-    strcpy(path + 4000, shard(0));
+    strcpy(path + sizeof(path) - n - 1, shard(0));
     refused(path, GGUF_OPEN_ALL, "model-00002-of-00003.gguf: No such", "...",
             "a path of 4 kB");
     memset(path, 'a', 300);
@@ -342,11 +332,8 @@ check_public(void)
 int
 main(void)
 {
-    if (!mkdtemp(folder))
-        return 99;
-    snprintf(whole, sizeof(whole), "%s/whole.gguf", folder);
-    snprintf(stem, sizeof(stem), "%s/model", folder);
-    atexit(remove_all);
+    strcpy(whole, scratch_file("whole.gguf"));
+    strcpy(stem, scratch_file("model"));
     if (!write_whole())
         return 99;
     check_joined(true, GGUF_OPEN_ALL, "three files, no tensor in the first");

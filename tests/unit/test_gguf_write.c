@@ -10,10 +10,10 @@
 #include "core/mem.h"
 #include "gguf/reader.h"
 #include "gguf_cases.h"
+#include "unit/scratch.h"
 #include "unit/tap.h"
 
-static char folder[] = "/tmp/gg-test.XXXXXX";
-static char path[64];
+static char path[SCRATCH_PATH];
 
 static struct ggml_tensor
 tensor(const char *name, enum ggml_type type, int64_t ne0, int64_t ne1,
@@ -162,7 +162,7 @@ test_other_ways_in(void)
     struct ggml_context *pool = NULL;
     struct gguf_context *g;
     FILE *f = fopen(path, "rb");
-    char command[80];
+    char command[SCRATCH_PATH + 10];
 
     put_small_file(&b);
     g = gguf_init_from_buffer(b.data, b.n, params);
@@ -176,7 +176,7 @@ test_other_ways_in(void)
     fseek(f, 1, SEEK_SET);
     ok(!gguf_init_from_file_ptr(f, params), "and is read from where it stands");
     fclose(f);
-    snprintf(command, sizeof(command), "cat %s", path);
+    snprintf(command, sizeof(command), "cat '%s'", path);
     f = popen(command, "r");
     g = gguf_init_from_file_ptr(f, params);
     ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a pipe");
@@ -209,7 +209,7 @@ test_other_ways_in(void)
     gguf_free(g);
     ggml_free(pool);
     ok(!gguf_init_from_file("/no/such/file", params), "no such file");
-    ok(!gguf_init_from_file(folder, params), "a folder");
+    ok(!gguf_init_from_file(scratch_folder, params), "a folder");
     free(b.data);
 }
 
@@ -325,7 +325,7 @@ test_out_of_order(void)
 static int
 files_in_folder(void)
 {
-    DIR *d = opendir(folder);
+    DIR *d = opendir(scratch_folder);
     int n = 0;
 
     for (struct dirent *e; (e = readdir(d));)
@@ -399,9 +399,7 @@ test_allocation_failures(void)
 int
 main(void)
 {
-    if (!mkdtemp(folder))
-        return 99;
-    snprintf(path, sizeof(path), "%s/small.gguf", folder);
+    strcpy(path, scratch_file("small.gguf"));
     test_bytes();
     test_read_back();
     test_other_ways_in();
@@ -411,6 +409,5 @@ main(void)
     test_out_of_order();
     test_full_disk();
     test_allocation_failures();
-    rmdir(folder);
     return tap_done();
 }

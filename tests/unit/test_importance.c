@@ -42,9 +42,7 @@ read_all(const struct importance *m, const struct gguf_context *model,
 static bool
 says(const struct gg_error *err, const char *part)
 {
-    const char *path = scratch_path();
-
-    if (strncmp(err->message, path, strlen(path)) == 0 &&
+    if (scratch_names(err->message, scratch_path()) &&
         strstr(err->message, part) && !strchr(err->message, '\n'))
         return true;
     printf("# %s\n", err->message);

@@ -17,20 +17,13 @@ enum {
 };
 
 static int32_t ids[N];
-static char path[80];
+static char path[SCRATCH_PATH];
 
 static const struct gg_state_sequence one_sequence = { .ids = ids,
                                                        .n_ids = CUT,
                                                        .n_held = CUT };
 static const struct gg_state one = { .sequences = &one_sequence,
                                      .n_sequences = 1 };
-
-static void
-set_path(void)
-{
-    (void)scratch_path();
-    snprintf(path, sizeof(path), "%s/state", scratch_folder);
-}
 
 static struct gg_session_params
 params_of(enum ggml_type type)
@@ -55,7 +48,7 @@ is_refused(const struct gg_session *s, enum gg_status status, const char *words)
     enum gg_status st = gg_state_open(path, s, &f, &err);
 
     gg_state_close(f);
-    if (st == status && !f && !strncmp(err.message, path, strlen(path)) &&
+    if (st == status && !f && scratch_names(err.message, path) &&
         strstr(err.message, words))
         return true;
     printf("# %d: %s\n", st, st == GG_OK ? "" : err.message);
@@ -383,14 +376,12 @@ remove_others(void)
 {
     DIR *d = opendir(scratch_folder);
     struct dirent *e;
-    char name[400];
     int n = 0;
 
     while (d && (e = readdir(d))) {
         if (strncmp(e->d_name, "state.", 6) != 0)
             continue;
-        snprintf(name, sizeof(name), "%s/%s", scratch_folder, e->d_name);
-        n += unlink(name) == 0;
+        n += unlink(scratch_file(e->d_name)) == 0;
     }
     if (d)
         closedir(d);
@@ -505,7 +496,7 @@ main(void)
     struct model_spec spec = { "llama", .n_head = 2, .seed = 3, .n_ctx = N };
     struct gg_model *m;
 
-    set_path();
+    strcpy(path, scratch_file("state"));
     fill_ids(ids, N);
     spec.spoil = set_window;
     m = new_model(&spec);
@@ -527,6 +518,5 @@ main(void)
     test_memory(m);
     gg_model_free(m);
     test_long();
-    unlink(path);
     return tap_done();
 }
