@@ -135,18 +135,23 @@ static void
 encode(const struct gg_vocab *v, const char *text, size_t len, unsigned flags)
 {
     int32_t *ids, few[3];
-    size_t n, again, bytes;
+    struct gg_encoded first, again;
+    size_t n, bytes;
     char *shown;
 
-    if (gg_vocab_encode(v, text, len, flags, few, 3, &n, NULL) != GG_OK)
+    if (gg_vocab_encode(v, text, len, flags, few, 3, &first, NULL) != GG_OK)
         return;
+    n = first.n;
     check(n <= bound(v, len));
     ids = malloc((n + 1) * sizeof(*ids));
     check(ids != NULL);
     check(gg_vocab_encode(v, text, len, flags, ids, n, &again, NULL) == GG_OK &&
-          again == n && memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
+          again.n == n && again.left_out == first.left_out &&
+          memcmp(ids, few, (n < 3 ? n : 3) * 4) == 0);
+    for (size_t i = 0; i < n && flags == 0; i++)
+        check(gg_vocab_type(v, ids[i]) != GG_TOKEN_CONTROL);
     ranges(v, text, len, flags, ids, n);
-    if (v->unk < 0 && flags == 0 && v->kind <= VOCAB_SPM)
+    if (v->unk < 0 && first.left_out == 0 && flags == 0 && v->kind <= VOCAB_SPM)
         comes_back(v, text, len, ids, n);
     shown = decode(v, ids, n, GG_DECODE_SPECIAL, &bytes);
     decode_again(v, ids, n, GG_DECODE_SPECIAL, shown, bytes);
@@ -160,24 +165,24 @@ controls(const struct gg_vocab *v, const struct gg_chat_template *t,
          const char *text, size_t len)
 {
     const struct gg_message message = { GG_ROLE_USER, text, len };
-    size_t cap = bound(v, len) + 4096, n;
+    size_t cap = bound(v, len) + 4096;
+    struct gg_encoded made;
     int32_t *ids = malloc(cap * sizeof(*ids));
     long found = -1;
 
     check(ids != NULL);
-    if (gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_ANSWER, ids, cap, &n,
+    if (gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_ANSWER, ids, cap, &made,
                        NULL) == GG_OK) {
-        check(n <= cap);
+        check(made.n <= cap);
         found = 0;
-        for (size_t i = 0; i < n; i++)
+        for (size_t i = 0; i < made.n; i++)
             found += gg_vocab_type(v, ids[i]) == GG_TOKEN_CONTROL;
     }
     free(ids);
     return found;
 }
 
-/* What a message says is never a control token, unless the file says that
- * everything unknown is one. */
+/* What a message says is never a control token. */
 static void
 converse(const struct gg_vocab *v, const char *text, size_t len)
 {
@@ -186,8 +191,7 @@ converse(const struct gg_vocab *v, const char *text, size_t len)
     for (size_t i = 0; (t = gg_chat_at(i)); i++) {
         long n = controls(v, t, text, len), bare = controls(v, t, "", 0);
 
-        check(n < 0 || n == bare ||
-              (v->unk >= 0 && gg_vocab_type(v, v->unk) == GG_TOKEN_CONTROL));
+        check(n < 0 || n == bare);
     }
     (void)gg_vocab_chat(v);
 }

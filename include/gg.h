@@ -176,40 +176,43 @@ enum {
     /* The text goes on from another, behind gg_vocab_cut(): SentencePiece puts
      * no blank in front. */
     GG_ENCODE_CONTINUE = 8,
+    /* The ids that ggml's GPT-2 example makes: of each word of ASCII letters,
+     * digits, or other bytes, the longest token that it begins with, and so
+     * on. GG_ERR_UNSUPPORTED: the vocabulary's tokens are not bytes. */
+    GG_ENCODE_GREEDY = 16,
+    /* A byte that the vocabulary has no token for is GG_ERR_UNSUPPORTED. */
+    GG_ENCODE_STRICT = 32,
 };
 
-/* Writes the ids of text[0..len) to ids[0..cap), and their number to *n, also
- * where it exceeds cap (then the first cap ids are written and the status is
- * still GG_OK: call again with room for *n). Any bytes are allowed; there are
- * mostly no more ids than bytes, and 2 * len + 3 at most, but where Unigram's
- * normalising lengthens the text. GG_ERR_UNSUPPORTED: there is no BOS or EOS,
- * or a byte that the vocabulary has no token for. */
+/* What a text has become. */
+struct gg_encoded {
+    size_t n; /* ids, also those that there was no room for */
+    /* Bytes that have no id, as the vocabulary has no token for them, nor one
+     * for what is unknown. Not what normalising drops. */
+    size_t left_out;
+};
+
+/* Writes the ids of text[0..len) to ids[0..cap), and how many these are to
+ * *out. Where they are more than cap, the first ones are written and the status
+ * is still GG_OK: call again with room for out->n. Any bytes are allowed; there
+ * are mostly no more ids than bytes, and 2 * len + 3 at most, but where
+ * Unigram's normalising lengthens the text. A control token, or one with a
+ * meaning (BOS, EOS, end of generation), comes from the flags only, never from
+ * bytes that have no token. GG_ERR_UNSUPPORTED: there is no BOS or EOS, or as
+ * the flags say. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
-                unsigned flags, int32_t *ids, size_t cap, size_t *n,
-                struct gg_error *err);
+                unsigned flags, int32_t *ids, size_t cap,
+                struct gg_encoded *out, struct gg_error *err);
 
 /* Where text[0..len), which begins as a text or at another such place, can be
  * cut: what stands before that offset, and what stands behind it with
  * GG_ENCODE_CONTINUE, have the ids of the whole, whatever follows the text.
  * 0 where no such place is known; the last one mostly. Only GG_ENCODE_SPECIAL
- * and GG_CUT_GREEDY of the flags count. Time is linear. */
+ * and GG_ENCODE_GREEDY of the flags count. Time is linear. */
 GG_API size_t
 gg_vocab_cut(const struct gg_vocab *vocab, const char *text, size_t len,
              unsigned flags);
-
-/* The same ids as ggml's GPT-2 example makes: of each word of ASCII letters,
- * digits, or other bytes, the longest token that it begins with, and so on.
- * *unknown gets the number of bytes with which no token begins, and which are
- * left out. Such a text is cut by gg_vocab_cut() with GG_CUT_GREEDY.
- * GG_ERR_UNSUPPORTED: the vocabulary's tokens are not bytes. */
-enum {
-    GG_CUT_GREEDY = 16,
-};
-GG_API GG_MUST_CHECK enum gg_status
-gg_vocab_encode_greedy(const struct gg_vocab *vocab, const char *text,
-                       size_t len, unsigned flags, int32_t *ids, size_t cap,
-                       size_t *n, size_t *unknown, struct gg_error *err);
 
 /* The first control token whose name stands in text[0..len), as
  * GG_ENCODE_SPECIAL would find it; *at gets its offset. -1: there is none. */
@@ -224,8 +227,8 @@ struct gg_range {
 
 /* Which bytes of text[0..len) each id stands for, of all n ids that
  * gg_vocab_encode() makes of it with the same flags: to ranges[0..n), in
- * ascending order. What a token skips is in none: white space behind some
- * control tokens.
+ * ascending order. In none are bytes that were left out, and what a token
+ * skips: white space behind some control tokens.
  *
  * WordPiece and Unigram see a text as normalising makes it. There an id has
  * the smallest range of the original with all bytes that its own come from: a
@@ -315,6 +318,7 @@ enum {
     GG_CHAT_ANSWER = 1,
     GG_CHAT_BOS = 2,    /* BOS goes first, whatever the model says */
     GG_CHAT_NO_BOS = 4, /* it does not */
+    GG_CHAT_STRICT = 8, /* as GG_ENCODE_STRICT */
 };
 
 /* Writes the ids of a conversation as gg_vocab_encode() does. Markup becomes
@@ -328,7 +332,7 @@ gg_chat_encode(const struct gg_vocab *vocab,
                const struct gg_chat_template *chat,
                const struct gg_message *messages, size_t n_messages,
                size_t first, unsigned flags, int32_t *ids, size_t cap,
-               size_t *n, struct gg_error *err);
+               struct gg_encoded *out, struct gg_error *err);
 
 /* ---- Model and session: token ids -> logits --------------------------- */
 

@@ -84,30 +84,32 @@ chat_check(const struct gg_vocab *vocab,
         { GG_ROLE_ASSISTANT, NULL, 0 },
         { GG_ROLE_USER, NULL, 0 },
     };
+    struct gg_encoded none;
     struct gg_error err;
-    size_t n;
 
-    cli_check(
-        gg_chat_encode(vocab, template, messages, 3, 0, 0, NULL, 0, &n, &err),
-        &err);
+    cli_check(gg_chat_encode(vocab, template, messages, 3, 0, 0, NULL, 0, &none,
+                             &err),
+              &err);
 }
 
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,
             size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
-            struct gg_error *err)
+            uint64_t *left_out, struct gg_error *err)
 {
+    struct gg_encoded made = { 0 };
     enum gg_status st;
-    size_t need = 0;
 
     do {
-        if (need > *cap)
-            *ids = cli_alloc(*ids, *cap = need, sizeof(**ids));
+        if (made.n > *cap)
+            *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
         st = gg_chat_encode(vocab, template, c->messages, c->n, first, flags,
-                            *ids, *cap, &need, err);
-    } while (st == GG_OK && need > *cap);
-    if (st == GG_OK)
-        *n = need;
+                            *ids, *cap, &made, err);
+    } while (st == GG_OK && made.n > *cap);
+    if (st == GG_OK) {
+        *n = made.n;
+        *left_out += made.left_out;
+    }
     return st;
 }

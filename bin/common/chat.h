@@ -43,11 +43,11 @@ chat_check(const struct gg_vocab *vocab,
            const struct gg_chat_template *template);
 
 /* The ids of gg_chat_encode() to *ids, which has room for *cap and grows; *n
- * gets their number. */
+ * gets their number, and *left_out that of the bytes without a token more. */
 enum gg_status
 chat_encode(const struct gg_vocab *vocab,
             const struct gg_chat_template *template, const struct chat *c,
             size_t first, unsigned flags, int32_t **ids, size_t *cap, size_t *n,
-            struct gg_error *err);
+            uint64_t *left_out, struct gg_error *err);
 
 #endif

@@ -78,6 +78,15 @@ cli_die(const char *fmt, ...)
 }
 
 void
+cli_tell_left_out(const char *name, uint64_t n)
+{
+    if (n)
+        cli_warn("%s: %llu %s no token, and %s left out", name,
+                 (unsigned long long)n, n == 1 ? "byte has" : "bytes have",
+                 n == 1 ? "was" : "were");
+}
+
+void
 cli_misuse(const char *fmt, ...)
 {
     va_list ap;

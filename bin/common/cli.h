@@ -42,6 +42,10 @@ cli_start(void);
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
 /* The same, then status 1. What cli_output() holds is discarded. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_die(const char *fmt, ...);
+/* Says of a text how many bytes have no token and were left out; of 0, nothing.
+ */
+void
+cli_tell_left_out(const char *name, uint64_t n);
 /* From now on it is this status, where 1 means something else. */
 void
 cli_fail_with(int status);
@@ -127,7 +131,8 @@ cli_read_all(int fd, const char *name, size_t *len);
 
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
- * mode. What is no regular file (a FIFO, /dev/null) is opened as it is; NULL and
+ * mode. What is no regular file (a FIFO, /dev/null) is opened as it is; NULL
+ * and
  * "-" change nothing. The name is copied. */
 void
 cli_output(const char *path);

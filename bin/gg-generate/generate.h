@@ -15,6 +15,7 @@ enum {
     OPT_NO_BOS,
     OPT_ECHO,
     OPT_SPECIAL,
+    OPT_STRICT,
     OPT_CHAT,
     OPT_SYSTEM,
     OPT_TEMPLATE,
@@ -45,6 +46,7 @@ struct options {
     const char *prompt, *input, *output;
     bool echo;
     enum special special;
+    bool strict; /* a byte without a token is an error */
     bool chat, messages, interactive;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
@@ -83,6 +85,7 @@ struct generate {
     struct answer answer;
     struct draft *draft;         /* or NULL */
     size_t sum_prompt, sum_made; /* ids */
+    uint64_t left_out;           /* bytes of prompts without a token */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
     struct chat chat;
     size_t done; /* messages that the session holds, but for the last's end */
@@ -98,6 +101,10 @@ struct generate {
  * `chat`, the prompt becomes messages of g->chat. */
 int32_t *
 generate_prompt(struct generate *g, size_t *n);
+
+/* Says how many bytes of the prompts so far have no token. */
+void
+generate_tell_left_out(struct generate *g, const char *name);
 
 /* The ids of what is new in g->chat, behind the answer's tail; the caller frees
  * them. */

@@ -148,6 +148,7 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n)
         if (!ask(&in, &g->chat))
             break;
         ids = generate_chat(g, &n);
+        generate_tell_left_out(g, cli_input_name(NULL));
         more = answer(g, ids, n, in.terminal, before);
         free(ids);
     }

@@ -24,6 +24,8 @@ static const char help[] =
     "      --special WHAT      names of control tokens in texts: parse and "
     "write\n"
     "                          them, take them as text (default), or error\n"
+    "      --strict            a byte that has no token is an error, as with\n"
+    "                          --special error; else it is left out\n"
     "      --stop STRING       end before STRING; may be given more than once\n"
     "      --draft MODEL       faster: guess tokens by a smaller model, or "
     "with\n"
@@ -64,6 +66,7 @@ static const struct option long_options[] = {
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "echo", no_argument, NULL, OPT_ECHO },
     { "special", required_argument, NULL, OPT_SPECIAL },
+    { "strict", no_argument, NULL, OPT_STRICT },
     { "stop", required_argument, NULL, OPT_STOP },
     { "draft", required_argument, NULL, OPT_DRAFT },
     { "choice", required_argument, NULL, OPT_CHOICE },
@@ -158,6 +161,9 @@ set_option(struct options *o, int c)
         break;
     case OPT_SPECIAL:
         o->special = cli_special(optarg);
+        break;
+    case OPT_STRICT:
+        o->strict = true;
         break;
     case OPT_STOP:
         if (!*optarg)

@@ -28,9 +28,17 @@ generate_chat(struct generate *g, size_t *n)
     size_t cap = 0;
 
     cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
-                          source_chat_flags(o), &ids, &cap, n, &err),
+                          source_chat_flags(o), &ids, &cap, n, &g->left_out,
+                          &err),
               &err);
     return behind_tail(g, ids, n);
+}
+
+void
+generate_tell_left_out(struct generate *g, const char *name)
+{
+    cli_tell_left_out(name, g->left_out);
+    g->left_out = 0;
 }
 
 /* What the options name; *name is for messages, *read is to be freed. */
@@ -59,6 +67,7 @@ chat_prompt(struct generate *g, const char *name, const char *text, size_t len,
 {
     struct gg_error err;
     enum gg_status st;
+    int32_t *ids;
 
     if (g->o->messages) {
         st = chat_read(&g->chat, text, len, true, &err);
@@ -74,7 +83,9 @@ chat_prompt(struct generate *g, const char *name, const char *text, size_t len,
             cli_die("%s: the prompt is empty", name);
         chat_add(&g->chat, GG_ROLE_USER, text, len);
     }
-    return generate_chat(g, n);
+    ids = generate_chat(g, n);
+    generate_tell_left_out(g, name);
+    return ids;
 }
 
 static void
@@ -97,6 +108,7 @@ text_prompt(struct generate *g, const char *name, const char *text, size_t len,
     if (len == 0 && g->loaded && g->o->bos != OPT_BOS)
         return generate_resume(g, n);
     cli_check(source_encode_text(g, text, len, &ids, &cap, n, &err), &err);
+    generate_tell_left_out(g, name);
     if (*n == 0 || (len == 0 && g->o->bos != OPT_BOS))
         cli_die("%s: the prompt is empty", name);
     echo(g->o, text, len);
@@ -138,6 +150,7 @@ generate_choice_prompt(struct generate *g, struct prompt *out)
         cli_die("%s: the prompt is empty", name);
     echo(o, text, len);
     cli_check(source_encode(g, &s, &o->choices, out, &err), &err);
+    generate_tell_left_out(g, name);
     source_close(&s);
     free(read);
 }

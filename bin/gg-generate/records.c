@@ -427,6 +427,7 @@ generate_records(struct generate *g, int resumed)
             draw(&w);
         write_done(&w);
     } while (!cli_signal() && (!w.ended || w.slots.n_busy));
+    generate_tell_left_out(g, w.in.name);
     if (o->engine.verbose)
         describe(&w, ggml_time_us() - start);
     clear(&w);

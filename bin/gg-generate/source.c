@@ -13,8 +13,15 @@ fail(struct gg_error *err, const char *message)
     return GG_ERR_FORMAT;
 }
 
+/* Whether a byte without a token is an error. */
+static bool
+is_strict(const struct options *o)
+{
+    return o->strict || o->special == SPECIAL_ERROR;
+}
+
 enum gg_status
-source_encode_text(const struct generate *g, const char *text, size_t len,
+source_encode_text(struct generate *g, const char *text, size_t len,
                    int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
@@ -22,9 +29,11 @@ source_encode_text(const struct generate *g, const char *text, size_t len,
     bool bos = g->o->bos ? g->o->bos == OPT_BOS : first;
     unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
                      (g->loaded ? GG_ENCODE_CONTINUE : 0) |
-                     (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
-    size_t need = len / 2 + 16, at;
+                     (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
+                     (is_strict(g->o) ? GG_ENCODE_STRICT : 0);
+    struct gg_encoded made = { .n = len / 2 + 16 };
     enum gg_status st;
+    size_t at;
 
     if (g->o->special == SPECIAL_ERROR &&
         gg_vocab_find_control(v, text, len, &at) >= 0) {
@@ -33,12 +42,14 @@ source_encode_text(const struct generate *g, const char *text, size_t len,
         return GG_ERR_FORMAT;
     }
     do {
-        if (need > *cap)
-            *ids = cli_alloc(*ids, *cap = need, sizeof(**ids));
-        st = gg_vocab_encode(v, text, len, flags, *ids, *cap, &need, err);
-    } while (st == GG_OK && need > *cap);
-    if (st == GG_OK)
-        *n = need;
+        if (made.n > *cap)
+            *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
+        st = gg_vocab_encode(v, text, len, flags, *ids, *cap, &made, err);
+    } while (st == GG_OK && made.n > *cap);
+    if (st == GG_OK) {
+        *n = made.n;
+        g->left_out += made.left_out;
+    }
     return st;
 }
 
@@ -46,7 +57,8 @@ unsigned
 source_chat_flags(const struct options *o)
 {
     return GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
-           (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0);
+           (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0) |
+           (is_strict(o) ? GG_CHAT_STRICT : 0);
 }
 
 /* ---- texts and messages -------------------------------------------------- */
@@ -144,9 +156,8 @@ remove_answer(struct chat *chat, const struct gg_message *last)
 }
 
 static enum gg_status
-encode_chat(const struct generate *g, struct source *s,
-            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
-            struct gg_error *err)
+encode_chat(struct generate *g, struct source *s, const struct choice *choice,
+            int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
 {
     struct gg_message last;
     enum gg_status st;
@@ -154,14 +165,14 @@ encode_chat(const struct generate *g, struct source *s,
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, s->done,
-                     source_chat_flags(g->o), ids, cap, n, err);
+                     source_chat_flags(g->o), ids, cap, n, &g->left_out, err);
     if (choice)
         remove_answer(&s->chat, &last);
     return st;
 }
 
 static enum gg_status
-encode_text(const struct generate *g, const struct source *s,
+encode_text(struct generate *g, const struct source *s,
             const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
             struct gg_error *err)
 {
@@ -181,7 +192,7 @@ encode_text(const struct generate *g, const struct source *s,
 
 /* Behind the ids of the state. */
 static enum gg_status
-encode(const struct generate *g, struct source *s, const struct choice *choice,
+encode(struct generate *g, struct source *s, const struct choice *choice,
        int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
 {
     const struct base *base = &g->base;
@@ -201,19 +212,40 @@ encode(const struct generate *g, struct source *s, const struct choice *choice,
     return GG_OK;
 }
 
+/* The same with a choice, all of which must be in the ids; `left_out`: bytes
+ * that the prompt lacks. */
+static enum gg_status
+encode_choice(struct generate *g, struct source *s, const struct choice *choice,
+              uint64_t left_out, int32_t **ids, size_t *n, struct gg_error *err)
+{
+    uint64_t before = g->left_out, without;
+    size_t cap = 0;
+    enum gg_status st = encode(g, s, choice, ids, &cap, n, err);
+
+    without = g->left_out - before;
+    g->left_out = before;
+    if (st != GG_OK || without <= left_out)
+        return st;
+    snprintf(err->message, sizeof(err->message),
+             "a choice has bytes that the vocabulary has no token for");
+    return GG_ERR_UNSUPPORTED;
+}
+
 enum gg_status
 source_encode(struct generate *g, struct source *s,
               const struct choices *choices, struct prompt *out,
               struct gg_error *err)
 {
+    uint64_t before = g->left_out;
     enum gg_status st = encode(g, s, NULL, &out->ids, &out->cap, &out->n, err);
+    uint64_t left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
         int32_t *ids = NULL;
-        size_t cap = 0, n = 0;
+        size_t n = 0;
 
-        st = encode(g, s, &choices->list[i], &ids, &cap, &n, err);
+        st = encode_choice(g, s, &choices->list[i], left_out, &ids, &n, err);
         if (st == GG_OK)
             st = contest_add(&out->contest, &choices->list[i], ids, n, out->ids,
                              out->n, err);

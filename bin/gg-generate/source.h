@@ -33,9 +33,10 @@ source_encode(struct generate *g, struct source *s,
               const struct choices *choices, struct prompt *out,
               struct gg_error *err);
 
-/* The ids of a text to *ids, which has room for *cap and grows. */
+/* The ids of a text to *ids, which has room for *cap and grows. Bytes without a
+ * token are counted in g->left_out. */
 enum gg_status
-source_encode_text(const struct generate *g, const char *text, size_t len,
+source_encode_text(struct generate *g, const char *text, size_t len,
                    int32_t **ids, size_t *cap, size_t *n, struct gg_error *err);
 
 unsigned

@@ -30,24 +30,25 @@ static size_t
 encode(struct work *w, size_t n)
 {
     const char *p = w->text.p + w->at;
-    size_t need = n + 3, at;
+    struct gg_encoded made = { .n = n + 3 };
     struct gg_error err;
+    size_t at;
 
     if (w->o->special == SPECIAL_ERROR &&
         gg_vocab_find_control(w->vocab, p, n, &at) >= 0)
         cli_die("%s: a control token at byte %llu", w->input.name,
                 (unsigned long long)(w->before + w->at + at));
     do {
-        if (need > w->cap) {
-            w->cap = 2 * need;
+        if (made.n > w->cap) {
+            w->cap = 2 * made.n;
             w->ids = cli_alloc(w->ids, w->cap, sizeof(*w->ids));
             w->ranges = cli_alloc(w->ranges, w->cap, sizeof(*w->ranges));
         }
-        if (gg_vocab_encode(w->vocab, p, n, w->flags, w->ids, w->cap, &need,
+        if (gg_vocab_encode(w->vocab, p, n, w->flags, w->ids, w->cap, &made,
                             &err) != GG_OK)
             cli_die("%s: %s", w->input.name, err.message);
-    } while (need > w->cap);
-    return need;
+    } while (made.n > w->cap);
+    return made.n;
 }
 
 /* Bytes that are there, of `want` from the next piece on. */
@@ -191,8 +192,7 @@ tokenize_budget(const struct gg_vocab *vocab,
     size_t n;
 
     w.flags = (options->bos ? GG_ENCODE_BOS : 0) |
-              (options->eos ? GG_ENCODE_EOS : 0) |
-              (options->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0);
+              (options->eos ? GG_ENCODE_EOS : 0) | tokenize_flags(options);
     for (; (n = next_piece(&w)); w.pieces++) {
         write_piece(&w, n);
         w.at += n;

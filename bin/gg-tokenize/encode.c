@@ -19,7 +19,7 @@ struct work {
     struct input input;
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
-    uint64_t bytes, n_ids, n_cut, n_unknown;
+    uint64_t bytes, n_ids, n_cut, n_left_out;
     size_t line; /* bytes of ids on the line that is being written */
     int status;
 };
@@ -63,7 +63,7 @@ count(struct work *w, const struct job *job)
 {
     w->n_ids += job->n_ids;
     w->n_cut += job->n_cut;
-    w->n_unknown += job->n_unknown;
+    w->n_left_out += job->n_left_out;
 }
 
 /* ---- one text ---- */
@@ -102,7 +102,7 @@ fill_part(struct work *w, struct job *job)
     unsigned flags = o->special != SPECIAL_TEXT ? GG_ENCODE_SPECIAL : 0;
     size_t want = INPUT_CHUNK, cut = 0;
 
-    flags |= o->greedy ? GG_CUT_GREEDY : 0;
+    flags |= o->greedy ? GG_ENCODE_GREEDY : 0;
     while (cut == 0 && !w->input.ended) {
         while (job->text.len < want && !w->input.ended)
             read_more(w, job);
@@ -134,6 +134,8 @@ encode_whole(struct work *w)
         pool_submit(w->pool, first && job->last);
     }
     pool_wait(w->pool);
+    if (w->n_ids == 0 && writes_line(o) && !o->empty && !o->chat)
+        cli_die("%s: no byte of the text has a token", w->input.name);
     if (o->count)
         printf("%llu", (unsigned long long)w->n_ids);
     if (o->count || writes_line(o))
@@ -220,9 +222,7 @@ tokenize_encode(const struct gg_vocab *vocab,
         encode_records(&w);
     else
         encode_whole(&w);
-    if (w.n_unknown)
-        cli_warn("%s: %llu bytes have no token, and were left out",
-                 options->input, (unsigned long long)w.n_unknown);
+    cli_tell_left_out(options->input, w.n_left_out);
     if (options->verbose)
         cli_warn("%s: %llu bytes, %llu ids", options->input,
                  (unsigned long long)w.bytes, (unsigned long long)w.n_ids);

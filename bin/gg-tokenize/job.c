@@ -60,25 +60,21 @@ static enum gg_status
 encode_text(struct work *w, struct piece *p, struct gg_error *err)
 {
     struct job *job = w->job;
-    enum gg_status st = GG_OK;
-    size_t need = p->len + 3; /* an id takes at least a byte, but for few */
-    size_t unknown = 0;
+    /* an id takes at least a byte, but for few */
+    struct gg_encoded made = { .n = p->len + 3 };
+    enum gg_status st;
 
     do {
-        if (need > job->cap_ids) {
-            job->cap_ids = need > 2 * job->cap_ids ? need : 2 * job->cap_ids;
+        if (made.n > job->cap_ids) {
+            job->cap_ids =
+                made.n > 2 * job->cap_ids ? made.n : 2 * job->cap_ids;
             job->ids = cli_alloc(job->ids, job->cap_ids, sizeof(*job->ids));
         }
-        if (w->o->greedy)
-            st = gg_vocab_encode_greedy(w->vocab, p->text, p->len, p->flags,
-                                        job->ids, job->cap_ids, &need, &unknown,
-                                        err);
-        else
-            st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
-                                 job->cap_ids, &need, err);
-    } while (st == GG_OK && need > job->cap_ids);
-    job->n_unknown += unknown;
-    p->n = st == GG_OK ? need : 0;
+        st = gg_vocab_encode(w->vocab, p->text, p->len, p->flags, job->ids,
+                             job->cap_ids, &made, err);
+    } while (st == GG_OK && made.n > job->cap_ids);
+    job->n_left_out += st == GG_OK ? made.left_out : 0;
+    p->n = st == GG_OK ? made.n : 0;
     return st;
 }
 
@@ -92,7 +88,8 @@ encode_chat(struct work *w, struct piece *p, struct gg_error *err)
 
     if (st == GG_OK)
         st = chat_encode(w->vocab, o->chat, &chat, 0, o->chat_flags,
-                         &w->job->ids, &w->job->cap_ids, &p->n, err);
+                         &w->job->ids, &w->job->cap_ids, &p->n,
+                         &w->job->n_left_out, err);
     chat_clear(&chat);
     return st;
 }
@@ -145,8 +142,7 @@ encode(struct work *w, struct piece *p, struct gg_error *err)
     if (o->chat) {
         st = encode_chat(w, p, err);
     } else {
-        if (o->special == SPECIAL_PARSE)
-            p->flags |= GG_ENCODE_SPECIAL;
+        p->flags |= tokenize_flags(o);
         if (o->special == SPECIAL_ERROR)
             st = refuse_control(w, p, err);
         if (st == GG_OK)
@@ -323,7 +319,7 @@ job_run(struct job *job, const struct gg_vocab *vocab,
     struct work w = { .job = job, .vocab = vocab, .o = options };
 
     job->out.len = job->warnings.len = 0;
-    job->n_ids = job->n_cut = job->n_unknown = 0;
+    job->n_ids = job->n_cut = job->n_left_out = 0;
     job->failed = false;
     if (job->part)
         run_part(&w);

@@ -20,6 +20,8 @@ static const char help[] =
     "take\n"
     "                       them as text (default), or error; with -d, parse:\n"
     "                       write them\n"
+    "      --strict         a byte that has no token is an error, as with\n"
+    "                       --special error; else it is left out\n"
     "      --tokenizer WHICH  greedy: the longest token at each place, as "
     "ggml's\n"
     "                       GPT-2 example; exact: the vocabulary's (default)\n"
@@ -66,6 +68,7 @@ enum {
     OPT_NO_BOS,
     OPT_EOS,
     OPT_SPECIAL,
+    OPT_STRICT,
     OPT_TOKENIZER,
     OPT_FIELDS,
     OPT_ESCAPES,
@@ -90,6 +93,7 @@ static const struct option long_options[] = {
     { "no-bos", no_argument, NULL, OPT_NO_BOS },
     { "eos", no_argument, NULL, OPT_EOS },
     { "special", required_argument, NULL, OPT_SPECIAL },
+    { "strict", no_argument, NULL, OPT_STRICT },
     { "tokenizer", required_argument, NULL, OPT_TOKENIZER },
     { "lines", no_argument, NULL, OPT_LINES },
     { "null", no_argument, NULL, '0' },
@@ -140,6 +144,9 @@ set_text_option(struct arguments *a, int c)
         return true;
     case OPT_SPECIAL:
         o->special = cli_special(optarg);
+        return true;
+    case OPT_STRICT:
+        o->strict = true;
         return true;
     case OPT_TOKENIZER:
         o->greedy = cli_choice("--tokenizer", optarg, tokenizers);
@@ -281,6 +288,7 @@ check_decode(const struct arguments *a)
         { d, a->eos, "--eos", "-d" },
         { d, a->chat, "-d", "--chat" },
         { d, o->special == SPECIAL_ERROR, "--special error", "-d" },
+        { d, o->strict, "--strict", "-d" },
         { d, o->greedy, "--tokenizer", "-d" },
         { d, o->fields, "--fields", "-d" },
         { d, o->escapes, "--escapes", "-d" },

@@ -23,6 +23,7 @@ struct tokenize_options {
     /* encode */
     bool bos, eos; /* put them around each text */
     bool empty;    /* an empty text will do */
+    bool strict;   /* a byte without a token is an error */
     bool greedy;   /* not as the vocabulary has it */
     bool fields;   /* each TAB field of a record is a chunk */
     bool escapes;  /* \n, \t, \\ in a record stand for what they name */
@@ -44,6 +45,17 @@ struct arguments {
     const char *model, *file, *output;
     bool decode, bos, eos, no_eos, quiet, chat, no_answer;
 };
+
+/* GG_ENCODE_... of every text. */
+static inline unsigned
+tokenize_flags(const struct tokenize_options *o)
+{
+    bool strict = o->strict || o->special == SPECIAL_ERROR;
+
+    return (o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0u) |
+           (o->greedy ? GG_ENCODE_GREEDY : 0u) |
+           (strict ? GG_ENCODE_STRICT : 0u);
+}
 
 /* Fills *a in, or ends the tool. */
 void

@@ -24,10 +24,9 @@ struct writer {
     const struct gg_vocab *v;
     const struct gg_chat_template *t;
     unsigned flags;
-    int32_t *ids;
-    size_t cap, n; /* n may exceed cap: the rest is only counted */
-    int32_t last;  /* id; -1: none, or text */
-    char *text;    /* since the last control token */
+    struct vocab_out out;
+    int32_t last; /* id; -1: none, or text */
+    char *text;   /* since the last control token */
     size_t len, cap_text;
     bool own_blank;   /* the text begins with a blank of the markup */
     bool after_token; /* it follows a control token */
@@ -63,7 +62,7 @@ flush(struct writer *w)
 {
     bool spm = w->v->kind == VOCAB_SPM;
     bool blank = spm && w->v->add_blank && !w->after_user && !w->own_blank;
-    size_t skip = 0, room = w->n < w->cap ? w->cap - w->n : 0, n;
+    size_t skip = 0;
     enum gg_status st;
 
     while (spm && w->t->strip && w->after_token && skip < w->len &&
@@ -73,11 +72,9 @@ flush(struct writer *w)
         w->len = 0;
         return GG_OK;
     }
-    st =
-        vocab_encode_part(w->v, w->text + skip, w->len - skip, &w->v->contents,
-                          blank, room ? w->ids + w->n : NULL, room, &n, w->err);
+    st = vocab_encode_part(w->v, w->text + skip, w->len - skip, &w->v->contents,
+                           blank, &w->out, w->err);
     if (st == GG_OK) {
-        w->n += n;
         w->last = -1;
         w->len = 0;
     }
@@ -91,9 +88,7 @@ add_id(struct writer *w, int32_t id)
 
     if (st != GG_OK)
         return st;
-    if (w->n < w->cap)
-        w->ids[w->n] = id;
-    w->n++;
+    vocab_emit(&w->out, id);
     w->last = id;
     w->after_token = true;
     w->after_user = vocab_type(w->v, id) == GG_TOKEN_USER_DEFINED;
@@ -115,7 +110,7 @@ add_inner_bos(struct writer *w)
 {
     enum gg_status st = flush(w);
 
-    if (st != GG_OK || w->n == 0 || w->last == w->v->bos)
+    if (st != GG_OK || w->out.n == 0 || w->last == w->v->bos)
         return st;
     return w->v->bos < 0 ? missing(w, "BOS", 3) : add_id(w, w->v->bos);
 }
@@ -296,13 +291,12 @@ enum gg_status
 gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
                const struct gg_message *messages, size_t n_messages,
                size_t first, unsigned flags, int32_t *ids, size_t cap,
-               size_t *n, struct gg_error *err)
+               struct gg_encoded *result, struct gg_error *err)
 {
     struct writer w = { .v = v,
                         .t = t,
                         .flags = flags,
-                        .ids = ids,
-                        .cap = cap,
+                        .out = { .ids = ids, .cap = cap },
                         .last = -1,
                         .err = err };
     enum gg_status st = check_arguments(messages, n_messages, first, err);
@@ -313,7 +307,7 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
     if (st == GG_OK)
         st = add_messages(&w, messages, n_messages, first);
     mem_free(w.text);
-    if (st == GG_OK)
-        *n = w.n;
-    return st;
+    return st == GG_OK
+               ? vocab_encoded(&w.out, flags & GG_CHAT_STRICT, result, err)
+               : st;
 }

@@ -327,7 +327,7 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
         return 0;
     t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     t.longest = special_longest(t.set, v);
-    if (flags & GG_CUT_GREEDY)
+    if (flags & GG_ENCODE_GREEDY)
         return cut_near(&t, is_greedy_end);
     switch (v->kind) {
     case VOCAB_SPM:

@@ -35,12 +35,11 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
     return p;
 }
 
-/* The names of WordPiece's control tokens are words. */
+/* WordPiece: the names of control tokens, and of the unknown one, are words. */
 static bool
 is_word(const struct gg_vocab *v, int32_t id, size_t len)
 {
-    return v->kind == VOCAB_WPM && len > 0 &&
-           vocab_type(v, id) == GG_TOKEN_CONTROL;
+    return v->kind == VOCAB_WPM && len > 0 && is_hidden(vocab_type(v, id));
 }
 
 /* Writes what fits of p[0..len), a blank in front if there is one. */

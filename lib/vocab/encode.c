@@ -15,8 +15,7 @@
 struct encoder {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL, for short texts */
-    int32_t *ids;
-    size_t cap, n;   /* n may exceed cap: the rest is only counted */
+    struct vocab_out out;
     uint64_t *room;  /* for merging long words */
     size_t cap_room; /* in units of 8 bytes */
     uint8_t *text;   /* SPM: with blanks for marks */
@@ -29,13 +28,11 @@ struct encoder {
 static inline void
 emit(struct encoder *e, int32_t id)
 {
-    if (e->n < e->cap)
-        e->ids[e->n] = id;
-    e->n++;
+    vocab_emit(&e->out, id);
 }
 
 /* What merging left over without a token becomes its bytes. */
-static enum gg_status
+static void
 emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 {
     const struct gg_vocab *v = e->v;
@@ -44,16 +41,14 @@ emit_left_over(struct encoder *e, const uint8_t *p, size_t len)
 
     while (id < 0 && known < len && v->byte_ids[p[known]] >= 0)
         known++;
-    if (id < 0 && known < len && v->unk < 0)
-        return error_set(e->err, GG_ERR_UNSUPPORTED,
-                         "the vocabulary has no token for byte 0x%02X",
-                         p[known]);
-    if (id >= 0 || known < len)
-        emit(e, id >= 0 ? id : v->unk);
+    id = id < 0 && known < len ? v->unk : id;
+    if (id >= 0)
+        emit(e, id);
+    else if (known < len)
+        vocab_leave_out(&e->out, p, len);
     else
         for (size_t i = 0; i < len; i++)
             emit(e, v->byte_ids[p[i]]);
-    return GG_OK;
 }
 
 /* Memory for merging a long word. */
@@ -86,13 +81,13 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
         return st;
     merge(&l, len > MERGE_SHORT ? e->room : few);
     *n = 0;
-    for (size_t i = 0; i < len && st == GG_OK; i += l.lens[i], ++*n) {
+    for (size_t i = 0; i < len; i += l.lens[i], ++*n) {
         if (l.ids[i] >= 0)
             emit(e, l.ids[i]);
         else
-            st = emit_left_over(e, p + i, l.lens[i]);
+            emit_left_over(e, p + i, l.lens[i]);
     }
-    return st;
+    return GG_OK;
 }
 
 /* Whether a word that is a token is that token, whatever merging would make.
@@ -136,13 +131,14 @@ struct word {
 static enum gg_status
 learn_word(struct encoder *e, struct word *word)
 {
-    size_t before = e->n, n;
+    const struct vocab_out before = e->out, *out = &e->out;
     enum gg_status st = look_up_word(e, word->p, word->len);
+    size_t n = out->n - before.n;
 
-    n = e->n - before;
-    if (st == GG_OK && n <= CACHE_IDS && e->n <= e->cap) {
+    if (st == GG_OK && n <= CACHE_IDS && out->n <= out->cap &&
+        out->left_out == before.left_out) {
         word->key.n = (uint32_t)n;
-        memcpy(word->key.ids, e->ids + before, n * sizeof(*e->ids));
+        memcpy(word->key.ids, out->ids + before.n, n * sizeof(*out->ids));
         cache_add(word->place, &word->key);
     }
     return st;
@@ -167,6 +163,7 @@ fetch_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable,
 static inline enum gg_status
 encode_word(struct encoder *e, struct word *word)
 {
+    struct vocab_out *out = &e->out;
     const struct cache_word *found;
 
     if (!word->place)
@@ -174,9 +171,9 @@ encode_word(struct encoder *e, struct word *word)
     found = cache_find(word->place, &word->key);
     if (!found)
         return learn_word(e, word);
-    if (e->n + CACHE_IDS <= e->cap) {
-        memcpy(e->ids + e->n, found->ids, sizeof(found->ids));
-        e->n += found->n;
+    if (out->n + CACHE_IDS <= out->cap) {
+        memcpy(out->ids + out->n, found->ids, sizeof(found->ids));
+        out->n += found->n;
     } else {
         for (size_t i = 0; i < found->n; i++)
             emit(e, found->ids[i]);
@@ -351,63 +348,67 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
     return st;
 }
 
-static enum gg_status
-encode_kind(struct encoder *e, const uint8_t *p, size_t len,
-            const struct special_set *set, bool first)
-{
-    struct vocab_out out = { .ids = e->ids, .cap = e->cap };
-    bool good = vocab_encode_kind(e->v, p, len, set, first, e->cache, &out);
-
-    e->n = out.n;
-    return good ? GG_OK : error_nomem(e->err);
-}
-
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
-                  const struct special_set *set, bool first, int32_t *ids,
-                  size_t cap, size_t *n, struct gg_error *err)
+                  const struct special_set *set, bool first,
+                  struct vocab_out *out, struct gg_error *err)
 {
-    struct encoder e = { .v = v, .ids = ids, .cap = cap, .err = err };
+    struct encoder e = { .v = v, .out = *out, .err = err };
+    const uint8_t *p = (const uint8_t *)text;
     enum gg_status st;
 
     e.cache = cache_take(v->caches, len);
-    if (v->kind > VOCAB_SPM)
-        st = encode_kind(&e, (const uint8_t *)text, len, set, first);
+    if (v->kind <= VOCAB_SPM)
+        st = encode_text(&e, p, len, set, first && v->add_blank);
+    else if (vocab_encode_kind(v, p, len, set, first, e.cache, &e.out))
+        st = GG_OK;
     else
-        st = encode_text(&e, (const uint8_t *)text, len, set,
-                         first && v->add_blank);
+        st = error_nomem(err);
     cache_give(v->caches, e.cache);
     mem_free(e.room);
     mem_free(e.text);
     mem_free(e.first);
-    if (st == GG_OK)
-        *n = e.n;
+    *out = e.out;
     return st;
 }
 
 enum gg_status
-gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
-                unsigned flags, int32_t *ids, size_t cap, size_t *n,
-                struct gg_error *err)
+vocab_encoded(const struct vocab_out *out, bool strict,
+              struct gg_encoded *result, struct gg_error *err)
 {
-    bool bos = flags & GG_ENCODE_BOS, room = bos && cap > 0;
-    bool eos = flags & GG_ENCODE_EOS;
+    if (strict && out->left_out)
+        return error_set(err, GG_ERR_UNSUPPORTED,
+                         "the vocabulary has no token for byte 0x%02X",
+                         out->without);
+    *result = (struct gg_encoded){ out->n, out->left_out };
+    return GG_OK;
+}
+
+enum gg_status
+gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
+                unsigned flags, int32_t *ids, size_t cap,
+                struct gg_encoded *result, struct gg_error *err)
+{
+    const struct special_set *set =
+        flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
+    bool bos = flags & GG_ENCODE_BOS, eos = flags & GG_ENCODE_EOS;
+    struct vocab_out out = { .ids = ids, .cap = cap };
     enum gg_status st;
 
     if ((bos && v->bos < 0) || (eos && v->eos < 0))
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "the vocabulary has no %s token",
                          bos && v->bos < 0 ? "BOS" : "EOS");
-    if (room)
-        ids[0] = v->bos;
-    st = vocab_encode_part(
-        v, text, len, flags & GG_ENCODE_SPECIAL ? &v->all : &v->user,
-        !(flags & GG_ENCODE_CONTINUE), ids + room, cap - room, n, err);
-    if (st == GG_OK) {
-        *n += bos;
-        if (eos && *n < cap)
-            ids[*n] = v->eos;
-        *n += eos;
-    }
-    return st;
+    if (bos)
+        vocab_emit(&out, v->bos);
+    if (flags & GG_ENCODE_GREEDY)
+        st = vocab_encode_greedy(v, text, len, set, &out, err);
+    else
+        st = vocab_encode_part(v, text, len, set, !(flags & GG_ENCODE_CONTINUE),
+                               &out, err);
+    if (st != GG_OK)
+        return st;
+    if (eos)
+        vocab_emit(&out, v->eos);
+    return vocab_encoded(&out, flags & GG_ENCODE_STRICT, result, err);
 }

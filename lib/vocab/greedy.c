@@ -6,8 +6,6 @@
  * byte by byte in the C locale: letters, digits and spaces are those of ASCII.
  * Of a word, the longest token that it begins with is taken, and so on; a byte
  * with which no token begins is left out. */
-#include <gg.h>
-
 #include "core/error.h"
 #include "vocab/vocab.h"
 
@@ -69,10 +67,9 @@ next_word(const uint8_t *p, size_t len)
     return spaces == len || spaces == 1 ? spaces : spaces - 1;
 }
 
-/* *unknown is raised by the bytes that are left out. */
 static void
 cut_word(const struct gg_vocab *v, const uint8_t *p, size_t len,
-         struct vocab_out *out, size_t *unknown)
+         struct vocab_out *out)
 {
     while (len) {
         size_t n = len < v->max_bytes ? len : v->max_bytes;
@@ -83,7 +80,7 @@ cut_word(const struct gg_vocab *v, const uint8_t *p, size_t len,
         if (id >= 0)
             vocab_emit(out, id);
         else
-            ++*unknown;
+            vocab_leave_out(out, p, 1);
         p += n ? n : 1;
         len -= n ? n : 1;
     }
@@ -91,7 +88,7 @@ cut_word(const struct gg_vocab *v, const uint8_t *p, size_t len,
 
 static void
 cut_text(const struct gg_vocab *v, const uint8_t *p, size_t len,
-         const struct special_set *set, struct vocab_out *out, size_t *unknown)
+         const struct special_set *set, struct vocab_out *out)
 {
     while (len) {
         size_t n, skip = 0;
@@ -99,7 +96,7 @@ cut_text(const struct gg_vocab *v, const uint8_t *p, size_t len,
 
         for (size_t at = 0, bytes; at < n; at += bytes) {
             bytes = next_word(p + at, n - at);
-            cut_word(v, p + at, bytes, out, unknown);
+            cut_word(v, p + at, bytes, out);
         }
         if (id >= 0) {
             vocab_bytes(v, id, &skip);
@@ -111,27 +108,13 @@ cut_text(const struct gg_vocab *v, const uint8_t *p, size_t len,
 }
 
 enum gg_status
-gg_vocab_encode_greedy(const struct gg_vocab *v, const char *text, size_t len,
-                       unsigned flags, int32_t *ids, size_t cap, size_t *n,
-                       size_t *unknown, struct gg_error *err)
+vocab_encode_greedy(const struct gg_vocab *v, const char *text, size_t len,
+                    const struct special_set *set, struct vocab_out *out,
+                    struct gg_error *err)
 {
-    struct vocab_out out = { .ids = ids, .cap = cap };
-
     if (v->kind != VOCAB_BPE)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "the vocabulary is none of bytes, as GPT-2's is");
-    if ((flags & GG_ENCODE_BOS && v->bos < 0) ||
-        (flags & GG_ENCODE_EOS && v->eos < 0))
-        return error_set(err, GG_ERR_UNSUPPORTED,
-                         "the vocabulary has no %s token",
-                         flags & GG_ENCODE_BOS && v->bos < 0 ? "BOS" : "EOS");
-    *unknown = 0;
-    if (flags & GG_ENCODE_BOS)
-        vocab_emit(&out, v->bos);
-    cut_text(v, (const uint8_t *)text, len,
-             flags & GG_ENCODE_SPECIAL ? &v->all : &v->user, &out, unknown);
-    if (flags & GG_ENCODE_EOS)
-        vocab_emit(&out, v->eos);
-    *n = out.n;
+    cut_text(v, (const uint8_t *)text, len, set, out);
     return GG_OK;
 }

@@ -25,8 +25,7 @@ static const char *const other_ids[] = {
     "end\xe2\x96\x81of\xe2\x96\x81sentence\xef\xbd\x9c>"
 
 /* Tokens that end a text or a turn in the families that write them so. They
- * count where they are control tokens; those that the user defined become
- * such. */
+ * count where they are control tokens or the user defined them. */
 static const char *const eog_names[] = {
     "</s>",
     "<|endoftext|>",
@@ -119,11 +118,20 @@ sort_eog(struct gg_vocab *v)
     v->n_eog = kept;
 }
 
+/* No text has the token, whatever the file calls it. */
+static void
+make_control(struct gg_vocab *v, int32_t id)
+{
+    if (id >= 0 && vocab_type(v, id) == GG_TOKEN_USER_DEFINED)
+        v->types[id] = GG_TOKEN_CONTROL;
+}
+
 static void
 add_eog(struct gg_vocab *v, int32_t id)
 {
     if (id >= 0)
         v->eog[v->n_eog++] = id;
+    make_control(v, id);
 }
 
 static enum gg_status
@@ -146,7 +154,6 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
         if (id < 0 || (vocab_type(v, id) != GG_TOKEN_CONTROL &&
                        vocab_type(v, id) != GG_TOKEN_USER_DEFINED))
             continue;
-        v->types[id] = GG_TOKEN_CONTROL; /* whatever the file calls it */
         add_eog(v, id);
     }
     add_eog(v, v->eos);
@@ -191,19 +198,21 @@ check_others(const struct gg_vocab *v, const struct gguf_context *gguf,
     return st;
 }
 
-/* BOS, EOS and the unknown token. */
+/* What their makers call BOS, EOS and the unknown token unless told otherwise.
+ * BERT has others that stand at the ends of a text; files name them in one of
+ * several ways. */
+static const char *const end_names[][3] = {
+    [VOCAB_BPE] = { "", "", "" },
+    [VOCAB_SPM] = { "<s>", "</s>", "<unk>" },
+    [VOCAB_WPM] = { "[CLS]", "[SEP]", "[UNK]" },
+    [VOCAB_UGM] = { "<s>", "</s>", "<unk>" },
+};
+
 static enum gg_status
 read_ends(struct gg_vocab *v, const struct gguf_context *gguf,
           struct gg_error *err)
 {
-    /* What their makers call them unless told otherwise. BERT has others that
-     * stand at the ends of a text; files name them in one of several ways. */
-    static const char *const names[][3] = {
-        [VOCAB_BPE] = { "", "", "" },
-        [VOCAB_SPM] = { "<s>", "</s>", "<unk>" },
-        [VOCAB_WPM] = { "[CLS]", "[SEP]", "[UNK]" },
-        [VOCAB_UGM] = { "<s>", "</s>", "<unk>" },
-    };
+    const char *const *names = end_names[v->kind];
     const struct {
         const char *key;
         int32_t *id;
@@ -218,13 +227,29 @@ read_ends(struct gg_vocab *v, const struct gguf_context *gguf,
     };
     enum gg_status st = GG_OK;
 
-    v->bos = named(v, names[v->kind][0]);
-    v->eos = named(v, names[v->kind][1]);
-    v->unk = named(v, names[v->kind][2]);
+    v->bos = named(v, names[0]);
+    v->eos = named(v, names[1]);
+    v->unk = named(v, names[2]);
     for (size_t i = 0; st == GG_OK && i < sizeof(keys) / sizeof(keys[0]); i++)
         if (!keys[i].wpm || v->kind == VOCAB_WPM)
             st = read_id(v, gguf, keys[i].key, keys[i].id, err);
     return st;
+}
+
+/* A text never has a control token. BERT's files call [UNK] one, which a text
+ * has; other files name one where there is no unknown token. Byte-level BPE
+ * knows none: what it has no token for is left out, whatever the file says. */
+static void
+settle_unknown(struct gg_vocab *v)
+{
+    int32_t id = v->unk;
+    bool own = id >= 0 && id == named(v, end_names[v->kind][2]);
+
+    if (own && vocab_type(v, id) == GG_TOKEN_CONTROL)
+        v->types[id] = GG_TOKEN_UNKNOWN;
+    if (v->kind == VOCAB_BPE || id < 0 || id == v->bos ||
+        gg_vocab_is_eog(v, id) || vocab_type(v, id) == GG_TOKEN_CONTROL)
+        v->unk = -1;
 }
 
 enum gg_status
@@ -239,8 +264,11 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
         st = check_others(v, gguf, err);
     if (st == GG_OK)
         st = read_eog(v, gguf, err);
-    if (st == GG_OK)
+    if (st == GG_OK) {
+        make_control(v, v->bos);
+        settle_unknown(v);
         mark_strips(v, gguf);
+    }
     v->add_bos = spm || wpm || (defaults && defaults->add_bos);
     v->add_eos = wpm || v->kind == VOCAB_UGM;
     if (st == GG_OK)

@@ -35,7 +35,8 @@ match_byte(const struct walk *w, size_t end, uint8_t b)
     return *p == b;
 }
 
-/* The unknown token stands for a character, or a byte of BPE. */
+/* The unknown token stands for a character; the same where there is no such
+ * token. Of BPE each byte is on its own. */
 static bool
 take_unknown(struct walk *w, size_t end)
 {
@@ -51,6 +52,24 @@ take_unknown(struct walk *w, size_t end)
         unicode_at(w->text + w->at, end - w->at, &n);
     w->at += n;
     return true;
+}
+
+/* What has no token, and so no id. */
+static bool
+skip_left_out(struct walk *w, size_t end)
+{
+    const int32_t *byte_ids = w->v->byte_ids;
+    size_t at = w->at;
+
+    if (w->v->unk >= 0)
+        return false;
+    if (w->blank)
+        return take_unknown(w, end) && byte_ids[' '] < 0;
+    if (!take_unknown(w, end))
+        return false;
+    while (at < w->at && byte_ids[w->text[at]] >= 0)
+        at++;
+    return at < w->at;
 }
 
 static bool
@@ -85,8 +104,12 @@ take_part(struct walk *w, size_t end)
             *w = before;
             taken = id >= 0 && id == w->v->unk && take_unknown(w, end);
         }
-        if (!taken)
-            return false;
+        if (!taken) {
+            *w = before;
+            if (!skip_left_out(w, end))
+                return false;
+            continue;
+        }
         w->ranges[w->i++] = (struct gg_range){ before.at, w->at };
     }
     return true;

@@ -61,15 +61,8 @@ join_letters(struct gg_vocab *v)
 }
 
 enum gg_status
-vocab_load_joints(struct gg_vocab *v, const struct gguf_context *gguf,
-                  struct gg_error *err)
+vocab_load_joints(struct gg_vocab *v, struct gg_error *err)
 {
-    for (int b = 0; b < 256 && v->unk < 0; b++)
-        if (v->byte_ids[b] < 0)
-            return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
-                                  "neither an unknown token nor one for byte "
-                                  "<0x%02X>",
-                                  (unsigned)b);
     v->joined = mem_array(129 * 129, 1);
     if (!v->joined)
         return error_nomem(err);
@@ -102,7 +95,7 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
         if (!isfinite(gguf_array_f32(&v->scores, i)))
             return gguf_bad_value(gguf, SCORES, err,
                                   "the score of token %zu is not finite", i);
-    return vocab_load_joints(v, gguf, err);
+    return vocab_load_joints(v, err);
 }
 
 /* A character; a byte of a broken one stands for itself. */

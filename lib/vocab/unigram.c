@@ -39,7 +39,9 @@ emit_unknown(struct unigram *u, size_t at, size_t len, struct vocab_out *out)
         bytes = bytes && v->byte_ids[p[i]] >= 0;
     for (size_t i = 0; bytes && i < len; i++)
         emit(u, v->byte_ids[p[i]], at + i, at + i + 1, out);
-    if (!bytes && !u->unknown)
+    if (!bytes && v->unk < 0)
+        vocab_leave_out(out, p, len);
+    else if (!bytes && !u->unknown)
         emit(u, v->unk, at, at + len, out);
     else if (!bytes) /* a run of them is one token */
         vocab_extend(out, out->ranges ? u->from[at + len - 1].end : 0);

@@ -21,7 +21,7 @@ load_ranked(struct gg_vocab *v, const struct gguf_context *gguf,
 {
     enum gg_status st = vocab_load_merges(v, gguf, err);
 
-    return st == GG_OK ? vocab_load_joints(v, gguf, err) : st;
+    return st == GG_OK ? vocab_load_joints(v, err) : st;
 }
 
 static const struct kind {

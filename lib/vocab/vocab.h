@@ -64,7 +64,7 @@ enum vocab_whole {
 
 struct gg_vocab {
     struct gguf_file file; /* empty where the file is someone else's */
-    const char *name; /* of the kind, in the file */
+    const char *name;      /* of the kind, in the file */
     enum vocab_kind kind;
     bool ranked; /* SPM: merges have ranks, as those of BPE, and no scores */
     int32_t n;
@@ -88,8 +88,8 @@ struct gg_vocab {
 
     /* BPE; the merges are those of ranked SPM, too */
     split_rule split;
-    split_group group; /* or NULL */
-    const char *ends;  /* what a letter precedes where a word ends */
+    split_group group;  /* or NULL */
+    const char *ends;   /* what a letter precedes where a word ends */
     bool ignore_merges; /* a word that is a token is never merged */
     struct vocab_merge *merges;
     size_t merge_mask;
@@ -101,8 +101,8 @@ struct gg_vocab {
     uint8_t *joined; /* where pieces go over: see vocab_joined() */
     bool add_blank;  /* in front of a text; WPM: only decoding drops it */
     /* WPM */
-    struct trie trie; /* of the pieces */
-    bool lower;       /* lower case without accents */
+    struct trie trie;   /* of the pieces */
+    bool lower;         /* lower case without accents */
     int32_t alone[128]; /* of punctuation of ASCII */
     /* WPM, UGM: what a byte does, each in its own way */
     uint8_t plain[256];
@@ -116,7 +116,10 @@ struct gg_vocab {
     struct special_set user, all; /* without, with the control tokens */
     struct special_set contents;  /* `user` without what markup is made of */
     struct gguf_str chat;         /* the model's chat template, or empty */
-    int32_t bos, eos, unk;        /* or -1 */
+    int32_t bos, eos;             /* or -1 */
+    /* What is unknown becomes this token, which is no control token; or -1: it
+     * is left out. Byte-level BPE has none. */
+    int32_t unk;
     bool add_bos, add_eos;
     int32_t *eog;
     size_t n_eog;
@@ -148,8 +151,7 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
 /* joined: spm.c */
 enum gg_status
-vocab_load_joints(struct gg_vocab *v, const struct gguf_context *gguf,
-                  struct gg_error *err);
+vocab_load_joints(struct gg_vocab *v, struct gg_error *err);
 /* scores, joined: spm.c */
 enum gg_status
 vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
@@ -171,8 +173,8 @@ vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
 enum gg_status
 vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
                    struct gg_error *err);
-/* bos, eos, unk, eog, VOCAB_STRIPS: ids.c. What the metadata does not say of
- * BOS is as in `defaults`, if not NULL. */
+/* bos, eos, unk, eog, their types, VOCAB_STRIPS: ids.c. What the metadata does
+ * not say of BOS is as in `defaults`, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
                const struct split_name *defaults, struct gg_error *err);
@@ -182,7 +184,9 @@ vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
 /* Where ids go. */
 struct vocab_out {
     int32_t *ids;
-    size_t cap, n; /* n may exceed cap: the rest is only counted */
+    size_t cap, n;   /* n may exceed cap: the rest is only counted */
+    size_t left_out; /* bytes that have no token */
+    uint8_t without; /* the first of them */
     /* In place of ids, which are known, what they stand for; or NULL. */
     struct gg_range *ranges;
     const int32_t *known;
@@ -195,6 +199,15 @@ vocab_emit(struct vocab_out *out, int32_t id)
     if (out->n < out->cap)
         out->ids[out->n] = id;
     out->n++;
+}
+
+/* p[0..len) has no token, nor is there one for what is unknown. */
+static inline void
+vocab_leave_out(struct vocab_out *out, const uint8_t *p, size_t len)
+{
+    if (out->left_out == 0)
+        out->without = *p;
+    out->left_out += len;
 }
 
 static inline void
@@ -220,11 +233,23 @@ vocab_extend(struct vocab_out *out, size_t end)
 }
 
 /* The ids of a text as in gg_vocab_encode(); `set`: the tokens that are looked
- * for in it first. `first`: it does not go on from another. */
+ * for in it first. `first`: it does not go on from another. They go behind
+ * those in *out. */
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
-                  const struct special_set *set, bool first, int32_t *ids,
-                  size_t cap, size_t *n, struct gg_error *err);
+                  const struct special_set *set, bool first,
+                  struct vocab_out *out, struct gg_error *err);
+
+/* The same of GG_ENCODE_GREEDY. */
+enum gg_status
+vocab_encode_greedy(const struct gg_vocab *v, const char *text, size_t len,
+                    const struct special_set *set, struct vocab_out *out,
+                    struct gg_error *err);
+
+/* Sets *result; `strict`: unless bytes were left out. */
+enum gg_status
+vocab_encoded(const struct vocab_out *out, bool strict,
+              struct gg_encoded *result, struct gg_error *err);
 
 struct cache;
 

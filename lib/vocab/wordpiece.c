@@ -84,6 +84,16 @@ split_word(struct word *w)
     return true;
 }
 
+/* A word that has no pieces. */
+static void
+emit_unknown(struct word *w)
+{
+    if (w->v->unk >= 0)
+        vocab_emit_range(w->out, w->v->unk, w->all.begin, w->all.end);
+    else
+        vocab_leave_out(w->out, w->bytes + 1, w->n - 1);
+}
+
 static void
 end_word(struct word *w)
 {
@@ -94,7 +104,7 @@ end_word(struct word *w)
     if (id >= 0)
         emit(w, id, 0, w->n);
     else if (w->chars > 0 && !(known && split_word(w)))
-        vocab_emit_range(w->out, v->unk, w->all.begin, w->all.end);
+        emit_unknown(w);
     w->n = 1;
     w->chars = 0;
 }
@@ -195,7 +205,7 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
     struct vocab_out *out = w->out;
     struct cache_word key, *place;
     const struct cache_word *found;
-    size_t before = out->n, n;
+    size_t before = out->n, left_out = out->left_out, n;
 
     cache_key(&key, text + at, len, readable);
     place = cache_place(cache, &key);
@@ -206,7 +216,7 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
         return;
     encode_part(w, text, at, len);
     n = out->n - before;
-    if (n <= CACHE_IDS && out->n <= out->cap) {
+    if (n <= CACHE_IDS && out->n <= out->cap && out->left_out == left_out) {
         key.n = (uint32_t)n;
         memcpy(key.ids, out->ids + before, n * sizeof(*key.ids));
         cache_add(place, &key);
@@ -232,7 +242,10 @@ wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
         if (kind == WORDPIECE_SPACE)
             continue;
         if (kind == WORDPIECE_PUNCTUATION) {
-            vocab_emit_range(out, v->alone[text[at]], at, at + 1);
+            if (v->alone[text[at]] >= 0)
+                vocab_emit_range(out, v->alone[text[at]], at, at + 1);
+            else
+                vocab_leave_out(out, text + at, 1);
             continue;
         }
         n = part_length(v, text + at, end - at);
@@ -283,12 +296,8 @@ enum gg_status
 vocab_load_wordpiece(struct gg_vocab *v, const struct gguf_context *gguf,
                      struct gg_error *err)
 {
-    enum gg_status st;
+    enum gg_status st = read_case(v, gguf, err);
 
-    if (v->unk < 0)
-        return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
-                              "no unknown token");
-    st = read_case(v, gguf, err);
     if (st != GG_OK)
         return st;
     for (unsigned b = 0; b < 0x80; b++) {

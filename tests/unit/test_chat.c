@@ -2,6 +2,7 @@
  * contents */
 #include <config.h>
 
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "unit/vocab_make.h"
 
@@ -126,7 +127,7 @@ golden_same(const struct gg_vocab *v, const struct golden *g,
     static int32_t ids[IDS];
     struct gg_error err = { "" };
     enum gg_status st =
-        gg_chat_encode(v, gg_chat_find(g->name), messages, n_messages, 0,
+        encode_chat(v, gg_chat_find(g->name), messages, n_messages, 0,
                        ended ? 0 : GG_CHAT_ANSWER, ids, IDS, &n, &err);
 
     if (st != GG_OK)
@@ -174,7 +175,7 @@ specials_of(const struct gg_vocab *v, const struct gg_chat_template *t,
 
     for (size_t i = 0; i < 4; i++)
         messages[i] = (struct gg_message){ roles[i], content, strlen(content) };
-    if (gg_chat_encode(v, t, messages, 4, 0, GG_CHAT_ANSWER, ids, 64 * IDS, &n,
+    if (encode_chat(v, t, messages, 4, 0, GG_CHAT_ANSWER, ids, 64 * IDS, &n,
                        NULL) != GG_OK)
         return 0;
     for (size_t i = 0; i < n; i++)
@@ -237,7 +238,7 @@ test_user_defined(void)
     int32_t ids[64];
     size_t n;
 
-    ok(gg_chat_encode(v, gg_chat_find("phi4"), &message, 1, 0, 0, ids, 64, &n,
+    ok(encode_chat(v, gg_chat_find("phi4"), &message, 1, 0, 0, ids, 64, &n,
                       NULL) == GG_OK &&
            n == 8 && ids[6] == find(&m, "<user>"),
        "user-defined tokens that are no markup are found in contents");
@@ -260,11 +261,11 @@ goes_on(const struct gg_vocab *v, const struct gg_chat_template *t,
     };
     size_t skip = first == GG_ROLE_USER, n, k, more;
 
-    if (gg_chat_encode(v, t, m + skip, 4 - skip, 0, GG_CHAT_ANSWER, whole, IDS,
+    if (encode_chat(v, t, m + skip, 4 - skip, 0, GG_CHAT_ANSWER, whole, IDS,
                        &n, NULL) != GG_OK ||
-        gg_chat_encode(v, t, m + skip, 3 - skip, 0, GG_CHAT_ANSWER, parts, IDS,
+        encode_chat(v, t, m + skip, 3 - skip, 0, GG_CHAT_ANSWER, parts, IDS,
                        &k, NULL) != GG_OK ||
-        gg_chat_encode(v, t, m + skip, 4 - skip, 3 - skip, GG_CHAT_ANSWER,
+        encode_chat(v, t, m + skip, 4 - skip, 3 - skip, GG_CHAT_ANSWER,
                        parts + k, IDS - k, &more, NULL) != GG_OK)
         return false;
     return n == k + more && memcmp(whole, parts, n * sizeof(*whole)) == 0;
@@ -431,7 +432,7 @@ refused(const struct gg_vocab *v, const char *name,
     int32_t ids[256];
     size_t k;
 
-    if (gg_chat_encode(v, gg_chat_find(name), messages, n, first, 0, ids, 256,
+    if (encode_chat(v, gg_chat_find(name), messages, n, first, 0, ids, 256,
                        &k, &err) == GG_OK)
         return "it is encoded";
     return err.message;
@@ -488,16 +489,16 @@ test_room(void)
     struct make m;
     struct gg_vocab *v = make_all(&m, true, GG_TOKEN_CONTROL);
     int32_t ids[64] = { 0 }, all[64];
-    size_t n, want;
+    size_t n, want = 0;
     bool same = true;
     long k;
 
-    same = gg_chat_encode(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
+    same = encode_chat(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
                           all, 64, &want, NULL) == GG_OK;
     for (size_t cap = 0; cap <= want; cap++) {
         ids[cap] = -7;
         same = same &&
-               gg_chat_encode(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
+               encode_chat(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
                               cap ? ids : NULL, cap, &n, NULL) == GG_OK &&
                n == want && memcmp(ids, all, cap * sizeof(*ids)) == 0 &&
                ids[cap] == -7;
@@ -507,7 +508,7 @@ test_room(void)
         enum gg_status st;
 
         mem_fail_after(k);
-        st = gg_chat_encode(v, gg_chat_find("llama3"), golden_chat_1, 4, 0, 0,
+        st = encode_chat(v, gg_chat_find("llama3"), golden_chat_1, 4, 0, 0,
                             ids, 64, &n, NULL);
         mem_fail_after(-1);
         if (st == GG_OK)

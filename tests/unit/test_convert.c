@@ -2,6 +2,7 @@
  * GGUF files that they were made from */
 #include "convert/blocks.h"
 #include "core/mem.h"
+#include "encode.h"
 #include "old.h"
 #include "session_test.h"
 
@@ -162,7 +163,7 @@ encode(const char *path, const char *text, size_t len, int32_t **ids)
 
     must(gg_vocab_open(path, &v, &err));
     *ids = malloc((len + 16) * sizeof(**ids));
-    must(gg_vocab_encode(v, text, len, 0, *ids, len + 16, &n, &err));
+    must(encode_ids(v, text, len, 0, *ids, len + 16, &n, &err));
     gg_vocab_free(v);
     return n;
 }

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "encode.h"
 #include "folder.h"
 #include "reference.h"
 #include "session_test.h"
@@ -54,7 +55,7 @@ check_ids(const struct gg_vocab *v, const char *name)
     for (int i = 0; i < N_TEXTS; i++) {
         const char *text = texts[i].text;
 
-        must(gg_vocab_encode(v, text, strlen(text),
+        must(encode_ids(v, text, strlen(text),
                              GG_ENCODE_BOS | GG_ENCODE_EOS, ids, MAX, &n,
                              &err));
         good = good && n == length(texts[i].ids) &&

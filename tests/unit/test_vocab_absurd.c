@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "core/mem.h"
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "unit/vocab_make.h"
 
@@ -51,8 +52,8 @@ works(struct make *m, const char *text, size_t len)
     size_t cap = 2 * len + 3, n = 0;
     int32_t *ids = malloc(cap * sizeof(*ids));
     bool good = vocab_load(m->gguf, &v, &err) == GG_OK &&
-                gg_vocab_encode(v, text, len, GG_ENCODE_SPECIAL, ids, cap, &n,
-                                &err) == GG_OK &&
+                encode_ids(v, text, len, GG_ENCODE_SPECIAL, ids, cap, &n,
+                           &err) == GG_OK &&
                 n <= cap;
 
     for (size_t i = 0; good && i < n; i++)
@@ -155,7 +156,7 @@ test_memory(int kind)
         mem_fail_after(after);
         st = vocab_load(m.gguf, &v, NULL);
         if (st == GG_OK)
-            st = gg_vocab_encode(v, "ab<user>", 8, 0, ids, 16, &n, NULL);
+            st = encode_ids(v, "ab<user>", 8, 0, ids, 16, &n, NULL);
         mem_fail_after(-1);
         gg_vocab_free(v);
     }
@@ -207,22 +208,6 @@ test_merges(void)
     make_lists(&m);
     ok(works(&m, text, LONG), "gpt2: the same merges again and again");
     free(text);
-}
-
-static void
-test_unknown(void)
-{
-    struct make m = made(2);
-
-    set_token(&m, 0, "[unk]");
-    ok(make_fails(&m, GG_ERR_FORMAT, "no unknown token"),
-       "bert: nothing to write for an unknown word");
-    m = made(3);
-    set_token(&m, 2, "<?>");
-    m.types[2] = GG_TOKEN_CONTROL;
-    make_lists(&m);
-    ok(make_fails(&m, GG_ERR_FORMAT, "neither an unknown token"),
-       "t5: nor for an unknown character");
 }
 
 static void
@@ -335,7 +320,6 @@ main(void)
     test_scores(1);
     test_scores(3);
     test_merges();
-    test_unknown();
     test_long_pieces();
     test_map_sizes();
     test_map_units();

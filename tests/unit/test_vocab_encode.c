@@ -1,6 +1,7 @@
 /* test_vocab_encode.c - small vocabularies against merging done plainly */
 #include <config.h>
 
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "unit/vocab_make.h"
 
@@ -109,7 +110,7 @@ against_reference(const char *what, void (*make)(struct make *),
         for (size_t i = 0; i < len; i++)
             text[i] = letters[make_random(&random) % strlen(letters)];
         n_want = encode_plainly(&m, text, len, want);
-        if (gg_vocab_encode(v, text, len, 0, ids, TEXT + 1, &n, NULL) !=
+        if (encode_ids(v, text, len, 0, ids, TEXT + 1, &n, NULL) !=
                 GG_OK ||
             n != n_want || memcmp(ids, want, n * sizeof(*ids)) != 0)
             wrong++;
@@ -128,7 +129,7 @@ encodes(const struct gg_vocab *v, const char *text, unsigned flags, size_t n,
     int32_t ids[64];
     size_t got;
 
-    return gg_vocab_encode(v, text, strlen(text), flags, ids, 64, &got, NULL) ==
+    return encode_ids(v, text, strlen(text), flags, ids, 64, &got, NULL) ==
                GG_OK &&
            got == n && memcmp(ids, want, n * sizeof(*ids)) == 0;
 }
@@ -153,7 +154,7 @@ round_trips(const struct gg_vocab *v, bool utf8)
 
         for (size_t i = 0; i < len; i++)
             text[i] = (char)(make_random(&random) % (utf8 ? 128 : 256));
-        if (gg_vocab_encode(v, text, len, 0, ids, 4 * TEXT, &n, NULL) != GG_OK)
+        if (encode_ids(v, text, len, 0, ids, 4 * TEXT, &n, NULL) != GG_OK)
             return -1;
         for (size_t i = 0; i < n; i++, used += got)
             if (gg_vocab_decode(v, &state, ids[i], 0, back + used,
@@ -200,9 +201,9 @@ test_bpe(void)
        "user-defined tokens always are");
     ok(encodes(v, "<user><more><user>", 0, IDS(more, user)),
        "the longest first");
-    ok(gg_vocab_encode(v, "abcdef", 6, 0, ids, 2, &n, NULL) == GG_OK && n == 4,
+    ok(encode_ids(v, "abcdef", 6, 0, ids, 2, &n, NULL) == GG_OK && n == 4,
        "too little room: the number of ids is right");
-    ok(gg_vocab_encode(v, "a", 1, GG_ENCODE_BOS, ids, 2, &n, NULL) ==
+    ok(encode_ids(v, "a", 1, GG_ENCODE_BOS, ids, 2, &n, NULL) ==
            GG_ERR_UNSUPPORTED,
        "no BOS where there is none");
     ok(round_trips(v, false) == 0, "random bytes come back");
@@ -244,7 +245,7 @@ test_spm(void)
        "BOS and EOS are known by their names");
     ok(encodes(v, "ab", GG_ENCODE_BOS | GG_ENCODE_EOS, IDS(1, ab_mark, 2)) &&
            encodes(v, "", GG_ENCODE_EOS, IDS(2)) &&
-           gg_vocab_encode(v, "ab", 2, GG_ENCODE_EOS, NULL, 0, &n, NULL) ==
+           encode_ids(v, "ab", 2, GG_ENCODE_EOS, NULL, 0, &n, NULL) ==
                GG_OK &&
            n == 2,
        "EOS comes last, also where there is no room for it");
@@ -451,9 +452,9 @@ test_no_memory(void (*make)(struct make *), const char *what)
     for (size_t k = 0; k < sizeof(text); k++)
         text[k] = "ab"[k % 2];
     mem_fail_after(0);
-    ok(gg_vocab_encode(v, text, 8, 0, ids, 8, &n, NULL) == GG_OK,
+    ok(encode_ids(v, text, 8, 0, ids, 8, &n, NULL) == GG_OK,
        "a short word needs no memory");
-    ok(gg_vocab_encode(v, text, TEXT, 0, ids, 8, &n, NULL) == GG_ERR_NOMEM,
+    ok(encode_ids(v, text, TEXT, 0, ids, 8, &n, NULL) == GG_ERR_NOMEM,
        "a long one does, and says so");
     mem_fail_after(-1);
     gg_vocab_free(v);
@@ -485,7 +486,7 @@ test_many_pairs(void)
     for (size_t i = 0; i < sizeof(text); i++)
         text[i] = "xyz"[i % 3];
     same = make_load(&m, &v, NULL) == GG_OK &&
-           gg_vocab_encode(v, text, sizeof(text), 0, ids, 3 * TIMES, &n,
+           encode_ids(v, text, sizeof(text), 0, ids, 3 * TIMES, &n,
                            NULL) == GG_OK &&
            n == TIMES;
     for (size_t i = 0; i < n; i++)

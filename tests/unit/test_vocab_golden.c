@@ -11,6 +11,7 @@
 #include <gg.h>
 
 #include "gguf/reader.h"
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "unit/vocab_text.h"
 #include "vocab/unicode.h"
@@ -47,7 +48,7 @@ test_ids(const struct gg_vocab *v, struct text text, size_t n_want,
     uint64_t h = HASH_START;
     size_t n = 0;
 
-    if (!v || gg_vocab_encode(v, (const char *)text.p, text.len, 0, ids,
+    if (!v || encode_ids(v, (const char *)text.p, text.len, 0, ids,
                               text.len, &n, NULL) != GG_OK)
         n = 0;
     for (size_t i = 0; i < n; i++)

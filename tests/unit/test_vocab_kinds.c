@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "unit/vocab_make.h"
 #include "unit/vocab_text.h"
@@ -25,7 +26,7 @@ cuts(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
     int32_t ids[MAX_IDS];
     size_t n, k, used = 0;
 
-    if (gg_vocab_encode(v, text, len, flags, ids, MAX_IDS, &n, NULL) != GG_OK ||
+    if (encode_ids(v, text, len, flags, ids, MAX_IDS, &n, NULL) != GG_OK ||
         n > MAX_IDS)
         return false;
     for (size_t i = 0; i < n; i++) {
@@ -54,7 +55,7 @@ comes_out(const struct gg_vocab *v, const char *text, unsigned encode,
     char got[4096] = "";
     size_t n, k, used = 0;
 
-    if (gg_vocab_encode(v, text, strlen(text), encode, ids, MAX_IDS, &n,
+    if (encode_ids(v, text, strlen(text), encode, ids, MAX_IDS, &n,
                         NULL) != GG_OK)
         return false;
     for (size_t i = 0; i < n; i++, used += k)
@@ -115,7 +116,7 @@ test_words(const struct gg_vocab *v)
     ok(is(v, "a\xe2\x96\x81\x62 \xe2\x96\x81", MARK "a|" MARK "|b|[UNK]"),
        "the mark in a text is no blank");
     ok(is(v, "[unused0]", "[UNK]|[UNK]|[UNK]"), "nor is an unused token found");
-    ok(gg_vocab_encode(v, longest, 100, 0, ids, MAX_IDS, &n, NULL) == GG_OK &&
+    ok(encode_ids(v, longest, 100, 0, ids, MAX_IDS, &n, NULL) == GG_OK &&
            n == 100 && is(v, longer, "[UNK]"),
        "words of more than 100 characters are unknown");
     free(longest);
@@ -269,7 +270,7 @@ test_ids(const struct gg_vocab *v, const uint8_t *text, size_t len, size_t n,
     uint64_t h = HASH_START;
 
     if (!v ||
-        gg_vocab_encode(v, (const char *)text, len, 0, ids, cap, &got, NULL) !=
+        encode_ids(v, (const char *)text, len, 0, ids, cap, &got, NULL) !=
             GG_OK ||
         got > cap)
         got = 0;

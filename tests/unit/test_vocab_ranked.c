@@ -1,5 +1,6 @@
 /* test_vocab_ranked.c - Gemma 4's kind of vocabulary: characters merged by the
  * ranks of pairs, lines apart; against merging done in the plainest way */
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "vocab_make.h"
 
@@ -146,7 +147,7 @@ encode(const struct gg_vocab *v, const char *text, int32_t *ids)
 {
     size_t n = 0;
 
-    if (gg_vocab_encode(v, text, strlen(text), 0, ids, 1024, &n, &err) !=
+    if (encode_ids(v, text, strlen(text), 0, ids, 1024, &n, &err) !=
         GG_OK)
         return 0;
     return n;

@@ -10,6 +10,7 @@
 #include <gg.h>
 
 #include "core/file.h"
+#include "unit/encode.h"
 #include "unit/tap.h"
 #include "vocab/vocab.h"
 
@@ -69,7 +70,7 @@ compare(const struct gg_vocab *v, const struct file_map *in,
         size_t len = (size_t)((mark ? mark : end) - p), n;
         int32_t ids[MAX_IDS];
 
-        if (gg_vocab_encode(v, p, len, 0, ids, MAX_IDS, &n, NULL) != GG_OK ||
+        if (encode_ids(v, p, len, 0, ids, MAX_IDS, &n, NULL) != GG_OK ||
             n > MAX_IDS || !line_is(&want, want_end, ids, n) ||
             (v->kind != VOCAB_WPM && !comes_back(v, ids, n, p, len))) {
             printf("# text %d differs\n", *n_texts);
