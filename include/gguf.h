@@ -41,7 +41,8 @@ struct gguf_context;
 
 /* ctx: NULL, or gets a ggml_context with a tensor for each of the file's, which
  * the caller frees with ggml_free(); they outlive the gguf_context. With
- * no_alloc they have no data; without it the data is read, too. */
+ * no_alloc they have no data; without it the data is read, too, to a tensor
+ * of bytes in front of them, "GGUF tensor data binary blob". */
 struct gguf_init_params {
     bool no_alloc;
     struct ggml_context **ctx;
@@ -58,9 +59,10 @@ gguf_init_empty(void);
 
 /* Each reads a whole file, checks all of it, and returns NULL where it cannot
  * be read or is not sound; the reason goes to the log. Unless the data is
- * wanted, a file may end with its table of tensors. A stream is read from where
- * it stands to its end; a callback up to max_expected_size bytes, at most
- * max_chunk_read (0: any number) at a time. */
+ * wanted, a file may end with its table of tensors. Of a stream, from where it
+ * stands, and by a callback no more is read than is wanted: the metadata, and
+ * the data where that is; by the callback in order, at most max_chunk_read
+ * bytes (0: any number) at a time, and none beyond max_expected_size. */
 GGML_API struct gguf_context *
 gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params);
 GGML_API struct gguf_context *
@@ -191,9 +193,14 @@ gguf_get_tensor_place(const struct gguf_context *ctx, int64_t tensor_id);
 GGML_API int64_t
 gguf_remove_key(struct gguf_context *ctx, const char *key);
 
-/* Sets the value of a key, which moves to the back; the value is copied. Where
- * memory runs out, writing the context fails. GGUF_KEY_GENERAL_ALIGNMENT must
- * be a u32, a power of two from 8 to 65536; it moves the tensors' data. */
+/* Not upstream's: true once one of the functions below had no memory. The
+ * context lacks what it was given then, and cannot be written. */
+GGML_API bool
+gguf_out_of_memory(const struct gguf_context *ctx);
+
+/* Sets the value of a key, which moves to the back; the value is copied.
+ * GGUF_KEY_GENERAL_ALIGNMENT must be a u32, a power of two from 8 to 65536; it
+ * moves the tensors' data. */
 GGML_API void
 gguf_set_val_u8(struct gguf_context *ctx, const char *key, uint8_t val);
 GGML_API void
@@ -258,7 +265,8 @@ GGML_API bool
 gguf_write_to_file(const struct gguf_context *ctx, const char *fname,
                    bool only_meta);
 
-/* What only_meta writes: its bytes; the same to memory of that size. */
+/* What only_meta writes: its bytes; the same to memory of that size. Out of
+ * memory: 0, and nothing. */
 GGML_API size_t
 gguf_get_meta_size(const struct gguf_context *ctx);
 GGML_API void

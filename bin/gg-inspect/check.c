@@ -133,7 +133,7 @@ work(void *data, int64_t i)
     struct found *r = &j->results[i];
     int64_t tensor = j->tensors[i];
 
-    r->cut = !j->f->file &&
+    r->cut = !j->f->file && gguf_get_tensor_size(j->f->gguf, tensor) &&
              end_of(j->f, tensor) >
                  file_size(j->f, gguf_get_tensor_shard(j->f->gguf, tensor));
     r->known = values_known(gguf_get_tensor_type(j->f->gguf, tensor));
@@ -209,9 +209,9 @@ done(void *data, int64_t i)
     if (r->cut)
         finding(j, true, name, "its data ends past the end of the file");
     else if (!r->known)
-        finding(j, false, name, "values of type %s cannot be read yet",
-                ggml_type_name(
-                    gguf_get_tensor_type(j->f->gguf, j->tensors[i])));
+        finding(
+            j, false, name, "values of type %s cannot be read yet",
+            ggml_type_name(gguf_get_tensor_type(j->f->gguf, j->tensors[i])));
     say_values(j, name, r);
     say_scales(j, name, &r->scales);
     j->cut |= r->cut;

@@ -10,11 +10,11 @@
 #include <string.h>
 
 enum {
-    MOST = 1024,   /* pixels of a side */
-    BAR = 12,      /* wide, of one histogram; */
-    HEIGHT = 256,  /* its height */
-    WIDE = 16,     /* a step's width, of several; */
-    BAND = 8,      /* their height, or 1 where there are many */
+    MOST = 1024,  /* pixels of a side */
+    BAR = 12,     /* wide, of one histogram; */
+    HEIGHT = 256, /* its height */
+    WIDE = 16,    /* a step's width, of several; */
+    BAND = 8,     /* their height, or 1 where there are many */
     MOST_BANDS = 4096,
 };
 
@@ -68,8 +68,7 @@ write_image(const struct image *m)
 static void
 new_image(struct image *m, size_t width, size_t height)
 {
-    *m = (struct image){ width, height,
-                         cli_alloc(NULL, 3 * width, height) };
+    *m = (struct image){ width, height, cli_alloc(NULL, 3 * width, height) };
     memset(m->rgb, 0, 3 * width * height);
 }
 
@@ -86,8 +85,9 @@ paint(struct image *m, size_t x, size_t y, double level)
     int i = at < 3 ? (int)at : 3;
 
     for (int c = 0; c < 3; c++)
-        m->rgb[3 * (y * m->width + x) + (size_t)c] = (unsigned char)(
-            stops[i][c] + (stops[i + 1][c] - stops[i][c]) * (at - i) + 0.5);
+        m->rgb[3 * (y * m->width + x) + (size_t)c] =
+            (unsigned char)(stops[i][c] +
+                            (stops[i + 1][c] - stops[i][c]) * (at - i) + 0.5);
 }
 
 static void
@@ -190,8 +190,8 @@ open_cells(struct cells *c, const struct inspected *f, int64_t tensor)
     size_t n;
 
     *c = (struct cells){ .columns = (uint64_t)ne[0],
-                         .rows = totals_values(f->gguf, tensor) /
-                                 (uint64_t)ne[0] };
+                         .rows =
+                             totals_values(f->gguf, tensor) / (uint64_t)ne[0] };
     c->wide = (c->columns + MOST - 1) / MOST;
     c->high = (c->rows + MOST - 1) / MOST;
     new_image(&c->m, (size_t)((c->columns + c->wide - 1) / c->wide),
@@ -244,6 +244,9 @@ picture_tensor(struct inspected *f, const struct inspect_options *o)
     if (!values_known(type))
         cli_die("%s: values of type %s cannot be read yet", f->path,
                 ggml_type_name(type));
+    if (!totals_values(f->gguf, tensor))
+        cli_die("%s: %s has no values, which make no picture", f->path,
+                gguf_get_tensor_name(f->gguf, tensor));
     open_cells(&c, f, tensor);
     values_open(&v, f, tensor);
     for (size_t k; (k = values_next(&v));)

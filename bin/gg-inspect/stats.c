@@ -57,6 +57,19 @@ work(void *data, int64_t i)
         statistics_outliers(j->f, j->tensors[i], &r->s, FAR * r->s.sigma);
 }
 
+/* Bits of a value; of none there are no bits. */
+static void
+put_bits(struct table *t, const struct gguf_context *ctx, int64_t tensor)
+{
+    uint64_t n = totals_values(ctx, tensor);
+    double bytes = (double)gguf_get_tensor_size(ctx, tensor);
+
+    if (n)
+        table_number(t, 8 * bytes / (double)n);
+    else
+        table_none(t);
+}
+
 static void
 put_numbers(struct table *t, const struct statistics *s)
 {
@@ -91,8 +104,7 @@ done(void *data, int64_t i)
     table_text(t, gguf_get_tensor_name(ctx, tensor));
     table_text(t, ggml_type_name(type_of(j, i)));
     table_text(t, select_shape(shape, ctx, tensor));
-    table_number(t, 8.0 * (double)gguf_get_tensor_size(ctx, tensor) /
-                        (double)totals_values(ctx, tensor));
+    put_bits(t, ctx, tensor);
     if (values_known(type_of(j, i))) {
         put_result(t, &j->results[i]);
     } else {

@@ -73,7 +73,7 @@ put_header(const struct inspected *f, const struct inspect_options *o)
     }
     printf("keys      %" PRId64 "\ntensors   %" PRId64, gguf_get_n_kv(ctx),
            all.tensors);
-    if (all.tensors)
+    if (all.values)
         printf(", %" PRIu64 " values of %.2f bits", all.values,
                8.0 * (double)all.bytes / (double)all.values);
     putchar('\n');

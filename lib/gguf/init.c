@@ -1,8 +1,9 @@
 /* init.c - the public ways to open a GGUF file: contexts that own all */
 #include <config.h>
 
-#include "gguf/context.h"
+#include "gguf/skim.h"
 
+#include <inttypes.h>
 #include <sys/stat.h>
 
 #include "core/check.h"
@@ -18,10 +19,52 @@ extent(const struct gguf_context *ctx)
     for (size_t i = 0; i < ctx->n_tensors; i++) {
         const struct gguf_tensor *t = &ctx->tensors[i];
 
-        if (t->offset + t->size > end)
+        if (t->size && t->offset + t->size > end)
             end = (size_t)t->offset + t->size;
     }
     return end;
+}
+
+/* Fills the data section of a context, of which the pool wants `size` bytes. */
+struct data {
+    enum gg_status (*read)(const struct data *d, void *out, size_t size,
+                           struct gg_error *err);
+    const struct gguf_context *ctx;
+    const void *file;           /* all of it in memory, or */
+    struct gguf_source *source; /* what its metadata was read from */
+};
+
+static enum gg_status
+copy_file(const struct data *d, void *out, size_t size, struct gg_error *err)
+{
+    (void)err;
+    if (size)
+        memcpy(out, (const char *)d->file + d->ctx->data_offset, size);
+    return GG_OK;
+}
+
+/* Of the padding the file may have less, where no data follows. */
+static void
+read_padding(struct gguf_source *source, const struct gguf_context *ctx)
+{
+    uint8_t padding[4096];
+
+    while (source->at < ctx->data_offset) {
+        uint64_t left = ctx->data_offset - source->at;
+        size_t n = left < sizeof(padding) ? (size_t)left : sizeof(padding);
+
+        if (gguf_source_read(source, padding, n) < n)
+            return;
+    }
+}
+
+static enum gg_status
+read_source(const struct data *d, void *out, size_t size, struct gg_error *err)
+{
+    read_padding(d->source, d->ctx);
+    if (gguf_source_read(d->source, out, size) < size)
+        return error_set(err, GG_ERR_TRUNCATED, "file ends in its data");
+    return GG_OK;
 }
 
 /* A pool that holds the tensors of the file and perhaps one more with the
@@ -37,68 +80,60 @@ pool_size(const struct gguf_context *ctx, bool with_data, size_t *out)
            check_add(size, data, out);
 }
 
-/* A tensor that holds a copy of the data section. */
-static const char *
-copy_data(struct ggml_context *pool, const struct gguf_context *ctx,
-          const void *file)
+/* The first tensor of a pool with data: all of it, under upstream's name. */
+static enum gg_status
+load_data(struct ggml_context *pool, struct gguf_context *ctx,
+          const struct data *d, struct gg_error *err)
 {
     size_t size = extent(ctx);
     struct ggml_tensor *all =
         ggml_new_tensor_1d(pool, GGML_TYPE_I8, (int64_t)size);
+    char *data = all->data ? all->data : (char *)all; /* NULL: no byte */
 
-    if (!all)
-        return NULL;
-    ggml_set_name(all, "GGUF tensor data");
-    if (size)
-        memcpy(all->data, (const char *)file + ctx->data_offset, size);
-    return all->data;
+    ggml_set_name(all, "GGUF tensor data binary blob");
+    for (size_t i = 0; i < ctx->n_tensors; i++) {
+        struct gguf_tensor *t = &ctx->tensors[i];
+
+        t->data = data + (t->size ? t->offset : 0);
+    }
+    return d->read(d, data, size, err);
 }
 
-static bool
-make_tensors(struct ggml_context *pool, const struct gguf_context *ctx,
-             const char *data)
+static void
+make_tensors(struct ggml_context *pool, const struct gguf_context *ctx)
 {
     for (size_t i = 0; i < ctx->n_tensors; i++) {
         const struct gguf_tensor *t = &ctx->tensors[i];
         struct ggml_tensor *made =
-            ggml_new_tensor(pool, t->type, t->n_dims, t->ne);
+            ggml_new_tensor(pool, t->type, GGML_MAX_DIMS, t->ne);
 
-        if (!made)
-            return false;
         ggml_set_name(made, t->name);
-        if (data)
-            made->data = (char *)(uintptr_t)data + t->offset;
+        made->data = (void *)(uintptr_t)t->data;
     }
-    return true;
 }
 
 /* Makes *params.ctx, with the data unless no_alloc. */
 static enum gg_status
-load(struct gguf_context *ctx, const void *file, struct gguf_init_params params,
-     struct gg_error *err)
+load(struct gguf_context *ctx, const struct data *d,
+     struct gguf_init_params params, struct gg_error *err)
 {
-    bool with_data = !params.no_alloc && ctx->n_tensors > 0;
-    struct ggml_init_params init = { .no_alloc = !with_data };
+    struct ggml_init_params init = { .no_alloc = params.no_alloc };
     struct ggml_context *pool = NULL;
-    const char *data = NULL;
-    bool done = false;
+    enum gg_status st = GG_OK;
 
-    if (pool_size(ctx, with_data, &init.mem_size))
+    if (pool_size(ctx, !params.no_alloc, &init.mem_size))
         pool = ggml_init(init);
-    if (pool && with_data)
-        data = copy_data(pool, ctx, file);
-    if (pool && (data || !with_data)) {
-        ggml_set_no_alloc(pool, true);
-        done = make_tensors(pool, ctx, data);
-        ggml_set_no_alloc(pool, params.no_alloc);
-    }
-    if (!done) {
-        ggml_free(pool);
+    if (!pool)
         return error_nomem(err);
+    if (!params.no_alloc)
+        st = load_data(pool, ctx, d, err);
+    if (st != GG_OK) {
+        ggml_free(pool);
+        return st;
     }
-    for (size_t i = 0; i < ctx->n_tensors; i++)
-        if (data)
-            ctx->tensors[i].data = data + ctx->tensors[i].offset;
+    ggml_set_no_alloc(pool, true);
+    make_tensors(pool, ctx);
+    ggml_set_no_alloc(pool, params.no_alloc);
     *params.ctx = pool;
     return GG_OK;
 }
@@ -111,6 +146,16 @@ own_all(struct gguf_context *ctx, struct gg_error *err)
     return gguf_make_self_contained(ctx, err);
 }
 
+static enum gg_status
+own_and_load(struct gguf_context *ctx, struct data *d,
+             struct gguf_init_params params, struct gg_error *err)
+{
+    enum gg_status st = own_all(ctx, err);
+
+    d->ctx = ctx;
+    return st == GG_OK && params.ctx ? load(ctx, d, params, err) : st;
+}
+
 /* From the whole file in memory, which is not needed any more afterwards. */
 static enum gg_status
 init(const void *file, size_t size, const char *name,
@@ -118,17 +163,52 @@ init(const void *file, size_t size, const char *name,
      struct gg_error *err)
 {
     bool bare = params.no_alloc || !params.ctx;
+    struct data d = { .read = copy_file, .file = file };
     struct gguf_context *ctx = NULL;
     enum gg_status st = gguf_parse_some(file, size, name, bare, &ctx, err);
 
     if (st == GG_OK)
-        st = own_all(ctx, err);
-    if (st == GG_OK && params.ctx)
-        st = load(ctx, file, params, err);
+        st = own_and_load(ctx, &d, params, err);
     if (st == GG_OK)
         *out = ctx;
     else
         gguf_free(ctx);
+    return st;
+}
+
+/* Before memory is asked for that it would take. */
+static enum gg_status
+check_limit(const struct gguf_source *source, const struct gguf_context *ctx,
+            struct gg_error *err)
+{
+    if (extent(ctx) == 0 || (ctx->data_offset <= source->limit &&
+                             extent(ctx) <= source->limit - ctx->data_offset))
+        return GG_OK;
+    return error_set(err, GG_ERR_TRUNCATED, "data ends past end of file");
+}
+
+/* From what comes, byte after byte; no more is read than is wanted. */
+static enum gg_status
+init_source(struct gguf_source *source, struct gguf_init_params params,
+            struct gguf_context **out, struct gg_error *err)
+{
+    struct data d = { .read = read_source, .source = source };
+    struct gguf_context *ctx = NULL;
+    uint8_t *metadata = NULL;
+    size_t size;
+    enum gg_status st = gguf_skim(source, &metadata, &size, err);
+
+    if (st == GG_OK)
+        st = gguf_parse_some(metadata, size, NULL, true, &ctx, err);
+    if (st == GG_OK && params.ctx && !params.no_alloc)
+        st = check_limit(source, ctx, err);
+    if (st == GG_OK)
+        st = own_and_load(ctx, &d, params, err);
+    if (st == GG_OK)
+        *out = ctx;
+    else
+        gguf_free(ctx);
+    mem_free(metadata);
     return st;
 }
 
@@ -185,43 +265,17 @@ gguf_init_from_shards(const char *fname)
     return report(ctx, st, &err);
 }
 
-/* Calls back until `limit` bytes are there, or a read comes up short. */
-static enum gg_status
-read_all(gguf_reader_callback_t callback, void *userdata, size_t chunk,
-         uint64_t limit, uint8_t **data, size_t *size, struct gg_error *err)
-{
-    size_t cap = 0, n = 0, got, want;
-
-    do {
-        want = limit - n < 65536 ? (size_t)(limit - n) : 65536;
-        if (n > want) /* the next read doubles what is there */
-            want = limit - n < n ? (size_t)(limit - n) : n;
-        if (chunk && want > chunk)
-            want = chunk;
-        if (!mem_grow(data, &cap, n + want, 1))
-            return error_nomem(err);
-        got = want ? callback(userdata, *data + n, n, want) : 0;
-        n += got < want ? got : want;
-    } while (want && got >= want);
-    *size = n;
-    return GG_OK;
-}
-
 struct gguf_context *
 gguf_init_from_callback(gguf_reader_callback_t callback, void *userdata,
                         size_t max_chunk_read, uint64_t max_expected_size,
                         struct gguf_init_params params)
 {
     struct gguf_context *ctx = NULL;
-    uint8_t *data = NULL;
-    size_t size = 0;
+    struct gguf_source source = { callback, userdata, max_chunk_read,
+                                  max_expected_size, 0 };
     struct gg_error err;
-    enum gg_status st = read_all(callback, userdata, max_chunk_read,
-                                 max_expected_size, &data, &size, &err);
+    enum gg_status st = init_source(&source, params, &ctx, &err);
 
-    if (st == GG_OK)
-        st = init(data, size, NULL, params, &ctx, &err);
-    mem_free(data);
     return report(ctx, st, &err);
 }
 
@@ -259,6 +313,20 @@ init_from_map(FILE *file, off_t at, struct gguf_init_params params)
     return report(ctx, st, &err);
 }
 
+/* A pipe stands behind the padding afterwards, as a file does. */
+static struct gguf_context *
+init_from_pipe(FILE *file, struct gguf_init_params params)
+{
+    struct gguf_context *ctx = NULL;
+    struct gguf_source source = { read_stream, file, 0, SIZE_MAX / 2, 0 };
+    struct gg_error err;
+    enum gg_status st = init_source(&source, params, &ctx, &err);
+
+    if (st == GG_OK)
+        read_padding(&source, ctx);
+    return report(ctx, st, &err);
+}
+
 struct gguf_context *
 gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
 {
@@ -267,5 +335,5 @@ gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
 
     if (at >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode))
         return init_from_map(file, at, params);
-    return gguf_init_from_callback(read_stream, file, 0, SIZE_MAX / 2, params);
+    return init_from_pipe(file, params);
 }

@@ -49,15 +49,15 @@ read_shape(struct gguf_tensor *t, struct cursor *c, struct gg_error *err)
 {
     uint32_t n = cursor_u32(c);
 
-    if (!c->bad && (n < 1 || n > GGML_MAX_DIMS))
+    if (!c->bad && n > GGML_MAX_DIMS)
         return error_set(err, GG_ERR_FORMAT,
-                         "%" PRIu32 " dimensions, but 1 to %d are allowed", n,
+                         "%" PRIu32 " dimensions, but %d are allowed", n,
                          GGML_MAX_DIMS);
     t->n_dims = (int)n;
     for (uint32_t i = 0; i < GGML_MAX_DIMS; i++) {
         uint64_t ne = i < n && !c->bad ? cursor_u64(c) : 1;
 
-        if (!c->bad && (ne < 1 || ne > INT64_MAX))
+        if (!c->bad && ne > INT64_MAX)
             return error_set(err, GG_ERR_FORMAT,
                              "dimension %" PRIu32 " is %" PRIu64, i, ne);
         t->ne[i] = (int64_t)ne;
@@ -66,21 +66,28 @@ read_shape(struct gguf_tensor *t, struct cursor *c, struct gg_error *err)
 }
 
 /* The bytes of its data; each product is formed only if it fits, that of the
- * elements in an int64_t. */
+ * elements in an int64_t. That of some dimensions without one of 0 must fit,
+ * too, so that rows, say, can be counted. */
 static bool
 data_size(const struct gguf_tensor *t, const struct ggml_type_traits *traits,
           size_t *out)
 {
     int64_t elements = 1;
-    size_t size = (size_t)(t->ne[0] / traits->blck_size);
+    size_t size = 1;
 
     for (int i = 0; i < GGML_MAX_DIMS; i++)
-        if (__builtin_mul_overflow(elements, t->ne[i], &elements))
+        if (__builtin_mul_overflow(elements, t->ne[i] ? t->ne[i] : 1,
+                                   &elements))
             return false;
-    for (int i = 1; i < GGML_MAX_DIMS; i++)
-        if (!check_mul(size, (size_t)t->ne[i], &size))
-            return false;
-    return check_mul(size, traits->type_size, out) && *out <= INT64_MAX;
+    if (!check_mul((size_t)elements / (size_t)traits->blck_size,
+                   traits->type_size, &size) ||
+        size > INT64_MAX)
+        return false;
+    for (int i = 0; i < GGML_MAX_DIMS; i++)
+        if (t->ne[i] == 0)
+            size = 0;
+    *out = size;
+    return true;
 }
 
 static enum gg_status
@@ -150,7 +157,9 @@ by_offset(const void *a, const void *b)
     const struct gguf_tensor *x = *(const struct gguf_tensor *const *)a;
     const struct gguf_tensor *y = *(const struct gguf_tensor *const *)b;
 
-    return (x->offset > y->offset) - (x->offset < y->offset);
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return (x->size > y->size) - (x->size < y->size);
 }
 
 const struct gguf_tensor **
@@ -167,7 +176,8 @@ gguf_tensors_by_offset(const struct gguf_context *ctx)
     return order;
 }
 
-/* In the order of their offsets each must end before the next begins. */
+/* In the order of their offsets each must end before the next begins; one
+ * without bytes may be where another begins. */
 static enum gg_status
 check_overlap(const struct gguf_context *ctx, struct gg_error *err)
 {
@@ -186,18 +196,21 @@ check_overlap(const struct gguf_context *ctx, struct gg_error *err)
     return st;
 }
 
-/* Without data (`absent`) a tensor may end anywhere that can be counted. */
+/* Without data (`absent`) a tensor may end anywhere that can be counted; one
+ * without bytes has them where the section begins. */
 static enum gg_status
 place(struct gguf_tensor *t, const char *data, size_t room, bool absent,
       struct gg_error *err)
 {
     size_t limit = absent ? INT64_MAX : room;
 
-    if (t->offset > limit || t->size > limit - t->offset)
+    if (t->size == 0)
+        t->data = data;
+    else if (t->offset > limit || t->size > limit - t->offset)
         return about_tensor(
             t, error_set(err, GG_ERR_TRUNCATED, "data ends past end of file"),
             err);
-    if (!absent)
+    else if (!absent)
         t->data = data + t->offset;
     return GG_OK;
 }

@@ -10,7 +10,7 @@
 
 enum {
     MIN_KV = 14,     /* length, one byte of key, type, one byte of value */
-    MIN_TENSOR = 33, /* length, one byte of name, 1, ne[0], type, offset */
+    MIN_TENSOR = 25, /* length, one byte of name, dimensions, type, offset */
 };
 
 enum gg_status
@@ -114,16 +114,24 @@ read_text(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
     return kv->strings ? GG_OK : error_nomem(err);
 }
 
+/* Bytes that are neither 0 nor 1 are true; the array becomes one of the
+ * context's own then. */
 static enum gg_status
-check_bools(const struct gguf_kv *kv, struct gg_error *err)
+read_bools(struct gguf_kv *kv, struct gg_error *err)
 {
-    const uint8_t *p = gguf_kv_data(kv);
+    const uint8_t *p = kv->data;
+    uint8_t *made;
+    size_t i = 0;
 
-    if (kv->type == GGUF_TYPE_BOOL)
-        for (size_t i = 0; i < kv->n; i++)
-            if (p[i] > 1)
-                return error_set(err, GG_ERR_FORMAT,
-                                 "a truth value that is neither 0 nor 1");
+    while (i < kv->n && p[i] <= 1)
+        i++;
+    if (i == kv->n)
+        return GG_OK;
+    kv->data = kv->owned = made = mem_alloc(kv->n);
+    if (!made)
+        return error_nomem(err);
+    for (i = 0; i < kv->n; i++)
+        made[i] = p[i] != 0;
     return GG_OK;
 }
 
@@ -150,7 +158,7 @@ read_array(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
     if (kv->type == GGUF_TYPE_STRING)
         return read_strings(kv, c, err);
     kv->data = cursor_take(c, n * size); /* it fits: see above */
-    return check_bools(kv, err);
+    return kv->type == GGUF_TYPE_BOOL ? read_bools(kv, err) : GG_OK;
 }
 
 static enum gg_status
@@ -176,7 +184,9 @@ read_value(struct gguf_kv *kv, struct cursor *c, struct gg_error *err)
     if (!p)
         return cut_off(err);
     memcpy(&kv->scalar, p, size);
-    return check_bools(kv, err);
+    if (kv->type == GGUF_TYPE_BOOL)
+        kv->scalar = kv->scalar != 0;
+    return GG_OK;
 }
 
 static enum gg_status

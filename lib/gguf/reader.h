@@ -2,9 +2,11 @@
  *
  * A file is hostile until gguf_parse() has accepted it. What holds then:
  * - keys and tensor names are unique, at least one byte, without NUL;
- * - every tensor has 1 to 4 dimensions of at least 1, rows of whole blocks, a
- *   type with a known block, and data that lies inside the file, aligned, not
- *   shared with another tensor;
+ * - every tensor has up to 4 dimensions, rows of whole blocks, a type with a
+ *   known block, and data that lies inside the file, aligned, not shared with
+ *   another tensor; one with a dimension of 0 has no bytes;
+ * - products of dimensions that are not 0, and their bytes, fit in an int64_t;
+ * - bools are 0 or 1;
  * - arrays have one element type, are not nested, and lie inside the file.
  * Nothing is said about the meaning of a value: a key that is read must be
  * checked by who reads it. Strings may hold any bytes.

@@ -1,7 +1,7 @@
 /* set.c - filling a context that is to be written
  *
  * The public setters return nothing: where memory runs out the context
- * remembers it, and writing it fails. */
+ * remembers it, gguf_out_of_memory() says so, and no writer writes anything. */
 #include "gguf/context.h"
 
 #include "core/check.h"
@@ -228,6 +228,7 @@ gguf_copy_kv(struct gguf_context *ctx, const struct gguf_context *src,
 void
 gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
 {
+    ctx->no_memory |= src->no_memory;
     for (size_t i = 0; i < src->n_kv; i++)
         gguf_copy_kv(ctx, src, (int64_t)i);
 }
@@ -267,7 +268,7 @@ gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
         GGML_ABORT("two tensors are called %s", tensor->name);
     memcpy(t.ne, tensor->ne, sizeof(t.ne));
     for (int i = 0; i < GGML_MAX_DIMS; i++)
-        GGML_ASSERT(t.ne[i] >= 1);
+        GGML_ASSERT(t.ne[i] >= 0);
     t.n_dims = count_dims(t.ne);
     set_size(&t);
     drop_index(ctx);
@@ -282,14 +283,15 @@ gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
     lay_out(ctx);
 }
 
+/* NULL: there was no memory to add it. */
 static struct gguf_tensor *
 must_find(struct gguf_context *ctx, const char *name)
 {
     int64_t i = gguf_find_tensor(ctx, name);
 
-    if (i < 0)
+    if (i < 0 && !ctx->no_memory)
         GGML_ABORT("no tensor is called %s", name);
-    return &ctx->tensors[i];
+    return i < 0 ? NULL : &ctx->tensors[i];
 }
 
 void
@@ -298,6 +300,8 @@ gguf_set_tensor_type(struct gguf_context *ctx, const char *name,
 {
     struct gguf_tensor *t = must_find(ctx, name);
 
+    if (!t)
+        return;
     t->type = type;
     set_size(t);
     lay_out(ctx);
@@ -307,7 +311,16 @@ void
 gguf_set_tensor_data(struct gguf_context *ctx, const char *name,
                      const void *data)
 {
-    must_find(ctx, name)->data = data;
+    struct gguf_tensor *t = must_find(ctx, name);
+
+    if (t)
+        t->data = data;
+}
+
+bool
+gguf_out_of_memory(const struct gguf_context *ctx)
+{
+    return ctx->no_memory;
 }
 
 enum gg_status

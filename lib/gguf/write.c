@@ -113,6 +113,8 @@ put_data(struct sink *s, const struct gguf_context *ctx, struct gg_error *err)
     for (size_t i = 0; i < ctx->n_tensors && st == GG_OK; i++) {
         const struct gguf_tensor *t = order[i];
 
+        if (t->size == 0)
+            continue;
         if (!t->data) {
             st = error_set(err, GG_ERR_ARG, "%s: the tensor has no data",
                            t->name);
@@ -179,19 +181,28 @@ gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file,
     return st == GG_OK && fflush(file) == 0 && !ferror(file);
 }
 
+/* The metadata to memory, or only counted. A context that lacks what a setter
+ * had no memory for has none. */
+static size_t
+meta(const struct gguf_context *ctx, void *memory)
+{
+    struct sink s = { .memory = memory };
+
+    if (ctx->no_memory)
+        log_say(GGML_LOG_LEVEL_ERROR, "out of memory\n");
+    else
+        put_metadata(&s, ctx);
+    return s.n;
+}
+
 size_t
 gguf_get_meta_size(const struct gguf_context *ctx)
 {
-    struct sink s = { 0 };
-
-    put_metadata(&s, ctx);
-    return s.n;
+    return meta(ctx, NULL);
 }
 
 void
 gguf_get_meta_data(const struct gguf_context *ctx, void *data)
 {
-    struct sink s = { .memory = data };
-
-    put_metadata(&s, ctx);
+    meta(ctx, data);
 }

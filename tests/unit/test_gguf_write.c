@@ -135,6 +135,10 @@ test_read_back(void)
     ok(gguf_get_tensor_offset(g, 1) == 32 && gguf_get_tensor_size(g, 1) == 34 &&
            gguf_get_tensor_ne(g, 1)[3] == 1,
        "offset, size, shape");
+    ok(strcmp(ggml_get_first_tensor(pool)->name,
+              "GGUF tensor data binary blob") == 0 &&
+           ggml_get_next_tensor(pool, ggml_get_first_tensor(pool)) == a,
+       "in front of them is one with all data, as upstream has it");
     ok(gguf_write_to_file(g, path, false), "it can be written again");
     gguf_free(g);
     ok(a->ne[1] == 2 && ((float *)a->data)[7] == 5,
@@ -163,6 +167,7 @@ test_other_ways_in(void)
     struct gguf_context *g;
     FILE *f = fopen(path, "rb");
     char command[SCRATCH_PATH + 10];
+    float a[8];
 
     put_small_file(&b);
     g = gguf_init_from_buffer(b.data, b.n, params);
@@ -179,7 +184,9 @@ test_other_ways_in(void)
     snprintf(command, sizeof(command), "cat '%s'", path);
     f = popen(command, "r");
     g = gguf_init_from_file_ptr(f, params);
-    ok(g && gguf_find_tensor(g, "b.weight") == 1, "from a pipe");
+    ok(g && gguf_find_tensor(g, "b.weight") == 1 &&
+           fread(a, sizeof(a), 1, f) == 1 && memcmp(a, a_data, sizeof(a)) == 0,
+       "from a pipe, which does, too");
     gguf_free(g);
     pclose(f);
     g = gguf_init_from_callback(three_at_a_time, &b, 3, 1 << 20, params);
@@ -205,7 +212,9 @@ test_other_ways_in(void)
     b.n = 0;
     put_head(&b, 3, 0, 0);
     g = gguf_init_from_buffer(b.data, b.n, params);
-    ok(g && pool && !ggml_get_first_tensor(pool), "a file without tensors");
+    ok(g && pool && ggml_nbytes(ggml_get_first_tensor(pool)) == 0 &&
+           !ggml_get_next_tensor(pool, ggml_get_first_tensor(pool)),
+       "a file without tensors has no byte of data");
     gguf_free(g);
     ggml_free(pool);
     ok(!gguf_init_from_file("/no/such/file", params), "no such file");
@@ -364,6 +373,54 @@ test_full_disk(void)
     gguf_free(g);
 }
 
+/* What every function of a context does that lacks something. */
+static void
+check_lacking(const struct gguf_context *g)
+{
+    char byte = 7;
+
+    ok(gguf_out_of_memory(g) && gguf_get_meta_size(g) == 0,
+       "what lacks something has no bytes");
+    gguf_get_meta_data(g, &byte);
+    ok(byte == 7 && !gguf_write_to_file(g, path, true) &&
+           !gguf_write_to_file_ptr(g, stdout, true) &&
+           gguf_save(g, path, false, NULL) == GG_ERR_NOMEM &&
+           files_in_folder() == 0,
+       "and is not written by any function");
+}
+
+static void
+test_out_of_memory(void)
+{
+    struct ggml_tensor a = tensor("a.weight", GGML_TYPE_F32, 4, 2, a_data);
+    struct gguf_context *g = small_file(), *h = gguf_init_empty();
+    const char *tokens[] = { "one" };
+
+    ok(!gguf_out_of_memory(g), "there was memory");
+    mem_fail_after(0);
+    gguf_set_val_u32(h, "key", 7);
+    mem_fail_after(-1);
+    gguf_set_kv(g, h);
+    ok(gguf_out_of_memory(g), "a failure is copied with the pairs");
+    check_lacking(g);
+    gguf_free(h);
+    h = gguf_init_empty();
+    mem_fail_after(0);
+    gguf_add_tensor(h, &a);
+    gguf_set_arr_str(h, "tokens", tokens, 1);
+    gguf_set_arr_data(h, "ids", GGUF_TYPE_INT8, tokens[0], 3);
+    gguf_set_val_str(h, "name", "x");
+    gguf_copy_kv(h, g, 0);
+    mem_fail_after(-1);
+    gguf_set_tensor_data(h, "a.weight", a_data);
+    gguf_set_tensor_type(h, "a.weight", GGML_TYPE_F16);
+    ok(gguf_get_n_kv(h) == 0 && gguf_get_n_tensors(h) == 0,
+       "a tensor that there was no memory for can be changed in vain");
+    check_lacking(h);
+    gguf_free(g);
+    gguf_free(h);
+}
+
 static void
 test_allocation_failures(void)
 {
@@ -408,6 +465,7 @@ main(void)
     test_offsets();
     test_out_of_order();
     test_full_disk();
+    test_out_of_memory();
     test_allocation_failures();
     return tap_done();
 }
