@@ -46,4 +46,10 @@ buffer_char(struct buffer *b, char c)
     b->len++;
 }
 
+/* A stream that adds to it; fclose() it before the buffer is read. Ends the
+ * tool where memory runs out, now or later, of which open_memstream() tells not
+ * always. */
+FILE *
+buffer_stream(struct buffer *b);
+
 #endif

@@ -9,6 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
 /* A file must not become standard input or output by being opened while one
  * of them is closed. What stands in for it fails as a closed one would. */
 static void
@@ -20,10 +24,22 @@ fill_standard(void)
             exit(EXIT_FAILURE);
 }
 
+#ifdef HAVE_JANSSON
+static void *
+must_alloc(size_t size)
+{
+    return cli_alloc(NULL, size, 1);
+}
+#endif
+
 void
 cli_start(void)
 {
     fill_standard();
+#ifdef HAVE_JANSSON
+    /* Out of memory, it would return texts without some of their bytes. */
+    json_set_alloc_funcs(must_alloc, free);
+#endif
     cli_init_signals();
     atexit(cli_discard_output);
 }

@@ -43,15 +43,34 @@ gguf_add_like(struct gguf_context *to, const struct gguf_context *from,
     memcpy(t.ne, gguf_get_tensor_ne(from, tensor), sizeof(t.ne));
     snprintf(t.name, sizeof(t.name), "%s", gguf_get_tensor_name(from, tensor));
     gguf_add_tensor(to, &t);
+    gguf_check_memory(to);
+}
+
+void
+gguf_check_memory(const struct gguf_context *gguf)
+{
+    if (!gguf || gguf_out_of_memory(gguf))
+        cli_die("out of memory");
+}
+
+void *
+gguf_metadata_bytes(const struct gguf_context *gguf, size_t *size)
+{
+    void *bytes;
+
+    gguf_check_memory(gguf);
+    *size = gguf_get_meta_size(gguf);
+    bytes = cli_alloc(NULL, *size, 1);
+    gguf_get_meta_data(gguf, bytes);
+    return bytes;
 }
 
 void
 gguf_write_metadata(const struct gguf_context *gguf)
 {
-    size_t size = gguf_get_meta_size(gguf);
-    char *bytes = cli_alloc(NULL, size, 1);
+    size_t size;
+    void *bytes = gguf_metadata_bytes(gguf, &size);
 
-    gguf_get_meta_data(gguf, bytes);
     fwrite(bytes, 1, size, stdout);
     free(bytes);
 }

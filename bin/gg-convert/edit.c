@@ -35,16 +35,6 @@ struct bytes {
     size_t size;
 };
 
-static struct bytes
-metadata(const struct gguf_context *ctx)
-{
-    struct bytes b = { NULL, gguf_get_meta_size(ctx) };
-
-    b.data = cli_alloc(NULL, b.size, 1);
-    gguf_get_meta_data(ctx, b.data);
-    return b;
-}
-
 static void
 read_at(int fd, const char *path, void *data, size_t size, off_t at)
 {
@@ -131,8 +121,9 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
     struct stat st;
     int fd;
 
-    if (!old || !new)
-        cli_die("%s", old ? "out of memory" : err.message);
+    if (!old)
+        cli_die("%s", err.message);
+    gguf_check_memory(new);
     fd = open(path, O_RDWR | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &st))
         cli_die("%s: %s", path, strerror(errno));
@@ -141,7 +132,7 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
                          (uint32_t)gguf_get_alignment(old));
     keys_copy(new, old, c, false);
     copy_table(new, old);
-    bytes = metadata(new);
+    bytes.data = gguf_metadata_bytes(new, &bytes.size);
     if (bytes.size != gguf_get_data_offset(old) ||
         !write_in_place(path, fd, &bytes))
         write_new(path, fd, &bytes, gguf_get_data_offset(old),

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buffer.h"
 #include "common/cli.h"
 #include "gg-convert/convert.h"
 
@@ -81,24 +82,20 @@ put_entry(const struct gguf_context *gguf, int64_t i, const char *dtype,
 static void
 write_header(const struct gguf_context *gguf)
 {
-    char *text = NULL;
-    size_t size = 0;
-    struct header h = { .f = open_memstream(&text, &size) };
+    struct buffer text = { 0 };
+    struct header h = { .f = buffer_stream(&text) };
     uint64_t length;
 
-    if (!h.f)
-        cli_die("out of memory");
     fputs("{\"__metadata__\":{\"format\":\"gguf\"}", h.f);
     each_tensor(gguf, put_entry, &h);
     putc('}', h.f);
-    while (fflush(h.f) == 0 && size % 8)
-        putc(' ', h.f);
-    if (fclose(h.f))
-        cli_die("out of memory");
-    length = size; /* little-endian, as the machine is */
+    fclose(h.f);
+    while (text.len % 8)
+        buffer_char(&text, ' ');
+    length = text.len; /* little-endian, as the machine is */
     fwrite(&length, sizeof(length), 1, stdout);
-    fwrite(text, 1, size, stdout);
-    free(text);
+    fwrite(text.p, 1, text.len, stdout);
+    buffer_clear(&text);
 }
 
 /* ---- data ---------------------------------------------------------------- */

@@ -85,8 +85,7 @@ part_of(const struct gguf_context *all, int64_t first, int64_t end, int no,
 {
     struct gguf_context *part = gguf_init_empty();
 
-    if (!part)
-        cli_die("out of memory");
+    gguf_check_memory(part);
     if (no == 0)
         gguf_set_kv(part, all);
     else if (gguf_find_key(all, GGUF_KEY_GENERAL_ALIGNMENT) >= 0)

@@ -53,8 +53,7 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
                                 ? plan_types(from, c->mixture, &choices, &none)
                                 : same_types(from);
 
-    if (!to)
-        cli_die("out of memory");
+    gguf_check_memory(to);
     keys_copy(to, from, &c->changes, true);
     if (c->mixture) {
         gguf_set_val_u32(to, "general.file_type",
@@ -66,6 +65,7 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
 
         gguf_add_like(to, from, i, plain ? GGML_TYPE_F32 : types[i], NULL);
     }
+    gguf_check_memory(to); /* a file without tensors has keys, too */
     free(types);
     return to;
 }

@@ -10,6 +10,7 @@
 #include <ggml-backend.h>
 #include <gguf.h>
 
+#include "common/gguf.h"
 #include "common/ticker.h"
 #include "gg-eval/windows.h"
 
@@ -213,8 +214,7 @@ write_matrix(const struct imatrix *m, const struct windows *w)
     struct ggml_context *ctx = new_context(m);
     struct gguf_context *gguf = gguf_init_empty();
 
-    if (!gguf)
-        cli_die("out of memory");
+    gguf_check_memory(gguf);
     gguf_set_val_str(gguf, "general.type", "imatrix");
     gguf_set_arr_str(gguf, "imatrix.datasets", (const char *[]){ w->name }, 1);
     gguf_set_val_u32(gguf, "imatrix.chunk_count", (uint32_t)w->count);

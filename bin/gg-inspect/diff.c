@@ -1,6 +1,7 @@
 /* diff.c - --diff: what two models do not have in common */
 #include <config.h>
 
+#include "common/buffer.h"
 #include "common/cli.h"
 #include "common/ticker.h"
 #include "gg-inspect/compare.h"
@@ -14,9 +15,9 @@
 #include <unistd.h>
 
 static const struct table_column columns[] = {
-    { "what", -6 },     { "change", -7 }, { "name", -28 },
-    { "from", -18 },    { "to", -18 },    { "largest", 11 },
-    { "rms", 11 },      { "nmse", 11 },   { "cosine", 11 },
+    { "what", -6 },  { "change", -7 }, { "name", -28 },
+    { "from", -18 }, { "to", -18 },    { "largest", 11 },
+    { "rms", 11 },   { "nmse", 11 },   { "cosine", 11 },
 };
 
 enum {
@@ -131,22 +132,19 @@ write_key(FILE *f, const struct diff *d, const struct gguf_context *ctx,
 static void
 put_key(struct diff *d, const struct gguf_context *ctx, int64_t ka, int64_t kb)
 {
-    char *text;
-    size_t len;
+    struct buffer text = { 0 };
     FILE *f;
 
     if ((ctx == d->a->gguf ? ka : kb) < 0) {
         table_none(&d->table);
         return;
     }
-    f = open_memstream(&text, &len);
-    if (!f)
-        cli_die("out of memory");
+    f = buffer_stream(&text);
     write_key(f, d, ctx, ka, kb);
-    if (fclose(f))
-        cli_die("out of memory");
-    table_escaped(&d->table, text);
-    free(text);
+    fclose(f);
+    buffer_char(&text, '\0');
+    table_escaped(&d->table, text.p);
+    buffer_clear(&text);
 }
 
 static void

@@ -1,6 +1,7 @@
 /* main.c - gg-quantize: a model in fewer bits */
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -218,7 +219,7 @@ open_table(const struct arguments *a)
     fd = dup(strcmp(a->out, "-") == 0 ? STDERR_FILENO : STDOUT_FILENO);
     f = fd < 0 ? NULL : fdopen(fd, "w");
     if (!f)
-        cli_die("standard output cannot be written");
+        cli_die("standard output: %s", strerror(errno));
     return f;
 }
 
@@ -243,6 +244,7 @@ quantize(struct arguments *a)
     if (a->imatrix) {
         cli_check(importance_count(&importance, from, &count, &err), &err);
         importance_describe(&importance, to, count);
+        gguf_check_memory(to);
     }
     table = open_table(a);
     if (!a->dry_run) {

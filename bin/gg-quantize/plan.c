@@ -223,8 +223,7 @@ plan_gguf(const struct gguf_context *from, const enum ggml_type *types,
 {
     struct gguf_context *to = gguf_init_empty();
 
-    if (!to)
-        cli_die("out of memory");
+    gguf_check_memory(to);
     for (int64_t id = 0; id < gguf_get_n_kv(from); id++)
         if (strncmp(gguf_get_key(from, id), "split.", 6) != 0)
             gguf_copy_kv(to, from, id);

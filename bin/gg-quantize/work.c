@@ -26,7 +26,7 @@ struct shared {
 };
 
 /* What one thread needs. */
-struct hands {
+struct scratch {
     float *values, *back;
     uint8_t *copy; /* of rows, aligned */
 };
@@ -105,7 +105,7 @@ quantize_rows(const struct work *w, const float *x, uint8_t *to, int64_t first,
 }
 
 static void
-do_piece(struct shared *s, struct hands *h, int64_t piece)
+do_piece(struct shared *s, struct scratch *h, int64_t piece)
 {
     const struct work *w = s->w;
     int64_t first = piece * s->rows_each;
@@ -125,50 +125,77 @@ do_piece(struct shared *s, struct hands *h, int64_t piece)
     add_error(h->values, h->back, n * w->row, &s->sums[piece]);
 }
 
+/* A thread, with memory that is there before any of them runs. */
+struct thread {
+    pthread_t id;
+    struct shared *s;
+    struct scratch scratch;
+};
+
 static void *
 run(void *data)
 {
-    struct shared *s = data;
-    size_t n = (size_t)(s->rows_each * s->w->row);
-    struct hands h = {
-        cli_alloc(NULL, n, sizeof(float)),
-        cli_alloc(NULL, n, sizeof(float)),
-        cli_alloc(NULL, (size_t)s->rows_each,
-                  ggml_row_size(s->w->from, s->w->row)),
-    };
+    struct thread *t = data;
     long long piece;
 
-    while ((piece = atomic_fetch_add(&s->next, 1)) < s->n_pieces)
-        do_piece(s, &h, piece);
-    free(h.values);
-    free(h.back);
-    free(h.copy);
+    while ((piece = atomic_fetch_add(&t->s->next, 1)) < t->s->n_pieces)
+        do_piece(t->s, &t->scratch, piece);
     return NULL;
+}
+
+static struct thread *
+new_threads(struct shared *s, int n)
+{
+    struct thread *threads = cli_alloc(NULL, (size_t)n, sizeof(*threads));
+    size_t values = (size_t)(s->rows_each * s->w->row);
+
+    for (int i = 0; i < n; i++) {
+        threads[i].s = s;
+        threads[i].scratch = (struct scratch){
+            cli_alloc(NULL, values, sizeof(float)),
+            cli_alloc(NULL, values, sizeof(float)),
+            cli_alloc(NULL, (size_t)s->rows_each,
+                      ggml_row_size(s->w->from, s->w->row)),
+        };
+    }
+    return threads;
+}
+
+static void
+free_threads(struct thread *threads, int n)
+{
+    for (int i = 0; i < n; i++) {
+        free(threads[i].scratch.values);
+        free(threads[i].scratch.back);
+        free(threads[i].scratch.copy);
+    }
+    free(threads);
 }
 
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums)
 {
     struct shared s = { .w = w };
-    pthread_t *threads = cli_alloc(NULL, (size_t)n_threads, sizeof(*threads));
+    struct thread *threads;
 
     s.rows_each = w->row < PIECE ? PIECE / w->row : 1;
     s.n_pieces = (w->n_rows + s.rows_each - 1) / s.rows_each;
     s.sums = cli_alloc(NULL, (size_t)s.n_pieces, sizeof(*s.sums));
     memset(s.sums, 0, (size_t)s.n_pieces * sizeof(*s.sums));
+    threads = new_threads(&s, n_threads);
     for (int i = 1; i < n_threads; i++)
-        if (cli_start_thread(&threads[i], run, &s))
+        if (cli_start_thread(&threads[i].id, run, &threads[i]))
             cli_die("no thread could be started");
-    run(&s);
+    run(&threads[0]);
     for (int i = 1; i < n_threads; i++)
-        pthread_join(threads[i], NULL);
+        pthread_join(threads[i].id, NULL);
     for (int64_t i = 0; i < s.n_pieces; i++) {
         sums->error += s.sums[i].error;
         sums->values += s.sums[i].values;
         sums->odd += s.sums[i].odd;
     }
     free(s.sums);
-    free(threads);
+    free_threads(threads, n_threads);
 }
 
 void
@@ -194,7 +221,7 @@ work_write(const struct gg_file *file, int64_t tensor, enum ggml_type to,
         gg_file_read(file, tensor, made);
         w.data = made;
     }
-    if (w.from == to) {
+    if (w.from == to || size == 0) {
         fwrite(w.data, 1, size, stdout);
     } else {
         size = ggml_row_size(to, w.row) * (size_t)w.n_rows;

@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,14 +34,62 @@ bad_syntax(const char *path, const json_error_t *e, struct gg_error *err)
     return error_prefix(err, GG_ERR_FORMAT, "%s", path);
 }
 
+/* Where Jansson has no memory it loses bytes of a text, or reads on beyond its
+ * end. So that it never hears of it, a failure leaves its parser by a jump, and
+ * what it has made by then is lost. */
+static pthread_once_t watching = PTHREAD_ONCE_INIT;
+static json_malloc_t allocate; /* whose they were before; they stay that */
+static _Thread_local jmp_buf *way_out;
+
+static void *
+watched_malloc(size_t size)
+{
+    void *p = allocate(size);
+
+    if (!p && way_out)
+        longjmp(*way_out, 1);
+    return p;
+}
+
+static void
+watch_allocations(void)
+{
+    json_free_t release;
+
+    json_get_alloc_funcs(&allocate, &release);
+    json_set_alloc_funcs(watched_malloc, release);
+}
+
+/* NULL: a syntax error, or *no_memory. */
+static json_t *
+load(const void *text, size_t size, json_error_t *error, bool *no_memory)
+{
+    jmp_buf here;
+    json_t *value;
+
+    pthread_once(&watching, watch_allocations);
+    *no_memory = setjmp(here) != 0;
+    if (*no_memory) {
+        way_out = NULL;
+        return NULL;
+    }
+    way_out = &here;
+    value =
+        json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, error);
+    way_out = NULL;
+    return value;
+}
+
 static enum gg_status
 parse(const char *path, const void *text, size_t size, bool list, json_t **out,
       struct gg_error *err)
 {
     json_error_t error;
+    bool no_memory;
 
-    *out =
-        json_loadb(text, size, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &error);
+    *out = load(text, size, &error, &no_memory);
+    if (no_memory)
+        return error_nomem(err);
     if (!*out)
         return bad_syntax(path, &error, err);
     if (list ? json_is_array(*out) : json_is_object(*out))

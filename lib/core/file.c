@@ -324,8 +324,9 @@ open_output(const char *path, struct file_out *f, struct gg_error *err)
     struct stat st;
     int fd;
 
+    errno = 0;
     f->path = realpath(path, NULL);
-    if (!f->path)
+    if (!f->path && errno != ENOMEM)
         f->path = mem_strndup(path, strlen(path));
     if (!f->path)
         return error_nomem(err);
