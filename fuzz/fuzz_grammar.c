@@ -49,13 +49,21 @@ draw(struct grammar_at *at, uint8_t from)
     }
 }
 
+/* <x> is the byte's. */
+static int32_t
+find_token(const void *vocab, const char *name, size_t len)
+{
+    (void)vocab;
+    return len == 3 ? (uint8_t)name[1] : -1;
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char bytes[256 + 9];
     uint32_t at[N + 1];
     const int32_t eog = N - 1;
-    struct grammar_tokens tokens = { bytes, at, N, &eog, 1 };
+    struct grammar_tokens tokens = { bytes, at, N, &eog, 1, find_token, NULL };
     struct gg_error err = { "" };
     struct gg_grammar *g = NULL;
     struct grammar_at where = { 0 };
@@ -87,6 +95,8 @@ static const char *const grammars[] = {
     "\"\\u00e9\"",
     "\xc3root ::= .+ \"\\U0001F600\"? ws\nws ::= | \" \" ws",
     "{root ::= \"{\" (root (\",\" root)*)? \"}\" | [0-9]{1,15} | \"\xc3\xa9\"",
+    "qroot ::= <a> (!<b> | \"b\" [x-z]{2})* <[259]>? !<[98]> | <[97]>+",
+    "broot ::= <[97]> x | !<c>\nx ::= \"(\" x \")\" | <)>* | <[3",
     "aroot ::= a b\na ::= b?\nb ::= (\"x\"?)* root",
 };
 

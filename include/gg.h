@@ -677,11 +677,14 @@ struct gg_grammar;
 
 /* Compiles GBNF, the notation of llama.cpp (grammars/README.md there): rules,
  * of which `root` is the text; alternatives, groups, strings with escapes,
- * classes of characters, ".", * + ? {m,n}, comments. Tokens may end in the
- * middle of a character. A text may end where the grammar does: then, and only
- * then, the vocabulary's ends of generation are allowed. GG_ERR_FORMAT names
- * the line, or the rule that begins with itself; GG_ERR_UNSUPPORTED: it is too
- * large. The vocabulary need not outlive it. */
+ * classes of characters, ".", * + ? {m,n}, comments; <[10]> or <|x|> for the
+ * token of that id or text, !<[10]> for any other. Tokens may end in the middle
+ * of a character. Those that are no text, as control tokens, are allowed where
+ * they are named and nowhere else, but for the vocabulary's ends of generation:
+ * a text may end where the grammar does, and they are allowed then. An end that
+ * is named is allowed there, too. GG_ERR_FORMAT names the line, or the rule
+ * that begins with itself; GG_ERR_UNSUPPORTED: it is too large. The vocabulary
+ * need not outlive it. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
                struct gg_grammar **out, struct gg_error *err);

@@ -33,6 +33,12 @@ add_token(const struct gg_vocab *vocab, int32_t id, struct tokens *t,
     return st;
 }
 
+static int32_t
+find_token(const void *vocab, const char *name, size_t len)
+{
+    return gg_vocab_find(vocab, name, len);
+}
+
 enum gg_status
 gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
                struct gg_grammar **out, struct gg_error *err)
@@ -40,7 +46,9 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
     int32_t n = gg_vocab_size(vocab);
     struct tokens t = { .at = mem_array((size_t)n + 1, sizeof(*t.at)) };
     enum gg_status st = t.at ? GG_OK : error_nomem(err);
-    struct grammar_tokens tokens = { .n = n };
+    struct grammar_tokens tokens = { .n = n,
+                                     .find = find_token,
+                                     .vocab = vocab };
 
     for (int32_t id = 0; st == GG_OK && id < n; id++)
         st = add_token(vocab, id, &t, err);

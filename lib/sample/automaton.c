@@ -12,7 +12,7 @@ enum {
     SLOTS = 2 * MAX_SEEN,
 };
 
-/* ---- closures: on to instructions that want a byte ---- */
+/* ---- closures: on to instructions that want a byte or a token ---- */
 
 struct closure {
     struct automaton *a;
@@ -105,6 +105,7 @@ look(struct closure *c, struct spot s)
 
     switch (code->op) {
     case GBNF_RANGE:
+    case GBNF_TOKEN:
         c->a->found[c->n_found++] = s;
         break;
     case GBNF_SPLIT:
@@ -158,13 +159,46 @@ automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
         struct spot spot = a->states.spots[i];
         const struct gbnf_code *code = &a->program->code[spot.pc];
 
-        if (class >= a->class[code->a] && class <= a->class[code->b])
+        if (code->op == GBNF_RANGE && class >= a->class[code->a] &&
+            class <= a->class[code->b])
             reach(&c, spot.pc + 1, spot.frame);
     }
     st = finish(&c, to);
     if (st == GG_OK)
         a->states.steps[(size_t)from * a->states.n_classes + class] = *to;
     return st;
+}
+
+/* Adds what the state is to a closure. */
+static void
+join(struct closure *c, int32_t state)
+{
+    const struct state *s = &c->a->states.states[state];
+
+    for (size_t i = s->first; c->st == GG_OK && i < s->first + s->n; i++)
+        reach(c, c->a->states.spots[i].pc, c->a->states.spots[i].frame);
+    c->may_end = c->may_end || s->may_end;
+}
+
+enum gg_status
+automaton_step_token(struct automaton *a, int32_t from, int32_t id, bool text,
+                     int32_t *to, struct gg_error *err)
+{
+    const struct state *s = &a->states.states[from];
+    struct closure c;
+
+    begin(&c, a, err);
+    for (size_t i = s->first; c.st == GG_OK && i < s->first + s->n; i++) {
+        struct spot spot = a->states.spots[i];
+
+        if (gbnf_takes(&a->program->code[spot.pc], id, text))
+            reach(&c, spot.pc + 1, spot.frame);
+    }
+    if (c.n_stack == 0)
+        return c.st;
+    if (*to != STATES_DEAD)
+        join(&c, *to);
+    return finish(&c, to);
 }
 
 enum gg_status

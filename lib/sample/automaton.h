@@ -44,6 +44,13 @@ automaton_step(struct automaton *a, int32_t from, uint8_t class, int32_t *to,
     return *to ? GG_OK : automaton_make_step(a, from, class, to, err);
 }
 
+/* The token as a whole, from a state that is not dead. *to, where its bytes
+ * lead or STATES_DEAD, becomes where that and the terms for tokens lead.
+ * `text`: it is none of those that a grammar must name. */
+enum gg_status
+automaton_step_token(struct automaton *a, int32_t from, int32_t id, bool text,
+                     int32_t *to, struct gg_error *err);
+
 enum {
     AUTOMATON_CLASSES = 63, /* that a state's plain ones are taken from */
 };

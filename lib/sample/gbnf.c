@@ -16,6 +16,7 @@
 struct parser {
     struct gbnf_text t;
     struct gbnf *g;
+    const struct grammar_tokens *tokens;
     struct hash_map names;
     int depth;
 };
@@ -156,6 +157,67 @@ any(struct parser *ps)
     return gbnf_chars(ps->g, all, 2, ps->t.err);
 }
 
+/* ---- tokens ---- */
+
+/* <[10]> */
+static enum gg_status
+token_number(struct parser *ps, int32_t *id)
+{
+    struct gbnf_text *t = &ps->t;
+    size_t n;
+
+    t->p += 2;
+    if (gbnf_number(t, &n) != GG_OK || t->end - t->p < 2 || t->p[0] != ']' ||
+        t->p[1] != '>')
+        return gbnf_bad(t, "a token's number is <[ID]>");
+    if (n >= (size_t)ps->tokens->n)
+        return gbnf_bad(t, "there is no token <[%zu]>: the vocabulary has %d",
+                        n, (int)ps->tokens->n);
+    t->p += 2;
+    *id = (int32_t)n;
+    return GG_OK;
+}
+
+/* <|x|> */
+static enum gg_status
+token_name(struct parser *ps, int32_t *id)
+{
+    const struct grammar_tokens *tokens = ps->tokens;
+    const char *name = ps->t.p, *p = name;
+    char shown[100];
+    size_t len;
+
+    while (p < ps->t.end && *p != '>' && *p != '\n')
+        p++;
+    if (p == ps->t.end || *p != '>')
+        return gbnf_bad(&ps->t, "a token without its '>'");
+    len = (size_t)(p + 1 - name);
+    *id = tokens->find ? tokens->find(tokens->vocab, name, len) : -1;
+    if (*id < 0)
+        return gbnf_bad(&ps->t, "there is no token %s in the vocabulary",
+                        gg_escape(shown, sizeof(shown), name, len));
+    ps->t.p = p + 1;
+    return GG_OK;
+}
+
+/* One, or behind an exclamation mark any other. */
+static enum gg_status
+token(struct parser *ps)
+{
+    struct gbnf_text *t = &ps->t;
+    bool other = gbnf_peek(t) == '!';
+    enum gg_status st;
+    int32_t id = -1;
+
+    t->p += other;
+    if (gbnf_peek(t) != '<')
+        return gbnf_bad(t, "a token is expected behind '!'");
+    st = t->end - t->p > 1 && t->p[1] == '[' ? token_number(ps, &id)
+                                             : token_name(ps, &id);
+    ps->g->has_tokens = true;
+    return st == GG_OK ? gbnf_emit(ps->g, GBNF_TOKEN, id, other, t->err) : st;
+}
+
 /* ---- rules ---- */
 
 /* The rule of the name at the parser, new where it was not named yet. */
@@ -292,7 +354,7 @@ item(struct parser *ps)
         return any(ps);
     case '<':
     case '!':
-        return gbnf_bad(&ps->t, "tokens in a grammar are not supported");
+        return token(ps);
     default:
         break;
     }
@@ -434,10 +496,12 @@ count_words(const char *text, size_t len)
 }
 
 enum gg_status
-gbnf_compile(const char *text, size_t len, struct gbnf *out,
-             struct gg_error *err)
+gbnf_compile(const char *text, size_t len, const struct grammar_tokens *tokens,
+             struct gbnf *out, struct gg_error *err)
 {
-    struct parser ps = { { text, text + len, text, err }, .g = out };
+    struct parser ps = { { text, text + len, text, err },
+                         .g = out,
+                         .tokens = tokens };
     enum gg_status st = GG_OK;
 
     *out = (struct gbnf){ 0 };

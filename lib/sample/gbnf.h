@@ -2,10 +2,11 @@
 #ifndef SAMPLE_GBNF_H
 #define SAMPLE_GBNF_H
 
-#include "core/error.h"
+#include "sample/grammar.h"
 
 enum gbnf_op {
     GBNF_RANGE, /* a byte from a to b, then the next */
+    GBNF_TOKEN, /* token a; b: any other that is text; then the next */
     GBNF_SPLIT, /* goes on at a, and at b, of it */
     GBNF_JUMP,  /* goes on at a, of it */
     GBNF_CALL,  /* rule a, then the next */
@@ -16,6 +17,14 @@ struct gbnf_code {
     uint8_t op;
     int32_t a, b;
 };
+
+/* Whether an instruction takes the token; `text`: it is text, and does not end
+ * a generation. */
+static inline bool
+gbnf_takes(const struct gbnf_code *c, int32_t id, bool text)
+{
+    return c->op == GBNF_TOKEN && (c->b ? text && c->a != id : c->a == id);
+}
 
 struct gbnf_rule {
     const char *name; /* in the text */
@@ -30,6 +39,7 @@ struct gbnf {
     struct gbnf_rule *rules;
     size_t n_rules, rules_cap;
     size_t root;
+    bool has_tokens; /* some GBNF_TOKEN */
 };
 
 enum {
@@ -40,10 +50,10 @@ enum {
 };
 
 /* Compiles text[0..len), and refuses left recursion; names of rules point into
- * it. */
+ * it. Names of tokens are looked up in the vocabulary. */
 enum gg_status
-gbnf_compile(const char *text, size_t len, struct gbnf *out,
-             struct gg_error *err);
+gbnf_compile(const char *text, size_t len, const struct grammar_tokens *tokens,
+             struct gbnf *out, struct gg_error *err);
 void
 gbnf_clear(struct gbnf *g);
 

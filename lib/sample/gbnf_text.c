@@ -107,13 +107,13 @@ gbnf_character(struct gbnf_text *t, uint32_t *c)
     return GG_OK;
 }
 
-static enum gg_status
-number(struct gbnf_text *t, size_t *n)
+enum gg_status
+gbnf_number(struct gbnf_text *t, size_t *n)
 {
     if (gbnf_peek(t) < '0' || gbnf_peek(t) > '9')
         return gbnf_bad(t, "a repetition without a number");
     for (*n = 0; gbnf_peek(t) >= '0' && gbnf_peek(t) <= '9'; t->p++)
-        if (*n <= GBNF_MAX_CODE)
+        if (*n <= INT32_MAX)
             *n = 10 * *n + (size_t)(*t->p - '0');
     return GG_OK;
 }
@@ -125,7 +125,7 @@ gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most)
 
     t->p++;
     gbnf_skip(t, false);
-    st = number(t, least);
+    st = gbnf_number(t, least);
     *most = *least;
     gbnf_skip(t, false);
     if (st == GG_OK && gbnf_peek(t) == ',') {
@@ -133,7 +133,7 @@ gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most)
         gbnf_skip(t, false);
         *most = SIZE_MAX;
         if (gbnf_peek(t) != '}')
-            st = number(t, most);
+            st = gbnf_number(t, most);
         gbnf_skip(t, false);
     }
     if (st == GG_OK && (gbnf_peek(t) != '}' || *most < *least))

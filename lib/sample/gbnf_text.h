@@ -36,6 +36,11 @@ gbnf_skip(struct gbnf_text *t, bool lines);
 enum gg_status
 gbnf_character(struct gbnf_text *t, uint32_t *c);
 
+/* Digits; GG_ERR_FORMAT where there is none. What is too large for an id or a
+ * repetition stays so. */
+enum gg_status
+gbnf_number(struct gbnf_text *t, size_t *n);
+
 /* {m}, {m,} (most SIZE_MAX), {m,n}, at the brace. */
 enum gg_status
 gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most);

@@ -37,7 +37,7 @@ grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
         return error_nomem(err);
     g->forget = MANY_STATES;
     g->forget_spots = MANY_SPOTS;
-    st = gbnf_compile(text, len, &g->program, err);
+    st = gbnf_compile(text, len, tokens, &g->program, err);
     if (st == GG_OK)
         st = automaton_init(&g->automaton, &g->program, err);
     if (st == GG_OK)
@@ -90,19 +90,29 @@ grammar_begin(struct grammar_at *at, struct gg_grammar *g)
     g->users = at;
 }
 
+/* By its bytes, unless it ends a generation; and by terms that take it. */
 static enum gg_status
 follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
        struct gg_error *err)
 {
     size_t n;
     const uint8_t *p = prefix_bytes(&g->trie, id, &n);
+    bool text = n && !prefix_is_eog(&g->trie, id);
     enum gg_status st = GG_OK;
 
-    *to = n ? state : STATES_DEAD;
+    *to = text ? state : STATES_DEAD;
     for (size_t i = 0; st == GG_OK && *to != STATES_DEAD && i < n; i++)
         st = automaton_step(&g->automaton, *to, g->automaton.class[p[i]], to,
                             err);
+    if (st == GG_OK && g->program.has_tokens)
+        st = automaton_step_token(&g->automaton, state, id, text, to, err);
     return st;
+}
+
+static bool
+may_end(const struct grammar_at *at)
+{
+    return at->grammar->automaton.states.states[at->state].may_end;
 }
 
 enum gg_status
@@ -116,12 +126,12 @@ grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
     *fits = false;
     if (at->state == STATES_DEAD || id >= g->trie.n_tokens)
         return GG_OK;
-    if (prefix_is_eog(&g->trie, id)) {
-        *fits = g->automaton.states.states[at->state].may_end;
+    if (prefix_is_eog(&g->trie, id) && may_end(at)) {
+        *fits = true;
         return GG_OK;
     }
     st = follow(g, at->state, id, &to, err);
-    *fits = to != STATES_DEAD;
+    *fits = st == GG_OK && to != STATES_DEAD;
     return st;
 }
 
@@ -163,7 +173,7 @@ grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
     if (g->automaton.states.n > g->forget ||
         g->automaton.states.n_spots > g->forget_spots)
         st = forget(g, err);
-    if (st == GG_OK && prefix_is_eog(&g->trie, id))
+    if (st == GG_OK && prefix_is_eog(&g->trie, id) && may_end(at))
         return GG_OK;
     if (st == GG_OK && at->state != STATES_DEAD)
         st = follow(g, at->state, id, &to, err);

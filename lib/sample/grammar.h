@@ -12,13 +12,17 @@
 #include "core/error.h"
 
 /* What the tokens of a vocabulary are: token id is bytes[at[id] .. at[id+1]);
- * those without bytes are never allowed, but for the ends of generation. */
+ * those without bytes are allowed where a grammar names them only, but for the
+ * ends of generation. */
 struct grammar_tokens {
     const char *bytes;
     const uint32_t *at;
     int32_t n;
     const int32_t *eog; /* in ascending order */
     size_t n_eog;
+    /* The id of the token that is written so, or -1; NULL: none has a name. */
+    int32_t (*find)(const void *vocab, const char *name, size_t len);
+    const void *vocab;
 };
 
 /* GBNF in text[0..len). The tokens are copied. GG_ERR_FORMAT says what is

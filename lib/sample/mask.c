@@ -109,6 +109,45 @@ add_ranks(const struct prefixes *t, uint64_t *mask, uint32_t from, uint32_t to)
     return to - from;
 }
 
+static bool
+is_in(const uint64_t *mask, int32_t id)
+{
+    return mask[id / 64] >> id % 64 & 1;
+}
+
+/* What an instruction for tokens takes. */
+static void
+add_term(const struct gbnf_code *c, const struct prefixes *t, uint64_t *mask)
+{
+    uint64_t bit = UINT64_C(1) << c->a % 64;
+    bool was_in = is_in(mask, c->a);
+
+    if (c->b)
+        (void)add_ranks(t, mask, 0, t->nodes[t->n_nodes].rank);
+    if (!c->b)
+        mask[c->a / 64] |= bit;
+    else if (!was_in)
+        mask[c->a / 64] &= ~bit;
+}
+
+static size_t
+add_terms(const struct automaton *a, const struct prefixes *t, int32_t state,
+          uint64_t *mask)
+{
+    const struct state *s = &a->states.states[state];
+    size_t n = 0;
+
+    for (size_t i = s->first; i < s->first + s->n; i++) {
+        const struct gbnf_code *c = &a->program->code[a->states.spots[i].pc];
+
+        if (c->op == GBNF_TOKEN)
+            add_term(c, t, mask);
+    }
+    for (int32_t id = 0; id < t->n_tokens; id++)
+        n += is_in(mask, id);
+    return n;
+}
+
 static enum gg_status
 fill(struct masker *m, struct automaton *a, const struct prefixes *t,
      int32_t state, uint64_t *mask, size_t *n_fit, struct gg_error *err)
@@ -137,6 +176,8 @@ fill(struct masker *m, struct automaton *a, const struct prefixes *t,
         mask[t->eog[i] / 64] |= UINT64_C(1) << t->eog[i] % 64;
         ++*n_fit;
     }
+    if (st == GG_OK && a->program->has_tokens)
+        *n_fit = add_terms(a, t, state, mask);
     return st;
 }
 

@@ -41,3 +41,23 @@ run gg-sample --grammar left logits
 run gg-sample --grammar none logits
 run gg-sample -m demo.gguf --grammar word other
 run gg-generate -p a --grammar word --ignore-eog -n 9 -s 1
+
+# Tokens by id and by text; control tokens come only where they are named.
+echo 'root ::= <|control|> (!<|control|>){2} <[97]> (<|control|> | "b")*' >terms
+gg-tokenize -m random.gguf prompt >ids
+for s in 1 2 3 4; do
+    gg-loop "gg-eval -m random.gguf |
+        gg-sample -m random.gguf -s $s --temp 2 --grammar terms -n 8" <ids >got
+    awk '{ id[NR] = $1 } END { c = id[1]; print c, id[2] != c, id[3] != c, id[4]
+        for (i = 5; i <= NR; i++) print i, id[i] == c || id[i] == 98 }' got |
+        sort -u | tr '\n' ' '
+    gg-generate -m random.gguf -f prompt -s $s --temp 2 --grammar terms -n 8 >want
+    gg-tokenize -m random.gguf -d got | cmp - want
+done
+echo
+for term in '<|contrl|>' '!<|control' '<[99999]>' '<[x]>' '! <[1]>'; do
+    printf 'root ::= "a" |\n%s\n' "$term" >bad
+    run gg-generate -m random.gguf -p a --grammar bad
+    gg-eval -m random.gguf ids | run gg-sample -m random.gguf --grammar bad
+done
+echo '{"prompt":"a","grammar":"root ::= <x>"}' | run gg-generate --jsonl

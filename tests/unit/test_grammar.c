@@ -11,18 +11,36 @@
 
 static struct gg_error err;
 
-/* ---- a vocabulary: all bytes, an end of generation, some longer tokens ----
- */
+/* ---- a vocabulary: all bytes, an end of generation, some longer tokens, two
+ * that are no text ---- */
 
 enum {
     EOG = 256,
     N_LONG = 300,
-    N = EOG + 1 + N_LONG,
+    THINK = EOG + 1 + N_LONG,
+    UNTHINK,
+    N,
 };
 
 static char bytes[8192];
 static uint32_t at[N + 1];
 static const int32_t eog[] = { EOG };
+
+static int32_t
+find_token(const void *vocab, const char *name, size_t len)
+{
+    static const struct {
+        const char *name;
+        int32_t id;
+    } names[] = { { "<think>", THINK },
+                  { "</think>", UNTHINK },
+                  { "<|end|>", EOG } };
+
+    for (size_t i = 0; i < 3; i++)
+        if (strlen(names[i].name) == len && !memcmp(names[i].name, name, len))
+            return vocab ? -1 : names[i].id;
+    return -1;
+}
 
 static struct grammar_tokens
 tokens(void)
@@ -37,7 +55,7 @@ tokens(void)
     }
     at[EOG] = n;
     srand(7);
-    for (int i = EOG + 1; i < N; i++) {
+    for (int i = EOG + 1; i < THINK; i++) {
         at[i] = n;
         for (int k = rand() % 5; k >= 0; k--) {
             const char *part = parts[rand() % 12];
@@ -46,8 +64,8 @@ tokens(void)
             n += (uint32_t)strlen(part);
         }
     }
-    at[N] = n;
-    return (struct grammar_tokens){ bytes, at, N, eog, 1 };
+    at[THINK] = at[UNTHINK] = at[N] = n;
+    return (struct grammar_tokens){ bytes, at, N, eog, 1, find_token, NULL };
 }
 
 static struct gg_grammar *
@@ -66,13 +84,16 @@ enum reading {
     WHOLE, /* it may end */
 };
 
+/* A byte a token; 1, 2 and 3 stand for those that are no text. */
 static enum reading
 read_bytes(struct grammar_at *where, const char *text)
 {
+    static const int32_t others[] = { 0, THINK, UNTHINK, EOG };
     bool fits = true;
 
     for (; *text; text++) {
-        int32_t id = (uint8_t)*text;
+        int32_t id =
+            *text > 0 && *text < 4 ? others[(int)*text] : (uint8_t)*text;
 
         if (grammar_allows(where, id, &fits, &err) != GG_OK)
             return FAILED;
@@ -151,6 +172,29 @@ static const struct {
     { "root ::= [a-]+", "a-", WHOLE },
     { "root ::= \"\"", "", WHOLE },
     { "root ::= a-1 b_2\na-1 ::= \"x\"\nb_2 ::= \"y\"", "xy", WHOLE },
+
+    { "root ::= <think> [a-z]* </think> \"!\"", "\1ab\2!", WHOLE },
+    { "root ::= <think> [a-z]* </think> \"!\"", "ab", REFUSED },
+    { "root ::= <think> [a-z]* </think> \"!\"", "\1a\1", REFUSED },
+    { "root ::= .*", "a\1", REFUSED },
+    { "root ::= [^a]+", "\3", REFUSED },
+    { "root ::= <[97]> <[0098]>", "ab", WHOLE },
+    { "root ::= <[97]> | \"ab\"", "a", WHOLE },
+    { "root ::= <[97]> | \"ab\"", "ab", WHOLE },
+    { "root ::= !<[97]>", "b", WHOLE },
+    { "root ::= !<[97]>", "a", REFUSED },
+    { "root ::= !<[97]> | \"a\"", "a", WHOLE },
+    { "root ::= !<[97]> | !<[98]>", "a", WHOLE },
+    { "root ::= <think> (!</think>)* </think>", "\1xyz\2", WHOLE },
+    { "root ::= <think> !</think>* </think>", "\1xyz\1", REFUSED },
+    { "root ::= <think>{2} !<think>+", "\1\1x", WHOLE },
+    { "root ::= !<[97]>", "\2", REFUSED },
+    { "root ::= !<[97]>", "\3", REFUSED },
+    { "root ::= \"a\" <|end|>", "a", WHOLE },
+    { "root ::= \"a\" <|end|> \"b\"", "a\3b", WHOLE },
+    { "root ::= \"a\" <|end|>", "\3", REFUSED },
+    { "root ::= x <think>\nx ::= \"(\" x \")\" | <[97]>*", "((aa))\1", WHOLE },
+    { "root ::= \"\\xc3\" | <think>", "\1", WHOLE },
 };
 
 static void
@@ -193,7 +237,18 @@ static const struct {
     { "root ::= \"a\"{999999999}", "too large" },
     { "root ::= \"a\"{0,999999999}", "too many repetitions" },
     { "root ::= (((\"a\"{500}){500}){500}){500}", "too large" },
-    { "root ::= <[5]>", "tokens in a grammar" },
+    { "root ::= <[559]>", "line 1: there is no token <[559]>: the vocabulary "
+                          "has 559" },
+    { "root ::= <[99999999999999999999]>", "there is no token <[" },
+    { "root ::=\n<no\tsuch>", "line 2: there is no token <no\\tsuch> in" },
+    { "root ::= <think", "a token without its '>'" },
+    { "root ::= <think\n>", "a token without its '>'" },
+    { "root ::= <[a]>", "a token's number is <[ID]>" },
+    { "root ::= <[1>", "a token's number is <[ID]>" },
+    { "root ::= <[1]", "a token's number is <[ID]>" },
+    { "root ::= ! <think>", "a token is expected behind '!'" },
+    { "root ::= !", "a token is expected behind '!'" },
+    { "root ::= root <think> | \"a\"", "begins with itself" },
     { "root = \"a\"", "::= is expected" },
     { "\n\nroot ::= *", "line 3: '*' is not expected here" },
     { "root ::= []", "a class without characters" },
@@ -265,6 +320,11 @@ test_masks(void)
 {
     ok(walk(LIST, 300) == 0, "masks as tokens one by one");
     ok(walk("root ::= [^x]+ | \"(a\" root", 300) == 0, "of many characters");
+    ok(walk("root ::= <think> (!</think> | \"\\\"\" | [a-c]{2})* </think> root "
+            "| "
+            "<[97]> \"a\" | \"(a,b)\"",
+            300) == 0,
+       "of terms for tokens");
 }
 
 /* As many stacks as there are depths and ways: what is not in use has to be
@@ -310,7 +370,7 @@ test_memory(void)
 
     for (long n = 0; n < 400 && !g; n++) {
         mem_fail_after(n);
-        g = compile(LIST);
+        g = compile(n % 2 ? LIST : "root ::= <think> !<[97]>+ </think>");
     }
     mem_fail_after(-1);
     ok(g != NULL, "each allocation may fail");
