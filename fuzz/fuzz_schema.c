@@ -99,7 +99,9 @@ try_grammar(const struct buffer *text, uint8_t from)
     char bytes[256];
     uint32_t at[EOG + 2];
     const int32_t eog = EOG;
-    struct grammar_tokens tokens = { bytes, at, EOG + 1, &eog, 1 };
+    struct grammar_tokens tokens = {
+        .bytes = bytes, .at = at, .n = EOG + 1, .eog = &eog, .n_eog = 1
+    };
     struct gg_error err = { "" };
     struct gg_grammar *g = NULL;
     struct grammar_at where = { 0 };

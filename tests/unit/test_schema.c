@@ -36,7 +36,9 @@ compile(const char *schema)
     static char bytes[256];
     static uint32_t at[EOG + 2];
     const int32_t eog = EOG;
-    struct grammar_tokens tokens = { bytes, at, EOG + 1, &eog, 1 };
+    struct grammar_tokens tokens = {
+        .bytes = bytes, .at = at, .n = EOG + 1, .eog = &eog, .n_eog = 1
+    };
     struct buffer text = { 0 };
     struct gg_grammar *g = NULL;
 
