@@ -69,6 +69,14 @@ static const struct {
       "\"activation_function\":\"swiglu\",\"rotary_emb_fraction\":1.0,"
       "\"rotary_emb_interleaved\":false,\"rotary_emb_scale_base\":null,"
       "\"prenorm\":false,\"causal\":false" },
+    { "olmo3", "\"rope_parameters\":{\"sliding_attention\":{\"rope_type\":"
+               "\"default\",\"rope_theta\":500000.0},\"full_attention\":{"
+               "\"rope_type\":\"yarn\",\"factor\":8.0,"
+               "\"rope_theta\":500000.0,"
+               "\"original_max_position_embeddings\":32}},\"layer_types\":["
+               "\"sliding_attention\",\"sliding_attention\","
+               "\"full_attention\",\"sliding_attention\","
+               "\"full_attention\"]" },
     { "mistral", "\"hidden_act\":\"silu\",\"x\":null" },
 };
 
@@ -142,6 +150,8 @@ model_name(const struct folder *f)
         return "MistralForCausalLM";
     if (!strcmp(f->family, "mixtral"))
         return "MixtralForCausalLM";
+    if (!strcmp(f->family, "olmo3"))
+        return "Olmo3ForCausalLM";
     for (size_t i = 0; i < COUNT(models); i++)
         if (!strcmp(models[i].arch, f->arch))
             return models[i].model;

@@ -44,13 +44,29 @@ class File:
         self.keys = {k: f.contents() for k, f in reader.fields.items()}
         self.left = {t.name: torch.tensor(np.array(t.data), dtype=torch.float64)
                      for t in reader.tensors}
+        self.fold_scales()
         self.n_layer = self.key("block_count")
         self.n_embd = self.key("embedding_length")
         self.n_head = self.key("attention.head_count")
         self.n_kv = self.key("attention.head_count_kv", self.n_head)
+        if isinstance(self.n_kv, list):
+            self.n_kv, = set(self.n_kv)
         self.d = self.key("attention.key_length", self.n_embd // self.n_head)
         self.n_rot = self.key("rope.dimension_count", self.d)
         self.n_vocab = len(self.keys["tokenizer.ggml.tokens"])
+
+    def fold_scales(self):
+        """The library has no scales: matrices are multiplied by them."""
+        for name in list(self.left):
+            if name.endswith(".input_scale"):
+                self.left.pop(name)
+            elif name.endswith(".scale"):
+                base = name.removesuffix(".scale").removesuffix(".weight")
+                w = self.left[f"{base}.weight"]
+                s = self.left.pop(name)
+                if len(s) > 1:
+                    s = s.reshape(-1, 1, 1)
+                self.left[f"{base}.weight"] = w * s
 
     def key(self, name, other=None):
         return self.keys.get(f"{self.arch}.{name}", other)
@@ -158,6 +174,18 @@ def fuse_experts(f, i, state, to):
         state[f"{to}.mlp.experts.down_proj{end}"] = down
 
 
+def is_granite4(f):
+    return f.key("rope.scaling.finetuned") is False
+
+
+def fuse_gates(f, i, state, to):
+    """Granite 4's feed forward."""
+    gate, up, down = (f.take(f"blk.{i}.ffn_{n}.weight")
+                      for n in ("gate", "up", "down"))
+    state[f"{to}.shared_mlp.input_linear.weight"] = torch.cat((gate, up), 0)
+    state[f"{to}.shared_mlp.output_linear.weight"] = down
+
+
 def as_transformers(f, name, w):
     """One tensor's values in the order that the library has them."""
     if f.arch in ("llama", "granite", "smollm3") and "attn_q." in name:
@@ -183,6 +211,8 @@ def state_of(f):
             split_qkv(f, i)
         if f"blk.{i}.ffn_up_exps.weight" in f.left:
             fuse_experts(f, i, state, f"{layers}.{i}")
+        if is_granite4(f):
+            fuse_gates(f, i, state, f"{layers}.{i}")
     for name in [n for n in f.left if not n.startswith("rope_f")]:
         w = as_transformers(f, name, f.take(name))
         parts = name.split(".")
@@ -311,6 +341,15 @@ def config_of(f):
     if f.arch == "starcoder2":
         c.update(norm_epsilon=eps, use_bias=True)
         return "Starcoder2ForCausalLM", c
+    if f.arch == "olmo2" and window:
+        kinds = ("full_attention", "sliding_attention")
+        c.update(sliding_window=window, layer_types=[
+            kinds[w] for w in f.key("attention.sliding_window_pattern")])
+        c["rope_parameters"] = {
+            "full_attention": c["rope_parameters"],
+            "sliding_attention": {"rope_type": "default",
+                                  "rope_theta": f.key("rope.freq_base")}}
+        return "Olmo3ForCausalLM", c
     if f.arch == "olmo2":
         return "Olmo2ForCausalLM", c
     if f.arch == "granite":
@@ -318,6 +357,12 @@ def config_of(f):
                  embedding_multiplier=f.key("embedding_scale"),
                  residual_multiplier=f.key("residual_scale"),
                  logits_scaling=f.key("logit_scale"))
+        if is_granite4(f):
+            c.update(shared_intermediate_size=c["intermediate_size"],
+                     layer_types=["attention"] * f.n_layer,
+                     num_local_experts=0, num_experts_per_tok=0,
+                     position_embedding_type=None)
+            return "GraniteMoeHybridForCausalLM", c
         return "GraniteForCausalLM", c
     raise SystemExit(f"{f.arch}: not known here")
 

@@ -7,7 +7,7 @@
 static int
 usage(void)
 {
-    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0|mxfp4} FILE\n"
+    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0|mxfp4|nvfp4} FILE\n"
           "families:",
           stderr);
     for (size_t i = 0; models_family(i); i++)

@@ -11,6 +11,7 @@ struct maker {
     struct gguf_context *gguf;
     struct ggml_context *ctx;
     uint64_t state;
+    int n_scales;
 };
 
 /* ---- numbers: SplitMix64 ------------------------------------------------- */
@@ -115,6 +116,22 @@ add(struct maker *m, const char *name, int n_in, int n_out, float mean,
     add_experts(m, name, n_in, n_out, 0, mean, deviation);
 }
 
+/* What a product is multiplied by: n numbers, under both names that files have
+ * for them; and what has no part in it. */
+static void
+add_scales(struct maker *m, const char *name, int n)
+{
+    static const char *const names[] = { "%s.scale", "%s.weight.scale" };
+    char full[64];
+
+    if (!(m->s.traits & MODELS_SCALES) || strstr(name, "ffn_gate_inp"))
+        return;
+    snprintf(full, sizeof(full), names[m->n_scales++ % 2], name);
+    add(m, full, n, 0, 1, 0.3f);
+    snprintf(full, sizeof(full), "%s.input_scale", name);
+    add(m, full, n, 0, 1, 0.3f);
+}
+
 static void
 add_linear(struct maker *m, const char *name, int n_in, int n_out, bool bias)
 {
@@ -125,6 +142,7 @@ add_linear(struct maker *m, const char *name, int n_in, int n_out, bool bias)
     snprintf(full, sizeof(full), "%s.bias", name);
     if (bias)
         add(m, full, n_out, 0, 0, 0.1f);
+    add_scales(m, name, 1);
 }
 
 static void
@@ -138,6 +156,7 @@ add_expert_linear(struct maker *m, const char *name, int n_in, int n_out,
     snprintf(full, sizeof(full), "%s.bias", name);
     if (bias)
         add(m, full, n_out, m->s.n_expert, 0, 0.1f);
+    add_scales(m, name, m->s.n_expert);
 }
 
 static void
@@ -326,6 +345,8 @@ add_tensors(struct maker *m)
     for (int i = 0; i < s->n_layer; i++)
         add_layer(m, i);
     add_rotary_divisors(m);
+    if (s->extra)
+        add(m, s->extra, 3, 0, 0, 1);
     if (has(m, MODELS_ENCODER))
         return;
     add_norm(m, "output_norm", s->n_embd, has(m, MODELS_LAYER_NORM));

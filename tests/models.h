@@ -25,16 +25,19 @@ enum {
     MODELS_GATED = 1 << 14,         /* ffn_gate */
     MODELS_GATED_UP = 1 << 15,      /* gates and ups in ffn_up */
     MODELS_FFN_BIAS = 1 << 16,
-    MODELS_OUTPUT_BIAS = 1 << 17, /* the logits' */
-    MODELS_KEY_LENGTH = 1 << 18,  /* attention.key_length always written */
+    MODELS_OUTPUT_BIAS = 1 << 17,  /* the logits' */
+    MODELS_KEY_LENGTH = 1 << 18,   /* attention.key_length always written */
     MODELS_SMALL_TOKENS = 1 << 19, /* tokens are scaled up by the model */
-    MODELS_ENCODER = 1 << 20       /* norms behind the blocks; no output */
+    MODELS_ENCODER = 1 << 20,      /* norms behind the blocks; no output */
+    MODELS_SCALES = 1 << 21,       /* of all products, as NVFP4 has them */
 };
 
 /* A key of the architecture: "rope.scaling.type". */
 struct model_key {
     const char *name;
-    char kind; /* u32, f32, bool, string by their first letter; 0: none */
+    /* u32, f32, bool, string by their first letter; e: the number for each
+     * layer, in an array; l: a list of bools, "1101" of 4; 0: none */
+    char kind;
     double number;
     const char *text;
 };
@@ -65,6 +68,7 @@ struct model_spec {
     const char *skip;                         /* leaves out this tensor */
     const char *shrink; /* takes a row (or an element) off this one */
     const char *retype; /* stores this one as f16 */
+    const char *extra;  /* adds this one, of 3 values */
 };
 
 enum {

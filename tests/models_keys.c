@@ -2,6 +2,7 @@
 #include "models_parts.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
@@ -36,6 +37,28 @@ set_f32(const struct made *m, const char *key, float value)
 }
 
 static void
+set_for_each(const struct made *m, const char *key, int32_t number)
+{
+    int32_t *x = malloc((size_t)m->s->n_layer * sizeof(*x));
+
+    for (int i = 0; i < m->s->n_layer; i++)
+        x[i] = number;
+    gguf_set_arr_data(m->gguf, key, GGUF_TYPE_INT32, x, (size_t)m->s->n_layer);
+    free(x);
+}
+
+static void
+set_list(const struct made *m, const char *key, const char *digits)
+{
+    int8_t x[64];
+    size_t n = strlen(digits);
+
+    for (size_t i = 0; i < n; i++)
+        x[i] = digits[i] == '1';
+    gguf_set_arr_data(m->gguf, key, GGUF_TYPE_BOOL, x, n);
+}
+
+static void
 set_key(const struct made *m, const struct model_key *k)
 {
     char full[96];
@@ -47,6 +70,10 @@ set_key(const struct made *m, const struct model_key *k)
         gguf_set_val_f32(m->gguf, full, (float)k->number);
     else if (k->kind == 'b')
         gguf_set_val_bool(m->gguf, full, k->number != 0);
+    else if (k->kind == 'e')
+        set_for_each(m, full, (int32_t)k->number);
+    else if (k->kind == 'l')
+        set_list(m, full, k->text);
     else
         gguf_set_val_str(m->gguf, full, k->text);
 }

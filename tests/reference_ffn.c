@@ -14,7 +14,17 @@ reference_new(int n)
     return calloc((size_t)n, sizeof(double));
 }
 
-/* y = W x + b; of a stack of matrices, the one of that number. */
+static double
+scale_of(const struct reference *r, int layer, const char *name, int number)
+{
+    const struct weight *s = reference_weight(r, layer, name, "scale");
+
+    if (!s)
+        s = reference_weight(r, layer, name, "weight.scale");
+    return s ? s->x[number] : 1;
+}
+
+/* y = s W x + b; of a stack of matrices, the one of that number. */
 static void
 linear_of(const struct reference *r, int layer, const char *name, int number,
           int n_in, int n_out, const double *x, double *y)
@@ -22,11 +32,14 @@ linear_of(const struct reference *r, int layer, const char *name, int number,
     const struct weight *w = reference_weight(r, layer, name, "weight");
     const struct weight *b = reference_weight(r, layer, name, "bias");
     const double *row = w->x + (size_t)number * (size_t)n_out * (size_t)n_in;
+    double scale = scale_of(r, layer, name, number);
 
     for (int i = 0; i < n_out; i++, row += n_in) {
-        y[i] = b ? b->x[number * n_out + i] : 0;
+        double sum = 0;
+
         for (int j = 0; j < n_in; j++)
-            y[i] += row[j] * x[j];
+            sum += row[j] * x[j];
+        y[i] = scale * sum + (b ? b->x[number * n_out + i] : 0);
     }
 }
 

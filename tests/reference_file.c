@@ -62,7 +62,10 @@ static const struct architecture architectures[] = {
       .means = true,
       .rotation = ROTATE_HALVES,
       .activation = GELU_TANH },
-    { .name = "olmo2", .rotation = ROTATE_HALVES },
+    { .name = "olmo2",
+      .rotation = ROTATE_HALVES,
+      .window_period = 4,
+      .local_plain = true },
     { .name = "granite", .rotation = ROTATE_PAIRS },
     { .name = "gptj",
       .means = true,
@@ -85,12 +88,15 @@ find_key(const struct gguf_context *g, const struct reference *r,
     return gguf_find_key(g, key);
 }
 
+/* Of an array for all layers, the first layer's. */
 static int
 int_key(const struct gguf_context *g, const struct reference *r,
         const char *name, int other)
 {
     int64_t i = find_key(g, r, name);
 
+    if (i >= 0 && gguf_get_kv_type(g, i) == GGUF_TYPE_ARRAY)
+        return *(const int32_t *)gguf_get_arr_data(g, i);
     return i < 0 ? other : (int)gguf_get_val_u32(g, i);
 }
 
@@ -116,6 +122,21 @@ find_architecture(const struct gguf_context *g)
     return NULL;
 }
 
+/* A list of the layers that have a window. */
+static void
+read_windowed(struct reference *r, const struct gguf_context *g)
+{
+    int64_t i = find_key(g, r, "attention.sliding_window_pattern");
+    const int8_t *list;
+
+    if (i < 0)
+        return;
+    list = gguf_get_arr_data(g, i);
+    r->windowed = malloc((size_t)r->n_layer * sizeof(*r->windowed));
+    for (int l = 0; l < r->n_layer; l++)
+        r->windowed[l] = list[l];
+}
+
 static void
 read_sizes(struct reference *r, const struct gguf_context *g)
 {
@@ -133,6 +154,7 @@ read_sizes(struct reference *r, const struct gguf_context *g)
     r->n_ff_shared = int_key(g, r, "expert_shared_feed_forward_length", 0);
     if (r->arch->window_period)
         r->window = int_key(g, r, "attention.sliding_window", 0);
+    read_windowed(r, g);
 }
 
 static void
@@ -160,7 +182,9 @@ static void
 read_rotation(struct reference *r, const struct gguf_context *g)
 {
     int64_t type = find_key(g, r, "rope.scaling.type");
+    int64_t turns = find_key(g, r, "rope.scaling.finetuned");
 
+    r->straight = turns >= 0 && !gguf_get_val_bool(g, turns);
     snprintf(r->scaling, sizeof(r->scaling), "%s",
              type < 0 ? "linear" : gguf_get_val_str(g, type));
     r->base = float_key(g, r, "rope.freq_base", 10000);
@@ -259,6 +283,7 @@ reference_free(struct reference *r)
     for (int i = 0; i < r->n_weights; i++)
         free(r->weights[i].x);
     free(r->weights);
+    free(r->windowed);
     free(r);
 }
 

@@ -32,6 +32,7 @@ struct architecture {
     bool scaled_tokens; /* by sqrt(n_embd) */
     bool kept_weights;  /* of experts: not made to sum to 1 */
     bool local_base;    /* windowed layers rotate by 10000, unscaled */
+    bool local_plain;   /* windowed layers rotate unscaled */
     bool yarn_exact;    /* YaRN's bounds are not made whole */
     bool ffn_norm_post; /* post_attention_norm is the feed forward's norm */
 };
@@ -48,7 +49,9 @@ struct reference {
     int n_weights;
     int n_embd, n_layer, n_head, n_head_kv, n_ff, n_vocab, n_ctx, d, n_rot;
     int n_expert, n_expert_used, n_ff_expert, n_ff_shared;
-    int window; /* 0: all keys are seen */
+    int window;     /* 0: all keys are seen */
+    bool *windowed; /* by layer; NULL: as the architecture has it */
+    bool straight;  /* no layer rotates */
     bool parallel;
     double eps, attention_scale, attention_cap, final_cap;
     double token_scale, residual_scale, logit_scale;

@@ -15,6 +15,8 @@ reference_windowed(const struct reference *r, int layer)
 {
     int period = r->arch->window_period;
 
+    if (r->windowed)
+        return r->window && r->windowed[layer];
     return r->window && (period == 1 || (layer + 1) % period);
 }
 
@@ -61,8 +63,10 @@ divisor(const struct reference *r, int i)
 static double
 frequency(const struct reference *r, int layer, int i)
 {
-    bool local = r->arch->local_base && reference_windowed(r, layer);
-    double base = local ? 10000 : r->base;
+    const struct architecture *a = r->arch;
+    bool local =
+        (a->local_base || a->local_plain) && reference_windowed(r, layer);
+    double base = local && a->local_base ? 10000 : r->base;
     double f = pow(base, -2.0 * i / r->n_rot) / divisor(r, i);
     double kept = 0;
 
@@ -72,9 +76,12 @@ frequency(const struct reference *r, int layer, int i)
 }
 
 static double
-magnitude(const struct reference *r)
+magnitude(const struct reference *r, int layer)
 {
     bool yarn = !strcmp(r->scaling, "yarn") && r->factor > 1;
+
+    if (r->arch->local_plain && reference_windowed(r, layer))
+        return 1;
 
     return r->magnitude * (yarn ? 0.1 * log(r->factor) + 1 : 1);
 }
@@ -86,12 +93,13 @@ reference_rotate(const struct reference *r, int layer, double *x, int n_head,
     int straight = r->arch->straight_period, half = r->n_rot / 2;
     bool pairs = r->arch->rotation == ROTATE_PAIRS;
 
-    if (r->arch->rotation == ROTATE_NOT ||
+    if (r->arch->rotation == ROTATE_NOT || r->straight ||
         (straight && (layer + 1) % straight == 0))
         return;
     for (int i = 0; i < half; i++) {
         double angle = position * frequency(r, layer, i);
-        double c = magnitude(r) * cos(angle), s = magnitude(r) * sin(angle);
+        double m = magnitude(r, layer);
+        double c = m * cos(angle), s = m * sin(angle);
 
         for (int h = 0; h < n_head; h++) {
             double *p = x + h * r->d + (pairs ? 2 * i : i);

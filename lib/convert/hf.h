@@ -149,6 +149,7 @@ struct hf_family {
     void (*keys)(struct hf *h); /* what is special; or NULL */
     int full_every; /* every so many layers one sees all; 0: all alike */
     int full_at;    /* which of so many */
+    bool listed;    /* it is any layer that layer_types says */
 };
 
 /* hf_encoders.c: ended by one without a name. */
@@ -194,6 +195,8 @@ void
 hf_keys_gpt_oss(struct hf *h);
 void
 hf_keys_smollm3(struct hf *h);
+void
+hf_keys_olmo3(struct hf *h);
 void
 hf_keys_granite(struct hf *h);
 

@@ -87,7 +87,8 @@ check_activation(struct hf *h)
                  h->family->arch, h->family->activations);
 }
 
-/* Which layers see all keys follows from the family. */
+/* Which layers see all keys follows from the family, but for those whose files
+ * list them. */
 static void
 check_layers(struct hf *h)
 {
@@ -95,7 +96,7 @@ check_layers(struct hf *h)
     int every = h->family->full_every;
     const char *first = json_string_value(json_array_get(types, 0));
 
-    for (size_t i = 0; i < json_array_size(types); i++) {
+    for (size_t i = 0; !h->family->listed && i < json_array_size(types); i++) {
         const char *name = json_string_value(json_array_get(types, i));
         const char *want = first;
 

@@ -221,10 +221,10 @@ read_length(struct hf *h, struct rope *r)
 }
 
 static void
-set_windowed_base(struct hf *h, struct rope *r)
+set_windowed_base(struct hf *h, struct rope *r, double other)
 {
     double base =
-        json_number(&h->config, "rope_local_base_freq", 1, 1e12, 10000);
+        json_number(&h->config, "rope_local_base_freq", 1, 1e12, other);
 
     base = json_number(&r->windowed, "rope_theta", 1, 1e12, base);
     if (strcmp(json_text(&r->windowed, "rope_type", "default"), "default"))
@@ -247,7 +247,9 @@ hf_read_rope(struct hf *h)
         hf_set_f32(h, "rope.freq_base", r.base);
     set_scaling(h, &r);
     if (!strcmp(h->family->arch, "gemma3"))
-        set_windowed_base(h, &r);
+        set_windowed_base(h, &r, 10000);
+    if (h->family->listed)
+        set_windowed_base(h, &r, r.base);
     if (r.all.status != GG_OK)
         h->config.status = r.all.status;
     if (r.windowed.status != GG_OK)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "convert/hf.h"
+#include "core/mem.h"
 
 enum {
     MAX_CTX = 1 << 28,
@@ -115,7 +116,7 @@ hf_keys_qwen3moe(struct hf *h)
  * `deep` is, by that which its heads would have if they shared the embedding's.
  */
 static void
-keys_gemma(struct hf *h, int32_t deep, double attention, double logits)
+keys_gemma(struct hf *h, int32_t deep)
 {
     struct json_keys *c = &h->config;
     int32_t d = h->n_layer == deep ? h->n_embd / h->n_head : h->d_head;
@@ -125,22 +126,23 @@ keys_gemma(struct hf *h, int32_t deep, double attention, double logits)
                  "query_pre_attn_scalar: %s of %d layers has %d here",
                  h->family->arch, (int)h->n_layer, (int)d);
     hf_keys_window(h);
-    hf_set_f32(h, "attn_logit_softcapping",
-               json_number(c, "attn_logit_softcapping", 0, 1e6, attention));
     hf_set_f32(h, "final_logit_softcapping",
-               json_number(c, "final_logit_softcapping", 0, 1e6, logits));
+               json_number(c, "final_logit_softcapping", 0, 1e6, 0));
 }
 
 void
 hf_keys_gemma2(struct hf *h)
 {
-    keys_gemma(h, 46, 0, 0);
+    keys_gemma(h, 46);
+    hf_set_f32(h, "attn_logit_softcapping",
+               json_number(&h->config, "attn_logit_softcapping", 0, 1e6, 0));
 }
 
 void
 hf_keys_gemma3(struct hf *h)
 {
-    keys_gemma(h, 62, 0, 0);
+    keys_gemma(h, 62);
+    hf_must_be_int(h, "attn_logit_softcapping", 0);
     hf_must_be_int(h, "sliding_window_pattern", 6);
     hf_must_be(h, "use_bidirectional_attention", false, false);
 }
@@ -214,6 +216,30 @@ hf_keys_smollm3(struct hf *h)
         if (json_integer_value(json_array_get(list, i)) != (i % 4 != 3))
             json_bad(&h->config, GG_ERR_UNSUPPORTED,
                      "no_rope_layers: smollm3 has each fourth here");
+}
+
+/* Layers with a window; without a list, all but each fourth. */
+void
+hf_keys_olmo3(struct hf *h)
+{
+    const json_t *list = json_array_of(&h->config, "layer_types");
+    bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
+    char key[] = "olmo2.attention.sliding_window_pattern";
+
+    hf_keys_window(h);
+    if (json_array_size(list) && json_array_size(list) != (size_t)h->n_layer)
+        json_bad(&h->config, GG_ERR_FORMAT, "layer_types: not one a layer");
+    if (!windowed)
+        h->config.status = error_nomem(h->config.err);
+    for (size_t i = 0; windowed && i < (size_t)h->n_layer; i++) {
+        const char *type = json_string_value(json_array_get(list, i));
+
+        windowed[i] = type ? !strcmp(type, "sliding_attention") : i % 4 != 3;
+    }
+    if (windowed)
+        gguf_set_arr_data(h->gguf, key, GGUF_TYPE_BOOL, windowed,
+                          (size_t)h->n_layer);
+    mem_free(windowed);
 }
 
 void

@@ -52,7 +52,6 @@ bert_layer(struct model_loader *l, struct model_layer *layer)
 static void
 nomic_layer(struct model_loader *l, struct model_layer *layer)
 {
-    layer->rope = &l->model->rope;
     model_find_attention(l, layer, MODEL_OPTIONAL);
     model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
     find_norms(l, layer);

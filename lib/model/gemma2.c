@@ -20,7 +20,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    model_keys_window(keys, hp);
+    model_keys_rope_same(keys, hp);
+    model_keys_windows(keys, hp, 4096, 2);
     hp->embd_scale = sqrtf((float)hp->n_embd);
     hp->attn_softcap =
         model_key_float(keys, "attn_logit_softcapping", 0, 1e6f, 50);
@@ -35,8 +36,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd;
 
-    layer->windowed = l->model->hp.window > 0 && l->layer % 2 == 0;
-    layer->rope = &l->model->rope;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);

@@ -9,7 +9,7 @@
 #include "model/arch.h"
 
 enum {
-    PATTERN = 6, /* the last of so many layers sees all keys */
+    PERIOD = 6, /* the last of so many layers sees all keys */
     /* The largest one scales by the length that a head would have if the heads
      * shared the embedding's. The file does not say so. */
     LAYERS_27B = 62,
@@ -20,14 +20,11 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
-    model_keys_window(keys, hp);
+    model_keys_windows(keys, hp, 0, PERIOD);
     hp->embd_scale = sqrtf((float)hp->n_embd);
-    hp->attn_softcap =
-        model_key_float(keys, "attn_logit_softcapping", 0, 1e6f, 0);
     hp->logit_softcap =
         model_key_float(keys, "final_logit_softcapping", 0, 1e6f, 0);
-    hp->rope_base_local =
-        model_key_float(keys, "rope.freq_base_swa", 1, 1e12f, 10000);
+    model_keys_rope_local(keys, hp, 10000);
     if (hp->n_layer == LAYERS_27B)
         hp->attn_scale = 1 / sqrtf((float)(hp->n_embd / hp->n_head));
 }
@@ -35,12 +32,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    struct model *m = l->model;
-    int64_t e = m->hp.n_embd, d = m->hp.d_key;
-    bool sees_all = l->layer % PATTERN == PATTERN - 1;
+    int64_t e = l->model->hp.n_embd, d = l->model->hp.d_key;
 
-    layer->windowed = m->hp.window > 0 && !sees_all;
-    layer->rope = sees_all ? &m->rope : &m->rope_local;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", d, MODEL_OPTIONAL);

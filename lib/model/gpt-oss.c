@@ -12,7 +12,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     hp->rope.exact_ramp = true;
-    model_keys_window(keys, hp);
+    model_keys_rope_same(keys, hp);
+    model_keys_windows(keys, hp, 0, 2);
     model_keys_experts(keys, hp, true);
 }
 
@@ -22,8 +23,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     const struct model_hparams *hp = &l->model->hp;
     int64_t e = hp->n_embd;
 
-    layer->windowed = hp->window > 0 && l->layer % 2 == 0;
-    layer->rope = &l->model->rope;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_REQUIRED);
     layer->attn_sinks =

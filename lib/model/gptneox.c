@@ -22,7 +22,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd;
 
-    layer->rope = &l->model->rope;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_REQUIRED);
     model_find_attention(l, layer, MODEL_REQUIRED);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_REQUIRED);

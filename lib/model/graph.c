@@ -149,6 +149,8 @@ graph_linear(struct graph *g, struct ggml_tensor *x,
              const struct model_linear *linear)
 {
     x = graph_product(g, ggml_mul_mat(g->ctx, linear->weight, x));
+    if (linear->scale != 1)
+        x = ggml_scale(g->ctx, x, linear->scale);
     return linear->bias ? ggml_add(g->ctx, x, linear->bias) : x;
 }
 

@@ -7,7 +7,6 @@
 
 /* Far above what exists, far below what could overflow a product. */
 enum {
-    MAX_LAYERS = 4096,
     MAX_EMBD = 1 << 20,
     MAX_FF = 1 << 24,
     MAX_HEADS = 1 << 16,
@@ -31,6 +30,85 @@ have(const struct model_keys *keys, const char *key)
     return gguf_find_key(keys->gguf, key) >= 0;
 }
 
+/* ---- arrays with a value for each layer ---------------------------------- */
+
+/* Element i of an array of integers or bools; what is too large for any key
+ * here stays too large. */
+static int64_t
+element(const struct gguf_array *a, size_t i)
+{
+    switch (a->type) {
+    case GGUF_TYPE_INT32:
+        return gguf_array_i32(a, i);
+    case GGUF_TYPE_UINT32:
+        return gguf_array_u32(a, i);
+    default:
+        return ((const uint8_t *)a->data)[i];
+    }
+}
+
+/* False: the file has no array of that name. Elsewise it must have integers or
+ * bools, one for each layer, or reading fails. */
+static bool
+get_array(struct model_keys *keys, const char *key, struct gguf_array *out)
+{
+    int64_t i = gguf_find_key(keys->gguf, key);
+    enum gguf_type type;
+
+    if (keys->n_layer == 0 || i < 0 ||
+        gguf_get_kv_type(keys->gguf, i) != GGUF_TYPE_ARRAY)
+        return false;
+    type = gguf_get_arr_type(keys->gguf, i);
+    if (type != GGUF_TYPE_INT32 && type != GGUF_TYPE_UINT32 &&
+        type != GGUF_TYPE_UINT8 && type != GGUF_TYPE_BOOL)
+        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                      "an array of %s found where integers are "
+                                      "needed",
+                                      gguf_type_name(type));
+    else
+        keys->status = gguf_get_array_n(keys->gguf, key, type,
+                                        (size_t)keys->n_layer, out, keys->err);
+    return true;
+}
+
+/* The number that all elements are. */
+static void
+read_equal(struct model_keys *keys, const char *key, const struct gguf_array *a,
+           uint64_t *out)
+{
+    int64_t first = element(a, 0);
+
+    if (first < 0)
+        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                      "%lld is below 0", (long long)first);
+    for (size_t i = 1; i < a->n && keys->status == GG_OK; i++)
+        if (element(a, i) != first) {
+            gguf_bad_value(keys->gguf, key, keys->err,
+                           "%lld in layer 0, %lld in layer %zu: %s has one "
+                           "number for all layers here",
+                           (long long)first, (long long)element(a, i), i,
+                           keys->arch);
+            keys->status = GG_ERR_UNSUPPORTED;
+        }
+    *out = (uint64_t)first;
+}
+
+/* An integer, or an array of the same one for each layer. */
+static uint64_t
+get_int(struct model_keys *keys, const char *key)
+{
+    struct gguf_array array;
+    uint64_t v = 0;
+
+    if (!get_array(keys, key, &array))
+        keys->status = gguf_get_u64(keys->gguf, key, &v, keys->err);
+    else if (keys->status == GG_OK)
+        read_equal(keys, key, &array, &v);
+    return v;
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
 int32_t
 model_key_int(struct model_keys *keys, const char *name, int32_t min,
               int32_t max, int32_t other)
@@ -43,7 +121,7 @@ model_key_int(struct model_keys *keys, const char *name, int32_t min,
     full_key(keys, name, key);
     if (other >= min && !have(keys, key))
         return other;
-    keys->status = gguf_get_u64(keys->gguf, key, &v, keys->err);
+    v = get_int(keys, key);
     if (keys->status == GG_OK && (v < (uint64_t)min || v > (uint64_t)max))
         keys->status =
             gguf_bad_value(keys->gguf, key, keys->err, "%llu is not in %d..%d",
@@ -69,6 +147,30 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
             gguf_bad_value(keys->gguf, key, keys->err, "%g is not in %g..%g",
                            (double)v, (double)min, (double)max);
     return keys->status == GG_OK ? v : min;
+}
+
+/* As model_key_float(), but that 0 stands for `other`: programs write it where
+ * a number is not known. */
+static float
+float_or_zero(struct model_keys *keys, const char *name, float min, float max,
+              float other)
+{
+    char key[MAX_KEY];
+    float v = 0;
+
+    if (keys->status == GG_OK)
+        keys->status =
+            gguf_opt_f32(keys->gguf, full_key(keys, name, key), &v, keys->err);
+    return v != 0 ? model_key_float(keys, name, min, max, other) : other;
+}
+
+static int32_t
+int_or_zero(struct model_keys *keys, const char *name, int32_t max,
+            int32_t other)
+{
+    int32_t v = model_key_int(keys, name, 0, max, 0);
+
+    return v != 0 ? v : other;
 }
 
 bool
@@ -125,6 +227,17 @@ read_heads(struct model_keys *keys, struct model_hparams *hp)
                  hp->d_key);
 }
 
+/* The last layers may be there for other purposes than the next id. */
+static void
+read_layers(struct model_keys *keys, struct model_hparams *hp)
+{
+    int32_t all = model_key_int(keys, "block_count", 1, MODEL_MAX_LAYERS, 0);
+
+    hp->n_behind = model_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
+    hp->n_layer = all - hp->n_behind;
+    keys->n_layer = all;
+}
+
 void
 model_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms)
@@ -135,7 +248,7 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp,
 
     hp->n_ctx_train = model_key_int(keys, "context_length", 1, MAX_CTX, 0);
     hp->n_embd = model_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
-    hp->n_layer = model_key_int(keys, "block_count", 1, MAX_LAYERS, 0);
+    read_layers(keys, hp);
     hp->n_ff = model_key_int(keys, "feed_forward_length", 1, MAX_FF, 0);
     read_heads(keys, hp);
     hp->eps = model_key_float(keys, epsilon, 0, 0.1f, -1);
@@ -145,6 +258,57 @@ void
 model_keys_window(struct model_keys *keys, struct model_hparams *hp)
 {
     hp->window = model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, 0);
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        hp->windowed[i] = hp->window > 0;
+}
+
+/* All but the last of every `period` layers; 0: all. */
+static bool
+is_windowed(int32_t period, int32_t layer)
+{
+    return period == 0 || layer % period != period - 1;
+}
+
+/* The file has a list of them, or a period, or neither. */
+static void
+read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period)
+{
+    static const char name[] = "attention.sliding_window_pattern";
+    struct gguf_array array;
+    char key[MAX_KEY];
+    bool listed = get_array(keys, full_key(keys, name, key), &array);
+
+    if (!listed)
+        period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
+        hp->windowed[i] =
+            listed ? element(&array, (size_t)i) != 0 : is_windowed(period, i);
+}
+
+void
+model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
+                   int32_t other, int32_t period)
+{
+    hp->window =
+        model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, other);
+    if (keys->status == GG_OK && hp->window > 0)
+        read_pattern(keys, hp, period);
+}
+
+void
+model_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
+{
+    static const char name[] = "attention.causal";
+    char key[MAX_KEY];
+
+    if (model_key_bool(keys, name, !hp->encoder) != hp->encoder ||
+        keys->status != GG_OK)
+        return;
+    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
+                   hp->encoder ? "true: ids of %s see those behind them, too"
+                               : "false: ids of %s see those before them only",
+                   keys->arch);
+    keys->status = GG_ERR_UNSUPPORTED;
 }
 
 void
@@ -161,9 +325,9 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
         complain(keys, "expert_used_count", "exceeds expert_count",
                  hp->n_expert_used, hp->n_expert);
     hp->n_ff_expert =
-        model_key_int(keys, "expert_feed_forward_length", 1, MAX_FF, hp->n_ff);
-    hp->n_ff_shared = model_key_int(keys, "expert_shared_feed_forward_length",
-                                    1, MAX_FF, hp->n_ff);
+        int_or_zero(keys, "expert_feed_forward_length", MAX_FF, hp->n_ff);
+    hp->n_ff_shared = int_or_zero(keys, "expert_shared_feed_forward_length",
+                                  MAX_FF, hp->n_ff);
 }
 
 static enum rope_scaling
@@ -203,17 +367,41 @@ model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
                  hp->d_key);
     r->base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
     r->scaling = read_scaling(keys);
-    factor = model_key_float(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
-    r->factor =
-        model_key_float(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
+    factor = float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
+    r->factor = float_or_zero(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
     r->magnitude =
         model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
-    r->n_ctx_orig = model_key_int(keys, "rope.scaling.original_context_length",
-                                  1, MAX_CTX, hp->n_ctx_train);
+    r->n_ctx_orig = int_or_zero(keys, "rope.scaling.original_context_length",
+                                MAX_CTX, hp->n_ctx_train);
     r->beta_fast =
         model_key_float(keys, "rope.scaling.yarn_beta_fast", 1e-3f, 1e6f, 32);
     r->beta_slow =
         model_key_float(keys, "rope.scaling.yarn_beta_slow", 1e-3f, 1e6f, 1);
+}
+
+void
+model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
+                      float other)
+{
+    hp->rope_local = true;
+    hp->rope_base_local =
+        float_or_zero(keys, "rope.freq_base_swa", 1, 1e12f, other);
+}
+
+void
+model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp)
+{
+    static const char name[] = "rope.freq_base_swa";
+    float base = float_or_zero(keys, name, 1, 1e12f, hp->rope.base);
+    char key[MAX_KEY];
+
+    if (keys->status != GG_OK || base == hp->rope.base)
+        return;
+    gguf_bad_value(
+        keys->gguf, full_key(keys, name, key), keys->err,
+        "%g is not rope.freq_base, which is %g: %s has one base here",
+        (double)base, (double)hp->rope.base, keys->arch);
+    keys->status = GG_ERR_UNSUPPORTED;
 }
 
 enum gg_status

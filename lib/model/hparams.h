@@ -7,6 +7,10 @@
 
 #include "gguf/reader.h"
 
+enum {
+    MODEL_MAX_LAYERS = 4096, /* far above what exists */
+};
+
 enum rope_scaling {
     ROPE_NONE,
     ROPE_LINEAR, /* positions are divided by the factor */
@@ -35,6 +39,7 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
+    int32_t n_behind;  /* layers of the file behind these: not computed */
     int32_t n_ff;      /* length of a feed-forward vector */
     int32_t n_head;    /* of queries */
     int32_t n_head_kv; /* of keys and values; divides n_head */
@@ -43,6 +48,7 @@ struct model_hparams {
     float eps;         /* of the norms */
     int32_t window; /* keys that an id of a windowed layer sees, its own among
                        them; 0: no layer is windowed */
+    bool windowed[MODEL_MAX_LAYERS];
 
     /* Mixtures of experts; n_expert 0: there is none. */
     int32_t n_expert, n_expert_used;
@@ -58,11 +64,13 @@ struct model_hparams {
     float logit_softcap;
 
     struct rope_params rope;
-    float rope_base_local; /* of windowed layers; 0: the same */
+    bool rope_local; /* windowed layers turn unscaled, and by a base of their
+                        own: */
+    float rope_base_local; /* 0: the same one */
 
     bool learned_positions; /* a table of them */
-    bool encoder; /* ids see those behind them, too; there are no logits */
-    bool sequential;        /* GPT-NeoX: the blocks follow each other */
+    bool encoder;    /* ids see those behind them, too; there are no logits */
+    bool sequential; /* GPT-NeoX: the blocks follow each other */
 };
 
 /* Reads values of one file; keys begin with the architecture's name. The
@@ -73,10 +81,13 @@ struct model_keys {
     const char *arch;
     enum gg_status status;
     struct gg_error *err;
+    int32_t n_layer; /* of the file, once that is known: so many elements has an
+                        array with a value for each */
 };
 
 /* ARCH.name, which must lie in min..max. Without a value in the file: `other`,
- * or failure where that is below `min`. */
+ * or failure where that is below `min`. An array for the layers must have the
+ * same integer for all. */
 int32_t
 model_key_int(struct model_keys *keys, const char *name, int32_t min,
               int32_t max, int32_t other);
@@ -99,16 +110,38 @@ void
 model_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms);
 
-/* Attention's window; 0 where the file gives none. */
+/* Attention's window, of all layers; 0 where the file gives none. */
 void
 model_keys_window(struct model_keys *keys, struct model_hparams *hp);
+
+/* Attention's window, `other` where the file gives none; and its layers: as
+ * the file says, or all but the last of every `period` layers. */
+void
+model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
+                   int32_t other, int32_t period);
+
+/* Which keys an id sees: those before it, or, of encoders, all. Fails where a
+ * file wants it otherwise. */
+void
+model_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 
 /* Rotary positions of that mode. */
 void
 model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
 
+/* Windowed layers turn unscaled: by the file's base for them; else by `other`;
+ * 0: by that of the others. */
+void
+model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
+                      float other);
+
+/* To be called after model_keys_rope(): all layers turn by the same base; fails
+ * where the file has another one for those that are windowed. */
+void
+model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp);
+
 /* The numbers of experts, and the length of one's vector, which is n_ff where
- * the file does not say. Without `required` a file may have none. */
+ * the file does not say or says 0. Without `required` a file may have none. */
 void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required);

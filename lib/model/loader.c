@@ -116,6 +116,12 @@ new_weight(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
     return r;
 }
 
+static void
+take(struct model_loader *l, const struct gguf_tensor *t)
+{
+    l->taken[gguf_find_tensor(l->gguf, t->name)] = true;
+}
+
 static struct ggml_tensor *
 find(struct model_loader *l, const char *name, const char *suffix,
      struct want want)
@@ -142,10 +148,52 @@ find(struct model_loader *l, const char *name, const char *suffix,
         bad_type(l, t, "not f32");
         return NULL;
     }
+    take(l, t);
     r = new_weight(l, t, want.probe);
     if (r)
         ggml_set_name(r, full);
     return r;
+}
+
+/* NAME.suffix, if it is n F32 values; it counts as found. */
+static const struct gguf_tensor *
+find_numbers(struct model_loader *l, const char *name, const char *suffix,
+             int64_t n)
+{
+    struct want want = { .ne = { n, 1, 1 } };
+    char full[GGML_MAX_NAME];
+    const struct gguf_tensor *t;
+
+    if (l->status != GG_OK)
+        return NULL;
+    full_name(l, name, suffix, full);
+    t = gguf_tensor_named(l->gguf, full);
+    if (!t || t->type != GGML_TYPE_F32 || !has_shape(t, &want))
+        return NULL;
+    take(l, t);
+    return t;
+}
+
+/* What a product with NAME's weight is multiplied by: n values, or NULL. What
+ * some programs would round activations by is of no use here. */
+static const struct gguf_tensor *
+find_scales(struct model_loader *l, const char *name, int64_t n)
+{
+    const struct gguf_tensor *t = find_numbers(l, name, "scale", n);
+
+    find_numbers(l, name, "input_scale", n);
+    return t ? t : find_numbers(l, name, "weight.scale", n);
+}
+
+static float
+find_scale(struct model_loader *l, const char *name)
+{
+    const struct gguf_tensor *t = find_scales(l, name, 1);
+    float scale = 1;
+
+    if (t)
+        memcpy(&scale, t->data, sizeof(scale));
+    return scale;
 }
 
 struct ggml_tensor *
@@ -186,6 +234,18 @@ find_bias(struct model_loader *l, const char *name, int64_t n,
     return find(l, name, "bias", want);
 }
 
+/* A weight of its own for the scales of each expert. */
+static struct ggml_tensor *
+find_expert_scales(struct model_loader *l, const char *name, int64_t n)
+{
+    const struct gguf_tensor *t = find_scales(l, name, n);
+    struct ggml_tensor *r = t ? new_weight(l, t, NULL) : NULL;
+
+    if (r)
+        ggml_set_name(r, t->name);
+    return r;
+}
+
 struct model_experts
 model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
                    int64_t n_out, enum model_need bias)
@@ -199,7 +259,23 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
     return (struct model_experts){
         find(l, name, "weight", matrices),
         find(l, name, "bias", biases),
+        find_expert_scales(l, name, n),
     };
+}
+
+/* Empty where the file has no such weight. */
+static struct model_linear
+find_linear_or_none(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out, enum model_need bias)
+{
+    struct model_linear r = { .scale = 1 };
+
+    r.weight = model_find_matrix(l, name, n_in, n_out, MODEL_OPTIONAL);
+    if (!r.weight)
+        return r;
+    r.bias = find_bias(l, name, n_out, bias);
+    r.scale = find_scale(l, name);
+    return r;
 }
 
 struct model_linear
@@ -209,6 +285,7 @@ model_find_linear(struct model_loader *l, const char *name, int64_t n_in,
     return (struct model_linear){
         model_find_matrix(l, name, n_in, n_out, MODEL_REQUIRED),
         find_bias(l, name, n_out, bias),
+        find_scale(l, name),
     };
 }
 
@@ -244,11 +321,8 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
     int64_t e = hp->n_embd, q = (int64_t)hp->n_head * hp->d_key;
     int64_t kv = (int64_t)hp->n_head_kv * hp->d_key;
 
-    layer->attn_qkv.weight =
-        model_find_matrix(l, ".attn_qkv", e, q + 2 * kv, MODEL_OPTIONAL);
-    if (layer->attn_qkv.weight) {
-        layer->attn_qkv.bias = find_bias(l, ".attn_qkv", q + 2 * kv, bias);
-    } else {
+    layer->attn_qkv = find_linear_or_none(l, ".attn_qkv", e, q + 2 * kv, bias);
+    if (!layer->attn_qkv.weight) {
         layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
         layer->attn_k = model_find_linear(l, ".attn_k", e, kv, bias);
         layer->attn_v = model_find_linear(l, ".attn_v", e, kv, bias);
@@ -315,12 +389,12 @@ struct model_linear
 model_find_output(struct model_loader *l)
 {
     const struct model_hparams *hp = &l->model->hp;
-    struct model_linear output = {
-        model_find_matrix(l, "output", hp->n_embd, hp->n_vocab, MODEL_OPTIONAL),
-        find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL),
-    };
+    struct model_linear output = find_linear_or_none(
+        l, "output", hp->n_embd, hp->n_vocab, MODEL_OPTIONAL);
 
-    if (!output.weight)
-        output.weight = find_tied_output(l);
+    if (output.weight)
+        return output;
+    output.weight = find_tied_output(l);
+    output.bias = find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL);
     return output;
 }

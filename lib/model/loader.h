@@ -10,6 +10,7 @@ struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
     int32_t layer; /* of blk.N names; behind the last for the output */
+    bool *taken;   /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */
     enum gg_status status;
     struct gg_error *err;
@@ -22,7 +23,11 @@ enum model_need {
 
 /* `name` as in the file, or, where it begins with a dot, in the current layer:
  * ".attn_q" is "blk.3.attn_q". "weight" and "bias" are added. A shape that is
- * not n_in x n_out, and a norm or bias that is not F32, fail. */
+ * not n_in x n_out, and a norm or bias that is not F32, fail.
+ *
+ * Beside a linear's or experts' weight, a format's own scale is found: "scale"
+ * or "weight.scale", one F32 number, or one an expert. A tensor of such a name
+ * and another shape is something else, for its family to find. */
 struct ggml_tensor *
 model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need need);
@@ -69,5 +74,10 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
 /* The output's weight; without one in the file, the embedding's. */
 struct model_linear
 model_find_output(struct model_loader *l);
+
+/* To be called after all others: a tensor that nobody has found fails, but for
+ * those that are known to have no part in what is computed. */
+void
+model_find_unread(struct model_loader *l);
 
 #endif

@@ -46,11 +46,27 @@ choose(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
     return r;
 }
 
+/* x: n x n_used x n_tokens; scales: n_expert. */
+static struct ggml_tensor *
+scale_each(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *scales,
+           struct ggml_tensor *ids)
+{
+    int64_t n_used = ids->ne[0], n_tokens = ids->ne[1];
+
+    scales = ggml_reshape_2d(g->ctx, scales, 1, scales->ne[0]);
+    ids = ggml_reshape_1d(g->ctx, ids, n_used * n_tokens);
+    scales = ggml_get_rows(g->ctx, scales, ids);
+    scales = ggml_reshape_3d(g->ctx, scales, 1, n_used, n_tokens);
+    return ggml_mul(g->ctx, x, scales);
+}
+
 static struct ggml_tensor *
 ask(struct graph *g, const struct model_experts *experts, struct ggml_tensor *x,
     struct ggml_tensor *ids)
 {
     x = graph_product(g, ggml_mul_mat_id(g->ctx, experts->weight, x, ids));
+    if (experts->scales)
+        x = scale_each(g, x, experts->scales, ids);
     return experts->bias ? ggml_add_id(g->ctx, x, experts->bias, ids) : x;
 }
 

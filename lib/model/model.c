@@ -37,7 +37,7 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
 {
     static const char embd[] = "token_embd.weight";
     const struct gguf_tensor *t = gguf_tensor_named(gguf, embd);
-    struct model_keys keys = { gguf, m->arch->name, GG_OK, err };
+    struct model_keys keys = { gguf, m->arch->name, GG_OK, err, 0 };
 
     if (!t)
         return gguf_bad_value(gguf, embd, err, "the file has no such tensor");
@@ -45,6 +45,7 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
         return gguf_bad_value(gguf, embd, err, "more than %d rows", MAX_VOCAB);
     m->hp.n_vocab = (int32_t)t->ne[1];
     m->arch->hparams(&keys, &m->hp);
+    model_keys_causal(&keys, &m->hp);
     return keys.status;
 }
 
@@ -58,8 +59,35 @@ find_encoder(struct model_loader *l)
 
     m->token_types = model_find_table(l, "token_types", m->hp.n_embd,
                                       types ? types->ne[1] : 1);
-    m->embd_norm = model_find_norm(l, "token_embd_norm", m->hp.n_embd,
-                                   MODEL_REQUIRED);
+    m->embd_norm =
+        model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
+}
+
+static void
+find_rope(struct model_loader *l)
+{
+    struct model *m = l->model;
+    const struct model_hparams *hp = &m->hp;
+
+    rope_find(l, &hp->rope, &m->rope);
+    if (hp->rope_local)
+        rope_plain(&hp->rope,
+                   hp->rope_base_local > 0 ? hp->rope_base_local
+                                           : hp->rope.base,
+                   &m->rope_local);
+}
+
+/* What all families have is set before, so that one may change it. */
+static void
+find_layer(struct model_loader *l, struct model_layer *layer)
+{
+    struct model *m = l->model;
+
+    layer->windowed = m->hp.windowed[l->layer];
+    if (m->hp.rope.n_rot > 0)
+        layer->rope =
+            layer->windowed && m->hp.rope_local ? &m->rope_local : &m->rope;
+    m->arch->layer(l, layer);
 }
 
 static void
@@ -75,11 +103,9 @@ find_tensors(struct model_loader *l)
     if (hp->encoder)
         find_encoder(l);
     if (hp->rope.n_rot > 0)
-        rope_find(l, &hp->rope, &m->rope);
-    if (hp->rope_base_local > 0)
-        rope_plain(&hp->rope, hp->rope_base_local, &m->rope_local);
+        find_rope(l);
     for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
-        m->arch->layer(l, &m->layers[l->layer]);
+        find_layer(l, &m->layers[l->layer]);
     l->layer = hp->n_layer; /* the output comes after the last */
     if (hp->encoder)
         return;
@@ -106,10 +132,13 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     m->ctx = ggml_init(params);
     m->host_ctx = ggml_init(params);
     l.scratch = probe_scratch();
-    if (m->layers && m->ctx && m->host_ctx && l.scratch && l.weight)
+    l.taken = mem_array((size_t)gguf_get_n_tensors(gguf), sizeof(*l.taken));
+    if (m->layers && m->ctx && m->host_ctx && l.scratch && l.weight && l.taken)
         find_tensors(&l);
     else
         l.status = error_nomem(err);
+    model_find_unread(&l);
+    mem_free(l.taken);
     ggml_free(l.scratch);
     ggml_free(l.weight);
     return l.status;

@@ -7,9 +7,11 @@
 #include "gguf/reader.h"
 #include "model/hparams.h"
 
-/* y = weight x + bias; `bias` may be NULL. weight: n_in x n_out. */
+/* y = scale * weight x + bias; `bias` may be NULL, `scale` is 1 where the file
+ * gives none. weight: n_in x n_out. */
 struct model_linear {
     struct ggml_tensor *weight, *bias;
+    float scale;
 };
 
 /* weight * norm(x) + bias; `bias` may be NULL. */
@@ -18,9 +20,10 @@ struct model_norm {
 };
 
 /* Experts' matrices, one behind the other. weight: n_in x n_out x n_expert;
- * bias: n_out x n_expert, or NULL. */
+ * bias: n_out x n_expert, or NULL; scales, of each expert's product: n_expert,
+ * or NULL. */
 struct model_experts {
-    struct ggml_tensor *weight, *bias;
+    struct ggml_tensor *weight, *bias, *scales;
 };
 
 /* Rotary positions as the layers apply them. */
@@ -71,7 +74,7 @@ struct model {
     struct model_rope rope;            /* of most layers */
     struct model_rope rope_local;      /* of windowed ones, where they differ */
     struct model_layer *layers;        /* hp.n_layer */
-    struct model_norm output_norm; /* encoders have none, */
+    struct model_norm output_norm;     /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 
     /* The device holds and computes the layers from first_layer on and the

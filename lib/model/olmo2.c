@@ -1,9 +1,11 @@
-/* olmo2.c - OLMo 2: norms after the blocks, none before
+/* olmo2.c - OLMo 2 and 3: norms after the blocks, none before
  *
  * x = embed(ids)
  * x = x + norm(attention(x))           norm(q), norm(k) over all heads
  * x = x + norm(down(silu(gate(x)) * up(x)))     in each layer
- * logits = output(norm(x)) */
+ * logits = output(norm(x))
+ *
+ * OLMo 3 has a window in three of four layers, which turn unscaled. */
 #include "model/arch.h"
 
 static void
@@ -11,6 +13,8 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_RMS_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    model_keys_windows(keys, hp, 0, 4);
+    model_keys_rope_local(keys, hp, 0);
 }
 
 static void
@@ -20,7 +24,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     int64_t e = hp->n_embd, q = (int64_t)hp->n_head * hp->d_key;
     int64_t k = (int64_t)hp->n_head_kv * hp->d_key;
 
-    layer->rope = &l->model->rope;
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", q, MODEL_OPTIONAL);
     layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", k, MODEL_OPTIONAL);

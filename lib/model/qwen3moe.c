@@ -20,7 +20,6 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     int64_t e = l->model->hp.n_embd;
     int64_t d = l->model->hp.d_key;
 
-    layer->rope = &l->model->rope;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);

@@ -22,8 +22,8 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd;
 
-    if ((l->layer + 1) % NO_ROPE_STEP != 0)
-        layer->rope = &l->model->rope;
+    if ((l->layer + 1) % NO_ROPE_STEP == 0)
+        layer->rope = NULL;
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);

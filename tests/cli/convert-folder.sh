@@ -7,6 +7,7 @@ logits() {
 }
 families=$(make_model 2>&1 | sed -n 's/^families: //p')
 for f in $families; do
+    case $f in *scaled | granite4) continue ;; esac # no folder has these
     make_folder $f-f32 want.gguf $f || echo "$f: not made"
     gg-convert $f got.gguf || echo "$f: not converted"
     logits want.gguf >want && logits got.gguf | cmp - want || echo "$f: logits"

@@ -208,6 +208,10 @@ check_types(const char *only)
     }
     if (!only)
         check_type("gpt-oss", "mxfp4", 5e-3);
+    if (!only)
+        check_type("qwen3scaled", "nvfp4", 5e-3);
+    if (!only)
+        check_type("qwen2moescaled", "nvfp4", 5e-3);
 }
 
 /* Every model of the generator has golden logits. */

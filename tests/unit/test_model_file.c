@@ -82,7 +82,7 @@ SPOIL(inf_base, gguf_set_val_f32(g, "llama.rope.freq_base", INFINITY))
 SPOIL(zero_base, gguf_set_val_f32(g, "llama.rope.freq_base", 0))
 SPOIL(odd_rot, gguf_set_val_u32(g, "llama.rope.dimension_count", 7))
 SPOIL(long_rot, gguf_set_val_u32(g, "llama.rope.dimension_count", 18))
-SPOIL(zero_factor, gguf_set_val_f32(g, "llama.rope.scaling.factor", 0))
+SPOIL(minus_factor, gguf_set_val_f32(g, "llama.rope.scaling.factor", -1))
 SPOIL(strange_scaling, gguf_set_val_str(g, "llama.rope.scaling.type", "su"))
 SPOIL(long_key, gguf_set_val_u32(g, "llama.attention.key_length", 32))
 SPOIL(family, gguf_set_val_str(g, "general.architecture", "mamba\033[1m"))
@@ -123,7 +123,7 @@ check_metadata(void)
         { zero_base, "freq_base", "0" },
         { odd_rot, "dimension_count", "7" },
         { long_rot, "dimension_count", "18" },
-        { zero_factor, "factor", "0" },
+        { minus_factor, "factor", "-1" },
         { strange_scaling, "rope.scaling.type", "su is none of" },
         { long_key, "", "" },
         { family, "mamba\\x1b", "gpt2, " },
