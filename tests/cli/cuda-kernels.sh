@@ -21,6 +21,7 @@ near 1e-3 llama-q8_0
 near 1e-4 llama-f16
 near 1e-4 llama-bf16
 near 5e-3 llama-q4_0
+near 5e-3 qwen3scaled-nvfp4
 near 5e-3 llama-mxfp4
 gg-eval -m model.gguf --device cuda ids >again
 cmp cuda again
