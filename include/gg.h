@@ -814,6 +814,10 @@ gg_history_mirostat(const struct gg_history *history);
 GG_API void
 gg_history_set_mirostat(struct gg_history *history, double value);
 
+/* False where the grammar wants more than what was drawn. */
+GG_API bool
+gg_history_is_complete(const struct gg_history *history);
+
 /* Another answer begins: the grammar does, too. */
 GG_API void
 gg_history_restart(struct gg_history *history);

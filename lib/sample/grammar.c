@@ -109,10 +109,11 @@ follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
     return st;
 }
 
-static bool
-may_end(const struct grammar_at *at)
+bool
+grammar_may_end(const struct grammar_at *at)
 {
-    return at->grammar->automaton.states.states[at->state].may_end;
+    return at->state != STATES_DEAD &&
+           at->grammar->automaton.states.states[at->state].may_end;
 }
 
 enum gg_status
@@ -126,7 +127,7 @@ grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
     *fits = false;
     if (at->state == STATES_DEAD || id >= g->trie.n_tokens)
         return GG_OK;
-    if (prefix_is_eog(&g->trie, id) && may_end(at)) {
+    if (prefix_is_eog(&g->trie, id) && grammar_may_end(at)) {
         *fits = true;
         return GG_OK;
     }

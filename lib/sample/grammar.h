@@ -50,6 +50,10 @@ enum gg_status
 grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
                struct gg_error *err);
 
+/* Whether the text may end here. */
+bool
+grammar_may_end(const struct grammar_at *at);
+
 /* How many tokens there are. */
 size_t
 grammar_size(const struct grammar_at *at);

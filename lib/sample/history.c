@@ -59,6 +59,12 @@ gg_history_restart(struct gg_history *history)
         grammar_begin(&history->at, history->at.grammar);
 }
 
+bool
+gg_history_is_complete(const struct gg_history *history)
+{
+    return !history->at.grammar || grammar_may_end(&history->at);
+}
+
 double
 gg_history_mirostat(const struct gg_history *history)
 {
