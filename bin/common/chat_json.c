@@ -1,6 +1,7 @@
 /* chat_json.c - conversations in JSON */
 #include <config.h>
 
+#include "common/buffer.h"
 #include "common/chat.h"
 
 #ifdef HAVE_JANSSON
@@ -9,6 +10,8 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+
+#include "common/json_error.h"
 
 struct reader {
     struct chat *chat;
@@ -32,42 +35,93 @@ fail(const struct reader *r, const char *fmt, ...)
     return GG_ERR_FORMAT;
 }
 
-/* What Jansson says; it quotes the text, which may hold anything. */
 static enum gg_status
 fail_syntax(struct reader *r, const json_error_t *e)
 {
-    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+    char why[JSON_WHY];
 
-    gg_escape(shown, sizeof(shown), e->text, strlen(e->text));
     if (r->line)
         r->line += e->line > 0 ? (size_t)e->line - 1 : 0;
-    return fail(r, "not JSON: %s", shown);
+    return fail(r, "not JSON: %s", json_why(why, e));
 }
 
 static enum gg_status
 read_role(const struct reader *r, const json_t *value, enum gg_role *role)
 {
-    static const char *const names[] = { "system", "user", "assistant",
-                                         "tool" };
+    static const char *const names[] = { "system", "user", "assistant", "tool",
+                                         "developer" };
     const char *s = json_string_value(value);
     char shown[64];
 
     if (!s)
         return fail(r, "a message without a role that is a string");
-    for (int i = 0; i < 4; i++)
+    for (int i = 0; i < 5; i++)
         if (strcmp(s, names[i]) == 0) {
-            *role = (enum gg_role)i;
+            *role = i < 4 ? (enum gg_role)i : GG_ROLE_SYSTEM;
             return GG_OK;
         }
     gg_escape(shown, sizeof(shown), s, json_string_length(value));
-    return fail(r, "role '%s' is none of system, user, assistant, tool", shown);
+    return fail(r,
+                "role '%s' is none of system, developer, user, assistant, tool",
+                shown);
+}
+
+/* One part of a content: {"type": "text", "text": ...}. */
+static enum gg_status
+read_part(const struct reader *r, const json_t *part, struct buffer *out)
+{
+    const json_t *type = json_object_get(part, "type");
+    const json_t *text = json_object_get(part, "text");
+    const char *name = json_string_value(type);
+    char shown[64];
+
+    if (!name)
+        return fail(r, "a part of a message without a type");
+    if (strcmp(name, "text") != 0)
+        return fail(
+            r, "a part of a message of type '%s', which is no text",
+            gg_escape(shown, sizeof(shown), name, json_string_length(type)));
+    if (!json_is_string(text))
+        return fail(r, "a part of a message without text that is a string");
+    if (out->p)
+        buffer_char(out, '\n');
+    buffer_room(out, 1); /* of an empty text, too */
+    buffer_add(out, json_string_value(text), json_string_length(text));
+    return GG_OK;
+}
+
+/* A string; or parts, with a newline between two. */
+static enum gg_status
+read_content(const struct reader *r, const json_t *value, struct buffer *out)
+{
+    enum gg_status st = GG_OK;
+
+    if (json_is_string(value))
+        buffer_add(out, json_string_value(value), json_string_length(value));
+    else if (!json_is_array(value))
+        return fail(r, "a message without content that is a string");
+    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
+        st = read_part(r, json_array_get(value, i), out);
+    return st;
+}
+
+/* True for what would have to be shown to the model, and cannot be. */
+static bool
+calls_tools(const json_t *message)
+{
+    const json_t *calls = json_object_get(message, "tool_calls");
+    const json_t *call = json_object_get(message, "function_call");
+
+    if (json_is_array(calls) && json_array_size(calls) == 0)
+        calls = NULL;
+    return (calls && !json_is_null(calls)) || (call && !json_is_null(call));
 }
 
 static enum gg_status
 read_message(const struct reader *r, const json_t *value)
 {
-    const json_t *content = json_object_get(value, "content");
     enum gg_role role = GG_ROLE_USER;
+    struct buffer content = { 0 };
     enum gg_status st;
 
     if (!json_is_object(value))
@@ -75,14 +129,13 @@ read_message(const struct reader *r, const json_t *value)
     st = read_role(r, json_object_get(value, "role"), &role);
     if (st != GG_OK)
         return st;
-    if (!json_is_string(content))
-        return fail(r, "a message without content that is a string");
-    if (json_object_get(value, "tool_calls"))
-        return fail(r,
-                    "a message with tool_calls, for which there is no place");
-    chat_add(r->chat, role, json_string_value(content),
-             json_string_length(content));
-    return GG_OK;
+    st = read_content(r, json_object_get(value, "content"), &content);
+    if (st == GG_OK && calls_tools(value))
+        st = fail(r, "a message with tool_calls, for which there is no place");
+    if (st == GG_OK)
+        chat_add(r->chat, role, content.p, content.len);
+    buffer_clear(&content);
+    return st;
 }
 
 static enum gg_status

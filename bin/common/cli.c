@@ -44,11 +44,25 @@ cli_start(void)
     atexit(cli_discard_output);
 }
 
+static void (*preparations[4])(void);
+
+void
+cli_before_messages(void (*prepare)(void))
+{
+    size_t i = 0;
+
+    while (i < 3 && preparations[i] && preparations[i] != prepare)
+        i++;
+    preparations[i] = prepare;
+}
+
 static void
 say(const char *fmt, va_list ap)
 {
     char text[1024];
 
+    for (size_t i = 0; i < 4 && preparations[i]; i++)
+        preparations[i]();
     /* One write: tools of a pipe share the terminal. */
     vsnprintf(text, sizeof(text), fmt, ap);
     fprintf(stderr, "%s: %s\n", cli_name, text);
@@ -126,6 +140,7 @@ cli_getopt(int argc, char **argv, const char *letters,
 {
     int c;
 
+    cli_check_foreign(argc, argv, letters, options);
     if (argc > 0)
         argv[0] = (char *)cli_name; /* getopt's messages begin with it */
     c = getopt_long(argc, argv, letters, options, NULL);

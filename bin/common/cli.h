@@ -24,6 +24,7 @@
 
 enum {
     EXIT_USAGE = 2,
+    EXIT_RECORDS = 3, /* all was written, but for records that failed */
 };
 
 #define CLI_NORETURN     __attribute__((noreturn))
@@ -37,6 +38,11 @@ extern const char cli_name[];
 /* Puts signals in order; catches a mapped file that shrinks (SIGBUS). */
 void
 cli_start(void);
+
+/* Has `prepare` called before each message: it brings a terminal's cursor to
+ * the begin of a line. Up to four of them. */
+void
+cli_before_messages(void (*prepare)(void));
 
 /* "NAME: message" on stderr. */
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
@@ -60,6 +66,12 @@ cli_bad_option(void);
 int
 cli_getopt(int argc, char **argv, const char *letters,
            const struct option *options);
+
+/* For cli_getopt(): ends the tool where the next option is one that another
+ * program has for something that this tool calls otherwise: foreign.c. */
+void
+cli_check_foreign(int argc, char **argv, const char *letters,
+                  const struct option *options);
 
 /* Ends with the sentence if the status is not GG_OK; by the signal that came,
  * if it is GG_ERR_ABORTED and one did. */
@@ -125,9 +137,13 @@ cli_open_input(const char *path);
 const char *
 cli_input_name(const char *path);
 /* All of it in memory, and a NUL after it; *len gets the bytes before the NUL.
- * The caller frees it. */
+ * The caller frees it. Ends the tool where there are more than `max`. */
 char *
-cli_read_all(int fd, const char *name, size_t *len);
+cli_read_all(int fd, const char *name, size_t max, size_t *len);
+/* Ends the tool: what `name` holds is longer than `max` bytes, a number of MiB;
+ * `what` says whereof there are so many, as "the prompt". */
+CLI_NORETURN void
+cli_too_long(const char *name, const char *what, size_t max);
 
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
@@ -141,6 +157,14 @@ cli_output(const char *path);
  * all the others, or not at all. */
 void
 cli_output_next(const char *path);
+
+/* The status of a tool that has come to the end of its input: `failed` says
+ * that some record was bad, `records` that it was one of many. */
+static inline int
+cli_status(bool failed, bool records)
+{
+    return !failed ? 0 : records ? EXIT_RECORDS : 1;
+}
 
 /* Refuses to write binary to a terminal: status 2. */
 void

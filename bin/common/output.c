@@ -46,8 +46,15 @@ cli_input_name(const char *path)
     return !path || strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
+void
+cli_too_long(const char *name, const char *what, size_t max)
+{
+    cli_die("%s: %s is longer than the limit of %zu MiB", name, what,
+            max >> 20);
+}
+
 char *
-cli_read_all(int fd, const char *name, size_t *len)
+cli_read_all(int fd, const char *name, size_t max, size_t *len)
 {
     size_t cap = 1 << 16, used = 0;
     char *text = cli_alloc(NULL, cap, 1);
@@ -64,6 +71,8 @@ cli_read_all(int fd, const char *name, size_t *len)
         if (n == 0)
             break;
         used += (size_t)n;
+        if (used > max)
+            cli_too_long(name, "the text", max);
         if (cap - used < 2)
             text = cli_alloc(text, cap *= 2, 1);
     }

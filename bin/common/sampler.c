@@ -9,6 +9,10 @@
 #include "common/sampling.h"
 #include "common/schema.h"
 
+enum {
+    MAX_GRAMMAR = 1 << 24, /* bytes of a file */
+};
+
 /* 32 bits: easy to type again. */
 static uint64_t
 any_seed(void)
@@ -164,7 +168,7 @@ read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
     const char *name = cli_input_name(path);
     struct gg_error err;
     size_t len;
-    char *text = cli_read_all(cli_open_input(path), name, &len);
+    char *text = cli_read_all(cli_open_input(path), name, MAX_GRAMMAR, &len);
 
     if (sampling_grammar(vocab, !o->grammar, text, len, &o->params.grammar,
                          &err) != GG_OK)

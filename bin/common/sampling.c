@@ -237,8 +237,13 @@ set(struct sampling_options *o, const struct row *row, const char *value,
     snprintf(name, sizeof(name), row->c == 'n' ? "-n" : "--%s", row->name);
     switch (row->kind) {
     case KIND_COUNT:
-        st = cli_read_int(name, value, 1, INT64_MAX, &n, err);
+        if (*value == '-')
+            return fail(err, GG_ERR_ARG,
+                        "%s: '%s': leave it out where there is no limit", name,
+                        value);
+        st = cli_read_int(name, value, !o->takes_none, INT64_MAX, &n, err);
         o->count = st == GG_OK ? (uint64_t)n : o->count;
+        o->none = st == GG_OK && n == 0;
         return st;
     case KIND_SEED:
         st = cli_read_u64(name, value, &o->params.seed, err);
@@ -324,6 +329,14 @@ sampling_log(const struct sampling_options *o, bool numbered, uint64_t sequence,
             cli_die("--logprobs: %s", strerror(errno));
         written = written < 0 ? 0 : written;
     }
+}
+
+void
+sampling_say_cut(const struct sampling_options *o, char *text, size_t size)
+{
+    snprintf(text, size,
+             "cut by -n %" PRIu64 " before its grammar or schema is satisfied",
+             o->count);
 }
 
 void

@@ -8,8 +8,10 @@
 struct sampling_options {
     struct gg_sampler_params params; /* but for what follows */
     bool has_seed, ignore_eog;
-    uint64_t count;      /* of ids in a sequence; 0: no limit */
-    int logprobs;        /* a file descriptor, or -1 */
+    uint64_t count;  /* of ids in a sequence; 0: no limit */
+    bool takes_none; /* -n 0 may be said, and was: */
+    bool none;
+    int logprobs;                      /* a file descriptor, or -1 */
     const char *grammar, *json_schema; /* files, or NULL; not both */
 
     /* Copies share these until one of them gets more: they are never freed
@@ -18,7 +20,7 @@ struct sampling_options {
     size_t n_bias;
     const char **breakers; /* strings at which DRY begins anew */
     size_t n_breakers;
-    bool no_breakers; /* not even the customary ones */
+    bool no_breakers;      /* not even the customary ones */
     bool breakers_are_own; /* they do not live as long as the tool */
 };
 
@@ -179,6 +181,10 @@ sampling_clear(struct sampling_options *o);
 void
 sampling_log(const struct sampling_options *o, bool numbered, uint64_t sequence,
              uint64_t position, const struct gg_draw *drawn, double logprob);
+
+/* What to say where -n has ended a text that its grammar goes on with. */
+void
+sampling_say_cut(const struct sampling_options *o, char *text, size_t size);
 
 /* Makes the ids impossible: logits[i] belongs to ids[i], or to i where ids is
  * NULL. */

@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "common/json_error.h"
 #include "common/schema_parts.h"
 
 enum {
@@ -591,6 +592,7 @@ static void
 read_source(struct schema *s, const char *text, size_t len)
 {
     struct buffer b = { 0 };
+    char why[JSON_WHY];
     json_error_t err;
 
     add_source(&b, text, len);
@@ -598,7 +600,7 @@ read_source(struct schema *s, const char *text, size_t len)
                          JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &err);
     if (!s->root) {
         snprintf(s->why->message, sizeof(s->why->message), "line %d: %s",
-                 err.line, err.text);
+                 err.line, json_why(why, &err));
         s->failed = true;
     }
     buffer_clear(&b);

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -14,11 +15,32 @@ enum {
     PACE = 200000,      /* and between two of them */
 };
 
+/* The one that is shown, or NULL. */
+static struct ticker *on_screen;
+
+static void
+hide(void)
+{
+    if (on_screen)
+        ticker_end(on_screen);
+}
+
 void
 ticker_start(struct ticker *p, bool quiet)
 {
+    cli_before_messages(hide);
     *p = (struct ticker){ .on = !quiet && isatty(STDERR_FILENO),
                           .start = ggml_time_us() };
+}
+
+void
+ticker_start_beside(struct ticker *p, bool quiet)
+{
+    struct stat st;
+    bool file = fstat(STDOUT_FILENO, &st) == 0 && !S_ISFIFO(st.st_mode) &&
+                !isatty(STDOUT_FILENO);
+
+    ticker_start(p, quiet || !file);
 }
 
 void
@@ -31,6 +53,7 @@ ticker_show(struct ticker *p, const char *fmt, ...)
         return;
     p->last = now;
     p->shown = true;
+    on_screen = p;
     fputs("\r\033[K", stderr);
     va_start(args, fmt);
     vfprintf(stderr, fmt, args);
@@ -57,4 +80,5 @@ ticker_end(struct ticker *p)
     if (p->shown)
         fputs("\r\033[K", stderr);
     p->shown = false;
+    on_screen = NULL;
 }

@@ -16,6 +16,10 @@ struct ticker {
 /* `quiet`: nothing is shown, nor where stderr is no terminal. */
 void
 ticker_start(struct ticker *p, bool quiet);
+/* The same beside results on standard output: where these go to a terminal, or
+ * by a pipe perhaps to one, they show the progress themselves. */
+void
+ticker_start_beside(struct ticker *p, bool quiet);
 CLI_PRINTF(2, 3)
 void
 ticker_show(struct ticker *p, const char *fmt, ...);
@@ -23,7 +27,7 @@ ticker_show(struct ticker *p, const char *fmt, ...);
 void
 ticker_show_part(struct ticker *p, uint64_t done, uint64_t all,
                  const char *name);
-/* Takes the line away. */
+/* Takes the line away; a message does so, too, for a while. */
 void
 ticker_end(struct ticker *p);
 

@@ -363,8 +363,8 @@ run(struct evaluate *e, const struct state *state, int fd, const char *name)
     return begun;
 }
 
-/* False: some line failed. */
-static bool
+/* Returns the exit status, as what follows does. */
+static int
 write_records(struct options *o, const struct engine *engine,
               struct state *state, int fd)
 {
@@ -385,20 +385,21 @@ write_records(struct options *o, const struct engine *engine,
         state_leave(state, &e);
     evaluate_clear(&e);
     output_free(output);
-    return !e.failed;
+    return cli_status(e.failed, e.numbered);
 }
 
-static bool
+static int
 embed(struct options *o, const struct engine *engine, int fd)
 {
     o->embed.n_lines = o->evaluate.n_lines < engine->n_slots
                            ? o->evaluate.n_lines
                            : engine->n_slots;
-    return embed_run(engine, &o->embed, fd, cli_input_name(o->input));
+    return cli_status(
+        !embed_run(engine, &o->embed, fd, cli_input_name(o->input)), true);
 }
 
-/* What is asked for of the open model; false: some line failed. */
-static bool
+/* What is asked for of the open model. */
+static int
 answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
        struct state *state, int fd)
 {
@@ -412,7 +413,7 @@ answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
         return embed(o, engine, fd);
     else
         return write_records(o, engine, state, fd);
-    return true;
+    return EXIT_SUCCESS;
 }
 
 int
@@ -423,8 +424,7 @@ main(int argc, char **argv)
     struct watch *watch = NULL;
     struct engine engine;
     struct state state;
-    bool done;
-    int fd;
+    int status, fd;
 
     cli_start();
     o.engine = engine_options_default();
@@ -450,7 +450,7 @@ main(int argc, char **argv)
     if (gg_model_is_encoder(engine.model) && !o.embed.wanted)
         cli_die("%s: an encoder, which has no logits: see --embed",
                 engine.path);
-    done = answer(&o, &engine, imatrix, &state, fd);
+    status = answer(&o, &engine, imatrix, &state, fd);
     engine_close(&engine);
     imatrix_free(imatrix);
     if (cli_signal())
@@ -458,5 +458,5 @@ main(int argc, char **argv)
     if (watch)
         watch_end(watch);
     watch_free(watch);
-    return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
+    return cli_finish(status);
 }

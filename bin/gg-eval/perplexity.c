@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/ticker.h"
 #include "gg-eval/windows.h"
 
 /* Of the scored ids: losses are negative log-probabilities. */
@@ -68,6 +69,7 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
 {
     struct windows w;
     struct losses l = { 0 };
+    struct ticker ticker;
     int64_t start = ggml_time_us();
     float *logprobs;
     size_t scored;
@@ -75,12 +77,16 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     windows_open(&w, engine, fd, name, "--perplexity");
     scored = (size_t)w.n - (size_t)w.n / 2 - 1;
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
+    ticker_start_beside(&ticker, quiet);
     while (windows_next(&w)) {
         score_window(&w, logprobs);
         add_losses(&l, logprobs, scored);
         if (!quiet)
             put_line(&w, &l);
+        ticker_show(&ticker, "%" PRIu64 " ids, perplexity %.4f",
+                    w.count * (uint64_t)w.n, exp(l.sum / (double)l.n));
     }
+    ticker_end(&ticker);
     if (quiet)
         put_line(&w, &l);
     if (engine->verbose)

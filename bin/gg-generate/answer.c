@@ -286,6 +286,23 @@ answer_draw(struct answer *a, struct gg_error *err)
     return GG_OK;
 }
 
+bool
+answer_is_cut(const struct answer *a, char *text, size_t size)
+{
+    bool length = a->ending == ENDING_LENGTH;
+
+    if ((!length && a->ending != ENDING_CONTEXT) || !a->history ||
+        gg_history_is_complete(a->history))
+        return false;
+    if (length)
+        sampling_say_cut(a->sampling, text, size);
+    else
+        snprintf(text, size,
+                 "the context is full before its grammar or "
+                 "schema is satisfied");
+    return true;
+}
+
 void
 answer_end(struct answer *a)
 {

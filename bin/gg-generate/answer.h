@@ -104,6 +104,11 @@ answer_goes_on(const struct answer *a)
     return a->ending == ENDING_NONE;
 }
 
+/* True where it has ended, though its grammar wants more; then why: a sentence.
+ * Not after answer_drop(). */
+bool
+answer_is_cut(const struct answer *a, char *text, size_t size);
+
 /* The text is complete with what was held back of it. */
 void
 answer_end(struct answer *a);

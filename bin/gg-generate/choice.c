@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "gg-generate/records.h"
 
 /* ---- the option ---------------------------------------------------------- */
@@ -83,7 +84,7 @@ choices_add_scores(const struct contest *c, char between, struct buffer *out)
     for (size_t i = 0; i < c->n; i++) {
         const struct scored *s = &c->list[i];
         size_t room = 5 * (s->choice->len + 1);
-        char *shown = cli_alloc(NULL, room, 1), numbers[64];
+        char *shown = cli_alloc(NULL, room, 1), numbers[64], last[32];
         int n = snprintf(numbers, sizeof(numbers), "%.6f\t%zu\t", s->sum,
                          s->n - c->head);
 
@@ -92,6 +93,8 @@ choices_add_scores(const struct contest *c, char between, struct buffer *out)
             buffer_char(out, between);
         buffer_add(out, numbers, (size_t)n);
         buffer_add(out, shown, strlen(shown));
+        n = snprintf(last, sizeof(last), "\t%.6f", s->probability);
+        buffer_add(out, last, (size_t)n);
         free(shown);
     }
 }
@@ -107,7 +110,7 @@ put(const struct generate *g, const struct contest *c)
     } else {
         buffer_add(&out, c->list->choice->text, c->list->choice->len);
     }
-    fwrite(out.p, 1, out.len, stdout);
+    terminal_write(out.p, out.len, false);
     buffer_clear(&out);
 }
 

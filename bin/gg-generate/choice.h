@@ -39,8 +39,8 @@ choices_clear(struct choices *c);
 
 struct contest;
 
-/* Adds "SCORE<TAB>NUMBER<TAB>CHOICE" for each choice of a contest that was
- * decided, `between` two of them. */
+/* Adds "SCORE<TAB>NUMBER<TAB>CHOICE<TAB>PROBABILITY" for each choice of a
+ * contest that was decided, `between` two of them. */
 void
 choices_add_scores(const struct contest *c, char between, struct buffer *out);
 

@@ -253,6 +253,18 @@ compare(const void *x, const void *y)
     return a->choice < b->choice ? -1 : 1;
 }
 
+/* As if one of the choices had to come. */
+static void
+share(struct contest *c)
+{
+    double all = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        all += exp(c->list[i].sum - c->list->sum);
+    for (size_t i = 0; i < c->n; i++)
+        c->list[i].probability = exp(c->list[i].sum - c->list->sum) / all;
+}
+
 bool
 contest_decide(struct contest *c, struct gg_error *err)
 {
@@ -267,5 +279,6 @@ contest_decide(struct contest *c, struct gg_error *err)
         }
     }
     qsort(c->list, c->n, sizeof(*c->list), compare);
+    share(c);
     return true;
 }

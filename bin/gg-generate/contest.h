@@ -18,6 +18,7 @@ struct scored {
     size_t n;
     float *logprobs; /* of ids[head..n) */
     double sum;
+    double probability; /* among the choices: they add up to one */
 };
 
 /* All zero: no choices. */

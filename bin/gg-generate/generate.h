@@ -29,6 +29,7 @@ enum {
     OPT_NUMBERED,
     OPT_BATCH,
     OPT_RESUME,
+    OPT_RAW,
 };
 
 /* What the input is. */
@@ -44,7 +45,7 @@ struct options {
     struct sampling_options sampling;
     struct state_options state;
     const char *prompt, *input, *output;
-    bool echo;
+    bool echo, raw;
     enum special special;
     bool strict; /* a byte without a token is an error */
     bool chat, messages, interactive;
@@ -54,7 +55,7 @@ struct options {
     struct choices choices;
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
-    int bos;     /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
+    int bos;           /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
     enum form_kind form;
     bool numbered;
     int32_t n_batch;    /* records answered at once */
@@ -78,6 +79,10 @@ struct base {
     double mirostat;
 };
 
+enum {
+    MAX_UNKNOWN = 16,
+};
+
 /* Everything while the tool runs. */
 struct generate {
     struct options *o;
@@ -91,10 +96,13 @@ struct generate {
     size_t done; /* messages that the session holds, but for the last's end */
     struct state state;
     struct base base;
-    struct grammars grammars; /* of records */
+    struct grammars grammars;   /* of records */
+    char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
+    size_t n_unknown;
     bool loaded;  /* the answer's context comes from there */
     bool resumed; /* its text goes on without a prompt */
     bool heard;   /* some prompt was evaluated */
+    bool cut;     /* some answer, inside its grammar */
 };
 
 /* The ids of the prompt, which --echo writes; the caller frees them. With
@@ -129,8 +137,8 @@ generate_choice_prompt(struct generate *g, struct prompt *out);
 void
 prompt_clear(struct prompt *p);
 
-/* Evaluates the prompt, then draws and writes until an end. False: the prompt
- * was not evaluated. */
+/* Evaluates the prompt, then draws and writes until an end; after -n 0 at once.
+ * False: the prompt was not evaluated. */
 bool
 generate_loop(struct generate *g, const int32_t *prompt, size_t n);
 

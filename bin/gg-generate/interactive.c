@@ -7,7 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/terminal.h"
 #include "gg-generate/generate.h"
+
+enum {
+    MAX_LINE = 1 << 24, /* bytes */
+};
 
 /* What was read and not used yet is at text[start .. end). */
 struct input {
@@ -46,6 +51,8 @@ read_more(struct input *in)
         memmove(in->text, in->text + in->start, in->end - in->start);
     in->end -= in->start;
     in->start = 0;
+    if (in->end > MAX_LINE)
+        cli_too_long("standard input", "a line", MAX_LINE);
     if (in->cap - in->end < 4096)
         in->text = cli_alloc(in->text, in->cap = 2 * in->cap + 8192, 1);
     do {
@@ -124,7 +131,7 @@ answer(struct generate *g, const int32_t *ids, size_t n, bool terminal,
         g->done = g->chat.n;
     else
         chat_truncate(&g->chat, before);
-    putchar('\n');
+    terminal_write("\n", 1, false);
     cli_flush();
     if (terminal && cli_signal() == SIGINT)
         cli_forget_signal();
@@ -139,8 +146,8 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n)
 
     in.prompt = in.terminal && isatty(STDERR_FILENO);
     if (n)
-        more = answer(g, first, n, in.terminal,
-                      g->loaded || g->o->system != NULL);
+        more =
+            answer(g, first, n, in.terminal, g->loaded || g->o->system != NULL);
     while (more) {
         size_t before = g->chat.n;
         int32_t *ids;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/json_error.h"
 #include "gg-generate/members.h"
 #include "gg-generate/overrides.h"
 
@@ -65,11 +66,10 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
     return st;
 }
 
-/* What Jansson says; it quotes the text, which may hold anything. */
 static json_t *
 load(const char *text, size_t len, struct gg_error *err)
 {
-    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+    char why[JSON_WHY];
     json_error_t e;
     json_t *value = json_loadb(text, len, FLAGS, &e);
 
@@ -78,8 +78,7 @@ load(const char *text, size_t len, struct gg_error *err)
     if (value)
         overrides_bad(err, "not an object in JSON");
     else
-        overrides_bad(err, "not JSON: %s",
-                      gg_escape(shown, sizeof(shown), e.text, strlen(e.text)));
+        overrides_bad(err, "not JSON: %s", json_why(why, &e));
     json_decref(value);
     return NULL;
 }
@@ -161,6 +160,8 @@ add_scored(struct buffer *out, const struct contest *c, const struct scored *s)
     add_ids(out, s->ids + c->head, s->n - c->head);
     add_key(out, "logprob");
     add_format(out, "%.6f", s->sum);
+    add_key(out, "probability");
+    add_format(out, "%.6f", s->probability);
 }
 
 static void
@@ -197,7 +198,7 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a)
     add_format(out, "%.6f", a->logprob);
     add_key(out, "stop_reason");
     add_format(out, "\"%s\"", endings[a->ending]);
-    if (r->has_seed)
+    if (r->has_seed || r->sampling.params.temperature == 0)
         return;
     add_key(out, "seed");
     add_format(out, "%" PRIu64, r->sampling.params.seed);
@@ -242,17 +243,18 @@ is_prefix(const struct buffer *head, const char *out, size_t len)
     return false;
 }
 
-/* Without a seed in the record it was made of --seed, if that was given. */
+/* Where one stands that the record did not have, it was made of --seed, if
+ * that was given. */
 static bool
 matches_seed(const struct generate *g, const struct record *r,
              const json_t *answer)
 {
     const struct sampling_options *s = &g->o->sampling;
-    double seed = json_number_value(json_object_get(answer, "seed"));
+    const json_t *seed = json_object_get(answer, "seed");
 
-    return !s->has_seed || json_object_get(answer, "error") || r->has_seed ||
-           json_object_get(answer, "choices") ||
-           seed == (double)seed_of(s->params.seed, r->number);
+    return !s->has_seed || r->has_seed || !seed ||
+           json_number_value(seed) ==
+               (double)seed_of(s->params.seed, r->number);
 }
 
 static bool

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "common/terminal.h"
 #include "gg-generate/generate.h"
 
 /* Ends the tool, where it is less than what was asked for. */
@@ -40,10 +41,9 @@ evaluate(struct generate *g, size_t n)
 }
 
 static void
-write_text(struct buffer *text)
+write_text(struct buffer *text, bool more)
 {
-    if (text->len)
-        fwrite(text->p, 1, text->len, stdout);
+    terminal_write(text->p, text->len, more);
     text->len = 0;
     cli_flush();
 }
@@ -53,11 +53,12 @@ static void
 answer(struct generate *g)
 {
     struct answer *a = &g->answer;
+    char text[128];
     struct gg_error err;
 
     while (!cli_signal()) {
         cli_check(answer_draw(a, &err), &err);
-        write_text(&a->text);
+        write_text(&a->text, true);
         if (!answer_goes_on(a))
             break;
         if (g->draft && draft_follows(g->draft, a))
@@ -69,10 +70,14 @@ answer(struct generate *g)
     }
     if (g->draft)
         draft_end(g->draft, a);
+    answer_end(a);
+    write_text(&a->text, false);
     if (a->ending == ENDING_CONTEXT)
         say_full(g, 1);
-    answer_end(a);
-    write_text(&a->text);
+    if (answer_is_cut(a, text, sizeof(text))) {
+        cli_warn("%s", text);
+        g->cut = true;
+    }
 }
 
 bool
@@ -96,6 +101,8 @@ generate_loop(struct generate *g, const int32_t *prompt, size_t n)
         return false;
     }
     g->heard = true;
+    if (g->o->sampling.none)
+        return true;
     start = ggml_time_us();
     answer(g);
     g->sum_made += a->n_made;

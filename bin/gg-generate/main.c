@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "gg-generate/records.h"
 
 enum {
@@ -17,7 +18,7 @@ static const char help[] =
     "Usage: gg-generate [OPTION]... [FILE]\n"
     "Continue the text of FILE, or of standard input.\n"
     "\n"
-    "  -p, --prompt TEXT       continue TEXT\n"
+    "  -p, --prompt TEXT       continue TEXT; with a FILE, both\n"
     "  -f, --file FILE         continue the text of FILE\n" SAMPLING_HELP
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
@@ -26,6 +27,7 @@ static const char help[] =
     "                          them, take them as text (default), or error\n"
     "      --strict            a byte that has no token is an error, as with\n"
     "                          --special error; else it is left out\n"
+    "      --raw               a terminal gets control characters as they are\n"
     "      --stop STRING       end before STRING; may be given more than once\n"
     "      --draft MODEL       faster: guess tokens by a smaller model, or "
     "with\n"
@@ -53,9 +55,7 @@ static const char help[] =
     "                          prompt or messages, and options\n"
     "      --batch N           records answered at once (8)\n"
     "      --resume FILE       add to FILE the answers that it has not yet\n"
-    "\n"
-    STATE_HELP
-    "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
+    "\n" STATE_HELP "  -o, --output FILE       write to FILE\n" ENGINE_HELP;
 
 static const struct option long_options[] = {
     { "prompt", required_argument, NULL, 'p' },
@@ -67,6 +67,7 @@ static const struct option long_options[] = {
     { "echo", no_argument, NULL, OPT_ECHO },
     { "special", required_argument, NULL, OPT_SPECIAL },
     { "strict", no_argument, NULL, OPT_STRICT },
+    { "raw", no_argument, NULL, OPT_RAW },
     { "stop", required_argument, NULL, OPT_STOP },
     { "draft", required_argument, NULL, OPT_DRAFT },
     { "choice", required_argument, NULL, OPT_CHOICE },
@@ -159,6 +160,9 @@ set_option(struct options *o, int c)
     case OPT_ECHO:
         o->echo = true;
         break;
+    case OPT_RAW:
+        o->raw = true;
+        break;
     case OPT_SPECIAL:
         o->special = cli_special(optarg);
         break;
@@ -188,8 +192,7 @@ set_option(struct options *o, int c)
         set_chat_option(o, c);
         break;
     default:
-        if (!set_record_option(o, c) &&
-            !sampling_set_option(&o->sampling, c) &&
+        if (!set_record_option(o, c) && !sampling_set_option(&o->sampling, c) &&
             !state_set_option(&o->state, c))
             engine_set_option(&o->engine, c, help);
     }
@@ -218,6 +221,7 @@ check_records(const struct options *o)
     if (o->form == FORM_TEXT)
         return;
     refuse(o->prompt != NULL, "-p", form);
+    refuse(o->sampling.none, "-n 0", form);
     refuse(o->interactive, "-i", form);
     refuse(o->draft != NULL, "--draft", form);
     refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save", form);
@@ -241,12 +245,10 @@ parse_options(int argc, char **argv, struct options *o)
 
     while ((c = cli_getopt(argc, argv, letters, long_options)) != -1)
         set_option(o, c);
-    if (optind < argc && (o->prompt || o->input || optind + 1 < argc))
-        cli_misuse("%s: one prompt is enough", argv[argc - 1]);
+    if (optind < argc && (o->input || optind + 1 < argc))
+        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
         o->input = argv[optind];
-    if (o->prompt && o->input)
-        cli_misuse("-p and a FILE are two prompts; one is enough");
     if (o->chat && o->echo)
         cli_misuse("--echo does not go with a conversation");
     if (o->messages && o->system)
@@ -260,6 +262,7 @@ parse_options(int argc, char **argv, struct options *o)
                    o->state.maybe ? "--state" : "--save");
     if (o->scores && !o->choices.n)
         cli_misuse("--scores goes with --choice only");
+    refuse(o->interactive && o->sampling.none, "-n 0", "-i");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
         cli_misuse("-i reads standard input line by line, not as a prompt");
     check_records(o);
@@ -287,7 +290,7 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     size_t n = 0;
 
     g->answer.sampler = sampler;
-    if (o->draft)
+    if (o->draft && !o->sampling.none)
         g->draft = draft_new(o->draft, &g->engine, &o->engine, &g->o->sampling);
     g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
     if (o->system && !g->loaded) /* which had one, or none */
@@ -313,13 +316,13 @@ is_one(const struct options *o)
     return o->form == FORM_TEXT && o->choices.n == 0;
 }
 
-/* False: a record failed. */
-static bool
+/* Returns the exit status. */
+static int
 run(struct generate *g, int resumed)
 {
     struct gg_sampler *sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
-    bool done = true;
+    int status = EXIT_SUCCESS;
 
     if (is_one(g->o)) {
         answer_init(&g->answer, &g->engine, 0);
@@ -331,19 +334,22 @@ run(struct generate *g, int resumed)
         start_chat(g);
     if (is_one(g->o)) {
         run_text(g, sampler);
+        status = cli_status(g->cut, true);
     } else {
         gg_sampler_free(sampler); /* each record has its own */
         if (g->o->form == FORM_TEXT)
             generate_choice(g);
         else
-            done = generate_records(g, resumed);
+            status = cli_status(!generate_records(g, resumed), true);
     }
     stop_strings_clear(&g->o->stop);
     choices_clear(&g->o->choices);
     free(g->base.ids);
     grammars_clear(&g->grammars);
+    while (g->n_unknown)
+        free(g->unknown[--g->n_unknown]);
     chat_clear(&g->chat);
-    return done;
+    return status;
 }
 
 /* Sequences that are evaluated together, and what they go on from. */
@@ -363,24 +369,26 @@ main(int argc, char **argv)
 {
     struct options o = { 0 };
     struct generate g = { .o = &o };
-    int resumed = -1;
-    bool done;
+    int resumed = -1, status;
 
     cli_start();
     o.engine = engine_options_default();
     o.sampling = sampling_options_default();
+    o.sampling.takes_none = true;
     parse_options(argc, argv, &o);
     state_lock(&g.state, &o.state);
     if (o.resume)
-        resumed = resume_open(o.resume, o.form == FORM_NULL ? '\0' : '\n');
+        resumed = resume_open(o.resume);
     else
         cli_output(o.output);
+    terminal_open(o.raw);
     cli_catch_signals();
     engine_open(&g.engine, &o.engine, count_slots(&o), true);
-    done = run(&g, resumed);
+    status = run(&g, resumed);
+    terminal_newline();
     sampling_clear(&o.sampling);
     engine_close(&g.engine);
     if (cli_signal())
         cli_raise(cli_signal());
-    return cli_finish(done ? EXIT_SUCCESS : EXIT_FAILURE);
+    return cli_finish(status);
 }

@@ -61,8 +61,11 @@ static bool
 is_key(const struct member *m, const char *name)
 {
     json_t *key = json_loadb(m->key, m->key_len, JSON_DECODE_ANY, NULL);
-    bool same = key && strcmp(json_string_value(key), name) == 0;
+    bool same;
 
+    if (!key) /* it was read before */
+        cli_die("out of memory");
+    same = strcmp(json_string_value(key), name) == 0;
     json_decref(key);
     return same;
 }
@@ -73,7 +76,7 @@ is_ours(const struct member *m)
 {
     static const char *const names[] = { "text",        "ids",   "logprob",
                                          "stop_reason", "error", "choices",
-                                         "seed" };
+                                         "probability", "seed" };
     size_t n = sizeof(names) / sizeof(names[0]);
 
     if (strncmp(m->value, "null", 4) != 0)

@@ -6,10 +6,12 @@
 
 #ifdef HAVE_JANSSON
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
+#include "gg-generate/known.h"
 #include "gg-generate/members.h"
 #include "gg-generate/overrides.h"
 
@@ -42,8 +44,14 @@ option_of(const char *key)
 {
     static const char *const aliases[][2] = {
         { "n", "count" },
+        { "n_predict", "count" },
         { "max_tokens", "count" },
+        { "max_completion_tokens", "count" },
         { "temperature", "temp" },
+        { "ignore_eos", "ignore_eog" },
+        { "mirostat_tau", "mirostat_ent" },
+        { "mirostat_eta", "mirostat_lr" },
+        { "dry_sequence_breakers", "dry_sequence_breaker" },
     };
 
     for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
@@ -235,8 +243,9 @@ take_grammar(struct generate *g, struct record *r, bool schema,
 
     if (st == GG_OK)
         return st;
-    return overrides_bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
-                         (int)sizeof(why.message) - 20, why.message);
+    overrides_bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
+                  (int)sizeof(why.message) - 20, why.message);
+    return st;
 }
 
 static enum gg_status
@@ -253,32 +262,65 @@ set_grammar(struct generate *g, struct record *r, const json_t *value,
                         json_string_length(value), err);
 }
 
-/* As it stands in the line: the order of members counts. */
+/* The schema as it stands in the text of an object with `name`: the order of
+ * members counts. */
 static enum gg_status
-set_schema(struct generate *g, struct record *r, const json_t *value,
-           const char *text, struct gg_error *err)
+take_schema(struct generate *g, struct record *r, const char *text,
+            const char *name, const json_t *value, struct gg_error *err)
 {
     struct member m;
 
     if (!json_is_object(value) && !json_is_boolean(value))
         return overrides_bad(
             err, "json_schema: neither an object nor true or false");
-    if (!member_find(text, "json_schema", &m) &&
-        !member_find(text, "json-schema", &m))
+    if (!member_find(text, name, &m))
         return overrides_bad(err, "json_schema: written with escapes");
     return take_grammar(g, r, true, m.value, (size_t)(m.end - m.value), err);
 }
 
+/* {"type": "json_schema", "json_schema": {"schema": ...}}, as OpenAI has it; or
+ * with the schema beside the type, as servers of others do. */
 static enum gg_status
-set_constraint(struct generate *g, struct record *r, bool schema,
+set_format(struct generate *g, struct record *r, const json_t *value,
+           const char *text, struct gg_error *err)
+{
+    static const char any[] = "{\"type\":\"object\"}";
+    const char *type = json_string_value(json_object_get(value, "type"));
+    const json_t *inner = json_object_get(value, "json_schema");
+    const json_t *schema = json_object_get(inner ? inner : value, "schema");
+    struct member m;
+
+    if (!type || (strcmp(type, "text") && strcmp(type, "json_object") &&
+                  strcmp(type, "json_schema")))
+        return overrides_bad(err, "response_format: a type that is none of "
+                                  "text, json_object, json_schema");
+    if (strcmp(type, "text") == 0) {
+        r->sampling.params.grammar = NULL;
+        return GG_OK;
+    }
+    if (!schema && strcmp(type, "json_object") == 0)
+        return take_grammar(g, r, true, any, strlen(any), err);
+    if (!schema || !member_find(text, "response_format", &m) ||
+        (inner && !member_find(m.value, "json_schema", &m)))
+        return overrides_bad(err, "response_format: no schema");
+    return take_schema(g, r, m.value, "schema", schema, err);
+}
+
+static enum gg_status
+set_constraint(struct generate *g, struct record *r, const char *key,
                const json_t *value, const char *text, struct gg_error *err)
 {
     enum gg_status st;
 
     if (r->grammar)
-        return overrides_bad(err, "both grammar and json_schema");
-    st = schema ? set_schema(g, r, value, text, err)
-                : set_grammar(g, r, value, err);
+        return overrides_bad(err,
+                             "two of grammar, json_schema and response_format");
+    if (*key == 'g')
+        st = set_grammar(g, r, value, err);
+    else if (*key == 'r')
+        st = set_format(g, r, value, text, err);
+    else
+        st = take_schema(g, r, text, key, value, err);
     if (st == GG_OK && r->grammar)
         r->sampling.params.grammar = grammars_get(r->grammar);
     return st;
@@ -286,13 +328,95 @@ set_constraint(struct generate *g, struct record *r, bool schema,
 
 /* ---- all ---- */
 
+/* OpenAI's number of answers: where another member says how long they may be.
+ */
+static bool
+is_number_of_answers(const char *key, json_t *object)
+{
+    static const char *const lengths[] = { "max_tokens",
+                                           "max_completion_tokens", "n_predict",
+                                           "count" };
+
+    for (size_t i = 0; i < 4 && strcmp(key, "n") == 0; i++)
+        if (!json_is_null(json_object_get(object, lengths[i])) &&
+            json_object_get(object, lengths[i]))
+            return true;
+    return false;
+}
+
+/* Two members that are the same option, and say different things. */
 static enum gg_status
-set_option(struct generate *g, struct record *r, const char *key, json_t *value,
-           const char *text, struct gg_error *err)
+check_twice(const char *key, const json_t *value, json_t *object,
+            struct gg_error *err)
+{
+    void *at = json_object_iter(object);
+
+    for (; at; at = json_object_iter_next(object, at)) {
+        const char *other = json_object_iter_key(at);
+
+        if (strcmp(other, key) != 0 &&
+            !json_is_null(json_object_iter_value(at)) &&
+            !is_number_of_answers(other, object) &&
+            same_name(option_of(other), option_of(key)) &&
+            !json_equal(value, json_object_iter_value(at)))
+            return overrides_bad(err, "%s and %s say different things", key,
+                                 other);
+    }
+    return GG_OK;
+}
+
+/* Each is named once, as far as there is room for names. */
+static void
+warn_of_unknown(struct generate *g, const struct record *r, const char *key)
+{
+    char shown[200];
+    size_t i = 0;
+
+    while (i < g->n_unknown && strcmp(g->unknown[i], key) != 0)
+        i++;
+    if (i < g->n_unknown || i == MAX_UNKNOWN || g->o->engine.quiet)
+        return;
+    g->unknown[g->n_unknown++] =
+        strcpy(cli_alloc(NULL, strlen(key) + 1, 1), key);
+    cli_warn("record %" PRIu64 ": %s is no option: it is passed through, and "
+             "changes nothing",
+             r->number, gg_escape(shown, sizeof(shown), key, strlen(key)));
+}
+
+static enum gg_status
+set_other(struct generate *g, const struct record *r, const char *key,
+          const json_t *value, struct gg_error *err)
+{
+    enum known known = known_member(key, value);
+
+    if (known == KNOWN_REFUSED)
+        return overrides_bad(err,
+                             "%s: it would change the answer, and nothing "
+                             "here obeys it",
+                             key);
+    if (known == KNOWN_NOT)
+        warn_of_unknown(g, r, key);
+    return GG_OK;
+}
+
+static enum gg_status
+set_sampling(struct generate *g, struct record *r, const char *key,
+             json_t *value, json_t *object, struct gg_error *err)
 {
     char shown[32];
     enum gg_status st;
 
+    show(shown, sizeof(shown), value);
+    st = sampling_set(&r->sampling, option_of(key), shown, err);
+    if (st == GG_ERR_UNSUPPORTED)
+        return set_other(g, r, key, value, err);
+    return st == GG_OK ? check_twice(key, value, object, err) : st;
+}
+
+static enum gg_status
+set_option(struct generate *g, struct record *r, const char *key, json_t *value,
+           json_t *object, const char *text, struct gg_error *err)
+{
     if (json_is_null(value))
         return GG_OK;
     if (strcmp(key, "stop") == 0)
@@ -301,13 +425,16 @@ set_option(struct generate *g, struct record *r, const char *key, json_t *value,
         return set_choice(r, value, err);
     if (same_name(key, "logit_bias"))
         return set_biases(r, value, err);
-    if (same_name(key, "dry_sequence_breaker"))
+    if (same_name(option_of(key), "dry_sequence_breaker"))
         return set_breakers(r, value, err);
-    if (strcmp(key, "grammar") == 0 || same_name(key, "json_schema"))
-        return set_constraint(g, r, *key == 'j', value, text, err);
-    show(shown, sizeof(shown), value);
-    st = sampling_set(&r->sampling, option_of(key), shown, err);
-    return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
+    if (strcmp(key, "grammar") == 0 || same_name(key, "json_schema") ||
+        strcmp(key, "response_format") == 0)
+        return set_constraint(g, r, key, value, text, err);
+    if (is_number_of_answers(key, object))
+        return json_number_value(value) == 1
+                   ? GG_OK
+                   : overrides_bad(err, "n: one answer is made, no more");
+    return set_sampling(g, r, key, value, object, err);
 }
 
 enum gg_status
@@ -317,10 +444,10 @@ overrides_read(struct generate *g, struct record *r, json_t *object,
     enum gg_status st = GG_OK;
     void *at = json_object_iter(object);
 
-    r->sampling.has_seed = false;
+    r->sampling.has_seed = r->sampling.takes_none = false;
     for (; at && st == GG_OK; at = json_object_iter_next(object, at))
         st = set_option(g, r, json_object_iter_key(at),
-                        json_object_iter_value(at), text, err);
+                        json_object_iter_value(at), object, text, err);
     r->has_seed = r->sampling.has_seed;
     return st;
 }

@@ -4,7 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/terminal.h"
 #include "gg-generate/source.h"
+
+enum {
+    MAX_PROMPT = 1 << 26, /* bytes: more than any context has */
+};
 
 /* With the answer's tail in front. */
 static int32_t *
@@ -41,16 +46,34 @@ generate_tell_left_out(struct generate *g, const char *name)
     g->left_out = 0;
 }
 
-/* What the options name; *name is for messages, *read is to be freed. */
-static const char *
-read_text(const struct options *o, const char **name, size_t *len, char **read)
+/* True where the prompt, or its end, is no argument. */
+static bool
+is_read(const struct options *o)
 {
-    *read = NULL;
-    *name = o->prompt ? "-p" : cli_input_name(o->input);
-    *len = o->prompt ? strlen(o->prompt) : 0;
+    return o->input || !o->prompt;
+}
+
+/* What the options name, -p before FILE; *name is for messages. The caller
+ * frees it. */
+static char *
+read_text(const struct options *o, const char **name, size_t *len)
+{
+    struct buffer text = { 0 };
+    size_t n;
+
     if (o->prompt)
-        return o->prompt;
-    return *read = cli_read_all(cli_open_input(o->input), *name, len);
+        buffer_add(&text, o->prompt, strlen(o->prompt));
+    *name = is_read(o) ? cli_input_name(o->input) : "-p";
+    if (is_read(o)) {
+        char *read =
+            cli_read_all(cli_open_input(o->input), *name, MAX_PROMPT, &n);
+
+        buffer_add(&text, read, n);
+        free(read);
+    }
+    *len = text.len;
+    buffer_char(&text, '\0');
+    return text.p;
 }
 
 /* A text that is not an argument mostly ends with a newline that is not
@@ -58,7 +81,7 @@ read_text(const struct options *o, const char **name, size_t *len, char **read)
 static size_t
 message_length(const struct options *o, const char *text, size_t len)
 {
-    return len - (!o->prompt && len && text[len - 1] == '\n');
+    return len - (is_read(o) && len && text[len - 1] == '\n');
 }
 
 static int32_t *
@@ -93,7 +116,7 @@ echo(const struct options *o, const char *text, size_t len)
 {
     if (!o->echo)
         return;
-    fwrite(text, 1, len, stdout);
+    terminal_write(text, len, true);
     cli_flush();
 }
 
@@ -119,13 +142,12 @@ int32_t *
 generate_prompt(struct generate *g, size_t *n)
 {
     const char *name;
-    char *read;
     size_t len;
-    const char *text = read_text(g->o, &name, &len, &read);
+    char *text = read_text(g->o, &name, &len);
     int32_t *ids = g->o->chat ? chat_prompt(g, name, text, len, n)
                               : text_prompt(g, name, text, len, n);
 
-    free(read);
+    free(text);
     return ids;
 }
 
@@ -134,9 +156,8 @@ generate_choice_prompt(struct generate *g, struct prompt *out)
 {
     const struct options *o = g->o;
     const char *name;
-    char *read;
     size_t len;
-    const char *text = read_text(o, &name, &len, &read);
+    char *text = read_text(o, &name, &len);
     struct source s = { .whole = true };
     struct gg_error err;
     enum gg_status st;
@@ -152,5 +173,5 @@ generate_choice_prompt(struct generate *g, struct prompt *out)
     cli_check(source_encode(g, &s, &o->choices, out, &err), &err);
     generate_tell_left_out(g, name);
     source_close(&s);
-    free(read);
+    free(text);
 }

@@ -11,6 +11,7 @@
 
 enum {
     CHUNK = 1 << 16,
+    MAX_LOST = 1 << 28, /* bytes of a record that is passed over */
 };
 
 static bool
@@ -41,6 +42,7 @@ read_more(struct reader *r)
     if (n < 0)
         cli_die("%s: %s", r->name, strerror(errno));
     t->len += (size_t)n;
+    r->n_read += (uint64_t)n;
     r->ended = n == 0;
     return true;
 }
@@ -49,10 +51,14 @@ read_more(struct reader *r)
 static void
 check_length(struct reader *r)
 {
-    if (r->max == 0 || (r->text.len - r->start <= r->max && !r->losing))
+    size_t n = r->text.len - r->start;
+
+    if (n <= r->max && !r->lost)
         return;
-    r->losing = true;
+    r->lost += n;
     r->start = r->seen = r->text.len;
+    if (r->lost > MAX_LOST)
+        cli_too_long(r->name, "a record", MAX_LOST);
 }
 
 /* True: there is a record, or what the input ends with. */
@@ -71,8 +77,8 @@ take(struct reader *r, const char **text, size_t *len)
     }
     *text = t->p + r->start;
     *len = (end ? (size_t)(end - t->p) : t->len) - r->start;
-    r->too_long = r->losing || (r->max && *len > r->max);
-    r->losing = false;
+    r->too_long = r->lost || *len > r->max;
+    r->lost = 0;
     r->start += *len + (end != NULL);
     r->seen = r->start;
     return end || *len || r->too_long;

@@ -8,13 +8,15 @@ struct reader {
     int fd;
     const char *name; /* for messages */
     char end;         /* of a record: newline or NUL */
-    size_t max;       /* bytes of a record; 0: any number */
+    size_t max;       /* bytes of a record; a longer one is passed over, and the
+                       * tool ends where its end is not to be seen */
     bool skip_blank;  /* what has only white space is no record */
 
     struct buffer text; /* what was read; used up to: */
     size_t start, seen; /* and without an end up to: */
     bool ended;         /* nothing more can be read */
-    bool losing;        /* of a record that is too long only that is known */
+    uint64_t n_read;    /* bytes in all */
+    size_t lost;        /* bytes of a record that is too long */
     bool too_long;      /* the record that was returned */
 };
 
@@ -23,6 +25,13 @@ enum reader_state {
     READER_WAITS, /* there is none yet; or a signal came */
     READER_END,
 };
+
+/* How many bytes the records took that were returned, with their ends. */
+static inline uint64_t
+reader_place(const struct reader *r)
+{
+    return r->n_read - (r->text.len - r->start);
+}
 
 /* The next record without its end, which the last one may lack; it lives until
  * the next call. Waits for one only where `wait` says so. */

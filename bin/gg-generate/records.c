@@ -1,11 +1,15 @@
 /* records.c - one answer for each record of the input, several at once */
 #include <config.h>
 
+#include "common/terminal.h"
+#include "common/ticker.h"
 #include "gg-generate/records.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     MAX_RECORD = 1 << 24, /* bytes; parsed JSON takes twenty times as many */
@@ -24,7 +28,10 @@ struct records {
     int32_t n_choosing;      /* records with choices that have a slot */
     bool ended;              /* the input */
     bool failed;             /* a record */
-    size_t n_records;        /* for -v */
+    size_t n_records;        /* done */
+    struct resumed resumed;
+    struct ticker ticker;
+    uint64_t all; /* bytes of the input; 0: nobody knows */
 };
 
 /* ---- output ---- */
@@ -83,6 +90,18 @@ check_known(const struct records *w, const struct record *r)
                 w->g->o->resume, r->number);
 }
 
+/* A NUL at the end of one is no part of its text. */
+static void
+put_record(struct records *w, const struct record *r)
+{
+    bool nul = w->in.end == '\0' && r->out.len;
+
+    resume_cut(w->g->o->resume, &w->resumed);
+    terminal_write(r->out.p, r->out.len - nul, false);
+    if (nul)
+        putchar('\0');
+}
+
 static void
 write_done(struct records *w)
 {
@@ -93,8 +112,8 @@ write_done(struct records *w)
         w->held -= size_of(r);
         if (r->known)
             check_known(w, r);
-        else if (r->out.len)
-            fwrite(r->out.p, 1, r->out.len, stdout);
+        else
+            put_record(w, r);
         cli_flush();
         free_record(r);
     }
@@ -102,11 +121,14 @@ write_done(struct records *w)
         w->last = NULL;
 }
 
-/* The record has no answer, or no whole one. */
+/* The record has no answer, or no whole one. What is no fault of its own ends
+ * the tool: it counts as not answered. */
 static void
 fail(struct records *w, struct record *r, const struct answer *a,
-     const char *message)
+     enum gg_status st, const char *message)
 {
+    if (st == GG_ERR_NOMEM || st == GG_ERR_IO)
+        cli_die("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, message);
     w->failed = true;
     w->form->write(w->g, r, a, message);
@@ -185,6 +207,14 @@ begin(struct records *w, struct record *r, struct gg_sampler *sampler)
     answer_put(a, r->prompt.ids, r->prompt.n);
 }
 
+/* True where another run would give the record the same answer. */
+static bool
+is_repeatable(const struct records *w, const struct record *r)
+{
+    return w->g->o->sampling.has_seed || r->has_seed ||
+           r->sampling.params.temperature == 0 || r->prompt.contest.n;
+}
+
 static void
 start_record(struct records *w, struct record *r, const char *text, size_t len)
 {
@@ -204,7 +234,12 @@ start_record(struct records *w, struct record *r, const char *text, size_t len)
     if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
         st = sampling_sampler(&r->sampling, w->g->engine.vocab, &sampler, &err);
     if (st != GG_OK) {
-        fail(w, r, NULL, err.message);
+        fail(w, r, NULL, st, err.message);
+    } else if (r->known && !is_repeatable(w, r)) {
+        buffer_clear(&r->out);
+        buffer_add(&r->out, r->before.p, r->before.len);
+        gg_sampler_free(sampler);
+        finish(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         w->form->write(w->g, r, NULL, NULL);
         finish(w, r);
@@ -256,7 +291,7 @@ choose(struct records *w)
             w->form->write(w->g, r, NULL, NULL);
             finish(w, r);
         } else {
-            fail(w, r, NULL, err.message);
+            fail(w, r, NULL, GG_ERR_FORMAT, err.message);
         }
         slots_leave(&w->slots, s);
     }
@@ -272,10 +307,17 @@ say_full(struct records *w, struct record *r, const struct answer *a,
 
     engine_say_full(&w->g->engine, a->n_ids, 1, text, sizeof(text));
     if (failed)
-        fail(w, r, a, text);
+        fail(w, r, a, GG_ERR_CONTEXT, text);
     else if (!w->g->o->engine.quiet)
         cli_warn("%s: record %" PRIu64 " stopped: %s", w->in.name, r->number,
                  text);
+}
+
+static void
+say_cut(struct records *w, const struct record *r, const char *text)
+{
+    cli_warn("%s: record %" PRIu64 ": %s", w->in.name, r->number, text);
+    w->failed = true;
 }
 
 /* The slot's sampler may have a grammar of the record, which goes. */
@@ -295,11 +337,15 @@ end_answer(struct records *w, struct slot *s)
     struct answer *a = &s->answer;
     struct record *r = s->record;
     bool full = a->ending == ENDING_CONTEXT && w->g->o->form != FORM_JSONL;
+    char text[128];
+    bool cut = answer_is_cut(a, text, sizeof(text));
 
     let_go(s);
     if (full)
         say_full(w, r, a, r->sampling.count > 0);
     if (!r->done) {
+        if (cut)
+            say_cut(w, r, text);
         w->form->write(w->g, r, a, NULL);
         finish(w, r);
     }
@@ -332,13 +378,15 @@ draw(struct records *w)
     for (int32_t i = 0; i < w->slots.n; i++) {
         struct slot *s = &w->slots.list[i];
         struct gg_error err;
+        enum gg_status st;
 
         if (!s->record)
             continue;
         w->g->sum_made++;
-        if (answer_draw(&s->answer, &err) != GG_OK) {
+        st = answer_draw(&s->answer, &err);
+        if (st != GG_OK) {
             let_go(s);
-            fail(w, s->record, &s->answer, err.message);
+            fail(w, s->record, &s->answer, st, err.message);
         } else if (answer_goes_on(&s->answer)) {
             continue;
         }
@@ -373,31 +421,56 @@ describe(const struct records *w, int64_t us)
              w->slots.n_copied, w->g->sum_made);
 }
 
+/* How much of it is done is the input that was taken. */
+static void
+show_progress(struct records *w)
+{
+    uint64_t done = reader_place(&w->in);
+    char count[40];
+
+    snprintf(count, sizeof(count), "%zu records", w->n_records);
+    if (w->all)
+        ticker_show_part(&w->ticker, done < w->all ? done : w->all, w->all,
+                         count);
+    else
+        ticker_show(&w->ticker, "%s, %zu ids", count, w->g->sum_made);
+}
+
 /* Goes on behind what an earlier run has answered. Its last answer is made
  * again, if that is sure to give the same. */
 static void
 resume(struct records *w, int fd)
 {
-    const struct options *o = w->g->o;
-    bool sure = o->sampling.has_seed || o->sampling.params.temperature == 0 ||
-                o->choices.n;
-    struct resumed last = { 0 };
+    struct resumed *last = &w->resumed;
     struct record *r;
 
-    resume_skip(w->g, w->form, &w->in, fd, o->resume, &last);
-    w->failed = last.failed;
-    w->number = last.number;
-    if (last.number && sure) {
+    resume_skip(w->g, w->form, &w->in, fd, w->g->o->resume, last);
+    w->failed = last->failed;
+    w->number = last->number;
+    if (last->number) {
         w->number--;
         r = add_record(w);
         r->known = true;
-        r->before = last.out;
-        last.out = (struct buffer){ 0 };
-        start_record(w, r, last.text.p, last.text.len);
+        r->before = last->out;
+        last->out = (struct buffer){ 0 };
+        start_record(w, r, last->text.p, last->text.len);
         write_done(w);
     }
-    buffer_clear(&last.text);
-    buffer_clear(&last.out);
+    buffer_clear(&last->text);
+    buffer_clear(&last->out);
+}
+
+/* What a file has behind where it stands; 0: it is none. */
+static uint64_t
+size_of_input(int fd)
+{
+    struct stat st;
+    off_t at = lseek(fd, 0, SEEK_CUR);
+
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && at >= 0 &&
+                   st.st_size > at
+               ? (uint64_t)(st.st_size - at)
+               : 0;
 }
 
 bool
@@ -412,9 +485,12 @@ generate_records(struct generate *g, int resumed)
                 .end = o->form == FORM_NULL ? '\0' : '\n',
                 .max = MAX_RECORD,
                 .skip_blank = o->form == FORM_JSONL },
+        .resumed = { .end = -1 },
     };
     int64_t start = ggml_time_us();
 
+    w.all = size_of_input(w.in.fd);
+    ticker_start_beside(&w.ticker, o->engine.quiet);
     slots_open(&w.slots, g,
                o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0);
     w.chunks = cli_alloc(NULL, (size_t)w.slots.n, sizeof(*w.chunks));
@@ -426,7 +502,11 @@ generate_records(struct generate *g, int resumed)
         if (w.slots.n_busy && !cli_signal() && evaluate(&w))
             draw(&w);
         write_done(&w);
+        show_progress(&w);
     } while (!cli_signal() && (!w.ended || w.slots.n_busy));
+    ticker_end(&w.ticker);
+    if (!cli_signal())
+        resume_cut(o->resume, &w.resumed);
     generate_tell_left_out(g, w.in.name);
     if (o->engine.verbose)
         describe(&w, ggml_time_us() - start);

@@ -5,6 +5,8 @@
 #ifndef GENERATE_RECORDS_H
 #define GENERATE_RECORDS_H
 
+#include <sys/types.h>
+
 #include "common/chat.h"
 #include "gg-generate/generate.h"
 #include "gg-generate/reader.h"
@@ -57,11 +59,11 @@ extern const struct form *const jsonl_form;
 
 /* ---- --resume ---- */
 
-/* Makes `path` the standard output: what stands there stays, all but an
- * incomplete record at its end, and more is written behind it. The returned
- * descriptor reads it from its begin; or the tool ends. */
+/* Makes `path` the standard output: what stands there stays, and more is written
+ * behind it. The returned descriptor reads it from its begin; or the tool ends.
+ */
 int
-resume_open(const char *path, char end);
+resume_open(const char *path);
 
 /* The last record that has its answer: a run with the same input and options
  * would give it again. */
@@ -69,6 +71,7 @@ struct resumed {
     uint64_t number; /* 0: there is none */
     struct buffer text, out;
     bool failed; /* some record, if one can tell */
+    off_t end;   /* of the file's whole records; -1: nothing is behind it */
 };
 
 /* Skips the records of `in` that have their answers in the file `fd`. Ends the
@@ -76,5 +79,9 @@ struct resumed {
 void
 resume_skip(struct generate *g, const struct form *form, struct reader *in,
             int fd, const char *path, struct resumed *last);
+
+/* Before the first answer is added: cuts off an incomplete one at the end. */
+void
+resume_cut(const char *path, struct resumed *last);
 
 #endif

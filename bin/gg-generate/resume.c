@@ -11,6 +11,10 @@
 
 #include "gg-generate/records.h"
 
+enum {
+    MAX_ANSWER = 1 << 28, /* bytes: it holds what is passed through, too */
+};
+
 CLI_NORETURN static void
 fail(const char *path)
 {
@@ -19,10 +23,13 @@ fail(const char *path)
 
 /* Where the last whole record of the file ends. */
 static off_t
-find_end(int fd, const char *path, off_t size, char end)
+find_end(int fd, const char *path, char end)
 {
     char text[1 << 16];
+    off_t size = lseek(fd, 0, SEEK_END);
 
+    if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)
+        fail(path);
     while (size > 0) {
         size_t want = size < (off_t)sizeof(text) ? (size_t)size : sizeof(text);
         off_t from = size - (off_t)want;
@@ -39,7 +46,7 @@ find_end(int fd, const char *path, off_t size, char end)
 }
 
 int
-resume_open(const char *path, char end)
+resume_open(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666), in;
     struct stat st;
@@ -51,12 +58,19 @@ resume_open(const char *path, char end)
     if (flock(fd, LOCK_EX | LOCK_NB))
         cli_die("%s: another process is writing it", path);
     in = open(path, O_RDONLY | O_CLOEXEC);
-    if (in < 0 || ftruncate(fd, find_end(fd, path, st.st_size, end)) ||
-        dup2(fd, STDOUT_FILENO) < 0)
+    if (in < 0 || dup2(fd, STDOUT_FILENO) < 0)
         fail(path);
     if (fd != STDOUT_FILENO)
         close(fd); /* the lock is standard output's */
     return in;
+}
+
+void
+resume_cut(const char *path, struct resumed *last)
+{
+    if (last->end >= 0 && ftruncate(STDOUT_FILENO, last->end))
+        fail(path);
+    last->end = -1;
 }
 
 static void
@@ -70,14 +84,20 @@ void
 resume_skip(struct generate *g, const struct form *form, struct reader *in,
             int fd, const char *path, struct resumed *last)
 {
-    struct reader old = { .fd = fd, .name = path, .end = in->end };
+    struct reader old = {
+        .fd = fd, .name = path, .end = in->end, .max = MAX_ANSWER
+    };
+    off_t end = find_end(fd, path, in->end);
     const char *text, *out;
     size_t len, out_len;
 
-    while (reader_next(&old, true, &out, &out_len) == READER_RECORD) {
+    while (reader_place(&old) < (uint64_t)end &&
+           reader_next(&old, true, &out, &out_len) == READER_RECORD) {
         struct record r = { .number = ++last->number };
         bool bad, same;
 
+        if (old.too_long)
+            cli_too_long(path, "a record", MAX_ANSWER);
         if (reader_next(in, true, &text, &len) != READER_RECORD) {
             if (cli_signal())
                 cli_raise(cli_signal());
@@ -95,6 +115,7 @@ resume_skip(struct generate *g, const struct form *form, struct reader *in,
     }
     reader_clear(&old);
     close(fd);
+    last->end = end;
     if (g->o->engine.verbose)
         cli_warn("%s: %" PRIu64 " records are answered already", path,
                  last->number);

@@ -17,6 +17,10 @@ static const struct table_column columns[] = {
     { "name", -1 },
 };
 
+enum {
+    MAX_LIST = 1 << 26, /* bytes */
+};
+
 struct job {
     struct digests *d;
     const int64_t *tensors; /* those that are wanted */
@@ -166,7 +170,7 @@ read_list(struct list *l, const char *path)
     char *line, *end;
 
     *l = (struct list){ 0 };
-    l->text = cli_read_all(fd, name, &len);
+    l->text = cli_read_all(fd, name, MAX_LIST, &len);
     if (fd != STDIN_FILENO)
         close(fd);
     if (strlen(l->text) != len)
@@ -204,8 +208,8 @@ static const struct digest **
 sort_names(const struct digests *d, size_t *n)
 {
     size_t used = 0;
-    const struct digest **all = cli_alloc(
-        NULL, (size_t)(d->n_tensors + d->n_keys) + 3, sizeof(*all));
+    const struct digest **all =
+        cli_alloc(NULL, (size_t)(d->n_tensors + d->n_keys) + 3, sizeof(*all));
 
     for (int64_t i = 0; i < d->n_tensors; i++)
         all[used++] = &d->tensors[i];

@@ -212,5 +212,5 @@ diff_run(struct pair *pair, size_t n)
     }
     put_all(&d);
     free(d.largest);
-    return d.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cli_status(d.failed, true);
 }

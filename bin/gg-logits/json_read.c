@@ -19,6 +19,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/json_error.h"
+
 struct line {
     const struct input *in;
     struct gg_error *err;
@@ -286,11 +288,10 @@ quote_infinity(char *s)
 static enum gg_status
 syntax(const struct line *l, const json_error_t *e)
 {
-    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+    char why[JSON_WHY];
 
-    gg_escape(shown, sizeof(shown), e->text, strlen(e->text));
     return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: not JSON: %s",
-                l->in->name, (unsigned long long)l->in->line, shown);
+                l->in->name, (unsigned long long)l->in->line, json_why(why, e));
 }
 
 static enum gg_status

@@ -263,12 +263,13 @@ filter(const struct options *o, next_record next, void *from)
     struct gg_logit_record record;
     struct gg_error err;
     enum gg_status st;
-    bool failed = false;
+    bool failed = false, many = false;
     uint64_t n = 0;
 
     while ((st = next(from, &record, &err)) == GG_OK) {
         edit_apply(edit, &record);
         failed |= record.kind == GG_RECORD_ERROR;
+        many |= record.head.numbered || record.head.kind == GG_VECTOR_EMBEDDING;
         n += record.kind == GG_RECORD_LOGITS;
         sink_put(sink, &record);
     }
@@ -279,7 +280,7 @@ filter(const struct options *o, next_record next, void *from)
         cli_warn("%" PRIu64 " records", n);
     sink_free(sink);
     edit_free(edit);
-    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cli_status(failed, many);
 }
 
 static enum gg_status

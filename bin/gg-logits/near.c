@@ -142,5 +142,5 @@ near_run(struct source *source, const char *name, struct source *others,
     if (st != GG_EOF)
         cli_check(st, &err);
     free(w.others);
-    return w.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return cli_status(w.failed, true);
 }

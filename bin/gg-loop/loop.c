@@ -22,6 +22,7 @@
 
 enum {
     FEED_ENOUGH = 1 << 16, /* bytes to feed: no more is read meanwhile */
+    MAX_WAITING = 1 << 27, /* bytes of a line, or for a command */
     GRACE_MS = 1000,       /* for a command that nobody reads any more */
 };
 
@@ -146,6 +147,27 @@ take_output(struct loop *l)
 
 /* ---- events ---- */
 
+/* Ends the tool, and the command, where what waits in the queue is too much. */
+static void
+check_size(const struct loop *l, const struct queue *q, const char *name,
+           const char *what)
+{
+    if (queue_size(q) <= MAX_WAITING)
+        return;
+    command_kill(&l->command, SIGTERM);
+    cli_too_long(name, what, MAX_WAITING);
+}
+
+/* The same for a line whose end is missing. */
+static void
+check_line(const struct loop *l, struct queue *q, const char *name)
+{
+    struct line line;
+
+    if (!queue_line(q, 0, &line))
+        check_size(l, q, name, "a line");
+}
+
 static void
 read_input(struct loop *l)
 {
@@ -160,6 +182,7 @@ read_input(struct loop *l)
             queue_add(&l->in, "\n", 1);
         l->in_ended = true;
     }
+    check_line(l, &l->in, "standard input");
 }
 
 static void
@@ -235,7 +258,7 @@ hear_news(struct loop *l)
 
 /* A whole line that take_input() has left waits for its turn. */
 static bool
-want_input(const struct loop *l)
+want_input(struct loop *l)
 {
     struct line line;
 
@@ -264,6 +287,9 @@ wait_for_events(struct loop *l)
         read_output(l);
         hear_news(l); /* which was sent before what was read */
         take_output(l);
+        check_line(l, &l->out, "the command");
+        check_size(l, &l->waiting, "the command",
+                   "what waits for the end of standard input");
     } else if (p[4].revents) {
         hear_news(l);
     }

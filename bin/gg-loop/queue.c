@@ -38,6 +38,7 @@ void
 queue_use(struct queue *q, size_t n)
 {
     q->start += n;
+    q->seen = 0;
     if (q->start == q->end)
         q->start = q->end = 0;
 }
@@ -99,15 +100,17 @@ parse_number(const char *s, const char *end, struct line *line)
 }
 
 bool
-queue_line(const struct queue *q, size_t at, struct line *line)
+queue_line(struct queue *q, size_t at, struct line *line)
 {
-    size_t left = queue_size(q) - at;
+    size_t left = queue_size(q) - at, seen = at ? 0 : q->seen;
     const char *s, *newline, *rest;
 
-    if (left == 0)
+    if (left == seen)
         return false;
     s = q->data + q->start + at;
-    newline = memchr(s, '\n', left);
+    newline = memchr(s + seen, '\n', left - seen);
+    if (at == 0)
+        q->seen = newline ? (size_t)(newline - s) : left;
     if (!newline)
         return false;
     *line = (struct line){ .text = s, .len = (size_t)(newline - s) + 1 };

@@ -8,6 +8,7 @@
 struct queue {
     char *data;
     size_t start, end, cap;
+    size_t seen; /* bytes from start without a newline */
 };
 
 static inline size_t
@@ -49,6 +50,6 @@ struct line {
 
 /* Looks at the first line behind `at`; false: it is not there as a whole. */
 bool
-queue_line(const struct queue *q, size_t at, struct line *line);
+queue_line(struct queue *q, size_t at, struct line *line);
 
 #endif

@@ -42,6 +42,7 @@ struct run {
     float *logits; /* scratch: the record's, with some excluded */
     size_t logits_cap;
     bool failed;      /* an error record was seen */
+    bool cut;         /* a sequence, by -n, inside its grammar */
     bool input_waits; /* the input may depend on the output's end */
     bool numbered;
     bool ended;  /* the one sequence of a stream without numbers */
@@ -197,6 +198,22 @@ count(struct run *r, struct count *c)
     return n == 1 || (n && ++c->n == n);
 }
 
+/* -n ends the sequence: a grammar may want more. */
+static void
+say_cut(struct run *r, uint64_t sequence, const struct count *c)
+{
+    char text[128];
+
+    if (!c || !c->history || gg_history_is_complete(c->history))
+        return;
+    sampling_say_cut(r->sampling, text, sizeof(text));
+    if (r->numbered)
+        cli_warn("sequence %" PRIu64 ": %s", sequence, text);
+    else
+        cli_warn("%s", text);
+    r->cut = true;
+}
+
 static void
 pass_error(struct run *r, uint64_t sequence, const char *message)
 {
@@ -280,11 +297,16 @@ draw(struct run *r, const struct gg_logit_record *record)
     struct count *c;
     struct gg_draw drawn;
     struct gg_error err;
+    enum gg_status st;
+    bool eog, last;
 
     if (has_ended(r, record->sequence))
         return;
     c = sequence_of(r, record->sequence);
-    if (choose(r, record, c ? c->history : NULL, &drawn, &err) != GG_OK) {
+    st = choose(r, record, c ? c->history : NULL, &drawn, &err);
+    if (st == GG_ERR_NOMEM)
+        cli_check(st, &err);
+    if (st != GG_OK) {
         cli_warn("sequence %" PRIu64 ", position %" PRIu64 ": %s",
                  record->sequence, record->position, err.message);
         pass_error(r, record->sequence, err.message);
@@ -293,7 +315,11 @@ draw(struct run *r, const struct gg_logit_record *record)
     if (r->sampling->logprobs >= 0)
         log_draw(r, record, &drawn);
     line.ids = &drawn.id;
-    if (count(r, c) || is_end_of_generation(&record->head, drawn.id))
+    eog = is_end_of_generation(&record->head, drawn.id);
+    last = count(r, c);
+    if (last && !eog)
+        say_cut(r, record->sequence, c);
+    if (last || eog)
         end_sequence(r, &line);
     else
         put(&line);
@@ -410,7 +436,7 @@ run(struct options *o)
     sampling_clear(&o->sampling);
     gg_vocab_free(r.vocab);
     free(r.logits);
-    return r.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+    return r.cut ? EXIT_RECORDS : cli_status(r.failed, r.numbered);
 }
 
 int

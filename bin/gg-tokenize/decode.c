@@ -2,9 +2,10 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/terminal.h"
+#include "common/utf8.h"
 #include "gg-tokenize/sequences.h"
 #include "gg-tokenize/tokenize.h"
-#include "gg-tokenize/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,12 +43,11 @@ write_escaped(const char *text, size_t len)
     for (size_t i = 0; i < len; i++) {
         if (text[i] != '\n' && text[i] != '\\')
             continue;
-        fwrite(text + from, 1, i - from, stdout);
-        fputs(text[i] == '\n' ? "\\n" : "\\\\", stdout);
+        terminal_write(text + from, i - from, true);
+        terminal_write(text[i] == '\n' ? "\\n" : "\\\\", 2, true);
         from = i + 1;
     }
-    if (from < len)
-        fwrite(text + from, 1, len - from, stdout);
+    terminal_write(text + from, len - from, true);
 }
 
 static void
@@ -55,8 +55,8 @@ write_bytes(const char *text, size_t len, bool escaped)
 {
     if (escaped)
         write_escaped(text, len);
-    else if (len)
-        fwrite(text, 1, len, stdout);
+    else
+        terminal_write(text, len, true);
 }
 
 /* Writes the text, and returns how many of its bytes: not the begin of a
@@ -84,7 +84,10 @@ write_text(const struct work *w, const char *text, size_t len, bool more,
         at += n;
     }
     at = w->options->clean ? at : len;
-    write_bytes(text + written, at - written, escaped);
+    if (at > written)
+        write_bytes(text + written, at - written, escaped);
+    if (!more)
+        terminal_write(NULL, 0, false);
     return at;
 }
 
@@ -92,7 +95,10 @@ static void
 write_record(struct work *w, const struct sequence *s)
 {
     write_text(w, s->text, s->len, false, w->options->end == '\n');
-    putchar(w->options->end);
+    if (w->options->end)
+        terminal_write("\n", 1, false);
+    else
+        putchar('\0');
     w->bytes += s->len;
 }
 
@@ -201,9 +207,9 @@ decode_numbered(struct work *w, const struct gg_line *line)
     if (line->kind == GG_LINE_ERROR) {
         cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
                  line->message);
-        w->status = EXIT_FAILURE;
+        w->status = EXIT_RECORDS;
     } else if (line->kind == GG_LINE_IDS && !decode(w, line, s)) {
-        w->status = EXIT_FAILURE;
+        w->status = EXIT_RECORDS;
         w->bad = true;
     } else if (line->kind == GG_LINE_END) {
         sequences_end(&w->open, s);
@@ -362,6 +368,7 @@ tokenize_decode(const struct gg_vocab *vocab,
     struct work w = { .vocab = vocab, .options = options };
     struct gg_error err;
 
+    terminal_open(options->raw);
     if (!options->records)
         sequences_reserve(&w.open, &w.only, BLOCK_TEXT);
     if (options->binary) {
@@ -373,6 +380,8 @@ tokenize_decode(const struct gg_vocab *vocab,
         decode_lines(&w);
         gg_line_reader_free(w.reader);
     }
+    terminal_newline();
+    cli_flush();
     if (options->verbose)
         cli_warn("%s: %llu ids, %llu bytes", options->input,
                  (unsigned long long)w.n_ids, (unsigned long long)w.bytes);

@@ -155,7 +155,7 @@ take_records(void *arg, struct job *job)
     for (size_t at = 0; at < job->warnings.len; at += strlen(p + at) + 1)
         cli_warn("%s: %s", w->input.name, p + at);
     if (job->failed)
-        w->status = EXIT_FAILURE;
+        w->status = EXIT_RECORDS;
     count(w, job);
 }
 

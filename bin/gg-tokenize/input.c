@@ -7,6 +7,10 @@
 #include <poll.h>
 #include <unistd.h>
 
+enum {
+    MAX_HELD = 1 << 28, /* bytes */
+};
+
 bool
 input_ready(const struct input *in)
 {
@@ -21,6 +25,9 @@ input_read(struct input *in, struct buffer *text)
     char *p = buffer_room(text, INPUT_CHUNK);
     ssize_t n;
 
+    if (text->len > MAX_HELD)
+        cli_too_long(in->name, "a record, or a text without a place to cut it,",
+                     MAX_HELD);
     do
         n = read(in->fd, p, INPUT_CHUNK);
     while (n < 0 && errno == EINTR);

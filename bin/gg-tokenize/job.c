@@ -257,8 +257,11 @@ run_record(struct work *w, const char *text, size_t len, uint64_t sequence)
     uint64_t n_ids = job->n_ids;
     char line[sizeof(job->err.message) + 64];
     struct gg_error err;
+    enum gg_status st = encode_fields(w, text, len, sequence, &err);
 
-    if (encode_fields(w, text, len, sequence, &err) != GG_OK) {
+    if (st == GG_ERR_NOMEM) /* which is no fault of the record's */
+        cli_check(st, &err);
+    if (st != GG_OK) {
         int n = snprintf(line, sizeof(line), "record %llu: %s",
                          (unsigned long long)sequence, err.message);
 

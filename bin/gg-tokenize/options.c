@@ -52,6 +52,8 @@ static const char help[] =
     "      --no-answer      with --chat: whole messages only, no answer "
     "begins\n"
     "      --replace-invalid  with -d: write U+FFFD for what is not UTF-8\n"
+    "      --raw            with -d: a terminal gets control characters as "
+    "they are\n"
     "      --max-held MIB   with -d: memory for sequences that are still open\n"
     "                       (default 1024)\n"
     "\n"
@@ -84,6 +86,7 @@ enum {
     OPT_NO_ANSWER,
     OPT_LINES,
     OPT_REPLACE,
+    OPT_RAW,
     OPT_MAX_HELD,
 };
 
@@ -111,6 +114,7 @@ static const struct option long_options[] = {
     { "template", required_argument, NULL, OPT_TEMPLATE },
     { "no-answer", no_argument, NULL, OPT_NO_ANSWER },
     { "replace-invalid", no_argument, NULL, OPT_REPLACE },
+    { "raw", no_argument, NULL, OPT_RAW },
     { "max-held", required_argument, NULL, OPT_MAX_HELD },
     { "model", required_argument, NULL, 'm' },
     { "file", required_argument, NULL, 'f' },
@@ -198,6 +202,9 @@ set_form_option(struct arguments *a, int c)
         return true;
     case OPT_REPLACE:
         o->clean = true;
+        return true;
+    case OPT_RAW:
+        o->raw = true;
         return true;
     case OPT_CHAT:
         a->chat = true;
@@ -297,6 +304,7 @@ check_decode(const struct arguments *a)
         { d, form(o), form(o), "-d" },
         { binary, o->records, "--binary", "records" },
         { !d, o->clean, "--replace-invalid", "encoding" },
+        { !d, o->raw, "--raw", "encoding" },
     };
 
     refuse(pairs, sizeof(pairs) / sizeof(pairs[0]));

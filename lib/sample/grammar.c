@@ -174,7 +174,7 @@ grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
     if (g->automaton.states.n > g->forget ||
         g->automaton.states.n_spots > g->forget_spots)
         st = forget(g, err);
-    if (st == GG_OK && prefix_is_eog(&g->trie, id) && may_end(at))
+    if (st == GG_OK && prefix_is_eog(&g->trie, id) && grammar_may_end(at))
         return GG_OK;
     if (st == GG_OK && at->state != STATES_DEAD)
         st = follow(g, at->state, id, &to, err);

@@ -31,8 +31,10 @@ for b in 1 3 8; do
 done
 cmp scores.1 scores.3
 cmp scores.1 scores.8
-tr '\t' '\n' <scores.1 | paste - - - | grep ..... >got
-sed 's/^[0-9]* //' want | cut -f 1,2,4 | cmp - got
+tr '\t' '\n' <scores.1 | paste - - - - | grep ..... >got
+sed 's/^[0-9]* //' want | cut -f 1,2,4 >three
+cut -f 1-3 got | cmp - three
+awk -F '\t' '{ sum += $4 } END { printf "%.4f\n", sum }' got
 
 echo 'numbers, prompts, and NUL:'
 cat -n prompts | gg-generate --lines --numbered --echo --choice ' a, the' | sed -n '3,5p'

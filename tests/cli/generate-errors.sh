@@ -12,7 +12,7 @@ run gg-generate -n 0 -p a
 run gg-generate -n many -p a
 run gg-generate --temp -1 -p a
 run gg-generate --top-p 1.1 -p a
-run gg-generate -p a -f b
+run gg-generate -p a -f b/c
 run gg-generate a b
 run gg-generate -m nonesuch.gguf -p a
 GG_MODEL=model.gguf

@@ -15,8 +15,8 @@ END
 gg-generate --jsonl -n 3 -s 3 in >out
 sed 's/"text":.*/.../' out
 jq -c 'keys_unsorted - ["text", "ids", "logprob", "stop_reason", "seed"]' out
-# It can be read again, and gives the same.
-gg-generate --jsonl -n 3 out | jq -cS . >again
+# It can be read again, and gives the same; names are told of once, or not.
+gg-generate --jsonl -q -n 3 out | jq -cS . >again
 jq -cS . out | cmp - again
 
 echo "-- as the record alone"
@@ -27,10 +27,10 @@ cat >in <<'END'
 {"prompt":"b","seed":9007199254740991,"n":20,"greedy":true}
 {"prompt":"a b c","n":9}
 END
-gg-generate --jsonl -s 8 -f in -o out
+gg-generate --jsonl -q -s 8 -f in -o out
 echo "[$?]"
 for batch in 1 2; do
-    gg-generate --jsonl -s 8 --batch $batch -t 2 <in | cmp - out
+    gg-generate --jsonl -q -s 8 --batch $batch -t 2 <in | cmp - out
 done
 alone() {
     n=$1

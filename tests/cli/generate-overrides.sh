@@ -36,13 +36,13 @@ cat >records <<EOF
 EOF
 texts() { sed 's/.*"text":"\(.*\)","ids".*/\1/; s/\\"/"/g; s/\\n/ /g'; }
 for b in 1 8; do
-    gg-generate --jsonl --batch $b -n 20 records | texts | sed 's/$/ /' >got
+    gg-generate --jsonl -q --batch $b -n 20 records | texts | sed 's/$/ /' >got
     sed 's/ *$//' want >a
     sed 's/ *$//' got | cmp - a
 done
 
 echo 'what the command line says is replaced, or taken away:'
-gg-generate --jsonl -n 20 --grammar pet.gbnf --logit-bias 11=9 records 2>words | texts >got
+gg-generate --jsonl -q -n 20 --grammar pet.gbnf --logit-bias 11=9 records 2>words | texts >got
 sed -n '6p;10p' got >some
 sed 's/ *$//' want | sed -n '6p;10p' | cmp - some
 LC_ALL=C sort -u want | wc -l

@@ -74,7 +74,11 @@ bad '{"content":"a"}'
 bad '{"role":"user"}'
 bad '{"role":"user","content":["a"]}'
 bad '{"role":"user","content":"a","content":"b"}'
-bad '{"role":"assistant","content":"","tool_calls":[]}'
+bad '{"role":"user","content":[{"type":"image_url","image_url":{}}]}'
+bad '{"role":"user","content":[{"type":"text","text":1}]}'
+bad '{"role":"user","content":1}'
+bad '{"role":"assistant","content":"","tool_calls":[{}]}'
+bad '{"role":"assistant","content":"","function_call":{}}'
 bad '{"messages":{}}'
 bad '["a"]'
 bad '{"role":"user",\n"content":"\0377"}'
@@ -98,3 +102,15 @@ gg-tokenize --chat --special parse
 gg-tokenize --template chatml
 gg-tokenize --no-answer
 echo "[$?]"
+
+echo "-- parts of a content, and a developer"
+same() {
+    echo "$1" | gg-tokenize --chat --template alpaca >one
+    echo "$2" | gg-tokenize --chat --template alpaca | cmp - one
+}
+same '{"role":"user","content":"a\nb"}' \
+    '{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}],"tool_calls":null}'
+same '{"role":"user","content":"\na"}' \
+    '{"role":"user","content":[{"type":"text","text":""},{"text":"a","type":"text"}],"tool_calls":[]}'
+same '[{"role":"system","content":"Be kind."},{"role":"user","content":"a"}]' \
+    '[{"role":"developer","content":"Be kind."},{"role":"user","content":"a"}]'

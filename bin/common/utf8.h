@@ -1,6 +1,6 @@
 /* utf8.h - which bytes are UTF-8 */
-#ifndef TOKENIZE_UTF8_H
-#define TOKENIZE_UTF8_H
+#ifndef COMMON_UTF8_H
+#define COMMON_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* utf8.c - which bytes are UTF-8 */
-#include "gg-tokenize/utf8.h"
+#include "common/utf8.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,0 +1,142 @@
+/* known.c - members of a record in JSON that are no options of ours */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "gg-generate/known.h"
+
+/* Those that change nothing, or were written by an earlier run. */
+static const char *const harmless[] = {
+    "prompt",
+    "messages",
+    "text",
+    "ids",
+    "logprob",
+    "stop_reason",
+    "error",
+    "choices",
+    "probability",
+    "id",
+    "custom_id",
+    "name",
+    "model",
+    "user",
+    "metadata",
+    "store",
+    "stream",
+    "stream_options",
+    "service_tier",
+    "safety_identifier",
+    "prompt_cache_key",
+    "cache_prompt",
+    "id_slot",
+    "timings_per_token",
+    "return_tokens",
+    "parallel_tool_calls",
+};
+
+/* Those that change an answer, and the value with which they do not, beside
+ * null, false, and what is empty; behind '=' the only one. */
+static const struct refused {
+    const char *name, *harmless;
+} refused[] = {
+    { "tools", NULL },
+    { "tool_choice", "\"none\"" },
+    { "functions", NULL },
+    { "function_call", "\"none\"" },
+    { "best_of", "1" },
+    { "suffix", NULL },
+    { "echo", NULL },
+    { "system", NULL },
+    { "system_prompt", NULL },
+    { "instructions", NULL },
+    { "input", NULL },
+    { "documents", NULL },
+    { "images", NULL },
+    { "image_data", NULL },
+    { "audio", NULL },
+    { "modalities", "[\"text\"]" },
+    { "reasoning", NULL },
+    { "reasoning_effort", NULL },
+    { "reasoning_budget", "-1" },
+    { "thinking", NULL },
+    { "thinking_budget_tokens", "-1" },
+    { "thinking_token_budget", "-1" },
+    { "enable_thinking", "=null" },
+    { "verbosity", "\"medium\"" },
+    { "chat_template", NULL },
+    { "chat_template_kwargs", NULL },
+    { "add_generation_prompt", "=true" },
+    { "continue_final_message", NULL },
+    { "add_special_tokens", "=true" },
+    { "skip_special_tokens", "=true" },
+    { "include_stop_str_in_output", NULL },
+    { "stop_token_ids", NULL },
+    { "min_tokens", "0" },
+    { "bad_words", NULL },
+    { "allowed_token_ids", NULL },
+    { "truncate_prompt_tokens", NULL },
+    { "guided_json", "=null" },
+    { "guided_regex", NULL },
+    { "guided_choice", NULL },
+    { "guided_grammar", NULL },
+    { "structured_outputs", NULL },
+    { "use_beam_search", NULL },
+    { "length_penalty", "1" },
+    { "repetition_penalty", "1" },
+    { "samplers", NULL },
+    { "top_a", "0" },
+    { "tfs_z", "1" },
+    { "dynatemp_range", "0" },
+    { "dynatemp_exponent", "1" },
+    { "n_keep", "0" },
+    { "t_max_predict_ms", "0" },
+    { "lora", NULL },
+};
+
+static bool
+is_empty(const json_t *value)
+{
+    return json_is_null(value) || json_is_false(value) ||
+           (json_is_array(value) && json_array_size(value) == 0) ||
+           (json_is_object(value) && json_object_size(value) == 0) ||
+           (json_is_string(value) && json_string_length(value) == 0);
+}
+
+static bool
+is_value(const json_t *value, const char *text)
+{
+    json_t *other =
+        text ? json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL)
+             : NULL;
+    bool same = other && json_equal(value, other);
+
+    json_decref(other);
+    return same;
+}
+
+static bool
+is_harmless(const struct refused *r, const json_t *value)
+{
+    if (r->harmless && *r->harmless == '=')
+        return is_value(value, r->harmless + 1);
+    return is_empty(value) || is_value(value, r->harmless);
+}
+
+enum known
+known_member(const char *key, const json_t *value)
+{
+    for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+        if (strcmp(key, harmless[i]) == 0)
+            return KNOWN_HARMLESS;
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (strcmp(key, refused[i].name) == 0)
+            return is_harmless(&refused[i], value) ? KNOWN_HARMLESS
+                                                   : KNOWN_REFUSED;
+    return KNOWN_NOT;
+}
+
+#endif

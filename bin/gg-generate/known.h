@@ -1,0 +1,18 @@
+/* known.h - members of a record in JSON that are no options of ours */
+#ifndef GENERATE_KNOWN_H
+#define GENERATE_KNOWN_H
+
+#include <jansson.h>
+
+enum known {
+    KNOWN_NOT,
+    KNOWN_HARMLESS, /* the answer is the same without it */
+    KNOWN_REFUSED,  /* it would change the answer, and is not obeyed */
+};
+
+/* What other programs take the member for: OpenAI's interface, and servers that
+ * have taken it over. */
+enum known
+known_member(const char *key, const json_t *value);
+
+#endif
