@@ -67,6 +67,15 @@ gg_default_threads(void);
 struct gguf_context; /* <gguf.h> */
 struct gg_file;      /* a file, mapped; immutable once open */
 
+/* Is told of each file that the library opens for reading, whichever function
+ * does: a shard, a file of a folder, a state. `fd` is lent for the call. */
+typedef void (*gg_open_callback)(const char *path, int fd, void *data);
+
+/* Sets it for the process, before other threads call the library; NULL: nobody
+ * is told. A program can so keep what it writes apart from what it reads. */
+GG_API void
+gg_set_open_callback(gg_open_callback callback, void *data);
+
 /* Opens a GGUF file, with its other shards where a model was split, or a file
  * of an older format, which then looks like one: ggml (GPT-2 as in ggml's
  * example, LLaMA), ggmf, ggjt 1 to 3, and llama2.c's checkpoints 0 to 2, whose

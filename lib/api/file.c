@@ -54,6 +54,12 @@ api_open(const char *path, unsigned flags, struct gguf_file *out,
     return st;
 }
 
+void
+gg_set_open_callback(gg_open_callback callback, void *data)
+{
+    file_on_open(callback, data);
+}
+
 enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
 {

@@ -206,6 +206,16 @@ read_fd(int fd, const char *path, struct file_map *out, struct gg_error *err)
     return st;
 }
 
+static file_opened on_open;
+static void *on_open_data;
+
+void
+file_on_open(file_opened call, void *data)
+{
+    on_open = call;
+    on_open_data = data;
+}
+
 typedef enum gg_status (*take_fn)(int fd, const char *path,
                                   struct file_map *out, struct gg_error *err);
 
@@ -219,6 +229,8 @@ take_file(const char *path, take_fn take, struct file_map *out,
 
     if (fd < 0)
         return io_error(err, path);
+    if (on_open)
+        on_open(path, fd, on_open_data);
     st = take(fd, path, out, err);
     close(fd);
     return st;
@@ -281,15 +293,23 @@ step(void)
         raise(SIGKILL);
 }
 
-/* That of the file that is replaced, or what the process gives new ones. */
-static mode_t
-mode_of(const char *path)
+/* Owner and mode of the file that is replaced, or what the process gives new
+ * ones. Where its group cannot be kept, the other one gets no rights that not
+ * all have. */
+static void
+set_owner_and_mode(int fd, const char *path)
 {
-    mode_t mask = umask(0);
-    struct stat st;
+    mode_t mask = umask(0), mode = 0666 & ~mask;
+    struct stat old;
 
     umask(mask);
-    return stat(path, &st) == 0 ? st.st_mode & 0777 : 0666 & ~mask;
+    if (stat(path, &old) == 0) {
+        mode = old.st_mode & 0777;
+        if (fchown(fd, old.st_uid, old.st_gid) &&
+            fchown(fd, (uid_t)-1, old.st_gid))
+            mode &= ~(mode_t)070 | (mode & 07) << 3;
+    }
+    fchmod(fd, mode);
 }
 
 /* A name beside f->path, so that the rename stays in one file system. */
@@ -312,18 +332,25 @@ open_beside(struct file_out *f)
     if (fd < 0)
         f->temporary[0] = '\0'; /* nothing to remove */
     else
-        fchmod(fd, mode_of(f->path));
+        set_owner_and_mode(fd, f->path);
     return fd;
 }
 
 /* A device or a FIFO cannot be replaced: it is written as it is. Nor is a
- * symbolic link replaced, but the file that it names. */
+ * symbolic link replaced, but the file that it names, which must be there. */
 static enum gg_status
 open_output(const char *path, struct file_out *f, struct gg_error *err)
 {
     struct stat st;
     int fd;
 
+    if (stat(path, &st) && errno != ENOENT)
+        return io_error(err, path);
+    if (stat(path, &st) && lstat(path, &st) == 0)
+        return about(path,
+                     error_set(err, GG_ERR_IO,
+                               "a symbolic link that leads to no file"),
+                     err);
     errno = 0;
     f->path = realpath(path, NULL);
     if (!f->path && errno != ENOMEM)

@@ -13,6 +13,12 @@ struct file_map {
     bool filed; /* pages can come back from a file */
 };
 
+/* Who is told of each file that is opened for reading by its path. Set before
+ * threads start. */
+typedef void (*file_opened)(const char *path, int fd, void *data);
+void
+file_on_open(file_opened call, void *data);
+
 /* Maps a regular file for reading. Messages name `path`. */
 enum gg_status
 file_map(const char *path, struct file_map *out, struct gg_error *err);
@@ -41,8 +47,9 @@ file_forget(const void *data, size_t size);
 void
 file_unmap(struct file_map *map); /* takes an empty one */
 
-/* A file that is written under a temporary name beside `path`; a device, which
- * cannot be replaced, is written itself. */
+/* A file that is written under a temporary name beside `path`, with the owner,
+ * as far as the process may give it away, and the mode of the one that was
+ * there; a device, which cannot be replaced, is written itself. */
 struct file_out {
     FILE *stream;
     char *path, *temporary;

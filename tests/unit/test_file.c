@@ -87,8 +87,79 @@ test_link(void)
     ok(symlink(file, link) == 0 && write_file(link, "new") == GG_OK &&
            lstat(link, &st) == 0 && S_ISLNK(st.st_mode) && holds(file, "new"),
        "a symbolic link stays one");
-    unlink(link);
     unlink(file);
+    ok(write_file(link, "new") == GG_ERR_IO &&
+           strstr(err.message, "/link: a symbolic link that leads to no file"),
+       "one to nothing is no output");
+    unlink(link);
+    ok(symlink(link, link) == 0 && write_file(link, "new") == GG_ERR_IO &&
+           lstat(link, &st) == 0,
+       "nor is one in a circle");
+    unlink(link);
+}
+
+/* Replaces the file as another user, who may not give it away; false: who may
+ * not even go there. */
+static bool
+replace_as_another(const char *path)
+{
+    pid_t pid = fork();
+    int status;
+
+    if (pid == 0)
+        _exit(setgid(54321) || setuid(54321) || access(scratch_begin(), W_OK) ||
+              write_file(path, "new"));
+    return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void
+test_owner(void)
+{
+    const char *path = scratch_file("owned");
+    struct stat st;
+
+    if (geteuid() != 0) {
+        ok(true, "owners # SKIP only the superuser gives files away");
+        return;
+    }
+    write_file(path, "old");
+    ok(chmod(path, 0664) == 0 && chown(path, 12, 34) == 0 &&
+           write_file(path, "new") == GG_OK && stat(path, &st) == 0 &&
+           st.st_uid == 12 && st.st_gid == 34 && (st.st_mode & 0777) == 0664,
+       "owner, group and mode stay");
+    chmod(scratch_begin(), 0777);
+    ok(!replace_as_another(path) ||
+           (stat(path, &st) == 0 && st.st_uid == 54321 && st.st_gid == 54321 &&
+            (st.st_mode & 0777) == 0644),
+       "another group gets no more rights than all have");
+    unlink(path);
+}
+
+static void
+count_opened(const char *path, int fd, void *data)
+{
+    struct stat st;
+
+    if (strstr(path, "/opened") && fstat(fd, &st) == 0 && st.st_size == 4)
+        ++*(int *)data;
+}
+
+static void
+test_opened(void)
+{
+    const char *path = scratch_file("opened");
+    struct file_map map = { 0 };
+    int n = 0;
+
+    write_file(path, "text");
+    file_on_open(count_opened, &n);
+    ok(file_map(path, &map, &err) == GG_OK && n == 1, "who maps is noted");
+    file_unmap(&map);
+    ok(file_read(path, &map, &err) == GG_OK && n == 2, "and who reads");
+    file_unmap(&map);
+    file_on_open(NULL, NULL);
+    ok(holds(path, "text") && n == 2, "until nobody listens");
+    unlink(path);
 }
 
 static void
@@ -265,6 +336,8 @@ main(void)
 {
     test_output();
     test_link();
+    test_owner();
+    test_opened();
     test_failing_output();
     test_failing_memory();
     test_input();
