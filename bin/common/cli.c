@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/files.h"
 
 #include <fcntl.h>
 #include <stdarg.h>
@@ -41,6 +42,7 @@ cli_start(void)
     json_set_alloc_funcs(must_alloc, free);
 #endif
     cli_init_signals();
+    files_init();
     atexit(cli_discard_output);
 }
 
@@ -79,6 +81,12 @@ cli_warn(const char *fmt, ...)
 }
 
 static int failure = EXIT_FAILURE;
+
+bool
+cli_is_failure(int status)
+{
+    return status == failure;
+}
 
 void
 cli_fail_with(int status)

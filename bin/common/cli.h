@@ -55,6 +55,9 @@ cli_tell_left_out(const char *name, uint64_t n);
 /* From now on it is this status, where 1 means something else. */
 void
 cli_fail_with(int status);
+/* True if it is that one. */
+bool
+cli_is_failure(int status);
 /* The same with a hint at --help, then status 2. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 /* After getopt_long() returned '?' or ':' has printed its line. */
@@ -130,7 +133,8 @@ cli_model(const char *name, bool quiet);
 
 /* ---- input and output: output.c ---- */
 
-/* Opens FILE for reading; NULL and "-" are standard input. */
+/* Opens FILE for reading; NULL and "-" are standard input. Ends the tool where
+ * it is an output: see files.h. */
 int
 cli_open_input(const char *path);
 /* What messages call it: "standard input", or the path. */
@@ -147,9 +151,10 @@ cli_too_long(const char *name, const char *what, size_t max);
 
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its
- * mode. What is no regular file (a FIFO, /dev/null) is opened as it is; NULL
- * and
- * "-" change nothing. The name is copied. */
+ * mode, its group and, as far as the process may, its owner. What is no regular
+ * file (a FIFO, /dev/null) is opened as it is; NULL and "-" change nothing. The
+ * name is copied. Ends the tool where FILE is an input, or a symbolic link to
+ * nothing: see files.h. */
 void
 cli_output(const char *path);
 
@@ -166,6 +171,21 @@ cli_status(bool failed, bool records)
     return !failed ? 0 : records ? EXIT_RECORDS : 1;
 }
 
+/* True if some output has its temporary name. */
+bool
+cli_output_waits(void);
+
+/* Creates a file that gets the name `final` after all outputs; the caller opens
+ * it by the temporary name that is returned; messages say `name`. `changed` is
+ * the file that it replaces, which files_lock() has locked: another one is not
+ * replaced. `created`: this tool made that one, and it goes where all go. */
+const char *
+cli_replace(const char *name, const char *final, int changed, bool created);
+
+/* All files get their names, or, where a signal comes before, none. */
+void
+cli_commit(void);
+
 /* Refuses to write binary to a terminal: status 2. */
 void
 cli_refuse_terminal(void);
@@ -180,12 +200,13 @@ cli_flush(void);
 void
 cli_close_output(void);
 
-/* Ends main(): closes stdout as above unless that was done, and gives -o's
- * file its name. Returns the status to exit with; a full disk is 1. */
+/* Ends main(): closes stdout as above unless that was done, and gives all files
+ * their names, unless the status says that the tool failed: then they go, and
+ * old ones stay. Returns the status to exit with; a full disk is 1. */
 int
 cli_finish(int status);
 
-/* Removes -o's temporary file; safe in a signal handler. */
+/* Removes temporary files; safe in a signal handler. */
 void
 cli_discard_output(void);
 /* Has that remove the file `path`, too; NULL: not any more. */

@@ -20,16 +20,34 @@ keep_message(enum ggml_log_level level, const char *text, void *data)
              (int)strcspn(text, "\n"), text);
 }
 
+static const struct gguf_init_params without_data = { .no_alloc = true };
+
+static void
+begin(struct gg_error *err)
+{
+    snprintf(err->message, sizeof(err->message), "out of memory");
+    ggml_log_set(keep_message, err);
+}
+
 struct gguf_context *
 gguf_metadata(const char *path, bool shards, struct gg_error *err)
 {
-    struct gguf_init_params params = { .no_alloc = true };
     struct gguf_context *ctx;
 
-    snprintf(err->message, sizeof(err->message), "out of memory");
-    ggml_log_set(keep_message, err);
+    begin(err);
     ctx = shards ? gguf_init_from_shards(path)
-                 : gguf_init_from_file(path, params);
+                 : gguf_init_from_file(path, without_data);
+    ggml_log_set(NULL, NULL);
+    return ctx;
+}
+
+struct gguf_context *
+gguf_metadata_of(const void *data, size_t size, struct gg_error *err)
+{
+    struct gguf_context *ctx;
+
+    begin(err);
+    ctx = gguf_init_from_buffer(data, size, without_data);
     ggml_log_set(NULL, NULL);
     return ctx;
 }

@@ -10,6 +10,10 @@
 struct gguf_context *
 gguf_metadata(const char *path, bool shards, struct gg_error *err);
 
+/* The same of a whole file in memory, whose name err lacks. */
+struct gguf_context *
+gguf_metadata_of(const void *data, size_t size, struct gg_error *err);
+
 /* Adds a tensor with the name and the shape of another; `data` may be NULL
  * where only metadata is written. Ends the tool where there is no memory. */
 void

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,14 +14,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* temporary[0] is set while a file of that name has to be removed. */
-static char temporary[PATH_MAX], final[PATH_MAX];
-/* Outputs that are complete, and wait for the others. */
-static struct finished {
-    struct finished *before;
+/* Files that get their names at the end: all, or none. */
+static struct pending {
+    struct pending *next;
+    int changed;  /* the file that it replaces, locked; or -1 */
+    bool created; /* there was none: an empty one stands for it */
+    char *name;   /* as the user calls it */
     char temporary[PATH_MAX], final[PATH_MAX];
-} * finished;
-static char doomed[PATH_MAX]; /* the same for a file of another kind */
+} * outputs;
+static struct pending *current; /* standard output is it; or NULL */
+static char doomed[PATH_MAX];   /* a file of another kind to remove */
 static char output_name[PATH_MAX] = "standard output";
 static bool closed;
 
@@ -30,13 +33,16 @@ cli_open_input(const char *path)
     struct stat st;
     int fd;
 
-    if (!path || strcmp(path, "-") == 0)
+    if (!path || strcmp(path, "-") == 0) {
+        files_read(cli_input_name(path), STDIN_FILENO);
         return STDIN_FILENO;
+    }
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         cli_die("%s: %s", path, strerror(errno));
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode))
         cli_die("%s: %s", path, strerror(EISDIR));
+    files_read(path, fd);
     return fd;
 }
 
@@ -84,14 +90,15 @@ cli_read_all(int fd, const char *name, size_t max, size_t *len)
 void
 cli_discard_output(void)
 {
-    if (temporary[0])
-        unlink(temporary);
-    temporary[0] = '\0';
+    for (; outputs; outputs = outputs->next) { /* a signal may have come */
+        unlink(outputs->temporary);
+        if (outputs->created)
+            unlink(outputs->final);
+    }
+    current = NULL;
     if (doomed[0])
         unlink(doomed);
     doomed[0] = '\0';
-    for (; finished; finished = finished->before) /* a signal may have come */
-        unlink(finished->temporary);
 }
 
 void
@@ -102,6 +109,7 @@ cli_discard_too(const char *path)
         snprintf(doomed, sizeof(doomed), "%s", path);
 }
 
+/* What the process gives new files. */
 static mode_t
 new_mode(void)
 {
@@ -111,29 +119,67 @@ new_mode(void)
     return 0666 & ~mask;
 }
 
-/* Creates the temporary file beside final; its name and mode are set before
- * a signal could come that has to remove it. */
-static int
-create_temporary(mode_t mode)
+/* Those of the old file, which may be another user's. Where its group cannot be
+ * kept, the other one gets no rights that not all have. */
+static void
+set_owner_and_mode(int fd, const struct stat *old)
 {
+    mode_t mode = old ? old->st_mode & 0777 : new_mode();
+
+    if (old && fchown(fd, old->st_uid, old->st_gid) &&
+        fchown(fd, (uid_t)-1, old->st_gid))
+        mode &= ~(mode_t)070 | (mode & 07) << 3;
+    fchmod(fd, mode);
+}
+
+/* Creates a temporary file beside f->final. It is in the list, at `place`,
+ * before a signal could come that has to remove it. */
+static int
+create_temporary(struct pending *f, struct pending **place)
+{
+    struct stat st;
+    bool exists = stat(f->final, &st) == 0;
     sigset_t all, before;
-    char name[PATH_MAX];
     int fd, saved;
 
-    if (snprintf(name, sizeof(name), "%s.XXXXXX", final) >= (int)sizeof(name)) {
+    if (snprintf(f->temporary, PATH_MAX, "%s.XXXXXX", f->final) >= PATH_MAX) {
         errno = ENAMETOOLONG;
         return -1;
     }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
-    fd = mkostemp(name, O_CLOEXEC);
+    fd = mkostemp(f->temporary, O_CLOEXEC);
     saved = errno;
     if (fd >= 0) {
-        memcpy(temporary, name, sizeof(name));
-        fchmod(fd, mode);
+        set_owner_and_mode(fd, exists ? &st : NULL);
+        f->next = *place;
+        *place = f;
     }
     sigprocmask(SIG_SETMASK, &before, NULL);
     errno = saved;
+    return fd;
+}
+
+static struct pending *
+new_pending(const char *name)
+{
+    struct pending *f = cli_alloc(NULL, 1, sizeof(*f));
+
+    f->name = strcpy(cli_alloc(NULL, strlen(name) + 1, 1), name);
+    f->created = false;
+    return f;
+}
+
+static int
+open_pending(const char *path)
+{
+    struct pending *f = new_pending(path);
+    int fd;
+
+    f->changed = files_write(path, f->final);
+    fd = create_temporary(f, &outputs);
+    if (fd >= 0)
+        current = f;
     return fd;
 }
 
@@ -141,7 +187,6 @@ void
 cli_output(const char *path)
 {
     struct stat st;
-    bool exists;
     int fd;
 
     if (!path || strcmp(path, "-") == 0)
@@ -149,19 +194,40 @@ cli_output(const char *path)
     if (strlen(path) >= sizeof(output_name))
         cli_die("%s: %s", path, strerror(ENAMETOOLONG));
     strcpy(output_name, path); /* the caller may be gone when it is told of */
-    exists = stat(path, &st) == 0;
-    if (exists && !S_ISREG(st.st_mode)) {
+    current = NULL;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         fd = open(path, O_WRONLY | O_CLOEXEC);
-    } else {
-        /* A symbolic link stays one: the file that it names is replaced. */
-        if (!realpath(path, final))
-            strcpy(final, path);
-        fd = create_temporary(exists ? st.st_mode & 0777 : new_mode());
-    }
+    else
+        fd = open_pending(path);
     if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0)
         cli_die("%s: %s", path, strerror(errno));
     if (fd != STDOUT_FILENO)
         close(fd);
+}
+
+bool
+cli_output_waits(void)
+{
+    return outputs;
+}
+
+const char *
+cli_replace(const char *name, const char *final, int changed, bool created)
+{
+    struct pending *f = new_pending(name), **last = &outputs;
+    int fd;
+
+    while (*last)
+        last = &(*last)->next;
+    f->changed = changed;
+    f->created = created;
+    strcpy(f->final, final);
+    fd = create_temporary(f, last);
+    if (fd < 0)
+        cli_die("%s: %s", name, strerror(errno));
+    close(fd);
+    doomed[0] = '\0'; /* f->created says it */
+    return f->temporary;
 }
 
 /* Why writing failed a while ago: of a file or a device, which is no good any
@@ -181,21 +247,10 @@ write_error(void)
 void
 cli_output_next(const char *path)
 {
-    struct finished *f = cli_alloc(NULL, 1, sizeof(*f));
-
     cli_flush();
-    if (ferror(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
+    if (ferror(stdout) || (current && fsync(STDOUT_FILENO)))
         cli_die("%s: %s", output_name,
                 ferror(stdout) ? write_error() : strerror(errno));
-    if (temporary[0]) {
-        memcpy(f->temporary, temporary, sizeof(temporary));
-        memcpy(f->final, final, sizeof(final));
-        f->before = finished;
-        finished = f;
-        temporary[0] = '\0';
-    } else {
-        free(f);
-    }
     cli_output(path);
 }
 
@@ -228,7 +283,7 @@ cli_close_output(void)
     if (lost)
         why = write_error();
     errno = 0;
-    if (fflush(stdout) || (temporary[0] && fsync(STDOUT_FILENO)))
+    if (fflush(stdout) || (current && fsync(STDOUT_FILENO)))
         lost = true;
     error = errno;
     /* Started without a standard output, and none was needed: fine. */
@@ -240,38 +295,44 @@ cli_close_output(void)
         cli_die("%s: %s", output_name, error || !why ? strerror(error) : why);
 }
 
-/* All files get their names, or, where a signal comes before, none. */
+/* Nobody else has put another file in the place of one that is replaced. */
 static void
-rename_all(void)
+check_changed(void)
 {
-    sigset_t all;
+    for (const struct pending *f = outputs; f; f = f->next)
+        if (f->changed >= 0 && !files_are_one(f->changed, f->final))
+            cli_die("%s: another process has replaced this file", f->name);
+}
+
+/* The first output comes after the others: who sees it sees all. */
+void
+cli_commit(void)
+{
+    sigset_t all, before;
 
     sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    if (temporary[0]) {
-        if (rename(temporary, final))
-            cli_die("%s: %s", output_name, strerror(errno));
-        temporary[0] = '\0';
-    }
-    while (finished) { /* the first one comes last */
-        struct finished *f = finished;
+    sigprocmask(SIG_SETMASK, &all, &before);
+    check_changed();
+    current = NULL;
+    while (outputs) {
+        struct pending *f = outputs;
 
         if (rename(f->temporary, f->final))
-            cli_die("%s: %s", f->final, strerror(errno));
-        finished = f->before;
+            cli_die("%s: %s", f->name, strerror(errno));
+        outputs = f->next;
+        free(f->name);
         free(f);
     }
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 int
 cli_finish(int status)
 {
-    sigset_t before;
-
     cli_close_output();
-    sigprocmask(SIG_SETMASK, NULL, &before);
-    if (temporary[0] || finished)
-        rename_all();
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    if (cli_is_failure(status))
+        cli_discard_output();
+    else
+        cli_commit();
     return status;
 }

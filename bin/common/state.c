@@ -1,12 +1,10 @@
 /* state.c - the files that a session goes on from and leaves */
 #include <config.h>
 
+#include "common/files.h"
 #include "common/state.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,55 +29,6 @@ state_set_option(struct state_options *o, int c)
 
 /* ---- locks -------------------------------------------------------------- */
 
-static bool
-is_same(const struct stat *a, const struct stat *b)
-{
-    return a->st_ino == b->st_ino && a->st_dev == b->st_dev;
-}
-
-static int
-open_or_die(const char *path, int flags)
-{
-    struct stat st;
-    int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK, 0666);
-
-    if (fd < 0 || fstat(fd, &st))
-        cli_die("%s: %s", path, strerror(errno));
-    if (!S_ISREG(st.st_mode))
-        cli_die("%s: %s", path,
-                S_ISDIR(st.st_mode) ? strerror(EISDIR)
-                                    : "a state is a regular file");
-    return fd;
-}
-
-static void
-lock_or_die(const char *path, int fd, int how)
-{
-    while (flock(fd, how | LOCK_NB)) {
-        if (errno == EWOULDBLOCK)
-            cli_die("%s: another process uses this state", path);
-        if (errno != EINTR)
-            cli_die("%s: cannot be locked: %s", path, strerror(errno));
-    }
-}
-
-/* Who had the file until a moment ago may have replaced it. */
-static int
-take(const char *path, int flags, int how)
-{
-    struct stat own, there;
-
-    for (;;) {
-        int fd = open_or_die(path, flags);
-
-        lock_or_die(path, fd, how);
-        if (fstat(fd, &own) == 0 && stat(path, &there) == 0 &&
-            is_same(&own, &there))
-            return fd;
-        close(fd);
-    }
-}
-
 /* A file without bytes is no state yet. */
 static bool
 is_empty(int fd)
@@ -89,13 +38,17 @@ is_empty(int fd)
     return fstat(fd, &st) == 0 && st.st_size == 0;
 }
 
-static bool
-are_one(int fd, const char *path)
+static void
+lock_saved(struct state *s)
 {
-    struct stat own, there;
+    const char *path = s->o->save;
 
-    return fd >= 0 && fstat(fd, &own) == 0 && stat(path, &there) == 0 &&
-           is_same(&own, &there);
+    s->created = access(path, F_OK) != 0;
+    s->save_fd =
+        files_write_locked(path, O_RDWR | O_CREAT, s->o->load, s->save);
+    if (s->created)
+        cli_discard_too(path);
+    cli_catch_signals();
 }
 
 void
@@ -103,17 +56,11 @@ state_lock(struct state *s, const struct state_options *o)
 {
     *s = (struct state){ .o = o, .load_fd = -1, .save_fd = -1 };
     if (o->load && !o->maybe) /* it must be there before --save makes it */
-        close(open_or_die(o->load, O_RDONLY));
-    if (o->save) {
-        bool absent = access(o->save, F_OK) != 0;
-
-        s->save_fd = take(o->save, O_RDWR | O_CREAT, LOCK_EX);
-        if (absent)
-            cli_discard_too(o->save);
-        cli_catch_signals();
-    }
-    if (o->load && !are_one(s->save_fd, o->load))
-        s->load_fd = take(o->load, O_RDONLY, LOCK_SH);
+        close(files_open(o->load, O_RDONLY));
+    if (o->save)
+        lock_saved(s);
+    if (o->load && !files_are_one(s->save_fd, o->load))
+        s->load_fd = files_lock(o->load, O_RDONLY, true);
 }
 
 /* ---- loading and saving ------------------------------------------------- */
@@ -145,7 +92,7 @@ state_loaded(struct state *s)
     s->load_fd = -1;
 }
 
-/* What a signal would leave behind half-done can only be removed here. */
+/* A signal that comes meanwhile is looked at afterwards. */
 static enum gg_status
 save_undisturbed(struct gg_session *session, const struct gg_state *state,
                  const char *path, struct gg_error *err)
@@ -155,19 +102,26 @@ save_undisturbed(struct gg_session *session, const struct gg_state *state,
 
     cli_hold_signals(&before);
     st = gg_session_save(session, state, path, err);
-    if (st == GG_OK)
-        cli_discard_too(NULL);
     sigprocmask(SIG_SETMASK, &before, NULL);
     return st;
 }
 
+/* What a signal makes incomplete, an output under a temporary name, is lost,
+ * and so the old state stays. */
 void
 state_save(struct state *s, struct gg_session *session,
            const struct gg_state *state)
 {
     struct gg_error err;
+    const char *path;
+    bool waits = cli_output_waits();
 
+    if (cli_signal() && waits)
+        return;
     if (!cli_signal())
         cli_close_output();
-    cli_check(save_undisturbed(session, state, s->o->save, &err), &err);
+    path = cli_replace(s->o->save, s->save, s->save_fd, s->created);
+    cli_check(save_undisturbed(session, state, path, &err), &err);
+    if (!waits)
+        cli_commit();
 }

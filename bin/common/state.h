@@ -6,11 +6,13 @@
 #ifndef COMMON_STATE_H
 #define COMMON_STATE_H
 
+#include <limits.h>
+
 #include "common/cli.h"
 
 struct state_options {
     const char *load, *save; /* or NULL */
-    bool maybe;              /* --state: they are the same, which may be absent */
+    bool maybe; /* --state: they are the same, which may be absent */
 };
 
 enum {
@@ -38,6 +40,8 @@ state_set_option(struct state_options *o, int c);
 struct state {
     const struct state_options *o;
     int load_fd, save_fd; /* locked; or -1 */
+    bool created;         /* there was no file to save to */
+    char save[PATH_MAX];  /* its name without symbolic links */
     struct gg_state_file *file;
 };
 
@@ -66,7 +70,8 @@ const char *
 state_name(const struct state *s);
 
 /* Closes and checks the output, unless a signal came; then saves. No signal
- * ends it half-way. */
+ * ends it half-way. Where an output has a temporary name, both get theirs at
+ * the end, or, after a signal, none does. */
 void
 state_save(struct state *s, struct gg_session *session,
            const struct gg_state *state);

@@ -40,7 +40,7 @@ keys_copy(struct gguf_context *to, const struct gguf_context *from,
 /* ---- edit.c ---- */
 
 /* Changes keys of a GGUF file: in place where what changes lies in one page of
- * the file, else by a new file in its place. */
+ * the file, else by a new file in its place. It is locked until the end. */
 void
 edit_file(const char *path, struct key_changes *c, bool quiet);
 

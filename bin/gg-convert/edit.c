@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
+#include "common/files.h"
 #include "common/gguf.h"
 #include "gg-convert/convert.h"
 
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -111,22 +113,45 @@ write_new(const char *path, int fd, const struct bytes *new, size_t data,
     free(piece);
 }
 
+static size_t
+size_of(int fd, const char *path)
+{
+    struct stat st;
+
+    if (fstat(fd, &st))
+        cli_die("%s: %s", path, strerror(errno));
+    if (st.st_size == 0)
+        cli_die("%s: file is empty", path);
+    return (size_t)st.st_size;
+}
+
+/* The metadata that the file has while it is locked. */
+static struct gguf_context *
+read_metadata(int fd, const char *path, size_t size)
+{
+    void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+    struct gguf_context *gguf;
+    struct gg_error err;
+
+    if (data == MAP_FAILED)
+        cli_die("%s: %s", path, strerror(errno));
+    gguf = gguf_metadata_of(data, size, &err);
+    if (!gguf)
+        cli_die("%s: %s", path, err.message);
+    munmap(data, size);
+    return gguf;
+}
+
 void
 edit_file(const char *path, struct key_changes *c, bool quiet)
 {
-    struct gg_error err;
-    struct gguf_context *old = gguf_metadata(path, false, &err);
+    int fd = files_change(path, O_RDWR);
+    size_t size = size_of(fd, path);
+    struct gguf_context *old = read_metadata(fd, path, size);
     struct gguf_context *new = gguf_init_empty();
     struct bytes bytes;
-    struct stat st;
-    int fd;
 
-    if (!old)
-        cli_die("%s", err.message);
     gguf_check_memory(new);
-    fd = open(path, O_RDWR | O_CLOEXEC);
-    if (fd < 0 || fstat(fd, &st))
-        cli_die("%s: %s", path, strerror(errno));
     if (gguf_find_key(old, GGUF_KEY_GENERAL_ALIGNMENT) >= 0)
         gguf_set_val_u32(new, GGUF_KEY_GENERAL_ALIGNMENT,
                          (uint32_t)gguf_get_alignment(old));
@@ -135,9 +160,7 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
     bytes.data = gguf_metadata_bytes(new, &bytes.size);
     if (bytes.size != gguf_get_data_offset(old) ||
         !write_in_place(path, fd, &bytes))
-        write_new(path, fd, &bytes, gguf_get_data_offset(old),
-                  (size_t)st.st_size, quiet);
-    close(fd);
+        write_new(path, fd, &bytes, gguf_get_data_offset(old), size, quiet);
     free(bytes.data);
     gguf_free(new);
     gguf_free(old);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/cli.h"
+#include "common/files.h"
 #include "common/gguf.h"
 #include "gg-convert/convert.h"
 #include "gg-quantize/work.h"
@@ -128,6 +129,8 @@ write_gguf(const char *in, const char *out, struct conversion *c)
     struct gguf_context *to;
     struct gg_error err;
 
+    if (!c->split)
+        files_change_if_same(in, out);
     cli_check(gg_file_open(in, &file, &err), &err);
     to = new_gguf(gg_file_gguf(file), c);
     if (!c->safetensors)

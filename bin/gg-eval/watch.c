@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "common/npy.h"
 #include "common/numbers.h"
 
@@ -194,7 +195,9 @@ save(struct watch *w, const struct ggml_tensor *t)
                  w->n_graphs, name) >= (int)sizeof(path))
         cli_die("%s: %s", w->o->folder, strerror(ENAMETOOLONG));
     snprintf(part, sizeof(part), "%s.part", path);
-    f = fopen(part, "wb");
+    files_keep(path);
+    unlink(part); /* of a run that was killed */
+    f = fopen(part, "wbx");
     if (!f)
         cli_die("%s: %s", part, strerror(errno));
     write_values(w, t, f);

@@ -5,10 +5,10 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/files.h"
 #include "gg-generate/records.h"
 
 enum {
@@ -48,16 +48,10 @@ find_end(int fd, const char *path, char end)
 int
 resume_open(const char *path)
 {
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, 0666), in;
-    struct stat st;
+    char final[PATH_MAX];
+    int fd = files_write_locked(path, O_RDWR | O_CREAT | O_APPEND, NULL, final);
+    int in = open(final, O_RDONLY | O_CLOEXEC);
 
-    if (fd < 0 || fstat(fd, &st))
-        fail(path);
-    if (!S_ISREG(st.st_mode))
-        cli_die("%s: is no regular file, and holds no answers", path);
-    if (flock(fd, LOCK_EX | LOCK_NB))
-        cli_die("%s: another process is writing it", path);
-    in = open(path, O_RDONLY | O_CLOEXEC);
     if (in < 0 || dup2(fd, STDOUT_FILENO) < 0)
         fail(path);
     if (fd != STDOUT_FILENO)

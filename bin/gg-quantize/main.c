@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/cli.h"
+#include "common/files.h"
 #include "common/gguf.h"
 #include "common/ticker.h"
 #include "gg-quantize/importance.h"
@@ -235,8 +236,15 @@ quantize(struct arguments *a)
     struct gguf_context *to;
     FILE *table;
 
+    if (!a->dry_run)
+        files_change_if_same(a->in, a->out);
     cli_check(gg_file_open(a->in, &file, &err), &err);
     from = gg_file_gguf(file);
+    table = open_table(a);
+    if (!a->dry_run) {
+        cli_output(a->out);
+        cli_refuse_terminal();
+    }
     if (a->imatrix)
         cli_check(importance_open(&importance, a->imatrix, &err), &err);
     types = plan_types(from, a->mixture, &a->choices, &importance);
@@ -245,11 +253,6 @@ quantize(struct arguments *a)
         cli_check(importance_count(&importance, from, &count, &err), &err);
         importance_describe(&importance, to, count);
         gguf_check_memory(to);
-    }
-    table = open_table(a);
-    if (!a->dry_run) {
-        cli_output(a->out);
-        cli_refuse_terminal();
     }
     write_all(file, &importance, to, a, table);
     if (table && table != stdout && fclose(table))
