@@ -1,6 +1,7 @@
 /* hparams.c - hyper-parameters of a file, none believed unseen */
 #include "model/hparams.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #include "core/escape.h"
@@ -325,7 +326,8 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
         complain(keys, "expert_used_count", "exceeds expert_count",
                  hp->n_expert_used, hp->n_expert);
     hp->n_ff_expert =
-        int_or_zero(keys, "expert_feed_forward_length", MAX_FF, hp->n_ff);
+        int_or_zero(keys, "expert_feed_forward_length", MAX_FF,
+                    required ? hp->n_ff / hp->n_expert_used : hp->n_ff);
     hp->n_ff_shared = int_or_zero(keys, "expert_shared_feed_forward_length",
                                   MAX_FF, hp->n_ff);
 }
@@ -353,6 +355,20 @@ read_scaling(struct model_keys *keys)
     return ROPE_NONE;
 }
 
+/* Files say by what the usual magnitude is multiplied; or, as configurations of
+ * YaRN do, what it is: 1 is written there by programs that don't know. */
+static float
+read_magnitude(struct model_keys *keys, const struct rope_params *r)
+{
+    float times = model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
+    float whole =
+        float_or_zero(keys, "rope.scaling.yarn_attn_factor", 1e-3f, 1e3f, 1);
+
+    if (r->scaling != ROPE_YARN || r->factor <= 1 || whole == 1)
+        return times;
+    return (times > 0 ? times : 1) * whole / (1 + 0.1f * logf(r->factor));
+}
+
 void
 model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
 {
@@ -369,8 +385,7 @@ model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
     r->scaling = read_scaling(keys);
     factor = float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
     r->factor = float_or_zero(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
-    r->magnitude =
-        model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
+    r->magnitude = read_magnitude(keys, r);
     r->n_ctx_orig = int_or_zero(keys, "rope.scaling.original_context_length",
                                 MAX_CTX, hp->n_ctx_train);
     r->beta_fast =

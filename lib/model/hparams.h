@@ -140,8 +140,9 @@ model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
 void
 model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp);
 
-/* The numbers of experts, and the length of one's vector, which is n_ff where
- * the file does not say or says 0. Without `required` a file may have none. */
+/* The numbers of experts, and the length of one's vector. Without `required` a
+ * file may have none. Where it does not say the length, or says 0: n_ff, or, of
+ * families that must have experts, n_ff shared by those that are used. */
 void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required);

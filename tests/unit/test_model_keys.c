@@ -1,5 +1,7 @@
 /* test_model_keys.c - what of a file counts: no tensor is passed over unseen,
  * no key obeyed that its family does not have */
+#include <math.h>
+
 #include "session_test.h"
 
 enum {
@@ -237,6 +239,62 @@ check_same(void)
     unchanged(named("olmo2-f32"), foreign_olmo2, "a pattern without a window");
 }
 
+static void
+whole_magnitude(struct gguf_context *g)
+{
+    gguf_set_val_f32(g, "olmo2.rope.scaling.yarn_attn_factor",
+                     2 * (1 + 0.1f * logf(8)));
+}
+
+static void
+usual_magnitude(struct gguf_context *g)
+{
+    gguf_set_val_f32(g, "olmo2.rope.scaling.yarn_attn_factor",
+                     1 + 0.1f * logf(8));
+}
+
+static void
+unknown_magnitude(struct gguf_context *g)
+{
+    gguf_set_val_f32(g, "olmo2.rope.scaling.yarn_attn_factor", 1);
+}
+
+static void
+twofold_magnitude(struct gguf_context *g)
+{
+    gguf_set_val_f32(g, "olmo2.rope.scaling.attn_factor", 2);
+}
+
+static void
+check_magnitude(void)
+{
+    struct model_spec spec = named("olmo3-f32");
+    float a[V], b[V];
+
+    unchanged(spec, usual_magnitude, "YaRN's usual magnitude");
+    unchanged(spec, unknown_magnitude, "one that is not known");
+    changes(spec, whole_magnitude, "another");
+    logits_of(a);
+    write_model(spec, twofold_magnitude);
+    logits_of(b);
+    ok(same(a, b), "and by what the usual one is multiplied");
+}
+
+static void
+lost_length(struct gguf_context *g)
+{
+    gguf_remove_key(g, "qwen2moe.expert_feed_forward_length");
+}
+
+/* Those that are used have the length of a block together. */
+static void
+check_expert_length(void)
+{
+    struct model_spec spec = named("qwen2moescaled-f32");
+
+    unchanged(spec, lost_length, "experts of no length share one");
+}
+
 /* ---- layers' own --------------------------------------------------------- */
 
 static void
@@ -359,6 +417,8 @@ main(void)
     check_ignorable();
     check_behind();
     check_same();
+    check_magnitude();
+    check_expert_length();
     check_arrays();
     check_patterns();
     return tap_done();
