@@ -5,6 +5,7 @@
 #include "common/files.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,16 +59,35 @@ cli_before_messages(void (*prepare)(void))
     preparations[i] = prepare;
 }
 
+char *
+cli_escape(char *buf, size_t size, const char *text)
+{
+    size_t used = 0;
+
+    *buf = '\0';
+    while (*text && used + 1 < size) {
+        size_t n = strcspn(text, "\\");
+
+        gg_escape(buf + used, size - used, text, n);
+        used += strlen(buf + used);
+        for (text += n; *text == '\\' && used + 1 < size; text++)
+            buf[used++] = '\\';
+        buf[used] = '\0';
+    }
+    return buf;
+}
+
 static void
 say(const char *fmt, va_list ap)
 {
-    char text[1024];
+    char text[1024], shown[4 * sizeof(text)];
 
     for (size_t i = 0; i < 4 && preparations[i]; i++)
         preparations[i]();
     /* One write: tools of a pipe share the terminal. */
     vsnprintf(text, sizeof(text), fmt, ap);
-    fprintf(stderr, "%s: %s\n", cli_name, text);
+    fprintf(stderr, "%s: %s\n", cli_name,
+            cli_escape(shown, sizeof(shown), text));
 }
 
 void
@@ -132,28 +152,57 @@ cli_misuse(const char *fmt, ...)
     va_start(ap, fmt);
     say(fmt, ap);
     va_end(ap);
-    cli_bad_option();
-}
-
-void
-cli_bad_option(void)
-{
     fprintf(stderr, "Try '%s --help'.\n", cli_name);
     fail(EXIT_USAGE);
+}
+
+/* How many options' names begin as the argument, "--name=value", does. */
+static int
+count_names(const struct option *options, const char *arg)
+{
+    size_t len = strcspn(arg + 2, "=");
+    int n = 0;
+
+    for (; options->name; options++)
+        n += strncmp(options->name, arg + 2, len) == 0;
+    return n;
+}
+
+/* What getopt_long() would say, with nothing in it that a terminal obeys. */
+CLI_NORETURN static void
+refuse_option(int c, const char *arg, const char *letters,
+              const struct option *options)
+{
+    bool is_long = arg[0] == '-' && arg[1] == '-';
+
+    if (c == ':' && is_long)
+        cli_misuse("option '%s' requires an argument", arg);
+    if (c == ':')
+        cli_misuse("option requires an argument -- '%c'", optopt);
+    if (optopt == 0 && count_names(options, arg) > 1)
+        cli_misuse("option '%s' is ambiguous", arg);
+    if (optopt == 0)
+        cli_misuse("unrecognized option '%s'", arg);
+    if (optopt <= UCHAR_MAX && !strchr(letters, optopt))
+        cli_misuse("invalid option -- '%c'", optopt);
+    cli_misuse("option '%.*s' doesn't allow an argument",
+               (int)strcspn(arg, "="), arg);
 }
 
 int
 cli_getopt(int argc, char **argv, const char *letters,
            const struct option *options)
 {
+    bool plus = *letters == '+';
+    char quiet[128];
     int c;
 
     cli_check_foreign(argc, argv, letters, options);
-    if (argc > 0)
-        argv[0] = (char *)cli_name; /* getopt's messages begin with it */
-    c = getopt_long(argc, argv, letters, options, NULL);
+    opterr = 0;
+    snprintf(quiet, sizeof(quiet), "%s:%s", plus ? "+" : "", letters + plus);
+    c = getopt_long(argc, argv, quiet, options, NULL);
     if (c == '?' || c == ':')
-        cli_bad_option();
+        refuse_option(c, argv[optind - 1], letters, options);
     return c;
 }
 

@@ -60,12 +60,14 @@ bool
 cli_is_failure(int status);
 /* The same with a hint at --help, then status 2. */
 CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
-/* After getopt_long() returned '?' or ':' has printed its line. */
-CLI_NORETURN void
-cli_bad_option(void);
+/* Shows a message that may have a name from outside in it: nothing that a
+ * terminal obeys, nor a newline, is left. What was escaped before stays. Cut
+ * to fit; returns buf. All of the above do so. */
+char *
+cli_escape(char *buf, size_t size, const char *text);
 
-/* getopt_long() whose complaints carry the tool's name; a wrong option ends
- * with status 2, and so never returns '?'. -1: no option is left. */
+/* getopt_long() that ends with a message and status 2 at a wrong option, and so
+ * never returns '?'. -1: no option is left. */
 int
 cli_getopt(int argc, char **argv, const char *letters,
            const struct option *options);
@@ -127,7 +129,8 @@ cli_special(const char *text);
 
 /* -m's argument, else $GG_MODEL, else the demo model (which one line on stderr
  * then says, unless `quiet`); a name without a slash that is no file here is
- * looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. A static string. */
+ * looked up in $GG_MODEL_PATH, then $XDG_DATA_HOME/gg. ".gguf" may be left out.
+ * A static string. */
 const char *
 cli_model(const char *name, bool quiet);
 

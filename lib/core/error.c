@@ -7,47 +7,57 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/escape.h"
+
 enum gg_status
 error_set(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 {
+    char text[2 * sizeof(err->message)];
     va_list ap;
 
     if (err) {
         va_start(ap, fmt);
-        vsnprintf(err->message, sizeof(err->message), fmt, ap);
+        vsnprintf(text, sizeof(text), fmt, ap);
         va_end(ap);
+        escape_message(err->message, sizeof(err->message), text);
     }
     return status;
 }
 
+enum {
+    MAX_PREFIX = 253,
+};
+
 /* Of a long path the end tells more. */
 static size_t
-keep_end(char *text, size_t most)
+keep_end(char *text)
 {
-    size_t len = strlen(text), cut = len - most + 3;
+    size_t most = MAX_PREFIX, len = strlen(text), cut = len - most + 3;
 
     if (len <= most)
         return len;
     while (cut < len && ((unsigned char)text[cut] & 0xc0) == 0x80)
         cut++; /* not in the middle of a character */
     memcpy(text, "...", 3);
-    memmove(text + 3, text + cut, len - cut);
+    memmove(text + 3, text + cut, len - cut + 1);
     return len - cut + 3;
 }
 
 enum gg_status
 error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...)
 {
-    char prefix[4400]; /* more than any path */
+    char path[4400]; /* more than any has */
+    char prefix[4 * MAX_PREFIX + 1];
     size_t room = sizeof(err->message), len, keep;
     va_list ap;
 
     if (!err)
         return status;
     va_start(ap, fmt);
-    vsnprintf(prefix, sizeof(prefix) - 2, fmt, ap);
+    vsnprintf(path, sizeof(path), fmt, ap);
     va_end(ap);
-    len = keep_end(prefix, 253);
+    keep_end(path);
+    len = keep_end(escape_message(prefix, sizeof(prefix), path));
     prefix[len++] = ':';
     prefix[len++] = ' ';
     keep = strnlen(err->message, room - len - 1); /* what no longer fits goes */

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "core/mem.h"
+
 /* The length of the printable UTF-8 character at s, or 0. */
 static size_t
 printable(const unsigned char *s, size_t len)
@@ -49,14 +51,14 @@ escape_one(char out[4], unsigned char c)
     return 4;
 }
 
-char *
-escape_bytes(char *buf, size_t size, const char *s, size_t len)
+static char *
+escape(char *buf, size_t size, const char *s, size_t len, bool backslash)
 {
     size_t used = 0;
 
     for (size_t i = 0; i < len;) {
         const unsigned char *p = (const unsigned char *)s + i;
-        size_t n = printable(p, len - i);
+        size_t n = *p == '\\' && !backslash ? 1 : printable(p, len - i);
         char one[4];
         const char *from = n ? s + i : one;
         size_t m = n ? n : escape_one(one, *p);
@@ -69,6 +71,30 @@ escape_bytes(char *buf, size_t size, const char *s, size_t len)
     }
     buf[used] = '\0';
     return buf;
+}
+
+char *
+escape_bytes(char *buf, size_t size, const char *s, size_t len)
+{
+    return escape(buf, size, s, len, true);
+}
+
+char *
+escape_message(char *buf, size_t size, const char *s)
+{
+    return escape(buf, size, s, strlen(s), false);
+}
+
+char *
+escape_copy(const char *s, size_t len)
+{
+    size_t size = 4 * len + 1;
+    char *buf = mem_alloc(size), *fit;
+
+    if (!buf)
+        return NULL;
+    fit = mem_realloc(buf, strlen(escape(buf, size, s, len, false)) + 1);
+    return fit ? fit : buf;
 }
 
 char *

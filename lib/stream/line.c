@@ -120,7 +120,7 @@ parse_message(struct gg_line_reader *r, const char *s, const char *end,
     if (memchr(s, '\0', (size_t)(end - s)))
         return refuse(s, (size_t)(end - s), "has a NUL", err);
     mem_free(r->message);
-    r->message = mem_strndup(s, (size_t)(end - s));
+    r->message = escape_copy(s, (size_t)(end - s));
     if (!r->message)
         return error_nomem(err);
     line->kind = GG_LINE_ERROR;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/cursor.h"
+#include "core/escape.h"
 #include "core/half.h"
 #include "core/mem.h"
 #include "stream/format.h"
@@ -91,7 +92,7 @@ parse_head(struct payload *p, struct cursor *c, struct gg_error *err)
     mem_free(p->eog_ids);
     mem_free(p->writer);
     p->eog_ids = mem_dup(eog, 4 * (size_t)n_eog);
-    p->writer = mem_strndup(writer, n_writer);
+    p->writer = escape_copy(writer, n_writer);
     if (!p->eog_ids || !p->writer)
         return error_nomem(err);
     h.numbered = flags & FORMAT_NUMBERED;
@@ -226,7 +227,7 @@ parse_failure(struct payload *p, struct cursor *c, struct gg_logit_record *out,
     if (memchr(message, '\0', len))
         return error_set(err, GG_ERR_FORMAT, "a message with a NUL");
     mem_free(p->message);
-    p->message = mem_strndup(message, len);
+    p->message = escape_copy(message, len);
     out->message = p->message;
     return p->message ? GG_OK : error_nomem(err);
 }

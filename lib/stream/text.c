@@ -135,7 +135,7 @@ parse_failure(struct text_reader *t, const char *s, size_t len,
     if (memchr(s, '\0', len))
         return error_set(err, GG_ERR_FORMAT, "a message with a NUL");
     mem_free(t->message);
-    t->message = mem_strndup(s, len);
+    t->message = escape_copy(s, len);
     if (!t->message)
         return error_nomem(err);
     t->failed = true;

@@ -239,6 +239,10 @@ test_error(void)
        "of a long path the end is shown, and the reason");
     error_prefix(&err, GG_ERR_IO, "%s/\u00e9%0249d", longer, 7);
     ok(!strncmp(err.message, "...000", 6), "from a whole character on");
+    error_set(&err, GG_ERR_IO, "\033[2J\n\x9b%s", "\\x1b");
+    error_prefix(&err, GG_ERR_IO, "a\033b\u00e9");
+    ok(!strcmp(err.message, "a\\x1bb\u00e9: \\x1b[2J\\n\\x9b\\x1b"),
+       "control characters are escaped, and nothing twice");
     ok(error_set(NULL, GG_ERR_ARG, "x") == GG_ERR_ARG &&
            error_prefix(NULL, GG_ERR_ARG, "x") == GG_ERR_ARG &&
            error_nomem(NULL) == GG_ERR_NOMEM,

@@ -73,7 +73,7 @@ test_lines(void)
     EXPECT("  7   8 \n", "-: 7,8,|eof");
     EXPECT("007\n", "-: 7,|eof");
     EXPECT("2147483647\n", "-: 2147483647,|eof");
-    EXPECT("!went wrong\twith a tab\n", "-: error went wrong\twith a tab|eof");
+    EXPECT("!went wrong\twith a tab\n", "-: error went wrong\\twith a tab|eof");
     EXPECT("5\t1 2\n6\t3\n5\t\n6\t!bad\n",
            "5: 1,2,|6: 3,|5: end|6: error bad|eof");
     EXPECT("5\t  \n", "5: end|eof");
