@@ -44,12 +44,12 @@ enum {
 
 /* Heads may be no whole blocks of the type. */
 static void
-evaluate(const struct model *m, enum ggml_type type)
+evaluate(const struct model *m, enum gg_cache_type type)
 {
     static const int32_t ids[] = { 0, 1, 1 };
     struct gg_session_params params = { .n_ctx = 3,
                                         .n_threads = 1,
-                                        .type_kv = type };
+                                        .cache_type = type };
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
     struct gg_chunk chunk = { .ids = ids,
                               .n = m->hp.n_vocab > 1 ? 3 : 1,
@@ -84,7 +84,7 @@ load(void *data, size_t size)
     if (gguf_parse(data, size, "fuzz", &file.gguf, &err) == GG_OK &&
         model_load(&file, cpu, &params, &m, &err) == GG_OK)
         for (int i = 0; i < 2; i++)
-            evaluate(m, i ? GGML_TYPE_Q8_0 : GGML_TYPE_F32);
+            evaluate(m, i ? GG_CACHE_Q8_0 : GG_CACHE_F32);
     model_free(m);
     gguf_free(file.gguf);
 }

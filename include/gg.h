@@ -348,6 +348,7 @@ gg_chat_encode(const struct gg_vocab *vocab,
 struct gg_model;   /* weights, mapped; immutable once open */
 struct gg_session; /* key/value cache and compute buffers of a model */
 
+/* All that is 0 is the default. */
 struct gg_model_params {
     const char *device; /* "cpu", "cuda", "cuda:N", "auto" or NULL (auto) */
     bool no_mmap;       /* read the file into memory instead of mapping it */
@@ -448,12 +449,20 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
  * the same name. */
 typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
+/* How keys and values are kept. */
+enum gg_cache_type {
+    GG_CACHE_F16 = 0,
+    GG_CACHE_F32 = 1,
+    GG_CACHE_Q8_0 = 2,
+};
+
+/* All that is 0 is the default. */
 struct gg_session_params {
-    int32_t n_ctx;          /* positions a slot can hold; 0: the model's own */
-    int32_t n_slots;        /* sequences held at once; 0: 1 */
-    int32_t n_batch;        /* ids evaluated together at most; 0: 512 */
-    int32_t n_threads;      /* 0: the processors that this process may use */
-    enum ggml_type type_kv; /* of the cache: GGML_TYPE_F16, _F32 or _Q8_0 */
+    int32_t n_ctx;     /* positions a slot can hold; 0: the model's own */
+    int32_t n_slots;   /* sequences held at once; 0: 1 */
+    int32_t n_batch;   /* ids evaluated together at most; 0: 512 */
+    int32_t n_threads; /* 0: the processors that this process may use */
+    enum gg_cache_type cache_type;
     ggml_abort_callback abort; /* asked between nodes; may be NULL */
     void *abort_data;
     /* Weights of F16 may be rounded to BF16, and what they are multiplied by,
@@ -469,7 +478,7 @@ struct gg_session_params {
     void *warn_data;
 };
 
-/* The defaults: F16 cache, everything else 0. */
+/* All 0. */
 GG_API struct gg_session_params
 gg_session_params_default(void);
 
@@ -577,6 +586,11 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
+
+/* Of the cache's bytes, those that were ever written: the rest takes no memory
+ * on the CPU. */
+GG_API size_t
+gg_session_used(const struct gg_session *session);
 
 enum gg_profile_phase {
     GG_PROFILE_PROMPT = 0, /* some sequence got several ids at once */
@@ -707,20 +721,21 @@ struct gg_bias {
     float add; /* to its logit; -infinity: never drawn */
 };
 
-/* A value out of range is GG_ERR_ARG. What is 0 is off, temperature and top-p
- * excepted. What is on acts in this order: biases, penalties, DRY, the grammar,
- * top-n-sigma, temperature, top-k, typical, top-p, min-p, XTC. Mirostat, where
- * it is on, takes the place of all that follow the temperature, and of
- * top-n-sigma. */
+/* A value out of range is GG_ERR_ARG. All that is 0 is the default, which is
+ * off unless a number is said. What is on acts in this order: biases,
+ * penalties, DRY, the grammar, top-n-sigma, temperature, top-k, typical, top-p,
+ * min-p, XTC. Mirostat, where it is on, takes the place of all that follow the
+ * temperature, and of top-n-sigma. */
 struct gg_sampler_params {
-    float temperature; /* divides the logits; 0: greedy */
-    int32_t top_k;     /* keeps the k most likely; 0: all */
-    float top_p;       /* up to the token at which their sum is p; 1: all */
-    float min_p;       /* at least so much of the likeliest one's; 0: all */
+    bool greedy;       /* draws the likeliest, whatever the temperature */
+    float temperature; /* divides the logits (0.8) */
+    int32_t top_k;     /* keeps the k most likely (40); -1: all */
+    float top_p; /* up to the token at which their sum is p (0.95); 1: all */
+    float min_p; /* at least so much of the likeliest one's */
     uint64_t seed;
 
     /* Keeps the tokens whose -ln p is nearest to the entropy, up to the one at
-     * which their sum is p; 1: all. C. Meister et al., "Locally typical
+     * which their sum is p. C. Meister et al., "Locally typical
      * sampling", 2022. */
     float typical_p;
     /* Keeps logits no further below the highest than so many standard
@@ -728,11 +743,11 @@ struct gg_sampler_params {
      * not all logits are you need", 2024. */
     float top_n_sigma;
     /* With this probability, of all tokens with at least the probability
-     * xtc_threshold only the least likely stays. "Exclude top choices",
+     * xtc_threshold (0.1) only the least likely stays. "Exclude top choices",
      * p-e-w, 2024. */
     float xtc_probability, xtc_threshold;
 
-    /* Of ids among the last penalty_last_n (-1: all) of a sequence: a logit
+    /* Of ids among the last penalty_last_n (64; -1: all) of a sequence: a logit
      * above 0 is divided by `repeat`, another multiplied by it (1: neither;
      * N. Keskar et al., "CTRL", 2019); then `frequency` is taken off for each
      * time that the id is there, and `presence` once, as OpenAI's interface
@@ -743,21 +758,24 @@ struct gg_sampler_params {
     /* "Don't repeat yourself", p-e-w, 2024: where the last ids of a sequence,
      * n of them, have been there before, the logit of the id that followed is
      * lowered by multiplier * base^(n - allowed_length), for the largest n, if
-     * that is no less than allowed_length. Among the last dry_last_n ids (-1:
-     * all); a repetition begins behind a breaker, and none is lowered itself.
+     * that is no less than allowed_length (base 1.75, length 2). Among the last
+     * dry_last_n ids (-1, the default: all); a repetition begins behind a
+     * breaker, and none is lowered itself.
      */
     float dry_multiplier, dry_base;
     int32_t dry_allowed_length, dry_last_n;
     const int32_t *dry_breakers; /* copied */
     size_t n_dry_breakers;
 
-    const struct gg_bias *bias; /* copied; of one id all are added */
+    const struct gg_bias *bias; /* copied; of one id all are added; an id that
+                                   is beyond the vocabulary is GG_ERR_ARG
+                                   when it is drawn from */
     size_t n_bias;
 
-    /* 1 or 2: keeps what holds the surprise, in bits, at tau, learning at the
-     * rate eta. S. Basu et al., "Mirostat: a neural text decoding algorithm
-     * that directly controls perplexity", 2021; 2 is its simpler successor by
-     * the same authors. */
+    /* 1 or 2: keeps what holds the surprise, in bits, at tau (5), learning at
+     * the rate eta (0.1). S. Basu et al., "Mirostat: a neural text decoding
+     * algorithm that directly controls perplexity", 2021; 2 is its simpler
+     * successor by the same authors. */
     int32_t mirostat;
     float mirostat_tau, mirostat_eta;
 
@@ -765,12 +783,11 @@ struct gg_sampler_params {
     struct gg_grammar *grammar;
 };
 
-/* Temperature 0.8, top-k 40, top-p 0.95, min-p 0, seed 0. All of the rest is
- * off; what belongs to it: threshold of XTC 0.1, the last 64 ids, DRY's base
- * 1.75, allowed length 2, all ids, Mirostat's tau 5 and eta 0.1. */
+/* The same as all 0, with the numbers that the defaults are. */
 GG_API struct gg_sampler_params
 gg_sampler_params_default(void);
 
+/* NULL: the defaults. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
                struct gg_error *err);

@@ -15,37 +15,33 @@ enum {
 struct engine_options
 engine_options_default(void)
 {
-    return (struct engine_options){ .type_kv = GGML_TYPE_F16,
-                                    .gpu_layers = -1 };
+    return (struct engine_options){ .gpu_layers = -1 };
 }
 
-static enum ggml_type
-cache_type(const char *name)
+/* In the order of enum gg_cache_type. */
+static const char *const cache_types[] = { "f16", "f32", "q8_0", NULL };
+
+const char *
+engine_cache_name(enum gg_cache_type type)
 {
-    if (!strcmp(name, "f16"))
-        return GGML_TYPE_F16;
-    if (!strcmp(name, "f32"))
-        return GGML_TYPE_F32;
-    if (!strcmp(name, "q8_0"))
-        return GGML_TYPE_Q8_0;
-    cli_misuse("--cache-type: '%s' is not f16, f32 or q8_0", name);
+    return cache_types[type];
 }
 
 /* True if it is bf16. */
 static bool
 precision(const char *name)
 {
-    if (strcmp(name, "exact") && strcmp(name, "bf16"))
-        cli_misuse("--precision: '%s' is not exact or bf16", name);
-    return !strcmp(name, "bf16");
+    static const char *const names[] = { "exact", "bf16", NULL };
+
+    return cli_choice("--precision", name, names) == 1;
 }
 
 static const char *
 rope_scaling(const char *name)
 {
-    if (strcmp(name, "none") && strcmp(name, "linear") && strcmp(name, "yarn"))
-        cli_misuse("--rope-scaling: '%s' is none of none, linear, yarn", name);
-    return name;
+    static const char *const names[] = { "none", "linear", "yarn", NULL };
+
+    return names[cli_choice("--rope-scaling", name, names)];
 }
 
 bool
@@ -69,7 +65,8 @@ engine_set_option(struct engine_options *o, int c, const char *help)
         o->gpu_layers = (int32_t)cli_int("--gpu-layers", optarg, 0, INT32_MAX);
         return true;
     case ENGINE_OPT_CACHE_TYPE:
-        o->type_kv = cache_type(optarg);
+        o->cache_type =
+            (enum gg_cache_type)cli_choice("--cache-type", optarg, cache_types);
         return true;
     case ENGINE_OPT_BATCH_SIZE:
         o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
@@ -148,8 +145,8 @@ open_model(struct engine *e, const struct engine_options *o)
     progress_start(&progress, o->quiet);
     st = gg_model_open(e->path, &params, &e->model, &err);
     progress_end(&progress);
-    if (st == GG_ERR_ARG) /* the only argument that a user can get wrong */
-        cli_misuse("--device: %s", err.message);
+    if (st == GG_ERR_ARG) /* an option, the environment */
+        cli_misuse("%s", err.message);
     cli_check(st, &err);
     e->vocab = gg_model_vocab(e->model);
     if (gg_model_note(e->model) && !o->quiet)
@@ -247,7 +244,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .n_slots = n_slots,
         .n_batch = o->n_batch ? o->n_batch : DEFAULT_BATCH,
         .n_threads = o->n_threads,
-        .type_kv = o->type_kv,
+        .cache_type = o->cache_type,
         .bf16 = o->bf16,
         .abort = catch ? cli_aborted : NULL,
         .profile = o->profile,
@@ -259,7 +256,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
 
     *e = (struct engine){
         .n_batch = params.n_batch,
-        .type_kv = o->type_kv,
+        .cache_type = o->cache_type,
         .shift = o->shift,
         .verbose = o->verbose,
     };
@@ -267,6 +264,17 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     e->n_slots = params.n_slots;
     if (o->verbose)
         engine_describe(e);
+}
+
+static void
+describe_used(const struct engine *e)
+{
+    size_t cache;
+
+    gg_session_memory(e->session, &cache, NULL);
+    cli_warn("used: KV cache %.1f MiB of %.1f MiB",
+             (double)gg_session_used(e->session) / 0x1p20,
+             (double)cache / 0x1p20);
 }
 
 void
@@ -277,6 +285,8 @@ engine_close(struct engine *e)
 
     if (rows)
         profile_print(rows, n);
+    if (e->verbose)
+        describe_used(e);
     gg_session_free(e->session);
     gg_model_free(e->model);
     *e = (struct engine){ 0 };
@@ -287,7 +297,7 @@ static const char *
 full_remedy(const struct engine *e)
 {
     if (e->cut)
-        return e->type_kv == GGML_TYPE_Q8_0
+        return e->cache_type == GG_CACHE_Q8_0
                    ? "memory is short"
                    : "memory is short; --cache-type q8_0 needs less";
     return gg_session_n_ctx(e->session) < gg_model_n_ctx_train(e->model)
@@ -325,7 +335,8 @@ engine_describe(const struct engine *e)
     if (e->cut)
         cli_warn("memory is short for the model's own context of %d",
                  (int)gg_model_n_ctx_train(e->model));
-    cli_warn("key/value cache %.1f MiB (%d slot%s), compute buffers %.1f MiB",
+    cli_warn("reserved: KV cache %.1f MiB (%d slot%s), compute buffers "
+             "%.1f MiB",
              (double)cache / 0x1p20, (int)e->n_slots,
              e->n_slots == 1 ? "" : "s", (double)compute / 0x1p20);
 }

@@ -9,7 +9,7 @@ struct engine_options {
     const char *model, *device;
     int32_t n_ctx, n_threads, n_batch; /* 0: the default */
     int32_t max_ctx; /* without -c, no more than this; 0: as the model has */
-    enum ggml_type type_kv;
+    enum gg_cache_type cache_type;
     const char *rope_scaling;
     double rope_factor, rope_base; /* 0: the model's */
     int32_t rope_n_ctx;
@@ -70,17 +70,17 @@ enum {
     "full\n"                                                                   \
     "  -t, --threads N         threads (else one for each processor)\n"        \
     "      --device DEVICE     cpu, cuda, cuda:N or auto (default)\n"          \
-    "      --gpu-layers N      layers that a GPU computes (else what fits)\n"    \
+    "      --gpu-layers N      layers that a GPU computes (else what fits)\n"  \
     "      --cache-type TYPE   of keys and values: f16 (default), f32, q8_0\n" \
     "      --batch-size N      ids of a prompt evaluated together (512)\n"     \
     "      --precision KIND    of products with F16: exact (default), bf16\n"  \
     "      --no-mmap           read the model instead of mapping it\n"         \
     "      --mlock             keep the model in memory, never swapped out\n"  \
-    "      --rope-scaling KIND of positions: none, linear or yarn\n"            \
+    "      --rope-scaling KIND of positions: none, linear or yarn\n"           \
     "      --rope-factor X     stretch the context X times\n"                  \
     "      --rope-base X       base of the rotary frequencies\n"               \
     "      --rope-context N    yarn: the context before it was stretched\n"    \
-    "      --profile           say at the end where the time went\n"            \
+    "      --profile           say at the end where the time went\n"           \
     "  -q, --quiet             say less\n"                                     \
     "  -v, --verbose           say more\n"                                     \
     "  -h, --help              print this help and end\n"                      \
@@ -89,6 +89,10 @@ enum {
 /* All defaults. */
 struct engine_options
 engine_options_default(void);
+
+/* "f16", "f32" or "q8_0". */
+const char *
+engine_cache_name(enum gg_cache_type type);
 
 /* Takes option `c` with optarg, if it is one of the above; -h prints `help`.
  */
@@ -100,7 +104,7 @@ struct engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
     int32_t n_slots, n_batch;
-    enum ggml_type type_kv;
+    enum gg_cache_type cache_type;
     bool shift, verbose;
     bool cut; /* the context is less than the model's, for want of memory */
     const char *path; /* of the model, for messages */

@@ -1,6 +1,7 @@
 /* sampler.c - a sampler made of the options of drawing */
 #include <config.h>
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,16 +122,51 @@ breakers_of(const struct sampling_options *o, const struct gg_vocab *vocab,
 }
 
 enum gg_status
+sampling_check_ids(const struct sampling_options *o, int64_t n_vocab,
+                   struct gg_error *err)
+{
+    for (size_t i = 0; i < o->n_bias; i++)
+        if (o->bias[i].id >= n_vocab) {
+            snprintf(err->message, sizeof(err->message),
+                     "--logit-bias: id %" PRId32 " is not in 0..%" PRId64,
+                     o->bias[i].id, n_vocab - 1);
+            return GG_ERR_ARG;
+        }
+    return GG_OK;
+}
+
+/* What a 0 on the command line means, where it is not the default. */
+static struct gg_sampler_params
+params_of(const struct sampling_options *o)
+{
+    struct gg_sampler_params p = o->params;
+    float *least[] = { &p.top_p, &p.xtc_threshold, &p.mirostat_tau,
+                       &p.mirostat_eta };
+
+    p.greedy = p.temperature == 0;
+    p.top_k = p.top_k ? p.top_k : -1;
+    for (size_t i = 0; i < sizeof(least) / sizeof(least[0]); i++)
+        *least[i] = *least[i] > 0 ? *least[i] : FLT_MIN;
+    if (p.penalty_last_n == 0)
+        p.repeat_penalty = p.frequency_penalty = p.presence_penalty = 0;
+    if (p.dry_last_n == 0)
+        p.dry_multiplier = 0;
+    return p;
+}
+
+enum gg_status
 sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
                  struct gg_sampler **out, struct gg_error *err)
 {
-    struct gg_sampler_params p = o->params;
+    struct gg_sampler_params p = params_of(o);
     enum gg_status st = GG_OK;
     const struct ids *breakers;
 
     p.bias = o->bias;
     p.n_bias = o->n_bias;
-    if (needs_breakers(o)) {
+    if (vocab)
+        st = sampling_check_ids(o, gg_vocab_size(vocab), err);
+    if (st == GG_OK && needs_breakers(o)) {
         st = breakers_of(o, vocab, &breakers, err);
         p.dry_breakers = breakers->p;
         p.n_dry_breakers = breakers->n;
@@ -189,6 +225,7 @@ sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
 {
     struct gg_sampler *sampler;
     struct gg_error err;
+    enum gg_status st;
 
     if (!o->has_seed)
         o->params.seed = any_seed();
@@ -196,7 +233,10 @@ sampling_start(struct sampling_options *o, const struct gg_vocab *vocab,
         cli_misuse("--grammar and --json-schema do not go together");
     if (o->grammar || o->json_schema)
         read_grammar(o, vocab);
-    cli_check(sampling_sampler(o, vocab, &sampler, &err), &err);
+    st = sampling_sampler(o, vocab, &sampler, &err);
+    if (st == GG_ERR_ARG)
+        cli_misuse("%s", err.message);
+    cli_check(st, &err);
     if (verbose)
         cli_warn("seed %" PRIu64, o->params.seed);
     return sampler;

@@ -6,7 +6,8 @@
 #include "common/cli.h"
 
 struct sampling_options {
-    struct gg_sampler_params params; /* but for what follows */
+    /* But for what follows; 0 is the number that was said, not a default. */
+    struct gg_sampler_params params;
     bool has_seed, ignore_eog;
     uint64_t count;  /* of ids in a sequence; 0: no limit */
     bool takes_none; /* -n 0 may be said, and was: */
@@ -165,6 +166,12 @@ sampling_sampler(const struct sampling_options *o, const struct gg_vocab *vocab,
 enum gg_status
 sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,
                  size_t len, struct gg_grammar **out, struct gg_error *err);
+
+/* Each id of a bias must be below n_vocab: GG_ERR_ARG. A sampler of a
+ * vocabulary is made after that only. */
+enum gg_status
+sampling_check_ids(const struct sampling_options *o, int64_t n_vocab,
+                   struct gg_error *err);
 
 /* To be called after the options: makes the sampler, with a seed of its own
  * where none was given; `verbose` tells it. */

@@ -26,7 +26,8 @@ static const char help[] =
     "nothing\n"
     "      --tensor NAME  print statistics and a histogram of one tensor\n"
     "      --metadata     print the metadata only\n"
-    "      --tensors      print the tensors only\n"
+    "      --tensors      print the tensors only; with --metadata all there "
+    "is\n"
     "      --json         print JSON\n"
     "      --memory       print how much memory the model needs to run\n"
     "      --stats        print a line of statistics for each tensor\n"
@@ -106,7 +107,7 @@ struct arguments {
     struct inspect_options show;
     struct engine_options engine; /* what gg-eval would be given */
     const char *model, *output;
-    const char *binary; /* a file to write: --npy, --png */
+    const char *binary;       /* a file to write: --npy, --png */
     const char *needs_memory; /* an option that goes with --memory */
     const char *mode; /* the option that says what is done; NULL: it is shown */
 };
@@ -322,7 +323,6 @@ take_files(struct arguments *a, int n, char **files)
         a->model = files[0];
 }
 
-/* What cli_model() returns lives until it is called again. */
 static const char *
 find_file(const char *name, bool quiet)
 {
@@ -342,7 +342,7 @@ parse_arguments(int argc, char **argv, struct arguments *a)
     check_arguments(a);
     a->show.session.n_ctx = a->engine.n_ctx;
     a->show.session.n_batch = a->engine.n_batch;
-    a->show.session.type_kv = a->engine.type_kv;
+    a->show.session.cache_type = a->engine.cache_type;
     a->show.path = find_file(a->model, a->show.quiet);
 }
 
@@ -354,13 +354,9 @@ show_diff(struct inspect_options *o)
     int status;
 
     inspect_open(o->path, o->metadata && !o->tensors, &a);
-    a.path = strdup(a.path); /* before another is looked up */
-    if (!a.path)
-        cli_die("out of memory");
     inspect_open(find_file(o->other, true), o->metadata && !o->tensors, &b);
     status = diff_show(&a, &b, o);
     inspect_close(&b);
-    free((char *)a.path);
     inspect_close(&a);
     return status;
 }

@@ -1,7 +1,7 @@
 /* memory.c - what a model would need to run */
 #include <config.h>
 
-#include "common/cli.h"
+#include "common/engine.h"
 #include "gg-inspect/inspect.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ text(const struct gg_memory *m, const struct gg_session_params *p)
     putchar('\n');
     line("cache", m->cache);
     printf("  context %d, %d slot%s, %s\n", (int)p->n_ctx, (int)p->n_slots,
-           p->n_slots == 1 ? "" : "s", ggml_type_name(p->type_kv));
+           p->n_slots == 1 ? "" : "s", engine_cache_name(p->cache_type));
     line("compute", m->compute);
     putchar('\n');
     line("sum", m->weights + m->cache + m->compute);
@@ -62,7 +62,7 @@ json(const struct gg_memory *m, const struct gg_session_params *p,
            "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
            ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64
            ",\n  \"sum\": %" PRIu64 "\n}\n",
-           (int)p->n_ctx, (int)p->n_slots, ggml_type_name(p->type_kv),
+           (int)p->n_ctx, (int)p->n_slots, engine_cache_name(p->cache_type),
            m->weights, m->cache, m->compute,
            m->weights + m->cache + m->compute);
 }

@@ -358,7 +358,12 @@ check_vocab(const struct run *r, const struct gg_logit_head *head)
 static void
 begin(struct run *r, const struct gg_logit_head *head)
 {
+    struct gg_error err;
+
     check_vocab(r, head);
+    if (head->n_vocab &&
+        sampling_check_ids(r->sampling, head->n_vocab, &err) != GG_OK)
+        cli_misuse("%s", err.message);
     if (head->kind != GG_VECTOR_LOGITS)
         cli_die("the stream has embeddings, not logits");
     if (r->closed)

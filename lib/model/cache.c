@@ -93,7 +93,8 @@ new_parts(struct cache *c, size_t row)
         struct cache_part *p = &c->parts[i];
 
         p->base = mem_array((size_t)c->n_slots, sizeof(*p->base));
-        done = done && p->base;
+        p->used = mem_array((size_t)c->n_slots, sizeof(*p->used));
+        done = done && p->base && p->used;
     }
     return done;
 }
@@ -256,6 +257,7 @@ cache_clear(struct cache *cache)
     ggml_free(cache->views);
     for (int i = 0; i < CACHE_KINDS; i++) {
         mem_free(cache->parts[i].base);
+        mem_free(cache->parts[i].used);
     }
     mem_free(cache->head);
     mem_free(cache->kind);
@@ -375,6 +377,18 @@ move_down(struct cache *cache, int32_t slot, int32_t base, int32_t end)
     p->base[slot] = base;
 }
 
+/* The slot has rows of positions below `end`. */
+static void
+count_used(struct cache *cache, int32_t slot, int32_t end)
+{
+    for (int i = 0; i < CACHE_KINDS; i++) {
+        struct cache_part *p = &cache->parts[i];
+        int32_t n = end - p->base[slot];
+
+        p->used[slot] = n > p->used[slot] ? n : p->used[slot];
+    }
+}
+
 void
 cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n)
 {
@@ -384,6 +398,7 @@ cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n)
         p->base[slot] = 0;
     if (past + n > p->base[slot] + p->n_rows)
         move_down(cache, slot, cache_first(p->window, past), past);
+    count_used(cache, slot, past + n);
 }
 
 void
@@ -399,6 +414,7 @@ cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
                   rows);
         p->base[to] = p->base[from];
     }
+    count_used(cache, to, n);
 }
 
 void
@@ -410,6 +426,7 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n)
         p->base[slot] = cache_first(p->window, n);
         assert(n - p->base[slot] <= p->n_rows);
     }
+    count_used(cache, slot, n);
 }
 
 /* ---- rows for a file ---------------------------------------------------- */
@@ -418,6 +435,21 @@ size_t
 cache_row_size(const struct ggml_tensor *t)
 {
     return t->nb[1] * (size_t)t->ne[2];
+}
+
+size_t
+cache_used(const struct cache *cache)
+{
+    size_t size = 0;
+
+    for (int32_t i = 0; i < cache->n_layer; i++) {
+        const struct cache_part *p = &cache->parts[cache->kind[i]];
+        size_t row = cache_row_size(cache->k[i]) + cache_row_size(cache->v[i]);
+
+        for (int32_t slot = 0; slot < cache->n_slots; slot++)
+            size += (size_t)p->used[slot] * row;
+    }
+    return size;
 }
 
 static void

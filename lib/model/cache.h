@@ -33,6 +33,7 @@ struct cache_part {
     int32_t n_rows; /* a multiple of CACHE_BLOCK */
     int32_t window; /* keys that an id sees; 0: all */
     int32_t *base;  /* a slot */
+    int32_t *used;  /* a slot: rows that were ever written */
 };
 
 struct cache {
@@ -114,6 +115,9 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n);
 
 size_t
 cache_size(const struct cache *cache);
+/* Of these, bytes of rows that were ever written. */
+size_t
+cache_used(const struct cache *cache);
 
 /* n rows of k[i] or v[i] from `row` on, at most CACHE_BLOCK, to and from memory
  * where those of the heads of a position are side by side. */

@@ -21,7 +21,7 @@ enum {
 struct gg_session_params
 gg_session_params_default(void)
 {
-    return (struct gg_session_params){ .type_kv = GGML_TYPE_F16 };
+    return (struct gg_session_params){ 0 };
 }
 
 /* ---- birth and death ---------------------------------------------------- */
@@ -35,15 +35,23 @@ check_range(const char *what, int32_t v, int32_t max, struct gg_error *err)
                      (int)max);
 }
 
+static const enum ggml_type cache_types[] = {
+    [GG_CACHE_F16] = GGML_TYPE_F16,
+    [GG_CACHE_F32] = GGML_TYPE_F32,
+    [GG_CACHE_Q8_0] = GGML_TYPE_Q8_0,
+};
+
 /* A head's keys and values are whole blocks of the type. */
 static enum gg_status
-check_type(const struct model_hparams *hp, enum ggml_type type,
+check_type(const struct model_hparams *hp, enum gg_cache_type kind,
            struct gg_error *err)
 {
-    if (type != GGML_TYPE_F16 && type != GGML_TYPE_F32 &&
-        type != GGML_TYPE_Q8_0)
+    enum ggml_type type;
+
+    if ((unsigned)kind >= sizeof(cache_types) / sizeof(cache_types[0]))
         return error_set(err, GG_ERR_ARG,
                          "a cache is of type f16, f32 or q8_0");
+    type = cache_types[kind];
     for (int i = 0; i < 2; i++) {
         int32_t d = i ? hp->d_value : hp->d_key;
 
@@ -72,7 +80,7 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("batch", p->n_batch, MAX_BATCH, err);
     if (st == GG_OK)
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
-    return st == GG_OK ? check_type(&model->hp, p->type_kv, err) : st;
+    return st == GG_OK ? check_type(&model->hp, p->cache_type, err) : st;
 }
 
 static int32_t
@@ -94,6 +102,7 @@ set_sizes(struct gg_session *s, const struct model *model,
 {
     s->model = model;
     s->params = *p;
+    s->type_kv = cache_types[p->cache_type];
     s->n_ctx = or_default(p->n_ctx, model->hp.n_ctx_train);
     s->n_slots = or_default(p->n_slots, 1);
     s->n_batch = or_default(p->n_batch, DEFAULT_BATCH);
@@ -102,7 +111,7 @@ set_sizes(struct gg_session *s, const struct model *model,
         s->n_batch = s->n_ctx * s->n_slots;
     if (model->hp.encoder) {
         s->n_batch = min_i32(s->n_ctx, MAX_BATCH);
-        s->params.type_kv = GGML_TYPE_F32; /* little, and nothing is lost */
+        s->type_kv = GGML_TYPE_F32; /* little, and nothing is lost */
     }
     s->n_segments = min_i32(min_i32(s->n_slots, s->n_batch), MAX_SEGMENTS);
 }
@@ -114,7 +123,7 @@ take_memory(const struct gg_session *s, const struct model *model,
 {
     const struct gg_session_params *p = &s->params;
     int threads = or_default(p->n_threads, thread_count_default());
-    enum gg_status st = cache_init(cache, model, p->type_kv, s->n_slots,
+    enum gg_status st = cache_init(cache, model, s->type_kv, s->n_slots,
                                    s->n_ctx, s->n_batch, err);
 
     if (st != GG_OK)
@@ -256,7 +265,7 @@ session_memory(const struct model *model,
     if (st != GG_OK)
         return st;
     set_sizes(&s, model, params);
-    st = cache_init_dry(&s.cache, model, s.params.type_kv, s.n_slots, s.n_ctx,
+    st = cache_init_dry(&s.cache, model, s.type_kv, s.n_slots, s.n_ctx,
                         s.n_batch, err);
     if (st == GG_OK)
         st = compute_measure(model, &s.cache, s.n_batch, s.n_segments, &compute,
@@ -604,6 +613,12 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
         *cache = cache_size(&session->cache);
     if (compute)
         *compute = compute_size(&session->compute);
+}
+
+size_t
+gg_session_used(const struct gg_session *session)
+{
+    return cache_used(&session->cache);
 }
 
 const struct gg_profile_row *

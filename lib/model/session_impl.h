@@ -10,6 +10,7 @@ struct gg_session {
     const struct model *model;
     struct model *spare; /* on the CPU, since the GPU has failed; or NULL */
     struct gg_session_params params;
+    enum ggml_type type_kv; /* of the cache */
     int32_t n_ctx, n_slots, n_batch;
     int32_t n_segments; /* sequences that one graph evaluates at most */
     struct slots slots;

@@ -72,7 +72,11 @@ add_biases(const struct edit *e, struct gg_error *err)
 
         if (logit)
             *logit = (float)((double)*logit + b->add);
-        else if (b->add > 0 && e->places)
+        else if (!e->places)
+            return error_set(err, GG_ERR_ARG,
+                             "id %ld of a bias is not in 0..%zu", (long)b->id,
+                             e->n - 1);
+        else if (b->add > 0)
             return error_set(err, GG_ERR_UNSUPPORTED,
                              "the logit of id %ld, which a bias raises, is not "
                              "among those that are there",

@@ -22,6 +22,39 @@ gg_sampler_params_default(void)
     };
 }
 
+/* A default where nothing was said. */
+static void
+fill_float(float *value, float otherwise)
+{
+    *value = *value != 0 ? *value : otherwise;
+}
+
+static void
+fill_int(int32_t *value, int32_t otherwise)
+{
+    *value = *value ? *value : otherwise;
+}
+
+struct gg_sampler_params
+params_resolve(const struct gg_sampler_params *given)
+{
+    struct gg_sampler_params p = *given, d = gg_sampler_params_default();
+
+    fill_float(&p.temperature, d.temperature);
+    fill_int(&p.top_k, d.top_k);
+    fill_float(&p.top_p, d.top_p);
+    fill_float(&p.xtc_threshold, d.xtc_threshold);
+    fill_int(&p.penalty_last_n, d.penalty_last_n);
+    fill_float(&p.dry_base, d.dry_base);
+    fill_int(&p.dry_allowed_length, d.dry_allowed_length);
+    fill_int(&p.dry_last_n, d.dry_last_n);
+    fill_float(&p.mirostat_tau, d.mirostat_tau);
+    fill_float(&p.mirostat_eta, d.mirostat_eta);
+    p.temperature = p.greedy ? 0 : p.temperature;
+    p.top_k = p.top_k == -1 ? 0 : p.top_k;
+    return p;
+}
+
 struct bounds {
     const char *name;
     double value, min, max;

@@ -54,7 +54,9 @@ enum gg_status
 gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
                struct gg_error *err)
 {
-    enum gg_status st = params_check(params, err);
+    static const struct gg_sampler_params defaults;
+    struct gg_sampler_params p = params_resolve(params ? params : &defaults);
+    enum gg_status st = params_check(&p, err);
     struct gg_sampler *s;
 
     if (st != GG_OK)
@@ -62,8 +64,8 @@ gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
     s = mem_zalloc(sizeof(*s));
     if (!s)
         return error_nomem(err);
-    s->params = *params;
-    st = copy_arrays(s, params, err);
+    s->params = p;
+    st = copy_arrays(s, &p, err);
     if (st == GG_OK)
         *out = s;
     else

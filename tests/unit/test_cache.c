@@ -10,9 +10,9 @@ enum {
 static int32_t ids[N];
 
 static struct gg_session_params
-params_of(enum ggml_type type)
+params_of(enum gg_cache_type type)
 {
-    return (struct gg_session_params){ .n_ctx = N, .type_kv = type };
+    return (struct gg_session_params){ .n_ctx = N, .cache_type = type };
 }
 
 /* The mean square of the difference over that of `truth`. */
@@ -40,9 +40,9 @@ check_precision(const struct gg_model *m, const char *name)
     char title[120];
     double e;
 
-    in_steps(m, params_of(GGML_TYPE_F32), ids, N, N, f32);
-    in_steps(m, params_of(GGML_TYPE_F16), ids, N, N, f16);
-    in_steps(m, params_of(GGML_TYPE_Q8_0), ids, N, N, q8_0);
+    in_steps(m, params_of(GG_CACHE_F32), ids, N, N, f32);
+    in_steps(m, params_of(GG_CACHE_F16), ids, N, N, f16);
+    in_steps(m, params_of(GG_CACHE_Q8_0), ids, N, N, q8_0);
     e = nmse(f16, f32);
     snprintf(title, sizeof(title), "%s: f16: NMSE %.1e <= 2e-8", name, e);
     ok(e > 0 && e <= 2e-8, title);
@@ -53,7 +53,7 @@ check_precision(const struct gg_model *m, const char *name)
 
 /* However ids come, beside whomever. */
 static void
-check_bytes(const struct gg_model *m, enum ggml_type type)
+check_bytes(const struct gg_model *m, enum gg_cache_type type)
 {
     static const int steps[] = { 1, 17, 256, 599 };
     struct gg_session_params p = params_of(type);
@@ -94,11 +94,27 @@ check_size(const struct gg_model *m)
     struct gg_session_params p = { .n_ctx = N };
     struct gg_memory f16, q8_0;
 
-    p.type_kv = GGML_TYPE_F16;
+    p.cache_type = GG_CACHE_F16;
     must(gg_model_memory(m, &p, &f16, &err));
-    p.type_kv = GGML_TYPE_Q8_0;
+    p.cache_type = GG_CACHE_Q8_0;
     must(gg_model_memory(m, &p, &q8_0, &err));
     ok(q8_0.cache * 64 == f16.cache * 34, "q8_0 takes 34/64 of f16's memory");
+}
+
+/* Nothing said is a cache of F16. */
+static void
+check_zero(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_ctx = 64 }, f16 = p, f32 = p;
+    struct gg_memory zero = { 0 }, small = { 0 }, large = { 0 };
+
+    f16.cache_type = GG_CACHE_F16;
+    f32.cache_type = GG_CACHE_F32;
+    must(gg_model_memory(m, &p, &zero, &err));
+    must(gg_model_memory(m, &f16, &small, &err));
+    must(gg_model_memory(m, &f32, &large, &err));
+    ok(zero.cache == small.cache && 2 * zero.cache == large.cache,
+       "zero is the default");
 }
 
 static void
@@ -107,9 +123,10 @@ check_model(const char *name, const struct model_spec *spec)
     struct gg_model *m = new_model(spec);
 
     check_precision(m, name);
-    check_bytes(m, GGML_TYPE_Q8_0);
-    check_bytes(m, GGML_TYPE_F32);
+    check_bytes(m, GG_CACHE_Q8_0);
+    check_bytes(m, GG_CACHE_F32);
     check_size(m);
+    check_zero(m);
     gg_model_free(m);
 }
 
@@ -118,7 +135,7 @@ static void
 check_odd(void)
 {
     struct gg_model *m = new_model(&(struct model_spec){ "gpt2", .seed = 1 });
-    struct gg_session_params p = { .type_kv = GGML_TYPE_Q8_0 };
+    struct gg_session_params p = { .cache_type = GG_CACHE_Q8_0 };
     struct gg_session *s = NULL;
     struct gg_memory memory;
 

@@ -25,7 +25,7 @@ old_file(void)
 static void
 logits_of(const char *path, float *out)
 {
-    struct gg_session_params params = { .type_kv = GGML_TYPE_F16 };
+    struct gg_session_params params = { .cache_type = GG_CACHE_F16 };
     struct gg_model *m;
     int32_t ids[N];
 

@@ -145,7 +145,8 @@ check_logits(const struct gg_model *m)
         for (int j = 0; j < E; j++)
             made[i] += (double)w[i * E + j] * (double)out[j];
     }
-    ok(reference_nmse(logits, made, V) < 1e-12, "the last one makes the logits");
+    ok(reference_nmse(logits, made, V) < 1e-12,
+       "the last one makes the logits");
     gguf_free(g);
     ggml_free(ctx);
     gg_session_free(s);
@@ -155,7 +156,7 @@ check_logits(const struct gg_model *m)
 static void
 check_mean(const struct gg_model *m)
 {
-    struct gg_session_params p = { .n_batch = 7, .type_kv = GGML_TYPE_F16 };
+    struct gg_session_params p = { .n_batch = 7, .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, gg_session_params_default());
     double sum[E] = { 0 };
     float whole[E], parts[E], one[E];

@@ -56,10 +56,10 @@ worse(double a, double b)
 /* Evaluates in chunks that end at the golden positions; the worst NMSE of
  * their logits against the golden ones and against `truth`. */
 static double
-in_chunks(const struct gg_model *m, const struct golden *g, enum ggml_type type,
-          const double *truth)
+in_chunks(const struct gg_model *m, const struct golden *g,
+          enum gg_cache_type type, const double *truth)
 {
-    struct gg_session_params params = { .type_kv = type, .n_ctx = g->n_ctx };
+    struct gg_session_params params = { .cache_type = type, .n_ctx = g->n_ctx };
     struct gg_session *s = new_session(m, params);
     float logits[V];
     double wide[V], worst = 0;
@@ -91,7 +91,7 @@ static void
 id_by_id(const struct gg_model *m, int32_t n_ctx, const double *truth,
          double *nmse)
 {
-    struct gg_session_params params = { .type_kv = GGML_TYPE_F32,
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32,
                                         .n_ctx = n_ctx };
     struct gg_session *s = new_session(m, params);
     float logits[V];
@@ -129,9 +129,9 @@ check_library(const char *name, const struct golden *g,
     id_by_id(m, g->n_ctx, truth, nmse);
     check_nmse(name, "f32 cache, id by id", nmse[N - 1], 1e-9);
     check_nmse(name, "f32 cache, in chunks",
-               in_chunks(m, g, GGML_TYPE_F32, truth), 1e-9);
+               in_chunks(m, g, GG_CACHE_F32, truth), 1e-9);
     check_nmse(name, "f16 cache, in chunks",
-               in_chunks(m, g, GGML_TYPE_F16, truth),
+               in_chunks(m, g, GG_CACHE_F16, truth),
                spec->n_layer > 40 ? 1e-4 : 1e-5);
     gg_model_free(m);
 }

@@ -150,7 +150,8 @@ test_missing(void)
     struct gguf_array a = { .n = 42 };
 
     ok(gguf_get_u32(g, "no", &v, &err) == GG_ERR_FORMAT && v == 42 &&
-           says("no: the file has no such key"),
+           says("no: the file has no such key, which a model must have: "
+                "convert it again, or gg-convert --set gives it one"),
        "a missing key is an error");
     ok(gguf_opt_u32(g, "no", &v, &err) == GG_OK && v == 42 &&
            gguf_opt_array(g, "no", GGUF_TYPE_STRING, &a, &err) == GG_OK &&

@@ -7,6 +7,7 @@
 
 #include "core/mem.h"
 #include "sample/grammar.h"
+#include "unit/sampler_said.h"
 #include "unit/tap.h"
 
 static struct gg_error err;
@@ -393,8 +394,7 @@ test_sampler(void)
     for (int i = 0; i < N; i++)
         logits[i] = (float)(i % 17);
     p.grammar = compile("root ::= [ab]{3} \"!\"");
-    if (gg_sampler_new(&p, &s, &err) == GG_OK &&
-        gg_history_new(s, &h, &err) == GG_OK)
+    if (new_said(&p, &s, &err) == GG_OK && gg_history_new(s, &h, &err) == GG_OK)
         while (n < 9 && d.id != EOG &&
                gg_sampler_next(s, h, NULL, logits, N, 0, (uint64_t)n, &d,
                                &err) == GG_OK) {
@@ -423,12 +423,12 @@ compare_draws(struct gg_sampler_params p, const char *grammar)
     struct gg_history *h[2] = { NULL, NULL };
     struct grammar_at where = { 0 };
     struct gg_grammar *g = compile(grammar);
-    enum gg_status st = gg_sampler_new(&p, &s[0], &err);
+    enum gg_status st = new_said(&p, &s[0], &err);
     int differ = 0;
 
     p.grammar = g;
     if (st == GG_OK)
-        st = gg_sampler_new(&p, &s[1], &err);
+        st = new_said(&p, &s[1], &err);
     for (int i = 0; st == GG_OK && i < 2; i++)
         st = gg_history_new(s[i], &h[i], &err);
     grammar_begin(&where, g);

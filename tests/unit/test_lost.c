@@ -64,7 +64,7 @@ session_on(const struct model *m, struct gg_session_params p)
     p.n_slots = SLOTS;
     p.n_ctx = CTX;
     p.n_batch = 64;
-    p.type_kv = GGML_TYPE_F16;
+    p.cache_type = GG_CACHE_F16;
     p.warn = hear;
     must(session_new(m, &p, &s, &err));
     return s;

@@ -43,11 +43,11 @@ static bool round_f16; /* to BF16, in products */
 
 /* The greatest NMSE after ids 0, 1, 5, 255, 256 and the last. */
 static double
-worst_nmse(const char *path, enum ggml_type cache, const double *truth,
+worst_nmse(const char *path, enum gg_cache_type cache, const double *truth,
            int n_vocab)
 {
     static const int at[] = { 1, 2, 6, 256, 257, N };
-    struct gg_session_params params = { .type_kv = cache,
+    struct gg_session_params params = { .cache_type = cache,
                                         .n_threads = 2,
                                         .bf16 = round_f16 };
     struct gg_model *model;
@@ -95,8 +95,8 @@ check(const char *name, const struct model_spec *spec, double bound_f32,
     fill_ids(n_vocab);
     truth = malloc((size_t)N * (size_t)n_vocab * sizeof(*truth));
     reference_logits(r, ids, N, truth);
-    f32 = worst_nmse(path, GGML_TYPE_F32, truth, n_vocab);
-    f16 = worst_nmse(path, GGML_TYPE_F16, truth, n_vocab);
+    f32 = worst_nmse(path, GG_CACHE_F32, truth, n_vocab);
+    f16 = worst_nmse(path, GG_CACHE_F16, truth, n_vocab);
     snprintf(title, sizeof(title), "%s, f32 cache: NMSE %.1e <= %.0e", name,
              f32, bound_f32);
     ok(f32 <= bound_f32, title);

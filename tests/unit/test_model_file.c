@@ -236,7 +236,8 @@ static void
 check_huge_context(void)
 {
     struct model_spec spec = { "llama", .n_layer = 32, .spoil = long_ctx };
-    struct gg_session_params small = { .n_ctx = 16, .type_kv = GGML_TYPE_F16 };
+    struct gg_session_params small = { .n_ctx = 16,
+                                       .cache_type = GG_CACHE_F16 };
     struct gg_session_params many = { .n_slots = 65536, .n_ctx = 1 << 28 };
     struct gg_session *s = NULL;
     enum gg_status st;
@@ -260,7 +261,7 @@ whole_run(float *logits)
 {
     struct gg_session_params p = { .n_slots = 2,
                                    .n_threads = 1,
-                                   .type_kv = GGML_TYPE_F16 };
+                                   .cache_type = GG_CACHE_F16 };
     static const int32_t ids[] = { 1, 2, 3 };
     struct gg_chunk chunk = { .slot = 1, .ids = ids, .n = 3, .logits = logits };
     struct gg_session *s = NULL;

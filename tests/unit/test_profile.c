@@ -24,10 +24,11 @@ evaluate(struct gg_session *s, float *out)
 static struct gg_session *
 session(const struct gg_model *m, int n_threads, bool profile)
 {
-    return new_session(m, (struct gg_session_params){ .n_threads = n_threads,
-                                                      .n_slots = 2,
-                                                      .type_kv = GGML_TYPE_F16,
-                                                      .profile = profile });
+    return new_session(m,
+                       (struct gg_session_params){ .n_threads = n_threads,
+                                                   .n_slots = 2,
+                                                   .cache_type = GG_CACHE_F16,
+                                                   .profile = profile });
 }
 
 static const struct gg_profile_row *

@@ -6,6 +6,7 @@
 
 #include "sample/random.h"
 #include "sample/select.h"
+#include "unit/sampler_said.h"
 #include "unit/tap.h"
 
 enum {
@@ -93,7 +94,7 @@ sampler(float temperature, int32_t k, float p, float min, uint64_t seed)
                                         .seed = seed };
     struct gg_sampler *s = NULL;
 
-    return gg_sampler_new(&params, &s, &err) == GG_OK ? s : NULL;
+    return new_said(&params, &s, &err) == GG_OK ? s : NULL;
 }
 
 static bool
@@ -117,7 +118,7 @@ agrees(const struct gg_sampler_params *params, const float *logits, size_t n)
     size_t m = reference(params, logits, n, t), got;
     bool same;
 
-    if (gg_sampler_new(params, &s, &err) != GG_OK ||
+    if (new_said(params, &s, &err) != GG_OK ||
         gg_sampler_candidates(s, NULL, logits, n, &c, &got, &err) != GG_OK)
         return false;
     same = same_list(c, got, t, m);
@@ -290,9 +291,41 @@ static void
 test_params(void)
 {
     ok(!sampler(-1, 0, 1, 0, 0) && !sampler(NAN, 0, 1, 0, 0), "temperature");
-    ok(!sampler(1, -1, 1, 0, 0), "top-k");
+    ok(!sampler(1, -2, 1, 0, 0), "top-k");
     ok(!sampler(1, 0, 1.5f, 0, 0) && !sampler(1, 0, NAN, 0, 0), "top-p");
     ok(!sampler(1, 0, 1, -0.1f, 0) && !sampler(1, 0, 1, 2, 0), "min-p");
+}
+
+/* Nothing said is what the defaults say, and greedy whatever else is. */
+static void
+test_zero(void)
+{
+    static const struct gg_sampler_params zero,
+        greedy = { .greedy = true, .temperature = 2 };
+    struct gg_sampler_params given = gg_sampler_params_default();
+    struct gg_sampler *s[3] = { NULL };
+    float logits[300];
+    int differ = 0, above = 0;
+
+    ok(gg_sampler_new(&zero, &s[0], &err) == GG_OK &&
+           gg_sampler_new(&given, &s[1], &err) == GG_OK &&
+           gg_sampler_new(&greedy, &s[2], &err) == GG_OK,
+       "samplers");
+    for (uint64_t i = 0; i < 200; i++) {
+        int32_t id[3] = { -1, -2, -3 };
+
+        fill(logits, 300, 15, false);
+        for (int k = 0; k < 3; k++)
+            if (gg_sampler_draw(s[k], NULL, logits, 300, 0, i, &id[k], &err))
+                differ++;
+        differ += id[0] != id[1];
+        for (int j = 0; j < 300; j++)
+            above += logits[j] > logits[id[2]];
+    }
+    ok(differ == 0, "zero is the default");
+    ok(above == 0, "greedy");
+    for (int k = 0; k < 3; k++)
+        gg_sampler_free(s[k]);
 }
 
 /* What a stream sends of the best is drawn from as the whole would be. */
@@ -408,6 +441,7 @@ main(void)
     test_philox();
     test_corners();
     test_params();
+    test_zero();
     test_sparse();
     test_against_reference();
     return tap_done();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sample/random.h"
+#include "unit/sampler_said.h"
 #include "unit/tap.h"
 
 enum {
@@ -247,7 +248,7 @@ differ(const struct gg_sampler_params *p)
     float logits[N];
     int wrong = 0;
 
-    if (gg_sampler_new(p, &s, &err) != GG_OK ||
+    if (new_said(p, &s, &err) != GG_OK ||
         gg_history_new(s, &h, &err) != GG_OK ||
         gg_history_add(h, prompt, 8, &err) != GG_OK)
         return STEPS;
@@ -273,7 +274,7 @@ differ(const struct gg_sampler_params *p)
 }
 
 static const struct gg_bias biases[] = {
-    { 3, 5 }, { 29, -INFINITY }, { 58, -2 }, { 3, 1 }, { 100000, 1 }
+    { 3, 5 }, { 29, -INFINITY }, { 58, -2 }, { 3, 1 }
 };
 static const int32_t breakers[] = { 116, 87 };
 
@@ -287,7 +288,7 @@ test_each(void)
         p.seed = (uint64_t)round;
         p.top_k = round % 3 * 40;
         p.top_p = round % 2 ? 1 : 0.95f;
-        q = p, q.bias = biases, q.n_bias = 5;
+        q = p, q.bias = biases, q.n_bias = 4;
         wrong[0] += differ(&q);
         q = p, q.repeat_penalty = 1.3f;
         wrong[1] += differ(&q);
@@ -311,7 +312,7 @@ test_each(void)
         q = p, q.mirostat = 2, q.mirostat_tau = 2, q.mirostat_eta = 0.5f;
         wrong[10] += differ(&q);
         /* all at once */
-        q = p, q.bias = biases, q.n_bias = 5, q.repeat_penalty = 1.1f;
+        q = p, q.bias = biases, q.n_bias = 4, q.repeat_penalty = 1.1f;
         q.dry_multiplier = 1, q.top_n_sigma = 2, q.typical_p = 0.9f;
         q.min_p = 0.02f, q.xtc_probability = 0.7f, q.xtc_threshold = 0.05f;
         wrong[11] += differ(&q);
@@ -341,7 +342,7 @@ left(const struct gg_sampler_params *p, const float *logits, size_t n,
     struct gg_sampler *s = NULL;
 
     *m = 0;
-    if (gg_sampler_new(p, &s, &err) == GG_OK &&
+    if (new_said(p, &s, &err) == GG_OK &&
         gg_sampler_candidates(s, NULL, logits, n, &c, m, &err) == GG_OK)
         memcpy(room, c, *m * sizeof(*c));
     gg_sampler_free(s);
@@ -402,8 +403,7 @@ test_surprise(int version)
     double sum = 0;
     float logits[N];
 
-    if (gg_sampler_new(&p, &s, &err) == GG_OK &&
-        gg_history_new(s, &h, &err) == GG_OK)
+    if (new_said(&p, &s, &err) == GG_OK && gg_history_new(s, &h, &err) == GG_OK)
         for (uint64_t i = 0; i < 1200; i++) {
             for (int j = 0; j < N; j++)
                 logits[j] = -1.1f * logf((float)(j + 1));
@@ -426,7 +426,7 @@ next(const struct gg_sampler_params *p, const int32_t *ids, size_t n,
     static const int32_t seen[] = { 9, 20, 9, 20, 9 };
     struct gg_sampler *s = NULL;
     struct gg_history *h = NULL;
-    enum gg_status st = gg_sampler_new(p, &s, &err);
+    enum gg_status st = new_said(p, &s, &err);
 
     if (st == GG_OK)
         st = gg_history_new(s, &h, &err);
@@ -480,9 +480,10 @@ test_refused(void)
     struct gg_draw d;
 
     ok(next(&p, NULL, 3, true, &d) == GG_ERR_FORMAT, "nothing is left");
+    ok(next(&p, NULL, 2, true, &d) == GG_ERR_ARG, "a bias beyond them");
     q.typical_p = 2;
     ok(next(&q, NULL, 3, true, &d) == GG_ERR_ARG, "typical");
-    q = (struct gg_sampler_params){ .dry_multiplier = 1 };
+    q = (struct gg_sampler_params){ .dry_multiplier = 1, .dry_base = 0.5f };
     ok(next(&q, NULL, 3, true, &d) == GG_ERR_ARG, "DRY's base");
     q = (struct gg_sampler_params){ .mirostat = 3 };
     ok(next(&q, NULL, 3, true, &d) == GG_ERR_ARG, "Mirostat 3");

@@ -106,7 +106,7 @@ check_neighbours(const struct gg_model *m)
 {
     struct gg_session_params p = { .n_slots = 4,
                                    .n_batch = 50,
-                                   .type_kv = GGML_TYPE_F16 };
+                                   .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, p);
     float truth[N], logits[V], a[N], b[V], c[N], d[V];
     struct gg_chunk chunks[] = {
@@ -132,7 +132,7 @@ check_neighbours(const struct gg_model *m)
 static void
 check_next(const struct gg_model *m)
 {
-    struct gg_session_params p = { .n_batch = 40, .type_kv = GGML_TYPE_F16 };
+    struct gg_session_params p = { .n_batch = 40, .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, p);
     float truth[N], out[N], rows[60 * V], logits[V];
     bool all = true;
@@ -165,7 +165,7 @@ check_next(const struct gg_model *m)
 static void
 check_some(const struct gg_model *m)
 {
-    struct gg_session_params p = { .n_batch = 40, .type_kv = GGML_TYPE_F16 };
+    struct gg_session_params p = { .n_batch = 40, .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, p);
     const int32_t next[] = { ids[100], 0, V - 1, ids[100] };
     float truth[N], out[34], logits[V];
@@ -205,7 +205,7 @@ check_last(const struct gg_model *m)
 {
     struct gg_session_params p = { .n_slots = 2,
                                    .n_batch = 50,
-                                   .type_kv = GGML_TYPE_F16 };
+                                   .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, p);
     float a[60 * V], b[9 * V], logits[V];
     int32_t next = V;

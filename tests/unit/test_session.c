@@ -32,7 +32,7 @@ check_cuts(const struct gg_model *m, const float *truth)
     for (int n_batch = 1; n_batch < 40; n_batch += 6) {
         in_steps(m,
                  (struct gg_session_params){ .n_batch = n_batch,
-                                             .type_kv = GGML_TYPE_F16 },
+                                             .cache_type = GG_CACHE_F16 },
                  ids, N, N, out);
         all = all && same(out, truth);
     }
@@ -40,7 +40,7 @@ check_cuts(const struct gg_model *m, const float *truth)
     all = true;
     for (int n_threads = 1; n_threads <= 4; n_threads++) {
         struct gg_session_params p = { .n_threads = n_threads,
-                                       .type_kv = GGML_TYPE_F16 };
+                                       .cache_type = GG_CACHE_F16 };
 
         in_steps(m, p, ids, N, N, out);
         all = all && same(out, truth);
@@ -48,9 +48,9 @@ check_cuts(const struct gg_model *m, const float *truth)
         all = all && same(out, truth);
     }
     ok(all, "nor on the number of threads");
-    in_steps(m,
-             (struct gg_session_params){ .n_ctx = N, .type_kv = GGML_TYPE_F16 },
-             ids, N, N, out);
+    in_steps(
+        m, (struct gg_session_params){ .n_ctx = N, .cache_type = GG_CACHE_F16 },
+        ids, N, N, out);
     ok(same(out, truth), "nor on the size of the context");
 }
 
@@ -59,7 +59,7 @@ check_slots(const struct gg_model *m, const float *truth)
 {
     struct gg_session *s = new_session(
         m, (struct gg_session_params){
-               .n_slots = 3, .n_batch = 64, .type_kv = GGML_TYPE_F16 });
+               .n_slots = 3, .n_batch = 64, .cache_type = GG_CACHE_F16 });
     float a[V], b[V], c[V], alone[V];
     struct gg_chunk chunks[] = {
         { .slot = 2, .ids = ids, .n = N - 1 },
@@ -212,7 +212,7 @@ check_abort(const struct gg_model *m, const float *truth)
     int countdown = -1;
     struct gg_session_params p = { .abort = stop_at_zero,
                                    .abort_data = &countdown,
-                                   .type_kv = GGML_TYPE_F16 };
+                                   .cache_type = GG_CACHE_F16 };
     struct gg_session *s = new_session(m, p);
     struct gg_chunk c = { .ids = ids + 100, .n = N - 100 };
     float out[V];
@@ -233,7 +233,7 @@ check_limits(const struct gg_model *m)
 {
     struct gg_session *s = new_session(
         m, (struct gg_session_params){
-               .n_ctx = 10, .n_slots = 2, .type_kv = GGML_TYPE_F32 });
+               .n_ctx = 10, .n_slots = 2, .cache_type = GG_CACHE_F32 });
     int32_t bad[] = { 3, V };
     int32_t negative[] = { -1 };
     struct gg_chunk full = { .ids = ids, .n = 11 },
@@ -272,10 +272,9 @@ static void
 check_params(const struct gg_model *m)
 {
     static const struct gg_session_params bad[] = {
-        { .n_ctx = -1 },          { .n_slots = -1 },
-        { .n_batch = -1 },        { .n_threads = -1 },
-        { .n_ctx = INT32_MAX },   { .type_kv = 99 },
-        { .n_threads = 1 << 20 }, { .type_kv = GGML_TYPE_Q4_0 },
+        { .n_ctx = -1 },          { .n_slots = -1 },      { .n_batch = -1 },
+        { .n_threads = -1 },      { .n_ctx = INT32_MAX }, { .cache_type = 99 },
+        { .n_threads = 1 << 20 }, { .cache_type = 3 },
     };
     struct gg_session *s = NULL;
     size_t cache = 0, compute = 0;
@@ -299,9 +298,9 @@ static void
 check_memory(const struct gg_model *m)
 {
     static const struct gg_session_params params[] = {
-        { .type_kv = GGML_TYPE_F16 },
-        { .n_ctx = 77, .n_slots = 9, .n_batch = 3, .type_kv = GGML_TYPE_F32 },
-        { .n_ctx = 10000, .n_slots = 100, .type_kv = GGML_TYPE_F16 },
+        { .cache_type = GG_CACHE_F16 },
+        { .n_ctx = 77, .n_slots = 9, .n_batch = 3, .cache_type = GG_CACHE_F32 },
+        { .n_ctx = 10000, .n_slots = 100, .cache_type = GG_CACHE_F16 },
     };
     struct gg_session_params huge = { .n_ctx = 1 << 28, .n_slots = 1 << 16 };
     struct gg_session_params bad = { .n_slots = -1 };
@@ -323,8 +322,8 @@ check_memory(const struct gg_model *m)
     /* at least embedding and output */
     ok(told.weights > (uint64_t)2 * 300 * 64 * 4, "the weights' size is told");
     ok(gg_model_memory(m, &huge, &told, &err) == GG_OK &&
-           /* 2 layers, keys and values, 2 x 16 floats */
-           told.cache == (uint64_t)2 * 2 * 32 * 4 << 44,
+           /* 2 layers, keys and values, 2 x 16 halves */
+           told.cache == (uint64_t)2 * 2 * 32 * 2 << 44,
        "also where no machine has so much");
     ok(gg_model_memory(m, &bad, &told, &err) == GG_ERR_ARG,
        "of what cannot be meant, nothing is told");

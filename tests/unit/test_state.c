@@ -26,9 +26,9 @@ static const struct gg_state one = { .sequences = &one_sequence,
                                      .n_sequences = 1 };
 
 static struct gg_session_params
-params_of(enum ggml_type type)
+params_of(enum gg_cache_type type)
 {
-    return (struct gg_session_params){ .n_ctx = N, .type_kv = type };
+    return (struct gg_session_params){ .n_ctx = N, .cache_type = type };
 }
 
 static struct gg_state_file *
@@ -86,7 +86,7 @@ goes_on(const struct gg_model *m, struct gg_session_params p, int32_t slot,
 /* ---- the same bytes ------------------------------------------------------ */
 
 static void
-test_rounds(const char *name, const struct gg_model *m, enum ggml_type type)
+test_rounds(const char *name, const struct gg_model *m, enum gg_cache_type type)
 {
     struct gg_session_params p = params_of(type), other = p;
     float truth[V];
@@ -94,7 +94,7 @@ test_rounds(const char *name, const struct gg_model *m, enum ggml_type type)
     in_steps(m, p, ids, N, N, truth);
     p.n_batch = 300;
     save_one(m, p);
-    printf("# %s, %s\n", name, ggml_type_name(type));
+    printf("# %s, cache of type %d\n", name, (int)type);
     ok(goes_on(m, p, 0, truth), "the same logits");
     other.n_ctx = N + 900;
     other.n_slots = 3;
@@ -180,7 +180,7 @@ static void
 test_empty(const struct gg_model *m)
 {
     const struct gg_state none = { .numbered = true };
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     struct gg_state_file *f;
 
     must(gg_session_save(s, &none, path, &err));
@@ -202,12 +202,12 @@ test_others(const struct gg_model *m)
     struct gg_model *other = new_model(&spec);
     struct gg_session *s;
 
-    save_one(m, params_of(GGML_TYPE_F16));
-    s = new_session(other, params_of(GGML_TYPE_F16));
+    save_one(m, params_of(GG_CACHE_F16));
+    s = new_session(other, params_of(GG_CACHE_F16));
     ok(is_refused(s, GG_ERR_UNSUPPORTED, "another model"), "another model");
     gg_session_free(s);
     gg_model_free(other);
-    s = new_session(m, params_of(GGML_TYPE_F32));
+    s = new_session(m, params_of(GG_CACHE_F32));
     ok(is_refused(s, GG_ERR_UNSUPPORTED, "of type f16, not f32: --cache-type"),
        "another type");
     gg_session_free(s);
@@ -215,12 +215,12 @@ test_others(const struct gg_model *m)
     if (!models_write(&spec, scratch_path()))
         exit(99);
     must(gg_model_open(scratch_path(), &rope, &other, &err));
-    s = new_session(other, params_of(GGML_TYPE_F16));
+    s = new_session(other, params_of(GG_CACHE_F16));
     ok(is_refused(s, GG_ERR_UNSUPPORTED, "rotary"), "other positions");
     gg_session_free(s);
     gg_model_free(other);
     other = new_model(&spec);
-    s = new_session(other, params_of(GGML_TYPE_F16));
+    s = new_session(other, params_of(GG_CACHE_F16));
     gg_state_close(must_open(s));
     ok(true, "the same model, opened anew, is not another");
     gg_session_free(s);
@@ -276,7 +276,7 @@ static void
 test_damage(const struct gg_model *m)
 {
     static uint8_t data[1 << 20];
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     struct gg_state_sequence q = { .ids = ids, .n_ids = 3, .n_held = 3 };
     struct gg_state state = { .sequences = &q, .n_sequences = 1 };
     struct gg_state_file *f;
@@ -316,7 +316,7 @@ test_damage(const struct gg_model *m)
 static void
 test_models_file(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     char kept[sizeof(path)];
 
     strcpy(kept, path);
@@ -333,7 +333,7 @@ test_models_file(const struct gg_model *m)
 static void
 test_no_tensors(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     struct gguf_context *g = gguf_init_empty();
 
     gguf_set_val_str(g, "general.type", STATE_TYPE);
@@ -349,7 +349,7 @@ test_no_tensors(const struct gg_model *m)
 static void
 test_arguments(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     struct gg_state_sequence q = one_sequence;
     const struct gg_state state = { .sequences = &q, .n_sequences = 1 };
     const int32_t bad = V;
@@ -426,7 +426,7 @@ test_crash(const struct gg_model *m)
 {
     struct gg_state_sequence q = { .ids = ids, .n_ids = N, .n_held = N };
     const struct gg_state state = { .sequences = &q, .n_sequences = 1 };
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F32));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F32));
     int n_old = 0, n_new = 0, n_left = 0, n_none = 0, step;
     bool killed = true, good = true;
 
@@ -464,7 +464,7 @@ test_crash(const struct gg_model *m)
 static void
 test_memory(const struct gg_model *m)
 {
-    struct gg_session *s = new_session(m, params_of(GGML_TYPE_F16));
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
     struct gg_state_file *f = NULL;
     enum gg_status st = GG_ERR_NOMEM;
     bool good = true;
@@ -500,13 +500,13 @@ main(void)
     fill_ids(ids, N);
     spec.spoil = set_window;
     m = new_model(&spec);
-    test_rounds("windowed", m, GGML_TYPE_F16);
+    test_rounds("windowed", m, GG_CACHE_F16);
     gg_model_free(m);
     spec.spoil = NULL;
     m = new_model(&spec);
-    test_rounds("all keys", m, GGML_TYPE_F16);
-    test_rounds("all keys", m, GGML_TYPE_Q8_0);
-    test_rounds("all keys", m, GGML_TYPE_F32);
+    test_rounds("all keys", m, GG_CACHE_F16);
+    test_rounds("all keys", m, GG_CACHE_Q8_0);
+    test_rounds("all keys", m, GG_CACHE_F32);
     test_sequences(m);
     test_empty(m);
     test_others(m);

@@ -68,7 +68,7 @@ int
 main(void)
 {
     struct watch w = { 0 };
-    struct gg_session_params p = { .type_kv = GGML_TYPE_F32,
+    struct gg_session_params p = { .cache_type = GG_CACHE_F32,
                                    .watch = see,
                                    .watch_data = &w };
     struct model_spec spec;
@@ -81,8 +81,8 @@ main(void)
     if (!models_named("llama-f32", &spec))
         return 99;
     m = new_model(&spec);
-    in_steps(m, (struct gg_session_params){ .type_kv = GGML_TYPE_F32 }, ids, N,
-             N, plain);
+    in_steps(m, (struct gg_session_params){ .cache_type = GG_CACHE_F32 }, ids,
+             N, N, plain);
     s = new_session(m, p);
     must(gg_session_eval(s, &c, 1, &err));
     ok(w.n_shown > 0 && w.n_asked > w.n_shown, "it is asked, and shown");

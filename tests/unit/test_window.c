@@ -42,7 +42,7 @@ static struct gg_session_params
 params_of(int n_batch)
 {
     return (struct gg_session_params){ .n_batch = n_batch,
-                                       .type_kv = GGML_TYPE_F16 };
+                                       .cache_type = GG_CACHE_F16 };
 }
 
 /* ---- what is seen -------------------------------------------------------- */
@@ -100,11 +100,11 @@ check_wide(void)
 
 /* In batches of N all keys are kept, and the mask alone makes the window. */
 static void
-all_kept(const struct gg_model *m, enum ggml_type type, float *out)
+all_kept(const struct gg_model *m, enum gg_cache_type type, float *out)
 {
     struct gg_session_params p = params_of(N);
 
-    p.type_kv = type;
+    p.cache_type = type;
     in_steps(m, p, ids, N, N, out);
 }
 
@@ -132,15 +132,17 @@ check_cuts(const struct gg_model *m, const char *name, int singles)
 {
     static const struct {
         int n_batch, step;
-    } cuts[] = { { 0, N },   { 7, N },    { 64, N },    { 300, 77 }, { 1, 1 },
-                 { 64, 65 }, { 513, 33 }, { 200, 700 }, { 64, 1 },  { 256, N } };
+    } cuts[] = {
+        { 0, N },   { 7, N },    { 64, N },    { 300, 77 }, { 1, 1 },
+        { 64, 65 }, { 513, 33 }, { 200, 700 }, { 64, 1 },   { 256, N }
+    };
     static size_t turn; /* all cuts for one model, every second for others */
     size_t first = singles == N ? 0 : turn++ % 2, step = singles == N ? 1 : 2;
     float truth[V], out[V];
     char title[80];
     bool all = true;
 
-    all_kept(m, GGML_TYPE_F16, truth);
+    all_kept(m, GG_CACHE_F16, truth);
     for (size_t i = first; i < sizeof(cuts) / sizeof(cuts[0]); i += step) {
         struct gg_session_params p = params_of(cuts[i].n_batch);
 
@@ -159,7 +161,7 @@ check_cuts(const struct gg_model *m, const char *name, int singles)
 }
 
 static void
-check_neighbours(const struct gg_model *m, enum ggml_type type)
+check_neighbours(const struct gg_model *m, enum gg_cache_type type)
 {
     struct gg_session_params p = params_of(100);
     struct gg_session *s;
@@ -167,7 +169,7 @@ check_neighbours(const struct gg_model *m, enum ggml_type type)
 
     all_kept(m, type, truth);
     p.n_slots = 3;
-    p.type_kv = type;
+    p.cache_type = type;
     s = new_session(m, p);
     for (int i = 0; i < N; i += 300) {
         struct gg_chunk c[] = {
@@ -212,7 +214,7 @@ check_truncate(const struct gg_model *m)
     bool all = true;
     int lost = 0;
 
-    all_kept(m, GGML_TYPE_F16, truth);
+    all_kept(m, GG_CACHE_F16, truth);
     for (int n = N - 1; n > 0; n -= 119) {
         int held;
 
@@ -240,7 +242,7 @@ check_copy(const struct gg_model *m)
     float truth[V], out[V];
     bool all = true;
 
-    all_kept(m, GGML_TYPE_F16, truth);
+    all_kept(m, GG_CACHE_F16, truth);
     p.n_slots = 3;
     s = new_session(m, p);
     for (int n = 10; n < N; n += 149) {
@@ -278,7 +280,7 @@ check_abort(const struct gg_model *m)
     float truth[V], out[V];
     bool all = true;
 
-    all_kept(m, GGML_TYPE_F16, truth);
+    all_kept(m, GG_CACHE_F16, truth);
     p.abort = stop_at_zero;
     p.abort_data = &countdown;
     p.n_slots = 2;
@@ -321,7 +323,7 @@ check_device(void)
 
     must(model_load(&m->file, dev, &params, &there.model, &err));
     there.model->layers[1].windowed = false;
-    all_kept(&there, GGML_TYPE_F16, truth);
+    all_kept(&there, GG_CACHE_F16, truth);
     p.n_slots = 2;
     s = new_session(&there, p);
     eval_ids(s, 0, ids, 0, N, out);
@@ -468,8 +470,8 @@ main(void)
         snprintf(name, sizeof(name), "window %d, alternating", windows[i]);
         check_cuts(m, name, w == 100 ? N : FEW);
         if (w == 100 || w == 256) {
-            check_neighbours(m, GGML_TYPE_F16);
-            check_neighbours(m, GGML_TYPE_Q8_0);
+            check_neighbours(m, GG_CACHE_F16);
+            check_neighbours(m, GG_CACHE_Q8_0);
             check_truncate(m);
             check_copy(m);
             check_abort(m);
