@@ -1,5 +1,5 @@
-/* make_model.c - writes a small model of random weights: make_model NAME FILE
- */
+/* make_model.c - writes a small model of random weights; a tensor that is
+ * named has NaN in place of numbers */
 #include "models.h"
 
 #include <stdio.h>
@@ -7,7 +7,8 @@
 static int
 usage(void)
 {
-    fputs("usage: make_model FAMILY-{f32|f16|bf16|q8_0|q4_0|mxfp4|nvfp4} FILE\n"
+    fputs("usage: make_model "
+          "FAMILY-{f32|f16|bf16|q8_0|q4_0|mxfp4|nvfp4} FILE [TENSOR]\n"
           "families:",
           stderr);
     for (size_t i = 0; models_family(i); i++)
@@ -21,7 +22,8 @@ main(int argc, char **argv)
 {
     struct model_spec spec;
 
-    if (argc != 3 || !models_named(argv[1], &spec))
+    if (argc < 3 || argc > 4 || !models_named(argv[1], &spec))
         return usage();
+    spec.nan = argv[3];
     return !models_write(&spec, argv[2]);
 }

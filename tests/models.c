@@ -98,7 +98,7 @@ add_experts(struct maker *m, const char *name, int n_in, int n_out,
         (size_t)(n_expert ? n_expert : 1);
     x = malloc(n * sizeof(*x));
     for (size_t i = 0; i < n; i++)
-        x[i] = mean + deviation * next_normal(m);
+        x[i] = is(m->s.nan, name) ? NAN : mean + deviation * next_normal(m);
     if (n_expert)
         t = ggml_new_tensor_3d(m->ctx, type, n_in, n_out, n_expert);
     else if (n_out)

@@ -69,6 +69,7 @@ struct model_spec {
     const char *shrink; /* takes a row (or an element) off this one */
     const char *retype; /* stores this one as f16 */
     const char *extra;  /* adds this one, of 3 values */
+    const char *nan;    /* and this one has no numbers */
 };
 
 enum {

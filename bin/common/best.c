@@ -26,22 +26,30 @@ best_clear(struct best *b)
     *b = (struct best){ 0 };
 }
 
+bool
+best_possible(const float *logits, size_t n, float *max)
+{
+    bool finite = true;
+
+    *max = -INFINITY;
+    for (size_t i = 0; i < n; i++) {
+        finite = finite & (logits[i] < INFINITY);
+        *max = logits[i] > *max ? logits[i] : *max;
+    }
+    return finite && *max > -INFINITY;
+}
+
 static bool
 log_sum(struct best *b, const float *logits, size_t n)
 {
-    double max = -INFINITY, sum = 0;
+    double sum = 0;
+    float max;
 
-    for (size_t i = 0; i < n; i++) {
-        if (!(logits[i] < INFINITY))
-            return false;
-        if ((double)logits[i] > max)
-            max = (double)logits[i];
-    }
-    if (max == -INFINITY)
+    if (!best_possible(logits, n, &max))
         return false;
     for (size_t i = 0; i < n; i++)
-        sum += exp((double)logits[i] - max);
-    b->log_sum = max + log(sum);
+        sum += exp((double)logits[i] - (double)max);
+    b->log_sum = (double)max + log(sum);
     return true;
 }
 

@@ -21,7 +21,11 @@ void
 best_clear(struct best *b);
 
 /* False where a logit is NaN or +infinity, or all are -infinity: there are no
- * probabilities then. */
+ * probabilities then. *max gets the highest. */
+bool
+best_possible(const float *logits, size_t n, float *max);
+
+/* False where there are no probabilities. */
 bool
 best_find(struct best *b, const float *logits, size_t n);
 

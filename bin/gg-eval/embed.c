@@ -30,7 +30,7 @@ struct embed {
     struct text *texts; /* o->n_lines */
     struct gg_chunk *chunks;
     int32_t n;
-    bool failed;
+    bool failed; /* some line */
 };
 
 /* ---- what was read ------------------------------------------------------- */
@@ -76,11 +76,6 @@ add(struct embed *e, const struct gg_line *line)
     } else if (line->kind == GG_LINE_IDS) {
         keep_ids(t);
         check_ids(e, t);
-        if (t->message[0] && line->numbered)
-            cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
-                     t->message);
-        else if (t->message[0])
-            cli_warn("%s", t->message);
     }
     e->failed = e->failed || t->message[0];
 }
@@ -92,6 +87,18 @@ is_text(const struct text *t)
 }
 
 /* ---- vectors ------------------------------------------------------------- */
+
+static void
+check_vector(struct embed *e, struct text *t)
+{
+    int32_t n = gg_model_n_embd(e->engine->model);
+
+    for (int32_t i = 0; i < n && !t->message[0]; i++)
+        if (!isfinite(t->vector[i]))
+            snprintf(t->message, sizeof(t->message),
+                     "the vector is not one of numbers");
+    e->failed = e->failed || t->message[0];
+}
 
 /* To length 1, if it has one. */
 static void
@@ -126,6 +133,9 @@ evaluate(struct embed *e)
     if (n)
         cli_check(gg_session_eval(e->engine->session, e->chunks, n, &err),
                   &err);
+    for (int32_t i = 0; i < e->n; i++)
+        if (is_text(&e->texts[i]))
+            check_vector(e, &e->texts[i]);
 }
 
 /* ---- records ------------------------------------------------------------- */
@@ -156,6 +166,19 @@ start(struct embed *e, bool numbered)
                   &err);
 }
 
+/* What failed in a tool before was told there. */
+static void
+say_failed(const struct text *t)
+{
+    if (!t->message[0] || t->line.kind == GG_LINE_ERROR)
+        return;
+    if (t->line.numbered)
+        cli_warn("sequence %llu: %s", (unsigned long long)t->line.sequence,
+                 t->message);
+    else
+        cli_warn("%s", t->message);
+}
+
 static void
 put(struct embed *e, struct text *t)
 {
@@ -164,11 +187,9 @@ put(struct embed *e, struct text *t)
                                       .sequence = t->line.sequence };
     struct gg_error err;
 
-    if (e->o->none) {
-        if (t->message[0])
-            cli_warn("%s", t->message);
+    say_failed(t);
+    if (e->o->none)
         return;
-    }
     if (t->message[0]) {
         record.kind = GG_RECORD_ERROR;
         record.message = t->message;

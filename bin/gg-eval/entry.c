@@ -48,6 +48,13 @@ write_failure(struct evaluate *e, struct entry *entry)
 }
 
 static void
+fail_not_numbers(struct evaluate *e, struct entry *entry)
+{
+    entry_fail(entry, "the logits are not numbers", true);
+    write_failure(e, entry);
+}
+
+static void
 write_score(struct evaluate *e, struct entry *entry)
 {
     struct score_sum sum =
@@ -57,8 +64,7 @@ write_score(struct evaluate *e, struct entry *entry)
         output_score(e->output, &entry->line, entry->chunk, sum.n, sum.sum);
         e->n_records++;
     } else {
-        entry_fail(entry, "the logits are not numbers", true);
-        write_failure(e, entry);
+        fail_not_numbers(e, entry);
     }
 }
 
@@ -72,9 +78,11 @@ write_logits(struct evaluate *e, struct entry *entry)
         output_past(e->output, q->ids, entry->begin,
                     q->has_mirostat ? &q->mirostat : NULL);
     q->loaded = q->has_mirostat = false;
-    output_logits(e->output, &entry->line, entry->position, entry->logits,
-                  &entry->best);
-    e->n_records++;
+    if (output_logits(e->output, &entry->line, entry->position, entry->logits,
+                      &entry->best))
+        e->n_records++;
+    else
+        fail_not_numbers(e, entry);
 }
 
 void

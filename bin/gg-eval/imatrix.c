@@ -246,6 +246,7 @@ evaluate_window(const struct windows *w, float *logits, float *logprobs)
 
     gg_session_truncate(session, 0, 0);
     cli_check(gg_session_eval(session, &chunk, 1, &err), &err);
+    windows_check(w, logprobs, chunk.n - 1);
 }
 
 /* Experts that no id of the text was given to. */

@@ -97,14 +97,19 @@ write_record(struct output *out, const struct gg_line *line,
     check_written(gg_logit_write(out->writer, &record, &err), &err);
 }
 
-/* Takes what the device has found, or looks for it. */
+/* Takes what the device has found, or looks for it. False: there are no
+ * probabilities. */
 static bool
 find(struct output *out, const float *logits, const struct gg_best *found)
 {
     struct best *b = &out->best;
+    size_t n = (size_t)gg_vocab_size(out->vocab);
+    float max;
 
+    if (output_keeps(out) == 0)
+        return best_possible(logits, n, &max);
     if (found->n == 0)
-        return best_find(b, logits, (size_t)gg_vocab_size(out->vocab));
+        return best_find(b, logits, n);
     b->n = found->n;
     memcpy(b->ids, found->ids, b->n * sizeof(*b->ids));
     memcpy(b->logits, found->logits, b->n * sizeof(*b->logits));
@@ -114,12 +119,8 @@ find(struct output *out, const float *logits, const struct gg_best *found)
 
 static void
 write_sparse(struct output *out, const struct gg_line *line,
-             struct gg_logit_record record, const struct gg_best *found)
+             struct gg_logit_record record)
 {
-    if (!find(out, record.logits, found)) {
-        output_error(out, line, "the logits are not numbers");
-        return;
-    }
     record.logits = out->best.logits;
     record.logit_ids = out->best.ids;
     record.n_logits = out->best.n;
@@ -161,15 +162,10 @@ show_piece(struct output *out, int32_t id)
 }
 
 static void
-write_text(struct output *out, const struct gg_line *line, uint64_t position,
-           const float *logits, const struct gg_best *found)
+write_text(struct output *out, const struct gg_line *line, uint64_t position)
 {
     struct best *b = &out->best;
 
-    if (!find(out, logits, found)) {
-        output_error(out, line, "the logits are not numbers");
-        return;
-    }
     for (size_t i = 0; i < b->n; i++) {
         put_sequence(line);
         printf("\t%" PRIu64 "\t%zu\t%" PRId32 "\t%.6f\t%s\n", position, i + 1,
@@ -199,7 +195,7 @@ output_past(struct output *out, const int32_t *ids, size_t n,
     out->mirostat = mirostat;
 }
 
-void
+bool
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
               const float *logits, const struct gg_best *best)
 {
@@ -216,14 +212,17 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
     };
 
     output_past(out, NULL, 0, NULL);
+    if (!find(out, logits, best))
+        return false;
     if (out->o.none)
-        return;
+        return true;
     if (out->o.top)
-        write_text(out, line, position, logits, best);
+        write_text(out, line, position);
     else if (out->o.keep)
-        write_sparse(out, line, record, best);
+        write_sparse(out, line, record);
     else
         write_record(out, line, record);
+    return true;
 }
 
 void
@@ -251,10 +250,8 @@ output_error(struct output *out, const struct gg_line *line,
         .message = message,
     };
 
-    if (out->o.none) {
-        cli_warn("%s", message);
+    if (out->o.none)
         return;
-    }
     if (!is_text(out)) {
         write_record(out, line, record);
         return;

@@ -21,8 +21,9 @@ output_free(struct output *out);
 
 /* Each is written at once: the likeliest, if they were found (best->n > 0), or
  * what is to be written of the logits. The first decides whether the stream is
- * numbered. What cannot be written ends the tool. */
-void
+ * numbered. What cannot be written ends the tool. False, and nothing is
+ * written: the logits give no probabilities. */
+bool
 output_logits(struct output *out, const struct gg_line *line, uint64_t position,
               const float *logits, const struct gg_best *best);
 

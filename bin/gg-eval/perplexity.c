@@ -47,6 +47,7 @@ score_window(const struct windows *w, float *logprobs)
     gg_session_truncate(session, 0, 0);
     cli_check(gg_session_eval(session, &first, 1, &err), &err);
     cli_check(gg_session_eval(session, &second, 1, &err), &err);
+    windows_check(w, logprobs, second.n - 1);
 }
 
 /* By the spread of the losses, as if they were independent. */

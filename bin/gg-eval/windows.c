@@ -3,6 +3,7 @@
 
 #include "gg-eval/windows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,4 +99,13 @@ windows_next(struct windows *w)
         w->ids[0] = bos;
     w->count++;
     return true;
+}
+
+void
+windows_check(const struct windows *w, const float *logprobs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(logprobs[i]))
+            cli_die("%s: window %llu: the logits are not numbers",
+                    w->engine->path, (unsigned long long)w->count);
 }

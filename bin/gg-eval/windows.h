@@ -32,4 +32,8 @@ windows_close(struct windows *w);
 bool
 windows_next(struct windows *w);
 
+/* Ends the tool if a log-probability in the window is no number. */
+void
+windows_check(const struct windows *w, const float *logprobs, size_t n);
+
 #endif
