@@ -1,12 +1,13 @@
 /* cuda.c - finds the CUDA module, and hands on what it offers
  *
  * It lies beside the library, wherever that was installed or built. The
- * environment's GG_CUDA_MODULE names another one, as a path. */
+ * environment's GG_CUDA_MODULE names another one, as a path, or "none". */
 #include <config.h>
 
 #include "api/cuda.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <ggml-cuda.h>
 #include <limits.h>
 #include <pthread.h>
@@ -43,6 +44,27 @@ path_of_environment(void)
 }
 
 static bool
+is_none(const char *path)
+{
+    return strcmp(path, "none") == 0;
+}
+
+enum gg_status
+cuda_check_environment(struct gg_error *err)
+{
+    const char *path = path_of_environment();
+    const char *graphs = getenv("GG_CUDA_GRAPHS");
+
+    if (path && !is_none(path) && access(path, R_OK))
+        return error_set(err, GG_ERR_ARG, "GG_CUDA_MODULE: %s: %s", path,
+                         strerror(errno));
+    if (graphs && *graphs && strcmp(graphs, "0") && strcmp(graphs, "1"))
+        return error_set(err, GG_ERR_ARG,
+                         "GG_CUDA_GRAPHS: '%.32s' is neither 0 nor 1", graphs);
+    return GG_OK;
+}
+
+static bool
 path_beside_library(char *path, size_t size)
 {
     Dl_info info;
@@ -66,7 +88,7 @@ find_module(char *path, size_t size)
 
     if (given) {
         snprintf(path, size, "%s", given);
-        return true;
+        return !is_none(given);
     }
     return path_beside_library(path, size) && access(path, F_OK) == 0;
 }
@@ -85,7 +107,8 @@ load(void)
     char path[PATH_MAX], why[256];
 
     if (!find_module(path, sizeof(path))) {
-        say_why("this build has no CUDA module");
+        say_why(path_of_environment() ? "GG_CUDA_MODULE says none"
+                                      : "this build has no CUDA module");
         return;
     }
     module.reg = module_load(path, why, sizeof(why));

@@ -4,11 +4,17 @@
 
 #include <ggml-backend.h>
 
+#include "core/error.h"
+
 /* Loads the module, the first time, and registers what it found. NULL: there
  * is no device; *why, if it is not NULL, gets the reason in words, without an
  * end; static. */
 ggml_backend_reg_t
 cuda_module(const char **why);
+
+/* GG_ERR_ARG: the environment says of it what cannot be meant. */
+enum gg_status
+cuda_check_environment(struct gg_error *err);
 
 /* A sentence that says why the CPU computes; static; after cuda_module(). */
 const char *

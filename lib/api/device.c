@@ -7,6 +7,7 @@
 #include "api/cuda.h"
 #include "core/escape.h"
 #include "core/thread.h"
+#include "cpu/isa.h"
 
 static enum gg_status
 find_cpu(ggml_backend_dev_t *out, struct gg_error *err)
@@ -68,6 +69,11 @@ device_find(const char *name, ggml_backend_dev_t *out, const char **note,
     enum gg_status st;
     char shown[32];
 
+    st = cpu_isa_check(err);
+    if (st == GG_OK && !(name && !strcmp(name, "cpu")))
+        st = cuda_check_environment(err);
+    if (st != GG_OK)
+        return st;
     if (!name || !strcmp(name, "auto")) {
         st = find_auto(out, err);
         if (name && st == GG_OK && is_cpu(*out))
@@ -81,7 +87,7 @@ device_find(const char *name, ggml_backend_dev_t *out, const char **note,
     if (!strncmp(name, "cuda:", 5) && is_number(name + 5))
         return find_cuda(name + 5, out, err);
     return error_set(err, GG_ERR_ARG,
-                     "%s is not a device: cpu, cuda, cuda:N or auto",
+                     "'%s' is not a device: cpu, cuda, cuda:N or auto",
                      escape_bytes(shown, sizeof(shown), name, strlen(name)));
 }
 

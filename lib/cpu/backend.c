@@ -7,8 +7,10 @@
 #include <ggml-cpu.h>
 
 #include "backend/impl.h"
+#include "core/log.h"
 #include "core/mem.h"
 #include "core/thread.h"
+#include "cpu/isa.h"
 #include "cpu/job.h"
 #include "cpu/profile.h"
 #include "cpu/task.h"
@@ -189,8 +191,14 @@ static ggml_guid guid = { 'g', 'g', ' ', 'c', 'p', 'u', ' ', 'b',
 ggml_backend_t
 ggml_backend_cpu_init(void)
 {
-    struct cpu *cpu = mem_zalloc(sizeof(*cpu));
+    struct cpu *cpu;
+    struct gg_error err;
 
+    if (cpu_isa_check(&err) != GG_OK) {
+        log_say(GGML_LOG_LEVEL_ERROR, "%s\n", err.message);
+        return NULL;
+    }
+    cpu = mem_zalloc(sizeof(*cpu));
     if (!cpu)
         return NULL;
     ggml_cpu_init();

@@ -4,10 +4,14 @@
 #include "cpu/kernels.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include <ggml-cpu.h>
+
+#include "cpu/isa.h"
 
 #ifdef HAVE_AVX2
 static bool
@@ -161,17 +165,33 @@ fill(int isa)
     filled[isa] = true;
 }
 
+/* What the environment asks for: "ref" is another name of plain C. -1: it is
+ * none of the sets. */
 static int
-wanted(void)
+wanted(const char *word)
 {
-    const char *word = getenv("GG_CPU_ISA");
-
     if (!word || !*word)
         return N_ISAS - 1;
-    for (int i = N_ISAS - 1; i > 0; i--)
-        if (strcmp(word, isas[i].name) == 0)
+    for (int i = 0; i < N_ISAS; i++)
+        if (strcasecmp(word, isas[i].name) == 0)
             return i;
-    return 0;
+    return strcasecmp(word, "ref") == 0 ? 0 : -1;
+}
+
+enum gg_status
+cpu_isa_check(struct gg_error *err)
+{
+    const char *word = getenv("GG_CPU_ISA");
+    char names[128] = "";
+    size_t n = 0;
+
+    if (wanted(word) >= 0)
+        return GG_OK;
+    for (int i = 0; i < N_ISAS && n < sizeof(names); i++)
+        n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+                              i ? ", " : "", isas[i].name);
+    return error_set(err, GG_ERR_ARG, "GG_CPU_ISA: '%.64s' is none of %s", word,
+                     names);
 }
 
 static void
@@ -187,8 +207,10 @@ look_at_caches(void)
 static void
 choose(void)
 {
-    int isa = wanted();
+    int isa = wanted(getenv("GG_CPU_ISA"));
 
+    if (isa < 0)
+        isa = N_ISAS - 1;
     look_at_caches();
     for (int i = 0; i < N_ISAS; i++)
         if (is_here(i))

@@ -131,8 +131,8 @@ struct cpu_kernels {
 
 /* The best table for this machine, or what GG_CPU_ISA asks for: "c" (or
  * "ref"); "avx2", "avxvnni", "avx512", "avx512vbmi", "avx512bf16", "amx";
- * "neon", "dotprod", "i8mm", "bf16". What the machine lacks gets the next lower
- * one, what is not built C. Asked once. */
+ * "neon", "dotprod", "i8mm", "bf16"; in any case. What the machine lacks gets
+ * the next lower one; other words are ignored: cpu/isa.h. Asked once. */
 const struct cpu_kernels *
 cpu_kernels(void);
 
