@@ -12,20 +12,46 @@
 
 static char found[PATH_MAX];
 
-static bool
-is_file(const char *path)
+/* All that were found: whoever was told of one may keep it. */
+static struct kept {
+    struct kept *next;
+    char path[];
+} * all_kept;
+
+static const char *
+keep_found(void)
 {
-    return access(path, F_OK) == 0;
+    struct kept *kept = cli_alloc(NULL, 1, sizeof(*kept) + strlen(found) + 1);
+
+    strcpy(kept->path, found);
+    kept->next = all_kept;
+    all_kept = kept;
+    return kept->path;
 }
 
-/* found = "dir/name"; true if it is there. */
+/* found = "path" or "path.gguf", by which there is; true if one is. */
+static bool
+try_file(const char *path)
+{
+    static const char *const endings[] = { "", ".gguf" };
+
+    for (int i = 0; i < 2; i++) {
+        int n = snprintf(found, sizeof(found), "%s%s", path, endings[i]);
+
+        if (n > 0 && (size_t)n < sizeof(found) && access(found, F_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The same of "dir/name". */
 static bool
 try_folder(const char *dir, size_t len, const char *sub, const char *name)
 {
-    int n =
-        snprintf(found, sizeof(found), "%.*s%s/%s", (int)len, dir, sub, name);
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%.*s%s/%s", (int)len, dir, sub, name);
 
-    return len > 0 && n > 0 && (size_t)n < sizeof(found) && is_file(found);
+    return len > 0 && n > 0 && (size_t)n < sizeof(path) && try_file(path);
 }
 
 /* $GG_MODEL_PATH is a list with colons; an empty element is nothing. */
@@ -135,9 +161,10 @@ cli_model(const char *name, bool quiet)
             return name;
         }
     }
-    if (strchr(name, '/') || is_file(name))
-        return name;
-    if (try_path(getenv("GG_MODEL_PATH"), name) || try_data_home(name))
-        return found;
+    if (try_file(name))
+        return keep_found();
+    if (!strchr(name, '/') &&
+        (try_path(getenv("GG_MODEL_PATH"), name) || try_data_home(name)))
+        return keep_found();
     return name; /* opening it tells what is wrong */
 }

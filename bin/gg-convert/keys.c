@@ -251,7 +251,9 @@ keys_copy(struct gguf_context *to, const struct gguf_context *from,
         const struct key_change *change = &c->list[i];
 
         if (!change->used && !change->value)
-            cli_die("--unset %s: the file has no such key", change->key);
+            cli_die("--unset %s: the file has no such key; gg-inspect "
+                    "shows which it has",
+                    change->key);
         if (!change->used)
             add_key(to, change_of(c, change->key));
     }

@@ -50,11 +50,14 @@ new_gguf(const struct gguf_context *from, struct conversion *c)
     struct gguf_context *to = gguf_init_empty();
     struct choices choices = { 0 };
     struct importance none = { 0 };
-    enum ggml_type *types = c->mixture
-                                ? plan_types(from, c->mixture, &choices, &none)
-                                : same_types(from);
+    struct plan_counts counts = { 0 };
+    enum ggml_type *types =
+        c->mixture ? plan_types(from, c->mixture, &choices, &none, &counts)
+                   : same_types(from);
 
     gguf_check_memory(to);
+    if (!c->quiet)
+        plan_tell(&counts);
     keys_copy(to, from, &c->changes, true);
     if (c->mixture) {
         gguf_set_val_u32(to, "general.file_type",

@@ -51,7 +51,9 @@ raw_show(const struct gguf_context *ctx, const struct inspect_options *o)
     char buf[32], shown[256];
 
     if (key < 0)
-        cli_die("%s: %s: the file has no such key", o->path,
+        cli_die("%s: %s: the file has no such key; without -k, "
+                "those that it has are shown",
+                o->path,
                 gg_escape(shown, sizeof(shown), o->key, strlen(o->key)));
     type = value_element_type(ctx, key);
     for (size_t i = 0; i < value_count(ctx, key); i++) {

@@ -228,6 +228,7 @@ static void
 quantize(struct arguments *a)
 {
     struct importance importance = { 0 };
+    struct plan_counts counts = { 0 };
     int32_t count;
     const struct gguf_context *from;
     struct gg_file *file;
@@ -247,7 +248,9 @@ quantize(struct arguments *a)
     }
     if (a->imatrix)
         cli_check(importance_open(&importance, a->imatrix, &err), &err);
-    types = plan_types(from, a->mixture, &a->choices, &importance);
+    types = plan_types(from, a->mixture, &a->choices, &importance, &counts);
+    if (!a->quiet)
+        plan_tell(&counts);
     to = plan_gguf(from, types, a->mixture);
     if (a->imatrix) {
         cli_check(importance_count(&importance, from, &count, &err), &err);

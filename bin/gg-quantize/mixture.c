@@ -290,7 +290,7 @@ conditions(const struct mixture_model *m, int32_t i)
 
 enum ggml_type
 mixture_type(const struct mixture *m, const struct mixture_model *model,
-             const char *tensor, int64_t row)
+             const char *tensor, int64_t row, bool *fits)
 {
     enum part part = part_of(model, tensor);
     enum ggml_type type = m->type;
@@ -301,8 +301,11 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
     holds = conditions(model, layer);
     holds |= strstr(tensor, "_exps.") ? OF_EXPERTS : 0;
     if (part == OUTPUT && ggml_is_quantized(type) &&
-        row % ggml_blck_size(type) != 0)
-        return mixture_fit(GGML_TYPE_Q8_0, row);
+        row % ggml_blck_size(type) != 0) {
+        type = mixture_fit(GGML_TYPE_Q8_0, row, fits);
+        *fits = false;
+        return type;
+    }
     for (int i = 0; i < COUNT(rules); i++)
         if (rules[i].part == part && (rules[i].mixtures & ONE(m - mixtures)) &&
             (rules[i].when & ~holds) == 0) {
@@ -310,13 +313,14 @@ mixture_type(const struct mixture *m, const struct mixture_model *model,
                 type = rules[i].type;
             break;
         }
-    return mixture_fit(type, row);
+    return mixture_fit(type, row, fits);
 }
 
 enum ggml_type
-mixture_fit(enum ggml_type type, int64_t row)
+mixture_fit(enum ggml_type type, int64_t row, bool *fits)
 {
-    if (row % ggml_blck_size(type) == 0)
+    *fits = row % ggml_blck_size(type) == 0;
+    if (*fits)
         return type;
     switch (type) {
     case GGML_TYPE_TQ1_0:

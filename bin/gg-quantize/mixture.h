@@ -30,13 +30,15 @@ mixture_at(int i);
 
 /* The type for a matrix by its name and the length of its rows. The rules are
  * those of llama.cpp's llama_tensor_get_type(), so that a mixture means what
- * people expect of its name. */
+ * people expect of its name. *fits: rows are whole blocks of the type that the
+ * rules want. */
 enum ggml_type
 mixture_type(const struct mixture *m, const struct mixture_model *model,
-             const char *tensor, int64_t row);
+             const char *tensor, int64_t row, bool *fits);
 
-/* A type whose blocks fit rows of that length, with about as many bits. */
+/* The type, if its blocks fit rows of that length, which *fits gets; else
+ * another that does, with about as many bits. */
 enum ggml_type
-mixture_fit(enum ggml_type type, int64_t row);
+mixture_fit(enum ggml_type type, int64_t row, bool *fits);
 
 #endif

@@ -4,6 +4,7 @@
 #include "gg-quantize/plan.h"
 
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -179,9 +180,11 @@ check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
 static enum ggml_type
 plan_tensor(const struct gguf_context *gguf, int64_t i,
             const struct mixture *mixture, const struct mixture_model *model,
-            struct choices *choices)
+            struct choices *choices, struct plan_counts *counts)
 {
     const char *name = gguf_get_tensor_name(gguf, i);
+    enum ggml_type type;
+    bool fits;
     int64_t row = gguf_get_tensor_ne(gguf, i)[0];
     const struct choice *chosen;
 
@@ -190,14 +193,16 @@ plan_tensor(const struct gguf_context *gguf, int64_t i,
     chosen = choice_for(choices, name);
     if (chosen)
         return chosen->type;
-    if (choices->pure)
-        return mixture_fit(mixture->type, row);
-    return mixture_type(mixture, model, name, row);
+    type = choices->pure ? mixture_fit(mixture->type, row, &fits)
+                         : mixture_type(mixture, model, name, row, &fits);
+    counts->fell_back += !fits;
+    return type;
 }
 
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices, const struct importance *importance)
+           struct choices *choices, const struct importance *importance,
+           struct plan_counts *counts)
 {
     struct mixture_model model = describe(gguf, importance->file != NULL);
     int64_t n = gguf_get_n_tensors(gguf);
@@ -206,7 +211,11 @@ plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
     bool has;
 
     for (int64_t i = 0; i < n; i++) {
-        types[i] = plan_tensor(gguf, i, mixture, &model, choices);
+        enum ggml_type from = gguf_get_tensor_type(gguf, i);
+
+        types[i] = plan_tensor(gguf, i, mixture, &model, choices, counts);
+        counts->quantised += types[i] != from && ggml_is_quantized(from) &&
+                             ggml_is_quantized(types[i]);
         cli_check(importance_find(importance, gguf, i, &has, &err), &err);
         check_type(gguf, i, types[i], has);
     }
@@ -215,6 +224,19 @@ plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
             cli_die("--tensor: no matrix is called %s",
                     choices->list[i].pattern);
     return types;
+}
+
+void
+plan_tell(const struct plan_counts *counts)
+{
+    if (counts->quantised)
+        cli_warn("the input is quantised already; tensors that lose a second "
+                 "time: %" PRId64 "; better start with the original",
+                 counts->quantised);
+    if (counts->fell_back)
+        cli_warn("tensors that get another type, as their rows are no whole "
+                 "blocks of the one wanted: %" PRId64,
+                 counts->fell_back);
 }
 
 struct gguf_context *

@@ -27,12 +27,23 @@ choices_add(struct choices *c, const char *argument);
 void
 choices_clear(struct choices *c);
 
+/* What a user would not expect of the plan, in numbers of tensors. */
+struct plan_counts {
+    int64_t quantised; /* that are so already, and are so again */
+    int64_t fell_back; /* to a type that fits their rows */
+};
+
 /* Types of all tensors of the file, in its order; the caller frees them. Ends
  * the tool where a type cannot be made of what the file and the importance
  * matrix, which may be empty, have, or a pattern fits no matrix. */
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices, const struct importance *importance);
+           struct choices *choices, const struct importance *importance,
+           struct plan_counts *counts);
+
+/* A line for each, if there are any. */
+void
+plan_tell(const struct plan_counts *counts);
 
 /* Metadata of the new file: keys, and the table with the new types. */
 struct gguf_context *

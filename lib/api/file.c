@@ -60,6 +60,40 @@ gg_set_open_callback(gg_open_callback callback, void *data)
     file_on_open(callback, data);
 }
 
+/* What has keys and tensors, too. */
+static const struct {
+    const char *key, *value, *what;
+} others[] = {
+    { "general.type", "adapter", "a LoRA adapter, which changes a model" },
+    { "general.type", "mmproj",
+      "a projector of pictures or sound, which goes with a model" },
+    { "general.type", "imatrix",
+      "an importance matrix, for gg-quantize --imatrix" },
+    { "general.type", "gg-state", "a state of a model, for --load" },
+    { "general.architecture", "clip",
+      "a projector of pictures or sound, which goes with a model" },
+    { "general.architecture", "controlvector",
+      "a control vector, which changes a model" },
+};
+
+enum gg_status
+api_check_model(const struct gguf_context *gguf, struct gg_error *err)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        struct gguf_str s = { 0 };
+
+        if (gguf_opt_str(gguf, others[i].key, &s, NULL) == GG_OK &&
+            s.n == strlen(others[i].value) &&
+            memcmp(s.s, others[i].value, s.n) == 0) {
+            (void)gguf_bad_value(gguf, others[i].key, err,
+                                 "'%s': no model, but %s", others[i].value,
+                                 others[i].what);
+            return GG_ERR_UNSUPPORTED;
+        }
+    }
+    return GG_OK;
+}
+
 enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
 {

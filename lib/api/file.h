@@ -10,4 +10,8 @@ enum gg_status
 api_open(const char *path, unsigned flags, struct gguf_file *out,
          const char **format, struct gg_error *err);
 
+/* GG_ERR_UNSUPPORTED: it is no model, but something that goes with one. */
+enum gg_status
+api_check_model(const struct gguf_context *gguf, struct gg_error *err);
+
 #endif

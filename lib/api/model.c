@@ -43,9 +43,12 @@ load(struct gg_model *m, const char *path, const struct gg_model_params *params,
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
+        st = api_check_model(m->file.gguf, err);
+    if (st == GG_OK)
         st = model_load(&m->file, dev, params, &m->model, err);
     if (st == GG_OK)
-        st = vocab_load(m->file.gguf, &m->vocab, err);
+        st = vocab_load_or_textless(m->file.gguf, m->model->hp.n_vocab,
+                                    &m->vocab, err);
     if (st == GG_OK)
         st = check_vocab(m, err);
     return st;
@@ -163,9 +166,17 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
     enum gg_status st;
 
     snprintf(key, sizeof(key), "%s.pooling_type", model->model->arch->name);
+    if (gguf_find_key(gguf, key) < 0)
+        return gguf_bad_value(gguf, key, err,
+                              "the file has no such key: say mean, last or "
+                              "cls");
     st = gguf_get_u64(gguf, key, &type, err);
     if (st != GG_OK)
         return st;
+    if (type == 4)
+        return gguf_bad_value(gguf, key, err,
+                              "4 (rank): a reranker, whose scores cannot be "
+                              "computed yet");
     if (type == 0 || type >= sizeof(known) / sizeof(known[0]))
         return gguf_bad_value(gguf, key, err,
                               "%llu is not 1 (mean), 2 (cls) or 3 (last)",

@@ -12,7 +12,9 @@ gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
 
     if (st != GG_OK)
         return st;
-    st = vocab_load(file.gguf, &v, err);
+    st = api_check_model(file.gguf, err);
+    if (st == GG_OK)
+        st = vocab_load(file.gguf, &v, err);
     if (st == GG_OK) {
         v->file = file;
         *out = v;

@@ -3,6 +3,7 @@
 
 #include "convert/model.h"
 #include "core/mem.h"
+#include "core/stranger.h"
 
 static const struct {
     bool (*is)(const struct file_map *map, const char **name);
@@ -16,27 +17,19 @@ enum {
     N_FORMATS = sizeof(formats) / sizeof(formats[0])
 };
 
-/* What is known, but only by name. */
-static const struct {
-    const char *magic, *what;
-} strangers[] = {
-    { "PK\3\4", "a zip archive (PyTorch?)" },
-    { "algg", "an adapter (ggla)" },
-};
-
 static enum gg_status
 stranger(const char *path, const struct file_map *map, struct gg_error *err)
 {
-    enum gg_status st = GG_ERR_FORMAT;
+    const char *name = stranger_name(map->data, map->size);
+    enum gg_status st;
 
-    if (map->size < 4)
-        error_set(err, st, "not a model: %zu bytes", map->size);
+    if (name)
+        st = error_set(err, GG_ERR_UNSUPPORTED, "no model file, but %s", name);
+    else if (map->size < 4)
+        st = error_set(err, GG_ERR_FORMAT, "not a model: %zu bytes", map->size);
     else
-        error_set(err, st, "not a model file of a format that is known here");
-    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++)
-        if (map->size >= 4 && !memcmp(map->data, strangers[i].magic, 4))
-            st = error_set(err, GG_ERR_UNSUPPORTED, "is %s, not a model file",
-                           strangers[i].what);
+        st = error_set(err, GG_ERR_FORMAT,
+                       "not a model file of a format that is known here");
     return error_prefix(err, st, "%s", path);
 }
 
@@ -70,8 +63,8 @@ open_map(const char *path, unsigned flags, struct file_map *map,
     enum gg_status st;
 
     m.gguf = gguf_init_empty();
-    st = m.gguf ? read_model(&m, flags, &memory, format, err)
-                : error_nomem(err);
+    st =
+        m.gguf ? read_model(&m, flags, &memory, format, err) : error_nomem(err);
     mem_free(m.tensors);
     if (st == GG_OK) {
         *out = m.gguf;

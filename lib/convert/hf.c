@@ -178,7 +178,7 @@ open_config(const char *folder, struct hf *h, char *path, size_t size,
     enum gg_status st;
 
     if (snprintf(path, size, "%s/config.json", folder) >= (int)size)
-        return error_set(err, GG_ERR_ARG, "%s: the name is too long", folder);
+        return error_set(err, GG_ERR_IO, "%s: the name is too long", folder);
     if (access(path, F_OK)) {
         st = error_set(err, GG_ERR_IO, "is a directory, without config.json");
         return error_prefix(err, st, "%s", folder);

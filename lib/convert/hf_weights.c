@@ -34,7 +34,7 @@ open_file(const char *folder, const char *name, struct hf_weights *w,
     enum gg_status st;
 
     if (!join(path, folder, name))
-        return error_set(err, GG_ERR_ARG, "%s: the name is too long", folder);
+        return error_set(err, GG_ERR_IO, "%s: the name is too long", folder);
     st = safetensors_open(path, &w->files[w->n_files], err);
     if (st == GG_OK)
         w->n_files++;
@@ -185,7 +185,7 @@ hf_weights_open(const char *folder, struct hf_weights *out,
 
     *out = (struct hf_weights){ 0 };
     if (!join(path, folder, INDEX))
-        return error_set(err, GG_ERR_ARG, "%s: the name is too long", folder);
+        return error_set(err, GG_ERR_IO, "%s: the name is too long", folder);
     st = json_read(path, false, &index, err);
     if (st == GG_OK)
         st = index ? open_by_index(folder, path, index, out, err)

@@ -16,6 +16,7 @@
 
 #include "core/escape.h"
 #include "core/file.h"
+#include "core/stranger.h"
 
 enum {
     MAX_TEXT = 1 << 28, /* far above any vocabulary; Jansson counts in int */
@@ -25,12 +26,17 @@ enum {
 
 /* What Jansson says quotes the text, which may hold anything. */
 static enum gg_status
-bad_syntax(const char *path, const json_error_t *e, struct gg_error *err)
+bad_syntax(const char *path, const void *text, size_t size,
+           const json_error_t *e, struct gg_error *err)
 {
     char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+    const char *name = stranger_name(text, size);
 
     escape_bytes(shown, sizeof(shown), e->text, strlen(e->text));
-    error_set(err, GG_ERR_FORMAT, "line %d: not JSON: %s", e->line, shown);
+    if (name && name != stranger_name("{", 1))
+        error_set(err, GG_ERR_FORMAT, "not JSON, but %s", name);
+    else
+        error_set(err, GG_ERR_FORMAT, "line %d: not JSON: %s", e->line, shown);
     return error_prefix(err, GG_ERR_FORMAT, "%s", path);
 }
 
@@ -91,7 +97,7 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
     if (no_memory)
         return error_nomem(err);
     if (!*out)
-        return bad_syntax(path, &error, err);
+        return bad_syntax(path, text, size, &error, err);
     if (list ? json_is_array(*out) : json_is_object(*out))
         return GG_OK;
     json_decref(*out);

@@ -12,6 +12,7 @@
 #include "core/check.h"
 #include "core/cursor.h"
 #include "core/mem.h"
+#include "core/stranger.h"
 
 enum {
     MAX_HEADER = 100000000, /* the library's own limit */
@@ -217,12 +218,15 @@ read_header(const char *path, struct safetensors *s, struct gg_error *err)
     struct cursor c = cursor_over(s->map.data, s->map.size);
     uint64_t length = cursor_u64(&c);
     const char *text = length <= MAX_HEADER ? cursor_take(&c, length) : NULL;
+    const char *name =
+        length > MAX_HEADER ? stranger_name(s->map.data, s->map.size) : NULL;
     struct reader r = { .keys = { .path = path, .err = err }, .s = s };
     json_t *header = NULL;
     enum gg_status st;
 
     if (!text || !length || *text != '{') {
-        error_set(err, GG_ERR_FORMAT, "is no file of safetensors, or is cut");
+        error_set(err, GG_ERR_FORMAT, "is no file of safetensors, %s%s",
+                  name ? "but " : "or is cut", name ? name : "");
         return error_prefix(err, GG_ERR_FORMAT, "%s", path);
     }
     st = json_parse(path, text, (size_t)length, &header, err);

@@ -36,7 +36,10 @@ gguf_bad_value(const struct gguf_context *ctx, const char *key,
 static enum gg_status
 missing(const struct gguf_context *ctx, const char *key, struct gg_error *err)
 {
-    return gguf_bad_value(ctx, key, err, "the file has no such key");
+    return gguf_bad_value(ctx, key, err,
+                          "the file has no such key, which a "
+                          "model must have: convert it again, or "
+                          "gg-convert --set gives it one");
 }
 
 static enum gg_status

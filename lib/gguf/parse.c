@@ -7,6 +7,7 @@
 #include "core/cursor.h"
 #include "core/escape.h"
 #include "core/mem.h"
+#include "core/stranger.h"
 
 enum {
     MIN_KV = 14,     /* length, one byte of key, type, one byte of value */
@@ -57,12 +58,14 @@ check_count(const struct cursor *c, uint64_t n, size_t size, const char *what,
 static enum gg_status
 read_header(struct gguf_context *ctx, struct cursor *c, struct gg_error *err)
 {
+    const char *name = stranger_name(c->pos, cursor_left(c));
     const void *magic = cursor_take(c, 4);
     enum gg_status st;
     uint64_t n_tensors, n_kv;
 
     if (!magic || memcmp(magic, GGUF_MAGIC, 4) != 0)
-        return error_set(err, GG_ERR_FORMAT, "not a GGUF file");
+        return error_set(err, GG_ERR_FORMAT, "not a GGUF file%s%s",
+                         name ? ", but " : "", name ? name : "");
     ctx->version = cursor_u32(c);
     if (c->bad)
         return cut_off(err);

@@ -357,6 +357,8 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
     const uint8_t *p = (const uint8_t *)text;
     enum gg_status st;
 
+    if (v->textless[0])
+        return error_set(err, GG_ERR_UNSUPPORTED, "%s", v->textless);
     e.cache = cache_take(v->caches, len);
     if (v->kind <= VOCAB_SPM)
         st = encode_text(&e, p, len, set, first && v->add_blank);

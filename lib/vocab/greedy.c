@@ -112,7 +112,7 @@ vocab_encode_greedy(const struct gg_vocab *v, const char *text, size_t len,
                     const struct special_set *set, struct vocab_out *out,
                     struct gg_error *err)
 {
-    if (v->kind != VOCAB_BPE)
+    if (v->kind != VOCAB_BPE || v->textless[0])
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "the vocabulary is none of bytes, as GPT-2's is");
     cut_text(v, (const uint8_t *)text, len, set, out);

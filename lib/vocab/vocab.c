@@ -143,13 +143,9 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
     return st;
 }
 
-enum gg_status
-vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
-           struct gg_error *err)
+static enum gg_status
+finish(enum gg_status st, struct gg_vocab *v, struct gg_vocab **out)
 {
-    struct gg_vocab *v = mem_zalloc(sizeof(*v));
-    enum gg_status st = v ? load(v, gguf, err) : error_nomem(err);
-
     if (st == GG_OK)
         *out = v;
     else
@@ -157,11 +153,48 @@ vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
     return st;
 }
 
+enum gg_status
+vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
+           struct gg_error *err)
+{
+    struct gg_vocab *v = mem_zalloc(sizeof(*v));
+
+    return finish(v ? load(v, gguf, err) : error_nomem(err), v, out);
+}
+
+/* A kind that is none of ours is no reason to refuse a model. */
+static bool
+names_kind(const struct gguf_context *gguf, struct gg_error *err)
+{
+    struct gg_vocab v;
+    const struct kind *kind;
+
+    return load_kind(&v, gguf, &kind, err) != GG_ERR_UNSUPPORTED &&
+           gguf_find_key(gguf, MODEL) >= 0;
+}
+
+enum gg_status
+vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
+                       struct gg_vocab **out, struct gg_error *err)
+{
+    struct gg_error why;
+    struct gg_vocab *v;
+
+    if (names_kind(gguf, &why))
+        return vocab_load(gguf, out, err);
+    v = mem_zalloc(sizeof(*v));
+    if (!v)
+        return error_nomem(err);
+    snprintf(v->textless, sizeof(v->textless), "%.255s", why.message);
+    return finish(vocab_load_textless(v, gguf, n, err), v, out);
+}
+
 void
 gg_vocab_free(struct gg_vocab *v)
 {
     if (!v)
         return;
+    mem_free(v->empty);
     mem_free(v->types);
     mem_free(v->bytes);
     mem_free(v->at);

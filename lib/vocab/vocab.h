@@ -125,12 +125,23 @@ struct gg_vocab {
     size_t n_eog;
 
     char note[256]; /* of gg_vocab_note(); or empty */
+
+    /* No token has a text, as the file has no vocabulary of a known kind: why;
+     * or empty. The tokens, all empty, are the vocabulary's own then. */
+    char textless[256];
+    struct gguf_str *empty;
 };
 
 /* Reads the vocabulary of `gguf`, which must outlive it. gg_vocab_free() it. */
 enum gg_status
 vocab_load(const struct gguf_context *gguf, struct gg_vocab **out,
            struct gg_error *err);
+
+/* The same with n tokens where the file has no vocabulary of a known kind: ids
+ * can be counted, compared and ended, but have no text. */
+enum gg_status
+vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
+                       struct gg_vocab **out, struct gg_error *err);
 
 /* split, group, ends: those of the name. */
 void
@@ -142,6 +153,10 @@ vocab_set_split(struct gg_vocab *v, const struct split_name *name);
 enum gg_status
 vocab_load_tokens(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err);
+/* In place of these and of what follows for a kind: textless.c */
+enum gg_status
+vocab_load_textless(struct gg_vocab *v, const struct gguf_context *gguf,
+                    int32_t n, struct gg_error *err);
 /* slots, byte_ids, whole, caches: lookup.c */
 enum gg_status
 vocab_index(struct gg_vocab *v, struct gg_error *err);

@@ -14,6 +14,14 @@ XDG_DATA_HOME=$PWD/data gg-eval -m there.gguf --top 1 ids | wc -l
 env -u XDG_DATA_HOME HOME="$PWD/home" gg-eval -m home.gguf --top 1 ids | wc -l
 XDG_DATA_HOME=data gg-eval -m there.gguf --top 1 ids
 GG_MODEL_PATH=path/b gg-eval -m ./here.gguf --top 1 ids
+# .gguf may be left out.
+GG_MODEL_PATH=:none:path/a:path/b gg-eval -m here --top 1 ids | wc -l
+XDG_DATA_HOME=$PWD/data gg-eval -m there --top 1 ids | wc -l
+for tool in 'gg-eval ids' 'gg-inspect' 'gg-tokenize ids' 'gg-generate -n 1 ids'
+do
+    $tool -m path/b/here >out || echo "$tool: status $?"
+done
+gg-inspect path/b/here >out || echo "status $?"
 
 echo 'an output that appears whole'
 echo old >out

@@ -13,6 +13,10 @@ cp -r good bad
 rm bad/config.json; try 'no config.json'
 edit config.json 's/Qwen2For/Other/'; try 'another model'
 edit config.json 's/}/,}/'; try 'no JSON'
+for file in config.json tokenizer.json model-00001-of-00002.safetensors; do
+    printf 'version https://git-lfs.github.com/spec/v1\n' >bad/$file
+    try "$file is a pointer"
+done
 edit config.json 's/"hidden_size":64/"hidden_size":64,"hidden_size":64/'
 try 'twice'
 edit config.json 's/"hidden_size":64/"hidden_size":0/'; try 'too small'

@@ -30,6 +30,12 @@ gg-quantize --dry-run --tensor 'blk.0.*=f16' --tensor '*.attn_q.*=q5_1' \
     m.gguf none.gguf q4_0 | cut -f 1,3 | sed -n '3,9p'
 gg-quantize --list | tr '\n' ' '
 
+# What is quantised already is told, but not where it only gets more bits.
+for t in Q4_0 F16; do
+    gg-quantize --dry-run q8.gguf none.gguf $t >again
+done
+gg-convert --type Q4_0 q8.gguf again.gguf >table
+
 # Few bits need an importance matrix; with one, fewer bits lose more. One layer
 # of each type tells.
 gg-quantize -q "$top_srcdir/demo/gg-story.gguf" f32.gguf F32

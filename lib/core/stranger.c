@@ -1,0 +1,63 @@
+/* stranger.c - what a file is that is none of those looked for */
+#include "core/stranger.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* A text may begin with blanks, and in capitals or not. */
+static const struct {
+    const char *magic, *what;
+    size_t at;
+} strangers[] = {
+    { "version https://git-lfs.github.com/spec/",
+      "a Git LFS pointer: `git lfs pull` gets the file itself", 0 },
+    { "<!doctype html", "an HTML page, downloaded in place of the file", 0 },
+    { "<html", "an HTML page, downloaded in place of the file", 0 },
+    { "<?xml", "an XML text, as servers answer in place of the file", 0 },
+    { "Entry not found", "a server's answer: it has no such file", 0 },
+    { "{\"", "a safetensors file: name its folder, with config.json", 8 },
+    { "{", "a JSON text", 0 },
+    { "PK\3\4", "a zip archive (PyTorch?): safetensors can be read", 0 },
+    { "\x80\2", "a pickle of Python (PyTorch?): safetensors can be read", 0 },
+    { "\x89HDF", "an HDF5 file (Keras?): safetensors can be read", 0 },
+    { "algg", "an adapter (ggla)", 0 },
+    { "\x1f\x8b", "compressed: gzip -d makes it a file again", 0 },
+    { "BZh", "compressed: bzip2 -d makes it a file again", 0 },
+    { "\xfd"
+      "7zXZ",
+      "compressed: xz -d makes it a file again", 0 },
+    { "\x28\xb5\x2f\xfd", "compressed: zstd -d makes it a file again", 0 },
+    { "7z\xbc\xaf", "a 7z archive", 0 },
+    { "ustar", "a tar archive", 257 },
+    { "\x7f"
+      "ELF",
+      "a program", 0 },
+    { "MZ", "a program (a llamafile?)", 0 },
+    { "#!", "a script", 0 },
+};
+
+static size_t
+skip_blanks(const char *p, size_t size)
+{
+    size_t n = size >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+    while (n < size && p[n] && strchr(" \t\r\n", p[n]))
+        n++;
+    return n;
+}
+
+const char *
+stranger_name(const void *data, size_t size)
+{
+    size_t blanks = skip_blanks(data, size);
+
+    for (size_t i = 0; i < sizeof(strangers) / sizeof(strangers[0]); i++) {
+        size_t at = strangers[i].at ? strangers[i].at : blanks;
+        size_t n = strlen(strangers[i].magic);
+
+        if (at <= size && n <= size - at &&
+            strncasecmp((const char *)data + at, strangers[i].magic, n) == 0)
+            return strangers[i].what;
+    }
+    return NULL;
+}
