@@ -222,9 +222,9 @@ text_show(const struct inspected *f, const struct inspect_options *o)
     }
     if (everything || o->metadata)
         put_metadata(ctx, o->verbose);
-    if (everything && gguf_get_n_tensors(ctx))
+    if (o->metadata && o->tensors && gguf_get_n_tensors(ctx))
         putchar('\n');
-    if (everything || o->tensors)
+    if (o->tensors)
         put_tensors(ctx);
     if (everything && gguf_get_n_tensors(ctx)) {
         putchar('\n');

@@ -37,6 +37,7 @@ static const char help[] =
     "      --diff              compare two streams record by record\n"
     "      --near FILE         write text: the cosines of embeddings and those "
     "of FILE\n"
+    "      --top N             with --near: the N nearest, a line each\n"
     "      --largest N         show the N largest differences of each (1)\n"
     "  -f, --file FILE         read the stream from FILE\n"
     "  -o, --output FILE       write to FILE\n"
@@ -59,6 +60,7 @@ enum {
     OPT_DIFF,
     OPT_LARGEST,
     OPT_NEAR,
+    OPT_TOP,
 };
 
 static const struct option long_options[] = {
@@ -75,6 +77,7 @@ static const struct option long_options[] = {
     { "diff", no_argument, NULL, OPT_DIFF },
     { "largest", required_argument, NULL, OPT_LARGEST },
     { "near", required_argument, NULL, OPT_NEAR },
+    { "top", required_argument, NULL, OPT_TOP },
     { "file", required_argument, NULL, 'f' },
     { "output", required_argument, NULL, 'o' },
     { "quiet", no_argument, NULL, 'q' },
@@ -90,7 +93,7 @@ struct options {
     int level;
     const char *like, *near, *input, *output;
     bool mix, mix_by, logarithms, diff, verbose;
-    size_t largest;
+    size_t largest, top;
     struct pair pair;
 };
 
@@ -161,6 +164,9 @@ set_option(struct options *o, int c)
         break;
     case OPT_NEAR:
         o->near = optarg;
+        break;
+    case OPT_TOP:
+        o->top = (size_t)cli_int("--top", optarg, 1, INT32_MAX);
         break;
     case '=': /* -=WEIGHT: of standard input */
         pair_add(&o->pair, "-", cli_float("--mix", optarg, -1e6, 1e6));
@@ -247,6 +253,8 @@ parse(int argc, char **argv, struct options *o)
         cli_misuse("--mix and --diff do not go together");
     if (o->mix_by && !o->mix)
         cli_misuse("--mix-by goes with --mix");
+    if (o->top && !o->near)
+        cli_misuse("--top goes with --near");
     if (o->largest && !o->diff)
         cli_misuse("--largest goes with --diff");
     take_files(o, argv + optind, (size_t)(argc - optind));
@@ -328,7 +336,7 @@ run_near(const struct options *o)
     struct source *others = open_source(o->near);
     struct source *source = open_source(o->input);
     int status = near_run(source, cli_input_name(o->input), others,
-                          cli_input_name(o->near));
+                          cli_input_name(o->near), o->top);
 
     source_close(source);
     source_close(others);

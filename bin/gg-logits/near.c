@@ -10,10 +10,19 @@
 
 #include "common/cli.h"
 
+/* One of the others. */
+struct place {
+    uint64_t name; /* the number of its sequence, or of itself, from 1 on */
+    double cosine; /* with the vector that is looked at */
+};
+
 struct near {
     struct gg_logit_head head; /* of the others; names in it are not kept */
     float *others;             /* n of them, head.n_vocab values each */
+    struct place *places;      /* n, in the order of the others */
+    struct place *best;        /* scratch: the same, nearest first */
     size_t n, cap;
+    size_t top; /* so many of them; 0: all, in one line */
     bool failed;
 };
 
@@ -34,7 +43,10 @@ keep(struct near *w, const struct gg_logit_record *r)
     if (w->n == w->cap) {
         w->cap = 2 * w->cap + 1;
         w->others = cli_alloc(w->others, w->cap, length * sizeof(*w->others));
+        w->places = cli_alloc(w->places, w->cap, sizeof(*w->places));
+        w->best = cli_alloc(w->best, w->cap, sizeof(*w->best));
     }
+    w->places[w->n].name = r->head.numbered ? r->sequence : w->n + 1;
     memcpy(w->others + w->n++ * length, r->logits, length * sizeof(*w->others));
 }
 
@@ -100,6 +112,42 @@ put_sequence(const struct gg_logit_record *r)
         putchar('-');
 }
 
+/* Nearest first. */
+static int
+compare(const void *x, const void *y)
+{
+    const struct place *a = x, *b = y;
+
+    if (a->cosine != b->cosine)
+        return a->cosine > b->cosine ? -1 : 1;
+    return (a->name > b->name) - (a->name < b->name);
+}
+
+/* A line for each of the nearest, and an empty one. */
+static void
+put_top(struct near *w, const struct gg_logit_record *r)
+{
+    size_t n = w->top < w->n ? w->top : w->n;
+
+    memcpy(w->best, w->places, w->n * sizeof(*w->best));
+    qsort(w->best, w->n, sizeof(*w->best), compare);
+    for (size_t i = 0; i < n; i++) {
+        put_sequence(r);
+        printf("\t%zu\t%" PRIu64 "\t%.6f\n", i + 1, w->best[i].name,
+               w->best[i].cosine);
+    }
+    putchar('\n');
+}
+
+static void
+put_all(const struct near *w, const struct gg_logit_record *r)
+{
+    put_sequence(r);
+    for (size_t i = 0; i < w->n; i++)
+        printf("\t%.6f", w->places[i].cosine);
+    putchar('\n');
+}
+
 static void
 put(struct near *w, const struct gg_logit_record *r)
 {
@@ -108,22 +156,23 @@ put(struct near *w, const struct gg_logit_record *r)
                           : is_finite(r->logits, n)  ? NULL
                                                      : "not numbers";
 
-    put_sequence(r);
     if (failure) {
         w->failed = true;
-        printf("\t!%s", failure);
+        put_sequence(r);
+        printf("\t!%s\n", failure);
+    } else {
+        for (size_t i = 0; i < w->n; i++)
+            w->places[i].cosine = cosine(w->others + i * n, r->logits, n);
+        w->top ? put_top(w, r) : put_all(w, r);
     }
-    for (size_t i = 0; i < w->n && !failure; i++)
-        printf("\t%.6f", cosine(w->others + i * n, r->logits, n));
-    putchar('\n');
     cli_flush();
 }
 
 int
 near_run(struct source *source, const char *name, struct source *others,
-         const char *other_name)
+         const char *other_name, size_t top)
 {
-    struct near w = { 0 };
+    struct near w = { .top = top };
     struct gg_logit_record r;
     struct gg_error err;
     enum gg_status st;
@@ -142,5 +191,7 @@ near_run(struct source *source, const char *name, struct source *others,
     if (st != GG_EOF)
         cli_check(st, &err);
     free(w.others);
+    free(w.places);
+    free(w.best);
     return cli_status(w.failed, true);
 }

@@ -10,10 +10,11 @@ double
 cosine(const float *a, const float *b, size_t n);
 
 /* Writes a line for each record of `source`: its sequence, and the cosine of
- * its angle with each vector of `others`, in their order. Names are for
- * messages. Returns the status to exit with. */
+ * its angle with each vector of `others`, in their order; or, with `top`, a
+ * line for each of so many that are nearest. Names are for messages. Returns
+ * the status to exit with. */
 int
 near_run(struct source *source, const char *name, struct source *others,
-         const char *other_name);
+         const char *other_name, size_t top);
 
 #endif

@@ -56,6 +56,21 @@ gg-logits --near last long | awk -v OFS='\t' '{ for (i = 2; i <= 4; i++)
     $i = sprintf("%.4f", $i) } 1' | diff - wanted
 gg-eval --embed mean --f16 lines | gg-logits --near mean | awk '{ print $($1 + 1) > 0.99999 }'
 
+# The nearest: of each record the same cosines, highest first.
+gg-logits --near last --top 2 long >top
+gg-logits --near last --top 99 long | sed '/^$/d' | sort -k 1,1n -k 3,3n |
+    awk -F '\t' '{ line = line "\t" $4 }
+        NR % 3 == 0 { print $1 line; line = "" }' >all
+gg-logits --near last long | cmp - all
+awk -F '\t' 'NF == 0 { n = 0; next } n && $4 > best { print "not sorted" }
+    { n++; best = $4 } $2 != n { print "rank" }' top
+awk 'NF == 0' top | wc -l
+# Records without numbers are counted.
+cut -f 2 lines | gg-eval --embed mean >counted
+gg-logits --near counted --top 1 mean | cut -f 1-3
+gg-logits --top 1 mean
+status
+
 # What is no number has no angle.
 gg-logits --to text mean | sed '0,/^0\t/s/^0\t.*/0\tnan/' | gg-logits >odd
 gg-logits --near mean odd | cut -f 1-2 | sed 1q
