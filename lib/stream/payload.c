@@ -92,7 +92,7 @@ parse_head(struct payload *p, struct cursor *c, struct gg_error *err)
     mem_free(p->eog_ids);
     mem_free(p->writer);
     p->eog_ids = mem_dup(eog, 4 * (size_t)n_eog);
-    p->writer = escape_copy(writer, n_writer);
+    p->writer = mem_strndup(writer, n_writer);
     if (!p->eog_ids || !p->writer)
         return error_nomem(err);
     h.numbered = flags & FORMAT_NUMBERED;

@@ -14,7 +14,10 @@ try() {
     cmp auto cpu
 } 2>&1
 
-try GG_CUDA_MODULE=nonesuch.so
+try GG_CUDA_MODULE=none
+GG_CUDA_MODULE=nonesuch.so gg-eval -m model.gguf ids 2>&1
+echo "status $?"
+GG_CUDA_MODULE=nonesuch.so gg-eval -m model.gguf --device cpu ids | cmp - cpu
 cp "$top_builddir/lib/.libs/libggml.so" other.so
 try GG_CUDA_MODULE=./other.so
 try GG_FAKE_CUDA=driver=none
