@@ -4,6 +4,10 @@
  * success only, and takes a last `struct gg_error *` (or NULL) that gets one
  * sentence. The library prints nothing; see ggml_log_set() for its words.
  * Handles belong to the caller; every gg_x_free() takes NULL.
+ * No argument ends the process, unless it points elsewhere than it should: a
+ * NULL where something must be, or a number out of its range, is GG_ERR_ARG;
+ * a function without a status changes nothing and returns 0, false or NULL,
+ * and -1 for an id.
  * Token ids are int32_t and at least 0 everywhere.
  */
 #ifndef GG_H
@@ -165,7 +169,7 @@ gg_vocab_is_eog(const struct gg_vocab *vocab, int32_t id);
 GG_API const int32_t *
 gg_vocab_eog_ids(const struct gg_vocab *vocab, size_t *n);
 
-/* `id` must be below gg_vocab_size(). */
+/* GG_TOKEN_UNUSED where `id` is not below gg_vocab_size(). */
 GG_API enum gg_token_type
 gg_vocab_type(const struct gg_vocab *vocab, int32_t id);
 
@@ -565,7 +569,7 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
                 size_t n_chunks, struct gg_error *err);
 
-/* The number of ids that the slot holds. */
+/* The number of ids that the slot holds; 0 for one that there is not. */
 GG_API int32_t
 gg_session_length(const struct gg_session *session, int32_t slot);
 

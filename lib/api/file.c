@@ -97,9 +97,13 @@ api_check_model(const struct gguf_context *gguf, struct gg_error *err)
 enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
 {
-    struct gg_file *f = mem_zalloc(sizeof(*f));
-    enum gg_status st = f ? GG_OK : error_nomem(err);
+    struct gg_file *f;
+    enum gg_status st;
 
+    if (!path || !out)
+        return error_null(err);
+    f = mem_zalloc(sizeof(*f));
+    st = f ? GG_OK : error_nomem(err);
     if (st == GG_OK && is_folder(path)) {
         f->format = folder_format;
         st =
@@ -127,26 +131,39 @@ gg_file_close(struct gg_file *file)
 const struct gguf_context *
 gg_file_gguf(const struct gg_file *file)
 {
-    return file->file.gguf;
+    return file ? file->file.gguf : NULL;
 }
 
 const char *
 gg_file_format(const struct gg_file *file)
 {
-    return file->format;
+    return file ? file->format : NULL;
+}
+
+/* NULL: there is none of that number. */
+static const struct gguf_tensor *
+tensor_of(const struct gg_file *file, int64_t i)
+{
+    if (!file || i < 0 || i >= gguf_get_n_tensors(file->file.gguf))
+        return NULL;
+    return gguf_tensor(file->file.gguf, i);
 }
 
 const void *
 gg_file_data(const struct gg_file *file, int64_t tensor)
 {
-    return gguf_tensor(file->file.gguf, tensor)->data;
+    const struct gguf_tensor *t = tensor_of(file, tensor);
+
+    return t ? t->data : NULL;
 }
 
 void
 gg_file_forget(const struct gg_file *file, int64_t tensor)
 {
-    const struct gguf_tensor *t = gguf_tensor(file->file.gguf, tensor);
+    const struct gguf_tensor *t = tensor_of(file, tensor);
 
+    if (!t)
+        return;
     if (file->folder)
         convert_forget(file->folder, tensor);
     else if (file->file.maps[t->shard].filed)
@@ -156,8 +173,10 @@ gg_file_forget(const struct gg_file *file, int64_t tensor)
 void
 gg_file_read(const struct gg_file *file, int64_t tensor, void *out)
 {
-    const struct gguf_tensor *t = gguf_tensor(file->file.gguf, tensor);
+    const struct gguf_tensor *t = tensor_of(file, tensor);
 
+    if (!t || !out)
+        return;
     if (file->folder)
         convert_make(file->folder, file->file.gguf, tensor, out);
     else

@@ -44,12 +44,16 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
                struct gg_grammar **out, struct gg_error *err)
 {
     int32_t n = gg_vocab_size(vocab);
-    struct tokens t = { .at = mem_array((size_t)n + 1, sizeof(*t.at)) };
-    enum gg_status st = t.at ? GG_OK : error_nomem(err);
+    struct tokens t = { 0 };
     struct grammar_tokens tokens = { .n = n,
                                      .find = find_token,
                                      .vocab = vocab };
+    enum gg_status st;
 
+    if (!vocab || (!text && len) || !out)
+        return error_null(err);
+    t.at = mem_array((size_t)n + 1, sizeof(*t.at));
+    st = t.at ? GG_OK : error_nomem(err);
     for (int32_t id = 0; st == GG_OK && id < n; id++)
         st = add_token(vocab, id, &t, err);
     if (st == GG_OK) {

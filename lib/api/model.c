@@ -34,12 +34,25 @@ check_vocab(const struct gg_model *m, struct gg_error *err)
 }
 
 static enum gg_status
+check_numbers(const struct gg_model_params *p, struct gg_error *err)
+{
+    if (p->gpu_layers < 0)
+        return error_set(err, GG_ERR_ARG, "%d layers on a GPU",
+                         (int)p->gpu_layers);
+    if (p->n_ctx < 0)
+        return error_set(err, GG_ERR_ARG, "a context of %d", (int)p->n_ctx);
+    return GG_OK;
+}
+
+static enum gg_status
 load(struct gg_model *m, const char *path, const struct gg_model_params *params,
      struct gg_error *err)
 {
     ggml_backend_dev_t dev;
-    enum gg_status st = device_find(params->device, &dev, &m->note, err);
+    enum gg_status st = check_numbers(params, err);
 
+    if (st == GG_OK)
+        st = device_find(params->device, &dev, &m->note, err);
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
@@ -59,9 +72,13 @@ gg_model_open(const char *path, const struct gg_model_params *params,
               struct gg_model **out, struct gg_error *err)
 {
     static const struct gg_model_params defaults;
-    struct gg_model *m = mem_zalloc(sizeof(*m));
-    enum gg_status st = m ? GG_OK : error_nomem(err);
+    struct gg_model *m;
+    enum gg_status st;
 
+    if (!path || !out)
+        return error_null(err);
+    m = mem_zalloc(sizeof(*m));
+    st = m ? GG_OK : error_nomem(err);
     if (st == GG_OK)
         st = load(m, path, params ? params : &defaults, err);
     if (st == GG_OK)
@@ -85,27 +102,29 @@ gg_model_free(struct gg_model *model)
 const char *
 gg_model_note(const struct gg_model *model)
 {
+    if (!model)
+        return NULL;
     return model->model->note[0] ? model->model->note : model->note;
 }
 
 const char *
 gg_model_device(const struct gg_model *model)
 {
-    return ggml_backend_dev_name(model->model->device);
+    return model ? ggml_backend_dev_name(model->model->device) : NULL;
 }
 
 const char *
 gg_model_device_description(const struct gg_model *model)
 {
-    return ggml_backend_dev_description(model->model->device);
+    return model ? ggml_backend_dev_description(model->model->device) : NULL;
 }
 
 int32_t
 gg_model_gpu_layers(const struct gg_model *model)
 {
-    const struct model *m = model->model;
+    const struct model *m = model ? model->model : NULL;
 
-    if (ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
+    if (!m || ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
         return 0;
     return m->hp.n_layer - m->first_layer;
 }
@@ -113,43 +132,43 @@ gg_model_gpu_layers(const struct gg_model *model)
 bool
 gg_model_known(const char *architecture)
 {
-    return model_arch_find(architecture) != NULL;
+    return architecture && model_arch_find(architecture) != NULL;
 }
 
 const struct gg_vocab *
 gg_model_vocab(const struct gg_model *model)
 {
-    return model->vocab;
+    return model ? model->vocab : NULL;
 }
 
 const char *
 gg_model_architecture(const struct gg_model *model)
 {
-    return model->model->arch->name;
+    return model ? model->model->arch->name : NULL;
 }
 
 int32_t
 gg_model_n_vocab(const struct gg_model *model)
 {
-    return model->model->hp.n_vocab;
+    return model ? model->model->hp.n_vocab : 0;
 }
 
 int32_t
 gg_model_n_ctx_train(const struct gg_model *model)
 {
-    return model->model->hp.n_ctx_train;
+    return model ? model->model->hp.n_ctx_train : 0;
 }
 
 int32_t
 gg_model_n_embd(const struct gg_model *model)
 {
-    return model->model->hp.n_embd;
+    return model ? model->model->hp.n_embd : 0;
 }
 
 bool
 gg_model_is_encoder(const struct gg_model *model)
 {
-    return model->model->hp.encoder;
+    return model && model->model->hp.encoder;
 }
 
 /* The numbers are llama.cpp's enum llama_pooling_type. */
@@ -160,11 +179,14 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
     static const enum gg_pooling known[] = {
         [1] = GG_POOL_MEAN, [2] = GG_POOL_CLS, [3] = GG_POOL_LAST
     };
-    const struct gguf_context *gguf = model->file.gguf;
+    const struct gguf_context *gguf;
     uint64_t type = 0;
     char key[96];
     enum gg_status st;
 
+    if (!model || !pooling)
+        return error_null(err);
+    gguf = model->file.gguf;
     snprintf(key, sizeof(key), "%s.pooling_type", model->model->arch->name);
     if (gguf_find_key(gguf, key) < 0)
         return gguf_bad_value(gguf, key, err,
@@ -192,6 +214,8 @@ gg_session_new(const struct gg_model *model,
 {
     struct gg_session_params defaults = gg_session_params_default();
 
+    if (!model || !out)
+        return error_null(err);
     return session_new(model->model, params ? params : &defaults, out, err);
 }
 
@@ -202,5 +226,7 @@ gg_model_memory(const struct gg_model *model,
 {
     struct gg_session_params defaults = gg_session_params_default();
 
+    if (!model || !out)
+        return error_null(err);
     return session_memory(model->model, params ? params : &defaults, out, err);
 }

@@ -8,8 +8,11 @@ gg_vocab_open(const char *path, struct gg_vocab **out, struct gg_error *err)
 {
     struct gguf_file file;
     struct gg_vocab *v;
-    enum gg_status st = api_open(path, 0, &file, NULL, err);
+    enum gg_status st;
 
+    if (!path || !out)
+        return error_null(err);
+    st = api_open(path, 0, &file, NULL, err);
     if (st != GG_OK)
         return st;
     st = api_check_model(file.gguf, err);

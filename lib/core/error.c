@@ -73,6 +73,12 @@ error_nomem(struct gg_error *err)
     return error_set(err, GG_ERR_NOMEM, "out of memory");
 }
 
+enum gg_status
+error_null(struct gg_error *err)
+{
+    return error_set(err, GG_ERR_ARG, "a pointer is NULL that must not be");
+}
+
 const char *
 gg_status_string(enum gg_status status)
 {

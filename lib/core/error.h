@@ -18,4 +18,8 @@ error_prefix(struct gg_error *err, enum gg_status status, const char *fmt, ...);
 enum gg_status
 error_nomem(struct gg_error *err);
 
+/* GG_ERR_ARG: a pointer is NULL that must not be. */
+enum gg_status
+error_null(struct gg_error *err);
+
 #endif

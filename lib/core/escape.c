@@ -100,5 +100,7 @@ escape_copy(const char *s, size_t len)
 char *
 gg_escape(char *buf, size_t size, const char *s, size_t len)
 {
-    return escape_bytes(buf, size, s, len);
+    if (!buf || size == 0)
+        return buf;
+    return escape_bytes(buf, size, s, s ? len : 0);
 }

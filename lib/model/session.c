@@ -1,7 +1,6 @@
 /* session.c - sequences of ids in slots, and their evaluation */
 #include "model/session.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -354,6 +353,30 @@ check_room(const struct gg_session *s, const struct gg_chunk *c,
                      s->model->position_embd ? ", up to the model's own" : "");
 }
 
+/* What is given, and where results go. */
+static enum gg_status
+check_results(const struct gg_session *s, const struct gg_chunk *c,
+              struct gg_error *err)
+{
+    size_t n_best = !c->best ? 0 : c->n_last ? c->n_last : 1;
+    size_t n_vocab = (size_t)s->model->hp.n_vocab;
+
+    if (!c->ids)
+        return error_null(err);
+    if (c->embedding && (unsigned)c->pooling > GG_POOL_CLS)
+        return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
+    for (size_t i = 0; i < n_best; i++) {
+        const struct gg_best *b = &c->best[i];
+
+        if (b->k && (!b->ids || !b->logits))
+            return error_null(err);
+        if (b->k > n_vocab)
+            return error_set(err, GG_ERR_ARG, "the %zu likeliest of %zu ids",
+                             b->k, n_vocab);
+    }
+    return GG_OK;
+}
+
 static enum gg_status
 check_chunk(struct gg_session *s, const struct gg_chunk *c,
             struct gg_error *err)
@@ -372,7 +395,9 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     if (c->n_last > c->n || c->n_unscored >= c->n)
         return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids",
                          c->n_last > c->n ? c->n_last : c->n_unscored + 1);
-    st = check_ids(s, c, err);
+    st = check_results(s, c, err);
+    if (st == GG_OK)
+        st = check_ids(s, c, err);
     if (st == GG_OK)
         st = check_encoder(s, c, err);
     if (st == GG_OK)
@@ -539,6 +564,8 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
     struct gg_error own;
 
     err = err ? err : &own;
+    if (!session || (!chunks && n_chunks))
+        return error_null(err);
     s->call++;
     for (size_t i = 0; i < n_chunks && st == GG_OK; i++)
         st = check_chunk(s, &chunks[i], err);
@@ -560,14 +587,19 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
 int32_t
 gg_session_n_ctx(const struct gg_session *session)
 {
-    return session->n_ctx;
+    return session ? session->n_ctx : 0;
+}
+
+static bool
+has_slot(const struct gg_session *s, int32_t slot)
+{
+    return s && slot >= 0 && slot < s->n_slots;
 }
 
 int32_t
 gg_session_length(const struct gg_session *session, int32_t slot)
 {
-    assert(slot >= 0 && slot < session->n_slots);
-    return session->slots.length[slot];
+    return has_slot(session, slot) ? session->slots.length[slot] : 0;
 }
 
 /* Of the first n ids of the slot those that it could go on after: all or none.
@@ -584,7 +616,8 @@ resumable(const struct gg_session *s, int32_t slot, int32_t n)
 int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
-    assert(slot >= 0 && slot < session->n_slots && n >= 0);
+    if (!has_slot(session, slot) || n < 0)
+        return gg_session_length(session, slot);
     n = resumable(session, slot, n);
     slots_cut(&session->slots, slot, n);
     return n;
@@ -593,8 +626,8 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 int32_t
 gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
-    assert(to >= 0 && to < session->n_slots && n >= 0);
-    assert(from >= 0 && from < session->n_slots);
+    if (!has_slot(session, to) || !has_slot(session, from) || n < 0)
+        return gg_session_length(session, to);
     n = resumable(session, from, n);
     if (!slots_copy(&session->slots, to, from, n)) {
         n = 0;
@@ -610,20 +643,24 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute)
 {
     if (cache)
-        *cache = cache_size(&session->cache);
+        *cache = session ? cache_size(&session->cache) : 0;
     if (compute)
-        *compute = compute_size(&session->compute);
+        *compute = session ? compute_size(&session->compute) : 0;
 }
 
 size_t
 gg_session_used(const struct gg_session *session)
 {
-    return cache_used(&session->cache);
+    return session ? cache_used(&session->cache) : 0;
 }
 
 const struct gg_profile_row *
 gg_session_profile(struct gg_session *session, size_t *n)
 {
+    size_t unasked;
+
+    n = n ? n : &unasked;
     *n = 0;
-    return session->profile ? profile_rows(session->profile, n) : NULL;
+    return session && session->profile ? profile_rows(session->profile, n)
+                                       : NULL;
 }

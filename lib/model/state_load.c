@@ -362,11 +362,14 @@ enum gg_status
 gg_state_open(const char *path, const struct gg_session *session,
               struct gg_state_file **out, struct gg_error *err)
 {
-    struct gg_state_file *f = mem_zalloc(sizeof(*f));
-    struct opener o = { .path = path, .session = session, .f = f, .err = err };
-    enum gg_status st =
-        f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
+    struct opener o = { .path = path, .session = session, .err = err };
+    struct gg_state_file *f;
+    enum gg_status st;
 
+    if (!path || !session || !out)
+        return error_null(err);
+    o.f = f = mem_zalloc(sizeof(*f));
+    st = f ? gguf_file_open(path, 0, &f->file, err) : error_nomem(err);
     if (st == GG_OK) {
         o.gguf = f->file.gguf;
         st = read_all(&o);
@@ -395,7 +398,7 @@ gg_state_close(struct gg_state_file *file)
 const struct gg_state *
 gg_state_get(const struct gg_state_file *file)
 {
-    return &file->state;
+    return file ? &file->state : NULL;
 }
 
 /* ---- into a slot -------------------------------------------------------- */
@@ -425,9 +428,14 @@ gg_session_load(struct gg_session *session, int32_t slot,
                 const struct gg_state_file *file, size_t i)
 {
     struct gg_session *s = session;
-    const struct gg_state_sequence *q = &file->sequences[i];
-    struct gg_chunk chunk = { .slot = slot, .ids = q->ids, .n = q->n_held };
+    const struct gg_state_sequence *q;
+    struct gg_chunk chunk;
 
+    if (!s || slot < 0 || slot >= s->n_slots || !file ||
+        i >= file->state.n_sequences)
+        return gg_session_length(session, slot);
+    q = &file->sequences[i];
+    chunk = (struct gg_chunk){ .slot = slot, .ids = q->ids, .n = q->n_held };
     slots_cut(&s->slots, slot, 0);
     if (q->n_held == 0 || q->n_held > (size_t)s->n_ctx ||
         !slots_keep(&s->slots, &chunk))

@@ -67,6 +67,8 @@ check_sequence(const struct saver *v, const struct gg_state_sequence *q)
 {
     const struct gg_session *s = v->session;
 
+    if (!q->ids && q->n_ids)
+        return error_null(v->err);
     if (q->slot >= s->n_slots || q->n_ids == 0 || q->n_held > q->n_ids ||
         q->n_pending > q->n_ids - q->n_held ||
         (!v->state->numbered && q->number) ||
@@ -450,9 +452,13 @@ gg_session_save(struct gg_session *session, const struct gg_state *state,
                 const char *path, struct gg_error *err)
 {
     struct gg_session *s = session;
-    enum gg_status st = check_path(path, err);
+    enum gg_status st;
     bool lost;
 
+    if (!s || !state || !path || (!state->sequences && state->n_sequences) ||
+        (!state->forgotten && state->n_forgotten))
+        return error_null(err);
+    st = check_path(path, err);
     if (st == GG_OK)
         st = save(s, state, path, true, err);
     lost = st != GG_OK &&

@@ -81,6 +81,8 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
 
     if (st != GG_OK)
         return st;
+    if (ids)
+        n_fit = n; /* one of them may be there twice */
     if (!mem_grow(&s->fit, &a, n_fit + 1, sizeof(*s->fit)) ||
         !mem_grow(&s->fit_ids, &b, n_fit + 1, sizeof(*s->fit_ids)))
         return error_nomem(err);

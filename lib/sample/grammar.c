@@ -90,6 +90,12 @@ grammar_begin(struct grammar_at *at, struct gg_grammar *g)
     g->users = at;
 }
 
+static bool
+has_token(const struct gg_grammar *g, int32_t id)
+{
+    return id >= 0 && id < g->trie.n_tokens;
+}
+
 /* By its bytes, unless it ends a generation; and by terms that take it. */
 static enum gg_status
 follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
@@ -125,7 +131,7 @@ grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
     int32_t to;
 
     *fits = false;
-    if (at->state == STATES_DEAD || id >= g->trie.n_tokens)
+    if (at->state == STATES_DEAD || !has_token(g, id))
         return GG_OK;
     if (prefix_is_eog(&g->trie, id) && grammar_may_end(at)) {
         *fits = true;
@@ -174,9 +180,10 @@ grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
     if (g->automaton.states.n > g->forget ||
         g->automaton.states.n_spots > g->forget_spots)
         st = forget(g, err);
-    if (st == GG_OK && prefix_is_eog(&g->trie, id) && grammar_may_end(at))
+    if (st == GG_OK && has_token(g, id) && prefix_is_eog(&g->trie, id) &&
+        grammar_may_end(at))
         return GG_OK;
-    if (st == GG_OK && at->state != STATES_DEAD)
+    if (st == GG_OK && at->state != STATES_DEAD && has_token(g, id))
         st = follow(g, at->state, id, &to, err);
     at->state = st == GG_OK ? to : STATES_DEAD;
     return st;

@@ -30,8 +30,11 @@ enum gg_status
 gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
                struct gg_error *err)
 {
-    struct gg_history *h = mem_zalloc(sizeof(*h));
+    struct gg_history *h;
 
+    if (!sampler || !out)
+        return error_null(err);
+    h = mem_zalloc(sizeof(*h));
     if (!h)
         return error_nomem(err);
     h->most = most_ids(&sampler->params);
@@ -55,26 +58,27 @@ gg_history_free(struct gg_history *history)
 void
 gg_history_restart(struct gg_history *history)
 {
-    if (history->at.grammar)
+    if (history && history->at.grammar)
         grammar_begin(&history->at, history->at.grammar);
 }
 
 bool
 gg_history_is_complete(const struct gg_history *history)
 {
-    return !history->at.grammar || grammar_may_end(&history->at);
+    return history && (!history->at.grammar || grammar_may_end(&history->at));
 }
 
 double
 gg_history_mirostat(const struct gg_history *history)
 {
-    return history->mu;
+    return history ? history->mu : 0;
 }
 
 void
 gg_history_set_mirostat(struct gg_history *history, double value)
 {
-    history->mu = value;
+    if (history)
+        history->mu = value;
 }
 
 /* Twice as many as are looked at have room, so that few moves are made. */
@@ -82,8 +86,11 @@ enum gg_status
 gg_history_add(struct gg_history *h, const int32_t *ids, size_t n,
                struct gg_error *err)
 {
-    size_t kept = h->n;
+    size_t kept;
 
+    if (!h || (!ids && n))
+        return error_null(err);
+    kept = h->n;
     if (n > h->most) {
         ids += n - h->most;
         n = h->most;

@@ -73,6 +73,8 @@ check_bounds(const struct bounds *b, size_t n, struct gg_error *err)
 static enum gg_status
 check_arrays(const struct gg_sampler_params *p, struct gg_error *err)
 {
+    if ((!p->bias && p->n_bias) || (!p->dry_breakers && p->n_dry_breakers))
+        return error_null(err);
     for (size_t i = 0; i < p->n_bias; i++)
         if (p->bias[i].id < 0 || !(p->bias[i].add < INFINITY))
             return error_set(err, GG_ERR_ARG, "bias %g of id %ld",

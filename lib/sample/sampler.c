@@ -56,9 +56,12 @@ gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
 {
     static const struct gg_sampler_params defaults;
     struct gg_sampler_params p = params_resolve(params ? params : &defaults);
-    enum gg_status st = params_check(&p, err);
     struct gg_sampler *s;
+    enum gg_status st;
 
+    if (!out)
+        return error_null(err);
+    st = params_check(&p, err);
     if (st != GG_OK)
         return st;
     s = mem_zalloc(sizeof(*s));
@@ -99,8 +102,10 @@ has_sigma(const struct gg_sampler_params *p)
 bool
 gg_sampler_remembers(const struct gg_sampler *sampler)
 {
-    const struct gg_sampler_params *p = &sampler->params;
+    const struct gg_sampler_params *p = sampler ? &sampler->params : NULL;
 
+    if (!p)
+        return false;
     return edit_has_penalties(p) || edit_has_dry(p) || chain_has_mirostat(p) ||
            p->grammar;
 }
@@ -108,9 +113,9 @@ gg_sampler_remembers(const struct gg_sampler *sampler)
 size_t
 gg_sampler_enough(const struct gg_sampler *sampler)
 {
-    const struct gg_sampler_params *p = &sampler->params;
+    const struct gg_sampler_params *p = sampler ? &sampler->params : NULL;
 
-    if (p->n_bias || gg_sampler_remembers(sampler) || has_sigma(p))
+    if (!p || p->n_bias || gg_sampler_remembers(sampler) || has_sigma(p))
         return 0;
     return p->temperature == 0 ? 1 : (size_t)p->top_k;
 }
@@ -230,14 +235,25 @@ edit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
 }
 
 static enum gg_status
+check_ids(const int32_t *ids, size_t n, struct gg_error *err)
+{
+    for (size_t i = 0; ids && i < n; i++)
+        if (ids[i] < 0)
+            return error_set(err, GG_ERR_ARG, "a token id is negative");
+    return GG_OK;
+}
+
+static enum gg_status
 prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         const float *logits, size_t n, struct pool *pool, struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
     bool mirostat = chain_has_mirostat(p);
     size_t k = p->temperature == 0 ? 1 : mirostat ? 0 : (size_t)p->top_k;
-    enum gg_status st = edit(s, h, ids, &logits, n, err);
+    enum gg_status st = check_ids(ids, n, err);
 
+    if (st == GG_OK)
+        st = edit(s, h, ids, &logits, n, err);
     if (st == GG_OK && h && h->at.grammar) {
         if (!mirostat && !has_sigma(p))
             return fitting_pool(s, &h->at, ids, logits, n, k, pool, err);
@@ -258,9 +274,12 @@ gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
 {
     static const struct gg_history none;
     struct pool pool;
-    enum gg_status st = prepare(s, &none, ids, logits, n, &pool, err);
+    enum gg_status st;
     double sum;
 
+    if (!s || (!logits && n) || !out || !n_out)
+        return error_null(err);
+    st = prepare(s, &none, ids, logits, n, &pool, err);
     if (st != GG_OK)
         return st;
     n = chain_take(s, &pool, 1, 2.0 * s->params.mirostat_tau, INFINITY, &sum);
@@ -300,15 +319,20 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
                 uint64_t sequence, uint64_t position, struct gg_draw *out,
                 struct gg_error *err)
 {
-    const struct gg_sampler_params *p = &s->params;
+    const struct gg_sampler_params *p = s ? &s->params : NULL;
     double u[2], whole;
     struct pool pool;
     enum gg_status st;
     size_t i;
 
+    if (!s || (!logits && n) || !out)
+        return error_null(err);
     if (!history && gg_sampler_remembers(s))
         return error_set(err, GG_ERR_ARG,
                          "the sampler needs a history of the sequence");
+    if (p->grammar && history->at.grammar != p->grammar)
+        return error_set(err, GG_ERR_ARG,
+                         "the history is that of another grammar");
     st = prepare(s, history, ids, logits, n, &pool, err);
     if (st != GG_OK)
         return st;
@@ -328,9 +352,12 @@ gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
                 uint64_t position, int32_t *id, struct gg_error *err)
 {
     struct gg_draw drawn;
-    enum gg_status st = gg_sampler_next(sampler, NULL, ids, logits, n, sequence,
-                                        position, &drawn, err);
+    enum gg_status st;
 
+    if (!id)
+        return error_null(err);
+    st = gg_sampler_next(sampler, NULL, ids, logits, n, sequence, position,
+                         &drawn, err);
     if (st == GG_OK)
         *id = drawn.id;
     return st;
@@ -341,6 +368,8 @@ gg_log_sum_exp(const float *logits, size_t n)
 {
     double highest = -INFINITY, sum = 0;
 
+    if (!logits)
+        return highest;
     for (size_t i = 0; i < n; i++)
         highest = logits[i] > highest ? logits[i] : highest;
     if (!(highest > -INFINITY && highest < INFINITY))

@@ -33,9 +33,12 @@ enum gg_status
 gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
                    struct gg_error *err)
 {
-    struct gg_line_reader *r = mem_zalloc(sizeof(*r));
+    struct gg_line_reader *r;
     enum gg_status st;
 
+    if (!name || !out)
+        return error_null(err);
+    r = mem_zalloc(sizeof(*r));
     if (!r)
         return error_nomem(err);
     st = stream_in_init(&r->in, fd, name, err);
@@ -60,13 +63,15 @@ gg_line_reader_free(struct gg_line_reader *reader)
 void
 gg_line_reader_split(struct gg_line_reader *reader)
 {
-    reader->part = LINE_PART;
+    if (reader)
+        reader->part = LINE_PART;
 }
 
 void
 gg_line_reader_watch(struct gg_line_reader *reader, int fd)
 {
-    reader->in.watch = fd;
+    if (reader)
+        reader->in.watch = fd;
 }
 
 /* `"what" why`, the bytes shown safely and cut. */
@@ -216,11 +221,15 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
              struct gg_error *err)
 {
     struct gg_line parsed = { 0 };
-    struct stream_in *in = &reader->in;
+    struct stream_in *in;
     const char *s;
     size_t len;
-    enum gg_status st = next(reader, &s, &len, &parsed.more, err);
+    enum gg_status st;
 
+    if (!reader || !line)
+        return error_null(err);
+    in = &reader->in;
+    st = next(reader, &s, &len, &parsed.more, err);
     if ((st == GG_OK || st == GG_ERR_FORMAT) && !reader->inside)
         reader->number++;
     if (st == GG_OK) {
@@ -239,7 +248,8 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
 bool
 gg_line_ready(struct gg_line_reader *reader)
 {
-    return stream_in_line_ready(&reader->in, reader->part, LINE_LIMIT);
+    return reader &&
+           stream_in_line_ready(&reader->in, reader->part, LINE_LIMIT);
 }
 
 /* Newlines would end the record. */
@@ -281,18 +291,33 @@ put_line(char *p, const struct gg_line *line)
     return p;
 }
 
+static enum gg_status
+check_line(const struct gg_line *line, struct gg_error *err)
+{
+    bool ids = line && line->kind == GG_LINE_IDS;
+
+    if (!line || (ids && !line->ids && line->n_ids) ||
+        (line->kind == GG_LINE_ERROR && !line->message))
+        return error_null(err);
+    if ((unsigned)line->kind > GG_LINE_ERROR)
+        return error_set(err, GG_ERR_ARG, "a line of no kind");
+    for (size_t i = 0; ids && i < line->n_ids; i++)
+        if (line->ids[i] < 0)
+            return error_set(err, GG_ERR_ARG, "a token id is negative");
+    return GG_OK;
+}
+
 enum gg_status
 gg_line_write(int fd, const struct gg_line *line, struct gg_error *err)
 {
     char small[512], *text = small;
-    size_t need =
-        line->kind == GG_LINE_ERROR ? strlen(line->message) : line->n_ids;
+    size_t need;
     struct iovec part;
-    enum gg_status st;
+    enum gg_status st = check_line(line, err);
 
-    for (size_t i = 0; line->kind == GG_LINE_IDS && i < line->n_ids; i++)
-        if (line->ids[i] < 0)
-            return error_set(err, GG_ERR_ARG, "a token id is negative");
+    if (st != GG_OK)
+        return st;
+    need = line->kind == GG_LINE_ERROR ? strlen(line->message) : line->n_ids;
     /* An id takes 10 digits and a blank, all else less than 64. */
     if (!check_mul(need, 11, &need) || !check_add(need, 64, &need))
         return error_nomem(err);

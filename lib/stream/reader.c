@@ -36,9 +36,12 @@ enum gg_status
 gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
                     struct gg_error *err)
 {
-    struct gg_logit_reader *r = mem_zalloc(sizeof(*r));
+    struct gg_logit_reader *r;
     enum gg_status st;
 
+    if (!name || !out)
+        return error_null(err);
+    r = mem_zalloc(sizeof(*r));
     if (!r)
         return error_nomem(err);
     st = stream_in_init(&r->in, fd, name, err);
@@ -64,6 +67,8 @@ enum gg_status
 gg_logit_reader_begin(struct gg_logit_reader *reader, const void *data,
                       size_t n, struct gg_error *err)
 {
+    if (!reader || (!data && n))
+        return error_null(err);
     return stream_in_begin(&reader->in, data, n, err);
 }
 
@@ -310,6 +315,8 @@ gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
     struct gg_logit_record out = { 0 };
     enum gg_status st = GG_OK;
 
+    if (!reader || !record)
+        return error_null(err);
     if (reader->state == AT_TEXT || reader->state == AT_TEXT_END) {
         st = read_text(reader, &out, err);
     } else {
@@ -334,5 +341,5 @@ gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
 float *
 gg_logit_reader_logits(struct gg_logit_reader *reader)
 {
-    return (float *)reader->logits;
+    return reader ? (float *)reader->logits : NULL;
 }

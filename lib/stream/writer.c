@@ -104,9 +104,12 @@ enum gg_status
 gg_logit_writer_new(int fd, const struct gg_logit_head *head,
                     struct gg_logit_writer **out, struct gg_error *err)
 {
-    enum gg_status st = format_check_head(head, GG_ERR_ARG, err);
     struct gg_logit_writer *w;
+    enum gg_status st;
 
+    if (!head || !out || (!head->eog_ids && head->n_eog))
+        return error_null(err);
+    st = format_check_head(head, GG_ERR_ARG, err);
     if (st != GG_OK)
         return st;
     w = mem_zalloc(sizeof(*w));
@@ -175,6 +178,10 @@ check_vector(const struct gg_logit_writer *w,
 {
     bool sparse = w->encoding == GG_ENCODING_SPARSE;
 
+    if ((!record->ids && record->n_ids) ||
+        (!record->logits && record->n_logits) ||
+        (!record->past && record->n_past))
+        return error_null(err);
     if (record->n_ids > FORMAT_IDS_MAX)
         return error_set(err, GG_ERR_ARG, "a chunk of %zu ids", record->n_ids);
     if (sparse != (record->logit_ids != NULL))
@@ -283,11 +290,15 @@ gg_logit_write(struct gg_logit_writer *writer,
 {
     enum gg_status st;
 
+    if (!writer || !record)
+        return error_null(err);
     switch (record->kind) {
     case GG_RECORD_LOGITS:
         st = write_vector(writer, record, err);
         break;
     case GG_RECORD_ERROR:
+        if (!record->message)
+            return error_null(err);
         st = write_failure(writer->fd, record->sequence, record->message, err);
         break;
     case GG_RECORD_CLOSE:

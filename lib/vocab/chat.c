@@ -20,7 +20,7 @@ gg_chat_at(size_t i)
 const char *
 gg_chat_name(const struct gg_chat_template *t)
 {
-    return t->name;
+    return t ? t->name : NULL;
 }
 
 const struct gg_chat_template *
@@ -28,9 +28,9 @@ gg_chat_find(const char *name)
 {
     const struct gg_chat_template *t = chat_templates;
 
-    while (t->name && strcmp(t->name, name) != 0)
+    while (name && t->name && strcmp(t->name, name) != 0)
         t++;
-    return t->name ? t : NULL;
+    return name && t->name ? t : NULL;
 }
 
 bool
@@ -56,7 +56,7 @@ const struct gg_chat_template *
 gg_chat_recognise(const char *source, size_t len)
 {
     const struct gg_chat_template *t = chat_templates;
-    struct gguf_str s = { source, len };
+    struct gguf_str s = { source, source ? len : 0 };
 
     while (t->name && !fits(t, &s))
         t++;
@@ -66,14 +66,15 @@ gg_chat_recognise(const char *source, size_t len)
 const struct gg_chat_template *
 gg_vocab_chat(const struct gg_vocab *v)
 {
-    return gg_chat_recognise(v->chat.s, v->chat.n);
+    return v ? gg_chat_recognise(v->chat.s, v->chat.n) : NULL;
 }
 
 const char *
 gg_vocab_chat_source(const struct gg_vocab *v, size_t *len)
 {
-    *len = v->chat.n;
-    return v->chat.s;
+    if (len)
+        *len = v ? v->chat.n : 0;
+    return v ? v->chat.s : NULL;
 }
 
 /* ---- the control tokens of markup ---- */

@@ -277,8 +277,12 @@ check_arguments(const struct gg_message *messages, size_t n, size_t first,
 {
     if (n == 0 || first > n)
         return error_set(err, GG_ERR_ARG, "a conversation without messages");
+    if (!messages)
+        return error_null(err);
     for (size_t i = 0; i < n; i++)
-        if ((unsigned)messages[i].role >= CHAT_ROLES)
+        if (!messages[i].content && messages[i].len)
+            return error_null(err);
+        else if ((unsigned)messages[i].role >= CHAT_ROLES)
             return error_set(err, GG_ERR_ARG, "message %zu has no known role",
                              i + 1);
     if (first && messages[first - 1].role != GG_ROLE_ASSISTANT)
@@ -299,8 +303,11 @@ gg_chat_encode(const struct gg_vocab *v, const struct gg_chat_template *t,
                         .out = { .ids = ids, .cap = cap },
                         .last = -1,
                         .err = err };
-    enum gg_status st = check_arguments(messages, n_messages, first, err);
+    enum gg_status st;
 
+    if (!v || !t || !result || (!ids && cap))
+        return error_null(err);
+    st = check_arguments(messages, n_messages, first, err);
     if (st == GG_OK)
         st = first ? add_markup(&w, t->turns[GG_ROLE_ASSISTANT].after)
                    : begin(&w);

@@ -323,7 +323,7 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
     struct text t = { .v = v, .p = (const uint8_t *)text, .len = len };
     size_t cut;
 
-    if (len < 2)
+    if (!v || !text || len < 2)
         return 0;
     t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     t.longest = special_longest(t.set, v);

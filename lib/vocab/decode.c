@@ -122,6 +122,8 @@ gg_vocab_decode_ids(const struct gg_vocab *v, struct gg_decode_state *state,
 {
     size_t i = 0, used = 0, need = 0;
 
+    if (!v || !state || !done || !len || (!ids && n) || (!buf && cap))
+        return error_null(err);
     if (n && (ids[0] < 0 || ids[0] >= v->n))
         return error_set(err, GG_ERR_FORMAT,
                          "%d is no id of the %d tokens of the vocabulary",

@@ -391,12 +391,14 @@ gg_vocab_encode(const struct gg_vocab *v, const char *text, size_t len,
                 unsigned flags, int32_t *ids, size_t cap,
                 struct gg_encoded *result, struct gg_error *err)
 {
-    const struct special_set *set =
-        flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
+    const struct special_set *set;
     bool bos = flags & GG_ENCODE_BOS, eos = flags & GG_ENCODE_EOS;
     struct vocab_out out = { .ids = ids, .cap = cap };
     enum gg_status st;
 
+    if (!v || !result || (!text && len) || (!ids && cap))
+        return error_null(err);
+    set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     if ((bos && v->bos < 0) || (eos && v->eos < 0))
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "the vocabulary has no %s token",

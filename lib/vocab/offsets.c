@@ -178,11 +178,13 @@ gg_vocab_offsets(const struct gg_vocab *v, const char *text, size_t len,
                       .ids = ids,
                       .n = n,
                       .ranges = ranges };
-    const struct special_set *set =
-        flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
+    const struct special_set *set;
     bool first = !(flags & GG_ENCODE_CONTINUE), same = false;
     enum gg_status st = GG_OK;
 
+    if (!v || (!text && len) || (n && (!ids || !ranges)))
+        return error_null(err);
+    set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
     if (n && flags & GG_ENCODE_BOS && ids[0] == v->bos)
         ranges[w.i++] = (struct gg_range){ 0, 0 };
     if (v->kind > VOCAB_SPM)
@@ -207,14 +209,15 @@ gg_vocab_find_control(const struct gg_vocab *v, const char *text, size_t len,
 {
     size_t from = 0, n, found;
 
-    while (from < len) {
+    while (v && text && from < len) {
         int32_t id = special_find(&v->all, v, (const uint8_t *)text + from,
                                   len - from, &found);
 
         if (id < 0)
             break;
         if (vocab_type(v, id) != GG_TOKEN_USER_DEFINED) {
-            *at = from + found;
+            if (at)
+                *at = from + found;
             return id;
         }
         vocab_bytes(v, id, &n);

@@ -3,7 +3,6 @@
 
 #include "vocab/vocab.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "core/escape.h"
@@ -217,15 +216,18 @@ gg_vocab_free(struct gg_vocab *v)
 int32_t
 gg_vocab_size(const struct gg_vocab *v)
 {
-    return v->n;
+    return v ? v->n : 0;
 }
 
 /* Lengths are hashed as well, so that no two lists of tokens run together. */
 uint64_t
 gg_vocab_fingerprint(const struct gg_vocab *v)
 {
-    uint64_t h = hash_bytes(HASH_START, v->name, strlen(v->name));
+    uint64_t h;
 
+    if (!v)
+        return 0;
+    h = hash_bytes(HASH_START, v->name, strlen(v->name));
     for (int32_t id = 0; id < v->n; id++) {
         const struct gguf_str *s = &v->tokens[id];
         uint8_t head[4] = { (uint8_t)s->n, (uint8_t)(s->n >> 8),
@@ -240,31 +242,31 @@ gg_vocab_fingerprint(const struct gg_vocab *v)
 const char *
 gg_vocab_note(const struct gg_vocab *v)
 {
-    return v->note[0] ? v->note : NULL;
+    return v && v->note[0] ? v->note : NULL;
 }
 
 int32_t
 gg_vocab_bos(const struct gg_vocab *v)
 {
-    return v->bos;
+    return v ? v->bos : -1;
 }
 
 int32_t
 gg_vocab_eos(const struct gg_vocab *v)
 {
-    return v->eos;
+    return v ? v->eos : -1;
 }
 
 bool
 gg_vocab_add_bos(const struct gg_vocab *v)
 {
-    return v->add_bos;
+    return v && v->add_bos;
 }
 
 bool
 gg_vocab_add_eos(const struct gg_vocab *v)
 {
-    return v->add_eos;
+    return v && v->add_eos;
 }
 
 bool
@@ -272,7 +274,7 @@ gg_vocab_is_eog(const struct gg_vocab *v, int32_t id)
 {
     bool found = false;
 
-    for (size_t i = 0; i < v->n_eog; i++)
+    for (size_t i = 0; v && i < v->n_eog; i++)
         found = found || v->eog[i] == id;
     return found;
 }
@@ -280,23 +282,29 @@ gg_vocab_is_eog(const struct gg_vocab *v, int32_t id)
 const int32_t *
 gg_vocab_eog_ids(const struct gg_vocab *v, size_t *n)
 {
-    *n = v->n_eog;
-    return v->eog;
+    if (n)
+        *n = v ? v->n_eog : 0;
+    return v ? v->eog : NULL;
+}
+
+static bool
+has_id(const struct gg_vocab *v, int32_t id)
+{
+    return v && id >= 0 && id < v->n;
 }
 
 enum gg_token_type
 gg_vocab_type(const struct gg_vocab *v, int32_t id)
 {
-    assert(id >= 0 && id < v->n);
-    return vocab_type(v, id);
+    return has_id(v, id) ? vocab_type(v, id) : GG_TOKEN_UNUSED;
 }
 
 const char *
 gg_vocab_token(const struct gg_vocab *v, int32_t id, size_t *len)
 {
-    assert(id >= 0 && id < v->n);
-    *len = v->tokens[id].n;
-    return v->tokens[id].s;
+    if (len)
+        *len = has_id(v, id) ? v->tokens[id].n : 0;
+    return has_id(v, id) ? v->tokens[id].s : NULL;
 }
 
 int32_t
@@ -306,6 +314,8 @@ gg_vocab_find(const struct gg_vocab *v, const char *token, size_t len)
     int32_t id = -1;
     size_t n;
 
+    if (!v || (!token && len))
+        return -1;
     if (len <= sizeof(bytes) &&
         vocab_piece_bytes(v->kind, token, len, bytes, &n))
         id = vocab_find_piece(v, bytes, n);
