@@ -1,10 +1,10 @@
 /* failing_alloc.c - preloaded into a tool: lets one of its allocations fail
  *
  * GG_FAIL_ALLOC="PROGRAM N" fails the allocation after N others, and
- * "PROGRAM N+" all that follow it, too; a process of another name (the shell of
- * libtool's wrapper) is left alone. GG_COUNT_ALLOC=FILE has their number
- * written there when the tool ends. Counted is what the system is asked for:
- * malloc() and its kin, and mmap(), whoever calls them. */
+ * "PROGRAM N+" all that follow it, too; a process of another name is left
+ * alone. GG_COUNT_ALLOC=FILE has their number written there when the tool ends.
+ * Counted is what the system is asked for: malloc() and its kin, and mmap(),
+ * whoever calls them. */
 #include <config.h>
 
 #include <dlfcn.h>
@@ -136,8 +136,6 @@ is_meant(const char *name, size_t n)
 {
     const char *own = program_invocation_short_name;
 
-    if (strncmp(own, "lt-", 3) == 0)
-        own += 3;
     return strlen(own) == n && strncmp(own, name, n) == 0;
 }
 

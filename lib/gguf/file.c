@@ -50,19 +50,20 @@ make_room(struct gguf_file *file, size_t n)
 }
 
 static enum gg_status
-open_others(const char *path, unsigned flags, struct gguf_file *file,
-            struct gg_error *err)
+open_others(unsigned flags, struct gguf_file *file, struct gg_error *err)
 {
     struct gguf_shards of;
     enum gg_status st = gguf_get_shards(file->gguf, &of, err);
+    char *path = NULL;
 
     if (st != GG_OK || of.count == 1)
         return st;
-    st = gguf_check_name(file->gguf, &of, err);
+    st = gguf_find_name(file->gguf, &of, &path, err);
     if (st == GG_OK && !make_room(file, of.count))
         st = error_nomem(err);
     while (st == GG_OK && file->n_maps < of.count)
         st = open_next(path, flags, &of, file, err);
+    mem_free(path);
     return st == GG_OK ? gguf_join_end(file->gguf, &of, err) : st;
 }
 
@@ -80,7 +81,7 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
     if (st == GG_OK)
         st = gguf_check_first(out->gguf, err);
     if (st == GG_OK && flags & GGUF_OPEN_ALL)
-        st = open_others(path, flags, out, err);
+        st = open_others(flags, out, err);
     if (st != GG_OK)
         gguf_file_close(out);
     return st;

@@ -1,8 +1,10 @@
 /* shards.c - the files of a split model become one context */
 #include "gguf/shards.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/escape.h"
 #include "core/mem.h"
@@ -78,14 +80,38 @@ gguf_shard_path(const char *first, const struct gguf_shards *of, uint32_t no)
     return path;
 }
 
+/* A link may be called as it likes; then its target has the name. */
+static enum gg_status
+find_name(const struct gguf_context *ctx, const struct gguf_shards *of,
+          char **out, struct gg_error *err)
+{
+    char *name = ctx->name ? mem_strndup(ctx->name, strlen(ctx->name)) : NULL;
+
+    if (ctx->name && !name)
+        return error_nomem(err);
+    if (name && stem(name, of) < 0) {
+        mem_free(name);
+        name = realpath(ctx->name, NULL);
+        if (!name && errno == ENOMEM)
+            return error_nomem(err);
+    }
+    if (name && stem(name, of) < 0) {
+        mem_free(name);
+        name = NULL;
+    }
+    *out = name;
+    return GG_OK;
+}
+
 enum gg_status
-gguf_check_name(const struct gguf_context *first, const struct gguf_shards *of,
-                struct gg_error *err)
+gguf_find_name(const struct gguf_context *first, const struct gguf_shards *of,
+               char **out, struct gg_error *err)
 {
     char end[SUFFIX];
+    enum gg_status st = find_name(first, of, out, err);
 
-    if (first->name && stem(first->name, of) >= 0)
-        return GG_OK;
+    if (st != GG_OK || *out)
+        return st;
     suffix(end, of->no, of->count);
     return gguf_bad_value(first, KEY_COUNT, err,
                           "%" PRIu32 " files, but the name of this one does "
@@ -98,11 +124,15 @@ gguf_check_first(const struct gguf_context *ctx, struct gg_error *err)
 {
     struct gguf_shards of;
     enum gg_status st = gguf_get_shards(ctx, &of, err);
-    char *first;
+    char *name = NULL, *first;
 
     if (st != GG_OK || of.no == 0)
         return st;
-    first = ctx->name ? gguf_shard_path(ctx->name, &of, 0) : NULL;
+    st = find_name(ctx, &of, &name, err);
+    if (st != GG_OK)
+        return st;
+    first = name ? gguf_shard_path(name, &of, 0) : NULL;
+    mem_free(name);
     error_set(err, GG_ERR_UNSUPPORTED,
               "file %" PRIu32 " of %" PRIu32 " of a model: open %s", of.no + 1,
               of.count, first ? first : "the first one");

@@ -27,10 +27,12 @@ gguf_get_shards(const struct gguf_context *ctx, struct gguf_shards *out,
 enum gg_status
 gguf_check_first(const struct gguf_context *ctx, struct gg_error *err);
 
-/* Fails unless the context's name is that of the first of so many. */
+/* The name under which the others lie beside the first of so many: the
+ * context's own, or, where that is a symbolic link of another name, that of the
+ * file. The caller frees it with mem_free(). */
 enum gg_status
-gguf_check_name(const struct gguf_context *first, const struct gguf_shards *of,
-                struct gg_error *err);
+gguf_find_name(const struct gguf_context *first, const struct gguf_shards *of,
+               char **out, struct gg_error *err);
 
 /* The name of shard `no` beside that of the first, whose name was checked.
  * The caller frees it with mem_free(); NULL: no memory. */

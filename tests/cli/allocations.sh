@@ -7,14 +7,8 @@ if ! (ulimit -v 300000 && gg-convert --version) >/dev/null 2>&1; then
     exit 77
 fi
 GG_FAILING_ALLOC=$top_builddir/tests/.libs/failing_alloc.so
-LD_LIBRARY_PATH=$top_builddir/lib/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-export GG_FAILING_ALLOC LD_LIBRARY_PATH
+export GG_FAILING_ALLOC
 mkdir ../given
-# Without libtool's script, whose shell takes more time than the tool.
-for t in convert quantize eval; do
-    real=$top_builddir/bin/gg-$t/.libs/gg-$t
-    test ! -x "$real" || PATH=$top_builddir/bin/gg-$t/.libs:$PATH
-done
 try() {
     allocations "${GG_ALLOC_POINTS:-12}" "$@"
 }

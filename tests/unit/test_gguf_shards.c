@@ -329,6 +329,73 @@ check_public(void)
     gguf_free(g);
 }
 
+/* Whether the model opens by a symbolic link of that name. */
+static bool
+opens_by_link(const char *target, const char *name)
+{
+    struct gguf_file file;
+    bool right = symlink(target, name) == 0 &&
+                 gguf_file_open(name, GGUF_OPEN_ALL, &file, &err) == GG_OK;
+
+    right = right && file.n_maps == N_SHARDS &&
+            gguf_get_n_tensors(file.gguf) == N_TENSORS;
+    for (int i = 0; i < N_TENSORS && right; i++)
+        right = right_tensor(file.gguf, i) && right_place(file.gguf, i);
+    if (right)
+        gguf_file_close(&file);
+    unlink(name);
+    return right;
+}
+
+/* As the cache of a hub has them: names that fit are links to files whose
+ * names are hashes. */
+static bool
+opens_by_links(void)
+{
+    char names[N_SHARDS][SCRATCH_PATH], hashes[N_SHARDS][SCRATCH_PATH];
+    struct gguf_file file;
+    bool right = true;
+
+    for (int i = 0; i < N_SHARDS; i++) {
+        strcpy(names[i], shard(i));
+        strcpy(hashes[i], scratch_file((const char *[]){ "a", "b", "c" }[i]));
+        right &= rename(names[i], hashes[i]) == 0 &&
+                 symlink(hashes[i], names[i]) == 0;
+    }
+    right &= gguf_file_open(names[0], GGUF_OPEN_ALL, &file, &err) == GG_OK;
+    if (right)
+        gguf_file_close(&file);
+    for (int i = 0; i < N_SHARDS; i++)
+        right &= rename(hashes[i], names[i]) == 0;
+    return right;
+}
+
+static void
+check_links(void)
+{
+    char link[SCRATCH_PATH], middle[SCRATCH_PATH], last[SCRATCH_PATH];
+    const char *first;
+    bool right = split_file(whole, stem, N_SHARDS, false, NULL);
+
+    strcpy(link, scratch_file("link.gguf"));
+    strcpy(middle, scratch_file("middle"));
+    ok(right && opens_by_link(shard(0), link),
+       "a link of another name to the first file");
+    ok(opens_by_link(strrchr(shard(0), '/') + 1, link), "a relative one");
+    ok(symlink(shard(0), middle) == 0 && opens_by_link(middle, link),
+       "a link to a link");
+    unlink(middle);
+    ok(opens_by_links(), "links of the right names to files of others");
+    strcpy(last, shard(2));
+    first = shard(0);
+    ok(!opens_by_link(last, link) && strstr(err.message, "file 3 of 3") &&
+           strstr(err.message, first),
+       "one to a later file is answered with the name of the first");
+    ok(rename(first, whole) == 0 && !opens_by_link(whole, link) &&
+           strstr(err.message, "the name of this one does not end in"),
+       "one to a file that has no such name either is refused");
+}
+
 int
 main(void)
 {
@@ -344,5 +411,6 @@ main(void)
     check_hostile();
     check_names();
     check_memory();
+    check_links();
     return tap_done();
 }
