@@ -34,24 +34,31 @@ must_fail(void)
     return 1;
 }
 
-/* The next function of a name. What dlsym() itself may need before there is a
- * malloc() comes from a few bytes that are never given back. */
-static char early[4096];
-static size_t early_used;
-static int resolving;
+/* The system's own, found before anything is counted. */
+static struct {
+    __typeof__(malloc) *malloc;
+    __typeof__(calloc) *calloc;
+    __typeof__(realloc) *realloc;
+    __typeof__(aligned_alloc) *aligned_alloc;
+    __typeof__(posix_memalign) *posix_memalign;
+    __typeof__(mmap) *mmap;
+    __typeof__(free) *free;
+} real;
 
-static void *
-next(const char *name)
+static void
+find(const char *name, void *function)
 {
-    void *f;
+    void *f = dlsym(RTLD_NEXT, name);
 
-    resolving = 1;
-    f = dlsym(RTLD_NEXT, name);
-    resolving = 0;
     if (!f)
         abort();
-    return f;
+    memcpy(function, &f, sizeof(f));
 }
+
+/* What dlsym() itself needs until then comes from a few bytes that are never
+ * given back. */
+static char early[4096];
+static size_t early_used;
 
 static void *
 early_alloc(size_t size)
@@ -68,67 +75,75 @@ is_early(const void *p)
     return (const char *)p >= early && (const char *)p < early + sizeof(early);
 }
 
-/* A function with the same arguments as the system's; `real` is that one. */
-#define REAL(name, ...)                                                        \
-    static __typeof__(name) *real;                                             \
-    if (!real) {                                                               \
-        void *f = next(#name);                                                 \
-        memcpy(&real, &f, sizeof(real));                                       \
-    }                                                                          \
-    return must_fail() ? (__VA_ARGS__)
+/* False: it is being done. */
+static int
+found(void)
+{
+    static int state;
+
+    if (state == 0) {
+        state = 1;
+        find("free", &real.free);
+        find("calloc", &real.calloc);
+        find("realloc", &real.realloc);
+        find("aligned_alloc", &real.aligned_alloc);
+        find("posix_memalign", &real.posix_memalign);
+        find("mmap", &real.mmap);
+        find("malloc", &real.malloc);
+        state = 2;
+    }
+    return state == 2;
+}
 
 void *
 malloc(size_t size)
 {
-    if (resolving)
+    if (!found())
         return early_alloc(size);
-    REAL(malloc, NULL) : real(size);
+    return must_fail() ? NULL : real.malloc(size);
 }
 
 void *
 calloc(size_t n, size_t size)
 {
-    if (resolving)
+    if (!found())
         return early_alloc(n * size); /* static: zero */
-    REAL(calloc, NULL) : real(n, size);
+    return must_fail() ? NULL : real.calloc(n, size);
 }
 
 void *
 realloc(void *p, size_t size)
 {
-    REAL(realloc, NULL) : real(p, size);
+    if (!found())
+        return p ? NULL : early_alloc(size);
+    return must_fail() ? NULL : real.realloc(p, size);
 }
 
 void *
 aligned_alloc(size_t align, size_t size)
 {
-    REAL(aligned_alloc, NULL) : real(align, size);
+    return !found() || must_fail() ? NULL : real.aligned_alloc(align, size);
 }
 
 int
 posix_memalign(void **p, size_t align, size_t size)
 {
-    REAL(posix_memalign, ENOMEM) : real(p, align, size);
+    return !found() || must_fail() ? ENOMEM
+                                   : real.posix_memalign(p, align, size);
 }
 
 void *
 mmap(void *p, size_t size, int prot, int flags, int fd, off_t at)
 {
-    REAL(mmap, MAP_FAILED) : real(p, size, prot, flags, fd, at);
+    return !found() || must_fail() ? MAP_FAILED
+                                   : real.mmap(p, size, prot, flags, fd, at);
 }
 
 void
 free(void *p)
 {
-    static __typeof__(free) *real;
-
-    if (is_early(p))
-        return;
-    if (!real) {
-        void *f = next("free");
-        memcpy(&real, &f, sizeof(real));
-    }
-    real(p);
+    if (!is_early(p) && found())
+        real.free(p);
 }
 
 static int

@@ -6,6 +6,7 @@
 
 #include "backend/impl.h"
 #include "core/log.h"
+#include "core/mem.h"
 
 /* What the module says about it, or our words. */
 static void
@@ -23,15 +24,28 @@ say_none(void *module, const char *path, char *why, size_t size)
         snprintf(why, size, "%s: found no device", path);
 }
 
+/* The dynamic linker, and others' run-times, end a process that has no memory
+ * for them: some must be there before they are asked. */
+static bool
+has_memory(void)
+{
+    void *p = mem_alloc((size_t)16 << 20);
+
+    mem_free(p);
+    return p != NULL;
+}
+
 ggml_backend_reg_t
 module_load(const char *path, char *why, size_t size)
 {
-    void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *module = has_memory() ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     ggml_backend_reg_t (*init)(void) = NULL;
     ggml_backend_reg_t reg = NULL;
 
     if (!module) {
-        snprintf(why, size, "%s", dlerror());
+        const char *said = dlerror();
+
+        snprintf(why, size, "%s", said ? said : "out of memory");
         return NULL;
     }
     *(void **)&init = dlsym(module, "ggml_backend_init");

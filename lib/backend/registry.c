@@ -2,19 +2,30 @@
 #include "backend/registry.h"
 
 #include <pthread.h>
+#include <string.h>
 #include <strings.h>
 
 #include "backend/impl.h"
 #include "core/log.h"
 #include "core/mem.h"
 
+enum {
+    FIRST = 8, /* of each have a place without memory: what was built in has */
+};
+
 /* Grows only. */
 static struct {
     pthread_mutex_t lock;
-    ggml_backend_reg_t *regs;
-    ggml_backend_dev_t *devices;
+    ggml_backend_reg_t first_regs[FIRST], *regs;
+    ggml_backend_dev_t first_devices[FIRST], *devices;
     size_t n_regs, cap_regs, n_devices, cap_devices;
-} registry = { .lock = PTHREAD_MUTEX_INITIALIZER };
+} registry = {
+    .lock = PTHREAD_MUTEX_INITIALIZER,
+    .regs = registry.first_regs,
+    .devices = registry.first_devices,
+    .cap_regs = FIRST,
+    .cap_devices = FIRST,
+};
 
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 static pthread_once_t modules_loaded = PTHREAD_ONCE_INIT;
@@ -34,14 +45,34 @@ fill_all(void)
     pthread_once(&modules_loaded, api_load_modules);
 }
 
+/* One more of n pointers; false: no memory. */
+static bool
+make_room(void *array, const void *first, size_t n, size_t *cap)
+{
+    void *old, *grown;
+
+    if (n < *cap)
+        return true;
+    grown = mem_array(2 * *cap, sizeof(grown));
+    if (!grown)
+        return false;
+    memcpy(&old, array, sizeof(old));
+    memcpy(grown, old, n * sizeof(grown));
+    memcpy(array, &grown, sizeof(grown));
+    if (old != first)
+        mem_free(old);
+    *cap *= 2;
+    return true;
+}
+
 static void
 add_device(ggml_backend_dev_t device)
 {
     for (size_t i = 0; i < registry.n_devices; i++)
         if (registry.devices[i] == device)
             return;
-    if (mem_grow(&registry.devices, &registry.cap_devices,
-                 registry.n_devices + 1, sizeof(device)))
+    if (make_room(&registry.devices, registry.first_devices, registry.n_devices,
+                  &registry.cap_devices))
         registry.devices[registry.n_devices++] = device;
     else
         log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a device\n");
@@ -53,8 +84,8 @@ add_reg(ggml_backend_reg_t reg)
     for (size_t i = 0; i < registry.n_regs; i++)
         if (registry.regs[i] == reg)
             return;
-    if (!mem_grow(&registry.regs, &registry.cap_regs, registry.n_regs + 1,
-                  sizeof(reg))) {
+    if (!make_room(&registry.regs, registry.first_regs, registry.n_regs,
+                   &registry.cap_regs)) {
         log_say(GGML_LOG_LEVEL_ERROR, "no memory to register a back end\n");
         return;
     }

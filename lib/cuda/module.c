@@ -103,10 +103,14 @@ ggml_backend_why_none(void)
 ggml_backend_reg_t
 ggml_backend_init(void)
 {
+    enum cuda_status st;
+
     if (cuda_devices_count() > 0)
         return &reg_cuda;
-    if (cuda_devices_find(&reg_cuda) == CUDA_OK && cuda_devices_count() > 0)
+    st = cuda_devices_find(&reg_cuda);
+    if (st == CUDA_OK && cuda_devices_count() > 0)
         return &reg_cuda;
-    snprintf(why, sizeof(why), "%s", cuda_error());
+    snprintf(why, sizeof(why), "%s",
+             st == CUDA_NOMEM ? "out of memory" : cuda_error());
     return NULL;
 }

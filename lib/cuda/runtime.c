@@ -5,6 +5,8 @@
 #include <string.h>
 #include <cuda_runtime_api.h>
 
+#include "cuda/reserve.h"
+
 static _Thread_local char words[256];
 
 const char *
@@ -79,6 +81,8 @@ enum cuda_status
 cuda_count(int *n)
 {
     *n = 0;
+    if (reserve_end())
+        return CUDA_NOMEM; /* words[] would have to be allocated */
     return check(cudaGetDeviceCount(n));
 }
 

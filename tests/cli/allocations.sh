@@ -64,4 +64,10 @@ echo 'an importance matrix'
 try gg-eval --device cpu -m ../given/moe.gguf -t 2 --imatrix out -c 16 ids
 gg-eval --device cpu -m ../given/moe.gguf --imatrix ../given/imatrix -c 16 ids
 try gg-quantize -q -t 2 --imatrix ../given/imatrix ../given/moe.gguf out Q2_K
+
+echo 'a module that looks at no allocation while it is loaded'
+hasty=$top_builddir/tests/cuda/.libs/hasty.so
+GG_CUDA_MODULE=$hasty gg-eval -q --device cuda -m ../given/m.gguf ids 2>&1
+(GG_CUDA_MODULE=$hasty && export GG_CUDA_MODULE &&
+    try gg-eval -q --device auto -m ../given/m.gguf --top 1 ids)
 ls
