@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/json_error.h"
 
 struct reader {
@@ -186,10 +187,10 @@ chat_read(struct chat *c, const char *text, size_t len, bool lines,
         return fail(&r, "a conversation of more than 2 GiB");
     while (st == GG_OK && at < len) {
         json_error_t e;
-        json_t *value = json_loadb(text + at, len - at,
-                                   JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
-                                       JSON_DISABLE_EOF_CHECK,
-                                   &e);
+        json_t *value = json_load_text(text + at, len - at,
+                                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
+                                           JSON_DISABLE_EOF_CHECK,
+                                       &e);
 
         st = value ? read_value(&r, value) : fail_syntax(&r, &e);
         json_decref(value);

@@ -1,9 +1,11 @@
-/* json.c - strings as JSON writes them */
+/* json.c - strings as JSON writes them, and texts that are JSON */
 #include <config.h>
 
 #include "common/json.h"
 
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 /* The length of the character at s, or 0 where that is not UTF-8. */
 static size_t
@@ -83,3 +85,55 @@ json_put_string(const char *text, size_t len)
     fwrite(out.p, 1, out.len, stdout);
     buffer_clear(&out);
 }
+
+#ifdef HAVE_JANSSON
+
+enum {
+    MAX_DEPTH = 256, /* of arrays and objects: a small stack is enough */
+};
+
+/* The end of the string that begins in front of p, or `end`. */
+static const char *
+end_of_string(const char *p, const char *end)
+{
+    while (p < end && *p != '"')
+        p += *p == '\\' ? 2 : 1;
+    return p < end ? p : end;
+}
+
+/* Whether the first value of the text is nested too deep; *line gets where. */
+static bool
+is_deep(const char *p, const char *end, int *line)
+{
+    int depth = 0;
+
+    *line = 1;
+    for (; p < end; p++) {
+        *line += *p == '\n';
+        if (*p == '"')
+            p = end_of_string(p + 1, end);
+        else if (*p == '[' || *p == '{')
+            depth++;
+        else if ((*p == ']' || *p == '}') && --depth <= 0)
+            return false;
+        if (depth > MAX_DEPTH)
+            return true;
+    }
+    return false;
+}
+
+json_t *
+json_load_text(const char *text, size_t len, size_t flags, json_error_t *err)
+{
+    int line;
+
+    if (!is_deep(text, text + len, &line))
+        return json_loadb(text, len, flags, err);
+    memset(err, 0, sizeof(*err));
+    err->line = line;
+    snprintf(err->text, sizeof(err->text), "nested more than %d deep",
+             MAX_DEPTH);
+    return NULL;
+}
+
+#endif

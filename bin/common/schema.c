@@ -10,6 +10,7 @@
 
 #include <math.h>
 
+#include "common/json.h"
 #include "common/json_error.h"
 #include "common/schema_parts.h"
 
@@ -596,7 +597,7 @@ read_source(struct schema *s, const char *text, size_t len)
     json_error_t err;
 
     add_source(&b, text, len);
-    s->root = json_loadb(b.p ? b.p : "", b.len,
+    s->root = json_load_text(b.p ? b.p : "", b.len,
                          JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &err);
     if (!s->root) {
         snprintf(s->why->message, sizeof(s->why->message), "line %d: %s",

@@ -7,6 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+enum {
+    MIN_STACK = 1 << 20, /* bytes, however small the limit of the main one's */
+};
+
 static volatile sig_atomic_t came, catching;
 
 static void
@@ -125,14 +129,29 @@ cli_hold_signals(sigset_t *before)
     pthread_sigmask(SIG_BLOCK, &set, before);
 }
 
+/* Without a size of its own a thread has what RLIMIT_STACK says. */
+static void
+raise_stack(pthread_attr_t *attr)
+{
+    size_t size;
+
+    if (pthread_attr_getstacksize(attr, &size) == 0 && size < MIN_STACK)
+        pthread_attr_setstacksize(attr, MIN_STACK);
+}
+
 int
 cli_start_thread(pthread_t *thread, void *(*run)(void *), void *data)
 {
+    pthread_attr_t attr;
     sigset_t before;
-    int failed;
+    int failed = pthread_attr_init(&attr);
 
+    if (failed)
+        return failed;
+    raise_stack(&attr);
     cli_hold_signals(&before);
-    failed = pthread_create(thread, NULL, run, data);
+    failed = pthread_create(thread, &attr, run, data);
+    pthread_attr_destroy(&attr);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failed;
 }

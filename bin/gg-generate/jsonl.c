@@ -71,7 +71,7 @@ load(const char *text, size_t len, struct gg_error *err)
 {
     char why[JSON_WHY];
     json_error_t e;
-    json_t *value = json_loadb(text, len, FLAGS, &e);
+    json_t *value = json_load_text(text, len, FLAGS, &e);
 
     if (value && json_is_object(value))
         return value;

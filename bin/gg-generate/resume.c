@@ -25,7 +25,7 @@ fail(const char *path)
 static off_t
 find_end(int fd, const char *path, char end)
 {
-    char text[1 << 16];
+    char text[1 << 13];
     off_t size = lseek(fd, 0, SEEK_END);
 
     if (size < 0 || lseek(fd, 0, SEEK_SET) < 0)

@@ -19,6 +19,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/json_error.h"
 
 struct line {
@@ -304,7 +305,7 @@ parse_line(struct json_reader *j, const struct line *l, char *text, size_t len,
     json_t *v;
 
     quote_infinity(text);
-    v = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
+    v = json_load_text(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!v)
         return syntax(l, &e);
     if (!kind_of(v, &kind))

@@ -90,7 +90,7 @@ store(struct column *c, const void *data, size_t n)
 static void
 pack(struct column *c, const void *data, size_t n, int flush)
 {
-    uint8_t out[PART / 4];
+    uint8_t out[PART / 8];
 
     c->stream.next_in = (Bytef *)data;
     c->stream.avail_in = (uInt)n;
@@ -294,15 +294,16 @@ set(uint8_t *p, uint64_t n, unsigned bytes)
 static void
 copy_column(struct archive *a, struct column *c)
 {
-    uint8_t bytes[PART];
+    uint8_t *bytes = cli_alloc(NULL, PART, 1);
     size_t n;
 
     if (fflush(c->file) || fseek(c->file, 0, SEEK_SET))
         die("a temporary file");
-    while ((n = fread(bytes, 1, sizeof(bytes), c->file)) > 0)
+    while ((n = fread(bytes, 1, PART, c->file)) > 0)
         out(a, bytes, n);
     if (ferror(c->file))
         die("a temporary file");
+    free(bytes);
 }
 
 static void

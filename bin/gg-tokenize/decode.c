@@ -335,8 +335,8 @@ static void
 decode_binary(struct work *w)
 {
     const size_t width = w->options->binary;
-    uint8_t bytes[BLOCK * 4];
-    int32_t ids[BLOCK];
+    uint8_t *bytes = cli_alloc(NULL, BLOCK, 4);
+    int32_t *ids = cli_alloc(NULL, BLOCK, sizeof(*ids));
     size_t have = 0, n;
 
     while ((n = read_block(w, bytes + have, BLOCK * width - have))) {
@@ -357,6 +357,8 @@ decode_binary(struct work *w)
     }
     write_only(w, false);
     free(w->only.text);
+    free(bytes);
+    free(ids);
     if (have)
         cli_die("%s: the input ends in the middle of an id", w->options->input);
 }

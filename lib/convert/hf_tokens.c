@@ -326,20 +326,24 @@ choose(struct hf_tokens *t)
 void
 hf_read_tokens(struct hf *h)
 {
-    char path[MAX_PATH_LENGTH], config[MAX_PATH_LENGTH], list[MAX_PATH_LENGTH];
+    char(*paths)[MAX_PATH_LENGTH] = mem_array(3, sizeof(*paths));
     struct json_keys added;
     struct hf_tokens t = { .h = h };
     json_t *file = NULL, *settings = NULL;
 
-    if (open_json(h, "tokenizer.json", path, &file, &t.file) &&
-        open_json(h, "tokenizer_config.json", config, &settings, &t.config) &&
-        open_json(h, "added_tokens.json", list, &t.added, &added))
+    if (!paths)
+        h->here.status = error_nomem(h->here.err);
+    else if (open_json(h, "tokenizer.json", paths[0], &file, &t.file) &&
+             open_json(h, "tokenizer_config.json", paths[1], &settings,
+                       &t.config) &&
+             open_json(h, "added_tokens.json", paths[2], &t.added, &added))
         choose(&t);
     if (hf_good(h))
         read_all(&t);
     json_decref(file);
     json_decref(settings);
     json_decref(t.added);
+    mem_free(paths);
     file_unmap(&t.map);
     mem_free(t.text);
     mem_free(t.types);

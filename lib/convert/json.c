@@ -20,9 +20,34 @@
 
 enum {
     MAX_TEXT = 1 << 28, /* far above any vocabulary; Jansson counts in int */
+    MAX_DEPTH = 256,    /* of arrays and objects: Jansson recurses */
 };
 
 /* ---- files --------------------------------------------------------------- */
+
+/* The end of the string that begins in front of p, or `end`. */
+static const char *
+end_of_string(const char *p, const char *end)
+{
+    while (p < end && *p != '"')
+        p += *p == '\\' ? 2 : 1;
+    return p < end ? p : end;
+}
+
+static bool
+is_deep(const char *p, const char *end)
+{
+    int depth = 0;
+
+    for (; p < end && depth <= MAX_DEPTH; p++)
+        if (*p == '"')
+            p = end_of_string(p + 1, end);
+        else if (*p == '[' || *p == '{')
+            depth++;
+        else if (*p == ']' || *p == '}')
+            depth--;
+    return depth > MAX_DEPTH;
+}
 
 /* What Jansson says quotes the text, which may hold anything. */
 static enum gg_status
@@ -93,6 +118,11 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
     json_error_t error;
     bool no_memory;
 
+    *out = NULL;
+    if (is_deep(text, (const char *)text + size)) {
+        error_set(err, GG_ERR_FORMAT, "nested more than %d deep", MAX_DEPTH);
+        return error_prefix(err, GG_ERR_FORMAT, "%s", path);
+    }
     *out = load(text, size, &error, &no_memory);
     if (no_memory)
         return error_nomem(err);

@@ -12,8 +12,9 @@
 #include <unistd.h>
 
 enum {
-    MAX_PATH = 4096,
+    MAX_PATH = 1024, /* bytes; longer names of groups have no quota here */
     MAX_PROCESSORS = 1 << 16,
+    MIN_STACK = 1 << 20, /* bytes, however small the limit of the main one's */
 };
 
 /* ---- quotas of control groups ------------------------------------------- */
@@ -198,18 +199,33 @@ thread_count_default(void)
     return n > 0 ? n : 1;
 }
 
+/* Without a size of its own a thread has what RLIMIT_STACK says. */
+static void
+raise_stack(pthread_attr_t *attr)
+{
+    size_t size;
+
+    if (pthread_attr_getstacksize(attr, &size) == 0 && size < MIN_STACK)
+        pthread_attr_setstacksize(attr, MIN_STACK);
+}
+
 int
 thread_start(pthread_t *thread, void *(*run)(void *), void *data)
 {
     static const int own_fault[] = { SIGBUS, SIGFPE, SIGILL, SIGSEGV };
     sigset_t set, before;
-    int failed;
+    pthread_attr_t attr;
+    int failed = pthread_attr_init(&attr);
 
+    if (failed)
+        return failed;
+    raise_stack(&attr);
     sigfillset(&set);
     for (size_t i = 0; i < sizeof(own_fault) / sizeof(own_fault[0]); i++)
         sigdelset(&set, own_fault[i]);
     pthread_sigmask(SIG_BLOCK, &set, &before);
-    failed = pthread_create(thread, NULL, run, data);
+    failed = pthread_create(thread, &attr, run, data);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attr);
     return failed;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #include <ggml-cpu.h>
 
@@ -54,10 +55,20 @@ has_avx512bf16(void)
 #endif
 
 #ifdef HAVE_AMX
+/* Blocks are opened on the stack: up to 150 KiB. A thread that computes may be
+ * the main one, whose stack a limit may keep smaller. */
+static bool
+has_stack(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_STACK, &limit) || limit.rlim_cur >= 512 << 10;
+}
+
 static bool
 has_amx(void)
 {
-    return has_avx512vbmi() && cpu_may_use_tiles();
+    return has_avx512vbmi() && cpu_may_use_tiles() && has_stack();
 }
 #endif
 

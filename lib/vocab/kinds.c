@@ -1,6 +1,7 @@
 /* kinds.c - encoding of the kinds that normalise a text: WordPiece, Unigram
  *
  * Special tokens part the text. */
+#include "core/mem.h"
 #include "vocab/unigram.h"
 #include "vocab/wordpiece.h"
 
@@ -68,16 +69,20 @@ vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
                   const struct special_set *set, bool first,
                   struct cache *cache, struct vocab_out *out)
 {
-    struct unigram u;
+    struct unigram *u;
     bool good;
 
     if (v->kind == VOCAB_WPM) {
         encode_wpm(v, p, len, set, cache, out);
         return true;
     }
-    memset(&u, 0, offsetof(struct unigram, sums));
-    unigram_begin(&u, v, p, first, cache);
-    good = encode_ugm(&u, v, p, len, set, cache, out);
-    unigram_clear(&u);
+    u = mem_alloc(sizeof(*u));
+    if (!u)
+        return false;
+    memset(u, 0, offsetof(struct unigram, sums));
+    unigram_begin(u, v, p, first, cache);
+    good = encode_ugm(u, v, p, len, set, cache, out);
+    unigram_clear(u);
+    mem_free(u);
     return good;
 }

@@ -196,8 +196,7 @@ enum gg_status
 vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
                   struct gg_error *err)
 {
-    uint8_t room[2 * VOCAB_MAX_TOKEN_BYTES];
-    struct reader r = { .v = v, .room = room };
+    struct reader r = { .v = v };
     struct gguf_array merges;
     size_t slots = 16;
     enum gg_status st =
@@ -212,6 +211,9 @@ vocab_load_merges(struct gg_vocab *v, const struct gguf_context *gguf,
     v->merges = mem_table(slots, sizeof(*v->merges));
     v->merge_mask = slots - 1;
     v->merge_bits = mem_array(slots / 8, VOCAB_MERGE_BITS);
-    return v->merges && v->merge_bits ? read_all(&r, gguf, &merges, err)
-                                      : error_nomem(err);
+    r.room = mem_alloc(2 * VOCAB_MAX_TOKEN_BYTES);
+    st = v->merges && v->merge_bits && r.room ? read_all(&r, gguf, &merges, err)
+                                              : error_nomem(err);
+    mem_free(r.room);
+    return st;
 }

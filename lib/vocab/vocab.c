@@ -307,17 +307,35 @@ gg_vocab_token(const struct gg_vocab *v, int32_t id, size_t *len)
     return has_id(v, id) ? v->tokens[id].s : NULL;
 }
 
+/* One after the other, for names that are too long to be looked up: pieces
+ * first. */
+static int32_t
+find_long(const struct gg_vocab *v, const char *token, size_t len)
+{
+    int32_t other = -1;
+
+    for (int32_t id = 0; id < v->n; id++) {
+        if (v->tokens[id].n != len || memcmp(v->tokens[id].s, token, len) != 0)
+            continue;
+        if (v->types[id] & VOCAB_PIECE)
+            return id;
+        other = other < 0 ? id : other;
+    }
+    return other;
+}
+
 int32_t
 gg_vocab_find(const struct gg_vocab *v, const char *token, size_t len)
 {
-    uint8_t bytes[VOCAB_MAX_TOKEN_BYTES];
+    uint8_t bytes[1024];
     int32_t id = -1;
     size_t n;
 
     if (!v || (!token && len))
         return -1;
-    if (len <= sizeof(bytes) &&
-        vocab_piece_bytes(v->kind, token, len, bytes, &n))
+    if (len > sizeof(bytes))
+        return find_long(v, token, len);
+    if (vocab_piece_bytes(v->kind, token, len, bytes, &n))
         id = vocab_find_piece(v, bytes, n);
     return id < 0 ? vocab_find_other(v, token, len) : id;
 }
