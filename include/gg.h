@@ -518,6 +518,8 @@ gg_session_free(struct gg_session *session);
 
 GG_API int32_t
 gg_session_n_ctx(const struct gg_session *session);
+GG_API int32_t
+gg_session_n_slots(const struct gg_session *session);
 
 /* The likeliest ids, found where the logits are: no more than these then leave
  * a GPU. The caller gives k and room for k ids and logits; n gets k, and the

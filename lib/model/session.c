@@ -597,6 +597,25 @@ has_slot(const struct gg_session *s, int32_t slot)
 }
 
 int32_t
+session_n_vocab(const struct gg_session *session)
+{
+    return session->model->hp.n_vocab;
+}
+
+bool
+session_is_on_cpu(const struct gg_session *session)
+{
+    return ggml_backend_dev_type(session->model->device) ==
+           GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
+int32_t
+gg_session_n_slots(const struct gg_session *session)
+{
+    return session->n_slots;
+}
+
+int32_t
 gg_session_length(const struct gg_session *session, int32_t slot)
 {
     return has_slot(session, slot) ? session->slots.length[slot] : 0;

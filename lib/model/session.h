@@ -10,6 +10,13 @@ enum gg_status
 session_new(const struct model *model, const struct gg_session_params *params,
             struct gg_session **out, struct gg_error *err);
 
+int32_t
+session_n_vocab(const struct gg_session *session);
+
+/* The CPU computes all of it. */
+bool
+session_is_on_cpu(const struct gg_session *session);
+
 /* What gg_model_memory() does. `params` is not NULL. */
 enum gg_status
 session_memory(const struct model *model,

@@ -1,0 +1,318 @@
+/* gg-engine.h - generation: sequences that share a session, and texts that are
+ * drawn from it
+ *
+ * An engine decides which of its sequences holds which slot of the session.
+ * A sequence is a list of ids; what the session has computed of it is found,
+ * copied from another one with a shared prefix, or computed again as needed, so
+ * that any number of sequences may live. Results never depend on which other
+ * sequences are evaluated in the same call.
+ *
+ *     gg_sequence_new(engine, &sequence, &err);
+ *     gg_sequence_put(sequence, prompt, n, &err);
+ *     gg_text_new(sequence, &params, &text, &err);
+ *     while (gg_text_finish(text) == GG_FINISH_NONE) {
+ *         gg_engine_step(engine, &text, 1, &err);
+ *         p = gg_text_take(text, &len);
+ *         fwrite(p, 1, len, stdout);
+ *     }
+ *
+ * A text alone is a batch of one. As in gg.h, every function that can fail
+ * returns enum gg_status and sets its results on success only. One thread at a
+ * time an engine, its sequences and texts included.
+ */
+#ifndef GG_ENGINE_H
+#define GG_ENGINE_H
+
+#include "gg.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The whole loop in one call ------------------------------------------ */
+
+struct gg_generate_params {
+    uint64_t max_ids;                         /* 0: up to the text's end */
+    const struct gg_sampler_params *sampling; /* NULL: the defaults */
+    const struct gg_session_params *session;  /* the same */
+};
+
+/* Takes bytes of a text as they are made; false: no more are wanted. */
+typedef bool (*gg_write_callback)(void *data, const char *bytes, size_t n);
+
+/* Goes on from a prompt, which becomes the ids that gg_vocab_encode() makes of
+ * it, with BOS where the model wants it. NULL params: all zero. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_generate(const struct gg_model *model, const char *prompt, size_t len,
+            const struct gg_generate_params *params, gg_write_callback write,
+            void *data, struct gg_error *err);
+
+/* ---- Engines ------------------------------------------------------------- */
+
+struct gg_engine;
+struct gg_sequence;
+struct gg_text;
+
+struct gg_engine_params {
+    /* A context that is full drops its oldest ids, all but BOS: half of them,
+     * and again, until there is room. */
+    bool shift;
+    /* Sequences keep the log-probabilities of their ids; their last id is not
+     * evaluated before another follows: gg_sequence_logprobs(). */
+    bool score;
+};
+
+/* The session is the engine's until gg_engine_free(), and both outlive its
+ * sequences. NULL params: all zero. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_new(const struct gg_model *model, struct gg_session *session,
+              const struct gg_engine_params *params, struct gg_engine **out,
+              struct gg_error *err);
+
+/* After all sequences and texts. The session is the caller's again. */
+GG_API void
+gg_engine_free(struct gg_engine *engine); /* takes NULL */
+
+/* What it has done so far. */
+struct gg_engine_stats {
+    uint64_t n_evaluated; /* ids */
+    uint64_t n_copied;    /* ids that a shared prefix saved */
+    uint64_t n_runs;      /* evaluations */
+};
+GG_API struct gg_engine_stats
+gg_engine_stats(const struct gg_engine *engine);
+
+/* ---- Sequences ----------------------------------------------------------- */
+
+/* Without ids. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_new(struct gg_engine *engine, struct gg_sequence **out,
+                struct gg_error *err);
+
+/* What its slot holds stays there until the slot is needed: another sequence
+ * may begin alike. */
+GG_API void
+gg_sequence_free(struct gg_sequence *sequence); /* takes NULL */
+
+/* Its slot is taken last: others are to begin with what it holds. */
+GG_API void
+gg_sequence_keep(struct gg_sequence *sequence, bool keep);
+
+/* Puts ids, each below gg_model_n_vocab(), behind its own. Nothing is
+ * evaluated yet. GG_ERR_CONTEXT: there is no room; it has no more than
+ * before. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
+                struct gg_error *err);
+
+/* Takes all but the first n ids away, evaluated or not. */
+GG_API void
+gg_sequence_truncate(struct gg_sequence *sequence, size_t n);
+
+/* Those of its context; valid until the sequence changes. */
+GG_API const int32_t *
+gg_sequence_ids(const struct gg_sequence *sequence, size_t *n);
+
+/* How many ids stood before those and were dropped: positions go on. */
+GG_API uint64_t
+gg_sequence_dropped(const struct gg_sequence *sequence);
+
+/* Of an engine that scores: logprobs[i], 0 < i < *n, is the natural logarithm
+ * of the probability of the sequence's id i, given all ids before it. Valid
+ * until the sequence changes. */
+GG_API const float *
+gg_sequence_logprobs(const struct gg_sequence *sequence, size_t *n);
+
+/* What is wanted of a sequence: see struct gg_chunk, whose fields these are. An
+ * engine that scores gives none of it but the sequence's log-probabilities. */
+struct gg_query {
+    struct gg_sequence *sequence;
+    float *logits;
+    struct gg_best *best;
+    size_t n_last;
+    /* logprobs[i] is that of id first + i + 1, as far as `next`, where first is
+     * the number of ids that are not to be scored, at least 1. */
+    float *logprobs;
+    size_t first;
+    const int32_t *next;
+    size_t n_next;
+    float *embedding;
+    enum gg_pooling pooling;
+};
+
+/* Evaluates what the sequences lack. No two queries may name the same one; of
+ * one whose ids are all evaluated the last is evaluated again, if something is
+ * wanted of it. More queries than the session has slots are done in rounds. On
+ * failure (GG_ERR_ABORTED: the session's callback said so) the sequences have
+ * the ids they had, and a later call goes on. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
+               size_t n, struct gg_error *err);
+
+/* ---- States -------------------------------------------------------------- */
+
+/* The sequence, which must be empty, becomes number i of the file, with its
+ * pending ids; as much of it as the file holds and there is a slot for needs
+ * not be evaluated. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
+                 size_t i, struct gg_error *err);
+
+/* Fills in what gg_session_save() wants of a sequence, but for its number and
+ * pending ids. Valid until the engine's next call. */
+GG_API struct gg_state_sequence
+gg_sequence_state(const struct gg_sequence *sequence);
+
+/* ---- Stop strings -------------------------------------------------------- */
+
+struct gg_stop; /* immutable but for adding; any number of texts use one */
+
+GG_API GG_MUST_CHECK enum gg_status
+gg_stop_new(struct gg_stop **out, struct gg_error *err);
+GG_API void
+gg_stop_free(struct gg_stop *stop); /* takes NULL; after its texts */
+
+/* Copies the string. GG_ERR_ARG: it is empty. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
+            struct gg_error *err);
+
+/* ---- Texts --------------------------------------------------------------- */
+
+enum gg_finish {
+    GG_FINISH_NONE = 0,    /* it goes on */
+    GG_FINISH_EOG = 1,     /* the model has ended the text */
+    GG_FINISH_LENGTH = 2,  /* it has as many ids as it may */
+    GG_FINISH_CONTEXT = 3, /* there is no room for more */
+    GG_FINISH_STOP = 4,    /* a stop string is complete */
+    GG_FINISH_ERROR = 5,   /* gg_text_error() */
+    GG_FINISH_CUT = 6,     /* gg_text_cut() */
+};
+
+/* What is named here outlives the text. */
+struct gg_text_params {
+    struct gg_sampler *sampler;
+    const struct gg_stop *stop; /* or NULL */
+    uint64_t sequence;          /* a number that draws depend on */
+    uint64_t max_ids;           /* 0: no limit */
+    unsigned decode_flags;      /* GG_DECODE_... */
+    bool ignore_eog;            /* no end of generation is drawn */
+    bool logprobs;              /* struct gg_drawn has the model's */
+    bool all_logits;            /* all are drawn from, though fewer would do */
+    bool goes_on;           /* the sequence's end is a text's, which goes on */
+    const double *mirostat; /* what it has learnt before; or NULL */
+};
+
+/* An answer begins behind the sequence's ids, at least one. The sequence is the
+ * text's until it is freed, but for being read. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_text_new(struct gg_sequence *sequence, const struct gg_text_params *params,
+            struct gg_text **out, struct gg_error *err);
+GG_API void
+gg_text_free(struct gg_text *text); /* takes NULL */
+
+/* Another answer begins, behind ids[0..n), which go behind those that were
+ * there. The sampler remembers the sequence, if it is the same; a grammar
+ * begins again. GG_ERR_CONTEXT: nothing has changed. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
+                 const int32_t *ids, size_t n, struct gg_error *err);
+
+/* Evaluates what the texts need, together, and draws one id for each. None of
+ * them has ended. A text that fails for itself (its logits are not numbers, its
+ * sampler says so) does not make the call fail: gg_text_error(). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
+               struct gg_error *err);
+
+/* It ends here. An id that was drawn and not evaluated, as a step has failed,
+ * is pending and no longer the sequence's. */
+GG_API void
+gg_text_cut(struct gg_text *text);
+
+GG_API enum gg_finish
+gg_text_finish(const struct gg_text *text);
+
+/* Why it failed; NULL: it did not. It has then ended as far as it went. */
+GG_API const char *
+gg_text_error(const struct gg_text *text);
+
+/* What was drawn last. */
+struct gg_drawn {
+    struct gg_draw draw;
+    double logprob;    /* in the model, if that was wanted */
+    uint64_t position; /* of it in its sequence */
+};
+GG_API struct gg_drawn
+gg_text_drawn(const struct gg_text *text);
+
+/* All ids of this answer; valid until the next step. */
+GG_API const int32_t *
+gg_text_ids(const struct gg_text *text, size_t *n);
+
+/* The bytes that were added since the last call, but for what may be the
+ * beginning of a stop string; of a text that has ended, all of the rest. Valid
+ * until the next call on the text. */
+GG_API const char *
+gg_text_take(struct gg_text *text, size_t *len);
+
+/* An id that was drawn and is not among the sequence's, as the text has ended
+ * there: a text that goes on begins with it. -1: none. */
+GG_API int32_t
+gg_text_pending(const struct gg_text *text);
+
+/* What Mirostat has learnt; NAN: it is not in use. */
+GG_API double
+gg_text_mirostat(const struct gg_text *text);
+
+/* ---- Drafts -------------------------------------------------------------- */
+
+/* Ids that may come next are guessed and evaluated together with the one that
+ * does; texts do not depend on it. How many are guessed is learnt from how
+ * often they are right and how long evaluations take. */
+
+/* By what followed the last ids before, or, with `draft`, an engine of another
+ * model with the same vocabulary and at least as many slots, by what that
+ * draws. It outlives this engine. GG_ERR_ARG: the vocabularies differ. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
+                struct gg_error *err);
+
+struct gg_draft_stats {
+    uint64_t n_drafted, n_accepted, n_runs;
+};
+GG_API struct gg_draft_stats
+gg_engine_draft_stats(const struct gg_engine *engine);
+
+/* ---- Choices ------------------------------------------------------------- */
+
+/* Texts of which one is to follow a prompt. Ids are those of the prompt and
+ * the choice as one text; from the first id on at which some choice differs
+ * from the prompt alone, logarithms of probabilities are added up. */
+struct gg_choice {
+    const int32_t *ids; /* of prompt and choice */
+    size_t n;
+    double logprob;  /* result */
+    size_t n_scored; /* result: ids that make it up */
+};
+
+struct gg_choices {
+    const int32_t *prompt;
+    size_t n_prompt;
+    struct gg_choice *list;
+    size_t n;
+};
+
+/* Scores the choices of all n prompts together. GG_ERR_ARG: a choice adds no id
+ * to its prompt, or not even the first id is the same; GG_ERR_CONTEXT: one is
+ * above the context. What holds for all choices of a prompt is evaluated
+ * once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
+                 struct gg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

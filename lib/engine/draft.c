@@ -1,0 +1,392 @@
+/* draft.c - ids that may come next, evaluated together with the one that does
+ *
+ * To evaluate several ids at once takes little longer than to evaluate one: the
+ * weights are read once. So ids are drafted, evaluated behind the one that was
+ * drawn, and then drawn at each place, as if one after the other had been
+ * evaluated: as long as what is drawn is what was drafted, the next logits are
+ * there. Those do not depend on how many ids are evaluated together, so that
+ * the text does not depend on the draft. Y. Leviathan et al., "Fast inference
+ * from transformers via speculative decoding", 2023, without its rejection
+ * sampling: draws are functions of their place. */
+#include <string.h>
+
+#include "core/error.h"
+#include "core/mem.h"
+#include "engine/text.h"
+#include "model/session.h"
+
+enum {
+    ON_GPU = 7,   /* drafted ids whose logits have the same bits there */
+    LONGEST = 16, /* ids at the end that are looked for before */
+};
+
+struct engine_draft {
+    struct gg_engine
+        *engine; /* that draws drafts; NULL: the text is searched */
+    struct gg_sampler *greedy;
+    size_t most; /* ids a text */
+    struct draft_length length;
+    struct gg_draft_stats stats;
+};
+
+/* ---- birth and death ----------------------------------------------------- */
+
+static enum gg_status
+check_vocab(const struct gg_engine *a, const struct gg_engine *b,
+            struct gg_error *err)
+{
+    if (!b || gg_vocab_fingerprint(a->vocab) == gg_vocab_fingerprint(b->vocab))
+        return GG_OK;
+    return error_set(err, GG_ERR_ARG, "the draft model has another vocabulary");
+}
+
+enum gg_status
+gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
+                struct gg_error *err)
+{
+    struct gg_sampler_params greedy = gg_sampler_params_default();
+    struct engine_draft *d = mem_zalloc(sizeof(*d));
+    enum gg_status st = d ? check_vocab(engine, draft, err) : error_nomem(err);
+
+    greedy.temperature = 0;
+    if (st == GG_OK)
+        st = gg_sampler_new(&greedy, &d->greedy, err);
+    if (st != GG_OK) {
+        draft_free(d);
+        return st;
+    }
+    d->engine = draft;
+    d->most = session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
+    draft_length_init(&d->length);
+    draft_free(engine->draft);
+    engine->draft = d;
+    return GG_OK;
+}
+
+void
+draft_free(struct engine_draft *draft)
+{
+    if (!draft)
+        return;
+    gg_sampler_free(draft->greedy);
+    mem_free(draft);
+}
+
+struct gg_draft_stats
+gg_engine_draft_stats(const struct gg_engine *engine)
+{
+    return engine->draft ? engine->draft->stats : (struct gg_draft_stats){ 0 };
+}
+
+void
+draft_clear(struct gg_text *t)
+{
+    gg_text_free(t->draft.text);
+    gg_sequence_free(t->draft.sequence);
+    t->draft = (struct text_draft){ 0 };
+}
+
+/* ---- drafts by what was there -------------------------------------------- */
+
+/* How many ids in front of ids[i] are those in front of ids[n]. */
+static size_t
+count_same(const int32_t *ids, size_t i, size_t n)
+{
+    size_t k = 0;
+
+    while (k < i && k < LONGEST && ids[i - 1 - k] == ids[n - 1 - k])
+        k++;
+    return k;
+}
+
+/* Where the longest end of ids[0..n) stood before, the last time: the place
+ * behind it; *len gets its length. */
+static size_t
+find_before(const int32_t *ids, size_t n, size_t *len)
+{
+    size_t found = 0;
+
+    *len = 0;
+    for (size_t i = n - 1; i > *len && *len < LONGEST; i--) {
+        size_t k = ids[i - 1] == ids[n - 1] ? count_same(ids, i, n) : 0;
+
+        if (k > *len) {
+            *len = k;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* What followed then, again and again where it goes up to the end. */
+static void
+draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
+{
+    const struct gg_sequence *q = t->sequence;
+    struct text_draft *out = &t->draft;
+    size_t len, at = find_before(q->ids, q->n_ids, &len);
+
+    if (len < 2)
+        return;
+    out->kind = len < 4 ? 0 : len < 8 ? 1 : 2;
+    out->n = draft_length_best(&d->length, out->kind, most);
+    for (size_t i = 0; i < out->n; i++, at++)
+        out->ids[i] = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
+    if (out->n == 0)
+        draft_length_skipped(&d->length, out->kind);
+}
+
+/* ---- drafts by a model --------------------------------------------------- */
+
+/* Draws at the same place with the same seed are likely to be the same. Where
+ * they depend on more, the likeliest id must do. */
+static struct gg_text_params
+params_of(const struct engine_draft *d, const struct gg_text *t)
+{
+    return (struct gg_text_params){
+        .sampler = gg_sampler_remembers(t->params.sampler) ? d->greedy
+                                                           : t->params.sampler,
+        .sequence = t->params.sequence,
+        .ignore_eog = t->params.ignore_eog,
+    };
+}
+
+/* The model's sequence gets the text's ids. GG_ERR_CONTEXT: it has no room. */
+static enum gg_status
+follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
+{
+    const struct gg_sequence *q = t->sequence;
+    struct text_draft *td = &t->draft;
+    struct gg_text_params params = params_of(d, t);
+    enum gg_status st = GG_OK;
+    size_t same = 0;
+
+    if (!td->sequence)
+        st = gg_sequence_new(d->engine, &td->sequence, err);
+    if (st != GG_OK)
+        return st;
+    while (same < td->sequence->n_ids && same < q->n_ids - 1 &&
+           td->sequence->ids[same] == q->ids[same])
+        same++;
+    if (td->text)
+        draft_drop(td->text);
+    gg_sequence_truncate(td->sequence, same);
+    td->sequence->n_dropped = q->n_dropped;
+    if (!td->text) {
+        st = gg_sequence_put(td->sequence, q->ids + same, q->n_ids - same, err);
+        return st == GG_OK ? gg_text_new(td->sequence, &params, &td->text, err)
+                           : st;
+    }
+    return gg_text_continue(td->text, &params, q->ids + same, q->n_ids - same,
+                            err);
+}
+
+/* The texts whose drafts are to have more ids, and what draws them. */
+static size_t
+find_short(struct gg_text *const *texts, size_t n, const size_t *wanted,
+           struct gg_text **out)
+{
+    size_t found = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (texts[i]->draft.n < wanted[i])
+            out[found++] = texts[i]->draft.text;
+    return found;
+}
+
+/* Each draft that lacks some gets one id; one that has ended lacks none. */
+static void
+take_drawn(struct gg_text *const *texts, size_t n, size_t *wanted)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct text_draft *td = &texts[i]->draft;
+
+        if (td->n >= wanted[i])
+            continue;
+        if (td->text->finish == GG_FINISH_NONE)
+            td->ids[td->n++] = td->text->drawn.draw.id;
+        else
+            wanted[i] = td->n;
+    }
+}
+
+static enum gg_status
+draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+            size_t *wanted, struct gg_text **scratch, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+    size_t n_short, total = 0;
+    int64_t start = ggml_time_us();
+
+    while (st == GG_OK &&
+           (n_short = find_short(texts, n, wanted, scratch)) > 0) {
+        st = gg_engine_step(d->engine, scratch, n_short, err);
+        if (st == GG_OK)
+            take_drawn(texts, n, wanted);
+    }
+    for (size_t i = 0; i < n; i++)
+        total += texts[i]->draft.n;
+    draft_length_drafted(&d->length, total, (double)(ggml_time_us() - start));
+    return st;
+}
+
+/* How many ids each draft is to have, where the model can follow the text. */
+static enum gg_status
+want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+            size_t *wanted, struct gg_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum gg_status st;
+
+        texts[i]->draft.kind = DRAFT_KINDS - 1;
+        wanted[i] = draft_length_best(&d->length, DRAFT_KINDS - 1, wanted[i]);
+        if (wanted[i] == 0) {
+            draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+            continue;
+        }
+        st = follow(d, texts[i], err);
+        if (st == GG_ERR_CONTEXT)
+            wanted[i] = 0;
+        else if (st != GG_OK)
+            return st;
+    }
+    return GG_OK;
+}
+
+static enum gg_status
+draft_by_model(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+               size_t *wanted, struct gg_error *err)
+{
+    struct gg_text **scratch = mem_array(n, sizeof(*scratch));
+    enum gg_status st =
+        scratch ? want_drafts(d, texts, n, wanted, err) : error_nomem(err);
+
+    if (st == GG_OK)
+        st = draw_drafts(d, texts, n, wanted, scratch, err);
+    mem_free(scratch);
+    return st;
+}
+
+/* ---- evaluation ---------------------------------------------------------- */
+
+/* Ids that there is room and need for. */
+static size_t
+useful(const struct engine_draft *d, const struct gg_text *t)
+{
+    const struct gg_sequence *q = t->sequence;
+    size_t n = q->engine->n_ctx - q->n_ids;
+    uint64_t max = t->params.max_ids;
+
+    n = n < d->most ? n : d->most;
+    if (max && max - t->n_made - 1 < n)
+        n = (size_t)(max - t->n_made - 1);
+    return n;
+}
+
+/* Decoding: one id, behind others of this text. */
+static bool
+is_decoding(const struct gg_text *t)
+{
+    const struct gg_sequence *q = t->sequence;
+
+    return t->n_made > 0 && q->slot >= 0 && q->n_ids == q->n_held + 1;
+}
+
+static enum gg_status
+make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
+            size_t *wanted, struct gg_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct text_draft *td = &texts[i]->draft;
+
+        td->n = td->n_accepted = 0;
+        td->counts = is_decoding(texts[i]);
+        wanted[i] = td->counts ? useful(d, texts[i]) : 0;
+    }
+    if (d->engine)
+        return draft_by_model(d, texts, n, wanted, err);
+    for (size_t i = 0; i < n; i++)
+        if (wanted[i])
+            draft_by_search(d, texts[i], wanted[i]);
+    return GG_OK;
+}
+
+enum gg_status
+draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+          struct gg_error *err)
+{
+    struct engine_draft *d = e->draft;
+    enum gg_status st;
+    size_t *wanted;
+
+    if (!d)
+        return GG_OK;
+    wanted = mem_array(n, sizeof(*wanted));
+    st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);
+    mem_free(wanted);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = gg_sequence_put(texts[i]->sequence, texts[i]->draft.ids,
+                             texts[i]->draft.n, err);
+    return st;
+}
+
+void
+draft_evaluated(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+                int64_t us)
+{
+    struct engine_draft *d = e->draft;
+    size_t total = 0;
+    bool counts = true;
+
+    for (size_t i = 0; i < n; i++) { /* they stand behind the text's ids */
+        struct text_draft *td = &texts[i]->draft;
+
+        texts[i]->sequence->n_ids -= td->n;
+        total += td->n;
+        counts = counts && td->counts;
+    }
+    if (!d || !us || !counts)
+        return;
+    draft_length_evaluated(&d->length, (total + n / 2) / n, (double)us);
+    d->stats.n_runs++;
+}
+
+/* What the draft was worth. */
+static void
+settle(struct gg_text *t, size_t rejected)
+{
+    struct engine_draft *d = t->sequence->engine->draft;
+    struct text_draft *td = &t->draft;
+
+    if (d && td->counts) {
+        draft_length_learn(&d->length, td->kind, td->n_accepted + rejected,
+                           td->n_accepted);
+        d->stats.n_drafted += td->n;
+        d->stats.n_accepted += td->n_accepted;
+    }
+    td->n = td->n_accepted = 0;
+    td->counts = false;
+    t->row = t->n_rows;
+    engine_sequence_release(t->sequence, t->sequence->n_ids);
+}
+
+bool
+draft_accept(struct gg_text *t, int32_t id)
+{
+    struct text_draft *td = &t->draft;
+    bool drafted = td->n_accepted < td->n;
+
+    if (drafted && td->ids[td->n_accepted] == id) {
+        td->n_accepted++;
+        t->sequence->n_ids++;
+        return true;
+    }
+    settle(t, drafted);
+    return false;
+}
+
+void
+draft_drop(struct gg_text *t)
+{
+    settle(t, 0);
+}

@@ -1,0 +1,81 @@
+/* draft_length.c - how many ids to draft: as many as pay */
+#include "engine/draft_length.h"
+
+#include <math.h>
+
+static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
+
+void
+draft_length_init(struct draft_length *d)
+{
+    *d = (struct draft_length){ .each = 0 };
+    for (int i = 0; i < DRAFT_KINDS; i++)
+        d->accepted[i] = hope[i];
+}
+
+/* What is known of fewer ids, and somewhat more for each further one: low, so
+ * that it is tried. */
+static double
+time_of(const struct draft_length *d, size_t n)
+{
+    size_t k = n;
+
+    while (k > 0 && d->times[k] == 0)
+        k--;
+    return d->times[k] * (1 + 0.05 * (double)(n - k));
+}
+
+size_t
+draft_length_best(const struct draft_length *d, int kind, size_t most)
+{
+    double p = d->accepted[kind], ids = 1, power = 1, best = 0;
+    size_t found = 0;
+
+    if (d->times[0] == 0)
+        return 0;
+    for (size_t n = 0; n <= most && n <= DRAFT_MOST; n++) {
+        double rate = ids / (time_of(d, n) + (double)n * d->each);
+
+        if (rate > best) {
+            best = rate;
+            found = n;
+        }
+        power *= p;
+        ids += power; /* those accepted so far, and the one drawn behind */
+    }
+    return found;
+}
+
+void
+draft_length_learn(struct draft_length *d, int kind, size_t n, size_t accepted)
+{
+    for (size_t i = 0; i < accepted; i++)
+        d->accepted[kind] += 0.1 * (0.98 - d->accepted[kind]);
+    if (accepted < n)
+        d->accepted[kind] -= 0.1 * d->accepted[kind];
+}
+
+void
+draft_length_skipped(struct draft_length *d, int kind)
+{
+    d->accepted[kind] += 0.01 * (hope[kind] - d->accepted[kind]);
+}
+
+static void
+average(double *mean, double x)
+{
+    *mean += (*mean == 0 ? 1 : 0.2) * (x - *mean);
+}
+
+void
+draft_length_evaluated(struct draft_length *d, size_t n, double us)
+{
+    average(&d->times[n], fmax(us, 1));
+}
+
+void
+draft_length_drafted(struct draft_length *d, size_t n, double us)
+{
+    if (n)
+        average(&d->each, us / (double)n);
+}

@@ -1,0 +1,47 @@
+/* draft_length.h - how many ids to draft: as many as pay
+ *
+ * A drafted id is accepted with a probability, which is learned, and each that
+ * is not makes those behind it useless. An evaluation's time grows with the
+ * number of its ids, which is measured. So there is a number of ids with which
+ * most ids a second can be expected; it may be 0. */
+#ifndef ENGINE_DRAFT_LENGTH_H
+#define ENGINE_DRAFT_LENGTH_H
+
+#include <stddef.h>
+
+enum {
+    DRAFT_MOST = 15,
+    DRAFT_KINDS = 3, /* the last is the most hopeful */
+};
+
+struct draft_length {
+    double accepted[DRAFT_KINDS]; /* probability of an id of each kind */
+    double times[DRAFT_MOST + 1]; /* of an evaluation with so many drafted
+                                     ids a text, us; 0: unknown */
+    double each;                  /* us to draft one */
+};
+
+void
+draft_length_init(struct draft_length *d);
+
+/* How many of that kind, `most` at most. */
+size_t
+draft_length_best(const struct draft_length *d, int kind, size_t most);
+
+/* Of n ids the first `accepted` were accepted; fewer than n: the next was
+ * not. */
+void
+draft_length_learn(struct draft_length *d, int kind, size_t n, size_t accepted);
+
+/* None of that kind was drafted; so that it is tried again some time. */
+void
+draft_length_skipped(struct draft_length *d, int kind);
+
+/* An evaluation with n drafted ids a text has taken so long; drafting n ids,
+ * another time. */
+void
+draft_length_evaluated(struct draft_length *d, size_t n, double us);
+void
+draft_length_drafted(struct draft_length *d, size_t n, double us);
+
+#endif

@@ -1,0 +1,90 @@
+/* engine.h - what an engine and its sequences are made of; for this module
+ *
+ * A slot of the session belongs to a sequence, or it still holds what one that
+ * is gone has left there, with its ids, until another needs it. */
+#ifndef ENGINE_ENGINE_H
+#define ENGINE_ENGINE_H
+
+#include <gg-engine.h>
+
+struct engine_slot {
+    struct gg_sequence *owner; /* or NULL: */
+    int32_t *ids;              /* what it still holds */
+    float *logprobs;           /* theirs, of an engine that scores */
+    size_t n_ids;
+    uint64_t used; /* when it was last */
+};
+
+struct engine_draft;
+
+struct gg_engine {
+    const struct gg_vocab *vocab;
+    struct gg_session *session;
+    bool shift, score;
+    size_t n_ctx, n_vocab;
+    int32_t n_slots;
+    struct engine_slot *slots;
+    struct gg_chunk *chunks; /* scratch, one a slot */
+    uint64_t clock;          /* of the slots' use */
+    uint64_t call;           /* of gg_engine_eval() */
+    struct gg_engine_stats stats;
+    struct engine_draft *draft; /* or NULL */
+};
+
+struct gg_sequence {
+    struct gg_engine *engine;
+    int32_t slot; /* -1: none; its ids must be evaluated again */
+    int32_t *ids;
+    size_t n_ids, cap;
+    size_t n_held; /* ids[0 .. n_held) stand in the slot */
+    uint64_t n_dropped;
+    float *logprobs; /* of ids[1 .. n_known), of an engine that scores: */
+    size_t cap_logprobs, n_known; /* n_known > n_held, or both are 0 */
+    uint64_t call;                /* of the engine that named it last */
+    bool pinned;                  /* it is evaluated in this round */
+    bool keep;
+};
+
+/* What gg_engine_new() does; `params` is not NULL. */
+enum gg_status
+engine_new(const struct gg_vocab *vocab, struct gg_session *session,
+           const struct gg_engine_params *params, struct gg_engine **out,
+           struct gg_error *err);
+
+/* Room for n more ids behind the sequence's own. */
+enum gg_status
+engine_sequence_reserve(struct gg_sequence *q, size_t n, struct gg_error *err);
+
+/* The slot holds no more than the first n ids of the sequence from now on. */
+void
+engine_sequence_release(struct gg_sequence *q, size_t n);
+
+/* Gives the sequence, which is pinned, a slot that holds at most `most` of its
+ * ids: as many as some slot has, or as are worth being evaluated first since
+ * another pinned sequence begins alike. Fewer than n_slots others are pinned.
+ */
+enum gg_status
+engine_place(struct gg_sequence *q, size_t most, struct gg_error *err);
+
+/* An empty slot for the sequence, which has none; false: there is none. */
+bool
+engine_take_empty_slot(struct gg_sequence *q);
+
+/* The sequence goes; the slot keeps what it holds of it. */
+void
+engine_leave_slot(struct gg_sequence *q);
+
+/* What its slot lacks of the sequence's first n ids. False: nothing. */
+bool
+engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out);
+
+/* Such a chunk has been evaluated. */
+void
+engine_has(struct gg_sequence *q, size_t n);
+
+/* Evaluates chunks, and counts them. */
+enum gg_status
+engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+           struct gg_error *err);
+
+#endif

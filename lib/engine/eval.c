@@ -1,0 +1,248 @@
+/* eval.c - what sequences lack is evaluated together */
+#include <math.h>
+#include <string.h>
+
+#include "core/error.h"
+#include "core/mem.h"
+#include "engine/text.h"
+#include "model/session.h"
+
+/* ---- birth and death ----------------------------------------------------- */
+
+static bool
+fill_in(struct gg_engine *e)
+{
+    size_t n = (size_t)e->n_slots;
+
+    e->slots = mem_array(n, sizeof(*e->slots));
+    e->chunks = mem_array(n, sizeof(*e->chunks));
+    return e->slots && e->chunks;
+}
+
+enum gg_status
+engine_new(const struct gg_vocab *vocab, struct gg_session *session,
+           const struct gg_engine_params *params, struct gg_engine **out,
+           struct gg_error *err)
+{
+    struct gg_engine *e = mem_zalloc(sizeof(*e));
+
+    if (!e)
+        return error_nomem(err);
+    e->vocab = vocab;
+    e->session = session;
+    e->shift = params->shift;
+    e->score = params->score;
+    e->n_ctx = (size_t)gg_session_n_ctx(session);
+    e->n_vocab = (size_t)session_n_vocab(session);
+    e->n_slots = gg_session_n_slots(session);
+    if (!fill_in(e)) {
+        gg_engine_free(e);
+        return error_nomem(err);
+    }
+    *out = e;
+    return GG_OK;
+}
+
+void
+gg_engine_free(struct gg_engine *engine)
+{
+    if (!engine)
+        return;
+    for (int32_t i = 0; engine->slots && i < engine->n_slots; i++) {
+        mem_free(engine->slots[i].ids);
+        mem_free(engine->slots[i].logprobs);
+    }
+    mem_free(engine->slots);
+    mem_free(engine->chunks);
+    draft_free(engine->draft);
+    mem_free(engine);
+}
+
+struct gg_engine_stats
+gg_engine_stats(const struct gg_engine *engine)
+{
+    return engine->stats;
+}
+
+/* ---- chunks -------------------------------------------------------------- */
+
+bool
+engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
+{
+    bool score = q->engine->score;
+    size_t to = n - (score && n > 0), known;
+
+    if (to <= q->n_held)
+        return false;
+    *out = (struct gg_chunk){ .slot = q->slot,
+                              .ids = q->ids + q->n_held,
+                              .n = to - q->n_held };
+    if (!score || q->n_known >= n)
+        return true;
+    known = q->n_known > q->n_held + 1 ? q->n_known : q->n_held + 1;
+    out->n_unscored = known - q->n_held - 1;
+    out->logprobs = q->logprobs + known;
+    out->next = q->ids + to;
+    return true;
+}
+
+void
+engine_has(struct gg_sequence *q, size_t n)
+{
+    q->n_held = n - (q->engine->score && n > 0);
+    if (q->engine->score && q->n_known < n)
+        q->n_known = n;
+}
+
+enum gg_status
+engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
+           struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (n == 0)
+        return GG_OK;
+    st = gg_session_eval(e->session, chunks, n, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        e->stats.n_evaluated += chunks[i].n;
+    e->stats.n_runs += st == GG_OK;
+    return st;
+}
+
+/* ---- queries ------------------------------------------------------------- */
+
+static bool
+wants_anything(const struct gg_query *w)
+{
+    return w->logits || w->best || w->logprobs || w->embedding;
+}
+
+/* How many of its ids need not be evaluated for what is wanted. */
+static size_t
+most_held(const struct gg_query *w)
+{
+    const struct gg_sequence *q = w->sequence;
+
+    if (q->engine->score || !wants_anything(w))
+        return q->n_ids;
+    if (w->embedding)
+        return 0;
+    if (w->logprobs)
+        return w->first - 1;
+    return q->n_ids - (w->n_last ? w->n_last : 1);
+}
+
+static enum gg_status
+check_query(struct gg_engine *e, const struct gg_query *w, struct gg_error *err)
+{
+    struct gg_sequence *q = w->sequence;
+
+    if (q->engine != e || q->call == e->call)
+        return error_set(err, GG_ERR_ARG,
+                         "a sequence is named twice, or another engine's");
+    q->call = e->call;
+    if (q->n_ids == 0)
+        return error_set(err, GG_ERR_ARG, "a sequence without ids");
+    if (w->n_last > q->n_ids ||
+        (w->logprobs && (w->first == 0 || w->first > q->n_ids)))
+        return error_set(err, GG_ERR_ARG, "a sequence has no %zu ids",
+                         w->n_last > q->n_ids ? w->n_last : w->first);
+    return GG_OK;
+}
+
+static void
+add_wanted(const struct gg_query *w, struct gg_chunk *c)
+{
+    c->logits = w->logits;
+    c->best = w->best;
+    c->n_last = w->n_last;
+    c->embedding = w->embedding;
+    c->pooling = w->pooling;
+    c->logprobs = w->logprobs;
+    c->next = w->next;
+    c->n_next = w->n_next;
+    if (w->logprobs)
+        c->n_unscored = w->first - 1 - w->sequence->n_held;
+}
+
+/* Slots for all; and what is to be evaluated there. */
+static enum gg_status
+prepare(const struct gg_query *queries, size_t n, struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    for (size_t i = 0; i < n; i++)
+        queries[i].sequence->pinned = queries[i].sequence->slot >= 0;
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        struct gg_sequence *q = queries[i].sequence;
+        size_t most = most_held(&queries[i]);
+
+        if (q->slot >= 0) {
+            engine_sequence_release(q, most);
+            continue;
+        }
+        st = engine_place(q, most, err);
+        q->pinned = true;
+    }
+    return st;
+}
+
+static size_t
+make_chunks(struct gg_engine *e, const struct gg_query *queries, size_t n)
+{
+    size_t n_chunks = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        struct gg_chunk *c = &e->chunks[n_chunks];
+
+        if (!engine_missing(queries[i].sequence, queries[i].sequence->n_ids, c))
+            continue;
+        if (!e->score)
+            add_wanted(&queries[i], c);
+        n_chunks++;
+    }
+    return n_chunks;
+}
+
+/* The slots hold what the session says. */
+static void
+settle(const struct gg_query *queries, size_t n, enum gg_status st)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gg_sequence *q = queries[i].sequence;
+
+        q->pinned = false;
+        if (st == GG_OK)
+            engine_has(q, q->n_ids);
+        else if (q->slot >= 0)
+            q->n_held = (size_t)gg_session_length(q->engine->session, q->slot);
+    }
+}
+
+static enum gg_status
+eval_round(struct gg_engine *e, const struct gg_query *queries, size_t n,
+           struct gg_error *err)
+{
+    enum gg_status st = prepare(queries, n, err);
+
+    if (st == GG_OK)
+        st = engine_run(e, e->chunks, make_chunks(e, queries, n), err);
+    settle(queries, n, st);
+    return st;
+}
+
+enum gg_status
+gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
+               size_t n, struct gg_error *err)
+{
+    size_t at_once = (size_t)engine->n_slots;
+    enum gg_status st = GG_OK;
+
+    engine->call++;
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        st = check_query(engine, &queries[i], err);
+    for (size_t i = 0; i < n && st == GG_OK; i += at_once)
+        st = eval_round(engine, queries + i, n - i < at_once ? n - i : at_once,
+                        err);
+    return st;
+}

@@ -1,0 +1,225 @@
+/* slots.c - which sequence has which slot of the session, and what it begins
+ * with there */
+#include <assert.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "engine/engine.h"
+
+enum {
+    FEW = 16, /* ids: to evaluate them again costs next to nothing */
+};
+
+/* What of a sequence's beginning is somewhere already. */
+struct shared {
+    int32_t slot; /* -1: nothing that is worth copying */
+    size_t n;     /* ids */
+};
+
+/* ---- taking and leaving -------------------------------------------------- */
+
+/* Empty ones go first, then those whose sequence is gone, those of sequences,
+ * and last those that are to be kept. */
+static int
+rank_of(const struct engine_slot *s)
+{
+    return s->owner ? 2 + s->owner->keep : s->n_ids > 0;
+}
+
+/* Of equals the one that was used least recently; -1: all are pinned. */
+static int32_t
+find_slot(const struct gg_engine *e)
+{
+    int32_t best = -1;
+
+    for (int32_t i = 0; i < e->n_slots; i++) {
+        const struct engine_slot *s = &e->slots[i];
+        int rank = rank_of(s), least = best < 0 ? 0 : rank_of(&e->slots[best]);
+
+        if (s->owner && s->owner->pinned)
+            continue;
+        if (best < 0 || rank < least ||
+            (rank == least && s->used < e->slots[best].used))
+            best = i;
+    }
+    return best;
+}
+
+/* Its sequence loses it; what was there may stay for the one that takes it. */
+static void
+take_slot(struct gg_sequence *q, int32_t slot)
+{
+    struct engine_slot *s = &q->engine->slots[slot];
+
+    if (s->owner) {
+        s->owner->slot = -1;
+        s->owner->n_held = 0;
+    }
+    mem_free(s->ids);
+    mem_free(s->logprobs);
+    *s = (struct engine_slot){ .owner = q, .used = ++q->engine->clock };
+    q->slot = slot;
+}
+
+bool
+engine_take_empty_slot(struct gg_sequence *q)
+{
+    int32_t slot = find_slot(q->engine);
+
+    if (slot < 0 || rank_of(&q->engine->slots[slot]) != 0)
+        return false;
+    take_slot(q, slot);
+    return true;
+}
+
+void
+engine_leave_slot(struct gg_sequence *q)
+{
+    if (q->slot < 0)
+        return;
+    q->engine->slots[q->slot] = (struct engine_slot){
+        .ids = q->ids,
+        .logprobs = q->logprobs,
+        .n_ids = q->n_held,
+        .used = ++q->engine->clock,
+    };
+    q->ids = NULL;
+    q->logprobs = NULL;
+    q->slot = -1;
+}
+
+/* ---- shared prefixes ----------------------------------------------------- */
+
+/* The ids that the slot has, or will have once its sequence, which is pinned,
+ * has been evaluated so far. */
+static const int32_t *
+ids_of(const struct engine_slot *s, size_t *n)
+{
+    const struct gg_sequence *q = s->owner;
+
+    *n = !q ? s->n_ids : q->pinned ? q->n_ids - (q->n_ids > 0) : q->n_held;
+    return q ? q->ids : s->ids;
+}
+
+/* How many of the first n ids are the same; fewer than `least` count as
+ * none. */
+static size_t
+common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
+{
+    size_t i = 0;
+
+    if (n < least || (least && a[least - 1] != b[least - 1]))
+        return 0;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i < least ? 0 : i;
+}
+
+static bool
+is_there(const struct engine_slot *s, size_t n)
+{
+    return !s->owner || s->owner->n_held >= n;
+}
+
+/* The slot that begins most like q's first `most` ids. One that would have to
+ * be evaluated first must be better by more than it costs. */
+static struct shared
+find_shared(const struct gg_sequence *q, size_t most)
+{
+    const struct gg_engine *e = q->engine;
+    struct shared best = { -1, FEW };
+
+    for (int pending = 0; pending < 2; pending++) {
+        size_t least = best.n + 1 + (pending && best.slot >= 0 ? FEW : 0);
+
+        for (int32_t i = 0; i < e->n_slots; i++) {
+            size_t n, same;
+            const int32_t *ids = ids_of(&e->slots[i], &n);
+
+            if (e->slots[i].owner == q)
+                continue;
+            same = common_prefix(ids, q->ids, n < most ? n : most, least);
+            if (same && is_there(&e->slots[i], same) != pending) {
+                best = (struct shared){ i, same };
+                least = same + 1;
+            }
+        }
+    }
+    return best;
+}
+
+/* A pinned sequence's first n ids are evaluated before the others. */
+static enum gg_status
+evaluate_shared(struct gg_engine *e, const struct shared *s,
+                struct gg_error *err)
+{
+    struct gg_sequence *owner = e->slots[s->slot].owner;
+    struct gg_chunk chunk;
+    enum gg_status st = GG_OK;
+
+    if (!owner || owner->n_held >= s->n || !engine_missing(owner, s->n, &chunk))
+        return GG_OK;
+    st = engine_run(e, &chunk, 1, err);
+    if (st == GG_OK)
+        engine_has(owner, s->n);
+    return st;
+}
+
+/* Of an engine that scores: what is known of n ids there is known of q's, too.
+ * Returns how many of them its slot may hold: what is likely behind the last
+ * one is not known. */
+static size_t
+copy_known(struct gg_sequence *q, const struct engine_slot *from, size_t n)
+{
+    const float *its = from->owner ? from->owner->logprobs : from->logprobs;
+
+    if (!q->engine->score)
+        return n;
+    if (q->n_known < n) {
+        memcpy(q->logprobs, its, n * sizeof(*its));
+        q->n_known = n;
+    }
+    return q->n_known > n ? n : n - 1;
+}
+
+/* The sequence's new slot gets what is shared. A slot that nobody owns may be
+ * the new one itself. */
+static size_t
+copy_shared(struct gg_sequence *q, const struct shared *s, int32_t slot)
+{
+    struct gg_engine *e = q->engine;
+    size_t n = copy_known(q, &e->slots[s->slot], s->n);
+
+    e->slots[s->slot].used = ++e->clock;
+    if (slot == s->slot)
+        return (size_t)gg_session_truncate(e->session, slot, (int32_t)n);
+    return (size_t)gg_session_copy(e->session, slot, s->slot, (int32_t)n);
+}
+
+enum gg_status
+engine_place(struct gg_sequence *q, size_t most, struct gg_error *err)
+{
+    struct gg_engine *e = q->engine;
+    struct shared shared = find_shared(q, most);
+    enum gg_status st = GG_OK;
+    int32_t slot;
+    size_t held = 0;
+
+    if (shared.slot >= 0)
+        st = evaluate_shared(e, &shared, err);
+    if (st != GG_OK)
+        return st;
+    slot = find_slot(e);
+    assert(slot >= 0);
+    if (shared.slot >= 0 && !e->slots[shared.slot].owner &&
+        rank_of(&e->slots[slot]) != 0)
+        slot = shared.slot; /* it would be the next to be taken anyway */
+    if (shared.slot >= 0)
+        held = copy_shared(q, &shared, slot);
+    else
+        gg_session_truncate(e->session, slot, 0);
+    take_slot(q, slot);
+    q->n_held = held;
+    e->stats.n_copied += held;
+    return GG_OK;
+}

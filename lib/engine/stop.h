@@ -1,0 +1,36 @@
+/* stop.h - ends a text before certain strings in it */
+#ifndef ENGINE_STOP_H
+#define ENGINE_STOP_H
+
+#include <gg-engine.h>
+
+#include "engine/bytes.h"
+
+/* One text on its way; all zero will do for no strings. */
+struct engine_stop {
+    const struct gg_stop *strings; /* or NULL */
+    size_t *states; /* of each string: bytes of it that the text ends with */
+    size_t cap;
+    struct engine_bytes held; /* what may be the beginning of a string */
+};
+
+/* A text begins; the strings outlive it. False: no memory. */
+bool
+engine_stop_start(struct engine_stop *stop, const struct gg_stop *strings);
+
+/* Adds text[0..len) to `out`, all but what may be the beginning of a string:
+ * that waits for what follows. *found: a string is complete, and what stands
+ * before it was added; the first one to be complete counts, the longest of
+ * them if several are at once. False: no memory. */
+bool
+engine_stop_add(struct engine_stop *stop, const char *text, size_t len,
+                struct engine_bytes *out, bool *found);
+
+/* The text ends: adds what is held back. False: no memory. */
+bool
+engine_stop_end(struct engine_stop *stop, struct engine_bytes *out);
+
+void
+engine_stop_clear(struct engine_stop *stop);
+
+#endif

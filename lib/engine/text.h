@@ -1,0 +1,88 @@
+/* text.h - a text in the making; for this module */
+#ifndef ENGINE_TEXT_H
+#define ENGINE_TEXT_H
+
+#include "engine/draft_length.h"
+#include "engine/engine.h"
+#include "engine/stop.h"
+
+/* What is drafted of a text. */
+struct text_draft {
+    int32_t ids[DRAFT_MOST]; /* what was evaluated behind the text */
+    size_t n, n_accepted;
+    int kind;
+    bool counts; /* the evaluation is of one id and the draft */
+    struct gg_sequence *sequence; /* of the draft's engine, or NULL; and */
+    struct gg_text *text;         /* what that draws there */
+};
+
+struct gg_text {
+    struct gg_sequence *sequence;
+    struct gg_text_params params;
+    struct gg_history *history; /* or NULL */
+    size_t n_new;               /* ids at the end that it has not heard of */
+
+    /* Logits, or the likeliest ids (best->k > 0), behind the last evaluated id
+     * and each drafted one: rows of room, of which the first n_rows are valid
+     * and `row` is drawn from next. */
+    float *logits;
+    struct gg_best *best;
+    size_t room, best_room; /* rows; ids and logits of each of best */
+    size_t k;               /* likeliest ids that are enough; 0: all */
+    size_t n_rows, row;
+
+    struct gg_decode_state decode;
+    struct engine_stop stop;
+    struct engine_bytes bytes; /* with room for what stop holds back, too */
+    size_t n_taken;            /* of them */
+    char *piece;               /* scratch */
+    size_t cap_piece;
+
+    int32_t *made; /* the ids drawn for this answer */
+    size_t n_made, cap_made;
+    int32_t pending; /* drawn, and not put; -1: none */
+    struct gg_drawn drawn;
+    enum gg_finish finish;
+    struct gg_error error; /* of GG_FINISH_ERROR */
+    struct text_draft draft;
+};
+
+/* Room for n rows of logits, or of the likeliest ids. */
+enum gg_status
+text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
+
+/* The query that gives n rows, the last of which is behind the last id. */
+struct gg_query
+text_query(struct gg_text *t, size_t n);
+
+/* Draws from the next row, and adds to the text; then it has ended, or the id
+ * was put. */
+enum gg_status
+text_draw(struct gg_text *t, struct gg_error *err);
+
+/* Puts drafted ids behind the texts that need an evaluation: t->draft.n of
+ * them, perhaps none. */
+enum gg_status
+draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+          struct gg_error *err);
+
+/* Those texts were evaluated, with their drafts: in `us` microseconds. */
+void
+draft_evaluated(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+                int64_t us);
+
+/* True: `id` is what was drafted, and stands behind the text's ids already.
+ * Otherwise what is left of the draft is taken away. */
+bool
+draft_accept(struct gg_text *t, int32_t id);
+
+/* What is left of the draft is taken away. */
+void
+draft_drop(struct gg_text *t);
+void
+draft_clear(struct gg_text *t);
+
+void
+draft_free(struct engine_draft *draft); /* takes NULL */
+
+#endif
