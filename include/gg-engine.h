@@ -149,11 +149,18 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err);
 
+/* How many ids an evaluation of the sequence would have to evaluate, after
+ * those of `others`, without what it shares with them and with what slots hold.
+ */
+GG_API size_t
+gg_sequence_cost(const struct gg_sequence *sequence,
+                 struct gg_sequence *const *others, size_t n_others);
+
 /* ---- States -------------------------------------------------------------- */
 
 /* The sequence, which must be empty, becomes number i of the file, with its
- * pending ids; as much of it as the file holds and there is a slot for needs
- * not be evaluated. */
+ * pending ids; what the file holds of it needs not be evaluated. It gets the
+ * slot of the sequence that was used least recently. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
                  size_t i, struct gg_error *err);

@@ -26,7 +26,7 @@ put_box(size_t number, const struct ggml_tensor *t)
     int n = ggml_n_dims(t);
 
     printf("  n%zu [shape=%s, label=\"", number,
-           t->op != GGML_OP_NONE                  ? "ellipse"
+           t->op != GGML_OP_NONE               ? "ellipse"
            : t->flags & GGML_TENSOR_FLAG_INPUT ? "parallelogram"
                                                : "box");
     put_escaped(t->name);

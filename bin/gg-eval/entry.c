@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gg-eval/score.h"
-
 void
 entry_free_room(struct entry *entry)
 {
@@ -47,6 +45,21 @@ write_failure(struct evaluate *e, struct entry *entry)
     free(entry->message);
 }
 
+/* The sum of the log-probabilities of the line's ids, but for the sequence's
+ * first, which nothing foretells; *n gets their number. */
+static double
+sum_logprobs(const struct entry *entry, size_t *n)
+{
+    size_t known, from = entry->begin ? entry->begin : 1;
+    const float *logprobs = gg_sequence_logprobs(entry->sequence->its, &known);
+    double sum = 0;
+
+    *n = 0;
+    for (size_t i = from; i < entry->begin + entry->line.n_ids; i++, ++*n)
+        sum += (double)logprobs[i];
+    return sum;
+}
+
 static void
 fail_not_numbers(struct evaluate *e, struct entry *entry)
 {
@@ -57,11 +70,11 @@ fail_not_numbers(struct evaluate *e, struct entry *entry)
 static void
 write_score(struct evaluate *e, struct entry *entry)
 {
-    struct score_sum sum =
-        score_sum(entry->sequence, entry->begin, entry->line.n_ids);
+    size_t n;
+    double sum = sum_logprobs(entry, &n);
 
-    if (isfinite(sum.sum)) {
-        output_score(e->output, &entry->line, entry->chunk, sum.n, sum.sum);
+    if (isfinite(sum)) {
+        output_score(e->output, &entry->line, entry->chunk, n, sum);
         e->n_records++;
     } else {
         fail_not_numbers(e, entry);
@@ -73,11 +86,14 @@ static void
 write_logits(struct evaluate *e, struct entry *entry)
 {
     struct sequence *q = entry->sequence;
+    size_t n;
+    const int32_t *ids = gg_sequence_ids(q->its, &n);
 
     if (q->loaded)
-        output_past(e->output, q->ids, entry->begin,
+        output_past(e->output, ids, entry->begin,
                     q->has_mirostat ? &q->mirostat : NULL);
     q->loaded = q->has_mirostat = false;
+    entry->line.ids = ids + entry->begin;
     if (output_logits(e->output, &entry->line, entry->position, entry->logits,
                       &entry->best))
         e->n_records++;

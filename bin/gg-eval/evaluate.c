@@ -3,35 +3,32 @@
 
 #include "gg-eval/evaluate.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/shift.h"
 #include "gg-eval/entry.h"
-#include "gg-eval/score.h"
 
 enum {
-    FEW = 16,    /* ids: to evaluate them again costs next to nothing */
     MANY = 4096, /* lines that are scored together at most */
-};
-
-/* What adding a line means. */
-struct plan {
-    struct sequence *q;
-    size_t kept, dropped; /* of its context: --shift */
-    size_t n;             /* ids of the context, and the line's */
-    int32_t from;         /* the slot that has a prefix of them, or -1 */
-    size_t common;        /* how much of it */
 };
 
 void
 evaluate_init(struct evaluate *e, const struct evaluate_options *o,
               const struct engine *engine, struct output *output)
 {
+    struct gg_engine_params params = { .shift = engine->shift,
+                                       .score = o->score };
+    size_t n = (size_t)o->n_lines;
+    struct gg_error err;
+
     *e = (struct evaluate){ .o = o, .engine = engine, .output = output };
-    e->sequences =
-        sequences_new(engine->n_slots, (size_t)o->remember, o->score);
-    e->chunks = cli_alloc(NULL, (size_t)o->n_lines, sizeof(*e->chunks));
+    cli_check(
+        gg_engine_new(engine->model, engine->session, &params, &e->gg, &err),
+        &err);
+    e->sequences = sequences_new(e->gg, (size_t)o->remember);
+    e->queries = cli_alloc(NULL, n, sizeof(*e->queries));
+    e->pinned = cli_alloc(NULL, n, sizeof(*e->pinned));
 }
 
 void
@@ -40,8 +37,10 @@ evaluate_clear(struct evaluate *e)
     for (int32_t i = 0; i < e->cap; i++)
         entry_free_room(&e->entries[i]);
     free(e->entries);
-    free(e->chunks);
+    free(e->queries);
+    free(e->pinned);
     sequences_free(e->sequences);
+    gg_engine_free(e->gg);
 }
 
 /* ---- entries ------------------------------------------------------------ */
@@ -71,241 +70,130 @@ add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
     entry_fail(add_entry(e, line), message, here);
 }
 
-/* ---- what a line would need --------------------------------------------- */
-
-/* True: the line cannot be evaluated; `text` says why. */
-static bool
-has_bad_id(const struct evaluate *e, const struct gg_line *line, char *text,
-           size_t size)
-{
-    int32_t n_vocab = gg_model_n_vocab(e->engine->model);
-
-    for (size_t i = 0; i < line->n_ids; i++)
-        if (line->ids[i] >= n_vocab) {
-            snprintf(text, size, "id %d is not in 0..%d", (int)line->ids[i],
-                     (int)n_vocab - 1);
-            return true;
-        }
-    return false;
-}
-
-/* The same; and finds what --shift has to drop. */
-static bool
-has_no_room(const struct evaluate *e, const struct gg_line *line,
-            struct plan *p, char *text, size_t size)
-{
-    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
-    const struct sequence *q = p->q;
-
-    p->n = q->n_ids + line->n_ids;
-    if (p->n <= n_ctx)
-        return false;
-    if (e->engine->shift && q->n_ids) {
-        p->kept =
-            shift_kept(q->n_ids, q->ids[0], gg_vocab_bos(e->engine->vocab));
-        p->dropped = shift_count(q->n_ids, p->kept, line->n_ids, n_ctx);
-        p->n -= p->dropped;
-    }
-    if (p->n <= n_ctx)
-        return false;
-    engine_say_full(e->engine, q->n_ids, line->n_ids, text, size);
-    return true;
-}
-
-/* ---- common prefixes ---------------------------------------------------- */
-
-/* The added line that begins most like the planned one; *common gets how
- * much, without the last id of either. */
-static struct sequence *
-find_alike(const struct evaluate *e, const struct plan *p, size_t *common)
-{
-    struct sequence *found = NULL;
-
-    *common = 0;
-    for (int32_t i = 0; i < e->n; i++) {
-        struct sequence *a = e->entries[i].sequence;
-        size_t n = 0, most;
-
-        if (!a)
-            continue;
-        most = (a->n_ids < p->n ? a->n_ids : p->n) - 1;
-        while (n < most && a->ids[n] == p->q->ids[n])
-            n++;
-        if (n > *common) {
-            *common = n;
-            found = a;
-        }
-    }
-    return found;
-}
-
-static void
-evaluate_chunks(struct evaluate *e, const struct gg_chunk *chunks, size_t n)
-{
-    struct gg_error err;
-
-    if (n == 0)
-        return;
-    cli_check(gg_session_eval(e->engine->session, chunks, n, &err), &err);
-    for (size_t i = 0; i < n; i++)
-        e->n_evaluated += chunks[i].n;
-    e->n_runs++;
-}
-
-/* What an added line and the planned one begin with is evaluated first, so
- * that it can be copied. */
-static void
-evaluate_prefix(struct evaluate *e, struct sequence *a, size_t common)
-{
-    struct gg_chunk chunk;
-
-    if (e->o->score)
-        score_chunk(a, common, &chunk);
-    else
-        chunk = (struct gg_chunk){ .slot = a->slot,
-                                   .ids = a->ids + a->n_held,
-                                   .n = common - a->n_held };
-    evaluate_chunks(e, &chunk, 1);
-    a->n_held += chunk.n;
-    e->n_together -= chunk.n;
-}
-
-static void
-find_prefix(struct evaluate *e, struct plan *p)
-{
-    size_t common;
-    struct sequence *alike = find_alike(e, p, &common);
-
-    p->from =
-        sequences_find_prefix(e->sequences, p->q->ids, p->n - 1, &p->common);
-    if (alike && common > p->common + FEW) {
-        evaluate_prefix(e, alike, common);
-        p->from = alike->slot;
-        p->common = common;
-    }
-    if (p->common <= FEW)
-        p->from = -1;
-}
-
-/* The sequence has a slot from now on, which holds what could be copied. */
-static void
-take_slot(struct evaluate *e, const struct plan *p)
-{
-    struct gg_session *session = e->engine->session;
-    struct sequence *q = p->q;
-    int32_t held = 0, n = (int32_t)p->common;
-
-    if (p->from >= 0 && e->o->score) {
-        sequences_copy_known(e->sequences, q, p->from, p->common);
-        n -= q->n_known == p->common; /* what is behind it is not known */
-    }
-    sequences_take_slot(e->sequences, q);
-    if (p->from < 0)
-        gg_session_truncate(session, q->slot, 0);
-    else if (p->from == q->slot)
-        held = gg_session_truncate(session, q->slot, n);
-    else
-        held = gg_session_copy(session, q->slot, p->from, n);
-    q->n_held = (size_t)held;
-    e->n_copied += q->n_held;
-}
-
 /* ---- adding ------------------------------------------------------------- */
 
-/* The line's ids stand behind its sequence's, and can be evaluated. False:
- * better after those that were added. */
-static bool
-make_plan(struct evaluate *e, struct plan *p)
+static size_t
+count_ids(const struct sequence *q)
 {
-    size_t cost = p->n;
+    size_t n;
 
-    p->from = -1;
-    if (p->q->pinned) {
-        cost -= p->q->n_ids;
-    } else if (p->dropped == 0 && p->q->slot >= 0) {
-        cost -= p->q->n_held;
-    } else if (p->dropped == 0) {
-        find_prefix(e, p);
-        cost -= p->from < 0 ? 0 : p->common;
-    }
+    (void)gg_sequence_ids(q->its, &n);
+    return n;
+}
+
+/* Better after those that were added: other sequences as far as there are
+ * slots; scores are of ids, so that several chunks of a sequence go together;
+ * but not where a context must be shifted in between. */
+static bool
+must_wait(const struct evaluate *e, const struct sequence *q,
+          const struct gg_line *line)
+{
+    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
+
+    if (e->engine->shift && e->n_together > 0 &&
+        count_ids(q) + line->n_ids > n_ctx)
+        return true;
+    return q->pinned ? !e->o->score : e->n_pinned == (size_t)e->o->n_lines;
+}
+
+/* False: the ids are put and taken away again, as there are too many. */
+static bool
+fits_batch(const struct evaluate *e, const struct sequence *q, size_t more)
+{
+    size_t cost =
+        q->pinned ? more : gg_sequence_cost(q->its, e->pinned, e->n_pinned);
+
     return e->n_together == 0 ||
            e->n_together + cost <= (size_t)e->engine->n_batch;
 }
 
 static void
-say_dropped(const struct evaluate *e, const struct gg_line *line, size_t n)
+say_dropped(const struct evaluate *e, const struct gg_line *line, uint64_t n)
 {
-    if (e->engine->verbose && line->numbered)
-        cli_warn("sequence %llu: the context is full: %zu ids dropped",
-                 (unsigned long long)line->sequence, n);
-    else if (e->engine->verbose)
-        cli_warn("the context is full: %zu ids dropped", n);
+    if (n == 0 || !e->engine->verbose)
+        return;
+    if (line->numbered)
+        cli_warn("sequence %" PRIu64 ": the context is full: %" PRIu64
+                 " ids dropped",
+                 line->sequence, n);
+    else
+        cli_warn("the context is full: %" PRIu64 " ids dropped", n);
 }
 
 static void
-add_planned(struct evaluate *e, const struct gg_line *line,
-            const struct plan *p)
+pin(struct evaluate *e, struct sequence *q, size_t more)
 {
-    struct sequence *q = p->q;
-    struct entry *new = add_entry(e, line);
-
-    if (p->dropped) {
-        say_dropped(e, line, p->dropped);
-        sequences_shift(e->sequences, q, p->kept, p->dropped);
-        sequences_put(e->sequences, q, line->ids, line->n_ids);
-    }
-    new->first = !q->pinned;
-    if (p->dropped || q->slot < 0)
-        take_slot(e, p);
-    else
-        sequences_take_slot(e->sequences, q);
-    new->begin = q->n_ids;
-    sequences_add(e->sequences, q, line->n_ids);
-    new->sequence = q;
-    new->chunk = ++q->n_chunks;
-    new->position = q->n_dropped + q->n_ids;
-    new->line.ids = q->ids + new->begin;
-    e->n_pinned += new->first;
-    e->n_together += new->first ? q->n_ids - q->n_held : line->n_ids;
+    e->n_together +=
+        q->pinned ? more : gg_sequence_cost(q->its, e->pinned, e->n_pinned);
+    if (!q->pinned)
+        e->pinned[e->n_pinned++] = q->its;
+    q->pinned = true;
 }
 
-/* Scores are of ids, so that several chunks of a sequence go together; but
- * not where the context must be shifted in between. */
-static bool
-goes_with_pinned(const struct evaluate *e, const struct gg_line *line,
-                 const struct sequence *q)
+/* The line's ids are its sequence's now. */
+static void
+add_put(struct evaluate *e, const struct gg_line *line, struct sequence *q)
 {
-    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
+    struct entry *new = add_entry(e, line);
+    size_t n = count_ids(q);
 
-    return e->o->score &&
-           (!e->engine->shift || q->n_ids + line->n_ids <= n_ctx);
+    new->sequence = q;
+    new->first = !q->pinned;
+    new->begin = n - line->n_ids;
+    new->chunk = ++q->n_chunks;
+    new->position = gg_sequence_dropped(q->its) + n;
+    pin(e, q, line->n_ids);
+    sequences_changed(e->sequences, q);
+}
+
+/* Why the ids could not be put. */
+static void
+add_refused(struct evaluate *e, const struct gg_line *line,
+            const struct sequence *q, enum gg_status st,
+            const struct gg_error *err)
+{
+    char text[256];
+
+    if (st == GG_ERR_CONTEXT)
+        engine_say_full(e->engine, count_ids(q), line->n_ids, text,
+                        sizeof(text));
+    else if (st == GG_ERR_ARG)
+        snprintf(text, sizeof(text), "%.255s", err->message);
+    else
+        cli_check(st, err);
+    add_failure(e, line, text, true);
 }
 
 static bool
 add_ids(struct evaluate *e, const struct gg_line *line)
 {
-    struct plan p = { .q = sequences_use(e->sequences, line->sequence) };
-    char text[256];
+    struct sequence *q = sequences_use(e->sequences, line->sequence);
+    struct gg_error err;
+    uint64_t dropped;
+    enum gg_status st;
 
-    if (!p.q) {
-        snprintf(text, sizeof(text),
-                 "its ids were forgotten: --remember, now %lld, keeps more",
-                 (long long)e->o->remember);
-        add_failure(e, line, text, true);
+    if (!q) {
+        snprintf(err.message, sizeof(err.message),
+                 "its ids were forgotten: --remember, now %" PRId64
+                 ", keeps more",
+                 e->o->remember);
+        add_failure(e, line, err.message, true);
         return true;
     }
-    if (p.q->pinned ? !goes_with_pinned(e, line, p.q)
-                    : e->n_pinned == e->o->n_lines)
+    if (must_wait(e, q, line))
         return false;
-    if (has_bad_id(e, line, text, sizeof(text)) ||
-        has_no_room(e, line, &p, text, sizeof(text))) {
-        add_failure(e, line, text, true);
+    dropped = gg_sequence_dropped(q->its);
+    st = gg_sequence_put(q->its, line->ids, line->n_ids, &err);
+    if (st != GG_OK) {
+        add_refused(e, line, q, st, &err);
         return true;
     }
-    sequences_put(e->sequences, p.q, line->ids, line->n_ids);
-    if (!make_plan(e, &p))
+    if (!fits_batch(e, q, line->n_ids)) {
+        gg_sequence_truncate(q->its, count_ids(q) - line->n_ids);
         return false;
-    add_planned(e, line, &p);
+    }
+    say_dropped(e, line, gg_sequence_dropped(q->its) - dropped);
+    add_put(e, line, q);
     return true;
 }
 
@@ -349,73 +237,54 @@ need_room(const struct evaluate *e, struct entry *entry)
     entry->best.k = k;
 }
 
+/* A sequence's scores are computed all at once. */
 static size_t
-make_chunks(struct evaluate *e)
+make_queries(struct evaluate *e)
 {
     size_t n = 0;
 
     for (int32_t i = 0; i < e->n; i++) {
         struct entry *entry = &e->entries[i];
-        const struct sequence *q = entry->sequence;
+        struct gg_query *query = &e->queries[n];
 
-        if (!q)
+        if (!entry->sequence || !entry->first)
+            continue;
+        *query = (struct gg_query){ .sequence = entry->sequence->its };
+        n++;
+        if (e->o->score)
             continue;
         need_room(e, entry);
-        e->chunks[n++] = (struct gg_chunk){
-            .slot = q->slot,
-            .ids = q->ids + q->n_held,
-            .n = q->n_ids - q->n_held,
-            .logits = entry->logits,
-            .best = entry->best.k ? &entry->best : NULL,
-        };
+        query->logits = entry->logits;
+        query->best = entry->best.k ? &entry->best : NULL;
     }
     return n;
-}
-
-/* What the slots lack, though its scores are known; then what is to be
- * scored. Returns the number of chunks. */
-static size_t
-make_scored(struct evaluate *e, bool known)
-{
-    size_t n = 0;
-
-    for (int32_t i = 0; i < e->n; i++) {
-        struct sequence *q = e->entries[i].sequence;
-        struct gg_chunk *chunk = &e->chunks[n];
-
-        if (!q || !e->entries[i].first)
-            continue;
-        n += known ? score_known(q, chunk) : score_chunk(q, q->n_ids, chunk);
-    }
-    return n;
-}
-
-static void
-run_scored(struct evaluate *e)
-{
-    evaluate_chunks(e, e->chunks, make_scored(e, true));
-    evaluate_chunks(e, e->chunks, make_scored(e, false));
 }
 
 void
 evaluate_run(struct evaluate *e)
 {
-    if (e->o->score)
-        run_scored(e);
-    else
-        evaluate_chunks(e, e->chunks, make_chunks(e));
+    struct gg_error err;
+
+    cli_check(gg_engine_eval(e->gg, e->queries, make_queries(e), &err), &err);
     for (int32_t i = 0; i < e->n; i++)
         entry_write(e, &e->entries[i]);
+    for (int32_t i = 0; i < e->n; i++)
+        if (e->entries[i].sequence)
+            e->entries[i].sequence->pinned = false;
     sequences_settle(e->sequences);
-    e->n = e->n_pinned = 0;
+    e->n = 0;
+    e->n_pinned = 0;
     e->n_together = 0;
 }
 
 void
 evaluate_describe(const struct evaluate *e, int64_t us)
 {
-    cli_warn("%zu ids evaluated, %zu copied, %zu records in %zu batches",
-             e->n_evaluated, e->n_copied, e->n_records, e->n_runs);
+    struct gg_engine_stats s = gg_engine_stats(e->gg);
+
+    cli_warn("%" PRIu64 " ids evaluated, %" PRIu64
+             " copied, %zu records in %" PRIu64 " batches",
+             s.n_evaluated, s.n_copied, e->n_records, s.n_runs);
     cli_warn("%.2f s: %.1f ids/s", (double)us / 1e6,
-             us ? (double)e->n_evaluated * 1e6 / (double)us : 0);
+             us ? (double)s.n_evaluated * 1e6 / (double)us : 0);
 }

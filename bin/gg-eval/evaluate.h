@@ -20,18 +20,20 @@ struct evaluate_options {
 struct evaluate {
     const struct evaluate_options *o;
     const struct engine *engine;
+    struct gg_engine *gg;
     struct sequences *sequences;
     struct output *output;
     struct entry *entries; /* what was added */
     int32_t n, cap;
-    struct gg_chunk *chunks; /* scratch, of n_lines */
-    int32_t n_pinned;        /* sequences that lines were added to */
-    size_t n_together;       /* ids to evaluate */
-    bool failed;             /* some line */
-    bool numbered;           /* sequences have numbers */
-    bool loaded;             /* some are there already: --load */
+    struct gg_query *queries;    /* scratch, of n_lines; and */
+    struct gg_sequence **pinned; /* n_pinned that lines were added to */
+    size_t n_pinned;
+    size_t n_together; /* ids to evaluate */
+    bool failed;       /* some line */
+    bool numbered;     /* sequences have numbers */
+    bool loaded;       /* some are there already: --load */
 
-    size_t n_evaluated, n_copied, n_records, n_runs; /* for -v */
+    size_t n_records; /* for -v */
 };
 
 /* The rest is the caller's. */

@@ -7,49 +7,32 @@
 #include <string.h>
 
 #include "common/cli.h"
-#include "common/shift.h"
 
 enum {
     OVERHEAD = 32, /* what a sequence costs beside its ids, in ids */
 };
 
-struct slot {
-    struct sequence *owner; /* or, NULL: */
-    int32_t *ids;           /* what it still holds of one that has ended */
-    float *logprobs;        /* theirs, where ids are scored */
-    size_t n_ids;
-    uint64_t used; /* when */
-};
-
 struct sequences {
+    struct gg_engine *engine;
     struct sequence **buckets;
     size_t n_buckets; /* a power of two */
     size_t n;
     struct sequence *newest, *oldest;
     struct sequence *dead; /* but pinned */
-    struct slot *slots;
-    int32_t n_slots;
-    uint64_t clock; /* of the slots' use */
     size_t kept, max_ids;
-    bool scored;
     struct forgotten forgotten;
 };
 
 struct sequences *
-sequences_new(int32_t n_slots, size_t max_ids, bool scored)
+sequences_new(struct gg_engine *engine, size_t max_ids)
 {
     struct sequences *s = cli_alloc(NULL, 1, sizeof(*s));
 
-    *s = (struct sequences){
-        .n_buckets = 64,
-        .n_slots = n_slots,
-        .max_ids = max_ids,
-        .scored = scored,
-    };
+    *s = (struct sequences){ .engine = engine,
+                             .n_buckets = 64,
+                             .max_ids = max_ids };
     s->buckets = cli_alloc(NULL, s->n_buckets, sizeof(*s->buckets));
     memset(s->buckets, 0, s->n_buckets * sizeof(*s->buckets));
-    s->slots = cli_alloc(NULL, (size_t)n_slots, sizeof(*s->slots));
-    memset(s->slots, 0, (size_t)n_slots * sizeof(*s->slots));
     return s;
 }
 
@@ -113,125 +96,23 @@ link_newest(struct sequences *s, struct sequence *q)
     s->newest = q;
 }
 
-/* ---- slots -------------------------------------------------------------- */
-
-/* Of those that no sequence owns the empty ones first, then the one that was
- * used least recently; -1: there is none. */
-static int32_t
-free_slot(const struct sequences *s)
-{
-    int32_t best = -1;
-
-    for (int32_t i = 0; i < s->n_slots; i++) {
-        if (s->slots[i].owner)
-            continue;
-        if (s->slots[i].n_ids == 0)
-            return i;
-        if (best < 0 || s->slots[i].used < s->slots[best].used)
-            best = i;
-    }
-    return best;
-}
-
-/* Of the sequence that was used least recently, which loses it. */
-static int32_t
-take_from_owner(struct sequences *s)
-{
-    struct sequence *loser = s->oldest;
-    int32_t slot;
-
-    while (loser->slot < 0 || loser->pinned)
-        loser = loser->newer;
-    slot = loser->slot;
-    loser->slot = -1;
-    loser->n_held = 0;
-    return slot;
-}
-
-void
-sequences_take_slot(struct sequences *s, struct sequence *q)
-{
-    struct slot *slot;
-
-    q->pinned = true;
-    if (q->slot >= 0)
-        return;
-    q->slot = free_slot(s);
-    if (q->slot < 0)
-        q->slot = take_from_owner(s);
-    slot = &s->slots[q->slot];
-    free(slot->ids);
-    free(slot->logprobs);
-    *slot = (struct slot){ .owner = q };
-    q->n_held = 0;
-}
-
-/* Where q stops, what its slot holds stays until somebody needs the slot. */
-static void
-leave_slot(struct sequences *s, struct sequence *q)
-{
-    if (q->slot < 0)
-        return;
-    s->slots[q->slot] = (struct slot){
-        .ids = q->ids,
-        .logprobs = q->logprobs,
-        .n_ids = q->n_held,
-        .used = ++s->clock,
-    };
-    q->ids = NULL;
-    q->logprobs = NULL;
-}
-
-/* How many of the first n ids are the same; `least`: fewer count as none. */
-static size_t
-common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
-{
-    size_t i = 0;
-
-    if (n < least || (least && a[least - 1] != b[least - 1]))
-        return 0;
-    while (i < n && a[i] == b[i])
-        i++;
-    return i < least ? 0 : i;
-}
-
-int32_t
-sequences_find_prefix(struct sequences *s, const int32_t *ids, size_t n,
-                      size_t *common)
-{
-    int32_t found = -1;
-
-    *common = 0;
-    for (int32_t i = 0; i < s->n_slots && *common < n; i++) {
-        const struct slot *slot = &s->slots[i];
-        const int32_t *its = slot->owner ? slot->owner->ids : slot->ids;
-        size_t held = slot->owner ? slot->owner->n_held : slot->n_ids;
-        size_t same = common_prefix(its, ids, held < n ? held : n, *common + 1);
-
-        if (same) {
-            *common = same;
-            found = i;
-        }
-    }
-    if (found >= 0)
-        s->slots[found].used = ++s->clock;
-    return found;
-}
-
-void
-sequences_copy_known(struct sequences *s, struct sequence *q, int32_t slot,
-                     size_t n)
-{
-    const struct slot *from = &s->slots[slot];
-    const float *its = from->owner ? from->owner->logprobs : from->logprobs;
-
-    if (q->n_known >= n)
-        return;
-    memcpy(q->logprobs, its, n * sizeof(*its));
-    q->n_known = n;
-}
-
 /* ---- birth and death ---------------------------------------------------- */
+
+static struct sequence *
+add_sequence(struct sequences *s, uint64_t number)
+{
+    struct sequence *q = cli_alloc(NULL, 1, sizeof(*q));
+    struct gg_error err;
+
+    *q = (struct sequence){ .number = number };
+    cli_check(gg_sequence_new(s->engine, &q->its, &err), &err);
+    grow_table(s);
+    insert(s, q);
+    link_newest(s, q);
+    s->n++;
+    s->kept += OVERHEAD;
+    return q;
+}
 
 struct sequence *
 sequences_use(struct sequences *s, uint64_t number)
@@ -243,24 +124,14 @@ sequences_use(struct sequences *s, uint64_t number)
         link_newest(s, q);
         return q;
     }
-    if (forgotten_has(&s->forgotten, number))
-        return NULL;
-    grow_table(s);
-    q = cli_alloc(NULL, 1, sizeof(*q));
-    *q = (struct sequence){ .number = number, .slot = -1 };
-    insert(s, q);
-    link_newest(s, q);
-    s->n++;
-    s->kept += OVERHEAD;
-    return q;
+    return forgotten_has(&s->forgotten, number) ? NULL
+                                                : add_sequence(s, number);
 }
 
 static void
-bury(struct sequences *s, struct sequence *q)
+bury(struct sequence *q)
 {
-    leave_slot(s, q);
-    free(q->ids);
-    free(q->logprobs);
+    gg_sequence_free(q->its);
     free(q);
 }
 
@@ -274,49 +145,28 @@ destroy(struct sequences *s, struct sequence *q)
         b = &(*b)->next;
     *b = q->next;
     unlink_use(s, q);
-    s->kept -= q->n_ids + OVERHEAD;
+    s->kept -= q->n_counted + OVERHEAD;
     s->n--;
     if (q->pinned) {
         q->next = s->dead;
         s->dead = q;
     } else {
-        bury(s, q);
+        bury(q);
     }
 }
 
 void
-sequences_put(struct sequences *s, struct sequence *q, const int32_t *ids,
-              size_t n)
+sequences_changed(struct sequences *s, struct sequence *q)
 {
-    if (q->cap - q->n_ids < n) {
-        q->cap = 2 * (q->n_ids + n);
-        q->ids = cli_alloc(q->ids, q->cap, sizeof(*q->ids));
-        if (s->scored)
-            q->logprobs = cli_alloc(q->logprobs, q->cap, sizeof(*q->logprobs));
-    }
-    memcpy(q->ids + q->n_ids, ids, n * sizeof(*ids));
-}
+    size_t n;
 
-void
-sequences_add(struct sequences *s, struct sequence *q, size_t n)
-{
-    q->n_ids += n;
-    s->kept += n;
-    while (s->kept - q->n_ids > s->max_ids && s->oldest != q) {
+    (void)gg_sequence_ids(q->its, &n);
+    s->kept = s->kept - q->n_counted + n;
+    q->n_counted = n;
+    while (s->kept - n > s->max_ids && s->oldest != q) {
         forgotten_add(&s->forgotten, s->oldest->number);
         destroy(s, s->oldest);
     }
-}
-
-void
-sequences_shift(struct sequences *s, struct sequence *q, size_t kept,
-                size_t count)
-{
-    shift_ids(q->ids, q->n_ids, kept, count);
-    q->n_ids -= count;
-    q->n_dropped += count;
-    q->n_held = q->n_known = 0;
-    s->kept -= count;
 }
 
 void
@@ -357,20 +207,11 @@ sequences_oldest(const struct sequences *s)
 void
 sequences_settle(struct sequences *s)
 {
-    for (int32_t i = 0; i < s->n_slots; i++) {
-        struct sequence *q = s->slots[i].owner;
-
-        if (!q || !q->pinned)
-            continue;
-        q->pinned = false;
-        q->n_held = q->n_ids - s->scored;
-        q->n_known = q->n_ids;
-    }
     while (s->dead) {
         struct sequence *q = s->dead;
 
         s->dead = q->next;
-        bury(s, q);
+        bury(q);
     }
 }
 
@@ -380,9 +221,6 @@ sequences_free(struct sequences *s)
     sequences_settle(s);
     while (s->oldest)
         destroy(s, s->oldest);
-    for (int32_t i = 0; i < s->n_slots; i++)
-        free(s->slots[i].ids), free(s->slots[i].logprobs);
-    free(s->slots);
     free(s->buckets);
     forgotten_clear(&s->forgotten);
     free(s);

@@ -8,49 +8,18 @@
 /* ---- loading ------------------------------------------------------------ */
 
 static void
-take_sequence(struct sequences *s, const struct gg_state *state,
-              const struct gg_state_sequence *from)
+take_sequence(struct state *s, struct evaluate *e, size_t i)
 {
-    struct sequence *q = sequences_use(s, from->number);
+    const struct gg_state *state = gg_state_get(s->file);
+    struct sequence *q =
+        sequences_use(e->sequences, state->sequences[i].number);
+    struct gg_error err;
 
     q->loaded = true;
     q->has_mirostat = state->has_mirostat;
     q->mirostat = state->mirostat;
-    sequences_put(s, q, from->ids, from->n_ids);
-    q->n_dropped = from->n_dropped;
-    sequences_add(s, q, from->n_ids);
-}
-
-/* Keys and values of the sequence, which is number i of the file, to a slot of
- * its own; false: there is none left. */
-static bool
-take_keys(struct state *s, struct evaluate *e, struct sequence *q, size_t i,
-          int32_t *n_taken)
-{
-    const struct engine *engine = e->engine;
-
-    if (gg_state_get(s->file)->sequences[i].n_held == 0)
-        return true;
-    if (*n_taken == engine->n_slots)
-        return false;
-    sequences_take_slot(e->sequences, q);
-    q->pinned = false;
-    q->n_held = (size_t)gg_session_load(engine->session, q->slot, s->file, i);
-    ++*n_taken;
-    return true;
-}
-
-/* Of the last used first. What the room for ids was too small for is gone. */
-static void
-take_all_keys(struct state *s, struct evaluate *e)
-{
-    const struct gg_state *state = gg_state_get(s->file);
-    struct sequence *q = sequences_newest(e->sequences);
-    int32_t n_taken = 0;
-
-    for (size_t i = state->n_sequences; i-- > 0 && q; q = q->older)
-        if (!take_keys(s, e, q, i, &n_taken))
-            break;
+    cli_check(gg_sequence_load(q->its, s->file, i, &err), &err);
+    sequences_changed(e->sequences, q);
 }
 
 void
@@ -63,13 +32,12 @@ state_take(struct state *s, struct evaluate *e)
         sequences_forget(e->sequences, state->forgotten[i].first,
                          state->forgotten[i].last);
     for (size_t i = 0; state && i < state->n_sequences; i++) {
-        take_sequence(e->sequences, state, &state->sequences[i]);
+        take_sequence(s, e, i);
         n_ids += state->sequences[i].n_ids;
     }
     if (state) {
         e->loaded = state->n_sequences || state->n_forgotten;
         e->numbered = state->numbered;
-        take_all_keys(s, e);
         if (e->engine->verbose)
             cli_warn("%s: %zu ids of %zu sequence%s", state_name(s), n_ids,
                      state->n_sequences, state->n_sequences == 1 ? "" : "s");
@@ -99,20 +67,16 @@ list_sequences(const struct sequences *s, struct gg_state *state,
 
     *list = NULL;
     for (const struct sequence *q = sequences_oldest(s); q; q = q->newer) {
-        if (q->n_ids == 0) /* its first chunk was refused */
+        struct gg_state_sequence one = gg_sequence_state(q->its);
+
+        if (one.n_ids == 0) /* its first chunk was refused */
             continue;
+        one.number = q->number;
         state->has_mirostat = q->has_mirostat;
         state->mirostat = q->mirostat;
         if (n == cap)
             *list = cli_alloc(*list, cap = 2 * cap + 16, sizeof(**list));
-        (*list)[n++] = (struct gg_state_sequence){
-            .number = q->number,
-            .n_dropped = q->n_dropped,
-            .ids = q->ids,
-            .n_ids = q->n_ids,
-            .n_held = q->slot < 0 ? 0 : q->n_held,
-            .slot = q->slot,
-        };
+        (*list)[n++] = one;
     }
     return n;
 }

@@ -66,8 +66,7 @@ is_view(const struct ggml_tensor *t)
 static bool
 is_wanted(const struct watch *w, const struct ggml_tensor *t)
 {
-    return !is_view(t) && t->op != GGML_OP_SET_ROWS &&
-           numbers_known(t->type) &&
+    return !is_view(t) && t->op != GGML_OP_SET_ROWS && numbers_known(t->type) &&
            fnmatch(w->o->pattern, t->name, 0) == 0;
 }
 
@@ -226,7 +225,8 @@ show(struct watch *w, const struct ggml_tensor *t)
         save(w, t);
 }
 
-/* ---- what the session asks ------------------------------------------------ */
+/* ---- what the session asks ------------------------------------------------
+ */
 
 /* No two nodes of a graph have the same name. */
 static void

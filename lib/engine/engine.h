@@ -66,9 +66,10 @@ engine_sequence_release(struct gg_sequence *q, size_t n);
 enum gg_status
 engine_place(struct gg_sequence *q, size_t most, struct gg_error *err);
 
-/* An empty slot for the sequence, which has none; false: there is none. */
-bool
-engine_take_empty_slot(struct gg_sequence *q);
+/* Gives the sequence, which has none, a slot whose contents are nobody's. No
+ * sequence is pinned. */
+void
+engine_take_slot(struct gg_sequence *q);
 
 /* The sequence goes; the slot keeps what it holds of it. */
 void

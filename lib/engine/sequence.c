@@ -188,9 +188,11 @@ gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
     memcpy(q->ids, from->ids, from->n_ids * sizeof(*q->ids));
     q->n_ids = from->n_ids;
     q->n_dropped = from->n_dropped;
-    if (from->n_held > 0 && engine_take_empty_slot(q))
+    if (from->n_held > 0) {
+        engine_take_slot(q);
         q->n_held =
             (size_t)gg_session_load(q->engine->session, q->slot, file, i);
+    }
     return GG_OK;
 }
 

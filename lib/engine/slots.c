@@ -61,15 +61,13 @@ take_slot(struct gg_sequence *q, int32_t slot)
     q->slot = slot;
 }
 
-bool
-engine_take_empty_slot(struct gg_sequence *q)
+void
+engine_take_slot(struct gg_sequence *q)
 {
     int32_t slot = find_slot(q->engine);
 
-    if (slot < 0 || rank_of(&q->engine->slots[slot]) != 0)
-        return false;
+    assert(slot >= 0);
     take_slot(q, slot);
-    return true;
 }
 
 void
@@ -194,6 +192,27 @@ copy_shared(struct gg_sequence *q, const struct shared *s, int32_t slot)
     if (slot == s->slot)
         return (size_t)gg_session_truncate(e->session, slot, (int32_t)n);
     return (size_t)gg_session_copy(e->session, slot, s->slot, (int32_t)n);
+}
+
+size_t
+gg_sequence_cost(const struct gg_sequence *sequence,
+                 struct gg_sequence *const *others, size_t n_others)
+{
+    const struct gg_sequence *q = sequence;
+    size_t most = q->n_ids - (q->n_ids > 0);
+    struct shared shared = { -1, 0 };
+
+    if (q->slot >= 0)
+        return q->n_ids - (q->n_held < q->n_ids ? q->n_held : q->n_ids);
+    shared = find_shared(q, most);
+    for (size_t i = 0; i < n_others; i++) {
+        size_t has = others[i]->n_ids - (others[i]->n_ids > 0);
+        size_t same = common_prefix(others[i]->ids, q->ids,
+                                    has < most ? has : most, shared.n + 1);
+
+        shared.n = same ? same : shared.n;
+    }
+    return q->n_ids - (shared.slot < 0 && shared.n == FEW ? 0 : shared.n);
 }
 
 enum gg_status
