@@ -30,6 +30,7 @@ encode_new(const struct chat *c, struct ids *out)
 {
     int32_t pending = c->text ? gg_text_pending(c->text) : -1;
     size_t at = pending >= 0;
+    struct gg_encoded made;
 
     out->cap = 4096;
     out->list = malloc(out->cap * sizeof(*out->list));
@@ -37,9 +38,9 @@ encode_new(const struct chat *c, struct ids *out)
         exit(1);
     out->list[0] = pending;
     must(gg_chat_encode(c->vocab, c->template, c->messages, c->n, c->done,
-                        GG_CHAT_ANSWER, out->list + at, out->cap - at, &out->n,
+                        GG_CHAT_ANSWER, out->list + at, out->cap - at, &made,
                         &err));
-    out->n += at;
+    out->n = made.n + at;
     if (out->n > out->cap)
         exit(1);
 }

@@ -28,6 +28,7 @@ static inline void
 encode(const struct gg_vocab *vocab, const char *text, struct ids *out)
 {
     size_t len = strlen(text);
+    struct gg_encoded made;
     unsigned flags = (gg_vocab_add_bos(vocab) ? GG_ENCODE_BOS : 0) |
                      (gg_vocab_add_eos(vocab) ? GG_ENCODE_EOS : 0);
 
@@ -35,8 +36,9 @@ encode(const struct gg_vocab *vocab, const char *text, struct ids *out)
     out->list = malloc(out->cap * sizeof(*out->list));
     if (!out->list)
         exit(1);
-    must(gg_vocab_encode(vocab, text, len, flags, out->list, out->cap, &out->n,
+    must(gg_vocab_encode(vocab, text, len, flags, out->list, out->cap, &made,
                          &err));
+    out->n = made.n;
 }
 
 static inline void

@@ -16,6 +16,7 @@
 #include "gg-logits/source.h"
 
 const char fuzz_name[] = "logits";
+const char cli_name[] = "fuzz_logits";
 
 static void
 check(bool right)

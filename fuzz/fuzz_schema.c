@@ -29,13 +29,7 @@ check(bool right)
         abort();
 }
 
-void *
-cli_alloc(void *p, size_t n, size_t size)
-{
-    p = realloc(p, n * size + 1);
-    check(p != NULL);
-    return p;
-}
+const char cli_name[] = "fuzz_schema";
 
 static bool
 is_in(const uint64_t *mask, int32_t id)

@@ -89,6 +89,12 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_new(struct gg_engine *engine, struct gg_sequence **out,
                 struct gg_error *err);
 
+/* A new sequence that begins with all ids of `from`, those that it has dropped
+ * included. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
+                 struct gg_error *err);
+
 /* What its slot holds stays there until the slot is needed: another sequence
  * may begin alike. */
 GG_API void
@@ -243,6 +249,11 @@ gg_text_finish(const struct gg_text *text);
 /* Why it failed; NULL: it did not. It has then ended as far as it went. */
 GG_API const char *
 gg_text_error(const struct gg_text *text);
+
+/* True where what was drawn follows a grammar, or the form of a schema, that is
+ * not at an end. */
+GG_API bool
+gg_text_is_open(const struct gg_text *text);
 
 /* What was drawn last. */
 struct gg_drawn {

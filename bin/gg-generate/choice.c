@@ -86,7 +86,7 @@ choices_add_scores(const struct contest *c, char between, struct buffer *out)
         size_t room = 5 * (s->choice->len + 1);
         char *shown = cli_alloc(NULL, room, 1), numbers[64], last[32];
         int n = snprintf(numbers, sizeof(numbers), "%.6f\t%zu\t", s->sum,
-                         s->n - c->head);
+                         s->n_scored);
 
         gg_escape(shown, room, s->choice->text, s->choice->len);
         if (i)
@@ -117,23 +117,19 @@ put(const struct generate *g, const struct contest *c)
 void
 generate_choice(struct generate *g)
 {
-    struct record r = { 0 };
-    struct slots slots;
-    struct slot *slot;
+    struct prompt prompt = { 0 };
+    struct contender one = { .contest = &prompt.contest };
     struct gg_error err;
 
-    generate_choice_prompt(g, &r.prompt);
-    slots_open(&slots, g, 0);
-    if (!contest_fits(&r.prompt.contest, &g->engine, &err))
+    generate_choice_prompt(g, &prompt);
+    if (!contest_fits(&prompt.contest, &g->engine, &err))
         cli_die("%s", err.message);
-    slot = slots_take(&slots, &r, r.prompt.ids, r.prompt.contest.head);
-    if (slot)
-        answer_put(&slot->answer, r.prompt.ids, r.prompt.contest.head);
-    if (slot && contest_run(&slots)) {
-        if (!contest_decide(&r.prompt.contest, &err))
+    one.ids = prompt.ids;
+    one.n = prompt.n;
+    if (contest_run(g->gg, &one, 1)) {
+        if (!contest_decide(&prompt.contest, &err))
             cli_die("%s", err.message);
-        put(g, &r.prompt.contest);
+        put(g, &prompt.contest);
     }
-    slots_close(&slots);
-    prompt_clear(&r.prompt);
+    prompt_clear(&prompt);
 }

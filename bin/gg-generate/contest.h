@@ -1,12 +1,8 @@
-/* contest.h - choices that compete behind one prompt
- *
- * The ids of a choice are those of prompt and choice as one text, so that it
- * makes no difference whether a blank between them ends the one or begins the
- * other. From the first id on at which some choice's text has others than the
- * prompt alone, the logarithms of the ids' probabilities are added up; what is
- * before that is evaluated once, and gives those of all choices' first ids. */
+/* contest.h - choices that compete behind one prompt */
 #ifndef GENERATE_CONTEST_H
 #define GENERATE_CONTEST_H
+
+#include <gg-engine.h>
 
 #include "common/engine.h"
 #include "gg-generate/choice.h"
@@ -15,18 +11,16 @@
 struct scored {
     const struct choice *choice;
     int32_t *ids;
-    size_t n;
-    float *logprobs; /* of ids[head..n) */
-    double sum;
-    double probability; /* among the choices: they add up to one */
+    size_t n, n_scored; /* ids; the last of them that make up */
+    double sum;         /* of their log-probabilities */
+    double probability; /* as if one of the choices had to come */
 };
 
 /* All zero: no choices. */
 struct contest {
     struct scored *list;
     size_t n;
-    size_t head;   /* ids that the prompt and all choices begin with */
-    size_t n_done; /* choices that were scored, but for their first ids */
+    size_t head; /* ids that the prompt and all choices begin with */
 };
 
 /* Adds a choice, which outlives the contest, and takes its ids over; ids[0..n)
@@ -43,12 +37,16 @@ bool
 contest_fits(const struct contest *c, const struct engine *engine,
              struct gg_error *err);
 
-struct slots;
+/* A contest, and its prompt's ids. */
+struct contender {
+    struct contest *contest;
+    const int32_t *ids;
+    size_t n;
+};
 
-/* Scores the choices of all records with a slot that have some. False: a signal
- * came. */
+/* Scores all choices. False: a signal came. */
 bool
-contest_run(struct slots *s);
+contest_run(struct gg_engine *engine, const struct contender *list, size_t n);
 
 /* Puts the likeliest choice first, and so on; of equals the one that was named
  * first. False: the scores are not numbers. */

@@ -7,7 +7,6 @@
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
 #include "gg-generate/contest.h"
-#include "gg-generate/draft.h"
 #include "gg-generate/grammars.h"
 
 enum {
@@ -51,7 +50,7 @@ struct options {
     bool chat, messages, interactive;
     const char *system;
     const struct gg_chat_template *template; /* NULL: the model's */
-    struct stop_strings stop;
+    struct gg_stop *stop;                    /* NULL: no strings */
     struct choices choices;
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
@@ -72,9 +71,7 @@ struct prompt {
 
 /* What a state holds, for any number of prompts that go on from there. */
 struct base {
-    int32_t *ids;
-    size_t n;
-    uint64_t n_dropped; /* ids before them */
+    struct gg_sequence *sequence; /* NULL: nothing */
     bool has_mirostat;
     double mirostat;
 };
@@ -86,9 +83,9 @@ enum {
 /* Everything while the tool runs. */
 struct generate {
     struct options *o;
-    struct engine engine;
+    struct engine engine, draft; /* the second is open with --draft MODEL */
+    struct gg_engine *gg, *gg_draft;
     struct answer answer;
-    struct draft *draft;         /* or NULL */
     size_t sum_prompt, sum_made; /* ids */
     uint64_t left_out;           /* bytes of prompts without a token */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
@@ -99,6 +96,8 @@ struct generate {
     struct grammars grammars;   /* of records */
     char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
     size_t n_unknown;
+    bool has_mirostat; /* the state has what was learnt: */
+    double mirostat;
     bool loaded;  /* the answer's context comes from there */
     bool resumed; /* its text goes on without a prompt */
     bool heard;   /* some prompt was evaluated */
@@ -153,10 +152,20 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n);
 bool
 generate_records(struct generate *g, int resumed);
 
+/* Ids that may come next are drafted from now on, as --draft says; or the tool
+ * ends. */
+void
+draft_open(struct generate *g, int32_t n_slots);
+void
+draft_close(struct generate *g);
+/* For -v: how many drafted ids were accepted. */
+void
+draft_describe(const struct generate *g);
+
 /* The answer's context, and g->chat, are what --load says. */
 void
 generate_load(struct generate *g);
-/* g->base is, and the session's last slot holds all of it. Without --load it
+/* g->base is, and some slot of the session holds all of it. Without --load it
  * stays empty. */
 void
 generate_load_base(struct generate *g);

@@ -153,11 +153,11 @@ add_ids(struct buffer *out, const int32_t *ids, size_t n)
 
 /* The same members for the likeliest one, and for each in turn. */
 static void
-add_scored(struct buffer *out, const struct contest *c, const struct scored *s)
+add_scored(struct buffer *out, const struct scored *s)
 {
     add_key(out, "text");
     json_add_string(out, s->choice->text, s->choice->len);
-    add_ids(out, s->ids + c->head, s->n - c->head);
+    add_ids(out, s->ids + s->n - s->n_scored, s->n_scored);
     add_key(out, "logprob");
     add_format(out, "%.6f", s->sum);
     add_key(out, "probability");
@@ -167,7 +167,7 @@ add_scored(struct buffer *out, const struct contest *c, const struct scored *s)
 static void
 add_contest(struct buffer *out, const struct contest *c)
 {
-    add_scored(out, c, c->list);
+    add_scored(out, c->list);
     add_key(out, "stop_reason");
     add_format(out, "\"choice\"");
     add_key(out, "choices");
@@ -175,7 +175,7 @@ add_contest(struct buffer *out, const struct contest *c)
     for (size_t i = 0; i < c->n; i++) {
         struct buffer one = { 0 };
 
-        add_scored(&one, c, &c->list[i]);
+        add_scored(&one, &c->list[i]);
         if (i)
             buffer_char(out, ',');
         buffer_add(out, one.p, one.len);
@@ -190,14 +190,16 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a)
 {
     static const char *const endings[] = { "", "eog", "length", "context",
                                            "string" };
+    size_t n;
+    const int32_t *ids = gg_text_ids(a->made, &n);
 
     add_key(out, "text");
     json_add_string(out, a->text.p, a->text.len);
-    add_ids(out, a->made, a->n_made);
+    add_ids(out, ids, n);
     add_key(out, "logprob");
     add_format(out, "%.6f", a->logprob);
     add_key(out, "stop_reason");
-    add_format(out, "\"%s\"", endings[a->ending]);
+    add_format(out, "\"%s\"", endings[gg_text_finish(a->made)]);
     if (r->has_seed || r->sampling.params.temperature == 0)
         return;
     add_key(out, "seed");

@@ -6,6 +6,15 @@
 #include "common/terminal.h"
 #include "gg-generate/generate.h"
 
+static size_t
+count_ids(const struct answer *a)
+{
+    size_t n;
+
+    (void)gg_sequence_ids(a->sequence, &n);
+    return n;
+}
+
 /* Ends the tool, where it is less than what was asked for. */
 static void
 say_full(const struct generate *g, size_t more)
@@ -13,31 +22,11 @@ say_full(const struct generate *g, size_t more)
     const struct answer *a = &g->answer;
     char text[256];
 
-    engine_say_full(&g->engine, a->n_ids, more, text, sizeof(text));
+    engine_say_full(&g->engine, count_ids(a), more, text, sizeof(text));
     if (a->n_made == 0 || g->o->sampling.count)
         cli_die("%s", text);
     if (!g->o->engine.quiet)
         cli_warn("stopped: %s", text);
-}
-
-/* Evaluates the n ids that were put last. False: a signal came. */
-static bool
-evaluate(struct generate *g, size_t n)
-{
-    struct gg_chunk chunk =
-        g->draft ? draft_chunk(g->draft, &g->answer) : answer_chunk(&g->answer);
-    int64_t start = ggml_time_us();
-    struct gg_error err;
-    enum gg_status st = gg_session_eval(g->engine.session, &chunk, 1, &err);
-
-    if (g->draft)
-        draft_took(g->draft, ggml_time_us() - start);
-    if (st == GG_ERR_ABORTED && cli_signal()) {
-        answer_take_back(&g->answer, n);
-        return false;
-    }
-    cli_check(st, &err);
-    return true;
 }
 
 static void
@@ -48,31 +37,50 @@ write_text(struct buffer *text, bool more)
     cli_flush();
 }
 
-/* Draws until an end. What is drawn last is not evaluated. */
 static void
-answer(struct generate *g)
+say_dropped(const struct generate *g, uint64_t before)
+{
+    uint64_t n = gg_sequence_dropped(g->answer.sequence) - before;
+
+    if (g->engine.verbose && n)
+        cli_warn("the context is full: %" PRIu64 " ids dropped", n);
+}
+
+/* Evaluates, and draws an id. False: a signal came. */
+static bool
+step(struct generate *g)
 {
     struct answer *a = &g->answer;
-    char text[128];
+    uint64_t dropped = gg_sequence_dropped(a->sequence);
     struct gg_error err;
+    enum gg_status st = gg_engine_step(g->gg, &a->made, 1, &err);
 
-    while (!cli_signal()) {
-        cli_check(answer_draw(a, &err), &err);
+    if (st == GG_ERR_ABORTED && cli_signal())
+        return false;
+    cli_check(st, &err);
+    if (gg_text_error(a->made))
+        cli_die("%s", gg_text_error(a->made));
+    answer_take(a);
+    say_dropped(g, dropped);
+    return true;
+}
+
+/* Goes on until an end. What is drawn last is not evaluated. */
+static void
+finish(struct generate *g)
+{
+    struct answer *a = &g->answer;
+    bool going = gg_text_finish(a->made) == GG_FINISH_NONE;
+    char text[128];
+
+    write_text(&a->text, true);
+    while (going && !cli_signal() && step(g)) {
         write_text(&a->text, true);
-        if (!answer_goes_on(a))
-            break;
-        if (g->draft && draft_follows(g->draft, a))
-            continue;
-        if (!evaluate(g, 1)) {
-            a->tail = a->ids[a->n_ids];
-            break;
-        }
+        going = gg_text_finish(a->made) == GG_FINISH_NONE;
     }
-    if (g->draft)
-        draft_end(g->draft, a);
-    answer_end(a);
+    answer_cut(a);
     write_text(&a->text, false);
-    if (a->ending == ENDING_CONTEXT)
+    if (gg_text_finish(a->made) == GG_FINISH_CONTEXT)
         say_full(g, 1);
     if (answer_is_cut(a, text, sizeof(text))) {
         cli_warn("%s", text);
@@ -80,32 +88,73 @@ answer(struct generate *g)
     }
 }
 
+/* -n 0: the prompt, and nothing else. False: a signal came. */
+static bool
+evaluate_only(struct generate *g, const int32_t *prompt, size_t n)
+{
+    struct gg_query query = { .sequence = g->answer.sequence };
+    size_t before = count_ids(&g->answer);
+    struct gg_error err;
+    enum gg_status st = gg_sequence_put(query.sequence, prompt, n, &err);
+
+    if (st == GG_ERR_CONTEXT)
+        say_full(g, n);
+    if (st == GG_OK)
+        st = gg_engine_eval(g->gg, &query, 1, &err);
+    if (st == GG_ERR_ABORTED && cli_signal()) {
+        gg_sequence_truncate(query.sequence, before);
+        return false;
+    }
+    cli_check(st, &err);
+    g->answer.tail = -1;
+    return true;
+}
+
+/* The prompt is put, evaluated, and an id drawn behind it. False: a signal
+ * came. */
+static bool
+begin(struct generate *g, const int32_t *prompt, size_t n)
+{
+    struct answer *a = &g->answer;
+    struct gg_text_params params = {
+        .stop = g->o->stop,
+        .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
+        .goes_on = g->resumed,
+        .mirostat = g->has_mirostat ? &g->mirostat : NULL,
+    };
+    uint64_t dropped = gg_sequence_dropped(a->sequence);
+    struct gg_error err;
+    enum gg_status st = answer_start(a, params, prompt, n, &err);
+
+    g->resumed = false;
+    if (st == GG_ERR_CONTEXT)
+        say_full(g, n);
+    cli_check(st, &err);
+    say_dropped(g, dropped);
+    return step(g);
+}
+
 bool
 generate_loop(struct generate *g, const int32_t *prompt, size_t n)
 {
-    struct answer *a = &g->answer;
-    int32_t tail = a->tail; /* begins the prompt */
+    int32_t tail = g->answer.tail; /* begins the prompt */
     int64_t start = ggml_time_us();
-    bool heard;
+    bool none = g->o->sampling.none;
 
-    answer_start(a, &g->o->sampling, a->sampler, &g->o->stop);
-    a->decode.started = g->resumed;
-    g->resumed = false;
-    if (!answer_put(a, prompt, n))
-        say_full(g, n);
-    heard = evaluate(g, n);
     g->sum_prompt += n;
-    g->t_prompt += ggml_time_us() - start;
-    if (!heard) {
-        a->tail = tail;
+    if (none ? !evaluate_only(g, prompt, n) : !begin(g, prompt, n)) {
+        if (!none)
+            answer_cut(&g->answer);
+        g->answer.tail = tail;
         return false;
     }
+    g->t_prompt += ggml_time_us() - start;
     g->heard = true;
-    if (g->o->sampling.none)
+    if (none)
         return true;
     start = ggml_time_us();
-    answer(g);
-    g->sum_made += a->n_made;
+    finish(g);
+    g->sum_made += g->answer.n_made;
     g->t_made += ggml_time_us() - start;
     return true;
 }
@@ -119,10 +168,10 @@ rate(uint64_t n, int64_t us)
 void
 generate_describe(const struct generate *g)
 {
-    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s", g->sum_prompt,
-             (double)g->t_prompt / 1e6, rate(g->sum_prompt, g->t_prompt));
-    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", g->sum_made,
+    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s",
+             (uint64_t)g->sum_prompt, (double)g->t_prompt / 1e6,
+             rate(g->sum_prompt, g->t_prompt));
+    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", (uint64_t)g->sum_made,
              (double)g->t_made / 1e6, rate(g->sum_made, g->t_made));
-    if (g->draft)
-        draft_describe(g->draft);
+    draft_describe(g);
 }

@@ -139,6 +139,16 @@ set_record_option(struct options *o, int c)
 }
 
 static void
+add_stop(struct options *o)
+{
+    struct gg_error err;
+
+    if (!o->stop)
+        cli_check(gg_stop_new(&o->stop, &err), &err);
+    cli_check(gg_stop_add(o->stop, optarg, strlen(optarg), &err), &err);
+}
+
+static void
 set_option(struct options *o, int c)
 {
     struct gg_error err;
@@ -172,7 +182,7 @@ set_option(struct options *o, int c)
     case OPT_STOP:
         if (!*optarg)
             cli_misuse("--stop: the string is empty");
-        stop_strings_add(&o->stop, optarg, strlen(optarg));
+        add_stop(o);
         break;
     case OPT_DRAFT:
         o->draft = optarg;
@@ -223,7 +233,6 @@ check_records(const struct options *o)
     refuse(o->prompt != NULL, "-p", form);
     refuse(o->sampling.none, "-n 0", form);
     refuse(o->interactive, "-i", form);
-    refuse(o->draft != NULL, "--draft", form);
     refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save", form);
     refuse(o->form == FORM_JSONL && o->scores, "--scores", form);
     refuse(o->resume && o->output, "-o", "--resume");
@@ -290,9 +299,7 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     size_t n = 0;
 
     g->answer.sampler = sampler;
-    if (o->draft && !o->sampling.none)
-        g->draft = draft_new(o->draft, &g->engine, &o->engine, &g->o->sampling);
-    g->answer.flags = o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0;
+    g->answer.sampling = &g->o->sampling;
     if (o->system && !g->loaded) /* which had one, or none */
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
     if (prompt)
@@ -304,7 +311,6 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     if (o->engine.verbose)
         generate_describe(g);
     generate_save(g);
-    draft_free(g->draft);
     free(ids);
     answer_clear(&g->answer);
 }
@@ -323,9 +329,10 @@ run(struct generate *g, int resumed)
     struct gg_sampler *sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     int status = EXIT_SUCCESS;
+    struct gg_error err;
 
     if (is_one(g->o)) {
-        answer_init(&g->answer, &g->engine, 0);
+        cli_check(gg_sequence_new(g->gg, &g->answer.sequence, &err), &err);
         generate_load(g);
     } else {
         generate_load_base(g);
@@ -342,9 +349,9 @@ run(struct generate *g, int resumed)
         else
             status = cli_status(!generate_records(g, resumed), true);
     }
-    stop_strings_clear(&g->o->stop);
+    gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);
-    free(g->base.ids);
+    gg_sequence_free(g->base.sequence);
     grammars_clear(&g->grammars);
     while (g->n_unknown)
         free(g->unknown[--g->n_unknown]);
@@ -364,11 +371,33 @@ count_slots(const struct options *o)
     return (n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1) + base;
 }
 
+static void
+open_engines(struct generate *g)
+{
+    struct gg_engine_params params = { .shift = g->o->engine.shift };
+    int32_t n_slots = count_slots(g->o);
+    struct gg_error err;
+
+    engine_open(&g->engine, &g->o->engine, n_slots, true);
+    cli_check(gg_engine_new(g->engine.model, g->engine.session, &params, &g->gg,
+                            &err),
+              &err);
+    draft_open(g, n_slots);
+}
+
+static void
+close_engines(struct generate *g)
+{
+    gg_engine_free(g->gg);
+    draft_close(g);
+    engine_close(&g->engine);
+}
+
 int
 main(int argc, char **argv)
 {
     struct options o = { 0 };
-    struct generate g = { .o = &o };
+    struct generate g = { .o = &o, .answer.tail = -1 };
     int resumed = -1, status;
 
     cli_start();
@@ -383,11 +412,11 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
-    engine_open(&g.engine, &o.engine, count_slots(&o), true);
+    open_engines(&g);
     status = run(&g, resumed);
     terminal_newline();
     sampling_clear(&o.sampling);
-    engine_close(&g.engine);
+    close_engines(&g);
     if (cli_signal())
         cli_raise(cli_signal());
     return cli_finish(status);

@@ -67,18 +67,16 @@ add_stop(struct record *r, const json_t *value, struct gg_error *err)
         return overrides_bad(err,
                              "stop: not a string with something in it, nor an "
                              "array of such");
-    stop_strings_add(&r->own, json_string_value(value),
-                     json_string_length(value));
-    return GG_OK;
+    return gg_stop_add(r->stop, json_string_value(value),
+                       json_string_length(value), err);
 }
 
 static enum gg_status
 set_stop(struct record *r, const json_t *value, struct gg_error *err)
 {
-    enum gg_status st = GG_OK;
+    enum gg_status st = r->stop ? GG_OK : gg_stop_new(&r->stop, err);
 
-    r->has_own = true;
-    if (!json_is_array(value))
+    if (st == GG_OK && !json_is_array(value))
         return add_stop(r, value, err);
     for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
         st = add_stop(r, json_array_get(value, i), err);

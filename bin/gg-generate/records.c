@@ -23,9 +23,9 @@ struct records {
     struct record *first, *last; /* not written yet, in order */
     size_t held;                 /* bytes in them */
     uint64_t number;             /* of the record that was read last */
-    struct slots slots;
-    struct gg_chunk *chunks; /* scratch */
-    int32_t n_choosing;      /* records with choices that have a slot */
+    struct record **active;  /* that are being answered; there is room for */
+    size_t n_active, n_most; /* so many */
+    struct gg_text **texts;  /* scratch */
     bool ended;              /* the input */
     bool failed;             /* a record */
     size_t n_records;        /* done */
@@ -41,13 +41,14 @@ static void
 forget_input(struct record *r)
 {
     buffer_clear(&r->text);
-    stop_strings_clear(&r->own);
     choices_clear(&r->choices);
     prompt_clear(&r->prompt);
     free(r->bias);
     for (size_t i = 0; r->breakers && i < r->sampling.n_breakers; i++)
         free(r->breakers[i]);
     free(r->breakers);
+    gg_stop_free(r->stop);
+    r->stop = NULL;
     r->bias = NULL;
     r->breakers = NULL;
 }
@@ -55,6 +56,7 @@ forget_input(struct record *r)
 static void
 free_record(struct record *r)
 {
+    answer_clear(&r->answer);
     forget_input(r);
     buffer_clear(&r->out);
     buffer_clear(&r->before);
@@ -67,11 +69,13 @@ size_of(const struct record *r)
     return sizeof(*r) + r->text.cap + r->out.cap;
 }
 
-/* A record is done; it waits for those before it. */
+/* A record is done; it waits for those before it. Its sampler may have a
+ * grammar of its own, which goes. */
 static void
 finish(struct records *w, struct record *r)
 {
     r->done = true;
+    answer_clear(&r->answer);
     grammars_give_back(&w->g->grammars, r->grammar);
     r->grammar = NULL;
     forget_input(r);
@@ -142,8 +146,9 @@ add_record(struct records *w)
 {
     struct record *r = cli_alloc(NULL, 1, sizeof(*r));
 
-    *r =
-        (struct record){ .number = ++w->number, .sampling = w->g->o->sampling };
+    *r = (struct record){ .number = ++w->number,
+                          .sampling = w->g->o->sampling,
+                          .answer.tail = -1 };
     if (w->last)
         w->last->next = r;
     else
@@ -166,45 +171,42 @@ check_room(const struct records *w, const struct record *r,
     return GG_ERR_CONTEXT;
 }
 
-/* What is to be chosen from needs no more of an answer than ids. */
-static void
-begin_choice(struct records *w, struct record *r)
+static enum gg_status
+new_sequence(const struct generate *g, struct gg_sequence **out,
+             struct gg_error *err)
 {
-    size_t head = r->prompt.contest.head;
-    struct slot *s = slots_take(&w->slots, r, r->prompt.ids, head);
-
-    if (!s) /* a signal came */
-        return;
-    s->answer.n_ids = 0;
-    answer_put(&s->answer, r->prompt.ids, head);
-    w->n_choosing++;
+    return g->base.sequence ? gg_sequence_copy(g->base.sequence, out, err)
+                            : gg_sequence_new(g->gg, out, err);
 }
 
-/* The record's ids are there: it gets a slot. */
-static void
-begin(struct records *w, struct record *r, struct gg_sampler *sampler)
+/* The record's ids are there. */
+static enum gg_status
+begin(struct records *w, struct record *r, struct gg_error *err)
 {
-    struct slot *s = slots_take(&w->slots, r, r->prompt.ids, r->prompt.n);
-    struct answer *a;
+    const struct generate *g = w->g;
+    struct answer *a = &r->answer;
+    struct gg_text_params params = {
+        .stop = r->stop ? r->stop : g->o->stop,
+        .sequence = r->sequence,
+        .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
+        .goes_on = r->prompt.goes_on,
+        .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
+    };
+    enum gg_status st =
+        sampling_sampler(&r->sampling, g->engine.vocab, &a->sampler, err);
+    size_t n_base = 0;
 
-    if (!s) { /* a signal came */
-        gg_sampler_free(sampler);
-        return;
-    }
-    a = &s->answer;
-    a->n_ids = 0;
-    a->n_dropped = w->g->base.n_dropped;
-    a->has_mirostat = w->g->base.has_mirostat;
-    a->mirostat = w->g->base.mirostat;
-    a->sequence = r->sequence;
+    a->sampling = &r->sampling;
     a->numbered = true;
     a->number = w->form == jsonl_form ? r->number : r->sequence;
-    a->wants_logprob = w->g->o->form == FORM_JSONL;
-    a->text.len = 0;
-    answer_start(a, &r->sampling, sampler,
-                 r->has_own ? &r->own : &w->g->o->stop);
-    a->decode.started = r->prompt.goes_on;
-    answer_put(a, r->prompt.ids, r->prompt.n);
+    a->wants_logprob = g->o->form == FORM_JSONL;
+    if (st == GG_OK)
+        st = new_sequence(g, &a->sequence, err);
+    if (st != GG_OK)
+        return st;
+    (void)gg_sequence_ids(a->sequence, &n_base);
+    return answer_start(a, params, r->prompt.ids + n_base, r->prompt.n - n_base,
+                        err);
 }
 
 /* True where another run would give the record the same answer. */
@@ -215,52 +217,63 @@ is_repeatable(const struct records *w, const struct record *r)
            r->sampling.params.temperature == 0 || r->prompt.contest.n;
 }
 
+/* As an earlier run has written it. */
+static void
+take_over(struct records *w, struct record *r)
+{
+    buffer_clear(&r->out);
+    buffer_add(&r->out, r->before.p, r->before.len);
+    finish(w, r);
+}
+
+static enum gg_status
+read_record(struct records *w, struct record *r, const char *text, size_t len,
+            struct gg_error *err)
+{
+    enum gg_status st;
+
+    if (w->in.too_long) {
+        snprintf(err->message, sizeof(err->message), "more than %d bytes",
+                 MAX_RECORD);
+        return GG_ERR_FORMAT;
+    }
+    st = w->form->read(w->g, r, text, len, err);
+    if (st == GG_OK)
+        st = check_room(w, r, err);
+    if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
+        st = begin(w, r, err);
+    return st;
+}
+
 static void
 start_record(struct records *w, struct record *r, const char *text, size_t len)
 {
-    struct gg_sampler *sampler = NULL;
     struct gg_error err;
-    enum gg_status st = GG_OK;
+    enum gg_status st = read_record(w, r, text, len, &err);
 
-    if (w->in.too_long) {
-        snprintf(err.message, sizeof(err.message), "more than %d bytes",
-                 MAX_RECORD);
-        st = GG_ERR_FORMAT;
-    }
-    if (st == GG_OK)
-        st = w->form->read(w->g, r, text, len, &err);
-    if (st == GG_OK)
-        st = check_room(w, r, &err);
-    if (st == GG_OK && r->prompt.n && r->prompt.contest.n == 0)
-        st = sampling_sampler(&r->sampling, w->g->engine.vocab, &sampler, &err);
     if (st != GG_OK) {
         fail(w, r, NULL, st, err.message);
     } else if (r->known && !is_repeatable(w, r)) {
-        buffer_clear(&r->out);
-        buffer_add(&r->out, r->before.p, r->before.len);
-        gg_sampler_free(sampler);
-        finish(w, r);
+        take_over(w, r);
     } else if (r->prompt.n == 0) { /* the empty text has no continuation */
         w->form->write(w->g, r, NULL, NULL);
         finish(w, r);
-    } else if (r->prompt.contest.n) {
-        begin_choice(w, r);
     } else {
-        begin(w, r, sampler);
+        w->active[w->n_active++] = r;
     }
 }
 
-/* Reads records into free slots: what is there; waits for one where nothing
- * else is to be done. */
+/* Reads records as there is room for them: what is there; waits for one where
+ * nothing else is to be done. */
 static void
 fill(struct records *w)
 {
-    while (!w->ended && !cli_signal() && w->slots.n_busy < w->slots.n &&
-           (w->slots.n_busy == 0 || w->held < MAX_HELD)) {
+    while (!w->ended && !cli_signal() && w->n_active < w->n_most &&
+           (w->n_active == 0 || w->held < MAX_HELD)) {
         const char *text;
         size_t len;
         enum reader_state state =
-            reader_next(&w->in, w->slots.n_busy == 0, &text, &len);
+            reader_next(&w->in, w->n_active == 0, &text, &len);
 
         w->ended = state == READER_END;
         if (state != READER_RECORD)
@@ -270,31 +283,54 @@ fill(struct records *w)
     }
 }
 
+/* Those that are done are active no longer. */
+static void
+remove_done(struct records *w)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->n_active; i++)
+        if (!w->active[i]->done)
+            w->active[n++] = w->active[i];
+    w->n_active = n;
+}
+
 /* ---- choosing ---- */
+
+static void
+decide(struct records *w, struct record *r)
+{
+    struct gg_error err;
+
+    if (contest_decide(&r->prompt.contest, &err)) {
+        w->form->write(w->g, r, NULL, NULL);
+        finish(w, r);
+    } else {
+        fail(w, r, NULL, GG_ERR_FORMAT, err.message);
+    }
+}
 
 /* Records with choices are done at once, those that wait for an answer are
  * left. */
 static void
 choose(struct records *w)
 {
-    if (w->n_choosing == 0 || !contest_run(&w->slots))
-        return;
-    w->n_choosing = 0;
-    for (int32_t i = 0; i < w->slots.n; i++) {
-        struct slot *s = &w->slots.list[i];
-        struct record *r = s->record;
-        struct gg_error err;
+    struct contender *list = cli_alloc(NULL, w->n_active, sizeof(*list));
+    size_t n = 0;
 
-        if (!r || r->prompt.contest.n == 0)
-            continue;
-        if (contest_decide(&r->prompt.contest, &err)) {
-            w->form->write(w->g, r, NULL, NULL);
-            finish(w, r);
-        } else {
-            fail(w, r, NULL, GG_ERR_FORMAT, err.message);
-        }
-        slots_leave(&w->slots, s);
+    for (size_t i = 0; i < w->n_active; i++) {
+        struct prompt *p = &w->active[i]->prompt;
+
+        if (p->contest.n)
+            list[n++] = (struct contender){ &p->contest, p->ids, p->n };
     }
+    if (n && contest_run(w->g->gg, list, n)) {
+        for (size_t i = 0; i < w->n_active; i++)
+            if (w->active[i]->prompt.contest.n)
+                decide(w, w->active[i]);
+        remove_done(w);
+    }
+    free(list);
 }
 
 /* ---- going on ---- */
@@ -304,8 +340,10 @@ say_full(struct records *w, struct record *r, const struct answer *a,
          bool failed)
 {
     char text[256];
+    size_t n;
 
-    engine_say_full(&w->g->engine, a->n_ids, 1, text, sizeof(text));
+    (void)gg_sequence_ids(a->sequence, &n);
+    engine_say_full(&w->g->engine, n, 1, text, sizeof(text));
     if (failed)
         fail(w, r, a, GG_ERR_CONTEXT, text);
     else if (!w->g->o->engine.quiet)
@@ -320,78 +358,52 @@ say_cut(struct records *w, const struct record *r, const char *text)
     w->failed = true;
 }
 
-/* The slot's sampler may have a grammar of the record, which goes. */
-static void
-let_go(struct slot *s)
-{
-    answer_end(&s->answer);
-    if (s->record->grammar)
-        answer_drop(&s->answer);
-}
-
 /* The answer has ended. In JSON the reason stands in it; a text that is less
  * than what was asked for has failed. */
 static void
-end_answer(struct records *w, struct slot *s)
+end_answer(struct records *w, struct record *r)
 {
-    struct answer *a = &s->answer;
-    struct record *r = s->record;
-    bool full = a->ending == ENDING_CONTEXT && w->g->o->form != FORM_JSONL;
+    struct answer *a = &r->answer;
+    bool full = gg_text_finish(a->made) == GG_FINISH_CONTEXT &&
+                w->g->o->form != FORM_JSONL;
     char text[128];
-    bool cut = answer_is_cut(a, text, sizeof(text));
 
-    let_go(s);
+    if (gg_text_error(a->made)) {
+        fail(w, r, a, GG_ERR_FORMAT, gg_text_error(a->made));
+        return;
+    }
     if (full)
         say_full(w, r, a, r->sampling.count > 0);
-    if (!r->done) {
-        if (cut)
-            say_cut(w, r, text);
-        w->form->write(w->g, r, a, NULL);
-        finish(w, r);
-    }
-    slots_leave(&w->slots, s);
+    if (r->done)
+        return;
+    if (answer_is_cut(a, text, sizeof(text)))
+        say_cut(w, r, text);
+    w->form->write(w->g, r, a, NULL);
+    finish(w, r);
 }
 
-/* False: a signal came. */
-static bool
-evaluate(struct records *w)
+/* One id for each answer. */
+static void
+step(struct records *w)
 {
-    size_t n = 0;
     struct gg_error err;
     enum gg_status st;
 
-    for (int32_t i = 0; i < w->slots.n; i++)
-        if (w->slots.list[i].record) {
-            w->chunks[n] = answer_chunk(&w->slots.list[i].answer);
-            w->slots.n_evaluated += w->chunks[n++].n;
-        }
-    st = gg_session_eval(w->g->engine.session, w->chunks, n, &err);
+    for (size_t i = 0; i < w->n_active; i++)
+        w->texts[i] = w->active[i]->answer.made;
+    st = gg_engine_step(w->g->gg, w->texts, w->n_active, &err);
     if (st == GG_ERR_ABORTED && cli_signal())
-        return false;
+        return;
     cli_check(st, &err);
-    return true;
-}
+    for (size_t i = 0; i < w->n_active; i++) {
+        struct record *r = w->active[i];
 
-static void
-draw(struct records *w)
-{
-    for (int32_t i = 0; i < w->slots.n; i++) {
-        struct slot *s = &w->slots.list[i];
-        struct gg_error err;
-        enum gg_status st;
-
-        if (!s->record)
-            continue;
         w->g->sum_made++;
-        st = answer_draw(&s->answer, &err);
-        if (st != GG_OK) {
-            let_go(s);
-            fail(w, s->record, &s->answer, st, err.message);
-        } else if (answer_goes_on(&s->answer)) {
-            continue;
-        }
-        end_answer(w, s);
+        answer_take(&r->answer);
+        if (gg_text_finish(r->answer.made) != GG_FINISH_NONE)
+            end_answer(w, r);
     }
+    remove_done(w);
 }
 
 /* ---- life ---- */
@@ -399,8 +411,8 @@ draw(struct records *w)
 static void
 clear(struct records *w)
 {
-    slots_close(&w->slots);
-    free(w->chunks);
+    free(w->active);
+    free(w->texts);
     while (w->first) { /* a signal came */
         struct record *r = w->first;
 
@@ -413,12 +425,14 @@ clear(struct records *w)
 static void
 describe(const struct records *w, int64_t us)
 {
+    struct gg_engine_stats stats = gg_engine_stats(w->g->gg);
     double s = (double)us / 1e6;
 
     cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,
              s > 0 ? (double)w->n_records / s : 0);
-    cli_warn("%zu ids evaluated, %zu copied, %zu drawn", w->slots.n_evaluated,
-             w->slots.n_copied, w->g->sum_made);
+    cli_warn("%" PRIu64 " ids evaluated, %" PRIu64 " copied, %zu drawn",
+             stats.n_evaluated, stats.n_copied, w->g->sum_made);
+    draft_describe(w->g);
 }
 
 /* How much of it is done is the input that was taken. */
@@ -491,19 +505,20 @@ generate_records(struct generate *g, int resumed)
 
     w.all = size_of_input(w.in.fd);
     ticker_start_beside(&w.ticker, o->engine.quiet);
-    slots_open(&w.slots, g,
-               o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0);
-    w.chunks = cli_alloc(NULL, (size_t)w.slots.n, sizeof(*w.chunks));
+    w.n_most = (size_t)g->engine.n_slots;
+    w.n_most -= g->base.sequence && w.n_most > 1; /* which stays in a slot */
+    w.active = cli_alloc(NULL, w.n_most, sizeof(*w.active));
+    w.texts = cli_alloc(NULL, w.n_most, sizeof(*w.texts));
     if (resumed >= 0)
         resume(&w, resumed);
     do {
         fill(&w);
         choose(&w);
-        if (w.slots.n_busy && !cli_signal() && evaluate(&w))
-            draw(&w);
+        if (w.n_active && !cli_signal())
+            step(&w);
         write_done(&w);
         show_progress(&w);
-    } while (!cli_signal() && (!w.ended || w.slots.n_busy));
+    } while (!cli_signal() && (!w.ended || w.n_active));
     ticker_end(&w.ticker);
     if (!cli_signal())
         resume_cut(o->resume, &w.resumed);

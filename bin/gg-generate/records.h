@@ -10,7 +10,6 @@
 #include "common/chat.h"
 #include "gg-generate/generate.h"
 #include "gg-generate/reader.h"
-#include "gg-generate/slots.h"
 
 /* A record from when it is read until its answer is written. */
 struct record {
@@ -20,13 +19,14 @@ struct record {
 
     uint64_t sequence; /* what its draws depend on, beside their place */
     struct sampling_options sampling;
-    struct stop_strings own; /* its own stop strings, if it has any */
-    bool has_own, has_seed;
-    struct choices choices;  /* the same */
-    struct gg_bias *bias;    /* and what its options point to */
+    struct gg_stop *stop; /* its own stop strings, or NULL */
+    bool has_seed;
+    struct choices choices; /* the same */
+    struct gg_bias *bias;   /* and what its options point to */
     char **breakers;
     struct grammar_entry *grammar;
     struct prompt prompt;
+    struct answer answer;
 
     struct buffer out; /* what is written, once it is */
     bool done;

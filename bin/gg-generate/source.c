@@ -195,20 +195,23 @@ static enum gg_status
 encode(struct generate *g, struct source *s, const struct choice *choice,
        int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
 {
-    const struct base *base = &g->base;
+    size_t n_base = 0;
+    const int32_t *base = NULL;
     enum gg_status st;
 
     *n = 0;
     st = s->is_chat ? encode_chat(g, s, choice, ids, cap, n, err)
                     : encode_text(g, s, choice, ids, cap, n, err);
-    if (st != GG_OK || base->n == 0)
+    if (g->base.sequence)
+        base = gg_sequence_ids(g->base.sequence, &n_base);
+    if (st != GG_OK || n_base == 0)
         return st;
-    if (*cap - *n < base->n)
-        *ids = cli_alloc(*ids, *cap = *n + base->n, sizeof(**ids));
+    if (*cap - *n < n_base)
+        *ids = cli_alloc(*ids, *cap = *n + n_base, sizeof(**ids));
     if (*n)
-        memmove(*ids + base->n, *ids, *n * sizeof(**ids));
-    memcpy(*ids, base->ids, base->n * sizeof(**ids));
-    *n += base->n;
+        memmove(*ids + n_base, *ids, *n * sizeof(**ids));
+    memcpy(*ids, base, n_base * sizeof(**ids));
+    *n += n_base;
     return GG_OK;
 }
 

@@ -1,6 +1,7 @@
 /* state.c - an answer that goes on from a state, and leaves one */
 #include <config.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,15 +12,13 @@ static void
 take_sequence(struct generate *g, const struct gg_state_sequence *q)
 {
     struct answer *a = &g->answer;
-    bool tail = q->n_pending > 0;
+    struct gg_error err;
 
-    a->n_ids = q->n_ids - tail;
-    a->ids_cap = q->n_ids;
-    a->ids = cli_alloc(a->ids, a->ids_cap, sizeof(*a->ids));
-    memcpy(a->ids, q->ids, q->n_ids * sizeof(*a->ids));
-    a->n_dropped = q->n_dropped;
-    a->tail = tail ? q->ids[q->n_ids - 1] : -1;
-    (void)gg_session_load(g->engine.session, a->slot, g->state.file, 0);
+    cli_check(gg_sequence_load(a->sequence, g->state.file, 0, &err), &err);
+    if (q->n_pending == 0)
+        return;
+    a->tail = q->ids[q->n_ids - 1];
+    gg_sequence_truncate(a->sequence, q->n_ids - 1);
 }
 
 /* A conversation goes on after its last answer, whatever was said before;
@@ -72,96 +71,87 @@ generate_load(struct generate *g)
 
     if (state) {
         take_sequence(g, state->sequences);
-        g->answer.has_mirostat = state->has_mirostat;
-        g->answer.mirostat = state->mirostat;
+        g->has_mirostat = state->has_mirostat;
+        g->mirostat = state->mirostat;
     }
     state_loaded(&g->state);
 }
 
 /* What the file has no keys of is evaluated. */
 static void
-hold_all(struct generate *g, int32_t slot)
+hold_all(struct generate *g)
 {
-    struct gg_session *session = g->engine.session;
-    size_t held = (size_t)gg_session_length(session, slot);
-    struct gg_chunk chunk = { .slot = slot,
-                              .ids = g->base.ids + held,
-                              .n = g->base.n - held };
+    struct gg_query query = { .sequence = g->base.sequence };
     struct gg_error err;
-    enum gg_status st = GG_OK;
+    enum gg_status st = gg_engine_eval(g->gg, &query, 1, &err);
 
-    if (chunk.n)
-        st = gg_session_eval(session, &chunk, 1, &err);
     if (st == GG_ERR_ABORTED && cli_signal())
         cli_raise(cli_signal());
     cli_check(st, &err);
+    gg_sequence_keep(g->base.sequence, true);
 }
 
 void
 generate_load_base(struct generate *g)
 {
     const struct gg_state *state = open_state(g);
-    int32_t slot = g->engine.n_slots - 1;
+    struct gg_error err;
 
     if (state) {
-        const struct gg_state_sequence *q = state->sequences;
-
-        g->base = (struct base){ .n = q->n_ids,
-                                 .n_dropped = q->n_dropped,
-                                 .has_mirostat = state->has_mirostat,
-                                 .mirostat = state->mirostat };
-        g->base.ids = cli_alloc(NULL, q->n_ids, sizeof(*q->ids));
-        memcpy(g->base.ids, q->ids, q->n_ids * sizeof(*q->ids));
-        (void)gg_session_load(g->engine.session, slot, g->state.file, 0);
-        hold_all(g, slot);
+        g->base.has_mirostat = state->has_mirostat;
+        g->base.mirostat = state->mirostat;
+        cli_check(gg_sequence_new(g->gg, &g->base.sequence, &err), &err);
+        cli_check(gg_sequence_load(g->base.sequence, g->state.file, 0, &err),
+                  &err);
+        hold_all(g);
     }
     state_loaded(&g->state);
 }
 
-/* The ids to draw from again: those of the tail, or none, and the session has
- * to evaluate the last one once more. */
+/* The ids to draw from again: those of the tail, or none, and the last one is
+ * evaluated once more. */
 int32_t *
 generate_resume(struct generate *g, size_t *n)
 {
-    struct answer *a = &g->answer;
     int32_t *ids = cli_alloc(NULL, 1, sizeof(*ids));
 
-    *n = a->tail >= 0;
-    ids[0] = a->tail;
+    *n = g->answer.tail >= 0;
+    ids[0] = g->answer.tail;
     g->resumed = true;
-    if (*n == 0)
-        gg_session_truncate(g->engine.session, a->slot, (int32_t)a->n_ids - 1);
     return ids;
+}
+
+static void
+add_mirostat(const struct generate *g, struct gg_state *state)
+{
+    const struct answer *a = &g->answer;
+
+    if (!g->o->sampling.params.mirostat || !a->made)
+        return;
+    state->mirostat = gg_text_mirostat(a->made);
+    state->has_mirostat = !isnan(state->mirostat);
 }
 
 void
 generate_save(struct generate *g)
 {
-    const struct options *o = g->o;
     struct answer *a = &g->answer;
-    struct gg_state_sequence q = {
-        .n_dropped = a->n_dropped,
-        .n_ids = a->n_ids + (a->tail >= 0),
-        .n_pending = a->tail >= 0,
-        .n_held = (size_t)gg_session_length(g->engine.session, a->slot),
-        .slot = a->slot,
-    };
+    struct gg_state_sequence q;
     struct gg_state state = { .sequences = &q, .n_sequences = 1 };
     int32_t *ids;
 
     if (!state_saves(&g->state) || !g->heard)
         return;
-    ids = cli_alloc(NULL, q.n_ids, sizeof(*ids));
-    memcpy(ids, a->ids, a->n_ids * sizeof(*ids));
-    if (a->tail >= 0)
-        ids[a->n_ids] = a->tail;
+    q = gg_sequence_state(a->sequence);
+    q.n_pending = a->tail >= 0;
+    ids = cli_alloc(NULL, q.n_ids + 1, sizeof(*ids));
+    memcpy(ids, q.ids, q.n_ids * sizeof(*ids));
+    ids[q.n_ids] = a->tail;
+    q.n_ids += q.n_pending;
     q.ids = ids;
-    if (o->chat)
-        state.chat = gg_chat_name(o->template);
-    if (o->sampling.params.mirostat && a->history) {
-        state.has_mirostat = true;
-        state.mirostat = gg_history_mirostat(a->history);
-    }
+    if (g->o->chat)
+        state.chat = gg_chat_name(g->o->template);
+    add_mirostat(g, &state);
     state_save(&g->state, g->engine.session, &state);
     free(ids);
 }

@@ -40,18 +40,19 @@ static enum gg_status
 put_prompt(const struct gg_vocab *v, const char *prompt, size_t len,
            struct gg_sequence *q, struct gg_error *err)
 {
-    size_t cap = 2 * len + 3, n = 0;
+    size_t cap = 2 * len + 3;
+    struct gg_encoded made = { 0 };
     int32_t *ids = mem_array(cap, sizeof(*ids));
     unsigned flags = gg_vocab_add_bos(v) ? GG_ENCODE_BOS : 0;
     enum gg_status st =
-        ids ? gg_vocab_encode(v, prompt, len, flags, ids, cap, &n, err)
+        ids ? gg_vocab_encode(v, prompt, len, flags, ids, cap, &made, err)
             : error_nomem(err);
 
-    if (st == GG_OK && n > cap)
+    if (st == GG_OK && made.n > cap)
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "the prompt has more tokens than bytes");
     if (st == GG_OK)
-        st = gg_sequence_put(q, ids, n, err);
+        st = gg_sequence_put(q, ids, made.n, err);
     mem_free(ids);
     return st;
 }

@@ -44,11 +44,10 @@ enum gg_status
 gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
                 struct gg_error *err)
 {
-    struct gg_sampler_params greedy = gg_sampler_params_default();
+    const struct gg_sampler_params greedy = { .greedy = true };
     struct engine_draft *d = mem_zalloc(sizeof(*d));
     enum gg_status st = d ? check_vocab(engine, draft, err) : error_nomem(err);
 
-    greedy.temperature = 0;
     if (st == GG_OK)
         st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {

@@ -51,10 +51,6 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
            const struct gg_engine_params *params, struct gg_engine **out,
            struct gg_error *err);
 
-/* Room for n more ids behind the sequence's own. */
-enum gg_status
-engine_sequence_reserve(struct gg_sequence *q, size_t n, struct gg_error *err);
-
 /* The slot holds no more than the first n ids of the sequence from now on. */
 void
 engine_sequence_release(struct gg_sequence *q, size_t n);

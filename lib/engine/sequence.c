@@ -21,6 +21,39 @@ gg_sequence_new(struct gg_engine *engine, struct gg_sequence **out,
     return GG_OK;
 }
 
+static bool
+reserve(struct gg_sequence *q, size_t n)
+{
+    if (n > SIZE_MAX / 2 - q->n_ids)
+        return false;
+    n += q->n_ids;
+    if (!mem_grow(&q->ids, &q->cap, n, sizeof(*q->ids)))
+        return false;
+    return !q->engine->score ||
+           mem_grow(&q->logprobs, &q->cap_logprobs, n, sizeof(*q->logprobs));
+}
+
+enum gg_status
+gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
+                 struct gg_error *err)
+{
+    struct gg_sequence *q;
+    enum gg_status st = gg_sequence_new(from->engine, &q, err);
+
+    if (st != GG_OK)
+        return st;
+    if (!reserve(q, from->n_ids)) {
+        gg_sequence_free(q);
+        return error_nomem(err);
+    }
+    if (from->n_ids)
+        memcpy(q->ids, from->ids, from->n_ids * sizeof(*q->ids));
+    q->n_ids = from->n_ids;
+    q->n_dropped = from->n_dropped;
+    *out = q;
+    return GG_OK;
+}
+
 void
 gg_sequence_free(struct gg_sequence *sequence)
 {
@@ -39,24 +72,6 @@ gg_sequence_keep(struct gg_sequence *sequence, bool keep)
 }
 
 /* ---- ids ----------------------------------------------------------------- */
-
-static bool
-reserve(struct gg_sequence *q, size_t n)
-{
-    if (n > SIZE_MAX / 2 - q->n_ids)
-        return false;
-    n += q->n_ids;
-    if (!mem_grow(&q->ids, &q->cap, n, sizeof(*q->ids)))
-        return false;
-    return !q->engine->score ||
-           mem_grow(&q->logprobs, &q->cap_logprobs, n, sizeof(*q->logprobs));
-}
-
-enum gg_status
-engine_sequence_reserve(struct gg_sequence *q, size_t n, struct gg_error *err)
-{
-    return reserve(q, n) ? GG_OK : error_nomem(err);
-}
 
 void
 engine_sequence_release(struct gg_sequence *q, size_t n)

@@ -118,6 +118,7 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
     if (st != GG_OK)
         return st;
     t->n_new += n;
+    t->n_put = n;
     return start(t, params, err);
 }
 
@@ -465,6 +466,15 @@ gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
 
 /* ---- results ------------------------------------------------------------- */
 
+/* The last n ids of the sequence, which were not evaluated. */
+static void
+take_back(struct gg_text *t, size_t n)
+{
+    gg_sequence_truncate(t->sequence, t->sequence->n_ids - n);
+    t->n_new -= t->n_new < n ? t->n_new : n;
+    t->n_put = 0;
+}
+
 void
 gg_text_cut(struct gg_text *text)
 {
@@ -474,11 +484,12 @@ gg_text_cut(struct gg_text *text)
         return;
     draft_drop(text);
     text->finish = GG_FINISH_CUT;
-    if (text->n_made == 0 || q->n_held >= q->n_ids)
-        return;
-    text->pending = text->made[text->n_made - 1];
-    gg_sequence_truncate(q, q->n_ids - 1);
-    text->n_new -= text->n_new > 0;
+    if (text->n_made == 0) {
+        take_back(text, text->n_put);
+    } else if (q->n_held < q->n_ids) {
+        text->pending = text->made[text->n_made - 1];
+        take_back(text, 1);
+    }
 }
 
 enum gg_finish
@@ -491,6 +502,12 @@ const char *
 gg_text_error(const struct gg_text *text)
 {
     return text->finish == GG_FINISH_ERROR ? text->error.message : NULL;
+}
+
+bool
+gg_text_is_open(const struct gg_text *text)
+{
+    return text->history && !gg_history_is_complete(text->history);
 }
 
 struct gg_drawn

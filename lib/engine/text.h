@@ -21,6 +21,7 @@ struct gg_text {
     struct gg_text_params params;
     struct gg_history *history; /* or NULL */
     size_t n_new;               /* ids at the end that it has not heard of */
+    size_t n_put;               /* ids that gg_text_continue() has put */
 
     /* Logits, or the likeliest ids (best->k > 0), behind the last evaluated id
      * and each drafted one: rows of room, of which the first n_rows are valid

@@ -612,7 +612,7 @@ session_is_on_cpu(const struct gg_session *session)
 int32_t
 gg_session_n_slots(const struct gg_session *session)
 {
-    return session->n_slots;
+    return session ? session->n_slots : 0;
 }
 
 int32_t

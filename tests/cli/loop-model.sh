@@ -21,7 +21,7 @@ try 'missing model' "cat ids | gg-loop 'gg-eval -m none | $sample' | cat"
 try 'missing sampler' "cat ids | gg-loop 'gg-eval | ./none' | cat"
 try 'missing prompt, FIFO' "{ gg-tokenize <none && cat; } <fifo | gg-eval |
     $sample | tee fifo | cat"
-try 'missing model, FIFO' "{ cat ids - 2>/dev/null; } <fifo | gg-eval -m none |
+try 'missing model, FIFO' "{ cat ids - 2>/dev/null; true; } <fifo | gg-eval -m none |
     $sample | tee fifo | cat"
 try 'a full context' "cat ids | gg-loop 'gg-eval -c 4 | $sample' |
     grep -v '[0-9]$' | cut -c 1-8"

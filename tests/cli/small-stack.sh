@@ -51,10 +51,12 @@ for form in text jsonl npy npz; do
 done
 small gg-logits --diff logits logits
 small gg-logits --mix logits=1 logits=1
-for option in -t2 --greedy '--draft prompt' '--choice a,b' '--json-schema schema' \
+for option in -t2 --greedy '--draft prompt' '--choice a,b' \
     '--save state' '--load state' '--mirostat 2' --profile; do
     small gg-generate $option -p 'ab ab' -n 3
 done
+echo '{"type":"boolean"}' >bool
+small gg-generate -m "$demo" --json-schema bool -p ab
 small gg-generate -m "$demo" --grammar grammar -p ab -n 3
 small gg-generate --lines -n 2 text
 small gg-generate --jsonl -n 2 jsonl

@@ -32,7 +32,7 @@ show 'gg-generate -p Once -n 0'
 echo "-- before what is said"
 lines() { script -qec "$1" /dev/null </dev/null | tr -d '\r'; }
 lines 'gg-generate -p Once -n 3 -s 1 -v' |
-    sed 's/^gg-generate: \([a-z]*\).*/a message: \1/' | tail -n 3
+    sed 's/^gg-generate: \([a-z]*\).*/a message: \1/' | tail -n 4
 lines 'gg-generate -p Once -c 4' | grep -c '^gg-generate: stopped'
 
 echo "-- progress, where standard output is a file"

@@ -26,11 +26,9 @@ open_bench(struct bench *b, const struct gg_model *m, int32_t n_slots,
            int32_t n_ctx, struct gg_engine_params params)
 {
     b->model = m;
-    b->session =
-        new_session(m, (struct gg_session_params){ .n_slots = n_slots,
-                                                   .n_ctx = n_ctx,
-                                                   .n_threads = 2,
-                                                   .type_kv = GGML_TYPE_F16 });
+    b->session = new_session(m, (struct gg_session_params){ .n_slots = n_slots,
+                                                            .n_ctx = n_ctx,
+                                                            .n_threads = 2 });
     must(gg_engine_new(m, b->session, &params, &b->engine, &err));
 }
 
@@ -71,8 +69,7 @@ static void
 make_alone(const struct gg_model *m, struct gg_sampler *sampler, int i,
            int32_t *made)
 {
-    struct gg_session *s =
-        new_session(m, (struct gg_session_params){ .type_kv = GGML_TYPE_F16 });
+    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
     struct gg_history *h = NULL;
     int32_t all[512];
     size_t n = make_prompt(i, all), held = 0;
@@ -211,7 +208,7 @@ check_texts(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
 
 static void
 check_drafts(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
-             const struct made *truth)
+             const struct made *truth, bool alike)
 {
     for (int model = 0; model < 2; model++)
         for (int at_once = 1; at_once <= N_TEXTS; at_once += 4) {
@@ -226,7 +223,7 @@ check_drafts(const struct gg_model *m, struct gg_sampler *sampler[N_TEXTS],
             ok(right, model ? "a draft by a model changes nothing"
                             : "a draft by search changes nothing");
             stats = gg_engine_draft_stats(b.engine);
-            ok(!model || at_once > 1 || stats.n_accepted > 0,
+            ok(!model || at_once > 1 || !alike || stats.n_accepted > 0,
                "and is accepted at times");
             close_bench(&b);
             close_bench(&other);
@@ -319,8 +316,7 @@ check_query(const struct gg_model *m)
     float got[V], again[V], truth[V];
     struct gg_query query = { .logits = got };
 
-    in_steps(m, (struct gg_session_params){ .type_kv = GGML_TYPE_F16 }, ids, 50,
-             50, truth);
+    in_steps(m, (struct gg_session_params){ 0 }, ids, 50, 50, truth);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
     must(gg_sequence_new(b.engine, &q, &err));
     must(gg_sequence_put(q, ids, 50, &err));
@@ -344,8 +340,7 @@ check_query(const struct gg_model *m)
 static void
 score_truth(const struct gg_model *m, const int32_t *what, size_t n, float *out)
 {
-    struct gg_session *s =
-        new_session(m, (struct gg_session_params){ .type_kv = GGML_TYPE_F16 });
+    struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
     struct gg_chunk c = { .ids = what, .n = n, .logprobs = out };
 
     must(gg_session_eval(s, &c, 1, &err));
@@ -467,7 +462,7 @@ main(void)
         sampler[i] = new_sampler(false);
     make_truth(m, sampler[0], &truth);
     check_texts(m, sampler, &truth, "llama");
-    check_drafts(m, sampler, &truth);
+    check_drafts(m, sampler, &truth, true);
     check_shared(m, sampler, &truth);
     check_one(m, sampler[0], truth.ids[0]);
     check_full(m, sampler[0]);
@@ -484,7 +479,7 @@ main(void)
     }
     make_truth(m, sampler[0], &truth);
     check_texts(m, sampler, &truth, "windows and penalties");
-    check_drafts(m, sampler, &truth);
+    check_drafts(m, sampler, &truth, false); /* greedy ones */
     for (int i = 0; i < N_TEXTS; i++)
         gg_sampler_free(sampler[i]);
     gg_model_free(m);

@@ -562,6 +562,12 @@ session_n_ctx(void)
     return gg_session_n_ctx(NULL) == 0;
 }
 
+static bool
+session_n_slots(void)
+{
+    return gg_session_n_slots(NULL) == 0;
+}
+
 /* Each chunk has one thing wrong. */
 static bool
 session_eval(void)
@@ -1208,6 +1214,7 @@ static const struct {
     { "gg_model_memory", model_memory },
     { "gg_session_free", session_free },
     { "gg_session_n_ctx", session_n_ctx },
+    { "gg_session_n_slots", session_n_slots },
     { "gg_session_eval", session_eval },
     { "gg_session_length", session_length },
     { "gg_session_truncate", session_truncate },

@@ -112,28 +112,32 @@ test_cases(void)
 {
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct mixture *m = mixture_find(cases[i].mixture);
+        bool fits = false;
         enum ggml_type got =
-            m ? mixture_type(m, cases[i].model, cases[i].tensor, 4096)
+            m ? mixture_type(m, cases[i].model, cases[i].tensor, 4096, &fits)
               : GGML_TYPE_COUNT;
         char name[128];
 
         snprintf(name, sizeof(name), "%s %s (%d layers): %s", cases[i].mixture,
                  cases[i].tensor, (int)cases[i].model->n_layer,
                  ggml_type_name(cases[i].type));
-        ok(got == cases[i].type, name);
+        ok(got == cases[i].type && fits, name);
     }
 }
 
 int
 main(void)
 {
+    bool fits;
+
     test_cases();
     ok(!mixture_find("Q9_K") && mixture_find("q4_k_m"), "names, in any case");
-    ok(mixture_fit(GGML_TYPE_Q4_K, 4096) == GGML_TYPE_Q4_K &&
-           mixture_fit(GGML_TYPE_Q4_K, 4000) == GGML_TYPE_Q5_0 &&
-           mixture_fit(GGML_TYPE_Q6_K, 96) == GGML_TYPE_Q8_0 &&
-           mixture_fit(GGML_TYPE_Q3_K, 96) == GGML_TYPE_IQ4_NL &&
-           mixture_fit(GGML_TYPE_Q5_K, 33) == GGML_TYPE_F16,
+    ok(mixture_fit(GGML_TYPE_Q4_K, 4096, &fits) == GGML_TYPE_Q4_K && fits,
+       "rows that are whole blocks");
+    ok(mixture_fit(GGML_TYPE_Q4_K, 4000, &fits) == GGML_TYPE_Q5_0 && !fits &&
+           mixture_fit(GGML_TYPE_Q6_K, 96, &fits) == GGML_TYPE_Q8_0 &&
+           mixture_fit(GGML_TYPE_Q3_K, 96, &fits) == GGML_TYPE_IQ4_NL &&
+           mixture_fit(GGML_TYPE_Q5_K, 33, &fits) == GGML_TYPE_F16,
        "rows that are no whole blocks");
     return tap_done();
 }

@@ -29,7 +29,7 @@ named(const char *name)
 static enum gg_status
 logits_of(float logits[V])
 {
-    struct gg_session_params params = { .type_kv = GGML_TYPE_F32 };
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
     struct gg_model *m = NULL;
     struct gg_session *s;
     int32_t ids[N];

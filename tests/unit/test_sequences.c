@@ -3,7 +3,8 @@
 
 #include "gg-eval/forgotten.c"
 #include "gg-eval/sequences.c"
-#include "tap.h"
+#include "engine/shift.h"
+#include "session_test.h"
 
 const char cli_name[] = "test_sequences";
 
@@ -84,144 +85,50 @@ check_bounds(void)
     forgotten_clear(&f);
 }
 
+/* ---- sequences by number ------------------------------------------------- */
+
+static struct gg_engine *engine;
+
 static void
 add(struct sequences *s, struct sequence *q, const int32_t *ids, size_t n)
 {
-    sequences_put(s, q, ids, n);
-    sequences_add(s, q, n);
+    must(gg_sequence_put(q->its, ids, n, &err));
+    sequences_changed(s, q);
 }
 
-/* A sequence of its own evaluation. */
-static struct sequence *
-evaluate(struct sequences *s, uint64_t number, const int32_t *ids, size_t n)
+static size_t
+count(const struct sequence *q)
 {
-    struct sequence *q = sequences_use(s, number);
+    size_t n;
 
-    sequences_take_slot(s, q);
-    add(s, q, ids, n);
-    sequences_settle(s);
-    return q;
+    (void)gg_sequence_ids(q->its, &n);
+    return n;
 }
 
-static void
-check_slots(void)
-{
-    struct sequences *s = sequences_new(2, 1000000, false);
-    struct sequence *q[3];
-
-    for (uint64_t i = 0; i < 3; i++) {
-        q[i] = evaluate(s, i + 10, (int32_t[]){ 1, 2 }, 2);
-    }
-    ok(q[0]->slot == -1 && q[1]->slot >= 0 && q[2]->slot >= 0 &&
-           q[1]->slot != q[2]->slot,
-       "the sequence used least recently loses its slot");
-    ok(sequences_use(s, 10) == q[0] && q[0]->n_ids == 2, "but not its ids");
-    sequences_take_slot(s, q[0]);
-    sequences_settle(s);
-    ok(q[1]->slot == -1 && q[0]->slot >= 0, "and takes another's");
-    sequences_close(s, 12);
-    sequences_take_slot(s, sequences_use(s, 11));
-    ok(q[1]->slot >= 0 && q[0]->slot >= 0, "one that ends leaves its slot");
-    ok(sequences_use(s, 12)->n_ids == 0, "and its number is free");
-    sequences_free(s);
-}
-
-/* Those that are evaluated together keep their slots until that is done. */
+/* Those that are evaluated together live on until that is done. */
 static void
 check_pinned(void)
 {
-    struct sequences *s = sequences_new(2, 1000000, false);
+    struct sequences *s = sequences_new(engine, 1000000);
     static const int32_t ids[] = { 5, 6, 7 };
-    struct sequence *a = sequences_use(s, 1), *b = sequences_use(s, 2), *c;
-    int32_t slot;
+    struct sequence *a = sequences_use(s, 1), *b;
 
-    sequences_take_slot(s, a);
     add(s, a, ids, 3);
-    slot = a->slot;
+    a->pinned = true;
     sequences_close(s, 1);
-    ok(a->ids[2] == 7 && a->slot == slot && a->n_ids == 3,
-       "one that ends while it is pinned lives on");
-    c = sequences_use(s, 1);
-    ok(c != a && c->n_ids == 0, "though its number is free");
-    sequences_take_slot(s, c);
-    ok(c->slot >= 0 && c->slot != slot, "and its slot is not");
+    ok(count(a) == 3, "one that ends while it is pinned lives on");
+    b = sequences_use(s, 1);
+    ok(b != a && count(b) == 0, "though its number is free");
+    a->pinned = false;
     sequences_settle(s);
-    sequences_take_slot(s, b);
-    ok(b->slot == slot && c->slot >= 0, "until that is done");
+    ok(sequences_use(s, 1) == b, "until that is done");
     sequences_free(s);
-}
-
-static void
-check_prefix(void)
-{
-    struct sequences *s = sequences_new(3, 1000000, false);
-    static const int32_t one[] = { 1, 2, 3, 4 }, two[] = { 1, 2, 9 },
-                         three[] = { 1, 2, 3, 9 }, other[] = { 8 };
-    struct sequence *a, *b;
-    size_t n;
-
-    ok(sequences_find_prefix(s, one, 4, &n) == -1 && n == 0,
-       "empty slots have no prefix");
-    a = evaluate(s, 1, one, 4);
-    b = evaluate(s, 2, two, 3);
-    ok(sequences_find_prefix(s, three, 4, &n) == a->slot && n == 3,
-       "the longest prefix is found");
-    ok(sequences_find_prefix(s, two, 3, &n) == b->slot && n == 3,
-       "also a whole one");
-    ok(sequences_find_prefix(s, other, 1, &n) == -1 && n == 0,
-       "and none where there is none");
-    a->n_held = 1;
-    ok(sequences_find_prefix(s, three, 4, &n) == b->slot && n == 2,
-       "what a slot does not hold does not count");
-    a->n_held = 4;
-    sequences_close(s, 1);
-    ok(sequences_find_prefix(s, three, 4, &n) >= 0 && n == 3,
-       "one that has ended leaves what it held");
-    evaluate(s, 3, other, 1);
-    ok(sequences_find_prefix(s, three, 4, &n) >= 0 && n == 3,
-       "as long as another slot is empty");
-    evaluate(s, 4, other, 1);
-    ok(sequences_find_prefix(s, three, 4, &n) == b->slot && n == 2,
-       "and no longer");
-    sequences_free(s);
-}
-
-static void
-check_shift(void)
-{
-    struct sequences *s = sequences_new(1, 1000000, false);
-    struct sequence *q =
-        evaluate(s, 1, (int32_t[]){ 1, 2, 3, 4, 5, 6, 7, 8 }, 8);
-    bool right = true;
-
-    sequences_shift(s, q, 1, 4);
-    ok(q->n_ids == 4 && q->ids[0] == 1 && q->ids[1] == 6 && q->ids[3] == 8,
-       "the oldest ids go, but for the first");
-    ok(q->n_dropped == 4 && q->n_held == 0, "and are counted");
-    sequences_free(s);
-
-    ok(shift_kept(3, 1, 1) == 1 && shift_kept(3, 2, 1) == 0 &&
-           shift_kept(3, 2, -1) == 0 && shift_kept(0, 1, 1) == 0,
-       "a leading BOS stays");
-    ok(shift_count(64, 1, 1, 64) == 32 && shift_count(64, 0, 1, 64) == 32 &&
-           shift_count(63, 0, 1, 64) == 0 && shift_count(9, 1, 7, 10) == 6 &&
-           shift_count(9, 1, 9, 10) == 8 && shift_count(9, 1, 10, 10) == 0 &&
-           shift_count(9, 0, 11, 10) == 0,
-       "the older half goes, and again, until there is room");
-    for (size_t n = 0; n < 40; n++)
-        for (size_t more = 1; more < 45; more++) {
-            size_t gone = shift_count(n, 0, more, 40);
-
-            right = right && gone <= n &&
-                    (more > 40 ? gone == 0 : n - gone + more <= 40);
-        }
-    ok(right, "whatever the sizes are");
 }
 
 static void
 check_memory(void)
 {
-    struct sequences *s = sequences_new(1, 10 * (OVERHEAD + 8), false);
+    struct sequences *s = sequences_new(engine, 10 * (OVERHEAD + 8));
     static const int32_t ids[8];
     bool refused = true, kept = true;
 
@@ -232,23 +139,56 @@ check_memory(void)
         refused = refused && !sequences_use(s, i);
     ok(refused, "what was forgotten is refused");
     for (uint64_t i = 4995; i < 5000; i++)
-        kept = kept && sequences_use(s, i)->n_ids == 8;
+        kept = kept && count(sequences_use(s, i)) == 8;
     ok(kept, "what was used last is kept");
     sequences_close(s, 7);
-    ok(sequences_use(s, 7) && sequences_use(s, 7)->n_ids == 0,
+    ok(sequences_use(s, 7) && count(sequences_use(s, 7)) == 0,
        "a forgotten sequence that ends can begin anew");
     sequences_free(s);
+}
+
+static void
+check_shift(void)
+{
+    bool right = true;
+
+    ok(engine_shift_kept(3, 1, 1) == 1 && engine_shift_kept(3, 2, 1) == 0 &&
+           engine_shift_kept(3, 2, -1) == 0 && engine_shift_kept(0, 1, 1) == 0,
+       "a leading BOS stays");
+    ok(engine_shift_count(64, 1, 1, 64) == 32 &&
+           engine_shift_count(64, 0, 1, 64) == 32 &&
+           engine_shift_count(63, 0, 1, 64) == 0 &&
+           engine_shift_count(9, 1, 7, 10) == 6 &&
+           engine_shift_count(9, 1, 9, 10) == 8 &&
+           engine_shift_count(9, 1, 10, 10) == 0 &&
+           engine_shift_count(9, 0, 11, 10) == 0,
+       "the older half goes, and again, until there is room");
+    for (size_t n = 0; n < 40; n++)
+        for (size_t more = 1; more < 45; more++) {
+            size_t gone = engine_shift_count(n, 0, more, 40);
+
+            right = right && gone <= n &&
+                    (more > 40 ? gone == 0 : n - gone + more <= 40);
+        }
+    ok(right, "whatever the sizes are");
 }
 
 int
 main(void)
 {
+    static const struct model_spec spec = { .arch = "llama" };
+    struct gg_model *m = new_model(&spec);
+    struct gg_session *session =
+        new_session(m, (struct gg_session_params){ .n_slots = 2 });
+
+    must(gg_engine_new(m, session, NULL, &engine, &err));
     check_forgotten();
     check_bounds();
-    check_slots();
     check_pinned();
-    check_prefix();
-    check_shift();
     check_memory();
+    check_shift();
+    gg_engine_free(engine);
+    gg_session_free(session);
+    gg_model_free(m);
     return tap_done();
 }
