@@ -389,7 +389,7 @@ test_sampler(void)
     struct gg_draw d = { -1, 0 };
     float logits[N];
     char text[64] = "";
-    int n = 0;
+    int n = 0, n_wrong = 0;
 
     for (int i = 0; i < N; i++)
         logits[i] = (float)(i % 17);
@@ -401,7 +401,9 @@ test_sampler(void)
             n++;
             if (d.id != EOG)
                 strncat(text, bytes + at[d.id], at[d.id + 1] - at[d.id]);
+            n_wrong += gg_history_is_complete(h) != (strlen(text) == 4);
         }
+    ok(n_wrong == 0, "and whether it is complete is known at each token");
     ok(d.id == EOG && strlen(text) == 4 && strspn(text, "ab") == 3 &&
            text[3] == '!',
        "what is drawn follows it, and ends with it");
