@@ -36,6 +36,11 @@ static const char *const harmless[] = {
     "timings_per_token",
     "return_tokens",
     "parallel_tool_calls",
+    "prediction",
+    "prompt_cache_retention",
+    "priority",
+    "request_id",
+    "cache_salt",
 };
 
 /* Those that change an answer, and the value with which they do not, beside
@@ -95,6 +100,19 @@ static const struct refused {
     { "n_keep", "0" },
     { "t_max_predict_ms", "0" },
     { "lora", NULL },
+    { "grammar_lazy", NULL },
+    { "grammar_triggers", NULL },
+    { "grammar_type", NULL },
+    { "input_prefix", NULL },
+    { "input_suffix", NULL },
+    { "input_extra", NULL },
+    { "logits_processors", NULL },
+    { "reasoning_format", "\"none\"" },
+    { "reasoning_budget_tokens", "-1" },
+    { "reasoning_budget_message", NULL },
+    { "spaces_between_special_tokens", "=true" },
+    { "videos", NULL },
+    { "web_search_options", NULL },
 };
 
 static bool

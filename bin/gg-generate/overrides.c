@@ -47,6 +47,8 @@ option_of(const char *key)
         { "n_predict", "count" },
         { "max_tokens", "count" },
         { "max_completion_tokens", "count" },
+        { "max_output_tokens", "count" },
+        { "stop_sequences", "stop" },
         { "temperature", "temp" },
         { "ignore_eos", "ignore_eog" },
         { "mirostat_tau", "mirostat_ent" },
@@ -331,14 +333,17 @@ set_constraint(struct generate *g, struct record *r, const char *key,
 static bool
 is_number_of_answers(const char *key, json_t *object)
 {
-    static const char *const lengths[] = { "max_tokens",
-                                           "max_completion_tokens", "n_predict",
-                                           "count" };
+    static const char *const lengths[] = {
+        "max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict",
+        "count",
+    };
 
-    for (size_t i = 0; i < 4 && strcmp(key, "n") == 0; i++)
-        if (!json_is_null(json_object_get(object, lengths[i])) &&
-            json_object_get(object, lengths[i]))
+    for (size_t i = 0; i < 5 && strcmp(key, "n") == 0; i++) {
+        const json_t *length = json_object_get(object, lengths[i]);
+
+        if (length && !json_is_null(length))
             return true;
+    }
     return false;
 }
 
@@ -417,7 +422,7 @@ set_option(struct generate *g, struct record *r, const char *key, json_t *value,
 {
     if (json_is_null(value))
         return GG_OK;
-    if (strcmp(key, "stop") == 0)
+    if (strcmp(option_of(key), "stop") == 0)
         return set_stop(r, value, err);
     if (strcmp(key, "choice") == 0)
         return set_choice(r, value, err);

@@ -10,7 +10,8 @@ answer() { echo "{\"prompt\":\"Once\",\"seed\":4$1}" | gg-generate --jsonl -n 60
 echo "how many tokens, and how many answers:"
 for m in '"n":1' '"n":1,"max_tokens":8' '"max_tokens":8,"n":1' \
     '"max_completion_tokens":9' '"n_predict":7,"n":1' '"max_tokens":8,"n":null' \
-    '"max_tokens":6,"max_completion_tokens":6' '"max_tokens":null,"n":3'; do
+    '"max_tokens":6,"max_completion_tokens":6' '"max_tokens":null,"n":3' \
+    '"max_output_tokens":4,"n":1' '"stop_sequences":["upon"],"stop":"upon"'; do
     answer ",$m" | count
 done
 
