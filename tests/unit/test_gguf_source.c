@@ -26,7 +26,8 @@ watch(void *userdata, void *output, uint64_t offset, size_t len)
     w->wild |= offset != w->at || len > left;
     w->most = len > w->most ? len : w->most;
     w->n_calls++;
-    memcpy(output, w->file->data + offset, n);
+    if (n > 0)
+        memcpy(output, w->file->data + offset, n);
     w->at = offset + n;
     return n;
 }
