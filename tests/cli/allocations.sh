@@ -22,9 +22,9 @@ echo old >out
 
 echo 'a new file'
 try gg-convert -t 1 ../given/m.gguf out
-try gg-convert -t 2 --type Q8_0 --set general.name=x ../given/m.gguf out
+try gg-convert -q -t 2 --type Q8_0 --set general.name=x ../given/m.gguf out
 try gg-convert --to safetensors ../given/m.gguf out
-try gg-quantize -t 2 ../given/m.gguf out Q4_0
+try gg-quantize -q -t 2 ../given/m.gguf out Q4_0
 echo 'several'
 try gg-convert -t 1 --split 40000 ../given/m.gguf out
 echo 'keys that change in place'
