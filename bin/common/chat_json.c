@@ -181,8 +181,9 @@ chat_read(struct chat *c, const char *text, size_t len, bool lines,
 {
     struct reader r = { c, err, lines };
     enum gg_status st = GG_OK;
-    size_t at = skip_space(&r, text, len);
+    size_t at = cli_mark(text, len);
 
+    at += skip_space(&r, text + at, len - at);
     if (len > INT_MAX) /* so Jansson counts */
         return fail(&r, "a conversation of more than 2 GiB");
     while (st == GG_OK && at < len) {

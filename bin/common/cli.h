@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <gg.h>
 
@@ -151,6 +152,14 @@ cli_read_all(int fd, const char *name, size_t max, size_t *len);
  * `what` says whereof there are so many, as "the prompt". */
 CLI_NORETURN void
 cli_too_long(const char *name, const char *what, size_t max);
+
+/* Bytes of the mark (U+FEFF) that some editors put in front of UTF-8: a text
+ * with a form, such as JSON, may begin with it. */
+static inline size_t
+cli_mark(const char *text, size_t len)
+{
+    return len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
 
 /* Makes -o FILE the standard output: under a temporary name beside it, renamed
  * by cli_finish(), removed by every other end; one that was there gives it its

@@ -203,11 +203,12 @@ read_grammar(struct sampling_options *o, const struct gg_vocab *vocab)
     const char *path = o->grammar ? o->grammar : o->json_schema;
     const char *name = cli_input_name(path);
     struct gg_error err;
-    size_t len;
+    size_t len, mark;
     char *text = cli_read_all(cli_open_input(path), name, MAX_GRAMMAR, &len);
 
-    if (sampling_grammar(vocab, !o->grammar, text, len, &o->params.grammar,
-                         &err) != GG_OK)
+    mark = cli_mark(text, len);
+    if (sampling_grammar(vocab, !o->grammar, text + mark, len - mark,
+                         &o->params.grammar, &err) != GG_OK)
         cli_die("%s: %s", name, err.message);
     free(text);
 }

@@ -94,12 +94,25 @@ is_blank(const char *text, size_t len)
     return n == len;
 }
 
+/* Only the first record may have one. */
+static void
+drop_mark(struct reader *r, const char **text, size_t *len)
+{
+    size_t mark = r->may_mark ? cli_mark(*text, *len) : 0;
+
+    *text += mark;
+    *len -= mark;
+    r->may_mark = false;
+}
+
 enum reader_state
 reader_next(struct reader *r, bool wait, const char **text, size_t *len)
 {
     for (;;) {
         bool found = take(r, text, len);
 
+        if (found)
+            drop_mark(r, text, len);
         if (found && (r->too_long || !r->skip_blank || !is_blank(*text, *len)))
             return READER_RECORD;
         if (found)

@@ -11,6 +11,7 @@ struct reader {
     size_t max;       /* bytes of a record; a longer one is passed over, and the
                        * tool ends where its end is not to be seen */
     bool skip_blank;  /* what has only white space is no record */
+    bool may_mark;    /* the first one may begin with a mark: cli_mark() */
 
     struct buffer text; /* what was read; used up to: */
     size_t start, seen; /* and without an end up to: */

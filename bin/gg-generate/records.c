@@ -498,7 +498,8 @@ generate_records(struct generate *g, int resumed)
                 .name = cli_input_name(o->input),
                 .end = o->form == FORM_NULL ? '\0' : '\n',
                 .max = MAX_RECORD,
-                .skip_blank = o->form == FORM_JSONL },
+                .skip_blank = o->form == FORM_JSONL,
+                .may_mark = o->form == FORM_JSONL || o->numbered },
         .resumed = { .end = -1 },
     };
     int64_t start = ggml_time_us();

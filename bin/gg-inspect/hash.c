@@ -175,10 +175,11 @@ read_list(struct list *l, const char *path)
         close(fd);
     if (strlen(l->text) != len)
         cli_die("%s: it holds a NUL, and so is no list", name);
-    for (line = l->text; *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end)
-            *end++ = '\0';
+    for (line = l->text + cli_mark(l->text, len); *line; line = end) {
+        size_t n = strcspn(line, "\n");
+
+        end = line + n + (line[n] != '\0');
+        line[n - (n > 0 && line[n - 1] == '\r')] = line[n] = '\0';
         number++;
         if (*line)
             add_claim(l, line, name, number);

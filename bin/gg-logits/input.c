@@ -160,8 +160,9 @@ input_line(struct input *in, size_t limit, char **line, size_t *len,
     in->line++;
     *line = (char *)in->data + in->start;
     *len = newline ? (size_t)(newline - in->data) - in->start : seen;
-    (*line)[*len] = '\0';
     in->start += *len + (newline != NULL);
+    *len -= *len > 0 && (*line)[*len - 1] == '\r';
+    (*line)[*len] = '\0';
     if (memchr(*line, '\0', *len))
         return fail_line(in, *line, "has a NUL behind it", err);
     return GG_OK;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/cli.h"
 #include "gg-logits/npz.h"
 
 struct source {
@@ -99,9 +100,10 @@ open_stream(struct source *s, struct gg_error *err)
 
 /* What begins as nothing known is left to the library to complain about. */
 static enum form
-form_of(const struct input *in)
+form_of(const uint8_t *p, size_t n)
 {
-    int c = input_left(in) > 0 ? in->data[in->start] : -1;
+    size_t mark = cli_mark((const char *)p, n);
+    int c = n > mark ? p[mark] : -1;
 
     return c == 'h'    ? FORM_TEXT
            : c == '{'  ? FORM_JSONL
@@ -113,11 +115,19 @@ form_of(const struct input *in)
 static enum gg_status
 open_form(struct source *s, struct gg_error *err)
 {
-    enum gg_status st = input_fill(&s->in, 1, err);
+    struct input *in = &s->in;
+    enum gg_status st = input_fill(in, 1, err);
 
+    if (st == GG_OK && input_left(in) && in->data[in->start] == 0xef)
+        st = input_fill(in, 4, err); /* a mark and what follows */
     if (st != GG_OK)
         return st;
-    s->form = form_of(&s->in);
+    s->form = FORM_STREAM;
+    if (input_left(in))
+        s->form = form_of(in->data + in->start, input_left(in));
+    if (s->form == FORM_TEXT || s->form == FORM_JSONL)
+        in->start +=
+            cli_mark((const char *)in->data + in->start, input_left(in));
     switch (s->form) {
     case FORM_STREAM:
         return open_stream(s, err);

@@ -114,6 +114,8 @@ queue_line(struct queue *q, size_t at, struct line *line)
     if (!newline)
         return false;
     *line = (struct line){ .text = s, .len = (size_t)(newline - s) + 1 };
+    s += cli_mark(s, line->len); /* in front of the first */
+    newline -= newline > s && newline[-1] == '\r';
     rest = parse_number(s, newline, line);
     line->end = rest == newline;
     line->error = rest < newline && *rest == '!';

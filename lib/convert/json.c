@@ -119,6 +119,10 @@ parse(const char *path, const void *text, size_t size, bool list, json_t **out,
     bool no_memory;
 
     *out = NULL;
+    if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        text = (const char *)text + 3; /* an editor's mark */
+        size -= 3;
+    }
     if (is_deep(text, (const char *)text + size)) {
         error_set(err, GG_ERR_FORMAT, "nested more than %d deep", MAX_DEPTH);
         return error_prefix(err, GG_ERR_FORMAT, "%s", path);

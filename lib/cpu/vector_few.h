@@ -32,10 +32,13 @@ add_few(enum ggml_type type, int N, int C, const struct cpu_meeting *p,
     a += k;
     b += size_of(type, k);
     UNROLL for (int r = 0; r < N; r++, b += p->b_stride)
-        UNROLL for (int64_t i = 0; i < n; i += VEC)
+        UNROLL for (int64_t i = 0; i < step_of(type); i += VEC)
     {
-        vec w = load_values(type, n - i, b, i);
+        vec w;
 
+        if (i >= n)
+            break;
+        w = load_values(type, n - i, b, i);
         UNROLL for (int c = 0; c < C; c++) sum[r][c] = fused(
             w, load_floats(n - i, a + (size_t)c * p->a_stride + i), sum[r][c]);
     }
@@ -115,13 +118,12 @@ few_tile(enum ggml_type type, int R, int C, const struct cpu_meeting *p,
     const int N = C < FEW_QUERIES ? R : 1;
     vec sum[FEW_KEYS][FEW_QUERIES];
 
-    UNROLL for (int r = 0; r < R; r++)
+    ROLLED for (int r = 0; r < R; r += N)
     {
-        if (i == 0)
-            fetch_few(type, p, j + r);
-        if (r % N == 0)
-            few_rows(type, N, C, p, a, p->b + (size_t)(j + r) * p->b_stride,
-                     sum + r);
+        for (int n = 0; i == 0 && n < N; n++)
+            fetch_few(type, p, j + r + n);
+        few_rows(type, N, C, p, a, p->b + (size_t)(j + r) * p->b_stride,
+                 sum + r);
     }
     store_few(R, C, sum, p->c + (size_t)i * p->c_stride + j, p->c_stride);
 }

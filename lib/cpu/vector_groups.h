@@ -58,7 +58,7 @@
  *     FEW                       as many columns at the most meet codes where
  *                               these are opened: 1, 4 or 8; see FEW_OF()
  *     TILED                     defined where integer sums of so many columns
- *                               are computed at once; then fewer never come,
+ *                               are computed at once; then others never come,
  *                               and there are begin_tiles(group), end_tiles(),
  *                               sum_tile() and less_offset(), see x86/tiles.h
  *     VECS(most), COLS(most)    vectors of rows and columns of a tile of codes
@@ -130,9 +130,14 @@ few_columns(const int C, const struct cpu_product *p, struct format f,
 
         load_scales(f, true, &r, &integers, scales);
         UNROLL for (int j = 0; j < C; j++) part[j] = block_begin(f, acc[j]);
-        UNROLL for (int n = 0; n < runs_of(f); n++)
-            add_opened(C, f, &r, next, n,
-                       scales + n * f.together * scales_of(f), &x, part);
+        if (f.loops)
+            ROLLED for (int n = 0; n < runs_of(f); n++)
+                add_opened(C, f, &r, next, n,
+                           scales + n * f.together * scales_of(f), &x, part);
+        else
+            UNROLL for (int n = 0; n < runs_of(f); n++)
+                add_opened(C, f, &r, next, n,
+                           scales + n * f.together * scales_of(f), &x, part);
         UNROLL for (int j = 0; j < C; j++) acc[j] =
             block_end(f, acc[j], part[j], scales);
         next += VEC * f.size;
@@ -156,12 +161,19 @@ multiply_columns(const struct cpu_product *p, struct format f)
     const int vecs = VECS(f.most);
     int64_t r = 0;
 
+#if TILED
     begin_tiles(weighed(f).group);
+    for (int v; r < p->n_rows; r += v * VEC) {
+        v = r + vecs * VEC <= p->n_rows ? vecs : 1;
+        many_columns(v, p, f, v == 1 ? last_rows(p, r) : r);
+    }
+    end_tiles();
+#else
     for (; r + vecs * VEC <= p->n_rows; r += vecs * VEC)
         many_columns(vecs, p, f, r);
     for (; r < p->n_rows; r += VEC)
         many_columns(1, p, f, last_rows(p, r));
-    end_tiles();
+#endif
 }
 
 INLINE void
@@ -190,7 +202,11 @@ multiply(const struct cpu_product *p, struct format f)
     if (!TILED && multiply_alone(p, f))
         return;
     if (TILED || p->n_cols > f.few || p->n_rows < VEC) {
-        multiply_columns(p, f);
+        const struct format many = { .block = f.block,
+                                     .size = f.size,
+                                     .open = f.open };
+
+        f.many(p, &many);
         return;
     }
 #define COLUMNS(C)                                                             \

@@ -22,16 +22,6 @@
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
 
-/* Opened units of VEC rows, up to UNITS; those of the next rows follow after
- * room for that. Signed codes that meet columns as magnitudes have signs, and
- * `starts` are what sums begin with. Where there are tiles, `signs` are the
- * codes of which is_less() holds, less their offset. */
-struct opened {
-    vec_bits *codes;
-    vec *scales;
-    vec_bits *signs, *starts;
-};
-
 /* Those of vector v of rows. */
 INLINE struct opened
 opened_rows(struct opened o, int v)
@@ -53,22 +43,12 @@ opened_units(struct format f, struct opened o, int64_t unit)
                             o.signs + unit * WORDS, o.starts + groups };
 }
 
-/* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
+/* The codes of run n of a block of VEC rows. */
 INLINE void
-open_block(struct format f, const struct rows *r, const char *next,
-           vec_bits *all, vec *scales)
+open_run(struct format f, const struct rows *r, const char *next, int n,
+         const struct coded *integers, vec_bits *all)
 {
-    struct coded integers;
-
-    if (f.apart) {
-        for (size_t i = 0; i < VEC * f.size; i += LINE)
-            fetch_far(next + i);
-        f.whole(r, all, scales);
-        return;
-    }
-    load_scales(f, false, r, &integers, scales);
-    UNROLL for (int n = 0; n < runs_of(f); n++)
-        UNROLL for (int half = 0; half < 2; half++)
+    UNROLL for (int half = 0; half < 2; half++)
     {
         vec_bits loaded[MOST_LOADED];
         struct weight weight;
@@ -83,7 +63,7 @@ open_block(struct format f, const struct rows *r, const char *next,
                 code >>= 2;
             if (is_weighed(f)) {
                 if (i % 4 == 0)
-                    weight = weight_of(f, &integers, unit, half);
+                    weight = weight_of(f, integers, unit, half);
                 code = weigh(code, &weight);
             }
             fetch_word(f, next, n, half, i, false);
@@ -91,6 +71,28 @@ open_block(struct format f, const struct rows *r, const char *next,
             AFTER(next, code);
         }
     }
+}
+
+/* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
+INLINE void
+open_block(struct format f, const struct rows *r, const char *next,
+           vec_bits *all, vec *scales)
+{
+    struct coded integers;
+
+    if (f.whole) {
+        for (size_t i = 0; i < VEC * f.size; i += LINE)
+            fetch_far(next + i);
+        f.whole(r, all, scales);
+        return;
+    }
+    load_scales(f, false, r, &integers, scales);
+    if (f.loops && !is_weighed(f))
+        ROLLED for (int n = 0; n < runs_of(f); n++)
+            open_run(f, r, next, n, &integers, all);
+    else
+        UNROLL for (int n = 0; n < runs_of(f); n++)
+            open_run(f, r, next, n, &integers, all);
 }
 
 /* Whether codes less their offset are signed bytes, so that no sum has to make
@@ -474,29 +476,41 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
-/* All columns but those left of TILED; returns how many. */
-INLINE int64_t
-tiled_columns(const int V, struct format f, const struct cpu_product *p,
-              int64_t row, int64_t unit, struct opened o)
+/* All columns, of V vectors of rows and opened units. Of tiles there are TILED
+ * columns each. */
+#if TILED
+INLINE void
+meet_columns(int V, struct format f, const struct cpu_product *p, int64_t row,
+             int64_t unit, struct opened o)
 {
-    int64_t c = 0;
-
-    for (; TILED && c + TILED <= p->n_cols; c += TILED) {
+    for (int64_t c = 0; c < p->n_cols; c += TILED)
         for (int v = 0; v < V; v++)
             tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
                  opened_rows(o, v));
-    }
-    return c;
 }
+#else
+INLINE void
+meet_columns(const int V, struct format f, const struct cpu_product *p,
+             int64_t row, int64_t unit, struct opened o)
+{
+    const int cols = COLS(f.most);
+    int64_t c = 0;
 
-/* All columns: UNITS units of V vectors of rows at a time, so that they
- * stay in the first cache. */
+    for (; c + cols <= p->n_cols; c += cols) {
+        fetch_columns(f, p, row, c + cols, unit);
+        tile(false, V, cols, f, p, row, c, unit, o);
+    }
+    for (; c < p->n_cols; c++)
+        tile(false, V, 1, f, p, row, c, unit, o);
+}
+#endif
+
+/* UNITS units of V vectors of rows at a time, so that they stay in the first
+ * cache. */
 INLINE void
 many_columns(const int V, const struct cpu_product *p, struct format f,
              int64_t row)
 {
-    const struct format opened = weighed(f);
-    const int cols = COLS(f.most);
     vec_bits codes[MOST_VECS * UNITS * WORDS];
     vec scales[MOST_VECS * UNITS * MOST_SCALES];
     vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
@@ -509,22 +523,16 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
     for (int v = 0; v < V; v++)
         rows[v] = rows_at(p, row + v * VEC);
     for (int64_t unit = 0; unit < n; unit += UNITS) {
-        int64_t blocks = units_from(p, unit) / step, c = 0;
+        int64_t blocks = units_from(p, unit) / step;
         size_t size = (size_t)blocks * f.size;
 
         for (int v = 0; v < V; v++) {
             if (p->n_rows < VEC)
                 rows[v] =
                     copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
-            open_blocks(f, blocks, &rows[v], &next, opened_rows(all, v));
+            f.open(blocks, &rows[v], &next, opened_rows(all, v));
         }
-        c = tiled_columns(V, opened, p, row, unit, all);
-        for (; c + cols <= p->n_cols; c += cols) {
-            fetch_columns(opened, p, row, c + cols, unit);
-            tile(false, V, cols, opened, p, row, c, unit, all);
-        }
-        for (; c < p->n_cols; c++)
-            tile(false, V, 1, opened, p, row, c, unit, all);
+        meet_columns(V, weighed(f), p, row, unit, all);
     }
 }
 

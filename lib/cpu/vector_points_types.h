@@ -15,6 +15,7 @@
 #define CPU_VECTOR_POINTS_TYPES_H
 
 #include "cpu/vector_points_products.h"
+#include "cpu/vector_types.h"
 
 #ifndef OPEN_POINTS
 #define OPEN_POINTS(name, offset, r, codes)                                    \
@@ -42,37 +43,18 @@
 #endif
 #endif
 
-/* A type whose codes wait for many columns. Scales of groups of 16 are
- * integers; if codes are small, too, these are IQ1_M's, which stand for odd
- * numbers. */
-INLINE struct format
-waiting(struct format f, int group, int offset)
-{
-    f.group = group;
-    f.min = f.quarter = false; /* so that the compiler knows, too */
-    f.offset = offset;
-    f.most = 2 * offset;
-    f.apart = true;
-    f.coded = group == 16;
-    f.even = f.coded && offset == SMALL_OFFSET && SIGNED_OFFSET;
-    return f;
-}
-
-/* Types that take long to open have no loops of their own, but the only column
- * may. */
-#define MULTIPLY_APART(range, in_group)                                        \
-    APART void multiply_##range##_by_##in_group(const struct cpu_product *p,   \
-                                                struct format f)               \
-    {                                                                          \
-        if (!multiply_alone(p, f))                                             \
-            multiply_columns(p, waiting(f, in_group, range##_OFFSET));         \
-    }
-MULTIPLY_APART(SMALL, 32)
-MULTIPLY_APART(SMALL, 16)
-MULTIPLY_APART(MIDDLE, 32)
-MULTIPLY_APART(LARGE, 32)
-MULTIPLY_APART(LARGE, 16)
-#undef MULTIPLY_APART
+/* Codes that wait for many columns: types that take long to open have no loops
+ * of their own, but the only column may. If codes are small and scales
+ * integers, these are IQ1_M's, which stand for odd numbers. */
+#define MANY_POINTS(range, in_group, odd)                                      \
+    MANY(range##_by_##in_group, in_group, false, range##_OFFSET,               \
+         2 * range##_OFFSET, in_group == 16, odd)
+MANY_POINTS(SMALL, 32, false)
+MANY_POINTS(SMALL, 16, SIGNED_OFFSET != 0)
+MANY_POINTS(MIDDLE, 32, false)
+MANY_POINTS(LARGE, 32, false)
+MANY_POINTS(LARGE, 16, false)
+#undef MANY_POINTS
 
 /* A block's codes, so that half of them are multiplied. */
 INLINE void
@@ -92,11 +74,11 @@ weigh_even(struct format f, const struct coded *c, vec_bits *codes)
         few_##name = 1                                                         \
     };                                                                         \
     MULTIPLY_LONE(name, in_group, __VA_ARGS__)                                 \
-    APART void whole_##name(const struct rows *r, vec_bits *codes,             \
-                            vec *scales)                                       \
+    INLINE void whole_##name(const struct rows *r, vec_bits *codes,            \
+                             vec *scales)                                      \
     {                                                                          \
         const struct format f =                                                \
-            waiting((struct format){ __VA_ARGS__ }, in_group, range##_OFFSET); \
+            range##_by_##in_group##_codes((struct format){ __VA_ARGS__ });     \
         struct coded integers;                                                 \
                                                                                \
         load_scales(f, false, r, &integers, scales);                           \
@@ -104,16 +86,16 @@ weigh_even(struct format f, const struct coded *c, vec_bits *codes)
         if (is_weighed(f))                                                     \
             weigh_even(f, &integers, codes);                                   \
     }                                                                          \
-    static void multiply_##name(const struct cpu_product *p)                   \
+    INLINE struct format format_##name(void)                                   \
     {                                                                          \
-        const struct format f = { .block = QUANT_SUPER,                        \
-                                  .size = sizeof(struct block_##name),         \
-                                  .order = ORDER(name),                        \
-                                  .alone = LONE(name),                         \
-                                  .whole = whole_##name };                     \
-                                                                               \
-        multiply_##range##_by_##in_group(p, f);                                \
-    }
+        return range##_by_##in_group##_codes(                                  \
+            (struct format){ .block = QUANT_SUPER,                             \
+                             .size = sizeof(struct block_##name),              \
+                             .order = ORDER(name),                             \
+                             .alone = LONE(name),                              \
+                             .whole = whole_##name });                         \
+    }                                                                          \
+    OPEN_AND_MULTIPLY(name)
 MULTIPLY_POINTS(iq2_xxs, LARGE, 32, FLOATS(iq2_xxs))
 MULTIPLY_POINTS(iq2_xs, LARGE, 16, CODED(iq2_xs, 0))
 MULTIPLY_POINTS(iq2_s, LARGE, 16, CODED(iq2_s, 0))
@@ -121,5 +103,13 @@ MULTIPLY_POINTS(iq3_xxs, MIDDLE, 32, FLOATS(iq3_xxs))
 MULTIPLY_POINTS(iq3_s, SMALL, 32, FLOATS(iq3_s))
 MULTIPLY_POINTS(iq1_s, SMALL, 32, FLOATS(iq1_s))
 MULTIPLY_POINTS(iq1_m, SMALL, 16, CODED(iq1_m, 0))
+
+INLINE void
+fill_points(struct cpu_kernels *k)
+{
+#define FILL(name, type, kind) FILL_TYPE(k, name, type);
+    CPU_POINT_TYPES(FILL)
+#undef FILL
+}
 
 #endif

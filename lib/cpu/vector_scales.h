@@ -22,6 +22,8 @@ struct coded {
     vec d, ratio;
 };
 
+struct opened;
+
 /* A type. A weight is scale * (code - offset) - min. */
 struct format {
     int64_t block; /* values in it */
@@ -46,15 +48,31 @@ struct format {
      * half, 0 to 3. */
     void (*load)(const struct rows *r, int n, int half, vec_bits *w);
     vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
+    /* Whether load() and code() take any n: runs are a loop, and code() of
+     * those that are not weighed. */
+    bool loops;
     int few; /* as many columns meet codes where these are opened */
     /* Or a function for VEC rows from `row` on and the only column; as many
      * bytes are fetched from `next` on. The column may be put in order for it
      * before, in the scratch. */
     void (*order)(const struct cpu_product *p);
     void (*alone)(const struct cpu_product *p, int64_t row, const char *next);
-    /* Or a function for all of that, which is not inlined. */
-    bool apart;
+    /* Or a function for all of that, of a block. */
     void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
+    /* For many columns, functions that are not inlined: of the type, open n
+     * blocks, one at least, and of all types with such codes, multiply them. */
+    void (*open)(int64_t n, struct rows *r, const char **next, struct opened o);
+    void (*many)(const struct cpu_product *p, const struct format *f);
+};
+
+/* Opened units of VEC rows, up to UNITS; those of the next rows follow after
+ * room for that. Signed codes that meet columns as magnitudes have signs, and
+ * `starts` are what sums begin with. Where there are tiles, `signs` are the
+ * codes of which is_less() holds, less their offset. */
+struct opened {
+    vec_bits *codes;
+    vec *scales;
+    vec_bits *signs, *starts;
 };
 
 /* Of a unit whose scales are integers: two of these, in the first the block's
@@ -96,7 +114,7 @@ units_in(struct format f, int n)
 {
     int left = (int)(f.block / COLUMN_BLOCK) - n * f.together;
 
-    return left < f.together ? left : f.together;
+    return f.loops || left > f.together ? f.together : left;
 }
 
 /* Whether codes that wait for many columns are weighed: multiplied by their

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #include "core/error.h"
@@ -54,6 +55,21 @@ stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err);
 /* n must not exceed what is left. */
 void
 stream_in_use(struct stream_in *in, size_t n);
+
+/* Bytes of the mark (U+FEFF) that some editors put in front of UTF-8, and with
+ * which a text may begin. */
+static inline size_t
+stream_mark(const void *p, size_t len)
+{
+    return len >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
+/* Without the carriage return of a line that ends by CR LF. */
+static inline size_t
+stream_without_cr(const char *line, size_t len)
+{
+    return len - (len > 0 && line[len - 1] == '\r');
+}
 
 /* Gives the next line without its newline, and uses it up; it lives until the
  * next call. The last line may lack its newline: *cut says so. GG_EOF: there

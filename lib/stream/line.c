@@ -194,7 +194,8 @@ is_message(const char *s, size_t len)
 {
     const char *tab = memchr(s, '\t', len), *mark = memchr(s, '!', len);
 
-    return mark && (mark == s || (tab && mark == tab + 1));
+    return mark &&
+           (mark == s + stream_mark(s, len) || (tab && mark == tab + 1));
 }
 
 /* The next line or, where lines are split, part of one. */
@@ -216,6 +217,18 @@ next(struct gg_line_reader *r, const char **s, size_t *len, bool *more,
     return stream_in_line(&r->in, LINE_LIMIT, s, len, &cut, err);
 }
 
+/* What editors and other systems put around the lines of a text. */
+static void
+trim(const struct gg_line_reader *r, bool more, const char **s, size_t *len)
+{
+    size_t mark = r->number == 1 && !r->inside ? stream_mark(*s, *len) : 0;
+
+    *s += mark;
+    *len -= mark;
+    if (!more)
+        *len = stream_without_cr(*s, *len);
+}
+
 enum gg_status
 gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
              struct gg_error *err)
@@ -233,6 +246,7 @@ gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
     if ((st == GG_OK || st == GG_ERR_FORMAT) && !reader->inside)
         reader->number++;
     if (st == GG_OK) {
+        trim(reader, parsed.more, &s, &len);
         st = parse(reader, s, len, &parsed, err);
         reader->inside = parsed.more;
         reader->some = reader->some || parsed.n_ids > 0;

@@ -100,7 +100,9 @@ magic_begins(const struct stream_in *in)
 static bool
 text_begins(const struct stream_in *in)
 {
-    uint8_t c = *stream_in_data(in);
+    const uint8_t *p = stream_in_data(in);
+    size_t n = stream_in_left(in), mark = stream_mark(p, n);
+    uint8_t c = n > mark ? p[mark] : 0;
 
     return (c >= '0' && c <= '9') || c == '-';
 }
@@ -135,6 +137,8 @@ enter_member(struct gg_logit_reader *r, struct gg_error *err)
                                                  "%s: empty, without even a "
                                                  "head",
                                                  in->name);
+    if (r->state == AT_START && *stream_in_data(in) == 0xef) /* a mark's */
+        st = stream_in_fill(in, 4, err);
     /* Stray text may be shorter than a preamble, and nothing follow it. */
     while (st == GG_OK && magic_begins(in) && !in->at_end &&
            stream_in_left(in) < FORMAT_PREAMBLE)
@@ -142,6 +146,7 @@ enter_member(struct gg_logit_reader *r, struct gg_error *err)
     if (st != GG_OK)
         return st;
     if (r->state == AT_START && text_begins(in)) {
+        stream_in_use(in, stream_mark(stream_in_data(in), stream_in_left(in)));
         r->state = AT_TEXT;
         return GG_OK;
     }

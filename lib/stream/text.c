@@ -187,6 +187,8 @@ next_line(struct text_reader *t, struct stream_in *in, const char **s,
 
     if (st == GG_OK || st == GG_ERR_FORMAT)
         t->line++;
+    if (st == GG_OK)
+        *len = stream_without_cr(*s, *len);
     if ((st == GG_EOF && t->n > 0) || (st == GG_OK && cut))
         return error_set(err, GG_ERR_TRUNCATED,
                          "cut off in the middle of a record");

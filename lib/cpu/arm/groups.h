@@ -116,7 +116,10 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 }
 
 #include "cpu/vector_dots.h"
-#include "cpu/vector_types.h"
+#include "cpu/vector_points_types.h"
+#include "cpu/vector_types_minima.h"
+#include "cpu/vector_types_scaled.h"
+#include "cpu/vector_types_small.h"
 
 /* The largest magnitude of 32 floats. */
 INLINE float
@@ -182,7 +185,11 @@ prepare(const float *x, void *column, int64_t k)
 static void
 fill_products_of_groups(struct cpu_kernels *k)
 {
-    fill_groups(k, prepare);
+    fill_prepare(k, prepare);
+    fill_scaled(k);
+    fill_minima(k);
+    fill_small(k);
+    fill_points(k);
 }
 
 #endif

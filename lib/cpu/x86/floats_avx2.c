@@ -1,8 +1,7 @@
-/* floats_avx2.c - rows of floats and products with float weights, with AVX2 */
+/* floats_avx2.c - rows of floats, and what attention multiplies, with AVX2 */
 #include "cpu/x86/vector_avx2.h"
 #include "cpu/vector_few.h"
 #include "cpu/vector_panels.h"
-#include "cpu/vector_products.h"
 #include "cpu/vector_rows.h"
 
 void
@@ -11,6 +10,6 @@ cpu_fill_avx2(struct cpu_kernels *k)
     fill_rows(k);
     fill_panels(k);
     fill_few(k);
-    fill_products(k);
+    cpu_avx2_float_products(k);
     cpu_avx2_group_products(k);
 }

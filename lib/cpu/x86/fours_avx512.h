@@ -546,29 +546,8 @@ put_abreast(struct cpu_mul_mat *m, int64_t abreast_of_one,
         if (!multiply_by_four(&f, p))                                          \
             multiply_##name(p);                                                \
     }
-BY_FOUR(q8_0, FOUR, SIGNED_OFFSET, 0, false, q8_0)
-BY_FOUR(q4_0, FOUR, 8, 15, false, q4_0)
-BY_FOUR(q4_1, FOUR, 0, 15, true, q4_1)
-BY_FOUR(q5_0, FOUR, 16, 31, false, q5_0)
-BY_FOUR(q5_1, FOUR, 0, 31, true, q5_1)
-BY_FOUR(iq4_nl, FOUR, SIGNED_OFFSET, 0, false, q4_0)
-BY_FOUR(mxfp4, FOUR, FP4_OFFSET, 24, false, mxfp4)
-BY_FOUR(iq4_xs, 1, SIGNED_OFFSET, 0, false, iq4_xs)
 
-static void
-fill_fours(struct cpu_kernels *k)
-{
-#define FILL(name, type)                                                       \
-    put_abreast(&k->mul_mat[type], EIGHT, multiply_##name##_by_four)
-    FILL(q8_0, GGML_TYPE_Q8_0);
-    FILL(q4_0, GGML_TYPE_Q4_0);
-    FILL(q4_1, GGML_TYPE_Q4_1);
-    FILL(q5_0, GGML_TYPE_Q5_0);
-    FILL(q5_1, GGML_TYPE_Q5_1);
-    FILL(iq4_nl, GGML_TYPE_IQ4_NL);
-    FILL(mxfp4, GGML_TYPE_MXFP4);
-    FILL(iq4_xs, GGML_TYPE_IQ4_XS);
-#undef FILL
-}
+#define FILL_BY_FOUR(k, name, type)                                            \
+    put_abreast(&(k)->mul_mat[type], EIGHT, multiply_##name##_by_four)
 
 #endif

@@ -11,7 +11,10 @@
 #define ORDER(name)                         NULL
 #define LONE(name)                          NULL
 #define MULTIPLY_LONE(name, in_group, ...)
-#include "cpu/vector_types.h"
+#include "cpu/vector_points_types.h"
+#include "cpu/vector_types_minima.h"
+#include "cpu/vector_types_scaled.h"
+#include "cpu/vector_types_small.h"
 
 static void (*before[GGML_TYPE_COUNT])(const struct cpu_product *p);
 
@@ -24,13 +27,29 @@ gains(enum ggml_type type)
            type != GGML_TYPE_Q3_K;
 }
 
+/* Columns that are no whole tile are left to the set before this one. */
+static void
+multiply_tiled(enum ggml_type type, void (*tiled)(const struct cpu_product *p),
+               const struct cpu_product *p)
+{
+    const bool none = !gains(type) || p->n_rows < VEC;
+    const int64_t n = none ? 0 : p->n_cols / TILED * TILED;
+    struct cpu_product part = *p;
+
+    part.n_cols = n;
+    if (n > 0)
+        tiled(&part);
+    part.n_cols = p->n_cols - n;
+    part.cols += (size_t)n * p->col_stride;
+    part.out += (size_t)n * p->out_stride;
+    if (part.n_cols > 0)
+        before[type](&part);
+}
+
 #define MULTIPLY_TILED(name, type, kind)                                       \
     static void tiled_##name(const struct cpu_product *p)                      \
     {                                                                          \
-        if (!gains(type) || p->n_cols < TILED || p->n_rows < VEC)              \
-            before[type](p);                                                   \
-        else                                                                   \
-            multiply_##name(p);                                                \
+        multiply_tiled(type, multiply_##name, p);                              \
     }
 CPU_GROUP_TYPES(MULTIPLY_TILED)
 

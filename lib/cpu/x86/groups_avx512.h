@@ -187,4 +187,10 @@ group_sums(const row_words *s, int g)
 
 #include "cpu/vector_dots.h"
 
+/* What other files of this set have. */
+void
+cpu_avx512_minima_products(struct cpu_kernels *k);
+void
+cpu_avx512_point_products(struct cpu_kernels *k);
+
 #endif

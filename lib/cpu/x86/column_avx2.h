@@ -1,0 +1,76 @@
+/* column_avx2.h - a column for products with weights in groups, with AVX2
+ *
+ * Included after vector_groups.h. */
+#ifndef CPU_X86_COLUMN_AVX2_H
+#define CPU_X86_COLUMN_AVX2_H
+
+/* The largest magnitude of 32 floats. */
+INLINE float
+largest(const __m256 *v)
+{
+    const __m256 sign = _mm256_set1_ps(-0.0f);
+    __m256 a = _mm256_max_ps(_mm256_andnot_ps(sign, v[0]),
+                             _mm256_andnot_ps(sign, v[1]));
+    __m256 b = _mm256_max_ps(_mm256_andnot_ps(sign, v[2]),
+                             _mm256_andnot_ps(sign, v[3]));
+    __m128 q;
+
+    a = _mm256_max_ps(a, b);
+    q = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    q = _mm_max_ps(q, _mm_movehl_ps(q, q));
+    q = _mm_max_ss(q, _mm_movehdup_ps(q));
+    return _mm_cvtss_f32(q);
+}
+
+/* Four times eight integers as bytes, in order; what overflowed is none less
+ * than the others. */
+INLINE __m256i
+to_bytes(const __m256i *q)
+{
+    __m256i v = _mm256_packs_epi16(_mm256_packs_epi32(q[0], q[1]),
+                                   _mm256_packs_epi32(q[2], q[3]));
+
+    v = _mm256_max_epi8(v, _mm256_set1_epi8(-127));
+    return _mm256_permutevar8x32_epi32(
+        v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
+}
+
+/* See column_sums(). */
+INLINE void
+sum_block(__m256i bytes, int16_t *sums)
+{
+    __m256i s = _mm256_maddubs_epi16(_mm256_set1_epi8(1), bytes);
+
+    s = _mm256_add_epi16(s, _mm256_shuffle_epi32(s, 0x4e));
+    s = _mm256_add_epi16(s, _mm256_shuffle_epi32(s, 0xb1));
+    _mm_storel_epi64(AS_OUT(__m128i, sums),
+                     _mm_unpacklo_epi32(_mm256_castsi256_si128(s),
+                                        _mm256_extracti128_si256(s, 1)));
+}
+
+/* See cpu_prepare_column(): the same bytes. */
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    struct column_runs runs = column_runs(column, k);
+    char *q = column;
+
+    for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
+        __m256 v[4], inverse;
+        __m256i i[4], bytes;
+        float amax;
+        int16_t sums[4];
+
+        UNROLL for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_ps(x + 8 * j);
+        amax = largest(v);
+        inverse = _mm256_set1_ps(amax > 0 ? 127 / amax : 0);
+        UNROLL for (int j = 0; j < 4; j++) i[j] =
+            _mm256_cvtps_epi32(_mm256_mul_ps(v[j], inverse));
+        bytes = to_bytes(i);
+        _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), bytes);
+        sum_block(bytes, sums);
+        column_put(&runs, b, amax / 127, sums);
+    }
+}
+
+#endif

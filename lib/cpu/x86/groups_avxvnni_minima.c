@@ -1,0 +1,11 @@
+/* groups_avxvnni_minima.c - products with weights in groups, with AVX-VNNI:
+ * those with minima, or integers as scales */
+#include "cpu/x86/groups_avxvnni.h"
+
+#include "cpu/vector_types_minima.h"
+
+void
+cpu_avxvnni_minima_products(struct cpu_kernels *k)
+{
+    fill_minima(k);
+}

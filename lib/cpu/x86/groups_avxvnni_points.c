@@ -1,0 +1,13 @@
+/* groups_avxvnni_points.c - products with weights in groups, with AVX-VNNI:
+ * those of one or two bits, and the points of grids */
+#include "cpu/x86/groups_avxvnni.h"
+
+#include "cpu/vector_points_types.h"
+#include "cpu/vector_types_small.h"
+
+void
+cpu_avxvnni_point_products(struct cpu_kernels *k)
+{
+    fill_small(k);
+    fill_points(k);
+}
