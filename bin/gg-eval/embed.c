@@ -3,21 +3,20 @@
 
 #include "gg-eval/embed.h"
 
+#include <gg-engine.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "gg-eval/lines.h"
 #include "gg-eval/output.h"
 
 const char *const embed_kinds[] = { "mean", "last", "cls", "model", NULL };
 
-/* A line that was read; ids, vector and message are room that stays. */
+/* A line that was read; sequence, vector and message are room that stays. */
 struct text {
-    struct gg_line line;
-    int32_t *ids;
-    size_t cap;
+    struct gg_line line; /* its ids are the sequence's */
+    struct gg_sequence *sequence;
     float *vector;
     char message[256]; /* why there is none; empty: there is */
 };
@@ -25,48 +24,44 @@ struct text {
 struct embed {
     const struct embed_options *o;
     const struct engine *engine;
+    struct gg_engine *gg;
     enum gg_pooling pooling;
     struct gg_logit_writer *writer;
-    struct text *texts; /* o->n_lines */
-    struct gg_chunk *chunks;
+    struct text *texts;       /* o->n_lines */
+    struct gg_query *queries; /* the same */
     int32_t n;
     bool failed; /* some line */
 };
 
 /* ---- what was read ------------------------------------------------------- */
 
+/* All of a text is a sequence, which begins anew in its slot: nothing is
+ * shared. Ids that have no vector leave a message. */
 static void
-keep_ids(struct text *t)
+put_ids(const struct embed *e, struct text *t)
 {
-    if (t->line.n_ids > t->cap) {
-        t->cap = 2 * t->line.n_ids;
-        t->ids = cli_alloc(t->ids, t->cap, sizeof(*t->ids));
-    }
-    memcpy(t->ids, t->line.ids, t->line.n_ids * sizeof(*t->ids));
-    t->line.ids = t->ids;
-}
+    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session), n;
+    struct gg_error err;
+    enum gg_status st;
 
-/* Why such ids have no vector; empty: they have one. */
-static void
-check_ids(const struct embed *e, struct text *t)
-{
-    int32_t n_vocab = gg_model_n_vocab(e->engine->model);
-    size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
-
+    gg_sequence_truncate(t->sequence, 0);
+    st = gg_sequence_put(t->sequence, t->line.ids, t->line.n_ids, &err);
     if (t->line.n_ids == 0)
         snprintf(t->message, sizeof(t->message), "a text without ids");
-    else if (t->line.n_ids > n_ctx)
+    else if (st == GG_ERR_CONTEXT)
         snprintf(t->message, sizeof(t->message),
                  "%zu ids are above the context of %zu", t->line.n_ids, n_ctx);
-    for (size_t i = 0; i < t->line.n_ids && !t->message[0]; i++)
-        if (t->ids[i] >= n_vocab)
-            snprintf(t->message, sizeof(t->message), "id %d is not in 0..%d",
-                     (int)t->ids[i], (int)n_vocab - 1);
+    else if (st == GG_ERR_ARG)
+        snprintf(t->message, sizeof(t->message), "%.255s", err.message);
+    else
+        cli_check(st, &err);
+    t->line.ids = gg_sequence_ids(t->sequence, &n);
 }
 
-static void
-add(struct embed *e, const struct gg_line *line)
+static bool
+add(void *data, const struct gg_line *line)
 {
+    struct embed *e = data;
     struct text *t = &e->texts[e->n++];
 
     t->line = *line;
@@ -74,10 +69,18 @@ add(struct embed *e, const struct gg_line *line)
     if (line->kind == GG_LINE_ERROR) {
         snprintf(t->message, sizeof(t->message), "%s", line->message);
     } else if (line->kind == GG_LINE_IDS) {
-        keep_ids(t);
-        check_ids(e, t);
+        put_ids(e, t);
     }
     e->failed = e->failed || t->message[0];
+    return true;
+}
+
+static bool
+is_full(const void *data)
+{
+    const struct embed *e = data;
+
+    return e->n == e->o->n_lines;
 }
 
 static bool
@@ -123,16 +126,11 @@ evaluate(struct embed *e)
 
         if (!is_text(t))
             continue;
-        gg_session_truncate(e->engine->session, i, 0);
-        e->chunks[n++] = (struct gg_chunk){ .slot = i,
-                                            .ids = t->ids,
-                                            .n = t->line.n_ids,
-                                            .embedding = t->vector,
-                                            .pooling = e->pooling };
+        e->queries[n++] = (struct gg_query){ .sequence = t->sequence,
+                                             .embedding = t->vector,
+                                             .pooling = e->pooling };
     }
-    if (n)
-        cli_check(gg_session_eval(e->engine->session, e->chunks, n, &err),
-                  &err);
+    cli_check(gg_engine_eval(e->gg, e->queries, n, &err), &err);
     for (int32_t i = 0; i < e->n; i++)
         if (is_text(&e->texts[i]))
             check_vector(e, &e->texts[i]);
@@ -141,29 +139,16 @@ evaluate(struct embed *e)
 /* ---- records ------------------------------------------------------------- */
 
 static void
-check_written(enum gg_status st, const struct gg_error *err)
-{
-    if (st != GG_OK)
-        cli_die("standard output: %s", err->message);
-}
-
-static void
 start(struct embed *e, bool numbered)
 {
-    char writer[64];
-    struct gg_error err;
     struct gg_logit_head head = {
         .n_vocab = (uint32_t)gg_model_n_embd(e->engine->model),
-        .fingerprint = gg_vocab_fingerprint(e->engine->vocab),
         .kind = GG_VECTOR_EMBEDDING,
         .encoding = e->o->encoding,
         .numbered = numbered,
-        .writer = writer,
     };
 
-    snprintf(writer, sizeof(writer), "%s %s", cli_name, gg_version());
-    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &e->writer, &err),
-                  &err);
+    e->writer = output_stream(head, e->engine->vocab);
 }
 
 /* What failed in a tool before was told there. */
@@ -185,7 +170,6 @@ put(struct embed *e, struct text *t)
     int32_t n = gg_model_n_embd(e->engine->model);
     struct gg_logit_record record = { .kind = GG_RECORD_CLOSE,
                                       .sequence = t->line.sequence };
-    struct gg_error err;
 
     say_failed(t);
     if (e->o->none)
@@ -198,59 +182,71 @@ put(struct embed *e, struct text *t)
             normalise(t->vector, n);
         record.kind = GG_RECORD_LOGITS;
         record.position = t->line.n_ids;
-        record.ids = t->ids;
+        record.ids = t->line.ids;
         record.n_ids = t->line.n_ids;
         record.logits = t->vector;
         record.n_logits = (size_t)n;
     }
     if (!e->writer)
         start(e, t->line.numbered);
-    check_written(gg_logit_write(e->writer, &record, &err), &err);
-}
-
-/* A line, and all further ones that are there, as far as there is room. Returns
- * what became of the line after them, which is in *line. */
-static enum gg_status
-run_together(struct embed *e, struct gg_line_reader *reader,
-             struct gg_line *line, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-    bool more;
-
-    e->n = 0;
-    do {
-        add(e, line);
-        more = e->n < e->o->n_lines && gg_line_ready(reader);
-        if (more)
-            st = gg_line_read(reader, line, err);
-    } while (more && st == GG_OK);
-    evaluate(e);
-    for (int32_t i = 0; i < e->n; i++)
-        put(e, &e->texts[i]);
-    return more ? st : gg_line_read(reader, line, err);
+    output_record(e->writer, &record);
 }
 
 static void
-run(struct embed *e, struct gg_line_reader *reader, const char *name)
+run(void *data)
 {
-    struct gg_logit_record end = { .kind = GG_RECORD_END };
-    struct gg_line line = { 0 };
-    struct gg_error err;
-    enum gg_status st = gg_line_read(reader, &line, &err);
+    struct embed *e = data;
 
-    if (st == GG_EOF)
-        cli_die("%s: no token ids", name);
-    while (st == GG_OK) {
-        if (!output_wanted())
-            cli_raise(SIGPIPE);
-        st = run_together(e, reader, &line, &err);
+    evaluate(e);
+    for (int32_t i = 0; i < e->n; i++)
+        put(e, &e->texts[i]);
+    e->n = 0;
+}
+
+static void
+end(void *data)
+{
+    const struct embed *e = data;
+    struct gg_logit_record record = { .kind = GG_RECORD_END };
+
+    output_record(e->writer, &record);
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+/* A slot for each of the texts that are evaluated together. */
+static void
+open_texts(struct embed *e)
+{
+    size_t n = (size_t)e->o->n_lines;
+    size_t n_embd = (size_t)gg_model_n_embd(e->engine->model);
+    struct gg_error err;
+
+    cli_check(
+        gg_engine_new(e->engine->model, e->engine->session, NULL, &e->gg, &err),
+        &err);
+    e->texts = cli_alloc(NULL, n, sizeof(*e->texts));
+    e->queries = cli_alloc(NULL, n, sizeof(*e->queries));
+    for (size_t i = 0; i < n; i++) {
+        struct text *t = &e->texts[i];
+
+        *t = (struct text){ .vector =
+                                cli_alloc(NULL, n_embd, sizeof(*t->vector)) };
+        cli_check(gg_sequence_new(e->gg, &t->sequence, &err), &err);
     }
-    if (st == GG_ERR_ABORTED && !output_wanted())
-        cli_raise(SIGPIPE);
-    if (st != GG_EOF)
-        cli_check(st, &err);
-    if (e->writer)
-        check_written(gg_logit_write(e->writer, &end, &err), &err);
+}
+
+static void
+close_texts(struct embed *e)
+{
+    for (int32_t i = 0; i < e->o->n_lines; i++) {
+        gg_sequence_free(e->texts[i].sequence);
+        free(e->texts[i].vector);
+    }
+    free(e->texts);
+    free(e->queries);
+    gg_engine_free(e->gg);
+    gg_logit_writer_free(e->writer);
 }
 
 bool
@@ -258,31 +254,20 @@ embed_run(const struct engine *engine, const struct embed_options *o, int fd,
           const char *name)
 {
     struct embed e = { .o = o, .engine = engine };
-    size_t n = (size_t)o->n_lines;
-    struct gg_line_reader *reader;
+    const struct lines lines = { .name = name,
+                                 .add = add,
+                                 .is_full = is_full,
+                                 .run = run,
+                                 .end = end,
+                                 .data = &e };
     struct gg_error err;
 
     if (o->kind == EMBED_MODEL)
         cli_check(gg_model_pooling(engine->model, &e.pooling, &err), &err);
     else
         e.pooling = (enum gg_pooling)o->kind;
-    e.texts = cli_alloc(NULL, n, sizeof(*e.texts));
-    e.chunks = cli_alloc(NULL, n, sizeof(*e.chunks));
-    memset(e.texts, 0, n * sizeof(*e.texts));
-    for (size_t i = 0; i < n; i++)
-        e.texts[i].vector =
-            cli_alloc(NULL, (size_t)gg_model_n_embd(engine->model),
-                      sizeof(*e.texts[i].vector));
-    cli_check(gg_line_reader_new(fd, name, &reader, &err), &err);
-    gg_line_reader_watch(reader, STDOUT_FILENO);
-    run(&e, reader, name);
-    gg_line_reader_free(reader);
-    gg_logit_writer_free(e.writer);
-    for (size_t i = 0; i < n; i++) {
-        free(e.texts[i].ids);
-        free(e.texts[i].vector);
-    }
-    free(e.texts);
-    free(e.chunks);
+    open_texts(&e);
+    (void)lines_run(&lines, fd);
+    close_texts(&e);
     return !e.failed;
 }

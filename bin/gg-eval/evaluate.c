@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "gg-eval/entry.h"
+#include "gg-eval/lines.h"
 
 enum {
     MANY = 4096, /* lines that are scored together at most */
@@ -197,9 +198,11 @@ add_ids(struct evaluate *e, const struct gg_line *line)
     return true;
 }
 
-bool
-evaluate_add(struct evaluate *e, const struct gg_line *line)
+static bool
+add(void *data, const struct gg_line *line)
 {
+    struct evaluate *e = data;
+
     if (line->kind == GG_LINE_END) {
         sequences_close(e->sequences, line->sequence);
         add_entry(e, line);
@@ -213,9 +216,11 @@ evaluate_add(struct evaluate *e, const struct gg_line *line)
     return true;
 }
 
-bool
-evaluate_is_full(const struct evaluate *e)
+static bool
+is_full(const void *data)
 {
+    const struct evaluate *e = data;
+
     return e->n >= (e->o->score ? MANY : e->o->n_lines);
 }
 
@@ -260,9 +265,10 @@ make_queries(struct evaluate *e)
     return n;
 }
 
-void
-evaluate_run(struct evaluate *e)
+static void
+run(void *data)
 {
+    struct evaluate *e = data;
     struct gg_error err;
 
     cli_check(gg_engine_eval(e->gg, e->queries, make_queries(e), &err), &err);
@@ -275,6 +281,48 @@ evaluate_run(struct evaluate *e)
     e->n = 0;
     e->n_pinned = 0;
     e->n_together = 0;
+}
+
+/* ---- lines --------------------------------------------------------------- */
+
+/* Nothing is written for a stream that holds nothing: readers must not take
+ * a missing prompt for an answer. */
+static void
+begin(void *data, const struct gg_line *line)
+{
+    struct evaluate *e = data;
+
+    if (line->kind == GG_LINE_IDS && line->n_ids == 0)
+        cli_die("%s: the first line has no token ids", e->name);
+    if (e->loaded && e->numbered != line->numbered)
+        cli_die(line->numbered
+                    ? "%s: its sequence has no number, but lines have"
+                    : "%s: its sequences have numbers, but lines have none",
+                e->loaded);
+    e->numbered = line->numbered;
+}
+
+static void
+end(void *data)
+{
+    const struct evaluate *e = data;
+
+    output_end(e->output);
+}
+
+bool
+evaluate_lines(struct evaluate *e, int fd, const char *name)
+{
+    const struct lines lines = { .name = name,
+                                 .begin = begin,
+                                 .add = add,
+                                 .is_full = is_full,
+                                 .run = run,
+                                 .end = end,
+                                 .data = e };
+
+    e->name = name;
+    return lines_run(&lines, fd);
 }
 
 void

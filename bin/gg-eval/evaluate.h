@@ -28,10 +28,11 @@ struct evaluate {
     struct gg_query *queries;    /* scratch, of n_lines; and */
     struct gg_sequence **pinned; /* n_pinned that lines were added to */
     size_t n_pinned;
-    size_t n_together; /* ids to evaluate */
-    bool failed;       /* some line */
-    bool numbered;     /* sequences have numbers */
-    bool loaded;       /* some are there already: --load */
+    size_t n_together;  /* ids to evaluate */
+    bool failed;        /* some line */
+    bool numbered;      /* sequences have numbers */
+    const char *loaded; /* from this file some are there already; or NULL */
+    const char *name;   /* of the input */
 
     size_t n_records; /* for -v */
 };
@@ -43,18 +44,9 @@ evaluate_init(struct evaluate *e, const struct evaluate_options *o,
 void
 evaluate_clear(struct evaluate *e);
 
-/* False: the line was not taken, and what was added before it must be
- * evaluated first. */
+/* All lines of `fd`. False: a signal came before the first. */
 bool
-evaluate_add(struct evaluate *e, const struct gg_line *line);
-
-/* No further line can be added. */
-bool
-evaluate_is_full(const struct evaluate *e);
-
-/* Evaluates what was added and writes its records. */
-void
-evaluate_run(struct evaluate *e);
+evaluate_lines(struct evaluate *e, int fd, const char *name);
 
 /* For -v: how much it was in `us` microseconds. */
 void

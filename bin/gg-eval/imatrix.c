@@ -234,21 +234,6 @@ write_matrix(const struct imatrix *m, const struct windows *w)
 
 /* ---- the text ------------------------------------------------------------ */
 
-/* All rows are asked for, so that the last layer sees all of them, too. */
-static void
-evaluate_window(const struct windows *w, float *logits, float *logprobs)
-{
-    struct gg_session *session = w->engine->session;
-    struct gg_chunk chunk = {
-        .ids = w->ids, .n = (size_t)w->n, .logits = logits, .logprobs = logprobs
-    };
-    struct gg_error err;
-
-    gg_session_truncate(session, 0, 0);
-    cli_check(gg_session_eval(session, &chunk, 1, &err), &err);
-    windows_check(w, logprobs, chunk.n - 1);
-}
-
 /* Experts that no id of the text was given to. */
 static void
 say_unused(const struct imatrix *m)
@@ -278,7 +263,10 @@ imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
     logprobs = cli_alloc(NULL, (size_t)w.n, sizeof(*logprobs));
     ticker_start(&ticker, quiet);
     while (windows_next(&w)) {
-        evaluate_window(&w, logits, logprobs);
+        /* all rows, so that the last layer sees all of them, too */
+        windows_eval(&w, (struct gg_query){ .logits = logits,
+                                            .logprobs = logprobs,
+                                            .first = 1 });
         ticker_show(&ticker, "%llu ids",
                     (unsigned long long)w.count * (unsigned long long)w.n);
     }

@@ -1,9 +1,7 @@
 /* main.c - gg-eval: token ids -> logits */
 #include <config.h>
 
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "gg-eval/embed.h"
 #include "gg-eval/evaluate.h"
@@ -284,84 +282,8 @@ parse_options(int argc, char **argv, struct options *o)
         settle_slots(o);
 }
 
-/* ---- the stream --------------------------------------------------------- */
-
-/* Nothing is written for a stream that holds nothing: readers must not take
- * a missing prompt for an answer. */
-static void
-check_first(const struct gg_line *line, enum gg_status st, const char *name)
-{
-    if (st == GG_EOF)
-        cli_die("%s: no token ids", name);
-    if (line->kind == GG_LINE_IDS && line->n_ids == 0)
-        cli_die("%s: the first line has no token ids", name);
-}
-
-/* A line, and all further ones that go with it and are there: evaluated and
- * written. Returns what became of the line after them, which is in *line. */
-static enum gg_status
-run_together(struct evaluate *e, struct gg_line_reader *reader,
-             struct gg_line *line, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    while (st == GG_OK && evaluate_add(e, line)) {
-        if (evaluate_is_full(e) || !gg_line_ready(reader)) {
-            evaluate_run(e);
-            return gg_line_read(reader, line, err);
-        }
-        st = gg_line_read(reader, line, err);
-    }
-    evaluate_run(e);
-    return st;
-}
-
-/* Lines until the end, or a signal that is caught. */
-static enum gg_status
-run_all(struct evaluate *e, struct gg_line_reader *reader, struct gg_line *line,
-        struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-
-    while (st == GG_OK && !cli_signal()) {
-        if (!output_wanted())
-            cli_raise(SIGPIPE);
-        st = run_together(e, reader, line, err);
-    }
-    return st;
-}
-
-/* False: a signal came before the first line. */
-static bool
-run(struct evaluate *e, const struct state *state, int fd, const char *name)
-{
-    struct gg_line_reader *reader;
-    struct gg_error err;
-    struct gg_line line = { 0 };
-    enum gg_status st = gg_line_reader_new(fd, name, &reader, &err);
-    bool begun;
-
-    cli_check(st, &err);
-    gg_line_reader_watch(reader, STDOUT_FILENO);
-    st = gg_line_read(reader, &line, &err);
-    if (st == GG_OK || st == GG_EOF)
-        check_first(&line, st, name);
-    begun = st == GG_OK;
-    if (begun) {
-        state_check_line(e, &line, state);
-        e->numbered = line.numbered;
-        st = run_all(e, reader, &line, &err);
-    }
-    if (!cli_signal()) {
-        if (st == GG_ERR_ABORTED && !output_wanted())
-            cli_raise(SIGPIPE);
-        if (st != GG_EOF)
-            cli_check(st, &err);
-        output_end(e->output);
-    }
-    gg_line_reader_free(reader);
-    return begun;
-}
+/* ---- what is asked for of the open model ----------------------------------
+ */
 
 /* Returns the exit status, as what follows does. */
 static int
@@ -372,20 +294,22 @@ write_records(struct options *o, const struct engine *engine,
     struct output *output = output_new(&o->output, engine->vocab);
     int64_t start;
     bool begun;
+    int status;
 
     if (o->evaluate.n_lines > engine->n_slots)
         o->evaluate.n_lines = engine->n_slots;
     evaluate_init(&e, &o->evaluate, engine, output);
     state_take(state, &e);
     start = ggml_time_us();
-    begun = run(&e, state, fd, cli_input_name(o->input));
+    begun = evaluate_lines(&e, fd, cli_input_name(o->input));
     if (o->engine.verbose)
         evaluate_describe(&e, ggml_time_us() - start);
     if (begun)
         state_leave(state, &e);
+    status = cli_status(e.failed, e.numbered);
     evaluate_clear(&e);
     output_free(output);
-    return cli_status(e.failed, e.numbered);
+    return status;
 }
 
 static int
@@ -398,7 +322,6 @@ embed(struct options *o, const struct engine *engine, int fd)
         !embed_run(engine, &o->embed, fd, cli_input_name(o->input)), true);
 }
 
-/* What is asked for of the open model. */
 static int
 answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
        struct state *state, int fd)

@@ -66,35 +66,52 @@ check_written(enum gg_status st, const struct gg_error *err)
         cli_die("standard output: %s", err->message);
 }
 
+struct gg_logit_writer *
+output_stream(struct gg_logit_head head, const struct gg_vocab *vocab)
+{
+    struct gg_logit_writer *writer = NULL;
+    char name[64];
+    struct gg_error err;
+
+    snprintf(name, sizeof(name), "%s %s", cli_name, gg_version());
+    head.writer = name;
+    head.fingerprint = gg_vocab_fingerprint(vocab);
+    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &writer, &err),
+                  &err);
+    return writer;
+}
+
+void
+output_record(struct gg_logit_writer *writer,
+              const struct gg_logit_record *record)
+{
+    struct gg_error err;
+
+    if (writer)
+        check_written(gg_logit_write(writer, record, &err), &err);
+}
+
 static void
 start(struct output *out, const struct gg_line *line)
 {
-    char writer[64];
-    struct gg_error err;
     struct gg_logit_head head = {
         .n_vocab = (uint32_t)gg_vocab_size(out->vocab),
-        .fingerprint = gg_vocab_fingerprint(out->vocab),
         .encoding = out->o.encoding,
         .numbered = line->numbered,
-        .writer = writer,
     };
 
-    snprintf(writer, sizeof(writer), "%s %s", cli_name, gg_version());
     head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
-    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
-                  &err);
+    out->writer = output_stream(head, out->vocab);
 }
 
 static void
 write_record(struct output *out, const struct gg_line *line,
              struct gg_logit_record record)
 {
-    struct gg_error err;
-
     if (!out->writer)
         start(out, line);
     record.sequence = line->sequence;
-    check_written(gg_logit_write(out->writer, &record, &err), &err);
+    output_record(out->writer, &record);
 }
 
 /* Takes what the device has found, or looks for it. False: there are no
@@ -276,8 +293,6 @@ void
 output_end(struct output *out)
 {
     struct gg_logit_record record = { .kind = GG_RECORD_END };
-    struct gg_error err;
 
-    if (out->writer)
-        check_written(gg_logit_write(out->writer, &record, &err), &err);
+    output_record(out->writer, &record);
 }

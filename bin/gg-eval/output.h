@@ -49,6 +49,14 @@ output_close(struct output *out, const struct gg_line *line);
 void
 output_end(struct output *out);
 
+/* A stream on standard output whose head has this and what all heads have.
+ * What cannot be written ends the tool. */
+struct gg_logit_writer *
+output_stream(struct gg_logit_head head, const struct gg_vocab *vocab);
+void
+output_record(struct gg_logit_writer *writer,
+              const struct gg_logit_record *record);
+
 /* True while somebody may read what is written. */
 bool
 output_wanted(void);

@@ -32,24 +32,6 @@ add_losses(struct losses *l, const float *logprobs, size_t n)
     l->n += n;
 }
 
-/* The first half is evaluated for what it says of the second. */
-static void
-score_window(const struct windows *w, float *logprobs)
-{
-    struct gg_session *session = w->engine->session;
-    size_t half = (size_t)w->n / 2;
-    struct gg_chunk first = { .ids = w->ids, .n = half };
-    struct gg_chunk second = { .ids = w->ids + half,
-                               .n = (size_t)w->n - half,
-                               .logprobs = logprobs };
-    struct gg_error err;
-
-    gg_session_truncate(session, 0, 0);
-    cli_check(gg_session_eval(session, &first, 1, &err), &err);
-    cli_check(gg_session_eval(session, &second, 1, &err), &err);
-    windows_check(w, logprobs, second.n - 1);
-}
-
 /* By the spread of the losses, as if they were independent. */
 static void
 put_line(const struct windows *w, const struct losses *l)
@@ -73,14 +55,16 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     struct ticker ticker;
     int64_t start = ggml_time_us();
     float *logprobs;
-    size_t scored;
+    size_t unscored, scored;
 
     windows_open(&w, engine, fd, name, "--perplexity");
-    scored = (size_t)w.n - (size_t)w.n / 2 - 1;
+    unscored = (size_t)w.n / 2 + 1; /* what is likely behind it counts */
+    scored = (size_t)w.n - unscored;
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
     ticker_start_beside(&ticker, quiet);
     while (windows_next(&w)) {
-        score_window(&w, logprobs);
+        windows_eval(
+            &w, (struct gg_query){ .logprobs = logprobs, .first = unscored });
         add_losses(&l, logprobs, scored);
         if (!quiet)
             put_line(&w, &l);

@@ -36,25 +36,14 @@ state_take(struct state *s, struct evaluate *e)
         n_ids += state->sequences[i].n_ids;
     }
     if (state) {
-        e->loaded = state->n_sequences || state->n_forgotten;
+        if (state->n_sequences || state->n_forgotten)
+            e->loaded = state_name(s);
         e->numbered = state->numbered;
         if (e->engine->verbose)
             cli_warn("%s: %zu ids of %zu sequence%s", state_name(s), n_ids,
                      state->n_sequences, state->n_sequences == 1 ? "" : "s");
     }
     state_loaded(s);
-}
-
-void
-state_check_line(const struct evaluate *e, const struct gg_line *line,
-                 const struct state *s)
-{
-    if (!e->loaded || e->numbered == line->numbered)
-        return;
-    cli_die(line->numbered ? "%s: its sequence has no number, but lines have"
-                           : "%s: its sequences have numbers, but lines have "
-                             "none",
-            state_name(s));
 }
 
 /* ---- saving ------------------------------------------------------------- */

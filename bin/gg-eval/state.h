@@ -10,12 +10,6 @@
 void
 state_take(struct state *s, struct evaluate *e);
 
-/* Ends the tool where the lines have numbers, and what was loaded has none, or
- * the other way round. */
-void
-state_check_line(const struct evaluate *e, const struct gg_line *line,
-                 const struct state *s);
-
 /* Saves the sequences, if that was asked for. */
 void
 state_leave(struct state *s, const struct evaluate *e);

@@ -23,6 +23,9 @@ windows_open(struct windows *w, const struct engine *engine, int fd,
                            .n = gg_session_n_ctx(engine->session) };
     if (w->n < LEAST)
         cli_misuse("%s: the context must be %d at least", option, LEAST);
+    cli_check(gg_engine_new(engine->model, engine->session, NULL, &w->gg, &err),
+              &err);
+    cli_check(gg_sequence_new(w->gg, &w->sequence, &err), &err);
     cli_check(gg_line_reader_new(fd, name, &w->reader, &err), &err);
     gg_line_reader_split(w->reader);
     w->ids = cli_alloc(NULL, (size_t)w->n, sizeof(*w->ids));
@@ -32,6 +35,8 @@ void
 windows_close(struct windows *w)
 {
     gg_line_reader_free(w->reader);
+    gg_sequence_free(w->sequence);
+    gg_engine_free(w->gg);
     free(w->ids);
 }
 
@@ -101,11 +106,19 @@ windows_next(struct windows *w)
     return true;
 }
 
+/* The sequence keeps its slot, and begins anew there: nothing is shared. */
 void
-windows_check(const struct windows *w, const float *logprobs, size_t n)
+windows_eval(struct windows *w, struct gg_query query)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!isfinite(logprobs[i]))
+    size_t n = (size_t)w->n;
+    struct gg_error err;
+
+    query.sequence = w->sequence;
+    gg_sequence_truncate(w->sequence, 0);
+    cli_check(gg_sequence_put(w->sequence, w->ids, n, &err), &err);
+    cli_check(gg_engine_eval(w->gg, &query, 1, &err), &err);
+    for (size_t i = 0; i < n - query.first; i++)
+        if (!isfinite(query.logprobs[i]))
             cli_die("%s: window %llu: the logits are not numbers",
                     w->engine->path, (unsigned long long)w->count);
 }

@@ -6,10 +6,14 @@
 #ifndef EVAL_WINDOWS_H
 #define EVAL_WINDOWS_H
 
+#include <gg-engine.h>
+
 #include "common/engine.h"
 
 struct windows {
     const struct engine *engine;
+    struct gg_engine *gg;
+    struct gg_sequence *sequence; /* every window in turn */
     struct gg_line_reader *reader;
     const char *name;    /* of the input */
     const char *option;  /* that asks for windows: for messages */
@@ -32,8 +36,10 @@ windows_close(struct windows *w);
 bool
 windows_next(struct windows *w);
 
-/* Ends the tool if a log-probability in the window is no number. */
+/* Evaluates all of the window for what the query wants, whose sequence is
+ * w->sequence: its log-probabilities, of the ids behind the first `first`, and
+ * perhaps more. Ends the tool if one is no number. */
 void
-windows_check(const struct windows *w, const float *logprobs, size_t n);
+windows_eval(struct windows *w, struct gg_query query);
 
 #endif

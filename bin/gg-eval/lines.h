@@ -1,0 +1,28 @@
+/* lines.h - lines of ids, as they come, and what is done with them together */
+#ifndef EVAL_LINES_H
+#define EVAL_LINES_H
+
+#include <gg.h>
+
+struct lines {
+    const char *name; /* of the input */
+    /* Sees the first line before it is added; or NULL. */
+    void (*begin)(void *data, const struct gg_line *line);
+    /* False: the line was not taken, and what was added before it must be run
+     * first. */
+    bool (*add)(void *data, const struct gg_line *line);
+    bool (*is_full)(const void *data); /* no further line can be added */
+    /* Evaluates what was added and writes its records. */
+    void (*run)(void *data);
+    void (*end)(void *data); /* all has been read */
+    void *data;
+};
+
+/* Reads `fd` until its end, or a signal that is caught: a line is run together
+ * with all further ones that go with it and are there. False: a signal came
+ * before the first line. Ends the tool where there are no lines, or nobody
+ * reads what is written. */
+bool
+lines_run(const struct lines *l, int fd);
+
+#endif
