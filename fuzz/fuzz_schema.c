@@ -11,9 +11,10 @@
 #include <jansson.h>
 #endif
 
-#include "common/schema.h"
+#include "core/mem.h"
 #include "fuzz.h"
 #include "sample/grammar.h"
+#include "sample/schema/schema.h"
 
 const char fuzz_name[] = "schema";
 
@@ -28,8 +29,6 @@ check(bool right)
     if (!right)
         abort();
 }
-
-const char cli_name[] = "fuzz_schema";
 
 static bool
 is_in(const uint64_t *mask, int32_t id)
@@ -88,7 +87,7 @@ draw(struct grammar_at *at, uint8_t from)
 }
 
 static void
-try_grammar(const struct buffer *text, uint8_t from)
+try_grammar(const char *text, size_t len, uint8_t from)
 {
     char bytes[256];
     uint32_t at[EOG + 2];
@@ -103,7 +102,7 @@ try_grammar(const struct buffer *text, uint8_t from)
     for (int i = 0; i < 256; i++)
         at[i] = (uint32_t)i, bytes[i] = (char)i;
     at[EOG] = at[EOG + 1] = 256;
-    if (grammar_new(text->p, text->len, &tokens, &g, &err) == GG_OK) {
+    if (grammar_new(text, len, &tokens, &g, &err) == GG_OK) {
         grammar_begin(&where, g);
         draw(&where, from);
         grammar_leave(&where);
@@ -119,15 +118,17 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct gg_error err = { "" };
-    struct buffer grammar = { 0 };
+    char *grammar = NULL;
+    size_t n;
 
     if (size == 0)
         return 0;
-    if (schema_to_grammar((const char *)data + 1, size - 1, &grammar, &err))
-        try_grammar(&grammar, data[0]);
+    if (schema_to_gbnf((const char *)data + 1, size - 1, &grammar, &n, &err) ==
+        GG_OK)
+        try_grammar(grammar, n, data[0]);
     else
         check(err.message[0]);
-    buffer_clear(&grammar);
+    mem_free(grammar);
     return 0;
 }
 

@@ -718,6 +718,17 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
                struct gg_grammar **out, struct gg_error *err);
 
+/* Compiles a JSON schema (json-schema.org, drafts 4 to 2020-12): texts are JSON
+ * without blanks, but for one that may follow a comma or a colon, and valid; not
+ * all that is valid can be drawn: members stand in the schema's order. What is
+ * wrong with the text, or cannot be kept to (not, if, uniqueItems, ...), is
+ * GG_ERR_FORMAT with its line or its path in the schema; GG_ERR_UNSUPPORTED: it
+ * is too large, or this build reads no JSON. Else as gg_grammar_new(). */
+GG_API GG_MUST_CHECK enum gg_status
+gg_grammar_from_schema(const struct gg_vocab *vocab, const char *text,
+                       size_t len, struct gg_grammar **out,
+                       struct gg_error *err);
+
 /* After all samplers and histories that use it. */
 GG_API void
 gg_grammar_free(struct gg_grammar *grammar); /* takes NULL */

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "common/sampling.h"
-#include "common/schema.h"
 
 enum {
     MAX_GRAMMAR = 1 << 24, /* bytes of a file */
@@ -180,20 +179,8 @@ enum gg_status
 sampling_grammar(const struct gg_vocab *vocab, bool schema, const char *text,
                  size_t len, struct gg_grammar **out, struct gg_error *err)
 {
-    struct buffer made = { 0 };
-    enum gg_status st = GG_ERR_FORMAT;
-    struct gg_error why;
-
-    if (!schema)
-        return gg_grammar_new(vocab, text, len, out, err);
-    if (schema_to_grammar(text, len, &made, err)) {
-        st = gg_grammar_new(vocab, made.p, made.len, out, &why);
-        if (st != GG_OK)
-            snprintf(err->message, sizeof(err->message), "as a grammar: %.400s",
-                     why.message);
-    }
-    buffer_clear(&made);
-    return st;
+    return schema ? gg_grammar_from_schema(vocab, text, len, out, err)
+                  : gg_grammar_new(vocab, text, len, out, err);
 }
 
 /* The grammar, or the one that the schema stands for. */

@@ -4,6 +4,7 @@
 #include "sample/grammar.h"
 
 #include "core/mem.h"
+#include "sample/schema/schema.h"
 
 struct tokens {
     char *bytes;
@@ -66,4 +67,25 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
     mem_free(t.bytes);
     mem_free(t.at);
     return st;
+}
+
+enum gg_status
+gg_grammar_from_schema(const struct gg_vocab *vocab, const char *text,
+                       size_t len, struct gg_grammar **out,
+                       struct gg_error *err)
+{
+    char *gbnf = NULL;
+    size_t n = 0;
+    enum gg_status st;
+
+    if (!vocab || (!text && len) || !out)
+        return error_null(err);
+    st = schema_to_gbnf(text ? text : "", len, &gbnf, &n, err);
+    if (st != GG_OK)
+        return st;
+    st = gg_grammar_new(vocab, gbnf, n, out, err);
+    mem_free(gbnf);
+    return st == GG_OK || st == GG_ERR_NOMEM
+               ? st
+               : error_prefix(err, st, "as a grammar");
 }

@@ -34,7 +34,8 @@ hf_add(struct hf *h, const char *name, enum ggml_type type,
     struct ggml_tensor t = { .type = type };
 
     if (hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
-        json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors", name);
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors",
+                      name);
     if (hf_good(h) &&
         !mem_grow(&h->rows, &h->cap_rows, n + 1, sizeof(*h->rows)))
         h->here.status = error_nomem(h->here.err);
@@ -67,22 +68,23 @@ static void
 choose_family(struct hf *h)
 {
     static const char how[] = "quantization_config|compression_config";
-    const json_t *list = json_array_of(&h->config, "architectures");
+    const json_t *list = core_json_array_of(&h->config, "architectures");
     const char *name = json_string_value(json_array_get(list, 0));
 
     if (!name) {
-        json_bad(&h->config, GG_ERR_FORMAT, "architectures: names no model");
+        core_json_bad(&h->config, GG_ERR_FORMAT,
+                      "architectures: names no model");
         return;
     }
     h->family = hf_family_find(name);
     if (!h->family)
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "architectures: '%.60s' is not known here", name);
-    h->quantized = json_find(&h->config, how);
-    if (json_object_of(&h->config, "text_config"))
-        h->config.object = json_find(&h->config, "text_config");
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "architectures: '%.60s' is not known here", name);
+    h->quantized = core_json_find(&h->config, how);
+    if (core_json_object_of(&h->config, "text_config"))
+        h->config.object = core_json_find(&h->config, "text_config");
     if (!h->quantized)
-        h->quantized = json_find(&h->config, how);
+        h->quantized = core_json_find(&h->config, how);
 }
 
 /* What most matrices are: llama.cpp's enum llama_ftype. */
@@ -183,9 +185,9 @@ open_config(const char *folder, struct hf *h, char *path, size_t size,
         st = error_set(err, GG_ERR_IO, "is a directory, without config.json");
         return error_prefix(err, st, "%s", folder);
     }
-    st = json_read(path, true, &h->document, err);
-    h->config = (struct json_keys){ path, h->document, GG_OK, err };
-    h->here = (struct json_keys){ folder, NULL, GG_OK, err };
+    st = core_json_read(path, true, &h->document, err);
+    h->config = (struct core_json_keys){ path, h->document, GG_OK, err };
+    h->here = (struct core_json_keys){ folder, NULL, GG_OK, err };
     return st;
 }
 

@@ -6,7 +6,7 @@
 #ifndef CONVERT_HF_H
 #define CONVERT_HF_H
 
-#include "convert/json.h"
+#include "core/json.h"
 #include "convert/safetensors.h"
 #include "core/hash.h"
 #include "gguf/reader.h"
@@ -77,10 +77,10 @@ struct hf_family;
 struct hf {
     const char *path;
     const struct hf_family *family;
-    struct json_keys config;
-    struct json_keys here;   /* for complaints about the folder */
-    const json_t *quantized; /* how weights were quantised; or NULL */
-    json_t *document;        /* that the configuration is in */
+    struct core_json_keys config;
+    struct core_json_keys here; /* for complaints about the folder */
+    const json_t *quantized;    /* how weights were quantised; or NULL */
+    json_t *document;           /* that the configuration is in */
     struct gguf_context *gguf;
     struct hf_weights weights;
     struct hf_rows *rows; /* one for each tensor */
@@ -237,14 +237,14 @@ struct hf_tokenizer {
 struct hf_tokens {
     struct hf *h;
     const struct hf_tokenizer *kind;
-    struct file_map map;     /* tokenizer.model, vocab.txt; or empty */
-    struct json_keys file;   /* tokenizer.json; or empty */
-    struct json_keys config; /* tokenizer_config.json; or empty */
-    json_t *added;           /* added_tokens.json; or NULL */
-    struct gguf_str *text;   /* points into the documents, or the file */
-    int32_t *types;          /* 0: there is no token of that id */
-    float *scores;           /* of SentencePiece; else NULL */
-    char *marked;            /* what `text` may point into */
+    struct file_map map;          /* tokenizer.model, vocab.txt; or empty */
+    struct core_json_keys file;   /* tokenizer.json; or empty */
+    struct core_json_keys config; /* tokenizer_config.json; or empty */
+    json_t *added;                /* added_tokens.json; or NULL */
+    struct gguf_str *text;        /* points into the documents, or the file */
+    int32_t *types;               /* 0: there is no token of that id */
+    float *scores;                /* of SentencePiece; else NULL */
+    char *marked;                 /* what `text` may point into */
     int32_t n;
     struct hash_map ids; /* of `text`, once all are there */
 };

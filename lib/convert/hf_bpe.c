@@ -43,23 +43,23 @@ is_byte_name(const char *s, size_t n)
 void
 hf_bpe_tokens(struct hf_tokens *t)
 {
-    struct json_keys model = t->file;
+    struct core_json_keys model = t->file;
     const json_t *vocab;
     const char *text, *unknown;
     json_t *id;
 
     model.object = model_of(t);
-    unknown = json_text(&model, "unk_token", "");
-    vocab = json_object_of(&model, "vocab");
+    unknown = core_json_text(&model, "unk_token", "");
+    vocab = core_json_object_of(&model, "vocab");
     if (model.object && !t->kind->words &&
         !is_text(json_object_get(model.object, "type"), "BPE"))
-        json_bad(&t->file, GG_ERR_UNSUPPORTED,
-                 "model: is neither BPE nor WordPiece, which these models "
-                 "have");
+        core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
+                      "model: is neither BPE nor WordPiece, which these models "
+                      "have");
     else if (!vocab || model.status != GG_OK)
-        json_bad(&t->file, GG_ERR_FORMAT,
-                 "model: has no vocab, or one that "
-                 "makes no sense");
+        core_json_bad(&t->file, GG_ERR_FORMAT,
+                      "model: has no vocab, or one that "
+                      "makes no sense");
     json_object_foreach((json_t *)(uintptr_t)vocab, text, id)
     {
         size_t n = strlen(text);
@@ -114,7 +114,8 @@ each_merge(struct hf_tokens *t, merge_fn call, void *data)
         struct gguf_str left, right;
 
         if (!read_merge(v, &left, &right) || !call(t, i, &left, &right, data)) {
-            json_bad(&t->file, GG_ERR_FORMAT, "merges: number %zu is none", i);
+            core_json_bad(&t->file, GG_ERR_FORMAT, "merges: number %zu is none",
+                          i);
             return;
         }
     }
@@ -273,8 +274,8 @@ set_split(struct hf_tokens *t)
     if (name && !strcmp(name, "falcon") && has_blank_and_digit(t))
         name = NULL;
     if (!step_of(pre, "pretokenizers", "ByteLevel"))
-        json_bad(&t->file, GG_ERR_UNSUPPORTED,
-                 "pre_tokenizer: makes no bytes of a text");
+        core_json_bad(&t->file, GG_ERR_UNSUPPORTED,
+                      "pre_tokenizer: makes no bytes of a text");
     else if (name)
         gguf_set_val_str(t->h->gguf, KEY("pre"), name);
 }

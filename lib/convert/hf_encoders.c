@@ -52,7 +52,7 @@ keys_encoder(struct hf *h)
 {
     hf_set_bool(h, "attention.causal", false);
     h->n_kinds =
-        (int32_t)json_int(&h->config, "type_vocab_size", 1, MAX_KINDS, 2);
+        (int32_t)core_json_int(&h->config, "type_vocab_size", 1, MAX_KINDS, 2);
     gguf_set_val_u32(h->gguf, "tokenizer.ggml.token_type_count",
                      (uint32_t)h->n_kinds);
 }
@@ -61,12 +61,12 @@ static void
 keys_bert(struct hf *h)
 {
     const char *positions =
-        json_text(&h->config, "position_embedding_type", "absolute");
+        core_json_text(&h->config, "position_embedding_type", "absolute");
 
     if (strcmp(positions, "absolute") != 0)
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "position_embedding_type: '%.40s' is not known here",
-                 positions);
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "position_embedding_type: '%.40s' is not known here",
+                      positions);
     hf_must_be(h, "is_decoder", false, false);
     keys_encoder(h);
 }
@@ -77,7 +77,7 @@ static void
 keys_nomic(struct hf *h)
 {
     int64_t trained =
-        json_int(&h->config, "max_trained_positions", 1, MAX_CTX, 2048);
+        core_json_int(&h->config, "max_trained_positions", 1, MAX_CTX, 2048);
 
     if (h->n_ctx > trained)
         h->n_ctx = (int32_t)trained;
@@ -87,9 +87,9 @@ keys_nomic(struct hf *h)
     hf_must_be(h, "prenorm", false, false);
     hf_must_be(h, "causal", false, false);
     hf_must_be(h, "use_rms_norm", false, false);
-    if (json_find(&h->config, "rotary_emb_scale_base"))
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "rotary_emb_scale_base: nomic-bert has none here");
+    if (core_json_find(&h->config, "rotary_emb_scale_base"))
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "rotary_emb_scale_base: nomic-bert has none here");
     keys_encoder(h);
 }
 

@@ -67,7 +67,7 @@ hf_special_find(const struct hf_tokens *t, int i)
         id = id_of_text(t, specials[i].instead);
     snprintf(setting, sizeof(setting), "%s_id", specials[i].setting);
     if (id < 0)
-        id = id_at(json_find(&t->h->config, setting), 0);
+        id = id_at(core_json_find(&t->h->config, setting), 0);
     if (id < 0 && t->kind->words)
         id = hf_token_find(t, usual, strlen(usual));
     return id < t->n ? (int32_t)id : -1;
@@ -85,7 +85,7 @@ set_more_ends(struct hf_tokens *t, int32_t eos)
     size_t n = 0;
 
     snprintf(path, sizeof(path), "%s/generation_config.json", t->h->path);
-    if (json_read(path, false, &document, t->h->here.err) != GG_OK) {
+    if (core_json_read(path, false, &document, t->h->here.err) != GG_OK) {
         t->h->here.status = GG_ERR_FORMAT;
         return;
     }
@@ -139,8 +139,8 @@ set_adding(struct hf_tokens *t, const char *setting, const char *key,
     int adds = template_adds(t, behind);
 
     if (adds < 0)
-        adds = json_bool(&t->config, setting,
-                         t->kind->words || (t->scores && !behind));
+        adds = core_json_bool(&t->config, setting,
+                              t->kind->words || (t->scores && !behind));
     gguf_set_val_bool(t->h->gguf, key, adds > 0);
 }
 

@@ -79,12 +79,12 @@ check_activation(struct hf *h)
 {
     static const char names[] =
         "hidden_activation|hidden_act|activation_function|activation";
-    const char *name = json_text(&h->config, names, NULL);
+    const char *name = core_json_text(&h->config, names, NULL);
 
     if (name && !is_one_of(name, h->family->activations))
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "%.40s: %s has %s as its activation here", name,
-                 h->family->arch, h->family->activations);
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "%.40s: %s has %s as its activation here", name,
+                      h->family->arch, h->family->activations);
 }
 
 /* Which layers see all keys follows from the family, but for those whose files
@@ -92,7 +92,7 @@ check_activation(struct hf *h)
 static void
 check_layers(struct hf *h)
 {
-    const json_t *types = json_array_of(&h->config, "layer_types");
+    const json_t *types = core_json_array_of(&h->config, "layer_types");
     int every = h->family->full_every;
     const char *first = json_string_value(json_array_get(types, 0));
 
@@ -104,9 +104,9 @@ check_layers(struct hf *h)
             want = (int)i % every == h->family->full_at ? "full_attention"
                                                         : "sliding_attention";
         if (!name || !want || strcmp(name, want) != 0) {
-            json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                     "layer_types: %s has no such layer %zu here",
-                     h->family->arch, i);
+            core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                          "layer_types: %s has no such layer %zu here",
+                          h->family->arch, i);
             return;
         }
     }
@@ -117,13 +117,13 @@ check_layers(struct hf *h)
 static void
 read_heads(struct hf *h)
 {
-    struct json_keys *c = &h->config;
+    struct core_json_keys *c = &h->config;
 
-    h->n_head =
-        (int32_t)json_int(c, "num_attention_heads|n_head", 1, MAX_HEADS, 0);
-    h->n_head_kv =
-        (int32_t)json_int(c, "num_key_value_heads", 1, MAX_HEADS, h->n_head);
-    h->d_head = (int32_t)json_int(
+    h->n_head = (int32_t)core_json_int(c, "num_attention_heads|n_head", 1,
+                                       MAX_HEADS, 0);
+    h->n_head_kv = (int32_t)core_json_int(c, "num_key_value_heads", 1,
+                                          MAX_HEADS, h->n_head);
+    h->d_head = (int32_t)core_json_int(
         c, "head_dim", 1, MAX_HEADS,
         h->n_embd / h->n_head > 0 ? h->n_embd / h->n_head : 1);
 }
@@ -131,16 +131,17 @@ read_heads(struct hf *h)
 static void
 read_numbers(struct hf *h)
 {
-    struct json_keys *c = &h->config;
+    struct core_json_keys *c = &h->config;
 
-    h->n_vocab = (int32_t)json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
-    h->n_ctx = (int32_t)json_int(c, "max_position_embeddings|n_positions|n_ctx",
-                                 1, MAX_CTX, 2048);
-    h->n_embd = (int32_t)json_int(c, "hidden_size|n_embd", 1, MAX_EMBD, 0);
-    h->n_layer =
-        (int32_t)json_int(c, "num_hidden_layers|n_layer", 1, MAX_LAYERS, 0);
-    h->n_ff = (int32_t)json_int(c, "intermediate_size|n_inner|ffn_hidden_size",
-                                1, MAX_FF, 4 * (int64_t)h->n_embd);
+    h->n_vocab = (int32_t)core_json_int(c, "vocab_size", 1, MAX_VOCAB, 0);
+    h->n_ctx = (int32_t)core_json_int(
+        c, "max_position_embeddings|n_positions|n_ctx", 1, MAX_CTX, 2048);
+    h->n_embd = (int32_t)core_json_int(c, "hidden_size|n_embd", 1, MAX_EMBD, 0);
+    h->n_layer = (int32_t)core_json_int(c, "num_hidden_layers|n_layer", 1,
+                                        MAX_LAYERS, 0);
+    h->n_ff =
+        (int32_t)core_json_int(c, "intermediate_size|n_inner|ffn_hidden_size",
+                               1, MAX_FF, 4 * (int64_t)h->n_embd);
     read_heads(h);
 }
 
@@ -169,8 +170,8 @@ set_numbers(struct hf *h)
     hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
     hf_set_f32(
         h, eps,
-        json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
-    if (json_find(&h->config, "head_dim")) {
+        core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
+    if (core_json_find(&h->config, "head_dim")) {
         hf_set_u32(h, "attention.key_length", h->d_head);
         hf_set_u32(h, "attention.value_length", h->d_head);
     }

@@ -33,20 +33,20 @@ enum {
 };
 
 static void
-set_way(struct hf *h, struct json_keys *k)
+set_way(struct hf *h, struct core_json_keys *k)
 {
-    const char *name = json_text(k, "pooling_mode", NULL);
+    const char *name = core_json_text(k, "pooling_mode", NULL);
     int found = 0, which = -1;
 
     for (int i = 0; i < N_WAYS; i++)
         if (name ? !strcmp(name, ways[i].name)
-                 : json_bool(k, ways[i].setting, false)) {
+                 : core_json_bool(k, ways[i].setting, false)) {
             found++;
             which = i;
         }
     if (found != 1 || ways[which].type < 0)
-        json_bad(k, GG_ERR_UNSUPPORTED,
-                 "pooling: must be one of mean, cls and lasttoken here");
+        core_json_bad(k, GG_ERR_UNSUPPORTED,
+                      "pooling: must be one of mean, cls and lasttoken here");
     else
         hf_set_u32(h, "pooling_type", ways[which].type);
 }
@@ -56,15 +56,15 @@ read_pooling(struct hf *h, const char *folder)
 {
     char path[MAX_PATH_LENGTH];
     json_t *document = NULL;
-    struct json_keys k = { path, NULL, GG_OK, h->here.err };
+    struct core_json_keys k = { path, NULL, GG_OK, h->here.err };
 
     if (!hf_is_plain(folder)) {
-        json_bad(&h->here, GG_ERR_FORMAT,
-                 "modules.json: '%.60s' is no folder in this one", folder);
+        core_json_bad(&h->here, GG_ERR_FORMAT,
+                      "modules.json: '%.60s' is no folder in this one", folder);
         return;
     }
     snprintf(path, sizeof(path), "%s/%s/config.json", h->path, folder);
-    k.status = json_read(path, true, &document, k.err);
+    k.status = core_json_read(path, true, &document, k.err);
     k.object = document;
     if (k.status == GG_OK)
         set_way(h, &k);
@@ -92,7 +92,7 @@ hf_read_pooling(struct hf *h)
     size_t i;
 
     snprintf(path, sizeof(path), "%s/modules.json", h->path);
-    if (json_read_list(path, &list, h->here.err) != GG_OK)
+    if (core_json_read_list(path, &list, h->here.err) != GG_OK)
         h->here.status = GG_ERR_FORMAT;
     json_array_foreach(list, i, step)
     {
@@ -104,8 +104,9 @@ hf_read_pooling(struct hf *h)
         if (!strcmp(class, "Pooling"))
             read_pooling(h, folder ? folder : "");
         else if (strcmp(class, "Transformer") && strcmp(class, "Normalize"))
-            json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                     "modules.json: the step '%.60s' is not done here", class);
+            core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                          "modules.json: the step '%.60s' is not done here",
+                          class);
     }
     json_decref(list);
 }

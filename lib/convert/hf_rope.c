@@ -18,16 +18,16 @@ enum {
 
 /* The settings of the layers that see all keys, and of the others. */
 struct rope {
-    struct json_keys all, windowed;
+    struct core_json_keys all, windowed;
     double base;
 };
 
 static void
 find(struct hf *h, struct rope *r)
 {
-    const json_t *own = json_object_of(&h->config, "rope_parameters");
+    const json_t *own = core_json_object_of(&h->config, "rope_parameters");
     const json_t *all = json_object_get(own, "full_attention");
-    const json_t *old = json_object_of(&h->config, "rope_scaling");
+    const json_t *old = core_json_object_of(&h->config, "rope_scaling");
 
     r->all = r->windowed = h->config;
     r->windowed.object = json_object_get(own, "sliding_attention");
@@ -39,10 +39,10 @@ static double
 number(struct hf *h, struct rope *r, const char *names, double min, double max,
        double other)
 {
-    double v = json_number(&h->config, names, min, max, other);
+    double v = core_json_number(&h->config, names, min, max, other);
 
     if (hf_good(h))
-        v = json_number(&r->all, names, min, max, v);
+        v = core_json_number(&r->all, names, min, max, v);
     if (r->all.status != GG_OK)
         h->config.status = r->all.status;
     return v;
@@ -66,11 +66,11 @@ add_divisors(struct hf *h, const char *name, float *values)
 static void
 add_llama3(struct hf *h, struct rope *r)
 {
-    double factor = json_number(&r->all, "factor", 1, 1e6, 8);
-    double low = json_number(&r->all, "low_freq_factor", 1e-3, 1e3, 1);
-    double high = json_number(&r->all, "high_freq_factor", 1e-3, 1e3, 4);
-    double old = json_number(&r->all, "original_max_position_embeddings", 1,
-                             MAX_CTX, 8192);
+    double factor = core_json_number(&r->all, "factor", 1, 1e6, 8);
+    double low = core_json_number(&r->all, "low_freq_factor", 1e-3, 1e3, 1);
+    double high = core_json_number(&r->all, "high_freq_factor", 1e-3, 1e3, 4);
+    double old = core_json_number(&r->all, "original_max_position_embeddings",
+                                  1, MAX_CTX, 8192);
     size_t n = (size_t)h->n_rot / 2;
     float *x = mem_array(n, sizeof(*x));
 
@@ -94,13 +94,13 @@ add_llama3(struct hf *h, struct rope *r)
 static void
 add_list(struct hf *h, struct rope *r, const char *from, const char *to)
 {
-    const json_t *list = json_array_of(&r->all, from);
+    const json_t *list = core_json_array_of(&r->all, from);
     size_t n = (size_t)h->n_rot / 2;
     float *x = json_array_size(list) == n ? mem_array(n, sizeof(*x)) : NULL;
 
     if (!x) {
-        json_bad(&h->config, GG_ERR_FORMAT, "%s: is no array of %zu numbers",
-                 from, n);
+        core_json_bad(&h->config, GG_ERR_FORMAT,
+                      "%s: is no array of %zu numbers", from, n);
         return;
     }
     for (size_t i = 0; i < n; i++)
@@ -117,7 +117,8 @@ set_long(struct hf *h, struct rope *r)
     double ratio = h->n_ctx / old;
     double magnitude = ratio > 1 ? sqrt(1 + log(ratio) / log(old)) : 1;
 
-    magnitude = json_number(&r->all, "attention_factor", 0, 1e3, magnitude);
+    magnitude =
+        core_json_number(&r->all, "attention_factor", 0, 1e3, magnitude);
     hf_set_u32(h, "rope.scaling.original_context_length", (int64_t)old);
     hf_set_f32(h, "rope.scaling.attn_factor", magnitude);
     if (!h->weighed)
@@ -132,24 +133,24 @@ set_long(struct hf *h, struct rope *r)
 static void
 set_yarn(struct hf *h, struct rope *r)
 {
-    struct json_keys *k = &r->all;
-    double factor = json_number(k, "factor", 1, 1e6, 1);
+    struct core_json_keys *k = &r->all;
+    double factor = core_json_number(k, "factor", 1, 1e6, 1);
     double usual = 1 + 0.1 * log(factor);
-    double magnitude = json_number(k, "attention_factor", 0, 1e3, usual);
-    double fast = json_number(k, "beta_fast", 1e-3, 1e6, 32);
-    double slow = json_number(k, "beta_slow", 1e-3, 1e6, 1);
-    bool whole = json_bool(k, "truncate", true);
+    double magnitude = core_json_number(k, "attention_factor", 0, 1e3, usual);
+    double fast = core_json_number(k, "beta_fast", 1e-3, 1e6, 32);
+    double slow = core_json_number(k, "beta_slow", 1e-3, 1e6, 1);
+    bool whole = core_json_bool(k, "truncate", true);
 
-    if (json_find(k, "mscale|mscale_all_dim"))
-        json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
+    if (core_json_find(k, "mscale|mscale_all_dim"))
+        core_json_bad(k, GG_ERR_UNSUPPORTED, "mscale: is not computed here");
     if (whole == !strcmp(h->family->arch, "gpt-oss"))
-        json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
-                 h->family->arch, whole ? "false" : "true");
+        core_json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
+                      h->family->arch, whole ? "false" : "true");
     hf_set_str(h, "rope.scaling.type", "yarn");
     hf_set_f32(h, "rope.scaling.factor", factor);
-    hf_set_u32(
-        h, "rope.scaling.original_context_length",
-        json_int(k, "original_max_position_embeddings", 1, MAX_CTX, h->n_ctx));
+    hf_set_u32(h, "rope.scaling.original_context_length",
+               core_json_int(k, "original_max_position_embeddings", 1, MAX_CTX,
+                             h->n_ctx));
     if (fast != 32)
         hf_set_f32(h, "rope.scaling.yarn_beta_fast", fast);
     if (slow != 1)
@@ -163,7 +164,7 @@ set_linear(struct hf *h, struct rope *r)
 {
     hf_set_str(h, "rope.scaling.type", "linear");
     hf_set_f32(h, "rope.scaling.factor",
-               json_number(&r->all, "factor", 1e-6, 1e6, 1));
+               core_json_number(&r->all, "factor", 1e-6, 1e6, 1));
 }
 
 static void
@@ -184,7 +185,7 @@ static const struct {
 static void
 set_scaling(struct hf *h, struct rope *r)
 {
-    const char *type = json_text(&r->all, "rope_type|type", "default");
+    const char *type = core_json_text(&r->all, "rope_type|type", "default");
 
     for (size_t i = 0; i < sizeof(scalings) / sizeof(scalings[0]); i++)
         if (!strcmp(type, scalings[i].name)) {
@@ -192,10 +193,11 @@ set_scaling(struct hf *h, struct rope *r)
                 scalings[i].set(h, r);
             return;
         }
-    json_bad(&r->all, GG_ERR_UNSUPPORTED,
-             "rope_type: '%.32s' is none of linear, yarn, llama3, longrope, "
-             "default",
-             type);
+    core_json_bad(
+        &r->all, GG_ERR_UNSUPPORTED,
+        "rope_type: '%.32s' is none of linear, yarn, llama3, longrope, "
+        "default",
+        type);
 }
 
 /* ---- all of it ----------------------------------------------------------- */
@@ -211,11 +213,11 @@ read_length(struct hf *h, struct rope *r)
                          : neox ? 0.25
                                 : 1);
 
-    h->n_rot = (int32_t)json_int(&h->config, "rotary_dim", 1, h->d_head,
-                                 (int64_t)(part * h->d_head));
+    h->n_rot = (int32_t)core_json_int(&h->config, "rotary_dim", 1, h->d_head,
+                                      (int64_t)(part * h->d_head));
     if (h->n_rot < 2 || h->n_rot % 2)
-        json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
-                 (int)h->n_rot);
+        core_json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
+                      (int)h->n_rot);
     else
         hf_set_u32(h, "rope.dimension_count", h->n_rot);
 }
@@ -224,12 +226,12 @@ static void
 set_windowed_base(struct hf *h, struct rope *r, double other)
 {
     double base =
-        json_number(&h->config, "rope_local_base_freq", 1, 1e12, other);
+        core_json_number(&h->config, "rope_local_base_freq", 1, 1e12, other);
 
-    base = json_number(&r->windowed, "rope_theta", 1, 1e12, base);
-    if (strcmp(json_text(&r->windowed, "rope_type", "default"), "default"))
-        json_bad(&r->windowed, GG_ERR_UNSUPPORTED,
-                 "sliding_attention: its rope_type is not default");
+    base = core_json_number(&r->windowed, "rope_theta", 1, 1e12, base);
+    if (strcmp(core_json_text(&r->windowed, "rope_type", "default"), "default"))
+        core_json_bad(&r->windowed, GG_ERR_UNSUPPORTED,
+                      "sliding_attention: its rope_type is not default");
     hf_set_f32(h, "rope.freq_base_swa", base);
 }
 

@@ -102,8 +102,8 @@ block_size(struct hf *h, const json_t *how, size_t size[2])
         json_int_t n = json_integer_value(json_array_get(list, i));
 
         if (n < 1 || n > INT32_MAX || json_array_size(list) != 2) {
-            json_bad(&h->config, GG_ERR_FORMAT,
-                     "weight_block_size: is not two numbers");
+            core_json_bad(&h->config, GG_ERR_FORMAT,
+                          "weight_block_size: is not two numbers");
             return;
         }
         size[i] = (size_t)n;
@@ -129,8 +129,8 @@ link_one(struct hf *h, struct safetensors_tensor *t,
         t->block_rows = size[0];
         t->block_columns = size[1];
     } else {
-        json_bad(&h->here, GG_ERR_FORMAT, "%s: its shape is not that of %s",
-                 s->name, t->name);
+        core_json_bad(&h->here, GG_ERR_FORMAT,
+                      "%s: its shape is not that of %s", s->name, t->name);
         return;
     }
     t->scales = s;
@@ -154,8 +154,8 @@ find_scales(struct hf *h, struct safetensors_tensor *t, const size_t size[2])
         return; /* who wants it says that it cannot be read */
     if (s->type != GGML_TYPE_F32 && s->type != GGML_TYPE_F16 &&
         s->type != GGML_TYPE_BF16)
-        json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                 "%s: scales of type %s are not read", s->name, s->dtype);
+        core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                      "%s: scales of type %s are not read", s->name, s->dtype);
     else
         link_one(h, t, s, size);
     if (t->scales)
@@ -212,8 +212,8 @@ link_mxfp4(struct hf *h, const json_t *how)
             t->n_dims != 4 || s->n_dims != 3 || t->n == 0 ||
             t->shape[3] != MX_BLOCK / 2 ||
             memcmp(t->shape, s->shape, 3 * sizeof(*s->shape)) != 0)
-            json_bad(&h->here, GG_ERR_FORMAT,
-                     "%s: is no tensor of MXFP4 with its scales", t->name);
+            core_json_bad(&h->here, GG_ERR_FORMAT,
+                          "%s: is no tensor of MXFP4 with its scales", t->name);
         else
             t->scales = s;
     }
@@ -259,13 +259,14 @@ hf_link_scales(struct hf *h, const json_t *how)
             return;
         }
     if (!name)
-        json_bad(&h->config, GG_ERR_FORMAT,
-                 "quantization_config: names no quant_method");
+        core_json_bad(&h->config, GG_ERR_FORMAT,
+                      "quantization_config: names no quant_method");
     else
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "quantization_config: weights quantised by '%.40s' are not "
-                 "read; by fp8 and mxfp4 they are",
-                 name);
+        core_json_bad(
+            &h->config, GG_ERR_UNSUPPORTED,
+            "quantization_config: weights quantised by '%.40s' are not "
+            "read; by fp8 and mxfp4 they are",
+            name);
 }
 
 #endif

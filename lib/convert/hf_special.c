@@ -23,23 +23,23 @@ enum {
 void
 hf_must_be(struct hf *h, const char *name, bool value, bool other)
 {
-    if (json_bool(&h->config, name, other) != value)
-        json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here", name,
-                 h->family->arch, value ? "true" : "false");
+    if (core_json_bool(&h->config, name, other) != value)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here",
+                      name, h->family->arch, value ? "true" : "false");
 }
 
 void
 hf_must_be_int(struct hf *h, const char *name, int64_t value)
 {
-    if (json_int(&h->config, name, 0, MAX_FF, value) != value)
-        json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here", name,
-                 h->family->arch, (int)value);
+    if (core_json_int(&h->config, name, 0, MAX_FF, value) != value)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here",
+                      name, h->family->arch, (int)value);
 }
 
 void
 hf_keys_window(struct hf *h)
 {
-    int64_t n = json_int(&h->config, "sliding_window", 0, MAX_CTX, 0);
+    int64_t n = core_json_int(&h->config, "sliding_window", 0, MAX_CTX, 0);
 
     if (n)
         hf_set_u32(h, "attention.sliding_window", n);
@@ -48,14 +48,14 @@ hf_keys_window(struct hf *h)
 static void
 set_experts(struct hf *h, int64_t used)
 {
-    struct json_keys *c = &h->config;
+    struct core_json_keys *c = &h->config;
 
-    h->n_expert = (int32_t)json_int(
+    h->n_expert = (int32_t)core_json_int(
         c, "num_local_experts|num_experts|n_routed_experts", 1, MAX_EXPERTS, 0);
     hf_set_u32(h, "expert_count", h->n_expert);
     hf_set_u32(h, "expert_used_count",
-               json_int(c, "num_experts_per_tok|experts_per_token", 1, MAX_USED,
-                        used));
+               core_json_int(c, "num_experts_per_tok|experts_per_token", 1,
+                             MAX_USED, used));
 }
 
 void
@@ -69,30 +69,32 @@ hf_keys_mixtral(struct hf *h)
 void
 hf_keys_qwen(struct hf *h)
 {
-    bool windowed = json_bool(&h->config, "use_sliding_window", false);
+    bool windowed = core_json_bool(&h->config, "use_sliding_window", false);
     int64_t from =
-        json_int(&h->config, "max_window_layers", 0, 1 << 20, h->n_layer);
+        core_json_int(&h->config, "max_window_layers", 0, 1 << 20, h->n_layer);
 
     if (windowed && from < h->n_layer &&
-        json_find(&h->config, "sliding_window"))
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "use_sliding_window: %s has no windows here", h->family->arch);
+        core_json_find(&h->config, "sliding_window"))
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "use_sliding_window: %s has no windows here",
+                      h->family->arch);
 }
 
 static void
 keys_qwen_moe(struct hf *h, int64_t used)
 {
-    const json_t *dense = json_array_of(&h->config, "mlp_only_layers");
+    const json_t *dense = core_json_array_of(&h->config, "mlp_only_layers");
 
     hf_keys_qwen(h);
     set_experts(h, used);
     hf_must_be_int(h, "decoder_sparse_step", 1);
     if (json_array_size(dense))
-        json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                 "mlp_only_layers: %s has experts in all layers here",
-                 h->family->arch);
-    hf_set_u32(h, "expert_feed_forward_length",
-               json_int(&h->config, "moe_intermediate_size", 1, MAX_FF, 0));
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                      "mlp_only_layers: %s has experts in all layers here",
+                      h->family->arch);
+    hf_set_u32(
+        h, "expert_feed_forward_length",
+        core_json_int(&h->config, "moe_intermediate_size", 1, MAX_FF, 0));
 }
 
 void
@@ -100,9 +102,9 @@ hf_keys_qwen2moe(struct hf *h)
 {
     keys_qwen_moe(h, 4);
     hf_must_be(h, "norm_topk_prob", false, false);
-    hf_set_u32(
-        h, "expert_shared_feed_forward_length",
-        json_int(&h->config, "shared_expert_intermediate_size", 1, MAX_FF, 0));
+    hf_set_u32(h, "expert_shared_feed_forward_length",
+               core_json_int(&h->config, "shared_expert_intermediate_size", 1,
+                             MAX_FF, 0));
 }
 
 void
@@ -118,24 +120,25 @@ hf_keys_qwen3moe(struct hf *h)
 static void
 keys_gemma(struct hf *h, int32_t deep)
 {
-    struct json_keys *c = &h->config;
+    struct core_json_keys *c = &h->config;
     int32_t d = h->n_layer == deep ? h->n_embd / h->n_head : h->d_head;
 
-    if (json_number(c, "query_pre_attn_scalar", 0, 1e6, d) != d)
-        json_bad(c, GG_ERR_UNSUPPORTED,
-                 "query_pre_attn_scalar: %s of %d layers has %d here",
-                 h->family->arch, (int)h->n_layer, (int)d);
+    if (core_json_number(c, "query_pre_attn_scalar", 0, 1e6, d) != d)
+        core_json_bad(c, GG_ERR_UNSUPPORTED,
+                      "query_pre_attn_scalar: %s of %d layers has %d here",
+                      h->family->arch, (int)h->n_layer, (int)d);
     hf_keys_window(h);
     hf_set_f32(h, "final_logit_softcapping",
-               json_number(c, "final_logit_softcapping", 0, 1e6, 0));
+               core_json_number(c, "final_logit_softcapping", 0, 1e6, 0));
 }
 
 void
 hf_keys_gemma2(struct hf *h)
 {
     keys_gemma(h, 46);
-    hf_set_f32(h, "attn_logit_softcapping",
-               json_number(&h->config, "attn_logit_softcapping", 0, 1e6, 0));
+    hf_set_f32(
+        h, "attn_logit_softcapping",
+        core_json_number(&h->config, "attn_logit_softcapping", 0, 1e6, 0));
 }
 
 void
@@ -151,25 +154,26 @@ void
 hf_keys_gpt_neox(struct hf *h)
 {
     hf_set_bool(h, "use_parallel_residual",
-                json_bool(&h->config, "use_parallel_residual", true));
+                core_json_bool(&h->config, "use_parallel_residual", true));
 }
 
 /* The first one has one head of keys, or as many as of queries. */
 void
 hf_keys_falcon(struct hf *h)
 {
-    struct json_keys *c = &h->config;
-    bool newer = json_bool(c, "new_decoder_architecture", false);
-    bool one = json_bool(c, "multi_query", true);
+    struct core_json_keys *c = &h->config;
+    bool newer = core_json_bool(c, "new_decoder_architecture", false);
+    bool one = core_json_bool(c, "multi_query", true);
 
     hf_must_be(h, "alibi", false, false);
     hf_must_be(h, "parallel_attn", true, true);
     h->n_head_kv = one ? 1 : h->n_head;
     if (newer)
         h->n_head_kv =
-            (int32_t)json_int(c, "num_kv_heads", 1, MAX_HEADS, h->n_head);
+            (int32_t)core_json_int(c, "num_kv_heads", 1, MAX_HEADS, h->n_head);
     if (h->n_head % h->n_head_kv)
-        json_bad(c, GG_ERR_FORMAT, "num_kv_heads: does not divide the heads");
+        core_json_bad(c, GG_ERR_FORMAT,
+                      "num_kv_heads: does not divide the heads");
 }
 
 void
@@ -182,53 +186,54 @@ hf_keys_phi2(struct hf *h)
 void
 hf_keys_phi3(struct hf *h)
 {
-    int64_t old =
-        json_int(&h->config, "original_max_position_embeddings", 0, MAX_CTX, 0);
+    int64_t old = core_json_int(&h->config, "original_max_position_embeddings",
+                                0, MAX_CTX, 0);
 
     if (old)
         hf_set_u32(h, "rope.scaling.original_context_length", old);
     hf_set_u32(h, "attention.sliding_window",
-               json_int(&h->config, "sliding_window", 0, MAX_CTX, 0));
+               core_json_int(&h->config, "sliding_window", 0, MAX_CTX, 0));
 }
 
 void
 hf_keys_gpt_oss(struct hf *h)
 {
-    struct json_keys *c = &h->config;
-    double limit = json_number(c, "swiglu_limit", 0, 1e6, 7);
+    struct core_json_keys *c = &h->config;
+    double limit = core_json_number(c, "swiglu_limit", 0, 1e6, 7);
 
     hf_keys_window(h);
     set_experts(h, 4);
     hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
     if (limit != 7)
-        json_bad(c, GG_ERR_UNSUPPORTED, "swiglu_limit: %g, not 7", limit);
+        core_json_bad(c, GG_ERR_UNSUPPORTED, "swiglu_limit: %g, not 7", limit);
 }
 
 /* Every fourth layer is without. */
 void
 hf_keys_smollm3(struct hf *h)
 {
-    const json_t *list = json_array_of(&h->config, "no_rope_layers");
+    const json_t *list = core_json_array_of(&h->config, "no_rope_layers");
 
     hf_must_be_int(h, "no_rope_layer_interval", 4);
     hf_must_be(h, "use_sliding_window", false, false);
     for (size_t i = 0; i < json_array_size(list); i++)
         if (json_integer_value(json_array_get(list, i)) != (i % 4 != 3))
-            json_bad(&h->config, GG_ERR_UNSUPPORTED,
-                     "no_rope_layers: smollm3 has each fourth here");
+            core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
+                          "no_rope_layers: smollm3 has each fourth here");
 }
 
 /* Layers with a window; without a list, all but each fourth. */
 void
 hf_keys_olmo3(struct hf *h)
 {
-    const json_t *list = json_array_of(&h->config, "layer_types");
+    const json_t *list = core_json_array_of(&h->config, "layer_types");
     bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
     char key[] = "olmo2.attention.sliding_window_pattern";
 
     hf_keys_window(h);
     if (json_array_size(list) && json_array_size(list) != (size_t)h->n_layer)
-        json_bad(&h->config, GG_ERR_FORMAT, "layer_types: not one a layer");
+        core_json_bad(&h->config, GG_ERR_FORMAT,
+                      "layer_types: not one a layer");
     if (!windowed)
         h->config.status = error_nomem(h->config.err);
     for (size_t i = 0; windowed && i < (size_t)h->n_layer; i++) {
@@ -245,16 +250,16 @@ hf_keys_olmo3(struct hf *h)
 void
 hf_keys_granite(struct hf *h)
 {
-    struct json_keys *c = &h->config;
+    struct core_json_keys *c = &h->config;
 
     hf_set_f32(h, "attention.scale",
-               json_number(c, "attention_multiplier", 0, 1e6, 1));
+               core_json_number(c, "attention_multiplier", 0, 1e6, 1));
     hf_set_f32(h, "embedding_scale",
-               json_number(c, "embedding_multiplier", 0, 1e6, 1));
+               core_json_number(c, "embedding_multiplier", 0, 1e6, 1));
     hf_set_f32(h, "residual_scale",
-               json_number(c, "residual_multiplier", 0, 1e6, 1));
+               core_json_number(c, "residual_multiplier", 0, 1e6, 1));
     hf_set_f32(h, "logit_scale",
-               json_number(c, "logits_scaling", 1e-6, 1e6, 1));
+               core_json_number(c, "logits_scaling", 1e-6, 1e6, 1));
 }
 
 #endif

@@ -122,8 +122,8 @@ read_trainer(struct hf_tokens *t, struct cursor c)
         if (f.number == MODEL_TYPE)
             type = f.value;
     if (type != MODEL_BPE)
-        json_bad(&t->h->here, GG_ERR_UNSUPPORTED,
-                 "tokenizer.model: is no BPE, which these models have");
+        core_json_bad(&t->h->here, GG_ERR_UNSUPPORTED,
+                      "tokenizer.model: is no BPE, which these models have");
 }
 
 static void
@@ -153,17 +153,18 @@ hf_spm_tokens(struct hf_tokens *t)
                 t->scores[id] = p.score;
             id++;
         } else if (f.number == PIECES) {
-            json_bad(&t->h->here, GG_ERR_FORMAT,
-                     "tokenizer.model: piece %lld makes no sense",
-                     (long long)id);
+            core_json_bad(&t->h->here, GG_ERR_FORMAT,
+                          "tokenizer.model: piece %lld makes no sense",
+                          (long long)id);
         } else if (f.number == TRAINER) {
             read_trainer(t, f.bytes);
         } else if (f.number == NORMALIZER) {
             read_normalizer(t, f.bytes);
         }
     if (hf_good(t->h) && (c.bad || id == 0))
-        json_bad(&t->h->here, GG_ERR_FORMAT,
-                 "tokenizer.model: is no model of SentencePiece, or is cut");
+        core_json_bad(
+            &t->h->here, GG_ERR_FORMAT,
+            "tokenizer.model: is no model of SentencePiece, or is cut");
 }
 
 #endif

@@ -27,7 +27,7 @@ struct going {
 static void
 bad(struct hf *h, const struct going *g, const char *what)
 {
-    json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
+    core_json_bad(&h->here, GG_ERR_FORMAT, "%s: %s", g->first->name, what);
 }
 
 /* ---- shapes -------------------------------------------------------------- */
@@ -196,10 +196,10 @@ type_of(struct hf *h, const struct going *g)
 
         if (t != GGML_TYPE_F32 && t != GGML_TYPE_F16 && t != GGML_TYPE_BF16 &&
             t != GGML_TYPE_F64)
-            json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                     "%s: values of type %s%s are not read",
-                     g->rows.from[i]->name, g->rows.from[i]->dtype,
-                     h->quantized ? " without scales" : "");
+            core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                          "%s: values of type %s%s are not read",
+                          g->rows.from[i]->name, g->rows.from[i]->dtype,
+                          h->quantized ? " without scales" : "");
         if (t != type)
             type = GGML_TYPE_F32;
     }
@@ -285,10 +285,10 @@ take(struct hf *h, const char *from, const char *to, unsigned how)
         expert_name(name, from, (int32_t)i);
         all[i] = t = hf_weights_find(&h->weights, name);
         if (!t)
-            json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", name);
+            core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", name);
         else if (!same_shape(t, all[0]))
-            json_bad(&h->here, GG_ERR_FORMAT, "%s: has another shape than %s",
-                     name, all[0]->name);
+            core_json_bad(&h->here, GG_ERR_FORMAT,
+                          "%s: has another shape than %s", name, all[0]->name);
         if (!hf_good(h)) {
             mem_free(all);
             return true;
@@ -310,7 +310,7 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
     snprintf(to, NAME, "%s%s%s", to_prefix, name->to, exact ? "" : ".weight");
     found = take(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
-        json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
     if (!found || exact || !hf_good(h))
         return found;
     snprintf(from, NAME, "%s%s.bias", prefix, name->from);
@@ -339,8 +339,9 @@ static void
 check_output(struct hf *h)
 {
     const struct hf_name *name = h->family->whole;
-    bool said = json_find(&h->config, "tie_word_embeddings") != NULL;
-    bool tied = json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    bool said = core_json_find(&h->config, "tie_word_embeddings") != NULL;
+    bool tied =
+        core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
     bool found = false;
     char from[NAME];
 
@@ -350,13 +351,14 @@ check_output(struct hf *h)
             found = found || hf_weights_find(&h->weights, from);
     }
     if (said && !tied && !found)
-        json_bad(&h->here, GG_ERR_FORMAT, "lm_head.weight: is missing");
+        core_json_bad(&h->here, GG_ERR_FORMAT, "lm_head.weight: is missing");
 }
 
 static void
 take_whole(struct hf *h)
 {
-    bool tied = json_bool(&h->config, "tie_word_embeddings", h->family->tied);
+    bool tied =
+        core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
     const struct hf_name *name = h->family->whole;
 
     for (; name->from && hf_good(h); name++) {
@@ -395,8 +397,9 @@ check_left(struct hf *h)
         for (size_t k = 0; k < sizeof(left_out) / sizeof(left_out[0]); k++)
             known = known || strstr(name, left_out[k]);
         if (!known)
-            json_bad(&h->here, GG_ERR_UNSUPPORTED,
-                     "%s: %s has no such tensor here", name, h->family->model);
+            core_json_bad(&h->here, GG_ERR_UNSUPPORTED,
+                          "%s: %s has no such tensor here", name,
+                          h->family->model);
     }
 }
 
@@ -406,8 +409,9 @@ check_rows(struct hf *h, const char *tensor, const char *setting, int64_t n)
     const struct gguf_tensor *t = gguf_tensor_named(h->gguf, tensor);
 
     if (hf_good(h) && t && t->ne[1] != n)
-        json_bad(&h->here, GG_ERR_FORMAT, "%s has %lld rows, but %s is %lld",
-                 tensor, (long long)t->ne[1], setting, (long long)n);
+        core_json_bad(&h->here, GG_ERR_FORMAT,
+                      "%s has %lld rows, but %s is %lld", tensor,
+                      (long long)t->ne[1], setting, (long long)n);
 }
 
 void

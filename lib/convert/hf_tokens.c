@@ -21,7 +21,7 @@ enum {
 };
 
 static void
-fail(struct hf_tokens *t, const struct json_keys *k)
+fail(struct hf_tokens *t, const struct core_json_keys *k)
 {
     if (k->status != GG_OK && hf_good(t->h))
         t->h->here.status = k->status;
@@ -41,19 +41,20 @@ void
 hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
              int32_t type)
 {
-    struct json_keys *here = &t->h->here;
+    struct core_json_keys *here = &t->h->here;
 
     if (id < 0 || id >= t->n)
-        json_bad(here, GG_ERR_FORMAT,
-                 "token '%.*s': its id %lld is not below vocab_size, which "
-                 "is %d",
-                 len < 60 ? (int)len : 0, text, (long long)id, (int)t->n);
+        core_json_bad(
+            here, GG_ERR_FORMAT,
+            "token '%.*s': its id %lld is not below vocab_size, which "
+            "is %d",
+            len < 60 ? (int)len : 0, text, (long long)id, (int)t->n);
     else if (t->types[id])
-        json_bad(here, GG_ERR_FORMAT, "two tokens have the id %lld",
-                 (long long)id);
+        core_json_bad(here, GG_ERR_FORMAT, "two tokens have the id %lld",
+                      (long long)id);
     else if (len > MAX_TOKEN)
-        json_bad(here, GG_ERR_FORMAT, "token %lld has %zu bytes", (long long)id,
-                 len);
+        core_json_bad(here, GG_ERR_FORMAT, "token %lld has %zu bytes",
+                      (long long)id, len);
     if (!hf_good(t->h))
         return;
     t->text[id] = (struct gguf_str){ text, len };
@@ -68,8 +69,8 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
     size_t len = json_string_length(content);
 
     if (!text || !len) {
-        json_bad(&t->h->here, GG_ERR_FORMAT, "added token %lld has no text",
-                 (long long)id);
+        core_json_bad(&t->h->here, GG_ERR_FORMAT,
+                      "added token %lld has no text", (long long)id);
         return;
     }
     if (id >= 0 && id < t->n && t->types[id] &&
@@ -84,7 +85,7 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
 static void
 add_from_file(struct hf_tokens *t)
 {
-    const json_t *list = json_array_of(&t->file, "added_tokens"), *v;
+    const json_t *list = core_json_array_of(&t->file, "added_tokens"), *v;
     size_t i;
 
     json_array_foreach(list, i, v) if (hf_good(t->h))
@@ -113,7 +114,7 @@ add_from_list(struct hf_tokens *t)
 static void
 add_from_config(struct hf_tokens *t)
 {
-    const json_t *map = json_object_of(&t->config, "added_tokens_decoder");
+    const json_t *map = core_json_object_of(&t->config, "added_tokens_decoder");
     const char *id;
     json_t *v;
     char *end;
@@ -279,11 +280,11 @@ read_all(struct hf_tokens *t)
 
 static bool
 open_json(struct hf *h, const char *name, char path[MAX_PATH_LENGTH],
-          json_t **document, struct json_keys *k)
+          json_t **document, struct core_json_keys *k)
 {
     snprintf(path, MAX_PATH_LENGTH, "%s/%s", h->path, name);
-    *k = (struct json_keys){ path, NULL, GG_OK, h->here.err };
-    k->status = json_read(path, false, document, k->err);
+    *k = (struct core_json_keys){ path, NULL, GG_OK, h->here.err };
+    k->status = core_json_read(path, false, document, k->err);
     k->object = *document;
     if (k->status != GG_OK)
         h->here.status = k->status;
@@ -319,15 +320,16 @@ choose(struct hf_tokens *t)
     else if (!json && open_tokens(t, "vocab.txt"))
         t->kind = &wordpiece_lines;
     if (!t->kind)
-        json_bad(&t->h->here, GG_ERR_IO,
-                 "there is none of tokenizer.json, tokenizer.model, vocab.txt");
+        core_json_bad(
+            &t->h->here, GG_ERR_IO,
+            "there is none of tokenizer.json, tokenizer.model, vocab.txt");
 }
 
 void
 hf_read_tokens(struct hf *h)
 {
     char(*paths)[MAX_PATH_LENGTH] = mem_array(3, sizeof(*paths));
-    struct json_keys added;
+    struct core_json_keys added;
     struct hf_tokens t = { .h = h };
     json_t *file = NULL, *settings = NULL;
 

@@ -51,7 +51,7 @@ hf_is_plain(const char *name)
 
 /* The names of the files, each once, in *files; returns how many. */
 static uint32_t
-list_files(struct json_keys *k, const json_t *map, const char **files)
+list_files(struct core_json_keys *k, const json_t *map, const char **files)
 {
     struct hash_map seen = { 0 };
     uint32_t n = 0;
@@ -67,13 +67,14 @@ list_files(struct json_keys *k, const json_t *map, const char **files)
         const char *file = json_string_value(value);
 
         if (!file || !hf_is_plain(file)) {
-            json_bad(k, GG_ERR_FORMAT, "%.80s: names no file of the folder",
-                     name);
+            core_json_bad(k, GG_ERR_FORMAT,
+                          "%.80s: names no file of the folder", name);
         } else if (hash_map_add(&seen, file, strlen(file), n) == n) {
             if (n < MAX_FILES)
                 files[n++] = file;
             else
-                json_bad(k, GG_ERR_FORMAT, "more than %d files", MAX_FILES);
+                core_json_bad(k, GG_ERR_FORMAT, "more than %d files",
+                              MAX_FILES);
         }
         if (k->status != GG_OK)
             break;
@@ -83,7 +84,7 @@ list_files(struct json_keys *k, const json_t *map, const char **files)
 }
 
 static void
-open_listed(const char *folder, struct json_keys *k, const json_t *map,
+open_listed(const char *folder, struct core_json_keys *k, const json_t *map,
             struct hf_weights *w)
 {
     const char **files = mem_array(MAX_FILES, sizeof(*files));
@@ -114,11 +115,12 @@ index_names(const char *folder, struct hf_weights *w, struct gg_error *err)
     for (size_t i = 0; i < w->n_files; i++)
         for (size_t k = 0; k < w->files[i].n; k++) {
             struct safetensors_tensor *t = &w->files[i].tensors[k];
-            struct json_keys here = { .path = folder, .err = err };
+            struct core_json_keys here = { .path = folder, .err = err };
 
             if (hash_map_add(&w->names, t->name, strlen(t->name),
                              (uint32_t)w->n) != w->n) {
-                json_bad(&here, GG_ERR_FORMAT, "%s: is in two files", t->name);
+                core_json_bad(&here, GG_ERR_FORMAT, "%s: is in two files",
+                              t->name);
                 return here.status;
             }
             w->tensors[w->n++] = t;
@@ -128,7 +130,8 @@ index_names(const char *folder, struct hf_weights *w, struct gg_error *err)
 
 /* All that the index promises must be there. */
 static void
-check_names(struct json_keys *k, const json_t *map, const struct hf_weights *w)
+check_names(struct core_json_keys *k, const json_t *map,
+            const struct hf_weights *w)
 {
     const char *name;
     json_t *value;
@@ -138,8 +141,8 @@ check_names(struct json_keys *k, const json_t *map, const struct hf_weights *w)
     {
         if (k->status == GG_OK &&
             !hash_map_find(&w->names, name, strlen(name), &i))
-            json_bad(k, GG_ERR_FORMAT, "%.80s: is not in the file that it says",
-                     name);
+            core_json_bad(k, GG_ERR_FORMAT,
+                          "%.80s: is not in the file that it says", name);
     }
 }
 
@@ -147,11 +150,11 @@ static enum gg_status
 open_by_index(const char *folder, const char *path, json_t *index,
               struct hf_weights *w, struct gg_error *err)
 {
-    struct json_keys k = { path, index, GG_OK, err };
-    const json_t *map = json_object_of(&k, "weight_map");
+    struct core_json_keys k = { path, index, GG_OK, err };
+    const json_t *map = core_json_object_of(&k, "weight_map");
 
     if (!map)
-        json_bad(&k, GG_ERR_FORMAT, "weight_map: is missing");
+        core_json_bad(&k, GG_ERR_FORMAT, "weight_map: is missing");
     if (k.status == GG_OK)
         open_listed(folder, &k, map, w);
     if (k.status == GG_OK)
@@ -186,7 +189,7 @@ hf_weights_open(const char *folder, struct hf_weights *out,
     *out = (struct hf_weights){ 0 };
     if (!join(path, folder, INDEX))
         return error_set(err, GG_ERR_IO, "%s: the name is too long", folder);
-    st = json_read(path, false, &index, err);
+    st = core_json_read(path, false, &index, err);
     if (st == GG_OK)
         st = index ? open_by_index(folder, path, index, out, err)
                    : open_single(folder, out, err);

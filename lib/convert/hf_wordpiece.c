@@ -58,10 +58,11 @@ hf_wordpiece_lines(struct hf_tokens *t)
 
 /* A setting of the normalizer, which one of the configuration overrides. */
 static bool
-setting(struct hf_tokens *t, struct json_keys *normalizer, const char *config,
-        const char *name, bool other)
+setting(struct hf_tokens *t, struct core_json_keys *normalizer,
+        const char *config, const char *name, bool other)
 {
-    return json_bool(&t->config, config, json_bool(normalizer, name, other));
+    return core_json_bool(&t->config, config,
+                          core_json_bool(normalizer, name, other));
 }
 
 /* Names the steps that this kit does. */
@@ -74,31 +75,33 @@ check_steps(struct hf_tokens *t)
     };
 
     for (int i = 0; t->file.object && i < 2; i++) {
-        struct json_keys k = t->file;
+        struct core_json_keys k = t->file;
 
-        k.object = json_object_of(&t->file, steps[i][0]);
-        if (strcmp(json_text(&k, "type", ""), steps[i][1]) != 0)
-            json_bad(&t->file, GG_ERR_UNSUPPORTED, "%s: is no %s", steps[i][0],
-                     steps[i][1]);
+        k.object = core_json_object_of(&t->file, steps[i][0]);
+        if (strcmp(core_json_text(&k, "type", ""), steps[i][1]) != 0)
+            core_json_bad(&t->file, GG_ERR_UNSUPPORTED, "%s: is no %s",
+                          steps[i][0], steps[i][1]);
     }
 }
 
 static void
 set_normalizer(struct hf_tokens *t)
 {
-    struct json_keys k = t->file.object ? t->file : t->config;
+    struct core_json_keys k = t->file.object ? t->file : t->config;
     bool lower, strip;
 
     k.object = json_object_get(t->file.object, "normalizer");
     lower = setting(t, &k, "do_lower_case", "lowercase", true);
     strip = setting(t, &k, "strip_accents", "strip_accents", lower);
-    if (!json_bool(&k, "clean_text", true) ||
+    if (!core_json_bool(&k, "clean_text", true) ||
         !setting(t, &k, "tokenize_chinese_chars", "handle_chinese_chars", true))
-        json_bad(&k, GG_ERR_UNSUPPORTED,
-                 "normalizer: must clean texts and part Chinese characters");
+        core_json_bad(
+            &k, GG_ERR_UNSUPPORTED,
+            "normalizer: must clean texts and part Chinese characters");
     if (strip != lower)
-        json_bad(&k, GG_ERR_UNSUPPORTED,
-                 "normalizer: capital letters and accents go together here");
+        core_json_bad(
+            &k, GG_ERR_UNSUPPORTED,
+            "normalizer: capital letters and accents go together here");
     if (k.status != GG_OK)
         t->file.status = k.status;
     gguf_set_val_bool(t->h->gguf, KEY("normalizer.lowercase"), lower);
@@ -108,14 +111,15 @@ set_normalizer(struct hf_tokens *t)
 static void
 check_model(struct hf_tokens *t)
 {
-    struct json_keys k = t->file;
+    struct core_json_keys k = t->file;
 
     k.object = model_of(t);
-    if (strcmp(json_text(&k, "continuing_subword_prefix", INNER), INNER) ||
-        json_int(&k, "max_input_chars_per_word", 1, 1 << 20, WORD) != WORD)
-        json_bad(&k, GG_ERR_UNSUPPORTED,
-                 "model: pieces begin with '##', words have %d characters here",
-                 WORD);
+    if (strcmp(core_json_text(&k, "continuing_subword_prefix", INNER), INNER) ||
+        core_json_int(&k, "max_input_chars_per_word", 1, 1 << 20, WORD) != WORD)
+        core_json_bad(
+            &k, GG_ERR_UNSUPPORTED,
+            "model: pieces begin with '##', words have %d characters here",
+            WORD);
     if (k.status != GG_OK)
         t->file.status = k.status;
 }

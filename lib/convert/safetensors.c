@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/json.h"
+#include "core/json.h"
 #include "core/check.h"
 #include "core/cursor.h"
 #include "core/mem.h"
@@ -54,7 +54,7 @@ enum {
 };
 
 struct reader {
-    struct json_keys keys; /* of the tensor that is looked at */
+    struct core_json_keys keys; /* of the tensor that is looked at */
     struct safetensors *s;
     const uint8_t *data; /* what follows the header */
     size_t size;
@@ -65,7 +65,7 @@ struct reader {
 static void
 read_dtype(struct reader *r, struct safetensors_tensor *t, unsigned *bits)
 {
-    const char *name = json_text(&r->keys, "dtype", "");
+    const char *name = core_json_text(&r->keys, "dtype", "");
 
     for (size_t i = 0; i < N_DTYPES; i++)
         if (strcmp(dtypes[i].name, name) == 0) {
@@ -74,20 +74,20 @@ read_dtype(struct reader *r, struct safetensors_tensor *t, unsigned *bits)
             *bits = dtypes[i].bits;
             return;
         }
-    json_bad(&r->keys, GG_ERR_UNSUPPORTED, "%s: the type '%.32s' is not known",
-             t->name, name);
+    core_json_bad(&r->keys, GG_ERR_UNSUPPORTED,
+                  "%s: the type '%.32s' is not known", t->name, name);
 }
 
 static void
 read_shape(struct reader *r, struct safetensors_tensor *t)
 {
-    const json_t *shape = json_array_of(&r->keys, "shape");
+    const json_t *shape = core_json_array_of(&r->keys, "shape");
     size_t n = json_array_size(shape);
 
     if (!shape || n > SAFETENSORS_MAX_DIMS) {
-        json_bad(&r->keys, GG_ERR_FORMAT,
-                 "%s: has no shape of up to %d numbers", t->name,
-                 SAFETENSORS_MAX_DIMS);
+        core_json_bad(&r->keys, GG_ERR_FORMAT,
+                      "%s: has no shape of up to %d numbers", t->name,
+                      SAFETENSORS_MAX_DIMS);
         return;
     }
     t->n_dims = (int)n;
@@ -97,8 +97,8 @@ read_shape(struct reader *r, struct safetensors_tensor *t)
 
         t->shape[i] = json_is_integer(v) ? json_integer_value(v) : -1;
         if (t->shape[i] < 0 || !check_mul(t->n, (size_t)t->shape[i], &t->n)) {
-            json_bad(&r->keys, GG_ERR_FORMAT, "%s: its shape makes no sense",
-                     t->name);
+            core_json_bad(&r->keys, GG_ERR_FORMAT,
+                          "%s: its shape makes no sense", t->name);
             return;
         }
     }
@@ -117,7 +117,7 @@ read_offset(const json_t *v, size_t max, size_t *out)
 static void
 read_place(struct reader *r, struct safetensors_tensor *t, unsigned bits)
 {
-    const json_t *place = json_array_of(&r->keys, "data_offsets");
+    const json_t *place = core_json_array_of(&r->keys, "data_offsets");
     size_t begin = 0, end = 0, want = 0;
 
     if (r->keys.status != GG_OK)
@@ -125,16 +125,16 @@ read_place(struct reader *r, struct safetensors_tensor *t, unsigned bits)
     if (json_array_size(place) != 2 ||
         !read_offset(json_array_get(place, 0), r->size, &begin) ||
         !read_offset(json_array_get(place, 1), r->size, &end) || begin > end) {
-        json_bad(&r->keys, GG_ERR_FORMAT, "%s: data ends past end of file",
-                 t->name);
+        core_json_bad(&r->keys, GG_ERR_FORMAT, "%s: data ends past end of file",
+                      t->name);
         return;
     }
     t->data = r->data + begin;
     t->size = end - begin;
     if (!check_mul(t->n, bits, &want) || want % 8 || want / 8 != t->size)
-        json_bad(&r->keys, GG_ERR_FORMAT,
-                 "%s: has %zu bytes, which its shape and %s do not", t->name,
-                 t->size, t->dtype);
+        core_json_bad(&r->keys, GG_ERR_FORMAT,
+                      "%s: has %zu bytes, which its shape and %s do not",
+                      t->name, t->size, t->dtype);
 }
 
 static void
@@ -145,7 +145,8 @@ read_tensor(struct reader *r, const char *name, const json_t *value)
 
     *t = (struct safetensors_tensor){ .name = name };
     if (!json_is_object(value) || !*name || strlen(name) > MAX_NAME) {
-        json_bad(&r->keys, GG_ERR_FORMAT, "'%.80s' describes no tensor", name);
+        core_json_bad(&r->keys, GG_ERR_FORMAT, "'%.80s' describes no tensor",
+                      name);
         return;
     }
     r->keys.object = value;
@@ -183,17 +184,17 @@ sort_tensors(struct reader *r)
         const struct safetensors_tensor *t = &s->tensors[i];
 
         if (t->data != at) {
-            json_bad(&r->keys, GG_ERR_FORMAT, "%s: its data %s", t->name,
-                     t->data < at ? "is that of another, too"
-                                  : "leaves a gap in front of it");
+            core_json_bad(&r->keys, GG_ERR_FORMAT, "%s: its data %s", t->name,
+                          t->data < at ? "is that of another, too"
+                                       : "leaves a gap in front of it");
             return;
         }
         at += t->size;
     }
     if (at != r->data + r->size)
-        json_bad(&r->keys, GG_ERR_FORMAT,
-                 "%zu bytes at its end are of no tensor",
-                 (size_t)(r->data + r->size - at));
+        core_json_bad(&r->keys, GG_ERR_FORMAT,
+                      "%zu bytes at its end are of no tensor",
+                      (size_t)(r->data + r->size - at));
 }
 
 static void
@@ -229,7 +230,7 @@ read_header(const char *path, struct safetensors *s, struct gg_error *err)
                   name ? "but " : "or is cut", name ? name : "");
         return error_prefix(err, GG_ERR_FORMAT, "%s", path);
     }
-    st = json_parse(path, text, (size_t)length, &header, err);
+    st = core_json_parse(path, text, (size_t)length, &header, err);
     if (st != GG_OK)
         return st;
     s->header = header;

@@ -762,6 +762,17 @@ grammar_new(void)
 }
 
 static bool
+grammar_from_schema(void)
+{
+    struct gg_grammar *g = NULL;
+
+    return refused(gg_grammar_from_schema(NULL, "{}", 2, &g, &err)) &&
+           refused(gg_grammar_from_schema(vocab, NULL, 2, &g, &err)) &&
+           refused(gg_grammar_from_schema(vocab, "{}", 2, NULL, &err)) &&
+           gg_grammar_from_schema(vocab, NULL, 0, &g, &err) != GG_OK && !g;
+}
+
+static bool
 grammar_free(void)
 {
     gg_grammar_free(NULL);
@@ -1228,6 +1239,7 @@ static const struct {
     { "gg_state_get", state_get },
     { "gg_session_load", session_load },
     { "gg_grammar_new", grammar_new },
+    { "gg_grammar_from_schema", grammar_from_schema },
     { "gg_grammar_free", grammar_free },
     { "gg_sampler_params_default", sampler_params_default },
     { "gg_sampler_new", sampler_new },

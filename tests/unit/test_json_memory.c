@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/json.h"
+#include "core/json.h"
 
-/* What Jansson had made when its memory ran out is lost: lib/convert/json.c. */
+/* What Jansson had made when its memory ran out is lost: lib/core/json.c. */
 const char *
 __asan_default_options(void);
 
@@ -56,7 +56,7 @@ sweep(const char *text)
         enum gg_status st;
 
         left = n;
-        st = json_parse("file", text, strlen(text), &value, &err);
+        st = core_json_parse("file", text, strlen(text), &value, &err);
         if (left >= 0 && st == GG_OK) {
             right &= json_equal(value, want);
             json_decref(value);

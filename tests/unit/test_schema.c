@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/schema.h"
+#include "core/mem.h"
 #include "sample/grammar.h"
+#include "sample/schema/schema.h"
 #include "unit/tap.h"
 
 enum {
@@ -17,8 +18,6 @@ enum {
 };
 
 static struct gg_error err;
-
-const char cli_name[] = "test_schema";
 
 #ifdef HAVE_JANSSON
 
@@ -32,16 +31,17 @@ compile(const char *schema)
     struct grammar_tokens tokens = {
         .bytes = bytes, .at = at, .n = EOG + 1, .eog = &eog, .n_eog = 1
     };
-    struct buffer text = { 0 };
+    char *text = NULL;
+    size_t n = 0;
     struct gg_grammar *g = NULL;
 
     for (int i = 0; i < 256; i++)
         at[i] = (uint32_t)i, bytes[i] = (char)i;
     at[EOG] = at[EOG + 1] = 256;
-    if (schema_to_grammar(schema, strlen(schema), &text, &err) &&
-        grammar_new(text.p, text.len, &tokens, &g, &err) != GG_OK)
+    if (schema_to_gbnf(schema, strlen(schema), &text, &n, &err) == GG_OK &&
+        grammar_new(text, n, &tokens, &g, &err) != GG_OK)
         g = NULL;
-    buffer_clear(&text);
+    mem_free(text);
     return g;
 }
 
@@ -611,21 +611,57 @@ test_multiples(void)
 static void
 test_bomb(void)
 {
-    struct buffer b = { 0 };
-    char text[100];
+    static char text[2048];
+    char *p = text;
 
-    buffer_add(&b, "{\"$ref\":\"#/$defs/a0\",\"$defs\":{", 30);
+    p += sprintf(p, "{\"$ref\":\"#/$defs/a0\",\"$defs\":{");
     for (int i = 0; i < 25; i++)
-        buffer_add(&b, text,
-                   (size_t)snprintf(text, sizeof(text),
-                                    "\"a%d\":{\"allOf\":[{\"$ref\":\"#/$defs/"
-                                    "a%d\"},{\"$ref\":\"#/$defs/a%d\"}]},",
-                                    i, i + 1, i + 1));
-    buffer_add(&b, "\"a25\":{}}}", 10);
-    buffer_char(&b, '\0');
-    ok(!compile(b.p) && strstr(err.message, "too large"),
+        p += sprintf(p,
+                     "\"a%d\":{\"allOf\":[{\"$ref\":\"#/$defs/a%d\"},{"
+                     "\"$ref\":\"#/$defs/a%d\"}]},",
+                     i, i + 1, i + 1);
+    strcpy(p, "\"a25\":{}}}");
+    ok(!compile(text) && strstr(err.message, "too large"),
        "allOf that doubles 25 times");
-    buffer_clear(&b);
+}
+
+/* ---- no memory ---- */
+
+/* Of everything that a schema can ask for something. */
+static const char rich[] =
+    "{\"$defs\":{\"d\":{\"type\":\"string\",\"pattern\":\"^[a-c]+$\"},\"e\":{"
+    "\"$anchor\":\"e\",\"anyOf\":[{\"$ref\":\"#/$defs/d\"},{\"type\":"
+    "\"integer\",\"multipleOf\":7,\"minimum\":3}]}},\"properties\":{\"a\":{"
+    "\"$ref\":\"#e\"},\"b\":{\"allOf\":[{\"type\":[\"array\",\"null\"]},{"
+    "\"items\":{\"enum\":[1.5,\"x\"]},\"minItems\":1}]},\"c\":{\"format\":"
+    "\"date\"}},\"required\":[\"a\",\"z\"],\"minProperties\":4,"
+    "\"additionalProperties\":{\"minimum\":0.25,\"maximum\":8}}";
+
+/* The number of allocations, after each of which but the last one fails. */
+static long
+count_allocations(void)
+{
+    for (long n = 0; n < 100000; n++) {
+        char *text = NULL;
+        size_t len;
+        enum gg_status st;
+
+        mem_fail_after(n);
+        st = schema_to_gbnf(rich, sizeof(rich) - 1, &text, &len, &err);
+        mem_fail_after(-1);
+        mem_free(text);
+        if (st == GG_OK)
+            return n;
+        if (st != GG_ERR_NOMEM || text)
+            return -1;
+    }
+    return -1;
+}
+
+static void
+test_no_memory(void)
+{
+    ok(count_allocations() > 500, "without memory nothing else is said");
 }
 
 int
@@ -638,6 +674,7 @@ main(void)
     test_wrong();
     test_types();
     test_bomb();
+    test_no_memory();
     return tap_done();
 }
 
@@ -646,9 +683,11 @@ main(void)
 int
 main(void)
 {
-    struct buffer b = { 0 };
+    char *text = NULL;
+    size_t n;
 
-    ok(!schema_to_grammar("{}", 2, &b, &err) && err.message[0],
+    ok(schema_to_gbnf("{}", 2, &text, &n, &err) == GG_ERR_UNSUPPORTED &&
+           !text && err.message[0],
        "refused without Jansson");
     return tap_done();
 }

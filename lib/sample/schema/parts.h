@@ -1,14 +1,17 @@
-/* schema_parts.h - what the parts of schema.c have in common
+/* parts.h - what the parts of schema.c have in common
  *
  * A part of a schema becomes a rule of the grammar. Where no value at all is
  * allowed, it becomes none: SCHEMA_NOTHING goes up to where that can be
  * borne, as by another alternative or a member that may be missing. */
-#ifndef COMMON_SCHEMA_PARTS_H
-#define COMMON_SCHEMA_PARTS_H
+#ifndef SAMPLE_SCHEMA_PARTS_H
+#define SAMPLE_SCHEMA_PARTS_H
 
-#include <jansson.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "common/buffer.h"
+#include "core/escape.h"
+#include "core/json.h"
 
 enum {
     SCHEMA_MAX_DEPTH = 64,
@@ -23,6 +26,37 @@ enum {
 #define SCHEMA_BEYOND   INT64_C(1000000000000000000) /* 10^18 */
 #define SCHEMA_NO_LIMIT INT64_MAX /* of a range: as many digits as may be */
 
+/* Bytes that grow, within core_json_work(); all zero is the empty one. */
+struct schema_text {
+    char *p;
+    size_t len, cap;
+};
+
+static inline void
+schema_text_add(struct schema_text *b, const char *p, size_t n)
+{
+    if (n > b->cap - b->len) {
+        b->cap = b->cap > n ? 2 * b->cap : b->cap + n;
+        b->p = core_json_realloc(b->p, b->cap);
+    }
+    if (n)
+        memcpy(b->p + b->len, p, n);
+    b->len += n;
+}
+
+static inline void
+schema_text_char(struct schema_text *b, char c)
+{
+    schema_text_add(b, &c, 1);
+}
+
+static inline void
+schema_text_clear(struct schema_text *b)
+{
+    core_json_free(b->p);
+    *b = (struct schema_text){ 0 };
+}
+
 /* A rule, and how it was come to. */
 struct schema_rule {
     int level; /* of what it stands in: members, items */
@@ -35,7 +69,7 @@ struct schema {
     json_t *root;
     json_t *known;    /* the number of a rule, by its schema's text */
     json_t *possible; /* texts that the last pass found possible */
-    struct buffer *out;
+    struct schema_text *out;
     struct schema_rule rules[SCHEMA_MAX_RULES];
     int n_rules, depth, level;
     bool again;  /* a guess was wrong */
@@ -52,13 +86,11 @@ struct schema {
 /* ---- schema.c ---- */
 
 /* The first word counts, with the path. */
-CLI_PRINTF(2, 3)
-void
+__attribute__((format(printf, 2, 3))) void
 schema_refuse(struct schema *s, const char *fmt, ...);
 
 /* Says why no value is allowed; the first word counts. Returns false. */
-CLI_PRINTF(2, 3)
-bool
+__attribute__((format(printf, 2, 3))) bool
 schema_nothing(struct schema *s, const char *fmt, ...);
 
 /* A name as a message has it, in buf[0..SCHEMA_SHOWN). */
@@ -71,19 +103,18 @@ schema_step(struct schema *s, const char *step, const char *name);
 
 /* Adds text, no more than 200 bytes; text[0..len) as a string of the grammar;
  * the value as it is written. */
-CLI_PRINTF(2, 3)
+__attribute__((format(printf, 2, 3))) void
+schema_add(struct schema_text *b, const char *fmt, ...);
 void
-schema_add(struct buffer *b, const char *fmt, ...);
+schema_add_literal(struct schema_text *b, const char *text, size_t len);
 void
-schema_add_literal(struct buffer *b, const char *text, size_t len);
-void
-schema_add_value(struct schema *s, struct buffer *b, const json_t *value);
+schema_add_value(struct schema *s, struct schema_text *b, const json_t *value);
 
 /* The first of n new rules; and the body of one. */
 int
 schema_new_rules(struct schema *s, int n);
 void
-schema_put_rule(struct schema *s, int rule, const struct buffer *body);
+schema_put_rule(struct schema *s, int rule, const struct schema_text *body);
 
 /* The rule of a schema a step down the path, or SCHEMA_NOTHING. `inside`: of a
  * part of the value, so that something is written before. `may_be_nothing`:
@@ -101,14 +132,14 @@ schema_most(const json_t *schema, const char *key);
 
 /* {m,n}, {m,} or * for two limits; -1: no limit. */
 void
-schema_add_count(struct buffer *b, long min, long max);
+schema_add_count(struct schema_text *b, long min, long max);
 
 /* So often what is in `item`, which is one item of the grammar. */
 void
-schema_add_times(struct schema *s, struct buffer *b, const char *item, long min,
-                 long max);
+schema_add_times(struct schema *s, struct schema_text *b, const char *item,
+                 long min, long max);
 
-/* ---- schema_words.c ---- */
+/* ---- words.c ---- */
 
 /* Looks at the type of each keyword's value, in the schema alone. */
 void
@@ -134,7 +165,7 @@ schema_check_supported(struct schema *s, const json_t *schema);
 const char *
 schema_guess_type(const json_t *schema);
 
-/* ---- schema_refs.c, schema_uri.c ---- */
+/* ---- refs.c, uri.c ---- */
 
 /* Checks all of the schema, and makes the value of each $ref a number of
  * s->targets; one that leads nowhere stays as it is. */
@@ -150,7 +181,7 @@ schema_resolve_uri(const char *base, const char *ref, char *out, size_t size);
 void
 schema_percent_decode(char *text);
 
-/* ---- schema_merge.c ---- */
+/* ---- merge.c ---- */
 
 /* The schema as one without $ref and allOf, `const` as enum; json_false where
  * nothing is left. The caller's. NULL: refused. */
@@ -165,34 +196,34 @@ schema_both(json_t *a, json_t *b);
 bool
 schema_fits(struct schema *s, const json_t *schema, const json_t *value);
 
-/* ---- schema_object.c, schema_array.c, schema_string.c, schema_number.c,
- * schema_pattern.c: each adds what it allows, or returns false ---- */
+/* ---- object.c, array.c, string.c, number.c, pattern.c: each adds what it
+ * allows, or returns false ---- */
 
 bool
-schema_object(struct schema *s, struct buffer *b, json_t *schema);
+schema_object(struct schema *s, struct schema_text *b, json_t *schema);
 bool
-schema_array(struct schema *s, struct buffer *b, json_t *schema);
+schema_array(struct schema *s, struct schema_text *b, json_t *schema);
 bool
-schema_string(struct schema *s, struct buffer *b, const json_t *schema);
+schema_string(struct schema *s, struct schema_text *b, const json_t *schema);
 bool
-schema_number(struct schema *s, struct buffer *b, const json_t *schema,
+schema_number(struct schema *s, struct schema_text *b, const json_t *schema,
               bool whole);
 
 /* Items with commas between them; and such behind others. */
 void
-schema_add_items(struct schema *s, struct buffer *b, int item, long min,
+schema_add_items(struct schema *s, struct schema_text *b, int item, long min,
                  long max);
 void
-schema_add_more(struct schema *s, struct buffer *b, int item, long min,
+schema_add_more(struct schema *s, struct schema_text *b, int item, long min,
                 long max);
 
 /* Strings that the regular expression is found in, without their quotation
  * marks. *min and *max (-1: none) get the number of their characters. */
 void
-schema_pattern(struct schema *s, struct buffer *b, const char *pattern,
+schema_pattern(struct schema *s, struct schema_text *b, const char *pattern,
                long *min, long *max);
 
-/* ---- schema_names.c: names of members ---- */
+/* ---- names.c: names of members ---- */
 
 /* Names in order. */
 struct schema_names {
@@ -201,7 +232,7 @@ struct schema_names {
 };
 
 void
-schema_add_name(struct schema *s, struct buffer *b, const char *name);
+schema_add_name(struct schema *s, struct schema_text *b, const char *name);
 
 /* What follows the first quotation mark of a name that is none of them; and
  * what follows the character c of such a name, the first. */
@@ -211,19 +242,19 @@ int
 schema_rule_unlike_from(struct schema *s, const struct schema_names *names,
                         char c);
 
-/* ---- schema_range.c: numbers as digits ---- */
+/* ---- range.c: numbers as digits ---- */
 
 /* Numbers from..to, of 0 or more, in units of 10^-decimals, which need not all
  * be written; below 10^18 units, or SCHEMA_NO_LIMIT. */
 void
-schema_add_range(struct buffer *b, int64_t from, int64_t to, int decimals);
+schema_add_range(struct schema_text *b, int64_t from, int64_t to, int decimals);
 
 /* Whether digits[0..n) are all `c`; as many of one as a number can have. */
 bool
 schema_all(const char *digits, char c, int n);
 extern const char schema_nines[], schema_zeros[];
 
-/* ---- schema_multiple.c ---- */
+/* ---- multiple.c ---- */
 
 /* The number above 0 as *p / *q in lowest terms, each up to 10^15; false: it is
  * none. */
@@ -234,7 +265,7 @@ schema_gcd(int64_t a, int64_t b);
 
 /* The multiples of m among the whole numbers from..to; none: false. */
 bool
-schema_add_multiples(struct schema *s, struct buffer *b, int64_t from,
+schema_add_multiples(struct schema *s, struct schema_text *b, int64_t from,
                      int64_t to, int64_t m);
 
 #endif

@@ -1,54 +1,56 @@
-/* schema_class.c - sets of characters of regular expressions, as JSON has them
+/* class.c - sets of characters of regular expressions, as JSON has them
  */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_class.h"
+#include "sample/schema/class.h"
 
 #include <ctype.h>
 
 void
-class_put(struct schema *s, struct class_set *set, long from, long to)
+schema_class_put(struct schema *s, struct schema_class_set *set, long from,
+                 long to)
 {
     if (set->n == CLASS_MAX_SPANS)
         schema_refuse(s, "pattern: a class of so many parts");
     else if (from > to)
         schema_refuse(s, "pattern: a range that ends before it begins");
     else
-        set->spans[set->n++] = (struct class_span){ from, to };
+        set->spans[set->n++] = (struct schema_class_span){ from, to };
 }
 
 static int
 by_start(const void *a, const void *b)
 {
-    const struct class_span *x = a, *y = b;
+    const struct schema_class_span *x = a, *y = b;
 
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
 void
-class_negate(struct schema *s, struct class_set *set)
+schema_class_negate(struct schema *s, struct schema_class_set *set)
 {
-    struct class_set old = *set;
+    struct schema_class_set old = *set;
     long from = 0;
 
     qsort(old.spans, old.n, sizeof(old.spans[0]), by_start);
     set->n = 0;
     for (size_t i = 0; i < old.n; i++) {
         if (old.spans[i].from > from)
-            class_put(s, set, from, old.spans[i].from - 1);
+            schema_class_put(s, set, from, old.spans[i].from - 1);
         if (old.spans[i].to >= from)
             from = old.spans[i].to + 1;
     }
     if (from <= CLASS_MAX_CHARACTER)
-        class_put(s, set, from, CLASS_MAX_CHARACTER);
+        schema_class_put(s, set, from, CLASS_MAX_CHARACTER);
 }
 
 bool
-class_put_known(struct schema *s, struct class_set *set, char kind)
+schema_class_put_known(struct schema *s, struct schema_class_set *set,
+                       char kind)
 {
-    static const struct class_span
+    static const struct schema_class_span
         digits[] = { { '0', '9' } },
         words[] = { { '0', '9' }, { 'A', 'Z' }, { '_', '_' }, { 'a', 'z' } },
         blanks[] = { { 9, 13 },          { 32, 32 },         { 0xa0, 0xa0 },
@@ -57,10 +59,10 @@ class_put_known(struct schema *s, struct class_set *set, char kind)
                      { 0xfeff, 0xfeff } };
     static const struct {
         char kind;
-        const struct class_span *spans;
+        const struct schema_class_span *spans;
         size_t n;
     } known[] = { { 'd', digits, 1 }, { 'w', words, 4 }, { 's', blanks, 10 } };
-    struct class_set some = { .n = 0 };
+    struct schema_class_set some = { .n = 0 };
 
     for (size_t i = 0; i < 3; i++)
         if (known[i].kind == tolower((unsigned char)kind)) {
@@ -68,16 +70,16 @@ class_put_known(struct schema *s, struct class_set *set, char kind)
                    known[i].n * sizeof(some.spans[0]));
             some.n = known[i].n;
             if (isupper((unsigned char)kind))
-                class_negate(s, &some);
+                schema_class_negate(s, &some);
         }
     for (size_t i = 0; i < some.n; i++)
-        class_put(s, set, some.spans[i].from, some.spans[i].to);
+        schema_class_put(s, set, some.spans[i].from, some.spans[i].to);
     return some.n > 0;
 }
 
 /* One character in a class or a string of the grammar. */
 static void
-add_character(struct buffer *b, long c)
+add_character(struct schema_text *b, long c)
 {
     if (c < 0x80 && isalnum((int)c))
         schema_add(b, "%c", (char)c);
@@ -93,7 +95,7 @@ is_escaped(long c)
 }
 
 static void
-add_escaped(struct buffer *b, long c)
+add_escaped(struct schema_text *b, long c)
 {
     static const char plain[] = "\"\\\b\f\n\r\t", are[] = "\"\\bfnrt";
     const char *found = c ? strchr(plain, (int)c) : NULL;
@@ -110,7 +112,7 @@ add_escaped(struct buffer *b, long c)
 /* Those of a span that JSON writes as they are, between the ones it does not.
  */
 static void
-add_plain(struct buffer *b, struct class_span span, bool *some)
+add_plain(struct schema_text *b, struct schema_class_span span, bool *some)
 {
     static const long cuts[] = { 0x1f,   '"',    '\\',
                                  0xd800, 0xdfff, CLASS_MAX_CHARACTER + 1 };
@@ -132,8 +134,8 @@ add_plain(struct buffer *b, struct class_span span, bool *some)
 }
 
 void
-class_add(struct schema *s, struct buffer *b, const struct class_set *set,
-          bool controls)
+schema_class_add(struct schema *s, struct schema_text *b,
+                 const struct schema_class_set *set, bool controls)
 {
     bool some = false, other = false;
 
@@ -155,7 +157,7 @@ class_add(struct schema *s, struct buffer *b, const struct class_set *set,
 }
 
 void
-class_add_one(struct buffer *b, long c)
+schema_class_add_one(struct schema_text *b, long c)
 {
     schema_add(b, is_escaped(c) ? " " : " \"");
     if (is_escaped(c))

@@ -1,4 +1,4 @@
-/* schema_merge.c - several schemas for one value as one
+/* merge.c - several schemas for one value as one
  *
  * What is said of parts of the value (a member, items) is not looked into but
  * put beside each other, as an allOf of them. */
@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum {
     MAX_MERGES = 10000,

@@ -1,4 +1,4 @@
-/* schema_refs.c - where each $ref leads: pointers, anchors, schemas with an $id
+/* refs.c - where each $ref leads: pointers, anchors, schemas with an $id
  *
  * All schemas in the schema are met once, with the URI that holds there. What
  * has one or an anchor is listed; then each $ref becomes a number of what it
@@ -7,7 +7,7 @@
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum {
     MAX_NESTING = 500, /* of schemas in each other, used or not */
@@ -59,7 +59,8 @@ number_of(struct refs *r, json_t *schema)
         return json_integer_value(known);
     if (s->n_targets == s->targets_cap) {
         s->targets_cap = 2 * s->targets_cap + 64;
-        s->targets = cli_alloc(s->targets, s->targets_cap, sizeof(*s->targets));
+        s->targets =
+            core_json_realloc(s->targets, s->targets_cap * sizeof(*s->targets));
     }
     s->targets[s->n_targets] = schema;
     json_object_set_new(r->met, address,
@@ -148,7 +149,7 @@ follow(json_t *at, char *pointer)
 static json_t *
 find_fragment(const struct refs *r, const char *uri, const char *text)
 {
-    char *fragment = cli_alloc(NULL, strlen(text) + 1, 1);
+    char *fragment = core_json_realloc(NULL, strlen(text) + 1);
     json_t *at;
 
     strcpy(fragment, text);
@@ -157,7 +158,7 @@ find_fragment(const struct refs *r, const char *uri, const char *text)
         at = follow(find(r, uri, NULL), fragment);
     else
         at = find(r, uri, *fragment ? fragment : NULL);
-    free(fragment);
+    core_json_free(fragment);
     return at;
 }
 
@@ -169,8 +170,8 @@ list_reference(struct refs *r, json_t *schema)
     if (!json_object_get(schema, "$ref"))
         return;
     if (r->n == r->cap)
-        r->list =
-            cli_alloc(r->list, r->cap = 2 * r->cap + 64, sizeof(*r->list));
+        r->list = core_json_realloc(r->list, (r->cap = 2 * r->cap + 64) *
+                                                 sizeof(*r->list));
     r->list[r->n++] = (struct reference){ schema, r->base };
 }
 
@@ -273,7 +274,7 @@ schema_find_refs(struct schema *s)
     }
     json_decref(r.found);
     json_decref(r.met);
-    free(r.list);
+    core_json_free(r.list);
 }
 
 #endif

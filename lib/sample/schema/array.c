@@ -1,12 +1,12 @@
-/* schema_array.c - arrays */
+/* array.c - arrays */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 void
-schema_add_more(struct schema *s, struct buffer *b, int item, long min,
+schema_add_more(struct schema *s, struct schema_text *b, int item, long min,
                 long max)
 {
     char text[48];
@@ -16,7 +16,7 @@ schema_add_more(struct schema *s, struct buffer *b, int item, long min,
 }
 
 void
-schema_add_items(struct schema *s, struct buffer *b, int item, long min,
+schema_add_items(struct schema *s, struct schema_text *b, int item, long min,
                  long max)
 {
     if (max == 0)
@@ -30,7 +30,8 @@ schema_add_items(struct schema *s, struct buffer *b, int item, long min,
 /* The first ones, each with a schema of its own, until one that allows nothing;
  * all of them are written. */
 static long
-add_first(struct schema *s, struct buffer *b, const json_t *first, long max)
+add_first(struct schema *s, struct schema_text *b, const json_t *first,
+          long max)
 {
     long n = (long)json_array_size(first), i;
     char step[24];
@@ -67,7 +68,7 @@ most_items(const json_t *schema, long n, bool cut, long min, long max)
 }
 
 bool
-schema_array(struct schema *s, struct buffer *b, json_t *schema)
+schema_array(struct schema *s, struct schema_text *b, json_t *schema)
 {
     json_t *items = json_object_get(schema, "items");
     const json_t *first = json_object_get(schema, "prefixItems");

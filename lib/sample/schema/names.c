@@ -1,13 +1,13 @@
-/* schema_names.c - names of members, and those that are none of some */
+/* names.c - names of members, and those that are none of some */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 /* One as JSON writes it, with its quotation marks. */
 void
-schema_add_name(struct schema *s, struct buffer *b, const char *name)
+schema_add_name(struct schema *s, struct schema_text *b, const char *name)
 {
     json_t *key = json_string(name);
 
@@ -31,8 +31,8 @@ character_length(const char *p)
 static int
 unlike(struct schema *s, const char *const *names, size_t n, size_t at)
 {
-    struct buffer body = { 0 };
-    struct buffer seen = { 0 };
+    struct schema_text body = { 0 };
+    struct schema_text seen = { 0 };
     bool ends = false;
     int rule = schema_new_rules(s, 1);
 
@@ -50,17 +50,17 @@ unlike(struct schema *s, const char *const *names, size_t n, size_t at)
         schema_add_literal(&body, p, len);
         schema_add(&body, " r%d | ", unlike(s, names + i, next - i, at + len));
         if (strchr("]^-[", *p))
-            buffer_add(&seen, "\\", 1);
-        buffer_add(&seen, p, len);
+            schema_text_add(&seen, "\\", 1);
+        schema_text_add(&seen, p, len);
     }
     if (!ends)
         schema_add(&body, "\"\\\"\" | ");
     schema_add(&body, "[^\"\\\\\\x00-\\x1f\\x7f");
-    buffer_add(&body, seen.p, seen.len);
+    schema_text_add(&body, seen.p, seen.len);
     schema_add(&body, "] character* \"\\\"\"");
     schema_put_rule(s, rule, &body);
-    buffer_clear(&body);
-    buffer_clear(&seen);
+    schema_text_clear(&body);
+    schema_text_clear(&seen);
     return rule;
 }
 

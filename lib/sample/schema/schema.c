@@ -1,7 +1,7 @@
 /* schema.c - a JSON schema becomes a grammar for what it describes */
 #include <config.h>
 
-#include "common/schema.h"
+#include "sample/schema/schema.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,9 +10,8 @@
 
 #include <math.h>
 
-#include "common/json.h"
-#include "common/json_error.h"
-#include "common/schema_parts.h"
+#include "core/mem.h"
+#include "sample/schema/parts.h"
 
 enum {
     MAX_TEXT = 1 << 20, /* bytes of the schema, and of the grammar */
@@ -50,21 +49,20 @@ schema_step(struct schema *s, const char *step, const char *name)
     return len;
 }
 
-CLI_PRINTF(4, 0)
-static void
+__attribute__((format(printf, 4, 0))) static void
 say(const struct schema *s, char *out, size_t size, const char *fmt, va_list ap)
 {
     char what[200], shown[200];
 
     vsnprintf(what, sizeof(what), fmt, ap);
-    gg_escape(shown, sizeof(shown), s->path, strlen(s->path));
+    escape_bytes(shown, sizeof(shown), s->path, strlen(s->path));
     snprintf(out, size, "%s: %s", shown, what);
 }
 
 const char *
 schema_show(char *buf, const char *name)
 {
-    return gg_escape(buf, SCHEMA_SHOWN, name, strlen(name));
+    return escape_bytes(buf, SCHEMA_SHOWN, name, strlen(name));
 }
 
 void
@@ -95,7 +93,7 @@ schema_nothing(struct schema *s, const char *fmt, ...)
 /* ---- what is written ---- */
 
 void
-schema_add(struct buffer *b, const char *fmt, ...)
+schema_add(struct schema_text *b, const char *fmt, ...)
 {
     char text[200];
     va_list ap;
@@ -104,25 +102,26 @@ schema_add(struct buffer *b, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    buffer_add(b, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    schema_text_add(b, text,
+                    n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
 void
-schema_add_literal(struct buffer *b, const char *text, size_t len)
+schema_add_literal(struct schema_text *b, const char *text, size_t len)
 {
-    buffer_char(b, '"');
+    schema_text_char(b, '"');
     for (size_t i = 0; i < len; i++)
         if (text[i] == '"' || text[i] == '\\')
             schema_add(b, "\\%c", text[i]);
         else if ((unsigned char)text[i] < 0x20)
             schema_add(b, "\\x%02x", (unsigned)text[i]);
         else
-            buffer_char(b, text[i]);
-    buffer_char(b, '"');
+            schema_text_char(b, text[i]);
+    schema_text_char(b, '"');
 }
 
 void
-schema_add_value(struct schema *s, struct buffer *b, const json_t *value)
+schema_add_value(struct schema *s, struct schema_text *b, const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
@@ -130,7 +129,7 @@ schema_add_value(struct schema *s, struct buffer *b, const json_t *value)
         schema_add_literal(b, text, strlen(text));
     else
         schema_refuse(s, "a value that cannot be written");
-    free(text);
+    core_json_free(text);
 }
 
 /* ---- limits, repetitions ---- */
@@ -156,7 +155,7 @@ schema_most(const json_t *schema, const char *key)
 }
 
 void
-schema_add_count(struct buffer *b, long min, long max)
+schema_add_count(struct schema_text *b, long min, long max)
 {
     if (max >= 0)
         schema_add(b, "{%ld,%ld}", min, max);
@@ -170,12 +169,12 @@ schema_add_count(struct buffer *b, long min, long max)
 static int
 block_of(struct schema *s, const char *item, long times)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
     int rule = schema_new_rules(s, 1);
 
     schema_add(&body, "%s{%ld}", item, times);
     schema_put_rule(s, rule, &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
     return rule;
 }
 
@@ -191,8 +190,8 @@ root_of(long n)
 
 /* Whole blocks, and less than one. */
 static void
-add_blocks(struct schema *s, struct buffer *b, const char *item, long times,
-           bool exactly)
+add_blocks(struct schema *s, struct schema_text *b, const char *item,
+           long times, bool exactly)
 {
     long size = root_of(times), n = times / size;
     int block = block_of(s, item, size);
@@ -207,8 +206,8 @@ add_blocks(struct schema *s, struct buffer *b, const char *item, long times,
 }
 
 void
-schema_add_times(struct schema *s, struct buffer *b, const char *item, long min,
-                 long max)
+schema_add_times(struct schema *s, struct schema_text *b, const char *item,
+                 long min, long max)
 {
     long more = max - min;
 
@@ -248,21 +247,22 @@ schema_new_rules(struct schema *s, int n)
 
 /* A rule's body is made apart, for rules within it come before. */
 void
-schema_put_rule(struct schema *s, int rule, const struct buffer *body)
+schema_put_rule(struct schema *s, int rule, const struct schema_text *body)
 {
     if (s->out->len + body->len > MAX_TEXT)
         schema_refuse(s, "the schema is too large");
     if (s->failed)
         return;
     schema_add(s->out, "r%d ::= ", rule);
-    buffer_add(s->out, body->p, body->len);
-    buffer_char(s->out, '\n');
+    schema_text_add(s->out, body->p, body->len);
+    schema_text_char(s->out, '\n');
 }
 
 /* ---- a schema ---- */
 
 static bool
-add_type(struct schema *s, struct buffer *b, json_t *schema, const char *type)
+add_type(struct schema *s, struct schema_text *b, json_t *schema,
+         const char *type)
 {
     if (!strcmp(type, "object"))
         return schema_object(s, b, schema);
@@ -278,7 +278,7 @@ add_type(struct schema *s, struct buffer *b, json_t *schema, const char *type)
 
 /* The list of what is possible, each in a place of its own. */
 static bool
-add_listed_types(struct schema *s, struct buffer *b, json_t *schema,
+add_listed_types(struct schema *s, struct schema_text *b, json_t *schema,
                  const json_t *types)
 {
     bool some = false;
@@ -297,7 +297,7 @@ add_listed_types(struct schema *s, struct buffer *b, json_t *schema,
 }
 
 static bool
-add_types(struct schema *s, struct buffer *b, json_t *schema)
+add_types(struct schema *s, struct schema_text *b, json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
     const char *guess = schema_guess_type(schema);
@@ -332,7 +332,7 @@ has_long_number(const json_t *v)
 }
 
 static bool
-add_values(struct schema *s, struct buffer *b, const json_t *schema)
+add_values(struct schema *s, struct schema_text *b, const json_t *schema)
 {
     const json_t *list = json_object_get(schema, "enum");
     bool some = false;
@@ -374,7 +374,8 @@ alternative(struct schema *s, json_t *schema, const char *key, size_t i)
 
 /* The alternatives of `key`; one that allows nothing is left out. */
 static bool
-add_choice(struct schema *s, struct buffer *b, json_t *schema, const char *key)
+add_choice(struct schema *s, struct schema_text *b, json_t *schema,
+           const char *key)
 {
     size_t n = json_array_size(json_object_get(schema, key));
     bool some = false, had = s->reason[0] != '\0';
@@ -399,7 +400,7 @@ add_choice(struct schema *s, struct buffer *b, json_t *schema, const char *key)
 }
 
 static bool
-add_schema(struct schema *s, struct buffer *b, json_t *schema)
+add_schema(struct schema *s, struct schema_text *b, json_t *schema)
 {
     if (json_is_true(schema)) {
         schema_add(b, "value");
@@ -437,7 +438,7 @@ open_rule(struct schema *s, int rule, bool possible)
 static int
 make_rule(struct schema *s, json_t *flat, const char *text)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
     int rule = schema_new_rules(s, 1);
     struct schema_rule *r = &s->rules[rule];
 
@@ -456,7 +457,7 @@ make_rule(struct schema *s, json_t *flat, const char *text)
         json_object_set(s->possible, text, json_true());
         s->again = s->again || r->guessed;
     }
-    buffer_clear(&body);
+    schema_text_clear(&body);
     return r->possible ? rule : SCHEMA_NOTHING;
 }
 
@@ -480,7 +481,7 @@ find_rule(struct schema *s, json_t *flat)
         schema_nothing(s, "nothing is allowed here");
         rule = SCHEMA_NOTHING;
     }
-    free(text);
+    core_json_free(text);
     return rule;
 }
 
@@ -525,7 +526,7 @@ pass(struct schema *s, size_t start)
     s->again = false;
     s->reason[0] = '\0';
     json_object_clear(s->known);
-    buffer_add(s->out, basis, sizeof(basis) - 1);
+    schema_text_add(s->out, basis, sizeof(basis) - 1);
     root = rule_of(s, s->root);
     if (root != SCHEMA_NOTHING)
         schema_add(s->out, "root ::= r%d\n", root);
@@ -552,7 +553,7 @@ make_grammar(struct schema *s)
             schema_refuse(s, "the schema is too large");
     json_decref(s->known);
     json_decref(s->possible);
-    free(s->targets);
+    core_json_free(s->targets);
 }
 
 static bool
@@ -569,7 +570,7 @@ is_point(char c)
 
 /* A number of more digits than Jansson reads as an integer is a real one. */
 static void
-add_source(struct buffer *b, const char *text, size_t len)
+add_source(struct schema_text *b, const char *text, size_t len)
 {
     bool string = false, real = false; /* within such */
     size_t digits = 0;
@@ -578,66 +579,99 @@ add_source(struct buffer *b, const char *text, size_t len)
         char c = text[i], next = i + 1 < len ? text[i + 1] : ' ';
 
         if (string && c == '\\' && i + 1 < len)
-            buffer_char(b, text[i++]);
-        buffer_char(b, text[i]);
+            schema_text_char(b, text[i++]);
+        schema_text_char(b, text[i]);
         string ^= c == '"';
         digits = !string && is_digit(c) ? digits + 1 : 0;
         real = !string && (is_point(c) || (real && (digits || c == '-')));
         if (!real && digits > SCHEMA_MAX_DIGITS && !is_digit(next) &&
             !is_point(next))
-            buffer_add(b, "e0", 2);
+            schema_text_add(b, "e0", 2);
     }
 }
 
 static void
 read_source(struct schema *s, const char *text, size_t len)
 {
-    struct buffer b = { 0 };
-    char why[JSON_WHY];
-    json_error_t err;
+    struct schema_text b = { 0 };
+    char shown[4 * JSON_ERROR_TEXT_LENGTH + 1];
+    json_error_t e;
 
     add_source(&b, text, len);
-    s->root = json_load_text(b.p ? b.p : "", b.len,
-                         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &err);
+    s->root = core_json_load(b.p ? b.p : "", b.len,
+                             JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
     if (!s->root) {
-        snprintf(s->why->message, sizeof(s->why->message), "line %d: %s",
-                 err.line, json_why(why, &err));
+        escape_bytes(shown, sizeof(shown), e.text, strlen(e.text));
+        error_set(s->why, GG_ERR_FORMAT, "line %d: %s", e.line, shown);
         s->failed = true;
     }
-    buffer_clear(&b);
+    schema_text_clear(&b);
 }
 
-bool
-schema_to_grammar(const char *text, size_t len, struct buffer *out,
-                  struct gg_error *why)
-{
-    struct schema *s = cli_alloc(NULL, 1, sizeof(*s));
-    bool done;
+struct conversion {
+    const char *text;
+    size_t len;
+    char *gbnf;
+    size_t n;
+    struct gg_error why; /* there is none */
+    enum gg_status status;
+};
 
-    *s = (struct schema){ .out = out, .why = why, .path = "#" };
-    if (len > MAX_TEXT)
+/* What lives on is copied, the last of all. */
+static void
+hand_out(struct conversion *c, const struct schema *s)
+{
+    c->gbnf = s->failed ? NULL : mem_dup(s->out->p, s->out->len);
+    c->n = s->out->len;
+    c->status = s->failed ? GG_ERR_FORMAT : GG_OK;
+    if (!s->failed && !c->gbnf)
+        c->status = error_nomem(&c->why);
+}
+
+static void
+convert(void *data)
+{
+    struct conversion *c = data;
+    struct schema *s = core_json_realloc(NULL, sizeof(*s));
+    struct schema_text out = { 0 };
+
+    *s = (struct schema){ .out = &out, .why = &c->why, .path = "#" };
+    if (c->len > MAX_TEXT)
         schema_refuse(s, "the schema is too large: more than %d bytes",
                       MAX_TEXT);
     else
-        read_source(s, text, len);
+        read_source(s, c->text, c->len);
     if (s->root)
         make_grammar(s);
+    hand_out(c, s);
     json_decref(s->root);
-    done = !s->failed;
-    free(s);
-    return done;
+}
+
+enum gg_status
+schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+               struct gg_error *err)
+{
+    struct conversion c = { .text = text, .len = len };
+    enum gg_status st = core_json_work(convert, &c, err);
+
+    if (st != GG_OK)
+        return st;
+    if (c.status != GG_OK)
+        return error_set(err, c.status, "%s", c.why.message);
+    *out = c.gbnf;
+    *n = c.n;
+    return GG_OK;
 }
 
 #else
 
-bool
-schema_to_grammar(const char *text, size_t len, struct buffer *out,
-                  struct gg_error *why)
+enum gg_status
+schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+               struct gg_error *err)
 {
-    (void)text, (void)len, (void)out;
-    snprintf(why->message, sizeof(why->message),
-             "this build has no Jansson to read schemas with");
-    return false;
+    (void)text, (void)len, (void)out, (void)n;
+    return error_set(err, GG_ERR_UNSUPPORTED,
+                     "this build has no Jansson to read schemas with");
 }
 
 #endif

@@ -1,11 +1,11 @@
-/* schema_number.c - numbers between two limits, and multiples */
+/* number.c - numbers between two limits, and multiples */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <math.h>
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum {
     EXACT = 15, /* digits that a double holds */
@@ -121,11 +121,11 @@ count_decimals(const json_t *schema)
 /* ---- what is written ---- */
 
 typedef bool
-add_some(struct schema *s, struct buffer *b, int64_t from, int64_t to,
+add_some(struct schema *s, struct schema_text *b, int64_t from, int64_t to,
          int64_t how);
 
 static bool
-add_range(struct schema *s, struct buffer *b, int64_t from, int64_t to,
+add_range(struct schema *s, struct schema_text *b, int64_t from, int64_t to,
           int64_t decimals)
 {
     (void)s;
@@ -135,17 +135,17 @@ add_range(struct schema *s, struct buffer *b, int64_t from, int64_t to,
 
 /* Those below 0, and the others. */
 static bool
-add_both_signs(struct schema *s, struct buffer *b, const struct limits *l,
+add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
                add_some *add, int64_t how)
 {
-    struct buffer part = { 0 };
+    struct schema_text part = { 0 };
     bool some = false;
 
     if (l->low < 0 && l->low <= l->high &&
         add(s, &part, l->high < 0 ? -l->high : 1,
             l->low > -SCHEMA_BEYOND ? -l->low : SCHEMA_NO_LIMIT, how)) {
         schema_add(b, "\"-\"");
-        buffer_add(b, part.p, part.len);
+        schema_text_add(b, part.p, part.len);
         some = true;
     }
     part.len = 0;
@@ -153,10 +153,10 @@ add_both_signs(struct schema *s, struct buffer *b, const struct limits *l,
         add(s, &part, l->low > 0 ? l->low : 0,
             l->high < SCHEMA_BEYOND ? l->high : SCHEMA_NO_LIMIT, how)) {
         schema_add(b, some ? " |" : "");
-        buffer_add(b, part.p, part.len);
+        schema_text_add(b, part.p, part.len);
         some = true;
     }
-    buffer_clear(&part);
+    schema_text_clear(&part);
     return some || schema_nothing(s, "no %s is between minimum and maximum",
                                   add == add_range ? "number" : "multiple");
 }
@@ -178,7 +178,7 @@ read_multiple(struct schema *s, const json_t *schema, bool whole)
 }
 
 bool
-schema_number(struct schema *s, struct buffer *b, const json_t *schema,
+schema_number(struct schema *s, struct schema_text *b, const json_t *schema,
               bool whole)
 {
     int64_t m = read_multiple(s, schema, whole);

@@ -1,4 +1,4 @@
-/* schema_pattern.c - a regular expression as a grammar
+/* pattern.c - a regular expression as a grammar
  *
  * Of ECMAScript's: characters, classes, groups, alternatives, repetitions, and
  * anchors at the ends of the alternatives of the whole. It is found anywhere
@@ -10,11 +10,11 @@
 
 #include <ctype.h>
 
-#include "common/schema_class.h"
+#include "sample/schema/class.h"
 
 struct pattern {
     struct schema *s;
-    struct buffer *b;
+    struct schema_text *b;
     const char *p, *end;
     int depth;
 };
@@ -108,11 +108,11 @@ character(struct pattern *r)
 
 /* One of a class; -1: a set of its own, which has been put. */
 static long
-member(struct pattern *r, struct class_set *set)
+member(struct pattern *r, struct schema_class_set *set)
 {
     if (!eat(r, '\\'))
         return character(r);
-    if (class_put_known(r->s, set, peek(r))) {
+    if (schema_class_put_known(r->s, set, peek(r))) {
         r->p++;
         return -1;
     }
@@ -123,7 +123,7 @@ member(struct pattern *r, struct class_set *set)
 static void
 add_class(struct pattern *r)
 {
-    struct class_set set = { .n = 0 };
+    struct schema_class_set set = { .n = 0 };
     bool negated = eat(r, '^');
 
     while (r->p < r->end && *r->p != ']') {
@@ -136,24 +136,25 @@ add_class(struct pattern *r)
                 refuse(r, "a range of classes");
         }
         if (from >= 0)
-            class_put(r->s, &set, from, to);
+            schema_class_put(r->s, &set, from, to);
     }
     if (!eat(r, ']'))
         refuse(r, "a class without an end");
     if (negated)
-        class_negate(r->s, &set);
+        schema_class_negate(r->s, &set);
     if (!r->s->failed)
-        class_add(r->s, r->b, &set, !negated);
+        schema_class_add(r->s, r->b, &set, !negated);
 }
 
 static void
 add_any(struct pattern *r)
 {
-    struct class_set set = { { { 10, 10 }, { 13, 13 }, { 0x2028, 0x2029 } },
-                             3 };
+    struct schema_class_set set = {
+        { { 10, 10 }, { 13, 13 }, { 0x2028, 0x2029 } }, 3
+    };
 
-    class_negate(r->s, &set);
-    class_add(r->s, r->b, &set, false);
+    schema_class_negate(r->s, &set);
+    schema_class_add(r->s, r->b, &set, false);
 }
 
 /* ---- what they are put together to ---- */
@@ -187,17 +188,17 @@ group(struct pattern *r)
 static void
 backslash(struct pattern *r)
 {
-    struct class_set set = { .n = 0 };
+    struct schema_class_set set = { .n = 0 };
     char kind = peek(r);
 
-    if (class_put_known(r->s, &set, kind)) {
+    if (schema_class_put_known(r->s, &set, kind)) {
         r->p++;
-        class_add(r->s, r->b, &set, islower((unsigned char)kind));
+        schema_class_add(r->s, r->b, &set, islower((unsigned char)kind));
     } else {
         long c = escape(r);
 
         if (!r->s->failed)
-            class_add_one(r->b, c);
+            schema_class_add_one(r->b, c);
     }
 }
 
@@ -233,7 +234,7 @@ atom(struct pattern *r)
         refuse(r, "an anchor within it");
         break;
     default:
-        class_add_one(r->b, character(r));
+        schema_class_add_one(r->b, character(r));
         break;
     }
     return one;
@@ -353,7 +354,7 @@ alternatives(struct pattern *r)
 }
 
 void
-schema_pattern(struct schema *s, struct buffer *b, const char *pattern,
+schema_pattern(struct schema *s, struct schema_text *b, const char *pattern,
                long *min, long *max)
 {
     struct pattern r = { s, b, pattern, pattern + strlen(pattern), 0 };

@@ -1,11 +1,11 @@
-/* schema_range.c - numbers between two others as digits */
+/* range.c - numbers between two others as digits */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <inttypes.h>
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 const char schema_nines[] = "999999999999999999";
 const char schema_zeros[] = "000000000000000000";
@@ -21,19 +21,19 @@ schema_all(const char *digits, char c, int n)
 
 /* n digits, or fewer. */
 static void
-add_any(struct buffer *b, int n, bool exactly)
+add_any(struct schema_text *b, int n, bool exactly)
 {
     if (n > 0)
         schema_add(b, " [0-9]{%d,%d}", exactly ? n : 0, n);
 }
 
 static void
-add_between(struct buffer *b, const char *from, const char *to, int n,
+add_between(struct schema_text *b, const char *from, const char *to, int n,
             bool exactly);
 
 /* Of two that begin with another digit. */
 static void
-add_apart(struct buffer *b, const char *from, const char *to, int n,
+add_apart(struct schema_text *b, const char *from, const char *to, int n,
           bool exactly)
 {
     bool lowest = !schema_all(from + 1, '0', n - 1);
@@ -57,7 +57,7 @@ add_apart(struct buffer *b, const char *from, const char *to, int n,
 /* n digits that are no less than from[0..n) and no more than to[0..n); or
  * fewer, but one, that are so with zeros behind them. */
 static void
-add_digits(struct buffer *b, const char *from, const char *to, int n,
+add_digits(struct schema_text *b, const char *from, const char *to, int n,
            bool exactly)
 {
     schema_add(b, " (");
@@ -72,7 +72,7 @@ add_digits(struct buffer *b, const char *from, const char *to, int n,
 
 /* The same, or none. */
 static void
-add_between(struct buffer *b, const char *from, const char *to, int n,
+add_between(struct schema_text *b, const char *from, const char *to, int n,
             bool exactly)
 {
     if (schema_all(from, '0', n) && schema_all(to, '9', n)) {
@@ -85,7 +85,7 @@ add_between(struct buffer *b, const char *from, const char *to, int n,
 }
 
 static void
-add_whole(struct buffer *b, int64_t from, int64_t to)
+add_whole(struct schema_text *b, int64_t from, int64_t to)
 {
     char first[24], last[24];
     int n = snprintf(first, sizeof(first), "%" PRId64, from);
@@ -124,7 +124,7 @@ split(int64_t x, int decimals)
 
 /* The whole number, and what may stand behind its point. */
 static void
-add_with(struct buffer *b, int64_t whole, const char *from, const char *to,
+add_with(struct schema_text *b, int64_t whole, const char *from, const char *to,
          int n)
 {
     schema_add(b, " \"%" PRId64 "\"", whole);
@@ -136,13 +136,13 @@ add_with(struct buffer *b, int64_t whole, const char *from, const char *to,
 }
 
 static void
-add_any_fraction(struct buffer *b, int n)
+add_any_fraction(struct schema_text *b, int n)
 {
     schema_add(b, " (\".\" [0-9]{1,%d})?", n);
 }
 
 static void
-add_decimals(struct buffer *b, const struct decimal *from,
+add_decimals(struct schema_text *b, const struct decimal *from,
              const struct decimal *to, int n)
 {
     bool lowest = !schema_all(from->part, '0', n);
@@ -167,7 +167,7 @@ add_decimals(struct buffer *b, const struct decimal *from,
 }
 
 void
-schema_add_range(struct buffer *b, int64_t from, int64_t to, int decimals)
+schema_add_range(struct schema_text *b, int64_t from, int64_t to, int decimals)
 {
     struct decimal low = split(from, decimals), high = split(to, decimals);
 

@@ -1,11 +1,11 @@
-/* schema_uri.c - references as RFC 3986 has them resolved */
+/* uri.c - references as RFC 3986 has them resolved */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <ctype.h>
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 /* The parts of a URI without its fragment, each with what marks it: "http:",
  * "//host", "/a/b", "?c". */

@@ -1,4 +1,4 @@
-/* schema_object.c - objects
+/* object.c - objects
  *
  * Members stand in the schema's order. A rule is for member i and all that can
  * follow it, where c that are not required have been written: as many as
@@ -7,7 +7,7 @@
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum {
     MAX_MEMBERS = SCHEMA_MAX_RULES / 2,
@@ -101,8 +101,8 @@ list_members(struct object *o)
         schema_refuse(o->s, "more than %d properties", MAX_MEMBERS);
         return false;
     }
-    o->p = cli_alloc(NULL, most + 1, sizeof(*o->p));
-    o->names.p = cli_alloc(NULL, most + 1, sizeof(*o->names.p));
+    o->p = core_json_realloc(NULL, (most + 1) * sizeof(*o->p));
+    o->names.p = core_json_realloc(NULL, (most + 1) * sizeof(*o->names.p));
     json_object_foreach(properties, name, value)
     {
         some = some && add_member(o, name, value, is_required(required, name));
@@ -162,7 +162,7 @@ find_others(struct object *o)
 
 /* A name, with both of its quotation marks. */
 static void
-add_other_name(struct object *o, struct buffer *b)
+add_other_name(struct object *o, struct schema_text *b)
 {
     json_t *value;
     const char *pattern;
@@ -195,7 +195,7 @@ value_of_others(struct object *o)
 static int
 rule_of_others(struct object *o)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
     int value = o->others ? value_of_others(o) : SCHEMA_NOTHING, rule;
 
     if (value == SCHEMA_NOTHING)
@@ -204,7 +204,7 @@ rule_of_others(struct object *o)
     add_other_name(o, &body);
     schema_add(&body, " \":\" blank r%d", value);
     schema_put_rule(o->s, rule, &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
     return rule;
 }
 
@@ -223,7 +223,7 @@ enum {
 static void
 put_initial(struct object *o, int rule, int i, long left, int rest, int value)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
 
     if (left < INITIALS - i) {
         schema_add(&body, "\"%c\" r%d \":\" blank r%d", initials[i], rest,
@@ -235,7 +235,7 @@ put_initial(struct object *o, int rule, int i, long left, int rest, int value)
         schema_add(&body, " | r%d", rule + 1);
     if (body.len)
         schema_put_rule(o->s, rule, &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
 }
 
 /* The rules for n members and fewer, each with another name. */
@@ -265,7 +265,8 @@ rule_of_apart(struct object *o, long n)
 
 /* So many others, behind a comma or not; the same name twice is one. */
 static void
-add_others(struct object *o, struct buffer *b, long min, long max, bool behind)
+add_others(struct object *o, struct schema_text *b, long min, long max,
+           bool behind)
 {
     if (min > 1 && o->patterns)
         schema_refuse(o->s, "minProperties above 1 beside patternProperties is "
@@ -306,7 +307,7 @@ static void
 put_member(struct object *o, size_t i, long c, long later, bool behind)
 {
     const struct member *m = &o->p[i];
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
     bool write = m->required || o->most < 0 || c < o->most;
 
     if (write) {
@@ -319,21 +320,21 @@ put_member(struct object *o, size_t i, long c, long later, bool behind)
         (c + later >= o->least || o->other != SCHEMA_NOTHING || !write))
         schema_add(&body, "%sr%d", write ? " | " : "", rule_at(o, i + 1, c));
     schema_put_rule(o->s, rule_at(o, i, c), &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
 }
 
 /* Behind all that are named. */
 static void
 put_last(struct object *o, long c)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
 
     schema_add(&body, "\"\"");
     if (o->other != SCHEMA_NOTHING)
         add_others(o, &body, max_of(o->least - c, 0),
                    o->most < 0 ? -1 : o->most - c, c || o->required);
     schema_put_rule(o->s, rule_at(o, o->n, c), &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
 }
 
 static void
@@ -361,7 +362,7 @@ put_rules(struct object *o)
 /* ---- all of it ---- */
 
 static bool
-add_object(struct object *o, struct buffer *b)
+add_object(struct object *o, struct schema_text *b)
 {
     long min = schema_least(o->s, o->schema, "minProperties");
     long max = schema_most(o->schema, "maxProperties");
@@ -385,13 +386,13 @@ add_object(struct object *o, struct buffer *b)
 }
 
 bool
-schema_object(struct schema *s, struct buffer *b, json_t *schema)
+schema_object(struct schema *s, struct schema_text *b, json_t *schema)
 {
     struct object o = { .s = s, .schema = schema };
     bool some = add_object(&o, b);
 
-    free(o.p);
-    free(o.names.p);
+    core_json_free(o.p);
+    core_json_free(o.names.p);
     return some;
 }
 

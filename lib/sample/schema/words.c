@@ -1,4 +1,4 @@
-/* schema_words.c - the keywords of JSON Schema, drafts 4 to 2020-12
+/* words.c - the keywords of JSON Schema, drafts 4 to 2020-12
  *
  * What a value must be is the specifications'. What is not in the table says
  * nothing, as there: titles, examples, a program's own words. */
@@ -6,7 +6,7 @@
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum value {
     ANY,

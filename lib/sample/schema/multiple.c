@@ -1,4 +1,4 @@
-/* schema_multiple.c - multiples of a whole number, digit by digit
+/* multiple.c - multiples of a whole number, digit by digit
  *
  * What may follow some digits depends on what they leave when divided: on
  * that modulo m / gcd(m, 10^n), where n digits are still to come. */
@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 enum {
     MANY_RULES = 1500, /* that more digits would cost */
@@ -85,7 +85,7 @@ rule_after(const struct multiples *x, int left, int64_t remainder);
 
 /* The rules behind each digit; those that lead to the same one are a class. */
 static void
-add_classes(struct buffer *b, const int *rules)
+add_classes(struct schema_text *b, const int *rules)
 {
     bool some = false;
 
@@ -109,14 +109,14 @@ add_classes(struct buffer *b, const int *rules)
 static int
 make_after(const struct multiples *x, int left, int64_t remainder)
 {
-    struct buffer body = { 0 };
+    struct schema_text body = { 0 };
     int rules[10], rule = schema_new_rules(x->s, 1);
 
     for (int d = 0; d < 10; d++)
         rules[d] = rule_after(x, left - 1, (remainder * 10 + d) % x->m);
     add_classes(&body, rules);
     schema_put_rule(x->s, rule, &body);
-    buffer_clear(&body);
+    schema_text_clear(&body);
     return rule;
 }
 
@@ -147,7 +147,7 @@ rule_after(const struct multiples *x, int left, int64_t remainder)
 
 /* n digits behind a remainder, from..to. */
 static bool
-add_between(const struct multiples *x, struct buffer *b, const char *from,
+add_between(const struct multiples *x, struct schema_text *b, const char *from,
             const char *to, int n, int64_t remainder)
 {
     size_t start = b->len;
@@ -215,7 +215,7 @@ length(int64_t x)
 }
 
 static bool
-add_length(const struct multiples *x, struct buffer *b, int64_t from,
+add_length(const struct multiples *x, struct schema_text *b, int64_t from,
            int64_t to, int n)
 {
     char first[24], last[24];
@@ -227,7 +227,7 @@ add_length(const struct multiples *x, struct buffer *b, int64_t from,
 }
 
 bool
-schema_add_multiples(struct schema *s, struct buffer *b, int64_t from,
+schema_add_multiples(struct schema *s, struct schema_text *b, int64_t from,
                      int64_t to, int64_t m)
 {
     struct multiples x = { s, m };

@@ -1,9 +1,9 @@
-/* schema_string.c - strings: lengths, formats, patterns */
+/* string.c - strings: lengths, formats, patterns */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "common/schema_parts.h"
+#include "sample/schema/parts.h"
 
 /* No month has fewer days than 28. */
 #define DATE                                                                   \
@@ -36,8 +36,8 @@ format_of(const json_t *schema)
 
 /* A length that is said as well must hold for all that the pattern allows. */
 static bool
-add_pattern(struct schema *s, struct buffer *b, const char *pattern, long min,
-            long max)
+add_pattern(struct schema *s, struct schema_text *b, const char *pattern,
+            long min, long max)
 {
     long least, most;
 
@@ -52,7 +52,7 @@ add_pattern(struct schema *s, struct buffer *b, const char *pattern, long min,
 }
 
 bool
-schema_string(struct schema *s, struct buffer *b, const json_t *schema)
+schema_string(struct schema *s, struct schema_text *b, const json_t *schema)
 {
     const char *format = format_of(schema);
     const json_t *pattern = json_object_get(schema, "pattern");
@@ -69,7 +69,7 @@ schema_string(struct schema *s, struct buffer *b, const json_t *schema)
                       json_string_value(json_object_get(schema, "format")));
     schema_add(b, "\"\\\"\" ");
     if (format)
-        buffer_add(b, format, strlen(format));
+        schema_text_add(b, format, strlen(format));
     else if (pattern)
         some = add_pattern(s, b, json_string_value(pattern), min, max);
     else

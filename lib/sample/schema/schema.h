@@ -5,16 +5,17 @@
  * which the schema names them; those that it does not require may be missing;
  * others stand behind them where additionalProperties is there and not false.
  * All that is drawn is valid (of oneOf, as anyOf), but not all that is valid
- * is drawn. Of what cannot be kept to (not, if, ...) the path is told. Needs
- * Jansson: without it every schema is refused. */
-#ifndef COMMON_SCHEMA_H
-#define COMMON_SCHEMA_H
+ * is drawn. */
+#ifndef SAMPLE_SCHEMA_SCHEMA_H
+#define SAMPLE_SCHEMA_SCHEMA_H
 
-#include "common/buffer.h"
+#include "core/error.h"
 
-/* Adds the grammar, in GBNF, to `out`. False: *why gets a sentence. */
-bool
-schema_to_grammar(const char *text, size_t len, struct buffer *out,
-                  struct gg_error *why);
+/* The grammar in GBNF, mem_free() it. GG_ERR_FORMAT tells the line that is no
+ * JSON, or the path of what is no schema or cannot be kept to (not, if, ...);
+ * GG_ERR_UNSUPPORTED: built without Jansson. */
+enum gg_status
+schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+               struct gg_error *err);
 
 #endif
