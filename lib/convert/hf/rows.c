@@ -1,9 +1,9 @@
-/* hf_rows.c - rows of a tensor in GGUF's order */
+/* rows.c - rows of a tensor in GGUF's order */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
-#include "convert/hf.h"
+#include "convert/hf/scaled.h"
 #include "core/half.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* hf_keys.c - the configuration in GGUF's keys: what all families have */
+/* keys.c - the configuration in GGUF's keys: what all families have */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 
 /* As in lib/model/hparams.c. */
 enum {
@@ -17,47 +17,6 @@ enum {
     MAX_CTX = 1 << 28,
     MAX_VOCAB = 1 << 24,
 };
-
-/* ---- keys ---------------------------------------------------------------- */
-
-static const char *
-full_key(const struct hf *h, const char *name, char buf[96])
-{
-    snprintf(buf, 96, "%s.%s", h->family->arch, name);
-    return buf;
-}
-
-void
-hf_set_u32(struct hf *h, const char *name, int64_t value)
-{
-    char key[96];
-
-    gguf_set_val_u32(h->gguf, full_key(h, name, key), (uint32_t)value);
-}
-
-void
-hf_set_f32(struct hf *h, const char *name, double value)
-{
-    char key[96];
-
-    gguf_set_val_f32(h->gguf, full_key(h, name, key), (float)value);
-}
-
-void
-hf_set_str(struct hf *h, const char *name, const char *value)
-{
-    char key[96];
-
-    gguf_set_val_str(h->gguf, full_key(h, name, key), value);
-}
-
-void
-hf_set_bool(struct hf *h, const char *name, bool value)
-{
-    char key[96];
-
-    gguf_set_val_bool(h->gguf, full_key(h, name, key), value);
-}
 
 /* ---- what the graphs suppose --------------------------------------------- */
 

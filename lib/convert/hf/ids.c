@@ -1,4 +1,4 @@
-/* hf_ids.c - ids with a meaning: what begins, ends, fills a text */
+/* ids.c - ids with a meaning: what begins, ends, fills a text */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 
 #define KEY(name) "tokenizer.ggml." name
 

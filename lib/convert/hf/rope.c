@@ -1,4 +1,4 @@
-/* hf_rope.c - rotary positions of a configuration
+/* rope.c - rotary positions of a configuration
  *
  * Up to 2025 the base stood beside rope_scaling; since then rope_parameters
  * has both, for each kind of layer where there are two. */
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 #include "core/mem.h"
 
 enum {

@@ -1,4 +1,4 @@
-/* hf_wordpiece.c - BERT's tokens: tokenizer.json, or vocab.txt with a token a
+/* wordpiece.c - BERT's tokens: tokenizer.json, or vocab.txt with a token a
  * line
  *
  * There, a piece that goes on within a word begins with ##. In GGUF it is the
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 #include "core/mem.h"
 
 #define KEY(name) "tokenizer.ggml." name

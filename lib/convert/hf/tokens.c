@@ -1,4 +1,4 @@
-/* hf_tokens.c - the tokenizer of a folder in GGUF's keys */
+/* tokens.c - the tokenizer of a folder in GGUF's keys */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 #include "core/mem.h"
 
 #define KEY(name) "tokenizer.ggml." name
@@ -16,7 +16,6 @@
 enum {
     MAX_PATH_LENGTH = 4096,
     LONGEST_MADE = 24, /* "[PAD16777215]" */
-    MAX_TOKEN = 65535, /* as in lib/vocab */
     MAX_TEMPLATE = 1 << 24,
 };
 
@@ -28,38 +27,6 @@ fail(struct hf_tokens *t, const struct core_json_keys *k)
 }
 
 /* ---- tokens -------------------------------------------------------------- */
-
-int32_t
-hf_token_find(const struct hf_tokens *t, const char *text, size_t len)
-{
-    uint32_t id;
-
-    return hash_map_find(&t->ids, text, len, &id) ? (int32_t)id : -1;
-}
-
-void
-hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
-             int32_t type)
-{
-    struct core_json_keys *here = &t->h->here;
-
-    if (id < 0 || id >= t->n)
-        core_json_bad(
-            here, GG_ERR_FORMAT,
-            "token '%.*s': its id %lld is not below vocab_size, which "
-            "is %d",
-            len < 60 ? (int)len : 0, text, (long long)id, (int)t->n);
-    else if (t->types[id])
-        core_json_bad(here, GG_ERR_FORMAT, "two tokens have the id %lld",
-                      (long long)id);
-    else if (len > MAX_TOKEN)
-        core_json_bad(here, GG_ERR_FORMAT, "token %lld has %zu bytes",
-                      (long long)id, len);
-    if (!hf_good(t->h))
-        return;
-    t->text[id] = (struct gguf_str){ text, len };
-    t->types[id] = type;
-}
 
 /* One that was added to those that were trained; it may be one of them. */
 static void

@@ -1,4 +1,4 @@
-/* hf_special.c - the configuration in GGUF's keys: what only some have
+/* special.c - the configuration in GGUF's keys: what only some have
  *
  * Settings that the graphs of lib/model do not follow are refused: a model
  * that is converted computes what it did. */
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 #include "core/mem.h"
 
 enum {
@@ -19,22 +19,6 @@ enum {
     MAX_USED = 64,
     MAX_HEADS = 1 << 16,
 };
-
-void
-hf_must_be(struct hf *h, const char *name, bool value, bool other)
-{
-    if (core_json_bool(&h->config, name, other) != value)
-        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here",
-                      name, h->family->arch, value ? "true" : "false");
-}
-
-void
-hf_must_be_int(struct hf *h, const char *name, int64_t value)
-{
-    if (core_json_int(&h->config, name, 0, MAX_FF, value) != value)
-        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here",
-                      name, h->family->arch, (int)value);
-}
 
 void
 hf_keys_window(struct hf *h)

@@ -1,11 +1,11 @@
-/* hf_families.c - the families: names of their tensors there and here */
+/* families.c - the families: names of their tensors there and here */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 
 /* ---- names beside the layers --------------------------------------------- */
 

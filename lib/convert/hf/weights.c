@@ -1,4 +1,4 @@
-/* hf_weights.c - the tensors of a folder, in one file or several */
+/* weights.c - the tensors of a folder, in one file or several */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/hf.h"
+#include "convert/hf/weights.h"
+#include "core/json.h"
 #include "core/mem.h"
 
 enum {

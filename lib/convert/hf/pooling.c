@@ -1,4 +1,4 @@
-/* hf_pooling.c - what sentence-transformers makes of the vectors of a text
+/* pooling.c - what sentence-transformers makes of the vectors of a text
  *
  * modules.json lists the steps: the model itself; Pooling, whose folder says
  * how; Normalize, which a reader does where it is asked for. */
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 
 enum {
     MAX_PATH_LENGTH = 4096,

@@ -1,4 +1,4 @@
-/* hf.c - opens a folder of Hugging Face's as if it were a GGUF file */
+/* folder.c - opens a folder of Hugging Face's as if it were a GGUF file */
 #include <config.h>
 
 #include "convert/convert.h"
@@ -9,7 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
+#include "convert/hf/scaled.h"
+#include "convert/hf/tokens.h"
 #include "core/mem.h"
 
 struct convert_folder {
@@ -17,42 +19,6 @@ struct convert_folder {
     struct hf_rows *rows;
     int64_t n;
 };
-
-/* ---- in the making ------------------------------------------------------- */
-
-bool
-hf_good(const struct hf *h)
-{
-    return h->config.status == GG_OK && h->here.status == GG_OK;
-}
-
-void
-hf_add(struct hf *h, const char *name, enum ggml_type type,
-       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows)
-{
-    size_t n = (size_t)gguf_get_n_tensors(h->gguf);
-    struct ggml_tensor t = { .type = type };
-
-    if (hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
-        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors",
-                      name);
-    if (hf_good(h) &&
-        !mem_grow(&h->rows, &h->cap_rows, n + 1, sizeof(*h->rows)))
-        h->here.status = error_nomem(h->here.err);
-    if (!hf_good(h)) {
-        mem_free(rows->from);
-        mem_free((void *)(uintptr_t)rows->made);
-        return;
-    }
-    h->rows[n] = *rows;
-    memcpy(t.ne, ne, sizeof(t.ne));
-    snprintf(t.name, sizeof(t.name), "%s", name);
-    gguf_add_tensor(h->gguf, &t);
-    if ((size_t)gguf_get_n_tensors(h->gguf) == n) { /* no memory: finish says */
-        mem_free(rows->from);
-        mem_free((void *)(uintptr_t)rows->made);
-    }
-}
 
 static void
 free_rows(struct hf_rows *rows, int64_t n)

@@ -1,4 +1,4 @@
-/* hf_tensors.c - what becomes of the tensors of a folder */
+/* tensors.c - what becomes of the tensors of a folder */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 #include "core/check.h"
 #include "core/mem.h"
 

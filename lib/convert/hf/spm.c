@@ -1,4 +1,4 @@
-/* hf_spm.c - tokenizer.model: SentencePiece's, a message of protocol buffers
+/* spm.c - tokenizer.model: SentencePiece's, a message of protocol buffers
  *
  * The fields are those of sentencepiece_model.proto; of the numbers of a
  * field, the lowest three bits say how its value is written. */
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 #include "core/cursor.h"
 #include "core/mem.h"
 

@@ -1,4 +1,4 @@
-/* hf_scaled.c - weights that are quantised already: bytes with scales */
+/* scaled.c - weights that are quantised already: bytes with scales */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/scaled.h"
 #include "core/half.h"
 
 enum {

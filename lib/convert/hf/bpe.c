@@ -1,4 +1,4 @@
-/* hf_bpe.c - tokenizer.json: tokens, merges, and what goes before them */
+/* bpe.c - tokenizer.json: tokens, merges, and what goes before them */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 #include "core/mem.h"
 
 #define KEY(name) "tokenizer.ggml." name

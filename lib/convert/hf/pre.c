@@ -1,4 +1,4 @@
-/* hf_pre.c - which split rule a pre_tokenizer is */
+/* pre.c - which split rule a pre_tokenizer is */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/tokens.h"
 
 /* ---- steps in one line --------------------------------------------------- */
 

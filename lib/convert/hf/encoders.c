@@ -1,11 +1,11 @@
-/* hf_encoders.c - BERT and nomic-bert: names of their tensors, their keys */
+/* encoders.c - BERT and nomic-bert: names of their tensors, their keys */
 #include <config.h>
 
 #ifdef HAVE_JANSSON
 
 #include <string.h>
 
-#include "convert/hf.h"
+#include "convert/hf/families.h"
 
 enum {
     MAX_CTX = 1 << 28,

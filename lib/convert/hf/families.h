@@ -1,0 +1,101 @@
+/* families.h - the families: names of their tensors there and here, their keys
+ *
+ * A family is a line in the table of families.c or encoders.c, which tensors.c
+ * and keys.c go by; what only it has is in special.c. */
+#ifndef CONVERT_HF_FAMILIES_H
+#define CONVERT_HF_FAMILIES_H
+
+#include "convert/hf/model.h"
+
+enum {
+    HF_HEADS_Q = 1 << 0, /* HF_PAIRS by heads of queries */
+    HF_HEADS_K = 1 << 1, /* and of keys */
+    HF_QKV = 1 << 2,     /* HF_PARTS */
+    HF_TURN = 1 << 3,    /* rows become columns */
+    HF_PLUS_1 = 1 << 4,  /* 1 is added */
+    HF_F32 = 1 << 5,     /* stays exact whatever the others become */
+    HF_OPTIONAL = 1 << 6,
+    HF_OR_NEXT = 1 << 7, /* where it is missing, the next one stands for it */
+    HF_EXACT = 1 << 8,   /* both names are complete: no weight, no bias */
+    HF_GATES = 1 << 9,   /* the first half of a block's rows */
+    HF_UPS = 1 << 10,    /* the second */
+    HF_EVEN = 1 << 11,   /* every second column, from the first on; turned */
+    HF_ODD = 1 << 12,    /* from the second on */
+    HF_MXFP4 = 1 << 13,  /* blocks, with scales; rows are rows here */
+};
+
+/* What a tensor is called there and here; "%d" is the layer in front of it, or
+ * an expert. */
+struct hf_name {
+    const char *from, *to;
+    unsigned how;
+};
+
+struct hf_family {
+    const char *model;  /* architectures[0] in config.json */
+    const char *arch;   /* general.architecture */
+    const char *layers; /* "model.layers." */
+    const struct hf_name *whole, *layer[4]; /* ended by one without a name */
+    bool layer_norm;                        /* with means; else RMS */
+    double epsilon; /* unless the configuration says it; 0: the customary */
+    bool encoder;   /* no logits */
+    bool positions; /* learned ones; else rotary */
+    const char *activations;    /* "silu": those that the graph has */
+    bool tied;                  /* unless the configuration says otherwise */
+    void (*keys)(struct hf *h); /* what is special; or NULL */
+    int full_every; /* every so many layers one sees all; 0: all alike */
+    int full_at;    /* which of so many */
+    bool listed;    /* it is any layer that layer_types says */
+};
+
+/* encoders.c: ended by one without a name. */
+extern const struct hf_family hf_encoders[];
+
+const struct hf_family *
+hf_family_find(const char *model);
+
+void
+hf_read_keys(struct hf *h);
+/* pooling.c: how the vectors of a text become one, if the folder says it. */
+void
+hf_read_pooling(struct hf *h);
+/* special.c: what only some families have. */
+void
+hf_keys_window(struct hf *h);
+void
+hf_keys_gpt_neox(struct hf *h);
+void
+hf_keys_falcon(struct hf *h);
+void
+hf_keys_mixtral(struct hf *h);
+void
+hf_keys_qwen(struct hf *h);
+void
+hf_keys_qwen2moe(struct hf *h);
+void
+hf_keys_qwen3moe(struct hf *h);
+void
+hf_keys_gemma2(struct hf *h);
+void
+hf_keys_gemma3(struct hf *h);
+void
+hf_keys_phi2(struct hf *h);
+void
+hf_keys_phi3(struct hf *h);
+void
+hf_keys_gpt_oss(struct hf *h);
+void
+hf_keys_smollm3(struct hf *h);
+void
+hf_keys_olmo3(struct hf *h);
+void
+hf_keys_granite(struct hf *h);
+
+/* Rotary positions: keys, and divisors where the scaling has some. */
+void
+hf_read_rope(struct hf *h);
+
+void
+hf_add_tensors(struct hf *h);
+
+#endif

@@ -1,0 +1,108 @@
+/* model.c - a model in the making: its keys and tensors */
+#include <config.h>
+
+#ifdef HAVE_JANSSON
+
+#include "convert/hf/families.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/mem.h"
+
+enum {
+    MAX_VALUE = 1 << 24, /* of a setting that must have one value */
+};
+
+bool
+hf_good(const struct hf *h)
+{
+    return h->config.status == GG_OK && h->here.status == GG_OK;
+}
+
+void
+hf_add(struct hf *h, const char *name, enum ggml_type type,
+       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows)
+{
+    size_t n = (size_t)gguf_get_n_tensors(h->gguf);
+    struct ggml_tensor t = { .type = type };
+
+    if (hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
+        core_json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors",
+                      name);
+    if (hf_good(h) &&
+        !mem_grow(&h->rows, &h->cap_rows, n + 1, sizeof(*h->rows)))
+        h->here.status = error_nomem(h->here.err);
+    if (!hf_good(h)) {
+        mem_free(rows->from);
+        mem_free((void *)(uintptr_t)rows->made);
+        return;
+    }
+    h->rows[n] = *rows;
+    memcpy(t.ne, ne, sizeof(t.ne));
+    snprintf(t.name, sizeof(t.name), "%s", name);
+    gguf_add_tensor(h->gguf, &t);
+    if ((size_t)gguf_get_n_tensors(h->gguf) == n) { /* no memory: finish says */
+        mem_free(rows->from);
+        mem_free((void *)(uintptr_t)rows->made);
+    }
+}
+
+/* ---- keys ---------------------------------------------------------------- */
+
+static const char *
+full_key(const struct hf *h, const char *name, char buf[96])
+{
+    snprintf(buf, 96, "%s.%s", h->family->arch, name);
+    return buf;
+}
+
+void
+hf_set_u32(struct hf *h, const char *name, int64_t value)
+{
+    char key[96];
+
+    gguf_set_val_u32(h->gguf, full_key(h, name, key), (uint32_t)value);
+}
+
+void
+hf_set_f32(struct hf *h, const char *name, double value)
+{
+    char key[96];
+
+    gguf_set_val_f32(h->gguf, full_key(h, name, key), (float)value);
+}
+
+void
+hf_set_str(struct hf *h, const char *name, const char *value)
+{
+    char key[96];
+
+    gguf_set_val_str(h->gguf, full_key(h, name, key), value);
+}
+
+void
+hf_set_bool(struct hf *h, const char *name, bool value)
+{
+    char key[96];
+
+    gguf_set_val_bool(h->gguf, full_key(h, name, key), value);
+}
+
+void
+hf_must_be(struct hf *h, const char *name, bool value, bool other)
+{
+    if (core_json_bool(&h->config, name, other) != value)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here",
+                      name, h->family->arch, value ? "true" : "false");
+}
+
+void
+hf_must_be_int(struct hf *h, const char *name, int64_t value)
+{
+    if (core_json_int(&h->config, name, 0, MAX_VALUE, value) != value)
+        core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here",
+                      name, h->family->arch, (int)value);
+}
+
+#endif

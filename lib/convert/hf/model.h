@@ -1,0 +1,58 @@
+/* model.h - a folder as Hugging Face's transformers saves a model
+ *
+ * config.json, weights as safetensors, a tokenizer. Names and shapes of the
+ * tensors are those of the library's models; what they become is what
+ * llama.cpp's convert_hf_to_gguf.py makes of them. This is the model in the
+ * making, to which families.h, scaled.h and tokens.h add; folder.c begins
+ * and ends it. */
+#ifndef CONVERT_HF_MODEL_H
+#define CONVERT_HF_MODEL_H
+
+#include "convert/hf/weights.h"
+#include "core/json.h"
+#include "gguf/reader.h"
+
+struct hf_family;
+
+struct hf {
+    const char *path;
+    const struct hf_family *family;
+    struct core_json_keys config;
+    struct core_json_keys here; /* for complaints about the folder */
+    const json_t *quantized;    /* how weights were quantised; or NULL */
+    json_t *document;           /* that the configuration is in */
+    struct gguf_context *gguf;
+    struct hf_weights weights;
+    struct hf_rows *rows; /* one for each tensor */
+    size_t cap_rows;
+
+    int32_t n_vocab, n_ctx, n_embd, n_layer, n_ff, n_head, n_head_kv, d_head;
+    int32_t n_rot, n_expert, n_kinds; /* of texts, of an encoder */
+    bool weighed; /* the tensors are wanted, not only the keys */
+};
+
+/* True while nothing failed. */
+bool
+hf_good(const struct hf *h);
+/* ARCH.name */
+void
+hf_set_u32(struct hf *h, const char *name, int64_t value);
+void
+hf_set_f32(struct hf *h, const char *name, double value);
+void
+hf_set_str(struct hf *h, const char *name, const char *value);
+void
+hf_set_bool(struct hf *h, const char *name, bool value);
+
+/* Adds a tensor of such rows; frees what they point to if it cannot. */
+void
+hf_add(struct hf *h, const char *name, enum ggml_type type,
+       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows);
+
+/* A setting must have, or default to, one value. */
+void
+hf_must_be(struct hf *h, const char *name, bool value, bool other);
+void
+hf_must_be_int(struct hf *h, const char *name, int64_t value);
+
+#endif

@@ -1,0 +1,67 @@
+/* weights.h - the tensors of a folder, and rows that are made of them */
+#ifndef CONVERT_HF_WEIGHTS_H
+#define CONVERT_HF_WEIGHTS_H
+
+#include "convert/safetensors.h"
+#include "core/hash.h"
+
+/* ---- weights: weights.c ----------------------------------------------- */
+
+struct hf_weights {
+    struct safetensors *files;
+    size_t n_files;
+    struct safetensors_tensor **tensors; /* of all files */
+    bool *used;                          /* one for each */
+    size_t n;
+    struct hash_map names;
+};
+
+/* All files that the index names, or the one that there is. */
+enum gg_status
+hf_weights_open(const char *folder, struct hf_weights *out,
+                struct gg_error *err);
+void
+hf_weights_close(struct hf_weights *w); /* takes an empty one */
+
+/* A file of the folder itself, and no other. */
+bool
+hf_is_plain(const char *name);
+
+/* NULL: there is none; one that is found counts as used. Some save a model
+ * without its outermost name: "h.0" for "transformer.h.0"; the first ones of
+ * norms say gamma and beta for weight and bias. */
+const struct safetensors_tensor *
+hf_weights_find(struct hf_weights *w, const char *name);
+
+/* The same, by its complete name. */
+struct safetensors_tensor *
+hf_weights_exact(struct hf_weights *w, const char *name);
+
+/* ---- rows: rows.c ----------------------------------------------------- */
+
+enum hf_order {
+    HF_AS_IS,
+    HF_PAIRS, /* of a head: the two halves alternate, as llama.cpp turns them */
+    HF_PARTS, /* groups of queries, a key, a value become all queries, all keys,
+                 all values */
+};
+
+/* Where the values of a tensor come from: blocks of n_rows rows, one behind
+ * the other; all numbers in values. */
+struct hf_rows {
+    const struct safetensors_tensor **from; /* one a block, or one for all */
+    size_t n_from;
+    const float *made; /* in place of all that: values that no file has */
+    int64_t n_blocks, n_rows, length; /* of a row */
+    size_t first, block, row, step;   /* from one to the next */
+    enum hf_order order;
+    int32_t n_head, n_head_kv; /* of HF_PARTS; n_head of HF_PAIRS */
+    float add;
+};
+
+/* Writes rows first .. first + n - 1 of them all. */
+void
+hf_rows_make(const struct hf_rows *rows, int64_t first, int64_t n,
+             enum ggml_type type, void *out);
+
+#endif
