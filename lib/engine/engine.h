@@ -41,7 +41,8 @@ struct gg_sequence {
     float *logprobs; /* of ids[1 .. n_known), of an engine that scores: */
     size_t cap_logprobs, n_known; /* n_known > n_held, or both are 0 */
     uint64_t call;                /* of the engine that named it last */
-    bool pinned;                  /* it is evaluated in this round */
+    bool pinned;                  /* it is evaluated in this round, */
+    size_t limit; /* before which its slot may hold no more ids than this */
     bool keep;
 };
 
@@ -55,12 +56,12 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
 void
 engine_sequence_release(struct gg_sequence *q, size_t n);
 
-/* Gives the sequence, which is pinned, a slot that holds at most `most` of its
- * ids: as many as some slot has, or as are worth being evaluated first since
- * another pinned sequence begins alike. Fewer than n_slots others are pinned.
- */
+/* Gives the sequence, which is pinned, a slot that holds at most q->limit of
+ * its ids, or its own slot, which holds none, these: as many as can be copied
+ * from some slot, or as are worth being evaluated first since another pinned
+ * sequence begins alike. Fewer than n_slots others are pinned. */
 enum gg_status
-engine_place(struct gg_sequence *q, size_t most, struct gg_error *err);
+engine_place(struct gg_sequence *q, struct gg_error *err);
 
 /* Gives the sequence, which has none, a slot whose contents are nobody's. No
  * sequence is pinned. */

@@ -171,17 +171,17 @@ prepare(const struct gg_query *queries, size_t n, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         queries[i].sequence->pinned = queries[i].sequence->slot >= 0;
+        queries[i].sequence->limit = most_held(&queries[i]);
+    }
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         struct gg_sequence *q = queries[i].sequence;
-        size_t most = most_held(&queries[i]);
 
-        if (q->slot >= 0) {
-            engine_sequence_release(q, most);
-            continue;
-        }
-        st = engine_place(q, most, err);
+        if (q->slot >= 0)
+            engine_sequence_release(q, q->limit);
+        if (q->n_held == 0)
+            st = engine_place(q, err);
         q->pinned = true;
     }
     return st;

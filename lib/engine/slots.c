@@ -5,6 +5,7 @@
 
 #include "core/mem.h"
 #include "engine/engine.h"
+#include "model/session.h"
 
 enum {
     FEW = 16, /* ids: to evaluate them again costs next to nothing */
@@ -88,14 +89,24 @@ engine_leave_slot(struct gg_sequence *q)
 
 /* ---- shared prefixes ----------------------------------------------------- */
 
-/* The ids that the slot has, or will have once its sequence, which is pinned,
- * has been evaluated so far. */
+/* What is there, or, with `pending`, would be if the sequence were evaluated so
+ * far. Of one that is scored the last id counts, which is not evaluated. */
+static size_t
+length_of(const struct gg_sequence *q, bool pending)
+{
+    size_t n = q->n_held + (q->n_known > q->n_held);
+
+    if (!pending || !q->pinned)
+        return n;
+    return q->limit < q->n_ids ? q->limit : q->n_ids - (q->n_ids > 0);
+}
+
 static const int32_t *
-ids_of(const struct engine_slot *s, size_t *n)
+ids_of(const struct engine_slot *s, bool pending, size_t *n)
 {
     const struct gg_sequence *q = s->owner;
 
-    *n = !q ? s->n_ids : q->pinned ? q->n_ids - (q->n_ids > 0) : q->n_held;
+    *n = q ? length_of(q, pending) : s->n_ids;
     return q ? q->ids : s->ids;
 }
 
@@ -113,14 +124,21 @@ common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
     return i < least ? 0 : i;
 }
 
+/* Whether n ids can be copied from there. Layers with a window may have given
+ * up what they need; but not while ids are evaluated just so far. */
 static bool
-is_there(const struct engine_slot *s, size_t n)
+can_copy(const struct gg_engine *e, int32_t slot, size_t n)
 {
-    return !s->owner || s->owner->n_held >= n;
+    const struct gg_sequence *q = e->slots[slot].owner;
+
+    n -= e->score;
+    return (q && q->n_held < n) ||
+           session_kept(e->session, slot, (int32_t)n) == (int32_t)n;
 }
 
-/* The slot that begins most like q's first `most` ids. One that would have to
- * be evaluated first must be better by more than it costs. */
+/* The slot that begins most like q's first `most` ids, of those that have them.
+ * One that would have to be evaluated first must be better by more than it
+ * costs. */
 static struct shared
 find_shared(const struct gg_sequence *q, size_t most)
 {
@@ -132,12 +150,12 @@ find_shared(const struct gg_sequence *q, size_t most)
 
         for (int32_t i = 0; i < e->n_slots; i++) {
             size_t n, same;
-            const int32_t *ids = ids_of(&e->slots[i], &n);
+            const int32_t *ids = ids_of(&e->slots[i], pending, &n);
 
             if (e->slots[i].owner == q)
                 continue;
             same = common_prefix(ids, q->ids, n < most ? n : most, least);
-            if (same && is_there(&e->slots[i], same) != pending) {
+            if (same && can_copy(e, i, same)) {
                 best = (struct shared){ i, same };
                 least = same + 1;
             }
@@ -215,11 +233,26 @@ gg_sequence_cost(const struct gg_sequence *sequence,
     return q->n_ids - (shared.slot < 0 && shared.n == FEW ? 0 : shared.n);
 }
 
+/* The slot that is to hold what is shared: the sequence's own, if it has one;
+ * that which has it, if it would be the next to be taken anyway. */
+static int32_t
+choose_slot(const struct gg_sequence *q, const struct shared *shared)
+{
+    const struct gg_engine *e = q->engine;
+    int32_t slot = q->slot >= 0 ? q->slot : find_slot(e);
+
+    assert(slot >= 0);
+    if (q->slot < 0 && shared->slot >= 0 && !e->slots[shared->slot].owner &&
+        rank_of(&e->slots[slot]) != 0)
+        slot = shared->slot;
+    return slot;
+}
+
 enum gg_status
-engine_place(struct gg_sequence *q, size_t most, struct gg_error *err)
+engine_place(struct gg_sequence *q, struct gg_error *err)
 {
     struct gg_engine *e = q->engine;
-    struct shared shared = find_shared(q, most);
+    struct shared shared = find_shared(q, q->limit);
     enum gg_status st = GG_OK;
     int32_t slot;
     size_t held = 0;
@@ -228,16 +261,13 @@ engine_place(struct gg_sequence *q, size_t most, struct gg_error *err)
         st = evaluate_shared(e, &shared, err);
     if (st != GG_OK)
         return st;
-    slot = find_slot(e);
-    assert(slot >= 0);
-    if (shared.slot >= 0 && !e->slots[shared.slot].owner &&
-        rank_of(&e->slots[slot]) != 0)
-        slot = shared.slot; /* it would be the next to be taken anyway */
+    slot = choose_slot(q, &shared);
     if (shared.slot >= 0)
         held = copy_shared(q, &shared, slot);
     else
         gg_session_truncate(e->session, slot, 0);
-    take_slot(q, slot);
+    if (q->slot < 0)
+        take_slot(q, slot);
     q->n_held = held;
     e->stats.n_copied += held;
     return GG_OK;

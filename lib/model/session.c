@@ -621,11 +621,12 @@ gg_session_length(const struct gg_session *session, int32_t slot)
     return has_slot(session, slot) ? session->slots.length[slot] : 0;
 }
 
-/* Of the first n ids of the slot those that it could go on after: all or none.
- * What the cache has not needs nothing of it. */
-static int32_t
-resumable(const struct gg_session *s, int32_t slot, int32_t n)
+/* All or none. What the cache has not needs nothing of it. */
+int32_t
+session_kept(const struct gg_session *session, int32_t slot, int32_t n)
 {
+    const struct gg_session *s = session;
+
     n = min_i32(n, s->slots.length[slot]);
     return cache_can_resume(&s->cache, slot, min_i32(n, s->slots.there[slot]))
                ? n
@@ -637,7 +638,7 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     if (!has_slot(session, slot) || n < 0)
         return gg_session_length(session, slot);
-    n = resumable(session, slot, n);
+    n = session_kept(session, slot, n);
     slots_cut(&session->slots, slot, n);
     return n;
 }
@@ -647,7 +648,7 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
     if (!has_slot(session, to) || !has_slot(session, from) || n < 0)
         return gg_session_length(session, to);
-    n = resumable(session, from, n);
+    n = session_kept(session, from, n);
     if (!slots_copy(&session->slots, to, from, n)) {
         n = 0;
         slots_cut(&session->slots, to, n);

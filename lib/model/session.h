@@ -13,6 +13,11 @@ session_new(const struct model *model, const struct gg_session_params *params,
 int32_t
 session_n_vocab(const struct gg_session *session);
 
+/* How many of the first n ids of the slot it could go on after: what
+ * gg_session_truncate() and gg_session_copy() would return. */
+int32_t
+session_kept(const struct gg_session *session, int32_t slot, int32_t n);
+
 /* The CPU computes all of it. */
 bool
 session_is_on_cpu(const struct gg_session *session);

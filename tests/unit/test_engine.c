@@ -419,6 +419,68 @@ check_choices(const struct gg_model *m)
     ok(right, "choices have the probabilities of their ids");
 }
 
+/* ---- windows ------------------------------------------------------------- */
+
+enum {
+    BASE = 100,
+    LONG = 1500, /* more than windowed layers keep */
+};
+
+/* Puts `what` behind the sequence and evaluates it; returns how many ids that
+ * took. */
+static size_t
+go_on(struct bench *b, struct gg_sequence *q, const int32_t *what, size_t n,
+      float *logits)
+{
+    uint64_t before = gg_engine_stats(b->engine).n_evaluated;
+    struct gg_query query = { .sequence = q, .logits = logits };
+
+    must(gg_sequence_put(q, what, n, &err));
+    must(gg_engine_eval(b->engine, &query, 1, &err));
+    return (size_t)(gg_engine_stats(b->engine).n_evaluated - before);
+}
+
+/* The sequence that begins most like another has moved on too far. */
+static void
+check_window(void)
+{
+    struct gg_model *m;
+    struct model_spec spec;
+    static int32_t text[LONG];
+    float truth[V], logits[V];
+    struct gg_sequence *base, *far, *near;
+    struct bench b;
+    size_t n;
+
+    if (!models_named("gemma2-q8_0", &spec))
+        exit(99);
+    spec.n_ctx = 2048;
+    m = new_model(&spec);
+    fill_ids(text, LONG);
+    in_steps(m, (struct gg_session_params){ .n_ctx = 2048 }, text, 512,
+             BASE + 30, truth);
+    open_bench(&b, m, 3, 2048, (struct gg_engine_params){ 0 });
+    must(gg_sequence_new(b.engine, &base, &err));
+    (void)go_on(&b, base, text, BASE, NULL);
+    gg_sequence_keep(base, true);
+    must(gg_sequence_copy(base, &far, &err));
+    ok(go_on(&b, far, text + BASE, LONG - BASE, NULL) == LONG - BASE,
+       "windows: a text behind a base");
+    must(gg_sequence_copy(base, &near, &err));
+    n = go_on(&b, near, text + BASE, 30, logits);
+    ok(n == 30 && same(logits, truth),
+       "the base is copied where more is shared with what is gone");
+    gg_sequence_truncate(far, BASE + 20);
+    n = go_on(&b, far, text + BASE + 20, 10, logits);
+    ok(n == 1 && same(logits, truth),
+       "a sequence that was cut too far takes from another");
+    gg_sequence_free(base);
+    gg_sequence_free(far);
+    gg_sequence_free(near);
+    close_bench(&b);
+    gg_model_free(m);
+}
+
 /* ---- want of memory ------------------------------------------------------ */
 
 static void
@@ -483,5 +545,6 @@ main(void)
     for (int i = 0; i < N_TEXTS; i++)
         gg_sampler_free(sampler[i]);
     gg_model_free(m);
+    check_window();
     return tap_done();
 }
