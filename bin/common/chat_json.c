@@ -6,13 +6,11 @@
 
 #ifdef HAVE_JANSSON
 
-#include <jansson.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "common/json.h"
-#include "common/json_error.h"
 
 struct reader {
     struct chat *chat;
@@ -39,11 +37,11 @@ fail(const struct reader *r, const char *fmt, ...)
 static enum gg_status
 fail_syntax(struct reader *r, const json_error_t *e)
 {
-    char why[JSON_WHY];
+    char why[CLI_JSON_WHY];
 
     if (r->line)
         r->line += e->line > 0 ? (size_t)e->line - 1 : 0;
-    return fail(r, "not JSON: %s", json_why(why, e));
+    return fail(r, "not JSON: %s", cli_json_why(why, e));
 }
 
 static enum gg_status
@@ -188,10 +186,10 @@ chat_read(struct chat *c, const char *text, size_t len, bool lines,
         return fail(&r, "a conversation of more than 2 GiB");
     while (st == GG_OK && at < len) {
         json_error_t e;
-        json_t *value = json_load_text(text + at, len - at,
-                                       JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
-                                           JSON_DISABLE_EOF_CHECK,
-                                       &e);
+        json_t *value = cli_json_load(text + at, len - at,
+                                      JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL |
+                                          JSON_DISABLE_EOF_CHECK,
+                                      &e);
 
         st = value ? read_value(&r, value) : fail_syntax(&r, &e);
         json_decref(value);

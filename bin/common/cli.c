@@ -11,9 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifdef HAVE_JANSSON
-#include <jansson.h>
-#endif
+#include "common/json.h"
 
 /* A file must not become standard input or output by being opened while one
  * of them is closed. What stands in for it fails as a closed one would. */
@@ -26,22 +24,11 @@ fill_standard(void)
             exit(EXIT_FAILURE);
 }
 
-#ifdef HAVE_JANSSON
-static void *
-must_alloc(size_t size)
-{
-    return cli_alloc(NULL, size, 1);
-}
-#endif
-
 void
 cli_start(void)
 {
     fill_standard();
-#ifdef HAVE_JANSSON
-    /* Out of memory, it would return texts without some of their bytes. */
-    json_set_alloc_funcs(must_alloc, free);
-#endif
+    cli_json_start();
     cli_init_signals();
     files_init();
     atexit(cli_discard_output);

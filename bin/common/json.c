@@ -50,7 +50,7 @@ add_ascii(struct buffer *out, unsigned char c)
 }
 
 void
-json_add_string(struct buffer *out, const char *text, size_t len)
+cli_json_add(struct buffer *out, const char *text, size_t len)
 {
     const unsigned char *s = (const unsigned char *)text;
     char hex[8];
@@ -77,11 +77,11 @@ json_add_string(struct buffer *out, const char *text, size_t len)
 }
 
 void
-json_put_string(const char *text, size_t len)
+cli_json_put(const char *text, size_t len)
 {
     struct buffer out = { 0 };
 
-    json_add_string(&out, text, len);
+    cli_json_add(&out, text, len);
     fwrite(out.p, 1, out.len, stdout);
     buffer_clear(&out);
 }
@@ -123,7 +123,7 @@ is_deep(const char *p, const char *end, int *line)
 }
 
 json_t *
-json_load_text(const char *text, size_t len, size_t flags, json_error_t *err)
+cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err)
 {
     int line;
 
@@ -134,6 +134,40 @@ json_load_text(const char *text, size_t len, size_t flags, json_error_t *err)
     snprintf(err->text, sizeof(err->text), "nested more than %d deep",
              MAX_DEPTH);
     return NULL;
+}
+
+const char *
+cli_json_why(char *buf, const json_error_t *e)
+{
+    return gg_escape(buf, CLI_JSON_WHY, e->text, strlen(e->text));
+}
+
+const char *
+cli_json_text(const json_t *value)
+{
+    const char *s = json_string_value(value);
+
+    return s && strlen(s) == json_string_length(value) ? s : NULL;
+}
+
+static void *
+must_alloc(size_t size)
+{
+    return cli_alloc(NULL, size, 1);
+}
+
+/* It would return texts without some of their bytes. */
+void
+cli_json_start(void)
+{
+    json_set_alloc_funcs(must_alloc, free);
+}
+
+#else
+
+void
+cli_json_start(void)
+{
 }
 
 #endif

@@ -1,4 +1,7 @@
-/* json.h - strings as JSON writes them, and texts that are JSON */
+/* json.h - JSON in the tools: strings as it writes them; Jansson, for texts of
+ * hostile origin
+ *
+ * Nothing else in bin includes <jansson.h>. */
 #ifndef COMMON_JSON_H
 #define COMMON_JSON_H
 
@@ -10,19 +13,36 @@
 
 #include "common/buffer.h"
 
+/* For cli_start(): Jansson ends the tool where memory runs out. */
+void
+cli_json_start(void);
+
 /* Adds text[0..len) to `out`, in quotes: control characters, C1 and DEL as
  * escapes, bytes that are not UTF-8 as U+FFFD. */
 void
-json_add_string(struct buffer *out, const char *text, size_t len);
+cli_json_add(struct buffer *out, const char *text, size_t len);
 
 /* Writes it to stdout. */
 void
-json_put_string(const char *text, size_t len);
+cli_json_put(const char *text, size_t len);
 
 #ifdef HAVE_JANSSON
+enum {
+    CLI_JSON_WHY = 4 * JSON_ERROR_TEXT_LENGTH + 1,
+};
+
 /* json_loadb(), which recurses, but for values that are nested too deep. */
 json_t *
-json_load_text(const char *text, size_t len, size_t flags, json_error_t *err);
+cli_json_load(const char *text, size_t len, size_t flags, json_error_t *err);
+
+/* Why it could not be read, in buf[0..CLI_JSON_WHY): a quotation of the text
+ * may hold anything. */
+const char *
+cli_json_why(char *buf, const json_error_t *e);
+
+/* The string, if the value is one without NUL in it; else NULL. */
+const char *
+cli_json_text(const json_t *value);
 #endif
 
 #endif

@@ -6,12 +6,10 @@
 #ifdef HAVE_JANSSON
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "common/json.h"
-#include "common/json_error.h"
 #include "gg-generate/members.h"
 #include "gg-generate/overrides.h"
 
@@ -69,16 +67,16 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
 static json_t *
 load(const char *text, size_t len, struct gg_error *err)
 {
-    char why[JSON_WHY];
+    char why[CLI_JSON_WHY];
     json_error_t e;
-    json_t *value = json_load_text(text, len, FLAGS, &e);
+    json_t *value = cli_json_load(text, len, FLAGS, &e);
 
     if (value && json_is_object(value))
         return value;
     if (value)
         overrides_bad(err, "not an object in JSON");
     else
-        overrides_bad(err, "not JSON: %s", json_why(why, &e));
+        overrides_bad(err, "not JSON: %s", cli_json_why(why, &e));
     json_decref(value);
     return NULL;
 }
@@ -156,7 +154,7 @@ static void
 add_scored(struct buffer *out, const struct scored *s)
 {
     add_key(out, "text");
-    json_add_string(out, s->choice->text, s->choice->len);
+    cli_json_add(out, s->choice->text, s->choice->len);
     add_ids(out, s->ids + s->n - s->n_scored, s->n_scored);
     add_key(out, "logprob");
     add_format(out, "%.6f", s->sum);
@@ -194,7 +192,7 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a)
     const int32_t *ids = gg_text_ids(a->made, &n);
 
     add_key(out, "text");
-    json_add_string(out, a->text.p, a->text.len);
+    cli_json_add(out, a->text.p, a->text.len);
     add_ids(out, ids, n);
     add_key(out, "logprob");
     add_format(out, "%.6f", a->logprob);
@@ -215,7 +213,7 @@ write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
     buffer_add(&r->out, r->text.p, r->text.len);
     if (message) {
         add_key(&r->out, "error");
-        json_add_string(&r->out, message, strlen(message));
+        cli_json_add(&r->out, message, strlen(message));
     } else if (r->prompt.contest.n) {
         add_contest(&r->out, &r->prompt.contest);
     } else {

@@ -2,7 +2,7 @@
 #ifndef GENERATE_KNOWN_H
 #define GENERATE_KNOWN_H
 
-#include <jansson.h>
+#include "common/json.h"
 
 enum known {
     KNOWN_NOT,

@@ -5,8 +5,9 @@
 
 #ifdef HAVE_JANSSON
 
-#include <jansson.h>
 #include <string.h>
+
+#include "common/json.h"
 
 static const char *
 skip_space(const char *p)

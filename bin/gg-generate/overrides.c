@@ -196,18 +196,16 @@ set_biases(struct record *r, json_t *value, struct gg_error *err)
 static enum gg_status
 add_breaker(struct record *r, const json_t *value, struct gg_error *err)
 {
-    size_t len = json_string_length(value);
+    const char *text = cli_json_text(value);
     char *copy;
 
-    if (!json_is_string(value) || len == 0 ||
-        strlen(json_string_value(value)) != len)
+    if (!text || !*text)
         return overrides_bad(
             err, "dry_sequence_breaker: neither a string with something "
                  "in it, and no NUL, nor an array of such");
-    if (strcmp(json_string_value(value), "none") == 0)
+    if (strcmp(text, "none") == 0)
         return GG_OK;
-    copy = cli_alloc(NULL, len + 1, 1);
-    memcpy(copy, json_string_value(value), len + 1);
+    copy = strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
     r->breakers[r->sampling.n_breakers++] = copy;
     return GG_OK;
 }

@@ -3,7 +3,7 @@
 #ifndef GENERATE_OVERRIDES_H
 #define GENERATE_OVERRIDES_H
 
-#include <jansson.h>
+#include "common/json.h"
 
 #include "gg-generate/records.h"
 

@@ -20,7 +20,7 @@ struct job {
     int64_t n;
     struct bins *results;
     struct ticker ticker;
-    int width; /* of names; */
+    int width;                 /* of names; */
     const char *const *glyphs; /* of pictures; NULL: numbers */
     bool json, print, failed;
 };
@@ -120,7 +120,7 @@ put_json(const char *name, const struct bins *b, bool first)
     char min[32], max[32];
 
     fputs(first ? "\n    { \"tensor\": " : ",\n    { \"tensor\": ", stdout);
-    json_put_string(name, strlen(name));
+    cli_json_put(name, strlen(name));
     if (b->known && b->s.finite) {
         printf(", \"min\": %s, \"max\": %s, \"histogram\": [",
                value_float(min, b->s.min, false),
@@ -149,7 +149,7 @@ done(void *data, int64_t i)
     ticker_show_part(&j->ticker, (uint64_t)i, (uint64_t)j->n, name);
 }
 
-/* ---- both, and pictures --------------------------------------------------- */
+/* ---- both, and pictures ---- */
 
 static void
 widen(struct job *j)
@@ -186,7 +186,7 @@ bins_show(struct inspected *f, const struct inspect_options *o)
     j.tensors = tensors;
     j.results = cli_alloc(NULL, (size_t)j.n, sizeof(*j.results));
     if (j.json)
-        json_begin(f, "tensors"), putchar('[');
+        inspect_json_begin(f, "tensors"), putchar('[');
     run(&j, o);
     if (j.json)
         puts(j.n ? "\n  ]\n}" : "]\n}");

@@ -279,7 +279,7 @@ check_show(struct inspected *f, const struct inspect_options *o)
         memset(j.results, 0, (size_t)j.n * sizeof(*j.results));
     ticker_start(&j.ticker, o->quiet || isatty(STDOUT_FILENO));
     if (o->json)
-        json_begin(f, "findings");
+        inspect_json_begin(f, "findings");
     table_begin(&j.table, columns, 3, o->json);
     jobs_run(o->n_threads, j.n, work, done, &j);
     ticker_end(&j.ticker);

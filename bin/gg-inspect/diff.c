@@ -319,7 +319,7 @@ diff_show(struct inspected *a, struct inspected *b,
 
     if (!o->quiet) {
         if (o->json)
-            json_begin(a, "differences");
+            inspect_json_begin(a, "differences");
         table_begin(&d.table, columns, N_COLUMNS, o->json);
     }
     if ((all && !o->tensor) || o->metadata)

@@ -103,7 +103,7 @@ hash_show(struct inspected *f, const struct inspect_options *o)
 
     digests_init(&d, f);
     if (json) {
-        json_begin(f, "hashes");
+        inspect_json_begin(f, "hashes");
         table_begin(json, columns, 2, true);
     }
     if (all || o->tensors || o->tensor)

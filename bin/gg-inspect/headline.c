@@ -312,16 +312,16 @@ member(const char *name)
 }
 
 static void
-json_text(const char *name, const struct text *t)
+put_json_text(const char *name, const struct text *t)
 {
     if (!t->s)
         return;
     member(name);
-    json_put_string(t->s, t->len);
+    cli_json_put(t->s, t->len);
 }
 
 static void
-json_number(const char *name, uint64_t n)
+put_json_number(const char *name, uint64_t n)
 {
     if (!n)
         return;
@@ -331,10 +331,10 @@ json_number(const char *name, uint64_t n)
 
 /* A number, or [least, largest]. */
 static void
-json_range(const char *name, const struct range *r)
+put_json_range(const char *name, const struct range *r)
 {
     if (r->min == r->max) {
-        json_number(name, r->max);
+        put_json_number(name, r->max);
         return;
     }
     member(name);
@@ -342,12 +342,12 @@ json_range(const char *name, const struct range *r)
 }
 
 static void
-json_sizes(const struct summary *s)
+put_json_sizes(const struct summary *s)
 {
-    json_number("parameters", s->all.values);
-    json_number("active_parameters", s->active);
-    json_number("files", s->n_files);
-    json_number("bytes", s->file_bytes);
+    put_json_number("parameters", s->all.values);
+    put_json_number("active_parameters", s->active);
+    put_json_number("files", s->n_files);
+    put_json_number("bytes", s->file_bytes);
     if (s->all.values) {
         member("bits_per_weight");
         printf("%.4f", 8.0 * (double)s->all.bytes / (double)s->all.values);
@@ -355,28 +355,28 @@ json_sizes(const struct summary *s)
 }
 
 static void
-json_shape(const struct summary *s)
+put_json_shape(const struct summary *s)
 {
     char buf[32];
 
-    json_range("context_length", &s->context);
-    json_text("rope_scaling", &s->scaling);
+    put_json_range("context_length", &s->context);
+    put_json_text("rope_scaling", &s->scaling);
     if (s->scaling_factor > 0) {
         member("rope_scaling_factor");
         fputs(value_float(buf, s->scaling_factor, true), stdout);
     }
-    json_range("rope_original_context_length", &s->scaling_from);
-    json_range("layers", &s->layers);
-    json_range("embedding_length", &s->embedding);
-    json_range("heads", &s->heads);
-    json_range("heads_kv", &s->heads_kv);
-    json_range("key_length", &s->key_length);
-    json_range("value_length", &s->value_length);
-    json_range("feed_forward_length", &s->feed_forward);
-    json_range("experts", &s->experts);
-    json_range("experts_used", &s->experts_used);
-    json_range("experts_shared", &s->experts_shared);
-    json_range("window", &s->window);
+    put_json_range("rope_original_context_length", &s->scaling_from);
+    put_json_range("layers", &s->layers);
+    put_json_range("embedding_length", &s->embedding);
+    put_json_range("heads", &s->heads);
+    put_json_range("heads_kv", &s->heads_kv);
+    put_json_range("key_length", &s->key_length);
+    put_json_range("value_length", &s->value_length);
+    put_json_range("feed_forward_length", &s->feed_forward);
+    put_json_range("experts", &s->experts);
+    put_json_range("experts_used", &s->experts_used);
+    put_json_range("experts_shared", &s->experts_shared);
+    put_json_range("window", &s->window);
 }
 
 void
@@ -386,22 +386,22 @@ summary_json(const struct summary *s)
            s->known ? "true" : "false");
     if (s->state) {
         printf(",\n    \"state\": true");
-        json_text("state_of", &s->state_of);
-        json_number("sequences", s->state_sequences);
-        json_number("ids", s->state_ids);
+        put_json_text("state_of", &s->state_of);
+        put_json_number("sequences", s->state_sequences);
+        put_json_number("ids", s->state_ids);
     }
-    json_text("architecture", &s->architecture);
-    json_text("name", &s->name);
-    json_text("size_label", &s->size_label);
-    json_sizes(s);
-    json_shape(s);
-    json_text("vocabulary", &s->vocab);
-    json_number("tokens", s->n_vocab);
-    json_text("split_rule", &s->split);
+    put_json_text("architecture", &s->architecture);
+    put_json_text("name", &s->name);
+    put_json_text("size_label", &s->size_label);
+    put_json_sizes(s);
+    put_json_shape(s);
+    put_json_text("vocabulary", &s->vocab);
+    put_json_number("tokens", s->n_vocab);
+    put_json_text("split_rule", &s->split);
     if (s->chat_name) {
         member("template");
         printf("\"%s\"", s->chat_name);
     }
-    json_number("template_bytes", s->chat.len);
+    put_json_number("template_bytes", s->chat.len);
     fputs("\n  }", stdout);
 }

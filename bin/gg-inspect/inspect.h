@@ -14,9 +14,9 @@ struct inspect_options {
     const char *tensor; /* --tensor */
     bool json, metadata, tensors, nul_ended, verbose;
     bool quiet;
-    bool png; /* standard output gets a picture */
-    const char *hash_list; /* --hash-check */
-    int n_threads;         /* 0: as many as there are processors */
+    bool png;                         /* standard output gets a picture */
+    const char *hash_list;            /* --hash-check */
+    int n_threads;                    /* 0: as many as there are processors */
     struct gg_session_params session; /* for --memory */
 };
 
@@ -133,14 +133,14 @@ void
 text_put_element(FILE *f, const struct gguf_context *ctx, int64_t key, size_t i,
                  size_t max);
 void
-json_show(const struct inspected *f, const struct inspect_options *o);
+inspect_json_show(const struct inspected *f, const struct inspect_options *o);
 /* The value of o->key; status 1 where there is none. */
 void
 raw_show(const struct gguf_context *ctx, const struct inspect_options *o);
 
 /* An object with the file's path, and the name of another member. */
 void
-json_begin(const struct inspected *f, const char *member);
+inspect_json_begin(const struct inspected *f, const char *member);
 
 /* ---- statistics.c: the values of one tensor ---- */
 

@@ -15,7 +15,7 @@
 static void
 put_name(const char *name)
 {
-    json_put_string(name, strlen(name));
+    cli_json_put(name, strlen(name));
 }
 
 static void
@@ -28,7 +28,7 @@ put_element(const struct gguf_context *ctx, int64_t key, size_t i)
 
     if (type == GGUF_TYPE_STRING) {
         s = value_string(ctx, key, i, &len);
-        json_put_string(s, len);
+        cli_json_put(s, len);
         return;
     }
     s = value_number(buf, type, value_at(ctx, key, i));
@@ -142,7 +142,7 @@ put_totals(const struct gguf_context *ctx)
 }
 
 void
-json_begin(const struct inspected *f, const char *member)
+inspect_json_begin(const struct inspected *f, const char *member)
 {
     fputs("{\n  \"file\": ", stdout);
     put_name(f->path);
@@ -150,7 +150,7 @@ json_begin(const struct inspected *f, const char *member)
 }
 
 void
-json_show(const struct inspected *f, const struct inspect_options *o)
+inspect_json_show(const struct inspected *f, const struct inspect_options *o)
 {
     const struct gguf_context *ctx = f->gguf;
     bool everything = o->metadata == o->tensors;

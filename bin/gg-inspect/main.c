@@ -385,7 +385,7 @@ show_open(const struct arguments *a, struct inspected *f)
     if (o->key)
         raw_show(f->gguf, o);
     else if (o->json)
-        json_show(f, o);
+        inspect_json_show(f, o);
     else
         text_show(f, o);
     return EXIT_SUCCESS;

@@ -57,7 +57,7 @@ json(const struct gg_memory *m, const struct gg_session_params *p,
      const char *path)
 {
     fputs("{\n  \"file\": ", stdout);
-    json_put_string(path, strlen(path));
+    cli_json_put(path, strlen(path));
     printf(",\n  \"context\": %d,\n  \"slots\": %d,\n"
            "  \"cache_type\": \"%s\",\n  \"weights\": %" PRIu64
            ",\n  \"cache\": %" PRIu64 ",\n  \"compute\": %" PRIu64

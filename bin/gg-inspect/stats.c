@@ -128,7 +128,7 @@ stats_show(struct inspected *f, const struct inspect_options *o)
         memset(j.results, 0, (size_t)n * sizeof(*j.results));
     ticker_start(&j.ticker, o->quiet || isatty(STDOUT_FILENO));
     if (o->json)
-        json_begin(f, "tensors");
+        inspect_json_begin(f, "tensors");
     table_begin(&j.table, columns, N_COLUMNS, o->json);
     jobs_run(o->n_threads, n, work, done, &j);
     table_end(&j.table);

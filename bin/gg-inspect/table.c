@@ -94,7 +94,7 @@ table_text(struct table *t, const char *s)
 {
     before(t);
     if (t->json) {
-        json_put_string(s, strlen(s));
+        cli_json_put(s, strlen(s));
     } else {
         pad(t, s, true);
         value_put_escaped(stdout, s, strlen(s), 0);
@@ -108,7 +108,7 @@ table_escaped(struct table *t, const char *s)
 {
     before(t);
     if (t->json)
-        json_put_string(s, strlen(s));
+        cli_json_put(s, strlen(s));
     else
         put_plain(t, s);
     after(t);

@@ -83,8 +83,8 @@ text_tensor(const struct inspected *f, int64_t tensor)
     printf("\ntype    %s\nshape   ",
            ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
     put_shape(ctx, tensor, " x ");
-    printf("\nvalues  %" PRIu64 "\nbytes   %zu\n",
-           totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor));
+    printf("\nvalues  %" PRIu64 "\nbytes   %zu\n", totals_values(ctx, tensor),
+           gguf_get_tensor_size(ctx, tensor));
     if (!f->file)
         printf("offset  %zu\n", gguf_get_tensor_place(ctx, tensor));
     if (gguf_get_n_shards(ctx) > 1)
@@ -92,7 +92,7 @@ text_tensor(const struct inspected *f, int64_t tensor)
 }
 
 static void
-json_statistics(const struct statistics *s, const uint64_t *bins)
+put_json_statistics(const struct statistics *s, const uint64_t *bins)
 {
     if (s->finite)
         printf(",\n  \"min\": %.17g,\n  \"max\": %.17g,\n  \"mean\": %.17g,\n"
@@ -107,13 +107,13 @@ json_statistics(const struct statistics *s, const uint64_t *bins)
 }
 
 static void
-json_tensor(const struct inspected *f, int64_t tensor)
+put_json_tensor(const struct inspected *f, int64_t tensor)
 {
     const struct gguf_context *ctx = f->gguf;
     const char *name = gguf_get_tensor_name(ctx, tensor);
 
     fputs("{\n  \"name\": ", stdout);
-    json_put_string(name, strlen(name));
+    cli_json_put(name, strlen(name));
     printf(",\n  \"type\": \"%s\",\n  \"shape\": [",
            ggml_type_name(gguf_get_tensor_type(ctx, tensor)));
     put_shape(ctx, tensor, ", ");
@@ -148,9 +148,9 @@ tensor_show(struct inspected *f, const struct inspect_options *o)
         statistics_compute(f, tensor, &s);
     if (known && s.finite)
         statistics_bins(f, tensor, s.min, s.max, bins, HISTOGRAM_BINS);
-    (o->json ? json_tensor : text_tensor)(f, tensor);
+    (o->json ? put_json_tensor : text_tensor)(f, tensor);
     if (known)
-        (o->json ? json_statistics : text_statistics)(&s, bins);
+        (o->json ? put_json_statistics : text_statistics)(&s, bins);
     if (o->json)
         puts("\n}");
     if (known)

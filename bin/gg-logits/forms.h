@@ -97,13 +97,13 @@ enum gg_status
 lines_read(struct lines_reader *t, struct input *in,
            struct gg_logit_record *out, struct gg_error *err);
 
-struct json_reader {
+struct jsonl_reader {
     enum reader_state state;
     struct draft draft;
 };
 enum gg_status
-json_read(struct json_reader *j, struct input *in, struct gg_logit_record *out,
-          struct gg_error *err);
+jsonl_read(struct jsonl_reader *j, struct input *in,
+           struct gg_logit_record *out, struct gg_error *err);
 
 /* In `state`, may a record of the kind come? Moves on, or complains. */
 enum gg_status

@@ -15,12 +15,10 @@
 
 #ifdef HAVE_JANSSON
 
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/json.h"
-#include "common/json_error.h"
 
 struct line {
     const struct input *in;
@@ -47,11 +45,10 @@ no_memory(const struct line *l)
 static bool
 get_u64(const json_t *v, uint64_t max, uint64_t *out)
 {
-    const char *s = json_string_value(v), *end;
+    const char *s = cli_json_text(v), *end;
 
     if (s)
-        return strlen(s) == json_string_length(v) &&
-               parse_u64(s, max, out, &end) && !*end;
+        return parse_u64(s, max, out, &end) && !*end;
     if (!json_is_integer(v) || json_integer_value(v) < 0)
         return false;
     *out = (uint64_t)json_integer_value(v);
@@ -62,9 +59,10 @@ get_u64(const json_t *v, uint64_t max, uint64_t *out)
 static bool
 get_double(const json_t *v, double *out)
 {
-    if (json_is_string(v))
-        return strlen(json_string_value(v)) == json_string_length(v) &&
-               parse_double(json_string_value(v), out);
+    const char *s = cli_json_text(v);
+
+    if (s)
+        return parse_double(s, out);
     if (json_is_null(v))
         *out = -INFINITY;
     else if (json_is_number(v))
@@ -124,7 +122,7 @@ read_head(const struct line *l, const json_t *v, struct draft *d)
     const char *kind = json_string_value(json_object_get(v, "kind"));
     const char *encoding = json_string_value(json_object_get(v, "encoding"));
     const char *print = json_string_value(json_object_get(v, "fingerprint"));
-    const json_t *writer = json_object_get(v, "writer");
+    const char *writer = cli_json_text(json_object_get(v, "writer"));
     uint64_t n_vocab;
     enum gg_status st;
 
@@ -136,8 +134,7 @@ read_head(const struct line *l, const json_t *v, struct draft *d)
         return bad(l, "a head without \"n_vocab\"");
     if (!print || !parse_fingerprint(print, &h->fingerprint))
         return bad(l, "a head without \"fingerprint\" of 16 digits");
-    if (!json_is_string(writer) ||
-        strlen(json_string_value(writer)) != json_string_length(writer))
+    if (!writer)
         return bad(l, "a head without \"writer\"");
     h->kind = (enum gg_vector_kind)parse_name(kind, kind_names);
     h->encoding = (enum gg_vector_encoding)parse_name(encoding, encoding_names);
@@ -147,8 +144,7 @@ read_head(const struct line *l, const json_t *v, struct draft *d)
                  draft_add_eog, d);
     if (st != GG_OK)
         return st;
-    if (!draft_set_writer(d, json_string_value(writer),
-                          json_string_length(writer)))
+    if (!draft_set_writer(d, writer, strlen(writer)))
         return no_memory(l);
     return draft_check_head(d)
                ? fail_line(l->in, "head", draft_check_head(d), l->err)
@@ -217,18 +213,15 @@ read_record(const struct line *l, const json_t *v, struct draft *d)
 static enum gg_status
 read_failure(const struct line *l, const json_t *v, struct draft *d)
 {
-    const json_t *message = json_object_get(v, "error");
+    const char *message = cli_json_text(json_object_get(v, "error"));
     enum gg_status st = get_sequence(l, v, d);
 
     if (st != GG_OK)
         return st;
-    if (!json_is_string(message) ||
-        strlen(json_string_value(message)) != json_string_length(message))
+    if (!message)
         return bad(l, "an error that is no string");
-    return draft_set_message(d, json_string_value(message),
-                             json_string_length(message))
-               ? GG_OK
-               : no_memory(l);
+    return draft_set_message(d, message, strlen(message)) ? GG_OK
+                                                          : no_memory(l);
 }
 
 static enum gg_status
@@ -289,14 +282,15 @@ quote_infinity(char *s)
 static enum gg_status
 syntax(const struct line *l, const json_error_t *e)
 {
-    char why[JSON_WHY];
+    char why[CLI_JSON_WHY];
 
     return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: not JSON: %s",
-                l->in->name, (unsigned long long)l->in->line, json_why(why, e));
+                l->in->name, (unsigned long long)l->in->line,
+                cli_json_why(why, e));
 }
 
 static enum gg_status
-parse_line(struct json_reader *j, const struct line *l, char *text, size_t len,
+parse_line(struct jsonl_reader *j, const struct line *l, char *text, size_t len,
            struct gg_logit_record *out)
 {
     enum gg_record_kind kind = GG_RECORD_END;
@@ -305,7 +299,7 @@ parse_line(struct json_reader *j, const struct line *l, char *text, size_t len,
     json_t *v;
 
     quote_infinity(text);
-    v = json_load_text(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
+    v = cli_json_load(text, len, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!v)
         return syntax(l, &e);
     if (!kind_of(v, &kind))
@@ -321,8 +315,8 @@ parse_line(struct json_reader *j, const struct line *l, char *text, size_t len,
 }
 
 enum gg_status
-json_read(struct json_reader *j, struct input *in, struct gg_logit_record *out,
-          struct gg_error *err)
+jsonl_read(struct jsonl_reader *j, struct input *in,
+           struct gg_logit_record *out, struct gg_error *err)
 {
     struct line l = { in, err };
     enum gg_status st;
@@ -340,8 +334,8 @@ json_read(struct json_reader *j, struct input *in, struct gg_logit_record *out,
 #else
 
 enum gg_status
-json_read(struct json_reader *j, struct input *in, struct gg_logit_record *out,
-          struct gg_error *err)
+jsonl_read(struct jsonl_reader *j, struct input *in,
+           struct gg_logit_record *out, struct gg_error *err)
 {
     (void)j, (void)in, (void)out;
     return fail(err, GG_ERR_UNSUPPORTED,

@@ -19,7 +19,7 @@ struct source {
     struct input in;
     struct gg_logit_reader *stream;
     struct lines_reader text;
-    struct json_reader json;
+    struct jsonl_reader json;
     struct npz_reader *npz;
     int scratch; /* a copy of what came through a pipe, or -1 */
 };
@@ -198,7 +198,7 @@ source_read(struct source *s, struct gg_logit_record *record,
     case FORM_TEXT:
         return lines_read(&s->text, &s->in, record, err);
     case FORM_JSONL:
-        return json_read(&s->json, &s->in, record, err);
+        return jsonl_read(&s->json, &s->in, record, err);
     default:
         return npz_read(s->npz, record, err);
     }

@@ -145,7 +145,7 @@ put_json_head(const struct gg_logit_head *h)
            encoding_names[h->encoding], h->numbered ? "true" : "false");
     put_json_ids("eog", h->eog_ids, h->n_eog);
     fputs(",\"writer\":", stdout);
-    json_put_string(h->writer, strlen(h->writer));
+    cli_json_put(h->writer, strlen(h->writer));
     fputs("}}\n", stdout);
 }
 
@@ -195,7 +195,7 @@ jsonl_put(const struct gg_logit_record *r)
     case GG_RECORD_ERROR:
         open_object(r);
         fputs("\"error\":", stdout);
-        json_put_string(r->message, strlen(r->message));
+        cli_json_put(r->message, strlen(r->message));
         fputs("}\n", stdout);
         break;
     case GG_RECORD_CLOSE:
