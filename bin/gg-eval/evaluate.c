@@ -27,7 +27,7 @@ evaluate_init(struct evaluate *e, const struct evaluate_options *o,
     cli_check(
         gg_engine_new(engine->model, engine->session, &params, &e->gg, &err),
         &err);
-    e->sequences = sequences_new(e->gg, (size_t)o->remember);
+    sequences_init(&e->sequences, e->gg, (size_t)o->remember);
     e->queries = cli_alloc(NULL, n, sizeof(*e->queries));
     e->pinned = cli_alloc(NULL, n, sizeof(*e->pinned));
 }
@@ -40,7 +40,7 @@ evaluate_clear(struct evaluate *e)
     free(e->entries);
     free(e->queries);
     free(e->pinned);
-    sequences_free(e->sequences);
+    sequences_clear(&e->sequences);
     gg_engine_free(e->gg);
 }
 
@@ -144,7 +144,7 @@ add_put(struct evaluate *e, const struct gg_line *line, struct sequence *q)
     new->chunk = ++q->n_chunks;
     new->position = gg_sequence_dropped(q->its) + n;
     pin(e, q, line->n_ids);
-    sequences_changed(e->sequences, q);
+    sequences_changed(&e->sequences, q);
 }
 
 /* Why the ids could not be put. */
@@ -168,7 +168,7 @@ add_refused(struct evaluate *e, const struct gg_line *line,
 static bool
 add_ids(struct evaluate *e, const struct gg_line *line)
 {
-    struct sequence *q = sequences_use(e->sequences, line->sequence);
+    struct sequence *q = sequences_use(&e->sequences, line->sequence);
     struct gg_error err;
     uint64_t dropped;
     enum gg_status st;
@@ -204,7 +204,7 @@ add(void *data, const struct gg_line *line)
     struct evaluate *e = data;
 
     if (line->kind == GG_LINE_END) {
-        sequences_close(e->sequences, line->sequence);
+        sequences_close(&e->sequences, line->sequence);
         add_entry(e, line);
     } else if (line->kind == GG_LINE_ERROR) {
         add_failure(e, line, line->message, false);
@@ -277,7 +277,7 @@ run(void *data)
     for (int32_t i = 0; i < e->n; i++)
         if (e->entries[i].sequence)
             e->entries[i].sequence->pinned = false;
-    sequences_settle(e->sequences);
+    sequences_settle(&e->sequences);
     e->n = 0;
     e->n_pinned = 0;
     e->n_together = 0;

@@ -21,7 +21,7 @@ struct evaluate {
     const struct evaluate_options *o;
     const struct engine *engine;
     struct gg_engine *gg;
-    struct sequences *sequences;
+    struct sequences sequences;
     struct output *output;
     struct entry *entries; /* what was added */
     int32_t n, cap;

@@ -10,28 +10,33 @@
 
 #include <gg-engine.h>
 
-#include "gg-eval/forgotten.h"
+#include "common/number_set.h"
+#include "common/sequence_table.h"
 
 struct sequence {
-    uint64_t number;
+    struct numbered key;
     struct gg_sequence *its; /* the engine's */
     size_t n_counted;        /* ids that count as kept */
     uint64_t n_chunks;
     bool pinned;
     bool loaded; /* with all of its ids, from a state */
     bool has_mirostat;
-    double mirostat;                /* what was learnt there */
-    struct sequence *next;          /* of the same bucket, or to be freed */
-    struct sequence *newer, *older; /* by last use */
+    double mirostat; /* what was learnt there */
 };
 
-struct sequences;
+struct sequences {
+    struct gg_engine *engine;
+    struct sequence_table table; /* by last use */
+    struct numbered *dead;       /* but pinned */
+    size_t kept, max_ids;
+    struct number_set forgotten;
+};
 
 /* Keeps at most `max_ids` ids beside those of the sequence in use. */
-struct sequences *
-sequences_new(struct gg_engine *engine, size_t max_ids);
 void
-sequences_free(struct sequences *s);
+sequences_init(struct sequences *s, struct gg_engine *engine, size_t max_ids);
+void
+sequences_clear(struct sequences *s);
 
 /* The sequence of that number, now the one most recently used; a new one
  * without ids if it was not seen before. NULL: it was forgotten. */
@@ -45,19 +50,6 @@ sequences_changed(struct sequences *s, struct sequence *q);
 /* The sequence ended: its number is free again. */
 void
 sequences_close(struct sequences *s, uint64_t number);
-
-/* As if the numbers, which no sequence has, had been forgotten. They must come
- * in order, with gaps between. */
-void
-sequences_forget(struct sequences *s, uint64_t first, uint64_t last);
-const struct forgotten *
-sequences_forgotten(const struct sequences *s);
-
-/* By last use; NULL: there is none. */
-struct sequence *
-sequences_newest(const struct sequences *s);
-struct sequence *
-sequences_oldest(const struct sequences *s);
 
 /* No sequence is pinned any more: those that have ended go. */
 void

@@ -12,14 +12,14 @@ take_sequence(struct state *s, struct evaluate *e, size_t i)
 {
     const struct gg_state *state = gg_state_get(s->file);
     struct sequence *q =
-        sequences_use(e->sequences, state->sequences[i].number);
+        sequences_use(&e->sequences, state->sequences[i].number);
     struct gg_error err;
 
     q->loaded = true;
     q->has_mirostat = state->has_mirostat;
     q->mirostat = state->mirostat;
     cli_check(gg_sequence_load(q->its, s->file, i, &err), &err);
-    sequences_changed(e->sequences, q);
+    sequences_changed(&e->sequences, q);
 }
 
 void
@@ -29,8 +29,8 @@ state_take(struct state *s, struct evaluate *e)
     size_t n_ids = 0;
 
     for (size_t i = 0; state && i < state->n_forgotten; i++)
-        sequences_forget(e->sequences, state->forgotten[i].first,
-                         state->forgotten[i].last);
+        number_set_append(&e->sequences.forgotten, state->forgotten[i].first,
+                          state->forgotten[i].last);
     for (size_t i = 0; state && i < state->n_sequences; i++) {
         take_sequence(s, e, i);
         n_ids += state->sequences[i].n_ids;
@@ -50,22 +50,19 @@ state_take(struct state *s, struct evaluate *e)
 
 static size_t
 list_sequences(const struct sequences *s, struct gg_state *state,
-               struct gg_state_sequence **list)
+               struct gg_state_sequence *list)
 {
-    size_t n = 0, cap = 0;
+    size_t n = 0;
 
-    *list = NULL;
-    for (const struct sequence *q = sequences_oldest(s); q; q = q->newer) {
-        struct gg_state_sequence one = gg_sequence_state(q->its);
+    for (const struct numbered *p = s->table.oldest; p; p = p->newer) {
+        const struct sequence *q = (const struct sequence *)p;
 
-        if (one.n_ids == 0) /* its first chunk was refused */
+        list[n] = gg_sequence_state(q->its);
+        if (list[n].n_ids == 0) /* its first chunk was refused */
             continue;
-        one.number = q->number;
+        list[n++].number = p->number;
         state->has_mirostat = q->has_mirostat;
         state->mirostat = q->mirostat;
-        if (n == cap)
-            *list = cli_alloc(*list, cap = 2 * cap + 16, sizeof(**list));
-        (*list)[n++] = one;
     }
     return n;
 }
@@ -73,22 +70,17 @@ list_sequences(const struct sequences *s, struct gg_state *state,
 void
 state_leave(struct state *s, const struct evaluate *e)
 {
-    const struct forgotten *gone = sequences_forgotten(e->sequences);
+    const struct number_set *gone = &e->sequences.forgotten;
     struct gg_state_sequence *list;
-    struct gg_state_range *ranges;
-    struct gg_state state = { .numbered = e->numbered };
+    struct gg_state state = { .numbered = e->numbered,
+                              .n_forgotten = gone->n,
+                              .forgotten = gone->list };
 
     if (!state_saves(s))
         return;
-    ranges = cli_alloc(NULL, gone->n, sizeof(*ranges));
-    for (size_t i = 0; i < gone->n; i++)
-        ranges[i] =
-            (struct gg_state_range){ gone->list[i].first, gone->list[i].last };
-    state.n_sequences = list_sequences(e->sequences, &state, &list);
+    list = cli_alloc(NULL, e->sequences.table.n, sizeof(*list));
+    state.n_sequences = list_sequences(&e->sequences, &state, list);
     state.sequences = list;
-    state.n_forgotten = gone->n;
-    state.forgotten = ranges;
     state_save(s, e->engine->session, &state);
     free(list);
-    free(ranges);
 }

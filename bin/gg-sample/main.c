@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/number_set.h"
 #include "common/sampling.h"
-#include "gg-sample/sequences.h"
+#include "common/sequence_table.h"
 
 const char cli_name[] = "gg-sample";
 
@@ -47,7 +48,9 @@ struct run {
     bool numbered;
     bool ended;  /* the one sequence of a stream without numbers */
     bool closed; /* and with it the output */
-    struct sequences sequences;
+    struct number_set ended_here;    /* what still comes of them is dropped */
+    struct number_set passed;        /* ended upstream, which was passed on */
+    struct sequence_table sequences; /* that are drawn from: of struct count */
 };
 
 static const struct option long_options[] = {
@@ -144,13 +147,62 @@ is_end_of_generation(const struct gg_logit_head *head, int32_t id)
     return false;
 }
 
+/* ---- what is remembered of sequences ------------------------------------- */
+
+/* A corpus may have any number of them. Counts are kept while a sequence is
+ * drawn from; of what has ended only ranges of numbers are. */
+struct count {
+    struct numbered key;
+    uint64_t n; /* ids that it has got */
+    struct gg_history *history;
+};
+
+/* That of the sequence, new where there is none. */
+static struct count *
+count_of(struct run *r, uint64_t sequence)
+{
+    struct count *c = sequence_table_find(&r->sequences, sequence);
+
+    if (c)
+        return c;
+    c = cli_alloc(NULL, 1, sizeof(*c));
+    *c = (struct count){ .key.number = sequence };
+    sequence_table_add(&r->sequences, &c->key);
+    return c;
+}
+
+static void
+forget_count(struct run *r, uint64_t sequence)
+{
+    struct count *c = sequence_table_find(&r->sequences, sequence);
+
+    if (!c)
+        return;
+    sequence_table_forget(&r->sequences, &c->key);
+    sequence_table_unlink(&r->sequences, &c->key);
+    gg_history_free(c->history);
+    free(c);
+}
+
+static void
+forget_all(struct run *r)
+{
+    while (r->sequences.oldest)
+        forget_count(r, r->sequences.oldest->number);
+    sequence_table_clear(&r->sequences);
+    number_set_clear(&r->ended_here);
+    number_set_clear(&r->passed);
+}
+
+/* ---- records ------------------------------------------------------------- */
+
 /* The sequence is over: `line` is the last of it. */
 static void
 end_sequence(struct run *r, struct gg_line *line)
 {
     if (r->numbered) {
-        counts_remove(&r->sequences.counts, line->sequence);
-        ranges_add(&r->sequences.ended, line->sequence);
+        forget_count(r, line->sequence);
+        number_set_add(&r->ended_here, line->sequence);
         line->last = line->kind == GG_LINE_IDS;
         put(line);
         return;
@@ -168,7 +220,7 @@ end_sequence(struct run *r, struct gg_line *line)
 static bool
 has_ended(const struct run *r, uint64_t sequence)
 {
-    return r->numbered ? ranges_have(&r->sequences.ended, sequence) : r->ended;
+    return r->numbered ? number_set_has(&r->ended_here, sequence) : r->ended;
 }
 
 /* What is known of the sequence; a stream without numbers has one, 0. Without
@@ -180,10 +232,10 @@ sequence_of(struct run *r, uint64_t sequence)
     struct count *c;
     struct gg_error err;
 
-    ranges_remove(&r->sequences.passed, sequence);
+    number_set_remove(&r->passed, sequence);
     if (r->sampling->count <= 1 && !r->remembers)
         return NULL;
-    c = counts_of(&r->sequences.counts, sequence);
+    c = count_of(r, sequence);
     if (r->remembers && !c->history)
         cli_check(gg_history_new(r->sampler, &c->history, &err), &err);
     return c;
@@ -332,13 +384,13 @@ pass_close(struct run *r, uint64_t sequence)
 
     if (!r->numbered)
         return;
-    if (ranges_have(&r->sequences.ended, sequence)) {
-        ranges_remove(&r->sequences.ended, sequence);
-    } else if (ranges_have(&r->sequences.passed, sequence)) {
-        ranges_remove(&r->sequences.passed, sequence);
+    if (number_set_has(&r->ended_here, sequence)) {
+        number_set_remove(&r->ended_here, sequence);
+    } else if (number_set_has(&r->passed, sequence)) {
+        number_set_remove(&r->passed, sequence);
     } else {
-        counts_remove(&r->sequences.counts, sequence);
-        ranges_add(&r->sequences.passed, sequence);
+        forget_count(r, sequence);
+        number_set_add(&r->passed, sequence);
         put(&line);
     }
 }
@@ -371,7 +423,7 @@ begin(struct run *r, const struct gg_logit_head *head)
                 "read the streams from a file");
     r->numbered = head->numbered;
     r->ended = false;
-    sequences_clear(&r->sequences);
+    forget_all(r);
 }
 
 static void
@@ -436,7 +488,7 @@ run(struct options *o)
     if (st != GG_EOF)
         cli_check(st, &err);
     gg_logit_reader_free(r.reader);
-    sequences_clear(&r.sequences);
+    forget_all(&r);
     gg_sampler_free(r.sampler);
     sampling_clear(&o->sampling);
     gg_vocab_free(r.vocab);

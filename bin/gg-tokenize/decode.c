@@ -106,9 +106,11 @@ write_record(struct work *w, const struct sequence *s)
 static void
 write_ended(struct work *w)
 {
-    for (; w->open.first && w->open.first->ended;
+    struct sequence *s;
+
+    for (; (s = sequences_first(&w->open)) && s->ended;
          sequences_drop_first(&w->open))
-        write_record(w, w->open.first);
+        write_record(w, s);
 }
 
 /* Writes the text of the lines without a number, so far. */
@@ -241,15 +243,18 @@ decode_plain(struct work *w, const struct gg_line *line)
 static void
 write_rest(struct work *w, bool numbered)
 {
-    for (struct sequence *s = w->open.first; s; s = s->later)
+    for (struct numbered *p = w->open.table.oldest; p; p = p->newer) {
+        struct sequence *s = (struct sequence *)p;
+
         if (!s->ended)
             sequences_end(&w->open, s);
+    }
     write_ended(w);
     if (w->options->records && !numbered)
         write_record(w, &w->only);
     else
         write_only(w, false);
-    free(w->open.buckets);
+    sequence_table_clear(&w->open.table);
     free(w->only.text);
 }
 

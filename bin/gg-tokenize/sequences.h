@@ -7,22 +7,24 @@
 
 #include <gg.h>
 
+#include "common/sequence_table.h"
+
 struct sequence {
-    uint64_t number;
-    bool ended;
+    struct numbered key;
+    bool ended; /* it is known by its place only */
     struct gg_decode_state state;
     char *text;
     size_t len, cap;
-    struct sequence *next;  /* in its bucket; ended ones are in none */
-    struct sequence *later; /* appeared after this one */
 };
 
 struct sequences {
-    struct sequence **buckets;
-    size_t n_buckets, n_open;
-    struct sequence *first, *last; /* in the order of appearance */
-    uint64_t held;                 /* bytes of memory */
+    struct sequence_table table; /* in the order of appearance */
+    uint64_t held;               /* bytes of memory */
 };
+
+/* NULL: there is none. */
+struct sequence *
+sequences_first(const struct sequences *all);
 
 /* The open sequence of that number; a new, empty one where there is none. */
 struct sequence *

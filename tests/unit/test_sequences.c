@@ -1,7 +1,6 @@
 /* test_sequences.c - what gg-eval remembers, against a memory without limits */
 #include <config.h>
 
-#include "gg-eval/forgotten.c"
 #include "gg-eval/sequences.c"
 #include "engine/shift.h"
 #include "session_test.h"
@@ -18,7 +17,7 @@ next_random(uint32_t n)
 }
 
 static bool
-is_sound(const struct forgotten *f)
+is_sound(const struct number_set *f)
 {
     for (size_t i = 0; i < f->n; i++)
         if (f->list[i].first > f->list[i].last ||
@@ -29,12 +28,12 @@ is_sound(const struct forgotten *f)
 
 /* Random additions and removals, beside a table of all numbers. */
 static void
-check_forgotten(void)
+check_set(void)
 {
     enum {
         N = 2000
     };
-    struct forgotten f = { 0 };
+    struct number_set f = { .max = MAX_FORGOTTEN };
     static bool in[N];
     bool right = true;
 
@@ -42,52 +41,70 @@ check_forgotten(void)
         uint32_t i = next_random(N);
 
         if (!in[i] && next_random(3))
-            forgotten_add(&f, i), in[i] = true;
+            number_set_add(&f, i), in[i] = true;
         else
-            forgotten_remove(&f, i), in[i] = false;
-        right = right && forgotten_has(&f, i) == in[i];
+            number_set_remove(&f, i), in[i] = false;
+        right = right && number_set_has(&f, i) == in[i];
     }
     for (uint32_t i = 0; i < N; i++)
-        right = right && forgotten_has(&f, i) == in[i];
+        right = right && number_set_has(&f, i) == in[i];
     ok(right, "a set holds what was added and not removed");
     ok(is_sound(&f), "its intervals are in order and apart");
-    forgotten_clear(&f);
-    ok(!forgotten_has(&f, 5), "cleared, it is empty");
+    number_set_clear(&f);
+    ok(!number_set_has(&f, 5), "cleared, it is empty");
 }
 
 static void
 check_bounds(void)
 {
-    struct forgotten f = { 0 };
+    struct number_set f = { .max = MAX_FORGOTTEN };
     bool all = true;
 
-    forgotten_add(&f, 0);
-    forgotten_add(&f, UINT64_MAX);
-    forgotten_add(&f, 1);
-    forgotten_add(&f, UINT64_MAX - 1);
+    number_set_add(&f, 0);
+    number_set_add(&f, UINT64_MAX);
+    number_set_add(&f, 1);
+    number_set_add(&f, UINT64_MAX - 1);
     ok(f.n == 2 && is_sound(&f), "the least and the greatest number");
-    forgotten_remove(&f, 0);
-    forgotten_remove(&f, UINT64_MAX);
-    ok(!forgotten_has(&f, 0) && forgotten_has(&f, 1) &&
-           !forgotten_has(&f, UINT64_MAX),
+    number_set_remove(&f, 0);
+    number_set_remove(&f, UINT64_MAX);
+    ok(!number_set_has(&f, 0) && number_set_has(&f, 1) &&
+           !number_set_has(&f, UINT64_MAX),
        "can be removed");
-    forgotten_clear(&f);
+    number_set_clear(&f);
     for (uint64_t i = 0; i < 100000; i++)
-        forgotten_add(&f, i);
+        number_set_add(&f, i);
     ok(f.n == 1, "numbers in order cost nothing");
-    forgotten_clear(&f);
-    for (uint64_t i = 0; i < 2 * FORGOTTEN_MAX; i++)
-        forgotten_add(&f, i * i);
-    for (uint64_t i = 0; i < 2 * FORGOTTEN_MAX; i++)
-        all = all && forgotten_has(&f, i * i);
-    ok(all && f.n <= FORGOTTEN_MAX && is_sound(&f),
+    number_set_clear(&f);
+    for (uint64_t i = 0; i < 2 * MAX_FORGOTTEN; i++)
+        number_set_add(&f, i * i);
+    for (uint64_t i = 0; i < 2 * MAX_FORGOTTEN; i++)
+        all = all && number_set_has(&f, i * i);
+    ok(all && f.n <= MAX_FORGOTTEN && is_sound(&f),
        "too many intervals become one, and lose nothing");
-    forgotten_clear(&f);
+    number_set_clear(&f);
 }
 
 /* ---- sequences by number ------------------------------------------------- */
 
 static struct gg_engine *engine;
+
+static struct sequences *
+new_sequences(size_t max_ids)
+{
+    struct sequences *s = malloc(sizeof(*s));
+
+    if (!s)
+        exit(99);
+    sequences_init(s, engine, max_ids);
+    return s;
+}
+
+static void
+free_sequences(struct sequences *s)
+{
+    sequences_clear(s);
+    free(s);
+}
 
 static void
 add(struct sequences *s, struct sequence *q, const int32_t *ids, size_t n)
@@ -109,7 +126,7 @@ count(const struct sequence *q)
 static void
 check_pinned(void)
 {
-    struct sequences *s = sequences_new(engine, 1000000);
+    struct sequences *s = new_sequences(1000000);
     static const int32_t ids[] = { 5, 6, 7 };
     struct sequence *a = sequences_use(s, 1), *b;
 
@@ -122,19 +139,19 @@ check_pinned(void)
     a->pinned = false;
     sequences_settle(s);
     ok(sequences_use(s, 1) == b, "until that is done");
-    sequences_free(s);
+    free_sequences(s);
 }
 
 static void
 check_memory(void)
 {
-    struct sequences *s = sequences_new(engine, 10 * (OVERHEAD + 8));
+    struct sequences *s = new_sequences(10 * (OVERHEAD + 8));
     static const int32_t ids[8];
     bool refused = true, kept = true;
 
     for (uint64_t i = 0; i < 5000; i++)
         add(s, sequences_use(s, i), ids, 8);
-    ok(s->n <= 11 && s->kept <= 11 * (OVERHEAD + 8), "memory is bounded");
+    ok(s->table.n <= 11 && s->kept <= 11 * (OVERHEAD + 8), "memory is bounded");
     for (uint64_t i = 0; i < 4980; i++)
         refused = refused && !sequences_use(s, i);
     ok(refused, "what was forgotten is refused");
@@ -144,7 +161,7 @@ check_memory(void)
     sequences_close(s, 7);
     ok(sequences_use(s, 7) && count(sequences_use(s, 7)) == 0,
        "a forgotten sequence that ends can begin anew");
-    sequences_free(s);
+    free_sequences(s);
 }
 
 static void
@@ -182,7 +199,7 @@ main(void)
         new_session(m, (struct gg_session_params){ .n_slots = 2 });
 
     must(gg_engine_new(m, session, NULL, &engine, &err));
-    check_forgotten();
+    check_set();
     check_bounds();
     check_pinned();
     check_memory();
