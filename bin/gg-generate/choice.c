@@ -114,6 +114,28 @@ put(const struct generate *g, const struct contest *c)
     buffer_clear(&out);
 }
 
+/* --save: the choice that was written is what the prompt goes on with. */
+static void
+leave(struct generate *g, const struct contest *c)
+{
+    struct gg_query query = { 0 };
+    struct gg_error err;
+    size_t n_base = 0;
+
+    if (!state_saves(&g->state))
+        return;
+    cli_check(generate_new_sequence(g, &query.sequence, &err), &err);
+    g->answer.sequence = query.sequence;
+    (void)gg_sequence_ids(query.sequence, &n_base);
+    cli_check(gg_sequence_put(query.sequence, c->list->ids + n_base,
+                              c->list->n - n_base, &err),
+              &err);
+    cli_check(gg_engine_eval(g->gg, &query, 1, &err), &err);
+    g->heard = true;
+    generate_save(g);
+    answer_clear(&g->answer);
+}
+
 void
 generate_choice(struct generate *g)
 {
@@ -130,6 +152,7 @@ generate_choice(struct generate *g)
         if (!contest_decide(&prompt.contest, &err))
             cli_die("%s", err.message);
         put(g, &prompt.contest);
+        leave(g, &prompt.contest);
     }
     prompt_clear(&prompt);
 }

@@ -169,6 +169,10 @@ generate_load(struct generate *g);
  * stays empty. */
 void
 generate_load_base(struct generate *g);
+/* One that begins with all that was loaded. */
+enum gg_status
+generate_new_sequence(const struct generate *g, struct gg_sequence **out,
+                      struct gg_error *err);
 /* For an empty prompt behind what was loaded: the ids to evaluate before the
  * text goes on, which may be none; the caller frees them. */
 int32_t *

@@ -19,12 +19,6 @@ enum {
 
 /* ---- reading ---- */
 
-static const struct choices *
-choices_of(const struct generate *g, const struct record *r)
-{
-    return r->choices.n ? &r->choices : &g->o->choices;
-}
-
 /* The array as it stands in the line. */
 static enum gg_status
 encode_messages(struct generate *g, struct record *r, const char *text,
@@ -35,7 +29,7 @@ encode_messages(struct generate *g, struct record *r, const char *text,
     if (!member_find(text, "messages", &m))
         return overrides_bad(err, "no messages");
     return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
-                                 choices_of(g, r), &r->prompt, err);
+                                 record_choices(g, r), &r->prompt, err);
 }
 
 static enum gg_status
@@ -45,6 +39,7 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
     const json_t *prompt = json_object_get(object, "prompt");
     const json_t *messages = json_object_get(object, "messages");
     size_t len = json_string_length(prompt);
+    bool empty = len == 0 && (!g->o->prompt || !*g->o->prompt);
     enum gg_status st;
 
     if (prompt && messages)
@@ -56,10 +51,9 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
     if (!json_is_string(prompt))
         return overrides_bad(err,
                              "no prompt that is a string, and no messages");
-    st = generate_record_ids(g, json_string_value(prompt), len,
-                             choices_of(g, r), &r->prompt, err);
+    st = record_take_prompt(g, r, json_string_value(prompt), len, err);
     if (st == GG_OK && !r->prompt.goes_on &&
-        (r->prompt.n == 0 || (len == 0 && g->o->bos != OPT_BOS)))
+        (r->prompt.n == 0 || (empty && g->o->bos != OPT_BOS)))
         st = overrides_bad(err, "the prompt is empty");
     return st;
 }
@@ -184,15 +178,17 @@ add_contest(struct buffer *out, const struct contest *c)
 }
 
 static void
-add_answer(struct buffer *out, const struct record *r, const struct answer *a)
+add_answer(struct buffer *out, const struct record *r, const struct answer *a,
+           struct buffer *echo)
 {
     static const char *const endings[] = { "", "eog", "length", "context",
                                            "string" };
     size_t n;
     const int32_t *ids = gg_text_ids(a->made, &n);
 
+    buffer_add(echo, a->text.p, a->text.len);
     add_key(out, "text");
-    cli_json_add(out, a->text.p, a->text.len);
+    cli_json_add(out, echo->p, echo->len);
     add_ids(out, ids, n);
     add_key(out, "logprob");
     add_format(out, "%.6f", a->logprob);
@@ -208,8 +204,10 @@ static void
 write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
             const char *message)
 {
+    struct buffer echo = r->out; /* the prompt, if that is wanted */
+
     (void)g;
-    buffer_clear(&r->out);
+    r->out = (struct buffer){ 0 };
     buffer_add(&r->out, r->text.p, r->text.len);
     if (message) {
         add_key(&r->out, "error");
@@ -217,9 +215,10 @@ write_jsonl(const struct generate *g, struct record *r, const struct answer *a,
     } else if (r->prompt.contest.n) {
         add_contest(&r->out, &r->prompt.contest);
     } else {
-        add_answer(&r->out, r, a);
+        add_answer(&r->out, r, a, &echo);
     }
     buffer_add(&r->out, "}\n", 2);
+    buffer_clear(&echo);
 }
 
 /* ---- an earlier run's ---- */

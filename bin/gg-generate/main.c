@@ -18,7 +18,9 @@ static const char help[] =
     "Usage: gg-generate [OPTION]... [FILE]\n"
     "Continue the text of FILE, or of standard input.\n"
     "\n"
-    "  -p, --prompt TEXT       continue TEXT; with a FILE, both\n"
+    "  -p, --prompt TEXT       continue TEXT; with a FILE, both; with records, "
+    "each\n"
+    "                          behind TEXT\n"
     "  -f, --file FILE         continue the text of FILE\n" SAMPLING_HELP
     "      --bos, --no-bos     put the vocabulary's BOS first, or nothing\n"
     "      --echo              write the prompt, too\n"
@@ -209,10 +211,16 @@ set_option(struct options *o, int c)
 }
 
 static void
-refuse(bool given, const char *option, const char *with)
+refuse(bool given, const char *option, const char *with, const char *why)
 {
     if (given)
-        cli_misuse("%s does not go with %s", option, with);
+        cli_misuse("%s does not go with %s: %s", option, with, why);
+}
+
+static const char *
+save_option(const struct options *o)
+{
+    return o->state.maybe ? "--state" : "--save";
 }
 
 static void
@@ -230,15 +238,18 @@ check_records(const struct options *o)
                                : "--numbered");
     if (o->form == FORM_TEXT)
         return;
-    refuse(o->prompt != NULL, "-p", form);
-    refuse(o->sampling.none, "-n 0", form);
-    refuse(o->interactive, "-i", form);
-    refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save", form);
-    refuse(o->form == FORM_JSONL && o->scores, "--scores", form);
-    refuse(o->resume && o->output, "-o", "--resume");
-    refuse(!plain && o->numbered, "--numbered", form);
-    refuse(!plain && o->echo, "--echo", form);
-    refuse(!plain && o->messages, "--messages", form);
+    refuse(o->prompt && o->messages, "-p", "--messages in records",
+           "they are JSON");
+    refuse(o->sampling.none, "-n 0", form, "nothing would be left");
+    refuse(o->interactive, "-i", form,
+           "the next line of a conversation waits for an answer");
+    refuse(o->state.save != NULL, save_option(o), form,
+           "a state here is that of one text");
+    refuse(o->resume && o->output, "-o", "--resume", "it names the output");
+    refuse(!plain && o->numbered, "--numbered", form,
+           "an answer has the other members of its record");
+    refuse(!plain && o->messages, "--messages", form,
+           "records have a member of that name");
 #ifndef HAVE_JANSSON
     if (!plain)
         cli_die("--jsonl: this gg-generate was built without Jansson, and "
@@ -258,20 +269,18 @@ parse_options(int argc, char **argv, struct options *o)
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (optind < argc)
         o->input = argv[optind];
-    if (o->chat && o->echo)
-        cli_misuse("--echo does not go with a conversation");
+    refuse(o->chat && o->echo, "--echo", "a conversation",
+           "its prompt is not only text");
     if (o->messages && o->system)
         cli_misuse(
             "--system does not go with --messages, which have their own");
-    if (o->choices.n && (o->interactive || o->draft))
-        cli_misuse("--choice does not go with %s",
-                   o->interactive ? "-i" : "--draft");
-    if (o->state.save && o->choices.n)
-        cli_misuse("%s does not go with --choice, which leaves no text",
-                   o->state.maybe ? "--state" : "--save");
-    if (o->scores && !o->choices.n)
+    refuse(o->choices.n && o->interactive, "--choice", "-i",
+           "answers are drawn");
+    refuse(o->choices.n && o->draft, "--choice", "--draft", "nothing is drawn");
+    if (o->scores && !o->choices.n && o->form != FORM_JSONL)
         cli_misuse("--scores goes with --choice only");
-    refuse(o->interactive && o->sampling.none, "-n 0", "-i");
+    refuse(o->interactive && o->sampling.none, "-n 0", "-i",
+           "there would be no answers");
     if (o->interactive && o->input && strcmp(o->input, "-") == 0)
         cli_misuse("-i reads standard input line by line, not as a prompt");
     check_records(o);

@@ -45,10 +45,7 @@ read_plain(struct generate *g, struct record *r, const char *text, size_t len,
         }
         buffer_add(&r->text, text, at);
     }
-    if (g->o->echo)
-        buffer_add(&r->out, text + at, len - at);
-    return generate_record_ids(g, text + at, len - at, &g->o->choices,
-                               &r->prompt, err);
+    return record_take_prompt(g, r, text + at, len - at, err);
 }
 
 /* Newlines and backslashes, so that a record stays a line; as

@@ -141,6 +141,30 @@ fail(struct records *w, struct record *r, const struct answer *a,
 
 /* ---- beginning ---- */
 
+const struct choices *
+record_choices(const struct generate *g, const struct record *r)
+{
+    return r->choices.n ? &r->choices : &g->o->choices;
+}
+
+enum gg_status
+record_take_prompt(struct generate *g, struct record *r, const char *text,
+                   size_t len, struct gg_error *err)
+{
+    const char *before = g->o->prompt ? g->o->prompt : "";
+    struct buffer all = { 0 };
+    enum gg_status st;
+
+    buffer_add(&all, before, strlen(before));
+    buffer_add(&all, text, len);
+    if (g->o->echo)
+        buffer_add(&r->out, all.p, all.len);
+    st = generate_record_ids(g, all.p, all.len, record_choices(g, r),
+                             &r->prompt, err);
+    buffer_clear(&all);
+    return st;
+}
+
 static struct record *
 add_record(struct records *w)
 {
@@ -171,14 +195,6 @@ check_room(const struct records *w, const struct record *r,
     return GG_ERR_CONTEXT;
 }
 
-static enum gg_status
-new_sequence(const struct generate *g, struct gg_sequence **out,
-             struct gg_error *err)
-{
-    return g->base.sequence ? gg_sequence_copy(g->base.sequence, out, err)
-                            : gg_sequence_new(g->gg, out, err);
-}
-
 /* The record's ids are there. */
 static enum gg_status
 begin(struct records *w, struct record *r, struct gg_error *err)
@@ -201,7 +217,7 @@ begin(struct records *w, struct record *r, struct gg_error *err)
     a->number = w->form == jsonl_form ? r->number : r->sequence;
     a->wants_logprob = g->o->form == FORM_JSONL;
     if (st == GG_OK)
-        st = new_sequence(g, &a->sequence, err);
+        st = generate_new_sequence(g, &a->sequence, err);
     if (st != GG_OK)
         return st;
     (void)gg_sequence_ids(a->sequence, &n_base);

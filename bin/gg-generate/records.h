@@ -34,13 +34,24 @@ struct record {
     struct buffer before;
 };
 
+/* Those that the record's answer is one of; perhaps none. */
+const struct choices *
+record_choices(const struct generate *g, const struct record *r);
+
+/* The text, behind that of -p, becomes the record's ids and, with --echo, what
+ * r->out begins with. */
+enum gg_status
+record_take_prompt(struct generate *g, struct record *r, const char *text,
+                   size_t len, struct gg_error *err);
+
 /* How records are read and written. */
 struct form {
     /* The ids and options of a record; its text lives during the call. */
     enum gg_status (*read)(struct generate *g, struct record *r,
                            const char *text, size_t len, struct gg_error *err);
-    /* Adds to r->out: the answer, or, where `message` says why there is none,
-     * what stands in its place; `a` then is NULL, or as far as it went. */
+    /* Adds to r->out, which may hold the prompt: the answer, or, where
+     * `message` says why there is none, what stands in its place; `a` then is
+     * NULL, or as far as it went. */
     void (*write)(const struct generate *g, struct record *r,
                   const struct answer *a, const char *message);
     /* True where `out` could be what was written for the record in an earlier
@@ -59,8 +70,9 @@ extern const struct form *const jsonl_form;
 
 /* ---- --resume ---- */
 
-/* Makes `path` the standard output: what stands there stays, and more is written
- * behind it. The returned descriptor reads it from its begin; or the tool ends.
+/* Makes `path` the standard output: what stands there stays, and more is
+ * written behind it. The returned descriptor reads it from its begin; or the
+ * tool ends.
  */
 int
 resume_open(const char *path);

@@ -108,6 +108,14 @@ generate_load_base(struct generate *g)
     state_loaded(&g->state);
 }
 
+enum gg_status
+generate_new_sequence(const struct generate *g, struct gg_sequence **out,
+                      struct gg_error *err)
+{
+    return g->base.sequence ? gg_sequence_copy(g->base.sequence, out, err)
+                            : gg_sequence_new(g->gg, out, err);
+}
+
 /* The ids to draw from again: those of the tail, or none, and the last one is
  * evaluated once more. */
 int32_t *

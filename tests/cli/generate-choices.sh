@@ -79,5 +79,4 @@ printf 'A cat?\nA dog?\n' | gg-generate --chat --lines --load chat.gguf --choice
 gg-generate --lines --load chat.gguf more
 gg-generate --lines --state state.gguf more
 gg-generate --lines --save state.gguf more
-gg-generate --choice a,b --state state.gguf more
 test -s state.gguf

@@ -86,7 +86,6 @@ run() {
     "$@" </dev/null
     echo "[$?]"
 }
-run gg-generate --lines -p a
 run gg-generate --lines -i
 run gg-generate --batch 2
 run gg-generate --jsonl --numbered
