@@ -20,9 +20,9 @@ printf '#define %s\n' '_GNU_SOURCE 1' 'PACKAGE_VERSION "0"' 'HAVE_NEON 1' \
     'HAVE_DOTPROD 1' 'HAVE_I8MM 1' 'HAVE_ARMBF16 1' >"$work/config.h"
 
 cd "$top/lib" || exit 1
-files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/*_ref.c |
+files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/ref/*.c |
     grep -v core/crc32.c)
-for f in $files cpu/features.c cpu/kernels.c cpu/points.c cpu/scalar.c \
+for f in $files cpu/features.c cpu/kernels.c cpu/gemm/codebooks.c cpu/scalar.c \
     ../tests/unit/check_kernels.c; do
     case $f in
     *_dotprod.c) march=-march=armv8.2-a+dotprod ;;

@@ -16,7 +16,7 @@
 
 #include "common/cli.h"
 #include "gg-logits/edit.h"
-#include "gg-logits/near.h"
+#include "gg-logits/cosine.h"
 
 struct difference {
     size_t id;

@@ -11,7 +11,7 @@
 #include "gg-logits/edit.h"
 #include "gg-logits/like.h"
 #include "gg-logits/mix.h"
-#include "gg-logits/near.h"
+#include "gg-logits/cosine.h"
 #include "gg-logits/sink.h"
 
 const char cli_name[] = "gg-logits";

@@ -2,7 +2,7 @@
 #include <ggml-cpu.h>
 
 #include "core/half.h"
-#include "cpu/task.h"
+#include "cpu/exec/task.h"
 
 static char *
 element(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,

@@ -56,7 +56,7 @@ width(enum ggml_type type)
     return type == GGML_TYPE_F32 ? 4 : 2;
 }
 
-/* Weights after which chains end, see vector_sums.h; 0: they do not. */
+/* Weights after which chains end, see float_sums.h; 0: they do not. */
 INLINE int64_t
 chain_of(enum ggml_type type)
 {

@@ -2,7 +2,7 @@
  *
  * For products with weights in blocks: x = d * q for each unit of 32 values,
  * d the greatest magnitude / 127, q to nearest, ties to even, as the CPU's
- * cpu/column.h has them. A column is the q of all its values and then, for
+ * cpu/gemm/column.h has them. A column is the q of all its values and then, for
  * each unit, its figures. */
 #ifndef CUDA_QUANTIZE_H
 #define CUDA_QUANTIZE_H

@@ -1,6 +1,6 @@
 /* rope.cu - ROPE: pairs of a row turned by angles that grow with position
  *
- * As lib/cpu/ops_rope.c has it. An item is a token and some of its heads, a
+ * As lib/cpu/ops/rotary.c has it. An item is a token and some of its heads, a
  * warp a head: they share the angles. */
 #include "cuda/multiply.h"
 #include "cuda/q8.h"

@@ -113,4 +113,4 @@ add_products(int to, int a, int b, int is_signed)
 #define _tile_dpbssd(to, a, b)     add_products(to, a, b, 1)
 #define _tile_dpbsud(to, a, b)     add_products(to, a, b, 0)
 #define cpu_fill_amx               fill_amx_emulated
-#include "cpu/x86/groups_amx.c"
+#include "cpu/x86/quant_amx.c"

@@ -14,7 +14,7 @@
 
 #include "core/half.h"
 #include "core/mem.h"
-#include "cpu/column.h"
+#include "cpu/gemm/column.h"
 #include "cpu/kernels.h"
 #include "quant/blocks.h"
 #include "quant/types.h"

@@ -2,9 +2,9 @@
  * their own, in their order, and as far ahead as they are wanted */
 #include "cpu_test.h"
 
-#include "cpu/ahead.h"
-#include "cpu/job.h"
-#include "cpu/threadpool.h"
+#include "cpu/exec/weight_prefetch.h"
+#include "cpu/exec/graph_jobs.h"
+#include "cpu/exec/threadpool.h"
 
 enum {
     K = 256,

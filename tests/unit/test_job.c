@@ -2,7 +2,7 @@
  * them: which do, which must not, and the same bytes as one by one */
 #include "cpu_test.h"
 
-#include "cpu/job.h"
+#include "cpu/exec/graph_jobs.h"
 
 enum {
     K = 256

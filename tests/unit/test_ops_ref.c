@@ -15,7 +15,7 @@
 
 #include "core/hash.h"
 #include "cpu/kernels.h"
-#include "cpu/task.h"
+#include "cpu/exec/task.h"
 #include "ref_device.h"
 #include "tap.h"
 #include "tensor/tensor.h"

@@ -2,8 +2,8 @@
  * memory, and that no two threads write to one cache line of it */
 #include "cpu_test.h"
 
-#include "cpu/ops.h"
-#include "cpu/task.h"
+#include "cpu/ops/op_table.h"
+#include "cpu/exec/task.h"
 
 enum {
     THREADS = 3,

@@ -6,7 +6,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "cpu/threadpool.h"
+#include "cpu/exec/threadpool.h"
 #include "tensor/graph.h"
 
 enum {

@@ -3,6 +3,6 @@
 #define cpu_fill_avxvnni            fill_vnni_avx512
 #define cpu_avxvnni_minima_products vnni_avx512_minima_products
 #define cpu_avxvnni_point_products  vnni_avx512_point_products
-#include "cpu/x86/groups_avxvnni.c"
-#include "cpu/x86/groups_avxvnni_minima.c"
-#include "cpu/x86/groups_avxvnni_points.c"
+#include "cpu/x86/quant_avxvnni.c"
+#include "cpu/x86/quant_avxvnni_minima.c"
+#include "cpu/x86/quant_avxvnni_codebook.c"

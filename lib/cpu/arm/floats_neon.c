@@ -1,9 +1,9 @@
 /* floats_neon.c - rows of floats and products with float weights, with NEON */
 #include "cpu/arm/vector_neon.h"
-#include "cpu/vector_few.h"
-#include "cpu/vector_panels.h"
-#include "cpu/vector_products.h"
-#include "cpu/vector_rows.h"
+#include "cpu/gemm/attention_small_batch.h"
+#include "cpu/gemm/attention_panels.h"
+#include "cpu/gemm/float_gemm.h"
+#include "cpu/vector_elementwise.h"
 
 void
 cpu_fill_neon(struct cpu_kernels *k)

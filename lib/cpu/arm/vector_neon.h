@@ -17,7 +17,7 @@ typedef float32x4_t vec;
 typedef uint32x4_t vec_bits;
 typedef uint16x4_t halves;
 
-/* The part of cpu_fill_neon() that is in groups_neon.c. */
+/* The part of cpu_fill_neon() that is in quant_neon.c. */
 void
 cpu_neon_group_products(struct cpu_kernels *k);
 

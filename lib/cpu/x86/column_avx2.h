@@ -1,6 +1,6 @@
 /* column_avx2.h - a column for products with weights in groups, with AVX2
  *
- * Included after vector_groups.h. */
+ * Included after quant_products.h. */
 #ifndef CPU_X86_COLUMN_AVX2_H
 #define CPU_X86_COLUMN_AVX2_H
 

@@ -1,8 +1,8 @@
 /* floats_avx2.c - rows of floats, and what attention multiplies, with AVX2 */
 #include "cpu/x86/vector_avx2.h"
-#include "cpu/vector_few.h"
-#include "cpu/vector_panels.h"
-#include "cpu/vector_rows.h"
+#include "cpu/gemm/attention_small_batch.h"
+#include "cpu/gemm/attention_panels.h"
+#include "cpu/vector_elementwise.h"
 
 void
 cpu_fill_avx2(struct cpu_kernels *k)

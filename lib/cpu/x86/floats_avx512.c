@@ -1,9 +1,9 @@
 /* floats_avx512.c - rows of floats, and what attention multiplies, with AVX-512
  */
 #include "cpu/x86/vector_avx512.h"
-#include "cpu/vector_few.h"
-#include "cpu/vector_panels.h"
-#include "cpu/vector_rows.h"
+#include "cpu/gemm/attention_small_batch.h"
+#include "cpu/gemm/attention_panels.h"
+#include "cpu/vector_elementwise.h"
 
 void
 cpu_fill_avx512(struct cpu_kernels *k)

@@ -23,7 +23,7 @@ typedef __m256 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(32)));
 typedef __m128i halves;
 
-/* The parts of cpu_fill_avx2() that are in products_avx2.c and groups_avx2.c.
+/* The parts of cpu_fill_avx2() that are in float_gemm_avx2.c and quant_avx2.c.
  */
 void
 cpu_avx2_float_products(struct cpu_kernels *k);

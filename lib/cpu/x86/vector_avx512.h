@@ -13,8 +13,8 @@ typedef __m512 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(64)));
 typedef __m256i halves;
 
-/* The parts of cpu_fill_avx512() that are in products_avx512.c and
- * groups_avx512.c. */
+/* The parts of cpu_fill_avx512() that are in float_gemm_avx512.c and
+ * quant_avx512.c. */
 void
 cpu_avx512_float_products(struct cpu_kernels *k);
 void

@@ -1,0 +1,17 @@
+/* quant_dotprod.c - products with weights in groups, with the dot products of
+ * Armv8.2 */
+#include "cpu/arm/vector_neon.h"
+
+INLINE int32x4_t
+dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
+{
+    return vdotq_s32(s, w, x);
+}
+
+#include "cpu/arm/quant_neon.h"
+
+void
+cpu_fill_dotprod(struct cpu_kernels *k)
+{
+    fill_products_of_groups(k);
+}

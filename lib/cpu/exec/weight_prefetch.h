@@ -1,0 +1,73 @@
+/* weight_prefetch.h - weights that a thread will read, fetched from memory
+ * before
+ *
+ * A product with one column takes as long as its weights take to come. So each
+ * thread fetches them some way ahead of what it multiplies: its pieces of a
+ * job, one after the other, then those of the next job that reads weights, so
+ * that the end of a job is no pause; and further ahead while it waits. Of a
+ * kernel that fetches by itself it does only that. */
+#ifndef CPU_EXEC_WEIGHT_PREFETCH_H
+#define CPU_EXEC_WEIGHT_PREFETCH_H
+
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes whose pages are found together. */
+#define CPU_PAGES_SPAN (32 * 1024)
+
+struct cpu_job;
+
+/* Whose thread's, and how far it has got. */
+struct cpu_ahead {
+    alignas(64) const struct cpu_job *jobs; /* no two share a cache line */
+    int n_jobs, thread, n_threads;
+    int now;           /* job that the thread works at */
+    int begun;         /* jobs before which all is computed */
+    int job, piece;    /* that is fetched up to `at` */
+    const char *at;    /* what is fetched next */
+    size_t left;       /* bytes from there on, in a row */
+    const char *found; /* up to here pages were found */
+    size_t lead;       /* bytes that were fetched, and not multiplied yet */
+    size_t want;       /* so many have to be, before those are */
+};
+
+/* Some bytes in a row, and nothing then. */
+static inline struct cpu_ahead
+cpu_ahead_of(const char *p, size_t n, size_t want)
+{
+    return (struct cpu_ahead){ .at = p, .left = n, .found = p, .want = want };
+}
+
+/* Pages that are not found yet hold up all that is fetched after what lies in
+ * them; a processor finds some of them at the same time: those of n bytes. */
+void
+cpu_find_pages(const char *p, size_t n);
+
+/* Goes to the beginning of all jobs. */
+void
+cpu_ahead_start(struct cpu_ahead *a);
+
+/* The thread begins with that piece. True if it is among what is fetched here;
+ * false: not one of weights, or of another's share, as none of its own are
+ * left. */
+bool
+cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece);
+
+/* All is computed that the thread's job needs. */
+void
+cpu_ahead_begin(struct cpu_ahead *a);
+
+/* Fetches bytes, so many at most; returns how many. 0: there are no more. */
+size_t
+cpu_ahead_fetch(struct cpu_ahead *a, size_t most);
+
+/* The thread is about to multiply rows so many bytes long, *n_rows at most.
+ * Returns from where as many bytes as *n_rows then have are to be fetched
+ * meanwhile, or NULL: nothing. Fewer rows are still a multiple of `tile`. */
+const char *
+cpu_ahead_take(struct cpu_ahead *a, size_t stride, int64_t tile,
+               int64_t *n_rows);
+
+#endif

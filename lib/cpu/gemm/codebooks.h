@@ -1,0 +1,24 @@
+/* codebooks.h - the points that IQ blocks refer to, as bytes
+ *
+ * From the lowest byte on the magnitudes of eight coordinates, in IQ3 of four,
+ * in IQ3_XXS, where all are even, half of these: its scales are twice as large.
+ * In IQ1, whose coordinates are -1, 0 and 1, moved up or down by an eighth,
+ * what is moved up, in eighths and in excess of 9: 2, 10 and 18. See
+ * quant/iq_grid.h. */
+#ifndef CPU_GEMM_CODEBOOKS_H
+#define CPU_GEMM_CODEBOOKS_H
+
+#include <stdint.h>
+
+#include "quant/iq_grid.h"
+
+#define CPU_LEVEL_IQ3_XXS(code) (QUANT_LEVEL_IQ3_XXS(code) / 2)
+
+extern const uint64_t cpu_iq2_xxs_points[256];
+extern const uint64_t cpu_iq2_xs_points[512];
+extern const uint64_t cpu_iq2_s_points[1024];
+extern const uint64_t cpu_iq1_points[2048];
+extern const uint32_t cpu_iq3_xxs_points[256];
+extern const uint32_t cpu_iq3_s_points[512];
+
+#endif

@@ -1,0 +1,131 @@
+/* column.h - a column of activations in eight bits
+ *
+ * For products with block-quantised weights: blocks of 32 values, each block
+ * with its scale and the sum of its integers, which corrects for weights that
+ * are stored with an offset, or have a minimum. All lie in runs of their own:
+ *
+ *     int8_t  q[k]                  x = d * q, q from -127 to 127
+ *     float   d[k / 32]
+ *     int32_t minus[k / 32]         the sum of q over the block, negative
+ *     float   minus_weighed[k / 32] d * minus
+ *     int16_t minus_pairs[k / 8]    of 16 values, the first two of every four,
+ *                                   then the last two
+ *     int16_t minus_halves[k / 16]  of 16 values
+ *
+ * Every kernel makes the same bytes: nearest, ties to even. An element of a
+ * product is, in every kernel and group of weights after group (of 32, or of
+ * 16 where the type's scales change there),
+ *
+ *     acc = acc + (float)(integer sum of w * q) * (dw * d)
+ *     acc = acc - min * (d * (float)sum of q)      in types with minima
+ *
+ * or, where scales of 16 and their minima are integers, times a block's dw and
+ * dmin, block after block, of which `part` are 32 weights after 32, from 0 on
+ *
+ *     part = part + (float)(sum of scale * w * q) * d
+ *     part = part + ((float)(sum of scale * w * q) -
+ *                    (float)(sum of min * q) * (dmin / dw)) * d
+ *     acc = acc + part * dw
+ *
+ * (with minima, where dw is 0, it is taken for 1, and scales for 0),
+ * without fused operations, so that all machines agree to the bit. */
+#ifndef CPU_GEMM_COLUMN_H
+#define CPU_GEMM_COLUMN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define COLUMN_BLOCK 32
+
+static inline size_t
+column_size(int64_t k)
+{
+    size_t n = (size_t)(k + k / COLUMN_BLOCK * 24);
+
+    return (n + 63) & ~(size_t)63;
+}
+
+static inline const float *
+column_scales(const char *column, int64_t k)
+{
+    return (const float *)(const void *)(column + k);
+}
+
+static inline const int32_t *
+column_minus(const char *column, int64_t k)
+{
+    return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 4);
+}
+
+static inline const float *
+column_minus_weighed(const char *column, int64_t k)
+{
+    return (const float *)(const void *)(column + k + k / COLUMN_BLOCK * 8);
+}
+
+static inline const int16_t *
+column_minus_pairs(const char *column, int64_t k)
+{
+    return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
+}
+
+static inline const int16_t *
+column_minus_halves(const char *column, int64_t k)
+{
+    return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 20);
+}
+
+/* Where a kernel that prepares a column writes the runs behind q. */
+struct column_runs {
+    float *d, *minus_weighed;
+    int32_t *minus;
+    int16_t *minus_pairs, *minus_halves;
+};
+
+static inline struct column_runs
+column_runs(void *column, int64_t k)
+{
+    char *p = (char *)column + k;
+    int64_t run = k / COLUMN_BLOCK * 4;
+
+    return (
+        struct column_runs){ .d = (float *)(void *)p,
+                             .minus = (int32_t *)(void *)(p + run),
+                             .minus_weighed = (float *)(void *)(p + 2 * run),
+                             .minus_pairs = (int16_t *)(void *)(p + 3 * run),
+                             .minus_halves = (int16_t *)(void *)(p + 5 * run) };
+}
+
+/* Four sums of a block's integers, as they are in minus_pairs. */
+static inline void
+column_sums(const int8_t *q, int16_t *sums)
+{
+    for (int i = 0; i < 4; i++)
+        sums[i] = 0;
+    for (int i = 0; i < COLUMN_BLOCK; i++) {
+        int16_t *sum = &sums[i / 16 * 2 + i / 2 % 2];
+
+        *sum = (int16_t)(*sum + q[i]);
+    }
+}
+
+/* The figures of block b, from those sums. */
+static inline void
+column_put(const struct column_runs *r, int64_t b, float d, const int16_t *sums)
+{
+    int32_t minus = 0;
+
+    for (int i = 0; i < 2; i++) {
+        int32_t half = -sums[2 * i] - sums[2 * i + 1];
+
+        r->minus_pairs[4 * b + 2 * i] = (int16_t)-sums[2 * i];
+        r->minus_pairs[4 * b + 2 * i + 1] = (int16_t)-sums[2 * i + 1];
+        r->minus_halves[2 * b + i] = (int16_t)half;
+        minus += half;
+    }
+    r->d[b] = d;
+    r->minus[b] = minus;
+    r->minus_weighed[b] = d * (float)minus;
+}
+
+#endif

@@ -1,0 +1,422 @@
+/* float_gemm.h - products with weights of F32, F16, BF16, in the words of
+ * vector.h: tiles of rows and columns
+ *
+ * What an element is, float_sums.h says; float_gemv.h has the only column,
+ * float_packing.h what many meet. */
+#ifndef CPU_GEMM_FLOAT_GEMM_H
+#define CPU_GEMM_FLOAT_GEMM_H
+
+#include "cpu/gemm/float_packing.h"
+#include "cpu/gemm/float_gemv.h"
+
+/* Rows of a tile of C columns. */
+INLINE int
+rows_of(int C)
+{
+    return C > COLS ? WIDE_ROWS : ROWS;
+}
+
+/* All values of rows. Of the next rows each tile of columns fetches its part.
+ */
+INLINE struct block
+whole_rows(const struct cpu_product *p, int C)
+{
+    int64_t groups = C > COLS ? 1 : (p->n_cols + COLS - 1) / COLS;
+    int64_t turns = p->k / TURN;
+    size_t part = (size_t)rows_of(C) * p->row_stride / (size_t)groups;
+    struct block k = {
+        .end = p->k, .rows = p->rows, .stride = p->row_stride, .part = part
+    };
+
+    if (p->ahead && turns)
+        k.each = (part + (size_t)turns - 1) / (size_t)turns;
+    return k;
+}
+
+/* While the first tiles of columns from c on are multiplied, the columns after
+ * those are fetched, one a tile: so many come from far away, and would be met
+ * there all at once. NULL: none. */
+INLINE const char *
+column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+{
+    int64_t next = c + C + r / ROWS;
+
+    if (C != COLS || R != ROWS || r / ROWS >= C || next >= p->n_cols)
+        return NULL;
+    return p->cols + (size_t)next * p->col_stride;
+}
+
+/* What is fetched, turn by turn: many lines at once would keep those waiting
+ * that the tile itself reads. */
+struct fetch {
+    const char *at;
+    size_t due;
+};
+
+INLINE void
+fetch_some(struct fetch *f, size_t more)
+{
+    for (f->due += more; f->due >= LINE; f->due -= LINE) {
+        fetch_later(more < LINE, f->at);
+        f->at += LINE;
+    }
+}
+
+INLINE void
+keep_sums(int R, int C, vec kept[][COLS], vec sum[][WIDE])
+{
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        kept[a][b] = sum[a][b];
+}
+
+INLINE void
+take_sums(int R, int C, vec sum[][WIDE], vec kept[][COLS])
+{
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        sum[a][b] = kept[a][b];
+}
+
+/* A tile of R x C elements from row r and column c on: values of a block. What
+ * the only column meets is fetched near, or not. */
+INLINE void
+tile_fetched(bool near, enum ggml_type type, int R, int C,
+             const struct cpu_product *p, int64_t r, int64_t c, struct block k)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t step = STEP * size * R; /* bytes of rows */
+    const bool chains = chain_of(type) > 0;
+    const char *rows = k.rows + (size_t)(r - k.row) * k.stride;
+    const char *cols = p->cols + (size_t)c * p->col_stride;
+    /* several columns have what comes next fetched part by part */
+    const bool fetched = C == 1 && p->n_cols == 1 && type != FORESEEN;
+    const char *ahead = fetched && p->ahead ? ahead_of(p, r) : NULL;
+    const char *next = column_ahead(p, R, C, r, c);
+    struct fetch after = { .at = ahead_of(p, r) + (size_t)(c / COLS) * k.part };
+    const size_t each = C > 1 && R == rows_of(C) ? k.each : 0;
+    vec sum[2 * ROWS][WIDE], total[2 * ROWS][WIDE];
+    int64_t i = k.first;
+
+    after.at += (size_t)(i / TURN) * each / LINE * LINE;
+    UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
+        sum[a][b] = total[a][b] = splat(0);
+    if (k.kept && i > 0)
+        take_sums(R, C, chains ? total : sum, k.kept);
+    for (; i + TURN <= k.end; i += TURN) {
+        end_chain(type, R, C, i - k.first, sum, total);
+        if (C == COLS && next)
+            UNROLL for (int64_t j = 0; j < TURN * col_size; j += LINE)
+                __builtin_prefetch(next + i * col_size + j, 0, 2);
+        if (each)
+            fetch_some(&after, each);
+        ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
+        {
+            if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
+                fetch_step(near, step, ahead + j * size * R);
+            add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
+                         k.stride, cols + j * col_size, p->col_stride);
+        }
+    }
+    for (; i < k.end; i += STEP) {
+        end_chain(type, R, C, i - k.first, sum, total);
+        add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum,
+                     rows + (i - k.first) * size, k.stride, cols + i * col_size,
+                     p->col_stride);
+    }
+    if (chains)
+        end_chains(R, C, sum, total);
+    if (k.kept && k.end < p->k) {
+        keep_sums(R, C, k.kept, chains ? total : sum);
+        return;
+    }
+    if (C > COLS) {
+        UNROLL for (int a = 0; a < R; a++) store_row(
+            C, chains ? total[a] : sum[a],
+            p->out + (size_t)c * p->out_stride + r + a, p->out_stride);
+        return;
+    }
+    UNROLL for (int b = 0; b < C; b++)
+        store_column(R, b, chains ? total : sum,
+                     p->out + (size_t)(c + b) * p->out_stride + r);
+}
+
+INLINE void
+tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
+     int64_t c, struct block k)
+{
+    if (C > 1 || FETCH_NEAR)
+        tile_fetched(true, type, R, C, p, r, c, k);
+    else
+        tile_fetched(false, type, R, C, p, r, c, k);
+}
+
+/* Rows [r, end). */
+INLINE void
+tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
+      int64_t end, int64_t c, struct block k)
+{
+    for (; r + rows_of(C) <= end; r += rows_of(C)) {
+        tile(type, rows_of(C), C, p, r, c, k);
+        k.kept = k.kept ? k.kept + rows_of(C) : NULL;
+    }
+    for (; r < end; r++) {
+        tile(type, 1, C, p, r, c, k);
+        k.kept = k.kept ? k.kept + 1 : NULL;
+    }
+}
+
+/* Of as many columns as there may be, which take most of the time: one loop
+ * that has all registers to itself. */
+#define ALL_COLUMNS(NAME, TYPE)                                                \
+    APART void NAME(const struct cpu_product *p, int64_t r, int64_t end,       \
+                    int64_t c, struct block k)                                 \
+    {                                                                          \
+        tiles(TYPE, COLS, p, r, end, c, k);                                    \
+    }
+ALL_COLUMNS(tiles_bf16, GGML_TYPE_BF16)
+#ifndef DOT_BF16
+ALL_COLUMNS(tiles_f32, GGML_TYPE_F32)
+ALL_COLUMNS(tiles_f16, GGML_TYPE_F16)
+#endif
+
+INLINE void
+all_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
+            int64_t end, int64_t c, struct block k)
+{
+    if (type == GGML_TYPE_BF16)
+        tiles_bf16(p, r, end, c, k);
+#ifndef DOT_BF16
+    else if (type == GGML_TYPE_F32)
+        tiles_f32(p, r, end, c, k);
+    else if (type == GGML_TYPE_F16)
+        tiles_f16(p, r, end, c, k);
+#endif
+    else
+        tiles(type, COLS, p, r, end, c, k);
+}
+
+/* Groups [g, end), of COLS columns each. */
+INLINE void
+groups_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
+                 int64_t g, int64_t end)
+{
+    struct block k = whole_rows(p, COLS);
+    vec(*kept)[COLS] = p->scratch;
+    int64_t values = block_values(type, p->k);
+
+    for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
+        int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
+
+        for (int64_t i = 0; i < p->k; i += values) {
+            k.first = i;
+            k.end = i + values < p->k ? i + values : p->k;
+            k.rows = p->rows + (size_t)i * width(type);
+            if (copied)
+                copy_rows(type, p, r, n, &k);
+            for (int64_t j = g; j < end; j++) {
+                k.kept = kept + (j - g) * BLOCK_ROWS;
+                all_columns(copied ? copied_type(type) : type, p, r, r + n,
+                            j * COLS, k);
+            }
+        }
+    }
+}
+
+/* All columns that are in whole groups; returns how many. */
+INLINE int64_t
+whole_groups(enum ggml_type type, const struct cpu_product *p)
+{
+    struct block all = whole_rows(p, COLS);
+    int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
+    bool copied = n > 0 && is_copied(type, p);
+    /* sums of two blocks had better stay in the first cache, unless rows would
+     * be copied again and again */
+    int64_t some = copied || 2 * values < p->k ? BLOCK_GROUPS : 1;
+
+    if (values < p->k) {
+        for (int64_t g = 0; g < n; g += some)
+            groups_in_blocks(type, copied, p, g, n - g < some ? n : g + some);
+        return n * COLS;
+    }
+    if (copied)
+        copy_rows(type, p, 0, p->n_rows, &all);
+    for (int64_t g = 0; g < n; g++)
+        all_columns(copied ? copied_type(type) : type, p, 0, p->n_rows,
+                    g * COLS, all);
+    return n * COLS;
+}
+
+/* Fewer columns than a group. */
+INLINE void
+columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
+{
+    const struct block all = whole_rows(p, C);
+    /* without gaps, what comes next is fetched by smaller tiles */
+    bool gaps = p->row_stride != (size_t)p->k * width(type);
+    int64_t r = 0;
+
+    for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
+        tile(type, 2 * ROWS, C, p, r, c, all);
+    if (C == 1 && p->n_cols == 1 && IN_STRIPS) {
+        if (FETCH_NEAR)
+            rows_in_strips(type, true, p, r);
+        else
+            rows_in_strips(type, false, p, r);
+        return;
+    }
+    for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
+        lone_row(type, p, r);
+    tiles(type, C, p, r, p->n_rows, c, all);
+}
+
+/* Whether a wide tile takes all columns: if the first cache has room for them,
+ * as fewer rows share them. */
+#define WIDE_BYTES (32 * 1024)
+INLINE bool
+fits_wide(const struct cpu_product *p)
+{
+    return p->n_cols > COLS && p->n_cols <= WIDE &&
+           WIDE * p->k * (int64_t)width(COLUMN_TYPE) <= WIDE_BYTES;
+}
+
+INLINE void
+multiply_rows(enum ggml_type type, const struct cpu_product *p)
+{
+    int64_t c = fits_wide(p) ? 0 : whole_groups(type, p);
+
+#define LEFT(C)                                                                \
+    if (C <= WIDE && C != COLS && p->n_cols - c == C)                          \
+    columns(type, C <= WIDE ? C : 1, p, c)
+    LEFT(8);
+    LEFT(7);
+    LEFT(5);
+    LEFT(4);
+    LEFT(3);
+    LEFT(2);
+    LEFT(1);
+#undef LEFT
+}
+
+/* For many columns of one block, as many rows at a time as a cache holds beside
+ * those that come by. */
+INLINE void
+multiply(enum ggml_type type, const struct cpu_product *p)
+{
+    const int64_t step = rows_near(type, p->k);
+    struct cpu_product part = *p;
+
+    if (p->n_cols <= COLS || p->n_rows <= step || fits_wide(p) ||
+        block_values(type, p->k) < p->k) {
+        multiply_rows(type, p);
+        return;
+    }
+    for (int64_t r = 0; r < p->n_rows; r += part.n_rows) {
+        size_t at = (size_t)r * p->row_stride;
+
+        part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
+        part.rows = p->rows + at;
+        part.ahead = p->ahead ? p->ahead + at : NULL;
+        part.out = p->out + r;
+        multiply_rows(type, &part);
+    }
+}
+
+#ifdef DOT_BF16
+static size_t
+column_size(int64_t k)
+{
+    return (size_t)(k * 2 + LINE - 1) / LINE * LINE;
+}
+
+static void
+prepare(const float *x, void *column, int64_t k)
+{
+    put_bf16(k, column, x);
+}
+
+/* Weights of F16, rounded: for few columns in the registers, otherwise first.
+ * Either way, an element is computed from the same numbers in the same order.
+ */
+static void
+multiply_rounded(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_F16, p);
+}
+
+static size_t
+rounded_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
+}
+#else
+static void
+multiply_f32(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_F32, p);
+}
+
+static size_t
+f32_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_F32, k, n_rows, n_cols);
+}
+
+static size_t
+f16_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
+}
+
+static void
+multiply_f16(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_F16, p);
+}
+#endif
+
+static void
+multiply_bf16(const struct cpu_product *p)
+{
+    multiply(GGML_TYPE_BF16, p);
+}
+
+static size_t
+bf16_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    return near_size(GGML_TYPE_BF16, k, n_rows, n_cols);
+}
+
+static void
+fill_products(struct cpu_kernels *k)
+{
+#ifdef DOT_BF16
+    k->mul_mat[GGML_TYPE_BF16] = (struct cpu_mul_mat){
+        .multiply = multiply_bf16,
+        .prepare = prepare,
+        .column_size = column_size,
+        .abreast = ROWS,
+        .lead = FETCH_LEAD,
+        .scratch_size = bf16_size,
+    };
+    k->mul_mat_rounded = (struct cpu_mul_mat){
+        .multiply = multiply_rounded,
+        .prepare = prepare,
+        .column_size = column_size,
+        .abreast = ROWS,
+        .lead = FETCH_LEAD,
+        .scratch_size = rounded_size,
+    };
+#else
+#define FILL(type, name)                                                       \
+    k->mul_mat[type].multiply = multiply_##name;                               \
+    k->mul_mat[type].abreast = ROWS;                                           \
+    k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
+    k->mul_mat[type].scratch_size = name##_size;
+    FILL(GGML_TYPE_F32, f32)
+    FILL(GGML_TYPE_F16, f16)
+    FILL(GGML_TYPE_BF16, bf16)
+#undef FILL
+#endif
+}
+
+#endif

@@ -1,0 +1,140 @@
+/* float_gemv.h - the only column of a product with weights of F32, F16, BF16:
+ * how its weights are read, and fetched from memory before
+ *
+ * It takes as long as they take to come. Rows are read one after the other,
+ * wholly or in strips; or side by side, as a tile of float_gemm.h. */
+#ifndef CPU_GEMM_FLOAT_GEMV_H
+#define CPU_GEMM_FLOAT_GEMV_H
+
+#include "cpu/gemm/float_sums.h"
+
+/* The fewer rows are read side by side, the faster they come from memory. Long
+ * vectors keep up with rows that are read one after the other, though each has
+ * one chain of sums: ROWS of them meet a strip of the column, then the next. Of
+ * strips that the first cache keeps, chains need not end there; of short ones
+ * that come near, one row's chain waits while the next has begun. */
+#define IN_STRIPS    (VEC >= 16)
+#define STRIP_VALUES 2048
+#define NEAR_STRIP   128
+
+/* How often lines that meet the only column are asked for, far away: the less
+ * is computed of one before the next, the more often they are forgotten. */
+#define FAR_TIMES 5
+
+/* A type whose rows a processor foresees by itself, in order: fetched, they
+ * come later. */
+#ifndef FORESEEN
+#define FORESEEN GGML_TYPE_COUNT
+#endif
+
+/* Rows of the only column are read one after the other, not side by side, and
+ * fetched so many bytes ahead. */
+#ifndef READS_ALONE
+#define READS_ALONE false
+#endif
+#define LONE_LEAD 2048
+
+INLINE bool
+reads_alone(enum ggml_type type)
+{
+    return READS_ALONE && type != FORESEEN;
+}
+
+/* What a step over rows of the only column reads, or a line of several steps.
+ */
+INLINE void
+fetch_step(bool near, int64_t step, const char *p)
+{
+    const int64_t n = step > LINE ? step : LINE;
+
+    UNROLL for (int64_t i = 0; i < n; i += LINE)
+        ask_for(p + i, near ? FETCH_TIMES : FAR_TIMES, near ? FETCH_TIMES : 0);
+}
+
+/* An element of the only column, from one stream of memory. */
+INLINE void
+lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const char *row = p->rows + (size_t)r * p->row_stride;
+    vec sum[1][WIDE], total[1][WIDE];
+    int64_t i = 0;
+
+    sum[0][0] = total[0][0] = splat(0);
+    for (; i + TURN <= p->k; i += TURN) {
+        end_chain(type, 1, 1, i, sum, total);
+        UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
+        {
+            if ((j - i) * size % LINE == 0)
+                __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
+            add_products(type, 1, 1, STEP, sum, row + j * size, 0,
+                         p->cols + j * col_size, 0);
+        }
+    }
+    for (; i < p->k; i += STEP) {
+        end_chain(type, 1, 1, i, sum, total);
+        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum,
+                     row + i * size, 0, p->cols + i * col_size, 0);
+    }
+    end_chains(1, 1, sum, total);
+    store_column(1, 0, total, p->out + r);
+}
+
+/* Values [i, end) of a row of the only column, added to `before`; as many bytes
+ * are fetched. */
+INLINE vec
+add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
+          const char *row, int64_t i, int64_t end, const char *ahead,
+          vec before)
+{
+    const int64_t size = (int64_t)width(type);
+    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t turn = 4 * LINE / size;
+    vec sum[1][WIDE];
+
+    sum[0][0] = before;
+    for (; i + turn <= end; i += turn, ahead += 4 * LINE)
+        UNROLL for (int64_t j = 0; j < turn; j += STEP)
+        {
+            if (j * size % LINE == 0)
+                fetch_step(near, LINE, ahead + j * size);
+            add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
+                         p->cols + (i + j) * col_size, 0);
+        }
+    for (; i < end; i += STEP)
+        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum,
+                     row + i * size, 0, p->cols + i * col_size, 0);
+    return sum[0][0];
+}
+
+/* Rows from r on, with the only column. */
+INLINE void
+rows_in_strips(enum ggml_type type, bool near, const struct cpu_product *p,
+               int64_t r)
+{
+    const int64_t strip = near ? NEAR_STRIP : STRIP_VALUES;
+
+    for (int64_t n; r < p->n_rows; r += n) {
+        const char *ahead = ahead_of(p, r);
+        vec sum[ROWS];
+
+        n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;
+        for (int64_t a = 0; a < n; a++)
+            sum[a] = splat(0);
+        for (int64_t i = 0; i < p->k; i += strip) {
+            int64_t end = p->k - i < strip ? p->k : i + strip;
+
+            for (int64_t a = 0; a < n; a++) {
+                const char *row = p->rows + (size_t)(r + a) * p->row_stride;
+
+                sum[a] = add_strip(type, near, p, row, i, end, ahead, sum[a]);
+                ahead += (end - i) * (int64_t)width(type);
+            }
+        }
+        for (int64_t a = 0; a < n; a++)
+            p->out[r + a] = add_lanes(sum[a]);
+    }
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* float_packing.h - many columns times F32, F16, BF16: blocks of values that
+ * caches hold, and rows that are copied for them */
+#ifndef CPU_GEMM_FLOAT_PACKING_H
+#define CPU_GEMM_FLOAT_PACKING_H
+
+#include "cpu/gemm/float_sums.h"
+
+/* Columns of a tile that do not fit the first cache are multiplied in blocks of
+ * values, of whole chains: rows and columns meet with the first values, then
+ * with the next, and sums are kept meanwhile. Smaller vectors can wait for the
+ * second; so do all where the first has 8 ways, too few for 4 rows and 6
+ * columns whose lines are some 4 KB apart. So many rows meet so many groups of
+ * columns, as their sums fit the second cache beside what comes by: the more
+ * they are, the less often columns come from far away. */
+#define BLOCK_BYTES  ((VEC >= 16 && cpu_large_first_cache ? 24 : 96) * 1024)
+#define BLOCK_ROWS   48
+#define BLOCK_GROUPS 16
+/* Rows of one block that meet all columns before the next do: of a second
+ * cache. */
+#define NEAR_BYTES (384 * 1024)
+
+/* Values [first, end) of rows. */
+struct block {
+    int64_t first, end;
+    const char *rows; /* the first of them, of row `row`, and the next row's */
+    size_t stride;
+    int64_t row;
+    vec (*kept)[COLS]; /* NULL: a row's values are one block */
+    /* What a tile of several columns fetches of the next rows, which share it:
+     * bytes, and of these so many a turn. */
+    size_t part, each;
+};
+
+INLINE int64_t
+block_values(enum ggml_type type, int64_t k)
+{
+    const int64_t most = BLOCK_BYTES / COLS / (int64_t)width(COLUMN_TYPE);
+    const int64_t chain = chain_of(type) ? chain_of(type) : TURN;
+    int64_t blocks = (k + most - 1) / most;
+
+    if (blocks <= 1)
+        return k;
+    return (k + blocks * chain - 1) / (blocks * chain) * chain;
+}
+
+/* For the sums that are kept. */
+static size_t
+blocks_size(int64_t k)
+{
+    return block_values(GGML_TYPE_F32, k) < k
+               ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_GROUPS
+               : 0;
+}
+
+/* ---- rows that are copied ------------------------------------------------ */
+
+/* Rows that are multiplied with all columns before the next are, copied where
+ * that is better. A file has them on multiples of 32 bytes: loads of a whole
+ * line would take two. And what is rounded need not be for every column. */
+INLINE int64_t
+rows_near(enum ggml_type type, int64_t k)
+{
+    int64_t n = NEAR_BYTES / ((k + !k) * (int64_t)width(type)) / ROWS * ROWS;
+
+    return block_values(type, k) < k ? BLOCK_ROWS : n > ROWS ? n : ROWS;
+}
+
+/* No power of two, so that rows lie in different parts of the cache. */
+INLINE size_t
+near_stride(enum ggml_type type, int64_t n)
+{
+    return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
+}
+
+/* Weights of F16 that meet columns of BF16. */
+INLINE bool
+is_rounded(enum ggml_type type)
+{
+    return width(COLUMN_TYPE) == 2 && type != COLUMN_TYPE;
+}
+
+/* Fewer columns would not make up for it. */
+INLINE bool
+may_be_copied(enum ggml_type type, int64_t n_cols)
+{
+    if (is_rounded(type))
+        return n_cols >= COLS;
+    return n_cols >= 8 * COLS &&
+           (width(COLUMN_TYPE) == 2 || VEC * width(type) >= LINE);
+}
+
+INLINE bool
+is_copied(enum ggml_type type, const struct cpu_product *p)
+{
+    return may_be_copied(type, p->n_cols) &&
+           (is_rounded(type) || (uintptr_t)p->rows % LINE ||
+            p->row_stride % LINE);
+}
+
+/* Bytes of what is_copied(), and of blocks_size(). */
+INLINE size_t
+near_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    int64_t n = rows_near(type, k) < n_rows ? rows_near(type, k) : n_rows;
+
+    if (!may_be_copied(type, n_cols))
+        return blocks_size(k);
+    return (size_t)n * near_stride(type, block_values(type, k)) +
+           blocks_size(k);
+}
+
+INLINE void
+copy_row(enum ggml_type type, int64_t n, char *y, const char *x)
+{
+    if (!is_rounded(type)) {
+        memcpy(y, x, (size_t)n * width(type));
+        return;
+    }
+#ifdef DOT_BF16
+    for (int64_t i = 0; i < n; i += STEP)
+        store_pairs(n - i, y + 2 * i,
+                    load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
+#endif
+}
+
+/* The block's values of rows [r, r + n). */
+INLINE void
+copy_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
+          int64_t n, struct block *k)
+{
+    const char *from = p->rows + (size_t)r * p->row_stride;
+    char *to = (char *)p->scratch + blocks_size(p->k);
+
+    k->rows = to;
+    k->row = r;
+    k->stride = near_stride(type, k->end - k->first);
+    for (int64_t i = 0; i < n; i++, to += k->stride, from += p->row_stride)
+        copy_row(type, k->end - k->first, to,
+                 from + (size_t)k->first * width(type));
+}
+
+/* Of copies. */
+INLINE enum ggml_type
+copied_type(enum ggml_type type)
+{
+    return is_rounded(type) ? COLUMN_TYPE : type;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* quant_dot4.h - the words of quant_products.h for sums, where four products of
+ * bytes are added to 32 bits at once
+ *
+ * An instruction set gives
+ *
+ *     dot_words(s, w, x)        s + the sums of four products each, of codes w
+ *                               with bytes x, a lane each
+ */
+#ifndef CPU_GEMM_QUANT_DOT4_H
+#define CPU_GEMM_QUANT_DOT4_H
+
+#define RUN(most) 8
+
+INLINE vec_bits
+run_begin(vec_bits total)
+{
+    return total;
+}
+
+INLINE vec_bits
+run_step(vec_bits s, vec_bits w, int32_t x, int most)
+{
+    (void)most;
+    return dot_words(s, w, x);
+}
+
+INLINE vec_bits
+run_end(vec_bits total, vec_bits s, int most)
+{
+    (void)total, (void)most;
+    return s;
+}
+
+#endif

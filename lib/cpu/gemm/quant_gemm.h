@@ -1,0 +1,539 @@
+/* quant_gemm.h - many columns times weights in groups: some units of rows are
+ * opened, and meet all columns, tile after tile; in the words of
+ * quant_products.h
+ */
+#ifndef CPU_GEMM_QUANT_GEMM_H
+#define CPU_GEMM_QUANT_GEMM_H
+
+#include "cpu/gemm/quant_prefetch.h"
+#include "cpu/gemm/quant_sums.h"
+
+#ifndef IN_TWOS
+#define IN_TWOS(f)              false
+#define shares_of(offset, n, q) ((vec_bits){ 0 })
+#endif
+
+#ifndef TILED
+#define TILED          0
+#define begin_tiles(n) ((void)0)
+#define end_tiles()    ((void)0)
+#endif
+
+/* Room for what sums begin with, of each group. */
+#define STARTS (UNITS * 2)
+
+/* Those of vector v of rows. */
+INLINE struct opened
+opened_rows(struct opened o, int v)
+{
+    return (struct opened){ o.codes + v * UNITS * WORDS,
+                            o.scales + v * UNITS * MOST_SCALES,
+                            o.signs + v * UNITS * WORDS,
+                            o.starts + v * STARTS };
+}
+
+/* Those from unit `unit` on. */
+INLINE struct opened
+opened_units(struct format f, struct opened o, int64_t unit)
+{
+    const int64_t groups = unit * COLUMN_BLOCK / f.group;
+
+    return (struct opened){ o.codes + unit * WORDS,
+                            o.scales + unit * scales_of(f),
+                            o.signs + unit * WORDS, o.starts + groups };
+}
+
+/* The codes of run n of a block of VEC rows. */
+INLINE void
+open_run(struct format f, const struct rows *r, const char *next, int n,
+         const struct coded *integers, vec_bits *all)
+{
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        vec_bits loaded[MOST_LOADED];
+        struct weight weight;
+
+        f.load(r, n, half, loaded);
+        UNROLL for (int i = 0; i < 4 * units_in(f, n); i++)
+        {
+            vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
+            int unit = n * f.together + i / 4;
+
+            if (f.quads && i / 4 % 2)
+                code >>= 2;
+            if (is_weighed(f)) {
+                if (i % 4 == 0)
+                    weight = weight_of(f, integers, unit, half);
+                code = weigh(code, &weight);
+            }
+            fetch_word(f, next, n, half, i, false);
+            all[unit * WORDS + 4 * half + i % 4] = code;
+            AFTER(next, code);
+        }
+    }
+}
+
+/* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
+INLINE void
+open_block(struct format f, const struct rows *r, const char *next,
+           vec_bits *all, vec *scales)
+{
+    struct coded integers;
+
+    if (f.whole) {
+        for (size_t i = 0; i < VEC * f.size; i += LINE)
+            fetch_far(next + i);
+        f.whole(r, all, scales);
+        return;
+    }
+    load_scales(f, false, r, &integers, scales);
+    if (f.loops && !is_weighed(f))
+        ROLLED for (int n = 0; n < runs_of(f); n++)
+            open_run(f, r, next, n, &integers, all);
+    else
+        UNROLL for (int n = 0; n < runs_of(f); n++)
+            open_run(f, r, next, n, &integers, all);
+}
+
+/* Whether codes less their offset are signed bytes, so that no sum has to make
+ * up for it: it holds of all that tiles meet and that have an offset, but for
+ * those that are `even`. */
+INLINE bool
+is_less(struct format f)
+{
+    return f.offset && !f.even && f.most - f.offset <= INT8_MAX;
+}
+
+/* A block's codes, as many columns want them. */
+INLINE void
+arrange(struct format f, struct opened o)
+{
+    (void)f, (void)o;
+#if TILED
+    if (is_less(weighed(f)))
+        for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i++)
+            o.signs[i] = less_offset(o.codes[i], weighed(f).offset);
+#endif
+#ifdef BY_SIGNS
+    if (f.most == 0)
+        for (int64_t i = 0; i < f.block / f.group; i++)
+            o.starts[i] = split_signs(o.codes + i * f.group / 4, f.group / 4,
+                                      o.signs + i * f.group / 4);
+#endif
+#ifdef BY_EIGHT
+    for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i += 2)
+        join_words(o.codes + i);
+#endif
+}
+
+/* The integer sums of group g of a unit: V vectors of rows times C columns, in
+ * the order of add_word(). */
+#ifdef BY_EIGHT
+/* A column without another is taken twice. */
+INLINE void
+sum_group(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+
+    UNROLL for (int j = 0; j < C; j += 2)
+    {
+        const char *a = column_of(x, j),
+                   *b = column_of(x, j + 1 < C ? j + 1 : j);
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            const vec_bits *w = opened_rows(o, v).codes;
+            vec_bits two[2] = { { 0 }, { 0 } };
+
+            UNROLL for (int word = g * n; word < (g + 1) * n; word += 2)
+                add_eights(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
+                           b + unit * COLUMN_BLOCK + 4 * word);
+            part_sums(two);
+            s[v * C + j] = two[0] + start_of(f, a, x->k, unit, g);
+            if (j + 1 < C)
+                s[v * C + j + 1] = two[1] + start_of(f, b, x->k, unit, g);
+        }
+    }
+}
+#else
+INLINE void
+sum_words(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+    vec_bits part[TILE];
+
+    UNROLL for (int word = g * n; word < (g + 1) * n; word++)
+        add_word(V, C, f, n, o.codes + word, UNITS * WORDS, o.scales,
+                 UNITS * MOST_SCALES, x, unit, word, s, part);
+}
+
+#ifdef BY_SIGNS
+INLINE void
+sum_magnitudes(const int V, const int C, struct format f, struct opened o,
+               const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+
+    UNROLL for (int i = 0; i < V * C; i++) s[i] =
+        opened_rows(o, i / C).starts[g];
+    UNROLL for (int word = g * n; word < (g + 1) * n; word++)
+        UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j) + unit * COLUMN_BLOCK;
+
+        UNROLL for (int v = 0; v < V; v++) s[v * C + j] =
+            add_signed(s[v * C + j], opened_rows(o, v).codes[word],
+                       opened_rows(o, v).signs[word], AS(int32_t, col)[word]);
+    }
+}
+#endif
+
+/* As sums of two words in pairs of 16 bits. */
+INLINE void
+sum_twos(const int V, const int C, struct format f, struct opened o,
+         const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+    const int n = f.group / 4;
+    vec_bits shares[TILE], part[TILE];
+
+    UNROLL for (int j = 0; j < C; j++) shares[j] = shares_of(
+        f.offset, f.group, column_of(x, j) + unit * COLUMN_BLOCK + g * f.group);
+    UNROLL for (int word = 0; word < n; word++)
+        UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *q = column_of(x, j) + unit * COLUMN_BLOCK + g * f.group;
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            struct opened r = opened_rows(o, v);
+            int i = v * C + j;
+            vec_bits sum;
+
+            if (word % 2 == 0)
+                part[i] = splat_bits(AS(int32_t, &shares[j])[word]);
+            part[i] = run_step(part[i], r.codes[g * n + word],
+                               AS(int32_t, q)[word], f.most);
+            if (word % 2 == 0)
+                continue;
+            sum = f.coded ? multiply_pairs(part[i], (vec_bits)r.scales[g])
+                          : sum_pairs(part[i]);
+            s[i] = word > 1 ? s[i] + sum : sum;
+        }
+    }
+}
+
+INLINE void
+sum_group(const int V, const int C, struct format f, struct opened o,
+          const struct columns *x, int64_t unit, int g, vec_bits *s)
+{
+#ifdef BY_SIGNS
+    if (f.most == 0) {
+        sum_magnitudes(V, C, f, o, x, unit, g, s);
+        return;
+    }
+#endif
+    if (IN_TWOS(f)) {
+        sum_twos(V, C, f, o, x, unit, g, s);
+        return;
+    }
+    sum_words(V, C, f, o, x, unit, g, s);
+}
+#endif
+
+/* n opened units of V vectors of rows times C columns, added to acc. */
+INLINE void
+add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
+          const struct columns *x, vec *acc)
+{
+    const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
+
+    for (int64_t u = 0; u < n; u++) {
+        UNROLL for (int g = 0; g < groups; g += at_once)
+        {
+            vec_bits s[2 * TILE];
+
+            UNROLL for (int i = 0; i < at_once; i++)
+                sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
+            add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
+                       x->first + u, acc);
+            o.scales += scales_at_once(f);
+        }
+        o.codes += WORDS;
+        o.signs += WORDS;
+        o.starts += groups;
+    }
+}
+
+/* What add_tiles() goes on with: room for sums, two times those of two groups;
+ * whether none are there yet; and the units that are left, one behind the
+ * other, whose sums may be asked for. */
+struct run {
+    vec_bits *sums;
+    bool begins;
+    int64_t left;
+};
+
+#if TILED
+/* The sums of groups i and on, as many as are added at once, of opened units
+ * and TILED columns; `odd` says which tiles, so that they are under way while
+ * others are added. */
+INLINE void
+sum_tiles(struct format f, const bool odd, struct opened o,
+          const struct columns *x, int64_t i, vec_bits *s)
+{
+    const int n = groups_at_once(f);
+    const vec_bits *codes = is_less(f) ? o.signs : o.codes;
+
+    i *= n;
+    UNROLL for (int j = 0; j < n; j++, i++)
+        sum_tile(2 * odd + j, is_less(f), codes + i * f.group / 4,
+                 x->at + x->first * COLUMN_BLOCK + i * f.group, x->stride,
+                 s + j * TILED);
+}
+
+/* n opened units of VEC rows times TILED columns, added to acc. The sums, which
+ * tiles leave in memory, stay in the first cache: those of a group are added
+ * while the next one's are computed. */
+INLINE void
+add_tiles(struct format f, int64_t n, struct opened o, const struct columns *x,
+          const struct run *run, vec *acc)
+{
+    const int each = COLUMN_BLOCK / f.group / groups_at_once(f);
+    vec_bits *const s[2] = { run->sums, run->sums + 2 * TILED };
+    struct format g = f;
+
+    if (is_less(f))
+        g.offset = 0;
+    let_tiles_read(o.codes);
+    if (run->begins)
+        sum_tiles(f, false, o, x, 0, s[0]);
+    for (int64_t i = 0; i < n * each; i += 2)
+        UNROLL for (int odd = 0; odd < 2; odd++)
+        {
+            int64_t at = i + odd;
+
+            if (at + 1 < run->left * each)
+                sum_tiles(f, !odd, o, x, at + 1, s[!odd]);
+            if (at >= n * each)
+                break;
+            add_groups(1, TILED, g, s[odd], o.scales + at * scales_at_once(f),
+                       0, x, x->first + at / each, acc);
+        }
+}
+#else
+#define add_tiles(f, n, o, x, run, acc) ((void)0)
+#endif
+
+/* `rest` floats, or a whole vector of them, which is faster without a mask. */
+INLINE vec
+take(int64_t rest, const float *p)
+{
+    return rest >= VEC ? load_f32(p) : load_f32_first(rest, p);
+}
+
+INLINE void
+put(int64_t rest, float *p, vec v)
+{
+    if (rest >= VEC)
+        store_f32(p, v);
+    else
+        store_f32_first(rest, p, v);
+}
+
+/* What units before `unit` have made of elements. */
+INLINE vec
+begun(int64_t unit, int64_t rest, const float *out)
+{
+    return unit ? take(rest, out) : (vec){ 0 };
+}
+
+/* The elements of V vectors of rows and C columns from c on, from what units
+ * before `unit` have made of them, and n opened units. Those whose scales are
+ * integers are one block. */
+INLINE void
+tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
+        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o,
+        const struct run *run)
+{
+    int64_t rest = p->n_rows - row;
+    struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
+                         .stride = p->col_stride,
+                         .k = p->k,
+                         .first = unit };
+    size_t stride = p->out_stride;
+    float *out = p->out + (size_t)c * stride + row;
+    vec acc[TILE];
+
+    UNROLL for (int i = 0; i < V * C; i++) acc[i] =
+        block_begin(f, begun(unit, rest - i / C * VEC,
+                             out + (size_t)(i % C) * stride + i / C * VEC));
+    if (run)
+        add_tiles(f, n, o, &x, run, acc);
+    else
+        add_units(V, C, f, n, o, &x, acc);
+    UNROLL for (int i = 0; i < V * C; i++)
+    {
+        int v = i / C, j = i % C;
+        int64_t left = rest - v * VEC;
+        float *to = out + (size_t)j * stride + v * VEC;
+
+        put(left, to,
+            block_end(f, begun(unit, left, to), acc[i],
+                      opened_rows(o, v).scales));
+    }
+}
+
+/* How many units are opened, from `unit` on. */
+INLINE int64_t
+units_from(const struct cpu_product *p, int64_t unit)
+{
+    int64_t rest = p->k / COLUMN_BLOCK - unit;
+
+    return rest < UNITS ? rest : UNITS;
+}
+
+/* The elements of these; `tiled`: VEC rows and TILED columns, with tiles. */
+INLINE void
+tile(const bool tiled, const int V, const int C, struct format f,
+     const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+     struct opened o)
+{
+    const int step = (int)(f.block / COLUMN_BLOCK);
+    int64_t n = units_from(p, unit);
+    vec_bits sums[4 * TILED + 1];
+    struct run run = { sums, true, n };
+
+    if (!f.coded) {
+        tile_of(V, C, f, p, row, c, unit, n, o, tiled ? &run : NULL);
+        return;
+    }
+    for (int64_t i = 0; i < n; i += step) {
+        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i),
+                tiled ? &run : NULL);
+        run.begins = false;
+        run.left -= step;
+    }
+}
+
+/* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
+INLINE struct rows
+copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
+{
+    for (int64_t i = 0; i < VEC; i++) {
+        int64_t r = i < p->n_rows ? i : p->n_rows - 1;
+
+        memcpy(copy + (size_t)i * size,
+               p->rows + (size_t)r * p->row_stride + at, size);
+    }
+    return rows_from(copy, size);
+}
+
+/* The next n blocks of VEC rows, one at least, opened. */
+INLINE void
+open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
+            struct opened o)
+{
+    do {
+        open_block(f, r, *next, o.codes, o.scales);
+        arrange(f, o);
+        *next += VEC * f.size;
+        rows_advance(r, f.size);
+        o = opened_units(f, o, f.block / COLUMN_BLOCK);
+    } while (--n > 0);
+}
+
+/* Columns of the tile at c, from unit `unit` on, which the next tile will read:
+ * they lie too far apart for the processor to foresee them. */
+INLINE void
+fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
+              int64_t c, int64_t unit)
+{
+    const int cols = COLS(f.most), vecs = VECS(f.most);
+    const bool less = f.offset && !IN_TWOS(f);
+    int64_t k = p->k;
+
+    for (int64_t end = c + cols < p->n_cols ? c + cols : p->n_cols; c < end;
+         c++) {
+        const char *col = p->cols + (size_t)c * p->col_stride;
+        const char *out =
+            (const char *)(p->out + (size_t)c * p->out_stride + row);
+
+        UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
+            __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
+        __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
+        if (less && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
+            __builtin_prefetch(column_minus(col, k) + unit, 0, 3);
+        else if (less && IN_PAIRS(f))
+            __builtin_prefetch(column_minus_pairs(col, k) + 4 * unit, 0, 3);
+        else if (less || f.coded)
+            __builtin_prefetch(column_minus_halves(col, k) + 2 * unit, 0, 3);
+        if (f.min && !f.coded)
+            __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
+        UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)
+            __builtin_prefetch(out + i, 1, 3);
+    }
+}
+
+/* All columns, of V vectors of rows and opened units. Of tiles there are TILED
+ * columns each. */
+#if TILED
+INLINE void
+meet_columns(int V, struct format f, const struct cpu_product *p, int64_t row,
+             int64_t unit, struct opened o)
+{
+    for (int64_t c = 0; c < p->n_cols; c += TILED)
+        for (int v = 0; v < V; v++)
+            tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
+                 opened_rows(o, v));
+}
+#else
+INLINE void
+meet_columns(const int V, struct format f, const struct cpu_product *p,
+             int64_t row, int64_t unit, struct opened o)
+{
+    const int cols = COLS(f.most);
+    int64_t c = 0;
+
+    for (; c + cols <= p->n_cols; c += cols) {
+        fetch_columns(f, p, row, c + cols, unit);
+        tile(false, V, cols, f, p, row, c, unit, o);
+    }
+    for (; c < p->n_cols; c++)
+        tile(false, V, 1, f, p, row, c, unit, o);
+}
+#endif
+
+/* UNITS units of V vectors of rows at a time, so that they stay in the first
+ * cache. */
+INLINE void
+many_columns(const int V, const struct cpu_product *p, struct format f,
+             int64_t row)
+{
+    vec_bits codes[MOST_VECS * UNITS * WORDS];
+    vec scales[MOST_VECS * UNITS * MOST_SCALES];
+    vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
+    char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
+    const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
+    struct opened all = { codes, scales, signs, starts };
+    const char *next = ahead_of(p, row);
+    struct rows rows[MOST_VECS];
+
+    for (int v = 0; v < V; v++)
+        rows[v] = rows_at(p, row + v * VEC);
+    for (int64_t unit = 0; unit < n; unit += UNITS) {
+        int64_t blocks = units_from(p, unit) / step;
+        size_t size = (size_t)blocks * f.size;
+
+        for (int v = 0; v < V; v++) {
+            if (p->n_rows < VEC)
+                rows[v] =
+                    copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
+            f.open(blocks, &rows[v], &next, opened_rows(all, v));
+        }
+        meet_columns(V, weighed(f), p, row, unit, all);
+    }
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* quant_sums.h - sums of products with weights in groups, as column.h
+ * says, in the words of quant_products.h */
+#ifndef CPU_GEMM_QUANT_SUMS_H
+#define CPU_GEMM_QUANT_SUMS_H
+
+#include "cpu/gemm/unpack_scales.h"
+
+/* Some columns, from unit `first` of them on. */
+struct columns {
+    const char *at;
+    size_t stride;
+    int64_t k, first;
+};
+
+INLINE const char *
+column_of(const struct columns *x, int j)
+{
+    return x->at + (size_t)j * x->stride;
+}
+
+/* What the integer sum of group g of a unit begins with: less the offset. */
+INLINE vec_bits
+start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    if (!f.offset)
+        return (vec_bits){ 0 };
+    if (f.group == COLUMN_BLOCK)
+        return splat_at(column_minus(col, k) + unit) * (uint32_t)f.offset;
+    return splat_bits(column_minus_halves(col, k)[2 * unit + g] * f.offset);
+}
+
+/* The same, for sums in pairs of 16 bits. */
+#ifdef IN_PAIRS
+INLINE vec_bits
+start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
+{
+    const int16_t *minus = column_minus_pairs(col, k) + 4 * unit;
+
+    if (f.group == COLUMN_BLOCK)
+        return times_pairs(add_pairs(splat_pair(minus), splat_pair(minus + 2)),
+                           f.offset);
+    return times_pairs(splat_pair(minus + 2 * g), f.offset);
+}
+#else
+#define IN_PAIRS(f)                           false
+#define start_of_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
+#define sum_pairs(w)                          (w)
+#endif
+
+/* The end of a run of sums in pairs: with what they began, or added to `total`;
+ * multiplied by their scale, if that is an integer. */
+INLINE vec_bits
+end_of_run(struct format f, bool pairs, vec_bits total, vec_bits part,
+           vec scale)
+{
+    if (f.coded && SCALED_PAIRS(f))
+        return multiply_pairs(part, (vec_bits)scale);
+    return pairs ? sum_pairs(part) : run_end(total, part, f.most);
+}
+
+/* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
+ * columns: s[v * C + j] are the integer sums of its group, or of `chain` words
+ * of it; `part` those of a run of words, between calls. The scales are those of
+ * the unit. */
+INLINE void
+add_word(const int V, const int C, struct format f, const int chain,
+         const vec_bits *w, const int stride, const vec *scales,
+         const int scales_stride, const struct columns *x, int64_t unit,
+         int word, vec_bits *s, vec_bits *part)
+{
+    const int n = f.group / 4;
+    const bool pairs = IN_PAIRS(f) && chain == n;
+    const int run = pairs || RUN(f.most) > chain ? chain : RUN(f.most);
+
+    UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j);
+        int32_t four = AS(int32_t, col + unit * COLUMN_BLOCK)[word];
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            int i = v * C + j;
+            vec_bits total = { 0 };
+
+            if (word % chain >= run)
+                total = s[i];
+            else if (word % n < chain && !f.even)
+                total = start_of(f, col, x->k, unit, word / n);
+            if (word % run == 0)
+                part[i] = pairs ? start_of_pairs(f, col, x->k, unit, word / n)
+                                : run_begin(total);
+            part[i] = run_step(part[i], w[v * stride], four, f.most);
+            if (word % run == run - 1)
+                s[i] = end_of_run(f, pairs, total, part[i],
+                                  scales[v * scales_stride + word / n]);
+        }
+    }
+}
+
+/* How many groups of a unit are added at once, and how many vectors their
+ * scales are: both of a unit where these are integers, otherwise one. */
+INLINE int
+groups_at_once(struct format f)
+{
+    return f.coded ? COLUMN_BLOCK / f.group : 1;
+}
+
+INLINE int
+scales_at_once(struct format f)
+{
+    return scales_of(f) * f.group * groups_at_once(f) / COLUMN_BLOCK;
+}
+
+/* The sum of a unit whose groups have the sums s[0] and s[next], and scales
+ * that are integers: fits 24 bits. Of weighed codes it is s[0]. */
+INLINE vec
+scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
+{
+    if (f.group == COLUMN_BLOCK)
+        return as_floats(s[0]);
+    if (SCALED_PAIRS(f))
+        return as_floats(s[0] + s[next]);
+    return fused(as_floats(s[0]), scales[0], as_floats(s[next]) * scales[1]);
+}
+
+/* What a unit with such scales adds to its block: see column.h. */
+INLINE vec
+add_coded(struct format f, vec part, vec sum, const vec *scales,
+          const int16_t *minus_halves, vec d)
+{
+    if (f.quarter)
+        sum *= splat(0.25f);
+    if (f.min)
+        sum += as_floats(multiply_pairs((vec_bits)scales[UNIT_MINIMA],
+                                        splat_pair(minus_halves))) *
+               scales[UNIT_RATIO];
+    return part + sum * d;
+}
+
+/* What a block's units are added to, one after the other: the element, or,
+ * where scales are integers, 0; and the element then. */
+INLINE vec
+block_begin(struct format f, vec acc)
+{
+    return f.coded ? (vec){ 0 } : acc;
+}
+
+INLINE vec
+block_end(struct format f, vec acc, vec part, const vec *scales)
+{
+    if (!f.coded)
+        return part;
+    return acc + part * scales[UNIT_D];
+}
+
+/* Likewise a group with a scale, and a minimum if it is of 32. */
+INLINE vec
+add_scaled(struct format f, vec acc, vec sum, const vec *scales,
+           const float *minus_weighed, vec d)
+{
+    acc = acc + sum * (scales[0] * d);
+    if (f.min)
+        acc = acc + scales[1] * splat(*minus_weighed);
+    return acc;
+}
+
+/* The sums of groups of a unit that are added at once, V * C of one after those
+ * of the other, to acc: the chain of column.h. */
+INLINE void
+add_groups(const int V, const int C, struct format f, const vec_bits *s,
+           const vec *scales, const int stride, const struct columns *x,
+           int64_t unit, vec *acc)
+{
+    UNROLL for (int j = 0; j < C; j++)
+    {
+        const char *col = column_of(x, j);
+        const int16_t *minus = column_minus_halves(col, x->k) + 2 * unit;
+        const float *weighed = column_minus_weighed(col, x->k) + unit;
+        vec d = splat(column_scales(col, x->k)[unit]);
+
+        UNROLL for (int v = 0; v < V; v++)
+        {
+            const vec *scale = scales + v * stride;
+            int i = v * C + j;
+            vec sum;
+
+            if (!f.coded) {
+                acc[i] =
+                    add_scaled(f, acc[i], as_floats(s[i]), scale, weighed, d);
+                continue;
+            }
+            if (f.even) /* half of what has an offset */
+                sum = as_floats(s[i] + s[i] + start_of(f, col, x->k, unit, 0));
+            else
+                sum = scaled_sum(f, &s[i], V * C, scale);
+            acc[i] = add_coded(f, acc[i], sum, scale, minus, d);
+        }
+    }
+}
+
+#endif

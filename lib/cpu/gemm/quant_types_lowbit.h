@@ -1,0 +1,27 @@
+/* quant_types_lowbit.h - products with weights of one or two bits, for any
+ * vectors; see quant_types.h */
+#ifndef CPU_GEMM_QUANT_TYPES_LOWBIT_H
+#define CPU_GEMM_QUANT_TYPES_LOWBIT_H
+
+#include "cpu/gemm/unpack_ternary.h"
+#include "cpu/gemm/quant_types.h"
+
+/*          min    offset, largest code; integers as scales */
+MANY(ternary, 32, false, 1, 2, false, false)
+MANY(twos_less_1, 32, false, 1, 3, false, false)
+
+/*                                    together;               few */
+MULTIPLY(q1_0, 128, ternary, 4, FLOATS(q1_0), FEW_OF(8, 1))
+MULTIPLY(q2_0, 64, twos_less_1, 2, FLOATS(q2_0), FEW_OF(8, 2))
+MULTIPLY(tq1_0, QUANT_SUPER, ternary, 5, ALONE(lone_thirds, tq1_0), 1)
+MULTIPLY(tq2_0, QUANT_SUPER, twos_less_1, 4, LOOPS(FLOATS(tq2_0)), FEW_OF(8, 1))
+
+INLINE void
+fill_small(struct cpu_kernels *k)
+{
+#define FILL(name, type, kind) FILL_TYPE(k, name, type);
+    CPU_SMALL_TYPES(FILL)
+#undef FILL
+}
+
+#endif

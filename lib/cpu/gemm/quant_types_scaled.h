@@ -1,0 +1,33 @@
+/* quant_types_scaled.h - products with weights whose groups have a scale
+ * each, but for those of small codes, for any
+ * vectors; see quant_types.h */
+#ifndef CPU_GEMM_QUANT_TYPES_SCALED_H
+#define CPU_GEMM_QUANT_TYPES_SCALED_H
+
+#include "cpu/gemm/quant_types.h"
+
+/*          min    offset, largest code; integers as scales */
+MANY(signed, 32, false, SIGNED_OFFSET, 0, false, false)
+MANY(nibbles_less_8, 32, false, 8, 15, false, false)
+MANY(fives_less_16, 32, false, 16, 31, false, false)
+MANY(fp4, 32, false, FP4_OFFSET, 24, false, false)
+MANY(fp4_by_16, 16, false, FP4_OFFSET, 24, false, false)
+
+/*                                    together;               few */
+MULTIPLY(q8_0, QUANT_BLOCK, signed, 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(q4_0, QUANT_BLOCK, nibbles_less_8, 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(q5_0, QUANT_BLOCK, fives_less_16, 1, FLOATS(d), FEW_OF(8, 2))
+MULTIPLY(iq4_nl, QUANT_BLOCK, signed, 1, FLOATS(d), FEW_OF(8, 4))
+MULTIPLY(iq4_xs, QUANT_SUPER, signed, 1, LOOPS(FLOATS(iq4_xs)), FEW_OF(8, 4))
+MULTIPLY(mxfp4, QUANT_BLOCK, fp4, 1, FLOATS(mxfp4), FEW_OF(8, 2))
+MULTIPLY(nvfp4, 64, fp4_by_16, 1, FLOATS(nvfp4), FEW_OF(4, 2))
+
+INLINE void
+fill_scaled(struct cpu_kernels *k)
+{
+#define FILL(name, type, kind) FILL_TYPE(k, name, type);
+    CPU_SCALED_TYPES(FILL)
+#undef FILL
+}
+
+#endif

@@ -1,0 +1,260 @@
+/* unpack_scales.h - a type whose weights are in groups, and the scales of
+ * these, in the words of quant_products.h */
+#ifndef CPU_GEMM_UNPACK_SCALES_H
+#define CPU_GEMM_UNPACK_SCALES_H
+
+#include "cpu/gemm/column.h"
+#include "cpu/gemm/lane_rows.h"
+
+/* Of a unit of 32 values. */
+#define WORDS       8
+#define MOST_SCALES 5
+/* Of a block; opened together. */
+#define MOST_UNITS    8
+#define MOST_TOGETHER 5
+#define MOST_LOADED   12
+
+/* Integers of a block, bytes: scales of its sixteen groups, each in excess of
+ * what they are, and minima; what scales are multiplied by, and minima over
+ * that. */
+struct coded {
+    vec_bits scale[4], min[4];
+    vec d, ratio;
+};
+
+struct opened;
+
+/* A type. A weight is scale * (code - offset) - min. */
+struct format {
+    int64_t block; /* values in it */
+    size_t size;   /* its bytes */
+    int group;     /* values that share a scale: 16 or 32 */
+    bool min;
+    int offset;
+    int most;     /* the largest code; 0: bytes are signed, as from_signed() */
+    int together; /* units that share bytes; the last ones may be fewer */
+    bool quads;   /* code() gives those of odd units times four */
+    bool quarter; /* so these are to be divided: see given() */
+    bool even;    /* codes are, the offset is not: see is_weighed() */
+    /* Of the block that begins at the rows: of each of its groups the scale,
+     * and the minimum if there are any. */
+    void (*scales)(const struct rows *r, vec *scales);
+    /* Or, where they are integers, this, and the scales' excess. */
+    bool coded;
+    void (*integers)(const struct rows *r, struct coded *c);
+    int excess;
+    /* The bytes of half `half` of units n * together and on, in up to
+     * MOST_LOADED words; and of those codes of unit u of these, word i of that
+     * half, 0 to 3. */
+    void (*load)(const struct rows *r, int n, int half, vec_bits *w);
+    vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
+    /* Whether load() and code() take any n: runs are a loop, and code() of
+     * those that are not weighed. */
+    bool loops;
+    int few; /* as many columns meet codes where these are opened */
+    /* Or a function for VEC rows from `row` on and the only column; as many
+     * bytes are fetched from `next` on. The column may be put in order for it
+     * before, in the scratch. */
+    void (*order)(const struct cpu_product *p);
+    void (*alone)(const struct cpu_product *p, int64_t row, const char *next);
+    /* Or a function for all of that, of a block. */
+    void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
+    /* For many columns, functions that are not inlined: of the type, open n
+     * blocks, one at least, and of all types with such codes, multiply them. */
+    void (*open)(int64_t n, struct rows *r, const char **next, struct opened o);
+    void (*many)(const struct cpu_product *p, const struct format *f);
+};
+
+/* Opened units of VEC rows, up to UNITS; those of the next rows follow after
+ * room for that. Signed codes that meet columns as magnitudes have signs, and
+ * `starts` are what sums begin with. Where there are tiles, `signs` are the
+ * codes of which is_less() holds, less their offset. */
+struct opened {
+    vec_bits *codes;
+    vec *scales;
+    vec_bits *signs, *starts;
+};
+
+/* Of a unit whose scales are integers: two of these, in the first the block's
+ * d, two minima in pairs of 16 bits, and the block's ratio. */
+enum {
+    UNIT_D = 2,
+    UNIT_MINIMA,
+    UNIT_RATIO
+};
+
+/* The codes of unit u, as code() gives them. */
+INLINE struct format
+given(struct format f, int u)
+{
+    if (f.quads && u % 2) {
+        f.offset *= 4;
+        f.most *= 4;
+        f.quarter = true;
+    }
+    return f;
+}
+
+#ifndef SCALED_PAIRS
+#define SCALED_PAIRS(f)      false
+#define subtract_pairs(w, n) (w)
+#endif
+
+/* How often units are opened together, and how many the n-th time. */
+INLINE int
+runs_of(struct format f)
+{
+    int units = (int)(f.block / COLUMN_BLOCK);
+
+    return (units + f.together - 1) / f.together;
+}
+
+INLINE int
+units_in(struct format f, int n)
+{
+    int left = (int)(f.block / COLUMN_BLOCK) - n * f.together;
+
+    return f.loops || left > f.together ? f.together : left;
+}
+
+/* Whether codes that wait for many columns are weighed: multiplied by their
+ * scales, which makes bytes of those of three bits, and one sum of both groups
+ * of a unit. Where pairs are added in 16 bits it would not fit.
+ *
+ * So are codes that stand for odd numbers from -9 to 9, whose scales are odd up
+ * to 15: products with an odd offset are even, and half of them are bytes. */
+INLINE bool
+is_weighed(struct format f)
+{
+    return f.coded && !SCALED_PAIRS(f) && (f.most <= 7 || f.even);
+}
+
+#define EVEN_OFFSET (9 * 15)
+
+/* What such a type is then. Of its scales, up to 15, or with an offset from -32
+ * to 31, one times the least code less the offset makes 128: bytes are in
+ * excess of 127, or one less than signed ones. */
+INLINE struct format
+weighed(struct format f)
+{
+    if (!is_weighed(f))
+        return f;
+    f.group = COLUMN_BLOCK;
+    f.most = UINT8_MAX;
+    f.offset = f.even ? EVEN_OFFSET : f.offset ? SIGNED_OFFSET - 1 : 0;
+    return f;
+}
+
+/* How many vectors a unit's scales are. */
+INLINE int
+scales_of(struct format f)
+{
+    if (f.coded)
+        return f.min ? UNIT_RATIO + 1 : UNIT_D + 1;
+    return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
+}
+
+/* Byte i of a word. */
+INLINE vec
+byte_of(vec_bits w, int i)
+{
+    return as_floats(w >> 8 * i & 0xff);
+}
+
+/* Byte i of words of scales, as sums are multiplied by it. */
+INLINE vec
+scale_of(struct format f, vec_bits w, int i)
+{
+    if (SCALED_PAIRS(f))
+        return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
+    return byte_of(w, i) - splat((float)f.excess);
+}
+
+/* A block's integers, unit by unit, for codes as they are or as code() gives
+ * them. */
+INLINE void
+put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
+{
+    UNROLL for (int u = 0; u < MOST_UNITS; u++)
+    {
+        int w = u / 2, i = u % 2 * 2;
+
+        if (as_given || !is_weighed(f)) {
+            scales[0] = scale_of(f, c->scale[w], i);
+            scales[1] = scale_of(f, c->scale[w], i + 1);
+        }
+        if (u == 0)
+            scales[UNIT_D] = c->d;
+        if (f.min) {
+            scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
+            scales[UNIT_RATIO] = c->ratio;
+        }
+        scales += scales_of(f);
+    }
+}
+
+/* And *c, if they are integers. */
+INLINE void
+load_scales(struct format f, bool as_given, const struct rows *r,
+            struct coded *c, vec *scales)
+{
+    if (!f.coded) {
+        f.scales(r, scales);
+        return;
+    }
+    f.integers(r, c);
+    put_coded(f, as_given, c, scales);
+}
+
+typedef uint16_t vec_halves __attribute__((vector_size(sizeof(vec))));
+typedef uint8_t vec_bytes __attribute__((vector_size(sizeof(vec))));
+
+/* A scale as codes are multiplied by it: a negative one by its magnitude, and
+ * codes by what they lack of the largest. What is added makes all of them have
+ * the same offset. */
+struct weight {
+    vec_halves flip, magnitude;
+    vec_bytes base;
+};
+
+/* That of group g of a unit. */
+INLINE struct weight
+weight_of(struct format f, const struct coded *c, int unit, int g)
+{
+    const int i = unit % 2 * 2 + g;
+    const uint16_t least = (uint16_t)f.offset;
+    const uint16_t flipped = (uint16_t)(f.most - f.offset);
+    vec_halves scale = (vec_halves)bytes_as_pairs(c->scale[unit / 2], i, i);
+    vec_halves minus, base;
+
+    if (!f.offset)
+        return (struct weight){ .magnitude = scale };
+    if (f.even) {
+        base = (EVEN_OFFSET - scale * least) >> 1;
+        return (struct weight){
+            .magnitude = scale,
+            .base = (vec_bytes)((base & 0xff) * 0x101),
+        };
+    }
+    scale -= (uint16_t)f.excess;
+    minus = -(scale >> 15);
+    scale = (scale ^ minus) - minus;
+    base = (uint16_t)(weighed(f).offset) -
+           scale * (least + (minus & (uint16_t)(flipped - least)));
+    return (struct weight){
+        .flip = minus & (uint16_t)(f.most * 0x101),
+        .magnitude = scale,
+        .base = (vec_bytes)((base & 0xff) * 0x101),
+    };
+}
+
+/* A product with a code is less than 256. */
+INLINE vec_bits
+weigh(vec_bits code, const struct weight *w)
+{
+    vec_halves product = ((vec_halves)code ^ w->flip) * w->magnitude;
+
+    return (vec_bits)((vec_bytes)product + w->base);
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* unpack_ternary.h - TQ1_0, whose bytes are five digits of three, for any
+ * vectors; see unpack_types.h
+ *
+ * The first digit of a byte is the whole part of three times it, of 256; what
+ * is left of that is the byte of the digits after it: see struct block_tq1_0.
+ *
+ * Where the words of an instruction set have UNSIGNED_DOTS, which is that
+ * dot_words() takes codes up to 255, one column needs no digits: with bytes y
+ * and what is left of them y', each digit is (3 * y - y') / 256, and so is the
+ * sum of their products. */
+#ifndef CPU_GEMM_UNPACK_TERNARY_H
+#define CPU_GEMM_UNPACK_TERNARY_H
+
+#include "cpu/gemm/unpack_types.h"
+
+INLINE void
+scales_tq1_0(const struct rows *r, vec *scales)
+{
+    scales_last(r, AT(tq1_0, d), scales);
+}
+
+typedef int8_t vec_signed __attribute__((vector_size(sizeof(vec))));
+
+/* Signed bytes, which stand for bytes less 128: three times one stands for
+ * three times the other. */
+INLINE vec_bits
+as_thirds(vec_bits w)
+{
+    return w ^ 0x80808080u;
+}
+
+/* The first digit. */
+INLINE vec_bits
+thirds(vec_bits w)
+{
+    vec_signed v = (vec_signed)w;
+
+    return (vec_bits)(1 + (vec_signed)(v < 86 - 128) -
+                      (vec_signed)(v > 170 - 128));
+}
+
+/* Three times each byte: what is left of it. */
+INLINE vec_bits
+thrice(vec_bits w)
+{
+    vec_bytes v = (vec_bytes)w;
+
+    return (vec_bits)(v + v + v);
+}
+
+/* Digit n of each byte of w, as as_thirds() left them. */
+INLINE vec_bits
+digits(vec_bits w, int n)
+{
+    UNROLL for (int i = 0; i < n; i++) w = thrice(w);
+    return thirds(w);
+}
+
+/* Five units of 32 bytes; then 16 bytes, two digits a unit, of which the last
+ * has one, and the digits of four bytes. */
+LOAD(tq1_0)
+{
+    load_16(r, n ? 32 : 16 * (size_t)half, w);
+    UNROLL for (int i = 0; i < 4; i++) w[i] = as_thirds(w[i]);
+    if (n)
+        w[4] = as_thirds(load_words(r, AT(tq1_0, qh)));
+}
+
+CODE(tq1_0)
+{
+    if (!n)
+        return digits(w[i], u);
+    return u < 2 || !half ? digits(w[i], 2 * u + half) : digits(w[4], i);
+}
+
+#ifdef UNSIGNED_DOTS
+/* The sums of products of 32 values: with the bytes their digits are the first
+ * of, and with what is left of these. */
+struct third_sums {
+    vec_bits whole, left;
+};
+
+INLINE void
+add_digits(struct third_sums *s, vec_bits *w, int32_t x)
+{
+    s->whole = dot_words(s->whole, *w, x);
+    *w = thrice(*w);
+    s->left = dot_words(s->left, *w, x);
+}
+
+/* Unit u of a block: its bytes are those of words w[0] to w[7], and four in
+ * w[8]. */
+INLINE vec_bits
+sum_thirds(vec_bits *w, int u, const char *x)
+{
+    typedef int32_t words __attribute__((vector_size(sizeof(vec))));
+    struct third_sums s = { { 0 }, { 0 } };
+
+    UNROLL for (int i = 0; i < WORDS; i++)
+    {
+        vec_bits *from = &w[u < 5 ? i : u < 7 || i < 4 ? i % 4 : 8];
+
+        add_digits(&s, from, AS(int32_t, x)[i]);
+    }
+    return (vec_bits)((words)(s.whole * 3 - s.left) >> 8);
+}
+
+/* VEC rows times the only column. */
+INLINE void
+lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
+{
+    const struct format f = { .size = sizeof(struct block_tq1_0),
+                              .group = COLUMN_BLOCK,
+                              .offset = 1 };
+    struct rows r = rows_at(p, row);
+    vec scales[MOST_UNITS], acc = { 0 };
+
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+        vec_bits w[9];
+
+        scales_tq1_0(&r, scales);
+        load_16(&r, 0, w);
+        load_16(&r, 16, w + 4);
+        UNROLL for (int u = 0; u < MOST_UNITS; u++)
+        {
+            vec d = splat(column_scales(p->cols, p->k)[unit + u]);
+            vec_bits s;
+
+            if (u == 5) {
+                load_16(&r, 32, w);
+                w[8] = load_words(&r, AT(tq1_0, qh));
+            }
+            s = sum_thirds(w, u, p->cols + (unit + u) * COLUMN_BLOCK) +
+                start_of(f, p->cols, p->k, unit + u, 0);
+            acc = add_scaled(f, acc, as_floats(s), &scales[u], NULL, d);
+            fetch_part(f, next, u, MOST_UNITS, true);
+        }
+        next += VEC * f.size;
+        rows_advance(&r, f.size);
+    }
+    store_f32(p->out + row, acc);
+}
+#else
+#define lone_thirds NULL
+#endif
+
+#endif

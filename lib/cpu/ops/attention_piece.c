@@ -1,0 +1,549 @@
+/* attention_piece.c - one piece of attention: softmax(q k^T * scale + mask) v
+ *
+ * Few rows, as in decoding, meet keys and values where they lie. For many a
+ * block of keys is made floats, key beside key, once for all rows, so that
+ * scores need no shuffles; they are the same sums. */
+#include "cpu/ops/attention_piece.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cpu/ops/op_table.h"
+#include "tensor/tensor.h"
+
+/* So few rows meet keys and values where they lie. */
+#define FEW_ROWS 16
+/* More meet them some at a time: those keys that any of these sees. */
+#define STRIPE 24
+/* A head's rows lie too far apart for the processor to foresee them: they are
+ * fetched so many before they are read or written, keys and values one step. */
+#define ROWS_AHEAD 8
+
+/* Where rows of the queries are in q, one after the other, and so in the mask.
+ */
+static struct cpu_row
+first_row(const struct queries *qs)
+{
+    return (struct cpu_row){ qs->first, qs->head, qs->batch };
+}
+
+static struct cpu_row
+row_after(const struct queries *qs, struct cpu_row r)
+{
+    bool last = r.i2 == qs->head + qs->n_heads - 1;
+
+    return (struct cpu_row){ r.i1 + last, last ? qs->head : r.i2 + 1, r.i3 };
+}
+
+static struct cpu_row
+row_ahead(const struct queries *qs)
+{
+    struct cpu_row r = first_row(qs);
+
+    for (int i = 0; i < ROWS_AHEAD; i++)
+        r = row_after(qs, r);
+    return r;
+}
+
+/* The result has heads before tokens. */
+static struct cpu_row
+of_dst(struct cpu_row of_q)
+{
+    return (struct cpu_row){ of_q.i2, of_q.i1, of_q.i3 };
+}
+
+static const uint16_t *
+mask_row(const struct attention *a, struct cpu_row r)
+{
+    return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
+}
+
+static const sight *
+sights_of(const struct attention *a, struct cpu_row r)
+{
+    const int64_t *n = a->mask->ne;
+    int64_t i = (r.i3 * n[2] + r.i2) * n[1] + r.i1;
+
+    return a->sights ? a->sights + (size_t)i * a->sights_row : NULL;
+}
+
+void
+cpu_attend_look(const struct attention *a, int64_t first, int64_t end)
+{
+    int64_t n_keys = a->k->ne[1];
+
+    for (int64_t i = first; i < end; i++) {
+        const uint16_t *row = mask_row(a, cpu_row_at(a->mask, i));
+        sight *out = a->sights + (size_t)i * a->sights_row;
+
+        for (int64_t key = 0; key < n_keys; key += KEYS)
+            *out++ = mask_sight(row + key,
+                                n_keys - key < KEYS ? n_keys - key : KEYS);
+    }
+}
+
+/* What row i sees of the n keys at `key`. */
+static sight
+sight_of(const struct attention *a, const struct room *room, int64_t i,
+         int64_t key, int64_t n)
+{
+    if (!a->mask)
+        return (sight)(n | SIGHT_WHOLE);
+    if (a->sights)
+        return room->sights[i][key / KEYS];
+    return mask_sight(room->masks[i] + key, n);
+}
+
+/* Whether it sees any of them, which is mostly the last one. */
+static bool
+sees_any(const struct attention *a, const struct room *room, int64_t i,
+         int64_t key, int64_t n)
+{
+    if (!a->mask || a->sights)
+        return sight_of(a, room, i, key, n) != 0;
+    return mask_seen(room->masks[i] + key, n) > 0;
+}
+
+/* What each row sees, and between which rows any of the keys is seen; false if
+ * none is. A mask that is the same for all heads is looked at once a token. */
+static bool
+look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
+     struct room *room)
+{
+    qs->begin = qs->rows;
+    qs->end = 0;
+    for (int64_t i = 0; i < qs->rows; i++) {
+        if (i > 0 && room->masks[i] == room->masks[i - 1])
+            room->sight[i] = room->sight[i - 1];
+        else
+            room->sight[i] = sight_of(a, room, i, key, n);
+        if (room->sight[i] == 0)
+            continue;
+        qs->begin = i < qs->begin ? i : qs->begin;
+        qs->end = i + 1;
+    }
+    return qs->begin < qs->end;
+}
+
+/* Without a mask all rows have the same. */
+static void
+find_mask(const struct attention *a, struct cpu_row of_q, int64_t i,
+          struct room *room)
+{
+    room->masks[i] = NULL;
+    room->sights[i] = NULL;
+    if (a->mask) {
+        struct cpu_row r = cpu_row_wrap(a->mask, of_q);
+
+        room->masks[i] = mask_row(a, r);
+        room->sights[i] = sights_of(a, r);
+    }
+}
+
+static void
+load_queries(const struct cpu_task *t, const struct attention *a,
+             const struct queries *qs, struct room *room)
+{
+    struct cpu_row r = first_row(qs), ahead = row_ahead(qs);
+
+    for (int64_t i = 0; i < qs->rows; i++, r = row_after(qs, r)) {
+        float *y = room->queries + (size_t)i * a->d;
+        const float *row = cpu_load_row(t, a->q, r, y);
+
+        if (i + ROWS_AHEAD < qs->rows)
+            cpu_fetch_row(a->q, ahead, false);
+        ahead = row_after(qs, ahead);
+        t->k->scale(a->q->ne[0], y, row, a->scale, 0);
+        memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
+        find_mask(a, r, i, room);
+        memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
+        room->max[i] = -INFINITY;
+        room->total[i] = 0;
+        room->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
+    }
+}
+
+/* Rows of k or v; `ahead`: those that are fetched while they are read, or NULL.
+ */
+struct rows {
+    const char *at, *ahead;
+    size_t stride;
+    enum ggml_type type;
+};
+
+static void
+fetch(const char *row, size_t size)
+{
+    for (size_t at = 0; at < size; at += CPU_LINE)
+        __builtin_prefetch(row + at, 0, 2);
+}
+
+/* n rows of k or v as floats, with zeros behind their ends. */
+static struct rows
+load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
+          const struct rows *rows, int64_t n, float *y, size_t stride)
+{
+    size_t used = (size_t)x->ne[0], size = ggml_row_size(x->type, x->ne[0]);
+    struct rows floats = { .at = (const char *)y,
+                           .stride = stride * sizeof(*y),
+                           .type = GGML_TYPE_F32 };
+
+    for (int64_t i = 0; i < n; i++, y += stride) {
+        if (rows->ahead)
+            fetch(rows->ahead + (size_t)i * rows->stride, size);
+        t->k->to_float[x->type](rows->at + (size_t)i * rows->stride, y,
+                                x->ne[0]);
+        if (used < stride)
+            memset(y + used, 0, (stride - used) * sizeof(*y));
+    }
+    return floats;
+}
+
+static const char *
+block_of(const struct ggml_tensor *x, const struct attention *a,
+         const struct queries *qs, int64_t key)
+{
+    struct cpu_row r = { key, qs->head / (a->q->ne[2] / x->ne[2]),
+                         qs->batch / (a->q->ne[3] / x->ne[3]) };
+
+    return cpu_row_data(x, r);
+}
+
+/* Rows [begin, end) with the first n keys of a block: what is left out counts
+ * as masked. */
+struct stripe {
+    int64_t begin, end, n;
+};
+
+static int64_t
+rows_of(const struct stripe *s)
+{
+    return s->end - s->begin;
+}
+
+/* With the keys of the block that any row sees. */
+static struct stripe
+stripe_of(const struct room *room, int64_t begin, int64_t end)
+{
+    struct stripe s = { .begin = begin, .end = end };
+
+    for (int64_t i = begin; i < end; i++) {
+        int64_t seen = room->sight[i] & SIGHT_KEYS;
+
+        s.n = seen > s.n ? seen : s.n;
+    }
+    return s;
+}
+
+/* Scores as products of rows where they lie. */
+static void
+multiply_rows(const struct cpu_task *t, const struct attention *a,
+              const struct rows *keys, const struct stripe *s,
+              struct room *room)
+{
+    struct cpu_meeting p = { .m = rows_of(s),
+                             .n = s->n,
+                             .k = a->k->ne[0],
+                             .a = room->queries + (size_t)s->begin * a->d,
+                             .b = keys->at,
+                             .ahead = keys->ahead,
+                             .c = room->scores + s->begin * KEYS,
+                             .a_stride = a->d,
+                             .b_stride = keys->stride,
+                             .c_stride = KEYS };
+
+    t->k->multiply_few[keys->type](&p);
+}
+
+static int64_t
+whole_vectors(int64_t n)
+{
+    return (n + 15) / 16 * 16;
+}
+
+/* The block's n keys, and some that are zero, key beside key. */
+static void
+load_keys(const struct cpu_task *t, const struct attention *a,
+          const struct rows *keys, int64_t n, struct room *room)
+{
+    int64_t n_rows = whole_vectors(n);
+
+    load_rows(t, a->k, keys, n, room->floats, a->d);
+    memset(room->floats + (size_t)n * a->d, 0,
+           (size_t)(n_rows - n) * a->d * sizeof(float));
+    t->k->transpose(n_rows, (int64_t)a->d, room->floats, a->d, room->keys,
+                    KEYS);
+}
+
+/* As a product of matrices, of keys that are loaded. */
+static void
+multiply_keys(const struct cpu_task *t, const struct attention *a,
+              const struct stripe *s, struct room *room)
+{
+    struct cpu_panel panel = { .m = rows_of(s),
+                               .n = whole_vectors(s->n),
+                               .k = a->q->ne[0],
+                               .a = room->queries + (size_t)s->begin * a->d,
+                               .b = room->keys,
+                               .c = room->scores + s->begin * KEYS,
+                               .a_stride = a->d,
+                               .b_stride = KEYS,
+                               .c_stride = KEYS };
+
+    t->k->multiply_lanes(&panel);
+}
+
+/* A masked key does not count, whatever its score: what lies in a part of a
+ * cache that was never written may be no number. Returns the greatest. */
+static float
+adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
+              int64_t key, int64_t n, struct room *room)
+{
+    float *s = room->scores + i * KEYS;
+
+    if (room->sight[i] == 0)
+        return -INFINITY;
+    if (a->softcap != 0) {
+        t->k->tanh(n, s, s);
+        t->k->scale(n, s, s, a->softcap, 0);
+    }
+    if (!(room->sight[i] & SIGHT_WHOLE))
+        t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
+    for (int64_t j = n; j < whole_vectors(n); j++)
+        s[j] = -INFINITY; /* so that a short block is like a masked one */
+    return t->k->max(whole_vectors(n), s);
+}
+
+/* A row's n scores become weights of the values: all zero if it sees none. */
+static void
+weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
+          int64_t n, float block_max, struct room *room)
+{
+    float *s = room->scores + i * KEYS, *sums = room->sums + (size_t)i * a->e;
+    float *max = &room->max[i], keep;
+
+    if (block_max == -INFINITY) {
+        memset(s, 0, (size_t)n * sizeof(*s));
+        return;
+    }
+    if (block_max > *max && *max != -INFINITY) {
+        keep = expf(*max - block_max);
+        room->total[i] *= keep;
+        t->k->scale(a->v->ne[0], sums, sums, keep, 0);
+    }
+    *max = block_max > *max ? block_max : *max;
+    room->total[i] += t->k->exp_sum(whole_vectors(n), s, s, *max);
+}
+
+/* Adds the weighed values to the sums, in the order of the keys. */
+static void
+weigh_each(const struct cpu_task *t, const struct attention *a,
+           const struct stripe *s, const struct rows *v, struct room *room)
+{
+    struct cpu_meeting p = { .m = rows_of(s),
+                             .n = s->n,
+                             .k = a->v->ne[0],
+                             .a = room->scores + s->begin * KEYS,
+                             .b = v->at,
+                             .ahead = v->ahead,
+                             .c = room->sums + (size_t)s->begin * a->e,
+                             .a_stride = KEYS,
+                             .b_stride = v->stride,
+                             .c_stride = a->e };
+
+    t->k->weigh_rows[v->type](&p);
+}
+
+/* The same, of values that are loaded. Rows that do not see a value must not
+ * meet it if it is no number. */
+static void
+add_values(const struct cpu_task *t, const struct attention *a,
+           const struct stripe *s, const struct rows *v, bool finite,
+           struct room *room)
+{
+    struct cpu_panel panel = { .m = rows_of(s),
+                               .n = (int64_t)a->e,
+                               .k = s->n,
+                               .a = room->scores + s->begin * KEYS,
+                               .b = room->floats,
+                               .c = room->sums + (size_t)s->begin * a->e,
+                               .a_stride = KEYS,
+                               .b_stride = a->e,
+                               .c_stride = a->e,
+                               .add = true };
+
+    if (finite)
+        t->k->multiply_panel(&panel);
+    else
+        weigh_each(t, a, s, v, room);
+}
+
+/* The head's score without a value: it takes its part of the sum. */
+static void
+add_sink(const struct cpu_task *t, const struct attention *a, float sink,
+         float *sums, float *max, float *total)
+{
+    float most = sink > *max ? sink : *max;
+
+    if (*max == -INFINITY || sink == -INFINITY)
+        return;
+    t->k->scale(a->v->ne[0], sums, sums, expf(*max - most), 0);
+    *total = *total * expf(*max - most) + expf(sink - most);
+    *max = most;
+}
+
+/* Who sees no key at all gets zeros. */
+static void
+store_results(const struct cpu_task *t, const struct attention *a,
+              const struct queries *qs, struct room *room)
+{
+    struct cpu_row of_q = first_row(qs), ahead = row_ahead(qs);
+
+    for (int64_t i = 0; i < qs->rows; i++, of_q = row_after(qs, of_q)) {
+        struct cpu_row r = of_dst(of_q);
+        float *sums = room->sums + (size_t)i * a->e;
+
+        if (i + ROWS_AHEAD < qs->rows)
+            cpu_fetch_row(a->dst, of_dst(ahead), true);
+        ahead = row_after(qs, ahead);
+        if (a->sinks)
+            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &room->max[i],
+                     &room->total[i]);
+        t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
+                    room->total[i] > 0 ? 1 / room->total[i] : 0, 0);
+    }
+}
+
+static void
+fetch_rows(const struct ggml_tensor *x, const struct attention *a,
+           const struct queries *qs, int64_t n)
+{
+    const char *row = block_of(x, a, qs, 0);
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    for (; n > 0; n--, row += x->nb[1])
+        fetch(row, size);
+}
+
+/* A token's first block; what it sees of that, if that is known: a mask may be
+ * computed meanwhile. */
+void
+cpu_attend_fetch(const struct attention *a, const struct queries *qs)
+{
+    int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
+
+    if (a->mask && a->mask->op == GGML_OP_NONE)
+        n = mask_seen(mask_row(a, cpu_row_wrap(a->mask, first_row(qs))), n);
+    fetch_rows(a->k, a, qs, n);
+    fetch_rows(a->v, a, qs, n);
+}
+
+/* Rows of so few bytes, without gaps, are one stream to the processor, which
+ * foresees it if little else is done. */
+static bool
+is_stream(const struct ggml_tensor *x)
+{
+    size_t size = ggml_row_size(x->type, x->ne[0]);
+
+    return size == x->nb[1] && size <= 2 * CPU_LINE;
+}
+
+/* The block at `key`, and what is fetched meanwhile: the next, if the last row,
+ * which mostly sees the most, sees any of it, or what `next` begins with, which
+ * the thread goes on with; NULL: it does not. */
+static struct rows
+rows_of_block(const struct ggml_tensor *x, const struct attention *a,
+              const struct queries *qs, const struct queries *next, int64_t key,
+              bool few, const struct room *room)
+{
+    struct rows r = { .at = block_of(x, a, qs, key),
+                      .stride = x->nb[1],
+                      .type = x->type };
+    int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
+
+    if (n > 0 && sees_any(a, room, qs->rows - 1, key + KEYS, n))
+        r.ahead = few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+    else if (next)
+        r.ahead = block_of(x, a, next, 0);
+    return r;
+}
+
+static void
+weigh_stripe(const struct cpu_task *t, const struct attention *a,
+             const struct stripe *s, int64_t key, struct room *room)
+{
+    for (int64_t i = s->begin; i < s->end; i++)
+        weigh_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, room), room);
+}
+
+/* A block of keys and values, where they lie if kernels read their types. */
+static void
+meet_few(const struct cpu_task *t, const struct attention *a,
+         const struct stripe *s, int64_t key, struct rows k, struct rows v,
+         struct room *room)
+{
+    if (!t->k->multiply_few[k.type])
+        k = load_rows(t, a->k, &k, s->n, room->floats, a->d);
+    multiply_rows(t, a, &k, s, room);
+    weigh_stripe(t, a, s, key, room);
+    if (!t->k->weigh_rows[v.type])
+        v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
+    weigh_each(t, a, s, &v, room);
+}
+
+/* The same for all rows of s, some after the others. */
+static void
+meet_many(const struct cpu_task *t, const struct attention *a,
+          const struct stripe *s, int64_t key, struct rows k, struct rows v,
+          struct room *room)
+{
+    bool finite;
+
+    load_keys(t, a, &k, s->n, room);
+    v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
+    finite = isfinite(t->k->sum(s->n * (int64_t)a->e, room->floats));
+    for (int64_t i = s->begin; i < s->end; i += STRIPE) {
+        int64_t end = s->end - i < STRIPE ? s->end : i + STRIPE;
+        struct stripe some = stripe_of(room, i, end);
+
+        if (some.n == 0)
+            continue;
+        multiply_keys(t, a, &some, room);
+        weigh_stripe(t, a, &some, key, room);
+        add_values(t, a, &some, &v, finite, room);
+    }
+}
+
+static void
+meet_block(const struct cpu_task *t, const struct attention *a,
+           const struct queries *qs, const struct queries *next, int64_t key,
+           struct room *room)
+{
+    struct stripe s = stripe_of(room, qs->begin, qs->end);
+    bool few = rows_of(&s) <= FEW_ROWS;
+    struct rows k = rows_of_block(a->k, a, qs, next, key, few, room);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, few, room);
+
+    if (key == 0)
+        fetch_rows(a->v, a, qs, s.n);
+    if (few)
+        meet_few(t, a, &s, key, k, v, room);
+    else
+        meet_many(t, a, &s, key, k, v, room);
+}
+
+void
+cpu_attend(const struct cpu_task *t, const struct attention *a,
+           struct queries *qs, const struct queries *next, struct room *room)
+{
+    int64_t n_keys = a->k->ne[1];
+
+    load_queries(t, a, qs, room);
+    for (int64_t key = 0; key < n_keys; key += KEYS) {
+        int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
+
+        if (look(a, qs, key, n, room))
+            meet_block(t, a, qs, next, key, room);
+    }
+    store_results(t, a, qs, room);
+}

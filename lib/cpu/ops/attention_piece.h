@@ -1,0 +1,58 @@
+/* attention_piece.h - one piece of attention: some queries meet all keys and
+ * values */
+#ifndef CPU_OPS_ATTENTION_PIECE_H
+#define CPU_OPS_ATTENTION_PIECE_H
+
+#include "cpu/ops/mask_summary.h"
+#include "cpu/exec/task.h"
+
+#define KEYS 64 /* in a block */
+
+/* The scratch of one thread. */
+struct room {
+    float *queries;            /* rows x d, scaled */
+    float *scores;             /* rows x KEYS */
+    float *sums;               /* rows x e */
+    float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
+    sight *sight;              /* of each row, of the block */
+    const uint16_t **masks;    /* of each row */
+    const sight **sights; /* of each row, of all blocks, where they are known */
+    float *floats;        /* KEYS x d or e */
+    float *keys;          /* d x KEYS */
+};
+
+struct attention {
+    const struct ggml_tensor *q, *k, *v, *mask, *sinks;
+    struct ggml_tensor *dst;
+    float scale, max_bias, softcap;
+    int64_t group;  /* heads that share keys and values */
+    int64_t tokens; /* of a piece */
+    int64_t blocks; /* of so many tokens */
+    size_t d, e;    /* floats of a row of q and k, of v, with padding */
+    /* What each row of the mask sees of each block of keys, rows so far apart;
+     * or NULL. */
+    sight *sights;
+    size_t sights_row;
+};
+
+/* The queries of a piece. */
+struct queries {
+    int64_t head, n_heads, first, n_tokens, batch;
+    int64_t rows;
+    int64_t begin, end; /* rows that see something of the block */
+};
+
+/* Finds what rows [first, end) of the mask see. */
+void
+cpu_attend_look(const struct attention *a, int64_t first, int64_t end);
+
+/* Asks for the keys and values that a token's piece meets first. */
+void
+cpu_attend_fetch(const struct attention *a, const struct queries *qs);
+
+/* Computes the rows of qs. `next`: what the thread goes on with, or NULL. */
+void
+cpu_attend(const struct cpu_task *t, const struct attention *a,
+           struct queries *qs, const struct queries *next, struct room *room);
+
+#endif

@@ -1,0 +1,70 @@
+/* mask_summary.h - which keys a row of attention's mask shows: F16, added to
+ * scores, and minus infinity for a key that is not seen */
+#ifndef CPU_OPS_MASK_SUMMARY_H
+#define CPU_OPS_MASK_SUMMARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What a row sees of a block of less than 128 keys: 0, if it sees nothing, or
+ * how many keys there are without those at its end that it does not see; and
+ * whether the mask adds nothing to the scores of any. */
+typedef unsigned char sight;
+#define SIGHT_KEYS  0x7f
+#define SIGHT_WHOLE 0x80
+
+#define MINUS_INFINITY 0xfc00
+#define EIGHT          8
+typedef uint16_t eight __attribute__((vector_size(2 * EIGHT)));
+
+static inline bool
+any_of(eight v)
+{
+    uint64_t half[2];
+
+    memcpy(half, &v, sizeof(half));
+    return half[0] | half[1];
+}
+
+/* Which values are not -infinity. */
+static inline eight
+not_hidden(const uint16_t *m, eight *value)
+{
+    memcpy(value, m, sizeof(*value));
+    return *value ^ ((eight){ 0 } + MINUS_INFINITY);
+}
+
+/* n keys without those at their end that are not seen. */
+static inline int64_t
+mask_seen(const uint16_t *m, int64_t n)
+{
+    eight value;
+
+    while (n >= EIGHT && !any_of(not_hidden(m + n - EIGHT, &value)))
+        n -= EIGHT;
+    while (n > 0 && m[n - 1] == MINUS_INFINITY)
+        n--;
+    return n;
+}
+
+static inline sight
+mask_sight(const uint16_t *m, int64_t n)
+{
+    eight value, any = { 0 }, other = { 0 };
+    int64_t j = 0;
+
+    for (; j + EIGHT <= n; j += EIGHT) {
+        other |= not_hidden(m + j, &value);
+        any |= value;
+    }
+    for (; j < n; j++) {
+        any[0] |= m[j];
+        other[0] |= m[j] ^ MINUS_INFINITY;
+    }
+    if (!any_of(other))
+        return 0;
+    return (sight)(any_of(any) ? mask_seen(m, n) : n | SIGHT_WHOLE);
+}
+
+#endif

@@ -1,0 +1,69 @@
+/* op_table.c - the table of ops */
+#include "cpu/ops/op_table.h"
+
+#include "tensor/tensor.h"
+
+static const struct cpu_op *const ops[GGML_OP_COUNT] = {
+    [GGML_OP_DUP] = &cpu_op_copy,
+    [GGML_OP_ADD] = &cpu_op_add,
+    [GGML_OP_ADD_ID] = &cpu_op_add_id,
+    [GGML_OP_SUB] = &cpu_op_sub,
+    [GGML_OP_MUL] = &cpu_op_mul,
+    [GGML_OP_DIV] = &cpu_op_div,
+    [GGML_OP_SQR] = &cpu_op_sqr,
+    [GGML_OP_SQRT] = &cpu_op_sqrt,
+    [GGML_OP_SUM_ROWS] = &cpu_op_sum_rows,
+    [GGML_OP_REPEAT] = &cpu_op_repeat,
+    [GGML_OP_CONCAT] = &cpu_op_concat,
+    [GGML_OP_NORM] = &cpu_op_norm,
+    [GGML_OP_RMS_NORM] = &cpu_op_rms_norm,
+    [GGML_OP_MUL_MAT] = &cpu_op_mul_mat,
+    [GGML_OP_MUL_MAT_ID] = &cpu_op_mul_mat_id,
+    [GGML_OP_SCALE] = &cpu_op_scale,
+    [GGML_OP_CPY] = &cpu_op_copy,
+    [GGML_OP_CONT] = &cpu_op_copy,
+    [GGML_OP_GET_ROWS] = &cpu_op_get_rows,
+    [GGML_OP_SET_ROWS] = &cpu_op_set_rows,
+    [GGML_OP_DIAG_MASK_INF] = &cpu_op_diag_mask_inf,
+    [GGML_OP_SOFT_MAX] = &cpu_op_soft_max,
+    [GGML_OP_ROPE] = &cpu_op_rope,
+    [GGML_OP_CLAMP] = &cpu_op_clamp,
+    [GGML_OP_CONV_TRANSPOSE_1D] = &cpu_op_conv_transpose_1d,
+    [GGML_OP_IM2COL] = &cpu_op_im2col,
+    [GGML_OP_CONV_2D_DW] = &cpu_op_conv_2d_dw,
+    [GGML_OP_CONV_TRANSPOSE_2D] = &cpu_op_conv_transpose_2d,
+    [GGML_OP_POOL_1D] = &cpu_op_pool_1d,
+    [GGML_OP_POOL_2D] = &cpu_op_pool_2d,
+    [GGML_OP_UPSCALE] = &cpu_op_upscale,
+    [GGML_OP_PAD_REFLECT_1D] = &cpu_op_pad_reflect_1d,
+    [GGML_OP_ROLL] = &cpu_op_roll,
+    [GGML_OP_ARANGE] = &cpu_op_arange,
+    [GGML_OP_TIMESTEP_EMBEDDING] = &cpu_op_timestep_embedding,
+    [GGML_OP_ARGSORT] = &cpu_op_argsort,
+    [GGML_OP_TOP_K] = &cpu_op_top_k,
+    [GGML_OP_FLASH_ATTN_EXT] = &cpu_op_flash_attn,
+    [GGML_OP_GET_REL_POS] = &cpu_op_get_rel_pos,
+    [GGML_OP_ADD_REL_POS] = &cpu_op_add_rel_pos,
+    [GGML_OP_UNARY] = &cpu_op_unary,
+    [GGML_OP_MAP_CUSTOM1] = &cpu_op_map_custom1,
+    [GGML_OP_MAP_CUSTOM2] = &cpu_op_map_custom2,
+    [GGML_OP_MAP_CUSTOM3] = &cpu_op_map_custom3,
+    [GGML_OP_CUSTOM] = &cpu_op_custom,
+    [GGML_OP_GLU] = &cpu_op_glu,
+};
+
+const struct cpu_op *
+cpu_op(const struct ggml_tensor *dst)
+{
+    return (unsigned)dst->op < GGML_OP_COUNT ? ops[dst->op] : NULL;
+}
+
+bool
+cpu_supports(const struct ggml_tensor *dst)
+{
+    const struct cpu_op *op = cpu_op(dst);
+
+    if (tensor_is_view_op(dst->op))
+        return true;
+    return op && (!op->supports || op->supports(dst));
+}

@@ -1,0 +1,43 @@
+/* op_table.h - the ops of each family, for the table */
+#ifndef CPU_OPS_OP_TABLE_H
+#define CPU_OPS_OP_TABLE_H
+
+#include "cpu/exec/task.h"
+
+extern const struct cpu_op cpu_op_add, cpu_op_sub, cpu_op_mul, cpu_op_div;
+extern const struct cpu_op cpu_op_sqr, cpu_op_sqrt, cpu_op_scale, cpu_op_clamp;
+extern const struct cpu_op cpu_op_unary, cpu_op_glu;
+extern const struct cpu_op cpu_op_sum_rows, cpu_op_norm, cpu_op_rms_norm;
+extern const struct cpu_op cpu_op_copy, cpu_op_repeat, cpu_op_concat;
+extern const struct cpu_op cpu_op_get_rows, cpu_op_set_rows;
+extern const struct cpu_op cpu_op_diag_mask_inf, cpu_op_soft_max;
+extern const struct cpu_op cpu_op_mul_mat, cpu_op_mul_mat_id, cpu_op_add_id;
+extern const struct cpu_op cpu_op_argsort, cpu_op_top_k;
+extern const struct cpu_op cpu_op_rope, cpu_op_flash_attn;
+extern const struct cpu_op cpu_op_im2col, cpu_op_conv_2d_dw;
+extern const struct cpu_op cpu_op_conv_transpose_1d, cpu_op_conv_transpose_2d;
+extern const struct cpu_op cpu_op_pool_1d, cpu_op_pool_2d, cpu_op_upscale;
+extern const struct cpu_op cpu_op_pad_reflect_1d, cpu_op_roll;
+extern const struct cpu_op cpu_op_arange, cpu_op_timestep_embedding;
+extern const struct cpu_op cpu_op_get_rel_pos, cpu_op_add_rel_pos;
+extern const struct cpu_op cpu_op_map_custom1, cpu_op_map_custom2;
+extern const struct cpu_op cpu_op_map_custom3, cpu_op_custom;
+
+/* The slope of ALiBi for a head of n (Press et al. 2021): powers of two where
+ * n is one, the interleaved sequence for the rest; 1 for max_bias 0. */
+float
+cpu_alibi_slope(int64_t head, int64_t n, float max_bias);
+
+/* Memory that a node's angles take, which nodes of a run share one after the
+ * other; 0: it has none. */
+size_t
+cpu_angles_size(const struct ggml_tensor *dst);
+/* Before a run. */
+void
+cpu_angles_clear(struct cpu_angles *a);
+
+/* A head's score without an element; -infinity where there are no sinks. */
+float
+cpu_sink(const struct ggml_tensor *sinks, int64_t head);
+
+#endif

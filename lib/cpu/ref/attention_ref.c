@@ -1,0 +1,151 @@
+/* attention_ref.c - what attention multiplies, in plain C */
+#include <math.h>
+#include <string.h>
+
+#include "core/half.h"
+#include "cpu/ref/reference_kernels.h"
+#include "quant/blocks.h"
+
+static void
+multiply_panel(const struct cpu_panel *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+        float *c = p->c + (size_t)i * p->c_stride;
+
+        for (int64_t j = 0; j < p->n && !p->add; j++)
+            c[j] = 0;
+        for (int64_t k = 0; k < p->k; k++)
+            for (int64_t j = 0; j < p->n; j++)
+                c[j] += a[k] * p->b[(size_t)k * p->b_stride + (size_t)j];
+    }
+}
+
+/* As reduce() of products_ref.c. */
+static float
+add_lanes(float *lane, int n)
+{
+    for (int half = n / 2; half; half /= 2)
+        for (int i = 0; i < half; i++)
+            lane[i] += lane[i + half];
+    return lane[0];
+}
+
+static void
+multiply_lanes(const struct cpu_panel *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+
+        for (int64_t j = 0; j < p->n; j++) {
+            float lane[16] = { 0 };
+
+            for (int64_t k = 0; k < p->k; k++)
+                lane[k % 16] +=
+                    a[k] * p->b[(size_t)(k * (int64_t)p->b_stride + j)];
+            p->c[(size_t)i * p->c_stride + (size_t)j] = add_lanes(lane, 16);
+        }
+    }
+}
+
+/* Values of a row of b, by type. */
+static float
+value(enum ggml_type type, const char *row, int64_t i)
+{
+    const struct block_q8_0 *block;
+    uint16_t half;
+    float v;
+
+    if (type == GGML_TYPE_Q8_0) {
+        block = (const struct block_q8_0 *)(const void *)row + i / 32;
+        return half_to_float(block->d) * block->qs[i % 32];
+    }
+    if (type == GGML_TYPE_F32) {
+        memcpy(&v, row + 4 * i, sizeof(v));
+        return v;
+    }
+    memcpy(&half, row + 2 * i, sizeof(half));
+    return type == GGML_TYPE_F16 ? half_to_float(half) : bf16_to_float(half);
+}
+
+static void
+few(enum ggml_type type, const struct cpu_meeting *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+        const char *b = p->b;
+
+        for (int64_t j = 0; j < p->n; j++, b += p->b_stride) {
+            float lane[16] = { 0 };
+
+            for (int64_t k = 0; k < p->k; k++)
+                lane[k % 16] += a[k] * value(type, b, k);
+            p->c[(size_t)i * p->c_stride + (size_t)j] = add_lanes(lane, 16);
+        }
+    }
+}
+
+static void
+weigh(enum ggml_type type, const struct cpu_meeting *p)
+{
+    for (int64_t i = 0; i < p->m; i++) {
+        const float *a = p->a + (size_t)i * p->a_stride;
+        const char *b = p->b;
+        float *c = p->c + (size_t)i * p->c_stride;
+
+        for (int64_t j = 0; j < p->n; j++, b += p->b_stride)
+            for (int64_t k = 0; k < p->k && a[j] != 0; k++)
+                c[k] += a[j] * value(type, b, k);
+    }
+}
+
+#define OF_TYPE(name, type)                                                    \
+    static void few_##name(const struct cpu_meeting *p)                        \
+    {                                                                          \
+        few(type, p);                                                          \
+    }                                                                          \
+    static void weigh_##name(const struct cpu_meeting *p)                      \
+    {                                                                          \
+        weigh(type, p);                                                        \
+    }
+OF_TYPE(f32, GGML_TYPE_F32)
+OF_TYPE(f16, GGML_TYPE_F16)
+OF_TYPE(bf16, GGML_TYPE_BF16)
+OF_TYPE(q8_0, GGML_TYPE_Q8_0)
+
+static void
+transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
+          size_t y_stride)
+{
+    for (int64_t r = 0; r < n_rows; r++)
+        for (int64_t i = 0; i < n; i++)
+            y[(size_t)i * y_stride + (size_t)r] =
+                x[(size_t)r * x_stride + (size_t)i];
+}
+
+static void
+mask_scores(int64_t n, float *s, const uint16_t *m, float slope)
+{
+    for (int64_t i = 0; i < n; i++) {
+        float v = half_to_float(m[i]);
+
+        s[i] = v == -INFINITY ? v : s[i] + slope * v;
+    }
+}
+
+void
+cpu_fill_panels(struct cpu_kernels *k)
+{
+    k->multiply_panel = multiply_panel;
+    k->multiply_lanes = multiply_lanes;
+    k->multiply_few[GGML_TYPE_F32] = few_f32;
+    k->multiply_few[GGML_TYPE_F16] = few_f16;
+    k->multiply_few[GGML_TYPE_BF16] = few_bf16;
+    k->multiply_few[GGML_TYPE_Q8_0] = few_q8_0;
+    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
+    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
+    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
+    k->weigh_rows[GGML_TYPE_Q8_0] = weigh_q8_0;
+    k->transpose = transpose;
+    k->mask_scores = mask_scores;
+}

@@ -1,0 +1,89 @@
+/* codebook_gemm_vbmi.h - blocks of the IQ types that refer to points of grids,
+ * opened for many columns, with AVX-512 VBMI and GFNI
+ *
+ * Two rows' blocks at once: all of their 64 points, or 128, are found by
+ * permuting bytes, see codebook_planes.h, and a vector has the same coordinate
+ * of all of them. */
+#ifndef CPU_X86_CODEBOOK_GEMM_VBMI_H
+#define CPU_X86_CODEBOOK_GEMM_VBMI_H
+
+#include "cpu/x86/codebook_unpack_vbmi.h"
+
+#define PAIRS_OF_ROWS (VEC / 2)
+
+/* The first row of pair i; the other is four rows below, so that lanes are rows
+ * when quarters come together. */
+INLINE int
+pair_row(int i)
+{
+    return i + i / 4 * 4;
+}
+
+/* Pairs i and on, as many as are looked up together. */
+INLINE void
+find_pairs(struct grid g, bool halved, const struct rows *r, int i,
+           struct two *t, struct cut *c)
+{
+    UNROLL for (int j = 0; j < TOGETHER; j++)
+    {
+        int row = pair_row(i + j);
+
+        g.find(row_at(r, row), row_at(r, row + 4), &t[j]);
+    }
+    cut_pairs(g, halved, t, c);
+}
+
+/* Codes in the order of values: of each unit, 0 and 4, 1 and 5, ..., four
+ * coordinates of four points, and likewise the others. */
+INLINE void
+put_codes(struct grid g, const struct cut *c, __m512i *to)
+{
+    __m512i codes[8];
+
+    open_cut(g, c, codes);
+    UNROLL for (int i = 0; i < 2; i++, to += 4)
+    {
+        const __m512i *v = codes + 4 * i;
+        __m512i low[2] = { _mm512_unpacklo_epi8(v[0], v[1]),
+                           _mm512_unpacklo_epi8(v[2], v[3]) };
+        __m512i high[2] = { _mm512_unpackhi_epi8(v[0], v[1]),
+                            _mm512_unpackhi_epi8(v[2], v[3]) };
+
+        to[0] = _mm512_unpacklo_epi16(low[0], low[1]);
+        to[1] = _mm512_unpackhi_epi16(low[0], low[1]);
+        to[2] = _mm512_unpacklo_epi16(high[0], high[1]);
+        to[3] = _mm512_unpackhi_epi16(high[0], high[1]);
+    }
+}
+
+/* As open_points() does. */
+INLINE void
+open_pairs(struct grid g, const struct rows *r, vec_bits *codes)
+{
+    __m512i opened[PAIRS_OF_ROWS][8];
+    const size_t stride = sizeof(opened[0]), half = 32;
+    const char *first = AS(char, opened);
+    struct rows rows = { .fourth = { first, first + half, first + 4 * stride,
+                                     first + 4 * stride + half },
+                         .stride = stride };
+
+    ROLLED for (int i = 0; i < PAIRS_OF_ROWS; i += TOGETHER)
+    {
+        struct two two[TOGETHER];
+        struct cut cut[TOGETHER];
+
+        find_pairs(g, false, r, i, two, cut);
+        UNROLL for (int j = 0; j < TOGETHER; j++)
+            put_codes(g, &cut[j], opened[i + j]);
+    }
+    for (size_t i = 0; i < 16; i++) {
+        size_t unit = i / 2, j = i % 2;
+        vec_bits *to = codes + unit * WORDS, w[4];
+
+        load_16(&rows, 64 * (4 * j + unit % 4) + 16 * (unit / 4), w);
+        UNROLL for (size_t n = 0; n < 4; n++)
+            to[g.size == 8 ? 2 * n + j : 4 * j + n] = w[n];
+    }
+}
+
+#endif

@@ -1,0 +1,286 @@
+/* codebook_vbmi.c - products with weights of the IQ types that refer to points
+ * of grids, with AVX-512 VBMI and GFNI
+ *
+ * Points are found as codebook_gemm_vbmi.h says; the only column meets the same
+ * coordinate of all of them at once, and is put in that order before. */
+#include "cpu/x86/quant_avx512.h"
+
+#include "cpu/gemm/quant_products.h"
+#include "cpu/gemm/unpack_codebook.h"
+#include "cpu/x86/codebook_gemm_vbmi.h"
+
+/* What bytes of two units, of 64, eight lanes meet: eight fields of both. */
+#define MET_BY_LANE(a, b, c, d) a, b, c, d, a + 32, b + 32, c + 32, d + 32
+#define MET_BY_FIELDS(a, b, c, d)                                              \
+    MET_BY_LANE(a, b, c, d), MET_BY_LANE(a + 1, b + 1, c + 1, d + 1),          \
+        MET_BY_LANE(a + 2, b + 2, c + 2, d + 2),                               \
+        MET_BY_LANE(a + 3, b + 3, c + 3, d + 3)
+static alignas(LINE) const uint8_t met_by_fours[] = {
+    MET_BY_FIELDS(0, 4, 8, 12), MET_BY_FIELDS(16, 20, 24, 28)
+};
+static alignas(LINE) const uint8_t met_by_eights[] = {
+    MET_BY_FIELDS(0, 8, 16, 24), MET_BY_FIELDS(4, 12, 20, 28)
+};
+static alignas(LINE) const uint8_t met_by_halves[] = {
+    MET_BY_FIELDS(0, 8, 4, 12), MET_BY_FIELDS(16, 24, 20, 28)
+};
+
+/* Four sums of 16 bits. */
+#define POINT_SUMS 8
+
+/* Of a block of the column, of each eight values twice their sum, negative. */
+INLINE __m512i
+twice_sums(const char *x)
+{
+    __m512i v[4];
+
+    UNROLL for (int i = 0; i < 4; i++) v[i] = _mm512_sad_epu8(
+        load_64(x + 64 * i) ^ _mm512_set1_epi8(-128), _mm512_setzero_si512());
+    v[0] =
+        join_quarters(_mm512_cvtepi64_epi16(v[0]), _mm512_cvtepi64_epi16(v[1]),
+                      _mm512_cvtepi64_epi16(v[2]), _mm512_cvtepi64_epi16(v[3]));
+    return _mm512_slli_epi16(_mm512_sub_epi16(_mm512_set1_epi16(8 * 128), v[0]),
+                             1);
+}
+
+/* The column in the scratch, as planes meet it: of each block eight times 32
+ * bytes, for a row's lanes, the same coordinates as open_cut() has. Behind that
+ * what points that are moved add. */
+INLINE void
+order_column(struct grid g, const struct cpu_product *p)
+{
+    const __m512i met = load_64(g.size == 4    ? met_by_fours
+                                : is_halved(g) ? met_by_halves
+                                               : met_by_eights);
+    char *to = p->scratch, *sums = to + p->k;
+
+    for (int64_t k = 0; k < p->k; k += QUANT_SUPER, to += QUANT_SUPER) {
+        __m512i v[4], w[4];
+
+        UNROLL for (int i = 0; i < 4; i++) v[i] =
+            _mm512_permutexvar_epi8(met, load_64(p->cols + k + 64 * i));
+        w[0] = _mm512_unpacklo_epi64(v[0], v[1]);
+        w[1] = _mm512_unpacklo_epi64(v[2], v[3]);
+        w[2] = _mm512_unpackhi_epi64(v[0], v[1]);
+        w[3] = _mm512_unpackhi_epi64(v[2], v[3]);
+        v[0] = _mm512_shuffle_i64x2(w[0], w[1], 0x44);
+        v[1] = _mm512_shuffle_i64x2(w[2], w[3], 0x44);
+        v[2] = _mm512_shuffle_i64x2(w[0], w[1], 0xee);
+        v[3] = _mm512_shuffle_i64x2(w[2], w[3], 0xee);
+        UNROLL for (int i = 0; i < 2; i++)
+        {
+            char *half = to + 128 * i;
+            __m512i a = v[2 * i], b = v[2 * i + 1];
+
+            _mm512_storeu_si512(half, _mm512_shuffle_i64x2(a, b, 0x88));
+            _mm512_storeu_si512(half + 64, _mm512_shuffle_i64x2(a, b, 0xdd));
+        }
+        if (g.moved)
+            _mm512_storeu_si512(sums + k / COLUMN_BLOCK * POINT_SUMS,
+                                twice_sums(p->cols + k));
+    }
+}
+
+/* 32 bytes, for both rows. */
+INLINE __m512i
+for_both(const void *p)
+{
+    return _mm512_broadcast_i64x4(_mm256_loadu_si256(p));
+}
+
+/* A block of the column. */
+struct met {
+    const char *codes; /* as order_column() left them */
+    __m512i start[2];  /* of two sums */
+    __m512i twice[2];  /* two points' sums, twice negative, 16 bits each */
+    vec d;
+};
+
+INLINE struct met
+met_at(struct grid g, const struct cpu_product *p, int64_t unit)
+{
+    /* codes that are moved up are eight times what they stand for, and one */
+    const __m512i by = _mm512_set1_epi32(g.moved ? 8 - 1 : g.offset);
+    const vec_bits even = {
+        0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14
+    };
+    const char *ordered = p->scratch;
+    struct met x = { .codes = ordered + unit * COLUMN_BLOCK };
+    __m512i w;
+
+    x.d = (vec)for_both(column_scales(p->cols, p->k) + unit);
+    if (is_halved(g)) {
+        w = for_both(column_minus_halves(p->cols, p->k) + 2 * unit);
+        x.start[0] = _mm512_srai_epi32(_mm512_slli_epi32(w, 16), 16);
+        x.start[1] = _mm512_srai_epi32(w, 16);
+    } else {
+        x.start[0] = for_both(column_minus(p->cols, p->k) + unit);
+        x.start[1] = _mm512_setzero_si512();
+    }
+    UNROLL for (int i = 0; i < 2; i++)
+    {
+        x.start[i] = _mm512_mullo_epi32(x.start[i], by);
+        if (g.moved)
+            x.twice[i] = _mm512_permutexvar_epi32(
+                (__m512i)(even + (uint32_t)i),
+                load_64(ordered + p->k + unit * POINT_SUMS));
+    }
+    return x;
+}
+
+/* The sums of both halves, of points that may be moved: codes meet the column
+ * as they are, or sixteen times as large, and stand for -8, 0 and 8, all of
+ * them moved up, or down. */
+INLINE void
+sum_moved(const struct two *t, const struct cut *c, const struct met *x,
+          __m512i *sum)
+{
+    UNROLL for (int half = 0; half < 2; half++)
+    {
+        __m512i s[2] = { _mm512_setzero_si512(), _mm512_setzero_si512() };
+
+        UNROLL for (int i = 0; i < 4; i++)
+        {
+            const __m512i bits = _mm512_set1_epi8(i < 2 ? 0x30 : 3);
+
+            s[i / 2] =
+                _mm512_dpbusd_epi32(s[i / 2], c->planes[half][i % 2] & bits,
+                                    for_both(x->codes + 32 * (4 * half + i)));
+        }
+        sum[half] =
+            _mm512_dpwssd_epi32(x->start[half], t->down[half], x->twice[half]);
+        sum[half] = _mm512_add_epi32(sum[half], _mm512_slli_epi32(s[1], 3));
+        sum[half] = _mm512_add_epi32(sum[half], _mm512_srai_epi32(s[0], 1));
+    }
+}
+
+/* Of others. */
+INLINE void
+sum_levels(struct grid g, const struct cut *c, const struct met *x,
+           __m512i *sum)
+{
+    __m512i codes[8];
+
+    open_cut(g, c, codes);
+    UNROLL for (int i = 0; i < 2; i++) sum[i] = x->start[i];
+    UNROLL for (int i = 0; i < 8; i++) sum[i / 4] =
+        _mm512_dpbusd_epi32(sum[i / 4], codes[i], for_both(x->codes + 32 * i));
+}
+
+/* Sums of products of units, times their scales and those of the column; d are
+ * those of the rows, where scales are not coded. */
+INLINE vec
+multiply_cut(struct grid g, const struct two *t, const struct cut *c,
+             const struct met *x, vec d)
+{
+    __m512i sum[2];
+
+    if (g.moved)
+        sum_moved(t, c, x, sum);
+    else
+        sum_levels(g, c, x, sum);
+    if (!is_halved(g))
+        return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) *
+               (d * as_floats((vec_bits)t->scales[0]) * x->d);
+    UNROLL for (int i = 0; i < 2; i++) sum[i] =
+        _mm512_mullo_epi32(sum[i], t->scales[i]);
+    return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) * x->d;
+}
+
+/* Of pairs of rows what their units add: unit by unit, a lane a row. */
+INLINE void
+transpose_pairs(const vec *pairs, vec *units)
+{
+    vec_bits a[4], b[4];
+
+    transpose_quarters(AS(__m512i, pairs), a);
+    transpose_quarters(AS(__m512i, pairs + 4), b);
+    UNROLL for (int i = 0; i < 4; i++)
+    {
+        units[i] = _mm512_shuffle_f32x4((vec)a[i], (vec)b[i], 0x88);
+        units[4 + i] = _mm512_shuffle_f32x4((vec)a[i], (vec)b[i], 0xdd);
+    }
+}
+
+/* VEC rows times the only column: see column.h. */
+INLINE void
+lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
+           int64_t row, const char *next)
+{
+    struct rows r = rows_at(p, row);
+    vec scales[UNIT_D + 1], acc = { 0 };
+
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+        const struct met x = met_at(g, p, unit);
+        const float *d = AS(float, &scales[UNIT_D]);
+        vec pairs[PAIRS_OF_ROWS], units[MOST_UNITS], part = block_begin(f, acc);
+        struct coded integers;
+
+        if (f.coded) {
+            f.integers(&r, &integers);
+            scales[UNIT_D] = integers.d;
+        } else {
+            scales[UNIT_D] = load_f16(&r, 0) * splat(g.by);
+        }
+        ROLLED for (int i = 0; i < PAIRS_OF_ROWS; i += TOGETHER)
+        {
+            struct two two[TOGETHER];
+            struct cut cut[TOGETHER];
+
+            find_pairs(g, is_halved(g), &r, i, two, cut);
+            UNROLL for (int j = 0; j < TOGETHER; j++)
+            {
+                const float *first = d + pair_row(i + j);
+
+                pairs[i + j] =
+                    multiply_cut(g, &two[j], &cut[j], &x,
+                                 _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
+                                                    splat(first[4])));
+            }
+            fetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
+                        g.size == 4 ? 2 : 1);
+        }
+        next += VEC * f.size;
+        rows_advance(&r, f.size);
+        transpose_pairs(pairs, units);
+        UNROLL for (int u = 0; u < MOST_UNITS; u++) part = part + units[u];
+        acc = block_end(f, acc, part, scales);
+    }
+    store_f32(p->out + row, acc);
+}
+
+#define OPEN_POINTS(name, offset, r, codes) open_pairs(grid_##name, r, codes)
+#define ORDER(name)                         order_##name
+#define LONE(name)                          lone_##name
+#define MULTIPLY_LONE(name, in_group, ...)                                     \
+    static void order_##name(const struct cpu_product *p)                      \
+    {                                                                          \
+        order_column(grid_##name, p);                                          \
+    }                                                                          \
+    static void lone_##name(const struct cpu_product *p, int64_t row,          \
+                            const char *next)                                  \
+    {                                                                          \
+        const struct format f = { .size = sizeof(struct block_##name),         \
+                                  __VA_ARGS__ };                               \
+                                                                               \
+        lone_pairs(grid_##name, f, p, row, next);                              \
+    }
+#include "cpu/gemm/codebook_types.h"
+
+static size_t
+ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
+{
+    (void)n_rows, (void)n_cols;
+    return (size_t)(k + k / COLUMN_BLOCK * POINT_SUMS);
+}
+
+/* Columns are those of AVX-512. */
+void
+cpu_fill_avx512vbmi(struct cpu_kernels *k)
+{
+#define FILL(name, type, kind)                                                 \
+    k->mul_mat[type].multiply = multiply_##name;                               \
+    k->mul_mat[type].scratch_size = ordered_size;
+    CPU_POINT_TYPES(FILL)
+#undef FILL
+}

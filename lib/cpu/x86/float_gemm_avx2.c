@@ -1,0 +1,9 @@
+/* float_gemm_avx2.c - products with float weights, with AVX2 */
+#include "cpu/x86/vector_avx2.h"
+#include "cpu/gemm/float_gemm.h"
+
+void
+cpu_avx2_float_products(struct cpu_kernels *k)
+{
+    fill_products(k);
+}

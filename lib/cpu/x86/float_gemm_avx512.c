@@ -1,0 +1,9 @@
+/* float_gemm_avx512.c - products with float weights, with AVX-512 */
+#include "cpu/x86/vector_avx512.h"
+#include "cpu/gemm/float_gemm.h"
+
+void
+cpu_avx512_float_products(struct cpu_kernels *k)
+{
+    fill_products(k);
+}

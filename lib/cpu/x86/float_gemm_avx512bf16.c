@@ -1,0 +1,56 @@
+/* float_gemm_avx512bf16.c - products with weights of BF16, or rounded to that,
+ * with AVX-512 BF16: columns are rounded to BF16, too, which leaves half of a
+ * unit in the eighth bit */
+#include "cpu/x86/vector_avx512.h"
+
+#define DOT_BF16
+typedef __m512i pairs;
+
+INLINE pairs
+load_pairs(int64_t n, const char *p)
+{
+    if (n >= 2 * VEC)
+        return _mm512_loadu_si512(p);
+    return _mm512_maskz_loadu_epi16((__mmask32)((1ull << n) - 1), p);
+}
+
+INLINE void
+store_pairs(int64_t n, char *p, pairs v)
+{
+    if (n >= 2 * VEC)
+        _mm512_storeu_si512(p, v);
+    else
+        _mm512_mask_storeu_epi16(p, (__mmask32)((1ull << n) - 1), v);
+}
+
+INLINE pairs
+round_pairs(vec a, vec b)
+{
+    return (pairs)_mm512_cvtne2ps_pbh(b, a);
+}
+
+INLINE vec
+add_pairs(vec s, pairs a, pairs b)
+{
+    return _mm512_dpbf16_ps(s, (__m512bh)a, (__m512bh)b);
+}
+
+/* To the nearest, ties to even, as from_float does it; but what is not normal
+ * becomes zero. */
+INLINE void
+put_bf16(int64_t n, char *y, const float *x)
+{
+    for (; n > 0; n -= VEC, x += VEC, y += 2 * VEC) {
+        vec v = n >= VEC ? load_f32(x) : load_f32_first(n, x);
+
+        store_halves_first(n, y, (halves)_mm512_cvtneps_pbh(v));
+    }
+}
+
+#include "cpu/gemm/float_gemm.h"
+
+void
+cpu_fill_avx512bf16(struct cpu_kernels *k)
+{
+    fill_products(k);
+}

@@ -1,9 +1,0 @@
-/* products_avx2.c - products with float weights, with AVX2 */
-#include "cpu/x86/vector_avx2.h"
-#include "cpu/vector_products.h"
-
-void
-cpu_avx2_float_products(struct cpu_kernels *k)
-{
-    fill_products(k);
-}

@@ -1,0 +1,13 @@
+/* quant_avx2_codebook.c - products with weights in groups, with AVX2: those of
+ * one or two bits, and the points of grids */
+#include "cpu/x86/quant_avx2.h"
+
+#include "cpu/gemm/codebook_types.h"
+#include "cpu/gemm/quant_types_lowbit.h"
+
+void
+cpu_avx2_point_products(struct cpu_kernels *k)
+{
+    fill_small(k);
+    fill_points(k);
+}

@@ -1,0 +1,11 @@
+/* quant_avx2_minima.c - products with weights in groups, with AVX2: those with
+ * minima, or integers as scales */
+#include "cpu/x86/quant_avx2.h"
+
+#include "cpu/gemm/quant_types_minima.h"
+
+void
+cpu_avx2_minima_products(struct cpu_kernels *k)
+{
+    fill_minima(k);
+}

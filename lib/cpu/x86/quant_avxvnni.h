@@ -1,0 +1,42 @@
+/* quant_avxvnni.h - the words of quant_products.h with AVX2 and its dot
+ * products of four bytes (AVX-VNNI) */
+#ifndef CPU_X86_QUANT_AVXVNNI_H
+#define CPU_X86_QUANT_AVXVNNI_H
+
+#include "cpu/x86/vector_avx2.h"
+#include "cpu/gemm/lane_rows.h"
+
+/* A tile: 9 integer sums in registers; the float sums, needed once in 8 words,
+ * are left to the cache. */
+#define VECS(most)    3
+#define COLS(most)    3
+#define MOST_VECS     3
+#define TILE          9
+#define UNITS         16
+#define CHAINS        2
+#define FEW           4
+#define SIGNED_OFFSET 128
+
+INLINE vec_bits
+dot_words(vec_bits s, vec_bits w, int32_t x)
+{
+#ifdef __AVXVNNI__
+    return (vec_bits)_mm256_dpbusd_avx_epi32((__m256i)s, (__m256i)w,
+                                             _mm256_set1_epi32(x));
+#else /* the same of AVX-512, for tests */
+    return (vec_bits)_mm256_dpbusd_epi32((__m256i)s, (__m256i)w,
+                                         _mm256_set1_epi32(x));
+#endif
+}
+
+#define UNSIGNED_DOTS
+#include "cpu/gemm/quant_dot4.h"
+#include "cpu/x86/quant_avx.h"
+
+/* What other files of this set have. */
+void
+cpu_avxvnni_minima_products(struct cpu_kernels *k);
+void
+cpu_avxvnni_point_products(struct cpu_kernels *k);
+
+#endif

@@ -1,0 +1,13 @@
+/* quant_avxvnni_codebook.c - products with weights in groups, with AVX-VNNI:
+ * those of one or two bits, and the points of grids */
+#include "cpu/x86/quant_avxvnni.h"
+
+#include "cpu/gemm/codebook_types.h"
+#include "cpu/gemm/quant_types_lowbit.h"
+
+void
+cpu_avxvnni_point_products(struct cpu_kernels *k)
+{
+    fill_small(k);
+    fill_points(k);
+}

@@ -1,0 +1,11 @@
+/* quant_avxvnni_minima.c - products with weights in groups, with AVX-VNNI:
+ * those with minima, or integers as scales */
+#include "cpu/x86/quant_avxvnni.h"
+
+#include "cpu/gemm/quant_types_minima.h"
+
+void
+cpu_avxvnni_minima_products(struct cpu_kernels *k)
+{
+    fill_minima(k);
+}
