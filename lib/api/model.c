@@ -110,23 +110,20 @@ gg_model_note(const struct gg_model *model)
 const char *
 gg_model_device(const struct gg_model *model)
 {
-    return model ? ggml_backend_dev_name(model->model->device) : NULL;
+    return model ? ggml_backend_dev_name(model_device(model->model)) : NULL;
 }
 
 const char *
 gg_model_device_description(const struct gg_model *model)
 {
-    return model ? ggml_backend_dev_description(model->model->device) : NULL;
+    return model ? ggml_backend_dev_description(model_device(model->model))
+                 : NULL;
 }
 
 int32_t
 gg_model_gpu_layers(const struct gg_model *model)
 {
-    const struct model *m = model ? model->model : NULL;
-
-    if (!m || ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
-        return 0;
-    return m->hp.n_layer - m->first_layer;
+    return model ? model_device_layers(model->model) : 0;
 }
 
 bool

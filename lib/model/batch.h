@@ -21,7 +21,7 @@ struct batch {
     float **logprobs;      /* n_outputs: where they go; NULL: not wanted */
     bool pooled;           /* hidden vectors are wanted, too */
     double **pools; /* n_outputs: what they are added to; NULL: to nothing */
-    uint16_t *mask;        /* scratch for rows of a mask */
+    uint16_t *mask; /* scratch for rows of a mask */
     size_t mask_cap;
 };
 

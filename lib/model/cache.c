@@ -99,20 +99,28 @@ new_parts(struct cache *c, size_t row)
     return done;
 }
 
-static struct cache_home *
-home_of(struct cache *c, const struct model *model, int32_t layer)
+static bool
+new_homes(struct cache *c, const struct model *model)
 {
-    return &c->homes[layer < model->first_layer];
+    struct ggml_init_params params = {
+        .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
+        .no_alloc = true,
+    };
+    bool done = true;
+
+    c->n_homes = model->n_homes;
+    for (int i = 0; i < c->n_homes; i++) {
+        c->homes[i] = (struct cache_home){ .device = model->homes[i].device,
+                                           .ctx = ggml_init(params) };
+        done = done && c->homes[i].ctx;
+    }
+    return done;
 }
 
 static bool
 new_tensors(struct cache *c, const struct model *model)
 {
     const struct model_hparams *hp = &model->hp;
-    struct ggml_init_params params = {
-        .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
-        .no_alloc = true,
-    };
     struct ggml_init_params two = {
         .mem_size = 2 * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -120,14 +128,13 @@ new_tensors(struct cache *c, const struct model *model)
 
     c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
-    c->homes[0] = (struct cache_home){ model->device, ggml_init(params), NULL };
-    c->homes[1] = (struct cache_home){ model->host, ggml_init(params), NULL };
     c->views = ggml_init(two);
-    if (!c->k || !c->v || !c->homes[0].ctx || !c->homes[1].ctx || !c->views)
+    if (!new_homes(c, model) || !c->k || !c->v || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
         int64_t n = (int64_t)c->parts[c->kind[i]].n_rows * c->n_slots;
-        struct ggml_context *ctx = home_of(c, model, i)->ctx;
+        struct ggml_context *ctx =
+            c->homes[model_home_of(model, i, MODEL_REST)].ctx;
 
         c->k[i] = ggml_new_tensor_3d(ctx, c->type, hp->d_key, n, hp->n_head_kv);
         c->v[i] =
@@ -193,15 +200,20 @@ get_memory(struct cache *c, struct cache_home *home)
 static size_t
 all_memory(const struct model *model)
 {
-    size_t available, total, more = 0;
+    size_t all = 0;
 
-    /* a device that cannot tell says 0 */
-    ggml_backend_dev_memory(model->device, &available, &total);
-    if (!total)
-        return MEASURABLE;
-    if (model->first_layer > 0)
-        ggml_backend_dev_memory(model->host, &available, &more);
-    return total + more;
+    for (int i = 0; i < model->n_homes; i++) {
+        const struct model_home *h = &model->homes[i];
+        size_t available, total;
+
+        if (h->first == h->end)
+            continue;
+        ggml_backend_dev_memory(h->device, &available, &total);
+        if (!total) /* it cannot tell */
+            return MEASURABLE;
+        all += total;
+    }
+    return all;
 }
 
 enum gg_status
@@ -211,9 +223,10 @@ cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
 {
     struct cache *c = cache;
     bool done =
-        lay_out(c, model, type, n_slots, n_ctx, n_batch, all_memory(model)) &&
-        get_memory(c, &c->homes[0]) && get_memory(c, &c->homes[1]);
+        lay_out(c, model, type, n_slots, n_ctx, n_batch, all_memory(model));
 
+    for (int i = c->n_homes; i-- > 0 && done;)
+        done = get_memory(c, &c->homes[i]);
     return finish(c, done, err);
 }
 
@@ -240,17 +253,17 @@ cache_init_dry(struct cache *cache, const struct model *model,
                int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
-    bool done = lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE) &&
-                get_no_memory(c, &c->homes[0]) &&
-                get_no_memory(c, &c->homes[1]);
+    bool done = lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
 
+    for (int i = c->n_homes; i-- > 0 && done;)
+        done = get_no_memory(c, &c->homes[i]);
     return finish(c, done, err);
 }
 
 void
 cache_clear(struct cache *cache)
 {
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < cache->n_homes; i++) {
         ggml_backend_buffer_free(cache->homes[i].buffer);
         ggml_free(cache->homes[i].ctx);
     }

@@ -45,12 +45,13 @@ struct cache {
     enum cache_kind *kind;  /* a layer */
     struct ggml_tensor **k; /* a layer: d_key x its kind's rows x n_head_kv */
     struct ggml_tensor **v; /* a layer: d_value x its rows x n_head_kv */
-    /* Each layer's are where its weights are: the device's, the host's. */
+    /* Those of the model: each layer's are where its weights are. */
     struct cache_home {
         ggml_backend_dev_t device;
         struct ggml_context *ctx;
         ggml_backend_buffer_t buffer;
-    } homes[2];
+    } homes[MODEL_MAX_HOMES];
+    int n_homes;
     struct ggml_context *views; /* scratch for views of rows */
     char *head;                 /* scratch for CACHE_BLOCK rows of a head */
     size_t size;                /* bytes */

@@ -80,13 +80,11 @@ add_backend(struct compute *c, ggml_backend_dev_t dev)
 static bool
 start_backends(struct compute *c)
 {
-    ggml_backend_dev_t dev = c->model->device;
+    bool done = true;
 
-    if (!add_backend(c, dev))
-        return false;
-    return ggml_backend_dev_type(dev) == GGML_BACKEND_DEVICE_TYPE_CPU ||
-           add_backend(c,
-                       ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU));
+    for (int i = c->model->n_homes; i-- > 0 && done;)
+        done = add_backend(c, c->model->homes[i].device);
+    return done;
 }
 
 /* ---- graphs ------------------------------------------------------------- */
@@ -162,7 +160,7 @@ static bool
 measure(struct compute *c, const struct cache *cache, int32_t max_tokens,
         size_t *size)
 {
-    size_t sizes[COMPUTE_MAX_BACKENDS];
+    size_t sizes[MODEL_MAX_HOMES];
     bool done = build_largest(c, cache, max_tokens) &&
                 sched_measure(c->sched, c->graph.cgraph, sizes);
 
@@ -471,7 +469,7 @@ start(struct compute *c, const struct model *model, int32_t max_segments,
     *c = (struct compute){ .model = model, .max_segments = max_segments };
     if (!start_backends(c))
         return error_set(err, GG_ERR_NOMEM, "%s cannot be started",
-                         ggml_backend_dev_name(model->device));
+                         ggml_backend_dev_name(model_device(model)));
     return allocate(c) ? GG_OK : error_nomem(err);
 }
 

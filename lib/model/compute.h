@@ -12,13 +12,9 @@
 #include "model/score.h"
 #include "model/stage.h"
 
-enum {
-    COMPUTE_MAX_BACKENDS = 2, /* the device, and the CPU beside another one */
-};
-
 struct compute {
     const struct model *model;
-    ggml_backend_t backends[COMPUTE_MAX_BACKENDS];
+    ggml_backend_t backends[MODEL_MAX_HOMES]; /* the homes', the CPU's last */
     int n_backends;
     ggml_backend_sched_t sched;
     size_t max_nodes;
@@ -26,9 +22,9 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
-    struct stage stage;      /* of inputs */
-    struct fetch fetch;      /* of logits */
-    struct score score;      /* started when it is needed first */
+    struct stage stage; /* of inputs */
+    struct fetch fetch; /* of logits */
+    struct score score; /* started when it is needed first */
     struct pool pool_of_rows;
     gg_watch_callback watch; /* or NULL */
     void *watch_data;

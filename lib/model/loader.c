@@ -87,17 +87,20 @@ can_use(struct model_loader *l, ggml_backend_dev_t dev,
     return !probe || probe(l->scratch, dev, w);
 }
 
-/* The context of its device's tensors, or NULL if neither can use it. */
+/* The context of its home's tensors, or the CPU's; NULL if neither can use it.
+ */
 static struct ggml_context *
 context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
 {
-    struct model *m = l->model;
+    const struct model *m = l->model;
+    enum model_part part =
+        probe == probe_mul_mat_id ? MODEL_EXPERTS : MODEL_REST;
+    int home = model_home_of(m, l->layer, part);
 
-    if (model_device_of(m, l->layer) == m->device &&
-        can_use(l, m->device, t, probe))
-        return m->ctx;
-    return m->host != m->device && can_use(l, m->host, t, probe) ? m->host_ctx
-                                                                 : NULL;
+    if (can_use(l, m->homes[home].device, t, probe))
+        return m->homes[home].ctx;
+    return home && can_use(l, m->homes[0].device, t, probe) ? m->homes[0].ctx
+                                                            : NULL;
 }
 
 static struct ggml_tensor *

@@ -114,6 +114,18 @@ find_tensors(struct model_loader *l)
     m->output = model_find_output(l);
 }
 
+static bool
+new_contexts(struct model *m, struct ggml_init_params params)
+{
+    bool done = true;
+
+    for (int i = 0; i < m->n_homes; i++) {
+        m->homes[i].ctx = ggml_init(params);
+        done = done && m->homes[i].ctx;
+    }
+    return done;
+}
+
 static enum gg_status
 find_weights(const struct gguf_context *gguf, struct model *m,
              struct gg_error *err)
@@ -129,11 +141,10 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     l.weight = ggml_init((struct ggml_init_params){
         .mem_size = ggml_tensor_overhead(), .no_alloc = true });
     m->layers = mem_array((size_t)m->hp.n_layer, sizeof(*m->layers));
-    m->ctx = ggml_init(params);
-    m->host_ctx = ggml_init(params);
     l.scratch = probe_scratch();
     l.taken = mem_array((size_t)gguf_get_n_tensors(gguf), sizeof(*l.taken));
-    if (m->layers && m->ctx && m->host_ctx && l.scratch && l.weight && l.taken)
+    if (new_contexts(m, params) && m->layers && l.scratch && l.weight &&
+        l.taken)
         find_tensors(&l);
     else
         l.status = error_nomem(err);
@@ -168,7 +179,10 @@ model_on_cpu(const struct model *model, struct model **out,
     m->file = model->file;
     m->arch = model->arch;
     m->hp = model->hp;
-    m->device = m->host = model->host;
+    m->homes[0] = (struct model_home){ .device = model->homes[0].device,
+                                       .end = m->hp.n_layer + 1,
+                                       .parts = MODEL_WHOLE };
+    m->n_homes = 1;
     st = take_weights(&none, m, err);
     if (st == GG_OK)
         *out = m;
@@ -206,7 +220,9 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     err = err ? err : &own;
     if (m) {
         m->file = file;
-        m->device = m->host = device;
+        m->homes[0] =
+            (struct model_home){ .device = device, .parts = MODEL_WHOLE };
+        m->n_homes = 1;
     }
     if (st == GG_OK)
         st = choose_arch(gguf, m, err);
@@ -236,8 +252,8 @@ model_free(struct model *model)
         return;
     model_free_weights(model);
     ggml_backend_buffer_free(model->made);
-    ggml_free(model->ctx);
-    ggml_free(model->host_ctx);
+    for (int i = 0; i < model->n_homes; i++)
+        ggml_free(model->homes[i].ctx);
     ggml_free(model->made_ctx);
     mem_free(model->layers);
     mem_free(model);

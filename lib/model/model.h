@@ -62,6 +62,26 @@ struct model_layer {
 
 struct model_arch;
 
+/* What of a layer a home may hold. */
+enum model_part {
+    MODEL_EXPERTS = 1 << 0, /* the matrices of a mixture's experts */
+    MODEL_REST = 1 << 1,
+    MODEL_WHOLE = MODEL_EXPERTS | MODEL_REST,
+};
+
+/* A device, and which parts of layers first .. end - 1 it holds and computes.
+ * The output is the layer behind the last one. */
+struct model_home {
+    ggml_backend_dev_t device;
+    int32_t first, end;
+    unsigned parts;           /* enum model_part */
+    struct ggml_context *ctx; /* of its weights */
+};
+
+enum {
+    MODEL_MAX_HOMES = 8,
+};
+
 /* Immutable once loaded; any number of sessions may use it. */
 struct model {
     const struct gguf_file *file;
@@ -77,17 +97,15 @@ struct model {
     struct model_norm output_norm;     /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 
-    /* The device holds and computes the layers from first_layer on and the
-     * output, the host (the CPU) what is before; they may be the same. What
-     * the device cannot compute with is the host's, too. */
-    ggml_backend_dev_t device, host;
-    bool named; /* the device was asked for, by name */
-    int32_t first_layer;
+    /* The first is the CPU, whether or not it has layers: what others cannot
+     * compute with is there, too. The last is the device that was asked for,
+     * and has the output. They may be one. */
+    struct model_home homes[MODEL_MAX_HOMES];
+    int n_homes;
+    bool named;                     /* the device was asked for, by name */
     char note[256];                 /* where the layers went; or empty */
     ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
     size_t n_buffers;
-    struct ggml_context *ctx;      /* of the device's tensors above, */
-    struct ggml_context *host_ctx; /* and of those that are the host's */
     struct ggml_context *made_ctx; /* of tensors that no file has */
     ggml_backend_buffer_t made;    /* and their buffer */
 };
@@ -106,18 +124,42 @@ enum gg_status
 model_on_cpu(const struct model *model, struct model **out,
              struct gg_error *err);
 
-/* Whether the CPU takes over where the device has failed with this status. */
+/* Whether the CPU takes over where a device has failed with this status. */
 static inline bool
 model_can_move(const struct model *m, enum gg_status st)
 {
-    return (st == GG_ERR_IO || st == GG_ERR_NOMEM) && m->device != m->host &&
+    return (st == GG_ERR_IO || st == GG_ERR_NOMEM) && m->n_homes > 1 &&
            !m->named;
 }
 
+/* The one that was asked for. */
 static inline ggml_backend_dev_t
-model_device_of(const struct model *m, int32_t layer)
+model_device(const struct model *m)
 {
-    return layer >= m->first_layer ? m->device : m->host;
+    return m->homes[m->n_homes - 1].device;
+}
+
+/* The home of a part of a layer; keys and values are where the rest is. */
+static inline int
+model_home_of(const struct model *m, int32_t layer, enum model_part part)
+{
+    int i = m->n_homes - 1;
+
+    while (i > 0 && (layer < m->homes[i].first || layer >= m->homes[i].end ||
+                     !(m->homes[i].parts & part)))
+        i--;
+    return i;
+}
+
+/* Layers that are not the CPU's, whole or in part. */
+static inline int32_t
+model_device_layers(const struct model *m)
+{
+    int32_t n = 0;
+
+    for (int i = 1; i < m->n_homes; i++)
+        n += m->homes[i].end - m->homes[i].first;
+    return n - (m->n_homes > 1); /* the output */
 }
 
 /* Takes NULL. */

@@ -9,8 +9,8 @@ enum {
     WEIGHT_ALIGNMENT = 32,
 };
 
-/* The tensors of a context, and the device that computes with them. */
-struct share {
+/* The weights of a home. */
+struct placement {
     const struct gguf_file *file;
     const struct gg_model_params *params;
     struct model *model;
@@ -19,7 +19,7 @@ struct share {
 };
 
 static bool
-can_stay_mapped(const struct share *s)
+can_stay_mapped(const struct placement *s)
 {
     struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
     struct ggml_backend_dev_props props;
@@ -38,7 +38,7 @@ can_stay_mapped(const struct share *s)
 }
 
 static enum gg_status
-no_memory(const struct share *s, struct gg_error *err)
+no_memory(const struct placement *s, struct gg_error *err)
 {
     return error_set(err, GG_ERR_NOMEM, "no memory for the weights on %s",
                      ggml_backend_dev_name(s->device));
@@ -46,7 +46,7 @@ no_memory(const struct share *s, struct gg_error *err)
 
 /* A buffer for each mapping that holds any weight. */
 static bool
-wrap_map(const struct share *s, const struct file_map *map,
+wrap_map(const struct placement *s, const struct file_map *map,
          ggml_backend_buffer_t *buffer)
 {
     if (!*buffer)
@@ -56,7 +56,7 @@ wrap_map(const struct share *s, const struct file_map *map,
 }
 
 static enum gg_status
-use_mapped(const struct share *s, struct gg_error *err)
+use_mapped(const struct placement *s, struct gg_error *err)
 {
     struct ggml_tensor *t = ggml_get_first_tensor(s->ctx);
 
@@ -74,7 +74,7 @@ use_mapped(const struct share *s, struct gg_error *err)
 }
 
 static enum gg_status
-copy_to_device(const struct share *s, ggml_backend_buffer_t *buffer,
+copy_to_device(const struct placement *s, ggml_backend_buffer_t *buffer,
                struct gg_error *err)
 {
     *buffer = ggml_backend_alloc_ctx_tensors_from_buft(
@@ -86,7 +86,7 @@ copy_to_device(const struct share *s, ggml_backend_buffer_t *buffer,
 
 /* `buffer` is for weights that are copied. */
 static enum gg_status
-place(const struct share *s, ggml_backend_buffer_t *buffer,
+place(const struct placement *s, ggml_backend_buffer_t *buffer,
       struct gg_error *err)
 {
     if (!ggml_get_first_tensor(s->ctx))
@@ -100,17 +100,19 @@ model_place_weights(const struct gguf_file *file,
                     const struct gg_model_params *params, struct model *m,
                     struct gg_error *err)
 {
-    struct share device = { file, params, m, m->ctx, m->device };
-    struct share host = { file, params, m, m->host_ctx, m->host };
-    enum gg_status st;
+    size_t n = file->n_maps + (size_t)m->n_homes;
+    enum gg_status st = GG_OK;
 
-    m->buffers = mem_array(file->n_maps + 2, sizeof(*m->buffers));
+    m->buffers = mem_array(n, sizeof(*m->buffers));
     if (!m->buffers)
         return error_nomem(err);
-    m->n_buffers = file->n_maps + 2;
-    st = place(&host, &m->buffers[file->n_maps], err);
-    if (st == GG_OK)
-        st = place(&device, &m->buffers[file->n_maps + 1], err);
+    m->n_buffers = n;
+    for (int i = 0; i < m->n_homes && st == GG_OK; i++) {
+        const struct model_home *h = &m->homes[i];
+        struct placement one = { file, params, m, h->ctx, h->device };
+
+        st = place(&one, &m->buffers[file->n_maps + (size_t)i], err);
+    }
     for (size_t i = 0; i < m->n_buffers; i++)
         if (m->buffers[i])
             ggml_backend_buffer_set_usage(m->buffers[i],

@@ -5,9 +5,8 @@
 #include "gguf/reader.h"
 #include "model/model.h"
 
-/* Gives the tensors of m->ctx and m->host_ctx, which are named as in the file,
- * their data: in the mappings, where the device can compute there, else copied
- * to it. */
+/* Gives the tensors of all homes, which are named as in the file, their data:
+ * in the mappings, where the device can compute there, else copied to it. */
 enum gg_status
 model_place_weights(const struct gguf_file *file,
                     const struct gg_model_params *params, struct model *m,

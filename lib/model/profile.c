@@ -59,9 +59,8 @@ profile_stop(struct profile *p)
 static void
 name_kind(const struct profile_kind *kind, char *name, size_t size)
 {
-    const char *type = kind->type == GGML_TYPE_COUNT
-                           ? NULL
-                           : ggml_type_name(kind->type);
+    const char *type =
+        kind->type == GGML_TYPE_COUNT ? NULL : ggml_type_name(kind->type);
 
     if (!kind->name)
         snprintf(name, size, "more");

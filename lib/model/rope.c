@@ -122,7 +122,7 @@ rope_make(struct model *m, struct gg_error *err)
         return GG_OK;
     x = mem_array(n, sizeof(*x));
     m->made = ggml_backend_alloc_ctx_tensors_from_buft(
-        m->made_ctx, ggml_backend_dev_buffer_type(m->device));
+        m->made_ctx, ggml_backend_dev_buffer_type(model_device(m)));
     if (x && m->made) {
         for (size_t i = 0; i < n; i++)
             x[i] = (float)rope_yarn_divisor(p, (int32_t)i);

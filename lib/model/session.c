@@ -181,7 +181,7 @@ answers(const struct model *model)
 {
     size_t available, total;
 
-    ggml_backend_dev_memory(model->device, &available, &total);
+    ggml_backend_dev_memory(model_device(model), &available, &total);
     return total > 0;
 }
 
@@ -249,7 +249,11 @@ size_of_all(const struct ggml_context *ctx)
 static uint64_t
 weights_size(const struct model *model)
 {
-    return size_of_all(model->ctx) + size_of_all(model->host_ctx);
+    uint64_t n = 0;
+
+    for (int i = 0; i < model->n_homes; i++)
+        n += size_of_all(model->homes[i].ctx);
+    return n;
 }
 
 enum gg_status
@@ -605,7 +609,7 @@ session_n_vocab(const struct gg_session *session)
 bool
 session_is_on_cpu(const struct gg_session *session)
 {
-    return ggml_backend_dev_type(session->model->device) ==
+    return ggml_backend_dev_type(model_device(session->model)) ==
            GGML_BACKEND_DEVICE_TYPE_CPU;
 }
 

@@ -141,7 +141,7 @@ show_size(char buf[24], uint64_t bytes)
 static void
 note_share(struct model *m, int32_t fit, uint64_t available, uint64_t all)
 {
-    const char *name = ggml_backend_dev_name(m->device);
+    const char *name = ggml_backend_dev_name(model_device(m));
     char one[24], two[24];
 
     show_size(one, available);
@@ -171,7 +171,7 @@ is_named(const struct gg_model_params *params)
 static enum gg_status
 no_answer(struct model *m, struct gg_error *err)
 {
-    const char *name = ggml_backend_dev_name(m->device);
+    const char *name = ggml_backend_dev_name(model_device(m));
 
     snprintf(m->note, sizeof(m->note), "%s does not answer: the CPU computes",
              name);
@@ -191,7 +191,7 @@ fit_layers(const struct gguf_context *gguf,
 
     if (!count_needs(gguf, params, m, &n))
         return error_nomem(err);
-    ggml_backend_dev_memory(m->device, &available, &total);
+    ggml_backend_dev_memory(model_device(m), &available, &total);
     if (total == 0) {
         mem_free(n.layers);
         *fit = 0;
@@ -206,8 +206,27 @@ fit_layers(const struct gguf_context *gguf,
     return error_set(err, GG_ERR_NOMEM,
                      "%s has %s free, too little for any layer of the model, "
                      "which takes %s",
-                     ggml_backend_dev_name(m->device),
+                     ggml_backend_dev_name(model_device(m)),
                      show_size(one, available), show_size(two, all));
+}
+
+/* The CPU has what is in front of the last n layers, the device these. */
+static void
+set_homes(struct model *m, int32_t n)
+{
+    ggml_backend_dev_t device = model_device(m);
+    int32_t end = m->hp.n_layer + 1; /* the output, too */
+    int32_t first = n < m->hp.n_layer ? m->hp.n_layer - n : 0;
+
+    m->homes[0] = (struct model_home){
+        .device = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU),
+        .end = n ? first : end,
+        .parts = MODEL_WHOLE,
+    };
+    m->n_homes = 1;
+    if (n)
+        m->homes[m->n_homes++] =
+            (struct model_home){ device, first, end, MODEL_WHOLE, NULL };
 }
 
 enum gg_status
@@ -218,16 +237,15 @@ share_layers(const struct gguf_context *gguf,
     int32_t layers = params->gpu_layers;
     enum gg_status st = GG_OK;
 
-    m->first_layer = 0;
     m->named = is_named(params);
-    if (ggml_backend_dev_type(m->device) == GGML_BACKEND_DEVICE_TYPE_CPU)
+    if (ggml_backend_dev_type(model_device(m)) ==
+        GGML_BACKEND_DEVICE_TYPE_CPU) {
+        m->homes[0].end = m->hp.n_layer + 1;
         return GG_OK;
-    m->host = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+    }
     if (layers == 0)
         st = fit_layers(gguf, params, m, &layers, err);
-    if (layers == 0)
-        m->device = m->host;
-    else if (layers < m->hp.n_layer)
-        m->first_layer = m->hp.n_layer - layers;
+    if (st == GG_OK)
+        set_homes(m, layers);
     return st;
 }

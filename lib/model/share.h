@@ -5,11 +5,11 @@
 #include "gguf/reader.h"
 #include "model/model.h"
 
-/* Sets m->host and m->first_layer, and m->device to the host where the device
- * gets nothing: params->gpu_layers of the last layers, or as many as its
- * memory has room for with keys and values of params->n_ctx positions. Where
- * that is not all m->note says so. Fails where the device was asked for by
- * name and no layer fits. */
+/* Sets the homes of the layers, where only the device stands: it gets
+ * params->gpu_layers of the last layers, or as many as its memory has room for
+ * with keys and values of params->n_ctx positions; the CPU has the others.
+ * Where that is not all m->note says so. Fails where the device was asked for
+ * by name and no layer fits. */
 enum gg_status
 share_layers(const struct gguf_context *gguf,
              const struct gg_model_params *params, struct model *m,

@@ -51,8 +51,7 @@ stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
 {
     char *room;
 
-    if (!backend || is_host(t) || !start(s, backend) ||
-        size > SIZE - s->used) {
+    if (!backend || is_host(t) || !start(s, backend) || size > SIZE - s->used) {
         ggml_backend_tensor_set(t, data, offset, size);
         return;
     }

@@ -8,6 +8,7 @@
 #include <gg.h>
 
 #include "cpu/kernels.h"
+#include "model/model.h"
 #include "models.h"
 #include "reference.h"
 #include "scratch.h"
@@ -186,9 +187,35 @@ check_rounded(void)
     round_f16 = false;
 }
 
+/* The CPU, which computes the first layers and the experts of others, and two
+ * devices. */
+static void
+check_homes(void)
+{
+    static const struct model m = {
+        .hp.n_layer = 9,
+        .n_homes = 3,
+        .homes = { { .end = 2, .parts = MODEL_WHOLE },
+                   { .first = 2, .end = 5, .parts = MODEL_REST },
+                   { .first = 5, .end = 10, .parts = MODEL_WHOLE } }
+    };
+
+    ok(model_home_of(&m, 0, MODEL_REST) == 0 &&
+           model_home_of(&m, 2, MODEL_REST) == 1 &&
+           model_home_of(&m, 4, MODEL_REST) == 1 &&
+           model_home_of(&m, 5, MODEL_REST) == 2 &&
+           model_home_of(&m, 9, MODEL_REST) == 2,
+       "layers have homes, and the output is in the last");
+    ok(model_home_of(&m, 4, MODEL_EXPERTS) == 0 &&
+           model_home_of(&m, 5, MODEL_EXPERTS) == 2,
+       "experts that a home does not hold are the CPU's");
+    ok(model_device_layers(&m) == 7, "layers that are not the CPU's");
+}
+
 int
 main(void)
 {
+    check_homes();
     check_shapes();
     check_types();
     check_rounded();
