@@ -318,7 +318,7 @@ draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     enum gg_status st;
     size_t *wanted;
 
-    if (!d)
+    if (!d || !e->can.truncate) /* to take back what was wrong */
         return GG_OK;
     wanted = mem_array(n, sizeof(*wanted));
     st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);

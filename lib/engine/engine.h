@@ -7,6 +7,8 @@
 
 #include <gg-engine.h>
 
+#include "model/session.h"
+
 struct engine_slot {
     struct gg_sequence *owner; /* or NULL: */
     int32_t *ids;              /* what it still holds */
@@ -20,6 +22,7 @@ struct engine_draft;
 struct gg_engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
+    struct session_can can;
     bool shift, score;
     size_t n_ctx, n_vocab;
     int32_t n_slots;

@@ -5,7 +5,6 @@
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/text.h"
-#include "model/session.h"
 
 /* ---- birth and death ----------------------------------------------------- */
 
@@ -30,6 +29,7 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
         return error_nomem(err);
     e->vocab = vocab;
     e->session = session;
+    e->can = session_can(session);
     e->shift = params->shift;
     e->score = params->score;
     e->n_ctx = (size_t)gg_session_n_ctx(session);

@@ -5,7 +5,6 @@
 
 #include "core/mem.h"
 #include "engine/engine.h"
-#include "model/session.h"
 
 enum {
     FEW = 16, /* ids: to evaluate them again costs next to nothing */
@@ -124,16 +123,17 @@ common_prefix(const int32_t *a, const int32_t *b, size_t n, size_t least)
     return i < least ? 0 : i;
 }
 
-/* Whether n ids can be copied from there. Layers with a window may have given
- * up what they need; but not while ids are evaluated just so far. */
-static bool
-can_copy(const struct gg_engine *e, int32_t slot, size_t n)
+/* How many of n ids can be copied from there. Layers may have given up what
+ * they need; but not while ids are evaluated just so far. */
+static size_t
+copyable(const struct gg_engine *e, int32_t slot, size_t n)
 {
     const struct gg_sequence *q = e->slots[slot].owner;
+    size_t last = e->score && n > 0; /* which is not evaluated */
 
-    n -= e->score;
-    return (q && q->n_held < n) ||
-           session_kept(e->session, slot, (int32_t)n) == (int32_t)n;
+    if (q && q->n_held < n - last)
+        return n;
+    return (size_t)session_kept(e->session, slot, (int32_t)(n - last)) + last;
 }
 
 /* The slot that begins most like q's first `most` ids, of those that have them.
@@ -145,7 +145,7 @@ find_shared(const struct gg_sequence *q, size_t most)
     const struct gg_engine *e = q->engine;
     struct shared best = { -1, FEW };
 
-    for (int pending = 0; pending < 2; pending++) {
+    for (int pending = 0; pending < 2 && e->can.copy; pending++) {
         size_t least = best.n + 1 + (pending && best.slot >= 0 ? FEW : 0);
 
         for (int32_t i = 0; i < e->n_slots; i++) {
@@ -154,8 +154,9 @@ find_shared(const struct gg_sequence *q, size_t most)
 
             if (e->slots[i].owner == q)
                 continue;
-            same = common_prefix(ids, q->ids, n < most ? n : most, least);
-            if (same && can_copy(e, i, same)) {
+            same = copyable(
+                e, i, common_prefix(ids, q->ids, n < most ? n : most, least));
+            if (same >= least) {
                 best = (struct shared){ i, same };
                 least = same + 1;
             }

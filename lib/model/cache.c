@@ -1,4 +1,4 @@
-/* cache.c - keys and values of what a session has evaluated */
+/* cache.c - what the layers of a model keep of what a session has evaluated */
 #include "model/cache.h"
 
 #include <assert.h>
@@ -45,14 +45,15 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     struct cache_part *windowed = &c->parts[CACHE_WINDOW];
     int32_t window = model->hp.window;
 
-    c->kind = mem_array((size_t)c->n_layer, sizeof(*c->kind));
-    if (!c->kind)
+    c->layers = mem_array((size_t)c->n_layer, sizeof(*c->layers));
+    if (!c->layers)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
         bool is_windowed = model->layers[i].windowed && window < c->n_ctx;
 
-        c->kind[i] = is_windowed ? CACHE_WINDOW : CACHE_ALL;
-        c->parts[c->kind[i]].n_layer++;
+        c->layers[i].kind = is_windowed ? CACHE_WINDOW : CACHE_ALL;
+        c->layers[i].home = model_home_of(model, i, MODEL_REST);
+        c->parts[c->layers[i].kind].n_layer++;
     }
     all->n_rows = windowed->n_rows = block_up(c->n_ctx);
     if (windowed->n_layer == 0)
@@ -103,7 +104,7 @@ static bool
 new_homes(struct cache *c, const struct model *model)
 {
     struct ggml_init_params params = {
-        .mem_size = 2 * (size_t)c->n_layer * ggml_tensor_overhead(),
+        .mem_size = CACHE_TENSORS * (size_t)c->n_layer * ggml_tensor_overhead(),
         .no_alloc = true,
     };
     bool done = true;
@@ -120,27 +121,26 @@ new_homes(struct cache *c, const struct model *model)
 static bool
 new_tensors(struct cache *c, const struct model *model)
 {
+    static const char *const names[] = { "cache_k", "cache_v" };
     const struct model_hparams *hp = &model->hp;
+    const int64_t widths[] = { hp->d_key, hp->d_value };
     struct ggml_init_params two = {
         .mem_size = 2 * ggml_tensor_overhead(),
         .no_alloc = true,
     };
 
-    c->k = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
-    c->v = mem_array((size_t)c->n_layer, sizeof(struct ggml_tensor *));
     c->views = ggml_init(two);
-    if (!new_homes(c, model) || !c->k || !c->v || !c->views)
+    if (!new_homes(c, model) || !c->views)
         return false;
     for (int32_t i = 0; i < c->n_layer; i++) {
-        int64_t n = (int64_t)c->parts[c->kind[i]].n_rows * c->n_slots;
-        struct ggml_context *ctx =
-            c->homes[model_home_of(model, i, MODEL_REST)].ctx;
+        struct cache_layer *l = &c->layers[i];
+        int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
 
-        c->k[i] = ggml_new_tensor_3d(ctx, c->type, hp->d_key, n, hp->n_head_kv);
-        c->v[i] =
-            ggml_new_tensor_3d(ctx, c->type, hp->d_value, n, hp->n_head_kv);
-        ggml_format_name(c->k[i], "cache_k.%d", (int)i);
-        ggml_format_name(c->v[i], "cache_v.%d", (int)i);
+        for (int k = 0; k < CACHE_TENSORS; k++) {
+            l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type,
+                                         widths[k], n, hp->n_head_kv);
+            ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
+        }
     }
     return true;
 }
@@ -273,9 +273,7 @@ cache_clear(struct cache *cache)
         mem_free(cache->parts[i].used);
     }
     mem_free(cache->head);
-    mem_free(cache->kind);
-    mem_free(cache->k);
-    mem_free(cache->v);
+    mem_free(cache->layers);
     *cache = (struct cache){ 0 };
 }
 
@@ -323,12 +321,12 @@ cache_first(int32_t window, int32_t n)
     return block_down(first_seen(window, n));
 }
 
-bool
-cache_can_resume(const struct cache *cache, int32_t slot, int32_t n)
+int32_t
+cache_kept(const struct cache *cache, int32_t slot, int32_t n)
 {
     const struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
-    return n == 0 || p->base[slot] <= first_seen(p->window, n);
+    return p->base[slot] <= first_seen(p->window, n) ? n : 0;
 }
 
 /* ---- moving rows -------------------------------------------------------- */
@@ -368,10 +366,8 @@ copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
           int64_t n)
 {
     for (int32_t i = 0; i < cache->n_layer && n > 0; i++)
-        if (cache->kind[i] == kind) {
-            copy_rows(cache, cache->k[i], to, from, n);
-            copy_rows(cache, cache->v[i], to, from, n);
-        }
+        for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
+            copy_rows(cache, cache->layers[i].t[k], to, from, n);
 }
 
 /* The slot's rows from position `base` up to `end` move to its start, in
@@ -456,9 +452,12 @@ cache_used(const struct cache *cache)
     size_t size = 0;
 
     for (int32_t i = 0; i < cache->n_layer; i++) {
-        const struct cache_part *p = &cache->parts[cache->kind[i]];
-        size_t row = cache_row_size(cache->k[i]) + cache_row_size(cache->v[i]);
+        const struct cache_layer *l = &cache->layers[i];
+        const struct cache_part *p = &cache->parts[l->kind];
+        size_t row = 0;
 
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            row += cache_row_size(l->t[k]);
         for (int32_t slot = 0; slot < cache->n_slots; slot++)
             size += (size_t)p->used[slot] * row;
     }

@@ -1,4 +1,7 @@
-/* cache.h - keys and values of what a session has evaluated
+/* cache.h - what the layers of a model keep of what a session has evaluated
+ *
+ * A layer has a kind, which says what it keeps: today keys and values, of all
+ * positions or of a window of them. session.h says what is to come.
  *
  * Layers that see all keys keep all of them; layers that see a window keep
  * little more than that. What a windowed slot holds lies in order of position,
@@ -25,6 +28,20 @@ enum cache_kind {
     CACHE_KINDS,
 };
 
+/* The tensors of a layer; those of one home have the layout of their kind. */
+enum cache_tensor {
+    CACHE_K,
+    CACHE_V,
+    CACHE_TENSORS,
+};
+
+struct cache_layer {
+    enum cache_kind kind;
+    int home; /* of the model's */
+    /* width of a head x its kind's rows x n_head_kv */
+    struct ggml_tensor *t[CACHE_TENSORS];
+};
+
 /* What layers of a kind have in common. Each slot has n_rows rows; row r of
  * slot s is row s * n_rows + r of the tensors and is for position base[s] + r.
  */
@@ -42,10 +59,8 @@ struct cache {
     int32_t n_ctx; /* positions a slot */
     int32_t n_layer;
     struct cache_part parts[CACHE_KINDS];
-    enum cache_kind *kind;  /* a layer */
-    struct ggml_tensor **k; /* a layer: d_key x its kind's rows x n_head_kv */
-    struct ggml_tensor **v; /* a layer: d_value x its rows x n_head_kv */
-    /* Those of the model: each layer's are where its weights are. */
+    struct cache_layer *layers;
+    /* Those of the model: each layer's tensors are where its weights are. */
     struct cache_home {
         ggml_backend_dev_t device;
         struct ggml_context *ctx;
@@ -94,13 +109,14 @@ int64_t
 cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
           int32_t position);
 
-/* Whether the slot, which held at least n ids, could go on after the first n:
- * windowed layers may have given up what the next one must see. */
-bool
-cache_can_resume(const struct cache *cache, int32_t slot, int32_t n);
+/* After how many of its first n ids the slot, which held at least these, could
+ * go on, in every layer: all, or 0, where windowed layers have given up what
+ * the next one must see. */
+int32_t
+cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 
-/* The first n ids' rows of slot `from`, which can resume there, become those
- * of slot `to`. */
+/* The first n ids' rows of slot `from`, after which it could go on, become
+ * those of slot `to`. */
 void
 cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 
@@ -120,8 +136,8 @@ cache_size(const struct cache *cache);
 size_t
 cache_used(const struct cache *cache);
 
-/* n rows of k[i] or v[i] from `row` on, at most CACHE_BLOCK, to and from memory
- * where those of the heads of a position are side by side. */
+/* n rows of a layer's tensor from `row` on, at most CACHE_BLOCK, to and from
+ * memory where those of the heads of a position are side by side. */
 void
 cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
                int64_t row, int64_t n, char *to);

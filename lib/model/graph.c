@@ -217,9 +217,11 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
        struct ggml_tensor *q)
 {
     const struct model_hparams *hp = &g->model->hp;
-    enum cache_kind kind = g->cache->kind[layer];
-    struct ggml_tensor *k = cached(g, s, kind, g->cache->k[layer]);
-    struct ggml_tensor *v = cached(g, s, kind, g->cache->v[layer]);
+    enum cache_kind kind = g->cache->layers[layer].kind;
+    struct ggml_tensor *k =
+        cached(g, s, kind, g->cache->layers[layer].t[CACHE_K]);
+    struct ggml_tensor *v =
+        cached(g, s, kind, g->cache->layers[layer].t[CACHE_V]);
     float scale =
         hp->attn_scale != 0 ? hp->attn_scale : 1 / sqrtf((float)hp->d_key);
     struct ggml_tensor *r =
@@ -256,8 +258,10 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *all;
 
-    store(g, g->cache->k[layer], g->cache->kind[layer], k);
-    store(g, g->cache->v[layer], g->cache->kind[layer], v);
+    store(g, g->cache->layers[layer].t[CACHE_K], g->cache->layers[layer].kind,
+          k);
+    store(g, g->cache->layers[layer].t[CACHE_V], g->cache->layers[layer].kind,
+          v);
     all = attend_each(g, 0, g->n_segments, layer, q);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);

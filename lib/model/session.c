@@ -551,12 +551,14 @@ evaluate(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 static void
 keep_what_is_left(struct gg_session *s)
 {
-    for (int32_t i = 0; i < s->n_slots; i++)
-        if (!cache_can_resume(&s->cache, i, s->slots.there[i])) {
-            s->slots.there[i] = 0;
-            if (!s->slots.kept)
-                s->slots.length[i] = 0;
-        }
+    for (int32_t i = 0; i < s->n_slots; i++) {
+        int32_t there = s->slots.there[i];
+        int32_t kept = cache_kept(&s->cache, i, there);
+
+        s->slots.there[i] = kept;
+        if (kept < there && !s->slots.kept)
+            s->slots.length[i] = kept;
+    }
 }
 
 enum gg_status
@@ -625,16 +627,29 @@ gg_session_length(const struct gg_session *session, int32_t slot)
     return has_slot(session, slot) ? session->slots.length[slot] : 0;
 }
 
-/* All or none. What the cache has not needs nothing of it. */
+/* An encoder cannot go on from the middle of a text. */
+struct session_can
+session_can(const struct gg_session *session)
+{
+    bool any = !session->model->hp.encoder;
+
+    return (struct session_can){ .truncate = any, .copy = any, .save = any };
+}
+
+/* What the cache has not needs nothing of it. */
 int32_t
 session_kept(const struct gg_session *session, int32_t slot, int32_t n)
 {
     const struct gg_session *s = session;
+    int32_t there;
 
     n = min_i32(n, s->slots.length[slot]);
-    return cache_can_resume(&s->cache, slot, min_i32(n, s->slots.there[slot]))
-               ? n
-               : 0;
+    if (n < s->slots.length[slot] && !session_can(s).truncate)
+        return 0;
+    there = min_i32(n, s->slots.there[slot]);
+    if (cache_kept(&s->cache, slot, there) == there)
+        return n;
+    return cache_kept(&s->cache, slot, there);
 }
 
 int32_t

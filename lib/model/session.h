@@ -1,4 +1,21 @@
-/* session.h - sequences of ids in slots, and their evaluation */
+/* session.h - sequences of ids in slots, and their evaluation
+ *
+ * What a session keeps of its sequences, its memory, is a matter of each layer
+ * (struct cache_layer): of a kind, with a width, at the home where the layer's
+ * weights are. Today all are keys and values, of all positions or of a window.
+ * Kinds that are to come, and what they can do:
+ *
+ *                     truncate to N       copy first N       snapshot, restore
+ *   keys and values   any N               any N              rows of positions
+ *   in a window       N near the end      the same           rows in the window
+ *   latent rows       any N               any N              rows of positions
+ *   recurrent state   N = 0, or where a   N = all, or where  one row, behind
+ * the snapshot was kept   a snapshot is      last position
+ *
+ * A session can do what all of its layers can. Who works with it, the engine,
+ * assumes nothing: session_can() says what is worth trying, session_kept() and
+ * the functions that truncate, copy and load return the position that is really
+ * kept, 0 at worst, and what is missing behind it is evaluated again. */
 #ifndef MODEL_SESSION_H
 #define MODEL_SESSION_H
 
@@ -12,6 +29,15 @@ session_new(const struct model *model, const struct gg_session_params *params,
 
 int32_t
 session_n_vocab(const struct gg_session *session);
+
+/* What a session can do with a sequence, other than begin anew. */
+struct session_can {
+    bool truncate; /* go back to an earlier position */
+    bool copy;     /* begin another sequence like it */
+    bool save;     /* leave it in a file, and load it */
+};
+struct session_can
+session_can(const struct gg_session *session);
 
 /* How many of the first n ids of the slot it could go on after: what
  * gg_session_truncate() and gg_session_copy() would return. */

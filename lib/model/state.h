@@ -1,11 +1,19 @@
 /* state.h - what files of states are made of: gg-stream(5)
  *
+ * A file says what each layer keeps, by the numbers of enum state_layer, and
+ * has the tensors of that kind for it: a row for each position that the next id
+ * of a sequence may see, one sequence's rows behind another's. What has no
+ * positions will have a row a sequence, which is that behind its n_held ids: a
+ * snapshot, from which a session goes on there and nowhere else. A reader that
+ * does not know a kind refuses the file; a new kind is no new version.
+ * Version 1 had no kinds: layers keep what they do by their model.
+ *
  * The tensors, in this order, but those without elements:
  *   sequences    i64  STATE_COLUMNS x sequences
  *   ids          i32  of all sequences, one after another
  *   forgotten    i64  2 x ranges of numbers
- *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ...
- *   cache_v.N    d_value * n_head_kv x rows
+ *   cache_k.N    d_key * n_head_kv x rows, of layer N = 0, 1 ..., which keeps
+ *   cache_v.N    d_value * n_head_kv x rows        keys and values
  *   crc32        i32  of what stands before the data, and of each tensor above
  * Rows are one sequence's after another's, those of the positions that its
  * next id may see. */
@@ -19,6 +27,7 @@
 #define STATE_KEY_VERSION  "state.version"
 #define STATE_KEY_MODEL    "state.model.fingerprint"
 #define STATE_KEY_FAMILY   "state.model.architecture"
+#define STATE_KEY_LAYERS   "state.layers"
 #define STATE_KEY_NUMBERED "state.numbered"
 #define STATE_KEY_CHAT     "state.chat_template"
 #define STATE_KEY_MIROSTAT "state.mirostat"
@@ -33,11 +42,26 @@
 #define STATE_CRC          "crc32"
 
 enum {
-    STATE_VERSION = 1,
+    STATE_VERSION = 2,
+    STATE_OLDEST = 1,  /* that is read */
     STATE_COLUMNS = 5, /* number, n_dropped, n_ids, n_pending, n_held */
     STATE_MAX_DROPPED_LOG2 = 62,
     STATE_PIECE = 1 << 16, /* bytes that are copied at a time */
 };
+
+/* What a layer keeps: numbers of the file, appended to and never changed. */
+enum state_layer {
+    STATE_KV = 0,        /* keys and values of all positions */
+    STATE_KV_WINDOW = 1, /* of those in the model's window */
+    STATE_KINDS,
+};
+
+/* By the model, however long the context of a session is. */
+static inline enum state_layer
+state_kind(const struct model *m, int32_t layer)
+{
+    return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
+}
 
 /* Rotary positions that keys were turned by. */
 struct state_rope {
@@ -53,10 +77,11 @@ state_rope_of(const struct gg_session *s);
 static inline int32_t
 state_first(const struct model *m, int32_t i, int32_t n)
 {
-    return cache_first(m->layers[i].windowed ? m->hp.window : 0, n);
+    return cache_first(state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0,
+                       n);
 }
 
-/* Values of a row of k[i] or v[i] of the cache. */
+/* Values of a row of a tensor of the cache. */
 static inline int64_t
 state_width(const struct ggml_tensor *t)
 {

@@ -35,7 +35,7 @@ says(const struct gguf_str *s, const char *what)
 }
 
 static enum gg_status
-check_kind(const struct opener *o)
+check_kind(struct opener *o)
 {
     struct gguf_str type = { "", 0 };
     uint32_t version = 0;
@@ -45,11 +45,39 @@ check_kind(const struct opener *o)
         return state_refuse(o, GG_ERR_FORMAT, "is no state of a session");
     if (st == GG_OK)
         st = gguf_get_u32(o->gguf, STATE_KEY_VERSION, &version, o->err);
-    if (st == GG_OK && version != STATE_VERSION)
+    if (st == GG_OK && (version < STATE_OLDEST || version > STATE_VERSION))
         return state_refuse(o, GG_ERR_UNSUPPORTED,
                             "a state of version %" PRIu32
-                            ", but only %d is known",
-                            version, STATE_VERSION);
+                            ", but only %d to %d are known",
+                            version, STATE_OLDEST, STATE_VERSION);
+    o->version = version;
+    return st;
+}
+
+/* Version 1 does not say what layers keep: it is what they do here. */
+static enum gg_status
+check_kinds(const struct opener *o)
+{
+    const struct model *m = o->session->model;
+    size_t n = (size_t)m->hp.n_layer;
+    struct gguf_array kinds = { 0 };
+    enum gg_status st;
+
+    if (o->version == 1)
+        return GG_OK;
+    st = gguf_opt_array(o->gguf, STATE_KEY_LAYERS, GGUF_TYPE_INT32, &kinds,
+                        o->err);
+    if (st == GG_OK && kinds.n != n)
+        return state_refuse(o, GG_ERR_FORMAT,
+                            STATE_KEY_LAYERS ": no kind for each layer");
+    for (size_t i = 0; i < n && st == GG_OK; i++) {
+        int32_t kind = gguf_array_i32(&kinds, i);
+
+        if (kind != (int32_t)state_kind(m, (int32_t)i))
+            st = state_refuse(o, GG_ERR_UNSUPPORTED,
+                              "layer %zu keeps what is of kind %d, not %d", i,
+                              (int)kind, (int)state_kind(m, (int32_t)i));
+    }
     return st;
 }
 
@@ -273,8 +301,9 @@ count_rows(const struct opener *o)
     struct gg_state_file *f = o->f;
     size_t n = f->state.n_sequences;
 
-    for (int k = 0; k < CACHE_KINDS; k++) {
-        int32_t window = k == CACHE_WINDOW ? o->session->model->hp.window : 0;
+    for (int k = 0; k < STATE_KINDS; k++) {
+        int32_t window =
+            k == STATE_KV_WINDOW ? o->session->model->hp.window : 0;
         int64_t *before = f->before[k] = mem_array(n + 1, sizeof(*before));
 
         if (!before)
@@ -292,8 +321,7 @@ static const int64_t *
 rows_before(const struct gg_state_file *f, const struct gg_session *s,
             int32_t layer)
 {
-    return f
-        ->before[s->model->layers[layer].windowed ? CACHE_WINDOW : CACHE_ALL];
+    return f->before[state_kind(s->model, layer)];
 }
 
 static enum gg_status
@@ -315,17 +343,16 @@ check_cache(struct opener *o)
 {
     const struct cache *c = &o->session->cache;
     enum gg_status st = count_rows(o);
-    char name[GGML_MAX_NAME];
 
     for (int32_t i = 0; i < c->n_layer && st == GG_OK; i++) {
         int64_t rows =
             rows_before(o->f, o->session, i)[o->f->state.n_sequences];
 
-        snprintf(name, sizeof(name), "cache_k.%d", (int)i);
-        st = state_find(o, name, c->type, state_width(c->k[i]), rows, NULL);
-        snprintf(name, sizeof(name), "cache_v.%d", (int)i);
-        if (st == GG_OK)
-            st = state_find(o, name, c->type, state_width(c->v[i]), rows, NULL);
+        for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++) {
+            const struct ggml_tensor *t = c->layers[i].t[k];
+
+            st = state_find(o, t->name, c->type, state_width(t), rows, NULL);
+        }
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
         return state_refuse(o, GG_ERR_FORMAT,
@@ -345,6 +372,8 @@ read_all(struct opener *o)
         st = find_sums(o);
     if (st == GG_OK)
         st = check_model(o);
+    if (st == GG_OK)
+        st = check_kinds(o);
     if (st == GG_OK)
         st = check_rope(o);
     if (st == GG_OK)
@@ -390,7 +419,7 @@ gg_state_close(struct gg_state_file *file)
     mem_free(file->sequences);
     mem_free(file->forgotten);
     mem_free(file->chat);
-    for (int k = 0; k < CACHE_KINDS; k++)
+    for (int k = 0; k < STATE_KINDS; k++)
         mem_free(file->before[k]);
     mem_free(file);
 }
@@ -413,7 +442,7 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     const struct cache *c = &s->cache;
     int32_t n = (int32_t)f->sequences[i].n_held;
     int32_t first = state_first(s->model, layer, n);
-    int64_t to = cache_row(c, c->kind[layer], slot, first);
+    int64_t to = cache_row(c, c->layers[layer].kind, slot, first);
     size_t size = cache_row_size(t);
     const char *rows = (const char *)from->data + (size_t)before[i] * size;
 
@@ -441,10 +470,9 @@ gg_session_load(struct gg_session *session, int32_t slot,
         !slots_keep(&s->slots, &chunk))
         return 0;
     cache_assume(&s->cache, slot, (int32_t)q->n_held);
-    for (int32_t l = 0; l < s->cache.n_layer; l++) {
-        set_rows(s, file, slot, l, i, s->cache.k[l]);
-        set_rows(s, file, slot, l, i, s->cache.v[l]);
-    }
+    for (int32_t l = 0; l < s->cache.n_layer; l++)
+        for (int k = 0; k < CACHE_TENSORS; k++)
+            set_rows(s, file, slot, l, i, s->cache.layers[l].t[k]);
     slots_add(&s->slots, &chunk);
     return (int32_t)q->n_held;
 }

@@ -12,7 +12,7 @@ struct gg_state_file {
     char *chat;
     /* Rows in front of each sequence's, and, last, all: of layers that see all
      * keys, and of those with a window. */
-    int64_t *before[CACHE_KINDS];
+    int64_t *before[STATE_KINDS];
 };
 
 /* One call of gg_state_open(). */
@@ -21,6 +21,7 @@ struct opener {
     const struct gg_session *session;
     struct gg_state_file *f;
     const struct gguf_context *gguf;
+    uint32_t version;
     int64_t n_tensors; /* that were asked for */
     struct gg_error *err;
 };

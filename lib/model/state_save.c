@@ -11,7 +11,8 @@
 struct saver {
     struct gg_session *session;
     const struct gg_state *state;
-    int32_t *held; /* a sequence: its ids whose keys are written */
+    int32_t *held;  /* a sequence: its ids whose keys are written */
+    int32_t *kinds; /* a layer */
     struct gguf_context *gguf;
     struct ggml_context *ctx; /* of tensors that describe the file's */
     uint32_t *crc;            /* n_crc of them are complete */
@@ -59,7 +60,7 @@ held_by_slot(const struct gg_session *s, const struct gg_state_sequence *q)
     there = s->slots.there[q->slot];
     if ((size_t)there > q->n_held)
         there = (int32_t)q->n_held;
-    return cache_can_resume(&s->cache, q->slot, there) ? there : 0;
+    return cache_kept(&s->cache, q->slot, there);
 }
 
 static enum gg_status
@@ -101,6 +102,18 @@ choose(struct saver *v, bool with_cache)
 /* ---- the head ----------------------------------------------------------- */
 
 static void
+set_kinds(struct saver *v)
+{
+    const struct model *m = v->session->model;
+    int32_t *kinds = v->kinds;
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        kinds[i] = (int32_t)state_kind(m, i);
+    gguf_set_arr_data(v->gguf, STATE_KEY_LAYERS, GGUF_TYPE_INT32, kinds,
+                      (size_t)m->hp.n_layer);
+}
+
+static void
 set_keys(struct saver *v)
 {
     const struct model *m = v->session->model;
@@ -109,6 +122,7 @@ set_keys(struct saver *v)
 
     gguf_set_val_str(g, "general.type", STATE_TYPE);
     gguf_set_val_u32(g, STATE_KEY_VERSION, STATE_VERSION);
+    set_kinds(v);
     gguf_set_val_u64(g, STATE_KEY_MODEL, gguf_fingerprint(m->file->gguf));
     gguf_set_val_str(g, STATE_KEY_FAMILY, m->arch->name);
     gguf_set_val_bool(g, STATE_KEY_NUMBERED, v->state->numbered);
@@ -151,25 +165,31 @@ static void
 add_cache(struct saver *v)
 {
     const struct cache *c = &v->session->cache;
-    char name[GGML_MAX_NAME];
 
     for (int32_t i = 0; i < c->n_layer; i++) {
         int64_t rows = rows_of_layer(v, i);
 
-        snprintf(name, sizeof(name), "cache_k.%d", (int)i);
-        add_tensor(v, name, c->type, state_width(c->k[i]), rows);
-        snprintf(name, sizeof(name), "cache_v.%d", (int)i);
-        add_tensor(v, name, c->type, state_width(c->v[i]), rows);
+        for (int k = 0; k < CACHE_TENSORS; k++) {
+            const struct ggml_tensor *t = c->layers[i].t[k];
+
+            add_tensor(v, t->name, c->type, state_width(t), rows);
+        }
     }
 }
 
-/* The larger of keys and values; they have one size in every layer. */
+/* The largest of any layer. */
 static size_t
 row_size(const struct cache *c)
 {
-    size_t k = cache_row_size(c->k[0]), v = cache_row_size(c->v[0]);
+    size_t most = 0;
 
-    return k > v ? k : v;
+    for (int32_t i = 0; i < c->n_layer; i++)
+        for (int k = 0; k < CACHE_TENSORS; k++) {
+            size_t n = cache_row_size(c->layers[i].t[k]);
+
+            most = n > most ? n : most;
+        }
+    return most;
 }
 
 /* The context's keys and tensors. */
@@ -177,7 +197,7 @@ static enum gg_status
 describe(struct saver *v)
 {
     const struct gg_state *state = v->state;
-    size_t most = 4 + 2 * (size_t)v->session->cache.n_layer;
+    size_t most = 4 + CACHE_TENSORS * (size_t)v->session->cache.n_layer;
     struct ggml_init_params params = {
         .mem_size = most * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -186,10 +206,11 @@ describe(struct saver *v)
 
     v->gguf = gguf_init_empty();
     v->ctx = ggml_init(params);
+    v->kinds = mem_array((size_t)v->session->cache.n_layer, sizeof(*v->kinds));
     v->crc = mem_array(most + 2, sizeof(*v->crc)); /* and of the gaps */
     v->buffer = mem_alloc(STATE_PIECE);
     v->rows = mem_array(CACHE_BLOCK, row_size(&v->session->cache));
-    if (!v->gguf || !v->ctx || !v->crc || !v->buffer || !v->rows)
+    if (!v->gguf || !v->ctx || !v->kinds || !v->crc || !v->buffer || !v->rows)
         return error_nomem(v->err);
     for (size_t i = 0; i < state->n_sequences; i++)
         n_ids += (int64_t)state->sequences[i].n_ids;
@@ -346,7 +367,8 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
 
         if (n == 0)
             continue;
-        row = cache_row(c, c->kind[layer], v->state->sequences[i].slot, first);
+        row = cache_row(c, c->layers[layer].kind, v->state->sequences[i].slot,
+                        first);
         st = put_part(v, t, row, n - first);
     }
     return st;
@@ -360,11 +382,9 @@ put_cache(struct saver *v)
 
     if (gguf_find_tensor(v->gguf, "cache_k.0") < 0)
         return GG_OK;
-    for (int32_t i = 0; i < s->cache.n_layer && st == GG_OK; i++) {
-        st = put_rows(v, s->cache.k[i], i);
-        if (st == GG_OK)
-            st = put_rows(v, s->cache.v[i], i);
-    }
+    for (int32_t i = 0; i < s->cache.n_layer && st == GG_OK; i++)
+        for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
+            st = put_rows(v, s->cache.layers[i].t[k], i);
     if (st == GG_OK) /* a device may have failed meanwhile */
         st = compute_status(s->compute.sched, GGML_STATUS_SUCCESS, v->err);
     return st;
@@ -414,6 +434,7 @@ clear(struct saver *v)
     gguf_free(v->gguf);
     ggml_free(v->ctx);
     mem_free(v->held);
+    mem_free(v->kinds);
     mem_free(v->crc);
     mem_free(v->buffer);
     mem_free(v->rows);

@@ -346,6 +346,79 @@ test_no_tensors(const struct gg_model *m)
     gg_session_free(s);
 }
 
+/* The file, whose head has changed; it goes. */
+static void
+write_changed(struct gguf_context *g, struct ggml_context *ctx)
+{
+    static uint8_t data[1 << 22];
+    size_t head = gguf_get_meta_size(g), n;
+    uint32_t crc;
+
+    if (!gguf_write_to_file(g, path, false))
+        exit(99);
+    n = read_all(path, data, sizeof(data));
+    crc = crc32_bytes(0, data, head);
+    memcpy(data + head +
+               gguf_get_tensor_offset(g, gguf_find_tensor(g, STATE_CRC)),
+           &crc, sizeof(crc));
+    write_all(data, n);
+    gguf_free(g);
+    ggml_free(ctx);
+}
+
+/* Without the kinds of layers. */
+static struct gguf_context *
+read_state(struct ggml_context **ctx)
+{
+    const struct gguf_init_params params = { .ctx = ctx };
+    struct gguf_context *g = gguf_init_from_file(path, params);
+
+    if (!g)
+        exit(99);
+    gguf_remove_key(g, STATE_KEY_LAYERS);
+    return g;
+}
+
+/* Version 1 had no kinds: the file as it would have been. */
+static void
+test_old(const struct gg_model *m, const char *name)
+{
+    struct ggml_context *ctx;
+    struct gguf_context *g;
+    float truth[V];
+
+    in_steps(m, params_of(GG_CACHE_F16), ids, CUT, N, truth);
+    save_one(m, params_of(GG_CACHE_F16));
+    g = read_state(&ctx);
+    gguf_set_val_u32(g, STATE_KEY_VERSION, 1);
+    write_changed(g, ctx);
+    ok(goes_on(m, params_of(GG_CACHE_F16), 0, truth), name);
+}
+
+/* Layers of a kind that is not the model's, or not said. */
+static void
+test_kinds(const struct gg_model *m)
+{
+    struct gg_session *s = new_session(m, params_of(GG_CACHE_F16));
+    const int32_t kinds[] = { 0, 2 };
+    struct ggml_context *ctx;
+    struct gguf_context *g;
+
+    save_one(m, params_of(GG_CACHE_F16));
+    g = read_state(&ctx);
+    write_changed(g, ctx);
+    ok(is_refused(s, GG_ERR_FORMAT, "state.layers: no kind for each layer"),
+       "a state without kinds of layers");
+    save_one(m, params_of(GG_CACHE_F16));
+    g = read_state(&ctx);
+    gguf_set_arr_data(g, STATE_KEY_LAYERS, GGUF_TYPE_INT32, kinds, 2);
+    write_changed(g, ctx);
+    ok(is_refused(s, GG_ERR_UNSUPPORTED,
+                  "layer 1 keeps what is of kind 2, not 0"),
+       "a kind that is not the model's");
+    gg_session_free(s);
+}
+
 static void
 test_arguments(const struct gg_model *m)
 {
@@ -501,6 +574,7 @@ main(void)
     spec.spoil = set_window;
     m = new_model(&spec);
     test_rounds("windowed", m, GG_CACHE_F16);
+    test_old(m, "a state of version 1, with windows, is read");
     gg_model_free(m);
     spec.spoil = NULL;
     m = new_model(&spec);
@@ -513,6 +587,8 @@ main(void)
     test_damage(m);
     test_models_file(m);
     test_no_tensors(m);
+    test_old(m, "a state of version 1 is read");
+    test_kinds(m);
     test_arguments(m);
     test_crash(m);
     test_memory(m);
