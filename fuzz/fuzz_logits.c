@@ -2,7 +2,7 @@
  * word, and what was read can be written as a logit stream */
 #include <config.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * The first byte says what the rest is: lines, a logit stream or its text, or
  * a logit stream whose CRCs are made right before it is read. */
 #define _GNU_SOURCE
-#include <gg.h>
+#include <gg-stream.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>

@@ -35,6 +35,7 @@ struct gg_generate_params {
     uint64_t max_ids;                         /* 0: up to the text's end */
     const struct gg_sampler_params *sampling; /* NULL: the defaults */
     const struct gg_session_params *session;  /* the same */
+    uintptr_t reserved[8];
 };
 
 /* Takes bytes of a text as they are made; false: no more are wanted. */
@@ -60,6 +61,7 @@ struct gg_engine_params {
     /* Sequences keep the log-probabilities of their ids; their last id is not
      * evaluated before another follows: gg_sequence_logprobs(). */
     bool score;
+    uintptr_t reserved[8];
 };
 
 /* The session is the engine's until gg_engine_free(), and both outlive its
@@ -214,6 +216,7 @@ struct gg_text_params {
     bool all_logits;            /* all are drawn from, though fewer would do */
     bool goes_on;           /* the sequence's end is a text's, which goes on */
     const double *mirostat; /* what it has learnt before; or NULL */
+    uintptr_t reserved[8];
 };
 
 /* An answer begins behind the sequence's ids, at least one. The sequence is the

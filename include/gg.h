@@ -1,4 +1,4 @@
-/* gg.h - the inference face: vocabulary, model, session, sampler, streams
+/* gg.h - the inference face: vocabulary, model, session, sampler
  *
  * Every function that can fail returns enum gg_status, sets its results on
  * success only, and takes a last `struct gg_error *` (or NULL) that gets one
@@ -9,6 +9,17 @@
  * a function without a status changes nothing and returns 0, false or NULL,
  * and -1 for an id.
  * Token ids are int32_t and at least 0 everywhere.
+ *
+ * Structs of parameters are set to 0 and then filled in: 0 is the default of
+ * each field. Their last ones are reserved for fields to come; where one is not
+ * 0, the program was made for a later version: GG_ERR_ARG.
+ *
+ * Threads: what is immutable (files, vocabularies, models, states that are
+ * open, chat templates) may be used by any number at once; anything else
+ * (sessions, samplers, histories, grammars, readers, writers, engines) by one
+ * at a time, each handle by another if wanted. A handle lives until its
+ * gg_x_free() or gg_x_close(), and what it was made of must live longer where
+ * that is said.
  */
 #ifndef GG_H
 #define GG_H
@@ -16,8 +27,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include "ggml.h"
 
 #define GG_API        __attribute__((visibility("default"))) extern
 #define GG_MUST_CHECK __attribute__((warn_unused_result))
@@ -57,9 +66,19 @@ gg_status_string(enum gg_status status);
 GG_API char *
 gg_escape(char *buf, size_t size, const char *s, size_t len);
 
-/* "0.1.0" */
+/* The version of this header; major * 1000000 + minor * 1000 + patch is one
+ * number to compare with. */
+#define GG_VERSION_MAJOR 0
+#define GG_VERSION_MINOR 1
+#define GG_VERSION_PATCH 0
+#define GG_VERSION                                                             \
+    (GG_VERSION_MAJOR * 1000000 + GG_VERSION_MINOR * 1000 + GG_VERSION_PATCH)
+
+/* That of the library that runs: "0.1.0", and as one number. */
 GG_API const char *
 gg_version(void);
+GG_API uint32_t
+gg_version_number(void);
 
 /* How many threads a session has where none is said: the processors that this
  * process may use, within the quota of its control group. */
@@ -375,6 +394,8 @@ struct gg_model_params {
      * time, which need not be the caller's. NULL: nobody. */
     void (*progress)(void *data, uint64_t done, uint64_t all);
     void *progress_data;
+
+    uintptr_t reserved[8];
 };
 
 /* Maps `path`. Unless it is read (no_mmap), the file must not shrink while the
@@ -451,6 +472,7 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
  * called so, too, without its ending ("blk.0.attn_q"), anything else by layer
  * and op ("blk.0.rope#2"); the last is "logits". No two nodes of a graph have
  * the same name. */
+struct ggml_tensor; /* <ggml.h> */
 typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
 /* How keys and values are kept. */
@@ -467,7 +489,9 @@ struct gg_session_params {
     int32_t n_batch;   /* ids evaluated together at most; 0: 512 */
     int32_t n_threads; /* 0: the processors that this process may use */
     enum gg_cache_type cache_type;
-    ggml_abort_callback abort; /* asked between nodes; may be NULL */
+    /* Asked between nodes: true ends the evaluation with GG_ERR_ABORTED; may be
+     * NULL. */
+    bool (*abort)(void *data);
     void *abort_data;
     /* Weights of F16 may be rounded to BF16, and what they are multiplied by,
      * where the processor has such products: 8 bits of mantissa, not 11. */
@@ -480,6 +504,8 @@ struct gg_session_params {
      * sentence, which ends by saying that the CPU computes. NULL: nobody. */
     void (*warn)(void *data, const char *sentence);
     void *warn_data;
+
+    uintptr_t reserved[8];
 };
 
 /* All 0. */
@@ -719,9 +745,9 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
                struct gg_grammar **out, struct gg_error *err);
 
 /* Compiles a JSON schema (json-schema.org, drafts 4 to 2020-12): texts are JSON
- * without blanks, but for one that may follow a comma or a colon, and valid; not
- * all that is valid can be drawn: members stand in the schema's order. What is
- * wrong with the text, or cannot be kept to (not, if, uniqueItems, ...), is
+ * without blanks, but for one that may follow a comma or a colon, and valid;
+ * not all that is valid can be drawn: members stand in the schema's order. What
+ * is wrong with the text, or cannot be kept to (not, if, uniqueItems, ...), is
  * GG_ERR_FORMAT with its line or its path in the schema; GG_ERR_UNSUPPORTED: it
  * is too large, or this build reads no JSON. Else as gg_grammar_new(). */
 GG_API GG_MUST_CHECK enum gg_status
@@ -798,6 +824,8 @@ struct gg_sampler_params {
 
     /* What is drawn stays within it. Outlives the sampler; NULL: none. */
     struct gg_grammar *grammar;
+
+    uintptr_t reserved[8];
 };
 
 /* The same as all 0, with the numbers that the defaults are. */
@@ -899,156 +927,6 @@ gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
  * less it is the logarithm of the token's probability. */
 GG_API double
 gg_log_sum_exp(const float *logits, size_t n);
-
-/* ---- Token stream: gg-stream(5) ----------------------------------------- */
-
-enum gg_line_kind {
-    GG_LINE_IDS,   /* a chunk */
-    GG_LINE_END,   /* the sequence ends */
-    GG_LINE_ERROR, /* the record failed upstream */
-};
-
-struct gg_line {
-    enum gg_line_kind kind;
-    bool numbered;
-    uint64_t sequence;   /* 0 where not numbered */
-    const int32_t *ids;  /* GG_LINE_IDS */
-    size_t n_ids;        /* 0 for an empty line without a number */
-    bool more;           /* reading: the line goes on in the next one read */
-    bool last;           /* for writing: the sequence's end in the same write */
-    const char *message; /* GG_LINE_ERROR; NUL-ended */
-};
-
-struct gg_line_reader;
-
-/* Reads from `fd`, which stays the caller's. `name` is for messages. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
-                   struct gg_error *err);
-GG_API void
-gg_line_reader_free(struct gg_line_reader *reader);
-
-/* From now on ids of a long line come in parts, each as soon as it is there, so
- * that a line of any length takes little memory. Messages come whole. */
-GG_API void
-gg_line_reader_split(struct gg_line_reader *reader);
-
-/* From now on waiting for a line also ends, by GG_ERR_ABORTED, when `fd` is a
- * pipe that nobody reads any more. */
-GG_API void
-gg_line_reader_watch(struct gg_line_reader *reader, int fd);
-
-/* The next line, as soon as it is there; GG_EOF after the last. What *line
- * points to lives until the next call. A signal whose handler does not restart
- * calls gives GG_ERR_ABORTED: calling again goes on. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
-             struct gg_error *err);
-
-/* True where gg_line_read() would return at once: with a line that is there
- * as a whole, a part of one, the end, or a complaint. The last line read stays
- * as it is. */
-GG_API bool
-gg_line_ready(struct gg_line_reader *reader);
-
-/* Writes one line to `fd` at once; a newline in a message becomes a blank. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);
-
-/* ---- Logit stream: gg-stream(5) ------------------------------------------ */
-
-enum gg_vector_kind {
-    GG_VECTOR_LOGITS = 0,
-    GG_VECTOR_EMBEDDING = 1,
-};
-
-enum gg_vector_encoding {
-    GG_ENCODING_F32 = 0,
-    GG_ENCODING_F16 = 1,
-    GG_ENCODING_SPARSE = 2, /* pairs of id and logit, and the log-sum-exp */
-};
-
-struct gg_logit_head {
-    uint32_t n_vocab; /* length of a dense vector */
-    uint64_t fingerprint;
-    enum gg_vector_kind kind;
-    enum gg_vector_encoding encoding;
-    bool numbered;
-    const int32_t *eog_ids; /* end a generation */
-    size_t n_eog;
-    const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
-};
-
-enum gg_record_kind {
-    GG_RECORD_HEAD,
-    GG_RECORD_LOGITS,
-    GG_RECORD_ERROR, /* a chunk that failed */
-    GG_RECORD_CLOSE, /* a numbered sequence ended */
-    GG_RECORD_END,   /* end of this member; a head may follow */
-};
-
-struct gg_logit_record {
-    enum gg_record_kind kind;
-    struct gg_logit_head head; /* the head in force; set for every kind */
-    uint64_t sequence;
-    uint64_t position;  /* ids that the sequence holds after the chunk */
-    const int32_t *ids; /* the chunk */
-    size_t n_ids;
-    const float *logits;      /* widened to f32; dense: n = n_vocab */
-    const int32_t *logit_ids; /* NULL: dense, logits[i] belongs to id i */
-    size_t n_logits;
-    double log_sum_exp;  /* over the whole vocabulary; sparse only */
-    const char *message; /* GG_RECORD_ERROR */
-    /* With a sequence's first logits, where it goes on from a state: ids that
-     * it held in front of the chunk, perhaps not all; and what Mirostat has
-     * learnt there, or NULL. */
-    const int32_t *past;
-    size_t n_past;
-    const double *mirostat;
-};
-
-struct gg_logit_reader;
-struct gg_logit_writer;
-
-/* As gg_line_reader_new(). Reads the text of `gg-eval --top`, too: as sparse
- * log-probabilities under a head whose n_vocab is 0, and an end record. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
-                    struct gg_error *err);
-GG_API void
-gg_logit_reader_free(struct gg_logit_reader *reader);
-
-/* To be called before anything is read: data[0..n), which was read from `fd`
- * to see what it holds, comes first. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_logit_reader_begin(struct gg_logit_reader *reader, const void *data,
-                      size_t n, struct gg_error *err);
-
-/* The next record, a head at first; GG_EOF only after an end record,
- * GG_ERR_TRUNCATED where the stream was cut off. Pointers live until the next
- * call; GG_ERR_ABORTED is as for gg_line_read(). Logits may be NaN. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
-              struct gg_error *err);
-
-/* The logits of the last record, to be changed where they are until the next
- * is read; NULL: it had none. */
-GG_API float *
-gg_logit_reader_logits(struct gg_logit_reader *reader);
-
-/* `fd` stays the caller's. The head is written at once. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_logit_writer_new(int fd, const struct gg_logit_head *head,
-                    struct gg_logit_writer **out, struct gg_error *err);
-GG_API void
-gg_logit_writer_free(struct gg_logit_writer *writer);
-
-/* Writes the record whole, at once: kinds LOGITS, ERROR, CLOSE and END; its
- * head is not looked at. Logits are stored in the head's encoding, and must be
- * dense or sparse as it says. */
-GG_API GG_MUST_CHECK enum gg_status
-gg_logit_write(struct gg_logit_writer *writer,
-               const struct gg_logit_record *record, struct gg_error *err);
 
 #ifdef __cplusplus
 }

@@ -7,7 +7,7 @@
  * fails. With $FAKE_EVAL_COUNT, each record puts a dot on standard error. */
 #include <config.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 
 static struct gg_error err;
 

@@ -3,6 +3,7 @@
 
 #include "common/engine.h"
 
+#include <ggml.h>
 #include <string.h>
 
 enum {

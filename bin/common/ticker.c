@@ -4,6 +4,7 @@
 #include "common/ticker.h"
 
 #include <gg.h>
+#include <ggml.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

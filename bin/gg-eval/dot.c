@@ -3,6 +3,7 @@
 
 #include "gg-eval/watch.h"
 
+#include <ggml.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

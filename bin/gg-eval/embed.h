@@ -2,6 +2,8 @@
 #ifndef EVAL_EMBED_H
 #define EVAL_EMBED_H
 
+#include <gg-stream.h>
+
 #include "common/engine.h"
 
 struct embed_options {

@@ -2,7 +2,7 @@
 #ifndef EVAL_LINES_H
 #define EVAL_LINES_H
 
-#include <gg.h>
+#include <gg-stream.h>
 
 struct lines {
     const char *name; /* of the input */

@@ -1,6 +1,7 @@
 /* main.c - gg-eval: token ids -> logits */
 #include <config.h>
 
+#include <ggml.h>
 #include <stdlib.h>
 
 #include "gg-eval/embed.h"

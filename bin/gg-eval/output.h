@@ -2,6 +2,8 @@
 #ifndef EVAL_OUTPUT_H
 #define EVAL_OUTPUT_H
 
+#include <gg-stream.h>
+
 #include "common/cli.h"
 
 struct output_options {

@@ -7,6 +7,7 @@
 
 #include "gg-eval/perplexity.h"
 
+#include <ggml.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -7,6 +7,7 @@
 #define EVAL_WINDOWS_H
 
 #include <gg-engine.h>
+#include <gg-stream.h>
 
 #include "common/engine.h"
 

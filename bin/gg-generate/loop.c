@@ -1,6 +1,7 @@
 /* loop.c - evaluates and draws until an end */
 #include <config.h>
 
+#include <ggml.h>
 #include <inttypes.h>
 
 #include "common/terminal.h"

@@ -5,6 +5,7 @@
 #include "common/ticker.h"
 #include "gg-generate/records.h"
 
+#include <ggml.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef LOGITS_EDIT_H
 #define LOGITS_EDIT_H
 
-#include <gg.h>
+#include <gg-stream.h>
 
 struct edit_options {
     struct bias {

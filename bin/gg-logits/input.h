@@ -2,7 +2,7 @@
 #ifndef LOGITS_INPUT_H
 #define LOGITS_INPUT_H
 
-#include <gg.h>
+#include <gg-stream.h>
 
 /* What was read and not yet used is data[start .. end). */
 struct input {

@@ -9,6 +9,7 @@
 #include "gg-logits/sink.h"
 
 #include <errno.h>
+#include <ggml.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

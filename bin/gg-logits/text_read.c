@@ -14,6 +14,7 @@
 #include "gg-logits/forms.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {

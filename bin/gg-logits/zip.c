@@ -4,6 +4,7 @@
 #include "gg-logits/zip.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -9,6 +9,7 @@
 #include "gg-loop/loop.h"
 
 #include <errno.h>
+#include <ggml.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include <config.h>
 
 #include <fcntl.h>
+#include <gg-stream.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* decode.c - lines of ids to text */
 #include <config.h>
 
+#include <gg-stream.h>
+
 #include "common/cli.h"
 #include "common/terminal.h"
 #include "common/utf8.h"

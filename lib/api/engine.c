@@ -12,9 +12,14 @@ gg_engine_new(const struct gg_model *model, struct gg_session *session,
               struct gg_error *err)
 {
     static const struct gg_engine_params defaults;
+    enum gg_status st;
 
-    return engine_new(model->vocab, session, params ? params : &defaults, out,
-                      err);
+    if (!model || !session || !out)
+        return error_null(err);
+    params = params ? params : &defaults;
+    st = ERROR_RESERVED(params, err);
+    return st == GG_OK ? engine_new(model->vocab, session, params, out, err)
+                       : st;
 }
 
 /* What gg_generate() takes and gives back. */
@@ -106,9 +111,14 @@ gg_generate(const struct gg_model *model, const char *prompt, size_t len,
 {
     static const struct gg_generate_params defaults;
     struct generation g = { 0 };
-    enum gg_status st =
-        start(&g, model, prompt, len, params ? params : &defaults, err);
+    enum gg_status st;
 
+    if (!model || (!prompt && len) || !write)
+        return error_null(err);
+    params = params ? params : &defaults;
+    st = ERROR_RESERVED(params, err);
+    if (st == GG_OK)
+        st = start(&g, model, prompt, len, params, err);
     if (st == GG_OK)
         st = run(&g, write, data, err);
     clear(&g);

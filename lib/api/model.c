@@ -41,7 +41,7 @@ check_numbers(const struct gg_model_params *p, struct gg_error *err)
                          (int)p->gpu_layers);
     if (p->n_ctx < 0)
         return error_set(err, GG_ERR_ARG, "a context of %d", (int)p->n_ctx);
-    return GG_OK;
+    return ERROR_RESERVED(p, err);
 }
 
 static enum gg_status

@@ -98,3 +98,14 @@ gg_status_string(enum gg_status status)
 
     return (size_t)status < n ? names[status] : "unknown status";
 }
+
+enum gg_status
+error_reserved(const uintptr_t *reserved, size_t n, struct gg_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (reserved[i])
+            return error_set(err, GG_ERR_ARG,
+                             "a reserved field of the parameters is set: the "
+                             "program was made for a later version");
+    return GG_OK;
+}

@@ -22,4 +22,12 @@ error_nomem(struct gg_error *err);
 enum gg_status
 error_null(struct gg_error *err);
 
+/* GG_ERR_ARG: a reserved field of a struct of parameters is not 0. */
+#define ERROR_RESERVED(params, err)                                            \
+    error_reserved((params)->reserved,                                         \
+                   sizeof((params)->reserved) / sizeof(*(params)->reserved),   \
+                   err)
+enum gg_status
+error_reserved(const uintptr_t *reserved, size_t n, struct gg_error *err);
+
 #endif

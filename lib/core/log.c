@@ -70,6 +70,12 @@ gg_version(void)
     return PACKAGE_VERSION;
 }
 
+uint32_t
+gg_version_number(void)
+{
+    return GG_VERSION;
+}
+
 const char *
 ggml_version(void)
 {

@@ -1,6 +1,7 @@
 /* text.c - texts: what is drawn behind a sequence */
 #include "engine/text.h"
 
+#include <ggml.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,8 +49,10 @@ start(struct gg_text *t, const struct gg_text_params *params,
       struct gg_error *err)
 {
     bool new = params->sampler != t->params.sampler;
-    enum gg_status st;
+    enum gg_status st = ERROR_RESERVED(params, err);
 
+    if (st != GG_OK)
+        return st;
     t->params = *params;
     t->decode = (struct gg_decode_state){ .started = params->goes_on };
     t->n_made = 0;

@@ -79,6 +79,8 @@ check_params(const struct model *model, const struct gg_session_params *p,
         st = check_range("batch", p->n_batch, MAX_BATCH, err);
     if (st == GG_OK)
         st = check_range("threads", p->n_threads, GGML_MAX_N_THREADS, err);
+    if (st == GG_OK)
+        st = ERROR_RESERVED(p, err);
     return st == GG_OK ? check_type(&model->hp, p->cache_type, err) : st;
 }
 

@@ -110,5 +110,7 @@ params_check(const struct gg_sampler_params *p, struct gg_error *err)
     enum gg_status st =
         check_bounds(bounds, sizeof(bounds) / sizeof(bounds[0]), err);
 
+    if (st == GG_OK)
+        st = ERROR_RESERVED(p, err);
     return st == GG_OK ? check_arrays(p, err) : st;
 }

@@ -11,6 +11,7 @@
 #ifndef STREAM_FORMAT_H
 #define STREAM_FORMAT_H
 
+#include <gg-stream.h>
 #include <stddef.h>
 #include <stdint.h>
 

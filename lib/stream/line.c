@@ -1,7 +1,7 @@
 /* line.c - token stream: lines of text to records and back */
 #include <config.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 #include <string.h>
 
 #include "core/check.h"

@@ -2,6 +2,8 @@
 #ifndef STREAM_PAYLOAD_H
 #define STREAM_PAYLOAD_H
 
+#include <gg-stream.h>
+
 #include "core/error.h"
 
 /* What outlives a payload, or has no room in it. */

@@ -1,7 +1,7 @@
 /* reader.c - logit stream: bytes, which may be hostile, to records */
 #include <config.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 #include <string.h>
 
 #include "core/crc32.h"

@@ -2,6 +2,8 @@
 #ifndef STREAM_TEXT_H
 #define STREAM_TEXT_H
 
+#include <gg-stream.h>
+
 #include "stream/io.h"
 
 struct text_reader {

@@ -1,7 +1,7 @@
 /* writer.c - logit stream: records to bytes */
 #include <config.h>
 
-#include <gg.h>
+#include <gg-stream.h>
 #include <string.h>
 
 #include "core/crc32.h"

@@ -290,7 +290,7 @@ check_full(const struct gg_model *m, struct gg_sampler *sampler)
         struct running r = { 0 };
         int steps = 0;
 
-        open_bench(&b, m, 1, PROMPT + 5, (struct gg_engine_params){ shift, 0 });
+        open_bench(&b, m, 1, PROMPT + 5, (struct gg_engine_params){ .shift = shift });
         must(start_text(b.engine, sampler, 0, &r));
         for (; gg_text_finish(r.text[0]) == GG_FINISH_NONE; steps++)
             must(gg_engine_step(b.engine, &r.text[0], 1, &err));

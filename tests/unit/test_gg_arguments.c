@@ -1,8 +1,10 @@
-/* test_gg_arguments.c - no argument of a function of <gg.h> ends the process
+/* test_gg_arguments.c - no argument of a function of <gg.h> and
+ * <gg-stream.h> ends the process
  *
- * Each function of the header has a test of its name here, which is checked
- * against the header itself. */
+ * Each function of the headers has a test of its name here, which is checked
+ * against the headers themselves. */
 #include <fcntl.h>
+#include <gg-stream.h>
 #include <limits.h>
 #include <math.h>
 
@@ -60,6 +62,17 @@ static bool
 version(void)
 {
     return gg_version()[0] != '\0';
+}
+
+/* That of the header is the package's, too. */
+static bool
+version_number(void)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%d.%d.%d", GG_VERSION_MAJOR, GG_VERSION_MINOR,
+             GG_VERSION_PATCH);
+    return gg_version_number() == GG_VERSION && strcmp(gg_version(), text) == 0;
 }
 
 static bool
@@ -404,7 +417,7 @@ model_open(void)
         { .rope_factor = -1 },    { .rope_factor = NAN },
         { .rope_base = -1 },      { .rope_base = INFINITY },
         { .rope_n_ctx = -1 },     { .gpu_layers = -1 },
-        { .n_ctx = -1 },
+        { .n_ctx = -1 },          { .reserved = { 1 } },
     };
     struct gg_model *m = NULL;
     bool right = refused(gg_model_open(NULL, NULL, &m, &err)) &&
@@ -513,6 +526,7 @@ static const struct gg_session_params wrong_params[] = {
     { .n_threads = INT32_MAX },
     { .cache_type = (enum gg_cache_type) - 1 },
     { .cache_type = (enum gg_cache_type)3 },
+    { .reserved = { 1 } },
 };
 
 enum {
@@ -799,6 +813,7 @@ sampler_new(void)
 #define WRONG(member, value) (p[k] = d, p[k].member = value, k++)
     WRONG(temperature, -1);
     WRONG(temperature, NAN);
+    WRONG(reserved[7], 1);
     WRONG(top_k, -2);
     WRONG(top_p, 2);
     WRONG(min_p, -1);
@@ -1170,6 +1185,7 @@ static const struct {
     { "gg_status_string", status_string },
     { "gg_escape", escape },
     { "gg_version", version },
+    { "gg_version_number", version_number },
     { "gg_default_threads", default_threads },
     { "gg_set_open_callback", set_open_callback },
     { "gg_file_open", file_open },
@@ -1288,9 +1304,10 @@ has_test(const char *name, size_t len)
     return false;
 }
 
-/* Behind each GG_API the first gg_name( at the start of a line. */
-static void
-test_header(void)
+/* Behind each GG_API the first gg_name( at the start of a line. Returns the
+ * number of functions, or -1: one has no test, or the file cannot be read. */
+static int
+read_header(const char *name)
 {
     const char *top = getenv("top_srcdir");
     char path[PATH_MAX], line[256];
@@ -1298,7 +1315,7 @@ test_header(void)
     int found = 0;
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/include/gg.h", top ? top : "..");
+    snprintf(path, sizeof(path), "%s/include/%s", top ? top : "..", name);
     f = fopen(path, "r");
     while (f && fgets(line, sizeof(line), f)) {
         size_t len = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789_");
@@ -1311,9 +1328,19 @@ test_header(void)
         found++;
         complete &= has_test(line, len);
     }
-    if (f)
-        fclose(f);
-    ok(f && complete && found == N_TESTS, "every function of the header");
+    if (!f)
+        return -1;
+    fclose(f);
+    return complete ? found : -1;
+}
+
+static void
+test_header(void)
+{
+    int n_gg = read_header("gg.h"), n_stream = read_header("gg-stream.h");
+
+    ok(n_gg > 0 && n_stream > 0 && n_gg + n_stream == N_TESTS,
+       "every function of the headers");
 }
 
 static void

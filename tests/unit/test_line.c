@@ -1,5 +1,5 @@
 /* test_line.c - the token stream: what is read, refused, and written */
-#include <gg.h>
+#include <gg-stream.h>
 #include <signal.h>
 
 #include "unit/stream_pipe.h"
@@ -90,7 +90,7 @@ test_refused(void)
     EXPECT("2147483648\n", "in: line 1: \"2147483648\" is no token id");
     EXPECT("99999999999999999999999\n",
            "in: line 1: \"99999999999999999999999\" is no token id");
-    EXPECT("1 2\r\n", "in: line 1: \"2\\r\" is no token id");
+    EXPECT("1 2\r3\n", "in: line 1: \"2\\r3\" is no token id");
     EXPECT("1\0\n", "in: line 1: \"1\\x00\" is no token id");
     EXPECT("\x1b[2J\n", "in: line 1: \"\\x1b[2J\" is no token id");
     EXPECT("1 2\t3\n", "in: line 1: \"1 2\" is no sequence number");

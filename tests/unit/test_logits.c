@@ -1,5 +1,5 @@
 /* test_logits.c - the logit stream: there and back, cut, damaged, hostile */
-#include <gg.h>
+#include <gg-stream.h>
 #include <math.h>
 #include <zlib.h>
 

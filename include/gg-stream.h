@@ -1,0 +1,170 @@
+/* gg-stream.h - token and logit streams: gg-stream(5)
+ *
+ * Readers and writers take a file descriptor, which stays the caller's. Each is
+ * used by one thread at a time; what a read hands out lives until the next call
+ * on that reader. Errors are as in gg.h.
+ */
+#ifndef GG_STREAM_H
+#define GG_STREAM_H
+
+#include "gg.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Token stream -------------------------------------------------------- */
+
+enum gg_line_kind {
+    GG_LINE_IDS,   /* a chunk */
+    GG_LINE_END,   /* the sequence ends */
+    GG_LINE_ERROR, /* the record failed upstream */
+};
+
+struct gg_line {
+    enum gg_line_kind kind;
+    bool numbered;
+    uint64_t sequence;   /* 0 where not numbered */
+    const int32_t *ids;  /* GG_LINE_IDS */
+    size_t n_ids;        /* 0 for an empty line without a number */
+    bool more;           /* reading: the line goes on in the next one read */
+    bool last;           /* for writing: the sequence's end in the same write */
+    const char *message; /* GG_LINE_ERROR; NUL-ended */
+};
+
+struct gg_line_reader;
+
+/* Reads from `fd`, which stays the caller's. `name` is for messages. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_reader_new(int fd, const char *name, struct gg_line_reader **out,
+                   struct gg_error *err);
+GG_API void
+gg_line_reader_free(struct gg_line_reader *reader);
+
+/* From now on ids of a long line come in parts, each as soon as it is there, so
+ * that a line of any length takes little memory. Messages come whole. */
+GG_API void
+gg_line_reader_split(struct gg_line_reader *reader);
+
+/* From now on waiting for a line also ends, by GG_ERR_ABORTED, when `fd` is a
+ * pipe that nobody reads any more. */
+GG_API void
+gg_line_reader_watch(struct gg_line_reader *reader, int fd);
+
+/* The next line, as soon as it is there; GG_EOF after the last. What *line
+ * points to lives until the next call. A signal whose handler does not restart
+ * calls gives GG_ERR_ABORTED: calling again goes on. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_read(struct gg_line_reader *reader, struct gg_line *line,
+             struct gg_error *err);
+
+/* True where gg_line_read() would return at once: with a line that is there
+ * as a whole, a part of one, the end, or a complaint. The last line read stays
+ * as it is. */
+GG_API bool
+gg_line_ready(struct gg_line_reader *reader);
+
+/* Writes one line to `fd` at once; a newline in a message becomes a blank. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_line_write(int fd, const struct gg_line *line, struct gg_error *err);
+
+/* ---- Logit stream -------------------------------------------------------- */
+
+enum gg_vector_kind {
+    GG_VECTOR_LOGITS = 0,
+    GG_VECTOR_EMBEDDING = 1,
+};
+
+enum gg_vector_encoding {
+    GG_ENCODING_F32 = 0,
+    GG_ENCODING_F16 = 1,
+    GG_ENCODING_SPARSE = 2, /* pairs of id and logit, and the log-sum-exp */
+};
+
+struct gg_logit_head {
+    uint32_t n_vocab; /* length of a dense vector */
+    uint64_t fingerprint;
+    enum gg_vector_kind kind;
+    enum gg_vector_encoding encoding;
+    bool numbered;
+    const int32_t *eog_ids; /* end a generation */
+    size_t n_eog;
+    const char *writer; /* "gg-eval 0.1.0"; NUL-ended */
+};
+
+enum gg_record_kind {
+    GG_RECORD_HEAD,
+    GG_RECORD_LOGITS,
+    GG_RECORD_ERROR, /* a chunk that failed */
+    GG_RECORD_CLOSE, /* a numbered sequence ended */
+    GG_RECORD_END,   /* end of this member; a head may follow */
+};
+
+struct gg_logit_record {
+    enum gg_record_kind kind;
+    struct gg_logit_head head; /* the head in force; set for every kind */
+    uint64_t sequence;
+    uint64_t position;  /* ids that the sequence holds after the chunk */
+    const int32_t *ids; /* the chunk */
+    size_t n_ids;
+    const float *logits;      /* widened to f32; dense: n = n_vocab */
+    const int32_t *logit_ids; /* NULL: dense, logits[i] belongs to id i */
+    size_t n_logits;
+    double log_sum_exp;  /* over the whole vocabulary; sparse only */
+    const char *message; /* GG_RECORD_ERROR */
+    /* With a sequence's first logits, where it goes on from a state: ids that
+     * it held in front of the chunk, perhaps not all; and what Mirostat has
+     * learnt there, or NULL. */
+    const int32_t *past;
+    size_t n_past;
+    const double *mirostat;
+};
+
+struct gg_logit_reader;
+struct gg_logit_writer;
+
+/* As gg_line_reader_new(). Reads the text of `gg-eval --top`, too: as sparse
+ * log-probabilities under a head whose n_vocab is 0, and an end record. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_reader_new(int fd, const char *name, struct gg_logit_reader **out,
+                    struct gg_error *err);
+GG_API void
+gg_logit_reader_free(struct gg_logit_reader *reader);
+
+/* To be called before anything is read: data[0..n), which was read from `fd`
+ * to see what it holds, comes first. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_reader_begin(struct gg_logit_reader *reader, const void *data,
+                      size_t n, struct gg_error *err);
+
+/* The next record, a head at first; GG_EOF only after an end record,
+ * GG_ERR_TRUNCATED where the stream was cut off. Pointers live until the next
+ * call; GG_ERR_ABORTED is as for gg_line_read(). Logits may be NaN. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_read(struct gg_logit_reader *reader, struct gg_logit_record *record,
+              struct gg_error *err);
+
+/* The logits of the last record, to be changed where they are until the next
+ * is read; NULL: it had none. */
+GG_API float *
+gg_logit_reader_logits(struct gg_logit_reader *reader);
+
+/* `fd` stays the caller's. The head is written at once. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_writer_new(int fd, const struct gg_logit_head *head,
+                    struct gg_logit_writer **out, struct gg_error *err);
+GG_API void
+gg_logit_writer_free(struct gg_logit_writer *writer);
+
+/* Writes the record whole, at once: kinds LOGITS, ERROR, CLOSE and END; its
+ * head is not looked at. Logits are stored in the head's encoding, and must be
+ * dense or sparse as it says. */
+GG_API GG_MUST_CHECK enum gg_status
+gg_logit_write(struct gg_logit_writer *writer,
+               const struct gg_logit_record *record, struct gg_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
