@@ -1,33 +1,13 @@
-# completions.awk - what a tool's --help says, as a completion for a shell
+# completions.awk - a tool's table of options, as a completion for a shell
 #
-#     gg-eval --help | awk -v tool=gg-eval -v shell=bash -f completions.awk
+#     gg-eval --list-options | awk -v tool=gg-eval -v shell=bash -f completions.awk
 #
-# A line of --help that begins with an option is one; a word in capitals behind
-# it is its argument. Arguments that are files are completed as such, and those
-# whose words stand in the text ("text, jsonl or npz (default)") by these.
+# A line is an option: its letter, name, argument, "file" or the values that the
+# argument may have, other names, members of records, what --help says; "-" is
+# none.
 
-function trim(s) {
-    gsub(/^ +| +$/, "", s)
-    return s
-}
-
-# The words that an argument may be; empty: the text does not list them.
-function words_of(arg, text,    part, n, i, list) {
-    if (arg !~ /^(KIND|TYPE|FORM|DEVICE|T)$/)
-        return ""
-    sub(/^.*: /, "", text)
-    gsub(/ \(default\)/, "", text)
-    gsub(/ or /, ", ", text)
-    n = split(text, part, /, */)
-    sub(/^.* /, "", part[1])
-    sub(/ .*$/, "", part[n])
-    for (i = 1; i <= n; i++) {
-        if (part[i] !~ /^[a-z0-9_]+(:N)?$/)
-            return ""
-        if (part[i] !~ /:N$/)
-            list = list (list == "" ? "" : " ") part[i]
-    }
-    return n > 1 ? list : ""
+function or_none(s) {
+    return s == "-" ? "" : s
 }
 
 # With a backslash in front of each of these characters.
@@ -48,53 +28,31 @@ function quoted(s,    i, c, out) {
     return out
 }
 
-function is_file(arg) {
-    return arg ~ /^(FILE|MODEL|LIST|DIR|IN|OUT|STREAM|A|B)$/
+BEGIN {
+    FS = "\t"
 }
-
-function finish() {
-    if (!n)
-        return
-    words[n] = words_of(arg[n], text[n])
-}
-
-/^  (-[A-Za-z0-9], |    )--[a-z]/ {
-    finish()
+{
     n++
-    line = $0
-    short[n] = line ~ /^  -/ ? substr(line, 3, 2) : ""
-    sub(/^ *(-[A-Za-z0-9], )?/, "", line)
-    match(line, /^--[a-z0-9-]+/)
-    long[n] = substr(line, 1, RLENGTH)
-    line = substr(line, RLENGTH + 1)
-    if (match(line, /^ [A-Z][A-Z0-9]*(=[A-Z]+)?/)) {
-        arg[n] = substr(line, 2, RLENGTH - 1)
-        line = substr(line, RLENGTH + 1)
-    }
-    text[n] = line ~ /^, --/ ? "" : trim(line)
-    while (match(line, /^, --[a-z0-9-]+( [A-Z]+)?/)) { # others alike
-        split(substr(line, 3, RLENGTH - 2), part, " ")
-        line = substr(line, RLENGTH + 1)
-        finish()
+    short[n] = $1 == "-" ? "" : "-" $1
+    long[n] = "--" $2
+    arg[n] = or_none($3)
+    file[n] = $4 == "file"
+    words[n] = file[n] ? "" : or_none($4)
+    gsub(/\|/, " ", words[n])
+    text[n] = $7
+    m = split(or_none($5), alias, "|")
+    for (i = 1; i <= m; i++) {
         n++
         short[n] = ""
-        long[n] = part[1]
-        arg[n] = part[2]
-        text[n] = line ~ /^, --/ ? "" : trim(line)
+        long[n] = "--" alias[i]
+        other[n] = 1
+        arg[n] = arg[n - 1]
+        file[n] = file[n - 1]
+        words[n] = words[n - 1]
+        text[n] = text[n - 1]
     }
-    next
 }
-n && /^            / {
-    text[n] = trim(text[n] " " trim($0))
-    next
-}
-{ finish() }
-
 END {
-    finish()
-    for (i = n - 1; i > 0; i--)
-        if (text[i] == "")
-            text[i] = text[i + 1]
     if (shell == "bash")
         bash()
     else if (shell == "zsh")
@@ -110,7 +68,8 @@ function names(i) {
 
 function all_options(    i, s) {
     for (i = 1; i <= n; i++)
-        s = s (i > 1 ? " " : "") long[i]
+        if (!other[i])
+            s = s (i > 1 ? " " : "") long[i]
     return s
 }
 
@@ -134,7 +93,7 @@ function bash(    i, f, none) {
             print "        mapfile -t COMPREPLY < <(compgen -W '" words[i] \
                 "' -- \"$cur\")"
             print "        return ;;"
-        } else if (arg[i] != "" && !is_file(arg[i])) {
+        } else if (arg[i] != "" && !file[i]) {
             none = none (none == "" ? "" : "|") names(i)
         }
     if (none != "")
@@ -160,8 +119,10 @@ function zsh(    i, how, what) {
     print "#compdef " tool
     print "_arguments -s \\"
     for (i = 1; i <= n; i++) {
+        if (other[i])
+            continue
         what = "[" zsh_text(text[i]) "]"
-        how = words[i] != "" ? ":(" words[i] ")" : is_file(arg[i]) ? ":_files" \
+        how = words[i] != "" ? ":(" words[i] ")" : file[i] ? ":_files" \
             : ":"
         if (arg[i] != "")
             what = what ":" zsh_text(arg[i]) how
@@ -176,13 +137,15 @@ function zsh(    i, how, what) {
 
 function fish(    i, line) {
     for (i = 1; i <= n; i++) {
+        if (other[i])
+            continue
         line = "complete -c " tool
         if (short[i] != "")
             line = line " -s " substr(short[i], 2)
         line = line " -l " substr(long[i], 3)
         if (words[i] != "")
             line = line " -x -a '" words[i] "'"
-        else if (is_file(arg[i]))
+        else if (file[i])
             line = line " -r -F"
         else if (arg[i] != "")
             line = line " -x"

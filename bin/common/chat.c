@@ -45,6 +45,14 @@ list(void)
     exit(cli_finish(EXIT_SUCCESS));
 }
 
+const char *
+chat_template_name(size_t i)
+{
+    const struct gg_chat_template *t = gg_chat_at(i);
+
+    return t ? gg_chat_name(t) : NULL;
+}
+
 const struct gg_chat_template *
 chat_template(const char *name)
 {

@@ -27,6 +27,10 @@ enum gg_status
 chat_read(struct chat *c, const char *text, size_t len, bool lines,
           struct gg_error *err);
 
+/* The names of the known ones, until NULL. */
+const char *
+chat_template_name(size_t i);
+
 /* --template's argument: "list" and "help" print all names, and the tool
  * ends; a name that is none ends it with status 2. */
 const struct gg_chat_template *

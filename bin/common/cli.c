@@ -143,56 +143,6 @@ cli_misuse(const char *fmt, ...)
     fail(EXIT_USAGE);
 }
 
-/* How many options' names begin as the argument, "--name=value", does. */
-static int
-count_names(const struct option *options, const char *arg)
-{
-    size_t len = strcspn(arg + 2, "=");
-    int n = 0;
-
-    for (; options->name; options++)
-        n += strncmp(options->name, arg + 2, len) == 0;
-    return n;
-}
-
-/* What getopt_long() would say, with nothing in it that a terminal obeys. */
-CLI_NORETURN static void
-refuse_option(int c, const char *arg, const char *letters,
-              const struct option *options)
-{
-    bool is_long = arg[0] == '-' && arg[1] == '-';
-
-    if (c == ':' && is_long)
-        cli_misuse("option '%s' requires an argument", arg);
-    if (c == ':')
-        cli_misuse("option requires an argument -- '%c'", optopt);
-    if (optopt == 0 && count_names(options, arg) > 1)
-        cli_misuse("option '%s' is ambiguous", arg);
-    if (optopt == 0)
-        cli_misuse("unrecognized option '%s'", arg);
-    if (optopt <= UCHAR_MAX && !strchr(letters, optopt))
-        cli_misuse("invalid option -- '%c'", optopt);
-    cli_misuse("option '%.*s' doesn't allow an argument",
-               (int)strcspn(arg, "="), arg);
-}
-
-int
-cli_getopt(int argc, char **argv, const char *letters,
-           const struct option *options)
-{
-    bool plus = *letters == '+';
-    char quiet[128];
-    int c;
-
-    cli_check_foreign(argc, argv, letters, options);
-    opterr = 0;
-    snprintf(quiet, sizeof(quiet), "%s:%s", plus ? "+" : "", letters + plus);
-    c = getopt_long(argc, argv, quiet, options, NULL);
-    if (c == '?' || c == ':')
-        refuse_option(c, argv[optind - 1], letters, options);
-    return c;
-}
-
 void
 cli_check(enum gg_status status, const struct gg_error *err)
 {
@@ -220,12 +170,5 @@ void
 cli_version(void)
 {
     printf("%s (gg) %s\n", cli_name, gg_version());
-    exit(cli_finish(EXIT_SUCCESS));
-}
-
-void
-cli_help(const char *text)
-{
-    fputs(text, stdout);
     exit(cli_finish(EXIT_SUCCESS));
 }

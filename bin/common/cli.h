@@ -67,13 +67,7 @@ CLI_NORETURN CLI_PRINTF(1, 2) void cli_misuse(const char *fmt, ...);
 char *
 cli_escape(char *buf, size_t size, const char *text);
 
-/* getopt_long() that ends with a message and status 2 at a wrong option, and so
- * never returns '?'. -1: no option is left. */
-int
-cli_getopt(int argc, char **argv, const char *letters,
-           const struct option *options);
-
-/* For cli_getopt(): ends the tool where the next option is one that another
+/* For cli_parse(): ends the tool where the next option is one that another
  * program has for something that this tool calls otherwise: foreign.c. */
 void
 cli_check_foreign(int argc, char **argv, const char *letters,
@@ -87,13 +81,11 @@ cli_check(enum gg_status status, const struct gg_error *err);
 void *
 cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
 
-/* --version; --help prints the tool's own text. Both end 0. */
+/* --version: ends the tool with 0. */
 CLI_NORETURN void
 cli_version(void);
-CLI_NORETURN void
-cli_help(const char *text);
 
-/* ---- values of options: options.c; anything else ends with status 2 ----
+/* ---- values of options: values.c; anything else ends with status 2 ----
  * `option` is for the message: "--top-k". Numbers are decimal and in the C
  * locale, without blanks; none of them is cut or rounded to fit. */
 
@@ -113,9 +105,6 @@ cli_read_u64(const char *option, const char *text, uint64_t *out,
 enum gg_status
 cli_read_float(const char *option, const char *text, double min, double max,
                double *out, struct gg_error *err);
-/* Which of the names, which NULL ends, the text is. */
-int
-cli_choice(const char *option, const char *text, const char *const *names);
 
 /* --special: what becomes of control tokens' names in a text. */
 enum special {
@@ -123,8 +112,7 @@ enum special {
     SPECIAL_PARSE, /* "parse": they are those tokens */
     SPECIAL_ERROR, /* "error": there must be none */
 };
-enum special
-cli_special(const char *text);
+#define SPECIAL_WORDS "text|parse|error"
 
 /* ---- the model to use: model.c ---- */
 

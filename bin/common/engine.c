@@ -4,13 +4,12 @@
 #include "common/engine.h"
 
 #include <ggml.h>
+#include <stddef.h>
 #include <string.h>
 
 enum {
-    MAX_CONTEXT = 1 << 28,
     MIN_CONTEXT = 256, /* less is of no use, if nobody asks for it */
     DEFAULT_BATCH = 512,
-    MAX_BATCH = 1 << 16,
 };
 
 struct engine_options
@@ -28,92 +27,57 @@ engine_cache_name(enum gg_cache_type type)
     return cache_types[type];
 }
 
-/* True if it is bf16. */
-static bool
-precision(const char *name)
-{
-    static const char *const names[] = { "exact", "bf16", NULL };
+#define AT(field) .at = offsetof(struct engine_options, field)
 
-    return cli_choice("--precision", name, names) == 1;
-}
-
-static const char *
-rope_scaling(const char *name)
-{
-    static const char *const names[] = { "none", "linear", "yarn", NULL };
-
-    return names[cli_choice("--rope-scaling", name, names)];
-}
-
-bool
-engine_set_option(struct engine_options *o, int c, const char *help)
-{
-    switch (c) {
-    case 'm':
-        o->model = optarg;
-        return true;
-    case 'c':
-        o->n_ctx = (int32_t)cli_int("--context", optarg, 1, MAX_CONTEXT);
-        return true;
-    case 't':
-        o->n_threads =
-            (int32_t)cli_int("--threads", optarg, 1, GGML_MAX_N_THREADS);
-        return true;
-    case ENGINE_OPT_DEVICE:
-        o->device = optarg;
-        return true;
-    case ENGINE_OPT_GPU_LAYERS:
-        o->gpu_layers = (int32_t)cli_int("--gpu-layers", optarg, 0, INT32_MAX);
-        return true;
-    case ENGINE_OPT_CACHE_TYPE:
-        o->cache_type =
-            (enum gg_cache_type)cli_choice("--cache-type", optarg, cache_types);
-        return true;
-    case ENGINE_OPT_BATCH_SIZE:
-        o->n_batch = (int32_t)cli_int("--batch-size", optarg, 1, MAX_BATCH);
-        return true;
-    case ENGINE_OPT_PRECISION:
-        o->bf16 = precision(optarg);
-        return true;
-    case ENGINE_OPT_SHIFT:
-        o->shift = true;
-        return true;
-    case ENGINE_OPT_NO_MMAP:
-        o->no_mmap = true;
-        return true;
-    case ENGINE_OPT_MLOCK:
-        o->lock = true;
-        return true;
-    case ENGINE_OPT_PROFILE:
-        o->profile = true;
-        return true;
-    case ENGINE_OPT_ROPE_SCALING:
-        o->rope_scaling = rope_scaling(optarg);
-        return true;
-    case ENGINE_OPT_ROPE_FACTOR:
-        o->rope_factor = cli_float("--rope-factor", optarg, 1e-6, 1e6);
-        return true;
-    case ENGINE_OPT_ROPE_BASE:
-        o->rope_base = cli_float("--rope-base", optarg, 1, 1e12);
-        return true;
-    case ENGINE_OPT_ROPE_CONTEXT:
-        o->rope_n_ctx =
-            (int32_t)cli_int("--rope-context", optarg, 1, MAX_CONTEXT);
-        return true;
-    case 'q':
-        o->quiet = true;
-        return true;
-    case 'v':
-        o->verbose = true;
-        return true;
-    case 'h':
-        cli_help(help);
-    case 'V':
-        cli_version();
-    default:
-        return false;
-    }
-}
+/* clang-format off */
+const struct cli_option engine_rows[] = {
+    { "model", 'm', CLI_TEXT, "MODEL",
+      "model file (else $GG_MODEL, else the demo model)", AT(model) },
+    { "context", 'c', CLI_INT, "N",
+      "positions a sequence can hold (else the model's)",
+      AT(n_ctx), 1, ENGINE_MAX_CONTEXT },
+    { "shift", 0, CLI_FLAG, NULL,
+      "drop the oldest ids of a context that is full", AT(shift) },
+    { "threads", 't', CLI_INT, "N",
+      "threads (else one for each processor)",
+      AT(n_threads), 1, GGML_MAX_N_THREADS },
+    { "device", 0, CLI_TEXT, "DEVICE",
+      "cpu, cuda, cuda:N or auto (default)", AT(device),
+      .values = "cpu|cuda|auto" },
+    { "gpu-layers", 0, CLI_INT, "N",
+      "layers that a GPU computes (else what fits)",
+      AT(gpu_layers), 0, INT32_MAX, .aliases = "n-gpu-layers|ngl" },
+    { "cache-type", 0, CLI_WORD, "TYPE",
+      "of keys and values: f16 (default), f32, q8_0", AT(cache_type),
+      .values = ENGINE_CACHE_TYPES },
+    { "batch-size", 0, CLI_INT, "N",
+      "ids of a prompt evaluated together (512)",
+      AT(n_batch), 1, ENGINE_MAX_BATCH },
+    { "precision", 0, CLI_WORD, "KIND",
+      "of products with F16: exact (default), bf16", AT(bf16),
+      .values = "exact|bf16" },
+    { "no-mmap", 0, CLI_FLAG, NULL, "read the model instead of mapping it",
+      AT(no_mmap) },
+    { "mlock", 0, CLI_FLAG, NULL,
+      "keep the model in memory, never swapped out", AT(lock) },
+    { "rope-scaling", 0, CLI_TEXT, "KIND",
+      "of positions: none, linear or yarn", AT(rope_scaling),
+      .values = "none|linear|yarn", .strict = true },
+    { "rope-factor", 0, CLI_DOUBLE, "X", "stretch the context X times",
+      AT(rope_factor), 1e-6, 1e6 },
+    { "rope-base", 0, CLI_DOUBLE, "X", "base of the rotary frequencies",
+      AT(rope_base), 1, 1e12 },
+    { "rope-context", 0, CLI_INT, "N",
+      "yarn: the context before it was stretched",
+      AT(rope_n_ctx), 1, ENGINE_MAX_CONTEXT },
+    { "profile", 0, CLI_FLAG, NULL, "say at the end where the time went",
+      AT(profile) },
+    { "quiet", 'q', CLI_FLAG, NULL, "say less", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "say more", AT(verbose) },
+    CLI_HELP_AND_VERSION,
+    { 0 },
+};
+/* clang-format on */
 
 /* A GPU that computes no layer is not looked for. */
 static const char *

@@ -11,13 +11,9 @@
 static const struct foreign {
     const char *name, *ours; /* NULL: nothing at all */
 } table[] = {
-    { "-ngl", "--gpu-layers N" },
-    { "--n-gpu-layers", "--gpu-layers N" },
     { "--ctx-size", "-c N" },
     { "--n-ctx", "-c N" },
     { "--predict", "-n N" },
-    { "--n-predict", "-n N" },
-    { "--max-tokens", "-n N" },
     { "-tb", "-t N" },
     { "--threads-batch", "-t N" },
     { "-b", "--batch-size N" },
@@ -35,7 +31,6 @@ static const struct foreign {
     { "--rope-freq-base", "--rope-base X" },
     { "--rope-freq-scale", "--rope-factor, with 1/X" },
     { "--yarn-orig-ctx", "--rope-context N" },
-    { "--temperature", "--temp T" },
     { "--top-nsigma", "--top-n-sigma N" },
     { "--ignore-eos", "--ignore-eog" },
     { "-l", "--logit-bias ID=X" },
@@ -95,26 +90,31 @@ is_own(const char *text, const char *letters, const struct option *options)
                                        : len == 2 && strchr(letters, text[1]);
 }
 
-/* The next option of the command line; NULL: there is none. */
-static const char *
+/* The index of the next option of the command line; argc: there is none. */
+static int
 next_option(int argc, char **argv, bool first_only)
 {
     int i = optind ? optind : 1;
 
     while (i < argc && !first_only && (argv[i][0] != '-' || !argv[i][1]))
         i++;
-    return i < argc && strcmp(argv[i], "--") != 0 ? argv[i] : NULL;
+    return i < argc && strcmp(argv[i], "--") != 0 ? i : argc;
 }
 
 void
 cli_check_foreign(int argc, char **argv, const char *letters,
                   const struct option *options)
 {
-    const char *text = next_option(argc, argv, *letters == '+');
+    int i = next_option(argc, argv, *letters == '+');
+    char *text = i < argc ? argv[i] : NULL;
+    static char gpu_layers[] = "--gpu-layers";
     size_t len = text ? strcspn(text, "=") : 0;
 
-    for (size_t i = 0; text && i < sizeof(table) / sizeof(table[0]); i++) {
-        const struct foreign *f = &table[i];
+    if (text && strcmp(text, "-ngl") == 0 &&
+        is_own(gpu_layers, letters, options))
+        argv[i] = text = gpu_layers; /* else -n with an argument */
+    for (size_t k = 0; text && k < sizeof(table) / sizeof(table[0]); k++) {
+        const struct foreign *f = &table[k];
 
         if (strncmp(f->name, text, len) != 0 || f->name[len] ||
             is_own(text, letters, options))

@@ -1,154 +1,222 @@
-/* options.c - numbers on the command line */
+/* options.c - takes the options of a command line by their table */
 #include <config.h>
 
-#include "common/cli.h"
+#include "common/options.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* True if text is an optional sign and digits. */
-static bool
-is_integer(const char *text, bool sign)
+enum {
+    MAX_NAMES = 2 * CLI_MAX_ROWS,
+    MAX_LETTERS = 3 * 64,
+    FIRST = 256, /* what getopt_long() returns for the first row */
+};
+
+/* What getopt_long() wants to know. */
+struct names {
+    struct option options[MAX_NAMES];
+    size_t n;
+    char letters[MAX_LETTERS];
+    char alias[CLI_MAX_ROWS][CLI_OPTION_NAME]; /* what options point to */
+    size_t n_aliases;
+};
+
+/* ---- names ---- */
+
+static void
+add_name(struct names *names, const struct cli_option *o, const char *name,
+         size_t row)
 {
-    if (sign && *text == '-')
-        text++;
-    return *text && text[strspn(text, "0123456789")] == '\0';
-}
-
-CLI_PRINTF(2, 3)
-static enum gg_status
-refuse(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_ARG;
-}
-
-enum gg_status
-cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
-             int64_t *out, struct gg_error *err)
-{
-    long long n;
-
-    if (!is_integer(text, true))
-        return refuse(err, "%s: '%s' is not an integer", option, text);
-    errno = 0;
-    n = strtoll(text, NULL, 10);
-    if (errno || n < min || n > max)
-        return refuse(err, "%s: %s is not between %" PRId64 " and %" PRId64,
-                      option, text, min, max);
-    *out = n;
-    return GG_OK;
-}
-
-enum gg_status
-cli_read_u64(const char *option, const char *text, uint64_t *out,
-             struct gg_error *err)
-{
-    unsigned long long n;
-
-    if (!is_integer(text, false))
-        return refuse(err, "%s: '%s' is not a number of 0 or more", option,
-                      text);
-    errno = 0;
-    n = strtoull(text, NULL, 10);
-    if (errno)
-        return refuse(err, "%s: %s is above %" PRIu64, option, text,
-                      UINT64_MAX);
-    *out = n;
-    return GG_OK;
-}
-
-enum gg_status
-cli_read_float(const char *option, const char *text, double min, double max,
-               double *out, struct gg_error *err)
-{
-    char *end;
-    double x = strtod(text, &end); /* no tool calls setlocale() */
-
-    /* strtod() also takes blanks, "inf", "nan" and hexadecimal. */
-    if (!*text || *end || text[strspn(text, "0123456789.eE+-")])
-        return refuse(err, "%s: '%s' is not a number", option, text);
-    if (!(x >= min && x <= max))
-        return refuse(err, "%s: %s is not between %g and %g", option, text, min,
-                      max);
-    *out = x;
-    return GG_OK;
+    if (names->n == MAX_NAMES - 1)
+        abort(); /* a table that was written so */
+    names->options[names->n++] =
+        (struct option){ name, o->argument ? required_argument : no_argument,
+                         NULL, FIRST + (int)row };
 }
 
 static void
-check(enum gg_status st, const struct gg_error *err)
+add_aliases(struct names *names, const struct cli_option *o, size_t row)
 {
-    if (st != GG_OK)
-        cli_misuse("%s", err->message);
+    const char *p = o->aliases;
+
+    while (p && *p && names->n_aliases < CLI_MAX_ROWS) {
+        char *name = names->alias[names->n_aliases++];
+        size_t n = strcspn(p, "|");
+
+        snprintf(name, CLI_OPTION_NAME, "%.*s", (int)n, p);
+        add_name(names, o, name, row);
+        p += n + (p[n] == '|');
+    }
 }
 
-int64_t
-cli_int(const char *option, const char *text, int64_t min, int64_t max)
-{
-    struct gg_error err;
-    int64_t n = 0;
-
-    check(cli_read_int(option, text, min, max, &n, &err), &err);
-    return n;
-}
-
-uint64_t
-cli_u64(const char *option, const char *text)
-{
-    struct gg_error err;
-    uint64_t n = 0;
-
-    check(cli_read_u64(option, text, &n, &err), &err);
-    return n;
-}
-
-double
-cli_float(const char *option, const char *text, double min, double max)
-{
-    struct gg_error err;
-    double x = 0;
-
-    check(cli_read_float(option, text, min, max, &x, &err), &err);
-    return x;
-}
-
-/* "a, b or c" */
 static void
-list(char *buf, size_t size, const char *const *names)
+collect_names(struct names *names, const struct cli_tool *tool,
+              const struct cli_rows *rows)
 {
-    size_t n = 0;
+    char *letter = names->letters;
 
-    for (size_t i = 0; names[i] && n < size; i++)
-        n += (size_t)snprintf(buf + n, size - n, "%s%s",
-                              i == 0         ? ""
-                              : names[i + 1] ? ", "
-                                             : " or ",
-                              names[i]);
+    *letter++ = tool->in_order ? '+' : ':';
+    if (tool->in_order)
+        *letter++ = ':';
+    for (size_t i = 0; i < rows->n; i++) {
+        const struct cli_option *o = rows->p[i].o;
+
+        if (o->name)
+            add_name(names, o, o->name, i);
+        add_aliases(names, o, i);
+        if (o->letter)
+            *letter++ = o->letter;
+        if (o->letter && o->argument)
+            *letter++ = ':';
+    }
+    *letter = '\0';
+    names->options[names->n] = (struct option){ 0 };
+}
+
+/* ---- what is wrong ---- */
+
+/* How many options' names begin as the argument, "--name=value", does. */
+static int
+count_names(const struct option *options, const char *arg)
+{
+    size_t len = strcspn(arg + 2, "=");
+    int n = 0;
+
+    for (; options->name; options++)
+        n += strncmp(options->name, arg + 2, len) == 0;
+    return n;
+}
+
+/* What getopt_long() would say, with nothing in it that a terminal obeys. */
+CLI_NORETURN static void
+refuse_option(int c, const char *arg, const struct names *names)
+{
+    bool is_long = arg[0] == '-' && arg[1] == '-';
+
+    if (c == ':' && is_long)
+        cli_misuse("option '%s' requires an argument", arg);
+    if (c == ':')
+        cli_misuse("option requires an argument -- '%c'", optopt);
+    if (optopt == 0 && count_names(names->options, arg) > 1)
+        cli_misuse("option '%s' is ambiguous", arg);
+    if (optopt == 0)
+        cli_misuse("unrecognized option '%s'", arg);
+    if (optopt <= UCHAR_MAX && !strchr(names->letters, optopt))
+        cli_misuse("invalid option -- '%c'", optopt);
+    cli_misuse("option '%.*s' doesn't allow an argument",
+               (int)strcspn(arg, "="), arg);
+}
+
+/* The first that was given and is one of the names; NULL: none. *at gets where
+ * in the names it is. */
+static const struct cli_option *
+find_given(const struct cli_rows *rows, const char *names, const char **at)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->p[i].given &&
+            (*at = cli_find_word(names, rows->p[i].o->name)))
+            return rows->p[i].o;
+    return NULL;
+}
+
+/* "--lines, -0 or --jsonl" */
+static void
+list_options(const struct cli_rows *rows, const char *names, char *out,
+             size_t size)
+{
+    size_t used = 0, left = 0;
+    char name[CLI_OPTION_NAME];
+
+    *out = '\0';
+    for (size_t i = 0; i < rows->n; i++)
+        left += cli_has_word(names, rows->p[i].o->name);
+    for (size_t i = 0; i < rows->n && used < size; i++)
+        if (cli_has_word(names, rows->p[i].o->name))
+            used += (size_t)snprintf(out + used, size - used, "%s%s",
+                                     cli_option_name(rows->p[i].o, name),
+                                     --left > 1 ? ", "
+                                     : left     ? " or "
+                                                : "");
+}
+
+static void
+check_row(const struct cli_rows *rows, const struct cli_option *o)
+{
+    char name[CLI_OPTION_NAME], with[160];
+    const char *at, *why;
+    const struct cli_option *other = find_given(rows, o->not_with, &at);
+
+    if (other) {
+        why = at + strcspn(at, "|:");
+        cli_misuse("%s does not go with %s%.*s", cli_option_name(o, name),
+                   cli_option_name(other, with), (int)strcspn(why, "|"), why);
+    }
+    if (o->only_with && !find_given(rows, o->only_with, &at)) {
+        list_options(rows, o->only_with, with, sizeof(with));
+        cli_misuse("%s goes with %s only", cli_option_name(o, name), with);
+    }
+}
+
+static void
+check_together(const struct cli_rows *rows)
+{
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->p[i].given)
+            check_row(rows, rows->p[i].o);
+}
+
+/* ---- the command line ---- */
+
+static struct cli_row *
+row_of(struct cli_rows *rows, int c)
+{
+    for (size_t i = 0; c < FIRST && i < rows->n; i++)
+        if (rows->p[i].o->letter == c)
+            return &rows->p[i];
+    return &rows->p[c - FIRST];
+}
+
+static void
+take(const struct cli_tool *tool, struct cli_rows *rows, struct cli_row *row)
+{
+    struct gg_error err;
+
+    if (row->o->kind == CLI_VERSION)
+        cli_version();
+    if (row->o->kind == CLI_HELP) {
+        cli_print_help(tool, rows);
+        exit(cli_finish(EXIT_SUCCESS));
+    }
+    row->given = true;
+    if (cli_option_set(row->o, row->base, row->o->argument ? optarg : NULL,
+                       &err) != GG_OK)
+        cli_misuse("%s", err.message);
 }
 
 int
-cli_choice(const char *option, const char *text, const char *const *names)
+cli_parse(int argc, char **argv, const struct cli_tool *tool, void *options)
 {
-    char all[256] = "";
+    struct cli_rows rows;
+    static struct names names;
+    int c;
 
-    for (int i = 0; names[i]; i++)
-        if (strcmp(text, names[i]) == 0)
-            return i;
-    list(all, sizeof(all), names);
-    cli_misuse("%s: '%s' is not %s", option, text, all);
-}
-
-enum special
-cli_special(const char *text)
-{
-    static const char *const names[] = { "text", "parse", "error", NULL };
-
-    return (enum special)cli_choice("--special", text, names);
+    cli_rows_init(&rows, tool->options, options);
+    if (argc == 2 && strcmp(argv[1], "--list-options") == 0) {
+        cli_print_list(&rows);
+        exit(cli_finish(EXIT_SUCCESS));
+    }
+    collect_names(&names, tool, &rows);
+    opterr = 0;
+    for (;;) {
+        cli_check_foreign(argc, argv, names.letters, names.options);
+        c = getopt_long(argc, argv, names.letters, names.options, NULL);
+        if (c == '?' || c == ':')
+            refuse_option(c, argv[optind - 1], &names);
+        if (c == -1)
+            break;
+        take(tool, &rows, row_of(&rows, c));
+    }
+    check_together(&rows);
+    return optind;
 }

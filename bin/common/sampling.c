@@ -14,79 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum kind {
-    KIND_COUNT,
-    KIND_SEED,
-    KIND_INT,
-    KIND_FLOAT,
-    KIND_FLAG,
-    KIND_GREEDY,
-    KIND_BIAS,
-    KIND_BREAKER,
-    KIND_FD,
-    KIND_FILE,
-};
-
-struct row {
-    const char *name;
-    int c;
-    enum kind kind;
-    double min, max;
-    size_t at; /* of the field in struct sampling_options */
-};
-
-#define PARAM(f) offsetof(struct sampling_options, params.f)
-
-static const struct row rows[] = {
-    { "count", 'n', KIND_COUNT, 0, 0, 0 },
-    { "seed", 's', KIND_SEED, 0, 0, 0 },
-    { "temp", SAMPLING_OPT_TEMP, KIND_FLOAT, 0, 1e6, PARAM(temperature) },
-    { "top-k", SAMPLING_OPT_TOP_K, KIND_INT, 0, INT32_MAX, PARAM(top_k) },
-    { "top-p", SAMPLING_OPT_TOP_P, KIND_FLOAT, 0, 1, PARAM(top_p) },
-    { "min-p", SAMPLING_OPT_MIN_P, KIND_FLOAT, 0, 1, PARAM(min_p) },
-    { "typical-p", SAMPLING_OPT_TYPICAL_P, KIND_FLOAT, 0, 1, PARAM(typical_p) },
-    { "top-n-sigma", SAMPLING_OPT_TOP_N_SIGMA, KIND_FLOAT, 0, 1e6,
-      PARAM(top_n_sigma) },
-    { "xtc-probability", SAMPLING_OPT_XTC_PROBABILITY, KIND_FLOAT, 0, 1,
-      PARAM(xtc_probability) },
-    { "xtc-threshold", SAMPLING_OPT_XTC_THRESHOLD, KIND_FLOAT, 0, 1,
-      PARAM(xtc_threshold) },
-    { "repeat-penalty", SAMPLING_OPT_REPEAT_PENALTY, KIND_FLOAT, 0.01, 100,
-      PARAM(repeat_penalty) },
-    { "frequency-penalty", SAMPLING_OPT_FREQUENCY_PENALTY, KIND_FLOAT, -100,
-      100, PARAM(frequency_penalty) },
-    { "presence-penalty", SAMPLING_OPT_PRESENCE_PENALTY, KIND_FLOAT, -100, 100,
-      PARAM(presence_penalty) },
-    { "repeat-last-n", SAMPLING_OPT_REPEAT_LAST_N, KIND_INT, -1, INT32_MAX,
-      PARAM(penalty_last_n) },
-    { "dry-multiplier", SAMPLING_OPT_DRY_MULTIPLIER, KIND_FLOAT, 0, 100,
-      PARAM(dry_multiplier) },
-    { "dry-base", SAMPLING_OPT_DRY_BASE, KIND_FLOAT, 1, 100, PARAM(dry_base) },
-    { "dry-allowed-length", SAMPLING_OPT_DRY_ALLOWED_LENGTH, KIND_INT, 1,
-      INT32_MAX, PARAM(dry_allowed_length) },
-    { "dry-penalty-last-n", SAMPLING_OPT_DRY_LAST_N, KIND_INT, -1, INT32_MAX,
-      PARAM(dry_last_n) },
-    { "dry-sequence-breaker", SAMPLING_OPT_DRY_BREAKER, KIND_BREAKER, 0, 0, 0 },
-    { "logit-bias", SAMPLING_OPT_LOGIT_BIAS, KIND_BIAS, -1e6, 1e6, 0 },
-    { "mirostat", SAMPLING_OPT_MIROSTAT, KIND_INT, 0, 2, PARAM(mirostat) },
-    { "mirostat-ent", SAMPLING_OPT_MIROSTAT_TAU, KIND_FLOAT, 0, 100,
-      PARAM(mirostat_tau) },
-    { "mirostat-lr", SAMPLING_OPT_MIROSTAT_ETA, KIND_FLOAT, 0, 1,
-      PARAM(mirostat_eta) },
-    { "greedy", SAMPLING_OPT_GREEDY, KIND_GREEDY, 0, 0, 0 },
-    { "ignore-eog", SAMPLING_OPT_IGNORE_EOG, KIND_FLAG, 0, 0,
-      offsetof(struct sampling_options, ignore_eog) },
-    { "logprobs", SAMPLING_OPT_LOGPROBS, KIND_FD, 2, INT_MAX, 0 },
-    { "grammar", SAMPLING_OPT_GRAMMAR, KIND_FILE, 0, 0,
-      offsetof(struct sampling_options, grammar) },
-    { "json-schema", SAMPLING_OPT_JSON_SCHEMA, KIND_FILE, 0, 0,
-      offsetof(struct sampling_options, json_schema) },
-};
-
-enum {
-    N_ROWS = sizeof(rows) / sizeof(rows[0]),
-};
-
 struct sampling_options
 sampling_options_default(void)
 {
@@ -98,15 +25,75 @@ sampling_options_default(void)
 
 /* ---- values ---- */
 
-CLI_PRINTF(3, 4)
+CLI_PRINTF(2, 3)
 static enum gg_status
-fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
+fail(struct gg_error *err, const char *fmt, ...)
 {
     va_list ap;
 
     va_start(ap, fmt);
     vsnprintf(err->message, sizeof(err->message), fmt, ap);
     va_end(ap);
+    return GG_ERR_ARG;
+}
+
+static enum gg_status
+set_count(void *options, const struct cli_option *o, const char *value,
+          struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    enum gg_status st;
+    int64_t n = 0;
+
+    if (*value == '-')
+        return fail(err, "%s: '%s': leave it out where there is no limit",
+                    o->shown, value);
+    st = cli_read_int(o->shown, value, !s->takes_none, INT64_MAX, &n, err);
+    s->count = st == GG_OK ? (uint64_t)n : s->count;
+    s->none = st == GG_OK && n == 0;
+    return st;
+}
+
+static enum gg_status
+set_seed(void *options, const struct cli_option *o, const char *value,
+         struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    char name[CLI_OPTION_NAME];
+    enum gg_status st =
+        cli_read_u64(cli_option_name(o, name), value, &s->params.seed, err);
+
+    s->has_seed = s->has_seed || st == GG_OK;
+    return st;
+}
+
+static enum gg_status
+set_greedy(void *options, const struct cli_option *o, const char *value,
+           struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    bool on = false;
+    enum gg_status st = cli_read_flag(o, value, &on, err);
+
+    if (on)
+        s->params.temperature = 0;
+    return st;
+}
+
+static enum gg_status
+set_logprobs(void *options, const struct cli_option *o, const char *value,
+             struct gg_error *err)
+{
+    struct sampling_options *s = options;
+    char name[CLI_OPTION_NAME];
+    int64_t fd = 0;
+    enum gg_status st =
+        cli_read_int(cli_option_name(o, name), value, 2, INT_MAX, &fd, err);
+
+    if (st == GG_OK && fcntl((int)fd, F_GETFD) < 0)
+        return fail(err, "%s: %s is not open", name, value);
+    if (st == GG_OK)
+        s->logprobs = (int)fd;
     return st;
 }
 
@@ -133,174 +120,134 @@ append(const void *array, size_t n, const void *more, size_t size)
 
 /* ID=X; X may be -inf. */
 static enum gg_status
-add_bias(struct sampling_options *o, const struct row *row, const char *name,
-         const char *value, struct gg_error *err)
+add_bias(void *options, const struct cli_option *o, const char *value,
+         struct gg_error *err)
 {
+    struct sampling_options *s = options;
     const char *equal = strchr(value, '=');
-    char digits[16];
+    char digits[16], name[CLI_OPTION_NAME];
     int64_t id = 0;
     double add = -INFINITY;
     enum gg_status st;
     struct gg_bias bias;
 
+    cli_option_name(o, name);
     if (!equal || equal - value >= (ptrdiff_t)sizeof(digits))
-        return fail(err, GG_ERR_ARG, "%s: '%s' is not ID=X", name, value);
+        return fail(err, "%s: '%s' is not ID=X", name, value);
     memcpy(digits, value, (size_t)(equal - value));
     digits[equal - value] = '\0';
     st = cli_read_int(name, digits, 0, INT32_MAX, &id, err);
     if (st == GG_OK && strcmp(equal + 1, "-inf") != 0)
-        st = cli_read_float(name, equal + 1, row->min, row->max, &add, err);
+        st = cli_read_float(name, equal + 1, o->min, o->max, &add, err);
     if (st != GG_OK)
         return st;
     bias = (struct gg_bias){ (int32_t)id, (float)add };
-    o->bias = append(o->bias, o->n_bias++, &bias, sizeof(bias));
+    s->bias = append(s->bias, s->n_bias++, &bias, sizeof(bias));
     return GG_OK;
 }
 
 /* "none" takes away what there is. */
 static enum gg_status
-add_breaker(struct sampling_options *o, const char *name, const char *value,
+add_breaker(void *options, const struct cli_option *o, const char *value,
             struct gg_error *err)
 {
+    struct sampling_options *s = options;
+
     if (!*value)
-        return fail(err, GG_ERR_ARG, "%s: the string is empty", name);
-    o->no_breakers = true;
+        return fail(err, "--%s: the string is empty", o->name);
+    s->no_breakers = true;
     if (strcmp(value, "none") == 0)
-        o->n_breakers = 0;
+        s->n_breakers = 0;
     else
-        o->breakers =
-            append(o->breakers, o->n_breakers++, &value, sizeof(value));
+        s->breakers =
+            append(s->breakers, s->n_breakers++, &value, sizeof(value));
     return GG_OK;
 }
 
-static enum gg_status
-set_flag(struct sampling_options *o, const struct row *row, const char *name,
-         const char *value, struct gg_error *err)
-{
-    bool on = strcmp(value, "true") == 0;
+/* ---- the table ---- */
 
-    if (!on && strcmp(value, "false") != 0)
-        return fail(err, GG_ERR_ARG, "%s: '%s' is not true or false", name,
-                    value);
-    if (row->kind == KIND_FLAG)
-        *(bool *)((char *)o + row->at) = on;
-    else if (on)
-        o->params.temperature = 0;
-    return GG_OK;
-}
+#define AT(field) .at = offsetof(struct sampling_options, field)
 
-static enum gg_status
-set_number(struct sampling_options *o, const struct row *row, const char *name,
-           const char *value, struct gg_error *err)
-{
-    void *field = (char *)o + row->at;
-    enum gg_status st;
-    int64_t n = 0;
-    double x = 0;
-
-    if (row->kind == KIND_FLOAT) {
-        st = cli_read_float(name, value, row->min, row->max, &x, err);
-        if (st == GG_OK)
-            *(float *)field = (float)x;
-        return st;
-    }
-    st = cli_read_int(name, value, (int64_t)row->min, (int64_t)row->max, &n,
-                      err);
-    if (st == GG_OK)
-        *(int32_t *)field = (int32_t)n;
-    return st;
-}
-
-static enum gg_status
-set_fd(struct sampling_options *o, const struct row *row, const char *name,
-       const char *value, struct gg_error *err)
-{
-    int64_t fd = 0;
-    enum gg_status st = cli_read_int(name, value, (int64_t)row->min,
-                                     (int64_t)row->max, &fd, err);
-
-    if (st == GG_OK && fcntl((int)fd, F_GETFD) < 0)
-        return fail(err, GG_ERR_ARG, "%s: %s is not open", name, value);
-    if (st == GG_OK)
-        o->logprobs = (int)fd;
-    return st;
-}
-
-static enum gg_status
-set(struct sampling_options *o, const struct row *row, const char *value,
-    struct gg_error *err)
-{
-    char name[40];
-    enum gg_status st;
-    int64_t n = 0;
-
-    snprintf(name, sizeof(name), row->c == 'n' ? "-n" : "--%s", row->name);
-    switch (row->kind) {
-    case KIND_COUNT:
-        if (*value == '-')
-            return fail(err, GG_ERR_ARG,
-                        "%s: '%s': leave it out where there is no limit", name,
-                        value);
-        st = cli_read_int(name, value, !o->takes_none, INT64_MAX, &n, err);
-        o->count = st == GG_OK ? (uint64_t)n : o->count;
-        o->none = st == GG_OK && n == 0;
-        return st;
-    case KIND_SEED:
-        st = cli_read_u64(name, value, &o->params.seed, err);
-        o->has_seed = o->has_seed || st == GG_OK;
-        return st;
-    case KIND_FLAG:
-    case KIND_GREEDY:
-        return set_flag(o, row, name, value, err);
-    case KIND_BIAS:
-        return add_bias(o, row, name, value, err);
-    case KIND_BREAKER:
-        return add_breaker(o, name, value, err);
-    case KIND_FD:
-        return set_fd(o, row, name, value, err);
-    case KIND_FILE:
-        *(const char **)((char *)o + row->at) = value;
-        return GG_OK;
-    default:
-        return set_number(o, row, name, value, err);
-    }
-}
-
-bool
-sampling_set_option(struct sampling_options *o, int c)
-{
-    struct gg_error err;
-
-    for (size_t i = 0; i < N_ROWS; i++) {
-        bool flag = rows[i].kind == KIND_FLAG || rows[i].kind == KIND_GREEDY;
-
-        if (rows[i].c != c)
-            continue;
-        if (set(o, &rows[i], flag ? "true" : optarg, &err) != GG_OK)
-            cli_misuse("%s", err.message);
-        return true;
-    }
-    return false;
-}
-
-/* '-' is like '_'. */
-static bool
-same_name(const char *a, const char *b)
-{
-    while (*a && (*a == *b || (*a == '-' && *b == '_')))
-        a++, b++;
-    return *a == *b;
-}
-
-enum gg_status
-sampling_set(struct sampling_options *o, const char *name, const char *value,
-             struct gg_error *err)
-{
-    for (size_t i = 0; i < N_ROWS; i++)
-        if (same_name(rows[i].name, name) && rows[i].kind < KIND_FD)
-            return set(o, &rows[i], value, err);
-    return fail(err, GG_ERR_UNSUPPORTED, "'%s' is no option of drawing", name);
-}
+/* clang-format off */
+const struct cli_option sampling_rows[] = {
+    { "count", 'n', CLI_CALL, "N", "at most N tokens in a sequence",
+      .set = set_count, .shown = "-n", .aliases = "n-predict|max-tokens",
+      .record = true,
+      .members = "n|max_completion_tokens|max_output_tokens" },
+    { "seed", 's', CLI_CALL, "N", "repeat what was drawn with this seed",
+      .set = set_seed, .record = true },
+    { "temp", 0, CLI_FLOAT, "T", "temperature (0.8); 0: always the likeliest",
+      AT(params.temperature), 0, 1e6, .aliases = "temperature",
+      .record = true },
+    { "top-k", 0, CLI_INT, "K", "among the K likeliest (40); 0: all",
+      AT(params.top_k), 0, INT32_MAX, .record = true },
+    { "top-p", 0, CLI_FLOAT, "P",
+      "among the likeliest that make up P (0.95)",
+      AT(params.top_p), 0, 1, .record = true },
+    { "min-p", 0, CLI_FLOAT, "P", "only what has P of the likeliest's (0)",
+      AT(params.min_p), 0, 1, .record = true },
+    { "typical-p", 0, CLI_FLOAT, "P",
+      "the most typical that make up P (1: all)",
+      AT(params.typical_p), 0, 1, .record = true },
+    { "top-n-sigma", 0, CLI_FLOAT, "N",
+      "no logit further than N deviations below the highest (0: off)",
+      AT(params.top_n_sigma), 0, 1e6, .record = true },
+    { "xtc-probability", 0, CLI_FLOAT, "P",
+      "how often to exclude top choices (0)",
+      AT(params.xtc_probability), 0, 1, .record = true },
+    { "xtc-threshold", 0, CLI_FLOAT, "P",
+      "which are those, but the last, of at least P (0.1)",
+      AT(params.xtc_threshold), 0, 1, .record = true },
+    { "repeat-penalty", 0, CLI_FLOAT, "X", NULL,
+      AT(params.repeat_penalty), 0.01, 100, .record = true },
+    { "frequency-penalty", 0, CLI_FLOAT, "X", NULL,
+      AT(params.frequency_penalty), -100, 100, .record = true },
+    { "presence-penalty", 0, CLI_FLOAT, "X",
+      "of tokens that are there (1, 0, 0)",
+      AT(params.presence_penalty), -100, 100, .record = true },
+    { "repeat-last-n", 0, CLI_INT, "N", "among the last N (64); -1: all",
+      AT(params.penalty_last_n), -1, INT32_MAX, .record = true },
+    { "dry-multiplier", 0, CLI_FLOAT, "X",
+      "penalty for what goes on with a repetition (0)",
+      AT(params.dry_multiplier), 0, 100, .record = true },
+    { "dry-base", 0, CLI_FLOAT, "X", "times X for each token more (1.75)",
+      AT(params.dry_base), 1, 100, .record = true },
+    { "dry-allowed-length", 0, CLI_INT, "N", "than N (2)",
+      AT(params.dry_allowed_length), 1, INT32_MAX, .record = true },
+    { "dry-penalty-last-n", 0, CLI_INT, "N",
+      "looked for among the last N; -1: all (-1)",
+      AT(params.dry_last_n), -1, INT32_MAX, .record = true },
+    { "dry-sequence-breaker", 0, CLI_CALL, "STRING",
+      "none goes over STRING; may be given more than once",
+      .set = add_breaker, .record = true,
+      .members = "dry_sequence_breakers" },
+    { "logit-bias", 0, CLI_CALL, "ID=X",
+      "add X to the logit of ID; may be given more than once",
+      .min = -1e6, .max = 1e6, .set = add_bias, .record = true },
+    { "mirostat", 0, CLI_INT, "N",
+      "1 or 2: hold the surprise at --mirostat-ent (0: off)",
+      AT(params.mirostat), 0, 2, .record = true },
+    { "mirostat-ent", 0, CLI_FLOAT, "X", "in bits (5)",
+      AT(params.mirostat_tau), 0, 100, .record = true,
+      .members = "mirostat_tau" },
+    { "mirostat-lr", 0, CLI_FLOAT, "X", "rate of learning (0.1)",
+      AT(params.mirostat_eta), 0, 1, .record = true,
+      .members = "mirostat_eta" },
+    { "grammar", 0, CLI_TEXT, "FILE",
+      "what is drawn follows the grammar (GBNF) in FILE",
+      AT(grammar), .record = true },
+    { "json-schema", 0, CLI_TEXT, "FILE",
+      "what is drawn is JSON as the schema in FILE has it",
+      AT(json_schema), .record = true, .members = "response_format" },
+    { "greedy", 0, CLI_CALL, NULL, "the same as --temp 0",
+      .set = set_greedy, .record = true },
+    { "ignore-eog", 0, CLI_FLAG, NULL, "never draw an end of generation",
+      AT(ignore_eog), .record = true, .members = "ignore_eos" },
+    { "logprobs", 0, CLI_CALL, "FD",
+      "write log-probabilities to file descriptor FD", .set = set_logprobs },
+    { 0 },
+};
+/* clang-format on */
 
 /* ---- logits ---- */
 

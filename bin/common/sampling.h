@@ -3,7 +3,7 @@
 #ifndef COMMON_SAMPLING_H
 #define COMMON_SAMPLING_H
 
-#include "common/cli.h"
+#include "common/options.h"
 
 struct sampling_options {
     /* But for what follows; 0 is the number that was said, not a default. */
@@ -25,133 +25,12 @@ struct sampling_options {
     bool breakers_are_own; /* they do not live as long as the tool */
 };
 
-enum {
-    SAMPLING_OPT_FIRST = 640, /* in the order of their table */
-    SAMPLING_OPT_TEMP = SAMPLING_OPT_FIRST,
-    SAMPLING_OPT_TOP_K,
-    SAMPLING_OPT_TOP_P,
-    SAMPLING_OPT_MIN_P,
-    SAMPLING_OPT_TYPICAL_P,
-    SAMPLING_OPT_TOP_N_SIGMA,
-    SAMPLING_OPT_XTC_PROBABILITY,
-    SAMPLING_OPT_XTC_THRESHOLD,
-    SAMPLING_OPT_REPEAT_PENALTY,
-    SAMPLING_OPT_FREQUENCY_PENALTY,
-    SAMPLING_OPT_PRESENCE_PENALTY,
-    SAMPLING_OPT_REPEAT_LAST_N,
-    SAMPLING_OPT_DRY_MULTIPLIER,
-    SAMPLING_OPT_DRY_BASE,
-    SAMPLING_OPT_DRY_ALLOWED_LENGTH,
-    SAMPLING_OPT_DRY_LAST_N,
-    SAMPLING_OPT_DRY_BREAKER,
-    SAMPLING_OPT_LOGIT_BIAS,
-    SAMPLING_OPT_MIROSTAT,
-    SAMPLING_OPT_MIROSTAT_TAU,
-    SAMPLING_OPT_MIROSTAT_ETA,
-    SAMPLING_OPT_GREEDY,
-    SAMPLING_OPT_IGNORE_EOG,
-    SAMPLING_OPT_LOGPROBS,
-    SAMPLING_OPT_GRAMMAR,
-    SAMPLING_OPT_JSON_SCHEMA,
-};
-
-/* For getopt_long(). */
-#define SAMPLING_LETTERS "n:s:"
-/* clang-format off */
-#define SAMPLING_LONG_OPTIONS                                                  \
-    { "count", required_argument, NULL, 'n' },                                 \
-    { "seed", required_argument, NULL, 's' },                                  \
-    { "temp", required_argument, NULL, SAMPLING_OPT_TEMP },                    \
-    { "top-k", required_argument, NULL, SAMPLING_OPT_TOP_K },                  \
-    { "top-p", required_argument, NULL, SAMPLING_OPT_TOP_P },                  \
-    { "min-p", required_argument, NULL, SAMPLING_OPT_MIN_P },                  \
-    { "typical-p", required_argument, NULL, SAMPLING_OPT_TYPICAL_P },          \
-    { "top-n-sigma", required_argument, NULL, SAMPLING_OPT_TOP_N_SIGMA },      \
-    { "xtc-probability", required_argument, NULL,                              \
-      SAMPLING_OPT_XTC_PROBABILITY },                                          \
-    { "xtc-threshold", required_argument, NULL, SAMPLING_OPT_XTC_THRESHOLD },  \
-    { "repeat-penalty", required_argument, NULL,                               \
-      SAMPLING_OPT_REPEAT_PENALTY },                                           \
-    { "frequency-penalty", required_argument, NULL,                            \
-      SAMPLING_OPT_FREQUENCY_PENALTY },                                        \
-    { "presence-penalty", required_argument, NULL,                             \
-      SAMPLING_OPT_PRESENCE_PENALTY },                                         \
-    { "repeat-last-n", required_argument, NULL, SAMPLING_OPT_REPEAT_LAST_N },  \
-    { "dry-multiplier", required_argument, NULL,                               \
-      SAMPLING_OPT_DRY_MULTIPLIER },                                           \
-    { "dry-base", required_argument, NULL, SAMPLING_OPT_DRY_BASE },            \
-    { "dry-allowed-length", required_argument, NULL,                           \
-      SAMPLING_OPT_DRY_ALLOWED_LENGTH },                                       \
-    { "dry-penalty-last-n", required_argument, NULL,                           \
-      SAMPLING_OPT_DRY_LAST_N },                                               \
-    { "dry-sequence-breaker", required_argument, NULL,                         \
-      SAMPLING_OPT_DRY_BREAKER },                                              \
-    { "logit-bias", required_argument, NULL, SAMPLING_OPT_LOGIT_BIAS },        \
-    { "mirostat", required_argument, NULL, SAMPLING_OPT_MIROSTAT },            \
-    { "mirostat-ent", required_argument, NULL, SAMPLING_OPT_MIROSTAT_TAU },    \
-    { "mirostat-lr", required_argument, NULL, SAMPLING_OPT_MIROSTAT_ETA },     \
-    { "greedy", no_argument, NULL, SAMPLING_OPT_GREEDY },                      \
-    { "ignore-eog", no_argument, NULL, SAMPLING_OPT_IGNORE_EOG },              \
-    { "grammar", required_argument, NULL, SAMPLING_OPT_GRAMMAR },              \
-    { "json-schema", required_argument, NULL, SAMPLING_OPT_JSON_SCHEMA },      \
-    { "logprobs", required_argument, NULL, SAMPLING_OPT_LOGPROBS }
-/* clang-format on */
-#define SAMPLING_HELP                                                          \
-    "  -n, --count N           at most N tokens in a sequence\n"               \
-    "  -s, --seed N            repeat what was drawn with this seed\n"         \
-    "      --temp T            temperature (0.8); 0: always the likeliest\n"   \
-    "      --top-k K           among the K likeliest (40); 0: all\n"           \
-    "      --top-p P           among the likeliest that make up P (0.95)\n"    \
-    "      --min-p P           only what has P of the likeliest's (0)\n"       \
-    "      --typical-p P       the most typical that make up P (1: all)\n"     \
-    "      --top-n-sigma N     no logit further than N deviations below the\n" \
-    "                          highest (0: off)\n"                             \
-    "      --xtc-probability P how often to exclude top choices (0)\n"         \
-    "      --xtc-threshold P   which are those, but the last, of at least P "  \
-    "(0.1)\n"                                                                  \
-    "      --repeat-penalty X, --frequency-penalty X, --presence-penalty X\n"  \
-    "                          of tokens that are there (1, 0, 0)\n"           \
-    "      --repeat-last-n N   among the last N (64); -1: all\n"               \
-    "      --dry-multiplier X  penalty for what goes on with a repetition "    \
-    "(0)\n"                                                                    \
-    "      --dry-base X        times X for each token more (1.75)\n"           \
-    "      --dry-allowed-length N\n"                                           \
-    "                          than N (2)\n"                                   \
-    "      --dry-penalty-last-n N\n"                                           \
-    "                          looked for among the last N; -1: all (-1)\n"    \
-    "      --dry-sequence-breaker STRING\n"                                    \
-    "                          none goes over STRING; may be given more than " \
-    "once\n"                                                                   \
-    "      --logit-bias ID=X   add X to the logit of ID; may be given more "   \
-    "than once\n"                                                              \
-    "      --mirostat N        1 or 2: hold the surprise at --mirostat-ent "   \
-    "(0: off)\n"                                                               \
-    "      --mirostat-ent X    in bits (5)\n"                                  \
-    "      --mirostat-lr X     rate of learning (0.1)\n"                       \
-    "      --grammar FILE      what is drawn follows the grammar (GBNF) in "   \
-    "FILE\n"                                                                   \
-    "      --json-schema FILE  what is drawn is JSON as the schema in FILE "   \
-    "has it\n"                                                                 \
-    "      --greedy            the same as --temp 0\n"                         \
-    "      --ignore-eog        never draw an end of generation\n"              \
-    "      --logprobs FD       write log-probabilities to file descriptor "    \
-    "FD\n"
+/* Their rows, whose fields are in struct sampling_options. */
+extern const struct cli_option sampling_rows[];
 
 /* All defaults. */
 struct sampling_options
 sampling_options_default(void);
-
-/* Takes option `c` with optarg, if it is one of the above. */
-bool
-sampling_set_option(struct sampling_options *o, int c);
-
-/* Sets the option of that long name ("top-k", also written "top_k") to a value
- * as on the command line; those without argument take "true" and "false".
- * GG_ERR_ARG: the value; GG_ERR_UNSUPPORTED: no option of drawing has the
- * name. The value must outlive *o. */
-enum gg_status
-sampling_set(struct sampling_options *o, const char *name, const char *value,
-             struct gg_error *err);
 
 /* True if a sampler for these options looks at texts of tokens. */
 bool

@@ -5,27 +5,42 @@
 #include "common/state.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool
-state_set_option(struct state_options *o, int c)
-{
-    bool both = c == STATE_OPT_STATE;
+/* ---- options ---- */
 
-    if (c != STATE_OPT_LOAD && c != STATE_OPT_SAVE && !both)
-        return false;
-    if (o->maybe || (both && (o->load || o->save)))
+static enum gg_status
+set_state(void *options, const struct cli_option *o, const char *value,
+          struct gg_error *err)
+{
+    struct state_options *s = options;
+    bool load = strcmp(o->name, "save") != 0, save = strcmp(o->name, "load");
+    bool both = load && save;
+
+    (void)err;
+    if (s->maybe || (both && (s->load || s->save)))
         cli_misuse("--state is --load and --save in one");
-    if (!*optarg)
+    if (!*value)
         cli_misuse("a state needs the name of a file");
-    if (c != STATE_OPT_SAVE)
-        o->load = optarg;
-    if (c != STATE_OPT_LOAD)
-        o->save = optarg;
-    o->maybe = both;
-    return true;
+    if (load)
+        s->load = value;
+    if (save)
+        s->save = value;
+    s->maybe = both;
+    return GG_OK;
 }
+
+const struct cli_option state_rows[] = {
+    { "load", 0, CLI_CALL, "FILE", "go on from the state in FILE",
+      .set = set_state },
+    { "save", 0, CLI_CALL, "FILE", "leave the state in FILE at the end",
+      .set = set_state },
+    { "state", 0, CLI_CALL, "FILE", "both; FILE may be absent",
+      .set = set_state },
+    { 0 },
+};
 
 /* ---- locks -------------------------------------------------------------- */
 

@@ -8,34 +8,15 @@
 
 #include <limits.h>
 
-#include "common/cli.h"
+#include "common/options.h"
 
 struct state_options {
     const char *load, *save; /* or NULL */
     bool maybe; /* --state: they are the same, which may be absent */
 };
 
-enum {
-    STATE_OPT_LOAD = 900,
-    STATE_OPT_SAVE,
-    STATE_OPT_STATE,
-};
-
-/* For getopt_long(). */
-/* clang-format off */
-#define STATE_LONG_OPTIONS                                                     \
-    { "load", required_argument, NULL, STATE_OPT_LOAD },                       \
-    { "save", required_argument, NULL, STATE_OPT_SAVE },                       \
-    { "state", required_argument, NULL, STATE_OPT_STATE }
-/* clang-format on */
-#define STATE_HELP                                                             \
-    "      --load FILE         go on from the state in FILE\n"                 \
-    "      --save FILE         leave the state in FILE at the end\n"           \
-    "      --state FILE        both; FILE may be absent\n"
-
-/* Takes option `c` with optarg, if it is one of the above. */
-bool
-state_set_option(struct state_options *o, int c);
+/* Their rows, whose fields are in struct state_options. */
+extern const struct cli_option state_rows[];
 
 struct state {
     const struct state_options *o;

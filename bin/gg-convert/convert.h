@@ -50,7 +50,7 @@ struct conversion {
     struct key_changes changes;
     const struct mixture *mixture; /* of the matrices; NULL: as they are */
     uint64_t split;                /* bytes of data in a file; 0: in one */
-    bool safetensors;              /* not GGUF; without keys */
+    int safetensors;               /* 1: not GGUF; without keys */
     bool quiet;                    /* no progress */
     int n_threads;
 };

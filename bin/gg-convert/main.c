@@ -1,14 +1,15 @@
 /* main.c - gg-convert: model files of other formats become GGUF */
 #include <config.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "common/cli.h"
+#include "common/options.h"
 #include "gg-convert/convert.h"
 
 const char cli_name[] = "gg-convert";
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-convert [OPTION]... IN OUT\n"
     "  or:  gg-convert {--set KEY=VALUE | --unset KEY}... FILE\n"
     "Write the model IN, a file of any format that is known or a folder of "
@@ -16,107 +17,107 @@ static const char help[] =
     "Face's, as the GGUF file OUT; the shards of a split model become one "
     "file.\n"
     "Without OUT, change the keys of the GGUF file FILE.\n"
-    "\n"
-    "      --type TYPE      quantise the matrices to TYPE, as gg-quantize "
-    "does,\n"
-    "                       or make them F32, F16 or BF16\n"
-    "      --to FORMAT      gguf (default), or safetensors: tensors alone, "
-    "none "
-    "of\n"
-    "                       them quantised\n"
-    "      --split SIZE     several files with at most SIZE of data each, such "
-    "as\n"
-    "                       2G: OUT-00001-of-0000N.gguf\n"
-    "  -q, --quiet          show no progress\n"
-    "  -t, --threads N      threads (default: the processors there are)\n"
-    "      --set KEY=VALUE  give a key a value, of the type that it has; a "
-    "new\n"
-    "                       one is a u32, i32, f32, bool or str by its looks,\n"
-    "                       or what KEY=TYPE:VALUE says\n"
-    "      --unset KEY      take a key away\n"
-    "  -h, --help           print this help\n"
-    "  -V, --version        print the version\n";
+    "\n";
 
 enum {
-    OPT_SET = 256,
-    OPT_UNSET,
-    OPT_TYPE,
-    OPT_SPLIT,
-    OPT_TO,
     MAX_THREADS = 1024,
 };
 
-static const struct option long_options[] = {
-    { "type", required_argument, NULL, OPT_TYPE },
-    { "to", required_argument, NULL, OPT_TO },
-    { "split", required_argument, NULL, OPT_SPLIT },
-    { "quiet", no_argument, NULL, 'q' },
-    { "threads", required_argument, NULL, 't' },
-    { "set", required_argument, NULL, OPT_SET },
-    { "unset", required_argument, NULL, OPT_UNSET },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
-};
+static enum gg_status
+set_type(void *options, const struct cli_option *row, const char *value,
+         struct gg_error *err)
+{
+    struct conversion *a = options;
 
-static void
+    (void)err;
+    a->mixture = mixture_find(value);
+    if (!a->mixture)
+        cli_misuse("--%s: '%s' is none; gg-quantize --list shows all",
+                   row->name, value);
+    return GG_OK;
+}
+
+static enum gg_status
+set_split(void *options, const struct cli_option *row, const char *value,
+          struct gg_error *err)
+{
+    struct conversion *a = options;
+
+    (void)row, (void)err;
+    a->split = split_size(value);
+    return GG_OK;
+}
+
+/* --set, --unset */
+static enum gg_status
+change_key(void *options, const struct cli_option *row, const char *value,
+           struct gg_error *err)
+{
+    struct conversion *a = options;
+
+    (void)err;
+    keys_add(&a->changes, value, row->name[0] == 'u');
+    return GG_OK;
+}
+
+#define AT(field) .at = offsetof(struct conversion, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "type", 0, CLI_CALL, "TYPE",
+      "quantise the matrices to TYPE, as gg-quantize does, or make them F32, "
+      "F16 or BF16", .set = set_type, .list = mixture_name },
+    { "to", 0, CLI_WORD, "FORMAT",
+      "gguf (default), or safetensors: tensors alone, none of them quantised",
+      AT(safetensors), .values = "gguf|safetensors" },
+    { "split", 0, CLI_CALL, "SIZE",
+      "several files with at most SIZE of data each, such as 2G: "
+      "OUT-00001-of-0000N.gguf", .set = set_split },
+    { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
+    { "threads", 't', CLI_INT, "N",
+      "threads (default: the processors there are)", AT(n_threads),
+      1, MAX_THREADS },
+    { "set", 0, CLI_CALL, "KEY=VALUE",
+      "give a key a value, of the type that it has; a new one is a u32, i32, "
+      "f32, bool or str by its looks, or what KEY=TYPE:VALUE says",
+      .set = change_key },
+    { "unset", 0, CLI_CALL, "KEY", "take a key away", .set = change_key },
+    CLI_HELP_AND_VERSION,
+    { 0 },
+};
+/* clang-format on */
+
+/* Returns the index of the first argument. */
+static int
 parse_options(int argc, char **argv, struct conversion *a)
 {
-    static const char *const formats[] = { "gguf", "safetensors", NULL };
-    int c;
+    static const struct cli_tool tool = { usage, rows, 23, false };
 
-    while ((c = cli_getopt(argc, argv, "qt:hV", long_options)) != -1)
-        switch (c) {
-        case OPT_TYPE:
-            a->mixture = mixture_find(optarg);
-            if (!a->mixture)
-                cli_misuse("--type: '%s' is none; gg-quantize --list shows all",
-                           optarg);
-            break;
-        case OPT_TO:
-            a->safetensors = cli_choice("--to", optarg, formats) == 1;
-            break;
-        case OPT_SPLIT:
-            a->split = split_size(optarg);
-            break;
-        case OPT_SET:
-        case OPT_UNSET:
-            keys_add(&a->changes, optarg, c == OPT_UNSET);
-            break;
-        case 'q':
-            a->quiet = true;
-            break;
-        case 't':
-            a->n_threads = (int)cli_int("--threads", optarg, 1, MAX_THREADS);
-            break;
-        case 'h':
-            cli_help(help);
-        case 'V':
-            cli_version();
-        }
+    return cli_parse(argc, argv, &tool, a);
 }
 
 int
 main(int argc, char **argv)
 {
     struct conversion a = { .n_threads = gg_default_threads() };
+    int first;
 
     cli_start();
-    parse_options(argc, argv, &a);
+    first = parse_options(argc, argv, &a);
     if (a.safetensors && (a.split || a.changes.n))
         cli_misuse("--to safetensors does not go with %s",
                    a.split ? "--split" : "--set or --unset");
     if (a.safetensors && a.mixture && ggml_is_quantized(a.mixture->type))
         cli_misuse("--to safetensors: F32, F16 and BF16 are its types");
-    if (argc - optind == 2)
-        write_gguf(argv[optind], argv[optind + 1], &a);
-    else if (argc - optind == 1 && a.changes.n && !a.mixture && !a.split)
-        edit_file(argv[optind], &a.changes, a.quiet);
-    else if (argc - optind == 1)
+    if (argc - first == 2)
+        write_gguf(argv[first], argv[first + 1], &a);
+    else if (argc - first == 1 && a.changes.n && !a.mixture && !a.split)
+        edit_file(argv[first], &a.changes, a.quiet);
+    else if (argc - first == 1)
         cli_misuse("%s becomes what? There is no OUT, nor a key to change",
-                   argv[optind]);
+                   argv[first]);
     else
-        cli_misuse(argc == optind ? "no IN" : "more than IN and OUT");
+        cli_misuse(argc == first ? "no IN" : "more than IN and OUT");
     keys_clear(&a.changes);
     return cli_finish(EXIT_SUCCESS);
 }

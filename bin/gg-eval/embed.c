@@ -11,8 +11,6 @@
 #include "gg-eval/lines.h"
 #include "gg-eval/output.h"
 
-const char *const embed_kinds[] = { "mean", "last", "cls", "model", NULL };
-
 /* A line that was read; sequence, vector and message are room that stays. */
 struct text {
     struct gg_line line; /* its ids are the sequence's */

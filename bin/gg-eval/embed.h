@@ -20,8 +20,7 @@ enum {
     EMBED_MODEL = GG_POOL_CLS + 1,
 };
 
-/* "mean", "last", "cls", "model", NULL: in the order of enum gg_pooling. */
-extern const char *const embed_kinds[];
+
 
 /* Writes a stream of embeddings, a record a line, each a text of its own.
  * False: some line failed. */

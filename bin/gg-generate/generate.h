@@ -10,25 +10,9 @@
 #include "gg-generate/grammars.h"
 
 enum {
-    OPT_BOS = 256,
-    OPT_NO_BOS,
-    OPT_ECHO,
-    OPT_SPECIAL,
-    OPT_STRICT,
-    OPT_CHAT,
-    OPT_SYSTEM,
-    OPT_TEMPLATE,
-    OPT_MESSAGES,
-    OPT_STOP,
-    OPT_CHOICE,
-    OPT_SCORES,
-    OPT_DRAFT,
-    OPT_LINES,
-    OPT_JSONL,
-    OPT_NUMBERED,
-    OPT_BATCH,
-    OPT_RESUME,
-    OPT_RAW,
+    BOS_BY_MODEL, /* as the model wants it */
+    BOS_FIRST,
+    BOS_NONE,
 };
 
 /* What the input is. */
@@ -44,6 +28,7 @@ struct options {
     struct sampling_options sampling;
     struct state_options state;
     const char *prompt, *input, *output;
+
     bool echo, raw;
     enum special special;
     bool strict; /* a byte without a token is an error */
@@ -54,7 +39,7 @@ struct options {
     struct choices choices;
     bool scores;       /* of all choices */
     const char *draft; /* "prompt" or a model; or NULL */
-    int bos;           /* OPT_BOS, OPT_NO_BOS, or 0: as the model wants it */
+    int bos;
     enum form_kind form;
     bool numbered;
     int32_t n_batch;    /* records answered at once */

@@ -53,7 +53,7 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
                              "no prompt that is a string, and no messages");
     st = record_take_prompt(g, r, json_string_value(prompt), len, err);
     if (st == GG_OK && !r->prompt.goes_on &&
-        (r->prompt.n == 0 || (empty && g->o->bos != OPT_BOS)))
+        (r->prompt.n == 0 || (empty && g->o->bos != BOS_FIRST)))
         st = overrides_bad(err, "the prompt is empty");
     return st;
 }

@@ -13,6 +13,7 @@
 
 #include "gg-generate/known.h"
 #include "gg-generate/members.h"
+#include "gg-generate/options.h"
 #include "gg-generate/overrides.h"
 
 #define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
@@ -29,37 +30,13 @@ overrides_bad(struct gg_error *err, const char *fmt, ...)
     return GG_ERR_FORMAT;
 }
 
-/* '-' is like '_'. */
-static bool
-same_name(const char *a, const char *b)
-{
-    for (; *a && (*a == *b || (*a == '-' && *b == '_')); a++)
-        b++;
-    return *a == *b;
-}
-
 /* What a member is called as an option. */
 static const char *
 option_of(const char *key)
 {
-    static const char *const aliases[][2] = {
-        { "n", "count" },
-        { "n_predict", "count" },
-        { "max_tokens", "count" },
-        { "max_completion_tokens", "count" },
-        { "max_output_tokens", "count" },
-        { "stop_sequences", "stop" },
-        { "temperature", "temp" },
-        { "ignore_eos", "ignore_eog" },
-        { "mirostat_tau", "mirostat_ent" },
-        { "mirostat_eta", "mirostat_lr" },
-        { "dry_sequence_breakers", "dry_sequence_breaker" },
-    };
+    const struct cli_option *o = cli_option_of_member(generate_rows, key);
 
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++)
-        if (same_name(key, aliases[i][0]))
-            return aliases[i][1];
-    return key;
+    return o ? o->name : key;
 }
 
 static enum gg_status
@@ -331,15 +308,13 @@ set_constraint(struct generate *g, struct record *r, const char *key,
 static bool
 is_number_of_answers(const char *key, json_t *object)
 {
-    static const char *const lengths[] = {
-        "max_tokens", "max_completion_tokens", "max_output_tokens", "n_predict",
-        "count",
-    };
+    void *at = strcmp(key, "n") == 0 ? json_object_iter(object) : NULL;
 
-    for (size_t i = 0; i < 5 && strcmp(key, "n") == 0; i++) {
-        const json_t *length = json_object_get(object, lengths[i]);
+    for (; at; at = json_object_iter_next(object, at)) {
+        const char *other = json_object_iter_key(at);
 
-        if (length && !json_is_null(length))
+        if (strcmp(other, key) != 0 && strcmp(option_of(other), "count") == 0 &&
+            !json_is_null(json_object_iter_value(at)))
             return true;
     }
     return false;
@@ -358,7 +333,7 @@ check_twice(const char *key, const json_t *value, json_t *object,
         if (strcmp(other, key) != 0 &&
             !json_is_null(json_object_iter_value(at)) &&
             !is_number_of_answers(other, object) &&
-            same_name(option_of(other), option_of(key)) &&
+            strcmp(option_of(other), option_of(key)) == 0 &&
             !json_equal(value, json_object_iter_value(at)))
             return overrides_bad(err, "%s and %s say different things", key,
                                  other);
@@ -405,12 +380,13 @@ set_sampling(struct generate *g, struct record *r, const char *key,
              json_t *value, json_t *object, struct gg_error *err)
 {
     char shown[32];
+    const struct cli_option *o = cli_option_of_member(sampling_rows, key);
     enum gg_status st;
 
-    show(shown, sizeof(shown), value);
-    st = sampling_set(&r->sampling, option_of(key), shown, err);
-    if (st == GG_ERR_UNSUPPORTED)
+    if (!o)
         return set_other(g, r, key, value, err);
+    show(shown, sizeof(shown), value);
+    st = cli_option_set(o, &r->sampling, shown, err);
     return st == GG_OK ? check_twice(key, value, object, err) : st;
 }
 
@@ -418,18 +394,19 @@ static enum gg_status
 set_option(struct generate *g, struct record *r, const char *key, json_t *value,
            json_t *object, const char *text, struct gg_error *err)
 {
+    const char *option = option_of(key);
+
     if (json_is_null(value))
         return GG_OK;
-    if (strcmp(option_of(key), "stop") == 0)
+    if (strcmp(option, "stop") == 0)
         return set_stop(r, value, err);
-    if (strcmp(key, "choice") == 0)
+    if (strcmp(option, "choice") == 0)
         return set_choice(r, value, err);
-    if (same_name(key, "logit_bias"))
+    if (strcmp(option, "logit-bias") == 0)
         return set_biases(r, value, err);
-    if (same_name(option_of(key), "dry_sequence_breaker"))
+    if (strcmp(option, "dry-sequence-breaker") == 0)
         return set_breakers(r, value, err);
-    if (strcmp(key, "grammar") == 0 || same_name(key, "json_schema") ||
-        strcmp(key, "response_format") == 0)
+    if (strcmp(option, "grammar") == 0 || strcmp(option, "json-schema") == 0)
         return set_constraint(g, r, key, value, text, err);
     if (is_number_of_answers(key, object))
         return json_number_value(value) == 1

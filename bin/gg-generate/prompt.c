@@ -128,11 +128,11 @@ text_prompt(struct generate *g, const char *name, const char *text, size_t len,
     int32_t *ids = NULL;
     size_t cap = 0;
 
-    if (len == 0 && g->loaded && g->o->bos != OPT_BOS)
+    if (len == 0 && g->loaded && g->o->bos != BOS_FIRST)
         return generate_resume(g, n);
     cli_check(source_encode_text(g, text, len, &ids, &cap, n, &err), &err);
     generate_tell_left_out(g, name);
-    if (*n == 0 || (len == 0 && g->o->bos != OPT_BOS))
+    if (*n == 0 || (len == 0 && g->o->bos != BOS_FIRST))
         cli_die("%s: the prompt is empty", name);
     echo(g->o, text, len);
     return behind_tail(g, ids, n);
@@ -167,7 +167,7 @@ generate_choice_prompt(struct generate *g, struct prompt *out)
     st = source_open(g, &s, text, len, &err);
     if (st != GG_OK)
         cli_die("%s: %s", name, err.message);
-    if (len == 0 && o->bos != OPT_BOS && !g->loaded)
+    if (len == 0 && o->bos != BOS_FIRST && !g->loaded)
         cli_die("%s: the prompt is empty", name);
     echo(o, text, len);
     cli_check(source_encode(g, &s, &o->choices, out, &err), &err);

@@ -26,7 +26,7 @@ source_encode_text(struct generate *g, const char *text, size_t len,
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
-    bool bos = g->o->bos ? g->o->bos == OPT_BOS : first;
+    bool bos = g->o->bos ? g->o->bos == BOS_FIRST : first;
     unsigned flags = (bos ? GG_ENCODE_BOS : 0) |
                      (g->loaded ? GG_ENCODE_CONTINUE : 0) |
                      (g->o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0) |
@@ -56,8 +56,8 @@ source_encode_text(struct generate *g, const char *text, size_t len,
 unsigned
 source_chat_flags(const struct options *o)
 {
-    return GG_CHAT_ANSWER | (o->bos == OPT_BOS ? GG_CHAT_BOS : 0) |
-           (o->bos == OPT_NO_BOS ? GG_CHAT_NO_BOS : 0) |
+    return GG_CHAT_ANSWER | (o->bos == BOS_FIRST ? GG_CHAT_BOS : 0) |
+           (o->bos == BOS_NONE ? GG_CHAT_NO_BOS : 0) |
            (is_strict(o) ? GG_CHAT_STRICT : 0);
 }
 
@@ -115,7 +115,7 @@ source_open(struct generate *g, struct source *s, const char *text, size_t len,
     s->len = len;
     if (g->o->messages)
         return source_open_messages(g, s, text, len, err);
-    s->goes_on = g->loaded && len == 0 && g->o->bos != OPT_BOS;
+    s->goes_on = g->loaded && len == 0 && g->o->bos != BOS_FIRST;
     if (g->o->chat && !s->goes_on)
         return open_message(g, s, err);
     return GG_OK;

@@ -4,6 +4,7 @@
 #include "common/engine.h"
 #include "gg-inspect/bins.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,263 +13,151 @@ const char cli_name[] = "gg-inspect";
 /* Where 1 is an answer, errors are 2, as of diff and cmp. */
 enum {
     EXIT_TROUBLE = 2,
+    MAX_SLOTS = 65536,
 };
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-inspect [OPTION]... [FILE]\n"
     "  or:  gg-inspect --diff [OPTION]... FILE OTHER\n"
     "Say what is in the model file FILE, or in the one that -m or $GG_MODEL "
     "names.\n"
-    "\n"
-    "  -k, --key KEY      print the value of KEY, raw; of an array, one\n"
-    "                     element a line\n"
-    "  -0, --null         with -k: end each value with NUL, and escape "
-    "nothing\n"
-    "      --tensor NAME  print statistics and a histogram of one tensor\n"
-    "      --metadata     print the metadata only\n"
-    "      --tensors      print the tensors only; with --metadata all there "
-    "is\n"
-    "      --json         print JSON\n"
-    "      --memory       print how much memory the model needs to run\n"
-    "      --stats        print a line of statistics for each tensor\n"
-    "      --check        print what is wrong with tensors and names\n"
-    "      --diff         print what FILE and OTHER do not have in common\n"
-    "      --histogram    print how the values of each tensor are spread\n"
-    "      --hash         print a SHA-256 of each tensor and of the whole\n"
-    "      --hash-check LIST\n"
-    "                     check hashes that were printed before\n"
-    "      --npy FILE     write the tensor that --tensor names for NumPy\n"
-    "      --png FILE     draw it, or, with --histogram, what that prints\n"
-    "\n"
-    "With these --tensor takes a pattern of the shell, but for --hash-check.\n"
-    "\n"
-    "With --memory:\n"
-    "  -c, --context N    positions a sequence can hold (else the model's)\n"
-    "      --slots N      sequences held at once (1)\n"
-    "      --cache-type T of keys and values: f16 (default), f32, q8_0\n"
-    "      --batch-size N ids of a prompt evaluated together (512)\n"
-    "\n"
-    "  -t, --threads N    threads (else one for each processor)\n"
-    "  -m, --model MODEL  the file to look at, as in all tools\n"
-    "  -o, --output FILE  write to FILE instead of standard output\n"
-    "  -q, --quiet        do not say which model is used when none is named\n"
-    "  -v, --verbose      shorten no value\n"
-    "  -h, --help         print this help\n"
-    "  -V, --version      print the version\n";
-
-enum {
-    OPT_TENSOR = 256,
-    OPT_TENSORS,
-    OPT_METADATA,
-    OPT_JSON,
-    OPT_MEMORY,
-    OPT_STATS,
-    OPT_CHECK,
-    OPT_DIFF,
-    OPT_HASH,
-    OPT_HASH_CHECK,
-    OPT_HISTOGRAM,
-    OPT_NPY,
-    OPT_PNG,
-    OPT_SLOTS,
-};
-
-static const struct option long_options[] = {
-    { "key", required_argument, NULL, 'k' },
-    { "null", no_argument, NULL, '0' },
-    { "tensor", required_argument, NULL, OPT_TENSOR },
-    { "tensors", no_argument, NULL, OPT_TENSORS },
-    { "metadata", no_argument, NULL, OPT_METADATA },
-    { "json", no_argument, NULL, OPT_JSON },
-    { "memory", no_argument, NULL, OPT_MEMORY },
-    { "stats", no_argument, NULL, OPT_STATS },
-    { "check", no_argument, NULL, OPT_CHECK },
-    { "diff", no_argument, NULL, OPT_DIFF },
-    { "hash", no_argument, NULL, OPT_HASH },
-    { "hash-check", required_argument, NULL, OPT_HASH_CHECK },
-    { "histogram", no_argument, NULL, OPT_HISTOGRAM },
-    { "npy", required_argument, NULL, OPT_NPY },
-    { "png", required_argument, NULL, OPT_PNG },
-    { "threads", required_argument, NULL, 't' },
-    { "context", required_argument, NULL, 'c' },
-    { "slots", required_argument, NULL, OPT_SLOTS },
-    { "cache-type", required_argument, NULL, ENGINE_OPT_CACHE_TYPE },
-    { "batch-size", required_argument, NULL, ENGINE_OPT_BATCH_SIZE },
-    { "model", required_argument, NULL, 'm' },
-    { "output", required_argument, NULL, 'o' },
-    { "quiet", no_argument, NULL, 'q' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
-};
+    "\n";
 
 struct arguments {
     struct inspect_options show;
-    struct engine_options engine; /* what gg-eval would be given */
     const char *model, *output;
-    const char *binary;       /* a file to write: --npy, --png */
-    const char *needs_memory; /* an option that goes with --memory */
-    const char *mode; /* the option that says what is done; NULL: it is shown */
+    const char *binary;            /* a file to write: --npy, --png */
+    const struct cli_option *mode; /* that says what is done; NULL: it is
+                                      shown */
 };
 
+/* ---- options ---- */
+
 /* What is done is said once. */
-static void
-set_mode(struct arguments *a, const char *name)
+static enum gg_status
+set_mode(void *options, const struct cli_option *row, const char *value,
+         struct gg_error *err)
 {
-    if (a->mode && strcmp(a->mode, name) != 0)
-        cli_misuse("%s and %s do not go together", a->mode, name);
-    a->mode = name;
+    struct arguments *a = options;
+    char name[CLI_OPTION_NAME], other[CLI_OPTION_NAME];
+
+    (void)value, (void)err;
+    if (a->mode && a->mode != row)
+        cli_misuse("%s and %s do not go together",
+                   cli_option_name(a->mode, other), cli_option_name(row, name));
+    a->mode = row;
+    return GG_OK;
 }
 
 static bool
 mode_is(const struct arguments *a, const char *name)
 {
-    return a->mode && strcmp(a->mode, name) == 0;
+    return a->mode && strcmp(a->mode->name, name) == 0;
 }
 
-/* The options of gg-eval that change what it needs. */
-static bool
-set_session(struct arguments *a, int c)
+static enum gg_status
+set_key(void *options, const struct cli_option *row, const char *value,
+        struct gg_error *err)
 {
-    switch (c) {
-    case 'c':
-        a->needs_memory = "-c";
-        break;
-    case OPT_SLOTS:
-        a->needs_memory = "--slots";
-        a->show.session.n_slots = (int32_t)cli_int("--slots", optarg, 1, 65536);
-        return true;
-    case ENGINE_OPT_CACHE_TYPE:
-        a->needs_memory = "--cache-type";
-        break;
-    case ENGINE_OPT_BATCH_SIZE:
-        a->needs_memory = "--batch-size";
-        break;
-    default:
-        return false;
-    }
-    return engine_set_option(&a->engine, c, help);
+    ((struct arguments *)options)->show.key = value;
+    return set_mode(options, row, value, err);
 }
 
-/* The options that say what is done. */
-static bool
-set_what(struct arguments *a, int c)
+static enum gg_status
+set_hash_list(void *options, const struct cli_option *row, const char *value,
+              struct gg_error *err)
 {
-    switch (c) {
-    case 'k':
-        set_mode(a, "-k");
-        a->show.key = optarg;
-        return true;
-    case OPT_MEMORY:
-        set_mode(a, "--memory");
-        return true;
-    case OPT_STATS:
-        set_mode(a, "--stats");
-        return true;
-    case OPT_CHECK:
-        set_mode(a, "--check");
-        return true;
-    case OPT_DIFF:
-        set_mode(a, "--diff");
-        return true;
-    case OPT_HASH:
-        set_mode(a, "--hash");
-        return true;
-    case OPT_HASH_CHECK:
-        set_mode(a, "--hash-check");
-        a->show.hash_list = optarg;
-        return true;
-    case OPT_HISTOGRAM:
-        set_mode(a, "--histogram");
-        return true;
-    case OPT_NPY:
-        set_mode(a, "--npy");
-        a->binary = optarg;
-        return true;
-    case OPT_PNG:
-        a->show.png = true;
-        a->binary = optarg;
-        return true;
-    default:
-        return false;
-    }
+    ((struct arguments *)options)->show.hash_list = value;
+    return set_mode(options, row, value, err);
 }
 
-static void
-set_option(struct arguments *a, int c)
+static enum gg_status
+set_npy(void *options, const struct cli_option *row, const char *value,
+        struct gg_error *err)
 {
-    if (set_session(a, c) || set_what(a, c))
-        return;
-    switch (c) {
-    case '0':
-        a->show.nul_ended = true;
-        break;
-    case OPT_TENSOR:
-        a->show.tensor = optarg;
-        break;
-    case OPT_TENSORS:
-        a->show.tensors = true;
-        break;
-    case OPT_METADATA:
-        a->show.metadata = true;
-        break;
-    case OPT_JSON:
-        a->show.json = true;
-        break;
-    case 't':
-        engine_set_option(&a->engine, c, help);
-        a->show.n_threads = a->engine.n_threads;
-        break;
-    case 'm':
-        a->model = optarg;
-        break;
-    case 'o':
-        a->output = optarg;
-        break;
-    case 'q':
-        a->show.quiet = true;
-        break;
-    case 'v':
-        a->show.verbose = true;
-        break;
-    case 'h':
-        cli_help(help);
-    case 'V':
-        cli_version();
-    }
+    ((struct arguments *)options)->binary = value;
+    return set_mode(options, row, value, err);
 }
 
-/* Which of the options below go with what is done. */
-static const struct rule {
-    const char *mode;
-    bool tensor, json, parts; /* --tensor, --json, --metadata and --tensors */
-} rules[] = {
-    { "-k", false, false, false },
-    { "--memory", false, true, false },
-    { "--stats", true, true, false },
-    { "--check", true, true, false },
-    { "--diff", true, true, true },
-    { "--hash", true, true, true },
-    { "--hash-check", false, false, false },
-    { "--histogram", true, true, false },
-    { "--npy", true, false, false },
-    { "--png", true, false, false },
+/* With --histogram it is no mode. */
+static enum gg_status
+set_png(void *options, const struct cli_option *row, const char *value,
+        struct gg_error *err)
+{
+    struct arguments *a = options;
+
+    (void)row, (void)err;
+    a->show.png = true;
+    a->binary = value;
+    return GG_OK;
+}
+
+#define AT(field) .at = offsetof(struct arguments, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "key", 'k', CLI_CALL, "KEY",
+      "print the value of KEY, raw; of an array, one element a line",
+      .set = set_key, .shown = "-k" },
+    { "null", '0', CLI_FLAG, NULL,
+      "with -k: end each value with NUL, and escape nothing",
+      AT(show.nul_ended), .shown = "-0", .only_with = "key" },
+    { "tensor", 0, CLI_TEXT, "NAME",
+      "print statistics and a histogram of one tensor", AT(show.tensor),
+      .not_with = "key|memory|hash-check|metadata|tensors" },
+    { "metadata", 0, CLI_FLAG, NULL, "print the metadata only",
+      AT(show.metadata), .not_with = "key|memory|stats|check|hash-check|histogram|npy|png" },
+    { "tensors", 0, CLI_FLAG, NULL,
+      "print the tensors only; with --metadata all there is",
+      AT(show.tensors), .not_with = "key|memory|stats|check|hash-check|histogram|npy|png" },
+    { "json", 0, CLI_FLAG, NULL, "print JSON", AT(show.json),
+      .not_with = "key|hash-check|npy|png" },
+    { "memory", 0, CLI_CALL, NULL,
+      "print how much memory the model needs to run", .set = set_mode },
+    { "stats", 0, CLI_CALL, NULL,
+      "print a line of statistics for each tensor", .set = set_mode },
+    { "check", 0, CLI_CALL, NULL,
+      "print what is wrong with tensors and names", .set = set_mode },
+    { "diff", 0, CLI_CALL, NULL,
+      "print what FILE and OTHER do not have in common", .set = set_mode },
+    { "histogram", 0, CLI_CALL, NULL,
+      "print how the values of each tensor are spread", .set = set_mode },
+    { "hash", 0, CLI_CALL, NULL,
+      "print a SHA-256 of each tensor and of the whole", .set = set_mode },
+    { "hash-check", 0, CLI_CALL, "LIST",
+      "check hashes that were printed before", .set = set_hash_list },
+    { "npy", 0, CLI_CALL, "FILE",
+      "write the tensor that --tensor names for NumPy", .set = set_npy },
+    { "png", 0, CLI_CALL, "FILE",
+      "draw it, or, with --histogram, what that prints", .set = set_png },
+    { .help = "\nWith these --tensor takes a pattern of the shell, but for "
+              "--hash-check.\n\nWith --memory:" },
+    { "context", 'c', CLI_INT, "N",
+      "positions a sequence can hold (else the model's)",
+      AT(show.session.n_ctx), 1, ENGINE_MAX_CONTEXT, .only_with = "memory" },
+    { "slots", 0, CLI_INT, "N", "sequences held at once (1)",
+      AT(show.session.n_slots), 1, MAX_SLOTS, .only_with = "memory" },
+    { "cache-type", 0, CLI_WORD, "T",
+      "of keys and values: f16 (default), f32, q8_0",
+      AT(show.session.cache_type), .values = ENGINE_CACHE_TYPES,
+      .only_with = "memory" },
+    { "batch-size", 0, CLI_INT, "N",
+      "ids of a prompt evaluated together (512)",
+      AT(show.session.n_batch), 1, ENGINE_MAX_BATCH, .only_with = "memory" },
+    { .help = "" },
+    { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",
+      AT(show.n_threads), 1, GGML_MAX_N_THREADS },
+    { "model", 'm', CLI_TEXT, "MODEL", "the file to look at, as in all tools",
+      AT(model) },
+    { "output", 'o', CLI_TEXT, "FILE",
+      "write to FILE instead of standard output", AT(output) },
+    { "quiet", 'q', CLI_FLAG, NULL,
+      "do not say which model is used when none is named", AT(show.quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "shorten no value", AT(show.verbose) },
+    CLI_HELP_AND_VERSION,
+    { 0 },
 };
-
-static void
-check_rule(const struct arguments *a, const struct rule *r)
-{
-    const struct inspect_options *o = &a->show;
-
-    if (o->tensor && !r->tensor)
-        cli_misuse("--tensor does not go with %s", r->mode);
-    if (o->json && !r->json)
-        cli_misuse("--json does not go with %s", r->mode);
-    if ((o->metadata || o->tensors) && !r->parts)
-        cli_misuse("%s does not go with %s",
-                   o->metadata ? "--metadata" : "--tensors", r->mode);
-}
+/* clang-format on */
 
 /* What is written to a file of its own. */
 static void
@@ -278,38 +167,27 @@ check_binary(const struct arguments *a)
 
     if (!a->binary)
         return;
-    if (a->show.png && a->show.json)
-        cli_misuse("--json does not go with --png");
-    if (!a->show.tensor && !mode_is(a, "--histogram"))
+    if (!a->show.tensor && !mode_is(a, "histogram"))
         cli_misuse("%s needs --tensor", name);
     if (a->output)
         cli_misuse("%s says what is written: -o does not go with it", name);
 }
 
+/* Alone --png is what is done. */
 static void
-check_arguments(struct arguments *a)
+settle_png(struct arguments *a)
 {
-    const struct inspect_options *o = &a->show;
+    static const struct cli_option png = { .name = "png" };
+    struct gg_error err;
 
-    if (o->png && !mode_is(a, "--histogram"))
-        set_mode(a, "--png");
-    check_binary(a);
-
-    for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++)
-        if (mode_is(a, rules[i].mode))
-            check_rule(a, &rules[i]);
-    if (o->nul_ended && !o->key)
-        cli_misuse("-0 goes with -k");
-    if (o->tensor && (o->metadata || o->tensors))
-        cli_misuse("--tensor does not go with --metadata and --tensors");
-    if (a->needs_memory && !mode_is(a, "--memory"))
-        cli_misuse("%s goes with --memory", a->needs_memory);
+    if (a->show.png && !mode_is(a, "histogram"))
+        (void)set_mode(a, &png, NULL, &err);
 }
 
 static void
 take_files(struct arguments *a, int n, char **files)
 {
-    int most = mode_is(a, "--diff") ? 2 : 1;
+    int most = mode_is(a, "diff") ? 2 : 1;
 
     if (n > most && most == 1)
         cli_misuse("one FILE at a time: %s is one too many", files[1]);
@@ -334,15 +212,12 @@ find_file(const char *name, bool quiet)
 static void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    int c;
+    static const struct cli_tool tool = { usage, rows, 21, false };
+    int first = cli_parse(argc, argv, &tool, a);
 
-    while ((c = cli_getopt(argc, argv, "k:0c:t:m:o:qvhV", long_options)) != -1)
-        set_option(a, c);
-    take_files(a, argc - optind, argv + optind);
-    check_arguments(a);
-    a->show.session.n_ctx = a->engine.n_ctx;
-    a->show.session.n_batch = a->engine.n_batch;
-    a->show.session.cache_type = a->engine.cache_type;
+    settle_png(a);
+    take_files(a, argc - first, argv + first);
+    check_binary(a);
     a->show.path = find_file(a->model, a->show.quiet);
 }
 
@@ -366,19 +241,19 @@ show_open(const struct arguments *a, struct inspected *f)
 {
     const struct inspect_options *o = &a->show;
 
-    if (mode_is(a, "--stats"))
+    if (mode_is(a, "stats"))
         return stats_show(f, o);
-    if (mode_is(a, "--histogram"))
+    if (mode_is(a, "histogram"))
         return bins_show(f, o);
-    if (mode_is(a, "--npy"))
+    if (mode_is(a, "npy"))
         return npy_show(f, o);
-    if (mode_is(a, "--png"))
+    if (mode_is(a, "png"))
         return picture_tensor(f, o);
-    if (mode_is(a, "--check"))
+    if (mode_is(a, "check"))
         return check_show(f, o);
-    if (mode_is(a, "--hash"))
+    if (mode_is(a, "hash"))
         return hash_show(f, o);
-    if (mode_is(a, "--hash-check"))
+    if (mode_is(a, "hash-check"))
         return hash_check(f, o);
     if (o->tensor)
         return tensor_show(f, o);
@@ -399,14 +274,13 @@ show(struct arguments *a)
     struct inspected f;
     int status;
 
-    if (mode_is(a, "--memory")) {
+    if (mode_is(a, "memory")) {
         memory_show(o);
         return EXIT_SUCCESS;
     }
-    if (mode_is(a, "--hash-check") || mode_is(a, "--diff") ||
-        mode_is(a, "--check"))
+    if (mode_is(a, "hash-check") || mode_is(a, "diff") || mode_is(a, "check"))
         cli_fail_with(EXIT_TROUBLE);
-    if (mode_is(a, "--diff"))
+    if (mode_is(a, "diff"))
         return show_diff(o);
     inspect_open(o->path, alone, &f);
     status = show_open(a, &f);
@@ -419,7 +293,6 @@ main(int argc, char **argv)
 {
     struct arguments a = {
         .show.session = gg_session_params_default(),
-        .engine = engine_options_default(),
     };
 
     a.show.session.n_slots = 1;

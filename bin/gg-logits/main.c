@@ -2,11 +2,12 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/cli.h"
+#include "common/options.h"
 #include "gg-logits/diff.h"
 #include "gg-logits/edit.h"
 #include "gg-logits/like.h"
@@ -16,83 +17,19 @@
 
 const char cli_name[] = "gg-logits";
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-logits [OPTION]... [FILE]\n"
     "       gg-logits [OPTION]... --mix FILE=WEIGHT...\n"
     "       gg-logits --diff FILE FILE\n"
     "Change, convert, mix or compare logit streams.\n"
-    "\n"
-    "      --bias ID=X         add X to the logit of a token; -inf forbids it\n"
-    "      --mask FILE         forbid all tokens but those whose ids FILE has\n"
-    "      --forbid FILE       forbid the tokens whose ids FILE has\n"
-    "      --keep K            write only the K highest logits of a record\n"
-    "      --f16               write logits in half precision\n"
-    "      --to FORM           stream (default), text, jsonl, npy or npz\n"
-    "      --compress LEVEL    deflate npz, 1 to 9 (0: not at all)\n"
-    "      --like FILE         rows of numbers get what else a record has "
-    "from\n"
-    "                          the stream FILE\n"
-    "      --mix               several models as one, each with its weight\n"
-    "      --mix-by KIND       mix probabilities (default) or logarithms\n"
-    "      --diff              compare two streams record by record\n"
-    "      --near FILE         write text: the cosines of embeddings and those "
-    "of FILE\n"
-    "      --top N             with --near: the N nearest, a line each\n"
-    "      --largest N         show the N largest differences of each (1)\n"
-    "  -f, --file FILE         read the stream from FILE\n"
-    "  -o, --output FILE       write to FILE\n"
-    "  -q, --quiet             say less\n"
-    "  -v, --verbose           say more\n"
-    "  -h, --help              print this help and end\n"
-    "  -V, --version           print the version and end\n";
-
-enum {
-    OPT_BIAS = 256,
-    OPT_MASK,
-    OPT_FORBID,
-    OPT_KEEP,
-    OPT_F16,
-    OPT_TO,
-    OPT_COMPRESS,
-    OPT_LIKE,
-    OPT_MIX,
-    OPT_MIX_BY,
-    OPT_DIFF,
-    OPT_LARGEST,
-    OPT_NEAR,
-    OPT_TOP,
-};
-
-static const struct option long_options[] = {
-    { "bias", required_argument, NULL, OPT_BIAS },
-    { "mask", required_argument, NULL, OPT_MASK },
-    { "forbid", required_argument, NULL, OPT_FORBID },
-    { "keep", required_argument, NULL, OPT_KEEP },
-    { "f16", no_argument, NULL, OPT_F16 },
-    { "to", required_argument, NULL, OPT_TO },
-    { "compress", required_argument, NULL, OPT_COMPRESS },
-    { "like", required_argument, NULL, OPT_LIKE },
-    { "mix", no_argument, NULL, OPT_MIX },
-    { "mix-by", required_argument, NULL, OPT_MIX_BY },
-    { "diff", no_argument, NULL, OPT_DIFF },
-    { "largest", required_argument, NULL, OPT_LARGEST },
-    { "near", required_argument, NULL, OPT_NEAR },
-    { "top", required_argument, NULL, OPT_TOP },
-    { "file", required_argument, NULL, 'f' },
-    { "output", required_argument, NULL, 'o' },
-    { "quiet", no_argument, NULL, 'q' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { 0 },
-};
+    "\n";
 
 struct options {
     struct edit_options edit;
     enum form form;
-    int level;
+    int level, logarithms;
     const char *like, *near, *input, *output;
-    bool mix, mix_by, logarithms, diff, verbose;
+    bool mix, diff, quiet, verbose;
     size_t largest, top;
     struct pair pair;
 };
@@ -104,91 +41,74 @@ typedef enum gg_status (*next_record)(void *from,
 
 /* ---- options ---- */
 
-static enum form
-form(const char *name)
+static enum gg_status
+add_bias(void *options, const struct cli_option *row, const char *value,
+         struct gg_error *err)
 {
-    static const char *const names[] = { "stream", "text", "jsonl",
-                                         "npy",    "npz",  NULL };
+    struct options *o = options;
 
-    return (enum form)cli_choice("--to", name, names);
+    (void)row, (void)err;
+    edit_add_bias(&o->edit, value);
+    return GG_OK;
 }
 
-static bool
-mix_by(const char *name)
+/* -=WEIGHT: of standard input. */
+static enum gg_status
+add_standard_input(void *options, const struct cli_option *row,
+                   const char *value, struct gg_error *err)
 {
-    static const char *const names[] = { "probabilities", "logarithms", NULL };
+    struct options *o = options;
 
-    return cli_choice("--mix-by", name, names) == 1;
+    (void)row, (void)err;
+    pair_add(&o->pair, "-", cli_float("--mix", value, -1e6, 1e6));
+    return GG_OK;
 }
 
-static void
-set_option(struct options *o, int c)
-{
-    switch (c) {
-    case OPT_BIAS:
-        edit_add_bias(&o->edit, optarg);
-        break;
-    case OPT_MASK:
-        o->edit.allow = optarg;
-        break;
-    case OPT_FORBID:
-        o->edit.forbid = optarg;
-        break;
-    case OPT_KEEP:
-        o->edit.keep = (size_t)cli_int("--keep", optarg, 1, LIMIT_VOCAB);
-        break;
-    case OPT_F16:
-        o->edit.half = true;
-        break;
-    case OPT_TO:
-        o->form = form(optarg);
-        break;
-    case OPT_COMPRESS:
-        o->level = (int)cli_int("--compress", optarg, 0, 9);
-        break;
-    case OPT_LIKE:
-        o->like = optarg;
-        break;
-    case OPT_MIX:
-        o->mix = true;
-        break;
-    case OPT_MIX_BY:
-        o->mix_by = true;
-        o->logarithms = mix_by(optarg);
-        break;
-    case OPT_DIFF:
-        o->diff = true;
-        break;
-    case OPT_LARGEST:
-        o->largest = (size_t)cli_int("--largest", optarg, 1, 1000);
-        break;
-    case OPT_NEAR:
-        o->near = optarg;
-        break;
-    case OPT_TOP:
-        o->top = (size_t)cli_int("--top", optarg, 1, INT32_MAX);
-        break;
-    case '=': /* -=WEIGHT: of standard input */
-        pair_add(&o->pair, "-", cli_float("--mix", optarg, -1e6, 1e6));
-        break;
-    case 'f':
-        o->input = optarg;
-        break;
-    case 'o':
-        o->output = optarg;
-        break;
-    case 'q':
-        o->verbose = false;
-        break;
-    case 'v':
-        o->verbose = true;
-        break;
-    case 'h':
-        cli_help(help);
-    case 'V':
-        cli_version();
-    }
-}
+#define AT(field) .at = offsetof(struct options, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "bias", 0, CLI_CALL, "ID=X",
+      "add X to the logit of a token; -inf forbids it", .set = add_bias },
+    { "mask", 0, CLI_TEXT, "FILE",
+      "forbid all tokens but those whose ids FILE has", AT(edit.allow) },
+    { "forbid", 0, CLI_TEXT, "FILE", "forbid the tokens whose ids FILE has",
+      AT(edit.forbid) },
+    { "keep", 0, CLI_SIZE, "K", "write only the K highest logits of a record",
+      AT(edit.keep), 1, LIMIT_VOCAB, .not_with = "f16" },
+    { "f16", 0, CLI_FLAG, NULL, "write logits in half precision",
+      AT(edit.half) },
+    { "to", 0, CLI_WORD, "FORM", "stream (default), text, jsonl, npy or npz",
+      AT(form), .values = "stream|text|jsonl|npy|npz" },
+    { "compress", 0, CLI_INT, "LEVEL", "deflate npz, 1 to 9 (0: not at all)",
+      AT(level), 0, 9 },
+    { "like", 0, CLI_TEXT, "FILE",
+      "rows of numbers get what else a record has from the stream FILE",
+      AT(like) },
+    { "mix", 0, CLI_FLAG, NULL, "several models as one, each with its weight",
+      AT(mix), .not_with = "diff|like|file" },
+    { "mix-by", 0, CLI_WORD, "KIND",
+      "mix probabilities (default) or logarithms", AT(logarithms),
+      .values = "probabilities|logarithms", .only_with = "mix" },
+    { "diff", 0, CLI_FLAG, NULL, "compare two streams record by record",
+      AT(diff), .not_with = "file" },
+    { "near", 0, CLI_TEXT, "FILE",
+      "write text: the cosines of embeddings and those of FILE", AT(near) },
+    { "top", 0, CLI_SIZE, "N", "with --near: the N nearest, a line each",
+      AT(top), 1, INT32_MAX, .only_with = "near" },
+    { "largest", 0, CLI_SIZE, "N",
+      "show the N largest differences of each (1)", AT(largest), 1, 1000,
+      .only_with = "diff" },
+    { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE", AT(input),
+      .shown = "-f" },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output) },
+    { .letter = '=', .argument = "WEIGHT", .set = add_standard_input },
+    { "quiet", 'q', CLI_FLAG, NULL, "say less", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "say more", AT(verbose) },
+    CLI_HELP_AND_VERSION,
+    { 0 },
+};
+/* clang-format on */
 
 /* FILE=WEIGHT; a file's name may have a '=', a weight has none. */
 static void
@@ -232,12 +152,6 @@ check(const struct options *o)
          e->half || o->form != FORM_STREAM || (o->diff && o->near)))
         cli_misuse("%s writes a table: nothing else goes with it",
                    o->diff ? "--diff" : "--near");
-    if ((o->mix || o->diff) && o->input)
-        cli_misuse("-f does not go with --mix and --diff");
-    if (o->mix && o->like)
-        cli_misuse("--mix and --like do not go together");
-    if (e->keep && e->half)
-        cli_misuse("--keep and --f16 do not go together");
     if (o->level && o->form != FORM_NPZ)
         cli_misuse("--compress is for --to npz");
 }
@@ -245,19 +159,11 @@ check(const struct options *o)
 static void
 parse(int argc, char **argv, struct options *o)
 {
-    int c;
+    static const struct cli_tool tool = { usage, rows, 26, false };
+    int first = cli_parse(argc, argv, &tool, o);
 
-    while ((c = cli_getopt(argc, argv, "f:o:qvhV=:", long_options)) != -1)
-        set_option(o, c);
-    if (o->mix && o->diff)
-        cli_misuse("--mix and --diff do not go together");
-    if (o->mix_by && !o->mix)
-        cli_misuse("--mix-by goes with --mix");
-    if (o->top && !o->near)
-        cli_misuse("--top goes with --near");
-    if (o->largest && !o->diff)
-        cli_misuse("--largest goes with --diff");
-    take_files(o, argv + optind, (size_t)(argc - optind));
+    o->verbose = o->verbose && !o->quiet;
+    take_files(o, argv + first, (size_t)(argc - first));
     check(o);
 }
 

@@ -3,53 +3,41 @@
 
 #include <stdlib.h>
 
-#include "common/cli.h"
+#include "common/options.h"
 #include "gg-loop/loop.h"
 
 const char cli_name[] = "gg-loop";
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-loop [OPTION]... COMMAND\n"
     "Feed standard input, and then what COMMAND prints, to COMMAND.\n"
-    "\n"
-    "      --batch N        numbered sequences under way at once (default 1)\n"
-    "  -h, --help           print this\n"
-    "  -V, --version        print the version\n";
+    "\n";
 
 enum {
-    OPT_BATCH = 256,
     BATCH_MAX = 65536,
 };
 
-static const struct option long_options[] = {
-    { "batch", required_argument, NULL, OPT_BATCH },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
+static const struct cli_option rows[] = {
+    { "batch", 0, CLI_SIZE, "N",
+      "numbered sequences under way at once (default 1)", .min = 1,
+      .max = BATCH_MAX },
+    CLI_HELP_AND_VERSION,
     { 0 },
 };
 
 int
 main(int argc, char **argv)
 {
+    /* Options behind COMMAND are not ours. */
+    static const struct cli_tool tool = { usage, rows, 23, true };
     size_t batch = 1;
-    int c;
+    int first;
 
     cli_start();
-    /* Options behind COMMAND are not ours. */
-    while ((c = cli_getopt(argc, argv, "+hV", long_options)) != -1)
-        switch (c) {
-        case OPT_BATCH:
-            batch = (size_t)cli_int("--batch", optarg, 1, BATCH_MAX);
-            break;
-        case 'h':
-            cli_help(help);
-        case 'V':
-            cli_version();
-        }
-    if (optind == argc)
+    first = cli_parse(argc, argv, &tool, &batch);
+    if (first == argc)
         cli_misuse("no COMMAND");
-    if (optind + 1 < argc)
-        cli_misuse("COMMAND is one argument: '%s' is another",
-                   argv[optind + 1]);
-    return cli_finish(loop_run(argv[optind], batch));
+    if (first + 1 < argc)
+        cli_misuse("COMMAND is one argument: '%s' is another", argv[first + 1]);
+    return cli_finish(loop_run(argv[first], batch));
 }

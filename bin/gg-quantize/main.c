@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/cli.h"
 #include "common/files.h"
 #include "common/gguf.h"
+#include "common/options.h"
 #include "common/ticker.h"
 #include "gg-quantize/importance.h"
 #include "gg-quantize/plan.h"
@@ -18,49 +19,17 @@
 
 const char cli_name[] = "gg-quantize";
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-quantize [OPTION]... IN OUT TYPE\n"
     "Write the model file IN as the GGUF file OUT, with its matrices quantised "
     "to\n"
     "TYPE: a type of blocks, or a mixture such as Q4_K_M, which chooses one "
     "for\n"
     "each tensor. A table on standard output says what became of each.\n"
-    "\n"
-    "      --pure           all matrices get the same type\n"
-    "      --tensor PATTERN=TYPE\n"
-    "                       this type for matrices whose name fits the "
-    "pattern\n"
-    "                       of the shell\n"
-    "      --imatrix FILE   an importance matrix, as gg-eval --imatrix writes "
-    "it:\n"
-    "                       errors count where they matter\n"
-    "      --dry-run        write the table only, without errors and OUT\n"
-    "  -t, --threads N      threads (default: the processors there are)\n"
-    "  -q, --quiet          write no table\n"
-    "      --list           list the TYPEs\n"
-    "  -h, --help           print this help\n"
-    "  -V, --version        print the version\n";
+    "\n";
 
 enum {
-    OPT_PURE = 256,
-    OPT_TENSOR,
-    OPT_IMATRIX,
-    OPT_DRY_RUN,
-    OPT_LIST,
     MAX_THREADS = 1024,
-};
-
-static const struct option long_options[] = {
-    { "pure", no_argument, NULL, OPT_PURE },
-    { "tensor", required_argument, NULL, OPT_TENSOR },
-    { "imatrix", required_argument, NULL, OPT_IMATRIX },
-    { "dry-run", no_argument, NULL, OPT_DRY_RUN },
-    { "threads", required_argument, NULL, 't' },
-    { "quiet", no_argument, NULL, 'q' },
-    { "list", no_argument, NULL, OPT_LIST },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
 };
 
 struct arguments {
@@ -70,6 +39,69 @@ struct arguments {
     const char *in, *out, *imatrix;
     const struct mixture *mixture;
 };
+
+/* ---- options ------------------------------------------------------------- */
+
+static enum gg_status
+add_choice(void *options, const struct cli_option *row, const char *value,
+           struct gg_error *err)
+{
+    struct arguments *a = options;
+
+    (void)row, (void)err;
+    choices_add(&a->choices, value);
+    return GG_OK;
+}
+
+/* --list ends the tool. */
+static enum gg_status
+list_types(void *options, const struct cli_option *row, const char *value,
+           struct gg_error *err)
+{
+    (void)options, (void)row, (void)value, (void)err;
+    for (int i = 0; mixture_at(i); i++)
+        puts(mixture_at(i)->name);
+    exit(cli_finish(EXIT_SUCCESS));
+}
+
+#define AT(field) .at = offsetof(struct arguments, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "pure", 0, CLI_FLAG, NULL, "all matrices get the same type",
+      AT(choices.pure) },
+    { "tensor", 0, CLI_CALL, "PATTERN=TYPE",
+      "this type for matrices whose name fits the pattern of the shell",
+      .set = add_choice },
+    { "imatrix", 0, CLI_TEXT, "FILE",
+      "an importance matrix, as gg-eval --imatrix writes it: errors count "
+      "where they matter", AT(imatrix) },
+    { "dry-run", 0, CLI_FLAG, NULL,
+      "write the table only, without errors and OUT", AT(dry_run) },
+    { "threads", 't', CLI_INT, "N",
+      "threads (default: the processors there are)", AT(n_threads),
+      1, MAX_THREADS },
+    { "quiet", 'q', CLI_FLAG, NULL, "write no table", AT(quiet) },
+    { "list", 0, CLI_CALL, NULL, "list the TYPEs", .set = list_types },
+    CLI_HELP_AND_VERSION,
+    { 0 },
+};
+/* clang-format on */
+
+static void
+parse_arguments(int argc, char **argv, struct arguments *a)
+{
+    static const struct cli_tool tool = { usage, rows, 23, false };
+    int first = cli_parse(argc, argv, &tool, a);
+
+    if (argc - first != 3)
+        cli_misuse("IN, OUT and TYPE are needed");
+    a->in = argv[first];
+    a->out = argv[first + 1];
+    a->mixture = mixture_find(argv[first + 2]);
+    if (!a->mixture)
+        cli_misuse("'%s' is no TYPE; --list shows all", argv[first + 2]);
+}
 
 /* ---- the table ----------------------------------------------------------- */
 
@@ -264,55 +296,6 @@ quantize(struct arguments *a)
     gguf_free(to);
     importance_close(&importance);
     gg_file_close(file);
-}
-
-CLI_NORETURN static void
-list_types(void)
-{
-    for (int i = 0; mixture_at(i); i++)
-        puts(mixture_at(i)->name);
-    exit(cli_finish(EXIT_SUCCESS));
-}
-
-static void
-parse_arguments(int argc, char **argv, struct arguments *a)
-{
-    int c;
-
-    while ((c = cli_getopt(argc, argv, "t:qhV", long_options)) != -1)
-        switch (c) {
-        case OPT_PURE:
-            a->choices.pure = true;
-            break;
-        case OPT_TENSOR:
-            choices_add(&a->choices, optarg);
-            break;
-        case OPT_IMATRIX:
-            a->imatrix = optarg;
-            break;
-        case OPT_DRY_RUN:
-            a->dry_run = true;
-            break;
-        case 't':
-            a->n_threads = (int)cli_int("--threads", optarg, 1, MAX_THREADS);
-            break;
-        case 'q':
-            a->quiet = true;
-            break;
-        case OPT_LIST:
-            list_types();
-        case 'h':
-            cli_help(help);
-        case 'V':
-            cli_version();
-        }
-    if (argc - optind != 3)
-        cli_misuse("IN, OUT and TYPE are needed");
-    a->in = argv[optind];
-    a->out = argv[optind + 1];
-    a->mixture = mixture_find(argv[optind + 2]);
-    if (!a->mixture)
-        cli_misuse("'%s' is no TYPE; --list shows all", argv[optind + 2]);
 }
 
 int

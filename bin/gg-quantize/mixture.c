@@ -348,6 +348,12 @@ mixture_at(int i)
     return i < COUNT(mixtures) ? &mixtures[i] : NULL;
 }
 
+const char *
+mixture_name(size_t i)
+{
+    return i < (size_t)COUNT(mixtures) ? mixtures[i].name : NULL;
+}
+
 const struct mixture *
 mixture_find(const char *name)
 {

@@ -27,6 +27,8 @@ mixture_find(const char *name);
 /* The i-th, NULL after the last. */
 const struct mixture *
 mixture_at(int i);
+const char *
+mixture_name(size_t i);
 
 /* The type for a matrix by its name and the length of its rows. The rules are
  * those of llama.cpp's llama_tensor_get_type(), so that a mixture means what

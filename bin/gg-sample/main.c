@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gg-stream.h>
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,18 +16,10 @@
 
 const char cli_name[] = "gg-sample";
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-sample [OPTION]... [FILE]\n"
     "Draw a token id from each record of a logit stream.\n"
-    "\n" SAMPLING_HELP "  -m, --model MODEL       whose vocabulary DRY's "
-    "strings are looked up in\n"
-    "                          (else $GG_MODEL, else the demo model)\n"
-    "  -f, --file FILE         read the stream from FILE\n"
-    "  -o, --output FILE       write to FILE\n"
-    "  -q, --quiet             say less\n"
-    "  -v, --verbose           say more\n"
-    "  -h, --help              print this help and end\n"
-    "  -V, --version           print the version and end\n";
+    "\n";
 
 struct options {
     struct sampling_options sampling;
@@ -54,60 +47,37 @@ struct run {
     struct sequence_table sequences; /* that are drawn from: of struct count */
 };
 
-static const struct option long_options[] = {
-    SAMPLING_LONG_OPTIONS,
-    { "model", required_argument, NULL, 'm' },
-    { "file", required_argument, NULL, 'f' },
-    { "output", required_argument, NULL, 'o' },
-    { "quiet", no_argument, NULL, 'q' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
+#define AT(field) .at = offsetof(struct options, field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { .part = sampling_rows, AT(sampling) },
+    { "model", 'm', CLI_TEXT, "MODEL",
+      "whose vocabulary DRY's strings are looked up in (else $GG_MODEL, else "
+      "the demo model)", AT(model) },
+    { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE",
+      AT(input) },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output) },
+    { "quiet", 'q', CLI_FLAG, NULL, "say less", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "say more", AT(verbose) },
+    CLI_HELP_AND_VERSION,
     { 0 },
 };
-
-static void
-set_option(struct options *o, int c)
-{
-    switch (c) {
-    case 'm':
-        o->model = optarg;
-        break;
-    case 'f':
-        o->input = optarg;
-        break;
-    case 'o':
-        o->output = optarg;
-        break;
-    case 'v':
-        o->verbose = true;
-        break;
-    case 'q':
-        o->verbose = false;
-        o->quiet = true;
-        break;
-    case 'h':
-        cli_help(help);
-    case 'V':
-        cli_version();
-    default:
-        sampling_set_option(&o->sampling, c);
-    }
-}
+/* clang-format on */
 
 static void
 parse(int argc, char **argv, struct options *o)
 {
-    int c;
+    static const struct cli_tool tool = { usage, rows, 26, false };
+    int first;
 
     o->sampling = sampling_options_default();
-    while ((c = cli_getopt(argc, argv, SAMPLING_LETTERS "m:f:o:vqhV",
-                           long_options)) != -1)
-        set_option(o, c);
-    if (argc - optind > (o->input ? 0 : 1))
+    first = cli_parse(argc, argv, &tool, o);
+    o->verbose = o->verbose && !o->quiet;
+    if (argc - first > (o->input ? 0 : 1))
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
-    if (optind < argc)
-        o->input = argv[optind];
+    if (first < argc)
+        o->input = argv[first];
 }
 
 /* Our output may end before the shell of a gg-loop's command lets go of its

@@ -102,7 +102,7 @@ fill_part(struct work *w, struct job *job)
     unsigned flags = o->special != SPECIAL_TEXT ? GG_ENCODE_SPECIAL : 0;
     size_t want = INPUT_CHUNK, cut = 0;
 
-    flags |= o->greedy ? GG_ENCODE_GREEDY : 0;
+    flags |= o->tokenizer ? GG_ENCODE_GREEDY : 0;
     while (cut == 0 && !w->input.ended) {
         while (job->text.len < want && !w->input.ended)
             read_more(w, job);

@@ -1,265 +1,179 @@
 /* options.c - the command line */
 #include <config.h>
 
+#include <stddef.h>
 #include <stdlib.h>
 
 #include "common/chat.h"
-#include "common/cli.h"
+#include "common/options.h"
 #include "gg-tokenize/tokenize.h"
 
-static const char help[] =
+static const char usage[] =
     "Usage: gg-tokenize [OPTION]... [FILE]\n"
     "Read a text and write its token ids as one line; with -d, read ids and\n"
     "write their text. Without FILE, or where it is -, read standard input.\n"
-    "\n"
-    "  -d, --decode         turn ids back into text\n"
-    "      --bos, --eos     put BOS in front, EOS behind, whatever the model "
-    "says\n"
-    "      --no-bos         add no token; with -d: the ids begin a text\n"
-    "      --special WHAT   names of control tokens in the text: parse them, "
-    "take\n"
-    "                       them as text (default), or error; with -d, parse:\n"
-    "                       write them\n"
-    "      --strict         a byte that has no token is an error, as with\n"
-    "                       --special error; else it is left out\n"
-    "      --tokenizer WHICH  greedy: the longest token at each place, as "
-    "ggml's\n"
-    "                       GPT-2 example; exact: the vocabulary's (default)\n"
-    "      --lines          each line of text is a numbered sequence\n"
-    "  -0, --null           each NUL-ended record is a numbered sequence\n"
-    "      --fields         with --lines: a chunk for each field of a line\n"
-    "      --escapes        with --lines: \\n, \\t, \\\\ in a line stand for "
-    "newline,\n"
-    "                       tab, backslash, as -d --lines writes them\n"
-    "      --max N          at most N ids for each text; with more it fails, "
-    "but\n"
-    "      --truncate SIDE  with left, right: cuts them off there\n"
-    "  -t, --threads N      threads that encode (default 1)\n"
-    "\n"
-    "In place of lines of ids:\n"
-    "      --count          how many there are\n"
-    "      --pieces         a line for each id: the id and its bytes\n"
-    "      --offsets        the same with the range of bytes in the text\n"
-    "      --binary TYPE    u16 or u32, little-endian; with -d: read them\n"
-    "      --budget N       pieces of the text with N tokens at most, cut at "
-    "line\n"
-    "                       ends: their ranges of bytes; with -0 the pieces\n"
-    "\n"
-    "      --chat           read messages, {\"role\": ..., \"content\": ...}, "
-    "and\n"
-    "                       write the ids that let the model answer\n"
-    "      --template NAME  the chat template, if not the model's; list: all\n"
-    "      --no-answer      with --chat: whole messages only, no answer "
-    "begins\n"
-    "      --replace-invalid  with -d: write U+FFFD for what is not UTF-8\n"
-    "      --raw            with -d: a terminal gets control characters as "
-    "they are\n"
-    "      --max-held MIB   with -d: memory for sequences that are still open\n"
-    "                       (default 1024)\n"
-    "\n"
-    "  -m, --model MODEL    the model whose vocabulary is used\n"
-    "  -f, --file FILE      the same as FILE\n"
-    "  -o, --output FILE    write to FILE instead of standard output\n"
-    "  -q, --quiet          do not say which model is used when none is named\n"
-    "  -v, --verbose        say on stderr what was read and written\n"
-    "  -h, --help           print this help\n"
-    "  -V, --version        print the version\n";
+    "\n";
 
-enum {
-    OPT_BOS = 256,
-    OPT_NO_BOS,
-    OPT_EOS,
-    OPT_SPECIAL,
-    OPT_STRICT,
-    OPT_TOKENIZER,
-    OPT_FIELDS,
-    OPT_ESCAPES,
-    OPT_COUNT,
-    OPT_PIECES,
-    OPT_OFFSETS,
-    OPT_BINARY,
-    OPT_MAX,
-    OPT_TRUNCATE,
-    OPT_BUDGET,
-    OPT_CHAT,
-    OPT_TEMPLATE,
-    OPT_NO_ANSWER,
-    OPT_LINES,
-    OPT_REPLACE,
-    OPT_RAW,
-    OPT_MAX_HELD,
+/* ---- values ---- */
+
+/* The last of --bos and --no-bos counts. */
+static enum gg_status
+set_bos(void *options, const struct cli_option *row, const char *value,
+        struct gg_error *err)
+{
+    struct arguments *a = options;
+
+    (void)value, (void)err;
+    a->bos = row->name[0] == 'b';
+    a->options.no_bos = !a->bos;
+    return GG_OK;
+}
+
+static enum gg_status
+set_records(void *options, const struct cli_option *row, const char *value,
+            struct gg_error *err)
+{
+    struct tokenize_options *o = &((struct arguments *)options)->options;
+
+    (void)value, (void)err;
+    o->records = true;
+    o->end = row->letter == '0' ? '\0' : '\n';
+    return GG_OK;
+}
+
+static enum gg_status
+set_binary(void *options, const struct cli_option *row, const char *value,
+           struct gg_error *err)
+{
+    struct arguments *a = options;
+    int which = 0;
+    enum gg_status st = cli_read_word(row, value, &which, err);
+
+    a->options.binary = which ? 4 : 2;
+    return st;
+}
+
+static enum gg_status
+set_template(void *options, const struct cli_option *row, const char *value,
+             struct gg_error *err)
+{
+    struct arguments *a = options;
+
+    (void)row, (void)err;
+    a->options.chat = chat_template(value);
+    return GG_OK;
+}
+
+static enum gg_status
+set_max_held(void *options, const struct cli_option *row, const char *value,
+             struct gg_error *err)
+{
+    struct arguments *a = options;
+    char name[CLI_OPTION_NAME];
+    int64_t mib = 0;
+    enum gg_status st = cli_read_int(cli_option_name(row, name), value, 1,
+                                     INT32_MAX, &mib, err);
+
+    a->options.max_held = (uint64_t)mib << 20;
+    return st;
+}
+
+/* ---- the table ---- */
+
+#define AT(field)  .at = offsetof(struct arguments, field)
+#define OPT(field) .at = offsetof(struct arguments, options.field)
+
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "decode", 'd', CLI_FLAG, NULL, "turn ids back into text", AT(decode),
+      .shown = "-d" },
+    { "bos", 0, CLI_CALL, NULL, NULL, .set = set_bos, .not_with = "decode" },
+    { "eos", 0, CLI_FLAG, NULL,
+      "put BOS in front, EOS behind, whatever the model says", AT(eos),
+      .not_with = "decode|chat" },
+    { "no-bos", 0, CLI_CALL, NULL,
+      "add no token; with -d: the ids begin a text", .set = set_bos },
+    { "special", 0, CLI_WORD, "WHAT",
+      "names of control tokens in the text: parse them, take them as text "
+      "(default), or error; with -d, parse: write them",
+      OPT(special), .values = SPECIAL_WORDS },
+    { "strict", 0, CLI_FLAG, NULL,
+      "a byte that has no token is an error, as with --special error; else "
+      "it is left out", OPT(strict), .not_with = "decode" },
+    { "tokenizer", 0, CLI_WORD, "WHICH",
+      "greedy: the longest token at each place, as ggml's GPT-2 example; "
+      "exact: the vocabulary's (default)",
+      OPT(tokenizer), .values = "exact|greedy" },
+    { "lines", 0, CLI_CALL, NULL, "each line of text is a numbered sequence",
+      .set = set_records },
+    { "null", '0', CLI_CALL, NULL,
+      "each NUL-ended record is a numbered sequence", .set = set_records },
+    { "fields", 0, CLI_FLAG, NULL,
+      "with --lines: a chunk for each field of a line", OPT(fields),
+      .only_with = "lines", .not_with =
+      "decode|chat|binary|pieces|offsets|max|budget" },
+    { "escapes", 0, CLI_FLAG, NULL,
+      "with --lines: \\n, \\t, \\\\ in a line stand for newline, tab, "
+      "backslash, as -d --lines writes them", OPT(escapes),
+      .only_with = "lines", .not_with = "decode|chat|offsets" },
+    { "max", 0, CLI_SIZE, "N",
+      "at most N ids for each text; with more it fails, but",
+      OPT(max), 1, INT32_MAX, .not_with = "decode" },
+    { "truncate", 0, CLI_WORD, "SIDE", "with left, right: cuts them off there",
+      OPT(truncate), TRUNCATE_LEFT, .values = "left|right",
+      .only_with = "max", .not_with = "chat" },
+    { "threads", 't', CLI_INT, "N", "threads that encode (default 1)",
+      OPT(threads), 1, 1024, .shown = "-t", .not_with = "decode" },
+    { .help = "\nIn place of lines of ids:" },
+    { "count", 0, CLI_FLAG, NULL, "how many there are", OPT(count),
+      .not_with = "decode|pieces|offsets" },
+    { "pieces", 0, CLI_FLAG, NULL,
+      "a line for each id: the id and its bytes", OPT(pieces),
+      .not_with = "decode" },
+    { "offsets", 0, CLI_FLAG, NULL,
+      "the same with the range of bytes in the text", OPT(offsets),
+      .not_with = "decode|chat" },
+    { "binary", 0, CLI_CALL, "TYPE",
+      "u16 or u32, little-endian; with -d: read them", .set = set_binary,
+      .values = "u16|u32", .not_with = "count|pieces|offsets|budget" },
+    { "budget", 0, CLI_SIZE, "N",
+      "pieces of the text with N tokens at most, cut at line ends: their "
+      "ranges of bytes; with -0 the pieces", OPT(budget), 1, INT32_MAX / 64,
+      .not_with = "decode|pieces|offsets|count|chat|max|lines" },
+    { .help = "" },
+    { "chat", 0, CLI_FLAG, NULL,
+      "read messages, {\"role\": ..., \"content\": ...}, and write the ids "
+      "that let the model answer", AT(chat) },
+    { "template", 0, CLI_CALL, "NAME",
+      "the chat template, if not the model's; list: all",
+      .set = set_template, .values = "list", .list = chat_template_name,
+      .only_with = "chat" },
+    { "no-answer", 0, CLI_FLAG, NULL,
+      "with --chat: whole messages only, no answer begins", AT(no_answer),
+      .only_with = "chat" },
+    { "replace-invalid", 0, CLI_FLAG, NULL,
+      "with -d: write U+FFFD for what is not UTF-8", OPT(clean) },
+    { "raw", 0, CLI_FLAG, NULL,
+      "with -d: a terminal gets control characters as they are", OPT(raw) },
+    { "max-held", 0, CLI_CALL, "MiB",
+      "with -d: memory for sequences that are still open (default 1024)",
+      .set = set_max_held },
+    { .help = "" },
+    { "model", 'm', CLI_TEXT, "MODEL",
+      "the model whose vocabulary is used", AT(model) },
+    { "file", 'f', CLI_TEXT, "FILE", "the same as FILE", AT(file) },
+    { "output", 'o', CLI_TEXT, "FILE",
+      "write to FILE instead of standard output", AT(output) },
+    { "quiet", 'q', CLI_FLAG, NULL,
+      "do not say which model is used when none is named", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL,
+      "say on stderr what was read and written", OPT(verbose) },
+    CLI_HELP_AND_VERSION,
+    { 0 },
 };
+/* clang-format on */
 
-static const struct option long_options[] = {
-    { "decode", no_argument, NULL, 'd' },
-    { "bos", no_argument, NULL, OPT_BOS },
-    { "no-bos", no_argument, NULL, OPT_NO_BOS },
-    { "eos", no_argument, NULL, OPT_EOS },
-    { "special", required_argument, NULL, OPT_SPECIAL },
-    { "strict", no_argument, NULL, OPT_STRICT },
-    { "tokenizer", required_argument, NULL, OPT_TOKENIZER },
-    { "lines", no_argument, NULL, OPT_LINES },
-    { "null", no_argument, NULL, '0' },
-    { "fields", no_argument, NULL, OPT_FIELDS },
-    { "escapes", no_argument, NULL, OPT_ESCAPES },
-    { "count", no_argument, NULL, OPT_COUNT },
-    { "pieces", no_argument, NULL, OPT_PIECES },
-    { "offsets", no_argument, NULL, OPT_OFFSETS },
-    { "binary", required_argument, NULL, OPT_BINARY },
-    { "max", required_argument, NULL, OPT_MAX },
-    { "truncate", required_argument, NULL, OPT_TRUNCATE },
-    { "budget", required_argument, NULL, OPT_BUDGET },
-    { "threads", required_argument, NULL, 't' },
-    { "chat", no_argument, NULL, OPT_CHAT },
-    { "template", required_argument, NULL, OPT_TEMPLATE },
-    { "no-answer", no_argument, NULL, OPT_NO_ANSWER },
-    { "replace-invalid", no_argument, NULL, OPT_REPLACE },
-    { "raw", no_argument, NULL, OPT_RAW },
-    { "max-held", required_argument, NULL, OPT_MAX_HELD },
-    { "model", required_argument, NULL, 'm' },
-    { "file", required_argument, NULL, 'f' },
-    { "output", required_argument, NULL, 'o' },
-    { "quiet", no_argument, NULL, 'q' },
-    { "verbose", no_argument, NULL, 'v' },
-    { "help", no_argument, NULL, 'h' },
-    { "version", no_argument, NULL, 'V' },
-    { NULL, 0, NULL, 0 },
-};
-
-/* Which token goes around a text, and how it is cut. */
-static bool
-set_text_option(struct arguments *a, int c)
-{
-    static const char *const sides[] = { "left", "right", NULL };
-    static const char *const tokenizers[] = { "exact", "greedy", NULL };
-    struct tokenize_options *o = &a->options;
-
-    switch (c) {
-    case OPT_BOS:
-        a->bos = true;
-        o->no_bos = false;
-        return true;
-    case OPT_NO_BOS:
-        o->no_bos = true;
-        a->bos = false;
-        return true;
-    case OPT_EOS:
-        a->eos = true;
-        return true;
-    case OPT_SPECIAL:
-        o->special = cli_special(optarg);
-        return true;
-    case OPT_STRICT:
-        o->strict = true;
-        return true;
-    case OPT_TOKENIZER:
-        o->greedy = cli_choice("--tokenizer", optarg, tokenizers);
-        return true;
-    case OPT_MAX:
-        o->max = (size_t)cli_int("--max", optarg, 1, INT32_MAX);
-        return true;
-    case OPT_TRUNCATE:
-        o->truncate = TRUNCATE_LEFT + cli_choice("--truncate", optarg, sides);
-        return true;
-    case OPT_BUDGET:
-        o->budget = (size_t)cli_int("--budget", optarg, 1, INT32_MAX / 64);
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* What is read, and in which form it is written. */
-static bool
-set_form_option(struct arguments *a, int c)
-{
-    static const char *const types[] = { "u16", "u32", NULL };
-    struct tokenize_options *o = &a->options;
-
-    switch (c) {
-    case OPT_LINES:
-    case '0':
-        o->records = true;
-        o->end = c == '0' ? '\0' : '\n';
-        return true;
-    case OPT_ESCAPES:
-        o->escapes = true;
-        return true;
-    case OPT_FIELDS:
-        o->fields = true;
-        return true;
-    case OPT_COUNT:
-        o->count = true;
-        return true;
-    case OPT_PIECES:
-        o->pieces = true;
-        return true;
-    case OPT_OFFSETS:
-        o->offsets = true;
-        return true;
-    case OPT_BINARY:
-        o->binary = cli_choice("--binary", optarg, types) ? 4 : 2;
-        return true;
-    case OPT_REPLACE:
-        o->clean = true;
-        return true;
-    case OPT_RAW:
-        o->raw = true;
-        return true;
-    case OPT_CHAT:
-        a->chat = true;
-        return true;
-    case OPT_TEMPLATE:
-        o->chat = chat_template(optarg);
-        return true;
-    case OPT_NO_ANSWER:
-        a->no_answer = true;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static void
-set_option(struct arguments *a, int c)
-{
-    struct tokenize_options *o = &a->options;
-
-    switch (c) {
-    case 'd':
-        a->decode = true;
-        break;
-    case 't':
-        o->threads = (int)cli_int("-t", optarg, 1, 1024);
-        break;
-    case OPT_MAX_HELD:
-        o->max_held = (uint64_t)cli_int("--max-held", optarg, 1, INT32_MAX)
-                      << 20;
-        break;
-    case 'm':
-        a->model = optarg;
-        break;
-    case 'f':
-        a->file = optarg;
-        break;
-    case 'o':
-        a->output = optarg;
-        break;
-    case 'q':
-        a->quiet = true;
-        break;
-    case 'v':
-        o->verbose = true;
-        break;
-    case 'h':
-        cli_help(help);
-    case 'V':
-        cli_version();
-    default:
-        if (!set_text_option(a, c))
-            set_form_option(a, c);
-    }
-}
+/* ---- what depends on values ---- */
 
 /* Two options that do not go together; the first was given if it is true. */
 struct pair {
@@ -268,103 +182,43 @@ struct pair {
 };
 
 static void
-refuse(const struct pair *pairs, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        if (pairs[i].first && pairs[i].second)
-            cli_misuse("%s does not go with %s", pairs[i].name, pairs[i].with);
-}
-
-static const char *
-form(const struct tokenize_options *o)
-{
-    return o->count     ? "--count"
-           : o->pieces  ? "--pieces"
-           : o->offsets ? "--offsets"
-           : o->budget  ? "--budget"
-                        : NULL;
-}
-
-static void
-check_decode(const struct arguments *a)
+check(const struct arguments *a)
 {
     const struct tokenize_options *o = &a->options;
-    const bool d = a->decode, binary = d && o->binary;
+    const bool d = a->decode, special = o->special == SPECIAL_ERROR;
     const struct pair pairs[] = {
-        { d, a->bos, "--bos", "-d" },
-        { d, a->eos, "--eos", "-d" },
         { d, a->chat, "-d", "--chat" },
-        { d, o->special == SPECIAL_ERROR, "--special error", "-d" },
-        { d, o->strict, "--strict", "-d" },
-        { d, o->greedy, "--tokenizer", "-d" },
-        { d, o->fields, "--fields", "-d" },
-        { d, o->escapes, "--escapes", "-d" },
-        { d, o->max, "--max", "-d" },
-        { d, o->threads > 0, "-t", "-d" },
-        { d, form(o), form(o), "-d" },
-        { binary, o->records, "--binary", "records" },
+        { d, special, "--special error", "-d" },
+        { d, o->tokenizer, "--tokenizer", "-d" },
+        { d && o->binary, o->records, "--binary", "records" },
         { !d, o->clean, "--replace-invalid", "encoding" },
         { !d, o->raw, "--raw", "encoding" },
-    };
-
-    refuse(pairs, sizeof(pairs) / sizeof(pairs[0]));
-}
-
-static void
-check_encode(const struct arguments *a)
-{
-    const struct tokenize_options *o = &a->options;
-    const bool table = o->pieces || o->offsets, lines = o->end == '\n';
-    const char *rows = o->pieces ? "--pieces" : "--offsets";
-    const struct pair pairs[] = {
         { a->chat, o->special != SPECIAL_TEXT, "--special", "--chat" },
-        { a->chat, o->greedy, "--tokenizer", "--chat" },
-        { o->budget, o->greedy, "--tokenizer", "--budget" },
-        { a->chat, o->offsets, "--offsets", "--chat" },
-        { a->chat, o->fields, "--fields", "--chat" },
-        { a->chat, o->escapes, "--escapes", "--chat" },
-        { o->offsets, o->escapes, "--escapes", "--offsets" },
-        { a->chat, a->eos, "--eos", "--chat" },
-        { a->chat, o->truncate != TRUNCATE_NOT, "--truncate", "--chat" },
-        { o->count, table, "--count", rows },
-        { o->budget, table, "--budget", rows },
-        { o->budget, o->count, "--budget", "--count" },
-        { o->binary, form(o), "--binary", form(o) },
-        { o->fields, o->binary, "--fields", "--binary" },
-        { o->fields, table, "--fields", rows },
-        { o->fields, o->max, "--fields", "--max" },
-        { o->fields, o->budget, "--fields", "--budget" },
-        { o->budget, o->records && lines, "--budget", "--lines" },
-        { o->budget, a->chat, "--budget", "--chat" },
-        { o->budget, o->max, "--budget", "--max" },
+        { a->chat, o->tokenizer, "--tokenizer", "--chat" },
+        { o->budget, o->tokenizer, "--tokenizer", "--budget" },
         { o->budget, o->threads > 1, "--budget", "-t" },
     };
 
-    refuse(pairs, sizeof(pairs) / sizeof(pairs[0]));
-    if (o->fields && (!o->records || !lines))
-        cli_misuse("--fields goes with --lines only");
-    if (o->escapes && (!o->records || !lines))
-        cli_misuse("--escapes goes with --lines only");
-    if (o->truncate != TRUNCATE_NOT && !o->max)
-        cli_misuse("--truncate goes with --max only");
-    if (!a->chat && (o->chat || a->no_answer))
-        cli_misuse("%s goes with --chat only",
-                   a->no_answer ? "--no-answer" : "--template");
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i].first && pairs[i].second)
+            cli_misuse("%s does not go with %s", pairs[i].name, pairs[i].with);
+    if ((o->fields || o->escapes) && o->end != '\n')
+        cli_misuse("%s goes with --lines only",
+                   o->fields ? "--fields" : "--escapes");
 }
 
 void
 parse_arguments(int argc, char **argv, struct arguments *a)
 {
-    int c;
+    static const struct cli_tool tool = { usage, rows, 23, false };
+    int first;
 
     *a = (struct arguments){ .options = { .end = '\n',
                                           .max_held = UINT64_C(1) << 30 } };
-    while ((c = cli_getopt(argc, argv, "d0t:m:f:o:qvhV", long_options)) != -1)
-        set_option(a, c);
-    if (optind < argc && !a->file)
-        a->file = argv[optind++];
-    if (optind < argc)
-        cli_misuse("only one file can be read, not '%s' as well", argv[optind]);
-    check_decode(a);
-    check_encode(a);
+    first = cli_parse(argc, argv, &tool, a);
+    if (first < argc && !a->file)
+        a->file = argv[first++];
+    if (first < argc)
+        cli_misuse("only one file can be read, not '%s' as well", argv[first]);
+    check(a);
 }

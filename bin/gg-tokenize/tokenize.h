@@ -24,7 +24,7 @@ struct tokenize_options {
     bool bos, eos; /* put them around each text */
     bool empty;    /* an empty text will do */
     bool strict;   /* a byte without a token is an error */
-    bool greedy;   /* not as the vocabulary has it */
+    int tokenizer; /* 1: greedy, not as the vocabulary has it */
     bool fields;   /* each TAB field of a record is a chunk */
     bool escapes;  /* \n, \t, \\ in a record stand for what they name */
     const struct gg_chat_template *chat; /* conversations; or NULL */
@@ -54,7 +54,7 @@ tokenize_flags(const struct tokenize_options *o)
     bool strict = o->strict || o->special == SPECIAL_ERROR;
 
     return (o->special == SPECIAL_PARSE ? GG_ENCODE_SPECIAL : 0u) |
-           (o->greedy ? GG_ENCODE_GREEDY : 0u) |
+           (o->tokenizer ? GG_ENCODE_GREEDY : 0u) |
            (strict ? GG_ENCODE_STRICT : 0u);
 }
 

@@ -3,9 +3,9 @@ try() {
     "$@" </dev/null
     echo "$? $*"
 }
-try gg-generate -ngl 99
+try gg-generate -dev cuda
 try gg-generate -p a --ctx-size 100
-try gg-generate -p a --n-predict=9
+try gg-generate -p a --predict=9
 try gg-generate a -np 4
 try gg-eval -ctk q8_0
 try gg-generate --grammar-file x

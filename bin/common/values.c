@@ -1,0 +1,120 @@
+/* values.c - values of options: numbers and words */
+#include <config.h>
+
+#include "common/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* True if text is an optional sign and digits. */
+static bool
+is_integer(const char *text, bool sign)
+{
+    if (sign && *text == '-')
+        text++;
+    return *text && text[strspn(text, "0123456789")] == '\0';
+}
+
+CLI_PRINTF(2, 3)
+static enum gg_status
+refuse(struct gg_error *err, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof(err->message), fmt, ap);
+    va_end(ap);
+    return GG_ERR_ARG;
+}
+
+enum gg_status
+cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
+             int64_t *out, struct gg_error *err)
+{
+    long long n;
+
+    if (!is_integer(text, true))
+        return refuse(err, "%s: '%s' is not an integer", option, text);
+    errno = 0;
+    n = strtoll(text, NULL, 10);
+    if (errno || n < min || n > max)
+        return refuse(err, "%s: %s is not between %" PRId64 " and %" PRId64,
+                      option, text, min, max);
+    *out = n;
+    return GG_OK;
+}
+
+enum gg_status
+cli_read_u64(const char *option, const char *text, uint64_t *out,
+             struct gg_error *err)
+{
+    unsigned long long n;
+
+    if (!is_integer(text, false))
+        return refuse(err, "%s: '%s' is not a number of 0 or more", option,
+                      text);
+    errno = 0;
+    n = strtoull(text, NULL, 10);
+    if (errno)
+        return refuse(err, "%s: %s is above %" PRIu64, option, text,
+                      UINT64_MAX);
+    *out = n;
+    return GG_OK;
+}
+
+enum gg_status
+cli_read_float(const char *option, const char *text, double min, double max,
+               double *out, struct gg_error *err)
+{
+    char *end;
+    double x = strtod(text, &end); /* no tool calls setlocale() */
+
+    /* strtod() also takes blanks, "inf", "nan" and hexadecimal. */
+    if (!*text || *end || text[strspn(text, "0123456789.eE+-")])
+        return refuse(err, "%s: '%s' is not a number", option, text);
+    if (!(x >= min && x <= max))
+        return refuse(err, "%s: %s is not between %g and %g", option, text, min,
+                      max);
+    *out = x;
+    return GG_OK;
+}
+
+static void
+check(enum gg_status st, const struct gg_error *err)
+{
+    if (st != GG_OK)
+        cli_misuse("%s", err->message);
+}
+
+int64_t
+cli_int(const char *option, const char *text, int64_t min, int64_t max)
+{
+    struct gg_error err;
+    int64_t n = 0;
+
+    check(cli_read_int(option, text, min, max, &n, &err), &err);
+    return n;
+}
+
+uint64_t
+cli_u64(const char *option, const char *text)
+{
+    struct gg_error err;
+    uint64_t n = 0;
+
+    check(cli_read_u64(option, text, &n, &err), &err);
+    return n;
+}
+
+double
+cli_float(const char *option, const char *text, double min, double max)
+{
+    struct gg_error err;
+    double x = 0;
+
+    check(cli_read_float(option, text, min, max, &x, &err), &err);
+    return x;
+}

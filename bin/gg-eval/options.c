@@ -1,0 +1,129 @@
+/* options.c - the command line of gg-eval */
+#include <config.h>
+
+#include <stddef.h>
+
+#include "gg-eval/options.h"
+
+enum {
+    DEFAULT_SLOTS = 8,
+    DEFAULT_BATCH = 8,
+    MAX_SLOTS = 65536,
+    MAX_TOP = 1 << 24,
+    WINDOW = 512, /* ids of a window */
+};
+
+static const char usage[] =
+    "Usage: gg-eval [OPTION]... [FILE]\n"
+    "Evaluate each line of token ids and write the logits of the next token.\n"
+    "\n";
+
+static enum gg_status
+set_embed(void *options, const struct cli_option *row, const char *value,
+          struct gg_error *err)
+{
+    struct options *o = options;
+
+    o->embed.wanted = true;
+    return cli_read_word(row, value, &o->embed.kind, err);
+}
+
+/* ---- the table ---- */
+
+#define AT(field) .at = offsetof(struct options, field)
+#define STATE     "load|save|state"
+
+/* What is written in place of logits is one of these. */
+/* clang-format off */
+static const struct cli_option rows[] = {
+    { "top", 0, CLI_SIZE, "K", "write text: the K likeliest next tokens",
+      AT(output.top), 1, MAX_TOP,
+      .not_with = "score|embed|perplexity|imatrix|watch|graph" },
+    { "keep", 0, CLI_SIZE, "K", "write only the K highest logits of a record",
+      AT(output.keep), 1, MAX_TOP,
+      .not_with = "top|score|embed|perplexity|imatrix|watch|graph|f16" },
+    { "f16", 0, CLI_FLAG, NULL, "write logits in half precision", AT(f16),
+      .not_with = "top|score|perplexity|imatrix|watch|graph" },
+    { "score", 0, CLI_FLAG, NULL,
+      "write text: the log-probability of each line's ids", AT(output.score),
+      .not_with = "embed|perplexity|imatrix|watch|graph|" STATE },
+    { "embed", 0, CLI_CALL, "KIND",
+      "write a vector for each line's text: the mean, last or cls (first) of "
+      "its tokens', or what the model says", .set = set_embed,
+      .values = "mean|last|cls|model",
+      .not_with = "perplexity|imatrix|graph|shift|" STATE },
+    { "no-normalize", 0, CLI_FLAG, NULL,
+      "leave such vectors at the length they have", AT(embed.as_is),
+      .only_with = "embed" },
+    { "perplexity", 0, CLI_FLAG, NULL,
+      "write how well the ids are foreseen, as text", AT(perplexity),
+      .not_with = "imatrix|watch|graph|shift|" STATE },
+    { "imatrix", 0, CLI_TEXT, "FILE",
+      "write FILE: how much the weights' columns matter to the ids, for "
+      "gg-quantize", AT(imatrix), .not_with = "watch|graph|shift|" STATE },
+    { "watch", 0, CLI_TEXT, "GLOB",
+      "write figures of what is computed, by name", AT(watch.pattern),
+      .not_with = "graph|" STATE },
+    { "watch-dir", 0, CLI_TEXT, "DIR", "and save it there, for NumPy",
+      AT(watch.folder), .only_with = "watch" },
+    { "graph", 0, CLI_TEXT, "FILE", "write FILE: the compute graph, for dot",
+      AT(watch.graph), .not_with = STATE },
+    { "batch", 0, CLI_INT, "N", "numbered sequences evaluated together (8)",
+      AT(evaluate.n_lines), 1, MAX_SLOTS },
+    { "slots", 0, CLI_INT, "N", "numbered sequences held at once (8)",
+      AT(n_slots), 1, MAX_SLOTS },
+    { "remember", 0, CLI_INT64, "N",
+      "ids kept to evaluate other sequences again (4194304)",
+      AT(evaluate.remember), 0, 0x1p40 },
+    { .part = state_rows, AT(state) },
+    { "file", 'f', CLI_TEXT, "FILE", "read token ids from FILE", AT(input) },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output_path),
+      .shown = "-o", .not_with = "imatrix|graph" },
+    { .part = engine_rows, AT(engine) },
+    { 0 },
+};
+/* clang-format on */
+
+/* ---- what follows from them ---- */
+
+/* Each line of a batch has a slot; windows of a text come one after another in
+ * one. */
+static void
+settle_slots(struct options *o)
+{
+    int32_t *slots = &o->n_slots, *lines = &o->evaluate.n_lines;
+
+    if (o->perplexity || o->imatrix) {
+        o->engine.max_ctx = WINDOW;
+        *slots = 1;
+        return;
+    }
+    if (*slots == 0)
+        *slots = *lines > DEFAULT_SLOTS ? *lines : DEFAULT_SLOTS;
+    if (*lines == 0)
+        *lines = *slots < DEFAULT_BATCH ? *slots : DEFAULT_BATCH;
+    if (*slots < *lines)
+        *slots = *lines;
+}
+
+void
+eval_parse(int argc, char **argv, struct options *o)
+{
+    static const struct cli_tool tool = { usage, rows, 26, false };
+    int first;
+
+    *o = (struct options){ .engine = engine_options_default(),
+                           .evaluate.remember = 1 << 22 };
+    first = cli_parse(argc, argv, &tool, o);
+    if (argc - first > (o->input ? 0 : 1))
+        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
+    if (first < argc)
+        o->input = argv[first];
+    o->evaluate.score = o->output.score;
+    o->output.none = o->embed.none = o->watch.pattern || o->watch.graph;
+    o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE
+                         : o->f16       ? GG_ENCODING_F16
+                                        : GG_ENCODING_F32;
+    o->embed.encoding = o->output.encoding;
+    settle_slots(o);
+}

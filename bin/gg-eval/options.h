@@ -1,0 +1,27 @@
+/* options.h - the command line of gg-eval */
+#ifndef EVAL_OPTIONS_H
+#define EVAL_OPTIONS_H
+
+#include "common/state.h"
+#include "gg-eval/embed.h"
+#include "gg-eval/evaluate.h"
+#include "gg-eval/watch.h"
+
+struct options {
+    struct engine_options engine;
+    struct output_options output;
+    const char *input, *output_path;
+    struct evaluate_options evaluate;
+    struct embed_options embed;
+    struct state_options state;
+    int32_t n_slots;
+    bool f16, perplexity;
+    const char *imatrix; /* a file to write */
+    struct watch_options watch;
+};
+
+/* Fills *o in, or ends the tool. */
+void
+eval_parse(int argc, char **argv, struct options *o);
+
+#endif

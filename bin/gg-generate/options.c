@@ -1,0 +1,193 @@
+/* options.c - the command line of gg-generate */
+#include <config.h>
+
+#include <stddef.h>
+#include <string.h>
+
+#include "gg-generate/options.h"
+
+enum {
+    MAX_BATCH = 1024,
+};
+
+static const char usage[] = "Usage: gg-generate [OPTION]... [FILE]\n"
+                            "Continue the text of FILE, or of standard input.\n"
+                            "\n";
+
+/* ---- values ---- */
+
+static enum gg_status
+add_stop(void *options, const struct cli_option *row, const char *value,
+         struct gg_error *err)
+{
+    struct options *o = options;
+
+    if (!*value)
+        cli_misuse("--%s: the string is empty", row->name);
+    if (!o->stop)
+        cli_check(gg_stop_new(&o->stop, err), err);
+    return gg_stop_add(o->stop, value, strlen(value), err);
+}
+
+static enum gg_status
+add_choices(void *options, const struct cli_option *row, const char *value,
+            struct gg_error *err)
+{
+    struct options *o = options;
+
+    (void)row;
+    return choices_add_list(&o->choices, value, err);
+}
+
+static enum gg_status
+set_template(void *options, const struct cli_option *row, const char *value,
+             struct gg_error *err)
+{
+    struct options *o = options;
+
+    (void)row, (void)err;
+    o->template = chat_template(value);
+    return GG_OK;
+}
+
+/* ---- the table ---- */
+
+#define AT(field) .at = offsetof(struct options, field)
+#define RECORDS   "lines|null|jsonl"
+#define WAITS     ": the next line of a conversation waits for an answer"
+
+/* clang-format off */
+const struct cli_option generate_rows[] = {
+    { "prompt", 'p', CLI_TEXT, "TEXT",
+      "continue TEXT; with a FILE, both; with records, each behind TEXT",
+      AT(prompt), .shown = "-p" },
+    { "file", 'f', CLI_TEXT, "FILE", "continue the text of FILE", AT(input) },
+    { .part = sampling_rows, AT(sampling) },
+    { "bos", 0, CLI_CONST, NULL, NULL, AT(bos), BOS_FIRST },
+    { "no-bos", 0, CLI_CONST, NULL,
+      "put the vocabulary's BOS first, or nothing", AT(bos), BOS_NONE },
+    { "echo", 0, CLI_FLAG, NULL, "write the prompt, too", AT(echo) },
+    { "special", 0, CLI_WORD, "WHAT",
+      "names of control tokens in texts: parse and write them, take them as "
+      "text (default), or error", AT(special), .values = SPECIAL_WORDS },
+    { "strict", 0, CLI_FLAG, NULL,
+      "a byte that has no token is an error, as with --special error; else "
+      "it is left out", AT(strict) },
+    { "raw", 0, CLI_FLAG, NULL,
+      "a terminal gets control characters as they are", AT(raw) },
+    { "stop", 0, CLI_CALL, "STRING",
+      "end before STRING; may be given more than once", .set = add_stop,
+      .record = true, .members = "stop_sequences" },
+    { "draft", 0, CLI_TEXT, "MODEL",
+      "faster: guess tokens by a smaller model, or with prompt by what was "
+      "there before", AT(draft) },
+    { "choice", 0, CLI_CALL, "A,B,...",
+      "write which of A, B and so on is likeliest to follow",
+      .set = add_choices, .record = true,
+      .not_with = "interactive: answers are drawn|draft: nothing is drawn" },
+    { "scores", 0, CLI_FLAG, NULL,
+      "with --choice: a line for each, with its score", AT(scores),
+      .only_with = "choice|jsonl" },
+    { .help = "" },
+    { "chat", 0, CLI_FLAG, NULL,
+      "the prompt is a message; write the answer to it", AT(chat) },
+    { "system", 0, CLI_TEXT, "TEXT", "what the model is told before it",
+      AT(system) },
+    { "interactive", 'i', CLI_FLAG, NULL,
+      "answer to each line of standard input", AT(interactive),
+      .shown = "-i",
+      .not_with = "lines" WAITS "|null" WAITS "|jsonl" WAITS },
+    { "messages", 0, CLI_FLAG, NULL, "the prompt is a conversation in JSON",
+      AT(messages),
+      .not_with = "jsonl: records have a member of that name" },
+    { "template", 0, CLI_CALL, "NAME",
+      "the chat template, if not the model's; list: all",
+      .set = set_template, .values = "list", .list = chat_template_name },
+    { .help = "" },
+    { "lines", 0, CLI_CONST, NULL,
+      "answer to each line of the input, a line each", AT(form), FORM_LINES },
+    { "null", '0', CLI_CONST, NULL, "to each NUL-ended record, NUL-ended",
+      AT(form), FORM_NULL, .shown = "-0" },
+    { "numbered", 0, CLI_FLAG, NULL,
+      "with these: records begin with a number and a tab, answers as well",
+      AT(numbered), .only_with = RECORDS, .not_with =
+      "jsonl: an answer has the other members of its record" },
+    { "jsonl", 0, CLI_CONST, NULL,
+      "to each object in JSON, a line each: members are prompt or messages, "
+      "and options", AT(form), FORM_JSONL },
+    { "batch", 0, CLI_INT, "N", "records answered at once (8)", AT(n_batch),
+      1, MAX_BATCH, .only_with = RECORDS },
+    { "resume", 0, CLI_TEXT, "FILE",
+      "add to FILE the answers that it has not yet", AT(resume),
+      .only_with = RECORDS },
+    { .help = "" },
+    { .part = state_rows, AT(state) },
+    { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output),
+      .shown = "-o", .not_with = "resume: it names the output" },
+    { .part = engine_rows, AT(engine) },
+    { 0 },
+};
+/* clang-format on */
+
+/* ---- what goes with what ---- */
+
+static void
+refuse(bool given, const char *option, const char *with, const char *why)
+{
+    if (given)
+        cli_misuse("%s does not go with %s: %s", option, with, why);
+}
+
+static void
+check_chat(const struct options *o)
+{
+    refuse(o->chat && o->echo, "--echo", "a conversation",
+           "its prompt is not only text");
+    if (o->messages && o->system)
+        cli_misuse(
+            "--system does not go with --messages, which have their own");
+    refuse(o->interactive && o->sampling.none, "-n 0", "-i",
+           "there would be no answers");
+    if (o->interactive && o->input && strcmp(o->input, "-") == 0)
+        cli_misuse("-i reads standard input line by line, not as a prompt");
+}
+
+static void
+check_records(const struct options *o)
+{
+    static const char *const names[] = { "one text", "--lines", "-0",
+                                         "--jsonl" };
+
+    if (o->form == FORM_TEXT)
+        return;
+    refuse(o->prompt && o->messages, "-p", "--messages in records",
+           "they are JSON");
+    refuse(o->sampling.none, "-n 0", names[o->form], "nothing would be left");
+    refuse(o->state.save != NULL, o->state.maybe ? "--state" : "--save",
+           names[o->form], "a state here is that of one text");
+#ifndef HAVE_JANSSON
+    if (o->form == FORM_JSONL)
+        cli_die("--jsonl: this gg-generate was built without Jansson, and "
+                "reads no JSON");
+#endif
+}
+
+void
+generate_parse(int argc, char **argv, struct options *o)
+{
+    static const struct cli_tool tool = { usage, generate_rows, 26, false };
+    int first;
+
+    *o = (struct options){ .engine = engine_options_default(),
+                           .sampling = sampling_options_default() };
+    o->sampling.takes_none = true;
+    first = cli_parse(argc, argv, &tool, o);
+    if (first < argc && (o->input || first + 1 < argc))
+        cli_misuse("%s: one FILE is enough", argv[argc - 1]);
+    if (first < argc)
+        o->input = argv[first];
+    o->chat =
+        o->chat || o->system || o->interactive || o->messages || o->template;
+    check_chat(o);
+    check_records(o);
+}
