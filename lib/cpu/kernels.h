@@ -21,7 +21,7 @@ struct cpu_product {
     size_t row_stride;
     /* From here on as many bytes as the rows have are fetched from memory
      * meanwhile, as the caller will read them then. NULL: none. */
-    const char *ahead;
+    const char *prefetch;
     const char *cols; /* as prepare() left them; col_stride bytes apart */
     size_t col_stride;
     float *out;
@@ -40,13 +40,13 @@ struct cpu_mul_mat {
     size_t (*scratch_size)(int64_t k, int64_t n_rows, int64_t n_cols);
     /* Rows that are read side by side where there are few columns; 0: one after
      * the other. And where there is one, if that is another number. */
-    int64_t abreast, abreast_of_one;
+    int64_t rows_at_once, gemv_rows_at_once;
     /* Bytes ahead that those are fetched, at least. 0: none of one column's
      * are, as multiply() does so, but while a thread waits. */
-    size_t lead;
+    size_t prefetch_distance;
     /* So many columns, at most, are multiplied as one is, as fast as weights
      * come from memory; 0: one. */
-    int64_t few;
+    int64_t small_batch;
 };
 
 /* Rows of floats times a matrix of floats: c[i][j] = sum over k of
@@ -62,7 +62,7 @@ struct cpu_panel {
 
 /* Rows of floats, and rows where they lie, of F32, F16, BF16 or Q8_0:
  * attention's few queries, or their weights, and its keys or values. */
-struct cpu_meeting {
+struct cpu_small_batch {
     int64_t m, n; /* rows of a, of b */
     int64_t k;    /* values of a row of b */
     const float *a;
@@ -72,7 +72,7 @@ struct cpu_meeting {
     size_t b_stride;           /* bytes */
     /* Meanwhile rows from here on, as far apart as b's, are fetched from
      * memory. NULL: none. */
-    const char *ahead;
+    const char *prefetch;
 };
 
 typedef void (*cpu_map_fn)(int64_t n, float *y, const float *x);
@@ -105,10 +105,10 @@ struct cpu_kernels {
 
     /* c[i] += sum over j < n of a[i][j] * b[j], in the order of j; a row of b
      * whose weight is 0 may hold anything. By type of b, others NULL. */
-    void (*weigh_rows[GGML_TYPE_COUNT])(const struct cpu_meeting *p);
+    void (*add_weighted_rows[GGML_TYPE_COUNT])(const struct cpu_small_batch *p);
     /* c[i][j] = sum over k of a[i][k] * b[j][k], to the byte as
      * multiply_lanes() has it. */
-    void (*multiply_few[GGML_TYPE_COUNT])(const struct cpu_meeting *p);
+    void (*dot_rows[GGML_TYPE_COUNT])(const struct cpu_small_batch *p);
     void (*multiply_panel)(const struct cpu_panel *p);
     /* The same product, but each element as mul_mat[F32].multiply() has it for
      * a row of a and a column of b, to the byte; `add` is false, and rows of
@@ -153,10 +153,10 @@ cpu_kernels_name(int i);
 /* 48 KB and more, in 12 ways: rows and columns of a tile stay there side by
  * side, and what is fetched ahead does not drive out what is about to be used.
  * Set before any kernel can be had. */
-extern bool cpu_large_first_cache;
+extern bool cpu_large_l1;
 /* Not that, but a second cache of a megabyte and more: it may have more lines
  * on their way to it than to the first, which memory takes longer to send. */
-extern bool cpu_only_second_large;
+extern bool cpu_only_l2_large;
 
 /* How the tables are filled, each over the one before. */
 void

@@ -4,26 +4,25 @@
  *
  *     vec, VEC                  a vector of VEC floats
  *     vec_bits                  VEC uint32_t, castable to vec and back
- *     halves                    VEC values of 16 bits
+ *     vec_half                  VEC values of 16 bits
  *     REGISTERS                 how many vectors there is room for
  *
  *     load_f32(p)               VEC floats, aligned or not
  *     load_f32_first(n, p)      n of them, fewer than VEC or all, and nothing
  *                               after them is read; other lanes are 0
- *     load_halves(p), load_halves_first(n, p)
- *     store_f32(p, v), store_f32_first(n, p, v), store_halves_first(n, p, h)
+ *     load_half(p), load_half_first(n, p)
+ *     store_f32(p, v), store_f32_first(n, p, v), store_half_first(n, p, h)
  *     choose_first(n, a, b)     the first n lanes of a, the others of b
  *
  *     splat(s)                  s in every lane
  *     fused(a, b, c)            a * b + c, rounded once
  *     larger(a, b), smaller(a, b)     b where one of them is NaN
  *     choose_where(bits, a, b)  a in the lanes whose bits are all ones, b else
- *     load_fours(p, stride)     four floats at p, then four at p + stride, ...
- *     low_ones(a, b), high_ones(a, b)    of each group of four lanes, the
- *                               first (last) two of a and b, in turn
- *     low_twos(a, b), high_twos(a, b)    ..., as two pairs, a's first
- *     swap_pairs(v)             every lane's neighbour: the second, the first,
- *                               the fourth, the third ...
+ *     load_rows_of_4(p, stride)     four floats at p, then four at p + stride,
+ * ... interleave_low(a, b), interleave_high(a, b)    of each group of four
+ * lanes, the first (last) two of a and b, in turn concat_low(a, b),
+ * concat_high(a, b)    ..., as two pairs, a's first swap_neighbours(v) every
+ * lane's neighbour: the second, the first, the fourth, the third ...
  *     load_bytes(p)             VEC int8_t as floats
  *     nearest(v)                the integer, ties to even
  *     times_power(v, n)         v * 2^n, n integers from -151 to 129, so that
@@ -37,16 +36,16 @@
  *                               NEIGHBOURS_FIRST is defined
  *     largest_lane(v)
  *     store_sums(p, v)          add_lanes() of v[0] to v[3], in that order
- *     store_sixteen(p, stride, v)     add_lanes() of v[i][j] to p[i + j *
- *                               stride], i and j below 4; if STORES_SIXTEEN is
- *                               defined
+ *     store_sums_4x4(p, stride, v)     add_lanes() of v[i][j] to p[i + j *
+ *                               stride], i and j below 4; if HAS_STORE_SUMS_4X4
+ * is defined
  *
  * all of them INLINE. Lanes are computed with + - * / as floats are; nothing
  * is fused unless it says so. */
 #ifndef CPU_VECTOR_H
 #define CPU_VECTOR_H
 
-#include "cpu/simd.h"
+#include "cpu/prefetch.h"
 #include "quant/blocks.h"
 
 /* Of F32, F16 and BF16; the type is known where this is inlined. */
@@ -66,7 +65,7 @@ chain_of(enum ggml_type type)
 }
 
 INLINE vec
-from_halves(enum ggml_type type, halves h)
+from_half(enum ggml_type type, vec_half h)
 {
     return type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
 }
@@ -77,8 +76,7 @@ load(enum ggml_type type, int64_t n, const void *p)
 {
     if (type == GGML_TYPE_F32)
         return n >= VEC ? load_f32(p) : load_f32_first(n, p);
-    return from_halves(type,
-                       n >= VEC ? load_halves(p) : load_halves_first(n, p));
+    return from_half(type, n >= VEC ? load_half(p) : load_half_first(n, p));
 }
 
 /* Values that are read together: of Q8_0 a block, which has one scale. */

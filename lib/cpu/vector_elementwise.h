@@ -243,7 +243,8 @@ rotate_pairs(int64_t n, float *y, const float *x, const float *c,
         int64_t m = n - i;
         vec v = load_floats(m, x + i), vc = load_floats(m, c + i);
 
-        store(m, y + i, fused(v, vc, swap_pairs(v) * load_floats(m, s + i)));
+        store(m, y + i,
+              fused(v, vc, swap_neighbours(v) * load_floats(m, s + i)));
     }
 }
 
@@ -283,7 +284,7 @@ f16_from_float(const float *x, void *y, int64_t n)
     uint16_t *h = y;
 
     for (int64_t i = 0; i < n; i += VEC)
-        store_halves_first(n - i, h + i, to_f16(load_floats(n - i, x + i)));
+        store_half_first(n - i, h + i, to_f16(load_floats(n - i, x + i)));
 }
 
 /* Rounds as integers do; a NaN keeps its upper bits and becomes quiet. */
@@ -298,7 +299,7 @@ bf16_from_float(const float *x, void *y, int64_t n)
         vec_bits r = ((vec_bits)v + (high & 1) + 0x7fff) >> 16;
 
         r = (nan & (high | 64)) | (~nan & r);
-        store_halves_first(n - i, h + i, narrow(r));
+        store_half_first(n - i, h + i, narrow(r));
     }
 }
 

@@ -5,7 +5,7 @@
 #include "vocab/wordpiece.h"
 
 /* Apart from each other, both have what they need in registers. */
-#define APART __attribute__((noinline))
+#define NOINLINE __attribute__((noinline))
 
 enum {
     SHORT = 16 /* bytes; most pieces by far have no more */
@@ -56,7 +56,7 @@ copy(char *buf, size_t cap, const uint8_t *p, size_t len, size_t blank)
 }
 
 /* Returns how many bytes the id has. Where they do not fit, `state` stays. */
-APART static size_t
+NOINLINE static size_t
 decode_id(const struct gg_vocab *v, struct gg_decode_state *state, int32_t id,
           unsigned flags, char *buf, size_t cap)
 {
@@ -89,7 +89,7 @@ decode_id(const struct gg_vocab *v, struct gg_decode_state *state, int32_t id,
 /* In the middle of a text, an id is its bytes and nothing more, unless it may
  * be hidden. Decodes ids[0..n) up to one that takes more, is wrong, or finds
  * little room; returns how many. *used counts the bytes of `buf`. */
-APART static size_t
+NOINLINE static size_t
 decode_plain(const struct gg_vocab *v, const int32_t *ids, size_t n, char *buf,
              size_t cap, size_t *used)
 {

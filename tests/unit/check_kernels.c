@@ -322,12 +322,12 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
     say(check_conversion(c, k, GGML_TYPE_F16), k, "F16 conversion");
     say(check_conversion(c, k, GGML_TYPE_BF16), k, "BF16 conversion");
     for (int i = 0; i < N_TYPES; i++) {
-        if (!c->weigh_rows[weight_types[i]])
+        if (!c->add_weighted_rows[weight_types[i]])
             continue;
-        snprintf(name, sizeof(name), "weigh_rows %s",
+        snprintf(name, sizeof(name), "add_weighted_rows %s",
                  ggml_type_name(weight_types[i]));
         say(check_weigh(c, k, weight_types[i]), k, name);
-        snprintf(name, sizeof(name), "multiply_few %s, as a product of rows,",
+        snprintf(name, sizeof(name), "dot_rows %s, as a product of rows,",
                  ggml_type_name(weight_types[i]));
         say(check_lanes(k, weight_types[i]), k, name);
     }

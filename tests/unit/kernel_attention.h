@@ -23,16 +23,16 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
         float *v = room((size_t)(n * ROWS) * sizeof(float));
         float *out[2] = { room(all * 4), room(all * 4) };
         char *rows = room(stride * ROWS);
-        struct cpu_meeting p = { .m = m,
-                                 .n = ROWS,
-                                 .k = n,
-                                 .a = a,
-                                 .b = rows,
-                                 .c = out[0],
-                                 .a_stride = ROWS,
-                                 .c_stride = (size_t)n + 1,
-                                 .b_stride = stride,
-                                 .ahead = s % 3 ? rows : NULL };
+        struct cpu_small_batch p = { .m = m,
+                                     .n = ROWS,
+                                     .k = n,
+                                     .a = a,
+                                     .b = rows,
+                                     .c = out[0],
+                                     .a_stride = ROWS,
+                                     .c_stride = (size_t)n + 1,
+                                     .b_stride = stride,
+                                     .prefetch = s % 3 ? rows : NULL };
 
         fill(v, n * ROWS, 1);
         fill(a, MOST * ROWS, 1);
@@ -45,9 +45,9 @@ check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
         ggml_quantize_chunk(type, v, rows, 0, ROWS, n, NULL);
         if (s % 2)
             memset(rows + 5 * stride, 0xff, stride); /* not a number */
-        c->weigh_rows[type](&p);
+        c->add_weighted_rows[type](&p);
         p.c = out[1];
-        k->weigh_rows[type](&p);
+        k->add_weighted_rows[type](&p);
         for (size_t i = 0; i < all && good; i++)
             good = (int64_t)i % (n + 1) < n ? near(out[0][i], out[1][i], 16, 4)
                                             : out[0][i] == out[1][i];
@@ -95,7 +95,7 @@ check_panel(const struct cpu_kernels *c, const struct cpu_kernels *k)
     return good;
 }
 
-/* multiply_lanes() and multiply_few() have the bytes of a product of rows, and
+/* multiply_lanes() and dot_rows() have the bytes of a product of rows, and
  * write nothing else. */
 static bool
 check_lanes(const struct cpu_kernels *k, enum ggml_type type)
@@ -127,17 +127,18 @@ check_lanes(const struct cpu_kernels *k, enum ggml_type type)
                                      .col_stride = 512,
                                      .out = out[1],
                                      .out_stride = 64 };
-            struct cpu_meeting few = { .m = m,
-                                       .n = n - m % 3,
-                                       .k = depth,
-                                       .a = a,
-                                       .b = (const char *)rows,
-                                       .ahead =
-                                           d % 2 ? (const char *)rows : NULL,
-                                       .c = out[2],
-                                       .a_stride = 128,
-                                       .b_stride = ggml_row_size(type, 128),
-                                       .c_stride = 64 };
+            struct cpu_small_batch few = { .m = m,
+                                           .n = n - m % 3,
+                                           .k = depth,
+                                           .a = a,
+                                           .b = (const char *)rows,
+                                           .prefetch = d % 2
+                                                           ? (const char *)rows
+                                                           : NULL,
+                                           .c = out[2],
+                                           .a_stride = 128,
+                                           .b_stride = ggml_row_size(type, 128),
+                                           .c_stride = 64 };
 
             memset(a, 0, 20 * 128 * 4);
             for (int64_t i = 0; i < 128 * 64; i++)
@@ -152,7 +153,7 @@ check_lanes(const struct cpu_kernels *k, enum ggml_type type)
                 out[2][i] = 5;
             k->multiply_lanes(&p);
             k->mul_mat[GGML_TYPE_F32].multiply(&q);
-            k->multiply_few[type](&few);
+            k->dot_rows[type](&few);
             for (int64_t i = 0; i < 20 * 64 && good; i++)
                 good = i / 64 < m && i % 64 < few.n ? out[2][i] == out[1][i]
                                                     : out[2][i] == 5;

@@ -132,7 +132,7 @@ struct typed {
     char *rows;
     struct operands *operands;
     struct cpu_panel panel;
-    struct cpu_meeting meeting;
+    struct cpu_small_batch meeting;
 };
 
 static void
@@ -173,7 +173,7 @@ call_weigh_rows(const struct cpu_kernels *k, void *arg)
 {
     const struct typed *t = arg;
 
-    k->weigh_rows[t->type](&t->meeting);
+    k->add_weighted_rows[t->type](&t->meeting);
 }
 
 static void
@@ -181,7 +181,7 @@ call_multiply_few(const struct cpu_kernels *k, void *arg)
 {
     const struct typed *t = arg;
 
-    k->multiply_few[t->type](&t->meeting);
+    k->dot_rows[t->type](&t->meeting);
 }
 
 static void
@@ -329,7 +329,7 @@ bench_few(const struct sets *s, struct typed *typed, struct timed *t)
     char slot[60];
 
     fill(a, 4 * 64, 1);
-    typed->meeting = (struct cpu_meeting){
+    typed->meeting = (struct cpu_small_batch){
         .m = 4,
         .n = 64,
         .k = 64,
@@ -344,11 +344,11 @@ bench_few(const struct sets *s, struct typed *typed, struct timed *t)
     t->size = "4 x 64 x 64";
     t->ops = 2.0 * 4 * 64 * 64;
     t->call = call_multiply_few;
-    snprintf(slot, sizeof(slot), "multiply_few %s",
-             ggml_type_name(typed->type));
+    snprintf(slot, sizeof(slot), "dot_rows %s", ggml_type_name(typed->type));
     bench_slot(s, t);
     t->call = call_weigh_rows;
-    snprintf(slot, sizeof(slot), "weigh_rows %s", ggml_type_name(typed->type));
+    snprintf(slot, sizeof(slot), "add_weighted_rows %s",
+             ggml_type_name(typed->type));
     bench_slot(s, t);
     mem_free(a);
     mem_free(c);
@@ -408,7 +408,7 @@ bench(const struct sets *s)
     for (int i = 0; i < N_TYPES; i++)
         bench_products(s, weight_types[i]);
     for (int i = 0; i < N_TYPES; i++)
-        if (s->k[0]->multiply_few[weight_types[i]])
+        if (s->k[0]->dot_rows[weight_types[i]])
             bench_cached(s, weight_types[i]);
     bench_panel(s);
     bench_rows(s);

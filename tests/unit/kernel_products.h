@@ -228,15 +228,15 @@ static bool
 check_either(const struct cpu_kernels *c, const struct cpu_kernels *k,
              enum ggml_type type, int64_t n, int64_t n_rows, int64_t n_cols)
 {
-    bool here = cpu_large_first_cache, good;
+    bool here = cpu_large_l1, good;
     uint64_t before = state;
 
     good = check_product(c, k, type, n, n_rows, n_cols);
     if (good && n_cols == 1) {
-        cpu_large_first_cache = !here;
+        cpu_large_l1 = !here;
         state = before;
         good = check_product(c, k, type, n, n_rows, n_cols);
-        cpu_large_first_cache = here;
+        cpu_large_l1 = here;
     }
     return good;
 }
@@ -301,7 +301,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
 {
     static const int64_t lengths[] = { 3, 16, 40, 80, 128 };
     int64_t last = 0;
-    bool good = true, here = cpu_only_second_large;
+    bool good = true, here = cpu_only_l2_large;
 
     for (int i = 0; i < 5; i++) {
         int64_t length = whole_blocks(type, lengths[i]);
@@ -310,7 +310,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             for (int64_t n = 1; n <= 8 && good; n++) {
                 struct operands o = { 0 };
 
-                cpu_only_second_large = r % 2;
+                cpu_only_l2_large = r % 2;
                 make_operands(&o, c, k, type, length, r, n);
                 good = check_each_element(&o, 0, 0) &&
                        check_each_element(&o, 96, 0);
@@ -318,7 +318,7 @@ check_alone(const struct cpu_kernels *c, const struct cpu_kernels *k,
             }
         last = length;
     }
-    cpu_only_second_large = here;
+    cpu_only_l2_large = here;
     return good;
 }
 
@@ -332,18 +332,18 @@ check_alone_of_many(const struct cpu_kernels *c, const struct cpu_kernels *k,
         { 3, 150, 24 },   { 40, 21, 29 }, { 520, 9, 31 },  { 2200, 53, 13 },
         { 9001, 19, 25 }, { 2048, 7, 1 }, { 2049, 13, 1 }, { 9001, 18, 1 },
     };
-    bool good = true, here = cpu_large_first_cache;
+    bool good = true, here = cpu_large_l1;
 
     for (int i = 0; i < 16 && good; i++) {
         const int64_t *shape = shapes[i / 2];
         struct operands o = { 0 };
 
-        cpu_large_first_cache = i % 2;
+        cpu_large_l1 = i % 2;
         make_operands(&o, c, k, type, shape[0], shape[1], shape[2]);
         good = check_each_element(&o, 0, 0) && check_each_element(&o, 0, 32);
         free_operands(&o);
     }
-    cpu_large_first_cache = here;
+    cpu_large_l1 = here;
     return good;
 }
 
@@ -379,14 +379,14 @@ check_extremes_of(const struct cpu_kernels *c, const struct cpu_kernels *k,
                   struct codes codes)
 {
     const int64_t n = 512, n_rows = 33;
-    bool good = true, here = cpu_large_first_cache;
+    bool good = true, here = cpu_large_l1;
     uint64_t before = state;
 
     for (int64_t turn = 0; turn <= 9 && good; turn++) {
         int64_t n_cols = turn ? turn : 1;
         struct operands o = { 0 };
 
-        cpu_large_first_cache = here != (turn == 0);
+        cpu_large_l1 = here != (turn == 0);
         if (turn == 1)
             state = before;
 
@@ -403,7 +403,7 @@ check_extremes_of(const struct cpu_kernels *c, const struct cpu_kernels *k,
         good = same_product(&o, n_rows * n_cols);
         free_operands(&o);
     }
-    cpu_large_first_cache = here;
+    cpu_large_l1 = here;
     return good;
 }
 

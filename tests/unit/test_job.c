@@ -228,8 +228,8 @@ test_places(void)
 static bool
 is_near(const struct cpu_jobs *jobs, const void *p)
 {
-    for (int i = 0; i < jobs->n_near; i++)
-        if (jobs->near[i].at == p)
+    for (int i = 0; i < jobs->n_spans; i++)
+        if (jobs->spans[i].at == p)
             return true;
     return false;
 }
@@ -247,7 +247,7 @@ test_near(void)
     t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
     graph = graph_of(ctx, t, 1);
     ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
-           jobs.list[0].first_near == 0 && is_near(&jobs, norm) &&
+           jobs.list[0].first_span == 0 && is_near(&jobs, norm) &&
            is_near(&jobs, norm->src[0]) && is_near(&jobs, gain->data),
        "nodes before a job, and their constants");
     ok(is_near(&jobs, t[0]->src[0]) && !is_near(&jobs, t[0]->src[0]->data),
@@ -257,7 +257,7 @@ test_near(void)
     t[0] = product(ctx, GGML_TYPE_Q4_0, 3000, norm);
     graph = graph_of(ctx, t, 1);
     ok(cpu_jobs_find(&jobs, graph, false, 2, cpu_kernels()) && jobs.n == 1 &&
-           jobs.n_near > 10 && jobs.n_near < 100,
+           jobs.n_spans > 10 && jobs.n_spans < 100,
        "not all of very many");
     cpu_jobs_clear(&jobs);
     ggml_free(ctx);

@@ -177,11 +177,12 @@ test_pieces(void)
             if (job.round % 500 == 0)
                 cpu_pool_wake(pool);
             job.runs = job.round % 3 == 0;
-            cpu_pool_share(pool, &(struct cpu_offer){ .n = PIECES,
-                                                      .fn = do_pieces,
-                                                      .arg = &job,
-                                                      .wake = job.round % 2,
-                                                      .runs = job.runs });
+            cpu_pool_share(pool,
+                           &(struct cpu_offer){ .n = PIECES,
+                                                .fn = do_pieces,
+                                                .arg = &job,
+                                                .wake = job.round % 2,
+                                                .contiguous = job.runs });
             for (int i = 0; i < PIECES; i++)
                 good = good && job.done[i] == job.round + 1;
         }

@@ -27,8 +27,8 @@ prepare(const float *x, void *column, int64_t k)
     for (int64_t i = 0; i < k; i += VEC) {
         vec v = k - i >= VEC ? load_f32(x + i) : load_f32_first(k - i, x + i);
 
-        store_halves_first(k - i, y + 2 * i,
-                           vreinterpret_u16_bf16(vcvt_bf16_f32(v)));
+        store_half_first(k - i, y + 2 * i,
+                         vreinterpret_u16_bf16(vcvt_bf16_f32(v)));
     }
 }
 

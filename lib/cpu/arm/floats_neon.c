@@ -10,7 +10,7 @@ cpu_fill_neon(struct cpu_kernels *k)
 {
     fill_rows(k);
     fill_panels(k);
-    fill_few(k);
+    fill_small_batch(k);
     fill_products(k);
     cpu_neon_group_products(k);
 }

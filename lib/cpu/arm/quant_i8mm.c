@@ -2,7 +2,7 @@
  * bytes of Armv8.6: of two rows and two columns, eight values at once */
 #include "cpu/arm/vector_neon.h"
 
-#define BY_EIGHT
+#define HAS_DOT8
 
 INLINE int32x4_t
 dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
@@ -22,7 +22,7 @@ join_words(vec_bits *w)
 
 /* s[0] is of the first two rows: of the first x, y, of the second x, y. */
 INLINE void
-add_eights(vec_bits *s, const vec_bits *w, const char *x, const char *y)
+dot8(vec_bits *s, const vec_bits *w, const char *x, const char *y)
 {
     int8x16_t xy = vcombine_s8(vld1_s8(AS(int8_t, x)), vld1_s8(AS(int8_t, y)));
 
@@ -31,7 +31,7 @@ add_eights(vec_bits *s, const vec_bits *w, const char *x, const char *y)
 }
 
 INLINE void
-part_sums(vec_bits *s)
+split_dot8(vec_bits *s)
 {
     vec_bits x = vuzp1q_u32(s[0], s[1]), y = vuzp2q_u32(s[0], s[1]);
 

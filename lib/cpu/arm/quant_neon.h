@@ -15,11 +15,11 @@
 /* A tile: 8 integer and 8 float sums, 8 for products. */
 #define VECS(most)    2
 #define COLS(most)    4
-#define MOST_VECS     2
+#define MAX_VECS      2
 #define UNITS         32
 #define TILE          8
 #define CHAINS        1
-#define FEW           1
+#define SMALL_BATCH   1
 #define SIGNED_OFFSET 0
 
 INLINE int8x16_t
@@ -85,14 +85,14 @@ spread_bits(vec_bits w, int i, int to)
 }
 
 INLINE vec_bits
-bytes_as_pairs(vec_bits w, int i, int j)
+bytes_as_int16_pairs(vec_bits w, int i, int j)
 {
     return vreinterpretq_u32_u8(vqtbl1q_u8(
         vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(two_bytes_of(i, j))));
 }
 
 INLINE vec_bits
-multiply_pairs(vec_bits a, vec_bits b)
+dot2_int16(vec_bits a, vec_bits b)
 {
     int16x8_t x = vreinterpretq_s16_u32(a), y = vreinterpretq_s16_u32(b);
 
@@ -108,7 +108,7 @@ as_floats(vec_bits w)
 
 /* No code is larger than 127, so that all are signed bytes. */
 INLINE vec_bits
-dot_words(vec_bits s, vec_bits w, int32_t x)
+dot4(vec_bits s, vec_bits w, int32_t x)
 {
     return vreinterpretq_u32_s32(
         dot_fours(vreinterpretq_s32_u32(s), vreinterpretq_s8_u32(w),
@@ -189,7 +189,7 @@ fill_products_of_groups(struct cpu_kernels *k)
     fill_scaled(k);
     fill_minima(k);
     fill_small(k);
-    fill_points(k);
+    fill_codebook(k);
 }
 
 #endif

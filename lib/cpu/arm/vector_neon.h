@@ -8,14 +8,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "cpu/simd.h"
+#include "cpu/prefetch.h"
 
 #define VEC       4
 #define REGISTERS 32
 #define NEIGHBOURS_FIRST
 typedef float32x4_t vec;
 typedef uint32x4_t vec_bits;
-typedef uint16x4_t halves;
+typedef uint16x4_t vec_half;
 
 /* The part of cpu_fill_neon() that is in quant_neon.c. */
 void
@@ -43,14 +43,14 @@ load_f32_first(int64_t n, const void *p)
     return vld1q_f32(few);
 }
 
-INLINE halves
-load_halves(const void *p)
+INLINE vec_half
+load_half(const void *p)
 {
     return vld1_u16(p);
 }
 
-INLINE halves
-load_halves_first(int64_t n, const void *p)
+INLINE vec_half
+load_half_first(int64_t n, const void *p)
 {
     uint16_t few[4] = { 0 };
 
@@ -74,7 +74,7 @@ store_f32_first(int64_t n, float *p, vec v)
 }
 
 INLINE void
-store_halves_first(int64_t n, void *p, halves h)
+store_half_first(int64_t n, void *p, vec_half h)
 {
     uint16_t few[4];
 
@@ -102,38 +102,38 @@ choose_where(vec_bits bits, vec a, vec b)
 }
 
 INLINE vec
-load_fours(const float *p, size_t stride)
+load_rows_of_4(const float *p, size_t stride)
 {
     (void)stride; /* there are no second four */
     return vld1q_f32(p);
 }
 
 INLINE vec
-low_ones(vec a, vec b)
+interleave_low(vec a, vec b)
 {
     return vzip1q_f32(a, b);
 }
 
 INLINE vec
-high_ones(vec a, vec b)
+interleave_high(vec a, vec b)
 {
     return vzip2q_f32(a, b);
 }
 
 INLINE vec
-swap_pairs(vec v)
+swap_neighbours(vec v)
 {
     return vrev64q_f32(v);
 }
 
 INLINE vec
-low_twos(vec a, vec b)
+concat_low(vec a, vec b)
 {
     return vcombine_f32(vget_low_f32(a), vget_low_f32(b));
 }
 
 INLINE vec
-high_twos(vec a, vec b)
+concat_high(vec a, vec b)
 {
     return vcombine_f32(vget_high_f32(a), vget_high_f32(b));
 }
@@ -196,12 +196,12 @@ times_power(vec v, vec n)
 }
 
 INLINE vec
-from_f16(halves h)
+from_f16(vec_half h)
 {
     return vcvt_f32_f16(vreinterpret_f16_u16(h));
 }
 
-INLINE halves
+INLINE vec_half
 to_f16(vec v)
 {
     return vreinterpret_u16_f16(vcvt_f16_f32(v));
@@ -214,12 +214,12 @@ one_half(uint16_t bits)
 }
 
 INLINE vec
-from_bf16(halves h)
+from_bf16(vec_half h)
 {
     return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(h), 16));
 }
 
-INLINE halves
+INLINE vec_half
 narrow(vec_bits bits)
 {
     return vmovn_u32(bits);

@@ -20,9 +20,9 @@
 #define WORTH_WAKING 20000
 /* Bytes that a waiting thread fetches of what it reads next, at most: a part
  * of its cache; and between two looks whether it need not wait any more. */
-#define AHEAD_BYTES (192 * 1024)
-#define AHEAD_STEP  512
-#define SPIN_YIELD  1024 /* pauses, before others may have the processor */
+#define PREFETCH_BYTES (192 * 1024)
+#define PREFETCH_STEP  512
+#define SPIN_YIELD     1024 /* pauses, before others may have the processor */
 
 static const struct cpu_kernels *
 plan_kernels(bool use_ref)
@@ -67,7 +67,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
 }
 
 /* A node at work. */
-struct run {
+struct tile_progress {
     struct cpu_task task; /* of any piece, but for its number */
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
@@ -100,19 +100,19 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
 
 /* Of the job. */
 static void
-compute_piece(const struct run *run, struct cpu_task *t)
+compute_piece(const struct tile_progress *run, struct cpu_task *t)
 {
-    struct cpu_ahead *a = &run->jobs->ahead[t->thread];
+    struct cpu_weight_prefetch *a = &run->jobs->prefetch[t->thread];
 
-    t->ahead = cpu_ahead_piece(a, run->job, t->ith) ? a : NULL;
-    cpu_ahead_begin(a);
+    t->prefetch = cpu_weight_prefetch_piece(a, run->job, t->ith) ? a : NULL;
+    cpu_weight_prefetch_begin(a);
     cpu_job_compute(run->job, t);
 }
 
 static void
 run_piece(void *arg, int piece, int count, int n, int thread)
 {
-    const struct run *run = arg;
+    const struct tile_progress *run = arg;
     struct cpu_task task = run->task;
 
     for (int i = piece; i < piece + count; i++) {
@@ -127,7 +127,7 @@ run_piece(void *arg, int piece, int count, int n, int thread)
 static void
 run_watched(void *arg, int piece, int count, int n, int thread)
 {
-    const struct run *run = arg;
+    const struct tile_progress *run = arg;
     int64_t began = ggml_cycles();
 
     run_piece(arg, piece, count, n, thread);
@@ -135,7 +135,7 @@ run_watched(void *arg, int piece, int count, int n, int thread)
 }
 
 static void
-run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
+run_pieces(struct tile_progress *run, int n, bool shared, cpu_job_fn piece)
 {
     run->shares = shared ? run->task.n_threads : 1;
     if (shared) {
@@ -150,7 +150,7 @@ run_pieces(struct run *run, int n, bool shared, cpu_job_fn piece)
 }
 
 static void
-run_step(struct run *run, int n, bool shared)
+dot_step(struct tile_progress *run, int n, bool shared)
 {
     shared = shared && n > 1;
     if (!run->watch.profile) {
@@ -163,7 +163,7 @@ run_step(struct run *run, int n, bool shared)
 }
 
 static void
-watch_node(struct run *run, const struct ggml_tensor *node)
+watch_node(struct tile_progress *run, const struct ggml_tensor *node)
 {
     struct cpu_stopwatch *w = &run->watch;
 
@@ -174,7 +174,7 @@ watch_node(struct run *run, const struct ggml_tensor *node)
 }
 
 static int
-pieces_of(const struct run *run, const struct ggml_tensor *node)
+pieces_of(const struct tile_progress *run, const struct ggml_tensor *node)
 {
     const struct cpu_op *op = cpu_op(node);
 
@@ -183,7 +183,7 @@ pieces_of(const struct run *run, const struct ggml_tensor *node)
 
 /* What comes before compute(). */
 static void
-begin_node(struct run *run, struct ggml_tensor *node, bool shared)
+begin_node(struct tile_progress *run, struct ggml_tensor *node, bool shared)
 {
     const struct cpu_op *op = cpu_op(node);
 
@@ -191,20 +191,20 @@ begin_node(struct run *run, struct ggml_tensor *node, bool shared)
     watch_node(run, node);
     if (op->begin) {
         run->step = op->begin;
-        run_step(run, 1, false);
+        dot_step(run, 1, false);
     }
     if (op->prepare) {
         run->step = op->prepare;
-        run_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
+        dot_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
     }
 }
 
 static void
-run_node(struct run *run, struct ggml_tensor *node)
+run_node(struct tile_progress *run, struct ggml_tensor *node)
 {
     begin_node(run, node, false);
     run->step = cpu_op(node)->compute;
-    run_step(run, pieces_of(run, node), false);
+    dot_step(run, pieces_of(run, node), false);
 }
 
 /* ---- one thread, then all ------------------------------------------------ */
@@ -224,27 +224,27 @@ pause_cpu(void)
 }
 
 static bool
-is_ready(const struct run *run)
+is_ready(const struct tile_progress *run)
 {
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
 /* What the thread will read: for its first pieces, then weights. */
 static void
-fetch_ahead(const struct run *run, const struct cpu_task *t)
+prefetch_weights(const struct tile_progress *run, const struct cpu_task *t)
 {
-    struct cpu_ahead *ahead = &run->jobs->ahead[t->thread];
+    struct cpu_weight_prefetch *ahead = &run->jobs->prefetch[t->thread];
     int end = cpu_pool_first(t->nth, t->n_threads, t->thread + 1);
 
     for (struct cpu_task of = *t; of.ith < end && !is_ready(run); of.ith++)
-        cpu_job_fetch(run->job, &of);
-    while (!is_ready(run) && ahead->lead < AHEAD_BYTES &&
-           cpu_ahead_fetch(ahead, AHEAD_STEP) > 0)
+        cpu_job_prefetch(run->job, &of);
+    while (!is_ready(run) && ahead->outstanding < PREFETCH_BYTES &&
+           cpu_weight_prefetch_more(ahead, PREFETCH_STEP) > 0)
         ;
 }
 
 static void
-wait_ready(const struct run *run)
+wait_ready(const struct tile_progress *run)
 {
     for (int i = 1; !is_ready(run); i++)
         if (i % SPIN_YIELD)
@@ -254,7 +254,7 @@ wait_ready(const struct run *run)
 }
 
 static void
-run_small(struct run *run)
+run_small(struct tile_progress *run)
 {
     for (int i = run->first; i < run->end; i++)
         if (!cpu_is_idle(run->graph->nodes[i]))
@@ -264,30 +264,30 @@ run_small(struct run *run)
 static void
 run_behind(void *arg, int piece, int count, int n, int thread)
 {
-    const struct run *run = arg;
+    const struct tile_progress *run = arg;
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
     task.count = count;
-    cpu_ahead_piece(&run->jobs->ahead[thread], run->job, piece);
-    fetch_ahead(run, &task);
+    cpu_weight_prefetch_piece(&run->jobs->prefetch[thread], run->job, piece);
+    prefetch_weights(run, &task);
     wait_ready(run);
     compute_piece(run, &task);
 }
 
 /* For the first piece of who begins with the job. */
 static void
-fetch_first(const struct run *run)
+prefetch_first(const struct tile_progress *run)
 {
     struct cpu_task task = run->task;
 
     set_piece(&task, 0, run->job->n_pieces, 0, task.n_threads);
-    cpu_job_fetch(run->job, &task);
+    cpu_job_prefetch(run->job, &task);
 }
 
 /* The job, and the small nodes before it. Steps are counted one by one. */
 static void
-run_shared(struct run *run)
+run_shared(struct tile_progress *run)
 {
     const struct cpu_job *job = run->job;
     struct ggml_tensor *node = run->graph->nodes[job->first];
@@ -297,17 +297,18 @@ run_shared(struct run *run)
     if (shared && !run->watch.profile && job->prepared_here &&
         job->n_pieces > 1) {
         atomic_store_explicit(&run->ready, 0, memory_order_relaxed);
-        cpu_pool_offer(run->pool, &(struct cpu_offer){ .n = job->n_pieces,
-                                                       .fn = run_behind,
-                                                       .arg = run,
-                                                       .wake = run->wake,
-                                                       .runs = job->runs });
-        fetch_first(run);
+        cpu_pool_offer(run->pool,
+                       &(struct cpu_offer){ .n = job->n_pieces,
+                                            .fn = run_behind,
+                                            .arg = run,
+                                            .wake = run->wake,
+                                            .contiguous = job->contiguous });
+        prefetch_first(run);
         run_small(run);
         begin_node(run, node, false);
         atomic_store_explicit(&run->ready, 1, memory_order_release);
         cpu_pool_help(run->pool);
-        cpu_near_fetch(run->jobs, (int)(job - run->jobs->list) + 1);
+        cpu_node_prefetch(run->jobs, (int)(job - run->jobs->list) + 1);
         cpu_pool_finish(run->pool);
         return;
     }
@@ -318,12 +319,12 @@ run_shared(struct run *run)
     run_small(run);
     begin_node(run, node, shared);
     run->step = NULL;
-    run_step(run, job->n_pieces, shared);
+    dot_step(run, job->n_pieces, shared);
 }
 
 /* True if the caller has had enough before one of the nodes [first, end). */
 static bool
-is_stopped(const struct run *run, int first, int end,
+is_stopped(const struct tile_progress *run, int first, int end,
            const struct ggml_cplan *plan)
 {
     for (int i = first; i < end && plan->abort_callback; i++)
@@ -335,7 +336,7 @@ is_stopped(const struct run *run, int first, int end,
 
 /* Profiles tell of every node: none are joined then. */
 static enum ggml_status
-run_graph(struct run *run, const struct ggml_cgraph *graph,
+run_graph(struct tile_progress *run, const struct ggml_cgraph *graph,
           const struct ggml_cplan *plan, struct cpu_jobs *jobs)
 {
     if (!cpu_jobs_find(jobs, graph, run->watch.profile != NULL,
@@ -349,9 +350,9 @@ run_graph(struct run *run, const struct ggml_cgraph *graph,
     run->graph = graph;
     run->first = 0;
     run->jobs = jobs;
-    cpu_near_fetch(jobs, 0);
+    cpu_node_prefetch(jobs, 0);
     for (int i = 0; i < run->task.n_threads; i++)
-        cpu_ahead_start(&jobs->ahead[i]);
+        cpu_weight_prefetch_start(&jobs->prefetch[i]);
     for (int i = 0; i < jobs->n; i++) {
         run->job = &jobs->list[i];
         run->end = run->job->first;
@@ -380,10 +381,10 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
             struct backend_profile *profile, struct cpu_jobs *jobs)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
-    struct run run = { .task = { .n_threads = cplan->n_threads,
-                                 .work = align_line(cplan->work_data),
-                                 .k = plan_kernels(cplan->use_ref) },
-                       .watch = { .profile = profile } };
+    struct tile_progress run = { .task = { .n_threads = cplan->n_threads,
+                                           .work = align_line(cplan->work_data),
+                                           .k = plan_kernels(cplan->use_ref) },
+                                 .watch = { .profile = profile } };
     struct cpu_jobs own_jobs = { 0 };
     enum ggml_status status;
 

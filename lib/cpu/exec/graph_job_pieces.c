@@ -3,6 +3,7 @@
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/gemm/gemm.h"
 #include "cpu/exec/threadpool.h"
+#include "cpu/prefetch.h"
 
 /* The threads' tiles of a pair, of n each: thread by thread, all of the first
  * product's, then all of the second's, as they lie in a row. Piece `at` is tile
@@ -61,7 +62,7 @@ pair_of(const struct cpu_job *job, const struct job_member *m)
 /* What follows reads, beside the product, biases and such, which are far away:
  * they come while the product is computed. */
 static void
-fetch_sources(const struct job_member *m, const struct cpu_part *part)
+prefetch_sources(const struct job_member *m, const struct cpu_part *part)
 {
     size_t n = (size_t)(part->elements.end - part->elements.first);
 
@@ -71,7 +72,7 @@ fetch_sources(const struct job_member *m, const struct cpu_part *part)
 
             p += part->elements.first;
             for (size_t at = 0; at < n; at += CPU_LINE / sizeof(*p))
-                __builtin_prefetch(p + at, 0, 3);
+                PREFETCH_L1(p + at);
         }
 }
 
@@ -93,7 +94,7 @@ end_pair(const struct cpu_task *t, const struct job_member *pair)
 
     of.count = 1;
     for (of.ith = t->ith; of.ith < t->ith + t->count; of.ith++) {
-        if (!atomic_fetch_xor(&pair->halves[of.ith], 1))
+        if (!atomic_fetch_xor(&pair->pair_done[of.ith], 1))
             continue;
         part = cpu_product_part(&of, pair->node);
         compute_after(&of, &pair->both, &part);
@@ -111,7 +112,7 @@ compute_run(const struct cpu_job *job, const struct job_member *m,
     if (m->after.n) {
         part = cpu_product_part(t, m->node);
         if (m->node->ne[1] == 1)
-            fetch_sources(m, &part);
+            prefetch_sources(m, &part);
     }
     cpu_op(m->node)->compute(t, m->node);
     if (m->after.n)
@@ -135,13 +136,13 @@ cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t)
 }
 
 void
-cpu_job_fetch(const struct cpu_job *job, const struct cpu_task *t)
+cpu_job_prefetch(const struct cpu_job *job, const struct cpu_task *t)
 {
     struct cpu_task of;
     const struct job_member *m = member_of(job, t, &of);
 
-    if (cpu_op(m->node)->fetch)
-        cpu_op(m->node)->fetch(&of, m->node);
+    if (cpu_op(m->node)->prefetch)
+        cpu_op(m->node)->prefetch(&of, m->node);
 }
 
 const char *

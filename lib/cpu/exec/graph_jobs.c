@@ -92,16 +92,16 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
         return false;
     p = cpu_plan_product(t, k);
     return n_columns(t) == 1 ||
-           (t->op == GGML_OP_MUL_MAT && n_columns(t) <= p.kernel->few);
+           (t->op == GGML_OP_MUL_MAT && n_columns(t) <= p.kernel->small_batch);
 }
 
 /* Of products that stream: both have their weights fetched, or none. */
 static bool
-fetch_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
-            const struct cpu_kernels *k)
+prefetch_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
+               const struct cpu_kernels *k)
 {
-    return !cpu_plan_product(a, k).kernel->lead ==
-           !cpu_plan_product(b, k).kernel->lead;
+    return !cpu_plan_product(a, k).kernel->prefetch_distance ==
+           !cpu_plan_product(b, k).kernel->prefetch_distance;
 }
 
 /* ---- what follows a product --------------------------------------------- */
@@ -286,7 +286,7 @@ count_pieces(struct job_member *m, int n_threads, int64_t bytes)
     const struct cpu_op *op = cpu_op(m->node);
 
     if (can_join(m->node)) {
-        m->tile = cpu_product_tile(m->node, n_threads, bytes);
+        m->tile = cpu_product_piece_shape(m->node, n_threads, bytes);
         return cpu_product_pieces(m->node, m->tile);
     }
     return op->pieces ? op->pieces(m->node, n_threads) : 2 * n_threads;
@@ -306,9 +306,9 @@ count_all_pieces(struct cpu_job *job, int n_threads,
         m->first_piece = second ? m[-1].first_piece : job->n_pieces;
         job->n_pieces += m->n_pieces;
         job->streams = (i == 0 || job->streams) && streams(m->node, k) &&
-                       fetch_alike(job->members[0].node, m->node, k);
-        job->runs = job->streams &&
-                    (can_join(m->node) || m->node->op == GGML_OP_MUL_MAT_ID);
+                       prefetch_alike(job->members[0].node, m->node, k);
+        job->contiguous = job->streams && (can_join(m->node) ||
+                                           m->node->op == GGML_OP_MUL_MAT_ID);
     }
 }
 
@@ -335,7 +335,7 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
 
 /* Gives pairs their marks, from `at` on (NULL: none); returns how many. */
 static size_t
-place_halves(struct cpu_jobs *jobs, atomic_uchar *at)
+place_pair_done(struct cpu_jobs *jobs, atomic_uchar *at)
 {
     size_t n = 0;
 
@@ -345,21 +345,21 @@ place_halves(struct cpu_jobs *jobs, atomic_uchar *at)
 
             if (!m->both.n)
                 continue;
-            m->halves = at ? at + n : NULL;
+            m->pair_done = at ? at + n : NULL;
             n += (size_t)m->n_pieces;
         }
     return n;
 }
 
 static bool
-make_halves(struct cpu_jobs *jobs)
+make_pair_done(struct cpu_jobs *jobs)
 {
-    size_t n = place_halves(jobs, NULL);
+    size_t n = place_pair_done(jobs, NULL);
 
-    mem_free(jobs->halves);
-    jobs->halves = mem_array(n, sizeof(*jobs->halves));
-    place_halves(jobs, jobs->halves);
-    return jobs->halves != NULL;
+    mem_free(jobs->pair_done);
+    jobs->pair_done = mem_array(n, sizeof(*jobs->pair_done));
+    place_pair_done(jobs, jobs->pair_done);
+    return jobs->pair_done != NULL;
 }
 
 /* What says which weights MUL_MAT_ID reads may be computed before: by a job, or
@@ -402,12 +402,12 @@ find_all(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
         i = jobs->list[jobs->n++].end - 1;
     }
     find_needs(jobs, graph);
-    return make_halves(jobs) && cpu_near_find(jobs, graph);
+    return make_pair_done(jobs) && cpu_node_prefetch_find(jobs, graph);
 }
 
 /* As far as the job needs it that needs most: who has got there once stays. */
 static size_t
-most_lead(const struct cpu_jobs *jobs)
+max_prefetch_distance(const struct cpu_jobs *jobs)
 {
     size_t most = 0;
 
@@ -416,7 +416,8 @@ most_lead(const struct cpu_jobs *jobs)
              m++) {
             const struct ggml_tensor *t = jobs->list[i].members[m].node;
             struct cpu_product_plan p = cpu_plan_product(t, jobs->k);
-            size_t lead = cpu_lead_of(&p, t->src[0]->nb[1], n_columns(t));
+            size_t lead =
+                cpu_prefetch_distance(&p, t->src[0]->nb[1], n_columns(t));
 
             most = lead > most ? lead : most;
         }
@@ -424,19 +425,20 @@ most_lead(const struct cpu_jobs *jobs)
 }
 
 static bool
-make_ahead(struct cpu_jobs *jobs)
+make_weight_prefetch(struct cpu_jobs *jobs)
 {
-    size_t n = (size_t)jobs->n_threads, lead = most_lead(jobs);
+    size_t n = (size_t)jobs->n_threads, lead = max_prefetch_distance(jobs);
 
-    mem_free(jobs->ahead);
-    jobs->ahead = mem_aligned(CPU_LINE, n * sizeof(*jobs->ahead));
-    for (size_t i = 0; i < n && jobs->ahead; i++)
-        jobs->ahead[i] = (struct cpu_ahead){ .jobs = jobs->list,
-                                             .n_jobs = jobs->n,
-                                             .thread = (int)i,
-                                             .n_threads = jobs->n_threads,
-                                             .want = lead };
-    return jobs->ahead != NULL;
+    mem_free(jobs->prefetch);
+    jobs->prefetch = mem_aligned(CPU_LINE, n * sizeof(*jobs->prefetch));
+    for (size_t i = 0; i < n && jobs->prefetch; i++)
+        jobs->prefetch[i] =
+            (struct cpu_weight_prefetch){ .jobs = jobs->list,
+                                          .n_jobs = jobs->n,
+                                          .thread = (int)i,
+                                          .n_threads = jobs->n_threads,
+                                          .distance = lead };
+    return jobs->prefetch != NULL;
 }
 
 size_t
@@ -465,7 +467,7 @@ cpu_jobs_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph,
     jobs->alone = alone;
     jobs->k = k;
     jobs->angles = cpu_most_angles(graph);
-    found = find_all(jobs, graph) && make_ahead(jobs);
+    found = find_all(jobs, graph) && make_weight_prefetch(jobs);
     jobs->serial = found ? graph->serial : 0;
     return found;
 }
@@ -474,8 +476,8 @@ void
 cpu_jobs_clear(struct cpu_jobs *jobs)
 {
     mem_free(jobs->list);
-    mem_free(jobs->ahead);
-    mem_free(jobs->halves);
-    mem_free(jobs->near);
+    mem_free(jobs->prefetch);
+    mem_free(jobs->pair_done);
+    mem_free(jobs->spans);
     *jobs = (struct cpu_jobs){ 0 };
 }

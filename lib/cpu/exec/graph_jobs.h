@@ -29,12 +29,12 @@ struct job_after {
 
 struct job_member {
     struct ggml_tensor *node;
-    int first_piece, n_pieces; /* of a pair: of the first; of each */
-    struct cpu_tile tile;      /* of a product of one matrix */
+    int first_piece, n_pieces;   /* of a pair: of the first; of each */
+    struct cpu_piece_shape tile; /* of a product of one matrix */
     struct job_after after;
     /* Of the first of a pair: */
-    struct job_after both; /* what follows the pair; n 0: is none */
-    atomic_uchar *halves;  /* of each two pieces, whether one is done */
+    struct job_after both;   /* what follows the pair; n 0: is none */
+    atomic_uchar *pair_done; /* of each two pieces, whether one is done */
 };
 
 struct cpu_job {
@@ -44,10 +44,10 @@ struct cpu_job {
     int n_members, n_pieces;
     bool prepared_here; /* by one thread, if at all */
     bool streams;       /* weights, for one column: see weight_prefetch.h */
-    bool runs;          /* pieces that lie in a row are done together */
+    bool contiguous;    /* pieces that lie in a row are done together */
     int needs;          /* so many jobs have begun when it is known what it
                            reads */
-    int first_near;     /* of what is read before and as it begins */
+    int first_span;     /* of what is read before and as it begins */
 };
 
 /* Nothing is computed for a node like that. */
@@ -69,7 +69,7 @@ cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t);
 
 /* Asks for what piece t->ith reads first: see cpu_op. */
 void
-cpu_job_fetch(const struct cpu_job *job, const struct cpu_task *t);
+cpu_job_prefetch(const struct cpu_job *job, const struct cpu_task *t);
 
 /* What t->count pieces from t->ith on read from far away, or as many as lie in
  * a row, which t->count becomes: see cpu_op. */
@@ -96,12 +96,12 @@ struct cpu_jobs {
     int n_threads;
     bool alone;
     const struct cpu_kernels *k;
-    struct cpu_ahead *ahead; /* one a thread */
-    atomic_uchar *halves;    /* of all pairs */
+    struct cpu_weight_prefetch *prefetch; /* one a thread */
+    atomic_uchar *pair_done;              /* of all pairs */
     struct cpu_span
-        *near; /* what jobs read first, in turn: see node_prefetch.h */
-    int n_near;
-    size_t near_cap;
+        *spans; /* what jobs read first, in turn: see node_prefetch.h */
+    int n_spans;
+    size_t spans_cap;
     size_t angles; /* bytes for those of a node: cpu_angles_size() */
 };
 

@@ -3,6 +3,7 @@
 #include "cpu/exec/node_prefetch.h"
 
 #include "core/mem.h"
+#include "cpu/prefetch.h"
 #include "tensor/tensor.h"
 
 /* Constants of more bytes come as they are used, and so does all that is read
@@ -13,15 +14,15 @@
 static bool
 add(struct cpu_jobs *jobs, int first, const void *p, size_t n)
 {
-    if (jobs->n_near - first == MOST_SPANS)
+    if (jobs->n_spans - first == MOST_SPANS)
         return true;
-    for (int i = first; i < jobs->n_near; i++)
-        if (jobs->near[i].at == p)
+    for (int i = first; i < jobs->n_spans; i++)
+        if (jobs->spans[i].at == p)
             return true;
-    if (!mem_grow(&jobs->near, &jobs->near_cap, (size_t)jobs->n_near + 1,
-                  sizeof(*jobs->near)))
+    if (!mem_grow(&jobs->spans, &jobs->spans_cap, (size_t)jobs->n_spans + 1,
+                  sizeof(*jobs->spans)))
         return false;
-    jobs->near[jobs->n_near++] = (struct cpu_span){ p, n };
+    jobs->spans[jobs->n_spans++] = (struct cpu_span){ p, n };
     return true;
 }
 
@@ -44,17 +45,17 @@ add_node(struct cpu_jobs *jobs, int first, const struct ggml_tensor *t,
 }
 
 bool
-cpu_near_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
+cpu_node_prefetch_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
 {
     int node = 0;
 
-    jobs->n_near = 0;
+    jobs->n_spans = 0;
     for (int i = 0; i < jobs->n; i++) {
         struct cpu_job *job = &jobs->list[i];
 
-        job->first_near = jobs->n_near;
+        job->first_span = jobs->n_spans;
         for (; node < job->end; node++)
-            if (!add_node(jobs, job->first_near, graph->nodes[node],
+            if (!add_node(jobs, job->first_span, graph->nodes[node],
                           node < job->first))
                 return false;
     }
@@ -62,11 +63,11 @@ cpu_near_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph)
 }
 
 void
-cpu_near_fetch(const struct cpu_jobs *jobs, int i)
+cpu_node_prefetch(const struct cpu_jobs *jobs, int i)
 {
-    int end = i + 1 < jobs->n ? jobs->list[i + 1].first_near : jobs->n_near;
+    int end = i + 1 < jobs->n ? jobs->list[i + 1].first_span : jobs->n_spans;
 
-    for (int s = i < jobs->n ? jobs->list[i].first_near : end; s < end; s++)
-        for (size_t at = 0; at < jobs->near[s].n; at += CPU_LINE)
-            __builtin_prefetch(jobs->near[s].at + at, 0, 3);
+    for (int s = i < jobs->n ? jobs->list[i].first_span : end; s < end; s++)
+        for (size_t at = 0; at < jobs->spans[s].n; at += CPU_LINE)
+            PREFETCH_L1(jobs->spans[s].at + at);
 }

@@ -12,10 +12,10 @@
 
 /* Finds it for the jobs of the graph. False: no memory. */
 bool
-cpu_near_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph);
+cpu_node_prefetch_find(struct cpu_jobs *jobs, const struct ggml_cgraph *graph);
 
 /* Asks for what is read before job i, and as it begins. */
 void
-cpu_near_fetch(const struct cpu_jobs *jobs, int i);
+cpu_node_prefetch(const struct cpu_jobs *jobs, int i);
 
 #endif

@@ -10,7 +10,7 @@
 #define CPU_LINE 64 /* bytes of a cache line: no two threads share one */
 
 /* What a piece of a product is: so many rows of weights by so many columns. */
-struct cpu_tile {
+struct cpu_piece_shape {
     int64_t rows, cols;
 };
 
@@ -20,10 +20,10 @@ struct cpu_task {
     int count; /* so many pieces from that on: of weights in a stream; or 1 */
     int thread, n_threads;
     bool more; /* the thread goes on with the next one, if nobody else does */
-    struct cpu_tile tile; /* of a product, if it is known; or 0 rows */
+    struct cpu_piece_shape tile; /* of a product, if it is known; or 0 rows */
     /* (or NULL) What the thread fetches: the piece's weights, and then others.
      */
-    struct cpu_ahead *ahead;
+    struct cpu_weight_prefetch *prefetch;
     char *work; /* for all threads; as much as the op asked for, on a line */
     struct cpu_angles *angles; /* of the run, as ROPE made them */
     const struct cpu_kernels *k;
@@ -63,7 +63,7 @@ struct cpu_op {
     const char *(*reads)(struct cpu_task *t, const struct ggml_tensor *dst,
                          size_t *n);
     /* (or NULL) Asks for other such things that the piece reads first. */
-    void (*fetch)(const struct cpu_task *t, const struct ggml_tensor *dst);
+    void (*prefetch)(const struct cpu_task *t, const struct ggml_tensor *dst);
 };
 
 /* NULL: views and such, with nothing to compute, or no such op here. */
@@ -155,7 +155,7 @@ cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
 
 /* Asks for a row that will be read, or written. */
 void
-cpu_fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written);
+cpu_prefetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written);
 
 /* Where to write a row of floats before cpu_store_row(): in place or buf. */
 static inline float *

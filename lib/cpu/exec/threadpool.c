@@ -198,7 +198,8 @@ cpu_pool_offer(struct ggml_threadpool *pool, const struct cpu_offer *offer)
         uint64_t end = (uint64_t)cpu_pool_first(n, limit, i + 1);
 
         atomic_store_explicit(&pool->shares[i].left,
-                              first | end << 32 | (offer->runs ? RUNS : 0),
+                              first | end << 32 |
+                                  (offer->contiguous ? RUNS : 0),
                               memory_order_release);
     }
     atomic_fetch_add_explicit(&pool->jobs, 1, memory_order_release);

@@ -24,7 +24,7 @@ struct cpu_offer {
     bool wake; /* who sleeps is called, and none goes to sleep without a look */
     /* A thread takes some pieces of its share at a time, in a row: fewer, as
      * fewer are left. Otherwise one. */
-    bool runs;
+    bool contiguous;
 };
 
 /* The first piece of a thread's share, of n pieces. */

@@ -7,6 +7,7 @@
 
 #include "cpu/exec/graph_jobs.h"
 #include "cpu/exec/threadpool.h"
+#include "cpu/prefetch.h"
 
 /* Pieces that lie in a row are one, up to so many bytes. */
 #define IN_A_ROW (256 * 1024)
@@ -16,11 +17,11 @@
 
 /* What `*count` pieces read, or fewer, as they lie in a row. */
 static const char *
-pieces_read(const struct cpu_ahead *a, int job, int piece, int *count,
+pieces_read(const struct cpu_weight_prefetch *a, int job, int piece, int *count,
             size_t *n)
 {
     struct cpu_task t = { .ith = piece,
-                          .count = a->jobs[job].runs ? *count : 1,
+                          .count = a->jobs[job].contiguous ? *count : 1,
                           .nth = a->jobs[job].n_pieces,
                           .thread = a->thread,
                           .n_threads = a->n_threads };
@@ -31,14 +32,14 @@ pieces_read(const struct cpu_ahead *a, int job, int piece, int *count,
 }
 
 static int
-first_of(const struct cpu_ahead *a, int job, int thread)
+first_of(const struct cpu_weight_prefetch *a, int job, int thread)
 {
     return cpu_pool_first(a->jobs[job].n_pieces, a->n_threads, thread);
 }
 
 /* The piece after that, of this or the next job that reads weights. */
 static bool
-step(const struct cpu_ahead *a, int *job, int *piece)
+step(const struct cpu_weight_prefetch *a, int *job, int *piece)
 {
     for (++*piece; *job < a->n_jobs; *piece = first_of(a, *job, a->thread)) {
         if (a->jobs[*job].needs > a->begun)
@@ -53,7 +54,7 @@ step(const struct cpu_ahead *a, int *job, int *piece)
 
 /* The next pieces, as far as they lie in a row. */
 static bool
-next_pieces(struct cpu_ahead *a)
+next_pieces(struct cpu_weight_prefetch *a)
 {
     int job = a->job, piece = a->piece, count;
     const char *p;
@@ -75,15 +76,15 @@ next_pieces(struct cpu_ahead *a)
 }
 
 static void
-go_to(struct cpu_ahead *a, int job, int piece)
+go_to(struct cpu_weight_prefetch *a, int job, int piece)
 {
     a->job = job;
     a->piece = piece - 1;
-    a->left = a->lead = 0;
+    a->left = a->outstanding = 0;
 }
 
 void
-cpu_ahead_start(struct cpu_ahead *a)
+cpu_weight_prefetch_start(struct cpu_weight_prefetch *a)
 {
     a->now = -1;
     a->begun = 0;
@@ -92,7 +93,7 @@ cpu_ahead_start(struct cpu_ahead *a)
 
 /* From that piece on to where the thread has got. */
 static size_t
-bytes_since(const struct cpu_ahead *a, int job, int piece)
+bytes_since(const struct cpu_weight_prefetch *a, int job, int piece)
 {
     size_t sum = 0, n;
 
@@ -107,7 +108,8 @@ bytes_since(const struct cpu_ahead *a, int job, int piece)
 }
 
 bool
-cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece)
+cpu_weight_prefetch_piece(struct cpu_weight_prefetch *a,
+                          const struct cpu_job *job, int piece)
 {
     int now = (int)(job - a->jobs), end = first_of(a, now, a->thread + 1);
     bool own = piece >= first_of(a, now, a->thread) && piece < end;
@@ -119,35 +121,35 @@ cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece)
         if (!there)
             go_to(a, now, from);
         else if (own)
-            a->lead = bytes_since(a, now, piece);
+            a->outstanding = bytes_since(a, now, piece);
     }
     a->now = now;
     return own && job->streams;
 }
 
 void
-cpu_ahead_begin(struct cpu_ahead *a)
+cpu_weight_prefetch_begin(struct cpu_weight_prefetch *a)
 {
     a->begun = a->now + 1;
 }
 
 void
-cpu_find_pages(const char *p, size_t n)
+cpu_prefetch_pages(const char *p, size_t n)
 {
     for (size_t at = 0; at < n; at += PAGE)
-        __builtin_prefetch(p + at, 0, 2);
+        PREFETCH_L2(p + at);
 }
 
 /* Those of the next n bytes. */
 static void
-find_pages(struct cpu_ahead *a, size_t n)
+prefetch_pages(struct cpu_weight_prefetch *a, size_t n)
 {
     for (; a->found < a->at + n; a->found += PAGE)
-        cpu_find_pages(a->found, PAGE);
+        cpu_prefetch_pages(a->found, PAGE);
 }
 
 size_t
-cpu_ahead_fetch(struct cpu_ahead *a, size_t most)
+cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most)
 {
     size_t n;
 
@@ -155,19 +157,21 @@ cpu_ahead_fetch(struct cpu_ahead *a, size_t most)
         return 0;
     n = a->left < most ? a->left : most;
     if (a->found < a->at + n)
-        find_pages(a, a->left < CPU_PAGES_SPAN ? a->left : CPU_PAGES_SPAN);
+        prefetch_pages(a,
+                       a->left < CPU_PAGES_BYTES ? a->left : CPU_PAGES_BYTES);
     for (size_t i = 0; i < n; i += CPU_LINE)
         (void)*(const volatile char *)(a->at + i);
     a->at += n;
     a->left -= n;
-    a->lead += n;
+    a->outstanding += n;
     return n;
 }
 
 /* Of n_rows, as many as can be multiplied while what is left of a row of
  * pieces is fetched; 0: so few that it is fetched first. */
 static int64_t
-rows_for(const struct cpu_ahead *a, size_t stride, int64_t tile, int64_t n_rows)
+rows_for(const struct cpu_weight_prefetch *a, size_t stride, int64_t tile,
+         int64_t n_rows)
 {
     int64_t n = stride ? (int64_t)(a->left / stride) : n_rows;
 
@@ -178,29 +182,30 @@ rows_for(const struct cpu_ahead *a, size_t stride, int64_t tile, int64_t n_rows)
 }
 
 const char *
-cpu_ahead_take(struct cpu_ahead *a, size_t stride, int64_t tile,
-               int64_t *n_rows)
+cpu_weight_prefetch_take(struct cpu_weight_prefetch *a, size_t stride,
+                         int64_t tile, int64_t *n_rows)
 {
     size_t n = (size_t)*n_rows * stride;
     int64_t fit = 0;
     const char *p;
 
-    while (a->lead < a->want && cpu_ahead_fetch(a, a->want - a->lead) > 0)
+    while (a->outstanding < a->distance &&
+           cpu_weight_prefetch_more(a, a->distance - a->outstanding) > 0)
         ;
-    while (a->lead < a->want + n && fit == 0) {
+    while (a->outstanding < a->distance + n && fit == 0) {
         if (a->left < n && !next_pieces(a))
             break;
         fit = rows_for(a, stride, tile, *n_rows);
         if (fit == 0)
-            cpu_ahead_fetch(a, a->left);
+            cpu_weight_prefetch_more(a, a->left);
     }
     if (fit == 0) {
-        a->lead -= a->lead < n ? a->lead : n;
+        a->outstanding -= a->outstanding < n ? a->outstanding : n;
         return NULL;
     }
     *n_rows = fit;
     n = (size_t)fit * stride;
-    find_pages(a, n);
+    prefetch_pages(a, n);
     p = a->at;
     a->at += n;
     a->left -= n;

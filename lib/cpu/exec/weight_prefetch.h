@@ -15,59 +15,62 @@
 #include <stdint.h>
 
 /* Bytes whose pages are found together. */
-#define CPU_PAGES_SPAN (32 * 1024)
+#define CPU_PAGES_BYTES (32 * 1024)
 
 struct cpu_job;
 
 /* Whose thread's, and how far it has got. */
-struct cpu_ahead {
+struct cpu_weight_prefetch {
     alignas(64) const struct cpu_job *jobs; /* no two share a cache line */
     int n_jobs, thread, n_threads;
-    int now;           /* job that the thread works at */
-    int begun;         /* jobs before which all is computed */
-    int job, piece;    /* that is fetched up to `at` */
-    const char *at;    /* what is fetched next */
-    size_t left;       /* bytes from there on, in a row */
-    const char *found; /* up to here pages were found */
-    size_t lead;       /* bytes that were fetched, and not multiplied yet */
-    size_t want;       /* so many have to be, before those are */
+    int now;            /* job that the thread works at */
+    int begun;          /* jobs before which all is computed */
+    int job, piece;     /* that is fetched up to `at` */
+    const char *at;     /* what is fetched next */
+    size_t left;        /* bytes from there on, in a row */
+    const char *found;  /* up to here pages were found */
+    size_t outstanding; /* bytes that were fetched, and not multiplied yet */
+    size_t distance;    /* so many have to be, before those are */
 };
 
 /* Some bytes in a row, and nothing then. */
-static inline struct cpu_ahead
-cpu_ahead_of(const char *p, size_t n, size_t want)
+static inline struct cpu_weight_prefetch
+cpu_weight_prefetch_of(const char *p, size_t n, size_t distance)
 {
-    return (struct cpu_ahead){ .at = p, .left = n, .found = p, .want = want };
+    return (struct cpu_weight_prefetch){
+        .at = p, .left = n, .found = p, .distance = distance
+    };
 }
 
 /* Pages that are not found yet hold up all that is fetched after what lies in
  * them; a processor finds some of them at the same time: those of n bytes. */
 void
-cpu_find_pages(const char *p, size_t n);
+cpu_prefetch_pages(const char *p, size_t n);
 
 /* Goes to the beginning of all jobs. */
 void
-cpu_ahead_start(struct cpu_ahead *a);
+cpu_weight_prefetch_start(struct cpu_weight_prefetch *a);
 
 /* The thread begins with that piece. True if it is among what is fetched here;
  * false: not one of weights, or of another's share, as none of its own are
  * left. */
 bool
-cpu_ahead_piece(struct cpu_ahead *a, const struct cpu_job *job, int piece);
+cpu_weight_prefetch_piece(struct cpu_weight_prefetch *a,
+                          const struct cpu_job *job, int piece);
 
 /* All is computed that the thread's job needs. */
 void
-cpu_ahead_begin(struct cpu_ahead *a);
+cpu_weight_prefetch_begin(struct cpu_weight_prefetch *a);
 
 /* Fetches bytes, so many at most; returns how many. 0: there are no more. */
 size_t
-cpu_ahead_fetch(struct cpu_ahead *a, size_t most);
+cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most);
 
 /* The thread is about to multiply rows so many bytes long, *n_rows at most.
  * Returns from where as many bytes as *n_rows then have are to be fetched
  * meanwhile, or NULL: nothing. Fewer rows are still a multiple of `tile`. */
 const char *
-cpu_ahead_take(struct cpu_ahead *a, size_t stride, int64_t tile,
-               int64_t *n_rows);
+cpu_weight_prefetch_take(struct cpu_weight_prefetch *a, size_t stride,
+                         int64_t tile, int64_t *n_rows);
 
 #endif

@@ -198,16 +198,16 @@ transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
             vec v[4], low[2], high[2];
 
             UNROLL for (int j = 0; j < 4; j++) v[j] =
-                load_fours(from + (size_t)j * x_stride, 4 * x_stride);
+                load_rows_of_4(from + (size_t)j * x_stride, 4 * x_stride);
             UNROLL for (int j = 0; j < 2; j++)
             {
-                low[j] = low_ones(v[2 * j], v[2 * j + 1]);
-                high[j] = high_ones(v[2 * j], v[2 * j + 1]);
+                low[j] = interleave_low(v[2 * j], v[2 * j + 1]);
+                high[j] = interleave_high(v[2 * j], v[2 * j + 1]);
             }
-            store_f32(to, low_twos(low[0], low[1]));
-            store_f32(to + y_stride, high_twos(low[0], low[1]));
-            store_f32(to + 2 * y_stride, low_twos(high[0], high[1]));
-            store_f32(to + 3 * y_stride, high_twos(high[0], high[1]));
+            store_f32(to, concat_low(low[0], low[1]));
+            store_f32(to + y_stride, concat_high(low[0], low[1]));
+            store_f32(to + 2 * y_stride, concat_low(high[0], high[1]));
+            store_f32(to + 3 * y_stride, concat_high(high[0], high[1]));
         }
 }
 

@@ -2,11 +2,10 @@
  * row, for any vectors: opened, as many columns want them, and, with the words
  * below, times the only column, which meets points as they are looked up
  *
- *     LONE_POINTS               defined where an instruction set has these
- *                               words
- *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
- *                               signed bytes x[0] to x[3], of each half
- *     group_sums(s, g)          of VEC / 4 of these the halves g, in order */
+ *     HAS_CODEBOOK_GEMV               defined where an instruction set has
+ * these words sums_of_four(w, x)        the sums of products of bytes w[0] to
+ * w[3] with signed bytes x[0] to x[3], of each half group_sums(s, g) of VEC / 4
+ * of these the halves g, in order */
 #ifndef CPU_GEMM_CODEBOOK_GEMV_H
 #define CPU_GEMM_CODEBOOK_GEMV_H
 
@@ -15,18 +14,19 @@
 
 /* A block of VEC rows, as many columns want it, in excess of the offset. */
 INLINE void
-open_points(struct points t, int offset, const struct rows *r, vec_bits *codes)
+unpack_codebook(struct codebook t, int offset, const struct rows *r,
+                vec_bits *codes)
 {
     char rows[VEC][QUANT_SUPER];
     const struct rows opened = rows_from(rows[0], QUANT_SUPER);
 
     ROLLED for (int i = 0; i < VEC; i++)
     {
-        struct found f;
+        struct entry_indices f;
 
         t.find(row_at(r, i), &f);
         for (int u = 0; u < IQ_UNITS; u++) {
-            row_bytes v = unit_points(t, &f, u);
+            row_bytes v = unit_entries(t, &f, u);
 
             if (t.moved)
                 v = lower_where(v, signs_at(&f, u)) +
@@ -40,10 +40,11 @@ open_points(struct points t, int offset, const struct rows *r, vec_bits *codes)
         load_16(&opened, 16 * i, codes + 4 * i);
 }
 
-#ifdef LONE_POINTS
+#ifdef HAS_CODEBOOK_GEMV
 /* Sums of four rows' products of a unit, in each half of 16 values. */
 INLINE row_words
-four_points(struct points t, const struct found *found, int u, row_bytes x)
+four_rows_sums(struct codebook t, const struct entry_indices *found, int u,
+               row_bytes x)
 {
     row_bytes w[4], signed_x[4];
 
@@ -51,7 +52,7 @@ four_points(struct points t, const struct found *found, int u, row_bytes x)
     {
         uint32_t bits = signs_at(&found[i], u);
 
-        w[i] = unit_points(t, &found[i], u);
+        w[i] = unit_entries(t, &found[i], u);
         if (t.moved)
             w[i] = lower_where(w[i], bits);
         signed_x[i] = t.moved ? x : negate_where(x, bits);
@@ -63,20 +64,21 @@ four_points(struct points t, const struct found *found, int u, row_bytes x)
 INLINE vec
 add_unit(struct format f, vec acc, const vec_bits *s, const vec *scales, vec d)
 {
-    if (f.coded)
-        return add_coded(f, acc, scaled_sum(f, s, 1, scales), scales, NULL, d);
+    if (f.has_int_scales)
+        return add_int_scaled(f, acc, scaled_sum(f, s, 1, scales), scales, NULL,
+                              d);
     return add_scaled(f, acc, as_floats(s[0] + s[1]), scales, NULL, d);
 }
 
 /* VEC rows times the only column. */
 INLINE void
-lone_points(struct points t, struct format f, const struct cpu_product *p,
-            int64_t row, const char *next)
+gemv_codebook(struct codebook t, struct format f, const struct cpu_product *p,
+              int64_t row, const char *next)
 {
     struct rows r = rows_at(p, row);
-    struct found found[VEC];
-    struct coded integers;
-    vec scales[MOST_UNITS * MOST_SCALES], acc = { 0 };
+    struct entry_indices found[VEC];
+    struct int_scales integers;
+    vec scales[MAX_UNITS * MAX_SCALES], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += IQ_UNITS) {
         vec part = block_begin(f, acc);
@@ -92,12 +94,12 @@ lone_points(struct points t, struct format f, const struct cpu_product *p,
             vec_bits s[2];
 
             UNROLL for (int i = 0; i < VEC / 4; i++) fours[i] =
-                four_points(t, found + 4 * i, u, x);
+                four_rows_sums(t, found + 4 * i, u, x);
             UNROLL for (int g = 0; g < 2; g++) s[g] = group_sums(fours, g);
             UNROLL for (int g = 0; g < COLUMN_BLOCK / f.group; g++) s[g] +=
                 start_of(f, p->cols, p->k, unit + u, g);
             part = add_unit(f, part, s, scales + u * scales_of(f), d);
-            fetch_share(f, next, u, IQ_UNITS, 1);
+            prefetch_share(f, next, u, IQ_UNITS, 1);
         }
         acc = block_end(f, acc, part, scales);
         next += VEC * f.size;

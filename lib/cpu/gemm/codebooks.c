@@ -21,9 +21,9 @@
 #define IQ3_XXS(p) FOURTHS(CPU_LEVEL_IQ3_XXS, p)
 #define IQ3_S(p)   FOURTHS(QUANT_LEVEL_IQ3_S, p)
 
-const uint64_t cpu_iq2_xxs_points[256] = { QUANT_IQ2_XXS(IQ2) };
-const uint64_t cpu_iq2_xs_points[512] = { QUANT_IQ2_XS(IQ2) };
-const uint64_t cpu_iq2_s_points[1024] = { QUANT_IQ2_S(IQ2) };
-const uint64_t cpu_iq1_points[2048] = { QUANT_IQ1(IQ1) };
-const uint32_t cpu_iq3_xxs_points[256] = { QUANT_IQ3_XXS(IQ3_XXS) };
-const uint32_t cpu_iq3_s_points[512] = { QUANT_IQ3_S(IQ3_S) };
+const uint64_t cpu_iq2_xxs_codebook[256] = { QUANT_IQ2_XXS(IQ2) };
+const uint64_t cpu_iq2_xs_codebook[512] = { QUANT_IQ2_XS(IQ2) };
+const uint64_t cpu_iq2_s_codebook[1024] = { QUANT_IQ2_S(IQ2) };
+const uint64_t cpu_iq1_codebook[2048] = { QUANT_IQ1(IQ1) };
+const uint32_t cpu_iq3_xxs_codebook[256] = { QUANT_IQ3_XXS(IQ3_XXS) };
+const uint32_t cpu_iq3_s_codebook[512] = { QUANT_IQ3_S(IQ3_S) };

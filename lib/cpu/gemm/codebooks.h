@@ -14,11 +14,11 @@
 
 #define CPU_LEVEL_IQ3_XXS(code) (QUANT_LEVEL_IQ3_XXS(code) / 2)
 
-extern const uint64_t cpu_iq2_xxs_points[256];
-extern const uint64_t cpu_iq2_xs_points[512];
-extern const uint64_t cpu_iq2_s_points[1024];
-extern const uint64_t cpu_iq1_points[2048];
-extern const uint32_t cpu_iq3_xxs_points[256];
-extern const uint32_t cpu_iq3_s_points[512];
+extern const uint64_t cpu_iq2_xxs_codebook[256];
+extern const uint64_t cpu_iq2_xs_codebook[512];
+extern const uint64_t cpu_iq2_s_codebook[1024];
+extern const uint64_t cpu_iq1_codebook[2048];
+extern const uint32_t cpu_iq3_xxs_codebook[256];
+extern const uint32_t cpu_iq3_s_codebook[512];
 
 #endif

@@ -19,7 +19,7 @@ rows_of(int C)
 /* All values of rows. Of the next rows each tile of columns fetches its part.
  */
 INLINE struct block
-whole_rows(const struct cpu_product *p, int C)
+all_values(const struct cpu_product *p, int C)
 {
     int64_t groups = C > COLS ? 1 : (p->n_cols + COLS - 1) / COLS;
     int64_t turns = p->k / TURN;
@@ -28,7 +28,7 @@ whole_rows(const struct cpu_product *p, int C)
         .end = p->k, .rows = p->rows, .stride = p->row_stride, .part = part
     };
 
-    if (p->ahead && turns)
+    if (p->prefetch && turns)
         k.each = (part + (size_t)turns - 1) / (size_t)turns;
     return k;
 }
@@ -37,7 +37,8 @@ whole_rows(const struct cpu_product *p, int C)
  * those are fetched, one a tile: so many come from far away, and would be met
  * there all at once. NULL: none. */
 INLINE const char *
-column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
+prefetched_column(const struct cpu_product *p, int R, int C, int64_t r,
+                  int64_t c)
 {
     int64_t next = c + C + r / ROWS;
 
@@ -48,16 +49,16 @@ column_ahead(const struct cpu_product *p, int R, int C, int64_t r, int64_t c)
 
 /* What is fetched, turn by turn: many lines at once would keep those waiting
  * that the tile itself reads. */
-struct fetch {
+struct prefetch {
     const char *at;
     size_t due;
 };
 
 INLINE void
-fetch_some(struct fetch *f, size_t more)
+prefetch_some(struct prefetch *f, size_t more)
 {
     for (f->due += more; f->due >= LINE; f->due -= LINE) {
-        fetch_later(more < LINE, f->at);
+        prefetch_for_tile(more < LINE, f->at);
         f->at += LINE;
     }
 }
@@ -79,8 +80,9 @@ take_sums(int R, int C, vec sum[][WIDE], vec kept[][COLS])
 /* A tile of R x C elements from row r and column c on: values of a block. What
  * the only column meets is fetched near, or not. */
 INLINE void
-tile_fetched(bool near, enum ggml_type type, int R, int C,
-             const struct cpu_product *p, int64_t r, int64_t c, struct block k)
+prefetching_tile(bool near, enum ggml_type type, int R, int C,
+                 const struct cpu_product *p, int64_t r, int64_t c,
+                 struct block k)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
@@ -89,10 +91,12 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
     const char *rows = k.rows + (size_t)(r - k.row) * k.stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     /* several columns have what comes next fetched part by part */
-    const bool fetched = C == 1 && p->n_cols == 1 && type != FORESEEN;
-    const char *ahead = fetched && p->ahead ? ahead_of(p, r) : NULL;
-    const char *next = column_ahead(p, R, C, r, c);
-    struct fetch after = { .at = ahead_of(p, r) + (size_t)(c / COLS) * k.part };
+    const bool fetched =
+        C == 1 && p->n_cols == 1 && type != HARDWARE_PREFETCHED;
+    const char *ahead = fetched && p->prefetch ? prefetch_source(p, r) : NULL;
+    const char *next = prefetched_column(p, R, C, r, c);
+    struct prefetch after = { .at = prefetch_source(p, r) +
+                                    (size_t)(c / COLS) * k.part };
     const size_t each = C > 1 && R == rows_of(C) ? k.each : 0;
     vec sum[2 * ROWS][WIDE], total[2 * ROWS][WIDE];
     int64_t i = k.first;
@@ -106,13 +110,13 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
         end_chain(type, R, C, i - k.first, sum, total);
         if (C == COLS && next)
             UNROLL for (int64_t j = 0; j < TURN * col_size; j += LINE)
-                __builtin_prefetch(next + i * col_size + j, 0, 2);
+                PREFETCH_L2(next + i * col_size + j);
         if (each)
-            fetch_some(&after, each);
+            prefetch_some(&after, each);
         ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
         {
             if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
-                fetch_step(near, step, ahead + j * size * R);
+                prefetch_step(near, step, ahead + j * size * R);
             add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
                          k.stride, cols + j * col_size, p->col_stride);
         }
@@ -141,66 +145,66 @@ tile_fetched(bool near, enum ggml_type type, int R, int C,
 }
 
 INLINE void
-tile(enum ggml_type type, int R, int C, const struct cpu_product *p, int64_t r,
-     int64_t c, struct block k)
+float_tile(enum ggml_type type, int R, int C, const struct cpu_product *p,
+           int64_t r, int64_t c, struct block k)
 {
-    if (C > 1 || FETCH_NEAR)
-        tile_fetched(true, type, R, C, p, r, c, k);
+    if (C > 1 || PREFETCH_TO_L1)
+        prefetching_tile(true, type, R, C, p, r, c, k);
     else
-        tile_fetched(false, type, R, C, p, r, c, k);
+        prefetching_tile(false, type, R, C, p, r, c, k);
 }
 
 /* Rows [r, end). */
 INLINE void
-tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
-      int64_t end, int64_t c, struct block k)
+float_tiles(enum ggml_type type, int C, const struct cpu_product *p, int64_t r,
+            int64_t end, int64_t c, struct block k)
 {
     for (; r + rows_of(C) <= end; r += rows_of(C)) {
-        tile(type, rows_of(C), C, p, r, c, k);
+        float_tile(type, rows_of(C), C, p, r, c, k);
         k.kept = k.kept ? k.kept + rows_of(C) : NULL;
     }
     for (; r < end; r++) {
-        tile(type, 1, C, p, r, c, k);
+        float_tile(type, 1, C, p, r, c, k);
         k.kept = k.kept ? k.kept + 1 : NULL;
     }
 }
 
 /* Of as many columns as there may be, which take most of the time: one loop
  * that has all registers to itself. */
-#define ALL_COLUMNS(NAME, TYPE)                                                \
-    APART void NAME(const struct cpu_product *p, int64_t r, int64_t end,       \
-                    int64_t c, struct block k)                                 \
+#define PANEL_OF_COLUMNS(NAME, TYPE)                                           \
+    NOINLINE void NAME(const struct cpu_product *p, int64_t r, int64_t end,    \
+                       int64_t c, struct block k)                              \
     {                                                                          \
-        tiles(TYPE, COLS, p, r, end, c, k);                                    \
+        float_tiles(TYPE, COLS, p, r, end, c, k);                              \
     }
-ALL_COLUMNS(tiles_bf16, GGML_TYPE_BF16)
+PANEL_OF_COLUMNS(float_tiles_bf16, GGML_TYPE_BF16)
 #ifndef DOT_BF16
-ALL_COLUMNS(tiles_f32, GGML_TYPE_F32)
-ALL_COLUMNS(tiles_f16, GGML_TYPE_F16)
+PANEL_OF_COLUMNS(float_tiles_f32, GGML_TYPE_F32)
+PANEL_OF_COLUMNS(float_tiles_f16, GGML_TYPE_F16)
 #endif
 
 INLINE void
-all_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
-            int64_t end, int64_t c, struct block k)
+panel_of_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
+                 int64_t end, int64_t c, struct block k)
 {
     if (type == GGML_TYPE_BF16)
-        tiles_bf16(p, r, end, c, k);
+        float_tiles_bf16(p, r, end, c, k);
 #ifndef DOT_BF16
     else if (type == GGML_TYPE_F32)
-        tiles_f32(p, r, end, c, k);
+        float_tiles_f32(p, r, end, c, k);
     else if (type == GGML_TYPE_F16)
-        tiles_f16(p, r, end, c, k);
+        float_tiles_f16(p, r, end, c, k);
 #endif
     else
-        tiles(type, COLS, p, r, end, c, k);
+        float_tiles(type, COLS, p, r, end, c, k);
 }
 
 /* Groups [g, end), of COLS columns each. */
 INLINE void
-groups_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
+panels_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
                  int64_t g, int64_t end)
 {
-    struct block k = whole_rows(p, COLS);
+    struct block k = all_values(p, COLS);
     vec(*kept)[COLS] = p->scratch;
     int64_t values = block_values(type, p->k);
 
@@ -212,11 +216,11 @@ groups_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
             k.end = i + values < p->k ? i + values : p->k;
             k.rows = p->rows + (size_t)i * width(type);
             if (copied)
-                copy_rows(type, p, r, n, &k);
+                pack_rows(type, p, r, n, &k);
             for (int64_t j = g; j < end; j++) {
                 k.kept = kept + (j - g) * BLOCK_ROWS;
-                all_columns(copied ? copied_type(type) : type, p, r, r + n,
-                            j * COLS, k);
+                panel_of_columns(copied ? packed_type(type) : type, p, r, r + n,
+                                 j * COLS, k);
             }
         }
     }
@@ -224,56 +228,58 @@ groups_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
 
 /* All columns that are in whole groups; returns how many. */
 INLINE int64_t
-whole_groups(enum ggml_type type, const struct cpu_product *p)
+whole_panels(enum ggml_type type, const struct cpu_product *p)
 {
-    struct block all = whole_rows(p, COLS);
+    struct block all = all_values(p, COLS);
     int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
-    bool copied = n > 0 && is_copied(type, p);
+    bool copied = n > 0 && is_packed(type, p);
     /* sums of two blocks had better stay in the first cache, unless rows would
      * be copied again and again */
-    int64_t some = copied || 2 * values < p->k ? BLOCK_GROUPS : 1;
+    int64_t some = copied || 2 * values < p->k ? BLOCK_PANELS : 1;
 
     if (values < p->k) {
         for (int64_t g = 0; g < n; g += some)
-            groups_in_blocks(type, copied, p, g, n - g < some ? n : g + some);
+            panels_in_blocks(type, copied, p, g, n - g < some ? n : g + some);
         return n * COLS;
     }
     if (copied)
-        copy_rows(type, p, 0, p->n_rows, &all);
+        pack_rows(type, p, 0, p->n_rows, &all);
     for (int64_t g = 0; g < n; g++)
-        all_columns(copied ? copied_type(type) : type, p, 0, p->n_rows,
-                    g * COLS, all);
+        panel_of_columns(copied ? packed_type(type) : type, p, 0, p->n_rows,
+                         g * COLS, all);
     return n * COLS;
 }
 
 /* Fewer columns than a group. */
 INLINE void
-columns(enum ggml_type type, int C, const struct cpu_product *p, int64_t c)
+fewer_columns(enum ggml_type type, int C, const struct cpu_product *p,
+              int64_t c)
 {
-    const struct block all = whole_rows(p, C);
+    const struct block all = all_values(p, C);
     /* without gaps, what comes next is fetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
-        tile(type, 2 * ROWS, C, p, r, c, all);
+        float_tile(type, 2 * ROWS, C, p, r, c, all);
     if (C == 1 && p->n_cols == 1 && IN_STRIPS) {
-        if (FETCH_NEAR)
+        if (PREFETCH_TO_L1)
             rows_in_strips(type, true, p, r);
         else
             rows_in_strips(type, false, p, r);
         return;
     }
-    for (; C == 1 && p->n_cols == 1 && reads_alone(type) && r < p->n_rows; r++)
-        lone_row(type, p, r);
-    tiles(type, C, p, r, p->n_rows, c, all);
+    for (; C == 1 && p->n_cols == 1 && gemv_row_by_row(type) && r < p->n_rows;
+         r++)
+        gemv_row(type, p, r);
+    float_tiles(type, C, p, r, p->n_rows, c, all);
 }
 
 /* Whether a wide tile takes all columns: if the first cache has room for them,
  * as fewer rows share them. */
 #define WIDE_BYTES (32 * 1024)
 INLINE bool
-fits_wide(const struct cpu_product *p)
+fits_wide_tile(const struct cpu_product *p)
 {
     return p->n_cols > COLS && p->n_cols <= WIDE &&
            WIDE * p->k * (int64_t)width(COLUMN_TYPE) <= WIDE_BYTES;
@@ -282,11 +288,11 @@ fits_wide(const struct cpu_product *p)
 INLINE void
 multiply_rows(enum ggml_type type, const struct cpu_product *p)
 {
-    int64_t c = fits_wide(p) ? 0 : whole_groups(type, p);
+    int64_t c = fits_wide_tile(p) ? 0 : whole_panels(type, p);
 
 #define LEFT(C)                                                                \
     if (C <= WIDE && C != COLS && p->n_cols - c == C)                          \
-    columns(type, C <= WIDE ? C : 1, p, c)
+    fewer_columns(type, C <= WIDE ? C : 1, p, c)
     LEFT(8);
     LEFT(7);
     LEFT(5);
@@ -300,12 +306,12 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 /* For many columns of one block, as many rows at a time as a cache holds beside
  * those that come by. */
 INLINE void
-multiply(enum ggml_type type, const struct cpu_product *p)
+gemm_float(enum ggml_type type, const struct cpu_product *p)
 {
-    const int64_t step = rows_near(type, p->k);
+    const int64_t step = rows_in_l2(type, p->k);
     struct cpu_product part = *p;
 
-    if (p->n_cols <= COLS || p->n_rows <= step || fits_wide(p) ||
+    if (p->n_cols <= COLS || p->n_rows <= step || fits_wide_tile(p) ||
         block_values(type, p->k) < p->k) {
         multiply_rows(type, p);
         return;
@@ -315,7 +321,7 @@ multiply(enum ggml_type type, const struct cpu_product *p)
 
         part.n_rows = p->n_rows - r < step ? p->n_rows - r : step;
         part.rows = p->rows + at;
-        part.ahead = p->ahead ? p->ahead + at : NULL;
+        part.prefetch = p->prefetch ? p->prefetch + at : NULL;
         part.out = p->out + r;
         multiply_rows(type, &part);
     }
@@ -340,50 +346,50 @@ prepare(const float *x, void *column, int64_t k)
 static void
 multiply_rounded(const struct cpu_product *p)
 {
-    multiply(GGML_TYPE_F16, p);
+    gemm_float(GGML_TYPE_F16, p);
 }
 
 static size_t
 rounded_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
+    return packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 #else
 static void
 multiply_f32(const struct cpu_product *p)
 {
-    multiply(GGML_TYPE_F32, p);
+    gemm_float(GGML_TYPE_F32, p);
 }
 
 static size_t
 f32_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(GGML_TYPE_F32, k, n_rows, n_cols);
+    return packed_size(GGML_TYPE_F32, k, n_rows, n_cols);
 }
 
 static size_t
 f16_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(GGML_TYPE_F16, k, n_rows, n_cols);
+    return packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 
 static void
 multiply_f16(const struct cpu_product *p)
 {
-    multiply(GGML_TYPE_F16, p);
+    gemm_float(GGML_TYPE_F16, p);
 }
 #endif
 
 static void
 multiply_bf16(const struct cpu_product *p)
 {
-    multiply(GGML_TYPE_BF16, p);
+    gemm_float(GGML_TYPE_BF16, p);
 }
 
 static size_t
 bf16_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return near_size(GGML_TYPE_BF16, k, n_rows, n_cols);
+    return packed_size(GGML_TYPE_BF16, k, n_rows, n_cols);
 }
 
 static void
@@ -394,23 +400,24 @@ fill_products(struct cpu_kernels *k)
         .multiply = multiply_bf16,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = ROWS,
-        .lead = FETCH_LEAD,
+        .rows_at_once = ROWS,
+        .prefetch_distance = PREFETCH_DISTANCE,
         .scratch_size = bf16_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
         .prepare = prepare,
         .column_size = column_size,
-        .abreast = ROWS,
-        .lead = FETCH_LEAD,
+        .rows_at_once = ROWS,
+        .prefetch_distance = PREFETCH_DISTANCE,
         .scratch_size = rounded_size,
     };
 #else
 #define FILL(type, name)                                                       \
     k->mul_mat[type].multiply = multiply_##name;                               \
-    k->mul_mat[type].abreast = ROWS;                                           \
-    k->mul_mat[type].lead = reads_alone(type) ? 0 : FETCH_LEAD;                \
+    k->mul_mat[type].rows_at_once = ROWS;                                      \
+    k->mul_mat[type].prefetch_distance =                                       \
+        gemv_row_by_row(type) ? 0 : PREFETCH_DISTANCE;                         \
     k->mul_mat[type].scratch_size = name##_size;
     FILL(GGML_TYPE_F32, f32)
     FILL(GGML_TYPE_F16, f16)

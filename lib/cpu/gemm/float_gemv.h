@@ -15,45 +15,40 @@
  * that come near, one row's chain waits while the next has begun. */
 #define IN_STRIPS    (VEC >= 16)
 #define STRIP_VALUES 2048
-#define NEAR_STRIP   128
+#define L1_STRIP     128
 
 /* How often lines that meet the only column are asked for, far away: the less
  * is computed of one before the next, the more often they are forgotten. */
-#define FAR_TIMES 5
-
-/* A type whose rows a processor foresees by itself, in order: fetched, they
- * come later. */
-#ifndef FORESEEN
-#define FORESEEN GGML_TYPE_COUNT
-#endif
+#define PREFETCH_TIMES_L2 5
 
 /* Rows of the only column are read one after the other, not side by side, and
  * fetched so many bytes ahead. */
-#ifndef READS_ALONE
-#define READS_ALONE false
+#ifndef GEMV_ROW_BY_ROW
+#define GEMV_ROW_BY_ROW false
 #endif
-#define LONE_LEAD 2048
+#define GEMV_PREFETCH_DISTANCE 2048
 
 INLINE bool
-reads_alone(enum ggml_type type)
+gemv_row_by_row(enum ggml_type type)
 {
-    return READS_ALONE && type != FORESEEN;
+    return GEMV_ROW_BY_ROW && type != HARDWARE_PREFETCHED;
 }
 
 /* What a step over rows of the only column reads, or a line of several steps.
  */
 INLINE void
-fetch_step(bool near, int64_t step, const char *p)
+prefetch_step(bool near, int64_t step, const char *p)
 {
     const int64_t n = step > LINE ? step : LINE;
 
     UNROLL for (int64_t i = 0; i < n; i += LINE)
-        ask_for(p + i, near ? FETCH_TIMES : FAR_TIMES, near ? FETCH_TIMES : 0);
+        prefetch_line(p + i, near ? PREFETCH_TIMES : PREFETCH_TIMES_L2,
+                      near ? PREFETCH_TIMES : 0);
 }
 
 /* An element of the only column, from one stream of memory. */
 INLINE void
-lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
+gemv_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
 {
     const int64_t size = (int64_t)width(type);
     const int64_t col_size = (int64_t)width(COLUMN_TYPE);
@@ -67,7 +62,7 @@ lone_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
         UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
         {
             if ((j - i) * size % LINE == 0)
-                __builtin_prefetch(row + j * size + LONE_LEAD, 0, 3);
+                PREFETCH_L1(row + j * size + GEMV_PREFETCH_DISTANCE);
             add_products(type, 1, 1, STEP, sum, row + j * size, 0,
                          p->cols + j * col_size, 0);
         }
@@ -98,7 +93,7 @@ add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                fetch_step(near, LINE, ahead + j * size);
+                prefetch_step(near, LINE, ahead + j * size);
             add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
                          p->cols + (i + j) * col_size, 0);
         }
@@ -113,10 +108,10 @@ INLINE void
 rows_in_strips(enum ggml_type type, bool near, const struct cpu_product *p,
                int64_t r)
 {
-    const int64_t strip = near ? NEAR_STRIP : STRIP_VALUES;
+    const int64_t strip = near ? L1_STRIP : STRIP_VALUES;
 
     for (int64_t n; r < p->n_rows; r += n) {
-        const char *ahead = ahead_of(p, r);
+        const char *ahead = prefetch_source(p, r);
         vec sum[ROWS];
 
         n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;

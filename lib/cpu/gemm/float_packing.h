@@ -12,12 +12,12 @@
  * columns whose lines are some 4 KB apart. So many rows meet so many groups of
  * columns, as their sums fit the second cache beside what comes by: the more
  * they are, the less often columns come from far away. */
-#define BLOCK_BYTES  ((VEC >= 16 && cpu_large_first_cache ? 24 : 96) * 1024)
+#define BLOCK_BYTES  ((VEC >= 16 && cpu_large_l1 ? 24 : 96) * 1024)
 #define BLOCK_ROWS   48
-#define BLOCK_GROUPS 16
+#define BLOCK_PANELS 16
 /* Rows of one block that meet all columns before the next do: of a second
  * cache. */
-#define NEAR_BYTES (384 * 1024)
+#define L2_ROWS_BYTES (384 * 1024)
 
 /* Values [first, end) of rows. */
 struct block {
@@ -48,7 +48,7 @@ static size_t
 blocks_size(int64_t k)
 {
     return block_values(GGML_TYPE_F32, k) < k
-               ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_GROUPS
+               ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_PANELS
                : 0;
 }
 
@@ -58,16 +58,16 @@ blocks_size(int64_t k)
  * that is better. A file has them on multiples of 32 bytes: loads of a whole
  * line would take two. And what is rounded need not be for every column. */
 INLINE int64_t
-rows_near(enum ggml_type type, int64_t k)
+rows_in_l2(enum ggml_type type, int64_t k)
 {
-    int64_t n = NEAR_BYTES / ((k + !k) * (int64_t)width(type)) / ROWS * ROWS;
+    int64_t n = L2_ROWS_BYTES / ((k + !k) * (int64_t)width(type)) / ROWS * ROWS;
 
     return block_values(type, k) < k ? BLOCK_ROWS : n > ROWS ? n : ROWS;
 }
 
 /* No power of two, so that rows lie in different parts of the cache. */
 INLINE size_t
-near_stride(enum ggml_type type, int64_t n)
+packed_stride(enum ggml_type type, int64_t n)
 {
     return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
 }
@@ -81,7 +81,7 @@ is_rounded(enum ggml_type type)
 
 /* Fewer columns would not make up for it. */
 INLINE bool
-may_be_copied(enum ggml_type type, int64_t n_cols)
+may_be_packed(enum ggml_type type, int64_t n_cols)
 {
     if (is_rounded(type))
         return n_cols >= COLS;
@@ -90,27 +90,27 @@ may_be_copied(enum ggml_type type, int64_t n_cols)
 }
 
 INLINE bool
-is_copied(enum ggml_type type, const struct cpu_product *p)
+is_packed(enum ggml_type type, const struct cpu_product *p)
 {
-    return may_be_copied(type, p->n_cols) &&
+    return may_be_packed(type, p->n_cols) &&
            (is_rounded(type) || (uintptr_t)p->rows % LINE ||
             p->row_stride % LINE);
 }
 
-/* Bytes of what is_copied(), and of blocks_size(). */
+/* Bytes of what is_packed(), and of blocks_size(). */
 INLINE size_t
-near_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
+packed_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    int64_t n = rows_near(type, k) < n_rows ? rows_near(type, k) : n_rows;
+    int64_t n = rows_in_l2(type, k) < n_rows ? rows_in_l2(type, k) : n_rows;
 
-    if (!may_be_copied(type, n_cols))
+    if (!may_be_packed(type, n_cols))
         return blocks_size(k);
-    return (size_t)n * near_stride(type, block_values(type, k)) +
+    return (size_t)n * packed_stride(type, block_values(type, k)) +
            blocks_size(k);
 }
 
 INLINE void
-copy_row(enum ggml_type type, int64_t n, char *y, const char *x)
+pack_row(enum ggml_type type, int64_t n, char *y, const char *x)
 {
     if (!is_rounded(type)) {
         memcpy(y, x, (size_t)n * width(type));
@@ -118,14 +118,15 @@ copy_row(enum ggml_type type, int64_t n, char *y, const char *x)
     }
 #ifdef DOT_BF16
     for (int64_t i = 0; i < n; i += STEP)
-        store_pairs(n - i, y + 2 * i,
-                    load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
+        store_bf16_pairs(
+            n - i, y + 2 * i,
+            load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
 #endif
 }
 
 /* The block's values of rows [r, r + n). */
 INLINE void
-copy_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
+pack_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
           int64_t n, struct block *k)
 {
     const char *from = p->rows + (size_t)r * p->row_stride;
@@ -133,15 +134,15 @@ copy_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
 
     k->rows = to;
     k->row = r;
-    k->stride = near_stride(type, k->end - k->first);
+    k->stride = packed_stride(type, k->end - k->first);
     for (int64_t i = 0; i < n; i++, to += k->stride, from += p->row_stride)
-        copy_row(type, k->end - k->first, to,
+        pack_row(type, k->end - k->first, to,
                  from + (size_t)k->first * width(type));
 }
 
 /* Of copies. */
 INLINE enum ggml_type
-copied_type(enum ggml_type type)
+packed_type(enum ggml_type type)
 {
     return is_rounded(type) ? COLUMN_TYPE : type;
 }

@@ -14,15 +14,15 @@
 /* Where DOT_BF16 is defined, only weights of BF16 have products here: columns
  * become BF16 as well, and a step adds two products to each lane:
  *
- *     load_pairs(n, p)      n values of BF16, fewer than 2 * VEC or all
- *     store_pairs(n, p, v)  likewise
- *     round_pairs(a, b)     floats as BF16, a's first
- *     add_pairs(s, a, b)    s + the sums of two products each
+ *     load_bf16_pairs(n, p)      n values of BF16, fewer than 2 * VEC or all
+ *     store_bf16_pairs(n, p, v)  likewise
+ *     round_to_bf16_pairs(a, b)     floats as BF16, a's first
+ *     dot2_bf16(s, a, b)    s + the sums of two products each
  *     put_bf16(n, y, x)     n floats as BF16 */
 #ifdef DOT_BF16
 #define STEP        (2 * VEC)
 #define COLUMN_TYPE GGML_TYPE_BF16
-typedef pairs operand;
+typedef bf16_pairs operand;
 #else
 #define STEP        VEC
 #define COLUMN_TYPE GGML_TYPE_F32
@@ -34,10 +34,10 @@ load_operand(enum ggml_type type, int64_t n, const char *p)
 {
 #ifdef DOT_BF16
     if (type == GGML_TYPE_BF16)
-        return load_pairs(n, p);
-    return round_pairs(load(type, n, p),
-                       n > VEC ? load(type, n - VEC, p + VEC * width(type))
-                               : splat(0));
+        return load_bf16_pairs(n, p);
+    return round_to_bf16_pairs(
+        load(type, n, p),
+        n > VEC ? load(type, n - VEC, p + VEC * width(type)) : splat(0));
 #else
     return load(type, n, p);
 #endif
@@ -47,7 +47,7 @@ INLINE vec
 add_product(operand w, operand x, vec sum)
 {
 #ifdef DOT_BF16
-    return add_pairs(sum, w, x);
+    return dot2_bf16(sum, w, x);
 #else
     return fused(w, x, sum);
 #endif

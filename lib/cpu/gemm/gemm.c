@@ -112,14 +112,15 @@ multiply_part(const struct cpu_task *t, const struct cpu_product_plan *p,
 
 /* Whole tiles, as all of their rows are read at once. */
 size_t
-cpu_lead_of(const struct cpu_product_plan *p, size_t stride, int64_t n_cols)
+cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
+                      int64_t n_cols)
 {
     const struct cpu_mul_mat *k = p->kernel;
-    bool other = n_cols == 1 && k->abreast_of_one;
-    int64_t abreast = other ? k->abreast_of_one : k->abreast;
+    bool other = n_cols == 1 && k->gemv_rows_at_once;
+    int64_t abreast = other ? k->gemv_rows_at_once : k->rows_at_once;
     size_t tile = (size_t)(abreast > 0 ? abreast : 1) * stride;
 
-    return tile ? (k->lead + tile - 1) / tile * tile : 0;
+    return tile ? (k->prefetch_distance + tile - 1) / tile * tile : 0;
 }
 
 /* Of a stream of weights: as many rows as lie in a span; what would be less
@@ -128,12 +129,13 @@ static int64_t
 part_rows(const struct cpu_product *p, int64_t rest)
 {
     int64_t stride = (int64_t)p->row_stride;
-    int64_t n =
-        stride ? CPU_PAGES_SPAN / stride / CPU_TILE_ROWS * CPU_TILE_ROWS : rest;
+    int64_t n = stride
+                    ? CPU_PAGES_BYTES / stride / CPU_PIECE_ROWS * CPU_PIECE_ROWS
+                    : rest;
 
-    if (n < CPU_TILE_ROWS)
-        n = CPU_TILE_ROWS;
-    return rest - n < CPU_TILE_ROWS ? rest : n;
+    if (n < CPU_PIECE_ROWS)
+        n = CPU_PIECE_ROWS;
+    return rest - n < CPU_PIECE_ROWS ? rest : n;
 }
 
 static void
@@ -142,14 +144,15 @@ multiply_stream(const struct cpu_task *t, const struct cpu_product_plan *p,
 {
     struct cpu_product part = *product;
     size_t stride = part.row_stride;
-    struct cpu_ahead rows =
-        cpu_ahead_of(part.rows, (size_t)part.n_rows * stride,
-                     cpu_lead_of(p, stride, part.n_cols));
-    struct cpu_ahead *ahead = t->ahead ? t->ahead : &rows;
+    struct cpu_weight_prefetch rows =
+        cpu_weight_prefetch_of(part.rows, (size_t)part.n_rows * stride,
+                               cpu_prefetch_distance(p, stride, part.n_cols));
+    struct cpu_weight_prefetch *ahead = t->prefetch ? t->prefetch : &rows;
 
     for (int64_t rest = product->n_rows; rest > 0; rest -= part.n_rows) {
         part.n_rows = part_rows(product, rest);
-        part.ahead = cpu_ahead_take(ahead, stride, CPU_TILE_ROWS, &part.n_rows);
+        part.prefetch = cpu_weight_prefetch_take(ahead, stride, CPU_PIECE_ROWS,
+                                                 &part.n_rows);
         multiply_part(t, p, &part);
         part.rows += (size_t)part.n_rows * stride;
         part.out += part.n_rows;
@@ -161,9 +164,9 @@ static void
 multiply_several(const struct cpu_task *t, const struct cpu_product_plan *p,
                  const struct cpu_product *product)
 {
-    if (product->ahead)
-        cpu_find_pages(product->ahead,
-                       (size_t)product->n_rows * product->row_stride);
+    if (product->prefetch)
+        cpu_prefetch_pages(product->prefetch,
+                           (size_t)product->n_rows * product->row_stride);
     multiply_part(t, p, product);
 }
 
@@ -171,9 +174,9 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product)
 {
-    if (p->kernel->lead == 0 && product->n_cols == 1)
+    if (p->kernel->prefetch_distance == 0 && product->n_cols == 1)
         multiply_part(t, p, product);
-    else if (t->ahead || (product->n_cols == 1 && !product->ahead))
+    else if (t->prefetch || (product->n_cols == 1 && !product->prefetch))
         multiply_stream(t, p, product);
     else
         multiply_several(t, p, product);
@@ -189,8 +192,8 @@ share_of(int64_t n, int64_t parts)
  * ends before it has got up speed, and all of a size. Several: what a kernel
  * takes at a time, so that threads end together. */
 int64_t
-cpu_tile_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
-              int n_threads)
+cpu_piece_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
+               int n_threads)
 {
     int64_t stride = w->nb[1] ? (int64_t)w->nb[1] : 1;
     int64_t each = n_rows / n_threads;
@@ -200,9 +203,10 @@ cpu_tile_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
         return CPU_SEVERAL_ROWS;
     if (n_threads > 1)
         n = least(n, fast > each / TILES ? fast : each / TILES);
-    n = n < CPU_TILE_ROWS ? CPU_TILE_ROWS : n / CPU_TILE_ROWS * CPU_TILE_ROWS;
+    n = n < CPU_PIECE_ROWS ? CPU_PIECE_ROWS
+                           : n / CPU_PIECE_ROWS * CPU_PIECE_ROWS;
     n = share_of(w->ne[1], share_of(w->ne[1], n));
-    return share_of(n, CPU_TILE_ROWS) * CPU_TILE_ROWS;
+    return share_of(n, CPU_PIECE_ROWS) * CPU_PIECE_ROWS;
 }
 
 bool

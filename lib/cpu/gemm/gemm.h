@@ -9,7 +9,7 @@
 #include "cpu/exec/task.h"
 
 /* Tiles are of a multiple of this many rows, as kernels like it. */
-#define CPU_TILE_ROWS 16
+#define CPU_PIECE_ROWS 16
 /* Of those that meet several columns: kernels take 8, 16 or 48 rows, or 4, at
  * a time. */
 #define CPU_SEVERAL_ROWS 48
@@ -42,13 +42,14 @@ cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
 /* How many bytes of rows are to be fetched before they are multiplied by so
  * many columns, a few. */
 size_t
-cpu_lead_of(const struct cpu_product_plan *p, size_t stride, int64_t n_cols);
+cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
+                      int64_t n_cols);
 
 /* Rows of a tile of w, where a job multiplies `n_rows` like them in all, by
  * several columns each or one. */
 int64_t
-cpu_tile_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
-              int n_threads);
+cpu_piece_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
+               int n_threads);
 
 /* True if w can be weights and x columns. */
 bool
@@ -69,10 +70,11 @@ cpu_product_reads_columns(const struct ggml_tensor *dst,
 
 /* How a product is cut beside others, whose weights have `bytes` bytes in all;
  * 0: alone. And into how many pieces. */
-struct cpu_tile
-cpu_product_tile(const struct ggml_tensor *dst, int n_threads, int64_t bytes);
+struct cpu_piece_shape
+cpu_product_piece_shape(const struct ggml_tensor *dst, int n_threads,
+                        int64_t bytes);
 int
-cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_tile tile);
+cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_piece_shape tile);
 
 /* Elements [elements.first, elements.end) of rows [rows.first, rows.end). */
 struct cpu_part {

@@ -4,7 +4,7 @@
 #ifndef CPU_GEMM_LANE_ROWS_H
 #define CPU_GEMM_LANE_ROWS_H
 
-#include "cpu/simd.h"
+#include "cpu/prefetch.h"
 
 /* 32 bytes of one row, and 16. */
 typedef uint8_t row_bytes __attribute__((vector_size(32)));

@@ -3,29 +3,29 @@
  *
  * An instruction set gives
  *
- *     dot_words(s, w, x)        s + the sums of four products each, of codes w
+ *     dot4(s, w, x)        s + the sums of four products each, of codes w
  *                               with bytes x, a lane each
  */
 #ifndef CPU_GEMM_QUANT_DOT4_H
 #define CPU_GEMM_QUANT_DOT4_H
 
-#define RUN(most) 8
+#define DOT_CHAIN_WORDS(most) 8
 
 INLINE vec_bits
-run_begin(vec_bits total)
+dot_begin(vec_bits total)
 {
     return total;
 }
 
 INLINE vec_bits
-run_step(vec_bits s, vec_bits w, int32_t x, int most)
+dot_step(vec_bits s, vec_bits w, int32_t x, int most)
 {
     (void)most;
-    return dot_words(s, w, x);
+    return dot4(s, w, x);
 }
 
 INLINE vec_bits
-run_end(vec_bits total, vec_bits s, int most)
+dot_end(vec_bits total, vec_bits s, int most)
 {
     (void)total, (void)most;
     return s;

@@ -8,9 +8,9 @@
 #include "cpu/gemm/quant_prefetch.h"
 #include "cpu/gemm/quant_sums.h"
 
-#ifndef IN_TWOS
-#define IN_TWOS(f)              false
-#define shares_of(offset, n, q) ((vec_bits){ 0 })
+#ifndef SUMS_OF_TWO_WORDS
+#define SUMS_OF_TWO_WORDS(f)           false
+#define two_word_offsets(offset, n, q) ((vec_bits){ 0 })
 #endif
 
 #ifndef TILED
@@ -23,41 +23,41 @@
 #define STARTS (UNITS * 2)
 
 /* Those of vector v of rows. */
-INLINE struct opened
-opened_rows(struct opened o, int v)
+INLINE struct unpacked
+unpacked_rows(struct unpacked o, int v)
 {
-    return (struct opened){ o.codes + v * UNITS * WORDS,
-                            o.scales + v * UNITS * MOST_SCALES,
-                            o.signs + v * UNITS * WORDS,
-                            o.starts + v * STARTS };
+    return (struct unpacked){ o.codes + v * UNITS * WORDS,
+                              o.scales + v * UNITS * MAX_SCALES,
+                              o.signs + v * UNITS * WORDS,
+                              o.starts + v * STARTS };
 }
 
 /* Those from unit `unit` on. */
-INLINE struct opened
-opened_units(struct format f, struct opened o, int64_t unit)
+INLINE struct unpacked
+unpacked_units(struct format f, struct unpacked o, int64_t unit)
 {
     const int64_t groups = unit * COLUMN_BLOCK / f.group;
 
-    return (struct opened){ o.codes + unit * WORDS,
-                            o.scales + unit * scales_of(f),
-                            o.signs + unit * WORDS, o.starts + groups };
+    return (struct unpacked){ o.codes + unit * WORDS,
+                              o.scales + unit * scales_of(f),
+                              o.signs + unit * WORDS, o.starts + groups };
 }
 
 /* The codes of run n of a block of VEC rows. */
 INLINE void
-open_run(struct format f, const struct rows *r, const char *next, int n,
-         const struct coded *integers, vec_bits *all)
+unpack_chunk(struct format f, const struct rows *r, const char *next, int n,
+             const struct int_scales *integers, vec_bits *all)
 {
     UNROLL for (int half = 0; half < 2; half++)
     {
-        vec_bits loaded[MOST_LOADED];
+        vec_bits loaded[MAX_LOADED];
         struct weight weight;
 
         f.load(r, n, half, loaded);
-        UNROLL for (int i = 0; i < 4 * units_in(f, n); i++)
+        UNROLL for (int i = 0; i < 4 * units_in_chunk(f, n); i++)
         {
             vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
-            int unit = n * f.together + i / 4;
+            int unit = n * f.chunk_units + i / 4;
 
             if (f.quads && i / 4 % 2)
                 code >>= 2;
@@ -66,7 +66,7 @@ open_run(struct format f, const struct rows *r, const char *next, int n,
                     weight = weight_of(f, integers, unit, half);
                 code = weigh(code, &weight);
             }
-            fetch_word(f, next, n, half, i, false);
+            prefetch_word(f, next, n, half, i, false);
             all[unit * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
         }
@@ -75,24 +75,24 @@ open_run(struct format f, const struct rows *r, const char *next, int n,
 
 /* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
 INLINE void
-open_block(struct format f, const struct rows *r, const char *next,
-           vec_bits *all, vec *scales)
+unpack_block(struct format f, const struct rows *r, const char *next,
+             vec_bits *all, vec *scales)
 {
-    struct coded integers;
+    struct int_scales integers;
 
-    if (f.whole) {
+    if (f.unpack_whole) {
         for (size_t i = 0; i < VEC * f.size; i += LINE)
-            fetch_far(next + i);
-        f.whole(r, all, scales);
+            prefetch_to_l2(next + i);
+        f.unpack_whole(r, all, scales);
         return;
     }
     load_scales(f, false, r, &integers, scales);
-    if (f.loops && !is_weighed(f))
-        ROLLED for (int n = 0; n < runs_of(f); n++)
-            open_run(f, r, next, n, &integers, all);
+    if (f.chunk_loop && !is_weighed(f))
+        ROLLED for (int n = 0; n < chunks_of(f); n++)
+            unpack_chunk(f, r, next, n, &integers, all);
     else
-        UNROLL for (int n = 0; n < runs_of(f); n++)
-            open_run(f, r, next, n, &integers, all);
+        UNROLL for (int n = 0; n < chunks_of(f); n++)
+            unpack_chunk(f, r, next, n, &integers, all);
 }
 
 /* Whether codes less their offset are signed bytes, so that no sum has to make
@@ -101,12 +101,12 @@ open_block(struct format f, const struct rows *r, const char *next,
 INLINE bool
 is_less(struct format f)
 {
-    return f.offset && !f.even && f.most - f.offset <= INT8_MAX;
+    return f.offset && !f.even && f.max_code - f.offset <= INT8_MAX;
 }
 
 /* A block's codes, as many columns want them. */
 INLINE void
-arrange(struct format f, struct opened o)
+arrange_codes(struct format f, struct unpacked o)
 {
     (void)f, (void)o;
 #if TILED
@@ -114,13 +114,13 @@ arrange(struct format f, struct opened o)
         for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i++)
             o.signs[i] = less_offset(o.codes[i], weighed(f).offset);
 #endif
-#ifdef BY_SIGNS
-    if (f.most == 0)
+#ifdef HAS_SIGNED_MAGNITUDES
+    if (f.max_code == 0)
         for (int64_t i = 0; i < f.block / f.group; i++)
             o.starts[i] = split_signs(o.codes + i * f.group / 4, f.group / 4,
                                       o.signs + i * f.group / 4);
 #endif
-#ifdef BY_EIGHT
+#ifdef HAS_DOT8
     for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i += 2)
         join_words(o.codes + i);
 #endif
@@ -128,10 +128,10 @@ arrange(struct format f, struct opened o)
 
 /* The integer sums of group g of a unit: V vectors of rows times C columns, in
  * the order of add_word(). */
-#ifdef BY_EIGHT
+#ifdef HAS_DOT8
 /* A column without another is taken twice. */
 INLINE void
-sum_group(const int V, const int C, struct format f, struct opened o,
+sum_group(const int V, const int C, struct format f, struct unpacked o,
           const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
@@ -143,13 +143,13 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 
         UNROLL for (int v = 0; v < V; v++)
         {
-            const vec_bits *w = opened_rows(o, v).codes;
+            const vec_bits *w = unpacked_rows(o, v).codes;
             vec_bits two[2] = { { 0 }, { 0 } };
 
             UNROLL for (int word = g * n; word < (g + 1) * n; word += 2)
-                add_eights(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
-                           b + unit * COLUMN_BLOCK + 4 * word);
-            part_sums(two);
+                dot8(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
+                     b + unit * COLUMN_BLOCK + 4 * word);
+            split_dot8(two);
             s[v * C + j] = two[0] + start_of(f, a, x->k, unit, g);
             if (j + 1 < C)
                 s[v * C + j + 1] = two[1] + start_of(f, b, x->k, unit, g);
@@ -158,7 +158,7 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 }
 #else
 INLINE void
-sum_words(const int V, const int C, struct format f, struct opened o,
+sum_words(const int V, const int C, struct format f, struct unpacked o,
           const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
@@ -166,39 +166,39 @@ sum_words(const int V, const int C, struct format f, struct opened o,
 
     UNROLL for (int word = g * n; word < (g + 1) * n; word++)
         add_word(V, C, f, n, o.codes + word, UNITS * WORDS, o.scales,
-                 UNITS * MOST_SCALES, x, unit, word, s, part);
+                 UNITS * MAX_SCALES, x, unit, word, s, part);
 }
 
-#ifdef BY_SIGNS
+#ifdef HAS_SIGNED_MAGNITUDES
 INLINE void
-sum_magnitudes(const int V, const int C, struct format f, struct opened o,
+sum_magnitudes(const int V, const int C, struct format f, struct unpacked o,
                const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
 
     UNROLL for (int i = 0; i < V * C; i++) s[i] =
-        opened_rows(o, i / C).starts[g];
+        unpacked_rows(o, i / C).starts[g];
     UNROLL for (int word = g * n; word < (g + 1) * n; word++)
         UNROLL for (int j = 0; j < C; j++)
     {
         const char *col = column_of(x, j) + unit * COLUMN_BLOCK;
 
         UNROLL for (int v = 0; v < V; v++) s[v * C + j] =
-            add_signed(s[v * C + j], opened_rows(o, v).codes[word],
-                       opened_rows(o, v).signs[word], AS(int32_t, col)[word]);
+            add_signed(s[v * C + j], unpacked_rows(o, v).codes[word],
+                       unpacked_rows(o, v).signs[word], AS(int32_t, col)[word]);
     }
 }
 #endif
 
 /* As sums of two words in pairs of 16 bits. */
 INLINE void
-sum_twos(const int V, const int C, struct format f, struct opened o,
-         const struct columns *x, int64_t unit, int g, vec_bits *s)
+sum_two_words(const int V, const int C, struct format f, struct unpacked o,
+              const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
     const int n = f.group / 4;
     vec_bits shares[TILE], part[TILE];
 
-    UNROLL for (int j = 0; j < C; j++) shares[j] = shares_of(
+    UNROLL for (int j = 0; j < C; j++) shares[j] = two_word_offsets(
         f.offset, f.group, column_of(x, j) + unit * COLUMN_BLOCK + g * f.group);
     UNROLL for (int word = 0; word < n; word++)
         UNROLL for (int j = 0; j < C; j++)
@@ -207,35 +207,35 @@ sum_twos(const int V, const int C, struct format f, struct opened o,
 
         UNROLL for (int v = 0; v < V; v++)
         {
-            struct opened r = opened_rows(o, v);
+            struct unpacked r = unpacked_rows(o, v);
             int i = v * C + j;
             vec_bits sum;
 
             if (word % 2 == 0)
                 part[i] = splat_bits(AS(int32_t, &shares[j])[word]);
-            part[i] = run_step(part[i], r.codes[g * n + word],
-                               AS(int32_t, q)[word], f.most);
+            part[i] = dot_step(part[i], r.codes[g * n + word],
+                               AS(int32_t, q)[word], f.max_code);
             if (word % 2 == 0)
                 continue;
-            sum = f.coded ? multiply_pairs(part[i], (vec_bits)r.scales[g])
-                          : sum_pairs(part[i]);
+            sum = f.has_int_scales ? dot2_int16(part[i], (vec_bits)r.scales[g])
+                                   : sum_int16_pairs(part[i]);
             s[i] = word > 1 ? s[i] + sum : sum;
         }
     }
 }
 
 INLINE void
-sum_group(const int V, const int C, struct format f, struct opened o,
+sum_group(const int V, const int C, struct format f, struct unpacked o,
           const struct columns *x, int64_t unit, int g, vec_bits *s)
 {
-#ifdef BY_SIGNS
-    if (f.most == 0) {
+#ifdef HAS_SIGNED_MAGNITUDES
+    if (f.max_code == 0) {
         sum_magnitudes(V, C, f, o, x, unit, g, s);
         return;
     }
 #endif
-    if (IN_TWOS(f)) {
-        sum_twos(V, C, f, o, x, unit, g, s);
+    if (SUMS_OF_TWO_WORDS(f)) {
+        sum_two_words(V, C, f, o, x, unit, g, s);
         return;
     }
     sum_words(V, C, f, o, x, unit, g, s);
@@ -244,8 +244,8 @@ sum_group(const int V, const int C, struct format f, struct opened o,
 
 /* n opened units of V vectors of rows times C columns, added to acc. */
 INLINE void
-add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
-          const struct columns *x, vec *acc)
+add_units(const int V, const int C, struct format f, int64_t n,
+          struct unpacked o, const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
 
@@ -256,7 +256,7 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
 
             UNROLL for (int i = 0; i < at_once; i++)
                 sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
-            add_groups(V, C, f, s, o.scales, UNITS * MOST_SCALES, x,
+            add_groups(V, C, f, s, o.scales, UNITS * MAX_SCALES, x,
                        x->first + u, acc);
             o.scales += scales_at_once(f);
         }
@@ -269,7 +269,7 @@ add_units(const int V, const int C, struct format f, int64_t n, struct opened o,
 /* What add_tiles() goes on with: room for sums, two times those of two groups;
  * whether none are there yet; and the units that are left, one behind the
  * other, whose sums may be asked for. */
-struct run {
+struct tile_progress {
     vec_bits *sums;
     bool begins;
     int64_t left;
@@ -280,7 +280,7 @@ struct run {
  * and TILED columns; `odd` says which tiles, so that they are under way while
  * others are added. */
 INLINE void
-sum_tiles(struct format f, const bool odd, struct opened o,
+sum_tiles(struct format f, const bool odd, struct unpacked o,
           const struct columns *x, int64_t i, vec_bits *s)
 {
     const int n = groups_at_once(f);
@@ -297,8 +297,8 @@ sum_tiles(struct format f, const bool odd, struct opened o,
  * tiles leave in memory, stay in the first cache: those of a group are added
  * while the next one's are computed. */
 INLINE void
-add_tiles(struct format f, int64_t n, struct opened o, const struct columns *x,
-          const struct run *run, vec *acc)
+add_tiles(struct format f, int64_t n, struct unpacked o,
+          const struct columns *x, const struct tile_progress *run, vec *acc)
 {
     const int each = COLUMN_BLOCK / f.group / groups_at_once(f);
     vec_bits *const s[2] = { run->sums, run->sums + 2 * TILED };
@@ -328,13 +328,13 @@ add_tiles(struct format f, int64_t n, struct opened o, const struct columns *x,
 
 /* `rest` floats, or a whole vector of them, which is faster without a mask. */
 INLINE vec
-take(int64_t rest, const float *p)
+load_rest(int64_t rest, const float *p)
 {
     return rest >= VEC ? load_f32(p) : load_f32_first(rest, p);
 }
 
 INLINE void
-put(int64_t rest, float *p, vec v)
+store_rest(int64_t rest, float *p, vec v)
 {
     if (rest >= VEC)
         store_f32(p, v);
@@ -344,18 +344,18 @@ put(int64_t rest, float *p, vec v)
 
 /* What units before `unit` have made of elements. */
 INLINE vec
-begun(int64_t unit, int64_t rest, const float *out)
+partial_elements(int64_t unit, int64_t rest, const float *out)
 {
-    return unit ? take(rest, out) : (vec){ 0 };
+    return unit ? load_rest(rest, out) : (vec){ 0 };
 }
 
 /* The elements of V vectors of rows and C columns from c on, from what units
  * before `unit` have made of them, and n opened units. Those whose scales are
  * integers are one block. */
 INLINE void
-tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
-        int64_t row, int64_t c, int64_t unit, int64_t n, struct opened o,
-        const struct run *run)
+quant_tile_of(const int V, const int C, struct format f,
+              const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+              int64_t n, struct unpacked o, const struct tile_progress *run)
 {
     int64_t rest = p->n_rows - row;
     struct columns x = { .at = p->cols + (size_t)c * p->col_stride,
@@ -366,9 +366,9 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
     float *out = p->out + (size_t)c * stride + row;
     vec acc[TILE];
 
-    UNROLL for (int i = 0; i < V * C; i++) acc[i] =
-        block_begin(f, begun(unit, rest - i / C * VEC,
-                             out + (size_t)(i % C) * stride + i / C * VEC));
+    UNROLL for (int i = 0; i < V * C; i++) acc[i] = block_begin(
+        f, partial_elements(unit, rest - i / C * VEC,
+                            out + (size_t)(i % C) * stride + i / C * VEC));
     if (run)
         add_tiles(f, n, o, &x, run, acc);
     else
@@ -379,9 +379,9 @@ tile_of(const int V, const int C, struct format f, const struct cpu_product *p,
         int64_t left = rest - v * VEC;
         float *to = out + (size_t)j * stride + v * VEC;
 
-        put(left, to,
-            block_end(f, begun(unit, left, to), acc[i],
-                      opened_rows(o, v).scales));
+        store_rest(left, to,
+                   block_end(f, partial_elements(unit, left, to), acc[i],
+                             unpacked_rows(o, v).scales));
     }
 }
 
@@ -396,22 +396,22 @@ units_from(const struct cpu_product *p, int64_t unit)
 
 /* The elements of these; `tiled`: VEC rows and TILED columns, with tiles. */
 INLINE void
-tile(const bool tiled, const int V, const int C, struct format f,
-     const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
-     struct opened o)
+quant_tile(const bool tiled, const int V, const int C, struct format f,
+           const struct cpu_product *p, int64_t row, int64_t c, int64_t unit,
+           struct unpacked o)
 {
     const int step = (int)(f.block / COLUMN_BLOCK);
     int64_t n = units_from(p, unit);
     vec_bits sums[4 * TILED + 1];
-    struct run run = { sums, true, n };
+    struct tile_progress run = { sums, true, n };
 
-    if (!f.coded) {
-        tile_of(V, C, f, p, row, c, unit, n, o, tiled ? &run : NULL);
+    if (!f.has_int_scales) {
+        quant_tile_of(V, C, f, p, row, c, unit, n, o, tiled ? &run : NULL);
         return;
     }
     for (int64_t i = 0; i < n; i += step) {
-        tile_of(V, C, f, p, row, c, unit + i, step, opened_units(f, o, i),
-                tiled ? &run : NULL);
+        quant_tile_of(V, C, f, p, row, c, unit + i, step,
+                      unpacked_units(f, o, i), tiled ? &run : NULL);
         run.begins = false;
         run.left -= step;
     }
@@ -419,7 +419,7 @@ tile(const bool tiled, const int V, const int C, struct format f,
 
 /* Copies of `size` bytes at `at` of fewer than VEC rows, the last repeated. */
 INLINE struct rows
-copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
+copy_last_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
 {
     for (int64_t i = 0; i < VEC; i++) {
         int64_t r = i < p->n_rows ? i : p->n_rows - 1;
@@ -432,26 +432,26 @@ copy_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
 
 /* The next n blocks of VEC rows, one at least, opened. */
 INLINE void
-open_blocks(struct format f, int64_t n, struct rows *r, const char **next,
-            struct opened o)
+unpack_blocks(struct format f, int64_t n, struct rows *r, const char **next,
+              struct unpacked o)
 {
     do {
-        open_block(f, r, *next, o.codes, o.scales);
-        arrange(f, o);
+        unpack_block(f, r, *next, o.codes, o.scales);
+        arrange_codes(f, o);
         *next += VEC * f.size;
         rows_advance(r, f.size);
-        o = opened_units(f, o, f.block / COLUMN_BLOCK);
+        o = unpacked_units(f, o, f.block / COLUMN_BLOCK);
     } while (--n > 0);
 }
 
 /* Columns of the tile at c, from unit `unit` on, which the next tile will read:
  * they lie too far apart for the processor to foresee them. */
 INLINE void
-fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
-              int64_t c, int64_t unit)
+prefetch_columns(struct format f, const struct cpu_product *p, int64_t row,
+                 int64_t c, int64_t unit)
 {
-    const int cols = COLS(f.most), vecs = VECS(f.most);
-    const bool less = f.offset && !IN_TWOS(f);
+    const int cols = COLS(f.max_code), vecs = VECS(f.max_code);
+    const bool less = f.offset && !SUMS_OF_TWO_WORDS(f);
     int64_t k = p->k;
 
     for (int64_t end = c + cols < p->n_cols ? c + cols : p->n_cols; c < end;
@@ -461,18 +461,18 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
             (const char *)(p->out + (size_t)c * p->out_stride + row);
 
         UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
-            __builtin_prefetch(col + unit * COLUMN_BLOCK + i, 0, 3);
-        __builtin_prefetch(column_scales(col, k) + unit, 0, 3);
-        if (less && f.group == COLUMN_BLOCK && !IN_PAIRS(f))
-            __builtin_prefetch(column_minus(col, k) + unit, 0, 3);
-        else if (less && IN_PAIRS(f))
-            __builtin_prefetch(column_minus_pairs(col, k) + 4 * unit, 0, 3);
-        else if (less || f.coded)
-            __builtin_prefetch(column_minus_halves(col, k) + 2 * unit, 0, 3);
-        if (f.min && !f.coded)
-            __builtin_prefetch(column_minus_weighed(col, k) + unit, 0, 3);
+            PREFETCH_L1(col + unit * COLUMN_BLOCK + i);
+        PREFETCH_L1(column_scales(col, k) + unit);
+        if (less && f.group == COLUMN_BLOCK && !SUMS_IN_INT16(f))
+            PREFETCH_L1(column_minus(col, k) + unit);
+        else if (less && SUMS_IN_INT16(f))
+            PREFETCH_L1(column_minus_pairs(col, k) + 4 * unit);
+        else if (less || f.has_int_scales)
+            PREFETCH_L1(column_minus_halves(col, k) + 2 * unit);
+        if (f.min && !f.has_int_scales)
+            PREFETCH_L1(column_minus_weighed(col, k) + unit);
         UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)
-            __builtin_prefetch(out + i, 1, 3);
+            PREFETCH_WRITE(out + i);
     }
 }
 
@@ -480,45 +480,45 @@ fetch_columns(struct format f, const struct cpu_product *p, int64_t row,
  * columns each. */
 #if TILED
 INLINE void
-meet_columns(int V, struct format f, const struct cpu_product *p, int64_t row,
-             int64_t unit, struct opened o)
+gemm_columns(int V, struct format f, const struct cpu_product *p, int64_t row,
+             int64_t unit, struct unpacked o)
 {
     for (int64_t c = 0; c < p->n_cols; c += TILED)
         for (int v = 0; v < V; v++)
-            tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
-                 opened_rows(o, v));
+            quant_tile(true, 1, TILED, f, p, row + v * VEC, c, unit,
+                       unpacked_rows(o, v));
 }
 #else
 INLINE void
-meet_columns(const int V, struct format f, const struct cpu_product *p,
-             int64_t row, int64_t unit, struct opened o)
+gemm_columns(const int V, struct format f, const struct cpu_product *p,
+             int64_t row, int64_t unit, struct unpacked o)
 {
-    const int cols = COLS(f.most);
+    const int cols = COLS(f.max_code);
     int64_t c = 0;
 
     for (; c + cols <= p->n_cols; c += cols) {
-        fetch_columns(f, p, row, c + cols, unit);
-        tile(false, V, cols, f, p, row, c, unit, o);
+        prefetch_columns(f, p, row, c + cols, unit);
+        quant_tile(false, V, cols, f, p, row, c, unit, o);
     }
     for (; c < p->n_cols; c++)
-        tile(false, V, 1, f, p, row, c, unit, o);
+        quant_tile(false, V, 1, f, p, row, c, unit, o);
 }
 #endif
 
 /* UNITS units of V vectors of rows at a time, so that they stay in the first
  * cache. */
 INLINE void
-many_columns(const int V, const struct cpu_product *p, struct format f,
-             int64_t row)
+gemm_vectors_of_rows(const int V, const struct cpu_product *p, struct format f,
+                     int64_t row)
 {
-    vec_bits codes[MOST_VECS * UNITS * WORDS];
-    vec scales[MOST_VECS * UNITS * MOST_SCALES];
-    vec_bits signs[MOST_VECS * UNITS * WORDS], starts[MOST_VECS * STARTS];
+    vec_bits codes[MAX_VECS * UNITS * WORDS];
+    vec scales[MAX_VECS * UNITS * MAX_SCALES];
+    vec_bits signs[MAX_VECS * UNITS * WORDS], starts[MAX_VECS * STARTS];
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
-    struct opened all = { codes, scales, signs, starts };
-    const char *next = ahead_of(p, row);
-    struct rows rows[MOST_VECS];
+    struct unpacked all = { codes, scales, signs, starts };
+    const char *next = prefetch_source(p, row);
+    struct rows rows[MAX_VECS];
 
     for (int v = 0; v < V; v++)
         rows[v] = rows_at(p, row + v * VEC);
@@ -528,11 +528,11 @@ many_columns(const int V, const struct cpu_product *p, struct format f,
 
         for (int v = 0; v < V; v++) {
             if (p->n_rows < VEC)
-                rows[v] =
-                    copy_rows(p, (size_t)(unit / step) * f.size, size, copy);
-            f.open(blocks, &rows[v], &next, opened_rows(all, v));
+                rows[v] = copy_last_rows(p, (size_t)(unit / step) * f.size,
+                                         size, copy);
+            f.unpack(blocks, &rows[v], &next, unpacked_rows(all, v));
         }
-        meet_columns(V, weighed(f), p, row, unit, all);
+        gemm_columns(V, weighed(f), p, row, unit, all);
     }
 }
 

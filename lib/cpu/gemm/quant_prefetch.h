@@ -15,7 +15,7 @@ lines_of(struct format f)
 /* Part `part` of `parts` of so many lines from `next` on. Many at once would
  * have to wait for each other. */
 INLINE void
-fetch_lines(int lines, const char *next, int part, int parts, bool soon)
+prefetch_lines(int lines, const char *next, int part, int parts, bool soon)
 {
     const int first = lines * part / parts, end = lines * (part + 1) / parts;
 
@@ -24,47 +24,48 @@ fetch_lines(int lines, const char *next, int part, int parts, bool soon)
         if (first + i >= end)
             break;
         if (soon)
-            fetch_line(next + (first + i) * LINE);
+            prefetch_for_gemv(next + (first + i) * LINE);
         else
-            fetch_far(next + (first + i) * LINE);
+            prefetch_to_l2(next + (first + i) * LINE);
     }
 }
 
 /* Of as many as a block of VEC rows has. */
 INLINE void
-fetch_part(struct format f, const char *next, int part, int parts, bool soon)
+prefetch_part(struct format f, const char *next, int part, int parts, bool soon)
 {
-    fetch_lines(lines_of(f), next, part, parts, soon);
+    prefetch_lines(lines_of(f), next, part, parts, soon);
 }
 
 /* A share of them in a loop that is not unrolled: whole lines, as many in each,
  * some of which the next block asks for again. The more is computed meanwhile,
  * the fewer `times` they are to be asked for. */
 INLINE void
-fetch_share(struct format f, const char *next, int part, int parts, int times)
+prefetch_share(struct format f, const char *next, int part, int parts,
+               int times)
 {
     const int each = (lines_of(f) + parts - 1) / parts;
 
     next += part * each * LINE;
     UNROLL for (int i = 0; i < each; i++)
-        ask_for(next + i * LINE, times, FETCH_NEAR ? times : 0);
+        prefetch_line(next + i * LINE, times, PREFETCH_TO_L1 ? times : 0);
 }
 
 /* Where the word-th word of half of run n of such a block is used. Where runs
  * are a loop each has as many lines. */
 INLINE void
-fetch_word(struct format f, const char *next, int n, int half, int word,
-           bool soon)
+prefetch_word(struct format f, const char *next, int n, int half, int word,
+              bool soon)
 {
-    const int runs = f.loops ? runs_of(f) : 1;
+    const int runs = f.chunk_loop ? chunks_of(f) : 1;
     const int lines = (lines_of(f) + runs - 1) / runs;
-    const int at = half * units_in(f, n) * WORDS / 2 + word;
-    const int before = f.loops ? 0 : n * f.together * WORDS;
+    const int at = half * units_in_chunk(f, n) * WORDS / 2 + word;
+    const int before = f.chunk_loop ? 0 : n * f.chunk_units * WORDS;
 
-    if (f.loops)
+    if (f.chunk_loop)
         next += n * lines * LINE;
-    fetch_lines(lines, next, before + at,
-                (int)(f.block / COLUMN_BLOCK * WORDS) / runs, soon);
+    prefetch_lines(lines, next, before + at,
+                   (int)(f.block / COLUMN_BLOCK * WORDS) / runs, soon);
 }
 
 #endif

@@ -19,50 +19,43 @@
  *                               the lowest first, each as bit `to` of a byte
  *     as_floats(w)              lanes are int32_t
  *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
- *     RUN(most)                 how many words of codes up to `most` (0: they
- *                               are signed) run_begin() and run_end() enclose
- *     run_begin(total), run_step(s, w, x, most), run_end(total, s, most)
+ *     DOT_CHAIN_WORDS(most)                 how many words of codes up to
+ * `most` (0: they are signed) dot_begin() and dot_end() enclose
+ *     dot_begin(total), dot_step(s, w, x, most), dot_end(total, s, most)
  *                               total + sums of four products each, of codes
  *                               w with bytes x, a lane each
- *     bytes_as_pairs(w, i, j)   of each lane's four bytes two, as uint16_t
- *     multiply_pairs(a, b)      the sum of two products of int16_t, a lane each
- *     SCALED_PAIRS(f)           defined where scales that are integers are
+ *     bytes_as_int16_pairs(w, i, j)   of each lane's four bytes two, as
+ * uint16_t dot2_int16(a, b)      the sum of two products of int16_t, a lane
+ * each SCALES_IN_INT16(f)           defined where scales that are integers are
  *                               multiplied with sums in pairs of 16 bits, if a
  *                               group's fit in such a format; then there is
- *     subtract_pairs(w, n)      n from each of the int16_t
- *     IN_PAIRS(f)               defined where sums of a group, less the offset,
- *                               fit in pairs of 16 bits in such a format: they
- *                               begin with the offset's share; then there are
- *     sum_pairs(w)              the sum of the two int16_t of each lane
- *     add_pairs(a, b), times_pairs(w, n)
- *                               with each of the int16_t
- *     IN_TWOS(f)                defined where at least sums of two words do, of
- *                               codes that meet many columns; then there is
- *     shares_of(offset, n, q)   what these begin with, of n values of a column:
- *                               word i of the vector is that of words i, i ^ 1
- *     BY_EIGHT                  defined where columns are multiplied in pairs
- *                               and eight bytes at once; then there are
- *     join_words(w)             two words, as add_eights() wants them
- *     add_eights(s, w, x, y)    adds the sums of eight products each with x,
- *                               and with y, which part_sums(s) makes s[0] and
+ *     subtract_int16_pairs(w, n)      n from each of the int16_t
+ *     SUMS_IN_INT16(f)               defined where sums of a group, less the
+ * offset, fit in pairs of 16 bits in such a format: they begin with the
+ * offset's share; then there are sum_int16_pairs(w)              the sum of the
+ * two int16_t of each lane add_int16_pairs(a, b), scale_int16_pairs(w, n) with
+ * each of the int16_t SUMS_OF_TWO_WORDS(f)                defined where at
+ * least sums of two words do, of codes that meet many columns; then there is
+ *     two_word_offsets(offset, n, q)   what these begin with, of n values of a
+ * column: word i of the vector is that of words i, i ^ 1 HAS_DOT8 defined where
+ * columns are multiplied in pairs and eight bytes at once; then there are
+ *     join_words(w)             two words, as dot8() wants them
+ *     dot8(s, w, x, y)    adds the sums of eight products each with x,
+ *                               and with y, which split_dot8(s) makes s[0] and
  *                               s[1], a lane each
- *     BY_SIGNS                  defined where signed codes that meet many
- *                               columns do so as magnitudes; then there are
- *     split_signs(w, n, signs)  makes n words magnitudes, and all ones of each
- *                               byte where it was less than 0; returns what is
- *                               missing in their sums with add_signed()
- *     add_signed(s, w, sign, x) s + the sums of four products each, a lane
- *                               each, of w with x or, where sign, -x - 1
- *     CHAINS                    1, or 2 where the sum of a group of 32 that
- *                               meets one column is that of two chains
- *     FEW                       as many columns at the most meet codes where
- *                               these are opened: 1, 4 or 8; see FEW_OF()
- *     TILED                     defined where integer sums of so many columns
- *                               are computed at once; then others never come,
- *                               and there are begin_tiles(group), end_tiles(),
- *                               sum_tile() and less_offset(), see
+ *     HAS_SIGNED_MAGNITUDES                  defined where signed codes that
+ * meet many columns do so as magnitudes; then there are split_signs(w, n,
+ * signs)  makes n words magnitudes, and all ones of each byte where it was less
+ * than 0; returns what is missing in their sums with add_signed() add_signed(s,
+ * w, sign, x) s + the sums of four products each, a lane each, of w with x or,
+ * where sign, -x - 1 CHAINS                    1, or 2 where the sum of a group
+ * of 32 that meets one column is that of two chains SMALL_BATCH as many columns
+ * at the most meet codes where these are opened: 1, 4 or 8; see
+ * SMALL_BATCH_OF() TILED                     defined where integer sums of so
+ * many columns are computed at once; then others never come, and there are
+ * begin_tiles(group), end_tiles(), sum_tile() and less_offset(), see
  * x86/amx_tiles.h VECS(most), COLS(most)    vectors of rows and columns of a
- * tile of codes up to `most` MOST_VECS, TILE           the most vectors, and
+ * tile of codes up to `most` MAX_VECS, TILE           the most vectors, and
  * the largest product UNITS                     of 32 values, at least 8, that
  * are opened at a time for many columns
  */
@@ -73,17 +66,19 @@
 
 /* Units of a block that are opened together, times C columns. */
 INLINE void
-add_opened(const int C, struct format f, const struct rows *r, const char *next,
-           int n, const vec *scales, const struct columns *x, vec *acc)
+add_unpacked(const int C, struct format f, const struct rows *r,
+             const char *next, int n, const vec *scales,
+             const struct columns *x, vec *acc)
 {
     const int groups = COLUMN_BLOCK / f.group;
     const int chains = C > 1 || groups > CHAINS ? groups : CHAINS;
-    const int units = units_in(f, n);
-    vec_bits s[MOST_TOGETHER * 2 * FEW], part[MOST_TOGETHER * FEW];
+    const int units = units_in_chunk(f, n);
+    vec_bits s[MAX_CHUNK_UNITS * 2 * SMALL_BATCH],
+        part[MAX_CHUNK_UNITS * SMALL_BATCH];
 
     UNROLL for (int half = 0; half < 2; half++)
     {
-        vec_bits loaded[MOST_LOADED];
+        vec_bits loaded[MAX_LOADED];
 
         f.load(r, n, half, loaded);
         UNROLL for (int i = 0; i < 4; i++)
@@ -91,17 +86,17 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
         {
             vec_bits code = f.code(loaded, n, half, u, i);
 
-            fetch_word(f, next, n, half, i * units + u, true);
+            prefetch_word(f, next, n, half, i * units + u, true);
             add_word(1, C, given(f, u), WORDS / chains, &code, 0,
                      scales + u * scales_of(f), 0, x,
-                     x->first + n * f.together + u, 4 * half + i,
+                     x->first + n * f.chunk_units + u, 4 * half + i,
                      &s[(u * chains + half * (chains - 1)) * C], &part[u * C]);
             AFTER(next, part[u * C]);
         }
     }
     UNROLL for (int i = 0; i < units * groups; i += groups_at_once(f))
     {
-        int u = n * f.together + i / groups;
+        int u = n * f.chunk_units + i / groups;
         vec_bits *sum = &s[i * chains / groups * C];
 
         if (chains > groups)
@@ -112,31 +107,31 @@ add_opened(const int C, struct format f, const struct rows *r, const char *next,
     }
 }
 
-/* VEC rows times C columns, up to FEW. Meanwhile as many bytes are fetched from
- * `next` on as the rows have. */
+/* VEC rows times C columns, up to SMALL_BATCH. Meanwhile as many bytes are
+ * fetched from `next` on as the rows have. */
 INLINE void
-few_columns(const int C, const struct cpu_product *p, struct format f,
-            int64_t row, const char *next)
+small_batch_rows(const int C, const struct cpu_product *p, struct format f,
+                 int64_t row, const char *next)
 {
     struct columns x = { .at = p->cols, .stride = p->col_stride, .k = p->k };
     struct rows r = rows_at(p, row);
-    struct coded integers;
-    vec acc[FEW], part[FEW];
+    struct int_scales integers;
+    vec acc[SMALL_BATCH], part[SMALL_BATCH];
 
     UNROLL for (int j = 0; j < C; j++) acc[j] = (vec){ 0 };
     for (; x.first < p->k / COLUMN_BLOCK; x.first += f.block / COLUMN_BLOCK) {
-        vec scales[MOST_UNITS * MOST_SCALES];
+        vec scales[MAX_UNITS * MAX_SCALES];
 
         load_scales(f, true, &r, &integers, scales);
         UNROLL for (int j = 0; j < C; j++) part[j] = block_begin(f, acc[j]);
-        if (f.loops)
-            ROLLED for (int n = 0; n < runs_of(f); n++)
-                add_opened(C, f, &r, next, n,
-                           scales + n * f.together * scales_of(f), &x, part);
+        if (f.chunk_loop)
+            ROLLED for (int n = 0; n < chunks_of(f); n++) add_unpacked(
+                C, f, &r, next, n, scales + n * f.chunk_units * scales_of(f),
+                &x, part);
         else
-            UNROLL for (int n = 0; n < runs_of(f); n++)
-                add_opened(C, f, &r, next, n,
-                           scales + n * f.together * scales_of(f), &x, part);
+            UNROLL for (int n = 0; n < chunks_of(f); n++) add_unpacked(
+                C, f, &r, next, n, scales + n * f.chunk_units * scales_of(f),
+                &x, part);
         UNROLL for (int j = 0; j < C; j++) acc[j] =
             block_end(f, acc[j], part[j], scales);
         next += VEC * f.size;
@@ -155,62 +150,62 @@ last_rows(const struct cpu_product *p, int64_t row)
 }
 
 INLINE void
-multiply_columns(const struct cpu_product *p, struct format f)
+gemm_rows(const struct cpu_product *p, struct format f)
 {
-    const int vecs = VECS(f.most);
+    const int vecs = VECS(f.max_code);
     int64_t r = 0;
 
 #if TILED
     begin_tiles(weighed(f).group);
     for (int v; r < p->n_rows; r += v * VEC) {
         v = r + vecs * VEC <= p->n_rows ? vecs : 1;
-        many_columns(v, p, f, v == 1 ? last_rows(p, r) : r);
+        gemm_vectors_of_rows(v, p, f, v == 1 ? last_rows(p, r) : r);
     }
     end_tiles();
 #else
     for (; r + vecs * VEC <= p->n_rows; r += vecs * VEC)
-        many_columns(vecs, p, f, r);
+        gemm_vectors_of_rows(vecs, p, f, r);
     for (; r < p->n_rows; r += VEC)
-        many_columns(1, p, f, last_rows(p, r));
+        gemm_vectors_of_rows(1, p, f, last_rows(p, r));
 #endif
 }
 
 INLINE void
-multiply_few(const int C, const struct cpu_product *p, struct format f)
+multiply_small_batch(const int C, const struct cpu_product *p, struct format f)
 {
     for (int64_t r = 0; r < p->n_rows; r += VEC)
-        few_columns(C, p, f, last_rows(p, r), ahead_of(p, r));
+        small_batch_rows(C, p, f, last_rows(p, r), prefetch_source(p, r));
 }
 
 /* Whether the only column was multiplied by a function of its own. */
 INLINE bool
-multiply_alone(const struct cpu_product *p, struct format f)
+multiply_gemv(const struct cpu_product *p, struct format f)
 {
-    if (!f.alone || p->n_cols > 1 || p->n_rows < VEC)
+    if (!f.gemv || p->n_cols > 1 || p->n_rows < VEC)
         return false;
     if (f.order)
         f.order(p);
     for (int64_t r = 0; r < p->n_rows; r += VEC)
-        f.alone(p, last_rows(p, r), ahead_of(p, r));
+        f.gemv(p, last_rows(p, r), prefetch_source(p, r));
     return true;
 }
 
 INLINE void
-multiply(const struct cpu_product *p, struct format f)
+multiply_quant(const struct cpu_product *p, struct format f)
 {
-    if (!TILED && multiply_alone(p, f))
+    if (!TILED && multiply_gemv(p, f))
         return;
-    if (TILED || p->n_cols > f.few || p->n_rows < VEC) {
+    if (TILED || p->n_cols > f.small_batch || p->n_rows < VEC) {
         const struct format many = { .block = f.block,
                                      .size = f.size,
-                                     .open = f.open };
+                                     .unpack = f.unpack };
 
-        f.many(p, &many);
+        f.gemm(p, &many);
         return;
     }
 #define COLUMNS(C)                                                             \
-    if (C <= f.few && p->n_cols == C)                                          \
-    multiply_few(C <= FEW ? C : 1, p, f)
+    if (C <= f.small_batch && p->n_cols == C)                                  \
+    multiply_small_batch(C <= SMALL_BATCH ? C : 1, p, f)
     COLUMNS(1);
     COLUMNS(2);
     COLUMNS(3);

@@ -30,32 +30,34 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
 }
 
 /* The same, for sums in pairs of 16 bits. */
-#ifdef IN_PAIRS
+#ifdef SUMS_IN_INT16
 INLINE vec_bits
-start_of_pairs(struct format f, const char *col, int64_t k, int64_t unit, int g)
+start_of_int16_pairs(struct format f, const char *col, int64_t k, int64_t unit,
+                     int g)
 {
     const int16_t *minus = column_minus_pairs(col, k) + 4 * unit;
 
     if (f.group == COLUMN_BLOCK)
-        return times_pairs(add_pairs(splat_pair(minus), splat_pair(minus + 2)),
-                           f.offset);
-    return times_pairs(splat_pair(minus + 2 * g), f.offset);
+        return scale_int16_pairs(
+            add_int16_pairs(splat_pair(minus), splat_pair(minus + 2)),
+            f.offset);
+    return scale_int16_pairs(splat_pair(minus + 2 * g), f.offset);
 }
 #else
-#define IN_PAIRS(f)                           false
-#define start_of_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
-#define sum_pairs(w)                          (w)
+#define SUMS_IN_INT16(f)                            false
+#define start_of_int16_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
+#define sum_int16_pairs(w)                          (w)
 #endif
 
 /* The end of a run of sums in pairs: with what they began, or added to `total`;
  * multiplied by their scale, if that is an integer. */
 INLINE vec_bits
-end_of_run(struct format f, bool pairs, vec_bits total, vec_bits part,
+end_of_dot(struct format f, bool pairs, vec_bits total, vec_bits part,
            vec scale)
 {
-    if (f.coded && SCALED_PAIRS(f))
-        return multiply_pairs(part, (vec_bits)scale);
-    return pairs ? sum_pairs(part) : run_end(total, part, f.most);
+    if (f.has_int_scales && SCALES_IN_INT16(f))
+        return dot2_int16(part, (vec_bits)scale);
+    return pairs ? sum_int16_pairs(part) : dot_end(total, part, f.max_code);
 }
 
 /* Word `word` of a unit's codes, of V vectors of rows, w[v * stride], times C
@@ -69,8 +71,10 @@ add_word(const int V, const int C, struct format f, const int chain,
          int word, vec_bits *s, vec_bits *part)
 {
     const int n = f.group / 4;
-    const bool pairs = IN_PAIRS(f) && chain == n;
-    const int run = pairs || RUN(f.most) > chain ? chain : RUN(f.most);
+    const bool pairs = SUMS_IN_INT16(f) && chain == n;
+    const int run = pairs || DOT_CHAIN_WORDS(f.max_code) > chain
+                        ? chain
+                        : DOT_CHAIN_WORDS(f.max_code);
 
     UNROLL for (int j = 0; j < C; j++)
     {
@@ -87,11 +91,12 @@ add_word(const int V, const int C, struct format f, const int chain,
             else if (word % n < chain && !f.even)
                 total = start_of(f, col, x->k, unit, word / n);
             if (word % run == 0)
-                part[i] = pairs ? start_of_pairs(f, col, x->k, unit, word / n)
-                                : run_begin(total);
-            part[i] = run_step(part[i], w[v * stride], four, f.most);
+                part[i] =
+                    pairs ? start_of_int16_pairs(f, col, x->k, unit, word / n)
+                          : dot_begin(total);
+            part[i] = dot_step(part[i], w[v * stride], four, f.max_code);
             if (word % run == run - 1)
-                s[i] = end_of_run(f, pairs, total, part[i],
+                s[i] = end_of_dot(f, pairs, total, part[i],
                                   scales[v * scales_stride + word / n]);
         }
     }
@@ -102,7 +107,7 @@ add_word(const int V, const int C, struct format f, const int chain,
 INLINE int
 groups_at_once(struct format f)
 {
-    return f.coded ? COLUMN_BLOCK / f.group : 1;
+    return f.has_int_scales ? COLUMN_BLOCK / f.group : 1;
 }
 
 INLINE int
@@ -118,21 +123,21 @@ scaled_sum(struct format f, const vec_bits *s, int next, const vec *scales)
 {
     if (f.group == COLUMN_BLOCK)
         return as_floats(s[0]);
-    if (SCALED_PAIRS(f))
+    if (SCALES_IN_INT16(f))
         return as_floats(s[0] + s[next]);
     return fused(as_floats(s[0]), scales[0], as_floats(s[next]) * scales[1]);
 }
 
 /* What a unit with such scales adds to its block: see column.h. */
 INLINE vec
-add_coded(struct format f, vec part, vec sum, const vec *scales,
-          const int16_t *minus_halves, vec d)
+add_int_scaled(struct format f, vec part, vec sum, const vec *scales,
+               const int16_t *minus_halves, vec d)
 {
     if (f.quarter)
         sum *= splat(0.25f);
     if (f.min)
-        sum += as_floats(multiply_pairs((vec_bits)scales[UNIT_MINIMA],
-                                        splat_pair(minus_halves))) *
+        sum += as_floats(dot2_int16((vec_bits)scales[UNIT_MINIMA],
+                                    splat_pair(minus_halves))) *
                scales[UNIT_RATIO];
     return part + sum * d;
 }
@@ -142,13 +147,13 @@ add_coded(struct format f, vec part, vec sum, const vec *scales,
 INLINE vec
 block_begin(struct format f, vec acc)
 {
-    return f.coded ? (vec){ 0 } : acc;
+    return f.has_int_scales ? (vec){ 0 } : acc;
 }
 
 INLINE vec
 block_end(struct format f, vec acc, vec part, const vec *scales)
 {
-    if (!f.coded)
+    if (!f.has_int_scales)
         return part;
     return acc + part * scales[UNIT_D];
 }
@@ -184,7 +189,7 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
             int i = v * C + j;
             vec sum;
 
-            if (!f.coded) {
+            if (!f.has_int_scales) {
                 acc[i] =
                     add_scaled(f, acc[i], as_floats(s[i]), scale, weighed, d);
                 continue;
@@ -193,7 +198,7 @@ add_groups(const int V, const int C, struct format f, const vec_bits *s,
                 sum = as_floats(s[i] + s[i] + start_of(f, col, x->k, unit, 0));
             else
                 sum = scaled_sum(f, &s[i], V * C, scale);
-            acc[i] = add_coded(f, acc[i], sum, scale, minus, d);
+            acc[i] = add_int_scaled(f, acc[i], sum, scale, minus, d);
         }
     }
 }

@@ -19,66 +19,67 @@
         f.group = in_group;                                                    \
         f.min = minima;                                                        \
         f.offset = below;                                                      \
-        f.most = largest;                                                      \
-        f.coded = integers;                                                    \
+        f.max_code = largest;                                                  \
+        f.has_int_scales = integers;                                           \
         f.even = odd;                                                          \
-        f.many = many_##name;                                                  \
+        f.gemm = gemm_##name;                                                  \
         return f;                                                              \
     }
-#define MANY(name, in_group, minima, below, largest, integers, odd)            \
-    static void many_##name(const struct cpu_product *p,                       \
+#define DEFINE_GEMM(name, in_group, minima, below, largest, integers, odd)     \
+    static void gemm_##name(const struct cpu_product *p,                       \
                             const struct format *f);                           \
     CODES_OF(name, in_group, minima, below, largest, integers, odd)            \
-    APART void many_##name(const struct cpu_product *p,                        \
-                           const struct format *f)                             \
+    NOINLINE void gemm_##name(const struct cpu_product *p,                     \
+                              const struct format *f)                          \
     {                                                                          \
-        multiply_columns(p, name##_codes(*f));                                 \
+        gemm_rows(p, name##_codes(*f));                                        \
     }
 
 /* A type: values of a block, units that are opened together, which scales, and
  * as many columns as meet codes where these are opened. */
 #define MULTIPLY(name, values, codes, abreast, how, most)                      \
     enum {                                                                     \
-        few_##name = most                                                      \
+        small_batch_##name = most                                              \
     };                                                                         \
     INLINE struct format format_##name(void)                                   \
     {                                                                          \
         return codes##_codes(                                                  \
             (struct format){ .block = values,                                  \
                              .size = sizeof(struct block_##name),              \
-                             .together = abreast,                              \
+                             .chunk_units = abreast,                           \
                              how,                                              \
                              .load = load_##name,                              \
                              .code = code_##name,                              \
-                             .few = few_##name });                             \
+                             .small_batch = small_batch_##name });             \
     }                                                                          \
-    OPEN_AND_MULTIPLY(name)
-#define OPEN_AND_MULTIPLY(name)                                                \
-    APART void open_blocks_##name(int64_t n, struct rows *r,                   \
-                                  const char **next, struct opened o)          \
+    UNPACK_AND_MULTIPLY(name)
+#define UNPACK_AND_MULTIPLY(name)                                              \
+    NOINLINE void unpack_blocks_##name(int64_t n, struct rows *r,              \
+                                       const char **next, struct unpacked o)   \
     {                                                                          \
-        open_blocks(format_##name(), n, r, next, o);                           \
+        unpack_blocks(format_##name(), n, r, next, o);                         \
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         struct format f = format_##name();                                     \
                                                                                \
-        f.open = open_blocks_##name;                                           \
-        multiply(p, f);                                                        \
+        f.unpack = unpack_blocks_##name;                                       \
+        multiply_quant(p, f);                                                  \
     }
-#define ALONE(way, name) FLOATS(name), .alone = way
-#define QUADS(how)       how, .quads = true
-#define LOOPS(how)       how, .loops = true
+#define GEMV(way, name) FLOAT_SCALES(name), .gemv = way
+#define QUADS(how)      how, .quads = true
+#define CHUNK_LOOP(how) how, .chunk_loop = true
 /* As many columns meet codes where these are opened as registers suffice for:
- * of 32, where FEW is 8, of 16, where it is 4. */
-#define FEW_OF(many, some) (FEW == 8 ? (many) : FEW == 4 ? (some) : 1)
+ * of 32, where SMALL_BATCH is 8, of 16, where it is 4. */
+#define SMALL_BATCH_OF(many, some)                                             \
+    (SMALL_BATCH == 8 ? (many) : SMALL_BATCH == 4 ? (some) : 1)
 
 #define FILL_TYPE(k, name, type)                                               \
     do {                                                                       \
         (k)->mul_mat[type].multiply = multiply_##name;                         \
-        (k)->mul_mat[type].abreast = VEC;                                      \
-        (k)->mul_mat[type].lead = FETCH_LEAD;                                  \
-        (k)->mul_mat[type].few = few_##name;                                   \
+        (k)->mul_mat[type].rows_at_once = VEC;                                 \
+        (k)->mul_mat[type].prefetch_distance = PREFETCH_DISTANCE;              \
+        (k)->mul_mat[type].small_batch = small_batch_##name;                   \
         (k)->mul_mat[type].scratch_size = NULL;                                \
     } while (0)
 

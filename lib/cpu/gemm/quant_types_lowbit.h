@@ -7,14 +7,15 @@
 #include "cpu/gemm/quant_types.h"
 
 /*          min    offset, largest code; integers as scales */
-MANY(ternary, 32, false, 1, 2, false, false)
-MANY(twos_less_1, 32, false, 1, 3, false, false)
+DEFINE_GEMM(ternary, 32, false, 1, 2, false, false)
+DEFINE_GEMM(bits2_less_1, 32, false, 1, 3, false, false)
 
 /*                                    together;               few */
-MULTIPLY(q1_0, 128, ternary, 4, FLOATS(q1_0), FEW_OF(8, 1))
-MULTIPLY(q2_0, 64, twos_less_1, 2, FLOATS(q2_0), FEW_OF(8, 2))
-MULTIPLY(tq1_0, QUANT_SUPER, ternary, 5, ALONE(lone_thirds, tq1_0), 1)
-MULTIPLY(tq2_0, QUANT_SUPER, twos_less_1, 4, LOOPS(FLOATS(tq2_0)), FEW_OF(8, 1))
+MULTIPLY(q1_0, 128, ternary, 4, FLOAT_SCALES(q1_0), SMALL_BATCH_OF(8, 1))
+MULTIPLY(q2_0, 64, bits2_less_1, 2, FLOAT_SCALES(q2_0), SMALL_BATCH_OF(8, 2))
+MULTIPLY(tq1_0, QUANT_SUPER, ternary, 5, GEMV(gemv_ternary, tq1_0), 1)
+MULTIPLY(tq2_0, QUANT_SUPER, bits2_less_1, 4, CHUNK_LOOP(FLOAT_SCALES(tq2_0)),
+         SMALL_BATCH_OF(8, 1))
 
 INLINE void
 fill_small(struct cpu_kernels *k)

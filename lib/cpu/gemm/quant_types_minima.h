@@ -7,23 +7,24 @@
 #include "cpu/gemm/quant_types.h"
 
 /*          min    offset, largest code; integers as scales */
-MANY(nibbles, 32, true, 0, 15, false, false)
-MANY(fives, 32, true, 0, 31, false, false)
-MANY(coded_twos, 16, true, 0, 3, true, false)
-MANY(coded_threes, 16, false, 4, 7, true, false)
-MANY(coded_sixes, 16, false, 32, 63, true, false)
+DEFINE_GEMM(bits4, 32, true, 0, 15, false, false)
+DEFINE_GEMM(bits5, 32, true, 0, 31, false, false)
+DEFINE_GEMM(bits2_int_scales, 16, true, 0, 3, true, false)
+DEFINE_GEMM(bits3_int_scales, 16, false, 4, 7, true, false)
+DEFINE_GEMM(bits6_int_scales, 16, false, 32, 63, true, false)
 
 /*                                    together;               few */
-MULTIPLY(q4_1, QUANT_BLOCK, nibbles, 1, FLOATS(dm), FEW_OF(8, 2))
-MULTIPLY(q5_1, QUANT_BLOCK, fives, 1, FLOATS(dm), FEW_OF(8, 2))
-MULTIPLY(q2_k, QUANT_SUPER, coded_twos, 4, QUADS(LOOPS(CODED(q2_k, 0))),
-         FEW_OF(3, 1))
-MULTIPLY(q3_k, QUANT_SUPER, coded_threes, 4, QUADS(CODED(q3_k, 32)),
-         FEW_OF(4, 2))
-MULTIPLY(q4_k, QUANT_SUPER, nibbles, 2, LOOPS(FLOATS(k)), FEW_OF(8, 2))
-MULTIPLY(q5_k, QUANT_SUPER, fives, 2, FLOATS(k), FEW_OF(4, 1))
-MULTIPLY(q6_k, QUANT_SUPER, coded_sixes, 4, LOOPS(CODED(q6_k, 128)),
-         FEW_OF(3, 1))
+MULTIPLY(q4_1, QUANT_BLOCK, bits4, 1, FLOAT_SCALES(dm), SMALL_BATCH_OF(8, 2))
+MULTIPLY(q5_1, QUANT_BLOCK, bits5, 1, FLOAT_SCALES(dm), SMALL_BATCH_OF(8, 2))
+MULTIPLY(q2_k, QUANT_SUPER, bits2_int_scales, 4,
+         QUADS(CHUNK_LOOP(INT_SCALES(q2_k, 0))), SMALL_BATCH_OF(3, 1))
+MULTIPLY(q3_k, QUANT_SUPER, bits3_int_scales, 4, QUADS(INT_SCALES(q3_k, 32)),
+         SMALL_BATCH_OF(4, 2))
+MULTIPLY(q4_k, QUANT_SUPER, bits4, 2, CHUNK_LOOP(FLOAT_SCALES(k)),
+         SMALL_BATCH_OF(8, 2))
+MULTIPLY(q5_k, QUANT_SUPER, bits5, 2, FLOAT_SCALES(k), SMALL_BATCH_OF(4, 1))
+MULTIPLY(q6_k, QUANT_SUPER, bits6_int_scales, 4,
+         CHUNK_LOOP(INT_SCALES(q6_k, 128)), SMALL_BATCH_OF(3, 1))
 
 INLINE void
 fill_minima(struct cpu_kernels *k)

@@ -7,20 +7,23 @@
 #include "cpu/gemm/quant_types.h"
 
 /*          min    offset, largest code; integers as scales */
-MANY(signed, 32, false, SIGNED_OFFSET, 0, false, false)
-MANY(nibbles_less_8, 32, false, 8, 15, false, false)
-MANY(fives_less_16, 32, false, 16, 31, false, false)
-MANY(fp4, 32, false, FP4_OFFSET, 24, false, false)
-MANY(fp4_by_16, 16, false, FP4_OFFSET, 24, false, false)
+DEFINE_GEMM(int8, 32, false, SIGNED_OFFSET, 0, false, false)
+DEFINE_GEMM(bits4_less_8, 32, false, 8, 15, false, false)
+DEFINE_GEMM(bits5_less_16, 32, false, 16, 31, false, false)
+DEFINE_GEMM(fp4, 32, false, FP4_OFFSET, 24, false, false)
+DEFINE_GEMM(fp4_by_16, 16, false, FP4_OFFSET, 24, false, false)
 
 /*                                    together;               few */
-MULTIPLY(q8_0, QUANT_BLOCK, signed, 1, FLOATS(d), FEW_OF(8, 4))
-MULTIPLY(q4_0, QUANT_BLOCK, nibbles_less_8, 1, FLOATS(d), FEW_OF(8, 4))
-MULTIPLY(q5_0, QUANT_BLOCK, fives_less_16, 1, FLOATS(d), FEW_OF(8, 2))
-MULTIPLY(iq4_nl, QUANT_BLOCK, signed, 1, FLOATS(d), FEW_OF(8, 4))
-MULTIPLY(iq4_xs, QUANT_SUPER, signed, 1, LOOPS(FLOATS(iq4_xs)), FEW_OF(8, 4))
-MULTIPLY(mxfp4, QUANT_BLOCK, fp4, 1, FLOATS(mxfp4), FEW_OF(8, 2))
-MULTIPLY(nvfp4, 64, fp4_by_16, 1, FLOATS(nvfp4), FEW_OF(4, 2))
+MULTIPLY(q8_0, QUANT_BLOCK, int8, 1, FLOAT_SCALES(d), SMALL_BATCH_OF(8, 4))
+MULTIPLY(q4_0, QUANT_BLOCK, bits4_less_8, 1, FLOAT_SCALES(d),
+         SMALL_BATCH_OF(8, 4))
+MULTIPLY(q5_0, QUANT_BLOCK, bits5_less_16, 1, FLOAT_SCALES(d),
+         SMALL_BATCH_OF(8, 2))
+MULTIPLY(iq4_nl, QUANT_BLOCK, int8, 1, FLOAT_SCALES(d), SMALL_BATCH_OF(8, 4))
+MULTIPLY(iq4_xs, QUANT_SUPER, int8, 1, CHUNK_LOOP(FLOAT_SCALES(iq4_xs)),
+         SMALL_BATCH_OF(8, 4))
+MULTIPLY(mxfp4, QUANT_BLOCK, fp4, 1, FLOAT_SCALES(mxfp4), SMALL_BATCH_OF(8, 2))
+MULTIPLY(nvfp4, 64, fp4_by_16, 1, FLOAT_SCALES(nvfp4), SMALL_BATCH_OF(4, 2))
 
 INLINE void
 fill_scaled(struct cpu_kernels *k)

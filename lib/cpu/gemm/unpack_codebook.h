@@ -13,18 +13,17 @@
  * and
  *
  *     ROW_WORDS                 defined where it has these words
- *     odd_bits(v)               128 in each byte of which an odd number of
+ *     parity_bits(v)               128 in each byte of which an odd number of
  *                               seven bits is set
  *     widen(v, half)            half of 32 bytes as 16 bits each
  *     narrow_halves(v)          v[0] and v[1], whose values are bytes, as these
  *
  * and
  *
- *     TWO_FOURS                 defined where points of four bytes are looked
- *                               up two at a time, by these words
- *     two_fours(a, b)           a and b, before the compiler reads where others
- *                               are, in vectors if registers do not suffice
- *     join_twos(v)              four of these
+ *     LOOKS_UP_TWO_WORDS                 defined where points of four bytes are
+ * looked up two at a time, by these words two_words(a, b)           a and b,
+ * before the compiler reads where others are, in vectors if registers do not
+ * suffice join_two_words(v)              four of these
  */
 #ifndef CPU_GEMM_UNPACK_CODEBOOK_H
 #define CPU_GEMM_UNPACK_CODEBOOK_H
@@ -32,26 +31,26 @@
 #include "cpu/gemm/codebooks.h"
 #include "cpu/gemm/unpack_types.h"
 
-#define IQ_UNITS  (QUANT_SUPER / COLUMN_BLOCK)
-#define IQ_POINTS (QUANT_SUPER / 4) /* at most */
+#define IQ_UNITS   (QUANT_SUPER / COLUMN_BLOCK)
+#define IQ_ENTRIES (QUANT_SUPER / 4) /* at most */
 
 /* Of a block: where points are in their table, or the eight bytes of each unit
  * that begin with that; and the signs of 32 values each, or whether these are
  * moved down. */
-struct found {
-    row_halves at[IQ_POINTS / 16];
+struct entry_indices {
+    row_halves at[IQ_ENTRIES / 16];
     row_words signs;
 };
 
 INLINE uint32_t
-signs_at(const struct found *f, int u)
+signs_at(const struct entry_indices *f, int u)
 {
     return AS(uint32_t, &f->signs)[u];
 }
 
 /* A type: finds that; and its table, points of eight or of four bytes. */
-struct points {
-    void (*find)(const char *block, struct found *f);
+struct codebook {
+    void (*find)(const char *block, struct entry_indices *f);
     const uint64_t *eights;
     const uint32_t *fours;
     bool bytes; /* say where points are */
@@ -106,7 +105,7 @@ lower_where(row_bytes v, uint32_t bits)
 
 #ifndef ROW_WORDS
 INLINE row_bytes
-odd_bits(row_bytes v)
+parity_bits(row_bytes v)
 {
     v ^= v + v;
     v ^= (v + v) + (v + v);
@@ -145,10 +144,11 @@ even_signs(row_words w)
     w += w & 0xfffff80;
     w += w & 0x1fff8000;
     w += w & 0x3f800000;
-    return w | (row_words)odd_bits((row_bytes)w);
+    return w | (row_words)parity_bits((row_bytes)w);
 }
 
-#define FIND(name) INLINE void find_##name(const char *block, struct found *f)
+#define FIND(name)                                                             \
+    INLINE void find_##name(const char *block, struct entry_indices *f)
 
 /* Words in turn: four points; signs and scale. */
 FIND(iq2_xxs)
@@ -175,7 +175,7 @@ FIND(iq2_xs)
         signs[i] = w >> 9;
     }
     seven = narrow_halves(signs);
-    f->signs = (row_words)(seven | odd_bits(seven));
+    f->signs = (row_words)(seven | parity_bits(seven));
 }
 
 /* What fields of bits are multiplied by, which moves them where they belong. */
@@ -264,21 +264,21 @@ FIND(iq1_m)
     f->signs = (row_words)narrow_halves(down);
 }
 
-#define POINTS(name, ...)                                                      \
-    static const struct points points_##name = { .find = find_##name,          \
-                                                 __VA_ARGS__ };
-POINTS(iq2_xxs, .eights = cpu_iq2_xxs_points, .bytes = true)
-POINTS(iq2_xs, .eights = cpu_iq2_xs_points)
-POINTS(iq2_s, .eights = cpu_iq2_s_points)
-POINTS(iq3_xxs, .fours = cpu_iq3_xxs_points, .bytes = true)
-POINTS(iq3_s, .fours = cpu_iq3_s_points)
-POINTS(iq1_s, .eights = cpu_iq1_points, .moved = true)
-POINTS(iq1_m, .eights = cpu_iq1_points, .moved = true)
-#undef POINTS
+#define CODEBOOK(name, ...)                                                    \
+    static const struct codebook codebook_##name = { .find = find_##name,      \
+                                                     __VA_ARGS__ };
+CODEBOOK(iq2_xxs, .eights = cpu_iq2_xxs_codebook, .bytes = true)
+CODEBOOK(iq2_xs, .eights = cpu_iq2_xs_codebook)
+CODEBOOK(iq2_s, .eights = cpu_iq2_s_codebook)
+CODEBOOK(iq3_xxs, .fours = cpu_iq3_xxs_codebook, .bytes = true)
+CODEBOOK(iq3_s, .fours = cpu_iq3_s_codebook)
+CODEBOOK(iq1_s, .eights = cpu_iq1_codebook, .moved = true)
+CODEBOOK(iq1_m, .eights = cpu_iq1_codebook, .moved = true)
+#undef CODEBOOK
 
 /* Where point i of a unit's n is in its table. */
 INLINE size_t
-index_at(struct points t, const struct found *f, int u, int n, int i)
+index_at(struct codebook t, const struct entry_indices *f, int u, int n, int i)
 {
     return t.bytes ? AS(uint8_t, f->at)[8 * u + i]
                    : AS(uint16_t, f->at)[n * u + i];
@@ -286,18 +286,18 @@ index_at(struct points t, const struct found *f, int u, int n, int i)
 
 /* The bytes of a unit's points: four of eight values, or eight of four. */
 INLINE row_bytes
-unit_points(struct points t, const struct found *f, int u)
+unit_entries(struct codebook t, const struct entry_indices *f, int u)
 {
 #define EIGHT(i) t.eights[index_at(t, f, u, 4, i)]
 #define FOUR(i)  t.fours[index_at(t, f, u, 8, i)]
     if (t.eights)
         return (row_bytes)(row_longs){ EIGHT(0), EIGHT(1), EIGHT(2), EIGHT(3) };
-#ifdef TWO_FOURS
+#ifdef LOOKS_UP_TWO_WORDS
     half_words two[4];
 
     UNROLL for (int i = 0; i < 4; i++) two[i] =
-        two_fours(FOUR(2 * i), FOUR(2 * i + 1));
-    return join_twos(two);
+        two_words(FOUR(2 * i), FOUR(2 * i + 1));
+    return join_two_words(two);
 #else
     return (row_bytes)(row_words){ FOUR(0), FOUR(1), FOUR(2), FOUR(3),
                                    FOUR(4), FOUR(5), FOUR(6), FOUR(7) };
@@ -337,7 +337,7 @@ odd_bytes(vec_bits w)
 
 /* Nibbles, for groups of 16. */
 INLINE void
-coded_nibbles(const struct rows *r, size_t at, struct coded *c)
+int_scales_nibbles(const struct rows *r, size_t at, struct int_scales *c)
 {
     c->d = low_f16(load_words(r, 0)) * splat(0.125f);
     UNROLL for (int i = 0; i < 4; i++)
@@ -350,15 +350,15 @@ coded_nibbles(const struct rows *r, size_t at, struct coded *c)
 }
 
 INLINE void
-coded_iq2_xs(const struct rows *r, struct coded *c)
+int_scales_iq2_xs(const struct rows *r, struct int_scales *c)
 {
-    coded_nibbles(r, AT(iq2_xs, scales), c);
+    int_scales_nibbles(r, AT(iq2_xs, scales), c);
 }
 
 INLINE void
-coded_iq2_s(const struct rows *r, struct coded *c)
+int_scales_iq2_s(const struct rows *r, struct int_scales *c)
 {
-    coded_nibbles(r, AT(iq2_s, scales), c);
+    int_scales_nibbles(r, AT(iq2_s, scales), c);
 }
 
 INLINE void
@@ -406,7 +406,7 @@ scales_iq1_s(const struct rows *r, vec *scales)
 
 /* Halves of words: four scales of three bits, and four bits of d. */
 INLINE void
-coded_iq1_m(const struct rows *r, struct coded *c)
+int_scales_iq1_m(const struct rows *r, struct int_scales *c)
 {
     vec_bits w[2] = { load_words(r, AT(iq1_m, scales)),
                       load_words(r, AT(iq1_m, scales) + 4) };

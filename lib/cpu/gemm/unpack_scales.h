@@ -7,22 +7,22 @@
 #include "cpu/gemm/lane_rows.h"
 
 /* Of a unit of 32 values. */
-#define WORDS       8
-#define MOST_SCALES 5
+#define WORDS      8
+#define MAX_SCALES 5
 /* Of a block; opened together. */
-#define MOST_UNITS    8
-#define MOST_TOGETHER 5
-#define MOST_LOADED   12
+#define MAX_UNITS       8
+#define MAX_CHUNK_UNITS 5
+#define MAX_LOADED      12
 
 /* Integers of a block, bytes: scales of its sixteen groups, each in excess of
  * what they are, and minima; what scales are multiplied by, and minima over
  * that. */
-struct coded {
+struct int_scales {
     vec_bits scale[4], min[4];
     vec d, ratio;
 };
 
-struct opened;
+struct unpacked;
 
 /* A type. A weight is scale * (code - offset) - min. */
 struct format {
@@ -31,45 +31,46 @@ struct format {
     int group;     /* values that share a scale: 16 or 32 */
     bool min;
     int offset;
-    int most;     /* the largest code; 0: bytes are signed, as from_signed() */
-    int together; /* units that share bytes; the last ones may be fewer */
-    bool quads;   /* code() gives those of odd units times four */
-    bool quarter; /* so these are to be divided: see given() */
-    bool even;    /* codes are, the offset is not: see is_weighed() */
+    int max_code; /* the largest code; 0: bytes are signed, as from_signed() */
+    int chunk_units; /* units that share bytes; the last ones may be fewer */
+    bool quads;      /* code() gives those of odd units times four */
+    bool quarter;    /* so these are to be divided: see given() */
+    bool even;       /* codes are, the offset is not: see is_weighed() */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
     /* Or, where they are integers, this, and the scales' excess. */
-    bool coded;
-    void (*integers)(const struct rows *r, struct coded *c);
+    bool has_int_scales;
+    void (*integers)(const struct rows *r, struct int_scales *c);
     int excess;
     /* The bytes of half `half` of units n * together and on, in up to
-     * MOST_LOADED words; and of those codes of unit u of these, word i of that
+     * MAX_LOADED words; and of those codes of unit u of these, word i of that
      * half, 0 to 3. */
     void (*load)(const struct rows *r, int n, int half, vec_bits *w);
     vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
     /* Whether load() and code() take any n: runs are a loop, and code() of
      * those that are not weighed. */
-    bool loops;
-    int few; /* as many columns meet codes where these are opened */
+    bool chunk_loop;
+    int small_batch; /* as many columns meet codes where these are opened */
     /* Or a function for VEC rows from `row` on and the only column; as many
      * bytes are fetched from `next` on. The column may be put in order for it
      * before, in the scratch. */
     void (*order)(const struct cpu_product *p);
-    void (*alone)(const struct cpu_product *p, int64_t row, const char *next);
+    void (*gemv)(const struct cpu_product *p, int64_t row, const char *next);
     /* Or a function for all of that, of a block. */
-    void (*whole)(const struct rows *r, vec_bits *codes, vec *scales);
+    void (*unpack_whole)(const struct rows *r, vec_bits *codes, vec *scales);
     /* For many columns, functions that are not inlined: of the type, open n
      * blocks, one at least, and of all types with such codes, multiply them. */
-    void (*open)(int64_t n, struct rows *r, const char **next, struct opened o);
-    void (*many)(const struct cpu_product *p, const struct format *f);
+    void (*unpack)(int64_t n, struct rows *r, const char **next,
+                   struct unpacked o);
+    void (*gemm)(const struct cpu_product *p, const struct format *f);
 };
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. Signed codes that meet columns as magnitudes have signs, and
  * `starts` are what sums begin with. Where there are tiles, `signs` are the
  * codes of which is_less() holds, less their offset. */
-struct opened {
+struct unpacked {
     vec_bits *codes;
     vec *scales;
     vec_bits *signs, *starts;
@@ -89,32 +90,32 @@ given(struct format f, int u)
 {
     if (f.quads && u % 2) {
         f.offset *= 4;
-        f.most *= 4;
+        f.max_code *= 4;
         f.quarter = true;
     }
     return f;
 }
 
-#ifndef SCALED_PAIRS
-#define SCALED_PAIRS(f)      false
-#define subtract_pairs(w, n) (w)
+#ifndef SCALES_IN_INT16
+#define SCALES_IN_INT16(f)         false
+#define subtract_int16_pairs(w, n) (w)
 #endif
 
 /* How often units are opened together, and how many the n-th time. */
 INLINE int
-runs_of(struct format f)
+chunks_of(struct format f)
 {
     int units = (int)(f.block / COLUMN_BLOCK);
 
-    return (units + f.together - 1) / f.together;
+    return (units + f.chunk_units - 1) / f.chunk_units;
 }
 
 INLINE int
-units_in(struct format f, int n)
+units_in_chunk(struct format f, int n)
 {
-    int left = (int)(f.block / COLUMN_BLOCK) - n * f.together;
+    int left = (int)(f.block / COLUMN_BLOCK) - n * f.chunk_units;
 
-    return f.loops || left > f.together ? f.together : left;
+    return f.chunk_loop || left > f.chunk_units ? f.chunk_units : left;
 }
 
 /* Whether codes that wait for many columns are weighed: multiplied by their
@@ -126,7 +127,8 @@ units_in(struct format f, int n)
 INLINE bool
 is_weighed(struct format f)
 {
-    return f.coded && !SCALED_PAIRS(f) && (f.most <= 7 || f.even);
+    return f.has_int_scales && !SCALES_IN_INT16(f) &&
+           (f.max_code <= 7 || f.even);
 }
 
 #define EVEN_OFFSET (9 * 15)
@@ -140,7 +142,7 @@ weighed(struct format f)
     if (!is_weighed(f))
         return f;
     f.group = COLUMN_BLOCK;
-    f.most = UINT8_MAX;
+    f.max_code = UINT8_MAX;
     f.offset = f.even ? EVEN_OFFSET : f.offset ? SIGNED_OFFSET - 1 : 0;
     return f;
 }
@@ -149,7 +151,7 @@ weighed(struct format f)
 INLINE int
 scales_of(struct format f)
 {
-    if (f.coded)
+    if (f.has_int_scales)
         return f.min ? UNIT_RATIO + 1 : UNIT_D + 1;
     return COLUMN_BLOCK / f.group * (f.min ? 2 : 1);
 }
@@ -165,17 +167,19 @@ byte_of(vec_bits w, int i)
 INLINE vec
 scale_of(struct format f, vec_bits w, int i)
 {
-    if (SCALED_PAIRS(f))
-        return (vec)subtract_pairs(bytes_as_pairs(w, i, i), f.excess);
+    if (SCALES_IN_INT16(f))
+        return (vec)subtract_int16_pairs(bytes_as_int16_pairs(w, i, i),
+                                         f.excess);
     return byte_of(w, i) - splat((float)f.excess);
 }
 
 /* A block's integers, unit by unit, for codes as they are or as code() gives
  * them. */
 INLINE void
-put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
+put_int_scales(struct format f, bool as_given, const struct int_scales *c,
+               vec *scales)
 {
-    UNROLL for (int u = 0; u < MOST_UNITS; u++)
+    UNROLL for (int u = 0; u < MAX_UNITS; u++)
     {
         int w = u / 2, i = u % 2 * 2;
 
@@ -186,7 +190,8 @@ put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
         if (u == 0)
             scales[UNIT_D] = c->d;
         if (f.min) {
-            scales[UNIT_MINIMA] = (vec)bytes_as_pairs(c->min[w], i, i + 1);
+            scales[UNIT_MINIMA] =
+                (vec)bytes_as_int16_pairs(c->min[w], i, i + 1);
             scales[UNIT_RATIO] = c->ratio;
         }
         scales += scales_of(f);
@@ -196,14 +201,14 @@ put_coded(struct format f, bool as_given, const struct coded *c, vec *scales)
 /* And *c, if they are integers. */
 INLINE void
 load_scales(struct format f, bool as_given, const struct rows *r,
-            struct coded *c, vec *scales)
+            struct int_scales *c, vec *scales)
 {
-    if (!f.coded) {
+    if (!f.has_int_scales) {
         f.scales(r, scales);
         return;
     }
     f.integers(r, c);
-    put_coded(f, as_given, c, scales);
+    put_int_scales(f, as_given, c, scales);
 }
 
 typedef uint16_t vec_halves __attribute__((vector_size(sizeof(vec))));
@@ -219,12 +224,13 @@ struct weight {
 
 /* That of group g of a unit. */
 INLINE struct weight
-weight_of(struct format f, const struct coded *c, int unit, int g)
+weight_of(struct format f, const struct int_scales *c, int unit, int g)
 {
     const int i = unit % 2 * 2 + g;
     const uint16_t least = (uint16_t)f.offset;
-    const uint16_t flipped = (uint16_t)(f.most - f.offset);
-    vec_halves scale = (vec_halves)bytes_as_pairs(c->scale[unit / 2], i, i);
+    const uint16_t flipped = (uint16_t)(f.max_code - f.offset);
+    vec_halves scale =
+        (vec_halves)bytes_as_int16_pairs(c->scale[unit / 2], i, i);
     vec_halves minus, base;
 
     if (!f.offset)
@@ -242,7 +248,7 @@ weight_of(struct format f, const struct coded *c, int unit, int g)
     base = (uint16_t)(weighed(f).offset) -
            scale * (least + (minus & (uint16_t)(flipped - least)));
     return (struct weight){
-        .flip = minus & (uint16_t)(f.most * 0x101),
+        .flip = minus & (uint16_t)(f.max_code * 0x101),
         .magnitude = scale,
         .base = (vec_bytes)((base & 0xff) * 0x101),
     };

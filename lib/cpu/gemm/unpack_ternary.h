@@ -5,7 +5,7 @@
  * is left of that is the byte of the digits after it: see struct block_tq1_0.
  *
  * Where the words of an instruction set have UNSIGNED_DOTS, which is that
- * dot_words() takes codes up to 255, one column needs no digits: with bytes y
+ * dot4() takes codes up to 255, one column needs no digits: with bytes y
  * and what is left of them y', each digit is (3 * y - y') / 256, and so is the
  * sum of their products. */
 #ifndef CPU_GEMM_UNPACK_TERNARY_H
@@ -24,14 +24,14 @@ typedef int8_t vec_signed __attribute__((vector_size(sizeof(vec))));
 /* Signed bytes, which stand for bytes less 128: three times one stands for
  * three times the other. */
 INLINE vec_bits
-as_thirds(vec_bits w)
+as_ternary(vec_bits w)
 {
     return w ^ 0x80808080u;
 }
 
 /* The first digit. */
 INLINE vec_bits
-thirds(vec_bits w)
+first_trit(vec_bits w)
 {
     vec_signed v = (vec_signed)w;
 
@@ -41,19 +41,19 @@ thirds(vec_bits w)
 
 /* Three times each byte: what is left of it. */
 INLINE vec_bits
-thrice(vec_bits w)
+times_three(vec_bits w)
 {
     vec_bytes v = (vec_bytes)w;
 
     return (vec_bits)(v + v + v);
 }
 
-/* Digit n of each byte of w, as as_thirds() left them. */
+/* Digit n of each byte of w, as as_ternary() left them. */
 INLINE vec_bits
-digits(vec_bits w, int n)
+trits(vec_bits w, int n)
 {
-    UNROLL for (int i = 0; i < n; i++) w = thrice(w);
-    return thirds(w);
+    UNROLL for (int i = 0; i < n; i++) w = times_three(w);
+    return first_trit(w);
 }
 
 /* Five units of 32 bytes; then 16 bytes, two digits a unit, of which the last
@@ -61,67 +61,67 @@ digits(vec_bits w, int n)
 LOAD(tq1_0)
 {
     load_16(r, n ? 32 : 16 * (size_t)half, w);
-    UNROLL for (int i = 0; i < 4; i++) w[i] = as_thirds(w[i]);
+    UNROLL for (int i = 0; i < 4; i++) w[i] = as_ternary(w[i]);
     if (n)
-        w[4] = as_thirds(load_words(r, AT(tq1_0, qh)));
+        w[4] = as_ternary(load_words(r, AT(tq1_0, qh)));
 }
 
 CODE(tq1_0)
 {
     if (!n)
-        return digits(w[i], u);
-    return u < 2 || !half ? digits(w[i], 2 * u + half) : digits(w[4], i);
+        return trits(w[i], u);
+    return u < 2 || !half ? trits(w[i], 2 * u + half) : trits(w[4], i);
 }
 
 #ifdef UNSIGNED_DOTS
 /* The sums of products of 32 values: with the bytes their digits are the first
  * of, and with what is left of these. */
-struct third_sums {
+struct ternary_sums {
     vec_bits whole, left;
 };
 
 INLINE void
-add_digits(struct third_sums *s, vec_bits *w, int32_t x)
+add_trits(struct ternary_sums *s, vec_bits *w, int32_t x)
 {
-    s->whole = dot_words(s->whole, *w, x);
-    *w = thrice(*w);
-    s->left = dot_words(s->left, *w, x);
+    s->whole = dot4(s->whole, *w, x);
+    *w = times_three(*w);
+    s->left = dot4(s->left, *w, x);
 }
 
 /* Unit u of a block: its bytes are those of words w[0] to w[7], and four in
  * w[8]. */
 INLINE vec_bits
-sum_thirds(vec_bits *w, int u, const char *x)
+sum_ternary(vec_bits *w, int u, const char *x)
 {
     typedef int32_t words __attribute__((vector_size(sizeof(vec))));
-    struct third_sums s = { { 0 }, { 0 } };
+    struct ternary_sums s = { { 0 }, { 0 } };
 
     UNROLL for (int i = 0; i < WORDS; i++)
     {
         vec_bits *from = &w[u < 5 ? i : u < 7 || i < 4 ? i % 4 : 8];
 
-        add_digits(&s, from, AS(int32_t, x)[i]);
+        add_trits(&s, from, AS(int32_t, x)[i]);
     }
     return (vec_bits)((words)(s.whole * 3 - s.left) >> 8);
 }
 
 /* VEC rows times the only column. */
 INLINE void
-lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
+gemv_ternary(const struct cpu_product *p, int64_t row, const char *next)
 {
     const struct format f = { .size = sizeof(struct block_tq1_0),
                               .group = COLUMN_BLOCK,
                               .offset = 1 };
     struct rows r = rows_at(p, row);
-    vec scales[MOST_UNITS], acc = { 0 };
+    vec scales[MAX_UNITS], acc = { 0 };
 
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         vec_bits w[9];
 
         scales_tq1_0(&r, scales);
         load_16(&r, 0, w);
         load_16(&r, 16, w + 4);
-        UNROLL for (int u = 0; u < MOST_UNITS; u++)
+        UNROLL for (int u = 0; u < MAX_UNITS; u++)
         {
             vec d = splat(column_scales(p->cols, p->k)[unit + u]);
             vec_bits s;
@@ -130,10 +130,10 @@ lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
                 load_16(&r, 32, w);
                 w[8] = load_words(&r, AT(tq1_0, qh));
             }
-            s = sum_thirds(w, u, p->cols + (unit + u) * COLUMN_BLOCK) +
+            s = sum_ternary(w, u, p->cols + (unit + u) * COLUMN_BLOCK) +
                 start_of(f, p->cols, p->k, unit + u, 0);
             acc = add_scaled(f, acc, as_floats(s), &scales[u], NULL, d);
-            fetch_part(f, next, u, MOST_UNITS, true);
+            prefetch_part(f, next, u, MAX_UNITS, true);
         }
         next += VEC * f.size;
         rows_advance(&r, f.size);
@@ -141,7 +141,7 @@ lone_thirds(const struct cpu_product *p, int64_t row, const char *next)
     store_f32(p->out + row, acc);
 }
 #else
-#define lone_thirds NULL
+#define gemv_ternary NULL
 #endif
 
 #endif

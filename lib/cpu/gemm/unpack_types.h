@@ -14,9 +14,9 @@
 #include "quant/types.h"
 
 /* Of each byte: the low nibble, two bits, one bit. */
-#define NIBBLES 0x0f0f0f0fu
-#define PAIRS   0x03030303u
-#define BITS    0x01010101u
+#define NIBBLES  0x0f0f0f0fu
+#define TWO_BITS 0x03030303u
+#define BITS     0x01010101u
 
 /* F16s in the low or high halves of lanes. */
 INLINE vec
@@ -53,16 +53,16 @@ nibbles(vec_bits w, int high)
 
 /* Field `i` of two bits of each byte. */
 INLINE vec_bits
-pairs(vec_bits w, int i)
+two_bits(vec_bits w, int i)
 {
-    return w >> 2 * i & PAIRS;
+    return w >> 2 * i & TWO_BITS;
 }
 
 /* The same, four times where i is odd, which takes fewer shifts. */
 INLINE vec_bits
-quads(vec_bits w, int i)
+two_bits_x4(vec_bits w, int i)
 {
-    return w >> i / 2 * 4 & PAIRS << i % 2 * 2;
+    return w >> i / 2 * 4 & TWO_BITS << i % 2 * 2;
 }
 
 /* Bit `bit` of each byte of w, or two bits, where `mask` is. */
@@ -94,7 +94,7 @@ move_bits(vec_bits w, int bit, vec_bits mask, int to)
 
 /* Half of run n of 32 bytes. */
 INLINE void
-load_run(const struct rows *r, size_t at, int n, int half, vec_bits *w)
+load_chunk(const struct rows *r, size_t at, int n, int half, vec_bits *w)
 {
     load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
 }
@@ -180,7 +180,7 @@ scales_k(const struct rows *r, vec *scales)
 /* Nibbles in runs of 64: low ones of 32 bytes, a unit, and high ones. */
 LOAD(q4_k)
 {
-    load_run(r, AT(q4_k, qs), n, half, w);
+    load_chunk(r, AT(q4_k, qs), n, half, w);
 }
 
 CODE(q4_k)
@@ -191,8 +191,8 @@ CODE(q4_k)
 
 LOAD(q5_k)
 {
-    load_run(r, AT(q5_k, qs), n, half, w);
-    load_run(r, AT(q5_k, qh), 0, half, w + 4);
+    load_chunk(r, AT(q5_k, qs), n, half, w);
+    load_chunk(r, AT(q5_k, qh), 0, half, w + 4);
 }
 
 CODE(q5_k)
@@ -204,7 +204,7 @@ CODE(q5_k)
 
 /* Signed bytes; in excess of 128 they are not. */
 INLINE void
-coded_q6_k(const struct rows *r, struct coded *c)
+int_scales_q6_k(const struct rows *r, struct int_scales *c)
 {
     /* the block's last word, as nothing after it may be read */
     c->d = high_f16(load_words(r, sizeof(struct block_q6_k) - 4));
@@ -215,20 +215,20 @@ coded_q6_k(const struct rows *r, struct coded *c)
 /* Runs of 128: nibbles of 64 bytes, pairs of bits of 32. */
 LOAD(q6_k)
 {
-    load_run(r, AT(q6_k, ql), 2 * n, half, w);
-    load_run(r, AT(q6_k, ql), 2 * n + 1, half, w + 4);
-    load_run(r, AT(q6_k, qh), n, half, w + 8);
+    load_chunk(r, AT(q6_k, ql), 2 * n, half, w);
+    load_chunk(r, AT(q6_k, ql), 2 * n + 1, half, w + 4);
+    load_chunk(r, AT(q6_k, qh), n, half, w + 8);
 }
 
 CODE(q6_k)
 {
     (void)n, (void)half;
     return nibbles(w[u % 2 * 4 + i], u / 2) |
-           move_bits(w[8 + i], 2 * u, splat_bits(PAIRS), 4);
+           move_bits(w[8 + i], 2 * u, splat_bits(TWO_BITS), 4);
 }
 
 INLINE void
-coded_q2_k(const struct rows *r, struct coded *c)
+int_scales_q2_k(const struct rows *r, struct int_scales *c)
 {
     vec_bits head = load_words(r, AT(q2_k, d)), s[4];
     vec d = low_f16(head);
@@ -247,18 +247,18 @@ coded_q2_k(const struct rows *r, struct coded *c)
 /* Runs of 128: pairs of bits of 32 bytes. */
 LOAD(q2_k)
 {
-    load_run(r, AT(q2_k, qs), n, half, w);
+    load_chunk(r, AT(q2_k, qs), n, half, w);
 }
 
 CODE(q2_k)
 {
     (void)n, (void)half;
-    return quads(w[i], u);
+    return two_bits_x4(w[i], u);
 }
 
 /* Six bits in excess of 32. */
 INLINE void
-coded_q3_k(const struct rows *r, struct coded *c)
+int_scales_q3_k(const struct rows *r, struct int_scales *c)
 {
     vec_bits s[4];
 
@@ -266,19 +266,19 @@ coded_q3_k(const struct rows *r, struct coded *c)
     /* from four bytes before the scales, which the block has; after, not */
     load_16(r, AT(q3_k, scales) - 4, s);
     UNROLL for (int i = 0; i < 4; i++) c->scale[i] =
-        nibbles(s[1 + i % 2], i / 2) | pairs(s[3], i) << 4;
+        nibbles(s[1 + i % 2], i / 2) | two_bits(s[3], i) << 4;
 }
 
 LOAD(q3_k)
 {
-    load_run(r, AT(q3_k, qs), n, half, w);
-    load_run(r, AT(q3_k, qh), 0, half, w + 4);
+    load_chunk(r, AT(q3_k, qs), n, half, w);
+    load_chunk(r, AT(q3_k, qh), 0, half, w + 4);
 }
 
 CODE(q3_k)
 {
     (void)half;
-    return quads(w[i], u) |
+    return two_bits_x4(w[i], u) |
            move_bits(w[4 + i], 4 * n + u, splat_bits(BITS), 2 + u % 2 * 2);
 }
 
@@ -302,7 +302,7 @@ scales_iq4_xs(const struct rows *r, vec *scales)
 
     load_16(r, 0, w);
     d = low_f16(w[0]) * splat(0x1p-24f);
-    high = bytes_as_pairs(w[0], 2, 3);
+    high = bytes_as_int16_pairs(w[0], 2, 3);
     high |= high << 8;
     s[0] = nibbles(w[1], 0) | (high << 4 & 0x300030) | (high & 0x30003000);
     s[1] = nibbles(w[1], 1) | (high << 2 & 0x300030) | (high >> 2 & 0x30003000);
@@ -410,12 +410,12 @@ scales_q2_0(const struct rows *r, vec *scales)
 
 /* The four pairs of bits of byte i of a word: a byte each. */
 INLINE vec_bits
-spread_pairs(vec_bits w, int i)
+spread_two_bits(vec_bits w, int i)
 {
     vec_bits b = w >> 8 * i & 0xff;
 
     b |= b << 12;
-    return (b | b << 6) & PAIRS;
+    return (b | b << 6) & TWO_BITS;
 }
 
 LOAD_QS(q2_0)
@@ -423,7 +423,7 @@ LOAD_QS(q2_0)
 CODE(q2_0)
 {
     (void)n;
-    return spread_pairs(w[2 * u + half], i);
+    return spread_two_bits(w[2 * u + half], i);
 }
 
 /* The block's last F16, as nothing after it may be read. */
@@ -443,19 +443,19 @@ scales_tq2_0(const struct rows *r, vec *scales)
 
 LOAD(tq2_0)
 {
-    load_run(r, AT(tq2_0, qs), n, half, w);
+    load_chunk(r, AT(tq2_0, qs), n, half, w);
 }
 
 CODE(tq2_0)
 {
     (void)n, (void)half;
-    return pairs(w[i], u);
+    return two_bits(w[i], u);
 }
 
 /* The scales of a type, for struct format: floats, or integers in excess of
  * `over`. */
-#define FLOATS(name) .scales = scales_##name
-#define CODED(name, over)                                                      \
-    .coded = true, .integers = coded_##name, .excess = over
+#define FLOAT_SCALES(name) .scales = scales_##name
+#define INT_SCALES(name, over)                                                 \
+    .has_int_scales = true, .integers = int_scales_##name, .excess = over
 
 #endif

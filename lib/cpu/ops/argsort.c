@@ -8,8 +8,8 @@
 #include "cpu/ops/op_table.h"
 #include "tensor/tensor.h"
 
-#define RUN 16 /* sorted by insertion, then merged */
-#define FEW 64 /* as many are kept in order while a row passes */
+#define RUN         16 /* sorted by insertion, then merged */
+#define SMALL_BATCH 64 /* as many are kept in order while a row passes */
 
 struct order {
     const float *x;
@@ -123,7 +123,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
         struct order o = { cpu_load_row(t, x, r, floats), descending };
         int32_t *y = (int32_t *)(void *)cpu_row_data(dst, r);
 
-        if (k < n && k <= FEW)
+        if (k < n && k <= SMALL_BATCH)
             select_few(o, n, k, y);
         else
             memcpy(y, sort(o, n, a, b), (size_t)k * sizeof(*y));

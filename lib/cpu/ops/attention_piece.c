@@ -9,15 +9,16 @@
 #include <string.h>
 
 #include "cpu/ops/op_table.h"
+#include "cpu/prefetch.h"
 #include "tensor/tensor.h"
 
 /* So few rows meet keys and values where they lie. */
-#define FEW_ROWS 16
+#define SMALL_BATCH_ROWS 16
 /* More meet them some at a time: those keys that any of these sees. */
 #define STRIPE 24
 /* A head's rows lie too far apart for the processor to foresee them: they are
  * fetched so many before they are read or written, keys and values one step. */
-#define ROWS_AHEAD 8
+#define PREFETCH_ROWS 8
 
 /* Where rows of the queries are in q, one after the other, and so in the mask.
  */
@@ -36,11 +37,11 @@ row_after(const struct queries *qs, struct cpu_row r)
 }
 
 static struct cpu_row
-row_ahead(const struct queries *qs)
+prefetched_row(const struct queries *qs)
 {
     struct cpu_row r = first_row(qs);
 
-    for (int i = 0; i < ROWS_AHEAD; i++)
+    for (int i = 0; i < PREFETCH_ROWS; i++)
         r = row_after(qs, r);
     return r;
 }
@@ -58,66 +59,67 @@ mask_row(const struct attention *a, struct cpu_row r)
     return (const uint16_t *)(const void *)cpu_row_data(a->mask, r);
 }
 
-static const sight *
-sights_of(const struct attention *a, struct cpu_row r)
+static const mask_block *
+summaries_of(const struct attention *a, struct cpu_row r)
 {
     const int64_t *n = a->mask->ne;
     int64_t i = (r.i3 * n[2] + r.i2) * n[1] + r.i1;
 
-    return a->sights ? a->sights + (size_t)i * a->sights_row : NULL;
+    return a->summaries ? a->summaries + (size_t)i * a->summaries_row : NULL;
 }
 
 void
-cpu_attend_look(const struct attention *a, int64_t first, int64_t end)
+cpu_attention_summarise_mask(const struct attention *a, int64_t first,
+                             int64_t end)
 {
     int64_t n_keys = a->k->ne[1];
 
     for (int64_t i = first; i < end; i++) {
         const uint16_t *row = mask_row(a, cpu_row_at(a->mask, i));
-        sight *out = a->sights + (size_t)i * a->sights_row;
+        mask_block *out = a->summaries + (size_t)i * a->summaries_row;
 
         for (int64_t key = 0; key < n_keys; key += KEYS)
-            *out++ = mask_sight(row + key,
-                                n_keys - key < KEYS ? n_keys - key : KEYS);
+            *out++ = mask_block_summary(
+                row + key, n_keys - key < KEYS ? n_keys - key : KEYS);
     }
 }
 
 /* What row i sees of the n keys at `key`. */
-static sight
-sight_of(const struct attention *a, const struct room *room, int64_t i,
-         int64_t key, int64_t n)
+static mask_block
+summary_of(const struct attention *a, const struct attention_scratch *scratch,
+           int64_t i, int64_t key, int64_t n)
 {
     if (!a->mask)
-        return (sight)(n | SIGHT_WHOLE);
-    if (a->sights)
-        return room->sights[i][key / KEYS];
-    return mask_sight(room->masks[i] + key, n);
+        return (mask_block)(n | MASK_BLOCK_UNMASKED);
+    if (a->summaries)
+        return scratch->summaries[i][key / KEYS];
+    return mask_block_summary(scratch->masks[i] + key, n);
 }
 
 /* Whether it sees any of them, which is mostly the last one. */
 static bool
-sees_any(const struct attention *a, const struct room *room, int64_t i,
-         int64_t key, int64_t n)
+sees_any(const struct attention *a, const struct attention_scratch *scratch,
+         int64_t i, int64_t key, int64_t n)
 {
-    if (!a->mask || a->sights)
-        return sight_of(a, room, i, key, n) != 0;
-    return mask_seen(room->masks[i] + key, n) > 0;
+    if (!a->mask || a->summaries)
+        return summary_of(a, scratch, i, key, n) != 0;
+    return mask_visible_keys(scratch->masks[i] + key, n) > 0;
 }
 
 /* What each row sees, and between which rows any of the keys is seen; false if
  * none is. A mask that is the same for all heads is looked at once a token. */
 static bool
-look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
-     struct room *room)
+summarise_block(const struct attention *a, struct queries *qs, int64_t key,
+                int64_t n, struct attention_scratch *scratch)
 {
     qs->begin = qs->rows;
     qs->end = 0;
     for (int64_t i = 0; i < qs->rows; i++) {
-        if (i > 0 && room->masks[i] == room->masks[i - 1])
-            room->sight[i] = room->sight[i - 1];
+        if (i > 0 && scratch->masks[i] == scratch->masks[i - 1])
+            scratch->mask_block[i] = scratch->mask_block[i - 1];
         else
-            room->sight[i] = sight_of(a, room, i, key, n);
-        if (room->sight[i] == 0)
+            scratch->mask_block[i] = summary_of(a, scratch, i, key, n);
+        if (scratch->mask_block[i] == 0)
             continue;
         qs->begin = i < qs->begin ? i : qs->begin;
         qs->end = i + 1;
@@ -128,54 +130,54 @@ look(const struct attention *a, struct queries *qs, int64_t key, int64_t n,
 /* Without a mask all rows have the same. */
 static void
 find_mask(const struct attention *a, struct cpu_row of_q, int64_t i,
-          struct room *room)
+          struct attention_scratch *scratch)
 {
-    room->masks[i] = NULL;
-    room->sights[i] = NULL;
+    scratch->masks[i] = NULL;
+    scratch->summaries[i] = NULL;
     if (a->mask) {
         struct cpu_row r = cpu_row_wrap(a->mask, of_q);
 
-        room->masks[i] = mask_row(a, r);
-        room->sights[i] = sights_of(a, r);
+        scratch->masks[i] = mask_row(a, r);
+        scratch->summaries[i] = summaries_of(a, r);
     }
 }
 
 static void
 load_queries(const struct cpu_task *t, const struct attention *a,
-             const struct queries *qs, struct room *room)
+             const struct queries *qs, struct attention_scratch *scratch)
 {
-    struct cpu_row r = first_row(qs), ahead = row_ahead(qs);
+    struct cpu_row r = first_row(qs), ahead = prefetched_row(qs);
 
     for (int64_t i = 0; i < qs->rows; i++, r = row_after(qs, r)) {
-        float *y = room->queries + (size_t)i * a->d;
+        float *y = scratch->queries + (size_t)i * a->d;
         const float *row = cpu_load_row(t, a->q, r, y);
 
-        if (i + ROWS_AHEAD < qs->rows)
-            cpu_fetch_row(a->q, ahead, false);
+        if (i + PREFETCH_ROWS < qs->rows)
+            cpu_prefetch_row(a->q, ahead, false);
         ahead = row_after(qs, ahead);
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
         memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
-        find_mask(a, r, i, room);
-        memset(room->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
-        room->max[i] = -INFINITY;
-        room->total[i] = 0;
-        room->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
+        find_mask(a, r, i, scratch);
+        memset(scratch->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
+        scratch->max[i] = -INFINITY;
+        scratch->total[i] = 0;
+        scratch->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
     }
 }
 
 /* Rows of k or v; `ahead`: those that are fetched while they are read, or NULL.
  */
 struct rows {
-    const char *at, *ahead;
+    const char *at, *prefetch;
     size_t stride;
     enum ggml_type type;
 };
 
 static void
-fetch(const char *row, size_t size)
+prefetch_bytes(const char *row, size_t size)
 {
     for (size_t at = 0; at < size; at += CPU_LINE)
-        __builtin_prefetch(row + at, 0, 2);
+        PREFETCH_L2(row + at);
 }
 
 /* n rows of k or v as floats, with zeros behind their ends. */
@@ -189,8 +191,8 @@ load_rows(const struct cpu_task *t, const struct ggml_tensor *x,
                            .type = GGML_TYPE_F32 };
 
     for (int64_t i = 0; i < n; i++, y += stride) {
-        if (rows->ahead)
-            fetch(rows->ahead + (size_t)i * rows->stride, size);
+        if (rows->prefetch)
+            prefetch_bytes(rows->prefetch + (size_t)i * rows->stride, size);
         t->k->to_float[x->type](rows->at + (size_t)i * rows->stride, y,
                                 x->ne[0]);
         if (used < stride)
@@ -223,12 +225,12 @@ rows_of(const struct stripe *s)
 
 /* With the keys of the block that any row sees. */
 static struct stripe
-stripe_of(const struct room *room, int64_t begin, int64_t end)
+stripe_of(const struct attention_scratch *scratch, int64_t begin, int64_t end)
 {
     struct stripe s = { .begin = begin, .end = end };
 
     for (int64_t i = begin; i < end; i++) {
-        int64_t seen = room->sight[i] & SIGHT_KEYS;
+        int64_t seen = scratch->mask_block[i] & MASK_BLOCK_KEYS;
 
         s.n = seen > s.n ? seen : s.n;
     }
@@ -237,22 +239,23 @@ stripe_of(const struct room *room, int64_t begin, int64_t end)
 
 /* Scores as products of rows where they lie. */
 static void
-multiply_rows(const struct cpu_task *t, const struct attention *a,
-              const struct rows *keys, const struct stripe *s,
-              struct room *room)
+score_rows(const struct cpu_task *t, const struct attention *a,
+           const struct rows *keys, const struct stripe *s,
+           struct attention_scratch *scratch)
 {
-    struct cpu_meeting p = { .m = rows_of(s),
-                             .n = s->n,
-                             .k = a->k->ne[0],
-                             .a = room->queries + (size_t)s->begin * a->d,
-                             .b = keys->at,
-                             .ahead = keys->ahead,
-                             .c = room->scores + s->begin * KEYS,
-                             .a_stride = a->d,
-                             .b_stride = keys->stride,
-                             .c_stride = KEYS };
+    struct cpu_small_batch p = { .m = rows_of(s),
+                                 .n = s->n,
+                                 .k = a->k->ne[0],
+                                 .a =
+                                     scratch->queries + (size_t)s->begin * a->d,
+                                 .b = keys->at,
+                                 .prefetch = keys->prefetch,
+                                 .c = scratch->scores + s->begin * KEYS,
+                                 .a_stride = a->d,
+                                 .b_stride = keys->stride,
+                                 .c_stride = KEYS };
 
-    t->k->multiply_few[keys->type](&p);
+    t->k->dot_rows[keys->type](&p);
 }
 
 static int64_t
@@ -264,28 +267,28 @@ whole_vectors(int64_t n)
 /* The block's n keys, and some that are zero, key beside key. */
 static void
 load_keys(const struct cpu_task *t, const struct attention *a,
-          const struct rows *keys, int64_t n, struct room *room)
+          const struct rows *keys, int64_t n, struct attention_scratch *scratch)
 {
     int64_t n_rows = whole_vectors(n);
 
-    load_rows(t, a->k, keys, n, room->floats, a->d);
-    memset(room->floats + (size_t)n * a->d, 0,
+    load_rows(t, a->k, keys, n, scratch->floats, a->d);
+    memset(scratch->floats + (size_t)n * a->d, 0,
            (size_t)(n_rows - n) * a->d * sizeof(float));
-    t->k->transpose(n_rows, (int64_t)a->d, room->floats, a->d, room->keys,
+    t->k->transpose(n_rows, (int64_t)a->d, scratch->floats, a->d, scratch->keys,
                     KEYS);
 }
 
 /* As a product of matrices, of keys that are loaded. */
 static void
-multiply_keys(const struct cpu_task *t, const struct attention *a,
-              const struct stripe *s, struct room *room)
+score_keys(const struct cpu_task *t, const struct attention *a,
+           const struct stripe *s, struct attention_scratch *scratch)
 {
     struct cpu_panel panel = { .m = rows_of(s),
                                .n = whole_vectors(s->n),
                                .k = a->q->ne[0],
-                               .a = room->queries + (size_t)s->begin * a->d,
-                               .b = room->keys,
-                               .c = room->scores + s->begin * KEYS,
+                               .a = scratch->queries + (size_t)s->begin * a->d,
+                               .b = scratch->keys,
+                               .c = scratch->scores + s->begin * KEYS,
                                .a_stride = a->d,
                                .b_stride = KEYS,
                                .c_stride = KEYS };
@@ -297,18 +300,18 @@ multiply_keys(const struct cpu_task *t, const struct attention *a,
  * cache that was never written may be no number. Returns the greatest. */
 static float
 adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
-              int64_t key, int64_t n, struct room *room)
+              int64_t key, int64_t n, struct attention_scratch *scratch)
 {
-    float *s = room->scores + i * KEYS;
+    float *s = scratch->scores + i * KEYS;
 
-    if (room->sight[i] == 0)
+    if (scratch->mask_block[i] == 0)
         return -INFINITY;
     if (a->softcap != 0) {
         t->k->tanh(n, s, s);
         t->k->scale(n, s, s, a->softcap, 0);
     }
-    if (!(room->sight[i] & SIGHT_WHOLE))
-        t->k->mask_scores(n, s, room->masks[i] + key, room->rise[i]);
+    if (!(scratch->mask_block[i] & MASK_BLOCK_UNMASKED))
+        t->k->mask_scores(n, s, scratch->masks[i] + key, scratch->rise[i]);
     for (int64_t j = n; j < whole_vectors(n); j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
     return t->k->max(whole_vectors(n), s);
@@ -316,11 +319,12 @@ adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
 
 /* A row's n scores become weights of the values: all zero if it sees none. */
 static void
-weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
-          int64_t n, float block_max, struct room *room)
+softmax_row(const struct cpu_task *t, const struct attention *a, int64_t i,
+            int64_t n, float block_max, struct attention_scratch *scratch)
 {
-    float *s = room->scores + i * KEYS, *sums = room->sums + (size_t)i * a->e;
-    float *max = &room->max[i], keep;
+    float *s = scratch->scores + i * KEYS,
+          *sums = scratch->sums + (size_t)i * a->e;
+    float *max = &scratch->max[i], keep;
 
     if (block_max == -INFINITY) {
         memset(s, 0, (size_t)n * sizeof(*s));
@@ -328,30 +332,31 @@ weigh_row(const struct cpu_task *t, const struct attention *a, int64_t i,
     }
     if (block_max > *max && *max != -INFINITY) {
         keep = expf(*max - block_max);
-        room->total[i] *= keep;
+        scratch->total[i] *= keep;
         t->k->scale(a->v->ne[0], sums, sums, keep, 0);
     }
     *max = block_max > *max ? block_max : *max;
-    room->total[i] += t->k->exp_sum(whole_vectors(n), s, s, *max);
+    scratch->total[i] += t->k->exp_sum(whole_vectors(n), s, s, *max);
 }
 
 /* Adds the weighed values to the sums, in the order of the keys. */
 static void
-weigh_each(const struct cpu_task *t, const struct attention *a,
-           const struct stripe *s, const struct rows *v, struct room *room)
+add_weighted_values(const struct cpu_task *t, const struct attention *a,
+                    const struct stripe *s, const struct rows *v,
+                    struct attention_scratch *scratch)
 {
-    struct cpu_meeting p = { .m = rows_of(s),
-                             .n = s->n,
-                             .k = a->v->ne[0],
-                             .a = room->scores + s->begin * KEYS,
-                             .b = v->at,
-                             .ahead = v->ahead,
-                             .c = room->sums + (size_t)s->begin * a->e,
-                             .a_stride = KEYS,
-                             .b_stride = v->stride,
-                             .c_stride = a->e };
+    struct cpu_small_batch p = { .m = rows_of(s),
+                                 .n = s->n,
+                                 .k = a->v->ne[0],
+                                 .a = scratch->scores + s->begin * KEYS,
+                                 .b = v->at,
+                                 .prefetch = v->prefetch,
+                                 .c = scratch->sums + (size_t)s->begin * a->e,
+                                 .a_stride = KEYS,
+                                 .b_stride = v->stride,
+                                 .c_stride = a->e };
 
-    t->k->weigh_rows[v->type](&p);
+    t->k->add_weighted_rows[v->type](&p);
 }
 
 /* The same, of values that are loaded. Rows that do not see a value must not
@@ -359,14 +364,14 @@ weigh_each(const struct cpu_task *t, const struct attention *a,
 static void
 add_values(const struct cpu_task *t, const struct attention *a,
            const struct stripe *s, const struct rows *v, bool finite,
-           struct room *room)
+           struct attention_scratch *scratch)
 {
     struct cpu_panel panel = { .m = rows_of(s),
                                .n = (int64_t)a->e,
                                .k = s->n,
-                               .a = room->scores + s->begin * KEYS,
-                               .b = room->floats,
-                               .c = room->sums + (size_t)s->begin * a->e,
+                               .a = scratch->scores + s->begin * KEYS,
+                               .b = scratch->floats,
+                               .c = scratch->sums + (size_t)s->begin * a->e,
                                .a_stride = KEYS,
                                .b_stride = a->e,
                                .c_stride = a->e,
@@ -375,7 +380,7 @@ add_values(const struct cpu_task *t, const struct attention *a,
     if (finite)
         t->k->multiply_panel(&panel);
     else
-        weigh_each(t, a, s, v, room);
+        add_weighted_values(t, a, s, v, scratch);
 }
 
 /* The head's score without a value: it takes its part of the sum. */
@@ -395,47 +400,48 @@ add_sink(const struct cpu_task *t, const struct attention *a, float sink,
 /* Who sees no key at all gets zeros. */
 static void
 store_results(const struct cpu_task *t, const struct attention *a,
-              const struct queries *qs, struct room *room)
+              const struct queries *qs, struct attention_scratch *scratch)
 {
-    struct cpu_row of_q = first_row(qs), ahead = row_ahead(qs);
+    struct cpu_row of_q = first_row(qs), ahead = prefetched_row(qs);
 
     for (int64_t i = 0; i < qs->rows; i++, of_q = row_after(qs, of_q)) {
         struct cpu_row r = of_dst(of_q);
-        float *sums = room->sums + (size_t)i * a->e;
+        float *sums = scratch->sums + (size_t)i * a->e;
 
-        if (i + ROWS_AHEAD < qs->rows)
-            cpu_fetch_row(a->dst, of_dst(ahead), true);
+        if (i + PREFETCH_ROWS < qs->rows)
+            cpu_prefetch_row(a->dst, of_dst(ahead), true);
         ahead = row_after(qs, ahead);
         if (a->sinks)
-            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &room->max[i],
-                     &room->total[i]);
+            add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &scratch->max[i],
+                     &scratch->total[i]);
         t->k->scale(a->v->ne[0], (float *)(void *)cpu_row_data(a->dst, r), sums,
-                    room->total[i] > 0 ? 1 / room->total[i] : 0, 0);
+                    scratch->total[i] > 0 ? 1 / scratch->total[i] : 0, 0);
     }
 }
 
 static void
-fetch_rows(const struct ggml_tensor *x, const struct attention *a,
-           const struct queries *qs, int64_t n)
+prefetch_rows(const struct ggml_tensor *x, const struct attention *a,
+              const struct queries *qs, int64_t n)
 {
     const char *row = block_of(x, a, qs, 0);
     size_t size = ggml_row_size(x->type, x->ne[0]);
 
     for (; n > 0; n--, row += x->nb[1])
-        fetch(row, size);
+        prefetch_bytes(row, size);
 }
 
 /* A token's first block; what it sees of that, if that is known: a mask may be
  * computed meanwhile. */
 void
-cpu_attend_fetch(const struct attention *a, const struct queries *qs)
+cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
 {
     int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
 
     if (a->mask && a->mask->op == GGML_OP_NONE)
-        n = mask_seen(mask_row(a, cpu_row_wrap(a->mask, first_row(qs))), n);
-    fetch_rows(a->k, a, qs, n);
-    fetch_rows(a->v, a, qs, n);
+        n = mask_visible_keys(mask_row(a, cpu_row_wrap(a->mask, first_row(qs))),
+                              n);
+    prefetch_rows(a->k, a, qs, n);
+    prefetch_rows(a->v, a, qs, n);
 }
 
 /* Rows of so few bytes, without gaps, are one stream to the processor, which
@@ -454,96 +460,100 @@ is_stream(const struct ggml_tensor *x)
 static struct rows
 rows_of_block(const struct ggml_tensor *x, const struct attention *a,
               const struct queries *qs, const struct queries *next, int64_t key,
-              bool few, const struct room *room)
+              bool few, const struct attention_scratch *scratch)
 {
     struct rows r = { .at = block_of(x, a, qs, key),
                       .stride = x->nb[1],
                       .type = x->type };
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
-    if (n > 0 && sees_any(a, room, qs->rows - 1, key + KEYS, n))
-        r.ahead = few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+    if (n > 0 && sees_any(a, scratch, qs->rows - 1, key + KEYS, n))
+        r.prefetch =
+            few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
     else if (next)
-        r.ahead = block_of(x, a, next, 0);
+        r.prefetch = block_of(x, a, next, 0);
     return r;
 }
 
 static void
-weigh_stripe(const struct cpu_task *t, const struct attention *a,
-             const struct stripe *s, int64_t key, struct room *room)
+softmax_stripe(const struct cpu_task *t, const struct attention *a,
+               const struct stripe *s, int64_t key,
+               struct attention_scratch *scratch)
 {
     for (int64_t i = s->begin; i < s->end; i++)
-        weigh_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, room), room);
+        softmax_row(t, a, i, s->n, adjust_scores(t, a, i, key, s->n, scratch),
+                    scratch);
 }
 
 /* A block of keys and values, where they lie if kernels read their types. */
 static void
-meet_few(const struct cpu_task *t, const struct attention *a,
-         const struct stripe *s, int64_t key, struct rows k, struct rows v,
-         struct room *room)
+attend_small_batch(const struct cpu_task *t, const struct attention *a,
+                   const struct stripe *s, int64_t key, struct rows k,
+                   struct rows v, struct attention_scratch *scratch)
 {
-    if (!t->k->multiply_few[k.type])
-        k = load_rows(t, a->k, &k, s->n, room->floats, a->d);
-    multiply_rows(t, a, &k, s, room);
-    weigh_stripe(t, a, s, key, room);
-    if (!t->k->weigh_rows[v.type])
-        v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
-    weigh_each(t, a, s, &v, room);
+    if (!t->k->dot_rows[k.type])
+        k = load_rows(t, a->k, &k, s->n, scratch->floats, a->d);
+    score_rows(t, a, &k, s, scratch);
+    softmax_stripe(t, a, s, key, scratch);
+    if (!t->k->add_weighted_rows[v.type])
+        v = load_rows(t, a->v, &v, s->n, scratch->floats, a->e);
+    add_weighted_values(t, a, s, &v, scratch);
 }
 
 /* The same for all rows of s, some after the others. */
 static void
-meet_many(const struct cpu_task *t, const struct attention *a,
-          const struct stripe *s, int64_t key, struct rows k, struct rows v,
-          struct room *room)
+attend_gemm(const struct cpu_task *t, const struct attention *a,
+            const struct stripe *s, int64_t key, struct rows k, struct rows v,
+            struct attention_scratch *scratch)
 {
     bool finite;
 
-    load_keys(t, a, &k, s->n, room);
-    v = load_rows(t, a->v, &v, s->n, room->floats, a->e);
-    finite = isfinite(t->k->sum(s->n * (int64_t)a->e, room->floats));
+    load_keys(t, a, &k, s->n, scratch);
+    v = load_rows(t, a->v, &v, s->n, scratch->floats, a->e);
+    finite = isfinite(t->k->sum(s->n * (int64_t)a->e, scratch->floats));
     for (int64_t i = s->begin; i < s->end; i += STRIPE) {
         int64_t end = s->end - i < STRIPE ? s->end : i + STRIPE;
-        struct stripe some = stripe_of(room, i, end);
+        struct stripe some = stripe_of(scratch, i, end);
 
         if (some.n == 0)
             continue;
-        multiply_keys(t, a, &some, room);
-        weigh_stripe(t, a, &some, key, room);
-        add_values(t, a, &some, &v, finite, room);
+        score_keys(t, a, &some, scratch);
+        softmax_stripe(t, a, &some, key, scratch);
+        add_values(t, a, &some, &v, finite, scratch);
     }
 }
 
 static void
-meet_block(const struct cpu_task *t, const struct attention *a,
-           const struct queries *qs, const struct queries *next, int64_t key,
-           struct room *room)
+attend_block(const struct cpu_task *t, const struct attention *a,
+             const struct queries *qs, const struct queries *next, int64_t key,
+             struct attention_scratch *scratch)
 {
-    struct stripe s = stripe_of(room, qs->begin, qs->end);
-    bool few = rows_of(&s) <= FEW_ROWS;
-    struct rows k = rows_of_block(a->k, a, qs, next, key, few, room);
-    struct rows v = rows_of_block(a->v, a, qs, next, key, few, room);
+    struct stripe s = stripe_of(scratch, qs->begin, qs->end);
+    bool few = rows_of(&s) <= SMALL_BATCH_ROWS;
+    struct rows k = rows_of_block(a->k, a, qs, next, key, few, scratch);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, few, scratch);
 
     if (key == 0)
-        fetch_rows(a->v, a, qs, s.n);
+        prefetch_rows(a->v, a, qs, s.n);
     if (few)
-        meet_few(t, a, &s, key, k, v, room);
+        attend_small_batch(t, a, &s, key, k, v, scratch);
     else
-        meet_many(t, a, &s, key, k, v, room);
+        attend_gemm(t, a, &s, key, k, v, scratch);
 }
 
 void
-cpu_attend(const struct cpu_task *t, const struct attention *a,
-           struct queries *qs, const struct queries *next, struct room *room)
+cpu_attention_piece(const struct cpu_task *t, const struct attention *a,
+                    struct queries *qs, const struct queries *next,
+                    struct attention_scratch *scratch)
 {
     int64_t n_keys = a->k->ne[1];
 
-    load_queries(t, a, qs, room);
+    load_queries(t, a, qs, scratch);
     for (int64_t key = 0; key < n_keys; key += KEYS) {
         int64_t n = n_keys - key < KEYS ? n_keys - key : KEYS;
 
-        if (look(a, qs, key, n, room))
-            meet_block(t, a, qs, next, key, room);
+        if (summarise_block(a, qs, key, n, scratch))
+            attend_block(t, a, qs, next, key, scratch);
     }
-    store_results(t, a, qs, room);
+    store_results(t, a, qs, scratch);
 }

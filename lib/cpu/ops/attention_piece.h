@@ -9,16 +9,17 @@
 #define KEYS 64 /* in a block */
 
 /* The scratch of one thread. */
-struct room {
+struct attention_scratch {
     float *queries;            /* rows x d, scaled */
     float *scores;             /* rows x KEYS */
     float *sums;               /* rows x e */
     float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
-    sight *sight;              /* of each row, of the block */
+    mask_block *mask_block;    /* of each row, of the block */
     const uint16_t **masks;    /* of each row */
-    const sight **sights; /* of each row, of all blocks, where they are known */
-    float *floats;        /* KEYS x d or e */
-    float *keys;          /* d x KEYS */
+    const mask_block *
+        *summaries; /* of each row, of all blocks, where they are known */
+    float *floats;  /* KEYS x d or e */
+    float *keys;    /* d x KEYS */
 };
 
 struct attention {
@@ -31,8 +32,8 @@ struct attention {
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
     /* What each row of the mask sees of each block of keys, rows so far apart;
      * or NULL. */
-    sight *sights;
-    size_t sights_row;
+    mask_block *summaries;
+    size_t summaries_row;
 };
 
 /* The queries of a piece. */
@@ -44,15 +45,17 @@ struct queries {
 
 /* Finds what rows [first, end) of the mask see. */
 void
-cpu_attend_look(const struct attention *a, int64_t first, int64_t end);
+cpu_attention_summarise_mask(const struct attention *a, int64_t first,
+                             int64_t end);
 
 /* Asks for the keys and values that a token's piece meets first. */
 void
-cpu_attend_fetch(const struct attention *a, const struct queries *qs);
+cpu_attention_prefetch(const struct attention *a, const struct queries *qs);
 
 /* Computes the rows of qs. `next`: what the thread goes on with, or NULL. */
 void
-cpu_attend(const struct cpu_task *t, const struct attention *a,
-           struct queries *qs, const struct queries *next, struct room *room);
+cpu_attention_piece(const struct cpu_task *t, const struct attention *a,
+                    struct queries *qs, const struct queries *next,
+                    struct attention_scratch *scratch);
 
 #endif

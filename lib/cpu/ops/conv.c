@@ -131,13 +131,13 @@ add_line(const struct cpu_task *t, const struct axis *w, int64_t k, float value,
         return;
     x += source(w, first, k);
     if (w->s == 1)
-        t->k->weigh_rows[GGML_TYPE_F32](
-            &(struct cpu_meeting){ .m = 1,
-                                   .n = 1,
-                                   .k = end - first,
-                                   .a = &value,
-                                   .b = (const char *)x,
-                                   .c = y + first });
+        t->k->add_weighted_rows[GGML_TYPE_F32](
+            &(struct cpu_small_batch){ .m = 1,
+                                       .n = 1,
+                                       .k = end - first,
+                                       .a = &value,
+                                       .b = (const char *)x,
+                                       .c = y + first });
     else
         for (int64_t i = first; i < end; i++)
             y[i] += value * x[(i - first) * w->s];

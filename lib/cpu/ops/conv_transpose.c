@@ -65,16 +65,16 @@ lay_lines(const struct cpu_task *t, const struct lay *l, const char *from,
           int64_t lines, char *to, size_t stride)
 {
     int64_t n = l->b->ne[0];
-    struct cpu_meeting p = { .m = 1,
-                             .n = l->in,
-                             .k = n * lines,
-                             .a = l->weights,
-                             .b = from,
-                             .b_stride = l->b->nb[l->dims],
-                             .c = l->line };
+    struct cpu_small_batch p = { .m = 1,
+                                 .n = l->in,
+                                 .k = n * lines,
+                                 .a = l->weights,
+                                 .b = from,
+                                 .b_stride = l->b->nb[l->dims],
+                                 .c = l->line };
 
     memset(l->line, 0, (size_t)(n * lines) * sizeof(*l->line));
-    t->k->weigh_rows[GGML_TYPE_F32](&p);
+    t->k->add_weighted_rows[GGML_TYPE_F32](&p);
     for (int64_t j = 0; j < lines; j++) {
         float *y = (float *)(void *)(to + (size_t)(j * l->s) * stride);
 

@@ -59,21 +59,22 @@ read_params(const struct ggml_tensor *dst, int n_threads)
 
 /* Cuts the scratch into its parts (or, from NULL, finds its size). */
 static size_t
-lay_out(const struct attention *a, char *base, struct room *room)
+lay_out(const struct attention *a, char *base,
+        struct attention_scratch *scratch)
 {
     size_t at = 0, rows = (size_t)(a->group * a->tokens);
 #define PART_OF(p, n)                                                          \
-    (room->p = base ? (void *)(base + at) : NULL,                              \
-     at += cpu_pad((n) * sizeof(*room->p)))
+    (scratch->p = base ? (void *)(base + at) : NULL,                           \
+     at += cpu_pad((n) * sizeof(*scratch->p)))
     PART_OF(queries, rows * a->d);
     PART_OF(scores, rows * KEYS);
     PART_OF(sums, rows * a->e);
     PART_OF(max, rows);
     PART_OF(total, rows);
     PART_OF(rise, rows);
-    PART_OF(sight, rows);
+    PART_OF(mask_block, rows);
     PART_OF(masks, rows);
-    PART_OF(sights, rows);
+    PART_OF(summaries, rows);
     PART_OF(floats, KEYS * (a->d > a->e ? a->d : a->e));
     PART_OF(keys, a->d * KEYS);
 #undef PART_OF
@@ -81,11 +82,11 @@ lay_out(const struct attention *a, char *base, struct room *room)
 }
 
 static size_t
-room_size(const struct attention *a)
+attention_scratch_size(const struct attention *a)
 {
-    struct room room;
+    struct attention_scratch scratch;
 
-    return lay_out(a, NULL, &room);
+    return lay_out(a, NULL, &scratch);
 }
 
 /* ---- what is seen ------------------------------------------------------- */
@@ -93,27 +94,28 @@ room_size(const struct attention *a)
 /* Where many tokens ask, the mask is looked at once for all heads, before: it
  * is more than the caches of a processor hold. */
 static bool
-looks_before(const struct ggml_tensor *dst)
+summarises_first(const struct ggml_tensor *dst)
 {
     return dst->src[3] && dst->src[0]->ne[1] >= MANY_TOKENS;
 }
 
 /* Whole lines, so that no two threads write to one. */
 static size_t
-sights_row(const struct ggml_tensor *dst)
+summaries_row(const struct ggml_tensor *dst)
 {
     return cpu_pad((size_t)(dst->src[1]->ne[1] + KEYS - 1) / KEYS);
 }
 
-/* They lie behind the rooms of the threads. */
+/* They lie behind the scratch buffers of the threads. */
 static void
-place_sights(const struct cpu_task *t, const struct ggml_tensor *dst,
-             struct attention *a)
+place_summaries(const struct cpu_task *t, const struct ggml_tensor *dst,
+                struct attention *a)
 {
-    if (!looks_before(dst))
+    if (!summarises_first(dst))
         return;
-    a->sights = (sight *)t->work + room_size(a) * (size_t)t->n_threads;
-    a->sights_row = sights_row(dst);
+    a->summaries = (mask_block *)t->work +
+                   attention_scratch_size(a) * (size_t)t->n_threads;
+    a->summaries_row = summaries_row(dst);
 }
 
 static void
@@ -122,17 +124,17 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
     struct attention a = read_params(dst, t->n_threads);
     struct cpu_range rows;
 
-    if (!looks_before(dst))
+    if (!summarises_first(dst))
         return;
-    place_sights(t, dst, &a);
+    place_summaries(t, dst, &a);
     rows = cpu_share(t, ggml_nrows(a.mask));
-    cpu_attend_look(&a, rows.first, rows.end);
+    cpu_attention_summarise_mask(&a, rows.first, rows.end);
 }
 
 static int
 prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    return looks_before(dst) ? n_threads : 1;
+    return summarises_first(dst) ? n_threads : 1;
 }
 
 /* ---- pieces ------------------------------------------------------------- */
@@ -142,11 +144,12 @@ work_size(const struct ggml_tensor *dst, int n_threads,
           const struct cpu_kernels *k)
 {
     struct attention a = read_params(dst, 1);
-    size_t n = room_size(&a) * (size_t)n_threads;
+    size_t n = attention_scratch_size(&a) * (size_t)n_threads;
 
     (void)k;
-    return looks_before(dst) ? n + (size_t)ggml_nrows(a.mask) * sights_row(dst)
-                             : n;
+    return summarises_first(dst)
+               ? n + (size_t)ggml_nrows(a.mask) * summaries_row(dst)
+               : n;
 }
 
 /* Into how many pieces a group is cut: more than one if the groups are too
@@ -195,25 +198,25 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
     struct queries qs = queries_of(&a, t->ith, t->n_threads), next;
-    struct room room;
+    struct attention_scratch scratch;
 
     a.dst = dst;
-    place_sights(t, dst, &a);
-    lay_out(&a, cpu_scratch(t, room_size(&a)), &room);
+    place_summaries(t, dst, &a);
+    lay_out(&a, cpu_scratch(t, attention_scratch_size(&a)), &scratch);
     if (t->more)
         next = queries_of(&a, t->ith + 1, t->n_threads);
     if (qs.rows > 0)
-        cpu_attend(t, &a, &qs, t->more ? &next : NULL, &room);
+        cpu_attention_piece(t, &a, &qs, t->more ? &next : NULL, &scratch);
 }
 
 static void
-fetch(const struct cpu_task *t, const struct ggml_tensor *dst)
+prefetch_first_keys(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
     struct queries qs = queries_of(&a, t->ith, t->n_threads);
 
     if (qs.n_tokens == 1)
-        cpu_attend_fetch(&a, &qs);
+        cpu_attention_prefetch(&a, &qs);
 }
 
 static bool
@@ -248,4 +251,4 @@ const struct cpu_op cpu_op_flash_attn = { .compute = compute,
                                           .work_size = work_size,
                                           .prepare = prepare,
                                           .prepare_pieces = prepare_pieces,
-                                          .fetch = fetch };
+                                          .prefetch = prefetch_first_keys };

@@ -58,7 +58,7 @@ const struct cpu_op cpu_op_get_rows = { .compute = compute_get,
 
 /* Rows far from each other are asked for so many before they are written, as
  * the processor would look for their pages one after the other. */
-#define ROWS_AHEAD 16
+#define PREFETCH_ROWS 16
 
 /* Where row i of src0 goes. */
 static struct cpu_row
@@ -79,12 +79,12 @@ is_there(const struct ggml_tensor *dst, struct cpu_row r)
 
 /* Or is said to go: nobody has looked at the number yet. */
 static void
-fetch_target(const struct ggml_tensor *dst, int64_t i)
+prefetch_target(const struct ggml_tensor *dst, int64_t i)
 {
     struct cpu_row to = target_of(dst, i);
 
     if (is_there(dst, to))
-        cpu_fetch_row(dst, to, true);
+        cpu_prefetch_row(dst, to, true);
 }
 
 /* dst (a view of src2) [n, m, a, b]: row src1[i] becomes row i of src0 */
@@ -94,16 +94,16 @@ compute_set(const struct cpu_task *t, struct ggml_tensor *dst)
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(x));
 
-    for (int64_t i = 0; i < rows.end - rows.first && i < ROWS_AHEAD; i++)
-        fetch_target(dst, rows.first + i);
+    for (int64_t i = 0; i < rows.end - rows.first && i < PREFETCH_ROWS; i++)
+        prefetch_target(dst, rows.first + i);
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row to = target_of(dst, i);
         const float *row =
             cpu_load_row(t, x, cpu_row_at(x, i), cpu_row_buffer(t, dst, 0));
 
         GGML_ASSERT(is_there(dst, to));
-        if (i + ROWS_AHEAD < rows.end)
-            fetch_target(dst, i + ROWS_AHEAD);
+        if (i + PREFETCH_ROWS < rows.end)
+            prefetch_target(dst, i + PREFETCH_ROWS);
         cpu_store_row(t, dst, to, row);
     }
 }

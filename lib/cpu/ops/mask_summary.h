@@ -10,9 +10,9 @@
 /* What a row sees of a block of less than 128 keys: 0, if it sees nothing, or
  * how many keys there are without those at its end that it does not see; and
  * whether the mask adds nothing to the scores of any. */
-typedef unsigned char sight;
-#define SIGHT_KEYS  0x7f
-#define SIGHT_WHOLE 0x80
+typedef unsigned char mask_block;
+#define MASK_BLOCK_KEYS     0x7f
+#define MASK_BLOCK_UNMASKED 0x80
 
 #define MINUS_INFINITY 0xfc00
 #define EIGHT          8
@@ -37,7 +37,7 @@ not_hidden(const uint16_t *m, eight *value)
 
 /* n keys without those at their end that are not seen. */
 static inline int64_t
-mask_seen(const uint16_t *m, int64_t n)
+mask_visible_keys(const uint16_t *m, int64_t n)
 {
     eight value;
 
@@ -48,8 +48,8 @@ mask_seen(const uint16_t *m, int64_t n)
     return n;
 }
 
-static inline sight
-mask_sight(const uint16_t *m, int64_t n)
+static inline mask_block
+mask_block_summary(const uint16_t *m, int64_t n)
 {
     eight value, any = { 0 }, other = { 0 };
     int64_t j = 0;
@@ -64,7 +64,8 @@ mask_sight(const uint16_t *m, int64_t n)
     }
     if (!any_of(other))
         return 0;
-    return (sight)(any_of(any) ? mask_seen(m, n) : n | SIGHT_WHOLE);
+    return (mask_block)(any_of(any) ? mask_visible_keys(m, n)
+                                    : n | MASK_BLOCK_UNMASKED);
 }
 
 #endif

@@ -11,7 +11,7 @@
 /* Pieces for each thread that are enough to share them well; fewer columns
  * than this would not be worth what it takes to open blocks for them; and
  * kernels like multiples of so many. */
-#define ENOUGH_TILES   16
+#define ENOUGH_PIECES  16
 #define FEWEST_OF_PART 96
 #define PART_STEP      12
 
@@ -82,16 +82,17 @@ rows_like(const struct ggml_tensor *dst, int64_t bytes)
 
 /* Pieces that are long in all are cut by columns as well, where there are many,
  * so that the last ones end together. */
-struct cpu_tile
-cpu_product_tile(const struct ggml_tensor *dst, int n_threads, int64_t bytes)
+struct cpu_piece_shape
+cpu_product_piece_shape(const struct ggml_tensor *dst, int n_threads,
+                        int64_t bytes)
 {
     int64_t n = dst->ne[1], matrices = dst->ne[2] * dst->ne[3], parts, tiles;
-    struct cpu_tile t = { .rows =
-                              cpu_tile_rows(dst->src[0], rows_like(dst, bytes),
-                                            n > 1, n_threads) };
+    struct cpu_piece_shape t = { .rows = cpu_piece_rows(dst->src[0],
+                                                        rows_like(dst, bytes),
+                                                        n > 1, n_threads) };
 
     tiles = (dst->ne[0] + t.rows - 1) / t.rows * matrices;
-    parts = n_threads == 1 ? 1 : ENOUGH_TILES * n_threads / tiles;
+    parts = n_threads == 1 ? 1 : ENOUGH_PIECES * n_threads / tiles;
     if (parts > n / FEWEST_OF_PART)
         parts = n / FEWEST_OF_PART;
     t.cols = parts > 1 ? (n + parts - 1) / parts : n;
@@ -101,19 +102,19 @@ cpu_product_tile(const struct ggml_tensor *dst, int n_threads, int64_t bytes)
 }
 
 static int64_t
-tiles_down(const struct ggml_tensor *dst, struct cpu_tile t)
+tiles_down(const struct ggml_tensor *dst, struct cpu_piece_shape t)
 {
     return (dst->ne[0] + t.rows - 1) / t.rows;
 }
 
 static int64_t
-tiles_across(const struct ggml_tensor *dst, struct cpu_tile t)
+tiles_across(const struct ggml_tensor *dst, struct cpu_piece_shape t)
 {
     return (dst->ne[1] + t.cols - 1) / t.cols;
 }
 
 int
-cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_tile tile)
+cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_piece_shape tile)
 {
     return (int)(tiles_down(dst, tile) * tiles_across(dst, tile) * dst->ne[2] *
                  dst->ne[3]);
@@ -122,7 +123,7 @@ cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_tile tile)
 static int
 pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    return cpu_product_pieces(dst, cpu_product_tile(dst, n_threads, 0));
+    return cpu_product_pieces(dst, cpu_product_piece_shape(dst, n_threads, 0));
 }
 
 /* Row `row` of the matrix of src0 that meets matrix `group` of src1. */
@@ -156,9 +157,9 @@ multiply_piece(const struct cpu_task *t, const struct plan *p,
         .n_cols = piece.cols.end - c,
         .rows = cpu_row_data(w, of_w),
         .row_stride = w->nb[1],
-        .ahead = t->more && rows.end < w->ne[1]
-                     ? cpu_row_data(w, row_of_weights(dst, group, rows.end))
-                     : NULL,
+        .prefetch = t->more && rows.end < w->ne[1]
+                        ? cpu_row_data(w, row_of_weights(dst, group, rows.end))
+                        : NULL,
         .out =
             (float *)(void *)cpu_row_data(dst, (struct cpu_row){ c, i2, i3 }) +
             rows.first,
@@ -188,11 +189,11 @@ range_of(int64_t first, int64_t n, int64_t end)
 static struct piece
 piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
-    struct cpu_tile tile = t->tile;
+    struct cpu_piece_shape tile = t->tile;
     int64_t down, across, part;
 
     if (!tile.rows)
-        tile = cpu_product_tile(dst, t->n_threads, 0);
+        tile = cpu_product_piece_shape(dst, t->n_threads, 0);
     down = tiles_down(dst, tile);
     across = tiles_across(dst, tile);
     part = t->ith / down;

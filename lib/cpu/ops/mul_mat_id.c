@@ -199,8 +199,8 @@ prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 static int64_t
 tile_rows(const struct ggml_tensor *dst, int n_threads)
 {
-    return cpu_tile_rows(dst->src[0], dst->ne[0] * most_groups(dst),
-                         !is_one_token(dst), n_threads);
+    return cpu_piece_rows(dst->src[0], dst->ne[0] * most_groups(dst),
+                          !is_one_token(dst), n_threads);
 }
 
 static int64_t
@@ -227,9 +227,9 @@ out_at(struct ggml_tensor *dst, int64_t pair, int64_t row)
 
 /* Some columns of one matrix; one goes where it belongs at once. */
 static void
-multiply_columns(const struct cpu_task *t, const struct plan *p,
-                 struct ggml_tensor *dst, struct cpu_product *product,
-                 int64_t first_row, int64_t col)
+gemm_rows(const struct cpu_task *t, const struct plan *p,
+          struct ggml_tensor *dst, struct cpu_product *product,
+          int64_t first_row, int64_t col)
 {
     const int32_t *pair = p->table.pair + col;
     bool spread = product->n_cols > 1;
@@ -296,16 +296,16 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
         .n_rows = piece.rows.end - piece.rows.first,
         .rows = rows_of(dst, table->matrix[piece.group], piece.rows.first),
         .row_stride = w->nb[1],
-        .ahead = ahead,
+        .prefetch = ahead,
         .col_stride = p->product.column,
         .out_stride = OUT_ROWS,
         .scratch = p->scratch,
     };
 
     for (int64_t i = table->start[piece.group]; i < end;
-         i += product.n_cols, product.ahead = NULL) {
+         i += product.n_cols, product.prefetch = NULL) {
         product.n_cols = end - i < OUT_COLS ? end - i : OUT_COLS;
-        multiply_columns(t, p, dst, &product, piece.rows.first, i);
+        gemm_rows(t, p, dst, &product, piece.rows.first, i);
     }
 }
 

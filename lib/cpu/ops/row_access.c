@@ -3,6 +3,7 @@
 
 #include "core/half.h"
 #include "cpu/exec/task.h"
+#include "cpu/prefetch.h"
 #include "quant/types.h"
 
 static float
@@ -82,16 +83,16 @@ cpu_gather(enum ggml_type type, const char *p, size_t stride, int64_t n,
 }
 
 void
-cpu_fetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
+cpu_prefetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written)
 {
     const char *row = cpu_row_data(x, r);
     size_t size = ggml_row_size(x->type, x->ne[0]);
 
     for (size_t at = 0; at < size; at += CPU_LINE)
         if (written)
-            __builtin_prefetch(row + at, 1, 3);
+            PREFETCH_WRITE(row + at);
         else
-            __builtin_prefetch(row + at, 0, 3);
+            PREFETCH_L1(row + at);
 }
 
 const float *

@@ -69,7 +69,7 @@ value(enum ggml_type type, const char *row, int64_t i)
 }
 
 static void
-few(enum ggml_type type, const struct cpu_meeting *p)
+qk_any_type(enum ggml_type type, const struct cpu_small_batch *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
         const float *a = p->a + (size_t)i * p->a_stride;
@@ -86,7 +86,7 @@ few(enum ggml_type type, const struct cpu_meeting *p)
 }
 
 static void
-weigh(enum ggml_type type, const struct cpu_meeting *p)
+pv_any_type(enum ggml_type type, const struct cpu_small_batch *p)
 {
     for (int64_t i = 0; i < p->m; i++) {
         const float *a = p->a + (size_t)i * p->a_stride;
@@ -100,13 +100,13 @@ weigh(enum ggml_type type, const struct cpu_meeting *p)
 }
 
 #define OF_TYPE(name, type)                                                    \
-    static void few_##name(const struct cpu_meeting *p)                        \
+    static void qk_##name(const struct cpu_small_batch *p)                     \
     {                                                                          \
-        few(type, p);                                                          \
+        qk_any_type(type, p);                                                  \
     }                                                                          \
-    static void weigh_##name(const struct cpu_meeting *p)                      \
+    static void pv_##name(const struct cpu_small_batch *p)                     \
     {                                                                          \
-        weigh(type, p);                                                        \
+        pv_any_type(type, p);                                                  \
     }
 OF_TYPE(f32, GGML_TYPE_F32)
 OF_TYPE(f16, GGML_TYPE_F16)
@@ -138,14 +138,14 @@ cpu_fill_panels(struct cpu_kernels *k)
 {
     k->multiply_panel = multiply_panel;
     k->multiply_lanes = multiply_lanes;
-    k->multiply_few[GGML_TYPE_F32] = few_f32;
-    k->multiply_few[GGML_TYPE_F16] = few_f16;
-    k->multiply_few[GGML_TYPE_BF16] = few_bf16;
-    k->multiply_few[GGML_TYPE_Q8_0] = few_q8_0;
-    k->weigh_rows[GGML_TYPE_F32] = weigh_f32;
-    k->weigh_rows[GGML_TYPE_F16] = weigh_f16;
-    k->weigh_rows[GGML_TYPE_BF16] = weigh_bf16;
-    k->weigh_rows[GGML_TYPE_Q8_0] = weigh_q8_0;
+    k->dot_rows[GGML_TYPE_F32] = qk_f32;
+    k->dot_rows[GGML_TYPE_F16] = qk_f16;
+    k->dot_rows[GGML_TYPE_BF16] = qk_bf16;
+    k->dot_rows[GGML_TYPE_Q8_0] = qk_q8_0;
+    k->add_weighted_rows[GGML_TYPE_F32] = pv_f32;
+    k->add_weighted_rows[GGML_TYPE_F16] = pv_f16;
+    k->add_weighted_rows[GGML_TYPE_BF16] = pv_bf16;
+    k->add_weighted_rows[GGML_TYPE_Q8_0] = pv_q8_0;
     k->transpose = transpose;
     k->mask_scores = mask_scores;
 }

@@ -90,8 +90,8 @@ sum_coded(const struct quant_values *v, const int8_t *q, int j)
 }
 
 static float
-add_coded(float acc, const struct quant_values *v, int kind, const int8_t *q,
-          const float *d)
+add_int_scaled(float acc, const struct quant_values *v, int kind,
+               const int8_t *q, const float *d)
 {
     bool none = kind & CPU_MINIMA && v->d == 0;
     float dw = none ? 1 : v->d;
@@ -115,8 +115,8 @@ add_block(float acc, const struct quant_values *v, int kind,
     const int8_t *q = (const int8_t *)col + at;
     const float *d = column_scales(col, p->k) + at / COLUMN_BLOCK;
 
-    if (kind & CPU_CODED)
-        return add_coded(acc, v, kind, q, d);
+    if (kind & CPU_INT_SCALES)
+        return add_int_scaled(acc, v, kind, q, d);
     for (int j = 0; j < v->n; j += v->group) {
         struct sums s = sum_values(v->q + j, q + j, v->group);
         float dx = d[j / COLUMN_BLOCK];
@@ -131,7 +131,7 @@ add_block(float acc, const struct quant_values *v, int kind,
 
 /* Weights of any type of blocks; a block is opened once for all columns. */
 static void
-multiply_opened(const struct cpu_product *p, enum ggml_type type, int kind)
+multiply_unpacked(const struct cpu_product *p, enum ggml_type type, int kind)
 {
     const struct quant_type *t = quant_type(type);
 
@@ -154,15 +154,15 @@ multiply_opened(const struct cpu_product *p, enum ggml_type type, int kind)
     }
 }
 
-#define MULTIPLY_OPENED(name, type, kind)                                      \
+#define MULTIPLY_UNPACKED(name, type, kind)                                    \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
-        multiply_opened(p, type, kind);                                        \
+        multiply_unpacked(p, type, kind);                                      \
     }
-#define FILL_OPENED(name, type, kind)                                          \
+#define FILL_UNPACKED(name, type, kind)                                        \
     k->mul_mat[type] = blocks;                                                 \
     k->mul_mat[type].multiply = multiply_##name;
-CPU_GROUP_TYPES(MULTIPLY_OPENED)
+CPU_GROUP_TYPES(MULTIPLY_UNPACKED)
 
 size_t
 cpu_column_size(int64_t k)
@@ -211,5 +211,5 @@ cpu_fill_products(struct cpu_kernels *k)
     k->mul_mat[GGML_TYPE_F16].multiply = multiply_f16;
     k->mul_mat[GGML_TYPE_BF16] = floats;
     k->mul_mat[GGML_TYPE_BF16].multiply = multiply_bf16;
-    CPU_GROUP_TYPES(FILL_OPENED)
+    CPU_GROUP_TYPES(FILL_UNPACKED)
 }

@@ -22,7 +22,7 @@ narrow_halves(const row_halves *v)
 
 /* Of each byte's seven bits, by two sums of four. */
 INLINE row_bytes
-odd_bits(row_bytes v)
+parity_bits(row_bytes v)
 {
     const __m256i odd = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0,

@@ -40,7 +40,7 @@ put_codes(struct grid g, const struct cut *c, __m512i *to)
 {
     __m512i codes[8];
 
-    open_cut(g, c, codes);
+    unpack_fields(g, c, codes);
     UNROLL for (int i = 0; i < 2; i++, to += 4)
     {
         const __m512i *v = codes + 4 * i;
@@ -56,9 +56,9 @@ put_codes(struct grid g, const struct cut *c, __m512i *to)
     }
 }
 
-/* As open_points() does. */
+/* As unpack_codebook() does. */
 INLINE void
-open_pairs(struct grid g, const struct rows *r, vec_bits *codes)
+unpack_two_rows(struct grid g, const struct rows *r, vec_bits *codes)
 {
     __m512i opened[PAIRS_OF_ROWS][8];
     const size_t stride = sizeof(opened[0]), half = 32;

@@ -384,7 +384,7 @@ cut_pairs(struct grid g, bool halved, const struct two *t, struct cut *c)
  * the others. Of points of four coordinates they have those of the first four,
  * then of the others. */
 INLINE void
-open_cut(struct grid g, const struct cut *c, __m512i *codes)
+unpack_fields(struct grid g, const struct cut *c, __m512i *codes)
 {
     static const char code_bits[2][4] = { { 0x30, 0x30, 0x03, 0x03 },
                                           { 0x38, 0x07, 0x23, 0x1c } };

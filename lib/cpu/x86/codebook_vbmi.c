@@ -26,7 +26,7 @@ static alignas(LINE) const uint8_t met_by_halves[] = {
 };
 
 /* Four sums of 16 bits. */
-#define POINT_SUMS 8
+#define CODEBOOK_SUMS 8
 
 /* Of a block of the column, of each eight values twice their sum, negative. */
 INLINE __m512i
@@ -44,8 +44,8 @@ twice_sums(const char *x)
 }
 
 /* The column in the scratch, as planes meet it: of each block eight times 32
- * bytes, for a row's lanes, the same coordinates as open_cut() has. Behind that
- * what points that are moved add. */
+ * bytes, for a row's lanes, the same coordinates as unpack_fields() has. Behind
+ * that what points that are moved add. */
 INLINE void
 order_column(struct grid g, const struct cpu_product *p)
 {
@@ -76,7 +76,7 @@ order_column(struct grid g, const struct cpu_product *p)
             _mm512_storeu_si512(half + 64, _mm512_shuffle_i64x2(a, b, 0xdd));
         }
         if (g.moved)
-            _mm512_storeu_si512(sums + k / COLUMN_BLOCK * POINT_SUMS,
+            _mm512_storeu_si512(sums + k / COLUMN_BLOCK * CODEBOOK_SUMS,
                                 twice_sums(p->cols + k));
     }
 }
@@ -123,7 +123,7 @@ met_at(struct grid g, const struct cpu_product *p, int64_t unit)
         if (g.moved)
             x.twice[i] = _mm512_permutexvar_epi32(
                 (__m512i)(even + (uint32_t)i),
-                load_64(ordered + p->k + unit * POINT_SUMS));
+                load_64(ordered + p->k + unit * CODEBOOK_SUMS));
     }
     return x;
 }
@@ -161,7 +161,7 @@ sum_levels(struct grid g, const struct cut *c, const struct met *x,
 {
     __m512i codes[8];
 
-    open_cut(g, c, codes);
+    unpack_fields(g, c, codes);
     UNROLL for (int i = 0; i < 2; i++) sum[i] = x->start[i];
     UNROLL for (int i = 0; i < 8; i++) sum[i / 4] =
         _mm512_dpbusd_epi32(sum[i / 4], codes[i], for_both(x->codes + 32 * i));
@@ -204,19 +204,19 @@ transpose_pairs(const vec *pairs, vec *units)
 
 /* VEC rows times the only column: see column.h. */
 INLINE void
-lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
-           int64_t row, const char *next)
+gemv_two_rows(struct grid g, struct format f, const struct cpu_product *p,
+              int64_t row, const char *next)
 {
     struct rows r = rows_at(p, row);
     vec scales[UNIT_D + 1], acc = { 0 };
 
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         const struct met x = met_at(g, p, unit);
         const float *d = AS(float, &scales[UNIT_D]);
-        vec pairs[PAIRS_OF_ROWS], units[MOST_UNITS], part = block_begin(f, acc);
-        struct coded integers;
+        vec pairs[PAIRS_OF_ROWS], units[MAX_UNITS], part = block_begin(f, acc);
+        struct int_scales integers;
 
-        if (f.coded) {
+        if (f.has_int_scales) {
             f.integers(&r, &integers);
             scales[UNIT_D] = integers.d;
         } else {
@@ -237,33 +237,34 @@ lone_pairs(struct grid g, struct format f, const struct cpu_product *p,
                                  _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
                                                     splat(first[4])));
             }
-            fetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
-                        g.size == 4 ? 2 : 1);
+            prefetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
+                           g.size == 4 ? 2 : 1);
         }
         next += VEC * f.size;
         rows_advance(&r, f.size);
         transpose_pairs(pairs, units);
-        UNROLL for (int u = 0; u < MOST_UNITS; u++) part = part + units[u];
+        UNROLL for (int u = 0; u < MAX_UNITS; u++) part = part + units[u];
         acc = block_end(f, acc, part, scales);
     }
     store_f32(p->out + row, acc);
 }
 
-#define OPEN_POINTS(name, offset, r, codes) open_pairs(grid_##name, r, codes)
-#define ORDER(name)                         order_##name
-#define LONE(name)                          lone_##name
-#define MULTIPLY_LONE(name, in_group, ...)                                     \
+#define UNPACK_CODEBOOK(name, offset, r, codes)                                \
+    unpack_two_rows(grid_##name, r, codes)
+#define ORDER(name)   order_##name
+#define GEMV_OF(name) gemv_##name
+#define DEFINE_GEMV(name, in_group, ...)                                       \
     static void order_##name(const struct cpu_product *p)                      \
     {                                                                          \
         order_column(grid_##name, p);                                          \
     }                                                                          \
-    static void lone_##name(const struct cpu_product *p, int64_t row,          \
+    static void gemv_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
     {                                                                          \
         const struct format f = { .size = sizeof(struct block_##name),         \
                                   __VA_ARGS__ };                               \
                                                                                \
-        lone_pairs(grid_##name, f, p, row, next);                              \
+        gemv_two_rows(grid_##name, f, p, row, next);                           \
     }
 #include "cpu/gemm/codebook_types.h"
 
@@ -271,7 +272,7 @@ static size_t
 ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
     (void)n_rows, (void)n_cols;
-    return (size_t)(k + k / COLUMN_BLOCK * POINT_SUMS);
+    return (size_t)(k + k / COLUMN_BLOCK * CODEBOOK_SUMS);
 }
 
 /* Columns are those of AVX-512. */
@@ -281,6 +282,6 @@ cpu_fill_avx512vbmi(struct cpu_kernels *k)
 #define FILL(name, type, kind)                                                 \
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].scratch_size = ordered_size;
-    CPU_POINT_TYPES(FILL)
+    CPU_CODEBOOK_TYPES(FILL)
 #undef FILL
 }

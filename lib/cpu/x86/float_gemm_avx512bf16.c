@@ -4,10 +4,10 @@
 #include "cpu/x86/vector_avx512.h"
 
 #define DOT_BF16
-typedef __m512i pairs;
+typedef __m512i bf16_pairs;
 
-INLINE pairs
-load_pairs(int64_t n, const char *p)
+INLINE bf16_pairs
+load_bf16_pairs(int64_t n, const char *p)
 {
     if (n >= 2 * VEC)
         return _mm512_loadu_si512(p);
@@ -15,7 +15,7 @@ load_pairs(int64_t n, const char *p)
 }
 
 INLINE void
-store_pairs(int64_t n, char *p, pairs v)
+store_bf16_pairs(int64_t n, char *p, bf16_pairs v)
 {
     if (n >= 2 * VEC)
         _mm512_storeu_si512(p, v);
@@ -23,14 +23,14 @@ store_pairs(int64_t n, char *p, pairs v)
         _mm512_mask_storeu_epi16(p, (__mmask32)((1ull << n) - 1), v);
 }
 
-INLINE pairs
-round_pairs(vec a, vec b)
+INLINE bf16_pairs
+round_to_bf16_pairs(vec a, vec b)
 {
-    return (pairs)_mm512_cvtne2ps_pbh(b, a);
+    return (bf16_pairs)_mm512_cvtne2ps_pbh(b, a);
 }
 
 INLINE vec
-add_pairs(vec s, pairs a, pairs b)
+dot2_bf16(vec s, bf16_pairs a, bf16_pairs b)
 {
     return _mm512_dpbf16_ps(s, (__m512bh)a, (__m512bh)b);
 }
@@ -43,7 +43,7 @@ put_bf16(int64_t n, char *y, const float *x)
     for (; n > 0; n -= VEC, x += VEC, y += 2 * VEC) {
         vec v = n >= VEC ? load_f32(x) : load_f32_first(n, x);
 
-        store_halves_first(n, y, (halves)_mm512_cvtneps_pbh(v));
+        store_half_first(n, y, (vec_half)_mm512_cvtneps_pbh(v));
     }
 }
 

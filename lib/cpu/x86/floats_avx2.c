@@ -9,7 +9,7 @@ cpu_fill_avx2(struct cpu_kernels *k)
 {
     fill_rows(k);
     fill_panels(k);
-    fill_few(k);
+    fill_small_batch(k);
     cpu_avx2_float_products(k);
     cpu_avx2_group_products(k);
 }

@@ -10,7 +10,7 @@ cpu_fill_avx512(struct cpu_kernels *k)
 {
     fill_rows(k);
     fill_panels(k);
-    fill_few(k);
+    fill_small_batch(k);
     cpu_avx512_float_products(k);
     cpu_avx512_group_products(k);
 }

@@ -26,12 +26,12 @@ struct codes {
 
 /* A type. Blocks have one unit or eight; `run` is which four of these. */
 struct fours {
-    size_t size; /* bytes of as many blocks as are read at once */
-    int runs;    /* of four units in these */
-    int offset;  /* of codes */
-    int most;    /* the largest code; 0: above 32 */
+    size_t size;  /* bytes of as many blocks as are read at once */
+    int runs;     /* of four units in these */
+    int offset;   /* of codes */
+    int max_code; /* the largest code; 0: above 32 */
     bool min;
-    struct codes (*open)(const char *p, int run);
+    struct codes (*unpack)(const char *p, int run);
     /* of four rows, which have the heads: a quarter for each unit, a lane for
      * each row; s[0], and s[1] with minima, as unpack_types.h has them */
     void (*scales)(const struct rows *r, int row, int run, const __m512i *head,
@@ -109,7 +109,7 @@ fifth_bits(__m512i bits, uint32_t half)
 /* Blocks of n words, of which the first `scales` are such; codes begin at word
  * `codes`, fifth bits, if any, at word `bits`. */
 INLINE struct codes
-open_words(int n, int scales, int bits, int codes, const char *p)
+unpack_words(int n, int scales, int bits, int codes, const char *p)
 {
     __m512i first = _mm512_loadu_si512(p);
     const char *end = p + 2 * FIRST_OF_LAST(n);
@@ -136,33 +136,33 @@ open_words(int n, int scales, int bits, int codes, const char *p)
 }
 
 INLINE struct codes
-open_q4_0(const char *p, int run)
+unpack_four_q4_0(const char *p, int run)
 {
     (void)run;
-    return open_words(WORDS_OF(q4_0), 1, 0, WORD_OF(q4_0, qs), p);
+    return unpack_words(WORDS_OF(q4_0), 1, 0, WORD_OF(q4_0, qs), p);
 }
 
 INLINE struct codes
-open_q4_1(const char *p, int run)
+unpack_four_q4_1(const char *p, int run)
 {
     (void)run;
-    return open_words(WORDS_OF(q4_1), 2, 0, WORD_OF(q4_1, qs), p);
+    return unpack_words(WORDS_OF(q4_1), 2, 0, WORD_OF(q4_1, qs), p);
 }
 
 INLINE struct codes
-open_q5_0(const char *p, int run)
+unpack_four_q5_0(const char *p, int run)
 {
     (void)run;
-    return open_words(WORDS_OF(q5_0), 1, WORD_OF(q5_0, qh), WORD_OF(q5_0, qs),
-                      p);
+    return unpack_words(WORDS_OF(q5_0), 1, WORD_OF(q5_0, qh), WORD_OF(q5_0, qs),
+                        p);
 }
 
 INLINE struct codes
-open_q5_1(const char *p, int run)
+unpack_four_q5_1(const char *p, int run)
 {
     (void)run;
-    return open_words(WORDS_OF(q5_1), 2, WORD_OF(q5_1, qh), WORD_OF(q5_1, qs),
-                      p);
+    return unpack_words(WORDS_OF(q5_1), 2, WORD_OF(q5_1, qh), WORD_OF(q5_1, qs),
+                        p);
 }
 
 INLINE struct codes
@@ -174,9 +174,10 @@ look_up_both(struct codes o, const int8_t *levels, int offset)
 }
 
 INLINE struct codes
-open_iq4_nl(const char *p, int run)
+unpack_four_iq4_nl(const char *p, int run)
 {
-    return look_up_both(open_q4_0(p, run), quant_iq4_levels, SIGNED_OFFSET);
+    return look_up_both(unpack_four_q4_0(p, run), quant_iq4_levels,
+                        SIGNED_OFFSET);
 }
 
 INLINE vec
@@ -228,7 +229,7 @@ SCALES_OF(q5_1)
  * block. */
 #define LAST_HALF 120
 INLINE struct codes
-open_q8_0(const char *p, int run)
+unpack_four_q8_0(const char *p, int run)
 {
     words_of_16 i = each_16(), w = i / 8 * 17 + 1 + i % 8;
     __m512i first = _mm512_loadu_si512(p), last = _mm512_loadu_si512(p + LINE);
@@ -257,7 +258,7 @@ SCALES_OF(q8_0)
  * quarter of the first load are in that of what begins four bytes later. */
 #define IN_FIRST 0x0fff1fff3fff7fff
 INLINE struct codes
-open_mxfp4(const char *p, int run)
+unpack_four_mxfp4(const char *p, int run)
 {
     vec_bits i = each_32();
     vec_bits from = (i % 4 * 4 + i / 4 + 1) * 0x01010101 + 0x03020100;
@@ -293,7 +294,7 @@ SCALES_OF(mxfp4)
 /* Nibbles of eight units follow what begins a block: d, two bits of each
  * scale, four bits of each. */
 INLINE struct codes
-open_iq4_xs(const char *p, int run)
+unpack_four_iq4_xs(const char *p, int run)
 {
     vec_bits q = (vec_bits)_mm512_loadu_si512(p + AT(iq4_xs, qs) + LINE * run);
     struct codes o = { .low = q & NIBBLES, .high = q >> 4 & NIBBLES };
@@ -390,11 +391,11 @@ add_fours(const struct fours *f, const __m512i *s, __m512i start)
 {
     vec_bits w[4];
 
-    if (f->most == 0) {
+    if (f->max_code == 0) {
         transpose_quarters(s, w);
         return (__m512i)((vec_bits)start + w[0] + w[1] + w[2] + w[3]);
     }
-    if (f->most > 15)
+    if (f->max_code > 15)
         return _mm512_add_epi32(start, sum_groups(s));
     return _mm512_dpwssd_epi32(start, add_neighbours_of_four(s),
                                _mm512_set1_epi16(1));
@@ -403,12 +404,12 @@ add_fours(const struct fours *f, const __m512i *s, __m512i start)
 /* The part of row `row` of the bytes from `next` on, as many as eight rows have
  * of `size` each. */
 INLINE void
-fetch_row_part(size_t size, const char *next, int row)
+prefetch_row_part(size_t size, const char *next, int row)
 {
     const int lines = (int)((EIGHT * size + LINE - 1) / LINE);
 
     UNROLL for (int i = lines * row / EIGHT; i < lines * (row + 1) / EIGHT; i++)
-        fetch_line(next + i * LINE);
+        prefetch_for_gemv(next + i * LINE);
 }
 
 /* What four units of four rows add to the elements: a quarter for each unit, a
@@ -422,13 +423,13 @@ four_rows(const struct fours *f, const struct rows *r, int row, int run,
 
     UNROLL for (int i = 0; i < FOUR; i++)
     {
-        struct codes o = f->open(row_at(r, row + i), run);
+        struct codes o = f->unpack(row_at(r, row + i), run);
 
         head[i] = o.head;
         sums[i] = _mm512_dpbusd_epi32(
             _mm512_dpbusd_epi32(_mm512_setzero_si512(), (__m512i)o.low, x->low),
             (__m512i)o.high, x->high);
-        fetch_row_part(f->size / (size_t)f->runs, next, row + i);
+        prefetch_row_part(f->size / (size_t)f->runs, next, row + i);
         AFTER(next, sums[i]);
     }
     f->scales(r, row, run, head, scales);
@@ -486,8 +487,8 @@ add_quarters(__m256 acc, const vec *a, const vec *b, int n)
 
 /* Eight rows. */
 INLINE __m256
-one_column_by_four(const struct fours *f, const struct cpu_product *p,
-                   struct rows r, const char *next)
+gemv_by_four(const struct fours *f, const struct cpu_product *p, struct rows r,
+             const char *next)
 {
     __m256 acc = _mm256_setzero_ps();
     int64_t unit = 0;
@@ -517,37 +518,37 @@ multiply_by_four(const struct fours *f, const struct cpu_product *p)
     for (int64_t r = 0; r < p->n_rows; r += EIGHT) {
         int64_t row = p->n_rows - r < EIGHT ? p->n_rows - EIGHT : r;
 
-        _mm256_storeu_ps(p->out + row, one_column_by_four(f, p, rows_at(p, row),
-                                                          ahead_of(p, r)));
+        _mm256_storeu_ps(p->out + row, gemv_by_four(f, p, rows_at(p, row),
+                                                    prefetch_source(p, r)));
     }
     return true;
 }
 
 static void
-put_abreast(struct cpu_mul_mat *m, int64_t abreast_of_one,
-            void (*multiply_one)(const struct cpu_product *p))
+set_rows_at_once(struct cpu_mul_mat *m, int64_t gemv_rows_at_once,
+                 void (*multiply_one)(const struct cpu_product *p))
 {
     m->multiply = multiply_one;
-    m->abreast_of_one = abreast_of_one;
+    m->gemv_rows_at_once = gemv_rows_at_once;
 }
 
-#define BY_FOUR(name, blocks, offset_of, most_of, minima, how)                 \
+#define GEMV_BY_FOUR(name, blocks, offset_of, most_of, minima, how)            \
     static void multiply_##name##_by_four(const struct cpu_product *p)         \
     {                                                                          \
         const struct fours f = { .size =                                       \
                                      (blocks) * sizeof(struct block_##name),   \
                                  .runs = (blocks) == 1 ? 2 : 1,                \
                                  .offset = offset_of,                          \
-                                 .most = most_of,                              \
+                                 .max_code = most_of,                          \
                                  .min = minima,                                \
-                                 .open = open_##name,                          \
+                                 .unpack = unpack_four_##name,                 \
                                  .scales = scales_of_##how };                  \
                                                                                \
         if (!multiply_by_four(&f, p))                                          \
             multiply_##name(p);                                                \
     }
 
-#define FILL_BY_FOUR(k, name, type)                                            \
-    put_abreast(&(k)->mul_mat[type], EIGHT, multiply_##name##_by_four)
+#define FILL_GEMV_BY_FOUR(k, name, type)                                       \
+    set_rows_at_once(&(k)->mul_mat[type], EIGHT, multiply_##name##_by_four)
 
 #endif

@@ -27,7 +27,7 @@ INLINE int32_t
 sum_negatives(__m256i x)
 {
     __m256i less = _mm256_min_epi8(x, _mm256_setzero_si256());
-    __m256i s = (__m256i)sum_pairs(
+    __m256i s = (__m256i)sum_int16_pairs(
         (vec_bits)_mm256_maddubs_epi16(_mm256_set1_epi8(1), less));
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(s),
                                  _mm256_extracti128_si256(s, 1));
@@ -70,7 +70,8 @@ sum_two_units(const struct met_by_two *x, __m256i levels, const char *p)
             _mm256_shuffle_epi8(levels, (__m256i)nibbles((vec_bits)codes, i));
 
         w = _mm256_xor_si256(w, x->minus[i]);
-        s[i] = sum_pairs((vec_bits)_mm256_maddubs_epi16(x->magnitudes[i], w));
+        s[i] = sum_int16_pairs(
+            (vec_bits)_mm256_maddubs_epi16(x->magnitudes[i], w));
     }
     return s[0] + s[1];
 }
@@ -109,7 +110,7 @@ sum_four_rows(struct rows *r, int four, int unit, const struct met_by_two *x,
 
 /* VEC rows times the only column. */
 INLINE void
-lone_by_two(const struct cpu_product *p, int64_t row, const char *next)
+gemv_by_two(const struct cpu_product *p, int64_t row, const char *next)
 {
     const struct format f = { .size = sizeof(struct block_iq4_xs) };
     struct rows r = rows_at(p, row);
@@ -117,11 +118,11 @@ lone_by_two(const struct cpu_product *p, int64_t row, const char *next)
         _mm_loadu_si128(AS(__m128i, quant_iq4_levels)));
     vec acc = { 0 };
 
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
-        vec scales[MOST_UNITS];
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
+        vec scales[MAX_UNITS];
 
         scales_iq4_xs(&r, scales);
-        UNROLL for (int u = 0; u < MOST_UNITS; u += 2)
+        UNROLL for (int u = 0; u < MAX_UNITS; u += 2)
         {
             const struct met_by_two x =
                 AS(struct met_by_two, p->scratch)[(unit + u) / 2];
@@ -134,7 +135,7 @@ lone_by_two(const struct cpu_product *p, int64_t row, const char *next)
             UNROLL for (int i = 0; i < 2; i++) acc +=
                 as_floats(s[i] + splat_bits(x.negatives[i])) *
                 (scales[u + i] * splat(d[i]));
-            fetch_part(f, next, u / 2, MOST_UNITS / 2, true);
+            prefetch_part(f, next, u / 2, MAX_UNITS / 2, true);
         }
         next += VEC * f.size;
         rows_advance(&r, f.size);
@@ -145,9 +146,9 @@ lone_by_two(const struct cpu_product *p, int64_t row, const char *next)
 static void
 multiply_iq4_xs_by_two(const struct cpu_product *p)
 {
-    const struct format f = { .order = order_by_two, .alone = lone_by_two };
+    const struct format f = { .order = order_by_two, .gemv = gemv_by_two };
 
-    if (!multiply_alone(p, f))
+    if (!multiply_gemv(p, f))
         multiply_iq4_xs(p);
 }
 

@@ -249,7 +249,7 @@ eight_halves(const struct super *t, const struct rows *r, int n,
     UNROLL for (int i = 0; i < EIGHT; i++)
     {
         sum_half(t, row_at(r, i), n, x, &sums[0][i], &sums[1][i]);
-        fetch_row_part(t->size / HALVES, next, i);
+        prefetch_row_part(t->size / HALVES, next, i);
         AFTER(next, sums[1][i]);
     }
     UNROLL for (int i = 0; i < 2; i++)
@@ -286,12 +286,12 @@ add_parts(const struct super *t, __m256 acc, const struct parts *p)
 }
 
 INLINE __m256
-one_column_by_halves(const struct super *t, const struct cpu_product *p,
-                     struct rows r, const char *next)
+gemv_k_quant(const struct super *t, const struct cpu_product *p, struct rows r,
+             const char *next)
 {
     __m256 acc = _mm256_setzero_ps();
 
-    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MOST_UNITS) {
+    for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         __m256 part = t->min ? acc : _mm256_setzero_ps();
         struct parts s[HALVES];
 
@@ -318,14 +318,13 @@ one_column_by_halves(const struct super *t, const struct cpu_product *p,
 INLINE bool
 multiply_by_halves(const struct super *t, const struct cpu_product *p)
 {
-    if (p->n_cols > 1 || p->n_rows < EIGHT || !cpu_large_first_cache)
+    if (p->n_cols > 1 || p->n_rows < EIGHT || !cpu_large_l1)
         return false;
     for (int64_t r = 0; r < p->n_rows; r += EIGHT) {
         int64_t row = p->n_rows - r < EIGHT ? p->n_rows - EIGHT : r;
 
-        _mm256_storeu_ps(
-            p->out + row,
-            one_column_by_halves(t, p, rows_at(p, row), ahead_of(p, r)));
+        _mm256_storeu_ps(p->out + row, gemv_k_quant(t, p, rows_at(p, row),
+                                                    prefetch_source(p, r)));
     }
     return true;
 }
@@ -354,11 +353,14 @@ multiply_q6_k_by_halves(const struct cpu_product *p)
 static void
 fill_halves(struct cpu_kernels *k)
 {
-    const int64_t abreast = cpu_large_first_cache ? EIGHT : 0;
+    const int64_t abreast = cpu_large_l1 ? EIGHT : 0;
 
-    put_abreast(&k->mul_mat[GGML_TYPE_Q4_K], abreast, multiply_q4_k_by_halves);
-    put_abreast(&k->mul_mat[GGML_TYPE_Q5_K], abreast, multiply_q5_k_by_halves);
-    put_abreast(&k->mul_mat[GGML_TYPE_Q6_K], abreast, multiply_q6_k_by_halves);
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q4_K], abreast,
+                     multiply_q4_k_by_halves);
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q5_K], abreast,
+                     multiply_q5_k_by_halves);
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q6_K], abreast,
+                     multiply_q6_k_by_halves);
 }
 
 #endif

@@ -7,10 +7,11 @@
 #include "cpu/gemm/unpack_codebook.h"
 #include "cpu/x86/codebook_gemm_vbmi.h"
 
-#define OPEN_POINTS(name, offset, r, codes) open_pairs(grid_##name, r, codes)
-#define ORDER(name)                         NULL
-#define LONE(name)                          NULL
-#define MULTIPLY_LONE(name, in_group, ...)
+#define UNPACK_CODEBOOK(name, offset, r, codes)                                \
+    unpack_two_rows(grid_##name, r, codes)
+#define ORDER(name)   NULL
+#define GEMV_OF(name) NULL
+#define DEFINE_GEMV(name, in_group, ...)
 #include "cpu/gemm/codebook_types.h"
 #include "cpu/gemm/quant_types_minima.h"
 #include "cpu/gemm/quant_types_scaled.h"

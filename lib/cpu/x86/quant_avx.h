@@ -79,14 +79,14 @@ spread_bits(vec_bits w, int i, int to)
 }
 
 INLINE vec_bits
-bytes_as_pairs(vec_bits w, int i, int j)
+bytes_as_int16_pairs(vec_bits w, int i, int j)
 {
     return (vec_bits)_mm256_shuffle_epi8((__m256i)w,
                                          (__m256i)two_bytes_of(i, j));
 }
 
 INLINE vec_bits
-multiply_pairs(vec_bits a, vec_bits b)
+dot2_int16(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
@@ -97,7 +97,7 @@ as_floats(vec_bits w)
     return _mm256_cvtepi32_ps((__m256i)w);
 }
 
-#define LONE_POINTS
+#define HAS_CODEBOOK_GEMV
 #include "cpu/x86/codebook_avx2.h"
 
 /* Rows 0 to 3, then 4 to 7. */

@@ -13,5 +13,5 @@ cpu_avx2_group_products(struct cpu_kernels *k)
     fill_scaled(k);
     fill_iq4_xs(k);
     cpu_avx2_minima_products(k);
-    cpu_avx2_point_products(k);
+    cpu_avx2_codebook_products(k);
 }

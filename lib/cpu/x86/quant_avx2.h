@@ -9,57 +9,61 @@
  * more; the float sums, needed once in 8 words, are left to the cache. */
 #define VECS(most)    ((most) ? 3 : 2)
 #define COLS(most)    ((most) ? 3 : 4)
-#define MOST_VECS     3
+#define MAX_VECS      3
 #define TILE          9
 #define UNITS         16
 #define CHAINS        1
-#define FEW           4
+#define SMALL_BATCH   4
 #define SIGNED_OFFSET 0
 
 /* Products of pairs, of at most 2 * most * 127, are added in 16 bits as long
  * as they fit; those of signed bytes, of two times 127 * 127, at once in 32. */
-#define RUN(most) ((most) <= 15 ? 8 : (most) <= 31 ? 4 : (most) <= 63 ? 2 : 1)
+#define DOT_CHAIN_WORDS(most)                                                  \
+    ((most) <= 15 ? 8 : (most) <= 31 ? 4 : (most) <= 63 ? 2 : 1)
 
 /* So does a whole group's, if codes less the offset are small enough. */
 #define LARGEST(f)                                                             \
-    ((f).most - (f).offset > (f).offset ? (f).most - (f).offset : (f).offset)
-#define IN_PAIRS(f) ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
+    ((f).max_code - (f).offset > (f).offset ? (f).max_code - (f).offset        \
+                                            : (f).offset)
+#define SUMS_IN_INT16(f)                                                       \
+    ((f).offset && LARGEST(f) * 127 * (f).group / 2 < 1 << 15)
 
 /* Or that of two words, which are not added otherwise. */
-#define IN_TWOS(f)                                                             \
-    ((f).offset && !IN_PAIRS(f) && RUN((f).most) == 1 &&                       \
+#define SUMS_OF_TWO_WORDS(f)                                                   \
+    ((f).offset && !SUMS_IN_INT16(f) && DOT_CHAIN_WORDS((f).max_code) == 1 &&  \
      LARGEST(f) * 127 * 4 < 1 << 15)
 
-#define SCALED_PAIRS(f)                                                        \
-    (IN_PAIRS(f) || IN_TWOS(f) || RUN((f).most) * 4 >= (f).group)
+#define SCALES_IN_INT16(f)                                                     \
+    (SUMS_IN_INT16(f) || SUMS_OF_TWO_WORDS(f) ||                               \
+     DOT_CHAIN_WORDS((f).max_code) * 4 >= (f).group)
 
 INLINE vec_bits
-subtract_pairs(vec_bits w, int n)
+subtract_int16_pairs(vec_bits w, int n)
 {
     return (vec_bits)_mm256_sub_epi16((__m256i)w, _mm256_set1_epi16((short)n));
 }
 
 INLINE vec_bits
-sum_pairs(vec_bits w)
+sum_int16_pairs(vec_bits w)
 {
     return (vec_bits)_mm256_madd_epi16((__m256i)w, _mm256_set1_epi16(1));
 }
 
 INLINE vec_bits
-add_pairs(vec_bits a, vec_bits b)
+add_int16_pairs(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm256_add_epi16((__m256i)a, (__m256i)b);
 }
 
 INLINE vec_bits
-times_pairs(vec_bits w, int n)
+scale_int16_pairs(vec_bits w, int n)
 {
     return (vec_bits)_mm256_mullo_epi16((__m256i)w,
                                         _mm256_set1_epi16((short)n));
 }
 
 INLINE vec_bits
-shares_of(int offset, int n, const char *q)
+two_word_offsets(int offset, int n, const char *q)
 {
     __m256i v =
         n == 32 ? _mm256_loadu_si256(AS(__m256i, q))
@@ -71,7 +75,7 @@ shares_of(int offset, int n, const char *q)
 }
 
 INLINE vec_bits
-run_begin(vec_bits total)
+dot_begin(vec_bits total)
 {
     (void)total;
     return (vec_bits){ 0 };
@@ -80,28 +84,29 @@ run_begin(vec_bits total)
 /* vpmaddubsw wants one side unsigned: |w|, and x with the sign of w. A compiler
  * that put off additions ran out of registers. */
 INLINE vec_bits
-run_step(vec_bits s, vec_bits w, int32_t x, int most)
+dot_step(vec_bits s, vec_bits w, int32_t x, int most)
 {
     __m256i c = (__m256i)w, v = _mm256_set1_epi32(x);
 
     if (most)
-        s = add_pairs(s, (vec_bits)_mm256_maddubs_epi16(c, v));
+        s = add_int16_pairs(s, (vec_bits)_mm256_maddubs_epi16(c, v));
     else
-        s += sum_pairs((vec_bits)_mm256_maddubs_epi16(_mm256_abs_epi8(c),
-                                                      _mm256_sign_epi8(v, c)));
+        s += sum_int16_pairs((vec_bits)_mm256_maddubs_epi16(
+            _mm256_abs_epi8(c), _mm256_sign_epi8(v, c)));
     IN_REGISTER(s);
     return s;
 }
 
 /* Unlike vpsignb, the complement of x, -x - 1, takes no multiplier's time. */
-#define BY_SIGNS
+#define HAS_SIGNED_MAGNITUDES
 
 INLINE vec_bits
 add_signed(vec_bits s, vec_bits w, vec_bits sign, int32_t x)
 {
     vec_bits v = splat_bits(x) ^ sign;
 
-    s += sum_pairs((vec_bits)_mm256_maddubs_epi16((__m256i)w, (__m256i)v));
+    s +=
+        sum_int16_pairs((vec_bits)_mm256_maddubs_epi16((__m256i)w, (__m256i)v));
     IN_REGISTER(s);
     return s;
 }
@@ -126,9 +131,9 @@ split_signs(vec_bits *w, int n, vec_bits *signs)
 }
 
 INLINE vec_bits
-run_end(vec_bits total, vec_bits s, int most)
+dot_end(vec_bits total, vec_bits s, int most)
 {
-    return total + (most ? sum_pairs(s) : s);
+    return total + (most ? sum_int16_pairs(s) : s);
 }
 
 #include "cpu/x86/quant_avx.h"
@@ -137,6 +142,6 @@ run_end(vec_bits total, vec_bits s, int most)
 void
 cpu_avx2_minima_products(struct cpu_kernels *k);
 void
-cpu_avx2_point_products(struct cpu_kernels *k);
+cpu_avx2_codebook_products(struct cpu_kernels *k);
 
 #endif

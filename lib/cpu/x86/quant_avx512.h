@@ -8,11 +8,11 @@
 /* A tile: 12 integer and 12 float sums, 4 for products. */
 #define VECS(most)    3
 #define COLS(most)    4
-#define MOST_VECS     3
+#define MAX_VECS      3
 #define UNITS         8
 #define TILE          12
 #define CHAINS        2
-#define FEW           8
+#define SMALL_BATCH   8
 #define SIGNED_OFFSET 128
 
 /* By twos: Zen does four bytes, or sixteen, with a mask at half the speed. */
@@ -110,14 +110,14 @@ spread_bits(vec_bits w, int i, int to)
 }
 
 INLINE vec_bits
-bytes_as_pairs(vec_bits w, int i, int j)
+bytes_as_int16_pairs(vec_bits w, int i, int j)
 {
     return (vec_bits)_mm512_shuffle_epi8((__m512i)w,
                                          (__m512i)two_bytes_of(i, j));
 }
 
 INLINE vec_bits
-multiply_pairs(vec_bits a, vec_bits b)
+dot2_int16(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm512_madd_epi16((__m512i)a, (__m512i)b);
 }
@@ -129,16 +129,16 @@ as_floats(vec_bits w)
 }
 
 INLINE vec_bits
-dot_words(vec_bits s, vec_bits w, int32_t x)
+dot4(vec_bits s, vec_bits w, int32_t x)
 {
     return (vec_bits)_mm512_dpbusd_epi32((__m512i)s, (__m512i)w,
                                          _mm512_set1_epi32(x));
 }
 
 #define UNSIGNED_DOTS
-#define LONE_POINTS
+#define HAS_CODEBOOK_GEMV
 #define MASKED_BYTES
-#define TWO_FOURS
+#define LOOKS_UP_TWO_WORDS
 #include "cpu/x86/codebook_avx2.h"
 
 INLINE row_bytes
@@ -156,7 +156,7 @@ lower_where(row_bytes v, uint32_t bits)
 }
 
 INLINE half_words
-two_fours(uint32_t a, uint32_t b)
+two_words(uint32_t a, uint32_t b)
 {
     half_words two =
         (half_words)_mm_insert_epi32(_mm_cvtsi32_si128((int)a), (int)b, 1);
@@ -166,7 +166,7 @@ two_fours(uint32_t a, uint32_t b)
 }
 
 INLINE row_bytes
-join_twos(const half_words *two)
+join_two_words(const half_words *two)
 {
 #define JOIN(a, b) _mm_unpacklo_epi64((__m128i)(a), (__m128i)(b))
     return (row_bytes)_mm256_inserti128_si256(
@@ -191,6 +191,6 @@ group_sums(const row_words *s, int g)
 void
 cpu_avx512_minima_products(struct cpu_kernels *k);
 void
-cpu_avx512_point_products(struct cpu_kernels *k);
+cpu_avx512_codebook_products(struct cpu_kernels *k);
 
 #endif

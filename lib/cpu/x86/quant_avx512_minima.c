@@ -6,14 +6,14 @@
 #include "cpu/x86/gemv_avx512.h"
 #include "cpu/x86/gemv_k_avx512.h"
 
-BY_FOUR(q4_1, FOUR, 0, 15, true, q4_1)
-BY_FOUR(q5_1, FOUR, 0, 31, true, q5_1)
+GEMV_BY_FOUR(q4_1, FOUR, 0, 15, true, q4_1)
+GEMV_BY_FOUR(q5_1, FOUR, 0, 31, true, q5_1)
 
 void
 cpu_avx512_minima_products(struct cpu_kernels *k)
 {
     fill_minima(k);
-    FILL_BY_FOUR(k, q4_1, GGML_TYPE_Q4_1);
-    FILL_BY_FOUR(k, q5_1, GGML_TYPE_Q5_1);
+    FILL_GEMV_BY_FOUR(k, q4_1, GGML_TYPE_Q4_1);
+    FILL_GEMV_BY_FOUR(k, q5_1, GGML_TYPE_Q5_1);
     fill_halves(k);
 }

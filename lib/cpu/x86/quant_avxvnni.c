@@ -9,5 +9,5 @@ cpu_fill_avxvnni(struct cpu_kernels *k)
 {
     fill_scaled(k);
     cpu_avxvnni_minima_products(k);
-    cpu_avxvnni_point_products(k);
+    cpu_avxvnni_codebook_products(k);
 }

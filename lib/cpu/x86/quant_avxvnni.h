@@ -10,15 +10,15 @@
  * are left to the cache. */
 #define VECS(most)    3
 #define COLS(most)    3
-#define MOST_VECS     3
+#define MAX_VECS      3
 #define TILE          9
 #define UNITS         16
 #define CHAINS        2
-#define FEW           4
+#define SMALL_BATCH   4
 #define SIGNED_OFFSET 128
 
 INLINE vec_bits
-dot_words(vec_bits s, vec_bits w, int32_t x)
+dot4(vec_bits s, vec_bits w, int32_t x)
 {
 #ifdef __AVXVNNI__
     return (vec_bits)_mm256_dpbusd_avx_epi32((__m256i)s, (__m256i)w,
@@ -37,6 +37,6 @@ dot_words(vec_bits s, vec_bits w, int32_t x)
 void
 cpu_avxvnni_minima_products(struct cpu_kernels *k);
 void
-cpu_avxvnni_point_products(struct cpu_kernels *k);
+cpu_avxvnni_codebook_products(struct cpu_kernels *k);
 
 #endif

@@ -6,8 +6,8 @@
 #include "cpu/gemm/quant_types_lowbit.h"
 
 void
-cpu_avxvnni_point_products(struct cpu_kernels *k)
+cpu_avxvnni_codebook_products(struct cpu_kernels *k)
 {
     fill_small(k);
-    fill_points(k);
+    fill_codebook(k);
 }

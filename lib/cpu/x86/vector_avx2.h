@@ -9,19 +9,20 @@
 /* Processors that have no more than this compute about as fast as weights come:
  * unless only their second cache is large, what is fetched had better be near,
  * and rows be read as they are foreseen. */
-#define FETCH_TIMES 2
-#define FETCH_NEAR  (!cpu_only_second_large)
-#define FETCH_LEAD  ((cpu_only_second_large ? 24 : 4) * 1024)
-#define FORESEEN    (cpu_only_second_large ? GGML_TYPE_COUNT : GGML_TYPE_F32)
-#define READS_ALONE (!cpu_only_second_large)
+#define PREFETCH_TIMES    2
+#define PREFETCH_TO_L1    (!cpu_only_l2_large)
+#define PREFETCH_DISTANCE ((cpu_only_l2_large ? 24 : 4) * 1024)
+#define HARDWARE_PREFETCHED                                                    \
+    (cpu_only_l2_large ? GGML_TYPE_COUNT : GGML_TYPE_F32)
+#define GEMV_ROW_BY_ROW (!cpu_only_l2_large)
 
-#include "cpu/simd.h"
+#include "cpu/prefetch.h"
 
 #define VEC       8
 #define REGISTERS 16
 typedef __m256 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(32)));
-typedef __m128i halves;
+typedef __m128i vec_half;
 
 /* The parts of cpu_fill_avx2() that are in float_gemm_avx2.c and quant_avx2.c.
  */
@@ -52,14 +53,14 @@ load_f32_first(int64_t n, const void *p)
     return _mm256_maskload_ps(p, first_lanes(n));
 }
 
-INLINE halves
-load_halves(const void *p)
+INLINE vec_half
+load_half(const void *p)
 {
     return _mm_loadu_si128(p);
 }
 
-INLINE halves
-load_halves_first(int64_t n, const void *p)
+INLINE vec_half
+load_half_first(int64_t n, const void *p)
 {
     uint16_t few[8] = { 0 };
 
@@ -80,7 +81,7 @@ store_f32_first(int64_t n, float *p, vec v)
 }
 
 INLINE void
-store_halves_first(int64_t n, void *p, halves h)
+store_half_first(int64_t n, void *p, vec_half h)
 {
     uint16_t few[8];
 
@@ -105,38 +106,38 @@ choose_where(vec_bits bits, vec a, vec b)
 }
 
 INLINE vec
-load_fours(const float *p, size_t stride)
+load_rows_of_4(const float *p, size_t stride)
 {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
                                 _mm_loadu_ps(p + stride), 1);
 }
 
 INLINE vec
-low_ones(vec a, vec b)
+interleave_low(vec a, vec b)
 {
     return _mm256_unpacklo_ps(a, b);
 }
 
 INLINE vec
-high_ones(vec a, vec b)
+interleave_high(vec a, vec b)
 {
     return _mm256_unpackhi_ps(a, b);
 }
 
 INLINE vec
-swap_pairs(vec v)
+swap_neighbours(vec v)
 {
     return _mm256_permute_ps(v, 0xb1);
 }
 
 INLINE vec
-low_twos(vec a, vec b)
+concat_low(vec a, vec b)
 {
     return _mm256_shuffle_ps(a, b, 0x44);
 }
 
 INLINE vec
-high_twos(vec a, vec b)
+concat_high(vec a, vec b)
 {
     return _mm256_shuffle_ps(a, b, 0xee);
 }
@@ -196,12 +197,12 @@ times_power(vec v, vec n)
 }
 
 INLINE vec
-from_f16(halves h)
+from_f16(vec_half h)
 {
     return _mm256_cvtph_ps(h);
 }
 
-INLINE halves
+INLINE vec_half
 to_f16(vec v)
 {
     return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -215,7 +216,7 @@ one_half(uint16_t bits)
 
 /* One shuffle: a widening load and a shift would be two. */
 INLINE vec
-from_bf16(halves h)
+from_bf16(vec_half h)
 {
     const __m256i bytes = _mm256_setr_epi8(
         -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9,
@@ -225,7 +226,7 @@ from_bf16(halves h)
         _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(h), bytes));
 }
 
-INLINE halves
+INLINE vec_half
 narrow(vec_bits bits)
 {
     return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)bits),
@@ -254,7 +255,7 @@ INLINE void
 store_sums(float *p, const vec *v)
 {
     vec ac = add_halves(v[0], v[2]), bd = add_halves(v[1], v[3]);
-    vec s = low_twos(ac, bd) + high_twos(ac, bd);
+    vec s = concat_low(ac, bd) + concat_high(ac, bd);
     __m128 ab = _mm256_castps256_ps128(s), cd = _mm256_extractf128_ps(s, 1);
 
     _mm_storeu_ps(p,

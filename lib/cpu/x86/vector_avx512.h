@@ -5,13 +5,13 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#include "cpu/simd.h"
+#include "cpu/prefetch.h"
 
 #define VEC       16
 #define REGISTERS 32
 typedef __m512 vec;
 typedef uint32_t vec_bits __attribute__((vector_size(64)));
-typedef __m256i halves;
+typedef __m256i vec_half;
 
 /* The parts of cpu_fill_avx512() that are in float_gemm_avx512.c and
  * quant_avx512.c. */
@@ -38,14 +38,14 @@ load_f32_first(int64_t n, const void *p)
     return _mm512_maskz_loadu_ps(first_lanes(n), p);
 }
 
-INLINE halves
-load_halves(const void *p)
+INLINE vec_half
+load_half(const void *p)
 {
     return _mm256_loadu_si256(p);
 }
 
-INLINE halves
-load_halves_first(int64_t n, const void *p)
+INLINE vec_half
+load_half_first(int64_t n, const void *p)
 {
     return _mm256_maskz_loadu_epi16(first_lanes(n), p);
 }
@@ -63,7 +63,7 @@ store_f32_first(int64_t n, float *p, vec v)
 }
 
 INLINE void
-store_halves_first(int64_t n, void *p, halves h)
+store_half_first(int64_t n, void *p, vec_half h)
 {
     _mm256_mask_storeu_epi16(p, first_lanes(n), h);
 }
@@ -81,7 +81,7 @@ choose_where(vec_bits bits, vec a, vec b)
 }
 
 INLINE vec
-load_fours(const float *p, size_t stride)
+load_rows_of_4(const float *p, size_t stride)
 {
     vec v = _mm512_castps128_ps512(_mm_loadu_ps(p));
 
@@ -91,31 +91,31 @@ load_fours(const float *p, size_t stride)
 }
 
 INLINE vec
-low_ones(vec a, vec b)
+interleave_low(vec a, vec b)
 {
     return _mm512_unpacklo_ps(a, b);
 }
 
 INLINE vec
-high_ones(vec a, vec b)
+interleave_high(vec a, vec b)
 {
     return _mm512_unpackhi_ps(a, b);
 }
 
 INLINE vec
-swap_pairs(vec v)
+swap_neighbours(vec v)
 {
     return _mm512_permute_ps(v, 0xb1);
 }
 
 INLINE vec
-low_twos(vec a, vec b)
+concat_low(vec a, vec b)
 {
     return _mm512_shuffle_ps(a, b, 0x44);
 }
 
 INLINE vec
-high_twos(vec a, vec b)
+concat_high(vec a, vec b)
 {
     return _mm512_shuffle_ps(a, b, 0xee);
 }
@@ -164,12 +164,12 @@ times_power(vec v, vec n)
 }
 
 INLINE vec
-from_f16(halves h)
+from_f16(vec_half h)
 {
     return _mm512_cvtph_ps(h);
 }
 
-INLINE halves
+INLINE vec_half
 to_f16(vec v)
 {
     return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
@@ -182,12 +182,12 @@ one_half(uint16_t bits)
 }
 
 INLINE vec
-from_bf16(halves h)
+from_bf16(vec_half h)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-INLINE halves
+INLINE vec_half
 narrow(vec_bits bits)
 {
     return _mm512_cvtepi32_epi16((__m512i)bits);
@@ -232,15 +232,15 @@ store_sums(float *p, const vec *v)
     _mm_storeu_ps(p, _mm512_castps512_ps128(s));
 }
 
-#define STORES_SIXTEEN
+#define HAS_STORE_SUMS_4X4
 INLINE void
-store_sixteen(float *p, size_t stride, const vec v[4][4])
+store_sums_4x4(float *p, size_t stride, const vec v[4][4])
 {
     vec q[4], low, high, s;
 
     UNROLL for (int i = 0; i < 4; i++) q[i] = add_four_quarters(v[i]);
-    low = low_twos(q[0], q[1]) + high_twos(q[0], q[1]);
-    high = low_twos(q[2], q[3]) + high_twos(q[2], q[3]);
+    low = concat_low(q[0], q[1]) + concat_high(q[0], q[1]);
+    high = concat_low(q[2], q[3]) + concat_high(q[2], q[3]);
     s = _mm512_shuffle_ps(low, high, 0x88) + _mm512_shuffle_ps(low, high, 0xdd);
     _mm_storeu_ps(p, _mm512_castps512_ps128(s));
     _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(s, 1));

@@ -1,5 +1,5 @@
-/* test_ahead.c - weights that threads fetch before they read them: all of
- * their own, in their order, and as far ahead as they are wanted */
+/* test_weight_prefetch.c - weights that threads fetch before they read them:
+ * all of their own, in their order, and as far ahead as they are wanted */
 #include "cpu_test.h"
 
 #include "cpu/exec/weight_prefetch.h"
@@ -36,7 +36,7 @@ products(struct ggml_context *ctx)
 
 /* A thread's way through its pieces. */
 struct way {
-    struct cpu_ahead *a;
+    struct cpu_weight_prefetch *a;
     size_t used;     /* bytes of pieces so far */
     bool far_enough; /* all that was wanted was fetched before */
     bool own;        /* nothing but the thread's own */
@@ -55,8 +55,8 @@ reads(const struct cpu_jobs *jobs, int job, int piece, size_t *n)
 
 /* True if the bytes are in one of the thread's pieces, or in some in a row. */
 static bool
-is_own(const struct cpu_ahead *a, const struct cpu_jobs *jobs, const char *p,
-       size_t n)
+is_own(const struct cpu_weight_prefetch *a, const struct cpu_jobs *jobs,
+       const char *p, size_t n)
 {
     for (int j = 0; j < jobs->n; j++) {
         int all = jobs->list[j].n_pieces;
@@ -90,18 +90,18 @@ use_piece(struct way *w, const struct cpu_jobs *jobs, int job, int piece)
     if (piece >= jobs->list[job].members[0].n_pieces &&
         jobs->list[job].n_members > 1)
         stride = jobs->list[job].members[1].node->src[0]->nb[1];
-    w->own = w->own && cpu_ahead_piece(w->a, &jobs->list[job], piece);
+    w->own = w->own && cpu_weight_prefetch_piece(w->a, &jobs->list[job], piece);
     for (int64_t rest = (int64_t)(n / stride), rows; rest > 0; rest -= rows) {
         const char *from;
 
         rows = rest;
-        from = cpu_ahead_take(w->a, stride, 16, &rows);
+        from = cpu_weight_prefetch_take(w->a, stride, 16, &rows);
         w->own = w->own && rows > 0 && rows <= rest &&
                  (rows == rest || rows % 16 == 0) &&
                  (!from || is_own(w->a, jobs, from, (size_t)rows * stride));
         w->used += (size_t)rows * stride;
-        w->far_enough =
-            w->far_enough && (w->a->lead >= w->a->want || w->a->left == 0);
+        w->far_enough = w->far_enough && (w->a->outstanding >= w->a->distance ||
+                                          w->a->left == 0);
     }
 }
 
@@ -125,20 +125,21 @@ bytes_of(const struct cpu_jobs *jobs, int thread)
 static void
 test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
 {
-    struct way w = { .a = &jobs->ahead[thread],
+    struct way w = { .a = &jobs->prefetch[thread],
                      .far_enough = true,
                      .own = true };
     char name[100];
 
-    w.a->want = want;
-    cpu_ahead_start(w.a);
+    w.a->distance = want;
+    cpu_weight_prefetch_start(w.a);
     for (int j = 0; j < jobs->n; j++) {
         int all = jobs->list[j].n_pieces;
         int first = cpu_pool_first(all, THREADS, thread);
 
         if (waits && jobs->list[j].streams) {
-            cpu_ahead_piece(w.a, &jobs->list[j], first);
-            while (w.a->lead < 100000 && cpu_ahead_fetch(w.a, 512) > 0)
+            cpu_weight_prefetch_piece(w.a, &jobs->list[j], first);
+            while (w.a->outstanding < 100000 &&
+                   cpu_weight_prefetch_more(w.a, 512) > 0)
                 ;
         }
         for (int i = first; i < cpu_pool_first(all, THREADS, thread + 1); i++)
@@ -148,7 +149,8 @@ test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
     snprintf(name, sizeof(name), "thread %d, %zu bytes ahead%s", thread, want,
              waits ? ", more while it waits" : "");
     ok(w.own && w.far_enough && w.used == bytes_of(jobs, thread) &&
-           w.a->lead == 0 && w.a->left == 0 && cpu_ahead_fetch(w.a, STEP) == 0,
+           w.a->outstanding == 0 && w.a->left == 0 &&
+           cpu_weight_prefetch_more(w.a, STEP) == 0,
        name);
 }
 
@@ -156,21 +158,25 @@ test_way(const struct cpu_jobs *jobs, int thread, size_t want, bool waits)
 static void
 test_skip(const struct cpu_jobs *jobs)
 {
-    struct cpu_ahead *a = &jobs->ahead[1];
+    struct cpu_weight_prefetch *a = &jobs->prefetch[1];
     int last = jobs->n - 1;
     size_t n;
     const char *p = reads(
         jobs, last, cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1), &n);
 
-    cpu_ahead_start(a);
-    cpu_ahead_fetch(a, 1000);
-    ok(!cpu_ahead_piece(a, &jobs->list[0], jobs->list[0].n_pieces - 1) &&
-           cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64 && a->lead == 64,
+    cpu_weight_prefetch_start(a);
+    cpu_weight_prefetch_more(a, 1000);
+    ok(!cpu_weight_prefetch_piece(a, &jobs->list[0],
+                                  jobs->list[0].n_pieces - 1) &&
+           cpu_weight_prefetch_more(a, 64) == 64 && a->at == p + 64 &&
+           a->outstanding == 64,
        "nothing of a job that others did");
-    cpu_ahead_start(a);
-    ok(cpu_ahead_piece(a, &jobs->list[last],
-                       cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1)) &&
-           a->lead == 0 && cpu_ahead_fetch(a, 64) == 64 && a->at == p + 64,
+    cpu_weight_prefetch_start(a);
+    ok(cpu_weight_prefetch_piece(
+           a, &jobs->list[last],
+           cpu_pool_first(jobs->list[last].n_pieces, THREADS, 1)) &&
+           a->outstanding == 0 && cpu_weight_prefetch_more(a, 64) == 64 &&
+           a->at == p + 64,
        "nor of one that is over");
 }
 
@@ -178,20 +184,22 @@ static void
 test_rows(void)
 {
     static char bytes[1000 * 64];
-    struct cpu_ahead a = cpu_ahead_of(bytes, sizeof(bytes), 10 * 64);
+    struct cpu_weight_prefetch a =
+        cpu_weight_prefetch_of(bytes, sizeof(bytes), 10 * 64);
     int64_t n = 500;
 
-    ok(cpu_ahead_take(&a, 64, 16, &n) == bytes + 10 * 64 && n == 500,
+    ok(cpu_weight_prefetch_take(&a, 64, 16, &n) == bytes + 10 * 64 && n == 500,
        "some rows: what comes after those that were fetched first");
     n = 500;
-    ok(cpu_ahead_take(&a, 64, 16, &n) == bytes + 510 * 64 && n == 480,
+    ok(cpu_weight_prefetch_take(&a, 64, 16, &n) == bytes + 510 * 64 && n == 480,
        "then as many whole tiles as are left");
     n = 20;
-    ok(!cpu_ahead_take(&a, 64, 16, &n) && n == 20 && a.lead == 0,
+    ok(!cpu_weight_prefetch_take(&a, 64, 16, &n) && n == 20 &&
+           a.outstanding == 0,
        "then nothing");
     n = 3;
-    a = cpu_ahead_of(bytes, 0, 100);
-    cpu_ahead_take(&a, 0, 16, &n);
+    a = cpu_weight_prefetch_of(bytes, 0, 100);
+    cpu_weight_prefetch_take(&a, 0, 16, &n);
     ok(n == 3 && a.left == 0, "rows without bytes");
 }
 
@@ -200,7 +208,7 @@ static void
 test_few(void)
 {
     const struct cpu_kernels *k = cpu_kernels();
-    int64_t few = k->mul_mat[GGML_TYPE_Q4_0].few;
+    int64_t few = k->mul_mat[GGML_TYPE_Q4_0].small_batch;
     bool good = true;
 
     for (int64_t n = 1; n <= MANY; n++) {
@@ -221,11 +229,11 @@ test_few(void)
 }
 
 static size_t
-fetch_all(struct cpu_ahead *a)
+fetch_all(struct cpu_weight_prefetch *a)
 {
     size_t sum = 0, n;
 
-    while ((n = cpu_ahead_fetch(a, STEP)) > 0)
+    while ((n = cpu_weight_prefetch_more(a, STEP)) > 0)
         sum += n;
     return sum;
 }
@@ -241,7 +249,7 @@ test_matrices(void)
     struct ggml_tensor *w = test_tensor(ctx, GGML_TYPE_Q4_0, K, 800, 8, 1);
     struct ggml_tensor *ids;
     struct cpu_jobs jobs = { 0 };
-    struct cpu_ahead *a;
+    struct cpu_weight_prefetch *a;
     size_t n = 0, before;
 
     y = ggml_mul_mat(ctx, test_tensor(ctx, GGML_TYPE_Q4_0, K, 1000, 1, 1), x);
@@ -250,17 +258,17 @@ test_matrices(void)
     ggml_build_forward_expand(graph, y);
     memcpy(ids->data, which, sizeof(which));
     ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
-           jobs.n == 2 && jobs.list[1].streams && jobs.list[1].runs,
+           jobs.n == 2 && jobs.list[1].streams && jobs.list[1].contiguous,
        "matrices that are chosen come in a stream");
     for (int i = 0; i < THREADS && jobs.n == 2; i++) {
         int first = cpu_pool_first(jobs.list[1].n_pieces, THREADS, i);
 
-        a = &jobs.ahead[i];
-        cpu_ahead_start(a);
+        a = &jobs.prefetch[i];
+        cpu_weight_prefetch_start(a);
         before = fetch_all(a);
-        cpu_ahead_piece(a, &jobs.list[1], first);
+        cpu_weight_prefetch_piece(a, &jobs.list[1], first);
         n += fetch_all(a) == 0 && before > 0 ? 0 : ggml_nbytes(w);
-        cpu_ahead_begin(a);
+        cpu_weight_prefetch_begin(a);
         n += fetch_all(a);
         if (i == 0)
             ok(a->at <= (char *)w->data + 3 * w->nb[2] &&
@@ -282,7 +290,7 @@ main(void)
     ok(cpu_jobs_find(&jobs, graph, false, THREADS, cpu_kernels()) &&
            jobs.n == 3 && jobs.list[0].n_members == 2 && jobs.list[0].streams &&
            !jobs.list[1].streams && jobs.list[2].streams &&
-           jobs.ahead[2].want > 0,
+           jobs.prefetch[2].distance > 0,
        "two jobs of three read weights for one column");
     for (int i = 0; i < THREADS; i++) {
         test_way(&jobs, i, 1, false);
