@@ -108,6 +108,16 @@ gg_set_open_callback(gg_open_callback callback, void *data);
 GG_API GG_MUST_CHECK enum gg_status
 gg_file_open(const char *path, struct gg_file **out, struct gg_error *err);
 
+/* The same of a GGUF file's keys and table of tensors alone, which are read and
+ * not mapped: the data need not be there, gg_file_data() has none, and
+ * gg_file_read() writes none. What is no GGUF file is opened as above. */
+enum {
+    GG_FILE_ALONE = 1, /* of a model that was split, this file alone */
+};
+GG_API GG_MUST_CHECK enum gg_status
+gg_file_open_metadata(const char *path, unsigned flags, struct gg_file **out,
+                      struct gg_error *err);
+
 GG_API void
 gg_file_close(struct gg_file *file); /* takes NULL */
 

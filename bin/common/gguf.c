@@ -1,4 +1,4 @@
-/* gguf.c - opens the metadata of a GGUF file */
+/* gguf.c - metadata of GGUF files that are written */
 #include <config.h>
 
 #include "common/gguf.h"
@@ -8,49 +8,6 @@
 #include <string.h>
 
 #include "common/cli.h"
-
-/* The library's last word is the reason why a file was not opened. */
-static void
-keep_message(enum ggml_log_level level, const char *text, void *data)
-{
-    struct gg_error *err = data;
-
-    (void)level;
-    snprintf(err->message, sizeof(err->message), "%.*s",
-             (int)strcspn(text, "\n"), text);
-}
-
-static const struct gguf_init_params without_data = { .no_alloc = true };
-
-static void
-begin(struct gg_error *err)
-{
-    snprintf(err->message, sizeof(err->message), "out of memory");
-    ggml_log_set(keep_message, err);
-}
-
-struct gguf_context *
-gguf_metadata(const char *path, bool shards, struct gg_error *err)
-{
-    struct gguf_context *ctx;
-
-    begin(err);
-    ctx = shards ? gguf_init_from_shards(path)
-                 : gguf_init_from_file(path, without_data);
-    ggml_log_set(NULL, NULL);
-    return ctx;
-}
-
-struct gguf_context *
-gguf_metadata_of(const void *data, size_t size, struct gg_error *err)
-{
-    struct gguf_context *ctx;
-
-    begin(err);
-    ctx = gguf_init_from_buffer(data, size, without_data);
-    ggml_log_set(NULL, NULL);
-    return ctx;
-}
 
 void
 gguf_add_like(struct gguf_context *to, const struct gguf_context *from,

@@ -1,18 +1,9 @@
-/* gguf.h - metadata of GGUF files, with the reason where there is none */
+/* gguf.h - metadata of GGUF files that are written */
 #ifndef COMMON_GGUF_H
 #define COMMON_GGUF_H
 
 #include <gg.h>
 #include <gguf.h>
-
-/* gguf_init_from_file() without the data of tensors, or gguf_init_from_shards()
- * where `shards` says so. NULL: err says why. */
-struct gguf_context *
-gguf_metadata(const char *path, bool shards, struct gg_error *err);
-
-/* The same of a whole file in memory, whose name err lacks. */
-struct gguf_context *
-gguf_metadata_of(const void *data, size_t size, struct gg_error *err);
 
 /* Adds a tensor with the name and the shape of another; `data` may be NULL
  * where only metadata is written. Ends the tool where there is no memory. */

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -125,21 +124,17 @@ size_of(int fd, const char *path)
     return (size_t)st.st_size;
 }
 
-/* The metadata that the file has while it is locked. */
-static struct gguf_context *
-read_metadata(int fd, const char *path, size_t size)
+/* What it has while it is locked. */
+static struct gg_file *
+open_metadata(const char *path)
 {
-    void *data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
-    struct gguf_context *gguf;
+    struct gg_file *file;
     struct gg_error err;
 
-    if (data == MAP_FAILED)
-        cli_die("%s: %s", path, strerror(errno));
-    gguf = gguf_metadata_of(data, size, &err);
-    if (!gguf)
-        cli_die("%s: %s", path, err.message);
-    munmap(data, size);
-    return gguf;
+    cli_check(gg_file_open_metadata(path, GG_FILE_ALONE, &file, &err), &err);
+    if (strcmp(gg_file_format(file), "GGUF") != 0)
+        cli_die("%s: not a GGUF file: it is %s", path, gg_file_format(file));
+    return file;
 }
 
 void
@@ -147,7 +142,8 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
 {
     int fd = files_change(path, O_RDWR);
     size_t size = size_of(fd, path);
-    struct gguf_context *old = read_metadata(fd, path, size);
+    struct gg_file *file = open_metadata(path);
+    const struct gguf_context *old = gg_file_gguf(file);
     struct gguf_context *new = gguf_init_empty();
     struct bytes bytes;
 
@@ -163,5 +159,5 @@ edit_file(const char *path, struct key_changes *c, bool quiet)
         write_new(path, fd, &bytes, gguf_get_data_offset(old), size, quiet);
     free(bytes.data);
     gguf_free(new);
-    gguf_free(old);
+    gg_file_close(file);
 }

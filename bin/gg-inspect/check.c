@@ -133,7 +133,7 @@ work(void *data, int64_t i)
     struct found *r = &j->results[i];
     int64_t tensor = j->tensors[i];
 
-    r->cut = !j->f->file && gguf_get_tensor_size(j->f->gguf, tensor) &&
+    r->cut = j->f->is_read && gguf_get_tensor_size(j->f->gguf, tensor) &&
              end_of(j->f, tensor) >
                  file_size(j->f, gguf_get_tensor_shard(j->f->gguf, tensor));
     r->known = values_known(gguf_get_tensor_type(j->f->gguf, tensor));
@@ -227,7 +227,7 @@ say_rest(struct job *j)
     const struct gguf_context *ctx = j->f->gguf;
     uint64_t padding = gguf_get_alignment(ctx);
 
-    for (int64_t k = 0; k < gguf_get_n_shards(ctx) && !j->f->file; k++) {
+    for (int64_t k = 0; k < gguf_get_n_shards(ctx) && j->f->is_read; k++) {
         const char *name = gguf_get_shard_name(ctx, k);
         uint64_t end = 0, size = file_size(j->f, k);
 
@@ -252,7 +252,7 @@ say_model(struct job *j, const struct summary *s)
     const char *why = err.message;
 
     if (!s->architecture.s || !s->known || j->cut ||
-        (j->f->file && !strcmp(gg_file_format(j->f->file), "Hugging Face")))
+        strcmp(gg_file_format(j->f->file), "Hugging Face") == 0)
         return;
     if (gg_model_open(j->f->path, &params, &model, &err) == GG_OK) {
         gg_model_free(model);

@@ -103,8 +103,8 @@ totals_dims(const struct gguf_context *ctx, int64_t tensor);
 struct inspected {
     const char *path;
     const struct gguf_context *gguf;
-    struct gguf_context *own; /* the same, for a GGUF file; or */
-    struct gg_file *file;     /* one of another format */
+    struct gg_file *file;
+    bool is_read; /* of a GGUF file data are read, not mapped */
 
     /* For source.h: bytes of tensors in memory that were made of others. */
     size_t held, largest;

@@ -158,9 +158,8 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
 
     fputs("{\n  \"file\": ", stdout);
     put_name(o->path);
-    printf(",\n  \"format\": \"%s\"",
-           f->file ? gg_file_format(f->file) : "GGUF");
-    if (!f->file)
+    printf(",\n  \"format\": \"%s\"", gg_file_format(f->file));
+    if (f->is_read)
         printf(",\n  \"version\": %" PRIu32 ",\n  \"alignment\": %zu,\n"
                "  \"data_offset\": %zu",
                gguf_get_version(ctx), gguf_get_alignment(ctx),

@@ -5,14 +5,9 @@
 #include <config.h>
 
 #include "common/cli.h"
-#include "common/gguf.h"
 #include "gg-inspect/summary.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The first of several; a later one is shown alone. */
 static bool
@@ -23,42 +18,22 @@ has_others(const struct gguf_context *ctx)
            meta_range(ctx, "split.no").max == 0;
 }
 
-static struct gguf_context *
-open_gguf(const char *path, bool alone)
+static struct gg_file *
+open_file(const char *path, bool alone)
 {
+    struct gg_file *file, *all = NULL;
     struct gg_error err;
-    struct gguf_context *ctx = gguf_metadata(path, false, &err), *all = NULL;
 
-    if (!ctx)
-        cli_die("%s", err.message);
-    if (!alone && has_others(ctx)) {
-        all = gguf_metadata(path, true, &err);
-        if (!all)
-            cli_warn("%s; only the first file is shown", err.message);
+    cli_check(gg_file_open_metadata(path, GG_FILE_ALONE, &file, &err), &err);
+    if (alone || strcmp(gg_file_format(file), "GGUF") != 0 ||
+        !has_others(gg_file_gguf(file)))
+        return file;
+    if (gg_file_open_metadata(path, 0, &all, &err) != GG_OK) {
+        cli_warn("%s; only the first file is shown", err.message);
+        return file;
     }
-    if (all)
-        gguf_free(ctx);
-    return all ? all : ctx;
-}
-
-/* What is neither a regular file nor a folder is left to open_gguf() to
- * refuse. */
-static bool
-is_gguf(const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    char magic[4];
-    struct stat st;
-    bool is;
-
-    if (fd < 0)
-        cli_die("%s: %s", path, strerror(errno));
-    is = fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-         pread(fd, magic, 4, 0) < 4 || memcmp(magic, GGUF_MAGIC, 4) == 0;
-    if (S_ISDIR(st.st_mode))
-        is = false;
-    close(fd);
-    return is;
+    gg_file_close(file);
+    return all;
 }
 
 /* What readers need to take turns. */
@@ -75,17 +50,10 @@ prepare(struct inspected *f)
 void
 inspect_open(const char *path, bool alone, struct inspected *out)
 {
-    struct gg_error err;
-
     *out = (struct inspected){ .path = path };
-    if (is_gguf(path)) {
-        out->own = open_gguf(path, alone);
-        out->gguf = out->own;
-    } else if (gg_file_open(path, &out->file, &err) == GG_OK) {
-        out->gguf = gg_file_gguf(out->file);
-    } else {
-        cli_die("%s", err.message);
-    }
+    out->file = open_file(path, alone);
+    out->gguf = gg_file_gguf(out->file);
+    out->is_read = strcmp(gg_file_format(out->file), "GGUF") == 0;
     prepare(out);
 }
 
@@ -94,6 +62,5 @@ inspect_close(struct inspected *f)
 {
     pthread_cond_destroy(&f->freed);
     pthread_mutex_destroy(&f->lock);
-    gguf_free(f->own);
     gg_file_close(f->file);
 }

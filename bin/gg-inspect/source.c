@@ -61,12 +61,12 @@ source_open(struct source *s, struct inspected *f, int64_t tensor)
 
     *s = (struct source){ f, tensor, shard ? shard : f->path, -1, NULL,
                           gguf_get_tensor_size(f->gguf, tensor) };
-    if (f->file && !gg_file_data(f->file, tensor)) { /* made of others */
+    if (!f->is_read && !gg_file_data(f->file, tensor)) { /* made of others */
         take_room(f, s->size);
         s->made = cli_alloc(NULL, s->size, 1);
         gg_file_read(f->file, tensor, s->made);
     }
-    if (f->file)
+    if (!f->is_read)
         return;
     s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
     if (s->fd < 0)
@@ -91,7 +91,7 @@ source_close(struct source *s)
 {
     if (s->fd >= 0)
         close(s->fd);
-    if (s->f->file)
+    if (!s->f->is_read)
         gg_file_forget(s->f->file, s->tensor);
     if (s->made)
         give_room(s->f, s->size);

@@ -85,7 +85,7 @@ text_tensor(const struct inspected *f, int64_t tensor)
     put_shape(ctx, tensor, " x ");
     printf("\nvalues  %" PRIu64 "\nbytes   %zu\n", totals_values(ctx, tensor),
            gguf_get_tensor_size(ctx, tensor));
-    if (!f->file)
+    if (f->is_read)
         printf("offset  %zu\n", gguf_get_tensor_place(ctx, tensor));
     if (gguf_get_n_shards(ctx) > 1)
         text_file(ctx, tensor);
@@ -119,7 +119,7 @@ put_json_tensor(const struct inspected *f, int64_t tensor)
     put_shape(ctx, tensor, ", ");
     printf("],\n  \"values\": %" PRIu64 ",\n  \"bytes\": %zu",
            totals_values(ctx, tensor), gguf_get_tensor_size(ctx, tensor));
-    if (!f->file)
+    if (f->is_read)
         printf(",\n  \"offset\": %zu", gguf_get_tensor_offset(ctx, tensor));
 }
 

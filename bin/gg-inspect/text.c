@@ -59,7 +59,7 @@ put_header(const struct inspected *f, const struct inspect_options *o)
     totals_count(ctx, by_type, &all);
     fputs("file      ", stdout);
     value_put_escaped(stdout, o->path, strlen(o->path), 0);
-    if (f->file)
+    if (!f->is_read)
         printf("\nformat    %s, shown as GGUF\n", gg_file_format(f->file));
     else
         printf("\nformat    GGUF version %" PRIu32 ", alignment %zu\n",
@@ -67,7 +67,7 @@ put_header(const struct inspected *f, const struct inspect_options *o)
     if (stat(o->path, &st) == 0) {
         fputs("size      ", stdout);
         put_bytes((uint64_t)st.st_size);
-        if (!f->file)
+        if (f->is_read)
             printf(", %zu before the data", gguf_get_data_offset(ctx));
         putchar('\n');
     }

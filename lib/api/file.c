@@ -15,16 +15,15 @@ struct gg_file {
 static enum gg_status
 is_gguf(const char *path, bool *out, struct gg_error *err)
 {
-    struct file_map map;
-    enum gg_status st = file_map(path, &map, err);
+    char magic[4];
+    size_t n = 0;
+    enum gg_status st = file_peek(path, magic, sizeof(magic), &n, err);
 
-    if (st != GG_OK)
-        return st;
-    *out = map.size >= 4 && memcmp(map.data, GGUF_MAGIC, 4) == 0;
-    file_unmap(&map);
-    return GG_OK;
+    *out = st == GG_OK && n == 4 && memcmp(magic, GGUF_MAGIC, 4) == 0;
+    return st;
 }
 
+static const char gguf_format[] = "GGUF";
 static const char folder_format[] = "Hugging Face";
 
 static bool
@@ -39,7 +38,7 @@ enum gg_status
 api_open(const char *path, unsigned flags, struct gguf_file *out,
          const char **format, struct gg_error *err)
 {
-    const char *name = "GGUF";
+    const char *name = gguf_format;
     bool gguf = false;
     enum gg_status st;
 
@@ -118,6 +117,43 @@ gg_file_open(const char *path, struct gg_file **out, struct gg_error *err)
     return st;
 }
 
+static enum gg_status
+open_metadata(const char *path, bool alone, struct gg_file **out,
+              struct gg_error *err)
+{
+    struct gg_file *f = mem_zalloc(sizeof(*f));
+    enum gg_status st = f ? GG_OK : error_nomem(err);
+
+    if (st == GG_OK)
+        st = gguf_read_metadata(path, !alone, &f->file.gguf, err);
+    if (st == GG_OK) {
+        f->format = gguf_format;
+        *out = f;
+    } else {
+        mem_free(f);
+    }
+    return st;
+}
+
+enum gg_status
+gg_file_open_metadata(const char *path, unsigned flags, struct gg_file **out,
+                      struct gg_error *err)
+{
+    bool gguf = false;
+    enum gg_status st = GG_OK;
+
+    if (!path || !out)
+        return error_null(err);
+    if (flags & ~(unsigned)GG_FILE_ALONE)
+        return error_set(err, GG_ERR_ARG, "flags: %u are none", flags);
+    if (!is_folder(path))
+        st = is_gguf(path, &gguf, err);
+    if (st != GG_OK)
+        return st;
+    return gguf ? open_metadata(path, flags & GG_FILE_ALONE, out, err)
+                : gg_file_open(path, out, err);
+}
+
 void
 gg_file_close(struct gg_file *file)
 {
@@ -166,7 +202,7 @@ gg_file_forget(const struct gg_file *file, int64_t tensor)
         return;
     if (file->folder)
         convert_forget(file->folder, tensor);
-    else if (file->file.maps[t->shard].filed)
+    else if (t->data && file->file.maps[t->shard].filed)
         file_forget(t->data, t->size);
 }
 
@@ -179,6 +215,6 @@ gg_file_read(const struct gg_file *file, int64_t tensor, void *out)
         return;
     if (file->folder)
         convert_make(file->folder, file->file.gguf, tensor, out);
-    else
+    else if (t->data)
         memcpy(out, t->data, t->size);
 }

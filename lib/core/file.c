@@ -220,17 +220,26 @@ typedef enum gg_status (*take_fn)(int fd, const char *path,
                                   struct file_map *out, struct gg_error *err);
 
 static enum gg_status
+open_input(const char *path, int *fd, struct gg_error *err)
+{
+    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
+    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0)
+        return io_error(err, path);
+    if (on_open)
+        on_open(path, *fd, on_open_data);
+    return GG_OK;
+}
+
+static enum gg_status
 take_file(const char *path, take_fn take, struct file_map *out,
           struct gg_error *err)
 {
-    /* O_NONBLOCK: opening a FIFO must not wait for a writer. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    enum gg_status st;
+    int fd;
+    enum gg_status st = open_input(path, &fd, err);
 
-    if (fd < 0)
-        return io_error(err, path);
-    if (on_open)
-        on_open(path, fd, on_open_data);
+    if (st != GG_OK)
+        return st;
     st = take(fd, path, out, err);
     close(fd);
     return st;
@@ -240,6 +249,27 @@ enum gg_status
 file_map(const char *path, struct file_map *out, struct gg_error *err)
 {
     return take_file(path, file_map_fd, out, err);
+}
+
+enum gg_status
+file_peek(const char *path, void *out, size_t n, size_t *got,
+          struct gg_error *err)
+{
+    int fd;
+    size_t size;
+    enum gg_status st = open_input(path, &fd, err);
+    ssize_t some;
+
+    if (st != GG_OK)
+        return st;
+    st = file_size(fd, path, &size, err);
+    some = st == GG_OK ? pread(fd, out, n, 0) : 0;
+    if (some < 0)
+        st = io_error(err, path);
+    else
+        *got = (size_t)some;
+    close(fd);
+    return st;
 }
 
 enum gg_status
@@ -347,10 +377,10 @@ open_output(const char *path, struct file_out *f, struct gg_error *err)
     if (stat(path, &st) && errno != ENOENT)
         return io_error(err, path);
     if (stat(path, &st) && lstat(path, &st) == 0)
-        return about(path,
-                     error_set(err, GG_ERR_IO,
-                               "a symbolic link that leads to no file"),
-                     err);
+        return about(
+            path,
+            error_set(err, GG_ERR_IO, "a symbolic link that leads to no file"),
+            err);
     errno = 0;
     f->path = realpath(path, NULL);
     if (!f->path && errno != ENOMEM)

@@ -27,6 +27,11 @@ enum gg_status
 file_map_fd(int fd, const char *path, struct file_map *out,
             struct gg_error *err);
 
+/* The first bytes of such a file, as many as it has up to n. */
+enum gg_status
+file_peek(const char *path, void *out, size_t n, size_t *got,
+          struct gg_error *err);
+
 /* The same for a file that may change later: reads it into memory. */
 enum gg_status
 file_read(const char *path, struct file_map *out, struct gg_error *err);

@@ -247,21 +247,41 @@ gguf_init_from_file(const char *fname, struct gguf_init_params params)
     return report(ctx, st, &err);
 }
 
+enum gg_status
+gguf_read_metadata(const char *path, bool all, struct gguf_context **out,
+                   struct gg_error *err)
+{
+    static const struct gguf_init_params bare = { .no_alloc = true };
+    struct gguf_file file = { 0 };
+    struct file_map map;
+    enum gg_status st;
+
+    if (!all) {
+        st = file_map(path, &map, err);
+        if (st != GG_OK)
+            return st;
+        st = init(map.data, map.size, path, bare, out, err);
+        file_unmap(&map);
+        return st;
+    }
+    st = gguf_file_open(path, GGUF_OPEN_ALL, &file, err);
+    if (st == GG_OK)
+        st = own_all(file.gguf, err);
+    if (st == GG_OK) {
+        *out = file.gguf;
+        file.gguf = NULL;
+    }
+    gguf_file_close(&file);
+    return st;
+}
+
 struct gguf_context *
 gguf_init_from_shards(const char *fname)
 {
     struct gguf_context *ctx = NULL;
-    struct gguf_file file;
     struct gg_error err;
-    enum gg_status st = gguf_file_open(fname, GGUF_OPEN_ALL, &file, &err);
+    enum gg_status st = gguf_read_metadata(fname, true, &ctx, &err);
 
-    if (st == GG_OK)
-        st = own_all(file.gguf, &err);
-    if (st == GG_OK) {
-        ctx = file.gguf;
-        file.gguf = NULL;
-    }
-    gguf_file_close(&file);
     return report(ctx, st, &err);
 }
 

@@ -54,6 +54,12 @@ gguf_file_open(const char *path, unsigned flags, struct gguf_file *out,
 void
 gguf_file_close(struct gguf_file *file);
 
+/* Keys and the table of tensors alone, without a mapping: the data, which may be
+ * missing, is at no place. `all`: of all shards, where `path` is the first. */
+enum gg_status
+gguf_read_metadata(const char *path, bool all, struct gguf_context **out,
+                   struct gg_error *err);
+
 /* ---- Tensors ---------------------------------------------------------- */
 
 struct gguf_tensor {

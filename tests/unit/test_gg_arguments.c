@@ -112,6 +112,17 @@ file_open(void)
 }
 
 static bool
+file_open_metadata(void)
+{
+    struct gg_file *f = NULL;
+
+    return refused(gg_file_open_metadata(NULL, 0, &f, &err)) &&
+           refused(gg_file_open_metadata(scratch_path(), 0, NULL, &err)) &&
+           refused(gg_file_open_metadata(scratch_path(), 2, &f, &err)) &&
+           gg_file_open_metadata("", 0, &f, &err) == GG_ERR_IO && !f;
+}
+
+static bool
 file_close(void)
 {
     gg_file_close(NULL);
@@ -1189,6 +1200,7 @@ static const struct {
     { "gg_default_threads", default_threads },
     { "gg_set_open_callback", set_open_callback },
     { "gg_file_open", file_open },
+    { "gg_file_open_metadata", file_open_metadata },
     { "gg_file_close", file_close },
     { "gg_file_gguf", file_gguf },
     { "gg_file_format", file_format },
