@@ -5,7 +5,7 @@
 #include "common/json.h"
 #include "common/ticker.h"
 #include "gg-inspect/bins.h"
-#include "gg-inspect/jobs.h"
+#include "common/jobs.h"
 #include "gg-inspect/source.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 
 #include "common/cli.h"
 #include "common/ticker.h"
-#include "gg-inspect/jobs.h"
+#include "common/jobs.h"
 #include "gg-inspect/scales.h"
 #include "gg-inspect/source.h"
 #include "gg-inspect/summary.h"

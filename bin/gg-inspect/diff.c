@@ -5,7 +5,7 @@
 #include "common/cli.h"
 #include "common/ticker.h"
 #include "gg-inspect/compare.h"
-#include "gg-inspect/jobs.h"
+#include "common/jobs.h"
 #include "gg-inspect/source.h"
 #include "gg-inspect/table.h"
 

@@ -4,7 +4,7 @@
 #include "common/cli.h"
 #include "common/ticker.h"
 #include "gg-inspect/digest.h"
-#include "gg-inspect/jobs.h"
+#include "common/jobs.h"
 #include "gg-inspect/table.h"
 
 #include <stdlib.h>

@@ -4,31 +4,31 @@
 #include "gg-quantize/work.h"
 
 #include <math.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <gguf.h>
 
 #include "common/cli.h"
+#include "common/jobs.h"
 
 enum {
     PIECE = 1 << 16, /* values that a thread takes at a time, or a row */
     LANES = 8,       /* sums at once */
 };
 
-struct shared {
-    const struct work *w;
-    int64_t rows_each, n_pieces;
-    atomic_llong next;
-    struct work_sums *sums; /* one for each piece, added up in order */
-};
-
 /* What one thread needs. */
 struct scratch {
     float *values, *back;
     uint8_t *copy; /* of rows, aligned */
+};
+
+struct shared {
+    const struct work *w;
+    int64_t rows_each;
+    struct scratch *scratch; /* one for each thread */
+    struct work_sums *sums;  /* one for each piece, added up in order */
+    struct work_sums *all;
 };
 
 static void
@@ -125,77 +125,74 @@ do_piece(struct shared *s, struct scratch *h, int64_t piece)
     add_error(h->values, h->back, n * w->row, &s->sums[piece]);
 }
 
-/* A thread, with memory that is there before any of them runs. */
-struct thread {
-    pthread_t id;
-    struct shared *s;
-    struct scratch scratch;
-};
-
-static void *
-run(void *data)
+static void
+do_job(void *data, size_t piece, int thread)
 {
-    struct thread *t = data;
-    long long piece;
+    struct shared *s = data;
 
-    while ((piece = atomic_fetch_add(&t->s->next, 1)) < t->s->n_pieces)
-        do_piece(t->s, &t->scratch, piece);
-    return NULL;
+    do_piece(s, &s->scratch[thread], (int64_t)piece);
 }
 
-static struct thread *
-new_threads(struct shared *s, int n)
+/* In order, so that the sums are the same however they come. */
+static void
+add_sums(void *data, size_t piece)
 {
-    struct thread *threads = cli_alloc(NULL, (size_t)n, sizeof(*threads));
+    const struct shared *s = data;
+
+    s->all->error += s->sums[piece].error;
+    s->all->values += s->sums[piece].values;
+    s->all->odd += s->sums[piece].odd;
+}
+
+/* Memory that is there before any thread runs. */
+static void
+make_scratch(struct shared *s, int n)
+{
     size_t values = (size_t)(s->rows_each * s->w->row);
 
-    for (int i = 0; i < n; i++) {
-        threads[i].s = s;
-        threads[i].scratch = (struct scratch){
+    s->scratch = cli_alloc(NULL, (size_t)n, sizeof(*s->scratch));
+    for (int i = 0; i < n; i++)
+        s->scratch[i] = (struct scratch){
             cli_alloc(NULL, values, sizeof(float)),
             cli_alloc(NULL, values, sizeof(float)),
             cli_alloc(NULL, (size_t)s->rows_each,
                       ggml_row_size(s->w->from, s->w->row)),
         };
-    }
-    return threads;
 }
 
 static void
-free_threads(struct thread *threads, int n)
+free_scratch(struct shared *s, int n)
 {
     for (int i = 0; i < n; i++) {
-        free(threads[i].scratch.values);
-        free(threads[i].scratch.back);
-        free(threads[i].scratch.copy);
+        free(s->scratch[i].values);
+        free(s->scratch[i].back);
+        free(s->scratch[i].copy);
     }
-    free(threads);
+    free(s->scratch);
 }
 
 void
 work_run(const struct work *w, int n_threads, struct work_sums *sums)
 {
-    struct shared s = { .w = w };
-    struct thread *threads;
+    struct shared s = { .w = w, .all = sums };
+    struct jobs_calls calls = { do_job, add_sums, &s };
+    struct jobs *jobs;
+    int64_t n_pieces;
 
     s.rows_each = w->row < PIECE ? PIECE / w->row : 1;
-    s.n_pieces = (w->n_rows + s.rows_each - 1) / s.rows_each;
-    s.sums = cli_alloc(NULL, (size_t)s.n_pieces, sizeof(*s.sums));
-    memset(s.sums, 0, (size_t)s.n_pieces * sizeof(*s.sums));
-    threads = new_threads(&s, n_threads);
-    for (int i = 1; i < n_threads; i++)
-        if (cli_start_thread(&threads[i].id, run, &threads[i]))
-            cli_die("no thread could be started");
-    run(&threads[0]);
-    for (int i = 1; i < n_threads; i++)
-        pthread_join(threads[i].id, NULL);
-    for (int64_t i = 0; i < s.n_pieces; i++) {
-        sums->error += s.sums[i].error;
-        sums->values += s.sums[i].values;
-        sums->odd += s.sums[i].odd;
+    n_pieces = (w->n_rows + s.rows_each - 1) / s.rows_each;
+    s.sums = cli_alloc(NULL, (size_t)n_pieces, sizeof(*s.sums));
+    memset(s.sums, 0, (size_t)n_pieces * sizeof(*s.sums));
+    make_scratch(&s, n_threads);
+    jobs = jobs_new(n_threads, (size_t)n_pieces, &calls);
+    for (int64_t i = 0; i < n_pieces; i++) {
+        (void)jobs_next(jobs);
+        jobs_submit(jobs, false);
     }
+    jobs_wait(jobs);
+    jobs_free(jobs);
     free(s.sums);
-    free_threads(threads, n_threads);
+    free_scratch(&s, n_threads);
 }
 
 void

@@ -3,9 +3,10 @@
 
 #include <stdlib.h>
 
+#include "common/jobs.h"
 #include "gg-tokenize/format.h"
 #include "gg-tokenize/input.h"
-#include "gg-tokenize/pool.h"
+#include "gg-tokenize/job.h"
 #include "gg-tokenize/tokenize.h"
 
 enum {
@@ -15,7 +16,9 @@ enum {
 struct work {
     const struct gg_vocab *vocab;
     const struct tokenize_options *o;
-    struct pool *pool;
+    struct jobs *jobs;
+    struct job *slots; /* n_slots, which become jobs in turn */
+    size_t n_slots;
     struct input input;
     struct buffer rest; /* was read, and belongs to the next job */
     uint64_t sequence;  /* of the next record */
@@ -32,7 +35,7 @@ read_more(struct work *w, struct job *job)
     size_t before = job->text.len;
 
     if (!input_ready(&w->input)) {
-        pool_wait(w->pool);
+        jobs_wait(w->jobs);
         cli_flush();
     }
     input_read(&w->input, &job->text);
@@ -42,7 +45,7 @@ read_more(struct work *w, struct job *job)
 static struct job *
 next_job(struct work *w)
 {
-    struct job *job = pool_next(w->pool);
+    struct job *job = &w->slots[jobs_next(w->jobs)];
 
     job->text.len = 0;
     buffer_add(&job->text, w->rest.p, w->rest.len);
@@ -76,10 +79,8 @@ writes_line(const struct tokenize_options *o)
 }
 
 static void
-take_part(void *arg, struct job *job)
+take_part(struct work *w, const struct job *job)
 {
-    struct work *w = arg;
-
     if (job->failed && w->line) /* whoever reads it must not go on from here */
         printf("\n!%s\n", job->err.message);
     if (job->failed)
@@ -131,9 +132,9 @@ encode_whole(struct work *w)
         job->last = w->input.ended;
         job->before = before;
         before += job->text.len;
-        pool_submit(w->pool, first && job->last);
+        jobs_submit(w->jobs, first && job->last);
     }
-    pool_wait(w->pool);
+    jobs_wait(w->jobs);
     if (w->n_ids == 0 && writes_line(o) && !o->empty && !o->chat)
         cli_die("%s: no byte of the text has a token", w->input.name);
     if (o->count)
@@ -145,9 +146,8 @@ encode_whole(struct work *w)
 /* ---- records ---- */
 
 static void
-take_records(void *arg, struct job *job)
+take_records(struct work *w, const struct job *job)
 {
-    struct work *w = arg;
     const char *p = job->warnings.p;
 
     if (job->out.len)
@@ -202,9 +202,50 @@ encode_records(struct work *w)
         job->sequence = w->sequence;
         w->sequence += count_records(&job->text, w->o->end);
         if (job->text.len)
-            pool_submit(w->pool, w->input.ended || !input_ready(&w->input));
+            jobs_submit(w->jobs, w->input.ended || !input_ready(&w->input));
     }
-    pool_wait(w->pool);
+    jobs_wait(w->jobs);
+}
+
+static void
+do_job(void *data, size_t slot, int thread)
+{
+    struct work *w = data;
+
+    (void)thread;
+    job_run(&w->slots[slot], w->vocab, w->o);
+}
+
+static void
+take_job(void *data, size_t slot)
+{
+    struct work *w = data;
+
+    if (w->o->records)
+        take_records(w, &w->slots[slot]);
+    else
+        take_part(w, &w->slots[slot]);
+}
+
+static void
+start_jobs(struct work *w)
+{
+    struct jobs_calls calls = { do_job, take_job, w };
+    int n = w->o->threads;
+
+    w->n_slots = n > 1 ? 2 * (size_t)n : 1;
+    w->slots = cli_alloc(NULL, w->n_slots, sizeof(*w->slots));
+    memset(w->slots, 0, w->n_slots * sizeof(*w->slots));
+    w->jobs = jobs_new(n, w->n_slots, &calls);
+}
+
+static void
+end_jobs(struct work *w)
+{
+    jobs_free(w->jobs);
+    for (size_t i = 0; i < w->n_slots; i++)
+        job_clear(&w->slots[i]);
+    free(w->slots);
 }
 
 int
@@ -216,8 +257,7 @@ tokenize_encode(const struct gg_vocab *vocab,
                       .input = { .fd = options->fd, .name = options->input },
                       .sequence = 1 };
 
-    w.pool = pool_new(vocab, options,
-                      options->records ? take_records : take_part, &w);
+    start_jobs(&w);
     if (options->records)
         encode_records(&w);
     else
@@ -229,7 +269,7 @@ tokenize_encode(const struct gg_vocab *vocab,
     if (options->verbose && options->truncate != TRUNCATE_NOT)
         cli_warn("%s: %llu texts cut", options->input,
                  (unsigned long long)w.n_cut);
-    pool_free(w.pool);
+    end_jobs(&w);
     free(w.rest.p);
     return w.status;
 }

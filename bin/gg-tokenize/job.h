@@ -29,8 +29,6 @@ struct job {
     size_t cap_ids;
     struct gg_range *ranges;
     size_t cap_ranges;
-
-    bool done; /* pool.c */
 };
 
 void
