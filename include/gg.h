@@ -560,14 +560,17 @@ gg_session_n_slots(const struct gg_session *session);
 /* The likeliest ids, found where the logits are: no more than these then leave
  * a GPU. The caller gives k and room for k ids and logits; n gets k, and the
  * rest what was found: in falling order, the lower id first among equals, with
- * the logarithm of the sum of exp() of all logits, which is no finite number
- * where a logit is none. Or n gets 0, where the device cannot. */
+ * the logarithm of the sum of exp() of all logits. Where a logit is NaN or
+ * infinity, or all are -infinity, that is no finite number, and the rest says
+ * nothing. */
 struct gg_best {
     size_t k;
     int32_t *ids;
     float *logits;
     size_t n;
     double log_sum_exp;
+    bool no_sum; /* the sum, which takes the CPU a while, is not wanted: some
+                    finite number in its place will do */
 };
 
 /* Ids to evaluate after what their slot already holds. */
@@ -583,8 +586,8 @@ struct gg_chunk {
     /* The first so many of these values, at most n - 1, are left out: logprobs
      * begins with that of ids[n_unscored + 1], and none is computed. */
     size_t n_unscored;
-    struct gg_best *best; /* NULL; or is tried first, and logits gets nothing
-                             where it could be had */
+    struct gg_best *best; /* NULL; or what is wanted in place of logits, which
+                             may be NULL and gets nothing */
     /* NULL; or n_next ids (0 is 1) that are not evaluated, but each could be
      * the one after the last: logprobs then ends with a value for each. */
     const int32_t *next;

@@ -12,7 +12,6 @@ entry_free_room(struct entry *entry)
 {
     free(entry->logits);
     free(entry->best.ids);
-    free(entry->best.logits);
 }
 
 void

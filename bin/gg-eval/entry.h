@@ -14,7 +14,7 @@ struct entry {
     size_t begin;      /* where its ids are among the sequence's */
     char *message;     /* it failed */
     bool here;         /* and nobody has told why */
-    float *logits;     /* room that stays, as is that of */
+    float *logits;     /* room that stays: of all, or of */
     struct gg_best best;
 };
 

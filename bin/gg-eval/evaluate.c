@@ -234,12 +234,11 @@ need_room(const struct evaluate *e, struct entry *entry)
 
     if (entry->logits)
         return;
-    entry->logits = cli_alloc(NULL, n_vocab, sizeof(*entry->logits));
+    entry->logits = cli_alloc(NULL, k ? k : n_vocab, sizeof(*entry->logits));
     if (k == 0)
         return;
+    entry->best = (struct gg_best){ .k = k, .logits = entry->logits };
     entry->best.ids = cli_alloc(NULL, k, sizeof(*entry->best.ids));
-    entry->best.logits = cli_alloc(NULL, k, sizeof(*entry->best.logits));
-    entry->best.k = k;
 }
 
 /* A sequence's scores are computed all at once. */
@@ -259,8 +258,10 @@ make_queries(struct evaluate *e)
         if (e->o->score)
             continue;
         need_room(e, entry);
-        query->logits = entry->logits;
-        query->best = entry->best.k ? &entry->best : NULL;
+        if (entry->best.k)
+            query->best = &entry->best;
+        else
+            query->logits = entry->logits;
     }
     return n;
 }

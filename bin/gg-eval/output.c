@@ -10,8 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/best.h"
-
 enum {
     MAX_PAST = 1 << 24, /* ids, of gg-stream(5) */
 };
@@ -20,8 +18,7 @@ struct output {
     struct output_options o;
     const struct gg_vocab *vocab;
     struct gg_logit_writer *writer; /* NULL: nothing is written yet, or text */
-    struct best best;
-    const int32_t *past; /* of the next record */
+    const int32_t *past;            /* of the next record */
     size_t n_past;
     const double *mirostat;
     char *piece, *shown; /* scratch for the text of an id */
@@ -32,10 +29,8 @@ struct output *
 output_new(const struct output_options *o, const struct gg_vocab *vocab)
 {
     struct output *out = cli_alloc(NULL, 1, sizeof(*out));
-    size_t n = (size_t)gg_vocab_size(vocab), k = o->top ? o->top : o->keep;
 
     *out = (struct output){ .o = *o, .vocab = vocab };
-    best_init(&out->best, k < n ? k : n);
     return out;
 }
 
@@ -43,7 +38,6 @@ void
 output_free(struct output *out)
 {
     gg_logit_writer_free(out->writer);
-    best_clear(&out->best);
     free(out->piece);
     free(out->shown);
     free(out);
@@ -114,34 +108,26 @@ write_record(struct output *out, const struct gg_line *line,
     output_record(out->writer, &record);
 }
 
-/* Takes what the device has found, or looks for it. False: there are no
- * probabilities. */
 static bool
-find(struct output *out, const float *logits, const struct gg_best *found)
+are_numbers(const float *logits, size_t n)
 {
-    struct best *b = &out->best;
-    size_t n = (size_t)gg_vocab_size(out->vocab);
-    float max;
+    bool finite = true, possible = false;
 
-    if (output_keeps(out) == 0)
-        return best_possible(logits, n, &max);
-    if (found->n == 0)
-        return best_find(b, logits, n);
-    b->n = found->n;
-    memcpy(b->ids, found->ids, b->n * sizeof(*b->ids));
-    memcpy(b->logits, found->logits, b->n * sizeof(*b->logits));
-    b->log_sum = found->log_sum_exp;
-    return isfinite(b->log_sum);
+    for (size_t i = 0; i < n; i++) {
+        finite = finite & (logits[i] < INFINITY);
+        possible = possible | (logits[i] > -INFINITY);
+    }
+    return finite && possible;
 }
 
 static void
 write_sparse(struct output *out, const struct gg_line *line,
-             struct gg_logit_record record)
+             const struct gg_best *best, struct gg_logit_record record)
 {
-    record.logits = out->best.logits;
-    record.logit_ids = out->best.ids;
-    record.n_logits = out->best.n;
-    record.log_sum_exp = out->best.log_sum;
+    record.logits = best->logits;
+    record.logit_ids = best->ids;
+    record.n_logits = best->n;
+    record.log_sum_exp = best->log_sum_exp;
     write_record(out, line, record);
 }
 
@@ -179,14 +165,13 @@ show_piece(struct output *out, int32_t id)
 }
 
 static void
-write_text(struct output *out, const struct gg_line *line, uint64_t position)
+write_text(struct output *out, const struct gg_line *line, uint64_t position,
+           const struct gg_best *b)
 {
-    struct best *b = &out->best;
-
     for (size_t i = 0; i < b->n; i++) {
         put_sequence(line);
         printf("\t%" PRIu64 "\t%zu\t%" PRId32 "\t%.6f\t%s\n", position, i + 1,
-               b->ids[i], (double)b->logits[i] - b->log_sum,
+               b->ids[i], (double)b->logits[i] - b->log_sum_exp,
                show_piece(out, b->ids[i]));
     }
     putchar('\n');
@@ -196,7 +181,10 @@ write_text(struct output *out, const struct gg_line *line, uint64_t position)
 size_t
 output_keeps(const struct output *out)
 {
-    return out->o.top || out->o.keep ? out->best.k : 0;
+    size_t n = (size_t)gg_vocab_size(out->vocab);
+    size_t k = out->o.top ? out->o.top : out->o.keep;
+
+    return k < n ? k : n;
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -229,14 +217,15 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
     };
 
     output_past(out, NULL, 0, NULL);
-    if (!find(out, logits, best))
+    if (best->k ? !isfinite(best->log_sum_exp)
+                : !are_numbers(logits, record.n_logits))
         return false;
     if (out->o.none)
         return true;
     if (out->o.top)
-        write_text(out, line, position);
+        write_text(out, line, position, best);
     else if (out->o.keep)
-        write_sparse(out, line, record);
+        write_sparse(out, line, best, record);
     else
         write_record(out, line, record);
     return true;

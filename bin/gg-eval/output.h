@@ -21,8 +21,8 @@ output_new(const struct output_options *o, const struct gg_vocab *vocab);
 void
 output_free(struct output *out);
 
-/* Each is written at once: the likeliest, if they were found (best->n > 0), or
- * what is to be written of the logits. The first decides whether the stream is
+/* Each is written at once: the likeliest, if these are what is written
+ * (best->k > 0), or all logits. The first decides whether the stream is
  * numbered. What cannot be written ends the tool. False, and nothing is
  * written: the logits give no probabilities. */
 bool

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/best.h"
+#include "gg-logits/best.h"
 #include "common/cli.h"
 
 struct ids {

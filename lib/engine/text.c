@@ -97,7 +97,7 @@ gg_text_free(struct gg_text *text)
     draft_clear(text);
     gg_history_free(text->history);
     mem_free(text->logits);
-    for (size_t i = 0; i < text->room && text->best; i++) {
+    for (size_t i = 0; i < text->n_best; i++) {
         mem_free(text->best[i].ids);
         mem_free(text->best[i].logits);
     }
@@ -144,37 +144,56 @@ grow_best(struct gg_best *b, size_t k)
 }
 
 static bool
-add_rows(struct gg_text *t, size_t n)
+add_logits(struct gg_text *t, size_t n)
 {
     size_t n_vocab = t->sequence->engine->n_vocab;
     float *logits = mem_realloc(t->logits, n * n_vocab * sizeof(*logits));
-    struct gg_best *best;
 
     if (!logits)
         return false;
     t->logits = logits;
-    best = mem_realloc(t->best, n * sizeof(*best));
+    t->n_logits = n;
+    return true;
+}
+
+static bool
+add_best(struct gg_text *t, size_t n)
+{
+    struct gg_best *best = mem_realloc(t->best, n * sizeof(*best));
+
     if (!best)
         return false;
-    memset(best + t->room, 0, (n - t->room) * sizeof(*best));
+    memset(best + t->n_best, 0, (n - t->n_best) * sizeof(*best));
     t->best = best;
-    t->room = n;
+    t->n_best = n;
     t->best_room = 0; /* of the new ones */
     return true;
+}
+
+static bool
+reserve_best(struct gg_text *t, size_t n)
+{
+    bool done = n <= t->n_best || add_best(t, n);
+
+    if (done && t->k > t->best_room) {
+        for (size_t i = 0; i < t->n_best && done; i++)
+            done = grow_best(&t->best[i], t->k);
+        t->best_room = done ? t->k : 0;
+    }
+    for (size_t i = 0; i < t->n_best && done; i++) {
+        t->best[i].k = t->k;
+        t->best[i].no_sum = !t->params.logprobs;
+    }
+    return done;
 }
 
 enum gg_status
 text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err)
 {
-    bool done = n <= t->room || add_rows(t, n);
+    bool done = t->k              ? reserve_best(t, n)
+                : n > t->n_logits ? add_logits(t, n)
+                                  : true;
 
-    if (done && t->k > t->best_room) {
-        for (size_t i = 0; i < t->room && done; i++)
-            done = grow_best(&t->best[i], t->k);
-        t->best_room = done ? t->k : 0;
-    }
-    for (size_t i = 0; i < t->room && done; i++)
-        t->best[i].k = t->k;
     return done ? GG_OK : error_nomem(err);
 }
 
@@ -184,7 +203,7 @@ text_query(struct gg_text *t, size_t n)
     t->n_rows = n;
     t->row = 0;
     return (struct gg_query){ .sequence = t->sequence,
-                              .logits = t->logits,
+                              .logits = t->k ? NULL : t->logits,
                               .best = t->k ? t->best : NULL,
                               .n_last = n };
 }
@@ -200,21 +219,27 @@ struct row {
 };
 
 static enum gg_status
+take_best(const struct gg_best *b, struct row *r, struct gg_error *err)
+{
+    *r = (struct row){ b->logits, b->ids, b->n, b->log_sum_exp };
+    if (isfinite(r->log_sum_exp))
+        return GG_OK;
+    return error_set(err, GG_ERR_FORMAT, "%s",
+                     r->log_sum_exp == -(double)INFINITY
+                         ? "no token is possible: all logits are -infinity"
+                         : "a logit is NaN or infinite");
+}
+
+static enum gg_status
 next_row(struct gg_text *t, struct row *r, struct gg_error *err)
 {
-    size_t n_vocab = t->sequence->engine->n_vocab;
-    const struct gg_best *b = &t->best[t->row];
+    size_t n_vocab = t->sequence->engine->n_vocab, i = t->row++;
 
-    if (t->k > 0 && b->n > 0) {
-        *r = (struct row){ b->logits, b->ids, b->n, b->log_sum_exp };
-        if (!isfinite(r->log_sum_exp))
-            return error_set(err, GG_ERR_FORMAT, "a logit is NaN or infinite");
-    } else {
-        *r = (struct row){ t->logits + t->row * n_vocab, NULL, n_vocab, 0 };
-        if (t->params.logprobs)
-            r->log_sum_exp = gg_log_sum_exp(r->logits, r->n);
-    }
-    t->row++;
+    if (t->k)
+        return take_best(&t->best[i], r, err);
+    *r = (struct row){ t->logits + i * n_vocab, NULL, n_vocab, 0 };
+    if (t->params.logprobs)
+        r->log_sum_exp = gg_log_sum_exp(r->logits, r->n);
     return GG_OK;
 }
 

@@ -28,8 +28,9 @@ struct gg_text {
      * and `row` is drawn from next. */
     float *logits;
     struct gg_best *best;
-    size_t room, best_room; /* rows; ids and logits of each of best */
-    size_t k;               /* likeliest ids that are enough; 0: all */
+    size_t n_logits, n_best; /* rows that there is room for; and of best */
+    size_t best_room;        /* ids and logits in each */
+    size_t k;                /* likeliest ids that are enough; 0: all */
     size_t n_rows, row;
 
     struct gg_decode_state decode;

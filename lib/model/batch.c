@@ -108,16 +108,17 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
     size_t first = chunk->n - n_last; /* that logits are wanted after */
     size_t n_next;
     const int32_t *next = ids_after(chunk, i, &n_next);
-    bool logits = chunk->logits && i >= first;
+    bool best = chunk->best && i >= first;
+    bool logits = chunk->logits && !chunk->best && i >= first;
     bool pooled = chunk->embedding && is_pooled(chunk, i);
     int32_t n = b->n_outputs;
 
-    if (!logits && !next && !pooled)
+    if (!logits && !best && !next && !pooled)
         return;
     b->rows[n] = row;
     b->logits[n] =
         logits ? chunk->logits + (i - first) * (size_t)b->n_vocab : NULL;
-    b->best[n] = logits && chunk->best ? chunk->best + (i - first) : NULL;
+    b->best[n] = best ? chunk->best + (i - first) : NULL;
     b->next[n] = next;
     b->n_next[n] = n_next;
     b->logprobs[n] = next ? chunk->logprobs + (i - chunk->n_unscored) : NULL;
@@ -163,7 +164,7 @@ batch_finish(struct batch *b)
     }
     /* a graph that ends in hidden vectors has no logits of its own */
     for (int32_t i = 0; b->pooled && !b->scored && i < b->n_outputs; i++)
-        b->scored = b->logits[i] != NULL;
+        b->scored = b->logits[i] || b->best[i];
 }
 
 static void

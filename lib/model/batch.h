@@ -14,7 +14,7 @@ struct batch {
     int64_t *cells[CACHE_KINDS];
     int32_t *rows;  /* n_outputs: rows of the batch that are wanted */
     float **logits; /* n_outputs: where they go; NULL: nobody wants them */
-    struct gg_best **best; /* n_outputs: what is tried first; or NULL */
+    struct gg_best **best; /* n_outputs: what is wanted in their place */
     bool scored;           /* log-probabilities are wanted, too */
     const int32_t **next;  /* n_outputs: of which ids */
     size_t *n_next;        /* n_outputs: how many */

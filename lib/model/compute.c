@@ -309,6 +309,13 @@ compute_status(ggml_backend_sched_t sched, enum ggml_status status,
     }
 }
 
+static bool
+is_cpu(ggml_backend_t backend)
+{
+    return backend && ggml_backend_dev_type(ggml_backend_get_device(backend)) ==
+                          GGML_BACKEND_DEVICE_TYPE_CPU;
+}
+
 /* From output i on, as many as want the same number of likeliest ids, or all
  * logits. */
 static int32_t
@@ -349,17 +356,43 @@ get_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
     return true;
 }
 
-static void
+/* The host looks for them, in the row itself or a copy. */
+static bool
+find_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
+          int32_t i)
+{
+    struct ggml_tensor *t = c->graph.result;
+    const float *row = c->row;
+
+    if (is_cpu(backend)) {
+        row = (const float *)((const char *)t->data + (size_t)i * t->nb[1]);
+    } else {
+        if (!c->row)
+            row = c->row = mem_array((size_t)t->ne[0], sizeof(*c->row));
+        if (!row)
+            return false;
+        ggml_backend_tensor_get(t, c->row, (size_t)i * t->nb[1], t->nb[1]);
+    }
+    return topk_find(&c->topk, row, (size_t)t->ne[0], b->best[i]);
+}
+
+/* False: no memory. */
+static bool
 get_logits(struct compute *c, const struct batch *b)
 {
     ggml_backend_t backend =
         ggml_backend_sched_get_tensor_backend(c->sched, c->graph.result);
+    bool done = true;
 
-    for (int32_t i = 0, n; i < b->n_outputs; i += n) {
+    for (int32_t i = 0, n; i < b->n_outputs && done; i += n) {
         n = alike(b, i);
-        if (!b->best[i] || !get_best(c, b, backend, i, n))
+        if (!b->best[i])
             fetch_rows(&c->fetch, backend, c->graph.result, i, n, b->logits);
+        else if (!get_best(c, b, backend, i, n))
+            for (int32_t j = 0; j < n && done; j++)
+                done = find_best(c, b, backend, i + j);
     }
+    return done;
 }
 
 /* Where all logits are wanted, one row after the other; NULL: otherwise. */
@@ -376,16 +409,9 @@ place_of_logits(const struct batch *b)
     return b->logits[0];
 }
 
-static bool
-is_cpu(ggml_backend_t backend)
-{
-    return backend && ggml_backend_dev_type(ggml_backend_get_device(backend)) ==
-                          GGML_BACKEND_DEVICE_TYPE_CPU;
-}
-
-/* The processor, which finds no likeliest, writes logits where the caller wants
- * them: copying takes a while, as they lie in the caches of who computed them.
- * Returns what belongs into result->data then; NULL: nothing was changed. */
+/* The processor writes logits where the caller wants them: copying takes a
+ * while, as they lie in the caches of who computed them. Returns what belongs
+ * into result->data then; NULL: nothing was changed. */
 static void *
 move_result(struct compute *c, const struct batch *b)
 {
@@ -438,7 +464,8 @@ compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
     if (st == GG_OK && !b->pooled && !own) {
-        get_logits(c, b);
+        if (!get_logits(c, b))
+            return error_nomem(err);
         st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
     return st;
@@ -512,6 +539,8 @@ compute_clear(struct compute *c)
     drop_graph(c);
     score_clear(&c->score);
     fetch_clear(&c->fetch);
+    topk_clear(&c->topk);
+    mem_free(c->row);
     pool_clear(&c->pool_of_rows);
     stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);

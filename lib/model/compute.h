@@ -11,6 +11,7 @@
 #include "model/pool.h"
 #include "model/score.h"
 #include "model/stage.h"
+#include "model/topk.h"
 
 struct compute {
     const struct model *model;
@@ -24,6 +25,8 @@ struct compute {
     int32_t max_segments;
     struct stage stage; /* of inputs */
     struct fetch fetch; /* of logits */
+    struct topk topk;
+    float *row; /* scratch: logits of an output that only k are wanted of */
     struct score score; /* started when it is needed first */
     struct pool pool_of_rows;
     gg_watch_callback watch; /* or NULL */

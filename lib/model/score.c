@@ -110,21 +110,25 @@ log_probabilities(const struct score *s, const int32_t *ids, size_t n_ids,
 }
 
 /* Row r of the slice is the batch's output i. */
-static void
+static bool
 read_row(struct score *s, const struct batch *b, int32_t r, int32_t i)
 {
     size_t size = s->graph.result->nb[1], at = (size_t)r * size;
     float *logits = b->logits[i] ? b->logits[i] : s->logits;
 
-    if (!b->logits[i] && !b->logprobs[i])
-        return;
+    if (!b->logits[i] && !b->best[i] && !b->logprobs[i])
+        return true;
     ggml_backend_tensor_get(s->graph.result, logits, at, size);
+    if (b->best[i] &&
+        !topk_find(&s->topk, logits, (size_t)s->model->hp.n_vocab, b->best[i]))
+        return false;
     if (!b->logprobs[i])
-        return;
+        return true;
     if (logits != s->logits)
         memcpy(s->logits, logits, size);
     ggml_backend_tensor_get(s->p, s->probs, at, size);
     log_probabilities(s, b->next[i], b->n_next[i], b->logprobs[i]);
+    return true;
 }
 
 /* Outputs first .. first + n - 1 of the batch. */
@@ -143,7 +147,8 @@ run_slice(struct score *s, const struct batch *b, int32_t first, int32_t n,
     if (st != GGML_STATUS_SUCCESS)
         return compute_status(s->sched, st, err);
     for (int32_t i = 0; i < n; i++)
-        read_row(s, b, i, first + i);
+        if (!read_row(s, b, i, first + i))
+            return error_nomem(err);
     return compute_status(s->sched, st, err);
 }
 
@@ -206,6 +211,7 @@ score_clear(struct score *s)
     mem_free(s->rows);
     mem_free(s->logits);
     mem_free(s->probs);
+    topk_clear(&s->topk);
     *s = (struct score){ 0 };
 }
 

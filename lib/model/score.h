@@ -8,6 +8,7 @@
 #define MODEL_SCORE_H
 
 #include "model/batch.h"
+#include "model/topk.h"
 
 struct score {
     const struct model *model;
@@ -21,6 +22,7 @@ struct score {
     float *rows; /* scratch: the batch's, in front of the output */
     size_t cap_rows;
     float *logits, *probs; /* scratch: of one row each */
+    struct topk topk;
 };
 
 /* The graph runs on the back ends, which are not owned; `bf16` as in struct
@@ -34,7 +36,8 @@ void
 score_clear(struct score *s); /* takes an empty one */
 
 /* What the batch wants of its rows, which `hidden`, the result of its graph,
- * holds: logits, and log-probabilities of the ids that follow. */
+ * holds: logits or the likeliest ids, and log-probabilities of the ids that
+ * follow. */
 enum gg_status
 score_run(struct score *s, struct ggml_tensor *hidden, const struct batch *b,
           struct gg_error *err);

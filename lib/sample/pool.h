@@ -2,7 +2,7 @@
 #ifndef SAMPLE_POOL_H
 #define SAMPLE_POOL_H
 
-#include "sample/select.h"
+#include "core/select.h"
 
 struct pool {
     const int32_t *ids;

@@ -133,41 +133,18 @@ reserve(struct gg_sampler *s, size_t n, struct gg_error *err)
     return GG_OK;
 }
 
-/* What n of them have among them. */
-struct seen {
-    int bad;  /* a NaN, or infinity */
-    int some; /* one that is possible */
-};
-
-static inline void
-look(const float *logits, int n, struct seen *seen)
-{
-    int bad = 0, some = 0;
-
-    for (int i = 0; i < n; i++) {
-        bad |= !(logits[i] < INFINITY);
-        some |= logits[i] > -INFINITY;
-    }
-    seen->bad |= bad;
-    seen->some |= some;
-}
-
-/* Loops of fixed length are what compilers turn into vectors. */
 static enum gg_status
 check_logits(const float *logits, size_t n, struct gg_error *err)
 {
-    struct seen seen = { 0 };
-    size_t i = 0;
-
-    for (; n - i >= BLOCK; i += BLOCK)
-        look(logits + i, BLOCK, &seen);
-    look(logits + i, (int)(n - i), &seen);
-    if (seen.bad)
+    switch (select_check(logits, n)) {
+    case SELECT_BAD:
         return error_set(err, GG_ERR_FORMAT, "a logit is NaN or infinite");
-    if (!seen.some)
+    case SELECT_NONE:
         return error_set(err, GG_ERR_FORMAT, "no token is possible: %s",
                          n ? "all logits are -infinity" : "no logits");
-    return GG_OK;
+    default:
+        return GG_OK;
+    }
 }
 
 /* ---- top-n-sigma ---- */
@@ -366,15 +343,13 @@ gg_sampler_draw(struct gg_sampler *sampler, const int32_t *ids,
 double
 gg_log_sum_exp(const float *logits, size_t n)
 {
-    double highest = -INFINITY, sum = 0;
+    float highest = -INFINITY;
 
     if (!logits)
-        return highest;
+        return (double)highest;
     for (size_t i = 0; i < n; i++)
         highest = logits[i] > highest ? logits[i] : highest;
     if (!(highest > -INFINITY && highest < INFINITY))
-        return highest;
-    for (size_t i = 0; i < n; i++)
-        sum += exp(logits[i] - highest);
-    return highest + log(sum);
+        return (double)highest;
+    return select_log_sum(logits, n, highest);
 }

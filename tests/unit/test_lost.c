@@ -222,23 +222,28 @@ test_outputs(const struct gg_model *m)
     struct gg_session *a = session_on(there, (struct gg_session_params){ 0 });
     struct gg_session *b =
         session_on(m->model, (struct gg_session_params){ 0 });
-    float logits[2][V], probs[2][99], best_logits[3];
-    int32_t best_ids[3];
-    struct gg_best best = { .k = 3, .ids = best_ids, .logits = best_logits };
-    struct gg_chunk c = { .ids = ids, .n = 100, .best = &best };
+    float probs[2][99], best_logits[2][3];
+    int32_t best_ids[2][3];
+    struct gg_best best[2] = {
+        { .k = 3, .ids = best_ids[0], .logits = best_logits[0] },
+        { .k = 3, .ids = best_ids[1], .logits = best_logits[1] },
+    };
+    struct gg_chunk c = { .ids = ids, .n = 100 };
 
-    c.logits = logits[0];
+    c.best = &best[0];
     c.logprobs = probs[0];
     must(gg_session_eval(b, &c, 1, &err));
-    c.logits = logits[1];
+    c.best = &best[1];
     c.logprobs = probs[1];
-    best.n = 3;
     fake_lose(true);
     must(gg_session_eval(a, &c, 1, &err));
     fake_lose(false);
-    ok(best.n == 0 && same(logits[0], logits[1]) &&
+    ok(best[0].n == 3 && best[1].n == 3 &&
+           !memcmp(best_ids[0], best_ids[1], sizeof(best_ids[0])) &&
+           !memcmp(best_logits[0], best_logits[1], sizeof(best_logits[0])) &&
+           best[0].log_sum_exp == best[1].log_sum_exp &&
            !memcmp(probs[0], probs[1], sizeof(probs[0])),
-       "logits instead of the likeliest, and log-probabilities");
+       "the likeliest, and log-probabilities");
     gg_session_free(a);
     gg_session_free(b);
     model_free(there);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sample/random.h"
-#include "sample/select.h"
+#include "core/select.h"
 #include "unit/sampler_said.h"
 #include "unit/tap.h"
 

@@ -1,4 +1,6 @@
 /* test_session.c - sessions: the same bytes however ids come; slots; limits */
+#include <math.h>
+
 #include "core/mem.h"
 #include "session_test.h"
 
@@ -340,6 +342,65 @@ check_memory(const struct gg_model *m)
     ok(all && st == GG_OK, "a lack of memory is told, too");
 }
 
+/* Whether k ids are the first of the logits, in order, with their sum. */
+static bool
+is_best(const struct gg_best *b, const float *logits)
+{
+    bool taken[V] = { false };
+    double sum = 0;
+
+    for (int i = 0; i < V; i++)
+        sum += exp((double)logits[i] - (double)b->logits[0]);
+    for (size_t k = 0; k < b->k; k++) {
+        int best = -1;
+
+        for (int i = 0; i < V; i++)
+            if (!taken[i] && (best < 0 || logits[i] > logits[best]))
+                best = i;
+        taken[best] = true;
+        if (b->ids[k] != best || b->logits[k] != logits[best])
+            return false;
+    }
+    sum = (double)b->logits[0] + log(sum);
+    return b->n == b->k && (b->no_sum ? isfinite(b->log_sum_exp)
+                                      : fabs(b->log_sum_exp - sum) < 1e-12);
+}
+
+/* In place of logits: after the last ids, and beside log-probabilities. */
+static void
+check_best(const struct gg_model *m)
+{
+    static const size_t ks[] = { 1, 7, V };
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    static float logits[3][V], room[3][V];
+    static int32_t room_ids[3][V];
+    float probs[39];
+    bool good = true;
+
+    for (int i = 0; i < 6; i++) {
+        struct gg_best best[3];
+        struct gg_chunk c = { .ids = ids, .n = 40, .n_last = 3 };
+
+        c.logits = logits[0];
+        gg_session_truncate(s, 0, 0);
+        must(gg_session_eval(s, &c, 1, &err));
+        for (int k = 0; k < 3; k++)
+            best[k] = (struct gg_best){ .k = ks[i % 3],
+                                        .ids = room_ids[k],
+                                        .logits = room[k],
+                                        .no_sum = k == 1 };
+        c.logits = NULL;
+        c.best = best;
+        c.logprobs = i < 3 ? NULL : probs;
+        gg_session_truncate(s, 0, 0);
+        must(gg_session_eval(s, &c, 1, &err));
+        for (int k = 0; k < 3; k++)
+            good = good && is_best(&best[k], logits[k]);
+    }
+    ok(good, "the likeliest are those of the logits");
+    gg_session_free(s);
+}
+
 static void
 check_model(const char *name)
 {
@@ -355,6 +416,7 @@ check_model(const char *name)
     check_slots(m, truth);
     check_many(m);
     check_places(m);
+    check_best(m);
     check_truncate(m, truth);
     check_copy(m, truth);
     check_abort(m, truth);

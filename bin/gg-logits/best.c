@@ -1,7 +1,7 @@
 /* best.c - the likeliest ids of a vector of logits */
 #include <config.h>
 
-#include "common/best.h"
+#include "gg-logits/best.h"
 
 #include <math.h>
 #include <stdlib.h>

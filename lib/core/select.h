@@ -2,12 +2,26 @@
  *
  * One token is before another if its logit is higher, or equal and its id
  * lower. */
-#ifndef SAMPLE_SELECT_H
-#define SAMPLE_SELECT_H
+#ifndef CORE_SELECT_H
+#define CORE_SELECT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+enum select_state {
+    SELECT_SOUND,
+    SELECT_BAD,  /* a logit is NaN or infinity */
+    SELECT_NONE, /* all are -infinity, or there are none */
+};
+
+enum select_state
+select_check(const float *logits, size_t n);
+
+/* The logarithm of the sum of exp() of sound logits, `max` being the highest.
+ */
+double
+select_log_sum(const float *logits, size_t n, float max);
 
 struct choice {
     float logit;

@@ -1,5 +1,5 @@
 /* select.c - the most likely tokens first, and no more of them than needed */
-#include "sample/select.h"
+#include "core/select.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +11,52 @@ enum {
     DIGITS = 1 << DIGIT_BITS,
     PASSES = 32 / DIGIT_BITS, /* an even number: the last one is into c */
 };
+
+/* ---- all of them --------------------------------------------------------- */
+
+/* What n of them have among them. */
+struct seen {
+    int bad;  /* a NaN, or infinity */
+    int some; /* one that is possible */
+};
+
+static inline void
+look(const float *logits, int n, struct seen *seen)
+{
+    int bad = 0, some = 0;
+
+    for (int i = 0; i < n; i++) {
+        bad |= !(logits[i] < INFINITY);
+        some |= logits[i] > -INFINITY;
+    }
+    seen->bad |= bad;
+    seen->some |= some;
+}
+
+/* Loops of fixed length are what compilers turn into vectors. */
+enum select_state
+select_check(const float *logits, size_t n)
+{
+    struct seen seen = { 0 };
+    size_t i = 0;
+
+    for (; n - i >= BLOCK; i += BLOCK)
+        look(logits + i, BLOCK, &seen);
+    look(logits + i, (int)(n - i), &seen);
+    return seen.bad ? SELECT_BAD : seen.some ? SELECT_SOUND : SELECT_NONE;
+}
+
+double
+select_log_sum(const float *logits, size_t n, float max)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += exp((double)logits[i] - (double)max);
+    return (double)max + log(sum);
+}
+
+/* ---- the first ----------------------------------------------------------- */
 
 static struct choice
 choice_at(const int32_t *ids, const float *logits, size_t i)

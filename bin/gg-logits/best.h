@@ -1,6 +1,6 @@
 /* best.h - the likeliest ids of a vector of logits */
-#ifndef COMMON_BEST_H
-#define COMMON_BEST_H
+#ifndef LOGITS_BEST_H
+#define LOGITS_BEST_H
 
 #include <stdbool.h>
 #include <stddef.h>
