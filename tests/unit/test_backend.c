@@ -53,7 +53,7 @@ access(ggml_backend_buffer_type_t buft)
     ggml_backend_tensor_get(a, out, 0, sizeof(out));
     ok(memcmp(in, out, sizeof(in)) == 0, "what is set can be got");
     ggml_backend_tensor_get(a, out, 20, 4);
-    ok(out[0] == 5, "from an offset");
+    is(out[0], 5, "from an offset");
     ggml_backend_tensor_get(v, out, 4, 8);
     ok(out[0] == 5 && out[1] == 6, "through a view");
     ggml_backend_tensor_set_2d(a, column, 8, 4, 3, a->nb[1], 4);
@@ -142,7 +142,7 @@ buffers(void)
        "memory of the caller");
     memory[64] = 3;
     ggml_backend_buffer_free(b);
-    ok(memory[64] == 3, "which stays the caller's");
+    is(memory[64], 3, "which stays the caller's");
 
     b = ggml_backend_buft_alloc_buffer(host, 0);
     ok(b && ggml_backend_buffer_get_size(b) == 0 &&
@@ -174,7 +174,7 @@ registry(void)
     n = ggml_backend_dev_count();
     ggml_backend_register(remote_reg());
     ggml_backend_register(remote_reg());
-    ok(ggml_backend_dev_count() == n + 1, "a device is registered once");
+    is(ggml_backend_dev_count(), n + 1, "a device is registered once");
     far = ggml_backend_dev_get(n);
     ggml_backend_dev_get_props(far, &props);
     ok(strcmp(props.name, "Remote0") == 0 && props.memory_total == 2000 &&

@@ -82,7 +82,7 @@ check_bytes(const struct gg_model *m, enum gg_cache_type type)
         must(gg_session_eval(s, c, 3, &err));
     }
     ok(same(out, truth), "and beside neighbours");
-    ok(gg_session_copy(s, 1, 0, 300) == 300, "a copy");
+    is(gg_session_copy(s, 1, 0, 300), 300, "a copy");
     eval_ids(s, 1, ids, 300, N, out);
     ok(same(out, truth), "is as good as what it was made of");
     gg_session_free(s);
@@ -98,7 +98,7 @@ check_size(const struct gg_model *m)
     must(gg_model_memory(m, &p, &f16, &err));
     p.cache_type = GG_CACHE_Q8_0;
     must(gg_model_memory(m, &p, &q8_0, &err));
-    ok(q8_0.cache * 64 == f16.cache * 34, "q8_0 takes 34/64 of f16's memory");
+    is(q8_0.cache * 64, f16.cache * 34, "q8_0 takes 34/64 of f16's memory");
 }
 
 /* Nothing said is a cache of F16. */
@@ -142,7 +142,7 @@ check_odd(void)
     ok(gg_session_new(m, &p, &s, &err) == GG_ERR_ARG && !s &&
            strstr(err.message, "q8_0") && strstr(err.message, "16"),
        "heads that are no whole blocks are refused, with a word why");
-    ok(gg_model_memory(m, &p, &memory, &err) == GG_ERR_ARG, "here, too");
+    is(gg_model_memory(m, &p, &memory, &err), GG_ERR_ARG, "here, too");
     gg_model_free(m);
 }
 

@@ -128,7 +128,7 @@ golden_same(const struct gg_vocab *v, const struct golden *g,
     struct gg_error err = { "" };
     enum gg_status st =
         encode_chat(v, gg_chat_find(g->name), messages, n_messages, 0,
-                       ended ? 0 : GG_CHAT_ANSWER, ids, IDS, &n, &err);
+                    ended ? 0 : GG_CHAT_ANSWER, ids, IDS, &n, &err);
 
     if (st != GG_OK)
         printf("# %s\n", err.message);
@@ -176,7 +176,7 @@ specials_of(const struct gg_vocab *v, const struct gg_chat_template *t,
     for (size_t i = 0; i < 4; i++)
         messages[i] = (struct gg_message){ roles[i], content, strlen(content) };
     if (encode_chat(v, t, messages, 4, 0, GG_CHAT_ANSWER, ids, 64 * IDS, &n,
-                       NULL) != GG_OK)
+                    NULL) != GG_OK)
         return 0;
     for (size_t i = 0; i < n; i++)
         if (gg_vocab_type(v, ids[i]) == GG_TOKEN_CONTROL ||
@@ -223,7 +223,7 @@ test_hostile(bool bpe, enum gg_token_type type, const char *name)
         }
     }
     ok(v && failed == 0, "every template encodes a conversation");
-    ok(wrong == 0, name);
+    is(wrong, 0, name);
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -239,7 +239,7 @@ test_user_defined(void)
     size_t n;
 
     ok(encode_chat(v, gg_chat_find("phi4"), &message, 1, 0, 0, ids, 64, &n,
-                      NULL) == GG_OK &&
+                   NULL) == GG_OK &&
            n == 8 && ids[6] == find(&m, "<user>"),
        "user-defined tokens that are no markup are found in contents");
     gg_vocab_free(v);
@@ -261,12 +261,12 @@ goes_on(const struct gg_vocab *v, const struct gg_chat_template *t,
     };
     size_t skip = first == GG_ROLE_USER, n, k, more;
 
-    if (encode_chat(v, t, m + skip, 4 - skip, 0, GG_CHAT_ANSWER, whole, IDS,
-                       &n, NULL) != GG_OK ||
-        encode_chat(v, t, m + skip, 3 - skip, 0, GG_CHAT_ANSWER, parts, IDS,
-                       &k, NULL) != GG_OK ||
+    if (encode_chat(v, t, m + skip, 4 - skip, 0, GG_CHAT_ANSWER, whole, IDS, &n,
+                    NULL) != GG_OK ||
+        encode_chat(v, t, m + skip, 3 - skip, 0, GG_CHAT_ANSWER, parts, IDS, &k,
+                    NULL) != GG_OK ||
         encode_chat(v, t, m + skip, 4 - skip, 3 - skip, GG_CHAT_ANSWER,
-                       parts + k, IDS - k, &more, NULL) != GG_OK)
+                    parts + k, IDS - k, &more, NULL) != GG_OK)
         return false;
     return n == k + more && memcmp(whole, parts, n * sizeof(*whole)) == 0;
 }
@@ -283,7 +283,7 @@ test_going_on(void)
             printf("# %s\n", t->name);
             wrong++;
         }
-    ok(wrong == 0, "a conversation that goes on has the ids of a whole one");
+    is(wrong, 0, "a conversation that goes on has the ids of a whole one");
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -307,7 +307,7 @@ test_ends(void)
             wrong++;
         }
     }
-    ok(wrong == 0, "what ends an answer ends a generation");
+    is(wrong, 0, "what ends an answer ends a generation");
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -418,7 +418,7 @@ test_detection(void)
 
         if (strcmp(name, sources[i][1]) != 0)
             printf("# found %s\n", name);
-        ok(strcmp(name, sources[i][1]) == 0, sources[i][1]);
+        is(name, sources[i][1], sources[i][1]);
     }
 }
 
@@ -432,8 +432,8 @@ refused(const struct gg_vocab *v, const char *name,
     int32_t ids[256];
     size_t k;
 
-    if (encode_chat(v, gg_chat_find(name), messages, n, first, 0, ids, 256,
-                       &k, &err) == GG_OK)
+    if (encode_chat(v, gg_chat_find(name), messages, n, first, 0, ids, 256, &k,
+                    &err) == GG_OK)
         return "it is encoded";
     return err.message;
 }
@@ -452,19 +452,16 @@ test_refused(void)
 
     make_kind(&bare, true);
     ok(v && make_load(&bare, &b, NULL) == GG_OK, "they load");
-    ok(strcmp(refused(b, "phi4", chat, 1, 0),
-              "chat template phi4: the vocabulary has no token "
-              "<|im_start|>") == 0,
+    is(refused(b, "phi4", chat, 1, 0),
+       "chat template phi4: the vocabulary has no token "
+       "<|im_start|>",
        "a token that is not there is named");
-    ok(strcmp(refused(b, "alpaca", golden_chat_2, 2, 0),
-              "chat template alpaca: the vocabulary has no token EOS") == 0,
-       "so is EOS");
-    ok(strcmp(refused(b, "vicuna", chat, 1, 0),
-              "chat template vicuna: the vocabulary has no token BOS") == 0,
-       "so is BOS");
-    ok(strcmp(refused(v, "gemma", chat + 2, 1, 0),
-              "chat template gemma has no place for a message of role tool") ==
-           0,
+    is(refused(b, "alpaca", golden_chat_2, 2, 0),
+       "chat template alpaca: the vocabulary has no token EOS", "so is EOS");
+    is(refused(b, "vicuna", chat, 1, 0),
+       "chat template vicuna: the vocabulary has no token BOS", "so is BOS");
+    is(refused(v, "gemma", chat + 2, 1, 0),
+       "chat template gemma has no place for a message of role tool",
        "a role without a place is named");
     ok(strstr(refused(v, "gemma", chat, 2, 0), "must be the first"),
        "a system's message in the middle");
@@ -493,13 +490,13 @@ test_room(void)
     bool same = true;
     long k;
 
-    same = encode_chat(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
-                          all, 64, &want, NULL) == GG_OK;
+    same = encode_chat(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0, all,
+                       64, &want, NULL) == GG_OK;
     for (size_t cap = 0; cap <= want; cap++) {
         ids[cap] = -7;
         same = same &&
                encode_chat(v, gg_chat_find("llama3"), golden_chat_0, 1, 0, 0,
-                              cap ? ids : NULL, cap, &n, NULL) == GG_OK &&
+                           cap ? ids : NULL, cap, &n, NULL) == GG_OK &&
                n == want && memcmp(ids, all, cap * sizeof(*ids)) == 0 &&
                ids[cap] == -7;
     }
@@ -508,8 +505,8 @@ test_room(void)
         enum gg_status st;
 
         mem_fail_after(k);
-        st = encode_chat(v, gg_chat_find("llama3"), golden_chat_1, 4, 0, 0,
-                            ids, 64, &n, NULL);
+        st = encode_chat(v, gg_chat_find("llama3"), golden_chat_1, 4, 0, 0, ids,
+                         64, &n, NULL);
         mem_fail_after(-1);
         if (st == GG_OK)
             break;

@@ -24,7 +24,7 @@ overheads(void)
     struct ggml_context *ctx = context(N * ggml_tensor_overhead(), true);
 
     ok(ggml_tensor_overhead() <= 512, "a tensor and its object fit 512 bytes");
-    ok(ggml_used_mem(ctx) == 0, "a new context is empty");
+    is(ggml_used_mem(ctx), 0, "a new context is empty");
     for (int i = 0; i < N; i++)
         ggml_new_tensor_2d(ctx, GGML_TYPE_F32, 1000, 1000);
     ok(ggml_used_mem(ctx) == N * ggml_tensor_overhead() &&
@@ -34,14 +34,14 @@ overheads(void)
     ok(ggml_used_mem(ctx) == 0 && !ggml_get_first_tensor(ctx),
        "a reset empties it");
     ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 1);
-    ok(ggml_used_mem(ctx) == ggml_tensor_overhead(), "and it is used again");
+    is(ggml_used_mem(ctx), ggml_tensor_overhead(), "and it is used again");
     ggml_free(ctx);
 
     ctx = context(ggml_graph_overhead() + ggml_graph_overhead_custom(33, true),
                   true);
     ggml_new_graph(ctx);
     ggml_new_graph_custom(ctx, 33, true);
-    ok(ggml_used_mem(ctx) == ggml_get_mem_size(ctx),
+    is(ggml_used_mem(ctx), ggml_get_mem_size(ctx),
        "graphs need exactly their overhead");
     ggml_free(ctx);
     ggml_free(NULL);
@@ -60,13 +60,13 @@ data_in_pool(void)
     b = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 3);
     ok(ggml_get_no_alloc(ctx) && a->data == a + 1 && !b->data,
        "data follow a tensor unless the context says otherwise");
-    ok((uintptr_t)a->data % GGML_MEM_ALIGN == 0, "data are aligned");
-    ok(ggml_used_mem(ctx) == 2 * ggml_tensor_overhead() + 16,
+    is((uintptr_t)a->data % GGML_MEM_ALIGN, 0, "data are aligned");
+    is(ggml_used_mem(ctx), 2 * ggml_tensor_overhead() + 16,
        "data are padded to the alignment");
     left = ggml_get_mem_size(ctx) - ggml_used_mem(ctx);
     work = ggml_new_buffer(ctx, 560);
     memset(work, 1, 560);
-    ok(ggml_used_mem(ctx) == ggml_get_mem_size(ctx) - (left - 560 - 32),
+    is(ggml_used_mem(ctx), ggml_get_mem_size(ctx) - (left - 560 - 32),
        "a work buffer costs its bytes and an object");
     ok(ctx->last->type == GGML_OBJECT_TYPE_WORK_BUFFER &&
            ggml_get_next_tensor(ctx, b) == NULL,
@@ -107,7 +107,7 @@ no_memory(void)
         if (ctx)
             break;
     }
-    ok(n == 2, "ggml_init() says NULL when there is no memory");
+    is(n, 2, "ggml_init() says NULL when there is no memory");
     ggml_free(ctx);
 }
 
@@ -139,7 +139,7 @@ views(void)
     ok(!ggml_is_contiguous(v) && ggml_is_contiguous_1(v) &&
            ggml_is_contiguous(w),
        "rows with gaps are not contiguous");
-    ok(ggml_nbytes(v) == 2 * 32 + 16, "bytes are counted from first to last");
+    is(ggml_nbytes(v), 2 * 32 + 16, "bytes are counted from first to last");
     ggml_free(ctx);
 }
 
@@ -183,22 +183,22 @@ names_and_flags(void)
     memset(longer, 'x', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     ggml_set_name(b, longer);
-    ok(strlen(ggml_get_name(b)) == GGML_MAX_NAME - 1, "long names are cut");
+    is(strlen(ggml_get_name(b)), GGML_MAX_NAME - 1, "long names are cut");
     v = ggml_view_1d(ctx, b, 1, 0);
-    ok(strlen(v->name) == GGML_MAX_NAME - 1, "and so are names of views");
+    is(strlen(v->name), GGML_MAX_NAME - 1, "and so are names of views");
     ggml_format_name(a, "layer %d", 3);
     ok(ggml_get_tensor(ctx, "layer 3") == a && !ggml_get_tensor(ctx, "layer"),
        "a tensor is found by its name");
     ok(ggml_get_first_tensor(ctx) == a && ggml_get_next_tensor(ctx, a) == b &&
            ggml_get_next_tensor(ctx, b) == v && !ggml_get_next_tensor(ctx, v),
        "tensors are walked in order");
-    ok(ggml_get_max_tensor_size(ctx) == 36, "the largest is known");
+    is(ggml_get_max_tensor_size(ctx), 36, "the largest is known");
     ggml_set_output(v);
     ok(b->flags == GGML_TENSOR_FLAG_OUTPUT && !a->flags,
        "who keeps a view keeps its source");
     ggml_set_input(a);
     ggml_set_param(a);
-    ok(a->flags == (GGML_TENSOR_FLAG_INPUT | GGML_TENSOR_FLAG_PARAM),
+    is(a->flags, (GGML_TENSOR_FLAG_INPUT | GGML_TENSOR_FLAG_PARAM),
        "flags add up");
     ggml_free(ctx);
 }

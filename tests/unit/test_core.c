@@ -67,9 +67,8 @@ test_hash_values(void)
            hash_bytes(HASH_START, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c) &&
            hash_bytes(HASH_START, "foobar", 6) == UINT64_C(0x85944171f73967e8),
        "FNV-1a");
-    ok(hash_bytes(hash_bytes(HASH_START, "foo", 3), "bar", 3) ==
-           hash_bytes(HASH_START, "foobar", 6),
-       "which chains");
+    is(hash_bytes(hash_bytes(HASH_START, "foo", 3), "bar", 3),
+       hash_bytes(HASH_START, "foobar", 6), "which chains");
 }
 
 static void
@@ -90,7 +89,7 @@ test_hash_map(void)
         right &= hash_map_add(&map, names[i], strlen(names[i]), i) == i;
     }
     ok(right, "each is new");
-    ok(hash_map_add(&map, "name7", 5, 9999) == 7, "one that is there stays");
+    is(hash_map_add(&map, "name7", 5, 9999), 7, "one that is there stays");
     for (uint32_t i = 0; i < N; i++)
         right &= hash_map_find(&map, names[i], strlen(names[i]), &found) &&
                  found == i;
@@ -132,11 +131,11 @@ test_escape(void)
     ok(shows("\355\240\200\364\220\200\200\377\303", 9,
              "\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\\xff\\xc3"),
        "nor surrogates, what is beyond Unicode, what is cut");
-    ok(strcmp(escape_bytes(buf, sizeof(buf), "abcdefghij", 10), "abcdefg") == 0,
+    is(strcmp(escape_bytes(buf, sizeof(buf), "abcdefghij", 10), "abcdefg"), 0,
        "it is cut to fit");
-    ok(strcmp(escape_bytes(buf, sizeof(buf), "abcde\33x", 7), "abcde") == 0,
+    is(strcmp(escape_bytes(buf, sizeof(buf), "abcde\33x", 7), "abcde"), 0,
        "between characters");
-    ok(strcmp(escape_bytes(buf, 1, "abc", 3), "") == 0, "down to nothing");
+    is(escape_bytes(buf, 1, "abc", 3), "", "down to nothing");
 }
 
 static void
@@ -182,7 +181,7 @@ test_zero(void)
             zero &= p[i] == 0;
     ok(zero && kept, "much memory is made zero, and no more");
     memset(p + EDGE, 8, SIZE - 2 * EDGE);
-    ok(p[SIZE / 2] == 8, "and is written again");
+    is(p[SIZE / 2], 8, "and is written again");
     mem_free(p);
 }
 
@@ -229,9 +228,9 @@ test_error(void)
            strcmp(err.message, "file: a: 5") == 0,
        "with something before it");
     error_set(&err, GG_ERR_IO, "%s", longer);
-    ok(strlen(err.message) == sizeof(err.message) - 1, "a long one is cut");
+    is(strlen(err.message), sizeof(err.message) - 1, "a long one is cut");
     error_prefix(&err, GG_ERR_IO, "%s", longer);
-    ok(strlen(err.message) == sizeof(err.message) - 1, "also behind a prefix");
+    is(strlen(err.message), sizeof(err.message) - 1, "also behind a prefix");
     error_set(&err, GG_ERR_IO, "why");
     error_prefix(&err, GG_ERR_IO, "%s/\u00e9%0250d", longer, 7);
     ok(strlen(err.message) == 253 + 5 && !strncmp(err.message, "...000", 6) &&
@@ -269,7 +268,7 @@ test_log(void)
     ggml_log_set(hear, heard);
     log_say(GGML_LOG_LEVEL_WARN, "%s", "word");
     ggml_log_set(NULL, NULL);
-    ok(strcmp(heard, "3 word") == 0, "the log callback");
+    is(heard, "3 word", "the log callback");
 }
 
 int

@@ -38,7 +38,7 @@ test_devices(void)
     struct ggml_backend_dev_props props;
     ggml_backend_t backend = start(1);
 
-    ok(ggml_backend_reg_dev_count(ggml_backend_reg_by_name("cuda")) == 2,
+    is(ggml_backend_reg_dev_count(ggml_backend_reg_by_name("cuda")), 2,
        "two devices are found");
     ggml_backend_dev_get_props(device(1), &props);
     ok(!strcmp(props.name, "CUDA1") &&
@@ -114,7 +114,7 @@ test_memory(void)
     two = ggml_backend_buft_alloc_buffer(buft, 40 << 20);
     ok(two != NULL, "once there is room it is");
     ggml_backend_buffer_free(two);
-    ok(fake.allocated == before, "all memory is given back");
+    is(fake.allocated, before, "all memory is given back");
     ok(host && ggml_backend_buffer_is_host(host),
        "pinned memory is the host's");
     ggml_backend_buffer_clear(host, 5);
@@ -174,7 +174,7 @@ test_streams(void)
     in[3] = -2; /* what is not pinned was taken at once */
     ggml_backend_event_synchronize(event);
     ggml_backend_tensor_get(p.x, out, 0, sizeof(out));
-    ok(out[3] == -1, "the program waits for an event");
+    is(out[3], -1, "the program waits for an event");
     ggml_backend_tensor_set_async(one, p.x, in, 0, sizeof(in));
     ggml_backend_tensor_copy_async(one, other, p.x, q.y);
     ggml_backend_tensor_get_async(other, q.y, out, 0, sizeof(out));
@@ -189,7 +189,7 @@ test_streams(void)
     ggml_backend_synchronize(one);
     ggml_backend_tensor_get_async(other, q.y, out, 0, sizeof(out));
     ggml_backend_synchronize(other);
-    ok(out[3] == 4, "and before what the first does next");
+    is(out[3], 4, "and before what the first does next");
     ggml_backend_event_free(event);
     free_pair(&p);
     free_pair(&q);
@@ -335,7 +335,7 @@ test_plain(void)
     compute_on_cpu(0, right);
     ok(!memcmp(out, right, sizeof(out)), "a graph is computed without a "
                                          "scheduler");
-    ok(cuda->n_captures == 0, "and is not captured");
+    is(cuda->n_captures, 0, "and is not captured");
     ggml_backend_buffer_free(buffer);
     ggml_backend_free(backend);
     ggml_free(s.ctx);
@@ -383,7 +383,7 @@ test_profile(void)
     ok(mul && mul->calls == 3 && mul->bytes == 3 * 3 * 256 &&
            !memcmp(out, right, sizeof(out)),
        "of all of them, and results are as ever");
-    ok(cuda->n_captures == 0, "nothing is replayed meanwhile");
+    is(cuda->n_captures, 0, "nothing is replayed meanwhile");
     set(backends[0], NULL);
     for (int i = 0; i < 3; i++)
         compute(sched, &s, 5, out);
@@ -564,14 +564,14 @@ test_lost(void)
 
     ggml_backend_sched_alloc_graph(sched, s.graph);
     fake_lose(true);
-    ok(ggml_backend_sched_graph_compute(sched, s.graph) == GGML_STATUS_FAILED,
+    is(ggml_backend_sched_graph_compute(sched, s.graph), GGML_STATUS_FAILED,
        "a lost device fails");
     fake_lose(false);
     error = backends[0]->iface->get_error(backends[0]);
     ok(error && !strncmp(error, "CUDA0: ", 7) &&
            strstr(error, "illegal memory access"),
        "and says so in CUDA's words");
-    ok(ggml_backend_sched_graph_compute(sched, s.graph) == GGML_STATUS_FAILED,
+    is(ggml_backend_sched_graph_compute(sched, s.graph), GGML_STATUS_FAILED,
        "it is not used again");
     ggml_backend_sched_free(sched);
     ggml_backend_free(backends[0]);

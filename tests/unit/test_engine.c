@@ -290,7 +290,8 @@ check_full(const struct gg_model *m, struct gg_sampler *sampler)
         struct running r = { 0 };
         int steps = 0;
 
-        open_bench(&b, m, 1, PROMPT + 5, (struct gg_engine_params){ .shift = shift });
+        open_bench(&b, m, 1, PROMPT + 5,
+                   (struct gg_engine_params){ .shift = shift });
         must(start_text(b.engine, sampler, 0, &r));
         for (; gg_text_finish(r.text[0]) == GG_FINISH_NONE; steps++)
             must(gg_engine_step(b.engine, &r.text[0], 1, &err));
@@ -330,7 +331,7 @@ check_query(const struct gg_model *m)
            gg_sequence_put(q, ids, 151, &err) == GG_ERR_CONTEXT,
        "bad ids and too many are refused");
     query.n_last = 51;
-    ok(gg_engine_eval(b.engine, &query, 1, &err) == GG_ERR_ARG,
+    is(gg_engine_eval(b.engine, &query, 1, &err), GG_ERR_ARG,
        "so is what a sequence has not");
     gg_sequence_free(q);
     close_bench(&b);

@@ -64,7 +64,7 @@ test_output(void)
     ok(write_file(path, "first") == GG_OK && holds(path, "first"), "written");
     umask(mask);
     stat(path, &st);
-    ok((st.st_mode & 0777) == 0640, "with the mode that the umask leaves");
+    is((st.st_mode & 0777), 0640, "with the mode that the umask leaves");
     ok(file_create(path, &f, &err) == GG_OK && fputs("second", f.stream) >= 0 &&
            fflush(f.stream) == 0 && holds(path, "first") && count_files() == 2,
        "until it is done the old one is there");
@@ -181,16 +181,16 @@ test_failing_output(void)
     getrlimit(RLIMIT_FSIZE, &old);
     limit = (struct rlimit){ 4, old.rlim_max };
     setrlimit(RLIMIT_FSIZE, &limit);
-    ok(write_file(path, "too long") == GG_ERR_IO, "a limit");
+    is(write_file(path, "too long"), GG_ERR_IO, "a limit");
     setrlimit(RLIMIT_FSIZE, &old);
     ok(holds(path, "old") && count_files() == 1, "leaves what was there");
     ok(write_file("/no/such/folder/x", "x") == GG_ERR_IO &&
            strcmp(err.message, "/no/such/folder/x: No such file or "
                                "directory") == 0,
        "no such folder");
-    ok(write_file(scratch_folder, "x") == GG_ERR_IO, "a folder is no file");
+    is(write_file(scratch_folder, "x"), GG_ERR_IO, "a folder is no file");
     unlink(path);
-    ok(count_files() == 0, "nothing is left over");
+    is(count_files(), 0, "nothing is left over");
 }
 
 static void
@@ -322,11 +322,11 @@ test_write_all(void)
         _exit(n != sizeof(big));
     }
     close(fds[0]);
-    ok(file_write_all(fds[1], big, sizeof(big), &err) == GG_OK,
+    is(file_write_all(fds[1], big, sizeof(big), &err), GG_OK,
        "more than a pipe holds is written");
     close(fds[1]);
     waitpid(child, &status, 0);
-    ok(status == 0, "and arrives");
+    is(status, 0, "and arrives");
     ok(file_write_all(fds[1], big, 1, &err) == GG_ERR_IO && err.message[0],
        "to a closed file nothing is");
 }

@@ -233,14 +233,14 @@ test_extreme(const struct fit_loops *l)
 {
     float x[N] = { 0 };
 
-    ok(l->extreme(N, x) == 0, "of zeros the largest is 0");
+    is(l->extreme(N, x), 0, "of zeros the largest is 0");
     x[3] = NAN;
-    ok(l->extreme(N, x) == 0, "nor is there one of NaN");
+    is(l->extreme(N, x), 0, "nor is there one of NaN");
     x[9] = -2;
     x[11] = 2;
     x[25] = -2;
     x[30] = 1;
-    ok(l->extreme(N, x) == -2, "the first of equals, with its sign");
+    is(l->extreme(N, x), -2, "the first of equals, with its sign");
     x[27] = -INFINITY;
     ok(isinf(l->extreme(N, x)), "infinity is larger");
 }

@@ -226,7 +226,7 @@ random_graphs(ggml_backend_buffer_type_t buft, const char *name)
         good += ggml_gallocr_alloc_graph(galloc, g) && run(g);
         ggml_free(ctx);
     }
-    ok(good == 600, name);
+    is(good, 600, name);
     ok(saved > 200, "and share memory");
     ggml_gallocr_free(galloc);
 }
@@ -262,7 +262,7 @@ worst_case(void)
         n++;
         ggml_free(ctx);
     }
-    ok(good == n, "a worst case that was reserved serves smaller graphs");
+    is(good, n, "a worst case that was reserved serves smaller graphs");
     ggml_gallocr_free(galloc);
 }
 
@@ -298,8 +298,8 @@ in_place(void)
            ggml_gallocr_get_buffer_size(galloc, 0) == 8192 &&
            g->leafs[0]->data != g->nodes[0]->data,
        "but not in an output's");
-    ok(ggml_backend_buffer_get_usage(g->nodes[0]->buffer) ==
-           GGML_BACKEND_BUFFER_USAGE_COMPUTE,
+    is(ggml_backend_buffer_get_usage(g->nodes[0]->buffer),
+       GGML_BACKEND_BUFFER_USAGE_COMPUTE,
        "the buffer is marked as one to compute in");
     ggml_free(ctx);
     ggml_gallocr_free(galloc);
@@ -478,7 +478,7 @@ whole_context(void)
     ok(n > 3 && apart, "when there is no memory, nothing is left behind");
     n_buffers = 0;
     total = ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, &small_type);
-    ok(total == 0, "what is allocated needs nothing");
+    is(total, 0, "what is allocated needs nothing");
     for (int i = 0; i < 10; i++)
         fill(t[i]);
     for (int i = 0; i < 10; i++)
@@ -487,12 +487,11 @@ whole_context(void)
        "a context is spread over buffers of the largest size");
     ok(v->data == (char *)t[7]->data + 40 && v->buffer == t[7]->buffer,
        "views find their source");
-    ok(ggml_backend_buffer_get_size(buffer) == 10 * 1216,
+    is(ggml_backend_buffer_get_size(buffer), 10 * 1216,
        "together they are one");
     ggml_backend_buffer_set_usage(buffer, GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
-    ok(ggml_backend_buffer_get_usage(t[9]->buffer) ==
-           GGML_BACKEND_BUFFER_USAGE_WEIGHTS,
-       "marked as one");
+    is(ggml_backend_buffer_get_usage(t[9]->buffer),
+       GGML_BACKEND_BUFFER_USAGE_WEIGHTS, "marked as one");
     ggml_backend_buffer_clear(buffer, 0);
     ok(((float *)t[0]->data)[7] == 0 && ((float *)t[9]->data)[7] == 0,
        "cleared as one");

@@ -104,7 +104,7 @@ test_others(void)
            gguf_get_f32(g, "f32.inf", &f, &err) == GG_ERR_FORMAT &&
            says("f32.inf: not a finite number") && f == 0.25f,
        "which is finite");
-    ok(gguf_get_f32(g, "u32", &f, &err) == GG_ERR_FORMAT, "and no integer");
+    is(gguf_get_f32(g, "u32", &f, &err), GG_ERR_FORMAT, "and no integer");
     ok(gguf_get_bool(g, "bool", &b, &err) == GG_OK && b &&
            gguf_get_bool(g, "u8", &b, &err) == GG_ERR_FORMAT,
        "bool");
@@ -133,13 +133,13 @@ test_arrays(void)
            says("arr.i32: an array of i32 found where an array of u32 is "
                 "needed"),
        "the element type must be right");
-    ok(gguf_get_array(g, "u32", GGUF_TYPE_UINT32, &a, &err) == GG_ERR_FORMAT,
+    is(gguf_get_array(g, "u32", GGUF_TYPE_UINT32, &a, &err), GG_ERR_FORMAT,
        "a number is no array");
     ok(gguf_get_array_n(g, "arr.f32", GGUF_TYPE_FLOAT32, 3, &a, &err) ==
                GG_ERR_FORMAT &&
            says("arr.f32: 2 elements found where 3 are needed"),
        "the count must be right");
-    ok(gguf_get_array_n(g, "arr.f32", GGUF_TYPE_FLOAT32, 2, &a, &err) == GG_OK,
+    is(gguf_get_array_n(g, "arr.f32", GGUF_TYPE_FLOAT32, 2, &a, &err), GG_OK,
        "and may be");
 }
 

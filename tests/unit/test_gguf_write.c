@@ -239,8 +239,7 @@ test_log(void)
     ggml_log_set(listen, heard);
     gguf_init_from_buffer("GGUF", 4, params);
     ggml_log_set(NULL, NULL);
-    ok(strcmp(heard, "file ends in the middle\n") == 0,
-       "a refusal is said through the log");
+    is(heard, "file ends in the middle\n", "a refusal is said through the log");
 }
 
 static void
@@ -288,15 +287,15 @@ test_offsets(void)
 {
     struct gguf_context *g = small_file();
 
-    ok(gguf_get_tensor_offset(g, 1) == 32, "offsets grow by padded sizes");
+    is(gguf_get_tensor_offset(g, 1), 32, "offsets grow by padded sizes");
     gguf_set_val_u32(g, "general.alignment", 64);
     ok(gguf_get_alignment(g) == 64 && gguf_get_tensor_offset(g, 1) == 64,
        "a new alignment moves them");
     gguf_set_tensor_type(g, "a.weight", GGML_TYPE_F64);
-    ok(gguf_get_tensor_size(g, 0) == 64, "a new type has a new size");
+    is(gguf_get_tensor_size(g, 0), 64, "a new type has a new size");
     gguf_set_val_u32(g, "general.alignment", 8);
     gguf_set_tensor_type(g, "a.weight", GGML_TYPE_BF16);
-    ok(gguf_get_tensor_offset(g, 1) == 16, "and moves those behind it");
+    is(gguf_get_tensor_offset(g, 1), 16, "and moves those behind it");
     gguf_remove_key(g, "general.alignment");
     ok(gguf_get_alignment(g) == 32 && gguf_get_tensor_offset(g, 1) == 32,
        "without the key the default returns");
@@ -361,9 +360,9 @@ test_full_disk(void)
     getrlimit(RLIMIT_FSIZE, &old);
     limit = (struct rlimit){ 100, old.rlim_max };
     setrlimit(RLIMIT_FSIZE, &limit);
-    ok(gguf_save(g, path, false, &err) == GG_ERR_IO, "so is a limit");
+    is(gguf_save(g, path, false, &err), GG_ERR_IO, "so is a limit");
     setrlimit(RLIMIT_FSIZE, &old);
-    ok(files_in_folder() == 0, "which leaves nothing behind");
+    is(files_in_folder(), 0, "which leaves nothing behind");
     ok(gguf_save(g, "/no/such/folder/x", false, &err) == GG_ERR_IO &&
            strncmp(err.message, "/no/such/folder/x: ", 19) == 0,
        "no such folder");

@@ -206,7 +206,7 @@ test_texts(void)
 
         gg_escape(name, sizeof(name), cases[i].grammar,
                   strlen(cases[i].grammar));
-        ok(reads(cases[i].grammar, cases[i].text) == cases[i].want, name);
+        is(reads(cases[i].grammar, cases[i].text), cases[i].want, name);
     }
 }
 
@@ -319,13 +319,13 @@ walk(const char *grammar, int steps)
 static void
 test_masks(void)
 {
-    ok(walk(LIST, 300) == 0, "masks as tokens one by one");
-    ok(walk("root ::= [^x]+ | \"(a\" root", 300) == 0, "of many characters");
-    ok(walk("root ::= <think> (!</think> | \"\\\"\" | [a-c]{2})* </think> root "
+    is(walk(LIST, 300), 0, "masks as tokens one by one");
+    is(walk("root ::= [^x]+ | \"(a\" root", 300), 0, "of many characters");
+    is(walk("root ::= <think> (!</think> | \"\\\"\" | [a-c]{2})* </think> root "
             "| "
             "<[97]> \"a\" | \"(a,b)\"",
-            300) == 0,
-       "of terms for tokens");
+            300),
+       0, "of terms for tokens");
 }
 
 /* As many stacks as there are depths and ways: what is not in use has to be
@@ -403,7 +403,7 @@ test_sampler(void)
                 strncat(text, bytes + at[d.id], at[d.id + 1] - at[d.id]);
             n_wrong += gg_history_is_complete(h) != (strlen(text) == 4);
         }
-    ok(n_wrong == 0, "and whether it is complete is known at each token");
+    is(n_wrong, 0, "and whether it is complete is known at each token");
     ok(d.id == EOG && strlen(text) == 4 && strspn(text, "ab") == 3 &&
            text[3] == '!',
        "what is drawn follows it, and ends with it");
@@ -489,7 +489,7 @@ test_draws(void)
         differ |= compare_draws(p, "root ::= [^x]+ | \"(a\" root");
         differ |= compare_draws(p, "root ::= [a-c(]{5,} \"!\"");
     }
-    ok(differ == 0, "draws as of logits without what does not fit");
+    is(differ, 0, "draws as of logits without what does not fit");
 }
 
 int

@@ -65,7 +65,7 @@ diamond(void)
            graph_use_count(g, x) == 2,
        "a graph grows");
     ggml_build_forward_expand(g, c);
-    ok(g->n_nodes == 4, "what is there already is not added");
+    is(g->n_nodes, 4, "what is there already is not added");
     ok(strcmp(a->name, "node_0") == 0 && strcmp(w->name, "leaf_1") == 0 &&
            strcmp(b->name, "squares") == 0,
        "tensors without a name get one");
@@ -98,7 +98,7 @@ special(void)
     ggml_build_forward_expand(g, s);
     ok(g->n_nodes == 3 && g->n_leafs == 1 && position(g, p) >= 0,
        "parameters are nodes, and a graph can be filled");
-    ok(graph_use_count(g, h) == 1, "a cast does not use itself");
+    is(graph_use_count(g, h), 1, "a cast does not use itself");
     ggml_free(ctx);
 }
 
@@ -129,7 +129,7 @@ large(void)
     for (int i = 0; i < N; i++)
         uses += graph_use_count(g, t[i]);
     ok(all && g->n_nodes == N - 4 && in_order(g), "a deep graph is in order");
-    ok(uses == 2 * (N - 4), "each source of each node is one use");
+    is(uses, 2 * (N - 4), "each source of each node is one use");
     {
         struct ggml_cgraph slice = graph_slice(g, 5, 9);
 

@@ -70,7 +70,7 @@ test_widening(const struct format *f, widen_fn widen, const char *name)
     for (uint32_t u = 0; u < 65536; u++)
         if (!same(widen((uint16_t)u), value(f, u)) && wrong++ < 5)
             printf("# %04x: %a, not %a\n", u, widen((uint16_t)u), value(f, u));
-    ok(wrong == 0, name);
+    is(wrong, 0, name);
 }
 
 static int
@@ -105,7 +105,7 @@ test_narrowing(const struct format *f, widen_fn widen, narrow_fn narrow,
                                      nextafterf(near[i], -INFINITY));
         }
     }
-    ok(wrong == 0, name);
+    is(wrong, 0, name);
 }
 
 static void
@@ -119,7 +119,7 @@ test_any(const struct format *f, widen_fn widen, narrow_fn narrow,
         bits = bits * 1664525 + 1013904223;
         wrong += narrows_wrongly(f, widen, narrow, bits_float(bits));
     }
-    ok(wrong == 0, name);
+    is(wrong, 0, name);
 }
 
 /* Numbers come back; a NaN stays one, of its sign. */
@@ -134,7 +134,7 @@ test_there_and_back(widen_fn widen, narrow_fn narrow, const char *name)
 
         wrong += isnan(x) ? !isnan(widen(v)) || ((u ^ v) & 0x8000) : u != v;
     }
-    ok(wrong == 0, name);
+    is(wrong, 0, name);
 }
 
 static void
@@ -151,7 +151,7 @@ test_limits(void)
     ok(isnan(half_to_float(half_from_float(bits_float(0x7f800001)))) &&
            isnan(bf16_to_float(bf16_from_float(bits_float(0x7f800001)))),
        "a NaN whose bits are all cut off is still one");
-    ok(bf16_from_float(0x1.fffffep127f) == 0x7f80, "bf16 rounds to infinity");
+    is(bf16_from_float(0x1.fffffep127f), 0x7f80, "bf16 rounds to infinity");
 }
 
 #ifdef __FLT16_MAX__
@@ -170,7 +170,7 @@ test_compiler(void)
         h = (_Float16)x;
         wrong += !same(half_to_float(half_from_float(x)), (float)h);
     }
-    ok(wrong == 0, "the compiler's own half floats agree");
+    is(wrong, 0, "the compiler's own half floats agree");
 }
 #else
 static void

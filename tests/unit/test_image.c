@@ -207,9 +207,9 @@ test_sequences(void)
     test_op(ctx, ggml_roll(ctx, ggml_permute(ctx, a, 0, 2, 1, 3), 1, 2, -3, 0),
             t_roll, 0, "roll of a permuted");
     t = ggml_arange(ctx, -2.5f, 500, 0.75f);
-    ok(t->ne[0] == 670, "arange stops before its end");
+    is(t->ne[0], 670, "arange stops before its end");
     test_op(ctx, t, t_arange, 0, "arange");
-    ok(ggml_arange(ctx, 0, 3, 1)->ne[0] == 3, "the end is not reached");
+    is(ggml_arange(ctx, 0, 3, 1)->ne[0], 3, "the end is not reached");
     for (int i = 0; i < 9; i++)
         ggml_set_f32_1d(times, i, (float)(i * i * i) * 1.75f);
     test_op(ctx, ggml_timestep_embedding(ctx, times, 32, 10000), t_timestep,

@@ -69,11 +69,11 @@ test_products(void)
     ok(pieces == j.n_pieces && j.members[1].first_piece > 0,
        "each piece belongs to one");
     t[1] = product(ctx, GGML_TYPE_F32, 70, x);
-    ok(job_of(ctx, t, 2).n_members == 1,
+    is(job_of(ctx, t, 2).n_members, 1,
        "not where one reads floats, the other blocks");
     t[0] = product(ctx, GGML_TYPE_Q4_0, K, x);
     chain[0] = product(ctx, GGML_TYPE_Q4_0, 70, t[0]);
-    ok(job_of(ctx, chain, 1).n_members == 1, "nor where one reads the other");
+    is(job_of(ctx, chain, 1).n_members, 1, "nor where one reads the other");
     ggml_free(ctx);
 }
 
@@ -89,7 +89,7 @@ test_after(void)
     sum = ggml_gelu(ctx, ggml_reshape_2d(ctx, sum, 64, 2));
     t[0] = sum;
     j = job_of(ctx, t, 1);
-    ok(j.members[0].after.n == 1, "a view of a sum is another tensor");
+    is(j.members[0].after.n, 1, "a view of a sum is another tensor");
     t[0] = ggml_gelu(ctx, ggml_add(ctx, a, row(ctx, 64)));
     j = job_of(ctx, t, 1);
     ok(j.members[0].after.n == 2 && j.end == 3, "sum and function follow");
@@ -100,7 +100,7 @@ test_after(void)
            j.members[1].after.n == 2 && j.end == 6,
        "each has its own");
     t[0] = ggml_rms_norm(ctx, a, 1e-5f);
-    ok(job_of(ctx, t, 1).members[0].after.n == 0, "a norm needs whole rows");
+    is(job_of(ctx, t, 1).members[0].after.n, 0, "a norm needs whole rows");
     ggml_free(ctx);
 }
 
@@ -172,19 +172,19 @@ test_pairs(void)
             good && covers(&j, n, 1) && covers(&j, n, 5) && covers(&j, n, 1000);
     ok(good, "its pieces are all rows of both");
     t[0] = ggml_scale(ctx, t[0], 2);
-    ok(job_of(ctx, t, 1).members[0].both.n == 2, "more follows that");
+    is(job_of(ctx, t, 1).members[0].both.n, 2, "more follows that");
     t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, x);
     t[0]->data = t[0]->src[1]->data;
-    ok(job_of(ctx, t, 1).members[0].both.n == 1, "in the place of either");
+    is(job_of(ctx, t, 1).members[0].both.n, 1, "in the place of either");
     t[0]->data = (char *)t[0]->src[1]->data + 64;
-    ok(job_of(ctx, t, 1).members[0].both.n == 0, "not beside it");
+    is(job_of(ctx, t, 1).members[0].both.n, 0, "not beside it");
     t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, x);
     t[1] = ggml_scale(ctx, t[0]->src[0], 2);
     j = job_of(ctx, t, 2);
     ok(j.end == 3 && j.members[0].both.n == 1 && j.members[0].after.n == 0,
        "what follows one of them after that waits");
     t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q8_0, x);
-    ok(job_of(ctx, t, 1).members[0].both.n == 0, "nor of rows unlike");
+    is(job_of(ctx, t, 1).members[0].both.n, 0, "nor of rows unlike");
     t[0] = gate(ctx, GGML_TYPE_Q4_0, GGML_TYPE_Q4_0, many);
     j = job_of(ctx, t, 1);
     ok(j.n_members == 2 && j.end == 2 && j.members[0].both.n == 0,
@@ -204,22 +204,22 @@ test_places(void)
 
     t[0] = ggml_add(ctx, res, a);
     t[0]->data = a->data;
-    ok(job_of(ctx, t, 1).members[0].after.n == 1, "in the product's place");
+    is(job_of(ctx, t, 1).members[0].after.n, 1, "in the product's place");
     t[0]->data = res->data;
-    ok(job_of(ctx, t, 1).members[0].after.n == 1, "in the other's place");
+    is(job_of(ctx, t, 1).members[0].after.n, 1, "in the other's place");
     t[0]->data = (char *)res->data + 64;
-    ok(job_of(ctx, t, 1).members[0].after.n == 0, "not beside it");
+    is(job_of(ctx, t, 1).members[0].after.n, 0, "not beside it");
     t[0] = ggml_add(ctx, res, f);
     t[0]->data = x->data;
-    ok(job_of(ctx, t, 1).members[0].after.n == 0,
+    is(job_of(ctx, t, 1).members[0].after.n, 0,
        "not in that of columns that pieces read");
     t[0] = a;
     t[1] = product(ctx, GGML_TYPE_Q4_0, 64, x);
     t[1]->data = (char *)a->data + 128;
-    ok(job_of(ctx, t, 2).n_members == 1, "nor one product in another's");
+    is(job_of(ctx, t, 2).n_members, 1, "nor one product in another's");
     t[1] = product(ctx, GGML_TYPE_Q4_0, K, x);
     t[1]->data = a->data;
-    ok(job_of(ctx, t, 2).n_members == 1, "though they be of a size");
+    is(job_of(ctx, t, 2).n_members, 1, "though they be of a size");
     ggml_free(ctx);
 }
 

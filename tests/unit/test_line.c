@@ -110,9 +110,9 @@ test_dripping(void)
 {
     static const char text[] = "5\t1 22 333\n6\t!no\n5\t\n";
 
-    ok(strcmp(read_all(text, sizeof(text) - 1, true),
-              "5: 1,22,333,|6: error no|5: end|eof") == 0,
-       "bytes that come one by one");
+    is(strcmp(read_all(text, sizeof(text) - 1, true),
+              "5: 1,22,333,|6: error no|5: end|eof"),
+       0, "bytes that come one by one");
 }
 
 /* A line is given as soon as it is whole, though no more has come. */
@@ -179,7 +179,7 @@ test_watch(void)
     good = good && write(in[1], "1\n", 2) == 2;
     ok(good && gg_line_read(r, &line, &err) == GG_OK, "somebody reads");
     close(out[0]);
-    ok(gg_line_read(r, &line, &err) == GG_ERR_ABORTED, "nobody reads any more");
+    is(gg_line_read(r, &line, &err), GG_ERR_ABORTED, "nobody reads any more");
     gg_line_reader_free(r);
     close(in[0]);
     close(in[1]);
@@ -430,8 +430,8 @@ test_write(void)
     }
     expect_written(&(struct gg_line){ .ids = many, .n_ids = 1000 }, want);
     l.ids = bad;
-    ok(gg_line_write(1, &l, &err) == GG_ERR_ARG, "a negative id");
-    ok(gg_line_write(-1, &(struct gg_line){ .n_ids = 0 }, &err) == GG_ERR_IO,
+    is(gg_line_write(1, &l, &err), GG_ERR_ARG, "a negative id");
+    is(gg_line_write(-1, &(struct gg_line){ .n_ids = 0 }, &err), GG_ERR_IO,
        "a descriptor that is none");
 }
 

@@ -146,7 +146,7 @@ test_there_and_back(enum gg_vector_encoding encoding, bool dripping)
     uint8_t *data = member(encoding, &size);
     int fd = dripping ? pipe_dripping(data, size) : pipe_holding(data, size);
 
-    ok(size % 8 == 0, "all of it is a multiple of 8");
+    is(size % 8, 0, "all of it is a multiple of 8");
     if (gg_logit_reader_new(fd, "in", &reader, &err) != GG_OK)
         abort();
     ok(gg_logit_read(reader, &r, &err) == GG_OK && r.kind == GG_RECORD_HEAD &&
@@ -221,7 +221,7 @@ test_damaged(enum gg_vector_encoding encoding)
             wrong += verdict(data, size) == GG_EOF;
             data[i] ^= (uint8_t)bit;
         }
-    ok(wrong == 0, "each flipped bit is noticed");
+    is(wrong, 0, "each flipped bit is noticed");
     free(data);
 }
 
@@ -330,7 +330,7 @@ test_lengths(void)
                 wrong += verdict(data, size) != GG_ERR_FORMAT;
             memcpy(record + 8, &saved, 8);
         }
-    ok(wrong == 0, "lengths that lie");
+    is(wrong, 0, "lengths that lie");
     free(data);
 }
 
@@ -343,7 +343,7 @@ test_kinds(void)
 
     memcpy(close_record, "xTRA", 4);
     sign(close_record);
-    ok(verdict(data, size) == GG_EOF, "an optional kind is skipped");
+    is(verdict(data, size), GG_EOF, "an optional kind is skipped");
     memcpy(close_record, "XTRA", 4);
     sign(close_record);
     ok(verdict(data, size) == GG_ERR_FORMAT &&
@@ -351,7 +351,7 @@ test_kinds(void)
        "an unknown kind that matters is named");
     memcpy(close_record, "HEAD", 4);
     sign(close_record);
-    ok(verdict(data, size) == GG_ERR_FORMAT, "a head in the middle");
+    is(verdict(data, size), GG_ERR_FORMAT, "a head in the middle");
     free(data);
 }
 
@@ -366,10 +366,10 @@ test_members(void)
 
     memcpy(both, first, a);
     memcpy(both + a, second, b);
-    ok(verdict(both, a + b) == GG_EOF, "two members, one after the other");
+    is(verdict(both, a + b), GG_EOF, "two members, one after the other");
     for (size_t n = 1; n < b; n++)
         wrong += verdict(both, a + n) != GG_ERR_TRUNCATED;
-    ok(wrong == 0, "the second one cut");
+    is(wrong, 0, "the second one cut");
     memcpy(both + a, "bye\n", 4);
     ok(verdict(both, a + 4) == GG_ERR_FORMAT &&
            strstr(err.message, "after the end record: \"bye\\n\""),
@@ -391,8 +391,8 @@ test_stray(void)
                   "in: not a logit stream: begins with "
                   "\"Welcome to host\\nLast login: \\x1b[1m\\n\"") == 0,
        "stray text is quoted, and cannot write to a terminal");
-    ok(verdict((const uint8_t *)"x", 1) == GG_ERR_FORMAT, "a stray byte");
-    ok(verdict(unix_ends, 16) == GG_ERR_FORMAT, "line ends were changed");
+    is(verdict((const uint8_t *)"x", 1), GG_ERR_FORMAT, "a stray byte");
+    is(verdict(unix_ends, 16), GG_ERR_FORMAT, "line ends were changed");
     ok(verdict(newer, 16) == GG_ERR_UNSUPPORTED &&
            strstr(err.message, "version 2"),
        "a later version");
@@ -412,18 +412,18 @@ test_writer(void)
     ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_ERR_ARG && !w,
        "no vocabulary");
     head.n_vocab = 7;
-    ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_ERR_ARG,
+    is(gg_logit_writer_new(fd, &head, &w, &err), GG_ERR_ARG,
        "an end id that is not in it");
     head.n_vocab = N;
-    ok(gg_logit_writer_new(-1, &head, &w, &err) == GG_ERR_IO,
+    is(gg_logit_writer_new(-1, &head, &w, &err), GG_ERR_IO,
        "a descriptor that is none");
-    ok(gg_logit_writer_new(fd, &head, &w, &err) == GG_OK, "a head");
+    is(gg_logit_writer_new(fd, &head, &w, &err), GG_OK, "a head");
     r.n_logits--;
-    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "a vector too short");
+    is(gg_logit_write(w, &r, &err), GG_ERR_ARG, "a vector too short");
     r = vector_of(GG_ENCODING_SPARSE);
-    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "sparse where it is dense");
+    is(gg_logit_write(w, &r, &err), GG_ERR_ARG, "sparse where it is dense");
     r.kind = GG_RECORD_HEAD;
-    ok(gg_logit_write(w, &r, &err) == GG_ERR_ARG, "a head as a record");
+    is(gg_logit_write(w, &r, &err), GG_ERR_ARG, "a head as a record");
     gg_logit_writer_free(w);
     gg_logit_writer_free(NULL);
     close(fd);
@@ -634,24 +634,24 @@ test_past(void)
     ok(memcmp(past, "past", 4) == 0, "as a record of an optional kind");
     past[16 + 20] = 2; /* flags */
     sign(past);
-    ok(verdict(data, size) == GG_ERR_FORMAT, "its flags are checked");
+    is(verdict(data, size), GG_ERR_FORMAT, "its flags are checked");
     past[16 + 20] = 0;
     past[16 + 16] = 200; /* ids */
     sign(past);
-    ok(verdict(data, size) == GG_ERR_FORMAT, "and its length");
+    is(verdict(data, size), GG_ERR_FORMAT, "and its length");
     past[16 + 16] = 5;
     past[16 + 24 + 3] = 0x80;
     sign(past);
-    ok(verdict(data, size) == GG_ERR_FORMAT, "and its ids");
+    is(verdict(data, size), GG_ERR_FORMAT, "and its ids");
     past[16 + 24 + 3] = 0;
     past[16] ^= 1; /* sequence */
     sign(past);
-    ok(verdict(data, size) == GG_EOF, "one of another sequence is left");
+    is(verdict(data, size), GG_EOF, "one of another sequence is left");
     past[16 + 20] = 1;
     past[16 + 14] = 0xf0;
     past[16 + 15] = 0x7f;
     sign(past);
-    ok(verdict(data, size) == GG_ERR_FORMAT, "an infinite value is refused");
+    is(verdict(data, size), GG_ERR_FORMAT, "an infinite value is refused");
     free(data);
 }
 

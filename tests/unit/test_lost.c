@@ -201,8 +201,8 @@ test_abort(const struct gg_model *m, const float *truth)
     ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ABORTED && countdown < 0,
        "what is evaluated again can be aborted");
     fake_lose(false);
-    ok(gg_session_length(s, 1) == 390, "the slot still holds its ids");
-    ok(gg_session_copy(s, 0, 1, 380) == 380, "and they can be copied");
+    is(gg_session_length(s, 1), 390, "the slot still holds its ids");
+    is(gg_session_copy(s, 0, 1, 380), 380, "and they can be copied");
     eval_ids(s, 1, ids, 390, 400, out);
     ok(same(out, truth), "it goes on as if nothing had been");
     eval_ids(s, 0, ids, 380, 400, out);
@@ -258,7 +258,7 @@ test_new(const struct gg_model *m, const float *truth)
 
     fake_lose(true);
     s = session_on(there, (struct gg_session_params){ 0 });
-    ok(n_said == 1, "lost before a session begins");
+    is(n_said, 1, "lost before a session begins");
     eval_ids(s, 0, ids, 0, 400, out);
     ok(same(out, truth), "it is one of the CPU's");
     fake_lose(false);

@@ -209,7 +209,7 @@ check_homes(void)
     ok(model_home_of(&m, 4, MODEL_EXPERTS) == 0 &&
            model_home_of(&m, 5, MODEL_EXPERTS) == 2,
        "experts that a home does not hold are the CPU's");
-    ok(model_device_layers(&m) == 7, "layers that are not the CPU's");
+    is(model_device_layers(&m), 7, "layers that are not the CPU's");
 }
 
 int

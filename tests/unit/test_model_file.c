@@ -226,7 +226,7 @@ check_devices(void)
     ok(gg_model_open(scratch_path(), &p, &m, &err) == GG_ERR_UNSUPPORTED && !m,
        "a device that is not there");
     p.device = "cpu";
-    ok(gg_model_open(scratch_path(), &p, &m, &err) == GG_OK, "the CPU");
+    is(gg_model_open(scratch_path(), &p, &m, &err), GG_OK, "the CPU");
     gg_model_free(m);
 }
 
@@ -245,12 +245,12 @@ check_huge_context(void)
 
     models_write(&spec, scratch_path());
     m = open_model(&st);
-    ok(st == GG_OK, "a context of 2^28 is not refused when opening");
+    is(st, GG_OK, "a context of 2^28 is not refused when opening");
     ok(gg_session_new(m, &many, &s, &err) == GG_ERR_NOMEM && !s &&
            strstr(err.message, "-c"),
        "nor is memory for it found");
     printf("# %s\n", err.message);
-    ok(gg_session_new(m, &small, &s, &err) == GG_OK, "a smaller one does");
+    is(gg_session_new(m, &small, &s, &err), GG_OK, "a smaller one does");
     gg_session_free(s);
     gg_model_free(m);
 }
@@ -286,7 +286,7 @@ check_allocation(void)
     long n = 0;
 
     models_write(&(struct model_spec){ .arch = "llama" }, scratch_path());
-    ok(whole_run(logits) == GG_OK, "all is well while there is memory");
+    is(whole_run(logits), GG_OK, "all is well while there is memory");
     do {
         mem_fail_after(n++);
         st = whole_run(logits);
@@ -313,7 +313,7 @@ check_alignment(void)
     float mapped[MODELS_N_VOCAB], copied[MODELS_N_VOCAB];
 
     models_write(&s, scratch_path());
-    ok(whole_run(mapped) == GG_OK, "weights on 32-byte boundaries");
+    is(whole_run(mapped), GG_OK, "weights on 32-byte boundaries");
     s.spoil = alignment_8;
     models_write(&s, scratch_path());
     ok(whole_run(copied) == GG_OK && !memcmp(mapped, copied, sizeof(mapped)),

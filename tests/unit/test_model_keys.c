@@ -167,7 +167,7 @@ check_behind(void)
     unchanged(spec, one_behind, "a layer behind the last");
     spec.extra = "blk.2.nextn.eh_proj.weight";
     write_model(spec, one_behind);
-    ok(logits_of((float[V]){ 0 }) == GG_OK, "and a tensor of it");
+    is(logits_of((float[V]){ 0 }), GG_OK, "and a tensor of it");
     spec.extra = "blk.3.nextn.eh_proj.weight";
     refused(spec, one_behind, spec.extra, "no such tensor",
             "but none of one behind that");

@@ -21,8 +21,8 @@ typed(enum ggml_type type, int64_t ne0, int64_t ne1, int64_t ne2)
 }
 
 static bool
-is(const struct ggml_tensor *t, enum ggml_op op, const struct ggml_tensor *a,
-   const struct ggml_tensor *b)
+tensor_is(const struct ggml_tensor *t, enum ggml_op op,
+          const struct ggml_tensor *a, const struct ggml_tensor *b)
 {
     return t->op == op && t->src[0] == a && t->src[1] == b;
 }
@@ -55,22 +55,24 @@ arithmetic(void)
     struct ggml_tensor *a = f32(8, 6, 4, 2), *b = f32(8, 1, 2, 1), *t;
 
     t = ggml_add(ctx, a, b);
-    ok(is(t, GGML_OP_ADD, a, b) && shape(t, GGML_TYPE_F32, 8, 6, 4, 2) &&
+    ok(tensor_is(t, GGML_OP_ADD, a, b) && shape(t, GGML_TYPE_F32, 8, 6, 4, 2) &&
            !t->view_src,
        "add repeats its second source");
     t = ggml_mul_inplace(ctx, a, b);
-    ok(is(t, GGML_OP_MUL, a, b) && t->view_src == a, "in place is a view");
-    ok(is(ggml_sub(ctx, a, b), GGML_OP_SUB, a, b) &&
-           is(ggml_div(ctx, a, b), GGML_OP_DIV, a, b) &&
-           is(ggml_sqr(ctx, a), GGML_OP_SQR, a, NULL) &&
-           is(ggml_sqrt(ctx, a), GGML_OP_SQRT, a, NULL),
+    ok(tensor_is(t, GGML_OP_MUL, a, b) && t->view_src == a,
+       "in place is a view");
+    ok(tensor_is(ggml_sub(ctx, a, b), GGML_OP_SUB, a, b) &&
+           tensor_is(ggml_div(ctx, a, b), GGML_OP_DIV, a, b) &&
+           tensor_is(ggml_sqr(ctx, a), GGML_OP_SQR, a, NULL) &&
+           tensor_is(ggml_sqrt(ctx, a), GGML_OP_SQRT, a, NULL),
        "sub, div, sqr, sqrt");
     ok(shape(ggml_sum_rows(ctx, a), GGML_TYPE_F32, 1, 6, 4, 2), "sum_rows");
     t = ggml_repeat(ctx, b, a);
-    ok(is(t, GGML_OP_REPEAT, b, NULL) && shape(t, GGML_TYPE_F32, 8, 6, 4, 2),
+    ok(tensor_is(t, GGML_OP_REPEAT, b, NULL) &&
+           shape(t, GGML_TYPE_F32, 8, 6, 4, 2),
        "repeat takes the shape of its model");
     t = ggml_scale_bias(ctx, a, 2, 3);
-    ok(is(t, GGML_OP_SCALE, a, NULL) && tensor_get_f32(t, 0) == 2 &&
+    ok(tensor_is(t, GGML_OP_SCALE, a, NULL) && tensor_get_f32(t, 0) == 2 &&
            tensor_get_f32(t, 1) == 3,
        "scale records factor and summand");
     t = ggml_clamp(ctx, a, -1, 1);
@@ -87,19 +89,20 @@ activations(void)
     struct ggml_tensor *a = f32(8, 3, 1, 1), *b = f32(8, 3, 1, 1), *t;
 
     t = ggml_gelu(ctx, a);
-    ok(is(t, GGML_OP_UNARY, a, NULL) &&
+    ok(tensor_is(t, GGML_OP_UNARY, a, NULL) &&
            ggml_get_unary_op(t) == GGML_UNARY_OP_GELU &&
            strcmp(ggml_op_desc(t), "GELU") == 0,
        "an activation records which one");
     t = ggml_swiglu(ctx, a);
-    ok(is(t, GGML_OP_GLU, a, NULL) && shape(t, GGML_TYPE_F32, 4, 3, 1, 1) &&
+    ok(tensor_is(t, GGML_OP_GLU, a, NULL) &&
+           shape(t, GGML_TYPE_F32, 4, 3, 1, 1) &&
            ggml_get_glu_op(t) == GGML_GLU_OP_SWIGLU && t->op_params[1] == 0,
        "a gate halves the rows");
     t = ggml_glu(ctx, a, GGML_GLU_OP_GEGLU, true);
     ok(ggml_get_glu_op(t) == GGML_GLU_OP_GEGLU && t->op_params[1] == 1,
        "a gate may be swapped");
     t = ggml_swiglu_split(ctx, a, b);
-    ok(is(t, GGML_OP_GLU, a, b) && shape(t, GGML_TYPE_F32, 8, 3, 1, 1),
+    ok(tensor_is(t, GGML_OP_GLU, a, b) && shape(t, GGML_TYPE_F32, 8, 3, 1, 1),
        "a split gate keeps the shape");
     ok(ABORTS(ggml_swiglu_split(ctx, a, f32(8, 4, 1, 1))),
        "a split gate of two shapes");
@@ -112,18 +115,20 @@ products(void)
     struct ggml_tensor *x = f32(64, 5, 6, 3), *eps;
 
     t = ggml_mul_mat(ctx, w, x);
-    ok(is(t, GGML_OP_MUL_MAT, w, x) && shape(t, GGML_TYPE_F32, 10, 5, 6, 3),
+    ok(tensor_is(t, GGML_OP_MUL_MAT, w, x) &&
+           shape(t, GGML_TYPE_F32, 10, 5, 6, 3),
        "a product has the rows of both");
     ggml_mul_mat_set_prec(t, GGML_PREC_F32);
-    ok(t->op_params[0] == GGML_PREC_F32, "its precision");
+    is(t->op_params[0], GGML_PREC_F32, "its precision");
     ok(ABORTS(ggml_mul_mat(ctx, w, f32(32, 5, 1, 1))), "rows of two lengths");
     ok(ABORTS(ggml_mul_mat(ctx, typed(GGML_TYPE_F32, 64, 10, 4), x)),
        "planes that do not divide");
     ok(ABORTS(ggml_mul_mat(ctx, ggml_transpose(ctx, x), f32(5, 1, 6, 3))),
        "a transposed first factor");
     eps = ggml_rms_norm(ctx, x, 1e-5f);
-    ok(is(eps, GGML_OP_RMS_NORM, x, NULL) && tensor_get_f32(eps, 0) == 1e-5f &&
-           is(ggml_norm(ctx, x, 1e-5f), GGML_OP_NORM, x, NULL),
+    ok(tensor_is(eps, GGML_OP_RMS_NORM, x, NULL) &&
+           tensor_get_f32(eps, 0) == 1e-5f &&
+           tensor_is(ggml_norm(ctx, x, 1e-5f), GGML_OP_NORM, x, NULL),
        "norms record epsilon");
 }
 
@@ -135,7 +140,7 @@ mixtures(void)
     struct ggml_tensor *ids = typed(GGML_TYPE_I32, 4, 5, 1), *y;
 
     y = ggml_mul_mat_id(ctx, w, x, ids);
-    ok(is(y, GGML_OP_MUL_MAT_ID, w, x) && y->src[2] == ids &&
+    ok(tensor_is(y, GGML_OP_MUL_MAT_ID, w, x) && y->src[2] == ids &&
            shape(y, GGML_TYPE_F32, 10, 4, 5, 1),
        "products by id: a row for each id");
     ok(ABORTS(ggml_mul_mat_id(ctx, w, f32(64, 3, 5, 1), ids)),
@@ -143,11 +148,11 @@ mixtures(void)
     ok(ABORTS(ggml_mul_mat_id(ctx, w, f32(64, 2, 4, 1), ids)),
        "tokens without ids");
     t = ggml_add_id(ctx, y, bias, ids);
-    ok(is(t, GGML_OP_ADD_ID, y, bias) && t->src[2] == ids &&
+    ok(tensor_is(t, GGML_OP_ADD_ID, y, bias) && t->src[2] == ids &&
            ggml_are_same_shape(t, y),
        "biases by id");
     t = ggml_argsort(ctx, x, GGML_SORT_ORDER_DESC);
-    ok(is(t, GGML_OP_ARGSORT, x, NULL) && t->op_params[0] == 1 &&
+    ok(tensor_is(t, GGML_OP_ARGSORT, x, NULL) && t->op_params[0] == 1 &&
            shape(t, GGML_TYPE_I32, 64, 2, 5, 1),
        "the order of rows");
     t = ggml_argsort_top_k(ctx, x, 3);
@@ -155,11 +160,12 @@ mixtures(void)
            shape(t, GGML_TYPE_I32, 3, 2, 5, 1) && t->nb[1] == 256,
        "the first of an order");
     t = ggml_top_k(ctx, x, 3);
-    ok(is(t, GGML_OP_TOP_K, x, NULL) && shape(t, GGML_TYPE_I32, 3, 2, 5, 1),
+    ok(tensor_is(t, GGML_OP_TOP_K, x, NULL) &&
+           shape(t, GGML_TYPE_I32, 3, 2, 5, 1),
        "the largest of rows");
     ok(ABORTS(ggml_top_k(ctx, x, 65)), "more than there are");
     t = ggml_swiglu_oai(ctx, y, y, 1.5f, 7);
-    ok(is(t, GGML_OP_GLU, y, y) &&
+    ok(tensor_is(t, GGML_OP_GLU, y, y) &&
            ggml_get_glu_op(t) == GGML_GLU_OP_SWIGLU_OAI &&
            tensor_get_f32(t, 2) == 1.5f && tensor_get_f32(t, 3) == 7,
        "a gate with a limit");
@@ -192,11 +198,11 @@ attention(void)
     struct ggml_tensor *q = f32(16, 5, 4, 1), *k, *v;
 
     t = ggml_diag_mask_inf(ctx, a, 2);
-    ok(is(t, GGML_OP_DIAG_MASK_INF, a, NULL) && t->op_params[0] == 2,
+    ok(tensor_is(t, GGML_OP_DIAG_MASK_INF, a, NULL) && t->op_params[0] == 2,
        "the mask's start");
     t = ggml_soft_max_ext(ctx, a, mask, 0.5f, 8);
-    ok(is(t, GGML_OP_SOFT_MAX, a, mask) && tensor_get_f32(t, 0) == 0.5f &&
-           tensor_get_f32(t, 1) == 8,
+    ok(tensor_is(t, GGML_OP_SOFT_MAX, a, mask) &&
+           tensor_get_f32(t, 0) == 0.5f && tensor_get_f32(t, 1) == 8,
        "softmax records factor and bias");
     ok(ABORTS(ggml_soft_max_ext(ctx, a, NULL, 1, 8)), "a bias without a mask");
     ok(ABORTS(ggml_soft_max_ext(ctx, f32(6, 1, 1, 1), mask, 1, 0)),
@@ -204,7 +210,7 @@ attention(void)
     k = typed(GGML_TYPE_F16, 16, 7, 2);
     v = typed(GGML_TYPE_F16, 16, 7, 2);
     t = ggml_flash_attn_ext(ctx, q, k, v, mask, 0.25f, 0, 30);
-    ok(is(t, GGML_OP_FLASH_ATTN_EXT, q, k) && t->src[2] == v &&
+    ok(tensor_is(t, GGML_OP_FLASH_ATTN_EXT, q, k) && t->src[2] == v &&
            t->src[3] == mask && shape(t, GGML_TYPE_F32, 16, 4, 5, 1) &&
            tensor_get_f32(t, 0) == 0.25f && tensor_get_f32(t, 2) == 30,
        "attention has heads before tokens");
@@ -223,7 +229,8 @@ rope(void)
 
     t = ggml_rope_ext(ctx, a, pos, factors, 16, GGML_ROPE_TYPE_NEOX, 4096, 1e6f,
                       0.5f, 1, 2, 32, 3);
-    ok(is(t, GGML_OP_ROPE, a, pos) && t->src[2] == factors, "rope's sources");
+    ok(tensor_is(t, GGML_OP_ROPE, a, pos) && t->src[2] == factors,
+       "rope's sources");
     ok(t->op_params[0] == 0 && t->op_params[1] == 16 && t->op_params[2] == 2 &&
            t->op_params[3] == 0 && t->op_params[4] == 4096,
        "rope's integers");
@@ -251,11 +258,11 @@ copies(void)
     ggml_set_name(a, "a");
     ggml_set_name(b, "b");
     t = ggml_cpy(ctx, a, b);
-    ok(is(t, GGML_OP_CPY, a, b) && t->view_src == b &&
+    ok(tensor_is(t, GGML_OP_CPY, a, b) && t->view_src == b &&
            strcmp(t->name, "b (copy of a)") == 0,
        "a copy is a view of where it goes");
     t = ggml_cast(ctx, a, GGML_TYPE_F16);
-    ok(is(t, GGML_OP_CPY, a, t) && shape(t, GGML_TYPE_F16, 8, 6, 1, 1),
+    ok(tensor_is(t, GGML_OP_CPY, a, t) && shape(t, GGML_TYPE_F16, 8, 6, 1, 1),
        "a cast goes to itself");
     t = ggml_cont_2d(ctx, ggml_transpose(ctx, a), 4, 12);
     ok(t->op == GGML_OP_CONT && shape(t, GGML_TYPE_F32, 4, 12, 1, 1),
@@ -283,14 +290,15 @@ views(void)
 
     t = ggml_view_3d(ctx, a, 4, 3, 2, a->nb[1], a->nb[2], 32);
     memcpy(&offset, t->op_params, sizeof(offset));
-    ok(is(t, GGML_OP_VIEW, a, NULL) && offset == 32 && t->nb[3] == 2 * a->nb[2],
+    ok(tensor_is(t, GGML_OP_VIEW, a, NULL) && offset == 32 &&
+           t->nb[3] == 2 * a->nb[2],
        "a view records its offset");
     t = ggml_permute(ctx, a, 2, 0, 1, 3);
-    ok(is(t, GGML_OP_PERMUTE, a, NULL) &&
+    ok(tensor_is(t, GGML_OP_PERMUTE, a, NULL) &&
            memcmp(t->op_params, axes, sizeof(axes)) == 0,
        "a permutation records its axes");
-    ok(is(ggml_reshape_2d(ctx, a, 16, 6), GGML_OP_RESHAPE, a, NULL) &&
-           is(ggml_transpose(ctx, a), GGML_OP_TRANSPOSE, a, NULL),
+    ok(tensor_is(ggml_reshape_2d(ctx, a, 16, 6), GGML_OP_RESHAPE, a, NULL) &&
+           tensor_is(ggml_transpose(ctx, a), GGML_OP_TRANSPOSE, a, NULL),
        "reshape, transpose");
     ok(ABORTS(ggml_permute(ctx, a, 0, 0, 1, 2)), "axes that repeat");
     ok(ABORTS(ggml_reshape_1d(ctx, a, 95)), "a reshape that loses elements");
@@ -312,7 +320,8 @@ convolutions(void)
     const int32_t params[] = { 2, 1, 1, 2, 1, 2, 1 };
 
     t = ggml_im2col(ctx, k, b, 2, 1, 1, 2, 1, 2, true, GGML_TYPE_F16);
-    ok(is(t, GGML_OP_IM2COL, k, b) && shape(t, GGML_TYPE_F16, 24, 6, 9, 3) &&
+    ok(tensor_is(t, GGML_OP_IM2COL, k, b) &&
+           shape(t, GGML_TYPE_F16, 24, 6, 9, 3) &&
            memcmp(t->op_params, params, sizeof(params)) == 0,
        "im2col has a row for each place");
     t = ggml_conv_2d(ctx, k, b, 2, 1, 1, 2, 1, 2);
@@ -324,8 +333,9 @@ convolutions(void)
                  GGML_TYPE_F32, 23, 14, 5, 3),
        "transposed ones grow");
     t = ggml_pool_2d(ctx, b, GGML_OP_POOL_AVG, 3, 2, 2, 1, 1, 0);
-    ok(is(t, GGML_OP_POOL_2D, b, NULL) && shape(t, GGML_TYPE_F32, 6, 6, 4, 3) &&
-           t->op_params[1] == 3 && t->op_params[5] == 1,
+    ok(tensor_is(t, GGML_OP_POOL_2D, b, NULL) &&
+           shape(t, GGML_TYPE_F32, 6, 6, 4, 3) && t->op_params[1] == 3 &&
+           t->op_params[5] == 1,
        "windows of a pool");
     ok(ABORTS(ggml_im2col(ctx, k, f32(11, 7, 5, 3), 1, 1, 0, 0, 1, 1, true,
                           GGML_TYPE_F16)),
@@ -346,7 +356,7 @@ images(void)
     struct ggml_tensor *rel = typed(GGML_TYPE_F16, 20, 13, 1);
 
     t = ggml_upscale(ctx, a, 2, GGML_SCALE_MODE_BICUBIC);
-    ok(is(t, GGML_OP_UPSCALE, a, NULL) &&
+    ok(tensor_is(t, GGML_OP_UPSCALE, a, NULL) &&
            shape(t, GGML_TYPE_F32, 10, 14, 3, 2) &&
            t->op_params[0] == GGML_SCALE_MODE_BICUBIC,
        "upscale grows width and height");

@@ -813,7 +813,7 @@ main(void)
     n_dev = ggml_backend_dev_count();
     ggml_backend_register(ref_device_reg());
     ggml_backend_device_register(ggml_backend_reg_dev_get(ref_device_reg(), 0));
-    ok(ggml_backend_dev_count() == n_dev + 1, "REF is registered once");
+    is(ggml_backend_dev_count(), n_dev + 1, "REF is registered once");
     cpu = ggml_backend_cpu_init();
     ref = ggml_backend_init_by_name("REF", NULL);
     for (int i = 0; i < n_cases; i++)

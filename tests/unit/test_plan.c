@@ -38,8 +38,8 @@ test_counts(void)
     ok(plan_of(ctx, n, 1, 7).n_threads == 7 &&
            plan_of(ctx, n, 3, 7).n_threads == 7,
        "large nodes get the threads that were asked for");
-    ok(plan_of(ctx, n + 2, 1, 7).n_threads == 1, "small ones wake nobody");
-    ok(plan_of(ctx, n, 1, 0).n_threads == GGML_DEFAULT_N_THREADS, "a default");
+    is(plan_of(ctx, n + 2, 1, 7).n_threads, 1, "small ones wake nobody");
+    is(plan_of(ctx, n, 1, 0).n_threads, GGML_DEFAULT_N_THREADS, "a default");
     ok(plan_of(ctx, n + 2, 1, 7).work_size == 0 &&
            !plan_of(ctx, n, 1, 7).work_data,
        "no more work memory than needed, and the caller's");

@@ -133,7 +133,7 @@ check(const struct gg_model *m)
     rows_alone = gg_session_profile(alone, &n_alone);
     ok(counts_shapes(rows, n, rows_alone, n_alone),
        "calls, bytes and products follow from the shapes");
-    ok(row(rows_alone, n_alone, 0, "total")->waiting == 0,
+    is(row(rows_alone, n_alone, 0, "total")->waiting, 0,
        "one thread waits for nobody");
     gg_session_free(plain);
     gg_session_free(counted);

@@ -56,9 +56,9 @@ test_table(void)
     ok(good, "name, block and bytes of each type");
     for (int i = -3; i < 300; i++)
         known += quant_traits((enum ggml_type)i) != NULL;
-    ok(known == (int)(sizeof(facts) / sizeof(facts[0])),
+    is(known, (int)(sizeof(facts) / sizeof(facts[0])),
        "no other number is a type");
-    ok(ggml_get_type_traits((enum ggml_type)4)->blck_size == 0,
+    is(ggml_get_type_traits((enum ggml_type)4)->blck_size, 0,
        "a type that was removed has no block");
     ok(ggml_ftype_to_ggml_type(GGML_FTYPE_MOSTLY_Q4_0) == GGML_TYPE_Q4_0 &&
            ggml_ftype_to_ggml_type(GGML_FTYPE_MOSTLY_BF16) == GGML_TYPE_BF16,
@@ -112,8 +112,7 @@ test_golden(const float *x)
            name);
         snprintf(name, sizeof(name), "%s is read to the same floats",
                  ggml_type_name(t));
-        ok(crc32(0, (const Bytef *)back, sizeof(back)) == golden[i].floats,
-           name);
+        is(crc32(0, (const Bytef *)back, sizeof(back)), golden[i].floats, name);
         for (int r = 0; r < ROWS; r++)
             ggml_quantize_chunk(t, x, parts, r * LENGTH, 1, LENGTH, NULL);
         ok(memcmp(bytes, parts, n) == 0, "row by row as at once");

@@ -175,7 +175,7 @@ test_against_reference(void)
             }
             snprintf(name, sizeof(name), "%zu logits%s as by sorting", n,
                      ties ? " with ties" : "");
-            ok(wrong == 0, name);
+            is(wrong, 0, name);
         }
 }
 
@@ -239,8 +239,8 @@ test_philox(void)
         ok(memcmp(out, cases[i] + 6, sizeof(out)) == 0, "philox4x32-10");
     }
     /* The first case again: 0xe169c58d6627e8d5 >> 11, times 2^-53. */
-    ok(random_uniform(0, 0, 0) ==
-           (double)(UINT64_C(0xe169c58d6627e8d5) >> 11) / 9007199254740992.0,
+    is(random_uniform(0, 0, 0),
+       (double)(UINT64_C(0xe169c58d6627e8d5) >> 11) / 9007199254740992.0,
        "uniform number of seed 0, sequence 0, position 0");
     ok(random_uniform(1, 0, 0) != random_uniform(0, 1, 0) &&
            random_uniform(0, 1, 0) != random_uniform(0, 0, 1),
@@ -322,8 +322,8 @@ test_zero(void)
         for (int j = 0; j < 300; j++)
             above += logits[j] > logits[id[2]];
     }
-    ok(differ == 0, "zero is the default");
-    ok(above == 0, "greedy");
+    is(differ, 0, "zero is the default");
+    is(above, 0, "greedy");
     for (int k = 0; k < 3; k++)
         gg_sampler_free(s[k]);
 }
@@ -353,7 +353,7 @@ test_sparse(void)
         wrong += gg_sampler_draw(s, ids, few, n, 1, 2, &b, &err) != GG_OK;
         wrong += a != b;
     }
-    ok(wrong == 0, "sparse as dense");
+    is(wrong, 0, "sparse as dense");
     gg_sampler_free(s);
     gg_sampler_free(top);
 }

@@ -317,18 +317,18 @@ test_each(void)
         q.min_p = 0.02f, q.xtc_probability = 0.7f, q.xtc_threshold = 0.05f;
         wrong[11] += differ(&q);
     }
-    ok(wrong[0] == 0, "biases");
-    ok(wrong[1] == 0, "repeat penalty");
-    ok(wrong[2] == 0, "frequency penalty of the last 5");
-    ok(wrong[3] == 0, "presence penalty of all");
-    ok(wrong[4] == 0, "DRY");
-    ok(wrong[5] == 0, "DRY with breakers, a range and length 1");
-    ok(wrong[6] == 0, "top-n-sigma");
-    ok(wrong[7] == 0, "typical");
-    ok(wrong[8] == 0, "XTC");
-    ok(wrong[9] == 0, "Mirostat");
-    ok(wrong[10] == 0, "Mirostat 2");
-    ok(wrong[11] == 0, "many stages together");
+    is(wrong[0], 0, "biases");
+    is(wrong[1], 0, "repeat penalty");
+    is(wrong[2], 0, "frequency penalty of the last 5");
+    is(wrong[3], 0, "presence penalty of all");
+    is(wrong[4], 0, "DRY");
+    is(wrong[5], 0, "DRY with breakers, a range and length 1");
+    is(wrong[6], 0, "top-n-sigma");
+    is(wrong[7], 0, "typical");
+    is(wrong[8], 0, "XTC");
+    is(wrong[9], 0, "Mirostat");
+    is(wrong[10], 0, "Mirostat 2");
+    is(wrong[11], 0, "many stages together");
 }
 
 /* ---- figures that can be seen ---- */
@@ -386,7 +386,7 @@ test_sigma(void)
     ok(n == want && n == 2, "one deviation and a half");
     p.temperature = 9;
     left(&p, logits, 7, &n);
-    ok(n == want, "whatever the temperature");
+    is(n, want, "whatever the temperature");
 }
 
 /* The surprise comes to tau, whatever the logits' own is. */
@@ -453,20 +453,20 @@ test_some(void)
     ok(next(&q, ids, 3, true, &d) == GG_OK && d.id == 5, "penalty by id");
     ok(next(&q, NULL, 3, false, &d) == GG_ERR_ARG, "penalties want a history");
     q.presence_penalty = -1;
-    ok(next(&q, ids, 3, true, &d) == GG_ERR_UNSUPPORTED, "a reward");
+    is(next(&q, ids, 3, true, &d), GG_ERR_UNSUPPORTED, "a reward");
     q = p, q.dry_multiplier = 1, q.dry_base = 2, q.dry_allowed_length = 1;
     q.dry_last_n = -1;
     ok(next(&q, ids, 3, true, &d) == GG_OK && d.id == 5, "DRY by id");
     q = p, q.n_bias = 1, q.bias = &own;
     ok(next(&q, ids, 3, true, &d) == GG_OK && d.id == 70, "bias by id");
     q.bias = &up;
-    ok(next(&q, ids, 3, true, &d) == GG_ERR_UNSUPPORTED, "of one not there");
+    is(next(&q, ids, 3, true, &d), GG_ERR_UNSUPPORTED, "of one not there");
     q.bias = &down;
-    ok(next(&q, ids, 3, true, &d) == GG_OK, "which may be lowered");
+    is(next(&q, ids, 3, true, &d), GG_OK, "which may be lowered");
     q = p, q.temperature = 1, q.top_n_sigma = 1;
-    ok(next(&q, ids, 3, true, &d) == GG_ERR_UNSUPPORTED, "top-n-sigma");
+    is(next(&q, ids, 3, true, &d), GG_ERR_UNSUPPORTED, "top-n-sigma");
     q = p, q.temperature = 1, q.mirostat = 2;
-    ok(next(&q, ids, 3, true, &d) == GG_ERR_UNSUPPORTED, "Mirostat");
+    is(next(&q, ids, 3, true, &d), GG_ERR_UNSUPPORTED, "Mirostat");
     ok(next(&q, NULL, 3, false, &d) == GG_ERR_ARG, "which wants a history");
 }
 

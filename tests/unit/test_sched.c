@@ -216,7 +216,7 @@ seams(void)
             ggml_backend_sched_graph_compute(s, g) == GGML_STATUS_SUCCESS &&
             right(g, 5, seed);
     }
-    ok(seeds == 5, "an allocated graph is computed again and again");
+    is(seeds, 5, "an allocated graph is computed again and again");
     ok(remote.n_set == sets + 5 && remote.n_computed == computed + 5,
        "with one copy to the far side and one node there each time");
     ggml_backend_sched_reset(s);
@@ -224,7 +224,7 @@ seams(void)
            s, ggml_graph_get_tensor(g, "product-1")),
        "a reset forgets");
     g = build(ctx, &m, 2);
-    ok(ggml_backend_sched_graph_compute(s, g) == GGML_STATUS_SUCCESS,
+    is(ggml_backend_sched_graph_compute(s, g), GGML_STATUS_SUCCESS,
        "a graph is allocated when it is computed");
     set_input(g, 2, 3);
     ok(ggml_backend_sched_graph_compute(s, g) == GGML_STATUS_SUCCESS &&
@@ -342,7 +342,7 @@ reserved(void)
         good += ggml_backend_sched_graph_compute(s, g) == GGML_STATUS_SUCCESS &&
                 right(g, n, n);
     }
-    ok(good == 2 * MAX_TOKENS, "graphs within it are right");
+    is(good, 2 * MAX_TOKENS, "graphs within it are right");
     ok(nears == ggml_backend_sched_get_buffer_size(s, near) &&
            fars == ggml_backend_sched_get_buffer_size(s, far),
        "and need no other memory");
@@ -441,7 +441,7 @@ cache(void)
             good += out[j] == (float)(j <= i ? (j + 1) * N : 0);
         ggml_backend_sched_reset(s);
     }
-    ok(good == 4 * 6, "a cache is written before it is read");
+    is(good, 4 * 6, "a cache is written before it is read");
     ggml_backend_sched_free(s);
     ggml_backend_buffer_free(buffer);
     ggml_free(held);
@@ -576,6 +576,6 @@ main(void)
     no_memory();
     ggml_backend_free(near);
     ggml_backend_free(far);
-    ok(remote.n_buffers == 0, "all buffers are freed");
+    is(remote.n_buffers, 0, "all buffers are freed");
     return tap_done();
 }

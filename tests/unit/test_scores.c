@@ -194,7 +194,7 @@ check_some(const struct gg_model *m)
                           (double)out[29 + i]) < 1e-4;
     ok(all, "each id that may be next has its probability");
     chunk.n_unscored = 100;
-    ok(gg_session_eval(s, &chunk, 1, &err) == GG_ERR_ARG,
+    is(gg_session_eval(s, &chunk, 1, &err), GG_ERR_ARG,
        "no more can be left out than there are");
     gg_session_free(s);
 }

@@ -186,15 +186,15 @@ check_copy(const struct gg_model *m, const float *truth)
        "copy tells what the slot holds then");
     eval(s, 2, 120, N, out);
     ok(same(out, truth), "a copied prefix is as good as an evaluated one");
-    ok(gg_session_copy(s, 0, 1, N + 9) == N - 1, "copy does not lengthen");
+    is(gg_session_copy(s, 0, 1, N + 9), N - 1, "copy does not lengthen");
     gg_session_truncate(s, 1, 0);
     eval(s, 1, 7, 77, NULL); /* the origin is free to forget */
     eval(s, 0, N - 1, N, out);
     ok(same(out, truth), "a copy is the slot's own");
-    ok(gg_session_copy(s, 0, 0, 20) == 20, "onto itself it truncates");
+    is(gg_session_copy(s, 0, 0, 20), 20, "onto itself it truncates");
     eval(s, 0, 20, N, out);
     ok(same(out, truth), "and leaves what it keeps");
-    ok(gg_session_copy(s, 0, 1, 0) == 0, "a copy of nothing is empty");
+    is(gg_session_copy(s, 0, 1, 0), 0, "a copy of nothing is empty");
     gg_session_free(s);
 }
 
@@ -221,9 +221,9 @@ check_abort(const struct gg_model *m, const float *truth)
 
     eval(s, 0, 0, 100, out);
     countdown = 5;
-    ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ABORTED,
+    is(gg_session_eval(s, &c, 1, &err), GG_ERR_ABORTED,
        "the abort callback stops an evaluation");
-    ok(gg_session_length(s, 0) == 100, "the slot holds what it held");
+    is(gg_session_length(s, 0), 100, "the slot holds what it held");
     countdown = -1;
     eval(s, 0, 100, N, out);
     ok(same(out, truth), "and goes on as if nothing had been");
@@ -250,22 +250,22 @@ check_limits(const struct gg_model *m)
     struct gg_chunk half[] = { { .slot = 1, .ids = ids, .n = 1 },
                                { .ids = ids, .n = 11 } };
 
-    ok(gg_session_n_ctx(s) == 10, "the context is as large as was asked for");
+    is(gg_session_n_ctx(s), 10, "the context is as large as was asked for");
     ok(gg_session_eval(s, &full, 1, &err) == GG_ERR_CONTEXT &&
            strstr(err.message, "10") && strstr(err.message, "-c"),
        "what does not fit fails, naming the limit and the option");
     ok(gg_session_eval(s, half, 2, &err) == GG_ERR_CONTEXT &&
            gg_session_length(s, 1) == 0,
        "then no chunk of the call is kept");
-    ok(gg_session_eval(s, &fits, 1, &err) == GG_OK, "what fits, fits");
-    ok(gg_session_eval(s, &one, 1, &err) == GG_ERR_CONTEXT, "full is full");
-    ok(gg_session_length(s, 0) == 10, "and stays as it was");
-    ok(gg_session_eval(s, &high, 1, &err) == GG_ERR_ARG, "an id too high");
-    ok(gg_session_eval(s, &low, 1, &err) == GG_ERR_ARG, "an id too low");
-    ok(gg_session_eval(s, &none, 1, &err) == GG_ERR_ARG, "no ids");
-    ok(gg_session_eval(s, &slot, 1, &err) == GG_ERR_ARG, "a slot too high");
-    ok(gg_session_eval(s, &minus, 1, &err) == GG_ERR_ARG, "a slot too low");
-    ok(gg_session_eval(s, twice, 2, &err) == GG_ERR_ARG, "a slot named twice");
+    is(gg_session_eval(s, &fits, 1, &err), GG_OK, "what fits, fits");
+    is(gg_session_eval(s, &one, 1, &err), GG_ERR_CONTEXT, "full is full");
+    is(gg_session_length(s, 0), 10, "and stays as it was");
+    is(gg_session_eval(s, &high, 1, &err), GG_ERR_ARG, "an id too high");
+    is(gg_session_eval(s, &low, 1, &err), GG_ERR_ARG, "an id too low");
+    is(gg_session_eval(s, &none, 1, &err), GG_ERR_ARG, "no ids");
+    is(gg_session_eval(s, &slot, 1, &err), GG_ERR_ARG, "a slot too high");
+    is(gg_session_eval(s, &minus, 1, &err), GG_ERR_ARG, "a slot too low");
+    is(gg_session_eval(s, twice, 2, &err), GG_ERR_ARG, "a slot named twice");
     ok(gg_session_eval(s, NULL, 0, &err) == GG_OK, "nothing to do is done");
     gg_session_free(s);
 }
@@ -327,7 +327,7 @@ check_memory(const struct gg_model *m)
            /* 2 layers, keys and values, 2 x 16 halves */
            told.cache == (uint64_t)2 * 2 * 32 * 2 << 44,
        "also where no machine has so much");
-    ok(gg_model_memory(m, &bad, &told, &err) == GG_ERR_ARG,
+    is(gg_model_memory(m, &bad, &told, &err), GG_ERR_ARG,
        "of what cannot be meant, nothing is told");
     all = true;
     for (long n = 0; n < 100 && st != GG_OK; n++) {

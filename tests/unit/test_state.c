@@ -156,11 +156,11 @@ test_sequences(const struct gg_model *m)
     eval_ids(s, 0, ids + 9, 60, 100, truth);
     ok(gg_session_load(t, 0, f, 1) == 0 && gg_session_length(t, 0) == 0,
        "one without keys and values");
-    ok(gg_session_load(t, 0, f, 2) == 60, "one that has some");
+    is(gg_session_load(t, 0, f, 2), 60, "one that has some");
     eval_ids(t, 0, ids + 9, 60, 100, out);
     ok(same(out, truth), "goes on");
     eval_ids(s, 1, ids, 29, 30, truth);
-    ok(gg_session_load(t, 0, f, 0) == 29, "another one in its place");
+    is(gg_session_load(t, 0, f, 0), 29, "another one in its place");
     eval_ids(t, 0, ids, 29, 30, out);
     ok(same(out, truth), "goes on, too");
     gg_state_close(f);
@@ -323,7 +323,7 @@ test_models_file(const struct gg_model *m)
     strcpy(path, scratch_path());
     ok(is_refused(s, GG_ERR_FORMAT, "is no state"), "a model is no state");
     strcpy(path, scratch_folder);
-    ok(gg_session_save(s, &one, path, &err) == GG_ERR_ARG,
+    is(gg_session_save(s, &one, path, &err), GG_ERR_ARG,
        "a folder is not written over");
     strcpy(path, kept);
     gg_session_free(s);
@@ -429,10 +429,10 @@ test_arguments(const struct gg_model *m)
 
     unlink(path);
     q.slot = 1;
-    ok(gg_session_save(s, &state, path, &err) == GG_ERR_ARG, "no such slot");
+    is(gg_session_save(s, &state, path, &err), GG_ERR_ARG, "no such slot");
     q.slot = 0;
     q.n_held = CUT + 1;
-    ok(gg_session_save(s, &state, path, &err) == GG_ERR_ARG, "too much held");
+    is(gg_session_save(s, &state, path, &err), GG_ERR_ARG, "too much held");
     q = (struct gg_state_sequence){ .ids = &bad, .n_ids = 1, .slot = -1 };
     ok(gg_session_save(s, &state, path, &err) == GG_ERR_ARG &&
            access(path, F_OK) != 0,
@@ -520,8 +520,9 @@ test_crash(const struct gg_model *m)
     printf("# %d steps: old %d times, new %d\n", step, n_old, n_new);
     ok(good && n_old >= 5 && n_new == 2,
        "killed at every step, the file is the old one or the new one");
-    ok(n_left == n_old - 1, "a temporary file stays where it could not be "
-                            "removed, and nowhere else");
+    is(n_left, n_old - 1,
+       "a temporary file stays where it could not be "
+       "removed, and nowhere else");
     for (step = 0; save_killed(s, &state, step) && step < n_old; step++) {
         n_none += access(path, F_OK) != 0;
         unlink(path);
@@ -529,7 +530,7 @@ test_crash(const struct gg_model *m)
         if (step == 0)
             n_none = 0;
     }
-    ok(n_none == n_old - 1, "where there was none, there is none");
+    is(n_none, n_old - 1, "where there was none, there is none");
     ok(ids_in_file(s) == N || access(path, F_OK) == 0, "or a whole one");
     gg_session_free(s);
 }

@@ -55,30 +55,30 @@ static void
 check_v2(void)
 {
     clear();
-    ok(thread_quota(root) == 0, "no control groups");
+    is(thread_quota(root), 0, "no control groups");
     group("0::/\n");
     put("sys/fs/cgroup/cpu.max", "max 100000\n");
-    ok(thread_quota(root) == 0, "no quota");
+    is(thread_quota(root), 0, "no quota");
     put("sys/fs/cgroup/cpu.max", "200000 100000\n");
-    ok(thread_quota(root) == 2, "two processors");
+    is(thread_quota(root), 2, "two processors");
     put("sys/fs/cgroup/cpu.max", "50000 100000\n");
-    ok(thread_quota(root) == 1, "half of one is one");
+    is(thread_quota(root), 1, "half of one is one");
     put("sys/fs/cgroup/cpu.max", "210000 100000\n");
-    ok(thread_quota(root) == 3, "a bit more than two is three");
+    is(thread_quota(root), 3, "a bit more than two is three");
     group("0::/user/shell\n");
     put("sys/fs/cgroup/user/shell/cpu.max", "700000 100000\n");
-    ok(thread_quota(root) == 7, "the process's own group");
+    is(thread_quota(root), 7, "the process's own group");
     put("sys/fs/cgroup/user/cpu.max", "400000 100000\n");
-    ok(thread_quota(root) == 4, "one above it gives less");
+    is(thread_quota(root), 4, "one above it gives less");
     put("sys/fs/cgroup/user/cpu.max", "max 100000\n");
-    ok(thread_quota(root) == 7, "or leaves it");
+    is(thread_quota(root), 7, "or leaves it");
     group("0::/of/the/host\n");
     put("sys/fs/cgroup/cpu.max", "300000 100000\n");
-    ok(thread_quota(root) == 3, "a container sees the uppermost only");
+    is(thread_quota(root), 3, "a container sees the uppermost only");
     group("0::/../../elsewhere\n");
     put("sys/fs/cgroup/cpu.max", "300000 100000\n");
     put("elsewhere/cpu.max", "100000 100000\n");
-    ok(thread_quota(root) == 3, "a group outside is not looked for");
+    is(thread_quota(root), 3, "a group outside is not looked for");
 }
 
 static void
@@ -89,17 +89,17 @@ check_v1(void)
     group(lines);
     put("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "-1\n");
     put("sys/fs/cgroup/cpu/a/b/cpu.cfs_period_us", "100000\n");
-    ok(thread_quota(root) == 0, "version 1: no quota");
+    is(thread_quota(root), 0, "version 1: no quota");
     put("sys/fs/cgroup/cpu/a/b/cpu.cfs_quota_us", "150000\n");
-    ok(thread_quota(root) == 2, "version 1: one and a half are two");
+    is(thread_quota(root), 2, "version 1: one and a half are two");
     group(lines);
     put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "500000\n");
     put("sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
-    ok(thread_quota(root) == 5, "a folder of the full name");
+    is(thread_quota(root), 5, "a folder of the full name");
     group("4:cpuset:/a\n");
     put("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "100000\n");
     put("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
-    ok(thread_quota(root) == 0, "the group of another controller");
+    is(thread_quota(root), 0, "the group of another controller");
 }
 
 static void
@@ -137,7 +137,7 @@ check_mask(void)
     CPU_ZERO(&one);
     CPU_SET(first, &one);
     sched_setaffinity(0, sizeof(one), &one);
-    ok(thread_count_default() == 1, "one for a mask of one");
+    is(thread_count_default(), 1, "one for a mask of one");
     sched_setaffinity(0, sizeof(all), &all);
 }
 

@@ -177,12 +177,11 @@ test_pieces(void)
             if (job.round % 500 == 0)
                 cpu_pool_wake(pool);
             job.runs = job.round % 3 == 0;
-            cpu_pool_share(pool,
-                           &(struct cpu_offer){ .n = PIECES,
-                                                .fn = do_pieces,
-                                                .arg = &job,
-                                                .wake = job.round % 2,
-                                                .contiguous = job.runs });
+            cpu_pool_share(pool, &(struct cpu_offer){ .n = PIECES,
+                                                      .fn = do_pieces,
+                                                      .arg = &job,
+                                                      .wake = job.round % 2,
+                                                      .contiguous = job.runs });
             for (int i = 0; i < PIECES; i++)
                 good = good && job.done[i] == job.round + 1;
         }
@@ -287,7 +286,7 @@ test_backend(void)
     }
     ok(same && ggml_backend_is_cpu(cpu), "the back end changes its threads");
     ggml_backend_cpu_set_abort_callback(cpu, count, &c);
-    ok(ggml_backend_graph_compute(cpu, graph) == GGML_STATUS_ABORTED,
+    is(ggml_backend_graph_compute(cpu, graph), GGML_STATUS_ABORTED,
        "the back end passes the abort callback on");
     ggml_backend_cpu_set_abort_callback(cpu, NULL, NULL);
     plan = ggml_backend_graph_plan_create(cpu, graph);

@@ -419,7 +419,7 @@ test_control(void)
     make_bpe(&m);
     add_special(&m);
     ok(make_load(&m, &v, NULL) == GG_OK, "loads");
-    ok(gg_vocab_find_control(v, "a<x>b<cc", 8, &at) == -1,
+    is(gg_vocab_find_control(v, "a<x>b<cc", 8, &at), -1,
        "no control token in a text");
     ok(gg_vocab_find_control(v, "a<x>b<cc>", 9, &at) ==
                gg_vocab_find(v, "<cc>", 4) &&
@@ -447,8 +447,8 @@ test_added(void)
     ok(make_load(&m, &v, NULL) == GG_OK, "loads");
     v->bos = gg_vocab_find(v, "<s>", 3);
     v->eos = gg_vocab_find(v, "</s>", 4);
-    ok(encode_ids(v, "a\xe2\x96\x81\xc3\xa9", 6, flags, ids, 8, &n,
-                       NULL) == GG_OK &&
+    ok(encode_ids(v, "a\xe2\x96\x81\xc3\xa9", 6, flags, ids, 8, &n, NULL) ==
+               GG_OK &&
            n == 5 &&
            gg_vocab_offsets(v, "a\xe2\x96\x81\xc3\xa9", 6, flags, ids, n,
                             ranges, NULL) == GG_OK &&

@@ -110,12 +110,11 @@ against_reference(const char *what, void (*make)(struct make *),
         for (size_t i = 0; i < len; i++)
             text[i] = letters[make_random(&random) % strlen(letters)];
         n_want = encode_plainly(&m, text, len, want);
-        if (encode_ids(v, text, len, 0, ids, TEXT + 1, &n, NULL) !=
-                GG_OK ||
+        if (encode_ids(v, text, len, 0, ids, TEXT + 1, &n, NULL) != GG_OK ||
             n != n_want || memcmp(ids, want, n * sizeof(*ids)) != 0)
             wrong++;
     }
-    ok(wrong == 0, what);
+    is(wrong, 0, what);
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -186,7 +185,7 @@ test_bpe(void)
            gg_vocab_is_eog(v, im_end) && !gg_vocab_is_eog(v, user),
        "EOS and tokens of known names end a text");
     ok(gg_vocab_eog_ids(v, &n)[0] == end && n == 2, "each is listed once");
-    ok(gg_vocab_size(v) == (int32_t)m.n, "size");
+    is(gg_vocab_size(v), (int32_t)m.n, "size");
     ok(gg_vocab_find(v, "hello", 5) >= 256 &&
            gg_vocab_find(v, "\xc4\xa0w", 3) >= 256 &&
            gg_vocab_find(v, "<user>", 6) == user &&
@@ -206,7 +205,7 @@ test_bpe(void)
     ok(encode_ids(v, "a", 1, GG_ENCODE_BOS, ids, 2, &n, NULL) ==
            GG_ERR_UNSUPPORTED,
        "no BOS where there is none");
-    ok(round_trips(v, false) == 0, "random bytes come back");
+    is(round_trips(v, false), 0, "random bytes come back");
     gg_vocab_free(v);
     make_free(&m);
 }
@@ -245,8 +244,7 @@ test_spm(void)
        "BOS and EOS are known by their names");
     ok(encodes(v, "ab", GG_ENCODE_BOS | GG_ENCODE_EOS, IDS(1, ab_mark, 2)) &&
            encodes(v, "", GG_ENCODE_EOS, IDS(2)) &&
-           encode_ids(v, "ab", 2, GG_ENCODE_EOS, NULL, 0, &n, NULL) ==
-               GG_OK &&
+           encode_ids(v, "ab", 2, GG_ENCODE_EOS, NULL, 0, &n, NULL) == GG_OK &&
            n == 2,
        "EOS comes last, also where there is no room for it");
     ok(encodes(v, "ab", GG_ENCODE_BOS, IDS(1, ab_mark)),
@@ -396,7 +394,7 @@ test_strips(void)
                IDS(1, gg_vocab_find(v, MARK, 3), 3 + '\n',
                    gg_vocab_find(v, "a", 1))),
        "but <s> does not");
-    ok(gg_vocab_type(v, end) == GG_TOKEN_CONTROL, "they are control tokens");
+    is(gg_vocab_type(v, end), GG_TOKEN_CONTROL, "they are control tokens");
     gg_vocab_free(v);
     gguf_set_val_str(m.gguf, "general.architecture", "llama");
     ok(vocab_load(m.gguf, &v, NULL) == GG_OK &&
@@ -486,8 +484,8 @@ test_many_pairs(void)
     for (size_t i = 0; i < sizeof(text); i++)
         text[i] = "xyz"[i % 3];
     same = make_load(&m, &v, NULL) == GG_OK &&
-           encode_ids(v, text, sizeof(text), 0, ids, 3 * TIMES, &n,
-                           NULL) == GG_OK &&
+           encode_ids(v, text, sizeof(text), 0, ids, 3 * TIMES, &n, NULL) ==
+               GG_OK &&
            n == TIMES;
     for (size_t i = 0; i < n; i++)
         same = same && ids[i] == xyz;

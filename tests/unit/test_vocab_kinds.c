@@ -41,7 +41,7 @@ cuts(const struct gg_vocab *v, const char *text, size_t len, unsigned flags,
 }
 
 static bool
-is(const struct gg_vocab *v, const char *text, const char *want)
+encodes_as(const struct gg_vocab *v, const char *text, const char *want)
 {
     return cuts(v, text, strlen(text), 0, want);
 }
@@ -55,8 +55,8 @@ comes_out(const struct gg_vocab *v, const char *text, unsigned encode,
     char got[4096] = "";
     size_t n, k, used = 0;
 
-    if (encode_ids(v, text, strlen(text), encode, ids, MAX_IDS, &n,
-                        NULL) != GG_OK)
+    if (encode_ids(v, text, strlen(text), encode, ids, MAX_IDS, &n, NULL) !=
+        GG_OK)
         return false;
     for (size_t i = 0; i < n; i++, used += k)
         if (gg_vocab_decode(v, &state, ids[i], decode, got + used,
@@ -90,34 +90,39 @@ test_words(const struct gg_vocab *v)
     int32_t ids[MAX_IDS];
     size_t n = 0;
 
-    ok(is(v, "hello  a\tab\n", MARK "hello|" MARK "a|" MARK "a|b"),
+    ok(encodes_as(v, "hello  a\tab\n", MARK "hello|" MARK "a|" MARK "a|b"),
        "words begin with a piece of their own, the longest goes first");
-    ok(is(v, "helloo hellq hello", MARK "hello|o|[UNK]|" MARK "hello"),
+    ok(encodes_as(v, "helloo hellq hello", MARK "hello|o|[UNK]|" MARK "hello"),
        "a word of which a part is unknown is unknown");
-    ok(is(v, "a,b.a='",
-          MARK "a|" MARK ",|" MARK "b|" MARK ".|" MARK "a|" MARK "=|" MARK "'"),
+    ok(encodes_as(v, "a,b.a='",
+                  MARK "a|" MARK ",|" MARK "b|" MARK ".|" MARK "a|" MARK
+                       "=|" MARK "'"),
        "punctuation and symbols of ASCII are words");
-    ok(is(v,
-          "a\xe4\xb8\xad\xe4\xb8\xad"
-          "b",
-          MARK "a|" MARK "\xe4\xb8\xad|" MARK "\xe4\xb8\xad|" MARK "b"),
+    ok(encodes_as(v,
+                  "a\xe4\xb8\xad\xe4\xb8\xad"
+                  "b",
+                  MARK "a|" MARK "\xe4\xb8\xad|" MARK "\xe4\xb8\xad|" MARK "b"),
        "so are Chinese characters");
-    ok(is(v, "H\xc3\x89LLO h\x65\xcc\x81llo \xe2\x89\xa0",
-          MARK "hello|" MARK "hello|" MARK "="),
+    ok(encodes_as(v, "H\xc3\x89LLO h\x65\xcc\x81llo \xe2\x89\xa0",
+                  MARK "hello|" MARK "hello|" MARK "="),
        "no accents, no capital letters");
-    ok(is(v, "\xed\x95\x9c \xc3\x9f",
-          MARK "\xe1\x84\x92|\xe1\x85\xa1|\xe1\x86\xab|" MARK "\xc3\x9f"),
+    ok(encodes_as(v, "\xed\x95\x9c \xc3\x9f",
+                  MARK "\xe1\x84\x92|\xe1\x85\xa1|\xe1\x86\xab|" MARK
+                       "\xc3\x9f"),
        "Hangul is decomposed; what has no accent stays");
     ok(cuts(v, "a\0\x01\xc2\xad\xef\xbf\xbd\xff\xc2\x85\x62\xe2\x80\xa8\x61",
             17, 0, MARK "a|b|" MARK "a"),
        "control characters and broken ones are dropped; all blanks part words");
-    ok(is(v, "", "") && is(v, " \n ", "") && is(v, "\xcc\x81 \x01", ""),
+    ok(encodes_as(v, "", "") && encodes_as(v, " \n ", "") &&
+           encodes_as(v, "\xcc\x81 \x01", ""),
        "of nothing and of blanks nothing is left");
-    ok(is(v, "a\xe2\x96\x81\x62 \xe2\x96\x81", MARK "a|" MARK "|b|[UNK]"),
+    ok(encodes_as(v, "a\xe2\x96\x81\x62 \xe2\x96\x81",
+                  MARK "a|" MARK "|b|[UNK]"),
        "the mark in a text is no blank");
-    ok(is(v, "[unused0]", "[UNK]|[UNK]|[UNK]"), "nor is an unused token found");
+    ok(encodes_as(v, "[unused0]", "[UNK]|[UNK]|[UNK]"),
+       "nor is an unused token found");
     ok(encode_ids(v, longest, 100, 0, ids, MAX_IDS, &n, NULL) == GG_OK &&
-           n == 100 && is(v, longer, "[UNK]"),
+           n == 100 && encodes_as(v, longer, "[UNK]"),
        "words of more than 100 characters are unknown");
     free(longest);
     free(longer);
@@ -133,9 +138,9 @@ test_ends(const struct gg_vocab *v)
        "[CLS] and [SEP] are known by their names, and wanted");
     ok(cuts(v, "a", 1, ends, "[CLS]|" MARK "a|[SEP]") &&
            cuts(v, "a[SEP]a", 7, GG_ENCODE_SPECIAL, MARK "a|[SEP]|" MARK "a") &&
-           is(v, "[SEP]", "[UNK]|[UNK]|[UNK]"),
+           encodes_as(v, "[SEP]", "[UNK]|[UNK]|[UNK]"),
        "and are found in the text if asked for");
-    ok(is(v, "a<user>a b", MARK "a|<user>|" MARK "a|" MARK "b"),
+    ok(encodes_as(v, "a<user>a b", MARK "a|<user>|" MARK "a|" MARK "b"),
        "user-defined tokens always are");
     ok(comes_out(v, "a,  hello. b", ends, 0, "a, hello. b"),
        "decoding puts blanks between words, but for . , ? !");
@@ -164,7 +169,7 @@ test_wordpiece(void)
     gguf_set_val_u32(m.gguf, KEY("cls_token_id"), 4);
     gguf_set_val_u32(m.gguf, KEY("seperator_token_id"), 5);
     ok(make_load(&m, &v, NULL) == GG_OK &&
-           is(v, "A a \xc3\xa0", MARK "A|" MARK "a|[UNK]"),
+           encodes_as(v, "A a \xc3\xa0", MARK "A|" MARK "a|[UNK]"),
        "with capital letters in the vocabulary, text stays as it is");
     ok(gg_vocab_bos(v) == 4 && gg_vocab_eos(v) == 5,
        "keys of BERT's own go before others");
@@ -179,24 +184,25 @@ test_best(const struct gg_vocab *v)
 {
     char *run = repeat("a", 10);
 
-    ok(is(v, "ab aba", MARK "ab|" MARK "ab|a"),
+    ok(encodes_as(v, "ab aba", MARK "ab|" MARK "ab|a"),
        "the pieces with the highest sum; a blank in front");
-    ok(is(v, run, MARK "a|a|aaaaaaaa"),
+    ok(encodes_as(v, run, MARK "a|a|aaaaaaaa"),
        "of equal sums the first that is found");
-    ok(is(v, "bb qq", MARK "|b|b|" MARK "|<unk>"),
+    ok(encodes_as(v, "bb qq", MARK "|b|b|" MARK "|<unk>"),
        "what is unused is not found; unknown characters are one token");
-    ok(is(v, "A\t\xef\xac\x81", MARK "a|" MARK "|f|i"),
+    ok(encodes_as(v, "A\t\xef\xac\x81", MARK "a|" MARK "|f|i"),
        "the character map is applied");
-    ok(is(v, "\xc3\xa9\xff\xc3", MARK "|\xc3\xa9|<unk>"),
+    ok(encodes_as(v, "\xc3\xa9\xff\xc3", MARK "|\xc3\xa9|<unk>"),
        "a broken byte is U+FFFD, and unknown");
     ok(cuts(v, "a\0a", 3, 0, MARK "a|<unk>|a"), "NUL is a character");
-    ok(is(v, "a<user>ab  a", MARK "a|<user>|ab|" MARK MARK "|a") &&
-           is(v, "<user>", MARK "|<user>"),
+    ok(encodes_as(v, "a<user>ab  a", MARK "a|<user>|ab|" MARK MARK "|a") &&
+           encodes_as(v, "<user>", MARK "|<user>"),
        "user-defined tokens go first");
     ok(cuts(v, "a</s>a", 6, GG_ENCODE_SPECIAL | GG_ENCODE_EOS,
             MARK "a|</s>|" MARK "a|</s>"),
        "after a control token a text begins");
-    ok(is(v, "", "") && is(v, " ", MARK MARK), "nothing, and a blank");
+    ok(encodes_as(v, "", "") && encodes_as(v, " ", MARK MARK),
+       "nothing, and a blank");
     ok(comes_out(v, "ab A\xef\xac\x81", GG_ENCODE_EOS, 0, "ab afi"),
        "decoding");
     free(run);
@@ -218,13 +224,15 @@ test_unigram(void)
     gguf_set_val_bool(m.gguf, KEY("remove_extra_whitespaces"), true);
     gguf_set_val_bool(m.gguf, KEY("add_eos_token"), false);
     ok(make_load(&m, &v, NULL) == GG_OK && !gg_vocab_add_eos(v) &&
-           is(v, "  ab \t a  ", MARK "ab|" MARK "a") && is(v, "   ", "") &&
-           is(v, " <user>  a <user> ",
-              MARK "|<user>|" MARK "a|" MARK "|<user>"),
+           encodes_as(v, "  ab \t a  ", MARK "ab|" MARK "a") &&
+           encodes_as(v, "   ", "") &&
+           encodes_as(v, " <user>  a <user> ",
+                      MARK "|<user>|" MARK "a|" MARK "|<user>"),
        "extra blanks go where the file says so");
     gg_vocab_free(v);
     gguf_set_val_bool(m.gguf, KEY("add_space_prefix"), false);
-    ok(make_load(&m, &v, NULL) == GG_OK && is(v, " ab ab", "ab|" MARK "ab"),
+    ok(make_load(&m, &v, NULL) == GG_OK &&
+           encodes_as(v, " ab ab", "ab|" MARK "ab"),
        "no blank in front where the file says so");
     gg_vocab_free(v);
     make_free(&m);

@@ -16,8 +16,8 @@ static void
 make_ranked(struct make *m)
 {
     static const char *const merges[] = {
-        "c c", MARK " " MARK, MARK " a", "a b", "b a", "b c", "cc c",
-        "ab ab", "b \xc3\xa9", MARK "a b", MARK " ab", "c cc",
+        "c c",  MARK " " MARK, MARK " a",    "a b",      "b a",      "b c",
+        "cc c", "ab ab",       "b \xc3\xa9", MARK "a b", MARK " ab", "c cc",
     };
 
     make_spm(m);
@@ -147,8 +147,7 @@ encode(const struct gg_vocab *v, const char *text, int32_t *ids)
 {
     size_t n = 0;
 
-    if (encode_ids(v, text, strlen(text), 0, ids, 1024, &n, &err) !=
-        GG_OK)
+    if (encode_ids(v, text, strlen(text), 0, ids, 1024, &n, &err) != GG_OK)
         return 0;
     return n;
 }
@@ -156,9 +155,10 @@ encode(const struct gg_vocab *v, const char *text, int32_t *ids)
 static void
 test_random(const struct make *m, const struct gg_vocab *v)
 {
-    static const char *const pieces[] = { "a", "b", "c",  " ",        "a",
-                                          "b", "c", "\n", "\xc3\xa9", " ",
-                                          "x", "\xe4\xb8\xad" };
+    static const char *const pieces[] = {
+        "a", "b",  "c",        " ", "a", "b",
+        "c", "\n", "\xc3\xa9", " ", "x", "\xe4\xb8\xad"
+    };
     int32_t want[1024], got[1024];
     uint64_t state = 7;
     bool same = true, back = true;
@@ -194,10 +194,10 @@ test_bytes(const struct gg_vocab *v)
     n = encode(v, "\n\n", ids);
     ok(n == 2 && ids[0] == ids[1], "ends of lines that are no token");
     n = encode(v, "\n\n\n", ids);
-    ok(n == 1, "and those that are");
+    is(n, 1, "and those that are");
     n = encode(v, "", ids);
-    ok(n == 0, "no text");
-    ok(encode(v, "a", ids) == 1, "no blank goes in front");
+    is(n, 0, "no text");
+    is(encode(v, "a", ids), 1, "no blank goes in front");
 }
 
 static void

@@ -236,14 +236,14 @@ make(size_t (*fill)(uint8_t *), size_t len, const char *name)
     uint8_t *text = malloc(TEXT_CAP);
     size_t n = fill(text);
 
-    ok(n == len, name);
+    is(n, len, name);
     text = realloc(text, n); /* so that a read beyond it is seen */
     return text;
 }
 
 static bool
-is(const struct split_name *s, const uint8_t *text, size_t len,
-   struct figure want)
+figure_is(const struct split_name *s, const uint8_t *text, size_t len,
+          struct figure want)
 {
     struct split_at at = { 0 };
     uint64_t h = HASH_START;
@@ -302,13 +302,13 @@ test_rules(const struct texts *t)
         snprintf(what, sizeof(what), "%s: an example", rules[i].name);
         ok(s && example_is(s, rules[i].words), what);
         snprintf(what, sizeof(what), "%s: mixed text", rules[i].name);
-        ok(s && is(s, t->mixed, TEXT_MIXED, rules[i].mixed), what);
+        ok(s && figure_is(s, t->mixed, TEXT_MIXED, rules[i].mixed), what);
         snprintf(what, sizeof(what), "%s: broken UTF-8", rules[i].name);
-        ok(s && is(s, t->damaged, TEXT_MIXED, rules[i].damaged), what);
+        ok(s && figure_is(s, t->damaged, TEXT_MIXED, rules[i].damaged), what);
         snprintf(what, sizeof(what), "%s: side by side", rules[i].name);
-        ok(s && is(s, t->pieces, TEXT_PIECES, rules[i].pieces), what);
+        ok(s && figure_is(s, t->pieces, TEXT_PIECES, rules[i].pieces), what);
         snprintf(what, sizeof(what), "%s: what is rare", rules[i].name);
-        ok(s && is(s, t->rare, TEXT_RARE, rules[i].rare), what);
+        ok(s && figure_is(s, t->rare, TEXT_RARE, rules[i].rare), what);
     }
 }
 
@@ -335,8 +335,8 @@ test_names(void)
         untested += k == TEXT_COUNT(rules);
         twice += split_find(s->name, strlen(s->name)) != s;
     }
-    ok(untested == 0, "no rule is without a test");
-    ok(twice == 0, "no name is there twice");
+    is(untested, 0, "no rule is without a test");
+    is(twice, 0, "no name is there twice");
     ok(!split_find("klingon", 7) && !split_find("", 0),
        "other names are not known");
 }
@@ -444,7 +444,7 @@ test_ends(void)
             if (!s->ends && (r == 0 || s->rule != s[-1].rule))
                 differ += !same_near_the_end(s->rule, text, len);
     }
-    ok(differ == 0, "words are the same with more text behind them");
+    is(differ, 0, "words are the same with more text behind them");
 }
 
 int

@@ -219,7 +219,7 @@ test_chat(void)
        "a conversation says what is left out");
     for (size_t i = 0; i < made.n; i++)
         ends += ids[i] == (int32_t)(256 + m.n_merges);
-    ok(ends == 0, "and does not end there");
+    is(ends, 0, "and does not end there");
     ok(gg_chat_encode(v, t, &message, 1, 0, GG_CHAT_STRICT, ids, 64, &made,
                       &err) == GG_ERR_UNSUPPORTED &&
            strstr(err.message, "0x04"),

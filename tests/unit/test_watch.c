@@ -86,7 +86,7 @@ main(void)
     s = new_session(m, p);
     must(gg_session_eval(s, &c, 1, &err));
     ok(w.n_shown > 0 && w.n_asked > w.n_shown, "it is asked, and shown");
-    ok(w.n_wrong == 0, "products are those of their sources");
+    is(w.n_wrong, 0, "products are those of their sources");
     ok(strstr(w.names, "blk.0.attn_q.weight ") &&
            strstr(w.names, "blk.1.ffn_down.weight ") &&
            strstr(w.names, "output.weight "),
@@ -103,7 +103,7 @@ main(void)
     c.n = 5;
     ok(gg_session_eval(s, &c, 1, &err) == GG_ERR_ABORTED && w.n_shown == 3,
        "it can stop an evaluation");
-    ok(gg_session_length(s, 0) == 10, "which leaves the slot as it was");
+    is(gg_session_length(s, 0), 10, "which leaves the slot as it was");
     gg_session_free(s);
     gg_model_free(m);
     return tap_done();

@@ -275,7 +275,7 @@ test_matrices(void)
                    a->at > (char *)w->data + 2 * w->nb[2],
                "one after the other");
     }
-    ok(n == 4 * w->nb[2], "once it is known which they are");
+    is(n, 4 * w->nb[2], "once it is known which they are");
     cpu_jobs_clear(&jobs);
     ggml_free(ctx);
 }
