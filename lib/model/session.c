@@ -333,7 +333,7 @@ check_encoder(const struct gg_session *s, const struct gg_chunk *c,
 {
     if (!s->model->hp.encoder)
         return GG_OK;
-    if (c->logits || c->logprobs)
+    if (c->logits || c->best || c->logprobs)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "%s is a family of encoders: they make embeddings and "
                          "no logits",
