@@ -229,7 +229,7 @@ check_show(struct inspected *f, const struct inspect_options *o);
 int
 bins_show(struct inspected *f, const struct inspect_options *o);
 
-/* ---- npy.c: --npy ---- */
+/* ---- array.c: --npy ---- */
 
 int
 npy_show(struct inspected *f, const struct inspect_options *o);

@@ -1,8 +1,8 @@
-/* npz.h - records as arrays of numpy: which arrays, and how they are read */
+/* npz.h - records as arrays of NumPy: which arrays an archive has */
 #ifndef LOGITS_NPZ_H
 #define LOGITS_NPZ_H
 
-#include "gg-logits/input.h"
+#include <stdbool.h>
 
 /* The arrays of an archive, in the order in which they are written. */
 enum {
@@ -19,7 +19,7 @@ enum {
     NPZ_EVENT_SEQUENCE,
     NPZ_EVENT_MESSAGE,
     NPZ_EVENT_MESSAGE_END,
-    NPZ_N_ROWS, /* those before are read as records come; the head has: */
+    NPZ_N_ROWS,
     NPZ_N_VOCAB = NPZ_N_ROWS,
     NPZ_FINGERPRINT,
     NPZ_KIND,
@@ -34,19 +34,5 @@ extern const struct npz_array {
     const char *type; /* "<f4", as npy.h has them */
     bool scalar;
 } npz_arrays[NPZ_N];
-
-struct npz_reader;
-
-/* `seekable`: the archive, as a file; -1: `in` gives a single array. Both stay
- * the caller's. */
-enum gg_status
-npz_open(struct npz_reader **out, struct input *in, int seekable,
-         struct gg_error *err);
-void
-npz_close(struct npz_reader *r);
-/* As gg_logit_read(). */
-enum gg_status
-npz_read(struct npz_reader *r, struct gg_logit_record *out,
-         struct gg_error *err);
 
 #endif

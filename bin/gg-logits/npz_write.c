@@ -9,6 +9,8 @@
 #include "gg-logits/sink.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <ggml.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +20,8 @@
 #include <zlib.h>
 
 #include "common/cli.h"
-#include "gg-logits/npy.h"
+#include "common/npy.h"
+
 #include "gg-logits/npz.h"
 #include "gg-logits/source.h"
 
@@ -41,6 +44,7 @@ struct column {
     z_stream stream;
     int n_dims;
     uint64_t shape[2];
+    size_t head; /* bytes of its header */
     uint64_t at; /* in the archive */
 };
 
@@ -60,6 +64,27 @@ die(const char *what)
 }
 
 /* ---- columns ---- */
+
+/* A file without a name; -1: there is none. */
+static int
+scratch_file(void)
+{
+    const char *dir = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int fd;
+
+    if (!dir || !*dir)
+        dir = "/tmp";
+    if (snprintf(path, sizeof(path), "%s/gg-XXXXXX", dir) >=
+        (int)sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
 
 static void
 start(struct column *c, int i, const char *type, int level)
@@ -312,7 +337,7 @@ describe(struct column *c, char header[NPY_HEADER])
 {
     if (c->n_dims < 2)
         c->shape[0] = c->count;
-    npy_header(header, c->type, c->shape, c->n_dims);
+    c->head = npy_header(header, c->type, c->shape, c->n_dims);
 }
 
 /* Header and data together: their sizes and CRC. */
@@ -321,10 +346,11 @@ measure(struct column *c, const char header[NPY_HEADER])
 {
     if (c->deflated)
         pack(c, NULL, 0, Z_FINISH);
-    c->crc = (uint32_t)crc32_combine(
-        crc32(0, (const Bytef *)header, NPY_HEADER), c->crc, (z_off_t)c->raw);
-    c->raw += NPY_HEADER;
-    c->packed += NPY_HEADER + (c->deflated ? STORED : 0);
+    c->crc =
+        (uint32_t)crc32_combine(crc32(0, (const Bytef *)header, (uInt)c->head),
+                                c->crc, (z_off_t)c->raw);
+    c->raw += c->head;
+    c->packed += c->head + (c->deflated ? STORED : 0);
 }
 
 /* What local header and directory have in common, from version to the length
@@ -355,11 +381,13 @@ static void
 put_member(struct archive *a, struct column *c)
 {
     uint8_t local[LOCAL] = "PK\3\4", extra[EXTRA - 8];
-    uint8_t block[STORED] = { 0, NPY_HEADER, 0, (uint8_t)~NPY_HEADER, 0xff };
+    uint8_t block[STORED] = { 0 };
     char header[NPY_HEADER];
 
     describe(c, header);
     measure(c, header);
+    set(block + 1, c->head, 2);
+    set(block + 3, ~c->head, 2);
     c->at = a->at;
     set_common(local + 4, c);
     set(local + 28, sizeof(extra), 2);
@@ -370,7 +398,7 @@ put_member(struct archive *a, struct column *c)
     out(a, extra, sizeof(extra));
     if (c->deflated)
         out(a, block, sizeof(block));
-    out(a, header, sizeof(header));
+    out(a, header, c->head);
     copy_column(a, c);
 }
 
@@ -430,7 +458,7 @@ npz_writer_finish(struct npz_writer *w)
     }
     if (!w->archive) {
         describe(logits, header);
-        out(&a, header, sizeof(header));
+        out(&a, header, logits->head);
         copy_column(&a, logits);
         return;
     }

@@ -3,16 +3,10 @@
 
 #include "gg-logits/source.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/cli.h"
-#include "gg-logits/npz.h"
+#include "gg-logits/rows.h"
 
 struct source {
     enum form form;
@@ -20,71 +14,8 @@ struct source {
     struct gg_logit_reader *stream;
     struct lines_reader text;
     struct jsonl_reader json;
-    struct npz_reader *npz;
-    int scratch; /* a copy of what came through a pipe, or -1 */
+    struct rows_reader *rows;
 };
-
-int
-scratch_file(void)
-{
-    const char *dir = getenv("TMPDIR");
-    char path[PATH_MAX];
-    int fd;
-
-    if (!dir || !*dir)
-        dir = "/tmp";
-    if (snprintf(path, sizeof(path), "%s/gg-XXXXXX", dir) >=
-        (int)sizeof(path)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(path);
-    return fd;
-}
-
-/* All that is there and comes, to a file that can be read at any place. */
-static enum gg_status
-copy(struct source *s, struct gg_error *err)
-{
-    struct input *in = &s->in;
-    enum gg_status st = GG_OK;
-
-    s->scratch = scratch_file();
-    if (s->scratch < 0)
-        return fail(err, GG_ERR_IO, "a temporary file: %s", strerror(errno));
-    while (st == GG_OK && (st = input_fill(in, 1, err)) == GG_OK &&
-           input_left(in) > 0) {
-        ssize_t n = write(s->scratch, in->data + in->start, input_left(in));
-
-        if (n < 0 && errno != EINTR)
-            st = fail(err, GG_ERR_IO, "a temporary file: %s", strerror(errno));
-        in->start += n > 0 ? (size_t)n : 0;
-    }
-    return st;
-}
-
-static bool
-is_regular(int fd)
-{
-    struct stat st;
-
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
-static enum gg_status
-open_archive(struct source *s, struct gg_error *err)
-{
-    enum gg_status st = GG_OK;
-    int fd = s->in.fd;
-
-    if (!is_regular(fd)) {
-        st = copy(s, err);
-        fd = s->scratch;
-    }
-    return st == GG_OK ? npz_open(&s->npz, &s->in, fd, err) : st;
-}
 
 static enum gg_status
 open_stream(struct source *s, struct gg_error *err)
@@ -132,9 +63,12 @@ open_form(struct source *s, struct gg_error *err)
     case FORM_STREAM:
         return open_stream(s, err);
     case FORM_NPY:
-        return npz_open(&s->npz, &s->in, -1, err);
+        return rows_open(&s->rows, in, err);
     case FORM_NPZ:
-        return open_archive(s, err);
+        return fail(err, GG_ERR_UNSUPPORTED,
+                    "%s: an archive of NumPy (.npz), which is written but not "
+                    "read; .npy has rows",
+                    in->name);
     default:
         return GG_OK;
     }
@@ -149,7 +83,6 @@ source_open(struct source **out, int fd, const char *name, struct gg_error *err)
     if (!s)
         return fail(err, GG_ERR_NOMEM, "out of memory");
     s->in = (struct input){ .fd = fd, .name = name };
-    s->scratch = -1;
     st = open_form(s, err);
     if (st == GG_OK)
         *out = s;
@@ -166,9 +99,7 @@ source_close(struct source *s)
     gg_logit_reader_free(s->stream);
     draft_clear(&s->text.draft);
     draft_clear(&s->json.draft);
-    npz_close(s->npz);
-    if (s->scratch >= 0)
-        close(s->scratch);
+    rows_close(s->rows);
     input_clear(&s->in);
     free(s);
 }
@@ -200,7 +131,7 @@ source_read(struct source *s, struct gg_logit_record *record,
     case FORM_JSONL:
         return jsonl_read(&s->json, &s->in, record, err);
     default:
-        return npz_read(s->npz, record, err);
+        return rows_read(s->rows, record, err);
     }
 }
 

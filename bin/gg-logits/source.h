@@ -22,8 +22,4 @@ source_read(struct source *s, struct gg_logit_record *record,
 enum form
 source_form(const struct source *s);
 
-/* A file without a name, in $TMPDIR or /tmp; -1: errno says why. */
-int
-scratch_file(void);
-
 #endif

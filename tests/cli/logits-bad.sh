@@ -55,16 +55,10 @@ sed "s/'shape'/'shade'/" good.npy | gg-logits >out
 gg-logits --like a good.text >out
 printf '1\t5\n' | fake_eval -v 20 >one
 gg-logits --like one good.npy >out
-gg-logits --like a good.npz | cmp - a
 gg-logits --to npy one | gg-logits --like a >out
 printf '1\t5\n' | fake_eval -v 21 | gg-logits --to npy | gg-logits --like one >out
 echo archives
-head -c 500 good.npz | gg-logits >out
-size=$(wc -c <good.npz)
-{ head -c 250 good.npz; printf x; tail -c +252 good.npz; } >bad
-gg-logits bad >out
-echo "status $?"
-{ head -c $((size - 3)) good.npz; } | gg-logits >out
+gg-logits good.npz >out
 echo "status $?"
 printf PK | gg-logits >out
 echo others

@@ -1,4 +1,4 @@
-/* npy.c - a tensor as NumPy's file format, version 1.0
+/* array.c - a tensor as NumPy's file format, version 1.0
  *
  * The format: numpy.lib.format's documentation. Dimensions are written in
  * NumPy's order, the one whose neighbours lie side by side last. */
