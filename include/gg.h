@@ -615,8 +615,9 @@ GG_API int32_t
 gg_session_length(const struct gg_session *session, int32_t slot);
 
 /* Forgets all but the first `n` ids of the slot. Returns the number that it
- * holds then: n (or its length, if that is less), or 0 where layers that keep
- * but a window have given up what the next id would have to see. */
+ * holds then, which may be less than n and is 0 at worst: layers that keep but a
+ * window may have given up what the next id would have to see, and an encoder
+ * goes on from no part of a text. */
 GG_API int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
 

@@ -109,6 +109,8 @@ check_refused(const struct gg_model *m)
 {
     struct gg_session *s = new_session(m, gg_session_params_default());
     float out[E], logits[V];
+    int32_t best_id[1];
+    struct gg_best best = { .k = 1, .ids = best_id, .logits = logits };
     struct gg_chunk c = { .ids = ids, .n = 3, .logits = logits };
 
     ok(gg_model_is_encoder(m) && gg_model_n_embd(m) == E, "an encoder");
@@ -117,6 +119,12 @@ check_refused(const struct gg_model *m)
     is(embed(s, 0, 5, GG_POOL_MEAN, out), GG_ERR_UNSUPPORTED,
        "takes a text in one chunk");
     is(gg_session_length(s, 0), 5, "nothing was added");
+    is(gg_session_truncate(s, 0, 5), 5, "all of a text can stay");
+    is(gg_session_truncate(s, 0, 3), 0, "a part of it cannot");
+    must(embed(s, 0, 5, GG_POOL_MEAN, out));
+    c = (struct gg_chunk){ .ids = ids, .n = 3, .best = &best };
+    is(gg_session_eval(s, &c, 1, &err), GG_ERR_UNSUPPORTED,
+       "it has no likeliest ids");
     gg_session_free(s);
 }
 
