@@ -1,38 +1,38 @@
-/* attention.h - FLASH_ATTN_EXT, as its kernels see it
+/* attention.h - FLASH_ATTN_EXT: arguments of its kernels
  *
- * q [d, tokens, heads, batch], k [d, keys, kv heads, batch], v [e, keys, kv
+ * q [d, tokens, heads, batch], k [d, keys, KV heads, batch], v [e, keys, KV
  * heads, batch], mask [keys, >= tokens, ...] F16; dst [e, heads, tokens,
  * batch]. */
 #ifndef CUDA_ATTENTION_H
 #define CUDA_ATTENTION_H
 
-#include "cuda/multiply.h"
-#include "cuda/scores.h"
-#include "cuda/view.h"
+#include "cuda/fused_ops.h"
+#include "cuda/attention_scores.h"
+#include "cuda/tensor_view.h"
 
-#define CUDA_ATTEND_WIDEST 640 /* values */
+#define CUDA_ATTENTION_MAX_WIDTH 640 /* values */
 
 struct attention {
     struct view q, k, v, mask, sinks, dst;
     bool has_mask, has_sinks;
     float scale, max_bias, softcap;
-    int64_t group;         /* heads that share keys and values */
-    struct cuda_also also; /* dst once more */
+    int64_t gqa_heads;              /* query heads of a KV head */
+    struct cuda_fused_output fused; /* of dst */
 };
 
-/* Sequences that are computed together: what each has of its own; the rest is
- * as struct attention says. Where there are several, each is one batch, and its
- * mask one matrix. */
+/* Batched sequences: what differs between them; the rest is in struct
+ * attention. Where there are several, each is one batch, and its mask one
+ * matrix. */
 #define SEQUENCES 32 /* of a launch; a power of two */
 
 struct sequence {
-    const char *q, *k, *v, *mask; /* mask NULL: all is seen */
+    const char *q, *k, *v, *mask; /* mask NULL: all keys are visible */
     char *dst;
     int64_t tokens, keys, mask_stride;
-    int64_t first_row;   /* of all results, one behind the other */
-    int64_t first_item;  /* of the launch */
-    int64_t first_found; /* of parts of rows, or of looks */
-    int64_t parts;       /* of the keys */
+    int64_t first_row;  /* of the concatenated results */
+    int64_t first_item; /* of the launch */
+    int64_t first_slot; /* of partial results, or of mask blocks */
+    int64_t splits;     /* of its keys */
 };
 
 template <int N> struct sequences {
@@ -44,11 +44,11 @@ static_assert(sizeof(struct attention) + sizeof(struct sequences<SEQUENCES>) <
                   4000,
               "a launch has 4 KiB of arguments");
 
-/* The last sequence of which `first` is n or less: whose item of the launch, or
- * whose look, number n is. */
+/* The last sequence whose `first` is n or less: the one that item n of the
+ * launch, or mask block n, belongs to. */
 template <int64_t sequence::*first, int N>
 DEVICE const struct sequence *
-find_sequence(const struct sequences<N> *s, int64_t n)
+sequence_at(const struct sequences<N> *s, int64_t n)
 {
     int i = 0;
 
@@ -60,10 +60,10 @@ find_sequence(const struct sequences<N> *s, int64_t n)
     return &s->all[i];
 }
 
-/* Where the matrix of keys or values that head `head` of batch `batch` sees
- * begins, in bytes behind the first. */
+/* The byte offset of the matrix of keys or values that query head `head` of
+ * batch `batch` attends to. */
 DEVICE int64_t
-matrix_at(const struct attention *a, const struct view *x, int64_t head,
+kv_offset(const struct attention *a, const struct view *x, int64_t head,
           int64_t batch)
 {
     return head / (a->q.ne[2] / x->ne[2]) * x->nb[2] +
@@ -72,7 +72,7 @@ matrix_at(const struct attention *a, const struct view *x, int64_t head,
 
 /* The same of the mask. */
 DEVICE int64_t
-mask_at(const struct attention *a, int64_t head, int64_t batch)
+mask_offset(const struct attention *a, int64_t head, int64_t batch)
 {
     return modulo(head, a->mask.ne[2]) * a->mask.nb[2] +
            modulo(batch, a->mask.ne[3]) * a->mask.nb[3];
@@ -91,29 +91,30 @@ sink_of(const struct attention *a, int64_t head)
                         : -INFINITY;
 }
 
-/* Whether keys or values are F16s that can be copied by 16 bytes, or can be
- * made so: what a cache of floats has of precision is left to it, and a very
- * long one is not held twice. */
+/* Whether keys or values are F16, aligned to 16 bytes, or can be converted: an
+ * F32 cache keeps its precision, and a very long one is not copied. */
 bool
-cuda_can_be_halves(const struct view *x);
+cuda_kv_can_be_f16(const struct view *x);
 
 /* Whether they are already. */
 bool
-cuda_are_halves(const struct view *x);
+cuda_kv_is_f16(const struct view *x);
 
-/* Puts x, as contiguous F16s, in its own place; false: there was no memory. */
+/* Replaces the view x by one of contiguous F16 in scratch memory, unless it is
+ * F16 already; false: there was no memory. */
 bool
-cuda_make_halves(struct cuda_ctx *c, struct view *x);
+cuda_kv_to_f16(struct cuda_ctx *c, struct view *x);
 
-/* Whether tensor cores can: many queries; keys and values, of some widths,
- * that are F16 or can be made so. */
+/* Whether cuda_attention_mma() applies: enough queries; keys and values of some
+ * widths that are F16 or can be converted. */
 bool
-cuda_can_attend_tiles(const struct cuda_ctx *c, const struct attention *a);
+cuda_attention_mma_supports(const struct cuda_ctx *c,
+                            const struct attention *a);
 
-/* Keys and values are as cuda_make_halves() leaves them; s: one at least, of
- * which first_item and first_found are not set yet. a->also is of BF16. */
+/* Keys and values are as cuda_kv_to_f16() leaves them; s: one at least, of
+ * which first_item and first_slot are not set yet. a->fused is of BF16. */
 void
-cuda_attend_tiles(struct cuda_ctx *c, const struct attention *a,
-                  struct sequences<SEQUENCES> *s);
+cuda_attention_mma(struct cuda_ctx *c, const struct attention *a,
+                   struct sequences<SEQUENCES> *s);
 
 #endif

@@ -28,7 +28,7 @@ backend_free(ggml_backend_t backend)
     cuda_profile_clear(&cuda->profile);
     cuda_blas_free(cuda->blas);
     cuda_pool_clear(&cuda->pool);
-    cuda_pool_clear(&cuda->prepared.pool);
+    cuda_pool_clear(&cuda->activations.pool);
     cuda_host_free(cuda->host);
     cuda_event_free(cuda->point);
     cuda_stream_free(cuda->ctx.stream);
@@ -131,7 +131,7 @@ static void
 trim(struct cuda *cuda)
 {
     cuda_pool_trim(&cuda->pool);
-    cuda_pool_trim(&cuda->prepared.pool);
+    cuda_pool_trim(&cuda->activations.pool);
 }
 
 static void

@@ -15,7 +15,7 @@ enum {
     CUDA_ALIGNMENT = 256, /* of tensors, and of scratch memory */
     CUDA_MAX_DEVICES = 16,
     CUDA_MAX_GRAPHS = 64, /* that a back end remembers */
-    CUDA_WORDS = 320,
+    CUDA_ERROR_SIZE = 320,
 };
 
 struct cuda;
@@ -28,8 +28,8 @@ struct cuda_device {
     char name[16]; /* "CUDA0" */
     struct cuda_properties properties;
     pthread_mutex_t lock;
-    void *transfers;        /* the stream of copies that are waited for */
-    char error[CUDA_WORDS]; /* the first failure; empty: none */
+    void *transfers;             /* the stream of copies that are waited for */
+    char error[CUDA_ERROR_SIZE]; /* the first failure; empty: none */
 };
 
 /* ---- device.c ------------------------------------------------------------ */
@@ -68,11 +68,10 @@ cuda_round_up(size_t n)
     return (n + CUDA_ALIGNMENT - 1) / CUDA_ALIGNMENT * CUDA_ALIGNMENT;
 }
 
-/* ---- pool.c: scratch memory -----------------------------------------------
- */
+/* ---- pool.c: scratch memory ---------------------------------------------- */
 
-/* One growing piece of memory, which nodes use one after the other. What was
- * outgrown is kept until nobody can be using it. */
+/* A growing arena for scratch buffers, reset for each node. Outgrown memory is
+ * kept until no launch can be using it. */
 struct cuda_pool {
     char *base;
     size_t size, used;
@@ -84,7 +83,7 @@ struct cuda_pool {
 /* NULL: no memory. */
 void *
 cuda_pool_take(struct cuda_pool *pool, size_t size);
-/* The next node begins. */
+/* Frees all scratch buffers: the next node begins. */
 void
 cuda_pool_reset(struct cuda_pool *pool);
 /* All work is done: frees what was outgrown. */
@@ -93,32 +92,29 @@ cuda_pool_trim(struct cuda_pool *pool);
 void
 cuda_pool_clear(struct cuda_pool *pool);
 
-/* ---- prepared.c: what nodes share -------------------------------------------
- */
+/* ---- activation_cache.c: what nodes share -------------------------------- */
 
-/* What was made of a tensor last, and whose memory that lies in: its own, so
- * that it outlives the node. */
-struct cuda_prepared {
+/* The activations that were converted last, in memory of their own, as they
+ * outlive the node. */
+struct cuda_activation_cache {
     struct cuda_pool pool;
-    struct ggml_tensor x; /* data NULL: nothing is there */
+    struct ggml_tensor
+        x; /* what was converted; data NULL: the cache is empty */
     int how;
     size_t size;
     void *p;
-    bool ahead;                /* the launch at hand makes it, and writes x */
+    bool pending;              /* the current launch writes x and converts it */
     uint64_t n_made, n_shared; /* for tests */
 };
 
-/* A graph begins; these nodes were one launch, which may have been written over
- * x. */
+/* A graph begins; these nodes were one launch, which may have overwritten x. */
 void
-cuda_prepared_forget(struct cuda_prepared *prepared);
+cuda_activation_cache_clear(struct cuda_activation_cache *cache);
 void
-cuda_prepared_written(struct cuda_prepared *prepared,
-                      struct ggml_tensor *const *nodes, int n);
+cuda_activation_cache_written(struct cuda_activation_cache *cache,
+                              struct ggml_tensor *const *nodes, int n);
 
-/* ---- profile.c: a backend_set_profile_t's counters
- * ---------------------------
- */
+/* ---- profile.c: a backend_set_profile_t's counters ----------------------- */
 
 struct cuda_profile {
     struct backend_profile *counters; /* the owner's; NULL: nobody looks */
@@ -140,8 +136,7 @@ cuda_profile_end(struct cuda *cuda);
 void
 cuda_profile_clear(struct cuda_profile *p);
 
-/* ---- graph.c: what a graph launches, and its captures ----------------------
- */
+/* ---- graph.c: what a graph launches, and its captures -------------------- */
 
 /* A graph that was computed: the nodes that launch anything, and what they
  * were captured as, once it came again. */
@@ -159,11 +154,11 @@ struct cuda {
     struct cuda_ctx ctx; /* what kernels see */
     struct cuda_device *device;
     struct cuda_pool pool;
-    struct cuda_prepared prepared;
+    struct cuda_activation_cache activations;
     struct cuda_profile profile;
     void *blas;  /* NULL until it is needed */
     void *point; /* an event, for others to wait for this stream */
-    void *host;  /* pinned, for what best.c brings over */
+    void *host;  /* pinned, for the readback of best.c */
     size_t host_size;
     struct cuda_graph graphs[CUDA_MAX_GRAPHS];
     uint64_t n_computed;
@@ -188,14 +183,12 @@ cuda_graph_compute(ggml_backend_t backend, struct ggml_cgraph *graph);
 void
 cuda_graphs_clear(struct cuda *cuda);
 
-/* ---- best.c: a backend_best_t
- * ------------------------------------------------ */
+/* ---- best.c: a backend_best_t -------------------------------------------- */
 bool
 cuda_find_best(ggml_backend_t backend, const struct ggml_tensor *logits,
                int64_t first, int n_rows, int k, struct backend_best_row *rows);
 
-/* ---- backend.c -------------------------------------------------------------
- */
+/* ---- backend.c ----------------------------------------------------------- */
 
 /* NULL: it cannot be started; the device says why. */
 ggml_backend_t

@@ -21,7 +21,7 @@ size_of(int n, int k)
 }
 
 static struct results
-lay_out(void *p, int n, int k)
+results_at(void *p, int n, int k)
 {
     struct results r = { .sums = p };
 
@@ -31,8 +31,8 @@ lay_out(void *p, int n, int k)
 }
 
 static void
-hand_over(const struct results *from, int n, int k,
-          struct backend_best_row *rows)
+copy_results(const struct results *from, int n, int k,
+             struct backend_best_row *rows)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++) {
@@ -59,7 +59,7 @@ find(struct cuda *cuda, const struct ggml_tensor *logits, int64_t first, int n,
     p = cuda_scratch(&cuda->ctx, size);
     if (!p)
         return false;
-    r = lay_out(p, n, k);
+    r = results_at(p, n, k);
     cuda_best(&cuda->ctx, (const float *)from, logits->ne[0],
               (int64_t)(logits->nb[1] / sizeof(float)), n, k, r.ids, r.values,
               r.sums);
@@ -75,7 +75,7 @@ find(struct cuda *cuda, const struct ggml_tensor *logits, int64_t first, int n,
 
 /* Pinned, and kept: getting it takes longer than all the rest. */
 static bool
-need_host(struct cuda *cuda, size_t size)
+grow_host(struct cuda *cuda, size_t size)
 {
     if (size <= cuda->host_size)
         return true;
@@ -89,7 +89,7 @@ need_host(struct cuda *cuda, size_t size)
 }
 
 static bool
-suits(const struct cuda *cuda, const struct ggml_tensor *logits, int k)
+is_supported(const struct cuda *cuda, const struct ggml_tensor *logits, int k)
 {
     ggml_backend_buffer_t buffer =
         logits->view_src ? logits->view_src->buffer : logits->buffer;
@@ -106,17 +106,17 @@ cuda_find_best(ggml_backend_t backend, const struct ggml_tensor *logits,
     struct cuda *cuda = (struct cuda *)backend;
     int most = n_rows < ROWS_AT_ONCE ? n_rows : ROWS_AT_ONCE;
 
-    if (!suits(cuda, logits, k) || cuda_device_error(cuda->device) ||
+    if (!is_supported(cuda, logits, k) || cuda_device_error(cuda->device) ||
         cuda_use(cuda->device->number) != CUDA_OK ||
-        !need_host(cuda, size_of(most, k)))
+        !grow_host(cuda, size_of(most, k)))
         return false;
     for (int i = 0; i < n_rows; i += ROWS_AT_ONCE) {
         int n = n_rows - i < ROWS_AT_ONCE ? n_rows - i : ROWS_AT_ONCE;
-        struct results r = lay_out(cuda->host, n, k);
+        struct results r = results_at(cuda->host, n, k);
 
         if (!find(cuda, logits, first + i, n, k, cuda->host))
             return false;
-        hand_over(&r, n, k, rows + i);
+        copy_results(&r, n, k, rows + i);
     }
     return true;
 }

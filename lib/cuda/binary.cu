@@ -1,8 +1,8 @@
-/* binary.cu - ADD, SUB, MUL, DIV, ADD_ID: src1 is repeated to meet src0 */
-#include "cuda/view.h"
+/* binary.cu - ADD, SUB, MUL, DIV, ADD_ID: src1 is broadcast to src0 */
+#include "cuda/tensor_view.h"
 
 DEVICE float
-combine(int op, float a, float b)
+apply_binary(int op, float a, float b)
 {
     switch (op) {
     case GGML_OP_SUB:
@@ -19,7 +19,7 @@ combine(int op, float a, float b)
 KERNEL
 binary(int op, struct view y, struct view a, struct view b, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         const char *pa = row_data(&a, c.row);
@@ -28,7 +28,7 @@ binary(int op, struct view y, struct view a, struct view b, int64_t n)
 
         store_element(
             &y, row_data(&y, c.row), i,
-            combine(op, load_element(&a, pa, i), load_element(&b, pb, j)));
+            apply_binary(op, load_element(&a, pa, i), load_element(&b, pb, j)));
     }
 }
 
@@ -45,16 +45,16 @@ cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(binary, shape_of(n, CUDA_THREADS), c, (int)dst->op, view_of(dst),
-               view_of(dst->src[0]), view_of(dst->src[1]), n);
+        LAUNCH(binary, launch_config(n, CUDA_THREADS), c, (int)dst->op,
+               view_of(dst), view_of(dst->src[0]), view_of(dst->src[1]), n);
 }
 
-/* dst [n, used, tokens] = src0 + row ids[used, tokens] of src1. A number that
- * is no row adds nothing. */
+/* dst [n, used, tokens] = src0 + row ids[used, tokens] of src1. An id that is
+ * out of range adds nothing. */
 KERNEL
 add_id(struct view y, struct view a, struct view b, struct view ids, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t id =
@@ -81,7 +81,7 @@ cuda_run_add_id(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(add_id, shape_of(n, CUDA_THREADS), c, view_of(dst),
+        LAUNCH(add_id, launch_config(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), view_of(dst->src[1]), view_of(dst->src[2]),
                n);
 }

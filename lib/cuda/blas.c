@@ -67,7 +67,7 @@ cuda_blas_new(void **out)
     struct blas *b;
 
     if (!is_there()) {
-        cuda_say(api.why);
+        cuda_set_error(api.why);
         return CUDA_FAILED;
     }
     b = calloc(1, sizeof(*b));
@@ -80,7 +80,7 @@ cuda_blas_new(void **out)
     if (api.create(&b->handle) != CUBLAS_STATUS_SUCCESS) {
         cuda_free(b->workspace);
         free(b);
-        cuda_say("it cannot be started");
+        cuda_set_error("it cannot be started");
         return CUDA_FAILED;
     }
     *out = b;
@@ -135,7 +135,7 @@ cuda_blas_gemm(void *blas, void *stream, const struct cuda_gemm *g)
         api.set_workspace(b->handle, b->workspace, WORKSPACE) !=
             CUBLAS_STATUS_SUCCESS ||
         multiply(b, g) != CUBLAS_STATUS_SUCCESS) {
-        cuda_say("a product of matrices failed");
+        cuda_set_error("a product of matrices failed");
         return CUDA_FAILED;
     }
     return CUDA_OK;

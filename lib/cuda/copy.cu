@@ -1,13 +1,13 @@
-/* copy.cu - DUP, CPY, CONT, REPEAT, CONCAT: elements to another place
+/* copy.cu - DUP, CPY, CONT, REPEAT, CONCAT: copies of elements
  *
- * CPY and its kin take elements in order, whatever the two shapes are, and
- * convert them; elements of one type move as bytes. */
+ * CPY and its like take elements in order, whatever the two shapes are, and
+ * convert them; elements of the same type are copied as bytes. */
 #include "cuda/copy.h"
 #include "cuda/formats_list.h"
-#include "cuda/open.h"
-#include "cuda/q8.h"
+#include "cuda/dequantize.h"
+#include "cuda/set_rows.h"
 
-/* Bytes of an element; 0 for types of blocks. */
+/* Bytes of an element; 0 for quantised types. */
 static int
 element_size(enum ggml_type type)
 {
@@ -42,13 +42,13 @@ element_at(const struct view *x, bool same, struct row r, int64_t i,
     return row_data(x, r) + i * x->nb[0];
 }
 
-/* `size`: of elements that move as bytes; 0: they are converted. */
+/* `size`: of elements that are copied as bytes; 0: they are converted. */
 KERNEL
 copy(struct view y, struct view x, bool same, int size, int64_t n)
 {
     int64_t per_row = (y.ne[0] + CHUNK - 1) / CHUNK;
 
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         const char *from =
@@ -62,13 +62,13 @@ copy(struct view y, struct view x, bool same, int size, int64_t n)
     }
 }
 
-/* Pieces of 16 bytes, the same ones of both. */
+/* In vectors of 16 bytes. */
 KERNEL
-copy_flat(char *to, const char *from, int64_t size)
+copy_contiguous(char *to, const char *from, int64_t size)
 {
     int64_t step = (int64_t)grid_size() * block_size();
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t i = (int64_t)block_id() * block_size() + thread_id();
          i < (size + 15) / 16; i += step) {
         if (i * 16 + 16 <= size)
@@ -80,16 +80,17 @@ copy_flat(char *to, const char *from, int64_t size)
 }
 
 void
-cuda_copy_flat(struct cuda_ctx *c, void *to, const void *from, int64_t size)
+cuda_copy_bytes(struct cuda_ctx *c, void *to, const void *from, int64_t size)
 {
     if (size > 0)
-        LAUNCH(copy_flat,
-               shape_of(cuda_pieces(size, CUDA_THREADS * 16 * 4), CUDA_THREADS),
+        LAUNCH(copy_contiguous,
+               launch_config(cuda_ceil_div(size, CUDA_THREADS * 16 * 4),
+                             CUDA_THREADS),
                c, (char *)to, (const char *)from, size);
 }
 
 static bool
-is_flat(const struct ggml_tensor *x, const struct ggml_tensor *y)
+is_contiguous_pair(const struct ggml_tensor *x, const struct ggml_tensor *y)
 {
     return x->type == y->type && ggml_is_contiguous(x) && ggml_is_contiguous(y);
 }
@@ -99,7 +100,8 @@ cuda_supports_copy(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
 
-    if (is_flat(x, dst) || (x->type == dst->type && element_size(x->type)))
+    if (is_contiguous_pair(x, dst) ||
+        (x->type == dst->type && element_size(x->type)))
         return true;
     if (is_float_type(dst->type) && is_float_type(x->type))
         return true;
@@ -123,15 +125,15 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
         (x->data == dst->data && ggml_are_same_stride(x, dst) &&
          x->type == dst->type))
         return;
-    if (is_flat(x, dst) &&
+    if (is_contiguous_pair(x, dst) &&
         (((uintptr_t)x->data | (uintptr_t)dst->data) & 15) == 0)
-        cuda_copy_flat(c, dst->data, x->data, size);
+        cuda_copy_bytes(c, dst->data, x->data, size);
     else if (dst->type == GGML_TYPE_Q8_0 && x->type != dst->type)
         cuda_quantize_q8_0(c, &to, &from, NULL);
     else if (cuda_is_format(x->type) && x->type != dst->type)
-        cuda_open_rows(c, &to, &from, NULL);
+        cuda_dequantize_rows(c, &to, &from, NULL);
     else
-        LAUNCH(copy, shape_of(n, CUDA_THREADS), c, to, from,
+        LAUNCH(copy, launch_config(n, CUDA_THREADS), c, to, from,
                ggml_are_same_shape(x, dst),
                x->type == dst->type ? element_size(x->type) : 0, n);
 }
@@ -139,7 +141,7 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
 KERNEL
 repeat(struct view y, struct view x, int size, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     move_element(
         row_data(&y, c.row) + i * y.nb[0],
@@ -158,7 +160,7 @@ cuda_run_repeat(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(repeat, shape_of(n, CUDA_THREADS), c, view_of(dst),
+        LAUNCH(repeat, launch_config(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), element_size(dst->type), n);
 }
 
@@ -167,7 +169,7 @@ KERNEL
 concat(struct view y, struct view a, struct view b, int dim, int size,
        int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t at[4] = { i, c.row.i1, c.row.i2, c.row.i3 };
@@ -191,10 +193,10 @@ cuda_supports_concat(const struct ggml_tensor *dst)
     return cuda_supports_repeat(dst) && dst->src[1]->type == dst->type;
 }
 
-/* Whether both sources are pieces of dst that lie behind each other, at
- * multiples of 16 bytes. */
+/* Whether both sources are contiguous parts of dst, one after the other,
+ * aligned to 16 bytes. */
 static bool
-is_flat_concat(const struct ggml_tensor *dst)
+is_contiguous_concat(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
     uintptr_t at = (uintptr_t)dst->data | (uintptr_t)a->data |
@@ -203,7 +205,8 @@ is_flat_concat(const struct ggml_tensor *dst)
     for (int d = tensor_get_i32(dst, 0) + 1; d < 4; d++)
         if (dst->ne[d] != 1)
             return false;
-    return is_flat(a, dst) && is_flat(b, dst) && (at & 15) == 0;
+    return is_contiguous_pair(a, dst) && is_contiguous_pair(b, dst) &&
+           (at & 15) == 0;
 }
 
 void
@@ -214,13 +217,13 @@ cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (n == 0)
         return;
-    if (is_flat_concat(dst)) {
-        cuda_copy_flat(c, dst->data, a->data, size);
-        cuda_copy_flat(c, (char *)dst->data + size, b->data,
-                       (int64_t)ggml_nbytes(b));
+    if (is_contiguous_concat(dst)) {
+        cuda_copy_bytes(c, dst->data, a->data, size);
+        cuda_copy_bytes(c, (char *)dst->data + size, b->data,
+                        (int64_t)ggml_nbytes(b));
     } else {
-        LAUNCH(concat, shape_of(n, CUDA_THREADS), c, view_of(dst), view_of(a),
-               view_of(b), (int)tensor_get_i32(dst, 0), element_size(dst->type),
-               n);
+        LAUNCH(concat, launch_config(n, CUDA_THREADS), c, view_of(dst),
+               view_of(a), view_of(b), (int)tensor_get_i32(dst, 0),
+               element_size(dst->type), n);
     }
 }

@@ -1,15 +1,15 @@
-/* device.h - the words that kernels are written in
+/* device.h - the primitives that kernels are written in
  *
  * Everything that only a GPU has goes through this header: launches, indices,
- * barriers, exchange between lanes, integer dot products, copies to shared
- * memory. nvcc gets CUDA; any C++ compiler gets cuda/emulate.h of the tests,
- * where blocks are loops and threads are fibers, so that kernels run, slowly
- * and exactly, where there is no GPU.
+ * barriers, warp shuffles, integer dot products, tensor-core MMA, asynchronous
+ * copies to shared memory. nvcc gets CUDA; any C++ compiler gets cuda/emulate.h
+ * of the tests, where blocks are loops and threads are fibers, so that kernels
+ * run, slowly and exactly, where there is no GPU.
  *
  * A kernel is C as far as possible. Grids have one dimension; a kernel loops
- * over its items from block_id() on in steps of grid_size(), so that no shape
- * meets a limit of grids, and what is computed for an item, and the order of
- * its sums, never depends on the grid. */
+ * over its work items from block_id() on in steps of grid_size() (a grid-stride
+ * loop), so that no shape exceeds a limit of grids, and neither the result of
+ * an item nor the order of its sums depends on the grid. */
 #ifndef CUDA_DEVICE_H
 #define CUDA_DEVICE_H
 
@@ -22,8 +22,8 @@
 
 #define LANES 32 /* of a warp */
 
-/* A launch: see shapes.h. */
-struct cuda_shape {
+/* A launch: see launch_config.h. */
+struct cuda_launch_config {
     unsigned blocks, threads;
     size_t shared; /* bytes of SHARED_BYTES() */
 };
@@ -40,43 +40,45 @@ struct cuda_shape {
 #define CONSTANT                static __device__ const
 #define UNROLL                  _Pragma("unroll")
 
-/* So that a kernel gets more than 48 KiB of SHARED_BYTES(). */
+/* Lets a kernel have more than 48 KiB of dynamic shared memory. */
 #define ALLOW_SHARED(kernel, size)                                             \
     cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,  \
                          (int)(size))
 
-/* So that as many blocks of a kernel as can be are on a multiprocessor, where
- * shared memory is what they are short of. */
+/* Prefers shared memory over L1 cache, so that occupancy is not limited by
+ * it. */
 #define PREFER_SHARED(kernel)                                                  \
     cudaFuncSetAttribute(kernel,                                               \
                          cudaFuncAttributePreferredSharedMemoryCarveout,       \
                          cudaSharedmemCarveoutMaxShared)
 
-/* Starts a kernel in parentheses: LAUNCH((f<int>), shape, ctx, ...). Its blocks
- * may begin while the launch before still runs: see take_turn(). */
-#define LAUNCH(kernel, shape, ctx, ...)                                        \
-    launch_kernel(kernel, shape, ctx, __VA_ARGS__)
+/* Launches a kernel: LAUNCH((f<int>), config, ctx, ...). Its blocks may begin
+ * while the previous launch still runs (programmatic dependent launch): see
+ * grid_dependency_sync(). */
+#define LAUNCH(kernel, config, ctx, ...)                                       \
+    launch_kernel(kernel, config, ctx, __VA_ARGS__)
 
 template <typename... P, typename... A>
 static void
-launch_kernel(void (*kernel)(P...), struct cuda_shape shape,
+launch_kernel(void (*kernel)(P...), struct cuda_launch_config config,
               const struct cuda_ctx *c, A... arguments)
 {
-    cudaLaunchAttribute early = {};
-    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute overlap = {};
+    cudaLaunchConfig_t launch = {};
 
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    config.gridDim = dim3(shape.blocks);
-    config.blockDim = dim3(shape.threads);
-    config.dynamicSmemBytes = shape.shared;
-    config.stream = (cudaStream_t)c->stream;
-    config.attrs = &early;
-    config.numAttrs = c->arch >= 90;
-    cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    launch.gridDim = dim3(config.blocks);
+    launch.blockDim = dim3(config.threads);
+    launch.dynamicSmemBytes = config.shared;
+    launch.stream = (cudaStream_t)c->stream;
+    launch.attrs = &overlap;
+    launch.numAttrs = c->arch >= 90;
+    cudaLaunchKernelEx(&launch, kernel, P(arguments)...);
 }
 
-/* An array, and the bytes that the launch asked for, shared by a block. */
+/* A static array, and the dynamic shared memory that the launch configuration
+ * asks for. */
 #define SHARED(type, name, n) __shared__ __align__(16) type name[n]
 #define SHARED_BYTES(name)                                                     \
     extern __shared__ __align__(16) char cuda_shared_bytes[];                  \
@@ -106,11 +108,11 @@ grid_size(void)
     return gridDim.x;
 }
 
-/* Every kernel calls this, in all threads, before it touches what a launch
- * before may have written, or writes at all: that launch has ended then, and
- * the blocks of the one behind may begin. */
+/* Every kernel calls this once, in all threads, before it reads what a previous
+ * launch may have written, and before it writes anything: it returns when the
+ * previous launch has ended, and allows the blocks of the next one to begin. */
 DEVICE void
-take_turn(void)
+grid_dependency_sync(void)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -118,14 +120,15 @@ take_turn(void)
 #endif
 }
 
-/* All threads of the block, all lanes of the warp, meet here. */
+/* Synchronises all threads of the block; warp_barrier(): all lanes of the
+ * warp. */
 DEVICE void
 barrier(void)
 {
     __syncthreads();
 }
 
-/* The same; whether `any` was true for any thread. */
+/* The same; returns whether `any` was true for any thread. */
 DEVICE bool
 barrier_any(bool any)
 {
@@ -138,7 +141,8 @@ warp_barrier(void)
     __syncwarp();
 }
 
-/* The value of lane (this one ^ mask), or of `lane`; all 32 take part. */
+/* Warp shuffles: v of lane (this one ^ mask), or of `lane`; all 32 lanes take
+ * part. */
 template <typename T>
 DEVICE T
 lane_xor(T v, int mask)
@@ -160,17 +164,17 @@ dp4a(uint32_t a, uint32_t b, int sum)
     return __dp4a((int)a, (int)b, sum);
 }
 
-/* Bytes `shift` / 8 and on of two words, the first the lower. */
+/* The low word of the 64 bits high:low, shifted right by `shift` % 32. */
 DEVICE uint32_t
-funnel(uint32_t low, uint32_t high, unsigned shift)
+funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
 {
     return __funnelshift_r(low, high, shift);
 }
 
-/* Four of the eight bytes of two words: of each nibble of `which`, lowest
- * first, the number of the byte. */
+/* Four of the eight bytes of two words: each nibble of `which`, lowest first,
+ * is the index of a byte (the instruction PRMT). */
 DEVICE uint32_t
-pick_bytes(uint32_t low, uint32_t high, uint32_t which)
+permute_bytes(uint32_t low, uint32_t high, uint32_t which)
 {
     return __byte_perm(low, high, which);
 }
@@ -207,15 +211,15 @@ to_f16_pair(float a, float b)
     return to_f16(a) | (uint32_t)to_f16(b) << 16;
 }
 
-/* Rounded each by itself, never as one instruction with what follows. */
+/* Rounded separately, never contracted to a fused multiply-add. */
 DEVICE float
-multiply_exactly(float a, float b)
+multiply_rn(float a, float b)
 {
     return __fmul_rn(a, b);
 }
 
 DEVICE float
-subtract_exactly(float a, float b)
+subtract_rn(float a, float b)
 {
     return __fsub_rn(a, b);
 }
@@ -247,24 +251,24 @@ store_vector(void *p, T v)
     *(T *)p = v;
 }
 
-/* 16 bytes that nothing reads again soon. */
+/* 16 bytes that are not read again soon (streaming, evict first). */
 DEVICE uint4
-load_once(const void *p)
+load_streaming(const void *p)
 {
     return __ldcs((const uint4 *)p);
 }
 
-/* Keeps v as it is now in a register: it is not computed anew where it is
+/* Keeps the value in a register: the compiler does not recompute it where it is
  * used. */
 DEVICE void
-hold(uint32_t *v)
+keep_in_register(uint32_t *v)
 {
     asm volatile("" : "+r"(*v));
 }
 
-/* 16 bytes, both addresses multiples of 16, on their way to shared memory;
- * copies since the last copy_commit() are a group; copy_wait<n>() waits for
- * all but this thread's last n groups. */
+/* Starts an asynchronous copy of 16 bytes, both addresses multiples of 16, to
+ * shared memory; copies since the last copy_commit() are a group;
+ * copy_wait<n>() waits for all but this thread's last n groups. */
 DEVICE void
 copy_async(void *shared, const void *global)
 {
@@ -288,12 +292,12 @@ copy_wait(void)
     asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
 }
 
-/* Four matrices of 8 x 8 F16s in shared memory: lane 8 m + r says where row r
- * of matrix m is, 16 bytes. A lane gets two elements of each, of row lane / 4
- * and columns 2 (lane % 4) and on; transposed, of column lane / 4 and rows
- * 2 (lane % 4) and on. */
+/* Loads four matrices of 8 x 8 F16s from shared memory: lane 8 m + r passes the
+ * address of row r of matrix m, 16 bytes. A lane gets two elements of each, row
+ * lane / 4, columns from 2 (lane % 4) on; transposed, column lane / 4, rows
+ * from 2 (lane % 4) on. */
 DEVICE void
-load_matrices(uint32_t *w, const void *row)
+ldmatrix_x4(uint32_t *w, const void *row)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(row);
 
@@ -305,7 +309,7 @@ load_matrices(uint32_t *w, const void *row)
 }
 
 DEVICE void
-load_transposed(uint32_t *w, const void *row)
+ldmatrix_x4_trans(uint32_t *w, const void *row)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(row);
 
@@ -316,13 +320,13 @@ load_transposed(uint32_t *w, const void *row)
                  : "memory");
 }
 
-/* c += a b for a 16 x 16 and b 16 x 8 of F16s, c of floats. As PTX deals them
- * to the lanes: with g = lane / 4 and t = lane % 4, a holds the pairs of
- * columns 2 t and on of rows g, g + 8, then those of columns 2 t + 8 and on; b
- * the pairs of rows 2 t and on, and 2 t + 8 and on, of column g; c columns 2 t
+/* The tensor core's c += a b, with a 16 x 16 and b 16 x 8 of F16, c of F32. As
+ * PTX distributes fragments over the lanes: with g = lane / 4 and t = lane % 4,
+ * a holds two columns from 2 t on of rows g and g + 8, then two from 2 t + 8
+ * on; b two rows from 2 t on and two from 2 t + 8 on of column g; c columns 2 t
  * and 2 t + 1 of row g, then of row g + 8. */
 DEVICE void
-multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
+mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -331,11 +335,11 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
                    "r"(b[1]));
 }
 
-/* The same of signed bytes, c of integers: a 16 x 32, b 32 x 8. A word holds
- * four columns of a from 4 t on, of rows g and g + 8, then those from 4 t + 16
- * on; b rows from 4 t on and from 4 t + 16 on of column g. */
+/* The same of signed bytes, c of int32: a 16 x 32, b 32 x 8. A word holds four
+ * columns of a from 4 t on, of rows g and g + 8, then from 4 t + 16 on; b rows
+ * from 4 t on and from 4 t + 16 on of column g. */
 DEVICE void
-multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
+mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 {
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -344,9 +348,9 @@ multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
                    "r"(b[1]));
 }
 
-/* The first half of that. */
+/* The same with 16 columns of a: the first half of that. */
 DEVICE void
-multiply_bytes_16x8x16(int *c, const uint32_t *a, uint32_t b)
+mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
                  "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -358,7 +362,7 @@ multiply_bytes_16x8x16(int *c, const uint32_t *a, uint32_t b)
 #include "emulate.h"
 #endif
 
-/* -- What follows is the same everywhere -- */
+/* -- The same for CUDA and the emulation -- */
 
 DEVICE float
 from_bf16(uint16_t h)
@@ -395,7 +399,7 @@ warp_id(void)
     return thread_id() / LANES;
 }
 
-/* Over the lanes of a warp; all get the same result. */
+/* Warp reductions; all lanes get the same result. */
 DEVICE float
 warp_sum(float v)
 {
@@ -410,28 +414,28 @@ warp_max(float v)
     return v;
 }
 
-/* Over a block of whole warps; `room` is 32 floats that are shared. */
+/* Block reductions, of whole warps; `scratch` is 32 floats in shared memory. */
 DEVICE float
-block_sum(float v, float *room)
+block_sum(float v, float *scratch)
 {
     v = warp_sum(v);
     barrier();
     if (lane_id() == 0)
-        room[warp_id()] = v;
+        scratch[warp_id()] = v;
     barrier();
-    v = lane_id() < block_size() / LANES ? room[lane_id()] : 0;
+    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : 0;
     return warp_sum(v);
 }
 
 DEVICE float
-block_max(float v, float *room)
+block_max(float v, float *scratch)
 {
     v = warp_max(v);
     barrier();
     if (lane_id() == 0)
-        room[warp_id()] = v;
+        scratch[warp_id()] = v;
     barrier();
-    v = lane_id() < block_size() / LANES ? room[lane_id()] : -INFINITY;
+    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : -INFINITY;
     return warp_max(v);
 }
 

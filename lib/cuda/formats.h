@@ -1,8 +1,8 @@
-/* formats.h - how blocks of each type are opened, 32 values at a time
+/* formats.h - unpacking of quantised blocks of each type, 32 values at a time
  *
- * See quant/blocks.h for the layouts. A unit is 32 values of a block, a thread
- * opens it: eight words of codes, in the order of the values, and a scale and
- * a min for each of its groups, one or two:
+ * See quant/blocks.h for the layouts. A sub-block is 32 values of a block,
+ * unpacked by one thread: eight words of codes, in the order of the values, and
+ * a scale and a min for each of its groups, one or two:
  *
  *     x[j] = scale[g] * (code[j] - offset) - min[g]
  *
@@ -10,167 +10,167 @@
 #ifndef CUDA_FORMATS_H
 #define CUDA_FORMATS_H
 
-#include "cuda/words.h"
+#include "cuda/packed_bytes.h"
 #include "quant/blocks.h"
 
-#define UNIT 32
+#define SUB_BLOCK 32
 
-struct unit {
-    uint32_t codes[UNIT / 4];
+struct sub_block {
+    uint32_t codes[SUB_BLOCK / 4];
     float scale[2], min[2];
 };
 
 #define AT(type, field) offsetof(struct block_##type, field)
 
-/* What is known of a type when compiled. `group`: values with one scale. */
+/* Compile-time traits of a type. `group`: values that share a scale. */
 #define FORMAT(name, n_values, n_group, has_min, code_offset)                  \
     enum {                                                                     \
         values = (n_values),                                                   \
         size = sizeof(struct block_##name),                                    \
-        units = (n_values) / UNIT,                                             \
+        sub_blocks = (n_values) / SUB_BLOCK,                                   \
         group = (n_group),                                                     \
         min = (has_min),                                                       \
         offset = (code_offset),                                                \
-        even = size % 4 == 0                                                   \
+        aligned = size % 4 == 0                                                \
     }
 
 /* Nibbles of 16 bytes: the low ones, then the high ones. */
-template <bool even>
+template <bool aligned>
 DEVICE void
-open_nibbles(const char *p, uint32_t *codes)
+unpack_nibbles(const char *p, uint32_t *codes)
 {
     uint32_t w[4];
 
-    load_words<even, 4>(p, w);
+    load_words<aligned, 4>(p, w);
     UNROLL for (int i = 0; i < 4; i++)
     {
-        codes[i] = w[i] & NIBBLES;
-        codes[4 + i] = w[i] >> 4 & NIBBLES;
+        codes[i] = w[i] & MASK_4BIT;
+        codes[4 + i] = w[i] >> 4 & MASK_4BIT;
     }
 }
 
 /* Some bits, from `shift` on, of each of 32 bytes. */
-template <bool even>
+template <bool aligned>
 DEVICE void
-open_bits(const char *p, int shift, uint32_t mask, uint32_t *codes)
+unpack_bits(const char *p, int shift, uint32_t mask, uint32_t *codes)
 {
-    load_words<even, 8>(p, codes);
+    load_words<aligned, 8>(p, codes);
     UNROLL for (int i = 0; i < 8; i++) codes[i] = codes[i] >> shift & mask;
 }
 
-/* The same, put above what is there. */
-template <bool even>
+/* The same, as higher bits of the codes. */
+template <bool aligned>
 DEVICE void
-add_bits(const char *p, int shift, uint32_t mask, int to, uint32_t *codes)
+add_high_bits(const char *p, int shift, uint32_t mask, int to, uint32_t *codes)
 {
     uint32_t w[8];
 
-    open_bits<even>(p, shift, mask, w);
+    unpack_bits<aligned>(p, shift, mask, w);
     UNROLL for (int i = 0; i < 8; i++) codes[i] |= w[i] << to;
 }
 
-/* A fifth bit. */
+/* The fifth bit of each code. */
 DEVICE void
-add_fifth(uint32_t bits, uint32_t *codes)
+add_fifth_bit(uint32_t bits, uint32_t *codes)
 {
     UNROLL for (int i = 0; i < 8; i++) codes[i] |=
-        spread_bits(bits >> 4 * i & 15) << 4;
+        spread_1bit(bits >> 4 * i & 15) << 4;
 }
 
-struct open_q4_0 {
+struct format_q4_0 {
     FORMAT(q4_0, 32, 32, 0, 8);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_half(b);
-        open_nibbles<even>(b + AT(q4_0, qs), u->codes);
+        u->scale[0] = load_f16(b);
+        unpack_nibbles<aligned>(b + AT(q4_0, qs), u->codes);
     }
 };
 
-struct open_q4_1 {
+struct format_q4_1 {
     FORMAT(q4_1, 32, 32, 1, 0);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_half(b);
-        u->min[0] = -load_half(b + AT(q4_1, m));
-        open_nibbles<even>(b + AT(q4_1, qs), u->codes);
+        u->scale[0] = load_f16(b);
+        u->min[0] = -load_f16(b + AT(q4_1, m));
+        unpack_nibbles<aligned>(b + AT(q4_1, qs), u->codes);
     }
 };
 
-struct open_q5_0 {
+struct format_q5_0 {
     FORMAT(q5_0, 32, 32, 0, 16);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_half(b);
-        open_nibbles<even>(b + AT(q5_0, qs), u->codes);
-        add_fifth(load_word<even>(b + AT(q5_0, qh)), u->codes);
+        u->scale[0] = load_f16(b);
+        unpack_nibbles<aligned>(b + AT(q5_0, qs), u->codes);
+        add_fifth_bit(load_word<aligned>(b + AT(q5_0, qh)), u->codes);
     }
 };
 
-struct open_q5_1 {
+struct format_q5_1 {
     FORMAT(q5_1, 32, 32, 1, 0);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_half(b);
-        u->min[0] = -load_half(b + AT(q5_1, m));
-        open_nibbles<even>(b + AT(q5_1, qs), u->codes);
-        add_fifth(load_word<even>(b + AT(q5_1, qh)), u->codes);
+        u->scale[0] = load_f16(b);
+        u->min[0] = -load_f16(b + AT(q5_1, m));
+        unpack_nibbles<aligned>(b + AT(q5_1, qs), u->codes);
+        add_fifth_bit(load_word<aligned>(b + AT(q5_1, qh)), u->codes);
     }
 };
 
-struct open_q8_0 {
+struct format_q8_0 {
     FORMAT(q8_0, 32, 32, 0, 0);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_half(b);
-        load_words<even, 8>(b + AT(q8_0, qs), u->codes);
+        u->scale[0] = load_f16(b);
+        load_words<aligned, 8>(b + AT(q8_0, qs), u->codes);
     }
 };
 
-/* Groups 2 n and 2 n + 1 of 16 belong to unit n. */
-struct open_q2_k {
+/* Sub-block n has groups 2 n and 2 n + 1 of 16 values. */
+struct format_q2_k {
     FORMAT(q2_k, QUANT_SUPER, 16, 1, 0);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        float d = load_half(b + AT(q2_k, d));
-        float dmin = load_half(b + AT(q2_k, dmin));
+        float d = load_f16(b + AT(q2_k, d));
+        float dmin = load_f16(b + AT(q2_k, dmin));
 
         UNROLL for (int g = 0; g < 2; g++)
         {
-            uint32_t s = load_byte(b + AT(q2_k, scales) + 2 * n + g);
+            uint32_t s = load_u8(b + AT(q2_k, scales) + 2 * n + g);
 
             u->scale[g] = d * (float)(s & 15);
             u->min[g] = dmin * (float)(s >> 4);
         }
-        open_bits<even>(b + AT(q2_k, qs) + n / 4 * 32, n % 4 * 2, PAIRS,
-                        u->codes);
+        unpack_bits<aligned>(b + AT(q2_k, qs) + n / 4 * 32, n % 4 * 2,
+                             MASK_2BIT, u->codes);
     }
 };
 
-struct open_q3_k {
+struct format_q3_k {
     FORMAT(q3_k, QUANT_SUPER, 16, 0, 4);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         const char *scales = b + AT(q3_k, scales);
-        float d = load_half(b + AT(q3_k, d));
+        float d = load_f16(b + AT(q3_k, d));
 
         UNROLL for (int g = 0; g < 2; g++)
         {
             int at = 2 * n + g;
-            int low = (int)(load_byte(scales + at % 8) >> at / 8 * 4 & 15);
-            int high = (int)(load_byte(scales + 8 + at % 4) >> at / 4 * 2 & 3);
+            int low = (int)(load_u8(scales + at % 8) >> at / 8 * 4 & 15);
+            int high = (int)(load_u8(scales + 8 + at % 4) >> at / 4 * 2 & 3);
 
             u->scale[g] = d * (float)((low | high << 4) - 32);
         }
-        open_bits<even>(b + AT(q3_k, qs) + n / 4 * 32, n % 4 * 2, PAIRS,
-                        u->codes);
-        add_bits<even>(b + AT(q3_k, qh), n, BITS, 2, u->codes);
+        unpack_bits<aligned>(b + AT(q3_k, qs) + n / 4 * 32, n % 4 * 2,
+                             MASK_2BIT, u->codes);
+        add_high_bits<aligned>(b + AT(q3_k, qh), n, MASK_1BIT, 2, u->codes);
     }
 };
 
 /* Six bits each of scale n and min n, as Q4_K and Q5_K hold them: see
  * quant/blocks.h. b is at d, dmin, and then come the scales. */
 DEVICE void
-open_k_scales(const char *b, int n, struct unit *u)
+unpack_k_scales(const char *b, int n, struct sub_block *u)
 {
     uint32_t w[4], scale, min;
     int shift = n % 4 * 8;
@@ -187,74 +187,74 @@ open_k_scales(const char *b, int n, struct unit *u)
     u->min[0] = from_f16((uint16_t)(w[0] >> 16)) * (float)min;
 }
 
-struct open_q4_k {
+struct format_q4_k {
     FORMAT(q4_k, QUANT_SUPER, 32, 1, 0);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        open_k_scales(b, n, u);
-        open_bits<even>(b + AT(q4_k, qs) + n / 2 * 32, n % 2 * 4, NIBBLES,
-                        u->codes);
+        unpack_k_scales(b, n, u);
+        unpack_bits<aligned>(b + AT(q4_k, qs) + n / 2 * 32, n % 2 * 4,
+                             MASK_4BIT, u->codes);
     }
 };
 
-struct open_q5_k {
+struct format_q5_k {
     FORMAT(q5_k, QUANT_SUPER, 32, 1, 0);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        open_k_scales(b, n, u);
-        open_bits<even>(b + AT(q5_k, qs) + n / 2 * 32, n % 2 * 4, NIBBLES,
-                        u->codes);
-        add_bits<even>(b + AT(q5_k, qh), n, BITS, 4, u->codes);
+        unpack_k_scales(b, n, u);
+        unpack_bits<aligned>(b + AT(q5_k, qs) + n / 2 * 32, n % 2 * 4,
+                             MASK_4BIT, u->codes);
+        add_high_bits<aligned>(b + AT(q5_k, qh), n, MASK_1BIT, 4, u->codes);
     }
 };
 
-struct open_q6_k {
+struct format_q6_k {
     FORMAT(q6_k, QUANT_SUPER, 16, 0, 32);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        float d = load_half(b + AT(q6_k, d));
+        float d = load_f16(b + AT(q6_k, d));
 
         UNROLL for (int g = 0; g < 2; g++) u->scale[g] =
-            d * (float)(int8_t)load_byte(b + AT(q6_k, scales) + 2 * n + g);
-        open_bits<even>(b + AT(q6_k, ql) + n / 4 * 64 + n % 2 * 32,
-                        n % 4 / 2 * 4, NIBBLES, u->codes);
-        add_bits<even>(b + AT(q6_k, qh) + n / 4 * 32, n % 4 * 2, PAIRS, 4,
-                       u->codes);
+            d * (float)(int8_t)load_u8(b + AT(q6_k, scales) + 2 * n + g);
+        unpack_bits<aligned>(b + AT(q6_k, ql) + n / 4 * 64 + n % 2 * 32,
+                             n % 4 / 2 * 4, MASK_4BIT, u->codes);
+        add_high_bits<aligned>(b + AT(q6_k, qh) + n / 4 * 32, n % 4 * 2,
+                               MASK_2BIT, 4, u->codes);
     }
 };
 
 /* Bits as 0 and 2. */
-struct open_q1_0 {
+struct format_q1_0 {
     FORMAT(q1_0, 128, 32, 0, 1);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t bits = load_word<even>(b + AT(q1_0, qs) + 4 * n);
+        uint32_t bits = load_word<aligned>(b + AT(q1_0, qs) + 4 * n);
 
-        u->scale[0] = load_half(b);
+        u->scale[0] = load_f16(b);
         UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
-            spread_bits(bits >> 4 * i & 15) << 1;
+            spread_1bit(bits >> 4 * i & 15) << 1;
     }
 };
 
-struct open_q2_0 {
+struct format_q2_0 {
     FORMAT(q2_0, 64, 32, 0, 1);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         uint32_t w[2];
 
-        load_words<even, 2>(b + AT(q2_0, qs) + 8 * n, w);
-        u->scale[0] = load_half(b);
+        load_words<aligned, 2>(b + AT(q2_0, qs) + 8 * n, w);
+        u->scale[0] = load_f16(b);
         UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
-            spread_pairs(w[i / 4] >> i % 4 * 8 & 255);
+            spread_2bit(w[i / 4] >> i % 4 * 8 & 255);
     }
 };
 
-struct open_tq2_0 {
+struct format_tq2_0 {
     FORMAT(tq2_0, QUANT_SUPER, 32, 0, 1);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        u->scale[0] = load_half(b + AT(tq2_0, d));
-        open_bits<even>(b + n / 4 * 32, n % 4 * 2, PAIRS, u->codes);
+        u->scale[0] = load_f16(b + AT(tq2_0, d));
+        unpack_bits<aligned>(b + n / 4 * 32, n % 4 * 2, MASK_2BIT, u->codes);
     }
 };
 
@@ -273,20 +273,20 @@ ternary_digits(uint32_t w, int n)
 }
 
 /* Five digits in bytes 0-31, then in 32-47, four in 48-51. */
-struct open_tq1_0 {
+struct format_tq1_0 {
     FORMAT(tq1_0, QUANT_SUPER, 32, 0, 1);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         uint32_t w[8];
 
-        u->scale[0] = load_half(b + AT(tq1_0, d));
+        u->scale[0] = load_f16(b + AT(tq1_0, d));
         if (n < 5) {
-            load_words<even, 8>(b, w);
+            load_words<aligned, 8>(b, w);
             UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
                 ternary_digits(w[i], n);
             return;
         }
-        load_words<even, 5>(b + 32, w);
+        load_words<aligned, 5>(b + 32, w);
         UNROLL for (int i = 0; i < 4; i++)
         {
             u->codes[i] = ternary_digits(w[i], 2 * n - 10);
@@ -296,16 +296,16 @@ struct open_tq1_0 {
     }
 };
 
-/* What the nibbles of 16 bytes stand for: the low ones, then the high ones. */
-template <bool even>
+/* The levels of the nibbles of 16 bytes: the low ones, then the high ones. */
+template <bool aligned>
 DEVICE void
-open_levels(const char *p, const struct levels *t, uint32_t *codes)
+unpack_levels(const char *p, const struct levels *t, uint32_t *codes)
 {
     uint32_t w[4];
 
-    load_words<even, 4>(p, w);
+    load_words<aligned, 4>(p, w);
     UNROLL for (int i = 0; i < 4; i++)
-        look_up(t, w[i], &codes[i], &codes[4 + i]);
+        look_up_levels(t, w[i], &codes[i], &codes[4 + i]);
 }
 
 /* Of IQ4_NL and IQ4_XS: -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89
@@ -322,41 +322,41 @@ fp4_levels(void)
     return { { 0x03020100u, 0x0c080604u, 0xfdfeff00u, 0xf4f8fafcu } };
 }
 
-struct open_iq4_nl {
+struct format_iq4_nl {
     FORMAT(iq4_nl, 32, 32, 0, 0);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
         struct levels t = iq4_levels();
 
-        u->scale[0] = load_half(b);
-        open_levels<even>(b + AT(iq4_nl, qs), &t, u->codes);
+        u->scale[0] = load_f16(b);
+        unpack_levels<aligned>(b + AT(iq4_nl, qs), &t, u->codes);
     }
 };
 
-struct open_iq4_xs {
+struct format_iq4_xs {
     FORMAT(iq4_xs, QUANT_SUPER, 32, 0, 0);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         struct levels t = iq4_levels();
-        uint32_t head = load_word<even>(b);
-        uint32_t low = load_word<even>(b + AT(iq4_xs, scales_l));
+        uint32_t head = load_word<aligned>(b);
+        uint32_t low = load_word<aligned>(b + AT(iq4_xs, scales_l));
         int s = (int)((low >> 4 * n & 15) | (head >> 16 >> 2 * n & 3) << 4);
 
         u->scale[0] = from_f16((uint16_t)head) * (float)(s - 32);
-        open_levels<even>(b + AT(iq4_xs, qs) + 16 * n, &t, u->codes);
+        unpack_levels<aligned>(b + AT(iq4_xs, qs) + 16 * n, &t, u->codes);
     }
 };
 
 /* The scale is half of 2^(e - 127): levels are doubled. */
-struct open_mxfp4 {
+struct format_mxfp4 {
     FORMAT(mxfp4, 32, 32, 0, 0);
-    DEVICE void open(const char *b, int, struct unit *u)
+    DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
         struct levels t = fp4_levels();
-        uint32_t e = load_byte(b);
+        uint32_t e = load_u8(b);
 
         u->scale[0] = float_of(e < 2 ? 0x200000u << e : (e - 1) << 23);
-        open_levels<even>(b + AT(mxfp4, qs), &t, u->codes);
+        unpack_levels<aligned>(b + AT(mxfp4, qs), &t, u->codes);
     }
 };
 
@@ -372,25 +372,25 @@ half_ue4m3(uint32_t u)
     return float_of(((u & 0x7f) << 20) + ((127u - 8) << 23));
 }
 
-struct open_nvfp4 {
+struct format_nvfp4 {
     FORMAT(nvfp4, 64, 16, 0, 0);
-    DEVICE void open(const char *b, int n, struct unit *u)
+    DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         struct levels t = fp4_levels();
         uint32_t w[4];
 
-        load_words<even, 4>(b + AT(nvfp4, qs) + 16 * n, w);
+        load_words<aligned, 4>(b + AT(nvfp4, qs) + 16 * n, w);
         UNROLL for (int g = 0; g < 2; g++)
         {
             uint32_t *to = u->codes + 4 * g;
 
-            u->scale[g] = half_ue4m3(load_byte(b + 2 * n + g));
-            look_up(&t, w[2 * g], &to[0], &to[2]);
-            look_up(&t, w[2 * g + 1], &to[1], &to[3]);
+            u->scale[g] = half_ue4m3(load_u8(b + 2 * n + g));
+            look_up_levels(&t, w[2 * g], &to[0], &to[2]);
+            look_up_levels(&t, w[2 * g + 1], &to[1], &to[3]);
         }
     }
 };
 
-#include "cuda/formats_grid.h"
+#include "cuda/formats_codebook.h"
 
 #endif

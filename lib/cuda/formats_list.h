@@ -1,4 +1,4 @@
-/* formats_list.h - the types of blocks that kernels open */
+/* formats_list.h - the quantised types that kernels unpack */
 #ifndef CUDA_FORMATS_LIST_H
 #define CUDA_FORMATS_LIST_H
 

@@ -1,4 +1,4 @@
-/* functions.h - activations of one value, as the CPU's kernels define them */
+/* functions.h - activation functions, as the CPU's kernels define them */
 #ifndef CUDA_FUNCTIONS_H
 #define CUDA_FUNCTIONS_H
 

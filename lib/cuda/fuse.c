@@ -1,26 +1,25 @@
-/* fuse.c - which nodes are one launch
+/* fuse.c - kernel fusion: which nodes are one launch
  *
- *   [sum] norm [scale] [bias]
- *   products of the same few columns, each with a sum or bias
- *   two products of the same columns, and a gate
- *   keys that turn and go to a cache, as values do, and queries that turn
- *   attention of several sequences, and what puts them behind each other
+ *     [sum] norm [scale] [bias]
+ *     small-batch products of the same columns, each with a sum or bias (QKV)
+ *     two products of the same columns, and a GLU
+ *     ROPE of keys and queries, and stores of keys and values to a KV cache
+ *     attention of several sequences, and the CONCATs of their results
  *
- * and a norm, a gate or attention makes its result ready for the product
- * behind.
+ * and a norm, GLU or attention converts its result for the next product
+ * (fused_output.h).
  *
- * Nodes that are computed together no longer end before the next begins, so
- * results may lie over what else is read only where each element meets its own
- * place: whoever planned the memory counted on the order of the nodes.
+ * Memory was planned for nodes that run one after the other: fused ones may
+ * overlap what is read only where each element is at the same address.
  * (Attention of sequences sees to that itself.) */
 #include <string.h>
 
 #include "cuda/formats_list.h"
 #include "cuda/kernels.h"
-#include "cuda/multiply.h"
+#include "cuda/fused_ops.h"
 #include "cuda/norm.h"
 #include "cuda/ops.h"
-#include "cuda/shapes.h"
+#include "cuda/launch_config.h"
 #include "tensor/tensor.h"
 
 /* Whether `out` may be written while `in` is read, element by element. */
@@ -38,10 +37,10 @@ supports(const struct ggml_tensor *t)
     return op->run && (!op->supports || op->supports(t));
 }
 
-/* The source of `node` beside `from`; NULL if it has no such source, twice
- * that one, or is not of from's shape. */
+/* The other source of `node` than `from`; NULL if `from` is no source of it, or
+ * both, or of another shape. */
 static struct ggml_tensor *
-beside(const struct ggml_tensor *node, const struct ggml_tensor *from)
+other_source(const struct ggml_tensor *node, const struct ggml_tensor *from)
 {
     struct ggml_tensor *other;
 
@@ -53,15 +52,15 @@ beside(const struct ggml_tensor *node, const struct ggml_tensor *from)
 
 /* -- Norms -- */
 
-/* What follows a norm, if it is `op`: its other source, which `out` may be
- * written beside. */
+/* The other source of node i, if it is `op`, and the only reader of the node
+ * before, so that it can be fused; or NULL. */
 static const struct ggml_tensor *
-follower(struct ggml_tensor *const *nodes, int i, int n, const int *uses,
-         enum ggml_op op)
+fusable_next(struct ggml_tensor *const *nodes, int i, int n, const int *uses,
+             enum ggml_op op)
 {
     if (i >= n || uses[i - 1] != 1 || nodes[i]->op != op || !supports(nodes[i]))
         return NULL;
-    return beside(nodes[i], nodes[i - 1]);
+    return other_source(nodes[i], nodes[i - 1]);
 }
 
 static bool
@@ -97,11 +96,11 @@ fuse_norm(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     if (!supports(nodes[i]))
         return 0;
     f.norm = nodes[i++];
-    other = follower(nodes, i, n, uses, GGML_OP_MUL);
+    other = fusable_next(nodes, i, n, uses, GGML_OP_MUL);
     if (other) {
         f.mul = nodes[i++];
         read[n_read++] = other;
-        other = follower(nodes, i, n, uses, GGML_OP_ADD);
+        other = fusable_next(nodes, i, n, uses, GGML_OP_ADD);
         if (other && n_read < 4) {
             f.bias = nodes[i++];
             read[n_read++] = other;
@@ -114,17 +113,17 @@ fuse_norm(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     return i;
 }
 
-/* -- Products -- */
+/* -- Matrix products -- */
 static bool
-is_small_product(const struct ggml_tensor *t)
+is_small_batch(const struct ggml_tensor *t)
 {
     return t->op == GGML_OP_MUL_MAT &&
            t->src[1]->ne[1] <=
-               cuda_few_columns(cuda_is_format(t->src[0]->type)) &&
+               cuda_small_batch_columns(cuda_is_format(t->src[0]->type)) &&
            !ggml_is_empty(t) && supports(t);
 }
 
-/* F32, of one row, or of the product's shape in one piece. */
+/* F32, contiguous, of one row or of the product's shape. */
 static bool
 is_addend(const struct ggml_tensor *x, const struct ggml_tensor *product)
 {
@@ -139,16 +138,15 @@ is_result(const struct ggml_tensor *t)
     return t->type == GGML_TYPE_F32 && ggml_is_contiguous(t);
 }
 
-/* nodes[0], a product, and the sum behind it that can be computed with it, or
- * NULL. */
+/* The sum after nodes[0], a product, that can be fused with it, or NULL. */
 static struct ggml_tensor *
-sum_behind(struct ggml_tensor *const *nodes, int n, const int *uses)
+fusable_add(struct ggml_tensor *const *nodes, int n, const int *uses)
 {
     const struct ggml_tensor *other;
 
     if (n < 2 || uses[0] != 1 || nodes[1]->op != GGML_OP_ADD)
         return NULL;
-    other = beside(nodes[1], nodes[0]);
+    other = other_source(nodes[1], nodes[0]);
     if (!other || !is_addend(other, nodes[0]) || !is_result(nodes[1]) ||
         !is_apart(nodes[1], other) ||
         cuda_overlap(nodes[1], nodes[0]->src[0]) ||
@@ -157,7 +155,7 @@ sum_behind(struct ggml_tensor *const *nodes, int n, const int *uses)
     return nodes[1];
 }
 
-/* Whether a product can be computed beside another of the same columns. */
+/* Whether a product can be fused with another of the same columns. */
 static bool
 is_sibling(const struct ggml_tensor *a, const struct ggml_tensor *b)
 {
@@ -182,23 +180,23 @@ is_untouched(const struct ggml_tensor *mul_mat, const struct ggml_tensor *add,
 
 /* Products of the same columns, each with a sum or without: q, k and v. */
 static int
-fuse_products(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
-              const int *uses)
+fuse_matmuls(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+             const int *uses)
 {
-    struct cuda_product f = { .mul_mat = nodes[0] };
+    struct cuda_fused_matmul f = { .mul_mat = nodes[0] };
     const struct ggml_tensor *out[1 + CUDA_SIBLINGS];
     int i = 1;
 
-    f.add = sum_behind(nodes, n, uses);
+    f.add = fusable_add(nodes, n, uses);
     i += f.add != NULL;
     out[0] = f.add ? f.add : f.mul_mat;
     for (int m = 0; m < CUDA_SIBLINGS && i < n; m++) {
         struct ggml_tensor *a = nodes[i], *add;
-        bool apart = is_small_product(a) && is_sibling(nodes[0], a);
+        bool apart = is_small_batch(a) && is_sibling(nodes[0], a);
 
         if (!apart)
             break;
-        add = sum_behind(nodes + i, n - i, uses + i);
+        add = fusable_add(nodes + i, n - i, uses + i);
         out[m + 1] = add ? add : a;
         for (int j = 0; j <= m && apart; j++)
             apart = is_untouched(a, add, out[j]) &&
@@ -215,12 +213,13 @@ fuse_products(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     }
     if (i < 2)
         return 0;
-    cuda_run_product(c, &f);
+    cuda_run_fused_matmul(c, &f);
     return i;
 }
 
 static bool
-are_twins(const struct ggml_tensor *a, const struct ggml_tensor *b)
+have_same_weights_shape(const struct ggml_tensor *a,
+                        const struct ggml_tensor *b)
 {
     const struct ggml_tensor *w = a->src[0], *v = b->src[0];
 
@@ -230,15 +229,16 @@ are_twins(const struct ggml_tensor *a, const struct ggml_tensor *b)
 }
 
 static int
-fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
-          const int *uses)
+fuse_gated_matmuls(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+                   const int *uses)
 {
-    struct cuda_product f = { 0 };
+    struct cuda_fused_matmul f = { 0 };
     struct ggml_tensor *glu = n < 3 ? NULL : nodes[2];
     bool in_order;
 
     if (!glu || glu->op != GGML_OP_GLU || uses[0] != 1 || uses[1] != 1 ||
-        !is_small_product(nodes[1]) || !are_twins(nodes[0], nodes[1]))
+        !is_small_batch(nodes[1]) ||
+        !have_same_weights_shape(nodes[0], nodes[1]))
         return 0;
     in_order = glu->src[0] == nodes[0] && glu->src[1] == nodes[1];
     if ((!in_order && !(glu->src[0] == nodes[1] && glu->src[1] == nodes[0])) ||
@@ -250,25 +250,26 @@ fuse_gate(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     f.mul_mat = in_order ? nodes[0] : nodes[1];
     f.second = in_order ? nodes[1] : nodes[0];
     f.glu = glu;
-    cuda_run_product(c, &f);
+    cuda_run_fused_matmul(c, &f);
     return 3;
 }
 
-/* -- Heads that turn, and caches -- */
+/* -- ROPE and the KV cache -- */
 
-/* Whether rows of x, tokens by heads, go to a cache whose elements are stored
- * one by one. */
+/* Whether t stores rows of x, tokens by heads, to a cache that is not
+ * quantised. */
 static bool
-is_store(const struct ggml_tensor *t, const struct ggml_tensor *x)
+is_cache_store(const struct ggml_tensor *t, const struct ggml_tensor *x)
 {
     return t->op == GGML_OP_SET_ROWS && supports(t) &&
            t->type != GGML_TYPE_Q8_0 && t->src[0]->ne[3] == 1 &&
            t->src[0]->ne[1] == x->ne[2] && !ggml_is_empty(t->src[0]);
 }
 
-/* Whether `set` has what `rope` gives, its heads and tokens exchanged. */
+/* Whether `set` stores the result of `rope`, its heads and tokens permuted. */
 static bool
-is_exchanged(const struct ggml_tensor *set, const struct ggml_tensor *rope)
+is_transposed_heads(const struct ggml_tensor *set,
+                    const struct ggml_tensor *rope)
 {
     const struct ggml_tensor *x = set->src[0];
 
@@ -279,7 +280,7 @@ is_exchanged(const struct ggml_tensor *set, const struct ggml_tensor *rope)
 }
 
 static bool
-are_same_turns(const struct ggml_tensor *a, const struct ggml_tensor *b)
+have_same_angles(const struct ggml_tensor *a, const struct ggml_tensor *b)
 {
     return a->src[1] == b->src[1] && a->src[2] == b->src[2] &&
            a->ne[0] == b->ne[0] && a->ne[2] == b->ne[2] && a->ne[3] == 1 &&
@@ -287,10 +288,10 @@ are_same_turns(const struct ggml_tensor *a, const struct ggml_tensor *b)
            memcmp(a->op_params, b->op_params, sizeof(a->op_params)) == 0;
 }
 
-/* Whether what is written is read nowhere else: queries may lie where keys did,
- * and even where it says which rows of the cache are theirs. */
+/* Whether no result overlaps another's input: memory of queries may have been
+ * that of keys, or of the ids of rows. */
 static bool
-are_turns_apart(const struct cuda_turns *f)
+is_rope_apart(const struct cuda_fused_rope *f)
 {
     const struct ggml_tensor *out[] = { f->queries, f->set_keys,
                                         f->set_values };
@@ -312,10 +313,10 @@ are_turns_apart(const struct cuda_turns *f)
 }
 
 static int
-fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
-           const int *uses)
+fuse_rope(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
+          const int *uses)
 {
-    struct cuda_turns f;
+    struct cuda_fused_rope f;
 
     if (n < 4 || uses[0] != 1 || nodes[3]->op != GGML_OP_ROPE)
         return 0;
@@ -324,40 +325,42 @@ fuse_turns(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     f.set_values = nodes[2];
     f.queries = nodes[3];
     if (!supports(f.keys) || !supports(f.queries) ||
-        !are_same_turns(f.keys, f.queries) || !is_store(f.set_keys, f.keys) ||
-        !is_exchanged(f.set_keys, f.keys) || !is_store(f.set_values, f.keys) ||
-        !are_turns_apart(&f))
+        !have_same_angles(f.keys, f.queries) ||
+        !is_cache_store(f.set_keys, f.keys) ||
+        !is_transposed_heads(f.set_keys, f.keys) ||
+        !is_cache_store(f.set_values, f.keys) || !is_rope_apart(&f))
         return 0;
-    cuda_run_turns(c, &f);
+    cuda_run_fused_rope(c, &f);
     return 4;
 }
 
 /* -- Attention of sequences -- */
-#define MOST_SEQUENCES 256
+#define MAX_SEQUENCES 256
 
-/* Sequences, and the nodes, by their numbers, that have results which nothing
- * was put behind yet, the last on top. */
-struct pile {
-    struct ggml_tensor *each[MOST_SEQUENCES];
-    int n_each, top[MOST_SEQUENCES], n_top;
+/* Sequences, and a stack of the nodes, by index, whose results are not
+ * concatenated yet. */
+struct concat_stack {
+    struct ggml_tensor *each[MAX_SEQUENCES];
+    int n_each, top[MAX_SEQUENCES], n_top;
     int64_t bytes; /* of scratch memory */
 };
 
 static bool
-add_sequence(struct cuda_ctx *c, struct pile *p,
+add_sequence(struct cuda_ctx *c, struct concat_stack *p,
              struct ggml_tensor *const *nodes, int i)
 {
-    if (p->n_each == MOST_SEQUENCES || !cuda_can_attend_each(nodes[i]))
+    if (p->n_each == MAX_SEQUENCES || !cuda_attention_batch_supports(nodes[i]))
         return false;
-    p->bytes += cuda_each_bytes(c, nodes[i]);
+    p->bytes += cuda_attention_batch_bytes(c, nodes[i]);
     p->each[p->n_each++] = nodes[i];
     p->top[p->n_top++] = i;
-    return p->bytes <= CUDA_FOUND;
+    return p->bytes <= CUDA_MAX_PARTIALS;
 }
 
-/* Puts the two on top together, if that is what node i does. */
+/* Replaces the two on top by node i, if that is their CONCAT. */
 static bool
-join(struct pile *p, struct ggml_tensor *const *nodes, int i, const int *uses)
+pop_concat(struct concat_stack *p, struct ggml_tensor *const *nodes, int i,
+           const int *uses)
 {
     const struct ggml_tensor *t = nodes[i];
     int a, b;
@@ -375,13 +378,12 @@ join(struct pile *p, struct ggml_tensor *const *nodes, int i, const int *uses)
     return true;
 }
 
-/* Attention of sequences, and what puts each behind those before, in whatever
- * order. */
+/* Attention of sequences, and the CONCATs of their results, in any order. */
 static int
-fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
-               const int *uses)
+fuse_attention_batch(struct cuda_ctx *c, struct ggml_tensor *const *nodes,
+                     int n, const int *uses)
 {
-    struct pile p;
+    struct concat_stack p;
     int done = 0, n_each = 0;
     bool good = true;
 
@@ -391,15 +393,16 @@ fuse_sequences(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
         if (nodes[i]->op == GGML_OP_FLASH_ATTN_EXT)
             good = add_sequence(c, &p, nodes, i);
         else
-            good = nodes[i]->op == GGML_OP_CONCAT && join(&p, nodes, i, uses);
+            good = nodes[i]->op == GGML_OP_CONCAT &&
+                   pop_concat(&p, nodes, i, uses);
         if (good && p.n_top == 1 && p.n_each > 1) {
             done = i + 1;
             n_each = p.n_each;
         }
     }
     if (done)
-        cuda_run_each(c, p.each, n_each, nodes[done - 1],
-                      done < n ? nodes[done] : NULL);
+        cuda_run_attention_batch(c, p.each, n_each, nodes[done - 1],
+                                 done < n ? nodes[done] : NULL);
     return done;
 }
 
@@ -415,24 +418,24 @@ cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
     case GGML_OP_RMS_NORM:
         return fuse_norm(c, nodes, n, uses);
     case GGML_OP_MUL_MAT:
-        if (!is_small_product(nodes[0]))
+        if (!is_small_batch(nodes[0]))
             return 0;
-        done = fuse_gate(c, nodes, n, uses);
-        return done ? done : fuse_products(c, nodes, n, uses);
+        done = fuse_gated_matmuls(c, nodes, n, uses);
+        return done ? done : fuse_matmuls(c, nodes, n, uses);
     case GGML_OP_ROPE:
-        return fuse_turns(c, nodes, n, uses);
+        return fuse_rope(c, nodes, n, uses);
     case GGML_OP_GLU:
         if (n < 2 || !supports(nodes[0]))
             return 0;
-        cuda_run_gate(c, nodes[0], nodes[1], uses[0] == 1);
+        cuda_run_fused_glu(c, nodes[0], nodes[1], uses[0] == 1);
         return 1;
     case GGML_OP_FLASH_ATTN_EXT:
         if (n < 2 || !supports(nodes[0]))
             return 0;
-        done = fuse_sequences(c, nodes, n, uses);
+        done = fuse_attention_batch(c, nodes, n, uses);
         if (done)
             return done;
-        cuda_run_attend(c, nodes[0], nodes[1]);
+        cuda_run_fused_attention(c, nodes[0], nodes[1]);
         return 1;
     default:
         return 0;

@@ -1,61 +1,61 @@
 /* glu.cu - GLU: one half of a row, activated, times the other */
-#include "cuda/also.h"
+#include "cuda/fused_output.h"
 #include "cuda/functions.h"
-#include "cuda/view.h"
+#include "cuda/tensor_view.h"
 
-struct gate {
+struct glu_args {
     int op; /* enum ggml_glu_op */
     float alpha, limit;
     int64_t at_a, at_b; /* where the halves begin in rows of a and of b */
 };
 
 KERNEL
-glu(struct gate g, struct view y, struct view a, struct view b,
-    struct cuda_also also, int64_t n)
+glu(struct glu_args args, struct view y, struct view a, struct view b,
+    struct cuda_fused_output fused, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
-        float v =
-            apply_glu(g.op, load_element(&a, row_data(&a, c.row), g.at_a + i),
-                      load_element(&b, row_data(&b, c.row), g.at_b + i),
-                      g.alpha, g.limit);
+        float v = apply_glu(
+            args.op, load_element(&a, row_data(&a, c.row), args.at_a + i),
+            load_element(&b, row_data(&b, c.row), args.at_b + i), args.alpha,
+            args.limit);
 
         store_element(&y, row_data(&y, c.row), i, v);
-        store_also(&also, row_number(&y, c.row) * y.ne[0] + i, v);
+        store_fused_output(&fused, row_number(&y, c.row) * y.ne[0] + i, v);
     }
 }
 
-/* n floats each, in one piece; four by four. y may be NULL. */
+/* n contiguous floats each, in vectors of four. y may be NULL. */
 KERNEL
-glu_flat(struct gate g, float *y, const float *a, const float *b,
-         uint16_t *also, int64_t n)
+glu_contiguous(struct glu_args args, float *y, const float *a, const float *b,
+               uint16_t *fused, int64_t n)
 {
     int64_t step = (int64_t)grid_size() * block_size() * 4;
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t i = ((int64_t)block_id() * block_size() + thread_id()) * 4;
          i < n; i += step) {
         float4 u = load_vector<float4>(a + i), v = load_vector<float4>(b + i);
 
-        u.x = apply_glu(g.op, u.x, v.x, g.alpha, g.limit);
-        u.y = apply_glu(g.op, u.y, v.y, g.alpha, g.limit);
-        u.z = apply_glu(g.op, u.z, v.z, g.alpha, g.limit);
-        u.w = apply_glu(g.op, u.w, v.w, g.alpha, g.limit);
+        u.x = apply_glu(args.op, u.x, v.x, args.alpha, args.limit);
+        u.y = apply_glu(args.op, u.y, v.y, args.alpha, args.limit);
+        u.z = apply_glu(args.op, u.z, v.z, args.alpha, args.limit);
+        u.w = apply_glu(args.op, u.w, v.w, args.alpha, args.limit);
         if (y)
             store_vector(y + i, u);
-        if (also) {
+        if (fused) {
             uint2 w = { to_bf16_pair(u.x, u.y), to_bf16_pair(u.z, u.w) };
 
-            store_vector(also + i, w);
+            store_vector(fused + i, w);
         }
     }
 }
 
 static bool
-is_flat(const struct view *v)
+is_vectorizable(const struct view *v)
 {
-    return v->type == GGML_TYPE_F32 && is_dense(v, 4) &&
+    return v->type == GGML_TYPE_F32 && is_contiguous(v, 4) &&
            ((uintptr_t)v->data & 15) == 0;
 }
 
@@ -68,40 +68,41 @@ cuda_supports_glu(const struct ggml_tensor *dst)
 }
 
 void
-cuda_run_gate(struct cuda_ctx *c, struct ggml_tensor *dst,
-              const struct ggml_tensor *next, bool only)
+cuda_run_fused_glu(struct cuda_ctx *c, struct ggml_tensor *dst,
+                   const struct ggml_tensor *next, bool only)
 {
     struct view y = view_of(dst), a = view_of(dst->src[0]);
     struct view b = dst->src[1] ? view_of(dst->src[1]) : a;
     bool swapped = tensor_get_i32(dst, 1) != 0;
-    struct gate g = { tensor_get_i32(dst, 0), tensor_get_f32(dst, 2),
-                      tensor_get_f32(dst, 3), 0, 0 };
+    struct glu_args args = { tensor_get_i32(dst, 0), tensor_get_f32(dst, 2),
+                             tensor_get_f32(dst, 3), 0, 0 };
     int64_t n = ggml_nelements(dst);
-    struct cuda_also also;
-    bool flat;
+    struct cuda_fused_output fused;
+    bool contiguous;
 
     if (n == 0)
         return;
     if (!dst->src[1] && swapped)
-        g.at_a = dst->ne[0];
+        args.at_a = dst->ne[0];
     else if (!dst->src[1])
-        g.at_b = dst->ne[0];
-    flat =
-        dst->src[1] && n % 4 == 0 && is_flat(&y) && is_flat(&a) && is_flat(&b);
-    also = cuda_also_for(c, dst, next, !flat);
-    if (flat)
-        LAUNCH(glu_flat,
-               shape_of(cuda_pieces(n, CUDA_THREADS * 4), CUDA_THREADS), c, g,
-               only && also.data ? (float *)NULL : (float *)(void *)y.data,
+        args.at_b = dst->ne[0];
+    contiguous = dst->src[1] && n % 4 == 0 && is_vectorizable(&y) &&
+                 is_vectorizable(&a) && is_vectorizable(&b);
+    fused = cuda_plan_fused_output(c, dst, next, !contiguous);
+    if (contiguous)
+        LAUNCH(glu_contiguous,
+               launch_config(cuda_ceil_div(n, CUDA_THREADS * 4), CUDA_THREADS),
+               c, args,
+               only && fused.data ? (float *)NULL : (float *)(void *)y.data,
                (const float *)(const void *)a.data,
-               (const float *)(const void *)b.data, (uint16_t *)also.data, n);
+               (const float *)(const void *)b.data, (uint16_t *)fused.data, n);
     else
-        LAUNCH(glu, shape_of(chunks_of(dst), CUDA_THREADS), c, g, y, a, b, also,
-               chunks_of(dst));
+        LAUNCH(glu, launch_config(chunks_of(dst), CUDA_THREADS), c, args, y, a,
+               b, fused, chunks_of(dst));
 }
 
 void
 cuda_run_glu(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    cuda_run_gate(c, dst, NULL, false);
+    cuda_run_fused_glu(c, dst, NULL, false);
 }

@@ -1,12 +1,12 @@
-/* graph.c - computing a graph: launches, or the replay of a capture
+/* graph.c - computing a graph: launches, or the replay of a CUDA graph
  *
- * A graph that comes for the first time is launched node by node. When the
- * same one comes again, nodes and addresses unchanged, its launches are
- * captured, and from then on the capture is replayed: one call for a token,
- * whose inputs lie where they always lay. Whoever builds graphs gives each a
- * serial number, so that this takes no look at the nodes; a graph without one
- * is never captured, nor one of a long prompt: its kernels take longer than
- * their launches, and a capture takes milliseconds. */
+ * A graph that is computed for the first time is launched node by node. When
+ * the same one comes again, nodes and addresses unchanged, its launches are
+ * captured as a CUDA graph, which is replayed from then on: one call for a
+ * token, with inputs at the same addresses. Who builds graphs gives each a
+ * serial number, so that nodes need not be compared; a graph without one is
+ * never captured, nor one of a long prefill: its kernels take longer than their
+ * launches, and a capture takes milliseconds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +20,7 @@
  */
 
 struct readers {
-    int *direct; /* by slot of the graph's set: reads by nodes at hand */
+    int *direct; /* by slot of the graph's set: reads by this graph's nodes */
     int *all;    /* the same for whole tensors: reads of views, too */
 };
 
@@ -79,7 +79,7 @@ launches(const struct ggml_tensor *t)
 }
 
 static bool
-make_room(struct cuda *cuda, int n)
+grow_lists(struct cuda *cuda, int n)
 {
     struct ggml_tensor **nodes;
     int *uses;
@@ -101,18 +101,19 @@ make_room(struct cuda *cuda, int n)
 static bool
 list_nodes(struct cuda *cuda, const struct ggml_cgraph *g)
 {
-    if (!make_room(cuda, g->n_nodes))
+    if (!grow_lists(cuda, g->n_nodes))
         return false;
     cuda->n_nodes = 0;
     for (int i = 0; i < g->n_nodes; i++)
         if (launches(g->nodes[i])) {
-            cuda->uses[cuda->n_nodes] = 2; /* not known: nothing is left out */
+            cuda->uses[cuda->n_nodes] =
+                2; /* not known: every result is written */
             cuda->nodes[cuda->n_nodes++] = g->nodes[i];
         }
     return true;
 }
 
-/* A node that is itself a view is never left out: its memory is another's. */
+/* A node that is itself a view is always written: its memory is another's. */
 static void
 list_uses(struct cuda *cuda, const struct ggml_cgraph *g,
           const struct readers *r)
@@ -159,7 +160,7 @@ launch_all(struct cuda *cuda)
     struct cuda_ctx *c = &cuda->ctx;
 
     c->failed = false;
-    cuda_prepared_forget(&cuda->prepared);
+    cuda_activation_cache_clear(&cuda->activations);
     cuda_profile_begin(cuda);
     for (int i = 0, n; i < cuda->n_nodes && !c->failed; i += n) {
         cuda_pool_reset(&cuda->pool);
@@ -168,7 +169,7 @@ launch_all(struct cuda *cuda)
             cuda_ops[cuda->nodes[i]->op].run(c, cuda->nodes[i]);
             n = 1;
         }
-        cuda_prepared_written(&cuda->prepared, cuda->nodes + i, n);
+        cuda_activation_cache_written(&cuda->activations, cuda->nodes + i, n);
         cuda_profile_launched(cuda, cuda->nodes + i, n);
     }
     cuda_profile_end(cuda);
@@ -179,8 +180,8 @@ launch_all(struct cuda *cuda)
 /* ---- captures
  * ------------------------------------------------------------------ */
 
-/* The graph's slot, or the one that was used least recently; its capture may
- * then serve as the beginning of another. */
+/* The graph's slot, or the least recently used one, whose capture may then be
+ * updated to this graph. */
 static struct cuda_graph *
 find(struct cuda *cuda, uint64_t key)
 {
@@ -203,7 +204,7 @@ find(struct cuda *cuda, uint64_t key)
 static unsigned
 pools_moved(const struct cuda *cuda)
 {
-    return cuda->pool.grown + cuda->prepared.pool.grown;
+    return cuda->pool.grown + cuda->activations.pool.grown;
 }
 
 static bool
@@ -231,7 +232,8 @@ replay(struct cuda *cuda, struct cuda_graph *g)
                       "starting a graph");
 }
 
-/* Whether any product has so many columns that launches do not matter. */
+/* Whether any product has so many columns that launch overhead is
+ * negligible. */
 static bool
 is_long(const struct cuda *cuda)
 {

@@ -39,26 +39,26 @@ struct cuda_ctx {
     bool failed;       /* there was no scratch memory, or no cuBLAS */
 };
 
-/* Memory of the device that is the node's own until its work is done: size
- * bytes, at a multiple of 256. It is zero in no way. Several calls for a node
- * give several pieces. NULL: there is none; c->failed is set, and the function
- * returns without launching anything more. */
+/* Scratch memory of the device, the node's own until its work is done: size
+ * bytes, aligned to 256, uninitialised. Several calls for a node give distinct
+ * allocations. NULL: out of memory; c->failed is set, and the function returns
+ * without launching anything more. */
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size);
 
-/* Memory for what is made of x, `how` says in which way, so that several nodes
- * share it: q, k and v of a layer, say. *made: it lies there, made for a node
- * before; otherwise the function makes it now. It holds `size` bytes at a
- * multiple of 256 until something else is asked for. NULL as above. */
+/* Memory for x converted to type `how`, cached so that several nodes share it:
+ * the products for q, k and v of a layer, say. *made: a hit, converted for a
+ * previous node; otherwise the caller converts it now. Valid until the next
+ * miss; `size` bytes, aligned to 256. NULL as above. */
 void *
-cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
-              size_t size, bool *made);
+cuda_cached_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
+                        int how, size_t size, bool *made);
 
-/* The same for what the launch that writes x itself, the next one, makes
- * beside it. NULL: there is no memory, and nothing has to be made. */
+/* The same for x that the next launch computes, and converts in its epilogue.
+ * NULL: out of memory; the launch then does not convert. */
 void *
-cuda_prepare_ahead(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
-                   size_t size);
+cuda_cache_next_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
+                            int how, size_t size);
 
 /* c[i][j] = sum over x of a[j][x] * b[i][x], for i < n and j < m: rows of a
  * weight times rows of activations, as GGML_OP_MUL_MAT has them. Distances of
@@ -107,12 +107,12 @@ struct cuda_op {
  * for. */
 extern const struct cuda_op cuda_ops[GGML_OP_COUNT];
 
-/* Several nodes in one launch: nodes[0..n) stand in this order in a graph, no
- * views among them, and uses[i] is how many nodes and others read nodes[i]
- * (itself, or a view of it): a node may go unwritten only where that is 1 and
- * its reader is in the launch. Returns how many of the first nodes were
- * launched together, or 0: the first is to be run by its op. Decides
- * by the same things as the functions above. */
+/* Fuses several nodes into one launch: nodes[0..n) are in this order in a
+ * graph, no views among them, and uses[i] is how many nodes and others read
+ * nodes[i] (itself, or a view of it): a node may go unwritten only where that
+ * is 1 and its reader is in the launch. Returns how many of the first nodes
+ * were fused, or 0: the first is to be run by its op. Decides by the same
+ * things as the functions above. */
 int
 cuda_fuse(struct cuda_ctx *c, struct ggml_tensor *const *nodes, int n,
           const int *uses);

@@ -5,7 +5,7 @@
 #include "backend/best.h"
 #include "cuda/backend.h"
 
-static char why[CUDA_WORDS]; /* no device is there */
+static char why[CUDA_ERROR_SIZE]; /* no device is there */
 
 static const char *
 reg_name(ggml_backend_reg_t reg)

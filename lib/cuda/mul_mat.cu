@@ -1,15 +1,16 @@
-/* mul_mat.cu - MUL_MAT, MUL_MAT_ID: which kernels multiply
+/* mul_mat.cu - MUL_MAT, MUL_MAT_ID: the choice of GEMV or GEMM kernel
  *
- * A few columns: the kernels that read the weights once, or once for some
- * columns. Many: cuBLAS, on weights that are opened, some rows at a time. */
+ * Small batches: the GEMV and small-batch GEMM kernels, which read the weights
+ * once, or once for some columns. Larger ones: cuBLAS, on weights that are
+ * dequantised some rows at a time. */
 #include "cuda/formats_list.h"
-#include "cuda/multiply.h"
-#include "cuda/open.h"
-#include "cuda/product.h"
+#include "cuda/fused_ops.h"
+#include "cuda/dequantize.h"
+#include "cuda/gemv.h"
 #include "cuda/quantize.h"
 
-/* Bytes of opened weights at a time. */
-#define OPENED ((int64_t)128 << 20)
+/* Bytes of weights that are dequantised at a time. */
+#define DEQUANTIZED_BYTES ((int64_t)128 << 20)
 
 static bool
 is_weight(const struct ggml_tensor *w)
@@ -27,7 +28,7 @@ is_block(const struct ggml_tensor *w)
 
 /* A contiguous tensor of x's shape. */
 static struct view
-like(const struct ggml_tensor *x, void *data, enum ggml_type type)
+contiguous_like(const struct ggml_tensor *x, void *data, enum ggml_type type)
 {
     struct view v = {};
     int64_t size = (int64_t)ggml_type_size(type);
@@ -42,10 +43,10 @@ like(const struct ggml_tensor *x, void *data, enum ggml_type type)
     return v;
 }
 
-/* All rows of x as contiguous floats of a type: where they lie, or made. */
+/* All rows of x as contiguous floats of a type: in place, or converted. */
 static bool
-columns_as(struct cuda_ctx *c, const struct ggml_tensor *x, enum ggml_type type,
-           struct view *out)
+convert_columns(struct cuda_ctx *c, const struct ggml_tensor *x,
+                enum ggml_type type, struct view *out)
 {
     struct view from = view_of(x);
     bool made;
@@ -55,27 +56,28 @@ columns_as(struct cuda_ctx *c, const struct ggml_tensor *x, enum ggml_type type,
         *out = from;
         return true;
     }
-    data = cuda_prepared(
+    data = cuda_cached_activations(
         c, x, type, (size_t)ggml_nelements(x) * ggml_type_size(type), &made);
     if (!data)
         return false;
-    *out = like(x, data, type);
+    *out = contiguous_like(x, data, type);
     if (!made)
-        cuda_open_rows(c, out, &from, NULL);
+        cuda_dequantize_rows(c, out, &from, NULL);
     return true;
 }
 
-/* Sets the columns of a product; false: there was no memory. */
+/* Sets the columns of a product, quantised where the weights are; false: there
+ * was no memory. */
 static bool
-prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
-                const struct ggml_tensor *x, struct product *p)
+set_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
+            const struct ggml_tensor *x, struct gemv *p)
 {
     struct view v = view_of(x);
 
     if (is_block(w)) {
-        int64_t size = column_size(x->ne[0]);
+        int64_t size = cuda_q8_column_size(x->ne[0]);
         bool made;
-        char *columns = (char *)cuda_prepared(
+        char *columns = (char *)cuda_cached_activations(
             c, x, GGML_TYPE_Q8_1, (size_t)(size * ggml_nrows(x)), &made);
 
         if (!columns)
@@ -86,30 +88,30 @@ prepare_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
         p->column_stride = size;
         return true;
     }
-    if (!columns_as(c, x, GGML_TYPE_F32, &v))
+    if (!convert_columns(c, x, GGML_TYPE_F32, &v))
         return false;
     p->columns = v.data;
     p->column_stride = v.nb[1];
     return true;
 }
 
-/* Precision of the opened weights: that of F16 wants TF32, as a BF16 has too
- * few bits, and activations may be beyond what an F16 holds. */
+/* The type in which cuBLAS computes: F16 needs TF32, as BF16 has too few bits,
+ * and activations may exceed the range of F16. */
 static enum ggml_type
-opened_type(enum ggml_type type)
+gemm_type(enum ggml_type type)
 {
     return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ? GGML_TYPE_F32
                                                           : GGML_TYPE_BF16;
 }
 
 static bool
-has_few_columns(const struct ggml_tensor *dst)
+is_small_batch(const struct ggml_tensor *dst)
 {
     return dst->src[1]->ne[1] <=
-           cuda_few_columns(cuda_is_format(dst->src[0]->type));
+           cuda_small_batch_columns(cuda_is_format(dst->src[0]->type));
 }
 
-/* The columns of a product are made of these values, in this order. */
+/* Whether the columns of a product are the values of x, in this order. */
 static bool
 is_columns_of(const struct ggml_tensor *dst, const struct ggml_tensor *x)
 {
@@ -120,11 +122,11 @@ is_columns_of(const struct ggml_tensor *dst, const struct ggml_tensor *x)
            ggml_is_contiguous(x) && ggml_is_contiguous(y);
 }
 
-struct cuda_also
-cuda_also_for(struct cuda_ctx *c, const struct ggml_tensor *x,
-              const struct ggml_tensor *next, bool bytes)
+struct cuda_fused_output
+cuda_plan_fused_output(struct cuda_ctx *c, const struct ggml_tensor *x,
+                       const struct ggml_tensor *next, bool bytes)
 {
-    struct cuda_also a = {};
+    struct cuda_fused_output a = {};
     int64_t size;
 
     if (!next || next->op != GGML_OP_MUL_MAT || ggml_is_empty(next) ||
@@ -132,26 +134,26 @@ cuda_also_for(struct cuda_ctx *c, const struct ggml_tensor *x,
         !is_columns_of(next, x))
         return a;
     a.k = next->src[1]->ne[0];
-    if (has_few_columns(next)) {
+    if (is_small_batch(next)) {
         if (!bytes || !is_block(next->src[0]))
             return a;
         a.type = GGML_TYPE_Q8_1;
-        a.stride = column_size(a.k);
+        a.stride = cuda_q8_column_size(a.k);
     } else {
-        a.type = opened_type(next->src[0]->type);
+        a.type = gemm_type(next->src[0]->type);
         if (a.type != GGML_TYPE_BF16)
             return a;
         a.stride = a.k * 2;
     }
     size = a.stride * ggml_nrows(next->src[1]);
-    a.data = cuda_prepare_ahead(c, next->src[1], a.type, (size_t)size);
+    a.data = cuda_cache_next_activations(c, next->src[1], a.type, (size_t)size);
     return a;
 }
 
-static struct product
-product_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
+static struct gemv
+gemv_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
 {
-    struct product p = {};
+    struct gemv p = {};
 
     p.w = view_of(w);
     p.k = w->ne[0];
@@ -163,15 +165,15 @@ product_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
 }
 
 static void
-multiply(struct cuda_ctx *c, const struct product *p)
+launch_gemv(struct cuda_ctx *c, const struct gemv *p)
 {
     if (is_float_type((enum ggml_type)p->w.type))
-        cuda_multiply_floats(c, p);
-    else if (!cuda_multiply_tiles(c, p))
-        cuda_multiply_blocks(c, p);
+        cuda_gemv_float(c, p);
+    else if (!cuda_gemm_mma(c, p))
+        cuda_gemv_quantized(c, p);
 }
 
-/* What is added to a product in `add`, and how far its rows are apart. */
+/* What is added to a product in `add`, and the stride of its rows. */
 static const char *
 addend(const struct ggml_tensor *add, const struct ggml_tensor *mul_mat,
        int64_t *stride)
@@ -197,20 +199,22 @@ add_sibling(struct sibling *s, const struct ggml_tensor *mul_mat,
 }
 
 void
-cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
+cuda_run_fused_matmul(struct cuda_ctx *c, const struct cuda_fused_matmul *f)
 {
     const struct ggml_tensor *w = f->mul_mat->src[0], *x = f->mul_mat->src[1];
     const struct ggml_tensor *dst = f->glu   ? f->glu
                                     : f->add ? f->add
                                              : f->mul_mat;
-    struct product p = product_of(w, dst);
+    struct gemv p = gemv_of(w, dst);
 
     if (ggml_is_empty(dst))
         return;
-    p.early = is_constant(w) && (!f->glu || is_constant(f->second->src[0]));
+    p.constant_weights =
+        is_constant(w) && (!f->glu || is_constant(f->second->src[0]));
     for (int i = 0; i < CUDA_SIBLINGS && f->siblings[i].mul_mat; i++) {
         add_sibling(&p.siblings[i], f->siblings[i].mul_mat, f->siblings[i].add);
-        p.early = p.early && is_constant(f->siblings[i].mul_mat->src[0]);
+        p.constant_weights =
+            p.constant_weights && is_constant(f->siblings[i].mul_mat->src[0]);
     }
     p.n = x->ne[1];
     p.x2 = x->ne[2];
@@ -223,14 +227,14 @@ cuda_run_product(struct cuda_ctx *c, const struct cuda_product *f)
         p.end.alpha = tensor_get_f32(f->glu, 2);
         p.end.limit = tensor_get_f32(f->glu, 3);
     }
-    if (prepare_columns(c, w, x, &p))
-        multiply(c, &p);
+    if (set_columns(c, w, x, &p))
+        launch_gemv(c, &p);
 }
 
 /* Some rows of a matrix, times the columns of b. */
 static void
-multiply_rows(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
-              void *room, int64_t first, int64_t n)
+gemm_rows(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
+          void *scratch, int64_t first, int64_t n)
 {
     struct view from = *w, to = *w;
 
@@ -238,12 +242,12 @@ multiply_rows(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
     from.ne[1] = to.ne[1] = n;
     from.ne[2] = from.ne[3] = to.ne[2] = to.ne[3] = 1;
     g->m = (int)n;
-    if (room) {
+    if (scratch) {
         to.type = g->type;
-        to.data = (char *)room;
+        to.data = (char *)scratch;
         to.nb[0] = (int64_t)ggml_type_size(g->type);
         to.nb[1] = to.nb[0] * to.ne[0];
-        cuda_open_rows(c, &to, &from, NULL);
+        cuda_dequantize_rows(c, &to, &from, NULL);
         from = to;
     }
     g->a = from.data;
@@ -251,43 +255,43 @@ multiply_rows(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
     cuda_gemm(c, g);
 }
 
-/* One matrix of weights, opened if `room` is there for it. */
+/* One matrix of weights, dequantised to `scratch` unless NULL. */
 static void
-multiply_matrix(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
-                void *room, int64_t each)
+gemm_matrix(struct cuda_ctx *c, struct cuda_gemm *g, const struct view *w,
+            void *scratch, int64_t each)
 {
     float *out = g->c;
 
     for (int64_t row = 0; row < w->ne[1]; row += each) {
         g->c = out + row;
-        multiply_rows(c, g, w, room, row,
-                      w->ne[1] - row < each ? w->ne[1] - row : each);
+        gemm_rows(c, g, w, scratch, row,
+                  w->ne[1] - row < each ? w->ne[1] - row : each);
     }
 }
 
 static void
-multiply_many(struct cuda_ctx *c, struct ggml_tensor *dst)
+gemm_cublas(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
     struct cuda_gemm g = {};
     int64_t r2 = x->ne[2] / w->ne[2], r3 = x->ne[3] / w->ne[3];
-    int64_t each = cuda_open_tile(w->ne[0], w->ne[1], OPENED);
+    int64_t each = cuda_dequantized_rows(w->ne[0], w->ne[1], DEQUANTIZED_BYTES);
     struct view columns;
-    void *room = NULL;
+    void *scratch = NULL;
 
-    g.type = opened_type(w->type);
-    if (!columns_as(c, x, g.type, &columns))
+    g.type = gemm_type(w->type);
+    if (!convert_columns(c, x, g.type, &columns))
         return;
     if (w->type != g.type || w->nb[1] % 16 != 0) {
-        room =
+        scratch =
             cuda_scratch(c, (size_t)(each * w->ne[0]) * ggml_type_size(g.type));
-        if (!room)
+        if (!scratch)
             return;
     } else {
         each = w->ne[1];
     }
     g.k = (int)w->ne[0];
-    g.n = (int)(x->ne[1] * r2); /* the columns of r2 matrices lie in a row */
+    g.n = (int)(x->ne[1] * r2); /* the columns of r2 matrices are contiguous */
     g.n_batch = 1;
     g.ld_b = x->ne[0];
     g.ld_c = dst->ne[0];
@@ -300,7 +304,7 @@ multiply_many(struct cuda_ctx *c, struct ggml_tensor *dst)
             g.c = (float *)(void *)((char *)dst->data +
                                     i2 * r2 * (int64_t)dst->nb[2] +
                                     i3 * (int64_t)dst->nb[3]);
-            multiply_matrix(c, &g, &matrix, room, each);
+            gemm_matrix(c, &g, &matrix, scratch, each);
         }
 }
 
@@ -317,28 +321,28 @@ cuda_supports_mul_mat(const struct ggml_tensor *dst)
 void
 cuda_run_mul_mat(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct cuda_product f = { dst, NULL, NULL, NULL, {} };
+    struct cuda_fused_matmul f = { dst, NULL, NULL, NULL, {} };
 
     if (ggml_is_empty(dst))
         return;
-    if (has_few_columns(dst))
-        cuda_run_product(c, &f);
+    if (is_small_batch(dst))
+        cuda_run_fused_matmul(c, &f);
     else
-        multiply_many(c, dst);
+        gemm_cublas(c, dst);
 }
 
 /* -- MUL_MAT_ID -- */
 
-/* Sorts the pairs of a token and a place by their matrices, in order, and cuts
- * those of a matrix into tiles. One block; a matrix a thread. */
+/* Sorts the (token, expert) pairs by expert, stably, and splits those of an
+ * expert into tiles. One block; a thread an expert. */
 KERNEL
-sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles,
-           int *start, int *order, struct tile *tiles)
+sort_by_expert(struct view ids, int n_matrices, int n_pairs, int n_tiles,
+               int *start, int *order, struct column_tile *tiles)
 {
     SHARED(int, totals, 2);
     int used = (int)ids.ne[0];
 
-    take_turn();
+    grid_dependency_sync();
     for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
         int n = 0;
 
@@ -355,9 +359,10 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles,
             int n = start[m];
 
             start[m] = at;
-            for (int i = 0; i < n; i += MOST_COLUMNS) {
-                struct tile t = { m, at + i,
-                                  n - i < MOST_COLUMNS ? n - i : MOST_COLUMNS };
+            for (int i = 0; i < n; i += GEMV_COLUMNS) {
+                struct column_tile t = { m, at + i,
+                                         n - i < GEMV_COLUMNS ? n - i
+                                                              : GEMV_COLUMNS };
 
                 tiles[n_used++] = t;
             }
@@ -368,7 +373,7 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles,
     barrier();
     for (int i = totals[0] + (int)thread_id(); i < n_tiles;
          i += (int)block_size()) {
-        struct tile none = { 0, 0, 0 };
+        struct column_tile none = { 0, 0, 0 };
 
         tiles[i] = none;
     }
@@ -382,23 +387,23 @@ sort_pairs(struct view ids, int n_matrices, int n_pairs, int n_tiles,
     }
 }
 
-/* Tiles of many pairs; false: there was no memory. */
+/* Sorts many pairs into tiles; false: there was no memory. */
 static bool
-make_tiles(struct cuda_ctx *c, const struct ggml_tensor *dst, struct product *p)
+sort_columns(struct cuda_ctx *c, const struct ggml_tensor *dst, struct gemv *p)
 {
     int n_matrices = (int)dst->src[0]->ne[2];
     int n_pairs = (int)(dst->ne[1] * dst->ne[2]);
-    int n_tiles = cuda_most_tiles(n_pairs, n_matrices, MOST_COLUMNS);
+    int n_tiles = cuda_max_expert_tiles(n_pairs, n_matrices, GEMV_COLUMNS);
     int *start = (int *)cuda_scratch(c, (size_t)n_matrices * sizeof(int));
     int *order = (int *)cuda_scratch(c, (size_t)n_pairs * sizeof(int));
-    struct tile *tiles =
-        (struct tile *)cuda_scratch(c, (size_t)n_tiles * sizeof(struct tile));
-    struct cuda_shape shape = { 1, 256, 0 };
+    struct column_tile *tiles = (struct column_tile *)cuda_scratch(
+        c, (size_t)n_tiles * sizeof(struct column_tile));
+    struct cuda_launch_config config = { 1, 256, 0 };
 
     if (!start || !order || !tiles)
         return false;
-    LAUNCH(sort_pairs, shape, c, p->ids, n_matrices, n_pairs, n_tiles, start,
-           order, tiles);
+    LAUNCH(sort_by_expert, config, c, p->ids, n_matrices, n_pairs, n_tiles,
+           start, order, tiles);
     p->tiles = tiles;
     p->order = order;
     p->tile_total = n_tiles;
@@ -416,7 +421,7 @@ void
 cuda_run_mul_mat_id(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
-    struct product p = product_of(w, dst);
+    struct gemv p = gemv_of(w, dst);
 
     if (ggml_is_empty(dst))
         return;
@@ -425,8 +430,8 @@ cuda_run_mul_mat_id(struct cuda_ctx *c, struct ggml_tensor *dst)
     p.used = dst->ne[1];
     p.x1 = x->ne[1];
     p.tile_total = dst->ne[1] * dst->ne[2];
-    if (dst->ne[2] > MOST_COLUMNS && !make_tiles(c, dst, &p))
+    if (dst->ne[2] > GEMV_COLUMNS && !sort_columns(c, dst, &p))
         return;
-    if (prepare_columns(c, w, x, &p))
-        multiply(c, &p);
+    if (set_columns(c, w, x, &p))
+        launch_gemv(c, &p);
 }

@@ -1,28 +1,28 @@
-/* norm.cu - NORM, RMS_NORM, with a sum before and a scale behind; SUM_ROWS
+/* norm.cu - NORM, RMS_NORM, fused with a residual sum, scale and bias; SUM_ROWS
  *
- * A block a row. The order of the sums is given by the length of the row. Rows
- * of floats that lie as usual are held in registers, others read again. */
-#include "cuda/also.h"
+ * A block a row. The order of the sums depends on the length of the row alone.
+ * Contiguous rows of floats are kept in registers, others are read again. */
+#include "cuda/fused_output.h"
 #include "cuda/norm.h"
-#include "cuda/view.h"
+#include "cuda/tensor_view.h"
 
-struct parts {
+struct norm_args {
     float eps;
     bool rms, add, mul, bias;
     struct view x, other, sum; /* sum = x + other, if `add` */
     struct view weight, shift, y;
 };
 
-/* A row, which is read each time it is wanted. */
+/* A row, which is read again in each pass. */
 struct input {
-    const char *from; /* rows of x, or of sum when that was made */
+    const char *from; /* rows of x, or of sum once it is stored */
     const struct view *view;
     int64_t n;
 };
 
 /* x + other, stored: each thread reads what it wrote itself. */
 DEVICE void
-add_up(const struct parts *p, struct row r, int64_t n)
+add_up(const struct norm_args *p, struct row r, int64_t n)
 {
     char *to = row_data(&p->sum, r);
     const char *a = row_data(&p->x, r);
@@ -36,7 +36,7 @@ add_up(const struct parts *p, struct row r, int64_t n)
 }
 
 DEVICE struct input
-begin_row(const struct parts *p, struct row r)
+begin_row(const struct norm_args *p, struct row r)
 {
     struct input in;
 
@@ -51,7 +51,7 @@ begin_row(const struct parts *p, struct row r)
 /* The sum of (v - mean)^power over the row. */
 template <int power>
 DEVICE float
-sum_powers(const struct input *in, float mean, float *room)
+sum_powers(const struct input *in, float mean, float *scratch)
 {
     float sum = 0;
 
@@ -60,13 +60,13 @@ sum_powers(const struct input *in, float mean, float *room)
 
         sum += power == 2 ? v * v : v;
     }
-    return block_sum(sum, room);
+    return block_sum(sum, scratch);
 }
 
 /* Element i of the result, from what was normalised. */
 DEVICE void
-finish(const struct parts *p, char *to, const char *weight, const char *shift,
-       int64_t i, float v)
+store_normalized(const struct norm_args *p, char *to, const char *weight,
+                 const char *shift, int64_t i, float v)
 {
     if (p->mul)
         v *= load_element(&p->weight, weight, modulo(i, p->weight.ne[0]));
@@ -76,7 +76,7 @@ finish(const struct parts *p, char *to, const char *weight, const char *shift,
 }
 
 DEVICE void
-norm_row(const struct parts *p, struct row r, float *room)
+norm_row(const struct norm_args *p, struct row r, float *scratch)
 {
     struct input in = begin_row(p, r);
     char *to = row_data(&p->y, r);
@@ -85,43 +85,42 @@ norm_row(const struct parts *p, struct row r, float *room)
     float mean = 0, s;
 
     if (!p->rms)
-        mean = sum_powers<1>(&in, 0, room) / (float)in.n;
-    s = 1 / sqrtf(sum_powers<2>(&in, mean, room) / (float)in.n + p->eps);
+        mean = sum_powers<1>(&in, 0, scratch) / (float)in.n;
+    s = 1 / sqrtf(sum_powers<2>(&in, mean, scratch) / (float)in.n + p->eps);
     for (int64_t i = thread_id(); i < in.n; i += block_size())
-        finish(p, to, weight, shift, i,
-               (load_element(in.view, in.from, i) - mean) * s);
+        store_normalized(p, to, weight, shift, i,
+                         (load_element(in.view, in.from, i) - mean) * s);
 }
 
 KERNEL
-BOUNDS(CUDA_MOST_THREADS, 1)
-norm(struct parts p, int64_t n_rows)
+BOUNDS(CUDA_MAX_THREADS, 1)
+norm(struct norm_args p, int64_t n_rows)
 {
-    SHARED(float, room, LANES);
+    SHARED(float, scratch, LANES);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t i = block_id(); i < n_rows; i += grid_size())
-        norm_row(&p, row_at(&p.y, i), room);
+        norm_row(&p, row_at(&p.y, i), scratch);
 }
 
-#define HELD 8 /* most elements of a row that a thread keeps in registers */
+#define MAX_PER_THREAD 8 /* elements of a row in a thread's registers */
 
-/* Rows of floats that lie as they are named, of n values each: all is asked
- * for at once. */
-struct plain {
+/* Contiguous rows of n floats each: all loads are issued at once. */
+struct contiguous_args {
     const float *x, *other, *weight, *shift; /* NULL: none */
     float *sum, *y;
     int64_t n;
     float eps;
-    bool rms, early; /* no launch before writes weight and shift */
-    struct cuda_also also;
+    bool rms, constant_weights; /* no launch writes weight and shift */
+    struct cuda_fused_output fused;
 };
 
-/* The block's values of a row, those beyond its end 0; `held` of a thread. */
-template <int held>
+/* Loads a row to the block's registers, values beyond its end as 0. */
+template <int per_thread>
 DEVICE void
 load_row(const float *row, int n, float *v)
 {
-    UNROLL for (int j = 0; j < held; j++)
+    UNROLL for (int j = 0; j < per_thread; j++)
     {
         int i = (int)(thread_id() + j * block_size());
 
@@ -129,47 +128,50 @@ load_row(const float *row, int n, float *v)
     }
 }
 
-template <int held>
+template <int per_thread>
 DEVICE float
-sum_held(const float *v, int n, float mean, bool square, float *room)
+sum_registers(const float *v, int n, float mean, bool square, float *scratch)
 {
     float sum = 0;
 
-    UNROLL for (int j = 0; j < held; j++)
+    UNROLL for (int j = 0; j < per_thread; j++)
     {
         float d = v[j] - mean;
 
         if ((int)(thread_id() + j * block_size()) < n)
             sum += square ? d * d : d;
     }
-    return block_sum(sum, room);
+    return block_sum(sum, scratch);
 }
 
-template <int held>
+template <int per_thread>
 KERNEL
-BOUNDS(CUDA_MOST_THREADS, 1) norm_plain(struct plain p, int64_t n_rows)
+BOUNDS(CUDA_MAX_THREADS, 1)
+    norm_contiguous(struct contiguous_args p, int64_t n_rows)
 {
-    SHARED(float, room, LANES);
-    float weight[held], shift[held];
+    SHARED(float, scratch, LANES);
+    float weight[per_thread], shift[per_thread];
     int n = (int)p.n;
 
-    if (!p.early)
-        take_turn();
-    load_row<held>(p.weight, n, weight);
-    load_row<held>(p.shift, n, shift);
-    if (p.early)
-        take_turn();
+    if (!p.constant_weights)
+        grid_dependency_sync();
+    load_row<per_thread>(p.weight, n, weight);
+    load_row<per_thread>(p.shift, n, shift);
+    if (p.constant_weights)
+        grid_dependency_sync();
     for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
-        float v[held], more[held], mean = 0, s;
+        float v[per_thread], more[per_thread], mean = 0, s;
 
-        load_row<held>(p.x + row * p.n, n, v);
-        load_row<held>(p.other ? p.other + row * p.n : NULL, n, more);
-        UNROLL for (int j = 0; j < held; j++) v[j] += more[j];
+        load_row<per_thread>(p.x + row * p.n, n, v);
+        load_row<per_thread>(p.other ? p.other + row * p.n : NULL, n, more);
+        UNROLL for (int j = 0; j < per_thread; j++) v[j] += more[j];
         if (!p.rms)
-            mean = sum_held<held>(v, n, 0, false, room) / (float)n;
-        s = 1 /
-            sqrtf(sum_held<held>(v, n, mean, true, room) / (float)n + p.eps);
-        UNROLL for (int j = 0; j < held; j++)
+            mean =
+                sum_registers<per_thread>(v, n, 0, false, scratch) / (float)n;
+        s = 1 / sqrtf(sum_registers<per_thread>(v, n, mean, true, scratch) /
+                          (float)n +
+                      p.eps);
+        UNROLL for (int j = 0; j < per_thread; j++)
         {
             int i = (int)(thread_id() + j * block_size());
             int64_t at = row * p.n + i;
@@ -184,24 +186,24 @@ BOUNDS(CUDA_MOST_THREADS, 1) norm_plain(struct plain p, int64_t n_rows)
             if (p.shift)
                 y += shift[j];
             p.y[at] = y;
-            store_also(&p.also, at, y);
+            store_fused_output(&p.fused, at, y);
         }
     }
 }
 
 /* No more registers and steps than a thread has values. */
 static void
-launch_plain(struct cuda_ctx *c, const struct plain *p, unsigned threads,
-             int64_t n_rows)
+launch_contiguous(struct cuda_ctx *c, const struct contiguous_args *p,
+                  unsigned threads, int64_t n_rows)
 {
-    struct cuda_shape shape = shape_of(n_rows, threads);
+    struct cuda_launch_config config = launch_config(n_rows, threads);
 
     if (p->n <= 2 * (int64_t)threads)
-        LAUNCH(norm_plain<2>, shape, c, *p, n_rows);
+        LAUNCH(norm_contiguous<2>, config, c, *p, n_rows);
     else if (p->n <= 4 * (int64_t)threads)
-        LAUNCH(norm_plain<4>, shape, c, *p, n_rows);
+        LAUNCH(norm_contiguous<4>, config, c, *p, n_rows);
     else
-        LAUNCH(norm_plain<HELD>, shape, c, *p, n_rows);
+        LAUNCH(norm_contiguous<MAX_PER_THREAD>, config, c, *p, n_rows);
 }
 
 /* What is added to or multiplied with `from` in `node`. */
@@ -217,9 +219,11 @@ floats_of(const struct ggml_tensor *t)
     return t ? (const float *)t->data : NULL;
 }
 
-/* NULL, or floats in one piece: a row for all, or `all` of the shape of y. */
+/* NULL, or contiguous floats: one row for all, or, if `all`, of the shape of
+ * y. */
 static bool
-is_plain(const struct ggml_tensor *t, const struct ggml_tensor *y, bool all)
+is_contiguous_f32(const struct ggml_tensor *t, const struct ggml_tensor *y,
+                  bool all)
 {
     return !t || (t->type == GGML_TYPE_F32 && ggml_is_contiguous(t) &&
                   t->ne[0] == y->ne[0] &&
@@ -227,19 +231,21 @@ is_plain(const struct ggml_tensor *t, const struct ggml_tensor *y, bool all)
 }
 
 static bool
-run_plain(struct cuda_ctx *c, const struct cuda_norm *n,
-          const struct ggml_tensor *y, const struct ggml_tensor *weight,
-          const struct ggml_tensor *shift)
+run_contiguous(struct cuda_ctx *c, const struct cuda_norm *n,
+               const struct ggml_tensor *y, const struct ggml_tensor *weight,
+               const struct ggml_tensor *shift)
 {
     const struct ggml_tensor *x = n->add ? n->add->src[0] : n->norm->src[0];
     const struct ggml_tensor *other = n->add ? n->add->src[1] : NULL;
     unsigned threads = cuda_norm_threads(y->ne[0]);
-    struct plain p = {};
+    struct contiguous_args p = {};
 
-    if (y->ne[0] > (int64_t)HELD * threads || !is_plain(y, y, true) ||
-        !is_plain(x, y, true) || !is_plain(other, y, true) ||
-        !is_plain(n->add, y, true) || !is_plain(weight, y, false) ||
-        !is_plain(shift, y, false))
+    if (y->ne[0] > (int64_t)MAX_PER_THREAD * threads ||
+        !is_contiguous_f32(y, y, true) || !is_contiguous_f32(x, y, true) ||
+        !is_contiguous_f32(other, y, true) ||
+        !is_contiguous_f32(n->add, y, true) ||
+        !is_contiguous_f32(weight, y, false) ||
+        !is_contiguous_f32(shift, y, false))
         return false;
     p.x = floats_of(x);
     p.other = floats_of(other);
@@ -250,9 +256,9 @@ run_plain(struct cuda_ctx *c, const struct cuda_norm *n,
     p.n = y->ne[0];
     p.eps = tensor_get_f32(n->norm, 0);
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
-    p.early = is_constant(weight) && is_constant(shift);
-    p.also = cuda_also_for(c, y, n->next, true);
-    launch_plain(c, &p, threads, ggml_nrows(y));
+    p.constant_weights = is_constant(weight) && is_constant(shift);
+    p.fused = cuda_plan_fused_output(c, y, n->next, true);
+    launch_contiguous(c, &p, threads, ggml_nrows(y));
     return true;
 }
 
@@ -267,9 +273,9 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
         n->mul ? other_source(n->mul, n->norm) : NULL;
     const struct ggml_tensor *shift =
         n->bias ? other_source(n->bias, before) : NULL;
-    struct parts p = {};
+    struct norm_args p = {};
 
-    if (ggml_is_empty(last) || run_plain(c, n, last, weight, shift))
+    if (ggml_is_empty(last) || run_contiguous(c, n, last, weight, shift))
         return;
     p.eps = tensor_get_f32(n->norm, 0);
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
@@ -285,8 +291,8 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
     }
     p.weight = p.mul ? view_of(weight) : p.x;
     p.shift = p.bias ? view_of(shift) : p.x;
-    LAUNCH(norm, shape_of(ggml_nrows(last), cuda_row_threads(last->ne[0])), c,
-           p, ggml_nrows(last));
+    LAUNCH(norm, launch_config(ggml_nrows(last), cuda_row_threads(last->ne[0])),
+           c, p, ggml_nrows(last));
 }
 
 bool
@@ -304,12 +310,12 @@ cuda_run_norm(struct cuda_ctx *c, struct ggml_tensor *dst)
 }
 
 KERNEL
-BOUNDS(CUDA_MOST_THREADS, 1)
+BOUNDS(CUDA_MAX_THREADS, 1)
 sum_rows(struct view y, struct view x, int64_t n_rows)
 {
-    SHARED(float, room, LANES);
+    SHARED(float, scratch, LANES);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t k = block_id(); k < n_rows; k += grid_size()) {
         struct row r = row_at(&x, k);
         const char *from = row_data(&x, r);
@@ -317,7 +323,7 @@ sum_rows(struct view y, struct view x, int64_t n_rows)
 
         for (int64_t i = thread_id(); i < x.ne[0]; i += block_size())
             sum += load_element(&x, from, i);
-        sum = block_sum(sum, room);
+        sum = block_sum(sum, scratch);
         if (thread_id() == 0)
             store_element(&y, row_data(&y, r), 0, sum);
     }
@@ -335,6 +341,7 @@ cuda_run_sum_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
     const struct ggml_tensor *x = dst->src[0];
 
     if (!ggml_is_empty(dst))
-        LAUNCH(sum_rows, shape_of(ggml_nrows(x), cuda_row_threads(x->ne[0])), c,
+        LAUNCH(sum_rows,
+               launch_config(ggml_nrows(x), cuda_row_threads(x->ne[0])), c,
                view_of(dst), view_of(x), ggml_nrows(x));
 }

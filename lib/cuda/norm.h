@@ -1,4 +1,4 @@
-/* norm.h - a norm with what stands around it, in one launch */
+/* norm.h - a norm fused with a residual sum, scale and bias */
 #ifndef CUDA_NORM_H
 #define CUDA_NORM_H
 
@@ -8,9 +8,9 @@
 extern "C" {
 #endif
 
-/* out = norm(x) * weight + bias, where x = src0 of `norm`, or a + b if there
- * is an `add`, which is written too. `mul` and `bias` are nodes after the
- * norm, or NULL; `next` is what comes behind all of them, or NULL. */
+/* out = norm(x) * weight + bias, where x = src0 of `norm`, or a + b if there is
+ * an `add`, which is stored too. `mul` and `bias` are nodes after the norm, or
+ * NULL; `next` is the node after all of them, or NULL. */
 struct cuda_norm {
     struct ggml_tensor *add, *norm, *mul, *bias;
     const struct ggml_tensor *next;

@@ -1,18 +1,17 @@
-/* pool.c - scratch memory of a stream
+/* pool.c - scratch memory of a stream: a growing arena
  *
- * Nodes of a stream run one after the other, so that all may use the same
- * piece: it grows to what the neediest node takes, and then stays. Work that
- * was launched, and graphs that were captured, hold addresses in what was
- * outgrown: that is freed when the stream was waited for, and the captures
- * are made anew. */
+ * Nodes of a stream run one after the other, so that all use the same memory:
+ * it grows to what the largest node needs, and then stays. Launched work and
+ * captured graphs hold addresses in outgrown memory: it is freed once the
+ * stream is synchronised, and the graphs are captured again. */
 #include "cuda/backend.h"
 
 enum {
     FIRST_SIZE = 1 << 20
 };
 
-/* The pieces that the node has already stay where they are: only what comes
- * is in the new memory. */
+/* Buffers that the node has already stay where they are: only later ones are in
+ * the new memory. */
 static bool
 grow(struct cuda_pool *pool, size_t size)
 {

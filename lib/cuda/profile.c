@@ -19,7 +19,7 @@ cuda_profile_clear(struct cuda_profile *p)
 }
 
 static bool
-make_room(struct cuda_profile *p, int n)
+grow_events(struct cuda_profile *p, int n)
 {
     void **events = realloc(p->events, (size_t)n * sizeof(*events));
     struct ggml_tensor **nodes;
@@ -52,7 +52,7 @@ cuda_profile_begin(struct cuda *cuda)
     struct cuda_profile *p = &cuda->profile;
 
     p->n = 0;
-    p->active = p->counters && make_room(p, cuda->n_nodes + 1) && mark(cuda);
+    p->active = p->counters && grow_events(p, cuda->n_nodes + 1) && mark(cuda);
 }
 
 void

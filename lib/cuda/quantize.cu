@@ -1,24 +1,25 @@
-/* quantize.cu - floats to eight bits: columns for products, rows of Q8_0
+/* quantize.cu - quantisation to 8 bits: columns of GEMVs, rows of Q8_0;
+ * SET_ROWS
  *
- * A warp a unit of 32 values, a lane a value. */
-#include "cuda/also.h"
-#include "cuda/q8.h"
+ * A warp quantises a sub-block of 32 values, a lane a value. */
+#include "cuda/fused_output.h"
+#include "cuda/set_rows.h"
 #include "quant/blocks.h"
 
 KERNEL
 quantize_columns(struct view x, char *columns, int64_t stride, int64_t n_items)
 {
-    int64_t units = x.ne[0] / LANES, n_warps = block_size() / LANES;
+    int64_t sub_blocks = x.ne[0] / LANES, n_warps = block_size() / LANES;
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t item = block_id() * n_warps + warp_id(); item < n_items;
          item += grid_size() * n_warps) {
-        int64_t unit, column = divide(item, units, &unit);
+        int64_t sub_block, column = divide(item, sub_blocks, &sub_block);
         const char *from = row_data(&x, row_at(&x, column));
-        int64_t i = unit * LANES + lane_id();
+        int64_t i = sub_block * LANES + lane_id();
 
-        store_bytes(columns + column * stride, x.ne[0], i,
-                    load_element(&x, from, i));
+        quantize_lane(columns + column * stride, x.ne[0], i,
+                      load_element(&x, from, i));
     }
 }
 
@@ -28,9 +29,10 @@ cuda_quantize_columns(struct cuda_ctx *c, const struct view *x, void *columns)
     int64_t n = x->ne[0] / LANES * x->ne[1] * x->ne[2] * x->ne[3];
 
     if (n > 0)
-        LAUNCH(quantize_columns,
-               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS), c,
-               *x, (char *)columns, column_size(x->ne[0]), n);
+        LAUNCH(
+            quantize_columns,
+            launch_config(cuda_ceil_div(n, CUDA_THREADS / LANES), CUDA_THREADS),
+            c, *x, (char *)columns, cuda_q8_column_size(x->ne[0]), n);
 }
 
 struct to_rows {
@@ -38,29 +40,29 @@ struct to_rows {
     bool by_id;
 };
 
-/* A block of Q8_0, as quant/q8.c makes it: halves away from zero. */
+/* A block of Q8_0, as quant/q8.c makes it: ties away from zero. */
 KERNEL
 quantize_q8_0(struct to_rows p, int64_t n_items)
 {
-    int64_t units = p.x.ne[0] / LANES, n_warps = block_size() / LANES;
+    int64_t sub_blocks = p.x.ne[0] / LANES, n_warps = block_size() / LANES;
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t item = block_id() * n_warps + warp_id(); item < n_items;
          item += grid_size() * n_warps) {
-        int64_t unit, i = divide(item, units, &unit);
+        int64_t sub_block, i = divide(item, sub_blocks, &sub_block);
         struct row r = row_at(&p.x, i), to = r;
-        float v =
-            load_element(&p.x, row_data(&p.x, r), unit * LANES + lane_id());
-        float d = greatest(v) / 127;
+        float v = load_element(&p.x, row_data(&p.x, r),
+                               sub_block * LANES + lane_id());
+        float d = warp_absmax(v) / 127;
         struct block_q8_0 *b;
 
         if (p.by_id)
-            to.i1 = target_row(&p.ids, &p.y, r);
+            to.i1 = set_rows_target(&p.ids, &p.y, r);
         if (to.i1 < 0)
             continue;
-        b = (struct block_q8_0 *)(void *)row_data(&p.y, to) + unit;
+        b = (struct block_q8_0 *)(void *)row_data(&p.y, to) + sub_block;
         b->qs[lane_id()] =
-            (int8_t)clamp_byte(roundf(v * (d != 0 ? 1.0f / d : 0)));
+            (int8_t)clamp_s8(roundf(v * (d != 0 ? 1.0f / d : 0)));
         if (lane_id() == 0)
             b->d = to_f16(d);
     }
@@ -74,21 +76,22 @@ cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
     int64_t n = x->ne[0] / LANES * x->ne[1] * x->ne[2] * x->ne[3];
 
     if (n > 0)
-        LAUNCH(quantize_q8_0,
-               shape_of(cuda_pieces(n, CUDA_THREADS / LANES), CUDA_THREADS), c,
-               p, n);
+        LAUNCH(
+            quantize_q8_0,
+            launch_config(cuda_ceil_div(n, CUDA_THREADS / LANES), CUDA_THREADS),
+            c, p, n);
 }
 
-/* -- SET_ROWS: dst (a view of src2): row src1[i] becomes row i of src0 -- */
+/* -- SET_ROWS: row i of src0 to row src1[i] of dst (a view of src2) -- */
 KERNEL
 set_rows(struct to_rows p, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(p.x, c, i, n)
     {
         struct row to = c.row;
 
-        to.i1 = target_row(&p.ids, &p.y, c.row);
+        to.i1 = set_rows_target(&p.ids, &p.y, c.row);
         if (to.i1 >= 0)
             store_element(&p.y, row_data(&p.y, to), i,
                           load_element(&p.x, row_data(&p.x, c.row), i));
@@ -117,5 +120,5 @@ cuda_run_set_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (dst->type == GGML_TYPE_Q8_0)
         cuda_quantize_q8_0(c, &p.y, &p.x, &p.ids);
     else
-        LAUNCH(set_rows, shape_of(n, CUDA_THREADS), c, p, n);
+        LAUNCH(set_rows, launch_config(n, CUDA_THREADS), c, p, n);
 }

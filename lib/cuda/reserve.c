@@ -42,7 +42,7 @@ static size_t used;
 static bool loaded;
 
 bool
-reserve_end(void)
+cuda_reserve_end(void)
 {
     loaded = true;
     return used > 0;

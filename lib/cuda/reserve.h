@@ -8,6 +8,6 @@
  * whether one did before, and the reserve was used; then all that was allocated
  * works, but there is no memory to go on with. */
 bool
-reserve_end(void);
+cuda_reserve_end(void);
 
 #endif

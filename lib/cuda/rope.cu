@@ -1,10 +1,10 @@
-/* rope.cu - ROPE: pairs of a row turned by angles that grow with position
+/* rope.cu - ROPE: rotary position embedding, fused with stores to the KV cache
  *
- * As lib/cpu/ops/rotary.c has it. An item is a token and some of its heads, a
+ * As in lib/cpu/ops/rotary.c. A work item is a token and some of its heads, a
  * warp a head: they share the angles. */
-#include "cuda/multiply.h"
-#include "cuda/q8.h"
-#include "cuda/view.h"
+#include "cuda/fused_ops.h"
+#include "cuda/set_rows.h"
+#include "cuda/tensor_view.h"
 
 struct rope {
     int n_dims;
@@ -14,14 +14,14 @@ struct rope {
     double ramp_first, ramp_last;
 };
 
-/* The pair that makes `turns` turns within the context trained on. */
+/* The pair that makes so many rotations within the training context. */
 static double
-pair_of_turns(const struct ggml_tensor *dst, double turns)
+pair_of_rotations(const struct ggml_tensor *dst, double angles)
 {
     const double two_pi = 6.283185307179586;
     double n_dims = tensor_get_i32(dst, 1), n_ctx = tensor_get_i32(dst, 4);
 
-    return n_dims * log(n_ctx / (turns * two_pi)) /
+    return n_dims * log(n_ctx / (angles * two_pi)) /
            (2 * log((double)tensor_get_f32(dst, 5)));
 }
 
@@ -37,8 +37,8 @@ read_params(const struct ggml_tensor *dst)
     p.extrapolate = tensor_get_f32(dst, 7);
     p.magnitude = tensor_get_f32(dst, 8);
     if (p.extrapolate != 0) {
-        double first = floor(pair_of_turns(dst, tensor_get_f32(dst, 9)));
-        double last = ceil(pair_of_turns(dst, tensor_get_f32(dst, 10)));
+        double first = floor(pair_of_rotations(dst, tensor_get_f32(dst, 9)));
+        double last = ceil(pair_of_rotations(dst, tensor_get_f32(dst, 10)));
 
         p.ramp_first = fmax(0, first);
         p.ramp_last = fmin(p.n_dims - 1, last);
@@ -57,7 +57,7 @@ ramp(const struct rope *p, int pair)
     return 1 - fmin(1.0, fmax(0.0, at));
 }
 
-/* The angle that pair i turns per position. */
+/* The angle per position of pair i. */
 DEVICE double
 rate_of(const struct rope *p, int i, const float *factors)
 {
@@ -74,7 +74,7 @@ rate_of(const struct rope *p, int i, const float *factors)
  * in double, so that late positions are as exact as early ones. */
 DEVICE void
 fill_angles(const struct rope *p, int32_t position, const float *factors,
-            double rate, float2 *turns)
+            double rate, float2 *angles)
 {
     const double two_pi = 6.283185307179586476925;
 
@@ -83,12 +83,12 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
             position * (i < (int)block_size() ? rate : rate_of(p, i, factors));
         float a = (float)(angle - two_pi * rint(angle / two_pi));
 
-        turns[i].x = cosf(a) * (float)p->magnitude;
-        turns[i].y = sinf(a) * (float)p->magnitude;
+        angles[i].x = cosf(a) * (float)p->magnitude;
+        angles[i].y = sinf(a) * (float)p->magnitude;
     }
 }
 
-/* What stands in a row from `first` on. */
+/* Copies a row from element `first` on. */
 DEVICE void
 copy_row(const struct view *y, const struct view *x, const char *from, char *to,
          int first)
@@ -99,7 +99,7 @@ copy_row(const struct view *y, const struct view *x, const char *from, char *to,
 
 DEVICE void
 rotate_row(const struct rope *p, const struct view *y, const struct view *x,
-           const char *from, char *to, const float2 *turns)
+           const char *from, char *to, const float2 *angles)
 {
     int half = p->n_dims / 2, lane = (int)lane_id();
 
@@ -107,28 +107,28 @@ rotate_row(const struct rope *p, const struct view *y, const struct view *x,
         int at = p->neox ? i : 2 * i, other = p->neox ? i + half : 2 * i + 1;
         float a = load_element(x, from, at), b = load_element(x, from, other);
 
-        store_element(y, to, at, a * turns[i].x - b * turns[i].y);
-        store_element(y, to, other, a * turns[i].y + b * turns[i].x);
+        store_element(y, to, at, a * angles[i].x - b * angles[i].y);
+        store_element(y, to, other, a * angles[i].y + b * angles[i].x);
     }
     copy_row(y, x, from, to, p->n_dims);
 }
 
 #define HEADS (CUDA_THREADS / LANES) /* of an item */
 
-/* Heads of a token that are rotated, and others that are, or are not, and go
- * to rows of a cache, which ids name. */
-struct turns {
+/* Queries, x, that are rotated to y; keys that are rotated, and values that are
+ * not, and stored to rows of a cache given by ids. */
+struct rope_args {
     struct rope rope;
     const int32_t *positions;
-    const float *factors; /* or NULL */
-    bool early;           /* no launch before writes them */
+    const float *factors;  /* or NULL */
+    bool constant_factors; /* no launch writes them */
     struct view y, x;
     struct view keys, key_rows, key_ids; /* empty: there are none */
     struct view values, value_rows, value_ids;
 };
 
 HOST_DEVICE int64_t
-heads_of(const struct turns *t)
+heads_of(const struct rope_args *t)
 {
     return t->y.ne[1] + t->keys.ne[1] + t->values.ne[2];
 }
@@ -140,21 +140,21 @@ cache_row(const struct view *y, const struct view *ids, int64_t token,
 {
     struct row r = { token, head, 0 };
 
-    r.i1 = target_row(ids, y, r);
+    r.i1 = set_rows_target(ids, y, r);
     return r.i1 < 0 ? NULL : row_data(y, r);
 }
 
-/* A head: of those of y, then of keys, then of values. */
+/* Computes a head: of those of y, then of keys, then of values. */
 DEVICE void
-turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
-          const float2 *turns)
+rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
+            int64_t head, const float2 *angles)
 {
     struct row r = { head, token, batch };
     char *to;
 
     if (head < t->y.ne[1]) {
         rotate_row(&t->rope, &t->y, &t->x, row_data(&t->x, r),
-                   row_data(&t->y, r), turns);
+                   row_data(&t->y, r), angles);
         return;
     }
     r.i1 = head - t->y.ne[1];
@@ -162,7 +162,7 @@ turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
         to = cache_row(&t->key_rows, &t->key_ids, token, r.i1);
         if (to)
             rotate_row(&t->rope, &t->key_rows, &t->keys, row_data(&t->keys, r),
-                       to, turns);
+                       to, angles);
         return;
     }
     r.i2 = r.i1 - t->keys.ne[1]; /* values have tokens in dimension 1 */
@@ -174,31 +174,31 @@ turn_head(const struct turns *t, int64_t token, int64_t batch, int64_t head,
         copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to, 0);
 }
 
-/* Items: tokens of all batches, and of each every so many HEADS heads: one part
- * of `parts`. */
+/* Items: tokens of all batches, the heads of each divided among `parts`
+ * items. */
 KERNEL
-turn(struct turns t, int64_t parts, int64_t n)
+rope(struct rope_args t, int64_t parts, int64_t n)
 {
     SHARED_BYTES(bytes);
-    float2 *turns = (float2 *)(void *)bytes;
+    float2 *angles = (float2 *)(void *)bytes;
     double rate = 0;
 
-    if (!t.early)
-        take_turn();
+    if (!t.constant_factors)
+        grid_dependency_sync();
     if ((int)thread_id() < t.rope.n_dims / 2)
         rate = rate_of(&t.rope, (int)thread_id(), t.factors);
-    if (t.early)
-        take_turn();
+    if (t.constant_factors)
+        grid_dependency_sync();
     for (int64_t item = block_id(); item < n; item += grid_size()) {
         int64_t part, token;
         int64_t batch = divide(divide(item, parts, &part), t.y.ne[2], &token);
 
         barrier();
-        fill_angles(&t.rope, t.positions[token], t.factors, rate, turns);
+        fill_angles(&t.rope, t.positions[token], t.factors, rate, angles);
         barrier();
         for (int64_t head = part * HEADS + warp_id(); head < heads_of(&t);
              head += parts * HEADS)
-            turn_head(&t, token, batch, head, turns);
+            rotate_head(&t, token, batch, head, angles);
     }
 }
 
@@ -213,46 +213,46 @@ cuda_supports_rope(const struct ggml_tensor *dst)
            is_float_type(dst->src[0]->type);
 }
 
-static struct turns
-turns_of(const struct ggml_tensor *dst)
+static struct rope_args
+rope_args_of(const struct ggml_tensor *dst)
 {
-    struct turns t = {};
+    struct rope_args t = {};
 
     t.rope = read_params(dst);
     t.positions = (const int32_t *)dst->src[1]->data;
     t.factors = dst->src[2] ? (const float *)dst->src[2]->data : NULL;
-    t.early = is_constant(dst->src[2]);
+    t.constant_factors = is_constant(dst->src[2]);
     t.y = view_of(dst);
     t.x = view_of(dst->src[0]);
     return t;
 }
 
 static void
-launch(struct cuda_ctx *c, const struct turns *t)
+launch(struct cuda_ctx *c, const struct rope_args *t)
 {
     int64_t tokens = t->y.ne[2] * t->y.ne[3];
-    int64_t parts = cuda_turn_parts(tokens, heads_of(t), HEADS, c->n_sm);
+    int64_t parts = cuda_rope_splits(tokens, heads_of(t), HEADS, c->n_sm);
     int64_t n = parts * tokens;
-    struct cuda_shape shape = shape_of(n, CUDA_THREADS);
+    struct cuda_launch_config config = launch_config(n, CUDA_THREADS);
 
-    shape.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
+    config.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
     if (n > 0)
-        LAUNCH(turn, shape, c, *t, parts, n);
+        LAUNCH(rope, config, c, *t, parts, n);
 }
 
 void
 cuda_run_rope(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct turns t = turns_of(dst);
+    struct rope_args t = rope_args_of(dst);
 
     if (!ggml_is_empty(dst))
         launch(c, &t);
 }
 
 void
-cuda_run_turns(struct cuda_ctx *c, const struct cuda_turns *f)
+cuda_run_fused_rope(struct cuda_ctx *c, const struct cuda_fused_rope *f)
 {
-    struct turns t = turns_of(f->queries);
+    struct rope_args t = rope_args_of(f->queries);
 
     t.keys = view_of(f->keys->src[0]);
     t.key_rows = view_of(f->set_keys);

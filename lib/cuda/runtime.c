@@ -7,23 +7,23 @@
 
 #include "cuda/reserve.h"
 
-static _Thread_local char words[256];
+static _Thread_local char message[256];
 
 const char *
 cuda_error(void)
 {
-    return words[0] ? words : "no error";
+    return message[0] ? message : "no error";
 }
 
 void
-cuda_say(const char *said)
+cuda_set_error(const char *text)
 {
-    snprintf(words, sizeof(words), "%s", said);
+    snprintf(message, sizeof(message), "%s", text);
 }
 
 /* The run-time gives one error for both. */
 static void
-say_driver(void)
+set_driver_error(void)
 {
     int driver = 0, runtime = 0;
 
@@ -31,9 +31,9 @@ say_driver(void)
         driver = 0;
     cudaRuntimeGetVersion(&runtime);
     if (driver == 0)
-        snprintf(words, sizeof(words), "no NVIDIA driver is running");
+        snprintf(message, sizeof(message), "no NVIDIA driver is running");
     else
-        snprintf(words, sizeof(words),
+        snprintf(message, sizeof(message),
                  "the NVIDIA driver is too old: it knows CUDA %d.%d, and this "
                  "build needs %d.%d",
                  driver / 1000, driver % 1000 / 10, runtime / 1000,
@@ -47,21 +47,21 @@ status_of(cudaError_t e)
     case cudaSuccess:
         return CUDA_OK;
     case cudaErrorMemoryAllocation:
-        snprintf(words, sizeof(words), "out of memory");
+        snprintf(message, sizeof(message), "out of memory");
         return CUDA_NOMEM;
     case cudaErrorInsufficientDriver:
     case cudaErrorInitializationError:
     case cudaErrorStubLibrary:
     case cudaErrorSystemDriverMismatch:
-        say_driver();
+        set_driver_error();
         return CUDA_NO_DRIVER;
     case cudaErrorNoDevice:
         snprintf(
-            words, sizeof(words),
+            message, sizeof(message),
             "the NVIDIA driver shows no device (see CUDA_VISIBLE_DEVICES)");
         return CUDA_NO_DEVICE;
     default:
-        snprintf(words, sizeof(words), "%s", cudaGetErrorString(e));
+        snprintf(message, sizeof(message), "%s", cudaGetErrorString(e));
         return CUDA_FAILED;
     }
 }
@@ -81,7 +81,7 @@ enum cuda_status
 cuda_count(int *n)
 {
     *n = 0;
-    if (reserve_end())
+    if (cuda_reserve_end())
         return CUDA_NOMEM; /* words[] would have to be allocated */
     return check(cudaGetDeviceCount(n));
 }

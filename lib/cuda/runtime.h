@@ -37,7 +37,7 @@ const char *
 cuda_error(void);
 /* Sets it: what failed is no function of CUDA's run-time. */
 void
-cuda_say(const char *words);
+cuda_set_error(const char *text);
 
 /* ---- devices ------------------------------------------------------------- */
 enum cuda_status

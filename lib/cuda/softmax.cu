@@ -1,8 +1,8 @@
 /* softmax.cu - SOFT_MAX with mask, ALiBi and sinks; DIAG_MASK_INF
  *
  * A block a row, in three passes over the row in dst. */
-#include "cuda/scores.h"
-#include "cuda/view.h"
+#include "cuda/attention_scores.h"
+#include "cuda/tensor_view.h"
 
 struct soft {
     float scale, max_bias;
@@ -10,8 +10,8 @@ struct soft {
     struct view x, m, s, y;
 };
 
-/* y = x * scale + slope * mask; what is masked does not count, even if it is
- * no number. Returns the thread's greatest. */
+/* y = x * scale + slope * mask; masked elements do not count, even if they are
+ * non-finite. Returns the thread's maximum. */
 DEVICE float
 score_row(const struct soft *p, struct row r, char *to)
 {
@@ -32,12 +32,12 @@ score_row(const struct soft *p, struct row r, char *to)
 }
 
 /* A row that is masked throughout becomes zero. The sink, a score of no
- * element, takes its part of the sum. */
+ * element, adds to the sum. */
 DEVICE void
-soft_max_row(const struct soft *p, struct row r, float *room)
+soft_max_row(const struct soft *p, struct row r, float *scratch)
 {
     char *to = row_data(&p->y, r);
-    float most = block_max(score_row(p, r, to), room), sum = 0, factor = 0;
+    float most = block_max(score_row(p, r, to), scratch), sum = 0, factor = 0;
     float sink = p->sinks ? load_element(&p->s, p->s.data, r.i2) : -INFINITY;
     bool any = most != -INFINITY;
 
@@ -48,7 +48,7 @@ soft_max_row(const struct soft *p, struct row r, float *room)
         store_element(&p->y, to, i, v);
         sum += v;
     }
-    sum = block_sum(sum, room);
+    sum = block_sum(sum, scratch);
     if (any)
         factor = 1 / (sum + expf(sink - most));
     for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size())
@@ -57,14 +57,14 @@ soft_max_row(const struct soft *p, struct row r, float *room)
 }
 
 KERNEL
-BOUNDS(CUDA_MOST_THREADS, 1)
+BOUNDS(CUDA_MAX_THREADS, 1)
 soft_max(struct soft p, int64_t n_rows)
 {
-    SHARED(float, room, LANES);
+    SHARED(float, scratch, LANES);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t i = block_id(); i < n_rows; i += grid_size())
-        soft_max_row(&p, row_at(&p.y, i), room);
+        soft_max_row(&p, row_at(&p.y, i), scratch);
 }
 
 bool
@@ -92,15 +92,15 @@ cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
     p.s = p.sinks ? view_of(dst->src[2]) : p.x;
     if (!ggml_is_empty(dst))
         LAUNCH(soft_max,
-               shape_of(ggml_nrows(dst), cuda_row_threads(dst->ne[0])), c, p,
-               ggml_nrows(dst));
+               launch_config(ggml_nrows(dst), cuda_row_threads(dst->ne[0])), c,
+               p, ggml_nrows(dst));
 }
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
 KERNEL
 diag_mask(struct view y, struct view x, int64_t past, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     store_element(&y, row_data(&y, c.row), i,
                   i <= past + c.row.i1
@@ -121,6 +121,6 @@ cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(diag_mask, shape_of(n, CUDA_THREADS), c, view_of(dst),
+        LAUNCH(diag_mask, launch_config(n, CUDA_THREADS), c, view_of(dst),
                view_of(dst->src[0]), (int64_t)tensor_get_i32(dst, 0), n);
 }

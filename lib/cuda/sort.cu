@@ -1,14 +1,13 @@
-/* sort.cu - ARGSORT, TOP_K; the best of long rows, and their log-sum-exp
+/* sort.cu - ARGSORT, TOP_K; the top k of long rows, and their log-sum-exp
  *
- * Values become keys of 64 bits that no two elements share: what comes first
- * has the larger key, equal values are in the order of their numbers, and what
- * is no number is last. So every row has one order, whoever sorts it. Up to
- * MOST keys are sorted in shared memory; of longer rows the best of each piece
- * are kept, and then the best of those. */
-#include "cuda/view.h"
+ * Values become unique 64-bit keys: the larger key comes first, equal values
+ * are in the order of their indices, and NaN is last. So every row has one
+ * order, whatever the algorithm. Up to SORT_KEYS keys are sorted in shared
+ * memory; longer rows are divided into parts, whose top k are merged. */
+#include "cuda/tensor_view.h"
 
-#define MOST    4096 /* keys in shared memory: a power of two */
-#define THREADS 512
+#define SORT_KEYS 4096 /* keys in shared memory: a power of two */
+#define THREADS   512
 
 /* Floats in the order of unsigned integers; both zeros are one; NaN is 0. */
 DEVICE uint32_t
@@ -62,7 +61,7 @@ larger(uint64_t a, uint64_t b)
 
 /* Puts the largest of n keys first; the others are lost. */
 DEVICE void
-find_first(uint64_t *keys, int n)
+max_first(uint64_t *keys, int n)
 {
     uint64_t most = 0;
 
@@ -84,7 +83,7 @@ find_first(uint64_t *keys, int n)
     barrier();
 }
 
-/* The smallest power of two that is at least n, 64 or more. */
+/* The smallest power of two from 64 on that is at least n. */
 DEVICE int
 power_above(int n)
 {
@@ -95,12 +94,12 @@ power_above(int n)
     return power;
 }
 
-/* Puts the best k of n keys first, in order. */
+/* Puts the largest k of n keys first, in order. */
 DEVICE void
-choose(uint64_t *keys, int n, int k)
+top_k(uint64_t *keys, int n, int k)
 {
     if (k == 1) {
-        find_first(keys, n);
+        max_first(keys, n);
         return;
     }
     for (int i = n + (int)thread_id(); i < power_above(n);
@@ -112,9 +111,9 @@ choose(uint64_t *keys, int n, int k)
 KERNEL
 argsort(struct view y, struct view x, bool descending, int64_t n_rows)
 {
-    SHARED(uint64_t, keys, MOST);
+    SHARED(uint64_t, keys, SORT_KEYS);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
         struct row r = row_at(&x, row);
         const char *from = row_data(&x, r);
@@ -123,7 +122,7 @@ argsort(struct view y, struct view x, bool descending, int64_t n_rows)
         barrier();
         for (int64_t i = thread_id(); i < x.ne[0]; i += block_size())
             keys[i] = key_of(load_element(&x, from, i), i, descending);
-        choose(keys, (int)x.ne[0], (int)x.ne[0] > 1 ? 2 : 1);
+        top_k(keys, (int)x.ne[0], (int)x.ne[0] > 1 ? 2 : 1);
         for (int64_t i = thread_id(); i < y.ne[0]; i += block_size())
             to[i] = index_of(keys[i]);
     }
@@ -133,7 +132,7 @@ bool
 cuda_supports_sort(const struct ggml_tensor *dst)
 {
     return dst->type == GGML_TYPE_I32 && dst->nb[0] == sizeof(int32_t) &&
-           is_float_type(dst->src[0]->type) && dst->src[0]->ne[0] <= MOST;
+           is_float_type(dst->src[0]->type) && dst->src[0]->ne[0] <= SORT_KEYS;
 }
 
 void
@@ -145,11 +144,11 @@ cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (!ggml_is_empty(dst))
         LAUNCH(argsort,
-               shape_of(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS), c,
+               launch_config(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS), c,
                view_of(dst), view_of(x), descending, ggml_nrows(x));
 }
 
-/* -- The best of long rows -- */
+/* -- The top k of long rows -- */
 
 struct best {
     const float *logits;
@@ -157,27 +156,27 @@ struct best {
     int k, n_rows;
 };
 
-/* The greatest of a piece of a row, and the sum of exp(x - greatest). */
+/* The maximum of a part of a row, and the sum of exp(x - maximum). */
 struct total {
     double most, sum;
 };
 
 DEVICE double
-sum_of(double v, double *room)
+sum_of(double v, double *scratch)
 {
     UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
     barrier();
     if (lane_id() == 0)
-        room[warp_id()] = v;
+        scratch[warp_id()] = v;
     barrier();
-    v = lane_id() < block_size() / LANES ? room[lane_id()] : 0;
+    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : 0;
     UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
     return v;
 }
 
-/* Of n values; their greatest is finite, or there is no sum. */
+/* Of n values; where their maximum is not finite, the sum has no meaning. */
 DEVICE struct total
-total_of(const float *x, int n, double *room)
+total_of(const float *x, int n, double *scratch)
 {
     struct total t;
     double sum = 0;
@@ -185,34 +184,34 @@ total_of(const float *x, int n, double *room)
 
     for (int i = (int)thread_id(); i < n; i += THREADS)
         most = fmaxf(most, x[i]);
-    t.most = block_max(most, (float *)room);
+    t.most = block_max(most, (float *)scratch);
     barrier();
     for (int i = (int)thread_id(); i < n; i += THREADS)
         sum += x[i] == -INFINITY ? 0 : exp((double)x[i] - t.most);
-    t.sum = sum_of(sum, room);
+    t.sum = sum_of(sum, scratch);
     return t;
 }
 
-/* Items: pieces of MOST values of each row; k keys of each to `out`. */
+/* Items: parts of SORT_KEYS values of each row; k keys of each to `out`. */
 KERNEL
-choose_values(struct best b, int64_t pieces, uint64_t *out,
-              struct total *totals, int64_t n_items)
+top_k_values(struct best b, int64_t pieces, uint64_t *out, struct total *totals,
+             int64_t n_items)
 {
-    SHARED(uint64_t, keys, MOST);
-    SHARED(double, room, LANES);
+    SHARED(uint64_t, keys, SORT_KEYS);
+    SHARED(double, scratch, LANES);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t piece, row = divide(item, pieces, &piece);
-        int64_t first = piece * MOST;
+        int64_t first = piece * SORT_KEYS;
         const float *x = b.logits + row * b.stride + first;
-        int n = (int)(b.n - first < MOST ? b.n - first : MOST);
-        struct total t = total_of(x, n, room);
+        int n = (int)(b.n - first < SORT_KEYS ? b.n - first : SORT_KEYS);
+        struct total t = total_of(x, n, scratch);
 
         barrier();
         for (int i = (int)thread_id(); i < n; i += THREADS)
             keys[i] = key_of(x[i], first + i, true);
-        choose(keys, n, b.k);
+        top_k(keys, n, b.k);
         for (int i = (int)thread_id(); i < b.k; i += THREADS)
             out[item * b.k + i] = i < n ? keys[i] : 0;
         if (thread_id() == 0)
@@ -222,12 +221,12 @@ choose_values(struct best b, int64_t pieces, uint64_t *out,
 
 /* The same of `lists` lists of k keys a row, `each` of them at a time. */
 KERNEL
-choose_keys(int k, int64_t lists, int64_t each, const uint64_t *in,
+merge_top_k(int k, int64_t lists, int64_t each, const uint64_t *in,
             uint64_t *out, int64_t n_items)
 {
-    SHARED(uint64_t, keys, MOST);
+    SHARED(uint64_t, keys, SORT_KEYS);
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t part, row = divide(item, (lists + each - 1) / each, &part);
         int64_t left = lists - part * each;
@@ -237,15 +236,15 @@ choose_keys(int k, int64_t lists, int64_t each, const uint64_t *in,
         barrier();
         for (int i = (int)thread_id(); i < n; i += THREADS)
             keys[i] = from[i];
-        choose(keys, n, k);
+        top_k(keys, n, k);
         for (int i = (int)thread_id(); i < k; i += THREADS)
             out[item * k + i] = keys[i];
     }
 }
 
-/* A row's pieces, in order. */
+/* Combines a row's parts, in order. */
 DEVICE double
-combine(const struct total *t, int64_t pieces)
+log_sum_exp(const struct total *t, int64_t pieces)
 {
     double most = -INFINITY, sum = 0;
 
@@ -262,7 +261,7 @@ KERNEL
 store_best(struct best b, int64_t pieces, const uint64_t *keys,
            const struct total *totals, int32_t *ids, float *values, double *lse)
 {
-    take_turn();
+    grid_dependency_sync();
     for (int64_t row = block_id(); row < b.n_rows; row += grid_size()) {
         for (int i = (int)thread_id(); i < b.k; i += (int)block_size()) {
             int32_t id = index_of(keys[row * b.k + i]);
@@ -271,7 +270,7 @@ store_best(struct best b, int64_t pieces, const uint64_t *keys,
             values[row * b.k + i] = b.logits[row * b.stride + id];
         }
         if (thread_id() == 0)
-            lse[row] = combine(totals + row * pieces, pieces);
+            lse[row] = log_sum_exp(totals + row * pieces, pieces);
     }
 }
 
@@ -280,7 +279,8 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
           int n_rows, int k, int32_t *ids, float *values, double *lse)
 {
     struct best b = { logits, n, stride, k, n_rows };
-    int64_t pieces = cuda_pieces(n, MOST), lists = pieces, each = MOST / k;
+    int64_t pieces = cuda_ceil_div(n, SORT_KEYS), lists = pieces,
+            each = SORT_KEYS / k;
     size_t size = (size_t)(pieces * n_rows * k) * sizeof(uint64_t);
     uint64_t *in, *out = (uint64_t *)cuda_scratch(c, size);
     uint64_t *other = (uint64_t *)cuda_scratch(c, size);
@@ -289,19 +289,19 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
 
     if (!out || !other || !totals || n_rows < 1)
         return;
-    LAUNCH(choose_values, shape_of(pieces * n_rows, THREADS), c, b, pieces, out,
-           totals, pieces * n_rows);
+    LAUNCH(top_k_values, launch_config(pieces * n_rows, THREADS), c, b, pieces,
+           out, totals, pieces * n_rows);
     while (lists > 1) {
-        int64_t parts = cuda_pieces(lists, each);
+        int64_t parts = cuda_ceil_div(lists, each);
 
         in = out;
         out = other;
         other = in;
-        LAUNCH(choose_keys, shape_of(parts * n_rows, THREADS), c, k, lists,
+        LAUNCH(merge_top_k, launch_config(parts * n_rows, THREADS), c, k, lists,
                each, (const uint64_t *)in, out, parts * n_rows);
         lists = parts;
     }
-    LAUNCH(store_best, shape_of(n_rows, 128), c, b, pieces,
+    LAUNCH(store_best, launch_config(n_rows, 128), c, b, pieces,
            (const uint64_t *)out, (const struct total *)totals, ids, values,
            lse);
 }

@@ -1,6 +1,6 @@
 /* unary.cu - UNARY, SQR, SQRT, SCALE, CLAMP: a function of each element */
 #include "cuda/functions.h"
-#include "cuda/view.h"
+#include "cuda/tensor_view.h"
 
 struct function {
     int op, unary; /* enum ggml_op, enum ggml_unary_op */
@@ -27,7 +27,7 @@ apply(const struct function *f, float x)
 KERNEL
 unary(struct function f, struct view y, struct view x, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     store_element(&y, row_data(&y, c.row), i,
                   apply(&f, load_element(&x, row_data(&x, c.row), i)));
@@ -48,6 +48,6 @@ cuda_run_unary(struct cuda_ctx *c, struct ggml_tensor *dst)
     int64_t n = chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(unary, shape_of(n, CUDA_THREADS), c, f, view_of(dst),
+        LAUNCH(unary, launch_config(n, CUDA_THREADS), c, f, view_of(dst),
                view_of(dst->src[0]), n);
 }

@@ -62,7 +62,7 @@ prepare_columns(struct cuda_ctx *c, struct ggml_tensor *x)
     struct copy call = { NULL, x->data, ggml_nbytes(x) };
     bool made;
 
-    call.to = cuda_prepared(c, x, x->type, call.size, &made);
+    call.to = cuda_cached_activations(c, x, x->type, call.size, &made);
     if (call.to && !made)
         cuda_emulate(c->stream, copy, &call, sizeof(call));
     return call.to;
@@ -145,7 +145,7 @@ run_ahead(struct cuda_ctx *c, struct ggml_tensor *node,
 {
     struct copy call = { NULL, columns->data, ggml_nbytes(columns) };
 
-    call.to = cuda_prepare_ahead(c, columns, columns->type, call.size);
+    call.to = cuda_cache_next_activations(c, columns, columns->type, call.size);
     run(c, node);
     if (call.to)
         cuda_emulate(c->stream, copy, &call, sizeof(call));

@@ -18,7 +18,7 @@
 #define MOST_COPIES  256
 #define STACK        ((size_t)256 << 10)
 #define LEFT         4096 /* of it, at most, by the frame that never returns */
-#define EXCHANGED    64 /* bytes */
+#define EXCHANGED    64   /* bytes */
 
 int emulate_order;
 long emulate_launches;
@@ -80,7 +80,12 @@ begin_at(place_t *p, char *stack, size_t size, void (*f)(void))
 }
 #endif
 
-enum waiting { FOR_NOTHING, FOR_BLOCK, FOR_WARP, DONE };
+enum waiting {
+    FOR_NOTHING,
+    FOR_BLOCK,
+    FOR_WARP,
+    DONE
+};
 
 struct copy {
     void *to;
@@ -93,17 +98,17 @@ struct fiber {
     char *stack;
     void *fake_stack;
     enum waiting waiting;
-    long turn; /* of the barrier that it waits at */
+    long phase; /* of the barrier that it waits at */
     struct copy copies[MOST_COPIES];
     int n_copies, group;
     int parity; /* which of the warp's slots are next */
     int any_parity;
-    int turns; /* how often it came to take_turn() */
+    int syncs; /* how often it called grid_dependency_sync() */
 };
 
 struct warp {
     unsigned arrived;
-    long turn;
+    long phase;
     char slots[2][LANES][EXCHANGED];
 };
 
@@ -117,7 +122,7 @@ static struct {
     const char *name;
     unsigned threads, arrived, done;
     bool any[2]; /* of this time and the next */
-    long turn;
+    long phase;
     void (*thread)(void *arg);
     void *arg;
     struct {
@@ -178,8 +183,8 @@ begin_fiber(void)
     __sanitizer_finish_switch_fiber(NULL, &scheduler_stack, &scheduler_size);
 #endif
     block.thread(block.arg);
-    if (running->turns != 1)
-        fail("a thread does not take its turn, once");
+    if (running->syncs != 1)
+        fail("a thread does not call grid_dependency_sync() once");
     running->waiting = DONE;
     block.done++;
     to_scheduler(true);
@@ -198,22 +203,22 @@ init_fiber(struct fiber *f)
 #endif
     begin_at(&f->place, f->stack, STACK, begin_fiber);
     f->waiting = FOR_NOTHING;
-    f->n_copies = f->group = f->parity = f->any_parity = f->turns = 0;
+    f->n_copies = f->group = f->parity = f->any_parity = f->syncs = 0;
 }
 
 void
-emulate_take_turn(void)
+emulate_grid_dependency_sync(void)
 {
-    running->turns++;
+    running->syncs++;
 }
 
 static bool
 may_run(const struct fiber *f, unsigned i)
 {
     if (f->waiting == FOR_BLOCK)
-        return f->turn != block.turn;
+        return f->phase != block.phase;
     if (f->waiting == FOR_WARP)
-        return f->turn != warps[i / LANES].turn;
+        return f->phase != warps[i / LANES].phase;
     return f->waiting == FOR_NOTHING;
 }
 
@@ -251,7 +256,7 @@ static void
 run_block(void)
 {
     block.arrived = block.done = 0;
-    block.turn = 0;
+    block.phase = 0;
     block.any[0] = block.any[1] = false;
     memset(warps, 0, sizeof(warps));
     for (unsigned i = 0; i < block.threads; i++)
@@ -283,23 +288,23 @@ clear_shared(void)
 }
 
 void
-emulate_blocks(struct cuda_shape shape, const char *name,
+emulate_blocks(struct cuda_launch_config config, const char *name,
                void (*thread)(void *arg), void *arg)
 {
     block.name = name;
-    if (shape.blocks == 0 || shape.blocks > 0x7fffffff || shape.threads == 0 ||
-        shape.threads > MOST_THREADS || shape.threads % LANES != 0 ||
-        shape.shared > emulate_most_shared)
+    if (config.blocks == 0 || config.blocks > 0x7fffffff ||
+        config.threads == 0 || config.threads > MOST_THREADS ||
+        config.threads % LANES != 0 || config.shared > emulate_most_shared)
         fail("a launch that no device takes");
     emulate_launches++;
-    block.threads = shape.threads;
-    block.n_bytes = shape.shared;
+    block.threads = config.threads;
+    block.n_bytes = config.shared;
     block.thread = thread;
     block.arg = arg;
-    for (unsigned i = 0; i < shape.blocks; i++) {
-        emulate_at.block = in_order(i, shape.blocks);
-        emulate_at.blocks = shape.blocks;
-        emulate_at.threads = shape.threads;
+    for (unsigned i = 0; i < config.blocks; i++) {
+        emulate_at.block = in_order(i, config.blocks);
+        emulate_at.blocks = config.blocks;
+        emulate_at.threads = config.threads;
         run_block();
         clear_shared();
     }
@@ -338,10 +343,10 @@ emulate_shared_bytes(void)
 }
 
 static void
-wait(enum waiting what, long turn)
+wait(enum waiting what, long phase)
 {
     running->waiting = what;
-    running->turn = turn;
+    running->phase = phase;
     to_scheduler(false);
 }
 
@@ -349,11 +354,11 @@ void
 emulate_barrier(void)
 {
     if (++block.arrived < block.threads) {
-        wait(FOR_BLOCK, block.turn);
+        wait(FOR_BLOCK, block.phase);
         return;
     }
     block.arrived = 0;
-    block.turn++;
+    block.phase++;
 }
 
 /* Between its two barriers nobody writes to either flag but to clear the one
@@ -378,11 +383,11 @@ emulate_warp_barrier(void)
     struct warp *w = &warps[emulate_at.thread / LANES];
 
     if (++w->arrived < LANES) {
-        wait(FOR_WARP, w->turn);
+        wait(FOR_WARP, w->phase);
         return;
     }
     w->arrived = 0;
-    w->turn++;
+    w->phase++;
 }
 
 /* Two sets of slots: while some lanes still read one, others are at most at

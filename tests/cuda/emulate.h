@@ -1,7 +1,7 @@
-/* emulate.h - the words of cuda/device.h without a GPU
+/* emulate.h - the primitives of cuda/device.h without a GPU
  *
  * A launch runs one block after another; the threads of a block are fibers,
- * which take turns at barriers and where lanes exchange values. A barrier that
+ * which switch at barriers and where lanes exchange values. A barrier that
  * some threads do not reach ends the program with a message. Shared memory is
  * noise when a block begins, lies on the heap for the sanitizers to watch, and
  * asynchronous copies arrive as late as they may. emulate_order says in which
@@ -46,13 +46,13 @@ extern size_t emulate_most_shared; /* bytes of SHARED_BYTES() */
 
 /* Runs all blocks of a launch, now. */
 void
-emulate_blocks(struct cuda_shape shape, const char *name,
+emulate_blocks(struct cuda_launch_config config, const char *name,
                void (*thread)(void *arg), void *arg);
 
 /* A kernel with its arguments, as they wait on a stream. */
 template <typename... P> struct emulate_call {
     void (*kernel)(P...);
-    struct cuda_shape shape;
+    struct cuda_launch_config config;
     const char *name;
     std::tuple<P...> arguments;
 };
@@ -72,16 +72,17 @@ emulate_run(void *arg)
 {
     struct emulate_call<P...> *call = (struct emulate_call<P...> *)arg;
 
-    emulate_blocks(call->shape, call->name, emulate_thread<P...>, call);
+    emulate_blocks(call->config, call->name, emulate_thread<P...>, call);
 }
 
 template <typename... P, typename... A>
 static void
-emulate_launch(void (*kernel)(P...), const char *name, struct cuda_shape shape,
-               cudaStream_t stream, A... arguments)
+emulate_launch(void (*kernel)(P...), const char *name,
+               struct cuda_launch_config config, cudaStream_t stream,
+               A... arguments)
 {
     struct emulate_call<P...> call = {
-        kernel, shape, name,
+        kernel, config, name,
         {
             arguments...
         }
@@ -111,7 +112,7 @@ emulate_barrier_any(bool any);
 void
 emulate_warp_barrier(void);
 void
-emulate_take_turn(void);
+emulate_grid_dependency_sync(void);
 /* All lanes put `size` bytes (up to 64), and may read what others put till
  * they exchange again. */
 void
@@ -126,8 +127,8 @@ emulate_copy_commit(void);
 void
 emulate_copy_wait(int n);
 
-#define LAUNCH(kernel, shape, ctx, ...)                                        \
-    emulate_launch(kernel, #kernel, shape, (ctx)->stream, __VA_ARGS__)
+#define LAUNCH(kernel, config, ctx, ...)                                       \
+    emulate_launch(kernel, #kernel, config, (ctx)->stream, __VA_ARGS__)
 
 #define ALLOW_SHARED(kernel, size) ((void)(size))
 #define PREFER_SHARED(kernel)      ((void)0)
@@ -155,11 +156,11 @@ block_id(void)
     return emulate_at.block;
 }
 
-/* A launch ends before the next begins here; each thread must come by. */
+/* Launches are serial here; each thread must call it once. */
 DEVICE void
-take_turn(void)
+grid_dependency_sync(void)
 {
-    emulate_take_turn();
+    emulate_grid_dependency_sync();
 }
 
 DEVICE unsigned
@@ -213,13 +214,13 @@ dp4a(uint32_t a, uint32_t b, int sum)
 }
 
 DEVICE uint32_t
-funnel(uint32_t low, uint32_t high, unsigned shift)
+funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
 {
     return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
 
 DEVICE uint32_t
-pick_bytes(uint32_t low, uint32_t high, uint32_t which)
+permute_bytes(uint32_t low, uint32_t high, uint32_t which)
 {
     uint64_t both = (uint64_t)high << 32 | low;
     uint32_t w = 0;
@@ -264,13 +265,13 @@ to_f16_pair(float a, float b)
 }
 
 DEVICE float
-multiply_exactly(float a, float b)
+multiply_rn(float a, float b)
 {
     return a * b;
 }
 
 DEVICE float
-subtract_exactly(float a, float b)
+subtract_rn(float a, float b)
 {
     return a - b;
 }
@@ -308,7 +309,7 @@ store_vector(void *p, T v)
 }
 
 DEVICE uint4
-load_once(const void *p)
+load_streaming(const void *p)
 {
     return load_vector<uint4>(p);
 }
@@ -359,13 +360,13 @@ emulate_matrices(uint32_t *w, const void *row, bool transposed)
 }
 
 DEVICE void
-load_matrices(uint32_t *w, const void *row)
+ldmatrix_x4(uint32_t *w, const void *row)
 {
     emulate_matrices(w, row, false);
 }
 
 DEVICE void
-load_transposed(uint32_t *w, const void *row)
+ldmatrix_x4_trans(uint32_t *w, const void *row)
 {
     emulate_matrices(w, row, true);
 }
@@ -383,7 +384,7 @@ emulate_half(uint32_t pair, int i)
 }
 
 DEVICE void
-multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
+mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 {
     struct emulate_operands mine;
     unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
@@ -409,7 +410,7 @@ multiply_16x8x16(float *c, const uint32_t *a, const uint32_t *b)
 }
 
 DEVICE void
-hold(uint32_t *v)
+keep_in_register(uint32_t *v)
 {
     (void)v;
 }
@@ -446,7 +447,7 @@ emulate_bytes(int *c, const struct emulate_operands *mine, unsigned k)
 }
 
 DEVICE void
-multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
+mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 {
     struct emulate_operands mine;
 
@@ -456,7 +457,7 @@ multiply_16x8x32(int *c, const uint32_t *a, const uint32_t *b)
 }
 
 DEVICE void
-multiply_bytes_16x8x16(int *c, const uint32_t *a, uint32_t b)
+mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 {
     struct emulate_operands mine = { { a[0], a[1], 0, 0 }, { b, 0 } };
 

@@ -79,7 +79,7 @@ ggml_backend_why_none(void)
 ggml_backend_reg_t
 ggml_backend_init(void)
 {
-    bool lacking = reserve_end();
+    bool lacking = cuda_reserve_end();
     const char *wrong = check();
 
     if (wrong)

@@ -40,8 +40,8 @@ static struct {
 } ahead;
 
 void *
-cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
-              size_t size, bool *made)
+cuda_cached_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
+                        int how, size_t size, bool *made)
 {
     *made =
         ahead.p && ahead.x == x->data && ahead.how == how && ahead.size == size;
@@ -49,8 +49,8 @@ cuda_prepared(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
 }
 
 void *
-cuda_prepare_ahead(struct cuda_ctx *c, const struct ggml_tensor *x, int how,
-                   size_t size)
+cuda_cache_next_activations(struct cuda_ctx *c, const struct ggml_tensor *x,
+                            int how, size_t size)
 {
     ahead.x = x->data;
     ahead.how = how;

@@ -513,7 +513,7 @@ test_prepared(void)
 
     compute_shared(backend, out);
     compute_shared(cpu, right);
-    ok(cuda->prepared.n_made == 2 && cuda->prepared.n_shared == 3,
+    ok(cuda->activations.n_made == 2 && cuda->activations.n_shared == 3,
        "products share what was prepared of a tensor, or with it");
     ok(!memcmp(out, right, sizeof(out)), "till something is written over it");
     ggml_backend_free(backend);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cuda/kernel_test.h"
-#include "cuda/shapes.h"
+#include "cuda/launch_config.h"
 
 #define F32 GGML_TYPE_F32
 #define F16 GGML_TYPE_F16
@@ -12,8 +12,8 @@
 #define IN_F32 1e-11
 #define IN_F16 3e-6 /* products of F16s, on tensor cores */
 
-enum looks {
-    OPEN,
+enum mask_kind {
+    UNMASKED,
     CAUSAL,
     WINDOW
 };
@@ -21,7 +21,7 @@ enum looks {
 struct shape {
     int d, e, heads, kv_heads, tokens, keys, batch;
     enum ggml_type type;
-    enum looks looks;
+    enum mask_kind mask_kind;
     bool sinks;
     float max_bias, softcap;
     double bound;
@@ -39,7 +39,7 @@ hide(const struct shape *s, struct ggml_tensor *mask)
         for (int k = 0; k < s->keys; k++) {
             bool seen = k <= past + t && k < s->keys - unused;
 
-            if (s->looks == WINDOW)
+            if (s->mask_kind == WINDOW)
                 seen = seen && k > past + t - 20;
             if (!seen)
                 m[t * s->keys + k] = ggml_fp32_to_fp16(-INFINITY);
@@ -75,7 +75,9 @@ attend(const struct shape *s, const char *name)
     struct ggml_tensor *v =
         kt_tensor(ctx, s->type, s->e, s->keys, s->kv_heads, s->batch);
     struct ggml_tensor *mask =
-        s->looks == OPEN ? NULL : kt_tensor(ctx, F16, s->keys, s->tokens, 1, 1);
+        s->mask_kind == UNMASKED
+            ? NULL
+            : kt_tensor(ctx, F16, s->keys, s->tokens, 1, 1);
     struct ggml_tensor *t;
 
     if (mask) {
@@ -99,7 +101,7 @@ static const struct {
 } few[] = {
     { { 64, 64, 4, 1, 1, 150, 1, F16, CAUSAL, false, 0, 0, IN_F32 },
       "one token" },
-    { { 64, 64, 4, 2, 1, 64, 1, F16, OPEN, false, 0, 0, IN_F32 }, "no mask" },
+    { { 64, 64, 4, 2, 1, 64, 1, F16, UNMASKED, false, 0, 0, IN_F32 }, "no mask" },
     { { 40, 40, 9, 1, 1, 70, 1, GGML_TYPE_BF16, CAUSAL, false, 0, 0, IN_F32 },
       "more heads than a block has rows" },
     { { 64, 64, 4, 4, 1, 300, 2, F32, CAUSAL, true, 8, 0, IN_F32 },
@@ -126,7 +128,7 @@ static const struct {
       "tiles" },
     { { 128, 128, 2, 2, 64, 200, 1, F16, WINDOW, true, 0, 0, IN_F16 },
       "tiles, window, sinks" },
-    { { 96, 96, 2, 1, 65, 80, 2, F16, OPEN, false, 0, 0, IN_F16 },
+    { { 96, 96, 2, 1, 65, 80, 2, F16, UNMASKED, false, 0, 0, IN_F16 },
       "tiles, no mask, batch" },
     { { 64, 64, 3, 3, 66, 140, 1, F16, CAUSAL, false, 8, 10, IN_F16 },
       "tiles, ALiBi, soft cap" },
@@ -173,7 +175,7 @@ test_length(void)
           "hidden keys behind change nothing");
 }
 
-/* Rows that are no multiple of 16 bytes, and begin at odd places. */
+/* Rows that are no multiple of 16 bytes, and are not aligned. */
 static void
 test_places(int tokens)
 {
@@ -186,7 +188,7 @@ test_places(int tokens)
         ggml_view_3d(ctx, all, 64, 50, 2, all->nb[1], all->nb[2], 10);
 
     kt_check(ctx, ggml_flash_attn_ext(ctx, q, k, v, NULL, 0.2f, 0, 0),
-             tokens < 16 ? IN_F32 : IN_F16, "%d tokens, keys at odd places",
+             tokens < 16 ? IN_F32 : IN_F16, "%d tokens, unaligned keys",
              tokens);
     kt_end(ctx);
 }
@@ -238,8 +240,8 @@ main(void)
     test_row(3);
     test_row(70);
     test_large();
-    kt_ok(cuda_parts(4096, 1) == 64 && cuda_parts(4097, 8) == 65 &&
-              cuda_parts(0, 1) == 1 && cuda_parts(1 << 20, 64) == 1,
+    kt_ok(cuda_kv_splits(4096, 1) == 64 && cuda_kv_splits(4097, 8) == 65 &&
+              cuda_kv_splits(0, 1) == 1 && cuda_kv_splits(1 << 20, 64) == 1,
           "parts of the keys");
     kt_ok(cuda_tile_keys(128, 40 << 10) == 32 &&
               cuda_tile_keys(576, 40 << 10) == 16 &&

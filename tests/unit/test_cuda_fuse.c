@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cuda/kernel_runner.h"
-#include "cuda/shapes.h"
+#include "cuda/launch_config.h"
 
 #define F32  GGML_TYPE_F32
 #define Q4_K GGML_TYPE_Q4_K
@@ -206,9 +206,9 @@ test_siblings(enum ggml_type type, int columns, bool biased)
     kt_end(ctx);
 }
 
-/* Keys and values on their way to a cache, and queries. */
+/* ROPE of queries and keys, and stores of keys and values to a cache. */
 static void
-test_turns(enum ggml_type type, int mode)
+test_rope_cache(enum ggml_type type, int mode)
 {
     struct ggml_context *ctx = kt_begin();
     int tokens = 3, heads = 4, kv_heads = 2, d = 32;
@@ -235,7 +235,7 @@ test_turns(enum ggml_type type, int mode)
         ggml_flash_attn_ext(ctx, ggml_permute(ctx, g.node[3], 0, 2, 1, 3),
                             g.node[1], g.node[2], NULL, 0.3f, 0, 0);
     compute_all(ctx, &g, 4, type == F32 ? 1e-11 : 1e-7,
-                "heads that turn, and a cache");
+                "ROPE and stores to a KV cache");
     if (!kt_on_device()) { /* who allocates decides there */
         g.node[3]->data = ids->data;
         run(&g);
@@ -562,7 +562,8 @@ is_made_ready(const struct batch *b, int64_t columns)
 
     for (int i = 0; i < b->n; i++)
         tiles = tiles || b->tokens[i % 4] >= 16;
-    return b->d % 32 == 0 && (columns > cuda_few_columns(true) || !tiles);
+    return b->d % 32 == 0 &&
+           (columns > cuda_small_batch_columns(true) || !tiles);
 }
 
 static void
@@ -580,7 +581,8 @@ test_sequences_ready(const struct batch *b)
         g.uses[i] = 1;
     /* a byte may be another where a sum ends in other bits */
     kt_check_run(ctx, g.node[g.n - 1], x, run_all, &g,
-                 columns > cuda_few_columns(true) ? 1e-4 : 1e-5, b->name);
+                 columns > cuda_small_batch_columns(true) ? 1e-4 : 1e-5,
+                 b->name);
     check_launches(&g, b->launches + (is_made_ready(b, columns) ? 1 : 2),
                    "and a product");
     kt_end(ctx);
@@ -664,8 +666,8 @@ main(void)
     test_siblings(GGML_TYPE_Q8_0, 3, true);
     test_siblings(GGML_TYPE_BF16, 1, true);
     test_siblings(GGML_TYPE_Q8_0, 31, true);
-    test_turns(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
-    test_turns(F32, GGML_ROPE_TYPE_NEOX);
+    test_rope_cache(GGML_TYPE_F16, GGML_ROPE_TYPE_NORMAL);
+    test_rope_cache(F32, GGML_ROPE_TYPE_NEOX);
     for (size_t i = 0; i < sizeof(batches) / sizeof(*batches); i++)
         test_sequences(&batches[i]);
     for (size_t i = 0; i < sizeof(batches) / sizeof(*batches); i++)

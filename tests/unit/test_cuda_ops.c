@@ -256,9 +256,9 @@ test_copy(void)
     kt_end(ctx);
 }
 
-/* What lies in one piece, and what has an end that is no multiple of 16. */
+/* Contiguous tensors, and those of a size that is no multiple of 16. */
 static void
-test_pieces(void)
+test_contiguous(void)
 {
     static const int rows[][2] = { { 2, 3 }, { 4, 1 }, { 7, 5 } };
 
@@ -266,12 +266,13 @@ test_pieces(void)
         struct ggml_context *ctx = kt_begin();
         struct ggml_tensor *a = kt_tensor(ctx, F32, 6, 2, rows[i][0], 1);
         struct ggml_tensor *b = kt_tensor(ctx, F32, 6, 2, rows[i][1], 1);
-        struct ggml_tensor *odd = kt_tensor(ctx, F32, 3, rows[i][0], 1, 1);
+        struct ggml_tensor *unaligned =
+            kt_tensor(ctx, F32, 3, rows[i][0], 1, 1);
 
         kt_check(ctx, ggml_concat(ctx, a, b, 2), 0,
-                 "CONCAT of %d and %d pieces", rows[i][0], rows[i][1]);
-        kt_check(ctx, ggml_concat(ctx, odd, odd, 1), 0,
-                 "CONCAT of %d odd pieces", rows[i][0]);
+                 "CONCAT of %d and %d matrices", rows[i][0], rows[i][1]);
+        kt_check(ctx, ggml_concat(ctx, unaligned, unaligned, 1), 0,
+                 "CONCAT of %d unaligned rows", rows[i][0]);
         kt_end(ctx);
     }
 }
@@ -419,7 +420,7 @@ main(void)
     test_rope();
     test_soft_max();
     test_copy();
-    test_pieces();
+    test_contiguous();
     test_set_rows(F32, I32);
     test_set_rows(F16, GGML_TYPE_I64);
     test_set_rows(BF16, I32);

@@ -1,10 +1,10 @@
-/* test_cuda_products.c - CUDA's kernels that multiply or open rows of every
- * type, by emulation or a device: see cuda/kernel_test.h */
+/* test_cuda_products.c - CUDA's kernels of matrix products and dequantisation,
+ * of every type, by emulation or a device: see cuda/kernel_test.h */
 #include <string.h>
 
 #include "cuda/formats_list.h"
 #include "cuda/kernel_test.h"
-#include "cuda/shapes.h"
+#include "cuda/launch_config.h"
 
 struct type {
     const char *name;
@@ -83,7 +83,8 @@ test_format(const struct type *t)
     multiply(t, 2 * n, 5, 11, 2, EXACT);
     multiply(t, 1024 + n, 37, 32, 1, EXACT);
     multiply(t, 2 * n, 19, 47, 1, EXACT);
-    multiply(t, 256, 67, 65, 2, 3e-4); /* opened to BF16; reference: int8 */
+    multiply(t, 256, 67, 65, 2,
+             3e-4); /* dequantised to BF16; reference: int8 */
     multiply_by_id(t, 2 * n, 3, 1, 2);
     multiply_by_id(t, 2 * n, 3, 3, 11);
     look_up(t, 3 * n);
@@ -172,27 +173,30 @@ test_alone(const struct type *t)
 static void
 test_shapes(void)
 {
-    kt_ok(cuda_few_columns(true) == 64 && cuda_few_columns(false) == 8,
-          "which products cuBLAS gets");
+    kt_ok(cuda_small_batch_columns(true) == 64 &&
+              cuda_small_batch_columns(false) == 8,
+          "which products cuBLAS computes");
     kt_ok(cuda_blocks(0) == 1 && cuda_blocks(7) == 7 &&
-              cuda_blocks((int64_t)1 << 40) == CUDA_MOST_BLOCKS,
+              cuda_blocks((int64_t)1 << 40) == CUDA_MAX_BLOCKS,
           "grids stay below their limits");
-    kt_ok(cuda_pieces(0, 5) == 0 && cuda_pieces(11, 5) == 3 &&
-              cuda_pieces(((int64_t)1 << 40) + 1, 2) == ((int64_t)1 << 39) + 1,
-          "pieces, beyond 32 bits too");
+    kt_ok(cuda_ceil_div(0, 5) == 0 && cuda_ceil_div(11, 5) == 3 &&
+              cuda_ceil_div(((int64_t)1 << 40) + 1, 2) ==
+                  ((int64_t)1 << 39) + 1,
+          "rounded division, beyond 32 bits too");
     kt_ok(cuda_norm_threads(1) == 32 && cuda_norm_threads(96) == 64 &&
               cuda_norm_threads(2046) == 1024 &&
               cuda_norm_threads(9000) == 1024,
           "two values of a row for each thread of a norm");
-    kt_ok(cuda_turn_parts(1, 48, 8, 132) == 6 &&
-              cuda_turn_parts(2048, 48, 8, 132) == 1,
+    kt_ok(cuda_rope_splits(1, 48, 8, 132) == 6 &&
+              cuda_rope_splits(2048, 48, 8, 132) == 1,
           "heads of many tokens share their angles");
-    kt_ok(cuda_open_tile(4096, 128256, 128 << 20) == 8192 &&
-              cuda_open_tile((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
-              cuda_open_tile(64, 10, 128 << 20) == 10,
-          "rows that are opened together");
-    kt_ok(cuda_most_tiles(100, 3, 8) == 15 && cuda_most_tiles(2, 60, 8) == 2,
-          "tiles that hold all pairs, whatever their matrices");
+    kt_ok(cuda_dequantized_rows(4096, 128256, 128 << 20) == 8192 &&
+              cuda_dequantized_rows((int64_t)1 << 31, 1000, 128 << 20) == 64 &&
+              cuda_dequantized_rows(64, 10, 128 << 20) == 10,
+          "rows that are dequantised together");
+    kt_ok(cuda_max_expert_tiles(100, 3, 8) == 15 &&
+              cuda_max_expert_tiles(2, 60, 8) == 2,
+          "tiles that hold all pairs, whatever their experts");
 }
 
 int

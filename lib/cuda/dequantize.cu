@@ -1,14 +1,14 @@
-/* open.cu - blocks of any type as floats; GET_ROWS
+/* dequantize.cu - rows of any type to floats; GET_ROWS
  *
- * A thread opens a unit of 32 values. */
+ * A thread dequantises a sub-block of 32 values. */
 #include "cuda/formats.h"
 #include "cuda/formats_list.h"
-#include "cuda/open.h"
+#include "cuda/dequantize.h"
 
 struct lookup {
     struct view y, x, ids;
     bool by_id;
-    int64_t units; /* of a row */
+    int64_t sub_blocks; /* of a row */
 };
 
 DEVICE int64_t
@@ -22,7 +22,7 @@ index_at(const struct view *ids, int64_t i0, int64_t i1, int64_t i2)
     return *(const int32_t *)(const void *)p;
 }
 
-/* Where row r of y comes from; NULL: from nowhere. */
+/* The source of row r of y; NULL: its id is out of range. */
 DEVICE const char *
 source_of(const struct lookup *l, struct row r)
 {
@@ -34,28 +34,28 @@ source_of(const struct lookup *l, struct row r)
     return row_data(&l->x, r);
 }
 
-/* x[j] = scale * q - min, as quant/ computes it. */
+/* x[j] = scale * q - min, rounded as quant/ does. */
 template <class T>
 DEVICE float
-value_of(const struct unit *u, int j)
+value_of(const struct sub_block *u, int j)
 {
     int g = T::group == 16 ? j / 16 : 0;
     float q = (float)((int8_t)(u->codes[j / 4] >> j % 4 * 8) - T::offset);
 
-    q = multiply_exactly(u->scale[g], q);
-    return T::min ? subtract_exactly(q, u->min[g]) : q;
+    q = multiply_rn(u->scale[g], q);
+    return T::min ? subtract_rn(q, u->min[g]) : q;
 }
 
-/* Stores 32 floats from element `at` on: in pieces of 16 bytes if that can
- * be. */
+/* Stores 32 floats from element `at` on, as 16-byte vectors if they are
+ * aligned. */
 DEVICE void
-store_unit(const struct view *y, char *row, int64_t at, const float *v)
+store_sub_block(const struct view *y, char *row, int64_t at, const float *v)
 {
     char *to = row + at * y->nb[0];
     bool whole = ((uintptr_t)to & 15) == 0;
 
     if (whole && y->type == GGML_TYPE_F32 && y->nb[0] == 4) {
-        UNROLL for (int i = 0; i < UNIT; i += 4)
+        UNROLL for (int i = 0; i < SUB_BLOCK; i += 4)
         {
             float4 f = { v[i], v[i + 1], v[i + 2], v[i + 3] };
 
@@ -64,7 +64,7 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
     } else if (whole && y->type != GGML_TYPE_F32 && y->nb[0] == 2) {
         bool f16 = y->type == GGML_TYPE_F16;
 
-        UNROLL for (int i = 0; i < UNIT; i += 8)
+        UNROLL for (int i = 0; i < SUB_BLOCK; i += 8)
         {
             uint32_t w[4];
             uint4 all;
@@ -79,49 +79,51 @@ store_unit(const struct view *y, char *row, int64_t at, const float *v)
             store_vector(to + i * 2, all);
         }
     } else {
-        UNROLL for (int i = 0; i < UNIT; i++)
+        UNROLL for (int i = 0; i < SUB_BLOCK; i++)
             store_element(y, row, at + i, v[i]);
     }
 }
 
 template <class T>
 DEVICE void
-open_unit(const struct lookup *l, const char *from, char *to, int64_t n)
+dequantize_sub_block(const struct lookup *l, const char *from, char *to,
+                     int64_t n)
 {
-    float v[UNIT];
+    float v[SUB_BLOCK];
 
     if (from) {
-        struct unit u;
+        struct sub_block u;
 
-        T::open(from + n / T::units * T::size, (int)(n % T::units), &u);
-        UNROLL for (int j = 0; j < UNIT; j++) v[j] = value_of<T>(&u, j);
+        T::unpack(from + n / T::sub_blocks * T::size, (int)(n % T::sub_blocks),
+                  &u);
+        UNROLL for (int j = 0; j < SUB_BLOCK; j++) v[j] = value_of<T>(&u, j);
     } else {
-        UNROLL for (int j = 0; j < UNIT; j++) v[j] = 0;
+        UNROLL for (int j = 0; j < SUB_BLOCK; j++) v[j] = 0;
     }
-    store_unit(&l->y, to, n * UNIT, v);
+    store_sub_block(&l->y, to, n * SUB_BLOCK, v);
 }
 
 template <class T>
 KERNEL
-open_blocks(struct lookup l, int64_t n_items)
+dequantize_blocks(struct lookup l, int64_t n_items)
 {
-    int64_t pieces = (l.units + block_size() - 1) / block_size();
+    int64_t pieces = (l.sub_blocks + block_size() - 1) / block_size();
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
         int64_t piece, row = divide(item, pieces, &piece);
         struct row r = row_at(&l.y, row);
         int64_t n = piece * block_size() + thread_id();
 
-        if (n < l.units)
-            open_unit<T>(&l, source_of(&l, r), row_data(&l.y, r), n);
+        if (n < l.sub_blocks)
+            dequantize_sub_block<T>(&l, source_of(&l, r), row_data(&l.y, r), n);
     }
 }
 
 KERNEL
-open_elements(struct lookup l, int64_t n)
+convert_elements(struct lookup l, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
@@ -131,13 +133,13 @@ open_elements(struct lookup l, int64_t n)
     }
 }
 
-/* n floats, in one piece, as numbers of two bytes; four by four. */
+/* n contiguous floats to F16 or BF16, in vectors of four. */
 KERNEL
-open_flat(struct view y, const char *from, int64_t n)
+convert_contiguous(struct view y, const char *from, int64_t n)
 {
     int64_t step = (int64_t)grid_size() * block_size() * 4;
 
-    take_turn();
+    grid_dependency_sync();
     for (int64_t i = ((int64_t)block_id() * block_size() + thread_id()) * 4;
          i < n; i += step) {
         float4 v = load_vector<float4>(from + i * 4);
@@ -155,20 +157,20 @@ open_flat(struct view y, const char *from, int64_t n)
 }
 
 static bool
-is_flat(const struct view *y, const struct view *x)
+is_contiguous_pair(const struct view *y, const struct view *x)
 {
     int64_t n = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3];
 
     return x->type == GGML_TYPE_F32 && y->type != GGML_TYPE_F32 && n % 4 == 0 &&
-           is_dense(x, 4) && is_dense(y, 2) &&
+           is_contiguous(x, 4) && is_contiguous(y, 2) &&
            (((uintptr_t)x->data | (uintptr_t)y->data) & 15) == 0;
 }
 
-/* I32, as they are. */
+/* I32, copied. */
 KERNEL
-open_integers(struct lookup l, int64_t n)
+copy_integers(struct lookup l, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
@@ -180,36 +182,43 @@ open_integers(struct lookup l, int64_t n)
 }
 
 void
-cuda_open_rows(struct cuda_ctx *c, const struct view *y, const struct view *x,
-               const struct view *ids)
+cuda_dequantize_rows(struct cuda_ctx *c, const struct view *y,
+                     const struct view *x, const struct view *ids)
 {
-    struct lookup l = { *y, *x, ids ? *ids : *x, ids != NULL, y->ne[0] / UNIT };
-    unsigned threads = l.units <= 32 ? 32 : l.units <= 128 ? 128 : 256;
+    struct lookup l = { *y, *x, ids ? *ids : *x, ids != NULL,
+                        y->ne[0] / SUB_BLOCK };
+    unsigned threads = l.sub_blocks <= 32    ? 32
+                       : l.sub_blocks <= 128 ? 128
+                                             : 256;
     int64_t rows = y->ne[1] * y->ne[2] * y->ne[3];
-    int64_t n = rows * cuda_pieces(l.units, threads);
-    int64_t n_chunks = rows * cuda_pieces(y->ne[0], CHUNK);
+    int64_t n = rows * cuda_ceil_div(l.sub_blocks, threads);
+    int64_t n_chunks = rows * cuda_ceil_div(y->ne[0], CHUNK);
 
     if (rows == 0 || y->ne[0] == 0)
         return;
     switch (x->type) {
 #define LAUNCH_TYPE(name, which)                                               \
     case which:                                                                \
-        LAUNCH((open_blocks<open_##name>), shape_of(n, threads), c, l, n);     \
+        LAUNCH((dequantize_blocks<format_##name>), launch_config(n, threads),  \
+               c, l, n);                                                       \
         break;
         CUDA_FORMATS(LAUNCH_TYPE)
 #undef LAUNCH_TYPE
     case GGML_TYPE_I32:
-        LAUNCH(open_integers, shape_of(n_chunks, CUDA_THREADS), c, l, n_chunks);
+        LAUNCH(copy_integers, launch_config(n_chunks, CUDA_THREADS), c, l,
+               n_chunks);
         break;
     default:
-        if (!ids && is_flat(y, x)) {
+        if (!ids && is_contiguous_pair(y, x)) {
             n = y->ne[0] * rows;
-            LAUNCH(open_flat,
-                   shape_of(cuda_pieces(n, CUDA_THREADS * 4), CUDA_THREADS), c,
-                   *y, (const char *)x->data, n);
+            LAUNCH(
+                convert_contiguous,
+                launch_config(cuda_ceil_div(n, CUDA_THREADS * 4), CUDA_THREADS),
+                c, *y, (const char *)x->data, n);
             break;
         }
-        LAUNCH(open_elements, shape_of(n_chunks, CUDA_THREADS), c, l, n_chunks);
+        LAUNCH(convert_elements, launch_config(n_chunks, CUDA_THREADS), c, l,
+               n_chunks);
     }
 }
 
@@ -233,5 +242,5 @@ cuda_run_get_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
     struct view y = view_of(dst), x = view_of(dst->src[0]);
     struct view ids = view_of(dst->src[1]);
 
-    cuda_open_rows(c, &y, &x, &ids);
+    cuda_dequantize_rows(c, &y, &x, &ids);
 }

@@ -1,6 +1,6 @@
-/* view.h - tensors as kernels see them, and single elements */
-#ifndef CUDA_VIEW_H
-#define CUDA_VIEW_H
+/* tensor_view.h - strided tensor views for kernels, and access to elements */
+#ifndef CUDA_TENSOR_VIEW_H
+#define CUDA_TENSOR_VIEW_H
 
 #include <ggml-backend.h>
 #include <ggml.h>
@@ -8,7 +8,7 @@
 #include "cuda/device.h"
 #include "cuda/kernels.h"
 #include "cuda/ops.h"
-#include "cuda/shapes.h"
+#include "cuda/launch_config.h"
 #include "tensor/tensor.h"
 
 /* Passed to kernels by value. */
@@ -33,9 +33,9 @@ view_of(const struct ggml_tensor *t)
     return v;
 }
 
-/* Whether all elements, of `size` bytes, lie in one piece, in order. */
+/* Whether the elements, of `size` bytes, are contiguous. */
 static inline bool
-is_dense(const struct view *v, int64_t size)
+is_contiguous(const struct view *v, int64_t size)
 {
     for (int i = 0; i < 4; i++) {
         if (v->ne[i] > 1 && v->nb[i] != size)
@@ -45,9 +45,9 @@ is_dense(const struct view *v, int64_t size)
     return true;
 }
 
-/* Whether all rows lie at multiples of 16 bytes. */
+/* Whether all rows are aligned to 16 bytes. */
 static inline bool
-is_whole(const struct view *v)
+is_aligned_16(const struct view *v)
 {
     uintptr_t all = (uintptr_t)v->data;
 
@@ -56,7 +56,7 @@ is_whole(const struct view *v)
     return (all & 15) == 0;
 }
 
-/* Whether a tensor is a model's, which no graph writes; or NULL. */
+/* Whether a tensor is a model's weight, which no graph writes; or NULL. */
 static inline bool
 is_constant(const struct ggml_tensor *t)
 {
@@ -68,13 +68,13 @@ is_constant(const struct ggml_tensor *t)
                            GGML_BACKEND_BUFFER_USAGE_WEIGHTS);
 }
 
-/* The usual launch: so many items, a block each. */
-static inline struct cuda_shape
-shape_of(int64_t items, unsigned threads)
+/* The usual launch: so many work items, a block each. */
+static inline struct cuda_launch_config
+launch_config(int64_t items, unsigned threads)
 {
-    struct cuda_shape s = { cuda_blocks(items), threads, 0 };
+    struct cuda_launch_config config = { cuda_blocks(items), threads, 0 };
 
-    return s;
+    return config;
 }
 
 /* Types whose elements are read and written as floats. */
@@ -91,12 +91,12 @@ is_f32(const struct ggml_tensor *t)
     return t->type == GGML_TYPE_F32 && t->nb[0] == sizeof(float);
 }
 
-/* Where a row is: its indices in dimensions 1 to 3. */
+/* A row's indices in dimensions 1 to 3. */
 struct row {
     int64_t i1, i2, i3;
 };
 
-/* n / by, and the rest; most are small. */
+/* n / by, and the remainder; by a 32-bit division where both are small. */
 DEVICE int64_t
 divide(int64_t n, int64_t by, int64_t *rest)
 {
@@ -131,14 +131,14 @@ row_at(const struct view *v, int64_t row)
     return r;
 }
 
-/* Which of all rows r is: see row_at(). */
+/* The linear index of row r: the inverse of row_at(). */
 DEVICE int64_t
 row_number(const struct view *v, struct row r)
 {
     return (r.i3 * v->ne[2] + r.i2) * v->ne[1] + r.i1;
 }
 
-/* The row of a smaller tensor that is repeated to meet r. */
+/* The row of a smaller tensor that is broadcast to row r. */
 DEVICE struct row
 row_wrap(const struct view *v, struct row r)
 {
@@ -154,8 +154,7 @@ row_data(const struct view *v, struct row r)
     return v->data + r.i1 * v->nb[1] + r.i2 * v->nb[2] + r.i3 * v->nb[3];
 }
 
-/* Element i of a row, of one of the types with floats (or I32, which is
- * converted: exact up to 2^24). */
+/* Element i of a row as a float: F32, F16, BF16, or I32 (exact up to 2^24). */
 DEVICE float
 load_element(const struct view *v, const char *row, int64_t i)
 {
@@ -190,8 +189,7 @@ store_element(const struct view *v, char *row, int64_t i, float x)
     }
 }
 
-/* Rows are cut into chunks, which are the items of kernels that treat each
- * element by itself. */
+/* Rows are split into chunks, the work items of element-wise kernels. */
 #define CHUNK CUDA_THREADS /* an element a thread */
 
 struct chunk {
@@ -202,7 +200,7 @@ struct chunk {
 static inline int64_t
 chunks_of(const struct ggml_tensor *t)
 {
-    return ggml_nrows(t) * cuda_pieces(t->ne[0], CHUNK);
+    return ggml_nrows(t) * cuda_ceil_div(t->ne[0], CHUNK);
 }
 
 DEVICE struct chunk

@@ -1,24 +1,25 @@
-/* product.h - what matrix-vector kernels multiply
+/* gemv.h - arguments of the GEMV and small-batch GEMM kernels
  *
  * Columns (rows of src1) are numbered in order, and so are results. A tile is
- * some columns that meet one matrix of weights. A sum's order depends on its
- * length and the type of the weights alone, up to MOST_COLUMNS columns. */
-#ifndef CUDA_PRODUCT_H
-#define CUDA_PRODUCT_H
+ * up to GEMV_COLUMNS columns that are multiplied with one matrix of weights.
+ * The order of a sum depends on its length and the type of the weights alone,
+ * up to GEMV_COLUMNS columns. */
+#ifndef CUDA_GEMV_H
+#define CUDA_GEMV_H
 
 #include "cuda/functions.h"
-#include "cuda/multiply.h"
-#include "cuda/view.h"
+#include "cuda/fused_ops.h"
+#include "cuda/tensor_view.h"
 
-#define MOST_COLUMNS  8 /* of a tile */
-#define PRODUCT_WARPS 4 /* of a block */
+#define GEMV_COLUMNS 8 /* of a tile */
+#define GEMV_WARPS   4 /* of a block */
 
 /* Tiles of MUL_MAT_ID, as device memory holds them. */
-struct tile {
+struct column_tile {
     int matrix, first, n; /* columns order[first] and on */
 };
 
-/* What is done to a row's result before it is stored. */
+/* The fused epilogue: what is done to a row's result before it is stored. */
 struct epilogue {
     const char *add;    /* (or NULL) F32 values, one a row, are added */
     int64_t add_stride; /* bytes from one column's to the next; may be 0 */
@@ -26,7 +27,7 @@ struct epilogue {
     float alpha, limit;
 };
 
-/* Another matrix of weights that meets the same columns. */
+/* Another matrix of weights that is multiplied with the same columns. */
 struct sibling {
     const char *w; /* in rows as those of the first, and of their type */
     char *out;
@@ -35,43 +36,44 @@ struct sibling {
     int64_t add_stride;
 };
 
-struct product {
+struct gemv {
     struct view w;
     const char *w2;      /* (or NULL) matrices of w's shape: see glu */
-    const char *columns; /* prepared: see quantize.h; or floats */
+    const char *columns; /* quantised: see quantize.h; or floats */
     int64_t column_stride;
     char *out; /* floats */
     int64_t out_stride;
     int64_t k, rows;
     /* Of MUL_MAT: n columns each in x2 times x3 groups, which share w's. */
     int64_t n, x2, x3;
-    /* Of MUL_MAT_ID, else NULL: `used` results a token, numbered as pairs; of
-     * x1 columns a token, pair p has column p % x1 of token p / used. */
-    const struct tile *tiles; /* as many as tile_total; n 0: empty */
+    /* Of MUL_MAT_ID, else NULL: `used` results a token, each a (token, expert)
+     * pair; of x1 columns a token, pair p has column p % x1 of token p /
+     * used. */
+    const struct column_tile *tiles; /* as many as tile_total; n 0: empty */
     const int *order;
     struct view ids; /* one column a tile: which matrix */
     bool by_id;
-    bool early; /* no launch before writes the weights, or says which */
+    bool constant_weights; /* no launch writes them */
     int64_t used, x1;
     int64_t tile_total;
     struct epilogue end;
     struct sibling siblings[CUDA_SIBLINGS]; /* of MUL_MAT; those of rows > 0 */
 };
 
-/* A tile's parts, in a warp's registers. */
-struct work {
+/* A tile and its rows of weights, in a warp's registers. */
+struct gemv_work {
     const char *rows, *rows2;
     int n;
     const int *order; /* or NULL: columns and results count from `first` */
     int64_t first;
-    char *out; /* as in struct product, or a sibling */
+    char *out; /* as in struct gemv, or a sibling */
     int64_t out_stride, n_rows;
     const char *add;
     int64_t add_stride;
 };
 
 DEVICE int64_t
-column_of(const struct product *p, const struct work *t, int c)
+column_of(const struct gemv *p, const struct gemv_work *t, int c)
 {
     int64_t pair, place, token;
 
@@ -83,20 +85,20 @@ column_of(const struct product *p, const struct work *t, int c)
 }
 
 DEVICE int64_t
-result_of(const struct work *t, int c)
+result_of(const struct gemv_work *t, int c)
 {
     return t->order ? t->order[c] : t->first + c;
 }
 
-/* Where tile i lies; n is 0 if there is nothing to do. */
-DEVICE struct work
-find_tile(const struct product *p, int64_t i, int most)
+/* Tile i; n is 0 if there is nothing to do. */
+DEVICE struct gemv_work
+column_tile_at(const struct gemv *p, int64_t i, int max_columns)
 {
-    struct work t = {};
+    struct gemv_work t = {};
     int64_t at = 0;
 
     if (p->tiles) {
-        struct tile tile = p->tiles[i];
+        struct column_tile tile = p->tiles[i];
 
         at = tile.matrix * p->w.nb[2];
         t.n = tile.n;
@@ -111,15 +113,18 @@ find_tile(const struct product *p, int64_t i, int most)
         t.n = matrix >= 0 && matrix < p->w.ne[2];
         at = t.n ? matrix * p->w.nb[2] : 0;
     } else if (p->x2 * p->x3 == 1) {
-        t.first = i * most;
-        t.n = (int)(p->n - t.first < most ? p->n - t.first : most);
+        t.first = i * max_columns;
+        t.n =
+            (int)(p->n - t.first < max_columns ? p->n - t.first : max_columns);
     } else {
-        int64_t per_group = (p->n + most - 1) / most, part, i2;
+        int64_t per_group = (p->n + max_columns - 1) / max_columns, part, i2;
         int64_t group = divide(i, per_group, &part);
         int64_t i3 = divide(group, p->x2, &i2);
 
-        t.first = group * p->n + part * most;
-        t.n = (int)(p->n - part * most < most ? p->n - part * most : most);
+        t.first = group * p->n + part * max_columns;
+        t.n = (int)(p->n - part * max_columns < max_columns
+                        ? p->n - part * max_columns
+                        : max_columns);
         at = i2 / (p->x2 / p->w.ne[2]) * p->w.nb[2] +
              i3 / (p->x3 / p->w.ne[3]) * p->w.nb[3];
     }
@@ -133,10 +138,10 @@ find_tile(const struct product *p, int64_t i, int most)
     return t;
 }
 
-/* The tile with the matrix that row `*row` of all matrices belongs to; each
- * begins at a multiple of `step`. */
+/* Sets the tile's matrix to the one that `*row`, a row of all matrices, belongs
+ * to; each begins at a multiple of `step`. */
 DEVICE void
-choose_sibling(const struct product *p, int64_t step, struct work *t,
+choose_sibling(const struct gemv *p, int64_t step, struct gemv_work *t,
                int64_t *row)
 {
     int64_t rows = (p->rows + step - 1) / step * step;
@@ -160,7 +165,8 @@ choose_sibling(const struct product *p, int64_t step, struct work *t,
 
 /* Row `row` of a result. */
 DEVICE void
-store_result(const struct work *t, int64_t result, int64_t row, float v)
+store_gemv_result(const struct gemv_work *t, int64_t result, int64_t row,
+                  float v)
 {
     if (t->add)
         v += *(const float *)(const void *)(t->add + result * t->add_stride +
@@ -169,12 +175,12 @@ store_result(const struct work *t, int64_t result, int64_t row, float v)
                        row * (int64_t)sizeof(float)) = v;
 }
 
-/* Sums over the lanes, and stores what a warp has of rows `row` and `row` + 1,
- * or of row `row` of two matrices; `room` is the warp's, and shared. */
+/* Reduces over the lanes, and stores a warp's results of rows `row` and `row` +
+ * 1, or of row `row` of two matrices; `scratch` is the warp's shared memory. */
 template <int COLUMNS>
 DEVICE void
-store_sums(const struct product *p, const struct work *t, int64_t row,
-           float (*sum)[COLUMNS], float *room)
+store_gemv_sums(const struct gemv *p, const struct gemv_work *t, int64_t row,
+                float (*sum)[COLUMNS], float *scratch)
 {
     int r = (int)lane_id() / COLUMNS, c = (int)lane_id() % COLUMNS;
 
@@ -184,99 +190,101 @@ store_sums(const struct product *p, const struct work *t, int64_t row,
             i % COLUMNS < t->n ? warp_sum(sum[i / COLUMNS][i % COLUMNS]) : 0;
 
         if (lane_id() == 0)
-            room[i] = v;
+            scratch[i] = v;
     }
     warp_barrier();
     if (r < 2 && c < t->n) {
-        float v = room[r * COLUMNS + c];
+        float v = scratch[r * COLUMNS + c];
 
         if (p->end.glu < 0 && row + r < t->n_rows)
-            store_result(t, result_of(t, c), row + r, v);
+            store_gemv_result(t, result_of(t, c), row + r, v);
         else if (p->end.glu >= 0 && r == 0)
-            store_result(t, result_of(t, c), row,
-                         apply_glu(p->end.glu, v, room[COLUMNS + c],
-                                   p->end.alpha, p->end.limit));
+            store_gemv_result(t, result_of(t, c), row,
+                              apply_glu(p->end.glu, v, scratch[COLUMNS + c],
+                                        p->end.alpha, p->end.limit));
     }
     warp_barrier();
 }
 
-/* Rows of a block, each of two matrices if there is a gate. */
+/* Rows of a block, each of two matrices if there is a GLU. */
 HOST_DEVICE int64_t
-rows_of_block(const struct product *p)
+gemv_block_rows(const struct gemv *p)
 {
-    return PRODUCT_WARPS * (p->w2 ? 1 : 2);
+    return GEMV_WARPS * (p->w2 ? 1 : 2);
 }
 
 /* Whether every tile has one column; how many tiles there are. */
 static inline bool
-single_columns(const struct product *p)
+has_single_columns(const struct gemv *p)
 {
     return p->by_id ? !p->tiles : p->n == 1;
 }
 
 static inline int64_t
-tiles_of(const struct product *p)
+gemv_tiles(const struct gemv *p)
 {
-    return p->by_id
-               ? p->tile_total
-               : p->x2 * p->x3 *
-                     cuda_pieces(p->n, single_columns(p) ? 1 : MOST_COLUMNS);
+    return p->by_id ? p->tile_total
+                    : p->x2 * p->x3 *
+                          cuda_ceil_div(
+                              p->n, has_single_columns(p) ? 1 : GEMV_COLUMNS);
 }
 
-/* Of an item, the tile, with its matrix, and the warp's first row: of the one
- * or two that it has. Items are groups of rows of all matrices, and for each
- * all tiles: those that read the same weights run at the same time. */
-DEVICE struct work
-find_work(const struct product *p, int64_t item, int64_t tiles, int most,
-          int64_t *row)
+/* The tile and matrix of an item, and the warp's first row, of one or two.
+ * Items are row panels of all matrices, and for each all tiles, so that blocks
+ * that read the same weights run at the same time. */
+DEVICE struct gemv_work
+gemv_work_at(const struct gemv *p, int64_t item, int64_t tiles, int max_columns,
+             int64_t *row)
 {
-    int64_t tile = 0, group = item, each = rows_of_block(p);
-    struct work t;
+    int64_t tile = 0, group = item, each = gemv_block_rows(p);
+    struct gemv_work t;
 
     if (tiles > 1)
         group = divide(item, tiles, &tile);
     *row = group * each;
-    t = find_tile(p, tile, most);
+    t = column_tile_at(p, tile, max_columns);
     choose_sibling(p, each, &t, row);
-    *row += warp_id() * (each / PRODUCT_WARPS);
+    *row += warp_id() * (each / GEMV_WARPS);
     return t;
 }
 
-/* The row beside `row`: of the other matrix, or the next one, or itself. */
+/* The second row of a warp: of the second matrix, or the next one, or
+ * itself. */
 DEVICE const char *
-second_row(const struct product *p, const struct work *t, int64_t row)
+second_gemv_row(const struct gemv *p, const struct gemv_work *t, int64_t row)
 {
     return t->rows2              ? t->rows2 + row * p->w.nb[1]
            : row + 1 < t->n_rows ? t->rows + (row + 1) * p->w.nb[1]
                                  : t->rows + row * p->w.nb[1];
 }
 
-/* Groups of `each` rows, of all matrices. */
+/* Panels of `each` rows, of all matrices. */
 static inline int64_t
-groups_of(const struct product *p, int64_t each)
+row_panels(const struct gemv *p, int64_t each)
 {
-    int64_t n = cuda_pieces(p->rows, each);
+    int64_t n = cuda_ceil_div(p->rows, each);
 
     for (int i = 0; i < CUDA_SIBLINGS; i++)
-        n += cuda_pieces(p->siblings[i].rows, each);
+        n += cuda_ceil_div(p->siblings[i].rows, each);
     return n;
 }
 
 static inline int64_t
-items_of(const struct product *p)
+gemv_items(const struct gemv *p)
 {
-    return groups_of(p, rows_of_block(p)) * tiles_of(p);
+    return row_panels(p, gemv_block_rows(p)) * gemv_tiles(p);
 }
 
-/* By the type of the weights; columns are prepared for it. */
+/* GEMV and small-batch GEMM with quantised or float weights; the columns are
+ * quantised or floats accordingly. */
 void
-cuda_multiply_blocks(struct cuda_ctx *c, const struct product *p);
+cuda_gemv_quantized(struct cuda_ctx *c, const struct gemv *p);
 void
-cuda_multiply_floats(struct cuda_ctx *c, const struct product *p);
+cuda_gemv_float(struct cuda_ctx *c, const struct gemv *p);
 
-/* The same of blocks, for more columns than a tile has; false: the other has to
- * do it. */
+/* The same of quantised weights by tensor cores, for more than GEMV_COLUMNS
+ * columns; false: cuda_gemv_quantized() has to do it. */
 bool
-cuda_multiply_tiles(struct cuda_ctx *c, const struct product *p);
+cuda_gemm_mma(struct cuda_ctx *c, const struct gemv *p);
 
 #endif

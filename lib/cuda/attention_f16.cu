@@ -1,15 +1,14 @@
-/* attention_halves.cu - caches of keys and values as the F16s that tensor cores
- * want */
+/* attention_f16.cu - KV caches converted to the F16 that tensor cores read */
 #include "cuda/attention.h"
-#include "cuda/open.h"
+#include "cuda/dequantize.h"
 
-#define CONVERTED ((int64_t)128 << 20) /* bytes of keys, of values */
+#define MAX_CONVERTED ((int64_t)128 << 20) /* bytes of keys, of values */
 
-/* What is too large for an F16 becomes its largest. */
+/* Saturates at the largest finite F16. */
 KERNEL
-halve(struct view y, struct view x, int64_t n)
+clamp_to_f16(struct view y, struct view x, int64_t n)
 {
-    take_turn();
+    grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         float v = load_element(&x, row_data(&x, c.row), i);
@@ -21,30 +20,30 @@ halve(struct view y, struct view x, int64_t n)
 }
 
 bool
-cuda_are_halves(const struct view *x)
+cuda_kv_is_f16(const struct view *x)
 {
-    return x->type == GGML_TYPE_F16 && is_whole(x);
+    return x->type == GGML_TYPE_F16 && is_aligned_16(x);
 }
 
 bool
-cuda_can_be_halves(const struct view *x)
+cuda_kv_can_be_f16(const struct view *x)
 {
     int64_t size = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3] * 2;
 
-    return cuda_are_halves(x) ||
-           (size <= CONVERTED &&
+    return cuda_kv_is_f16(x) ||
+           (size <= MAX_CONVERTED &&
             (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16 ||
              x->type == GGML_TYPE_Q8_0));
 }
 
 bool
-cuda_make_halves(struct cuda_ctx *c, struct view *x)
+cuda_kv_to_f16(struct cuda_ctx *c, struct view *x)
 {
     struct view y = *x;
     int64_t rows = x->ne[1] * x->ne[2] * x->ne[3], size = sizeof(uint16_t);
-    int64_t n = rows * cuda_pieces(x->ne[0], CHUNK);
+    int64_t n = rows * cuda_ceil_div(x->ne[0], CHUNK);
 
-    if (cuda_are_halves(x))
+    if (cuda_kv_is_f16(x))
         return true;
     y.type = GGML_TYPE_F16;
     y.data = (char *)cuda_scratch(c, (size_t)(rows * x->ne[0] * size));
@@ -55,9 +54,9 @@ cuda_make_halves(struct cuda_ctx *c, struct view *x)
         size *= y.ne[i];
     }
     if (x->type == GGML_TYPE_Q8_0)
-        cuda_open_rows(c, &y, x, NULL);
+        cuda_dequantize_rows(c, &y, x, NULL);
     else
-        LAUNCH(halve, shape_of(n, CUDA_THREADS), c, y, *x, n);
+        LAUNCH(clamp_to_f16, launch_config(n, CUDA_THREADS), c, y, *x, n);
     *x = y;
     return true;
 }

@@ -1,6 +1,6 @@
-/* scores.h - what is done to attention's scores before they are weights */
-#ifndef CUDA_SCORES_H
-#define CUDA_SCORES_H
+/* attention_scores.h - ALiBi and mask of attention scores, before softmax */
+#ifndef CUDA_ATTENTION_SCORES_H
+#define CUDA_ATTENTION_SCORES_H
 
 #include "cuda/device.h"
 

@@ -1,2 +1,0 @@
-/* attention_any.cc - for the host: see cuda/emulate.h */
-#include "cuda/attention_any.cu"

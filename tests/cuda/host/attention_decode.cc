@@ -1,0 +1,2 @@
+/* attention_decode.cc - for the host: see cuda/emulate.h */
+#include "cuda/attention_decode.cu"

@@ -1,2 +1,0 @@
-/* attention_few.cc - for the host: see cuda/emulate.h */
-#include "cuda/attention_few.cu"

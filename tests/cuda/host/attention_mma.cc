@@ -1,0 +1,2 @@
+/* attention_mma.cc - for the host: see cuda/emulate.h */
+#include "cuda/attention_mma.cu"

@@ -1,0 +1,2 @@
+/* dequantize.cc - for the host: see cuda/emulate.h */
+#include "cuda/dequantize.cu"

@@ -1,0 +1,2 @@
+/* gemv_float.cc - for the host: see cuda/emulate.h */
+#include "cuda/gemv_float.cu"

@@ -1,2 +1,0 @@
-/* multiply.cc - for the host: see cuda/emulate.h */
-#include "cuda/multiply.cu"

@@ -1,2 +1,0 @@
-/* multiply_tiles.cc - for the host: see cuda/emulate.h */
-#include "cuda/multiply_tiles.cu"

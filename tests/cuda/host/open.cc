@@ -1,2 +1,0 @@
-/* open.cc - for the host: see cuda/emulate.h */
-#include "cuda/open.cu"
