@@ -4,37 +4,44 @@
 #include <ggml.h>
 #include <stdlib.h>
 
-#include "gg-eval/embed.h"
-#include "gg-eval/evaluate.h"
 #include "gg-eval/imatrix.h"
 #include "gg-eval/options.h"
 #include "gg-eval/perplexity.h"
 #include "gg-eval/state.h"
-#include "gg-eval/watch.h"
 
 const char cli_name[] = "gg-eval";
 
-/* Returns the exit status, as what follows does. */
+struct job {
+    struct options o;
+    struct engine engine;
+    struct state state;
+    const char *name; /* of the input */
+    int fd;
+    struct imatrix *imatrix; /* of what is computed; or NULL */
+    struct watch *watch;
+};
+
+/* ---- modes: each returns the exit status ---- */
+
 static int
-write_records(struct options *o, const struct engine *engine,
-              struct state *state, int fd)
+write_records(struct job *j)
 {
     struct evaluate e;
-    struct output *output = output_new(&o->output, engine->vocab);
+    struct output *output = output_new(&j->o.output, j->engine.vocab);
     int64_t start;
     bool begun;
     int status;
 
-    if (o->evaluate.n_lines > engine->n_slots)
-        o->evaluate.n_lines = engine->n_slots;
-    evaluate_init(&e, &o->evaluate, engine, output);
-    state_take(state, &e);
+    if (j->o.evaluate.n_lines > j->engine.n_slots)
+        j->o.evaluate.n_lines = j->engine.n_slots;
+    evaluate_init(&e, &j->o.evaluate, &j->engine, output);
+    state_take(&j->state, &e);
     start = ggml_time_us();
-    begun = evaluate_lines(&e, fd, cli_input_name(o->input));
-    if (o->engine.verbose)
+    begun = evaluate_lines(&e, j->fd, j->name);
+    if (j->o.engine.verbose)
         evaluate_describe(&e, ggml_time_us() - start);
     if (begun)
-        state_leave(state, &e);
+        state_leave(&j->state, &e);
     status = cli_status(e.failed, e.numbered);
     evaluate_clear(&e);
     output_free(output);
@@ -42,72 +49,95 @@ write_records(struct options *o, const struct engine *engine,
 }
 
 static int
-embed(struct options *o, const struct engine *engine, int fd)
+write_embeddings(struct job *j)
 {
-    o->embed.n_lines = o->evaluate.n_lines < engine->n_slots
-                           ? o->evaluate.n_lines
-                           : engine->n_slots;
-    return cli_status(
-        !embed_run(engine, &o->embed, fd, cli_input_name(o->input)), true);
+    struct embed_options *o = &j->o.embed;
+    int32_t n = j->o.evaluate.n_lines;
+
+    o->n_lines = n < j->engine.n_slots ? n : j->engine.n_slots;
+    return cli_status(!embed_run(&j->engine, o, j->fd, j->name), true);
 }
 
 static int
-answer(struct options *o, const struct engine *engine, struct imatrix *imatrix,
-       struct state *state, int fd)
+write_perplexity(struct job *j)
 {
-    const char *name = cli_input_name(o->input);
-
-    if (o->perplexity)
-        perplexity_run(engine, fd, name, o->engine.quiet);
-    else if (imatrix)
-        imatrix_run(imatrix, engine, fd, name, o->engine.quiet);
-    else if (o->embed.wanted)
-        return embed(o, engine, fd);
-    else
-        return write_records(o, engine, state, fd);
+    perplexity_run(&j->engine, j->fd, j->name, j->o.engine.quiet);
     return EXIT_SUCCESS;
+}
+
+static int
+write_imatrix(struct job *j)
+{
+    imatrix_run(j->imatrix, &j->engine, j->fd, j->name, j->o.engine.quiet);
+    return EXIT_SUCCESS;
+}
+
+static const struct mode {
+    int (*run)(struct job *j);
+    bool takes_encoders;
+} modes[] = {
+    [EVAL_RECORDS] = { write_records, false },
+    [EVAL_EMBED] = { write_embeddings, true },
+    [EVAL_PERPLEXITY] = { write_perplexity, false },
+    [EVAL_IMATRIX] = { write_imatrix, false },
+};
+
+/* ---- all of it ---- */
+
+/* Who is told of what is computed, while it is. */
+static void
+watch(struct job *j)
+{
+    struct engine_options *o = &j->o.engine;
+
+    if (j->o.mode == EVAL_IMATRIX) {
+        o->watch = imatrix_watch;
+        o->watch_data = j->imatrix = imatrix_new();
+    } else if (j->o.output.none) {
+        o->watch = watch_see;
+        o->watch_data = j->watch = watch_new(&j->o.watch);
+    }
+}
+
+static void
+begin(struct job *j)
+{
+    j->fd = cli_open_input(j->o.input);
+    j->name = cli_input_name(j->o.input);
+    state_lock(&j->state, &j->o.state);
+    cli_output(j->o.output_path);
+    if (!j->o.writes_text)
+        cli_refuse_terminal();
+    watch(j);
+    engine_open(&j->engine, &j->o.engine, j->o.n_slots, false);
+    if (gg_model_is_encoder(j->engine.model) &&
+        !modes[j->o.mode].takes_encoders)
+        cli_die("%s: an encoder, which has no logits: see --embed",
+                j->engine.path);
+}
+
+static void
+end(struct job *j)
+{
+    engine_close(&j->engine);
+    imatrix_free(j->imatrix);
+    if (cli_signal())
+        cli_raise(cli_signal());
+    if (j->watch)
+        watch_end(j->watch);
+    watch_free(j->watch);
 }
 
 int
 main(int argc, char **argv)
 {
-    struct options o;
-    struct imatrix *imatrix = NULL;
-    struct watch *watch = NULL;
-    struct engine engine;
-    struct state state;
-    int status, fd;
+    struct job j = { .fd = -1 };
+    int status;
 
     cli_start();
-    eval_parse(argc, argv, &o);
-    fd = cli_open_input(o.input);
-    state_lock(&state, &o.state);
-    cli_output(o.imatrix       ? o.imatrix
-               : o.watch.graph ? o.watch.graph
-                               : o.output_path);
-    if (!o.output.top && !o.output.score && !o.output.none && !o.perplexity)
-        cli_refuse_terminal();
-    if (o.imatrix) {
-        imatrix = imatrix_new();
-        o.engine.watch = imatrix_watch;
-        o.engine.watch_data = imatrix;
-    }
-    if (o.output.none) {
-        watch = watch_new(&o.watch);
-        o.engine.watch = watch_see;
-        o.engine.watch_data = watch;
-    }
-    engine_open(&engine, &o.engine, o.n_slots, false);
-    if (gg_model_is_encoder(engine.model) && !o.embed.wanted)
-        cli_die("%s: an encoder, which has no logits: see --embed",
-                engine.path);
-    status = answer(&o, &engine, imatrix, &state, fd);
-    engine_close(&engine);
-    imatrix_free(imatrix);
-    if (cli_signal())
-        cli_raise(cli_signal());
-    if (watch)
-        watch_end(watch);
-    watch_free(watch);
+    eval_parse(argc, argv, &j.o);
+    begin(&j);
+    status = modes[j.o.mode].run(&j);
+    end(&j);
     return cli_finish(status);
 }

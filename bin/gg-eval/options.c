@@ -93,7 +93,7 @@ settle_slots(struct options *o)
 {
     int32_t *slots = &o->n_slots, *lines = &o->evaluate.n_lines;
 
-    if (o->perplexity || o->imatrix) {
+    if (o->mode == EVAL_PERPLEXITY || o->mode == EVAL_IMATRIX) {
         o->engine.max_ctx = WINDOW;
         *slots = 1;
         return;
@@ -119,11 +119,19 @@ eval_parse(int argc, char **argv, struct options *o)
         cli_misuse("%s: one FILE is enough", argv[argc - 1]);
     if (first < argc)
         o->input = argv[first];
+    o->mode = o->perplexity     ? EVAL_PERPLEXITY
+              : o->imatrix      ? EVAL_IMATRIX
+              : o->embed.wanted ? EVAL_EMBED
+                                : EVAL_RECORDS;
     o->evaluate.score = o->output.score;
     o->output.none = o->embed.none = o->watch.pattern || o->watch.graph;
     o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
     o->embed.encoding = o->output.encoding;
+    o->writes_text =
+        o->output.top || o->output.score || o->output.none || o->perplexity;
+    if (o->imatrix || o->watch.graph)
+        o->output_path = o->imatrix ? o->imatrix : o->watch.graph;
     settle_slots(o);
 }

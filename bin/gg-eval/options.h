@@ -7,7 +7,17 @@
 #include "gg-eval/evaluate.h"
 #include "gg-eval/watch.h"
 
+/* What is written. */
+enum eval_mode {
+    EVAL_RECORDS, /* logits, or text of them */
+    EVAL_EMBED,
+    EVAL_PERPLEXITY,
+    EVAL_IMATRIX,
+};
+
 struct options {
+    enum eval_mode mode;
+    bool writes_text; /* a terminal can show it */
     struct engine_options engine;
     struct output_options output;
     const char *input, *output_path;

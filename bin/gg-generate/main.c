@@ -27,16 +27,33 @@ start_chat(struct generate *g)
         chat_check(g->engine.vocab, o->template);
 }
 
+/* ---- modes: each returns the exit status ---- */
+
+static int32_t
+slots_of_text(const struct options *o)
+{
+    (void)o;
+    return 1;
+}
+
 static void
-run_text(struct generate *g, struct gg_sampler *sampler)
+load_text(struct generate *g)
+{
+    struct gg_error err;
+
+    cli_check(gg_sequence_new(g->gg, &g->answer.sequence, &err), &err);
+    generate_load(g);
+}
+
+static int
+run_text(struct generate *g, int resumed)
 {
     const struct options *o = g->o;
     bool prompt = !o->interactive || o->prompt || o->input;
     int32_t *ids = NULL;
     size_t n = 0;
 
-    g->answer.sampler = sampler;
-    g->answer.sampling = &g->o->sampling;
+    (void)resumed;
     if (o->system && !g->loaded) /* which had one, or none */
         chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
     if (prompt)
@@ -50,42 +67,85 @@ run_text(struct generate *g, struct gg_sampler *sampler)
     generate_save(g);
     free(ids);
     answer_clear(&g->answer);
+    return cli_status(g->cut, true);
 }
 
-/* One text is made. */
-static bool
-is_one(const struct options *o)
+/* Sequences that are evaluated together, and what they go on from. */
+static int32_t
+slots_of_choice(const struct options *o)
 {
-    return o->form == FORM_TEXT && o->choices.n == 0;
+    size_t n = o->choices.n;
+
+    return (n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : (int32_t)n) +
+           (o->state.load != NULL);
 }
+
+static int
+run_choice(struct generate *g, int resumed)
+{
+    (void)resumed;
+    generate_choice(g);
+    return EXIT_SUCCESS;
+}
+
+static int32_t
+slots_of_records(const struct options *o)
+{
+    return (o->n_batch ? o->n_batch : DEFAULT_BATCH) + (o->state.load != NULL);
+}
+
+static int
+run_records(struct generate *g, int resumed)
+{
+    return cli_status(!generate_records(g, resumed), true);
+}
+
+enum {
+    ONE_TEXT,
+    ONE_CHOICE,
+    ALL_RECORDS,
+};
+
+static const struct mode {
+    int32_t (*slots)(const struct options *o);
+    void (*load)(struct generate *g); /* what they go on from */
+    bool draws; /* by the one sampler: records have their own */
+    int (*run)(struct generate *g, int resumed);
+} modes[] = {
+    [ONE_TEXT] = { slots_of_text, load_text, true, run_text },
+    [ONE_CHOICE] = { slots_of_choice, generate_load_base, false, run_choice },
+    [ALL_RECORDS] = { slots_of_records, generate_load_base, false,
+                      run_records },
+};
+
+static const struct mode *
+mode_of(const struct options *o)
+{
+    return &modes[o->form != FORM_TEXT ? ALL_RECORDS
+                  : o->choices.n       ? ONE_CHOICE
+                                       : ONE_TEXT];
+}
+
+/* ---- all of it ---- */
 
 /* Returns the exit status. */
 static int
-run(struct generate *g, int resumed)
+run(struct generate *g, const struct mode *mode, int resumed)
 {
     struct gg_sampler *sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
-    int status = EXIT_SUCCESS;
-    struct gg_error err;
+    int status;
 
-    if (is_one(g->o)) {
-        cli_check(gg_sequence_new(g->gg, &g->answer.sequence, &err), &err);
-        generate_load(g);
-    } else {
-        generate_load_base(g);
-    }
+    mode->load(g);
     if (g->o->chat)
         start_chat(g);
-    if (is_one(g->o)) {
-        run_text(g, sampler);
-        status = cli_status(g->cut, true);
+    if (mode->draws) {
+        g->answer.sampler = sampler;
+        g->answer.sampling = &g->o->sampling;
     } else {
-        gg_sampler_free(sampler); /* each record has its own */
-        if (g->o->form == FORM_TEXT)
-            generate_choice(g);
-        else
-            status = cli_status(!generate_records(g, resumed), true);
+        gg_sampler_free(sampler);
     }
+    status = mode->run(g, resumed);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);
     gg_sequence_free(g->base.sequence);
@@ -96,23 +156,10 @@ run(struct generate *g, int resumed)
     return status;
 }
 
-/* Sequences that are evaluated together, and what they go on from. */
-static int32_t
-count_slots(const struct options *o)
-{
-    size_t n = o->choices.n;
-    bool base = o->state.load && !is_one(o);
-
-    if (o->form != FORM_TEXT)
-        return (o->n_batch ? o->n_batch : DEFAULT_BATCH) + base;
-    return (n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : n ? (int32_t)n : 1) + base;
-}
-
 static void
-open_engines(struct generate *g)
+open_engines(struct generate *g, int32_t n_slots)
 {
     struct gg_engine_params params = { .shift = g->o->engine.shift };
-    int32_t n_slots = count_slots(g->o);
     struct gg_error err;
 
     engine_open(&g->engine, &g->o->engine, n_slots, true);
@@ -135,10 +182,12 @@ main(int argc, char **argv)
 {
     struct options o = { 0 };
     struct generate g = { .o = &o, .answer.tail = -1 };
+    const struct mode *mode;
     int resumed = -1, status;
 
     cli_start();
     generate_parse(argc, argv, &o);
+    mode = mode_of(&o);
     state_lock(&g.state, &o.state);
     if (o.resume)
         resumed = resume_open(o.resume);
@@ -146,8 +195,8 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
-    open_engines(&g);
-    status = run(&g, resumed);
+    open_engines(&g, mode->slots(&o));
+    status = run(&g, mode, resumed);
     terminal_newline();
     sampling_clear(&o.sampling);
     close_engines(&g);
