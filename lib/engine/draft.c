@@ -310,6 +310,13 @@ make_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     return GG_OK;
 }
 
+/* What was drafted and is wrong, in both sessions. */
+static bool
+can_take_back(const struct engine_draft *d, const struct gg_engine *e)
+{
+    return e->can.truncate && (!d->engine || d->engine->can.truncate);
+}
+
 enum gg_status
 draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
           struct gg_error *err)
@@ -318,7 +325,7 @@ draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     enum gg_status st;
     size_t *wanted;
 
-    if (!d || !e->can.truncate) /* to take back what was wrong */
+    if (!d || !can_take_back(d, e))
         return GG_OK;
     wanted = mem_array(n, sizeof(*wanted));
     st = wanted ? make_drafts(d, texts, n, wanted, err) : error_nomem(err);

@@ -220,7 +220,7 @@ gg_sequence_state(const struct gg_sequence *sequence)
         .n_dropped = q->n_dropped,
         .ids = q->ids,
         .n_ids = q->n_ids,
-        .n_held = q->slot < 0 ? 0 : q->n_held,
+        .n_held = q->slot >= 0 && q->engine->can.save ? q->n_held : 0,
         .slot = q->slot,
     };
 }
