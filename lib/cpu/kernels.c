@@ -55,8 +55,8 @@ has_avx512bf16(void)
 #endif
 
 #ifdef HAVE_AMX
-/* Blocks are opened on the stack: up to 150 KiB. A thread that computes may be
- * the main one, whose stack a limit may keep smaller. */
+/* Blocks are unpacked on the stack: up to 150 KiB. A thread that computes may
+ * be the main one, whose stack a limit may keep smaller. */
 static bool
 has_stack(void)
 {

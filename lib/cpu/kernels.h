@@ -19,7 +19,7 @@ struct cpu_product {
     int64_t k, n_rows, n_cols;
     const char *rows; /* in the weights' type; row_stride bytes apart */
     size_t row_stride;
-    /* From here on as many bytes as the rows have are fetched from memory
+    /* From here on as many bytes as the rows have are prefetched from memory
      * meanwhile, as the caller will read them then. NULL: none. */
     const char *prefetch;
     const char *cols; /* as prepare() left them; col_stride bytes apart */
@@ -38,14 +38,14 @@ struct cpu_mul_mat {
     size_t (*column_size)(int64_t k);
     /* For products with no more rows and columns than these; NULL: none. */
     size_t (*scratch_size)(int64_t k, int64_t n_rows, int64_t n_cols);
-    /* Rows that are read side by side where there are few columns; 0: one after
+    /* Rows that are read at once in GEMV and small batches; 0: one after
      * the other. And where there is one, if that is another number. */
     int64_t rows_at_once, gemv_rows_at_once;
-    /* Bytes ahead that those are fetched, at least. 0: none of one column's
+    /* The prefetch distance of those, at least, in bytes. 0: none of GEMV's
      * are, as multiply() does so, but while a thread waits. */
     size_t prefetch_distance;
-    /* So many columns, at most, are multiplied as one is, as fast as weights
-     * come from memory; 0: one. */
+    /* A small batch: so many columns, at most, are multiplied as fast as
+     * weights come from memory; 0: one. */
     int64_t small_batch;
 };
 
@@ -61,7 +61,8 @@ struct cpu_panel {
 };
 
 /* Rows of floats, and rows where they lie, of F32, F16, BF16 or Q8_0:
- * attention's few queries, or their weights, and its keys or values. */
+ * attention's queries in small batches, or their weights, and its keys or
+ * values. */
 struct cpu_small_batch {
     int64_t m, n; /* rows of a, of b */
     int64_t k;    /* values of a row of b */
@@ -70,7 +71,7 @@ struct cpu_small_batch {
     float *c;
     size_t a_stride, c_stride; /* floats */
     size_t b_stride;           /* bytes */
-    /* Meanwhile rows from here on, as far apart as b's, are fetched from
+    /* Meanwhile rows from here on, as far apart as b's, are prefetched from
      * memory. NULL: none. */
     const char *prefetch;
 };
@@ -150,11 +151,11 @@ cpu_kernels_named(const char *name);
 const char *
 cpu_kernels_name(int i);
 
-/* 48 KB and more, in 12 ways: rows and columns of a tile stay there side by
- * side, and what is fetched ahead does not drive out what is about to be used.
- * Set before any kernel can be had. */
+/* L1 of 48 KB and more, in 12 ways: rows and columns of a tile stay there side
+ * by side, and what is prefetched ahead does not drive out what is about to be
+ * used. Set before any kernel can be had. */
 extern bool cpu_large_l1;
-/* Not that, but a second cache of a megabyte and more: it may have more lines
+/* Not that, but an L2 cache of a megabyte and more: it may have more lines
  * on their way to it than to the first, which memory takes longer to send. */
 extern bool cpu_only_l2_large;
 

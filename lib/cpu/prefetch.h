@@ -1,4 +1,4 @@
-/* prefetch.h - software prefetch: how what will be read is asked for early
+/* prefetch.h - software prefetch: what will be read is requested early
  *
  * Everything in lib/cpu that prefetches does so by these functions. Weights
  * that are used once come from memory fastest as one long stream, not as a
@@ -10,14 +10,13 @@
  *
  * An instruction set's header may say, before it includes this one,
  *
- *     PREFETCH_TIMES      how often a line is asked for: a processor that has
+ *     PREFETCH_TIMES      how often a line is requested: a processor that has
  *                         as many requests under way as it can drops further
  *                         ones, so they are repeated, PREFETCH_REPEAT_BYTES
  *                         later
- *     PREFETCH_TO_L1      whether weights for few columns go to the L1 cache,
- *                         otherwise to L2
- *     PREFETCH_DISTANCE   bytes, at least: what memory sends while one line is
- *                         on its way to a busy processor, and more
+ *     PREFETCH_TO_L1      whether weights for GEMV and small batches go to the
+ * L1 cache, otherwise to L2 PREFETCH_DISTANCE   bytes, at least: what memory
+ * sends while one line is on its way to a busy processor, and more
  *     HARDWARE_PREFETCHED a type whose rows the hardware prefetcher finds by
  *                         itself: prefetched by software, they come later */
 #ifndef CPU_PREFETCH_H
@@ -51,7 +50,7 @@ prefetch_source(const struct cpu_product *p, int64_t row)
     return (p->prefetch ? p->prefetch : p->rows) + (size_t)row * p->row_stride;
 }
 
-/* Of the times that a line is asked for, the last `to_l1` are for the L1
+/* Of the requests for a line, the last `to_l1` are for the L1
  * cache, the others for L2. */
 INLINE void
 prefetch_line(const char *p, int times, int to_l1)
@@ -73,7 +72,7 @@ prefetch_for_gemv(const char *p)
 }
 
 /* Weights that are used when all columns of the rows before have gone by: the
- * last request is for L1. Where less than a line is asked for in a turn of the
+ * last request is for L1. Where less than a line is requested in a turn of the
  * loop (`slowly`), few requests are dropped. */
 INLINE void
 prefetch_for_tile(bool slowly, const char *p)

@@ -134,7 +134,7 @@ at_q8_k(const void *row, int64_t j)
     return (struct activation){ b->qs + j % QUANT_SUPER, b->d };
 }
 
-/* Blocks of any type, opened, times blocks of eight bits: integer sums over
+/* Blocks of any type, unpacked, times blocks of eight bits: integer sums over
  * groups, which no block of activations splits. */
 static float
 dot_blocks(int n, const void *vx, const void *vy, enum ggml_type type,

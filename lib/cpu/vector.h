@@ -5,7 +5,7 @@
  *     vec, VEC                  a vector of VEC floats
  *     vec_bits                  VEC uint32_t, castable to vec and back
  *     vec_half                  VEC values of 16 bits
- *     REGISTERS                 how many vectors there is room for
+ *     REGISTERS                 how many vector registers there are
  *
  *     load_f32(p)               VEC floats, aligned or not
  *     load_f32_first(n, p)      n of them, fewer than VEC or all, and nothing

@@ -1,4 +1,4 @@
-/* vector_elementwise.h - rows of floats, in the words of vector.h */
+/* vector_elementwise.h - rows of floats for any vectors */
 #ifndef CPU_VECTOR_ELEMENTWISE_H
 #define CPU_VECTOR_ELEMENTWISE_H
 

@@ -326,10 +326,10 @@ check_rows(const struct cpu_kernels *c, const struct cpu_kernels *k)
             continue;
         snprintf(name, sizeof(name), "add_weighted_rows %s",
                  ggml_type_name(weight_types[i]));
-        say(check_weigh(c, k, weight_types[i]), k, name);
+        say(check_add_weighted_rows(c, k, weight_types[i]), k, name);
         snprintf(name, sizeof(name), "dot_rows %s, as a product of rows,",
                  ggml_type_name(weight_types[i]));
-        say(check_lanes(k, weight_types[i]), k, name);
+        say(check_dot_rows(k, weight_types[i]), k, name);
     }
 }
 

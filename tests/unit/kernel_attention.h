@@ -7,8 +7,8 @@
 /* Values of rows that have no weight may be anything; nothing is written beside
  * the sums. */
 static bool
-check_weigh(const struct cpu_kernels *c, const struct cpu_kernels *k,
-            enum ggml_type type)
+check_add_weighted_rows(const struct cpu_kernels *c,
+                        const struct cpu_kernels *k, enum ggml_type type)
 {
     enum {
         ROWS = 37,
@@ -98,7 +98,7 @@ check_panel(const struct cpu_kernels *c, const struct cpu_kernels *k)
 /* multiply_lanes() and dot_rows() have the bytes of a product of rows, and
  * write nothing else. */
 static bool
-check_lanes(const struct cpu_kernels *k, enum ggml_type type)
+check_dot_rows(const struct cpu_kernels *k, enum ggml_type type)
 {
     static const int64_t depths[] = { 1, 16, 40, 64, 80, 128 };
     float *a = room(20 * 128 * 4), *b = room(128 * 64 * 4);

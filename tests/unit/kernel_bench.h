@@ -169,7 +169,7 @@ call_from_float(const struct cpu_kernels *k, void *arg)
 }
 
 static void
-call_weigh_rows(const struct cpu_kernels *k, void *arg)
+call_add_weighted_rows(const struct cpu_kernels *k, void *arg)
 {
     const struct typed *t = arg;
 
@@ -177,7 +177,7 @@ call_weigh_rows(const struct cpu_kernels *k, void *arg)
 }
 
 static void
-call_multiply_few(const struct cpu_kernels *k, void *arg)
+call_dot_rows(const struct cpu_kernels *k, void *arg)
 {
     const struct typed *t = arg;
 
@@ -343,10 +343,10 @@ bench_few(const struct sets *s, struct typed *typed, struct timed *t)
     t->slot = slot;
     t->size = "4 x 64 x 64";
     t->ops = 2.0 * 4 * 64 * 64;
-    t->call = call_multiply_few;
+    t->call = call_dot_rows;
     snprintf(slot, sizeof(slot), "dot_rows %s", ggml_type_name(typed->type));
     bench_slot(s, t);
-    t->call = call_weigh_rows;
+    t->call = call_add_weighted_rows;
     snprintf(slot, sizeof(slot), "add_weighted_rows %s",
              ggml_type_name(typed->type));
     bench_slot(s, t);

@@ -1,4 +1,4 @@
-/* float_gemm_bf16.c - products with weights of BF16, with the matrix products
+/* float_gemm_bf16.c - GEMM with weights of BF16, with the matrix products
  * of Armv8.6: of two rows and two columns, four values at once
  *
  * Columns are rounded to BF16, too, which leaves half of a unit in the eighth
@@ -36,12 +36,12 @@ prepare(const float *x, void *column, int64_t k)
 INLINE uint64x2_t
 load_values(int64_t n, const char *p)
 {
-    uint16_t few[STEP] = { 0 };
+    uint16_t part[STEP] = { 0 };
 
     if (n >= STEP)
         return vreinterpretq_u64_u16(vld1q_u16(AS(uint16_t, p)));
-    memcpy(few, p, (size_t)n * sizeof(*few));
-    return vreinterpretq_u64_u16(vld1q_u16(few));
+    memcpy(part, p, (size_t)n * sizeof(*part));
+    return vreinterpretq_u64_u16(vld1q_u16(part));
 }
 
 /* The first four values of two rows, and the last four. */
@@ -92,13 +92,13 @@ end_chains(const int n, vec *sum, vec *total)
 INLINE void
 store_four(const struct cpu_product *p, int64_t r, int64_t c, vec v)
 {
-    float few[4];
+    float part[4];
 
-    vst1q_f32(few, v);
+    vst1q_f32(part, v);
     for (int i = 0; i < 4; i++)
         if (r + i / 2 < p->n_rows && c + i % 2 < p->n_cols)
             p->out[(size_t)(c + i % 2) * p->out_stride + (size_t)(r + i / 2)] =
-                few[i];
+                part[i];
 }
 
 /* R x C elements from row r and column c on; what lies behind the last row or

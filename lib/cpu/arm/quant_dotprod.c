@@ -1,5 +1,5 @@
-/* quant_dotprod.c - products with weights in groups, with the dot products of
- * Armv8.2 */
+/* quant_dotprod.c - products with weights of block formats, with the dot
+ * products of Armv8.2 */
 #include "cpu/arm/vector_neon.h"
 
 INLINE int32x4_t

@@ -1,5 +1,6 @@
-/* quant_i8mm.c - products with weights in groups, with the matrix products of
- * bytes of Armv8.6: of two rows and two columns, eight values at once */
+/* quant_i8mm.c - products with weights of block formats, with the matrix
+ * products of bytes of Armv8.6: of two rows and two columns, eight values at
+ * once */
 #include "cpu/arm/vector_neon.h"
 
 #define HAS_DOT8

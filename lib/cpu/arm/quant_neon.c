@@ -1,4 +1,4 @@
-/* quant_neon.c - products with weights in groups, with NEON alone */
+/* quant_neon.c - products with weights of block formats, with NEON alone */
 #include "cpu/arm/vector_neon.h"
 
 /* Two products of signed bytes, at most 2 * 128 * 127, fit in 16 bits. */

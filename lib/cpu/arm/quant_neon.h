@@ -1,5 +1,5 @@
-/* block_types.h - products with weights in groups, on Arm: the words of
- * quant_products.h, and columns in eight bits
+/* quant_neon.h - products with weights of block formats, on Arm: the functions
+ * of quant_products.h, and columns in eight bits
  *
  * The file that includes this one gives
  *
@@ -157,7 +157,7 @@ sum_half(int8x16_t bytes, int16_t *sums)
 static void
 prepare(const float *x, void *column, int64_t k)
 {
-    struct column_runs runs = column_runs(column, k);
+    struct column_arrays runs = column_arrays(column, k);
     int8_t *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {

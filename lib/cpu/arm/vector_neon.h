@@ -1,4 +1,4 @@
-/* vector_neon.h - four floats at a time: the words of vector.h
+/* vector_neon.h - four floats at a time: the functions of vector.h
  *
  * What every AArch64 processor has, F16 conversions included. */
 #ifndef CPU_ARM_VECTOR_NEON_H
@@ -37,10 +37,10 @@ load_f32(const void *p)
 INLINE vec
 load_f32_first(int64_t n, const void *p)
 {
-    float few[4] = { 0 };
+    float part[4] = { 0 };
 
-    memcpy(few, p, first_bytes(n, sizeof(*few)));
-    return vld1q_f32(few);
+    memcpy(part, p, first_bytes(n, sizeof(*part)));
+    return vld1q_f32(part);
 }
 
 INLINE vec_half
@@ -52,10 +52,10 @@ load_half(const void *p)
 INLINE vec_half
 load_half_first(int64_t n, const void *p)
 {
-    uint16_t few[4] = { 0 };
+    uint16_t part[4] = { 0 };
 
-    memcpy(few, p, first_bytes(n, sizeof(*few)));
-    return vld1_u16(few);
+    memcpy(part, p, first_bytes(n, sizeof(*part)));
+    return vld1_u16(part);
 }
 
 INLINE void
@@ -67,23 +67,23 @@ store_f32(float *p, vec v)
 INLINE void
 store_f32_first(int64_t n, float *p, vec v)
 {
-    float few[4];
+    float part[4];
 
-    vst1q_f32(few, v);
-    memcpy(p, few, first_bytes(n, sizeof(*few)));
+    vst1q_f32(part, v);
+    memcpy(p, part, first_bytes(n, sizeof(*part)));
 }
 
 INLINE void
 store_half_first(int64_t n, void *p, vec_half h)
 {
-    uint16_t few[4];
+    uint16_t part[4];
 
     if (n >= 4) {
         vst1_u16(p, h);
         return;
     }
-    vst1_u16(few, h);
-    memcpy(p, few, first_bytes(n, sizeof(*few)));
+    vst1_u16(part, h);
+    memcpy(p, part, first_bytes(n, sizeof(*part)));
 }
 
 INLINE vec

@@ -18,7 +18,7 @@
 
 /* One that is worth calling threads that went to sleep. */
 #define WORTH_WAKING 20000
-/* Bytes that a waiting thread fetches of what it reads next, at most: a part
+/* Bytes that a waiting thread prefetches of what it reads next, at most: a part
  * of its cache; and between two looks whether it need not wait any more. */
 #define PREFETCH_BYTES (192 * 1024)
 #define PREFETCH_STEP  512
@@ -67,7 +67,7 @@ ggml_graph_plan(const struct ggml_cgraph *cgraph, int n_threads,
 }
 
 /* A node at work. */
-struct tile_progress {
+struct graph_run {
     struct cpu_task task; /* of any piece, but for its number */
     struct ggml_threadpool *pool;
     struct ggml_tensor *node;
@@ -100,7 +100,7 @@ set_piece(struct cpu_task *t, int piece, int n, int thread, int shares)
 
 /* Of the job. */
 static void
-compute_piece(const struct tile_progress *run, struct cpu_task *t)
+compute_piece(const struct graph_run *run, struct cpu_task *t)
 {
     struct cpu_weight_prefetch *a = &run->jobs->prefetch[t->thread];
 
@@ -112,7 +112,7 @@ compute_piece(const struct tile_progress *run, struct cpu_task *t)
 static void
 run_piece(void *arg, int piece, int count, int n, int thread)
 {
-    const struct tile_progress *run = arg;
+    const struct graph_run *run = arg;
     struct cpu_task task = run->task;
 
     for (int i = piece; i < piece + count; i++) {
@@ -127,7 +127,7 @@ run_piece(void *arg, int piece, int count, int n, int thread)
 static void
 run_watched(void *arg, int piece, int count, int n, int thread)
 {
-    const struct tile_progress *run = arg;
+    const struct graph_run *run = arg;
     int64_t began = ggml_cycles();
 
     run_piece(arg, piece, count, n, thread);
@@ -135,7 +135,7 @@ run_watched(void *arg, int piece, int count, int n, int thread)
 }
 
 static void
-run_pieces(struct tile_progress *run, int n, bool shared, cpu_job_fn piece)
+run_pieces(struct graph_run *run, int n, bool shared, cpu_job_fn piece)
 {
     run->shares = shared ? run->task.n_threads : 1;
     if (shared) {
@@ -150,7 +150,7 @@ run_pieces(struct tile_progress *run, int n, bool shared, cpu_job_fn piece)
 }
 
 static void
-dot_step(struct tile_progress *run, int n, bool shared)
+run_step(struct graph_run *run, int n, bool shared)
 {
     shared = shared && n > 1;
     if (!run->watch.profile) {
@@ -163,7 +163,7 @@ dot_step(struct tile_progress *run, int n, bool shared)
 }
 
 static void
-watch_node(struct tile_progress *run, const struct ggml_tensor *node)
+watch_node(struct graph_run *run, const struct ggml_tensor *node)
 {
     struct cpu_stopwatch *w = &run->watch;
 
@@ -174,7 +174,7 @@ watch_node(struct tile_progress *run, const struct ggml_tensor *node)
 }
 
 static int
-pieces_of(const struct tile_progress *run, const struct ggml_tensor *node)
+pieces_of(const struct graph_run *run, const struct ggml_tensor *node)
 {
     const struct cpu_op *op = cpu_op(node);
 
@@ -183,7 +183,7 @@ pieces_of(const struct tile_progress *run, const struct ggml_tensor *node)
 
 /* What comes before compute(). */
 static void
-begin_node(struct tile_progress *run, struct ggml_tensor *node, bool shared)
+begin_node(struct graph_run *run, struct ggml_tensor *node, bool shared)
 {
     const struct cpu_op *op = cpu_op(node);
 
@@ -191,26 +191,26 @@ begin_node(struct tile_progress *run, struct ggml_tensor *node, bool shared)
     watch_node(run, node);
     if (op->begin) {
         run->step = op->begin;
-        dot_step(run, 1, false);
+        run_step(run, 1, false);
     }
     if (op->prepare) {
         run->step = op->prepare;
-        dot_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
+        run_step(run, op->prepare_pieces(node, run->task.n_threads), shared);
     }
 }
 
 static void
-run_node(struct tile_progress *run, struct ggml_tensor *node)
+run_node(struct graph_run *run, struct ggml_tensor *node)
 {
     begin_node(run, node, false);
     run->step = cpu_op(node)->compute;
-    dot_step(run, pieces_of(run, node), false);
+    run_step(run, pieces_of(run, node), false);
 }
 
 /* ---- one thread, then all ------------------------------------------------ */
 
 /* One thread does the small nodes before a large one, when that has been
- * offered already; the others, which have to wait, fetch from memory what they
+ * offered already; the others, which have to wait, prefetch what they
  * will read then, so that memory does not rest meanwhile. */
 
 static void
@@ -224,27 +224,27 @@ pause_cpu(void)
 }
 
 static bool
-is_ready(const struct tile_progress *run)
+is_ready(const struct graph_run *run)
 {
     return atomic_load_explicit(&run->ready, memory_order_acquire) != 0;
 }
 
 /* What the thread will read: for its first pieces, then weights. */
 static void
-prefetch_weights(const struct tile_progress *run, const struct cpu_task *t)
+prefetch_weights(const struct graph_run *run, const struct cpu_task *t)
 {
-    struct cpu_weight_prefetch *ahead = &run->jobs->prefetch[t->thread];
+    struct cpu_weight_prefetch *prefetch = &run->jobs->prefetch[t->thread];
     int end = cpu_pool_first(t->nth, t->n_threads, t->thread + 1);
 
     for (struct cpu_task of = *t; of.ith < end && !is_ready(run); of.ith++)
         cpu_job_prefetch(run->job, &of);
-    while (!is_ready(run) && ahead->outstanding < PREFETCH_BYTES &&
-           cpu_weight_prefetch_more(ahead, PREFETCH_STEP) > 0)
+    while (!is_ready(run) && prefetch->outstanding < PREFETCH_BYTES &&
+           cpu_weight_prefetch_more(prefetch, PREFETCH_STEP) > 0)
         ;
 }
 
 static void
-wait_ready(const struct tile_progress *run)
+wait_ready(const struct graph_run *run)
 {
     for (int i = 1; !is_ready(run); i++)
         if (i % SPIN_YIELD)
@@ -254,7 +254,7 @@ wait_ready(const struct tile_progress *run)
 }
 
 static void
-run_small(struct tile_progress *run)
+run_small(struct graph_run *run)
 {
     for (int i = run->first; i < run->end; i++)
         if (!cpu_is_idle(run->graph->nodes[i]))
@@ -264,7 +264,7 @@ run_small(struct tile_progress *run)
 static void
 run_behind(void *arg, int piece, int count, int n, int thread)
 {
-    const struct tile_progress *run = arg;
+    const struct graph_run *run = arg;
     struct cpu_task task = run->task;
 
     set_piece(&task, piece, n, thread, task.n_threads);
@@ -277,7 +277,7 @@ run_behind(void *arg, int piece, int count, int n, int thread)
 
 /* For the first piece of who begins with the job. */
 static void
-prefetch_first(const struct tile_progress *run)
+prefetch_first(const struct graph_run *run)
 {
     struct cpu_task task = run->task;
 
@@ -287,7 +287,7 @@ prefetch_first(const struct tile_progress *run)
 
 /* The job, and the small nodes before it. Steps are counted one by one. */
 static void
-run_shared(struct tile_progress *run)
+run_shared(struct graph_run *run)
 {
     const struct cpu_job *job = run->job;
     struct ggml_tensor *node = run->graph->nodes[job->first];
@@ -319,12 +319,12 @@ run_shared(struct tile_progress *run)
     run_small(run);
     begin_node(run, node, shared);
     run->step = NULL;
-    dot_step(run, job->n_pieces, shared);
+    run_step(run, job->n_pieces, shared);
 }
 
 /* True if the caller has had enough before one of the nodes [first, end). */
 static bool
-is_stopped(const struct tile_progress *run, int first, int end,
+is_stopped(const struct graph_run *run, int first, int end,
            const struct ggml_cplan *plan)
 {
     for (int i = first; i < end && plan->abort_callback; i++)
@@ -336,7 +336,7 @@ is_stopped(const struct tile_progress *run, int first, int end,
 
 /* Profiles tell of every node: none are joined then. */
 static enum ggml_status
-run_graph(struct tile_progress *run, const struct ggml_cgraph *graph,
+run_graph(struct graph_run *run, const struct ggml_cgraph *graph,
           const struct ggml_cplan *plan, struct cpu_jobs *jobs)
 {
     if (!cpu_jobs_find(jobs, graph, run->watch.profile != NULL,
@@ -381,10 +381,10 @@ cpu_compute(struct ggml_cgraph *cgraph, struct ggml_cplan *cplan,
             struct backend_profile *profile, struct cpu_jobs *jobs)
 {
     struct ggml_threadpool *pool = cplan->threadpool, *own = NULL;
-    struct tile_progress run = { .task = { .n_threads = cplan->n_threads,
-                                           .work = align_line(cplan->work_data),
-                                           .k = plan_kernels(cplan->use_ref) },
-                                 .watch = { .profile = profile } };
+    struct graph_run run = { .task = { .n_threads = cplan->n_threads,
+                                       .work = align_line(cplan->work_data),
+                                       .k = plan_kernels(cplan->use_ref) },
+                             .watch = { .profile = profile } };
     struct cpu_jobs own_jobs = { 0 };
     enum ggml_status status;
 

@@ -59,7 +59,7 @@ pair_of(const struct cpu_job *job, const struct job_member *m)
     return m > job->members && m[-1].both.n ? m - 1 : NULL;
 }
 
-/* What follows reads, beside the product, biases and such, which are far away:
+/* What follows reads, beside the product, biases and such, which are in memory:
  * they come while the product is computed. */
 static void
 prefetch_sources(const struct job_member *m, const struct cpu_part *part)

@@ -12,7 +12,7 @@
 struct use {
     const struct ggml_tensor *tensor;
     const char *begin, *end;
-    int member; /* that meets its elements in its pieces only; -1: any */
+    int member; /* that has its elements in the same pieces only; -1: any */
     bool written;
 };
 
@@ -74,15 +74,15 @@ add_use(struct finder *f, const struct ggml_tensor *t, int member, bool written)
     return true;
 }
 
-/* Columns that a matrix meets, at most. */
+/* Columns that a matrix is multiplied with, at most. */
 static int64_t
 n_columns(const struct ggml_tensor *t)
 {
     return t->op == GGML_OP_MUL_MAT_ID ? t->ne[2] : t->ne[1];
 }
 
-/* Of weights that no other node makes, and that meet few columns: of
- * MUL_MAT_ID one, as it is not known before which meet more. */
+/* Of weights that no other node makes, and that have a small batch of columns:
+ * of MUL_MAT_ID one, as it is not known before which have more. */
 static bool
 streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
 {
@@ -95,7 +95,7 @@ streams(const struct ggml_tensor *t, const struct cpu_kernels *k)
            (t->op == GGML_OP_MUL_MAT && n_columns(t) <= p.kernel->small_batch);
 }
 
-/* Of products that stream: both have their weights fetched, or none. */
+/* Of products that stream: both have their weights prefetched, or none. */
 static bool
 prefetch_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
                const struct cpu_kernels *k)
@@ -416,10 +416,10 @@ max_prefetch_distance(const struct cpu_jobs *jobs)
              m++) {
             const struct ggml_tensor *t = jobs->list[i].members[m].node;
             struct cpu_product_plan p = cpu_plan_product(t, jobs->k);
-            size_t lead =
+            size_t distance =
                 cpu_prefetch_distance(&p, t->src[0]->nb[1], n_columns(t));
 
-            most = lead > most ? lead : most;
+            most = distance > most ? distance : most;
         }
     return most;
 }
@@ -427,7 +427,7 @@ max_prefetch_distance(const struct cpu_jobs *jobs)
 static bool
 make_weight_prefetch(struct cpu_jobs *jobs)
 {
-    size_t n = (size_t)jobs->n_threads, lead = max_prefetch_distance(jobs);
+    size_t n = (size_t)jobs->n_threads, distance = max_prefetch_distance(jobs);
 
     mem_free(jobs->prefetch);
     jobs->prefetch = mem_aligned(CPU_LINE, n * sizeof(*jobs->prefetch));
@@ -437,7 +437,7 @@ make_weight_prefetch(struct cpu_jobs *jobs)
                                           .n_jobs = jobs->n,
                                           .thread = (int)i,
                                           .n_threads = jobs->n_threads,
-                                          .distance = lead };
+                                          .distance = distance };
     return jobs->prefetch != NULL;
 }
 

@@ -3,9 +3,10 @@
  * One that is worth it; or products of the same columns that follow each other,
  * as those for queries, keys and values do, each with the sums and functions
  * of its elements that follow it, as those with biases: who computed some
- * elements goes on with them. Two products that meet in what follows, as gate
- * and up do, are a pair: their pieces come in turn, and who ends the second of
- * two goes on. Every element is computed as it is without. */
+ * elements goes on with them. Two products that are both sources of what
+ * follows, as gate and up do, are a pair: their pieces come in turn, and who
+ * ends the second of two goes on. Every element is computed as it is without.
+ */
 #ifndef CPU_EXEC_GRAPH_JOBS_H
 #define CPU_EXEC_GRAPH_JOBS_H
 
@@ -67,11 +68,11 @@ cpu_job_find(struct cpu_job *job, const struct ggml_cgraph *graph, int first,
 void
 cpu_job_compute(const struct cpu_job *job, const struct cpu_task *t);
 
-/* Asks for what piece t->ith reads first: see cpu_op. */
+/* Prefetches what piece t->ith reads first: see cpu_op. */
 void
 cpu_job_prefetch(const struct cpu_job *job, const struct cpu_task *t);
 
-/* What t->count pieces from t->ith on read from far away, or as many as lie in
+/* What t->count pieces from t->ith on read from memory, or as many as lie in
  * a row, which t->count becomes: see cpu_op. */
 const char *
 cpu_job_reads(const struct cpu_job *job, struct cpu_task *t, size_t *n);

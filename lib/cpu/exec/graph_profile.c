@@ -1,6 +1,4 @@
-/* graph_profile.c - counting where the time of a graph goes, step by step of a
- * node
- */
+/* graph_profile.c - where the time of a graph goes, step by step of a node */
 #include "cpu/exec/graph_profile.h"
 
 static struct profile_thread *

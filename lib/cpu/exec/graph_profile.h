@@ -1,6 +1,4 @@
-/* graph_profile.h - counting where the time of a graph goes, step by step of a
- * node
- */
+/* graph_profile.h - where the time of a graph goes, step by step of a node */
 #ifndef CPU_EXEC_GRAPH_PROFILE_H
 #define CPU_EXEC_GRAPH_PROFILE_H
 

@@ -1,5 +1,5 @@
-/* node_prefetch.c - what is read between two jobs, fetched while nothing else
- * is done */
+/* node_prefetch.c - what is read between two jobs, prefetched by idle threads
+ */
 #include "cpu/exec/node_prefetch.h"
 
 #include "core/mem.h"

@@ -21,7 +21,8 @@ struct cpu_task {
     int thread, n_threads;
     bool more; /* the thread goes on with the next one, if nobody else does */
     struct cpu_piece_shape tile; /* of a product, if it is known; or 0 rows */
-    /* (or NULL) What the thread fetches: the piece's weights, and then others.
+    /* (or NULL) What the thread prefetches: the piece's weights, and then
+     * others.
      */
     struct cpu_weight_prefetch *prefetch;
     char *work; /* for all threads; as much as the op asked for, on a line */
@@ -58,11 +59,11 @@ struct cpu_op {
     void (*compute_part)(const struct cpu_task *t, struct ggml_tensor *dst,
                          struct cpu_range elements, struct cpu_range rows);
     /* (or NULL) What t->count pieces from t->ith on read that is likely to be
-     * far away, and was there before: so many bytes; or as many pieces as lie
+     * in memory, and was there before: so many bytes; or as many pieces as lie
      * in a row, which t->count becomes. */
     const char *(*reads)(struct cpu_task *t, const struct ggml_tensor *dst,
                          size_t *n);
-    /* (or NULL) Asks for other such things that the piece reads first. */
+    /* (or NULL) Prefetches other such things that the piece reads first. */
     void (*prefetch)(const struct cpu_task *t, const struct ggml_tensor *dst);
 };
 
@@ -124,7 +125,7 @@ cpu_wrap(int64_t i, int64_t n)
     return i < n ? i : i % n;
 }
 
-/* The row of a smaller tensor that is repeated to meet r. */
+/* The row of a smaller tensor that is broadcast to r. */
 static inline struct cpu_row
 cpu_row_wrap(const struct ggml_tensor *t, struct cpu_row r)
 {
@@ -153,7 +154,7 @@ const float *
 cpu_load_row(const struct cpu_task *t, const struct ggml_tensor *x,
              struct cpu_row r, float *buf);
 
-/* Asks for a row that will be read, or written. */
+/* Prefetches a row that will be read, or written. */
 void
 cpu_prefetch_row(const struct ggml_tensor *x, struct cpu_row r, bool written);
 

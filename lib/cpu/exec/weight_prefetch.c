@@ -1,8 +1,7 @@
-/* weight_prefetch.c - weights that a thread will read, fetched from memory
- * before
+/* weight_prefetch.c - weights that a thread will read, prefetched
  *
- * Where a thread has nothing else to do it reads them: a processor forgets
- * what it is asked to fetch while it waits for too much already. */
+ * Where a thread has nothing else to do it reads them: a processor drops
+ * prefetches while it waits for too much already. */
 #include "cpu/exec/weight_prefetch.h"
 
 #include "cpu/exec/graph_jobs.h"
@@ -168,7 +167,7 @@ cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most)
 }
 
 /* Of n_rows, as many as can be multiplied while what is left of a row of
- * pieces is fetched; 0: so few that it is fetched first. */
+ * pieces is prefetched; 0: so few that it is prefetched first. */
 static int64_t
 rows_for(const struct cpu_weight_prefetch *a, size_t stride, int64_t tile,
          int64_t n_rows)

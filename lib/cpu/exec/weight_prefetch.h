@@ -1,11 +1,10 @@
-/* weight_prefetch.h - weights that a thread will read, fetched from memory
- * before
+/* weight_prefetch.h - weights that a thread will read, prefetched
  *
- * A product with one column takes as long as its weights take to come. So each
- * thread fetches them some way ahead of what it multiplies: its pieces of a
- * job, one after the other, then those of the next job that reads weights, so
- * that the end of a job is no pause; and further ahead while it waits. Of a
- * kernel that fetches by itself it does only that. */
+ * GEMV takes as long as its weights take to come from memory. So each thread
+ * prefetches them at a distance from what it multiplies: its pieces of a job,
+ * one after the other, then those of the next job that reads weights, so that
+ * the end of a job is no pause; and further while it waits. Of a kernel that
+ * prefetches by itself it does only that. */
 #ifndef CPU_EXEC_WEIGHT_PREFETCH_H
 #define CPU_EXEC_WEIGHT_PREFETCH_H
 
@@ -25,12 +24,13 @@ struct cpu_weight_prefetch {
     int n_jobs, thread, n_threads;
     int now;            /* job that the thread works at */
     int begun;          /* jobs before which all is computed */
-    int job, piece;     /* that is fetched up to `at` */
-    const char *at;     /* what is fetched next */
+    int job, piece;     /* that is prefetched up to `at` */
+    const char *at;     /* what is prefetched next */
     size_t left;        /* bytes from there on, in a row */
     const char *found;  /* up to here pages were found */
-    size_t outstanding; /* bytes that were fetched, and not multiplied yet */
-    size_t distance;    /* so many have to be, before those are */
+    size_t outstanding; /* bytes that were prefetched, and not multiplied yet */
+    size_t distance; /* the prefetch distance: so many have to be, before those
+                        are */
 };
 
 /* Some bytes in a row, and nothing then. */
@@ -42,8 +42,9 @@ cpu_weight_prefetch_of(const char *p, size_t n, size_t distance)
     };
 }
 
-/* Pages that are not found yet hold up all that is fetched after what lies in
- * them; a processor finds some of them at the same time: those of n bytes. */
+/* Translations that are not in the TLB hold up all that is prefetched after
+ * what lies in their pages; a processor walks some pages at the same time:
+ * those of n bytes. */
 void
 cpu_prefetch_pages(const char *p, size_t n);
 
@@ -51,9 +52,9 @@ cpu_prefetch_pages(const char *p, size_t n);
 void
 cpu_weight_prefetch_start(struct cpu_weight_prefetch *a);
 
-/* The thread begins with that piece. True if it is among what is fetched here;
- * false: not one of weights, or of another's share, as none of its own are
- * left. */
+/* The thread begins with that piece. True if it is among what is prefetched
+ * here; false: not one of weights, or of another's share, as none of its own
+ * are left. */
 bool
 cpu_weight_prefetch_piece(struct cpu_weight_prefetch *a,
                           const struct cpu_job *job, int piece);
@@ -62,12 +63,12 @@ cpu_weight_prefetch_piece(struct cpu_weight_prefetch *a,
 void
 cpu_weight_prefetch_begin(struct cpu_weight_prefetch *a);
 
-/* Fetches bytes, so many at most; returns how many. 0: there are no more. */
+/* Prefetches bytes, so many at most; returns how many. 0: there are no more. */
 size_t
 cpu_weight_prefetch_more(struct cpu_weight_prefetch *a, size_t most);
 
 /* The thread is about to multiply rows so many bytes long, *n_rows at most.
- * Returns from where as many bytes as *n_rows then have are to be fetched
+ * Returns from where as many bytes as *n_rows then have are to be prefetched
  * meanwhile, or NULL: nothing. Fewer rows are still a multiple of `tile`. */
 const char *
 cpu_weight_prefetch_take(struct cpu_weight_prefetch *a, size_t stride,

@@ -1,4 +1,5 @@
-/* attention_panels.h - what attention multiplies, in the words of vector.h */
+/* attention_panels.h - GEMM of floats for attention's prefill: scores from
+ * transposed keys, and weighted sums of values */
 #ifndef CPU_GEMM_ATTENTION_PANELS_H
 #define CPU_GEMM_ATTENTION_PANELS_H
 

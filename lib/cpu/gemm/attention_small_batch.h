@@ -1,5 +1,5 @@
-/* attention_small_batch.h - attention's few queries, and keys and values where
- * these lie, in the words of vector.h */
+/* attention_small_batch.h - attention of few queries, as in decoding: Q K^T and
+ * P V with keys and values where they lie in the KV cache */
 #ifndef CPU_GEMM_ATTENTION_SMALL_BATCH_H
 #define CPU_GEMM_ATTENTION_SMALL_BATCH_H
 
@@ -12,7 +12,7 @@
 #define TILE_KEYS    4
 #define TILE_QUERIES 4
 
-/* While row j of b is met. */
+/* The row that is prefetched while row j of b is multiplied. */
 INLINE void
 prefetch_key(enum ggml_type type, const struct cpu_small_batch *p, int64_t j)
 {
@@ -132,10 +132,11 @@ INLINE void
 qk_queries(enum ggml_type type, int C, const struct cpu_small_batch *p,
            int64_t i)
 {
-    bool room = C < TILE_QUERIES || REGISTERS >= 32; /* for four keys' sums */
+    bool four_keys =
+        C < TILE_QUERIES || REGISTERS >= 32; /* for four keys' sums */
     int64_t j = 0;
 
-    for (; room && j + TILE_KEYS <= p->n; j += TILE_KEYS)
+    for (; four_keys && j + TILE_KEYS <= p->n; j += TILE_KEYS)
         qk_tile(type, TILE_KEYS, C, p, i, j);
     for (; j < p->n; j++)
         qk_tile(type, 1, C, p, i, j);

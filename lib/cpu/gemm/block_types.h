@@ -1,4 +1,5 @@
-/* block_types.h - the types of weights that are multiplied group by group
+/* block_types.h - the types of weights that are multiplied as blocks of
+ * integers
  *
  * All types of blocks: integers with a scale, and a minimum in some, over
  * groups of 16 or 32. */
@@ -10,9 +11,9 @@ enum cpu_group_kind {
     CPU_INT_SCALES = 2, /* scales of groups of 16, and minima, are integers */
 };
 
-/* X(name, type, kind): those of blocks that refer to points of grids; whose
- * groups have a scale each; minima, or integers as scales; codes of one or two
- * bits; and all. */
+/* X(name, type, kind): those of blocks that refer to entries of codebooks;
+ * whose groups have a scale each; minima, or integers as scales; codes of one
+ * or two bits; and all. */
 #define CPU_CODEBOOK_TYPES(X)                                                  \
     X(iq2_xxs, GGML_TYPE_IQ2_XXS, 0)                                           \
     X(iq2_xs, GGML_TYPE_IQ2_XS, CPU_INT_SCALES)                                \

@@ -1,24 +1,25 @@
-/* codebook_gemv.h - blocks of the IQ types of unpack_codebook.h row by
- * row, for any vectors: opened, as many columns want them, and, with the words
- * below, times the only column, which meets points as they are looked up
+/* codebook_gemv.h - blocks of the IQ types of unpack_codebook.h row by row, for
+ * any vectors: unpacked for GEMM, and GEMV, where codebook entries are
+ * multiplied as they are looked up
  *
- *     HAS_CODEBOOK_GEMV               defined where an instruction set has
- * these words sums_of_four(w, x)        the sums of products of bytes w[0] to
- * w[3] with signed bytes x[0] to x[3], of each half group_sums(s, g) of VEC / 4
- * of these the halves g, in order */
+ * Where HAS_CODEBOOK_GEMV is defined, an instruction set gives
+ *
+ *     sums_of_four(w, x)        the sums of products of bytes w[0] to w[3] with
+ *                               signed bytes x[0] to x[3], of each half
+ *     group_sums(s, g)          of VEC / 4 of these the halves g, in order */
 #ifndef CPU_GEMM_CODEBOOK_GEMV_H
 #define CPU_GEMM_CODEBOOK_GEMV_H
 
 #include "cpu/gemm/quant_products.h"
 #include "cpu/gemm/unpack_codebook.h"
 
-/* A block of VEC rows, as many columns want it, in excess of the offset. */
+/* A block of VEC rows, for GEMM, in excess of the offset. */
 INLINE void
 unpack_codebook(struct codebook t, int offset, const struct rows *r,
                 vec_bits *codes)
 {
     char rows[VEC][QUANT_SUPER];
-    const struct rows opened = rows_from(rows[0], QUANT_SUPER);
+    const struct rows unpacked = rows_from(rows[0], QUANT_SUPER);
 
     ROLLED for (int i = 0; i < VEC; i++)
     {
@@ -37,7 +38,7 @@ unpack_codebook(struct codebook t, int offset, const struct rows *r,
         }
     }
     for (size_t i = 0; i < QUANT_SUPER / 16; i++)
-        load_16(&opened, 16 * i, codes + 4 * i);
+        load_16(&unpacked, 16 * i, codes + 4 * i);
 }
 
 #ifdef HAS_CODEBOOK_GEMV
@@ -70,7 +71,7 @@ add_unit(struct format f, vec acc, const vec_bits *s, const vec *scales, vec d)
     return add_scaled(f, acc, as_floats(s[0] + s[1]), scales, NULL, d);
 }
 
-/* VEC rows times the only column. */
+/* GEMV of VEC rows. */
 INLINE void
 gemv_codebook(struct codebook t, struct format f, const struct cpu_product *p,
               int64_t row, const char *next)

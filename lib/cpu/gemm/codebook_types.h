@@ -1,16 +1,15 @@
 /* codebook_types.h - products with weights of the IQ types of
  * unpack_codebook.h, for any vectors
  *
- * An instruction set may say how they are opened and multiplied, if not row by
- * row:
+ * An instruction set may say how they are unpacked and multiplied, if not row
+ * by row:
  *
  *     UNPACK_CODEBOOK(name, offset, r, codes)
- *                               opens a block of VEC rows, as many columns want
- *                               it, in excess of the offset
+ *                               unpacks a block of VEC rows for GEMM, codes in
+ *                               excess of the offset
  *     DEFINE_GEMV(name, in_group, ...)
- *                               defines what multiplies them by the only
- *                               column, if it is not done as by many
- *     GEMV_OF(name), ORDER(name)   alone and order of struct format */
+ *                               defines their GEMV, if it has one of its own
+ *     GEMV_OF(name), ORDER(name)    `gemv` and `order` of struct format */
 #ifndef CPU_GEMM_CODEBOOK_TYPES_H
 #define CPU_GEMM_CODEBOOK_TYPES_H
 
@@ -43,8 +42,8 @@
 #endif
 #endif
 
-/* Codes that wait for many columns: types that take long to open have no loops
- * of their own, but the only column may. If codes are small and scales
+/* Codes for GEMM: types that take long to unpack have no loops
+ * of their own, but their GEMV may. If codes are small and scales
  * integers, these are IQ1_M's, which stand for odd numbers. */
 #define DEFINE_CODEBOOK_GEMM(range, in_group, odd)                             \
     DEFINE_GEMM(range##_by_##in_group, in_group, false, range##_OFFSET,        \

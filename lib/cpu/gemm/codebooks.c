@@ -1,4 +1,4 @@
-/* codebooks.c - the points that IQ blocks refer to, as bytes */
+/* codebooks.c - the codebooks that IQ blocks refer to, entries as bytes */
 #include "cpu/gemm/codebooks.h"
 
 #include "quant/iq_points.h"

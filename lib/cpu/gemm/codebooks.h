@@ -1,8 +1,8 @@
-/* codebooks.h - the points that IQ blocks refer to, as bytes
+/* codebooks.h - the codebooks that IQ blocks refer to, entries as bytes
  *
- * From the lowest byte on the magnitudes of eight coordinates, in IQ3 of four,
- * in IQ3_XXS, where all are even, half of these: its scales are twice as large.
- * In IQ1, whose coordinates are -1, 0 and 1, moved up or down by an eighth,
+ * From the lowest byte on the magnitudes of an entry's eight values, in IQ3 of
+ * four, in IQ3_XXS, where all are even, half of these: its scales are twice as
+ * large. In IQ1, whose values are -1, 0 and 1, moved up or down by an eighth,
  * what is moved up, in eighths and in excess of 9: 2, 10 and 18. See
  * quant/iq_grid.h. */
 #ifndef CPU_GEMM_CODEBOOKS_H

@@ -2,7 +2,7 @@
  *
  * For products with block-quantised weights: blocks of 32 values, each block
  * with its scale and the sum of its integers, which corrects for weights that
- * are stored with an offset, or have a minimum. All lie in runs of their own:
+ * are stored with an offset, or have a minimum. Each of these is an array:
  *
  *     int8_t  q[k]                  x = d * q, q from -127 to 127
  *     float   d[k / 32]
@@ -75,25 +75,26 @@ column_minus_halves(const char *column, int64_t k)
     return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 20);
 }
 
-/* Where a kernel that prepares a column writes the runs behind q. */
-struct column_runs {
+/* Where a kernel that prepares a column writes the arrays after q. */
+struct column_arrays {
     float *d, *minus_weighed;
     int32_t *minus;
     int16_t *minus_pairs, *minus_halves;
 };
 
-static inline struct column_runs
-column_runs(void *column, int64_t k)
+static inline struct column_arrays
+column_arrays(void *column, int64_t k)
 {
     char *p = (char *)column + k;
     int64_t run = k / COLUMN_BLOCK * 4;
 
-    return (
-        struct column_runs){ .d = (float *)(void *)p,
-                             .minus = (int32_t *)(void *)(p + run),
-                             .minus_weighed = (float *)(void *)(p + 2 * run),
-                             .minus_pairs = (int16_t *)(void *)(p + 3 * run),
-                             .minus_halves = (int16_t *)(void *)(p + 5 * run) };
+    return (struct column_arrays){
+        .d = (float *)(void *)p,
+        .minus = (int32_t *)(void *)(p + run),
+        .minus_weighed = (float *)(void *)(p + 2 * run),
+        .minus_pairs = (int16_t *)(void *)(p + 3 * run),
+        .minus_halves = (int16_t *)(void *)(p + 5 * run)
+    };
 }
 
 /* Four sums of a block's integers, as they are in minus_pairs. */
@@ -111,7 +112,8 @@ column_sums(const int8_t *q, int16_t *sums)
 
 /* The figures of block b, from those sums. */
 static inline void
-column_put(const struct column_runs *r, int64_t b, float d, const int16_t *sums)
+column_put(const struct column_arrays *r, int64_t b, float d,
+           const int16_t *sums)
 {
     int32_t minus = 0;
 

@@ -1,8 +1,7 @@
-/* float_gemm.h - products with weights of F32, F16, BF16, in the words of
- * vector.h: tiles of rows and columns
+/* float_gemm.h - GEMM with weights of F32, F16, BF16: tiles of rows and columns
  *
- * What an element is, float_sums.h says; float_gemv.h has the only column,
- * float_packing.h what many meet. */
+ * What an element is, float_sums.h says; float_gemv.h has GEMV,
+ * float_packing.h how rows are packed for many columns. */
 #ifndef CPU_GEMM_FLOAT_GEMM_H
 #define CPU_GEMM_FLOAT_GEMM_H
 
@@ -16,7 +15,8 @@ rows_of(int C)
     return C > COLS ? WIDE_ROWS : ROWS;
 }
 
-/* All values of rows. Of the next rows each tile of columns fetches its part.
+/* All values of rows. Of the next rows each tile of columns prefetches its
+ * part.
  */
 INLINE struct block
 all_values(const struct cpu_product *p, int C)
@@ -34,8 +34,8 @@ all_values(const struct cpu_product *p, int C)
 }
 
 /* While the first tiles of columns from c on are multiplied, the columns after
- * those are fetched, one a tile: so many come from far away, and would be met
- * there all at once. NULL: none. */
+ * those are prefetched, one a tile: so many come from memory, and would be
+ * waited for all at once. NULL: none. */
 INLINE const char *
 prefetched_column(const struct cpu_product *p, int R, int C, int64_t r,
                   int64_t c)
@@ -47,7 +47,7 @@ prefetched_column(const struct cpu_product *p, int R, int C, int64_t r,
     return p->cols + (size_t)next * p->col_stride;
 }
 
-/* What is fetched, turn by turn: many lines at once would keep those waiting
+/* What is prefetched, turn by turn: many lines at once would keep those waiting
  * that the tile itself reads. */
 struct prefetch {
     const char *at;
@@ -77,10 +77,10 @@ take_sums(int R, int C, vec sum[][WIDE], vec kept[][COLS])
         sum[a][b] = kept[a][b];
 }
 
-/* A tile of R x C elements from row r and column c on: values of a block. What
- * the only column meets is fetched near, or not. */
+/* A tile of R x C elements from row r and column c on: values of a block. Rows
+ * of GEMV are prefetched to L1, or to L2. */
 INLINE void
-prefetching_tile(bool near, enum ggml_type type, int R, int C,
+prefetching_tile(bool to_l1, enum ggml_type type, int R, int C,
                  const struct cpu_product *p, int64_t r, int64_t c,
                  struct block k)
 {
@@ -90,10 +90,11 @@ prefetching_tile(bool near, enum ggml_type type, int R, int C,
     const bool chains = chain_of(type) > 0;
     const char *rows = k.rows + (size_t)(r - k.row) * k.stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
-    /* several columns have what comes next fetched part by part */
-    const bool fetched =
+    /* several columns have what comes next prefetched part by part */
+    const bool prefetched =
         C == 1 && p->n_cols == 1 && type != HARDWARE_PREFETCHED;
-    const char *ahead = fetched && p->prefetch ? prefetch_source(p, r) : NULL;
+    const char *source =
+        prefetched && p->prefetch ? prefetch_source(p, r) : NULL;
     const char *next = prefetched_column(p, R, C, r, c);
     struct prefetch after = { .at = prefetch_source(p, r) +
                                     (size_t)(c / COLS) * k.part };
@@ -115,8 +116,8 @@ prefetching_tile(bool near, enum ggml_type type, int R, int C,
             prefetch_some(&after, each);
         ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
         {
-            if (C == 1 && ahead && (step >= LINE || j * size * R % LINE == 0))
-                prefetch_step(near, step, ahead + j * size * R);
+            if (C == 1 && source && (step >= LINE || j * size * R % LINE == 0))
+                prefetch_step(to_l1, step, source + j * size * R);
             add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
                          k.stride, cols + j * col_size, p->col_stride);
         }
@@ -199,7 +200,7 @@ panel_of_columns(enum ggml_type type, const struct cpu_product *p, int64_t r,
         float_tiles(type, COLS, p, r, end, c, k);
 }
 
-/* Groups [g, end), of COLS columns each. */
+/* Panels [g, end), of COLS columns each. */
 INLINE void
 panels_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
                  int64_t g, int64_t end)
@@ -226,14 +227,14 @@ panels_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
     }
 }
 
-/* All columns that are in whole groups; returns how many. */
+/* All columns that are in whole panels; returns how many. */
 INLINE int64_t
 whole_panels(enum ggml_type type, const struct cpu_product *p)
 {
     struct block all = all_values(p, COLS);
     int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
     bool copied = n > 0 && is_packed(type, p);
-    /* sums of two blocks had better stay in the first cache, unless rows would
+    /* sums of two blocks had better stay in the L1 cache, unless rows would
      * be copied again and again */
     int64_t some = copied || 2 * values < p->k ? BLOCK_PANELS : 1;
 
@@ -250,13 +251,13 @@ whole_panels(enum ggml_type type, const struct cpu_product *p)
     return n * COLS;
 }
 
-/* Fewer columns than a group. */
+/* Fewer columns than a panel. */
 INLINE void
 fewer_columns(enum ggml_type type, int C, const struct cpu_product *p,
               int64_t c)
 {
     const struct block all = all_values(p, C);
-    /* without gaps, what comes next is fetched by smaller tiles */
+    /* without gaps, what comes next is prefetched by smaller tiles */
     bool gaps = p->row_stride != (size_t)p->k * width(type);
     int64_t r = 0;
 
@@ -275,7 +276,7 @@ fewer_columns(enum ggml_type type, int C, const struct cpu_product *p,
     float_tiles(type, C, p, r, p->n_rows, c, all);
 }
 
-/* Whether a wide tile takes all columns: if the first cache has room for them,
+/* Whether a wide tile takes all columns: if the L1 cache has room for them,
  * as fewer rows share them. */
 #define WIDE_BYTES (32 * 1024)
 INLINE bool
@@ -303,7 +304,7 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 #undef LEFT
 }
 
-/* For many columns of one block, as many rows at a time as a cache holds beside
+/* For GEMM of one block, as many rows at a time as a cache holds beside
  * those that come by. */
 INLINE void
 gemm_float(enum ggml_type type, const struct cpu_product *p)

@@ -1,31 +1,29 @@
-/* float_gemv.h - the only column of a product with weights of F32, F16, BF16:
- * how its weights are read, and fetched from memory before
+/* float_gemv.h - GEMV with weights of F32, F16, BF16: how rows are read, and
+ * prefetched
  *
- * It takes as long as they take to come. Rows are read one after the other,
- * wholly or in strips; or side by side, as a tile of float_gemm.h. */
+ * It takes as long as weights take to come from memory. Rows are read one after
+ * the other, wholly or in strips; or some at once, as a tile of float_gemm.h.
+ */
 #ifndef CPU_GEMM_FLOAT_GEMV_H
 #define CPU_GEMM_FLOAT_GEMV_H
 
 #include "cpu/gemm/float_sums.h"
 
-/* The fewer rows are read side by side, the faster they come from memory. Long
+/* The fewer rows are read at once, the faster they come from memory. Long
  * vectors keep up with rows that are read one after the other, though each has
- * one chain of sums: ROWS of them meet a strip of the column, then the next. Of
- * strips that the first cache keeps, chains need not end there; of short ones
- * that come near, one row's chain waits while the next has begun. */
+ * one chain of sums: ROWS of them are multiplied with a strip of the column,
+ * then the next. Of strips that the L1 cache keeps, chains need not end there;
+ * of short ones that come to L1, one row's chain waits while the next has
+ * begun. */
 #define IN_STRIPS    (VEC >= 16)
 #define STRIP_VALUES 2048
 #define L1_STRIP     128
 
-/* How often lines that meet the only column are asked for, far away: the less
- * is computed of one before the next, the more often they are forgotten. */
+/* How often lines are prefetched to L2 in GEMV: the less is computed of one
+ * before the next, the more often a request is dropped. */
 #define PREFETCH_TIMES_L2 5
 
-/* Rows of the only column are read one after the other, not side by side, and
- * fetched so many bytes ahead. */
-#ifndef GEMV_ROW_BY_ROW
-#define GEMV_ROW_BY_ROW false
-#endif
+/* The prefetch distance in bytes where GEMV reads one row after the other. */
 #define GEMV_PREFETCH_DISTANCE 2048
 
 INLINE bool
@@ -34,19 +32,19 @@ gemv_row_by_row(enum ggml_type type)
     return GEMV_ROW_BY_ROW && type != HARDWARE_PREFETCHED;
 }
 
-/* What a step over rows of the only column reads, or a line of several steps.
+/* What a step over rows of a single column reads, or a line of several steps.
  */
 INLINE void
-prefetch_step(bool near, int64_t step, const char *p)
+prefetch_step(bool to_l1, int64_t step, const char *p)
 {
     const int64_t n = step > LINE ? step : LINE;
 
     UNROLL for (int64_t i = 0; i < n; i += LINE)
-        prefetch_line(p + i, near ? PREFETCH_TIMES : PREFETCH_TIMES_L2,
-                      near ? PREFETCH_TIMES : 0);
+        prefetch_line(p + i, to_l1 ? PREFETCH_TIMES : PREFETCH_TIMES_L2,
+                      to_l1 ? PREFETCH_TIMES : 0);
 }
 
-/* An element of the only column, from one stream of memory. */
+/* An element of a single column, from one stream of memory. */
 INLINE void
 gemv_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
 {
@@ -76,11 +74,11 @@ gemv_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
     store_column(1, 0, total, p->out + r);
 }
 
-/* Values [i, end) of a row of the only column, added to `before`; as many bytes
- * are fetched. */
+/* Values [i, end) of a row of a single column, added to `before`; as many bytes
+ * are prefetched. */
 INLINE vec
-add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
-          const char *row, int64_t i, int64_t end, const char *ahead,
+add_strip(enum ggml_type type, bool to_l1, const struct cpu_product *p,
+          const char *row, int64_t i, int64_t end, const char *source,
           vec before)
 {
     const int64_t size = (int64_t)width(type);
@@ -89,11 +87,11 @@ add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
     vec sum[1][WIDE];
 
     sum[0][0] = before;
-    for (; i + turn <= end; i += turn, ahead += 4 * LINE)
+    for (; i + turn <= end; i += turn, source += 4 * LINE)
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                prefetch_step(near, LINE, ahead + j * size);
+                prefetch_step(to_l1, LINE, source + j * size);
             add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
                          p->cols + (i + j) * col_size, 0);
         }
@@ -103,15 +101,15 @@ add_strip(enum ggml_type type, bool near, const struct cpu_product *p,
     return sum[0][0];
 }
 
-/* Rows from r on, with the only column. */
+/* Rows from r on, with a single column. */
 INLINE void
-rows_in_strips(enum ggml_type type, bool near, const struct cpu_product *p,
+rows_in_strips(enum ggml_type type, bool to_l1, const struct cpu_product *p,
                int64_t r)
 {
-    const int64_t strip = near ? L1_STRIP : STRIP_VALUES;
+    const int64_t strip = to_l1 ? L1_STRIP : STRIP_VALUES;
 
     for (int64_t n; r < p->n_rows; r += n) {
-        const char *ahead = prefetch_source(p, r);
+        const char *source = prefetch_source(p, r);
         vec sum[ROWS];
 
         n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;
@@ -123,8 +121,8 @@ rows_in_strips(enum ggml_type type, bool near, const struct cpu_product *p,
             for (int64_t a = 0; a < n; a++) {
                 const char *row = p->rows + (size_t)(r + a) * p->row_stride;
 
-                sum[a] = add_strip(type, near, p, row, i, end, ahead, sum[a]);
-                ahead += (end - i) * (int64_t)width(type);
+                sum[a] = add_strip(type, to_l1, p, row, i, end, source, sum[a]);
+                source += (end - i) * (int64_t)width(type);
             }
         }
         for (int64_t a = 0; a < n; a++)

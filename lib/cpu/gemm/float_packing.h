@@ -1,22 +1,22 @@
-/* float_packing.h - many columns times F32, F16, BF16: blocks of values that
- * caches hold, and rows that are copied for them */
+/* float_packing.h - cache blocking and packing for GEMM with weights of F32,
+ * F16, BF16: blocks of values that caches hold, and rows that are copied */
 #ifndef CPU_GEMM_FLOAT_PACKING_H
 #define CPU_GEMM_FLOAT_PACKING_H
 
 #include "cpu/gemm/float_sums.h"
 
-/* Columns of a tile that do not fit the first cache are multiplied in blocks of
- * values, of whole chains: rows and columns meet with the first values, then
- * with the next, and sums are kept meanwhile. Smaller vectors can wait for the
- * second; so do all where the first has 8 ways, too few for 4 rows and 6
- * columns whose lines are some 4 KB apart. So many rows meet so many groups of
- * columns, as their sums fit the second cache beside what comes by: the more
- * they are, the less often columns come from far away. */
+/* Columns of a tile that do not fit the L1 cache are multiplied in blocks of
+ * values, of whole chains: rows and columns are multiplied over the first
+ * values, then with the next, and sums are kept meanwhile. Smaller vectors can
+ * wait for the second; so do all where the first has 8 ways, too few for 4 rows
+ * and 6 columns whose lines are some 4 KB apart. So many rows are multiplied
+ * with so many panels of columns, as their sums fit the L2 cache beside what
+ * comes by: the more they are, the less often columns come from memory. */
 #define BLOCK_BYTES  ((VEC >= 16 && cpu_large_l1 ? 24 : 96) * 1024)
 #define BLOCK_ROWS   48
 #define BLOCK_PANELS 16
-/* Rows of one block that meet all columns before the next do: of a second
- * cache. */
+/* Rows of one block that are multiplied with all columns before the next are:
+ * bytes of an L2 cache. */
 #define L2_ROWS_BYTES (384 * 1024)
 
 /* Values [first, end) of rows. */
@@ -26,8 +26,8 @@ struct block {
     size_t stride;
     int64_t row;
     vec (*kept)[COLS]; /* NULL: a row's values are one block */
-    /* What a tile of several columns fetches of the next rows, which share it:
-     * bytes, and of these so many a turn. */
+    /* What a tile of several columns prefetches of the next rows, which share
+     * it: bytes, and of these so many a turn. */
     size_t part, each;
 };
 
@@ -72,7 +72,7 @@ packed_stride(enum ggml_type type, int64_t n)
     return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
 }
 
-/* Weights of F16 that meet columns of BF16. */
+/* Weights of F16 with columns of BF16. */
 INLINE bool
 is_rounded(enum ggml_type type)
 {

@@ -9,6 +9,7 @@
 #ifndef CPU_GEMM_FLOAT_SUMS_H
 #define CPU_GEMM_FLOAT_SUMS_H
 
+#include "cpu/gemm/switches.h"
 #include "cpu/vector.h"
 
 /* Where DOT_BF16 is defined, only weights of BF16 have products here: columns
@@ -53,8 +54,8 @@ add_product(operand w, operand x, vec sum)
 #endif
 }
 
-/* Values between two looks at what is to be fetched, whole lines of columns;
- * with few registers, looks take more of the time. */
+/* Values between two prefetches, whole lines of columns; with few registers
+ * prefetching takes more of the time. */
 #define TURN (VEC == 8 ? 64 : STEP < 16 ? 16 : STEP)
 
 /* The largest tile: its sums, as many columns and a row fill the registers. A

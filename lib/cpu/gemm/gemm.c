@@ -1,4 +1,4 @@
-/* gemm.c - weights of any type times columns */
+/* gemm.c - weights of any type times columns: GEMV, small batches, GEMM */
 #include "cpu/gemm/gemm.h"
 
 #include <string.h>
@@ -9,10 +9,10 @@
 
 /* Rows that are made floats at a time. */
 #define FLOAT_ROWS 16
-/* Tiles for each thread, so that a slow one can do fewer and the last ones end
+/* Pieces for each thread, so that a slow one can do fewer and the last ones end
  * together. */
-#define TILES 64
-/* Weights of a tile for one column, at least. */
+#define PIECES 64
+/* Bytes of weights of a piece of GEMV, at least. */
 #define FAST_BYTES (24 * 1024)
 
 static size_t
@@ -117,8 +117,8 @@ cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
 {
     const struct cpu_mul_mat *k = p->kernel;
     bool other = n_cols == 1 && k->gemv_rows_at_once;
-    int64_t abreast = other ? k->gemv_rows_at_once : k->rows_at_once;
-    size_t tile = (size_t)(abreast > 0 ? abreast : 1) * stride;
+    int64_t at_once = other ? k->gemv_rows_at_once : k->rows_at_once;
+    size_t tile = (size_t)(at_once > 0 ? at_once : 1) * stride;
 
     return tile ? (k->prefetch_distance + tile - 1) / tile * tile : 0;
 }
@@ -147,19 +147,19 @@ multiply_stream(const struct cpu_task *t, const struct cpu_product_plan *p,
     struct cpu_weight_prefetch rows =
         cpu_weight_prefetch_of(part.rows, (size_t)part.n_rows * stride,
                                cpu_prefetch_distance(p, stride, part.n_cols));
-    struct cpu_weight_prefetch *ahead = t->prefetch ? t->prefetch : &rows;
+    struct cpu_weight_prefetch *prefetch = t->prefetch ? t->prefetch : &rows;
 
     for (int64_t rest = product->n_rows; rest > 0; rest -= part.n_rows) {
         part.n_rows = part_rows(product, rest);
-        part.prefetch = cpu_weight_prefetch_take(ahead, stride, CPU_PIECE_ROWS,
-                                                 &part.n_rows);
+        part.prefetch = cpu_weight_prefetch_take(prefetch, stride,
+                                                 CPU_PIECE_ROWS, &part.n_rows);
         multiply_part(t, p, &part);
         part.rows += (size_t)part.n_rows * stride;
         part.out += part.n_rows;
     }
 }
 
-/* The pages of what is fetched meanwhile are found first. */
+/* The pages of what is prefetched meanwhile are found first. */
 static void
 multiply_several(const struct cpu_task *t, const struct cpu_product_plan *p,
                  const struct cpu_product *product)
@@ -202,7 +202,7 @@ cpu_piece_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,
     if (several)
         return CPU_SEVERAL_ROWS;
     if (n_threads > 1)
-        n = least(n, fast > each / TILES ? fast : each / TILES);
+        n = least(n, fast > each / PIECES ? fast : each / PIECES);
     n = n < CPU_PIECE_ROWS ? CPU_PIECE_ROWS
                            : n / CPU_PIECE_ROWS * CPU_PIECE_ROWS;
     n = share_of(w->ne[1], share_of(w->ne[1], n));

@@ -1,20 +1,20 @@
-/* gemm.h - weights of any type times columns: what MUL_MAT and MUL_MAT_ID
- * share
+/* gemm.h - weights of any type times columns, GEMV to GEMM: what MUL_MAT and
+ * MUL_MAT_ID share
  *
- * Types with a kernel are multiplied by it; rows of the others are made
- * floats, some at a time. */
+ * Types with a kernel are multiplied by it; rows of the others are dequantised
+ * to floats, some at a time. */
 #ifndef CPU_GEMM_GEMM_H
 #define CPU_GEMM_GEMM_H
 
 #include "cpu/exec/task.h"
 
-/* Tiles are of a multiple of this many rows, as kernels like it. */
+/* Pieces are of a multiple of this many rows, as kernels like it. */
 #define CPU_PIECE_ROWS 16
-/* Of those that meet several columns: kernels take 8, 16 or 48 rows, or 4, at
+/* Of those with several columns: kernels take 8, 16 or 48 rows, or 4, at
  * a time. */
 #define CPU_SEVERAL_ROWS 48
 
-/* How weights of a type meet columns of k values. */
+/* How weights of a type are multiplied with columns of k values. */
 struct cpu_product_plan {
     const struct cpu_mul_mat *kernel;
     enum ggml_type type;
@@ -39,13 +39,13 @@ void
 cpu_multiply(const struct cpu_task *t, const struct cpu_product_plan *p,
              const struct cpu_product *product);
 
-/* How many bytes of rows are to be fetched before they are multiplied by so
- * many columns, a few. */
+/* The prefetch distance: how many bytes of rows are to be prefetched before
+ * they are multiplied with a small batch of so many columns. */
 size_t
 cpu_prefetch_distance(const struct cpu_product_plan *p, size_t stride,
                       int64_t n_cols);
 
-/* Rows of a tile of w, where a job multiplies `n_rows` like them in all, by
+/* Rows of a piece of w, where a job multiplies `n_rows` like them in all, by
  * several columns each or one. */
 int64_t
 cpu_piece_rows(const struct ggml_tensor *w, int64_t n_rows, bool several,

@@ -1,6 +1,7 @@
 /* lane_rows.h - the rows of weights that lanes of a vector go through
  *
- * Included after an instruction set's header, before its words for groups. */
+ * Included after an instruction set's vector header, before its functions for
+ * blocks. */
 #ifndef CPU_GEMM_LANE_ROWS_H
 #define CPU_GEMM_LANE_ROWS_H
 

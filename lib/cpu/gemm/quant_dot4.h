@@ -1,9 +1,9 @@
-/* quant_dot4.h - the words of quant_products.h for sums, where four products of
- * bytes are added to 32 bits at once
+/* quant_dot4.h - dot_begin(), dot_step() and dot_end() of quant_products.h,
+ * where an instruction adds four products of bytes to 32 bits at once
  *
  * An instruction set gives
  *
- *     dot4(s, w, x)        s + the sums of four products each, of codes w
+ *     dot4(s, w, x)             s + the sums of four products each, of codes w
  *                               with bytes x, a lane each
  */
 #ifndef CPU_GEMM_QUANT_DOT4_H

@@ -1,23 +1,10 @@
-/* quant_gemm.h - many columns times weights in groups: some units of rows are
- * opened, and meet all columns, tile after tile; in the words of
- * quant_products.h
- */
+/* quant_gemm.h - GEMM with weights of block formats: some units of rows are
+ * unpacked, and all columns are multiplied with them, tile after tile */
 #ifndef CPU_GEMM_QUANT_GEMM_H
 #define CPU_GEMM_QUANT_GEMM_H
 
 #include "cpu/gemm/quant_prefetch.h"
 #include "cpu/gemm/quant_sums.h"
-
-#ifndef SUMS_OF_TWO_WORDS
-#define SUMS_OF_TWO_WORDS(f)           false
-#define two_word_offsets(offset, n, q) ((vec_bits){ 0 })
-#endif
-
-#ifndef TILED
-#define TILED          0
-#define begin_tiles(n) ((void)0)
-#define end_tiles()    ((void)0)
-#endif
 
 /* Room for what sums begin with, of each group. */
 #define STARTS (UNITS * 2)
@@ -73,7 +60,8 @@ unpack_chunk(struct format f, const struct rows *r, const char *next, int n,
     }
 }
 
-/* A block of VEC rows, opened. As many bytes are fetched from `next` on. */
+/* A block of VEC rows, unpacked. As many bytes are prefetched from `next` on.
+ */
 INLINE void
 unpack_block(struct format f, const struct rows *r, const char *next,
              vec_bits *all, vec *scales)
@@ -96,7 +84,7 @@ unpack_block(struct format f, const struct rows *r, const char *next,
 }
 
 /* Whether codes less their offset are signed bytes, so that no sum has to make
- * up for it: it holds of all that tiles meet and that have an offset, but for
+ * up for it: it holds of all that are TILED and have an offset, but for
  * those that are `even`. */
 INLINE bool
 is_less(struct format f)
@@ -104,7 +92,7 @@ is_less(struct format f)
     return f.offset && !f.even && f.max_code - f.offset <= INT8_MAX;
 }
 
-/* A block's codes, as many columns want them. */
+/* A block's codes, for GEMM. */
 INLINE void
 arrange_codes(struct format f, struct unpacked o)
 {
@@ -242,7 +230,7 @@ sum_group(const int V, const int C, struct format f, struct unpacked o,
 }
 #endif
 
-/* n opened units of V vectors of rows times C columns, added to acc. */
+/* n unpacked units of V vectors of rows times C columns, added to acc. */
 INLINE void
 add_units(const int V, const int C, struct format f, int64_t n,
           struct unpacked o, const struct columns *x, vec *acc)
@@ -266,9 +254,9 @@ add_units(const int V, const int C, struct format f, int64_t n,
     }
 }
 
-/* What add_tiles() goes on with: room for sums, two times those of two groups;
- * whether none are there yet; and the units that are left, one behind the
- * other, whose sums may be asked for. */
+/* What add_tiles() goes on with: scratch for sums, two times those of two
+ * groups; whether none are there yet; and the units that are left, one after
+ * the other, whose sums may be computed. */
 struct tile_progress {
     vec_bits *sums;
     bool begins;
@@ -276,7 +264,7 @@ struct tile_progress {
 };
 
 #if TILED
-/* The sums of groups i and on, as many as are added at once, of opened units
+/* The sums of groups i and on, as many as are added at once, of unpacked units
  * and TILED columns; `odd` says which tiles, so that they are under way while
  * others are added. */
 INLINE void
@@ -293,8 +281,8 @@ sum_tiles(struct format f, const bool odd, struct unpacked o,
                  s + j * TILED);
 }
 
-/* n opened units of VEC rows times TILED columns, added to acc. The sums, which
- * tiles leave in memory, stay in the first cache: those of a group are added
+/* n unpacked units of VEC rows times TILED columns, added to acc. The sums,
+ * which tiles leave in memory, stay in the L1 cache: those of a group are added
  * while the next one's are computed. */
 INLINE void
 add_tiles(struct format f, int64_t n, struct unpacked o,
@@ -350,7 +338,7 @@ partial_elements(int64_t unit, int64_t rest, const float *out)
 }
 
 /* The elements of V vectors of rows and C columns from c on, from what units
- * before `unit` have made of them, and n opened units. Those whose scales are
+ * before `unit` have made of them, and n unpacked units. Those whose scales are
  * integers are one block. */
 INLINE void
 quant_tile_of(const int V, const int C, struct format f,
@@ -385,7 +373,7 @@ quant_tile_of(const int V, const int C, struct format f,
     }
 }
 
-/* How many units are opened, from `unit` on. */
+/* How many units are unpacked, from `unit` on. */
 INLINE int64_t
 units_from(const struct cpu_product *p, int64_t unit)
 {
@@ -430,7 +418,7 @@ copy_last_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
     return rows_from(copy, size);
 }
 
-/* The next n blocks of VEC rows, one at least, opened. */
+/* The next n blocks of VEC rows, one at least, unpacked. */
 INLINE void
 unpack_blocks(struct format f, int64_t n, struct rows *r, const char **next,
               struct unpacked o)
@@ -445,7 +433,7 @@ unpack_blocks(struct format f, int64_t n, struct rows *r, const char **next,
 }
 
 /* Columns of the tile at c, from unit `unit` on, which the next tile will read:
- * they lie too far apart for the processor to foresee them. */
+ * they lie too far apart for the hardware prefetcher. */
 INLINE void
 prefetch_columns(struct format f, const struct cpu_product *p, int64_t row,
                  int64_t c, int64_t unit)
@@ -476,8 +464,8 @@ prefetch_columns(struct format f, const struct cpu_product *p, int64_t row,
     }
 }
 
-/* All columns, of V vectors of rows and opened units. Of tiles there are TILED
- * columns each. */
+/* All columns, of V vectors of rows and unpacked units. Of tiles there are
+ * TILED columns each. */
 #if TILED
 INLINE void
 gemm_columns(int V, struct format f, const struct cpu_product *p, int64_t row,

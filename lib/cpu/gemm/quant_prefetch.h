@@ -1,4 +1,4 @@
-/* quant_prefetch.h - what is fetched while a block of VEC rows is computed with
+/* quant_prefetch.h - what is prefetched while a block of VEC rows is multiplied
  */
 #ifndef CPU_GEMM_QUANT_PREFETCH_H
 #define CPU_GEMM_QUANT_PREFETCH_H
@@ -38,8 +38,8 @@ prefetch_part(struct format f, const char *next, int part, int parts, bool soon)
 }
 
 /* A share of them in a loop that is not unrolled: whole lines, as many in each,
- * some of which the next block asks for again. The more is computed meanwhile,
- * the fewer `times` they are to be asked for. */
+ * some of which the next block prefetches again. The more is computed
+ * meanwhile, the fewer `times` they are to be prefetched. */
 INLINE void
 prefetch_share(struct format f, const char *next, int part, int parts,
                int times)

@@ -1,13 +1,13 @@
-/* quant_products.h - products with weights in groups, for any vectors
+/* quant_products.h - products with weights of block formats, for any vectors
  *
  * As many rows at a time as vectors have lanes, a lane each. Blocks of each
- * row are opened: their codes as bytes, four of each row after the other, so
+ * row are unpacked: their codes as bytes, four of each row after the other, so
  * that sums come up in their lanes, and their scales and minima as vectors of
- * floats. One column meets the codes in the registers where they were opened;
- * for more, some hundred values of some times as many rows are opened and then
- * met by all columns. Either way an element is computed as column.h says.
+ * floats. GEMV and small batches multiply codes in the registers where they
+ * were unpacked; for GEMM some hundred values of some times as many rows are
+ * unpacked to memory first. Either way an element is computed as column.h says.
  *
- * Besides the words of vector.h, an instruction set gives
+ * Besides the functions of vector.h, an instruction set gives
  *
  *     load_words(rows, at)      four bytes at `at` of each row, a lane each
  *     load_f16(rows, at)        F16s at `at`, of which 16 bytes may be read
@@ -18,53 +18,39 @@
  *     spread_bits(w, i, to)     of each lane's 32 bits the four from 4 * i on,
  *                               the lowest first, each as bit `to` of a byte
  *     as_floats(w)              lanes are int32_t
- *     SIGNED_OFFSET             what makes signed bytes codes; 0: nothing
- *     DOT_CHAIN_WORDS(most)                 how many words of codes up to
- * `most` (0: they are signed) dot_begin() and dot_end() enclose
  *     dot_begin(total), dot_step(s, w, x, most), dot_end(total, s, most)
  *                               total + sums of four products each, of codes
- *                               w with bytes x, a lane each
- *     bytes_as_int16_pairs(w, i, j)   of each lane's four bytes two, as
- * uint16_t dot2_int16(a, b)      the sum of two products of int16_t, a lane
- * each SCALES_IN_INT16(f)           defined where scales that are integers are
- *                               multiplied with sums in pairs of 16 bits, if a
- *                               group's fit in such a format; then there is
- *     subtract_int16_pairs(w, n)      n from each of the int16_t
- *     SUMS_IN_INT16(f)               defined where sums of a group, less the
- * offset, fit in pairs of 16 bits in such a format: they begin with the
- * offset's share; then there are sum_int16_pairs(w)              the sum of the
- * two int16_t of each lane add_int16_pairs(a, b), scale_int16_pairs(w, n) with
- * each of the int16_t SUMS_OF_TWO_WORDS(f)                defined where at
- * least sums of two words do, of codes that meet many columns; then there is
- *     two_word_offsets(offset, n, q)   what these begin with, of n values of a
- * column: word i of the vector is that of words i, i ^ 1 HAS_DOT8 defined where
- * columns are multiplied in pairs and eight bytes at once; then there are
+ *                               w with bytes x, a lane each; or dot4() alone,
+ *                               with quant_dot4.h
+ *     bytes_as_int16_pairs(w, i, j)
+ *                               of each lane's four bytes two, as uint16_t
+ *     dot2_int16(a, b)          the sum of two products of int16_t, a lane each
+ *
+ * and, where the switches of switches.h ask for them,
+ *
+ *     subtract_int16_pairs(w, n)    n from each of the int16_t
+ *     sum_int16_pairs(w)        the sum of the two int16_t of each lane
+ *     add_int16_pairs(a, b), scale_int16_pairs(w, n)
+ *                               with each of the int16_t
+ *     two_word_offsets(offset, n, q)
+ *                               what sums of two words begin with, of n values
+ *                               of a column: word i of the vector is that of
+ *                               words i, i ^ 1
  *     join_words(w)             two words, as dot8() wants them
- *     dot8(s, w, x, y)    adds the sums of eight products each with x,
+ *     dot8(s, w, x, y)          adds the sums of eight products each with x,
  *                               and with y, which split_dot8(s) makes s[0] and
  *                               s[1], a lane each
- *     HAS_SIGNED_MAGNITUDES                  defined where signed codes that
- * meet many columns do so as magnitudes; then there are split_signs(w, n,
- * signs)  makes n words magnitudes, and all ones of each byte where it was less
- * than 0; returns what is missing in their sums with add_signed() add_signed(s,
- * w, sign, x) s + the sums of four products each, a lane each, of w with x or,
- * where sign, -x - 1 CHAINS                    1, or 2 where the sum of a group
- * of 32 that meets one column is that of two chains SMALL_BATCH as many columns
- * at the most meet codes where these are opened: 1, 4 or 8; see
- * SMALL_BATCH_OF() TILED                     defined where integer sums of so
- * many columns are computed at once; then others never come, and there are
- * begin_tiles(group), end_tiles(), sum_tile() and less_offset(), see
- * x86/amx_tiles.h VECS(most), COLS(most)    vectors of rows and columns of a
- * tile of codes up to `most` MAX_VECS, TILE           the most vectors, and
- * the largest product UNITS                     of 32 values, at least 8, that
- * are opened at a time for many columns
- */
+ *     split_signs(w, n, signs)  makes n words magnitudes, and all ones of each
+ *                               byte where it was less than 0; returns what is
+ *                               missing in their sums with add_signed()
+ *     add_signed(s, w, sign, x) s + the sums of four products each, a lane
+ *                               each, of w with x or, where sign, -x - 1 */
 #ifndef CPU_GEMM_QUANT_PRODUCTS_H
 #define CPU_GEMM_QUANT_PRODUCTS_H
 
 #include "cpu/gemm/quant_gemm.h"
 
-/* Units of a block that are opened together, times C columns. */
+/* Units of a block that are unpacked together, times C columns. */
 INLINE void
 add_unpacked(const int C, struct format f, const struct rows *r,
              const char *next, int n, const vec *scales,
@@ -108,7 +94,7 @@ add_unpacked(const int C, struct format f, const struct rows *r,
 }
 
 /* VEC rows times C columns, up to SMALL_BATCH. Meanwhile as many bytes are
- * fetched from `next` on as the rows have. */
+ * prefetched from `next` on as the rows have. */
 INLINE void
 small_batch_rows(const int C, const struct cpu_product *p, struct format f,
                  int64_t row, const char *next)
@@ -177,7 +163,7 @@ multiply_small_batch(const int C, const struct cpu_product *p, struct format f)
         small_batch_rows(C, p, f, last_rows(p, r), prefetch_source(p, r));
 }
 
-/* Whether the only column was multiplied by a function of its own. */
+/* Whether a single column was multiplied by a function of its own. */
 INLINE bool
 multiply_gemv(const struct cpu_product *p, struct format f)
 {
@@ -196,11 +182,11 @@ multiply_quant(const struct cpu_product *p, struct format f)
     if (!TILED && multiply_gemv(p, f))
         return;
     if (TILED || p->n_cols > f.small_batch || p->n_rows < VEC) {
-        const struct format many = { .block = f.block,
-                                     .size = f.size,
-                                     .unpack = f.unpack };
+        const struct format unpacked = { .block = f.block,
+                                         .size = f.size,
+                                         .unpack = f.unpack };
 
-        f.gemm(p, &many);
+        f.gemm(p, &unpacked);
         return;
     }
 #define COLUMNS(C)                                                             \

@@ -1,5 +1,5 @@
-/* quant_sums.h - sums of products with weights in groups, as column.h
- * says, in the words of quant_products.h */
+/* quant_sums.h - sums of products with weights of block formats, as column.h
+ * defines them */
 #ifndef CPU_GEMM_QUANT_SUMS_H
 #define CPU_GEMM_QUANT_SUMS_H
 
@@ -30,7 +30,7 @@ start_of(struct format f, const char *col, int64_t k, int64_t unit, int g)
 }
 
 /* The same, for sums in pairs of 16 bits. */
-#ifdef SUMS_IN_INT16
+#ifdef HAS_SUMS_IN_INT16
 INLINE vec_bits
 start_of_int16_pairs(struct format f, const char *col, int64_t k, int64_t unit,
                      int g)
@@ -44,9 +44,7 @@ start_of_int16_pairs(struct format f, const char *col, int64_t k, int64_t unit,
     return scale_int16_pairs(splat_pair(minus + 2 * g), f.offset);
 }
 #else
-#define SUMS_IN_INT16(f)                            false
 #define start_of_int16_pairs(f, col, k, unit, word) ((vec_bits){ 0 })
-#define sum_int16_pairs(w)                          (w)
 #endif
 
 /* The end of a run of sums in pairs: with what they began, or added to `total`;

@@ -1,5 +1,5 @@
-/* quant_types.h - how products with weights of each type are made, for any
- * vectors; see quant_products.h
+/* quant_types.h - how GEMV, small batches and GEMM with weights of each type
+ * are made, for any vectors; see quant_products.h
  *
  * quant_types_scaled.h and its neighbours have the types themselves, so that a
  * file need not compile all of them. */
@@ -8,11 +8,11 @@
 
 #include "cpu/gemm/unpack_types.h"
 
-/* Codes as many columns meet them: whatever type they were opened from, one
+/* Codes as GEMM multiplies them: whatever type they were unpacked from, one
  * function multiplies them. A type has
  *
  *     name_codes(f)             the format of the type f with such codes
- *     many_name                 its `many` */
+ *     gemm_name                 its `gemm` */
 #define CODES_OF(name, in_group, minima, below, largest, integers, odd)        \
     INLINE struct format name##_codes(struct format f)                         \
     {                                                                          \
@@ -35,9 +35,9 @@
         gemm_rows(p, name##_codes(*f));                                        \
     }
 
-/* A type: values of a block, units that are opened together, which scales, and
- * as many columns as meet codes where these are opened. */
-#define MULTIPLY(name, values, codes, abreast, how, most)                      \
+/* A type: values of a block, units that are unpacked together, which scales,
+ * and and the columns of a small batch. */
+#define MULTIPLY(name, values, codes, units, how, most)                        \
     enum {                                                                     \
         small_batch_##name = most                                              \
     };                                                                         \
@@ -46,7 +46,7 @@
         return codes##_codes(                                                  \
             (struct format){ .block = values,                                  \
                              .size = sizeof(struct block_##name),              \
-                             .chunk_units = abreast,                           \
+                             .chunk_units = units,                             \
                              how,                                              \
                              .load = load_##name,                              \
                              .code = code_##name,                              \
@@ -69,10 +69,10 @@
 #define GEMV(way, name) FLOAT_SCALES(name), .gemv = way
 #define QUADS(how)      how, .quads = true
 #define CHUNK_LOOP(how) how, .chunk_loop = true
-/* As many columns meet codes where these are opened as registers suffice for:
+/* As GEMM multiplies codes where these are unpacked as registers suffice for:
  * of 32, where SMALL_BATCH is 8, of 16, where it is 4. */
-#define SMALL_BATCH_OF(many, some)                                             \
-    (SMALL_BATCH == 8 ? (many) : SMALL_BATCH == 4 ? (some) : 1)
+#define SMALL_BATCH_OF(of_32, of_16)                                           \
+    (SMALL_BATCH == 8 ? (of_32) : SMALL_BATCH == 4 ? (of_16) : 1)
 
 #define FILL_TYPE(k, name, type)                                               \
     do {                                                                       \

@@ -1,6 +1,5 @@
-/* quant_types_minima.h - products with weights whose groups have minima,
- * or integers as scales, for any
- * vectors; see quant_types.h */
+/* quant_types_minima.h - products with weights whose groups have minima, or
+ * integers as scales, for any vectors; see quant_types.h */
 #ifndef CPU_GEMM_QUANT_TYPES_MINIMA_H
 #define CPU_GEMM_QUANT_TYPES_MINIMA_H
 
@@ -13,7 +12,7 @@ DEFINE_GEMM(bits2_int_scales, 16, true, 0, 3, true, false)
 DEFINE_GEMM(bits3_int_scales, 16, false, 4, 7, true, false)
 DEFINE_GEMM(bits6_int_scales, 16, false, 32, 63, true, false)
 
-/*                                    together;               few */
+/*                                    chunk units;            small batch */
 MULTIPLY(q4_1, QUANT_BLOCK, bits4, 1, FLOAT_SCALES(dm), SMALL_BATCH_OF(8, 2))
 MULTIPLY(q5_1, QUANT_BLOCK, bits5, 1, FLOAT_SCALES(dm), SMALL_BATCH_OF(8, 2))
 MULTIPLY(q2_k, QUANT_SUPER, bits2_int_scales, 4,

@@ -1,6 +1,5 @@
-/* quant_types_scaled.h - products with weights whose groups have a scale
- * each, but for those of small codes, for any
- * vectors; see quant_types.h */
+/* quant_types_scaled.h - products with weights whose groups have a scale each,
+ * but for those of one or two bits, for any vectors; see quant_types.h */
 #ifndef CPU_GEMM_QUANT_TYPES_SCALED_H
 #define CPU_GEMM_QUANT_TYPES_SCALED_H
 
@@ -13,7 +12,7 @@ DEFINE_GEMM(bits5_less_16, 32, false, 16, 31, false, false)
 DEFINE_GEMM(fp4, 32, false, FP4_OFFSET, 24, false, false)
 DEFINE_GEMM(fp4_by_16, 16, false, FP4_OFFSET, 24, false, false)
 
-/*                                    together;               few */
+/*                                    chunk units;            small batch */
 MULTIPLY(q8_0, QUANT_BLOCK, int8, 1, FLOAT_SCALES(d), SMALL_BATCH_OF(8, 4))
 MULTIPLY(q4_0, QUANT_BLOCK, bits4_less_8, 1, FLOAT_SCALES(d),
          SMALL_BATCH_OF(8, 4))

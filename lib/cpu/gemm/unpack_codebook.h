@@ -1,30 +1,28 @@
-/* unpack_codebook.h - blocks of the IQ types that refer to points of grids, for
- * any vectors; see unpack_types.h
+/* unpack_codebook.h - blocks of the IQ types, whose values are entries of a
+ * codebook, for any vectors; see unpack_types.h
  *
- * These are opened row by row, 32 values at a time: points are looked up one by
- * one, as bytes.
+ * These are unpacked row by row, 32 values at a time: entries are looked up one
+ * by one, as bytes.
  *
- * An instruction set may give, of 32 bytes and as many bits,
+ * An instruction set may give, of 32 bytes and as many bits, where MASKED_BYTES
+ * is defined,
  *
- *     MASKED_BYTES              defined where it has these words
  *     negate_where(v, bits)     v, or -v where a bit is set
  *     lower_where(v, bits)      v, or v - 2
  *
- * and
+ * where ROW_WORDS is,
  *
- *     ROW_WORDS                 defined where it has these words
- *     parity_bits(v)               128 in each byte of which an odd number of
+ *     parity_bits(v)            128 in each byte of which an odd number of
  *                               seven bits is set
  *     widen(v, half)            half of 32 bytes as 16 bits each
  *     narrow_halves(v)          v[0] and v[1], whose values are bytes, as these
  *
- * and
+ * and where LOOKS_UP_TWO_WORDS is, as entries of four bytes are looked up two
+ * at a time,
  *
- *     LOOKS_UP_TWO_WORDS                 defined where points of four bytes are
- * looked up two at a time, by these words two_words(a, b)           a and b,
- * before the compiler reads where others are, in vectors if registers do not
- * suffice join_two_words(v)              four of these
- */
+ *     two_words(a, b)           a and b, before the compiler reads where others
+ *                               are, in vectors if registers do not suffice
+ *     join_two_words(v)         four of these */
 #ifndef CPU_GEMM_UNPACK_CODEBOOK_H
 #define CPU_GEMM_UNPACK_CODEBOOK_H
 
@@ -34,7 +32,7 @@
 #define IQ_UNITS   (QUANT_SUPER / COLUMN_BLOCK)
 #define IQ_ENTRIES (QUANT_SUPER / 4) /* at most */
 
-/* Of a block: where points are in their table, or the eight bytes of each unit
+/* Of a block: where entries are in their table, or the eight bytes of each unit
  * that begin with that; and the signs of 32 values each, or whether these are
  * moved down. */
 struct entry_indices {
@@ -48,12 +46,12 @@ signs_at(const struct entry_indices *f, int u)
     return AS(uint32_t, &f->signs)[u];
 }
 
-/* A type: finds that; and its table, points of eight or of four bytes. */
+/* A type: finds that; and its table, entries of eight or of four bytes. */
 struct codebook {
     void (*find)(const char *block, struct entry_indices *f);
     const uint64_t *eights;
     const uint32_t *fours;
-    bool bytes; /* say where points are */
+    bool bytes; /* say where entries are */
     bool moved; /* up or down, see codebooks.h; otherwise they have signs */
 };
 
@@ -150,7 +148,7 @@ even_signs(row_words w)
 #define FIND(name)                                                             \
     INLINE void find_##name(const char *block, struct entry_indices *f)
 
-/* Words in turn: four points; signs and scale. */
+/* Words in turn: four entries; signs and scale. */
 FIND(iq2_xxs)
 {
     row_words a = LOAD_ROW(row_words, block + AT(iq2_xxs, qs));
@@ -188,7 +186,7 @@ FIND(iq2_s)
 
     UNROLL for (int i = 0; i < 2; i++)
     {
-        /* four points have two bits each of a byte, which they all have twice
+        /* four entries have two bits each of a byte, which they all have twice
          */
         uint32_t qh = LOAD_ROW(uint32_t, block + AT(iq2_s, qh) + 4 * i);
 
@@ -241,7 +239,7 @@ FIND(iq1_s)
     f->signs = -__builtin_convertvector(qh >> 15, row_words);
 }
 
-/* Nibbles: three bits of an index, and whether the point is moved down. */
+/* Nibbles: three bits of an index, and whether the entry is moved down. */
 FIND(iq1_m)
 {
     row_bytes qs = LOAD_ROW(row_bytes, block + AT(iq1_m, qs));
@@ -276,7 +274,7 @@ CODEBOOK(iq1_s, .eights = cpu_iq1_codebook, .moved = true)
 CODEBOOK(iq1_m, .eights = cpu_iq1_codebook, .moved = true)
 #undef CODEBOOK
 
-/* Where point i of a unit's n is in its table. */
+/* Where entry i of a unit's n is in its table. */
 INLINE size_t
 index_at(struct codebook t, const struct entry_indices *f, int u, int n, int i)
 {
@@ -284,7 +282,7 @@ index_at(struct codebook t, const struct entry_indices *f, int u, int n, int i)
                    : AS(uint16_t, f->at)[n * u + i];
 }
 
-/* The bytes of a unit's points: four of eight values, or eight of four. */
+/* The bytes of a unit's entries: four of eight values, or eight of four. */
 INLINE row_bytes
 unit_entries(struct codebook t, const struct entry_indices *f, int u)
 {

@@ -1,15 +1,16 @@
-/* unpack_scales.h - a type whose weights are in groups, and the scales of
- * these, in the words of quant_products.h */
+/* unpack_scales.h - struct format, a type whose weights are in groups, and how
+ * the scales of these are unpacked */
 #ifndef CPU_GEMM_UNPACK_SCALES_H
 #define CPU_GEMM_UNPACK_SCALES_H
 
 #include "cpu/gemm/column.h"
 #include "cpu/gemm/lane_rows.h"
+#include "cpu/gemm/switches.h"
 
 /* Of a unit of 32 values. */
 #define WORDS      8
 #define MAX_SCALES 5
-/* Of a block; opened together. */
+/* Of a block; unpacked together. */
 #define MAX_UNITS       8
 #define MAX_CHUNK_UNITS 5
 #define MAX_LOADED      12
@@ -51,15 +52,15 @@ struct format {
     /* Whether load() and code() take any n: runs are a loop, and code() of
      * those that are not weighed. */
     bool chunk_loop;
-    int small_batch; /* as many columns meet codes where these are opened */
-    /* Or a function for VEC rows from `row` on and the only column; as many
-     * bytes are fetched from `next` on. The column may be put in order for it
-     * before, in the scratch. */
+    int small_batch; /* as GEMM multiplies codes where these are unpacked */
+    /* Or GEMV of VEC rows from `row` on; as many
+     * bytes are prefetched from `next` on. The column may be put in order for
+     * it before, in the scratch. */
     void (*order)(const struct cpu_product *p);
     void (*gemv)(const struct cpu_product *p, int64_t row, const char *next);
     /* Or a function for all of that, of a block. */
     void (*unpack_whole)(const struct rows *r, vec_bits *codes, vec *scales);
-    /* For many columns, functions that are not inlined: of the type, open n
+    /* For GEMM, functions that are not inlined: of the type, unpack n
      * blocks, one at least, and of all types with such codes, multiply them. */
     void (*unpack)(int64_t n, struct rows *r, const char **next,
                    struct unpacked o);
@@ -67,7 +68,7 @@ struct format {
 };
 
 /* Opened units of VEC rows, up to UNITS; those of the next rows follow after
- * room for that. Signed codes that meet columns as magnitudes have signs, and
+ * room for that. Signed codes that are multiplied as magnitudes have signs, and
  * `starts` are what sums begin with. Where there are tiles, `signs` are the
  * codes of which is_less() holds, less their offset. */
 struct unpacked {
@@ -96,12 +97,7 @@ given(struct format f, int u)
     return f;
 }
 
-#ifndef SCALES_IN_INT16
-#define SCALES_IN_INT16(f)         false
-#define subtract_int16_pairs(w, n) (w)
-#endif
-
-/* How often units are opened together, and how many the n-th time. */
+/* How often units are unpacked together, and how many the n-th time. */
 INLINE int
 chunks_of(struct format f)
 {
@@ -118,7 +114,7 @@ units_in_chunk(struct format f, int n)
     return f.chunk_loop || left > f.chunk_units ? f.chunk_units : left;
 }
 
-/* Whether codes that wait for many columns are weighed: multiplied by their
+/* Whether codes for GEMM are weighed: multiplied by their
  * scales, which makes bytes of those of three bits, and one sum of both groups
  * of a unit. Where pairs are added in 16 bits it would not fit.
  *

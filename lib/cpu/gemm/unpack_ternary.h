@@ -1,13 +1,12 @@
-/* unpack_ternary.h - TQ1_0, whose bytes are five digits of three, for any
- * vectors; see unpack_types.h
+/* unpack_ternary.h - the ternary type TQ1_0, whose bytes are five trits, for
+ * any vectors; see unpack_types.h
  *
- * The first digit of a byte is the whole part of three times it, of 256; what
- * is left of that is the byte of the digits after it: see struct block_tq1_0.
+ * The first trit of a byte is the whole part of three times it, of 256; what
+ * is left of that is the byte of the trits after it: see struct block_tq1_0.
  *
- * Where the words of an instruction set have UNSIGNED_DOTS, which is that
- * dot4() takes codes up to 255, one column needs no digits: with bytes y
- * and what is left of them y', each digit is (3 * y - y') / 256, and so is the
- * sum of their products. */
+ * Where UNSIGNED_DOTS is defined, GEMV needs no trits: with bytes y and what is
+ * left of them y', each trit is (3 * y - y') / 256, and so is the sum of their
+ * products. */
 #ifndef CPU_GEMM_UNPACK_TERNARY_H
 #define CPU_GEMM_UNPACK_TERNARY_H
 
@@ -105,7 +104,7 @@ sum_ternary(vec_bits *w, int u, const char *x)
     return (vec_bits)((words)(s.whole * 3 - s.left) >> 8);
 }
 
-/* VEC rows times the only column. */
+/* GEMV of VEC rows. */
 INLINE void
 gemv_ternary(const struct cpu_product *p, int64_t row, const char *next)
 {

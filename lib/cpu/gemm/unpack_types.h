@@ -1,7 +1,7 @@
-/* unpack_types.h - how blocks of each type are opened, for any vectors
+/* unpack_types.h - how blocks of each type are unpacked, for any vectors
  *
  * The same bits as quant/ finds, a lane a row and four values a lane at once:
- * see quant/blocks.h for the layouts, quant_products.h for the words. */
+ * see quant/blocks.h for the layouts, quant_products.h for the functions. */
 #ifndef CPU_GEMM_UNPACK_TYPES_H
 #define CPU_GEMM_UNPACK_TYPES_H
 

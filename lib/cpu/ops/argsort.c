@@ -92,25 +92,25 @@ indices_size(const struct ggml_tensor *x)
 
 /* A row of floats, two of indices. */
 static size_t
-scratch_size(const struct ggml_tensor *x)
+argsort_scratch_size(const struct ggml_tensor *x)
 {
     return cpu_pad((size_t)x->ne[0] * sizeof(float)) + 2 * indices_size(x);
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+argsort_work_size(const struct ggml_tensor *dst, int n_threads,
+                  const struct cpu_kernels *k)
 {
     (void)k;
-    return scratch_size(dst->src[0]) * (size_t)n_threads;
+    return argsort_scratch_size(dst->src[0]) * (size_t)n_threads;
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+argsort_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
-    char *scratch = cpu_scratch(t, scratch_size(x));
+    char *scratch = cpu_scratch(t, argsort_scratch_size(x));
     int32_t *a = (int32_t *)(void *)scratch;
     int32_t *b = (int32_t *)(void *)(scratch + indices_size(x));
     float *floats = (float *)(void *)(scratch + 2 * indices_size(x));
@@ -131,7 +131,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+argsort_supports(const struct ggml_tensor *dst)
 {
     enum ggml_type from = dst->src[0]->type;
 
@@ -141,16 +141,16 @@ supports(const struct ggml_tensor *dst)
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+argsort_cost(const struct ggml_tensor *dst)
 {
     return ggml_nelements(dst->src[0]) * 16;
 }
 
-const struct cpu_op cpu_op_argsort = { .compute = compute,
-                                       .supports = supports,
-                                       .cost = cost,
-                                       .work_size = work_size };
-const struct cpu_op cpu_op_top_k = { .compute = compute,
-                                     .supports = supports,
-                                     .cost = cost,
-                                     .work_size = work_size };
+const struct cpu_op cpu_op_argsort = { .compute = argsort_compute,
+                                       .supports = argsort_supports,
+                                       .cost = argsort_cost,
+                                       .work_size = argsort_work_size };
+const struct cpu_op cpu_op_top_k = { .compute = argsort_compute,
+                                     .supports = argsort_supports,
+                                     .cost = argsort_cost,
+                                     .work_size = argsort_work_size };

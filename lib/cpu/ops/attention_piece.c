@@ -1,8 +1,9 @@
 /* attention_piece.c - one piece of attention: softmax(q k^T * scale + mask) v
  *
- * Few rows, as in decoding, meet keys and values where they lie. For many a
- * block of keys is made floats, key beside key, once for all rows, so that
- * scores need no shuffles; they are the same sums. */
+ * A small batch of rows, as in decoding, reads keys and values where they lie
+ * in the KV cache. For more, a block of keys is made floats and transposed,
+ * once for all rows, so that scores need no shuffles; they are the same sums.
+ */
 #include "cpu/ops/attention_piece.h"
 
 #include <math.h>
@@ -12,12 +13,13 @@
 #include "cpu/prefetch.h"
 #include "tensor/tensor.h"
 
-/* So few rows meet keys and values where they lie. */
+/* A small batch: so many rows read keys and values where they lie. */
 #define SMALL_BATCH_ROWS 16
-/* More meet them some at a time: those keys that any of these sees. */
+/* More rows are multiplied some at a time, with the keys visible to any. */
 #define STRIPE 24
-/* A head's rows lie too far apart for the processor to foresee them: they are
- * fetched so many before they are read or written, keys and values one step. */
+/* A head's rows lie too far apart for the hardware prefetcher: they are
+ * prefetched so many before they are read or written, keys and values one step.
+ */
 #define PREFETCH_ROWS 8
 
 /* Where rows of the queries are in q, one after the other, and so in the mask.
@@ -84,7 +86,7 @@ cpu_attention_summarise_mask(const struct attention *a, int64_t first,
     }
 }
 
-/* What row i sees of the n keys at `key`. */
+/* The summary of the n keys at `key` for row i. */
 static mask_block
 summary_of(const struct attention *a, const struct attention_scratch *scratch,
            int64_t i, int64_t key, int64_t n)
@@ -96,18 +98,19 @@ summary_of(const struct attention *a, const struct attention_scratch *scratch,
     return mask_block_summary(scratch->masks[i] + key, n);
 }
 
-/* Whether it sees any of them, which is mostly the last one. */
+/* Whether any of them is visible to it, which is mostly the last one. */
 static bool
-sees_any(const struct attention *a, const struct attention_scratch *scratch,
-         int64_t i, int64_t key, int64_t n)
+any_visible(const struct attention *a, const struct attention_scratch *scratch,
+            int64_t i, int64_t key, int64_t n)
 {
     if (!a->mask || a->summaries)
         return summary_of(a, scratch, i, key, n) != 0;
     return mask_visible_keys(scratch->masks[i] + key, n) > 0;
 }
 
-/* What each row sees, and between which rows any of the keys is seen; false if
- * none is. A mask that is the same for all heads is looked at once a token. */
+/* The summary for each row, and between which rows any of the keys is visible;
+ * false if none is. A mask that is the same for all heads is summarised once a
+ * token. */
 static bool
 summarise_block(const struct attention *a, struct queries *qs, int64_t key,
                 int64_t n, struct attention_scratch *scratch)
@@ -146,26 +149,27 @@ static void
 load_queries(const struct cpu_task *t, const struct attention *a,
              const struct queries *qs, struct attention_scratch *scratch)
 {
-    struct cpu_row r = first_row(qs), ahead = prefetched_row(qs);
+    struct cpu_row r = first_row(qs), prefetched = prefetched_row(qs);
 
     for (int64_t i = 0; i < qs->rows; i++, r = row_after(qs, r)) {
         float *y = scratch->queries + (size_t)i * a->d;
         const float *row = cpu_load_row(t, a->q, r, y);
 
         if (i + PREFETCH_ROWS < qs->rows)
-            cpu_prefetch_row(a->q, ahead, false);
-        ahead = row_after(qs, ahead);
+            cpu_prefetch_row(a->q, prefetched, false);
+        prefetched = row_after(qs, prefetched);
         t->k->scale(a->q->ne[0], y, row, a->scale, 0);
         memset(y + a->q->ne[0], 0, (a->d - (size_t)a->q->ne[0]) * sizeof(*y));
         find_mask(a, r, i, scratch);
         memset(scratch->sums + (size_t)i * a->e, 0, a->e * sizeof(float));
         scratch->max[i] = -INFINITY;
         scratch->total[i] = 0;
-        scratch->rise[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
+        scratch->slope[i] = cpu_alibi_slope(r.i2, a->q->ne[2], a->max_bias);
     }
 }
 
-/* Rows of k or v; `ahead`: those that are fetched while they are read, or NULL.
+/* Rows of k or v; `prefetch`: those that are prefetched while they are read, or
+ * NULL.
  */
 struct rows {
     const char *at, *prefetch;
@@ -223,16 +227,16 @@ rows_of(const struct stripe *s)
     return s->end - s->begin;
 }
 
-/* With the keys of the block that any row sees. */
+/* With the keys of the block that are visible to any row. */
 static struct stripe
 stripe_of(const struct attention_scratch *scratch, int64_t begin, int64_t end)
 {
     struct stripe s = { .begin = begin, .end = end };
 
     for (int64_t i = begin; i < end; i++) {
-        int64_t seen = scratch->mask_block[i] & MASK_BLOCK_KEYS;
+        int64_t visible = scratch->mask_block[i] & MASK_BLOCK_KEYS;
 
-        s.n = seen > s.n ? seen : s.n;
+        s.n = visible > s.n ? visible : s.n;
     }
     return s;
 }
@@ -311,13 +315,14 @@ adjust_scores(const struct cpu_task *t, const struct attention *a, int64_t i,
         t->k->scale(n, s, s, a->softcap, 0);
     }
     if (!(scratch->mask_block[i] & MASK_BLOCK_UNMASKED))
-        t->k->mask_scores(n, s, scratch->masks[i] + key, scratch->rise[i]);
+        t->k->mask_scores(n, s, scratch->masks[i] + key, scratch->slope[i]);
     for (int64_t j = n; j < whole_vectors(n); j++)
         s[j] = -INFINITY; /* so that a short block is like a masked one */
     return t->k->max(whole_vectors(n), s);
 }
 
-/* A row's n scores become weights of the values: all zero if it sees none. */
+/* A row's n scores become weights of the values: all zero if none is visible.
+ */
 static void
 softmax_row(const struct cpu_task *t, const struct attention *a, int64_t i,
             int64_t n, float block_max, struct attention_scratch *scratch)
@@ -397,20 +402,20 @@ add_sink(const struct cpu_task *t, const struct attention *a, float sink,
     *max = most;
 }
 
-/* Who sees no key at all gets zeros. */
+/* A row to which no key is visible becomes zeros. */
 static void
 store_results(const struct cpu_task *t, const struct attention *a,
               const struct queries *qs, struct attention_scratch *scratch)
 {
-    struct cpu_row of_q = first_row(qs), ahead = prefetched_row(qs);
+    struct cpu_row of_q = first_row(qs), prefetched = prefetched_row(qs);
 
     for (int64_t i = 0; i < qs->rows; i++, of_q = row_after(qs, of_q)) {
         struct cpu_row r = of_dst(of_q);
         float *sums = scratch->sums + (size_t)i * a->e;
 
         if (i + PREFETCH_ROWS < qs->rows)
-            cpu_prefetch_row(a->dst, of_dst(ahead), true);
-        ahead = row_after(qs, ahead);
+            cpu_prefetch_row(a->dst, of_dst(prefetched), true);
+        prefetched = row_after(qs, prefetched);
         if (a->sinks)
             add_sink(t, a, cpu_sink(a->sinks, of_q.i2), sums, &scratch->max[i],
                      &scratch->total[i]);
@@ -430,8 +435,8 @@ prefetch_rows(const struct ggml_tensor *x, const struct attention *a,
         prefetch_bytes(row, size);
 }
 
-/* A token's first block; what it sees of that, if that is known: a mask may be
- * computed meanwhile. */
+/* A token's first block; of that what is visible, if that is known: a mask may
+ * be computed meanwhile. */
 void
 cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
 {
@@ -445,7 +450,7 @@ cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
 }
 
 /* Rows of so few bytes, without gaps, are one stream to the processor, which
- * foresees it if little else is done. */
+ * the hardware prefetcher finds if little else is done. */
 static bool
 is_stream(const struct ggml_tensor *x)
 {
@@ -454,22 +459,22 @@ is_stream(const struct ggml_tensor *x)
     return size == x->nb[1] && size <= 2 * CPU_LINE;
 }
 
-/* The block at `key`, and what is fetched meanwhile: the next, if the last row,
- * which mostly sees the most, sees any of it, or what `next` begins with, which
- * the thread goes on with; NULL: it does not. */
+/* The block at `key`, and what is prefetched meanwhile: the next, if the last
+ * row, which mostly sees the most, sees any of it, or what `next` begins with,
+ * which the thread goes on with; NULL: it does not. */
 static struct rows
 rows_of_block(const struct ggml_tensor *x, const struct attention *a,
               const struct queries *qs, const struct queries *next, int64_t key,
-              bool few, const struct attention_scratch *scratch)
+              bool small_batch, const struct attention_scratch *scratch)
 {
     struct rows r = { .at = block_of(x, a, qs, key),
                       .stride = x->nb[1],
                       .type = x->type };
     int64_t rest = x->ne[1] - key - KEYS, n = rest < KEYS ? rest : KEYS;
 
-    if (n > 0 && sees_any(a, scratch, qs->rows - 1, key + KEYS, n))
+    if (n > 0 && any_visible(a, scratch, qs->rows - 1, key + KEYS, n))
         r.prefetch =
-            few && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
+            small_batch && is_stream(x) ? NULL : block_of(x, a, qs, key + KEYS);
     else if (next)
         r.prefetch = block_of(x, a, next, 0);
     return r;
@@ -529,13 +534,13 @@ attend_block(const struct cpu_task *t, const struct attention *a,
              struct attention_scratch *scratch)
 {
     struct stripe s = stripe_of(scratch, qs->begin, qs->end);
-    bool few = rows_of(&s) <= SMALL_BATCH_ROWS;
-    struct rows k = rows_of_block(a->k, a, qs, next, key, few, scratch);
-    struct rows v = rows_of_block(a->v, a, qs, next, key, few, scratch);
+    bool small_batch = rows_of(&s) <= SMALL_BATCH_ROWS;
+    struct rows k = rows_of_block(a->k, a, qs, next, key, small_batch, scratch);
+    struct rows v = rows_of_block(a->v, a, qs, next, key, small_batch, scratch);
 
     if (key == 0)
         prefetch_rows(a->v, a, qs, s.n);
-    if (few)
+    if (small_batch)
         attend_small_batch(t, a, &s, key, k, v, scratch);
     else
         attend_gemm(t, a, &s, key, k, v, scratch);

@@ -1,4 +1,4 @@
-/* attention_piece.h - one piece of attention: some queries meet all keys and
+/* attention_piece.h - one piece of attention: some queries with all keys and
  * values */
 #ifndef CPU_OPS_ATTENTION_PIECE_H
 #define CPU_OPS_ATTENTION_PIECE_H
@@ -10,12 +10,12 @@
 
 /* The scratch of one thread. */
 struct attention_scratch {
-    float *queries;            /* rows x d, scaled */
-    float *scores;             /* rows x KEYS */
-    float *sums;               /* rows x e */
-    float *max, *total, *rise; /* of each row; rise: ALiBi's slope */
-    mask_block *mask_block;    /* of each row, of the block */
-    const uint16_t **masks;    /* of each row */
+    float *queries;             /* rows x d, scaled */
+    float *scores;              /* rows x KEYS */
+    float *sums;                /* rows x e */
+    float *max, *total, *slope; /* of each row; slope: ALiBi's */
+    mask_block *mask_block;     /* of each row, of the block */
+    const uint16_t **masks;     /* of each row */
     const mask_block *
         *summaries; /* of each row, of all blocks, where they are known */
     float *floats;  /* KEYS x d or e */
@@ -30,7 +30,7 @@ struct attention {
     int64_t tokens; /* of a piece */
     int64_t blocks; /* of so many tokens */
     size_t d, e;    /* floats of a row of q and k, of v, with padding */
-    /* What each row of the mask sees of each block of keys, rows so far apart;
+    /* The mask-block summaries of each row of the mask, rows so far apart;
      * or NULL. */
     mask_block *summaries;
     size_t summaries_row;
@@ -40,15 +40,15 @@ struct attention {
 struct queries {
     int64_t head, n_heads, first, n_tokens, batch;
     int64_t rows;
-    int64_t begin, end; /* rows that see something of the block */
+    int64_t begin, end; /* rows to which any of the block is visible */
 };
 
-/* Finds what rows [first, end) of the mask see. */
+/* Summarises rows [first, end) of the mask. */
 void
 cpu_attention_summarise_mask(const struct attention *a, int64_t first,
                              int64_t end);
 
-/* Asks for the keys and values that a token's piece meets first. */
+/* Prefetches the keys and values that a token's piece reads first. */
 void
 cpu_attention_prefetch(const struct attention *a, const struct queries *qs);
 

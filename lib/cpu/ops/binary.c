@@ -1,4 +1,4 @@
-/* binary.c - ADD, SUB, MUL, DIV: src1 is repeated to meet src0 */
+/* binary.c - ADD, SUB, MUL, DIV: src1 is broadcast to src0 */
 #include "cpu/ops/op_table.h"
 
 /* One row of y = a op b, b shorter: it repeats along the row. */
@@ -15,16 +15,17 @@ zip_row(cpu_zip_fn zip, int64_t n, float *y, const float *a, const float *b,
 static void
 zip_value(cpu_zip_fn zip, int64_t n, float *y, const float *a, float b)
 {
-    float few[64];
+    float repeated[64];
 
     for (int i = 0; i < 64; i++)
-        few[i] = b;
+        repeated[i] = b;
     for (int64_t i = 0; i < n; i += 64)
-        zip(n - i < 64 ? n - i : 64, y + i, a + i, few);
+        zip(n - i < 64 ? n - i : 64, y + i, a + i, repeated);
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst, cpu_zip_fn zip)
+binary_compute(const struct cpu_task *t, struct ggml_tensor *dst,
+               cpu_zip_fn zip)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
@@ -46,8 +47,8 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst, cpu_zip_fn zip)
 }
 
 static void
-compute_part(struct ggml_tensor *dst, struct cpu_range elements,
-             struct cpu_range rows, cpu_zip_fn zip)
+binary_compute_part(struct ggml_tensor *dst, struct cpu_range elements,
+                    struct cpu_range rows, cpu_zip_fn zip)
 {
     const float *a = dst->src[0]->data, *b = dst->src[1]->data;
     bool repeats = ggml_nrows(dst->src[1]) == 1;
@@ -65,12 +66,12 @@ compute_part(struct ggml_tensor *dst, struct cpu_range elements,
     static void compute_##name(const struct cpu_task *t,                       \
                                struct ggml_tensor *dst)                        \
     {                                                                          \
-        compute(t, dst, t->k->name);                                           \
+        binary_compute(t, dst, t->k->name);                                    \
     }                                                                          \
     static void part_##name(const struct cpu_task *t, struct ggml_tensor *dst, \
                             struct cpu_range elements, struct cpu_range rows)  \
     {                                                                          \
-        compute_part(dst, elements, rows, t->k->name);                         \
+        binary_compute_part(dst, elements, rows, t->k->name);                  \
     }                                                                          \
     const struct cpu_op cpu_op_##name = { .compute = compute_##name,           \
                                           .compute_part = part_##name,         \

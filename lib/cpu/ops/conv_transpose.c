@@ -43,7 +43,7 @@ make_lay(const struct ggml_tensor *dst)
 }
 
 static size_t
-scratch_size(const struct ggml_tensor *dst)
+conv_transpose_scratch_size(const struct ggml_tensor *dst)
 {
     struct lay l = make_lay(dst);
 
@@ -52,11 +52,11 @@ scratch_size(const struct ggml_tensor *dst)
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+conv_transpose_work_size(const struct ggml_tensor *dst, int n_threads,
+                         const struct cpu_kernels *k)
 {
     (void)k;
-    return scratch_size(dst) * (size_t)n_threads;
+    return conv_transpose_scratch_size(dst) * (size_t)n_threads;
 }
 
 /* One element of the kernel for all channels, and some lines of b. */
@@ -113,11 +113,11 @@ lay_plane(const struct cpu_task *t, const struct lay *l,
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+conv_transpose_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct lay l = make_lay(dst);
     struct cpu_range planes = cpu_share(t, l.out * dst->ne[3]);
-    char *scratch = cpu_scratch(t, scratch_size(dst));
+    char *scratch = cpu_scratch(t, conv_transpose_scratch_size(dst));
 
     l.weights = (float *)(void *)scratch;
     l.line = (float *)(void *)(scratch + cpu_pad((size_t)l.in * sizeof(float)));
@@ -126,14 +126,14 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+conv_transpose_supports(const struct ggml_tensor *dst)
 {
     return cpu_is_plain(dst) && cpu_is_plain(dst->src[1]) &&
            cpu_has_elements(dst->src[0]->type);
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+conv_transpose_cost(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
 
@@ -141,11 +141,15 @@ cost(const struct ggml_tensor *dst)
            (dst->op == GGML_OP_CONV_TRANSPOSE_1D ? 1 : b->ne[1] * b->ne[3]);
 }
 
-const struct cpu_op cpu_op_conv_transpose_1d = { .compute = compute,
-                                                 .supports = supports,
-                                                 .cost = cost,
-                                                 .work_size = work_size };
-const struct cpu_op cpu_op_conv_transpose_2d = { .compute = compute,
-                                                 .supports = supports,
-                                                 .cost = cost,
-                                                 .work_size = work_size };
+const struct cpu_op cpu_op_conv_transpose_1d = {
+    .compute = conv_transpose_compute,
+    .supports = conv_transpose_supports,
+    .cost = conv_transpose_cost,
+    .work_size = conv_transpose_work_size
+};
+const struct cpu_op cpu_op_conv_transpose_2d = {
+    .compute = conv_transpose_compute,
+    .supports = conv_transpose_supports,
+    .cost = conv_transpose_cost,
+    .work_size = conv_transpose_work_size
+};

@@ -39,7 +39,7 @@ compute_custom(const struct cpu_task *t, struct ggml_tensor *dst)
 /* Programs count the calls: exactly what they asked for, but no more than
  * threads. */
 static int
-pieces(const struct ggml_tensor *dst, int n_threads)
+custom_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     int n = tensor_get_custom(dst).n_tasks;
 
@@ -48,20 +48,20 @@ pieces(const struct ggml_tensor *dst, int n_threads)
 
 /* Nobody knows; who asks for several tasks has something to share. */
 static int64_t
-cost(const struct ggml_tensor *dst)
+custom_cost(const struct ggml_tensor *dst)
 {
     return tensor_get_custom(dst).n_tasks == 1 ? 0 : 100000;
 }
 
 const struct cpu_op cpu_op_map_custom1 = { .compute = compute_map1,
-                                           .cost = cost,
-                                           .pieces = pieces };
+                                           .cost = custom_cost,
+                                           .pieces = custom_pieces };
 const struct cpu_op cpu_op_map_custom2 = { .compute = compute_map2,
-                                           .cost = cost,
-                                           .pieces = pieces };
+                                           .cost = custom_cost,
+                                           .pieces = custom_pieces };
 const struct cpu_op cpu_op_map_custom3 = { .compute = compute_map3,
-                                           .cost = cost,
-                                           .pieces = pieces };
+                                           .cost = custom_cost,
+                                           .pieces = custom_pieces };
 const struct cpu_op cpu_op_custom = { .compute = compute_custom,
-                                      .cost = cost,
-                                      .pieces = pieces };
+                                      .cost = custom_cost,
+                                      .pieces = custom_pieces };

@@ -19,7 +19,7 @@
 /* Pieces for each thread, if they keep so many tokens. */
 #define PIECES     4
 #define FEW_TOKENS 8
-/* So many look at the mask once for all heads. */
+/* For so many, the mask is summarised once for all heads. */
 #define MANY_TOKENS 16
 
 static size_t
@@ -71,7 +71,7 @@ lay_out(const struct attention *a, char *base,
     PART_OF(sums, rows * a->e);
     PART_OF(max, rows);
     PART_OF(total, rows);
-    PART_OF(rise, rows);
+    PART_OF(slope, rows);
     PART_OF(mask_block, rows);
     PART_OF(masks, rows);
     PART_OF(summaries, rows);
@@ -119,7 +119,7 @@ place_summaries(const struct cpu_task *t, const struct ggml_tensor *dst,
 }
 
 static void
-prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+flash_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
     struct cpu_range rows;
@@ -132,7 +132,7 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static int
-prepare_pieces(const struct ggml_tensor *dst, int n_threads)
+flash_prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     return summarises_first(dst) ? n_threads : 1;
 }
@@ -140,8 +140,8 @@ prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 /* ---- pieces ------------------------------------------------------------- */
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+flash_work_size(const struct ggml_tensor *dst, int n_threads,
+                const struct cpu_kernels *k)
 {
     struct attention a = read_params(dst, 1);
     size_t n = attention_scratch_size(&a) * (size_t)n_threads;
@@ -166,7 +166,7 @@ parts_of(const struct attention *a, int n_threads)
 }
 
 static int
-pieces(const struct ggml_tensor *dst, int n_threads)
+flash_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     struct attention a = read_params(dst, n_threads);
     int64_t n_groups = a.q->ne[2] / a.group;
@@ -194,7 +194,7 @@ queries_of(const struct attention *a, int64_t ith, int n_threads)
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+flash_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct attention a = read_params(dst, t->n_threads);
     struct queries qs = queries_of(&a, t->ith, t->n_threads), next;
@@ -226,7 +226,7 @@ readable(const struct cpu_kernels *k, const struct ggml_tensor *x)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+flash_supports(const struct ggml_tensor *dst)
 {
     const struct cpu_kernels *k = cpu_kernels_reference();
 
@@ -237,18 +237,19 @@ supports(const struct ggml_tensor *dst)
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+flash_cost(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *k = dst->src[1];
 
     return ggml_nrows(dst->src[0]) * k->ne[1] * k->ne[0] / 24;
 }
 
-const struct cpu_op cpu_op_flash_attn = { .compute = compute,
-                                          .supports = supports,
-                                          .cost = cost,
-                                          .pieces = pieces,
-                                          .work_size = work_size,
-                                          .prepare = prepare,
-                                          .prepare_pieces = prepare_pieces,
+const struct cpu_op cpu_op_flash_attn = { .compute = flash_compute,
+                                          .supports = flash_supports,
+                                          .cost = flash_cost,
+                                          .pieces = flash_pieces,
+                                          .work_size = flash_work_size,
+                                          .prepare = flash_prepare,
+                                          .prepare_pieces =
+                                              flash_prepare_pieces,
                                           .prefetch = prefetch_first_keys };

@@ -51,7 +51,7 @@ compute_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+glu_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
     bool swapped = tensor_get_i32(dst, 1) != 0;
@@ -76,8 +76,8 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 
 /* Of two sources. */
 static void
-compute_part(const struct cpu_task *t, struct ggml_tensor *dst,
-             struct cpu_range elements, struct cpu_range rows)
+glu_compute_part(const struct cpu_task *t, struct ggml_tensor *dst,
+                 struct cpu_range elements, struct cpu_range rows)
 {
     const float *a = dst->src[0]->data, *b = dst->src[1]->data;
     float *y = dst->data;
@@ -91,14 +91,14 @@ compute_part(const struct cpu_task *t, struct ggml_tensor *dst,
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+glu_supports(const struct ggml_tensor *dst)
 {
     return (unsigned)ggml_get_glu_op(dst) < GGML_GLU_OP_COUNT &&
            cpu_rows_supported(dst);
 }
 
-const struct cpu_op cpu_op_glu = { .compute = compute,
-                                   .compute_part = compute_part,
-                                   .supports = supports,
+const struct cpu_op cpu_op_glu = { .compute = glu_compute,
+                                   .compute_part = glu_compute_part,
+                                   .supports = glu_supports,
                                    .cost = cpu_cost_exp,
                                    .work_size = cpu_rows_work_size };

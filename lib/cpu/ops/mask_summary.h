@@ -1,5 +1,5 @@
-/* mask_summary.h - which keys a row of attention's mask shows: F16, added to
- * scores, and minus infinity for a key that is not seen */
+/* mask_summary.h - mask-block summaries: which keys of a block attention's mask
+ * hides, F16 added to scores, minus infinity for a hidden key */
 #ifndef CPU_OPS_MASK_SUMMARY_H
 #define CPU_OPS_MASK_SUMMARY_H
 
@@ -7,8 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a row sees of a block of less than 128 keys: 0, if it sees nothing, or
- * how many keys there are without those at its end that it does not see; and
+/* The summary of a block of less than 128 keys, for one row: 0, if all are
+ * hidden, or how many keys there are without the hidden ones at its end; and
  * whether the mask adds nothing to the scores of any. */
 typedef unsigned char mask_block;
 #define MASK_BLOCK_KEYS     0x7f
@@ -35,7 +35,7 @@ not_hidden(const uint16_t *m, eight *value)
     return *value ^ ((eight){ 0 } + MINUS_INFINITY);
 }
 
-/* n keys without those at their end that are not seen. */
+/* n keys without the hidden ones at their end. */
 static inline int64_t
 mask_visible_keys(const uint16_t *m, int64_t n)
 {

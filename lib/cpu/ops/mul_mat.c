@@ -22,7 +22,7 @@ struct plan {
 };
 
 static struct plan
-make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
+mul_mat_make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
 {
     const struct ggml_tensor *x = dst->src[1];
     struct plan p = { .product = cpu_plan_product(dst, k) };
@@ -34,10 +34,10 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k)
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+mul_mat_work_size(const struct ggml_tensor *dst, int n_threads,
+                  const struct cpu_kernels *k)
 {
-    struct plan p = make_plan(dst, k);
+    struct plan p = mul_mat_make_plan(dst, k);
 
     return p.columns + p.product.scratch * (size_t)n_threads;
 }
@@ -49,10 +49,10 @@ scratch_of(const struct cpu_task *t, const struct plan *p)
 }
 
 static void
-prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+mul_mat_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[1];
-    struct plan p = make_plan(dst, t->k);
+    struct plan p = mul_mat_make_plan(dst, t->k);
     struct cpu_range cols = cpu_share(t, ggml_nrows(x));
 
     for (int64_t i = cols.first; i < cols.end && p.prepare; i++)
@@ -62,7 +62,7 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static int
-prepare_pieces(const struct ggml_tensor *dst, int n_threads)
+mul_mat_prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     int64_t n = ggml_nrows(dst->src[1]);
 
@@ -121,12 +121,13 @@ cpu_product_pieces(const struct ggml_tensor *dst, struct cpu_piece_shape tile)
 }
 
 static int
-pieces(const struct ggml_tensor *dst, int n_threads)
+mul_mat_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     return cpu_product_pieces(dst, cpu_product_piece_shape(dst, n_threads, 0));
 }
 
-/* Row `row` of the matrix of src0 that meets matrix `group` of src1. */
+/* Row `row` of the matrix of src0 that is multiplied with matrix `group` of
+ * src1. */
 static struct cpu_row
 row_of_weights(const struct ggml_tensor *dst, int64_t group, int64_t row)
 {
@@ -187,7 +188,7 @@ range_of(int64_t first, int64_t n, int64_t end)
 
 /* One after the other, pieces have the same columns: they stay in cache. */
 static struct piece
-piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
+mul_mat_piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
     struct cpu_piece_shape tile = t->tile;
     int64_t down, across, part;
@@ -209,7 +210,7 @@ piece_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 struct cpu_part
 cpu_product_part(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
-    struct piece p = piece_of(t, dst);
+    struct piece p = mul_mat_piece_of(t, dst);
 
     return (struct cpu_part){ p.rows, p.cols };
 }
@@ -218,7 +219,7 @@ bool
 cpu_products_alike(const struct ggml_tensor *a, const struct ggml_tensor *b,
                    const struct cpu_kernels *k)
 {
-    struct plan p = make_plan(a, k), q = make_plan(b, k);
+    struct plan p = mul_mat_make_plan(a, k), q = mul_mat_make_plan(b, k);
 
     return a->src[1] == b->src[1] && p.prepare == q.prepare &&
            p.product.kernel->prepare == q.product.kernel->prepare &&
@@ -230,35 +231,35 @@ bool
 cpu_product_reads_columns(const struct ggml_tensor *dst,
                           const struct cpu_kernels *k)
 {
-    return !make_plan(dst, k).prepare;
+    return !mul_mat_make_plan(dst, k).prepare;
 }
 
 static const char *
-reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+mul_mat_reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
     const struct ggml_tensor *w = dst->src[0];
-    struct piece p = piece_of(t, dst);
+    struct piece p = mul_mat_piece_of(t, dst);
 
     *n = (size_t)(p.rows.end - p.rows.first) * w->nb[1];
     return cpu_row_data(w, row_of_weights(dst, p.group, p.rows.first));
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+mul_mat_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
-    struct plan p = make_plan(dst, t->k);
+    struct plan p = mul_mat_make_plan(dst, t->k);
 
-    multiply_piece(t, &p, dst, piece_of(t, dst));
+    multiply_piece(t, &p, dst, mul_mat_piece_of(t, dst));
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+mul_mat_supports(const struct ggml_tensor *dst)
 {
     return cpu_is_plain(dst) && cpu_can_multiply(dst->src[0], dst->src[1]);
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+mul_mat_cost(const struct ggml_tensor *dst)
 {
     int64_t bytes =
         (int64_t)ggml_row_size(dst->src[0]->type, dst->src[0]->ne[0]) *
@@ -267,11 +268,11 @@ cost(const struct ggml_tensor *dst)
     return bytes / 24 * (1 + dst->ne[1] / 4);
 }
 
-const struct cpu_op cpu_op_mul_mat = { .compute = compute,
-                                       .supports = supports,
-                                       .cost = cost,
-                                       .pieces = pieces,
-                                       .work_size = work_size,
-                                       .prepare = prepare,
-                                       .prepare_pieces = prepare_pieces,
-                                       .reads = reads };
+const struct cpu_op cpu_op_mul_mat = { .compute = mul_mat_compute,
+                                       .supports = mul_mat_supports,
+                                       .cost = mul_mat_cost,
+                                       .pieces = mul_mat_pieces,
+                                       .work_size = mul_mat_work_size,
+                                       .prepare = mul_mat_prepare,
+                                       .prepare_pieces = mul_mat_prepare_pieces,
+                                       .reads = mul_mat_reads };

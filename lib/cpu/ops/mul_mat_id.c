@@ -56,7 +56,7 @@ most_groups(const struct ggml_tensor *dst)
 
 /* Columns, each of a pair; of one token none twice. */
 static int64_t
-n_columns(const struct ggml_tensor *dst)
+mul_mat_id_n_columns(const struct ggml_tensor *dst)
 {
     return is_one_token(dst) ? dst->src[1]->ne[1] : n_pairs(dst);
 }
@@ -69,8 +69,8 @@ out_size(const struct ggml_tensor *dst)
 
 /* Where things are in the work memory of `base`, seen by `thread`. */
 static struct plan
-make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
-          char *base, int thread, int n_threads)
+mul_mat_id_make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
+                     char *base, int thread, int n_threads)
 {
     const struct ggml_tensor *w = dst->src[0];
     struct plan p = { .product = cpu_plan_product(dst, k) };
@@ -86,7 +86,7 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
     p.table.pair = base ? ints + 2 + groups + most : NULL;
     at += cpu_pad((2 + groups + most + n) * sizeof(int32_t));
     p.columns = base ? base + at : NULL;
-    at += (size_t)n_columns(dst) * p.product.column;
+    at += (size_t)mul_mat_id_n_columns(dst) * p.product.column;
     p.scratch = base ? base + at + each * (size_t)thread : NULL;
     p.out = base ? (float *)(void *)(p.scratch + p.product.scratch) : NULL;
     p.size = at + each * (size_t)n_threads;
@@ -96,14 +96,14 @@ make_plan(const struct ggml_tensor *dst, const struct cpu_kernels *k,
 static struct plan
 plan_of(const struct cpu_task *t, const struct ggml_tensor *dst)
 {
-    return make_plan(dst, t->k, t->work, t->thread, t->n_threads);
+    return mul_mat_id_make_plan(dst, t->k, t->work, t->thread, t->n_threads);
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+mul_mat_id_work_size(const struct ggml_tensor *dst, int n_threads,
+                     const struct cpu_kernels *k)
 {
-    return make_plan(dst, k, NULL, 0, n_threads).size;
+    return mul_mat_id_make_plan(dst, k, NULL, 0, n_threads).size;
 }
 
 static int32_t
@@ -161,7 +161,7 @@ group_by_matrix(struct ggml_tensor *dst, struct table *table)
 }
 
 static void
-begin(const struct cpu_task *t, struct ggml_tensor *dst)
+mul_mat_id_begin(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct table table = plan_of(t, dst).table;
 
@@ -172,11 +172,11 @@ begin(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static void
-prepare(const struct cpu_task *t, struct ggml_tensor *dst)
+mul_mat_id_prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[1];
     struct plan p = plan_of(t, dst);
-    struct cpu_range cols = cpu_share(t, n_columns(dst));
+    struct cpu_range cols = cpu_share(t, mul_mat_id_n_columns(dst));
 
     for (int64_t i = cols.first; i < cols.end; i++) {
         int64_t pair = p.table.pair[i];
@@ -189,9 +189,9 @@ prepare(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static int
-prepare_pieces(const struct ggml_tensor *dst, int n_threads)
+mul_mat_id_prepare_pieces(const struct ggml_tensor *dst, int n_threads)
 {
-    int64_t n = n_columns(dst);
+    int64_t n = mul_mat_id_n_columns(dst);
 
     return is_one_token(dst) ? 1 : n < 4 * n_threads ? (int)n : 4 * n_threads;
 }
@@ -212,7 +212,7 @@ tiles_of(const struct ggml_tensor *dst, int n_threads)
 }
 
 static int
-pieces(const struct ggml_tensor *dst, int n_threads)
+mul_mat_id_pieces(const struct ggml_tensor *dst, int n_threads)
 {
     return (int)(tiles_of(dst, n_threads) * most_groups(dst));
 }
@@ -227,15 +227,15 @@ out_at(struct ggml_tensor *dst, int64_t pair, int64_t row)
 
 /* Some columns of one matrix; one goes where it belongs at once. */
 static void
-gemm_rows(const struct cpu_task *t, const struct plan *p,
-          struct ggml_tensor *dst, struct cpu_product *product,
-          int64_t first_row, int64_t col)
+mul_mat_id_columns(const struct cpu_task *t, const struct plan *p,
+                   struct ggml_tensor *dst, struct cpu_product *product,
+                   int64_t first_row, int64_t col)
 {
     const int32_t *pair = p->table.pair + col;
     bool spread = product->n_cols > 1;
 
-    product->cols =
-        p->columns + (size_t)(col % n_columns(dst)) * p->product.column;
+    product->cols = p->columns + (size_t)(col % mul_mat_id_n_columns(dst)) *
+                                     p->product.column;
     product->out = spread ? p->out : out_at(dst, *pair, first_row);
     cpu_multiply(t, &p->product, product);
     for (int64_t i = 0; i < product->n_cols && spread; i++)
@@ -253,8 +253,8 @@ struct piece {
 
 /* Tiles [first, end) of all groups, or fewer, up to the matrix's end. */
 static struct piece
-piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int first,
-         int end)
+mul_mat_id_piece_of(const struct cpu_task *t, const struct ggml_tensor *dst,
+                    int first, int end)
 {
     int tiles = (int)tiles_of(dst, t->n_threads), tile = first % tiles;
     int64_t each = tile_rows(dst, t->n_threads), n = dst->ne[0];
@@ -269,24 +269,25 @@ piece_of(const struct cpu_task *t, const struct ggml_tensor *dst, int first,
 }
 
 static const char *
-rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
+mul_mat_id_rows_of(const struct ggml_tensor *dst, int64_t matrix, int64_t row)
 {
     return cpu_row_data(dst->src[0], (struct cpu_row){ row, matrix, 0 });
 }
 
 static const char *
-reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
+mul_mat_id_reads(struct cpu_task *t, const struct ggml_tensor *dst, size_t *n)
 {
-    struct piece piece = piece_of(t, dst, t->ith, t->ith + t->count);
+    struct piece piece = mul_mat_id_piece_of(t, dst, t->ith, t->ith + t->count);
 
     t->count = piece.count;
     *n = (size_t)(piece.rows.end - piece.rows.first) * dst->src[0]->nb[1];
-    return rows_of(dst, matrix_of(dst, piece.group), piece.rows.first);
+    return mul_mat_id_rows_of(dst, matrix_of(dst, piece.group),
+                              piece.rows.first);
 }
 
 static void
 multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
-               const struct plan *p, struct piece piece, const char *ahead)
+               const struct plan *p, struct piece piece, const char *prefetch)
 {
     const struct ggml_tensor *w = dst->src[0];
     const struct table *table = &p->table;
@@ -294,9 +295,10 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
     struct cpu_product product = {
         .k = w->ne[0],
         .n_rows = piece.rows.end - piece.rows.first,
-        .rows = rows_of(dst, table->matrix[piece.group], piece.rows.first),
+        .rows = mul_mat_id_rows_of(dst, table->matrix[piece.group],
+                                   piece.rows.first),
         .row_stride = w->nb[1],
-        .prefetch = ahead,
+        .prefetch = prefetch,
         .col_stride = p->product.column,
         .out_stride = OUT_ROWS,
         .scratch = p->scratch,
@@ -305,7 +307,7 @@ multiply_piece(const struct cpu_task *t, struct ggml_tensor *dst,
     for (int64_t i = table->start[piece.group]; i < end;
          i += product.n_cols, product.prefetch = NULL) {
         product.n_cols = end - i < OUT_COLS ? end - i : OUT_COLS;
-        gemm_rows(t, p, dst, &product, piece.rows.first, i);
+        mul_mat_id_columns(t, p, dst, &product, piece.rows.first, i);
     }
 }
 
@@ -318,7 +320,7 @@ tiles_before(const struct cpu_task *t, int tiles, int ith)
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+mul_mat_id_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct plan p = plan_of(t, dst);
     int tiles = (int)tiles_of(dst, t->n_threads) * *p.table.n_groups;
@@ -326,27 +328,29 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
     struct piece piece;
 
     for (int i = tiles_before(t, tiles, t->ith); i < end; i += piece.count) {
-        const char *ahead = NULL;
+        const char *prefetch = NULL;
 
-        piece = piece_of(t, dst, i, end);
+        piece = mul_mat_id_piece_of(t, dst, i, end);
         if (t->more && i + piece.count < tiles) {
-            struct piece next = piece_of(t, dst, i + piece.count, tiles);
+            struct piece next =
+                mul_mat_id_piece_of(t, dst, i + piece.count, tiles);
 
-            ahead = rows_of(dst, p.table.matrix[next.group], next.rows.first);
+            prefetch = mul_mat_id_rows_of(dst, p.table.matrix[next.group],
+                                          next.rows.first);
         }
-        multiply_piece(t, dst, &p, piece, ahead);
+        multiply_piece(t, dst, &p, piece, prefetch);
     }
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+mul_mat_id_supports(const struct ggml_tensor *dst)
 {
     return cpu_is_plain(dst) && cpu_can_multiply(dst->src[0], dst->src[1]) &&
            dst->src[2]->type == GGML_TYPE_I32;
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+mul_mat_id_cost(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *w = dst->src[0];
     int64_t bytes = (int64_t)ggml_row_size(w->type, w->ne[0]) * w->ne[1];
@@ -354,12 +358,13 @@ cost(const struct ggml_tensor *dst)
     return bytes / 24 * (most_groups(dst) + n_pairs(dst) / 4);
 }
 
-const struct cpu_op cpu_op_mul_mat_id = { .compute = compute,
-                                          .supports = supports,
-                                          .cost = cost,
-                                          .pieces = pieces,
-                                          .work_size = work_size,
-                                          .begin = begin,
-                                          .prepare = prepare,
-                                          .prepare_pieces = prepare_pieces,
-                                          .reads = reads };
+const struct cpu_op cpu_op_mul_mat_id = { .compute = mul_mat_id_compute,
+                                          .supports = mul_mat_id_supports,
+                                          .cost = mul_mat_id_cost,
+                                          .pieces = mul_mat_id_pieces,
+                                          .work_size = mul_mat_id_work_size,
+                                          .begin = mul_mat_id_begin,
+                                          .prepare = mul_mat_id_prepare,
+                                          .prepare_pieces =
+                                              mul_mat_id_prepare_pieces,
+                                          .reads = mul_mat_id_reads };

@@ -21,7 +21,7 @@ window_at(const struct windows *w, int64_t i)
 }
 
 static void
-begin(enum ggml_op_pool op, int64_t n, float *y)
+pool_begin(enum ggml_op_pool op, int64_t n, float *y)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = op == GGML_OP_POOL_MAX ? -FLT_MAX : 0;
@@ -62,7 +62,7 @@ compute_1d(const struct cpu_task *t, struct ggml_tensor *dst)
         struct cpu_row r = cpu_row_at(dst, i);
         float *y = row_of(dst, r);
 
-        begin(op, dst->ne[0], y);
+        pool_begin(op, dst->ne[0], y);
         take_row(op, &w, cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0)),
                  dst->ne[0], y);
         for (int64_t j = 0; j < dst->ne[0] && op == GGML_OP_POOL_AVG; j++) {
@@ -91,7 +91,7 @@ compute_2d(const struct cpu_task *t, struct ggml_tensor *dst)
         struct cpu_range lines = window_at(&h, r.i1);
         float *y = row_of(dst, r);
 
-        begin(op, dst->ne[0], y);
+        pool_begin(op, dst->ne[0], y);
         for (r.i1 = lines.first; r.i1 < lines.end; r.i1++)
             take_row(op, &w, cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0)),
                      dst->ne[0], y);
@@ -101,23 +101,23 @@ compute_2d(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+pool_supports(const struct ggml_tensor *dst)
 {
     return cpu_is_plain(dst) && cpu_has_elements(dst->src[0]->type) &&
            (unsigned)tensor_get_i32(dst, 0) < GGML_OP_POOL_COUNT;
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+pool_cost(const struct ggml_tensor *dst)
 {
     return ggml_nelements(dst->src[0]);
 }
 
 const struct cpu_op cpu_op_pool_1d = { .compute = compute_1d,
-                                       .supports = supports,
-                                       .cost = cost,
+                                       .supports = pool_supports,
+                                       .cost = pool_cost,
                                        .work_size = cpu_rows_work_size };
 const struct cpu_op cpu_op_pool_2d = { .compute = compute_2d,
-                                       .supports = supports,
-                                       .cost = cost,
+                                       .supports = pool_supports,
+                                       .cost = pool_cost,
                                        .work_size = cpu_rows_work_size };

@@ -184,7 +184,7 @@ is_filled(const struct table *t, const struct rope *p,
 }
 
 static void
-begin(const struct cpu_task *t, struct ggml_tensor *dst)
+rope_begin(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct rope p = read_params(dst);
     int64_t n = tokens_of(dst);
@@ -222,7 +222,7 @@ rotate_row(const struct cpu_task *t, const struct rope *p, float *y,
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+rope_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
@@ -245,7 +245,7 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+rope_supports(const struct ggml_tensor *dst)
 {
     int mode = tensor_get_i32(dst, 2), n_dims = tensor_get_i32(dst, 1);
 
@@ -254,8 +254,8 @@ supports(const struct ggml_tensor *dst)
            n_dims <= dst->ne[0] && cpu_rows_supported(dst);
 }
 
-const struct cpu_op cpu_op_rope = { .compute = compute,
-                                    .supports = supports,
+const struct cpu_op cpu_op_rope = { .compute = rope_compute,
+                                    .supports = rope_supports,
                                     .cost = cpu_cost_exp,
                                     .work_size = cpu_rows_work_size,
-                                    .begin = begin };
+                                    .begin = rope_begin };

@@ -217,8 +217,8 @@ filters_size(const struct ggml_tensor *dst)
 }
 
 static size_t
-work_size(const struct ggml_tensor *dst, int n_threads,
-          const struct cpu_kernels *k)
+upscale_work_size(const struct ggml_tensor *dst, int n_threads,
+                  const struct cpu_kernels *k)
 {
     (void)k;
     return filters_size(dst) * (size_t)n_threads;
@@ -239,7 +239,7 @@ make_columns(const struct cpu_task *t, const struct ggml_tensor *dst,
 }
 
 static void
-compute(const struct cpu_task *t, struct ggml_tensor *dst)
+upscale_compute(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
@@ -266,18 +266,18 @@ compute(const struct cpu_task *t, struct ggml_tensor *dst)
 }
 
 static bool
-supports(const struct ggml_tensor *dst)
+upscale_supports(const struct ggml_tensor *dst)
 {
     return cpu_is_plain(dst) && dst->src[0]->type == GGML_TYPE_F32;
 }
 
 static int64_t
-cost(const struct ggml_tensor *dst)
+upscale_cost(const struct ggml_tensor *dst)
 {
     return 20 * ggml_nelements(dst);
 }
 
-const struct cpu_op cpu_op_upscale = { .compute = compute,
-                                       .supports = supports,
-                                       .cost = cost,
-                                       .work_size = work_size };
+const struct cpu_op cpu_op_upscale = { .compute = upscale_compute,
+                                       .supports = upscale_supports,
+                                       .cost = upscale_cost,
+                                       .work_size = upscale_work_size };

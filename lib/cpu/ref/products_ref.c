@@ -106,7 +106,7 @@ add_int_scaled(float acc, const struct quant_values *v, int kind,
     return acc + part * dw;
 }
 
-/* The opened groups of a block of weights, times a column's values from `at`
+/* The unpacked groups of a block of weights, times a column's values from `at`
  * on: the chain of column.h. */
 static float
 add_block(float acc, const struct quant_values *v, int kind,
@@ -129,7 +129,7 @@ add_block(float acc, const struct quant_values *v, int kind,
     return acc;
 }
 
-/* Weights of any type of blocks; a block is opened once for all columns. */
+/* Weights of any type of blocks; a block is unpacked once for all columns. */
 static void
 multiply_unpacked(const struct cpu_product *p, enum ggml_type type, int kind)
 {
@@ -180,7 +180,7 @@ nearest(float v)
 void
 cpu_prepare_column(const float *x, void *column, int64_t k)
 {
-    struct column_runs runs = column_runs(column, k);
+    struct column_arrays runs = column_arrays(column, k);
     int8_t *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++) {

@@ -1,10 +1,11 @@
-/* amx_tiles.h - the integer sums of many columns, sixteen at a time, with tiles
- * of bytes (Intel AMX: AMX-TILE, AMX-INT8)
+/* amx_tiles.h - the integer sums of GEMM, sixteen columns at a time, with tile
+ * registers of bytes (Intel AMX: AMX-TILE, AMX-INT8)
  *
- * A tile has up to 16 rows of up to 64 bytes. Opened codes of a group are one
- * as they lie: four bytes of each of 16 rows of weights in a row of the tile.
- * So are as many bytes of 16 columns, a row each. What their product adds to a
- * third has a row for each column, and a lane for each row of weights.
+ * A tile register has up to 16 rows of up to 64 bytes. Unpacked codes of a
+ * group are one as they lie: four bytes of each of 16 rows of weights in a row
+ * of the tile. So are as many bytes of 16 columns, a row each. What their
+ * product adds to a third has a row for each column, and a lane for each row of
+ * weights.
  *
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume
  * 1, chapter 18. */

@@ -1,4 +1,4 @@
-/* codebook_avx2.h - words of unpack_codebook.h, with AVX2 */
+/* codebook_avx2.h - functions of unpack_codebook.h, with AVX2 */
 #ifndef CPU_X86_CODEBOOK_AVX2_H
 #define CPU_X86_CODEBOOK_AVX2_H
 

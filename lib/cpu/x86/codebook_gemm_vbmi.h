@@ -1,7 +1,7 @@
-/* codebook_gemm_vbmi.h - blocks of the IQ types that refer to points of grids,
- * opened for many columns, with AVX-512 VBMI and GFNI
+/* codebook_gemm_vbmi.h - blocks of the IQ types that refer to entries of
+ * codebooks, unpacked for GEMM, with AVX-512 VBMI and GFNI
  *
- * Two rows' blocks at once: all of their 64 points, or 128, are found by
+ * Two rows' blocks at once: all of their 64 entries, or 128, are found by
  * permuting bytes, see codebook_planes.h, and a vector has the same coordinate
  * of all of them. */
 #ifndef CPU_X86_CODEBOOK_GEMM_VBMI_H
@@ -34,7 +34,7 @@ find_pairs(struct grid g, bool halved, const struct rows *r, int i,
 }
 
 /* Codes in the order of values: of each unit, 0 and 4, 1 and 5, ..., four
- * coordinates of four points, and likewise the others. */
+ * coordinates of four entries, and likewise the others. */
 INLINE void
 put_codes(struct grid g, const struct cut *c, __m512i *to)
 {
@@ -60,9 +60,9 @@ put_codes(struct grid g, const struct cut *c, __m512i *to)
 INLINE void
 unpack_two_rows(struct grid g, const struct rows *r, vec_bits *codes)
 {
-    __m512i opened[PAIRS_OF_ROWS][8];
-    const size_t stride = sizeof(opened[0]), half = 32;
-    const char *first = AS(char, opened);
+    __m512i unpacked[PAIRS_OF_ROWS][8];
+    const size_t stride = sizeof(unpacked[0]), half = 32;
+    const char *first = AS(char, unpacked);
     struct rows rows = { .fourth = { first, first + half, first + 4 * stride,
                                      first + 4 * stride + half },
                          .stride = stride };
@@ -74,7 +74,7 @@ unpack_two_rows(struct grid g, const struct rows *r, vec_bits *codes)
 
         find_pairs(g, false, r, i, two, cut);
         UNROLL for (int j = 0; j < TOGETHER; j++)
-            put_codes(g, &cut[j], opened[i + j]);
+            put_codes(g, &cut[j], unpacked[i + j]);
     }
     for (size_t i = 0; i < 16; i++) {
         size_t unit = i / 2, j = i % 2;

@@ -1,7 +1,7 @@
-/* codebook_planes.h - the points that IQ blocks refer to, as tables of bytes
+/* codebook_planes.h - the entries that IQ blocks refer to, as tables of bytes
  * that are permuted
  *
- * A point's codes are two bytes, each of which is looked up by the point's
+ * An entry's codes are two bytes, each of which is looked up by the entry's
  * index: its planes. Then a code and its coordinate's sign are looked up
  * together, by six bits of a byte: the code's where the plane has them, the
  * sign in one of the others, all that is left does not count.
@@ -14,7 +14,7 @@
  *     four codes, of three bits, two in each plane:
  *       code in bits        3 to 5        0 to 2        0, 1, 5       2 to 4
  *       sign in bit         2             3             4             5
- *     points that are moved, up or, where bit 3 is set, down: as of eight */
+ *     entries that are moved, up or, where bit 3 is set, down: as of eight */
 #ifndef CPU_X86_CODEBOOK_PLANES_H
 #define CPU_X86_CODEBOOK_PLANES_H
 
@@ -33,9 +33,9 @@
 #define FOURS_HIGH(p)                                                          \
     (uint8_t)(((p) >> 6 & 3) | ((p) >> 8 & 1) << 5 | ((p) >> 9 & 7) << 2),
 
-#define PLANES(name, n, points, size)                                          \
-    static alignas(64) const uint8_t planes_##name[2 * (n)] = { points(        \
-        size##_LOW) points(size##_HIGH) };
+#define PLANES(name, n, entries, size)                                         \
+    static alignas(64) const uint8_t planes_##name[2 * (n)] = { entries(       \
+        size##_LOW) entries(size##_HIGH) };
 PLANES(iq2_xxs, 256, QUANT_IQ2_XXS, EIGHTS)
 PLANES(iq2_xs, 512, QUANT_IQ2_XS, EIGHTS)
 PLANES(iq2_s, 1024, QUANT_IQ2_S, EIGHTS)

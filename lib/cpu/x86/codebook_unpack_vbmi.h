@@ -1,6 +1,6 @@
 /* codebook_unpack_vbmi.h - blocks of two rows of the IQ types that refer to
- * points of grids, with AVX-512 VBMI and GFNI: what they refer to, and their
- * codes
+ * entries of codebooks, with AVX-512 VBMI and GFNI: what they refer to, and
+ * their codes
  *
  * Lanes are units of 32 values, eight of one row and then of the other. */
 #ifndef CPU_X86_CODEBOOK_UNPACK_VBMI_H
@@ -11,20 +11,20 @@
 /* Lanes of it. */
 #define SECOND_ROW 0xff00
 
-/* A block of two rows. Where points have eight coordinates a lane has four of
+/* A block of two rows. Where entries have eight coordinates a lane has four of
  * them, of four it has eight: two of each of the following. */
 struct two {
     __m512i at[2];     /* the lowest bytes of their indices */
     __m512i high[2];   /* and what is above, from the lowest bit on */
-    __m512i signs[2];  /* of each point; or in bit 3 whether it is moved down */
-    __m512i down[2];   /* that of two points, 1 or 0 in 16 bits each */
+    __m512i signs[2];  /* of each entry; or in bit 3 whether it is moved down */
+    __m512i down[2];   /* that of two entries, 1 or 0 in 16 bits each */
     __m512i scales[2]; /* odd integers; of groups of 16 two */
 };
 
 /* A type: finds that; and what it refers to, see codebook_planes.h. */
 struct grid {
     void (*find)(const char *a, const char *b, struct two *t);
-    int n, size; /* points, coordinates of each */
+    int n, size; /* entries, coordinates of each */
     const uint8_t *planes;
     const uint8_t (*levels)[LEVELS];
     bool moved;
@@ -183,8 +183,8 @@ FIND_BOTH(iq2_s)
     put_two_scales(OF_BOTH(both_8, iq2_s, scales), 4, t);
 }
 
-/* Of points of four coordinates, in each lane those of half of a unit; signs
- * of the unit, which are moved so that a point's four begin at bit 2. */
+/* Of entries of four coordinates, in each lane those of half of a unit; signs
+ * of the unit, which are moved so that a entry's four begin at bit 2. */
 INLINE void
 find_fours(const char *a, const char *b, __m512i signs, struct two *t)
 {
@@ -221,7 +221,7 @@ FIND_BOTH(iq3_s)
         odd_scale_at(_mm512_srlv_epi32(scales, (__m512i)nibble), 0, 15);
 }
 
-/* Bits a and b of each lane: whether two points are moved down. */
+/* Bits a and b of each lane: whether two entries are moved down. */
 INLINE __m512i
 down_from(__m512i w, int a, int b)
 {
@@ -280,7 +280,7 @@ GRID(iq1_m, 2048, 8, iq1, iq1, 16, SMALL_OFFSET, 0)
  * as what is done with them. */
 #define TOGETHER 2
 
-/* A plane of the points at t->at[i] of these pairs: of 128 points each those
+/* A plane of the entries at t->at[i] of these pairs: of 128 entries each those
  * that are there, and by bit after bit of the indices those of the right part.
  */
 INLINE void
@@ -324,7 +324,7 @@ struct cut {
     __m512i planes[2][2], signs[2];
 };
 
-/* Of halved units the first plane's two points and the second's, then those of
+/* Of halved units the first plane's two entries and the second's, then those of
  * the other half. */
 INLINE void
 cut_eights(struct grid g, bool halved, const struct two *t, __m512i low,
@@ -378,10 +378,10 @@ cut_pairs(struct grid g, bool halved, const struct two *t, struct cut *c)
     }
 }
 
-/* The codes of two rows' block: of points of eight coordinates vectors have the
- * same coordinate of four points, 0 to 7; but where units are halved two
- * coordinates of two points: 0 and 4, 1 and 5, ... of the first two, then of
- * the others. Of points of four coordinates they have those of the first four,
+/* The codes of two rows' block: of entries of eight coordinates vectors have
+ * the same coordinate of four entries, 0 to 7; but where units are halved two
+ * coordinates of two entries: 0 and 4, 1 and 5, ... of the first two, then of
+ * the others. Of entries of four coordinates they have those of the first four,
  * then of the others. */
 INLINE void
 unpack_fields(struct grid g, const struct cut *c, __m512i *codes)

@@ -1,7 +1,7 @@
-/* codebook_vbmi.c - products with weights of the IQ types that refer to points
- * of grids, with AVX-512 VBMI and GFNI
+/* codebook_vbmi.c - products with weights of the IQ types that refer to entries
+ * of codebooks, with AVX-512 VBMI and GFNI
  *
- * Points are found as codebook_gemm_vbmi.h says; the only column meets the same
+ * Entries are found as codebook_gemm_vbmi.h says; GEMV multiplies the same
  * coordinate of all of them at once, and is put in that order before. */
 #include "cpu/x86/quant_avx512.h"
 
@@ -9,20 +9,20 @@
 #include "cpu/gemm/unpack_codebook.h"
 #include "cpu/x86/codebook_gemm_vbmi.h"
 
-/* What bytes of two units, of 64, eight lanes meet: eight fields of both. */
-#define MET_BY_LANE(a, b, c, d) a, b, c, d, a + 32, b + 32, c + 32, d + 32
-#define MET_BY_FIELDS(a, b, c, d)                                              \
-    MET_BY_LANE(a, b, c, d), MET_BY_LANE(a + 1, b + 1, c + 1, d + 1),          \
-        MET_BY_LANE(a + 2, b + 2, c + 2, d + 2),                               \
-        MET_BY_LANE(a + 3, b + 3, c + 3, d + 3)
-static alignas(LINE) const uint8_t met_by_fours[] = {
-    MET_BY_FIELDS(0, 4, 8, 12), MET_BY_FIELDS(16, 20, 24, 28)
+/* The bytes of two units, of 64, in eight lanes: eight fields of both. */
+#define COLUMN_BY_LANE(a, b, c, d) a, b, c, d, a + 32, b + 32, c + 32, d + 32
+#define COLUMN_BY_FIELDS(a, b, c, d)                                           \
+    COLUMN_BY_LANE(a, b, c, d), COLUMN_BY_LANE(a + 1, b + 1, c + 1, d + 1),    \
+        COLUMN_BY_LANE(a + 2, b + 2, c + 2, d + 2),                            \
+        COLUMN_BY_LANE(a + 3, b + 3, c + 3, d + 3)
+static alignas(LINE) const uint8_t order_by_fours[] = {
+    COLUMN_BY_FIELDS(0, 4, 8, 12), COLUMN_BY_FIELDS(16, 20, 24, 28)
 };
-static alignas(LINE) const uint8_t met_by_eights[] = {
-    MET_BY_FIELDS(0, 8, 16, 24), MET_BY_FIELDS(4, 12, 20, 28)
+static alignas(LINE) const uint8_t order_by_eights[] = {
+    COLUMN_BY_FIELDS(0, 8, 16, 24), COLUMN_BY_FIELDS(4, 12, 20, 28)
 };
-static alignas(LINE) const uint8_t met_by_halves[] = {
-    MET_BY_FIELDS(0, 8, 4, 12), MET_BY_FIELDS(16, 24, 20, 28)
+static alignas(LINE) const uint8_t order_by_halves[] = {
+    COLUMN_BY_FIELDS(0, 8, 4, 12), COLUMN_BY_FIELDS(16, 24, 20, 28)
 };
 
 /* Four sums of 16 bits. */
@@ -43,22 +43,22 @@ twice_sums(const char *x)
                              1);
 }
 
-/* The column in the scratch, as planes meet it: of each block eight times 32
- * bytes, for a row's lanes, the same coordinates as unpack_fields() has. Behind
- * that what points that are moved add. */
+/* The column in the scratch, in the order of planes: of each block eight times
+ * 32 bytes, for a row's lanes, the same coordinates as unpack_fields() has.
+ * Behind that what entries that are moved add. */
 INLINE void
 order_column(struct grid g, const struct cpu_product *p)
 {
-    const __m512i met = load_64(g.size == 4    ? met_by_fours
-                                : is_halved(g) ? met_by_halves
-                                               : met_by_eights);
+    const __m512i order = load_64(g.size == 4    ? order_by_fours
+                                  : is_halved(g) ? order_by_halves
+                                                 : order_by_eights);
     char *to = p->scratch, *sums = to + p->k;
 
     for (int64_t k = 0; k < p->k; k += QUANT_SUPER, to += QUANT_SUPER) {
         __m512i v[4], w[4];
 
         UNROLL for (int i = 0; i < 4; i++) v[i] =
-            _mm512_permutexvar_epi8(met, load_64(p->cols + k + 64 * i));
+            _mm512_permutexvar_epi8(order, load_64(p->cols + k + 64 * i));
         w[0] = _mm512_unpacklo_epi64(v[0], v[1]);
         w[1] = _mm512_unpacklo_epi64(v[2], v[3]);
         w[2] = _mm512_unpackhi_epi64(v[0], v[1]);
@@ -89,15 +89,15 @@ for_both(const void *p)
 }
 
 /* A block of the column. */
-struct met {
+struct ordered_column {
     const char *codes; /* as order_column() left them */
     __m512i start[2];  /* of two sums */
-    __m512i twice[2];  /* two points' sums, twice negative, 16 bits each */
+    __m512i twice[2];  /* two entries' sums, twice negative, 16 bits each */
     vec d;
 };
 
-INLINE struct met
-met_at(struct grid g, const struct cpu_product *p, int64_t unit)
+INLINE struct ordered_column
+ordered_column_at(struct grid g, const struct cpu_product *p, int64_t unit)
 {
     /* codes that are moved up are eight times what they stand for, and one */
     const __m512i by = _mm512_set1_epi32(g.moved ? 8 - 1 : g.offset);
@@ -105,7 +105,7 @@ met_at(struct grid g, const struct cpu_product *p, int64_t unit)
         0, 2, 4, 6, 8, 10, 12, 14, 0, 2, 4, 6, 8, 10, 12, 14
     };
     const char *ordered = p->scratch;
-    struct met x = { .codes = ordered + unit * COLUMN_BLOCK };
+    struct ordered_column x = { .codes = ordered + unit * COLUMN_BLOCK };
     __m512i w;
 
     x.d = (vec)for_both(column_scales(p->cols, p->k) + unit);
@@ -128,12 +128,12 @@ met_at(struct grid g, const struct cpu_product *p, int64_t unit)
     return x;
 }
 
-/* The sums of both halves, of points that may be moved: codes meet the column
- * as they are, or sixteen times as large, and stand for -8, 0 and 8, all of
- * them moved up, or down. */
+/* The sums of both halves, of entries that may be moved: codes are multiplied
+ * with the column as they are, or sixteen times as large, and stand for -8, 0
+ * and 8, all of them moved up, or down. */
 INLINE void
-sum_moved(const struct two *t, const struct cut *c, const struct met *x,
-          __m512i *sum)
+sum_moved(const struct two *t, const struct cut *c,
+          const struct ordered_column *x, __m512i *sum)
 {
     UNROLL for (int half = 0; half < 2; half++)
     {
@@ -156,7 +156,7 @@ sum_moved(const struct two *t, const struct cut *c, const struct met *x,
 
 /* Of others. */
 INLINE void
-sum_levels(struct grid g, const struct cut *c, const struct met *x,
+sum_levels(struct grid g, const struct cut *c, const struct ordered_column *x,
            __m512i *sum)
 {
     __m512i codes[8];
@@ -171,7 +171,7 @@ sum_levels(struct grid g, const struct cut *c, const struct met *x,
  * those of the rows, where scales are not coded. */
 INLINE vec
 multiply_cut(struct grid g, const struct two *t, const struct cut *c,
-             const struct met *x, vec d)
+             const struct ordered_column *x, vec d)
 {
     __m512i sum[2];
 
@@ -202,7 +202,7 @@ transpose_pairs(const vec *pairs, vec *units)
     }
 }
 
-/* VEC rows times the only column: see column.h. */
+/* GEMV of VEC rows: see column.h. */
 INLINE void
 gemv_two_rows(struct grid g, struct format f, const struct cpu_product *p,
               int64_t row, const char *next)
@@ -211,7 +211,7 @@ gemv_two_rows(struct grid g, struct format f, const struct cpu_product *p,
     vec scales[UNIT_D + 1], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
-        const struct met x = met_at(g, p, unit);
+        const struct ordered_column x = ordered_column_at(g, p, unit);
         const float *d = AS(float, &scales[UNIT_D]);
         vec pairs[PAIRS_OF_ROWS], units[MAX_UNITS], part = block_begin(f, acc);
         struct int_scales integers;

@@ -1,4 +1,5 @@
-/* column_avx2.h - a column for products with weights in groups, with AVX2
+/* column_avx2.h - a column for products with weights of block formats, with
+ * AVX2
  *
  * Included after quant_products.h. */
 #ifndef CPU_X86_COLUMN_AVX2_H
@@ -52,7 +53,7 @@ sum_block(__m256i bytes, int16_t *sums)
 static void
 prepare(const float *x, void *column, int64_t k)
 {
-    struct column_runs runs = column_runs(column, k);
+    struct column_arrays runs = column_arrays(column, k);
     char *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {

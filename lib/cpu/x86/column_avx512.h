@@ -57,7 +57,8 @@ sum_quarters(const __m512i *w)
 
 /* The figures of the blocks from block b on, whose integers are at q. */
 INLINE void
-put_figures(const struct column_runs *runs, int64_t b, const char *q, __m512 d)
+put_figures(const struct column_arrays *runs, int64_t b, const char *q,
+            __m512 d)
 {
     const __m512i zero = _mm512_setzero_si512(), one = _mm512_set1_epi8(1);
     const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18,
@@ -97,7 +98,7 @@ put_integers(char *q, const float *x, __m512 inverse)
 
 /* Blocks from block b on, whose values begin at x: sixteen. */
 INLINE void
-prepare_side(const struct column_runs *runs, char *column, int64_t b,
+prepare_side(const struct column_arrays *runs, char *column, int64_t b,
              const float *x)
 {
     const __m512 most = _mm512_set1_ps(127);
@@ -118,7 +119,7 @@ prepare_side(const struct column_runs *runs, char *column, int64_t b,
 }
 
 INLINE void
-prepare_block(const struct column_runs *runs, char *column, int64_t b,
+prepare_block(const struct column_arrays *runs, char *column, int64_t b,
               const float *x)
 {
     __m512 v0 = _mm512_loadu_ps(x), v1 = _mm512_loadu_ps(x + 16);
@@ -139,7 +140,7 @@ prepare_block(const struct column_runs *runs, char *column, int64_t b,
 static void
 prepare(const float *x, void *column, int64_t k)
 {
-    struct column_runs runs = column_runs(column, k);
+    struct column_arrays runs = column_arrays(column, k);
     int64_t n = k / COLUMN_BLOCK, b = 0;
 
     for (; b + SIDE_BLOCKS <= n; b += SIDE_BLOCKS)

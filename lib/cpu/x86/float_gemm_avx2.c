@@ -1,4 +1,4 @@
-/* float_gemm_avx2.c - products with float weights, with AVX2 */
+/* float_gemm_avx2.c - GEMV and GEMM with float weights, with AVX2 */
 #include "cpu/x86/vector_avx2.h"
 #include "cpu/gemm/float_gemm.h"
 

@@ -1,4 +1,4 @@
-/* float_gemm_avx512.c - products with float weights, with AVX-512 */
+/* float_gemm_avx512.c - GEMV and GEMM with float weights, with AVX-512 */
 #include "cpu/x86/vector_avx512.h"
 #include "cpu/gemm/float_gemm.h"
 

@@ -1,6 +1,6 @@
-/* float_gemm_avx512bf16.c - products with weights of BF16, or rounded to that,
- * with AVX-512 BF16: columns are rounded to BF16, too, which leaves half of a
- * unit in the eighth bit */
+/* float_gemm_avx512bf16.c - GEMV and GEMM with weights of BF16, or rounded to
+ * that, with AVX-512 BF16: columns are rounded to BF16, too, which leaves half
+ * of a unit in the eighth bit */
 #include "cpu/x86/vector_avx512.h"
 
 #define DOT_BF16

@@ -1,13 +1,13 @@
-/* gemv_avx512.h - one column times types whose units of 32 lie as nibbles or
+/* gemv_avx512.h - GEMV with types whose units of 32 lie as nibbles or
  * bytes of their own, four units of a row at once, with AVX-512 VNNI
  *
  * Units that lie in a row are read as one: four blocks of nibbles with two
- * loads, where sixteen rows side by side take one or more a row and block.
+ * loads, where sixteen rows at once take one or more a row and block.
  * Lanes then are sums of eight products, four of each unit, and come together
  * at the end: of four rows those of a unit, then of a unit those of all rows.
  * So elements are computed as column.h says, in this order of units.
  *
- * Eight rows are read side by side: weights come from memory the faster, the
+ * Eight rows are read at once: weights come from memory the faster, the
  * fewer streams they are read in.
  *
  * Included after quant_products.h. */

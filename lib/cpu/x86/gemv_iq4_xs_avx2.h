@@ -1,4 +1,4 @@
-/* gemv_iq4_xs_avx2.h - one column times IQ4_XS, two units of a row at once,
+/* gemv_iq4_xs_avx2.h - GEMV with IQ4_XS, two units of a row at once,
  * with AVX2
  *
  * Sixteen bytes of nibbles are a unit of 32 values: low ones, then high ones.
@@ -18,7 +18,7 @@
 
 /* Of two units of the column, in the scratch: low nibbles' values, then high
  * ones'; and of each unit the sum of the magnitudes of what is negative. */
-struct met_by_two {
+struct column_by_two {
     __m256i magnitudes[2], minus[2];
     alignas(sizeof(__m256i)) int32_t negatives[2];
 };
@@ -39,7 +39,7 @@ sum_negatives(__m256i x)
 static void
 order_by_two(const struct cpu_product *p)
 {
-    struct met_by_two *to = p->scratch;
+    struct column_by_two *to = p->scratch;
 
     for (int64_t k = 0; k < p->k; k += 2 * COLUMN_BLOCK, to++) {
         const __m256i *x = AS(__m256i, p->cols + k);
@@ -58,7 +58,7 @@ order_by_two(const struct cpu_product *p)
 
 /* Sums of eight products each, of two units at p. */
 INLINE vec_bits
-sum_two_units(const struct met_by_two *x, __m256i levels, const char *p)
+sum_two_units(const struct column_by_two *x, __m256i levels, const char *p)
 {
     __m256i codes = _mm256_loadu_si256(AS(__m256i, p));
     vec_bits s[2];
@@ -92,7 +92,7 @@ add_twos(__m256i a, __m256i b)
 
 /* Of rows 4 * four and on: the sums of a unit, then those of the next. */
 INLINE __m256i
-sum_four_rows(struct rows *r, int four, int unit, const struct met_by_two *x,
+sum_four_rows(struct rows *r, int four, int unit, const struct column_by_two *x,
               __m256i levels)
 {
     const size_t at = AT(iq4_xs, qs) + (size_t)unit * COLUMN_BLOCK / 2;
@@ -108,7 +108,7 @@ sum_four_rows(struct rows *r, int four, int unit, const struct met_by_two *x,
     return add_twos(s[0], s[2]);
 }
 
-/* VEC rows times the only column. */
+/* GEMV of VEC rows. */
 INLINE void
 gemv_by_two(const struct cpu_product *p, int64_t row, const char *next)
 {
@@ -124,8 +124,8 @@ gemv_by_two(const struct cpu_product *p, int64_t row, const char *next)
         scales_iq4_xs(&r, scales);
         UNROLL for (int u = 0; u < MAX_UNITS; u += 2)
         {
-            const struct met_by_two x =
-                AS(struct met_by_two, p->scratch)[(unit + u) / 2];
+            const struct column_by_two x =
+                AS(struct column_by_two, p->scratch)[(unit + u) / 2];
             const float *d = column_scales(p->cols, p->k) + unit + u;
             __m256i a = sum_four_rows(&r, 0, u, &x, levels);
             __m256i b = sum_four_rows(&r, 1, u, &x, levels);
@@ -156,7 +156,7 @@ static size_t
 ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
     (void)n_rows, (void)n_cols;
-    return (size_t)(k / (2 * COLUMN_BLOCK)) * sizeof(struct met_by_two);
+    return (size_t)(k / (2 * COLUMN_BLOCK)) * sizeof(struct column_by_two);
 }
 
 static void

@@ -1,5 +1,5 @@
-/* gemv_k_avx512.h - one column times Q4_K, Q5_K or Q6_K, eight rows side by
- * side, with AVX-512 VNNI
+/* gemv_k_avx512.h - GEMV with Q4_K, Q5_K and Q6_K, eight rows at once, with
+ * AVX-512 VNNI
  *
  * Half of a block, four units of 32 values, is two vectors of codes of each
  * row, its nibbles as they lie: the low ones and the high ones. Lanes are sums
@@ -8,8 +8,8 @@
  * to the elements, and its minimum; or those of its two groups of 16, whose
  * scales are integers.
  *
- * Processors with a large first cache read these types from memory the faster
- * so, the fewer rows are read side by side; others are as fast, or faster, with
+ * Processors with a large L1 cache read these types from memory the faster
+ * so, the fewer rows are read at once; others are as fast, or faster, with
  * sixteen (quant_products.h).
  *
  * Included after gemv_avx512.h. */
@@ -136,11 +136,11 @@ scales_of_q6_k(const struct rows *r, struct parts *s)
             .v[i] = OF_BYTES * bytes_of(w[2 * n + i / 2], i % 2, i % 2 + 2);
 }
 
-/* Half a block of the column: what low nibbles meet, and high ones. */
+/* Half a block of the column: for the low nibbles, and for the high ones. */
 struct half {
     __m512i x[2];
-    __m512i start[2];   /* what each lane begins with, to fit 16 bits */
-    struct parts meets; /* what is multiplied with scales, and with minima */
+    __m512i start[2];     /* what each lane begins with, to fit 16 bits */
+    struct parts factors; /* what is multiplied with scales, and with minima */
 };
 
 /* d[a] and d[b], a half of the vector each. */
@@ -165,15 +165,15 @@ half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
         h.x[1] = _mm512_shuffle_i32x4(a, b, 0xee);
         UNROLL for (int i = 0; i < 2; i++)
         {
-            h.meets.v[2 * i] = two_of(d, i, i + 2);
-            h.meets.v[2 * i + 1] = two_of(minus, i, i + 2);
+            h.factors.v[2 * i] = two_of(d, i, i + 2);
+            h.factors.v[2 * i + 1] = two_of(minus, i, i + 2);
         }
     } else {
         UNROLL for (int i = 0; i < 2; i++)
         {
             h.start[i] =
                 _mm512_sub_epi32(zero, _mm512_dpbusd_epi32(zero, all, h.x[i]));
-            h.meets.v[i] = two_of(d, 2 * i, 2 * i + 1);
+            h.factors.v[i] = two_of(d, 2 * i, 2 * i + 1);
         }
     }
     return h;
@@ -265,12 +265,12 @@ eight_halves(const struct super *t, const struct rows *r, int n,
         __m512 sum = _mm512_cvtepi32_ps(whole[2 * i]);
 
         if (t->min) {
-            p.v[2 * i] = s->v[2 * i] * x->meets.v[2 * i] * sum;
-            p.v[2 * i + 1] = s->v[2 * i + 1] * x->meets.v[2 * i + 1];
+            p.v[2 * i] = s->v[2 * i] * x->factors.v[2 * i] * sum;
+            p.v[2 * i + 1] = s->v[2 * i + 1] * x->factors.v[2 * i + 1];
         } else {
             sum = fused(sum, s->v[2 * i],
                         _mm512_cvtepi32_ps(whole[2 * i + 1]) * s->v[2 * i + 1]);
-            p.v[i] = sum * x->meets.v[i];
+            p.v[i] = sum * x->factors.v[i];
         }
     }
     return p;
@@ -353,13 +353,13 @@ multiply_q6_k_by_halves(const struct cpu_product *p)
 static void
 fill_halves(struct cpu_kernels *k)
 {
-    const int64_t abreast = cpu_large_l1 ? EIGHT : 0;
+    const int64_t at_once = cpu_large_l1 ? EIGHT : 0;
 
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q4_K], abreast,
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q4_K], at_once,
                      multiply_q4_k_by_halves);
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q5_K], abreast,
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q5_K], at_once,
                      multiply_q5_k_by_halves);
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q6_K], abreast,
+    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q6_K], at_once,
                      multiply_q6_k_by_halves);
 }
 

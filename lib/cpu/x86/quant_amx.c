@@ -1,5 +1,5 @@
-/* quant_amx.c - products of many columns with weights in groups, with tiles of
- * bytes (AMX); fewer are multiplied by the set before this one */
+/* quant_amx.c - GEMM with weights of block formats, with tile registers (AMX);
+ * fewer columns are multiplied by the set before this one */
 #include "cpu/x86/quant_avx512.h"
 #include "cpu/x86/amx_tiles.h"
 

@@ -1,8 +1,8 @@
-/* quant_avx.h - products with weights in groups, with AVX2: the words of
- * quant_products.h, but for a tile and the sums of products
+/* quant_avx.h - products with weights of block formats, with AVX2: the
+ * functions of quant_products.h, but for a tile and the sums of products
  *
- * A file that includes it has those words first, and may have them from later
- * instructions. */
+ * A file that includes it has those functions first, and may have them from
+ * later instructions. */
 #ifndef CPU_X86_QUANT_AVX_H
 #define CPU_X86_QUANT_AVX_H
 

@@ -1,5 +1,5 @@
-/* quant_avx2.c - products with weights in groups, with AVX2: those with a
- * scale each; and columns */
+/* quant_avx2.c - products with weights of block formats, with AVX2: those with
+ * a scale each; and columns */
 #include "cpu/x86/quant_avx2.h"
 
 #include "cpu/gemm/quant_types_scaled.h"

@@ -1,4 +1,4 @@
-/* quant_avx2.h - the words of quant_products.h with AVX2 */
+/* quant_avx2.h - the functions of quant_products.h with AVX2 */
 #ifndef CPU_X86_QUANT_AVX2_H
 #define CPU_X86_QUANT_AVX2_H
 

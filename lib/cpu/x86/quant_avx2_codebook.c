@@ -1,5 +1,5 @@
-/* quant_avx2_codebook.c - products with weights in groups, with AVX2: those of
- * one or two bits, and the points of grids */
+/* quant_avx2_codebook.c - products with weights of block formats, with AVX2:
+ * those of one or two bits, and the entries of codebooks */
 #include "cpu/x86/quant_avx2.h"
 
 #include "cpu/gemm/codebook_types.h"

@@ -1,5 +1,5 @@
-/* quant_avx2_minima.c - products with weights in groups, with AVX2: those with
- * minima, or integers as scales */
+/* quant_avx2_minima.c - products with weights of block formats, with AVX2:
+ * those with minima, or integers as scales */
 #include "cpu/x86/quant_avx2.h"
 
 #include "cpu/gemm/quant_types_minima.h"

@@ -1,5 +1,5 @@
-/* quant_avx512.c - products with weights in groups, with AVX-512 VNNI: those
- * with a scale each; and columns */
+/* quant_avx512.c - products with weights of block formats, with AVX-512 VNNI:
+ * those with a scale each; and columns */
 #include "cpu/x86/quant_avx512.h"
 
 #include "cpu/gemm/quant_types_scaled.h"

@@ -1,4 +1,4 @@
-/* quant_avx512.h - the words of quant_products.h with AVX-512 VNNI */
+/* quant_avx512.h - the functions of quant_products.h with AVX-512 VNNI */
 #ifndef CPU_X86_QUANT_AVX512_H
 #define CPU_X86_QUANT_AVX512_H
 

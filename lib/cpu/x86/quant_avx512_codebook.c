@@ -1,5 +1,5 @@
-/* quant_avx512_codebook.c - products with weights in groups, with AVX-512 VNNI:
- * those of one or two bits, and the points of grids */
+/* quant_avx512_codebook.c - products with weights of block formats, with
+ * AVX-512 VNNI: those of one or two bits, and the entries of codebooks */
 #include "cpu/x86/quant_avx512.h"
 
 #include "cpu/gemm/codebook_types.h"

@@ -1,5 +1,5 @@
-/* quant_avx512_minima.c - products with weights in groups, with AVX-512 VNNI:
- * those with minima, or integers as scales */
+/* quant_avx512_minima.c - products with weights of block formats, with AVX-512
+ * VNNI: those with minima, or integers as scales */
 #include "cpu/x86/quant_avx512.h"
 
 #include "cpu/gemm/quant_types_minima.h"

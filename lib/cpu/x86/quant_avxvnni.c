@@ -1,5 +1,5 @@
-/* quant_avxvnni.c - products with weights in groups, with AVX-VNNI: those with
- * a scale each; columns are those of AVX2 */
+/* quant_avxvnni.c - products with weights of block formats, with AVX-VNNI:
+ * those with a scale each; columns are those of AVX2 */
 #include "cpu/x86/quant_avxvnni.h"
 
 #include "cpu/gemm/quant_types_scaled.h"

@@ -1,4 +1,4 @@
-/* quant_avxvnni.h - the words of quant_products.h with AVX2 and its dot
+/* quant_avxvnni.h - the functions of quant_products.h with AVX2 and its dot
  * products of four bytes (AVX-VNNI) */
 #ifndef CPU_X86_QUANT_AVXVNNI_H
 #define CPU_X86_QUANT_AVXVNNI_H

@@ -1,5 +1,5 @@
-/* quant_avxvnni_codebook.c - products with weights in groups, with AVX-VNNI:
- * those of one or two bits, and the points of grids */
+/* quant_avxvnni_codebook.c - products with weights of block formats, with
+ * AVX-VNNI: those of one or two bits, and the entries of codebooks */
 #include "cpu/x86/quant_avxvnni.h"
 
 #include "cpu/gemm/codebook_types.h"

@@ -1,5 +1,5 @@
-/* quant_avxvnni_minima.c - products with weights in groups, with AVX-VNNI:
- * those with minima, or integers as scales */
+/* quant_avxvnni_minima.c - products with weights of block formats, with
+ * AVX-VNNI: those with minima, or integers as scales */
 #include "cpu/x86/quant_avxvnni.h"
 
 #include "cpu/gemm/quant_types_minima.h"

@@ -1,4 +1,4 @@
-/* vector_avx2.h - eight floats at a time: the words of vector.h */
+/* vector_avx2.h - eight floats at a time: the functions of vector.h */
 #ifndef CPU_X86_VECTOR_AVX2_H
 #define CPU_X86_VECTOR_AVX2_H
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Processors that have no more than this compute about as fast as weights come:
- * unless only their second cache is large, what is fetched had better be near,
- * and rows be read as they are foreseen. */
+ * unless only their L2 cache is large, what is prefetched had better be in L1,
+ * and rows be read in the order of the hardware prefetcher. */
 #define PREFETCH_TIMES    2
 #define PREFETCH_TO_L1    (!cpu_only_l2_large)
 #define PREFETCH_DISTANCE ((cpu_only_l2_large ? 24 : 4) * 1024)
@@ -62,10 +62,10 @@ load_half(const void *p)
 INLINE vec_half
 load_half_first(int64_t n, const void *p)
 {
-    uint16_t few[8] = { 0 };
+    uint16_t part[8] = { 0 };
 
-    memcpy(few, p, n >= 8 ? 16 : (size_t)n * 2);
-    return _mm_loadu_si128(AS(__m128i, few));
+    memcpy(part, p, n >= 8 ? 16 : (size_t)n * 2);
+    return _mm_loadu_si128(AS(__m128i, part));
 }
 
 INLINE void
@@ -83,14 +83,14 @@ store_f32_first(int64_t n, float *p, vec v)
 INLINE void
 store_half_first(int64_t n, void *p, vec_half h)
 {
-    uint16_t few[8];
+    uint16_t part[8];
 
     if (n >= 8) {
         _mm_storeu_si128(p, h);
         return;
     }
-    _mm_storeu_si128(AS_OUT(__m128i, few), h);
-    memcpy(p, few, (size_t)n * 2);
+    _mm_storeu_si128(AS_OUT(__m128i, part), h);
+    memcpy(p, part, (size_t)n * 2);
 }
 
 INLINE vec

@@ -1,4 +1,4 @@
-/* vector_avx512.h - sixteen floats at a time: the words of vector.h */
+/* vector_avx512.h - sixteen floats at a time: the functions of vector.h */
 #ifndef CPU_X86_VECTOR_AVX512_H
 #define CPU_X86_VECTOR_AVX512_H
 
