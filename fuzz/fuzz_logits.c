@@ -14,7 +14,7 @@
 #include "common/npy.h"
 #include "fuzz.h"
 
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 const char fuzz_name[] = "logits";
 const char cli_name[] = "fuzz_logits";
@@ -70,19 +70,19 @@ read_all(int fd, bool deep)
     int out = deep ? file_of("", 0) : -1;
     struct gg_logit_writer *w = NULL;
     struct gg_logit_record r;
-    struct source *s = NULL;
+    struct record_source *s = NULL;
     struct gg_error err = { "" };
-    enum gg_status st = source_open(&s, fd, "in", &err);
+    enum gg_status st = record_source_open(&s, fd, "in", &err);
     size_t n = 0;
 
-    while (st == GG_OK && (st = source_read(s, &r, &err)) == GG_OK) {
+    while (st == GG_OK && (st = record_source_read(s, &r, &err)) == GG_OK) {
         check_record(&r);
         if (deep && r.head.n_vocab < 4096)
             copy(&w, out, &r);
         n++;
     }
     check(st == GG_EOF || err.message[0]);
-    source_close(s);
+    record_source_close(s);
     gg_logit_writer_free(w);
     if (deep) {
         lseek(out, 0, SEEK_SET);

@@ -48,7 +48,7 @@ static struct gguf_context *
 new_gguf(const struct gguf_context *from, struct conversion *c)
 {
     struct gguf_context *to = gguf_init_empty();
-    struct choices choices = { 0 };
+    struct type_choices choices = { 0 };
     struct importance none = { 0 };
     struct plan_counts counts = { 0 };
     enum ggml_type *types =

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/terminal.h"
-#include "gg-generate/source.h"
+#include "gg-generate/prompt_source.h"
 
 enum {
     MAX_PROMPT = 1 << 26, /* bytes: more than any context has */
@@ -158,20 +158,20 @@ generate_choice_prompt(struct generate *g, struct prompt *out)
     const char *name;
     size_t len;
     char *text = read_text(o, &name, &len);
-    struct source s = { .whole = true };
+    struct prompt_source s = { .whole = true };
     struct gg_error err;
     enum gg_status st;
 
     if (o->chat && !o->messages)
         len = message_length(o, text, len);
-    st = source_open(g, &s, text, len, &err);
+    st = prompt_source_open(g, &s, text, len, &err);
     if (st != GG_OK)
         cli_die("%s: %s", name, err.message);
     if (len == 0 && o->bos != BOS_FIRST && !g->loaded)
         cli_die("%s: the prompt is empty", name);
     echo(o, text, len);
-    cli_check(source_encode(g, &s, &o->choices, out, &err), &err);
+    cli_check(prompt_source_encode(g, &s, &o->choices, out, &err), &err);
     generate_tell_left_out(g, name);
-    source_close(&s);
+    prompt_source_close(&s);
     free(text);
 }

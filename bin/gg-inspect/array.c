@@ -6,7 +6,7 @@
 
 #include "common/cli.h"
 #include "common/npy.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <stdlib.h>
 
@@ -18,15 +18,15 @@ static void
 write_raw(struct inspected *f, int64_t tensor)
 {
     char *piece = cli_alloc(NULL, PIECE, 1);
-    struct source from;
+    struct tensor_source from;
 
-    source_open(&from, f, tensor);
+    tensor_source_open(&from, f, tensor);
     for (size_t at = 0, n; at < from.size; at += n) {
         n = from.size - at < PIECE ? from.size - at : PIECE;
-        source_read(&from, piece, n, at);
+        tensor_source_read(&from, piece, n, at);
         fwrite(piece, 1, n, stdout);
     }
-    source_close(&from);
+    tensor_source_close(&from);
     free(piece);
 }
 

@@ -6,7 +6,7 @@
 #include "common/ticker.h"
 #include "gg-inspect/bins.h"
 #include "common/jobs.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "common/ticker.h"
 #include "common/jobs.h"
 #include "gg-inspect/scales.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 #include "gg-inspect/summary.h"
 #include "gg-inspect/table.h"
 

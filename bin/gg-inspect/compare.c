@@ -3,7 +3,7 @@
 
 #include "common/cli.h"
 #include "gg-inspect/compare.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,19 +19,19 @@ static bool
 same_bytes(struct inspected *a, int64_t ta, struct inspected *b, int64_t tb)
 {
     char *x = cli_alloc(NULL, PIECE, 1), *y = cli_alloc(NULL, PIECE, 1);
-    struct source from, to;
+    struct tensor_source from, to;
     bool same = true;
 
-    source_open(&from, a, ta);
-    source_open(&to, b, tb);
+    tensor_source_open(&from, a, ta);
+    tensor_source_open(&to, b, tb);
     for (size_t at = 0, n; same && at < from.size; at += n) {
         n = from.size - at < PIECE ? from.size - at : PIECE;
-        source_read(&from, x, n, at);
-        source_read(&to, y, n, at);
+        tensor_source_read(&from, x, n, at);
+        tensor_source_read(&to, y, n, at);
         same = memcmp(x, y, n) == 0;
     }
-    source_close(&to);
-    source_close(&from);
+    tensor_source_close(&to);
+    tensor_source_close(&from);
     free(x);
     free(y);
     return same;

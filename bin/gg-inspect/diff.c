@@ -6,7 +6,7 @@
 #include "common/ticker.h"
 #include "gg-inspect/compare.h"
 #include "common/jobs.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 #include "gg-inspect/table.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "common/cli.h"
 #include "gg-inspect/digest.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,20 +38,20 @@ digests_tensor(struct digests *d, int64_t i)
     const struct gguf_context *ctx = d->f->gguf;
     char head[160], shape[96], *piece = cli_alloc(NULL, PIECE, 1);
     struct sha256_ctx c;
-    struct source from;
+    struct tensor_source from;
 
     snprintf(head, sizeof(head), "%s %s\n",
              ggml_type_name(gguf_get_tensor_type(ctx, i)),
              select_shape(shape, ctx, i));
     sha256_init(&c);
     add(&c, head, strlen(head));
-    source_open(&from, d->f, i);
+    tensor_source_open(&from, d->f, i);
     for (size_t at = 0, n; at < from.size; at += n) {
         n = from.size - at < PIECE ? from.size - at : PIECE;
-        source_read(&from, piece, n, at);
+        tensor_source_read(&from, piece, n, at);
         add(&c, piece, n);
     }
-    source_close(&from);
+    tensor_source_close(&from);
     free(piece);
     finish(&c, &d->tensors[i]);
 }
@@ -192,9 +192,9 @@ digests_init(struct digests *d, struct inspected *f)
         };
     d->keys = cli_alloc(NULL, (size_t)d->n_keys, sizeof(*d->keys));
     for (int64_t i = 0; i < d->n_keys; i++)
-        d->keys[i] = (struct digest){
-            .name = listed("*key:", gguf_get_key(f->gguf, i), 0)
-        };
+        d->keys[i] =
+            (struct digest){ .name =
+                                 listed("*key:", gguf_get_key(f->gguf, i), 0) };
     d->all_tensors.name = listed("*tensors", "", 0);
     d->all_keys.name = listed("*metadata", "", 0);
     d->model.name = listed("*model", "", 0);

@@ -106,7 +106,8 @@ struct inspected {
     struct gg_file *file;
     bool is_read; /* of a GGUF file data are read, not mapped */
 
-    /* For source.h: bytes of tensors in memory that were made of others. */
+    /* For tensor_source.h: bytes of tensors in memory that were made of others.
+     */
     size_t held, largest;
     pthread_mutex_t lock;
     pthread_cond_t freed;
@@ -154,8 +155,8 @@ struct statistics {
     double sigma;               /* the standard deviation */
 };
 
-/* Reads the data once; its type must be known (source.h). Ends the tool where
- * it cannot. */
+/* Reads the data once; its type must be known (tensor_source.h). Ends the tool
+ * where it cannot. */
 void
 statistics_compute(struct inspected *f, int64_t tensor, struct statistics *out);
 

@@ -3,7 +3,7 @@
 
 #include "common/cli.h"
 #include "gg-inspect/bins.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <math.h>
 #include <stdlib.h>

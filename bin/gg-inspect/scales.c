@@ -6,7 +6,7 @@
 
 #include "common/cli.h"
 #include "gg-inspect/scales.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -115,20 +115,20 @@ scales_count(struct inspected *f, int64_t tensor, struct scales *out)
     const struct layout *l = layout_of(type);
     size_t size = ggml_type_size(type), piece = size << 10;
     unsigned char *data;
-    struct source from;
+    struct tensor_source from;
     uint64_t block = 0;
 
     *out = (struct scales){ 0 };
     if (!l)
         return;
     data = cli_alloc(NULL, piece, 1);
-    source_open(&from, f, tensor);
+    tensor_source_open(&from, f, tensor);
     for (size_t at = 0, n; at < from.size; at += n) {
         n = from.size - at < piece ? from.size - at : piece;
-        source_read(&from, data, n, at);
+        tensor_source_read(&from, data, n, at);
         for (size_t i = 0; i + size <= n; i += size)
             see_block(out, l, data + i, block++);
     }
-    source_close(&from);
+    tensor_source_close(&from);
     free(data);
 }

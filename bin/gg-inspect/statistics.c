@@ -1,7 +1,7 @@
 /* statistics.c - what the values of a tensor are like, in bounded memory */
 #include <config.h>
 
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #include "common/cli.h"
 #include "common/ticker.h"
 #include "common/jobs.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 #include "gg-inspect/table.h"
 
 #include <stdlib.h>

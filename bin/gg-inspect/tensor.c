@@ -2,7 +2,7 @@
 #include <config.h>
 
 #include "common/cli.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

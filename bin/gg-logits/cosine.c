@@ -60,13 +60,13 @@ is_finite(const float *x, size_t n)
 }
 
 static void
-read_others(struct near *w, struct source *source, const char *name)
+read_others(struct near *w, struct record_source *source, const char *name)
 {
     struct gg_logit_record r;
     struct gg_error err;
     enum gg_status st;
 
-    while ((st = source_read(source, &r, &err)) == GG_OK) {
+    while ((st = record_source_read(source, &r, &err)) == GG_OK) {
         if (r.kind == GG_RECORD_HEAD) {
             check_head(&r.head, name);
             if (w->n && r.head.n_vocab != w->head.n_vocab)
@@ -169,8 +169,8 @@ put(struct near *w, const struct gg_logit_record *r)
 }
 
 int
-near_run(struct source *source, const char *name, struct source *others,
-         const char *other_name, size_t top)
+near_run(struct record_source *source, const char *name,
+         struct record_source *others, const char *other_name, size_t top)
 {
     struct near w = { .top = top };
     struct gg_logit_record r;
@@ -178,7 +178,7 @@ near_run(struct source *source, const char *name, struct source *others,
     enum gg_status st;
 
     read_others(&w, others, other_name);
-    while ((st = source_read(source, &r, &err)) == GG_OK) {
+    while ((st = record_source_read(source, &r, &err)) == GG_OK) {
         if (r.kind == GG_RECORD_HEAD) {
             check_head(&r.head, name);
             if (r.head.n_vocab != w.head.n_vocab ||

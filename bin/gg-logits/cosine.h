@@ -2,7 +2,7 @@
 #ifndef LOGITS_COSINE_H
 #define LOGITS_COSINE_H
 
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 /* The cosine of the angle between two vectors; of what has no length with what
  * has none 1, else 0. NaN: some value is not finite. */
@@ -14,7 +14,7 @@ cosine(const float *a, const float *b, size_t n);
  * line for each of so many that are nearest. Names are for messages. Returns
  * the status to exit with. */
 int
-near_run(struct source *source, const char *name, struct source *others,
-         const char *other_name, size_t top);
+near_run(struct record_source *source, const char *name,
+         struct record_source *others, const char *other_name, size_t top);
 
 #endif

@@ -12,7 +12,7 @@ next_row(struct like *l, struct gg_logit_record *row)
     enum gg_status st;
 
     do
-        st = source_read(l->rows, row, &err);
+        st = record_source_read(l->rows, row, &err);
     while (st == GG_OK && row->kind == GG_RECORD_HEAD);
     if (st != GG_EOF)
         cli_check(st, &err);
@@ -26,7 +26,7 @@ enum gg_status
 like_read(void *like, struct gg_logit_record *out, struct gg_error *err)
 {
     struct like *l = like;
-    enum gg_status st = source_read(l->model, out, err);
+    enum gg_status st = record_source_read(l->model, out, err);
     struct gg_logit_record row;
 
     if (st == GG_EOF) {

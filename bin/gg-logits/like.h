@@ -2,14 +2,14 @@
 #ifndef LOGITS_LIKE_H
 #define LOGITS_LIKE_H
 
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 struct like {
-    struct source *model, *rows;
+    struct record_source *model, *rows;
     const char *path; /* of the model */
 };
 
-/* As source_read(): `like` is a struct like. All but the numbers is the
+/* As record_source_read(): `like` is a struct like. All but the numbers is the
  * model's. Ends the tool where rows and records do not fit. */
 enum gg_status
 like_read(void *like, struct gg_logit_record *out, struct gg_error *err);

@@ -34,7 +34,7 @@ struct options {
     struct pair pair;
 };
 
-/* Where records come from: source_read() and its fellows. */
+/* Where records come from: record_source_read() and its fellows. */
 typedef enum gg_status (*next_record)(void *from,
                                       struct gg_logit_record *record,
                                       struct gg_error *err);
@@ -200,52 +200,53 @@ filter(const struct options *o, next_record next, void *from)
 static enum gg_status
 read_source(void *source, struct gg_logit_record *record, struct gg_error *err)
 {
-    return source_read(source, record, err);
+    return record_source_read(source, record, err);
 }
 
-static struct source *
+static struct record_source *
 open_source(const char *path)
 {
-    struct source *source;
+    struct record_source *source;
     struct gg_error err;
 
-    cli_check(
-        source_open(&source, cli_open_input(path), cli_input_name(path), &err),
-        &err);
+    cli_check(record_source_open(&source, cli_open_input(path),
+                                 cli_input_name(path), &err),
+              &err);
     return source;
 }
 
 static int
 run_single(const struct options *o)
 {
-    struct source *source = open_source(o->input);
+    struct record_source *source = open_source(o->input);
     int status;
 
     if (o->like) {
         struct like like = { open_source(o->like), source, o->like };
 
-        if (source_form(source) != FORM_NPY && source_form(source) != FORM_NPZ)
+        if (record_source_form(source) != FORM_NPY &&
+            record_source_form(source) != FORM_NPZ)
             cli_die("%s: --like is for rows of numbers",
                     cli_input_name(o->input));
         status = filter(o, like_read, &like);
-        source_close(like.model);
+        record_source_close(like.model);
     } else {
         status = filter(o, read_source, source);
     }
-    source_close(source);
+    record_source_close(source);
     return status;
 }
 
 static int
 run_near(const struct options *o)
 {
-    struct source *others = open_source(o->near);
-    struct source *source = open_source(o->input);
+    struct record_source *others = open_source(o->near);
+    struct record_source *source = open_source(o->input);
     int status = near_run(source, cli_input_name(o->input), others,
                           cli_input_name(o->near), o->top);
 
-    source_close(source);
-    source_close(others);
+    record_source_close(source);
+    record_source_close(others);
     return status;
 }
 

@@ -13,7 +13,7 @@ mix_new(struct pair *pair, bool logarithms);
 void
 mix_free(struct mix *m);
 
-/* As source_read(); `mix` is a struct mix. */
+/* As record_source_read(); `mix` is a struct mix. */
 enum gg_status
 mix_read(void *mix, struct gg_logit_record *out, struct gg_error *err);
 

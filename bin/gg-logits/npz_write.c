@@ -23,7 +23,7 @@
 #include "common/npy.h"
 
 #include "gg-logits/npz.h"
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 enum {
     PART = 1 << 16,

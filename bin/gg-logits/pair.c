@@ -32,8 +32,8 @@ pair_open(struct pair *p)
     if (standard > 1)
         cli_misuse("standard input cannot be read twice");
     for (size_t i = 0; i < p->n; i++)
-        cli_check(source_open(&p->members[i].source, p->members[i].fd,
-                              cli_input_name(p->members[i].path), &err),
+        cli_check(record_source_open(&p->members[i].source, p->members[i].fd,
+                                     cli_input_name(p->members[i].path), &err),
                   &err);
 }
 
@@ -41,7 +41,7 @@ void
 pair_close(struct pair *p)
 {
     for (size_t i = 0; i < p->n; i++) {
-        source_close(p->members[i].source);
+        record_source_close(p->members[i].source);
         if (p->members[i].fd > STDIN_FILENO)
             close(p->members[i].fd);
     }
@@ -153,7 +153,7 @@ pair_read(struct pair *p, enum gg_record_kind *kind,
     for (size_t i = 0; i < p->n; i++) {
         struct member *m = &p->members[i];
         struct gg_error err;
-        enum gg_status st = source_read(m->source, &m->record, &err);
+        enum gg_status st = record_source_read(m->source, &m->record, &err);
 
         if (st != GG_EOF)
             cli_check(st, &err);

@@ -2,14 +2,14 @@
 #ifndef LOGITS_PAIR_H
 #define LOGITS_PAIR_H
 
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 struct pair {
     size_t n;
     struct member {
         const char *path;
         double weight;
-        struct source *source;
+        struct record_source *source;
         struct gg_logit_record record;
         int fd;
     } * members;

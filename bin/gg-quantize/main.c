@@ -33,7 +33,7 @@ enum {
 };
 
 struct arguments {
-    struct choices choices;
+    struct type_choices choices;
     bool dry_run, quiet;
     int n_threads;
     const char *in, *out, *imatrix;
@@ -49,7 +49,7 @@ add_choice(void *options, const struct cli_option *row, const char *value,
     struct arguments *a = options;
 
     (void)row, (void)err;
-    choices_add(&a->choices, value);
+    type_choices_add(&a->choices, value);
     return GG_OK;
 }
 
@@ -306,6 +306,6 @@ main(int argc, char **argv)
     cli_start();
     parse_arguments(argc, argv, &a);
     quantize(&a);
-    choices_clear(&a.choices);
+    type_choices_clear(&a.choices);
     return cli_finish(EXIT_SUCCESS);
 }

@@ -109,7 +109,7 @@ type_named(const char *name)
 }
 
 void
-choices_add(struct choices *c, const char *argument)
+type_choices_add(struct type_choices *c, const char *argument)
 {
     const char *equals = strrchr(argument, '=');
     size_t len = equals ? (size_t)(equals - argument) : 0;
@@ -124,7 +124,7 @@ choices_add(struct choices *c, const char *argument)
 }
 
 void
-choices_clear(struct choices *c)
+type_choices_clear(struct type_choices *c)
 {
     for (size_t i = 0; i < c->n; i++)
         free(c->list[i].pattern);
@@ -133,7 +133,7 @@ choices_clear(struct choices *c)
 
 /* The last pattern that fits; NULL: none. */
 static const struct choice *
-choice_for(struct choices *c, const char *name)
+choice_for(struct type_choices *c, const char *name)
 {
     struct choice *last = NULL;
 
@@ -180,7 +180,7 @@ check_type(const struct gguf_context *gguf, int64_t i, enum ggml_type to,
 static enum ggml_type
 plan_tensor(const struct gguf_context *gguf, int64_t i,
             const struct mixture *mixture, const struct mixture_model *model,
-            struct choices *choices, struct plan_counts *counts)
+            struct type_choices *choices, struct plan_counts *counts)
 {
     const char *name = gguf_get_tensor_name(gguf, i);
     enum ggml_type type;
@@ -201,7 +201,7 @@ plan_tensor(const struct gguf_context *gguf, int64_t i,
 
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices, const struct importance *importance,
+           struct type_choices *choices, const struct importance *importance,
            struct plan_counts *counts)
 {
     struct mixture_model model = describe(gguf, importance->file != NULL);

@@ -15,7 +15,7 @@ struct choice {
     bool used;
 };
 
-struct choices {
+struct type_choices {
     struct choice *list;
     size_t n;
     bool pure; /* all matrices get the mixture's own type */
@@ -23,9 +23,9 @@ struct choices {
 
 /* Ends the tool where the argument is no PATTERN=TYPE. */
 void
-choices_add(struct choices *c, const char *argument);
+type_choices_add(struct type_choices *c, const char *argument);
 void
-choices_clear(struct choices *c);
+type_choices_clear(struct type_choices *c);
 
 /* What a user would not expect of the plan, in numbers of tensors. */
 struct plan_counts {
@@ -38,7 +38,7 @@ struct plan_counts {
  * matrix, which may be empty, have, or a pattern fits no matrix. */
 enum ggml_type *
 plan_types(const struct gguf_context *gguf, const struct mixture *mixture,
-           struct choices *choices, const struct importance *importance,
+           struct type_choices *choices, const struct importance *importance,
            struct plan_counts *counts);
 
 /* A line for each, if there are any. */

@@ -1,9 +1,10 @@
-/* source.c - the data of a tensor, wherever it lies, in bounded memory */
+/* tensor_source.c - the data of a tensor, wherever it lies, in bounded memory
+ */
 #include <config.h>
 
 #include "common/cli.h"
 #include "common/numbers.h"
-#include "gg-inspect/source.h"
+#include "gg-inspect/tensor_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,13 +55,15 @@ give_room(struct inspected *f, size_t size)
 }
 
 void
-source_open(struct source *s, struct inspected *f, int64_t tensor)
+tensor_source_open(struct tensor_source *s, struct inspected *f, int64_t tensor)
 {
-    const char *shard = gguf_get_shard_name(
-        f->gguf, gguf_get_tensor_shard(f->gguf, tensor));
+    const char *shard =
+        gguf_get_shard_name(f->gguf, gguf_get_tensor_shard(f->gguf, tensor));
 
-    *s = (struct source){ f, tensor, shard ? shard : f->path, -1, NULL,
-                          gguf_get_tensor_size(f->gguf, tensor) };
+    *s = (struct tensor_source){
+        f,  tensor, shard ? shard : f->path,
+        -1, NULL,   gguf_get_tensor_size(f->gguf, tensor)
+    };
     if (!f->is_read && !gg_file_data(f->file, tensor)) { /* made of others */
         take_room(f, s->size);
         s->made = cli_alloc(NULL, s->size, 1);
@@ -74,7 +77,8 @@ source_open(struct source *s, struct inspected *f, int64_t tensor)
 }
 
 void
-source_read(const struct source *s, void *data, size_t size, uint64_t offset)
+tensor_source_read(const struct tensor_source *s, void *data, size_t size,
+                   uint64_t offset)
 {
     if (s->made)
         memcpy(data, s->made + offset, size);
@@ -87,7 +91,7 @@ source_read(const struct source *s, void *data, size_t size, uint64_t offset)
 }
 
 void
-source_close(struct source *s)
+tensor_source_close(struct tensor_source *s)
 {
     if (s->fd >= 0)
         close(s->fd);
@@ -116,7 +120,7 @@ values_open(struct values *v, struct inspected *f, int64_t tensor)
         .floats = cli_alloc(NULL, VALUES_PIECE, sizeof(float)),
         .x = cli_alloc(NULL, VALUES_PIECE, sizeof(double)),
     };
-    source_open(&v->from, f, tensor);
+    tensor_source_open(&v->from, f, tensor);
 }
 
 size_t
@@ -128,8 +132,8 @@ values_next(struct values *v)
 
     if (n == 0)
         return 0;
-    source_read(&v->from, v->data, n / block * ggml_type_size(v->type),
-                v->at / block * ggml_type_size(v->type));
+    tensor_source_read(&v->from, v->data, n / block * ggml_type_size(v->type),
+                       v->at / block * ggml_type_size(v->type));
     numbers_widen(v->type, v->data, v->floats, v->x, n);
     v->at += n;
     return n;
@@ -144,7 +148,7 @@ values_rewind(struct values *v)
 void
 values_close(struct values *v)
 {
-    source_close(&v->from);
+    tensor_source_close(&v->from);
     free(v->data);
     free(v->floats);
     free(v->x);

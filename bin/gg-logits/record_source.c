@@ -1,14 +1,14 @@
-/* source.c - records from a file of any form */
+/* record_source.c - records from a file of any form */
 #include <config.h>
 
-#include "gg-logits/source.h"
+#include "gg-logits/record_source.h"
 
 #include <stdlib.h>
 
 #include "common/cli.h"
 #include "gg-logits/rows.h"
 
-struct source {
+struct record_source {
     enum form form;
     struct input in;
     struct gg_logit_reader *stream;
@@ -18,7 +18,7 @@ struct source {
 };
 
 static enum gg_status
-open_stream(struct source *s, struct gg_error *err)
+open_stream(struct record_source *s, struct gg_error *err)
 {
     enum gg_status st =
         gg_logit_reader_new(s->in.fd, s->in.name, &s->stream, err);
@@ -44,7 +44,7 @@ form_of(const uint8_t *p, size_t n)
 }
 
 static enum gg_status
-open_form(struct source *s, struct gg_error *err)
+open_form(struct record_source *s, struct gg_error *err)
 {
     struct input *in = &s->in;
     enum gg_status st = input_fill(in, 1, err);
@@ -75,9 +75,10 @@ open_form(struct source *s, struct gg_error *err)
 }
 
 enum gg_status
-source_open(struct source **out, int fd, const char *name, struct gg_error *err)
+record_source_open(struct record_source **out, int fd, const char *name,
+                   struct gg_error *err)
 {
-    struct source *s = calloc(1, sizeof(*s));
+    struct record_source *s = calloc(1, sizeof(*s));
     enum gg_status st;
 
     if (!s)
@@ -87,12 +88,12 @@ source_open(struct source **out, int fd, const char *name, struct gg_error *err)
     if (st == GG_OK)
         *out = s;
     else
-        source_close(s);
+        record_source_close(s);
     return st;
 }
 
 void
-source_close(struct source *s)
+record_source_close(struct record_source *s)
 {
     if (!s)
         return;
@@ -105,7 +106,7 @@ source_close(struct source *s)
 }
 
 static enum gg_status
-read_stream(struct source *s, struct gg_logit_record *record,
+read_stream(struct record_source *s, struct gg_logit_record *record,
             struct gg_error *err)
 {
     enum gg_status st = gg_logit_read(s->stream, record, err);
@@ -120,8 +121,8 @@ read_stream(struct source *s, struct gg_logit_record *record,
 }
 
 enum gg_status
-source_read(struct source *s, struct gg_logit_record *record,
-            struct gg_error *err)
+record_source_read(struct record_source *s, struct gg_logit_record *record,
+                   struct gg_error *err)
 {
     switch (s->form) {
     case FORM_STREAM:
@@ -136,7 +137,7 @@ source_read(struct source *s, struct gg_logit_record *record,
 }
 
 enum form
-source_form(const struct source *s)
+record_source_form(const struct record_source *s)
 {
     return s->form;
 }

@@ -1,11 +1,11 @@
-/* source.h - what a prompt is made of: a text, or messages */
-#ifndef GENERATE_SOURCE_H
-#define GENERATE_SOURCE_H
+/* prompt_source.h - what a prompt is made of: a text, or messages */
+#ifndef GENERATE_PROMPT_SOURCE_H
+#define GENERATE_PROMPT_SOURCE_H
 
 #include "gg-generate/generate.h"
 
 /* All zero, but for `whole`, is none. */
-struct source {
+struct prompt_source {
     bool whole; /* messages may span lines, whose numbers are told */
     const char *text;
     size_t len;
@@ -18,20 +18,20 @@ struct source {
 
 /* Takes text[0..len), which outlives the source, as the options want it. */
 enum gg_status
-source_open(struct generate *g, struct source *s, const char *text, size_t len,
-            struct gg_error *err);
+prompt_source_open(struct generate *g, struct prompt_source *s,
+                   const char *text, size_t len, struct gg_error *err);
 /* Takes a conversation in JSON. */
 enum gg_status
-source_open_messages(struct generate *g, struct source *s, const char *json,
-                     size_t len, struct gg_error *err);
+prompt_source_open_messages(struct generate *g, struct prompt_source *s,
+                            const char *json, size_t len, struct gg_error *err);
 void
-source_close(struct source *s);
+prompt_source_close(struct prompt_source *s);
 
 /* The ids of it, behind those of a state, and of all choices behind it. */
 enum gg_status
-source_encode(struct generate *g, struct source *s,
-              const struct choices *choices, struct prompt *out,
-              struct gg_error *err);
+prompt_source_encode(struct generate *g, struct prompt_source *s,
+                     const struct choices *choices, struct prompt *out,
+                     struct gg_error *err);
 
 /* The ids of a text to *ids, which has room for *cap and grows. Bytes without a
  * token are counted in g->left_out. */

@@ -1,15 +1,15 @@
-/* source.h - the data of a tensor, wherever it lies, in bounded memory
+/* tensor_source.h - the data of a tensor, wherever it lies, in bounded memory
  *
  * Several threads may read tensors of one file. Where a tensor has to be made
  * of others (a folder of Hugging Face), they wait for each other so that what
  * is in memory is no more than the largest one. All end the tool where the data
  * cannot be read. */
-#ifndef INSPECT_SOURCE_H
-#define INSPECT_SOURCE_H
+#ifndef INSPECT_TENSOR_SOURCE_H
+#define INSPECT_TENSOR_SOURCE_H
 
 #include "gg-inspect/inspect.h"
 
-struct source {
+struct tensor_source {
     struct inspected *f;
     int64_t tensor;
     const char *path; /* of the file, or shard */
@@ -19,11 +19,13 @@ struct source {
 };
 
 void
-source_open(struct source *s, struct inspected *f, int64_t tensor);
+tensor_source_open(struct tensor_source *s, struct inspected *f,
+                   int64_t tensor);
 void
-source_read(const struct source *s, void *data, size_t size, uint64_t offset);
+tensor_source_read(const struct tensor_source *s, void *data, size_t size,
+                   uint64_t offset);
 void
-source_close(struct source *s);
+tensor_source_close(struct tensor_source *s);
 
 enum {
     VALUES_PIECE = 1 << 14, /* values at a time; a multiple of every block */
@@ -31,7 +33,7 @@ enum {
 
 /* The same as numbers, one piece after the other. */
 struct values {
-    struct source from;
+    struct tensor_source from;
     enum ggml_type type;
     uint64_t n, at; /* all, and how many are behind us */
     char *data;     /* scratch */

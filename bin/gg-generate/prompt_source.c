@@ -1,7 +1,7 @@
-/* source.c - what a prompt is made of, and its ids */
+/* prompt_source.c - what a prompt is made of, and its ids */
 #include <config.h>
 
-#include "gg-generate/source.h"
+#include "gg-generate/prompt_source.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,7 @@ source_chat_flags(const struct options *o)
 /* A state holds all up to an answer, in place of which there is an empty
  * message. */
 static void
-begin_chat(const struct generate *g, struct source *s)
+begin_chat(const struct generate *g, struct prompt_source *s)
 {
     s->is_chat = true;
     s->template = g->o->template;
@@ -76,8 +76,8 @@ begin_chat(const struct generate *g, struct source *s)
 }
 
 enum gg_status
-source_open_messages(struct generate *g, struct source *s, const char *json,
-                     size_t len, struct gg_error *err)
+prompt_source_open_messages(struct generate *g, struct prompt_source *s,
+                            const char *json, size_t len, struct gg_error *err)
 {
     enum gg_status st;
 
@@ -94,7 +94,7 @@ source_open_messages(struct generate *g, struct source *s, const char *json,
 }
 
 static enum gg_status
-open_message(struct generate *g, struct source *s, struct gg_error *err)
+open_message(struct generate *g, struct prompt_source *s, struct gg_error *err)
 {
     const char *system = g->o->system;
 
@@ -108,13 +108,13 @@ open_message(struct generate *g, struct source *s, struct gg_error *err)
 }
 
 enum gg_status
-source_open(struct generate *g, struct source *s, const char *text, size_t len,
-            struct gg_error *err)
+prompt_source_open(struct generate *g, struct prompt_source *s,
+                   const char *text, size_t len, struct gg_error *err)
 {
     s->text = text;
     s->len = len;
     if (g->o->messages)
-        return source_open_messages(g, s, text, len, err);
+        return prompt_source_open_messages(g, s, text, len, err);
     s->goes_on = g->loaded && len == 0 && g->o->bos != BOS_FIRST;
     if (g->o->chat && !s->goes_on)
         return open_message(g, s, err);
@@ -122,10 +122,10 @@ source_open(struct generate *g, struct source *s, const char *text, size_t len,
 }
 
 void
-source_close(struct source *s)
+prompt_source_close(struct prompt_source *s)
 {
     chat_clear(&s->chat);
-    *s = (struct source){ 0 };
+    *s = (struct prompt_source){ 0 };
 }
 
 /* ---- ids ----------------------------------------------------------------- */
@@ -156,8 +156,9 @@ remove_answer(struct chat *chat, const struct gg_message *last)
 }
 
 static enum gg_status
-encode_chat(struct generate *g, struct source *s, const struct choice *choice,
-            int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+encode_chat(struct generate *g, struct prompt_source *s,
+            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
+            struct gg_error *err)
 {
     struct gg_message last;
     enum gg_status st;
@@ -172,7 +173,7 @@ encode_chat(struct generate *g, struct source *s, const struct choice *choice,
 }
 
 static enum gg_status
-encode_text(struct generate *g, const struct source *s,
+encode_text(struct generate *g, const struct prompt_source *s,
             const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
             struct gg_error *err)
 {
@@ -192,7 +193,7 @@ encode_text(struct generate *g, const struct source *s,
 
 /* Behind the ids of the state. */
 static enum gg_status
-encode(struct generate *g, struct source *s, const struct choice *choice,
+encode(struct generate *g, struct prompt_source *s, const struct choice *choice,
        int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
 {
     size_t n_base = 0;
@@ -218,8 +219,9 @@ encode(struct generate *g, struct source *s, const struct choice *choice,
 /* The same with a choice, all of which must be in the ids; `left_out`: bytes
  * that the prompt lacks. */
 static enum gg_status
-encode_choice(struct generate *g, struct source *s, const struct choice *choice,
-              uint64_t left_out, int32_t **ids, size_t *n, struct gg_error *err)
+encode_choice(struct generate *g, struct prompt_source *s,
+              const struct choice *choice, uint64_t left_out, int32_t **ids,
+              size_t *n, struct gg_error *err)
 {
     uint64_t before = g->left_out, without;
     size_t cap = 0;
@@ -235,9 +237,9 @@ encode_choice(struct generate *g, struct source *s, const struct choice *choice,
 }
 
 enum gg_status
-source_encode(struct generate *g, struct source *s,
-              const struct choices *choices, struct prompt *out,
-              struct gg_error *err)
+prompt_source_encode(struct generate *g, struct prompt_source *s,
+                     const struct choices *choices, struct prompt *out,
+                     struct gg_error *err)
 {
     uint64_t before = g->left_out;
     enum gg_status st = encode(g, s, NULL, &out->ids, &out->cap, &out->n, err);
@@ -265,13 +267,14 @@ read_source(struct generate *g, bool messages, const char *text, size_t len,
             const struct choices *choices, struct prompt *out,
             struct gg_error *err)
 {
-    struct source s = { 0 };
-    enum gg_status st = messages ? source_open_messages(g, &s, text, len, err)
-                                 : source_open(g, &s, text, len, err);
+    struct prompt_source s = { 0 };
+    enum gg_status st = messages
+                            ? prompt_source_open_messages(g, &s, text, len, err)
+                            : prompt_source_open(g, &s, text, len, err);
 
     if (st == GG_OK)
-        st = source_encode(g, &s, choices, out, err);
-    source_close(&s);
+        st = prompt_source_encode(g, &s, choices, out, err);
+    prompt_source_close(&s);
     return st;
 }
 
