@@ -10,7 +10,7 @@ gg-inspect --hash in.gguf >hashes
 gg-inspect --hash-check hashes in.gguf
 for t in empty no_columns; do
     gg-inspect --tensor $t.weight --npy t.npy in.gguf
-    grep -a -o "'shape': [^ ]*" t.npy
+    grep -a -o "'shape': ([0-9, ]*)" t.npy
     gg-inspect --tensor $t.weight in.gguf | grep values
 done
 gg-inspect --tensor empty.weight --png x.png in.gguf 2>&1 |
