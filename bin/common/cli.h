@@ -91,8 +91,6 @@ cli_version(void);
 
 int64_t
 cli_int(const char *option, const char *text, int64_t min, int64_t max);
-uint64_t
-cli_u64(const char *option, const char *text);
 double
 cli_float(const char *option, const char *text, double min, double max);
 /* The same, where a bad one does not end the tool: GG_ERR_ARG. */

@@ -99,16 +99,6 @@ cli_int(const char *option, const char *text, int64_t min, int64_t max)
     return n;
 }
 
-uint64_t
-cli_u64(const char *option, const char *text)
-{
-    struct gg_error err;
-    uint64_t n = 0;
-
-    check(cli_read_u64(option, text, &n, &err), &err);
-    return n;
-}
-
 double
 cli_float(const char *option, const char *text, double min, double max)
 {
