@@ -104,10 +104,10 @@ DEVICE void
 copy_rows_async(const char *from, int64_t stride, int n, int width, int size,
                 uint16_t *to)
 {
-    int pieces = width / 8, together = THREADS / pieces;
-    int row = (int)thread_id() / pieces, at = (int)thread_id() % pieces;
+    int vectors = width / 8, together = THREADS / vectors;
+    int row = (int)thread_id() / vectors, at = (int)thread_id() % vectors;
 
-    for (; row < n && (int)thread_id() < together * pieces; row += together)
+    for (; row < n && (int)thread_id() < together * vectors; row += together)
         copy_async(to + row * size + at * 8, from + row * stride + at * 16);
     copy_commit();
 }
@@ -168,11 +168,11 @@ load_masks(const struct masks *m, int64_t first, int n, float *mask)
 DEVICE void
 unpack_8(int type, uint4 w, float *y)
 {
-    const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+    const uint32_t words[4] = { w.x, w.y, w.z, w.w };
 
     UNROLL for (int j = 0; j < 8; j++)
     {
-        uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
+        uint16_t h = (uint16_t)(words[j / 2] >> j % 2 * 16);
 
         y[j] = type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
     }
@@ -250,12 +250,12 @@ struct value_slice {
 DEVICE struct value_slice
 value_slice_of(int e)
 {
-    int pairs = e / 2;
+    int threads = e / 2;
     struct value_slice s;
 
     s.slices = slices_of(e);
-    s.slice = (int)thread_id() / pairs;
-    s.place = (int)thread_id() % pairs * 2;
+    s.slice = (int)thread_id() / threads;
+    s.place = (int)thread_id() % threads * 2;
     s.n = s.slice < s.slices ? KEYS / s.slices : 0;
     s.first = s.slice * s.n;
     return s;

@@ -34,11 +34,11 @@ load_value(const struct view *x, const char *row, int64_t i)
 DEVICE void
 unpack_8(const struct view *x, uint4 w, float *y)
 {
-    const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+    const uint32_t words[4] = { w.x, w.y, w.z, w.w };
 
     UNROLL for (int j = 0; j < 8; j++)
     {
-        uint16_t h = (uint16_t)(pairs[j / 2] >> j % 2 * 16);
+        uint16_t h = (uint16_t)(words[j / 2] >> j % 2 * 16);
 
         y[j] = x->type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
     }

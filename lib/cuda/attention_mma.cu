@@ -97,12 +97,12 @@ query_fragment(const struct warp_rows<D> *s, int i, uint32_t *q)
 }
 
 /* Starts the asynchronous copies of the rows from `first` on that are visible
- * (`seen`; NULL: all are); the others become 0: memory that was never written
+ * (NULL: all are); the others become 0: memory that was never written
  * may be non-finite. */
 template <int D>
 DEVICE void
 copy_tile_async(const char *matrix, int64_t stride, int64_t first,
-                const char *seen, uint16_t *to)
+                const char *visible, uint16_t *to)
 {
     const uint4 zero = { 0, 0, 0, 0 };
     const int keys = kv_tile<D>::keys;
@@ -110,11 +110,11 @@ copy_tile_async(const char *matrix, int64_t stride, int64_t first,
     for (int i = (int)thread_id(); i < keys * (D / 8); i += MMA_WARPS * LANES) {
         int row = i / (D / 8), at = i % (D / 8) * 8;
         uint16_t *place = to + row * kv_tile<D>::width + at;
-        char any = !seen;
+        char any = !visible;
 
-        if (seen)
+        if (visible)
             UNROLL for (int j = row; j < MMA_WARPS * LANES; j += keys) any |=
-                seen[j];
+                visible[j];
         if (any)
             copy_async(place, matrix + (first + row) * stride + at * 2);
         else
@@ -128,7 +128,7 @@ copy_tile_async(const char *matrix, int64_t stride, int64_t first,
 template <int D>
 DEVICE void
 load_mask(const struct attention *a, const struct query_block *qs,
-          int64_t first, uint16_t *to, char *seen)
+          int64_t first, uint16_t *to, char *visible)
 {
     const int keys = kv_tile<D>::keys;
     const char *rows = qs->of->mask + mask_offset(a, qs->head, qs->batch);
@@ -146,7 +146,7 @@ load_mask(const struct attention *a, const struct query_block *qs,
         any |= m != 0xfc00;
         to[i * kv_tile<D>::mask_width + key] = m;
     }
-    seen[thread_id()] = any;
+    visible[thread_id()] = any;
     barrier();
 }
 
@@ -343,15 +343,15 @@ mask_blocks_of(const struct attention *a, const struct sequence *s,
 template <int D>
 DEVICE bool
 begin_tile(const struct attention *a, const struct query_block *qs,
-           int64_t first, uint16_t *mask, char *seen, uint16_t *keys)
+           int64_t first, uint16_t *mask, char *visible, uint16_t *keys)
 {
     bool masked = first < qs->of->keys &&
                   qs->mask_blocks[first / kv_tile<D>::keys] == MASK_MIXED;
 
     if (masked)
-        load_mask<D>(a, qs, first, mask, seen);
+        load_mask<D>(a, qs, first, mask, visible);
     if (first < qs->of->keys)
-        copy_tile_async<D>(qs->keys, a->k.nb[1], first, masked ? seen : NULL,
+        copy_tile_async<D>(qs->keys, a->k.nb[1], first, masked ? visible : NULL,
                            keys);
     else
         copy_commit();
@@ -365,14 +365,14 @@ template <int D>
 DEVICE void
 attend_keys(const struct attention *a, const struct query_block *qs,
             struct warp_rows<D> *s, uint16_t *keys, uint16_t *values,
-            uint16_t *mask, char *seen)
+            uint16_t *mask, char *visible)
 {
     int64_t first = next_visible_tile<D>(qs, 0);
-    bool masked = begin_tile<D>(a, qs, first, mask, seen, keys);
+    bool masked = begin_tile<D>(a, qs, first, mask, visible, keys);
 
     if (first < qs->of->keys)
-        copy_tile_async<D>(qs->values, a->v.nb[1], first, masked ? seen : NULL,
-                           values);
+        copy_tile_async<D>(qs->values, a->v.nb[1], first,
+                           masked ? visible : NULL, values);
     while (first < qs->of->keys) {
         int64_t next = next_visible_tile<D>(qs, first + kv_tile<D>::keys);
         float score[kv_tile<D>::keys / 8][4];
@@ -382,7 +382,7 @@ attend_keys(const struct attention *a, const struct query_block *qs,
         score_tile<D>(s, keys, score);
         apply_mask<D>(a, qs, masked ? mask : NULL, score);
         barrier();
-        masked = begin_tile<D>(a, qs, next, mask, seen, keys);
+        masked = begin_tile<D>(a, qs, next, mask, visible, keys);
         online_softmax<D>(s, score);
         copy_wait<1>();
         barrier();
@@ -390,7 +390,7 @@ attend_keys(const struct attention *a, const struct query_block *qs,
         barrier();
         if (next < qs->of->keys)
             copy_tile_async<D>(qs->values, a->v.nb[1], next,
-                               masked ? seen : NULL, values);
+                               masked ? visible : NULL, values);
         first = next;
     }
     copy_wait<0>();
@@ -429,7 +429,8 @@ BOUNDS(MMA_WARPS *LANES, kv_tile<D>::wide ? 1
                const uint8_t *mask_blocks, int64_t n_items)
 {
     SHARED_BYTES(bytes);
-    SHARED(char, seen, MMA_WARPS *LANES); /* keys, by some of the tokens each */
+    SHARED(char, visible,
+           MMA_WARPS *LANES); /* keys, by some of the tokens each */
     uint16_t *queries = (uint16_t *)(void *)bytes;
     uint16_t *keys = queries + kv_tile<D>::queries;
     uint16_t *values = keys + kv_tile<D>::size,
@@ -444,7 +445,7 @@ BOUNDS(MMA_WARPS *LANES, kv_tile<D>::wide ? 1
         s.max[0] = s.max[1] = -INFINITY;
         s.wide = queries + warp_id() * 16 * kv_tile<D>::width;
         load_queries<D>(&a, &qs, &s);
-        attend_keys<D>(&a, &qs, &s, keys, values, mask, seen);
+        attend_keys<D>(&a, &qs, &s, keys, values, mask, visible);
         store_rows<D>(&a, &qs, &s);
         barrier(); /* all threads are done with shared memory */
     }

@@ -1,4 +1,4 @@
-/* backend.c - a stream of work on a device */
+/* backend.c - a back end: a stream on a device, copies and events */
 #include "cuda/backend.h"
 
 #include <stdlib.h>
@@ -70,7 +70,7 @@ buffer_of(const struct ggml_tensor *t)
     return t->view_src ? t->view_src->buffer : t->buffer;
 }
 
-/* What `to` is given from now on comes after what `from` has so far. */
+/* Later work on `to` waits for the current work on `from`. */
 static enum cuda_status
 wait_for_stream(struct cuda *to, struct cuda *from)
 {
@@ -88,8 +88,8 @@ wait_for_stream(struct cuda *to, struct cuda *from)
     return st;
 }
 
-/* Between what the other stream has been given so far and what it will be
- * given: that may be put over the source. */
+/* The copy waits for the source's stream, whose later work waits for the copy,
+ * as it may overwrite the source. */
 static bool
 copy_from_stream(struct cuda *from, struct cuda *to,
                  const struct ggml_tensor *src, struct ggml_tensor *dst)
@@ -119,7 +119,7 @@ copy_tensor_async(ggml_backend_t backend_src, ggml_backend_t backend_dst,
     if (cuda_is_backend(backend_src) &&
         cuda_buffer_device(from) == cuda_of(backend_src)->device)
         return copy_from_stream(cuda_of(backend_src), to, src, dst);
-    /* What is not pinned is taken at once; the CPU has done its work. */
+    /* Pageable memory is copied at once; the CPU has finished its work. */
     if (!from || !ggml_backend_buffer_is_host(from) ||
         from->buft->iface == &cuda_pinned_table)
         return false;
@@ -175,8 +175,8 @@ event_wait(ggml_backend_t backend, ggml_backend_event_t event)
                "waiting for an event");
 }
 
-/* ---- what kernels ask for ---------------------------------------------------
- */
+/* ---- services for kernels
+ * --------------------------------------------------- */
 
 void *
 cuda_scratch(struct cuda_ctx *c, size_t size)
@@ -202,8 +202,8 @@ cuda_gemm(struct cuda_ctx *c, const struct cuda_gemm *g)
         c->failed = true;
 }
 
-/* ---- birth ------------------------------------------------------------------
- */
+/* ---- creation
+ * --------------------------------------------------------------- */
 
 static const struct ggml_backend_i backend_table = {
     .get_name = backend_name,

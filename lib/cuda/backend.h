@@ -117,8 +117,8 @@ cuda_activation_cache_written(struct cuda_activation_cache *cache,
 /* ---- profile.c: a backend_set_profile_t's counters ----------------------- */
 
 struct cuda_profile {
-    struct backend_profile *counters; /* the owner's; NULL: nobody looks */
-    bool active;                      /* the graph at hand is counted */
+    struct backend_profile *counters; /* the owner's; NULL: no profiling */
+    bool active;                      /* the current graph is counted */
     void **events;                    /* before the first launch, after each */
     struct ggml_tensor **nodes;       /* that launches count as */
     int n, cap;
@@ -165,7 +165,7 @@ struct cuda {
     bool no_capture;
     ggml_abort_callback abort; /* asked before each graph; or NULL */
     void *abort_data;
-    /* The nodes of the graph at hand. */
+    /* The nodes of the current graph. */
     struct ggml_tensor **nodes;
     int *uses;
     int n_nodes, cap_nodes;

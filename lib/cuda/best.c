@@ -1,12 +1,12 @@
-/* best.c - the likeliest ids, found on the device: only they cross the bus */
+/* best.c - top-k of logits on the device, and their readback */
 #include "cuda/backend.h"
 
 enum {
     ROWS_AT_ONCE = 64
 };
 
-/* Where the results of up to n rows lie, on both sides: sums, then ids, then
- * values. */
+/* The layout of the results of up to n rows, on device and host: sums, then
+ * ids, then values. */
 struct results {
     double *sums;
     int32_t *ids;
@@ -73,7 +73,8 @@ find(struct cuda *cuda, const struct ggml_tensor *logits, int64_t first, int n,
     return cuda_check(cuda->device, st, "finding the largest logits");
 }
 
-/* Pinned, and kept: getting it takes longer than all the rest. */
+/* The readback buffer, pinned, and kept: to allocate it takes longer than all
+ * the rest. */
 static bool
 grow_host(struct cuda *cuda, size_t size)
 {

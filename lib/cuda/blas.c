@@ -1,7 +1,7 @@
-/* blas.c - matrix products by cuBLAS
+/* blas.c - GEMM by cuBLAS
  *
- * It is loaded when it is needed first: half a gigabyte of libraries, which
- * decoding does without, and which need not be there for the rest to run. */
+ * cuBLAS is loaded on first use: half a gigabyte of libraries that decoding
+ * does not need, and without which the rest runs. */
 #include <cublas_v2.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -20,7 +20,7 @@ enum {
 
 static struct {
     void *library;
-    char why[200]; /* there is none */
+    char why[200]; /* why it cannot be loaded */
     __typeof__(cublasCreate_v2) *create;
     __typeof__(cublasDestroy_v2) *destroy;
     __typeof__(cublasSetStream_v2) *set_stream;
@@ -107,8 +107,8 @@ type_of(enum ggml_type type)
                                    : CUDA_R_16BF;
 }
 
-/* cuBLAS counts in columns: our rows are its columns, and what lies row by row
- * is transposed. */
+/* cuBLAS is column-major: our rows are its columns, and row-major matrices are
+ * transposed. */
 static cublasStatus_t
 multiply(struct blas *b, const struct cuda_gemm *g)
 {

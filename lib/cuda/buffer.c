@@ -148,8 +148,8 @@ new_buffer(ggml_backend_buffer_type_t buft, void *p, size_t size,
     return buffer;
 }
 
-/* Out of memory is no failure of the device. Kernels read the whole of the 16
- * bytes that a block's last byte is in. */
+/* Out of memory is no failure of the device. Kernels read the whole aligned 16
+ * bytes that contain a block's last byte, hence the padding. */
 static ggml_backend_buffer_t
 alloc_memory(ggml_backend_buffer_type_t buft, size_t size)
 {

@@ -107,13 +107,13 @@ template <class T>
 KERNEL
 dequantize_blocks(struct lookup l, int64_t n_items)
 {
-    int64_t pieces = (l.sub_blocks + block_size() - 1) / block_size();
+    int64_t chunks = (l.sub_blocks + block_size() - 1) / block_size();
 
     grid_dependency_sync();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t piece, row = divide(item, pieces, &piece);
+        int64_t chunk, row = divide(item, chunks, &chunk);
         struct row r = row_at(&l.y, row);
-        int64_t n = piece * block_size() + thread_id();
+        int64_t n = chunk * block_size() + thread_id();
 
         if (n < l.sub_blocks)
             dequantize_sub_block<T>(&l, source_of(&l, r), row_data(&l.y, r), n);

@@ -104,7 +104,7 @@ DEVICE void
 load_step_async(const struct gemv *p, const struct row_panel *g, int s,
                 char *to)
 {
-    const int pieces = step<T, M>::stride / 16, each = 4;
+    const int vectors = step<T, M>::stride / 16, each = 4;
     int at = s * step<T, M>::bytes;
     int left = (int)(p->k / T::values) * T::size - at;
     int n = left < step<T, M>::bytes ? left : (int)step<T, M>::bytes;
@@ -117,7 +117,7 @@ load_step_async(const struct gemv *p, const struct row_panel *g, int s,
             int before = (int)((uint32_t)(uintptr_t)from & 15);
             char *row = to + r * step<T, M>::stride;
 
-            UNROLL for (int j = 0; j < pieces; j += each)
+            UNROLL for (int j = 0; j < vectors; j += each)
             {
                 int place = (j + (int)lane_id() % each) * 16;
 
@@ -234,8 +234,8 @@ load_activations(const struct column_offsets *c, int j, int n)
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
-        uint32_t behind = (uint32_t)n * (uint32_t)sizeof(struct q8_scale);
-        const void *scales = c->all + (c->scales[j][i] + behind);
+        uint32_t offset = (uint32_t)n * (uint32_t)sizeof(struct q8_scale);
+        const void *scales = c->all + (c->scales[j][i] + offset);
         const struct q8_scale *f = (const struct q8_scale *)scales;
 
         m.f[i].d = f->d;

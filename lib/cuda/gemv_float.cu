@@ -38,10 +38,10 @@ struct weight_f16 {
     }
     DEVICE void unpack(uint4 w, float *v)
     {
-        const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+        const uint32_t words[4] = { w.x, w.y, w.z, w.w };
 
         UNROLL for (int i = 0; i < 8; i++) v[i] =
-            from_f16((uint16_t)(pairs[i / 2] >> i % 2 * 16));
+            from_f16((uint16_t)(words[i / 2] >> i % 2 * 16));
     }
 };
 
@@ -56,12 +56,12 @@ struct weight_bf16 {
     }
     DEVICE void unpack(uint4 w, float *v)
     {
-        const uint32_t pairs[4] = { w.x, w.y, w.z, w.w };
+        const uint32_t words[4] = { w.x, w.y, w.z, w.w };
 
         UNROLL for (int i = 0; i < 4; i++)
         {
-            v[2 * i] = float_of(pairs[i] << 16);
-            v[2 * i + 1] = float_of(pairs[i] & 0xffff0000);
+            v[2 * i] = float_of(words[i] << 16);
+            v[2 * i + 1] = float_of(words[i] & 0xffff0000);
         }
     }
 };

@@ -1,4 +1,4 @@
-/* glu.cu - GLU: one half of a row, activated, times the other */
+/* glu.cu - GLU: half of a row, activated, gates the other half */
 #include "cuda/fused_output.h"
 #include "cuda/functions.h"
 #include "cuda/tensor_view.h"

@@ -1,25 +1,25 @@
-/* kernels.h - where the back end, in C, meets its kernels, in CUDA
+/* kernels.h - the interface between the back end, in C, and kernels, in CUDA
  *
  * The .c files own streams, memory, graphs and decisions; the .cu files own
  * kernels, and a function for each op that launches them. Three rules hold for
- * those functions, so that their work can be captured in a graph once and
+ * those functions, so that their work can be captured as a CUDA graph once and
  * replayed for each token:
  *
  *   - the node, and all its sources, have their ->data in the device's memory:
- *     it is handed on to kernels and never followed here;
+ *     it is passed on to kernels and never dereferenced here;
  *   - work goes to c->stream, and nothing waits for it or copies to the host;
  *   - what is launched depends on types, shapes, strides, parameters and
  *     addresses, never on data.
  *
- * A launch that fails leaves its error with CUDA's run-time; the back end asks
- * for it when the graph is done. The headers that all of lib/cuda may include:
- * public ones, backend/impl.h, tensor/tensor.h (its inline functions).
+ * A launch that fails leaves its error with CUDA's run-time; the back end
+ * checks it when the graph is done. The headers that all of lib/cuda may
+ * include: public ones, backend/impl.h, tensor/tensor.h (its inline functions).
  *
  * The same .cu files are compiled by nvcc, into the module, and by a C++
- * compiler, into the tests, where "launch.h" runs blocks as loops. There a
- * launch goes through cuda_emulate() below, so that streams and captures
- * hold in tests what they promise on a device: work that is put on a stream
- * happens as late as the order of streams allows. */
+ * compiler, into the tests, where "emulate.h" runs blocks as loops. There a
+ * launch goes through cuda_emulate() below, so that streams and captures behave
+ * in tests as on a device: work given to a stream is done as late as the order
+ * of streams allows. */
 #ifndef CUDA_KERNELS_H
 #define CUDA_KERNELS_H
 
@@ -35,7 +35,7 @@ struct cuda_ctx {
     int device;        /* CUDA's number */
     int arch;          /* compute capability: 80, 90, 100 ... */
     int n_sm;          /* multiprocessors */
-    size_t max_shared; /* bytes of shared memory that a block can ask for */
+    size_t max_shared; /* bytes of shared memory a block, at most */
     bool failed;       /* there was no scratch memory, or no cuBLAS */
 };
 
@@ -94,7 +94,7 @@ cuda_is_same_place(const struct ggml_tensor *a, const struct ggml_tensor *b)
            ggml_are_same_shape(a, b) && ggml_are_same_stride(a, b);
 }
 
-/* ---- what the kernels give ---------------------------------------------- */
+/* ---- what the kernels implement ----------------------------------------- */
 
 struct cuda_op {
     /* Whether `run` can compute it: types, shapes, strides, parameters. It has
@@ -103,8 +103,7 @@ struct cuda_op {
     void (*run)(struct cuda_ctx *c, struct ggml_tensor *dst);
 };
 
-/* By op; an empty slot means "not supported". ops.c; views are never asked
- * for. */
+/* By op, in ops.c; an empty slot means "not supported". Views need none. */
 extern const struct cuda_op cuda_ops[GGML_OP_COUNT];
 
 /* Fuses several nodes into one launch: nodes[0..n) are in this order in a
@@ -128,7 +127,7 @@ void
 cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
           int n_rows, int k, int32_t *ids, float *values, double *lse);
 
-/* ---- tests only: what "launch.h" calls where there is no nvcc ------------ */
+/* ---- tests only: what "emulate.h" calls where there is no nvcc ----------- */
 
 /* Puts run(arg) on the stream; arg[0..size) is copied. `stream` is c->stream:
  * the work is done, or recorded in a capture, by the tests' run-time. */

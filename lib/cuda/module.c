@@ -5,7 +5,7 @@
 #include "backend/best.h"
 #include "cuda/backend.h"
 
-static char why[CUDA_ERROR_SIZE]; /* no device is there */
+static char why[CUDA_ERROR_SIZE]; /* why there is no device */
 
 static const char *
 reg_name(ggml_backend_reg_t reg)
@@ -93,7 +93,7 @@ ggml_backend_why_none(void);
 GGML_API ggml_backend_reg_t
 ggml_backend_init(void);
 
-/* Why there is no device, in words; asked for where init gave NULL. */
+/* The reason why there is no device: called where init returned NULL. */
 const char *
 ggml_backend_why_none(void)
 {

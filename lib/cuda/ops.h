@@ -1,4 +1,4 @@
-/* ops.h - the functions that the table of ops names, a family a line */
+/* ops.h - the functions of the table of ops, a line a family */
 #ifndef CUDA_OPS_H
 #define CUDA_OPS_H
 

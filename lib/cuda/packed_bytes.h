@@ -81,10 +81,10 @@ spread_1bit(uint32_t bits)
 
 /* Four 2-bit fields to a byte each. */
 DEVICE uint32_t
-spread_2bit(uint32_t pairs)
+spread_2bit(uint32_t fields)
 {
-    pairs |= pairs << 12;
-    return (pairs | pairs << 6) & MASK_2BIT;
+    fields |= fields << 12;
+    return (fields | fields << 6) & MASK_2BIT;
 }
 
 /* Eight 2-bit fields to a nibble each. */

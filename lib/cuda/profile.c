@@ -1,9 +1,9 @@
-/* profile.c - where a graph's time goes on the device: events between launches
+/* profile.c - profiling of a graph on the device: events between launches
  *
- * While somebody counts, nodes are launched one by one, not replayed; a launch
- * that does several nodes is the first product's among them, or the first's.
- * Times are those between the ends of launches, so that a device which waits
- * for the host shows it. */
+ * While profiling, nodes are launched one by one, not replayed as a CUDA graph;
+ * a fused launch counts as its first matrix product, or its first node. Times
+ * are those between the ends of launches, so that they include a device's
+ * waiting for the host. */
 #include <stdlib.h>
 
 #include "cuda/backend.h"

@@ -1,10 +1,10 @@
-/* reserve.c - memory for NVIDIA's run-time while the module is loaded
+/* reserve.c - an emergency allocator for NVIDIA's run-time at load time
  *
- * Its constructors register every kernel, and look at no allocation: without
- * memory they would end the process before a line of ours runs. The linker has
- * all of the module call the functions here in the place of the C library's
- * (--wrap), which give what that does not have from a reserve. It takes no
- * memory unless it is used. */
+ * The run-time's constructors register every kernel and do not check
+ * allocations: without memory they would crash the process before a line of
+ * ours runs. The linker redirects (--wrap) the module's calls of the C
+ * library's allocator to the functions here, which fall back to a static
+ * reserve. It takes no memory unless it is used. */
 #include "cuda/reserve.h"
 
 #include <malloc.h>
@@ -34,7 +34,7 @@ __wrap_free(void *p);
 
 enum {
     RESERVE = 4 << 20, /* far above what 1,000 kernels take */
-    ALIGN = 16,        /* in front of each piece is its size */
+    ALIGN = 16,        /* each allocation has its size before it */
 };
 
 static _Alignas(ALIGN) unsigned char reserve[RESERVE];
@@ -95,7 +95,7 @@ __wrap_calloc(size_t n, size_t size)
 
     if (p || __builtin_mul_overflow(n, size, &bytes))
         return p;
-    return take(bytes); /* zero as it is: no piece is given twice */
+    return take(bytes); /* zero: memory is never reused */
 }
 
 void *

@@ -1,12 +1,12 @@
-/* reserve.h - memory for NVIDIA's run-time while the module is loaded */
+/* reserve.h - an emergency allocator for NVIDIA's run-time at load time */
 #ifndef CUDA_RESERVE_H
 #define CUDA_RESERVE_H
 
 #include <stdbool.h>
 
-/* The module is loaded: from now on an allocation that fails does so. Returns
- * whether one did before, and the reserve was used; then all that was allocated
- * works, but there is no memory to go on with. */
+/* The module is loaded: from now on allocations can fail. Returns whether the
+ * reserve was used, as one had failed before; what was allocated is valid then,
+ * but there is no memory to go on with. */
 bool
 cuda_reserve_end(void);
 

@@ -16,12 +16,12 @@ struct rope {
 
 /* The pair that makes so many rotations within the training context. */
 static double
-pair_of_rotations(const struct ggml_tensor *dst, double angles)
+pair_of_rotations(const struct ggml_tensor *dst, double rotations)
 {
     const double two_pi = 6.283185307179586;
     double n_dims = tensor_get_i32(dst, 1), n_ctx = tensor_get_i32(dst, 4);
 
-    return n_dims * log(n_ctx / (angles * two_pi)) /
+    return n_dims * log(n_ctx / (rotations * two_pi)) /
            (2 * log((double)tensor_get_f32(dst, 5)));
 }
 
@@ -177,7 +177,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
 /* Items: tokens of all batches, the heads of each divided among `parts`
  * items. */
 KERNEL
-rope(struct rope_args t, int64_t parts, int64_t n)
+rotate(struct rope_args t, int64_t parts, int64_t n)
 {
     SHARED_BYTES(bytes);
     float2 *angles = (float2 *)(void *)bytes;
@@ -237,7 +237,7 @@ launch(struct cuda_ctx *c, const struct rope_args *t)
 
     config.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
     if (n > 0)
-        LAUNCH(rope, config, c, *t, parts, n);
+        LAUNCH(rotate, config, c, *t, parts, n);
 }
 
 void

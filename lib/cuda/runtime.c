@@ -1,4 +1,4 @@
-/* runtime.c - what the back end asks of CUDA, by NVIDIA's run-time */
+/* runtime.c - the interface to CUDA, by NVIDIA's run-time */
 #include "cuda/runtime.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ cuda_set_error(const char *text)
     snprintf(message, sizeof(message), "%s", text);
 }
 
-/* The run-time gives one error for both. */
+/* The run-time gives one error for a missing and an old driver. */
 static void
 set_driver_error(void)
 {
@@ -66,7 +66,8 @@ status_of(cudaError_t e)
     }
 }
 
-/* An error that was met is not met again, unless it stays. */
+/* Clears the run-time's last error, so that it is reported once, unless it is
+ * sticky. */
 static enum cuda_status
 check(cudaError_t e)
 {
@@ -82,7 +83,7 @@ cuda_count(int *n)
 {
     *n = 0;
     if (cuda_reserve_end())
-        return CUDA_NOMEM; /* words[] would have to be allocated */
+        return CUDA_NOMEM; /* message[] would have to be allocated */
     return check(cudaGetDeviceCount(n));
 }
 
@@ -271,7 +272,7 @@ cuda_launched(void)
 
 /* ---- graphs -------------------------------------------------------------- */
 
-/* Other threads may do what they like meanwhile. */
+/* Other threads may call CUDA meanwhile. */
 enum cuda_status
 cuda_capture_begin(void *stream)
 {

@@ -1,10 +1,11 @@
-/* runtime.h - what the back end asks of CUDA
+/* runtime.h - the interface to CUDA
  *
- * All calls of the host go through here, but for launches. runtime.c does them
- * by NVIDIA's run-time; the tests have one of their own in the host's memory,
- * so that all above this line runs where there is no GPU.
+ * All of the host's calls of CUDA go through here, except for launches.
+ * runtime.c implements them by NVIDIA's run-time; the tests have an
+ * implementation in the host's memory, so that the back end runs where there is
+ * no GPU.
  *
- * Streams, events and graphs are CUDA's own, behind void pointers. */
+ * Streams, events and graphs are CUDA's own, as void pointers. */
 #ifndef CUDA_RUNTIME_H
 #define CUDA_RUNTIME_H
 
@@ -27,15 +28,15 @@ struct cuda_properties {
     char bus_id[16]; /* "0000:17:00.0" */
     int arch;        /* 90: compute capability 9.0 */
     int n_sm;
-    size_t max_shared; /* bytes that a block can ask for */
+    size_t max_shared; /* bytes a block, at most */
     size_t total;      /* bytes of memory */
     bool integrated;   /* shares the host's memory */
 };
 
-/* What the last failure of this thread was, in CUDA's words; never NULL. */
+/* CUDA's message for the last failure of this thread; never NULL. */
 const char *
 cuda_error(void);
-/* Sets it: what failed is no function of CUDA's run-time. */
+/* Sets it, for failures outside CUDA's run-time. */
 void
 cuda_set_error(const char *text);
 
@@ -44,7 +45,7 @@ enum cuda_status
 cuda_count(int *n);
 enum cuda_status
 cuda_properties(int device, struct cuda_properties *out);
-/* Of this thread, for all that follows. Starts the device. */
+/* Sets the current device of this thread. Starts the device. */
 enum cuda_status
 cuda_use(int device);
 enum cuda_status
@@ -60,7 +61,7 @@ enum cuda_status
 cuda_host_malloc(size_t size, void **out);
 void
 cuda_host_free(void *p);
-/* Pins memory of the program's. */
+/* Pins memory that the program has allocated. */
 enum cuda_status
 cuda_host_register(void *p, size_t size);
 void
@@ -76,10 +77,10 @@ enum cuda_status
 cuda_stream_wait(void *stream);
 enum cuda_status
 cuda_event_new(void **out);
-/* One that cuda_event_elapsed() can be asked of. */
+/* One with timing, for cuda_event_elapsed(). */
 enum cuda_status
 cuda_event_new_timed(void **out);
-/* Nanoseconds between two that have come. */
+/* Nanoseconds between two that have completed. */
 enum cuda_status
 cuda_event_elapsed(void *from, void *to, uint64_t *ns);
 void
@@ -91,8 +92,8 @@ cuda_event_wait(void *event);
 enum cuda_status
 cuda_stream_wait_event(void *stream, void *event);
 
-/* Memory of the host or of any device, from and to; in order with the
- * stream. Memory of the host that is not pinned is copied at once. */
+/* Between memory of the host and any device, in the order of the stream.
+ * Pageable memory of the host is copied at once. */
 enum cuda_status
 cuda_copy(void *to, const void *from, size_t size, void *stream);
 enum cuda_status
@@ -101,16 +102,16 @@ cuda_copy_peer(void *to, int to_device, const void *from, int from_device,
 enum cuda_status
 cuda_fill(void *p, unsigned char value, size_t size, void *stream);
 
-/* The error of the launches since it was asked for last. */
+/* The error of launches since the last call. */
 enum cuda_status
 cuda_launched(void);
 
 /* ---- graphs -------------------------------------------------------------- */
-/* What is put on the stream from now on is recorded instead. */
+/* Work given to the stream from now on is recorded instead. */
 enum cuda_status
 cuda_capture_begin(void *stream);
-/* *exec gets what was recorded, ready to run. Where *exec is a graph already
- * it is changed to that, if its shape is the same, else made anew. */
+/* Instantiates what was recorded in *exec. If *exec is a graph already, it is
+ * updated, if its topology is the same, else replaced. */
 enum cuda_status
 cuda_capture_end(void *stream, void **exec);
 enum cuda_status
@@ -119,7 +120,7 @@ void
 cuda_graph_free(void *exec);
 
 /* ---- cuBLAS -------------------------------------------------------------- */
-/* Loaded when the first is made; not there: CUDA_FAILED. */
+/* Loads cuBLAS on the first call; CUDA_FAILED: it is not installed. */
 enum cuda_status
 cuda_blas_new(void **out);
 void

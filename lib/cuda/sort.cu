@@ -194,7 +194,7 @@ total_of(const float *x, int n, double *scratch)
 
 /* Items: parts of SORT_KEYS values of each row; k keys of each to `out`. */
 KERNEL
-top_k_values(struct best b, int64_t pieces, uint64_t *out, struct total *totals,
+top_k_values(struct best b, int64_t parts, uint64_t *out, struct total *totals,
              int64_t n_items)
 {
     SHARED(uint64_t, keys, SORT_KEYS);
@@ -202,8 +202,8 @@ top_k_values(struct best b, int64_t pieces, uint64_t *out, struct total *totals,
 
     grid_dependency_sync();
     for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t piece, row = divide(item, pieces, &piece);
-        int64_t first = piece * SORT_KEYS;
+        int64_t part, row = divide(item, parts, &part);
+        int64_t first = part * SORT_KEYS;
         const float *x = b.logits + row * b.stride + first;
         int n = (int)(b.n - first < SORT_KEYS ? b.n - first : SORT_KEYS);
         struct total t = total_of(x, n, scratch);
@@ -244,21 +244,21 @@ merge_top_k(int k, int64_t lists, int64_t each, const uint64_t *in,
 
 /* Combines a row's parts, in order. */
 DEVICE double
-log_sum_exp(const struct total *t, int64_t pieces)
+log_sum_exp(const struct total *t, int64_t parts)
 {
     double most = -INFINITY, sum = 0;
 
-    for (int64_t i = 0; i < pieces; i++)
+    for (int64_t i = 0; i < parts; i++)
         most = fmax(most, t[i].most);
     if (most == -INFINITY)
         return most;
-    for (int64_t i = 0; i < pieces; i++)
+    for (int64_t i = 0; i < parts; i++)
         sum += t[i].sum * exp(t[i].most - most);
     return most + log(sum);
 }
 
 KERNEL
-store_best(struct best b, int64_t pieces, const uint64_t *keys,
+store_best(struct best b, int64_t parts, const uint64_t *keys,
            const struct total *totals, int32_t *ids, float *values, double *lse)
 {
     grid_dependency_sync();
@@ -270,7 +270,7 @@ store_best(struct best b, int64_t pieces, const uint64_t *keys,
             values[row * b.k + i] = b.logits[row * b.stride + id];
         }
         if (thread_id() == 0)
-            lse[row] = log_sum_exp(totals + row * pieces, pieces);
+            lse[row] = log_sum_exp(totals + row * parts, parts);
     }
 }
 
@@ -279,29 +279,29 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
           int n_rows, int k, int32_t *ids, float *values, double *lse)
 {
     struct best b = { logits, n, stride, k, n_rows };
-    int64_t pieces = cuda_ceil_div(n, SORT_KEYS), lists = pieces,
+    int64_t parts = cuda_ceil_div(n, SORT_KEYS), lists = parts,
             each = SORT_KEYS / k;
-    size_t size = (size_t)(pieces * n_rows * k) * sizeof(uint64_t);
+    size_t size = (size_t)(parts * n_rows * k) * sizeof(uint64_t);
     uint64_t *in, *out = (uint64_t *)cuda_scratch(c, size);
     uint64_t *other = (uint64_t *)cuda_scratch(c, size);
     struct total *totals = (struct total *)cuda_scratch(
-        c, (size_t)(pieces * n_rows) * sizeof(*totals));
+        c, (size_t)(parts * n_rows) * sizeof(*totals));
 
     if (!out || !other || !totals || n_rows < 1)
         return;
-    LAUNCH(top_k_values, launch_config(pieces * n_rows, THREADS), c, b, pieces,
-           out, totals, pieces * n_rows);
+    LAUNCH(top_k_values, launch_config(parts * n_rows, THREADS), c, b, parts,
+           out, totals, parts * n_rows);
     while (lists > 1) {
-        int64_t parts = cuda_ceil_div(lists, each);
+        int64_t merged = cuda_ceil_div(lists, each);
 
         in = out;
         out = other;
         other = in;
-        LAUNCH(merge_top_k, launch_config(parts * n_rows, THREADS), c, k, lists,
-               each, (const uint64_t *)in, out, parts * n_rows);
-        lists = parts;
+        LAUNCH(merge_top_k, launch_config(merged * n_rows, THREADS), c, k,
+               lists, each, (const uint64_t *)in, out, merged * n_rows);
+        lists = merged;
     }
-    LAUNCH(store_best, launch_config(n_rows, 128), c, b, pieces,
+    LAUNCH(store_best, launch_config(n_rows, 128), c, b, parts,
            (const uint64_t *)out, (const struct total *)totals, ids, values,
            lse);
 }

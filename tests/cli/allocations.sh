@@ -65,9 +65,9 @@ try gg-eval --device cpu -m ../given/moe.gguf -t 2 --imatrix out -c 16 ids
 gg-eval --device cpu -m ../given/moe.gguf --imatrix ../given/imatrix -c 16 ids
 try gg-quantize -q -t 2 --imatrix ../given/imatrix ../given/moe.gguf out Q2_K
 
-echo 'a module that looks at no allocation while it is loaded'
-hasty=$top_builddir/tests/cuda/.libs/hasty.so
-GG_CUDA_MODULE=$hasty gg-eval -q --device cuda -m ../given/m.gguf ids 2>&1
-(GG_CUDA_MODULE=$hasty && export GG_CUDA_MODULE &&
+echo 'a module that does not check allocations while it is loaded'
+unchecked=$top_builddir/tests/cuda/.libs/unchecked_alloc.so
+GG_CUDA_MODULE=$unchecked gg-eval -q --device cuda -m ../given/m.gguf ids 2>&1
+(GG_CUDA_MODULE=$unchecked && export GG_CUDA_MODULE &&
     try gg-eval -q --device auto -m ../given/m.gguf --top 1 ids)
 ls

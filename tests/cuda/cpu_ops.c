@@ -138,7 +138,7 @@ overlap(const struct ggml_tensor *a, const struct ggml_tensor *b)
     return x < y + ggml_nbytes(b) && y < x + ggml_nbytes(a);
 }
 
-/* A node, and what it gives as the columns of the product behind it. */
+/* A node whose result is also stored as the columns of the next product. */
 static int
 run_ahead(struct cuda_ctx *c, struct ggml_tensor *node,
           const struct ggml_tensor *columns)

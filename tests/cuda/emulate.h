@@ -376,7 +376,7 @@ struct emulate_operands {
     uint32_t a[4], b[2];
 };
 
-/* Element (row, column) of the pairs that a lane holds, as a float. */
+/* Element i of the two F16s of a word, as a float. */
 DEVICE float
 emulate_half(uint32_t pair, int i)
 {

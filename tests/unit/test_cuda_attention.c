@@ -144,7 +144,7 @@ static const struct {
       "tiles of BF16" },
 };
 
-/* Hidden keys behind those that are seen change nothing, to the bit. */
+/* Hidden keys after the visible ones change nothing, to the bit. */
 static void
 test_length(void)
 {

@@ -244,8 +244,7 @@ test_rope_cache(enum ggml_type type, int mode)
     kt_end(ctx);
 }
 
-/* -- Sequences, each with keys of its own, whose results lie behind each other
- * -- */
+/* -- Sequences, each with keys of its own, whose results are concatenated -- */
 enum place {
     APART,
     OVER_QUERIES,   /* each result over its query */
@@ -268,7 +267,7 @@ struct batch {
 #define HEADS 4
 #define ROWS  200 /* of the cache, a sequence */
 
-/* The last keys are the tokens' own; behind them some are seen by none. */
+/* The last keys are the tokens' own; some after them are hidden from all. */
 static struct ggml_tensor *
 new_mask(struct ggml_context *ctx, int keys, int tokens, int unused)
 {
@@ -553,10 +552,10 @@ static const struct batch batches[] = {
       .bound = PARTS },
 };
 
-/* Whether results are made ready for the product behind: each kernel can, but
- * tiles make no eight bits, which few columns are wanted in. */
+/* Whether results are stored in the next product's type: each kernel can, but
+ * the tensor-core one does not quantise to 8 bits, as small batches need. */
 static bool
-is_made_ready(const struct batch *b, int64_t columns)
+has_fused_output(const struct batch *b, int64_t columns)
 {
     bool tiles = false;
 
@@ -583,7 +582,7 @@ test_sequences_ready(const struct batch *b)
     kt_check_run(ctx, g.node[g.n - 1], x, run_all, &g,
                  columns > cuda_small_batch_columns(true) ? 1e-4 : 1e-5,
                  b->name);
-    check_launches(&g, b->launches + (is_made_ready(b, columns) ? 1 : 2),
+    check_launches(&g, b->launches + (has_fused_output(b, columns) ? 1 : 2),
                    "and a product");
     kt_end(ctx);
 }
@@ -614,10 +613,9 @@ test_apart(void)
     kt_end(ctx);
 }
 
-/* A result that is made ready for the product behind it: the same as if that
- * had read it. */
+/* Fused output: a product gives the same as if it had converted its input. */
 static void
-test_ready(enum ggml_type type, int columns, double bound)
+test_fused_output(enum ggml_type type, int columns, double bound)
 {
     struct ggml_context *ctx = kt_begin();
     struct ggml_tensor *w = kt_tensor(ctx, type, 256, 21, 1, 1);
@@ -673,9 +671,9 @@ main(void)
     for (size_t i = 0; i < sizeof(batches) / sizeof(*batches); i++)
         test_sequences_ready(&batches[i]);
     test_apart();
-    test_ready(Q4_K, 1, 1e-10);
-    test_ready(Q4_K, 20, 1e-10);
-    test_ready(Q4_K, 70, 1e-4);
-    test_ready(GGML_TYPE_BF16, 9, 1e-4);
+    test_fused_output(Q4_K, 1, 1e-10);
+    test_fused_output(Q4_K, 20, 1e-10);
+    test_fused_output(Q4_K, 70, 1e-4);
+    test_fused_output(GGML_TYPE_BF16, 9, 1e-4);
     return kt_done();
 }

@@ -1,5 +1,5 @@
-/* hasty.c - a module whose constructor looks at no allocation, as NVIDIA's
- * run-time; it has no device */
+/* unchecked_alloc.c - a module whose constructor does not check allocations, as
+ * NVIDIA's run-time; it has no device */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ begin(void)
     }
 }
 
-/* What is not there any more, or was never written, is found here. */
+/* Finds what was lost or overwritten. */
 static const char *
 check(void)
 {
