@@ -639,7 +639,7 @@ GG_API size_t
 gg_session_used(const struct gg_session *session);
 
 enum gg_profile_phase {
-    GG_PROFILE_PROMPT = 0, /* some sequence got several ids at once */
+    GG_PROFILE_PREFILL = 0, /* some sequence got several ids at once */
     GG_PROFILE_DECODE = 1, /* each got one */
 };
 

@@ -130,7 +130,7 @@ read_message(const struct reader *r, const json_t *value)
         return st;
     st = read_content(r, json_object_get(value, "content"), &content);
     if (st == GG_OK && calls_tools(value))
-        st = fail(r, "a message with tool_calls, for which there is no place");
+        st = fail(r, "a message with tool_calls, which are not supported");
     if (st == GG_OK)
         chat_add(r->chat, role, content.p, content.len);
     buffer_clear(&content);

@@ -24,7 +24,7 @@ print_rate(uint64_t n, uint64_t ns)
 static void
 print_row(const struct gg_profile_row *r, uint64_t total)
 {
-    static const char *const phases[] = { "prompt", "decode" };
+    static const char *const phases[] = { "prefill", "decode" };
 
     fprintf(stderr, "%s\t%s\t%" PRIu64 "\t%.3f\t%.1f", phases[r->phase],
             r->name, r->calls, ms(r->ns),

@@ -20,7 +20,7 @@ any_seed(void)
     uint32_t seed;
 
     if (getentropy(&seed, sizeof(seed)))
-        cli_die("no random numbers to be had: use --seed");
+        cli_die("no source of random numbers: use --seed");
     return seed;
 }
 

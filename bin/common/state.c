@@ -33,11 +33,11 @@ set_state(void *options, const struct cli_option *o, const char *value,
 }
 
 const struct cli_option state_rows[] = {
-    { "load", 0, CLI_CALL, "FILE", "go on from the state in FILE",
+    { "load", 0, CLI_CALL, "FILE", "start from the saved state in FILE",
       .set = set_state },
-    { "save", 0, CLI_CALL, "FILE", "leave the state in FILE at the end",
+    { "save", 0, CLI_CALL, "FILE", "save the state to FILE at the end",
       .set = set_state },
-    { "state", 0, CLI_CALL, "FILE", "both; FILE may be absent",
+    { "state", 0, CLI_CALL, "FILE", "load, if FILE exists, and save",
       .set = set_state },
     { 0 },
 };

@@ -12,10 +12,9 @@ const char cli_name[] = "gg-convert";
 static const char usage[] =
     "Usage: gg-convert [OPTION]... IN OUT\n"
     "  or:  gg-convert {--set KEY=VALUE | --unset KEY}... FILE\n"
-    "Write the model IN, a file of any format that is known or a folder of "
-    "Hugging\n"
-    "Face's, as the GGUF file OUT; the shards of a split model become one "
-    "file.\n"
+    "Write the model IN, a file of any known format or a Hugging Face folder, "
+    "as\n"
+    "the GGUF file OUT; the shards of a split model become one file.\n"
     "Without OUT, change the keys of the GGUF file FILE.\n"
     "\n";
 
@@ -75,13 +74,13 @@ static const struct cli_option rows[] = {
       "OUT-00001-of-0000N.gguf", .set = set_split },
     { "quiet", 'q', CLI_FLAG, NULL, "show no progress", AT(quiet) },
     { "threads", 't', CLI_INT, "N",
-      "threads (default: the processors there are)", AT(n_threads),
+      "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
     { "set", 0, CLI_CALL, "KEY=VALUE",
       "give a key a value, of the type that it has; a new one is a u32, i32, "
-      "f32, bool or str by its looks, or what KEY=TYPE:VALUE says",
+      "f32, bool or str depending on the value, or TYPE in KEY=TYPE:VALUE",
       .set = change_key },
-    { "unset", 0, CLI_CALL, "KEY", "take a key away", .set = change_key },
+    { "unset", 0, CLI_CALL, "KEY", "remove a key", .set = change_key },
     CLI_HELP_AND_VERSION,
     { 0 },
 };

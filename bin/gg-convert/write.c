@@ -39,8 +39,8 @@ warn_of_split(const struct gguf_context *gguf)
 {
     if (is_text(gguf, "tokenizer.ggml.model", "gpt2") &&
         gguf_find_key(gguf, "tokenizer.ggml.pre") < 0)
-        cli_warn("no split rule of this kit does what the tokenizer does: ids "
-                 "can be wrong; --set tokenizer.ggml.pre=NAME names the "
+        cli_warn("no known split rule is that of the tokenizer: ids can be "
+                 "wrong; --set tokenizer.ggml.pre=NAME names the "
                  "nearest one");
 }
 

@@ -169,7 +169,7 @@ check_sums(const struct entry *e)
 {
     for (int64_t i = 0; i < e->n_columns * e->n_matrices; i++)
         if (!isfinite(e->sums[i]))
-            cli_die("%s: it was multiplied with what is no number", e->name);
+            cli_die("%s: its activations are NaN or infinite", e->name);
 }
 
 /* Floats in a tensor of this name, n of them in each of n_rows. */
@@ -245,7 +245,7 @@ say_unused(const struct imatrix *m)
         for (int64_t k = 0; k < e->n_matrices; k++)
             n += e->counts[k] == 0;
         if (n)
-            cli_warn("%s: the text needs %lld of %lld experts only", e->name,
+            cli_warn("%s: the text uses only %lld of %lld experts", e->name,
                      (long long)(e->n_matrices - n), (long long)e->n_matrices);
     }
 }

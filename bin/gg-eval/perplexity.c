@@ -76,7 +76,7 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     if (quiet)
         put_line(&w, &l);
     if (engine->verbose)
-        cli_warn("%.2f s: %.1f ids/s; %d ids left over",
+        cli_warn("%.2f s: %.1f ids/s; %d ids at the end not evaluated",
                  (double)(ggml_time_us() - start) / 1e6,
                  (double)w.count * w.n * 1e6 / (double)(ggml_time_us() - start),
                  (int)w.filled);

@@ -61,8 +61,8 @@ draft_describe(const struct generate *g)
 
     if (!g->o->draft)
         return;
-    cli_warn("draft: %" PRIu64 " ids guessed, %" PRIu64 " of them right; %.2f "
-             "ids an evaluation",
+    cli_warn("draft: %" PRIu64 " ids drafted, %" PRIu64 " accepted; %.2f ids "
+             "per evaluation",
              s.n_drafted, s.n_accepted,
              s.n_runs ? 1 + (double)s.n_accepted / (double)s.n_runs : 0);
 }

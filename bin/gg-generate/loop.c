@@ -169,10 +169,11 @@ rate(uint64_t n, int64_t us)
 void
 generate_describe(const struct generate *g)
 {
-    cli_warn("prompt: %" PRIu64 " ids in %.3f s, %.1f/s",
+    cli_warn("prefill: %" PRIu64 " ids in %.3f s, %.1f ids/s",
              (uint64_t)g->sum_prompt, (double)g->t_prompt / 1e6,
              rate(g->sum_prompt, g->t_prompt));
-    cli_warn("made: %" PRIu64 " ids in %.3f s, %.1f/s", (uint64_t)g->sum_made,
-             (double)g->t_made / 1e6, rate(g->sum_made, g->t_made));
+    cli_warn("decoding: %" PRIu64 " ids in %.3f s, %.1f ids/s",
+             (uint64_t)g->sum_made, (double)g->t_made / 1e6,
+             rate(g->sum_made, g->t_made));
     draft_describe(g);
 }

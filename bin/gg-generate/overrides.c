@@ -367,8 +367,8 @@ set_other(struct generate *g, const struct record *r, const char *key,
 
     if (known == KNOWN_REFUSED)
         return overrides_bad(err,
-                             "%s: it would change the answer, and nothing "
-                             "here obeys it",
+                             "%s: it would change the answer, and is not "
+                             "supported",
                              key);
     if (known == KNOWN_NOT)
         warn_of_unknown(g, r, key);

@@ -51,13 +51,14 @@ open_state(struct generate *g)
     if (!state || state->n_sequences == 0)
         return NULL;
     if (state->numbered)
-        cli_die("%s: its sequences have numbers: gg-eval goes on with them",
-                name);
+        cli_die(
+            "%s: its sequences have numbers, and only gg-eval continues them",
+            name);
     if (state->chat && !g->o->chat)
-        cli_die("%s: it holds a conversation: --chat %s with it", name,
-                g->o->form == FORM_TEXT ? "or -i goes on" : "goes on");
+        cli_die("%s: it is of a conversation: continue it with --chat%s", name,
+                g->o->form == FORM_TEXT ? " or -i" : "");
     if (!state->chat && g->o->chat)
-        cli_die("%s: it holds a text, not a conversation", name);
+        cli_die("%s: it is of a text, not a conversation", name);
     if (state->chat)
         take_chat(g, state->chat);
     g->loaded = true;

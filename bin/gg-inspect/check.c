@@ -194,7 +194,7 @@ say_name(struct job *j, const char *name)
         finding(j, false, name, "the name has bytes that are not printable");
     if (j->n_layers && sscanf(name, "blk.%9llu%c", &layer, &end) == 2 &&
         layer >= j->n_layers)
-        finding(j, false, name, "the metadata has %" PRIu64 " layers only",
+        finding(j, false, name, "the metadata has only %" PRIu64 " layers",
                 j->n_layers);
 }
 

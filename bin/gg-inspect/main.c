@@ -19,8 +19,7 @@ enum {
 static const char usage[] =
     "Usage: gg-inspect [OPTION]... [FILE]\n"
     "  or:  gg-inspect --diff [OPTION]... FILE OTHER\n"
-    "Say what is in the model file FILE, or in the one that -m or $GG_MODEL "
-    "names.\n"
+    "Show the model file FILE, or the one that -m or $GG_MODEL names.\n"
     "\n";
 
 struct arguments {
@@ -113,15 +112,15 @@ static const struct cli_option rows[] = {
     { "json", 0, CLI_FLAG, NULL, "print JSON", AT(show.json),
       .not_with = "key|hash-check|npy|png" },
     { "memory", 0, CLI_CALL, NULL,
-      "print how much memory the model needs to run", .set = set_mode },
+      "print the memory of weights, KV cache and buffers", .set = set_mode },
     { "stats", 0, CLI_CALL, NULL,
       "print a line of statistics for each tensor", .set = set_mode },
     { "check", 0, CLI_CALL, NULL,
-      "print what is wrong with tensors and names", .set = set_mode },
+      "print faults of tensors and names", .set = set_mode },
     { "diff", 0, CLI_CALL, NULL,
-      "print what FILE and OTHER do not have in common", .set = set_mode },
+      "print the differences between FILE and OTHER", .set = set_mode },
     { "histogram", 0, CLI_CALL, NULL,
-      "print how the values of each tensor are spread", .set = set_mode },
+      "print a histogram of the values of each tensor", .set = set_mode },
     { "hash", 0, CLI_CALL, NULL,
       "print a SHA-256 of each tensor and of the whole", .set = set_mode },
     { "hash-check", 0, CLI_CALL, "LIST",
@@ -130,19 +129,19 @@ static const struct cli_option rows[] = {
       "write the tensor that --tensor names for NumPy", .set = set_npy },
     { "png", 0, CLI_CALL, "FILE",
       "draw it, or, with --histogram, what that prints", .set = set_png },
-    { .help = "\nWith these --tensor takes a pattern of the shell, but for "
-              "--hash-check.\n\nWith --memory:" },
+    { .help = "\nWith these, except --hash-check, --tensor takes a shell "
+              "pattern.\n\nWith --memory:" },
     { "context", 'c', CLI_INT, "N",
-      "positions a sequence can hold (else the model's)",
+      "size of the context, in tokens (else the model's)",
       AT(show.session.n_ctx), 1, ENGINE_MAX_CONTEXT, .only_with = "memory" },
-    { "slots", 0, CLI_INT, "N", "sequences held at once (1)",
+    { "slots", 0, CLI_INT, "N", "sequences in the KV cache (1)",
       AT(show.session.n_slots), 1, MAX_SLOTS, .only_with = "memory" },
     { "cache-type", 0, CLI_WORD, "T",
-      "of keys and values: f16 (default), f32, q8_0",
+      "of the KV cache: f16 (default), f32, q8_0",
       AT(show.session.cache_type), .values = ENGINE_CACHE_TYPES,
       .only_with = "memory" },
     { "batch-size", 0, CLI_INT, "N",
-      "ids of a prompt evaluated together (512)",
+      "ids evaluated in one batch in prefill (512)",
       AT(show.session.n_batch), 1, ENGINE_MAX_BATCH, .only_with = "memory" },
     { .help = "" },
     { "threads", 't', CLI_INT, "N", "threads (else one for each processor)",

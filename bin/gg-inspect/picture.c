@@ -148,7 +148,7 @@ picture_bins(const struct bins *b, int64_t n)
         paint_bars(&m, b);
     } else {
         if (n < 1 || n > MOST_BANDS)
-            cli_die("a picture of histograms has room for 1 to %d tensors",
+            cli_die("a picture of histograms shows 1 to %d tensors",
                     MOST_BANDS);
         new_image(&m, WIDE * BINS, (size_t)n * band);
         paint_bands(&m, b, (size_t)n, band);

@@ -164,6 +164,6 @@ input_line(struct input *in, size_t limit, char **line, size_t *len,
     *len -= *len > 0 && (*line)[*len - 1] == '\r';
     (*line)[*len] = '\0';
     if (memchr(*line, '\0', *len))
-        return fail_line(in, *line, "has a NUL behind it", err);
+        return fail_line(in, *line, "is followed by a NUL", err);
     return GG_OK;
 }

@@ -187,7 +187,7 @@ put_head(struct npz_writer *w, const struct gg_logit_head *h)
     const char *type = h->encoding == GG_ENCODING_F16 ? "<f2" : "<f4";
 
     if (w->begun && w->archive)
-        cli_die("another head follows: an archive has room for one");
+        cli_die("another head follows: an archive holds one");
     if (w->begun &&
         (h->n_vocab != w->head.n_vocab || h->encoding != w->head.encoding))
         cli_die("another head follows, with vectors of another kind");

@@ -304,8 +304,7 @@ parse_line(struct draft *d, enum gg_record_kind kind, char *line,
             return fail_line(in, f[0], "has not two fields", err);
         return parse_sequence(f[1], d, in, err);
     default:
-        return n == 1 ? GG_OK
-                      : fail_line(in, f[1], "stands behind the end", err);
+        return n == 1 ? GG_OK : fail_line(in, f[1], "comes after the end", err);
     }
 }
 

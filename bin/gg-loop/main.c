@@ -19,7 +19,7 @@ enum {
 
 static const struct cli_option rows[] = {
     { "batch", 0, CLI_SIZE, "N",
-      "numbered sequences under way at once (default 1)", .min = 1,
+      "numbered sequences active at once (default 1)", .min = 1,
       .max = BATCH_MAX },
     CLI_HELP_AND_VERSION,
     { 0 },

@@ -68,18 +68,18 @@ list_types(void *options, const struct cli_option *row, const char *value,
 
 /* clang-format off */
 static const struct cli_option rows[] = {
-    { "pure", 0, CLI_FLAG, NULL, "all matrices get the same type",
+    { "pure", 0, CLI_FLAG, NULL, "quantize all matrices to the same type",
       AT(choices.pure) },
     { "tensor", 0, CLI_CALL, "PATTERN=TYPE",
-      "this type for matrices whose name fits the pattern of the shell",
+      "this type for matrices whose name matches the shell pattern",
       .set = add_choice },
     { "imatrix", 0, CLI_TEXT, "FILE",
-      "an importance matrix, as gg-eval --imatrix writes it: errors count "
-      "where they matter", AT(imatrix) },
+      "weigh errors by an importance matrix, as gg-eval --imatrix writes it",
+      AT(imatrix) },
     { "dry-run", 0, CLI_FLAG, NULL,
       "write the table only, without errors and OUT", AT(dry_run) },
     { "threads", 't', CLI_INT, "N",
-      "threads (default: the processors there are)", AT(n_threads),
+      "threads (default: one for each processor)", AT(n_threads),
       1, MAX_THREADS },
     { "quiet", 'q', CLI_FLAG, NULL, "write no table", AT(quiet) },
     { "list", 0, CLI_CALL, NULL, "list the TYPEs", .set = list_types },

@@ -53,13 +53,13 @@ struct run {
 static const struct cli_option rows[] = {
     { .part = sampling_rows, AT(sampling) },
     { "model", 'm', CLI_TEXT, "MODEL",
-      "whose vocabulary DRY's strings are looked up in (else $GG_MODEL, else "
-      "the demo model)", AT(model) },
+      "the vocabulary for DRY and grammars (else $GG_MODEL, else the demo "
+      "model)", AT(model) },
     { "file", 'f', CLI_TEXT, "FILE", "read the stream from FILE",
       AT(input) },
     { "output", 'o', CLI_TEXT, "FILE", "write to FILE", AT(output) },
-    { "quiet", 'q', CLI_FLAG, NULL, "say less", AT(quiet) },
-    { "verbose", 'v', CLI_FLAG, NULL, "say more", AT(verbose) },
+    { "quiet", 'q', CLI_FLAG, NULL, "fewer messages", AT(quiet) },
+    { "verbose", 'v', CLI_FLAG, NULL, "more messages", AT(verbose) },
     CLI_HELP_AND_VERSION,
     { 0 },
 };

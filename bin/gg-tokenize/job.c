@@ -203,7 +203,7 @@ unescape(struct buffer *plain, struct piece *p, struct gg_error *err)
             name = strchr("nt\\", p->text[i]);
         if (!name)
             return fail(err, GG_ERR_FORMAT,
-                        "a backslash without n, t or a backslash behind it");
+                        "a backslash without n, t or a backslash after it");
         buffer_char(plain, *name == 'n' ? '\n' : *name == 't' ? '\t' : '\\');
     }
     p->text = plain->p;

@@ -306,7 +306,7 @@ model_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
         keys->status != GG_OK)
         return;
     gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
-                   hp->encoder ? "true: ids of %s see those behind them, too"
+                   hp->encoder ? "true: ids of %s attend to later ones, too"
                                : "false: ids of %s see those before them only",
                    keys->arch);
     keys->status = GG_ERR_UNSUPPORTED;

@@ -69,7 +69,7 @@ struct model_hparams {
     float rope_base_local; /* 0: the same one */
 
     bool learned_positions; /* a table of them */
-    bool encoder;    /* ids see those behind them, too; there are no logits */
+    bool encoder;    /* ids attend to later ones, too; there are no logits */
     bool sequential; /* GPT-NeoX: the blocks follow each other */
 };
 

@@ -447,7 +447,7 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 static enum gg_profile_phase
 phase_of(const struct batch *b)
 {
-    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE : GG_PROFILE_PROMPT;
+    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE : GG_PROFILE_PREFILL;
 }
 
 static enum gg_status

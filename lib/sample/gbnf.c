@@ -211,7 +211,7 @@ token(struct parser *ps)
 
     t->p += other;
     if (gbnf_peek(t) != '<')
-        return gbnf_bad(t, "a token is expected behind '!'");
+        return gbnf_bad(t, "a token is expected after '!'");
     st = t->end - t->p > 1 && t->p[1] == '[' ? token_number(ps, &id)
                                              : token_name(ps, &id);
     ps->g->has_tokens = true;

@@ -194,7 +194,7 @@ add_message(struct writer *w, const struct gg_message *m,
 
     if (!turn->before)
         return error_set(w->err, GG_ERR_UNSUPPORTED,
-                         "chat template %s has no place for a message of "
+                         "chat template %s has no message of "
                          "role %s",
                          w->t->name, roles[m->role]);
     st = add_markup(w, turn->before);
@@ -287,7 +287,7 @@ check_arguments(const struct gg_message *messages, size_t n, size_t first,
                              i + 1);
     if (first && messages[first - 1].role != GG_ROLE_ASSISTANT)
         return error_set(err, GG_ERR_ARG,
-                         "a conversation goes on after an answer only");
+                         "a conversation can be continued after an answer only");
     return GG_OK;
 }
 

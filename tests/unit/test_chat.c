@@ -461,7 +461,7 @@ test_refused(void)
     is(refused(b, "vicuna", chat, 1, 0),
        "chat template vicuna: the vocabulary has no token BOS", "so is BOS");
     is(refused(v, "gemma", chat + 2, 1, 0),
-       "chat template gemma has no place for a message of role tool",
+       "chat template gemma has no message of role tool",
        "a role without a place is named");
     ok(strstr(refused(v, "gemma", chat, 2, 0), "must be the first"),
        "a system's message in the middle");

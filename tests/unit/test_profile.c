@@ -127,7 +127,7 @@ check(const struct gg_model *m)
     ok(same(a, b), "to be counted does not change a bit");
     evaluate(alone, a);
     rows = gg_session_profile(counted, &n);
-    ok(adds_up(rows, n, GG_PROFILE_PROMPT), "rows of prompts add up");
+    ok(adds_up(rows, n, GG_PROFILE_PREFILL), "rows of prompts add up");
     ok(adds_up(rows, n, GG_PROFILE_DECODE), "and of decoding");
     ok(is_sorted(rows, n), "the dearest comes first, the total last");
     rows_alone = gg_session_profile(alone, &n_alone);

@@ -373,7 +373,7 @@ static const struct {
 } wrong[] = {
     { "{\"properties\":{\"a\":{\"items\":{\"not\":{}}}}}",
       "#/properties/a/items: not is not supported" },
-    { "{\"pattern\":\"a(?=b)\"}", "#: pattern: looking ahead or behind" },
+    { "{\"pattern\":\"a(?=b)\"}", "#: pattern: look-ahead or look-behind" },
     { "{\"pattern\":\"(a)\\\\1\"}", "#: pattern: \\1 is not supported" },
     { "{\"pattern\":\"a^b\"}", "#: pattern: an anchor within it" },
     { "{\"pattern\":\"\\\\bx\"}", "#: pattern: \\b is not supported" },

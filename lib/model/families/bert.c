@@ -1,4 +1,4 @@
-/* bert.c - BERT and nomic-bert: encoders, whose ids see those behind them, too
+/* bert.c - BERT and nomic-bert: encoders, whose ids attend to later ones, too
  *
  * x = norm(embed(ids) + type(0) + position(pos))
  * x = norm(x + attention(x))

@@ -169,7 +169,7 @@ group(struct pattern *r)
 
     if (eat(r, '?') && !eat(r, ':')) {
         if (!eat(r, '<') || peek(r) == '=' || peek(r) == '!')
-            refuse(r, "looking ahead or behind");
+            refuse(r, "look-ahead or look-behind");
         while (r->p < r->end && *r->p++ != '>')
             ;
     }
