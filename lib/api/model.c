@@ -225,5 +225,6 @@ gg_model_memory(const struct gg_model *model,
 
     if (!model || !out)
         return error_null(err);
-    return session_memory(model->model, params ? params : &defaults, out, err);
+    return model_session_memory(model->model, params ? params : &defaults, out,
+                                err);
 }

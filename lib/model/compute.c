@@ -387,7 +387,8 @@ get_logits(struct compute *c, const struct batch *b)
     for (int32_t i = 0, n; i < b->n_outputs && done; i += n) {
         n = alike(b, i);
         if (!b->best[i])
-            fetch_rows(&c->fetch, backend, c->graph.result, i, n, b->logits);
+            model_readback_rows(&c->readback, backend, c->graph.result, i, n,
+                                b->logits);
         else if (!get_best(c, b, backend, i, n))
             for (int32_t j = 0; j < n && done; j++)
                 done = find_best(c, b, backend, i + j);
@@ -431,14 +432,16 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    if (!c->score.sched) {
-        st = score_start(&c->score, c->model, c->backends, c->n_backends,
-                         c->graph.bf16, err);
+    if (!c->logprobs.sched) {
+        st = model_logprobs_start(&c->logprobs, c->model, c->backends,
+                                  c->n_backends, c->graph.bf16, err);
         if (st == GG_OK)
-            ggml_backend_sched_set_eval_callback(c->score.sched, c->watch,
+            ggml_backend_sched_set_eval_callback(c->logprobs.sched, c->watch,
                                                  c->watch_data);
     }
-    return st == GG_OK ? score_run(&c->score, c->graph.result, b, err) : st;
+    return st == GG_OK
+               ? model_logprobs_run(&c->logprobs, c->graph.result, b, err)
+               : st;
 }
 
 enum gg_status
@@ -457,7 +460,7 @@ compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     if (own)
         c->graph.result->data = own;
     if (st == GG_OK && b->pooled) {
-        if (!pool_add(&c->pool_of_rows, c->graph.result, b))
+        if (!model_pooling_add(&c->pool_of_rows, c->graph.result, b))
             return error_nomem(err);
         st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
@@ -537,11 +540,11 @@ void
 compute_clear(struct compute *c)
 {
     drop_graph(c);
-    score_clear(&c->score);
-    fetch_clear(&c->fetch);
+    model_logprobs_clear(&c->logprobs);
+    model_readback_clear(&c->readback);
     topk_clear(&c->topk);
     mem_free(c->row);
-    pool_clear(&c->pool_of_rows);
+    model_pooling_clear(&c->pool_of_rows);
     stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)
@@ -554,7 +557,7 @@ compute_clear(struct compute *c)
 size_t
 compute_size(const struct compute *c)
 {
-    size_t n = score_size(&c->score);
+    size_t n = model_logprobs_size(&c->logprobs);
 
     for (int i = 0; i < c->n_backends; i++)
         n += ggml_backend_sched_get_buffer_size(c->sched, c->backends[i]);

@@ -7,9 +7,9 @@
 
 #include "backend/profile.h"
 #include "model/batch.h"
-#include "model/fetch.h"
-#include "model/pool.h"
-#include "model/score.h"
+#include "model/readback.h"
+#include "model/pooling.h"
+#include "model/logprobs.h"
 #include "model/stage.h"
 #include "model/topk.h"
 
@@ -23,12 +23,12 @@ struct compute {
     size_t pool_size;
     struct graph graph; /* ctx NULL: none is built */
     int32_t max_segments;
-    struct stage stage; /* of inputs */
-    struct fetch fetch; /* of logits */
+    struct stage stage;             /* of inputs */
+    struct model_readback readback; /* of logits */
     struct topk topk;
     float *row; /* scratch: logits of an output that only k are wanted of */
-    struct score score; /* started when it is needed first */
-    struct pool pool_of_rows;
+    struct model_logprobs logprobs; /* started when it is needed first */
+    struct model_pooling pool_of_rows;
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };

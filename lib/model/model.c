@@ -7,7 +7,7 @@
 #include "model/place.h"
 #include "model/probe.h"
 #include "model/rope.h"
-#include "model/share.h"
+#include "model/offload.h"
 
 enum {
     MAX_VOCAB = 1 << 24,
@@ -231,7 +231,7 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     if (st == GG_OK)
         st = rope_override(&m->hp.rope, params, err);
     if (st == GG_OK)
-        st = share_layers(gguf, params, m, err);
+        st = model_offload_layers(gguf, params, m, err);
     if (st == GG_OK) {
         st = take_weights(params, m, err);
         if (st != GG_OK && model_can_move(m, st) &&

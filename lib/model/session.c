@@ -200,8 +200,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
         return error_nomem(err);
     s->batch.whole = s->model->hp.encoder;
     if (p->profile) {
-        s->profile =
-            profile_new(or_default(p->n_threads, thread_count_default()));
+        s->profile = session_profile_new(
+            or_default(p->n_threads, thread_count_default()));
         if (!s->profile)
             return error_nomem(err);
     }
@@ -259,9 +259,9 @@ weights_size(const struct model *model)
 }
 
 enum gg_status
-session_memory(const struct model *model,
-               const struct gg_session_params *params, struct gg_memory *out,
-               struct gg_error *err)
+model_session_memory(const struct model *model,
+                     const struct gg_session_params *params,
+                     struct gg_memory *out, struct gg_error *err)
 {
     enum gg_status st = check_params(model, params, err);
     struct gg_session s;
@@ -289,7 +289,7 @@ gg_session_free(struct gg_session *session)
     if (!session)
         return;
     compute_clear(&session->compute);
-    profile_free(session->profile);
+    session_profile_free(session->profile);
     cache_clear(&session->cache);
     batch_clear(&session->batch);
     model_free(session->spare);
@@ -447,7 +447,8 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 static enum gg_profile_phase
 phase_of(const struct batch *b)
 {
-    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE : GG_PROFILE_PREFILL;
+    return b->n_tokens == b->n_segments ? GG_PROFILE_DECODE
+                                        : GG_PROFILE_PREFILL;
 }
 
 static enum gg_status
@@ -455,9 +456,9 @@ run_batch(struct gg_session *s, struct gg_error *err)
 {
     enum gg_status st;
 
-    profile_start(s->profile, phase_of(&s->batch));
+    session_profile_start(s->profile, phase_of(&s->batch));
     st = compute_run(&s->compute, &s->cache, &s->batch, err);
-    profile_stop(s->profile);
+    session_profile_stop(s->profile);
     return st;
 }
 
@@ -702,6 +703,7 @@ gg_session_profile(struct gg_session *session, size_t *n)
 
     n = n ? n : &unasked;
     *n = 0;
-    return session && session->profile ? profile_rows(session->profile, n)
-                                       : NULL;
+    return session && session->profile
+               ? session_profile_rows(session->profile, n)
+               : NULL;
 }

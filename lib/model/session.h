@@ -50,8 +50,8 @@ session_is_on_cpu(const struct gg_session *session);
 
 /* What gg_model_memory() does. `params` is not NULL. */
 enum gg_status
-session_memory(const struct model *model,
-               const struct gg_session_params *params, struct gg_memory *out,
-               struct gg_error *err);
+model_session_memory(const struct model *model,
+                     const struct gg_session_params *params,
+                     struct gg_memory *out, struct gg_error *err);
 
 #endif

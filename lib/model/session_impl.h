@@ -3,7 +3,7 @@
 #define MODEL_SESSION_IMPL_H
 
 #include "model/compute.h"
-#include "model/profile.h"
+#include "model/session_profile.h"
 #include "model/slots.h"
 
 struct gg_session {
@@ -21,7 +21,7 @@ struct gg_session {
     struct batch batch;
     double *pools; /* n_embd sums a chunk of a call */
     size_t cap_pools;
-    struct profile *profile; /* or NULL */
+    struct session_profile *profile; /* or NULL */
 };
 
 #endif

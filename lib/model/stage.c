@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "model/fetch.h"
+#include "model/readback.h"
 
 enum {
     SIZE = 1 << 18,
@@ -31,7 +31,7 @@ start(struct stage *s, ggml_backend_t backend)
 
     if (s->buffer || s->none)
         return s->buffer != NULL;
-    if (device && fetch_is_async(device))
+    if (device && model_readback_is_async(device))
         s->buffer = ggml_backend_buft_alloc_buffer(
             ggml_backend_dev_host_buffer_type(device), SIZE);
     s->none = !s->buffer;

@@ -5,7 +5,7 @@
 
 #include "backend/impl.h"
 #include "core/thread.h"
-#include "model/fetch.h"
+#include "model/readback.h"
 
 enum {
     PIECE = 8 << 20, /* bytes; long enough for the bus, short for the end */
@@ -219,7 +219,7 @@ upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
     bool done = true;
 
     u.all = size_of_all(&u);
-    if (fetch_is_async(device))
+    if (model_readback_is_async(device))
         done = read_all(&u, device);
     else
         copy_all(&u);

@@ -245,7 +245,7 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
     bool done = false;
 
     if (batch_init(&b, 128, 1, V) &&
-        score_start(&c->score, m, c->backends, c->n_backends, false, &err) ==
+        model_logprobs_start(&c->score, m, c->backends, c->n_backends, false, &err) ==
             GG_OK) {
         c->score.max_rows = 7;
         batch_start(&b);

@@ -1,6 +1,6 @@
-/* share.h - which layers a device takes, and which stay with the CPU */
-#ifndef MODEL_SHARE_H
-#define MODEL_SHARE_H
+/* offload.h - which layers a device takes, and which stay with the CPU */
+#ifndef MODEL_OFFLOAD_H
+#define MODEL_OFFLOAD_H
 
 #include "gguf/reader.h"
 #include "model/model.h"
@@ -11,8 +11,8 @@
  * Where that is not all m->note says so. Fails where the device was asked for
  * by name and no layer fits. */
 enum gg_status
-share_layers(const struct gguf_context *gguf,
-             const struct gg_model_params *params, struct model *m,
-             struct gg_error *err);
+model_offload_layers(const struct gguf_context *gguf,
+                     const struct gg_model_params *params, struct model *m,
+                     struct gg_error *err);
 
 #endif

@@ -1,11 +1,11 @@
-/* pool.c - hidden vectors, added up */
-#include "model/pool.h"
+/* pooling.c - hidden vectors, added up */
+#include "model/pooling.h"
 
 #include "core/mem.h"
 
 bool
-pool_add(struct pool *p, const struct ggml_tensor *hidden,
-         const struct batch *b)
+model_pooling_add(struct model_pooling *p, const struct ggml_tensor *hidden,
+                  const struct batch *b)
 {
     size_t n = (size_t)hidden->ne[0];
 
@@ -20,8 +20,8 @@ pool_add(struct pool *p, const struct ggml_tensor *hidden,
 }
 
 void
-pool_clear(struct pool *p)
+model_pooling_clear(struct model_pooling *p)
 {
     mem_free(p->rows);
-    *p = (struct pool){ 0 };
+    *p = (struct model_pooling){ 0 };
 }

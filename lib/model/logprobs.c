@@ -1,5 +1,5 @@
-/* score.c - logits of many rows, a slice at a time, and log-probabilities */
-#include "model/score.h"
+/* logprobs.c - logits of many rows, a slice at a time, and log-probabilities */
+#include "model/logprobs.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,14 +15,14 @@ enum {
 /* ---- the graph ---------------------------------------------------------- */
 
 static void
-drop_graph(struct score *s)
+drop_graph(struct model_logprobs *s)
 {
     ggml_free(s->graph.ctx);
     s->graph.ctx = NULL;
 }
 
 static bool
-build(struct score *s, int32_t n_rows)
+build(struct model_logprobs *s, int32_t n_rows)
 {
     struct ggml_init_params params = {
         .mem_size = s->pool_size,
@@ -52,7 +52,7 @@ build(struct score *s, int32_t n_rows)
 
 /* The graph for so many rows; that of the last call stays, if it fits. */
 static bool
-prepare(struct score *s, int32_t n_rows)
+prepare(struct model_logprobs *s, int32_t n_rows)
 {
     if (s->graph.ctx && s->graph.n_outputs == n_rows)
         return true;
@@ -96,8 +96,8 @@ add_up(const float *x, int32_t n)
  * far from zero. Probabilities were divided by a sum of floats; dividing by
  * their own sum mends that. */
 static void
-log_probabilities(const struct score *s, const int32_t *ids, size_t n_ids,
-                  float *out)
+log_probabilities(const struct model_logprobs *s, const int32_t *ids,
+                  size_t n_ids, float *out)
 {
     int32_t n = s->model->hp.n_vocab, top = find_largest(s->logits, n);
     double of_top = log((double)s->probs[top] / add_up(s->probs, n));
@@ -111,7 +111,7 @@ log_probabilities(const struct score *s, const int32_t *ids, size_t n_ids,
 
 /* Row r of the slice is the batch's output i. */
 static bool
-read_row(struct score *s, const struct batch *b, int32_t r, int32_t i)
+read_row(struct model_logprobs *s, const struct batch *b, int32_t r, int32_t i)
 {
     size_t size = s->graph.result->nb[1], at = (size_t)r * size;
     float *logits = b->logits[i] ? b->logits[i] : s->logits;
@@ -133,8 +133,8 @@ read_row(struct score *s, const struct batch *b, int32_t r, int32_t i)
 
 /* Outputs first .. first + n - 1 of the batch. */
 static enum gg_status
-run_slice(struct score *s, const struct batch *b, int32_t first, int32_t n,
-          struct gg_error *err)
+run_slice(struct model_logprobs *s, const struct batch *b, int32_t first,
+          int32_t n, struct gg_error *err)
 {
     size_t width = (size_t)s->model->hp.n_embd;
     enum ggml_status st;
@@ -153,8 +153,8 @@ run_slice(struct score *s, const struct batch *b, int32_t first, int32_t n,
 }
 
 enum gg_status
-score_run(struct score *s, struct ggml_tensor *hidden, const struct batch *b,
-          struct gg_error *err)
+model_logprobs_run(struct model_logprobs *s, struct ggml_tensor *hidden,
+                   const struct batch *b, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
@@ -173,7 +173,7 @@ score_run(struct score *s, struct ggml_tensor *hidden, const struct batch *b,
 /* ---- birth and death ---------------------------------------------------- */
 
 static bool
-allocate(struct score *s, ggml_backend_t *backends, int n_backends)
+allocate(struct model_logprobs *s, ggml_backend_t *backends, int n_backends)
 {
     size_t n_vocab = (size_t)s->model->hp.n_vocab;
 
@@ -191,19 +191,19 @@ allocate(struct score *s, ggml_backend_t *backends, int n_backends)
 }
 
 enum gg_status
-score_start(struct score *s, const struct model *model,
-            ggml_backend_t *backends, int n_backends, bool bf16,
-            struct gg_error *err)
+model_logprobs_start(struct model_logprobs *s, const struct model *model,
+                     ggml_backend_t *backends, int n_backends, bool bf16,
+                     struct gg_error *err)
 {
-    *s = (struct score){ .model = model, .bf16 = bf16 };
+    *s = (struct model_logprobs){ .model = model, .bf16 = bf16 };
     if (allocate(s, backends, n_backends))
         return GG_OK;
-    score_clear(s);
+    model_logprobs_clear(s);
     return error_nomem(err);
 }
 
 void
-score_clear(struct score *s)
+model_logprobs_clear(struct model_logprobs *s)
 {
     drop_graph(s);
     ggml_backend_sched_free(s->sched);
@@ -212,11 +212,11 @@ score_clear(struct score *s)
     mem_free(s->logits);
     mem_free(s->probs);
     topk_clear(&s->topk);
-    *s = (struct score){ 0 };
+    *s = (struct model_logprobs){ 0 };
 }
 
 size_t
-score_size(const struct score *s)
+model_logprobs_size(const struct model_logprobs *s)
 {
     size_t n = 0;
 

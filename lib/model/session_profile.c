@@ -1,5 +1,5 @@
-/* profile.c - where the time of a session's evaluations goes: rows */
-#include "model/profile.h"
+/* session_profile.c - where the time of a session's evaluations goes: rows */
+#include "model/session_profile.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 
 #include "core/mem.h"
 
-struct profile *
-profile_new(int n_threads)
+struct session_profile *
+session_profile_new(int n_threads)
 {
-    struct profile *p = mem_zalloc(sizeof(*p));
+    struct session_profile *p = mem_zalloc(sizeof(*p));
     /* other, and total */
     size_t most =
         (size_t)n_threads * PROFILE_PHASES + PROFILE_KINDS + 2 * PROFILE_PHASES;
@@ -21,12 +21,12 @@ profile_new(int n_threads)
     p->rows = mem_array(most, sizeof(*p->rows));
     if (p->counters && p->rows)
         return p;
-    profile_free(p);
+    session_profile_free(p);
     return NULL;
 }
 
 void
-profile_free(struct profile *p)
+session_profile_free(struct session_profile *p)
 {
     if (!p)
         return;
@@ -36,7 +36,7 @@ profile_free(struct profile *p)
 }
 
 void
-profile_start(struct profile *p, enum gg_profile_phase phase)
+session_profile_start(struct session_profile *p, enum gg_profile_phase phase)
 {
     if (!p)
         return;
@@ -45,7 +45,7 @@ profile_start(struct profile *p, enum gg_profile_phase phase)
 }
 
 void
-profile_stop(struct profile *p)
+session_profile_stop(struct session_profile *p)
 {
     if (!p)
         return;
@@ -88,7 +88,8 @@ by_time(const void *a, const void *b)
 }
 
 static size_t
-add_kinds(const struct profile *p, int phase, struct gg_profile_row *rows)
+add_kinds(const struct session_profile *p, int phase,
+          struct gg_profile_row *rows)
 {
     const struct backend_profile *c = p->counters;
     size_t n = 0;
@@ -117,7 +118,8 @@ add_kinds(const struct profile *p, int phase, struct gg_profile_row *rows)
 }
 
 static size_t
-add_threads(const struct profile *p, int phase, struct gg_profile_row *rows)
+add_threads(const struct session_profile *p, int phase,
+            struct gg_profile_row *rows)
 {
     const struct backend_profile *c = p->counters;
 
@@ -138,8 +140,9 @@ add_threads(const struct profile *p, int phase, struct gg_profile_row *rows)
 
 /* The sum of the first n rows, which are kinds; and what is not in them. */
 static void
-add_total(const struct profile *p, int phase, const struct gg_profile_row *rows,
-          size_t n, struct gg_profile_row *other, struct gg_profile_row *total)
+add_total(const struct session_profile *p, int phase,
+          const struct gg_profile_row *rows, size_t n,
+          struct gg_profile_row *other, struct gg_profile_row *total)
 {
     uint64_t n_threads = (uint64_t)p->counters->n_threads, in_ops = 0;
 
@@ -161,7 +164,8 @@ add_total(const struct profile *p, int phase, const struct gg_profile_row *rows,
 }
 
 static size_t
-add_phase(const struct profile *p, int phase, struct gg_profile_row *rows)
+add_phase(const struct session_profile *p, int phase,
+          struct gg_profile_row *rows)
 {
     size_t kinds, n;
 
@@ -178,7 +182,7 @@ add_phase(const struct profile *p, int phase, struct gg_profile_row *rows)
 }
 
 const struct gg_profile_row *
-profile_rows(struct profile *p, size_t *n)
+session_profile_rows(struct session_profile *p, size_t *n)
 {
     *n = 0;
     for (int phase = 0; phase < PROFILE_PHASES; phase++)

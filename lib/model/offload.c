@@ -1,8 +1,8 @@
-/* share.c - which layers a device takes, and which stay with the CPU
+/* offload.c - which layers a device takes, and which stay with the CPU
  *
  * The CPU takes the first layers and the embeddings, the device the last and
  * the output: between them a batch's activations cross the bus once. */
-#include "model/share.h"
+#include "model/offload.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -139,7 +139,7 @@ show_size(char buf[24], uint64_t bytes)
 }
 
 static void
-note_share(struct model *m, int32_t fit, uint64_t available, uint64_t all)
+note_offload(struct model *m, int32_t fit, uint64_t available, uint64_t all)
 {
     const char *name = ggml_backend_dev_name(model_device(m));
     char one[24], two[24];
@@ -200,7 +200,7 @@ fit_layers(const struct gguf_context *gguf,
     all = need_of_all(gguf, &n);
     *fit = how_many_fit(&n, all, room_for_weights(available, total));
     mem_free(n.layers);
-    note_share(m, *fit, available, all);
+    note_offload(m, *fit, available, all);
     if (*fit > 0 || !m->named)
         return GG_OK;
     return error_set(err, GG_ERR_NOMEM,
@@ -230,9 +230,9 @@ set_homes(struct model *m, int32_t n)
 }
 
 enum gg_status
-share_layers(const struct gguf_context *gguf,
-             const struct gg_model_params *params, struct model *m,
-             struct gg_error *err)
+model_offload_layers(const struct gguf_context *gguf,
+                     const struct gg_model_params *params, struct model *m,
+                     struct gg_error *err)
 {
     int32_t layers = params->gpu_layers;
     enum gg_status st = GG_OK;

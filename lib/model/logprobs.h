@@ -1,16 +1,16 @@
-/* score.h - logits of many rows, a slice at a time, and log-probabilities
+/* logprobs.h - logits of many rows, a slice at a time, and log-probabilities
  *
  * A vector of logits is as long as the vocabulary: those of all ids of a batch
  * would be many times as large as everything else. So where they are wanted, a
  * batch's graph ends in front of the output's matrix (graph.hidden), and a
  * second one makes logits and probabilities of a few rows, again and again. */
-#ifndef MODEL_SCORE_H
-#define MODEL_SCORE_H
+#ifndef MODEL_LOGPROBS_H
+#define MODEL_LOGPROBS_H
 
 #include "model/batch.h"
 #include "model/topk.h"
 
-struct score {
+struct model_logprobs {
     const struct model *model;
     ggml_backend_sched_t sched; /* NULL: not started */
     void *pool;                 /* memory of the graph's tensors */
@@ -29,21 +29,21 @@ struct score {
  * graph. On failure *s is
  * empty. */
 enum gg_status
-score_start(struct score *s, const struct model *model,
-            ggml_backend_t *backends, int n_backends, bool bf16,
-            struct gg_error *err);
+model_logprobs_start(struct model_logprobs *s, const struct model *model,
+                     ggml_backend_t *backends, int n_backends, bool bf16,
+                     struct gg_error *err);
 void
-score_clear(struct score *s); /* takes an empty one */
+model_logprobs_clear(struct model_logprobs *s); /* takes an empty one */
 
 /* What the batch wants of its rows, which `hidden`, the result of its graph,
  * holds: logits or the likeliest ids, and log-probabilities of the ids that
  * follow. */
 enum gg_status
-score_run(struct score *s, struct ggml_tensor *hidden, const struct batch *b,
-          struct gg_error *err);
+model_logprobs_run(struct model_logprobs *s, struct ggml_tensor *hidden,
+                   const struct batch *b, struct gg_error *err);
 
 /* Bytes of its compute buffers. */
 size_t
-score_size(const struct score *s);
+model_logprobs_size(const struct model_logprobs *s);
 
 #endif

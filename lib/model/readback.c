@@ -1,10 +1,10 @@
-/* fetch.c - rows of a tensor from a device's memory */
-#include "model/fetch.h"
+/* readback.c - rows of a tensor from a device's memory */
+#include "model/readback.h"
 
 #include <string.h>
 
 bool
-fetch_is_async(ggml_backend_dev_t device)
+model_readback_is_async(ggml_backend_dev_t device)
 {
     struct ggml_backend_dev_props props;
 
@@ -13,47 +13,47 @@ fetch_is_async(ggml_backend_dev_t device)
 }
 
 void
-fetch_clear(struct fetch *f)
+model_readback_clear(struct model_readback *f)
 {
-    for (int i = 0; i < FETCH_LANES; i++)
+    for (int i = 0; i < MODEL_READBACK_LANES; i++)
         ggml_backend_event_free(f->events[i]);
     ggml_backend_buffer_free(f->buffer);
-    *f = (struct fetch){ 0 };
+    *f = (struct model_readback){ 0 };
 }
 
 static bool
-start(struct fetch *f, ggml_backend_t backend, size_t row)
+start(struct model_readback *f, ggml_backend_t backend, size_t row)
 {
     ggml_backend_dev_t device = ggml_backend_get_device(backend);
     bool good;
 
     if (f->buffer && f->row == row)
         return true;
-    fetch_clear(f);
-    if (!device || !fetch_is_async(device))
+    model_readback_clear(f);
+    if (!device || !model_readback_is_async(device))
         return false;
     f->row = row;
     f->buffer = ggml_backend_buft_alloc_buffer(
-        ggml_backend_dev_host_buffer_type(device), FETCH_LANES * row);
+        ggml_backend_dev_host_buffer_type(device), MODEL_READBACK_LANES * row);
     good = f->buffer != NULL;
-    for (int i = 0; i < FETCH_LANES && good; i++) {
+    for (int i = 0; i < MODEL_READBACK_LANES && good; i++) {
         f->events[i] = ggml_backend_event_new(device);
         good = f->events[i] != NULL;
     }
     if (!good)
-        fetch_clear(f);
+        model_readback_clear(f);
     return good;
 }
 
 static char *
-lane(const struct fetch *f, int i)
+lane(const struct model_readback *f, int i)
 {
     return (char *)ggml_backend_buffer_get_base(f->buffer) + (size_t)i * f->row;
 }
 
 /* What a lane holds goes where it belongs. */
 static void
-empty(const struct fetch *f, int i, float **to)
+empty(const struct model_readback *f, int i, float **to)
 {
     if (!*to)
         return;
@@ -63,10 +63,11 @@ empty(const struct fetch *f, int i, float **to)
 }
 
 void
-fetch_rows(struct fetch *f, ggml_backend_t backend, const struct ggml_tensor *t,
-           int32_t first, int32_t n, float *const *to)
+model_readback_rows(struct model_readback *f, ggml_backend_t backend,
+                    const struct ggml_tensor *t, int32_t first, int32_t n,
+                    float *const *to)
 {
-    float *waiting[FETCH_LANES] = { 0 };
+    float *waiting[MODEL_READBACK_LANES] = { 0 };
     size_t row = t->nb[1];
     bool lanes = backend && start(f, backend, row);
     int i = 0;
@@ -83,8 +84,9 @@ fetch_rows(struct fetch *f, ggml_backend_t backend, const struct ggml_tensor *t,
                                       row);
         ggml_backend_event_record(f->events[i], backend);
         waiting[i] = to[j];
-        i = (i + 1) % FETCH_LANES;
+        i = (i + 1) % MODEL_READBACK_LANES;
     }
-    for (int k = 0; k < FETCH_LANES && lanes; k++)
-        empty(f, (i + k) % FETCH_LANES, &waiting[(i + k) % FETCH_LANES]);
+    for (int k = 0; k < MODEL_READBACK_LANES && lanes; k++)
+        empty(f, (i + k) % MODEL_READBACK_LANES,
+              &waiting[(i + k) % MODEL_READBACK_LANES]);
 }
