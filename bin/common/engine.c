@@ -250,7 +250,7 @@ engine_close(struct engine *e)
     const struct gg_profile_row *rows = gg_session_profile(e->session, &n);
 
     if (rows)
-        profile_print(rows, n);
+        profile_table_print(rows, n);
     if (e->verbose)
         describe_used(e);
     gg_session_free(e->session);

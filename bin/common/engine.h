@@ -74,7 +74,7 @@ progress_end(struct progress *p);
 /* Writes a line for each row to stderr, fields parted by tabs, under a head.
  */
 void
-profile_print(const struct gg_profile_row *rows, size_t n);
+profile_table_print(const struct gg_profile_row *rows, size_t n);
 
 /* Why a context that holds `held` ids has no room for `more`, and what helps:
  * one sentence. */

@@ -140,12 +140,12 @@ generate_records(struct generate *g, int resumed);
 /* Ids that may come next are drafted from now on, as --draft says; or the tool
  * ends. */
 void
-draft_open(struct generate *g, int32_t n_slots);
+draft_model_open(struct generate *g, int32_t n_slots);
 void
-draft_close(struct generate *g);
+draft_model_close(struct generate *g);
 /* For -v: how many drafted ids were accepted. */
 void
-draft_describe(const struct generate *g);
+draft_model_describe(const struct generate *g);
 
 /* The answer's context, and g->chat, are what --load says. */
 void

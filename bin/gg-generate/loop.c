@@ -175,5 +175,5 @@ generate_describe(const struct generate *g)
     cli_warn("decoding: %" PRIu64 " ids in %.3f s, %.1f ids/s",
              (uint64_t)g->sum_made, (double)g->t_made / 1e6,
              rate(g->sum_made, g->t_made));
-    draft_describe(g);
+    draft_model_describe(g);
 }

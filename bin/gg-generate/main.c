@@ -166,14 +166,14 @@ open_engines(struct generate *g, int32_t n_slots)
     cli_check(gg_engine_new(g->engine.model, g->engine.session, &params, &g->gg,
                             &err),
               &err);
-    draft_open(g, n_slots);
+    draft_model_open(g, n_slots);
 }
 
 static void
 close_engines(struct generate *g)
 {
     gg_engine_free(g->gg);
-    draft_close(g);
+    draft_model_close(g);
     engine_close(&g->engine);
 }
 

@@ -449,7 +449,7 @@ describe(const struct records *w, int64_t us)
              s > 0 ? (double)w->n_records / s : 0);
     cli_warn("%" PRIu64 " ids evaluated, %" PRIu64 " copied, %zu drawn",
              stats.n_evaluated, stats.n_copied, w->g->sum_made);
-    draft_describe(w->g);
+    draft_model_describe(w->g);
 }
 
 /* How much of it is done is the input that was taken. */

@@ -32,9 +32,9 @@ bins_of(struct inspected *f, int64_t tensor, struct bins *b)
                             gguf_get_tensor_type(f->gguf, tensor)) };
     if (!b->known)
         return;
-    statistics_compute(f, tensor, &b->s);
+    value_stats_compute(f, tensor, &b->s);
     if (b->s.finite)
-        statistics_bins(f, tensor, b->s.min, b->s.max, b->n, BINS);
+        value_stats_bins(f, tensor, b->s.min, b->s.max, b->n, BINS);
 }
 
 static void

@@ -10,7 +10,7 @@ enum {
 
 struct bins {
     bool known; /* the type can be read */
-    struct statistics s;
+    struct value_stats s;
     uint64_t n[BINS]; /* equal steps from the least to the largest */
 };
 

@@ -6,7 +6,7 @@
 #include "common/jobs.h"
 #include "gg-inspect/scales.h"
 #include "gg-inspect/tensor_source.h"
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 #include "gg-inspect/table.h"
 
 #include <inttypes.h>
@@ -243,7 +243,7 @@ say_rest(struct job *j)
 /* Whether gg-eval would take it, where it knows such models. Of a folder all
  * would have to be read. */
 static void
-say_model(struct job *j, const struct summary *s)
+say_model(struct job *j, const struct model_summary *s)
 {
     struct gg_model_params params = { .device = "cpu" };
     size_t len = strlen(j->f->path);
@@ -269,9 +269,9 @@ check_show(struct inspected *f, const struct inspect_options *o)
 {
     struct job j = { .f = f };
     int64_t *tensors = select_tensors(f, o, &j.n);
-    struct summary s;
+    struct model_summary s;
 
-    summary_make(f->gguf, o, &s);
+    model_summary_make(f->gguf, o, &s);
     j.n_layers = s.layers.max;
     j.tensors = tensors;
     j.results = cli_alloc(NULL, (size_t)j.n, sizeof(*j.results));

@@ -11,7 +11,7 @@ struct comparison {
     bool different; /* some byte, or, of other types, some value */
     bool known;     /* what follows was computed */
     uint64_t n;
-    double largest; /* |d| */
+    double largest;        /* |d| */
     double dd, xx, yy, xy; /* sums */
 };
 

@@ -149,7 +149,7 @@ enum {
     HISTOGRAM_BINS = 20,
 };
 
-struct statistics {
+struct value_stats {
     uint64_t n, finite, zeros, nan, inf;
     double min, max, mean, rms; /* of the finite ones */
     double sigma;               /* the standard deviation */
@@ -158,18 +158,19 @@ struct statistics {
 /* Reads the data once; its type must be known (tensor_source.h). Ends the tool
  * where it cannot. */
 void
-statistics_compute(struct inspected *f, int64_t tensor, struct statistics *out);
+value_stats_compute(struct inspected *f, int64_t tensor,
+                    struct value_stats *out);
 
 /* Adds to bins[0..n) how many values lie in each of the equal steps from `from`
  * to `to`, which belongs to the last; others are not counted. */
 void
-statistics_bins(struct inspected *f, int64_t tensor, double from, double to,
-                uint64_t *bins, int n);
+value_stats_bins(struct inspected *f, int64_t tensor, double from, double to,
+                 uint64_t *bins, int n);
 
 /* How many finite values lie further than `far` from the mean. */
 uint64_t
-statistics_outliers(struct inspected *f, int64_t tensor,
-                    const struct statistics *s, double far);
+value_stats_outliers(struct inspected *f, int64_t tensor,
+                     const struct value_stats *s, double far);
 
 /* ---- memory.c: --memory ---- */
 
@@ -238,6 +239,6 @@ npy_show(struct inspected *f, const struct inspect_options *o);
 /* ---- stats.c: --stats ---- */
 
 int
-stats_show(struct inspected *f, const struct inspect_options *o);
+stats_table_show(struct inspected *f, const struct inspect_options *o);
 
 #endif

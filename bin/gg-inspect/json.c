@@ -4,7 +4,7 @@
  * are not UTF-8 become U+FFFD; whoever needs them has -k. */
 #include <config.h>
 
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -154,7 +154,7 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
 {
     const struct gguf_context *ctx = f->gguf;
     bool everything = o->metadata == o->tensors;
-    struct summary s;
+    struct model_summary s;
 
     fputs("{\n  \"file\": ", stdout);
     put_name(o->path);
@@ -165,8 +165,8 @@ inspect_json_show(const struct inspected *f, const struct inspect_options *o)
                gguf_get_version(ctx), gguf_get_alignment(ctx),
                gguf_get_data_offset(ctx));
     if (everything) {
-        summary_make(ctx, o, &s);
-        summary_json(&s);
+        model_summary_make(ctx, o, &s);
+        model_summary_json(&s);
     }
     if (everything || o->metadata)
         put_metadata(ctx);

@@ -241,7 +241,7 @@ show_open(const struct arguments *a, struct inspected *f)
     const struct inspect_options *o = &a->show;
 
     if (mode_is(a, "stats"))
-        return stats_show(f, o);
+        return stats_table_show(f, o);
     if (mode_is(a, "histogram"))
         return bins_show(f, o);
     if (mode_is(a, "npy"))

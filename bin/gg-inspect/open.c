@@ -5,7 +5,7 @@
 #include <config.h>
 
 #include "common/cli.h"
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 
 #include <string.h>
 

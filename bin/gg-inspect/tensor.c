@@ -24,13 +24,13 @@ put_shape(const struct gguf_context *ctx, int64_t tensor, const char *between)
 }
 
 static double
-bin_edge(const struct statistics *s, int i)
+bin_edge(const struct value_stats *s, int i)
 {
     return s->min + (s->max - s->min) * i / HISTOGRAM_BINS;
 }
 
 static void
-text_bins(const struct statistics *s, const uint64_t *bins)
+text_bins(const struct value_stats *s, const uint64_t *bins)
 {
     uint64_t most = 1;
 
@@ -50,7 +50,7 @@ text_bins(const struct statistics *s, const uint64_t *bins)
 }
 
 static void
-text_statistics(const struct statistics *s, const uint64_t *bins)
+text_statistics(const struct value_stats *s, const uint64_t *bins)
 {
     if (s->finite)
         printf("min     %.9g\nmax     %.9g\nmean    %.9g\nrms     %.9g\n",
@@ -92,7 +92,7 @@ text_tensor(const struct inspected *f, int64_t tensor)
 }
 
 static void
-put_json_statistics(const struct statistics *s, const uint64_t *bins)
+put_json_statistics(const struct value_stats *s, const uint64_t *bins)
 {
     if (s->finite)
         printf(",\n  \"min\": %.17g,\n  \"max\": %.17g,\n  \"mean\": %.17g,\n"
@@ -142,12 +142,12 @@ tensor_show(struct inspected *f, const struct inspect_options *o)
     enum ggml_type type = gguf_get_tensor_type(f->gguf, tensor);
     bool known = values_known(type);
     uint64_t bins[HISTOGRAM_BINS] = { 0 };
-    struct statistics s;
+    struct value_stats s;
 
     if (known)
-        statistics_compute(f, tensor, &s);
+        value_stats_compute(f, tensor, &s);
     if (known && s.finite)
-        statistics_bins(f, tensor, s.min, s.max, bins, HISTOGRAM_BINS);
+        value_stats_bins(f, tensor, s.min, s.max, bins, HISTOGRAM_BINS);
     (o->json ? put_json_tensor : text_tensor)(f, tensor);
     if (known)
         (o->json ? put_json_statistics : text_statistics)(&s, bins);

@@ -1,7 +1,7 @@
 /* text.c - a file's header, metadata, tensors and totals, for people */
 #include <config.h>
 
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -211,11 +211,11 @@ text_show(const struct inspected *f, const struct inspect_options *o)
 {
     const struct gguf_context *ctx = f->gguf;
     bool everything = o->metadata == o->tensors;
-    struct summary s;
+    struct model_summary s;
 
     if (everything) {
-        summary_make(ctx, o, &s);
-        summary_text(&s);
+        model_summary_make(ctx, o, &s);
+        model_summary_text(&s);
         putchar('\n');
         put_header(f, o);
         putchar('\n');

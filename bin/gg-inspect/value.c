@@ -135,7 +135,8 @@ value_number(char buf[32], enum gguf_type type, const void *p)
     float f;
     double d;
 
-    memcpy(&u, p, value_size(type)); /* little-endian, as files and machine are */
+    memcpy(&u, p,
+           value_size(type)); /* little-endian, as files and machine are */
     switch (type) {
     case GGUF_TYPE_BOOL:
         return strcpy(buf, u ? "true" : "false");

@@ -17,10 +17,11 @@ enum {
 };
 
 static void
-put(struct gg_sampler *s, size_t i, const struct pool *p, struct choice c)
+put(struct gg_sampler *s, size_t i, const struct sample_candidates *p,
+    struct choice c)
 {
     s->candidates[i] = (struct gg_candidate){ c.id, c.logit, 0 };
-    s->weights[i] = pool_weigh(p, c.logit);
+    s->weights[i] = sample_candidates_weigh(p, c.logit);
 }
 
 static double
@@ -35,31 +36,33 @@ sum_of(const struct gg_sampler *s, size_t n)
 
 /* The first `most` of the list. */
 static size_t
-take(struct gg_sampler *s, struct pool *p, size_t most)
+take(struct gg_sampler *s, struct sample_candidates *p, size_t most)
 {
     struct choice c;
     size_t n = 0;
 
-    while (n < most && pool_take(p, &c))
+    while (n < most && sample_candidates_take(p, &c))
         put(s, n++, p, c);
     return n;
 }
 
 /* ---- top-p and min-p, of the list itself ---- */
 
-/* Moves candidates from the pool until the chain stops, or until the sum of
+/* Moves candidates from the list until the chain stops, or until the sum of
  * their weights exceeds `enough`. */
 static size_t
-take_prefix(struct gg_sampler *s, struct pool *p, double enough, double *sum)
+take_prefix(struct gg_sampler *s, struct sample_candidates *p, double enough,
+            double *sum)
 {
     float part = s->params.top_p;
-    double stop = part < 1 ? part * pool_weight(p) : INFINITY;
+    double stop = part < 1 ? part * sample_candidates_weight(p) : INFINITY;
     struct choice c;
     size_t n = 0;
 
     *sum = 0;
-    pool_limit(p, s->params.min_p);
-    while ((n == 0 || (*sum < stop && *sum <= enough)) && pool_take(p, &c)) {
+    sample_candidates_limit(p, s->params.min_p);
+    while ((n == 0 || (*sum < stop && *sum <= enough)) &&
+           sample_candidates_take(p, &c)) {
         put(s, n, p, c);
         if (s->weights[n] < s->params.min_p)
             break;
@@ -97,8 +100,8 @@ min_p(const struct gg_sampler *s, size_t n)
 /* How unlikely token i of the list is: -log of its probability, where
  * exp(whole) is the sum of all weights. */
 static double
-surprise(const struct gg_sampler *s, const struct pool *p, double whole,
-         size_t i)
+surprise(const struct gg_sampler *s, const struct sample_candidates *p,
+         double whole, size_t i)
 {
     double x = s->candidates[i].logit;
 
@@ -108,7 +111,8 @@ surprise(const struct gg_sampler *s, const struct pool *p, double whole,
 /* Without that of a weight so small that it is 0, whose share of the entropy
  * is none. */
 static double
-entropy(const struct gg_sampler *s, const struct pool *p, size_t n, double all)
+entropy(const struct gg_sampler *s, const struct sample_candidates *p, size_t n,
+        double all)
 {
     double h = 0, whole = log(all);
 
@@ -140,7 +144,7 @@ begin_of_equals(const struct gg_sampler *s, size_t end)
  * and then rises: tokens are taken to both sides from where it is least, the
  * nearest first, of equals the first one. */
 static size_t
-typical(struct gg_sampler *s, const struct pool *p, size_t n)
+typical(struct gg_sampler *s, const struct sample_candidates *p, size_t n)
 {
     double all = sum_of(s, n), h = entropy(s, p, n, all), whole = log(all);
     double enough = s->params.typical_p * all, sum = 0;
@@ -206,7 +210,8 @@ exclude_top(struct gg_sampler *s, size_t n)
 /* Of the exponent of Zipf's law, by the probabilities of the first tokens:
  * equation (6) of the paper, with b the logarithms of their ratios. */
 static double
-zipf_exponent(const struct pool *p, const struct gg_sampler *s, size_t n)
+zipf_exponent(const struct sample_candidates *p, const struct gg_sampler *s,
+              size_t n)
 {
     double tb = 0, tt = 0;
 
@@ -235,7 +240,7 @@ mirostat_k(double exponent, double mu, double n)
 }
 
 static size_t
-mirostat_1(struct gg_sampler *s, struct pool *p, double mu)
+mirostat_1(struct gg_sampler *s, struct sample_candidates *p, double mu)
 {
     size_t n = take(s, p, MIROSTAT_M);
     double k = 1;
@@ -245,20 +250,20 @@ mirostat_1(struct gg_sampler *s, struct pool *p, double mu)
         k = mirostat_k(zipf_exponent(p, s, n), mu, (double)p->n);
     if (!(k >= 2))
         return 1;
-    while ((double)n < floor(k) && pool_take(p, &c))
+    while ((double)n < floor(k) && sample_candidates_take(p, &c))
         put(s, n++, p, c);
     return (double)n < k ? n : (size_t)k;
 }
 
 static size_t
-mirostat_2(struct gg_sampler *s, struct pool *p, double mu)
+mirostat_2(struct gg_sampler *s, struct sample_candidates *p, double mu)
 {
-    double bar = exp2(-mu) * pool_weight(p);
+    double bar = exp2(-mu) * sample_candidates_weight(p);
     struct choice c;
     size_t n = 0;
 
-    pool_limit(p, bar);
-    while (pool_take(p, &c)) {
+    sample_candidates_limit(p, bar);
+    while (sample_candidates_take(p, &c)) {
         put(s, n, p, c);
         if (n > 0 && s->weights[n] < bar)
             break;
@@ -270,7 +275,8 @@ mirostat_2(struct gg_sampler *s, struct pool *p, double mu)
 /* ---- all ---- */
 
 static size_t
-take_part(struct gg_sampler *s, struct pool *p, double mu, double *sum)
+take_part(struct gg_sampler *s, struct sample_candidates *p, double mu,
+          double *sum)
 {
     size_t n;
 
@@ -286,8 +292,8 @@ take_part(struct gg_sampler *s, struct pool *p, double mu, double *sum)
 }
 
 size_t
-chain_take(struct gg_sampler *s, struct pool *pool, double chance, double mu,
-           double share, double *whole)
+chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
+           double chance, double mu, double share, double *whole)
 {
     const struct gg_sampler_params *p = &s->params;
     bool part = has_typical(p) || chain_has_mirostat(p);
@@ -295,13 +301,13 @@ chain_take(struct gg_sampler *s, struct pool *pool, double chance, double mu,
     double sum;
     size_t n;
 
-    if (!part && !xtc && !pool->whole && p->top_p >= 1 && p->min_p == 0) {
+    if (!part && !xtc && !candidates->whole && p->top_p >= 1 && p->min_p == 0) {
         /* Nothing is cut off: the sum is known before the order is. */
-        *whole = pool_weight(pool);
-        return take_prefix(s, pool, share * *whole, &sum);
+        *whole = sample_candidates_weight(candidates);
+        return take_prefix(s, candidates, share * *whole, &sum);
     }
-    n = part ? take_part(s, pool, mu, whole)
-             : take_prefix(s, pool, INFINITY, whole);
+    n = part ? take_part(s, candidates, mu, whole)
+             : take_prefix(s, candidates, INFINITY, whole);
     if (xtc) {
         n = exclude_top(s, n);
         *whole = sum_of(s, n);

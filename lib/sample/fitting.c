@@ -92,9 +92,9 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
 }
 
 enum gg_status
-fitting_pool(struct gg_sampler *s, const struct grammar_at *at,
-             const int32_t *ids, const float *logits, size_t n, size_t k,
-             struct pool *pool, struct gg_error *err)
+fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
+                   const int32_t *ids, const float *logits, size_t n, size_t k,
+                   struct sample_candidates *candidates, struct gg_error *err)
 {
     double temperature = s->params.temperature;
     bool found = false;
@@ -111,14 +111,15 @@ fitting_pool(struct gg_sampler *s, const struct grammar_at *at,
     if (st != GG_OK)
         return st;
     if (k && k < n) {
-        *pool = pool_whole(s->choices, k, temperature);
+        *candidates = sample_candidates_whole(s->choices, k, temperature);
         return GG_OK;
     }
     if (m < n) { /* the list is not seen to be whole before it was among all */
         s->fit[m] = -INFINITY;
         s->fit_ids[m++] = -1;
     }
-    *pool = pool_of(s->fit_ids, s->fit, m, 0, temperature, s->choices);
+    *candidates =
+        sample_candidates_of(s->fit_ids, s->fit, m, 0, temperature, s->choices);
     return GG_OK;
 }
 

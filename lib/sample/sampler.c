@@ -222,7 +222,8 @@ check_ids(const int32_t *ids, size_t n, struct gg_error *err)
 
 static enum gg_status
 prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
-        const float *logits, size_t n, struct pool *pool, struct gg_error *err)
+        const float *logits, size_t n, struct sample_candidates *candidates,
+        struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
     bool mirostat = chain_has_mirostat(p);
@@ -233,13 +234,15 @@ prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         st = edit(s, h, ids, &logits, n, err);
     if (st == GG_OK && h && h->at.grammar) {
         if (!mirostat && !has_sigma(p))
-            return fitting_pool(s, &h->at, ids, logits, n, k, pool, err);
+            return fitting_candidates(s, &h->at, ids, logits, n, k, candidates,
+                                      err);
         st = fitting_cut(s, &h->at, ids, &logits, n, err);
     }
     if (st == GG_OK && has_sigma(p))
         st = cut_sigma(s, ids, &logits, n, err);
     if (st == GG_OK)
-        *pool = pool_of(ids, logits, n, k, p->temperature, s->choices);
+        *candidates =
+            sample_candidates_of(ids, logits, n, k, p->temperature, s->choices);
     return st;
 }
 
@@ -250,16 +253,17 @@ gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
                       struct gg_error *err)
 {
     static const struct gg_history none;
-    struct pool pool;
+    struct sample_candidates candidates;
     enum gg_status st;
     double sum;
 
     if (!s || (!logits && n) || !out || !n_out)
         return error_null(err);
-    st = prepare(s, &none, ids, logits, n, &pool, err);
+    st = prepare(s, &none, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
-    n = chain_take(s, &pool, 1, 2.0 * s->params.mirostat_tau, INFINITY, &sum);
+    n = chain_take(s, &candidates, 1, 2.0 * s->params.mirostat_tau, INFINITY,
+                   &sum);
     for (size_t i = 0; i < n; i++)
         s->candidates[i].p = (float)(s->weights[i] / sum);
     *out = s->candidates;
@@ -298,7 +302,7 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
 {
     const struct gg_sampler_params *p = s ? &s->params : NULL;
     double u[2], whole;
-    struct pool pool;
+    struct sample_candidates candidates;
     enum gg_status st;
     size_t i;
 
@@ -310,11 +314,12 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     if (p->grammar && history->at.grammar != p->grammar)
         return error_set(err, GG_ERR_ARG,
                          "the history is that of another grammar");
-    st = prepare(s, history, ids, logits, n, &pool, err);
+    st = prepare(s, history, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
     random_pair(p->seed, sequence, position, u);
-    n = chain_take(s, &pool, u[1], history ? history->mu : 0, u[0], &whole);
+    n = chain_take(s, &candidates, u[1], history ? history->mu : 0, u[0],
+                   &whole);
     i = pick(s, n, u[0] * whole);
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / whole);

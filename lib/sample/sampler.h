@@ -5,7 +5,7 @@
 #include <gg.h>
 
 #include "sample/history.h"
-#include "sample/pool.h"
+#include "sample/candidates.h"
 
 /* What the chain leaves is in candidates and weights. */
 struct gg_sampler {
@@ -34,13 +34,13 @@ chain_has_mirostat(const struct gg_sampler_params *p)
     return p->mirostat && p->temperature > 0;
 }
 
-/* Takes what the chain leaves of the pool; `chance` is XTC's number, `mu`
+/* Takes what the chain leaves of the candidates; `chance` is XTC's number, `mu`
  * Mirostat's state. Where nothing can be cut off, it ends when the sum of the
  * weights exceeds `share` times the sum of all, and *whole gets the latter.
  * Otherwise *whole is that of what is left. Returns how many there are, at
  * least 1. */
 size_t
-chain_take(struct gg_sampler *s, struct pool *pool, double chance, double mu,
-           double share, double *whole);
+chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
+           double chance, double mu, double share, double *whole);
 
 #endif

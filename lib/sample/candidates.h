@@ -1,10 +1,10 @@
-/* pool.h - logits as a list, put in order no further than needed */
-#ifndef SAMPLE_POOL_H
-#define SAMPLE_POOL_H
+/* candidates.h - logits as a list, put in order no further than needed */
+#ifndef SAMPLE_CANDIDATES_H
+#define SAMPLE_CANDIDATES_H
 
 #include "core/select.h"
 
-struct pool {
+struct sample_candidates {
     const int32_t *ids;
     const float *logits;
     size_t n;
@@ -17,28 +17,28 @@ struct pool {
 
 /* The list of the k first of logits[0..n), k = 0: of all, with room for
  * 2 n choices. -infinity is not in it, and some logit must be more. */
-struct pool
-pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
-        double temperature, struct choice *choices);
+struct sample_candidates
+sample_candidates_of(const int32_t *ids, const float *logits, size_t n,
+                     size_t k, double temperature, struct choice *choices);
 
 /* The list of choices[0..n), n > 0, which are in order, and no others. */
-struct pool
-pool_whole(struct choice *choices, size_t n, double temperature);
+struct sample_candidates
+sample_candidates_whole(struct choice *choices, size_t n, double temperature);
 
 /* Tokens of less than this weight are not wanted, and may be left out. */
 void
-pool_limit(struct pool *p, double weight);
+sample_candidates_limit(struct sample_candidates *p, double weight);
 
 /* The next one; false: there is none. */
 bool
-pool_take(struct pool *p, struct choice *out);
+sample_candidates_take(struct sample_candidates *p, struct choice *out);
 
 /* exp((logit - highest) / temperature) */
 double
-pool_weigh(const struct pool *p, float logit);
+sample_candidates_weigh(const struct sample_candidates *p, float logit);
 
 /* The sum of the weights of all that is in the list. */
 double
-pool_weight(const struct pool *p);
+sample_candidates_weight(const struct sample_candidates *p);
 
 #endif

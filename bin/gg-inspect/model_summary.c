@@ -1,9 +1,9 @@
-/* summary.c - gathers what a user asks first about a model
+/* model_summary.c - gathers what a user asks first about a model
  *
  * Whatever a key holds, nothing here fails: what makes no sense is left out. */
 #include <config.h>
 
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 
 #include <gg.h>
 #include <math.h>
@@ -95,7 +95,7 @@ count_of(const struct gguf_context *ctx, const char *key)
 
 /* "llama.block_count"; a name that no key can begin with gives none. */
 static const char *
-own_key(char buf[MAX_KEY], const struct summary *s, const char *name)
+own_key(char buf[MAX_KEY], const struct model_summary *s, const char *name)
 {
     size_t len = s->architecture.len;
 
@@ -107,7 +107,7 @@ own_key(char buf[MAX_KEY], const struct summary *s, const char *name)
 }
 
 static struct range
-own_range(const struct gguf_context *ctx, const struct summary *s,
+own_range(const struct gguf_context *ctx, const struct model_summary *s,
           const char *name)
 {
     char key[MAX_KEY];
@@ -122,7 +122,7 @@ first_of(struct range a, struct range b)
 }
 
 static void
-get_shape(const struct gguf_context *ctx, struct summary *s)
+get_shape(const struct gguf_context *ctx, struct model_summary *s)
 {
     struct range each = { 0, 0 };
 
@@ -142,7 +142,7 @@ get_shape(const struct gguf_context *ctx, struct summary *s)
 }
 
 static void
-get_experts(const struct gguf_context *ctx, struct summary *s)
+get_experts(const struct gguf_context *ctx, struct model_summary *s)
 {
     s->experts = own_range(ctx, s, "expert_count");
     s->experts_used = own_range(ctx, s, "expert_used_count");
@@ -168,7 +168,7 @@ has_factors(const struct gguf_context *ctx)
 }
 
 static void
-get_scaling(const struct gguf_context *ctx, struct summary *s)
+get_scaling(const struct gguf_context *ctx, struct model_summary *s)
 {
     char key[MAX_KEY];
 
@@ -182,7 +182,7 @@ get_scaling(const struct gguf_context *ctx, struct summary *s)
 }
 
 static void
-get_chat(const struct gguf_context *ctx, struct summary *s)
+get_chat(const struct gguf_context *ctx, struct model_summary *s)
 {
     const struct gg_chat_template *chat;
 
@@ -192,7 +192,7 @@ get_chat(const struct gguf_context *ctx, struct summary *s)
 }
 
 static void
-get_vocabulary(const struct gguf_context *ctx, struct summary *s)
+get_vocabulary(const struct gguf_context *ctx, struct model_summary *s)
 {
     int64_t embd = gguf_find_tensor(ctx, "token_embd.weight");
 
@@ -215,7 +215,7 @@ length_of(const struct gguf_context *ctx, const char *tensor, int dim)
 
 /* gg-stream(5) */
 static void
-get_state(const struct gguf_context *ctx, struct summary *s)
+get_state(const struct gguf_context *ctx, struct model_summary *s)
 {
     struct text type = get_text(ctx, "general.type");
 
@@ -247,7 +247,7 @@ is_expert(const char *name)
 }
 
 static uint64_t
-count_active(const struct gguf_context *ctx, const struct summary *s)
+count_active(const struct gguf_context *ctx, const struct model_summary *s)
 {
     uint64_t of_experts = 0;
     double share;
@@ -269,7 +269,7 @@ count_active(const struct gguf_context *ctx, const struct summary *s)
 
 static void
 get_files(const struct gguf_context *ctx, const struct inspect_options *o,
-          struct summary *s)
+          struct model_summary *s)
 {
     struct stat st;
 
@@ -298,10 +298,10 @@ is_known(const struct text *architecture)
 }
 
 void
-summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
-             struct summary *out)
+model_summary_make(const struct gguf_context *ctx,
+                   const struct inspect_options *o, struct model_summary *out)
 {
-    struct summary *s = out;
+    struct model_summary *s = out;
 
     memset(s, 0, sizeof(*s));
     s->architecture = get_text(ctx, "general.architecture");

@@ -1,4 +1,4 @@
-/* draft.c - --draft: ids that may come next, by the text or by a small model */
+/* draft_model.c - --draft: drafts by prompt lookup, or by a small model */
 #include <config.h>
 
 #include <inttypes.h>
@@ -33,7 +33,7 @@ open_model(struct generate *g, int32_t n_slots)
 }
 
 void
-draft_open(struct generate *g, int32_t n_slots)
+draft_model_open(struct generate *g, int32_t n_slots)
 {
     struct gg_error err;
 
@@ -45,7 +45,7 @@ draft_open(struct generate *g, int32_t n_slots)
 }
 
 void
-draft_close(struct generate *g)
+draft_model_close(struct generate *g)
 {
     if (!g->gg_draft)
         return;
@@ -55,7 +55,7 @@ draft_close(struct generate *g)
 }
 
 void
-draft_describe(const struct generate *g)
+draft_model_describe(const struct generate *g)
 {
     struct gg_draft_stats s = gg_engine_draft_stats(g->gg);
 

@@ -1,4 +1,4 @@
-/* profile.c - where the time went, as a table */
+/* profile_table.c - where the time went, as a table */
 #include <config.h>
 
 #include <inttypes.h>
@@ -38,7 +38,7 @@ print_row(const struct gg_profile_row *r, uint64_t total)
 
 /* A phase's total is its last row. */
 void
-profile_print(const struct gg_profile_row *rows, size_t n)
+profile_table_print(const struct gg_profile_row *rows, size_t n)
 {
     uint64_t total[] = { 0, 0 };
 

@@ -1,7 +1,7 @@
-/* headline.c - what a user asks first, in aligned lines or as JSON */
+/* summary_text.c - what a user asks first, in aligned lines or as JSON */
 #include <config.h>
 
-#include "gg-inspect/summary.h"
+#include "gg-inspect/model_summary.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -47,7 +47,7 @@ put_line(const char *name, const struct range *r)
 }
 
 static void
-text_family(const struct summary *s)
+text_family(const struct model_summary *s)
 {
     label("family");
     if (s->architecture.s) {
@@ -64,7 +64,7 @@ text_family(const struct summary *s)
 }
 
 static void
-text_files(const struct summary *s)
+text_files(const struct model_summary *s)
 {
     if (s->split_count.max <= 1)
         return;
@@ -79,7 +79,7 @@ text_files(const struct summary *s)
 
 /* The type that comes after that one in the order of bytes; -1: none. */
 static int
-next_type(const struct summary *s, const struct totals *after)
+next_type(const struct model_summary *s, const struct totals *after)
 {
     int best = -1;
 
@@ -97,7 +97,7 @@ next_type(const struct summary *s, const struct totals *after)
 
 /* The one that takes most room comes first. */
 static void
-text_types(const struct summary *s)
+text_types(const struct model_summary *s)
 {
     const char *comma = "";
 
@@ -111,7 +111,7 @@ text_types(const struct summary *s)
 }
 
 static void
-text_size(const struct summary *s)
+text_size(const struct model_summary *s)
 {
     char buf[32];
 
@@ -137,7 +137,7 @@ text_size(const struct summary *s)
 }
 
 static void
-text_context(const struct summary *s)
+text_context(const struct model_summary *s)
 {
     char buf[32];
 
@@ -162,7 +162,7 @@ text_context(const struct summary *s)
 
 /* "32 / 8 x 64": queries, keys and values, numbers of each. */
 static void
-text_heads(const struct summary *s)
+text_heads(const struct model_summary *s)
 {
     if (!s->heads.max)
         return;
@@ -182,7 +182,7 @@ text_heads(const struct summary *s)
 }
 
 static void
-text_experts(const struct summary *s)
+text_experts(const struct model_summary *s)
 {
     if (!s->experts.max)
         return;
@@ -228,13 +228,13 @@ text_kind(const struct text *name)
 
 /* Files of the other kinds name one as well, which nobody follows. */
 static bool
-has_split_rule(const struct summary *s)
+has_split_rule(const struct model_summary *s)
 {
     return s->split.s && s->vocab.len == 4 && !memcmp(s->vocab.s, "gpt2", 4);
 }
 
 static void
-text_vocabulary(const struct summary *s)
+text_vocabulary(const struct model_summary *s)
 {
     if (s->vocab.s || s->n_vocab) {
         label("vocabulary");
@@ -261,7 +261,7 @@ text_vocabulary(const struct summary *s)
 
 /* Of a file that is no model. */
 static void
-text_state(const struct summary *s)
+text_state(const struct model_summary *s)
 {
     char buf[32];
 
@@ -283,7 +283,7 @@ text_state(const struct summary *s)
 }
 
 void
-summary_text(const struct summary *s)
+model_summary_text(const struct model_summary *s)
 {
     if (s->state) {
         text_state(s);
@@ -342,7 +342,7 @@ put_json_range(const char *name, const struct range *r)
 }
 
 static void
-put_json_sizes(const struct summary *s)
+put_json_sizes(const struct model_summary *s)
 {
     put_json_number("parameters", s->all.values);
     put_json_number("active_parameters", s->active);
@@ -355,7 +355,7 @@ put_json_sizes(const struct summary *s)
 }
 
 static void
-put_json_shape(const struct summary *s)
+put_json_shape(const struct model_summary *s)
 {
     char buf[32];
 
@@ -380,7 +380,7 @@ put_json_shape(const struct summary *s)
 }
 
 void
-summary_json(const struct summary *s)
+model_summary_json(const struct model_summary *s)
 {
     printf(",\n  \"summary\": {\n    \"known\": %s",
            s->known ? "true" : "false");

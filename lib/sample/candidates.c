@@ -1,5 +1,5 @@
-/* pool.c - logits as a list, put in order no further than needed */
-#include "sample/pool.h"
+/* candidates.c - logits as a list, put in order no further than needed */
+#include "sample/candidates.h"
 
 #include <math.h>
 
@@ -8,7 +8,7 @@ enum {
 };
 
 static void
-fill(struct pool *p, size_t k)
+fill(struct sample_candidates *p, size_t k)
 {
     if (k == p->n && p->bar > -INFINITY) {
         p->n_choices = select_above(p->ids, p->logits, k, p->bar, p->choices);
@@ -19,11 +19,11 @@ fill(struct pool *p, size_t k)
     p->whole = p->n_choices < k || k == p->n;
 }
 
-struct pool
-pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
-        double temperature, struct choice *choices)
+struct sample_candidates
+sample_candidates_of(const int32_t *ids, const float *logits, size_t n,
+                     size_t k, double temperature, struct choice *choices)
 {
-    struct pool p = {
+    struct sample_candidates p = {
         .ids = ids,
         .logits = logits,
         .n = n,
@@ -42,10 +42,10 @@ pool_of(const int32_t *ids, const float *logits, size_t n, size_t k,
     return p;
 }
 
-struct pool
-pool_whole(struct choice *choices, size_t n, double temperature)
+struct sample_candidates
+sample_candidates_whole(struct choice *choices, size_t n, double temperature)
 {
-    return (struct pool){
+    return (struct sample_candidates){
         .n = n,
         .highest = choices[0].logit,
         .bar = -INFINITY,
@@ -58,7 +58,7 @@ pool_whole(struct choice *choices, size_t n, double temperature)
 
 /* The bar is lower than it need be, by more than logarithms and floats err. */
 void
-pool_limit(struct pool *p, double weight)
+sample_candidates_limit(struct sample_candidates *p, double weight)
 {
     double below = p->temperature * log(weight), bar = p->highest + below;
 
@@ -68,7 +68,7 @@ pool_limit(struct pool *p, double weight)
 }
 
 bool
-pool_take(struct pool *p, struct choice *out)
+sample_candidates_take(struct sample_candidates *p, struct choice *out)
 {
     bool few = 8 * p->next < SELECT_MANY && p->bar == -INFINITY;
 
@@ -81,7 +81,7 @@ pool_take(struct pool *p, struct choice *out)
 }
 
 double
-pool_weigh(const struct pool *p, float logit)
+sample_candidates_weigh(const struct sample_candidates *p, float logit)
 {
     double t = p->temperature;
 
@@ -89,13 +89,13 @@ pool_weigh(const struct pool *p, float logit)
 }
 
 double
-pool_weight(const struct pool *p)
+sample_candidates_weight(const struct sample_candidates *p)
 {
     double sum = 0;
 
     for (size_t i = 0; p->whole && i < p->n_choices; i++)
-        sum += pool_weigh(p, p->choices[i].logit);
+        sum += sample_candidates_weigh(p, p->choices[i].logit);
     for (size_t i = 0; !p->whole && i < p->n; i++)
-        sum += pool_weigh(p, p->logits[i]);
+        sum += sample_candidates_weigh(p, p->logits[i]);
     return sum;
 }

@@ -1,4 +1,4 @@
-/* statistics.c - what the values of a tensor are like, in bounded memory */
+/* value_stats.c - what the values of a tensor are like, in bounded memory */
 #include <config.h>
 
 #include "gg-inspect/tensor_source.h"
@@ -11,7 +11,7 @@ enum {
 
 /* Sums in `mean` and `rms` what is divided later. */
 static void
-count_one(struct statistics *s, double x)
+count_one(struct value_stats *s, double x)
 {
     if (isnan(x)) {
         s->nan++;
@@ -34,7 +34,7 @@ count_one(struct statistics *s, double x)
 /* The same for many, none of which is infinite or NaN: then the sum of their
  * squares, which the caller has seen, is neither. */
 static void
-count_finite(struct statistics *s, const double *x, size_t n)
+count_finite(struct value_stats *s, const double *x, size_t n)
 {
     double min[LANES], max[LANES], sum[LANES] = { 0 }, square[LANES] = { 0 };
     uint64_t zeros = 0;
@@ -74,7 +74,7 @@ all_finite(const double *x, size_t n)
 }
 
 static void
-count(struct statistics *s, const double *x, size_t n)
+count(struct value_stats *s, const double *x, size_t n)
 {
     size_t whole = n - n % LANES;
 
@@ -88,12 +88,13 @@ count(struct statistics *s, const double *x, size_t n)
 }
 
 void
-statistics_compute(struct inspected *f, int64_t tensor, struct statistics *out)
+value_stats_compute(struct inspected *f, int64_t tensor,
+                    struct value_stats *out)
 {
     struct values v;
     double variance, square;
 
-    *out = (struct statistics){ 0 };
+    *out = (struct value_stats){ 0 };
     values_open(&v, f, tensor);
     for (size_t n; (n = values_next(&v));)
         count(out, v.x, n);
@@ -108,8 +109,8 @@ statistics_compute(struct inspected *f, int64_t tensor, struct statistics *out)
 }
 
 void
-statistics_bins(struct inspected *f, int64_t tensor, double from, double to,
-                uint64_t *bins, int n_bins)
+value_stats_bins(struct inspected *f, int64_t tensor, double from, double to,
+                 uint64_t *bins, int n_bins)
 {
     double scale = to > from ? n_bins / (to - from) : 0;
     struct values v;
@@ -129,8 +130,8 @@ statistics_bins(struct inspected *f, int64_t tensor, double from, double to,
 }
 
 uint64_t
-statistics_outliers(struct inspected *f, int64_t tensor,
-                    const struct statistics *s, double far)
+value_stats_outliers(struct inspected *f, int64_t tensor,
+                     const struct value_stats *s, double far)
 {
     uint64_t count_far = 0;
     struct values v;

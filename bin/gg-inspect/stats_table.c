@@ -1,4 +1,4 @@
-/* stats.c - a line of statistics for each tensor */
+/* stats_table.c - a line of statistics for each tensor */
 #include <config.h>
 
 #include "common/cli.h"
@@ -24,7 +24,7 @@ enum {
 };
 
 struct result {
-    struct statistics s;
+    struct value_stats s;
     uint64_t outliers;
 };
 
@@ -52,9 +52,9 @@ work(void *data, int64_t i)
 
     if (!values_known(type_of(j, i)))
         return;
-    statistics_compute(j->f, j->tensors[i], &r->s);
+    value_stats_compute(j->f, j->tensors[i], &r->s);
     r->outliers =
-        statistics_outliers(j->f, j->tensors[i], &r->s, FAR * r->s.sigma);
+        value_stats_outliers(j->f, j->tensors[i], &r->s, FAR * r->s.sigma);
 }
 
 /* Bits of a value; of none there are no bits. */
@@ -71,7 +71,7 @@ put_bits(struct table *t, const struct gguf_context *ctx, int64_t tensor)
 }
 
 static void
-put_numbers(struct table *t, const struct statistics *s)
+put_numbers(struct table *t, const struct value_stats *s)
 {
     const double x[] = { s->min, s->max, s->mean, s->rms };
 
@@ -117,7 +117,7 @@ done(void *data, int64_t i)
 }
 
 int
-stats_show(struct inspected *f, const struct inspect_options *o)
+stats_table_show(struct inspected *f, const struct inspect_options *o)
 {
     int64_t n;
     int64_t *tensors = select_tensors(f, o, &n);

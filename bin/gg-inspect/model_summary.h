@@ -1,6 +1,6 @@
-/* summary.h - what a user asks first about a model */
-#ifndef INSPECT_SUMMARY_H
-#define INSPECT_SUMMARY_H
+/* model_summary.h - what a user asks first about a model */
+#ifndef INSPECT_MODEL_SUMMARY_H
+#define INSPECT_MODEL_SUMMARY_H
 
 #include "gg-inspect/inspect.h"
 
@@ -17,7 +17,7 @@ struct range {
 };
 
 /* What the file does not say, or says by a value of a strange type, is 0. */
-struct summary {
+struct model_summary {
     struct text architecture, name, size_label;
     bool known; /* gg-eval can run such a model */
     struct totals by_type[GGML_TYPE_COUNT], all;
@@ -46,15 +46,15 @@ struct range
 meta_range(const struct gguf_context *ctx, const char *key);
 
 void
-summary_make(const struct gguf_context *ctx, const struct inspect_options *o,
-             struct summary *out);
+model_summary_make(const struct gguf_context *ctx,
+                   const struct inspect_options *o, struct model_summary *out);
 
 /* Aligned lines for people. */
 void
-summary_text(const struct summary *s);
+model_summary_text(const struct model_summary *s);
 
 /* A JSON object, indented by two. */
 void
-summary_json(const struct summary *s);
+model_summary_json(const struct model_summary *s);
 
 #endif
