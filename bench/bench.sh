@@ -12,8 +12,8 @@
 #   -n, --generate N       ids that are decoded (64)
 #   -b, --batch SIZES      sequences of a batch ("8")
 #   -w, --what LIST        of "bounds speed batch start pipe threads"
-#       --peer COMMAND     is run with MODEL THREADS NPROMPT NGEN behind it,
-#                          and prints tokens/s of the prompt and of decoding
+#       --peer COMMAND     is run with the arguments MODEL THREADS NPROMPT NGEN,
+#                          and prints tokens/s of prefill and of decoding
 #       --kernels [WORD]   times kernels instead; WORD: those named so
 #
 # bench/README.md says what the rows mean and how to compare two revisions.
@@ -128,7 +128,7 @@ run_speed() { # MODEL PROMPT SEQUENCES
     done
 }
 
-# Field 1 is of prompts, 2 of decoding.
+# Field 1 is of prefill, 2 of decoding.
 peer_fields() { # FIELD
     if test -f "$d/run.peer"; then
         each "\$$1" "$d/run.peer" >"$d/peer"
@@ -141,12 +141,12 @@ peer_fields() { # FIELD
     fi
 }
 
-prompt_row() { # MODEL TYPE OPS
+prefill_row() { # MODEL TYPE OPS
     local bound gops
     bound=$(peak "$2")
     gops=$(each "\$1 * $3 / 1e9" "$d/run.ours" | median -)
     mapfile -t other < <(peer_fields 1)
-    row prompt "$1" "$prompt" "$threads" \
+    row prefill "$1" "$prompt" "$threads" \
         "$(short "$(each '$1' "$d/run.ours" | median -)")" tokens/s - \
         "$(short "$gops")" "$bound" \
         "$(awk -v a="$gops" -v b="$bound" 'BEGIN {
@@ -169,7 +169,7 @@ decode_row() { # MODEL BYTES SEQUENCES WHAT
         "$(median "$d/run.before")" "$(median "$d/run.after")" "${other[@]}"
 }
 
-# What two numbers of threads make of a prompt.
+# Prefill with one thread and with all.
 threads_row() { # MODEL
     local all=$threads
     rm -f "$d"/one "$d"/all
@@ -262,7 +262,7 @@ for model; do
     cat "$model" >/dev/null # into memory
     if wants speed; then
         run_speed "$model" "$prompt" 1
-        prompt_row "$name" "$type" "$ops"
+        prefill_row "$name" "$type" "$ops"
         decode_row "$name" "$bytes" 1 decode
     fi
     for size in $(wants batch && echo "$sizes"); do

@@ -12,8 +12,8 @@
 #   -p, --prompt N      ids of a prompt (2048)
 #   -n, --generate N    ids that are decoded (128)
 #   -s, --sequences N   of a batch (32)
-#       --peer COMMAND  is run with MODEL NPROMPT NGEN behind it, and prints
-#                       tokens/s of the prompt and of decoding
+#       --peer COMMAND  is run with the arguments MODEL NPROMPT NGEN, and prints
+#                       tokens/s of prefill and of decoding
 #       --limit S       begins no other model after so many seconds (540)
 #       --no-build      everything is built in DIR, here or on another machine
 #       --only-build    builds everything, and ends
@@ -174,7 +174,8 @@ fi
 
 # ---- measuring -------------------------------------------------------------
 
-# Decoding is bound by reading the weights once a token, prompts by products.
+# Decoding (GEMV) is bound by reading the weights once a token, prefill (GEMM) by
+# products.
 fraction() { # VALUE EACH BOUND NAME
     awk -v x="$1" -v each="$2" -v bound="$3" -v name="$4" 'BEGIN {
         if (bound > 0) printf "%.3f of %s", x * each / bound, name
@@ -190,7 +191,7 @@ measure() { # NAME MODEL
         fail "$1" speed - - -
         return
     fi
-    row "prompt $prompt" "$1" "$p" tokens/s - \
+    row "prefill $prompt" "$1" "$p" tokens/s - \
         "$(fraction "$p" "${ops}e-12" "$bf16" bf16)"
     row decode "$1" "$g" tokens/s "$(times "$g" "${bytes}e-9")" \
         "$(fraction "$g" "${bytes}e-9" "$copy" copy)"
@@ -216,7 +217,7 @@ measure_peer() { # NAME MODEL OURS OURS
         fail "$1" "peer" - - -
         return
     fi
-    row "peer prompt $prompt" "$1" "$p" tokens/s - "$(fraction "$3" 1 "$p" ours)"
+    row "peer prefill $prompt" "$1" "$p" tokens/s - "$(fraction "$3" 1 "$p" ours)"
     row "peer decode" "$1" "$g" tokens/s - "$(fraction "$4" 1 "$g" ours)"
 }
 

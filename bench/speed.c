@@ -1,7 +1,7 @@
-/* speed.c - tokens a second of a model: reading a prompt, writing on
+/* speed.c - tokens a second of a model: prefill, decoding
  *
  *   speed [--device DEVICE] [--bf16] MODEL THREADS NPROMPT NGEN [SEQUENCES]
- *       prints two numbers, tokens/s of prompts and of decoding: a prompt of
+ *       prints two numbers, tokens/s of prefill and of decoding: a prompt of
  *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at once;
  *       --bf16: as with --precision bf16
  *   speed --work MODEL

@@ -7,7 +7,7 @@ export GG_MODEL
 
 printf '1 2 3 4 5 6 7 8 9\n4\n5\n' >ids
 first=$(taskset -cp $$ | sed 's/.*: *\([0-9]*\).*/\1/')
-threads() { awk -F '\t' '$1 == "prompt" && $2 ~ /^thread/ { print $2 }' "$1"; }
+threads() { awk -F '\t' '$1 == "prefill" && $2 ~ /^thread/ { print $2 }' "$1"; }
 gg-eval -t 1 ids >plain
 taskset -c "$first" gg-eval --profile ids 2>table | cmp - plain
 threads table
