@@ -31,7 +31,7 @@ gg-generate -p 'Once upon a time' -n 20 -s 7 >want
 gg-generate --load begun.gguf -p '' -n 20 -s 7 | cmp - want
 gg-generate -p 'Once upon a time, a cat' -n 20 -s 7 --echo | tail -c +17 >want
 gg-generate --load begun.gguf -p ', a cat' -n 20 -s 7 --echo | cmp - want
-gg-generate -p 'Once upon a time' -n 0 --draft prompt -v 2>&1 | grep -o 'made: 0 ids'
+gg-generate -p 'Once upon a time' -n 0 --draft prompt -v 2>&1 | grep -o 'decoding: 0 ids'
 gg-generate --chat --template alpaca -p 'Tell me.' -n 0 --save talk.gguf
 gg-generate --chat --template alpaca -p 'Tell me.' -n 9 -s 1 >want
 gg-generate --chat --load talk.gguf -p '' -n 9 -s 1 | cmp - want

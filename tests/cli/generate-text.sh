@@ -12,9 +12,9 @@ gg-generate -p ab -n 9 -s 5 --cache-type f32 --batch-size 1 | wc -c | tr -d ' ' 
     >/dev/null
 gg-generate -p ab -n 9 -s 5 --echo >out
 { cat prompt want; } | cmp - out
-gg-generate -p '<|control|>' -n 1 -v 2>&1 >/dev/null | grep -o 'prompt: [0-9]*'
+gg-generate -p '<|control|>' -n 1 -v 2>&1 >/dev/null | grep -o 'prefill: [0-9]*'
 gg-generate -p '<|control|>' --special parse -n 1 -v 2>&1 >/dev/null |
-    grep -o 'prompt: [0-9]*'
+    grep -o 'prefill: [0-9]*'
 
 # Another seed, another text; none, a random one that -v tells.
 gg-generate -p ab -n 9 -s 6 | cmp -s - want && echo "seeds do not matter"
@@ -22,7 +22,7 @@ gg-generate -p ab -n 9 -v >out 2>err
 gg-generate -p ab -n 9 -s "$(sed -n 's/.*seed //p' err)" | cmp - out
 
 # A context ends a text that has no other end.
-gg-generate -p ab -c 20 -v 2>&1 >/dev/null | grep -o 'made: [0-9]*'
+gg-generate -p ab -c 20 -v 2>&1 >/dev/null | grep -o 'decoding: [0-9]*'
 gg-generate -p ab -c 20 >/dev/null
 echo "status $?"
 gg-generate -p ab -c 20 -q >/dev/null

@@ -245,9 +245,9 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
     bool done = false;
 
     if (batch_init(&b, 128, 1, V) &&
-        model_logprobs_start(&c->score, m, c->backends, c->n_backends, false, &err) ==
+        model_logprobs_start(&c->logprobs, m, c->backends, c->n_backends, false, &err) ==
             GG_OK) {
-        c->score.max_rows = 7;
+        c->logprobs.max_rows = 7;
         batch_start(&b);
         done = batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
         batch_finish(&b);
