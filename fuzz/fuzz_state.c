@@ -1,4 +1,4 @@
-/* fuzz_state.c - files of states: refused with a word, or sound, and the
+/* fuzz_state.c - files of states: rejected with an error, or valid, and the
  * sequences in them can go on
  *
  * Sums catch what is changed at random, so each input is tried as it is and

@@ -41,8 +41,8 @@ struct gg_generate_params {
 /* Takes bytes of a text as they are made; false: no more are wanted. */
 typedef bool (*gg_write_callback)(void *data, const char *bytes, size_t n);
 
-/* Goes on from a prompt, which becomes the ids that gg_vocab_encode() makes of
- * it, with BOS where the model wants it. NULL params: all zero. */
+/* Continues a prompt, which is encoded by gg_vocab_encode(), with BOS where the
+ * model wants it. NULL params: all zero. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_generate(const struct gg_model *model, const char *prompt, size_t len,
             const struct gg_generate_params *params, gg_write_callback write,
@@ -97,18 +97,17 @@ GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
                  struct gg_error *err);
 
-/* What its slot holds stays there until the slot is needed: another sequence
- * may begin alike. */
+/* The KV cache of its slot is kept until the slot is needed: another sequence
+ * may share a prefix with it. */
 GG_API void
 gg_sequence_free(struct gg_sequence *sequence); /* takes NULL */
 
-/* Its slot is taken last: others are to begin with what it holds. */
+/* Its slot is taken last: a shared prefix of others. */
 GG_API void
 gg_sequence_keep(struct gg_sequence *sequence, bool keep);
 
-/* Puts ids, each below gg_model_n_vocab(), behind its own. Nothing is
- * evaluated yet. GG_ERR_CONTEXT: there is no room; it has no more than
- * before. */
+/* Appends ids, each below gg_model_n_vocab(). Nothing is evaluated yet.
+ * GG_ERR_CONTEXT: the context is full; the sequence is unchanged. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
                 struct gg_error *err);
@@ -121,7 +120,7 @@ gg_sequence_truncate(struct gg_sequence *sequence, size_t n);
 GG_API const int32_t *
 gg_sequence_ids(const struct gg_sequence *sequence, size_t *n);
 
-/* How many ids stood before those and were dropped: positions go on. */
+/* How many ids before those were dropped, which positions count. */
 GG_API uint64_t
 gg_sequence_dropped(const struct gg_sequence *sequence);
 
@@ -195,10 +194,10 @@ gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
 /* ---- Texts --------------------------------------------------------------- */
 
 enum gg_finish {
-    GG_FINISH_NONE = 0,    /* it goes on */
+    GG_FINISH_NONE = 0,    /* it has not ended */
     GG_FINISH_EOG = 1,     /* the model has ended the text */
     GG_FINISH_LENGTH = 2,  /* it has as many ids as it may */
-    GG_FINISH_CONTEXT = 3, /* there is no room for more */
+    GG_FINISH_CONTEXT = 3, /* the context is full */
     GG_FINISH_STOP = 4,    /* a stop string is complete */
     GG_FINISH_ERROR = 5,   /* gg_text_error() */
     GG_FINISH_CUT = 6,     /* gg_text_cut() */
@@ -219,17 +218,17 @@ struct gg_text_params {
     uintptr_t reserved[8];
 };
 
-/* An answer begins behind the sequence's ids, at least one. The sequence is the
- * text's until it is freed, but for being read. */
+/* An answer begins after the sequence's ids, at least one. The sequence is the
+ * text's until it is freed, except for reading. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_text_new(struct gg_sequence *sequence, const struct gg_text_params *params,
             struct gg_text **out, struct gg_error *err);
 GG_API void
 gg_text_free(struct gg_text *text); /* takes NULL */
 
-/* Another answer begins, behind ids[0..n), which go behind those that were
- * there. The sampler remembers the sequence, if it is the same; a grammar
- * begins again. GG_ERR_CONTEXT: nothing has changed. */
+/* Another answer begins, after ids[0..n), which are appended. The sampler keeps
+ * its history of the sequence, if it is the same; a grammar begins again.
+ * GG_ERR_CONTEXT: nothing has changed. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
                  const int32_t *ids, size_t n, struct gg_error *err);
@@ -282,19 +281,19 @@ gg_text_take(struct gg_text *text, size_t *len);
 GG_API int32_t
 gg_text_pending(const struct gg_text *text);
 
-/* What Mirostat has learnt; NAN: it is not in use. */
+/* The state of Mirostat; NAN: it is not in use. */
 GG_API double
 gg_text_mirostat(const struct gg_text *text);
 
 /* ---- Drafts -------------------------------------------------------------- */
 
-/* Ids that may come next are guessed and evaluated together with the one that
- * does; texts do not depend on it. How many are guessed is learnt from how
- * often they are right and how long evaluations take. */
+/* Speculative decoding: ids that may come next are drafted and evaluated in one
+ * batch with the one that does; texts do not depend on it. The length of drafts
+ * adapts to the acceptance rate and to the time of evaluations. */
 
-/* By what followed the last ids before, or, with `draft`, an engine of another
- * model with the same vocabulary and at least as many slots, by what that
- * draws. It outlives this engine. GG_ERR_ARG: the vocabularies differ. */
+/* Drafts by prompt lookup, or, with `draft`, an engine of another model with
+ * the same vocabulary and at least as many slots, by what that draws. It
+ * outlives this engine. GG_ERR_ARG: the vocabularies differ. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
                 struct gg_error *err);
@@ -324,10 +323,10 @@ struct gg_choices {
     size_t n;
 };
 
-/* Scores the choices of all n prompts together. GG_ERR_ARG: a choice adds no id
- * to its prompt, or not even the first id is the same; GG_ERR_CONTEXT: one is
- * above the context. What holds for all choices of a prompt is evaluated
- * once. */
+/* Log-likelihoods of the choices of all n prompts, in batches. GG_ERR_ARG: a
+ * choice adds no id to its prompt, or not even the first id is the same;
+ * GG_ERR_CONTEXT: one is above the context. The shared prefix of the choices of
+ * a prompt is evaluated once. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err);

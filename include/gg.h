@@ -1,4 +1,4 @@
-/* gg.h - the inference face: vocabulary, model, session, sampler
+/* gg.h - the inference interface: vocabulary, model, session, sampler
  *
  * Every function that can fail returns enum gg_status, sets its results on
  * success only, and takes a last `struct gg_error *` (or NULL) that gets one
@@ -90,12 +90,12 @@ gg_default_threads(void);
 struct gguf_context; /* <gguf.h> */
 struct gg_file;      /* a file, mapped; immutable once open */
 
-/* Is told of each file that the library opens for reading, whichever function
- * does: a shard, a file of a folder, a state. `fd` is lent for the call. */
+/* Called for each file that the library opens for reading, by any function: a
+ * shard, a file of a folder, a state. `fd` is valid during the call. */
 typedef void (*gg_open_callback)(const char *path, int fd, void *data);
 
-/* Sets it for the process, before other threads call the library; NULL: nobody
- * is told. A program can so keep what it writes apart from what it reads. */
+/* Sets it for the process, before other threads call the library; NULL: none.
+ * With it a program can make sure that its outputs are no inputs. */
 GG_API void
 gg_set_open_callback(gg_open_callback callback, void *data);
 
@@ -184,7 +184,7 @@ gg_vocab_bos(const struct gg_vocab *vocab);
 GG_API int32_t
 gg_vocab_eos(const struct gg_vocab *vocab);
 
-/* What the model's metadata wants in front of a text, and behind it. */
+/* Whether BOS is put before a text, and EOS after it, by the metadata. */
 GG_API bool
 gg_vocab_add_bos(const struct gg_vocab *vocab);
 GG_API bool
@@ -215,8 +215,8 @@ enum {
     GG_ENCODE_BOS = 1,     /* the vocabulary's BOS id goes first */
     GG_ENCODE_SPECIAL = 2, /* control tokens in the text become their ids */
     GG_ENCODE_EOS = 4,     /* the vocabulary's EOS id goes last */
-    /* The text goes on from another, behind gg_vocab_cut(): SentencePiece puts
-     * no blank in front. */
+    /* The text continues another, after gg_vocab_cut(): SentencePiece puts no
+     * blank in front. */
     GG_ENCODE_CONTINUE = 8,
     /* The ids that ggml's GPT-2 example makes: of each word of ASCII letters,
      * digits, or other bytes, the longest token that it begins with, and so
@@ -390,18 +390,18 @@ struct gg_model_params {
     /* Rotary positions; NULL and 0: as the file says. Divisors of frequencies
      * that the file has stay, unless YaRN's take their place. */
     const char *rope_scaling; /* "none", "linear" or "yarn" */
-    float rope_factor;        /* by how much the context is stretched */
+    float rope_factor;        /* by which the context is scaled */
     float rope_base;          /* of the frequencies' powers */
-    int32_t rope_n_ctx;       /* YaRN: the context before it was stretched */
+    int32_t rope_n_ctx;       /* YaRN: the context of training */
 
-    /* A GPU computes the last gpu_layers layers and the output, the CPU the
-     * rest; 0: as many as its memory has room for, beside the keys and values
-     * of n_ctx positions (0: as many as are usual). */
+    /* Layer offload: a GPU computes the last gpu_layers layers and the output,
+     * the CPU the rest; 0: as many as fit in its memory, with a KV cache of
+     * n_ctx positions (0: a usual number). */
     int32_t gpu_layers;
     int32_t n_ctx;
 
-    /* Told how many of all bytes have been copied to a GPU; by one thread at a
-     * time, which need not be the caller's. NULL: nobody. */
+    /* Called with the bytes that have been copied to a GPU, of all; by one
+     * thread at a time, which need not be the caller's. NULL: none. */
     void (*progress)(void *data, uint64_t done, uint64_t all);
     void *progress_data;
 
@@ -417,15 +417,15 @@ gg_model_open(const char *path, const struct gg_model_params *params,
 GG_API void
 gg_model_free(struct gg_model *model);
 
-/* A sentence about what the user would want to know: that the GPU has no room
- * for all layers, or that, though `device` is "auto", there is none, or it has
+/* A diagnostic for the user: that not all layers are offloaded, for lack of GPU
+ * memory, or that, though `device` is "auto", there is none, or it has
  * failed while weights were copied. NULL: there is nothing to say. Lives as
  * long as the model. */
 GG_API const char *
 gg_model_note(const struct gg_model *model);
 
 /* "CUDA0", "CPU": what computes the output, and all layers unless there is a
- * note; and words for people. Static. */
+ * note; and a description. Static. */
 GG_API const char *
 gg_model_device(const struct gg_model *model);
 GG_API const char *
@@ -454,9 +454,9 @@ gg_model_n_ctx_train(const struct gg_model *model);
 GG_API int32_t
 gg_model_n_embd(const struct gg_model *model);
 
-/* An encoder (BERT, nomic-bert) makes embeddings and no logits. Its ids see
- * those behind them, too: a text is one chunk, in a slot that holds nothing;
- * then, to be used again, gg_session_truncate() empties it. */
+/* An encoder (BERT, nomic-bert) makes embeddings and no logits. Its
+ * attention is not causal: a text is one chunk, in an empty slot; then, to be
+ * used again, gg_session_truncate() empties it. */
 GG_API bool
 gg_model_is_encoder(const struct gg_model *model);
 
@@ -485,7 +485,7 @@ gg_model_pooling(const struct gg_model *model, enum gg_pooling *pooling,
 struct ggml_tensor; /* <ggml.h> */
 typedef bool (*gg_watch_callback)(struct ggml_tensor *t, bool ask, void *data);
 
-/* How keys and values are kept. */
+/* The type of the KV cache. */
 enum gg_cache_type {
     GG_CACHE_F16 = 0,
     GG_CACHE_F32 = 1,
@@ -494,24 +494,24 @@ enum gg_cache_type {
 
 /* All that is 0 is the default. */
 struct gg_session_params {
-    int32_t n_ctx;     /* positions a slot can hold; 0: the model's own */
-    int32_t n_slots;   /* sequences held at once; 0: 1 */
-    int32_t n_batch;   /* ids evaluated together at most; 0: 512 */
+    int32_t n_ctx;     /* context: positions of a slot; 0: the model's own */
+    int32_t n_slots;   /* sequences in the KV cache; 0: 1 */
+    int32_t n_batch;   /* ids evaluated in one batch at most; 0: 512 */
     int32_t n_threads; /* 0: the processors that this process may use */
     enum gg_cache_type cache_type;
     /* Asked between nodes: true ends the evaluation with GG_ERR_ABORTED; may be
      * NULL. */
     bool (*abort)(void *data);
     void *abort_data;
-    /* Weights of F16 may be rounded to BF16, and what they are multiplied by,
-     * where the processor has such products: 8 bits of mantissa, not 11. */
+    /* Weights of F16, and activations, may be rounded to BF16 where the
+     * processor has such products: 8 bits of mantissa, not 11. */
     bool bf16;
-    bool profile; /* count where the time goes: gg_session_profile() */
+    bool profile;            /* measure time by op: gg_session_profile() */
     gg_watch_callback watch; /* shown what is computed; may be NULL */
     void *watch_data;
 
-    /* Told, by whichever call it happens in, that a GPU has failed and why: one
-     * sentence, which ends by saying that the CPU computes. NULL: nobody. */
+    /* Called, in any call, when a GPU has failed: one sentence with the reason,
+     * which ends by saying that the CPU computes. NULL: none. */
     void (*warn)(void *data, const char *sentence);
     void *warn_data;
 
@@ -524,12 +524,11 @@ gg_session_params_default(void);
 
 /* The model must outlive its sessions. One thread at a time per session.
  *
- * A GPU that was not asked for by name may fail: be lost, or have no memory
- * left. The session then goes on, on the CPU, for good: what its slots hold is
- * evaluated again when they are named next, then what failed, and results are
- * the CPU's. With `watch`, which would be shown things twice, or with a GPU
- * that was asked for, an evaluation that fails ends with GG_ERR_IO or
- * GG_ERR_NOMEM. */
+ * A GPU that was not named may fail: be lost, or run out of memory. The session
+ * then continues on the CPU: the ids of its slots are evaluated again when
+ * these are used next, then the failed chunk, and results are the CPU's. With
+ * `watch`, which would be called twice, or with a GPU that was named, an
+ * evaluation that fails ends with GG_ERR_IO or GG_ERR_NOMEM. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_session_new(const struct gg_model *model,
                const struct gg_session_params *params, struct gg_session **out,
@@ -573,7 +572,7 @@ struct gg_best {
                     finite number in its place will do */
 };
 
-/* Ids to evaluate after what their slot already holds. */
+/* Ids to append to a slot and evaluate: prefill, or decoding of a single id. */
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
     const int32_t *ids; /* each below gg_model_n_vocab() */
@@ -595,14 +594,14 @@ struct gg_chunk {
     /* 0 is 1; or logits and best are arrays: n_vocab values, and one of *best,
      * after each of the last n_last ids; no more than n. */
     size_t n_last;
-    /* NULL; or gets gg_model_n_embd() values: what ids become in front of the
-     * output, behind the last norm. Not normalised to a length. */
+    /* NULL; or gets gg_model_n_embd() values: the pooled hidden states of the
+     * ids after the last norm. Not normalised to a length. */
     float *embedding;
     enum gg_pooling pooling;
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not
- * depend on its neighbours, nor on the number of threads. On failure a slot
+ * depend on other chunks, nor on the number of threads. On failure a slot
  * holds what it held before (GG_ERR_CONTEXT: it would not fit), or nothing,
  * where layers that keep but a window have moved on: gg_session_length(); of
  * what logits hold then, nothing is known. */
@@ -615,8 +614,8 @@ GG_API int32_t
 gg_session_length(const struct gg_session *session, int32_t slot);
 
 /* Forgets all but the first `n` ids of the slot. Returns the number that it
- * holds then, which may be less than n and is 0 at worst: layers that keep but a
- * window may have given up what the next id would have to see, and an encoder
+ * holds then, which may be less than n and is 0 at worst: layers that keep but
+ * a window may have given up what the next id would have to see, and an encoder
  * goes on from no part of a text. */
 GG_API int32_t
 gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n);
@@ -628,7 +627,7 @@ GG_API int32_t
 gg_session_copy(struct gg_session *session, int32_t to, int32_t from,
                 int32_t n);
 
-/* Bytes of the cache, of the compute buffers; either may be NULL. */
+/* Bytes of the KV cache, of the compute buffers; either may be NULL. */
 GG_API void
 gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute);
@@ -640,23 +639,23 @@ gg_session_used(const struct gg_session *session);
 
 enum gg_profile_phase {
     GG_PROFILE_PREFILL = 0, /* some sequence got several ids at once */
-    GG_PROFILE_DECODE = 1, /* each got one */
+    GG_PROFILE_DECODE = 1,  /* each got one */
 };
 
-/* What evaluations have taken. A row is of one kind of op ("mul_mat q4_K"),
- * what is not in ops ("other": graphs are made, inputs set, logits copied),
- * a thread ("thread 0"), or all of a phase ("total"). Threads have been busy,
+/* A profile of evaluations. A row is of one kind of op ("mul_mat q4_K"), time
+ * outside of ops ("other": building graphs, inputs, readback of logits), a
+ * thread ("thread 0"), or all of a phase ("total"). Threads have been busy,
  * waiting for others to end an op, or idle while one worked alone. */
 struct gg_profile_row {
     enum gg_profile_phase phase;
     char name[40];                /* "mul_mat q4_K", "norm CUDA0" */
     uint64_t calls;               /* nodes; pieces of a thread; graphs */
-    uint64_t ns;                  /* of the clock */
+    uint64_t ns;                  /* wall-clock time */
     uint64_t busy, waiting, idle; /* ns of all threads together */
     uint64_t bytes, ops;          /* moved and done, by the ops' shapes; or 0 */
 };
 
-/* The rows so far: prompts before decoding, and in each phase kinds of ops by
+/* The rows so far: prefill before decoding, and in each phase kinds of ops by
  * their time, other, threads, total. A phase that did not occur has none.
  * What no device counts is in other. Owned by the session until the
  * next call on it; *n gets their number: 0 where it was not asked to count. */
@@ -887,13 +886,13 @@ gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
 GG_API void
 gg_history_free(struct gg_history *history); /* takes NULL */
 
-/* The sequence goes on with these ids: a prompt, or what was drawn. */
+/* Appends ids to the sequence: a prompt, or those that were drawn. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_history_add(struct gg_history *history, const int32_t *ids, size_t n,
                struct gg_error *err);
 
-/* What Mirostat has learnt, for a sequence that goes on later: the greatest
- * surprise, in bits, that it lets through. */
+/* The state of Mirostat, for a sequence that is continued later: the greatest
+ * surprisal, in bits, that it allows. */
 GG_API double
 gg_history_mirostat(const struct gg_history *history);
 GG_API void

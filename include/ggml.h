@@ -1,4 +1,4 @@
-/* ggml.h - the tensor face: context pool, tensors, op builders, graph
+/* ggml.h - the tensor interface: context pool, tensors, op builders, graph
  *
  * Source-compatible with the upstream ggml library's public C interface of
  * August 2026 for what is declared here. Shapes are given as ne[0], ne[1],

@@ -212,7 +212,7 @@ clear(struct result *r)
 
 /* ---- judging ------------------------------------------------------------- */
 
-/* One line, behind what is said in any case. */
+/* One line, after the messages of any run. */
 static int
 is_message(const struct contents *err, const struct contents *good)
 {

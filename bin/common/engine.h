@@ -71,7 +71,7 @@ progress_show(void *data, uint64_t done, uint64_t all);
 void
 progress_end(struct progress *p);
 
-/* Writes a line for each row to stderr, fields parted by tabs, under a head.
+/* Writes a line for each row to stderr, tab-separated fields, under a head.
  */
 void
 profile_table_print(const struct gg_profile_row *rows, size_t n);

@@ -193,7 +193,7 @@ cli_output(const char *path)
         return;
     if (strlen(path) >= sizeof(output_name))
         cli_die("%s: %s", path, strerror(ENAMETOOLONG));
-    strcpy(output_name, path); /* the caller may be gone when it is told of */
+    strcpy(output_name, path); /* used later, when the caller may have returned */
     current = NULL;
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
         fd = open(path, O_WRONLY | O_CLOEXEC);

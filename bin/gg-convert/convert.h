@@ -55,7 +55,7 @@ struct conversion {
     int n_threads;
 };
 
-/* Tensors on their way to standard output, in the types that `to` has. */
+/* Tensors that are written to standard output, in the types that `to` has. */
 struct writing {
     const struct gg_file *file;
     const struct gguf_context *to;

@@ -84,7 +84,7 @@ static const struct mode {
 
 /* ---- all of it ---- */
 
-/* Who is told of what is computed, while it is. */
+/* The callback for computed tensors. */
 static void
 watch(struct job *j)
 {

@@ -1,5 +1,5 @@
-/* answer.h - the answer to a prompt while it is made: a text of the engine with
- * what is told of it */
+/* answer.h - the answer to a prompt while it is made: a text of the engine,
+ * with what is written about it */
 #ifndef GENERATE_ANSWER_H
 #define GENERATE_ANSWER_H
 

@@ -158,7 +158,7 @@ generate_load_base(struct generate *g);
 enum gg_status
 generate_new_sequence(const struct generate *g, struct gg_sequence **out,
                       struct gg_error *err);
-/* For an empty prompt behind what was loaded: the ids to evaluate before the
+/* For an empty prompt after a saved state: the ids to evaluate before the
  * text goes on, which may be none; the caller frees them. */
 int32_t *
 generate_resume(struct generate *g, size_t *n);

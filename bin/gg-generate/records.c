@@ -467,7 +467,7 @@ show_progress(struct records *w)
         ticker_show(&w->ticker, "%s, %zu ids", count, w->g->sum_made);
 }
 
-/* Goes on behind what an earlier run has answered. Its last answer is made
+/* Resumes after the answers of an earlier run. Its last answer is made
  * again, if that is sure to give the same. */
 static void
 resume(struct records *w, int fd)

@@ -1,4 +1,4 @@
-/* table.c - rows of fields: aligned, parted by tabs, or JSON */
+/* table.c - rows of fields: aligned, tab-separated, or JSON */
 #include <config.h>
 
 #include "common/json.h"

@@ -1,4 +1,4 @@
-/* table.h - rows of fields: aligned on a terminal, parted by tabs elsewhere,
+/* table.h - rows of fields: aligned on a terminal, tab-separated elsewhere,
  * or a JSON array of objects */
 #ifndef INSPECT_TABLE_H
 #define INSPECT_TABLE_H

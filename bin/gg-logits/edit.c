@@ -1,4 +1,4 @@
-/* edit.c - what is done to records on their way: biases, masks, fewer logits
+/* edit.c - edits of records: biases, masks, fewer logits
  *
  * Of a sparse record only the logits that it has are changed. Its
  * log-sum-exp then counts these as they are now, and all others as before. */

@@ -1,4 +1,4 @@
-/* edit.h - what is done to records on their way */
+/* edit.h - edits of records */
 #ifndef LOGITS_EDIT_H
 #define LOGITS_EDIT_H
 

@@ -1,4 +1,4 @@
-/* queue.c - bytes on their way, and the lines among them */
+/* queue.c - a queue of bytes, by lines */
 #include <config.h>
 
 #include "gg-loop/queue.h"

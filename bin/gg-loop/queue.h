@@ -1,4 +1,4 @@
-/* queue.h - bytes on their way, and the lines among them */
+/* queue.h - a queue of bytes, by lines */
 #ifndef LOOP_QUEUE_H
 #define LOOP_QUEUE_H
 

@@ -254,7 +254,7 @@ pass_error(struct run *r, uint64_t sequence, const char *message)
 }
 
 /* The record's logits without those of the ids that end a generation; what the
- * model gave is kept only where it is told of. */
+ * model gave is kept only where --logprobs needs it. */
 static const float *
 without_eog(struct run *r, const struct gg_logit_record *record)
 {

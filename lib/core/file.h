@@ -13,7 +13,7 @@ struct file_map {
     bool filed; /* pages can come back from a file */
 };
 
-/* Who is told of each file that is opened for reading by its path. Set before
+/* The callback for each file that is opened for reading, with its path. Set before
  * threads start. */
 typedef void (*file_opened)(const char *path, int fd, void *data);
 void

@@ -1,4 +1,4 @@
-/* time.c - clocks, files, identities: small services of the tensor face */
+/* time.c - clocks, files, identities: small services of the tensor interface */
 #include <config.h>
 
 #include <ggml.h>

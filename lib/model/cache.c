@@ -64,7 +64,7 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
     return true;
 }
 
-/* Sizes that overflow must never reach the tensor face: it would end the
+/* Sizes that overflow must never reach the tensor interface: it would end the
  * process. */
 static bool
 fits(const struct cache *c, size_t total, int64_t width)

@@ -1,4 +1,4 @@
-/* stage.c - the small inputs of a graph, on their way to a device */
+/* stage.c - upload of the small inputs of a graph */
 #include "model/stage.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* stage.h - the small inputs of a graph, on their way to a device
+/* stage.h - upload of the small inputs of a graph
  *
  * They are put side by side in one block of pinned memory and copied from
  * there in the order of the device's stream: nobody waits for them. */

@@ -150,7 +150,7 @@ parse_sequence(const char **s, const char *end, struct gg_line *line,
     return GG_OK;
 }
 
-/* Moves *s behind what stands in front of the ids. */
+/* Moves *s past the prefix of the ids. */
 static enum gg_status
 parse_begin(struct gg_line_reader *r, const char **s, const char *end,
             struct gg_line *line, struct gg_error *err)

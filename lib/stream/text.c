@@ -1,6 +1,6 @@
 /* text.c - the candidates that `gg-eval --top K` writes, read as records
  *
- * A line is sequence, position, rank, id, logprob and perhaps more, parted by
+ * A line is sequence, position, rank, id, logprob and perhaps more, separated by
  * TAB; the sequence of a stream that is not numbered is "-". A record ends
  * with an empty line; one that failed is `SEQUENCE<TAB>!message`. */
 #include <config.h>

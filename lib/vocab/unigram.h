@@ -1,6 +1,6 @@
 /* unigram.h - SentencePiece's Unigram: what encoding needs of it
  *
- * A text is handed over in parts, which may be parted by tokens that the user
+ * A text is handed over in parts, which may be separated by tokens that the user
  * defined; so its order of calls is begin, any of part and user, end. */
 #ifndef VOCAB_UNIGRAM_H
 #define VOCAB_UNIGRAM_H

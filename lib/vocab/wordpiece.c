@@ -4,7 +4,7 @@
  * punctuation and Chinese characters are words of their own; control characters
  * are dropped. Models that have no capital letters see lower case without
  * accents. A word is then the longest piece that it begins with, the longest
- * that goes on from there, and so on; or unknown as a whole.
+ * that continues it, and so on; or unknown as a whole.
  *
  * Files mark the pieces that begin a word, by U+2581 in front, where BERT's
  * vocabularies mark the others by ##. Here the mark is a blank. */

@@ -77,7 +77,7 @@ gg-generate --jsonl -s 1 -n 2 in >out 2>words
 echo "status $?"
 sed 's/.*"error"/"error"/; s/.*"text".*/an answer/' out
 
-echo "what nobody knows is told of once:"
+echo "an unknown member is named once:"
 for i in 1 2 3; do
     echo "{\"prompt\":\"a\",\"label\":$i,\"t\\u001b[2J$((i / 3))\":0}"
 done >in

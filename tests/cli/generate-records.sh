@@ -33,7 +33,7 @@ printf 'a\nb\nc\nd\n' | gg-tokenize --lines |
     gg-loop "gg-eval | gg-sample $hot -s 1" | gg-tokenize -d --lines | cmp - out
 printf 'a \\n b\n' | gg-generate --lines --echo -n 1 -s 1 | head -c 7
 echo
-# What records begin with alike is evaluated once.
+# A shared prefix of records is evaluated once.
 gg-generate --lines -n 2 -v in 2>&1 >/dev/null |
     awk '/copied/ { exit !($4 > 100) }' || echo "nothing was copied"
 tr '\n' '\0' <in >in0 && mv in0 in

@@ -10,7 +10,7 @@ $(wc -w <whole | tr -d ' ')
 X
 tok --count </dev/null
 printf 'a\0b\nb\0\0' | tok --no-bos --count -0 | wc -l | tr -d ' '
-# Pieces: the ids, then their bytes; records are parted by empty lines.
+# Pieces: the ids, then their bytes; records are separated by empty lines.
 tok --pieces text | cut -f 1 | paste -sd ' ' - | cmp - whole
 tok --pieces text | cut -f 2 | tr -d '\n' >shown
 printf '%s\n' "$(cat shown)" | grep -c 'two\\t\\\\\\xff three\\nlast$'

@@ -1,6 +1,6 @@
 /* kernel_attention.h - check_kernels: what attention multiplies, beside plain C
  *
- * Included behind what draws numbers. */
+ * Included after the random numbers. */
 #ifndef KERNEL_ATTENTION_H
 #define KERNEL_ATTENTION_H
 

@@ -1,7 +1,7 @@
 /* kernel_bench.h - check_kernels --bench: the time of each slot in each set of
  * instructions, beside plain C and the set before it
  *
- * Included behind what makes the operands. Tab-separated, under a head; one
+ * Included after the makers of operands. Tab-separated, under a head; one
  * thread, operands in cache but for the first shape of products. */
 #ifndef KERNEL_BENCH_H
 #define KERNEL_BENCH_H

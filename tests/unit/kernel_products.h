@@ -1,7 +1,7 @@
 /* kernel_products.h - check_kernels: products of weights of every type, beside
  * plain C, and the operands of those that are timed
  *
- * Included behind what draws numbers. */
+ * Included after the random numbers. */
 #ifndef KERNEL_PRODUCTS_H
 #define KERNEL_PRODUCTS_H
 

@@ -1,4 +1,4 @@
-/* test_gguf_hostile.c - no file may do more than be refused with a word */
+/* test_gguf_hostile.c - a damaged file is rejected with an error */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -125,7 +125,7 @@ test_flips(void)
             b.data[i] ^= flips[k];
             sane &= st == GG_OK || (err.message[0] && printable(err.message));
         }
-    ok(sane, "a file with any byte changed is read, or refused with a word");
+    ok(sane, "a file with any byte changed is read, or rejected with an error");
     free(b.data);
 }
 
