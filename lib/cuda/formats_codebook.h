@@ -1,15 +1,15 @@
 /* formats_codebook.h - unpacking of the IQ types: codebooks in device memory
  *
- * The rest of formats.h. The tables are those of quant/iq_grid.c. */
+ * The rest of formats.h. The tables are those of quant/iq_codebook.c. */
 #ifndef CUDA_FORMATS_CODEBOOK_H
 #define CUDA_FORMATS_CODEBOOK_H
 
-#include "quant/iq_points.h"
+#include "quant/iq_codebook_tables.h"
 
 #define ENTRY(p) p,
 #define GRID(name, n, points)                                                  \
     CONSTANT uint16_t quant_##name##_grid[n] = { points(ENTRY) };
-QUANT_GRIDS(GRID)
+QUANT_CODEBOOKS(GRID)
 #undef GRID
 #undef ENTRY
 

@@ -1,4 +1,4 @@
-/* choose.c - which of several texts is likeliest to follow a prompt
+/* choose.c - log-likelihoods: which of several texts is likeliest next
  *
  * What comes before the first id that some choice has otherwise than the prompt
  * alone, the head, is evaluated once and gives the probabilities of all

@@ -1,4 +1,4 @@
-/* draft.c - ids that may come next, evaluated together with the one that does
+/* draft.c - speculative decoding: drafts, evaluated in one batch
  *
  * To evaluate several ids at once takes little longer than to evaluate one: the
  * weights are read once. So ids are drafted, evaluated behind the one that was

@@ -1,4 +1,4 @@
-/* shift.c - making room in a context that is full */
+/* shift.c - context shift: dropping the oldest ids of a full context */
 #include "engine/shift.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* shift.h - making room in a context that is full */
+/* shift.h - context shift: dropping the oldest ids of a full context */
 #ifndef ENGINE_SHIFT_H
 #define ENGINE_SHIFT_H
 

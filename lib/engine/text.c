@@ -1,4 +1,4 @@
-/* text.c - texts: what is drawn behind a sequence */
+/* text.c - texts: what is drawn after a sequence */
 #include "engine/text.h"
 
 #include <ggml.h>

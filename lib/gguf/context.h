@@ -1,4 +1,4 @@
-/* context.h - what a struct gguf_context is made of; for this room only */
+/* context.h - what a struct gguf_context is made of; for this module only */
 #ifndef GGUF_CONTEXT_H
 #define GGUF_CONTEXT_H
 

@@ -1,4 +1,4 @@
-/* get.c - typed values for the other rooms: checked, and named where wrong */
+/* get.c - typed values for the other modules: checked, and named where wrong */
 #include "gguf/context.h"
 
 #include <inttypes.h>

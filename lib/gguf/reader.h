@@ -1,4 +1,4 @@
-/* reader.h - GGUF files as the other rooms see them
+/* reader.h - GGUF files as the other modules see them
  *
  * A file is hostile until gguf_parse() has accepted it. What holds then:
  * - keys and tensor names are unique, at least one byte, without NUL;

@@ -1,4 +1,4 @@
-/* shards.h - a model in several files; for this room only
+/* shards.h - a model in several files; for this module only
  *
  * Its files are called name-00001-of-0000N.gguf and so on. Each has the keys
  * split.no (from 0), split.count and split.tensors.count (of all files); the

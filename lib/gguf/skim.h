@@ -1,4 +1,4 @@
-/* skim.h - reads a file's metadata, and no byte more; for this room only */
+/* skim.h - reads a file's metadata, and no byte more; for this module only */
 #ifndef GGUF_SKIM_H
 #define GGUF_SKIM_H
 

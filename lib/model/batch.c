@@ -1,4 +1,4 @@
-/* batch.c - ids that are evaluated together, and what the graph must know */
+/* batch.c - a batch: ids evaluated together, and inputs of the graph */
 #include "model/batch.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* batch.h - ids that are evaluated together, and what the graph must know */
+/* batch.h - a batch: ids evaluated together, and inputs of the graph */
 #ifndef MODEL_BATCH_H
 #define MODEL_BATCH_H
 

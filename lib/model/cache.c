@@ -1,4 +1,4 @@
-/* cache.c - what the layers of a model keep of what a session has evaluated */
+/* cache.c - the KV cache: what each layer of a session keeps */
 #include "model/cache.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* cache.h - what the layers of a model keep of what a session has evaluated
+/* cache.h - the KV cache: what each layer of a session keeps
  *
  * A layer has a kind, which says what it keeps: today keys and values, of all
  * positions or of a window of them. session.h says what is to come.

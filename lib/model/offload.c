@@ -1,4 +1,4 @@
-/* offload.c - which layers a device takes, and which stay with the CPU
+/* offload.c - layer offload: which layers a device computes, which the CPU
  *
  * The CPU takes the first layers and the embeddings, the device the last and
  * the output: between them a batch's activations cross the bus once. */

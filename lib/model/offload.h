@@ -1,4 +1,4 @@
-/* offload.h - which layers a device takes, and which stay with the CPU */
+/* offload.h - layer offload: which layers a device computes, which the CPU */
 #ifndef MODEL_OFFLOAD_H
 #define MODEL_OFFLOAD_H
 

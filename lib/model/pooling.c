@@ -1,4 +1,4 @@
-/* pooling.c - hidden vectors, added up */
+/* pooling.c - pooling: sums of hidden states, for embeddings */
 #include "model/pooling.h"
 
 #include "core/mem.h"

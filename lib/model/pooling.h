@@ -1,4 +1,4 @@
-/* pooling.h - hidden vectors, added up */
+/* pooling.h - pooling: sums of hidden states, for embeddings */
 #ifndef MODEL_POOLING_H
 #define MODEL_POOLING_H
 

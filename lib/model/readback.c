@@ -1,4 +1,4 @@
-/* readback.c - rows of a tensor from a device's memory */
+/* readback.c - readback: rows of a tensor from a device's memory */
 #include "model/readback.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* readback.h - rows of a tensor from a device's memory
+/* readback.h - readback: rows of a tensor from a device's memory
  *
  * By way of pinned memory, where the device has that: a row is copied to where
  * it belongs while the next one crosses the bus. */

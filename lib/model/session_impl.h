@@ -1,4 +1,4 @@
-/* session_impl.h - what a session is made of; for this room only */
+/* session_impl.h - what a session is made of; for this module only */
 #ifndef MODEL_SESSION_IMPL_H
 #define MODEL_SESSION_IMPL_H
 

@@ -1,4 +1,4 @@
-/* session_profile.c - where the time of a session's evaluations goes: rows */
+/* session_profile.c - a session's profile: time by op and thread: rows */
 #include "model/session_profile.h"
 
 #include <ctype.h>

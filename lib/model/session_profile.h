@@ -1,4 +1,4 @@
-/* session_profile.h - where the time of a session's evaluations goes */
+/* session_profile.h - a session's profile: time by op and thread */
 #ifndef MODEL_SESSION_PROFILE_H
 #define MODEL_SESSION_PROFILE_H
 

@@ -1,4 +1,4 @@
-/* upload.c - weights go to a device's memory */
+/* upload.c - upload of weights to a device's memory */
 #include "model/upload.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* upload.h - weights go to a device's memory */
+/* upload.h - upload of weights to a device's memory */
 #ifndef MODEL_UPLOAD_H
 #define MODEL_UPLOAD_H
 

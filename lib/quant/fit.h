@@ -15,7 +15,7 @@
 
 #include "quant/values.h"
 
-struct quant_grid;
+struct quant_codebook;
 
 /* The integers that a value may be: lo to hi, or, where `levels` is set, the
  * `n` ascending ones there, of which lo is the first and hi the last. */
@@ -110,9 +110,9 @@ struct quant_shape {
      * no mins); returns the error. NULL: each to the nearest. */
     float (*round)(const struct quant_shape *shape, struct quant_group of,
                    float d, int8_t *q);
-    const struct quant_grid *grid; /* for round() */
-    bool even;                     /* the number of negative values in eight */
-    int shifted;                   /* values that are moved alike; 0: none is */
+    const struct quant_codebook *grid; /* for round() */
+    bool even;   /* the number of negative values in eight */
+    int shifted; /* values that are moved alike; 0: none is */
 };
 
 /* 256 values: x = d * scale[g] * q - dmin * min[g] */

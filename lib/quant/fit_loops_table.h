@@ -69,7 +69,7 @@ struct fit_loops {
     void (*sum_errors)(const struct quant_codes *codes, struct quant_group of,
                        const float *d, const float *m, float *error);
     float (*sum_squares)(struct quant_group of); /* weighted, of x */
-    /* The number of the point of a grid with the least error, which is added
+    /* The number of the codebook entry with the least error, which is added
      * to *error. */
     int (*best_point)(const struct quant_halves *h, const float *x,
                       const float *w, float d, float *error);

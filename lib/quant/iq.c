@@ -1,4 +1,4 @@
-/* iq.c - reading the types whose blocks refer to points of a grid */
+/* iq.c - unpacking the IQ types: blocks of codebook entries */
 #include "quant/format.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "core/half.h"
 #include "quant/blocks.h"
 #include "quant/iq.h"
-#include "quant/iq_grid.h"
+#include "quant/iq_codebook.h"
 
 static void
 begin(struct quant_values *v, int group)
@@ -29,7 +29,7 @@ even_signs(int seven)
 }
 
 void
-quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
+quant_put_entry(int8_t *q, uint16_t point, const struct quant_codebook *grid,
                 int signs)
 {
     for (int i = 0; i < grid->size; i++) {
@@ -44,20 +44,24 @@ static const int8_t levels_2[] = { 8, 25, 43 };
 static const int8_t levels_3_xxs[] = { 4, 12, 20, 28, 36, 44, 52, 62 };
 static const int8_t levels_3_s[] = { 1, 3, 5, 7, 9, 11, 13, 15 };
 
-const struct quant_grid quant_grid_iq1 = { quant_iq1_grid, 2048, 8, 2, 3,
-                                           levels_1,       true };
-const struct quant_grid quant_grid_iq2_xxs = {
+const struct quant_codebook quant_codebook_iq1 = {
+    quant_iq1_grid, 2048, 8, 2, 3, levels_1, true
+};
+const struct quant_codebook quant_codebook_iq2_xxs = {
     quant_iq2_xxs_grid, 256, 8, 2, 3, levels_2, false
 };
-const struct quant_grid quant_grid_iq2_xs = { quant_iq2_xs_grid, 512,  8, 2, 3,
-                                              levels_2,          false };
-const struct quant_grid quant_grid_iq2_s = { quant_iq2_s_grid, 1024, 8, 2, 3,
-                                             levels_2,         false };
-const struct quant_grid quant_grid_iq3_xxs = {
+const struct quant_codebook quant_codebook_iq2_xs = {
+    quant_iq2_xs_grid, 512, 8, 2, 3, levels_2, false
+};
+const struct quant_codebook quant_codebook_iq2_s = {
+    quant_iq2_s_grid, 1024, 8, 2, 3, levels_2, false
+};
+const struct quant_codebook quant_codebook_iq3_xxs = {
     quant_iq3_xxs_grid, 256, 4, 3, 7, levels_3_xxs, false
 };
-const struct quant_grid quant_grid_iq3_s = { quant_iq3_s_grid, 512,  4, 3, 7,
-                                             levels_3_s,       false };
+const struct quant_codebook quant_codebook_iq3_s = {
+    quant_iq3_s_grid, 512, 4, 3, 7, levels_3_s, false
+};
 
 void
 unpack_iq2_xxs(const void *block, struct quant_values *v)
@@ -72,9 +76,9 @@ unpack_iq2_xxs(const void *block, struct quant_values *v)
 
         v->scale[g] = d * (0.5f + (float)(word >> 28)) * 0.25f;
         for (int i = 0; i < 4; i++)
-            quant_put_point(v->q + 32 * g + 8 * i,
+            quant_put_entry(v->q + 32 * g + 8 * i,
                             quant_iq2_xxs_grid[p[i / 2] >> (i % 2 * 8) & 255],
-                            &quant_grid_iq2_xxs,
+                            &quant_codebook_iq2_xxs,
                             even_signs((int)(word >> (7 * i) & 127)));
     }
 }
@@ -106,8 +110,8 @@ unpack_iq2_xs(const void *block, struct quant_values *v)
     begin(v, 16);
     nibble_scales(v, half_to_float(b->d), b->scales);
     for (int i = 0; i < 32; i++)
-        quant_put_point(v->q + 8 * i, quant_iq2_xs_grid[b->qs[i] & 511],
-                        &quant_grid_iq2_xs, even_signs(b->qs[i] >> 9));
+        quant_put_entry(v->q + 8 * i, quant_iq2_xs_grid[b->qs[i] & 511],
+                        &quant_codebook_iq2_xs, even_signs(b->qs[i] >> 9));
 }
 
 QUANT_DEQUANTIZE(iq2_xs)
@@ -122,8 +126,8 @@ unpack_iq2_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 4] >> (i % 4 * 2) & 3;
 
-        quant_put_point(v->q + 8 * i, quant_iq2_s_grid[b->qs[i] | high << 8],
-                        &quant_grid_iq2_s, b->signs[i]);
+        quant_put_entry(v->q + 8 * i, quant_iq2_s_grid[b->qs[i] | high << 8],
+                        &quant_codebook_iq2_s, b->signs[i]);
     }
 }
 
@@ -145,9 +149,9 @@ unpack_iq3_xxs(const void *block, struct quant_values *v)
         for (int i = 0; i < 8; i++) {
             int signs = even_signs((int)(word >> (i / 2 * 7) & 127));
 
-            quant_put_point(v->q + 32 * g + 4 * i,
+            quant_put_entry(v->q + 32 * g + 4 * i,
                             quant_iq3_xxs_grid[b->qs[8 * g + i]],
-                            &quant_grid_iq3_xxs, signs >> (i % 2 * 4));
+                            &quant_codebook_iq3_xxs, signs >> (i % 2 * 4));
         }
     }
 }
@@ -169,8 +173,8 @@ unpack_iq3_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 64; i++) {
         int high = b->qh[i / 8] >> (i % 8) & 1;
 
-        quant_put_point(v->q + 4 * i, quant_iq3_s_grid[b->qs[i] | high << 8],
-                        &quant_grid_iq3_s, b->signs[i / 2] >> (i % 2 * 4));
+        quant_put_entry(v->q + 4 * i, quant_iq3_s_grid[b->qs[i] | high << 8],
+                        &quant_codebook_iq3_s, b->signs[i / 2] >> (i % 2 * 4));
     }
 }
 

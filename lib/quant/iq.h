@@ -1,4 +1,4 @@
-/* iq.h - grids of points, as blocks of IQ types refer to them */
+/* iq.h - codebooks, as blocks of IQ types refer to them */
 #ifndef QUANT_IQ_H
 #define QUANT_IQ_H
 
@@ -7,8 +7,8 @@
 
 #include "quant/fit.h"
 
-struct quant_grid {
-    const uint16_t *points; /* as in iq_grid.h */
+struct quant_codebook {
+    const uint16_t *points; /* as in iq_codebook.h */
     int n, size;            /* points, coordinates of each */
     int bits, mask;         /* of a code in a point */
     const int8_t *levels;   /* what the codes stand for, ascending */
@@ -16,12 +16,13 @@ struct quant_grid {
 };
 
 /* Of IQ1 in eighths, not moved yet. */
-extern const struct quant_grid quant_grid_iq1, quant_grid_iq2_xxs,
-    quant_grid_iq2_xs, quant_grid_iq2_s, quant_grid_iq3_xxs, quant_grid_iq3_s;
+extern const struct quant_codebook quant_codebook_iq1, quant_codebook_iq2_xxs,
+    quant_codebook_iq2_xs, quant_codebook_iq2_s, quant_codebook_iq3_xxs,
+    quant_codebook_iq3_s;
 
 /* The coordinates of a point, negative where a bit of `signs` is set. */
 void
-quant_put_point(int8_t *q, uint16_t point, const struct quant_grid *grid,
+quant_put_entry(int8_t *q, uint16_t point, const struct quant_codebook *grid,
                 int signs);
 
 enum {
@@ -30,10 +31,10 @@ enum {
     QUANT_MOST_HALVES = 9 * QUANT_HALF_ROW,
 };
 
-/* A grid's points, told by the numbers of their halves. Points with the same
+/* A codebook's entries, by the numbers of their halves. Entries with the same
  * upper half follow each other: first[half] to first[half + 1]. */
 struct quant_halves {
-    const struct quant_grid *grid;
+    const struct quant_codebook *grid;
     int size;
     float levels[8];
     float none[QUANT_MOST_HALVES]; /* infinite where there are no points */
@@ -42,7 +43,7 @@ struct quant_halves {
 };
 
 const struct quant_halves *
-quant_halves_of(const struct quant_grid *grid);
+quant_halves_of(const struct quant_codebook *grid);
 
 /* For quant_shape.round: the best point for each vector; the second with
  * points that may be moved by one, up or down. */

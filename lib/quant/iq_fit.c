@@ -1,4 +1,4 @@
-/* iq_fit.c - writing types whose blocks refer to points of a grid */
+/* iq_fit.c - quantising to the IQ types: blocks of codebook entries */
 #include "quant/format.h"
 
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include "quant/fit.h"
 #include "quant/iq.h"
 
-/* The number in the grid of the point that q is on. */
+/* The number in the codebook of the entry q. */
 static int
-index_of(const struct quant_grid *grid, const int8_t *q)
+index_of(const struct quant_codebook *grid, const int8_t *q)
 {
     int point = 0, first = 0, end = grid->n;
 
@@ -52,7 +52,7 @@ pack_iq2_xxs(const struct quant_super *s, struct block_iq2_xxs *b)
 
         for (int i = 0; i < 4; i++) {
             const int8_t *q = s->q + 32 * g + 8 * i;
-            int index = index_of(&quant_grid_iq2_xxs, q);
+            int index = index_of(&quant_codebook_iq2_xxs, q);
 
             to[i / 2] |= (uint16_t)(index << (i % 2 * 8));
             word |= (uint32_t)(signs_of(q) & 127) << (7 * i);
@@ -76,7 +76,7 @@ pack_iq2_xs(const struct quant_super *s, struct block_iq2_xs *b)
     put_nibble_scales(s, 16, b->scales);
     for (int i = 0; i < 32; i++) {
         const int8_t *q = s->q + 8 * i;
-        int index = index_of(&quant_grid_iq2_xs, q);
+        int index = index_of(&quant_codebook_iq2_xs, q);
 
         b->qs[i] = (uint16_t)(index | (signs_of(q) & 127) << 9);
     }
@@ -88,7 +88,7 @@ pack_iq2_s(const struct quant_super *s, struct block_iq2_s *b)
     b->d = s->d;
     put_nibble_scales(s, 16, b->scales);
     for (int i = 0; i < 32; i++) {
-        int index = index_of(&quant_grid_iq2_s, s->q + 8 * i);
+        int index = index_of(&quant_codebook_iq2_s, s->q + 8 * i);
 
         b->qs[i] = (uint8_t)index;
         b->qh[i / 4] |= (uint8_t)(index >> 8 << (i % 4 * 2));
@@ -102,7 +102,7 @@ pack_iq3_s(const struct quant_super *s, struct block_iq3_s *b)
     b->d = s->d;
     put_nibble_scales(s, 8, b->scales);
     for (int i = 0; i < 64; i++) {
-        int index = index_of(&quant_grid_iq3_s, s->q + 4 * i);
+        int index = index_of(&quant_codebook_iq3_s, s->q + 4 * i);
 
         b->qs[i] = (uint8_t)index;
         b->qh[i / 8] |= (uint8_t)(index >> 8 << (i % 8));
@@ -116,7 +116,7 @@ pack_iq3_xxs(const struct quant_super *s, struct block_iq3_xxs *b)
 {
     b->d = s->d;
     for (int i = 0; i < 64; i++)
-        b->qs[i] = (uint8_t)index_of(&quant_grid_iq3_xxs, s->q + 4 * i);
+        b->qs[i] = (uint8_t)index_of(&quant_codebook_iq3_xxs, s->q + 4 * i);
     for (int g = 0; g < 8; g++) {
         uint32_t word = (uint32_t)(s->scale[g] / 2) << 28;
 
@@ -142,7 +142,7 @@ shifted_index_of(const int8_t *q)
 
     for (int i = 0; i < 8; i++)
         point[i] = (int8_t)(q[i] + (is_down(q[i]) ? 1 : -1));
-    return index_of(&quant_grid_iq1, point);
+    return index_of(&quant_codebook_iq1, point);
 }
 
 static void
@@ -204,7 +204,7 @@ static const struct quant_shape shape_iq1_s = {
     .codes = { .lo = -8, .hi = 8, .levels = signed_1, .n = 3 },
     .scales = { .lo = 1, .hi = 15, .levels = odd, .n = 8 },
     .round = quant_round_shifted,
-    .grid = &quant_grid_iq1,
+    .grid = &quant_codebook_iq1,
     .shifted = 32
 };
 static const struct quant_shape shape_iq1_m = {
@@ -212,7 +212,7 @@ static const struct quant_shape shape_iq1_m = {
     .codes = { .lo = -8, .hi = 8, .levels = signed_1, .n = 3 },
     .scales = { .lo = 1, .hi = 15, .levels = odd, .n = 8 },
     .round = quant_round_shifted,
-    .grid = &quant_grid_iq1,
+    .grid = &quant_codebook_iq1,
     .shifted = 8
 };
 static const struct quant_shape shape_iq2_xxs = {
@@ -220,7 +220,7 @@ static const struct quant_shape shape_iq2_xxs = {
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
     .round = quant_round_on_grid,
-    .grid = &quant_grid_iq2_xxs,
+    .grid = &quant_codebook_iq2_xxs,
     .even = true
 };
 static const struct quant_shape shape_iq2_xs = {
@@ -228,7 +228,7 @@ static const struct quant_shape shape_iq2_xs = {
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
     .round = quant_round_on_grid,
-    .grid = &quant_grid_iq2_xs,
+    .grid = &quant_codebook_iq2_xs,
     .even = true
 };
 static const struct quant_shape shape_iq2_s = {
@@ -236,21 +236,21 @@ static const struct quant_shape shape_iq2_s = {
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
     .round = quant_round_on_grid,
-    .grid = &quant_grid_iq2_s
+    .grid = &quant_codebook_iq2_s
 };
 static const struct quant_shape shape_iq3_s = {
     .group = 32,
     .codes = { .lo = -15, .hi = 15, .levels = signed_3_s, .n = 16 },
     .scales = ODD,
     .round = quant_round_on_grid,
-    .grid = &quant_grid_iq3_s
+    .grid = &quant_codebook_iq3_s
 };
 static const struct quant_shape shape_iq3_xxs = {
     .group = 32,
     .codes = { .lo = -62, .hi = 62, .levels = signed_3_xxs, .n = 16 },
     .scales = ODD,
     .round = quant_round_on_grid,
-    .grid = &quant_grid_iq3_xxs,
+    .grid = &quant_codebook_iq3_xxs,
     .even = true
 };
 

@@ -1,4 +1,5 @@
-/* iq_loops.h - the search for the best point, for one set of instructions
+/* iq_loops.h - the search for the best codebook entry, for one set of
+ * instructions
  *
  * Included by fit_loops.c, as fit_loops.h is, for which see there. */
 

@@ -1,4 +1,4 @@
-/* iq_round.c - values to the nearest points of a grid
+/* iq_round.c - values to the nearest codebook entries
  *
  * Exact: the error of a point is the sum of its halves' errors, of which there
  * are few. Points with one upper half are looked at only if that half and the
@@ -19,7 +19,7 @@ static pthread_once_t filled = PTHREAD_ONCE_INIT;
 /* Grids of eight coordinates have three levels, those of four have eight: half
  * a point is two pairs of the ones, or a pair of the others. */
 static int
-number_of(const struct quant_grid *grid, int codes)
+number_of(const struct quant_codebook *grid, int codes)
 {
     if (grid->size == 4)
         return codes;
@@ -28,7 +28,7 @@ number_of(const struct quant_grid *grid, int codes)
 }
 
 static void
-fill(const struct quant_grid *grid, struct quant_halves *h)
+fill(const struct quant_codebook *grid, struct quant_halves *h)
 {
     int bits = grid->size / 2 * grid->bits, mask = (1 << bits) - 1, half = 0;
 
@@ -52,9 +52,9 @@ fill(const struct quant_grid *grid, struct quant_halves *h)
 static void
 fill_all(void)
 {
-    static const struct quant_grid *const grids[N_GRIDS] = {
-        &quant_grid_iq1,   &quant_grid_iq2_xxs, &quant_grid_iq2_xs,
-        &quant_grid_iq2_s, &quant_grid_iq3_xxs, &quant_grid_iq3_s,
+    static const struct quant_codebook *const grids[N_GRIDS] = {
+        &quant_codebook_iq1,   &quant_codebook_iq2_xxs, &quant_codebook_iq2_xs,
+        &quant_codebook_iq2_s, &quant_codebook_iq3_xxs, &quant_codebook_iq3_s,
     };
 
     for (int i = 0; i < N_GRIDS; i++)
@@ -62,7 +62,7 @@ fill_all(void)
 }
 
 const struct quant_halves *
-quant_halves_of(const struct quant_grid *grid)
+quant_halves_of(const struct quant_codebook *grid)
 {
     int i = 0;
 
@@ -118,7 +118,7 @@ quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
         for (int k = 0; k < 8; k += h->size) {
             int i = fit_loops()->best_point(h, v.x + k, v.w + k, d, &error);
 
-            quant_put_point(q + j + k, h->grid->points[i], h->grid,
+            quant_put_entry(q + j + k, h->grid->points[i], h->grid,
                             v.signs >> k);
         }
     }
@@ -139,7 +139,7 @@ round_moved(const struct quant_halves *h, int n, const float *x, const float *w,
         for (int i = 0; i < 8; i++)
             moved[i] = x[j + i] - d * (float)shift;
         point = fit_loops()->best_point(h, moved, w + j, d, &error);
-        quant_put_point(q + j, h->grid->points[point], h->grid, 0);
+        quant_put_entry(q + j, h->grid->points[point], h->grid, 0);
         for (int i = 0; i < 8; i++)
             q[j + i] = (int8_t)(q[j + i] + shift);
     }

@@ -1,4 +1,4 @@
-/* values.c - opened blocks to floats */
+/* values.c - unpacked blocks to floats */
 #include "quant/values.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* values.h - a block of any type, opened: integers, and scales over groups
+/* values.h - a block of any type, unpacked: integers, and scales over groups
  *
  * x[j] = scale[g] * q[j] - min[g], g = j / group. What is exact in this form
  * and what is rounded is part of a type: dequantisation computes it in floats

@@ -1,4 +1,4 @@
-/* candidates.c - logits as a list, put in order no further than needed */
+/* candidates.c - candidates: logits as a list, sorted no further than needed */
 #include "sample/candidates.h"
 
 #include <math.h>

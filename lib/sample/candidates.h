@@ -1,4 +1,4 @@
-/* candidates.h - logits as a list, put in order no further than needed */
+/* candidates.h - candidates: logits as a list, sorted no further than needed */
 #ifndef SAMPLE_CANDIDATES_H
 #define SAMPLE_CANDIDATES_H
 

@@ -100,7 +100,7 @@ min_p(const struct gg_sampler *s, size_t n)
 /* How unlikely token i of the list is: -log of its probability, where
  * exp(whole) is the sum of all weights. */
 static double
-surprise(const struct gg_sampler *s, const struct sample_candidates *p,
+surprisal(const struct gg_sampler *s, const struct sample_candidates *p,
          double whole, size_t i)
 {
     double x = s->candidates[i].logit;
@@ -118,7 +118,7 @@ entropy(const struct gg_sampler *s, const struct sample_candidates *p, size_t n,
 
     for (size_t i = 0; i < n; i++)
         if (s->weights[i] > 0)
-            h += s->weights[i] / all * surprise(s, p, whole, i);
+            h += s->weights[i] / all * surprisal(s, p, whole, i);
     return h;
 }
 
@@ -150,15 +150,15 @@ typical(struct gg_sampler *s, const struct sample_candidates *p, size_t n)
     double enough = s->params.typical_p * all, sum = 0;
     size_t first = 0, end, part, m = 0;
 
-    while (first < n && surprise(s, p, whole, first) < h)
+    while (first < n && surprisal(s, p, whole, first) < h)
         first++;
     end = part = first;
     do {
         bool front = end == n;
 
         if (first > 0 && end < n)
-            front = h - surprise(s, p, whole, first - 1) <=
-                    surprise(s, p, whole, end) - h;
+            front = h - surprisal(s, p, whole, first - 1) <=
+                    surprisal(s, p, whole, end) - h;
         if (front) {
             part = first;
             first = begin_of_equals(s, first);

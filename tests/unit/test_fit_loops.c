@@ -247,7 +247,7 @@ test_extreme(const struct fit_loops *l)
 
 /* All points, one after the other. */
 static float
-least_error(const struct quant_grid *grid, const float *x, const float *w,
+least_error(const struct quant_codebook *grid, const float *x, const float *w,
             float d)
 {
     float least = HUGE_VALF;
@@ -256,7 +256,7 @@ least_error(const struct quant_grid *grid, const float *x, const float *w,
         float sum = 0;
         int8_t q[8];
 
-        quant_put_point(q, grid->points[i], grid, 0);
+        quant_put_entry(q, grid->points[i], grid, 0);
         for (int k = 0; k < grid->size; k++)
             sum += w[k] * (d * (float)q[k] - x[k]) * (d * (float)q[k] - x[k]);
         least = sum < least ? sum : least;
@@ -267,15 +267,15 @@ least_error(const struct quant_grid *grid, const float *x, const float *w,
 static void
 test_points(void)
 {
-    static const struct quant_grid *const grids[] = {
-        &quant_grid_iq1,   &quant_grid_iq2_xxs, &quant_grid_iq2_xs,
-        &quant_grid_iq2_s, &quant_grid_iq3_xxs, &quant_grid_iq3_s,
+    static const struct quant_codebook *const grids[] = {
+        &quant_codebook_iq1,   &quant_codebook_iq2_xxs, &quant_codebook_iq2_xs,
+        &quant_codebook_iq2_s, &quant_codebook_iq3_xxs, &quant_codebook_iq3_s,
     };
     bool same = true, best = true;
     struct input in;
 
     for (int i = 0; i < TURNS; i++) {
-        const struct quant_grid *grid = grids[i % 6];
+        const struct quant_codebook *grid = grids[i % 6];
         const struct quant_halves *h = quant_halves_of(grid);
         float d = (draw() + 1) / 20, a = 0, b = 0, least;
         int at;

@@ -1,7 +1,7 @@
 /* codebooks.c - the codebooks that IQ blocks refer to, entries as bytes */
 #include "cpu/gemm/codebooks.h"
 
-#include "quant/iq_points.h"
+#include "quant/iq_codebook_tables.h"
 
 /* Moved up, in eighths, in excess of 9. */
 #define MOVED_UP(code) (8 * QUANT_LEVEL_IQ1(code) + 1 + 9)

@@ -4,13 +4,13 @@
  * four, in IQ3_XXS, where all are even, half of these: its scales are twice as
  * large. In IQ1, whose values are -1, 0 and 1, moved up or down by an eighth,
  * what is moved up, in eighths and in excess of 9: 2, 10 and 18. See
- * quant/iq_grid.h. */
+ * quant/iq_codebook.h. */
 #ifndef CPU_GEMM_CODEBOOKS_H
 #define CPU_GEMM_CODEBOOKS_H
 
 #include <stdint.h>
 
-#include "quant/iq_grid.h"
+#include "quant/iq_codebook.h"
 
 #define CPU_LEVEL_IQ3_XXS(code) (QUANT_LEVEL_IQ3_XXS(code) / 2)
 

@@ -23,7 +23,7 @@
 
 #include "cpu/gemm/codebooks.h"
 #include "cpu/gemm/unpack_types.h"
-#include "quant/iq_points.h"
+#include "quant/iq_codebook_tables.h"
 
 #define LEVELS 64
 

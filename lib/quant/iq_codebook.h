@@ -1,4 +1,4 @@
-/* iq_grid.h - the points that IQ blocks refer to
+/* iq_codebook.h - the codebooks of the IQ types
  *
  * A word is a point: from the lowest bits on, eight codes of two bits, or, in
  * the tables of IQ3, four codes of three bits. What a code stands for:
@@ -7,8 +7,8 @@
  *     iq1                      -1, 0, 1
  *     iq3_xxs                  4, 12, 20, 28, 36, 44, 52, 62
  *     iq3_s                    1, 3, 5, 7, 9, 11, 13, 15 */
-#ifndef QUANT_IQ_GRID_H
-#define QUANT_IQ_GRID_H
+#ifndef QUANT_IQ_CODEBOOK_H
+#define QUANT_IQ_CODEBOOK_H
 
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""iq_points.py - writes iq_points.h: the points that IQ blocks refer to
+"""iq_codebook_tables.py - writes iq_codebook_tables.h: the points that IQ blocks refer to
 
 Reads them from the package gguf of PyPI (pip install gguf; 0.19.0 was used),
-whose gguf/quants.py holds them packed: python3 iq_points.py >iq_points.h
+whose gguf/quants.py holds them packed: python3 iq_codebook_tables.py >iq_codebook_tables.h
 """
 import numpy as np
 from gguf import quants
@@ -13,14 +13,14 @@ TABLES = [
     ("iq3_xxs", quants.IQ3_XXS), ("iq3_s", quants.IQ3_S),
 ]
 
-print("""/* iq_points.h - the points that IQ blocks refer to: see iq_grid.h
+print("""/* iq_codebook_tables.h - the points that IQ blocks refer to: see iq_codebook.h
  *
  * Part of the format, with no formula behind them: they were chosen once, as
- * those that occur most. Written by iq_points.py beside this file.
+ * those that occur most. Written by iq_codebook_tables.py beside this file.
  *
  * P(point) for each of a table; T(name, how many, those) for each table */
-#ifndef QUANT_IQ_POINTS_H
-#define QUANT_IQ_POINTS_H
+#ifndef QUANT_IQ_CODEBOOK_TABLES_H
+#define QUANT_IQ_CODEBOOK_TABLES_H
 
 /* clang-format off */""")
 tables = []
@@ -35,4 +35,4 @@ for name, table in TABLES:
     tables.append(f"T({name}, {len(words)}, QUANT_{name.upper()})")
     print(f"#define QUANT_{name.upper()}(P) \\\n    " +
           " \\\n    ".join(lines) + "\n")
-print("#define QUANT_GRIDS(T) \\\n    " + " \\\n    ".join(tables) + "\n\n#endif")
+print("#define QUANT_CODEBOOKS(T) \\\n    " + " \\\n    ".join(tables) + "\n\n#endif")

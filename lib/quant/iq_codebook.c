@@ -1,8 +1,8 @@
-/* iq_grid.c - the points that IQ blocks refer to, as words */
-#include "quant/iq_grid.h"
-#include "quant/iq_points.h"
+/* iq_codebook.c - the codebooks of the IQ types, as words */
+#include "quant/iq_codebook.h"
+#include "quant/iq_codebook_tables.h"
 
 #define POINT(p) p,
 #define GRID(name, n, points)                                                  \
     const uint16_t quant_##name##_grid[n] = { points(POINT) };
-QUANT_GRIDS(GRID)
+QUANT_CODEBOOKS(GRID)

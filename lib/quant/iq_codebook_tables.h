@@ -1,11 +1,11 @@
-/* iq_points.h - the points that IQ blocks refer to: see iq_grid.h
+/* iq_codebook_tables.h - the codebooks of the IQ types: see iq_codebook.h
  *
  * Part of the format, with no formula behind them: they were chosen once, as
- * those that occur most. Written by iq_points.py beside this file.
+ * those that occur most. Written by iq_codebook_tables.py beside this file.
  *
  * P(point) for each of a table; T(name, how many, those) for each table */
-#ifndef QUANT_IQ_POINTS_H
-#define QUANT_IQ_POINTS_H
+#ifndef QUANT_IQ_CODEBOOK_TABLES_H
+#define QUANT_IQ_CODEBOOK_TABLES_H
 
 /* clang-format off */
 #define QUANT_IQ2_XXS(P) \
@@ -596,7 +596,7 @@
     P(0x0e98) P(0x0ea9) P(0x0ec2) P(0x0eda) P(0x0edd) P(0x0eeb) P(0x0f01) P(0x0f05) \
     P(0x0f0b) P(0x0f10) P(0x0f28) P(0x0f52) P(0x0f62) P(0x0f82) P(0x0f99) P(0x0fc0)
 
-#define QUANT_GRIDS(T) \
+#define QUANT_CODEBOOKS(T) \
     T(iq2_xxs, 256, QUANT_IQ2_XXS) \
     T(iq2_xs, 512, QUANT_IQ2_XS) \
     T(iq2_s, 1024, QUANT_IQ2_S) \
