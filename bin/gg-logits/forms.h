@@ -28,7 +28,7 @@ enum {
 };
 
 /* A record that was made here, and what it points into. */
-struct draft {
+struct record_builder {
     struct gg_logit_record record;
     int32_t *eog, *ids, *logit_ids;
     float *logits;
@@ -39,27 +39,27 @@ struct draft {
 };
 
 void
-draft_clear(struct draft *d);
+record_builder_clear(struct record_builder *d);
 /* Begins a record of the kind under the head that there is. */
 void
-draft_begin(struct draft *d, enum gg_record_kind kind);
+record_builder_begin(struct record_builder *d, enum gg_record_kind kind);
 bool
-draft_add_eog(struct draft *d, int32_t id);
+record_builder_add_eog(struct record_builder *d, int32_t id);
 bool
-draft_add_id(struct draft *d, int32_t id);
+record_builder_add_id(struct record_builder *d, int32_t id);
 bool
-draft_set_writer(struct draft *d, const char *s, size_t len);
+record_builder_set_writer(struct record_builder *d, const char *s, size_t len);
 bool
-draft_set_message(struct draft *d, const char *s, size_t len);
+record_builder_set_message(struct record_builder *d, const char *s, size_t len);
 /* Room for all values of a record, and the marks of what was seen, none. */
 bool
-draft_room(struct draft *d, size_t n);
+record_builder_room(struct record_builder *d, size_t n);
 /* True if the id was not seen before. */
 bool
-draft_mark(struct draft *d, int32_t id);
+record_builder_mark(struct record_builder *d, int32_t id);
 /* Why the head cannot be one; NULL: it can. */
 const char *
-draft_check_head(const struct draft *d);
+record_builder_check_head(const struct record_builder *d);
 
 /* ---- numbers and words ---- */
 
@@ -91,7 +91,7 @@ enum reader_state {
 
 struct lines_reader {
     enum reader_state state;
-    struct draft draft;
+    struct record_builder builder;
 };
 enum gg_status
 lines_read(struct lines_reader *t, struct input *in,
@@ -99,7 +99,7 @@ lines_read(struct lines_reader *t, struct input *in,
 
 struct jsonl_reader {
     enum reader_state state;
-    struct draft draft;
+    struct record_builder builder;
 };
 enum gg_status
 jsonl_read(struct jsonl_reader *j, struct input *in,

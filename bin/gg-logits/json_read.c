@@ -82,7 +82,7 @@ get_float(const json_t *v, float *out)
 }
 
 static enum gg_status
-get_sequence(const struct line *l, const json_t *v, struct draft *d)
+get_sequence(const struct line *l, const json_t *v, struct record_builder *d)
 {
     const json_t *sequence = json_object_get(v, "sequence");
 
@@ -96,7 +96,7 @@ get_sequence(const struct line *l, const json_t *v, struct draft *d)
 
 static enum gg_status
 get_ids(const struct line *l, const json_t *v, uint64_t max, size_t limit,
-        bool (*add)(struct draft *, int32_t), struct draft *d)
+        bool (*add)(struct record_builder *, int32_t), struct record_builder *d)
 {
     size_t n = json_array_size(v);
 
@@ -116,7 +116,7 @@ get_ids(const struct line *l, const json_t *v, uint64_t max, size_t limit,
 /* ---- records ---- */
 
 static enum gg_status
-read_head(const struct line *l, const json_t *v, struct draft *d)
+read_head(const struct line *l, const json_t *v, struct record_builder *d)
 {
     struct gg_logit_head *h = &d->record.head;
     const char *kind = json_string_value(json_object_get(v, "kind"));
@@ -141,18 +141,18 @@ read_head(const struct line *l, const json_t *v, struct draft *d)
     h->n_vocab = (uint32_t)n_vocab;
     h->numbered = json_is_true(json_object_get(v, "numbered"));
     st = get_ids(l, json_object_get(v, "eog"), INT32_MAX, LIMIT_EOG,
-                 draft_add_eog, d);
+                 record_builder_add_eog, d);
     if (st != GG_OK)
         return st;
-    if (!draft_set_writer(d, writer, strlen(writer)))
+    if (!record_builder_set_writer(d, writer, strlen(writer)))
         return no_memory(l);
-    return draft_check_head(d)
-               ? fail_line(l->in, "head", draft_check_head(d), l->err)
+    return record_builder_check_head(d)
+               ? fail_line(l->in, "head", record_builder_check_head(d), l->err)
                : GG_OK;
 }
 
 static enum gg_status
-read_sparse_ids(const struct line *l, const json_t *v, struct draft *d)
+read_sparse_ids(const struct line *l, const json_t *v, struct record_builder *d)
 {
     const json_t *ids = json_object_get(v, "logit_ids");
 
@@ -163,7 +163,7 @@ read_sparse_ids(const struct line *l, const json_t *v, struct draft *d)
 
         if (!get_u64(json_array_get(ids, i), d->record.head.n_vocab - 1, &id))
             return bad(l, "a logit's id that is not in the vocabulary");
-        if (!draft_mark(d, (int32_t)id))
+        if (!record_builder_mark(d, (int32_t)id))
             return bad(l, "a logit's id that was there before");
         d->logit_ids[i] = (int32_t)id;
     }
@@ -174,7 +174,7 @@ read_sparse_ids(const struct line *l, const json_t *v, struct draft *d)
 }
 
 static enum gg_status
-read_values(const struct line *l, const json_t *v, struct draft *d)
+read_values(const struct line *l, const json_t *v, struct record_builder *d)
 {
     const json_t *logits = json_object_get(v, "logits");
     struct gg_logit_record *r = &d->record;
@@ -186,7 +186,7 @@ read_values(const struct line *l, const json_t *v, struct draft *d)
         return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: %zu logits, not %lu",
                     l->in->name, (unsigned long long)l->in->line, n,
                     (unsigned long)r->head.n_vocab);
-    if (!draft_room(d, r->head.n_vocab))
+    if (!record_builder_room(d, r->head.n_vocab))
         return no_memory(l);
     for (size_t i = 0; i < n; i++)
         if (!get_float(json_array_get(logits, i), &d->logits[i]))
@@ -197,7 +197,7 @@ read_values(const struct line *l, const json_t *v, struct draft *d)
 }
 
 static enum gg_status
-read_record(const struct line *l, const json_t *v, struct draft *d)
+read_record(const struct line *l, const json_t *v, struct record_builder *d)
 {
     enum gg_status st = get_sequence(l, v, d);
 
@@ -206,12 +206,12 @@ read_record(const struct line *l, const json_t *v, struct draft *d)
         st = bad(l, "no position");
     if (st == GG_OK)
         st = get_ids(l, json_object_get(v, "ids"), INT32_MAX, LIMIT_IDS,
-                     draft_add_id, d);
+                     record_builder_add_id, d);
     return st == GG_OK ? read_values(l, v, d) : st;
 }
 
 static enum gg_status
-read_failure(const struct line *l, const json_t *v, struct draft *d)
+read_failure(const struct line *l, const json_t *v, struct record_builder *d)
 {
     const char *message = cli_json_text(json_object_get(v, "error"));
     enum gg_status st = get_sequence(l, v, d);
@@ -220,15 +220,16 @@ read_failure(const struct line *l, const json_t *v, struct draft *d)
         return st;
     if (!message)
         return bad(l, "an error that is no string");
-    return draft_set_message(d, message, strlen(message)) ? GG_OK
-                                                          : no_memory(l);
+    return record_builder_set_message(d, message, strlen(message))
+               ? GG_OK
+               : no_memory(l);
 }
 
 static enum gg_status
 read_value(const struct line *l, const json_t *v, enum gg_record_kind kind,
-           struct draft *d)
+           struct record_builder *d)
 {
-    draft_begin(d, kind);
+    record_builder_begin(d, kind);
     switch (kind) {
     case GG_RECORD_HEAD:
         return read_head(l, json_object_get(v, "head"), d);
@@ -307,10 +308,10 @@ parse_line(struct jsonl_reader *j, const struct line *l, char *text, size_t len,
     else
         st = reader_step(&j->state, kind, l->in, l->err);
     if (st == GG_OK)
-        st = read_value(l, v, kind, &j->draft);
+        st = read_value(l, v, kind, &j->builder);
     json_decref(v);
     if (st == GG_OK)
-        *out = j->draft.record;
+        *out = j->builder.record;
     return st;
 }
 

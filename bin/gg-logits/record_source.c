@@ -98,8 +98,8 @@ record_source_close(struct record_source *s)
     if (!s)
         return;
     gg_logit_reader_free(s->stream);
-    draft_clear(&s->text.draft);
-    draft_clear(&s->json.draft);
+    record_builder_clear(&s->text.builder);
+    record_builder_clear(&s->json.builder);
     rows_close(s->rows);
     input_clear(&s->in);
     free(s);

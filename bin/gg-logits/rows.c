@@ -12,7 +12,7 @@
 struct rows_reader {
     const char *name;
     struct npy array;
-    struct draft draft;
+    struct record_builder builder;
     bool begun, ended;
     uint64_t row, n_rows;
 };
@@ -53,7 +53,7 @@ rows_close(struct rows_reader *r)
 {
     if (!r)
         return;
-    draft_clear(&r->draft);
+    record_builder_clear(&r->builder);
     free(r);
 }
 
@@ -61,7 +61,7 @@ rows_close(struct rows_reader *r)
 static enum gg_status
 measure(struct rows_reader *r, struct gg_error *err)
 {
-    struct gg_logit_head *h = &r->draft.record.head;
+    struct gg_logit_head *h = &r->builder.record.head;
     const struct npy *a = &r->array;
     uint64_t n = a->n_dims > 1 ? a->shape[1] : a->shape[0];
 
@@ -78,25 +78,25 @@ read_head(struct rows_reader *r, struct gg_error *err)
 {
     enum gg_status st;
 
-    draft_begin(&r->draft, GG_RECORD_HEAD);
+    record_builder_begin(&r->builder, GG_RECORD_HEAD);
     st = npy_open(&r->array, err);
     if (st == GG_OK)
         st = measure(r, err);
-    if (st == GG_OK && !draft_set_writer(&r->draft, "", 0))
+    if (st == GG_OK && !record_builder_set_writer(&r->builder, "", 0))
         st = no_memory(err);
-    if (st == GG_OK && draft_check_head(&r->draft))
-        st = bad(r, draft_check_head(&r->draft), err);
+    if (st == GG_OK && record_builder_check_head(&r->builder))
+        st = bad(r, record_builder_check_head(&r->builder), err);
     return st;
 }
 
 static enum gg_status
 read_row(struct rows_reader *r, struct gg_error *err)
 {
-    struct draft *d = &r->draft;
+    struct record_builder *d = &r->builder;
     size_t n = d->record.head.n_vocab;
 
-    draft_begin(d, GG_RECORD_LOGITS);
-    if (!draft_room(d, n))
+    record_builder_begin(d, GG_RECORD_LOGITS);
+    if (!record_builder_room(d, n))
         return no_memory(err);
     d->record.position = ++r->row;
     d->record.logits = d->logits;
@@ -118,10 +118,10 @@ rows_read(struct rows_reader *r, struct gg_logit_record *out,
     } else if (r->row < r->n_rows) {
         st = read_row(r, err);
     } else {
-        draft_begin(&r->draft, GG_RECORD_END);
+        record_builder_begin(&r->builder, GG_RECORD_END);
         r->ended = true;
     }
     if (st == GG_OK)
-        *out = r->draft.record;
+        *out = r->builder.record;
     return st;
 }

@@ -85,8 +85,9 @@ unescape(char *s)
 
 static enum gg_status
 parse_ids(const char *s, uint64_t max, size_t limit,
-          bool (*add)(struct draft *, int32_t), struct draft *d,
-          const struct input *in, struct gg_error *err)
+          bool (*add)(struct record_builder *, int32_t),
+          struct record_builder *d, const struct input *in,
+          struct gg_error *err)
 {
     size_t n = 0;
 
@@ -104,7 +105,7 @@ parse_ids(const char *s, uint64_t max, size_t limit,
 }
 
 static enum gg_status
-parse_sequence(const char *s, struct draft *d, const struct input *in,
+parse_sequence(const char *s, struct record_builder *d, const struct input *in,
                struct gg_error *err)
 {
     const char *end;
@@ -121,7 +122,7 @@ parse_sequence(const char *s, struct draft *d, const struct input *in,
 }
 
 static enum gg_status
-parse_head(struct draft *d, char **f, int n, const struct input *in,
+parse_head(struct record_builder *d, char **f, int n, const struct input *in,
            struct gg_error *err)
 {
     struct gg_logit_head *h = &d->record.head;
@@ -148,21 +149,22 @@ parse_head(struct draft *d, char **f, int n, const struct input *in,
     h->encoding = (enum gg_vector_encoding)encoding;
     h->n_vocab = (uint32_t)n_vocab;
     h->numbered = f[5][0] == 'n';
-    st = parse_ids(f[6], INT32_MAX, LIMIT_EOG, draft_add_eog, d, in, err);
+    st = parse_ids(f[6], INT32_MAX, LIMIT_EOG, record_builder_add_eog, d, in,
+                   err);
     if (st != GG_OK)
         return st;
     len = unescape(f[7]);
     if (len < 0)
         return fail_line(in, f[7], "is escaped wrongly", err);
-    if (!draft_set_writer(d, f[7], (size_t)len))
+    if (!record_builder_set_writer(d, f[7], (size_t)len))
         return no_memory(err);
-    if (draft_check_head(d))
-        return fail_line(in, f[0], draft_check_head(d), err);
+    if (record_builder_check_head(d))
+        return fail_line(in, f[0], record_builder_check_head(d), err);
     return GG_OK;
 }
 
 static enum gg_status
-parse_failure(struct draft *d, char **f, int n, const struct input *in,
+parse_failure(struct record_builder *d, char **f, int n, const struct input *in,
               struct gg_error *err)
 {
     enum gg_status st;
@@ -174,7 +176,7 @@ parse_failure(struct draft *d, char **f, int n, const struct input *in,
     len = unescape(f[2]);
     if (st == GG_OK && len < 0)
         return fail_line(in, f[2], "is escaped wrongly", err);
-    if (st == GG_OK && !draft_set_message(d, f[2], (size_t)len))
+    if (st == GG_OK && !record_builder_set_message(d, f[2], (size_t)len))
         return no_memory(err);
     return st;
 }
@@ -182,7 +184,7 @@ parse_failure(struct draft *d, char **f, int n, const struct input *in,
 /* ---- values ---- */
 
 static enum gg_status
-parse_value(struct draft *d, char *line, const struct input *in,
+parse_value(struct record_builder *d, char *line, const struct input *in,
             struct gg_error *err)
 {
     struct gg_logit_record *r = &d->record;
@@ -195,7 +197,7 @@ parse_value(struct draft *d, char *line, const struct input *in,
         return fail_line(in, line, "is not an id and a logit", err);
     if (id >= r->head.n_vocab)
         return fail_line(in, line, "has an id beyond the vocabulary", err);
-    if (!draft_mark(d, (int32_t)id))
+    if (!record_builder_mark(d, (int32_t)id))
         return fail_line(in, line, "has an id that was there before", err);
     if (r->head.encoding == GG_ENCODING_SPARSE) {
         d->logit_ids[r->n_logits] = (int32_t)id;
@@ -209,12 +211,12 @@ parse_value(struct draft *d, char *line, const struct input *in,
 /* What has no line in a dense record is impossible; of an embedding every
  * value must be there. */
 static enum gg_status
-begin_values(struct draft *d, struct gg_error *err)
+begin_values(struct record_builder *d, struct gg_error *err)
 {
     struct gg_logit_record *r = &d->record;
     size_t n = r->head.n_vocab;
 
-    if (!draft_room(d, n))
+    if (!record_builder_room(d, n))
         return no_memory(err);
     r->logits = d->logits;
     if (r->head.encoding == GG_ENCODING_SPARSE) {
@@ -228,8 +230,8 @@ begin_values(struct draft *d, struct gg_error *err)
 }
 
 static enum gg_status
-check_whole(const struct draft *d, size_t count, const struct input *in,
-            struct gg_error *err)
+check_whole(const struct record_builder *d, size_t count,
+            const struct input *in, struct gg_error *err)
 {
     if (d->record.head.kind == GG_VECTOR_EMBEDDING &&
         d->record.head.encoding != GG_ENCODING_SPARSE &&
@@ -241,7 +243,7 @@ check_whole(const struct draft *d, size_t count, const struct input *in,
 }
 
 static enum gg_status
-read_values(struct draft *d, struct input *in, struct gg_error *err)
+read_values(struct record_builder *d, struct input *in, struct gg_error *err)
 {
     enum gg_status st = begin_values(d, err);
     size_t count = 0, len = 0;
@@ -262,7 +264,7 @@ read_values(struct draft *d, struct input *in, struct gg_error *err)
 }
 
 static enum gg_status
-parse_record(struct draft *d, char **f, int n, struct input *in,
+parse_record(struct record_builder *d, char **f, int n, struct input *in,
              struct gg_error *err)
 {
     struct gg_logit_record *r = &d->record;
@@ -281,12 +283,13 @@ parse_record(struct draft *d, char **f, int n, struct input *in,
         return fail_line(in, f[2], "is no position", err);
     if (sparse && !parse_double(f[4], &r->log_sum_exp))
         return fail_line(in, f[4], "is no log-sum-exp", err);
-    st = parse_ids(f[3], INT32_MAX, LIMIT_IDS, draft_add_id, d, in, err);
+    st = parse_ids(f[3], INT32_MAX, LIMIT_IDS, record_builder_add_id, d, in,
+                   err);
     return st == GG_OK ? read_values(d, in, err) : st;
 }
 
 static enum gg_status
-parse_line(struct draft *d, enum gg_record_kind kind, char *line,
+parse_line(struct record_builder *d, enum gg_record_kind kind, char *line,
            struct input *in, struct gg_error *err)
 {
     char *f[MAX_FIELDS];
@@ -344,9 +347,9 @@ lines_read(struct lines_reader *t, struct input *in,
     st = reader_step(&t->state, (enum gg_record_kind)kind, in, err);
     if (st != GG_OK)
         return st;
-    draft_begin(&t->draft, (enum gg_record_kind)kind);
-    st = parse_line(&t->draft, (enum gg_record_kind)kind, line, in, err);
+    record_builder_begin(&t->builder, (enum gg_record_kind)kind);
+    st = parse_line(&t->builder, (enum gg_record_kind)kind, line, in, err);
     if (st == GG_OK)
-        *out = t->draft.record;
+        *out = t->builder.record;
     return st;
 }

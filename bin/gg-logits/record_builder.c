@@ -1,5 +1,4 @@
-/* draft.c - records that are made here, and the numbers that they are made of
- */
+/* record_builder.c - makes records: heads, ids, values, messages */
 #include <config.h>
 
 #include "gg-logits/forms.h"
@@ -12,7 +11,7 @@ const char *const kind_names[] = { "logits", "embeddings", NULL };
 const char *const encoding_names[] = { "f32", "f16", "sparse", NULL };
 
 void
-draft_clear(struct draft *d)
+record_builder_clear(struct record_builder *d)
 {
     free(d->eog);
     free(d->ids);
@@ -21,11 +20,11 @@ draft_clear(struct draft *d)
     free(d->writer);
     free(d->message);
     free(d->seen);
-    *d = (struct draft){ 0 };
+    *d = (struct record_builder){ 0 };
 }
 
 void
-draft_begin(struct draft *d, enum gg_record_kind kind)
+record_builder_begin(struct record_builder *d, enum gg_record_kind kind)
 {
     struct gg_logit_head head = d->record.head;
 
@@ -35,7 +34,7 @@ draft_begin(struct draft *d, enum gg_record_kind kind)
 }
 
 bool
-draft_add_eog(struct draft *d, int32_t id)
+record_builder_add_eog(struct record_builder *d, int32_t id)
 {
     struct gg_logit_head *h = &d->record.head;
 
@@ -47,7 +46,7 @@ draft_add_eog(struct draft *d, int32_t id)
 }
 
 bool
-draft_add_id(struct draft *d, int32_t id)
+record_builder_add_id(struct record_builder *d, int32_t id)
 {
     struct gg_logit_record *r = &d->record;
 
@@ -59,7 +58,7 @@ draft_add_id(struct draft *d, int32_t id)
 }
 
 bool
-draft_set_writer(struct draft *d, const char *s, size_t len)
+record_builder_set_writer(struct record_builder *d, const char *s, size_t len)
 {
     if (!grow(&d->writer, &d->writer_cap, len + 1, 1))
         return false;
@@ -70,7 +69,7 @@ draft_set_writer(struct draft *d, const char *s, size_t len)
 }
 
 bool
-draft_set_message(struct draft *d, const char *s, size_t len)
+record_builder_set_message(struct record_builder *d, const char *s, size_t len)
 {
     if (len > LIMIT_MESSAGE)
         len = LIMIT_MESSAGE;
@@ -84,7 +83,7 @@ draft_set_message(struct draft *d, const char *s, size_t len)
 }
 
 bool
-draft_room(struct draft *d, size_t n)
+record_builder_room(struct record_builder *d, size_t n)
 {
     size_t bytes = n / 8 + 1;
 
@@ -97,7 +96,7 @@ draft_room(struct draft *d, size_t n)
 }
 
 bool
-draft_mark(struct draft *d, int32_t id)
+record_builder_mark(struct record_builder *d, int32_t id)
 {
     uint8_t bit = (uint8_t)(1 << (id & 7));
 
@@ -108,7 +107,7 @@ draft_mark(struct draft *d, int32_t id)
 }
 
 const char *
-draft_check_head(const struct draft *d)
+record_builder_check_head(const struct record_builder *d)
 {
     const struct gg_logit_head *h = &d->record.head;
 
