@@ -81,7 +81,7 @@ eval(struct run *r, int n)
             .slot = s,
             .ids = ids,
             .n = (size_t)n,
-            .logits = r->logits + (size_t)s * (size_t)r->n_vocab,
+            .rows.logits = r->logits + (size_t)s * (size_t)r->n_vocab,
         };
     }
     start = ggml_time_us();

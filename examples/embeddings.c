@@ -10,7 +10,8 @@ static void
 embed(struct gg_engine *engine, const struct gg_vocab *vocab, const char *text,
       float *out)
 {
-    struct gg_query query = { .embedding = out, .pooling = GG_POOL_MEAN };
+    struct gg_query query = { .embed.values = out,
+                              .embed.pooling = GG_POOL_MEAN };
     struct ids ids;
 
     encode(vocab, text, &ids);

@@ -53,7 +53,7 @@ evaluate(const struct model *m, enum gg_cache_type type)
     float *logits = malloc((size_t)m->hp.n_vocab * sizeof(*logits));
     struct gg_chunk chunk = { .ids = ids,
                               .n = m->hp.n_vocab > 1 ? 3 : 1,
-                              .logits = logits };
+                              .rows.logits = logits };
     struct gg_session *s = NULL;
     struct gg_memory memory;
     struct gg_error err;

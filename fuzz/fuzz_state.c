@@ -102,7 +102,7 @@ go_on(const struct gg_state_file *file)
     n = gg_session_load(session, 1, file, 0);
     check(n == 0 || (size_t)n == s->sequences[0].n_held);
     check(n <= CTX && n == gg_session_length(session, 1));
-    chunk.logits = logits;
+    chunk.rows.logits = logits;
     if (n < CTX)
         check(gg_session_eval(session, &chunk, 1, NULL) == GG_OK);
 }

@@ -130,21 +130,14 @@ gg_sequence_dropped(const struct gg_sequence *sequence);
 GG_API const float *
 gg_sequence_logprobs(const struct gg_sequence *sequence, size_t *n);
 
-/* What is wanted of a sequence: see struct gg_chunk, whose fields these are. An
+/* What is wanted of a sequence, as of a chunk: `ids` are all of its own. An
  * engine that scores gives none of it but the sequence's log-probabilities. */
 struct gg_query {
     struct gg_sequence *sequence;
-    float *logits;
-    struct gg_best *best;
-    size_t n_last;
-    /* logprobs[i] is that of id first + i + 1, as far as `next`, where first is
-     * the number of ids that are not to be scored, at least 1. */
-    float *logprobs;
-    size_t first;
-    const int32_t *next;
-    size_t n_next;
-    float *embedding;
-    enum gg_pooling pooling;
+    struct gg_rows rows;
+    struct gg_scores scores;
+    struct gg_embedding embed;
+    uintptr_t reserved[4];
 };
 
 /* Evaluates what the sequences lack. No two queries may name the same one; of

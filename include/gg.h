@@ -572,32 +572,46 @@ struct gg_best {
                     finite number in its place will do */
 };
 
+/* What is wanted of ids that are evaluated: all 0 is nothing. */
+
+/* Logits after each of the last n_last ids (0 is 1). */
+struct gg_rows {
+    size_t n_last;        /* no more than the ids */
+    float *logits;        /* NULL; or gets n_vocab values a row */
+    struct gg_best *best; /* NULL; or one a row, in place of logits, which may
+                             be NULL and gets nothing */
+};
+
+/* Logarithms of probabilities. Memory for these is taken when they are wanted
+ * first, and does not grow with the ids. */
+struct gg_scores {
+    /* NULL; or logprobs[i] gets the natural logarithm of the probability of
+     * ids[first + i], given all ids before it; `first` is no more than the
+     * number of ids, and 0 counts as 1, as nothing precedes the first id. */
+    float *logprobs;
+    size_t first;
+    /* NULL; or n_next ids (0 is 1) that are not evaluated, but each could be
+     * the one after the last: logprobs then ends with a value for each. */
+    const int32_t *next;
+    size_t n_next;
+};
+
+/* The pooled hidden states of the ids after the last norm: gg_model_n_embd()
+ * values, not normalised to a length. */
+struct gg_embedding {
+    float *values; /* NULL: none */
+    enum gg_pooling pooling;
+};
+
 /* Ids to append to a slot and evaluate: prefill, or decoding of a single id. */
 struct gg_chunk {
     int32_t slot;       /* below n_slots */
     const int32_t *ids; /* each below gg_model_n_vocab() */
     size_t n;           /* at least 1 */
-    float *logits;      /* gets n_vocab values after the last id; or NULL */
-    /* Gets n - 1 values, or NULL: logprobs[i] is the natural logarithm of the
-     * probability of ids[i + 1], given all ids before it. Memory for this is
-     * taken when it is asked for first, and does not grow with the chunk. */
-    float *logprobs;
-    /* The first so many of these values, at most n - 1, are left out: logprobs
-     * begins with that of ids[n_unscored + 1], and none is computed. */
-    size_t n_unscored;
-    struct gg_best *best; /* NULL; or what is wanted in place of logits, which
-                             may be NULL and gets nothing */
-    /* NULL; or n_next ids (0 is 1) that are not evaluated, but each could be
-     * the one after the last: logprobs then ends with a value for each. */
-    const int32_t *next;
-    size_t n_next;
-    /* 0 is 1; or logits and best are arrays: n_vocab values, and one of *best,
-     * after each of the last n_last ids; no more than n. */
-    size_t n_last;
-    /* NULL; or gets gg_model_n_embd() values: the pooled hidden states of the
-     * ids after the last norm. Not normalised to a length. */
-    float *embedding;
-    enum gg_pooling pooling;
+    struct gg_rows rows;
+    struct gg_scores scores;
+    struct gg_embedding embed;
+    uintptr_t reserved[4];
 };
 
 /* Evaluates the chunks; no two may name the same slot. A chunk's logits do not

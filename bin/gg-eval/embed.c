@@ -125,8 +125,8 @@ evaluate(struct embed *e)
         if (!is_text(t))
             continue;
         e->queries[n++] = (struct gg_query){ .sequence = t->sequence,
-                                             .embedding = t->vector,
-                                             .pooling = e->pooling };
+                                             .embed.values = t->vector,
+                                             .embed.pooling = e->pooling };
     }
     cli_check(gg_engine_eval(e->gg, e->queries, n, &err), &err);
     for (int32_t i = 0; i < e->n; i++)

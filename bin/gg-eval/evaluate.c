@@ -259,9 +259,9 @@ make_queries(struct evaluate *e)
             continue;
         need_room(e, entry);
         if (entry->best.k)
-            query->best = &entry->best;
+            query->rows.best = &entry->best;
         else
-            query->logits = entry->logits;
+            query->rows.logits = entry->logits;
     }
     return n;
 }

@@ -264,9 +264,9 @@ imatrix_run(struct imatrix *m, const struct engine *engine, int fd,
     ticker_start(&ticker, quiet);
     while (windows_next(&w)) {
         /* all rows, so that the last layer sees all of them, too */
-        windows_eval(&w, (struct gg_query){ .logits = logits,
-                                            .logprobs = logprobs,
-                                            .first = 1 });
+        windows_eval(&w, (struct gg_query){ .rows.logits = logits,
+                                            .scores.logprobs = logprobs,
+                                            .scores.first = 1 });
         ticker_show(&ticker, "%llu ids",
                     (unsigned long long)w.count * (unsigned long long)w.n);
     }

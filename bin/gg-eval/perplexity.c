@@ -64,8 +64,8 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
     ticker_start_beside(&ticker, quiet);
     while (windows_next(&w)) {
-        windows_eval(
-            &w, (struct gg_query){ .logprobs = logprobs, .first = unscored });
+        windows_eval(&w, (struct gg_query){ .scores.logprobs = logprobs,
+                                            .scores.first = unscored });
         add_losses(&l, logprobs, scored);
         if (!quiet)
             put_line(&w, &l);

@@ -117,8 +117,8 @@ windows_eval(struct windows *w, struct gg_query query)
     gg_sequence_truncate(w->sequence, 0);
     cli_check(gg_sequence_put(w->sequence, w->ids, n, &err), &err);
     cli_check(gg_engine_eval(w->gg, &query, 1, &err), &err);
-    for (size_t i = 0; i < n - query.first; i++)
-        if (!isfinite(query.logprobs[i]))
+    for (size_t i = 0; i < n - query.scores.first; i++)
+        if (!isfinite(query.scores.logprobs[i]))
             cli_die("%s: window %llu: the logits are not numbers",
                     w->engine->path, (unsigned long long)w->count);
 }

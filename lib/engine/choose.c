@@ -116,10 +116,10 @@ run_heads(struct gg_engine *e, struct contest *list, size_t n,
 
     for (size_t i = 0; i < n && st == GG_OK; i++)
         queries[i] = (struct gg_query){ .sequence = list[i].first,
-                                        .logprobs = list[i].logprobs,
-                                        .first = list[i].head,
-                                        .next = list[i].next,
-                                        .n_next = list[i].choices->n };
+                                        .scores.logprobs = list[i].logprobs,
+                                        .scores.first = list[i].head,
+                                        .scores.next = list[i].next,
+                                        .scores.n_next = list[i].choices->n };
     if (st == GG_OK)
         st = gg_engine_eval(e, queries, n, err);
     for (size_t i = 0; i < n && st == GG_OK; i++)
@@ -159,9 +159,9 @@ open_rest(struct rest *r, struct gg_engine *e, struct gg_choice *choice,
         st = gg_sequence_put(r->sequence, choice->ids, choice->n - 1, err);
     *query = (struct gg_query){
         .sequence = r->sequence,
-        .logprobs = r->logprobs,
-        .first = choice->n - r->n,
-        .next = choice->ids + choice->n - 1,
+        .scores.logprobs = r->logprobs,
+        .scores.first = choice->n - r->n,
+        .scores.next = choice->ids + choice->n - 1,
     };
     return st;
 }

@@ -80,9 +80,9 @@ engine_missing(const struct gg_sequence *q, size_t n, struct gg_chunk *out)
     if (!score || q->n_known >= n)
         return true;
     known = q->n_known > q->n_held + 1 ? q->n_known : q->n_held + 1;
-    out->n_unscored = known - q->n_held - 1;
-    out->logprobs = q->logprobs + known;
-    out->next = q->ids + to;
+    out->scores.first = known - q->n_held;
+    out->scores.logprobs = q->logprobs + known;
+    out->scores.next = q->ids + to;
     return true;
 }
 
@@ -114,7 +114,15 @@ engine_run(struct gg_engine *e, const struct gg_chunk *chunks, size_t n,
 static bool
 wants_anything(const struct gg_query *w)
 {
-    return w->logits || w->best || w->logprobs || w->embedding;
+    return w->rows.logits || w->rows.best || w->scores.logprobs ||
+           w->embed.values;
+}
+
+/* The first id that has a score. */
+static size_t
+first_scored(const struct gg_query *w)
+{
+    return w->scores.first ? w->scores.first : 1;
 }
 
 /* How many of its ids need not be evaluated for what is wanted. */
@@ -125,11 +133,11 @@ most_held(const struct gg_query *w)
 
     if (q->engine->score || !wants_anything(w))
         return q->n_ids;
-    if (w->embedding)
+    if (w->embed.values)
         return 0;
-    if (w->logprobs)
-        return w->first - 1;
-    return q->n_ids - (w->n_last ? w->n_last : 1);
+    if (w->scores.logprobs)
+        return first_scored(w) - 1;
+    return q->n_ids - (w->rows.n_last ? w->rows.n_last : 1);
 }
 
 static enum gg_status
@@ -143,26 +151,22 @@ check_query(struct gg_engine *e, const struct gg_query *w, struct gg_error *err)
     q->call = e->call;
     if (q->n_ids == 0)
         return error_set(err, GG_ERR_ARG, "a sequence without ids");
-    if (w->n_last > q->n_ids ||
-        (w->logprobs && (w->first == 0 || w->first > q->n_ids)))
+    if (w->rows.n_last > q->n_ids ||
+        (w->scores.logprobs && w->scores.first > q->n_ids))
         return error_set(err, GG_ERR_ARG, "a sequence has no %zu ids",
-                         w->n_last > q->n_ids ? w->n_last : w->first);
-    return GG_OK;
+                         w->rows.n_last > q->n_ids ? w->rows.n_last
+                                                   : w->scores.first);
+    return ERROR_RESERVED(w, err);
 }
 
 static void
 add_wanted(const struct gg_query *w, struct gg_chunk *c)
 {
-    c->logits = w->logits;
-    c->best = w->best;
-    c->n_last = w->n_last;
-    c->embedding = w->embedding;
-    c->pooling = w->pooling;
-    c->logprobs = w->logprobs;
-    c->next = w->next;
-    c->n_next = w->n_next;
-    if (w->logprobs)
-        c->n_unscored = w->first - 1 - w->sequence->n_held;
+    c->rows = w->rows;
+    c->embed = w->embed;
+    c->scores = w->scores;
+    if (w->scores.logprobs)
+        c->scores.first = first_scored(w) - w->sequence->n_held;
 }
 
 /* Slots for all; and what is to be evaluated there. */

@@ -203,9 +203,9 @@ text_query(struct gg_text *t, size_t n)
     t->n_rows = n;
     t->row = 0;
     return (struct gg_query){ .sequence = t->sequence,
-                              .logits = t->k ? NULL : t->logits,
-                              .best = t->k ? t->best : NULL,
-                              .n_last = n };
+                              .rows.logits = t->k ? NULL : t->logits,
+                              .rows.best = t->k ? t->best : NULL,
+                              .rows.n_last = n };
 }
 
 /* ---- drawing ------------------------------------------------------------- */

@@ -72,24 +72,31 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     }
 }
 
+/* The first id that has a score. */
+static size_t
+first_scored(const struct gg_chunk *chunk)
+{
+    return chunk->scores.first ? chunk->scores.first : 1;
+}
+
 /* The ids that may be the one after id i of the chunk, and are scored; *n gets
  * how many. NULL: none is. */
 static const int32_t *
 ids_after(const struct gg_chunk *chunk, size_t i, size_t *n)
 {
     *n = 1;
-    if (!chunk->logprobs || i < chunk->n_unscored)
+    if (!chunk->scores.logprobs || i + 1 < first_scored(chunk))
         return NULL;
     if (i < chunk->n - 1)
         return chunk->ids + i + 1;
-    *n = chunk->n_next ? chunk->n_next : 1;
-    return chunk->next;
+    *n = chunk->scores.n_next ? chunk->scores.n_next : 1;
+    return chunk->scores.next;
 }
 
 static bool
 is_pooled(const struct gg_chunk *chunk, size_t i)
 {
-    switch (chunk->pooling) {
+    switch (chunk->embed.pooling) {
     case GG_POOL_CLS:
         return i == 0;
     case GG_POOL_LAST:
@@ -104,24 +111,25 @@ static void
 add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
            double *pool)
 {
-    size_t n_last = chunk->n_last ? chunk->n_last : 1;
+    size_t n_last = chunk->rows.n_last ? chunk->rows.n_last : 1;
     size_t first = chunk->n - n_last; /* that logits are wanted after */
     size_t n_next;
     const int32_t *next = ids_after(chunk, i, &n_next);
-    bool best = chunk->best && i >= first;
-    bool logits = chunk->logits && !chunk->best && i >= first;
-    bool pooled = chunk->embedding && is_pooled(chunk, i);
+    bool best = chunk->rows.best && i >= first;
+    bool logits = chunk->rows.logits && !chunk->rows.best && i >= first;
+    bool pooled = chunk->embed.values && is_pooled(chunk, i);
     int32_t n = b->n_outputs;
 
     if (!logits && !best && !next && !pooled)
         return;
     b->rows[n] = row;
     b->logits[n] =
-        logits ? chunk->logits + (i - first) * (size_t)b->n_vocab : NULL;
-    b->best[n] = best ? chunk->best + (i - first) : NULL;
+        logits ? chunk->rows.logits + (i - first) * (size_t)b->n_vocab : NULL;
+    b->best[n] = best ? chunk->rows.best + (i - first) : NULL;
     b->next[n] = next;
     b->n_next[n] = n_next;
-    b->logprobs[n] = next ? chunk->logprobs + (i - chunk->n_unscored) : NULL;
+    b->logprobs[n] =
+        next ? chunk->scores.logprobs + (i + 1 - first_scored(chunk)) : NULL;
     b->scored = b->scored || next;
     b->pools[n] = pooled ? pool : NULL;
     b->pooled = b->pooled || pooled;

@@ -316,11 +316,13 @@ static enum gg_status
 check_ids(const struct gg_session *s, const struct gg_chunk *c,
           struct gg_error *err)
 {
-    size_t n_next = !c->next ? 0 : c->n_next ? c->n_next : 1;
+    size_t n_next = !c->scores.next    ? 0
+                    : c->scores.n_next ? c->scores.n_next
+                                       : 1;
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; i < n_next && st == GG_OK; i++)
-        st = check_id(s, c->next[i], err);
+        st = check_id(s, c->scores.next[i], err);
     for (size_t i = 0; i < c->n && st == GG_OK; i++)
         st = check_id(s, c->ids[i], err);
     return st;
@@ -333,7 +335,7 @@ check_encoder(const struct gg_session *s, const struct gg_chunk *c,
 {
     if (!s->model->hp.encoder)
         return GG_OK;
-    if (c->logits || c->best || c->logprobs)
+    if (c->rows.logits || c->rows.best || c->scores.logprobs)
         return error_set(err, GG_ERR_UNSUPPORTED,
                          "%s is a family of encoders: they make embeddings and "
                          "no logits",
@@ -364,15 +366,15 @@ static enum gg_status
 check_results(const struct gg_session *s, const struct gg_chunk *c,
               struct gg_error *err)
 {
-    size_t n_best = !c->best ? 0 : c->n_last ? c->n_last : 1;
+    size_t n_best = !c->rows.best ? 0 : c->rows.n_last ? c->rows.n_last : 1;
     size_t n_vocab = (size_t)s->model->hp.n_vocab;
 
     if (!c->ids)
         return error_null(err);
-    if (c->embedding && (unsigned)c->pooling > GG_POOL_CLS)
+    if (c->embed.values && (unsigned)c->embed.pooling > GG_POOL_CLS)
         return error_set(err, GG_ERR_ARG, "an embedding of no known pooling");
     for (size_t i = 0; i < n_best; i++) {
-        const struct gg_best *b = &c->best[i];
+        const struct gg_best *b = &c->rows.best[i];
 
         if (b->k && (!b->ids || !b->logits))
             return error_null(err);
@@ -398,10 +400,13 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
     s->called[c->slot] = s->call;
     if (c->n == 0)
         return error_set(err, GG_ERR_ARG, "a chunk without ids");
-    if (c->n_last > c->n || c->n_unscored >= c->n)
+    if (c->rows.n_last > c->n || c->scores.first > c->n)
         return error_set(err, GG_ERR_ARG, "a chunk has no %zu ids",
-                         c->n_last > c->n ? c->n_last : c->n_unscored + 1);
-    st = check_results(s, c, err);
+                         c->rows.n_last > c->n ? c->rows.n_last
+                                               : c->scores.first);
+    st = ERROR_RESERVED(c, err);
+    if (st == GG_OK)
+        st = check_results(s, c, err);
     if (st == GG_OK)
         st = check_ids(s, c, err);
     if (st == GG_OK)
@@ -501,7 +506,7 @@ start_pools(struct gg_session *s, const struct gg_chunk *chunks,
     bool wanted = false;
 
     for (size_t i = 0; i < n_chunks; i++)
-        wanted = wanted || chunks[i].embedding;
+        wanted = wanted || chunks[i].embed.values;
     if (!wanted)
         return true;
     if (!mem_grow(&s->pools, &s->cap_pools, n, sizeof(*s->pools)))
@@ -516,18 +521,19 @@ finish_pools(const struct gg_session *s, const struct gg_chunk *chunks,
 {
     for (size_t i = 0; i < n_chunks; i++) {
         const struct gg_chunk *c = &chunks[i];
-        double n = c->pooling == GG_POOL_MEAN ? (double)c->n : 1;
+        double n = c->embed.pooling == GG_POOL_MEAN ? (double)c->n : 1;
 
-        for (int32_t j = 0; c->embedding && j < s->model->hp.n_embd; j++)
-            c->embedding[j] = (float)(pool_of(s, i)[j] / n);
+        for (int32_t j = 0; c->embed.values && j < s->model->hp.n_embd; j++)
+            c->embed.values[j] = (float)(pool_of(s, i)[j] / n);
     }
 }
 
 static void
 find_nothing(const struct gg_chunk *c)
 {
-    for (size_t i = 0; c->best && i < (c->n_last ? c->n_last : 1); i++)
-        c->best[i].n = 0;
+    for (size_t i = 0;
+         c->rows.best && i < (c->rows.n_last ? c->rows.n_last : 1); i++)
+        c->rows.best[i].n = 0;
 }
 
 static enum gg_status

@@ -57,9 +57,10 @@ static inline void
 eval_ids(struct gg_session *s, int32_t slot, const int32_t *ids, int from,
          int to, float *out)
 {
-    struct gg_chunk c = {
-        .slot = slot, .ids = ids + from, .n = (size_t)(to - from), .logits = out
-    };
+    struct gg_chunk c = { .slot = slot,
+                          .ids = ids + from,
+                          .n = (size_t)(to - from),
+                          .rows.logits = out };
 
     must(gg_session_eval(s, &c, 1, &err));
 }

@@ -74,7 +74,7 @@ check_bytes(const struct gg_model *m, enum gg_cache_type type)
     for (int i = 0, n = 0; i < N; i = n) {
         struct gg_chunk c[] = {
             { .slot = 2, .ids = ids + i / 2, .n = 30 },
-            { .ids = ids + i, .n = 150, .logits = out },
+            { .ids = ids + i, .n = 150, .rows.logits = out },
             { .slot = 1, .ids = ids + i / 3, .n = 1 },
         };
 

@@ -20,8 +20,8 @@ embed(struct gg_session *s, int32_t slot, int n, enum gg_pooling pooling,
     struct gg_chunk c = { .slot = slot,
                           .ids = ids,
                           .n = (size_t)n,
-                          .embedding = out,
-                          .pooling = pooling };
+                          .embed.values = out,
+                          .embed.pooling = pooling };
 
     return gg_session_eval(s, &c, 1, &err);
 }
@@ -90,9 +90,9 @@ check_neighbours(const struct gg_model *m)
     struct gg_session *s = new_session(m, p);
     float alone[E], among[E], other[E];
     struct gg_chunk c[] = {
-        { .slot = 2, .ids = ids + 9, .n = 290, .embedding = other },
-        { .slot = 0, .ids = ids, .n = 250, .embedding = among },
-        { .slot = 1, .ids = ids + 50, .n = 200, .embedding = other },
+        { .slot = 2, .ids = ids + 9, .n = 290, .embed.values = other },
+        { .slot = 0, .ids = ids, .n = 250, .embed.values = among },
+        { .slot = 1, .ids = ids + 50, .n = 200, .embed.values = other },
     };
 
     must(gg_session_eval(s, c, 3, &err));
@@ -111,7 +111,7 @@ check_refused(const struct gg_model *m)
     float out[E], logits[V];
     int32_t best_id[1];
     struct gg_best best = { .k = 1, .ids = best_id, .logits = logits };
-    struct gg_chunk c = { .ids = ids, .n = 3, .logits = logits };
+    struct gg_chunk c = { .ids = ids, .n = 3, .rows.logits = logits };
 
     ok(gg_model_is_encoder(m) && gg_model_n_embd(m) == E, "an encoder");
     is(gg_session_eval(s, &c, 1, &err), GG_ERR_UNSUPPORTED, "has no logits");
@@ -122,7 +122,7 @@ check_refused(const struct gg_model *m)
     is(gg_session_truncate(s, 0, 5), 5, "all of a text can stay");
     is(gg_session_truncate(s, 0, 3), 0, "a part of it cannot");
     must(embed(s, 0, 5, GG_POOL_MEAN, out));
-    c = (struct gg_chunk){ .ids = ids, .n = 3, .best = &best };
+    c = (struct gg_chunk){ .ids = ids, .n = 3, .rows.best = &best };
     is(gg_session_eval(s, &c, 1, &err), GG_ERR_UNSUPPORTED,
        "it has no likeliest ids");
     gg_session_free(s);
@@ -143,9 +143,9 @@ check_logits(const struct gg_model *m)
     double made[V];
     struct gg_chunk c = { .ids = ids,
                           .n = 9,
-                          .logits = logits,
-                          .embedding = out,
-                          .pooling = GG_POOL_LAST };
+                          .rows.logits = logits,
+                          .embed.values = out,
+                          .embed.pooling = GG_POOL_LAST };
 
     must(gg_session_eval(s, &c, 1, &err));
     for (int i = 0; i < V; i++) {
@@ -172,7 +172,7 @@ check_mean(const struct gg_model *m)
     must(embed(s, 0, 40, GG_POOL_MEAN, whole));
     gg_session_truncate(s, 0, 0);
     for (int i = 0; i < 40; i++) {
-        struct gg_chunk c = { .ids = ids + i, .n = 1, .embedding = one };
+        struct gg_chunk c = { .ids = ids + i, .n = 1, .embed.values = one };
 
         must(gg_session_eval(s, &c, 1, &err));
         for (int j = 0; j < E; j++)

@@ -55,9 +55,8 @@ check_ids(const struct gg_vocab *v, const char *name)
     for (int i = 0; i < N_TEXTS; i++) {
         const char *text = texts[i].text;
 
-        must(encode_ids(v, text, strlen(text),
-                             GG_ENCODE_BOS | GG_ENCODE_EOS, ids, MAX, &n,
-                             &err));
+        must(encode_ids(v, text, strlen(text), GG_ENCODE_BOS | GG_ENCODE_EOS,
+                        ids, MAX, &n, &err));
         good = good && n == length(texts[i].ids) &&
                !memcmp(ids, texts[i].ids, n * sizeof(*ids));
     }
@@ -78,8 +77,8 @@ worst_error(const struct gg_model *m, const struct reference *r)
     for (int i = 0; i < N_TEXTS; i++) {
         struct gg_chunk c = { .ids = texts[i].ids,
                               .n = length(texts[i].ids),
-                              .embedding = got,
-                              .pooling = GG_POOL_MEAN };
+                              .embed.values = got,
+                              .embed.pooling = GG_POOL_MEAN };
 
         reference_encode(r, c.ids, (int)c.n, truth);
         for (int j = 0; j < E; j++) {

@@ -315,7 +315,7 @@ check_query(const struct gg_model *m)
     struct bench b;
     struct gg_sequence *q;
     float got[V], again[V], truth[V];
-    struct gg_query query = { .logits = got };
+    struct gg_query query = { .rows.logits = got };
 
     in_steps(m, (struct gg_session_params){ 0 }, ids, 50, 50, truth);
     open_bench(&b, m, 2, 200, (struct gg_engine_params){ 0 });
@@ -324,13 +324,13 @@ check_query(const struct gg_model *m)
     query.sequence = q;
     must(gg_engine_eval(b.engine, &query, 1, &err));
     ok(same(got, truth), "logits behind a sequence");
-    query.logits = again;
+    query.rows.logits = again;
     must(gg_engine_eval(b.engine, &query, 1, &err));
     ok(same(again, truth), "are had again");
     ok(gg_sequence_put(q, (int32_t[]){ V }, 1, &err) == GG_ERR_ARG &&
            gg_sequence_put(q, ids, 151, &err) == GG_ERR_CONTEXT,
        "bad ids and too many are refused");
-    query.n_last = 51;
+    query.rows.n_last = 51;
     is(gg_engine_eval(b.engine, &query, 1, &err), GG_ERR_ARG,
        "so is what a sequence has not");
     gg_sequence_free(q);
@@ -342,7 +342,7 @@ static void
 score_truth(const struct gg_model *m, const int32_t *what, size_t n, float *out)
 {
     struct gg_session *s = new_session(m, (struct gg_session_params){ 0 });
-    struct gg_chunk c = { .ids = what, .n = n, .logprobs = out };
+    struct gg_chunk c = { .ids = what, .n = n, .scores.logprobs = out };
 
     must(gg_session_eval(s, &c, 1, &err));
     gg_session_free(s);
@@ -434,7 +434,7 @@ go_on(struct bench *b, struct gg_sequence *q, const int32_t *what, size_t n,
       float *logits)
 {
     uint64_t before = gg_engine_stats(b->engine).n_evaluated;
-    struct gg_query query = { .sequence = q, .logits = logits };
+    struct gg_query query = { .sequence = q, .rows.logits = logits };
 
     must(gg_sequence_put(q, what, n, &err));
     must(gg_engine_eval(b->engine, &query, 1, &err));

@@ -103,7 +103,7 @@ add_some(struct gg_session *s, float *out)
         chunks[i] = (struct gg_chunk){ .slot = slot,
                                        .ids = held[slot] + there,
                                        .n = (size_t)(n_held[slot] - there),
-                                       .logits = out + i * V };
+                                       .rows.logits = out + i * V };
     }
     must(gg_session_eval(s, chunks, 2, &err));
 }
@@ -230,11 +230,11 @@ test_outputs(const struct gg_model *m)
     };
     struct gg_chunk c = { .ids = ids, .n = 100 };
 
-    c.best = &best[0];
-    c.logprobs = probs[0];
+    c.rows.best = &best[0];
+    c.scores.logprobs = probs[0];
     must(gg_session_eval(b, &c, 1, &err));
-    c.best = &best[1];
-    c.logprobs = probs[1];
+    c.rows.best = &best[1];
+    c.scores.logprobs = probs[1];
     fake_lose(true);
     must(gg_session_eval(a, &c, 1, &err));
     fake_lose(false);

@@ -62,7 +62,7 @@ worst_nmse(const char *path, enum gg_cache_type cache, const double *truth,
     for (size_t i = 0, done = 0; i < sizeof(at) / sizeof(at[0]); i++) {
         struct gg_chunk c = { .ids = ids + done,
                               .n = (size_t)at[i] - done,
-                              .logits = logits };
+                              .rows.logits = logits };
         double nmse;
 
         must(gg_session_eval(session, &c, 1, &err), &err);

@@ -263,7 +263,9 @@ whole_run(float *logits)
                                    .n_threads = 1,
                                    .cache_type = GG_CACHE_F16 };
     static const int32_t ids[] = { 1, 2, 3 };
-    struct gg_chunk chunk = { .slot = 1, .ids = ids, .n = 3, .logits = logits };
+    struct gg_chunk chunk = {
+        .slot = 1, .ids = ids, .n = 3, .rows.logits = logits
+    };
     struct gg_session *s = NULL;
     struct gg_model *m = NULL;
     enum gg_status st = gg_model_open(scratch_path(), NULL, &m, &err);

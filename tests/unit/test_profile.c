@@ -12,8 +12,10 @@ static int32_t ids[N + 4];
 static void
 evaluate(struct gg_session *s, float *out)
 {
-    struct gg_chunk both[] = { { .ids = ids + N + 3, .n = 1, .logits = out },
-                               { .slot = 1, .ids = ids, .n = 1 } };
+    struct gg_chunk both[] = {
+        { .ids = ids + N + 3, .n = 1, .rows.logits = out },
+        { .slot = 1, .ids = ids, .n = 1 }
+    };
 
     eval_ids(s, 0, ids, 0, N, NULL);
     for (int i = 0; i < 3; i++)

@@ -87,7 +87,7 @@ static void
 logits(const struct gg_model_params *params, float *out)
 {
     int32_t ids[N];
-    struct gg_chunk c = { .ids = ids, .n = N, .logits = out };
+    struct gg_chunk c = { .ids = ids, .n = N, .rows.logits = out };
     struct gg_model *m;
     struct gg_session *s;
 

@@ -43,8 +43,8 @@ score(const struct gg_model *m, struct gg_session_params p, int first, int step,
         int n = i ? step : first;
         struct gg_chunk c = { .ids = ids + i,
                               .n = (size_t)(i + n < N ? n : N - i),
-                              .logits = logits,
-                              .logprobs = out + i };
+                              .rows.logits = logits,
+                              .scores.logprobs = out + i };
 
         must(gg_session_eval(s, &c, 1, &err));
     }
@@ -110,9 +110,13 @@ check_neighbours(const struct gg_model *m)
     struct gg_session *s = new_session(m, p);
     float truth[N], logits[V], a[N], b[V], c[N], d[V];
     struct gg_chunk chunks[] = {
-        { .slot = 2, .ids = ids, .n = N, .logprobs = a },
-        { .ids = ids + 7, .n = 40, .logits = b },
-        { .slot = 3, .ids = ids + 3, .n = 1, .logits = d, .logprobs = c },
+        { .slot = 2, .ids = ids, .n = N, .scores.logprobs = a },
+        { .ids = ids + 7, .n = 40, .rows.logits = b },
+        { .slot = 3,
+          .ids = ids + 3,
+          .n = 1,
+          .rows.logits = d,
+          .scores.logprobs = c },
         { .slot = 1, .ids = ids, .n = 50 },
     };
 
@@ -142,14 +146,15 @@ check_next(const struct gg_model *m)
     for (int i = 0, n; i < N - 1; i += n) {
         n = i % 67 + 1 < N - 1 - i ? i % 67 + 1 : N - 1 - i;
         n_last = (n + 2) / 3;
-        must(gg_session_eval(s,
-                             &(struct gg_chunk){ .ids = ids + i,
-                                                 .n = (size_t)n,
-                                                 .logits = rows,
-                                                 .logprobs = out + i,
-                                                 .next = ids + i + n,
-                                                 .n_last = (size_t)n_last },
-                             1, &err));
+        must(
+            gg_session_eval(s,
+                            &(struct gg_chunk){ .ids = ids + i,
+                                                .n = (size_t)n,
+                                                .rows.logits = rows,
+                                                .scores.logprobs = out + i,
+                                                .scores.next = ids + i + n,
+                                                .rows.n_last = (size_t)n_last },
+                            1, &err));
     }
     ok(!memcmp(out, truth, (N - 1) * sizeof(*out)),
        "the id that follows has its own, too");
@@ -173,10 +178,10 @@ check_some(const struct gg_model *m)
     bool all = true;
     struct gg_chunk chunk = { .ids = ids,
                               .n = 100,
-                              .logprobs = out,
-                              .n_unscored = 70,
-                              .next = next,
-                              .n_next = 4 };
+                              .scores.logprobs = out,
+                              .scores.first = 71,
+                              .scores.next = next,
+                              .scores.n_next = 4 };
 
     score(m, gg_session_params_default(), N, N, truth, NULL);
     out[33] = 7;
@@ -193,7 +198,7 @@ check_some(const struct gg_model *m)
         all = all && fabs((double)logits[next[i]] - most - log(sum) -
                           (double)out[29 + i]) < 1e-4;
     ok(all, "each id that may be next has its probability");
-    chunk.n_unscored = 100;
+    chunk.scores.first = 101;
     is(gg_session_eval(s, &chunk, 1, &err), GG_ERR_ARG,
        "no more can be left out than there are");
     gg_session_free(s);
@@ -210,12 +215,16 @@ check_last(const struct gg_model *m)
     float a[60 * V], b[9 * V], logits[V];
     int32_t next = V;
     struct gg_chunk chunks[] = {
-        { .slot = 1, .ids = ids, .n = 100, .logits = a, .n_last = 60 },
-        { .ids = ids + 7, .n = 9, .logits = b, .n_last = 9 },
+        { .slot = 1,
+          .ids = ids,
+          .n = 100,
+          .rows.logits = a,
+          .rows.n_last = 60 },
+        { .ids = ids + 7, .n = 9, .rows.logits = b, .rows.n_last = 9 },
     };
     struct gg_chunk bad[] = {
-        { .ids = ids, .n = 2, .logits = a, .n_last = 3 },
-        { .ids = ids, .n = 2, .logprobs = a, .next = &next },
+        { .ids = ids, .n = 2, .rows.logits = a, .rows.n_last = 3 },
+        { .ids = ids, .n = 2, .scores.logprobs = a, .scores.next = &next },
     };
     bool all = true;
 
@@ -240,7 +249,7 @@ static bool
 score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
                 float *out)
 {
-    struct gg_chunk chunk = { .ids = ids, .n = 100, .logprobs = out };
+    struct gg_chunk chunk = { .ids = ids, .n = 100, .scores.logprobs = out };
     struct batch b;
     bool done = false;
 
@@ -282,7 +291,7 @@ check_extremes(const struct gg_model *m)
     struct gg_session *s = new_session(m, gg_session_params_default());
     size_t before, after;
     float out[N];
-    struct gg_chunk c = { .ids = ids, .n = N, .logprobs = out };
+    struct gg_chunk c = { .ids = ids, .n = N, .scores.logprobs = out };
     bool all = true, some = false;
 
     gg_session_memory(s, NULL, &before);

@@ -65,12 +65,12 @@ check_slots(const struct gg_model *m, const float *truth)
     float a[V], b[V], c[V], alone[V];
     struct gg_chunk chunks[] = {
         { .slot = 2, .ids = ids, .n = N - 1 },
-        { .ids = ids + 7, .n = 40, .logits = b },
-        { .slot = 1, .ids = ids + 3, .n = 1, .logits = c },
+        { .ids = ids + 7, .n = 40, .rows.logits = b },
+        { .slot = 1, .ids = ids + 3, .n = 1, .rows.logits = c },
     };
     struct gg_chunk last[] = {
         { .slot = 1, .ids = ids + 50, .n = 1 },
-        { .slot = 2, .ids = ids + N - 1, .n = 1, .logits = a },
+        { .slot = 2, .ids = ids + N - 1, .n = 1, .rows.logits = a },
         { .ids = ids + 60, .n = 1 },
     };
 
@@ -107,7 +107,7 @@ check_many(const struct gg_model *m)
         chunks[i] = (struct gg_chunk){ .slot = i,
                                        .ids = ids + 9 * i,
                                        .n = lengths[i],
-                                       .logits = together[i] };
+                                       .rows.logits = together[i] };
     must(gg_session_eval(s, chunks, SLOTS, &err));
     gg_session_truncate(s, 3, 0);
     for (int i = 0; i < SLOTS; i++) {
@@ -128,7 +128,7 @@ check_places(const struct gg_model *m)
     static float row[1 + 5 * V + 1], apart[5][V + 1];
     struct gg_chunk chunks[] = {
         { .slot = 0, .ids = ids, .n = 5 },
-        { .slot = 1, .ids = ids + 9, .n = 4, .n_last = 3 },
+        { .slot = 1, .ids = ids + 9, .n = 4, .rows.n_last = 3 },
         { .slot = 2, .ids = ids + 20, .n = 1 },
     };
     float *const first = row + 1; /* on no line */
@@ -136,9 +136,9 @@ check_places(const struct gg_model *m)
 
     row[0] = row[1 + 5 * V] = 12345;
     for (int pass = 0; pass < 2; pass++) {
-        chunks[0].logits = pass ? apart[4] : first;
-        chunks[1].logits = pass ? apart[0] : first + V;
-        chunks[2].logits = pass ? apart[3] + 1 : first + 4 * V;
+        chunks[0].rows.logits = pass ? apart[4] : first;
+        chunks[1].rows.logits = pass ? apart[0] : first + V;
+        chunks[2].rows.logits = pass ? apart[3] + 1 : first + 4 * V;
         must(gg_session_eval(s, chunks, 3, &err));
         for (int slot = 0; slot < 3; slot++)
             gg_session_truncate(s, slot, 0);
@@ -379,9 +379,9 @@ check_best(const struct gg_model *m)
 
     for (int i = 0; i < 6; i++) {
         struct gg_best best[3];
-        struct gg_chunk c = { .ids = ids, .n = 40, .n_last = 3 };
+        struct gg_chunk c = { .ids = ids, .n = 40, .rows.n_last = 3 };
 
-        c.logits = logits[0];
+        c.rows.logits = logits[0];
         gg_session_truncate(s, 0, 0);
         must(gg_session_eval(s, &c, 1, &err));
         for (int k = 0; k < 3; k++)
@@ -389,9 +389,9 @@ check_best(const struct gg_model *m)
                                         .ids = room_ids[k],
                                         .logits = room[k],
                                         .no_sum = k == 1 };
-        c.logits = NULL;
-        c.best = best;
-        c.logprobs = i < 3 ? NULL : probs;
+        c.rows.logits = NULL;
+        c.rows.best = best;
+        c.scores.logprobs = i < 3 ? NULL : probs;
         gg_session_truncate(s, 0, 0);
         must(gg_session_eval(s, &c, 1, &err));
         for (int k = 0; k < 3; k++)

@@ -75,7 +75,7 @@ main(void)
     struct gg_model *m;
     struct gg_session *s;
     float plain[V], out[V], logprobs[N];
-    struct gg_chunk c = { .ids = ids, .n = N, .logits = out };
+    struct gg_chunk c = { .ids = ids, .n = N, .rows.logits = out };
 
     fill_ids(ids, N);
     if (!models_named("llama-f32", &spec))
@@ -94,7 +94,7 @@ main(void)
     ok(same(out, plain), "watching changes nothing");
     gg_session_truncate(s, 0, 0);
     w = (struct watch){ 0 };
-    c.logprobs = logprobs;
+    c.scores.logprobs = logprobs;
     must(gg_session_eval(s, &c, 1, &err));
     ok(w.n_wrong == 0 && strstr(w.names, "output.weight ") && same(out, plain),
        "nor where all ids are scored");

@@ -174,8 +174,8 @@ check_neighbours(const struct gg_model *m, enum gg_cache_type type)
     for (int i = 0; i < N; i += 300) {
         struct gg_chunk c[] = {
             { .slot = 1, .ids = ids + i / 3, .n = 1 },
-            { .slot = 2, .ids = ids + i, .n = 300, .logits = out },
-            { .ids = ids + N / 2 + i / 2, .n = 150, .logits = other },
+            { .slot = 2, .ids = ids + i, .n = 300, .rows.logits = out },
+            { .ids = ids + N / 2 + i / 2, .n = 150, .rows.logits = other },
         };
 
         must(gg_session_eval(s, c, 3, &err));
