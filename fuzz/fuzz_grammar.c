@@ -32,7 +32,7 @@ draw(struct grammar_at *at, uint8_t from)
     bool fits;
 
     for (int step = 0; step < STEPS; step++) {
-        if (grammar_mask(at, &mask, &n_fit, &err) != GG_OK) {
+        if (sample_grammar_mask(at, &mask, &n_fit, &err) != GG_OK) {
             check(err.message[0]);
             return;
         }
@@ -41,9 +41,9 @@ draw(struct grammar_at *at, uint8_t from)
         fits = mask[id / 64] >> id % 64 & 1;
         if (!fits || id == N - 1)
             return;
-        if (grammar_allows(at, id, &fits, &err) == GG_OK)
+        if (sample_grammar_allows(at, id, &fits, &err) == GG_OK)
             check(fits);
-        if (grammar_advance(at, id, &err) != GG_OK)
+        if (sample_grammar_advance(at, id, &err) != GG_OK)
             return;
         id = (id + from) % N;
     }
@@ -75,11 +75,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memcpy(bytes + 256, "ab\"}\xc3\xa9\xa9  ", 9);
     for (int i = 0; i <= 4; i++)
         at[256 + i] = (uint32_t)(256 + 3 * (i < 3 ? i : 3));
-    if (grammar_new((const char *)data + 1, size - 1, &tokens, &g, &err) ==
-        GG_OK) {
-        grammar_begin(&where, g);
+    if (sample_grammar_new((const char *)data + 1, size - 1, &tokens, &g,
+                           &err) == GG_OK) {
+        sample_grammar_begin(&where, g);
         draw(&where, data[0]);
-        grammar_leave(&where);
+        sample_grammar_leave(&where);
     } else {
         check(!g && err.message[0]);
     }

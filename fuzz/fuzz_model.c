@@ -59,7 +59,7 @@ evaluate(const struct model *m, enum gg_cache_type type)
     struct gg_error err;
 
     check(logits != NULL);
-    if (session_new(m, &params, &s, &err) == GG_OK) {
+    if (model_session_new(m, &params, &s, &err) == GG_OK) {
         check(model_session_memory(m, &params, &memory, &err) == GG_OK);
         check(gg_session_eval(s, &chunk, 1, &err) == GG_OK);
         gg_session_truncate(s, 0, 1);

@@ -62,7 +62,7 @@ draw(struct grammar_at *at, uint8_t from)
         const uint64_t *mask;
         size_t n_fit;
 
-        if (grammar_mask(at, &mask, &n_fit, &err) != GG_OK) {
+        if (sample_grammar_mask(at, &mask, &n_fit, &err) != GG_OK) {
             check(err.message[0]);
             return;
         }
@@ -80,7 +80,7 @@ draw(struct grammar_at *at, uint8_t from)
         for (int k = 0; k < 256 && !is_in(mask, (int32_t)id); k++)
             id = (id + 1) % 256;
         if (!is_in(mask, (int32_t)id) ||
-            grammar_advance(at, (int32_t)id, &err) != GG_OK)
+            sample_grammar_advance(at, (int32_t)id, &err) != GG_OK)
             return;
         text[step] = (char)id;
     }
@@ -102,10 +102,10 @@ try_grammar(const char *text, size_t len, uint8_t from)
     for (int i = 0; i < 256; i++)
         at[i] = (uint32_t)i, bytes[i] = (char)i;
     at[EOG] = at[EOG + 1] = 256;
-    if (grammar_new(text, len, &tokens, &g, &err) == GG_OK) {
-        grammar_begin(&where, g);
+    if (sample_grammar_new(text, len, &tokens, &g, &err) == GG_OK) {
+        sample_grammar_begin(&where, g);
         draw(&where, from);
-        grammar_leave(&where);
+        sample_grammar_leave(&where);
     } else { /* a limit of grammars, but never their notation */
         check(!g && err.message[0]);
         check(strncmp(err.message, "line", 4) != 0 ||
@@ -123,8 +123,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size == 0)
         return 0;
-    if (schema_to_gbnf((const char *)data + 1, size - 1, &grammar, &n, &err) ==
-        GG_OK)
+    if (sample_schema_to_gbnf((const char *)data + 1, size - 1, &grammar, &n,
+                              &err) == GG_OK)
         try_grammar(grammar, n, data[0]);
     else
         check(err.message[0]);

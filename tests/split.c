@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 char *
-split_name(char *buf, size_t size, const char *stem, int no, int n)
+vocab_split_name(char *buf, size_t size, const char *stem, int no, int n)
 {
     snprintf(buf, size, "%s-%05d-of-%05d.gguf", stem, no + 1, n);
     return buf;
@@ -53,9 +53,9 @@ split_file(const char *path, const char *stem, int n, bool bare_first,
         int part = i - bare_first;
         int64_t from = part < 0 ? 0 : tensors * part / parts;
 
-        done =
-            write_shard(whole, pool, from, tensors * (part + 1) / parts, i, n,
-                        split_name(name, sizeof(name), stem, i, n), spoil);
+        done = write_shard(whole, pool, from, tensors * (part + 1) / parts, i,
+                           n, vocab_split_name(name, sizeof(name), stem, i, n),
+                           spoil);
     }
     gguf_free(whole);
     ggml_free(pool);

@@ -16,6 +16,6 @@ split_file(const char *path, const char *stem, int n, bool bare_first,
 
 /* The name of shard `no`. Returns buf. */
 char *
-split_name(char *buf, size_t size, const char *stem, int no, int n);
+vocab_split_name(char *buf, size_t size, const char *stem, int no, int n);
 
 #endif

@@ -8,7 +8,7 @@
 #include "core/mem.h"
 
 void
-arena_reset(struct arena *a)
+alloc_arena_reset(struct arena *a)
 {
     for (size_t i = 0; i < a->n_chunks; i++)
         a->chunks[i].n_holes = a->chunks[i].extent = 0;
@@ -16,7 +16,7 @@ arena_reset(struct arena *a)
 }
 
 void
-arena_clear(struct arena *a)
+alloc_arena_clear(struct arena *a)
 {
     for (size_t i = 0; i < a->cap; i++)
         mem_free(a->chunks[i].holes);
@@ -112,7 +112,7 @@ add_chunk(struct arena *a, size_t size, struct arena_place *out)
 }
 
 bool
-arena_alloc(struct arena *a, size_t size, struct arena_place *out)
+alloc_arena_alloc(struct arena *a, size_t size, struct arena_place *out)
 {
     return check_align(size, a->alignment, &size) &&
            (take_hole(a, size, out) || grow_chunk(a, size, out) ||
@@ -120,7 +120,7 @@ arena_alloc(struct arena *a, size_t size, struct arena_place *out)
 }
 
 bool
-arena_free(struct arena *a, struct arena_place at, size_t size)
+alloc_arena_free(struct arena *a, struct arena_place at, size_t size)
 {
     struct arena_chunk *c = &a->chunks[at.chunk];
     size_t i = 0;

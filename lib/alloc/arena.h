@@ -32,20 +32,20 @@ struct arena {
 
 /* Forgets all ranges, keeps memory of its own for the next plan. */
 void
-arena_reset(struct arena *a);
+alloc_arena_reset(struct arena *a);
 
 void
-arena_clear(struct arena *a);
+alloc_arena_clear(struct arena *a);
 
 /* The smallest hole that fits, else the chunk that grows least, else a new
  * chunk, which is larger than max_chunk only if size is. False: no memory for
  * the book-keeping. */
 bool
-arena_alloc(struct arena *a, size_t size, struct arena_place *out);
+alloc_arena_alloc(struct arena *a, size_t size, struct arena_place *out);
 
 /* Gives back a range, or a part of one; false: no memory for the
  * book-keeping, and the range is lost. */
 bool
-arena_free(struct arena *a, struct arena_place at, size_t size);
+alloc_arena_free(struct arena *a, struct arena_place at, size_t size);
 
 #endif

@@ -86,9 +86,9 @@ ggml_gallocr_free(ggml_gallocr_t galloc)
     for (int i = 0; i < galloc->n_pools; i++) {
         free_chunks(&galloc->pools[i]);
         mem_free(galloc->pools[i].chunks);
-        arena_clear(&galloc->pools[i].arena);
+        alloc_arena_clear(&galloc->pools[i].arena);
     }
-    plan_clear(&galloc->plan);
+    alloc_plan_clear(&galloc->plan);
     mem_free(galloc->pools);
     mem_free(galloc->pool_of);
     mem_free(galloc->buffers);
@@ -100,8 +100,8 @@ make_plan(struct ggml_gallocr *g, struct ggml_cgraph *graph,
           const int *node_ids, const int *leaf_ids)
 {
     for (int i = 0; i < g->n_pools; i++)
-        arena_reset(&g->pools[i].arena);
-    return plan_make(&g->plan, g->buffers, graph, node_ids, leaf_ids);
+        alloc_arena_reset(&g->pools[i].arena);
+    return alloc_plan_make(&g->plan, g->buffers, graph, node_ids, leaf_ids);
 }
 
 /* What lies in the old memory is lost; it is given back first. */
@@ -173,9 +173,9 @@ is_first_of_pool(const struct ggml_gallocr *g, int id)
 }
 
 bool
-gallocr_measure(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
-                const int *node_buffer_ids, const int *leaf_buffer_ids,
-                size_t *sizes)
+alloc_gallocr_measure(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
+                      const int *node_buffer_ids, const int *leaf_buffer_ids,
+                      size_t *sizes)
 {
     bool done = make_plan(galloc, graph, node_buffer_ids, leaf_buffer_ids);
 
@@ -197,8 +197,8 @@ ggml_gallocr_reserve_n_size(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
                             const int *node_buffer_ids,
                             const int *leaf_buffer_ids, size_t *sizes)
 {
-    GGML_ASSERT(gallocr_measure(galloc, graph, node_buffer_ids, leaf_buffer_ids,
-                                sizes));
+    GGML_ASSERT(alloc_gallocr_measure(galloc, graph, node_buffer_ids,
+                                      leaf_buffer_ids, sizes));
 }
 
 size_t
@@ -266,7 +266,7 @@ put_tensors(struct ggml_gallocr *g)
 bool
 ggml_gallocr_alloc_graph(ggml_gallocr_t galloc, struct ggml_cgraph *graph)
 {
-    if (!plan_fits(&galloc->plan, galloc->buffers, graph)) {
+    if (!alloc_plan_fits(&galloc->plan, galloc->buffers, graph)) {
         /* With several buffers, only the caller knows what goes where. */
         if (galloc->n_bufs != 1 || !ggml_gallocr_reserve(galloc, graph))
             return false;

@@ -7,8 +7,8 @@
 
 /* ggml_gallocr_reserve_n_size(); false: no memory for the plan. */
 bool
-gallocr_measure(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
-                const int *node_buffer_ids, const int *leaf_buffer_ids,
-                size_t *sizes);
+alloc_gallocr_measure(ggml_gallocr_t galloc, struct ggml_cgraph *graph,
+                      const int *node_buffer_ids, const int *leaf_buffer_ids,
+                      size_t *sizes);
 
 #endif

@@ -13,7 +13,7 @@ enum {
 };
 
 void
-plan_clear(struct plan *p)
+alloc_plan_clear(struct plan *p)
 {
     mem_free(p->items);
     mem_free(p->set.keys);
@@ -189,7 +189,7 @@ place(struct plan_item *item, const struct plan_buffer *buffers)
     if (!item->ours || item->placed)
         return true;
     item->size = needed_size(b, item->t);
-    item->placed = arena_alloc(b->arena, item->size, &item->at);
+    item->placed = alloc_arena_alloc(b->arena, item->size, &item->at);
     return item->placed;
 }
 
@@ -263,7 +263,7 @@ share(struct plan_item *item, struct plan_item *o, const struct plan_buffer *b)
     check_align(o->size, b->arena->alignment, &had);
     GGML_ASSERT(used <= had);
     rest.offset += used;
-    return arena_free(b->arena, rest, had - used);
+    return alloc_arena_free(b->arena, rest, had - used);
 }
 
 static bool
@@ -297,7 +297,7 @@ give_back_sources(struct plan *p, const struct plan_buffer *buffers,
         if (!o || !o->placed || o->gone || o->kept || o->last != i)
             continue;
         o->gone = true;
-        if (!arena_free(buffers[o->buffer].arena, o->at, o->size))
+        if (!alloc_arena_free(buffers[o->buffer].arena, o->at, o->size))
             return false;
     }
     return true;
@@ -329,9 +329,9 @@ place_all(struct plan *p, const struct plan_buffer *buffers,
 }
 
 bool
-plan_make(struct plan *p, struct plan_buffer *buffers,
-          const struct ggml_cgraph *graph, const int *node_ids,
-          const int *leaf_ids)
+alloc_plan_make(struct plan *p, struct plan_buffer *buffers,
+                const struct ggml_cgraph *graph, const int *node_ids,
+                const int *leaf_ids)
 {
     p->valid = false;
     if (!record(p, graph, node_ids, leaf_ids) ||
@@ -409,8 +409,8 @@ fit_node(struct fit *f, struct ggml_tensor *node, int share)
 }
 
 bool
-plan_fits(struct plan *p, const struct plan_buffer *buffers,
-          const struct ggml_cgraph *graph)
+alloc_plan_fits(struct plan *p, const struct plan_buffer *buffers,
+                const struct ggml_cgraph *graph)
 {
     struct fit f = { .p = p, .buffers = buffers };
 

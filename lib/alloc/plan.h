@@ -54,16 +54,16 @@ struct plan_buffer {
 /* Plans a graph: ids say which buffer each node and leaf goes to (NULL: the
  * first). The arenas are to be empty. False: no memory. */
 bool
-plan_make(struct plan *p, struct plan_buffer *buffers,
-          const struct ggml_cgraph *graph, const int *node_ids,
-          const int *leaf_ids);
+alloc_plan_make(struct plan *p, struct plan_buffer *buffers,
+                const struct ggml_cgraph *graph, const int *node_ids,
+                const int *leaf_ids);
 
 /* True if the plan serves this graph; then the items' tensors are its. */
 bool
-plan_fits(struct plan *p, const struct plan_buffer *buffers,
-          const struct ggml_cgraph *graph);
+alloc_plan_fits(struct plan *p, const struct plan_buffer *buffers,
+                const struct ggml_cgraph *graph);
 
 void
-plan_clear(struct plan *p);
+alloc_plan_clear(struct plan *p);
 
 #endif

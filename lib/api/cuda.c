@@ -49,7 +49,7 @@ is_none(const char *path)
 }
 
 enum gg_status
-cuda_check_environment(struct gg_error *err)
+api_cuda_check_environment(struct gg_error *err)
 {
     const char *path = path_of_environment();
     const char *graphs = getenv("GG_CUDA_GRAPHS");
@@ -110,7 +110,7 @@ load(void)
                                       : "this build has no CUDA module");
         return;
     }
-    module.reg = module_load(path, why, sizeof(why));
+    module.reg = backend_module_load(path, why, sizeof(why));
     if (module.reg)
         ggml_backend_register(module.reg);
     else
@@ -118,7 +118,7 @@ load(void)
 }
 
 ggml_backend_reg_t
-cuda_module(const char **why)
+api_cuda_module(const char **why)
 {
     pthread_once(&module.once, load);
     if (why)
@@ -127,9 +127,9 @@ cuda_module(const char **why)
 }
 
 const char *
-cuda_note(void)
+api_cuda_note(void)
 {
-    cuda_module(NULL);
+    api_cuda_module(NULL);
     return module.note;
 }
 
@@ -139,7 +139,7 @@ cuda_note(void)
 static ggml_backend_dev_t
 device_at(int number)
 {
-    ggml_backend_reg_t reg = cuda_module(NULL);
+    ggml_backend_reg_t reg = api_cuda_module(NULL);
 
     if (!reg || number < 0 || (size_t)number >= ggml_backend_reg_dev_count(reg))
         return NULL;
@@ -149,7 +149,7 @@ device_at(int number)
 static void *
 extra(const char *name)
 {
-    ggml_backend_reg_t reg = cuda_module(NULL);
+    ggml_backend_reg_t reg = api_cuda_module(NULL);
 
     return reg ? ggml_backend_reg_get_proc_address(reg, name) : NULL;
 }
@@ -157,7 +157,7 @@ extra(const char *name)
 ggml_backend_reg_t
 ggml_backend_cuda_reg(void)
 {
-    return cuda_module(NULL);
+    return api_cuda_module(NULL);
 }
 
 ggml_backend_t
@@ -193,7 +193,7 @@ ggml_backend_cuda_host_buffer_type(void)
 int
 ggml_backend_cuda_get_device_count(void)
 {
-    ggml_backend_reg_t reg = cuda_module(NULL);
+    ggml_backend_reg_t reg = api_cuda_module(NULL);
 
     return reg ? (int)ggml_backend_reg_dev_count(reg) : 0;
 }

@@ -10,14 +10,15 @@
  * is no device; *why, if it is not NULL, gets the reason in words, without an
  * end; static. */
 ggml_backend_reg_t
-cuda_module(const char **why);
+api_cuda_module(const char **why);
 
 /* GG_ERR_ARG: the environment says of it what cannot be meant. */
 enum gg_status
-cuda_check_environment(struct gg_error *err);
+api_cuda_check_environment(struct gg_error *err);
 
-/* A sentence that says why the CPU computes; static; after cuda_module(). */
+/* A sentence that says why the CPU computes; static; after api_cuda_module().
+ */
 const char *
-cuda_note(void);
+api_cuda_note(void);
 
 #endif

@@ -39,8 +39,9 @@ static enum gg_status
 find_cuda(const char *number, ggml_backend_dev_t *out, struct gg_error *err)
 {
     const char *why;
-    size_t n =
-        cuda_module(&why) ? ggml_backend_reg_dev_count(cuda_module(NULL)) : 0;
+    size_t n = api_cuda_module(&why)
+                   ? ggml_backend_reg_dev_count(api_cuda_module(NULL))
+                   : 0;
     char name[16];
 
     if (n == 0)
@@ -63,21 +64,21 @@ is_number(const char *s)
 }
 
 enum gg_status
-device_find(const char *name, ggml_backend_dev_t *out, const char **note,
-            struct gg_error *err)
+api_device_find(const char *name, ggml_backend_dev_t *out, const char **note,
+                struct gg_error *err)
 {
     enum gg_status st;
     char shown[32];
 
     st = cpu_isa_check(err);
     if (st == GG_OK && !(name && !strcmp(name, "cpu")))
-        st = cuda_check_environment(err);
+        st = api_cuda_check_environment(err);
     if (st != GG_OK)
         return st;
     if (!name || !strcmp(name, "auto")) {
         st = find_auto(out, err);
         if (name && st == GG_OK && is_cpu(*out))
-            *note = cuda_note();
+            *note = api_cuda_note();
         return st;
     }
     if (!strcmp(name, "cpu"))

@@ -10,7 +10,7 @@
  * one, else the CPU). Where "auto" was said and there is none, *note gets a
  * sentence that says why; static. */
 enum gg_status
-device_find(const char *name, ggml_backend_dev_t *out, const char **note,
-            struct gg_error *err);
+api_device_find(const char *name, ggml_backend_dev_t *out, const char **note,
+                struct gg_error *err);
 
 #endif

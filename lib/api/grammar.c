@@ -62,7 +62,7 @@ gg_grammar_new(const struct gg_vocab *vocab, const char *text, size_t len,
         tokens.bytes = t.bytes;
         tokens.at = t.at;
         tokens.eog = gg_vocab_eog_ids(vocab, &tokens.n_eog);
-        st = grammar_new(text, len, &tokens, out, err);
+        st = sample_grammar_new(text, len, &tokens, out, err);
     }
     mem_free(t.bytes);
     mem_free(t.at);
@@ -80,7 +80,7 @@ gg_grammar_from_schema(const struct gg_vocab *vocab, const char *text,
 
     if (!vocab || (!text && len) || !out)
         return error_null(err);
-    st = schema_to_gbnf(text ? text : "", len, &gbnf, &n, err);
+    st = sample_schema_to_gbnf(text ? text : "", len, &gbnf, &n, err);
     if (st != GG_OK)
         return st;
     st = gg_grammar_new(vocab, gbnf, n, out, err);

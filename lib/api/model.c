@@ -52,7 +52,7 @@ load(struct gg_model *m, const char *path, const struct gg_model_params *params,
     enum gg_status st = check_numbers(params, err);
 
     if (st == GG_OK)
-        st = device_find(params->device, &dev, &m->note, err);
+        st = api_device_find(params->device, &dev, &m->note, err);
     if (st == GG_OK)
         st = open_file(path, params, &m->file, err);
     if (st == GG_OK)
@@ -213,7 +213,8 @@ gg_session_new(const struct gg_model *model,
 
     if (!model || !out)
         return error_null(err);
-    return session_new(model->model, params ? params : &defaults, out, err);
+    return model_session_new(model->model, params ? params : &defaults, out,
+                             err);
 }
 
 enum gg_status

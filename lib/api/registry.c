@@ -14,5 +14,5 @@ api_register_backends(void)
 void
 api_load_modules(void)
 {
-    cuda_module(NULL);
+    api_cuda_module(NULL);
 }

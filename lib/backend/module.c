@@ -36,7 +36,7 @@ has_memory(void)
 }
 
 ggml_backend_reg_t
-module_load(const char *path, char *why, size_t size)
+backend_module_load(const char *path, char *why, size_t size)
 {
     void *module = has_memory() ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
     ggml_backend_reg_t (*init)(void) = NULL;
@@ -68,7 +68,7 @@ ggml_backend_reg_t
 ggml_backend_load(const char *path)
 {
     char why[256];
-    ggml_backend_reg_t reg = module_load(path, why, sizeof(why));
+    ggml_backend_reg_t reg = backend_module_load(path, why, sizeof(why));
 
     if (reg)
         ggml_backend_register(reg);

@@ -7,6 +7,6 @@
 /* Loads one for good, without registering it. NULL: why[0..size) gets the
  * reason, in words. */
 ggml_backend_reg_t
-module_load(const char *path, char *why, size_t size);
+backend_module_load(const char *path, char *why, size_t size);
 
 #endif

@@ -110,7 +110,8 @@ static const struct {
 };
 
 bool
-blocks_find(enum blocks_layout layout, uint32_t number, struct blocks *out)
+convert_blocks_find(enum blocks_layout layout, uint32_t number,
+                    struct blocks *out)
 {
     const struct ggml_type_traits *traits =
         number < GGML_TYPE_COUNT ? quant_traits((enum ggml_type)number) : NULL;
@@ -131,7 +132,7 @@ blocks_find(enum blocks_layout layout, uint32_t number, struct blocks *out)
 }
 
 bool
-blocks_from_group(const int8_t *values, float scale, uint8_t *to)
+convert_blocks_from_group(const int8_t *values, float scale, uint8_t *to)
 {
     uint8_t wide[sizeof(scale)];
 

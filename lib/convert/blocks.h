@@ -29,11 +29,12 @@ struct blocks {
 /* How the type that has this number in the file is laid out. False: the number
  * means nothing, or a type that was given up. */
 bool
-blocks_find(enum blocks_layout layout, uint32_t number, struct blocks *out);
+convert_blocks_find(enum blocks_layout layout, uint32_t number,
+                    struct blocks *out);
 
 /* llama2.c's groups of int8 with a 32-bit scale, `group` values to one: block i
  * of a tensor in Q8_0. */
 bool
-blocks_from_group(const int8_t *values, float scale, uint8_t *to);
+convert_blocks_from_group(const int8_t *values, float scale, uint8_t *to);
 
 #endif

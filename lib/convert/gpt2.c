@@ -48,7 +48,7 @@ set_keys(const struct old_file *f)
 }
 
 enum gg_status
-old_take_gpt2(struct old_file *f, struct gg_error *err)
+convert_old_take_gpt2(struct old_file *f, struct gg_error *err)
 {
     uint32_t n_layer = f->hp.gpt2.n_layer;
     enum gg_status st;
@@ -56,13 +56,14 @@ old_take_gpt2(struct old_file *f, struct gg_error *err)
     if (n_layer > OLD_MAX_LAYERS)
         return convert_bad(f->out, err, "%u layers, more than %d",
                            (unsigned)n_layer, OLD_MAX_LAYERS);
-    if (!old_find(f, "model/wte"))
+    if (!convert_old_find(f, "model/wte"))
         return convert_bad(f->out, err,
                            "is a ggml file, but not of GPT-2 or LLaMA");
     set_keys(f);
-    st = old_take(f, whole, COUNT(whole), 0, err);
+    st = convert_old_take(f, whole, COUNT(whole), 0, err);
     for (uint32_t i = 0; i < n_layer && st == GG_OK; i++)
-        st = old_take(f, layer, COUNT(layer), i, err);
-    return st == GG_OK ? tokens_set_bpe(f->out, f->tokens, f->n_vocab, err)
-                       : st;
+        st = convert_old_take(f, layer, COUNT(layer), i, err);
+    return st == GG_OK
+               ? convert_tokens_set_bpe(f->out, f->tokens, f->n_vocab, err)
+               : st;
 }

@@ -45,9 +45,9 @@ set_keys(const struct old_file *f, struct gg_error *err)
 {
     const struct old_llama *hp = &f->hp.llama;
     const struct old_tensor *wk =
-        old_find(f, "layers.0.attention.wk.weight");
+        convert_old_find(f, "layers.0.attention.wk.weight");
     const struct old_tensor *w1 =
-        old_find(f, "layers.0.feed_forward.w1.weight");
+        convert_old_find(f, "layers.0.feed_forward.w1.weight");
     struct convert_shape shape = {
         .architecture = "llama",
         .n_ctx = LLAMA_CONTEXT,
@@ -75,7 +75,7 @@ set_keys(const struct old_file *f, struct gg_error *err)
 }
 
 enum gg_status
-old_take_llama(struct old_file *f, struct gg_error *err)
+convert_old_take_llama(struct old_file *f, struct gg_error *err)
 {
     uint32_t n_layer = f->hp.llama.n_layer;
     enum gg_status st;
@@ -85,10 +85,10 @@ old_take_llama(struct old_file *f, struct gg_error *err)
                            (unsigned)n_layer, OLD_MAX_LAYERS);
     st = set_keys(f, err);
     if (st == GG_OK)
-        st = old_take(f, whole, COUNT(whole), 0, err);
+        st = convert_old_take(f, whole, COUNT(whole), 0, err);
     for (uint32_t i = 0; i < n_layer && st == GG_OK; i++)
-        st = old_take(f, layer, COUNT(layer), i, err);
-    return st == GG_OK ? tokens_set_spm(f->out, f->tokens, f->scores,
-                                        f->n_vocab, err)
+        st = convert_old_take(f, layer, COUNT(layer), i, err);
+    return st == GG_OK ? convert_tokens_set_spm(f->out, f->tokens, f->scores,
+                                                f->n_vocab, err)
                        : st;
 }

@@ -123,8 +123,9 @@ convert_is_llama2c(const struct file_map *map, const char **name)
 static void
 cut_off(struct checkpoint *p)
 {
-    (void)convert_bad(p->out, p->err, "its weights end past the end of the "
-                                      "file");
+    (void)convert_bad(p->out, p->err,
+                      "its weights end past the end of the "
+                      "file");
     p->status = GG_ERR_TRUNCATED;
 }
 
@@ -256,9 +257,9 @@ take_weights(struct checkpoint *p)
     else
         take_later(p);
     if (p->status == GG_OK && cursor_left(&p->c) > 0)
-        p->status = convert_bad(p->out, p->err,
-                                "%zu bytes follow after the weights",
-                                cursor_left(&p->c));
+        p->status =
+            convert_bad(p->out, p->err, "%zu bytes follow after the weights",
+                        cursor_left(&p->c));
 }
 
 static void
@@ -311,7 +312,7 @@ take_tokens(struct checkpoint *p, const char *path, const struct file_map *map)
     if (st == GG_OK && cursor_left(&c) > 0)
         st = bad_tokens(path, p->err);
     if (st == GG_OK)
-        st = tokens_set_spm(p->out, tokens, scores, n, p->err);
+        st = convert_tokens_set_spm(p->out, tokens, scores, n, p->err);
     mem_free(tokens);
     mem_free(scores);
     return st;
@@ -358,9 +359,8 @@ check_header(struct checkpoint *p)
                            (unsigned)p->version);
     if (!sizes_make_sense(p))
         return convert_bad(p->out, p->err, "its sizes make no sense");
-    if (p->version == 2 &&
-        (p->group == 0 || p->group % 32 || p->dim % p->group ||
-         p->n_ff % p->group))
+    if (p->version == 2 && (p->group == 0 || p->group % 32 ||
+                            p->dim % p->group || p->n_ff % p->group))
         return convert_bad(p->out, p->err,
                            "groups of %u values do not fit its rows",
                            (unsigned)p->group);

@@ -2,7 +2,8 @@
  *
  * Training numbers tokens in the order in which they were merged. So merging
  * the bytes of a token, always the pair that makes the lowest id, and none
- * that makes an id as high as its own, ends with the two that it was made of. */
+ * that makes an id as high as its own, ends with the two that it was made of.
+ */
 #include "convert/tokens.h"
 
 #include "core/hash.h"
@@ -63,8 +64,7 @@ find_cut(const struct hash_map *ids, const struct gguf_str *token, uint32_t id)
 {
     struct search s = { .bytes = token->s, .n = token->n, .id = id };
 
-    if (token->n < 2 || token->n > MAX_BYTES ||
-        memcmp(token->s, "<|", 2) == 0)
+    if (token->n < 2 || token->n > MAX_BYTES || memcmp(token->s, "<|", 2) == 0)
         return 0;
     s.ids = ids;
     for (size_t i = 0; i <= s.n; i++)
@@ -94,7 +94,7 @@ put_merge(const struct hash_map *ids, const struct gguf_str *token,
     if (left.n == 0 || !is_token(ids, left.s, left.n) ||
         !is_token(ids, left.s + left.n, token->n - left.n))
         return 0;
-    cut = tokens_show(&left, out);
+    cut = convert_tokens_show(&left, out);
     memcpy(out, shown->s, cut);
     out[cut] = ' ';
     memcpy(out + cut + 1, shown->s + cut, shown->n - cut);
@@ -102,8 +102,8 @@ put_merge(const struct hash_map *ids, const struct gguf_str *token,
 }
 
 enum gg_status
-merges_set(struct convert_model *m, const struct gguf_str *tokens,
-           const struct gguf_str *shown, size_t n, struct gg_error *err)
+convert_merges_set(struct convert_model *m, const struct gguf_str *tokens,
+                   const struct gguf_str *shown, size_t n, struct gg_error *err)
 {
     struct hash_map ids = { 0 };
     struct gguf_str *merges = mem_array(n, sizeof(*merges));
@@ -121,8 +121,8 @@ merges_set(struct convert_model *m, const struct gguf_str *tokens,
     for (size_t i = 0; i < n; i++)
         hash_map_add(&ids, tokens[i].s, tokens[i].n, (uint32_t)i);
     for (size_t i = 0; i < n; i++) {
-        size_t len = put_merge(&ids, &tokens[i], &shown[i], (uint32_t)i,
-                               bytes + used);
+        size_t len =
+            put_merge(&ids, &tokens[i], &shown[i], (uint32_t)i, bytes + used);
 
         if (len)
             merges[n_merges++] = (struct gguf_str){ bytes + used, len };

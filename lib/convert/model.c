@@ -107,8 +107,8 @@ rewrite_groups(const struct convert_tensor *from, size_t n, size_t size,
         float scale;
 
         memcpy(&scale, from->scales + 4 * group, sizeof(scale));
-        fits &= blocks_from_group((const int8_t *)from->data + i * each, scale,
-                                  to);
+        fits &= convert_blocks_from_group((const int8_t *)from->data + i * each,
+                                          scale, to);
     }
     return fits;
 }

@@ -11,7 +11,7 @@
 enum {
     MAX_VOCAB = 1 << 24,
     MAX_TOKEN = 1 << 16,
-    MAX_VALUE = 1 << 24, /* of a hyper-parameter */
+    MAX_VALUE = 1 << 24,   /* of a hyper-parameter */
     VERSION_FACTOR = 1000, /* ftype / this: the version of block layouts */
     ALIGNMENT = 32,
 };
@@ -166,7 +166,7 @@ read_tensor(struct old_file *f, struct cursor *c, bool aligned,
         return cut_off(f, "its tensors", err);
     if (t.ne[0] < 1 || t.ne[1] < 1)
         return bad_tensor(f, &t.name, "a dimension of 0", err);
-    if (!blocks_find(f->layout, type, &t.blocks))
+    if (!convert_blocks_find(f->layout, type, &t.blocks))
         return bad_tensor(f, &t.name, "its type is none that is known here",
                           err);
     if (!data_size(&t, &size))
@@ -197,7 +197,7 @@ index_names(struct old_file *f, struct gg_error *err)
 }
 
 struct old_tensor *
-old_find(const struct old_file *f, const char *name)
+convert_old_find(const struct old_file *f, const char *name)
 {
     uint32_t i;
 
@@ -206,8 +206,8 @@ old_find(const struct old_file *f, const char *name)
 }
 
 enum gg_status
-old_take(struct old_file *f, const struct old_name *names, size_t n,
-         uint32_t layer, struct gg_error *err)
+convert_old_take(struct old_file *f, const struct old_name *names, size_t n,
+                 uint32_t layer, struct gg_error *err)
 {
     char from[GGML_MAX_NAME], to[GGML_MAX_NAME];
     enum gg_status st = GG_OK;
@@ -218,7 +218,7 @@ old_take(struct old_file *f, const struct old_name *names, size_t n,
 
         convert_name(from, names[i].from, layer);
         convert_name(to, names[i].to, layer);
-        t = old_find(f, from);
+        t = convert_old_find(f, from);
         if (!t && names[i].optional)
             continue;
         if (!t)
@@ -326,7 +326,8 @@ read_file(struct old_file *f, const struct container *form,
     if (st == GG_OK)
         st = index_names(f, err);
     if (st == GG_OK)
-        st = gpt2 ? old_take_gpt2(f, err) : old_take_llama(f, err);
+        st = gpt2 ? convert_old_take_gpt2(f, err)
+                  : convert_old_take_llama(f, err);
     return st == GG_OK ? check_used(f, err) : st;
 }
 

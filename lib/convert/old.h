@@ -51,18 +51,18 @@ struct old_name {
 
 /* Adds the tensors of a list under their new names; %d in both is the layer. */
 enum gg_status
-old_take(struct old_file *f, const struct old_name *names, size_t n,
-         uint32_t layer, struct gg_error *err);
+convert_old_take(struct old_file *f, const struct old_name *names, size_t n,
+                 uint32_t layer, struct gg_error *err);
 
 /* NULL where the file has none. */
 struct old_tensor *
-old_find(const struct old_file *f, const char *name);
+convert_old_find(const struct old_file *f, const char *name);
 
 /* The families: adds all keys, tokens and tensors. */
 enum gg_status
-old_take_gpt2(struct old_file *f, struct gg_error *err);
+convert_old_take_gpt2(struct old_file *f, struct gg_error *err);
 enum gg_status
-old_take_llama(struct old_file *f, struct gg_error *err);
+convert_old_take_llama(struct old_file *f, struct gg_error *err);
 
 enum {
     OLD_MAX_LAYERS = 512, /* GGUF files are built in time square to this */

@@ -244,8 +244,8 @@ read_header(const char *path, struct safetensors *s, struct gg_error *err)
 }
 
 enum gg_status
-safetensors_open(const char *path, struct safetensors *out,
-                 struct gg_error *err)
+convert_safetensors_open(const char *path, struct safetensors *out,
+                         struct gg_error *err)
 {
     enum gg_status st;
 
@@ -254,12 +254,12 @@ safetensors_open(const char *path, struct safetensors *out,
     if (st == GG_OK)
         st = read_header(path, out, err);
     if (st != GG_OK)
-        safetensors_close(out);
+        convert_safetensors_close(out);
     return st;
 }
 
 void
-safetensors_close(struct safetensors *s)
+convert_safetensors_close(struct safetensors *s)
 {
     json_decref(s->header);
     mem_free(s->tensors);

@@ -44,9 +44,9 @@ struct safetensors {
  * has the size of its shape, and all of the file is somebody's, once. On
  * failure *out is empty; closing takes that. */
 enum gg_status
-safetensors_open(const char *path, struct safetensors *out,
-                 struct gg_error *err);
+convert_safetensors_open(const char *path, struct safetensors *out,
+                         struct gg_error *err);
 void
-safetensors_close(struct safetensors *s);
+convert_safetensors_close(struct safetensors *s);
 
 #endif

@@ -66,7 +66,7 @@ set_lists(struct convert_model *m, const struct made *t, size_t n)
 /* ---- BPE ---------------------------------------------------------------- */
 
 size_t
-tokens_show(const struct gguf_str *bytes, char *out)
+convert_tokens_show(const struct gguf_str *bytes, char *out)
 {
     char *to = out;
 
@@ -98,15 +98,15 @@ is_end(const struct gguf_str *s)
 }
 
 enum gg_status
-tokens_set_bpe(struct convert_model *m, const struct gguf_str *tokens, size_t n,
-               struct gg_error *err)
+convert_tokens_set_bpe(struct convert_model *m, const struct gguf_str *tokens,
+                       size_t n, struct gg_error *err)
 {
     struct made t;
     enum gg_status st = made_init(&t, tokens, n, 2) ? GG_OK : error_nomem(err);
 
     for (size_t i = 0; st == GG_OK && i < n; i++) {
         char *to = t.bytes + t.used;
-        size_t len = tokens_show(&tokens[i], to);
+        size_t len = convert_tokens_show(&tokens[i], to);
 
         t.text[i] = (struct gguf_str){ to, len };
         t.types[i] = is_end(&tokens[i]) ? GG_TOKEN_CONTROL : GG_TOKEN_NORMAL;
@@ -120,7 +120,7 @@ tokens_set_bpe(struct convert_model *m, const struct gguf_str *tokens, size_t n,
         gguf_set_val_str(m->gguf, KEY("model"), "gpt2");
         gguf_set_val_str(m->gguf, KEY("pre"), "gpt-2");
         set_lists(m, &t, n);
-        st = merges_set(m, tokens, t.text, n, err);
+        st = convert_merges_set(m, tokens, t.text, n, err);
     }
     made_clear(&t);
     return st;
@@ -205,8 +205,8 @@ set_scores(struct convert_model *m, const struct gguf_str *tokens,
 }
 
 enum gg_status
-tokens_set_spm(struct convert_model *m, const struct gguf_str *tokens,
-               const float *scores, size_t n, struct gg_error *err)
+convert_tokens_set_spm(struct convert_model *m, const struct gguf_str *tokens,
+                       const float *scores, size_t n, struct gg_error *err)
 {
     struct made t;
     enum gg_status st =

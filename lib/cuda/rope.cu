@@ -135,7 +135,7 @@ heads_of(const struct rope_args *t)
 
 /* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
-cache_row(const struct view *y, const struct view *ids, int64_t token,
+model_cache_row(const struct view *y, const struct view *ids, int64_t token,
           int64_t head)
 {
     struct row r = { token, head, 0 };
@@ -159,7 +159,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     }
     r.i1 = head - t->y.ne[1];
     if (r.i1 < t->keys.ne[1]) {
-        to = cache_row(&t->key_rows, &t->key_ids, token, r.i1);
+        to = model_cache_row(&t->key_rows, &t->key_ids, token, r.i1);
         if (to)
             rotate_row(&t->rope, &t->key_rows, &t->keys, row_data(&t->keys, r),
                        to, angles);
@@ -169,7 +169,7 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     r.i1 = token;
     if (r.i2 >= t->values.ne[2])
         return;
-    to = cache_row(&t->value_rows, &t->value_ids, token, r.i2);
+    to = model_cache_row(&t->value_rows, &t->value_ids, token, r.i2);
     if (to)
         copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to, 0);
 }

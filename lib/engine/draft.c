@@ -51,19 +51,19 @@ gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
     if (st == GG_OK)
         st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {
-        draft_free(d);
+        engine_draft_free(d);
         return st;
     }
     d->engine = draft;
-    d->most = session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
-    draft_length_init(&d->length);
-    draft_free(engine->draft);
+    d->most = model_session_is_on_cpu(engine->session) ? DRAFT_MOST : ON_GPU;
+    engine_draft_length_init(&d->length);
+    engine_draft_free(engine->draft);
     engine->draft = d;
     return GG_OK;
 }
 
 void
-draft_free(struct engine_draft *draft)
+engine_draft_free(struct engine_draft *draft)
 {
     if (!draft)
         return;
@@ -78,7 +78,7 @@ gg_engine_draft_stats(const struct gg_engine *engine)
 }
 
 void
-draft_clear(struct gg_text *t)
+engine_draft_clear(struct gg_text *t)
 {
     gg_text_free(t->draft.text);
     gg_sequence_free(t->draft.sequence);
@@ -128,11 +128,11 @@ draft_by_search(struct engine_draft *d, struct gg_text *t, size_t most)
     if (len < 2)
         return;
     out->kind = len < 4 ? 0 : len < 8 ? 1 : 2;
-    out->n = draft_length_best(&d->length, out->kind, most);
+    out->n = engine_draft_length_best(&d->length, out->kind, most);
     for (size_t i = 0; i < out->n; i++, at++)
         out->ids[i] = at < q->n_ids ? q->ids[at] : out->ids[at - q->n_ids];
     if (out->n == 0)
-        draft_length_skipped(&d->length, out->kind);
+        engine_draft_length_skipped(&d->length, out->kind);
 }
 
 /* ---- drafts by a model --------------------------------------------------- */
@@ -168,7 +168,7 @@ follow(struct engine_draft *d, struct gg_text *t, struct gg_error *err)
            td->sequence->ids[same] == q->ids[same])
         same++;
     if (td->text)
-        draft_drop(td->text);
+        engine_draft_drop(td->text);
     gg_sequence_truncate(td->sequence, same);
     td->sequence->n_dropped = q->n_dropped;
     if (!td->text) {
@@ -225,7 +225,8 @@ draw_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
     }
     for (size_t i = 0; i < n; i++)
         total += texts[i]->draft.n;
-    draft_length_drafted(&d->length, total, (double)(ggml_time_us() - start));
+    engine_draft_length_drafted(&d->length, total,
+                                (double)(ggml_time_us() - start));
     return st;
 }
 
@@ -238,9 +239,10 @@ want_drafts(struct engine_draft *d, struct gg_text *const *texts, size_t n,
         enum gg_status st;
 
         texts[i]->draft.kind = DRAFT_KINDS - 1;
-        wanted[i] = draft_length_best(&d->length, DRAFT_KINDS - 1, wanted[i]);
+        wanted[i] =
+            engine_draft_length_best(&d->length, DRAFT_KINDS - 1, wanted[i]);
         if (wanted[i] == 0) {
-            draft_length_skipped(&d->length, DRAFT_KINDS - 1);
+            engine_draft_length_skipped(&d->length, DRAFT_KINDS - 1);
             continue;
         }
         st = follow(d, texts[i], err);
@@ -318,8 +320,8 @@ can_take_back(const struct engine_draft *d, const struct gg_engine *e)
 }
 
 enum gg_status
-draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
-          struct gg_error *err)
+engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+                 struct gg_error *err)
 {
     struct engine_draft *d = e->draft;
     enum gg_status st;
@@ -337,8 +339,8 @@ draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
 }
 
 void
-draft_evaluated(struct gg_engine *e, struct gg_text *const *texts, size_t n,
-                int64_t us)
+engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
+                       size_t n, int64_t us)
 {
     struct engine_draft *d = e->draft;
     size_t total = 0;
@@ -353,7 +355,7 @@ draft_evaluated(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     }
     if (!d || !us || !counts)
         return;
-    draft_length_evaluated(&d->length, (total + n / 2) / n, (double)us);
+    engine_draft_length_evaluated(&d->length, (total + n / 2) / n, (double)us);
     d->stats.n_runs++;
 }
 
@@ -365,8 +367,8 @@ settle(struct gg_text *t, size_t rejected)
     struct text_draft *td = &t->draft;
 
     if (d && td->counts) {
-        draft_length_learn(&d->length, td->kind, td->n_accepted + rejected,
-                           td->n_accepted);
+        engine_draft_length_learn(&d->length, td->kind,
+                                  td->n_accepted + rejected, td->n_accepted);
         d->stats.n_drafted += td->n;
         d->stats.n_accepted += td->n_accepted;
     }
@@ -377,7 +379,7 @@ settle(struct gg_text *t, size_t rejected)
 }
 
 bool
-draft_accept(struct gg_text *t, int32_t id)
+engine_draft_accept(struct gg_text *t, int32_t id)
 {
     struct text_draft *td = &t->draft;
     bool drafted = td->n_accepted < td->n;
@@ -392,7 +394,7 @@ draft_accept(struct gg_text *t, int32_t id)
 }
 
 void
-draft_drop(struct gg_text *t)
+engine_draft_drop(struct gg_text *t)
 {
     settle(t, 0);
 }

@@ -6,7 +6,7 @@
 static const double hope[DRAFT_KINDS] = { 0.4, 0.6, 0.8 };
 
 void
-draft_length_init(struct draft_length *d)
+engine_draft_length_init(struct draft_length *d)
 {
     *d = (struct draft_length){ .each = 0 };
     for (int i = 0; i < DRAFT_KINDS; i++)
@@ -26,7 +26,7 @@ time_of(const struct draft_length *d, size_t n)
 }
 
 size_t
-draft_length_best(const struct draft_length *d, int kind, size_t most)
+engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
 {
     double p = d->accepted[kind], ids = 1, power = 1, best = 0;
     size_t found = 0;
@@ -47,7 +47,8 @@ draft_length_best(const struct draft_length *d, int kind, size_t most)
 }
 
 void
-draft_length_learn(struct draft_length *d, int kind, size_t n, size_t accepted)
+engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
+                          size_t accepted)
 {
     for (size_t i = 0; i < accepted; i++)
         d->accepted[kind] += 0.1 * (0.98 - d->accepted[kind]);
@@ -56,7 +57,7 @@ draft_length_learn(struct draft_length *d, int kind, size_t n, size_t accepted)
 }
 
 void
-draft_length_skipped(struct draft_length *d, int kind)
+engine_draft_length_skipped(struct draft_length *d, int kind)
 {
     d->accepted[kind] += 0.01 * (hope[kind] - d->accepted[kind]);
 }
@@ -68,13 +69,13 @@ average(double *mean, double x)
 }
 
 void
-draft_length_evaluated(struct draft_length *d, size_t n, double us)
+engine_draft_length_evaluated(struct draft_length *d, size_t n, double us)
 {
     average(&d->times[n], fmax(us, 1));
 }
 
 void
-draft_length_drafted(struct draft_length *d, size_t n, double us)
+engine_draft_length_drafted(struct draft_length *d, size_t n, double us)
 {
     if (n)
         average(&d->each, us / (double)n);

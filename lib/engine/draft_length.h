@@ -22,26 +22,27 @@ struct draft_length {
 };
 
 void
-draft_length_init(struct draft_length *d);
+engine_draft_length_init(struct draft_length *d);
 
 /* How many of that kind, `most` at most. */
 size_t
-draft_length_best(const struct draft_length *d, int kind, size_t most);
+engine_draft_length_best(const struct draft_length *d, int kind, size_t most);
 
 /* Of n ids the first `accepted` were accepted; fewer than n: the next was
  * not. */
 void
-draft_length_learn(struct draft_length *d, int kind, size_t n, size_t accepted);
+engine_draft_length_learn(struct draft_length *d, int kind, size_t n,
+                          size_t accepted);
 
 /* None of that kind was drafted; so that it is tried again some time. */
 void
-draft_length_skipped(struct draft_length *d, int kind);
+engine_draft_length_skipped(struct draft_length *d, int kind);
 
 /* An evaluation with n drafted ids a text has taken so long; drafting n ids,
  * another time. */
 void
-draft_length_evaluated(struct draft_length *d, size_t n, double us);
+engine_draft_length_evaluated(struct draft_length *d, size_t n, double us);
 void
-draft_length_drafted(struct draft_length *d, size_t n, double us);
+engine_draft_length_drafted(struct draft_length *d, size_t n, double us);
 
 #endif

@@ -22,7 +22,7 @@ struct engine_draft;
 struct gg_engine {
     const struct gg_vocab *vocab;
     struct gg_session *session;
-    struct session_can can;
+    struct model_session_can can;
     bool shift, score;
     size_t n_ctx, n_vocab;
     int32_t n_slots;

@@ -29,11 +29,11 @@ engine_new(const struct gg_vocab *vocab, struct gg_session *session,
         return error_nomem(err);
     e->vocab = vocab;
     e->session = session;
-    e->can = session_can(session);
+    e->can = model_session_can(session);
     e->shift = params->shift;
     e->score = params->score;
     e->n_ctx = (size_t)gg_session_n_ctx(session);
-    e->n_vocab = (size_t)session_n_vocab(session);
+    e->n_vocab = (size_t)model_session_n_vocab(session);
     e->n_slots = gg_session_n_slots(session);
     if (!fill_in(e)) {
         gg_engine_free(e);
@@ -54,7 +54,7 @@ gg_engine_free(struct gg_engine *engine)
     }
     mem_free(engine->slots);
     mem_free(engine->chunks);
-    draft_free(engine->draft);
+    engine_draft_free(engine->draft);
     mem_free(engine);
 }
 

@@ -64,7 +64,7 @@ start(struct gg_text *t, const struct gg_text_params *params,
     st = start_history(t, new, err);
     if (st == GG_OK && !engine_stop_start(&t->stop, params->stop))
         st = error_nomem(err);
-    return st == GG_OK ? text_reserve_rows(t, 1, err) : st;
+    return st == GG_OK ? engine_text_reserve_rows(t, 1, err) : st;
 }
 
 enum gg_status
@@ -94,7 +94,7 @@ gg_text_free(struct gg_text *text)
 {
     if (!text)
         return;
-    draft_clear(text);
+    engine_draft_clear(text);
     gg_history_free(text->history);
     mem_free(text->logits);
     for (size_t i = 0; i < text->n_best; i++) {
@@ -116,7 +116,7 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
     struct gg_text *t = text;
     enum gg_status st;
 
-    draft_drop(t);
+    engine_draft_drop(t);
     st = gg_sequence_put(t->sequence, ids, n, err);
     if (st != GG_OK)
         return st;
@@ -188,7 +188,7 @@ reserve_best(struct gg_text *t, size_t n)
 }
 
 enum gg_status
-text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err)
+engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err)
 {
     bool done = t->k              ? reserve_best(t, n)
                 : n > t->n_logits ? add_logits(t, n)
@@ -198,7 +198,7 @@ text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err)
 }
 
 struct gg_query
-text_query(struct gg_text *t, size_t n)
+engine_text_query(struct gg_text *t, size_t n)
 {
     t->n_rows = n;
     t->row = 0;
@@ -364,7 +364,7 @@ put(struct gg_text *t, int32_t id, struct gg_error *err)
 {
     enum gg_status st = GG_OK;
 
-    if (!draft_accept(t, id))
+    if (!engine_draft_accept(t, id))
         st = gg_sequence_put(t->sequence, &id, 1, err);
     if (st == GG_ERR_CONTEXT) {
         t->finish = GG_FINISH_CONTEXT;
@@ -389,7 +389,7 @@ go_on(struct gg_text *t, int32_t id, struct gg_error *err)
 }
 
 enum gg_status
-text_draw(struct gg_text *t, struct gg_error *err)
+engine_text_draw(struct gg_text *t, struct gg_error *err)
 {
     bool found = false;
     int32_t id;
@@ -426,14 +426,14 @@ draw_all(struct gg_text *const *texts, size_t n, struct gg_error *err)
 {
     for (size_t i = 0; i < n; i++) {
         struct gg_text *t = texts[i];
-        enum gg_status st = text_draw(t, &t->error);
+        enum gg_status st = engine_text_draw(t, &t->error);
 
         if (st == GG_ERR_NOMEM)
             return error_nomem(err);
         if (st != GG_OK)
             t->finish = GG_FINISH_ERROR;
         if (t->finish != GG_FINISH_NONE)
-            draft_drop(t);
+            engine_draft_drop(t);
     }
     return GG_OK;
 }
@@ -454,19 +454,20 @@ static enum gg_status
 evaluate(struct gg_engine *e, struct gg_text *const *texts, size_t n,
          struct gg_query *queries, struct gg_error *err)
 {
-    enum gg_status st = draft_put(e, texts, n, err);
+    enum gg_status st = engine_draft_put(e, texts, n, err);
     int64_t start = ggml_time_us();
 
     for (size_t i = 0; i < n && st == GG_OK; i++) {
-        st = text_reserve_rows(texts[i], texts[i]->draft.n + 1, err);
+        st = engine_text_reserve_rows(texts[i], texts[i]->draft.n + 1, err);
         if (st == GG_OK)
-            queries[i] = text_query(texts[i], texts[i]->draft.n + 1);
+            queries[i] = engine_text_query(texts[i], texts[i]->draft.n + 1);
     }
     if (st == GG_OK)
         st = gg_engine_eval(e, queries, n, err);
-    draft_evaluated(e, texts, n, st == GG_OK ? ggml_time_us() - start : 0);
+    engine_draft_evaluated(e, texts, n,
+                           st == GG_OK ? ggml_time_us() - start : 0);
     for (size_t i = 0; i < n && st != GG_OK; i++) {
-        draft_drop(texts[i]);
+        engine_draft_drop(texts[i]);
         texts[i]->n_rows = texts[i]->row = 0;
     }
     return st;
@@ -510,7 +511,7 @@ gg_text_cut(struct gg_text *text)
 
     if (text->finish != GG_FINISH_NONE)
         return;
-    draft_drop(text);
+    engine_draft_drop(text);
     text->finish = GG_FINISH_CUT;
     if (text->n_made == 0) {
         take_back(text, text->n_put);

@@ -51,40 +51,40 @@ struct gg_text {
 
 /* Room for n rows of logits, or of the likeliest ids. */
 enum gg_status
-text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
+engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
 
 /* The query that gives n rows, the last of which is behind the last id. */
 struct gg_query
-text_query(struct gg_text *t, size_t n);
+engine_text_query(struct gg_text *t, size_t n);
 
 /* Draws from the next row, and adds to the text; then it has ended, or the id
  * was put. */
 enum gg_status
-text_draw(struct gg_text *t, struct gg_error *err);
+engine_text_draw(struct gg_text *t, struct gg_error *err);
 
 /* Puts drafted ids behind the texts that need an evaluation: t->draft.n of
  * them, perhaps none. */
 enum gg_status
-draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
-          struct gg_error *err);
+engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
+                 struct gg_error *err);
 
 /* Those texts were evaluated, with their drafts: in `us` microseconds. */
 void
-draft_evaluated(struct gg_engine *e, struct gg_text *const *texts, size_t n,
-                int64_t us);
+engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
+                       size_t n, int64_t us);
 
 /* True: `id` is what was drafted, and stands behind the text's ids already.
  * Otherwise what is left of the draft is taken away. */
 bool
-draft_accept(struct gg_text *t, int32_t id);
+engine_draft_accept(struct gg_text *t, int32_t id);
 
 /* What is left of the draft is taken away. */
 void
-draft_drop(struct gg_text *t);
+engine_draft_drop(struct gg_text *t);
 void
-draft_clear(struct gg_text *t);
+engine_draft_clear(struct gg_text *t);
 
 void
-draft_free(struct engine_draft *draft); /* takes NULL */
+engine_draft_free(struct engine_draft *draft); /* takes NULL */
 
 #endif

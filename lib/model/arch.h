@@ -13,7 +13,7 @@ struct model_arch {
     /* Finds the tensors of a layer, l->layer; their shapes follow from the
      * hyper-parameters. */
     void (*layer)(struct model_loader *l, struct model_layer *layer);
-    /* Records the computation; returns what graph_logits()
+    /* Records the computation; returns what model_graph_logits()
      * does. */
     struct ggml_tensor *(*graph)(struct graph *g, const struct model *m);
 };

@@ -6,8 +6,8 @@
 #include "core/mem.h"
 
 bool
-batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-           int32_t n_vocab)
+model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
+                 int32_t n_vocab)
 {
     size_t n = (size_t)max_tokens, m = (size_t)max_segments;
 
@@ -34,7 +34,7 @@ batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
 }
 
 void
-batch_clear(struct batch *b)
+model_batch_clear(struct batch *b)
 {
     mem_free(b->segments);
     mem_free(b->ids);
@@ -53,7 +53,7 @@ batch_clear(struct batch *b)
 }
 
 void
-batch_start(struct batch *b)
+model_batch_start(struct batch *b)
 {
     b->n_tokens = b->n_segments = b->n_outputs = 0;
     b->scored = b->pooled = false;
@@ -67,7 +67,8 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
         b->ids[b->n_tokens] = ids[i];
         b->positions[b->n_tokens] = past + i;
         for (int k = 0; k < CACHE_KINDS; k++)
-            b->cells[k][b->n_tokens] = cache_row(cache, k, slot, past + i);
+            b->cells[k][b->n_tokens] =
+                model_cache_row(cache, k, slot, past + i);
         b->n_tokens++;
     }
 }
@@ -137,8 +138,9 @@ add_output(struct batch *b, const struct gg_chunk *chunk, size_t i, int32_t row,
 }
 
 int32_t
-batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
-          size_t done, int32_t past, double *pool)
+model_batch_add(struct batch *b, struct cache *cache,
+                const struct gg_chunk *chunk, size_t done, int32_t past,
+                double *pool)
 {
     int32_t room = b->max_tokens - b->n_tokens, slot = chunk->slot;
     size_t n = chunk->n - done;
@@ -149,11 +151,11 @@ batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
         return 0;
     if (b->whole && (size_t)take < n)
         return 0;
-    cache_make_room(cache, slot, past, take);
+    model_cache_make_room(cache, slot, past, take);
     s = &b->segments[b->n_segments++];
     *s = (struct graph_segment){ slot, b->n_tokens, take, { { 0 } }, { NULL } };
     for (int i = 0; i < CACHE_KINDS; i++)
-        s->keys[i] = cache_seen(cache, i, slot, past, take);
+        s->keys[i] = model_cache_seen(cache, i, slot, past, take);
     for (int32_t i = 0; i < take; i++)
         add_output(b, chunk, done + (size_t)i, b->n_tokens + i, pool);
     add_tokens(b, cache, slot, past, chunk->ids + done, take);
@@ -161,7 +163,7 @@ batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
 }
 
 void
-batch_finish(struct batch *b)
+model_batch_finish(struct batch *b)
 {
     if (b->n_outputs == 0) {
         b->rows[0] = b->n_tokens - 1;
@@ -205,8 +207,8 @@ mask_row(uint16_t *row, int32_t n, int32_t first_seen, int32_t position)
 }
 
 const uint16_t *
-batch_mask(struct batch *b, const struct cache *cache, enum cache_kind kind,
-           int32_t i, int32_t first, int32_t n)
+model_batch_mask(struct batch *b, const struct cache *cache,
+                 enum cache_kind kind, int32_t i, int32_t first, int32_t n)
 {
     const struct graph_segment *s = &b->segments[i];
     const struct cache_range *keys = &s->keys[kind];

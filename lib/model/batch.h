@@ -26,32 +26,33 @@ struct batch {
 };
 
 bool
-batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-           int32_t n_vocab);
+model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
+                 int32_t n_vocab);
 void
-batch_clear(struct batch *b); /* takes an empty one */
+model_batch_clear(struct batch *b); /* takes an empty one */
 
 /* Empties it. */
 void
-batch_start(struct batch *b);
+model_batch_start(struct batch *b);
 
 /* Adds a segment of as many ids of the chunk, but for the first `done`, as
  * there is room for, at position `past` of the slot, where the cache makes
  * room, and returns their number; 0: the batch is full. What is pooled of the
  * chunk is added to pool[0..n_embd). */
 int32_t
-batch_add(struct batch *b, struct cache *cache, const struct gg_chunk *chunk,
-          size_t done, int32_t past, double *pool);
+model_batch_add(struct batch *b, struct cache *cache,
+                const struct gg_chunk *chunk, size_t done, int32_t past,
+                double *pool);
 
 /* To be called when nothing more is added: a graph has at least one output. */
 void
-batch_finish(struct batch *b);
+model_batch_finish(struct batch *b);
 
 /* Rows [first, first + n) of a mask of segment i in f16: 0 where an id sees a
  * key and -infinity where it does not. NULL: no memory. Lives until the next
  * call. */
 const uint16_t *
-batch_mask(struct batch *b, const struct cache *cache, enum cache_kind kind,
-           int32_t i, int32_t first, int32_t n);
+model_batch_mask(struct batch *b, const struct cache *cache,
+                 enum cache_kind kind, int32_t i, int32_t first, int32_t n);
 
 #endif

@@ -30,22 +30,22 @@ project(struct graph *g, const struct model_layer *layer,
     struct heads h;
 
     if (layer->attn_qkv.weight) {
-        qkv = graph_linear(g, cur, &layer->attn_qkv);
+        qkv = model_graph_linear(g, cur, &layer->attn_qkv);
         h.q = part(g, qkv, hp->n_head, 0);
         h.k = part(g, qkv, hp->n_head_kv, hp->n_head);
         h.v = part(g, qkv, hp->n_head_kv, hp->n_head + hp->n_head_kv);
         return h;
     }
-    h.q = graph_linear(g, cur, &layer->attn_q);
-    h.k = graph_linear(g, cur, &layer->attn_k);
-    h.v = graph_linear(g, cur, &layer->attn_v);
+    h.q = model_graph_linear(g, cur, &layer->attn_q);
+    h.k = model_graph_linear(g, cur, &layer->attn_k);
+    h.v = model_graph_linear(g, cur, &layer->attn_v);
     /* one after the other: the same input, read once */
     ggml_build_forward_expand(g->cgraph, h.q);
     ggml_build_forward_expand(g->cgraph, h.k);
     ggml_build_forward_expand(g->cgraph, h.v);
-    h.q = graph_heads(g, h.q, hp->d_key, hp->n_head);
-    h.k = graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
-    h.v = graph_heads(g, h.v, hp->d_value, hp->n_head_kv);
+    h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
+    h.k = model_graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
+    h.v = model_graph_heads(g, h.v, hp->d_value, hp->n_head_kv);
     return h;
 }
 
@@ -59,22 +59,24 @@ norm_heads(struct graph *g, struct ggml_tensor *x,
     if (!norm->weight)
         return x;
     if (norm->weight->ne[0] == d)
-        return graph_rms_norm(g, x, norm);
+        return model_graph_rms_norm(g, x, norm);
     x = ggml_reshape_2d(g->ctx, x, d * n, g->n_tokens);
-    x = graph_rms_norm(g, x, norm);
+    x = model_graph_rms_norm(g, x, norm);
     return ggml_reshape_3d(g->ctx, x, d, n, g->n_tokens);
 }
 
 struct ggml_tensor *
-graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+model_graph_self_attention(struct graph *g, int32_t layer,
+                           struct ggml_tensor *cur)
 {
     const struct model_layer *l = &g->model->layers[layer];
     struct heads h = project(g, l, cur);
 
-    h.q = graph_rope(g, layer, norm_heads(g, h.q, &l->attn_q_norm));
-    h.k = graph_rope(g, layer, norm_heads(g, h.k, &l->attn_k_norm));
-    cur = graph_attention(g, layer, h.q, h.k, h.v);
-    return graph_linear(g, graph_wanted(g, layer, cur), &l->attn_output);
+    h.q = model_graph_rope(g, layer, norm_heads(g, h.q, &l->attn_q_norm));
+    h.k = model_graph_rope(g, layer, norm_heads(g, h.k, &l->attn_k_norm));
+    cur = model_graph_attention(g, layer, h.q, h.k, h.v);
+    return model_graph_linear(g, model_graph_wanted(g, layer, cur),
+                              &l->attn_output);
 }
 
 /* ---- feed-forward ------------------------------------------------------- */
@@ -94,8 +96,8 @@ activate(struct graph *g, struct ggml_tensor *x, enum graph_activation act)
 }
 
 struct ggml_tensor *
-graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
-            enum graph_activation act)
+model_graph_gated(struct graph *g, struct ggml_tensor *gate,
+                  struct ggml_tensor *up, enum graph_activation act)
 {
     switch (act) {
     case GRAPH_SILU:
@@ -109,67 +111,70 @@ graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
 }
 
 struct ggml_tensor *
-graph_feed_forward(struct graph *g, const struct model_layer *layer,
-                   struct ggml_tensor *x, enum graph_activation act)
+model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
+                         struct ggml_tensor *x, enum graph_activation act)
 {
-    struct ggml_tensor *up = graph_linear(g, x, &layer->ffn_up);
+    struct ggml_tensor *up = model_graph_linear(g, x, &layer->ffn_up);
 
     if (layer->ffn_gate.weight)
-        up = graph_gated(g, graph_linear(g, x, &layer->ffn_gate), up, act);
+        up = model_graph_gated(g, model_graph_linear(g, x, &layer->ffn_gate),
+                               up, act);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
         up = act == GRAPH_SILU ? ggml_swiglu(g->ctx, up)
                                : ggml_geglu(g->ctx, up);
     else
         up = activate(g, up, act);
-    return graph_linear(g, up, &layer->ffn_down);
+    return model_graph_linear(g, up, &layer->ffn_down);
 }
 
 /* ---- layers ------------------------------------------------------------- */
 
 struct ggml_tensor *
-graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                enum graph_activation act)
+model_graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                      enum graph_activation act)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur = graph_rms_norm(g, x, &l->attn_norm);
+    struct ggml_tensor *cur = model_graph_rms_norm(g, x, &l->attn_norm);
 
-    cur = graph_self_attention(g, layer, cur);
-    x = graph_add(g, graph_wanted(g, layer, x), cur);
-    cur = graph_rms_norm(g, x, &l->ffn_norm);
-    return graph_add(g, x, graph_feed_forward(g, l, cur, act));
+    cur = model_graph_self_attention(g, layer, cur);
+    x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
+    cur = model_graph_rms_norm(g, x, &l->ffn_norm);
+    return model_graph_add(g, x, model_graph_feed_forward(g, l, cur, act));
 }
 
 struct ggml_tensor *
-graph_sandwich_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                     enum graph_activation act)
+model_graph_sandwich_block(struct graph *g, int32_t layer,
+                           struct ggml_tensor *x, enum graph_activation act)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur = graph_rms_norm(g, x, &l->attn_norm);
+    struct ggml_tensor *cur = model_graph_rms_norm(g, x, &l->attn_norm);
 
-    cur = graph_self_attention(g, layer, cur);
-    cur = graph_rms_norm(g, cur, &l->attn_post_norm);
-    x = graph_add(g, graph_wanted(g, layer, x), cur);
-    cur = graph_rms_norm(g, x, &l->ffn_norm);
-    cur = graph_feed_forward(g, l, cur, act);
-    return graph_add(g, x, graph_rms_norm(g, cur, &l->ffn_post_norm));
+    cur = model_graph_self_attention(g, layer, cur);
+    cur = model_graph_rms_norm(g, cur, &l->attn_post_norm);
+    x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
+    cur = model_graph_rms_norm(g, x, &l->ffn_norm);
+    cur = model_graph_feed_forward(g, l, cur, act);
+    return model_graph_add(g, x,
+                           model_graph_rms_norm(g, cur, &l->ffn_post_norm));
 }
 
 struct ggml_tensor *
-graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                     enum graph_activation act)
+model_graph_parallel_block(struct graph *g, int32_t layer,
+                           struct ggml_tensor *x, enum graph_activation act)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *c = graph_layer_norm(g, x, &l->attn_norm), *a, *f;
+    struct ggml_tensor *c = model_graph_layer_norm(g, x, &l->attn_norm), *a, *f;
 
-    a = graph_self_attention(g, layer, c);
-    f = graph_feed_forward(g, l, graph_wanted(g, layer, c), act);
-    return graph_add(g, graph_wanted(g, layer, x), ggml_add(g->ctx, a, f));
+    a = model_graph_self_attention(g, layer, c);
+    f = model_graph_feed_forward(g, l, model_graph_wanted(g, layer, c), act);
+    return model_graph_add(g, model_graph_wanted(g, layer, x),
+                           ggml_add(g->ctx, a, f));
 }
 
 /* ---- beside the layers -------------------------------------------------- */
 
 struct ggml_tensor *
-graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
+model_graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
 {
     float scale = g->model->hp.residual_scale;
 
@@ -177,13 +182,13 @@ graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y)
 }
 
 struct ggml_tensor *
-graph_logits(struct graph *g, struct ggml_tensor *x)
+model_graph_logits(struct graph *g, struct ggml_tensor *x)
 {
     const struct model_hparams *hp = &g->model->hp;
 
     if (g->hidden)
         return x;
-    x = graph_linear(g, x, &g->model->output);
+    x = model_graph_linear(g, x, &g->model->output);
     if (hp->logit_scale != 0)
         x = ggml_scale(g->ctx, x, hp->logit_scale);
     if (hp->logit_softcap != 0) {

@@ -23,7 +23,7 @@ block_down(int32_t n)
 }
 
 size_t
-cache_size(const struct cache *cache)
+model_cache_size(const struct cache *cache)
 {
     return cache->size;
 }
@@ -173,7 +173,7 @@ finish(struct cache *c, bool done, struct gg_error *err)
               "no memory for the key/value cache of %d x %d positions; "
               "a smaller -c (n_ctx) needs less",
               (int)c->n_slots, (int)c->n_ctx);
-    cache_clear(c);
+    model_cache_clear(c);
     return GG_ERR_NOMEM;
 }
 
@@ -217,9 +217,9 @@ all_memory(const struct model *model)
 }
 
 enum gg_status
-cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
-           int32_t n_slots, int32_t n_ctx, int32_t n_batch,
-           struct gg_error *err)
+model_cache_init(struct cache *cache, const struct model *model,
+                 enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                 int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done =
@@ -248,9 +248,9 @@ get_no_memory(struct cache *c, struct cache_home *home)
 }
 
 enum gg_status
-cache_init_dry(struct cache *cache, const struct model *model,
-               enum ggml_type type, int32_t n_slots, int32_t n_ctx,
-               int32_t n_batch, struct gg_error *err)
+model_cache_init_dry(struct cache *cache, const struct model *model,
+                     enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                     int32_t n_batch, struct gg_error *err)
 {
     struct cache *c = cache;
     bool done = lay_out(c, model, type, n_slots, n_ctx, n_batch, MEASURABLE);
@@ -261,7 +261,7 @@ cache_init_dry(struct cache *cache, const struct model *model,
 }
 
 void
-cache_clear(struct cache *cache)
+model_cache_clear(struct cache *cache)
 {
     for (int i = 0; i < cache->n_homes; i++) {
         ggml_backend_buffer_free(cache->homes[i].buffer);
@@ -280,8 +280,8 @@ cache_clear(struct cache *cache)
 /* ---- positions and rows ------------------------------------------------- */
 
 int64_t
-cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
-          int32_t position)
+model_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+                int32_t position)
 {
     const struct cache_part *p = &cache->parts[kind];
 
@@ -292,8 +292,8 @@ cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
  * the first id that is seen, so that both change at once while ids come one by
  * one, and the graph serves until then. */
 struct cache_range
-cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
-           int32_t past, int32_t n)
+model_cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
+                 int32_t past, int32_t n)
 {
     const struct cache_part *p = &cache->parts[kind];
     int32_t base = p->base[slot], end = block_up(past + n), start = base;
@@ -316,13 +316,13 @@ first_seen(int32_t window, int32_t past)
 }
 
 int32_t
-cache_first(int32_t window, int32_t n)
+model_cache_first(int32_t window, int32_t n)
 {
     return block_down(first_seen(window, n));
 }
 
 int32_t
-cache_kept(const struct cache *cache, int32_t slot, int32_t n)
+model_cache_kept(const struct cache *cache, int32_t slot, int32_t n)
 {
     const struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
@@ -399,19 +399,20 @@ count_used(struct cache *cache, int32_t slot, int32_t end)
 }
 
 void
-cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n)
+model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
+                      int32_t n)
 {
     struct cache_part *p = &cache->parts[CACHE_WINDOW];
 
     if (past == 0)
         p->base[slot] = 0;
     if (past + n > p->base[slot] + p->n_rows)
-        move_down(cache, slot, cache_first(p->window, past), past);
+        move_down(cache, slot, model_cache_first(p->window, past), past);
     count_used(cache, slot, past + n);
 }
 
 void
-cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
+model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 {
     if (to == from)
         return;
@@ -427,12 +428,12 @@ cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n)
 }
 
 void
-cache_assume(struct cache *cache, int32_t slot, int32_t n)
+model_cache_assume(struct cache *cache, int32_t slot, int32_t n)
 {
     for (int i = 0; i < CACHE_KINDS; i++) {
         struct cache_part *p = &cache->parts[i];
 
-        p->base[slot] = cache_first(p->window, n);
+        p->base[slot] = model_cache_first(p->window, n);
         assert(n - p->base[slot] <= p->n_rows);
     }
     count_used(cache, slot, n);
@@ -441,13 +442,13 @@ cache_assume(struct cache *cache, int32_t slot, int32_t n)
 /* ---- rows for a file ---------------------------------------------------- */
 
 size_t
-cache_row_size(const struct ggml_tensor *t)
+model_cache_row_size(const struct ggml_tensor *t)
 {
     return t->nb[1] * (size_t)t->ne[2];
 }
 
 size_t
-cache_used(const struct cache *cache)
+model_cache_used(const struct cache *cache)
 {
     size_t size = 0;
 
@@ -457,7 +458,7 @@ cache_used(const struct cache *cache)
         size_t row = 0;
 
         for (int k = 0; k < CACHE_TENSORS; k++)
-            row += cache_row_size(l->t[k]);
+            row += model_cache_row_size(l->t[k]);
         for (int32_t slot = 0; slot < cache->n_slots; slot++)
             size += (size_t)p->used[slot] * row;
     }
@@ -473,26 +474,26 @@ copy_pieces(int64_t n, size_t size, char *to, size_t to_stride,
 }
 
 void
-cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
-               int64_t row, int64_t n, char *to)
+model_cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
+                     int64_t row, int64_t n, char *to)
 {
     size_t size = t->nb[1];
 
     for (int64_t h = 0; h < t->ne[2]; h++, to += size) {
         ggml_backend_tensor_get(t, cache->head, place_of(t, h, row),
                                 (size_t)n * size);
-        copy_pieces(n, size, to, cache_row_size(t), cache->head, size);
+        copy_pieces(n, size, to, model_cache_row_size(t), cache->head, size);
     }
 }
 
 void
-cache_set_rows(const struct cache *cache, struct ggml_tensor *t, int64_t row,
-               int64_t n, const char *from)
+model_cache_set_rows(const struct cache *cache, struct ggml_tensor *t,
+                     int64_t row, int64_t n, const char *from)
 {
     size_t size = t->nb[1];
 
     for (int64_t h = 0; h < t->ne[2]; h++, from += size) {
-        copy_pieces(n, size, cache->head, size, from, cache_row_size(t));
+        copy_pieces(n, size, cache->head, size, from, model_cache_row_size(t));
         ggml_backend_tensor_set(t, cache->head, place_of(t, h, row),
                                 (size_t)n * size);
     }

@@ -82,71 +82,72 @@ struct cache_range {
 /* Room for n_ctx positions in each slot, n_batch of which may be evaluated
  * together; memory is touched as it is used. On failure *cache is empty. */
 enum gg_status
-cache_init(struct cache *cache, const struct model *model, enum ggml_type type,
-           int32_t n_slots, int32_t n_ctx, int32_t n_batch,
-           struct gg_error *err);
-/* The same, but for the memory: cache_size() tells how much it would be, and
- * graphs can be measured with it. */
+model_cache_init(struct cache *cache, const struct model *model,
+                 enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                 int32_t n_batch, struct gg_error *err);
+/* The same, but for the memory: model_cache_size() tells how much it would be,
+ * and graphs can be measured with it. */
 enum gg_status
-cache_init_dry(struct cache *cache, const struct model *model,
-               enum ggml_type type, int32_t n_slots, int32_t n_ctx,
-               int32_t n_batch, struct gg_error *err);
+model_cache_init_dry(struct cache *cache, const struct model *model,
+                     enum ggml_type type, int32_t n_slots, int32_t n_ctx,
+                     int32_t n_batch, struct gg_error *err);
 void
-cache_clear(struct cache *cache); /* takes an empty one */
+model_cache_clear(struct cache *cache); /* takes an empty one */
 
 /* Makes room for n ids (at most n_batch) at position `past` of a slot that
  * holds those before: windowed layers give up what no id will see again. */
 void
-cache_make_room(struct cache *cache, int32_t slot, int32_t past, int32_t n);
+model_cache_make_room(struct cache *cache, int32_t slot, int32_t past,
+                      int32_t n);
 
 /* What n ids at position `past` read, which there is room for. */
 struct cache_range
-cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
-           int32_t past, int32_t n);
+model_cache_seen(const struct cache *cache, enum cache_kind kind, int32_t slot,
+                 int32_t past, int32_t n);
 
 /* The tensors' row of a position of the slot. */
 int64_t
-cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
-          int32_t position);
+model_cache_row(const struct cache *cache, enum cache_kind kind, int32_t slot,
+                int32_t position);
 
 /* After how many of its first n ids the slot, which held at least these, could
  * go on, in every layer: all, or 0, where windowed layers have given up what
  * the next one must see. */
 int32_t
-cache_kept(const struct cache *cache, int32_t slot, int32_t n);
+model_cache_kept(const struct cache *cache, int32_t slot, int32_t n);
 
 /* The first n ids' rows of slot `from`, after which it could go on, become
  * those of slot `to`. */
 void
-cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
+model_cache_copy(struct cache *cache, int32_t to, int32_t from, int32_t n);
 
 /* Of n ids, the first whose key layers with that window (0: none) must have to
  * go on: a multiple of CACHE_BLOCK. */
 int32_t
-cache_first(int32_t window, int32_t n);
+model_cache_first(int32_t window, int32_t n);
 
 /* The slot's rows are those of the first n ids (at most n_ctx) now, from
- * cache_first() on: the caller writes them. */
+ * model_cache_first() on: the caller writes them. */
 void
-cache_assume(struct cache *cache, int32_t slot, int32_t n);
+model_cache_assume(struct cache *cache, int32_t slot, int32_t n);
 
 size_t
-cache_size(const struct cache *cache);
+model_cache_size(const struct cache *cache);
 /* Of these, bytes of rows that were ever written. */
 size_t
-cache_used(const struct cache *cache);
+model_cache_used(const struct cache *cache);
 
 /* n rows of a layer's tensor from `row` on, at most CACHE_BLOCK, to and from
  * memory where those of the heads of a position are side by side. */
 void
-cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
-               int64_t row, int64_t n, char *to);
+model_cache_get_rows(const struct cache *cache, const struct ggml_tensor *t,
+                     int64_t row, int64_t n, char *to);
 void
-cache_set_rows(const struct cache *cache, struct ggml_tensor *t, int64_t row,
-               int64_t n, const char *from);
+model_cache_set_rows(const struct cache *cache, struct ggml_tensor *t,
+                     int64_t row, int64_t n, const char *from);
 
 /* Bytes of such a row. */
 size_t
-cache_row_size(const struct ggml_tensor *t);
+model_cache_row_size(const struct ggml_tensor *t);
 
 #endif

@@ -41,7 +41,7 @@ set_up(ggml_backend_t backend, int n_threads, ggml_abort_callback abort,
 }
 
 void
-compute_profile(struct compute *c, struct backend_profile *profile)
+model_compute_profile(struct compute *c, struct backend_profile *profile)
 {
     for (int i = 0; i < c->n_backends; i++) {
         void *p = extra(c->backends[i], BACKEND_SET_PROFILE);
@@ -54,13 +54,13 @@ compute_profile(struct compute *c, struct backend_profile *profile)
 }
 
 void
-compute_round(struct compute *c, bool bf16)
+model_compute_round(struct compute *c, bool bf16)
 {
     c->graph.bf16 = bf16;
 }
 
 void
-compute_watch(struct compute *c, gg_watch_callback watch, void *data)
+model_compute_watch(struct compute *c, gg_watch_callback watch, void *data)
 {
     c->watch = watch;
     c->watch_data = data;
@@ -119,7 +119,7 @@ build(struct compute *c, const struct cache *cache, int32_t n_segments,
     g->n_outputs = n_outputs;
     g->hidden = hidden;
     g->named = c->watch != NULL;
-    graph_build(g, c->max_nodes);
+    model_graph_build(g, c->max_nodes);
     return true;
 }
 
@@ -226,8 +226,9 @@ static void
 set_part(struct compute *c, struct ggml_tensor *t, const void *data,
          size_t offset, size_t size)
 {
-    stage_set(&c->stage, ggml_backend_sched_get_tensor_backend(c->sched, t), t,
-              data, offset, size);
+    model_stage_set(&c->stage,
+                    ggml_backend_sched_get_tensor_backend(c->sched, t), t, data,
+                    offset, size);
 }
 
 static void
@@ -258,7 +259,8 @@ set_mask(struct compute *c, struct batch *b, enum cache_kind kind, int32_t i,
     n = n ? n : 1;
     for (int32_t first = 0; first < rows; first += n) {
         int32_t take = rows - first < n ? rows - first : n;
-        const uint16_t *p = batch_mask(b, c->graph.cache, kind, i, first, take);
+        const uint16_t *p =
+            model_batch_mask(b, c->graph.cache, kind, i, first, take);
 
         if (!p)
             return false;
@@ -273,7 +275,7 @@ set_inputs(struct compute *c, struct batch *b)
     struct graph *g = &c->graph;
     bool done = true;
 
-    stage_begin(&c->stage);
+    model_stage_begin(&c->stage);
     set(c, g->ids, b->ids);
     set_if_used(c, g->positions, b->positions);
     set_if_used(c, g->rows, b->rows);
@@ -289,8 +291,8 @@ set_inputs(struct compute *c, struct batch *b)
 }
 
 enum gg_status
-compute_status(ggml_backend_sched_t sched, enum ggml_status status,
-               struct gg_error *err)
+model_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
+                     struct gg_error *err)
 {
     const char *error = sched_error(sched);
 
@@ -373,7 +375,7 @@ find_best(struct compute *c, const struct batch *b, ggml_backend_t backend,
             return false;
         ggml_backend_tensor_get(t, c->row, (size_t)i * t->nb[1], t->nb[1]);
     }
-    return topk_find(&c->topk, row, (size_t)t->ne[0], b->best[i]);
+    return model_topk_find(&c->topk, row, (size_t)t->ne[0], b->best[i]);
 }
 
 /* False: no memory. */
@@ -445,8 +447,8 @@ get_scores(struct compute *c, const struct batch *b, struct gg_error *err)
 }
 
 enum gg_status
-compute_run(struct compute *c, const struct cache *cache, struct batch *b,
-            struct gg_error *err)
+model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
+                  struct gg_error *err)
 {
     enum gg_status st;
     void *own;
@@ -454,7 +456,7 @@ compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     if (!prepare(c, cache, b) || !set_inputs(c, b))
         return error_nomem(err);
     own = move_result(c, b);
-    st = compute_status(
+    st = model_compute_status(
         c->sched, ggml_backend_sched_graph_compute(c->sched, c->graph.cgraph),
         err);
     if (own)
@@ -462,14 +464,14 @@ compute_run(struct compute *c, const struct cache *cache, struct batch *b,
     if (st == GG_OK && b->pooled) {
         if (!model_pooling_add(&c->pool_of_rows, c->graph.result, b))
             return error_nomem(err);
-        st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+        st = model_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
     if (st == GG_OK && b->scored)
         return get_scores(c, b, err);
     if (st == GG_OK && !b->pooled && !own) {
         if (!get_logits(c, b))
             return error_nomem(err);
-        st = compute_status(c->sched, GGML_STATUS_SUCCESS, err);
+        st = model_compute_status(c->sched, GGML_STATUS_SUCCESS, err);
     }
     return st;
 }
@@ -479,7 +481,7 @@ compute_run(struct compute *c, const struct cache *cache, struct batch *b,
 static bool
 allocate(struct compute *c)
 {
-    c->max_nodes = graph_max_nodes(c->model, c->max_segments);
+    c->max_nodes = model_graph_max_nodes(c->model, c->max_segments);
     c->pool_size = c->max_nodes * ggml_tensor_overhead() +
                    ggml_graph_overhead_custom(c->max_nodes, false);
     c->pool = mem_alloc(c->pool_size);
@@ -504,10 +506,11 @@ start(struct compute *c, const struct model *model, int32_t max_segments,
 }
 
 enum gg_status
-compute_init(struct compute *c, const struct model *model,
-             const struct cache *cache, int32_t max_tokens,
-             int32_t max_segments, int n_threads, ggml_abort_callback abort,
-             void *abort_data, struct gg_error *err)
+model_compute_init(struct compute *c, const struct model *model,
+                   const struct cache *cache, int32_t max_tokens,
+                   int32_t max_segments, int n_threads,
+                   ggml_abort_callback abort, void *abort_data,
+                   struct gg_error *err)
 {
     enum gg_status st = start(c, model, max_segments, err);
 
@@ -518,34 +521,34 @@ compute_init(struct compute *c, const struct model *model,
                        "no memory for the compute buffers of %d ids",
                        (int)max_tokens);
     if (st != GG_OK)
-        compute_clear(c);
+        model_compute_clear(c);
     return st;
 }
 
 enum gg_status
-compute_measure(const struct model *model, const struct cache *cache,
-                int32_t max_tokens, int32_t max_segments, size_t *size,
-                struct gg_error *err)
+model_compute_measure(const struct model *model, const struct cache *cache,
+                      int32_t max_tokens, int32_t max_segments, size_t *size,
+                      struct gg_error *err)
 {
     struct compute c;
     enum gg_status st = start(&c, model, max_segments, err);
 
     if (st == GG_OK && !measure(&c, cache, max_tokens, size))
         st = error_nomem(err);
-    compute_clear(&c);
+    model_compute_clear(&c);
     return st;
 }
 
 void
-compute_clear(struct compute *c)
+model_compute_clear(struct compute *c)
 {
     drop_graph(c);
     model_logprobs_clear(&c->logprobs);
     model_readback_clear(&c->readback);
-    topk_clear(&c->topk);
+    model_topk_clear(&c->topk);
     mem_free(c->row);
     model_pooling_clear(&c->pool_of_rows);
-    stage_clear(&c->stage);
+    model_stage_clear(&c->stage);
     ggml_backend_sched_free(c->sched);
     for (int i = 0; i < c->n_backends; i++)
         ggml_backend_free(c->backends[i]);
@@ -555,7 +558,7 @@ compute_clear(struct compute *c)
 }
 
 size_t
-compute_size(const struct compute *c)
+model_compute_size(const struct compute *c)
 {
     size_t n = model_logprobs_size(&c->logprobs);
 

@@ -36,46 +36,47 @@ struct compute {
 /* Buffers for the largest batch are reserved here, so that no later batch
  * fails for want of them. On failure *c is empty. */
 enum gg_status
-compute_init(struct compute *c, const struct model *model,
-             const struct cache *cache, int32_t max_tokens,
-             int32_t max_segments, int n_threads, ggml_abort_callback abort,
-             void *abort_data, struct gg_error *err);
+model_compute_init(struct compute *c, const struct model *model,
+                   const struct cache *cache, int32_t max_tokens,
+                   int32_t max_segments, int n_threads,
+                   ggml_abort_callback abort, void *abort_data,
+                   struct gg_error *err);
 
 /* Has the back ends count in *profile, which must outlive *c. */
 void
-compute_profile(struct compute *c, struct backend_profile *profile);
+model_compute_profile(struct compute *c, struct backend_profile *profile);
 
 /* Whether weights of F16 may be rounded from now on: struct graph's bf16. */
 void
-compute_round(struct compute *c, bool bf16);
+model_compute_round(struct compute *c, bool bf16);
 
 /* Shows the callback what is computed from now on. */
 void
-compute_watch(struct compute *c, gg_watch_callback watch, void *data);
+model_compute_watch(struct compute *c, gg_watch_callback watch, void *data);
 
-/* Bytes of the compute buffers that compute_init() would get; the cache may be
- * a dry one. */
+/* Bytes of the compute buffers that model_compute_init() would get; the cache
+ * may be a dry one. */
 enum gg_status
-compute_measure(const struct model *model, const struct cache *cache,
-                int32_t max_tokens, int32_t max_segments, size_t *size,
-                struct gg_error *err);
+model_compute_measure(const struct model *model, const struct cache *cache,
+                      int32_t max_tokens, int32_t max_segments, size_t *size,
+                      struct gg_error *err);
 void
-compute_clear(struct compute *c); /* takes an empty one */
+model_compute_clear(struct compute *c); /* takes an empty one */
 
 /* What became of a graph, and of the devices since; a sentence where they
  * failed. */
 enum gg_status
-compute_status(ggml_backend_sched_t sched, enum ggml_status status,
-               struct gg_error *err);
+model_compute_status(ggml_backend_sched_t sched, enum ggml_status status,
+                     struct gg_error *err);
 
 /* Evaluates the batch, and writes logits and log-probabilities where they are
  * wanted, and adds hidden vectors where those are. */
 enum gg_status
-compute_run(struct compute *c, const struct cache *cache, struct batch *b,
-            struct gg_error *err);
+model_compute_run(struct compute *c, const struct cache *cache, struct batch *b,
+                  struct gg_error *err);
 
 /* Bytes of the compute buffers. */
 size_t
-compute_size(const struct compute *c);
+model_compute_size(const struct compute *c);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 };
 
 size_t
-graph_max_nodes(const struct model *model, int32_t n_segments)
+model_graph_max_nodes(const struct model *model, int32_t n_segments)
 {
     size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
@@ -76,7 +76,7 @@ new_inputs(struct graph *g)
 }
 
 void
-graph_build(struct graph *g, size_t max_nodes)
+model_graph_build(struct graph *g, size_t max_nodes)
 {
     g->cgraph = ggml_new_graph_custom(g->ctx, max_nodes, false);
     new_inputs(g);
@@ -85,11 +85,11 @@ graph_build(struct graph *g, size_t max_nodes)
     ggml_set_output(g->result);
     ggml_build_forward_expand(g->cgraph, g->result);
     if (g->named)
-        graph_name(g);
+        model_graph_name(g);
 }
 
 struct ggml_tensor *
-graph_product(struct graph *g, struct ggml_tensor *product)
+model_graph_product(struct graph *g, struct ggml_tensor *product)
 {
     if (g->bf16)
         ggml_mul_mat_set_prec(product, GGML_PREC_BF16);
@@ -97,7 +97,7 @@ graph_product(struct graph *g, struct ggml_tensor *product)
 }
 
 struct ggml_tensor *
-graph_embed(struct graph *g)
+model_graph_embed(struct graph *g)
 {
     struct ggml_tensor *x = ggml_get_rows(g->ctx, g->model->token_embd, g->ids);
     float scale = g->model->hp.embd_scale;
@@ -106,13 +106,13 @@ graph_embed(struct graph *g)
 }
 
 struct ggml_tensor *
-graph_embed_positions(struct graph *g)
+model_graph_embed_positions(struct graph *g)
 {
     return ggml_get_rows(g->ctx, g->model->position_embd, g->positions);
 }
 
 struct ggml_tensor *
-graph_add_token_type(struct graph *g, struct ggml_tensor *x)
+model_graph_add_token_type(struct graph *g, struct ggml_tensor *x)
 {
     struct ggml_tensor *types = g->model->token_types, *first;
 
@@ -131,37 +131,38 @@ scale_and_shift(struct graph *g, struct ggml_tensor *x,
 }
 
 struct ggml_tensor *
-graph_layer_norm(struct graph *g, struct ggml_tensor *x,
-                 const struct model_norm *norm)
+model_graph_layer_norm(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm)
 {
     return scale_and_shift(g, ggml_norm(g->ctx, x, g->model->hp.eps), norm);
 }
 
 struct ggml_tensor *
-graph_rms_norm(struct graph *g, struct ggml_tensor *x,
-               const struct model_norm *norm)
+model_graph_rms_norm(struct graph *g, struct ggml_tensor *x,
+                     const struct model_norm *norm)
 {
     return scale_and_shift(g, ggml_rms_norm(g->ctx, x, g->model->hp.eps), norm);
 }
 
 struct ggml_tensor *
-graph_linear(struct graph *g, struct ggml_tensor *x,
-             const struct model_linear *linear)
+model_graph_linear(struct graph *g, struct ggml_tensor *x,
+                   const struct model_linear *linear)
 {
-    x = graph_product(g, ggml_mul_mat(g->ctx, linear->weight, x));
+    x = model_graph_product(g, ggml_mul_mat(g->ctx, linear->weight, x));
     if (linear->scale != 1)
         x = ggml_scale(g->ctx, x, linear->scale);
     return linear->bias ? ggml_add(g->ctx, x, linear->bias) : x;
 }
 
 struct ggml_tensor *
-graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head)
+model_graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d,
+                  int32_t n_head)
 {
     return ggml_reshape_3d(g->ctx, x, d, n_head, g->n_tokens);
 }
 
 struct ggml_tensor *
-graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
+model_graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_rope *r = g->model->layers[layer].rope;
     struct ggml_tensor *divisors;
@@ -252,8 +253,8 @@ attend_each(struct graph *g, int32_t first, int32_t end, int32_t layer,
 }
 
 struct ggml_tensor *
-graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
-                struct ggml_tensor *k, struct ggml_tensor *v)
+model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                      struct ggml_tensor *k, struct ggml_tensor *v)
 {
     const struct model_hparams *hp = &g->model->hp;
     struct ggml_tensor *all;
@@ -268,7 +269,7 @@ graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
 }
 
 struct ggml_tensor *
-graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
+model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     if (layer == g->model->hp.n_layer - 1 && g->rows)
         return ggml_get_rows(g->ctx, x, g->rows);

@@ -30,7 +30,7 @@ struct graph {
     int32_t n_tokens;
     int32_t n_outputs; /* rows that are wanted; at least 1 */
     bool bf16;         /* F16 weights may be rounded: GGML_PREC_BF16 */
-    bool named;        /* somebody watches: graph_name() */
+    bool named;        /* somebody watches: model_graph_name() */
     bool hidden;       /* of these not the logits, but what they are made of */
 
     /* Inputs, n_tokens values each. */
@@ -46,66 +46,67 @@ struct graph {
 
 /* Tensors that a graph of the model needs at most. */
 size_t
-graph_max_nodes(const struct model *model, int32_t n_segments);
+model_graph_max_nodes(const struct model *model, int32_t n_segments);
 
 /* Records the computation in g->ctx. The caller has filled in ctx (no_alloc,
  * with room), model, cache, segments and the numbers. */
 void
-graph_build(struct graph *g, size_t max_nodes);
+model_graph_build(struct graph *g, size_t max_nodes);
 
 /* Gives all nodes a name that no other has: names.c. */
 void
-graph_name(struct graph *g);
+model_graph_name(struct graph *g);
 
 /* A product with weights, made as exact as g wants it; returned. */
 struct ggml_tensor *
-graph_product(struct graph *g, struct ggml_tensor *product);
+model_graph_product(struct graph *g, struct ggml_tensor *product);
 
 /* ---- parts, in the order in which a family uses them -------------------- */
 
 /* The embeddings of the ids, scaled as hp.embd_scale says. */
 struct ggml_tensor *
-graph_embed(struct graph *g);
+model_graph_embed(struct graph *g);
 
 /* The position table's rows. */
 struct ggml_tensor *
-graph_embed_positions(struct graph *g);
+model_graph_embed_positions(struct graph *g);
 
 /* x, and the embedding of the first kind of text. */
 struct ggml_tensor *
-graph_add_token_type(struct graph *g, struct ggml_tensor *x);
+model_graph_add_token_type(struct graph *g, struct ggml_tensor *x);
 
 /* Normalised to mean 0 and variance 1, scaled, shifted. */
 struct ggml_tensor *
-graph_layer_norm(struct graph *g, struct ggml_tensor *x,
-                 const struct model_norm *norm);
+model_graph_layer_norm(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm);
 /* Normalised to root mean square 1, scaled. */
 struct ggml_tensor *
-graph_rms_norm(struct graph *g, struct ggml_tensor *x,
-               const struct model_norm *norm);
+model_graph_rms_norm(struct graph *g, struct ggml_tensor *x,
+                     const struct model_norm *norm);
 
 struct ggml_tensor *
-graph_linear(struct graph *g, struct ggml_tensor *x,
-             const struct model_linear *linear);
+model_graph_linear(struct graph *g, struct ggml_tensor *x,
+                   const struct model_linear *linear);
 
 /* A product's rows as heads: d x n_head x n_tokens. */
 struct ggml_tensor *
-graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d, int32_t n_head);
+model_graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d,
+                  int32_t n_head);
 
 /* Rotates each head by its position; as it is where the layer has no rope. */
 struct ggml_tensor *
-graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
+model_graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
 /* Writes k and v (d_key x n_head_kv x n_tokens; heads side by side, ids may be
  * apart) to the cache and returns softmax(q k * scale) v of each head, side by
  * side: d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
 struct ggml_tensor *
-graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
-                struct ggml_tensor *k, struct ggml_tensor *v);
+model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
+                      struct ggml_tensor *k, struct ggml_tensor *v);
 
 /* In the last layer, the rows that somebody asked for; otherwise all. */
 struct ggml_tensor *
-graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
+model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
 /* ---- whole blocks ------------------------------------------------------- */
 
@@ -113,7 +114,8 @@ graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
  * what they attend to, projected back. Of the last layer only the wanted rows.
  */
 struct ggml_tensor *
-graph_self_attention(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+model_graph_self_attention(struct graph *g, int32_t layer,
+                           struct ggml_tensor *cur);
 
 enum graph_activation {
     GRAPH_SILU,
@@ -124,14 +126,14 @@ enum graph_activation {
 
 /* act(gate) * up, by SILU, SILU_CLAMPED or GELU. */
 struct ggml_tensor *
-graph_gated(struct graph *g, struct ggml_tensor *gate, struct ggml_tensor *up,
-            enum graph_activation act);
+model_graph_gated(struct graph *g, struct ggml_tensor *gate,
+                  struct ggml_tensor *up, enum graph_activation act);
 
 /* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)), act being SILU
  * or GELU; a matrix `up` of twice the rows has the gate before it. */
 struct ggml_tensor *
-graph_feed_forward(struct graph *g, const struct model_layer *layer,
-                   struct ggml_tensor *x, enum graph_activation act);
+model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
+                         struct ggml_tensor *x, enum graph_activation act);
 
 enum graph_routing {
     GRAPH_SOFTMAX,        /* over all experts */
@@ -143,33 +145,33 @@ enum graph_routing {
  * al. 2017), each gated by act; with the shared expert, where the layer has
  * one. */
 struct ggml_tensor *
-graph_mixture(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *x, enum graph_routing routing,
-              enum graph_activation act);
+model_graph_mixture(struct graph *g, const struct model_layer *layer,
+                    struct ggml_tensor *x, enum graph_routing routing,
+                    enum graph_activation act);
 
 /* x + hp.residual_scale * y */
 struct ggml_tensor *
-graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
+model_graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
 
 /* ---- a layer of the usual kinds: n_embd x ids, in and out ---------------- */
 
 /* x = x + attention(norm(x)); x + feed_forward(norm(x)) */
 struct ggml_tensor *
-graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                enum graph_activation act);
+model_graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                      enum graph_activation act);
 
 /* x = x + norm(attention(norm(x))); x + norm(feed_forward(norm(x))) */
 struct ggml_tensor *
-graph_sandwich_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                     enum graph_activation act);
+model_graph_sandwich_block(struct graph *g, int32_t layer,
+                           struct ggml_tensor *x, enum graph_activation act);
 
 /* x + attention(c) + feed_forward(c), c = layer_norm(x) */
 struct ggml_tensor *
-graph_parallel_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                     enum graph_activation act);
+model_graph_parallel_block(struct graph *g, int32_t layer,
+                           struct ggml_tensor *x, enum graph_activation act);
 
 /* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *
-graph_logits(struct graph *g, struct ggml_tensor *x);
+model_graph_logits(struct graph *g, struct ggml_tensor *x);
 
 #endif

@@ -94,7 +94,7 @@ context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
 {
     const struct model *m = l->model;
     enum model_part part =
-        probe == probe_mul_mat_id ? MODEL_EXPERTS : MODEL_REST;
+        probe == model_probe_mul_mat_id ? MODEL_EXPERTS : MODEL_REST;
     int home = model_home_of(m, l->layer, part);
 
     if (can_use(l, m->homes[home].device, t, probe))
@@ -203,7 +203,7 @@ struct ggml_tensor *
 model_find_matrix(struct model_loader *l, const char *name, int64_t n_in,
                   int64_t n_out, enum model_need need)
 {
-    struct want want = { { n_in, n_out, 1 }, false, need, probe_mul_mat };
+    struct want want = { { n_in, n_out, 1 }, false, need, model_probe_mul_mat };
 
     return find(l, name, "weight", want);
 }
@@ -213,7 +213,7 @@ model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows)
 {
     struct want want = {
-        { n, n_rows, 1 }, false, MODEL_REQUIRED, probe_get_rows
+        { n, n_rows, 1 }, false, MODEL_REQUIRED, model_probe_get_rows
     };
 
     return find(l, name, "weight", want);
@@ -255,7 +255,7 @@ model_find_experts(struct model_loader *l, const char *name, int64_t n_in,
 {
     int64_t n = l->model->hp.n_expert;
     struct want matrices = {
-        { n_in, n_out, n }, false, MODEL_REQUIRED, probe_mul_mat_id
+        { n_in, n_out, n }, false, MODEL_REQUIRED, model_probe_mul_mat_id
     };
     struct want biases = { { n_out, n, 1 }, true, bias, NULL };
 
@@ -379,10 +379,10 @@ find_tied_output(struct model_loader *l)
     if (l->status != GG_OK)
         return NULL;
     t = gguf_tensor_named(l->gguf, embd->name);
-    ctx = context_for(l, t, probe_mul_mat);
+    ctx = context_for(l, t, model_probe_mul_mat);
     if (ctx && is_in(ctx, embd))
         return embd;
-    r = new_weight(l, t, probe_mul_mat);
+    r = new_weight(l, t, model_probe_mul_mat);
     if (r)
         ggml_set_name(r, embd->name);
     return r;

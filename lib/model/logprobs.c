@@ -42,7 +42,7 @@ build(struct model_logprobs *s, int32_t n_rows)
     s->x =
         ggml_new_tensor_2d(g->ctx, GGML_TYPE_F32, s->model->hp.n_embd, n_rows);
     ggml_set_input(s->x);
-    g->result = graph_logits(g, s->x);
+    g->result = model_graph_logits(g, s->x);
     ggml_set_output(g->result);
     s->p = ggml_soft_max(g->ctx, g->result);
     ggml_set_output(s->p);
@@ -120,7 +120,8 @@ read_row(struct model_logprobs *s, const struct batch *b, int32_t r, int32_t i)
         return true;
     ggml_backend_tensor_get(s->graph.result, logits, at, size);
     if (b->best[i] &&
-        !topk_find(&s->topk, logits, (size_t)s->model->hp.n_vocab, b->best[i]))
+        !model_topk_find(&s->topk, logits, (size_t)s->model->hp.n_vocab,
+                         b->best[i]))
         return false;
     if (!b->logprobs[i])
         return true;
@@ -145,11 +146,11 @@ run_slice(struct model_logprobs *s, const struct batch *b, int32_t first,
                             ggml_nbytes(s->x));
     st = ggml_backend_sched_graph_compute(s->sched, s->graph.cgraph);
     if (st != GGML_STATUS_SUCCESS)
-        return compute_status(s->sched, st, err);
+        return model_compute_status(s->sched, st, err);
     for (int32_t i = 0; i < n; i++)
         if (!read_row(s, b, i, first + i))
             return error_nomem(err);
-    return compute_status(s->sched, st, err);
+    return model_compute_status(s->sched, st, err);
 }
 
 enum gg_status
@@ -211,7 +212,7 @@ model_logprobs_clear(struct model_logprobs *s)
     mem_free(s->rows);
     mem_free(s->logits);
     mem_free(s->probs);
-    topk_clear(&s->topk);
+    model_topk_clear(&s->topk);
     *s = (struct model_logprobs){ 0 };
 }
 

@@ -31,7 +31,7 @@ choose(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
        enum graph_routing routing)
 {
     const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *p = graph_linear(g, x, &layer->router);
+    struct ggml_tensor *p = model_graph_linear(g, x, &layer->router);
     struct route r;
 
     if (routing != GRAPH_SOFTMAX_OF_USED)
@@ -64,7 +64,8 @@ static struct ggml_tensor *
 ask(struct graph *g, const struct model_experts *experts, struct ggml_tensor *x,
     struct ggml_tensor *ids)
 {
-    x = graph_product(g, ggml_mul_mat_id(g->ctx, experts->weight, x, ids));
+    x = model_graph_product(g,
+                            ggml_mul_mat_id(g->ctx, experts->weight, x, ids));
     if (experts->scales)
         x = scale_each(g, x, experts->scales, ids);
     return experts->bias ? ggml_add_id(g->ctx, x, experts->bias, ids) : x;
@@ -88,26 +89,28 @@ static struct ggml_tensor *
 shared_expert(struct graph *g, const struct model_layer *layer,
               struct ggml_tensor *x)
 {
-    struct ggml_tensor *gate = graph_linear(g, x, &layer->shared_gate);
-    struct ggml_tensor *up = graph_linear(g, x, &layer->shared_up), *share;
+    struct ggml_tensor *gate = model_graph_linear(g, x, &layer->shared_gate);
+    struct ggml_tensor *up = model_graph_linear(g, x, &layer->shared_up),
+                       *share;
 
-    up = graph_gated(g, gate, up, GRAPH_SILU);
-    up = graph_linear(g, up, &layer->shared_down);
-    share = ggml_sigmoid(g->ctx, graph_linear(g, x, &layer->shared_router));
+    up = model_graph_gated(g, gate, up, GRAPH_SILU);
+    up = model_graph_linear(g, up, &layer->shared_down);
+    share =
+        ggml_sigmoid(g->ctx, model_graph_linear(g, x, &layer->shared_router));
     return ggml_mul(g->ctx, up, share);
 }
 
 struct ggml_tensor *
-graph_mixture(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *x, enum graph_routing routing,
-              enum graph_activation act)
+model_graph_mixture(struct graph *g, const struct model_layer *layer,
+                    struct ggml_tensor *x, enum graph_routing routing,
+                    enum graph_activation act)
 {
     struct route r = choose(g, layer, x, routing);
     struct ggml_tensor *x3 = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
     struct ggml_tensor *gate = ask(g, &layer->experts_gate, x3, r.experts);
     struct ggml_tensor *up = ask(g, &layer->experts_up, x3, r.experts), *y;
 
-    up = graph_gated(g, gate, up, act);
+    up = model_graph_gated(g, gate, up, act);
     y = ask(g, &layer->experts_down, up, r.experts);
     y = add_up(g, ggml_mul(g->ctx, y, r.weights));
     if (layer->shared_up.weight)

@@ -69,12 +69,12 @@ find_rope(struct model_loader *l)
     struct model *m = l->model;
     const struct model_hparams *hp = &m->hp;
 
-    rope_find(l, &hp->rope, &m->rope);
+    model_rope_find(l, &hp->rope, &m->rope);
     if (hp->rope_local)
-        rope_plain(&hp->rope,
-                   hp->rope_base_local > 0 ? hp->rope_base_local
-                                           : hp->rope.base,
-                   &m->rope_local);
+        model_rope_plain(&hp->rope,
+                         hp->rope_base_local > 0 ? hp->rope_base_local
+                                                 : hp->rope.base,
+                         &m->rope_local);
 }
 
 /* What all families have is set before, so that one may change it. */
@@ -141,7 +141,7 @@ find_weights(const struct gguf_context *gguf, struct model *m,
     l.weight = ggml_init((struct ggml_init_params){
         .mem_size = ggml_tensor_overhead(), .no_alloc = true });
     m->layers = mem_array((size_t)m->hp.n_layer, sizeof(*m->layers));
-    l.scratch = probe_scratch();
+    l.scratch = model_probe_scratch();
     l.taken = mem_array((size_t)gguf_get_n_tensors(gguf), sizeof(*l.taken));
     if (new_contexts(m, params) && m->layers && l.scratch && l.weight &&
         l.taken)
@@ -163,7 +163,7 @@ take_weights(const struct gg_model_params *params, struct model *m,
 
     if (st == GG_OK)
         st = model_place_weights(m->file, params, m, err);
-    return st == GG_OK ? rope_make(m, err) : st;
+    return st == GG_OK ? model_rope_make(m, err) : st;
 }
 
 enum gg_status
@@ -229,7 +229,7 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
     if (st == GG_OK)
         st = read_hparams(gguf, m, err);
     if (st == GG_OK)
-        st = rope_override(&m->hp.rope, params, err);
+        st = model_rope_override(&m->hp.rope, params, err);
     if (st == GG_OK)
         st = model_offload_layers(gguf, params, m, err);
     if (st == GG_OK) {

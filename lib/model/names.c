@@ -131,7 +131,7 @@ next_layer(struct ggml_cgraph *g, int i, char out[LONGEST])
 }
 
 void
-graph_name(struct graph *g)
+model_graph_name(struct graph *g)
 {
     struct ggml_cgraph *graph = g->cgraph;
     char layer[LONGEST] = "", now[LONGEST];

@@ -81,7 +81,7 @@ copy_to_device(const struct placement *s, ggml_backend_buffer_t *buffer,
         s->ctx, ggml_backend_dev_buffer_type(s->device));
     if (!*buffer)
         return no_memory(s, err);
-    return upload_tensors(s->file, s->ctx, s->device, s->params, err);
+    return model_upload_tensors(s->file, s->ctx, s->device, s->params, err);
 }
 
 /* `buffer` is for weights that are copied. */

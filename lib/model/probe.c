@@ -2,7 +2,7 @@
 #include "model/probe.h"
 
 struct ggml_context *
-probe_scratch(void)
+model_probe_scratch(void)
 {
     struct ggml_init_params params = {
         .mem_size = 8 * ggml_tensor_overhead(), /* operand, op, their views */
@@ -13,8 +13,8 @@ probe_scratch(void)
 }
 
 bool
-probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
-              struct ggml_tensor *weight)
+model_probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                    struct ggml_tensor *weight)
 {
     struct ggml_tensor *x;
 
@@ -24,8 +24,8 @@ probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
 }
 
 bool
-probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
-                 struct ggml_tensor *weights)
+model_probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                       struct ggml_tensor *weights)
 {
     struct ggml_tensor *x, *ids;
 
@@ -37,8 +37,8 @@ probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
 }
 
 bool
-probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
-               struct ggml_tensor *weight)
+model_probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                     struct ggml_tensor *weight)
 {
     struct ggml_tensor *ids;
 

@@ -6,21 +6,21 @@
 
 /* Room for one question after the other; NULL: no memory. ggml_free() it. */
 struct ggml_context *
-probe_scratch(void);
+model_probe_scratch(void);
 
 /* True if `dev` multiplies f32 vectors by the matrix `weight`. */
 bool
-probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
-              struct ggml_tensor *weight);
+model_probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                    struct ggml_tensor *weight);
 
 /* True if it multiplies them by matrices that ids choose of `weights`. */
 bool
-probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
-                 struct ggml_tensor *weights);
+model_probe_mul_mat_id(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                       struct ggml_tensor *weights);
 
 /* True if it looks up rows of it. */
 bool
-probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
-               struct ggml_tensor *weight);
+model_probe_get_rows(struct ggml_context *scratch, ggml_backend_dev_t dev,
+                     struct ggml_tensor *weight);
 
 #endif

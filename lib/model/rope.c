@@ -21,7 +21,7 @@ pair_of(const struct rope_params *p, double turns)
 }
 
 double
-rope_yarn_divisor(const struct rope_params *p, int32_t i)
+model_rope_yarn_divisor(const struct rope_params *p, int32_t i)
 {
     double low = pair_of(p, (double)p->beta_fast);
     double high = pair_of(p, (double)p->beta_slow), ramp;
@@ -52,8 +52,8 @@ magnitude_of(const struct rope_params *p, int32_t n_ctx_train)
 }
 
 void
-rope_plain(const struct rope_params *params, float base,
-           struct model_rope *rope)
+model_rope_plain(const struct rope_params *params, float base,
+                 struct model_rope *rope)
 {
     *rope = (struct model_rope){ *params, 1, 1, NULL, NULL };
     rope->params.base = base;
@@ -83,13 +83,13 @@ new_divisors(struct model_loader *l, int32_t n)
 }
 
 void
-rope_find(struct model_loader *l, const struct rope_params *params,
-          struct model_rope *rope)
+model_rope_find(struct model_loader *l, const struct rope_params *params,
+                struct model_rope *rope)
 {
     int64_t pairs = params->n_rot / 2;
     enum model_need need = MODEL_OPTIONAL;
 
-    rope_plain(params, params->base, rope);
+    model_rope_plain(params, params->base, rope);
     rope->params = *params;
     rope->magnitude = magnitude_of(params, l->model->hp.n_ctx_train);
     if (params->scaling == ROPE_LINEAR)
@@ -112,7 +112,7 @@ rope_find(struct model_loader *l, const struct rope_params *params,
 }
 
 enum gg_status
-rope_make(struct model *m, struct gg_error *err)
+model_rope_make(struct model *m, struct gg_error *err)
 {
     struct rope_params *p = &m->rope.params;
     size_t n = (size_t)p->n_rot / 2;
@@ -125,7 +125,7 @@ rope_make(struct model *m, struct gg_error *err)
         m->made_ctx, ggml_backend_dev_buffer_type(model_device(m)));
     if (x && m->made) {
         for (size_t i = 0; i < n; i++)
-            x[i] = (float)rope_yarn_divisor(p, (int32_t)i);
+            x[i] = (float)model_rope_yarn_divisor(p, (int32_t)i);
         ggml_backend_tensor_set(m->rope.divisors, x, 0, n * sizeof(*x));
     }
     mem_free(x);
@@ -182,8 +182,8 @@ override_scaling(struct rope_params *rope, const struct gg_model_params *p,
 }
 
 enum gg_status
-rope_override(struct rope_params *rope, const struct gg_model_params *params,
-              struct gg_error *err)
+model_rope_override(struct rope_params *rope,
+                    const struct gg_model_params *params, struct gg_error *err)
 {
     const struct gg_model_params *p = params;
     enum gg_status st;

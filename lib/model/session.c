@@ -124,21 +124,21 @@ take_memory(const struct gg_session *s, const struct model *model,
 {
     const struct gg_session_params *p = &s->params;
     int threads = or_default(p->n_threads, thread_count_default());
-    enum gg_status st = cache_init(cache, model, s->type_kv, s->n_slots,
-                                   s->n_ctx, s->n_batch, err);
+    enum gg_status st = model_cache_init(cache, model, s->type_kv, s->n_slots,
+                                         s->n_ctx, s->n_batch, err);
 
     if (st != GG_OK)
         return st;
-    st = compute_init(compute, model, cache, s->n_batch, s->n_segments, threads,
-                      p->abort, p->abort_data, err);
+    st = model_compute_init(compute, model, cache, s->n_batch, s->n_segments,
+                            threads, p->abort, p->abort_data, err);
     if (st != GG_OK) {
-        cache_clear(cache);
+        model_cache_clear(cache);
         return st;
     }
-    compute_round(compute, p->bf16);
-    compute_watch(compute, p->watch, p->watch_data);
+    model_compute_round(compute, p->bf16);
+    model_compute_watch(compute, p->watch, p->watch_data);
     if (s->profile)
-        compute_profile(compute, s->profile->counters);
+        model_compute_profile(compute, s->profile->counters);
     return GG_OK;
 }
 
@@ -167,12 +167,12 @@ move_to_cpu(struct gg_session *s, const struct gg_error *why)
         model_free(model);
         return false;
     }
-    compute_clear(&s->compute);
-    cache_clear(&s->cache);
+    model_compute_clear(&s->compute);
+    model_cache_clear(&s->cache);
     s->compute = compute;
     s->cache = cache;
     s->model = s->spare = model;
-    slots_lose(&s->slots);
+    model_slots_lose(&s->slots);
     say_moved(s, why);
     return true;
 }
@@ -195,12 +195,13 @@ fill_in(struct gg_session *s, struct gg_error *err)
     enum gg_status st;
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
-    if (!slots_init(&s->slots, s->n_slots, keep) || !s->called ||
-        !batch_init(&s->batch, s->n_batch, s->n_segments, s->model->hp.n_vocab))
+    if (!model_slots_init(&s->slots, s->n_slots, keep) || !s->called ||
+        !model_batch_init(&s->batch, s->n_batch, s->n_segments,
+                          s->model->hp.n_vocab))
         return error_nomem(err);
     s->batch.whole = s->model->hp.encoder;
     if (p->profile) {
-        s->profile = session_profile_new(
+        s->profile = model_session_profile_new(
             or_default(p->n_threads, thread_count_default()));
         if (!s->profile)
             return error_nomem(err);
@@ -213,8 +214,9 @@ fill_in(struct gg_session *s, struct gg_error *err)
 }
 
 enum gg_status
-session_new(const struct model *model, const struct gg_session_params *params,
-            struct gg_session **out, struct gg_error *err)
+model_session_new(const struct model *model,
+                  const struct gg_session_params *params,
+                  struct gg_session **out, struct gg_error *err)
 {
     struct gg_session *s = NULL;
     struct gg_error own;
@@ -270,16 +272,16 @@ model_session_memory(const struct model *model,
     if (st != GG_OK)
         return st;
     set_sizes(&s, model, params);
-    st = cache_init_dry(&s.cache, model, s.type_kv, s.n_slots, s.n_ctx,
-                        s.n_batch, err);
+    st = model_cache_init_dry(&s.cache, model, s.type_kv, s.n_slots, s.n_ctx,
+                              s.n_batch, err);
     if (st == GG_OK)
-        st = compute_measure(model, &s.cache, s.n_batch, s.n_segments, &compute,
-                             err);
+        st = model_compute_measure(model, &s.cache, s.n_batch, s.n_segments,
+                                   &compute, err);
     if (st == GG_OK)
         *out = (struct gg_memory){ .weights = weights_size(model),
-                                   .cache = cache_size(&s.cache),
+                                   .cache = model_cache_size(&s.cache),
                                    .compute = compute };
-    cache_clear(&s.cache);
+    model_cache_clear(&s.cache);
     return st;
 }
 
@@ -288,12 +290,12 @@ gg_session_free(struct gg_session *session)
 {
     if (!session)
         return;
-    compute_clear(&session->compute);
-    session_profile_free(session->profile);
-    cache_clear(&session->cache);
-    batch_clear(&session->batch);
+    model_compute_clear(&session->compute);
+    model_session_profile_free(session->profile);
+    model_cache_clear(&session->cache);
+    model_batch_clear(&session->batch);
     model_free(session->spare);
-    slots_clear(&session->slots);
+    model_slots_clear(&session->slots);
     mem_free(session->called);
     mem_free(session->pools);
     mem_free(session);
@@ -413,7 +415,7 @@ check_chunk(struct gg_session *s, const struct gg_chunk *c,
         st = check_encoder(s, c, err);
     if (st == GG_OK)
         st = check_room(s, c, err);
-    if (st == GG_OK && !slots_keep(&s->slots, c))
+    if (st == GG_OK && !model_slots_keep(&s->slots, c))
         st = error_nomem(err);
     return st;
 }
@@ -432,20 +434,20 @@ next_batch(struct gg_session *s, const struct gg_chunk *chunks, size_t n_chunks,
 {
     int32_t taken = 1;
 
-    batch_start(&s->batch);
+    model_batch_start(&s->batch);
     while (*chunk < n_chunks && taken) {
         const struct gg_chunk *c = &chunks[*chunk];
 
-        taken = batch_add(&s->batch, &s->cache, c, *done,
-                          s->slots.there[c->slot] + (int32_t)*done,
-                          pool_of(s, *chunk));
+        taken = model_batch_add(&s->batch, &s->cache, c, *done,
+                                s->slots.there[c->slot] + (int32_t)*done,
+                                pool_of(s, *chunk));
         *done += (size_t)taken;
         if (*done == c->n) {
             *done = 0;
             ++*chunk;
         }
     }
-    batch_finish(&s->batch);
+    model_batch_finish(&s->batch);
 }
 
 /* Each sequence goes on by one id, or some get more. */
@@ -461,9 +463,9 @@ run_batch(struct gg_session *s, struct gg_error *err)
 {
     enum gg_status st;
 
-    session_profile_start(s->profile, phase_of(&s->batch));
-    st = compute_run(&s->compute, &s->cache, &s->batch, err);
-    session_profile_stop(s->profile);
+    model_session_profile_start(s->profile, phase_of(&s->batch));
+    st = model_compute_run(&s->compute, &s->cache, &s->batch, err);
+    model_session_profile_stop(s->profile);
     return st;
 }
 
@@ -489,7 +491,7 @@ catch_up(struct gg_session *s, int32_t slot, struct gg_error *err)
     struct gg_chunk missing;
     enum gg_status st;
 
-    if (!slots_missing(&s->slots, slot, &missing))
+    if (!model_slots_missing(&s->slots, slot, &missing))
         return GG_OK;
     st = run_chunks(s, &missing, 1, err);
     if (st == GG_OK)
@@ -562,7 +564,7 @@ keep_what_is_left(struct gg_session *s)
 {
     for (int32_t i = 0; i < s->n_slots; i++) {
         int32_t there = s->slots.there[i];
-        int32_t kept = cache_kept(&s->cache, i, there);
+        int32_t kept = model_cache_kept(&s->cache, i, there);
 
         s->slots.there[i] = kept;
         if (kept < there && !s->slots.kept)
@@ -591,7 +593,7 @@ gg_session_eval(struct gg_session *session, const struct gg_chunk *chunks,
         st = evaluate(s, chunks, n_chunks, err);
     if (st == GG_OK)
         for (size_t i = 0; i < n_chunks; i++)
-            slots_add(&s->slots, &chunks[i]);
+            model_slots_add(&s->slots, &chunks[i]);
     else
         keep_what_is_left(s);
     return st;
@@ -612,13 +614,13 @@ has_slot(const struct gg_session *s, int32_t slot)
 }
 
 int32_t
-session_n_vocab(const struct gg_session *session)
+model_session_n_vocab(const struct gg_session *session)
 {
     return session->model->hp.n_vocab;
 }
 
 bool
-session_is_on_cpu(const struct gg_session *session)
+model_session_is_on_cpu(const struct gg_session *session)
 {
     return ggml_backend_dev_type(model_device(session->model)) ==
            GGML_BACKEND_DEVICE_TYPE_CPU;
@@ -637,28 +639,29 @@ gg_session_length(const struct gg_session *session, int32_t slot)
 }
 
 /* An encoder cannot go on from the middle of a text. */
-struct session_can
-session_can(const struct gg_session *session)
+struct model_session_can
+model_session_can(const struct gg_session *session)
 {
     bool any = !session->model->hp.encoder;
 
-    return (struct session_can){ .truncate = any, .copy = any, .save = any };
+    return (
+        struct model_session_can){ .truncate = any, .copy = any, .save = any };
 }
 
 /* What the cache has not needs nothing of it. */
 int32_t
-session_kept(const struct gg_session *session, int32_t slot, int32_t n)
+model_session_kept(const struct gg_session *session, int32_t slot, int32_t n)
 {
     const struct gg_session *s = session;
     int32_t there;
 
     n = min_i32(n, s->slots.length[slot]);
-    if (n < s->slots.length[slot] && !session_can(s).truncate)
+    if (n < s->slots.length[slot] && !model_session_can(s).truncate)
         return 0;
     there = min_i32(n, s->slots.there[slot]);
-    if (cache_kept(&s->cache, slot, there) == there)
+    if (model_cache_kept(&s->cache, slot, there) == there)
         return n;
-    return cache_kept(&s->cache, slot, there);
+    return model_cache_kept(&s->cache, slot, there);
 }
 
 int32_t
@@ -666,8 +669,8 @@ gg_session_truncate(struct gg_session *session, int32_t slot, int32_t n)
 {
     if (!has_slot(session, slot) || n < 0)
         return gg_session_length(session, slot);
-    n = session_kept(session, slot, n);
-    slots_cut(&session->slots, slot, n);
+    n = model_session_kept(session, slot, n);
+    model_slots_cut(&session->slots, slot, n);
     return n;
 }
 
@@ -676,13 +679,13 @@ gg_session_copy(struct gg_session *session, int32_t to, int32_t from, int32_t n)
 {
     if (!has_slot(session, to) || !has_slot(session, from) || n < 0)
         return gg_session_length(session, to);
-    n = session_kept(session, from, n);
-    if (!slots_copy(&session->slots, to, from, n)) {
+    n = model_session_kept(session, from, n);
+    if (!model_slots_copy(&session->slots, to, from, n)) {
         n = 0;
-        slots_cut(&session->slots, to, n);
+        model_slots_cut(&session->slots, to, n);
     }
     if (session->slots.there[to] > 0)
-        cache_copy(&session->cache, to, from, session->slots.there[to]);
+        model_cache_copy(&session->cache, to, from, session->slots.there[to]);
     return n;
 }
 
@@ -691,15 +694,15 @@ gg_session_memory(const struct gg_session *session, size_t *cache,
                   size_t *compute)
 {
     if (cache)
-        *cache = session ? cache_size(&session->cache) : 0;
+        *cache = session ? model_cache_size(&session->cache) : 0;
     if (compute)
-        *compute = session ? compute_size(&session->compute) : 0;
+        *compute = session ? model_compute_size(&session->compute) : 0;
 }
 
 size_t
 gg_session_used(const struct gg_session *session)
 {
-    return session ? cache_used(&session->cache) : 0;
+    return session ? model_cache_used(&session->cache) : 0;
 }
 
 const struct gg_profile_row *
@@ -710,6 +713,6 @@ gg_session_profile(struct gg_session *session, size_t *n)
     n = n ? n : &unasked;
     *n = 0;
     return session && session->profile
-               ? session_profile_rows(session->profile, n)
+               ? model_session_profile_rows(session->profile, n)
                : NULL;
 }

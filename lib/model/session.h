@@ -13,9 +13,10 @@
  * the snapshot was kept   a snapshot is      last position
  *
  * A session can do what all of its layers can. Who works with it, the engine,
- * assumes nothing: session_can() says what is worth trying, session_kept() and
- * the functions that truncate, copy and load return the position that is really
- * kept, 0 at worst, and what is missing behind it is evaluated again. */
+ * assumes nothing: model_session_can() says what is worth trying,
+ * model_session_kept() and the functions that truncate, copy and load return
+ * the position that is really kept, 0 at worst, and what is missing behind it
+ * is evaluated again. */
 #ifndef MODEL_SESSION_H
 #define MODEL_SESSION_H
 
@@ -24,29 +25,30 @@
 /* What gg_session_new() does with the model's weights. `params` is not NULL.
  * The other functions of gg.h on sessions are here as well. */
 enum gg_status
-session_new(const struct model *model, const struct gg_session_params *params,
-            struct gg_session **out, struct gg_error *err);
+model_session_new(const struct model *model,
+                  const struct gg_session_params *params,
+                  struct gg_session **out, struct gg_error *err);
 
 int32_t
-session_n_vocab(const struct gg_session *session);
+model_session_n_vocab(const struct gg_session *session);
 
 /* What a session can do with a sequence, other than begin anew. */
-struct session_can {
+struct model_session_can {
     bool truncate; /* go back to an earlier position */
     bool copy;     /* begin another sequence like it */
     bool save;     /* leave it in a file, and load it */
 };
-struct session_can
-session_can(const struct gg_session *session);
+struct model_session_can
+model_session_can(const struct gg_session *session);
 
 /* How many of the first n ids of the slot it could go on after: what
  * gg_session_truncate() and gg_session_copy() would return. */
 int32_t
-session_kept(const struct gg_session *session, int32_t slot, int32_t n);
+model_session_kept(const struct gg_session *session, int32_t slot, int32_t n);
 
 /* The CPU computes all of it. */
 bool
-session_is_on_cpu(const struct gg_session *session);
+model_session_is_on_cpu(const struct gg_session *session);
 
 /* What gg_model_memory() does. `params` is not NULL. */
 enum gg_status

@@ -8,7 +8,7 @@
 #include "core/mem.h"
 
 struct session_profile *
-session_profile_new(int n_threads)
+model_session_profile_new(int n_threads)
 {
     struct session_profile *p = mem_zalloc(sizeof(*p));
     /* other, and total */
@@ -21,12 +21,12 @@ session_profile_new(int n_threads)
     p->rows = mem_array(most, sizeof(*p->rows));
     if (p->counters && p->rows)
         return p;
-    session_profile_free(p);
+    model_session_profile_free(p);
     return NULL;
 }
 
 void
-session_profile_free(struct session_profile *p)
+model_session_profile_free(struct session_profile *p)
 {
     if (!p)
         return;
@@ -36,7 +36,8 @@ session_profile_free(struct session_profile *p)
 }
 
 void
-session_profile_start(struct session_profile *p, enum gg_profile_phase phase)
+model_session_profile_start(struct session_profile *p,
+                            enum gg_profile_phase phase)
 {
     if (!p)
         return;
@@ -45,7 +46,7 @@ session_profile_start(struct session_profile *p, enum gg_profile_phase phase)
 }
 
 void
-session_profile_stop(struct session_profile *p)
+model_session_profile_stop(struct session_profile *p)
 {
     if (!p)
         return;
@@ -182,7 +183,7 @@ add_phase(const struct session_profile *p, int phase,
 }
 
 const struct gg_profile_row *
-session_profile_rows(struct session_profile *p, size_t *n)
+model_session_profile_rows(struct session_profile *p, size_t *n)
 {
     *n = 0;
     for (int phase = 0; phase < PROFILE_PHASES; phase++)

@@ -15,18 +15,19 @@ struct session_profile {
 
 /* NULL: no memory. */
 struct session_profile *
-session_profile_new(int n_threads);
+model_session_profile_new(int n_threads);
 void
-session_profile_free(struct session_profile *p); /* takes NULL */
+model_session_profile_free(struct session_profile *p); /* takes NULL */
 
 /* Around all that a batch takes; `p` may be NULL. */
 void
-session_profile_start(struct session_profile *p, enum gg_profile_phase phase);
+model_session_profile_start(struct session_profile *p,
+                            enum gg_profile_phase phase);
 void
-session_profile_stop(struct session_profile *p);
+model_session_profile_stop(struct session_profile *p);
 
 /* What gg_session_profile() does. */
 const struct gg_profile_row *
-session_profile_rows(struct session_profile *p, size_t *n);
+model_session_profile_rows(struct session_profile *p, size_t *n);
 
 #endif

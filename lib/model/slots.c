@@ -6,7 +6,7 @@
 #include "core/mem.h"
 
 bool
-slots_init(struct slots *s, int32_t n, bool keep)
+model_slots_init(struct slots *s, int32_t n, bool keep)
 {
     size_t size = (size_t)n;
 
@@ -20,7 +20,7 @@ slots_init(struct slots *s, int32_t n, bool keep)
 }
 
 void
-slots_clear(struct slots *s)
+model_slots_clear(struct slots *s)
 {
     for (int32_t i = 0; i < s->n && s->kept; i++)
         mem_free(s->kept[i].ids);
@@ -40,7 +40,7 @@ put(struct slot_ids *to, size_t at, const int32_t *ids, size_t n)
 }
 
 bool
-slots_keep(struct slots *s, const struct gg_chunk *chunk)
+model_slots_keep(struct slots *s, const struct gg_chunk *chunk)
 {
     return !s->kept ||
            put(&s->kept[chunk->slot], (size_t)s->length[chunk->slot],
@@ -48,20 +48,20 @@ slots_keep(struct slots *s, const struct gg_chunk *chunk)
 }
 
 void
-slots_add(struct slots *s, const struct gg_chunk *chunk)
+model_slots_add(struct slots *s, const struct gg_chunk *chunk)
 {
     s->length[chunk->slot] += (int32_t)chunk->n;
     s->there[chunk->slot] = s->length[chunk->slot];
 }
 
 void
-slots_lose(struct slots *s)
+model_slots_lose(struct slots *s)
 {
     memset(s->there, 0, (size_t)s->n * sizeof(*s->there));
 }
 
 bool
-slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk)
+model_slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk)
 {
     int32_t there = s->there[slot], n = s->length[slot] - there;
 
@@ -74,7 +74,7 @@ slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk)
 }
 
 void
-slots_cut(struct slots *s, int32_t slot, int32_t n)
+model_slots_cut(struct slots *s, int32_t slot, int32_t n)
 {
     s->length[slot] = n;
     if (s->there[slot] > n)
@@ -82,7 +82,7 @@ slots_cut(struct slots *s, int32_t slot, int32_t n)
 }
 
 bool
-slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
+model_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n)
 {
     int32_t there = s->there[from];
 

@@ -21,33 +21,34 @@ struct slots {
 
 /* On failure it is to be cleared, too. */
 bool
-slots_init(struct slots *s, int32_t n, bool keep);
+model_slots_init(struct slots *s, int32_t n, bool keep);
 void
-slots_clear(struct slots *s); /* takes an empty one */
+model_slots_clear(struct slots *s); /* takes an empty one */
 
 /* The chunk's ids stand behind those of its slot, whose length stays. False: no
  * memory. Without effect where ids are not kept. */
 bool
-slots_keep(struct slots *s, const struct gg_chunk *chunk);
+model_slots_keep(struct slots *s, const struct gg_chunk *chunk);
 
 /* The chunk has been evaluated. */
 void
-slots_add(struct slots *s, const struct gg_chunk *chunk);
+model_slots_add(struct slots *s, const struct gg_chunk *chunk);
 
 /* The cache has nothing any more. */
 void
-slots_lose(struct slots *s);
+model_slots_lose(struct slots *s);
 
 /* What is to be evaluated again before the slot can go on; false: nothing. */
 bool
-slots_missing(const struct slots *s, int32_t slot, struct gg_chunk *chunk);
+model_slots_missing(const struct slots *s, int32_t slot,
+                    struct gg_chunk *chunk);
 
 /* All but the first n of its ids are forgotten. */
 void
-slots_cut(struct slots *s, int32_t slot, int32_t n);
+model_slots_cut(struct slots *s, int32_t slot, int32_t n);
 
 /* Slot `to` gets the first n ids of slot `from`. False: no memory. */
 bool
-slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n);
+model_slots_copy(struct slots *s, int32_t to, int32_t from, int32_t n);
 
 #endif

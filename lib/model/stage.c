@@ -11,13 +11,13 @@ enum {
 };
 
 void
-stage_begin(struct stage *s)
+model_stage_begin(struct stage *s)
 {
     s->used = 0;
 }
 
 void
-stage_clear(struct stage *s)
+model_stage_clear(struct stage *s)
 {
     ggml_backend_buffer_free(s->buffer);
     *s = (struct stage){ 0 };
@@ -46,8 +46,8 @@ is_host(const struct ggml_tensor *t)
 }
 
 void
-stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
-          const void *data, size_t offset, size_t size)
+model_stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
+                const void *data, size_t offset, size_t size)
 {
     char *room;
 

@@ -16,15 +16,15 @@ struct stage {
 /* Begins anew; what was put there before has been copied. *s begins as
  * zeros. */
 void
-stage_begin(struct stage *s);
+model_stage_begin(struct stage *s);
 
 /* Sets a part of t, which `backend` (or NULL) computes with; what does not fit
  * goes there at once. The data may change after the call. */
 void
-stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
-          const void *data, size_t offset, size_t size);
+model_stage_set(struct stage *s, ggml_backend_t backend, struct ggml_tensor *t,
+                const void *data, size_t offset, size_t size);
 
 void
-stage_clear(struct stage *s);
+model_stage_clear(struct stage *s);
 
 #endif

@@ -71,14 +71,14 @@ struct state_rope {
     bool longer; /* divisors of a long context are in use */
 };
 struct state_rope
-state_rope_of(const struct gg_session *s);
+model_state_rope_of(const struct gg_session *s);
 
 /* The positions of the first n ids that layer i has rows for begin here. */
 static inline int32_t
 state_first(const struct model *m, int32_t i, int32_t n)
 {
-    return cache_first(state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0,
-                       n);
+    return model_cache_first(
+        state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
 }
 
 /* Values of a row of a tensor of the cache. */

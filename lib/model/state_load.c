@@ -13,8 +13,8 @@
 #include "core/mem.h"
 
 enum gg_status
-state_refuse(const struct opener *o, enum gg_status status, const char *fmt,
-             ...)
+model_state_refuse(const struct opener *o, enum gg_status status,
+                   const char *fmt, ...)
 {
     char text[300];
     va_list ap;
@@ -42,14 +42,14 @@ check_kind(struct opener *o)
     enum gg_status st = gguf_opt_str(o->gguf, "general.type", &type, o->err);
 
     if (st == GG_OK && !says(&type, STATE_TYPE))
-        return state_refuse(o, GG_ERR_FORMAT, "is no state of a session");
+        return model_state_refuse(o, GG_ERR_FORMAT, "is no state of a session");
     if (st == GG_OK)
         st = gguf_get_u32(o->gguf, STATE_KEY_VERSION, &version, o->err);
     if (st == GG_OK && (version < STATE_OLDEST || version > STATE_VERSION))
-        return state_refuse(o, GG_ERR_UNSUPPORTED,
-                            "a state of version %" PRIu32
-                            ", but only %d to %d are known",
-                            version, STATE_OLDEST, STATE_VERSION);
+        return model_state_refuse(o, GG_ERR_UNSUPPORTED,
+                                  "a state of version %" PRIu32
+                                  ", but only %d to %d are known",
+                                  version, STATE_OLDEST, STATE_VERSION);
     o->version = version;
     return st;
 }
@@ -68,15 +68,16 @@ check_kinds(const struct opener *o)
     st = gguf_opt_array(o->gguf, STATE_KEY_LAYERS, GGUF_TYPE_INT32, &kinds,
                         o->err);
     if (st == GG_OK && kinds.n != n)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            STATE_KEY_LAYERS ": no kind for each layer");
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  STATE_KEY_LAYERS ": no kind for each layer");
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         int32_t kind = gguf_array_i32(&kinds, i);
 
         if (kind != (int32_t)state_kind(m, (int32_t)i))
-            st = state_refuse(o, GG_ERR_UNSUPPORTED,
-                              "layer %zu keeps what is of kind %d, not %d", i,
-                              (int)kind, (int)state_kind(m, (int32_t)i));
+            st = model_state_refuse(
+                o, GG_ERR_UNSUPPORTED,
+                "layer %zu keeps what is of kind %d, not %d", i, (int)kind,
+                (int)state_kind(m, (int32_t)i));
     }
     return st;
 }
@@ -90,8 +91,8 @@ check_model(const struct opener *o)
         gguf_get_u64(o->gguf, STATE_KEY_MODEL, &fingerprint, o->err);
 
     if (st == GG_OK && fingerprint != gguf_fingerprint(model))
-        return state_refuse(o, GG_ERR_UNSUPPORTED,
-                            "the state was made with another model");
+        return model_state_refuse(o, GG_ERR_UNSUPPORTED,
+                                  "the state was made with another model");
     return st;
 }
 
@@ -115,7 +116,7 @@ read_rope(const struct opener *o, struct state_rope *rope, struct gguf_str *s)
 static enum gg_status
 check_rope(const struct opener *o)
 {
-    struct state_rope own = state_rope_of(o->session), its;
+    struct state_rope own = model_state_rope_of(o->session), its;
     struct gguf_str scaling = { "", 0 };
     enum gg_status st = read_rope(o, &its, &scaling);
 
@@ -123,16 +124,17 @@ check_rope(const struct opener *o)
         return st;
     if (!says(&scaling, own.scaling) || memcmp(&its.factor, &own.factor, 4) ||
         memcmp(&its.base, &own.base, 4) || its.n_ctx_orig != own.n_ctx_orig)
-        return state_refuse(o, GG_ERR_UNSUPPORTED,
-                            "the state was made with other rotary positions: "
-                            "--rope-scaling, --rope-factor, --rope-base and "
-                            "--rope-context must be as they were");
+        return model_state_refuse(
+            o, GG_ERR_UNSUPPORTED,
+            "the state was made with other rotary positions: "
+            "--rope-scaling, --rope-factor, --rope-base and "
+            "--rope-context must be as they were");
     if (its.longer != own.longer)
-        return state_refuse(o, GG_ERR_UNSUPPORTED,
-                            "the state was made for a context %s %" PRIu32
-                            " positions, where the model turns keys otherwise",
-                            its.longer ? "of more than" : "of no more than",
-                            own.n_ctx_orig);
+        return model_state_refuse(
+            o, GG_ERR_UNSUPPORTED,
+            "the state was made for a context %s %" PRIu32
+            " positions, where the model turns keys otherwise",
+            its.longer ? "of more than" : "of no more than", own.n_ctx_orig);
     return GG_OK;
 }
 
@@ -145,8 +147,8 @@ read_mirostat(const struct opener *o, struct gg_state *state)
         return GG_OK;
     if (gguf_get_kv_type(o->gguf, id) != GGUF_TYPE_FLOAT64 ||
         !isfinite(gguf_get_val_f64(o->gguf, id)) || state->numbered)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            STATE_KEY_MIROSTAT ": makes no sense");
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  STATE_KEY_MIROSTAT ": makes no sense");
     state->has_mirostat = true;
     state->mirostat = gguf_get_val_f64(o->gguf, id);
     return GG_OK;
@@ -166,7 +168,8 @@ read_keys(const struct opener *o)
     if (st != GG_OK || !chat.s)
         return st;
     if (chat.n == 0 || chat.n > 64 || memchr(chat.s, '\0', chat.n))
-        return state_refuse(o, GG_ERR_FORMAT, STATE_KEY_CHAT ": is no name");
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  STATE_KEY_CHAT ": is no name");
     o->f->state.chat = o->f->chat = mem_strndup(chat.s, chat.n);
     return o->f->chat ? GG_OK : error_nomem(o->err);
 }
@@ -174,17 +177,17 @@ read_keys(const struct opener *o)
 /* ---- tensors ------------------------------------------------------------ */
 
 enum gg_status
-state_find(struct opener *o, const char *name, enum ggml_type type, int64_t n0,
-           int64_t n1, const struct gguf_tensor **out)
+model_state_find(struct opener *o, const char *name, enum ggml_type type,
+                 int64_t n0, int64_t n1, const struct gguf_tensor **out)
 {
     const struct gguf_tensor *t = gguf_tensor_named(o->gguf, name);
     bool wanted = n0 && n1;
 
     if (!t && wanted)
-        return state_refuse(o, GG_ERR_FORMAT, "%s: is missing", name);
+        return model_state_refuse(o, GG_ERR_FORMAT, "%s: is missing", name);
     if (t && (!wanted || t->type != type || t->ne[0] != n0 || t->ne[1] != n1 ||
               t->ne[2] != 1 || t->ne[3] != 1))
-        return state_refuse(
+        return model_state_refuse(
             o, GG_ERR_FORMAT,
             "%s: has not the type and shape that it should have", name);
     o->n_tensors += t != NULL;
@@ -202,8 +205,8 @@ check_head(const struct opener *o, const struct gguf_tensor *sums)
         crc32_bytes(0, o->f->file.maps[0].data, gguf_get_data_offset(o->gguf));
 
     if (memcmp(sums->data, &crc, sizeof(crc)) != 0)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            "the file is damaged: the head's CRC is wrong");
+        return model_state_refuse(
+            o, GG_ERR_FORMAT, "the file is damaged: the head's CRC is wrong");
     return GG_OK;
 }
 
@@ -254,12 +257,12 @@ check_data(const struct opener *o, const struct gguf_tensor *t,
     }
     escape_bytes(name, sizeof(name), t->name, strlen(t->name));
     if (memcmp(sum, &crc, sizeof(crc)) != 0)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            "the file is damaged: the CRC of %s is wrong",
-                            name);
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  "the file is damaged: the CRC of %s is wrong",
+                                  name);
     if (!finite)
-        return state_refuse(o, GG_ERR_FORMAT, "%s: a value is not finite",
-                            name);
+        return model_state_refuse(o, GG_ERR_FORMAT, "%s: a value is not finite",
+                                  name);
     return GG_OK;
 }
 
@@ -286,10 +289,12 @@ find_sums(struct opener *o)
     enum gg_status st;
 
     if (n == 0)
-        return state_refuse(o, GG_ERR_FORMAT, "%s: is missing", STATE_CRC);
-    st = state_find(o, STATE_CRC, GGML_TYPE_I32, n, 1, &sums);
+        return model_state_refuse(o, GG_ERR_FORMAT, "%s: is missing",
+                                  STATE_CRC);
+    st = model_state_find(o, STATE_CRC, GGML_TYPE_I32, n, 1, &sums);
     if (st == GG_OK && gguf_tensor(o->gguf, n - 1) != sums)
-        return state_refuse(o, GG_ERR_FORMAT, "%s: is not the last", STATE_CRC);
+        return model_state_refuse(o, GG_ERR_FORMAT, "%s: is not the last",
+                                  STATE_CRC);
     return st == GG_OK ? check_head(o, sums) : st;
 }
 
@@ -311,7 +316,7 @@ count_rows(const struct opener *o)
         for (size_t i = 0; i < n; i++) {
             int32_t held = (int32_t)f->sequences[i].n_held;
 
-            before[i + 1] = before[i] + held - cache_first(window, held);
+            before[i + 1] = before[i] + held - model_cache_first(window, held);
         }
     }
     return GG_OK;
@@ -332,10 +337,11 @@ check_type(const struct opener *o)
 
     if (!t || t->type == own)
         return GG_OK;
-    return state_refuse(o, GG_ERR_UNSUPPORTED,
-                        "keys and values of the state are of type %s, not %s: "
-                        "--cache-type must be as it was",
-                        ggml_type_name(t->type), ggml_type_name(own));
+    return model_state_refuse(
+        o, GG_ERR_UNSUPPORTED,
+        "keys and values of the state are of type %s, not %s: "
+        "--cache-type must be as it was",
+        ggml_type_name(t->type), ggml_type_name(own));
 }
 
 static enum gg_status
@@ -351,12 +357,13 @@ check_cache(struct opener *o)
         for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
-            st = state_find(o, t->name, c->type, state_width(t), rows, NULL);
+            st = model_state_find(o, t->name, c->type, state_width(t), rows,
+                                  NULL);
         }
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
-        return state_refuse(o, GG_ERR_FORMAT,
-                            "has a tensor that is none of a state");
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  "has a tensor that is none of a state");
     return st;
 }
 
@@ -383,7 +390,7 @@ read_all(struct opener *o)
     if (st == GG_OK)
         st = check_sums(o);
     if (st == GG_OK)
-        st = state_read_table(o);
+        st = model_state_read_table(o);
     return st == GG_OK ? check_cache(o) : st;
 }
 
@@ -442,12 +449,12 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     const struct cache *c = &s->cache;
     int32_t n = (int32_t)f->sequences[i].n_held;
     int32_t first = state_first(s->model, layer, n);
-    int64_t to = cache_row(c, c->layers[layer].kind, slot, first);
-    size_t size = cache_row_size(t);
+    int64_t to = model_cache_row(c, c->layers[layer].kind, slot, first);
+    size_t size = model_cache_row_size(t);
     const char *rows = (const char *)from->data + (size_t)before[i] * size;
 
     for (n -= first; n > 0; n -= CACHE_BLOCK, to += CACHE_BLOCK) {
-        cache_set_rows(c, t, to, n < CACHE_BLOCK ? n : CACHE_BLOCK, rows);
+        model_cache_set_rows(c, t, to, n < CACHE_BLOCK ? n : CACHE_BLOCK, rows);
         rows += CACHE_BLOCK * size;
     }
 }
@@ -465,14 +472,14 @@ gg_session_load(struct gg_session *session, int32_t slot,
         return gg_session_length(session, slot);
     q = &file->sequences[i];
     chunk = (struct gg_chunk){ .slot = slot, .ids = q->ids, .n = q->n_held };
-    slots_cut(&s->slots, slot, 0);
+    model_slots_cut(&s->slots, slot, 0);
     if (q->n_held == 0 || q->n_held > (size_t)s->n_ctx ||
-        !slots_keep(&s->slots, &chunk))
+        !model_slots_keep(&s->slots, &chunk))
         return 0;
-    cache_assume(&s->cache, slot, (int32_t)q->n_held);
+    model_cache_assume(&s->cache, slot, (int32_t)q->n_held);
     for (int32_t l = 0; l < s->cache.n_layer; l++)
         for (int k = 0; k < CACHE_TENSORS; k++)
             set_rows(s, file, slot, l, i, s->cache.layers[l].t[k]);
-    slots_add(&s->slots, &chunk);
+    model_slots_add(&s->slots, &chunk);
     return (int32_t)q->n_held;
 }

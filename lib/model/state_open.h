@@ -28,18 +28,18 @@ struct opener {
 
 /* "file: sentence"; returns the status. */
 __attribute__((format(printf, 3, 4))) enum gg_status
-state_refuse(const struct opener *o, enum gg_status status, const char *fmt,
-             ...);
+model_state_refuse(const struct opener *o, enum gg_status status,
+                   const char *fmt, ...);
 
 /* A tensor of that type and shape; without elements it must not be there, and
  * *out (or NULL) gets NULL. */
 enum gg_status
-state_find(struct opener *o, const char *name, enum ggml_type type, int64_t n0,
-           int64_t n1, const struct gguf_tensor **out);
+model_state_find(struct opener *o, const char *name, enum ggml_type type,
+                 int64_t n0, int64_t n1, const struct gguf_tensor **out);
 
 /* Reads and checks the sequences, and which were forgotten, out of data whose
  * sums are right. */
 enum gg_status
-state_read_table(struct opener *o);
+model_state_read_table(struct opener *o);
 
 #endif

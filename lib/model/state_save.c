@@ -25,7 +25,7 @@ struct saver {
 };
 
 struct state_rope
-state_rope_of(const struct gg_session *s)
+model_state_rope_of(const struct gg_session *s)
 {
     static const char *const names[] = {
         [ROPE_NONE] = "none",
@@ -60,7 +60,7 @@ held_by_slot(const struct gg_session *s, const struct gg_state_sequence *q)
     there = s->slots.there[q->slot];
     if ((size_t)there > q->n_held)
         there = (int32_t)q->n_held;
-    return cache_kept(&s->cache, q->slot, there);
+    return model_cache_kept(&s->cache, q->slot, there);
 }
 
 static enum gg_status
@@ -117,7 +117,7 @@ static void
 set_keys(struct saver *v)
 {
     const struct model *m = v->session->model;
-    struct state_rope rope = state_rope_of(v->session);
+    struct state_rope rope = model_state_rope_of(v->session);
     struct gguf_context *g = v->gguf;
 
     gguf_set_val_str(g, "general.type", STATE_TYPE);
@@ -185,7 +185,7 @@ row_size(const struct cache *c)
 
     for (int32_t i = 0; i < c->n_layer; i++)
         for (int k = 0; k < CACHE_TENSORS; k++) {
-            size_t n = cache_row_size(c->layers[i].t[k]);
+            size_t n = model_cache_row_size(c->layers[i].t[k]);
 
             most = n > most ? n : most;
         }
@@ -278,8 +278,8 @@ put_part(struct saver *v, const struct ggml_tensor *t, int64_t row, int64_t n)
     for (; n > 0 && st == GG_OK; n -= CACHE_BLOCK, row += CACHE_BLOCK) {
         int64_t some = n < CACHE_BLOCK ? n : CACHE_BLOCK;
 
-        cache_get_rows(&v->session->cache, t, row, some, v->rows);
-        st = put(v, v->rows, (size_t)some * cache_row_size(t));
+        model_cache_get_rows(&v->session->cache, t, row, some, v->rows);
+        st = put(v, v->rows, (size_t)some * model_cache_row_size(t));
     }
     return st;
 }
@@ -367,8 +367,8 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
 
         if (n == 0)
             continue;
-        row = cache_row(c, c->layers[layer].kind, v->state->sequences[i].slot,
-                        first);
+        row = model_cache_row(c, c->layers[layer].kind,
+                              v->state->sequences[i].slot, first);
         st = put_part(v, t, row, n - first);
     }
     return st;
@@ -386,7 +386,8 @@ put_cache(struct saver *v)
         for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
             st = put_rows(v, s->cache.layers[i].t[k], i);
     if (st == GG_OK) /* a device may have failed meanwhile */
-        st = compute_status(s->compute.sched, GGML_STATUS_SUCCESS, v->err);
+        st =
+            model_compute_status(s->compute.sched, GGML_STATUS_SUCCESS, v->err);
     return st;
 }
 
@@ -483,6 +484,7 @@ gg_session_save(struct gg_session *session, const struct gg_state *state,
     if (st == GG_OK)
         st = save(s, state, path, true, err);
     lost = st != GG_OK &&
-           compute_status(s->compute.sched, GGML_STATUS_SUCCESS, NULL) != GG_OK;
+           model_compute_status(s->compute.sched, GGML_STATUS_SUCCESS, NULL) !=
+               GG_OK;
     return lost ? save(s, state, path, false, err) : st;
 }

@@ -28,8 +28,8 @@ read_sequence(const struct opener *o, struct gg_state_sequence *q,
     if ((!o->f->state.numbered && v[0]) || v[1] >> STATE_MAX_DROPPED_LOG2 ||
         v[2] == 0 || v[2] > n_ids - *at || v[3] > v[2] || v[4] > v[2] - v[3] ||
         v[4] > INT32_MAX / 2)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            STATE_SEQUENCES ": a sequence makes no sense");
+        return model_state_refuse(
+            o, GG_ERR_FORMAT, STATE_SEQUENCES ": a sequence makes no sense");
     *q = (struct gg_state_sequence){ .number = v[0],
                                      .n_dropped = v[1],
                                      .ids = ids + *at,
@@ -83,8 +83,8 @@ check_numbers(const struct opener *o)
     good = are_apart(numbers, n, state);
     mem_free(numbers);
     return good ? GG_OK
-                : state_refuse(o, GG_ERR_FORMAT,
-                               STATE_SEQUENCES ": a number occurs twice");
+                : model_state_refuse(o, GG_ERR_FORMAT,
+                                     STATE_SEQUENCES ": a number occurs twice");
 }
 
 static enum gg_status
@@ -94,9 +94,10 @@ check_ids(const struct opener *o, const int32_t *ids, int64_t n)
 
     for (int64_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= n_vocab)
-            return state_refuse(o, GG_ERR_FORMAT,
-                                STATE_IDS ": %" PRId32 " is not in 0..%" PRId32,
-                                ids[i], n_vocab - 1);
+            return model_state_refuse(o, GG_ERR_FORMAT,
+                                      STATE_IDS ": %" PRId32
+                                                " is not in 0..%" PRId32,
+                                      ids[i], n_vocab - 1);
     return GG_OK;
 }
 
@@ -107,11 +108,11 @@ read_sequences(struct opener *o)
     int64_t n_ids = length_of(o, STATE_IDS, 0);
     const struct gguf_tensor *table, *ids;
     uint64_t at = 0;
-    enum gg_status st =
-        state_find(o, STATE_SEQUENCES, GGML_TYPE_I64, STATE_COLUMNS, n, &table);
+    enum gg_status st = model_state_find(o, STATE_SEQUENCES, GGML_TYPE_I64,
+                                         STATE_COLUMNS, n, &table);
 
     if (st == GG_OK)
-        st = state_find(o, STATE_IDS, GGML_TYPE_I32, n_ids, 1, &ids);
+        st = model_state_find(o, STATE_IDS, GGML_TYPE_I32, n_ids, 1, &ids);
     if (st != GG_OK)
         return st;
     o->f->state.sequences = o->f->sequences =
@@ -124,8 +125,8 @@ read_sequences(struct opener *o)
                            ids ? ids->data : NULL, (uint64_t)n_ids, &at);
     o->f->state.n_sequences = (size_t)n;
     if (st == GG_OK && at != (uint64_t)n_ids)
-        return state_refuse(o, GG_ERR_FORMAT,
-                            STATE_IDS ": some are no sequence's");
+        return model_state_refuse(o, GG_ERR_FORMAT,
+                                  STATE_IDS ": some are no sequence's");
     return st == GG_OK && ids ? check_ids(o, ids->data, n_ids) : st;
 }
 
@@ -135,7 +136,8 @@ read_forgotten(struct opener *o)
     int64_t n = length_of(o, STATE_FORGOTTEN, 1);
     struct gg_state_range *list = mem_array((size_t)n, sizeof(*list));
     const struct gguf_tensor *t;
-    enum gg_status st = state_find(o, STATE_FORGOTTEN, GGML_TYPE_I64, 2, n, &t);
+    enum gg_status st =
+        model_state_find(o, STATE_FORGOTTEN, GGML_TYPE_I64, 2, n, &t);
 
     if (!list)
         return error_nomem(o->err);
@@ -148,14 +150,14 @@ read_forgotten(struct opener *o)
         if (list[i].last < list[i].first ||
             (i > 0 && (list[i - 1].last == UINT64_MAX ||
                        list[i].first <= list[i - 1].last + 1)))
-            return state_refuse(o, GG_ERR_FORMAT,
-                                STATE_FORGOTTEN ": is not in order");
+            return model_state_refuse(o, GG_ERR_FORMAT,
+                                      STATE_FORGOTTEN ": is not in order");
     }
     return GG_OK;
 }
 
 enum gg_status
-state_read_table(struct opener *o)
+model_state_read_table(struct opener *o)
 {
     enum gg_status st = read_sequences(o);
 

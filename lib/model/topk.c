@@ -20,7 +20,8 @@ add_impossible(const float *logits, size_t n, size_t m, struct gg_best *out)
 }
 
 bool
-topk_find(struct topk *t, const float *logits, size_t n, struct gg_best *out)
+model_topk_find(struct topk *t, const float *logits, size_t n,
+                struct gg_best *out)
 {
     size_t k = out->k ? out->k : 1; /* the highest is there for the sum */
     size_t room = k < SELECT_MANY ? k : 2 * n, m;
@@ -44,7 +45,7 @@ topk_find(struct topk *t, const float *logits, size_t n, struct gg_best *out)
 }
 
 void
-topk_clear(struct topk *t)
+model_topk_clear(struct topk *t)
 {
     mem_free(t->choices);
     *t = (struct topk){ 0 };

@@ -13,9 +13,10 @@ struct topk {
 
 /* Fills in what struct gg_best says. k is at most n. False: no memory. */
 bool
-topk_find(struct topk *t, const float *logits, size_t n, struct gg_best *out);
+model_topk_find(struct topk *t, const float *logits, size_t n,
+                struct gg_best *out);
 
 void
-topk_clear(struct topk *t);
+model_topk_clear(struct topk *t);
 
 #endif

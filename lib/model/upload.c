@@ -207,9 +207,9 @@ size_of_all(const struct upload *u)
 }
 
 enum gg_status
-upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
-               ggml_backend_dev_t device, const struct gg_model_params *params,
-               struct gg_error *err)
+model_upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
+                     ggml_backend_dev_t device,
+                     const struct gg_model_params *params, struct gg_error *err)
 {
     struct upload u = { .file = file,
                         .ctx = ctx,

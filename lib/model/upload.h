@@ -10,8 +10,9 @@
  * memory in turn, so that reading, copying to them and crossing the bus go on
  * at once. */
 enum gg_status
-upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
-               ggml_backend_dev_t device, const struct gg_model_params *params,
-               struct gg_error *err);
+model_upload_tensors(const struct gguf_file *file, struct ggml_context *ctx,
+                     ggml_backend_dev_t device,
+                     const struct gg_model_params *params,
+                     struct gg_error *err);
 
 #endif

@@ -163,7 +163,8 @@ struct block_iq4_xs {
 };
 static_assert(sizeof(struct block_iq4_xs) == 136, "no padding in blocks");
 
-/* The other IQ types: codebook entries (iq_codebook.h), each coordinate with a sign.
+/* The other IQ types: codebook entries (iq_codebook.h), each coordinate with a
+ * sign.
  *
  * IQ2_XXS: per group of 32 eight bytes: four points of eight values, then a
  * little-endian word: four times seven signs, and four bits of scale. The

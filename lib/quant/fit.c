@@ -17,7 +17,7 @@
 float
 quant_extreme(const float *x, int n)
 {
-    return fit_loops()->extreme(n, x);
+    return quant_fit_loops()->extreme(n, x);
 }
 
 struct quant_range
@@ -25,7 +25,7 @@ quant_range(const float *x, int n)
 {
     struct quant_range r;
 
-    fit_loops()->range(n, x, &r);
+    quant_fit_loops()->range(n, x, &r);
     return r;
 }
 
@@ -33,7 +33,7 @@ void
 quant_cut(const float *x, int n, float m, float inverse, float add, int hi,
           int8_t *q)
 {
-    fit_loops()->cut(n, x, m, inverse, add, (float)hi, q);
+    quant_fit_loops()->cut(n, x, m, inverse, add, (float)hi, q);
 }
 
 int
@@ -46,7 +46,7 @@ quant_nearest(const struct quant_codes *codes, float v)
         v = v > lo ? v : lo;
         return (int)lrintf(v < hi ? v : hi);
     }
-    fit_loops()->round_all(codes, 8, x, 0, 1, q);
+    quant_fit_loops()->round_all(codes, 8, x, 0, 1, q);
     return q[0];
 }
 
@@ -56,7 +56,7 @@ sum_rounded(const struct quant_codes *codes, int n, const float *x,
 {
     struct fit_sums s;
 
-    fit_loops()->sum_rounded(codes, n, x, w, inverse, &s);
+    quant_fit_loops()->sum_rounded(codes, n, x, w, inverse, &s);
     return s;
 }
 
@@ -97,9 +97,9 @@ try_starts(const struct quant_codes *codes, struct quant_group of, int end,
     float unit = codes->levels ? 16 : 1; /* levels: 16 a code */
     float inverse[8], xq[8], qq[8];
 
-    fit_loops()->spread(quant_fit_starts, end < 0 ? -unit : unit, (float)end,
-                        extreme, inverse);
-    fit_loops()->sum_starts(codes, of, inverse, xq, qq);
+    quant_fit_loops()->spread(quant_fit_starts, end < 0 ? -unit : unit,
+                              (float)end, extreme, inverse);
+    quant_fit_loops()->sum_starts(codes, of, inverse, xq, qq);
     for (int i = 0; i < 8; i++)
         keep_better(best, (struct fit_sums){ (double)xq[i], (double)qq[i] });
 }
@@ -134,7 +134,7 @@ quant_fit_block(const struct quant_codes *codes, int n, const float *x,
         half_from_float(quant_fit_scale(codes, n, x, quant_or_ones(w, n)));
     float d = half_to_float(half), inverse = d != 0 ? 1 / d : 0;
 
-    fit_loops()->round_all(codes, n, x, 0, inverse, q);
+    quant_fit_loops()->round_all(codes, n, x, 0, inverse, q);
     return half;
 }
 
@@ -207,7 +207,7 @@ best_start(const struct quant_codes *codes, const struct shifted *of,
         inverse[i] = (float)(steps / range);
         m[i] = (float)(low * range / steps);
     }
-    fit_loops()->sum_lines(codes, group, inverse, m, &sums);
+    quant_fit_loops()->sum_lines(codes, group, inverse, m, &sums);
     for (int i = 0; i < 8; i++) {
         struct fit_moments s = of->sums;
 
@@ -226,8 +226,8 @@ improve(const struct quant_codes *codes, const struct shifted *of,
 {
     struct fit_moments s = of->sums;
 
-    fit_loops()->sum_moments(codes, of->n, of->x, of->w, (float)(1 / l.d),
-                             (float)l.m, &s);
+    quant_fit_loops()->sum_moments(codes, of->n, of->x, of->w, (float)(1 / l.d),
+                                   (float)l.m, &s);
     return solve(&s, of);
 }
 
@@ -277,8 +277,8 @@ quant_fit_line_block(int hi, const float *x, const float *w, int8_t *q,
 
     *m = half_from_float((float)l.m);
     min = half_to_float(*m);
-    fit_loops()->round_all(&(struct quant_codes){ .lo = 0, .hi = hi }, 32, x,
-                           -min, inverse, q);
+    quant_fit_loops()->round_all(&(struct quant_codes){ .lo = 0, .hi = hi }, 32,
+                                 x, -min, inverse, q);
     return half;
 }
 
@@ -286,5 +286,5 @@ void
 quant_round_group(const struct quant_codes *codes, struct quant_group of,
                   float d, float m, int8_t *q, struct quant_sums *s)
 {
-    fit_loops()->round_group(codes, of, d, m, q, s);
+    quant_fit_loops()->round_group(codes, of, d, m, q, s);
 }

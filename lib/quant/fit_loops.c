@@ -1,4 +1,4 @@
-/* fit_loops.c - the loops of fits, for each set of instructions */
+/* quant_fit_loops.c - the loops of fits, for each set of instructions */
 #include "quant/fit_loops_table.h"
 
 #include <float.h>
@@ -60,21 +60,21 @@ mask_of_avx2(const ints *where)
 #undef LOOP
 #pragma GCC pop_options
 
-const struct fit_loops *
-fit_loops(void)
+const struct quant_fit_loops *
+quant_fit_loops(void)
 {
     return __builtin_cpu_supports("avx2") ? &loops_avx2 : &loops_any;
 }
 #else
-const struct fit_loops *
-fit_loops(void)
+const struct quant_fit_loops *
+quant_fit_loops(void)
 {
     return &loops_any;
 }
 #endif
 
-const struct fit_loops *
-fit_loops_reference(void)
+const struct quant_fit_loops *
+quant_fit_loops_reference(void)
 {
     return &loops_any;
 }

@@ -1,8 +1,8 @@
-/* fit_loops.h - the loops of fits, for one set of instructions
+/* quant_fit_loops.h - the loops of fits, for one set of instructions
  *
- * Included by fit_loops.c for each set, with LOOP(name) as the functions' names
- * there. Vectors have eight lanes everywhere, and nothing is fused: sums have
- * the same bits with every set. */
+ * Included by quant_fit_loops.c for each set, with LOOP(name) as the functions'
+ * names there. Vectors have eight lanes everywhere, and nothing is fused: sums
+ * have the same bits with every set. */
 
 /* Rounds eight values to codes; as floats. */
 static inline __attribute__((always_inline)) void

@@ -1,10 +1,10 @@
 /* fit_loops_set.h - all loops of fits, for one set of instructions: see
- * fit_loops.h */
+ * quant_fit_loops.h */
 #include "quant/fit_loops.h"
 #include "quant/iq_loops.h"
 #include "quant/octet_loops.h"
 
-static const struct fit_loops LOOP(loops) = {
+static const struct quant_fit_loops LOOP(loops) = {
     .extreme = LOOP(extreme),
     .range = LOOP(range),
     .cut = LOOP(cut),

@@ -37,7 +37,7 @@ enum {
 extern const float quant_fit_starts[8];
 
 /* Lengths are multiples of 8. */
-struct fit_loops {
+struct quant_fit_loops {
     float (*extreme)(int n, const float *x); /* quant_extreme() */
     void (*range)(int n, const float *x, struct quant_range *r);
     /* quant_cut() */
@@ -92,9 +92,9 @@ struct fit_loops {
 };
 
 /* The best ones for this machine, and those for any: the same bits. */
-const struct fit_loops *
-fit_loops(void);
-const struct fit_loops *
-fit_loops_reference(void);
+const struct quant_fit_loops *
+quant_fit_loops(void);
+const struct quant_fit_loops *
+quant_fit_loops_reference(void);
 
 #endif

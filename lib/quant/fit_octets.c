@@ -60,7 +60,7 @@ choose_scales(const struct quant_shape *shape, const struct fit_octet *of,
     for (int i = 0; i < NEAR; i++) {
         for (int g = 0; g < 8; g++)
             by[g] = d * (float)(at[g] + steps[i]);
-        fit_loops()->octet_errors(&shape->codes, of, by, error[i]);
+        quant_fit_loops()->octet_errors(&shape->codes, of, by, error[i]);
     }
     for (int g = 0; g < 8; g++) {
         int best = 0;
@@ -84,8 +84,9 @@ quant_fit_octets(const struct quant_shape *shape, const float *x,
 
     turn(shape, x, w, &t);
     for (int i = 0; i < t.n_octets; i++)
-        fit_loops()->fit_octet(&shape->codes, &t.octets[i], quant_fit_starts,
-                               QUANT_FIT_ROUNDS, wish + 8 * i, weight + 8 * i);
+        quant_fit_loops()->fit_octet(&shape->codes, &t.octets[i],
+                                     quant_fit_starts, QUANT_FIT_ROUNDS,
+                                     wish + 8 * i, weight + 8 * i);
     s->d =
         half_from_float(quant_fit_scale(&shape->scales, 8 * t.n_octets, wish,
                                         quant_or_ones(weight, 8 * t.n_octets)));
@@ -99,8 +100,8 @@ quant_fit_octets(const struct quant_shape *shape, const float *x,
         choose_scales(shape, of, d, wish + 8 * i, s->scale + 8 * i);
         for (int g = 0; g < 8; g++)
             by[g] = d * (float)s->scale[8 * i + g];
-        fit_loops()->round_octet(&shape->codes, of, by, s->q + 8 * of->n * i,
-                                 xx, xq, qq);
+        quant_fit_loops()->round_octet(&shape->codes, of, by,
+                                       s->q + 8 * of->n * i, xx, xq, qq);
         for (int g = 0; g < 8; g++) {
             double a = s->scale[8 * i + g];
 

@@ -110,7 +110,7 @@ best_trial(const struct quant_shape *shape, struct quant_group of,
 
     for (int i = t->n; i < 8; i++)
         t->d[i] = t->m[i] = 0;
-    fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
+    quant_fit_loops()->sum_errors(&shape->codes, of, t->d, t->m, error);
     for (int i = 1; i < t->n; i++)
         best = error[i] < error[best] ? i : best;
     return best;
@@ -331,7 +331,7 @@ fit_groups(const struct quant_shape *shape, const float *x, const float *w,
         refit_scale(n, &a);
     }
     for (int g = 0; g < n; g++)
-        all += (double)fit_loops()->sum_squares(group_at(shape, x, w, g));
+        all += (double)quant_fit_loops()->sum_squares(group_at(shape, x, w, g));
     *s = a.s;
     return (struct quant_lengths){ all, all - a.error };
 }

@@ -109,7 +109,7 @@ quant_f32(const float *x, void *y, int64_t n)
 }
 
 void
-dequant_f32(const void *x, float *y, int64_t n)
+quant_dequant_f32(const void *x, float *y, int64_t n)
 {
     memcpy(y, x, (size_t)n * sizeof(*y));
 }
@@ -121,7 +121,7 @@ quant_f16(const float *x, void *y, int64_t n)
 }
 
 void
-dequant_f16(const void *x, float *y, int64_t n)
+quant_dequant_f16(const void *x, float *y, int64_t n)
 {
     ggml_fp16_to_fp32_row(x, y, n);
 }
@@ -133,7 +133,7 @@ quant_bf16(const float *x, void *y, int64_t n)
 }
 
 void
-dequant_bf16(const void *x, float *y, int64_t n)
+quant_dequant_bf16(const void *x, float *y, int64_t n)
 {
     ggml_bf16_to_fp32_row(x, y, n);
 }

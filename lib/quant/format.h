@@ -16,21 +16,22 @@
 #include "quant/values.h"
 
 #define QUANT_READ(name)                                                       \
-    void dequant_##name(const void *x, float *y, int64_t n);                   \
-    void unpack_##name(const void *block, struct quant_values *v)
+    void quant_dequant_##name(const void *x, float *y, int64_t n);             \
+    void quant_unpack_##name(const void *block, struct quant_values *v)
 #define QUANT_WRITE(name) void quant_##name(const float *x, void *y, int64_t n)
 #define QUANT_WEIGH(name)                                                      \
-    void weigh_##name(const float *x, void *y, int64_t n, const float *weights)
+    void quant_weigh_##name(const float *x, void *y, int64_t n,                \
+                            const float *weights)
 
 QUANT_WRITE(f32);
 QUANT_WRITE(f16);
 QUANT_WRITE(bf16);
 void
-dequant_f32(const void *x, float *y, int64_t n);
+quant_dequant_f32(const void *x, float *y, int64_t n);
 void
-dequant_f16(const void *x, float *y, int64_t n);
+quant_dequant_f16(const void *x, float *y, int64_t n);
 void
-dequant_bf16(const void *x, float *y, int64_t n);
+quant_dequant_bf16(const void *x, float *y, int64_t n);
 
 QUANT_READ(q4_0);
 QUANT_WRITE(q4_0);

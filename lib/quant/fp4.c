@@ -64,7 +64,7 @@ to_ue4m3(float v)
 }
 
 void
-unpack_mxfp4(const void *block, struct quant_values *v)
+quant_unpack_mxfp4(const void *block, struct quant_values *v)
 {
     const struct block_mxfp4 *b = block;
 
@@ -83,7 +83,7 @@ quant_sound_mxfp4(const void *block)
 }
 
 void
-unpack_nvfp4(const void *block, struct quant_values *v)
+quant_unpack_nvfp4(const void *block, struct quant_values *v)
 {
     const struct block_nvfp4 *b = block;
 
@@ -119,7 +119,7 @@ quant_mxfp4(const float *x, void *y, int64_t n)
         int8_t q[QUANT_BLOCK];
 
         b->e = mx_exponent(x);
-        fit_loops()->nearest_fp4(QUANT_BLOCK, x, half_e8m0(b->e), q);
+        quant_fit_loops()->nearest_fp4(QUANT_BLOCK, x, half_e8m0(b->e), q);
         nibbles_pack(q, b->qs);
     }
 }
@@ -137,8 +137,8 @@ quant_nvfp4(const float *x, void *y, int64_t n)
             b->d[g] =
                 to_ue4m3(fabsf(quant_extreme(x + g * NV_GROUP, NV_GROUP)) / 6);
         for (int j = 0; j < NV_BLOCK; j += NV_GROUP)
-            fit_loops()->nearest_fp4(NV_GROUP, x + j,
-                                     half_ue4m3(b->d[j / NV_GROUP]), q + j);
+            quant_fit_loops()->nearest_fp4(
+                NV_GROUP, x + j, half_ue4m3(b->d[j / NV_GROUP]), q + j);
         for (int j = 0; j < NV_BLOCK; j++)
             nibble_put(b->qs, j, NV_GROUP, q[j]);
     }

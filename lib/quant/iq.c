@@ -64,7 +64,7 @@ const struct quant_codebook quant_codebook_iq3_s = {
 };
 
 void
-unpack_iq2_xxs(const void *block, struct quant_values *v)
+quant_unpack_iq2_xxs(const void *block, struct quant_values *v)
 {
     const struct block_iq2_xxs *b = block;
     float d = half_to_float(b->d);
@@ -103,7 +103,7 @@ nibble_scales(struct quant_values *v, float d, const uint8_t *scales)
 }
 
 void
-unpack_iq2_xs(const void *block, struct quant_values *v)
+quant_unpack_iq2_xs(const void *block, struct quant_values *v)
 {
     const struct block_iq2_xs *b = block;
 
@@ -117,7 +117,7 @@ unpack_iq2_xs(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(iq2_xs)
 
 void
-unpack_iq2_s(const void *block, struct quant_values *v)
+quant_unpack_iq2_s(const void *block, struct quant_values *v)
 {
     const struct block_iq2_s *b = block;
 
@@ -134,7 +134,7 @@ unpack_iq2_s(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(iq2_s)
 
 void
-unpack_iq3_xxs(const void *block, struct quant_values *v)
+quant_unpack_iq3_xxs(const void *block, struct quant_values *v)
 {
     const struct block_iq3_xxs *b = block;
     float d = half_to_float(b->d);
@@ -159,7 +159,7 @@ unpack_iq3_xxs(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(iq3_xxs)
 
 void
-unpack_iq3_s(const void *block, struct quant_values *v)
+quant_unpack_iq3_s(const void *block, struct quant_values *v)
 {
     const struct block_iq3_s *b = block;
     float d = half_to_float(b->d);
@@ -189,7 +189,7 @@ put_shifted(int8_t *q, uint16_t point, bool down)
 }
 
 void
-unpack_iq1_s(const void *block, struct quant_values *v)
+quant_unpack_iq1_s(const void *block, struct quant_values *v)
 {
     const struct block_iq1_s *b = block;
     float d = half_to_float(b->d);
@@ -226,7 +226,7 @@ iq1_m_scale(const struct block_iq1_m *b)
 }
 
 void
-unpack_iq1_m(const void *block, struct quant_values *v)
+quant_unpack_iq1_m(const void *block, struct quant_values *v)
 {
     const struct block_iq1_m *b = block;
     float d = half_to_float(iq1_m_scale(b));

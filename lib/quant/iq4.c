@@ -33,7 +33,7 @@ code_of(int level)
 }
 
 void
-unpack_iq4_nl(const void *block, struct quant_values *v)
+quant_unpack_iq4_nl(const void *block, struct quant_values *v)
 {
     const struct block_iq4_nl *b = block;
 
@@ -53,7 +53,7 @@ xs_scale(const struct block_iq4_xs *b, int g)
 }
 
 void
-unpack_iq4_xs(const void *block, struct quant_values *v)
+quant_unpack_iq4_xs(const void *block, struct quant_values *v)
 {
     const struct block_iq4_xs *b = block;
     float d = half_to_float(b->d);
@@ -71,7 +71,7 @@ unpack_iq4_xs(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(iq4_xs)
 
 void
-weigh_iq4_nl(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_iq4_nl(const float *x, void *y, int64_t n, const float *weights)
 {
     struct block_iq4_nl *b = y;
 
@@ -89,11 +89,11 @@ weigh_iq4_nl(const float *x, void *y, int64_t n, const float *weights)
 void
 quant_iq4_nl(const float *x, void *y, int64_t n)
 {
-    weigh_iq4_nl(x, y, n, NULL);
+    quant_weigh_iq4_nl(x, y, n, NULL);
 }
 
 void
-weigh_iq4_xs(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_iq4_xs(const float *x, void *y, int64_t n, const float *weights)
 {
     struct block_iq4_xs *b = y;
 
@@ -117,5 +117,5 @@ weigh_iq4_xs(const float *x, void *y, int64_t n, const float *weights)
 void
 quant_iq4_xs(const float *x, void *y, int64_t n)
 {
-    weigh_iq4_xs(x, y, n, NULL);
+    quant_weigh_iq4_xs(x, y, n, NULL);
 }

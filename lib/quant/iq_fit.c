@@ -256,7 +256,8 @@ static const struct quant_shape shape_iq3_xxs = {
 
 /* Blocks of the rows; a file's d stands for `unit` times the d of a fit. */
 #define WEIGH(name, unit)                                                      \
-    void weigh_##name(const float *x, void *y, int64_t n, const float *w)      \
+    void quant_weigh_##name(const float *x, void *y, int64_t n,                \
+                            const float *w)                                    \
     {                                                                          \
         struct block_##name *b = y;                                            \
         struct quant_super s;                                                  \
@@ -273,7 +274,7 @@ static const struct quant_shape shape_iq3_xxs = {
     WEIGH(name, unit)                                                          \
     void quant_##name(const float *x, void *y, int64_t n)                      \
     {                                                                          \
-        weigh_##name(x, y, n, NULL);                                           \
+        quant_weigh_##name(x, y, n, NULL);                                     \
     }
 WEIGH(iq1_s, 8)
 WEIGH(iq1_m, 8)

@@ -116,7 +116,8 @@ quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
 
         take_signs(shape, of, j, &v);
         for (int k = 0; k < 8; k += h->size) {
-            int i = fit_loops()->best_point(h, v.x + k, v.w + k, d, &error);
+            int i =
+                quant_fit_loops()->best_point(h, v.x + k, v.w + k, d, &error);
 
             quant_put_entry(q + j + k, h->grid->points[i], h->grid,
                             v.signs >> k);
@@ -138,7 +139,7 @@ round_moved(const struct quant_halves *h, int n, const float *x, const float *w,
 
         for (int i = 0; i < 8; i++)
             moved[i] = x[j + i] - d * (float)shift;
-        point = fit_loops()->best_point(h, moved, w + j, d, &error);
+        point = quant_fit_loops()->best_point(h, moved, w + j, d, &error);
         quant_put_entry(q + j, h->grid->points[point], h->grid, 0);
         for (int i = 0; i < 8; i++)
             q[j + i] = (int8_t)(q[j + i] + shift);

@@ -65,7 +65,7 @@ put_codes(struct quant_values *v, int g, int scale, int min)
 }
 
 void
-unpack_q2_k(const void *block, struct quant_values *v)
+quant_unpack_q2_k(const void *block, struct quant_values *v)
 {
     const struct block_q2_k *b = block;
 
@@ -96,7 +96,7 @@ open_q3_plane(const struct block_q3_k *b, int j, int8_t *q)
 }
 
 void
-unpack_q3_k(const void *block, struct quant_values *v)
+quant_unpack_q3_k(const void *block, struct quant_values *v)
 {
     const struct block_q3_k *b = block;
 
@@ -123,7 +123,7 @@ unpack_k_scales(const uint8_t *scales, uint16_t d, uint16_t dmin,
 }
 
 void
-unpack_q4_k(const void *block, struct quant_values *v)
+quant_unpack_q4_k(const void *block, struct quant_values *v)
 {
     const struct block_q4_k *b = block;
 
@@ -135,7 +135,7 @@ unpack_q4_k(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q4_k)
 
 void
-unpack_q5_k(const void *block, struct quant_values *v)
+quant_unpack_q5_k(const void *block, struct quant_values *v)
 {
     const struct block_q5_k *b = block;
 
@@ -147,7 +147,7 @@ unpack_q5_k(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q5_k)
 
 void
-unpack_q6_k(const void *block, struct quant_values *v)
+quant_unpack_q6_k(const void *block, struct quant_values *v)
 {
     const struct block_q6_k *b = block;
 
@@ -272,7 +272,8 @@ static const struct quant_shape shape_q6_k = { .group = 16,
 
 /* Defines what quantises a row with weights, or without (NULL). */
 #define WEIGH(name)                                                            \
-    void weigh_##name(const float *x, void *y, int64_t n, const float *w)      \
+    void quant_weigh_##name(const float *x, void *y, int64_t n,                \
+                            const float *w)                                    \
     {                                                                          \
         struct block_##name *b = y;                                            \
         struct quant_super s;                                                  \
@@ -286,7 +287,7 @@ static const struct quant_shape shape_q6_k = { .group = 16,
     WEIGH(name)                                                                \
     void quant_##name(const float *x, void *y, int64_t n)                      \
     {                                                                          \
-        weigh_##name(x, y, n, NULL);                                           \
+        quant_weigh_##name(x, y, n, NULL);                                     \
     }
 WEIGH(q2_k)
 QUANTIZE(q3_k)
@@ -310,6 +311,6 @@ quant_q2_k(const float *x, void *y, int64_t n)
             sum += fabsf(x[j]);
         for (int j = 0; j < QUANT_SUPER; j++)
             w[j] = sum / QUANT_SUPER + fabsf(x[j]);
-        weigh_q2_k(x, b, QUANT_SUPER, w);
+        quant_weigh_q2_k(x, b, QUANT_SUPER, w);
     }
 }

@@ -1,7 +1,7 @@
 /* octet_loops.h - fits of eight groups at once, for one set of instructions
  *
  * A lane is a group, so nothing is added across lanes. Included by
- * fit_loops.c, as fit_loops.h is, for which see there. */
+ * quant_fit_loops.c, as quant_fit_loops.h is, for which see there. */
 
 /* The values of largest magnitude, with their signs; 0 where that is too small
  * for any F16 scale, or not finite. */

@@ -7,7 +7,7 @@
 #include "quant/fit.h"
 
 void
-unpack_q4_0(const void *block, struct quant_values *v)
+quant_unpack_q4_0(const void *block, struct quant_values *v)
 {
     const struct block_q4_0 *b = block;
 
@@ -20,7 +20,7 @@ unpack_q4_0(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q4_0)
 
 void
-unpack_q4_1(const void *block, struct quant_values *v)
+quant_unpack_q4_1(const void *block, struct quant_values *v)
 {
     const struct block_q4_1 *b = block;
 
@@ -65,7 +65,7 @@ quant_q4_1(const float *x, void *y, int64_t n)
 }
 
 void
-weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
 {
     static const struct quant_codes codes = { .lo = -8, .hi = 7 };
     struct block_q4_0 *b = y;
@@ -81,7 +81,7 @@ weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
 }
 
 void
-weigh_q4_1(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_q4_1(const float *x, void *y, int64_t n, const float *weights)
 {
     struct block_q4_1 *b = y;
 

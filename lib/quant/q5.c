@@ -44,7 +44,7 @@ five_bits_pack(const int8_t *q, uint8_t *qh, uint8_t *qs)
 }
 
 void
-unpack_q5_0(const void *block, struct quant_values *v)
+quant_unpack_q5_0(const void *block, struct quant_values *v)
 {
     const struct block_q5_0 *b = block;
 
@@ -57,7 +57,7 @@ unpack_q5_0(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q5_0)
 
 void
-unpack_q5_1(const void *block, struct quant_values *v)
+quant_unpack_q5_1(const void *block, struct quant_values *v)
 {
     const struct block_q5_1 *b = block;
 
@@ -101,7 +101,7 @@ quant_q5_1(const float *x, void *y, int64_t n)
 }
 
 void
-weigh_q5_0(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_q5_0(const float *x, void *y, int64_t n, const float *weights)
 {
     static const struct quant_codes codes = { .lo = -16, .hi = 15 };
     struct block_q5_0 *b = y;
@@ -117,7 +117,7 @@ weigh_q5_0(const float *x, void *y, int64_t n, const float *weights)
 }
 
 void
-weigh_q5_1(const float *x, void *y, int64_t n, const float *weights)
+quant_weigh_q5_1(const float *x, void *y, int64_t n, const float *weights)
 {
     struct block_q5_1 *b = y;
 

@@ -36,7 +36,7 @@ quantize_block(const float *x, int8_t *qs)
 }
 
 void
-unpack_q8_0(const void *block, struct quant_values *v)
+quant_unpack_q8_0(const void *block, struct quant_values *v)
 {
     const struct block_q8_0 *b = block;
 
@@ -46,7 +46,7 @@ unpack_q8_0(const void *block, struct quant_values *v)
 
 /* Without the detour: caches of keys and values are read all the time. */
 void
-dequant_q8_0(const void *x, float *y, int64_t n)
+quant_dequant_q8_0(const void *x, float *y, int64_t n)
 {
     const struct block_q8_0 *b = x;
 

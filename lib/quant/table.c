@@ -16,11 +16,11 @@
                 .is_quantized = true }
 /* What quant/format.h has for a type, by its name there: reading, writing,
  * writing with weights. */
-#define READ(f)        .traits.to_float = dequant_##f, .unpack = unpack_##f
+#define READ(f)        .traits.to_float = quant_dequant_##f, .unpack = quant_unpack_##f
 #define WRITE(f)       .traits.from_float_ref = quant_##f
-#define WEIGH(f)       .quantize_weighted = weigh_##f
+#define WEIGH(f)       .quantize_weighted = quant_weigh_##f
 #define WEIGH_LARGE(f) WEIGH(f), .large_matter = true
-#define PLAIN_IO(f)    .traits.to_float = dequant_##f, WRITE(f)
+#define PLAIN_IO(f)    .traits.to_float = quant_dequant_##f, WRITE(f)
 /* Where the F16 scales of a block are; what else tells damage. */
 #define SCALE_AT(at)    .n_scales = 1, .scale_at = { at }
 #define SCALES_AT(a, b) .n_scales = 2, .scale_at = { a, b }
@@ -124,7 +124,7 @@ quant_reader(enum ggml_type type)
     const struct quant_type *t = quant_type(type);
 
     if (type == GGML_TYPE_F32)
-        return dequant_f32;
+        return quant_dequant_f32;
     return t ? t->traits.to_float : NULL;
 }
 

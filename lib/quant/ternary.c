@@ -19,7 +19,7 @@ enum {
 };
 
 void
-unpack_q1_0(const void *block, struct quant_values *v)
+quant_unpack_q1_0(const void *block, struct quant_values *v)
 {
     const struct block_q1_0 *b = block;
 
@@ -31,7 +31,7 @@ unpack_q1_0(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q1_0)
 
 void
-unpack_q2_0(const void *block, struct quant_values *v)
+quant_unpack_q2_0(const void *block, struct quant_values *v)
 {
     const struct block_q2_0 *b = block;
 
@@ -43,7 +43,7 @@ unpack_q2_0(const void *block, struct quant_values *v)
 QUANT_DEQUANTIZE(q2_0)
 
 void
-unpack_tq2_0(const void *block, struct quant_values *v)
+quant_unpack_tq2_0(const void *block, struct quant_values *v)
 {
     const struct block_tq2_0 *b = block;
 
@@ -62,7 +62,7 @@ static const struct {
 static const uint8_t powers[] = { 1, 3, 9, 27, 81 };
 
 void
-unpack_tq1_0(const void *block, struct quant_values *v)
+quant_unpack_tq1_0(const void *block, struct quant_values *v)
 {
     const struct block_tq1_0 *b = block;
     uint8_t bytes[52];

@@ -33,9 +33,10 @@ quant_open_row(quant_unpack_fn unpack, size_t size, const void *x, float *y,
 
 /* Defines dequant_X of a type with unpack_X and struct block_X. */
 #define QUANT_DEQUANTIZE(name)                                                 \
-    void dequant_##name(const void *x, float *y, int64_t n)                    \
+    void quant_dequant_##name(const void *x, float *y, int64_t n)              \
     {                                                                          \
-        quant_open_row(unpack_##name, sizeof(struct block_##name), x, y, n);   \
+        quant_open_row(quant_unpack_##name, sizeof(struct block_##name), x, y, \
+                       n);                                                     \
     }
 
 /* For types with one scale in the block. */

@@ -88,7 +88,7 @@ call(struct closure *c, struct spot s)
     if (!returns_at_once(program, s.pc + 1)) {
         if (frame && states->frames[frame].depth == STATES_MAX_STACK)
             return;
-        frame = states_frame(states, s.pc + 1, frame);
+        frame = sample_states_frame(states, s.pc + 1, frame);
         if (!frame) {
             c->st = error_nomem(c->err);
             return;
@@ -140,15 +140,15 @@ finish(struct closure *c, int32_t *state)
         too_many(c);
     if (c->st != GG_OK)
         return c->st;
-    return states_find(&a->states, a->found, c->n_found, c->may_end, state,
-                       c->err);
+    return sample_states_find(&a->states, a->found, c->n_found, c->may_end,
+                              state, c->err);
 }
 
 /* ---- steps ---- */
 
 enum gg_status
-automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
-                    int32_t *to, struct gg_error *err)
+sample_automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
+                           int32_t *to, struct gg_error *err)
 {
     const struct state *s = &a->states.states[from];
     struct closure c;
@@ -181,8 +181,8 @@ join(struct closure *c, int32_t state)
 }
 
 enum gg_status
-automaton_step_token(struct automaton *a, int32_t from, int32_t id, bool text,
-                     int32_t *to, struct gg_error *err)
+sample_automaton_step_token(struct automaton *a, int32_t from, int32_t id,
+                            bool text, int32_t *to, struct gg_error *err)
 {
     const struct state *s = &a->states.states[from];
     struct closure c;
@@ -202,7 +202,8 @@ automaton_step_token(struct automaton *a, int32_t from, int32_t id, bool text,
 }
 
 enum gg_status
-automaton_start(struct automaton *a, int32_t *state, struct gg_error *err)
+sample_automaton_start(struct automaton *a, int32_t *state,
+                       struct gg_error *err)
 {
     struct closure c;
 
@@ -212,7 +213,8 @@ automaton_start(struct automaton *a, int32_t *state, struct gg_error *err)
 }
 
 enum gg_status
-automaton_find_plain(struct automaton *a, int32_t state, struct gg_error *err)
+sample_automaton_find_plain(struct automaton *a, int32_t state,
+                            struct gg_error *err)
 {
     size_t n = a->states.n_classes, most = 0;
     int32_t to[AUTOMATON_CLASSES];
@@ -263,8 +265,8 @@ find_classes(struct automaton *a)
 }
 
 enum gg_status
-automaton_init(struct automaton *a, const struct gbnf *program,
-               struct gg_error *err)
+sample_automaton_init(struct automaton *a, const struct gbnf *program,
+                      struct gg_error *err)
 {
     size_t n_classes;
 
@@ -276,13 +278,13 @@ automaton_init(struct automaton *a, const struct gbnf *program,
     a->seen_spots = mem_array(SLOTS, sizeof(*a->seen_spots));
     if (!a->stack || !a->found || !a->seen || !a->seen_spots)
         return error_nomem(err);
-    return states_init(&a->states, n_classes, err);
+    return sample_states_init(&a->states, n_classes, err);
 }
 
 void
-automaton_clear(struct automaton *a)
+sample_automaton_clear(struct automaton *a)
 {
-    states_clear(&a->states);
+    sample_states_clear(&a->states);
     mem_free(a->stack);
     mem_free(a->found);
     mem_free(a->seen);

@@ -22,18 +22,20 @@ struct automaton {
 
 /* The program outlives it. */
 enum gg_status
-automaton_init(struct automaton *a, const struct gbnf *program,
-               struct gg_error *err);
+sample_automaton_init(struct automaton *a, const struct gbnf *program,
+                      struct gg_error *err);
 void
-automaton_clear(struct automaton *a); /* takes an empty or half-built one */
+sample_automaton_clear(
+    struct automaton *a); /* takes an empty or half-built one */
 
 /* Where a text begins. */
 enum gg_status
-automaton_start(struct automaton *a, int32_t *state, struct gg_error *err);
+sample_automaton_start(struct automaton *a, int32_t *state,
+                       struct gg_error *err);
 
 enum gg_status
-automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
-                    int32_t *to, struct gg_error *err);
+sample_automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
+                           int32_t *to, struct gg_error *err);
 
 /* From a state that is not dead, by a class of bytes. */
 static inline enum gg_status
@@ -41,15 +43,15 @@ automaton_step(struct automaton *a, int32_t from, uint8_t class, int32_t *to,
                struct gg_error *err)
 {
     *to = a->states.steps[(size_t)from * a->states.n_classes + class];
-    return *to ? GG_OK : automaton_make_step(a, from, class, to, err);
+    return *to ? GG_OK : sample_automaton_make_step(a, from, class, to, err);
 }
 
 /* The token as a whole, from a state that is not dead. *to, where its bytes
  * lead or STATES_DEAD, becomes where that and the terms for tokens lead.
  * `text`: it is none of those that a grammar must name. */
 enum gg_status
-automaton_step_token(struct automaton *a, int32_t from, int32_t id, bool text,
-                     int32_t *to, struct gg_error *err);
+sample_automaton_step_token(struct automaton *a, int32_t from, int32_t id,
+                            bool text, int32_t *to, struct gg_error *err);
 
 enum {
     AUTOMATON_CLASSES = 63, /* that a state's plain ones are taken from */
@@ -58,6 +60,7 @@ enum {
 /* Sets the plain classes of a state: those that lead to the same other state,
  * for the state to which most do. */
 enum gg_status
-automaton_find_plain(struct automaton *a, int32_t state, struct gg_error *err);
+sample_automaton_find_plain(struct automaton *a, int32_t state,
+                            struct gg_error *err);
 
 #endif

@@ -101,7 +101,7 @@ min_p(const struct gg_sampler *s, size_t n)
  * exp(whole) is the sum of all weights. */
 static double
 surprisal(const struct gg_sampler *s, const struct sample_candidates *p,
-         double whole, size_t i)
+          double whole, size_t i)
 {
     double x = s->candidates[i].logit;
 
@@ -292,8 +292,8 @@ take_part(struct gg_sampler *s, struct sample_candidates *p, double mu,
 }
 
 size_t
-chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
-           double chance, double mu, double share, double *whole)
+sample_chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
+                  double chance, double mu, double share, double *whole)
 {
     const struct gg_sampler_params *p = &s->params;
     bool part = has_typical(p) || chain_has_mirostat(p);

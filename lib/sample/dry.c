@@ -75,8 +75,8 @@ unique(struct repeat *list, size_t n)
 }
 
 size_t
-dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
-            uint32_t *lengths, struct repeat *out)
+sample_dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
+                   uint32_t *lengths, struct repeat *out)
 {
     uint32_t least = (uint32_t)s->params.dry_allowed_length, limit = 0;
     size_t m = 0;

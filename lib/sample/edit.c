@@ -29,7 +29,7 @@ struct edit {
 static const double most_penalty = 1e30;
 
 bool
-edit_has_penalties(const struct gg_sampler_params *p)
+sample_edit_has_penalties(const struct gg_sampler_params *p)
 {
     return p->penalty_last_n != 0 &&
            ((p->repeat_penalty != 0 && p->repeat_penalty != 1) ||
@@ -37,7 +37,7 @@ edit_has_penalties(const struct gg_sampler_params *p)
 }
 
 bool
-edit_has_dry(const struct gg_sampler_params *p)
+sample_edit_has_dry(const struct gg_sampler_params *p)
 {
     return p->dry_multiplier > 0 && p->dry_last_n != 0;
 }
@@ -145,7 +145,7 @@ penalties(struct gg_sampler *s, const struct edit *e,
           const struct gg_history *h, struct gg_error *err)
 {
     size_t n;
-    const int32_t *ids = history_last(h, e->params->penalty_last_n, &n);
+    const int32_t *ids = sample_history_last(h, e->params->penalty_last_n, &n);
     int32_t *sorted;
 
     if (n == 0)
@@ -164,7 +164,7 @@ repeats(struct gg_sampler *s, const struct edit *e, const struct gg_history *h,
         struct gg_error *err)
 {
     size_t n;
-    const int32_t *ids = history_last(h, e->params->dry_last_n, &n);
+    const int32_t *ids = sample_history_last(h, e->params->dry_last_n, &n);
     struct repeat *list;
 
     if (n == 0)
@@ -172,7 +172,8 @@ repeats(struct gg_sampler *s, const struct edit *e, const struct gg_history *h,
     list = scratch(s, n, sizeof(*list) + sizeof(uint32_t));
     if (!list)
         return error_nomem(err);
-    add_repeats(e, list, dry_repeats(s, ids, n, (uint32_t *)(list + n), list));
+    add_repeats(e, list,
+                sample_dry_repeats(s, ids, n, (uint32_t *)(list + n), list));
     return GG_OK;
 }
 
@@ -197,9 +198,9 @@ edit(struct gg_sampler *s, const struct edit *e, const struct gg_history *h,
 {
     enum gg_status st = add_biases(e, err);
 
-    if (st == GG_OK && edit_has_penalties(e->params))
+    if (st == GG_OK && sample_edit_has_penalties(e->params))
         st = penalties(s, e, h, err);
-    if (st == GG_OK && edit_has_dry(e->params))
+    if (st == GG_OK && sample_edit_has_dry(e->params))
         st = repeats(s, e, h, err);
     return st;
 }
@@ -208,22 +209,22 @@ edit(struct gg_sampler *s, const struct edit *e, const struct gg_history *h,
 static bool
 raises(const struct gg_sampler_params *p)
 {
-    return edit_has_penalties(p) &&
+    return sample_edit_has_penalties(p) &&
            ((p->repeat_penalty > 0 && p->repeat_penalty < 1) ||
             p->frequency_penalty < 0 || p->presence_penalty < 0);
 }
 
 enum gg_status
-edit_logits(struct gg_sampler *s, const struct gg_history *h,
-            const int32_t *ids, const float **logits, size_t n,
-            struct gg_error *err)
+sample_edit_logits(struct gg_sampler *s, const struct gg_history *h,
+                   const int32_t *ids, const float **logits, size_t n,
+                   struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
     struct place *places = NULL;
     struct edit e = { .params = p, .n = n };
     enum gg_status st = GG_OK;
 
-    if (!p->n_bias && !edit_has_penalties(p) && !edit_has_dry(p))
+    if (!p->n_bias && !sample_edit_has_penalties(p) && !sample_edit_has_dry(p))
         return GG_OK;
     if (ids && raises(p))
         return error_set(err, GG_ERR_UNSUPPORTED,

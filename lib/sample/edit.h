@@ -7,16 +7,16 @@
 #include "sample/history.h"
 
 bool
-edit_has_penalties(const struct gg_sampler_params *p);
+sample_edit_has_penalties(const struct gg_sampler_params *p);
 bool
-edit_has_dry(const struct gg_sampler_params *p);
+sample_edit_has_dry(const struct gg_sampler_params *p);
 
 /* The edited logits, in place of *logits, if there is anything to edit; they
  * live until the next call. `ids` is NULL where all logits are there. */
 enum gg_status
-edit_logits(struct gg_sampler *s, const struct gg_history *h,
-            const int32_t *ids, const float **logits, size_t n,
-            struct gg_error *err);
+sample_edit_logits(struct gg_sampler *s, const struct gg_history *h,
+                   const int32_t *ids, const float **logits, size_t n,
+                   struct gg_error *err);
 
 /* Which ids a repetition would go on with, and how long it is. */
 struct repeat {
@@ -28,7 +28,7 @@ struct repeat {
  * its longest, to out[0..n); `lengths` is room for n numbers. Returns how many
  * there are. */
 size_t
-dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
-            uint32_t *lengths, struct repeat *out);
+sample_dry_repeats(const struct gg_sampler *s, const int32_t *ids, size_t n,
+                   uint32_t *lengths, struct repeat *out);
 
 #endif

@@ -32,7 +32,7 @@ find_first(struct gg_sampler *s, const struct grammar_at *at,
     for (size_t i = 0; st == GG_OK && i < few && m < k; i++) {
         bool fits;
 
-        st = grammar_allows(at, s->choices[i].id, &fits, err);
+        st = sample_grammar_allows(at, s->choices[i].id, &fits, err);
         if (fits)
             s->choices[m++] = s->choices[i];
     }
@@ -77,7 +77,7 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
 {
     size_t n_fit, a = s->fit_cap, b = s->fit_cap;
     const uint64_t *mask;
-    enum gg_status st = grammar_mask(at, &mask, &n_fit, err);
+    enum gg_status st = sample_grammar_mask(at, &mask, &n_fit, err);
 
     if (st != GG_OK)
         return st;
@@ -87,21 +87,22 @@ gather_fitting(struct gg_sampler *s, const struct grammar_at *at,
         !mem_grow(&s->fit_ids, &b, n_fit + 1, sizeof(*s->fit_ids)))
         return error_nomem(err);
     s->fit_cap = a;
-    *m = gather(s, mask, grammar_size(at), ids, logits, n);
+    *m = gather(s, mask, sample_grammar_size(at), ids, logits, n);
     return *m ? GG_OK : none_fits(ids, err);
 }
 
 enum gg_status
-fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
-                   const int32_t *ids, const float *logits, size_t n, size_t k,
-                   struct sample_candidates *candidates, struct gg_error *err)
+sample_fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
+                          const int32_t *ids, const float *logits, size_t n,
+                          size_t k, struct sample_candidates *candidates,
+                          struct gg_error *err)
 {
     double temperature = s->params.temperature;
     bool found = false;
     enum gg_status st = GG_OK;
     size_t m = 0;
 
-    if (k && k < n && !grammar_has_mask(at, n / 8))
+    if (k && k < n && !sample_grammar_has_mask(at, n / 8))
         st = find_first(s, at, ids, logits, n, k, &found, err);
     if (st == GG_OK && !found) {
         st = gather_fitting(s, at, ids, logits, n, &m, err);
@@ -124,14 +125,14 @@ fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
 }
 
 enum gg_status
-fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
-            const int32_t *ids, const float **logits, size_t n,
-            struct gg_error *err)
+sample_fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
+                   const int32_t *ids, const float **logits, size_t n,
+                   struct gg_error *err)
 {
     const float *from = *logits;
-    size_t size = grammar_size(at), n_fit;
+    size_t size = sample_grammar_size(at), n_fit;
     const uint64_t *mask;
-    enum gg_status st = grammar_mask(at, &mask, &n_fit, err);
+    enum gg_status st = sample_grammar_mask(at, &mask, &n_fit, err);
     bool some = false;
 
     if (st != GG_OK)

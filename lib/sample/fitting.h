@@ -8,14 +8,15 @@
 /* What sample_candidates_of() makes of the logits where those that do not fit
  * are -infinity. GG_ERR_FORMAT: none fits. */
 enum gg_status
-fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
-                   const int32_t *ids, const float *logits, size_t n, size_t k,
-                   struct sample_candidates *candidates, struct gg_error *err);
+sample_fitting_candidates(struct gg_sampler *s, const struct grammar_at *at,
+                          const int32_t *ids, const float *logits, size_t n,
+                          size_t k, struct sample_candidates *candidates,
+                          struct gg_error *err);
 
 /* Makes all that does not fit -infinity, in a copy of the sampler's. */
 enum gg_status
-fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
-            const int32_t *ids, const float **logits, size_t n,
-            struct gg_error *err);
+sample_fitting_cut(struct gg_sampler *s, const struct grammar_at *at,
+                   const int32_t *ids, const float **logits, size_t n,
+                   struct gg_error *err);
 
 #endif

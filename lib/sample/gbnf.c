@@ -24,8 +24,8 @@ struct parser {
 /* ---- code ---- */
 
 enum gg_status
-gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,
-          struct gg_error *err)
+sample_gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,
+                 struct gg_error *err)
 {
     if (g->n >= GBNF_MAX_CODE)
         return error_set(err, GG_ERR_UNSUPPORTED,
@@ -42,7 +42,7 @@ static enum gg_status
 insert(struct gbnf *g, size_t at, enum gbnf_op op, int32_t a, int32_t b,
        struct gg_error *err)
 {
-    enum gg_status st = gbnf_emit(g, op, a, b, err);
+    enum gg_status st = sample_gbnf_emit(g, op, a, b, err);
     struct gbnf_code last;
 
     if (st != GG_OK)
@@ -54,21 +54,21 @@ insert(struct gbnf *g, size_t at, enum gbnf_op op, int32_t a, int32_t b,
 }
 
 enum gg_status
-gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
-                 struct gg_error *err)
+sample_gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
+                        struct gg_error *err)
 {
     int32_t len = (int32_t)(g->n - start);
     enum gg_status st = insert(g, start, GBNF_SPLIT, 1, len + 2, err);
 
     if (st == GG_OK)
-        st = gbnf_emit(g, GBNF_JUMP, *jumps, 0, err);
+        st = sample_gbnf_emit(g, GBNF_JUMP, *jumps, 0, err);
     if (st == GG_OK)
         *jumps = (int32_t)g->n - 1;
     return st;
 }
 
 void
-gbnf_end(struct gbnf *g, int32_t jumps)
+sample_gbnf_end(struct gbnf *g, int32_t jumps)
 {
     while (jumps >= 0) {
         int32_t at = jumps;
@@ -90,10 +90,11 @@ literal(struct parser *ps)
         uint32_t c;
 
         if (ps->t.p == ps->t.end || *ps->t.p == '\n')
-            return gbnf_bad(&ps->t, "a string without an end");
-        st = gbnf_character(&ps->t, &c);
+            return sample_gbnf_bad(&ps->t, "a string without an end");
+        st = sample_gbnf_character(&ps->t, &c);
         if (st == GG_OK)
-            st = gbnf_chars(ps->g, &(struct gbnf_span){ c, c }, 1, ps->t.err);
+            st = sample_gbnf_chars(ps->g, &(struct gbnf_span){ c, c }, 1,
+                                   ps->t.err);
     }
     if (st == GG_OK)
         ps->t.p++;
@@ -105,16 +106,16 @@ static enum gg_status
 span(struct parser *ps, struct gbnf_span *out)
 {
     struct gbnf_text *t = &ps->t;
-    enum gg_status st = gbnf_character(t, &out->from);
+    enum gg_status st = sample_gbnf_character(t, &out->from);
 
     out->to = out->from;
     if (st == GG_OK && gbnf_peek(t) == '-' && t->p + 1 < t->end &&
         t->p[1] != ']' && t->p[1] != '\n') {
         t->p++;
-        st = gbnf_character(t, &out->to);
+        st = sample_gbnf_character(t, &out->to);
     }
     return st == GG_OK && out->to < out->from
-               ? gbnf_bad(t, "a range that ends before it begins")
+               ? sample_gbnf_bad(t, "a range that ends before it begins")
                : st;
 }
 
@@ -133,7 +134,7 @@ char_class(struct parser *ps)
     t->p += negated;
     while (st == GG_OK && gbnf_peek(t) != ']') {
         if (t->p == t->end || *t->p == '\n')
-            st = gbnf_bad(t, "a class without an end");
+            st = sample_gbnf_bad(t, "a class without an end");
         else if (!mem_grow(&s, &cap, n + 1, sizeof(*s)))
             st = error_nomem(t->err);
         else
@@ -142,7 +143,7 @@ char_class(struct parser *ps)
     if (st == GG_OK)
         t->p++;
     if (st == GG_OK)
-        st = gbnf_set(ps->g, s, n, negated, t->err);
+        st = sample_gbnf_set(ps->g, s, n, negated, t->err);
     mem_free(s);
     return st;
 }
@@ -154,7 +155,7 @@ any(struct parser *ps)
                                             { 0xe000, 0x10ffff } };
 
     ps->t.p++;
-    return gbnf_chars(ps->g, all, 2, ps->t.err);
+    return sample_gbnf_chars(ps->g, all, 2, ps->t.err);
 }
 
 /* ---- tokens ---- */
@@ -167,12 +168,13 @@ token_number(struct parser *ps, int32_t *id)
     size_t n;
 
     t->p += 2;
-    if (gbnf_number(t, &n) != GG_OK || t->end - t->p < 2 || t->p[0] != ']' ||
-        t->p[1] != '>')
-        return gbnf_bad(t, "a token's number is <[ID]>");
+    if (sample_gbnf_number(t, &n) != GG_OK || t->end - t->p < 2 ||
+        t->p[0] != ']' || t->p[1] != '>')
+        return sample_gbnf_bad(t, "a token's number is <[ID]>");
     if (n >= (size_t)ps->tokens->n)
-        return gbnf_bad(t, "there is no token <[%zu]>: the vocabulary has %d",
-                        n, (int)ps->tokens->n);
+        return sample_gbnf_bad(
+            t, "there is no token <[%zu]>: the vocabulary has %d", n,
+            (int)ps->tokens->n);
     t->p += 2;
     *id = (int32_t)n;
     return GG_OK;
@@ -190,12 +192,12 @@ token_name(struct parser *ps, int32_t *id)
     while (p < ps->t.end && *p != '>' && *p != '\n')
         p++;
     if (p == ps->t.end || *p != '>')
-        return gbnf_bad(&ps->t, "a token without its '>'");
+        return sample_gbnf_bad(&ps->t, "a token without its '>'");
     len = (size_t)(p + 1 - name);
     *id = tokens->find ? tokens->find(tokens->vocab, name, len) : -1;
     if (*id < 0)
-        return gbnf_bad(&ps->t, "there is no token %s in the vocabulary",
-                        gg_escape(shown, sizeof(shown), name, len));
+        return sample_gbnf_bad(&ps->t, "there is no token %s in the vocabulary",
+                               gg_escape(shown, sizeof(shown), name, len));
     ps->t.p = p + 1;
     return GG_OK;
 }
@@ -211,11 +213,12 @@ token(struct parser *ps)
 
     t->p += other;
     if (gbnf_peek(t) != '<')
-        return gbnf_bad(t, "a token is expected after '!'");
+        return sample_gbnf_bad(t, "a token is expected after '!'");
     st = t->end - t->p > 1 && t->p[1] == '[' ? token_number(ps, &id)
                                              : token_name(ps, &id);
     ps->g->has_tokens = true;
-    return st == GG_OK ? gbnf_emit(ps->g, GBNF_TOKEN, id, other, t->err) : st;
+    return st == GG_OK ? sample_gbnf_emit(ps->g, GBNF_TOKEN, id, other, t->err)
+                       : st;
 }
 
 /* ---- rules ---- */
@@ -235,7 +238,8 @@ rule_named(struct parser *ps, uint32_t *rule)
     if (*rule < g->n_rules)
         return GG_OK;
     if (g->n_rules == GBNF_MAX_RULES)
-        return gbnf_bad(&ps->t, "more than %d rules", (int)GBNF_MAX_RULES);
+        return sample_gbnf_bad(&ps->t, "more than %d rules",
+                               (int)GBNF_MAX_RULES);
     if (!mem_grow(&g->rules, &g->rules_cap, g->n_rules + 1, sizeof(*g->rules)))
         return error_nomem(ps->t.err);
     g->rules[g->n_rules++] = (struct gbnf_rule){ name, len, -1, false };
@@ -251,14 +255,14 @@ group(struct parser *ps)
     enum gg_status st;
 
     if (ps->depth == GBNF_MAX_DEPTH)
-        return gbnf_bad(&ps->t, "more than %d groups in each other",
-                        (int)GBNF_MAX_DEPTH);
+        return sample_gbnf_bad(&ps->t, "more than %d groups in each other",
+                               (int)GBNF_MAX_DEPTH);
     ps->t.p++;
     ps->depth++;
     st = alternatives(ps);
     ps->depth--;
     if (st == GG_OK && gbnf_peek(&ps->t) != ')')
-        st = gbnf_bad(&ps->t, "a group without an end");
+        st = sample_gbnf_bad(&ps->t, "a group without an end");
     if (st == GG_OK)
         ps->t.p++;
     return st;
@@ -271,7 +275,8 @@ copy(struct gbnf *g, const struct gbnf_code *item, size_t n,
     enum gg_status st = GG_OK;
 
     for (size_t i = 0; st == GG_OK && i < n; i++)
-        st = gbnf_emit(g, (enum gbnf_op)item[i].op, item[i].a, item[i].b, err);
+        st = sample_gbnf_emit(g, (enum gbnf_op)item[i].op, item[i].a, item[i].b,
+                              err);
     return st;
 }
 
@@ -287,21 +292,21 @@ repeat(struct parser *ps, const struct gbnf_code *item, size_t n, size_t least,
     for (size_t i = 0; st == GG_OK && i < least && n; i++)
         st = copy(g, item, n, ps->t.err);
     if (st == GG_OK && most == SIZE_MAX) {
-        st = gbnf_emit(g, GBNF_SPLIT, 1, len + 2, ps->t.err);
+        st = sample_gbnf_emit(g, GBNF_SPLIT, 1, len + 2, ps->t.err);
         if (st == GG_OK)
             st = copy(g, item, n, ps->t.err);
         if (st == GG_OK)
-            st = gbnf_emit(g, GBNF_JUMP, -len - 1, 0, ps->t.err);
+            st = sample_gbnf_emit(g, GBNF_JUMP, -len - 1, 0, ps->t.err);
         return st;
     }
     if (most - least > GBNF_MAX_CODE)
-        return gbnf_bad(&ps->t, "too many repetitions");
+        return sample_gbnf_bad(&ps->t, "too many repetitions");
     for (size_t i = most - least; st == GG_OK && i > 0 && n; i--) {
         int64_t rest = (int64_t)i * (len + 1);
 
         if (rest > GBNF_MAX_CODE)
-            return gbnf_bad(&ps->t, "too many repetitions");
-        st = gbnf_emit(g, GBNF_SPLIT, 1, (int32_t)rest, ps->t.err);
+            return sample_gbnf_bad(&ps->t, "too many repetitions");
+        st = sample_gbnf_emit(g, GBNF_SPLIT, 1, (int32_t)rest, ps->t.err);
         if (st == GG_OK)
             st = copy(g, item, n, ps->t.err);
     }
@@ -325,14 +330,14 @@ suffixes(struct parser *ps, size_t start)
         if (n)
             memcpy(item, ps->g->code + start, n * sizeof(*item));
         if (c == '{')
-            st = gbnf_bounds(&ps->t, &least, &most);
+            st = sample_gbnf_bounds(&ps->t, &least, &most);
         else
             ps->t.p++;
         ps->g->n = start;
         if (st == GG_OK)
             st = repeat(ps, item, n, least, most);
         mem_free(item);
-        gbnf_skip(&ps->t, ps->depth > 0);
+        sample_gbnf_skip(&ps->t, ps->depth > 0);
     }
     return st;
 }
@@ -359,13 +364,14 @@ item(struct parser *ps)
         break;
     }
     if (!gbnf_is_word(gbnf_peek(&ps->t)))
-        return gbnf_bad(&ps->t, "'%c' is not expected here",
-                        gbnf_peek(&ps->t) > ' ' && gbnf_peek(&ps->t) < 127
-                            ? gbnf_peek(&ps->t)
-                            : '?');
+        return sample_gbnf_bad(&ps->t, "'%c' is not expected here",
+                               gbnf_peek(&ps->t) > ' ' &&
+                                       gbnf_peek(&ps->t) < 127
+                                   ? gbnf_peek(&ps->t)
+                                   : '?');
     st = rule_named(ps, &rule);
     return st == GG_OK
-               ? gbnf_emit(ps->g, GBNF_CALL, (int32_t)rule, 0, ps->t.err)
+               ? sample_gbnf_emit(ps->g, GBNF_CALL, (int32_t)rule, 0, ps->t.err)
                : st;
 }
 
@@ -392,7 +398,7 @@ sequence(struct parser *ps)
     enum gg_status st = GG_OK;
     const char *here = ps->t.p;
 
-    gbnf_skip(&ps->t, true);
+    sample_gbnf_skip(&ps->t, true);
     if (ps->depth == 0 && begins_rule(ps)) {
         ps->t.p = here;
         return GG_OK;
@@ -404,7 +410,7 @@ sequence(struct parser *ps)
 
         st = item(ps);
         if (st == GG_OK) {
-            gbnf_skip(&ps->t, ps->depth > 0);
+            sample_gbnf_skip(&ps->t, ps->depth > 0);
             st = suffixes(ps, start);
         }
     }
@@ -421,19 +427,19 @@ alternatives(struct parser *ps)
     while (st == GG_OK) {
         const char *here = ps->t.p;
 
-        gbnf_skip(&ps->t, true); /* a line may begin with the bar */
+        sample_gbnf_skip(&ps->t, true); /* a line may begin with the bar */
         if (gbnf_peek(&ps->t) != '|') {
             ps->t.p = ps->depth > 0 ? ps->t.p : here;
             break;
         }
         ps->t.p++;
-        st = gbnf_alternative(ps->g, start, &jumps, ps->t.err);
+        st = sample_gbnf_alternative(ps->g, start, &jumps, ps->t.err);
         start = ps->g->n;
         if (st == GG_OK)
             st = sequence(ps);
     }
     if (st == GG_OK)
-        gbnf_end(ps->g, jumps);
+        sample_gbnf_end(ps->g, jumps);
     return st;
 }
 
@@ -444,25 +450,25 @@ rule(struct parser *ps)
     uint32_t i;
 
     if (!gbnf_is_word(gbnf_peek(&ps->t)))
-        return gbnf_bad(&ps->t, "a rule's name is expected");
+        return sample_gbnf_bad(&ps->t, "a rule's name is expected");
     st = rule_named(ps, &i);
-    gbnf_skip(&ps->t, false);
+    sample_gbnf_skip(&ps->t, false);
     if (st == GG_OK &&
         (ps->t.end - ps->t.p < 3 || memcmp(ps->t.p, "::=", 3) != 0))
-        st = gbnf_bad(&ps->t, "::= is expected");
+        st = sample_gbnf_bad(&ps->t, "::= is expected");
     if (st == GG_OK && ps->g->rules[i].start >= 0)
-        st = gbnf_bad(&ps->t, "the rule is there already");
+        st = sample_gbnf_bad(&ps->t, "the rule is there already");
     if (st != GG_OK)
         return st;
     ps->t.p += 3;
     ps->g->rules[i].start = (int32_t)ps->g->n;
     st = alternatives(ps);
     if (st == GG_OK)
-        st = gbnf_emit(ps->g, GBNF_RET, 0, 0, ps->t.err);
-    gbnf_skip(&ps->t, false);
+        st = sample_gbnf_emit(ps->g, GBNF_RET, 0, 0, ps->t.err);
+    sample_gbnf_skip(&ps->t, false);
     if (st == GG_OK && ps->t.p < ps->t.end && *ps->t.p != '\n' &&
         *ps->t.p != '\r')
-        st = gbnf_bad(&ps->t, "the end of the line is expected");
+        st = sample_gbnf_bad(&ps->t, "the end of the line is expected");
     return st;
 }
 
@@ -496,8 +502,9 @@ count_words(const char *text, size_t len)
 }
 
 enum gg_status
-gbnf_compile(const char *text, size_t len, const struct grammar_tokens *tokens,
-             struct gbnf *out, struct gg_error *err)
+sample_gbnf_compile(const char *text, size_t len,
+                    const struct grammar_tokens *tokens, struct gbnf *out,
+                    struct gg_error *err)
 {
     struct parser ps = { { text, text + len, text, err },
                          .g = out,
@@ -513,21 +520,21 @@ gbnf_compile(const char *text, size_t len, const struct grammar_tokens *tokens,
         return error_set(err, GG_ERR_FORMAT, "a NUL in the grammar");
     if (!hash_map_init(&ps.names, count_words(text, len) + 1))
         return error_nomem(err);
-    for (gbnf_skip(&ps.t, true); st == GG_OK && ps.t.p < ps.t.end;
-         gbnf_skip(&ps.t, true))
+    for (sample_gbnf_skip(&ps.t, true); st == GG_OK && ps.t.p < ps.t.end;
+         sample_gbnf_skip(&ps.t, true))
         st = rule(&ps);
     if (st == GG_OK)
         st = check_names(&ps);
     if (st == GG_OK)
-        st = gbnf_check(out, err);
+        st = sample_gbnf_check(out, err);
     hash_map_clear(&ps.names);
     if (st != GG_OK)
-        gbnf_clear(out);
+        sample_gbnf_clear(out);
     return st;
 }
 
 void
-gbnf_clear(struct gbnf *g)
+sample_gbnf_clear(struct gbnf *g)
 {
     mem_free(g->code);
     mem_free(g->rules);

@@ -52,40 +52,41 @@ enum {
 /* Compiles text[0..len), and refuses left recursion; names of rules point into
  * it. Names of tokens are looked up in the vocabulary. */
 enum gg_status
-gbnf_compile(const char *text, size_t len, const struct grammar_tokens *tokens,
-             struct gbnf *out, struct gg_error *err);
+sample_gbnf_compile(const char *text, size_t len,
+                    const struct grammar_tokens *tokens, struct gbnf *out,
+                    struct gg_error *err);
 void
-gbnf_clear(struct gbnf *g);
+sample_gbnf_clear(struct gbnf *g);
 
 /* Adds code for one of the characters from a to b, of `n` such pairs in
- * ascending order (gbnf_chars.c). */
+ * ascending order (sample_gbnf_chars.c). */
 struct gbnf_span {
     uint32_t from, to;
 };
 enum gg_status
-gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
-           struct gg_error *err);
+sample_gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
+                  struct gg_error *err);
 
 /* The same of pairs in any order, or of all others. */
 enum gg_status
-gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n, bool negated,
-         struct gg_error *err);
+sample_gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n,
+                bool negated, struct gg_error *err);
 
 /* Adds an instruction. */
 enum gg_status
-gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,
-          struct gg_error *err);
-/* The code from `start` on becomes one alternative, with another to follow;
- * `jumps` is the last jump of those that gbnf_end() lets end at the same place,
- * -1 at first. */
-enum gg_status
-gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
+sample_gbnf_emit(struct gbnf *g, enum gbnf_op op, int32_t a, int32_t b,
                  struct gg_error *err);
-void
-gbnf_end(struct gbnf *g, int32_t jumps);
-
-/* GG_ERR_FORMAT names a rule that begins with itself (gbnf_check.c). */
+/* The code from `start` on becomes one alternative, with another to follow;
+ * `jumps` is the last jump of those that sample_gbnf_end() lets end at the same
+ * place, -1 at first. */
 enum gg_status
-gbnf_check(struct gbnf *g, struct gg_error *err);
+sample_gbnf_alternative(struct gbnf *g, size_t start, int32_t *jumps,
+                        struct gg_error *err);
+void
+sample_gbnf_end(struct gbnf *g, int32_t jumps);
+
+/* GG_ERR_FORMAT names a rule that begins with itself (sample_gbnf_check.c). */
+enum gg_status
+sample_gbnf_check(struct gbnf *g, struct gg_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* gbnf_chars.c - sets of characters as code for bytes of UTF-8 */
+/* sample_gbnf_chars.c - sets of characters as code for bytes of UTF-8 */
 #include <config.h>
 
 #include "sample/gbnf.h"
@@ -55,13 +55,13 @@ sequence(struct gbnf *g, uint32_t from, uint32_t to, struct gg_error *err)
 
     encode(to, b);
     for (int i = 0; st == GG_OK && i < n; i++)
-        st = gbnf_emit(g, GBNF_RANGE, a[i], b[i], err);
+        st = sample_gbnf_emit(g, GBNF_RANGE, a[i], b[i], err);
     return st;
 }
 
 enum gg_status
-gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
-           struct gg_error *err)
+sample_gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
+                  struct gg_error *err)
 {
     enum gg_status st = GG_OK;
     int32_t jumps = -1;
@@ -73,7 +73,7 @@ gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
              st == GG_OK && from <= spans[i].to; from = to + 1) {
             to = independent(from, spans[i].to);
             if (some)
-                st = gbnf_alternative(g, start, &jumps, err);
+                st = sample_gbnf_alternative(g, start, &jumps, err);
             if (st == GG_OK && some)
                 start = g->n;
             some = true;
@@ -83,7 +83,7 @@ gbnf_chars(struct gbnf *g, const struct gbnf_span *spans, size_t n,
     if (st == GG_OK && !some)
         st = error_set(err, GG_ERR_FORMAT, "a class without characters");
     if (st == GG_OK)
-        gbnf_end(g, jumps);
+        sample_gbnf_end(g, jumps);
     return st;
 }
 
@@ -130,8 +130,8 @@ others(struct gbnf_span *s, size_t n, struct gbnf_span *out)
 }
 
 enum gg_status
-gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n, bool negated,
-         struct gg_error *err)
+sample_gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n,
+                bool negated, struct gg_error *err)
 {
     struct gbnf_span *s = mem_array(n + 4, sizeof(*s));
     struct gbnf_span *turned = mem_array(n + 4, sizeof(*turned));
@@ -148,7 +148,7 @@ gbnf_set(struct gbnf *g, const struct gbnf_span *spans, size_t n, bool negated,
     if (st == GG_OK) {
         s[n++] = (struct gbnf_span){ 0xd800, 0xdfff };
         n = others(s, unite(s, n), turned);
-        st = gbnf_chars(g, turned, n, err);
+        st = sample_gbnf_chars(g, turned, n, err);
     }
     mem_free(s);
     mem_free(turned);

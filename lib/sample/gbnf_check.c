@@ -1,4 +1,5 @@
-/* gbnf_check.c - grammars in which a rule begins with itself are refused */
+/* sample_gbnf_check.c - grammars in which a rule begins with itself are refused
+ */
 #include <config.h>
 
 #include <string.h>
@@ -131,7 +132,7 @@ check(struct walk *w, uint32_t *degree, uint32_t *before, struct gg_error *err)
 }
 
 enum gg_status
-gbnf_check(struct gbnf *g, struct gg_error *err)
+sample_gbnf_check(struct gbnf *g, struct gg_error *err)
 {
     struct walk w = { .g = g };
     uint32_t *degree = mem_array(g->n_rules, sizeof(*degree));

@@ -10,7 +10,7 @@
 #include "sample/gbnf.h"
 
 enum gg_status
-gbnf_bad(const struct gbnf_text *t, const char *what, ...)
+sample_gbnf_bad(const struct gbnf_text *t, const char *what, ...)
 {
     char text[200];
     size_t line = 1;
@@ -25,7 +25,7 @@ gbnf_bad(const struct gbnf_text *t, const char *what, ...)
 }
 
 void
-gbnf_skip(struct gbnf_text *t, bool lines)
+sample_gbnf_skip(struct gbnf_text *t, bool lines)
 {
     for (; t->p < t->end; t->p++)
         if (*t->p == '#')
@@ -65,24 +65,25 @@ escaped(struct gbnf_text *t, uint32_t *c)
         return GG_OK;
     }
     if (!digits || t->end - t->p < 2 + digits)
-        return gbnf_bad(t, "an escape that is not known");
+        return sample_gbnf_bad(t, "an escape that is not known");
     *c = 0;
     for (int i = 0; i < digits; i++) {
         int value = hex(t->p[2 + i]);
 
         if (value < 0)
-            return gbnf_bad(t, "'\\%c' wants %d hexadecimal digits", kind,
-                            digits);
+            return sample_gbnf_bad(t, "'\\%c' wants %d hexadecimal digits",
+                                   kind, digits);
         *c = *c << 4 | (uint32_t)value;
     }
     if (!is_character(*c))
-        return gbnf_bad(t, "U+%lX is not a character", (unsigned long)*c);
+        return sample_gbnf_bad(t, "U+%lX is not a character",
+                               (unsigned long)*c);
     t->p += 2 + digits;
     return GG_OK;
 }
 
 enum gg_status
-gbnf_character(struct gbnf_text *t, uint32_t *c)
+sample_gbnf_character(struct gbnf_text *t, uint32_t *c)
 {
     static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
     uint8_t first = (uint8_t)*t->p;
@@ -93,25 +94,25 @@ gbnf_character(struct gbnf_text *t, uint32_t *c)
     *c = more ? first & (0x3fu >> more) : first;
     if ((first >= 0x80 && first < 0xc0) || first >= 0xf8 ||
         t->end - t->p <= more)
-        return gbnf_bad(t, "a byte that is not UTF-8");
+        return sample_gbnf_bad(t, "a byte that is not UTF-8");
     for (int i = 1; i <= more; i++) {
         uint8_t b = (uint8_t)t->p[i];
 
         if ((b & 0xc0) != 0x80)
-            return gbnf_bad(t, "a byte that is not UTF-8");
+            return sample_gbnf_bad(t, "a byte that is not UTF-8");
         *c = *c << 6 | (b & 0x3f);
     }
     if (*c < least[more] || !is_character(*c))
-        return gbnf_bad(t, "a byte that is not UTF-8");
+        return sample_gbnf_bad(t, "a byte that is not UTF-8");
     t->p += more + 1;
     return GG_OK;
 }
 
 enum gg_status
-gbnf_number(struct gbnf_text *t, size_t *n)
+sample_gbnf_number(struct gbnf_text *t, size_t *n)
 {
     if (gbnf_peek(t) < '0' || gbnf_peek(t) > '9')
-        return gbnf_bad(t, "a repetition without a number");
+        return sample_gbnf_bad(t, "a repetition without a number");
     for (*n = 0; gbnf_peek(t) >= '0' && gbnf_peek(t) <= '9'; t->p++)
         if (*n <= INT32_MAX)
             *n = 10 * *n + (size_t)(*t->p - '0');
@@ -119,25 +120,25 @@ gbnf_number(struct gbnf_text *t, size_t *n)
 }
 
 enum gg_status
-gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most)
+sample_gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most)
 {
     enum gg_status st;
 
     t->p++;
-    gbnf_skip(t, false);
-    st = gbnf_number(t, least);
+    sample_gbnf_skip(t, false);
+    st = sample_gbnf_number(t, least);
     *most = *least;
-    gbnf_skip(t, false);
+    sample_gbnf_skip(t, false);
     if (st == GG_OK && gbnf_peek(t) == ',') {
         t->p++;
-        gbnf_skip(t, false);
+        sample_gbnf_skip(t, false);
         *most = SIZE_MAX;
         if (gbnf_peek(t) != '}')
-            st = gbnf_number(t, most);
-        gbnf_skip(t, false);
+            st = sample_gbnf_number(t, most);
+        sample_gbnf_skip(t, false);
     }
     if (st == GG_OK && (gbnf_peek(t) != '}' || *most < *least))
-        st = gbnf_bad(t, "a repetition is {m}, {m,} or {m,n}");
+        st = sample_gbnf_bad(t, "a repetition is {m}, {m,} or {m,n}");
     if (st == GG_OK)
         t->p++;
     return st;

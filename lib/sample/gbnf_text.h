@@ -12,7 +12,7 @@ struct gbnf_text {
 
 /* GG_ERR_FORMAT with the line. */
 __attribute__((format(printf, 2, 3))) enum gg_status
-gbnf_bad(const struct gbnf_text *t, const char *what, ...);
+sample_gbnf_bad(const struct gbnf_text *t, const char *what, ...);
 
 static inline char
 gbnf_peek(const struct gbnf_text *t)
@@ -30,19 +30,19 @@ gbnf_is_word(char c)
 
 /* Skips blanks and comments; and ends of lines, where the rule goes on. */
 void
-gbnf_skip(struct gbnf_text *t, bool lines);
+sample_gbnf_skip(struct gbnf_text *t, bool lines);
 
 /* The next character of a string or a class; there must be a byte. */
 enum gg_status
-gbnf_character(struct gbnf_text *t, uint32_t *c);
+sample_gbnf_character(struct gbnf_text *t, uint32_t *c);
 
 /* Digits; GG_ERR_FORMAT where there is none. What is too large for an id or a
  * repetition stays so. */
 enum gg_status
-gbnf_number(struct gbnf_text *t, size_t *n);
+sample_gbnf_number(struct gbnf_text *t, size_t *n);
 
 /* {m}, {m,} (most SIZE_MAX), {m,n}, at the brace. */
 enum gg_status
-gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most);
+sample_gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most);
 
 #endif

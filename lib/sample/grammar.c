@@ -27,8 +27,9 @@ struct gg_grammar {
 /* ---- the grammar ---- */
 
 enum gg_status
-grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
-            struct gg_grammar **out, struct gg_error *err)
+sample_grammar_new(const char *text, size_t len,
+                   const struct grammar_tokens *tokens, struct gg_grammar **out,
+                   struct gg_error *err)
 {
     struct gg_grammar *g = mem_zalloc(sizeof(*g));
     enum gg_status st;
@@ -37,17 +38,17 @@ grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
         return error_nomem(err);
     g->forget = MANY_STATES;
     g->forget_spots = MANY_SPOTS;
-    st = gbnf_compile(text, len, tokens, &g->program, err);
+    st = sample_gbnf_compile(text, len, tokens, &g->program, err);
     if (st == GG_OK)
-        st = automaton_init(&g->automaton, &g->program, err);
+        st = sample_automaton_init(&g->automaton, &g->program, err);
     if (st == GG_OK)
-        st = automaton_start(&g->automaton, &g->start, err);
+        st = sample_automaton_start(&g->automaton, &g->start, err);
     if (st == GG_OK && g->start == STATES_DEAD)
         st = error_set(err, GG_ERR_FORMAT, "the grammar allows no text");
     if (st == GG_OK)
-        st = prefix_build(tokens, &g->trie, err);
+        st = sample_prefix_build(tokens, &g->trie, err);
     if (st == GG_OK)
-        st = mask_init(&g->masker, &g->automaton, &g->trie, err);
+        st = sample_mask_init(&g->masker, &g->automaton, &g->trie, err);
     if (st == GG_OK)
         *out = g;
     else
@@ -60,17 +61,17 @@ gg_grammar_free(struct gg_grammar *g)
 {
     if (!g)
         return;
-    automaton_clear(&g->automaton);
-    gbnf_clear(&g->program);
-    prefix_clear(&g->trie);
-    mask_clear(&g->masker);
+    sample_automaton_clear(&g->automaton);
+    sample_gbnf_clear(&g->program);
+    sample_prefix_clear(&g->trie);
+    sample_mask_clear(&g->masker);
     mem_free(g);
 }
 
 /* ---- texts ---- */
 
 void
-grammar_leave(struct grammar_at *at)
+sample_grammar_leave(struct grammar_at *at)
 {
     if (!at->grammar)
         return;
@@ -81,9 +82,9 @@ grammar_leave(struct grammar_at *at)
 }
 
 void
-grammar_begin(struct grammar_at *at, struct gg_grammar *g)
+sample_grammar_begin(struct grammar_at *at, struct gg_grammar *g)
 {
-    grammar_leave(at);
+    sample_grammar_leave(at);
     *at = (struct grammar_at){ g->start, g, g->users, &g->users };
     if (at->next)
         at->next->back = &at->next;
@@ -103,7 +104,7 @@ follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
 {
     size_t n;
     const uint8_t *p = prefix_bytes(&g->trie, id, &n);
-    bool text = n && !prefix_is_eog(&g->trie, id);
+    bool text = n && !sample_prefix_is_eog(&g->trie, id);
     enum gg_status st = GG_OK;
 
     *to = text ? state : STATES_DEAD;
@@ -111,20 +112,21 @@ follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
         st = automaton_step(&g->automaton, *to, g->automaton.class[p[i]], to,
                             err);
     if (st == GG_OK && g->program.has_tokens)
-        st = automaton_step_token(&g->automaton, state, id, text, to, err);
+        st = sample_automaton_step_token(&g->automaton, state, id, text, to,
+                                         err);
     return st;
 }
 
 bool
-grammar_may_end(const struct grammar_at *at)
+sample_grammar_may_end(const struct grammar_at *at)
 {
     return at->state != STATES_DEAD &&
            at->grammar->automaton.states.states[at->state].may_end;
 }
 
 enum gg_status
-grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
-               struct gg_error *err)
+sample_grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
+                      struct gg_error *err)
 {
     struct gg_grammar *g = at->grammar;
     enum gg_status st;
@@ -133,7 +135,7 @@ grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
     *fits = false;
     if (at->state == STATES_DEAD || !has_token(g, id))
         return GG_OK;
-    if (prefix_is_eog(&g->trie, id) && grammar_may_end(at)) {
+    if (sample_prefix_is_eog(&g->trie, id) && sample_grammar_may_end(at)) {
         *fits = true;
         return GG_OK;
     }
@@ -160,7 +162,7 @@ forget(struct gg_grammar *g, struct gg_error *err)
     for (struct grammar_at *at = g->users; at; at = at->next)
         if (at->state != STATES_DEAD)
             roots[n++] = &at->state;
-    st = states_keep(&g->automaton.states, roots, n, err);
+    st = sample_states_keep(&g->automaton.states, roots, n, err);
     for (size_t i = 0; st != GG_OK && i < n; i++)
         *roots[i] = STATES_DEAD;
     mem_free(roots);
@@ -171,7 +173,7 @@ forget(struct gg_grammar *g, struct gg_error *err)
 }
 
 enum gg_status
-grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
+sample_grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
 {
     struct gg_grammar *g = at->grammar;
     enum gg_status st = GG_OK;
@@ -180,8 +182,8 @@ grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
     if (g->automaton.states.n > g->forget ||
         g->automaton.states.n_spots > g->forget_spots)
         st = forget(g, err);
-    if (st == GG_OK && has_token(g, id) && prefix_is_eog(&g->trie, id) &&
-        grammar_may_end(at))
+    if (st == GG_OK && has_token(g, id) && sample_prefix_is_eog(&g->trie, id) &&
+        sample_grammar_may_end(at))
         return GG_OK;
     if (st == GG_OK && at->state != STATES_DEAD && has_token(g, id))
         st = follow(g, at->state, id, &to, err);
@@ -192,13 +194,13 @@ grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err)
 /* ---- masks ---- */
 
 size_t
-grammar_size(const struct grammar_at *at)
+sample_grammar_size(const struct grammar_at *at)
 {
     return (size_t)at->grammar->trie.n_tokens;
 }
 
 bool
-grammar_has_mask(const struct grammar_at *at, size_t most)
+sample_grammar_has_mask(const struct grammar_at *at, size_t most)
 {
     const struct state *s =
         at->state == STATES_DEAD
@@ -209,8 +211,8 @@ grammar_has_mask(const struct grammar_at *at, size_t most)
 }
 
 enum gg_status
-grammar_mask(const struct grammar_at *at, const uint64_t **mask, size_t *n_fit,
-             struct gg_error *err)
+sample_grammar_mask(const struct grammar_at *at, const uint64_t **mask,
+                    size_t *n_fit, struct gg_error *err)
 {
     struct gg_grammar *g = at->grammar;
     const struct state *s;
@@ -218,7 +220,7 @@ grammar_mask(const struct grammar_at *at, const uint64_t **mask, size_t *n_fit,
 
     if (at->state == STATES_DEAD)
         return error_set(err, GG_ERR_FORMAT, "the text has left the grammar");
-    st = mask_make(&g->masker, &g->automaton, &g->trie, at->state, err);
+    st = sample_mask_make(&g->masker, &g->automaton, &g->trie, at->state, err);
     s = &g->automaton.states.states[at->state];
     if (st == GG_OK) {
         *mask = s->mask;

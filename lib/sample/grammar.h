@@ -28,8 +28,9 @@ struct grammar_tokens {
 /* GBNF in text[0..len). The tokens are copied. GG_ERR_FORMAT says what is
  * wrong and in which line. */
 enum gg_status
-grammar_new(const char *text, size_t len, const struct grammar_tokens *tokens,
-            struct gg_grammar **out, struct gg_error *err);
+sample_grammar_new(const char *text, size_t len,
+                   const struct grammar_tokens *tokens, struct gg_grammar **out,
+                   struct gg_error *err);
 
 /* Where a text stands; in a list of the grammar's, which may give its states
  * other numbers. */
@@ -41,35 +42,35 @@ struct grammar_at {
 
 /* At the beginning; away from any grammar. */
 void
-grammar_begin(struct grammar_at *at, struct gg_grammar *g);
+sample_grammar_begin(struct grammar_at *at, struct gg_grammar *g);
 void
-grammar_leave(struct grammar_at *at);
+sample_grammar_leave(struct grammar_at *at);
 
 /* Whether the token may come next; *fits gets the answer. */
 enum gg_status
-grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
-               struct gg_error *err);
+sample_grammar_allows(const struct grammar_at *at, int32_t id, bool *fits,
+                      struct gg_error *err);
 
 /* Whether the text may end here. */
 bool
-grammar_may_end(const struct grammar_at *at);
+sample_grammar_may_end(const struct grammar_at *at);
 
 /* How many tokens there are. */
 size_t
-grammar_size(const struct grammar_at *at);
+sample_grammar_size(const struct grammar_at *at);
 
 /* A bit for each token, which can come next: bit id % 64 of mask[id / 64]; and
  * how many there are. Lives until the next call with the grammar. */
 enum gg_status
-grammar_mask(const struct grammar_at *at, const uint64_t **mask, size_t *n_fit,
-             struct gg_error *err);
+sample_grammar_mask(const struct grammar_at *at, const uint64_t **mask,
+                    size_t *n_fit, struct gg_error *err);
 
 /* Whether the mask is there already, and has no more than `most` tokens. */
 bool
-grammar_has_mask(const struct grammar_at *at, size_t most);
+sample_grammar_has_mask(const struct grammar_at *at, size_t most);
 
 /* The token, which is allowed, was drawn. */
 enum gg_status
-grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err);
+sample_grammar_advance(struct grammar_at *at, int32_t id, struct gg_error *err);
 
 #endif

@@ -20,8 +20,9 @@ reach(int32_t last)
 static size_t
 most_ids(const struct gg_sampler_params *p)
 {
-    size_t penalties = edit_has_penalties(p) ? reach(p->penalty_last_n) : 0;
-    size_t dry = edit_has_dry(p) ? reach(p->dry_last_n) : 0;
+    size_t penalties =
+        sample_edit_has_penalties(p) ? reach(p->penalty_last_n) : 0;
+    size_t dry = sample_edit_has_dry(p) ? reach(p->dry_last_n) : 0;
 
     return penalties > dry ? penalties : dry;
 }
@@ -40,7 +41,7 @@ gg_history_new(const struct gg_sampler *sampler, struct gg_history **out,
     h->most = most_ids(&sampler->params);
     h->mu = 2.0 * sampler->params.mirostat_tau;
     if (sampler->params.grammar)
-        grammar_begin(&h->at, sampler->params.grammar);
+        sample_grammar_begin(&h->at, sampler->params.grammar);
     *out = h;
     return GG_OK;
 }
@@ -50,7 +51,7 @@ gg_history_free(struct gg_history *history)
 {
     if (!history)
         return;
-    grammar_leave(&history->at);
+    sample_grammar_leave(&history->at);
     mem_free(history->ids);
     mem_free(history);
 }
@@ -59,13 +60,14 @@ void
 gg_history_restart(struct gg_history *history)
 {
     if (history && history->at.grammar)
-        grammar_begin(&history->at, history->at.grammar);
+        sample_grammar_begin(&history->at, history->at.grammar);
 }
 
 bool
 gg_history_is_complete(const struct gg_history *history)
 {
-    return history && (!history->at.grammar || grammar_may_end(&history->at));
+    return history &&
+           (!history->at.grammar || sample_grammar_may_end(&history->at));
 }
 
 double
@@ -110,7 +112,7 @@ gg_history_add(struct gg_history *h, const int32_t *ids, size_t n,
 }
 
 const int32_t *
-history_last(const struct gg_history *h, int32_t last, size_t *n)
+sample_history_last(const struct gg_history *h, int32_t last, size_t *n)
 {
     *n = h->n < reach(last) ? h->n : reach(last);
     return *n ? h->ids + (h->n - *n) : NULL;

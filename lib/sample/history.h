@@ -16,6 +16,6 @@ struct gg_history {
 
 /* The last of the ids, no more than `last` (-1: all); their number to *n. */
 const int32_t *
-history_last(const struct gg_history *h, int32_t last, size_t *n);
+sample_history_last(const struct gg_history *h, int32_t last, size_t *n);
 
 #endif

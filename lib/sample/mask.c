@@ -44,8 +44,8 @@ look_below(struct masker *m, const struct automaton *a,
 }
 
 enum gg_status
-mask_init(struct masker *m, const struct automaton *a,
-          const struct prefixes *trie, struct gg_error *err)
+sample_mask_init(struct masker *m, const struct automaton *a,
+                 const struct prefixes *trie, struct gg_error *err)
 {
     struct below *sums = mem_array(trie->max_depth + 1, sizeof(*sums));
     enum gg_status st = GG_OK;
@@ -63,7 +63,7 @@ mask_init(struct masker *m, const struct automaton *a,
 }
 
 void
-mask_clear(struct masker *m)
+sample_mask_clear(struct masker *m)
 {
     mem_free(m->below);
     mem_free(m->path);
@@ -76,7 +76,7 @@ find_plain(struct automaton *a, int32_t state, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     if (a->states.n < MANY_STATES)
-        st = automaton_find_plain(a, state, err);
+        st = sample_automaton_find_plain(a, state, err);
     a->states.states[state].has_plain = true;
     return st == GG_ERR_UNSUPPORTED ? GG_OK : st;
 }
@@ -182,8 +182,9 @@ fill(struct masker *m, struct automaton *a, const struct prefixes *t,
 }
 
 enum gg_status
-mask_make(struct masker *m, struct automaton *a, const struct prefixes *trie,
-          int32_t state, struct gg_error *err)
+sample_mask_make(struct masker *m, struct automaton *a,
+                 const struct prefixes *trie, int32_t state,
+                 struct gg_error *err)
 {
     size_t words = (size_t)trie->n_tokens / 64 + 1, n_fit = 0;
     uint64_t *mask;
@@ -192,7 +193,7 @@ mask_make(struct masker *m, struct automaton *a, const struct prefixes *trie,
     if (a->states.states[state].mask)
         return GG_OK;
     if (m->n_made >= MANY && m->n_made * words * sizeof(*mask) > MAX_BYTES) {
-        states_drop_masks(&a->states);
+        sample_states_drop_masks(&a->states);
         m->n_made = 0;
     }
     mask = mem_array(words, sizeof(*mask));

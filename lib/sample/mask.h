@@ -18,14 +18,15 @@ struct masker {
 };
 
 enum gg_status
-mask_init(struct masker *m, const struct automaton *a,
-          const struct prefixes *trie, struct gg_error *err);
+sample_mask_init(struct masker *m, const struct automaton *a,
+                 const struct prefixes *trie, struct gg_error *err);
 void
-mask_clear(struct masker *m); /* takes an empty one */
+sample_mask_clear(struct masker *m); /* takes an empty one */
 
 /* Makes the mask of a state that is not dead, unless it has one. */
 enum gg_status
-mask_make(struct masker *m, struct automaton *a, const struct prefixes *trie,
-          int32_t state, struct gg_error *err);
+sample_mask_make(struct masker *m, struct automaton *a,
+                 const struct prefixes *trie, int32_t state,
+                 struct gg_error *err);
 
 #endif

@@ -36,7 +36,7 @@ fill_int(int32_t *value, int32_t otherwise)
 }
 
 struct gg_sampler_params
-params_resolve(const struct gg_sampler_params *given)
+sample_params_resolve(const struct gg_sampler_params *given)
 {
     struct gg_sampler_params p = *given, d = gg_sampler_params_default();
 
@@ -83,7 +83,7 @@ check_arrays(const struct gg_sampler_params *p, struct gg_error *err)
 }
 
 enum gg_status
-params_check(const struct gg_sampler_params *p, struct gg_error *err)
+sample_params_check(const struct gg_sampler_params *p, struct gg_error *err)
 {
     const struct bounds bounds[] = {
         { "temperature", p->temperature, 0, 1e6 },

@@ -33,7 +33,7 @@ by_bytes(const void *a, const void *b)
 }
 
 bool
-prefix_is_eog(const struct prefixes *t, int32_t id)
+sample_prefix_is_eog(const struct prefixes *t, int32_t id)
 {
     for (size_t i = 0; i < t->n_eog; i++)
         if (t->eog[i] == id)
@@ -98,7 +98,7 @@ list_tokens(const struct prefixes *t, struct entry *out)
         size_t len;
         const uint8_t *p = prefix_bytes(t, id, &len);
 
-        if (len && !prefix_is_eog(t, id))
+        if (len && !sample_prefix_is_eog(t, id))
             out[n++] = (struct entry){ key_of(p, len), p, (uint32_t)len, id };
     }
     return n;
@@ -191,8 +191,8 @@ copy(const struct grammar_tokens *tokens, struct prefixes *t,
 }
 
 enum gg_status
-prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
-             struct gg_error *err)
+sample_prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
+                    struct gg_error *err)
 {
     size_t n = (size_t)tokens->n + 1;
     struct entry *entries = NULL, *other = NULL;
@@ -218,7 +218,7 @@ prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
 }
 
 void
-prefix_clear(struct prefixes *t)
+sample_prefix_clear(struct prefixes *t)
 {
     mem_free(t->nodes);
     mem_free(t->order);

@@ -31,10 +31,10 @@ struct prefixes {
 };
 
 enum gg_status
-prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
-             struct gg_error *err);
+sample_prefix_build(const struct grammar_tokens *tokens, struct prefixes *out,
+                    struct gg_error *err);
 void
-prefix_clear(struct prefixes *t); /* takes a half-built one */
+sample_prefix_clear(struct prefixes *t); /* takes a half-built one */
 
 static inline const uint8_t *
 prefix_bytes(const struct prefixes *t, int32_t id, size_t *n)
@@ -44,6 +44,6 @@ prefix_bytes(const struct prefixes *t, int32_t id, size_t *n)
 }
 
 bool
-prefix_is_eog(const struct prefixes *t, int32_t id);
+sample_prefix_is_eog(const struct prefixes *t, int32_t id);
 
 #endif

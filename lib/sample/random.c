@@ -8,7 +8,8 @@ enum {
 /* The multipliers, and what is added to the key after each round (the golden
  * ratio and the square root of 3, less one), are those of the paper. */
 void
-random_philox(const uint32_t key[2], const uint32_t counter[4], uint32_t out[4])
+sample_random_philox(const uint32_t key[2], const uint32_t counter[4],
+                     uint32_t out[4])
 {
     uint32_t k0 = key[0], k1 = key[1];
     uint32_t c0 = counter[0], c1 = counter[1];
@@ -38,23 +39,24 @@ uniform(uint32_t low, uint32_t high)
 }
 
 void
-random_pair(uint64_t seed, uint64_t sequence, uint64_t position, double out[2])
+sample_random_pair(uint64_t seed, uint64_t sequence, uint64_t position,
+                   double out[2])
 {
     uint32_t key[2] = { (uint32_t)seed, (uint32_t)(seed >> 32) };
     uint32_t counter[4] = { (uint32_t)position, (uint32_t)(position >> 32),
                             (uint32_t)sequence, (uint32_t)(sequence >> 32) };
     uint32_t words[4];
 
-    random_philox(key, counter, words);
+    sample_random_philox(key, counter, words);
     out[0] = uniform(words[0], words[1]);
     out[1] = uniform(words[2], words[3]);
 }
 
 double
-random_uniform(uint64_t seed, uint64_t sequence, uint64_t position)
+sample_random_uniform(uint64_t seed, uint64_t sequence, uint64_t position)
 {
     double pair[2];
 
-    random_pair(seed, sequence, position, pair);
+    sample_random_pair(seed, sequence, position, pair);
     return pair[0];
 }

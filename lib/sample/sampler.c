@@ -55,13 +55,14 @@ gg_sampler_new(const struct gg_sampler_params *params, struct gg_sampler **out,
                struct gg_error *err)
 {
     static const struct gg_sampler_params defaults;
-    struct gg_sampler_params p = params_resolve(params ? params : &defaults);
+    struct gg_sampler_params p =
+        sample_params_resolve(params ? params : &defaults);
     struct gg_sampler *s;
     enum gg_status st;
 
     if (!out)
         return error_null(err);
-    st = params_check(&p, err);
+    st = sample_params_check(&p, err);
     if (st != GG_OK)
         return st;
     s = mem_zalloc(sizeof(*s));
@@ -106,8 +107,8 @@ gg_sampler_remembers(const struct gg_sampler *sampler)
 
     if (!p)
         return false;
-    return edit_has_penalties(p) || edit_has_dry(p) || chain_has_mirostat(p) ||
-           p->grammar;
+    return sample_edit_has_penalties(p) || sample_edit_has_dry(p) ||
+           chain_has_mirostat(p) || p->grammar;
 }
 
 size_t
@@ -205,7 +206,7 @@ edit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
     if (st == GG_OK)
         st = reserve(s, n, err);
     if (st == GG_OK)
-        st = edit_logits(s, h, ids, logits, n, err);
+        st = sample_edit_logits(s, h, ids, logits, n, err);
     if (st == GG_OK && *logits != given)
         st = check_logits(*logits, n, err);
     return st;
@@ -234,9 +235,9 @@ prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         st = edit(s, h, ids, &logits, n, err);
     if (st == GG_OK && h && h->at.grammar) {
         if (!mirostat && !has_sigma(p))
-            return fitting_candidates(s, &h->at, ids, logits, n, k, candidates,
-                                      err);
-        st = fitting_cut(s, &h->at, ids, &logits, n, err);
+            return sample_fitting_candidates(s, &h->at, ids, logits, n, k,
+                                             candidates, err);
+        st = sample_fitting_cut(s, &h->at, ids, &logits, n, err);
     }
     if (st == GG_OK && has_sigma(p))
         st = cut_sigma(s, ids, &logits, n, err);
@@ -262,8 +263,8 @@ gg_sampler_candidates(struct gg_sampler *s, const int32_t *ids,
     st = prepare(s, &none, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
-    n = chain_take(s, &candidates, 1, 2.0 * s->params.mirostat_tau, INFINITY,
-                   &sum);
+    n = sample_chain_take(s, &candidates, 1, 2.0 * s->params.mirostat_tau,
+                          INFINITY, &sum);
     for (size_t i = 0; i < n; i++)
         s->candidates[i].p = (float)(s->weights[i] / sum);
     *out = s->candidates;
@@ -317,15 +318,16 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     st = prepare(s, history, ids, logits, n, &candidates, err);
     if (st != GG_OK)
         return st;
-    random_pair(p->seed, sequence, position, u);
-    n = chain_take(s, &candidates, u[1], history ? history->mu : 0, u[0],
-                   &whole);
+    sample_random_pair(p->seed, sequence, position, u);
+    n = sample_chain_take(s, &candidates, u[1], history ? history->mu : 0, u[0],
+                          &whole);
     i = pick(s, n, u[0] * whole);
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / whole);
     if (chain_has_mirostat(p))
         learn(p, history, out->logprob);
-    return p->grammar ? grammar_advance(&history->at, out->id, err) : GG_OK;
+    return p->grammar ? sample_grammar_advance(&history->at, out->id, err)
+                      : GG_OK;
 }
 
 enum gg_status

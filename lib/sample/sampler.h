@@ -40,7 +40,7 @@ chain_has_mirostat(const struct gg_sampler_params *p)
  * Otherwise *whole is that of what is left. Returns how many there are, at
  * least 1. */
 size_t
-chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
-           double chance, double mu, double share, double *whole);
+sample_chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
+                  double chance, double mu, double share, double *whole);
 
 #endif

@@ -82,7 +82,7 @@ place_frame(struct states *s, int32_t id)
 }
 
 int32_t
-states_frame(struct states *s, int32_t back, int32_t below)
+sample_states_frame(struct states *s, int32_t back, int32_t below)
 {
     const struct index *x = &s->frame_index;
     bool moved;
@@ -173,8 +173,8 @@ grow(struct states *s, size_t n_spots, struct gg_error *err)
 }
 
 enum gg_status
-states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
-            int32_t *out, struct gg_error *err)
+sample_states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
+                   int32_t *out, struct gg_error *err)
 {
     size_t k = s->n_classes;
     enum gg_status st;
@@ -204,7 +204,7 @@ states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
 /* ---- all of them ---- */
 
 enum gg_status
-states_init(struct states *s, size_t n_classes, struct gg_error *err)
+sample_states_init(struct states *s, size_t n_classes, struct gg_error *err)
 {
     bool moved;
 
@@ -216,7 +216,7 @@ states_init(struct states *s, size_t n_classes, struct gg_error *err)
 }
 
 void
-states_drop_masks(struct states *s)
+sample_states_drop_masks(struct states *s)
 {
     for (size_t i = 1; i < s->n; i++) {
         mem_free(s->states[i].mask);
@@ -225,9 +225,9 @@ states_drop_masks(struct states *s)
 }
 
 void
-states_clear(struct states *s)
+sample_states_clear(struct states *s)
 {
-    states_drop_masks(s);
+    sample_states_drop_masks(s);
     mem_free(s->frames);
     mem_free(s->states);
     mem_free(s->steps);
@@ -246,7 +246,7 @@ move_frame(struct states *s, const struct states *old, int32_t id, bool *failed)
     for (; id; id = old->frames[id].below)
         chain[n++] = old->frames[id].back;
     while (n && !*failed) {
-        moved = states_frame(s, chain[--n], moved);
+        moved = sample_states_frame(s, chain[--n], moved);
         *failed = moved == 0;
     }
     return moved;
@@ -268,21 +268,22 @@ move_state(struct states *s, const struct states *old, int32_t *id,
         spots[i].frame = move_frame(s, old, from.frame, &failed);
     }
     st = failed ? error_nomem(err)
-                : states_find(s, spots, e->n, e->may_end, id, err);
+                : sample_states_find(s, spots, e->n, e->may_end, id, err);
     mem_free(spots);
     return st;
 }
 
 enum gg_status
-states_keep(struct states *s, int32_t **roots, size_t n, struct gg_error *err)
+sample_states_keep(struct states *s, int32_t **roots, size_t n,
+                   struct gg_error *err)
 {
     struct states old = *s, made;
-    enum gg_status st = states_init(&made, s->n_classes, err);
+    enum gg_status st = sample_states_init(&made, s->n_classes, err);
 
     for (size_t i = 0; st == GG_OK && i < n; i++)
         st = move_state(&made, &old, roots[i], err);
     if (st == GG_OK)
         *s = made;
-    states_clear(st == GG_OK ? &old : &made);
+    sample_states_clear(st == GG_OK ? &old : &made);
     return st;
 }

@@ -56,27 +56,28 @@ struct states {
 };
 
 enum gg_status
-states_init(struct states *s, size_t n_classes, struct gg_error *err);
+sample_states_init(struct states *s, size_t n_classes, struct gg_error *err);
 void
-states_clear(struct states *s); /* takes an empty one */
+sample_states_clear(struct states *s); /* takes an empty one */
 
 /* The frame; 0: no memory. */
 int32_t
-states_frame(struct states *s, int32_t back, int32_t below);
+sample_states_frame(struct states *s, int32_t back, int32_t below);
 
 /* The state of the spots, which are put in order. One without spots that may
  * not end is dead. */
 enum gg_status
-states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
-            int32_t *out, struct gg_error *err);
+sample_states_find(struct states *s, struct spot *spots, size_t n, bool may_end,
+                   int32_t *out, struct gg_error *err);
 
 /* Frees the masks. */
 void
-states_drop_masks(struct states *s);
+sample_states_drop_masks(struct states *s);
 
 /* Forgets all states but *roots[0..n), which get other numbers; those are
  * worth nothing where it fails. */
 enum gg_status
-states_keep(struct states *s, int32_t **roots, size_t n, struct gg_error *err);
+sample_states_keep(struct states *s, int32_t **roots, size_t n,
+                   struct gg_error *err);
 
 #endif

@@ -161,8 +161,8 @@ ggml_backend_compare_graph_backend(
         compare_listed(backend1, backend2, graph, copy.graph, callback,
                        user_data, test_nodes, num_test_nodes);
     for (int i = 0; !num_test_nodes && i < graph->n_nodes; i++) {
-        struct ggml_cgraph one = graph_slice(graph, i, i + 1);
-        struct ggml_cgraph two = graph_slice(copy.graph, i, i + 1);
+        struct ggml_cgraph one = tensor_graph_slice(graph, i, i + 1);
+        struct ggml_cgraph two = tensor_graph_slice(copy.graph, i, i + 1);
 
         ggml_backend_graph_compute(backend1, &one);
         ggml_backend_graph_compute(backend2, &two);

@@ -212,9 +212,9 @@ bool
 sched_measure(struct ggml_backend_sched *s, struct ggml_cgraph *graph,
               size_t *sizes)
 {
-    bool done =
-        split(s, graph) &&
-        gallocr_measure(s->galloc, &s->graph, s->node_ids, s->leaf_ids, sizes);
+    bool done = split(s, graph) &&
+                alloc_gallocr_measure(s->galloc, &s->graph, s->node_ids,
+                                      s->leaf_ids, sizes);
 
     sched_restore(s, graph);
     s->n_planned_nodes = -1;
@@ -314,7 +314,7 @@ compute_watched(struct ggml_backend_sched *s, const struct sched_split *piece)
             t = s->graph.nodes[end];
             wanted = s->callback(t, true, s->callback_data);
         }
-        part = graph_slice(&s->graph, i, end);
+        part = tensor_graph_slice(&s->graph, i, end);
         st = ggml_backend_graph_compute(backend, &part);
         if (st == GGML_STATUS_SUCCESS && wanted &&
             !s->callback(t, false, s->callback_data))
@@ -333,7 +333,7 @@ compute_split(struct ggml_backend_sched *s, const struct sched_split *piece)
     make_copies(s, piece);
     if (s->callback)
         return compute_watched(s, piece);
-    part = graph_slice(&s->graph, piece->first, piece->end);
+    part = tensor_graph_slice(&s->graph, piece->first, piece->end);
     part.serial = s->serial + (uint64_t)(piece - s->splits);
     return ggml_backend_graph_compute_async(s->backends[piece->backend], &part);
 }

@@ -21,8 +21,8 @@ check_eog(const struct gg_logit_head *head, enum gg_status wrong,
 }
 
 enum gg_status
-format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
-                  struct gg_error *err)
+stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
+                         struct gg_error *err)
 {
     if (head->n_vocab < 1 || head->n_vocab > FORMAT_VOCAB_MAX)
         return error_set(err, wrong, "vocabulary of %lu",
@@ -38,7 +38,7 @@ format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
 }
 
 uint32_t
-format_crc(uint32_t kind, uint64_t length)
+stream_format_crc(uint32_t kind, uint64_t length)
 {
     return crc32_bytes(crc32_bytes(0, &kind, 4), &length, 8);
 }

@@ -82,11 +82,11 @@ format_vector(enum gg_vector_encoding encoding, size_t n_ids, size_t n)
 
 /* Is the head one that can be written, or was rightly read? */
 enum gg_status
-format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
-                  struct gg_error *err);
+stream_format_check_head(const struct gg_logit_head *head, enum gg_status wrong,
+                         struct gg_error *err);
 
 /* The CRC of a record: parts of the payload are added with crc32_bytes(). */
 uint32_t
-format_crc(uint32_t kind, uint64_t length);
+stream_format_crc(uint32_t kind, uint64_t length);
 
 #endif

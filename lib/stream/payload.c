@@ -13,7 +13,7 @@
 #include "stream/format.h"
 
 void
-payload_clear(struct payload *p)
+stream_payload_clear(struct payload *p)
 {
     mem_free(p->eog_ids);
     mem_free(p->writer);
@@ -24,7 +24,7 @@ payload_clear(struct payload *p)
 }
 
 uint64_t
-payload_longest(const struct payload *p, uint32_t kind, bool body)
+stream_payload_longest(const struct payload *p, uint32_t kind, bool body)
 {
     switch (kind) {
     case KIND_HEAD:
@@ -49,7 +49,7 @@ payload_longest(const struct payload *p, uint32_t kind, bool body)
 }
 
 uint64_t
-payload_shortest(uint32_t kind)
+stream_payload_shortest(uint32_t kind)
 {
     return kind == KIND_HEAD   ? FORMAT_HEAD
            : kind == KIND_VECT ? FORMAT_VECTOR
@@ -99,7 +99,7 @@ parse_head(struct payload *p, struct cursor *c, struct gg_error *err)
     h.eog_ids = p->eog_ids;
     h.writer = p->writer;
     p->head = h;
-    return format_check_head(&h, GG_ERR_FORMAT, err);
+    return stream_format_check_head(&h, GG_ERR_FORMAT, err);
 }
 
 static enum gg_status
@@ -233,9 +233,9 @@ parse_failure(struct payload *p, struct cursor *c, struct gg_logit_record *out,
 }
 
 enum gg_status
-payload_parse(struct payload *p, uint32_t kind, const void *payload,
-              size_t length, struct gg_logit_record *out, uint64_t *count,
-              struct gg_error *err)
+stream_payload_parse(struct payload *p, uint32_t kind, const void *payload,
+                     size_t length, struct gg_logit_record *out,
+                     uint64_t *count, struct gg_error *err)
 {
     struct cursor c = cursor_over(payload, length);
     enum gg_status st = GG_OK;

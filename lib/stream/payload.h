@@ -24,21 +24,21 @@ struct payload {
 };
 
 void
-payload_clear(struct payload *p);
+stream_payload_clear(struct payload *p);
 
 /* The longest payload that a record of the kind can have behind the head
  * (`body`) or in its place; 0: there can be no such record. */
 uint64_t
-payload_longest(const struct payload *p, uint32_t kind, bool body);
+stream_payload_longest(const struct payload *p, uint32_t kind, bool body);
 uint64_t
-payload_shortest(uint32_t kind);
+stream_payload_shortest(uint32_t kind);
 
 /* Fills in all but out->head. The payload, on a multiple of 8 bytes and of a
  * length between the above, has the right CRC; what it says is not trusted.
  * `out` points into it. *count gets what an end record says. */
 enum gg_status
-payload_parse(struct payload *p, uint32_t kind, const void *payload,
-              size_t length, struct gg_logit_record *out, uint64_t *count,
-              struct gg_error *err);
+stream_payload_parse(struct payload *p, uint32_t kind, const void *payload,
+                     size_t length, struct gg_logit_record *out,
+                     uint64_t *count, struct gg_error *err);
 
 #endif

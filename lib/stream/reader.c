@@ -58,8 +58,8 @@ gg_logit_reader_free(struct gg_logit_reader *reader)
     if (!reader)
         return;
     stream_in_clear(&reader->in);
-    text_reader_clear(&reader->text);
-    payload_clear(&reader->payload);
+    stream_text_reader_clear(&reader->text);
+    stream_payload_clear(&reader->payload);
     mem_free(reader);
 }
 
@@ -166,14 +166,15 @@ static enum gg_status
 check_header(const struct gg_logit_reader *r, uint32_t kind, uint64_t length,
              struct gg_error *err)
 {
-    uint64_t max = payload_longest(&r->payload, kind, r->state == AT_RECORD);
+    uint64_t max =
+        stream_payload_longest(&r->payload, kind, r->state == AT_RECORD);
     char shown[20];
 
     escape_bytes(shown, sizeof(shown), (const char *)&kind, 4);
     if (max == 0)
         return error_set(err, GG_ERR_FORMAT,
                          "damaged, or of a kind unknown here, \"%s\"", shown);
-    if (length > max || length < payload_shortest(kind) || length % 8)
+    if (length > max || length < stream_payload_shortest(kind) || length % 8)
         return error_set(err, GG_ERR_FORMAT, "\"%s\" of %llu bytes", shown,
                          (unsigned long long)length);
     return GG_OK;
@@ -212,7 +213,8 @@ check_crc(const struct stream_in *in, uint32_t kind, size_t length,
     uint32_t crc;
 
     memcpy(&crc, p + 4, 4);
-    if (crc32_bytes(format_crc(kind, length), p + FORMAT_HEADER, length) != crc)
+    if (crc32_bytes(stream_format_crc(kind, length), p + FORMAT_HEADER,
+                    length) != crc)
         return error_set(err, GG_ERR_FORMAT, "damaged: its CRC differs");
     return GG_OK;
 }
@@ -230,9 +232,9 @@ read_record(struct gg_logit_reader *r, struct gg_logit_record *out,
     if (st == GG_OK)
         st = check_crc(&r->in, kind, length, err);
     if (st == GG_OK)
-        st = payload_parse(&r->payload, kind,
-                           stream_in_data(&r->in) + FORMAT_HEADER, length, out,
-                           &claimed, err);
+        st = stream_payload_parse(&r->payload, kind,
+                                  stream_in_data(&r->in) + FORMAT_HEADER,
+                                  length, out, &claimed, err);
     if (st == GG_OK && claimed != r->count)
         st = error_set(err, GG_ERR_FORMAT,
                        "records are missing or too many: %llu, not %llu",
@@ -292,7 +294,7 @@ read_text(struct gg_logit_reader *r, struct gg_logit_record *out,
 
     if (r->state == AT_TEXT_END)
         return GG_EOF;
-    st = text_read(&r->text, &r->in, out, err);
+    st = stream_text_read(&r->text, &r->in, out, err);
     if (st == GG_EOF) {
         r->state = AT_TEXT_END;
         *out = (struct gg_logit_record){ .kind = GG_RECORD_END };

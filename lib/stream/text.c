@@ -1,7 +1,7 @@
 /* text.c - the candidates that `gg-eval --top K` writes, read as records
  *
- * A line is sequence, position, rank, id, logprob and perhaps more, separated by
- * TAB; the sequence of a stream that is not numbered is "-". A record ends
+ * A line is sequence, position, rank, id, logprob and perhaps more, separated
+ * by TAB; the sequence of a stream that is not numbered is "-". A record ends
  * with an empty line; one that failed is `SEQUENCE<TAB>!message`. */
 #include <config.h>
 
@@ -25,7 +25,7 @@ struct field {
 };
 
 void
-text_reader_clear(struct text_reader *t)
+stream_text_reader_clear(struct text_reader *t)
 {
     mem_free(t->ids);
     mem_free(t->logits);
@@ -196,8 +196,8 @@ next_line(struct text_reader *t, struct stream_in *in, const char **s,
 }
 
 enum gg_status
-text_read(struct text_reader *t, struct stream_in *in,
-          struct gg_logit_record *record, struct gg_error *err)
+stream_text_read(struct text_reader *t, struct stream_in *in,
+                 struct gg_logit_record *record, struct gg_error *err)
 {
     enum gg_status st;
     const char *s;

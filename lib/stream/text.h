@@ -18,12 +18,12 @@ struct text_reader {
 };
 
 void
-text_reader_clear(struct text_reader *t);
+stream_text_reader_clear(struct text_reader *t);
 
 /* The next record: a sparse vector of log-probabilities, or an error. Fills in
  * all but record->head. GG_EOF after the last. */
 enum gg_status
-text_read(struct text_reader *t, struct stream_in *in,
-          struct gg_logit_record *record, struct gg_error *err);
+stream_text_read(struct text_reader *t, struct stream_in *in,
+                 struct gg_logit_record *record, struct gg_error *err);
 
 #endif

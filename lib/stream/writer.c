@@ -60,7 +60,7 @@ pad(struct record *r)
 static enum gg_status
 send(int fd, struct record *r, struct gg_error *err)
 {
-    uint32_t crc = format_crc(r->kind, r->length);
+    uint32_t crc = stream_format_crc(r->kind, r->length);
 
     for (int i = 1; i < r->n; i++)
         crc = crc32_bytes(crc, r->parts[i].iov_base, r->parts[i].iov_len);
@@ -109,7 +109,7 @@ gg_logit_writer_new(int fd, const struct gg_logit_head *head,
 
     if (!head || !out || (!head->eog_ids && head->n_eog))
         return error_null(err);
-    st = format_check_head(head, GG_ERR_ARG, err);
+    st = stream_format_check_head(head, GG_ERR_ARG, err);
     if (st != GG_OK)
         return st;
     w = mem_zalloc(sizeof(*w));

@@ -66,8 +66,8 @@ ggml_used_mem(const struct ggml_context *ctx)
 }
 
 void *
-context_new_object(struct ggml_context *ctx, enum ggml_object_type type,
-                   size_t size)
+tensor_context_new_object(struct ggml_context *ctx, enum ggml_object_type type,
+                          size_t size)
 {
     size_t start = ggml_used_mem(ctx), end;
     struct ggml_object *object = (void *)(ctx->mem + start);
@@ -91,7 +91,7 @@ context_new_object(struct ggml_context *ctx, enum ggml_object_type type,
 void *
 ggml_new_buffer(struct ggml_context *ctx, size_t nbytes)
 {
-    return context_new_object(ctx, GGML_OBJECT_TYPE_WORK_BUFFER, nbytes);
+    return tensor_context_new_object(ctx, GGML_OBJECT_TYPE_WORK_BUFFER, nbytes);
 }
 
 bool

@@ -25,7 +25,7 @@ struct ggml_context {
  * whatever was there before. Aborts when the pool is full: its size is the
  * caller's arithmetic. */
 void *
-context_new_object(struct ggml_context *ctx, enum ggml_object_type type,
-                   size_t size);
+tensor_context_new_object(struct ggml_context *ctx, enum ggml_object_type type,
+                          size_t size);
 
 #endif

@@ -58,8 +58,8 @@ ggml_new_graph_custom(struct ggml_context *ctx, size_t size, bool grads)
     struct ggml_cgraph *g;
 
     GGML_ASSERT(size <= INT32_MAX / 8);
-    g = context_new_object(ctx, GGML_OBJECT_TYPE_GRAPH,
-                           lay_out(size, grads, NULL));
+    g = tensor_context_new_object(ctx, GGML_OBJECT_TYPE_GRAPH,
+                                  lay_out(size, grads, NULL));
     g->size = (int)size;
     lay_out(size, grads, g);
     ggml_graph_clear(g);
@@ -129,7 +129,7 @@ ggml_graph_add_node(struct ggml_cgraph *cgraph, struct ggml_tensor *tensor)
 }
 
 struct ggml_cgraph
-graph_slice(struct ggml_cgraph *graph, int first, int end)
+tensor_graph_slice(struct ggml_cgraph *graph, int first, int end)
 {
     struct ggml_cgraph slice = *graph;
 
@@ -141,7 +141,8 @@ graph_slice(struct ggml_cgraph *graph, int first, int end)
 }
 
 int
-graph_use_count(const struct ggml_cgraph *graph, const struct ggml_tensor *t)
+tensor_graph_use_count(const struct ggml_cgraph *graph,
+                       const struct ggml_tensor *t)
 {
     size_t slot = tensor_set_find(&graph->visited, t);
 

@@ -52,10 +52,11 @@ struct ggml_cgraph {
 /* Nodes [first, end) as a graph over the same arrays: no leafs, no room; use
  * counts are those of the whole. */
 struct ggml_cgraph
-graph_slice(struct ggml_cgraph *graph, int first, int end);
+tensor_graph_slice(struct ggml_cgraph *graph, int first, int end);
 
 /* How many times a tensor of the graph is a source in it. */
 int
-graph_use_count(const struct ggml_cgraph *graph, const struct ggml_tensor *t);
+tensor_graph_use_count(const struct ggml_cgraph *graph,
+                       const struct ggml_tensor *t);
 
 #endif

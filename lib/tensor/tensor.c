@@ -53,7 +53,7 @@ tensor_new(struct ggml_context *ctx, enum ggml_type type, int n_dims,
         pool = size;
     GGML_ASSERT(check_add(sizeof(*t), pool, &total));
 
-    t = context_new_object(ctx, GGML_OBJECT_TYPE_TENSOR, total);
+    t = tensor_context_new_object(ctx, GGML_OBJECT_TYPE_TENSOR, total);
     memset(t, 0, sizeof(*t));
     t->type = type;
     set_shape(t, n_dims, ne);

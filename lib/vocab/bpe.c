@@ -21,4 +21,4 @@ find(const struct merge_word *word, const struct merge_symbol *left,
              : (struct merge_pair){ MERGE_NEVER, -1 };
 }
 
-const struct merge_rules bpe_rules = { first, find };
+const struct merge_rules vocab_bpe_rules = { first, find };

@@ -4,6 +4,6 @@
 
 #include "vocab/merge.h"
 
-extern const struct merge_rules bpe_rules;
+extern const struct merge_rules vocab_bpe_rules;
 
 #endif

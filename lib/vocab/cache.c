@@ -16,13 +16,13 @@ struct cache_store {
 };
 
 struct cache_store *
-cache_store_new(void)
+vocab_cache_store_new(void)
 {
     return mem_zalloc(sizeof(struct cache_store));
 }
 
 void
-cache_store_free(struct cache_store *s)
+vocab_cache_store_free(struct cache_store *s)
 {
     for (int i = 0; s && i < KEPT; i++)
         mem_free(atomic_load(&s->spare[i]));
@@ -46,7 +46,7 @@ new_cache(void)
 }
 
 struct cache *
-cache_take(struct cache_store *s, size_t len)
+vocab_cache_take(struct cache_store *s, size_t len)
 {
     for (int i = 0; i < KEPT; i++) {
         struct cache *c =
@@ -62,7 +62,7 @@ cache_take(struct cache_store *s, size_t len)
 }
 
 void
-cache_give(struct cache_store *s, struct cache *c)
+vocab_cache_give(struct cache_store *s, struct cache *c)
 {
     for (int i = 0; c && i < KEPT; i++) {
         struct cache *none = NULL;

@@ -29,16 +29,16 @@ struct cache {
 struct cache_store;
 
 struct cache_store *
-cache_store_new(void);
+vocab_cache_store_new(void);
 void
-cache_store_free(struct cache_store *s);
+vocab_cache_store_free(struct cache_store *s);
 
 /* One for a text of `len` bytes, or NULL where it is not worth the memory, or
  * there is none; to be given back. */
 struct cache *
-cache_take(struct cache_store *s, size_t len);
+vocab_cache_take(struct cache_store *s, size_t len);
 void
-cache_give(struct cache_store *s, struct cache *c);
+vocab_cache_give(struct cache_store *s, struct cache *c);
 
 /* Sets the key of a word of len bytes, len <= CACHE_BYTES, where `readable`
  * bytes can be read. */

@@ -64,8 +64,8 @@ check_texts(const struct charsmap *map, const struct gguf_context *gguf,
 }
 
 enum gg_status
-charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
-              struct gg_error *err)
+vocab_charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
+                    struct gg_error *err)
 {
     int64_t key = gguf_find_key(gguf, KEY);
     enum gguf_type type = GGUF_TYPE_UINT8;
@@ -100,8 +100,8 @@ charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
 }
 
 const uint8_t *
-charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
-              size_t *n_key, size_t *n)
+vocab_charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
+                    size_t *n_key, size_t *n)
 {
     const uint8_t *found = NULL;
     size_t at = 0;
@@ -129,7 +129,7 @@ charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
 }
 
 bool
-charsmap_goes_on(const struct charsmap *map, const uint8_t *p, size_t len)
+vocab_charsmap_goes_on(const struct charsmap *map, const uint8_t *p, size_t len)
 {
     size_t at = offset(unit(map, 0));
 

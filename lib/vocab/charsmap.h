@@ -29,17 +29,18 @@ struct charsmap {
 
 /* Where the file has none, *map stays. */
 enum gg_status
-charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
-              struct gg_error *err);
+vocab_charsmap_load(struct charsmap *map, const struct gguf_context *gguf,
+                    struct gg_error *err);
 
 /* What the longest key that p[0..len) begins with becomes; *n_key gets its
  * bytes, *n those of the text. NULL: there is no such key. */
 const uint8_t *
-charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
-              size_t *n_key, size_t *n);
+vocab_charsmap_find(const struct charsmap *map, const uint8_t *p, size_t len,
+                    size_t *n_key, size_t *n);
 
 /* True if a key begins with p[0..len). */
 bool
-charsmap_goes_on(const struct charsmap *map, const uint8_t *p, size_t len);
+vocab_charsmap_goes_on(const struct charsmap *map, const uint8_t *p,
+                       size_t len);
 
 #endif

@@ -12,9 +12,9 @@ gg_chat_at(size_t i)
 {
     size_t n = 0;
 
-    while (n < i && chat_templates[n].name)
+    while (n < i && vocab_chat_templates[n].name)
         n++;
-    return chat_templates[n].name ? &chat_templates[n] : NULL;
+    return vocab_chat_templates[n].name ? &vocab_chat_templates[n] : NULL;
 }
 
 const char *
@@ -26,7 +26,7 @@ gg_chat_name(const struct gg_chat_template *t)
 const struct gg_chat_template *
 gg_chat_find(const char *name)
 {
-    const struct gg_chat_template *t = chat_templates;
+    const struct gg_chat_template *t = vocab_chat_templates;
 
     while (name && t->name && strcmp(t->name, name) != 0)
         t++;
@@ -34,7 +34,7 @@ gg_chat_find(const char *name)
 }
 
 bool
-chat_contains(const struct gguf_str *s, const char *text)
+vocab_chat_contains(const struct gguf_str *s, const char *text)
 {
     return s->n && memmem(s->s, s->n, text, strlen(text));
 }
@@ -47,7 +47,8 @@ fits(const struct gg_chat_template *t, const struct gguf_str *text)
     for (int i = 0; i < CHAT_MARKS && t->marks[i]; i++) {
         bool absent = t->marks[i][0] == '!';
 
-        found = found && chat_contains(text, t->marks[i] + absent) != absent;
+        found =
+            found && vocab_chat_contains(text, t->marks[i] + absent) != absent;
     }
     return found;
 }
@@ -55,7 +56,7 @@ fits(const struct gg_chat_template *t, const struct gguf_str *text)
 const struct gg_chat_template *
 gg_chat_recognise(const char *source, size_t len)
 {
-    const struct gg_chat_template *t = chat_templates;
+    const struct gg_chat_template *t = vocab_chat_templates;
     struct gguf_str s = { source, source ? len : 0 };
 
     while (t->name && !fits(t, &s))
@@ -92,11 +93,12 @@ names(const char *markup, const char *name, size_t len)
 }
 
 bool
-chat_is_token(const char *name, size_t len)
+vocab_chat_is_token(const char *name, size_t len)
 {
     bool found = false;
 
-    for (const struct gg_chat_template *t = chat_templates; t->name; t++) {
+    for (const struct gg_chat_template *t = vocab_chat_templates; t->name;
+         t++) {
         for (int r = 0; r < CHAT_ROLES; r++)
             found = found || names(t->turns[r].before, name, len) ||
                     names(t->turns[r].after, name, len);

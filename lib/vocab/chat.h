@@ -50,14 +50,14 @@ struct gg_chat_template {
 };
 
 /* In the order in which fingerprints are tried; ends with a NULL name. */
-extern const struct gg_chat_template chat_templates[];
+extern const struct gg_chat_template vocab_chat_templates[];
 
 /* True if `text` stands in the string. */
 bool
-chat_contains(const struct gguf_str *s, const char *text);
+vocab_chat_contains(const struct gguf_str *s, const char *text);
 
 /* True if a template knows a control token of that name. */
 bool
-chat_is_token(const char *name, size_t len);
+vocab_chat_is_token(const char *name, size_t len);
 
 #endif

@@ -210,9 +210,9 @@ static enum gg_status
 begin(struct writer *w)
 {
     const struct gg_vocab *v = w->v;
-    bool bos =
-        w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos ||
-        (chat_contains(&v->chat, "bos_token") && w->t == gg_vocab_chat(v));
+    bool bos = w->flags & GG_CHAT_BOS || w->t->bos || v->add_bos ||
+               (vocab_chat_contains(&v->chat, "bos_token") &&
+                w->t == gg_vocab_chat(v));
     enum gg_status st = GG_OK;
 
     if (bos && !(w->flags & GG_CHAT_NO_BOS))
@@ -286,8 +286,9 @@ check_arguments(const struct gg_message *messages, size_t n, size_t first,
             return error_set(err, GG_ERR_ARG, "message %zu has no known role",
                              i + 1);
     if (first && messages[first - 1].role != GG_ROLE_ASSISTANT)
-        return error_set(err, GG_ERR_ARG,
-                         "a conversation can be continued after an answer only");
+        return error_set(
+            err, GG_ERR_ARG,
+            "a conversation can be continued after an answer only");
     return GG_OK;
 }
 

@@ -53,7 +53,7 @@
 #define CHATML(tool) { IM("system"), IM("user"), IM("assistant"), tool }
 #define CHATML_OPEN  TOKEN("<|im_start|>") "assistant\n"
 
-const struct gg_chat_template chat_templates[] = {
+const struct gg_chat_template vocab_chat_templates[] = {
     { .name = "phi4",
       .marks = { "<|im_start|>", "<|im_sep|>" },
       .turns = { IM_SEP("system"), IM_SEP("user"), IM_SEP("assistant") },

@@ -35,7 +35,7 @@ special_near(const struct text *t, size_t at)
 
     for (size_t i = from; i < at; i++)
         if (t->set->first[t->p[i]] &&
-            special_reaches(t->set, t->v, t->p + i, t->len - i, at - i))
+            vocab_special_reaches(t->set, t->v, t->p + i, t->len - i, at - i))
             return true;
     return false;
 }
@@ -48,10 +48,10 @@ after_space(const uint8_t *p, size_t at)
     size_t from = at > 4 ? at - 4 : 0, n;
 
     for (size_t i = from; i < at; i += n) {
-        uint32_t c = unicode_at(p + i, at - i, &n);
+        uint32_t c = vocab_unicode_at(p + i, at - i, &n);
 
         if (i + n == at)
-            return unicode_class(c) == UNICODE_SPACE;
+            return vocab_unicode_class(c) == UNICODE_SPACE;
     }
     return false;
 }
@@ -119,7 +119,7 @@ is_wordpiece_end(const struct text *t, size_t at)
         return true;
     if (*p < 0x80 || t->len - at < 3)
         return false;
-    c = unicode_at(p, t->len - at, &n);
+    c = vocab_unicode_at(p, t->len - at, &n);
     return c >= 0x4e00 && c <= 0x9fa5;
 }
 
@@ -130,8 +130,8 @@ is_unmapped(const struct text *t, size_t at)
     for (size_t back = 1; back <= at && back < CHARSMAP_MAX_KEY; back++) {
         size_t key, n;
 
-        if (charsmap_find(&t->v->charsmap, t->p + at - back, t->len - at + back,
-                          &key, &n) &&
+        if (vocab_charsmap_find(&t->v->charsmap, t->p + at - back,
+                                t->len - at + back, &key, &n) &&
             key >= back)
             return false;
     }
@@ -151,7 +151,8 @@ is_unigram_end(const struct text *t, size_t at)
         return false;
     b = v->plain[b] == UNIGRAM_BLANK ? ' ' : b;
     return !vocab_joined(v, a, b) &&
-           (unigram_known(v, a) || unigram_known(v, b)) && is_unmapped(t, at);
+           (vocab_unigram_known(v, a) || vocab_unigram_known(v, b)) &&
+           is_unmapped(t, at);
 }
 
 /* At the last of a run of blanks. Where the run becomes one blank, what stands
@@ -300,7 +301,8 @@ cut_words(const struct text *t)
 
     for (size_t at = 0; at < t->len;) {
         size_t n, skip = 0, found;
-        int32_t id = special_find(t->set, t->v, t->p + at, t->len - at, &n);
+        int32_t id =
+            vocab_special_find(t->set, t->v, t->p + at, t->len - at, &n);
 
         found = n ? cut_part(t, at, n, id < 0) : 0;
         cut = found ? found : cut;
@@ -326,7 +328,7 @@ gg_vocab_cut(const struct gg_vocab *v, const char *text, size_t len,
     if (!v || !text || len < 2)
         return 0;
     t.set = flags & GG_ENCODE_SPECIAL ? &v->all : &v->user;
-    t.longest = special_longest(t.set, v);
+    t.longest = vocab_special_longest(t.set, v);
     if (flags & GG_ENCODE_GREEDY)
         return cut_near(&t, is_greedy_end);
     switch (v->kind) {

@@ -58,7 +58,7 @@ make_room(struct encoder *e, size_t len)
     if (len >= UINT32_MAX)
         return error_set(e->err, GG_ERR_UNSUPPORTED,
                          "a word of %zu bytes is too long", len);
-    return mem_grow(&e->room, &e->cap_room, merge_room(len) / 8 + 1, 8)
+    return mem_grow(&e->room, &e->cap_room, vocab_merge_room(len) / 8 + 1, 8)
                ? GG_OK
                : error_nomem(e->err);
 }
@@ -71,15 +71,15 @@ merge_word(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
     struct merge_word word = { e->v, p, len };
     struct merge_list l = {
         .word = &word,
-        .rules = e->v->kind == VOCAB_BPE ? &bpe_rules
-                 : e->v->ranked          ? &spm_ranked_rules
-                                         : &spm_rules,
+        .rules = e->v->kind == VOCAB_BPE ? &vocab_bpe_rules
+                 : e->v->ranked          ? &vocab_spm_ranked_rules
+                                         : &vocab_spm_rules,
     };
     enum gg_status st = len > MERGE_SHORT ? make_room(e, len) : GG_OK;
 
     if (st != GG_OK)
         return st;
-    merge(&l, len > MERGE_SHORT ? e->room : few);
+    vocab_merge_pairs(&l, len > MERGE_SHORT ? e->room : few);
     *n = 0;
     for (size_t i = 0; i < len; i += l.lens[i], ++*n) {
         if (l.ids[i] >= 0)
@@ -229,7 +229,7 @@ next_spm(const struct gg_vocab *v, struct split_at *at, const uint8_t *p,
          size_t len)
 {
     (void)at;
-    return spm_word(v, p, len);
+    return vocab_spm_word(v, p, len);
 }
 
 static bool
@@ -272,7 +272,7 @@ encode_first(struct encoder *e, const uint8_t *p, size_t len, size_t *n)
 {
     uint8_t few[64], *word = few;
 
-    *n = vocab_joined(e->v, ' ', p[0]) ? spm_word(e->v, p, len) : 0;
+    *n = vocab_joined(e->v, ' ', p[0]) ? vocab_spm_word(e->v, p, len) : 0;
     if (*n >= sizeof(few)) {
         if (!mem_grow(&e->first, &e->cap_first, *n + 1, 1))
             return error_nomem(e->err);
@@ -309,8 +309,8 @@ white_space(const uint8_t *p, size_t len)
 {
     size_t at = 0, n;
 
-    while (at < len &&
-           unicode_class(unicode_at(p + at, len - at, &n)) == UNICODE_SPACE)
+    while (at < len && vocab_unicode_class(vocab_unicode_at(
+                           p + at, len - at, &n)) == UNICODE_SPACE)
         at += n;
     return at;
 }
@@ -328,7 +328,7 @@ encode_text(struct encoder *e, const uint8_t *p, size_t len,
 
     while (len && st == GG_OK) {
         size_t at, n = 0;
-        int32_t id = special_find(set, v, p, len, &at);
+        int32_t id = vocab_special_find(set, v, p, len, &at);
         bool user = id >= 0 && vocab_type(v, id) == GG_TOKEN_USER_DEFINED;
 
         if (at)
@@ -359,14 +359,14 @@ vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,
 
     if (v->textless[0])
         return error_set(err, GG_ERR_UNSUPPORTED, "%s", v->textless);
-    e.cache = cache_take(v->caches, len);
+    e.cache = vocab_cache_take(v->caches, len);
     if (v->kind <= VOCAB_SPM)
         st = encode_text(&e, p, len, set, first && v->add_blank);
     else if (vocab_encode_kind(v, p, len, set, first, e.cache, &e.out))
         st = GG_OK;
     else
         st = error_nomem(err);
-    cache_give(v->caches, e.cache);
+    vocab_cache_give(v->caches, e.cache);
     mem_free(e.room);
     mem_free(e.text);
     mem_free(e.first);

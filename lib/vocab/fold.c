@@ -28,7 +28,7 @@ value_of(uint32_t cp)
 }
 
 enum fold
-fold_of(uint32_t cp)
+vocab_fold_of(uint32_t cp)
 {
     unsigned value = value_of(cp);
 
@@ -59,7 +59,7 @@ hangul(uint32_t i, uint8_t *out)
 }
 
 size_t
-fold_text(uint32_t cp, uint8_t *out)
+vocab_fold_text(uint32_t cp, uint8_t *out)
 {
     const uint8_t *text;
 

@@ -13,17 +13,17 @@ enum fold {
     FOLD_SAME,    /* stays as it is; so do tab, LF and CR */
     FOLD_CONTROL, /* Cc, Cf, Co and U+FFFD: dropped */
     FOLD_MARK,    /* Mn: dropped with the accents */
-    FOLD_OTHER,   /* becomes fold_text() */
+    FOLD_OTHER,   /* becomes vocab_fold_text() */
 };
 
 /* Of Unicode 16.0. */
 enum fold
-fold_of(uint32_t codepoint);
+vocab_fold_of(uint32_t codepoint);
 
 /* What one that is FOLD_OTHER becomes: its canonical decomposition without
  * marks (Mn), in lower case. Writes at most FOLD_MAX bytes, and returns their
  * number. */
 size_t
-fold_text(uint32_t codepoint, uint8_t *out);
+vocab_fold_text(uint32_t codepoint, uint8_t *out);
 
 #endif

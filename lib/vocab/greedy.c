@@ -92,7 +92,7 @@ cut_text(const struct gg_vocab *v, const uint8_t *p, size_t len,
 {
     while (len) {
         size_t n, skip = 0;
-        int32_t id = special_find(set, v, p, len, &n);
+        int32_t id = vocab_special_find(set, v, p, len, &n);
 
         for (size_t at = 0, bytes; at < n; at += bytes) {
             bytes = next_word(p + at, n - at);

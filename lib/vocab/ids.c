@@ -254,7 +254,7 @@ settle_unknown(struct gg_vocab *v)
 
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
-               const struct split_name *defaults, struct gg_error *err)
+               const struct vocab_split_name *defaults, struct gg_error *err)
 {
     bool spm = v->kind == VOCAB_SPM, wpm = v->kind == VOCAB_WPM;
     enum gg_status st;

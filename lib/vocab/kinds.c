@@ -21,9 +21,9 @@ encode_wpm(const struct gg_vocab *v, const uint8_t *p, size_t len,
            struct vocab_out *out)
 {
     for (size_t at = 0, n, skip; at < len; at += n + skip) {
-        int32_t id = special_find(set, v, p + at, len - at, &n);
+        int32_t id = vocab_special_find(set, v, p + at, len - at, &n);
 
-        wordpiece_encode(v, p, at, n, cache, out);
+        vocab_wordpiece_encode(v, p, at, n, cache, out);
         skip = 0;
         if (id >= 0) {
             vocab_bytes(v, id, &skip);
@@ -43,24 +43,24 @@ encode_ugm(struct unigram *u, const struct gg_vocab *v, const uint8_t *p,
 
     while (p < end && good) {
         size_t n, skip;
-        int32_t id = special_find(set, v, p, (size_t)(end - p), &n);
+        int32_t id = vocab_special_find(set, v, p, (size_t)(end - p), &n);
 
-        good = unigram_part(u, p, n, out);
+        good = vocab_unigram_part(u, p, n, out);
         p += n;
         if (!good || id < 0)
             continue;
         vocab_bytes(v, id, &skip);
         if (vocab_type(v, id) == GG_TOKEN_USER_DEFINED) {
-            good = unigram_user(u, p, id, out);
+            good = vocab_unigram_user(u, p, id, out);
         } else {
-            unigram_end(u, out);
+            vocab_unigram_end(u, out);
             emit_special(v, id, (size_t)(p - base), out);
-            unigram_begin(u, v, base, true, cache);
+            vocab_unigram_begin(u, v, base, true, cache);
         }
         p += skip;
     }
     if (good)
-        unigram_end(u, out);
+        vocab_unigram_end(u, out);
     return good;
 }
 
@@ -80,9 +80,9 @@ vocab_encode_kind(const struct gg_vocab *v, const uint8_t *p, size_t len,
     if (!u)
         return false;
     memset(u, 0, offsetof(struct unigram, sums));
-    unigram_begin(u, v, p, first, cache);
+    vocab_unigram_begin(u, v, p, first, cache);
     good = encode_ugm(u, v, p, len, set, cache, out);
-    unigram_clear(u);
+    vocab_unigram_clear(u);
     mem_free(u);
     return good;
 }

@@ -203,7 +203,7 @@ vocab_index(struct gg_vocab *v, struct gg_error *err)
         slots *= 2;
     v->slots = mem_table(slots, sizeof(*v->slots));
     v->whole = mem_array((size_t)v->n, sizeof(*v->whole));
-    v->caches = cache_store_new();
+    v->caches = vocab_cache_store_new();
     if (!v->slots || !v->whole || !v->caches)
         return error_nomem(err);
     v->slot_mask = slots - 1;

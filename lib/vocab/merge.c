@@ -13,7 +13,7 @@ heap_cap(size_t len)
 }
 
 size_t
-merge_room(size_t len)
+vocab_merge_room(size_t len)
 {
     return heap_cap(len) * sizeof(uint64_t) +
            len *
@@ -194,7 +194,7 @@ merge_long(struct merge_list *l)
 }
 
 void
-merge(struct merge_list *l, void *room)
+vocab_merge_pairs(struct merge_list *l, void *room)
 {
     size_t n = l->word->len;
     bool is_long = n > MERGE_SHORT;

@@ -7,7 +7,7 @@
 
 enum {
     MERGE_SHORT = 48, /* bytes for which a plain search is faster */
-    MERGE_SHORT_ROOM = MERGE_SHORT * 16, /* merge_room(MERGE_SHORT) */
+    MERGE_SHORT_ROOM = MERGE_SHORT * 16, /* vocab_merge_room(MERGE_SHORT) */
     MERGE_NEVER = UINT32_MAX, /* rank of a pair that does not merge */
 };
 
@@ -52,11 +52,11 @@ struct merge_list {
 
 /* Merges symbols of the word until no pair is left that can; what remains is
  * in l->lens and l->ids. The caller sets l->word and l->rules, and `room` has
- * merge_room() bytes, aligned for uint64_t. Time is O(n log n), and for up to
- * MERGE_SHORT bytes O(n * n). */
+ * vocab_merge_room() bytes, aligned for uint64_t. Time is O(n log n), and for
+ * up to MERGE_SHORT bytes O(n * n). */
 void
-merge(struct merge_list *l, void *room);
+vocab_merge_pairs(struct merge_list *l, void *room);
 size_t
-merge_room(size_t len);
+vocab_merge_room(size_t len);
 
 #endif

@@ -49,7 +49,7 @@ take_unknown(struct walk *w, size_t end)
     if (w->at == end)
         return false;
     if (w->v->kind != VOCAB_BPE)
-        unicode_at(w->text + w->at, end - w->at, &n);
+        vocab_unicode_at(w->text + w->at, end - w->at, &n);
     w->at += n;
     return true;
 }
@@ -140,7 +140,8 @@ take_text(struct walk *w, size_t len, const struct special_set *set, bool blank)
 
     while (w->at < len && same) {
         size_t n;
-        int32_t id = special_find(set, w->v, w->text + w->at, len - w->at, &n);
+        int32_t id =
+            vocab_special_find(set, w->v, w->text + w->at, len - w->at, &n);
         bool user = id >= 0 && vocab_type(w->v, id) == GG_TOKEN_USER_DEFINED;
 
         w->blank = blank && (n > 0 || user);
@@ -210,8 +211,8 @@ gg_vocab_find_control(const struct gg_vocab *v, const char *text, size_t len,
     size_t from = 0, n, found;
 
     while (v && text && from < len) {
-        int32_t id = special_find(&v->all, v, (const uint8_t *)text + from,
-                                  len - from, &found);
+        int32_t id = vocab_special_find(
+            &v->all, v, (const uint8_t *)text + from, len - from, &found);
 
         if (id < 0)
             break;

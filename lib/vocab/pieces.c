@@ -52,7 +52,7 @@ probe(const struct gg_vocab *v, struct pieces_at *at, size_t n)
 }
 
 const struct piece *
-pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n)
+vocab_pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n)
 {
     const struct piece *slot = probe(v, at, n);
 

@@ -42,7 +42,7 @@ struct pieces_at {
 
 /* The piece of n bytes there, or NULL; n must not go down. */
 const struct piece *
-pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n);
+vocab_pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n);
 
 static inline size_t
 pieces_start(const struct pieces *t, const uint8_t *p)

@@ -73,7 +73,8 @@ fill(struct special_set *set, const struct entry *entries, size_t n)
 }
 
 bool
-special_init(struct special_set *set, const struct gg_vocab *v, bool control)
+vocab_special_init(struct special_set *set, const struct gg_vocab *v,
+                   bool control)
 {
     struct entry *entries;
     size_t n = 0, k = 0;
@@ -108,11 +109,11 @@ is_markup(const struct gg_vocab *v, int32_t id)
     return id == v->bos || id == v->eos || gg_vocab_is_eog(v, id) ||
            (n >= 2 && memcmp(p, "<|", 2) == 0) ||
            (n >= 4 && memcmp(p, "<\xef\xbd\x9c", 4) == 0) ||
-           (n && (p[0] == '<' || p[0] == '[') && chat_is_token(p, n));
+           (n && (p[0] == '<' || p[0] == '[') && vocab_chat_is_token(p, n));
 }
 
 bool
-special_contents(struct special_set *set, const struct gg_vocab *v)
+vocab_special_contents(struct special_set *set, const struct gg_vocab *v)
 {
     if (v->user.n == 0)
         return true;
@@ -128,7 +129,7 @@ special_contents(struct special_set *set, const struct gg_vocab *v)
 }
 
 void
-special_clear(struct special_set *set)
+vocab_special_clear(struct special_set *set)
 {
     mem_free(set->ids);
     *set = (struct special_set){ 0 };
@@ -191,8 +192,8 @@ next_first(const struct special_set *set, const uint8_t *p, size_t len)
 }
 
 int32_t
-special_find(const struct special_set *set, const struct gg_vocab *v,
-             const uint8_t *p, size_t len, size_t *at)
+vocab_special_find(const struct special_set *set, const struct gg_vocab *v,
+                   const uint8_t *p, size_t len, size_t *at)
 {
     for (size_t i = 0; set->n; i++) {
         int32_t id;
@@ -211,8 +212,8 @@ special_find(const struct special_set *set, const struct gg_vocab *v,
 }
 
 bool
-special_reaches(const struct special_set *set, const struct gg_vocab *v,
-                const uint8_t *p, size_t len, size_t far)
+vocab_special_reaches(const struct special_set *set, const struct gg_vocab *v,
+                      const uint8_t *p, size_t len, size_t far)
 {
     size_t lo = 0, hi = set->n, n;
 
@@ -230,7 +231,7 @@ special_reaches(const struct special_set *set, const struct gg_vocab *v,
 }
 
 size_t
-special_longest(const struct special_set *set, const struct gg_vocab *v)
+vocab_special_longest(const struct special_set *set, const struct gg_vocab *v)
 {
     size_t longest = 0, n;
 

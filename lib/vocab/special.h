@@ -24,28 +24,29 @@ struct special_set {
 /* The user-defined tokens; with `control` also the control and the unknown
  * ones. False: no memory. */
 bool
-special_init(struct special_set *set, const struct gg_vocab *v, bool control);
+vocab_special_init(struct special_set *set, const struct gg_vocab *v,
+                   bool control);
 /* v->user without what chat templates use as markup, or looks like it: what
  * may be found in the contents of messages. False: no memory. */
 bool
-special_contents(struct special_set *set, const struct gg_vocab *v);
+vocab_special_contents(struct special_set *set, const struct gg_vocab *v);
 void
-special_clear(struct special_set *set);
+vocab_special_clear(struct special_set *set);
 
 /* The first token of the set in p[0..len), the longest where several begin at
  * the same place; *at gets its offset. -1, and `len`, where there is none. */
 int32_t
-special_find(const struct special_set *set, const struct gg_vocab *v,
-             const uint8_t *p, size_t len, size_t *at);
+vocab_special_find(const struct special_set *set, const struct gg_vocab *v,
+                   const uint8_t *p, size_t len, size_t *at);
 
 /* True if p[0..len) begins with a token of the set that has at least `far`
  * bytes, or may do so with what follows it. far <= len */
 bool
-special_reaches(const struct special_set *set, const struct gg_vocab *v,
-                const uint8_t *p, size_t len, size_t far);
+vocab_special_reaches(const struct special_set *set, const struct gg_vocab *v,
+                      const uint8_t *p, size_t len, size_t far);
 
 /* Bytes of the longest token of the set. */
 size_t
-special_longest(const struct special_set *set, const struct gg_vocab *v);
+vocab_special_longest(const struct special_set *set, const struct gg_vocab *v);
 
 #endif

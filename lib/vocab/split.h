@@ -33,7 +33,7 @@ typedef size_t (*split_group)(const uint8_t *p, size_t n, size_t len,
                               size_t *count);
 
 /* What a name stands for: the rule, and what files that have it leave out. */
-struct split_name {
+struct vocab_split_name {
     const char *name;
     split_rule rule;
     bool ignore_merges; /* a word that is a token is never merged */
@@ -64,74 +64,77 @@ split_next(split_rule rule, split_group group, struct split_at *at,
 }
 
 /* What tokenizer.ggml.pre names, or NULL. */
-const struct split_name *
-split_find(const char *name, size_t len);
+const struct vocab_split_name *
+vocab_split_find(const char *name, size_t len);
 
 /* Name number i, or NULL. The first is the one for unknown names: "default". */
-const struct split_name *
-split_name(size_t i);
+const struct vocab_split_name *
+vocab_split_name(size_t i);
 
-/* ---- the rules: split_gpt2.c, split_llama3.c, split_gpt4o.c,
- * split_deepseek.c, split_bloom.c, split_chameleon.c, split_group.c. The
- * comments there give the expressions. ---- */
+/* ---- the rules: vocab_split_gpt2.c, vocab_split_llama3.c,
+ * vocab_split_gpt4o.c, split_deepseek.c, vocab_split_bloom.c,
+ * vocab_split_chameleon.c, split_group.c. The comments there give the
+ * expressions. ---- */
 
 size_t
-split_default(const uint8_t *p, size_t len);
+vocab_split_default(const uint8_t *p, size_t len);
 size_t
-split_gpt2(const uint8_t *p, size_t len);
+vocab_split_gpt2(const uint8_t *p, size_t len);
 size_t
-split_digits(const uint8_t *p, size_t len); /* starcoder, smollm, command-r */
+vocab_split_digits(const uint8_t *p,
+                   size_t len); /* starcoder, smollm, command-r */
 size_t
-split_falcon(const uint8_t *p, size_t len);
+vocab_split_falcon(const uint8_t *p, size_t len);
 size_t
-split_llama3(const uint8_t *p, size_t len);
+vocab_split_llama3(const uint8_t *p, size_t len);
 size_t
-split_qwen2(const uint8_t *p, size_t len);
+vocab_split_qwen2(const uint8_t *p, size_t len);
 size_t
-split_qwen35(const uint8_t *p, size_t len);
+vocab_split_qwen35(const uint8_t *p, size_t len);
 size_t
-split_seed_coder(const uint8_t *p, size_t len);
+vocab_split_seed_coder(const uint8_t *p, size_t len);
 size_t
-split_minicpm5(const uint8_t *p, size_t len);
+vocab_split_minicpm5(const uint8_t *p, size_t len);
 size_t
-split_laguna(const uint8_t *p, size_t len);
+vocab_split_laguna(const uint8_t *p, size_t len);
 size_t
-split_exaone_moe(const uint8_t *p, size_t len);
+vocab_split_exaone_moe(const uint8_t *p, size_t len);
 size_t
-split_gpt4o(const uint8_t *p, size_t len);
+vocab_split_gpt4o(const uint8_t *p, size_t len);
 size_t
-split_tekken(const uint8_t *p, size_t len);
+vocab_split_tekken(const uint8_t *p, size_t len);
 size_t
-split_kimi(const uint8_t *p, size_t len);
+vocab_split_kimi(const uint8_t *p, size_t len);
 size_t
-split_youtu(const uint8_t *p, size_t len);
+vocab_split_youtu(const uint8_t *p, size_t len);
 size_t
-split_tiny_aya(const uint8_t *p, size_t len);
+vocab_split_tiny_aya(const uint8_t *p, size_t len);
 size_t
-split_deepseek_llm(const uint8_t *p, size_t len);
+vocab_split_deepseek_llm(const uint8_t *p, size_t len);
 size_t
-split_deepseek_coder(const uint8_t *p, size_t len);
+vocab_split_deepseek_coder(const uint8_t *p, size_t len);
 size_t
-split_deepseek_v3(const uint8_t *p, size_t len);
+vocab_split_deepseek_v3(const uint8_t *p, size_t len);
 size_t
-split_afmoe(const uint8_t *p, size_t len);
+vocab_split_afmoe(const uint8_t *p, size_t len);
 size_t
-split_bloom(const uint8_t *p, size_t len);
+vocab_split_bloom(const uint8_t *p, size_t len);
 size_t
-split_viking(const uint8_t *p, size_t len);
+vocab_split_viking(const uint8_t *p, size_t len);
 size_t
-split_chameleon(const uint8_t *p, size_t len);
+vocab_split_chameleon(const uint8_t *p, size_t len);
 size_t
-split_superbpe(const uint8_t *p, size_t len);
+vocab_split_superbpe(const uint8_t *p, size_t len);
 
 /* Those that cut runs: split_group.c. */
 size_t
-split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count);
+vocab_split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count);
 size_t
-split_afmoe_group(const uint8_t *p, size_t n, size_t len, size_t *count);
+vocab_split_afmoe_group(const uint8_t *p, size_t n, size_t len, size_t *count);
 size_t
-split_tiny_aya_group(const uint8_t *p, size_t n, size_t len, size_t *count);
+vocab_split_tiny_aya_group(const uint8_t *p, size_t n, size_t len,
+                           size_t *count);
 size_t
-split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count);
+vocab_split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count);
 
 #endif

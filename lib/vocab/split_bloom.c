@@ -1,4 +1,4 @@
-/* split_bloom.c - the split rules of BLOOM's kind
+/* vocab_split_bloom.c - the split rules of BLOOM's kind
  *
  * bloom, of its tokenizer.json: ' ?[^(\s|.,!?X)]+' with X for U+2026, U+3002,
  * U+FF0C, U+3001, U+0964, U+06D4, U+060C. viking, of its tokenizer.json: the
@@ -24,12 +24,12 @@ is_apart(const uint8_t *p, const uint8_t *end, size_t *n)
         return true;
     default:
         if (*p < 0x80)
-            return split_ascii[*p] == UNICODE_SPACE;
+            return vocab_split_ascii[*p] == UNICODE_SPACE;
     }
-    cp = unicode_at(p, (size_t)(end - p), n);
+    cp = vocab_unicode_at(p, (size_t)(end - p), n);
     return cp == 0x2026 || cp == 0x3001 || cp == 0x3002 || cp == 0xff0c ||
            cp == 0x0964 || cp == 0x06d4 || cp == 0x060c ||
-           unicode_class(cp) == UNICODE_SPACE;
+           vocab_unicode_class(cp) == UNICODE_SPACE;
 }
 
 static inline size_t
@@ -55,13 +55,13 @@ scan(const uint8_t *p, size_t len, bool digits)
 }
 
 size_t
-split_bloom(const uint8_t *p, size_t len)
+vocab_split_bloom(const uint8_t *p, size_t len)
 {
     return scan(p, len, false);
 }
 
 size_t
-split_viking(const uint8_t *p, size_t len)
+vocab_split_viking(const uint8_t *p, size_t len)
 {
     return scan(p, len, true);
 }

@@ -1,4 +1,4 @@
-/* split_chameleon.c - Chameleon's split rule
+/* vocab_split_chameleon.c - Chameleon's split rule
  *
  * Of its tokenizer.json: (IMGIMG)((A|B|C|D|E|F|G|H|I){1,4})Z, then
  * ([\t\n]|    |  ), \p{N}, [\p{P}!-/:-@\[-`{-~], and GPT-2's. (Before them
@@ -76,7 +76,7 @@ others(const uint8_t *p, const uint8_t *end)
 }
 
 size_t
-split_chameleon(const uint8_t *p, size_t len)
+vocab_split_chameleon(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q = p;
     size_t n, m = image(p, end);

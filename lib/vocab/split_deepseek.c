@@ -95,13 +95,13 @@ is_cjk(uint32_t cp)
 static inline unsigned
 coder_class(const uint8_t *p, const uint8_t *end, size_t *n)
 {
-    unsigned c = split_ascii[*p];
+    unsigned c = vocab_split_ascii[*p];
     uint32_t cp;
 
     *n = 1;
     if (c == SPLIT_LONG) {
-        cp = unicode_at(p, (size_t)(end - p), n);
-        return unicode_class(cp) | (is_cjk(cp) ? CJK : 0u);
+        cp = vocab_unicode_at(p, (size_t)(end - p), n);
+        return vocab_unicode_class(cp) | (is_cjk(cp) ? CJK : 0u);
     }
     return split_is_newline(*p) ? (unsigned)NEWLINE : c;
 }
@@ -140,7 +140,7 @@ coder_scan(const uint8_t *p, size_t len)
 }
 
 size_t
-split_deepseek_coder(const uint8_t *p, size_t len)
+vocab_split_deepseek_coder(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -150,7 +150,7 @@ split_deepseek_coder(const uint8_t *p, size_t len)
 static inline unsigned
 llm_class(const uint8_t *p, const uint8_t *end, size_t *n)
 {
-    unsigned c = split_ascii[*p];
+    unsigned c = vocab_split_ascii[*p];
     uint32_t cp;
 
     *n = 1;
@@ -159,8 +159,8 @@ llm_class(const uint8_t *p, const uint8_t *end, size_t *n)
             return NEWLINE;
         return c & L ? WESTERN | P : c & UNICODE_SYMBOL ? (unsigned)P : c;
     }
-    cp = unicode_at(p, (size_t)(end - p), n);
-    c = unicode_class(cp) & (N | S);
+    cp = vocab_unicode_at(p, (size_t)(end - p), n);
+    c = vocab_unicode_class(cp) & (N | S);
     if (in(cp, 0xff01, 0xff0f) || in(cp, 0xff1a, 0xff5e) ||
         in(cp, 0x2018, 0x201f) || in(cp, 0x3000, 0x3002))
         c |= P;
@@ -280,7 +280,7 @@ llm_scan(const uint8_t *p, size_t len)
 }
 
 size_t
-split_deepseek_llm(const uint8_t *p, size_t len)
+vocab_split_deepseek_llm(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -342,16 +342,16 @@ struct piece {
 SPLIT_INLINE unsigned
 v3_class(const uint8_t *p, const uint8_t *end, size_t *n, struct piece first)
 {
-    unsigned c = split_ascii[*p], script = 0;
+    unsigned c = vocab_split_ascii[*p], script = 0;
     uint32_t cp = *p;
 
     *n = 1;
     if (c == SPLIT_LONG) {
-        cp = unicode_at(p, (size_t)(end - p), n);
-        c = unicode_class(cp);
+        cp = vocab_unicode_at(p, (size_t)(end - p), n);
+        c = vocab_unicode_class(cp);
         script = first.afmoe ? afmoe_script(cp) : v3_script(cp);
     }
-    if (c == N && first.afmoe && !unicode_is_decimal(cp))
+    if (c == N && first.afmoe && !vocab_unicode_is_decimal(cp))
         c = UNICODE_OTHER;
     return c == N || script != first.script ? (unsigned)STOP : c;
 }
@@ -401,7 +401,7 @@ v3_rest(const uint8_t *q, const uint8_t *end, struct piece first)
 static bool
 is_ascii_letter(uint8_t c)
 {
-    return split_ascii[c] != SPLIT_LONG && split_ascii[c] & L;
+    return vocab_split_ascii[c] != SPLIT_LONG && vocab_split_ascii[c] & L;
 }
 
 static const uint8_t *
@@ -444,7 +444,7 @@ v3_word(const uint8_t *p, size_t len, struct piece first)
 }
 
 size_t
-split_deepseek_v3(const uint8_t *p, size_t len)
+vocab_split_deepseek_v3(const uint8_t *p, size_t len)
 {
     const uint8_t *q;
     struct piece first = { 0 };
@@ -456,12 +456,12 @@ split_deepseek_v3(const uint8_t *p, size_t len)
     if (q > p)
         return (size_t)(q - p);
     if (*p >= 0x80)
-        first.script = v3_script(unicode_at(p, len, &n));
+        first.script = v3_script(vocab_unicode_at(p, len, &n));
     return v3_word(p, len, first);
 }
 
 size_t
-split_afmoe(const uint8_t *p, size_t len)
+vocab_split_afmoe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q = p;
     struct piece first = { .afmoe = true };
@@ -469,27 +469,28 @@ split_afmoe(const uint8_t *p, size_t len)
 
     if (n)
         return n;
-    while (q < end && unicode_is_decimal(unicode_at(q, (size_t)(end - q), &n)))
+    while (q < end &&
+           vocab_unicode_is_decimal(vocab_unicode_at(q, (size_t)(end - q), &n)))
         q += n;
     if (q > p)
         return (size_t)(q - p);
     if (*p >= 0x80)
-        first.script = afmoe_script(unicode_at(p, len, &n));
+        first.script = afmoe_script(vocab_unicode_at(p, len, &n));
     return v3_word(p, len, first);
 }
 
 /* Threes, each up to a digit of another script. */
 size_t
-split_afmoe_group(const uint8_t *p, size_t n, size_t len, size_t *count)
+vocab_split_afmoe_group(const uint8_t *p, size_t n, size_t len, size_t *count)
 {
     const uint8_t *end = p + n, *cut = NULL;
-    size_t m = split_thousands(p, n, len, count), bytes;
-    unsigned script = afmoe_script(unicode_at(p, n, &bytes));
+    size_t m = vocab_split_thousands(p, n, len, count), bytes;
+    unsigned script = afmoe_script(vocab_unicode_at(p, n, &bytes));
 
-    if (!unicode_is_decimal(unicode_at(p, n, &bytes)))
+    if (!vocab_unicode_is_decimal(vocab_unicode_at(p, n, &bytes)))
         return n;
     for (const uint8_t *q = p; q < p + m; q += bytes) {
-        uint32_t cp = unicode_at(q, (size_t)(end - q), &bytes);
+        uint32_t cp = vocab_unicode_at(q, (size_t)(end - q), &bytes);
 
         if (!cut && afmoe_script(cp) != script)
             cut = q;

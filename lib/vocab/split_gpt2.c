@@ -1,4 +1,5 @@
-/* split_gpt2.c - GPT-2's split rule, and those that do something before it */
+/* vocab_split_gpt2.c - GPT-2's split rule, and those that do something before
+ * it */
 #include "vocab/split.h"
 #include "vocab/split_scan.h"
 
@@ -61,7 +62,7 @@ scan(const uint8_t *p, size_t len, bool digits)
 }
 
 size_t
-split_gpt2(const uint8_t *p, size_t len)
+vocab_split_gpt2(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -69,7 +70,7 @@ split_gpt2(const uint8_t *p, size_t len)
 }
 
 size_t
-split_digits(const uint8_t *p, size_t len)
+vocab_split_digits(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -98,8 +99,8 @@ class_at(const uint8_t *p, const uint8_t *end, size_t *n, uint8_t but)
 static bool
 is_three(const uint8_t *p, const uint8_t *end)
 {
-    return end - p >= 3 && split_ascii[p[0]] == N && split_ascii[p[1]] == N &&
-           split_ascii[p[2]] == N;
+    return end - p >= 3 && vocab_split_ascii[p[0]] == N &&
+           vocab_split_ascii[p[1]] == N && vocab_split_ascii[p[2]] == N;
 }
 
 /* The first word of the run of numbers at p. */
@@ -150,7 +151,7 @@ scan_punctuation(const uint8_t *p, size_t len, bool is_default)
 }
 
 size_t
-split_falcon(const uint8_t *p, size_t len)
+vocab_split_falcon(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -158,7 +159,7 @@ split_falcon(const uint8_t *p, size_t len)
 }
 
 size_t
-split_default(const uint8_t *p, size_t len)
+vocab_split_default(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 

@@ -1,4 +1,4 @@
-/* split_gpt4o.c - the split rules that part words at capitals: GPT-4o's
+/* vocab_split_gpt4o.c - the split rules that part words at capitals: GPT-4o's
  * (o200k), Mistral's (tekken), Kimi's, Youtu's, Tiny Aya's
  *
  * GPT-4o's is, of tiktoken, with U for [\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}], W for
@@ -35,13 +35,13 @@ struct kind {
 SPLIT_INLINE unsigned
 class_at(const uint8_t *p, const uint8_t *end, size_t *n, const struct kind *k)
 {
-    unsigned c = split_ascii[*p];
+    unsigned c = vocab_split_ascii[*p];
     uint32_t cp = *p;
 
     *n = 1;
     if (c == SPLIT_LONG) {
-        cp = unicode_at(p, (size_t)(end - p), n);
-        c = unicode_class(cp);
+        cp = vocab_unicode_at(p, (size_t)(end - p), n);
+        c = vocab_unicode_class(cp);
         if (k->han && k->han(cp))
             c |= HAN;
     }
@@ -125,7 +125,7 @@ scan(const uint8_t *p, size_t len, const struct kind *k)
         return n;
     q = word(p, end, k);
     if (q > p) {
-        n = k->contractions && q < end ? split_contraction(q, end) : 0;
+        n = k->contractions && q < end ? vocab_split_contraction(q, end) : 0;
         return (size_t)(q - p) + (k->first ? 0 : n);
     }
     c = class_at(p, end, &n, k) & ~(unsigned)HAN;
@@ -148,7 +148,7 @@ scan(const uint8_t *p, size_t len, const struct kind *k)
 }
 
 size_t
-split_gpt4o(const uint8_t *p, size_t len)
+vocab_split_gpt4o(const uint8_t *p, size_t len)
 {
     static const struct kind kind = { .digits = 3,
                                       .contractions = true,
@@ -158,7 +158,7 @@ split_gpt4o(const uint8_t *p, size_t len)
 }
 
 size_t
-split_tekken(const uint8_t *p, size_t len)
+vocab_split_tekken(const uint8_t *p, size_t len)
 {
     static const struct kind kind = { .digits = 1, .slashes = true };
 
@@ -195,7 +195,7 @@ is_han(uint32_t cp)
 }
 
 size_t
-split_kimi(const uint8_t *p, size_t len)
+vocab_split_kimi(const uint8_t *p, size_t len)
 {
     static const struct kind kind = { .digits = 3,
                                       .contractions = true,
@@ -204,7 +204,7 @@ split_kimi(const uint8_t *p, size_t len)
     size_t n;
 
     for (; q < end && *q >= 0x80; q += n)
-        if (!is_han(unicode_at(q, (size_t)(end - q), &n)))
+        if (!is_han(vocab_unicode_at(q, (size_t)(end - q), &n)))
             break;
     return q > p ? (size_t)(q - p) : scan(p, len, &kind);
 }
@@ -233,7 +233,7 @@ youtu_piece(uint32_t cp)
 }
 
 size_t
-split_youtu(const uint8_t *p, size_t len)
+vocab_split_youtu(const uint8_t *p, size_t len)
 {
     struct kind kind = {
         .digits = 1, .contractions = true, .slashes = true, .piece = youtu_piece
@@ -241,7 +241,7 @@ split_youtu(const uint8_t *p, size_t len)
     size_t n;
 
     if (*p >= 0x80)
-        kind.first = youtu_piece(unicode_at(p, len, &n));
+        kind.first = youtu_piece(vocab_unicode_at(p, len, &n));
     return scan(p, len, &kind);
 }
 
@@ -256,16 +256,17 @@ static bool
 is_word(const uint8_t *p, const uint8_t *end)
 {
     size_t n;
-    uint32_t cp = unicode_at(p, (size_t)(end - p), &n);
+    uint32_t cp = vocab_unicode_at(p, (size_t)(end - p), &n);
 
-    switch (unicode_class(cp)) {
+    switch (vocab_unicode_class(cp)) {
     case UNICODE_NUMBER: /* \p{Nl}, too */
-        return cp < 0x100 || unicode_is_decimal(cp) || in(cp, 0x16ee, 0x16f0) ||
-               in(cp, 0x2160, 0x2182) || in(cp, 0x2185, 0x2188) ||
-               cp == 0x3007 || in(cp, 0x3021, 0x3029) ||
-               in(cp, 0x3038, 0x303a) || in(cp, 0xa6e6, 0xa6ef) ||
-               in(cp, 0x10140, 0x10174) || cp == 0x10341 || cp == 0x1034a ||
-               in(cp, 0x103d1, 0x103d5) || in(cp, 0x12400, 0x1246e);
+        return cp < 0x100 || vocab_unicode_is_decimal(cp) ||
+               in(cp, 0x16ee, 0x16f0) || in(cp, 0x2160, 0x2182) ||
+               in(cp, 0x2185, 0x2188) || cp == 0x3007 ||
+               in(cp, 0x3021, 0x3029) || in(cp, 0x3038, 0x303a) ||
+               in(cp, 0xa6e6, 0xa6ef) || in(cp, 0x10140, 0x10174) ||
+               cp == 0x10341 || cp == 0x1034a || in(cp, 0x103d1, 0x103d5) ||
+               in(cp, 0x12400, 0x1246e);
     case UNICODE_PUNCTUATION:
         return cp == '_' || in(cp, 0x203f, 0x2040) || cp == 0x2054 ||
                in(cp, 0xfe33, 0xfe34) || in(cp, 0xfe4d, 0xfe4f) || cp == 0xff3f;
@@ -285,7 +286,8 @@ decimals(const uint8_t *p, const uint8_t *end)
 {
     size_t n;
 
-    while (p < end && unicode_is_decimal(unicode_at(p, (size_t)(end - p), &n)))
+    while (p < end &&
+           vocab_unicode_is_decimal(vocab_unicode_at(p, (size_t)(end - p), &n)))
         p += n;
     return p;
 }
@@ -316,7 +318,7 @@ other_numbers(const uint8_t *p, const uint8_t *end)
 }
 
 size_t
-split_tiny_aya(const uint8_t *p, size_t len)
+vocab_split_tiny_aya(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q, *after;
     size_t n;
@@ -331,11 +333,12 @@ split_tiny_aya(const uint8_t *p, size_t len)
         if (q < end && whole_number(q, end, &after))
             len = (size_t)(q - p);
     }
-    return split_gpt4o(p, len);
+    return vocab_split_gpt4o(p, len);
 }
 
 size_t
-split_tiny_aya_group(const uint8_t *p, size_t n, size_t len, size_t *count)
+vocab_split_tiny_aya_group(const uint8_t *p, size_t n, size_t len,
+                           size_t *count)
 {
     const uint8_t *end = p + len, *q = p, *after;
     size_t bytes;
@@ -345,9 +348,9 @@ split_tiny_aya_group(const uint8_t *p, size_t n, size_t len, size_t *count)
     if (*count == 0 && !whole_number(p, end, &after))
         *count = SIZE_MAX;
     if (*count < SIZE_MAX)
-        return split_thousands(p, n, len, count);
+        return vocab_split_thousands(p, n, len, count);
     for (int i = 0; i < 3 && q < p + n; i++) {
-        unicode_at(q, (size_t)(end - q), &bytes);
+        vocab_unicode_at(q, (size_t)(end - q), &bytes);
         q += bytes;
     }
     return (size_t)(q - p);

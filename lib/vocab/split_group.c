@@ -9,14 +9,14 @@ is_decimal(const uint8_t *p, const uint8_t *end, size_t *n)
         *n = 1;
         return *p >= '0' && *p <= '9';
     }
-    return unicode_is_decimal(unicode_at(p, (size_t)(end - p), n));
+    return vocab_unicode_is_decimal(vocab_unicode_at(p, (size_t)(end - p), n));
 }
 
 /* superbpe, of the tokenizer.json of the models:
  * \p{N}+
  * and then (?=(\d{3})+(?!\d)), which matches between two characters. */
 size_t
-split_superbpe(const uint8_t *p, size_t len)
+vocab_split_superbpe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n;
@@ -31,7 +31,7 @@ split_superbpe(const uint8_t *p, size_t len)
 /* Before the last three of a run of digits, before the three before them, and
  * so on. *count: the digits that are left of it. */
 size_t
-split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count)
+vocab_split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count)
 {
     const uint8_t *end = p + n, *q = p, *digit;
     size_t bytes;
@@ -45,7 +45,7 @@ split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count)
                  digit += bytes)
                 ++*count;
         if (*count == 0) {
-            unicode_at(q, (size_t)(end - q), &bytes);
+            vocab_unicode_at(q, (size_t)(end - q), &bytes);
             continue;
         }
         if (q > p && *count % 3 == 0)
@@ -61,7 +61,7 @@ split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count)
  * |\s{1,2}(?!\S)|\s{1} for \s+(?!\S)|\s+: what that takes, in powers of two.
  * *count: the spaces that are left. */
 size_t
-split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count)
+vocab_split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count)
 {
     const uint8_t *end = p + n, *q = p;
     size_t bytes, take = 512;

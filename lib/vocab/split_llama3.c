@@ -1,5 +1,5 @@
-/* split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's, and
- * others */
+/* vocab_split_llama3.c - the split rules of GPT-4's kind: Llama 3's, Qwen's,
+ * and others */
 #include "vocab/split.h"
 #include "vocab/split_scan.h"
 
@@ -27,7 +27,7 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
             q += n;
         return (size_t)(q - p);
     }
-    if (*p == '\'' && (m = split_contraction(p, end)))
+    if (*p == '\'' && (m = vocab_split_contraction(p, end)))
         return m;
     if (q < end)
         next = split_class(q, end, &m);
@@ -42,7 +42,7 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
 }
 
 size_t
-split_llama3(const uint8_t *p, size_t len)
+vocab_split_llama3(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -51,7 +51,7 @@ split_llama3(const uint8_t *p, size_t len)
 
 /* \p{N} for \p{N}{1,3}. */
 size_t
-split_qwen2(const uint8_t *p, size_t len)
+vocab_split_qwen2(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -60,7 +60,7 @@ split_qwen2(const uint8_t *p, size_t len)
 
 /* The same, and [\p{L}\p{M}]+ for \p{L}+, and [^\s\p{L}\p{M}\p{N}]+. */
 size_t
-split_qwen35(const uint8_t *p, size_t len)
+vocab_split_qwen35(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -69,7 +69,7 @@ split_qwen35(const uint8_t *p, size_t len)
 
 /* As Qwen 2's, but | ?[^\s\p{L}\p{N}\r\n]+ without newlines after it. */
 size_t
-split_seed_coder(const uint8_t *p, size_t len)
+vocab_split_seed_coder(const uint8_t *p, size_t len)
 {
     size_t n = split_plain(p, len);
 
@@ -80,7 +80,7 @@ split_seed_coder(const uint8_t *p, size_t len)
  * \p{N}{1,3}, and then llama3 with \p{N}+ for \p{N}{1,3}
  * Numbers are what they are in llama3, but a text ends before them. */
 size_t
-split_minicpm5(const uint8_t *p, size_t len)
+vocab_split_minicpm5(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *last, *lines, *q;
     size_t n = split_plain(p, len);
@@ -126,7 +126,7 @@ space_piece(const uint8_t *p, size_t len)
 }
 
 size_t
-split_laguna(const uint8_t *p, size_t len)
+vocab_split_laguna(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n = split_plain(p, len);
@@ -166,7 +166,7 @@ phrase(const uint8_t *p, const uint8_t *end)
 }
 
 size_t
-split_exaone_moe(const uint8_t *p, size_t len)
+vocab_split_exaone_moe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
@@ -177,7 +177,7 @@ split_exaone_moe(const uint8_t *p, size_t len)
         return (size_t)(phrase(q, end) - p);
     if (c == N)
         return n;
-    if (*p == '\'' && (m = split_contraction(p, end)))
+    if (*p == '\'' && (m = vocab_split_contraction(p, end)))
         return m;
     if (q < end)
         next = split_class(q, end, &m);

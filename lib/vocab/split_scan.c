@@ -8,7 +8,7 @@
 #define p UNICODE_PUNCTUATION
 #define s UNICODE_SYMBOL
 #define X SPLIT_LONG
-const uint16_t split_ascii[256] = {
+const uint16_t vocab_split_ascii[256] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, w, w, w, w, w, 0, 0, /* control */
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, /* */
     w, p, p, p, s, p, p, p, p, p, p, s, p, p, p, p, /* blank to / */
@@ -32,7 +32,7 @@ const uint16_t split_ascii[256] = {
 #undef s
 
 size_t
-split_contraction(const uint8_t *p, const uint8_t *end)
+vocab_split_contraction(const uint8_t *p, const uint8_t *end)
 {
     size_t left = (size_t)(end - p);
     uint8_t a, b;

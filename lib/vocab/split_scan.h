@@ -18,17 +18,17 @@
 enum {
     SPLIT_LONG = 0x100
 };
-extern const uint16_t split_ascii[256];
+extern const uint16_t vocab_split_ascii[256];
 
 /* Class of the character at p < end; *n gets its bytes. */
 static inline unsigned
 split_class(const uint8_t *p, const uint8_t *end, size_t *n)
 {
-    unsigned c = split_ascii[*p];
+    unsigned c = vocab_split_ascii[*p];
 
     *n = 1;
     if (c == SPLIT_LONG)
-        c = unicode_class(unicode_at(p, (size_t)(end - p), n));
+        c = vocab_unicode_class(vocab_unicode_at(p, (size_t)(end - p), n));
     return c;
 }
 
@@ -36,7 +36,7 @@ split_class(const uint8_t *p, const uint8_t *end, size_t *n)
 static inline const uint8_t *
 split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
 {
-    while (p < end && split_ascii[*p] & any)
+    while (p < end && vocab_split_ascii[*p] & any)
         p++;
     return p;
 }
@@ -161,6 +161,6 @@ split_lines(const uint8_t *p, const uint8_t *end)
 
 /* (?i:'s|'t|'re|'ve|'m|'ll|'d): its bytes, or 0. U+017F is an s, too. */
 size_t
-split_contraction(const uint8_t *p, const uint8_t *end);
+vocab_split_contraction(const uint8_t *p, const uint8_t *end);
 
 #endif

@@ -102,7 +102,7 @@ vocab_load_scores(struct gg_vocab *v, const struct gguf_context *gguf,
 static struct merge_symbol
 first(const struct merge_word *word, size_t at)
 {
-    size_t n = unicode_length(word->bytes + at, word->len - at);
+    size_t n = vocab_unicode_length(word->bytes + at, word->len - at);
 
     return (struct merge_symbol){ (uint32_t)at, (uint32_t)(n ? n : 1), -1 };
 }
@@ -118,7 +118,7 @@ find(const struct merge_word *word, const struct merge_symbol *left,
                   : (struct merge_pair){ rank(word->v, id), id };
 }
 
-const struct merge_rules spm_rules = { first, find };
+const struct merge_rules vocab_spm_rules = { first, find };
 
 static struct merge_symbol
 first_ranked(const struct merge_word *word, size_t at)
@@ -142,7 +142,7 @@ find_ranked(const struct merge_word *word, const struct merge_symbol *left,
              : (struct merge_pair){ MERGE_NEVER, -1 };
 }
 
-const struct merge_rules spm_ranked_rules = { first_ranked, find_ranked };
+const struct merge_rules vocab_spm_ranked_rules = { first_ranked, find_ranked };
 
 static size_t
 line_ends(const uint8_t *p, size_t len)
@@ -155,7 +155,7 @@ line_ends(const uint8_t *p, size_t len)
 }
 
 size_t
-spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
+vocab_spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
 {
     size_t n = 1;
 

@@ -5,11 +5,11 @@
 #include "vocab/merge.h"
 
 /* The word has blanks, not marks. */
-extern const struct merge_rules spm_rules, spm_ranked_rules;
+extern const struct merge_rules vocab_spm_rules, vocab_spm_ranked_rules;
 
 /* Bytes of the first stretch of p[0..len) that can be merged without looking
  * at what follows. len > 0. */
 size_t
-spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len);
+vocab_spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len);
 
 #endif

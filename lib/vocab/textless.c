@@ -31,13 +31,13 @@ vocab_load_textless(struct gg_vocab *v, const struct gguf_context *gguf,
     v->name = "none";
     v->kind = VOCAB_BPE;
     v->n = n;
-    vocab_set_split(v, split_name(0));
+    vocab_set_split(v, vocab_split_name(0));
     st = make_empty(v) ? vocab_index(v, err) : error_nomem(err);
     if (st == GG_OK)
         st = vocab_load_ids(v, gguf, NULL, err);
-    if (st == GG_OK &&
-        (!special_init(&v->user, v, false) || !special_init(&v->all, v, true) ||
-         !special_contents(&v->contents, v)))
+    if (st == GG_OK && (!vocab_special_init(&v->user, v, false) ||
+                        !vocab_special_init(&v->all, v, true) ||
+                        !vocab_special_contents(&v->contents, v)))
         st = error_nomem(err);
     return st;
 }

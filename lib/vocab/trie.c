@@ -60,7 +60,7 @@ add_child(struct trie *t, uint32_t *node, uint8_t byte)
 }
 
 enum trie_status
-trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id)
+vocab_trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id)
 {
     enum trie_status st = TRIE_OK;
     uint32_t node = TRIE_ROOT;
@@ -79,7 +79,7 @@ trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id)
 }
 
 void
-trie_clear(struct trie *t)
+vocab_trie_clear(struct trie *t)
 {
     mem_free(t->ids);
     mem_free(t->edges);
@@ -98,7 +98,7 @@ vocab_load_trie(struct gg_vocab *v, const struct gguf_context *gguf,
         const uint8_t *p = vocab_bytes(v, id, &n);
 
         if (v->types[id] & VOCAB_PIECE)
-            st = trie_add(&v->trie, p, n, id);
+            st = vocab_trie_add(&v->trie, p, n, id);
     }
     if (st == TRIE_FULL)
         return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,

@@ -37,9 +37,9 @@ enum trie_status {
 
 /* Adds p[0..len), len > 0. Of equal pieces the first one stays. */
 enum trie_status
-trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id);
+vocab_trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id);
 void
-trie_clear(struct trie *t);
+vocab_trie_clear(struct trie *t);
 
 static inline size_t
 trie_hash(const struct trie *t, uint32_t node, uint8_t byte)

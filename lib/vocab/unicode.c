@@ -3,8 +3,8 @@
 
 #include "vocab/unicode_tables.h"
 
-enum unicode_class
-unicode_class(uint32_t codepoint)
+enum vocab_unicode_class
+vocab_unicode_class(uint32_t codepoint)
 {
     uint32_t block = codepoint / UNICODE_BLOCK;
     uint32_t at = codepoint % UNICODE_BLOCK;
@@ -13,11 +13,11 @@ unicode_class(uint32_t codepoint)
         block = UNICODE_BLOCKS - 1;
     at += unicode_index[block] * (uint32_t)UNICODE_BLOCK;
     at = unicode_classes[at / 2] >> at % 2 * 4 & 15u;
-    return (enum unicode_class)(1u << at >> 1);
+    return (enum vocab_unicode_class)(1u << at >> 1);
 }
 
 bool
-unicode_is_decimal(uint32_t codepoint)
+vocab_unicode_is_decimal(uint32_t codepoint)
 {
     size_t lo = 0, hi = sizeof(unicode_zeros) / sizeof(unicode_zeros[0]);
 
@@ -33,7 +33,7 @@ unicode_is_decimal(uint32_t codepoint)
 }
 
 size_t
-unicode_length(const uint8_t *p, size_t len)
+vocab_unicode_length(const uint8_t *p, size_t len)
 {
     uint8_t low = 0x80, high = 0xbf; /* what the second byte may be */
     size_t n;
@@ -60,9 +60,9 @@ unicode_length(const uint8_t *p, size_t len)
 }
 
 uint32_t
-unicode_at(const uint8_t *p, size_t len, size_t *n)
+vocab_unicode_at(const uint8_t *p, size_t len, size_t *n)
 {
-    size_t length = unicode_length(p, len);
+    size_t length = vocab_unicode_length(p, len);
     uint32_t cp;
 
     *n = length ? length : 1;

@@ -9,7 +9,7 @@
 /* What split rules write as \p{L}, \p{N}, \s and so on. A character has one
  * class, a byte of broken UTF-8 has UNICODE_OTHER; a rule asks for any of
  * several. */
-enum unicode_class {
+enum vocab_unicode_class {
     UNICODE_OTHER = 0,
     UNICODE_LOWER = 1,        /* \p{Ll} */
     UNICODE_UPPER = 2,        /* \p{Lu}\p{Lt} */
@@ -27,20 +27,20 @@ enum {
 };
 
 /* Of Unicode 16.0. */
-enum unicode_class
-unicode_class(uint32_t codepoint);
+enum vocab_unicode_class
+vocab_unicode_class(uint32_t codepoint);
 
 /* \p{Nd}, of those of UNICODE_NUMBER. */
 bool
-unicode_is_decimal(uint32_t codepoint);
+vocab_unicode_is_decimal(uint32_t codepoint);
 
 /* The bytes of the well-formed character that p[0..len) begins with; 0 where
  * there is none. len > 0. */
 size_t
-unicode_length(const uint8_t *p, size_t len);
+vocab_unicode_length(const uint8_t *p, size_t len);
 
 /* The character at p; *n gets its bytes: 1 for a broken one. */
 uint32_t
-unicode_at(const uint8_t *p, size_t len, size_t *n);
+vocab_unicode_at(const uint8_t *p, size_t len, size_t *n);
 
 #endif

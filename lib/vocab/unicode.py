@@ -23,7 +23,7 @@ BLOCK = 128
 # The property White_Space of PropList.txt.
 SPACES = {*range(9, 14), 0x20, 0x85, 0xa0, 0x1680, *range(0x2000, 0x200b),
           0x2028, 0x2029, 0x202f, 0x205f, 0x3000}
-# Number k > 0 is the bit 1 << (k - 1) of enum unicode_class.
+# Number k > 0 is the bit 1 << (k - 1) of enum vocab_unicode_class.
 CLASSES = {'Ll': 1, 'Lu': 2, 'Lt': 2, 'Lm': 3, 'Lo': 3,
            'N': 4, 'P': 6, 'M': 7, 'S': 8}
 

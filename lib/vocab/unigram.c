@@ -64,7 +64,7 @@ emit_way(struct unigram *u, size_t end, struct vocab_out *out)
     last[u->begin] = len;
     for (size_t at = u->begin; at < end; at += last[at]) {
         struct pieces_at place = { .p = u->text + at };
-        const struct piece *piece = pieces_find(u->v, &place, last[at]);
+        const struct piece *piece = vocab_pieces_find(u->v, &place, last[at]);
 
         if (piece) {
             emit(u, piece->id, at, at + last[at], out);
@@ -104,7 +104,7 @@ lead_long(struct unigram *u, struct pieces_at *place)
         most = PIECES_MAX_BYTES;
     for (size_t n = PIECES_LONG; n <= most; n++) {
         const struct piece *piece =
-            u->v->pieces.is_long[n] ? pieces_find(u->v, place, n) : NULL;
+            u->v->pieces.is_long[n] ? vocab_pieces_find(u->v, place, n) : NULL;
 
         if (piece)
             lead(u, n, (double)piece->score);
@@ -116,7 +116,8 @@ static void
 step(struct unigram *u)
 {
     const uint8_t *p = u->text + u->at;
-    size_t len = u->n - u->at, one = *p < 0x80 ? 1 : unicode_length(p, len);
+    size_t len = u->n - u->at,
+           one = *p < 0x80 ? 1 : vocab_unicode_length(p, len);
     uint64_t bits = pieces_lengths(&u->v->pieces, p, len);
     uint64_t more = UINT64_C(1) << (PIECES_LONG - 1);
     struct pieces_at place = { .p = p };
@@ -125,7 +126,7 @@ step(struct unigram *u)
     one = one ? one : 1;
     for (uint64_t b = bits & ~more; b; b &= b - 1) {
         size_t n = (size_t)__builtin_ctzll(b) + 1;
-        const struct piece *piece = pieces_find(u->v, &place, n);
+        const struct piece *piece = vocab_pieces_find(u->v, &place, n);
 
         if (piece)
             lead(u, n, (double)piece->score);
@@ -139,7 +140,7 @@ step(struct unigram *u)
 }
 
 void
-unigram_advance(struct unigram *u, bool last, struct vocab_out *out)
+vocab_unigram_advance(struct unigram *u, bool last, struct vocab_out *out)
 {
     size_t ahead = last ? 0 : PIECES_MAX_BYTES, left;
 
@@ -165,9 +166,9 @@ unigram_advance(struct unigram *u, bool last, struct vocab_out *out)
 }
 
 void
-unigram_finish(struct unigram *u, struct vocab_out *out)
+vocab_unigram_finish(struct unigram *u, struct vocab_out *out)
 {
-    unigram_advance(u, true, out);
+    vocab_unigram_advance(u, true, out);
     if (out->ranges && u->pending)
         memmove(u->from, u->from + u->n, u->pending * sizeof(*u->from));
     u->n = u->begin = u->at = u->reach = 0;

@@ -1,7 +1,7 @@
 /* unigram.h - SentencePiece's Unigram: what encoding needs of it
  *
- * A text is handed over in parts, which may be separated by tokens that the user
- * defined; so its order of calls is begin, any of part and user, end. */
+ * A text is handed over in parts, which may be separated by tokens that the
+ * user defined; so its order of calls is begin, any of part and user, end. */
 #ifndef VOCAB_UNIGRAM_H
 #define VOCAB_UNIGRAM_H
 
@@ -21,8 +21,8 @@ enum unigram_byte {
     UNIGRAM_BLANK, /* it becomes a blank */
 };
 
-/* Begun by unigram_begin() when all but the sums is zero; it may be used for
- * one text after the other. */
+/* Begun by vocab_unigram_begin() when all but the sums is zero; it may be used
+ * for one text after the other. */
 struct unigram {
     const struct gg_vocab *v;
     struct cache *cache; /* or NULL */
@@ -68,35 +68,35 @@ unigram_has_blank(const struct gg_vocab *v, int32_t id)
 
 /* True if a character of ASCII never becomes the unknown token. */
 bool
-unigram_known(const struct gg_vocab *v, uint8_t byte);
+vocab_unigram_known(const struct gg_vocab *v, uint8_t byte);
 
 /* ---- the text: unigram_text.c ---- */
 
 /* `base`: where ranges count from. `first`: the text begins here; else it goes
  * on from another. `cache`: or NULL. */
 void
-unigram_begin(struct unigram *u, const struct gg_vocab *v, const uint8_t *base,
-              bool first, struct cache *cache);
+vocab_unigram_begin(struct unigram *u, const struct gg_vocab *v,
+                    const uint8_t *base, bool first, struct cache *cache);
 /* False: no memory. */
 bool
-unigram_part(struct unigram *u, const uint8_t *p, size_t len,
-             struct vocab_out *out);
+vocab_unigram_part(struct unigram *u, const uint8_t *p, size_t len,
+                   struct vocab_out *out);
 /* At p is token `id`, which the user defined. False: no memory. */
 bool
-unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
-             struct vocab_out *out);
+vocab_unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
+                   struct vocab_out *out);
 void
-unigram_end(struct unigram *u, struct vocab_out *out);
+vocab_unigram_end(struct unigram *u, struct vocab_out *out);
 void
-unigram_clear(struct unigram *u);
+vocab_unigram_clear(struct unigram *u);
 
 /* ---- the best way: unigram.c ---- */
 
 /* Goes on as far as pieces can be seen whole; `last`: to the end. */
 void
-unigram_advance(struct unigram *u, bool last, struct vocab_out *out);
+vocab_unigram_advance(struct unigram *u, bool last, struct vocab_out *out);
 /* Decides all of the text, so that there is none. */
 void
-unigram_finish(struct unigram *u, struct vocab_out *out);
+vocab_unigram_finish(struct unigram *u, struct vocab_out *out);
 
 #endif

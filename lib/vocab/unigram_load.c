@@ -36,22 +36,22 @@ look_up_byte(const struct charsmap *map, uint8_t b)
 {
     uint8_t two[2] = { b, 0 };
     size_t key, n;
-    const uint8_t *text = charsmap_find(map, two, 1, &key, &n);
+    const uint8_t *text = vocab_charsmap_find(map, two, 1, &key, &n);
 
     if (b == 0 || (text && (n != 1 || *text != ' ')))
         return UNIGRAM_OTHER;
     for (two[1] = 1; two[1] < 0x80; two[1]++)
-        if (charsmap_goes_on(map, two, 2))
+        if (vocab_charsmap_goes_on(map, two, 2))
             return UNIGRAM_OTHER;
     return text || b == ' ' ? UNIGRAM_BLANK : UNIGRAM_PLAIN;
 }
 
 bool
-unigram_known(const struct gg_vocab *v, uint8_t byte)
+vocab_unigram_known(const struct gg_vocab *v, uint8_t byte)
 {
     struct pieces_at at = { .p = (uint8_t[8]){ byte } };
 
-    return v->byte_ids[byte] >= 0 || pieces_find(v, &at, 1);
+    return v->byte_ids[byte] >= 0 || vocab_pieces_find(v, &at, 1);
 }
 
 /* Whether all ways pass each place between a character and a blank, and the
@@ -59,7 +59,7 @@ unigram_known(const struct gg_vocab *v, uint8_t byte)
 static bool
 has_words(const struct gg_vocab *v)
 {
-    bool words = unigram_known(v, ' ');
+    bool words = vocab_unigram_known(v, ' ');
 
     for (unsigned b = 0; b <= 0x80; b++)
         words = words && (b == ' ' || !vocab_joined(v, (uint8_t)b, ' '));
@@ -78,7 +78,7 @@ vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
         st = gguf_opt_bool(gguf, "tokenizer.ggml.remove_extra_whitespaces",
                            &v->squeeze, err);
     if (st == GG_OK)
-        st = charsmap_load(&v->charsmap, gguf, err);
+        st = vocab_charsmap_load(&v->charsmap, gguf, err);
     if (st == GG_OK)
         st = vocab_load_pieces(v, err);
     if (st == GG_OK) {

@@ -42,7 +42,7 @@ end_word(struct unigram *u, struct vocab_out *out)
     struct cache_word word;
 
     if (!u->cache || u->at > 0 || u->n > CACHE_BYTES) {
-        unigram_finish(u, out);
+        vocab_unigram_finish(u, out);
         return;
     }
     cache_key(&word, u->text, u->n, u->n + PAD);
@@ -51,7 +51,7 @@ end_word(struct unigram *u, struct vocab_out *out)
         return;
     }
     u->odd = false;
-    unigram_finish(u, out);
+    vocab_unigram_finish(u, out);
     n = out->n - before;
     if (!u->odd && n <= CACHE_IDS && out->n <= out->cap) {
         word.n = (uint32_t)n;
@@ -228,13 +228,13 @@ put_char(struct unigram *u, const uint8_t *p, size_t len, struct vocab_out *out)
     struct change c = { .p = NULL };
 
     if (*p >= 0x80 || !u->v->plain[*p] || (len > 1 && p[1] >= 0x80))
-        c.p = charsmap_find(&u->v->charsmap, p, len, &n_key, &c.len);
+        c.p = vocab_charsmap_find(&u->v->charsmap, p, len, &n_key, &c.len);
     else if (u->v->plain[*p] == UNIGRAM_BLANK)
         c = (struct change){ .p = (const uint8_t *)" ", .len = n_key = 1 };
     if (!c.p) {
         c.p = p;
         c.same = true;
-        n_key = c.len = *p < 0x80 ? 1 : unicode_length(p, len);
+        n_key = c.len = *p < 0x80 ? 1 : vocab_unicode_length(p, len);
         if (n_key == 0) { /* broken */
             c.p = (const uint8_t *)REPLACED;
             c.len = 3;
@@ -247,8 +247,8 @@ put_char(struct unigram *u, const uint8_t *p, size_t len, struct vocab_out *out)
 }
 
 void
-unigram_begin(struct unigram *u, const struct gg_vocab *v, const uint8_t *base,
-              bool first, struct cache *cache)
+vocab_unigram_begin(struct unigram *u, const struct gg_vocab *v,
+                    const uint8_t *base, bool first, struct cache *cache)
 {
     u->v = v;
     u->base = base;
@@ -263,8 +263,8 @@ unigram_begin(struct unigram *u, const struct gg_vocab *v, const uint8_t *base,
 }
 
 bool
-unigram_part(struct unigram *u, const uint8_t *p, size_t len,
-             struct vocab_out *out)
+vocab_unigram_part(struct unigram *u, const uint8_t *p, size_t len,
+                   struct vocab_out *out)
 {
     const uint8_t *end = p + len, *stop;
 
@@ -281,14 +281,14 @@ unigram_part(struct unigram *u, const uint8_t *p, size_t len,
                 return false;
             p += n;
         }
-        unigram_advance(u, false, out);
+        vocab_unigram_advance(u, false, out);
     }
     return true;
 }
 
 bool
-unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
-             struct vocab_out *out)
+vocab_unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
+                   struct vocab_out *out)
 {
     size_t n, begin = (size_t)(p - u->base);
     const uint8_t *bytes = vocab_bytes(u->v, id, &n);
@@ -301,7 +301,7 @@ unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
                   out);
     u->prefix = false;
     put_pending(u, out);
-    unigram_finish(u, out);
+    vocab_unigram_finish(u, out);
     vocab_emit_range(out, id, begin, begin + n);
     u->after_blank = u->v->squeeze && n && bytes[n - 1] == ' ';
     u->unknown = false;
@@ -309,7 +309,7 @@ unigram_user(struct unigram *u, const uint8_t *p, int32_t id,
 }
 
 void
-unigram_end(struct unigram *u, struct vocab_out *out)
+vocab_unigram_end(struct unigram *u, struct vocab_out *out)
 {
     if (!u->v->squeeze)
         put_pending(u, out);
@@ -319,7 +319,7 @@ unigram_end(struct unigram *u, struct vocab_out *out)
 }
 
 void
-unigram_clear(struct unigram *u)
+vocab_unigram_clear(struct unigram *u)
 {
     mem_free(u->text);
     mem_free(u->last);

@@ -82,7 +82,7 @@ load_kind(struct gg_vocab *v, const struct gguf_context *gguf,
 }
 
 void
-vocab_set_split(struct gg_vocab *v, const struct split_name *name)
+vocab_set_split(struct gg_vocab *v, const struct vocab_split_name *name)
 {
     v->split = name->rule;
     v->group = name->group;
@@ -93,7 +93,7 @@ vocab_set_split(struct gg_vocab *v, const struct split_name *name)
  * nearly right. */
 static enum gg_status
 load_split(struct gg_vocab *v, const struct gguf_context *gguf,
-           const struct split_name **name, struct gg_error *err)
+           const struct vocab_split_name **name, struct gg_error *err)
 {
     struct gguf_str s = { 0 };
     char shown[64];
@@ -101,9 +101,9 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
 
     if (st != GG_OK)
         return st;
-    *name = split_find(s.s, s.n);
+    *name = vocab_split_find(s.s, s.n);
     if (!*name) {
-        *name = split_name(0);
+        *name = vocab_split_name(0);
         escape_bytes(shown, sizeof(shown), s.s, s.n);
         snprintf(v->note, sizeof(v->note),
                  PRE "%s%s%s; ids can be wrong where '%s' cuts a text "
@@ -119,7 +119,7 @@ load_split(struct gg_vocab *v, const struct gguf_context *gguf,
 static enum gg_status
 load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
 {
-    const struct split_name *name = NULL;
+    const struct vocab_split_name *name = NULL;
     const struct kind *kind;
     enum gg_status st = load_kind(v, gguf, &kind, err);
 
@@ -133,9 +133,9 @@ load(struct gg_vocab *v, const struct gguf_context *gguf, struct gg_error *err)
         st = vocab_load_ids(v, gguf, name, err);
     if (st == GG_OK)
         st = kind->load(v, gguf, err);
-    if (st == GG_OK &&
-        (!special_init(&v->user, v, false) || !special_init(&v->all, v, true) ||
-         !special_contents(&v->contents, v)))
+    if (st == GG_OK && (!vocab_special_init(&v->user, v, false) ||
+                        !vocab_special_init(&v->all, v, true) ||
+                        !vocab_special_contents(&v->contents, v)))
         st = error_nomem(err);
     if (st == GG_OK)
         st = gguf_opt_str(gguf, CHAT, &v->chat, err);
@@ -199,16 +199,16 @@ gg_vocab_free(struct gg_vocab *v)
     mem_free(v->at);
     mem_free(v->slots);
     mem_free(v->whole);
-    cache_store_free(v->caches);
+    vocab_cache_store_free(v->caches);
     mem_free(v->merges);
     mem_free(v->merge_bits);
     mem_free(v->joined);
-    trie_clear(&v->trie);
+    vocab_trie_clear(&v->trie);
     vocab_clear_pieces(v);
     mem_free(v->eog);
-    special_clear(&v->user);
-    special_clear(&v->all);
-    special_clear(&v->contents);
+    vocab_special_clear(&v->user);
+    vocab_special_clear(&v->all);
+    vocab_special_clear(&v->contents);
     gguf_file_close(&v->file);
     mem_free(v);
 }

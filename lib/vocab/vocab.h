@@ -145,7 +145,7 @@ vocab_load_or_textless(const struct gguf_context *gguf, int32_t n,
 
 /* split, group, ends: those of the name. */
 void
-vocab_set_split(struct gg_vocab *v, const struct split_name *name);
+vocab_set_split(struct gg_vocab *v, const struct vocab_split_name *name);
 
 /* ---- the steps of vocab_load() ---- */
 
@@ -192,7 +192,7 @@ vocab_load_unigram(struct gg_vocab *v, const struct gguf_context *gguf,
  * not say of BOS is as in `defaults`, if not NULL. */
 enum gg_status
 vocab_load_ids(struct gg_vocab *v, const struct gguf_context *gguf,
-               const struct split_name *defaults, struct gg_error *err);
+               const struct vocab_split_name *defaults, struct gg_error *err);
 
 /* ---- encoding ---- */
 

@@ -49,8 +49,8 @@ is_chinese(uint32_t cp)
 static bool
 is_punctuation(uint32_t cp)
 {
-    return unicode_class(cp) == UNICODE_PUNCTUATION ||
-           (cp < 0x80 && unicode_class(cp) == UNICODE_SYMBOL);
+    return vocab_unicode_class(cp) == UNICODE_PUNCTUATION ||
+           (cp < 0x80 && vocab_unicode_class(cp) == UNICODE_SYMBOL);
 }
 
 /* ---- words ---- */
@@ -132,7 +132,8 @@ add_chars(struct word *w, const uint8_t *p, size_t len, bool alone)
     size_t n;
 
     for (size_t i = 0; i < len; i += n) {
-        bool one = is_punctuation(unicode_at(p + i, len - i, &n)) || alone;
+        bool one =
+            is_punctuation(vocab_unicode_at(p + i, len - i, &n)) || alone;
 
         if (one)
             end_word(w);
@@ -148,18 +149,18 @@ take_char(struct word *w, const uint8_t *text, size_t at, size_t len)
 {
     uint8_t folded[FOLD_MAX];
     size_t n;
-    uint32_t cp = unicode_at(text + at, len, &n);
-    enum fold fold = fold_of(cp);
+    uint32_t cp = vocab_unicode_at(text + at, len, &n);
+    enum fold fold = vocab_fold_of(cp);
 
     w->here = (struct gg_range){ at, at + n };
     if (cp == UNICODE_BROKEN || fold == FOLD_CONTROL)
         return n;
-    if (unicode_class(cp) == UNICODE_SPACE)
+    if (vocab_unicode_class(cp) == UNICODE_SPACE)
         end_word(w);
     else if (!w->v->lower || fold == FOLD_SAME)
         add_chars(w, text + at, n, is_chinese(cp));
     else if (fold == FOLD_OTHER)
-        add_chars(w, folded, fold_text(cp, folded), is_chinese(cp));
+        add_chars(w, folded, vocab_fold_text(cp, folded), is_chinese(cp));
     return n;
 }
 
@@ -168,11 +169,11 @@ take_char(struct word *w, const uint8_t *text, size_t at, size_t len)
 static enum wordpiece_byte
 kind_of(uint8_t b)
 {
-    if (b >= 0x80 || fold_of(b) == FOLD_CONTROL)
+    if (b >= 0x80 || vocab_fold_of(b) == FOLD_CONTROL)
         return WORDPIECE_PART;
-    return unicode_class(b) == UNICODE_SPACE ? WORDPIECE_SPACE
-           : is_punctuation(b)               ? WORDPIECE_PUNCTUATION
-                                             : WORDPIECE_PART;
+    return vocab_unicode_class(b) == UNICODE_SPACE ? WORDPIECE_SPACE
+           : is_punctuation(b)                     ? WORDPIECE_PUNCTUATION
+                                                   : WORDPIECE_PART;
 }
 
 /* The bytes of p[0..len) before white space or punctuation of ASCII. */
@@ -224,8 +225,8 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
 }
 
 void
-wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
-                 size_t len, struct cache *cache, struct vocab_out *out)
+vocab_wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
+                       size_t len, struct cache *cache, struct vocab_out *out)
 {
     struct word w;
     size_t end = at + len, n;

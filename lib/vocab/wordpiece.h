@@ -25,8 +25,8 @@ wordpiece_parts(const struct gg_vocab *v, uint8_t byte)
 
 /* The ids of text[at..at + len) to `out`. `cache`: or NULL, as for ranges. */
 void
-wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
-                 size_t len, struct cache *cache, struct vocab_out *out);
+vocab_wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
+                       size_t len, struct cache *cache, struct vocab_out *out);
 
 /* True for the pieces that decoding writes without a blank in front of them,
  * though they begin a word: . , ? ! */

@@ -22,7 +22,7 @@ kt_start(void)
 {
     const char *why = "it cannot be started";
 
-    cuda_module(&why);
+    api_cuda_module(&why);
     backend = ggml_backend_cuda_init(0);
     if (backend)
         return;

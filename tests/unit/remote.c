@@ -189,7 +189,7 @@ static enum ggml_status
 compute_node(ggml_backend_t cpu, struct ggml_cgraph *g, int i)
 {
     struct ggml_tensor *t[GGML_MAX_SRC + 1], *node = g->nodes[i];
-    struct ggml_cgraph one = graph_slice(g, i, i + 1);
+    struct ggml_cgraph one = tensor_graph_slice(g, i, i + 1);
     void *data[GGML_MAX_SRC + 1];
     enum ggml_status st;
     int n = 0;

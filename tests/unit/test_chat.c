@@ -83,7 +83,8 @@ make_all(struct make *m, bool bpe, enum gg_token_type type)
     struct gg_vocab *v = NULL;
 
     make_kind(m, bpe);
-    for (const struct gg_chat_template *t = chat_templates; t->name; t++) {
+    for (const struct gg_chat_template *t = vocab_chat_templates; t->name;
+         t++) {
         for (int r = 0; r < CHAT_ROLES; r++) {
             add_named(m, t->turns[r].before, type);
             add_named(m, t->turns[r].after, type);
@@ -205,7 +206,8 @@ test_hostile(bool bpe, enum gg_token_type type, const char *name)
     struct gg_vocab *v = make_all(&m, bpe, type);
     int wrong = 0, failed = 0;
 
-    for (const struct gg_chat_template *t = chat_templates; v && t->name; t++) {
+    for (const struct gg_chat_template *t = vocab_chat_templates; v && t->name;
+         t++) {
         size_t n = specials_of(v, t, "ab", plain);
 
         failed += n == 0;
@@ -278,7 +280,7 @@ test_going_on(void)
     struct gg_vocab *v = make_all(&m, true, GG_TOKEN_CONTROL);
     int wrong = 0;
 
-    for (const struct gg_chat_template *t = chat_templates; t->name; t++)
+    for (const struct gg_chat_template *t = vocab_chat_templates; t->name; t++)
         if (!goes_on(v, t, GG_ROLE_USER) || !goes_on(v, t, GG_ROLE_SYSTEM)) {
             printf("# %s\n", t->name);
             wrong++;
@@ -296,7 +298,8 @@ test_ends(void)
     struct gg_vocab *v = make_all(&m, true, GG_TOKEN_USER_DEFINED);
     int wrong = 0;
 
-    for (const struct gg_chat_template *t = chat_templates; t->name; t++) {
+    for (const struct gg_chat_template *t = vocab_chat_templates; t->name;
+         t++) {
         const char *s = strpbrk(t->turns[GG_ROLE_ASSISTANT].after, "\x01\x05");
         size_t n = s ? strcspn(s + 1, "\x03") : 0;
         int32_t id = s && *s == CHAT_TOKEN ? gg_vocab_find(v, s + 1, n)

@@ -118,22 +118,23 @@ test_blocks(void)
         pairs[4 + i] = (uint8_t)((2 * i) % 16 | ((2 * i + 1) % 16) << 4);
         halves[4 + i] = (uint8_t)(i % 16 | (i + 16) % 16 << 4);
     }
-    ok(blocks_find(BLOCKS_PAIRS, 2, &b) && b.size == 20 &&
+    ok(convert_blocks_find(BLOCKS_PAIRS, 2, &b) && b.size == 20 &&
            b.type == GGML_TYPE_Q4_0 && b.convert(pairs, out),
        "q4_0 of pairs is known");
     for (int i = 0; i < 16; i++)
         right = right && out[2 + i] == (i | i << 4);
     ok(right && out[0] == 0x00 && out[1] == 0x38, "and becomes halves");
-    ok(blocks_find(BLOCKS_HALVES, 2, &b) && b.convert(halves, out) &&
+    ok(convert_blocks_find(BLOCKS_HALVES, 2, &b) && b.convert(halves, out) &&
            out[2] == 0 && out[17] == 0xff && out[1] == 0x38,
        "halves with a wide scale get a narrow one");
     memcpy(halves, &wide, 4);
     ok(!b.convert(halves, out), "a scale of 1e6 does not fit");
-    ok(blocks_find(BLOCKS_TODAY, 2, &b) && b.size == 18 && !b.convert,
+    ok(convert_blocks_find(BLOCKS_TODAY, 2, &b) && b.size == 18 && !b.convert,
        "today's stays");
-    ok(!blocks_find(BLOCKS_PAIRS, 4, &b) && !blocks_find(BLOCKS_TODAY, 5, &b) &&
-           !blocks_find(BLOCKS_HALVES, 12, &b) &&
-           !blocks_find(BLOCKS_TODAY, 4000, &b),
+    ok(!convert_blocks_find(BLOCKS_PAIRS, 4, &b) &&
+           !convert_blocks_find(BLOCKS_TODAY, 5, &b) &&
+           !convert_blocks_find(BLOCKS_HALVES, 12, &b) &&
+           !convert_blocks_find(BLOCKS_TODAY, 4000, &b),
        "types that were given up, came later, or never were");
 }
 

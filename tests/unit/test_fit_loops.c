@@ -47,8 +47,8 @@ struct output {
 };
 
 static void
-run_octet(const struct fit_loops *l, const struct quant_codes *codes, int n,
-          const struct input *in, struct output *out)
+run_octet(const struct quant_fit_loops *l, const struct quant_codes *codes,
+          int n, const struct input *in, struct output *out)
 {
     struct fit_octet of = { n, in->octet_x, in->octet_w };
 
@@ -60,7 +60,7 @@ run_octet(const struct fit_loops *l, const struct quant_codes *codes, int n,
 }
 
 static void
-run(const struct fit_loops *l, const struct quant_codes *codes, int n,
+run(const struct quant_fit_loops *l, const struct quant_codes *codes, int n,
     const struct input *in, struct output *out)
 {
     struct quant_group of = { n, in->x, in->w };
@@ -110,8 +110,9 @@ lanes_agree(const struct quant_codes *codes, int n, const struct input *in,
     int8_t q[N];
     struct quant_sums s;
 
-    fit_loops()->sum_moments(codes, n, in->x, in->w, in->by[5], in->m[5], &one);
-    fit_loops()->round_group(codes, of, in->by[6], in->m[6], q, &s);
+    quant_fit_loops()->sum_moments(codes, n, in->x, in->w, in->by[5], in->m[5],
+                                   &one);
+    quant_fit_loops()->round_group(codes, of, in->by[6], in->m[6], q, &s);
     return fabs(one.q - (double)out->lines.q[5]) < 1e-3 * (1 + fabs(one.q)) &&
            fabs(one.qq - (double)out->lines.qq[5]) < 1e-3 * (1 + one.qq) &&
            fabsf(s.error - out->errors[6]) < 1e-3f * (1 + s.error);
@@ -150,7 +151,7 @@ octet_agrees(const struct quant_codes *codes, int n, const struct input *in,
                                quant_nearest(codes, x[j] * (1 / out->scale[g]));
         }
         d = quant_fit_scale(codes, n, x, w);
-        fit_loops()->round_all(codes, n, x, 0, 1 / d, q);
+        quant_fit_loops()->round_all(codes, n, x, 0, 1 / d, q);
         alone = error_of(n, x, w, (double)d, q);
         error = error_of(n, x, w, (double)out->scale[g], out->octet + n * g);
         fine = fine && fabs(error - (double)out->left[g]) < 1e-5 * n &&
@@ -177,7 +178,7 @@ cut_agrees(int n, const struct input *in, const struct output *out)
 
 /* All sixteen codes, one after the other, against what the loop finds. */
 static void
-test_fp4(const struct fit_loops *l)
+test_fp4(const struct quant_fit_loops *l)
 {
     static const double values[] = { 0, 1, 2, 3, 4, 6, 8, 12 };
     bool fine = true;
@@ -209,7 +210,7 @@ test_fp4(const struct fit_loops *l)
 }
 
 static void
-test_cut(const struct fit_loops *l)
+test_cut(const struct quant_fit_loops *l)
 {
     float x[N] = { NAN, INFINITY, -INFINITY, 3e9f, -3e9f, 2e9f, 2.99f };
     static const int8_t want[] = { 0, 0, 0, 0, 0, 15, 2, 0 };
@@ -229,7 +230,7 @@ test_cut(const struct fit_loops *l)
 
 /* The first of equals, with its sign; what is no number counts for nothing. */
 static void
-test_extreme(const struct fit_loops *l)
+test_extreme(const struct quant_fit_loops *l)
 {
     float x[N] = { 0 };
 
@@ -281,9 +282,10 @@ test_points(void)
         int at;
 
         fill(&in);
-        at = fit_loops()->best_point(h, in.x, in.w, d, &a);
+        at = quant_fit_loops()->best_point(h, in.x, in.w, d, &a);
         same = same && a == a &&
-               at == fit_loops_reference()->best_point(h, in.x, in.w, d, &b) &&
+               at == quant_fit_loops_reference()->best_point(h, in.x, in.w, d,
+                                                             &b) &&
                memcmp(&a, &b, sizeof(a)) == 0;
         least = least_error(grid, in.x, in.w, d);
         best = best && fabsf(a - least) <= 1e-5f * (least + 1e-3f);
@@ -304,8 +306,8 @@ main(void)
         int n = i % 2 ? 16 : 32;
 
         fill(&in);
-        run(fit_loops_reference(), codes, n, &in, &a);
-        run(fit_loops(), codes, n, &in, &b);
+        run(quant_fit_loops_reference(), codes, n, &in, &a);
+        run(quant_fit_loops(), codes, n, &in, &b);
         same = same && !memcmp(&a, &b, sizeof(a));
         agree = agree && lanes_agree(codes, n, &in, &b);
         octets = octets && octet_agrees(codes, n, &in, &b);
@@ -315,12 +317,12 @@ main(void)
     ok(agree, "a lane is what a loop of its own gives");
     ok(octets, "a group in an octet is fitted as well as alone");
     ok(cuts, "values are cut to integers, and none is out of the range");
-    test_cut(fit_loops_reference());
-    test_cut(fit_loops());
-    test_fp4(fit_loops_reference());
-    test_fp4(fit_loops());
-    test_extreme(fit_loops_reference());
-    test_extreme(fit_loops());
+    test_cut(quant_fit_loops_reference());
+    test_cut(quant_fit_loops());
+    test_fp4(quant_fit_loops_reference());
+    test_fp4(quant_fit_loops());
+    test_extreme(quant_fit_loops_reference());
+    test_extreme(quant_fit_loops());
     test_points();
     return tap_done();
 }

@@ -780,7 +780,7 @@ session_load(void)
 /* ---- samplers ------------------------------------------------------------ */
 
 static bool
-grammar_new(void)
+sample_grammar_new(void)
 {
     struct gg_grammar *g = NULL;
 
@@ -1270,7 +1270,7 @@ static const struct {
     { "gg_state_close", state_close },
     { "gg_state_get", state_get },
     { "gg_session_load", session_load },
-    { "gg_grammar_new", grammar_new },
+    { "gg_grammar_new", sample_grammar_new },
     { "gg_grammar_from_schema", grammar_from_schema },
     { "gg_grammar_free", grammar_free },
     { "gg_sampler_params_default", sampler_params_default },

@@ -23,7 +23,7 @@ shard(int no)
 {
     static char buf[SCRATCH_PATH];
 
-    return split_name(buf, sizeof(buf), stem, no, N_SHARDS);
+    return vocab_split_name(buf, sizeof(buf), stem, no, N_SHARDS);
 }
 
 /* Tensors of different sizes whose bytes tell which they are. */

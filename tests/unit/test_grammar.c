@@ -75,7 +75,8 @@ compile(const char *text)
     struct grammar_tokens t = tokens();
     struct gg_grammar *g = NULL;
 
-    return grammar_new(text, strlen(text), &t, &g, &err) == GG_OK ? g : NULL;
+    return sample_grammar_new(text, strlen(text), &t, &g, &err) == GG_OK ? g
+                                                                         : NULL;
 }
 
 enum reading {
@@ -96,14 +97,14 @@ read_bytes(struct grammar_at *where, const char *text)
         int32_t id =
             *text > 0 && *text < 4 ? others[(int)*text] : (uint8_t)*text;
 
-        if (grammar_allows(where, id, &fits, &err) != GG_OK)
+        if (sample_grammar_allows(where, id, &fits, &err) != GG_OK)
             return FAILED;
         if (!fits)
             return REFUSED;
-        if (grammar_advance(where, id, &err) != GG_OK)
+        if (sample_grammar_advance(where, id, &err) != GG_OK)
             return FAILED;
     }
-    if (grammar_allows(where, EOG, &fits, &err) != GG_OK)
+    if (sample_grammar_allows(where, EOG, &fits, &err) != GG_OK)
         return FAILED;
     return fits ? WHOLE : BEGUN;
 }
@@ -117,9 +118,9 @@ reads(const char *grammar, const char *text)
 
     if (!g)
         return FAILED;
-    grammar_begin(&where, g);
+    sample_grammar_begin(&where, g);
     r = read_bytes(&where, text);
-    grammar_leave(&where);
+    sample_grammar_leave(&where);
     gg_grammar_free(g);
     return r;
 }
@@ -284,20 +285,20 @@ walk(const char *grammar, int steps)
 
     if (!g)
         return 1;
-    grammar_begin(&other, g);
-    differ += grammar_advance(&other, '(', &err) != GG_OK;
-    grammar_begin(&where, g);
+    sample_grammar_begin(&other, g);
+    differ += sample_grammar_advance(&other, '(', &err) != GG_OK;
+    sample_grammar_begin(&where, g);
     for (int i = 0; i < steps; i++) {
         int32_t fit[N], n = 0;
         const uint64_t *mask;
         size_t n_fit, found = 0;
 
-        if (grammar_mask(&where, &mask, &n_fit, &err) != GG_OK)
+        if (sample_grammar_mask(&where, &mask, &n_fit, &err) != GG_OK)
             return -1;
         for (int32_t id = 0; id < N; id++) {
             bool fits = false;
 
-            differ += grammar_allows(&where, id, &fits, &err) != GG_OK;
+            differ += sample_grammar_allows(&where, id, &fits, &err) != GG_OK;
             differ += fits != (mask[id / 64] >> id % 64 & 1);
             found += fits;
             if (fits && id != EOG)
@@ -306,12 +307,13 @@ walk(const char *grammar, int steps)
         differ += found != n_fit;
         if (n == 0)
             break;
-        differ += grammar_advance(&where, fit[rand() % n], &err) != GG_OK;
+        differ +=
+            sample_grammar_advance(&where, fit[rand() % n], &err) != GG_OK;
     }
     /* The other one stands where it stood. */
     differ += read_bytes(&other, "a,b)") != WHOLE;
-    grammar_leave(&other);
-    grammar_leave(&where);
+    sample_grammar_leave(&other);
+    sample_grammar_leave(&where);
     gg_grammar_free(g);
     return differ;
 }
@@ -342,25 +344,25 @@ test_many(void)
     bool fits = true;
     int n = 0;
 
-    grammar_begin(&where, g);
+    sample_grammar_begin(&where, g);
     for (int round = 0; fits && round < 40; round++) {
-        grammar_begin(&where, g);
+        sample_grammar_begin(&where, g);
         for (n = 0; fits && n < 900; n++) {
             int way = rand() % 3;
 
             closers[n] = shut[way];
-            fits = grammar_advance(&where, open[way], &err) == GG_OK;
+            fits = sample_grammar_advance(&where, open[way], &err) == GG_OK;
         }
-        fits = fits && grammar_advance(&where, ',', &err) == GG_OK;
+        fits = fits && sample_grammar_advance(&where, ',', &err) == GG_OK;
         while (fits && n > 0) {
             int32_t id = (uint8_t)closers[--n];
 
-            fits = grammar_allows(&where, id, &fits, &err) == GG_OK && fits &&
-                   grammar_advance(&where, id, &err) == GG_OK;
+            fits = sample_grammar_allows(&where, id, &fits, &err) == GG_OK &&
+                   fits && sample_grammar_advance(&where, id, &err) == GG_OK;
         }
     }
     ok(fits && n == 0, "stacks that are closed as they were opened");
-    grammar_leave(&where);
+    sample_grammar_leave(&where);
     gg_grammar_free(g);
 }
 
@@ -433,7 +435,7 @@ compare_draws(struct gg_sampler_params p, const char *grammar)
         st = new_said(&p, &s[1], &err);
     for (int i = 0; st == GG_OK && i < 2; i++)
         st = gg_history_new(s[i], &h[i], &err);
-    grammar_begin(&where, g);
+    sample_grammar_begin(&where, g);
     for (uint64_t i = 0; st == GG_OK && i < 40; i++) {
         struct gg_draw d[2] = { { -1, 0 }, { -2, 0 } };
         float all[N], fit[N];
@@ -441,7 +443,7 @@ compare_draws(struct gg_sampler_params p, const char *grammar)
         for (int32_t id = 0; id < N && st == GG_OK; id++) {
             bool fits = false;
 
-            st = grammar_allows(&where, id, &fits, &err);
+            st = sample_grammar_allows(&where, id, &fits, &err);
             all[id] = (float)(rand() % 4000) / 500;
             fit[id] = fits ? all[id] : -INFINITY;
         }
@@ -453,9 +455,9 @@ compare_draws(struct gg_sampler_params p, const char *grammar)
         if (d[0].id == EOG)
             break;
         if (st == GG_OK)
-            st = grammar_advance(&where, d[0].id, &err);
+            st = sample_grammar_advance(&where, d[0].id, &err);
     }
-    grammar_leave(&where);
+    sample_grammar_leave(&where);
     for (int i = 0; i < 2; i++) {
         gg_history_free(h[i]);
         gg_sampler_free(s[i]);

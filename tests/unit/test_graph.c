@@ -57,12 +57,13 @@ diamond(void)
        "depth first, each node once");
     ok(g->n_leafs == 2 && g->leafs[0] == x && g->leafs[1] == w,
        "constants are leafs");
-    ok(graph_use_count(g, a) == 2 && graph_use_count(g, b) == 1 &&
-           graph_use_count(g, c) == 0 && graph_use_count(g, d) == 0,
+    ok(tensor_graph_use_count(g, a) == 2 && tensor_graph_use_count(g, b) == 1 &&
+           tensor_graph_use_count(g, c) == 0 &&
+           tensor_graph_use_count(g, d) == 0,
        "uses are counted");
     ggml_build_forward_expand(g, d);
     ok(g->n_nodes == 4 && g->nodes[3] == d && g->n_leafs == 2 &&
-           graph_use_count(g, x) == 2,
+           tensor_graph_use_count(g, x) == 2,
        "a graph grows");
     ggml_build_forward_expand(g, c);
     is(g->n_nodes, 4, "what is there already is not added");
@@ -98,7 +99,7 @@ special(void)
     ggml_build_forward_expand(g, s);
     ok(g->n_nodes == 3 && g->n_leafs == 1 && position(g, p) >= 0,
        "parameters are nodes, and a graph can be filled");
-    is(graph_use_count(g, h), 1, "a cast does not use itself");
+    is(tensor_graph_use_count(g, h), 1, "a cast does not use itself");
     ggml_free(ctx);
 }
 
@@ -127,14 +128,15 @@ large(void)
     for (int i = 4; i < N; i++)
         all &= position(g, t[i]) >= 0;
     for (int i = 0; i < N; i++)
-        uses += graph_use_count(g, t[i]);
+        uses += tensor_graph_use_count(g, t[i]);
     ok(all && g->n_nodes == N - 4 && in_order(g), "a deep graph is in order");
     is(uses, 2 * (N - 4), "each source of each node is one use");
     {
-        struct ggml_cgraph slice = graph_slice(g, 5, 9);
+        struct ggml_cgraph slice = tensor_graph_slice(g, 5, 9);
 
         ok(slice.n_nodes == 4 && ggml_graph_node(&slice, 0) == g->nodes[5] &&
-               graph_use_count(&slice, t[7]) == graph_use_count(g, t[7]),
+               tensor_graph_use_count(&slice, t[7]) ==
+                   tensor_graph_use_count(g, t[7]),
            "a slice shares nodes and counts");
     }
     ggml_free(ctx);

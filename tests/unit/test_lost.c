@@ -66,7 +66,7 @@ session_on(const struct model *m, struct gg_session_params p)
     p.n_batch = 64;
     p.cache_type = GG_CACHE_F16;
     p.warn = hear;
-    must(session_new(m, &p, &s, &err));
+    must(model_session_new(m, &p, &s, &err));
     return s;
 }
 

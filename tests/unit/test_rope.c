@@ -58,22 +58,22 @@ test_yarn(void)
     while (turns(&p, high) > 1)
         high += 1e-4;
     for (int i = 0; i < 32; i++) {
-        double d = rope_yarn_divisor(&p, i);
+        double d = model_rope_yarn_divisor(&p, i);
 
         fast = fast && (turns(&p, i) < 32 || d == 1);
         slow = slow && (turns(&p, i) > 1 || fabs(d - 32) < 1e-12);
-        rising = rising && (i == 0 || d >= rope_yarn_divisor(&p, i - 1));
+        rising = rising && (i == 0 || d >= model_rope_yarn_divisor(&p, i - 1));
     }
     ok(fast, "pairs that turn 32 times are as they were trained");
     ok(slow, "pairs that never turn once are stretched 32 times");
     ok(rising, "between them divisors rise");
     middle = (12 - low) / (high - low);
     middle = 1 / (1 - middle + middle / 32);
-    ok(fabs(rope_yarn_divisor(&p, 12) - middle) < 1e-3, "along a ramp");
+    ok(fabs(model_rope_yarn_divisor(&p, 12) - middle) < 1e-3, "along a ramp");
     p.exact_ramp = false;
     middle = (12 - floor(low)) / (ceil(high) - floor(low));
     middle = 1 / (1 - middle + middle / 32);
-    ok(fabs(rope_yarn_divisor(&p, 12) - middle) < 1e-12,
+    ok(fabs(model_rope_yarn_divisor(&p, 12) - middle) < 1e-12,
        "whose ends may be whole pairs");
 }
 

@@ -123,7 +123,7 @@ agrees(const struct gg_sampler_params *params, const float *logits, size_t n)
         return false;
     same = same_list(c, got, t, m);
     for (uint64_t at = 0; at < 20; at++) {
-        double u = random_uniform(params->seed, n, at);
+        double u = sample_random_uniform(params->seed, n, at);
         int32_t id = -1;
 
         same = same &&
@@ -235,15 +235,15 @@ test_philox(void)
     for (int i = 0; i < 3; i++) {
         uint32_t out[4];
 
-        random_philox(cases[i] + 4, cases[i], out);
+        sample_random_philox(cases[i] + 4, cases[i], out);
         ok(memcmp(out, cases[i] + 6, sizeof(out)) == 0, "philox4x32-10");
     }
     /* The first case again: 0xe169c58d6627e8d5 >> 11, times 2^-53. */
-    is(random_uniform(0, 0, 0),
+    is(sample_random_uniform(0, 0, 0),
        (double)(UINT64_C(0xe169c58d6627e8d5) >> 11) / 9007199254740992.0,
        "uniform number of seed 0, sequence 0, position 0");
-    ok(random_uniform(1, 0, 0) != random_uniform(0, 1, 0) &&
-           random_uniform(0, 1, 0) != random_uniform(0, 0, 1),
+    ok(sample_random_uniform(1, 0, 0) != sample_random_uniform(0, 1, 0) &&
+           sample_random_uniform(0, 1, 0) != sample_random_uniform(0, 0, 1),
        "seed, sequence and position all count");
 }
 

@@ -260,7 +260,7 @@ differ(const struct gg_sampler_params *p)
         double u[2];
 
         fill(logits);
-        random_pair(p->seed, 3, past.n, u);
+        sample_random_pair(p->seed, 3, past.n, u);
         want = reference(p, &past, logits, u);
         wrong += gg_sampler_next(s, h, NULL, logits, N, 3, past.n, &d, &err) !=
                      GG_OK ||

@@ -38,8 +38,9 @@ compile(const char *schema)
     for (int i = 0; i < 256; i++)
         at[i] = (uint32_t)i, bytes[i] = (char)i;
     at[EOG] = at[EOG + 1] = 256;
-    if (schema_to_gbnf(schema, strlen(schema), &text, &n, &err) == GG_OK &&
-        grammar_new(text, n, &tokens, &g, &err) != GG_OK)
+    if (sample_schema_to_gbnf(schema, strlen(schema), &text, &n, &err) ==
+            GG_OK &&
+        sample_grammar_new(text, n, &tokens, &g, &err) != GG_OK)
         g = NULL;
     mem_free(text);
     return g;
@@ -54,14 +55,15 @@ allows(struct gg_grammar *g, const char *text)
 
     if (!g)
         return false;
-    grammar_begin(&at, g);
+    sample_grammar_begin(&at, g);
     for (; fits && *text; text++)
-        if (grammar_allows(&at, (uint8_t)*text, &fits, &err) != GG_OK ||
-            (fits && grammar_advance(&at, (uint8_t)*text, &err) != GG_OK))
+        if (sample_grammar_allows(&at, (uint8_t)*text, &fits, &err) != GG_OK ||
+            (fits &&
+             sample_grammar_advance(&at, (uint8_t)*text, &err) != GG_OK))
             fits = false;
-    if (fits && grammar_allows(&at, EOG, &fits, &err) != GG_OK)
+    if (fits && sample_grammar_allows(&at, EOG, &fits, &err) != GG_OK)
         fits = false;
-    grammar_leave(&at);
+    sample_grammar_leave(&at);
     return fits;
 }
 
@@ -647,7 +649,7 @@ count_allocations(void)
         enum gg_status st;
 
         mem_fail_after(n);
-        st = schema_to_gbnf(rich, sizeof(rich) - 1, &text, &len, &err);
+        st = sample_schema_to_gbnf(rich, sizeof(rich) - 1, &text, &len, &err);
         mem_fail_after(-1);
         mem_free(text);
         if (st == GG_OK)
@@ -686,7 +688,7 @@ main(void)
     char *text = NULL;
     size_t n;
 
-    ok(schema_to_gbnf("{}", 2, &text, &n, &err) == GG_ERR_UNSUPPORTED &&
+    ok(sample_schema_to_gbnf("{}", 2, &text, &n, &err) == GG_ERR_UNSUPPORTED &&
            !text && err.message[0],
        "refused without Jansson");
     return tap_done();

@@ -253,16 +253,16 @@ score_in_slices(const struct model *m, struct cache *cache, struct compute *c,
     struct batch b;
     bool done = false;
 
-    if (batch_init(&b, 128, 1, V) &&
-        model_logprobs_start(&c->logprobs, m, c->backends, c->n_backends, false, &err) ==
-            GG_OK) {
+    if (model_batch_init(&b, 128, 1, V) &&
+        model_logprobs_start(&c->logprobs, m, c->backends, c->n_backends, false,
+                             &err) == GG_OK) {
         c->logprobs.max_rows = 7;
-        batch_start(&b);
-        done = batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
-        batch_finish(&b);
-        done = done && compute_run(c, cache, &b, &err) == GG_OK;
+        model_batch_start(&b);
+        done = model_batch_add(&b, cache, &chunk, 0, 0, NULL) == 100;
+        model_batch_finish(&b);
+        done = done && model_compute_run(c, cache, &b, &err) == GG_OK;
     }
-    batch_clear(&b);
+    model_batch_clear(&b);
     return done;
 }
 
@@ -275,13 +275,13 @@ check_slices(const struct gg_model *model)
     float truth[N], out[N];
 
     score(model, gg_session_params_default(), N, N, truth, NULL);
-    must(cache_init(&cache, m, GGML_TYPE_F16, 1, 256, 128, &err));
-    must(compute_init(&c, m, &cache, 128, 1, 2, NULL, NULL, &err));
+    must(model_cache_init(&cache, m, GGML_TYPE_F16, 1, 256, 128, &err));
+    must(model_compute_init(&c, m, &cache, 128, 1, 2, NULL, NULL, &err));
     ok(score_in_slices(m, &cache, &c, out) &&
            !memcmp(out, truth, 99 * sizeof(*out)),
        "slices change nothing");
-    compute_clear(&c);
-    cache_clear(&cache);
+    model_compute_clear(&c);
+    model_cache_clear(&cache);
 }
 
 /* Ids whose probabilities are too small for a float. */

@@ -254,14 +254,14 @@ test_vocab(const struct gg_vocab *v, const char *what)
 static void
 test_rules(struct gg_vocab *v, const char *what)
 {
-    const struct split_name before = { .rule = v->split,
-                                       .group = v->group,
-                                       .ends = v->ends };
-    const struct split_name *done[32];
-    const struct split_name *s;
+    const struct vocab_split_name before = { .rule = v->split,
+                                             .group = v->group,
+                                             .ends = v->ends };
+    const struct vocab_split_name *done[32];
+    const struct vocab_split_name *s;
     size_t n = 0;
 
-    for (size_t i = 0; (s = split_name(i)); i++) {
+    for (size_t i = 0; (s = vocab_split_name(i)); i++) {
         char name[200];
         bool seen = false;
 

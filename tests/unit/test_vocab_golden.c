@@ -33,7 +33,7 @@ make(size_t (*fill)(uint8_t *))
     size_t all = fill(t.p), n;
 
     for (size_t i = 0; i < all; i += n ? n : 1) {
-        n = unicode_length(t.p + i, all - i);
+        n = vocab_unicode_length(t.p + i, all - i);
         memmove(t.p + t.len, t.p + i, n);
         t.len += n;
     }
@@ -48,8 +48,8 @@ test_ids(const struct gg_vocab *v, struct text text, size_t n_want,
     uint64_t h = HASH_START;
     size_t n = 0;
 
-    if (!v || encode_ids(v, (const char *)text.p, text.len, 0, ids,
-                              text.len, &n, NULL) != GG_OK)
+    if (!v || encode_ids(v, (const char *)text.p, text.len, 0, ids, text.len,
+                         &n, NULL) != GG_OK)
         n = 0;
     for (size_t i = 0; i < n; i++)
         h = text_hash(h, (uint32_t)ids[i]);

@@ -242,7 +242,7 @@ make(size_t (*fill)(uint8_t *), size_t len, const char *name)
 }
 
 static bool
-figure_is(const struct split_name *s, const uint8_t *text, size_t len,
+figure_is(const struct vocab_split_name *s, const uint8_t *text, size_t len,
           struct figure want)
 {
     struct split_at at = { 0 };
@@ -263,7 +263,7 @@ figure_is(const struct split_name *s, const uint8_t *text, size_t len,
 }
 
 static bool
-example_is(const struct split_name *s, const char *want)
+example_is(const struct vocab_split_name *s, const char *want)
 {
     struct split_at at = { 0 };
     static const uint8_t text[] = EXAMPLE;
@@ -296,8 +296,8 @@ test_rules(const struct texts *t)
     char what[128];
 
     for (size_t i = 0; i < TEXT_COUNT(rules); i++) {
-        const struct split_name *s =
-            split_find(rules[i].name, strlen(rules[i].name));
+        const struct vocab_split_name *s =
+            vocab_split_find(rules[i].name, strlen(rules[i].name));
 
         snprintf(what, sizeof(what), "%s: an example", rules[i].name);
         ok(s && example_is(s, rules[i].words), what);
@@ -313,7 +313,7 @@ test_rules(const struct texts *t)
 }
 
 static bool
-same_rule(const struct split_name *a, const struct split_name *b)
+same_rule(const struct vocab_split_name *a, const struct vocab_split_name *b)
 {
     return a->rule == b->rule && a->group == b->group;
 }
@@ -323,21 +323,22 @@ same_rule(const struct split_name *a, const struct split_name *b)
 static void
 test_names(void)
 {
-    const struct split_name *s;
+    const struct vocab_split_name *s;
     int untested = 0, twice = 0;
 
-    for (size_t i = 0; (s = split_name(i)); i++) {
+    for (size_t i = 0; (s = vocab_split_name(i)); i++) {
         size_t k = 0;
 
         while (k < TEXT_COUNT(rules) &&
-               !same_rule(split_find(rules[k].name, strlen(rules[k].name)), s))
+               !same_rule(
+                   vocab_split_find(rules[k].name, strlen(rules[k].name)), s))
             k++;
         untested += k == TEXT_COUNT(rules);
-        twice += split_find(s->name, strlen(s->name)) != s;
+        twice += vocab_split_find(s->name, strlen(s->name)) != s;
     }
     is(untested, 0, "no rule is without a test");
     is(twice, 0, "no name is there twice");
-    ok(!split_find("klingon", 7) && !split_find("", 0),
+    ok(!vocab_split_find("klingon", 7) && !vocab_split_find("", 0),
        "other names are not known");
 }
 
@@ -383,17 +384,17 @@ test_linear(void)
         SIZE = 1 << 20
     };
     uint8_t *text = malloc(SIZE);
-    const struct split_name *s;
+    const struct vocab_split_name *s;
 
     for (size_t k = 0; k < TEXT_COUNT(kinds); k++) {
         size_t len = strlen(kinds[k]);
 
         for (size_t i = 0; i < SIZE; i++)
             text[i] = (uint8_t)kinds[k][i % len];
-        for (size_t r = 0; (s = split_name(r)); r++) {
+        for (size_t r = 0; (s = vocab_split_name(r)); r++) {
             struct split_at at = { 0 };
 
-            if (r > 0 && same_rule(s, split_name(r - 1)))
+            if (r > 0 && same_rule(s, vocab_split_name(r - 1)))
                 continue;
             for (size_t i = 0; i < SIZE;)
                 i += split_next(s->rule, s->group, &at, text + i, SIZE - i);
@@ -431,7 +432,7 @@ test_ends(void)
     static const char parts[] = "aabzAZ ' .\n0_{@[`";
     uint64_t state = 5;
     size_t differ = 0;
-    const struct split_name *s;
+    const struct vocab_split_name *s;
 
     for (int round = 0; round < 20000; round++) {
         size_t len = 1 + text_below(&state, 20);
@@ -440,7 +441,7 @@ test_ends(void)
         for (size_t i = 0; i < len; i++)
             text[i] = (uint8_t)parts[text_below(&state, sizeof(parts) - 1)];
         text[len - 1] = "aZ"[round % 2];
-        for (size_t r = 0; (s = split_name(r)); r++)
+        for (size_t r = 0; (s = vocab_split_name(r)); r++)
             if (!s->ends && (r == 0 || s->rule != s[-1].rule))
                 differ += !same_near_the_end(s->rule, text, len);
     }

@@ -372,9 +372,9 @@ sound(struct cache *c, int n_batch)
 
     for (int past = 0, n; past < 20000; past += n) {
         n = 1 + (int)(next_random() % (unsigned)n_batch);
-        cache_make_room(c, 1, past, n);
+        model_cache_make_room(c, 1, past, n);
         for (int kind = 0; kind < CACHE_KINDS; kind++) {
-            struct cache_range r = cache_seen(c, kind, 1, past, n);
+            struct cache_range r = model_cache_seen(c, kind, 1, past, n);
 
             all = all && covers(c, kind, past, n, &r);
         }
@@ -392,9 +392,9 @@ changes(struct cache *c, int n_ids)
     for (int past = 0; past < n_ids; past++) {
         bool other = false;
 
-        cache_make_room(c, 1, past, 1);
+        model_cache_make_room(c, 1, past, 1);
         for (int kind = 0; kind < CACHE_KINDS; kind++) {
-            struct cache_range r = cache_seen(c, kind, 1, past, 1);
+            struct cache_range r = model_cache_seen(c, kind, 1, past, 1);
 
             other = other || r.row != before[kind].row || r.n != before[kind].n;
             before[kind] = r;
@@ -418,11 +418,11 @@ check_layout(void)
         for (size_t j = 0; j < sizeof(batches) / sizeof(batches[0]); j++) {
             struct cache c;
 
-            must(cache_init(&c, m->model, GGML_TYPE_F16, 2, 21000, batches[j],
-                            &err));
+            must(model_cache_init(&c, m->model, GGML_TYPE_F16, 2, 21000,
+                                  batches[j], &err));
             all = all && sound(&c, batches[j]);
             rare = rare && changes(&c, 5120) <= 5120 / CACHE_BLOCK;
-            cache_clear(&c);
+            model_cache_clear(&c);
         }
         gg_model_free(m);
     }

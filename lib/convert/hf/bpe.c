@@ -27,7 +27,7 @@ is_text(const json_t *v, const char *text)
 }
 
 bool
-hf_bpe_is_spm(const struct hf_tokens *t)
+convert_hf_bpe_is_spm(const struct hf_tokens *t)
 {
     return json_is_true(json_object_get(model_of(t), "byte_fallback"));
 }
@@ -41,7 +41,7 @@ is_byte_name(const char *s, size_t n)
 }
 
 void
-hf_bpe_tokens(struct hf_tokens *t)
+convert_hf_bpe_tokens(struct hf_tokens *t)
 {
     struct core_json_keys model = t->file;
     const json_t *vocab;
@@ -65,14 +65,15 @@ hf_bpe_tokens(struct hf_tokens *t)
         size_t n = strlen(text);
         int32_t type = GG_TOKEN_NORMAL;
 
-        if (t->file.status != GG_OK || !hf_good(t->h))
+        if (t->file.status != GG_OK || !convert_hf_good(t->h))
             return;
         if (t->scores && is_byte_name(text, n))
             type = GG_TOKEN_BYTE;
         else if (*unknown && !t->kind->words && strcmp(text, unknown) == 0)
             type = GG_TOKEN_UNKNOWN;
-        hf_token_put(t, json_is_integer(id) ? json_integer_value(id) : -1, text,
-                     n, type);
+        convert_hf_token_put(t,
+                             json_is_integer(id) ? json_integer_value(id) : -1,
+                             text, n, type);
     }
 }
 
@@ -135,8 +136,8 @@ count_merge(struct hf_tokens *t, size_t rank, const struct gguf_str *left,
 
     (void)rank;
     *total += left->n + right->n + 1;
-    return hf_token_find(t, left->s, left->n) >= 0 &&
-           hf_token_find(t, right->s, right->n) >= 0;
+    return convert_hf_token_find(t, left->s, left->n) >= 0 &&
+           convert_hf_token_find(t, right->s, right->n) >= 0;
 }
 
 static bool
@@ -191,7 +192,7 @@ score_merge(struct hf_tokens *t, size_t rank, const struct gguf_str *left,
         return false;
     memcpy(made, left->s, left->n);
     memcpy(made + left->n, right->s, right->n);
-    id = hf_token_find(t, made, left->n + right->n);
+    id = convert_hf_token_find(t, made, left->n + right->n);
     if (id >= 0 && t->scores[id] < -1e8f)
         t->scores[id] = -(float)(rank + 1);
     return id >= 0;
@@ -259,7 +260,7 @@ has_blank_and_digit(const struct hf_tokens *t)
                    "0"; /* U+0120 stands for the blank */
 
     for (; token[2] <= '9'; token[2]++)
-        if (hf_token_find(t, token, 3) >= 0)
+        if (convert_hf_token_find(t, token, 3) >= 0)
             return true;
     return false;
 }
@@ -269,7 +270,7 @@ set_split(struct hf_tokens *t)
 {
     const json_t *pre = json_object_get(t->file.object, "pre_tokenizer");
     bool whole = json_is_true(json_object_get(model_of(t), "ignore_merges"));
-    const char *name = hf_pre_name(pre, whole);
+    const char *name = convert_hf_pre_name(pre, whole);
 
     if (name && !strcmp(name, "falcon") && has_blank_and_digit(t))
         name = NULL;
@@ -281,7 +282,7 @@ set_split(struct hf_tokens *t)
 }
 
 void
-hf_bpe_keys(struct hf_tokens *t)
+convert_hf_bpe_keys(struct hf_tokens *t)
 {
     if (t->scores) {
         set_scores(t);

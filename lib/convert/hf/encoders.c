@@ -50,7 +50,7 @@ static const struct hf_name nomic_layer[] = {
 static void
 keys_encoder(struct hf *h)
 {
-    hf_set_bool(h, "attention.causal", false);
+    convert_hf_set_bool(h, "attention.causal", false);
     h->n_kinds =
         (int32_t)core_json_int(&h->config, "type_vocab_size", 1, MAX_KINDS, 2);
     gguf_set_val_u32(h->gguf, "tokenizer.ggml.token_type_count",
@@ -67,7 +67,7 @@ keys_bert(struct hf *h)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "position_embedding_type: '%.40s' is not known here",
                       positions);
-    hf_must_be(h, "is_decoder", false, false);
+    convert_hf_must_be(h, "is_decoder", false, false);
     keys_encoder(h);
 }
 
@@ -81,12 +81,12 @@ keys_nomic(struct hf *h)
 
     if (h->n_ctx > trained)
         h->n_ctx = (int32_t)trained;
-    hf_must_be_int(h, "moe_every_n_layers", 0);
-    hf_must_be_int(h, "rotary_emb_fraction", 1);
-    hf_must_be(h, "rotary_emb_interleaved", false, false);
-    hf_must_be(h, "prenorm", false, false);
-    hf_must_be(h, "causal", false, false);
-    hf_must_be(h, "use_rms_norm", false, false);
+    convert_hf_must_be_int(h, "moe_every_n_layers", 0);
+    convert_hf_must_be_int(h, "rotary_emb_fraction", 1);
+    convert_hf_must_be(h, "rotary_emb_interleaved", false, false);
+    convert_hf_must_be(h, "prenorm", false, false);
+    convert_hf_must_be(h, "causal", false, false);
+    convert_hf_must_be(h, "use_rms_norm", false, false);
     if (core_json_find(&h->config, "rotary_emb_scale_base"))
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "rotary_emb_scale_base: nomic-bert has none here");
@@ -102,7 +102,7 @@ keys_nomic(struct hf *h)
         .layer_norm = true, .epsilon = 1e-12, .activations = "gelu",           \
         .encoder = true, .positions = true, .keys = keys_bert
 
-const struct hf_family hf_encoders[] = {
+const struct hf_family convert_hf_encoders[] = {
     { "BertModel", BERT },
     { "BertForMaskedLM", BERT },
     { "BertForPreTraining", BERT },

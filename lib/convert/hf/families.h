@@ -49,53 +49,53 @@ struct hf_family {
 };
 
 /* encoders.c: ended by one without a name. */
-extern const struct hf_family hf_encoders[];
+extern const struct hf_family convert_hf_encoders[];
 
 const struct hf_family *
-hf_family_find(const char *model);
+convert_hf_family_find(const char *model);
 
 void
-hf_read_keys(struct hf *h);
+convert_hf_read_keys(struct hf *h);
 /* pooling.c: how the vectors of a text become one, if the folder says it. */
 void
-hf_read_pooling(struct hf *h);
+convert_hf_read_pooling(struct hf *h);
 /* special.c: what only some families have. */
 void
-hf_keys_window(struct hf *h);
+convert_hf_keys_window(struct hf *h);
 void
-hf_keys_gpt_neox(struct hf *h);
+convert_hf_keys_gpt_neox(struct hf *h);
 void
-hf_keys_falcon(struct hf *h);
+convert_hf_keys_falcon(struct hf *h);
 void
-hf_keys_mixtral(struct hf *h);
+convert_hf_keys_mixtral(struct hf *h);
 void
-hf_keys_qwen(struct hf *h);
+convert_hf_keys_qwen(struct hf *h);
 void
-hf_keys_qwen2moe(struct hf *h);
+convert_hf_keys_qwen2moe(struct hf *h);
 void
-hf_keys_qwen3moe(struct hf *h);
+convert_hf_keys_qwen3moe(struct hf *h);
 void
-hf_keys_gemma2(struct hf *h);
+convert_hf_keys_gemma2(struct hf *h);
 void
-hf_keys_gemma3(struct hf *h);
+convert_hf_keys_gemma3(struct hf *h);
 void
-hf_keys_phi2(struct hf *h);
+convert_hf_keys_phi2(struct hf *h);
 void
-hf_keys_phi3(struct hf *h);
+convert_hf_keys_phi3(struct hf *h);
 void
-hf_keys_gpt_oss(struct hf *h);
+convert_hf_keys_gpt_oss(struct hf *h);
 void
-hf_keys_smollm3(struct hf *h);
+convert_hf_keys_smollm3(struct hf *h);
 void
-hf_keys_olmo3(struct hf *h);
+convert_hf_keys_olmo3(struct hf *h);
 void
-hf_keys_granite(struct hf *h);
+convert_hf_keys_granite(struct hf *h);
 
 /* Rotary positions: keys, and divisors where the scaling has some. */
 void
-hf_read_rope(struct hf *h);
+convert_hf_read_rope(struct hf *h);
 
 void
-hf_add_tensors(struct hf *h);
+convert_hf_add_tensors(struct hf *h);
 
 #endif

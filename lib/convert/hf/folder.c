@@ -42,7 +42,7 @@ choose_family(struct hf *h)
                       "architectures: names no model");
         return;
     }
-    h->family = hf_family_find(name);
+    h->family = convert_hf_family_find(name);
     if (!h->family)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "architectures: '%.60s' is not known here", name);
@@ -74,17 +74,17 @@ static void
 read_folder(struct hf *h)
 {
     choose_family(h);
-    if (hf_good(h))
-        hf_read_keys(h);
-    if (hf_good(h) && h->weighed && h->quantized)
-        hf_link_scales(h, h->quantized);
-    if (hf_good(h) && h->weighed) {
-        hf_add_tensors(h);
-        if (hf_good(h))
+    if (convert_hf_good(h))
+        convert_hf_read_keys(h);
+    if (convert_hf_good(h) && h->weighed && h->quantized)
+        convert_hf_link_scales(h, h->quantized);
+    if (convert_hf_good(h) && h->weighed) {
+        convert_hf_add_tensors(h);
+        if (convert_hf_good(h))
             set_file_type(h);
     }
-    if (hf_good(h))
-        hf_read_tokens(h);
+    if (convert_hf_good(h))
+        convert_hf_read_tokens(h);
 }
 
 /* ---- as others see it ---------------------------------------------------- */
@@ -95,11 +95,11 @@ read_all(struct hf *h, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     if (h->weighed)
-        st = hf_weights_open(h->path, &h->weights, err);
+        st = convert_hf_weights_open(h->path, &h->weights, err);
     if (st != GG_OK)
         return st;
     read_folder(h);
-    if (!hf_good(h))
+    if (!convert_hf_good(h))
         return h->config.status != GG_OK ? h->config.status : h->here.status;
     return gguf_finish(h->gguf, h->path, err);
 }
@@ -108,8 +108,8 @@ static void
 make(const struct gguf_context *gguf, const struct hf_rows *rows, int64_t i,
      void *out)
 {
-    hf_rows_make(&rows[i], 0, rows[i].n_rows * rows[i].n_blocks,
-                 gguf_tensor(gguf, i)->type, out);
+    convert_hf_rows_make(&rows[i], 0, rows[i].n_rows * rows[i].n_blocks,
+                         gguf_tensor(gguf, i)->type, out);
 }
 
 /* All tensors in memory. */
@@ -194,7 +194,7 @@ convert_close_folder(struct convert_folder *f)
 {
     if (!f)
         return;
-    hf_weights_close(&f->weights);
+    convert_hf_weights_close(&f->weights);
     free_rows(f->rows, f->n);
     mem_free(f);
 }

@@ -40,9 +40,9 @@ id_of_text(const struct hf_tokens *t, const char *setting)
 
     if (inner)
         v = inner;
-    return json_is_string(v)
-               ? hf_token_find(t, json_string_value(v), json_string_length(v))
-               : -1;
+    return json_is_string(v) ? convert_hf_token_find(t, json_string_value(v),
+                                                     json_string_length(v))
+                             : -1;
 }
 
 /* The i-th of a number or a list of numbers; -1. */
@@ -57,7 +57,7 @@ id_at(const json_t *v, size_t i)
 }
 
 int32_t
-hf_special_find(const struct hf_tokens *t, int i)
+convert_hf_special_find(const struct hf_tokens *t, int i)
 {
     const char *usual = specials[i].usual;
     char setting[32];
@@ -69,7 +69,7 @@ hf_special_find(const struct hf_tokens *t, int i)
     if (id < 0)
         id = id_at(core_json_find(&t->h->config, setting), 0);
     if (id < 0 && t->kind->words)
-        id = hf_token_find(t, usual, strlen(usual));
+        id = convert_hf_token_find(t, usual, strlen(usual));
     return id < t->n ? (int32_t)id : -1;
 }
 
@@ -145,7 +145,7 @@ set_adding(struct hf_tokens *t, const char *setting, const char *key,
 }
 
 void
-hf_set_specials(struct hf_tokens *t)
+convert_hf_set_specials(struct hf_tokens *t)
 {
     int32_t eos = -1;
 
@@ -153,7 +153,7 @@ hf_set_specials(struct hf_tokens *t)
         int32_t id = -1;
 
         if (t->kind->words || !specials[i].words)
-            id = hf_special_find(t, i);
+            id = convert_hf_special_find(t, i);
         if (id >= 0)
             gguf_set_val_u32(t->h->gguf, specials[i].key, (uint32_t)id);
         if (!strcmp(specials[i].setting, "eos_token"))

@@ -121,20 +121,20 @@ set_numbers(struct hf *h)
                           ? "attention.layer_norm_epsilon"
                           : "attention.layer_norm_rms_epsilon";
 
-    hf_set_u32(h, "context_length", h->n_ctx);
-    hf_set_u32(h, "embedding_length", h->n_embd);
-    hf_set_u32(h, "block_count", h->n_layer);
-    hf_set_u32(h, "feed_forward_length", h->n_ff);
-    hf_set_u32(h, "attention.head_count", h->n_head);
-    hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
-    hf_set_f32(
+    convert_hf_set_u32(h, "context_length", h->n_ctx);
+    convert_hf_set_u32(h, "embedding_length", h->n_embd);
+    convert_hf_set_u32(h, "block_count", h->n_layer);
+    convert_hf_set_u32(h, "feed_forward_length", h->n_ff);
+    convert_hf_set_u32(h, "attention.head_count", h->n_head);
+    convert_hf_set_u32(h, "attention.head_count_kv", h->n_head_kv);
+    convert_hf_set_f32(
         h, eps,
         core_json_number(&h->config, names, 0, 0.1, usual_epsilon(h->family)));
     if (core_json_find(&h->config, "head_dim")) {
-        hf_set_u32(h, "attention.key_length", h->d_head);
-        hf_set_u32(h, "attention.value_length", h->d_head);
+        convert_hf_set_u32(h, "attention.key_length", h->d_head);
+        convert_hf_set_u32(h, "attention.value_length", h->d_head);
     }
-    hf_set_u32(h, "vocab_size", h->n_vocab);
+    convert_hf_set_u32(h, "vocab_size", h->n_vocab);
 }
 
 /* The last part of the folder's path; "." and ".." are no names. */
@@ -152,7 +152,7 @@ set_name(struct hf *h)
 }
 
 void
-hf_read_keys(struct hf *h)
+convert_hf_read_keys(struct hf *h)
 {
     gguf_set_val_str(h->gguf, "general.architecture", h->family->arch);
     gguf_set_val_str(h->gguf, "general.type", "model");
@@ -160,16 +160,16 @@ hf_read_keys(struct hf *h)
     read_numbers(h);
     check_activation(h);
     check_layers(h);
-    if (!hf_good(h))
+    if (!convert_hf_good(h))
         return;
     if (h->family->keys)
         h->family->keys(h);
-    if (!hf_good(h))
+    if (!convert_hf_good(h))
         return;
     set_numbers(h);
     if (!h->family->positions)
-        hf_read_rope(h);
-    hf_read_pooling(h);
+        convert_hf_read_rope(h);
+    convert_hf_read_pooling(h);
 }
 
 #endif

@@ -15,25 +15,25 @@ enum {
 };
 
 bool
-hf_good(const struct hf *h)
+convert_hf_good(const struct hf *h)
 {
     return h->config.status == GG_OK && h->here.status == GG_OK;
 }
 
 void
-hf_add(struct hf *h, const char *name, enum ggml_type type,
-       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows)
+convert_hf_add(struct hf *h, const char *name, enum ggml_type type,
+               const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows)
 {
     size_t n = (size_t)gguf_get_n_tensors(h->gguf);
     struct ggml_tensor t = { .type = type };
 
-    if (hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
+    if (convert_hf_good(h) && gguf_find_tensor(h->gguf, name) >= 0)
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: comes from two tensors",
                       name);
-    if (hf_good(h) &&
+    if (convert_hf_good(h) &&
         !mem_grow(&h->rows, &h->cap_rows, n + 1, sizeof(*h->rows)))
         h->here.status = error_nomem(h->here.err);
-    if (!hf_good(h)) {
+    if (!convert_hf_good(h)) {
         mem_free(rows->from);
         mem_free((void *)(uintptr_t)rows->made);
         return;
@@ -58,7 +58,7 @@ full_key(const struct hf *h, const char *name, char buf[96])
 }
 
 void
-hf_set_u32(struct hf *h, const char *name, int64_t value)
+convert_hf_set_u32(struct hf *h, const char *name, int64_t value)
 {
     char key[96];
 
@@ -66,7 +66,7 @@ hf_set_u32(struct hf *h, const char *name, int64_t value)
 }
 
 void
-hf_set_f32(struct hf *h, const char *name, double value)
+convert_hf_set_f32(struct hf *h, const char *name, double value)
 {
     char key[96];
 
@@ -74,7 +74,7 @@ hf_set_f32(struct hf *h, const char *name, double value)
 }
 
 void
-hf_set_str(struct hf *h, const char *name, const char *value)
+convert_hf_set_str(struct hf *h, const char *name, const char *value)
 {
     char key[96];
 
@@ -82,7 +82,7 @@ hf_set_str(struct hf *h, const char *name, const char *value)
 }
 
 void
-hf_set_bool(struct hf *h, const char *name, bool value)
+convert_hf_set_bool(struct hf *h, const char *name, bool value)
 {
     char key[96];
 
@@ -90,7 +90,7 @@ hf_set_bool(struct hf *h, const char *name, bool value)
 }
 
 void
-hf_must_be(struct hf *h, const char *name, bool value, bool other)
+convert_hf_must_be(struct hf *h, const char *name, bool value, bool other)
 {
     if (core_json_bool(&h->config, name, other) != value)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has it %s here",
@@ -98,7 +98,7 @@ hf_must_be(struct hf *h, const char *name, bool value, bool other)
 }
 
 void
-hf_must_be_int(struct hf *h, const char *name, int64_t value)
+convert_hf_must_be_int(struct hf *h, const char *name, int64_t value)
 {
     if (core_json_int(&h->config, name, 0, MAX_VALUE, value) != value)
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED, "%s: %s has %d here",

@@ -33,26 +33,26 @@ struct hf {
 
 /* True while nothing failed. */
 bool
-hf_good(const struct hf *h);
+convert_hf_good(const struct hf *h);
 /* ARCH.name */
 void
-hf_set_u32(struct hf *h, const char *name, int64_t value);
+convert_hf_set_u32(struct hf *h, const char *name, int64_t value);
 void
-hf_set_f32(struct hf *h, const char *name, double value);
+convert_hf_set_f32(struct hf *h, const char *name, double value);
 void
-hf_set_str(struct hf *h, const char *name, const char *value);
+convert_hf_set_str(struct hf *h, const char *name, const char *value);
 void
-hf_set_bool(struct hf *h, const char *name, bool value);
+convert_hf_set_bool(struct hf *h, const char *name, bool value);
 
 /* Adds a tensor of such rows; frees what they point to if it cannot. */
 void
-hf_add(struct hf *h, const char *name, enum ggml_type type,
-       const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows);
+convert_hf_add(struct hf *h, const char *name, enum ggml_type type,
+               const int64_t ne[GGML_MAX_DIMS], const struct hf_rows *rows);
 
 /* A setting must have, or default to, one value. */
 void
-hf_must_be(struct hf *h, const char *name, bool value, bool other);
+convert_hf_must_be(struct hf *h, const char *name, bool value, bool other);
 void
-hf_must_be_int(struct hf *h, const char *name, int64_t value);
+convert_hf_must_be_int(struct hf *h, const char *name, int64_t value);
 
 #endif

@@ -48,7 +48,7 @@ set_way(struct hf *h, struct core_json_keys *k)
         core_json_bad(k, GG_ERR_UNSUPPORTED,
                       "pooling: must be one of mean, cls and lasttoken here");
     else
-        hf_set_u32(h, "pooling_type", ways[which].type);
+        convert_hf_set_u32(h, "pooling_type", ways[which].type);
 }
 
 static void
@@ -58,7 +58,7 @@ read_pooling(struct hf *h, const char *folder)
     json_t *document = NULL;
     struct core_json_keys k = { path, NULL, GG_OK, h->here.err };
 
-    if (!hf_is_plain(folder)) {
+    if (!convert_hf_is_plain(folder)) {
         core_json_bad(&h->here, GG_ERR_FORMAT,
                       "modules.json: '%.60s' is no folder in this one", folder);
         return;
@@ -84,7 +84,7 @@ class_of(const json_t *step)
 }
 
 void
-hf_read_pooling(struct hf *h)
+convert_hf_read_pooling(struct hf *h)
 {
     char path[MAX_PATH_LENGTH];
     json_t *list = NULL;
@@ -99,7 +99,7 @@ hf_read_pooling(struct hf *h)
         const char *class = class_of(step);
         const char *folder = json_string_value(json_object_get(step, "path"));
 
-        if (!hf_good(h))
+        if (!convert_hf_good(h))
             break;
         if (!strcmp(class, "Pooling"))
             read_pooling(h, folder ? folder : "");

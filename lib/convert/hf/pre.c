@@ -125,7 +125,7 @@ static const struct {
 };
 
 const char *
-hf_pre_name(const json_t *pre, bool ignore_merges)
+convert_hf_pre_name(const json_t *pre, bool ignore_merges)
 {
     struct line l;
 

@@ -41,7 +41,7 @@ number(struct hf *h, struct rope *r, const char *names, double min, double max,
 {
     double v = core_json_number(&h->config, names, min, max, other);
 
-    if (hf_good(h))
+    if (convert_hf_good(h))
         v = core_json_number(&r->all, names, min, max, v);
     if (r->all.status != GG_OK)
         h->config.status = r->all.status;
@@ -58,7 +58,7 @@ add_divisors(struct hf *h, const char *name, float *values)
         .made = values, .n_rows = 1, .n_blocks = 1, .length = n
     };
 
-    hf_add(h, name, GGML_TYPE_F32, ne, &rows);
+    convert_hf_add(h, name, GGML_TYPE_F32, ne, &rows);
 }
 
 /* Llama 3.1: waves that fit its old context four times stay, those longer than
@@ -119,12 +119,12 @@ set_long(struct hf *h, struct rope *r)
 
     magnitude =
         core_json_number(&r->all, "attention_factor", 0, 1e3, magnitude);
-    hf_set_u32(h, "rope.scaling.original_context_length", (int64_t)old);
-    hf_set_f32(h, "rope.scaling.attn_factor", magnitude);
+    convert_hf_set_u32(h, "rope.scaling.original_context_length", (int64_t)old);
+    convert_hf_set_f32(h, "rope.scaling.attn_factor", magnitude);
     if (!h->weighed)
         return;
     add_list(h, r, "long_factor", "rope_factors_long.weight");
-    if (hf_good(h))
+    if (convert_hf_good(h))
         add_list(h, r, "short_factor", "rope_factors_short.weight");
 }
 
@@ -146,25 +146,25 @@ set_yarn(struct hf *h, struct rope *r)
     if (whole == !strcmp(h->family->arch, "gpt-oss"))
         core_json_bad(k, GG_ERR_UNSUPPORTED, "truncate: %s has it %s here",
                       h->family->arch, whole ? "false" : "true");
-    hf_set_str(h, "rope.scaling.type", "yarn");
-    hf_set_f32(h, "rope.scaling.factor", factor);
-    hf_set_u32(h, "rope.scaling.original_context_length",
-               core_json_int(k, "original_max_position_embeddings", 1, MAX_CTX,
-                             h->n_ctx));
+    convert_hf_set_str(h, "rope.scaling.type", "yarn");
+    convert_hf_set_f32(h, "rope.scaling.factor", factor);
+    convert_hf_set_u32(h, "rope.scaling.original_context_length",
+                       core_json_int(k, "original_max_position_embeddings", 1,
+                                     MAX_CTX, h->n_ctx));
     if (fast != 32)
-        hf_set_f32(h, "rope.scaling.yarn_beta_fast", fast);
+        convert_hf_set_f32(h, "rope.scaling.yarn_beta_fast", fast);
     if (slow != 1)
-        hf_set_f32(h, "rope.scaling.yarn_beta_slow", slow);
+        convert_hf_set_f32(h, "rope.scaling.yarn_beta_slow", slow);
     if (magnitude != usual)
-        hf_set_f32(h, "rope.scaling.attn_factor", magnitude / usual);
+        convert_hf_set_f32(h, "rope.scaling.attn_factor", magnitude / usual);
 }
 
 static void
 set_linear(struct hf *h, struct rope *r)
 {
-    hf_set_str(h, "rope.scaling.type", "linear");
-    hf_set_f32(h, "rope.scaling.factor",
-               core_json_number(&r->all, "factor", 1e-6, 1e6, 1));
+    convert_hf_set_str(h, "rope.scaling.type", "linear");
+    convert_hf_set_f32(h, "rope.scaling.factor",
+                       core_json_number(&r->all, "factor", 1e-6, 1e6, 1));
 }
 
 static void
@@ -219,7 +219,7 @@ read_length(struct hf *h, struct rope *r)
         core_json_bad(&h->config, GG_ERR_FORMAT, "%d values of a head turn",
                       (int)h->n_rot);
     else
-        hf_set_u32(h, "rope.dimension_count", h->n_rot);
+        convert_hf_set_u32(h, "rope.dimension_count", h->n_rot);
 }
 
 static void
@@ -232,21 +232,21 @@ set_windowed_base(struct hf *h, struct rope *r, double other)
     if (strcmp(core_json_text(&r->windowed, "rope_type", "default"), "default"))
         core_json_bad(&r->windowed, GG_ERR_UNSUPPORTED,
                       "sliding_attention: its rope_type is not default");
-    hf_set_f32(h, "rope.freq_base_swa", base);
+    convert_hf_set_f32(h, "rope.freq_base_swa", base);
 }
 
 void
-hf_read_rope(struct hf *h)
+convert_hf_read_rope(struct hf *h)
 {
     struct rope r;
 
     find(h, &r);
     read_length(h, &r);
     r.base = number(h, &r, "rope_theta|rotary_emb_base", 1, 1e12, 10000);
-    if (!hf_good(h))
+    if (!convert_hf_good(h))
         return;
     if (strcmp(h->family->arch, "gptj") != 0)
-        hf_set_f32(h, "rope.freq_base", r.base);
+        convert_hf_set_f32(h, "rope.freq_base", r.base);
     set_scaling(h, &r);
     if (!strcmp(h->family->arch, "gemma3"))
         set_windowed_base(h, &r, 10000);

@@ -49,7 +49,7 @@ open_scaled(const struct safetensors_tensor *t, size_t at, size_t step,
         if (left == 0) {
             size_t column = at % columns, in = column % t->block_columns;
 
-            scale = hf_scale_at(t, at);
+            scale = convert_hf_scale_at(t, at);
             left = t->block_columns - in;
             if (left > columns - column)
                 left = columns - column;
@@ -143,8 +143,8 @@ convert(const struct hf_rows *r, const struct safetensors_tensor *t, size_t at,
 }
 
 void
-hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
-             enum ggml_type type, void *out)
+convert_hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
+                     enum ggml_type type, void *out)
 {
     uint8_t *to = out;
     size_t size = ggml_row_size(type, r->length);
@@ -160,7 +160,7 @@ hf_rows_make(const struct hf_rows *r, int64_t first, int64_t n,
                     (size_t)row_of(r, i % r->n_rows) * r->row;
 
         if (type == GGML_TYPE_MXFP4)
-            hf_pack_mxfp4(t, at, (size_t)r->length, to);
+            convert_hf_pack_mxfp4(t, at, (size_t)r->length, to);
         else if (t->type == type && r->add == 0)
             copy(t, at, r->step, (size_t)r->length, to);
         else

@@ -53,7 +53,7 @@ static const struct {
 };
 
 float
-hf_scale_at(const struct safetensors_tensor *t, size_t at)
+convert_hf_scale_at(const struct safetensors_tensor *t, size_t at)
 {
     const struct safetensors_tensor *s = t->scales;
     size_t columns = (size_t)t->shape[1], across;
@@ -79,7 +79,7 @@ named(struct hf *h, const char *base, size_t len, const char *suffix)
     char name[NAME];
 
     snprintf(name, sizeof(name), "%.*s%s", (int)len, base, suffix);
-    return hf_weights_exact(&h->weights, name);
+    return convert_hf_weights_exact(&h->weights, name);
 }
 
 /* The sizes of blocks that the configuration gives; 0: none. */
@@ -185,7 +185,7 @@ link_bytes(struct hf *h, const json_t *how)
     size_t size[2];
 
     block_size(h, how, size);
-    for (size_t i = 0; i < h->weights.n && hf_good(h); i++)
+    for (size_t i = 0; i < h->weights.n && convert_hf_good(h); i++)
         find_scales(h, h->weights.tensors[i], size);
     leave_out(h);
 }
@@ -200,7 +200,7 @@ link_mxfp4(struct hf *h, const json_t *how)
     static const char suffix[] = "_blocks";
 
     (void)how;
-    for (size_t i = 0; i < h->weights.n && hf_good(h); i++) {
+    for (size_t i = 0; i < h->weights.n && convert_hf_good(h); i++) {
         struct safetensors_tensor *t = h->weights.tensors[i];
         const struct safetensors_tensor *s;
         size_t n = strlen(t->name), end = strlen(suffix);
@@ -220,8 +220,8 @@ link_mxfp4(struct hf *h, const json_t *how)
 }
 
 void
-hf_pack_mxfp4(const struct safetensors_tensor *t, size_t at, size_t n,
-              uint8_t *out)
+convert_hf_pack_mxfp4(const struct safetensors_tensor *t, size_t at, size_t n,
+                      uint8_t *out)
 {
     const uint8_t *p = t->data + at / 2, *scale = t->scales->data;
     uint8_t x[MX_BLOCK];
@@ -249,7 +249,7 @@ static const struct {
 };
 
 void
-hf_link_scales(struct hf *h, const json_t *how)
+convert_hf_link_scales(struct hf *h, const json_t *how)
 {
     const char *name = json_string_value(json_object_get(how, "quant_method"));
 

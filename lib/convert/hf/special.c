@@ -21,12 +21,12 @@ enum {
 };
 
 void
-hf_keys_window(struct hf *h)
+convert_hf_keys_window(struct hf *h)
 {
     int64_t n = core_json_int(&h->config, "sliding_window", 0, MAX_CTX, 0);
 
     if (n)
-        hf_set_u32(h, "attention.sliding_window", n);
+        convert_hf_set_u32(h, "attention.sliding_window", n);
 }
 
 static void
@@ -36,22 +36,22 @@ set_experts(struct hf *h, int64_t used)
 
     h->n_expert = (int32_t)core_json_int(
         c, "num_local_experts|num_experts|n_routed_experts", 1, MAX_EXPERTS, 0);
-    hf_set_u32(h, "expert_count", h->n_expert);
-    hf_set_u32(h, "expert_used_count",
-               core_json_int(c, "num_experts_per_tok|experts_per_token", 1,
-                             MAX_USED, used));
+    convert_hf_set_u32(h, "expert_count", h->n_expert);
+    convert_hf_set_u32(h, "expert_used_count",
+                       core_json_int(c, "num_experts_per_tok|experts_per_token",
+                                     1, MAX_USED, used));
 }
 
 void
-hf_keys_mixtral(struct hf *h)
+convert_hf_keys_mixtral(struct hf *h)
 {
-    hf_keys_window(h);
+    convert_hf_keys_window(h);
     set_experts(h, 2);
 }
 
 /* Windows begin at a layer that no model has. */
 void
-hf_keys_qwen(struct hf *h)
+convert_hf_keys_qwen(struct hf *h)
 {
     bool windowed = core_json_bool(&h->config, "use_sliding_window", false);
     int64_t from =
@@ -69,33 +69,34 @@ keys_qwen_moe(struct hf *h, int64_t used)
 {
     const json_t *dense = core_json_array_of(&h->config, "mlp_only_layers");
 
-    hf_keys_qwen(h);
+    convert_hf_keys_qwen(h);
     set_experts(h, used);
-    hf_must_be_int(h, "decoder_sparse_step", 1);
+    convert_hf_must_be_int(h, "decoder_sparse_step", 1);
     if (json_array_size(dense))
         core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
                       "mlp_only_layers: %s has experts in all layers here",
                       h->family->arch);
-    hf_set_u32(
+    convert_hf_set_u32(
         h, "expert_feed_forward_length",
         core_json_int(&h->config, "moe_intermediate_size", 1, MAX_FF, 0));
 }
 
 void
-hf_keys_qwen2moe(struct hf *h)
+convert_hf_keys_qwen2moe(struct hf *h)
 {
     keys_qwen_moe(h, 4);
-    hf_must_be(h, "norm_topk_prob", false, false);
-    hf_set_u32(h, "expert_shared_feed_forward_length",
-               core_json_int(&h->config, "shared_expert_intermediate_size", 1,
-                             MAX_FF, 0));
+    convert_hf_must_be(h, "norm_topk_prob", false, false);
+    convert_hf_set_u32(h, "expert_shared_feed_forward_length",
+                       core_json_int(&h->config,
+                                     "shared_expert_intermediate_size", 1,
+                                     MAX_FF, 0));
 }
 
 void
-hf_keys_qwen3moe(struct hf *h)
+convert_hf_keys_qwen3moe(struct hf *h)
 {
     keys_qwen_moe(h, 8);
-    hf_must_be(h, "norm_topk_prob", true, false);
+    convert_hf_must_be(h, "norm_topk_prob", true, false);
 }
 
 /* Scores are scaled by heads of this length; the largest model's, whose depth
@@ -111,46 +112,48 @@ keys_gemma(struct hf *h, int32_t deep)
         core_json_bad(c, GG_ERR_UNSUPPORTED,
                       "query_pre_attn_scalar: %s of %d layers has %d here",
                       h->family->arch, (int)h->n_layer, (int)d);
-    hf_keys_window(h);
-    hf_set_f32(h, "final_logit_softcapping",
-               core_json_number(c, "final_logit_softcapping", 0, 1e6, 0));
+    convert_hf_keys_window(h);
+    convert_hf_set_f32(
+        h, "final_logit_softcapping",
+        core_json_number(c, "final_logit_softcapping", 0, 1e6, 0));
 }
 
 void
-hf_keys_gemma2(struct hf *h)
+convert_hf_keys_gemma2(struct hf *h)
 {
     keys_gemma(h, 46);
-    hf_set_f32(
+    convert_hf_set_f32(
         h, "attn_logit_softcapping",
         core_json_number(&h->config, "attn_logit_softcapping", 0, 1e6, 0));
 }
 
 void
-hf_keys_gemma3(struct hf *h)
+convert_hf_keys_gemma3(struct hf *h)
 {
     keys_gemma(h, 62);
-    hf_must_be_int(h, "attn_logit_softcapping", 0);
-    hf_must_be_int(h, "sliding_window_pattern", 6);
-    hf_must_be(h, "use_bidirectional_attention", false, false);
+    convert_hf_must_be_int(h, "attn_logit_softcapping", 0);
+    convert_hf_must_be_int(h, "sliding_window_pattern", 6);
+    convert_hf_must_be(h, "use_bidirectional_attention", false, false);
 }
 
 void
-hf_keys_gpt_neox(struct hf *h)
+convert_hf_keys_gpt_neox(struct hf *h)
 {
-    hf_set_bool(h, "use_parallel_residual",
-                core_json_bool(&h->config, "use_parallel_residual", true));
+    convert_hf_set_bool(
+        h, "use_parallel_residual",
+        core_json_bool(&h->config, "use_parallel_residual", true));
 }
 
 /* The first one has one head of keys, or as many as of queries. */
 void
-hf_keys_falcon(struct hf *h)
+convert_hf_keys_falcon(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
     bool newer = core_json_bool(c, "new_decoder_architecture", false);
     bool one = core_json_bool(c, "multi_query", true);
 
-    hf_must_be(h, "alibi", false, false);
-    hf_must_be(h, "parallel_attn", true, true);
+    convert_hf_must_be(h, "alibi", false, false);
+    convert_hf_must_be(h, "parallel_attn", true, true);
     h->n_head_kv = one ? 1 : h->n_head;
     if (newer)
         h->n_head_kv =
@@ -161,45 +164,46 @@ hf_keys_falcon(struct hf *h)
 }
 
 void
-hf_keys_phi2(struct hf *h)
+convert_hf_keys_phi2(struct hf *h)
 {
-    hf_must_be(h, "qk_layernorm", false, false);
+    convert_hf_must_be(h, "qk_layernorm", false, false);
 }
 
 /* No window is a window of 0: files of this family always say. */
 void
-hf_keys_phi3(struct hf *h)
+convert_hf_keys_phi3(struct hf *h)
 {
     int64_t old = core_json_int(&h->config, "original_max_position_embeddings",
                                 0, MAX_CTX, 0);
 
     if (old)
-        hf_set_u32(h, "rope.scaling.original_context_length", old);
-    hf_set_u32(h, "attention.sliding_window",
-               core_json_int(&h->config, "sliding_window", 0, MAX_CTX, 0));
+        convert_hf_set_u32(h, "rope.scaling.original_context_length", old);
+    convert_hf_set_u32(
+        h, "attention.sliding_window",
+        core_json_int(&h->config, "sliding_window", 0, MAX_CTX, 0));
 }
 
 void
-hf_keys_gpt_oss(struct hf *h)
+convert_hf_keys_gpt_oss(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
     double limit = core_json_number(c, "swiglu_limit", 0, 1e6, 7);
 
-    hf_keys_window(h);
+    convert_hf_keys_window(h);
     set_experts(h, 4);
-    hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
+    convert_hf_set_u32(h, "expert_feed_forward_length", h->n_ff);
     if (limit != 7)
         core_json_bad(c, GG_ERR_UNSUPPORTED, "swiglu_limit: %g, not 7", limit);
 }
 
 /* Every fourth layer is without. */
 void
-hf_keys_smollm3(struct hf *h)
+convert_hf_keys_smollm3(struct hf *h)
 {
     const json_t *list = core_json_array_of(&h->config, "no_rope_layers");
 
-    hf_must_be_int(h, "no_rope_layer_interval", 4);
-    hf_must_be(h, "use_sliding_window", false, false);
+    convert_hf_must_be_int(h, "no_rope_layer_interval", 4);
+    convert_hf_must_be(h, "use_sliding_window", false, false);
     for (size_t i = 0; i < json_array_size(list); i++)
         if (json_integer_value(json_array_get(list, i)) != (i % 4 != 3))
             core_json_bad(&h->config, GG_ERR_UNSUPPORTED,
@@ -208,13 +212,13 @@ hf_keys_smollm3(struct hf *h)
 
 /* Layers with a window; without a list, all but each fourth. */
 void
-hf_keys_olmo3(struct hf *h)
+convert_hf_keys_olmo3(struct hf *h)
 {
     const json_t *list = core_json_array_of(&h->config, "layer_types");
     bool *windowed = mem_array((size_t)h->n_layer, sizeof(*windowed));
     char key[] = "olmo2.attention.sliding_window_pattern";
 
-    hf_keys_window(h);
+    convert_hf_keys_window(h);
     if (json_array_size(list) && json_array_size(list) != (size_t)h->n_layer)
         core_json_bad(&h->config, GG_ERR_FORMAT,
                       "layer_types: not one a layer");
@@ -232,18 +236,18 @@ hf_keys_olmo3(struct hf *h)
 }
 
 void
-hf_keys_granite(struct hf *h)
+convert_hf_keys_granite(struct hf *h)
 {
     struct core_json_keys *c = &h->config;
 
-    hf_set_f32(h, "attention.scale",
-               core_json_number(c, "attention_multiplier", 0, 1e6, 1));
-    hf_set_f32(h, "embedding_scale",
-               core_json_number(c, "embedding_multiplier", 0, 1e6, 1));
-    hf_set_f32(h, "residual_scale",
-               core_json_number(c, "residual_multiplier", 0, 1e6, 1));
-    hf_set_f32(h, "logit_scale",
-               core_json_number(c, "logits_scaling", 1e-6, 1e6, 1));
+    convert_hf_set_f32(h, "attention.scale",
+                       core_json_number(c, "attention_multiplier", 0, 1e6, 1));
+    convert_hf_set_f32(h, "embedding_scale",
+                       core_json_number(c, "embedding_multiplier", 0, 1e6, 1));
+    convert_hf_set_f32(h, "residual_scale",
+                       core_json_number(c, "residual_multiplier", 0, 1e6, 1));
+    convert_hf_set_f32(h, "logit_scale",
+                       core_json_number(c, "logits_scaling", 1e-6, 1e6, 1));
 }
 
 #endif

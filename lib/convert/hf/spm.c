@@ -139,17 +139,17 @@ read_normalizer(struct hf_tokens *t, struct cursor c)
 }
 
 void
-hf_spm_tokens(struct hf_tokens *t)
+convert_hf_spm_tokens(struct hf_tokens *t)
 {
     struct cursor c = cursor_over(t->map.data, t->map.size);
     struct field f;
     struct piece p;
     int64_t id = 0;
 
-    while (hf_good(t->h) && next_field(&c, &f))
+    while (convert_hf_good(t->h) && next_field(&c, &f))
         if (f.number == PIECES && read_piece(f.bytes, &p)) {
-            hf_token_put(t, id, p.text, p.len, p.type);
-            if (hf_good(t->h))
+            convert_hf_token_put(t, id, p.text, p.len, p.type);
+            if (convert_hf_good(t->h))
                 t->scores[id] = p.score;
             id++;
         } else if (f.number == PIECES) {
@@ -161,7 +161,7 @@ hf_spm_tokens(struct hf_tokens *t)
         } else if (f.number == NORMALIZER) {
             read_normalizer(t, f.bytes);
         }
-    if (hf_good(t->h) && (c.bad || id == 0))
+    if (convert_hf_good(t->h) && (c.bad || id == 0))
         core_json_bad(
             &t->h->here, GG_ERR_FORMAT,
             "tokenizer.model: is no model of SentencePiece, or is cut");

@@ -224,13 +224,13 @@ add(struct hf *h, const char *name, unsigned how,
         lay_out_mxfp4(h, &g);
     else
         lay_out(h, &g);
-    if (hf_good(h) && how & (HF_GATES | HF_UPS))
+    if (convert_hf_good(h) && how & (HF_GATES | HF_UPS))
         take_half(h, &g);
-    if (hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
+    if (convert_hf_good(h) && how & (HF_EVEN | HF_ODD) && !(how & HF_MXFP4))
         take_other(h, &g);
-    if (hf_good(h) && how & HF_TURN && g.first->n_dims > 1)
+    if (convert_hf_good(h) && how & HF_TURN && g.first->n_dims > 1)
         turn(&g);
-    if (hf_good(h))
+    if (convert_hf_good(h))
         set_order(h, &g);
     if (g.first->n_dims == 2 && how & HF_EXACT && strstr(name, ".bias")) {
         g.ne[1] = g.rows.n_rows; /* a row an expert */
@@ -238,7 +238,8 @@ add(struct hf *h, const char *name, unsigned how,
     }
     if (how & HF_PLUS_1)
         g.rows.add = 1;
-    hf_add(h, name, hf_good(h) ? type_of(h, &g) : GGML_TYPE_F32, g.ne, &g.rows);
+    convert_hf_add(h, name, convert_hf_good(h) ? type_of(h, &g) : GGML_TYPE_F32,
+                   g.ne, &g.rows);
 }
 
 /* ---- names --------------------------------------------------------------- */
@@ -274,7 +275,7 @@ take(struct hf *h, const char *from, const char *to, unsigned how)
     char name[NAME];
 
     expert_name(name, from, 0);
-    if (n == 0 || !hf_weights_find(&h->weights, name))
+    if (n == 0 || !convert_hf_weights_find(&h->weights, name))
         return false;
     all = mem_array(n, sizeof(const struct safetensors_tensor *));
     if (!all) {
@@ -283,13 +284,13 @@ take(struct hf *h, const char *from, const char *to, unsigned how)
     }
     for (size_t i = 0; i < n; i++) {
         expert_name(name, from, (int32_t)i);
-        all[i] = t = hf_weights_find(&h->weights, name);
+        all[i] = t = convert_hf_weights_find(&h->weights, name);
         if (!t)
             core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", name);
         else if (!same_shape(t, all[0]))
             core_json_bad(&h->here, GG_ERR_FORMAT,
                           "%s: has another shape than %s", name, all[0]->name);
-        if (!hf_good(h)) {
+        if (!convert_hf_good(h)) {
             mem_free(all);
             return true;
         }
@@ -311,7 +312,7 @@ take_both(struct hf *h, const char *prefix, const char *to_prefix,
     found = take(h, from, to, name->how);
     if (!found && !(name->how & (HF_OPTIONAL | HF_OR_NEXT)))
         core_json_bad(&h->here, GG_ERR_FORMAT, "%s: is missing", from);
-    if (!found || exact || !hf_good(h))
+    if (!found || exact || !convert_hf_good(h))
         return found;
     snprintf(from, NAME, "%s%s.bias", prefix, name->from);
     snprintf(to, NAME, "%s%s.bias", to_prefix, name->to);
@@ -323,7 +324,7 @@ static void
 take_list(struct hf *h, const char *prefix, const char *to_prefix,
           const struct hf_name *name)
 {
-    for (; name && name->from && hf_good(h); name++) {
+    for (; name && name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
 
         if (take_both(h, prefix, to_prefix, name) && next)
@@ -348,7 +349,7 @@ check_output(struct hf *h)
     for (; name->from; name++) {
         snprintf(from, NAME, "%s.weight", name->from);
         if (!strcmp(name->to, "output"))
-            found = found || hf_weights_find(&h->weights, from);
+            found = found || convert_hf_weights_find(&h->weights, from);
     }
     if (said && !tied && !found)
         core_json_bad(&h->here, GG_ERR_FORMAT, "lm_head.weight: is missing");
@@ -361,7 +362,7 @@ take_whole(struct hf *h)
         core_json_bool(&h->config, "tie_word_embeddings", h->family->tied);
     const struct hf_name *name = h->family->whole;
 
-    for (; name->from && hf_good(h); name++) {
+    for (; name->from && convert_hf_good(h); name++) {
         bool next = name->how & HF_OR_NEXT;
 
         if (strcmp(name->to, "output") || !tied)
@@ -390,7 +391,7 @@ static const char *const left_out[] = {
 static void
 check_left(struct hf *h)
 {
-    for (size_t i = 0; i < h->weights.n && hf_good(h); i++) {
+    for (size_t i = 0; i < h->weights.n && convert_hf_good(h); i++) {
         const char *name = h->weights.tensors[i]->name;
         bool known = h->weights.used[i];
 
@@ -408,27 +409,27 @@ check_rows(struct hf *h, const char *tensor, const char *setting, int64_t n)
 {
     const struct gguf_tensor *t = gguf_tensor_named(h->gguf, tensor);
 
-    if (hf_good(h) && t && t->ne[1] != n)
+    if (convert_hf_good(h) && t && t->ne[1] != n)
         core_json_bad(&h->here, GG_ERR_FORMAT,
                       "%s has %lld rows, but %s is %lld", tensor,
                       (long long)t->ne[1], setting, (long long)n);
 }
 
 void
-hf_add_tensors(struct hf *h)
+convert_hf_add_tensors(struct hf *h)
 {
     char from[NAME], to[64];
 
     if (!h->family->encoder)
         check_output(h);
     take_whole(h);
-    for (int32_t i = 0; i < h->n_layer && hf_good(h); i++) {
+    for (int32_t i = 0; i < h->n_layer && convert_hf_good(h); i++) {
         snprintf(from, NAME, "%s%d.", h->family->layers, (int)i);
         snprintf(to, sizeof(to), "blk.%d.", (int)i);
         for (int k = 0; k < 4; k++)
             take_list(h, from, to, h->family->layer[k]);
     }
-    if (hf_good(h)) {
+    if (convert_hf_good(h)) {
         check_rows(h, "token_embd.weight", "vocab_size", h->n_vocab);
         if (h->n_kinds)
             check_rows(h, "token_types.weight", "type_vocab_size", h->n_kinds);

@@ -22,7 +22,7 @@ enum {
 static void
 fail(struct hf_tokens *t, const struct core_json_keys *k)
 {
-    if (k->status != GG_OK && hf_good(t->h))
+    if (k->status != GG_OK && convert_hf_good(t->h))
         t->h->here.status = k->status;
 }
 
@@ -45,8 +45,8 @@ put_added(struct hf_tokens *t, int64_t id, const json_t *content, bool special)
         t->types[id] = 0;
     if (id >= 0 && id < t->n && t->types[id] == GG_TOKEN_UNKNOWN)
         return;
-    hf_token_put(t, id, text, len,
-                 special ? GG_TOKEN_CONTROL : GG_TOKEN_USER_DEFINED);
+    convert_hf_token_put(t, id, text, len,
+                         special ? GG_TOKEN_CONTROL : GG_TOKEN_USER_DEFINED);
 }
 
 static void
@@ -55,7 +55,7 @@ add_from_file(struct hf_tokens *t)
     const json_t *list = core_json_array_of(&t->file, "added_tokens"), *v;
     size_t i;
 
-    json_array_foreach(list, i, v) if (hf_good(t->h))
+    json_array_foreach(list, i, v) if (convert_hf_good(t->h))
         put_added(t, json_integer_value(json_object_get(v, "id")),
                   json_object_get(v, "content"),
                   json_is_true(json_object_get(v, "special")));
@@ -70,9 +70,10 @@ add_from_list(struct hf_tokens *t)
 
     json_object_foreach(t->added, text, id)
     {
-        if (hf_good(t->h))
-            hf_token_put(t, json_is_integer(id) ? json_integer_value(id) : -1,
-                         text, strlen(text), GG_TOKEN_USER_DEFINED);
+        if (convert_hf_good(t->h))
+            convert_hf_token_put(
+                t, json_is_integer(id) ? json_integer_value(id) : -1, text,
+                strlen(text), GG_TOKEN_USER_DEFINED);
     }
 }
 
@@ -92,7 +93,7 @@ add_from_config(struct hf_tokens *t)
     {
         long long n = strtoll(id, &end, 10);
 
-        if (hf_good(t->h))
+        if (convert_hf_good(t->h))
             put_added(t, *end ? -1 : n, json_object_get(v, "content"),
                       json_is_true(json_object_get(v, "special")));
     }
@@ -174,19 +175,19 @@ set_template(struct hf_tokens *t)
 
 /* ---- all of it ----------------------------------------------------------- */
 
-static const struct hf_tokenizer bpe = { "gpt2", hf_bpe_tokens, hf_bpe_keys,
-                                         .scored = false };
-static const struct hf_tokenizer bpe_of_characters = { "llama", hf_bpe_tokens,
-                                                       hf_bpe_keys,
-                                                       .scored = true };
-static const struct hf_tokenizer spm = { "llama", hf_spm_tokens, NULL,
+static const struct hf_tokenizer bpe = { "gpt2", convert_hf_bpe_tokens,
+                                         convert_hf_bpe_keys, .scored = false };
+static const struct hf_tokenizer bpe_of_characters = {
+    "llama", convert_hf_bpe_tokens, convert_hf_bpe_keys, .scored = true
+};
+static const struct hf_tokenizer spm = { "llama", convert_hf_spm_tokens, NULL,
                                          .scored = true };
-static const struct hf_tokenizer wordpiece = { "bert", hf_bpe_tokens,
-                                               hf_wordpiece_keys,
+static const struct hf_tokenizer wordpiece = { "bert", convert_hf_bpe_tokens,
+                                               convert_hf_wordpiece_keys,
                                                .words = true };
-static const struct hf_tokenizer wordpiece_lines = { "bert", hf_wordpiece_lines,
-                                                     hf_wordpiece_keys,
-                                                     .words = true };
+static const struct hf_tokenizer wordpiece_lines = {
+    "bert", convert_hf_wordpiece_lines, convert_hf_wordpiece_keys, .words = true
+};
 
 static bool
 start(struct hf_tokens *t)
@@ -225,20 +226,20 @@ read_all(struct hf_tokens *t)
         return;
     t->kind->tokens(t);
     fail(t, &t->file);
-    if (hf_good(t->h) && t->file.object)
+    if (convert_hf_good(t->h) && t->file.object)
         add_from_file(t);
-    else if (hf_good(t->h))
+    else if (convert_hf_good(t->h))
         add_from_config(t);
-    if (hf_good(t->h))
+    if (convert_hf_good(t->h))
         made = fill_up(t);
-    if (hf_good(t->h))
+    if (convert_hf_good(t->h))
         index_tokens(t);
-    if (hf_good(t->h) && t->kind->keys)
+    if (convert_hf_good(t->h) && t->kind->keys)
         t->kind->keys(t);
     fail(t, &t->file);
-    if (hf_good(t->h)) {
+    if (convert_hf_good(t->h)) {
         set_lists(t);
-        hf_set_specials(t);
+        convert_hf_set_specials(t);
         set_template(t);
     }
     fail(t, &t->config);
@@ -279,9 +280,9 @@ choose(struct hf_tokens *t)
 
     t->kind = NULL;
     if (json)
-        t->kind = hf_wordpiece_is(t) ? &wordpiece
-                  : hf_bpe_is_spm(t) ? &bpe_of_characters
-                                     : &bpe;
+        t->kind = convert_hf_wordpiece_is(t) ? &wordpiece
+                  : convert_hf_bpe_is_spm(t) ? &bpe_of_characters
+                                             : &bpe;
     if ((!json || t->kind->scored) && open_tokens(t, "tokenizer.model"))
         t->kind = &spm;
     else if (!json && open_tokens(t, "vocab.txt"))
@@ -293,7 +294,7 @@ choose(struct hf_tokens *t)
 }
 
 void
-hf_read_tokens(struct hf *h)
+convert_hf_read_tokens(struct hf *h)
 {
     char(*paths)[MAX_PATH_LENGTH] = mem_array(3, sizeof(*paths));
     struct core_json_keys added;
@@ -307,7 +308,7 @@ hf_read_tokens(struct hf *h)
                        &t.config) &&
              open_json(h, "added_tokens.json", paths[2], &t.added, &added))
         choose(&t);
-    if (hf_good(h))
+    if (convert_hf_good(h))
         read_all(&t);
     json_decref(file);
     json_decref(settings);

@@ -34,52 +34,52 @@ struct hf_tokens {
 
 /* The token of that text, or -1. */
 int32_t
-hf_token_find(const struct hf_tokens *t, const char *text, size_t len);
+convert_hf_token_find(const struct hf_tokens *t, const char *text, size_t len);
 
 /* Takes the token; complains where the id is taken or too large. */
 void
-hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
-             int32_t type);
+convert_hf_token_put(struct hf_tokens *t, int64_t id, const char *text,
+                     size_t len, int32_t type);
 
 /* ids.c: the token that begins a text, and others, by their number; -1. */
 enum {
     HF_SPECIALS = 6
 };
 int32_t
-hf_special_find(const struct hf_tokens *t, int i);
+convert_hf_special_find(const struct hf_tokens *t, int i);
 /* Their keys. */
 void
-hf_set_specials(struct hf_tokens *t);
+convert_hf_set_specials(struct hf_tokens *t);
 
 /* bpe.c: the tokens of tokenizer.json, also those of WordPiece. */
 void
-hf_bpe_tokens(struct hf_tokens *t);
+convert_hf_bpe_tokens(struct hf_tokens *t);
 void
-hf_bpe_keys(struct hf_tokens *t);
+convert_hf_bpe_keys(struct hf_tokens *t);
 /* Whether its tokens are SentencePiece's: characters, and bytes as <0xHH>. */
 bool
-hf_bpe_is_spm(const struct hf_tokens *t);
+convert_hf_bpe_is_spm(const struct hf_tokens *t);
 
 /* spm.c: the tokens and scores of tokenizer.model; and the key that only it
  * knows. */
 void
-hf_spm_tokens(struct hf_tokens *t);
+convert_hf_spm_tokens(struct hf_tokens *t);
 
 /* wordpiece.c: whether tokenizer.json is of this kind; the tokens of
  * vocab.txt. */
 bool
-hf_wordpiece_is(const struct hf_tokens *t);
+convert_hf_wordpiece_is(const struct hf_tokens *t);
 void
-hf_wordpiece_lines(struct hf_tokens *t);
+convert_hf_wordpiece_lines(struct hf_tokens *t);
 void
-hf_wordpiece_keys(struct hf_tokens *t);
+convert_hf_wordpiece_keys(struct hf_tokens *t);
 
 /* pre.c: tokenizer.ggml.pre by the steps of a pre_tokenizer; NULL: no rule
  * is known that does the same. */
 const char *
-hf_pre_name(const json_t *pre, bool ignore_merges);
+convert_hf_pre_name(const json_t *pre, bool ignore_merges);
 
 void
-hf_read_tokens(struct hf *h);
+convert_hf_read_tokens(struct hf *h);
 
 #endif

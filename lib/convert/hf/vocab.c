@@ -10,7 +10,7 @@ enum {
 };
 
 int32_t
-hf_token_find(const struct hf_tokens *t, const char *text, size_t len)
+convert_hf_token_find(const struct hf_tokens *t, const char *text, size_t len)
 {
     uint32_t id;
 
@@ -18,8 +18,8 @@ hf_token_find(const struct hf_tokens *t, const char *text, size_t len)
 }
 
 void
-hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
-             int32_t type)
+convert_hf_token_put(struct hf_tokens *t, int64_t id, const char *text,
+                     size_t len, int32_t type)
 {
     struct core_json_keys *here = &t->h->here;
 
@@ -35,7 +35,7 @@ hf_token_put(struct hf_tokens *t, int64_t id, const char *text, size_t len,
     else if (len > MAX_TOKEN)
         core_json_bad(here, GG_ERR_FORMAT, "token %lld has %zu bytes",
                       (long long)id, len);
-    if (!hf_good(t->h))
+    if (!convert_hf_good(t->h))
         return;
     t->text[id] = (struct gguf_str){ text, len };
     t->types[id] = type;

@@ -36,7 +36,7 @@ open_file(const char *folder, const char *name, struct hf_weights *w,
 
     if (!join(path, folder, name))
         return error_set(err, GG_ERR_IO, "%s: the name is too long", folder);
-    st = safetensors_open(path, &w->files[w->n_files], err);
+    st = convert_safetensors_open(path, &w->files[w->n_files], err);
     if (st == GG_OK)
         w->n_files++;
     return st;
@@ -45,7 +45,7 @@ open_file(const char *folder, const char *name, struct hf_weights *w,
 /* ---- the index ----------------------------------------------------------- */
 
 bool
-hf_is_plain(const char *name)
+convert_hf_is_plain(const char *name)
 {
     return *name && *name != '.' && !strchr(name, '/');
 }
@@ -67,7 +67,7 @@ list_files(struct core_json_keys *k, const json_t *map, const char **files)
     {
         const char *file = json_string_value(value);
 
-        if (!file || !hf_is_plain(file)) {
+        if (!file || !convert_hf_is_plain(file)) {
             core_json_bad(k, GG_ERR_FORMAT,
                           "%.80s: names no file of the folder", name);
         } else if (hash_map_add(&seen, file, strlen(file), n) == n) {
@@ -180,8 +180,8 @@ open_single(const char *folder, struct hf_weights *w, struct gg_error *err)
 }
 
 enum gg_status
-hf_weights_open(const char *folder, struct hf_weights *out,
-                struct gg_error *err)
+convert_hf_weights_open(const char *folder, struct hf_weights *out,
+                        struct gg_error *err)
 {
     char path[MAX_PATH_LENGTH];
     json_t *index = NULL;
@@ -196,15 +196,15 @@ hf_weights_open(const char *folder, struct hf_weights *out,
                    : open_single(folder, out, err);
     json_decref(index);
     if (st != GG_OK)
-        hf_weights_close(out);
+        convert_hf_weights_close(out);
     return st;
 }
 
 void
-hf_weights_close(struct hf_weights *w)
+convert_hf_weights_close(struct hf_weights *w)
 {
     for (size_t i = 0; i < w->n_files; i++)
-        safetensors_close(&w->files[i]);
+        convert_safetensors_close(&w->files[i]);
     mem_free(w->files);
     mem_free(w->tensors);
     mem_free(w->used);
@@ -213,7 +213,7 @@ hf_weights_close(struct hf_weights *w)
 }
 
 struct safetensors_tensor *
-hf_weights_exact(struct hf_weights *w, const char *name)
+convert_hf_weights_exact(struct hf_weights *w, const char *name)
 {
     uint32_t i;
 
@@ -229,7 +229,7 @@ find(struct hf_weights *w, const char *prefix, const char *name)
     char full[512];
 
     snprintf(full, sizeof(full), "%s%s", prefix, name);
-    return hf_weights_exact(w, full);
+    return convert_hf_weights_exact(w, full);
 }
 
 /* By that name, or without its outermost part. */
@@ -251,7 +251,7 @@ find_any(struct hf_weights *w, const char *name)
 }
 
 const struct safetensors_tensor *
-hf_weights_find(struct hf_weights *w, const char *name)
+convert_hf_weights_find(struct hf_weights *w, const char *name)
 {
     static const char *const ends[][2] = { { ".weight", ".gamma" },
                                            { ".bias", ".beta" } };

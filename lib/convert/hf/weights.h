@@ -18,24 +18,24 @@ struct hf_weights {
 
 /* All files that the index names, or the one that there is. */
 enum gg_status
-hf_weights_open(const char *folder, struct hf_weights *out,
-                struct gg_error *err);
+convert_hf_weights_open(const char *folder, struct hf_weights *out,
+                        struct gg_error *err);
 void
-hf_weights_close(struct hf_weights *w); /* takes an empty one */
+convert_hf_weights_close(struct hf_weights *w); /* takes an empty one */
 
 /* A file of the folder itself, and no other. */
 bool
-hf_is_plain(const char *name);
+convert_hf_is_plain(const char *name);
 
 /* NULL: there is none; one that is found counts as used. Some save a model
  * without its outermost name: "h.0" for "transformer.h.0"; the first ones of
  * norms say gamma and beta for weight and bias. */
 const struct safetensors_tensor *
-hf_weights_find(struct hf_weights *w, const char *name);
+convert_hf_weights_find(struct hf_weights *w, const char *name);
 
 /* The same, by its complete name. */
 struct safetensors_tensor *
-hf_weights_exact(struct hf_weights *w, const char *name);
+convert_hf_weights_exact(struct hf_weights *w, const char *name);
 
 /* ---- rows: rows.c ----------------------------------------------------- */
 
@@ -61,7 +61,7 @@ struct hf_rows {
 
 /* Writes rows first .. first + n - 1 of them all. */
 void
-hf_rows_make(const struct hf_rows *rows, int64_t first, int64_t n,
-             enum ggml_type type, void *out);
+convert_hf_rows_make(const struct hf_rows *rows, int64_t first, int64_t n,
+                     enum ggml_type type, void *out);
 
 #endif

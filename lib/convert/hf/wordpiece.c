@@ -29,7 +29,7 @@ model_of(const struct hf_tokens *t)
 }
 
 bool
-hf_wordpiece_is(const struct hf_tokens *t)
+convert_hf_wordpiece_is(const struct hf_tokens *t)
 {
     const char *type = json_string_value(json_object_get(model_of(t), "type"));
 
@@ -39,17 +39,17 @@ hf_wordpiece_is(const struct hf_tokens *t)
 }
 
 void
-hf_wordpiece_lines(struct hf_tokens *t)
+convert_hf_wordpiece_lines(struct hf_tokens *t)
 {
     const char *at = (const char *)t->map.data, *end = at + t->map.size;
 
-    for (int64_t id = 0; at < end && hf_good(t->h); id++) {
+    for (int64_t id = 0; at < end && convert_hf_good(t->h); id++) {
         const char *stop = memchr(at, '\n', (size_t)(end - at));
         size_t n = (size_t)((stop ? stop : end) - at), whole = n;
 
         n -= n > 0 && at[n - 1] == '\r';
         if (n > 0)
-            hf_token_put(t, id, at, n, GG_TOKEN_NORMAL);
+            convert_hf_token_put(t, id, at, n, GG_TOKEN_NORMAL);
         at += whole + (stop != NULL);
     }
 }
@@ -131,7 +131,7 @@ static void
 set_controls(struct hf_tokens *t)
 {
     for (int i = 0; i < HF_SPECIALS; i++) {
-        int32_t id = hf_special_find(t, i);
+        int32_t id = convert_hf_special_find(t, i);
 
         if (id >= 0 && t->types[id] == GG_TOKEN_NORMAL)
             t->types[id] = GG_TOKEN_CONTROL;
@@ -176,7 +176,7 @@ mark_words(struct hf_tokens *t)
 }
 
 void
-hf_wordpiece_keys(struct hf_tokens *t)
+convert_hf_wordpiece_keys(struct hf_tokens *t)
 {
     check_steps(t);
     check_model(t);

@@ -63,16 +63,17 @@ encode(struct graph *g, const struct model *m, struct ggml_tensor *x,
 {
     struct ggml_tensor *cur;
 
-    x = graph_layer_norm(g, graph_add_token_type(g, x), &m->embd_norm);
+    x = model_graph_layer_norm(g, model_graph_add_token_type(g, x),
+                               &m->embd_norm);
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        cur = graph_self_attention(g, i, x);
-        cur = ggml_add(g->ctx, cur, graph_wanted(g, i, x));
-        x = graph_layer_norm(g, cur, &layer->attn_post_norm);
-        cur = graph_feed_forward(g, layer, x, act);
+        cur = model_graph_self_attention(g, i, x);
+        cur = ggml_add(g->ctx, cur, model_graph_wanted(g, i, x));
+        x = model_graph_layer_norm(g, cur, &layer->attn_post_norm);
+        cur = model_graph_feed_forward(g, layer, x, act);
         cur = ggml_add(g->ctx, cur, x);
-        x = graph_layer_norm(g, cur, &layer->ffn_post_norm);
+        x = model_graph_layer_norm(g, cur, &layer->ffn_post_norm);
     }
     return x;
 }
@@ -80,16 +81,16 @@ encode(struct graph *g, const struct model *m, struct ggml_tensor *x,
 static struct ggml_tensor *
 bert_graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g);
+    struct ggml_tensor *x = model_graph_embed(g);
 
-    x = ggml_add(g->ctx, x, graph_embed_positions(g));
+    x = ggml_add(g->ctx, x, model_graph_embed_positions(g));
     return encode(g, m, x, GRAPH_GELU_ERF);
 }
 
 static struct ggml_tensor *
 nomic_graph(struct graph *g, const struct model *m)
 {
-    return encode(g, m, graph_embed(g), GRAPH_SILU);
+    return encode(g, m, model_graph_embed(g), GRAPH_SILU);
 }
 
 const struct model_arch model_arch_bert = {

@@ -27,20 +27,22 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *c, *a, *f;
+    struct ggml_tensor *x = model_graph_embed(g), *c, *a, *f;
 
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        c = graph_layer_norm(g, x, &layer->attn_norm);
+        c = model_graph_layer_norm(g, x, &layer->attn_norm);
         a = c;
         if (layer->attn_norm_2.weight)
-            a = graph_layer_norm(g, x, &layer->attn_norm_2);
-        a = graph_self_attention(g, i, a);
-        f = graph_feed_forward(g, layer, graph_wanted(g, i, c), GRAPH_GELU_ERF);
-        x = ggml_add(g->ctx, graph_wanted(g, i, x), ggml_add(g->ctx, a, f));
+            a = model_graph_layer_norm(g, x, &layer->attn_norm_2);
+        a = model_graph_self_attention(g, i, a);
+        f = model_graph_feed_forward(g, layer, model_graph_wanted(g, i, c),
+                                     GRAPH_GELU_ERF);
+        x = ggml_add(g->ctx, model_graph_wanted(g, i, x),
+                     ggml_add(g->ctx, a, f));
     }
-    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_falcon = {

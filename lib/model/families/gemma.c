@@ -31,11 +31,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g);
+    struct ggml_tensor *x = model_graph_embed(g);
 
     for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = graph_rms_block(g, i, x, GRAPH_GELU);
-    return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));
+        x = model_graph_rms_block(g, i, x, GRAPH_GELU);
+    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_gemma = {

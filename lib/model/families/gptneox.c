@@ -31,21 +31,21 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *a, *f;
+    struct ggml_tensor *x = model_graph_embed(g), *a, *f;
 
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        a = graph_layer_norm(g, x, &layer->attn_norm);
-        a = graph_self_attention(g, i, a);
-        x = graph_wanted(g, i, x);
+        a = model_graph_layer_norm(g, x, &layer->attn_norm);
+        a = model_graph_self_attention(g, i, a);
+        x = model_graph_wanted(g, i, x);
         a = ggml_add(g->ctx, x, a);
         f = m->hp.sequential ? a : x;
-        f = graph_layer_norm(g, f, &layer->ffn_norm);
-        f = graph_feed_forward(g, layer, f, GRAPH_GELU_ERF);
+        f = model_graph_layer_norm(g, f, &layer->ffn_norm);
+        f = model_graph_feed_forward(g, layer, f, GRAPH_GELU_ERF);
         x = ggml_add(g->ctx, a, f);
     }
-    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_gptneox = {

@@ -31,19 +31,20 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *cur;
+    struct ggml_tensor *x = model_graph_embed(g), *cur;
 
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        cur = graph_rms_norm(g, x, &layer->attn_norm);
-        cur = graph_self_attention(g, i, cur);
-        x = graph_add(g, graph_wanted(g, i, x), cur);
-        cur = graph_rms_norm(g, x, &layer->ffn_norm);
-        cur = graph_mixture(g, layer, cur, GRAPH_SOFTMAX_NORMED, GRAPH_SILU);
-        x = graph_add(g, x, cur);
+        cur = model_graph_rms_norm(g, x, &layer->attn_norm);
+        cur = model_graph_self_attention(g, i, cur);
+        x = model_graph_add(g, model_graph_wanted(g, i, x), cur);
+        cur = model_graph_rms_norm(g, x, &layer->ffn_norm);
+        cur = model_graph_mixture(g, layer, cur, GRAPH_SOFTMAX_NORMED,
+                                  GRAPH_SILU);
+        x = model_graph_add(g, x, cur);
     }
-    return graph_logits(g, graph_rms_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_qwen3moe = {

@@ -28,19 +28,19 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
 static struct ggml_tensor *
 graph(struct graph *g, const struct model *m)
 {
-    struct ggml_tensor *x = graph_embed(g), *cur;
+    struct ggml_tensor *x = model_graph_embed(g), *cur;
 
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        cur = graph_layer_norm(g, x, &layer->attn_norm);
-        cur = graph_self_attention(g, i, cur);
-        x = graph_add(g, graph_wanted(g, i, x), cur);
-        cur = graph_layer_norm(g, x, &layer->ffn_norm);
-        cur = graph_feed_forward(g, layer, cur, GRAPH_GELU);
-        x = graph_add(g, x, cur);
+        cur = model_graph_layer_norm(g, x, &layer->attn_norm);
+        cur = model_graph_self_attention(g, i, cur);
+        x = model_graph_add(g, model_graph_wanted(g, i, x), cur);
+        cur = model_graph_layer_norm(g, x, &layer->ffn_norm);
+        cur = model_graph_feed_forward(g, layer, cur, GRAPH_GELU);
+        x = model_graph_add(g, x, cur);
     }
-    return graph_logits(g, graph_layer_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_starcoder2 = {

@@ -6,25 +6,26 @@
 #include "sample/schema/parts.h"
 
 void
-schema_add_more(struct schema *s, struct schema_text *b, int item, long min,
-                long max)
+sample_schema_add_more(struct schema *s, struct schema_text *b, int item,
+                       long min, long max)
 {
     char text[48];
 
     snprintf(text, sizeof(text), "(\",\" blank r%d)", item);
-    schema_add_times(s, b, text, min, max);
+    sample_schema_add_times(s, b, text, min, max);
 }
 
 void
-schema_add_items(struct schema *s, struct schema_text *b, int item, long min,
-                 long max)
+sample_schema_add_items(struct schema *s, struct schema_text *b, int item,
+                        long min, long max)
 {
     if (max == 0)
         return;
-    schema_add(b, min > 0 ? " r%d" : " (r%d", item);
-    schema_add_more(s, b, item, min > 0 ? min - 1 : 0, max > 0 ? max - 1 : -1);
+    sample_schema_add(b, min > 0 ? " r%d" : " (r%d", item);
+    sample_schema_add_more(s, b, item, min > 0 ? min - 1 : 0,
+                           max > 0 ? max - 1 : -1);
     if (min == 0)
-        schema_add(b, ")?");
+        sample_schema_add(b, ")?");
 }
 
 /* The first ones, each with a schema of its own, until one that allows nothing;
@@ -42,10 +43,10 @@ add_first(struct schema *s, struct schema_text *b, const json_t *first,
         int rule;
 
         snprintf(step, sizeof(step), "%ld", i);
-        rule = schema_rule_at(s, item, true, false, "prefixItems", step);
+        rule = sample_schema_rule_at(s, item, true, false, "prefixItems", step);
         if (rule == SCHEMA_NOTHING)
             break;
-        schema_add(b, "%s r%d", i ? " \",\" blank" : "", rule);
+        sample_schema_add(b, "%s r%d", i ? " \",\" blank" : "", rule);
     }
     return i;
 }
@@ -68,37 +69,37 @@ most_items(const json_t *schema, long n, bool cut, long min, long max)
 }
 
 bool
-schema_array(struct schema *s, struct schema_text *b, json_t *schema)
+sample_schema_array(struct schema *s, struct schema_text *b, json_t *schema)
 {
     json_t *items = json_object_get(schema, "items");
     const json_t *first = json_object_get(schema, "prefixItems");
-    long min = schema_least(s, schema, "minItems");
-    long max = schema_most(schema, "maxItems"), n, all;
+    long min = sample_schema_least(s, schema, "minItems");
+    long max = sample_schema_most(schema, "maxItems"), n, all;
     bool had = s->reason[0] != '\0';
 
     if (max >= 0 && max < min)
-        return schema_nothing(s, "maxItems is below minItems");
-    schema_add(b, "\"[\"");
+        return sample_schema_nothing(s, "maxItems is below minItems");
+    sample_schema_add(b, "\"[\"");
     n = add_first(s, b, first, max);
     all = (long)json_array_size(first);
     max = most_items(schema, n, n < all && n != max, min, max);
     if (max != n) {
-        int item = schema_rule_at(s, items ? items : json_true(), true,
-                                  min <= n, "items", NULL);
+        int item = sample_schema_rule_at(s, items ? items : json_true(), true,
+                                         min <= n, "items", NULL);
 
         if (item == SCHEMA_NOTHING)
             max = n;
         else if (n)
-            schema_add_more(s, b, item, min > n ? min - n : 0,
-                            max < 0 ? -1 : max - n);
+            sample_schema_add_more(s, b, item, min > n ? min - n : 0,
+                                   max < 0 ? -1 : max - n);
         else
-            schema_add_items(s, b, item, min, max);
+            sample_schema_add_items(s, b, item, min, max);
     }
     if (max >= 0 && max < min)
-        return schema_nothing(s, "minItems is more than there can be");
+        return sample_schema_nothing(s, "minItems is more than there can be");
     if (!had)
         s->reason[0] = '\0';
-    schema_add(b, " \"]\"");
+    sample_schema_add(b, " \"]\"");
     return true;
 }
 

@@ -9,13 +9,13 @@
 #include <ctype.h>
 
 void
-schema_class_put(struct schema *s, struct schema_class_set *set, long from,
-                 long to)
+sample_schema_class_put(struct schema *s, struct schema_class_set *set,
+                        long from, long to)
 {
     if (set->n == CLASS_MAX_SPANS)
-        schema_refuse(s, "pattern: a class of so many parts");
+        sample_schema_refuse(s, "pattern: a class of so many parts");
     else if (from > to)
-        schema_refuse(s, "pattern: a range that ends before it begins");
+        sample_schema_refuse(s, "pattern: a range that ends before it begins");
     else
         set->spans[set->n++] = (struct schema_class_span){ from, to };
 }
@@ -29,7 +29,7 @@ by_start(const void *a, const void *b)
 }
 
 void
-schema_class_negate(struct schema *s, struct schema_class_set *set)
+sample_schema_class_negate(struct schema *s, struct schema_class_set *set)
 {
     struct schema_class_set old = *set;
     long from = 0;
@@ -38,17 +38,17 @@ schema_class_negate(struct schema *s, struct schema_class_set *set)
     set->n = 0;
     for (size_t i = 0; i < old.n; i++) {
         if (old.spans[i].from > from)
-            schema_class_put(s, set, from, old.spans[i].from - 1);
+            sample_schema_class_put(s, set, from, old.spans[i].from - 1);
         if (old.spans[i].to >= from)
             from = old.spans[i].to + 1;
     }
     if (from <= CLASS_MAX_CHARACTER)
-        schema_class_put(s, set, from, CLASS_MAX_CHARACTER);
+        sample_schema_class_put(s, set, from, CLASS_MAX_CHARACTER);
 }
 
 bool
-schema_class_put_known(struct schema *s, struct schema_class_set *set,
-                       char kind)
+sample_schema_class_put_known(struct schema *s, struct schema_class_set *set,
+                              char kind)
 {
     static const struct schema_class_span
         digits[] = { { '0', '9' } },
@@ -70,10 +70,10 @@ schema_class_put_known(struct schema *s, struct schema_class_set *set,
                    known[i].n * sizeof(some.spans[0]));
             some.n = known[i].n;
             if (isupper((unsigned char)kind))
-                schema_class_negate(s, &some);
+                sample_schema_class_negate(s, &some);
         }
     for (size_t i = 0; i < some.n; i++)
-        schema_class_put(s, set, some.spans[i].from, some.spans[i].to);
+        sample_schema_class_put(s, set, some.spans[i].from, some.spans[i].to);
     return some.n > 0;
 }
 
@@ -82,9 +82,9 @@ static void
 add_character(struct schema_text *b, long c)
 {
     if (c < 0x80 && isalnum((int)c))
-        schema_add(b, "%c", (char)c);
+        sample_schema_add(b, "%c", (char)c);
     else
-        schema_add(b, "\\U%08lx", (unsigned long)c);
+        sample_schema_add(b, "\\U%08lx", (unsigned long)c);
 }
 
 /* What JSON does not write as it is. */
@@ -101,11 +101,11 @@ add_escaped(struct schema_text *b, long c)
     const char *found = c ? strchr(plain, (int)c) : NULL;
 
     if (found) {
-        schema_add(b, "(\"\\\\\" ");
-        schema_add_literal(b, &are[found - plain], 1);
-        schema_add(b, ")");
+        sample_schema_add(b, "(\"\\\\\" ");
+        sample_schema_add_literal(b, &are[found - plain], 1);
+        sample_schema_add(b, ")");
     } else {
-        schema_add(b, "\"\\\\u%04lx\"", (unsigned long)c);
+        sample_schema_add(b, "\"\\\\u%04lx\"", (unsigned long)c);
     }
 }
 
@@ -123,9 +123,9 @@ add_plain(struct schema_text *b, struct schema_class_span span, bool *some)
         long high = span.to < cuts[i] - 1 ? span.to : cuts[i] - 1;
 
         if (cuts[i] != 0xdfff && low <= high) {
-            schema_add(b, *some ? "" : "[");
+            sample_schema_add(b, *some ? "" : "[");
             add_character(b, low);
-            schema_add(b, "-");
+            sample_schema_add(b, "-");
             add_character(b, high);
             *some = true;
         }
@@ -134,37 +134,37 @@ add_plain(struct schema_text *b, struct schema_class_span span, bool *some)
 }
 
 void
-schema_class_add(struct schema *s, struct schema_text *b,
-                 const struct schema_class_set *set, bool controls)
+sample_schema_class_add(struct schema *s, struct schema_text *b,
+                        const struct schema_class_set *set, bool controls)
 {
     bool some = false, other = false;
 
-    schema_add(b, " (");
+    sample_schema_add(b, " (");
     for (size_t i = 0; i < set->n; i++)
         add_plain(b, set->spans[i], &some);
-    schema_add(b, some ? "]" : "");
+    sample_schema_add(b, some ? "]" : "");
     for (long c = controls ? 0 : 0x20; c < 0x60; c++)
         for (size_t i = 0; is_escaped(c) && i < set->n; i++)
             if (c >= set->spans[i].from && c <= set->spans[i].to) {
-                schema_add(b, some || other ? " | " : "");
+                sample_schema_add(b, some || other ? " | " : "");
                 add_escaped(b, c);
                 other = true;
                 break;
             }
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
     if (!some && !other)
-        schema_refuse(s, "pattern: a class without characters");
+        sample_schema_refuse(s, "pattern: a class without characters");
 }
 
 void
-schema_class_add_one(struct schema_text *b, long c)
+sample_schema_class_add_one(struct schema_text *b, long c)
 {
-    schema_add(b, is_escaped(c) ? " " : " \"");
+    sample_schema_add(b, is_escaped(c) ? " " : " \"");
     if (is_escaped(c))
         add_escaped(b, c);
     else
         add_character(b, c);
-    schema_add(b, is_escaped(c) ? "" : "\"");
+    sample_schema_add(b, is_escaped(c) ? "" : "\"");
 }
 
 #endif

@@ -20,25 +20,25 @@ struct schema_class_set {
 };
 
 void
-schema_class_put(struct schema *s, struct schema_class_set *set, long from,
-                 long to);
+sample_schema_class_put(struct schema *s, struct schema_class_set *set,
+                        long from, long to);
 
 /* Turned inside out: what was not in it. */
 void
-schema_class_negate(struct schema *s, struct schema_class_set *set);
+sample_schema_class_negate(struct schema *s, struct schema_class_set *set);
 
 /* d, w, s behind a backslash, as ECMAScript has them; a capital letter negates.
  * False: it is none of them. */
 bool
-schema_class_put_known(struct schema *s, struct schema_class_set *set,
-                       char kind);
+sample_schema_class_put_known(struct schema *s, struct schema_class_set *set,
+                              char kind);
 
 /* One of the set, as it stands in a string of JSON; control characters, in
  * their escapes, where they are wanted. */
 void
-schema_class_add(struct schema *s, struct schema_text *b,
-                 const struct schema_class_set *set, bool controls);
+sample_schema_class_add(struct schema *s, struct schema_text *b,
+                        const struct schema_class_set *set, bool controls);
 void
-schema_class_add_one(struct schema_text *b, long c);
+sample_schema_class_add_one(struct schema_text *b, long c);
 
 #endif

@@ -40,7 +40,7 @@ append(json_t *list, json_t *schema)
 }
 
 json_t *
-schema_both(json_t *a, json_t *b)
+sample_schema_both(json_t *a, json_t *b)
 {
     json_t *list;
 
@@ -149,8 +149,9 @@ merge_members(json_t *out, json_t *from, json_t *other, bool second)
         if (more && second)
             continue;
         more = more ? more : rest;
-        json_object_set_new(
-            out, name, more ? schema_both(value, more) : json_incref(value));
+        json_object_set_new(out, name,
+                            more ? sample_schema_both(value, more)
+                                 : json_incref(value));
     }
 }
 
@@ -182,12 +183,13 @@ common_multiple(struct schema *s, const json_t *a, const json_t *b)
     int64_t p, q, x, y;
     double m = 0;
 
-    if (schema_fraction(json_number_value(a), &p, &q) &&
-        schema_fraction(json_number_value(b), &x, &y))
-        m = (double)(p / schema_gcd(p, x)) * (double)x /
-            (double)schema_gcd(q, y);
+    if (sample_schema_fraction(json_number_value(a), &p, &q) &&
+        sample_schema_fraction(json_number_value(b), &x, &y))
+        m = (double)(p / sample_schema_gcd(p, x)) * (double)x /
+            (double)sample_schema_gcd(q, y);
     if (m <= 0 || m > 1e15)
-        schema_refuse(s, "two multipleOf for one value: not supported here");
+        sample_schema_refuse(
+            s, "two multipleOf for one value: not supported here");
     return json_real(m);
 }
 
@@ -207,7 +209,7 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     if (is_one_of(least, key))
         return json_incref(more ? a : b);
     if (!strcmp(key, "additionalProperties"))
-        return schema_both(a, b);
+        return sample_schema_both(a, b);
     if (!strcmp(key, "multipleOf"))
         return common_multiple(s, a, b);
     if (!strcmp(key, "type"))
@@ -219,8 +221,8 @@ merge_word(struct schema *s, const char *key, json_t *a, json_t *b)
     if (!strcmp(key, "anyOf") || !strcmp(key, "oneOf"))
         return distribute(a, key, b);
     if (!json_equal(a, b))
-        schema_refuse(s, "two different %.40s for one value are not supported",
-                      key);
+        sample_schema_refuse(
+            s, "two different %.40s for one value are not supported", key);
     return json_incref(a);
 }
 
@@ -241,7 +243,7 @@ both_items(const json_t *a, const json_t *b, size_t i)
 {
     json_t *x = item_of(a, i), *y = item_of(b, i);
 
-    return x && y ? schema_both(x, y) : json_incref(x ? x : y);
+    return x && y ? sample_schema_both(x, y) : json_incref(x ? x : y);
 }
 
 /* As many first items as the longer list has. */
@@ -274,8 +276,9 @@ check_patterns(struct schema *s, const json_t *a, const json_t *b)
         (json_object_get(b, "patternProperties") ||
          json_object_get(b, "properties") ||
          json_object_get(b, "additionalProperties")))
-        schema_refuse(s, "patternProperties and another schema's properties "
-                         "are not supported");
+        sample_schema_refuse(
+            s, "patternProperties and another schema's properties "
+               "are not supported");
 }
 
 static bool
@@ -348,8 +351,8 @@ add_reference(struct schema *s, json_t **all, const json_t *ref, int depth)
     if (json_is_integer(ref))
         add_schema(s, all, s->targets[json_integer_value(ref)], depth);
     else
-        schema_refuse(s, "$ref: there is no %s in the schema",
-                      schema_show(shown, json_string_value(ref)));
+        sample_schema_refuse(s, "$ref: there is no %s in the schema",
+                             sample_schema_show(shown, json_string_value(ref)));
 }
 
 static void
@@ -371,30 +374,30 @@ flatten(struct schema *s, json_t *schema, int depth)
     if (json_is_boolean(schema))
         return json_incref(schema);
     if (!json_is_object(schema)) {
-        schema_refuse(s, "it is no schema");
+        sample_schema_refuse(s, "it is no schema");
         return NULL;
     }
     if (depth == SCHEMA_MAX_DEPTH)
-        schema_refuse(s, "$ref or allOf leads back to itself");
+        sample_schema_refuse(s, "$ref or allOf leads back to itself");
     if (++s->n_merges == MAX_MERGES)
-        schema_refuse(s, "the schema is too large");
+        sample_schema_refuse(s, "the schema is too large");
     if (s->failed)
         return NULL;
-    out = schema_own_words(s, schema);
+    out = sample_schema_own_words(s, schema);
     if ((v = json_object_get(schema, "const")))
         add_const(s, &out, v);
     if ((v = json_object_get(schema, "$ref")))
         add_reference(s, &out, v, depth);
     list = json_object_get(schema, "allOf");
     if (json_array_size(list) > MAX_TOGETHER)
-        schema_refuse(s, "allOf of more than %d schemas", MAX_TOGETHER);
+        sample_schema_refuse(s, "allOf of more than %d schemas", MAX_TOGETHER);
     for (size_t i = 0; i < json_array_size(list) && !s->failed; i++)
         add_schema(s, &out, json_array_get(list, i), depth);
     return out;
 }
 
 json_t *
-schema_flatten(struct schema *s, json_t *schema)
+sample_schema_flatten(struct schema *s, json_t *schema)
 {
     json_t *out = flatten(s, schema, 0);
 
@@ -470,10 +473,11 @@ is_multiple(struct schema *s, const json_t *schema, double x)
         return true;
     if (x == 0)
         return true;
-    if (!schema_fraction(json_number_value(of), &p, &q) ||
-        !schema_fraction(fabs(x), &v, &w) || v > INT64_MAX / q) {
-        schema_refuse(s, "enum or const beside multipleOf: a number that is "
-                         "not supported");
+    if (!sample_schema_fraction(json_number_value(of), &p, &q) ||
+        !sample_schema_fraction(fabs(x), &v, &w) || v > INT64_MAX / q) {
+        sample_schema_refuse(
+            s, "enum or const beside multipleOf: a number that is "
+               "not supported");
         return false;
     }
     return v * q % (w * p) == 0;
@@ -496,12 +500,12 @@ check_simple(struct schema *s, const json_t *schema, const json_t *value)
 
     for (; *words; words++)
         if (json_object_get(schema, *words))
-            schema_refuse(s, "enum or const beside %s is not supported",
-                          *words);
+            sample_schema_refuse(s, "enum or const beside %s is not supported",
+                                 *words);
 }
 
 bool
-schema_fits(struct schema *s, const json_t *schema, const json_t *value)
+sample_schema_fits(struct schema *s, const json_t *schema, const json_t *value)
 {
     const json_t *types = json_object_get(schema, "type");
 

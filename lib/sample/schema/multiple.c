@@ -17,7 +17,7 @@ enum {
 };
 
 int64_t
-schema_gcd(int64_t a, int64_t b)
+sample_schema_gcd(int64_t a, int64_t b)
 {
     while (b) {
         int64_t r = a % b;
@@ -39,7 +39,7 @@ power(int n)
 }
 
 bool
-schema_fraction(double x, int64_t *p, int64_t *q)
+sample_schema_fraction(double x, int64_t *p, int64_t *q)
 {
     char text[40];
     int64_t digits = 0, common;
@@ -58,7 +58,7 @@ schema_fraction(double x, int64_t *p, int64_t *q)
         return false;
     *q = power(exponent < 0 ? -exponent : 0);
     *p = exponent > 0 ? digits * power(exponent) : digits;
-    common = schema_gcd(*p, *q);
+    common = sample_schema_gcd(*p, *q);
     *p /= common;
     *q /= common;
     return true;
@@ -96,11 +96,11 @@ add_classes(struct schema_text *b, const int *rules)
             seen = seen || rules[e] == rules[d];
         if (seen)
             continue;
-        schema_add(b, some ? " | [" : "[");
+        sample_schema_add(b, some ? " | [" : "[");
         for (int e = d; e < 10; e++)
             if (rules[e] == rules[d])
-                schema_add(b, "%d", e);
-        schema_add(b, rules[d] ? "] r%d" : "]", rules[d]);
+                sample_schema_add(b, "%d", e);
+        sample_schema_add(b, rules[d] ? "] r%d" : "]", rules[d]);
         some = true;
     }
 }
@@ -110,12 +110,12 @@ static int
 make_after(const struct multiples *x, int left, int64_t remainder)
 {
     struct schema_text body = { 0 };
-    int rules[10], rule = schema_new_rules(x->s, 1);
+    int rules[10], rule = sample_schema_new_rules(x->s, 1);
 
     for (int d = 0; d < 10; d++)
         rules[d] = rule_after(x, left - 1, (remainder * 10 + d) % x->m);
     add_classes(&body, rules);
-    schema_put_rule(x->s, rule, &body);
+    sample_schema_put_rule(x->s, rule, &body);
     schema_text_clear(&body);
     return rule;
 }
@@ -132,7 +132,7 @@ rule_after(const struct multiples *x, int left, int64_t remainder)
         return SCHEMA_NOTHING;
     if (left == 0)
         return 0;
-    remainder %= x->m / schema_gcd(x->m, power(left));
+    remainder %= x->m / sample_schema_gcd(x->m, power(left));
     snprintf(name, sizeof(name), "multiple %" PRId64 " %d %" PRId64, x->m, left,
              remainder);
     known = json_object_get(x->s->known, name);
@@ -153,25 +153,25 @@ add_between(const struct multiples *x, struct schema_text *b, const char *from,
     size_t start = b->len;
     bool some = false;
 
-    if (schema_all(from, '0', n) && schema_all(to, '9', n)) {
+    if (sample_schema_all(from, '0', n) && sample_schema_all(to, '9', n)) {
         int rule = rule_after(x, n, remainder);
 
-        schema_add(b, rule > 0 ? " r%d" : "", rule);
+        sample_schema_add(b, rule > 0 ? " r%d" : "", rule);
         return rule != SCHEMA_NOTHING;
     }
-    schema_add(b, " (");
+    sample_schema_add(b, " (");
     for (char c = from[0]; c <= to[0]; c++) {
         size_t len = b->len;
 
-        schema_add(b, some ? " | \"%c\"" : "\"%c\"", c);
-        if (add_between(x, b, c == from[0] ? from + 1 : schema_zeros,
-                        c == to[0] ? to + 1 : schema_nines, n - 1,
+        sample_schema_add(b, some ? " | \"%c\"" : "\"%c\"", c);
+        if (add_between(x, b, c == from[0] ? from + 1 : sample_schema_zeros,
+                        c == to[0] ? to + 1 : sample_schema_nines, n - 1,
                         (remainder * 10 + (c - '0')) % x->m))
             some = true;
         else
             b->len = len;
     }
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
     b->len = some ? b->len : start;
     return some;
 }
@@ -186,7 +186,7 @@ count_rules(int64_t m, int n)
     int64_t rules = 0;
 
     for (int left = 0; left < n; left++) {
-        int64_t most = m / schema_gcd(m, power(left));
+        int64_t most = m / sample_schema_gcd(m, power(left));
 
         most = most < power(left) ? most : power(left);
         rules += most < power(n - left) ? most : power(n - left);
@@ -227,8 +227,8 @@ add_length(const struct multiples *x, struct schema_text *b, int64_t from,
 }
 
 bool
-schema_add_multiples(struct schema *s, struct schema_text *b, int64_t from,
-                     int64_t to, int64_t m)
+sample_schema_add_multiples(struct schema *s, struct schema_text *b,
+                            int64_t from, int64_t to, int64_t m)
 {
     struct multiples x = { s, m };
     int64_t low = from > 1 ? from : 1;
@@ -239,17 +239,17 @@ schema_add_multiples(struct schema *s, struct schema_text *b, int64_t from,
         most = n;
     if (most < length(m))
         most = length(m);
-    schema_add(b, " (%s", some ? "\"0\"" : "");
+    sample_schema_add(b, " (%s", some ? "\"0\"" : "");
     for (; n <= most && n <= length(to) && n <= SCHEMA_MAX_DIGITS; n++) {
         size_t len = b->len;
 
-        schema_add(b, some ? " |" : "");
+        sample_schema_add(b, some ? " |" : "");
         if (add_length(&x, b, low, to, n))
             some = true;
         else
             b->len = len;
     }
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
     return some;
 }
 

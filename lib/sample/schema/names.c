@@ -7,11 +7,12 @@
 
 /* One as JSON writes it, with its quotation marks. */
 void
-schema_add_name(struct schema *s, struct schema_text *b, const char *name)
+sample_schema_add_name(struct schema *s, struct schema_text *b,
+                       const char *name)
 {
     json_t *key = json_string(name);
 
-    schema_add_value(s, b, key);
+    sample_schema_add_value(s, b, key);
     json_decref(key);
 }
 
@@ -34,7 +35,7 @@ unlike(struct schema *s, const char *const *names, size_t n, size_t at)
     struct schema_text body = { 0 };
     struct schema_text seen = { 0 };
     bool ends = false;
-    int rule = schema_new_rules(s, 1);
+    int rule = sample_schema_new_rules(s, 1);
 
     for (size_t i = 0; i < n; i++)
         ends = ends || names[i][at] == '\0';
@@ -47,32 +48,33 @@ unlike(struct schema *s, const char *const *names, size_t n, size_t at)
             next++;
         if (len == 0 || *p == '"' || *p == '\\' || (unsigned char)*p < 0x20)
             continue;
-        schema_add_literal(&body, p, len);
-        schema_add(&body, " r%d | ", unlike(s, names + i, next - i, at + len));
+        sample_schema_add_literal(&body, p, len);
+        sample_schema_add(&body, " r%d | ",
+                          unlike(s, names + i, next - i, at + len));
         if (strchr("]^-[", *p))
             schema_text_add(&seen, "\\", 1);
         schema_text_add(&seen, p, len);
     }
     if (!ends)
-        schema_add(&body, "\"\\\"\" | ");
-    schema_add(&body, "[^\"\\\\\\x00-\\x1f\\x7f");
+        sample_schema_add(&body, "\"\\\"\" | ");
+    sample_schema_add(&body, "[^\"\\\\\\x00-\\x1f\\x7f");
     schema_text_add(&body, seen.p, seen.len);
-    schema_add(&body, "] character* \"\\\"\"");
-    schema_put_rule(s, rule, &body);
+    sample_schema_add(&body, "] character* \"\\\"\"");
+    sample_schema_put_rule(s, rule, &body);
     schema_text_clear(&body);
     schema_text_clear(&seen);
     return rule;
 }
 
 int
-schema_rule_unlike(struct schema *s, const struct schema_names *names)
+sample_schema_rule_unlike(struct schema *s, const struct schema_names *names)
 {
     return unlike(s, names->p, names->n, 0);
 }
 
 int
-schema_rule_unlike_from(struct schema *s, const struct schema_names *names,
-                        char c)
+sample_schema_rule_unlike_from(struct schema *s,
+                               const struct schema_names *names, char c)
 {
     size_t first = 0, n = 0;
 

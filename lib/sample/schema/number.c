@@ -129,7 +129,7 @@ add_range(struct schema *s, struct schema_text *b, int64_t from, int64_t to,
           int64_t decimals)
 {
     (void)s;
-    schema_add_range(b, from, to, (int)decimals);
+    sample_schema_add_range(b, from, to, (int)decimals);
     return true;
 }
 
@@ -144,7 +144,7 @@ add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
     if (l->low < 0 && l->low <= l->high &&
         add(s, &part, l->high < 0 ? -l->high : 1,
             l->low > -SCHEMA_BEYOND ? -l->low : SCHEMA_NO_LIMIT, how)) {
-        schema_add(b, "\"-\"");
+        sample_schema_add(b, "\"-\"");
         schema_text_add(b, part.p, part.len);
         some = true;
     }
@@ -152,13 +152,14 @@ add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
     if (l->high >= 0 && l->low <= l->high &&
         add(s, &part, l->low > 0 ? l->low : 0,
             l->high < SCHEMA_BEYOND ? l->high : SCHEMA_NO_LIMIT, how)) {
-        schema_add(b, some ? " |" : "");
+        sample_schema_add(b, some ? " |" : "");
         schema_text_add(b, part.p, part.len);
         some = true;
     }
     schema_text_clear(&part);
-    return some || schema_nothing(s, "no %s is between minimum and maximum",
-                                  add == add_range ? "number" : "multiple");
+    return some ||
+           sample_schema_nothing(s, "no %s is between minimum and maximum",
+                                 add == add_range ? "number" : "multiple");
 }
 
 /* Of m = p / q, whole numbers are multiples that are so of p. 0: there is no
@@ -169,31 +170,33 @@ read_multiple(struct schema *s, const json_t *schema, bool whole)
     const json_t *v = json_object_get(schema, "multipleOf");
     int64_t p = 0, q = 1;
 
-    if (v && !schema_fraction(json_number_value(v), &p, &q))
-        schema_refuse(s, "multipleOf of so many digits is not supported");
+    if (v && !sample_schema_fraction(json_number_value(v), &p, &q))
+        sample_schema_refuse(s,
+                             "multipleOf of so many digits is not supported");
     else if (q > 1 && !whole)
-        schema_refuse(s, "multipleOf that is not whole is supported for "
-                         "integers only");
+        sample_schema_refuse(s, "multipleOf that is not whole is supported for "
+                                "integers only");
     return p == 1 && whole ? 0 : p;
 }
 
 bool
-schema_number(struct schema *s, struct schema_text *b, const json_t *schema,
-              bool whole)
+sample_schema_number(struct schema *s, struct schema_text *b,
+                     const json_t *schema, bool whole)
 {
     int64_t m = read_multiple(s, schema, whole);
     struct limits l = { .decimals = m || whole ? 0 : count_decimals(schema) };
 
     read_limits(schema, &l);
     if (l.low >= SCHEMA_BEYOND || l.high <= -SCHEMA_BEYOND)
-        schema_refuse(s, "a limit of more than %d digits", SCHEMA_MAX_DIGITS);
+        sample_schema_refuse(s, "a limit of more than %d digits",
+                             SCHEMA_MAX_DIGITS);
     if (s->failed)
         return false;
     if (m)
-        return add_both_signs(s, b, &l, schema_add_multiples, m);
+        return add_both_signs(s, b, &l, sample_schema_add_multiples, m);
     if (l.low > -SCHEMA_BEYOND || l.high < SCHEMA_BEYOND)
         return add_both_signs(s, b, &l, add_range, l.decimals);
-    schema_add(b, whole ? "integer" : "number");
+    sample_schema_add(b, whole ? "integer" : "number");
     return true;
 }
 

@@ -54,8 +54,8 @@ is_required(const json_t *list, const char *name)
 static bool
 add_member(struct object *o, const char *name, json_t *schema, bool required)
 {
-    int value =
-        schema_rule_at(o->s, schema, true, !required, "properties", name);
+    int value = sample_schema_rule_at(o->s, schema, true, !required,
+                                      "properties", name);
 
     o->names.p[o->names.n++] = name;
     if (value != SCHEMA_NOTHING)
@@ -83,8 +83,9 @@ add_required(struct object *o, const char *name)
     if (is_named(o, name))
         return true;
     if (json_is_false(others))
-        return schema_nothing(o->s, "required: %s is none of the properties",
-                              schema_show(shown, name));
+        return sample_schema_nothing(o->s,
+                                     "required: %s is none of the properties",
+                                     sample_schema_show(shown, name));
     return add_member(o, name, others ? others : json_true(), true);
 }
 
@@ -98,7 +99,7 @@ list_members(struct object *o)
     bool some = true;
 
     if (most > MAX_MEMBERS) {
-        schema_refuse(o->s, "more than %d properties", MAX_MEMBERS);
+        sample_schema_refuse(o->s, "more than %d properties", MAX_MEMBERS);
         return false;
     }
     o->p = core_json_realloc(NULL, (most + 1) * sizeof(*o->p));
@@ -128,17 +129,20 @@ check_patterns(struct object *o)
     const char *pattern;
 
     if (o->n || o->names.n)
-        schema_refuse(o->s, "patternProperties beside properties or required "
-                            "is not supported");
+        sample_schema_refuse(o->s,
+                             "patternProperties beside properties or required "
+                             "is not supported");
     if (others && !json_is_false(others))
-        schema_refuse(o->s, "patternProperties beside additionalProperties "
-                            "that is not false is not supported");
+        sample_schema_refuse(o->s,
+                             "patternProperties beside additionalProperties "
+                             "that is not false is not supported");
     json_object_foreach((json_t *)o->patterns, pattern, value)
     {
         o->others = o->others ? o->others : value;
         if (!json_equal(value, o->others))
-            schema_refuse(o->s, "patternProperties with two different schemas "
-                                "are not supported");
+            sample_schema_refuse(o->s,
+                                 "patternProperties with two different schemas "
+                                 "are not supported");
     }
 }
 
@@ -170,23 +174,24 @@ add_other_name(struct object *o, struct schema_text *b)
     long min, max;
 
     if (!o->patterns) {
-        schema_add(b, "\"\\\"\" r%d", schema_rule_unlike(o->s, &o->names));
+        sample_schema_add(b, "\"\\\"\" r%d",
+                          sample_schema_rule_unlike(o->s, &o->names));
         return;
     }
-    schema_add(b, "\"\\\"\" (");
+    sample_schema_add(b, "\"\\\"\" (");
     json_object_foreach((json_t *)o->patterns, pattern, value)
     {
-        schema_add(b, some ? " | " : "");
-        schema_pattern(o->s, b, pattern, &min, &max);
+        sample_schema_add(b, some ? " | " : "");
+        sample_schema_pattern(o->s, b, pattern, &min, &max);
         some = true;
     }
-    schema_add(b, ") \"\\\"\"");
+    sample_schema_add(b, ") \"\\\"\"");
 }
 
 static int
 value_of_others(struct object *o)
 {
-    return schema_rule_at(
+    return sample_schema_rule_at(
         o->s, o->others, true, true,
         o->patterns ? "patternProperties" : "additionalProperties", NULL);
 }
@@ -200,10 +205,10 @@ rule_of_others(struct object *o)
 
     if (value == SCHEMA_NOTHING)
         return SCHEMA_NOTHING;
-    rule = schema_new_rules(o->s, 1);
+    rule = sample_schema_new_rules(o->s, 1);
     add_other_name(o, &body);
-    schema_add(&body, " \":\" blank r%d", value);
-    schema_put_rule(o->s, rule, &body);
+    sample_schema_add(&body, " \":\" blank r%d", value);
+    sample_schema_put_rule(o->s, rule, &body);
     schema_text_clear(&body);
     return rule;
 }
@@ -226,15 +231,16 @@ put_initial(struct object *o, int rule, int i, long left, int rest, int value)
     struct schema_text body = { 0 };
 
     if (left < INITIALS - i) {
-        schema_add(&body, "\"%c\" r%d \":\" blank r%d", initials[i], rest,
-                   value);
+        sample_schema_add(&body, "\"%c\" r%d \":\" blank r%d", initials[i],
+                          rest, value);
         if (left)
-            schema_add(&body, " \",\" blank \"\\\"\" r%d", rule + INITIALS + 1);
+            sample_schema_add(&body, " \",\" blank \"\\\"\" r%d",
+                              rule + INITIALS + 1);
     }
     if (left + 1 < INITIALS - i)
-        schema_add(&body, " | r%d", rule + 1);
+        sample_schema_add(&body, " | r%d", rule + 1);
     if (body.len)
-        schema_put_rule(o->s, rule, &body);
+        sample_schema_put_rule(o->s, rule, &body);
     schema_text_clear(&body);
 }
 
@@ -245,9 +251,9 @@ put_apart(struct object *o, long n)
     int value = value_of_others(o), rest[INITIALS];
 
     for (int i = 0; i < INITIALS; i++)
-        rest[i] = schema_rule_unlike_from(o->s, &o->names, initials[i]);
+        rest[i] = sample_schema_rule_unlike_from(o->s, &o->names, initials[i]);
     o->n_apart = n;
-    o->apart = schema_new_rules(o->s, (int)n * INITIALS);
+    o->apart = sample_schema_new_rules(o->s, (int)n * INITIALS);
     for (int k = 0; k < n && !o->s->failed; k++)
         for (int i = 0; i < INITIALS; i++)
             put_initial(o, o->apart + k * INITIALS + i, i, n - 1 - k, rest[i],
@@ -269,21 +275,22 @@ add_others(struct object *o, struct schema_text *b, long min, long max,
            bool behind)
 {
     if (min > 1 && o->patterns)
-        schema_refuse(o->s, "minProperties above 1 beside patternProperties is "
-                            "not supported");
+        sample_schema_refuse(
+            o->s, "minProperties above 1 beside patternProperties is "
+                  "not supported");
     else if (min > MAX_APART)
-        schema_refuse(o->s,
-                      "minProperties of more than %d names that are not "
-                      "given is not supported",
-                      MAX_APART);
+        sample_schema_refuse(o->s,
+                             "minProperties of more than %d names that are not "
+                             "given is not supported",
+                             MAX_APART);
     if (min > 1 && !o->s->failed) {
-        schema_add(b, "%s \"\\\"\" r%d", behind ? "\",\" blank" : "",
-                   rule_of_apart(o, min));
-        schema_add_more(o->s, b, o->other, 0, max < 0 ? -1 : max - min);
+        sample_schema_add(b, "%s \"\\\"\" r%d", behind ? "\",\" blank" : "",
+                          rule_of_apart(o, min));
+        sample_schema_add_more(o->s, b, o->other, 0, max < 0 ? -1 : max - min);
     } else if (behind) {
-        schema_add_more(o->s, b, o->other, min, max);
+        sample_schema_add_more(o->s, b, o->other, min, max);
     } else {
-        schema_add_items(o->s, b, o->other, min, max);
+        sample_schema_add_items(o->s, b, o->other, min, max);
     }
 }
 
@@ -311,15 +318,16 @@ put_member(struct object *o, size_t i, long c, long later, bool behind)
     bool write = m->required || o->most < 0 || c < o->most;
 
     if (write) {
-        schema_add(&body, behind ? "\",\" blank " : "");
-        schema_add_name(o->s, &body, m->name);
-        schema_add(&body, " \":\" blank r%d r%d", m->value,
-                   rule_at(o, i + 1, c + !m->required));
+        sample_schema_add(&body, behind ? "\",\" blank " : "");
+        sample_schema_add_name(o->s, &body, m->name);
+        sample_schema_add(&body, " \":\" blank r%d r%d", m->value,
+                          rule_at(o, i + 1, c + !m->required));
     }
     if (!m->required &&
         (c + later >= o->least || o->other != SCHEMA_NOTHING || !write))
-        schema_add(&body, "%sr%d", write ? " | " : "", rule_at(o, i + 1, c));
-    schema_put_rule(o->s, rule_at(o, i, c), &body);
+        sample_schema_add(&body, "%sr%d", write ? " | " : "",
+                          rule_at(o, i + 1, c));
+    sample_schema_put_rule(o->s, rule_at(o, i, c), &body);
     schema_text_clear(&body);
 }
 
@@ -329,11 +337,11 @@ put_last(struct object *o, long c)
 {
     struct schema_text body = { 0 };
 
-    schema_add(&body, "\"\"");
+    sample_schema_add(&body, "\"\"");
     if (o->other != SCHEMA_NOTHING)
         add_others(o, &body, max_of(o->least - c, 0),
                    o->most < 0 ? -1 : o->most - c, c || o->required);
-    schema_put_rule(o->s, rule_at(o, o->n, c), &body);
+    sample_schema_put_rule(o->s, rule_at(o, o->n, c), &body);
     schema_text_clear(&body);
 }
 
@@ -346,7 +354,8 @@ put_rules(struct object *o)
     o->cap = max_of(o->least < optional ? o->least : optional, 1);
     if (o->most >= 0 && (o->most < optional || o->other != SCHEMA_NOTHING))
         o->cap = o->most < optional ? o->most : optional;
-    o->rule = schema_new_rules(o->s, ((int)o->n + 1) * (int)(o->cap + 1));
+    o->rule =
+        sample_schema_new_rules(o->s, ((int)o->n + 1) * (int)(o->cap + 1));
     for (size_t i = 0; i < o->n && !o->s->failed; i++) {
         bool optional_one = !o->p[i].required;
 
@@ -364,8 +373,8 @@ put_rules(struct object *o)
 static bool
 add_object(struct object *o, struct schema_text *b)
 {
-    long min = schema_least(o->s, o->schema, "minProperties");
-    long max = schema_most(o->schema, "maxProperties");
+    long min = sample_schema_least(o->s, o->schema, "minProperties");
+    long max = sample_schema_most(o->schema, "maxProperties");
 
     if (!list_members(o))
         return false;
@@ -375,18 +384,19 @@ add_object(struct object *o, struct schema_text *b)
     find_others(o);
     o->other = rule_of_others(o);
     if (max >= 0 && (o->most < 0 || o->most < o->least))
-        return schema_nothing(o->s, "maxProperties is below what must be "
-                                    "there");
+        return sample_schema_nothing(o->s,
+                                     "maxProperties is below what must be "
+                                     "there");
     if (o->other == SCHEMA_NOTHING && (long)o->n < o->required + o->least)
-        return schema_nothing(
+        return sample_schema_nothing(
             o->s, "minProperties is above the number of names that are given");
     put_rules(o);
-    schema_add(b, "\"{\" r%d \"}\"", o->rule);
+    sample_schema_add(b, "\"{\" r%d \"}\"", o->rule);
     return true;
 }
 
 bool
-schema_object(struct schema *s, struct schema_text *b, json_t *schema)
+sample_schema_object(struct schema *s, struct schema_text *b, json_t *schema)
 {
     struct object o = { .s = s, .schema = schema };
     bool some = add_object(&o, b);

@@ -87,141 +87,145 @@ struct schema {
 
 /* The first word counts, with the path. */
 __attribute__((format(printf, 2, 3))) void
-schema_refuse(struct schema *s, const char *fmt, ...);
+sample_schema_refuse(struct schema *s, const char *fmt, ...);
 
 /* Says why no value is allowed; the first word counts. Returns false. */
 __attribute__((format(printf, 2, 3))) bool
-schema_nothing(struct schema *s, const char *fmt, ...);
+sample_schema_nothing(struct schema *s, const char *fmt, ...);
 
 /* A name as a message has it, in buf[0..SCHEMA_SHOWN). */
 const char *
-schema_show(char *buf, const char *name);
+sample_schema_show(char *buf, const char *name);
 
 /* A step down the path; the way back is to cut it at the length returned. */
 size_t
-schema_step(struct schema *s, const char *step, const char *name);
+sample_schema_step(struct schema *s, const char *step, const char *name);
 
 /* Adds text, no more than 200 bytes; text[0..len) as a string of the grammar;
  * the value as it is written. */
 __attribute__((format(printf, 2, 3))) void
-schema_add(struct schema_text *b, const char *fmt, ...);
+sample_schema_add(struct schema_text *b, const char *fmt, ...);
 void
-schema_add_literal(struct schema_text *b, const char *text, size_t len);
+sample_schema_add_literal(struct schema_text *b, const char *text, size_t len);
 void
-schema_add_value(struct schema *s, struct schema_text *b, const json_t *value);
+sample_schema_add_value(struct schema *s, struct schema_text *b,
+                        const json_t *value);
 
 /* The first of n new rules; and the body of one. */
 int
-schema_new_rules(struct schema *s, int n);
+sample_schema_new_rules(struct schema *s, int n);
 void
-schema_put_rule(struct schema *s, int rule, const struct schema_text *body);
+sample_schema_put_rule(struct schema *s, int rule,
+                       const struct schema_text *body);
 
 /* The rule of a schema a step down the path, or SCHEMA_NOTHING. `inside`: of a
  * part of the value, so that something is written before. `may_be_nothing`:
  * then the reason is forgotten. */
 int
-schema_rule_at(struct schema *s, json_t *schema, bool inside,
-               bool may_be_nothing, const char *step, const char *name);
+sample_schema_rule_at(struct schema *s, json_t *schema, bool inside,
+                      bool may_be_nothing, const char *step, const char *name);
 
 /* The value of a limit: 0 where there is no minimum, -1 where there is no
  * maximum. A minimum above SCHEMA_MAX_LENGTH is refused, a maximum lowered. */
 long
-schema_least(struct schema *s, const json_t *schema, const char *key);
+sample_schema_least(struct schema *s, const json_t *schema, const char *key);
 long
-schema_most(const json_t *schema, const char *key);
+sample_schema_most(const json_t *schema, const char *key);
 
 /* {m,n}, {m,} or * for two limits; -1: no limit. */
 void
-schema_add_count(struct schema_text *b, long min, long max);
+sample_schema_add_count(struct schema_text *b, long min, long max);
 
 /* So often what is in `item`, which is one item of the grammar. */
 void
-schema_add_times(struct schema *s, struct schema_text *b, const char *item,
-                 long min, long max);
+sample_schema_add_times(struct schema *s, struct schema_text *b,
+                        const char *item, long min, long max);
 
 /* ---- words.c ---- */
 
 /* Looks at the type of each keyword's value, in the schema alone. */
 void
-schema_check_words(struct schema *s, const json_t *schema);
+sample_schema_check_words(struct schema *s, const json_t *schema);
 
 /* Calls for each schema that stands in a keyword of this one, with the path a
  * step down. */
 void
-schema_each(struct schema *s, json_t *schema,
-            void (*call)(struct schema *s, json_t *schema, void *data),
-            void *data);
+sample_schema_each(struct schema *s, json_t *schema,
+                   void (*call)(struct schema *s, json_t *schema, void *data),
+                   void *data);
 
 /* What the schema itself says, in the words of draft 2020-12: not $ref, allOf
  * and const, nor what limits nothing. The caller's. */
 json_t *
-schema_own_words(struct schema *s, const json_t *schema);
+sample_schema_own_words(struct schema *s, const json_t *schema);
 
 /* Refuses what limits values and is not kept to. */
 void
-schema_check_supported(struct schema *s, const json_t *schema);
+sample_schema_check_supported(struct schema *s, const json_t *schema);
 
 /* The type that the keywords are about; NULL: any. */
 const char *
-schema_guess_type(const json_t *schema);
+sample_schema_guess_type(const json_t *schema);
 
 /* ---- refs.c, uri.c ---- */
 
 /* Checks all of the schema, and makes the value of each $ref a number of
  * s->targets; one that leads nowhere stays as it is. */
 void
-schema_find_refs(struct schema *s);
+sample_schema_find_refs(struct schema *s);
 
 /* A reference as it is to be understood at a place with such a URI, without its
  * fragment: to out[0..size). Returns whether it has room there. */
 bool
-schema_resolve_uri(const char *base, const char *ref, char *out, size_t size);
+sample_schema_resolve_uri(const char *base, const char *ref, char *out,
+                          size_t size);
 
 /* %41 becomes A, in place; a NUL stays as it is written. */
 void
-schema_percent_decode(char *text);
+sample_schema_percent_decode(char *text);
 
 /* ---- merge.c ---- */
 
 /* The schema as one without $ref and allOf, `const` as enum; json_false where
  * nothing is left. The caller's. NULL: refused. */
 json_t *
-schema_flatten(struct schema *s, json_t *schema);
+sample_schema_flatten(struct schema *s, json_t *schema);
 
 /* One for what both allow. The caller's. */
 json_t *
-schema_both(json_t *a, json_t *b);
+sample_schema_both(json_t *a, json_t *b);
 
 /* Whether a value of an enum goes with what else is said. */
 bool
-schema_fits(struct schema *s, const json_t *schema, const json_t *value);
+sample_schema_fits(struct schema *s, const json_t *schema, const json_t *value);
 
 /* ---- object.c, array.c, string.c, number.c, pattern.c: each adds what it
  * allows, or returns false ---- */
 
 bool
-schema_object(struct schema *s, struct schema_text *b, json_t *schema);
+sample_schema_object(struct schema *s, struct schema_text *b, json_t *schema);
 bool
-schema_array(struct schema *s, struct schema_text *b, json_t *schema);
+sample_schema_array(struct schema *s, struct schema_text *b, json_t *schema);
 bool
-schema_string(struct schema *s, struct schema_text *b, const json_t *schema);
+sample_schema_string(struct schema *s, struct schema_text *b,
+                     const json_t *schema);
 bool
-schema_number(struct schema *s, struct schema_text *b, const json_t *schema,
-              bool whole);
+sample_schema_number(struct schema *s, struct schema_text *b,
+                     const json_t *schema, bool whole);
 
 /* Items with commas between them; and such behind others. */
 void
-schema_add_items(struct schema *s, struct schema_text *b, int item, long min,
-                 long max);
+sample_schema_add_items(struct schema *s, struct schema_text *b, int item,
+                        long min, long max);
 void
-schema_add_more(struct schema *s, struct schema_text *b, int item, long min,
-                long max);
+sample_schema_add_more(struct schema *s, struct schema_text *b, int item,
+                       long min, long max);
 
 /* Strings that the regular expression is found in, without their quotation
  * marks. *min and *max (-1: none) get the number of their characters. */
 void
-schema_pattern(struct schema *s, struct schema_text *b, const char *pattern,
-               long *min, long *max);
+sample_schema_pattern(struct schema *s, struct schema_text *b,
+                      const char *pattern, long *min, long *max);
 
 /* ---- names.c: names of members ---- */
 
@@ -232,40 +236,42 @@ struct schema_names {
 };
 
 void
-schema_add_name(struct schema *s, struct schema_text *b, const char *name);
+sample_schema_add_name(struct schema *s, struct schema_text *b,
+                       const char *name);
 
 /* What follows the first quotation mark of a name that is none of them; and
  * what follows the character c of such a name, the first. */
 int
-schema_rule_unlike(struct schema *s, const struct schema_names *names);
+sample_schema_rule_unlike(struct schema *s, const struct schema_names *names);
 int
-schema_rule_unlike_from(struct schema *s, const struct schema_names *names,
-                        char c);
+sample_schema_rule_unlike_from(struct schema *s,
+                               const struct schema_names *names, char c);
 
 /* ---- range.c: numbers as digits ---- */
 
 /* Numbers from..to, of 0 or more, in units of 10^-decimals, which need not all
  * be written; below 10^18 units, or SCHEMA_NO_LIMIT. */
 void
-schema_add_range(struct schema_text *b, int64_t from, int64_t to, int decimals);
+sample_schema_add_range(struct schema_text *b, int64_t from, int64_t to,
+                        int decimals);
 
 /* Whether digits[0..n) are all `c`; as many of one as a number can have. */
 bool
-schema_all(const char *digits, char c, int n);
-extern const char schema_nines[], schema_zeros[];
+sample_schema_all(const char *digits, char c, int n);
+extern const char sample_schema_nines[], sample_schema_zeros[];
 
 /* ---- multiple.c ---- */
 
 /* The number above 0 as *p / *q in lowest terms, each up to 10^15; false: it is
  * none. */
 bool
-schema_fraction(double x, int64_t *p, int64_t *q);
+sample_schema_fraction(double x, int64_t *p, int64_t *q);
 int64_t
-schema_gcd(int64_t a, int64_t b);
+sample_schema_gcd(int64_t a, int64_t b);
 
 /* The multiples of m among the whole numbers from..to; none: false. */
 bool
-schema_add_multiples(struct schema *s, struct schema_text *b, int64_t from,
-                     int64_t to, int64_t m);
+sample_schema_add_multiples(struct schema *s, struct schema_text *b,
+                            int64_t from, int64_t to, int64_t m);
 
 #endif

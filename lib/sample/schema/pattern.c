@@ -27,7 +27,7 @@ struct length {
 static void
 refuse(struct pattern *r, const char *what)
 {
-    schema_refuse(r->s, "pattern: %s is not supported", what);
+    sample_schema_refuse(r->s, "pattern: %s is not supported", what);
     r->p = r->end;
 }
 
@@ -112,7 +112,7 @@ member(struct pattern *r, struct schema_class_set *set)
 {
     if (!eat(r, '\\'))
         return character(r);
-    if (schema_class_put_known(r->s, set, peek(r))) {
+    if (sample_schema_class_put_known(r->s, set, peek(r))) {
         r->p++;
         return -1;
     }
@@ -136,14 +136,14 @@ add_class(struct pattern *r)
                 refuse(r, "a range of classes");
         }
         if (from >= 0)
-            schema_class_put(r->s, &set, from, to);
+            sample_schema_class_put(r->s, &set, from, to);
     }
     if (!eat(r, ']'))
         refuse(r, "a class without an end");
     if (negated)
-        schema_class_negate(r->s, &set);
+        sample_schema_class_negate(r->s, &set);
     if (!r->s->failed)
-        schema_class_add(r->s, r->b, &set, !negated);
+        sample_schema_class_add(r->s, r->b, &set, !negated);
 }
 
 static void
@@ -153,8 +153,8 @@ add_any(struct pattern *r)
         { { 10, 10 }, { 13, 13 }, { 0x2028, 0x2029 } }, 3
     };
 
-    schema_class_negate(r->s, &set);
-    schema_class_add(r->s, r->b, &set, false);
+    sample_schema_class_negate(r->s, &set);
+    sample_schema_class_add(r->s, r->b, &set, false);
 }
 
 /* ---- what they are put together to ---- */
@@ -175,10 +175,10 @@ group(struct pattern *r)
     }
     if (++r->depth > SCHEMA_MAX_DEPTH)
         refuse(r, "a group so deep");
-    schema_add(r->b, " (");
+    sample_schema_add(r->b, " (");
     if (!r->s->failed)
         length = alternatives(r);
-    schema_add(r->b, ")");
+    sample_schema_add(r->b, ")");
     r->depth--;
     if (!eat(r, ')'))
         refuse(r, "a group without an end");
@@ -191,14 +191,14 @@ backslash(struct pattern *r)
     struct schema_class_set set = { .n = 0 };
     char kind = peek(r);
 
-    if (schema_class_put_known(r->s, &set, kind)) {
+    if (sample_schema_class_put_known(r->s, &set, kind)) {
         r->p++;
-        schema_class_add(r->s, r->b, &set, islower((unsigned char)kind));
+        sample_schema_class_add(r->s, r->b, &set, islower((unsigned char)kind));
     } else {
         long c = escape(r);
 
         if (!r->s->failed)
-            schema_class_add_one(r->b, c);
+            sample_schema_class_add_one(r->b, c);
     }
 }
 
@@ -234,7 +234,7 @@ atom(struct pattern *r)
         refuse(r, "an anchor within it");
         break;
     default:
-        schema_class_add_one(r->b, character(r));
+        sample_schema_class_add_one(r->b, character(r));
         break;
     }
     return one;
@@ -290,7 +290,7 @@ repetition(struct pattern *r, struct length of)
     else
         return of;
     (void)eat(r, '?');
-    schema_add_count(r->b, least, most);
+    sample_schema_add_count(r->b, least, most);
     return (struct length){ times(of.least, least), times(of.most, most) };
 }
 
@@ -299,7 +299,7 @@ sequence(struct pattern *r)
 {
     struct length sum = { 0, 0 };
 
-    schema_add(r->b, " \"\"");
+    sample_schema_add(r->b, " \"\"");
     while (r->p < r->end && *r->p != '|' && *r->p != ')' &&
            !(*r->p == '$' && r->depth == 0)) {
         struct length of = repetition(r, atom(r));
@@ -322,12 +322,12 @@ anchored(struct pattern *r)
     struct length length;
 
     if (whole && !eat(r, '^')) {
-        schema_add(r->b, " character*");
+        sample_schema_add(r->b, " character*");
         fixed = false;
     }
     length = sequence(r);
     if (whole && !eat(r, '$')) {
-        schema_add(r->b, " character*");
+        sample_schema_add(r->b, " character*");
         fixed = false;
     }
     if (!fixed)
@@ -343,7 +343,7 @@ alternatives(struct pattern *r)
     while (!r->s->failed && eat(r, '|')) {
         struct length next;
 
-        schema_add(r->b, " |");
+        sample_schema_add(r->b, " |");
         next = anchored(r);
         all.least = next.least < all.least ? next.least : all.least;
         all.most = next.most < 0 || all.most < 0 ? -1
@@ -354,15 +354,15 @@ alternatives(struct pattern *r)
 }
 
 void
-schema_pattern(struct schema *s, struct schema_text *b, const char *pattern,
-               long *min, long *max)
+sample_schema_pattern(struct schema *s, struct schema_text *b,
+                      const char *pattern, long *min, long *max)
 {
     struct pattern r = { s, b, pattern, pattern + strlen(pattern), 0 };
     struct length length;
 
-    schema_add(b, "(");
+    sample_schema_add(b, "(");
     length = alternatives(&r);
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
     if (r.p < r.end)
         refuse(&r, *r.p == ')' ? "a parenthesis without its other one"
                                : "an anchor within it");

@@ -7,11 +7,11 @@
 
 #include "sample/schema/parts.h"
 
-const char schema_nines[] = "999999999999999999";
-const char schema_zeros[] = "000000000000000000";
+const char sample_schema_nines[] = "999999999999999999";
+const char sample_schema_zeros[] = "000000000000000000";
 
 bool
-schema_all(const char *digits, char c, int n)
+sample_schema_all(const char *digits, char c, int n)
 {
     for (int i = 0; i < n; i++)
         if (digits[i] != c)
@@ -24,7 +24,7 @@ static void
 add_any(struct schema_text *b, int n, bool exactly)
 {
     if (n > 0)
-        schema_add(b, " [0-9]{%d,%d}", exactly ? n : 0, n);
+        sample_schema_add(b, " [0-9]{%d,%d}", exactly ? n : 0, n);
 }
 
 static void
@@ -36,21 +36,22 @@ static void
 add_apart(struct schema_text *b, const char *from, const char *to, int n,
           bool exactly)
 {
-    bool lowest = !schema_all(from + 1, '0', n - 1);
-    bool highest = !schema_all(to + 1, '9', n - 1);
+    bool lowest = !sample_schema_all(from + 1, '0', n - 1);
+    bool highest = !sample_schema_all(to + 1, '9', n - 1);
     char low = (char)(from[0] + lowest), high = (char)(to[0] - highest);
 
     if (lowest) {
-        schema_add(b, "\"%c\"", from[0]);
-        add_between(b, from + 1, schema_nines, n - 1, exactly);
+        sample_schema_add(b, "\"%c\"", from[0]);
+        add_between(b, from + 1, sample_schema_nines, n - 1, exactly);
     }
     if (low <= high) {
-        schema_add(b, lowest ? " | [%c-%c]" : "[%c-%c]", low, high);
+        sample_schema_add(b, lowest ? " | [%c-%c]" : "[%c-%c]", low, high);
         add_any(b, n - 1, exactly);
     }
     if (highest) {
-        schema_add(b, lowest || low <= high ? " | \"%c\"" : "\"%c\"", to[0]);
-        add_between(b, schema_zeros, to + 1, n - 1, exactly);
+        sample_schema_add(b, lowest || low <= high ? " | \"%c\"" : "\"%c\"",
+                          to[0]);
+        add_between(b, sample_schema_zeros, to + 1, n - 1, exactly);
     }
 }
 
@@ -60,14 +61,14 @@ static void
 add_digits(struct schema_text *b, const char *from, const char *to, int n,
            bool exactly)
 {
-    schema_add(b, " (");
+    sample_schema_add(b, " (");
     if (from[0] == to[0]) {
-        schema_add(b, "\"%c\"", from[0]);
+        sample_schema_add(b, "\"%c\"", from[0]);
         add_between(b, from + 1, to + 1, n - 1, exactly);
     } else {
         add_apart(b, from, to, n, exactly);
     }
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
 }
 
 /* The same, or none. */
@@ -75,13 +76,13 @@ static void
 add_between(struct schema_text *b, const char *from, const char *to, int n,
             bool exactly)
 {
-    if (schema_all(from, '0', n) && schema_all(to, '9', n)) {
+    if (sample_schema_all(from, '0', n) && sample_schema_all(to, '9', n)) {
         add_any(b, n, exactly);
         return;
     }
     add_digits(b, from, to, n, exactly);
-    if (!exactly && schema_all(from, '0', n))
-        schema_add(b, "?");
+    if (!exactly && sample_schema_all(from, '0', n))
+        sample_schema_add(b, "?");
 }
 
 static void
@@ -91,17 +92,17 @@ add_whole(struct schema_text *b, int64_t from, int64_t to)
     int n = snprintf(first, sizeof(first), "%" PRId64, from);
     int m = snprintf(last, sizeof(last), "%" PRId64, to);
 
-    schema_add(b, " (");
+    sample_schema_add(b, " (");
     if (n < m) { /* those of n digits; those of more, but fewer than m */
-        add_between(b, first, schema_nines, n, true);
+        add_between(b, first, sample_schema_nines, n, true);
         if (n + 1 < m)
-            schema_add(b, " | [1-9] [0-9]{%d,%d}", n, m - 2);
-        schema_add(b, " |");
+            sample_schema_add(b, " | [1-9] [0-9]{%d,%d}", n, m - 2);
+        sample_schema_add(b, " |");
         memset(first, '0', sizeof(first));
         first[0] = '1';
     }
     add_between(b, first, last, m, true);
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
 }
 
 /* ---- with a fraction ---- */
@@ -127,26 +128,26 @@ static void
 add_with(struct schema_text *b, int64_t whole, const char *from, const char *to,
          int n)
 {
-    schema_add(b, " \"%" PRId64 "\"", whole);
-    if (schema_all(to, '0', n))
+    sample_schema_add(b, " \"%" PRId64 "\"", whole);
+    if (sample_schema_all(to, '0', n))
         return;
-    schema_add(b, " (\".\"");
+    sample_schema_add(b, " (\".\"");
     add_digits(b, from, to, n, false);
-    schema_add(b, schema_all(from, '0', n) ? ")?" : ")");
+    sample_schema_add(b, sample_schema_all(from, '0', n) ? ")?" : ")");
 }
 
 static void
 add_any_fraction(struct schema_text *b, int n)
 {
-    schema_add(b, " (\".\" [0-9]{1,%d})?", n);
+    sample_schema_add(b, " (\".\" [0-9]{1,%d})?", n);
 }
 
 static void
 add_decimals(struct schema_text *b, const struct decimal *from,
              const struct decimal *to, int n)
 {
-    bool lowest = !schema_all(from->part, '0', n);
-    bool highest = !schema_all(to->part, '9', n);
+    bool lowest = !sample_schema_all(from->part, '0', n);
+    bool highest = !sample_schema_all(to->part, '9', n);
     int64_t low = from->whole + lowest, high = to->whole - highest;
 
     if (from->whole == to->whole) {
@@ -154,33 +155,34 @@ add_decimals(struct schema_text *b, const struct decimal *from,
         return;
     }
     if (lowest)
-        add_with(b, from->whole, from->part, schema_nines, n);
+        add_with(b, from->whole, from->part, sample_schema_nines, n);
     if (low <= high) {
-        schema_add(b, lowest ? " |" : "");
+        sample_schema_add(b, lowest ? " |" : "");
         add_whole(b, low, high);
         add_any_fraction(b, n);
     }
     if (highest) {
-        schema_add(b, lowest || low <= high ? " |" : "");
-        add_with(b, to->whole, schema_zeros, to->part, n);
+        sample_schema_add(b, lowest || low <= high ? " |" : "");
+        add_with(b, to->whole, sample_schema_zeros, to->part, n);
     }
 }
 
 void
-schema_add_range(struct schema_text *b, int64_t from, int64_t to, int decimals)
+sample_schema_add_range(struct schema_text *b, int64_t from, int64_t to,
+                        int decimals)
 {
     struct decimal low = split(from, decimals), high = split(to, decimals);
 
     if (to == SCHEMA_NO_LIMIT) {
         high.whole = SCHEMA_BEYOND - 1;
-        memcpy(high.part, schema_nines, SCHEMA_MAX_DIGITS);
+        memcpy(high.part, sample_schema_nines, SCHEMA_MAX_DIGITS);
     }
-    schema_add(b, " (");
+    sample_schema_add(b, " (");
     if (decimals == 0)
         add_whole(b, low.whole, high.whole);
     else
         add_decimals(b, &low, &high, decimals);
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
 }
 
 #endif

@@ -153,7 +153,7 @@ find_fragment(const struct refs *r, const char *uri, const char *text)
     json_t *at;
 
     strcpy(fragment, text);
-    schema_percent_decode(fragment);
+    sample_schema_percent_decode(fragment);
     if (*fragment == '/')
         at = follow(find(r, uri, NULL), fragment);
     else
@@ -187,8 +187,9 @@ list_id(struct refs *r, json_t *schema)
         return;
     if (*id == '#') {
         list(r, r->base, id[1] ? id + 1 : NULL, schema);
-    } else if (!schema_resolve_uri(r->base, id, uri, sizeof(uri))) {
-        schema_refuse(r->s, "$id is longer than %d bytes", SCHEMA_MAX_URI);
+    } else if (!sample_schema_resolve_uri(r->base, id, uri, sizeof(uri))) {
+        sample_schema_refuse(r->s, "$id is longer than %d bytes",
+                             SCHEMA_MAX_URI);
     } else {
         list(r, uri, NULL, schema);
         r->base = keep_uri(r, uri);
@@ -215,14 +216,14 @@ meet(struct schema *s, json_t *schema, void *data)
     if (json_object_get(r->met, address) == NULL)
         json_object_set_new(r->met, address, json_true());
     if (++r->depth > MAX_NESTING)
-        schema_refuse(s, "more than %d levels", MAX_NESTING);
-    schema_check_words(s, schema);
+        sample_schema_refuse(s, "more than %d levels", MAX_NESTING);
+    sample_schema_check_words(s, schema);
     if (!s->failed) {
         list_id(r, schema);
         list_anchor(r, schema, "$anchor");
         list_anchor(r, schema, "$dynamicAnchor");
         list_reference(r, schema);
-        schema_each(s, schema, meet, r);
+        sample_schema_each(s, schema, meet, r);
     }
     r->depth--;
     r->base = base;
@@ -239,7 +240,7 @@ follow_reference(struct refs *r, const struct reference *from)
     char uri[SCHEMA_MAX_URI];
     json_t *at = NULL;
 
-    if (schema_resolve_uri(from->base, ref, uri, sizeof(uri)))
+    if (sample_schema_resolve_uri(from->base, ref, uri, sizeof(uri)))
         at = find_fragment(r, uri, mark ? mark + 1 : "");
     if (!at)
         return;
@@ -254,7 +255,7 @@ follow_reference(struct refs *r, const struct reference *from)
 }
 
 void
-schema_find_refs(struct schema *s)
+sample_schema_find_refs(struct schema *s)
 {
     const char *draft = json_string_value(json_object_get(s->root, "$schema"));
     struct refs r = { .s = s, .found = json_object(), .met = json_object() };
@@ -262,7 +263,7 @@ schema_find_refs(struct schema *s)
     r.draft4 =
         draft && (strstr(draft, "draft-04") || strstr(draft, "draft-03"));
     if (!r.found || !r.met)
-        schema_refuse(s, "no memory");
+        sample_schema_refuse(s, "no memory");
     list(&r, "", NULL, s->root);
     r.base = keep_uri(&r, "");
     if (json_is_object(s->root) && !s->failed)

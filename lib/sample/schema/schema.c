@@ -40,7 +40,7 @@ static const char basis[] =
 /* ---- messages ---- */
 
 size_t
-schema_step(struct schema *s, const char *step, const char *name)
+sample_schema_step(struct schema *s, const char *step, const char *name)
 {
     size_t len = strlen(s->path);
 
@@ -60,13 +60,13 @@ say(const struct schema *s, char *out, size_t size, const char *fmt, va_list ap)
 }
 
 const char *
-schema_show(char *buf, const char *name)
+sample_schema_show(char *buf, const char *name)
 {
     return escape_bytes(buf, SCHEMA_SHOWN, name, strlen(name));
 }
 
 void
-schema_refuse(struct schema *s, const char *fmt, ...)
+sample_schema_refuse(struct schema *s, const char *fmt, ...)
 {
     va_list ap;
 
@@ -79,7 +79,7 @@ schema_refuse(struct schema *s, const char *fmt, ...)
 }
 
 bool
-schema_nothing(struct schema *s, const char *fmt, ...)
+sample_schema_nothing(struct schema *s, const char *fmt, ...)
 {
     va_list ap;
 
@@ -93,7 +93,7 @@ schema_nothing(struct schema *s, const char *fmt, ...)
 /* ---- what is written ---- */
 
 void
-schema_add(struct schema_text *b, const char *fmt, ...)
+sample_schema_add(struct schema_text *b, const char *fmt, ...)
 {
     char text[200];
     va_list ap;
@@ -107,46 +107,48 @@ schema_add(struct schema_text *b, const char *fmt, ...)
 }
 
 void
-schema_add_literal(struct schema_text *b, const char *text, size_t len)
+sample_schema_add_literal(struct schema_text *b, const char *text, size_t len)
 {
     schema_text_char(b, '"');
     for (size_t i = 0; i < len; i++)
         if (text[i] == '"' || text[i] == '\\')
-            schema_add(b, "\\%c", text[i]);
+            sample_schema_add(b, "\\%c", text[i]);
         else if ((unsigned char)text[i] < 0x20)
-            schema_add(b, "\\x%02x", (unsigned)text[i]);
+            sample_schema_add(b, "\\x%02x", (unsigned)text[i]);
         else
             schema_text_char(b, text[i]);
     schema_text_char(b, '"');
 }
 
 void
-schema_add_value(struct schema *s, struct schema_text *b, const json_t *value)
+sample_schema_add_value(struct schema *s, struct schema_text *b,
+                        const json_t *value)
 {
     char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
     if (text)
-        schema_add_literal(b, text, strlen(text));
+        sample_schema_add_literal(b, text, strlen(text));
     else
-        schema_refuse(s, "a value that cannot be written");
+        sample_schema_refuse(s, "a value that cannot be written");
     core_json_free(text);
 }
 
 /* ---- limits, repetitions ---- */
 
 long
-schema_least(struct schema *s, const json_t *schema, const char *key)
+sample_schema_least(struct schema *s, const json_t *schema, const char *key)
 {
     double x = json_number_value(json_object_get(schema, key));
 
     if (x <= SCHEMA_MAX_LENGTH)
         return (long)x;
-    schema_refuse(s, "%s above %d is not supported", key, SCHEMA_MAX_LENGTH);
+    sample_schema_refuse(s, "%s above %d is not supported", key,
+                         SCHEMA_MAX_LENGTH);
     return 0;
 }
 
 long
-schema_most(const json_t *schema, const char *key)
+sample_schema_most(const json_t *schema, const char *key)
 {
     const json_t *v = json_object_get(schema, key);
     double x = json_number_value(v);
@@ -155,14 +157,14 @@ schema_most(const json_t *schema, const char *key)
 }
 
 void
-schema_add_count(struct schema_text *b, long min, long max)
+sample_schema_add_count(struct schema_text *b, long min, long max)
 {
     if (max >= 0)
-        schema_add(b, "{%ld,%ld}", min, max);
+        sample_schema_add(b, "{%ld,%ld}", min, max);
     else if (min > 0)
-        schema_add(b, "{%ld,}", min);
+        sample_schema_add(b, "{%ld,}", min);
     else
-        schema_add(b, "*");
+        sample_schema_add(b, "*");
 }
 
 /* A rule for `times` of the item; the item itself is copied less often so. */
@@ -170,10 +172,10 @@ static int
 block_of(struct schema *s, const char *item, long times)
 {
     struct schema_text body = { 0 };
-    int rule = schema_new_rules(s, 1);
+    int rule = sample_schema_new_rules(s, 1);
 
-    schema_add(&body, "%s{%ld}", item, times);
-    schema_put_rule(s, rule, &body);
+    sample_schema_add(&body, "%s{%ld}", item, times);
+    sample_schema_put_rule(s, rule, &body);
     schema_text_clear(&body);
     return rule;
 }
@@ -196,49 +198,50 @@ add_blocks(struct schema *s, struct schema_text *b, const char *item,
     long size = root_of(times), n = times / size;
     int block = block_of(s, item, size);
 
-    schema_add(b, " r%d", block);
+    sample_schema_add(b, " r%d", block);
     if (exactly) {
-        schema_add(b, "{%ld} %s{%ld}", n, item, times - n * size);
+        sample_schema_add(b, "{%ld} %s{%ld}", n, item, times - n * size);
         return;
     }
-    schema_add(b, "{0,%ld} %s{0,%ld}", n - 1, item, size - 1);
-    schema_add(b, " | r%d{%ld} %s{0,%ld}", block, n, item, times - n * size);
+    sample_schema_add(b, "{0,%ld} %s{0,%ld}", n - 1, item, size - 1);
+    sample_schema_add(b, " | r%d{%ld} %s{0,%ld}", block, n, item,
+                      times - n * size);
 }
 
 void
-schema_add_times(struct schema *s, struct schema_text *b, const char *item,
-                 long min, long max)
+sample_schema_add_times(struct schema *s, struct schema_text *b,
+                        const char *item, long min, long max)
 {
     long more = max - min;
 
     if (min <= MANY_TIMES && (max < 0 || more <= MANY_TIMES)) {
-        schema_add(b, " %s", item);
-        schema_add_count(b, min, max);
+        sample_schema_add(b, " %s", item);
+        sample_schema_add_count(b, min, max);
         return;
     }
     if (min > MANY_TIMES)
         add_blocks(s, b, item, min, true);
     else
-        schema_add(b, " %s{%ld}", item, min);
-    schema_add(b, " (");
+        sample_schema_add(b, " %s{%ld}", item, min);
+    sample_schema_add(b, " (");
     if (max >= 0 && more > MANY_TIMES)
         add_blocks(s, b, item, more, false);
     else {
-        schema_add(b, "%s", item);
-        schema_add_count(b, 0, max < 0 ? -1 : more);
+        sample_schema_add(b, "%s", item);
+        sample_schema_add_count(b, 0, max < 0 ? -1 : more);
     }
-    schema_add(b, ")");
+    sample_schema_add(b, ")");
 }
 
 /* ---- rules ---- */
 
 int
-schema_new_rules(struct schema *s, int n)
+sample_schema_new_rules(struct schema *s, int n)
 {
     int first = s->n_rules;
 
     if (n > SCHEMA_MAX_RULES - first) {
-        schema_refuse(s, "the schema is too large");
+        sample_schema_refuse(s, "the schema is too large");
         return 0;
     }
     s->n_rules += n;
@@ -247,13 +250,14 @@ schema_new_rules(struct schema *s, int n)
 
 /* A rule's body is made apart, for rules within it come before. */
 void
-schema_put_rule(struct schema *s, int rule, const struct schema_text *body)
+sample_schema_put_rule(struct schema *s, int rule,
+                       const struct schema_text *body)
 {
     if (s->out->len + body->len > MAX_TEXT)
-        schema_refuse(s, "the schema is too large");
+        sample_schema_refuse(s, "the schema is too large");
     if (s->failed)
         return;
-    schema_add(s->out, "r%d ::= ", rule);
+    sample_schema_add(s->out, "r%d ::= ", rule);
     schema_text_add(s->out, body->p, body->len);
     schema_text_char(s->out, '\n');
 }
@@ -265,14 +269,14 @@ add_type(struct schema *s, struct schema_text *b, json_t *schema,
          const char *type)
 {
     if (!strcmp(type, "object"))
-        return schema_object(s, b, schema);
+        return sample_schema_object(s, b, schema);
     if (!strcmp(type, "array"))
-        return schema_array(s, b, schema);
+        return sample_schema_array(s, b, schema);
     if (!strcmp(type, "string"))
-        return schema_string(s, b, schema);
+        return sample_schema_string(s, b, schema);
     if (!strcmp(type, "number") || !strcmp(type, "integer"))
-        return schema_number(s, b, schema, *type == 'i');
-    schema_add(b, "%s", type);
+        return sample_schema_number(s, b, schema, *type == 'i');
+    sample_schema_add(b, "%s", type);
     return true;
 }
 
@@ -287,7 +291,7 @@ add_listed_types(struct schema *s, struct schema_text *b, json_t *schema,
         const char *type = json_string_value(json_array_get(types, i));
         size_t len = b->len;
 
-        schema_add(b, some ? " | " : "");
+        sample_schema_add(b, some ? " | " : "");
         if (add_type(s, b, schema, type))
             some = true;
         else
@@ -300,14 +304,14 @@ static bool
 add_types(struct schema *s, struct schema_text *b, json_t *schema)
 {
     const json_t *type = json_object_get(schema, "type");
-    const char *guess = schema_guess_type(schema);
+    const char *guess = sample_schema_guess_type(schema);
     const char *name = type ? json_string_value(type) : guess;
 
     if (json_is_array(type))
         return add_listed_types(s, b, schema, type);
     if (name)
         return add_type(s, b, schema, name);
-    schema_add(b, "value");
+    sample_schema_add(b, "value");
     return true;
 }
 
@@ -341,18 +345,19 @@ add_values(struct schema *s, struct schema_text *b, const json_t *schema)
         const json_t *v = json_array_get(list, i);
 
         if (has_long_number(v))
-            schema_refuse(s,
-                          "a number of more than %d digits in enum or "
-                          "const is not supported",
-                          SCHEMA_MAX_DIGITS);
-        if (!schema_fits(s, schema, v))
+            sample_schema_refuse(s,
+                                 "a number of more than %d digits in enum or "
+                                 "const is not supported",
+                                 SCHEMA_MAX_DIGITS);
+        if (!sample_schema_fits(s, schema, v))
             continue;
-        schema_add(b, some ? " | " : "");
-        schema_add_value(s, b, v);
+        sample_schema_add(b, some ? " | " : "");
+        sample_schema_add_value(s, b, v);
         some = true;
     }
-    return some || schema_nothing(s, "no value of enum or const is allowed by "
-                                     "the rest");
+    return some ||
+           sample_schema_nothing(s, "no value of enum or const is allowed by "
+                                    "the rest");
 }
 
 /* One of the alternatives, with all else that is said. The caller's; NULL:
@@ -364,9 +369,9 @@ alternative(struct schema *s, json_t *schema, const char *key, size_t i)
     json_t *alone = json_array_get(json_object_get(schema, key), i);
 
     json_object_del(rest, key);
-    both =
-        json_object_size(rest) ? schema_both(rest, alone) : json_incref(alone);
-    flat = schema_flatten(s, both);
+    both = json_object_size(rest) ? sample_schema_both(rest, alone)
+                                  : json_incref(alone);
+    flat = sample_schema_flatten(s, both);
     json_decref(rest);
     json_decref(both);
     return flat;
@@ -387,9 +392,9 @@ add_choice(struct schema *s, struct schema_text *b, json_t *schema,
 
         snprintf(step, sizeof(step), "%zu", i);
         if (one)
-            rule = schema_rule_at(s, one, false, false, key, step);
+            rule = sample_schema_rule_at(s, one, false, false, key, step);
         if (rule != SCHEMA_NOTHING) {
-            schema_add(b, "%sr%d", some ? " | " : "", rule);
+            sample_schema_add(b, "%sr%d", some ? " | " : "", rule);
             some = true;
         }
         json_decref(one);
@@ -403,12 +408,12 @@ static bool
 add_schema(struct schema *s, struct schema_text *b, json_t *schema)
 {
     if (json_is_true(schema)) {
-        schema_add(b, "value");
+        sample_schema_add(b, "value");
         return true;
     }
     if (json_is_false(schema))
-        return schema_nothing(s, "nothing is allowed here");
-    schema_check_supported(s, schema);
+        return sample_schema_nothing(s, "nothing is allowed here");
+    sample_schema_check_supported(s, schema);
     if (json_object_get(schema, "anyOf"))
         return add_choice(s, b, schema, "anyOf");
     if (json_object_get(schema, "oneOf"))
@@ -427,11 +432,11 @@ static int
 open_rule(struct schema *s, int rule, bool possible)
 {
     if (s->rules[rule].level == s->level)
-        schema_refuse(s, "a value that consists of itself");
+        sample_schema_refuse(s, "a value that consists of itself");
     if (possible)
         return rule;
     s->rules[rule].guessed = true;
-    schema_nothing(s, "a value that has no end");
+    sample_schema_nothing(s, "a value that has no end");
     return SCHEMA_NOTHING;
 }
 
@@ -439,11 +444,11 @@ static int
 make_rule(struct schema *s, json_t *flat, const char *text)
 {
     struct schema_text body = { 0 };
-    int rule = schema_new_rules(s, 1);
+    int rule = sample_schema_new_rules(s, 1);
     struct schema_rule *r = &s->rules[rule];
 
     if (s->depth == SCHEMA_MAX_DEPTH)
-        schema_refuse(s, "more than %d levels", SCHEMA_MAX_DEPTH);
+        sample_schema_refuse(s, "more than %d levels", SCHEMA_MAX_DEPTH);
     if (s->failed)
         return SCHEMA_NOTHING;
     json_object_set_new(s->known, text, json_integer(rule));
@@ -453,7 +458,7 @@ make_rule(struct schema *s, json_t *flat, const char *text)
     s->depth--;
     r->open = false;
     if (r->possible) {
-        schema_put_rule(s, rule, &body);
+        sample_schema_put_rule(s, rule, &body);
         json_object_set(s->possible, text, json_true());
         s->again = s->again || r->guessed;
     }
@@ -470,7 +475,7 @@ find_rule(struct schema *s, json_t *flat)
 
     s->work += text ? strlen(text) : MAX_WORK;
     if (s->work >= MAX_WORK)
-        schema_refuse(s, "the schema is too large");
+        sample_schema_refuse(s, "the schema is too large");
     if (s->failed)
         rule = SCHEMA_NOTHING;
     else if (!known)
@@ -478,7 +483,7 @@ find_rule(struct schema *s, json_t *flat)
     else if (s->rules[rule].open)
         rule = open_rule(s, rule, json_object_get(s->possible, text) != NULL);
     else if (!s->rules[rule].possible) {
-        schema_nothing(s, "nothing is allowed here");
+        sample_schema_nothing(s, "nothing is allowed here");
         rule = SCHEMA_NOTHING;
     }
     core_json_free(text);
@@ -488,7 +493,7 @@ find_rule(struct schema *s, json_t *flat)
 static int
 rule_of(struct schema *s, json_t *schema)
 {
-    json_t *flat = s->failed ? NULL : schema_flatten(s, schema);
+    json_t *flat = s->failed ? NULL : sample_schema_flatten(s, schema);
     int rule = flat ? find_rule(s, flat) : SCHEMA_NOTHING;
 
     json_decref(flat);
@@ -496,11 +501,11 @@ rule_of(struct schema *s, json_t *schema)
 }
 
 int
-schema_rule_at(struct schema *s, json_t *schema, bool inside,
-               bool may_be_nothing, const char *step, const char *name)
+sample_schema_rule_at(struct schema *s, json_t *schema, bool inside,
+                      bool may_be_nothing, const char *step, const char *name)
 {
     bool had = s->reason[0] != '\0';
-    size_t len = schema_step(s, step, name);
+    size_t len = sample_schema_step(s, step, name);
     int rule;
 
     s->level += inside;
@@ -529,7 +534,7 @@ pass(struct schema *s, size_t start)
     schema_text_add(s->out, basis, sizeof(basis) - 1);
     root = rule_of(s, s->root);
     if (root != SCHEMA_NOTHING)
-        schema_add(s->out, "root ::= r%d\n", root);
+        sample_schema_add(s->out, "root ::= r%d\n", root);
     if (root == SCHEMA_NOTHING && !s->again && !s->failed) {
         snprintf(s->why->message, sizeof(s->why->message), "%s", s->reason);
         s->failed = true;
@@ -546,11 +551,11 @@ make_grammar(struct schema *s)
     s->known = json_object();
     s->possible = json_object();
     if (!s->known || !s->possible)
-        schema_refuse(s, "no memory");
-    schema_find_refs(s);
+        sample_schema_refuse(s, "no memory");
+    sample_schema_find_refs(s);
     while (!s->failed && pass(s, start))
         if (++n == MAX_PASSES)
-            schema_refuse(s, "the schema is too large");
+            sample_schema_refuse(s, "the schema is too large");
     json_decref(s->known);
     json_decref(s->possible);
     core_json_free(s->targets);
@@ -637,8 +642,8 @@ convert(void *data)
 
     *s = (struct schema){ .out = &out, .why = &c->why, .path = "#" };
     if (c->len > MAX_TEXT)
-        schema_refuse(s, "the schema is too large: more than %d bytes",
-                      MAX_TEXT);
+        sample_schema_refuse(s, "the schema is too large: more than %d bytes",
+                             MAX_TEXT);
     else
         read_source(s, c->text, c->len);
     if (s->root)
@@ -648,8 +653,8 @@ convert(void *data)
 }
 
 enum gg_status
-schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
-               struct gg_error *err)
+sample_schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+                      struct gg_error *err)
 {
     struct conversion c = { .text = text, .len = len };
     enum gg_status st = core_json_work(convert, &c, err);
@@ -666,8 +671,8 @@ schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
 #else
 
 enum gg_status
-schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
-               struct gg_error *err)
+sample_schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+                      struct gg_error *err)
 {
     (void)text, (void)len, (void)out, (void)n;
     return error_set(err, GG_ERR_UNSUPPORTED,

@@ -15,7 +15,7 @@
  * JSON, or the path of what is no schema or cannot be kept to (not, if, ...);
  * GG_ERR_UNSUPPORTED: built without Jansson. */
 enum gg_status
-schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
-               struct gg_error *err);
+sample_schema_to_gbnf(const char *text, size_t len, char **out, size_t *n,
+                      struct gg_error *err);
 
 #endif

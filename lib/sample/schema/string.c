@@ -41,40 +41,44 @@ add_pattern(struct schema *s, struct schema_text *b, const char *pattern,
 {
     long least, most;
 
-    schema_pattern(s, b, pattern, &least, &most);
+    sample_schema_pattern(s, b, pattern, &least, &most);
     if ((max >= 0 && least > max) || (most >= 0 && most < min))
-        return schema_nothing(s, "pattern allows no length that minLength and "
-                                 "maxLength do");
+        return sample_schema_nothing(
+            s, "pattern allows no length that minLength and "
+               "maxLength do");
     if (least < min || (max >= 0 && (most < 0 || most > max)))
-        schema_refuse(s, "pattern allows lengths that minLength or maxLength "
-                         "does not: not supported");
+        sample_schema_refuse(
+            s, "pattern allows lengths that minLength or maxLength "
+               "does not: not supported");
     return true;
 }
 
 bool
-schema_string(struct schema *s, struct schema_text *b, const json_t *schema)
+sample_schema_string(struct schema *s, struct schema_text *b,
+                     const json_t *schema)
 {
     const char *format = format_of(schema);
     const json_t *pattern = json_object_get(schema, "pattern");
-    long min = schema_least(s, schema, "minLength");
-    long max = schema_most(schema, "maxLength");
+    long min = sample_schema_least(s, schema, "minLength");
+    long max = sample_schema_most(schema, "maxLength");
     bool some = true;
 
     if (max >= 0 && max < min)
-        return schema_nothing(s, "maxLength is below minLength");
+        return sample_schema_nothing(s, "maxLength is below minLength");
     if (format && (min > 0 || max >= 0 || pattern))
-        schema_refuse(s,
-                      "a length or pattern beside format %.20s is not "
-                      "supported",
-                      json_string_value(json_object_get(schema, "format")));
-    schema_add(b, "\"\\\"\" ");
+        sample_schema_refuse(
+            s,
+            "a length or pattern beside format %.20s is not "
+            "supported",
+            json_string_value(json_object_get(schema, "format")));
+    sample_schema_add(b, "\"\\\"\" ");
     if (format)
         schema_text_add(b, format, strlen(format));
     else if (pattern)
         some = add_pattern(s, b, json_string_value(pattern), min, max);
     else
-        schema_add_times(s, b, "character", min, max);
-    schema_add(b, " \"\\\"\"");
+        sample_schema_add_times(s, b, "character", min, max);
+    sample_schema_add(b, " \"\\\"\"");
     return some;
 }
 

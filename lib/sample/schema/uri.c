@@ -93,7 +93,8 @@ join_paths(const struct uri *base, const struct uri *ref, char *out,
 }
 
 bool
-schema_resolve_uri(const char *base, const char *ref, char *out, size_t size)
+sample_schema_resolve_uri(const char *base, const char *ref, char *out,
+                          size_t size)
 {
     struct uri b = split(base), r = split(ref);
     char path[SCHEMA_MAX_URI];
@@ -130,7 +131,7 @@ hex(char c)
 }
 
 void
-schema_percent_decode(char *text)
+sample_schema_percent_decode(char *text)
 {
     char *out = text;
 

@@ -221,14 +221,14 @@ expected(const json_t *v, enum value value)
 }
 
 void
-schema_check_words(struct schema *s, const json_t *schema)
+sample_schema_check_words(struct schema *s, const json_t *schema)
 {
     for (size_t i = 0; i < N_WORDS; i++) {
         const json_t *v = json_object_get(schema, words[i].key);
         const char *wrong = v ? expected(v, words[i].value) : NULL;
 
         if (wrong)
-            schema_refuse(s, "%s is %s", words[i].key, wrong);
+            sample_schema_refuse(s, "%s is %s", words[i].key, wrong);
     }
 }
 
@@ -243,7 +243,7 @@ static void
 visit_one(struct schema *s, const struct visit *v, json_t *schema,
           const char *key, const char *name)
 {
-    size_t len = schema_step(s, key, name);
+    size_t len = sample_schema_step(s, key, name);
 
     if (json_is_object(schema) && !s->failed)
         v->call(s, schema, v->data);
@@ -277,9 +277,9 @@ visit_named(struct schema *s, const struct visit *v, json_t *object,
 }
 
 void
-schema_each(struct schema *s, json_t *schema,
-            void (*call)(struct schema *s, json_t *schema, void *data),
-            void *data)
+sample_schema_each(struct schema *s, json_t *schema,
+                   void (*call)(struct schema *s, json_t *schema, void *data),
+                   void *data)
 {
     struct visit visit = { call, data };
 
@@ -338,7 +338,7 @@ rename_items(struct schema *s, json_t *own)
     json_t *more = json_object_get(own, "additionalItems");
 
     if (json_is_array(items) && json_object_get(own, "prefixItems"))
-        schema_refuse(s, "items as a list beside prefixItems");
+        sample_schema_refuse(s, "items as a list beside prefixItems");
     else if (json_is_array(items)) {
         json_object_set(own, "prefixItems", items);
         if (more)
@@ -360,8 +360,8 @@ rename_limit(struct schema *s, json_t *own, const char *exclusive,
     if (!json_is_boolean(how))
         return;
     if (!limit)
-        schema_refuse(s, "%s is no number, and there is no %s", exclusive,
-                      inclusive);
+        sample_schema_refuse(s, "%s is no number, and there is no %s",
+                             exclusive, inclusive);
     else if (json_is_true(how)) {
         json_object_set(own, exclusive, limit);
         json_object_del(own, inclusive);
@@ -370,7 +370,7 @@ rename_limit(struct schema *s, json_t *own, const char *exclusive,
 }
 
 json_t *
-schema_own_words(struct schema *s, const json_t *schema)
+sample_schema_own_words(struct schema *s, const json_t *schema)
 {
     static const char *const elsewhere[] = { "$ref", "allOf", "const" };
     json_t *out = json_object();
@@ -394,15 +394,15 @@ schema_own_words(struct schema *s, const json_t *schema)
 /* ---- what is made of them ---- */
 
 void
-schema_check_supported(struct schema *s, const json_t *schema)
+sample_schema_check_supported(struct schema *s, const json_t *schema)
 {
     for (size_t i = 0; i < N_WORDS; i++)
         if (words[i].use == REFUSED && json_object_get(schema, words[i].key))
-            schema_refuse(s, "%s is not supported", words[i].key);
+            sample_schema_refuse(s, "%s is not supported", words[i].key);
 }
 
 const char *
-schema_guess_type(const json_t *schema)
+sample_schema_guess_type(const json_t *schema)
 {
     for (size_t i = 0; i < N_WORDS; i++)
         if (words[i].type && json_object_get(schema, words[i].key))
