@@ -195,7 +195,7 @@ output_past(struct output *out, const int32_t *ids, size_t n,
 {
     size_t more = n > MAX_PAST ? n - MAX_PAST : 0;
 
-    out->past = ids + more;
+    out->past = n > 0 ? ids + more : NULL;
     out->n_past = n - more;
     out->mirostat = mirostat;
 }

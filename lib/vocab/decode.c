@@ -133,7 +133,8 @@ gg_vocab_decode_ids(const struct gg_vocab *v, struct gg_decode_state *state,
             i += decode_plain(v, ids + i, n - i, buf, cap, &used);
         if (i == n || ids[i] < 0 || ids[i] >= v->n)
             break;
-        need = decode_id(v, state, ids[i], flags, buf + used, cap - used);
+        need = decode_id(v, state, ids[i], flags, buf ? buf + used : NULL,
+                         cap - used);
         if (need > cap - used)
             break;
         used += need;
