@@ -286,7 +286,8 @@ gg_text_mirostat(const struct gg_text *text);
 
 /* Drafts by prompt lookup, or, with `draft`, an engine of another model with
  * the same vocabulary and at least as many slots, by what that draws. It
- * outlives this engine. GG_ERR_ARG: the vocabularies differ. */
+ * outlives this engine. GG_ERR_ARG: the vocabularies differ, or the slots are
+ * fewer. */
 GG_API GG_MUST_CHECK enum gg_status
 gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
                 struct gg_error *err);

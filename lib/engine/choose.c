@@ -217,13 +217,35 @@ run_rests(struct gg_engine *e, struct contest *list, size_t n_contests,
     return st;
 }
 
+static enum gg_status
+check_lists(const struct gg_engine *e, const struct gg_choices *choices,
+            size_t n, struct gg_error *err)
+{
+    if (!e || (!choices && n))
+        return error_null(err);
+    for (size_t i = 0; i < n; i++) {
+        const struct gg_choices *c = &choices[i];
+
+        if ((!c->prompt && c->n_prompt) || (!c->list && c->n))
+            return error_null(err);
+        for (size_t k = 0; k < c->n; k++)
+            if (!c->list[k].ids && c->list[k].n)
+                return error_null(err);
+    }
+    return GG_OK;
+}
+
 enum gg_status
 gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
                  struct gg_error *err)
 {
-    struct contest *list = mem_array(n, sizeof(*list));
-    enum gg_status st = list ? GG_OK : error_nomem(err);
+    struct contest *list;
+    enum gg_status st = check_lists(engine, choices, n, err);
 
+    if (st != GG_OK)
+        return st;
+    list = mem_array(n, sizeof(*list));
+    st = list ? GG_OK : error_nomem(err);
     if (engine->score)
         st = error_set(err, GG_ERR_ARG, "an engine that scores has no choices");
     for (size_t i = 0; i < n && st == GG_OK; i++)

@@ -32,9 +32,12 @@ struct engine_draft {
 /* ---- birth and death ----------------------------------------------------- */
 
 static enum gg_status
-check_vocab(const struct gg_engine *a, const struct gg_engine *b,
+check_draft(const struct gg_engine *a, const struct gg_engine *b,
             struct gg_error *err)
 {
+    if (b && (a == b || b->n_slots < a->n_slots))
+        return error_set(err, GG_ERR_ARG,
+                         "the draft's engine is the same, or has fewer slots");
     if (!b || gg_vocab_fingerprint(a->vocab) == gg_vocab_fingerprint(b->vocab))
         return GG_OK;
     return error_set(err, GG_ERR_ARG, "the draft model has another vocabulary");
@@ -45,9 +48,13 @@ gg_engine_draft(struct gg_engine *engine, struct gg_engine *draft,
                 struct gg_error *err)
 {
     const struct gg_sampler_params greedy = { .greedy = true };
-    struct engine_draft *d = mem_zalloc(sizeof(*d));
-    enum gg_status st = d ? check_vocab(engine, draft, err) : error_nomem(err);
+    struct engine_draft *d;
+    enum gg_status st;
 
+    if (!engine)
+        return error_null(err);
+    d = mem_zalloc(sizeof(*d));
+    st = d ? check_draft(engine, draft, err) : error_nomem(err);
     if (st == GG_OK)
         st = gg_sampler_new(&greedy, &d->greedy, err);
     if (st != GG_OK) {
@@ -74,7 +81,8 @@ engine_draft_free(struct engine_draft *draft)
 struct gg_draft_stats
 gg_engine_draft_stats(const struct gg_engine *engine)
 {
-    return engine->draft ? engine->draft->stats : (struct gg_draft_stats){ 0 };
+    return engine && engine->draft ? engine->draft->stats
+                                   : (struct gg_draft_stats){ 0 };
 }
 
 void

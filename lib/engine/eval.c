@@ -61,7 +61,7 @@ gg_engine_free(struct gg_engine *engine)
 struct gg_engine_stats
 gg_engine_stats(const struct gg_engine *engine)
 {
-    return engine->stats;
+    return engine ? engine->stats : (struct gg_engine_stats){ 0 };
 }
 
 /* ---- chunks -------------------------------------------------------------- */
@@ -145,6 +145,8 @@ check_query(struct gg_engine *e, const struct gg_query *w, struct gg_error *err)
 {
     struct gg_sequence *q = w->sequence;
 
+    if (!q)
+        return error_null(err);
     if (q->engine != e || q->call == e->call)
         return error_set(err, GG_ERR_ARG,
                          "a sequence is named twice, or another engine's");
@@ -239,9 +241,12 @@ enum gg_status
 gg_engine_eval(struct gg_engine *engine, const struct gg_query *queries,
                size_t n, struct gg_error *err)
 {
-    size_t at_once = (size_t)engine->n_slots;
+    size_t at_once;
     enum gg_status st = GG_OK;
 
+    if (!engine || (!queries && n))
+        return error_null(err);
+    at_once = (size_t)engine->n_slots;
     engine->call++;
     for (size_t i = 0; i < n && st == GG_OK; i++)
         st = check_query(engine, &queries[i], err);

@@ -11,8 +11,11 @@ enum gg_status
 gg_sequence_new(struct gg_engine *engine, struct gg_sequence **out,
                 struct gg_error *err)
 {
-    struct gg_sequence *q = mem_zalloc(sizeof(*q));
+    struct gg_sequence *q;
 
+    if (!engine || !out)
+        return error_null(err);
+    q = mem_zalloc(sizeof(*q));
     if (!q)
         return error_nomem(err);
     q->engine = engine;
@@ -38,8 +41,11 @@ gg_sequence_copy(const struct gg_sequence *from, struct gg_sequence **out,
                  struct gg_error *err)
 {
     struct gg_sequence *q;
-    enum gg_status st = gg_sequence_new(from->engine, &q, err);
+    enum gg_status st;
 
+    if (!from || !out)
+        return error_null(err);
+    st = gg_sequence_new(from->engine, &q, err);
     if (st != GG_OK)
         return st;
     if (!reserve(q, from->n_ids)) {
@@ -68,7 +74,8 @@ gg_sequence_free(struct gg_sequence *sequence)
 void
 gg_sequence_keep(struct gg_sequence *sequence, bool keep)
 {
-    sequence->keep = keep;
+    if (sequence)
+        sequence->keep = keep;
 }
 
 /* ---- ids ----------------------------------------------------------------- */
@@ -135,8 +142,11 @@ gg_sequence_put(struct gg_sequence *sequence, const int32_t *ids, size_t n,
                 struct gg_error *err)
 {
     struct gg_sequence *q = sequence;
-    enum gg_status st = check_ids(q->engine, ids, n, err);
+    enum gg_status st;
 
+    if (!q || (!ids && n))
+        return error_null(err);
+    st = check_ids(q->engine, ids, n, err);
     if (st == GG_OK && !reserve(q, n))
         st = error_nomem(err);
     if (st == GG_OK && !make_room(q, n))
@@ -154,7 +164,7 @@ gg_sequence_truncate(struct gg_sequence *sequence, size_t n)
 {
     struct gg_sequence *q = sequence;
 
-    if (n >= q->n_ids)
+    if (!q || n >= q->n_ids)
         return;
     q->n_ids = n;
     if (q->n_known > n)
@@ -166,21 +176,23 @@ gg_sequence_truncate(struct gg_sequence *sequence, size_t n)
 const int32_t *
 gg_sequence_ids(const struct gg_sequence *sequence, size_t *n)
 {
-    *n = sequence->n_ids;
-    return sequence->ids;
+    if (n)
+        *n = sequence ? sequence->n_ids : 0;
+    return sequence ? sequence->ids : NULL;
 }
 
 uint64_t
 gg_sequence_dropped(const struct gg_sequence *sequence)
 {
-    return sequence->n_dropped;
+    return sequence ? sequence->n_dropped : 0;
 }
 
 const float *
 gg_sequence_logprobs(const struct gg_sequence *sequence, size_t *n)
 {
-    *n = sequence->n_known;
-    return sequence->logprobs;
+    if (n)
+        *n = sequence ? sequence->n_known : 0;
+    return sequence ? sequence->logprobs : NULL;
 }
 
 /* ---- states -------------------------------------------------------------- */
@@ -193,6 +205,8 @@ gg_sequence_load(struct gg_sequence *sequence, const struct gg_state_file *file,
     const struct gg_state *state = gg_state_get(file);
     const struct gg_state_sequence *from;
 
+    if (!q || !state)
+        return error_null(err);
     if (q->n_ids > 0 || i >= state->n_sequences)
         return error_set(err, GG_ERR_ARG,
                          "no empty sequence, or no sequence "
@@ -216,6 +230,8 @@ gg_sequence_state(const struct gg_sequence *sequence)
 {
     const struct gg_sequence *q = sequence;
 
+    if (!q)
+        return (struct gg_state_sequence){ .slot = -1 };
     return (struct gg_state_sequence){
         .n_dropped = q->n_dropped,
         .ids = q->ids,

@@ -219,9 +219,12 @@ gg_sequence_cost(const struct gg_sequence *sequence,
                  struct gg_sequence *const *others, size_t n_others)
 {
     const struct gg_sequence *q = sequence;
-    size_t most = q->n_ids - (q->n_ids > 0);
+    size_t most;
     struct shared shared = { -1, 0 };
 
+    if (!q || (!others && n_others))
+        return 0;
+    most = q->n_ids - (q->n_ids > 0);
     if (q->slot >= 0)
         return q->n_ids - (q->n_held < q->n_ids ? q->n_held : q->n_ids);
     shared = find_shared(q, most);

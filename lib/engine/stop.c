@@ -26,8 +26,11 @@ struct gg_stop {
 enum gg_status
 gg_stop_new(struct gg_stop **out, struct gg_error *err)
 {
-    struct gg_stop *stop = mem_zalloc(sizeof(*stop));
+    struct gg_stop *stop;
 
+    if (!out)
+        return error_null(err);
+    stop = mem_zalloc(sizeof(*stop));
     if (!stop)
         return error_nomem(err);
     *out = stop;
@@ -75,6 +78,8 @@ gg_stop_add(struct gg_stop *stop, const char *string, size_t len,
 {
     struct stop_string new = { .len = len };
 
+    if (!stop || (!string && len))
+        return error_null(err);
     if (len == 0)
         return error_set(err, GG_ERR_ARG, "a stop string is empty");
     new.s = mem_strndup(string, len);

@@ -71,9 +71,13 @@ enum gg_status
 gg_text_new(struct gg_sequence *sequence, const struct gg_text_params *params,
             struct gg_text **out, struct gg_error *err)
 {
-    struct gg_text *t = mem_zalloc(sizeof(*t));
-    enum gg_status st = t ? GG_OK : error_nomem(err);
+    struct gg_text *t;
+    enum gg_status st;
 
+    if (!sequence || !out)
+        return error_null(err);
+    t = mem_zalloc(sizeof(*t));
+    st = t ? GG_OK : error_nomem(err);
     if (st == GG_OK && (!params || !params->sampler))
         st = error_set(err, GG_ERR_ARG, "a text needs a sampler");
     if (st == GG_OK && sequence->engine->score)
@@ -116,6 +120,8 @@ gg_text_continue(struct gg_text *text, const struct gg_text_params *params,
     struct gg_text *t = text;
     enum gg_status st;
 
+    if (!t || !params || !params->sampler || (!ids && n))
+        return error_null(err);
     engine_draft_drop(t);
     st = gg_sequence_put(t->sequence, ids, n, err);
     if (st != GG_OK)
@@ -473,15 +479,37 @@ evaluate(struct gg_engine *e, struct gg_text *const *texts, size_t n,
     return st;
 }
 
+static enum gg_status
+check_texts(const struct gg_engine *e, struct gg_text *const *texts, size_t n,
+            struct gg_error *err)
+{
+    if (!e || (!texts && n))
+        return error_null(err);
+    for (size_t i = 0; i < n; i++) {
+        if (!texts[i])
+            return error_null(err);
+        if (texts[i]->sequence->engine != e ||
+            texts[i]->finish != GG_FINISH_NONE)
+            return error_set(err, GG_ERR_ARG,
+                             "a text has ended, or is another engine's");
+    }
+    return GG_OK;
+}
+
 enum gg_status
 gg_engine_step(struct gg_engine *engine, struct gg_text *const *texts, size_t n,
                struct gg_error *err)
 {
-    struct gg_text **needy = mem_array(n, sizeof(*needy));
-    struct gg_query *queries = mem_array(n, sizeof(*queries));
-    enum gg_status st = needy && queries ? GG_OK : error_nomem(err);
+    struct gg_text **needy;
+    struct gg_query *queries;
+    enum gg_status st = check_texts(engine, texts, n, err);
     size_t n_needy = 0;
 
+    if (st != GG_OK)
+        return st;
+    needy = mem_array(n, sizeof(*needy));
+    queries = mem_array(n, sizeof(*queries));
+    st = needy && queries ? GG_OK : error_nomem(err);
     if (st == GG_OK)
         n_needy = find_needy(texts, n, needy);
     if (n_needy)
@@ -507,10 +535,11 @@ take_back(struct gg_text *t, size_t n)
 void
 gg_text_cut(struct gg_text *text)
 {
-    struct gg_sequence *q = text->sequence;
+    struct gg_sequence *q;
 
-    if (text->finish != GG_FINISH_NONE)
+    if (!text || text->finish != GG_FINISH_NONE)
         return;
+    q = text->sequence;
     engine_draft_drop(text);
     text->finish = GG_FINISH_CUT;
     if (text->n_made == 0) {
@@ -524,40 +553,47 @@ gg_text_cut(struct gg_text *text)
 enum gg_finish
 gg_text_finish(const struct gg_text *text)
 {
-    return text->finish;
+    return text ? text->finish : GG_FINISH_NONE;
 }
 
 const char *
 gg_text_error(const struct gg_text *text)
 {
-    return text->finish == GG_FINISH_ERROR ? text->error.message : NULL;
+    return text && text->finish == GG_FINISH_ERROR ? text->error.message : NULL;
 }
 
 bool
 gg_text_is_open(const struct gg_text *text)
 {
-    return text->history && !gg_history_is_complete(text->history);
+    return text && text->history && !gg_history_is_complete(text->history);
 }
 
 struct gg_drawn
 gg_text_drawn(const struct gg_text *text)
 {
-    return text->drawn;
+    return text ? text->drawn : (struct gg_drawn){ .draw.id = -1 };
 }
 
 const int32_t *
 gg_text_ids(const struct gg_text *text, size_t *n)
 {
-    *n = text->n_made;
-    return text->made;
+    if (n)
+        *n = text ? text->n_made : 0;
+    return text ? text->made : NULL;
 }
 
 const char *
 gg_text_take(struct gg_text *text, size_t *len)
 {
-    struct engine_bytes *b = &text->bytes;
-    size_t begin = text->n_taken;
+    struct engine_bytes *b;
+    size_t begin;
 
+    if (len)
+        *len = 0;
+    if (!text || !len)
+        return "";
+    b = &text->bytes;
+    begin = text->n_taken;
     if (text->finish != GG_FINISH_NONE)
         (void)engine_stop_end(&text->stop, b); /* there is room */
     text->n_taken = b->len;
@@ -568,11 +604,12 @@ gg_text_take(struct gg_text *text, size_t *len)
 int32_t
 gg_text_pending(const struct gg_text *text)
 {
-    return text->pending;
+    return text ? text->pending : -1;
 }
 
 double
 gg_text_mirostat(const struct gg_text *text)
 {
-    return text->history ? gg_history_mirostat(text->history) : (double)NAN;
+    return text && text->history ? gg_history_mirostat(text->history)
+                                 : (double)NAN;
 }
