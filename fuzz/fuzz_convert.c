@@ -127,7 +127,7 @@ enum {
     N_SPECS = sizeof(specs) / sizeof(specs[0])
 };
 
-/* The bytes of the file behind a first one. */
+/* The bytes of the file after a first one. */
 static uint8_t *
 read_file(const char *path, uint8_t first, size_t *size)
 {
@@ -152,7 +152,7 @@ fuzz_corpus(size_t i, size_t *size)
     make_folder();
     if (i > N_SPECS)
         return NULL;
-    if (i == N_SPECS) /* behind llama2.c's last */
+    if (i == N_SPECS) /* after llama2.c's last */
         return read_file(tokenizer, 3, size);
     check(models_write(&specs[i].spec, model));
     old_write(specs[i].format, model, model, old);

@@ -248,7 +248,7 @@ gg_vocab_encode(const struct gg_vocab *vocab, const char *text, size_t len,
                 struct gg_encoded *out, struct gg_error *err);
 
 /* Where text[0..len), which begins as a text or at another such place, can be
- * cut: what stands before that offset, and what stands behind it with
+ * cut: what stands before that offset, and what stands after it with
  * GG_ENCODE_CONTINUE, have the ids of the whole, whatever follows the text.
  * 0 where no such place is known; the last one mostly. Only GG_ENCODE_SPECIAL
  * and GG_ENCODE_GREEDY of the flags count. Time is linear. */
@@ -270,7 +270,7 @@ struct gg_range {
 /* Which bytes of text[0..len) each id stands for, of all n ids that
  * gg_vocab_encode() makes of it with the same flags: to ranges[0..n), in
  * ascending order. In none are bytes that were left out, and what a token
- * skips: white space behind some control tokens.
+ * skips: white space after some control tokens.
  *
  * WordPiece and Unigram see a text as normalising makes it. There an id has
  * the smallest range of the original with all bytes that its own come from: a
@@ -296,7 +296,7 @@ enum {
 
 /* The bytes of ids[0..n) that follow what `state` has seen, as many ids as
  * buf[0..cap) has room for: *done gets how many these are, and *len the bytes.
- * `state` then stands behind them: ids + *done go on in other room, and none
+ * `state` then stands after them: ids + *done go on in other room, and none
  * is ever cut. Where there is none for ids[0], *done is 0, *len the bytes that
  * it needs, and `state` stays. The rest of `buf` may be overwritten.
  * An id that is not in the vocabulary ends the work, too: those in front are
@@ -829,7 +829,7 @@ struct gg_sampler_params {
      * n of them, have been there before, the logit of the id that followed is
      * lowered by multiplier * base^(n - allowed_length), for the largest n, if
      * that is no less than allowed_length (base 1.75, length 2). Among the last
-     * dry_last_n ids (-1, the default: all); a repetition begins behind a
+     * dry_last_n ids (-1, the default: all); a repetition begins after a
      * breaker, and none is lowered itself.
      */
     float dry_multiplier, dry_base;

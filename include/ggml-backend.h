@@ -288,7 +288,7 @@ ggml_backend_event_new(ggml_backend_dev_t device);
 GGML_API void
 ggml_backend_event_free(ggml_backend_event_t event);
 
-/* Set to behind all the work so far; the program waits for it; another back
+/* Set to after all the work so far; the program waits for it; another back
  * end waits for it. */
 GGML_API void
 ggml_backend_event_record(ggml_backend_event_t event, ggml_backend_t backend);
@@ -486,7 +486,7 @@ ggml_backend_sched_reset(ggml_backend_sched_t sched);
 
 /* Asked about each node (ask): true, and it is called again when the node is
  * computed; false from that ends the computation with GGML_STATUS_ABORTED.
- * NULL: nobody watches. */
+ * NULL: none watches. */
 GGML_API void
 ggml_backend_sched_set_eval_callback(ggml_backend_sched_t sched,
                                      ggml_backend_sched_eval_callback callback,

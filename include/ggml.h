@@ -1001,7 +1001,7 @@ ggml_permute(struct ggml_context *ctx, struct ggml_tensor *a, int axis0,
 GGML_API struct ggml_tensor *
 ggml_transpose(struct ggml_context *ctx, struct ggml_tensor *a);
 
-/* b behind a in dimension dim; all others are equal. */
+/* b after a in dimension dim; all others are equal. */
 GGML_API struct ggml_tensor *
 ggml_concat(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b, int dim);
@@ -1211,7 +1211,7 @@ GGML_DEPRECATED(struct ggml_tensor *ggml_upscale_ext(
                     int ne1, int ne2, int ne3, enum ggml_scale_mode mode),
                 "use ggml_interpolate instead");
 
-/* p0 elements before each row of a, F32, and p1 behind it: the row mirrored
+/* p0 elements before each row of a, F32, and p1 after it: the row mirrored
  * at its ends, which are not repeated. */
 GGML_API struct ggml_tensor *
 ggml_pad_reflect_1d(struct ggml_context *ctx, struct ggml_tensor *a, int p0,
@@ -1228,7 +1228,7 @@ GGML_API struct ggml_tensor *
 ggml_arange(struct ggml_context *ctx, float start, float stop, float step);
 
 /* timesteps F32 [n] -> [dim, n]: cosines, then sines, of t *
- * max_period^(-2 i / dim) (arXiv 2112.10741); 0 behind them if dim is odd. */
+ * max_period^(-2 i / dim) (arXiv 2112.10741); 0 after them if dim is odd. */
 GGML_API struct ggml_tensor *
 ggml_timestep_embedding(struct ggml_context *ctx, struct ggml_tensor *timesteps,
                         int dim, int max_period);

@@ -28,7 +28,7 @@ enum {
     MODELS_OUTPUT_BIAS = 1 << 17,  /* the logits' */
     MODELS_KEY_LENGTH = 1 << 18,   /* attention.key_length always written */
     MODELS_SMALL_TOKENS = 1 << 19, /* tokens are scaled up by the model */
-    MODELS_ENCODER = 1 << 20,      /* norms behind the blocks; no output */
+    MODELS_ENCODER = 1 << 20,      /* norms after the blocks; no output */
     MODELS_SCALES = 1 << 21,       /* of all products, as NVFP4 has them */
 };
 

@@ -325,7 +325,7 @@ static const struct {
         .traits = MODELS_SCALES } },
     { "gpt2scaled",
       { .arch = "gpt2", .n_head_kv = 4, .traits = MODELS_SCALES } },
-    /* encoders stand behind all others */
+    /* encoders stand after all others */
     { "bert", { .arch = "bert", .n_ff = 96, .eps = 0.01f } },
     { "nomic-bert",
       { .arch = "nomic-bert", .n_ff = 96, .eps = 0.01f, .rope_base = 1e3f } },

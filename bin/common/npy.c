@@ -46,7 +46,7 @@ skip_space(const char *s)
     return s + strspn(s, " \t\r\n");
 }
 
-/* Moves *s behind `c`, if that comes next. */
+/* Moves *s after `c`, if that comes next. */
 static bool
 accept(const char **s, char c)
 {

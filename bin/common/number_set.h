@@ -19,7 +19,7 @@ bool
 number_set_has(const struct number_set *set, uint64_t number);
 void
 number_set_add(struct number_set *set, uint64_t number);
-/* All in first..last, behind the others and not touching them. */
+/* All in first..last, after the others and not touching them. */
 void
 number_set_append(struct number_set *set, uint64_t first, uint64_t last);
 /* Does nothing where it is not there, or where the limit does not let a range

@@ -58,7 +58,7 @@ struct cli_tool {
     const char *usage; /* all of --help in front of the options */
     const struct cli_option *options;
     int column;    /* where --help tells about them */
-    bool in_order; /* no option is looked for behind the first argument */
+    bool in_order; /* no option is looked for after the first argument */
 };
 
 /* For the end of most tables. */
@@ -91,7 +91,7 @@ const struct cli_option *
 cli_option_of_member(const struct cli_option *table, const char *member);
 
 /* Where in "a|b|c" the word is, where '-' is like '_', and "a: why|b" has a
- * reason behind it; NULL: nowhere, also in NULL. */
+ * reason after it; NULL: nowhere, also in NULL. */
 const char *
 cli_find_word(const char *words, const char *word);
 

@@ -103,7 +103,7 @@ static struct kept {
     max_align_t array[];
 } * all_kept;
 
-/* array[0..n) with one more behind it, in memory of its own. */
+/* array[0..n) with one more after it, in memory of its own. */
 static void *
 append(const void *array, size_t n, const void *more, size_t size)
 {

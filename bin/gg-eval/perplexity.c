@@ -59,7 +59,7 @@ perplexity_run(const struct engine *engine, int fd, const char *name,
     size_t unscored, scored;
 
     windows_open(&w, engine, fd, name, "--perplexity");
-    unscored = (size_t)w.n / 2 + 1; /* what is likely behind it counts */
+    unscored = (size_t)w.n / 2 + 1; /* what is likely after it counts */
     scored = (size_t)w.n - unscored;
     logprobs = cli_alloc(NULL, scored, sizeof(*logprobs));
     ticker_start_beside(&ticker, quiet);

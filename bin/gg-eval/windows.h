@@ -38,7 +38,7 @@ bool
 windows_next(struct windows *w);
 
 /* Evaluates all of the window for what the query wants, whose sequence is
- * w->sequence: its log-probabilities, of the ids behind the first `first`, and
+ * w->sequence: its log-probabilities, of the ids after the first `first`, and
  * perhaps more. Ends the tool if one is no number. */
 void
 windows_eval(struct windows *w, struct gg_query query);

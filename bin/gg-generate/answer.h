@@ -28,7 +28,7 @@ struct answer {
 void
 answer_clear(struct answer *a);
 
-/* Another answer begins behind the sequence's ids and ids[0..n). `params` lacks
+/* Another answer begins after the sequence's ids and ids[0..n). `params` lacks
  * what the answer's options say. GG_ERR_CONTEXT: there is no room. */
 enum gg_status
 answer_start(struct answer *a, struct gg_text_params params, const int32_t *ids,

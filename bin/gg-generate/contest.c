@@ -1,4 +1,4 @@
-/* contest.c - choices that compete behind one prompt */
+/* contest.c - choices that compete after one prompt */
 #include <config.h>
 
 #include "gg-generate/contest.h"

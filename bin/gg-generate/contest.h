@@ -1,4 +1,4 @@
-/* contest.h - choices that compete behind one prompt */
+/* contest.h - choices that compete after one prompt */
 #ifndef GENERATE_CONTEST_H
 #define GENERATE_CONTEST_H
 

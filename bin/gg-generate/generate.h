@@ -46,7 +46,7 @@ struct options {
     const char *resume; /* the output, which may have answers already */
 };
 
-/* A prompt as ids, with what it goes on from; and choices behind it. */
+/* A prompt as ids, with what it goes on from; and choices after it. */
 struct prompt {
     int32_t *ids;
     size_t n, cap;
@@ -98,13 +98,13 @@ generate_prompt(struct generate *g, size_t *n);
 void
 generate_tell_left_out(struct generate *g, const char *name);
 
-/* The ids of what is new in g->chat, behind the answer's tail; the caller frees
+/* The ids of what is new in g->chat, after the answer's tail; the caller frees
  * them. */
 int32_t *
 generate_chat(struct generate *g, size_t *n);
 
 /* The ids of a text as the options want it: a text, a message of the user, or a
- * conversation in JSON; and of all choices behind it. The second reads a
+ * conversation in JSON; and of all choices after it. The second reads a
  * conversation whatever the options say. No ids: an empty text. What is in
  * *out, which was all zero, is to be cleared even if this fails. */
 enum gg_status

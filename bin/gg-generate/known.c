@@ -44,7 +44,7 @@ static const char *const harmless[] = {
 };
 
 /* Those that change an answer, and the value with which they do not, beside
- * null, false, and what is empty; behind '=' the only one. */
+ * null, false, and what is empty; after '=' the only one. */
 static const struct refused {
     const char *name, *harmless;
 } refused[] = {

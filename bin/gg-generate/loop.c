@@ -111,7 +111,7 @@ evaluate_only(struct generate *g, const int32_t *prompt, size_t n)
     return true;
 }
 
-/* The prompt is put, evaluated, and an id drawn behind it. False: a signal
+/* The prompt is put, evaluated, and an id drawn after it. False: a signal
  * came. */
 static bool
 begin(struct generate *g, const int32_t *prompt, size_t n)

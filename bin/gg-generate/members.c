@@ -42,7 +42,7 @@ skip_value(const char *p)
     return p;
 }
 
-/* The member that begins at p, behind a brace or a comma. False: there is
+/* The member that begins at p, after a brace or a comma. False: there is
  * none. */
 static bool
 next_member(const char *p, struct member *m)

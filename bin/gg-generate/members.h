@@ -10,7 +10,7 @@
 #include "common/buffer.h"
 
 struct member {
-    const char *begin; /* behind the brace or comma before it */
+    const char *begin; /* after the brace or comma before it */
     const char *key, *value, *end;
     size_t key_len; /* with its quotes */
 };

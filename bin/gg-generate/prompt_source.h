@@ -27,7 +27,7 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
 void
 prompt_source_close(struct prompt_source *s);
 
-/* The ids of it, behind those of a state, and of all choices behind it. */
+/* The ids of it, after those of a state, and of all choices after it. */
 enum gg_status
 prompt_source_encode(struct generate *g, struct prompt_source *s,
                      const struct choices *choices, struct prompt *out,

@@ -32,7 +32,7 @@ struct records {
     size_t n_records;        /* done */
     struct resumed resumed;
     struct ticker ticker;
-    uint64_t all; /* bytes of the input; 0: nobody knows */
+    uint64_t all; /* bytes of the input; 0: unknown */
 };
 
 /* ---- output ---- */
@@ -491,7 +491,7 @@ resume(struct records *w, int fd)
     buffer_clear(&last->out);
 }
 
-/* What a file has behind where it stands; 0: it is none. */
+/* What a file has after its offset; 0: it is none. */
 static uint64_t
 size_of_input(int fd)
 {

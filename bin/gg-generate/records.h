@@ -38,7 +38,7 @@ struct record {
 const struct choices *
 record_choices(const struct generate *g, const struct record *r);
 
-/* The text, behind that of -p, becomes the record's ids and, with --echo, what
+/* The text, after that of -p, becomes the record's ids and, with --echo, what
  * r->out begins with. */
 enum gg_status
 record_take_prompt(struct generate *g, struct record *r, const char *text,
@@ -71,7 +71,7 @@ extern const struct form *const jsonl_form;
 /* ---- --resume ---- */
 
 /* Makes `path` the standard output: what stands there stays, and more is
- * written behind it. The returned descriptor reads it from its begin; or the
+ * written after it. The returned descriptor reads it from its begin; or the
  * tool ends.
  */
 int
@@ -83,7 +83,7 @@ struct resumed {
     uint64_t number; /* 0: there is none */
     struct buffer text, out;
     bool failed; /* some record, if one can tell */
-    off_t end;   /* of the file's whole records; -1: nothing is behind it */
+    off_t end;   /* of the file's whole records; -1: nothing is after it */
 };
 
 /* Skips the records of `in` that have their answers in the file `fd`. Ends the

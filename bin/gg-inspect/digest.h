@@ -2,7 +2,7 @@
  *
  * A tensor: of a line "TYPE NE0xNE1\n", then of its data. A key: of a line with
  * its type, "str\n" or "u32[3]\n", then of the value: numbers little-endian,
- * strings as they are, each string of an array behind its length (u64). All
+ * strings as they are, each string of an array after its length (u64). All
  * tensors, or all keys: of their lines "HASH  NAME\n" in the order of bytes.
  * A model: of the two lines of these. Names are escaped; one of a tensor that
  * begins with '*' begins with "\x2a". Keys that say how a model was split are

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Blanks before or behind a field of so many columns. */
+/* Blanks before or after a field of so many columns. */
 static void
 pad(const struct table *t, const char *s, bool before)
 {

@@ -35,7 +35,7 @@ enum {
 struct values {
     struct tensor_source from;
     enum ggml_type type;
-    uint64_t n, at; /* all, and how many are behind us */
+    uint64_t n, at; /* all, and how many are after us */
     char *data;     /* scratch */
     float *floats;  /* scratch */
     double *x;      /* the piece */

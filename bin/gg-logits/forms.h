@@ -4,7 +4,7 @@
  *     text     lines for awk; JSON lines; .npy: one array; .npz: all of it
  *
  * A reader gives records as gg_logit_read() does, a head first, and GG_EOF
- * only behind an end. What it reads is not trusted. */
+ * only after an end. What it reads is not trusted. */
 #ifndef LOGITS_FORMS_H
 #define LOGITS_FORMS_H
 

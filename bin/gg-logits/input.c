@@ -62,7 +62,7 @@ input_clear(struct input *in)
     *in = (struct input){ .fd = -1 };
 }
 
-/* Room for one read() at least, and a NUL behind it. */
+/* Room for one read() at least, and a NUL after it. */
 static bool
 make_room(struct input *in)
 {

@@ -28,7 +28,7 @@ static const struct cli_option rows[] = {
 int
 main(int argc, char **argv)
 {
-    /* Options behind COMMAND are not ours. */
+    /* Options after COMMAND are not ours. */
     static const struct cli_tool tool = { usage, rows, 23, true };
     size_t batch = 1;
     int first;

@@ -48,7 +48,7 @@ struct line {
     bool error; /* the sequence failed */
 };
 
-/* Looks at the first line behind `at`; false: it is not there as a whole. */
+/* Looks at the first line after `at`; false: it is not there as a whole. */
 bool
 queue_line(struct queue *q, size_t at, struct line *line);
 

@@ -60,7 +60,7 @@ take_hole(struct arena *a, size_t size, struct arena_place *out)
     return true;
 }
 
-/* Where the free end of a chunk starts: behind the last range. */
+/* Where the free end of a chunk starts: after the last range. */
 static size_t
 free_end(const struct arena_chunk *c)
 {

@@ -21,7 +21,7 @@ struct arena_hole {
 struct arena_chunk {
     struct arena_hole *holes; /* by offset; no two touch */
     size_t n_holes, cap;
-    size_t extent; /* bytes ever used: all behind is free */
+    size_t extent; /* bytes ever used: all after is free */
 };
 
 struct arena {

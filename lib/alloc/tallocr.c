@@ -51,7 +51,7 @@ size_in(ggml_backend_buffer_type_t buft, const struct ggml_tensor *t)
 }
 
 /* The tensors from *next on that fit into one buffer: its size; moves *next
- * behind them. */
+ * after them. */
 static size_t
 next_range(struct ggml_context *ctx, ggml_backend_buffer_type_t buft,
            struct ggml_tensor **next)

@@ -177,7 +177,7 @@ take_f32(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
 }
 
 /* The same for matrices, which version 2 has in groups, each tensor with its
- * scales behind it. */
+ * scales after it. */
 static void
 take(struct checkpoint *p, const char *name, uint64_t n_in, uint64_t n_out,
      uint32_t count)

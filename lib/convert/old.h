@@ -1,7 +1,7 @@
 /* old.h - what is in a file of ggml, ggmf or ggjt
  *
  *     magic, version (not in ggml), hyper-parameters, the tokens, then tensors
- *     one behind the other: n_dims, length of the name, type, dimensions, name,
+ *     one after the other: n_dims, length of the name, type, dimensions, name,
  *     and the data, which in ggjt begins on 32 bytes
  *
  * Source: the loaders of ggml's examples/gpt-2 and of llama.cpp until August

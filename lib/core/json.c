@@ -82,7 +82,7 @@ struct waiting {
     struct block *list;
 };
 
-/* What is allocated in core_json_work() stands behind one of these. */
+/* What is allocated in core_json_work() stands after one of these. */
 struct block {
     _Alignas(max_align_t) struct block *next;
     struct block **back;

@@ -64,7 +64,7 @@ choice_at(const int32_t *ids, const float *logits, size_t i)
     return (struct choice){ logits[i], ids ? ids[i] : (int32_t)i };
 }
 
-/* The first k that can be chosen, as they stand; *end: behind the last one. */
+/* The first k that can be chosen, as they stand; *end: after the last one. */
 static size_t
 take_possible(const int32_t *ids, const float *logits, size_t n, size_t k,
               struct choice *out, size_t *end)

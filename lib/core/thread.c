@@ -155,7 +155,7 @@ thread_quota(const char *root)
 
 /* ---- processors --------------------------------------------------------- */
 
-/* Those that the process may run on; 0: nobody knows. The kernel wants room
+/* Those that the process may run on; 0: unknown. The kernel wants room
  * for as many as it was built for. */
 static int
 count_allowed(void)

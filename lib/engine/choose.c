@@ -2,8 +2,8 @@
  *
  * What comes before the first id that some choice has otherwise than the prompt
  * alone, the head, is evaluated once and gives the probabilities of all
- * choices' first ids behind it. What a choice has more is evaluated for itself,
- * behind a copy of the head. */
+ * choices' first ids after it. What a choice has more is evaluated for itself,
+ * after a copy of the head. */
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/engine.h"
@@ -13,12 +13,12 @@ struct contest {
     struct gg_choices *choices;
     size_t head;               /* ids that all begin with */
     struct gg_sequence *first; /* holds the head */
-    int32_t *next;             /* ids behind the head, one a choice */
+    int32_t *next;             /* ids after the head, one a choice */
     float *logprobs;           /* theirs */
     size_t n_done;             /* choices that need no further evaluation */
 };
 
-/* What is behind the first id of a choice. */
+/* What is after the first id of a choice. */
 struct rest {
     struct gg_choice *choice;
     struct gg_sequence *sequence;
@@ -143,7 +143,7 @@ next_choice(struct contest *c)
     return NULL;
 }
 
-/* All but its last id is evaluated, behind the head. */
+/* All but its last id is evaluated, after the head. */
 static enum gg_status
 open_rest(struct rest *r, struct gg_engine *e, struct gg_choice *choice,
           struct gg_query *query, struct gg_error *err)

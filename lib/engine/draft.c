@@ -1,7 +1,7 @@
 /* draft.c - speculative decoding: drafts, evaluated in one batch
  *
  * To evaluate several ids at once takes little longer than to evaluate one: the
- * weights are read once. So ids are drafted, evaluated behind the one that was
+ * weights are read once. So ids are drafted, evaluated after the one that was
  * drawn, and then drawn at each place, as if one after the other had been
  * evaluated: as long as what is drawn is what was drafted, the next logits are
  * there. Those do not depend on how many ids are evaluated together, so that
@@ -107,7 +107,7 @@ count_same(const int32_t *ids, size_t i, size_t n)
 }
 
 /* Where the longest end of ids[0..n) stood before, the last time: the place
- * behind it; *len gets its length. */
+ * after it; *len gets its length. */
 static size_t
 find_before(const int32_t *ids, size_t n, size_t *len)
 {
@@ -292,7 +292,7 @@ useful(const struct engine_draft *d, const struct gg_text *t)
     return n;
 }
 
-/* Decoding: one id, behind others of this text. */
+/* Decoding: one id, after others of this text. */
 static bool
 is_decoding(const struct gg_text *t)
 {
@@ -354,7 +354,7 @@ engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
     size_t total = 0;
     bool counts = true;
 
-    for (size_t i = 0; i < n; i++) { /* they stand behind the text's ids */
+    for (size_t i = 0; i < n; i++) { /* they stand after the text's ids */
         struct text_draft *td = &texts[i]->draft;
 
         texts[i]->sequence->n_ids -= td->n;

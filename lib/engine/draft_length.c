@@ -41,7 +41,7 @@ engine_draft_length_best(const struct draft_length *d, int kind, size_t most)
             found = n;
         }
         power *= p;
-        ids += power; /* those accepted so far, and the one drawn behind */
+        ids += power; /* those accepted so far, and the one drawn after */
     }
     return found;
 }

@@ -1,7 +1,7 @@
 /* draft_length.h - how many ids to draft: as many as pay
  *
  * A drafted id is accepted with a probability, which is learned, and each that
- * is not makes those behind it useless. An evaluation's time grows with the
+ * is not makes those after it useless. An evaluation's time grows with the
  * number of its ids, which is measured. So there is a number of ids with which
  * most ids a second can be expected; it may be 0. */
 #ifndef ENGINE_DRAFT_LENGTH_H

@@ -184,7 +184,7 @@ evaluate_shared(struct gg_engine *e, const struct shared *s,
 }
 
 /* Of an engine that scores: what is known of n ids there is known of q's, too.
- * Returns how many of them its slot may hold: what is likely behind the last
+ * Returns how many of them its slot may hold: what is likely after the last
  * one is not known. */
 static size_t
 copy_known(struct gg_sequence *q, const struct engine_slot *from, size_t n)

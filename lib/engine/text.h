@@ -8,7 +8,7 @@
 
 /* What is drafted of a text. */
 struct text_draft {
-    int32_t ids[DRAFT_MOST]; /* what was evaluated behind the text */
+    int32_t ids[DRAFT_MOST]; /* what was evaluated after the text */
     size_t n, n_accepted;
     int kind;
     bool counts; /* the evaluation is of one id and the draft */
@@ -23,7 +23,7 @@ struct gg_text {
     size_t n_new;               /* ids at the end that it has not heard of */
     size_t n_put;               /* ids that gg_text_continue() has put */
 
-    /* Logits, or the likeliest ids (best->k > 0), behind the last evaluated id
+    /* Logits, or the likeliest ids (best->k > 0), after the last evaluated id
      * and each drafted one: rows of room, of which the first n_rows are valid
      * and `row` is drawn from next. */
     float *logits;
@@ -53,7 +53,7 @@ struct gg_text {
 enum gg_status
 engine_text_reserve_rows(struct gg_text *t, size_t n, struct gg_error *err);
 
-/* The query that gives n rows, the last of which is behind the last id. */
+/* The query that gives n rows, the last of which is after the last id. */
 struct gg_query
 engine_text_query(struct gg_text *t, size_t n);
 
@@ -62,7 +62,7 @@ engine_text_query(struct gg_text *t, size_t n);
 enum gg_status
 engine_text_draw(struct gg_text *t, struct gg_error *err);
 
-/* Puts drafted ids behind the texts that need an evaluation: t->draft.n of
+/* Puts drafted ids after the texts that need an evaluation: t->draft.n of
  * them, perhaps none. */
 enum gg_status
 engine_draft_put(struct gg_engine *e, struct gg_text *const *texts, size_t n,
@@ -73,7 +73,7 @@ void
 engine_draft_evaluated(struct gg_engine *e, struct gg_text *const *texts,
                        size_t n, int64_t us);
 
-/* True: `id` is what was drafted, and stands behind the text's ids already.
+/* True: `id` is what was drafted, and stands after the text's ids already.
  * Otherwise what is left of the draft is taken away. */
 bool
 engine_draft_accept(struct gg_text *t, int32_t id);

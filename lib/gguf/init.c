@@ -307,7 +307,7 @@ read_stream(void *stream, void *output, uint64_t offset, size_t len)
     return fread(output, 1, len, stream);
 }
 
-/* What remains of a regular file is mapped; the stream then stands behind
+/* What remains of a regular file is mapped; the stream then stands after
  * what was read, as if it had been. */
 static struct gguf_context *
 init_from_map(FILE *file, off_t at, struct gguf_init_params params)
@@ -333,7 +333,7 @@ init_from_map(FILE *file, off_t at, struct gguf_init_params params)
     return report(ctx, st, &err);
 }
 
-/* A pipe stands behind the padding afterwards, as a file does. */
+/* A pipe stands after the padding afterwards, as a file does. */
 static struct gguf_context *
 init_from_pipe(FILE *file, struct gguf_init_params params)
 {

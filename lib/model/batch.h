@@ -12,8 +12,8 @@ struct batch {
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
     int64_t *cells[CACHE_KINDS];
-    int32_t *rows;  /* n_outputs: rows of the batch that are wanted */
-    float **logits; /* n_outputs: where they go; NULL: nobody wants them */
+    int32_t *rows;         /* n_outputs: rows of the batch that are wanted */
+    float **logits;        /* n_outputs: where they go; NULL: none wants them */
     struct gg_best **best; /* n_outputs: what is wanted in their place */
     bool scored;           /* log-probabilities are wanted, too */
     const int32_t **next;  /* n_outputs: of which ids */

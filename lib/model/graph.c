@@ -235,7 +235,7 @@ attend(struct graph *g, const struct graph_segment *s, int32_t layer,
     return r;
 }
 
-/* Results of the segments from `first` to before `end`, one behind the other.
+/* Results of the segments from `first` to before `end`, one after the other.
  * They are put together in halves: a chain of segments would copy the first of
  * them as often as there are others. */
 static struct ggml_tensor *

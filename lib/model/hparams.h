@@ -39,7 +39,7 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
-    int32_t n_behind;  /* layers of the file behind these: not computed */
+    int32_t n_behind;  /* layers of the file after these: not computed */
     int32_t n_ff;      /* length of a feed-forward vector */
     int32_t n_head;    /* of queries */
     int32_t n_head_kv; /* of keys and values; divides n_head */

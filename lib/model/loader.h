@@ -9,7 +9,7 @@
 struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
-    int32_t layer; /* of blk.N names; behind the last for the output */
+    int32_t layer; /* of blk.N names; after the last for the output */
     bool *taken;   /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */
     enum gg_status status;

@@ -19,7 +19,7 @@ struct model_norm {
     struct ggml_tensor *weight, *bias;
 };
 
-/* Experts' matrices, one behind the other. weight: n_in x n_out x n_expert;
+/* Experts' matrices, one after the other. weight: n_in x n_out x n_expert;
  * bias: n_out x n_expert, or NULL; scales, of each expert's product: n_expert,
  * or NULL. */
 struct model_experts {
@@ -70,7 +70,7 @@ enum model_part {
 };
 
 /* A device, and which parts of layers first .. end - 1 it holds and computes.
- * The output is the layer behind the last one. */
+ * The output is the layer after the last one. */
 struct model_home {
     ggml_backend_dev_t device;
     int32_t first, end;

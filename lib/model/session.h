@@ -9,13 +9,13 @@
  *   keys and values   any N               any N              rows of positions
  *   in a window       N near the end      the same           rows in the window
  *   latent rows       any N               any N              rows of positions
- *   recurrent state   N = 0, or where a   N = all, or where  one row, behind
+ *   recurrent state   N = 0, or where a   N = all, or where  one row, after
  * the snapshot was kept   a snapshot is      last position
  *
  * A session can do what all of its layers can. Who works with it, the engine,
  * assumes nothing: model_session_can() says what is worth trying,
  * model_session_kept() and the functions that truncate, copy and load return
- * the position that is really kept, 0 at worst, and what is missing behind it
+ * the position that is really kept, 0 at worst, and what is missing after it
  * is evaluated again. */
 #ifndef MODEL_SESSION_H
 #define MODEL_SESSION_H

@@ -25,7 +25,7 @@ model_slots_init(struct slots *s, int32_t n, bool keep);
 void
 model_slots_clear(struct slots *s); /* takes an empty one */
 
-/* The chunk's ids stand behind those of its slot, whose length stays. False: no
+/* The chunk's ids stand after those of its slot, whose length stays. False: no
  * memory. Without effect where ids are not kept. */
 bool
 model_slots_keep(struct slots *s, const struct gg_chunk *chunk);

@@ -2,8 +2,8 @@
  *
  * A file says what each layer keeps, by the numbers of enum state_layer, and
  * has the tensors of that kind for it: a row for each position that the next id
- * of a sequence may see, one sequence's rows behind another's. What has no
- * positions will have a row a sequence, which is that behind its n_held ids: a
+ * of a sequence may see, one sequence's rows after another's. What has no
+ * positions will have a row a sequence, which is that after its n_held ids: a
  * snapshot, from which a session goes on there and nowhere else. A reader that
  * does not know a kind refuses the file; a new kind is no new version.
  * Version 1 had no kinds: layers keep what they do by their model.

@@ -284,7 +284,7 @@ put_part(struct saver *v, const struct ggml_tensor *t, int64_t row, int64_t n)
     return st;
 }
 
-/* The next tensor of the file begins behind zeros, which no CRC is about. */
+/* The next tensor of the file begins after zeros, which no CRC is about. */
 static enum gg_status
 next_part(struct saver *v)
 {

@@ -16,7 +16,7 @@ length_of(const struct opener *o, const char *name, int dim)
     return t ? t->ne[dim] : 0;
 }
 
-/* Ids from *at on, which moves behind them. */
+/* Ids from *at on, which moves past them. */
 static enum gg_status
 read_sequence(const struct opener *o, struct gg_state_sequence *q,
               const uint8_t *row, const int32_t *ids, uint64_t n_ids,

@@ -34,7 +34,7 @@ is_named(const char *name, const char *entry)
                                : !strcmp(name, entry);
 }
 
-/* Layers behind the last guess ids beyond the next; nothing here asks them. */
+/* Layers after the last guess ids beyond the next; nothing here asks them. */
 static bool
 is_behind(const struct model_hparams *hp, const char *name)
 {

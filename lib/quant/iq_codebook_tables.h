@@ -1,6 +1,6 @@
 /* iq_codebook_tables.h - the codebooks of the IQ types: see iq_codebook.h
  *
- * Part of the format, with no formula behind them: they were chosen once, as
+ * Part of the format, with no formula after them: they were chosen once, as
  * those that occur most. Written by iq_codebook_tables.py beside this file.
  *
  * P(point) for each of a table; T(name, how many, those) for each table */

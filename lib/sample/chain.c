@@ -185,7 +185,7 @@ has_typical(const struct gg_sampler_params *p)
 
 /* ---- XTC ---- */
 
-/* Of those that reach the threshold the last one stays, and what is behind
+/* Of those that reach the threshold the last one stays, and what is after
  * it. */
 static size_t
 exclude_top(struct gg_sampler *s, size_t n)

@@ -202,7 +202,7 @@ token_name(struct parser *ps, int32_t *id)
     return GG_OK;
 }
 
-/* One, or behind an exclamation mark any other. */
+/* One, or after an exclamation mark any other. */
 static enum gg_status
 token(struct parser *ps)
 {

@@ -7,7 +7,7 @@
 /* Nodes are in the order in which a walk meets them. */
 struct prefix_node {
     uint32_t skip;  /* the first that is not below this one */
-    uint32_t rank;  /* of the first token that ends here or behind; those that
+    uint32_t rank;  /* of the first token that ends here or after; those that
                        end here are before the next node's */
     uint32_t large; /* its number among those with much below them; or NONE */
     uint32_t byte : 8, depth : 24; /* from 1 on */
@@ -19,7 +19,7 @@ enum {
 };
 
 struct prefixes {
-    struct prefix_node *nodes; /* with one more, behind the last */
+    struct prefix_node *nodes; /* with one more, after the last */
     uint32_t n_nodes, n_large;
     int32_t *order; /* tokens by rank: in the order of their bytes */
     size_t max_depth;

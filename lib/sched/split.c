@@ -69,7 +69,7 @@ append_node(struct ggml_backend_sched *s, struct ggml_tensor *t, int id)
     s->graph.nodes[s->graph.n_nodes++] = t;
 }
 
-/* The nodes of g from i on that one back end computes; the index behind. */
+/* The nodes of g from i on that one back end computes; the index after. */
 static int
 end_of_split(const struct ggml_backend_sched *s, const struct ggml_cgraph *g,
              int i, int *id)

@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Reads numbers as stream_number_fast() does, a single blank behind each, from
- * *s on to `ids`, which has room for all that may be there, and moves *s behind
+/* Reads numbers as stream_number_fast() does, a single blank after each, from
+ * *s on to `ids`, which has room for all that may be there, and moves *s after
  * the last blank. Returns how many: those in front of something else, near
  * `end` at most. Where that is soon, there may be none. */
 size_t

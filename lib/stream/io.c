@@ -134,7 +134,7 @@ stream_in_fill(struct stream_in *in, size_t n, struct gg_error *err)
     return st;
 }
 
-/* The first newline behind `seen` bytes of what is there; or NULL. */
+/* The first newline after `seen` bytes of what is there; or NULL. */
 static const uint8_t *
 find_newline(const struct stream_in *in, size_t seen)
 {

@@ -79,7 +79,7 @@ stream_in_line(struct stream_in *in, size_t limit, const char **line,
                size_t *len, bool *cut, struct gg_error *err);
 
 /* The same, but of a line that has more than `part` bytes it may give what
- * comes up to a blank; the next call goes on behind that. *more says so. */
+ * comes up to a blank; the next call goes on after that. *more says so. */
 enum gg_status
 stream_in_part(struct stream_in *in, size_t part, size_t limit,
                const char **line, size_t *len, bool *more,

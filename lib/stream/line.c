@@ -188,7 +188,7 @@ parse(struct gg_line_reader *r, const char *s, size_t len, struct gg_line *line,
     return st == GG_OK ? parse_ids(r, s, end, line, err) : st;
 }
 
-/* A message comes whole. It begins the line, or stands behind a number. */
+/* A message comes whole. It begins the line, or stands after a number. */
 static bool
 is_message(const char *s, size_t len)
 {

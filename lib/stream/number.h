@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Reads digits from *s and moves it behind them; false: there is none, or the
+/* Reads digits from *s and moves it after them; false: there is none, or the
  * number exceeds max. */
 static inline bool
 stream_number(const char **s, const char *end, uint64_t max, uint64_t *out)
@@ -29,7 +29,7 @@ stream_number(const char **s, const char *end, uint64_t max, uint64_t *out)
     return true;
 }
 
-/* A number of up to 7 digits and a blank behind it, all at once: returns how
+/* A number of up to 7 digits and a blank after it, all at once: returns how
  * many digits. 0: there is none at `s`. Eight bytes can be read. */
 static inline size_t
 stream_number_fast(const char *s, int32_t *out)

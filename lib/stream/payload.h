@@ -26,7 +26,7 @@ struct payload {
 void
 stream_payload_clear(struct payload *p);
 
-/* The longest payload that a record of the kind can have behind the head
+/* The longest payload that a record of the kind can have after the head
  * (`body`) or in its place; 0: there can be no such record. */
 uint64_t
 stream_payload_longest(const struct payload *p, uint32_t kind, bool body);

@@ -37,7 +37,7 @@ ggml_upscale_ext(struct ggml_context *ctx, struct ggml_tensor *a, int ne0,
     return ggml_interpolate(ctx, a, ne0, ne1, ne2, ne3, (uint32_t)mode);
 }
 
-/* op_params: elements before and behind. */
+/* op_params: elements before and after. */
 struct ggml_tensor *
 ggml_pad_reflect_1d(struct ggml_context *ctx, struct ggml_tensor *a, int p0,
                     int p1)

@@ -56,7 +56,7 @@ ggml_reshape_4d(struct ggml_context *ctx, struct ggml_tensor *a, int64_t ne0,
 }
 
 /* op_params: the offset, as a size_t. nb holds the n_dims - 1 strides from
- * nb[1] on; those behind it follow from the shape. */
+ * nb[1] on; those after it follow from the shape. */
 static struct ggml_tensor *
 view(struct ggml_context *ctx, struct ggml_tensor *a, int n_dims,
      const int64_t *ne, const size_t *nb, size_t offset)

@@ -115,7 +115,7 @@ add_inner_bos(struct writer *w)
     return w->v->bos < 0 ? missing(w, "BOS", 3) : add_id(w, w->v->bos);
 }
 
-/* The token at *s, which moves behind it. */
+/* The token at *s, which moves past it. */
 static enum gg_status
 add_token(struct writer *w, const char **s)
 {

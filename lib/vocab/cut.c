@@ -41,7 +41,7 @@ special_near(const struct text *t, size_t at)
 }
 
 /* The character before `at` is white space: a control token before it may be
- * one that takes the white space behind it, on both sides of a cut. */
+ * one that takes the white space after it, on both sides of a cut. */
 static bool
 after_space(const uint8_t *p, size_t at)
 {
@@ -98,7 +98,7 @@ is_ascii_space(uint8_t c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Greedy: no word has a space behind anything else. */
+/* Greedy: no word has a space after anything else. */
 static bool
 is_greedy_end(const struct text *t, size_t at)
 {
@@ -106,7 +106,7 @@ is_greedy_end(const struct text *t, size_t at)
 }
 
 /* WordPiece: a word begins or ends in front of white space, punctuation of
- * ASCII and the Chinese characters that most texts have; and behind the first
+ * ASCII and the Chinese characters that most texts have; and after the first
  * two. */
 static bool
 is_wordpiece_end(const struct text *t, size_t at)
@@ -139,7 +139,7 @@ is_unmapped(const struct text *t, size_t at)
 }
 
 /* Unigram: a byte of ASCII stays as it is, or becomes a blank, and no piece has
- * another such behind it. A run of unknown characters must not go over the
+ * another such after it. A run of unknown characters must not go over the
  * place. */
 static bool
 is_unigram_end(const struct text *t, size_t at)

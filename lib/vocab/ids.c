@@ -163,7 +163,7 @@ read_eog(struct gg_vocab *v, const struct gguf_context *gguf,
     return GG_OK;
 }
 
-/* Phi-3's control tokens take the white space behind them, but for those that
+/* Phi-3's control tokens take the white space after them, but for those that
  * were LLaMA's. Its files do not say so: tokenizer.json does. */
 static void
 mark_strips(struct gg_vocab *v, const struct gguf_context *gguf)

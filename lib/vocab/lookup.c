@@ -76,7 +76,7 @@ probe(const struct gg_vocab *v, const struct vocab_query *q, uint32_t piece)
     }
 }
 
-/* The first bytes of some of v->bytes, behind which more can be read. */
+/* The first bytes of some of v->bytes, after which more can be read. */
 static inline uint64_t
 first_of(const uint8_t *p, size_t len)
 {

@@ -32,7 +32,7 @@ struct pieces {
 
 struct gg_vocab;
 
-/* Where a text stands, and the hash of what was looked at. Seven bytes behind
+/* Where a text stands, and the hash of what was looked at. Seven bytes after
  * the text can be read. */
 struct pieces_at {
     const uint8_t *p;

@@ -16,7 +16,7 @@
  *
  * For those who cut texts (cut.c): an ASCII letter before a blank or a newline
  * ends a word in every rule that does not name other ends, whatever stands
- * around them. What a rule looks at behind a word are the spaces, or the
+ * around them. What a rule looks at after a word are the spaces, or the
  * letters and marks, that stand there, the numbers after those, and less than
  * SPLIT_AHEAD bytes more. */
 enum {

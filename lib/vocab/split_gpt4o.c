@@ -62,7 +62,7 @@ in_word(unsigned c, unsigned any)
 SPLIT_INLINE const uint8_t *
 capitals(const uint8_t *p, const uint8_t *end, bool *only, const struct kind *k)
 {
-    const uint8_t *both = NULL; /* behind the last one that is U and W */
+    const uint8_t *both = NULL; /* after the last one that is U and W */
     unsigned c = 0;
     size_t n;
 

@@ -56,7 +56,7 @@ split_letters(const uint8_t *p, const uint8_t *end)
 }
 
 enum {
-    SPLIT_PLAIN = 17 /* bytes of a blank and what is looked at behind it */
+    SPLIT_PLAIN = 17 /* bytes of a blank and what is looked at after it */
 };
 
 /* How many of the lowest 16 bits are 1, up to the first 0. */
@@ -80,7 +80,7 @@ split_plain(const uint8_t *p, size_t len)
     return n && n < 16 && p[blank + n] < 0x80 ? blank + n : 0;
 }
 
-/* The same for rules that part words at capitals, or at apostrophes behind
+/* The same for rules that part words at capitals, or at apostrophes after
  * them: only the first letter is a capital, and no apostrophe follows. */
 static inline size_t
 split_plain_lower(const uint8_t *p, size_t len)

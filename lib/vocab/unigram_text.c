@@ -1,7 +1,7 @@
 /* unigram_text.c - what a text is before Unigram cuts it
  *
  * Characters become what the vocabulary's map says, and blanks may be added
- * and dropped. Where no piece has a blank behind another character, the way
+ * and dropped. Where no piece has a blank after another character, the way
  * through a text passes each place in front of a blank, so that words are
  * looked for in a cache first; and words of plain ASCII also without being
  * normalised first. */
@@ -15,7 +15,7 @@
 
 enum {
     CHUNK = 1 << 15, /* bytes that are normalised in one go */
-    PAD = 8,         /* bytes behind the text that can be read */
+    PAD = 8,         /* bytes after the text that can be read */
 };
 
 /* ---- words ---- */
@@ -88,8 +88,8 @@ key_behind_blank(struct cache_word *key, const uint8_t *p, size_t n, size_t len)
     key->high |= (uint64_t)(n + 1) << 56;
 }
 
-/* Takes words from p[0..len) that are known, each with the blank behind it;
- * returns their bytes. One blank in front is pending, and not behind others. */
+/* Takes words from p[0..len) that are known, each with the blank after it;
+ * returns their bytes. One blank in front is pending, and not after others. */
 static size_t
 take_known(struct unigram *u, const uint8_t *p, size_t len,
            struct vocab_out *out)

@@ -31,13 +31,13 @@ enum {
      * unknown and byte tokens, nor what the user defined, which is found in
      * the text before merging. */
     VOCAB_PIECE = 0x80,
-    /* A control token that takes the white space behind it. */
+    /* A control token that takes the white space after it. */
     VOCAB_STRIPS = 0x40,
     /* WordPiece: decoding leaves out the blank that it begins with. */
     VOCAB_ATTACHED = 0x20,
     VOCAB_TYPE = 0x07, /* the type itself */
 
-    VOCAB_SLACK = 16, /* bytes that can be read behind all tokens' */
+    VOCAB_SLACK = 16, /* bytes that can be read after all tokens' */
 };
 
 /* One merge of BPE: a slot of the table from pairs to what they
@@ -248,7 +248,7 @@ vocab_extend(struct vocab_out *out, size_t end)
 }
 
 /* The ids of a text as in gg_vocab_encode(); `set`: the tokens that are looked
- * for in it first. `first`: it does not go on from another. They go behind
+ * for in it first. `first`: it does not go on from another. They go after
  * those in *out. */
 enum gg_status
 vocab_encode_part(const struct gg_vocab *v, const char *text, size_t len,

@@ -226,7 +226,7 @@ try_open(const char *path)
 }
 
 /* A file that ends at any byte is refused, or ends with a tensor and misses
- * those behind it. */
+ * those after it. */
 static void
 test_cut(const char *format, const char *arch)
 {

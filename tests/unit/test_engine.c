@@ -427,7 +427,7 @@ enum {
     LONG = 1500, /* more than windowed layers keep */
 };
 
-/* Puts `what` behind the sequence and evaluates it; returns how many ids that
+/* Puts `what` after the sequence and evaluates it; returns how many ids that
  * took. */
 static size_t
 go_on(struct bench *b, struct gg_sequence *q, const int32_t *what, size_t n,

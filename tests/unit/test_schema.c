@@ -69,7 +69,7 @@ allows(struct gg_grammar *g, const char *text)
 
 /* ---- texts ---- */
 
-/* Those behind an exclamation mark are not allowed. */
+/* Those after an exclamation mark are not allowed. */
 static const struct {
     const char *schema, *texts[8];
 } cases[] = {

@@ -40,7 +40,7 @@ must_open(const struct gg_session *s)
     return f;
 }
 
-/* True: it is refused with these words, behind the file's name. */
+/* True: it is refused with these words, after the file's name. */
 static bool
 is_refused(const struct gg_session *s, enum gg_status status, const char *words)
 {
@@ -329,7 +329,7 @@ test_models_file(const struct gg_model *m)
     gg_session_free(s);
 }
 
-/* All of a head, and nothing behind it. */
+/* All of a head, and nothing after it. */
 static void
 test_no_tensors(const struct gg_model *m)
 {

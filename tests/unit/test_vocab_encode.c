@@ -459,7 +459,7 @@ test_no_memory(void (*make)(struct make *), const char *what)
     make_free(&m);
 }
 
-/* Each merge of x and y leaves two pairs behind that come late, and makes two
+/* Each merge of x and y leaves two pairs after that come late, and makes two
  * more: the most that a long word has to keep in mind. */
 static void
 test_many_pairs(void)

@@ -203,7 +203,7 @@ test_merges(void)
 }
 
 /* The ids of a text where merge `odd` is written `times` times in front of all
- * merges, and again behind them. */
+ * merges, and again after them. */
 static size_t
 encode_repeated(size_t odd, size_t times, int32_t *ids, size_t cap)
 {

@@ -251,7 +251,7 @@ has_blank_in_front(const struct hf_tokens *t)
     return step_of(normalizer, "normalizers", "Prepend") != NULL;
 }
 
-/* Falcon's steps part a blank from the number behind it; the kit's rule leaves
+/* Falcon's steps part a blank from the number after it; the kit's rule leaves
  * that to a vocabulary that has no token of the two. */
 static bool
 has_blank_and_digit(const struct hf_tokens *t)

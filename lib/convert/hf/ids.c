@@ -15,7 +15,7 @@ enum {
 };
 
 /* The settings that name tokens. Those of BERT have customary names, and what
- * stands in front of a text and behind it begins and ends it. */
+ * stands in front of a text and after it begins and ends it. */
 static const struct {
     const char *setting, *key;
     const char *instead; /* BERT: the setting that may stand for it */
@@ -99,7 +99,7 @@ set_more_ends(struct hf_tokens *t, int32_t eos)
     json_decref(document);
 }
 
-/* Steps that always put one in front and one behind. */
+/* Steps that always put one in front and one after. */
 static bool
 adds_both(const json_t *post)
 {
@@ -109,7 +109,7 @@ adds_both(const json_t *post)
                     !strcmp(type, "RobertaProcessing"));
 }
 
-/* Whether the post_processor puts a token in front of a text, or behind it:
+/* Whether the post_processor puts a token in front of a text, or after it:
  * 1 or 0; -1: it does not say. */
 static int
 template_adds(const struct hf_tokens *t, bool behind)

@@ -46,7 +46,7 @@ enum hf_order {
                  all values */
 };
 
-/* Where the values of a tensor come from: blocks of n_rows rows, one behind
+/* Where the values of a tensor come from: blocks of n_rows rows, one after
  * the other; all numbers in values. */
 struct hf_rows {
     const struct safetensors_tensor **from; /* one a block, or one for all */

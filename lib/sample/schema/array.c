@@ -52,8 +52,8 @@ add_first(struct schema *s, struct schema_text *b, const json_t *first,
 }
 
 /* How many items there may be at most, where n stand in front: all of them if
- * there is nothing behind, and no more than there must be if nothing is said
- * of what is behind. */
+ * there is nothing after, and no more than there must be if nothing is said
+ * of what is after. */
 static long
 most_items(const json_t *schema, long n, bool cut, long min, long max)
 {

@@ -27,7 +27,7 @@ sample_schema_class_put(struct schema *s, struct schema_class_set *set,
 void
 sample_schema_class_negate(struct schema *s, struct schema_class_set *set);
 
-/* d, w, s behind a backslash, as ECMAScript has them; a capital letter negates.
+/* d, w, s after a backslash, as ECMAScript has them; a capital letter negates.
  * False: it is none of them. */
 bool
 sample_schema_class_put_known(struct schema *s, struct schema_class_set *set,

@@ -71,7 +71,7 @@ struct multiples {
     int64_t m;
 };
 
-/* Whether some `left` digits behind a remainder make a multiple. */
+/* Whether some `left` digits after a remainder make a multiple. */
 static bool
 is_alive(const struct multiples *x, int left, int64_t remainder)
 {
@@ -83,7 +83,7 @@ is_alive(const struct multiples *x, int left, int64_t remainder)
 static int
 rule_after(const struct multiples *x, int left, int64_t remainder);
 
-/* The rules behind each digit; those that lead to the same one are a class. */
+/* The rules after each digit; those that lead to the same one are a class. */
 static void
 add_classes(struct schema_text *b, const int *rules)
 {
@@ -145,7 +145,7 @@ rule_after(const struct multiples *x, int left, int64_t remainder)
 
 /* ---- between two limits of as many digits ---- */
 
-/* n digits behind a remainder, from..to. */
+/* n digits after a remainder, from..to. */
 static bool
 add_between(const struct multiples *x, struct schema_text *b, const char *from,
             const char *to, int n, int64_t remainder)
@@ -179,7 +179,7 @@ add_between(const struct multiples *x, struct schema_text *b, const char *from,
 /* ---- all lengths ---- */
 
 /* About how many rules numbers of n digits need: for each number of digits
- * behind, as many as there are remainders or ways to come to one. */
+ * after, as many as there are remainders or ways to come to one. */
 static int64_t
 count_rules(int64_t m, int n)
 {

@@ -100,7 +100,7 @@ read_limits(const json_t *schema, struct limits *l)
     l->high = -high;
 }
 
-/* So many digits behind the point that no number is rounded to a limit. */
+/* So many digits after the point that no number is rounded to a limit. */
 static int
 count_decimals(const json_t *schema)
 {

@@ -222,8 +222,8 @@ enum {
     INITIALS = sizeof(initials) - 1,
 };
 
-/* The rest of a member, behind the quotation mark, whose name begins with
- * initials[i] or one behind it; and `left` more, that begin with those behind
+/* The rest of a member, after the quotation mark, whose name begins with
+ * initials[i] or one after it; and `left` more, that begin with those after
  * that. `rest`: of the name. */
 static void
 put_initial(struct object *o, int rule, int i, long left, int rest, int value)
@@ -260,7 +260,7 @@ put_apart(struct object *o, long n)
                         value);
 }
 
-/* The rule for n of them, behind the first quotation mark. */
+/* The rule for n of them, after the first quotation mark. */
 static int
 rule_of_apart(struct object *o, long n)
 {
@@ -269,7 +269,7 @@ rule_of_apart(struct object *o, long n)
     return o->apart + (int)(o->n_apart - n) * INITIALS;
 }
 
-/* So many others, behind a comma or not; the same name twice is one. */
+/* So many others, after a comma or not; the same name twice is one. */
 static void
 add_others(struct object *o, struct schema_text *b, long min, long max,
            bool behind)
@@ -309,7 +309,7 @@ rule_at(const struct object *o, size_t i, long c)
            (int)(c < o->cap ? c : o->cap);
 }
 
-/* Member i and what follows; `later`: how many behind are not required. */
+/* Member i and what follows; `later`: how many after are not required. */
 static void
 put_member(struct object *o, size_t i, long c, long later, bool behind)
 {

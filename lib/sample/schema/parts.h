@@ -213,7 +213,7 @@ bool
 sample_schema_number(struct schema *s, struct schema_text *b,
                      const json_t *schema, bool whole);
 
-/* Items with commas between them; and such behind others. */
+/* Items with commas between them; and such after others. */
 void
 sample_schema_add_items(struct schema *s, struct schema_text *b, int item,
                         long min, long max);

@@ -314,7 +314,7 @@ sequence(struct pattern *r)
     return sum;
 }
 
-/* Of the whole, what is not anchored has anything before or behind it. */
+/* Of the whole, what is not anchored has anything before or after it. */
 static struct length
 anchored(struct pattern *r)
 {

@@ -56,7 +56,7 @@ add_apart(struct schema_text *b, const char *from, const char *to, int n,
 }
 
 /* n digits that are no less than from[0..n) and no more than to[0..n); or
- * fewer, but one, that are so with zeros behind them. */
+ * fewer, but one, that are so with zeros after them. */
 static void
 add_digits(struct schema_text *b, const char *from, const char *to, int n,
            bool exactly)
@@ -123,7 +123,7 @@ split(int64_t x, int decimals)
     return d;
 }
 
-/* The whole number, and what may stand behind its point. */
+/* The whole number, and what may stand after its point. */
 static void
 add_with(struct schema_text *b, int64_t whole, const char *from, const char *to,
          int n)
