@@ -21,7 +21,7 @@ buffer_room(struct buffer *b, size_t n)
         b->cap = b->cap > n ? 2 * b->cap : b->cap + n;
         b->p = cli_alloc(b->p, b->cap, 1);
     }
-    return b->p + b->len;
+    return b->p ? b->p + b->len : NULL;
 }
 
 static inline void
