@@ -20,10 +20,11 @@ objects() {
         test ! -f "$srcdir/$source" || echo "$object"
     done
 }
-# symbols OPTION FOLDER: lines of folder in it, symbol and kind
+# symbols OPTION FOLDER: lines of folder in it, symbol and kind; names with two
+# underscores or a dot are the compiler's
 symbols() {
     objects "$2" | xargs nm -A -g "$1" | sed "s|^$builddir/$2/||" |
-        awk '{ split($1, path, "/"); print path[1], $NF, $(NF - 1) }' | sort -u
+        awk '$NF !~ /^__|\./ { split($1, path, "/"); print path[1], $NF, $(NF - 1) }' | sort -u
 }
 symbols --defined-only lib >"$t/defined" && symbols -u lib >"$t/used"
 symbols --defined-only bin | sort -u >"$t/tools"
