@@ -7,6 +7,9 @@
 #include "gguf_cases.h"
 #include "unit/tap.h"
 
+/* Files may claim more than there can be memory for. */
+TAP_ASAN_OPTIONS("allocator_may_return_null=1")
+
 /* A file whose reader is watched. */
 struct watched {
     const struct bytes *file;

@@ -10,14 +10,7 @@
 #include "core/json.h"
 
 /* What Jansson had made when its memory ran out is lost: lib/core/json.c. */
-const char *
-__asan_default_options(void);
-
-const char *
-__asan_default_options(void)
-{
-    return "detect_leaks=0";
-}
+TAP_ASAN_OPTIONS("detect_leaks=0")
 
 static long left = -1; /* allocations that succeed; -1: all */
 
