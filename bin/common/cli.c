@@ -87,6 +87,17 @@ cli_warn(const char *fmt, ...)
     va_end(ap);
 }
 
+enum gg_status
+cli_error(struct gg_error *err, enum gg_status status, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(err->message, sizeof(err->message), fmt, ap);
+    va_end(ap);
+    return status;
+}
+
 static int failure = EXIT_FAILURE;
 
 bool

@@ -45,6 +45,12 @@ cli_start(void);
 void
 cli_before_messages(void (*prepare)(void));
 
+/* Writes the sentence and returns `status`, so that a failing function can end
+ * with it. */
+CLI_PRINTF(3, 4)
+enum gg_status
+cli_error(struct gg_error *err, enum gg_status status, const char *fmt, ...);
+
 /* "NAME: message" on stderr. */
 CLI_PRINTF(1, 2) void cli_warn(const char *fmt, ...);
 /* The same, then status 1. What cli_output() holds is discarded. */

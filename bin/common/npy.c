@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +19,10 @@ enum {
 
 static const char magic[] = "\x93NUMPY";
 
-CLI_PRINTF(3, 4)
-static enum gg_status
-fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return st;
-}
-
 static enum gg_status
 bad(const struct npy *a, const char *why, struct gg_error *err)
 {
-    return fail(err, GG_ERR_FORMAT, "%s: %s", a->name, why);
+    return cli_error(err, GG_ERR_FORMAT, "%s: %s", a->name, why);
 }
 
 /* ---- the header: a dictionary as Python writes it ---- */
@@ -202,7 +189,7 @@ npy_open(struct npy *a, struct gg_error *err)
         return st;
     text = malloc(n + 1);
     if (!text)
-        return fail(err, GG_ERR_NOMEM, "out of memory");
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     st = a->read(a->from, text, n, err);
     text[n] = '\0';
     if (st == GG_OK) {

@@ -1,7 +1,6 @@
 /* options_rows.c - rows of the table of options, and one of them */
 #include <config.h>
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,18 +81,6 @@ cli_option_of_member(const struct cli_option *table, const char *member)
 
 /* ---- values ---- */
 
-CLI_PRINTF(2, 3)
-static enum gg_status
-refuse(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_ARG;
-}
-
 enum gg_status
 cli_read_flag(const struct cli_option *o, const char *value, bool *on,
               struct gg_error *err)
@@ -102,8 +89,8 @@ cli_read_flag(const struct cli_option *o, const char *value, bool *on,
 
     *on = !value || strcmp(value, "true") == 0;
     if (!*on && strcmp(value, "false") != 0)
-        return refuse(err, "%s: '%s' is not true or false",
-                      cli_option_name(o, name), value);
+        return cli_error(err, GG_ERR_ARG, "%s: '%s' is not true or false",
+                         cli_option_name(o, name), value);
     return GG_OK;
 }
 
@@ -139,8 +126,8 @@ cli_read_word(const struct cli_option *o, const char *value, int *out,
         }
     }
     list_words(all, sizeof(all), o->values);
-    return refuse(err, "%s: '%s' is not %s", cli_option_name(o, name), value,
-                  all);
+    return cli_error(err, GG_ERR_ARG, "%s: '%s' is not %s",
+                     cli_option_name(o, name), value, all);
 }
 
 static enum gg_status

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,18 +24,6 @@ sampling_options_default(void)
 
 /* ---- values ---- */
 
-CLI_PRINTF(2, 3)
-static enum gg_status
-fail(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_ARG;
-}
-
 static enum gg_status
 set_count(void *options, const struct cli_option *o, const char *value,
           struct gg_error *err)
@@ -46,8 +33,9 @@ set_count(void *options, const struct cli_option *o, const char *value,
     int64_t n = 0;
 
     if (*value == '-')
-        return fail(err, "%s: '%s': leave it out where there is no limit",
-                    o->shown, value);
+        return cli_error(err, GG_ERR_ARG,
+                         "%s: '%s': leave it out where there is no limit",
+                         o->shown, value);
     st = cli_read_int(o->shown, value, !s->takes_none, INT64_MAX, &n, err);
     s->count = st == GG_OK ? (uint64_t)n : s->count;
     s->none = st == GG_OK && n == 0;
@@ -91,7 +79,7 @@ set_logprobs(void *options, const struct cli_option *o, const char *value,
         cli_read_int(cli_option_name(o, name), value, 2, INT_MAX, &fd, err);
 
     if (st == GG_OK && fcntl((int)fd, F_GETFD) < 0)
-        return fail(err, "%s: %s is not open", name, value);
+        return cli_error(err, GG_ERR_ARG, "%s: %s is not open", name, value);
     if (st == GG_OK)
         s->logprobs = (int)fd;
     return st;
@@ -133,7 +121,7 @@ add_bias(void *options, const struct cli_option *o, const char *value,
 
     cli_option_name(o, name);
     if (!equal || equal - value >= (ptrdiff_t)sizeof(digits))
-        return fail(err, "%s: '%s' is not ID=X", name, value);
+        return cli_error(err, GG_ERR_ARG, "%s: '%s' is not ID=X", name, value);
     memcpy(digits, value, (size_t)(equal - value));
     digits[equal - value] = '\0';
     st = cli_read_int(name, digits, 0, INT32_MAX, &id, err);
@@ -154,7 +142,7 @@ add_breaker(void *options, const struct cli_option *o, const char *value,
     struct sampling_options *s = options;
 
     if (!*value)
-        return fail(err, "--%s: the string is empty", o->name);
+        return cli_error(err, GG_ERR_ARG, "--%s: the string is empty", o->name);
     s->no_breakers = true;
     if (strcmp(value, "none") == 0)
         s->n_breakers = 0;

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +17,6 @@ is_integer(const char *text, bool sign)
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-CLI_PRINTF(2, 3)
-static enum gg_status
-refuse(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_ARG;
-}
-
 enum gg_status
 cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
              int64_t *out, struct gg_error *err)
@@ -37,12 +24,14 @@ cli_read_int(const char *option, const char *text, int64_t min, int64_t max,
     long long n;
 
     if (!is_integer(text, true))
-        return refuse(err, "%s: '%s' is not an integer", option, text);
+        return cli_error(err, GG_ERR_ARG, "%s: '%s' is not an integer", option,
+                         text);
     errno = 0;
     n = strtoll(text, NULL, 10);
     if (errno || n < min || n > max)
-        return refuse(err, "%s: %s is not between %" PRId64 " and %" PRId64,
-                      option, text, min, max);
+        return cli_error(err, GG_ERR_ARG,
+                         "%s: %s is not between %" PRId64 " and %" PRId64,
+                         option, text, min, max);
     *out = n;
     return GG_OK;
 }
@@ -54,13 +43,13 @@ cli_read_u64(const char *option, const char *text, uint64_t *out,
     unsigned long long n;
 
     if (!is_integer(text, false))
-        return refuse(err, "%s: '%s' is not a number of 0 or more", option,
-                      text);
+        return cli_error(err, GG_ERR_ARG,
+                         "%s: '%s' is not a number of 0 or more", option, text);
     errno = 0;
     n = strtoull(text, NULL, 10);
     if (errno)
-        return refuse(err, "%s: %s is above %" PRIu64, option, text,
-                      UINT64_MAX);
+        return cli_error(err, GG_ERR_ARG, "%s: %s is above %" PRIu64, option,
+                         text, UINT64_MAX);
     *out = n;
     return GG_OK;
 }
@@ -74,10 +63,11 @@ cli_read_float(const char *option, const char *text, double min, double max,
 
     /* strtod() also takes blanks, "inf", "nan" and hexadecimal. */
     if (!*text || *end || text[strspn(text, "0123456789.eE+-")])
-        return refuse(err, "%s: '%s' is not a number", option, text);
+        return cli_error(err, GG_ERR_ARG, "%s: '%s' is not a number", option,
+                         text);
     if (!(x >= min && x <= max))
-        return refuse(err, "%s: %s is not between %g and %g", option, text, min,
-                      max);
+        return cli_error(err, GG_ERR_ARG, "%s: %s is not between %g and %g",
+                         option, text, min, max);
     *out = x;
     return GG_OK;
 }

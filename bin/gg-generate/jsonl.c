@@ -27,7 +27,7 @@ encode_messages(struct generate *g, struct record *r, const char *text,
     struct member m;
 
     if (!member_find(text, "messages", &m))
-        return overrides_bad(err, "no messages");
+        return cli_error(err, GG_ERR_FORMAT, "no messages");
     return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
                                  record_choices(g, r), &r->prompt, err);
 }
@@ -43,18 +43,18 @@ encode(struct generate *g, struct record *r, json_t *object, const char *text,
     enum gg_status st;
 
     if (prompt && messages)
-        return overrides_bad(err, "both prompt and messages");
+        return cli_error(err, GG_ERR_FORMAT, "both prompt and messages");
     if (messages && !json_is_array(messages))
-        return overrides_bad(err, "messages that are not an array");
+        return cli_error(err, GG_ERR_FORMAT, "messages that are not an array");
     if (messages)
         return encode_messages(g, r, text, err);
     if (!json_is_string(prompt))
-        return overrides_bad(err,
-                             "no prompt that is a string, and no messages");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "no prompt that is a string, and no messages");
     st = record_take_prompt(g, r, json_string_value(prompt), len, err);
     if (st == GG_OK && !r->prompt.goes_on &&
         (r->prompt.n == 0 || (empty && g->o->bos != BOS_FIRST)))
-        st = overrides_bad(err, "the prompt is empty");
+        st = cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
     return st;
 }
 
@@ -68,9 +68,9 @@ load(const char *text, size_t len, struct gg_error *err)
     if (value && json_is_object(value))
         return value;
     if (value)
-        overrides_bad(err, "not an object in JSON");
+        cli_error(err, GG_ERR_FORMAT, "not an object in JSON");
     else
-        overrides_bad(err, "not JSON: %s", cli_json_why(why, &e));
+        cli_error(err, GG_ERR_FORMAT, "not JSON: %s", cli_json_why(why, &e));
     json_decref(value);
     return NULL;
 }

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "gg-generate/known.h"
@@ -18,17 +17,6 @@
 
 #define MAX_INTEGER 9007199254740991 /* what every reader of JSON can hold */
 #define MAX_BIAS    1e6              /* as on the command line */
-
-enum gg_status
-overrides_bad(struct gg_error *err, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return GG_ERR_FORMAT;
-}
 
 /* What a member is called as an option. */
 static const char *
@@ -43,9 +31,9 @@ static enum gg_status
 add_stop(struct record *r, const json_t *value, struct gg_error *err)
 {
     if (!json_is_string(value) || json_string_length(value) == 0)
-        return overrides_bad(err,
-                             "stop: not a string with something in it, nor an "
-                             "array of such");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "stop: not a string with something in it, nor an "
+                         "array of such");
     return gg_stop_add(r->stop, json_string_value(value),
                        json_string_length(value), err);
 }
@@ -68,7 +56,8 @@ add_choice(struct record *r, const json_t *value, struct gg_error *err)
     if (json_is_string(value))
         return choices_add(&r->choices, json_string_value(value),
                            json_string_length(value), err);
-    return overrides_bad(err, "choice: an array that has not strings only");
+    return cli_error(err, GG_ERR_FORMAT,
+                     "choice: an array that has not strings only");
 }
 
 /* A string is a list as on the command line. */
@@ -80,8 +69,8 @@ set_choice(struct record *r, const json_t *value, struct gg_error *err)
     if (json_is_string(value))
         return choices_add_list(&r->choices, json_string_value(value), err);
     if (!json_is_array(value) || json_array_size(value) == 0)
-        return overrides_bad(err,
-                             "choice: neither a string nor an array of such");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "choice: neither a string nor an array of such");
     for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
         st = add_choice(r, json_array_get(value, i), err);
     return st;
@@ -113,11 +102,11 @@ add_bias(struct record *r, double id, const json_t *x, struct gg_error *err)
     double add = json_is_false(x) ? -INFINITY : json_number_value(x);
 
     if (!(id >= 0 && id <= INT32_MAX) || id != floor(id))
-        return overrides_bad(err, "logit_bias: what is no id");
+        return cli_error(err, GG_ERR_FORMAT, "logit_bias: what is no id");
     if (!json_is_false(x) && !(json_is_number(x) && fabs(add) <= MAX_BIAS))
-        return overrides_bad(
-            err, "logit_bias: neither false nor a number from %g to %g",
-            -MAX_BIAS, MAX_BIAS);
+        return cli_error(err, GG_ERR_FORMAT,
+                         "logit_bias: neither false nor a number from %g to %g",
+                         -MAX_BIAS, MAX_BIAS);
     r->bias[r->sampling.n_bias++] = (struct gg_bias){ (int32_t)id, (float)add };
     return GG_OK;
 }
@@ -152,13 +141,14 @@ set_biases(struct record *r, json_t *value, struct gg_error *err)
     if (json_is_object(value))
         return add_named(r, value, err);
     if (!json_is_array(value))
-        return overrides_bad(err, "logit_bias: neither an object nor an array");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "logit_bias: neither an object nor an array");
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         const json_t *pair = json_array_get(value, i);
 
         if (json_array_size(pair) != 2)
-            return overrides_bad(
-                err, "logit_bias: what is no pair of id and number");
+            return cli_error(err, GG_ERR_FORMAT,
+                             "logit_bias: what is no pair of id and number");
         st = add_bias(r,
                       json_is_number(json_array_get(pair, 0))
                           ? json_number_value(json_array_get(pair, 0))
@@ -177,9 +167,10 @@ add_breaker(struct record *r, const json_t *value, struct gg_error *err)
     char *copy;
 
     if (!text || !*text)
-        return overrides_bad(
-            err, "dry_sequence_breaker: neither a string with something "
-                 "in it, and no NUL, nor an array of such");
+        return cli_error(
+            err, GG_ERR_FORMAT,
+            "dry_sequence_breaker: neither a string with something "
+            "in it, and no NUL, nor an array of such");
     if (strcmp(text, "none") == 0)
         return GG_OK;
     copy = strcpy(cli_alloc(NULL, strlen(text) + 1, 1), text);
@@ -194,7 +185,8 @@ set_breakers(struct record *r, const json_t *value, struct gg_error *err)
     enum gg_status st = GG_OK;
 
     if (r->breakers)
-        return overrides_bad(err, "dry_sequence_breaker: there twice");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "dry_sequence_breaker: there twice");
     r->breakers = cli_alloc(NULL, n, sizeof(*r->breakers));
     r->sampling.breakers = (const char **)r->breakers;
     r->sampling.n_breakers = 0;
@@ -218,8 +210,9 @@ take_grammar(struct generate *g, struct record *r, bool schema,
 
     if (st == GG_OK)
         return st;
-    overrides_bad(err, "%s: %.*s", schema ? "json_schema" : "grammar",
-                  (int)sizeof(why.message) - 20, why.message);
+    cli_error(err, GG_ERR_FORMAT, "%s: %.*s",
+              schema ? "json_schema" : "grammar", (int)sizeof(why.message) - 20,
+              why.message);
     return st;
 }
 
@@ -228,7 +221,8 @@ set_grammar(struct generate *g, struct record *r, const json_t *value,
             struct gg_error *err)
 {
     if (!json_is_string(value))
-        return overrides_bad(err, "grammar: not a string with a grammar in it");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "grammar: not a string with a grammar in it");
     if (json_string_length(value) == 0) {
         r->sampling.params.grammar = NULL;
         return GG_OK;
@@ -246,10 +240,11 @@ take_schema(struct generate *g, struct record *r, const char *text,
     struct member m;
 
     if (!json_is_object(value) && !json_is_boolean(value))
-        return overrides_bad(
-            err, "json_schema: neither an object nor true or false");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "json_schema: neither an object nor true or false");
     if (!member_find(text, name, &m))
-        return overrides_bad(err, "json_schema: written with escapes");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "json_schema: written with escapes");
     return take_grammar(g, r, true, m.value, (size_t)(m.end - m.value), err);
 }
 
@@ -267,8 +262,9 @@ set_format(struct generate *g, struct record *r, const json_t *value,
 
     if (!type || (strcmp(type, "text") && strcmp(type, "json_object") &&
                   strcmp(type, "json_schema")))
-        return overrides_bad(err, "response_format: a type that is none of "
-                                  "text, json_object, json_schema");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "response_format: a type that is none of "
+                         "text, json_object, json_schema");
     if (strcmp(type, "text") == 0) {
         r->sampling.params.grammar = NULL;
         return GG_OK;
@@ -277,7 +273,7 @@ set_format(struct generate *g, struct record *r, const json_t *value,
         return take_grammar(g, r, true, any, strlen(any), err);
     if (!schema || !member_find(text, "response_format", &m) ||
         (inner && !member_find(m.value, "json_schema", &m)))
-        return overrides_bad(err, "response_format: no schema");
+        return cli_error(err, GG_ERR_FORMAT, "response_format: no schema");
     return take_schema(g, r, m.value, "schema", schema, err);
 }
 
@@ -288,8 +284,8 @@ set_constraint(struct generate *g, struct record *r, const char *key,
     enum gg_status st;
 
     if (r->grammar)
-        return overrides_bad(err,
-                             "two of grammar, json_schema and response_format");
+        return cli_error(err, GG_ERR_FORMAT,
+                         "two of grammar, json_schema and response_format");
     if (*key == 'g')
         st = set_grammar(g, r, value, err);
     else if (*key == 'r')
@@ -335,8 +331,8 @@ check_twice(const char *key, const json_t *value, json_t *object,
             !is_number_of_answers(other, object) &&
             strcmp(option_of(other), option_of(key)) == 0 &&
             !json_equal(value, json_object_iter_value(at)))
-            return overrides_bad(err, "%s and %s say different things", key,
-                                 other);
+            return cli_error(err, GG_ERR_FORMAT,
+                             "%s and %s say different things", key, other);
     }
     return GG_OK;
 }
@@ -366,10 +362,10 @@ set_other(struct generate *g, const struct record *r, const char *key,
     enum known known = known_member(key, value);
 
     if (known == KNOWN_REFUSED)
-        return overrides_bad(err,
-                             "%s: it would change the answer, and is not "
-                             "supported",
-                             key);
+        return cli_error(err, GG_ERR_FORMAT,
+                         "%s: it would change the answer, and is not "
+                         "supported",
+                         key);
     if (known == KNOWN_NOT)
         warn_of_unknown(g, r, key);
     return GG_OK;
@@ -411,7 +407,8 @@ set_option(struct generate *g, struct record *r, const char *key, json_t *value,
     if (is_number_of_answers(key, object))
         return json_number_value(value) == 1
                    ? GG_OK
-                   : overrides_bad(err, "n: one answer is made, no more");
+                   : cli_error(err, GG_ERR_FORMAT,
+                               "n: one answer is made, no more");
     return set_sampling(g, r, key, value, object, err);
 }
 

@@ -7,11 +7,6 @@
 
 #include "gg-generate/records.h"
 
-/* What is wrong with the record. Returns GG_ERR_FORMAT. */
-CLI_PRINTF(2, 3)
-enum gg_status
-overrides_bad(struct gg_error *err, const char *fmt, ...);
-
 /* Takes the members of the object, which is `text` as well, that are options;
  * all others mean something else. */
 enum gg_status

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +15,14 @@ enum {
 };
 
 enum gg_status
-fail(struct gg_error *err, enum gg_status status, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return status;
-}
-
-enum gg_status
 fail_line(const struct input *in, const char *what, const char *why,
           struct gg_error *err)
 {
     char shown[80];
 
     gg_escape(shown, sizeof(shown), what, strnlen(what, 60));
-    return fail(err, GG_ERR_FORMAT, "%s: line %llu: \"%s\" %s", in->name,
-                (unsigned long long)in->line, shown, why);
+    return cli_error(err, GG_ERR_FORMAT, "%s: line %llu: \"%s\" %s", in->name,
+                     (unsigned long long)in->line, shown, why);
 }
 
 bool
@@ -86,7 +74,7 @@ read_once(struct input *in, struct gg_error *err)
     ssize_t n;
 
     if (!make_room(in))
-        return fail(err, GG_ERR_NOMEM, "out of memory");
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     n = read(in->fd, in->data + in->end, in->cap - in->end - 1);
     if (n > 0)
         in->end += (size_t)n;
@@ -95,7 +83,7 @@ read_once(struct input *in, struct gg_error *err)
     else if (errno == EAGAIN)
         poll(&p, 1, -1);
     else if (errno != EINTR)
-        return fail(err, GG_ERR_IO, "%s: %s", in->name, strerror(errno));
+        return cli_error(err, GG_ERR_IO, "%s: %s", in->name, strerror(errno));
     return GG_OK;
 }
 
@@ -122,7 +110,7 @@ input_take(struct input *in, void *out, size_t n, struct gg_error *err)
         if (st != GG_OK)
             return st;
         if (input_left(in) == 0)
-            return fail(err, GG_ERR_TRUNCATED, "%s: cut off", in->name);
+            return cli_error(err, GG_ERR_TRUNCATED, "%s: cut off", in->name);
         part = input_left(in) < n ? input_left(in) : n;
         memcpy(to, in->data + in->start, part);
         in->start += part;

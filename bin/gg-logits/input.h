@@ -4,6 +4,8 @@
 
 #include <gg-stream.h>
 
+#include "common/cli.h"
+
 /* What was read and not yet used is data[start .. end). */
 struct input {
     int fd; /* the caller's */
@@ -37,10 +39,6 @@ input_take(struct input *in, void *out, size_t n, struct gg_error *err);
 enum gg_status
 input_line(struct input *in, size_t limit, char **line, size_t *len,
            struct gg_error *err);
-
-/* Writes the sentence, and returns the status. */
-__attribute__((format(printf, 3, 4))) enum gg_status
-fail(struct gg_error *err, enum gg_status status, const char *fmt, ...);
 
 /* `NAME: line N: "WHAT" WHY`, what is shown escaped and cut. */
 enum gg_status

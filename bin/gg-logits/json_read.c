@@ -28,14 +28,14 @@ struct line {
 static enum gg_status
 bad(const struct line *l, const char *what)
 {
-    return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: %s", l->in->name,
-                (unsigned long long)l->in->line, what);
+    return cli_error(l->err, GG_ERR_FORMAT, "%s: line %llu: %s", l->in->name,
+                     (unsigned long long)l->in->line, what);
 }
 
 static enum gg_status
 no_memory(const struct line *l)
 {
-    return fail(l->err, GG_ERR_NOMEM, "out of memory");
+    return cli_error(l->err, GG_ERR_NOMEM, "out of memory");
 }
 
 /* ---- values ---- */
@@ -183,9 +183,10 @@ read_values(const struct line *l, const json_t *v, struct record_builder *d)
 
     if (!json_is_array(logits) || n > r->head.n_vocab ||
         (!sparse && n != r->head.n_vocab))
-        return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: %zu logits, not %lu",
-                    l->in->name, (unsigned long long)l->in->line, n,
-                    (unsigned long)r->head.n_vocab);
+        return cli_error(l->err, GG_ERR_FORMAT,
+                         "%s: line %llu: %zu logits, not %lu", l->in->name,
+                         (unsigned long long)l->in->line, n,
+                         (unsigned long)r->head.n_vocab);
     if (!record_builder_room(d, r->head.n_vocab))
         return no_memory(l);
     for (size_t i = 0; i < n; i++)
@@ -285,9 +286,9 @@ syntax(const struct line *l, const json_error_t *e)
 {
     char why[CLI_JSON_WHY];
 
-    return fail(l->err, GG_ERR_FORMAT, "%s: line %llu: not JSON: %s",
-                l->in->name, (unsigned long long)l->in->line,
-                cli_json_why(why, e));
+    return cli_error(l->err, GG_ERR_FORMAT, "%s: line %llu: not JSON: %s",
+                     l->in->name, (unsigned long long)l->in->line,
+                     cli_json_why(why, e));
 }
 
 static enum gg_status
@@ -339,8 +340,9 @@ jsonl_read(struct jsonl_reader *j, struct input *in,
            struct gg_logit_record *out, struct gg_error *err)
 {
     (void)j, (void)in, (void)out;
-    return fail(err, GG_ERR_UNSUPPORTED,
-                "this gg-logits was built without Jansson, and reads no JSON");
+    return cli_error(
+        err, GG_ERR_UNSUPPORTED,
+        "this gg-logits was built without Jansson, and reads no JSON");
 }
 
 #endif

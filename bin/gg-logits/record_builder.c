@@ -216,10 +216,11 @@ reader_step(enum reader_state *state, enum gg_record_kind kind,
             const struct input *in, struct gg_error *err)
 {
     if ((kind == GG_RECORD_HEAD) != (*state != WANT_RECORD))
-        return fail(err, GG_ERR_FORMAT, "%s: line %llu: %s", in->name,
-                    (unsigned long long)in->line,
-                    *state == WANT_RECORD ? "a head before the end of another"
-                                          : "a record without a head");
+        return cli_error(err, GG_ERR_FORMAT, "%s: line %llu: %s", in->name,
+                         (unsigned long long)in->line,
+                         *state == WANT_RECORD
+                             ? "a head before the end of another"
+                             : "a record without a head");
     *state = kind == GG_RECORD_END ? WANT_MEMBER : WANT_RECORD;
     return GG_OK;
 }
@@ -230,5 +231,6 @@ reader_end(enum reader_state state, const struct input *in,
 {
     if (state == WANT_MEMBER)
         return GG_EOF;
-    return fail(err, GG_ERR_TRUNCATED, "%s: cut off: it has no end", in->name);
+    return cli_error(err, GG_ERR_TRUNCATED, "%s: cut off: it has no end",
+                     in->name);
 }

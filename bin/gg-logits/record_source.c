@@ -65,10 +65,11 @@ open_form(struct record_source *s, struct gg_error *err)
     case FORM_NPY:
         return rows_open(&s->rows, in, err);
     case FORM_NPZ:
-        return fail(err, GG_ERR_UNSUPPORTED,
-                    "%s: an archive of NumPy (.npz), which is written but not "
-                    "read; .npy has rows",
-                    in->name);
+        return cli_error(
+            err, GG_ERR_UNSUPPORTED,
+            "%s: an archive of NumPy (.npz), which is written but not "
+            "read; .npy has rows",
+            in->name);
     default:
         return GG_OK;
     }
@@ -82,7 +83,7 @@ record_source_open(struct record_source **out, int fd, const char *name,
     enum gg_status st;
 
     if (!s)
-        return fail(err, GG_ERR_NOMEM, "out of memory");
+        return cli_error(err, GG_ERR_NOMEM, "out of memory");
     s->in = (struct input){ .fd = fd, .name = name };
     st = open_form(s, err);
     if (st == GG_OK)
@@ -113,10 +114,10 @@ read_stream(struct record_source *s, struct gg_logit_record *record,
 
     if (st == GG_OK && record->kind == GG_RECORD_HEAD &&
         record->head.n_vocab == 0)
-        return fail(err, GG_ERR_UNSUPPORTED,
-                    "%s: the text of gg-eval --top, which lacks a head; "
-                    "--to text has one",
-                    s->in.name);
+        return cli_error(err, GG_ERR_UNSUPPORTED,
+                         "%s: the text of gg-eval --top, which lacks a head; "
+                         "--to text has one",
+                         s->in.name);
     return st;
 }
 

@@ -20,13 +20,13 @@ struct rows_reader {
 static enum gg_status
 bad(const struct rows_reader *r, const char *why, struct gg_error *err)
 {
-    return fail(err, GG_ERR_FORMAT, "%s: %s", r->name, why);
+    return cli_error(err, GG_ERR_FORMAT, "%s: %s", r->name, why);
 }
 
 static enum gg_status
 no_memory(struct gg_error *err)
 {
-    return fail(err, GG_ERR_NOMEM, "out of memory");
+    return cli_error(err, GG_ERR_NOMEM, "out of memory");
 }
 
 static enum gg_status

@@ -24,7 +24,7 @@ enum {
 static enum gg_status
 no_memory(struct gg_error *err)
 {
-    return fail(err, GG_ERR_NOMEM, "out of memory");
+    return cli_error(err, GG_ERR_NOMEM, "out of memory");
 }
 
 /* Cuts the line at its tabs; the last field has the rest. */
@@ -236,9 +236,9 @@ check_whole(const struct record_builder *d, size_t count,
     if (d->record.head.kind == GG_VECTOR_EMBEDDING &&
         d->record.head.encoding != GG_ENCODING_SPARSE &&
         count < d->record.n_logits)
-        return fail(err, GG_ERR_FORMAT, "%s: line %llu: %zu values of %zu",
-                    in->name, (unsigned long long)in->line, count,
-                    d->record.n_logits);
+        return cli_error(err, GG_ERR_FORMAT, "%s: line %llu: %zu values of %zu",
+                         in->name, (unsigned long long)in->line, count,
+                         d->record.n_logits);
     return GG_OK;
 }
 
@@ -252,8 +252,8 @@ read_values(struct record_builder *d, struct input *in, struct gg_error *err)
     while (st == GG_OK) {
         st = input_line(in, LINE_LIMIT, &line, &len, err);
         if (st == GG_EOF)
-            return fail(err, GG_ERR_TRUNCATED,
-                        "%s: cut off in the middle of a record", in->name);
+            return cli_error(err, GG_ERR_TRUNCATED,
+                             "%s: cut off in the middle of a record", in->name);
         if (st == GG_OK && len == 0)
             return check_whole(d, count, in, err);
         if (st == GG_OK)

@@ -3,7 +3,6 @@
 
 #include "gg-tokenize/job.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "common/chat.h"
@@ -27,21 +26,6 @@ struct piece {
 };
 
 static enum gg_status
-fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
-
-static enum gg_status
-fail(struct gg_error *err, enum gg_status st, const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(err->message, sizeof(err->message), fmt, ap);
-    va_end(ap);
-    return st;
-}
-
-static enum gg_status
 refuse_control(struct work *w, const struct piece *p, struct gg_error *err)
 {
     size_t at, n;
@@ -51,9 +35,9 @@ refuse_control(struct work *w, const struct piece *p, struct gg_error *err)
 
     if (id < 0)
         return GG_OK;
-    return fail(err, GG_ERR_FORMAT, "control token %s at byte %llu",
-                gg_escape(shown, sizeof(shown), token, n),
-                (unsigned long long)(p->before + at));
+    return cli_error(err, GG_ERR_FORMAT, "control token %s at byte %llu",
+                     gg_escape(shown, sizeof(shown), token, n),
+                     (unsigned long long)(p->before + at));
 }
 
 static enum gg_status
@@ -119,8 +103,8 @@ limit(struct work *w, struct piece *p, struct gg_error *err)
     if (p->n <= o->max)
         return GG_OK;
     if (o->truncate == TRUNCATE_NOT)
-        return fail(err, GG_ERR_FORMAT, "%zu tokens, more than %zu", p->n,
-                    o->max);
+        return cli_error(err, GG_ERR_FORMAT, "%zu tokens, more than %zu", p->n,
+                         o->max);
     moved = o->truncate == TRUNCATE_LEFT ? o->max - bos : eos;
     from = p->n - moved;
     to = o->max - moved;
@@ -202,8 +186,9 @@ unescape(struct buffer *plain, struct piece *p, struct gg_error *err)
         if (++i < p->len && p->text[i])
             name = strchr("nt\\", p->text[i]);
         if (!name)
-            return fail(err, GG_ERR_FORMAT,
-                        "a backslash without n, t or a backslash after it");
+            return cli_error(
+                err, GG_ERR_FORMAT,
+                "a backslash without n, t or a backslash after it");
         buffer_char(plain, *name == 'n' ? '\n' : *name == 't' ? '\t' : '\\');
     }
     p->text = plain->p;
@@ -234,7 +219,8 @@ encode_fields(struct work *w, const char *text, size_t len, uint64_t sequence,
         if (st == GG_OK)
             st = encode(w, &p, err);
         if (st == GG_OK && p.n == 0 && (i || more) && !o->count)
-            st = fail(err, GG_ERR_FORMAT, "field %zu has no tokens", i + 1);
+            st =
+                cli_error(err, GG_ERR_FORMAT, "field %zu has no tokens", i + 1);
         if (st != GG_OK)
             return st;
         begin_line(w, sequence);

@@ -104,7 +104,7 @@ struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v);
 
-/* In the last layer, the rows that somebody asked for; otherwise all. */
+/* In the last layer, the requested rows; otherwise all. */
 struct ggml_tensor *
 model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
 

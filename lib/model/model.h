@@ -98,11 +98,11 @@ struct model {
     struct model_linear output; /* and none of these; may share token_embd */
 
     /* The first is the CPU, whether or not it has layers: what others cannot
-     * compute with is there, too. The last is the device that was asked for,
+     * compute with is there, too. The last is the device that was requested,
      * and has the output. They may be one. */
     struct model_home homes[MODEL_MAX_HOMES];
     int n_homes;
-    bool named;                     /* the device was asked for, by name */
+    bool named;                     /* the device was requested by name */
     char note[256];                 /* where the layers went; or empty */
     ggml_backend_buffer_t *buffers; /* n_buffers of weights; some are NULL */
     size_t n_buffers;
@@ -112,7 +112,7 @@ struct model {
 
 /* Takes the weights out of the parsed file, with all its shards: they stay in
  * its mappings where the device can compute there, and are copied to it
- * otherwise. A device that was not asked for by name and fails is done without,
+ * otherwise. A device that was not requested by name and fails is done without,
  * and the note says so. The file must outlive the model. */
 enum gg_status
 model_load(const struct gguf_file *file, ggml_backend_dev_t device,
@@ -132,7 +132,7 @@ model_can_move(const struct model *m, enum gg_status st)
            !m->named;
 }
 
-/* The one that was asked for. */
+/* The requested one. */
 static inline ggml_backend_dev_t
 model_device(const struct model *m)
 {

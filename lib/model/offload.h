@@ -8,7 +8,7 @@
 /* Sets the homes of the layers, where only the device stands: it gets
  * params->gpu_layers of the last layers, or as many as its memory has room for
  * with keys and values of params->n_ctx positions; the CPU has the others.
- * Where that is not all m->note says so. Fails where the device was asked for
+ * Where that is not all m->note says so. Fails where the device was requested
  * by name and no layer fits. */
 enum gg_status
 model_offload_layers(const struct gguf_context *gguf,

@@ -22,7 +22,7 @@ struct opener {
     struct gg_state_file *f;
     const struct gguf_context *gguf;
     uint32_t version;
-    int64_t n_tensors; /* that were asked for */
+    int64_t n_tensors; /* that were requested */
     struct gg_error *err;
 };
 

@@ -49,7 +49,7 @@ model_state_rope_of(const struct gg_session *s)
 
 /* ---- what is saved ------------------------------------------------------ */
 
-/* Where windowed layers have moved on beyond what is asked for, nothing is. */
+/* Where windowed layers have moved on beyond what is requested, nothing is. */
 static int32_t
 held_by_slot(const struct gg_session *s, const struct gg_state_sequence *q)
 {

@@ -4,9 +4,9 @@
  * Each function of the header is called here, which is checked against the
  * header itself. */
 #include <gg-engine.h>
-#include <limits.h>
 #include <math.h>
 
+#include "unit/header_functions.h"
 #include "unit/session_test.h"
 
 static struct gg_model *model;
@@ -209,14 +209,12 @@ test_no_text(void)
 
 /* Whether this file calls the function of that name. */
 static bool
-has_test(const char *top, const char *name, size_t len)
+has_test(const char *name, size_t len)
 {
-    char path[PATH_MAX], line[256];
+    FILE *f = open_source("tests/unit/test_engine_arguments.c");
+    char line[256];
     bool found = false;
-    FILE *f;
 
-    snprintf(path, sizeof(path), "%s/tests/unit/test_engine_arguments.c", top);
-    f = fopen(path, "r");
     while (f && !found && fgets(line, sizeof(line), f)) {
         const char *at = strstr(line, "gg_");
 
@@ -225,35 +223,7 @@ has_test(const char *top, const char *name, size_t len)
     }
     if (f)
         fclose(f);
-    if (!found)
-        printf("# %.*s() has no test\n", (int)len, name);
     return found;
-}
-
-/* After each GG_API the first gg_name( at the start of a line. */
-static void
-test_header(void)
-{
-    const char *top = getenv("top_srcdir") ? getenv("top_srcdir") : "..";
-    char path[PATH_MAX], line[256];
-    bool declares = false, complete = true;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/include/gg-engine.h", top);
-    f = fopen(path, "r");
-    while (f && fgets(line, sizeof(line), f)) {
-        size_t len = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-        if (strncmp(line, "GG_API", 6) == 0)
-            declares = true;
-        if (!declares || strncmp(line, "gg_", 3) != 0 || line[len] != '(')
-            continue;
-        declares = false;
-        complete &= has_test(top, line, len);
-    }
-    ok(f && complete, "every function of the header");
-    if (f)
-        fclose(f);
 }
 
 int
@@ -280,7 +250,8 @@ main(void)
     test_text_new();
     test_text();
     test_no_text();
-    test_header();
+    ok(header_functions("include/gg-engine.h", has_test) > 0,
+       "every function of the header");
     gg_sequence_free(sequence);
     gg_engine_free(engine);
     gg_engine_free(scoring);

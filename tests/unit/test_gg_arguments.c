@@ -5,9 +5,9 @@
  * against the headers themselves. */
 #include <fcntl.h>
 #include <gg-stream.h>
-#include <limits.h>
 #include <math.h>
 
+#include "unit/header_functions.h"
 #include "unit/session_test.h"
 
 static const char grammar_text[] = "root ::= [a-z]+";
@@ -1316,44 +1316,14 @@ has_test(const char *name, size_t len)
     for (int i = 0; i < N_TESTS; i++)
         if (strlen(tests[i].name) == len && !memcmp(tests[i].name, name, len))
             return true;
-    printf("# %.*s() has no test\n", (int)len, name);
     return false;
-}
-
-/* Behind each GG_API the first gg_name( at the start of a line. Returns the
- * number of functions, or -1: one has no test, or the file cannot be read. */
-static int
-read_header(const char *name)
-{
-    const char *top = getenv("top_srcdir");
-    char path[PATH_MAX], line[256];
-    bool declares = false, complete = true;
-    int found = 0;
-    FILE *f;
-
-    snprintf(path, sizeof(path), "%s/include/%s", top ? top : "..", name);
-    f = fopen(path, "r");
-    while (f && fgets(line, sizeof(line), f)) {
-        size_t len = strspn(line, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-        if (strncmp(line, "GG_API", 6) == 0)
-            declares = true;
-        if (!declares || strncmp(line, "gg_", 3) != 0 || line[len] != '(')
-            continue;
-        declares = false;
-        found++;
-        complete &= has_test(line, len);
-    }
-    if (!f)
-        return -1;
-    fclose(f);
-    return complete ? found : -1;
 }
 
 static void
 test_header(void)
 {
-    int n_gg = read_header("gg.h"), n_stream = read_header("gg-stream.h");
+    int n_gg = header_functions("include/gg.h", has_test);
+    int n_stream = header_functions("include/gg-stream.h", has_test);
 
     ok(n_gg > 0 && n_stream > 0 && n_gg + n_stream == N_TESTS,
        "every function of the headers");

@@ -250,7 +250,7 @@ check_limits(const struct gg_model *m)
     struct gg_chunk half[] = { { .slot = 1, .ids = ids, .n = 1 },
                                { .ids = ids, .n = 11 } };
 
-    is(gg_session_n_ctx(s), 10, "the context is as large as was asked for");
+    is(gg_session_n_ctx(s), 10, "the context is as large as requested");
     ok(gg_session_eval(s, &full, 1, &err) == GG_ERR_CONTEXT &&
            strstr(err.message, "10") && strstr(err.message, "-c"),
        "what does not fit fails, naming the limit and the option");
