@@ -1,4 +1,4 @@
-/* contest.c - choices that compete after one prompt */
+/* contest.c - choices of which one is to follow a prompt */
 #include <config.h>
 
 #include "gg-generate/contest.h"

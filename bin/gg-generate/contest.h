@@ -1,4 +1,4 @@
-/* contest.h - choices that compete after one prompt */
+/* contest.h - choices of which one is to follow a prompt */
 #ifndef GENERATE_CONTEST_H
 #define GENERATE_CONTEST_H
 
