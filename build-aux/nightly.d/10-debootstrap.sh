@@ -40,7 +40,7 @@ inside './quickstart >story && cat story && test "$(wc -w <story)" -ge 30'
 echo '-- tools start after make install'
 inside 'make -s install >/dev/null && cd / && for t in /usr/local/bin/gg-*; do
     $t --version || exit; done
-    gg-generate() { /usr/local/bin/gg-generate "$@"; }
+    PATH=/usr/local/bin:$PATH
     test "$(gg-generate -q -n 20 --seed 1 -p "Once upon a time" | wc -w)" -ge 5'
 echo '-- make uninstall leaves nothing'
 inside 'make -s uninstall >/dev/null &&
