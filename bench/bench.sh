@@ -47,7 +47,7 @@ done
 top=$(cd "$(dirname "$0")/.." && pwd)
 build=${GG_BUILD-$top}
 if test -n "$kernels"; then
-    exec "$build/tests/unit/check_kernels" --bench "$@"
+    exec "$build/tests/cpu/check_kernels" --bench "$@"
 fi
 test $# -gt 0 || misused
 PATH=$build/bench:$PATH

@@ -9,7 +9,7 @@
  * TYPE, but that which chooses, of F32. What such a model says means nothing;
  * how long it takes is as for any other. The same arguments write the same
  * bytes. */
-#include "models_parts.h"
+#include "fixtures/models_parts.h"
 
 #include <gguf.h>
 #include <math.h>

@@ -15,7 +15,7 @@ objects() {
         source=$(echo "${source%/*}" | sed 's|/\.libs$||')/$(
             echo "${base%.o}" | sed 's/^[a-z0-9_]*-//').c
         case $base in
-        fuzz_* | unit_*) continue ;;
+        fuzz_* | *_test_*-*) continue ;;
         esac
         test ! -f "$srcdir/$source" || echo "$object"
     done

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "fuzz.h"
-#include "models.h"
-#include "old.h"
-#include "unit/scratch.h"
+#include "fixtures/models.h"
+#include "fixtures/old.h"
+#include "harness/scratch.h"
 
 const char fuzz_name[] = "convert";
 

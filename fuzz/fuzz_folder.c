@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "folder.h"
+#include "fixtures/folder.h"
 #include "fuzz.h"
-#include "models.h"
-#include "unit/scratch.h"
+#include "fixtures/models.h"
+#include "harness/scratch.h"
 
 const char fuzz_name[] = "folder";
 

@@ -4,7 +4,7 @@
 
 #include "fuzz.h"
 #include "gguf/shards.h"
-#include "gguf_cases.h"
+#include "fixtures/gguf_cases.h"
 
 const char fuzz_name[] = "gguf";
 static volatile unsigned seen; /* what is read must be used */

@@ -10,8 +10,8 @@
 
 #include "fuzz.h"
 #include "gg-quantize/importance.h"
-#include "importance_cases.h"
-#include "unit/scratch.h"
+#include "fixtures/importance_cases.h"
+#include "harness/scratch.h"
 
 const char fuzz_name[] = "imatrix";
 

@@ -7,8 +7,8 @@
 
 #include "fuzz.h"
 #include "model/session.h"
-#include "models.h"
-#include "unit/scratch.h"
+#include "fixtures/models.h"
+#include "harness/scratch.h"
 
 const char fuzz_name[] = "model";
 

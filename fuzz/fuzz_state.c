@@ -13,8 +13,8 @@
 #include "core/crc32.h"
 #include "fuzz.h"
 #include "gguf/reader.h"
-#include "models.h"
-#include "unit/scratch.h"
+#include "fixtures/models.h"
+#include "harness/scratch.h"
 
 const char fuzz_name[] = "state";
 

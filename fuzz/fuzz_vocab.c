@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz.h"
-#include "unit/vocab_make.h"
+#include "fixtures/vocab_make.h"
 
 const char fuzz_name[] = "vocab";
 

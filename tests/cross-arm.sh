@@ -23,7 +23,7 @@ cd "$top/lib" || exit 1
 files=$(ls core/*.c quant/*.c tensor/*.c cpu/arm/*.c cpu/ref/*.c |
     grep -v core/crc32.c)
 for f in $files cpu/features.c cpu/kernels.c cpu/gemm/codebooks.c cpu/scalar.c \
-    ../tests/unit/check_kernels.c; do
+    ../tests/cpu/check_kernels.c; do
     case $f in
     *_dotprod.c) march=-march=armv8.2-a+dotprod ;;
     *_i8mm.c) march=-march=armv8.2-a+dotprod+i8mm ;;
@@ -33,7 +33,7 @@ for f in $files cpu/features.c cpu/kernels.c cpu/gemm/codebooks.c cpu/scalar.c \
     echo "$march -c $f -o $work/$(basename "$f" .c).o"
 done | xargs -L 1 -P 2 $cc -O2 -Wall -Wextra -Wshadow -Werror \
     -ffunction-sections -fno-math-errno -ffp-contract=off \
-    -I"$work" -I. -I../include || exit 1
+    -I"$work" -I../tests -I. -I../include || exit 1
 $cc -Wl,--gc-sections "$work"/*.o -o "$work/check" -lm -lpthread || exit 1
 
 # check CPU SET: the sets of instructions that it has, from SET on.

@@ -8,7 +8,7 @@
 #include <ggml-cpu.h>
 
 #include "quant/types.h"
-#include "unit/tap.h"
+#include "harness/tap.h"
 
 #define MOST_PIECES 256
 

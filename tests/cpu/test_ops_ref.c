@@ -1,0 +1,828 @@
+/* test_ops_ref.c - every op on the CPU and on the device REF, through the
+ * scheduler: the fast path against the reference
+ *
+ * A case is an op with types and an odd shape. It is computed by a scheduler
+ * that has the CPU only, and by one that has REF before it, to which the
+ * inputs must be copied. REF must give the bits of a process in which
+ * GG_CPU_ISA=c chose plain C for everything; the CPU must come close to it. */
+#define _DEFAULT_SOURCE
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <ggml-cpu.h>
+
+#include "core/hash.h"
+#include "cpu/kernels.h"
+#include "cpu/exec/task.h"
+#include "fixtures/ref_device.h"
+#include "harness/tap.h"
+#include "tensor/tensor.h"
+
+#define MAX_CASES 400
+#define MAX_LEAFS 8
+
+struct op_case {
+    const char *name;
+    struct ggml_tensor *(*build)(const struct op_case *c);
+    double bound; /* on the normalised mean square error */
+    enum ggml_type type, other;
+    int64_t ne[4];
+    int arg;
+};
+
+static struct op_case cases[MAX_CASES];
+static int n_cases;
+
+/* -- A graph and what goes into it -- */
+
+static struct {
+    struct ggml_context *leafs, *nodes;
+    int limit; /* integers are below it */
+    bool bf16; /* weights are: so are all numbers */
+} made;
+
+static struct ggml_tensor *
+in(enum ggml_type type, int64_t ne0, int64_t ne1, int64_t ne2, int64_t ne3)
+{
+    return ggml_new_tensor_4d(made.leafs, type, ne0, ne1, ne2, ne3);
+}
+
+static uint64_t state;
+
+static uint32_t
+draw(void)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (uint32_t)(state >> 32);
+}
+
+/* Blocks that nobody quantises: any bits will do but for the scale, F16 1/16
+ * at their front; IQ1_M has it in the upper four bits of its last words. */
+static void
+fill_blocks(enum ggml_type type, uint8_t *p, size_t size)
+{
+    const uint16_t scale = 0x2c00;
+    size_t block = ggml_type_size(type);
+
+    for (size_t i = 0; i < size; i++)
+        p[i] = (uint8_t)draw();
+    for (size_t i = 0; i < size; i += block) {
+        memcpy(p + i, &scale, type == GGML_TYPE_IQ1_M ? 0 : sizeof(scale));
+        for (size_t k = 0; k < 4 && type == GGML_TYPE_IQ1_M; k++) {
+            uint8_t *high = p + i + block - 8 + 2 * k + 1;
+
+            *high = (uint8_t)((*high & 0xf) | (scale >> 4 * k & 0xf) << 4);
+        }
+    }
+}
+
+static void
+fill_floats(enum ggml_type type, void *data, int64_t rows, int64_t row)
+{
+    float *x = malloc((size_t)(rows * row) * sizeof(*x));
+
+    for (int64_t i = 0; i < rows * row; i++)
+        x[i] = (float)(int32_t)draw() * 0x1p-31f;
+    /* some kernels take activations as BF16 where weights are: these are */
+    for (int64_t i = 0; i < rows * row && made.bf16; i++)
+        x[i] = ggml_bf16_to_fp32(ggml_fp32_to_bf16(x[i]));
+    ggml_quantize_chunk(type, x, data, 0, rows, row, NULL);
+    free(x);
+}
+
+/* Integers differ as long as there are no more of them than the limit. */
+static void
+fill_integers(const struct ggml_tensor *t, void *data)
+{
+    for (int i = 0; i < (int)ggml_nelements(t); i++)
+        if (t->type == GGML_TYPE_I64)
+            ((int64_t *)data)[i] = i * 7 % made.limit;
+        else
+            ((int32_t *)data)[i] = i * 7 % made.limit;
+}
+
+static void
+fill_mask(const struct ggml_tensor *t, uint16_t *data)
+{
+    for (int64_t i = 0; i < ggml_nelements(t); i++)
+        data[i] = draw() % 3 ? ggml_fp32_to_fp16((float)(i % 5) / 4) : 0xfc00;
+}
+
+static void
+fill(struct ggml_tensor *t)
+{
+    const struct ggml_type_traits *traits = ggml_get_type_traits(t->type);
+    size_t size = ggml_nbytes(t);
+    void *data = malloc(size);
+
+    if (strcmp(t->name, "mask") == 0)
+        fill_mask(t, data);
+    else if (t->type == GGML_TYPE_I32 || t->type == GGML_TYPE_I64)
+        fill_integers(t, data);
+    else if (traits->is_quantized && !traits->from_float_ref)
+        fill_blocks(t->type, data, size);
+    else
+        fill_floats(t->type, data, ggml_nrows(t), t->ne[0]);
+    ggml_backend_tensor_set(t, data, 0, size);
+    free(data);
+}
+
+/* -- Cases -- */
+
+static struct ggml_tensor *
+first(const struct op_case *c)
+{
+    return in(c->type, c->ne[0], c->ne[1], c->ne[2], c->ne[3]);
+}
+
+/* Where an op works in place its memory must not be an input's. */
+static struct ggml_tensor *
+own(struct ggml_tensor *t)
+{
+    return ggml_dup(made.nodes, t);
+}
+
+#define BUILD(name, expression)                                                \
+    static struct ggml_tensor *name(const struct op_case *c)                   \
+    {                                                                          \
+        struct ggml_context *g = made.nodes;                                   \
+        const int64_t *n = c->ne;                                              \
+        struct ggml_tensor *a = first(c);                                      \
+        (void)g, (void)n, (void)a;                                             \
+        return expression;                                                     \
+    }
+#define OTHER in(c->other, n[0], n[1], n[2], n[3])
+#define ROW   in(c->other, n[0], 1, n[2], 1)
+BUILD(add, ggml_add(g, a, OTHER))
+BUILD(add_row, ggml_add(g, a, ROW))
+BUILD(sub, ggml_sub(g, a, OTHER))
+BUILD(mul, ggml_mul(g, a, OTHER))
+BUILD(mul_row, ggml_mul(g, a, ROW))
+BUILD(divide, ggml_div(g, a, OTHER))
+BUILD(sqr, ggml_sqr(g, a))
+BUILD(root, ggml_sqrt(g, ggml_sqr(g, a)))
+BUILD(scale, ggml_scale_bias(g, a, 0.7f, -0.3f))
+BUILD(clamp, ggml_clamp(g, own(a), -0.25f, 0.5f))
+BUILD(sum_rows, ggml_sum_rows(g, a))
+BUILD(repeat, ggml_repeat_4d(g, a, 3 * n[0], n[1], 2 * n[2], n[3]))
+BUILD(concat, ggml_concat(g, a, OTHER, c->arg))
+BUILD(norm, ggml_norm(g, a, 1e-5f))
+BUILD(rms_norm, ggml_rms_norm(g, a, 1e-5f))
+BUILD(duplicate, ggml_dup(g, a))
+BUILD(cont, ggml_cont(g, ggml_permute(g, a, 1, 0, 3, 2)))
+BUILD(copy, ggml_cpy(g, a, own(OTHER)))
+BUILD(cast, ggml_cast(g, a, c->other))
+BUILD(mask_inf, ggml_diag_mask_inf(g, a, 2))
+BUILD(soft_max, ggml_soft_max(g, a))
+BUILD(unary, ggml_unary(g, a, (enum ggml_unary_op)c->arg))
+BUILD(glu, ggml_glu(g, a, (enum ggml_glu_op)c->arg, true))
+BUILD(glu_split, ggml_glu_split(g, a, OTHER, (enum ggml_glu_op)c->arg))
+BUILD(mul_mat, ggml_mul_mat(g, a, in(c->other, n[0], c->arg, 2 * n[2], n[3])))
+BUILD(argsort, ggml_argsort(g, a, (enum ggml_sort_order)c->arg))
+BUILD(top_k, ggml_top_k(g, a, c->arg))
+BUILD(roll, ggml_roll(g, a, -3, 2, 1, 0))
+BUILD(reflect, ggml_pad_reflect_1d(g, a, 4, 9))
+BUILD(arange, ggml_arange(g, -3, 900, 1.5f))
+BUILD(timestep, ggml_timestep_embedding(g, a, c->arg, 10000))
+BUILD(interpolate, ggml_interpolate(g, a, n[0] * 2 + 1, n[1] * 2 - 3, n[2],
+                                    n[3], (uint32_t)c->arg))
+BUILD(pool_1d, ggml_pool_1d(g, a, (enum ggml_op_pool)c->arg, 3, 2, 1))
+BUILD(pool_2d, ggml_pool_2d(g, a, (enum ggml_op_pool)c->arg, 3, 2, 2, 1, 1, 1))
+BUILD(im2col, ggml_im2col(g, in(GGML_TYPE_F16, 3, 2, n[2], 1), a, 2, 1, 1, 2, 1,
+                          2, true, c->other))
+BUILD(conv_2d,
+      ggml_conv_2d(g, in(c->other, 3, 2, n[2], 5), a, 2, 1, 1, 2, 1, 2))
+BUILD(conv_2d_dw,
+      ggml_conv_2d_dw(g, in(c->other, 3, 2, 1, n[2]), a, 2, 1, 1, 2, 1, 2))
+BUILD(conv_2d_dw_direct, ggml_conv_2d_dw_direct(g, in(c->other, 3, 2, 1, n[2]),
+                                                a, c->arg, 1, 1, 2, 1, 2))
+BUILD(conv_2d_dw_inner, ggml_conv_2d_dw_direct(g, in(c->other, 3, 2, 1, n[0]),
+                                               ggml_permute(g, a, 2, 0, 1, 3),
+                                               c->arg, 1, 1, 2, 1, 2))
+BUILD(conv_1d, ggml_conv_1d(g, in(c->other, 3, n[1], 9, 1), a, 2, 1, 1))
+BUILD(conv_1d_dw, ggml_conv_1d_dw(g, in(c->other, 3, 1, n[1], 1), a, 1, 1, 2))
+BUILD(conv_transpose_1d,
+      ggml_conv_transpose_1d(g, in(c->other, 5, 9, n[1], 1), a, 3, 0, 1))
+BUILD(conv_transpose_2d,
+      ggml_conv_transpose_2d_p0(g, in(c->other, 3, 2, 5, n[2]), a, 2))
+BUILD(get_rel_pos, ggml_get_rel_pos(g, a, 7, 7))
+BUILD(add_rel_pos, ggml_add_rel_pos(g, a, in(GGML_TYPE_F32, 5, 4, 3, n[2]),
+                                    in(GGML_TYPE_F32, 5, 4, 3, n[2])))
+
+static struct ggml_tensor *
+get_rows(const struct op_case *c)
+{
+    made.limit = (int)c->ne[1];
+    return ggml_get_rows(made.nodes, first(c),
+                         in(GGML_TYPE_I32, 5, c->ne[2], c->ne[3], 1));
+}
+
+/* Four of the matrices for each of seven tokens. */
+static struct ggml_tensor *
+by_id(const struct op_case *c)
+{
+    made.limit = (int)c->ne[2];
+    return ggml_mul_mat_id(made.nodes, first(c),
+                           in(GGML_TYPE_F32, c->ne[0], c->arg, 7, 1),
+                           in(GGML_TYPE_I32, 4, 7, 1, 1));
+}
+
+static struct ggml_tensor *
+add_id(const struct op_case *c)
+{
+    made.limit = 9;
+    return ggml_add_id(made.nodes, first(c),
+                       in(GGML_TYPE_F32, c->ne[0], 9, 1, 1),
+                       in(GGML_TYPE_I32, c->ne[1], c->ne[2], 1, 1));
+}
+
+static struct ggml_tensor *
+set_rows(const struct op_case *c)
+{
+    struct ggml_tensor *rows = in(GGML_TYPE_F32, c->ne[0], 5, c->ne[2], 1);
+
+    made.limit = (int)c->ne[1];
+    return ggml_set_rows(made.nodes, own(first(c)), rows,
+                         in(c->other, 5, 1, 1, 1));
+}
+
+static struct ggml_tensor *
+masked(const struct op_case *c)
+{
+    struct ggml_tensor *mask = in(GGML_TYPE_F16, c->ne[0], c->ne[1], 1, 1);
+
+    ggml_set_name(mask, "mask");
+    return ggml_soft_max_ext(made.nodes, first(c), mask, 0.5f, (float)c->arg);
+}
+
+static struct ggml_tensor *
+rope(const struct op_case *c)
+{
+    made.limit = 4000;
+    return ggml_rope_ext(
+        made.nodes, first(c), in(GGML_TYPE_I32, c->ne[2], 1, 1, 1), NULL,
+        (int)c->ne[0] - 6, c->arg, 4096, 10000, 0.5f, 1, 1, 32, 1);
+}
+
+/* q as the case says; half as many heads of k and v. */
+static struct ggml_tensor *
+flash(const struct op_case *c)
+{
+    const int64_t *n = c->ne;
+    struct ggml_tensor *mask = in(GGML_TYPE_F16, 71, n[1], 1, 1);
+
+    ggml_set_name(mask, "mask");
+    return ggml_flash_attn_ext(
+        made.nodes, first(c), in(c->other, n[0], 71, n[2] / 2, n[3]),
+        in(c->other, n[0], 71, n[2] / 2, n[3]), mask, 0.2f, (float)c->arg, 0);
+}
+
+/* dst = the sum of what is there and 1. */
+static void
+sum_up(struct ggml_tensor *dst, int ith, int nth, void *userdata)
+{
+    (void)userdata;
+    for (int i = ith; i < (int)ggml_nelements(dst); i += nth) {
+        float sum = 1;
+
+        for (int j = 0; dst->src[j]; j++)
+            sum += ggml_get_f32_1d(dst->src[j], i);
+        ggml_set_f32_1d(dst, i, sum);
+    }
+}
+
+static void
+sum_1(struct ggml_tensor *dst, const struct ggml_tensor *a, int ith, int nth,
+      void *userdata)
+{
+    (void)a;
+    sum_up(dst, ith, nth, userdata);
+}
+
+static void
+sum_2(struct ggml_tensor *dst, const struct ggml_tensor *a,
+      const struct ggml_tensor *b, int ith, int nth, void *userdata)
+{
+    (void)b;
+    sum_1(dst, a, ith, nth, userdata);
+}
+
+static void
+sum_3(struct ggml_tensor *dst, const struct ggml_tensor *a,
+      const struct ggml_tensor *b, const struct ggml_tensor *c, int ith,
+      int nth, void *userdata)
+{
+    (void)c;
+    sum_2(dst, a, b, ith, nth, userdata);
+}
+
+BUILD(map_1, ggml_map_custom1(g, a, sum_1, 2, NULL))
+BUILD(map_2, ggml_map_custom2(g, a, OTHER, sum_2, 2, NULL))
+BUILD(map_3, ggml_map_custom3(g, a, OTHER, OTHER, sum_3, 2, NULL))
+BUILD(custom, ggml_custom_4d(g, GGML_TYPE_F32, n[0], n[1], n[2], n[3], &a, 1,
+                             sum_up, 2, NULL))
+
+/* -- The table -- */
+
+#define F32  GGML_TYPE_F32
+#define F16  GGML_TYPE_F16
+#define BF16 GGML_TYPE_BF16
+
+static const struct op_case fixed[] = {
+    { "add", add, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "add to F16", add, 0, F16, F32, { 37, 5, 4, 2 }, 0 },
+    { "add a row", add_row, 0, F32, BF16, { 131, 3, 2, 2 }, 0 },
+    { "sub", sub, 0, F32, F16, { 37, 5, 4, 2 }, 0 },
+    { "mul", mul, 0, F32, F32, { 259, 3, 1, 1 }, 0 },
+    { "mul a row", mul_row, 0, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "div", divide, 1e-13, F32, F32, { 37, 5, 4, 2 }, 0 },
+    { "sqr", sqr, 0, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "sqrt", root, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "scale", scale, 1e-13, F32, F32, { 67, 3, 2, 1 }, 0 },
+    { "clamp", clamp, 0, F32, F32, { 67, 3, 2, 1 }, 0 },
+    { "sum_rows", sum_rows, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },
+    { "repeat", repeat, 0, F32, F32, { 17, 3, 2, 2 }, 0 },
+    { "repeat F16", repeat, 0, F16, F32, { 17, 3, 2, 2 }, 0 },
+    { "concat rows", concat, 0, F32, F32, { 17, 3, 2, 2 }, 0 },
+    { "concat planes", concat, 0, F16, F16, { 17, 3, 2, 2 }, 2 },
+    { "norm", norm, 1e-12, F32, F32, { 301, 3, 2, 2 }, 0 },
+    { "rms_norm", rms_norm, 1e-12, F32, F32, { 301, 3, 2, 2 }, 0 },
+    { "dup", duplicate, 0, F32, F32, { 33, 3, 2, 2 }, 0 },
+    { "cont of a permuted", cont, 0, F32, F32, { 33, 3, 2, 2 }, 0 },
+    { "cont of a permuted, F16", cont, 0, F16, F32, { 33, 3, 2, 2 }, 0 },
+    { "cpy to F16", copy, 0, F32, F16, { 33, 3, 2, 2 }, 0 },
+    { "cpy from BF16", copy, 0, BF16, F32, { 33, 3, 2, 2 }, 0 },
+    { "diag_mask_inf", mask_inf, 0, F32, F32, { 19, 11, 3, 1 }, 0 },
+    { "soft_max", soft_max, 1e-12, F32, F32, { 303, 5, 2, 2 }, 0 },
+    { "soft_max with a mask", masked, 1e-12, F32, F32, { 77, 5, 3, 1 }, 0 },
+    { "soft_max with ALiBi", masked, 1e-12, F32, F32, { 77, 5, 3, 1 }, 8 },
+    { "rope", rope, 1e-12, F32, F32, { 70, 3, 5, 2 }, 0 },
+    { "rope, neox", rope, 1e-12, F32, F32, { 70, 3, 5, 2 }, 2 },
+    { "rope of F16", rope, 1e-7, F16, F32, { 70, 3, 5, 2 }, 0 },
+    { "set_rows", set_rows, 0, F32, GGML_TYPE_I64, { 33, 9, 2, 1 }, 0 },
+    { "set_rows of F16", set_rows, 0, F16, GGML_TYPE_I32, { 33, 9, 2, 1 }, 0 },
+    { "add_id", add_id, 1e-12, F32, F32, { 133, 4, 6, 1 }, 0 },
+    { "argsort", argsort, 0, F32, F32, { 133, 4, 3, 1 }, 1 },
+    { "argsort of F16", argsort, 0, F16, F32, { 33, 4, 3, 1 }, 0 },
+    { "top_k", top_k, 0, F32, F32, { 133, 4, 3, 1 }, 9 },
+    { "flash_attn", flash, 1e-12, F32, F16, { 80, 19, 4, 2 }, 0 },
+    { "flash_attn, F32", flash, 1e-12, F32, F32, { 72, 1, 4, 1 }, 0 },
+    { "flash_attn, ALiBi", flash, 1e-12, F32, BF16, { 64, 5, 4, 1 }, 8 },
+    { "flash_attn, Q8_0",
+      flash,
+      1e-12,
+      F32,
+      GGML_TYPE_Q8_0,
+      { 96, 5, 4, 1 },
+      0 },
+    { "roll", roll, 0, F32, F32, { 17, 5, 3, 2 }, 0 },
+    { "pad_reflect_1d", reflect, 0, F32, F32, { 17, 5, 3, 2 }, 0 },
+    { "arange", arange, 0, F32, F32, { 1, 1, 1, 1 }, 0 },
+    { "timestep_embedding", timestep, 0, F32, F32, { 13, 1, 1, 1 }, 35 },
+    { "nearest", interpolate, 0, F32, F32, { 13, 7, 3, 2 }, 0 },
+    { "bilinear", interpolate, 0, F32, F32, { 13, 7, 3, 2 }, 1 },
+    { "bicubic", interpolate, 0, F32, F32, { 13, 7, 3, 2 }, 2 },
+    { "antialiased", interpolate, 0, F32, F32, { 13, 7, 3, 2 }, 1 | 512 },
+    { "pool_1d, max", pool_1d, 0, F32, F32, { 33, 5, 3, 2 }, 0 },
+    { "pool_1d, mean", pool_1d, 0, F16, F32, { 33, 5, 3, 2 }, 1 },
+    { "pool_2d, max", pool_2d, 0, F32, F32, { 33, 5, 3, 2 }, 0 },
+    { "pool_2d, mean", pool_2d, 0, F16, F32, { 33, 5, 3, 2 }, 1 },
+    { "im2col", im2col, 0, F32, F16, { 33, 9, 5, 2 }, 0 },
+    { "im2col as F32", im2col, 0, F32, F32, { 33, 9, 5, 2 }, 0 },
+    { "conv_2d", conv_2d, 1e-12, F32, F16, { 33, 9, 5, 2 }, 0 },
+    { "conv_2d, F32", conv_2d, 1e-12, F32, F32, { 33, 9, 5, 2 }, 0 },
+    { "conv_2d_dw", conv_2d_dw, 1e-12, F32, F16, { 33, 9, 5, 2 }, 0 },
+    { "conv_2d_dw_direct",
+      conv_2d_dw_direct,
+      1e-12,
+      F32,
+      F32,
+      { 73, 9, 5, 2 },
+      1 },
+    { "conv_2d_dw_direct in steps",
+      conv_2d_dw_direct,
+      1e-12,
+      F32,
+      F16,
+      { 73, 9, 5, 2 },
+      2 },
+    { "conv_2d_dw, channels innermost",
+      conv_2d_dw_inner,
+      1e-12,
+      F32,
+      F32,
+      { 37, 11, 9, 2 },
+      2 },
+    { "conv_1d", conv_1d, 1e-12, F32, F16, { 33, 9, 2, 1 }, 0 },
+    { "conv_1d_dw", conv_1d_dw, 1e-12, F32, F16, { 33, 9, 1, 1 }, 0 },
+    { "conv_transpose_1d",
+      conv_transpose_1d,
+      1e-12,
+      F32,
+      F16,
+      { 33, 9, 1, 1 },
+      0 },
+    { "conv_transpose_2d",
+      conv_transpose_2d,
+      1e-12,
+      F32,
+      F32,
+      { 33, 9, 5, 2 },
+      0 },
+    { "get_rel_pos", get_rel_pos, 0, F16, F32, { 33, 13, 1, 1 }, 0 },
+    { "add_rel_pos", add_rel_pos, 0, F32, F32, { 25, 12, 3, 1 }, 0 },
+    { "map_custom1", map_1, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
+    { "map_custom2", map_2, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
+    { "map_custom3", map_3, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
+    { "custom", custom, 0, F32, F32, { 17, 3, 1, 1 }, 0 },
+};
+
+static void
+put(struct op_case c, const char *of)
+{
+    static char names[MAX_CASES][64];
+
+    GGML_ASSERT(n_cases < MAX_CASES);
+    snprintf(names[n_cases], sizeof(names[0]), "%s %s", c.name, of);
+    c.name = names[n_cases];
+    cases[n_cases++] = c;
+}
+
+/* Of each type that weights can have: products, rows, copies. */
+static void
+put_types(void)
+{
+    for (int i = 0; i < GGML_TYPE_COUNT; i++) {
+        enum ggml_type type = (enum ggml_type)i;
+        const struct ggml_type_traits *t = ggml_get_type_traits(type);
+        const double bound = 1e-12;
+        int64_t n = t->is_quantized ? 768 : 301;
+
+        if (type != F32 && !t->to_float)
+            continue;
+        put(
+            (struct op_case){
+                "mul_mat", mul_mat, bound, type, F32, { n, 19, 2, 1 }, 1 },
+            t->type_name);
+        put((struct op_case){ "mul_mat of many",
+                              mul_mat,
+                              bound,
+                              type,
+                              F32,
+                              { n, 37, 1, 2 },
+                              23 },
+            t->type_name);
+        put(
+            (struct op_case){
+                "mul_mat_id", by_id, bound, type, F32, { n, 21, 5, 1 }, 2 },
+            t->type_name);
+        put(
+            (struct op_case){
+                "get_rows", get_rows, 0, type, F32, { n, 13, 2, 2 }, 0 },
+            t->type_name);
+        put(
+            (struct op_case){
+                "cast from", cast, 0, type, F32, { n, 5, 2, 1 }, 0 },
+            t->type_name);
+        if (t->from_float_ref || type == F32)
+            put(
+                (struct op_case){
+                    "cast to", cast, bound, F32, type, { n, 5, 2, 1 }, 0 },
+                t->type_name);
+    }
+    put((struct op_case){ "mul_mat with F16 of",
+                          mul_mat,
+                          1e-12,
+                          F16,
+                          F16,
+                          { 301, 19, 2, 1 },
+                          5 },
+        "f16");
+}
+
+static void
+collect(void)
+{
+    for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
+        cases[n_cases++] = fixed[i];
+    for (int i = 0; i < GGML_UNARY_OP_COUNT; i++)
+        put(
+            (struct op_case){
+                "unary", unary, 1e-12, F32, F32, { 131, 3, 2, 1 }, i },
+            ggml_unary_op_name((enum ggml_unary_op)i));
+    for (int i = 0; i < GGML_GLU_OP_COUNT; i++) {
+        const char *name = ggml_glu_op_name((enum ggml_glu_op)i);
+
+        put(
+            (struct op_case){
+                "glu", glu, 1e-12, F32, F32, { 134, 3, 2, 1 }, i },
+            name);
+        put(
+            (struct op_case){
+                "split glu", glu_split, 1e-12, F32, F32, { 67, 3, 2, 1 }, i },
+            name);
+    }
+    put_types();
+}
+
+/* -- Computing a case -- */
+
+static ggml_backend_t cpu, ref;
+static bool covered[GGML_OP_COUNT];
+
+struct result {
+    struct ggml_tensor shape; /* type and ne of the result */
+    void *data;
+    size_t size;
+    bool there; /* all nodes were where they should be */
+};
+
+static struct ggml_context *
+context(void)
+{
+    struct ggml_init_params params = {
+        .mem_size =
+            64 * ggml_tensor_overhead() + ggml_graph_overhead_custom(64, false),
+        .no_alloc = true,
+    };
+
+    return ggml_init(params);
+}
+
+static ggml_backend_sched_t
+scheduler(bool with_ref)
+{
+    ggml_backend_t backends[] = { ref, cpu };
+
+    return ggml_backend_sched_new(backends + !with_ref, NULL, 1 + with_ref, 64,
+                                  false, false);
+}
+
+static bool
+all_on(ggml_backend_sched_t s, struct ggml_cgraph *g, ggml_backend_t backend)
+{
+    bool yes = true;
+
+    for (int i = 0; i < ggml_graph_n_nodes(g); i++) {
+        struct ggml_tensor *t = ggml_graph_node(g, i);
+
+        covered[t->op] = true;
+        if (!tensor_is_view_op(t->op))
+            yes = yes && ggml_backend_sched_get_tensor_backend(s, t) == backend;
+    }
+    return yes;
+}
+
+static void
+pin_all(ggml_backend_sched_t s, struct ggml_cgraph *g, ggml_backend_t backend)
+{
+    for (int i = 0; i < ggml_graph_n_nodes(g); i++)
+        if (!tensor_is_view_op(ggml_graph_node(g, i)->op))
+            ggml_backend_sched_set_tensor_backend(s, ggml_graph_node(g, i),
+                                                  backend);
+}
+
+/* False: this CPU has no such op. */
+static bool
+compute(const struct op_case *c, bool with_ref, struct result *r)
+{
+    ggml_backend_sched_t s = scheduler(with_ref);
+    ggml_backend_buffer_t buffer;
+    struct ggml_cgraph *g;
+    struct ggml_tensor *t;
+    bool can;
+
+    made.bf16 = c->type == GGML_TYPE_BF16;
+    made.leafs = context();
+    made.nodes = context();
+    state = 1;
+    g = ggml_new_graph_custom(made.nodes, 64, false);
+    t = c->build(c);
+    ggml_set_output(t);
+    ggml_build_forward_expand(g, t);
+    buffer = ggml_backend_alloc_ctx_tensors(made.leafs, cpu);
+    can = ggml_backend_supports_op(cpu, t);
+    for (struct ggml_tensor *x = ggml_get_first_tensor(made.leafs); x && can;
+         x = ggml_get_next_tensor(made.leafs, x))
+        fill(x);
+    if (can) {
+        pin_all(s, g, with_ref ? ref : cpu);
+        GGML_ASSERT(ggml_backend_sched_alloc_graph(s, g));
+        r->there = all_on(s, g, with_ref ? ref : cpu);
+        GGML_ASSERT(ggml_backend_sched_graph_compute(s, g) == 0);
+        r->shape = *t;
+        r->size = ggml_nbytes(t);
+        r->data = malloc(r->size);
+        ggml_backend_tensor_get(t, r->data, 0, r->size);
+    }
+    ggml_backend_sched_free(s);
+    ggml_backend_buffer_free(buffer);
+    ggml_free(made.nodes);
+    ggml_free(made.leafs);
+    return can;
+}
+
+/* All results are contiguous, or in an order that both have. */
+static double
+value(const struct result *r, int64_t i)
+{
+    const struct ggml_type_traits *t = ggml_get_type_traits(r->shape.type);
+    float block[256];
+
+    if (r->shape.type == F32)
+        return (double)((const float *)r->data)[i];
+    if (r->shape.type == GGML_TYPE_I32)
+        return ((const int32_t *)r->data)[i];
+    t->to_float((const char *)r->data +
+                    (size_t)(i / t->blck_size) * t->type_size,
+                block, t->blck_size);
+    return (double)block[i % t->blck_size];
+}
+
+static double
+nmse(const struct result *a, const struct result *b)
+{
+    double error = 0, power = 0;
+
+    for (int64_t i = 0; i < ggml_nelements(&b->shape); i++) {
+        double x = value(a, i), y = value(b, i);
+
+        if (x == y) {
+            power += isinf(y) ? 0 : y * y;
+            continue;
+        }
+        error += (x - y) * (x - y);
+        power += y * y;
+    }
+    return error == 0 ? 0 : isnan(error) ? INFINITY : error / power;
+}
+
+/* -- A process that has nothing but plain C -- */
+
+static uint64_t
+hash_of(const struct result *r)
+{
+    return hash_bytes(HASH_START, r->data, r->size);
+}
+
+static void
+write_hashes(int fd)
+{
+    setenv("GG_CPU_ISA", "c", 1);
+    cpu = ggml_backend_cpu_init();
+    for (int i = 0; i < n_cases; i++) {
+        struct result r = { .data = NULL };
+        uint64_t hash = compute(&cases[i], false, &r) ? hash_of(&r) : 0;
+
+        free(r.data);
+        if (write(fd, &hash, sizeof(hash)) != sizeof(hash))
+            _exit(1);
+    }
+    ggml_backend_free(cpu);
+    _exit(0);
+}
+
+static bool
+read_hashes(uint64_t *hashes)
+{
+    size_t want = (size_t)n_cases * sizeof(*hashes), got = 0;
+    int fds[2], status = -1;
+    pid_t child;
+    ssize_t n = 1;
+
+    if (pipe(fds) < 0)
+        return false;
+    child = fork();
+    if (child == 0) {
+        close(fds[0]);
+        write_hashes(fds[1]);
+    }
+    close(fds[1]);
+    for (; got < want && n > 0; got += n > 0 ? (size_t)n : 0)
+        n = read(fds[0], (char *)hashes + got, want - got);
+    close(fds[0]);
+    return waitpid(child, &status, 0) == child && status == 0 && got == want;
+}
+
+/* -- Tests -- */
+
+static int n_different; /* cases where the CPU's bits are not REF's */
+
+static void
+test_case(const struct op_case *c, uint64_t plain)
+{
+    struct result fast = { .data = NULL }, slow = { .data = NULL };
+    char text[160];
+    double error;
+
+    if (!compute(c, false, &fast)) {
+        printf("# %s: not supported\n", c->name);
+        return;
+    }
+    compute(c, true, &slow);
+    error = nmse(&fast, &slow);
+    n_different += memcmp(fast.data, slow.data, slow.size) != 0;
+    snprintf(text, sizeof(text), "%s: NMSE %.2g, at most %g", c->name, error,
+             c->bound);
+    ok(fast.there && slow.there && error <= c->bound && hash_of(&slow) == plain,
+       text);
+    if (hash_of(&slow) != plain)
+        printf("# REF has not the bits of plain C\n");
+    free(fast.data);
+    free(slow.data);
+}
+
+static bool
+all_covered(void)
+{
+    bool yes = true;
+
+    for (int i = 0; i < GGML_OP_COUNT; i++) {
+        struct ggml_tensor t = { .op = (enum ggml_op)i };
+
+        if (!cpu_op(&t) || covered[i])
+            continue;
+        printf("# no case for %s\n", ggml_op_name(t.op));
+        yes = false;
+    }
+    return yes;
+}
+
+/* One graph, whose nodes go to and fro between the two devices. */
+static void
+test_seams(void)
+{
+    struct ggml_context *leafs = context(), *ctx = context();
+    struct ggml_cgraph *g = ggml_new_graph_custom(ctx, 64, false);
+    struct ggml_tensor *w = ggml_new_tensor_2d(leafs, F32, 48, 48);
+    struct ggml_tensor *x = ggml_new_tensor_2d(leafs, F32, 48, 3), *n[5];
+    ggml_backend_buffer_t buffer = ggml_backend_alloc_ctx_tensors(leafs, cpu);
+    ggml_backend_sched_t s = scheduler(true);
+    struct result split = { .data = NULL }, whole = { .data = NULL };
+    bool placed = true;
+
+    state = 3;
+    fill(w);
+    fill(x);
+    for (int pass = 0; pass < 2; pass++) {
+        struct result *r = pass ? &whole : &split;
+
+        n[0] = ggml_mul_mat(ctx, w, x);
+        n[1] = ggml_gelu(ctx, n[0]);
+        n[2] = ggml_mul_mat(ctx, w, n[1]);
+        n[3] = ggml_add(ctx, n[2], n[0]);
+        n[4] = ggml_soft_max(ctx, n[3]);
+        ggml_set_output(n[4]);
+        ggml_graph_clear(g);
+        ggml_build_forward_expand(g, n[4]);
+        for (int i = 0; i < 5; i++)
+            ggml_backend_sched_set_tensor_backend(
+                s, n[i], pass || i % 2 == 0 ? ref : cpu);
+        GGML_ASSERT(ggml_backend_sched_alloc_graph(s, g));
+        ok(ggml_backend_sched_get_n_splits(s) == (pass ? 1 : 5),
+           pass ? "all on REF is one split" : "a split at each seam");
+        GGML_ASSERT(ggml_backend_sched_graph_compute(s, g) == 0);
+        for (int i = 0; i < 5; i++)
+            placed = placed && ggml_backend_buffer_is_host(n[i]->buffer) ==
+                                   (!pass && i % 2 == 1);
+        r->shape = *n[4];
+        r->data = malloc(ggml_nbytes(n[4]));
+        ggml_backend_tensor_get(n[4], r->data, 0, ggml_nbytes(n[4]));
+        ggml_backend_sched_reset(s);
+    }
+    ok(placed, "each result lies in its device's memory");
+    ok(nmse(&split, &whole) < 1e-10, "copies at the seams change nothing");
+    free(split.data);
+    free(whole.data);
+    ggml_backend_sched_free(s);
+    ggml_backend_buffer_free(buffer);
+    ggml_free(ctx);
+    ggml_free(leafs);
+}
+
+int
+main(void)
+{
+    static uint64_t plain[MAX_CASES];
+    size_t n_dev;
+
+    collect();
+    ok(read_hashes(plain), "a process with plain C only");
+    n_dev = ggml_backend_dev_count();
+    ggml_backend_register(ref_device_reg());
+    ggml_backend_device_register(ggml_backend_reg_dev_get(ref_device_reg(), 0));
+    is(ggml_backend_dev_count(), n_dev + 1, "REF is registered once");
+    cpu = ggml_backend_cpu_init();
+    ref = ggml_backend_init_by_name("REF", NULL);
+    for (int i = 0; i < n_cases; i++)
+        test_case(&cases[i], plain[i]);
+    ok(all_covered(), "every op of the CPU has a case");
+    ok(n_different > 0 || cpu_kernels() == cpu_kernels_reference(),
+       "the CPU does not use the reference itself");
+    test_seams();
+    ggml_backend_free(ref);
+    ggml_backend_free(cpu);
+    return tap_done();
+}

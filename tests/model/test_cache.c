@@ -1,0 +1,159 @@
+/* test_cache.c - types of the cache: how near, and the same bytes always */
+#include <math.h>
+
+#include "harness/session_test.h"
+
+enum {
+    N = 600, /* beyond two blocks of keys */
+};
+
+static int32_t ids[N];
+
+static struct gg_session_params
+params_of(enum gg_cache_type type)
+{
+    return (struct gg_session_params){ .n_ctx = N, .cache_type = type };
+}
+
+/* The mean square of the difference over that of `truth`. */
+static double
+nmse(const float *x, const float *truth)
+{
+    double error = 0, power = 0;
+
+    for (int i = 0; i < V; i++) {
+        double d = (double)x[i] - (double)truth[i];
+
+        error += d * d;
+        power += (double)truth[i] * (double)truth[i];
+    }
+    return error / power;
+}
+
+/* A value of Q8_0 is off by at most 1/254 of its block's largest, which of 32
+ * normal ones is about 2.1 deviations: an NMSE of 2.3e-5 of keys and values.
+ * Halves have 11 bits: 2^-24 / 3 at most, 2e-8. Logits inherit a part. */
+static void
+check_precision(const struct gg_model *m, const char *name)
+{
+    float f32[V], f16[V], q8_0[V];
+    char title[120];
+    double e;
+
+    in_steps(m, params_of(GG_CACHE_F32), ids, N, N, f32);
+    in_steps(m, params_of(GG_CACHE_F16), ids, N, N, f16);
+    in_steps(m, params_of(GG_CACHE_Q8_0), ids, N, N, q8_0);
+    e = nmse(f16, f32);
+    snprintf(title, sizeof(title), "%s: f16: NMSE %.1e <= 2e-8", name, e);
+    ok(e > 0 && e <= 2e-8, title);
+    e = nmse(q8_0, f32);
+    snprintf(title, sizeof(title), "%s: q8_0: NMSE %.1e <= 2.3e-5", name, e);
+    ok(e > 1e-8 && e <= 2.3e-5, title);
+}
+
+/* However ids come, beside whomever. */
+static void
+check_bytes(const struct gg_model *m, enum gg_cache_type type)
+{
+    static const int steps[] = { 1, 17, 256, 599 };
+    struct gg_session_params p = params_of(type);
+    float truth[V], out[V];
+    struct gg_session *s;
+    bool all = true;
+
+    in_steps(m, p, ids, N, N, truth);
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        p.n_batch = 40 + steps[i];
+        in_steps(m, p, ids, steps[i], N, out);
+        all = all && same(out, truth);
+    }
+    ok(all, "the same bytes for any cut and batch");
+    p.n_slots = 3;
+    p.n_batch = 100;
+    s = new_session(m, p);
+    for (int i = 0, n = 0; i < N; i = n) {
+        struct gg_chunk c[] = {
+            { .slot = 2, .ids = ids + i / 2, .n = 30 },
+            { .ids = ids + i, .n = 150, .rows.logits = out },
+            { .slot = 1, .ids = ids + i / 3, .n = 1 },
+        };
+
+        n = i + 150;
+        must(gg_session_eval(s, c, 3, &err));
+    }
+    ok(same(out, truth), "and beside neighbours");
+    is(gg_session_copy(s, 1, 0, 300), 300, "a copy");
+    eval_ids(s, 1, ids, 300, N, out);
+    ok(same(out, truth), "is as good as what it was made of");
+    gg_session_free(s);
+}
+
+static void
+check_size(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_ctx = N };
+    struct gg_memory f16, q8_0;
+
+    p.cache_type = GG_CACHE_F16;
+    must(gg_model_memory(m, &p, &f16, &err));
+    p.cache_type = GG_CACHE_Q8_0;
+    must(gg_model_memory(m, &p, &q8_0, &err));
+    is(q8_0.cache * 64, f16.cache * 34, "q8_0 takes 34/64 of f16's memory");
+}
+
+/* Nothing said is a cache of F16. */
+static void
+check_zero(const struct gg_model *m)
+{
+    struct gg_session_params p = { .n_ctx = 64 }, f16 = p, f32 = p;
+    struct gg_memory zero = { 0 }, small = { 0 }, large = { 0 };
+
+    f16.cache_type = GG_CACHE_F16;
+    f32.cache_type = GG_CACHE_F32;
+    must(gg_model_memory(m, &p, &zero, &err));
+    must(gg_model_memory(m, &f16, &small, &err));
+    must(gg_model_memory(m, &f32, &large, &err));
+    ok(zero.cache == small.cache && 2 * zero.cache == large.cache,
+       "zero is the default");
+}
+
+static void
+check_model(const char *name, const struct model_spec *spec)
+{
+    struct gg_model *m = new_model(spec);
+
+    check_precision(m, name);
+    check_bytes(m, GG_CACHE_Q8_0);
+    check_bytes(m, GG_CACHE_F32);
+    check_size(m);
+    check_zero(m);
+    gg_model_free(m);
+}
+
+/* Heads of 16. */
+static void
+check_odd(void)
+{
+    struct gg_model *m = new_model(&(struct model_spec){ "gpt2", .seed = 1 });
+    struct gg_session_params p = { .cache_type = GG_CACHE_Q8_0 };
+    struct gg_session *s = NULL;
+    struct gg_memory memory;
+
+    ok(gg_session_new(m, &p, &s, &err) == GG_ERR_ARG && !s &&
+           strstr(err.message, "q8_0") && strstr(err.message, "16"),
+       "heads that are no whole blocks are refused, with a word why");
+    is(gg_model_memory(m, &p, &memory, &err), GG_ERR_ARG, "here, too");
+    gg_model_free(m);
+}
+
+int
+main(void)
+{
+    fill_ids(ids, N);
+    check_model("llama", &(struct model_spec){ "llama", .n_head = 2, .seed = 3,
+                                               .n_ctx = N });
+    check_model("gpt2", &(struct model_spec){ "gpt2", .n_embd = 128, .n_ctx = N,
+                                              .seed = 5 });
+    check_odd();
+    return tap_done();
+}

@@ -1,0 +1,697 @@
+/* test_schema.c - JSON schemas: which texts they allow, against what is
+ * computed here; what is refused, with its place in the schema */
+#include <config.h>
+
+#include <gg.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/mem.h"
+#include "sample/grammar.h"
+#include "sample/schema/schema.h"
+#include "harness/tap.h"
+
+enum {
+    EOG = 256,
+};
+
+static struct gg_error err;
+
+#ifdef HAVE_JANSSON
+
+/* NULL: refused. */
+static struct gg_grammar *
+compile(const char *schema)
+{
+    static char bytes[256];
+    static uint32_t at[EOG + 2];
+    const int32_t eog = EOG;
+    struct grammar_tokens tokens = {
+        .bytes = bytes, .at = at, .n = EOG + 1, .eog = &eog, .n_eog = 1
+    };
+    char *text = NULL;
+    size_t n = 0;
+    struct gg_grammar *g = NULL;
+
+    for (int i = 0; i < 256; i++)
+        at[i] = (uint32_t)i, bytes[i] = (char)i;
+    at[EOG] = at[EOG + 1] = 256;
+    if (sample_schema_to_gbnf(schema, strlen(schema), &text, &n, &err) ==
+            GG_OK &&
+        sample_grammar_new(text, n, &tokens, &g, &err) != GG_OK)
+        g = NULL;
+    mem_free(text);
+    return g;
+}
+
+/* Whether the grammar allows the text as a whole. */
+static bool
+allows(struct gg_grammar *g, const char *text)
+{
+    struct grammar_at at = { 0 };
+    bool fits = g != NULL;
+
+    if (!g)
+        return false;
+    sample_grammar_begin(&at, g);
+    for (; fits && *text; text++)
+        if (sample_grammar_allows(&at, (uint8_t)*text, &fits, &err) != GG_OK ||
+            (fits &&
+             sample_grammar_advance(&at, (uint8_t)*text, &err) != GG_OK))
+            fits = false;
+    if (fits && sample_grammar_allows(&at, EOG, &fits, &err) != GG_OK)
+        fits = false;
+    sample_grammar_leave(&at);
+    return fits;
+}
+
+/* ---- texts ---- */
+
+/* Those after an exclamation mark are not allowed. */
+static const struct {
+    const char *schema, *texts[8];
+} cases[] = {
+    { "{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1}",
+      { "0", "0.5", "0.999", "!1", "!1.0", "!-0.1", "!-00.5" } },
+    { "{\"exclusiveMinimum\":-2,\"maximum\":3}",
+      { "-1.5", "3", "0.25", "!-2", "!3.01", "!-2.5", "!4" } },
+    { "{\"type\":[\"integer\",\"string\"],\"minimum\":5,\"maxLength\":1}",
+      { "5", "\"a\"", "\"\"", "!4", "!\"ab\"", "!null" } },
+    { "{\"enum\":[1,\"a\",7.0,null],\"type\":\"integer\",\"minimum\":2}",
+      { "7.0", "!1", "!\"a\"", "!null" } },
+    { "{\"pattern\":\"^\\\\d{2}(-[a-c]+)?$\"}",
+      { "\"12\"", "\"12-ab\"", "!\"1\"", "!\"12-\"", "!\"12-d\"",
+        "!\"123\"" } },
+    { "{\"pattern\":\"b\"}", { "\"b\"", "\"abc\"", "!\"ac\"", "!\"\"" } },
+    { "{\"pattern\":\"^a|c$\"}", { "\"ab\"", "\"bc\"", "!\"ba\"", "!\"cb\"" } },
+    { "{\"pattern\":\"^(?:x|[^\\\\s\\\"]{2}?|\\\\u00e9.)$\"}",
+      { "\"x\"", "\"ab\"", "\"\xc3\xa9 \"", "!\"a b\"", "!\" x\"",
+        "!\"abc\"" } },
+    { "{\"pattern\":\"^[\\\"\\\\\\\\\\\\n]\\\\W$\"}",
+      { "\"\\\"-\"", "\"\\\\.\"", "\"\\n!\"", "!\"n!\"", "!\"\\\"a\"" } },
+    { "{\"pattern\":\"^a{2,3}$\",\"minLength\":2,\"maxLength\":3}",
+      { "\"aa\"", "\"aaa\"", "!\"a\"", "!\"aaaa\"" } },
+    { "{\"properties\":{\"a\":{\"type\":\"null\"},\"ab\":{\"type\":\"null\"}},"
+      "\"additionalProperties\":{\"type\":\"boolean\"}}",
+      { "{}", "{\"a\":null}", "{\"b\":true}", "{\"ab\":null,\"abc\": true}",
+        "!{\"a\":true}", "!{\"ab\":true}", "!{\"b\":null}",
+        "!{\"\\u0061\":true}" } },
+    { "{\"properties\":{\"a\":{\"type\":\"null\"}}}",
+      { "{}", "{\"a\": null}", "!{\"b\":1}" } },
+    { "{\"required\":[\"x\"],\"properties\":{\"a\":{\"const\":1}}}",
+      { "{\"x\":[]}", "{\"a\":1,\"x\":\"\"}", "!{}", "!{\"a\":1}" } },
+    { "{\"prefixItems\":[{\"const\":1},{\"const\":2}],\"items\":{\"const\":3}}",
+      { "[1,2]", "[1,2,3,3]", "![1]", "![1,3]", "![1,2,2]" } },
+    { "{\"prefixItems\":[{\"const\":1},{\"const\":2}],\"maxItems\":1}",
+      { "[1]", "![]", "![1,2]" } },
+    { "{\"prefixItems\":[{\"const\":1}],\"items\":false}",
+      { "[1]", "![1,1]" } },
+    { "{\"prefixItems\":[{\"const\":1}],\"minItems\":2}",
+      { "[1,[]]", "![1]", "![1,2,3]" } },
+    { "{\"allOf\":[{\"properties\":{\"a\":{\"minimum\":2}},\"required\":"
+      "[\"a\"]},{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{\"const\":"
+      "0}}}],\"properties\":{\"a\":{\"maximum\":3}}}",
+      { "{\"a\":2}", "{\"a\":3,\"b\":0}", "!{\"a\":1}", "!{\"a\":2.5}",
+        "!{\"b\":0}", "!{\"a\":4}" } },
+    { "{\"allOf\":[{\"properties\":{\"a\":{}},\"additionalProperties\":false},"
+      "{\"properties\":{\"b\":{}}}]}",
+      { "{}", "{\"a\":1}", "!{\"b\":1}" } },
+    { "{\"type\":\"object\",\"properties\":{\"k\":{}},\"anyOf\":[{\"required\":"
+      "[\"k\"]},{\"properties\":{\"l\":{}},\"required\":[\"l\"]},{\"type\":"
+      "\"string\"}]}",
+      { "{\"k\":1}", "{\"l\":1}", "{\"k\":1,\"l\":1}", "!{}", "!\"k\"" } },
+    { "{\"allOf\":[{\"anyOf\":[{\"const\":1},{\"const\":2}]},{\"anyOf\":[{"
+      "\"const\":2},{\"const\":3}]}]}",
+      { "2", "!1", "!3" } },
+    { "{\"$ref\":\"#/$defs/n\",\"maximum\":2,\"$defs\":{\"n\":{\"type\":"
+      "\"integer\",\"minimum\":1}}}",
+      { "1", "2", "!0", "!3" } },
+    { "{\"type\":\"array\",\"items\":{\"$ref\":\"#\"}}",
+      { "[]", "[[],[[]]]", "![1]" } },
+
+    /* What allows nothing is left out, wherever that can be borne. */
+    { "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":2,\"maximum\":1},"
+      "{\"maxLength\":1,\"minLength\":2},{\"required\":[\"a\"],"
+      "\"properties\":{\"a\":false}},{\"items\":false,\"minItems\":1},"
+      "{\"enum\":[]},{\"multipleOf\":7,\"minimum\":8,\"maximum\":13},"
+      "{\"const\":null}]}",
+      { "null", "!1", "!\"a\"", "!{}", "![1]", "!{\"a\":1}" } },
+    { "{\"type\":[\"string\",\"null\"],\"minLength\":2,\"maxLength\":1}",
+      { "null", "!\"\"", "!\"ab\"" } },
+    { "{\"properties\":{\"a\":{\"minItems\":1,\"maxItems\":0},\"b\":{}},"
+      "\"additionalProperties\":{\"type\":\"null\"}}",
+      { "{}", "{\"b\":1}", "{\"c\":null}", "!{\"a\":[]}", "!{\"a\":null}" } },
+    { "{\"items\":{\"enum\":[]},\"maxItems\":3}", { "[]", "![1]" } },
+    { "{\"prefixItems\":[{\"const\":1},false]}", { "[1]", "![1,2]" } },
+    { "{\"additionalProperties\":{\"enum\":[]}}", { "{}", "!{\"a\":1}" } },
+    { "{\"$ref\":\"#/$defs/l\",\"$defs\":{\"l\":{\"anyOf\":[{\"items\":{"
+      "\"$ref\":\"#/$defs/l\"},\"minItems\":1},{\"type\":\"null\"}]}}}",
+      { "null", "[null]", "[[null], null]", "![]", "![[]]" } },
+    { "{\"anyOf\":[{\"$ref\":\"#/$defs/x\"},{\"const\":0}],\"$defs\":{\"x\":"
+      "{\"properties\":{\"x\":{\"$ref\":\"#/$defs/x\"}},\"required\":"
+      "[\"x\"]}}}",
+      { "0", "!{}" } },
+
+    /* References. */
+    { "{\"$ref\":\"#/$defs/a%20b~1c~0d%25\",\"$defs\":{\"a b/c~d%\":{"
+      "\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$ref\":\"#n\",\"$defs\":{\"n\":{\"$anchor\":\"n\",\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$id\":\"http://a.b/c/d?e\",\"$ref\":\"http://a.b/c/d?e#/$defs/n\","
+      "\"$defs\":{\"n\":{\"const\":1}}}",
+      { "1", "!2" } },
+    { "{\"$id\":\"http://a.b/c/d\",\"prefixItems\":[{\"$ref\":\"../x/./y\"},"
+      "{\"$ref\":\"/x/y#/$defs/m\"},{\"$ref\":\"//a.b/x/y#m\"},{\"$ref\":"
+      "\"d#/$defs/n\"}],\"$defs\":{\"n\":{\"const\":3},\"y\":{\"$id\":"
+      "\"http://a.b/x/y\",\"items\":{\"$ref\":\"#m\"},\"$defs\":{\"m\":{"
+      "\"$anchor\":\"m\",\"const\":2}}}}}",
+      { "[[],2,2,3]", "[[2,2],2,2,3]", "![[3],2,2,3]" } },
+    { "{\"$id\":\"urn:u:1\",\"items\":{\"$ref\":\"urn:u:1#/$defs/n\"},"
+      "\"$defs\":{\"n\":{\"const\":3}}}",
+      { "[3]", "![1]" } },
+    { "{\"$schema\":\"http://json-schema.org/draft-04/schema#\",\"id\":"
+      "\"http://a/b\",\"$ref\":\"/b#/definitions/n\",\"definitions\":{\"n\":{"
+      "\"id\":\"#n\",\"items\":{\"$ref\":\"#n\"}}}}",
+      { "[[]]", "!1" } },
+    { "{\"$ref\":\"#/words/x\",\"words\":{\"x\":{\"items\":{\"$ref\":"
+      "\"#/words/y/1\"}},\"y\":[0,{\"const\":1}]}}",
+      { "[1]", "![0]" } },
+    { "{\"properties\":{\"$ref\":{\"const\":1},\"$id\":{\"const\":2}}}",
+      { "{\"$ref\":1,\"$id\":2}", "!{\"$ref\":2}" } },
+
+    /* Limits. */
+    { "{\"maxLength\":100000,\"minLength\":2}", { "\"ab\"", "!\"a\"" } },
+    { "{\"maxItems\":18446744073709551615,\"items\":{\"const\":0}}",
+      { "[]", "[0,0]" } },
+    { "{\"type\":\"integer\",\"maximum\":18446744073709551615,\"minimum\":0}",
+      { "0", "999999999999999999", "!-1" } },
+    { "{\"minimum\":0.5,\"maximum\":1.25}",
+      { "0.5", "1", "1.2499", "1.25", "0.50", "!0.49", "!1.251", "!2" } },
+    { "{\"exclusiveMinimum\":-0.1,\"exclusiveMaximum\":0.1}",
+      { "0", "0.09", "-0.0999", "!0.1", "!-0.1", "!-0.10", "!1", "!0." } },
+    { "{\"minimum\":-2.5,\"maximum\":-0.001}",
+      { "-2.5", "-0.001", "-1", "!-0.0009", "!-2.51", "!0", "!-3" } },
+    { "{\"type\":\"integer\",\"minimum\":0.5,\"maximum\":2.9}",
+      { "1", "2", "!0", "!3" } },
+    { "{\"minimum\":1e-20,\"maximum\":1e30,\"type\":\"number\"}",
+      { "0.1", "5", "!0", "!0.0" } },
+    { "{\"minimum\":3,\"exclusiveMinimum\":true,\"maximum\":5,"
+      "\"exclusiveMaximum\":false,\"type\":\"integer\"}",
+      { "4", "5", "!3", "!6" } },
+    { "{\"type\":\"number\",\"multipleOf\":4,\"minimum\":1.5}",
+      { "4", "12", "1000", "!0", "!2", "!4.0", "!10" } },
+    { "{\"type\":\"integer\",\"multipleOf\":1.5}",
+      { "0", "3", "-6", "999", "!1", "!-0", "!2" } },
+    { "{\"allOf\":[{\"multipleOf\":4},{\"multipleOf\":6}],\"maximum\":30,"
+      "\"minimum\":1}",
+      { "12", "24", "!4", "!6", "!36", "!0" } },
+    { "{\"enum\":[1,3,4.5,\"a\"],\"multipleOf\":1.5}",
+      { "3", "4.5", "\"a\"", "!1" } },
+
+    /* Items as a list, as until draft 2019-09. */
+    { "{\"items\":[{\"const\":1},{\"const\":2}]}",
+      { "[1,2]", "![2]", "![1,2,3]" } },
+    { "{\"items\":[{\"const\":1}],\"additionalItems\":{\"const\":2}}",
+      { "[1]", "[1,2,2]", "![1,1]" } },
+    { "{\"items\":{\"const\":1},\"additionalItems\":false}",
+      { "[1,1]", "![2]" } },
+    { "{\"allOf\":[{\"items\":{\"minimum\":2}},{\"prefixItems\":[{\"maximum\":"
+      "3},{}],\"items\":{\"type\":\"integer\"}}],\"minItems\":1}",
+      { "[2.5,2.5,4]", "![4,2]", "![2,2,2.5]", "![2,1]" } },
+
+    /* How many members. */
+    { "{\"minProperties\":1}", { "{\"a\":1}", "!{}" } },
+    { "{\"maxProperties\":1,\"additionalProperties\":{\"const\":1}}",
+      { "{}", "{\"a\":1}", "!{\"a\":1,\"b\":1}" } },
+    { "{\"minProperties\":2,\"maxProperties\":3,\"additionalProperties\":{"
+      "\"const\":1}}",
+      { "{\"a\":1,\"b\":1}", "{\"a\":1,\"bc\":1,\"a\":1}", "!{\"a\":1}",
+        "!{\"a\":1,\"a\":1}", "!{\"a\":1,\"b\":1,\"c\":1,\"d\":1}" } },
+    { "{\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":1},\"c\":{"
+      "\"const\":1}},\"minProperties\":2,\"additionalProperties\":false}",
+      { "{\"a\":1,\"c\":1}", "{\"b\":1,\"c\":1}", "{\"a\":1,\"b\":1,\"c\":1}",
+        "!{\"c\":1}", "!{}" } },
+    { "{\"properties\":{\"a\":{\"const\":1},\"b\":{\"const\":1},\"c\":{"
+      "\"const\":1}},\"maxProperties\":2,\"required\":[\"b\"]}",
+      { "{\"b\":1}", "{\"a\":1,\"b\":1}", "{\"b\":1,\"c\":1}", "!{\"a\":1}",
+        "!{\"a\":1,\"b\":1,\"c\":1}" } },
+    { "{\"properties\":{\"a\":{\"const\":1}},\"minProperties\":2}",
+      { "{\"a\":1,\"b\":0}", "{\"b\":0,\"c\":0}", "!{\"a\":1}",
+        "!{\"a\":1,\"a\":1}", "!{\"b\":0}" } },
+    { "{\"properties\":{\"a\":false},\"additionalProperties\":true}",
+      { "{\"b\":1}", "!{\"a\":1}" } },
+    { "{\"patternProperties\":{\"^x[0-9]$\":{\"const\":1}},"
+      "\"minProperties\":1}",
+      { "{\"x1\":1}", "{\"x1\":1,\"x2\":1}", "!{}", "!{\"x\":1}",
+        "!{\"x1\":2}" } },
+    { "{\"patternProperties\":{\"^a$\":{\"const\":1},\"^b$\":{\"const\":1}}"
+      ",\"additionalProperties\":false}",
+      { "{}", "{\"b\":1}", "!{\"c\":1}" } },
+
+    /* What limits nothing. */
+    { "{\"not\":false,\"uniqueItems\":false,\"if\":{},\"minContains\":3,"
+      "\"propertyNames\":true,\"dependencies\":{},\"unevaluatedItems\":{},"
+      "\"const\":1}",
+      { "1", "!2" } },
+    { "{\"allOf\":[{\"x\":1,\"title\":\"a\"},{\"x\":2,\"const\":1}]}",
+      { "1", "!2" } },
+};
+
+/* So many of one thing are no longer written out each. */
+static void
+test_many(void)
+{
+    struct gg_grammar *g =
+        compile("{\"properties\":{\"a\":{\"maxLength\":20000},\"b\":{"
+                "\"maxLength\":19000},\"c\":{\"maxItems\":90000},\"d\":{"
+                "\"minLength\":250,\"maxLength\":951}},\"required\":[\"d\"]}");
+    static char text[2000] = "{\"d\":\"";
+    int differ = 0;
+
+    for (size_t n = 0; n < 1000; n++) {
+        snprintf(text + 6 + n, 4, "\"}");
+        differ += allows(g, text) != (n >= 250 && n <= 951);
+        text[6 + n] = 'x';
+    }
+    ok(g && differ == 0, "lengths up to 20,000, four in a schema");
+    gg_grammar_free(g);
+}
+
+static void
+test_texts(void)
+{
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gg_grammar *g = compile(cases[i].schema);
+        bool right = g != NULL;
+        char name[100];
+
+        for (int k = 0; k < 8 && cases[i].texts[k]; k++) {
+            const char *text = cases[i].texts[k];
+            bool not = *text == '!';
+            bool fits = allows(g, text + not );
+
+            if (fits == not )
+                printf("# %s: %s\n", cases[i].schema, text);
+            right = right && fits != not ;
+        }
+        gg_escape(name, sizeof(name), cases[i].schema, strlen(cases[i].schema));
+        ok(right, name);
+        gg_grammar_free(g);
+    }
+}
+
+/* ---- whole numbers ---- */
+
+static int64_t
+any_number(void)
+{
+    int64_t x = ((int64_t)rand() << 31 | rand()) % 1000000000000000000;
+    int digits = rand() % 18;
+
+    for (; digits > 0; digits--)
+        x /= 10;
+    return rand() % 2 ? x : -x;
+}
+
+static bool
+allows_number(struct gg_grammar *g, int64_t x)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%" PRId64, x);
+    return allows(g, text);
+}
+
+/* Numbers around both ends, powers of ten, and any others. */
+static int
+compare_range(int64_t low, int64_t high)
+{
+    struct gg_grammar *g;
+    char schema[200];
+    int differ = 0;
+
+    snprintf(schema, sizeof(schema),
+             "{\"type\":\"integer\",\"minimum\":%" PRId64
+             ",\"exclusiveMaximum\":%" PRId64 "}",
+             low, high + 1);
+    g = compile(schema);
+    for (int i = 0; g && i < 100; i++) {
+        int64_t near = rand() % 3 ? rand() % 24 - 12 : any_number() / 100;
+        int64_t x = i < 40 ? low + near : i < 80 ? high + near : any_number();
+
+        if (x < -999999999999999999 || x > 999999999999999999)
+            continue;
+        if (allows_number(g, x) != (x >= low && x <= high)) {
+            printf("# %s: %" PRId64 "\n", schema, x);
+            differ++;
+        }
+    }
+    gg_grammar_free(g);
+    return g ? differ : 1;
+}
+
+static void
+test_ranges(void)
+{
+    int differ = 0;
+
+    srand(3);
+    for (int i = 0; i < 150; i++) {
+        int64_t a = any_number(),
+                b = rand() % 2 ? any_number() : a + rand() % 30;
+
+        differ += compare_range(a < b ? a : b, a < b ? b : a);
+    }
+    is(differ, 0, "whole numbers between two limits");
+}
+
+/* ---- what is refused ---- */
+
+static const struct {
+    const char *schema, *message;
+} wrong[] = {
+    { "{\"properties\":{\"a\":{\"items\":{\"not\":{}}}}}",
+      "#/properties/a/items: not is not supported" },
+    { "{\"pattern\":\"a(?=b)\"}", "#: pattern: look-ahead or look-behind" },
+    { "{\"pattern\":\"(a)\\\\1\"}", "#: pattern: \\1 is not supported" },
+    { "{\"pattern\":\"a^b\"}", "#: pattern: an anchor within it" },
+    { "{\"pattern\":\"\\\\bx\"}", "#: pattern: \\b is not supported" },
+    { "{\"pattern\":\"(a\"}", "#: pattern: a group without an end" },
+    { "{\"pattern\":\"a)\"}", "#: pattern: a parenthesis without" },
+    { "{\"pattern\":\"[b-a]\"}", "#: pattern: a range that ends before" },
+    { "{\"pattern\":\"a**\"}", "#: pattern: a repetition of nothing" },
+    { "{\"pattern\":\"^a+$\",\"maxLength\":9}", "#: pattern allows lengths" },
+    { "{\"type\":\"integer\",\"minimum\":5,\"maximum\":4}",
+      "#: no number is between" },
+    { "{\"exclusiveMinimum\":true}", "#: exclusiveMinimum is no number" },
+    { "{\"type\":\"number\",\"multipleOf\":0.5}",
+      "#: multipleOf that is not whole" },
+    { "{\"minLength\":20001}", "#: minLength above 20000" },
+    { "{\"minProperties\":100}", "#: minProperties of more than 16 names" },
+    { "{\"enum\":[18446744073709551615]}",
+      "#: a number of more than 18 digits in enum" },
+    { "{\"properties\":{\"a\":{}},\"patternProperties\":{\"b\":{}}}",
+      "#: patternProperties beside properties" },
+    { "{\"patternProperties\":{\"b\":{}},\"additionalProperties\":{}}",
+      "#: patternProperties beside additionalProperties" },
+    { "{\"patternProperties\":{\"b\":{},\"c\":true}}",
+      "#: patternProperties with two different" },
+    { "{\"patternProperties\":{\"b\":{}},\"minProperties\":2}",
+      "#: minProperties above 1 beside patternProperties" },
+    { "{\"allOf\":[{\"patternProperties\":{\"b\":{}}},{\"properties\":{}}]}",
+      "#: patternProperties and another schema's" },
+    { "{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":3}}",
+      "#: $defs is no object of schemas" },
+    { "{\"$ref\":\"#/x\",\"x\":3}", "#: it is no schema" },
+    { "{\"$ref\":\"#/x/01\",\"x\":[{},{}]}", "#: $ref: there is no #/x/01" },
+    { "{\"$ref\":\"#b\\u001b\"}", "#: $ref: there is no #b\\x1b in" },
+    { "{\"anyOf\":[{\"minLength\":-1},{}]}",
+      "#/anyOf/0: minLength is no whole number" },
+    { "{\"$ref\":\"#/x\",\"x\":{\"items\":{\"maximum\":\"1\"}}}",
+      "#/x/items: maximum is no number" },
+    { "{\"anyOf\":[{\"minItems\":2,\"maxItems\":1},{\"enum\":[]}]}",
+      "#/anyOf/0: maxItems is below minItems" },
+    { "{\"minProperties\":1,\"additionalProperties\":false}",
+      "#: minProperties is above the number of names" },
+    { "{\"required\":[\"a\",\"b\"],\"maxProperties\":1}",
+      "#: maxProperties is below what must be" },
+    { "{\"type\":\"object\",\"anyOf\":[{\"required\":[\"a\"],\"properties\":{"
+      "\"a\":{\"$ref\":\"#\"}}},false]}",
+      "#/anyOf/0/properties/a: a value that has no end" },
+    { "{\"allOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]}",
+      "#: nothing is allowed here" },
+    { "{\"allOf\":[{\"pattern\":\"a\"},{\"pattern\":\"b\"}]}",
+      "#: two different pattern" },
+    { "{\"enum\":[{\"a\":1}],\"properties\":{\"a\":{}}}",
+      "#: enum or const beside properties" },
+    { "{\"const\":1,\"type\":\"string\"}", "#: no value of enum or const" },
+    { "{\"$ref\":\"#\"}", "#: $ref or allOf leads back to itself" },
+    { "{\"anyOf\":[{\"$ref\":\"#\"},{}]}",
+      "#/anyOf/0: a value that consists of itself" },
+    { "{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"required\":[\"a\"]}",
+      "#/properties/a: a value that has no end" },
+    { "{\"required\":[\"a\"],\"additionalProperties\":false}",
+      "#: required: a is none of the properties" },
+    { "{\"items\":[{}],\"prefixItems\":[{}]}", "#: items as a list beside" },
+    { "{\"allOf\":[]}", "#: allOf is no list" },
+    { "{\"$ref\":\"other.json\"}", "#: $ref: there is no other.json" },
+};
+
+static void
+test_wrong(void)
+{
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        struct gg_grammar *g;
+        size_t len = strlen(wrong[i].message);
+
+        err.message[0] = '\0';
+        g = compile(wrong[i].schema);
+        ok(!g && !strncmp(err.message, wrong[i].message, len),
+           wrong[i].message);
+        if (strncmp(err.message, wrong[i].message, len))
+            printf("# %s\n", err.message);
+        gg_grammar_free(g);
+    }
+}
+
+/* ---- keywords whose value is of a wrong type ---- */
+
+/* Values by a letter; `right` has those that a keyword may have. */
+static const struct {
+    char letter;
+    const char *value;
+} values[] = {
+    { 'n', "null" },
+    { 'b', "true" },
+    { 'f', "false" },
+    { '0', "0" },
+    { 'i', "3" },
+    { 'm', "-1" },
+    { 'r', "1.5" },
+    { 's', "\"a\"" },
+    { 't', "\"string\"" },
+    { 'e', "[]" },
+    { 'I', "[1]" },
+    { 'S', "[\"a\"]" },
+    { 'T', "[\"null\"]" },
+    { 'L', "[{}]" },
+    { 'o', "{}" },
+    { '1', "{\"a\":1}" },
+    { 'N', "{\"a\":[\"b\"]}" },
+    { 'O', "{\"a\":{}}" },
+};
+
+static const struct {
+    const char *key, *right;
+} keywords[] = {
+    { "type", "tT" },
+    { "enum", "eISTL" },
+    { "const", "nbf0imrsteISTLo1NO" },
+    { "multipleOf", "ir" },
+    { "maximum", "0imr" },
+    { "minimum", "0imr" },
+    { "exclusiveMaximum", "0imr" },
+    { "exclusiveMinimum", "0imr" },
+    { "maxLength", "0i" },
+    { "minLength", "0i" },
+    { "pattern", "st" },
+    { "format", "st" },
+    { "items", "bfoL1NO" },
+    { "prefixItems", "L" },
+    { "additionalItems", "bfo1NO" },
+    { "maxItems", "0i" },
+    { "minItems", "0i" },
+    { "uniqueItems", "bf" },
+    { "contains", "bfo1NO" },
+    { "maxContains", "0i" },
+    { "minContains", "0i" },
+    { "unevaluatedItems", "bfo1NO" },
+    { "properties", "oO" },
+    { "patternProperties", "oO" },
+    { "additionalProperties", "bfo1NO" },
+    { "propertyNames", "bfo1NO" },
+    { "unevaluatedProperties", "bfo1NO" },
+    { "required", "eST" },
+    { "maxProperties", "0i" },
+    { "minProperties", "0i" },
+    { "dependencies", "oNO" },
+    { "dependentRequired", "oN" },
+    { "dependentSchemas", "oO" },
+    { "allOf", "L" },
+    { "anyOf", "L" },
+    { "oneOf", "L" },
+    { "not", "bfo1NO" },
+    { "if", "bfo1NO" },
+    { "then", "bfo1NO" },
+    { "else", "bfo1NO" },
+    { "$ref", "st" },
+    { "$dynamicRef", "st" },
+    { "$recursiveRef", "st" },
+    { "$id", "st" },
+    { "$anchor", "st" },
+    { "$dynamicAnchor", "st" },
+    { "$recursiveAnchor", "bf" },
+    { "$schema", "st" },
+    { "$defs", "oO" },
+    { "definitions", "oO" },
+};
+
+/* Refused as malformed: with the keyword's name, and "is no ..." */
+static bool
+is_malformed(const char *key, const char *value)
+{
+    struct gg_grammar *g;
+    char schema[200], words[60];
+
+    snprintf(schema, sizeof(schema), "{\"%s\":%s}", key, value);
+    snprintf(words, sizeof(words), "#: %s is n", key);
+    err.message[0] = '\0';
+    g = compile(schema);
+    gg_grammar_free(g);
+    return !g && !strncmp(err.message, words, strlen(words)) &&
+           !strstr(err.message, "is not supported");
+}
+
+static void
+test_types(void)
+{
+    for (size_t k = 0; k < sizeof(keywords) / sizeof(keywords[0]); k++) {
+        int differ = 0;
+
+        for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+            bool right = strchr(keywords[k].right, values[i].letter) != NULL;
+
+            if (is_malformed(keywords[k].key, values[i].value) == right) {
+                printf("# %s: %s: %s\n", keywords[k].key, values[i].value,
+                       err.message);
+                differ++;
+            }
+        }
+        is(differ, 0, keywords[k].key);
+    }
+}
+
+/* ---- multiples ---- */
+
+static int
+compare_multiples(int64_t m, int64_t low, int64_t high)
+{
+    struct gg_grammar *g;
+    char schema[200];
+    int differ = 0;
+
+    snprintf(schema, sizeof(schema),
+             "{\"type\":\"integer\",\"multipleOf\":%" PRId64
+             ",\"minimum\":%" PRId64 ",\"maximum\":%" PRId64 "}",
+             m, low, high);
+    g = compile(schema);
+    for (int64_t x = -1100; x <= 1100; x++)
+        differ += allows_number(g, x) != (x >= low && x <= high && x % m == 0);
+    gg_grammar_free(g);
+    return differ;
+}
+
+static void
+test_multiples(void)
+{
+    int differ = 0;
+
+    srand(5);
+    for (int i = 0; i < 60; i++) {
+        int64_t low = rand() % 2000 - 1000;
+
+        differ += compare_multiples(1 + rand() % (i % 2 ? 15 : 1200), low,
+                                    low + rand() % 900);
+    }
+    is(differ, 0, "multiples between two limits");
+}
+
+/* Twice as many at each step would be 2^25. */
+static void
+test_bomb(void)
+{
+    static char text[2048];
+    char *p = text;
+
+    p += sprintf(p, "{\"$ref\":\"#/$defs/a0\",\"$defs\":{");
+    for (int i = 0; i < 25; i++)
+        p += sprintf(p,
+                     "\"a%d\":{\"allOf\":[{\"$ref\":\"#/$defs/a%d\"},{"
+                     "\"$ref\":\"#/$defs/a%d\"}]},",
+                     i, i + 1, i + 1);
+    strcpy(p, "\"a25\":{}}}");
+    ok(!compile(text) && strstr(err.message, "too large"),
+       "allOf that doubles 25 times");
+}
+
+/* ---- no memory ---- */
+
+/* Of everything that a schema can ask for something. */
+static const char rich[] =
+    "{\"$defs\":{\"d\":{\"type\":\"string\",\"pattern\":\"^[a-c]+$\"},\"e\":{"
+    "\"$anchor\":\"e\",\"anyOf\":[{\"$ref\":\"#/$defs/d\"},{\"type\":"
+    "\"integer\",\"multipleOf\":7,\"minimum\":3}]}},\"properties\":{\"a\":{"
+    "\"$ref\":\"#e\"},\"b\":{\"allOf\":[{\"type\":[\"array\",\"null\"]},{"
+    "\"items\":{\"enum\":[1.5,\"x\"]},\"minItems\":1}]},\"c\":{\"format\":"
+    "\"date\"}},\"required\":[\"a\",\"z\"],\"minProperties\":4,"
+    "\"additionalProperties\":{\"minimum\":0.25,\"maximum\":8}}";
+
+/* The number of allocations, after each of which but the last one fails. */
+static long
+count_allocations(void)
+{
+    for (long n = 0; n < 100000; n++) {
+        char *text = NULL;
+        size_t len;
+        enum gg_status st;
+
+        mem_fail_after(n);
+        st = sample_schema_to_gbnf(rich, sizeof(rich) - 1, &text, &len, &err);
+        mem_fail_after(-1);
+        mem_free(text);
+        if (st == GG_OK)
+            return n;
+        if (st != GG_ERR_NOMEM || text)
+            return -1;
+    }
+    return -1;
+}
+
+static void
+test_no_memory(void)
+{
+    ok(count_allocations() > 500, "without memory nothing else is said");
+}
+
+int
+main(void)
+{
+    test_texts();
+    test_ranges();
+    test_many();
+    test_multiples();
+    test_wrong();
+    test_types();
+    test_bomb();
+    test_no_memory();
+    return tap_done();
+}
+
+#else
+
+int
+main(void)
+{
+    char *text = NULL;
+    size_t n;
+
+    ok(sample_schema_to_gbnf("{}", 2, &text, &n, &err) == GG_ERR_UNSUPPORTED &&
+           !text && err.message[0],
+       "refused without Jansson");
+    return tap_done();
+}
+
+#endif
