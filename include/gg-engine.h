@@ -306,8 +306,10 @@ gg_engine_draft_stats(const struct gg_engine *engine);
 struct gg_choice {
     const int32_t *ids; /* of prompt and choice */
     size_t n;
-    double logprob;  /* result */
-    size_t n_scored; /* result: ids that make it up */
+    const void *data;   /* the caller's */
+    double logprob;     /* result */
+    size_t n_scored;    /* result: ids that make it up */
+    double probability; /* result: as if one of the choices had to come */
 };
 
 struct gg_choices {

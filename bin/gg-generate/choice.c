@@ -79,16 +79,16 @@ choices_clear(struct choices *c)
 /* ---- the answer ---------------------------------------------------------- */
 
 void
-choices_add_scores(const struct contest *c, char between, struct buffer *out)
+choices_add_scores(const struct gg_choices *c, char between, struct buffer *out)
 {
     for (size_t i = 0; i < c->n; i++) {
-        const struct scored *s = &c->list[i];
-        size_t room = 5 * (s->choice->len + 1);
+        const struct gg_choice *s = &c->list[i];
+        size_t room = 5 * (contest_text(s)->len + 1);
         char *shown = cli_alloc(NULL, room, 1), numbers[64], last[32];
-        int n = snprintf(numbers, sizeof(numbers), "%.6f\t%zu\t", s->sum,
+        int n = snprintf(numbers, sizeof(numbers), "%.6f\t%zu\t", s->logprob,
                          s->n_scored);
 
-        gg_escape(shown, room, s->choice->text, s->choice->len);
+        gg_escape(shown, room, contest_text(s)->text, contest_text(s)->len);
         if (i)
             buffer_char(out, between);
         buffer_add(out, numbers, (size_t)n);
@@ -100,7 +100,7 @@ choices_add_scores(const struct contest *c, char between, struct buffer *out)
 }
 
 static void
-put(const struct generate *g, const struct contest *c)
+put(const struct generate *g, const struct gg_choices *c)
 {
     struct buffer out = { 0 };
 
@@ -108,7 +108,8 @@ put(const struct generate *g, const struct contest *c)
         choices_add_scores(c, '\n', &out);
         buffer_char(&out, '\n');
     } else {
-        buffer_add(&out, c->list->choice->text, c->list->choice->len);
+        buffer_add(&out, contest_text(c->list)->text,
+                   contest_text(c->list)->len);
     }
     terminal_write(out.p, out.len, false);
     buffer_clear(&out);
@@ -116,7 +117,7 @@ put(const struct generate *g, const struct contest *c)
 
 /* --save: the choice that was written is what the prompt goes on with. */
 static void
-leave(struct generate *g, const struct contest *c)
+leave(struct generate *g, const struct gg_choices *c)
 {
     struct gg_query query = { 0 };
     struct gg_error err;
@@ -140,15 +141,12 @@ void
 generate_choice(struct generate *g)
 {
     struct prompt prompt = { 0 };
-    struct contender one = { .contest = &prompt.contest };
     struct gg_error err;
 
     generate_choice_prompt(g, &prompt);
     if (!contest_fits(&prompt.contest, &g->engine, &err))
         cli_die("%s", err.message);
-    one.ids = prompt.ids;
-    one.n = prompt.n;
-    if (contest_run(g->gg, &one, 1)) {
+    if (contest_run(g->gg, &prompt.contest, 1)) {
         if (!contest_decide(&prompt.contest, &err))
             cli_die("%s", err.message);
         put(g, &prompt.contest);

@@ -37,12 +37,13 @@ choices_add_list(struct choices *c, const char *list, struct gg_error *err);
 void
 choices_clear(struct choices *c);
 
-struct contest;
+struct gg_choices;
 
 /* Adds "SCORE<TAB>NUMBER<TAB>CHOICE<TAB>PROBABILITY" for each choice of a
  * contest that was decided, `between` two of them. */
 void
-choices_add_scores(const struct contest *c, char between, struct buffer *out);
+choices_add_scores(const struct gg_choices *c, char between,
+                   struct buffer *out);
 
 struct generate;
 

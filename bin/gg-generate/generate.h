@@ -51,7 +51,7 @@ struct prompt {
     int32_t *ids;
     size_t n, cap;
     bool goes_on; /* it is nothing but what it goes on from */
-    struct contest contest;
+    struct gg_choices contest;
 };
 
 /* What a state holds, for any number of prompts that go on from there. */

@@ -145,19 +145,19 @@ add_ids(struct buffer *out, const int32_t *ids, size_t n)
 
 /* The same members for the likeliest one, and for each in turn. */
 static void
-add_scored(struct buffer *out, const struct scored *s)
+add_scored(struct buffer *out, const struct gg_choice *s)
 {
     add_key(out, "text");
-    cli_json_add(out, s->choice->text, s->choice->len);
+    cli_json_add(out, contest_text(s)->text, contest_text(s)->len);
     add_ids(out, s->ids + s->n - s->n_scored, s->n_scored);
     add_key(out, "logprob");
-    add_format(out, "%.6f", s->sum);
+    add_format(out, "%.6f", s->logprob);
     add_key(out, "probability");
     add_format(out, "%.6f", s->probability);
 }
 
 static void
-add_contest(struct buffer *out, const struct contest *c)
+add_contest(struct buffer *out, const struct gg_choices *c)
 {
     add_scored(out, c->list);
     add_key(out, "stop_reason");

@@ -64,10 +64,10 @@ add_escaped(struct buffer *out, const char *text, size_t len)
 
 /* The likeliest choice, or the scores of all. */
 static void
-add_choice(const struct generate *g, const struct contest *c,
+add_choice(const struct generate *g, const struct gg_choices *c,
            struct buffer *out)
 {
-    const struct choice *best = c->list->choice;
+    const struct choice *best = contest_text(c->list);
 
     if (g->o->scores)
         choices_add_scores(c, '\t', out);

@@ -246,14 +246,15 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
     uint64_t left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;
+    out->contest.prompt = out->ids;
+    out->contest.n_prompt = out->n;
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
         int32_t *ids = NULL;
         size_t n = 0;
 
         st = encode_choice(g, s, &choices->list[i], left_out, &ids, &n, err);
         if (st == GG_OK)
-            st = contest_add(&out->contest, &choices->list[i], ids, n, out->ids,
-                             out->n, err);
+            st = contest_add(&out->contest, &choices->list[i], ids, n, err);
         else
             free(ids);
     }

@@ -332,15 +332,12 @@ decide(struct records *w, struct record *r)
 static void
 choose(struct records *w)
 {
-    struct contender *list = cli_alloc(NULL, w->n_active, sizeof(*list));
+    struct gg_choices *list = cli_alloc(NULL, w->n_active, sizeof(*list));
     size_t n = 0;
 
-    for (size_t i = 0; i < w->n_active; i++) {
-        struct prompt *p = &w->active[i]->prompt;
-
-        if (p->contest.n)
-            list[n++] = (struct contender){ &p->contest, p->ids, p->n };
-    }
+    for (size_t i = 0; i < w->n_active; i++)
+        if (w->active[i]->prompt.contest.n)
+            list[n++] = w->active[i]->prompt.contest; /* the same choices */
     if (n && contest_run(w->g->gg, list, n)) {
         for (size_t i = 0; i < w->n_active; i++)
             if (w->active[i]->prompt.contest.n)

@@ -4,6 +4,8 @@
  * alone, the head, is evaluated once and gives the probabilities of all
  * choices' first ids after it. What a choice has more is evaluated for itself,
  * after a copy of the head. */
+#include <math.h>
+
 #include "core/error.h"
 #include "core/mem.h"
 #include "engine/engine.h"
@@ -217,6 +219,23 @@ run_rests(struct gg_engine *e, struct contest *list, size_t n_contests,
     return st;
 }
 
+/* NaN, where some log-likelihood is. */
+static void
+share(struct gg_choices *c)
+{
+    double highest = -(double)INFINITY, all = 0;
+
+    for (size_t i = 0; i < c->n; i++)
+        if (c->list[i].logprob > highest)
+            highest = c->list[i].logprob;
+    for (size_t i = 0; i < c->n; i++) {
+        c->list[i].probability = exp(c->list[i].logprob - highest);
+        all += c->list[i].probability;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        c->list[i].probability /= all;
+}
+
 static enum gg_status
 check_lists(const struct gg_engine *e, const struct gg_choices *choices,
             size_t n, struct gg_error *err)
@@ -254,6 +273,8 @@ gg_engine_choose(struct gg_engine *engine, struct gg_choices *choices, size_t n,
         st = run_heads(engine, list, n, err);
     if (st == GG_OK)
         st = run_rests(engine, list, n, err);
+    for (size_t i = 0; i < n && st == GG_OK; i++)
+        share(&choices[i]);
     for (size_t i = 0; i < n && list; i++)
         contest_close(&list[i]);
     mem_free(list);

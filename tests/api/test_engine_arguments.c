@@ -90,7 +90,7 @@ test_eval(void)
 static void
 test_choose(void)
 {
-    struct gg_choice none = { NULL, 1, 0, 0 }, same = { ids, 2, 0, 0 };
+    struct gg_choice none = { .n = 1 }, same = { .ids = ids, .n = 2 };
     struct gg_choices wrong[] = {
         { NULL, 1, &same, 1 }, { ids, 2, NULL, 1 },   { ids, 2, &none, 1 },
         { ids, 2, &same, 1 },  { NULL, 0, &same, 1 },

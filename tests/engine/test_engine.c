@@ -384,6 +384,23 @@ check_score(const struct gg_model *m)
     close_bench(&b);
 }
 
+/* They add up to 1, and go by the likelihoods. */
+static bool
+are_shares(const struct gg_choice *list, int n)
+{
+    double sum = 0;
+    bool right = true;
+
+    for (int i = 0; i < n; i++) {
+        double likelier = list[i].logprob - list[0].logprob;
+
+        sum += list[i].probability;
+        right = right && fabs(log(list[i].probability / list[0].probability) -
+                              likelier) < 1e-9;
+    }
+    return right && fabs(sum - 1) < 1e-12;
+}
+
 static void
 check_choices(const struct gg_model *m)
 {
@@ -393,18 +410,20 @@ check_choices(const struct gg_model *m)
     int32_t its[N_CHOICES][64];
     struct gg_choice list[N_CHOICES];
     struct gg_choices all = { ids, 50, list, N_CHOICES };
-    bool right = true;
+    bool right = true, shares = true;
 
     for (int i = 0; i < N_CHOICES; i++) {
         memcpy(its[i], ids, 48 * sizeof(**its)); /* two ids are otherwise */
         memcpy(its[i] + 48, ids + 100 + 3 * i, 16 * sizeof(**its));
-        list[i] = (struct gg_choice){ its[i], (size_t)(49 + 2 * i), 0, 0 };
+        list[i] =
+            (struct gg_choice){ .ids = its[i], .n = (size_t)(49 + 2 * i) };
     }
     for (int32_t n_slots = 1; n_slots < 10; n_slots += 4) {
         struct bench b;
 
         open_bench(&b, m, n_slots, 200, (struct gg_engine_params){ 0 });
         must(gg_engine_choose(b.engine, &all, 1, &err));
+        shares = shares && are_shares(list, N_CHOICES);
         for (int i = 0; i < N_CHOICES; i++) {
             float truth[64];
             double sum = 0;
@@ -418,6 +437,7 @@ check_choices(const struct gg_model *m)
         close_bench(&b);
     }
     ok(right, "choices have the probabilities of their ids");
+    ok(shares, "of which each has its share");
 }
 
 /* ---- windows ------------------------------------------------------------- */
