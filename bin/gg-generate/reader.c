@@ -11,7 +11,6 @@
 
 enum {
     CHUNK = 1 << 16,
-    MAX_LOST = 1 << 28, /* bytes of a record that is passed over */
 };
 
 static bool
@@ -57,8 +56,8 @@ check_length(struct reader *r)
         return;
     r->lost += n;
     r->start = r->seen = r->text.len;
-    if (r->lost > MAX_LOST)
-        cli_too_long(r->name, "a record", MAX_LOST);
+    if (r->lost > r->max_lost)
+        cli_too_long(r->name, r->what, r->max_lost);
 }
 
 /* True: there is a record, or what the input ends with. */
@@ -84,8 +83,8 @@ take(struct reader *r, const char **text, size_t *len)
     return end || *len || r->too_long;
 }
 
-static bool
-is_blank(const char *text, size_t len)
+bool
+reader_is_blank(const char *text, size_t len)
 {
     size_t n = 0;
 
@@ -113,7 +112,8 @@ reader_next(struct reader *r, bool wait, const char **text, size_t *len)
 
         if (found)
             drop_mark(r, text, len);
-        if (found && (r->too_long || !r->skip_blank || !is_blank(*text, *len)))
+        if (found &&
+            (r->too_long || !r->skip_blank || !reader_is_blank(*text, *len)))
             return READER_RECORD;
         if (found)
             continue;
@@ -125,8 +125,13 @@ reader_next(struct reader *r, bool wait, const char **text, size_t *len)
 }
 
 void
+reader_drop(struct reader *r)
+{
+    r->start = r->seen = r->text.len;
+}
+
+void
 reader_clear(struct reader *r)
 {
-    free(r->text.p);
-    r->text = (struct buffer){ 0 };
+    buffer_clear(&r->text);
 }

@@ -8,10 +8,12 @@ struct reader {
     int fd;
     const char *name; /* for messages */
     char end;         /* of a record: newline or NUL */
-    size_t max;       /* bytes of a record; a longer one is passed over, and the
-                       * tool ends where its end is not to be seen */
-    bool skip_blank;  /* what has only white space is no record */
-    bool may_mark;    /* the first one may begin with a mark: cli_mark() */
+    const char *what; /* "a record", the same */
+    size_t max;       /* bytes of one; a longer one is passed over, and the tool
+                       * ends where it has more than: */
+    size_t max_lost;
+    bool skip_blank; /* what has only white space is no record */
+    bool may_mark;   /* the first one may begin with a mark: cli_mark() */
 
     struct buffer text; /* what was read; used up to: */
     size_t start, seen; /* and without an end up to: */
@@ -38,6 +40,14 @@ reader_place(const struct reader *r)
  * the next call. Waits for one only where `wait` says so. */
 enum reader_state
 reader_next(struct reader *r, bool wait, const char **text, size_t *len);
+
+/* True for what has only white space. */
+bool
+reader_is_blank(const char *text, size_t len);
+
+/* Forgets what there is of records that were not returned. */
+void
+reader_drop(struct reader *r);
 
 void
 reader_clear(struct reader *r);

@@ -14,6 +14,7 @@
 
 enum {
     MAX_RECORD = 1 << 24, /* bytes; parsed JSON takes twenty times as many */
+    MAX_LOST = 1 << 28,   /* of a record that is passed over */
     MAX_HELD = 1 << 26,   /* bytes that wait for an answer before them */
 };
 
@@ -511,7 +512,9 @@ generate_records(struct generate *g, int resumed)
         .in = { .fd = cli_open_input(o->input),
                 .name = cli_input_name(o->input),
                 .end = o->form == FORM_NULL ? '\0' : '\n',
+                .what = "a record",
                 .max = MAX_RECORD,
+                .max_lost = MAX_LOST,
                 .skip_blank = o->form == FORM_JSONL,
                 .may_mark = o->form == FORM_JSONL || o->numbered },
         .resumed = { .end = -1 },

@@ -78,9 +78,12 @@ void
 resume_skip(struct generate *g, const struct form *form, struct reader *in,
             int fd, const char *path, struct resumed *last)
 {
-    struct reader old = {
-        .fd = fd, .name = path, .end = in->end, .max = MAX_ANSWER
-    };
+    struct reader old = { .fd = fd,
+                          .name = path,
+                          .what = "a record",
+                          .end = in->end,
+                          .max = MAX_ANSWER,
+                          .max_lost = MAX_ANSWER };
     off_t end = find_end(fd, path, in->end);
     const char *text, *out;
     size_t len, out_len;
