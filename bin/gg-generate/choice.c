@@ -5,16 +5,9 @@
 #include <string.h>
 
 #include "common/terminal.h"
-#include "gg-generate/records.h"
+#include "gg-generate/generate.h"
 
 /* ---- the option ---------------------------------------------------------- */
-
-static enum gg_status
-fail(struct gg_error *err, const char *message)
-{
-    snprintf(err->message, sizeof(err->message), "--choice: %s", message);
-    return GG_ERR_ARG;
-}
 
 enum gg_status
 choices_add(struct choices *c, const char *text, size_t len,
@@ -23,7 +16,7 @@ choices_add(struct choices *c, const char *text, size_t len,
     struct choice *new;
 
     if (len == 0)
-        return fail(err, "a choice is empty");
+        return cli_error(err, GG_ERR_ARG, "--choice: a choice is empty");
     c->list = cli_alloc(c->list, c->n + 1, sizeof(*c->list));
     new = &c->list[c->n++];
     *new = (struct choice){ .text = cli_alloc(NULL, len + 1, 1), .len = len };
@@ -56,8 +49,9 @@ choices_add_list(struct choices *c, const char *list, struct gg_error *err)
             if (byte)
                 buffer_char(&text, byte);
             else
-                st = fail(err, "a backslash goes before a comma, a backslash, "
-                               "n or t");
+                st = cli_error(err, GG_ERR_ARG,
+                               "--choice: a backslash goes before a comma, a "
+                               "backslash, n or t");
         }
         if (st == GG_OK)
             st = choices_add(c, text.p, text.len, err);
@@ -115,42 +109,36 @@ put(const struct generate *g, const struct gg_choices *c)
     buffer_clear(&out);
 }
 
-/* --save: the choice that was written is what the prompt goes on with. */
+/* What comes next goes on with it. */
 static void
-leave(struct generate *g, const struct gg_choices *c)
+go_on(struct generate *g, const struct gg_choice *chosen)
 {
-    struct gg_query query = { 0 };
+    struct gg_sequence **q = &g->base.sequence;
     struct gg_error err;
-    size_t n_base = 0;
+    size_t n = 0;
 
-    if (!state_saves(&g->state))
-        return;
-    cli_check(generate_new_sequence(g, &query.sequence, &err), &err);
-    g->answer.sequence = query.sequence;
-    (void)gg_sequence_ids(query.sequence, &n_base);
-    cli_check(gg_sequence_put(query.sequence, c->list->ids + n_base,
-                              c->list->n - n_base, &err),
-              &err);
-    cli_check(gg_engine_eval(g->gg, &query, 1, &err), &err);
-    g->heard = true;
-    generate_save(g);
-    answer_clear(&g->answer);
+    if (!*q)
+        cli_check(gg_sequence_new(g->gg, q, &err), &err);
+    (void)gg_sequence_ids(*q, &n);
+    cli_check(gg_sequence_put(*q, chosen->ids + n, chosen->n - n, &err), &err);
+    generate_hold_base(g);
 }
 
-void
-generate_choice(struct generate *g)
+bool
+generate_choice(struct generate *g, struct prompt *prompt)
 {
-    struct prompt prompt = { 0 };
+    struct gg_choices *c = &prompt->contest;
     struct gg_error err;
 
-    generate_choice_prompt(g, &prompt);
-    if (!contest_fits(&prompt.contest, &g->engine, &err))
+    if (!contest_fits(c, &g->engine, &err))
         cli_die("%s", err.message);
-    if (contest_run(g->gg, &prompt.contest, 1)) {
-        if (!contest_decide(&prompt.contest, &err))
-            cli_die("%s", err.message);
-        put(g, &prompt.contest);
-        leave(g, &prompt.contest);
-    }
-    prompt_clear(&prompt);
+    if (!contest_run(g->gg, c, 1))
+        return false;
+    if (!contest_decide(c, &err))
+        cli_die("%s", err.message);
+    put(g, c);
+    if (g->o->interactive || state_saves(&g->state))
+        go_on(g, c->list);
+    g->heard = true;
+    return true;
 }

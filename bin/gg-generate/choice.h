@@ -45,10 +45,4 @@ void
 choices_add_scores(const struct gg_choices *c, char between,
                    struct buffer *out);
 
-struct generate;
-
-/* Reads the prompt and writes the likeliest choice. */
-void
-generate_choice(struct generate *g);
-
 #endif

@@ -2,12 +2,12 @@
 #ifndef GENERATE_H
 #define GENERATE_H
 
-#include "common/chat.h"
 #include "common/state.h"
 #include "gg-generate/answer.h"
 #include "gg-generate/choice.h"
 #include "gg-generate/contest.h"
 #include "gg-generate/grammars.h"
+#include "gg-generate/prompt_source.h"
 
 enum {
     BOS_BY_MODEL, /* as the model wants it */
@@ -54,9 +54,11 @@ struct prompt {
     struct gg_choices contest;
 };
 
-/* What a state holds, for any number of prompts that go on from there. */
+/* What a state holds, for any number of prompts that go on from there; or the
+ * conversation of which all answers were choices. */
 struct base {
     struct gg_sequence *sequence; /* NULL: nothing */
+    bool is_pending;              /* its last id: an answer ended there */
     bool has_mirostat;
     double mirostat;
 };
@@ -74,68 +76,59 @@ struct generate {
     size_t sum_prompt, sum_made; /* ids */
     uint64_t left_out;           /* bytes of prompts without a token */
     int64_t t_prompt, t_made;    /* microseconds of evaluation */
-    struct chat chat;
-    size_t done; /* messages that the session holds, but for the last's end */
+    struct prompt_source source; /* of the one prompt, or of all turns */
     struct state state;
     struct base base;
     struct grammars grammars;   /* of records */
     char *unknown[MAX_UNKNOWN]; /* their members that were warned of */
     size_t n_unknown;
-    bool has_mirostat; /* the state has what was learnt: */
-    double mirostat;
-    bool loaded;  /* the answer's context comes from there */
-    bool resumed; /* its text goes on without a prompt */
-    bool heard;   /* some prompt was evaluated */
-    bool cut;     /* some answer, inside its grammar */
+    int resumed; /* a file with answers that there are already; or -1 */
+    bool loaded; /* prompts go on from a state */
+    bool heard;  /* some prompt was evaluated */
+    bool cut;    /* some answer, inside its grammar */
 };
 
-/* The ids of the prompt, which --echo writes; the caller frees them. With
- * `chat`, the prompt becomes messages of g->chat. */
-int32_t *
-generate_prompt(struct generate *g, size_t *n);
+/* The prompt that the options name, after the answer's tail, which --echo
+ * writes; or the tool ends. */
+void
+generate_prompt(struct generate *g, struct prompt *out);
+
+/* What is new in the conversation, after the answer's tail. */
+void
+generate_turn_prompt(struct generate *g, struct prompt *out);
+void
+prompt_clear(struct prompt *p);
 
 /* Says how many bytes of the prompts so far have no token. */
 void
 generate_tell_left_out(struct generate *g, const char *name);
 
-/* The ids of what is new in g->chat, after the answer's tail; the caller frees
- * them. */
-int32_t *
-generate_chat(struct generate *g, size_t *n);
-
-/* The ids of a text as the options want it: a text, a message of the user, or a
- * conversation in JSON; and of all choices after it. The second reads a
- * conversation whatever the options say. No ids: an empty text. What is in
- * *out, which was all zero, is to be cleared even if this fails. */
-enum gg_status
-generate_record_ids(struct generate *g, const char *text, size_t len,
-                    const struct choices *choices, struct prompt *out,
-                    struct gg_error *err);
-enum gg_status
-generate_messages_ids(struct generate *g, const char *json, size_t len,
-                      const struct choices *choices, struct prompt *out,
-                      struct gg_error *err);
-/* The same of the one prompt that the options name, or the tool ends. */
-void
-generate_choice_prompt(struct generate *g, struct prompt *out);
-void
-prompt_clear(struct prompt *p);
-
 /* Evaluates the prompt, then draws and writes until an end; after -n 0 at once.
  * False: the prompt was not evaluated. */
 bool
-generate_loop(struct generate *g, const int32_t *prompt, size_t n);
+generate_loop(struct generate *g, const struct prompt *prompt);
 
-/* Answers line after line; at first to first[0..n), the ids of g->chat, if
- * there are any. */
-void
-generate_interactive(struct generate *g, const int32_t *first, size_t n);
-
-/* Answers each record of the input; the standard output has been opened.
- * `resumed` reads answers that it has already; -1: there are none. False: some
- * record failed, or a signal came. */
+/* Writes the likeliest of the prompt's choices. False: a signal came. */
 bool
-generate_records(struct generate *g, int resumed);
+generate_choice(struct generate *g, struct prompt *prompt);
+
+/* One of the two. */
+static inline bool
+generate_answer(struct generate *g, struct prompt *prompt)
+{
+    return prompt->contest.n ? generate_choice(g, prompt)
+                             : generate_loop(g, prompt);
+}
+
+/* Answers line after line; at first to `first`, if it is not all zero, which it
+ * clears. */
+void
+generate_interactive(struct generate *g, struct prompt *first);
+
+/* Answers each record of the input; the standard output has been opened. False:
+ * some record failed, or a signal came. */
+bool
+generate_records(struct generate *g);
 
 /* Ids that may come next are drafted from now on, as --draft says; or the tool
  * ends. */
@@ -147,21 +140,20 @@ draft_model_close(struct generate *g);
 void
 draft_model_describe(const struct generate *g);
 
-/* The answer's context, and g->chat, are what --load says. */
+/* g->base is what --load says; without it, it stays empty. */
 void
 generate_load(struct generate *g);
-/* g->base is, and some slot of the session holds all of it. Without --load it
- * stays empty. */
+/* All of it is evaluated, and some slot of the session holds it; unless a
+ * signal comes. */
 void
-generate_load_base(struct generate *g);
+generate_hold_base(struct generate *g);
+/* It becomes the answer's context, and what is pending its tail. */
+void
+generate_take_base(struct generate *g);
 /* One that begins with all that was loaded. */
 enum gg_status
 generate_new_sequence(const struct generate *g, struct gg_sequence **out,
                       struct gg_error *err);
-/* For an empty prompt after a saved state: the ids to evaluate before the
- * text goes on, which may be none; the caller frees them. */
-int32_t *
-generate_resume(struct generate *g, size_t *n);
 /* Saves what was heard, if that was asked for. */
 void
 generate_save(struct generate *g);

@@ -55,20 +55,23 @@ ask(struct input *in, struct chat *chat)
     return state == READER_RECORD;
 }
 
-/* Evaluates what is new in the conversation, and the answer to it. False: it
- * cannot go on. */
+/* The answer to what is new in the conversation, which has `before` messages if
+ * it is not heard. False: it cannot go on. */
 static bool
-answer(struct generate *g, const int32_t *ids, size_t n, bool terminal,
-       size_t before)
+answer(struct generate *g, struct prompt *prompt, bool terminal, size_t before)
 {
-    bool heard = generate_loop(g, ids, n);
+    struct prompt_source *s = &g->source;
+    struct chat *chat = &s->chat;
+    bool heard = generate_answer(g, prompt);
 
-    if (heard && g->chat.messages[g->chat.n - 1].role != GG_ROLE_ASSISTANT)
-        chat_add(&g->chat, GG_ROLE_ASSISTANT, NULL, 0);
+    if (heard && chat->messages[chat->n - 1].role != GG_ROLE_ASSISTANT)
+        chat_add(chat, GG_ROLE_ASSISTANT, NULL, 0);
     if (heard)
-        g->done = g->chat.n;
+        s->done = chat->n;
     else
-        chat_truncate(&g->chat, before);
+        chat_truncate(chat, before);
+    s->goes_on = false;
+    prompt_clear(prompt);
     terminal_write("\n", 1, false);
     cli_flush();
     if (terminal && cli_signal() == SIGINT)
@@ -77,7 +80,7 @@ answer(struct generate *g, const int32_t *ids, size_t n, bool terminal,
 }
 
 void
-generate_interactive(struct generate *g, const int32_t *first, size_t n)
+generate_interactive(struct generate *g, struct prompt *first)
 {
     struct input in = { .lines = { .fd = STDIN_FILENO,
                                    .name = "standard input",
@@ -86,22 +89,19 @@ generate_interactive(struct generate *g, const int32_t *first, size_t n)
                                    .max = MAX_LINE,
                                    .max_lost = MAX_LINE },
                         .terminal = isatty(STDIN_FILENO) };
+    struct chat *chat = &g->source.chat;
+    size_t before = g->loaded || g->o->system != NULL;
+    struct prompt prompt = { 0 };
     bool more = true;
 
     in.prompt = in.terminal && isatty(STDERR_FILENO);
-    if (n)
-        more =
-            answer(g, first, n, in.terminal, g->loaded || g->o->system != NULL);
-    while (more) {
-        size_t before = g->chat.n;
-        int32_t *ids;
-
-        if (!ask(&in, &g->chat))
-            break;
-        ids = generate_chat(g, &n);
-        generate_tell_left_out(g, cli_input_name(NULL));
-        more = answer(g, ids, n, in.terminal, before);
-        free(ids);
+    if (first->n || first->goes_on)
+        more = answer(g, first, in.terminal, before);
+    else
+        prompt_source_begin(g, &g->source);
+    for (before = chat->n; more && ask(&in, chat); before = chat->n) {
+        generate_turn_prompt(g, &prompt);
+        more = answer(g, &prompt, in.terminal, before);
     }
     reader_clear(&in.lines);
 }

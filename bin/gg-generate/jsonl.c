@@ -28,8 +28,7 @@ encode_messages(struct generate *g, struct record *r, const char *text,
 
     if (!member_find(text, "messages", &m))
         return cli_error(err, GG_ERR_FORMAT, "no messages");
-    return generate_messages_ids(g, m.value, (size_t)(m.end - m.value),
-                                 record_choices(g, r), &r->prompt, err);
+    return record_encode(g, r, true, m.value, (size_t)(m.end - m.value), err);
 }
 
 static enum gg_status

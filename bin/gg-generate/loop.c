@@ -91,15 +91,15 @@ finish(struct generate *g)
 
 /* -n 0: the prompt, and nothing else. False: a signal came. */
 static bool
-evaluate_only(struct generate *g, const int32_t *prompt, size_t n)
+evaluate_only(struct generate *g, const struct prompt *p)
 {
     struct gg_query query = { .sequence = g->answer.sequence };
     size_t before = count_ids(&g->answer);
     struct gg_error err;
-    enum gg_status st = gg_sequence_put(query.sequence, prompt, n, &err);
+    enum gg_status st = gg_sequence_put(query.sequence, p->ids, p->n, &err);
 
     if (st == GG_ERR_CONTEXT)
-        say_full(g, n);
+        say_full(g, p->n);
     if (st == GG_OK)
         st = gg_engine_eval(g->gg, &query, 1, &err);
     if (st == GG_ERR_ABORTED && cli_signal()) {
@@ -114,36 +114,35 @@ evaluate_only(struct generate *g, const int32_t *prompt, size_t n)
 /* The prompt is put, evaluated, and an id drawn after it. False: a signal
  * came. */
 static bool
-begin(struct generate *g, const int32_t *prompt, size_t n)
+begin(struct generate *g, const struct prompt *p)
 {
     struct answer *a = &g->answer;
     struct gg_text_params params = {
         .stop = g->o->stop,
         .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
-        .goes_on = g->resumed,
-        .mirostat = g->has_mirostat ? &g->mirostat : NULL,
+        .goes_on = p->goes_on,
+        .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
     };
     uint64_t dropped = gg_sequence_dropped(a->sequence);
     struct gg_error err;
-    enum gg_status st = answer_start(a, params, prompt, n, &err);
+    enum gg_status st = answer_start(a, params, p->ids, p->n, &err);
 
-    g->resumed = false;
     if (st == GG_ERR_CONTEXT)
-        say_full(g, n);
+        say_full(g, p->n);
     cli_check(st, &err);
     say_dropped(g, dropped);
     return step(g);
 }
 
 bool
-generate_loop(struct generate *g, const int32_t *prompt, size_t n)
+generate_loop(struct generate *g, const struct prompt *prompt)
 {
     int32_t tail = g->answer.tail; /* begins the prompt */
     int64_t start = ggml_time_us();
     bool none = g->o->sampling.none;
 
-    g->sum_prompt += n;
-    if (none ? !evaluate_only(g, prompt, n) : !begin(g, prompt, n)) {
+    g->sum_prompt += prompt->n;
+    if (none ? !evaluate_only(g, prompt) : !begin(g, prompt)) {
         if (!none)
             answer_cut(&g->answer);
         g->answer.tail = tail;

@@ -36,40 +36,6 @@ slots_of_text(const struct options *o)
     return 1;
 }
 
-static void
-load_text(struct generate *g)
-{
-    struct gg_error err;
-
-    cli_check(gg_sequence_new(g->gg, &g->answer.sequence, &err), &err);
-    generate_load(g);
-}
-
-static int
-run_text(struct generate *g, int resumed)
-{
-    const struct options *o = g->o;
-    bool prompt = !o->interactive || o->prompt || o->input;
-    int32_t *ids = NULL;
-    size_t n = 0;
-
-    (void)resumed;
-    if (o->system && !g->loaded) /* which had one, or none */
-        chat_add(&g->chat, GG_ROLE_SYSTEM, o->system, strlen(o->system));
-    if (prompt)
-        ids = generate_prompt(g, &n);
-    if (o->interactive)
-        generate_interactive(g, ids, n);
-    else
-        (void)generate_loop(g, ids, n);
-    if (o->engine.verbose)
-        generate_describe(g);
-    generate_save(g);
-    free(ids);
-    answer_clear(&g->answer);
-    return cli_status(g->cut, true);
-}
-
 /* Sequences that are evaluated together, and what they go on from. */
 static int32_t
 slots_of_choice(const struct options *o)
@@ -77,15 +43,29 @@ slots_of_choice(const struct options *o)
     size_t n = o->choices.n;
 
     return (n > CHOICES_AT_ONCE ? CHOICES_AT_ONCE : (int32_t)n) +
-           (o->state.load != NULL);
+           (o->state.load || o->interactive);
 }
 
 static int
-run_choice(struct generate *g, int resumed)
+run_text(struct generate *g)
 {
-    (void)resumed;
-    generate_choice(g);
-    return EXIT_SUCCESS;
+    const struct options *o = g->o;
+    struct prompt prompt = { 0 };
+
+    g->source.whole = true;
+    if (!o->interactive || o->prompt || o->input)
+        generate_prompt(g, &prompt);
+    if (o->interactive)
+        generate_interactive(g, &prompt);
+    else
+        (void)generate_answer(g, &prompt);
+    if (o->engine.verbose && !o->choices.n)
+        generate_describe(g);
+    generate_save(g);
+    prompt_clear(&prompt);
+    prompt_source_close(&g->source);
+    answer_clear(&g->answer);
+    return cli_status(g->cut, true);
 }
 
 static int32_t
@@ -95,9 +75,9 @@ slots_of_records(const struct options *o)
 }
 
 static int
-run_records(struct generate *g, int resumed)
+run_records(struct generate *g)
 {
-    return cli_status(!generate_records(g, resumed), true);
+    return cli_status(!generate_records(g), true);
 }
 
 enum {
@@ -108,13 +88,13 @@ enum {
 
 static const struct mode {
     int32_t (*slots)(const struct options *o);
-    void (*load)(struct generate *g); /* what they go on from */
+    void (*begin)(struct generate *g); /* with what it goes on from */
     bool draws; /* by the one sampler: records have their own */
-    int (*run)(struct generate *g, int resumed);
+    int (*run)(struct generate *g);
 } modes[] = {
-    [ONE_TEXT] = { slots_of_text, load_text, true, run_text },
-    [ONE_CHOICE] = { slots_of_choice, generate_load_base, false, run_choice },
-    [ALL_RECORDS] = { slots_of_records, generate_load_base, false,
+    [ONE_TEXT] = { slots_of_text, generate_take_base, true, run_text },
+    [ONE_CHOICE] = { slots_of_choice, generate_hold_base, false, run_text },
+    [ALL_RECORDS] = { slots_of_records, generate_hold_base, false,
                       run_records },
 };
 
@@ -130,13 +110,14 @@ mode_of(const struct options *o)
 
 /* Returns the exit status. */
 static int
-run(struct generate *g, const struct mode *mode, int resumed)
+run(struct generate *g, const struct mode *mode)
 {
     struct gg_sampler *sampler =
         sampling_start(&g->o->sampling, g->engine.vocab, g->o->engine.verbose);
     int status;
 
-    mode->load(g);
+    generate_load(g);
+    mode->begin(g);
     if (g->o->chat)
         start_chat(g);
     if (mode->draws) {
@@ -145,14 +126,13 @@ run(struct generate *g, const struct mode *mode, int resumed)
     } else {
         gg_sampler_free(sampler);
     }
-    status = mode->run(g, resumed);
+    status = mode->run(g);
     gg_stop_free(g->o->stop);
     choices_clear(&g->o->choices);
     gg_sequence_free(g->base.sequence);
     grammars_clear(&g->grammars);
     while (g->n_unknown)
         free(g->unknown[--g->n_unknown]);
-    chat_clear(&g->chat);
     return status;
 }
 
@@ -181,22 +161,22 @@ int
 main(int argc, char **argv)
 {
     struct options o = { 0 };
-    struct generate g = { .o = &o, .answer.tail = -1 };
+    struct generate g = { .o = &o, .answer.tail = -1, .resumed = -1 };
     const struct mode *mode;
-    int resumed = -1, status;
+    int status;
 
     cli_start();
     generate_parse(argc, argv, &o);
     mode = mode_of(&o);
     state_lock(&g.state, &o.state);
     if (o.resume)
-        resumed = resume_open(o.resume);
+        g.resumed = resume_open(o.resume);
     else
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
     open_engines(&g, mode->slots(&o));
-    status = run(&g, mode, resumed);
+    status = run(&g, mode);
     terminal_newline();
     sampling_clear(&o.sampling);
     close_engines(&g);

@@ -84,7 +84,7 @@ const struct cli_option generate_rows[] = {
     { "choice", 0, CLI_CALL, "A,B,...",
       "write which of A, B and so on is likeliest to follow",
       .set = add_choices, .record = true,
-      .not_with = "interactive: answers are drawn|draft: nothing is drawn" },
+      .not_with = "draft: nothing is drawn" },
     { "scores", 0, CLI_FLAG, NULL,
       "with --choice: a line for each, with its score", AT(scores),
       .only_with = "choice|jsonl" },

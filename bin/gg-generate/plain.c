@@ -38,11 +38,9 @@ read_plain(struct generate *g, struct record *r, const char *text, size_t len,
     r->sequence = r->number;
     if (g->o->numbered) {
         at = read_number(text, len, &r->sequence);
-        if (at == 0) {
-            snprintf(err->message, sizeof(err->message),
-                     "does not begin with a number and a tab");
-            return GG_ERR_FORMAT;
-        }
+        if (at == 0)
+            return cli_error(err, GG_ERR_FORMAT,
+                             "does not begin with a number and a tab");
         buffer_add(&r->text, text, at);
     }
     return record_take_prompt(g, r, text + at, len - at, err);

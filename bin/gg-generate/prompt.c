@@ -1,42 +1,27 @@
-/* prompt.c - the one text to continue, as ids */
+/* prompt.c - the one prompt that the options name, as ids */
 #include <config.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/terminal.h"
-#include "gg-generate/prompt_source.h"
+#include "gg-generate/generate.h"
 
 enum {
     MAX_PROMPT = 1 << 26, /* bytes: more than any context has */
 };
 
 /* With the answer's tail in front. */
-static int32_t *
-behind_tail(struct generate *g, int32_t *ids, size_t *n)
+static void
+add_tail(const struct answer *a, struct prompt *p)
 {
-    if (g->answer.tail < 0)
-        return ids;
-    ids = cli_alloc(ids, *n + 1, sizeof(*ids));
-    memmove(ids + 1, ids, *n * sizeof(*ids));
-    ids[0] = g->answer.tail;
-    ++*n;
-    return ids;
-}
-
-int32_t *
-generate_chat(struct generate *g, size_t *n)
-{
-    const struct options *o = g->o;
-    struct gg_error err;
-    int32_t *ids = NULL;
-    size_t cap = 0;
-
-    cli_check(chat_encode(g->engine.vocab, o->template, &g->chat, g->done,
-                          source_chat_flags(o), &ids, &cap, n, &g->left_out,
-                          &err),
-              &err);
-    return behind_tail(g, ids, n);
+    if (a->tail < 0)
+        return;
+    p->cap = p->n + 1;
+    p->ids = cli_alloc(p->ids, p->cap, sizeof(*p->ids));
+    memmove(p->ids + 1, p->ids, p->n * sizeof(*p->ids));
+    p->ids[0] = a->tail;
+    p->n++;
 }
 
 void
@@ -84,33 +69,6 @@ message_length(const struct options *o, const char *text, size_t len)
     return len - (is_read(o) && len && text[len - 1] == '\n');
 }
 
-static int32_t *
-chat_prompt(struct generate *g, const char *name, const char *text, size_t len,
-            size_t *n)
-{
-    struct gg_error err;
-    enum gg_status st;
-    int32_t *ids;
-
-    if (g->o->messages) {
-        st = chat_read(&g->chat, text, len, true, &err);
-        if (st != GG_OK)
-            cli_die("%s: %s", name, err.message);
-        if (g->chat.n == 0)
-            cli_die("%s: no messages", name);
-    } else {
-        len = message_length(g->o, text, len);
-        if (len == 0 && g->loaded)
-            return generate_resume(g, n);
-        if (len == 0)
-            cli_die("%s: the prompt is empty", name);
-        chat_add(&g->chat, GG_ROLE_USER, text, len);
-    }
-    ids = generate_chat(g, n);
-    generate_tell_left_out(g, name);
-    return ids;
-}
-
 static void
 echo(const struct options *o, const char *text, size_t len)
 {
@@ -120,58 +78,43 @@ echo(const struct options *o, const char *text, size_t len)
     cli_flush();
 }
 
-static int32_t *
-text_prompt(struct generate *g, const char *name, const char *text, size_t len,
-            size_t *n)
+static void
+encode(struct generate *g, struct prompt *out)
 {
     struct gg_error err;
-    int32_t *ids = NULL;
-    size_t cap = 0;
 
-    if (len == 0 && g->loaded && g->o->bos != BOS_FIRST)
-        return generate_resume(g, n);
-    cli_check(source_encode_text(g, text, len, &ids, &cap, n, &err), &err);
-    generate_tell_left_out(g, name);
-    if (*n == 0 || (len == 0 && g->o->bos != BOS_FIRST))
-        cli_die("%s: the prompt is empty", name);
-    echo(g->o, text, len);
-    return behind_tail(g, ids, n);
-}
-
-int32_t *
-generate_prompt(struct generate *g, size_t *n)
-{
-    const char *name;
-    size_t len;
-    char *text = read_text(g->o, &name, &len);
-    int32_t *ids = g->o->chat ? chat_prompt(g, name, text, len, n)
-                              : text_prompt(g, name, text, len, n);
-
-    free(text);
-    return ids;
+    cli_check(prompt_source_encode(g, &g->source, &g->o->choices, out, &err),
+              &err);
 }
 
 void
-generate_choice_prompt(struct generate *g, struct prompt *out)
+generate_prompt(struct generate *g, struct prompt *out)
 {
     const struct options *o = g->o;
     const char *name;
     size_t len;
     char *text = read_text(o, &name, &len);
-    struct prompt_source s = { .whole = true };
     struct gg_error err;
-    enum gg_status st;
 
     if (o->chat && !o->messages)
         len = message_length(o, text, len);
-    st = prompt_source_open(g, &s, text, len, &err);
-    if (st != GG_OK)
+    if (prompt_source_open(g, &g->source, text, len, &err) != GG_OK)
         cli_die("%s: %s", name, err.message);
-    if (len == 0 && o->bos != BOS_FIRST && !g->loaded)
+    if (len == 0 && o->bos != BOS_FIRST && !g->source.goes_on)
+        cli_die("%s: the prompt is empty", name);
+    encode(g, out);
+    generate_tell_left_out(g, name);
+    if (out->n == 0 && !out->goes_on)
         cli_die("%s: the prompt is empty", name);
     echo(o, text, len);
-    cli_check(prompt_source_encode(g, &s, &o->choices, out, &err), &err);
-    generate_tell_left_out(g, name);
-    prompt_source_close(&s);
+    add_tail(&g->answer, out);
     free(text);
+}
+
+void
+generate_turn_prompt(struct generate *g, struct prompt *out)
+{
+    encode(g, out);
+    generate_tell_left_out(g, cli_input_name(NULL));
+    add_tail(&g->answer, out);
 }

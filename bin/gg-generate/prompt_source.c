@@ -1,17 +1,10 @@
 /* prompt_source.c - what a prompt is made of, and its ids */
 #include <config.h>
 
-#include "gg-generate/prompt_source.h"
+#include "gg-generate/generate.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static enum gg_status
-fail(struct gg_error *err, const char *message)
-{
-    snprintf(err->message, sizeof(err->message), "%s", message);
-    return GG_ERR_FORMAT;
-}
 
 /* Whether a byte without a token is an error. */
 static bool
@@ -20,9 +13,9 @@ is_strict(const struct options *o)
     return o->strict || o->special == SPECIAL_ERROR;
 }
 
-enum gg_status
-source_encode_text(struct generate *g, const char *text, size_t len,
-                   int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+static enum gg_status
+encode_plain(struct generate *g, const char *text, size_t len, int32_t **ids,
+             size_t *cap, size_t *n, struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
@@ -36,11 +29,9 @@ source_encode_text(struct generate *g, const char *text, size_t len,
     size_t at;
 
     if (g->o->special == SPECIAL_ERROR &&
-        gg_vocab_find_control(v, text, len, &at) >= 0) {
-        snprintf(err->message, sizeof(err->message),
-                 "the prompt has a control token at byte %zu", at);
-        return GG_ERR_FORMAT;
-    }
+        gg_vocab_find_control(v, text, len, &at) >= 0)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "the prompt has a control token at byte %zu", at);
     do {
         if (made.n > *cap)
             *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
@@ -53,8 +44,8 @@ source_encode_text(struct generate *g, const char *text, size_t len,
     return st;
 }
 
-unsigned
-source_chat_flags(const struct options *o)
+static unsigned
+chat_flags(const struct options *o)
 {
     return GG_CHAT_ANSWER | (o->bos == BOS_FIRST ? GG_CHAT_BOS : 0) |
            (o->bos == BOS_NONE ? GG_CHAT_NO_BOS : 0) |
@@ -86,38 +77,41 @@ prompt_source_open_messages(struct generate *g, struct prompt_source *s,
     if (!s->template)
         s->template = gg_vocab_chat(g->engine.vocab);
     if (st == GG_OK && !s->template)
-        st = fail(err, "the model has no chat template that is known; "
+        st = cli_error(err, GG_ERR_FORMAT,
+                       "the model has no chat template that is known; "
                        "--template NAME says which to use");
     if (st == GG_OK && s->chat.n == s->done)
-        st = fail(err, "no messages");
+        st = cli_error(err, GG_ERR_FORMAT, "no messages");
     return st;
 }
 
-static enum gg_status
-open_message(struct generate *g, struct prompt_source *s, struct gg_error *err)
+void
+prompt_source_begin(const struct generate *g, struct prompt_source *s)
 {
     const char *system = g->o->system;
 
-    if (s->len == 0)
-        return fail(err, "the prompt is empty");
     begin_chat(g, s);
     if (system && !g->loaded) /* which had one, or none */
         chat_add(&s->chat, GG_ROLE_SYSTEM, system, strlen(system));
-    chat_add(&s->chat, GG_ROLE_USER, s->text, s->len);
-    return GG_OK;
 }
 
 enum gg_status
 prompt_source_open(struct generate *g, struct prompt_source *s,
                    const char *text, size_t len, struct gg_error *err)
 {
+    const struct options *o = g->o;
+
+    if (o->messages)
+        return prompt_source_open_messages(g, s, text, len, err);
     s->text = text;
     s->len = len;
-    if (g->o->messages)
-        return prompt_source_open_messages(g, s, text, len, err);
-    s->goes_on = g->loaded && len == 0 && g->o->bos != BOS_FIRST;
-    if (g->o->chat && !s->goes_on)
-        return open_message(g, s, err);
+    s->goes_on = g->loaded && len == 0 && (o->chat || o->bos != BOS_FIRST);
+    if (o->chat && len == 0 && !s->goes_on)
+        return cli_error(err, GG_ERR_FORMAT, "the prompt is empty");
+    if (o->chat)
+        prompt_source_begin(g, s);
+    if (o->chat && len)
+        chat_add(&s->chat, GG_ROLE_USER, text, len);
     return GG_OK;
 }
 
@@ -166,7 +160,7 @@ encode_chat(struct generate *g, struct prompt_source *s,
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, s->done,
-                     source_chat_flags(g->o), ids, cap, n, &g->left_out, err);
+                     chat_flags(g->o), ids, cap, n, &g->left_out, err);
     if (choice)
         remove_answer(&s->chat, &last);
     return st;
@@ -183,10 +177,10 @@ encode_text(struct generate *g, const struct prompt_source *s,
     if (!choice && s->goes_on)
         return GG_OK;
     if (!choice)
-        return source_encode_text(g, s->text, s->len, ids, cap, n, err);
+        return encode_plain(g, s->text, s->len, ids, cap, n, err);
     buffer_add(&text, s->text, s->len);
     buffer_add(&text, choice->text, choice->len);
-    st = source_encode_text(g, text.p, text.len, ids, cap, n, err);
+    st = encode_plain(g, text.p, text.len, ids, cap, n, err);
     buffer_clear(&text);
     return st;
 }
@@ -201,8 +195,9 @@ encode(struct generate *g, struct prompt_source *s, const struct choice *choice,
     enum gg_status st;
 
     *n = 0;
-    st = s->is_chat ? encode_chat(g, s, choice, ids, cap, n, err)
-                    : encode_text(g, s, choice, ids, cap, n, err);
+    st = s->is_chat && !s->goes_on
+             ? encode_chat(g, s, choice, ids, cap, n, err)
+             : encode_text(g, s, choice, ids, cap, n, err);
     if (g->base.sequence)
         base = gg_sequence_ids(g->base.sequence, &n_base);
     if (st != GG_OK || n_base == 0)
@@ -231,9 +226,8 @@ encode_choice(struct generate *g, struct prompt_source *s,
     g->left_out = before;
     if (st != GG_OK || without <= left_out)
         return st;
-    snprintf(err->message, sizeof(err->message),
-             "a choice has bytes that the vocabulary has no token for");
-    return GG_ERR_UNSUPPORTED;
+    return cli_error(err, GG_ERR_UNSUPPORTED,
+                     "a choice has bytes that the vocabulary has no token for");
 }
 
 enum gg_status
@@ -259,40 +253,6 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
             free(ids);
     }
     return st;
-}
-
-/* ---- records ------------------------------------------------------------- */
-
-static enum gg_status
-read_source(struct generate *g, bool messages, const char *text, size_t len,
-            const struct choices *choices, struct prompt *out,
-            struct gg_error *err)
-{
-    struct prompt_source s = { 0 };
-    enum gg_status st = messages
-                            ? prompt_source_open_messages(g, &s, text, len, err)
-                            : prompt_source_open(g, &s, text, len, err);
-
-    if (st == GG_OK)
-        st = prompt_source_encode(g, &s, choices, out, err);
-    prompt_source_close(&s);
-    return st;
-}
-
-enum gg_status
-generate_record_ids(struct generate *g, const char *text, size_t len,
-                    const struct choices *choices, struct prompt *out,
-                    struct gg_error *err)
-{
-    return read_source(g, false, text, len, choices, out, err);
-}
-
-enum gg_status
-generate_messages_ids(struct generate *g, const char *json, size_t len,
-                      const struct choices *choices, struct prompt *out,
-                      struct gg_error *err)
-{
-    return read_source(g, true, json, len, choices, out, err);
 }
 
 void

@@ -2,7 +2,12 @@
 #ifndef GENERATE_PROMPT_SOURCE_H
 #define GENERATE_PROMPT_SOURCE_H
 
-#include "gg-generate/generate.h"
+#include "common/chat.h"
+#include "gg-generate/choice.h"
+
+struct options;
+struct generate;
+struct prompt;
 
 /* All zero, but for `whole`, is none. */
 struct prompt_source {
@@ -12,7 +17,7 @@ struct prompt_source {
     bool goes_on; /* it adds nothing to what a state holds */
     bool is_chat; /* there are messages, in place of the text: */
     struct chat chat;
-    size_t done; /* of them, that a state holds */
+    size_t done; /* of them, that the sequence holds, but for the last's end */
     const struct gg_chat_template *template;
 };
 
@@ -24,22 +29,18 @@ prompt_source_open(struct generate *g, struct prompt_source *s,
 enum gg_status
 prompt_source_open_messages(struct generate *g, struct prompt_source *s,
                             const char *json, size_t len, struct gg_error *err);
+/* Takes what is there before the user's first message. */
+void
+prompt_source_begin(const struct generate *g, struct prompt_source *s);
 void
 prompt_source_close(struct prompt_source *s);
 
-/* The ids of it, after those of a state, and of all choices after it. */
+/* The ids of it, after those of a state, and of all choices after it. No ids:
+ * an empty text. What is in *out, which was all zero, is to be cleared even if
+ * this fails. Bytes without a token are counted in g->left_out. */
 enum gg_status
 prompt_source_encode(struct generate *g, struct prompt_source *s,
                      const struct choices *choices, struct prompt *out,
                      struct gg_error *err);
-
-/* The ids of a text to *ids, which has room for *cap and grows. Bytes without a
- * token are counted in g->left_out. */
-enum gg_status
-source_encode_text(struct generate *g, const char *text, size_t len,
-                   int32_t **ids, size_t *cap, size_t *n, struct gg_error *err);
-
-unsigned
-source_chat_flags(const struct options *o);
 
 #endif

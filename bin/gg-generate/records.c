@@ -143,10 +143,20 @@ fail(struct records *w, struct record *r, const struct answer *a,
 
 /* ---- beginning ---- */
 
-const struct choices *
-record_choices(const struct generate *g, const struct record *r)
+enum gg_status
+record_encode(struct generate *g, struct record *r, bool messages,
+              const char *text, size_t len, struct gg_error *err)
 {
-    return r->choices.n ? &r->choices : &g->o->choices;
+    const struct choices *choices = r->choices.n ? &r->choices : &g->o->choices;
+    struct prompt_source s = { 0 };
+    enum gg_status st = messages
+                            ? prompt_source_open_messages(g, &s, text, len, err)
+                            : prompt_source_open(g, &s, text, len, err);
+
+    if (st == GG_OK)
+        st = prompt_source_encode(g, &s, choices, &r->prompt, err);
+    prompt_source_close(&s);
+    return st;
 }
 
 enum gg_status
@@ -161,8 +171,7 @@ record_take_prompt(struct generate *g, struct record *r, const char *text,
     buffer_add(&all, text, len);
     if (g->o->echo)
         buffer_add(&r->out, all.p, all.len);
-    st = generate_record_ids(g, all.p, all.len, record_choices(g, r),
-                             &r->prompt, err);
+    st = record_encode(g, r, false, all.p, all.len, err);
     buffer_clear(&all);
     return st;
 }
@@ -250,11 +259,8 @@ read_record(struct records *w, struct record *r, const char *text, size_t len,
 {
     enum gg_status st;
 
-    if (w->in.too_long) {
-        snprintf(err->message, sizeof(err->message), "more than %d bytes",
-                 MAX_RECORD);
-        return GG_ERR_FORMAT;
-    }
+    if (w->in.too_long)
+        return cli_error(err, GG_ERR_FORMAT, "more than %d bytes", MAX_RECORD);
     st = w->form->read(w->g, r, text, len, err);
     if (st == GG_OK)
         st = check_room(w, r, err);
@@ -503,7 +509,7 @@ size_of_input(int fd)
 }
 
 bool
-generate_records(struct generate *g, int resumed)
+generate_records(struct generate *g)
 {
     const struct options *o = g->o;
     struct records w = {
@@ -527,8 +533,8 @@ generate_records(struct generate *g, int resumed)
     w.n_most -= g->base.sequence && w.n_most > 1; /* which stays in a slot */
     w.active = cli_alloc(NULL, w.n_most, sizeof(*w.active));
     w.texts = cli_alloc(NULL, w.n_most, sizeof(*w.texts));
-    if (resumed >= 0)
-        resume(&w, resumed);
+    if (g->resumed >= 0)
+        resume(&w, g->resumed);
     do {
         fill(&w);
         choose(&w);

@@ -7,7 +7,6 @@
 
 #include <sys/types.h>
 
-#include "common/chat.h"
 #include "gg-generate/generate.h"
 #include "gg-generate/reader.h"
 
@@ -34,9 +33,10 @@ struct record {
     struct buffer before;
 };
 
-/* Those that the record's answer is one of; perhaps none. */
-const struct choices *
-record_choices(const struct generate *g, const struct record *r);
+/* A text, or a conversation in JSON, becomes the record's ids. */
+enum gg_status
+record_encode(struct generate *g, struct record *r, bool messages,
+              const char *text, size_t len, struct gg_error *err);
 
 /* The text, after that of -p, becomes the record's ids and, with --echo, what
  * r->out begins with. */

@@ -7,24 +7,8 @@
 
 #include "gg-generate/generate.h"
 
-/* The sequence becomes the answer's context; what it has pending, its tail. */
 static void
-take_sequence(struct generate *g, const struct gg_state_sequence *q)
-{
-    struct answer *a = &g->answer;
-    struct gg_error err;
-
-    cli_check(gg_sequence_load(a->sequence, g->state.file, 0, &err), &err);
-    if (q->n_pending == 0)
-        return;
-    a->tail = q->ids[q->n_ids - 1];
-    gg_sequence_truncate(a->sequence, q->n_ids - 1);
-}
-
-/* A conversation goes on after its last answer, whatever was said before;
- * records have conversations of their own. */
-static void
-take_chat(struct generate *g, const char *name)
+take_template(struct generate *g, const char *name)
 {
     struct options *o = g->o;
     const struct gg_chat_template *t = gg_chat_find(name);
@@ -37,8 +21,6 @@ take_chat(struct generate *g, const char *name)
         cli_die("%s: the conversation has the template %s, not %s",
                 state_name(&g->state), name, gg_chat_name(o->template));
     o->template = t;
-    chat_add(&g->chat, GG_ROLE_ASSISTANT, NULL, 0);
-    g->done = 1;
 }
 
 /* The state with its one sequence; NULL: there is none. */
@@ -60,7 +42,7 @@ open_state(struct generate *g)
     if (!state->chat && g->o->chat)
         cli_die("%s: it is of a text, not a conversation", name);
     if (state->chat)
-        take_chat(g, state->chat);
+        take_template(g, state->chat);
     g->loaded = true;
     return state;
 }
@@ -69,44 +51,52 @@ void
 generate_load(struct generate *g)
 {
     const struct gg_state *state = open_state(g);
+    struct base *b = &g->base;
+    struct gg_error err;
 
     if (state) {
-        take_sequence(g, state->sequences);
-        g->has_mirostat = state->has_mirostat;
-        g->mirostat = state->mirostat;
+        cli_check(gg_sequence_new(g->gg, &b->sequence, &err), &err);
+        cli_check(gg_sequence_load(b->sequence, g->state.file, 0, &err), &err);
+        b->is_pending = state->sequences->n_pending > 0;
+        b->has_mirostat = state->has_mirostat;
+        b->mirostat = state->mirostat;
     }
     state_loaded(&g->state);
 }
 
 /* What the file has no keys of is evaluated. */
-static void
-hold_all(struct generate *g)
+void
+generate_hold_base(struct generate *g)
 {
     struct gg_query query = { .sequence = g->base.sequence };
     struct gg_error err;
-    enum gg_status st = gg_engine_eval(g->gg, &query, 1, &err);
+    enum gg_status st;
 
-    if (st == GG_ERR_ABORTED && cli_signal())
-        cli_raise(cli_signal());
-    cli_check(st, &err);
-    gg_sequence_keep(g->base.sequence, true);
+    if (!query.sequence)
+        return;
+    st = gg_engine_eval(g->gg, &query, 1, &err);
+    if (st != GG_ERR_ABORTED || !cli_signal())
+        cli_check(st, &err);
+    gg_sequence_keep(query.sequence, true);
 }
 
 void
-generate_load_base(struct generate *g)
+generate_take_base(struct generate *g)
 {
-    const struct gg_state *state = open_state(g);
+    struct answer *a = &g->answer;
+    const int32_t *ids;
     struct gg_error err;
+    size_t n;
 
-    if (state) {
-        g->base.has_mirostat = state->has_mirostat;
-        g->base.mirostat = state->mirostat;
+    if (!g->base.sequence)
         cli_check(gg_sequence_new(g->gg, &g->base.sequence, &err), &err);
-        cli_check(gg_sequence_load(g->base.sequence, g->state.file, 0, &err),
-                  &err);
-        hold_all(g);
-    }
-    state_loaded(&g->state);
+    a->sequence = g->base.sequence;
+    g->base.sequence = NULL;
+    if (!g->base.is_pending)
+        return;
+    ids = gg_sequence_ids(a->sequence, &n);
+    a->tail = ids[n - 1];
+    gg_sequence_truncate(a->sequence, n - 1);
 }
 
 enum gg_status
@@ -115,19 +105,6 @@ generate_new_sequence(const struct generate *g, struct gg_sequence **out,
 {
     return g->base.sequence ? gg_sequence_copy(g->base.sequence, out, err)
                             : gg_sequence_new(g->gg, out, err);
-}
-
-/* The ids to draw from again: those of the tail, or none, and the last one is
- * evaluated once more. */
-int32_t *
-generate_resume(struct generate *g, size_t *n)
-{
-    int32_t *ids = cli_alloc(NULL, 1, sizeof(*ids));
-
-    *n = g->answer.tail >= 0;
-    ids[0] = g->answer.tail;
-    g->resumed = true;
-    return ids;
 }
 
 static void
@@ -151,7 +128,7 @@ generate_save(struct generate *g)
 
     if (!state_saves(&g->state) || !g->heard)
         return;
-    q = gg_sequence_state(a->sequence);
+    q = gg_sequence_state(a->sequence ? a->sequence : g->base.sequence);
     q.n_pending = a->tail >= 0;
     ids = cli_alloc(NULL, q.n_ids + 1, sizeof(*ids));
     memcpy(ids, q.ids, q.n_ids * sizeof(*ids));

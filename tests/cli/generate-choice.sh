@@ -65,6 +65,5 @@ gg-generate -p a --choice a,,b
 gg-generate -p a --choice 'a\b'
 gg-generate -p a --choice ''
 gg-generate -p a --scores
-gg-generate -i --choice a
 gg-generate --no-bos -p On --choice ce,ly
 gg-generate --no-bos -p O --choice ce && echo

@@ -36,6 +36,32 @@ jq -nc --arg best "$(cat best)" '[{role: "user", content: "A cat or a dog?"},
 gg-generate "$@" --messages --template alpaca messages 2>err | cmp - got ||
     grep -q 'without Jansson' err
 
+echo "--choice with -i: the conversation goes on with what was chosen"
+choose="--template alpaca --choice cat,dog,both"
+printf 'A cat or a dog?\n\nAnd now?\n' >asked
+gg-generate -i $choose <asked >got
+head -n 1 asked | gg-generate -i $choose >first
+(gg-generate --chat $choose -p 'A cat or a dog?' --save chat; echo) | cmp - first
+head -n 1 got | cmp - first
+(gg-generate --chat $choose --load chat -p 'And now?'; echo) >second
+tail -n 1 got | cmp - second
+gg-generate -i $choose --scores --system 'Be kind.' <asked >scores
+tail -n 1 asked | gg-generate -i $choose --scores --system 'Be kind.' -p 'A cat or a dog?' |
+    cmp - scores
+head -n 2 asked | gg-generate -i $choose --scores --system 'Be kind.' --save chat >got
+tail -n 1 asked | gg-generate -i $choose --scores --state chat >>got
+cmp got scores
+gg-generate "$@" --chat --load chat -p 'Why?' >got
+best=$(sed -n 1p scores | cut -f 3) next=$(sed -n 5p scores | cut -f 3)
+jq -nc --arg a "$best" --arg b "$next" '[{role: "system", content: "Be kind."},
+    {role: "user", content: "A cat or a dog?"}, {role: "assistant", content: $a},
+    {role: "user", content: "And now?"}, {role: "assistant", content: $b},
+    {role: "user", content: "Why?"}]' >messages
+gg-generate "$@" --messages --template alpaca messages 2>err | cmp - got ||
+    grep -q 'without Jansson' err
+gg-generate -i $choose -c 100 --quiet <asked >small || echo "[$?]"
+cmp small first
+
 echo "records in JSON with -p, --echo and --scores"
 echo '{"prompt": 1}' | gg-generate --jsonl 2>&1 | grep -q 'without Jansson' && exit 0
 printf '{"prompt":" cat"}\n{"prompt":" dog"}\n' >records
