@@ -4,15 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct model_arch *const table[] = {
-    &model_arch_bert,     &model_arch_falcon,   &model_arch_gemma,
-    &model_arch_gemma2,   &model_arch_gemma3,   &model_arch_gpt_oss,
-    &model_arch_gpt2,     &model_arch_gptj,     &model_arch_gptneox,
-    &model_arch_granite,  &model_arch_llama,    &model_arch_nomic_bert,
-    &model_arch_olmo2,    &model_arch_phi2,     &model_arch_phi3,
-    &model_arch_qwen2,    &model_arch_qwen2moe, &model_arch_qwen3,
-    &model_arch_qwen3moe, &model_arch_smollm3,  &model_arch_starcoder2,
-};
+#define ADDRESS(name) &model_arch_##name,
+static const struct model_arch *const table[] = { MODEL_ARCHS(ADDRESS) };
+#undef ADDRESS
 
 enum {
     N_ARCH = sizeof(table) / sizeof(table[0]),

@@ -16,29 +16,42 @@ struct model_arch {
     /* Records the computation; returns what model_graph_logits()
      * does. */
     struct ggml_tensor *(*graph)(struct graph *g, const struct model *m);
+    /* Finds what is behind the layers: model_find_head; NULL: nothing is. */
+    void (*head)(struct model_loader *l);
+    /* Finds what stands before them, beside token_embd and position_embd; NULL:
+     * nothing does. */
+    void (*embedding)(struct model_loader *l);
+    bool partial_layers; /* some have no attention or no feed-forward block */
 };
 
-extern const struct model_arch model_arch_bert;
-extern const struct model_arch model_arch_falcon;
-extern const struct model_arch model_arch_gemma;
-extern const struct model_arch model_arch_gemma2;
-extern const struct model_arch model_arch_gemma3;
-extern const struct model_arch model_arch_gpt_oss;
-extern const struct model_arch model_arch_gpt2;
-extern const struct model_arch model_arch_gptj;
-extern const struct model_arch model_arch_gptneox;
-extern const struct model_arch model_arch_granite;
-extern const struct model_arch model_arch_llama;
-extern const struct model_arch model_arch_nomic_bert;
-extern const struct model_arch model_arch_olmo2;
-extern const struct model_arch model_arch_phi2;
-extern const struct model_arch model_arch_phi3;
-extern const struct model_arch model_arch_qwen2;
-extern const struct model_arch model_arch_qwen2moe;
-extern const struct model_arch model_arch_qwen3;
-extern const struct model_arch model_arch_qwen3moe;
-extern const struct model_arch model_arch_smollm3;
-extern const struct model_arch model_arch_starcoder2;
+/* All of them, in the order of their names. */
+#define MODEL_ARCHS(X)                                                         \
+    X(bert)                                                                    \
+    X(falcon)                                                                  \
+    X(gemma)                                                                   \
+    X(gemma2)                                                                  \
+    X(gemma3)                                                                  \
+    X(gpt2)                                                                    \
+    X(gpt_oss)                                                                 \
+    X(gptj)                                                                    \
+    X(gptneox)                                                                 \
+    X(granite)                                                                 \
+    X(llama)                                                                   \
+    X(nomic_bert)                                                              \
+    X(olmo2)                                                                   \
+    X(phi2)                                                                    \
+    X(phi3)                                                                    \
+    X(qwen2)                                                                   \
+    X(qwen2moe)                                                                \
+    X(qwen3)                                                                   \
+    X(qwen3moe)                                                                \
+    X(smollm3)                                                                 \
+    X(starcoder2)
+
+#define MODEL_ARCH_DECLARE(name)                                               \
+    extern const struct model_arch model_arch_##name;
+MODEL_ARCHS(MODEL_ARCH_DECLARE)
+#undef MODEL_ARCH_DECLARE
 
 /* NULL where there is none of that name. */
 const struct model_arch *

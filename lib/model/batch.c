@@ -1,23 +1,27 @@
 /* batch.c - a batch: ids evaluated together, and inputs of the graph */
 #include "model/batch.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/mem.h"
 
 bool
 model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-                 int32_t n_vocab)
+                 const struct model_hparams *hp)
 {
     size_t n = (size_t)max_tokens, m = (size_t)max_segments;
 
     *b = (struct batch){
         .max_tokens = max_tokens,
         .max_segments = max_segments,
-        .n_vocab = n_vocab,
+        .n_vocab = hp->n_vocab,
+        .hp = hp,
         .segments = mem_array(m, sizeof(struct graph_segment)),
         .ids = mem_array(n, sizeof(int32_t)),
         .positions = mem_array(n, sizeof(int32_t)),
+        .temperature = mem_array(n, sizeof(float)),
         .rows = mem_array(n, sizeof(int32_t)),
         .logits = mem_array(n, sizeof(float *)),
         .best = mem_array(n, sizeof(struct gg_best *)),
@@ -28,9 +32,9 @@ model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
     };
     for (int i = 0; i < CACHE_KINDS; i++)
         b->cells[i] = mem_array(n, sizeof(int64_t));
-    return b->segments && b->ids && b->positions && b->rows && b->logits &&
-           b->best && b->next && b->n_next && b->logprobs && b->pools &&
-           b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
+    return b->segments && b->ids && b->positions && b->temperature && b->rows &&
+           b->logits && b->best && b->next && b->n_next && b->logprobs &&
+           b->pools && b->cells[CACHE_ALL] && b->cells[CACHE_WINDOW];
 }
 
 void
@@ -39,6 +43,7 @@ model_batch_clear(struct batch *b)
     mem_free(b->segments);
     mem_free(b->ids);
     mem_free(b->positions);
+    mem_free(b->temperature);
     for (int i = 0; i < CACHE_KINDS; i++)
         mem_free(b->cells[i]);
     mem_free(b->rows);
@@ -59,6 +64,16 @@ model_batch_start(struct batch *b)
     b->scored = b->pooled = false;
 }
 
+static float
+temperature_at(const struct model_hparams *hp, int32_t position)
+{
+    double n = hp->temperature_n > 0 ? hp->temperature_n : 1;
+
+    return (float)(1 +
+                   (double)hp->temperature_scale *
+                       log(1 + floor((position + hp->temperature_offset) / n)));
+}
+
 static void
 add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
            int32_t past, const int32_t *ids, int32_t n)
@@ -66,6 +81,7 @@ add_tokens(struct batch *b, const struct cache *cache, int32_t slot,
     for (int32_t i = 0; i < n; i++) {
         b->ids[b->n_tokens] = ids[i];
         b->positions[b->n_tokens] = past + i;
+        b->temperature[b->n_tokens] = temperature_at(b->hp, past + i);
         for (int k = 0; k < CACHE_KINDS; k++)
             b->cells[k][b->n_tokens] =
                 model_cache_row(cache, k, slot, past + i);
@@ -149,7 +165,7 @@ model_batch_add(struct batch *b, struct cache *cache,
 
     if (take == 0 || b->n_segments == b->max_segments)
         return 0;
-    if (b->whole && (size_t)take < n)
+    if (b->hp->encoder && (size_t)take < n)
         return 0;
     model_cache_make_room(cache, slot, past, take);
     s = &b->segments[b->n_segments++];
@@ -194,16 +210,54 @@ hide(uint16_t *row, int32_t from, int32_t to)
                (n - done < done ? n - done : done) * sizeof(*row));
 }
 
-/* Keys first_seen..position are seen, counted from the first of the row. */
+/* The distance times -1; what no half holds exactly is rounded, as attention's
+ * bias is. */
 static void
-mask_row(uint16_t *row, int32_t n, int32_t first_seen, int32_t position)
+bias(uint16_t *row, int32_t from, int32_t to, int32_t position)
 {
-    if (first_seen < 0)
-        first_seen = 0;
-    hide(row, 0, first_seen);
-    memset(row + first_seen, 0,
-           (size_t)(position + 1 - first_seen) * sizeof(*row));
-    hide(row, position + 1, n);
+    for (int32_t k = from; k < to; k++)
+        row[k] = ggml_fp32_to_fp16((float)-abs(position - k));
+}
+
+/* Which keys an id sees: positions first..last. */
+struct span {
+    int32_t first, last;
+};
+
+static struct span
+seen_in_window(const struct model_hparams *hp, struct span s, int32_t window,
+               int32_t position)
+{
+    int32_t first;
+
+    switch (hp->window_kind) {
+    case MODEL_WINDOW_CHUNKED:
+        first = position - position % window;
+        break;
+    case MODEL_WINDOW_SYMMETRIC:
+        first = position - window / 2;
+        if (position + window / 2 < s.last)
+            s.last = position + window / 2;
+        break;
+    default:
+        first = position - window + 1;
+    }
+    s.first = first > s.first ? first : s.first;
+    return s;
+}
+
+/* Positions count from the row's first key. */
+static void
+mask_row(const struct model_hparams *hp, uint16_t *row, int32_t n,
+         struct span seen, int32_t position)
+{
+    hide(row, 0, seen.first);
+    if (hp->attn_max_bias > 0)
+        bias(row, seen.first, seen.last + 1, position);
+    else
+        memset(row + seen.first, 0,
+               (size_t)(seen.last + 1 - seen.first) * sizeof(*row));
+    hide(row, seen.last + 1, n);
 }
 
 const uint16_t *
@@ -212,17 +266,23 @@ model_batch_mask(struct batch *b, const struct cache *cache,
 {
     const struct graph_segment *s = &b->segments[i];
     const struct cache_range *keys = &s->keys[kind];
+    const int32_t *positions = b->positions + s->first;
     int32_t window = cache->parts[kind].window;
 
     if (!mem_grow(&b->mask, &b->mask_cap, (size_t)keys->n * (size_t)n,
                   sizeof(*b->mask)))
         return NULL;
     for (int32_t r = 0; r < n; r++) {
-        int32_t id = b->whole ? s->n - 1 : first + r; /* the last one seen */
-        int32_t at = b->positions[s->first + id] - keys->start;
+        int32_t position = positions[first + r];
+        int32_t last = b->hp->encoder ? positions[s->n - 1] : position;
+        struct span seen = { keys->start, last };
 
-        mask_row(b->mask + (size_t)r * (size_t)keys->n, keys->n,
-                 window ? at - window + 1 : 0, at);
+        if (window)
+            seen = seen_in_window(b->hp, seen, window, position);
+        seen.first -= keys->start;
+        seen.last -= keys->start;
+        mask_row(b->hp, b->mask + (size_t)r * (size_t)keys->n, keys->n, seen,
+                 position - keys->start);
     }
     return b->mask;
 }

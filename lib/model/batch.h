@@ -6,11 +6,13 @@
 
 struct batch {
     int32_t max_tokens, max_segments, n_vocab;
-    bool whole; /* no chunk is parted: all of its ids see each other */
+    const struct model_hparams *hp; /* what ids see. Of an encoder no chunk is
+                                       parted: all of its ids see each other */
     int32_t n_tokens, n_segments, n_outputs;
     struct graph_segment *segments; /* n_segments; masks are not set */
     int32_t *ids;                   /* n_tokens each */
     int32_t *positions;
+    float *temperature; /* model_graph_temper() multiplies by them */
     int64_t *cells[CACHE_KINDS];
     int32_t *rows;         /* n_outputs: rows of the batch that are wanted */
     float **logits;        /* n_outputs: where they go; NULL: none wants them */
@@ -27,7 +29,7 @@ struct batch {
 
 bool
 model_batch_init(struct batch *b, int32_t max_tokens, int32_t max_segments,
-                 int32_t n_vocab);
+                 const struct model_hparams *hp);
 void
 model_batch_clear(struct batch *b); /* takes an empty one */
 
@@ -48,9 +50,9 @@ model_batch_add(struct batch *b, struct cache *cache,
 void
 model_batch_finish(struct batch *b);
 
-/* Rows [first, first + n) of a mask of segment i in f16: 0 where an id sees a
- * key and -infinity where it does not. NULL: no memory. Lives until the next
- * call. */
+/* Rows [first, first + n) of a mask of segment i in f16: 0, or, with ALiBi, the
+ * distance times -1, where an id sees a key and -infinity where it does not.
+ * NULL: no memory. Lives until the next call. */
 const uint16_t *
 model_batch_mask(struct batch *b, const struct cache *cache,
                  enum cache_kind kind, int32_t i, int32_t first, int32_t n);

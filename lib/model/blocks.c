@@ -5,170 +5,269 @@
 
 /* ---- attention ---------------------------------------------------------- */
 
-/* Queries, keys and values: d_key x heads x n_tokens. */
-struct heads {
-    struct ggml_tensor *q, *k, *v;
-};
-
-/* Part of a product whose rows hold queries, keys and values side by side. */
+/* Part of a product whose rows hold queries, keys and values side by side:
+ * n heads of length d from value *at on, which moves past them. */
 static struct ggml_tensor *
-part(struct graph *g, struct ggml_tensor *qkv, int32_t n_head, int32_t before)
+part(struct graph *g, struct ggml_tensor *qkv, int32_t d, int32_t n, size_t *at)
 {
-    const struct model_hparams *hp = &g->model->hp;
-    size_t head = (size_t)hp->d_key * qkv->nb[0];
+    size_t head = (size_t)d * qkv->nb[0];
+    struct ggml_tensor *t = ggml_view_3d(g->ctx, qkv, d, n, g->n_tokens, head,
+                                         qkv->nb[1], *at * qkv->nb[0]);
 
-    return ggml_view_3d(g->ctx, qkv, hp->d_key, n_head, g->n_tokens, head,
-                        qkv->nb[1], (size_t)before * head);
+    *at += (size_t)d * (size_t)n;
+    return t;
 }
 
-static struct heads
-project(struct graph *g, const struct model_layer *layer,
-        struct ggml_tensor *cur)
+static struct ggml_tensor *
+clamp(struct graph *g, struct ggml_tensor *x)
 {
-    const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *qkv;
-    struct heads h;
+    float c = g->model->hp.qkv_clamp;
 
-    if (layer->attn_qkv.weight) {
-        qkv = model_graph_linear(g, cur, &layer->attn_qkv);
-        h.q = part(g, qkv, hp->n_head, 0);
-        h.k = part(g, qkv, hp->n_head_kv, hp->n_head);
-        h.v = part(g, qkv, hp->n_head_kv, hp->n_head + hp->n_head_kv);
-        return h;
-    }
-    h.q = model_graph_linear(g, cur, &layer->attn_q);
-    h.k = model_graph_linear(g, cur, &layer->attn_k);
-    h.v = model_graph_linear(g, cur, &layer->attn_v);
-    /* one after the other: the same input, read once */
-    ggml_build_forward_expand(g->cgraph, h.q);
-    ggml_build_forward_expand(g->cgraph, h.k);
-    ggml_build_forward_expand(g->cgraph, h.v);
-    h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
-    h.k = model_graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
-    h.v = model_graph_heads(g, h.v, hp->d_value, hp->n_head_kv);
+    return c > 0 ? ggml_clamp(g->ctx, x, -c, c) : x;
+}
+
+static struct graph_heads
+project_fused(struct graph *g, const struct model_layer *l,
+              struct ggml_tensor *cur)
+{
+    const struct model_layer_hparams *hp = l->hp;
+    struct graph_heads h;
+    size_t at = 0;
+
+    cur = clamp(g, model_graph_linear(g, cur, &l->attn_qkv));
+    h.q = part(g, cur, hp->d_key, hp->n_head, &at);
+    h.k = part(g, cur, hp->d_key, hp->n_head_kv, &at);
+    h.v = part(g, cur, hp->d_value, hp->n_head_kv, &at);
     return h;
 }
 
-/* A norm is as long as a head, or as all heads together. */
+/* One after the other is recorded at once: the same input, read once. */
 static struct ggml_tensor *
-norm_heads(struct graph *g, struct ggml_tensor *x,
-           const struct model_norm *norm)
+project_one(struct graph *g, const struct model_linear *linear,
+            struct ggml_tensor *cur)
+{
+    struct ggml_tensor *x;
+
+    if (!linear->weight)
+        return NULL;
+    x = clamp(g, model_graph_linear(g, cur, linear));
+    ggml_build_forward_expand(g->cgraph, x);
+    return x;
+}
+
+struct graph_heads
+model_graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+    const struct model_layer_hparams *hp = l->hp;
+    struct graph_heads h;
+
+    if (l->attn_qkv.weight)
+        return project_fused(g, l, cur);
+    h.q = project_one(g, &l->attn_q, cur);
+    h.k = project_one(g, &l->attn_k, cur);
+    h.v = project_one(g, &l->attn_v, cur);
+    h.q = model_graph_heads(g, h.q, hp->d_key, hp->n_head);
+    if (h.k)
+        h.k = model_graph_heads(g, h.k, hp->d_key, hp->n_head_kv);
+    h.v = h.v ? model_graph_heads(g, h.v, hp->d_value, hp->n_head_kv) : h.k;
+    return h;
+}
+
+struct ggml_tensor *
+model_graph_norm_heads(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm)
 {
     int64_t d = x->ne[0], n = x->ne[1];
 
     if (!norm->weight)
         return x;
     if (norm->weight->ne[0] == d)
-        return model_graph_rms_norm(g, x, norm);
+        return model_graph_norm(g, x, norm);
     x = ggml_reshape_2d(g->ctx, x, d * n, g->n_tokens);
-    x = model_graph_rms_norm(g, x, norm);
-    return ggml_reshape_3d(g->ctx, x, d, n, g->n_tokens);
+    return model_graph_heads(g, model_graph_norm(g, x, norm), (int32_t)d,
+                             (int32_t)n);
+}
+
+struct ggml_tensor *
+model_graph_temper(struct graph *g, struct ggml_tensor *q)
+{
+    struct ggml_tensor *t = g->temperature;
+
+    return t ? ggml_mul(g->ctx, q,
+                        ggml_reshape_3d(g->ctx, t, 1, 1, g->n_tokens))
+             : q;
+}
+
+static struct ggml_tensor *
+turn_one(struct graph *g, int32_t layer, struct ggml_tensor *x,
+         const struct model_norm *norm)
+{
+    if (!x)
+        return NULL;
+    if (g->model->hp.norm_after_rope)
+        return model_graph_norm_heads(g, model_graph_rope(g, layer, x), norm);
+    return model_graph_rope(g, layer, model_graph_norm_heads(g, x, norm));
+}
+
+struct graph_heads
+model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h)
+{
+    const struct model_layer *l = &g->model->layers[layer];
+
+    h.q = model_graph_temper(g, turn_one(g, layer, h.q, &l->attn_q_norm));
+    h.k = turn_one(g, layer, h.k, &l->attn_k_norm);
+    return h;
+}
+
+struct ggml_tensor *
+model_graph_project_back(struct graph *g, int32_t layer,
+                         struct ggml_tensor *cur)
+{
+    return model_graph_linear(g, model_graph_wanted(g, layer, cur),
+                              &g->model->layers[layer].attn_output);
 }
 
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur)
 {
-    const struct model_layer *l = &g->model->layers[layer];
-    struct heads h = project(g, l, cur);
+    struct graph_heads h =
+        model_graph_turn(g, layer, model_graph_project(g, layer, cur));
 
-    h.q = model_graph_rope(g, layer, norm_heads(g, h.q, &l->attn_q_norm));
-    h.k = model_graph_rope(g, layer, norm_heads(g, h.k, &l->attn_k_norm));
     cur = model_graph_attention(g, layer, h.q, h.k, h.v);
-    return model_graph_linear(g, model_graph_wanted(g, layer, cur),
-                              &l->attn_output);
+    return model_graph_project_back(g, layer, cur);
 }
 
 /* ---- feed-forward ------------------------------------------------------- */
 
 static struct ggml_tensor *
-activate(struct graph *g, struct ggml_tensor *x, enum graph_activation act)
+activate(struct graph *g, struct ggml_tensor *x, enum model_activation act)
 {
     switch (act) {
-    case GRAPH_SILU:
+    case MODEL_SILU:
         return ggml_silu(g->ctx, x);
-    case GRAPH_GELU:
+    case MODEL_GELU:
         return ggml_gelu(g->ctx, x);
+    case MODEL_RELU:
+        return ggml_relu(g->ctx, x);
+    case MODEL_RELU_SQUARED:
+        return ggml_sqr(g->ctx, ggml_relu(g->ctx, x));
     default:
-        assert(act == GRAPH_GELU_ERF);
+        assert(act == MODEL_GELU_ERF);
         return ggml_gelu_erf(g->ctx, x);
     }
 }
 
 struct ggml_tensor *
 model_graph_gated(struct graph *g, struct ggml_tensor *gate,
-                  struct ggml_tensor *up, enum graph_activation act)
+                  struct ggml_tensor *up, enum model_activation act)
 {
     switch (act) {
-    case GRAPH_SILU:
+    case MODEL_SILU:
         return ggml_swiglu_split(g->ctx, gate, up);
-    case GRAPH_SILU_CLAMPED:
+    case MODEL_SILU_CLAMPED:
         return ggml_swiglu_oai(g->ctx, gate, up, 1.702f, 7);
-    default:
-        assert(act == GRAPH_GELU);
+    case MODEL_GELU:
         return ggml_geglu_split(g->ctx, gate, up);
+    case MODEL_RELU:
+        return ggml_reglu_split(g->ctx, gate, up);
+    default:
+        return ggml_mul(g->ctx, activate(g, gate, act), up);
     }
+}
+
+/* The first half of each row of x gates the second. */
+static struct ggml_tensor *
+gated_by_itself(struct graph *g, struct ggml_tensor *x,
+                enum model_activation act)
+{
+    int64_t n = x->ne[0] / 2;
+    size_t half = (size_t)n * x->nb[0];
+    struct ggml_tensor *gate, *up;
+
+    if (act == MODEL_SILU)
+        return ggml_swiglu(g->ctx, x);
+    if (act == MODEL_GELU)
+        return ggml_geglu(g->ctx, x);
+    gate = ggml_view_2d(g->ctx, x, n, x->ne[1], x->nb[1], 0);
+    up = ggml_view_2d(g->ctx, x, n, x->ne[1], x->nb[1], half);
+    return model_graph_gated(g, ggml_cont(g->ctx, gate), ggml_cont(g->ctx, up),
+                             act);
 }
 
 struct ggml_tensor *
 model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
-                         struct ggml_tensor *x, enum graph_activation act)
+                         struct ggml_tensor *x)
 {
     struct ggml_tensor *up = model_graph_linear(g, x, &layer->ffn_up);
+    enum model_activation act = g->model->hp.activation;
 
     if (layer->ffn_gate.weight)
         up = model_graph_gated(g, model_graph_linear(g, x, &layer->ffn_gate),
                                up, act);
     else if (up->ne[0] == 2 * layer->ffn_down.weight->ne[0])
-        up = act == GRAPH_SILU ? ggml_swiglu(g->ctx, up)
-                               : ggml_geglu(g->ctx, up);
+        up = gated_by_itself(g, up, act);
     else
         up = activate(g, up, act);
     return model_graph_linear(g, up, &layer->ffn_down);
 }
 
+struct ggml_tensor *
+model_graph_mixture_or_dense(struct graph *g, const struct model_layer *layer,
+                             struct ggml_tensor *x)
+{
+    return layer->router.weight ? model_graph_mixture(g, layer, x)
+                                : model_graph_feed_forward(g, layer, x);
+}
+
 /* ---- layers ------------------------------------------------------------- */
 
 struct ggml_tensor *
-model_graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                      enum graph_activation act)
+model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur = model_graph_rms_norm(g, x, &l->attn_norm);
+    struct ggml_tensor *cur = model_graph_norm(g, x, &l->attn_norm);
 
     cur = model_graph_self_attention(g, layer, cur);
+    cur = model_graph_norm(g, cur, &l->attn_post_norm);
     x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
-    cur = model_graph_rms_norm(g, x, &l->ffn_norm);
-    return model_graph_add(g, x, model_graph_feed_forward(g, l, cur, act));
-}
-
-struct ggml_tensor *
-model_graph_sandwich_block(struct graph *g, int32_t layer,
-                           struct ggml_tensor *x, enum graph_activation act)
-{
-    const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *cur = model_graph_rms_norm(g, x, &l->attn_norm);
-
-    cur = model_graph_self_attention(g, layer, cur);
-    cur = model_graph_rms_norm(g, cur, &l->attn_post_norm);
-    x = model_graph_add(g, model_graph_wanted(g, layer, x), cur);
-    cur = model_graph_rms_norm(g, x, &l->ffn_norm);
-    cur = model_graph_feed_forward(g, l, cur, act);
-    return model_graph_add(g, x,
-                           model_graph_rms_norm(g, cur, &l->ffn_post_norm));
+    cur = model_graph_norm(g, x, &l->ffn_norm);
+    cur = model_graph_mixture_or_dense(g, l, cur);
+    return model_graph_add(g, x, model_graph_norm(g, cur, &l->ffn_post_norm));
 }
 
 struct ggml_tensor *
 model_graph_parallel_block(struct graph *g, int32_t layer,
-                           struct ggml_tensor *x, enum graph_activation act)
+                           struct ggml_tensor *x)
 {
     const struct model_layer *l = &g->model->layers[layer];
-    struct ggml_tensor *c = model_graph_layer_norm(g, x, &l->attn_norm), *a, *f;
+    struct ggml_tensor *c = model_graph_norm(g, x, &l->attn_norm), *a, *f;
 
     a = model_graph_self_attention(g, layer, c);
-    f = model_graph_feed_forward(g, l, model_graph_wanted(g, layer, c), act);
+    f = model_graph_mixture_or_dense(g, l, model_graph_wanted(g, layer, c));
     return model_graph_add(g, model_graph_wanted(g, layer, x),
                            ggml_add(g->ctx, a, f));
+}
+
+struct ggml_tensor *
+model_graph_decoder(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = model_graph_block(g, i, x);
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
+}
+
+struct ggml_tensor *
+model_graph_parallel_decoder(struct graph *g, const struct model *m)
+{
+    struct ggml_tensor *x = model_graph_embed(g);
+
+    for (int32_t i = 0; i < m->hp.n_layer; i++)
+        x = model_graph_parallel_block(g, i, x);
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 
 /* ---- beside the layers -------------------------------------------------- */

@@ -53,7 +53,8 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
 
         c->layers[i].kind = is_windowed ? CACHE_WINDOW : CACHE_ALL;
         c->layers[i].home = model_home_of(model, i, MODEL_REST);
-        c->parts[c->layers[i].kind].n_layer++;
+        if (model_keeps(&model->hp, i))
+            c->parts[c->layers[i].kind].n_layer++;
     }
     all->n_rows = windowed->n_rows = block_up(c->n_ctx);
     if (windowed->n_layer == 0)
@@ -67,17 +68,19 @@ choose_kinds(struct cache *c, const struct model *model, int32_t n_batch)
 /* Sizes that overflow must never reach the tensor interface: it would end the
  * process. */
 static bool
-fits(const struct cache *c, size_t total, int64_t width)
+fits(const struct cache *c, const struct model *model, size_t total)
 {
-    size_t row = ggml_row_size(c->type, width), sum = 0;
+    size_t sum = 0, n;
 
-    for (int i = 0; i < CACHE_KINDS; i++) {
-        const struct cache_part *p = &c->parts[i];
-        size_t n;
+    for (int32_t i = 0; i < c->n_layer; i++) {
+        const struct model_layer_hparams *l = &model->hp.layers[i];
+        int64_t width = (int64_t)(l->d_key + l->d_value) * l->n_head_kv;
+        const struct cache_part *p = &c->parts[c->layers[i].kind];
 
-        if (!check_mul(row, (size_t)p->n_rows, &n) ||
-            !check_mul(n, (size_t)c->n_slots, &n) ||
-            !check_mul(n, (size_t)p->n_layer, &n) || !check_add(sum, n, &sum))
+        if (!model_keeps(&model->hp, i))
+            continue;
+        if (!check_mul(ggml_row_size(c->type, width), (size_t)p->n_rows, &n) ||
+            !check_mul(n, (size_t)c->n_slots, &n) || !check_add(sum, n, &sum))
             return false;
     }
     return sum <= total;
@@ -118,12 +121,24 @@ new_homes(struct cache *c, const struct model *model)
     return done;
 }
 
+static void
+new_layer(struct cache *c, int32_t i, const struct model_layer_hparams *hp)
+{
+    static const char *const names[] = { "cache_k", "cache_v" };
+    const int64_t widths[] = { hp->d_key, hp->d_value };
+    struct cache_layer *l = &c->layers[i];
+    int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
+
+    for (int k = 0; k < CACHE_TENSORS; k++) {
+        l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type, widths[k],
+                                     n, hp->n_head_kv);
+        ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
+    }
+}
+
 static bool
 new_tensors(struct cache *c, const struct model *model)
 {
-    static const char *const names[] = { "cache_k", "cache_v" };
-    const struct model_hparams *hp = &model->hp;
-    const int64_t widths[] = { hp->d_key, hp->d_value };
     struct ggml_init_params two = {
         .mem_size = 2 * ggml_tensor_overhead(),
         .no_alloc = true,
@@ -132,17 +147,22 @@ new_tensors(struct cache *c, const struct model *model)
     c->views = ggml_init(two);
     if (!new_homes(c, model) || !c->views)
         return false;
-    for (int32_t i = 0; i < c->n_layer; i++) {
-        struct cache_layer *l = &c->layers[i];
-        int64_t n = (int64_t)c->parts[l->kind].n_rows * c->n_slots;
-
-        for (int k = 0; k < CACHE_TENSORS; k++) {
-            l->t[k] = ggml_new_tensor_3d(c->homes[l->home].ctx, c->type,
-                                         widths[k], n, hp->n_head_kv);
-            ggml_format_name(l->t[k], "%s.%d", names[k], (int)i);
-        }
-    }
+    for (int32_t i = 0; i < c->n_layer; i++)
+        if (model_keeps(&model->hp, i))
+            new_layer(c, i, &model->hp.layers[i]);
     return true;
+}
+
+static int64_t
+longest_head(const struct model_hparams *hp)
+{
+    int32_t d = 1;
+
+    for (int32_t i = 0; i < hp->n_layer; i++) {
+        d = hp->layers[i].d_key > d ? hp->layers[i].d_key : d;
+        d = hp->layers[i].d_value > d ? hp->layers[i].d_value : d;
+    }
+    return d;
 }
 
 /* Everything but the memory, if it can be no more than `max` bytes. */
@@ -150,18 +170,15 @@ static bool
 lay_out(struct cache *c, const struct model *model, enum ggml_type type,
         int32_t n_slots, int32_t n_ctx, int32_t n_batch, size_t max)
 {
-    const struct model_hparams *hp = &model->hp;
-    int64_t width = (int64_t)(hp->d_key + hp->d_value) * hp->n_head_kv;
-    int64_t most = hp->d_key > hp->d_value ? hp->d_key : hp->d_value;
-
     *c = (struct cache){
         .type = type,
         .n_slots = n_slots,
         .n_ctx = n_ctx,
-        .n_layer = hp->n_layer,
+        .n_layer = model->hp.n_layer,
     };
-    return choose_kinds(c, model, n_batch) && fits(c, max, width) &&
-           new_parts(c, ggml_row_size(type, most)) && new_tensors(c, model);
+    return choose_kinds(c, model, n_batch) && fits(c, model, max) &&
+           new_parts(c, ggml_row_size(type, longest_head(&model->hp))) &&
+           new_tensors(c, model);
 }
 
 static enum gg_status
@@ -367,7 +384,8 @@ copy_part(struct cache *cache, enum cache_kind kind, int64_t to, int64_t from,
 {
     for (int32_t i = 0; i < cache->n_layer && n > 0; i++)
         for (int k = 0; k < CACHE_TENSORS && cache->layers[i].kind == kind; k++)
-            copy_rows(cache, cache->layers[i].t[k], to, from, n);
+            if (cache->layers[i].t[k])
+                copy_rows(cache, cache->layers[i].t[k], to, from, n);
 }
 
 /* The slot's rows from position `base` up to `end` move to its start, in
@@ -457,7 +475,7 @@ model_cache_used(const struct cache *cache)
         const struct cache_part *p = &cache->parts[l->kind];
         size_t row = 0;
 
-        for (int k = 0; k < CACHE_TENSORS; k++)
+        for (int k = 0; k < CACHE_TENSORS && l->t[k]; k++)
             row += model_cache_row_size(l->t[k]);
         for (int32_t slot = 0; slot < cache->n_slots; slot++)
             size += (size_t)p->used[slot] * row;

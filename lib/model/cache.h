@@ -38,7 +38,8 @@ enum cache_tensor {
 struct cache_layer {
     enum cache_kind kind;
     int home; /* of the model's */
-    /* width of a head x its kind's rows x n_head_kv */
+    /* width of a head x its kind's rows x n_head_kv; NULL where the layer has
+     * no attention or reads another's keys and values */
     struct ggml_tensor *t[CACHE_TENSORS];
 };
 

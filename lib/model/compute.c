@@ -278,6 +278,7 @@ set_inputs(struct compute *c, struct batch *b)
     model_stage_begin(&c->stage);
     set(c, g->ids, b->ids);
     set_if_used(c, g->positions, b->positions);
+    set_if_used(c, g->temperature, b->temperature);
     set_if_used(c, g->rows, b->rows);
     for (int kind = 0; kind < CACHE_KINDS; kind++) {
         set_if_used(c, g->cells[kind], b->cells[kind]);

@@ -71,6 +71,9 @@ new_inputs(struct graph *g)
     g->rows = NULL;
     if (g->n_outputs < g->n_tokens)
         g->rows = input(g, GGML_TYPE_I32, g->n_outputs, "rows");
+    g->temperature = NULL;
+    if (g->model->hp.temperature_scale != 0)
+        g->temperature = input(g, GGML_TYPE_F32, g->n_tokens, "temperature");
     for (int kind = 0; kind < CACHE_KINDS; kind++)
         new_cache_inputs(g, kind);
 }
@@ -122,26 +125,18 @@ model_graph_add_token_type(struct graph *g, struct ggml_tensor *x)
     return ggml_add(g->ctx, x, first);
 }
 
-static struct ggml_tensor *
-scale_and_shift(struct graph *g, struct ggml_tensor *x,
-                const struct model_norm *norm)
+struct ggml_tensor *
+model_graph_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm)
 {
+    const struct model_hparams *hp = &g->model->hp;
+
+    if (!norm->weight)
+        return x;
+    x = hp->norms == MODEL_LAYER_NORM ? ggml_norm(g->ctx, x, hp->eps)
+                                      : ggml_rms_norm(g->ctx, x, hp->eps);
     x = ggml_mul(g->ctx, x, norm->weight);
     return norm->bias ? ggml_add(g->ctx, x, norm->bias) : x;
-}
-
-struct ggml_tensor *
-model_graph_layer_norm(struct graph *g, struct ggml_tensor *x,
-                       const struct model_norm *norm)
-{
-    return scale_and_shift(g, ggml_norm(g->ctx, x, g->model->hp.eps), norm);
-}
-
-struct ggml_tensor *
-model_graph_rms_norm(struct graph *g, struct ggml_tensor *x,
-                     const struct model_norm *norm)
-{
-    return scale_and_shift(g, ggml_rms_norm(g->ctx, x, g->model->hp.eps), norm);
 }
 
 struct ggml_tensor *
@@ -212,22 +207,28 @@ segment_queries(struct graph *g, const struct graph_segment *s,
     return ggml_permute(g->ctx, q, 0, 2, 1, 3);
 }
 
+/* What the layer reads: its own, or another's. */
+static const struct cache_layer *
+cache_of(const struct graph *g, int32_t layer)
+{
+    return &g->cache->layers[g->model->hp.layers[layer].kv_layer];
+}
+
 /* Result: d_value x n_head x s->n. */
 static struct ggml_tensor *
 attend(struct graph *g, const struct graph_segment *s, int32_t layer,
        struct ggml_tensor *q)
 {
     const struct model_hparams *hp = &g->model->hp;
-    enum cache_kind kind = g->cache->layers[layer].kind;
-    struct ggml_tensor *k =
-        cached(g, s, kind, g->cache->layers[layer].t[CACHE_K]);
-    struct ggml_tensor *v =
-        cached(g, s, kind, g->cache->layers[layer].t[CACHE_V]);
-    float scale =
-        hp->attn_scale != 0 ? hp->attn_scale : 1 / sqrtf((float)hp->d_key);
-    struct ggml_tensor *r =
-        ggml_flash_attn_ext(g->ctx, segment_queries(g, s, q), k, v,
-                            s->masks[kind], scale, 0, hp->attn_softcap);
+    const struct cache_layer *l = cache_of(g, layer);
+    struct ggml_tensor *k = cached(g, s, l->kind, l->t[CACHE_K]);
+    struct ggml_tensor *v = cached(g, s, l->kind, l->t[CACHE_V]);
+    float scale = hp->attn_scale != 0
+                      ? hp->attn_scale
+                      : 1 / sqrtf((float)hp->layers[layer].d_key);
+    struct ggml_tensor *r = ggml_flash_attn_ext(
+        g->ctx, segment_queries(g, s, q), k, v, s->masks[l->kind], scale,
+        hp->attn_max_bias, hp->attn_softcap);
 
     if (g->model->layers[layer].attn_sinks)
         ggml_flash_attn_ext_add_sinks(r, g->model->layers[layer].attn_sinks);
@@ -256,13 +257,14 @@ struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v)
 {
-    const struct model_hparams *hp = &g->model->hp;
+    const struct model_layer_hparams *hp = &g->model->hp.layers[layer];
+    const struct cache_layer *l = &g->cache->layers[layer];
     struct ggml_tensor *all;
 
-    store(g, g->cache->layers[layer].t[CACHE_K], g->cache->layers[layer].kind,
-          k);
-    store(g, g->cache->layers[layer].t[CACHE_V], g->cache->layers[layer].kind,
-          v);
+    if (k)
+        store(g, l->t[CACHE_K], l->kind, k);
+    if (v)
+        store(g, l->t[CACHE_V], l->kind, v);
     all = attend_each(g, 0, g->n_segments, layer, q);
     return ggml_reshape_2d(g->ctx, all, (int64_t)hp->d_value * hp->n_head,
                            g->n_tokens);

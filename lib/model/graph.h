@@ -36,6 +36,7 @@ struct graph {
     /* Inputs, n_tokens values each. */
     struct ggml_tensor *ids;                /* i32 */
     struct ggml_tensor *positions;          /* i32 */
+    struct ggml_tensor *temperature;        /* f32; NULL: there is none */
     struct ggml_tensor *cells[CACHE_KINDS]; /* i64: rows of the cache to write
                                                to; NULL: no such layers */
     struct ggml_tensor *rows;   /* i32, n_outputs rows of the batch; NULL:
@@ -75,14 +76,12 @@ model_graph_embed_positions(struct graph *g);
 struct ggml_tensor *
 model_graph_add_token_type(struct graph *g, struct ggml_tensor *x);
 
-/* Normalised to mean 0 and variance 1, scaled, shifted. */
+/* Normalised as the family does it, hp.norms: to mean 0 and variance 1, or to
+ * root mean square 1; scaled, and shifted where the norm has a bias. As it is
+ * where the norm is empty. */
 struct ggml_tensor *
-model_graph_layer_norm(struct graph *g, struct ggml_tensor *x,
-                       const struct model_norm *norm);
-/* Normalised to root mean square 1, scaled. */
-struct ggml_tensor *
-model_graph_rms_norm(struct graph *g, struct ggml_tensor *x,
-                     const struct model_norm *norm);
+model_graph_norm(struct graph *g, struct ggml_tensor *x,
+                 const struct model_norm *norm);
 
 struct ggml_tensor *
 model_graph_linear(struct graph *g, struct ggml_tensor *x,
@@ -97,9 +96,10 @@ model_graph_heads(struct graph *g, struct ggml_tensor *x, int32_t d,
 struct ggml_tensor *
 model_graph_rope(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* Writes k and v (d_key x n_head_kv x n_tokens; heads side by side, ids may be
- * apart) to the cache and returns softmax(q k * scale) v of each head, side by
- * side: d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
+/* Writes k and v (a head's length x n_head_kv x n_tokens; heads side by side,
+ * ids may be apart) to the cache, unless both are NULL as the layer reads
+ * another's, and returns softmax(q k * scale) v of each head, side by side:
+ * d_value * n_head x n_tokens. q: d_key x n_head x n_tokens. */
 struct ggml_tensor *
 model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
                       struct ggml_tensor *k, struct ggml_tensor *v);
@@ -108,46 +108,79 @@ model_graph_attention(struct graph *g, int32_t layer, struct ggml_tensor *q,
 struct ggml_tensor *
 model_graph_wanted(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
+/* ---- parts of attention ------------------------------------------------- */
+
+/* Queries, keys and values: a head's length x heads x n_tokens; k and v are
+ * NULL where the layer reads another's. */
+struct graph_heads {
+    struct ggml_tensor *q, *k, *v;
+};
+
+/* Projected from cur, clamped as hp.qkv_clamp says. Without a matrix for
+ * values they are the keys. */
+struct graph_heads
+model_graph_project(struct graph *g, int32_t layer, struct ggml_tensor *cur);
+
+/* x of heads normed, as long as the norm is: each alone, or all together. */
+struct ggml_tensor *
+model_graph_norm_heads(struct graph *g, struct ggml_tensor *x,
+                       const struct model_norm *norm);
+
+/* Normed and rotated, in the order of hp.norm_after_rope, and queries with
+ * their temperature. */
+struct graph_heads
+model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h);
+
+/* Queries times the temperature of their positions; as they are where
+ * hp.temperature_scale is 0. */
+struct ggml_tensor *
+model_graph_temper(struct graph *g, struct ggml_tensor *q);
+
+/* What attention gives, projected back; of the last layer only the wanted rows.
+ */
+struct ggml_tensor *
+model_graph_project_back(struct graph *g, int32_t layer,
+                         struct ggml_tensor *cur);
+
 /* ---- whole blocks ------------------------------------------------------- */
 
-/* Queries, keys and values of cur, normed and rotated as the layer has it, and
- * what they attend to, projected back. Of the last layer only the wanted rows.
- */
+/* All of the above, of cur. */
 struct ggml_tensor *
 model_graph_self_attention(struct graph *g, int32_t layer,
                            struct ggml_tensor *cur);
 
-enum graph_activation {
-    GRAPH_SILU,
-    GRAPH_GELU,         /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
-    GRAPH_GELU_ERF,     /* exact */
-    GRAPH_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
-};
-
-/* act(gate) * up, by SILU, SILU_CLAMPED or GELU. */
+/* act(gate) * up, by SILU, SILU_CLAMPED, GELU, GELU_ERF or RELU. */
 struct ggml_tensor *
 model_graph_gated(struct graph *g, struct ggml_tensor *gate,
-                  struct ggml_tensor *up, enum graph_activation act);
+                  struct ggml_tensor *up, enum model_activation act);
 
-/* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)), act being SILU
- * or GELU; a matrix `up` of twice the rows has the gate before it. */
+/* down(act(up(x))), or, with a gate, down(act(gate(x)) * up(x)); a matrix `up`
+ * of twice the rows has the gate before it. act: hp.activation. */
 struct ggml_tensor *
 model_graph_feed_forward(struct graph *g, const struct model_layer *layer,
-                         struct ggml_tensor *x, enum graph_activation act);
-
-enum graph_routing {
-    GRAPH_SOFTMAX,        /* over all experts */
-    GRAPH_SOFTMAX_NORMED, /* divided by the sum of those that are used */
-    GRAPH_SOFTMAX_OF_USED /* over those that are used */
-};
+                         struct ggml_tensor *x);
 
 /* The sum of the likeliest experts' answers by the router's weights (Shazeer et
- * al. 2017), each gated by act; with the shared expert, where the layer has
+ * al. 2017), as hp.routing says; with the shared expert, where the layer has
  * one. */
 struct ggml_tensor *
 model_graph_mixture(struct graph *g, const struct model_layer *layer,
-                    struct ggml_tensor *x, enum graph_routing routing,
-                    enum graph_activation act);
+                    struct ggml_tensor *x);
+
+/* The same, without a shared expert, by scores (n_expert x ids) that the router
+ * has given. */
+struct ggml_tensor *
+model_graph_experts(struct graph *g, const struct model_layer *layer,
+                    struct ggml_tensor *x, struct ggml_tensor *scores);
+
+struct ggml_tensor *
+model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
+                          struct ggml_tensor *x);
+
+/* The mixture where the layer has one, or else the feed-forward block. */
+struct ggml_tensor *
+model_graph_mixture_or_dense(struct graph *g, const struct model_layer *layer,
+                             struct ggml_tensor *x);
 
 /* x + hp.residual_scale * y */
 struct ggml_tensor *
@@ -155,20 +188,24 @@ model_graph_add(struct graph *g, struct ggml_tensor *x, struct ggml_tensor *y);
 
 /* ---- a layer of the usual kinds: n_embd x ids, in and out ---------------- */
 
-/* x = x + attention(norm(x)); x + feed_forward(norm(x)) */
+/* x = x + post(attention(norm(x))); x + post(feed_forward(norm(x))); norms that
+ * the layer has not are left out. */
 struct ggml_tensor *
-model_graph_rms_block(struct graph *g, int32_t layer, struct ggml_tensor *x,
-                      enum graph_activation act);
+model_graph_block(struct graph *g, int32_t layer, struct ggml_tensor *x);
 
-/* x = x + norm(attention(norm(x))); x + norm(feed_forward(norm(x))) */
-struct ggml_tensor *
-model_graph_sandwich_block(struct graph *g, int32_t layer,
-                           struct ggml_tensor *x, enum graph_activation act);
-
-/* x + attention(c) + feed_forward(c), c = layer_norm(x) */
+/* x + attention(c) + feed_forward(c), c = norm(x) */
 struct ggml_tensor *
 model_graph_parallel_block(struct graph *g, int32_t layer,
-                           struct ggml_tensor *x, enum graph_activation act);
+                           struct ggml_tensor *x);
+
+/* ---- whole models of the usual kinds ------------------------------------- */
+
+/* x = embed(ids); model_graph_block() in each layer; output(norm(x)) */
+struct ggml_tensor *
+model_graph_decoder(struct graph *g, const struct model *m);
+/* The same by model_graph_parallel_block(). */
+struct ggml_tensor *
+model_graph_parallel_decoder(struct graph *g, const struct model *m);
 
 /* output(x), scaled and capped as the hyper-parameters say; if hidden, x. */
 struct ggml_tensor *

@@ -150,11 +150,9 @@ model_key_float(struct model_keys *keys, const char *name, float min, float max,
     return keys->status == GG_OK ? v : min;
 }
 
-/* As model_key_float(), but that 0 stands for `other`: programs write it where
- * a number is not known. */
-static float
-float_or_zero(struct model_keys *keys, const char *name, float min, float max,
-              float other)
+float
+model_key_float_or_zero(struct model_keys *keys, const char *name, float min,
+                        float max, float other)
 {
     char key[MAX_KEY];
     float v = 0;
@@ -165,9 +163,9 @@ float_or_zero(struct model_keys *keys, const char *name, float min, float max,
     return v != 0 ? model_key_float(keys, name, min, max, other) : other;
 }
 
-static int32_t
-int_or_zero(struct model_keys *keys, const char *name, int32_t max,
-            int32_t other)
+int32_t
+model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
+                      int32_t other)
 {
     int32_t v = model_key_int(keys, name, 0, max, 0);
 
@@ -198,34 +196,105 @@ complain(struct model_keys *keys, const char *name, const char *what, int32_t a,
                            "%d %s %d", (int)a, what, (int)b);
 }
 
+void
+model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
+                  int32_t other, int32_t *out, size_t stride)
+{
+    struct gguf_array array;
+    char key[MAX_KEY], *to = (char *)out;
+    bool listed = keys->status == GG_OK &&
+                  get_array(keys, full_key(keys, name, key), &array);
+    int32_t v = listed ? 0 : model_key_int(keys, name, 0, max, other);
+
+    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
+        int64_t x = listed ? element(&array, (size_t)i) : v;
+
+        if (x < 0 || x > max)
+            keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                          "%lld of layer %d is not in 0..%d",
+                                          (long long)x, (int)i, (int)max);
+        *(int32_t *)(to + (size_t)i * stride) = (int32_t)x;
+    }
+}
+
+/* A field of every layer. */
+#define EACH(hp, field) &(hp)->layers[0].field, sizeof((hp)->layers[0])
+
+static void
+check_heads(struct model_keys *keys, const struct model_layer_hparams *l)
+{
+    if (l->n_head_kv > l->n_head)
+        complain(keys, "attention.head_count_kv", "exceeds head_count",
+                 l->n_head_kv, l->n_head);
+    else if (l->n_head_kv && l->n_head % l->n_head_kv)
+        complain(keys, "attention.head_count_kv", "does not divide head_count",
+                 l->n_head_kv, l->n_head);
+}
+
+static void
+read_head_counts(struct model_keys *keys, struct model_hparams *hp)
+{
+    char key[MAX_KEY];
+    bool have_kv = have(keys, full_key(keys, "attention.head_count_kv", key));
+
+    model_keys_layers(keys, "attention.head_count", MAX_HEADS, -1,
+                      EACH(hp, n_head));
+    if (have_kv)
+        model_keys_layers(keys, "attention.head_count_kv", MAX_HEADS, -1,
+                          EACH(hp, n_head_kv));
+    for (int32_t i = 0; i < keys->n_layer && keys->status == GG_OK; i++) {
+        if (!have_kv)
+            hp->layers[i].n_head_kv = hp->layers[i].n_head;
+        check_heads(keys, &hp->layers[i]);
+    }
+}
+
+/* That of the first layer which has attention; at least 1. */
+static int32_t
+first_head_count(const struct model_hparams *hp)
+{
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        if (hp->layers[i].n_head > 0)
+            return hp->layers[i].n_head;
+    return 1;
+}
+
 static void
 read_heads(struct model_keys *keys, struct model_hparams *hp)
 {
     char key[MAX_KEY];
-    int32_t each;
+    int32_t n_head, each, d_key, d_value;
 
-    hp->n_head = model_key_int(keys, "attention.head_count", 1, MAX_HEADS, 0);
-    hp->n_head_kv = model_key_int(keys, "attention.head_count_kv", 1, MAX_HEADS,
-                                  hp->n_head);
-    if (hp->n_head_kv > hp->n_head)
-        complain(keys, "attention.head_count_kv", "exceeds head_count",
-                 hp->n_head_kv, hp->n_head);
-    else if (hp->n_head % hp->n_head_kv)
-        complain(keys, "attention.head_count_kv", "does not divide head_count",
-                 hp->n_head_kv, hp->n_head);
+    read_head_counts(keys, hp);
+    n_head = first_head_count(hp);
     full_key(keys, "attention.key_length", key);
-    if (!have(keys, key) && hp->n_embd % hp->n_head)
+    if (!have(keys, key) && hp->n_embd % n_head)
         complain(keys, "attention.head_count",
-                 "does not divide embedding_length", hp->n_head, hp->n_embd);
-    each = hp->n_embd / hp->n_head;
-    hp->d_key =
+                 "does not divide embedding_length", n_head, hp->n_embd);
+    each = hp->n_embd / n_head;
+    d_key =
         model_key_int(keys, "attention.key_length", 1, MAX_HEAD_LENGTH, each);
-    hp->d_value =
+    d_value =
         model_key_int(keys, "attention.value_length", 1, MAX_HEAD_LENGTH, each);
-    if (hp->d_key != hp->d_value)
-        complain(keys, "attention.value_length",
-                 "is not attention.key_length, which is", hp->d_value,
-                 hp->d_key);
+    for (int32_t i = 0; i < keys->n_layer; i++) {
+        hp->layers[i].d_key = d_key;
+        hp->layers[i].d_value = d_value;
+    }
+}
+
+void
+model_keys_heads_local(struct model_keys *keys, struct model_hparams *hp)
+{
+    int32_t d_key =
+        model_key_int(keys, "attention.key_length_swa", 0, MAX_HEAD_LENGTH, 0);
+    int32_t d_value = model_key_int(keys, "attention.value_length_swa", 0,
+                                    MAX_HEAD_LENGTH, d_key);
+
+    for (int32_t i = 0; i < hp->n_layer && d_key > 0; i++)
+        if (hp->layers[i].windowed) {
+            hp->layers[i].d_key = d_key;
+            hp->layers[i].d_value = d_value > 0 ? d_value : d_key;
+        }
 }
 
 /* The last layers may be there for other purposes than the next id. */
@@ -237,6 +306,8 @@ read_layers(struct model_keys *keys, struct model_hparams *hp)
     hp->n_behind = model_key_int(keys, "nextn_predict_layers", 0, all - 1, 0);
     hp->n_layer = all - hp->n_behind;
     keys->n_layer = all;
+    for (int32_t i = 0; i < all; i++)
+        hp->layers[i].kv_layer = i;
 }
 
 void
@@ -250,8 +321,9 @@ model_keys_common(struct model_keys *keys, struct model_hparams *hp,
     hp->n_ctx_train = model_key_int(keys, "context_length", 1, MAX_CTX, 0);
     hp->n_embd = model_key_int(keys, "embedding_length", 1, MAX_EMBD, 0);
     read_layers(keys, hp);
-    hp->n_ff = model_key_int(keys, "feed_forward_length", 1, MAX_FF, 0);
+    model_keys_layers(keys, "feed_forward_length", MAX_FF, -1, EACH(hp, n_ff));
     read_heads(keys, hp);
+    hp->norms = norms;
     hp->eps = model_key_float(keys, epsilon, 0, 0.1f, -1);
 }
 
@@ -260,7 +332,7 @@ model_keys_window(struct model_keys *keys, struct model_hparams *hp)
 {
     hp->window = model_key_int(keys, "attention.sliding_window", 0, MAX_CTX, 0);
     for (int32_t i = 0; i < hp->n_layer; i++)
-        hp->windowed[i] = hp->window > 0;
+        hp->layers[i].windowed = hp->window > 0;
 }
 
 /* All but the last of every `period` layers; 0: all. */
@@ -282,7 +354,7 @@ read_pattern(struct model_keys *keys, struct model_hparams *hp, int32_t period)
     if (!listed)
         period = model_key_int(keys, name, 0, MODEL_MAX_LAYERS, period);
     for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++)
-        hp->windowed[i] =
+        hp->layers[i].windowed =
             listed ? element(&array, (size_t)i) != 0 : is_windowed(period, i);
 }
 
@@ -316,6 +388,8 @@ void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required)
 {
+    int32_t n_ff;
+
     hp->n_expert = model_key_int(keys, "expert_count", required, MAX_EXPERTS,
                                  required ? -1 : 0);
     if (hp->n_expert == 0)
@@ -325,11 +399,66 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
     if (hp->n_expert_used > hp->n_expert)
         complain(keys, "expert_used_count", "exceeds expert_count",
                  hp->n_expert_used, hp->n_expert);
+    n_ff = hp->layers[0].n_ff;
     hp->n_ff_expert =
-        int_or_zero(keys, "expert_feed_forward_length", MAX_FF,
-                    required ? hp->n_ff / hp->n_expert_used : hp->n_ff);
-    hp->n_ff_shared = int_or_zero(keys, "expert_shared_feed_forward_length",
-                                  MAX_FF, hp->n_ff);
+        model_key_int_or_zero(keys, "expert_feed_forward_length", MAX_FF,
+                              required ? n_ff / hp->n_expert_used : n_ff);
+    hp->n_ff_shared = model_key_int_or_zero(
+        keys, "expert_shared_feed_forward_length", MAX_FF, n_ff);
+}
+
+/* expert_gating_func of files: 0 where it is not said. */
+static void
+read_gating(struct model_keys *keys, struct model_hparams *hp, int other)
+{
+    static const char name[] = "expert_gating_func";
+    int32_t v = model_key_int_or_zero(keys, name, 255, other + 1);
+    char key[MAX_KEY];
+
+    hp->routing.gating = v - 1;
+    if (v <= MODEL_GATING_SOFTMAX_OF_USED + 1 || keys->status != GG_OK)
+        return;
+    gguf_bad_value(keys->gguf, full_key(keys, name, key), keys->err,
+                   "%d is not 1 (softmax), 2 (sigmoid) or 3 (softmax of the "
+                   "chosen)",
+                   (int)v);
+    keys->status = GG_ERR_UNSUPPORTED;
+}
+
+static void
+read_groups(struct model_keys *keys, struct model_hparams *hp)
+{
+    struct model_routing *r = &hp->routing;
+
+    r->n_group = model_key_int(keys, "expert_group_count", 0, MAX_EXPERTS, 0);
+    if (r->n_group <= 1)
+        r->n_group = 0;
+    if (r->n_group == 0)
+        return;
+    r->n_group_used =
+        model_key_int(keys, "expert_group_used_count", 1, r->n_group, 0);
+    if (hp->n_expert % r->n_group || hp->n_expert / r->n_group < 2)
+        complain(keys, "expert_group_count", "groups of at least two of",
+                 r->n_group, hp->n_expert);
+    else if (r->n_group_used * (hp->n_expert / r->n_group) < hp->n_expert_used)
+        complain(keys, "expert_group_used_count",
+                 "groups have fewer experts than", r->n_group_used,
+                 hp->n_expert_used);
+}
+
+void
+model_keys_routing(struct model_keys *keys, struct model_hparams *hp, int other)
+{
+    struct model_routing *r = &hp->routing;
+
+    hp->n_dense =
+        model_key_int(keys, "leading_dense_block_count", 0, hp->n_layer, 0);
+    read_gating(keys, hp, other);
+    r->normed = model_key_bool(keys, "expert_weights_norm", false);
+    r->scale = model_key_float(keys, "expert_weights_scale", 0, 1e6f, 0);
+    if (r->scale == 1)
+        r->scale = 0;
+    read_groups(keys, hp);
 }
 
 static enum rope_scaling
@@ -361,33 +490,43 @@ static float
 read_magnitude(struct model_keys *keys, const struct rope_params *r)
 {
     float times = model_key_float(keys, "rope.scaling.attn_factor", 0, 1e3f, 0);
-    float whole =
-        float_or_zero(keys, "rope.scaling.yarn_attn_factor", 1e-3f, 1e3f, 1);
+    float whole = model_key_float_or_zero(keys, "rope.scaling.yarn_attn_factor",
+                                          1e-3f, 1e3f, 1);
 
     if (r->scaling != ROPE_YARN || r->factor <= 1 || whole == 1)
         return times;
     return (times > 0 ? times : 1) * whole / (1 + 0.1f * logf(r->factor));
 }
 
+static int32_t
+longest_key(const struct model_hparams *hp)
+{
+    int32_t d = 1;
+
+    for (int32_t i = 0; i < hp->n_layer; i++)
+        d = hp->layers[i].d_key > d ? hp->layers[i].d_key : d;
+    return d;
+}
+
 void
 model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode)
 {
     struct rope_params *r = &hp->rope;
+    int32_t d_key = longest_key(hp);
     float factor;
 
     r->mode = mode;
-    r->n_rot =
-        model_key_int(keys, "rope.dimension_count", 1, hp->d_key, hp->d_key);
+    r->n_rot = model_key_int(keys, "rope.dimension_count", 1, d_key, d_key);
     if (r->n_rot % 2)
-        complain(keys, "rope.dimension_count", "is odd, of", r->n_rot,
-                 hp->d_key);
+        complain(keys, "rope.dimension_count", "is odd, of", r->n_rot, d_key);
     r->base = model_key_float(keys, "rope.freq_base", 1, 1e12f, 10000);
     r->scaling = read_scaling(keys);
-    factor = float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
-    r->factor = float_or_zero(keys, "rope.scaling.factor", 1e-6f, 1e6f, factor);
+    factor = model_key_float_or_zero(keys, "rope.scale_linear", 1e-6f, 1e6f, 1);
+    r->factor = model_key_float_or_zero(keys, "rope.scaling.factor", 1e-6f,
+                                        1e6f, factor);
     r->magnitude = read_magnitude(keys, r);
-    r->n_ctx_orig = int_or_zero(keys, "rope.scaling.original_context_length",
-                                MAX_CTX, hp->n_ctx_train);
+    r->n_ctx_orig = model_key_int_or_zero(
+        keys, "rope.scaling.original_context_length", MAX_CTX, hp->n_ctx_train);
     r->beta_fast =
         model_key_float(keys, "rope.scaling.yarn_beta_fast", 1e-3f, 1e6f, 32);
     r->beta_slow =
@@ -398,16 +537,18 @@ void
 model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
                       float other)
 {
-    hp->rope_local = true;
-    hp->rope_base_local =
-        float_or_zero(keys, "rope.freq_base_swa", 1, 1e12f, other);
+    hp->rope_local_differs = true;
+    hp->rope_local = hp->rope;
+    hp->rope_local.scaling = ROPE_NONE;
+    hp->rope_local.base =
+        model_key_float_or_zero(keys, "rope.freq_base_swa", 1, 1e12f, other);
 }
 
 void
 model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp)
 {
     static const char name[] = "rope.freq_base_swa";
-    float base = float_or_zero(keys, name, 1, 1e12f, hp->rope.base);
+    float base = model_key_float_or_zero(keys, name, 1, 1e12f, hp->rope.base);
     char key[MAX_KEY];
 
     if (keys->status != GG_OK || base == hp->rope.base)

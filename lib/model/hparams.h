@@ -31,6 +31,54 @@ struct rope_params {
     bool exact_ramp;            /* its ends are not rounded to whole pairs */
 };
 
+enum model_norms {
+    MODEL_LAYER_NORM, /* to mean 0 and variance 1 (Ba et al. 2016) */
+    MODEL_RMS_NORM,   /* to mean square 1 (Zhang and Sennrich 2019) */
+};
+
+enum model_activation {
+    MODEL_SILU,
+    MODEL_GELU,         /* by tanh (Hendrycks and Gimpel 2016, eq. 2) */
+    MODEL_GELU_ERF,     /* exact */
+    MODEL_RELU,         /* max(x, 0) */
+    MODEL_RELU_SQUARED, /* its square (So et al. 2021) */
+    MODEL_SILU_CLAMPED, /* gpt-oss: of a gate only, at 1.702 times it */
+};
+
+/* Which earlier keys an id of a windowed layer sees. */
+enum model_window {
+    MODEL_WINDOW_SLIDING,   /* the last `window`, its own among them */
+    MODEL_WINDOW_CHUNKED,   /* those of its chunk of `window` positions */
+    MODEL_WINDOW_SYMMETRIC, /* window / 2 to each side (encoders) */
+};
+
+/* How a mixture chooses experts and weighs their answers. */
+struct model_routing {
+    enum {
+        MODEL_GATING_SOFTMAX,
+        MODEL_GATING_SIGMOID,
+        MODEL_GATING_SOFTMAX_OF_USED, /* over those that are used only */
+    } gating;
+    bool normed; /* weights are divided by their sum */
+    float scale; /* and multiplied by this; 0: by nothing */
+    /* The best n_group_used of so many groups of experts are chosen first, by
+     * the sum of their two best scores; 0: there are no groups. */
+    int32_t n_group, n_group_used;
+    bool before; /* weights multiply what experts read, not what they answer */
+};
+
+/* Lengths of one layer. */
+struct model_layer_hparams {
+    int32_t n_head;    /* of queries; 0: there is no attention */
+    int32_t n_head_kv; /* of keys and values; divides n_head */
+    int32_t d_key;     /* length of a head's query and key */
+    int32_t d_value;   /* length of a head's value */
+    int32_t n_ff;      /* length of a feed-forward vector; 0: there is none */
+    int32_t kv_layer;  /* whose keys and values it reads: its own, or those of
+                          an earlier layer */
+    bool windowed;     /* attention sees hp.window of the keys */
+};
+
 /* Every number is bounded, so that products of two of them fit 64 bits, and
  * consistent with the others; that the tensors have these shapes is checked
  * where they are found. */
@@ -39,39 +87,55 @@ struct model_hparams {
     int32_t n_ctx_train; /* positions that the model was trained for */
     int32_t n_embd;      /* length of a hidden vector */
     int32_t n_layer;
-    int32_t n_behind;  /* layers of the file after these: not computed */
-    int32_t n_ff;      /* length of a feed-forward vector */
-    int32_t n_head;    /* of queries */
-    int32_t n_head_kv; /* of keys and values; divides n_head */
-    int32_t d_key;     /* length of a head's query and key */
-    int32_t d_value;   /* length of a head's value */
-    float eps;         /* of the norms */
-    int32_t window; /* keys that an id of a windowed layer sees, its own among
-                       them; 0: no layer is windowed */
-    bool windowed[MODEL_MAX_LAYERS];
+    int32_t n_behind; /* layers of the file after these: not computed */
+    struct model_layer_hparams layers[MODEL_MAX_LAYERS];
+    enum model_norms norms;
+    float eps; /* of the norms */
+    enum model_activation activation;
+    int32_t window; /* of windowed layers, in positions; 0: none is windowed */
+    enum model_window window_kind;
 
     /* Mixtures of experts; n_expert 0: there is none. */
     int32_t n_expert, n_expert_used;
     int32_t n_ff_expert; /* length of an expert's feed-forward vector */
     int32_t n_ff_shared; /* of the expert that all ids use */
+    int32_t n_dense;     /* layers in front that have no mixture */
+    struct model_routing routing;
 
     /* Scales and caps; 0: none. */
     float embd_scale;     /* multiplies the embedding */
     float residual_scale; /* multiplies what a layer adds */
     float attn_scale;     /* multiplies q k; else 1 / sqrt(d_key) */
     float attn_softcap;   /* c: q k becomes c tanh(q k / c) */
+    float attn_max_bias;  /* ALiBi (Press et al. 2022); usually 8 */
+    float qkv_clamp;      /* queries, keys, values are clamped to +- this */
     float logit_scale;    /* multiplies the logits */
     float logit_softcap;
 
     struct rope_params rope;
-    bool rope_local; /* windowed layers turn unscaled, and by a base of their
-                        own: */
-    float rope_base_local; /* 0: the same one */
+    bool rope_local_differs;       /* windowed layers turn by rope_local, */
+    struct rope_params rope_local; /* unscaled; base 0: that of the others */
+    bool norm_after_rope; /* queries' and keys' norms follow their rotation */
+
+    /* Queries at position p are multiplied by
+     * 1 + s log(1 + floor((p + offset) / n)): a temperature that falls with
+     * the position (Llama 4, Ministral 3). s 0: there is none. */
+    float temperature_scale;
+    int32_t temperature_n, temperature_offset;
 
     bool learned_positions; /* a table of them */
     bool encoder;    /* ids attend to later ones, too; there are no logits */
     bool sequential; /* GPT-NeoX: the blocks follow each other */
 };
+
+/* Whether the layer keeps keys and values of its own. */
+static inline bool
+model_keeps(const struct model_hparams *hp, int32_t layer)
+{
+    const struct model_layer_hparams *l = &hp->layers[layer];
+
+    return l->n_head_kv > 0 && l->kv_layer == layer;
+}
 
 /* Reads values of one file; keys begin with the architecture's name. The
  * first failure sticks: what follows reads nothing, and `status` and `err`
@@ -87,7 +151,9 @@ struct model_keys {
 
 /* ARCH.name, which must lie in min..max. Without a value in the file: `other`,
  * or failure where that is below `min`. An array for the layers must have the
- * same integer for all. */
+ * same integer for all. 0 in model_key_float_or_zero() and
+ * model_key_int_or_zero() stands for `other`: programs write it where a number
+ * is not known. */
 int32_t
 model_key_int(struct model_keys *keys, const char *name, int32_t min,
               int32_t max, int32_t other);
@@ -95,17 +161,20 @@ float
 model_key_float(struct model_keys *keys, const char *name, float min, float max,
                 float other);
 
+int32_t
+model_key_int_or_zero(struct model_keys *keys, const char *name, int32_t max,
+                      int32_t other);
+float
+model_key_float_or_zero(struct model_keys *keys, const char *name, float min,
+                        float max, float other);
+
 bool
 model_key_bool(struct model_keys *keys, const char *name, bool other);
 
-enum model_norms {
-    MODEL_LAYER_NORM, /* to mean 0 and variance 1 (Ba et al. 2016) */
-    MODEL_RMS_NORM,   /* to mean square 1 (Zhang and Sennrich 2019) */
-};
-
 /* What every family has: lengths, counts, heads, the norms' epsilon (n_head_kv,
  * d_key, d_value default as is the custom). n_vocab comes from the embedding's
- * shape. */
+ * shape. Heads and feed-forward lengths may be arrays with a number for each
+ * layer. */
 void
 model_keys_common(struct model_keys *keys, struct model_hparams *hp,
                   enum model_norms norms);
@@ -120,6 +189,17 @@ void
 model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
                    int32_t other, int32_t period);
 
+/* Heads of windowed layers have lengths of their own, if the file gives any. */
+void
+model_keys_heads_local(struct model_keys *keys, struct model_hparams *hp);
+
+/* A number for each layer, in 0..max, into *out and what lies `stride` bytes
+ * after each; the file has an array or one number. `other` where it has
+ * neither, or failure where that is below 0. */
+void
+model_keys_layers(struct model_keys *keys, const char *name, int32_t max,
+                  int32_t other, int32_t *out, size_t stride);
+
 /* Which keys an id sees: those before it, or, of encoders, all. Fails where a
  * file wants it otherwise. */
 void
@@ -129,8 +209,8 @@ model_keys_causal(struct model_keys *keys, const struct model_hparams *hp);
 void
 model_keys_rope(struct model_keys *keys, struct model_hparams *hp, int mode);
 
-/* Windowed layers turn unscaled: by the file's base for them; else by `other`;
- * 0: by that of the others. */
+/* To be called after model_keys_rope(): windowed layers turn unscaled: by the
+ * file's base for them; else by `other`; 0: by that of the others. */
 void
 model_keys_rope_local(struct model_keys *keys, struct model_hparams *hp,
                       float other);
@@ -146,6 +226,12 @@ model_keys_rope_same(struct model_keys *keys, const struct model_hparams *hp);
 void
 model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
                    bool required);
+
+/* Dense layers in front, how experts are chosen and what scales their answers,
+ * of families whose files say so: gating is `other` where they don't. */
+void
+model_keys_routing(struct model_keys *keys, struct model_hparams *hp,
+                   int other);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

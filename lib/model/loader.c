@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "model/arch.h"
 #include "model/probe.h"
 
 enum {
@@ -75,6 +76,14 @@ bad_type(struct model_loader *l, const struct gguf_tensor *t, const char *why)
     l->status = GG_ERR_UNSUPPORTED;
 }
 
+/* Of tensors that the CPU reads, whichever device has the layers. */
+static bool
+probe_on_cpu(struct ggml_context *scratch, ggml_backend_dev_t dev,
+             struct ggml_tensor *weight)
+{
+    return model_probe_get_rows(scratch, dev, weight);
+}
+
 /* Whether a device can do with a weight of this type what it is there for. */
 static bool
 can_use(struct model_loader *l, ggml_backend_dev_t dev,
@@ -95,7 +104,7 @@ context_for(struct model_loader *l, const struct gguf_tensor *t, probe_t *probe)
     const struct model *m = l->model;
     enum model_part part =
         probe == model_probe_mul_mat_id ? MODEL_EXPERTS : MODEL_REST;
-    int home = model_home_of(m, l->layer, part);
+    int home = probe == probe_on_cpu ? 0 : model_home_of(m, l->layer, part);
 
     if (can_use(l, m->homes[home].device, t, probe))
         return m->homes[home].ctx;
@@ -220,6 +229,17 @@ model_find_table(struct model_loader *l, const char *name, int64_t n,
 }
 
 struct ggml_tensor *
+model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
+                        int64_t n_rows)
+{
+    struct want want = {
+        { n, n_rows, 1 }, false, MODEL_REQUIRED, probe_on_cpu
+    };
+
+    return find(l, name, "weight", want);
+}
+
+struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
                   enum model_need need)
 {
@@ -316,33 +336,62 @@ model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
     return norm;
 }
 
+static bool
+reads_own_keys(const struct model_loader *l)
+{
+    return l->hp->kv_layer == l->layer;
+}
+
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias)
 {
-    const struct model_hparams *hp = &l->model->hp;
-    int64_t e = hp->n_embd, q = (int64_t)hp->n_head * hp->d_key;
-    int64_t kv = (int64_t)hp->n_head_kv * hp->d_key;
+    int64_t e = l->model->hp.n_embd, q = (int64_t)l->hp->n_head * l->hp->d_key;
+    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
+    int64_t v = (int64_t)l->hp->n_head_kv * l->hp->d_value;
+    int64_t out = (int64_t)l->hp->n_head * l->hp->d_value;
 
-    layer->attn_qkv = find_linear_or_none(l, ".attn_qkv", e, q + 2 * kv, bias);
+    layer->attn_qkv = find_linear_or_none(l, ".attn_qkv", e, q + k + v, bias);
     if (!layer->attn_qkv.weight) {
         layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
-        layer->attn_k = model_find_linear(l, ".attn_k", e, kv, bias);
-        layer->attn_v = model_find_linear(l, ".attn_v", e, kv, bias);
+        if (reads_own_keys(l)) {
+            layer->attn_k = model_find_linear(l, ".attn_k", e, k, bias);
+            layer->attn_v = model_find_linear(l, ".attn_v", e, v, bias);
+        }
     }
-    layer->attn_output = model_find_linear(l, ".attn_output", q, e, bias);
+    layer->attn_output = model_find_linear(l, ".attn_output", out, e, bias);
+}
+
+void
+model_find_head_norms(struct model_loader *l, struct model_layer *layer,
+                      enum model_need bias)
+{
+    int64_t d = l->hp->d_key;
+
+    layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", d, bias);
+    if (reads_own_keys(l))
+        layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", d, bias);
 }
 
 void
 model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
                         bool gated, enum model_need bias)
 {
-    int64_t e = l->model->hp.n_embd, n_ff = l->model->hp.n_ff;
+    int64_t e = l->model->hp.n_embd, n_ff = l->hp->n_ff;
 
     if (gated)
         layer->ffn_gate = model_find_linear(l, ".ffn_gate", e, n_ff, bias);
     layer->ffn_up = model_find_linear(l, ".ffn_up", e, n_ff, bias);
     layer->ffn_down = model_find_linear(l, ".ffn_down", n_ff, e, bias);
+}
+
+static bool
+has_fused_experts(const struct model_loader *l)
+{
+    char full[GGML_MAX_NAME];
+
+    full_name(l, ".ffn_gate_up_exps", "weight", full);
+    return gguf_tensor_named(l->gguf, full) != NULL;
 }
 
 void
@@ -354,9 +403,55 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
 
     layer->router =
         model_find_linear(l, ".ffn_gate_inp", e, hp->n_expert, bias);
-    layer->experts_gate = model_find_experts(l, ".ffn_gate_exps", e, f, bias);
-    layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
+    if (has_fused_experts(l)) {
+        layer->experts_gate_up =
+            model_find_experts(l, ".ffn_gate_up_exps", e, 2 * f, bias);
+    } else {
+        layer->experts_gate =
+            model_find_experts(l, ".ffn_gate_exps", e, f, bias);
+        layer->experts_up = model_find_experts(l, ".ffn_up_exps", e, f, bias);
+    }
     layer->experts_down = model_find_experts(l, ".ffn_down_exps", f, e, bias);
+}
+
+void
+model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
+                         bool routed)
+{
+    int64_t e = l->model->hp.n_embd, f = l->model->hp.n_ff_shared;
+    enum model_need bias = MODEL_OPTIONAL;
+
+    if (routed)
+        layer->shared_router =
+            model_find_linear(l, ".ffn_gate_inp_shexp", e, 1, bias);
+    layer->shared_gate = model_find_linear(l, ".ffn_gate_shexp", e, f, bias);
+    layer->shared_up = model_find_linear(l, ".ffn_up_shexp", e, f, bias);
+    layer->shared_down = model_find_linear(l, ".ffn_down_shexp", f, e, bias);
+}
+
+void
+model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
+                            bool gated, enum model_need bias)
+{
+    const struct model_hparams *hp = &l->model->hp;
+
+    if (hp->n_expert > 0 && l->layer >= hp->n_dense)
+        model_find_mixture(l, layer, bias);
+    else
+        model_find_feed_forward(l, layer, gated, bias);
+}
+
+void
+model_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
+                 enum model_need bias)
+{
+    int64_t e = l->model->hp.n_embd;
+    enum model_need norm_bias = l->model->arch->norm_bias;
+
+    layer->attn_norm = model_find_norm(l, ".attn_norm", e, norm_bias);
+    model_find_attention(l, layer, bias);
+    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, norm_bias);
+    model_find_mixture_or_dense(l, layer, gated, bias);
 }
 
 static bool
@@ -400,4 +495,27 @@ model_find_output(struct model_loader *l)
     output.weight = find_tied_output(l);
     output.bias = find_bias(l, "output", hp->n_vocab, MODEL_OPTIONAL);
     return output;
+}
+
+void
+model_find_head(struct model_loader *l)
+{
+    struct model *m = l->model;
+
+    m->output_norm =
+        model_find_norm(l, "output_norm", m->hp.n_embd, m->arch->norm_bias);
+    m->output = model_find_output(l);
+}
+
+void
+model_find_encoder(struct model_loader *l)
+{
+    struct model *m = l->model;
+    const struct gguf_tensor *types =
+        gguf_tensor_named(l->gguf, "token_types.weight");
+
+    m->token_types = model_find_table(l, "token_types", m->hp.n_embd,
+                                      types ? types->ne[1] : 1);
+    m->embd_norm =
+        model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
 }

@@ -10,7 +10,8 @@ struct model_loader {
     const struct gguf_context *gguf;
     struct model *model;
     int32_t layer; /* of blk.N names; after the last for the output */
-    bool *taken;   /* of each tensor of the file: somebody has found it */
+    const struct model_layer_hparams *hp; /* of that layer */
+    bool *taken; /* of each tensor of the file: somebody has found it */
     struct ggml_context *scratch, *weight; /* for probes */
     enum gg_status status;
     struct gg_error *err;
@@ -56,9 +57,15 @@ model_find_norm_or_none(struct model_loader *l, const char *name, int64_t n,
 struct ggml_tensor *
 model_find_table(struct model_loader *l, const char *name, int64_t n,
                  int64_t n_rows);
+/* The same, read by few rows at a time: the CPU does, wherever the layers are.
+ */
+struct ggml_tensor *
+model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
+                        int64_t n_rows);
 /* ---- what most families have, of the current layer ---------------------- */
 
-/* attn_qkv, where the file has it, or attn_q, attn_k, attn_v; attn_output. */
+/* attn_qkv, where the file has it, or attn_q, attn_k, attn_v (of these two
+ * none, where the layer reads another's keys and values); attn_output. */
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias);
@@ -70,6 +77,30 @@ model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
 void
 model_find_mixture(struct model_loader *l, struct model_layer *layer,
                    enum model_need bias);
+/* The expert of all ids, of hp.n_ff_shared; its own router where `routed`. */
+void
+model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
+                         bool routed);
+/* The mixture, behind hp.n_dense layers, or else the feed-forward block. */
+void
+model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
+                            bool gated, enum model_need bias);
+/* attn_q_norm and attn_k_norm, of each head alone. */
+void
+model_find_head_norms(struct model_loader *l, struct model_layer *layer,
+                      enum model_need bias);
+/* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
+ * where hp has experts. */
+void
+model_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
+                 enum model_need bias);
+
+/* Outside of the layers, what decoders have: output_norm and the output. */
+void
+model_find_head(struct model_loader *l);
+/* token_types and token_embd_norm: what BERT has. */
+void
+model_find_encoder(struct model_loader *l);
 
 /* The output's weight; without one in the file, the embedding's. */
 struct model_linear

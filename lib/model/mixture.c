@@ -1,6 +1,8 @@
 /* mixture.c - mixtures of experts: a router chooses who answers */
 #include "model/graph.h"
 
+#include <math.h>
+
 /* For each id its experts, n_used x n_tokens, and the weights of their answers,
  * 1 x n_used x n_tokens. */
 struct route {
@@ -26,23 +28,72 @@ divide_by_sum(struct graph *g, struct ggml_tensor *w)
     return ggml_reshape_3d(g->ctx, w, 1, n, n_tokens);
 }
 
+/* Scores of the experts of the best groups; of the others -infinity. */
+static struct ggml_tensor *
+keep_best_groups(struct graph *g, struct ggml_tensor *scores)
+{
+    const struct model_routing *r = &g->model->hp.routing;
+    int64_t n_group = r->n_group, n = scores->ne[0] / n_group;
+    int64_t n_tokens = scores->ne[1];
+    struct ggml_tensor *each, *best, *groups, *none;
+
+    scores = ggml_reshape_3d(g->ctx, scores, n, n_group, n_tokens);
+    best = ggml_top_k(g->ctx, scores, 2);
+    each = ggml_reshape_4d(g->ctx, scores, 1, n, n_group, n_tokens);
+    best = ggml_get_rows(g->ctx, each, best);
+    best = ggml_reshape_3d(g->ctx, best, 2, n_group, n_tokens);
+    best = ggml_sum_rows(g->ctx, best);
+    best = ggml_reshape_2d(g->ctx, best, n_group, n_tokens);
+    groups = ggml_top_k(g->ctx, best, r->n_group_used);
+    best = ggml_get_rows(g->ctx, scores, groups);
+    none = ggml_scale_bias(g->ctx, scores, 0, -INFINITY);
+    scores = ggml_set_rows(g->ctx, none, best, groups);
+    return ggml_reshape_2d(g->ctx, scores, n * n_group, n_tokens);
+}
+
+/* n_expert x n_tokens: by what experts are chosen, as the router's scores p
+ * are what their answers are weighed by. */
+static struct ggml_tensor *
+by_what_chosen(struct graph *g, const struct model_layer *layer,
+               struct ggml_tensor *p)
+{
+    if (layer->router_bias)
+        p = ggml_add(g->ctx, p, layer->router_bias);
+    return g->model->hp.routing.n_group > 0 ? keep_best_groups(g, p) : p;
+}
+
+static struct ggml_tensor *
+gate(struct graph *g, struct ggml_tensor *scores)
+{
+    switch (g->model->hp.routing.gating) {
+    case MODEL_GATING_SOFTMAX:
+        return ggml_soft_max(g->ctx, scores);
+    case MODEL_GATING_SIGMOID:
+        return ggml_sigmoid(g->ctx, scores);
+    default:
+        return scores;
+    }
+}
+
 static struct route
-choose(struct graph *g, const struct model_layer *layer, struct ggml_tensor *x,
-       enum graph_routing routing)
+choose(struct graph *g, const struct model_layer *layer,
+       struct ggml_tensor *scores)
 {
     const struct model_hparams *hp = &g->model->hp;
-    struct ggml_tensor *p = model_graph_linear(g, x, &layer->router);
+    const struct model_routing *how = &hp->routing;
+    struct ggml_tensor *p = gate(g, scores);
     struct route r;
 
-    if (routing != GRAPH_SOFTMAX_OF_USED)
-        p = ggml_soft_max(g->ctx, p);
-    r.experts = ggml_top_k(g->ctx, p, hp->n_expert_used);
-    p = ggml_reshape_3d(g->ctx, p, 1, hp->n_expert, x->ne[1]);
+    r.experts =
+        ggml_top_k(g->ctx, by_what_chosen(g, layer, p), hp->n_expert_used);
+    p = ggml_reshape_3d(g->ctx, p, 1, hp->n_expert, p->ne[1]);
     r.weights = ggml_get_rows(g->ctx, p, r.experts);
-    if (routing == GRAPH_SOFTMAX_OF_USED)
+    if (how->gating == MODEL_GATING_SOFTMAX_OF_USED)
         r.weights = softmax_of_used(g, r.weights);
-    if (routing == GRAPH_SOFTMAX_NORMED)
+    if (how->normed)
         r.weights = divide_by_sum(g, r.weights);
+    if (how->scale != 0)
+        r.weights = ggml_scale(g->ctx, r.weights, how->scale);
     return r;
 }
 
@@ -85,35 +136,78 @@ add_up(struct graph *g, struct ggml_tensor *x)
     return x->ne[1] == 1 ? ggml_cont(g->ctx, sum) : sum;
 }
 
-static struct ggml_tensor *
-shared_expert(struct graph *g, const struct model_layer *layer,
-              struct ggml_tensor *x)
+struct ggml_tensor *
+model_graph_shared_expert(struct graph *g, const struct model_layer *layer,
+                          struct ggml_tensor *x)
 {
     struct ggml_tensor *gate = model_graph_linear(g, x, &layer->shared_gate);
     struct ggml_tensor *up = model_graph_linear(g, x, &layer->shared_up),
                        *share;
 
-    up = model_graph_gated(g, gate, up, GRAPH_SILU);
+    up = model_graph_gated(g, gate, up, g->model->hp.activation);
     up = model_graph_linear(g, up, &layer->shared_down);
+    if (!layer->shared_router.weight)
+        return up;
     share =
         ggml_sigmoid(g->ctx, model_graph_linear(g, x, &layer->shared_router));
     return ggml_mul(g->ctx, up, share);
 }
 
+/* n_ff_expert x n_used x n_tokens of what the chosen experts read. */
+static struct ggml_tensor *
+ask_gated(struct graph *g, const struct model_layer *layer,
+          struct ggml_tensor *x, struct ggml_tensor *experts)
+{
+    enum model_activation act = g->model->hp.activation;
+    struct ggml_tensor *gate, *up;
+    int64_t n;
+
+    if (!layer->experts_gate_up.weight) {
+        gate = ask(g, &layer->experts_gate, x, experts);
+        up = ask(g, &layer->experts_up, x, experts);
+        return model_graph_gated(g, gate, up, act);
+    }
+    up = ask(g, &layer->experts_gate_up, x, experts);
+    n = up->ne[0] / 2;
+    gate = ggml_view_3d(g->ctx, up, n, up->ne[1], up->ne[2], up->nb[1],
+                        up->nb[2], 0);
+    up = ggml_view_3d(g->ctx, up, n, up->ne[1], up->ne[2], up->nb[1], up->nb[2],
+                      (size_t)n * up->nb[0]);
+    return model_graph_gated(g, gate, up, act);
+}
+
+/* Each chosen expert gets a row of its own, times its weight. */
+static struct ggml_tensor *
+weigh_input(struct graph *g, struct ggml_tensor *x, const struct route *r)
+{
+    x = ggml_repeat_4d(g->ctx, x, x->ne[0], r->experts->ne[0], x->ne[2], 1);
+    return ggml_mul(g->ctx, x, r->weights);
+}
+
+struct ggml_tensor *
+model_graph_experts(struct graph *g, const struct model_layer *layer,
+                    struct ggml_tensor *x, struct ggml_tensor *scores)
+{
+    bool before = g->model->hp.routing.before;
+    struct route r = choose(g, layer, scores);
+    struct ggml_tensor *y;
+
+    x = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
+    if (before)
+        x = weigh_input(g, x, &r);
+    y = ask_gated(g, layer, x, r.experts);
+    y = ask(g, &layer->experts_down, y, r.experts);
+    return add_up(g, before ? y : ggml_mul(g->ctx, y, r.weights));
+}
+
 struct ggml_tensor *
 model_graph_mixture(struct graph *g, const struct model_layer *layer,
-                    struct ggml_tensor *x, enum graph_routing routing,
-                    enum graph_activation act)
+                    struct ggml_tensor *x)
 {
-    struct route r = choose(g, layer, x, routing);
-    struct ggml_tensor *x3 = ggml_reshape_3d(g->ctx, x, x->ne[0], 1, x->ne[1]);
-    struct ggml_tensor *gate = ask(g, &layer->experts_gate, x3, r.experts);
-    struct ggml_tensor *up = ask(g, &layer->experts_up, x3, r.experts), *y;
+    struct ggml_tensor *scores = model_graph_linear(g, x, &layer->router);
+    struct ggml_tensor *y = model_graph_experts(g, layer, x, scores);
 
-    up = model_graph_gated(g, gate, up, act);
-    y = ask(g, &layer->experts_down, up, r.experts);
-    y = add_up(g, ggml_mul(g->ctx, y, r.weights));
     if (layer->shared_up.weight)
-        y = ggml_add(g->ctx, y, shared_expert(g, layer, x));
+        y = ggml_add(g->ctx, y, model_graph_shared_expert(g, layer, x));
     return y;
 }

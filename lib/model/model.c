@@ -31,6 +31,24 @@ choose_arch(const struct gguf_context *gguf, struct model *m,
     return GG_ERR_UNSUPPORTED;
 }
 
+/* Of most families all layers have attention and a feed-forward block. */
+static enum gg_status
+check_whole(const struct model *m, struct gg_error *err)
+{
+    for (int32_t i = 0; i < m->hp.n_layer; i++) {
+        const struct model_layer_hparams *l = &m->hp.layers[i];
+
+        if (l->n_head == 0 || l->n_head_kv == 0 || l->n_ff == 0)
+            return error_set(err, GG_ERR_UNSUPPORTED,
+                             "layer %d has no %s: %s has one in all layers "
+                             "here",
+                             (int)i,
+                             l->n_ff ? "attention" : "feed-forward block",
+                             m->arch->name);
+    }
+    return GG_OK;
+}
+
 static enum gg_status
 read_hparams(const struct gguf_context *gguf, struct model *m,
              struct gg_error *err)
@@ -46,21 +64,9 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     m->hp.n_vocab = (int32_t)t->ne[1];
     m->arch->hparams(&keys, &m->hp);
     model_keys_causal(&keys, &m->hp);
+    if (keys.status == GG_OK && !m->arch->partial_layers)
+        return check_whole(m, err);
     return keys.status;
-}
-
-/* What stands between the embedding and the layers. */
-static void
-find_encoder(struct model_loader *l)
-{
-    struct model *m = l->model;
-    const struct gguf_tensor *types =
-        gguf_tensor_named(l->gguf, "token_types.weight");
-
-    m->token_types = model_find_table(l, "token_types", m->hp.n_embd,
-                                      types ? types->ne[1] : 1);
-    m->embd_norm =
-        model_find_norm(l, "token_embd_norm", m->hp.n_embd, MODEL_REQUIRED);
 }
 
 static void
@@ -70,11 +76,24 @@ find_rope(struct model_loader *l)
     const struct model_hparams *hp = &m->hp;
 
     model_rope_find(l, &hp->rope, &m->rope);
-    if (hp->rope_local)
-        model_rope_plain(&hp->rope,
-                         hp->rope_base_local > 0 ? hp->rope_base_local
+    if (hp->rope_local_differs)
+        model_rope_plain(&hp->rope_local,
+                         hp->rope_local.base > 0 ? hp->rope_local.base
                                                  : hp->rope.base,
                          &m->rope_local);
+}
+
+/* Rotated is no more than a head has. */
+static void
+check_rope(struct model_loader *l, const struct model_layer *layer)
+{
+    int32_t n_rot = layer->rope ? layer->rope->params.n_rot : 0;
+
+    if (l->status == GG_OK && n_rot > l->hp->d_key)
+        l->status = error_set(l->err, GG_ERR_FORMAT,
+                              "layer %d: %d values of a head are to be "
+                              "rotated, which has %d",
+                              (int)l->layer, (int)n_rot, (int)l->hp->d_key);
 }
 
 /* What all families have is set before, so that one may change it. */
@@ -83,11 +102,14 @@ find_layer(struct model_loader *l, struct model_layer *layer)
 {
     struct model *m = l->model;
 
-    layer->windowed = m->hp.windowed[l->layer];
+    l->hp = layer->hp = &m->hp.layers[l->layer];
+    layer->windowed = layer->hp->windowed;
     if (m->hp.rope.n_rot > 0)
-        layer->rope =
-            layer->windowed && m->hp.rope_local ? &m->rope_local : &m->rope;
+        layer->rope = layer->windowed && m->hp.rope_local_differs
+                          ? &m->rope_local
+                          : &m->rope;
     m->arch->layer(l, layer);
+    check_rope(l, layer);
 }
 
 static void
@@ -100,18 +122,15 @@ find_tensors(struct model_loader *l)
     if (hp->learned_positions)
         m->position_embd =
             model_find_table(l, "position_embd", hp->n_embd, hp->n_ctx_train);
-    if (hp->encoder)
-        find_encoder(l);
     if (hp->rope.n_rot > 0)
         find_rope(l);
+    if (m->arch->embedding)
+        m->arch->embedding(l);
     for (l->layer = 0; l->layer < hp->n_layer; l->layer++)
         find_layer(l, &m->layers[l->layer]);
     l->layer = hp->n_layer; /* the output comes after the last */
-    if (hp->encoder)
-        return;
-    m->output_norm =
-        model_find_norm(l, "output_norm", hp->n_embd, m->arch->norm_bias);
-    m->output = model_find_output(l);
+    if (m->arch->head)
+        m->arch->head(l);
 }
 
 static bool

@@ -39,13 +39,15 @@ struct model_rope {
 /* One transformer block. A family uses what it has, and leaves the rest NULL.
  */
 struct model_layer {
+    const struct model_layer_hparams *hp; /* its lengths */
     bool windowed; /* attention sees the last hp.window keys only */
     const struct model_rope *rope; /* NULL: queries and keys do not turn */
 
     struct model_norm attn_norm, attn_norm_2;
     struct model_linear attn_qkv; /* queries, keys, values in one; or */
     struct model_linear attn_q, attn_k, attn_v;
-    struct model_norm attn_q_norm, attn_k_norm; /* of a head, or of all */
+    /* of a head, or, a row a head, of each head, or of all heads together */
+    struct model_norm attn_q_norm, attn_k_norm;
     struct ggml_tensor *attn_sinks; /* a logit a head that no key stands for */
     struct model_linear attn_output;
     struct model_norm attn_post_norm;
@@ -54,9 +56,12 @@ struct model_layer {
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_post_norm;
 
-    struct model_linear router; /* n_embd x n_expert */
+    struct model_linear router; /* n_embd x n_expert; empty: no mixture */
+    struct ggml_tensor
+        *router_bias; /* n_expert, for the choice only; or NULL */
     struct model_experts experts_gate, experts_up, experts_down;
-    struct model_linear shared_router; /* n_embd x 1 */
+    struct model_experts experts_gate_up; /* both, the gates in front; or */
+    struct model_linear shared_router;    /* n_embd x 1; empty: weight 1 */
     struct model_linear shared_gate, shared_up, shared_down;
 };
 

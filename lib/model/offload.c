@@ -33,7 +33,9 @@ begins(const char *s, const char *with)
 static bool
 is_front(const struct gguf_tensor *t)
 {
-    return begins(t->name, "token_embd.") || begins(t->name, "position_embd.");
+    return begins(t->name, "token_embd.") ||
+           begins(t->name, "position_embd.") ||
+           begins(t->name, "per_layer_token_embd.");
 }
 
 static void
@@ -54,14 +56,18 @@ add_tensor(struct needs *n, const struct gguf_tensor *t)
 }
 
 static uint64_t
-cache_of_layer(const struct model_hparams *hp, int32_t n_ctx,
+cache_of_layer(const struct model_hparams *hp, int32_t layer, int32_t n_ctx,
                enum ggml_type type)
 {
+    const struct model_layer_hparams *l = &hp->layers[layer];
+
+    if (!model_keeps(hp, layer))
+        return 0;
     if (n_ctx == 0)
         n_ctx = hp->n_ctx_train < LIKELY_CTX ? hp->n_ctx_train : LIKELY_CTX;
     return (uint64_t)n_ctx *
-           (ggml_row_size(type, hp->d_key) + ggml_row_size(type, hp->d_value)) *
-           (uint64_t)hp->n_head_kv;
+           (ggml_row_size(type, l->d_key) + ggml_row_size(type, l->d_value)) *
+           (uint64_t)l->n_head_kv;
 }
 
 static bool
@@ -69,14 +75,12 @@ count_needs(const struct gguf_context *gguf,
             const struct gg_model_params *params, const struct model *m,
             struct needs *n)
 {
-    uint64_t cache = cache_of_layer(&m->hp, params->n_ctx, GGML_TYPE_F16);
-
     *n = (struct needs){ .n = m->hp.n_layer };
     n->layers = mem_array((size_t)n->n, sizeof(*n->layers));
     if (!n->layers)
         return false;
     for (int32_t i = 0; i < n->n; i++)
-        n->layers[i] = cache;
+        n->layers[i] = cache_of_layer(&m->hp, i, params->n_ctx, GGML_TYPE_F16);
     for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++)
         add_tensor(n, gguf_tensor(gguf, i));
     /* A table that serves twice is there once, where both are. */

@@ -51,10 +51,11 @@ check_type(const struct model_hparams *hp, enum gg_cache_type kind,
         return error_set(err, GG_ERR_ARG,
                          "a cache is of type f16, f32 or q8_0");
     type = cache_types[kind];
-    for (int i = 0; i < 2; i++) {
-        int32_t d = i ? hp->d_value : hp->d_key;
+    for (int32_t i = 0; i < 2 * hp->n_layer; i++) {
+        const struct model_layer_hparams *l = &hp->layers[i / 2];
+        int32_t d = i % 2 ? l->d_value : l->d_key;
 
-        if (d % ggml_blck_size(type))
+        if (model_keeps(hp, i / 2) && d % ggml_blck_size(type))
             return error_set(err, GG_ERR_ARG,
                              "a cache of type %s takes multiples of %d; the "
                              "model's heads have a length of %d",
@@ -196,10 +197,8 @@ fill_in(struct gg_session *s, struct gg_error *err)
 
     s->called = mem_array((size_t)s->n_slots, sizeof(*s->called));
     if (!model_slots_init(&s->slots, s->n_slots, keep) || !s->called ||
-        !model_batch_init(&s->batch, s->n_batch, s->n_segments,
-                          s->model->hp.n_vocab))
+        !model_batch_init(&s->batch, s->n_batch, s->n_segments, &s->model->hp))
         return error_nomem(err);
-    s->batch.whole = s->model->hp.encoder;
     if (p->profile) {
         s->profile = model_session_profile_new(
             or_default(p->n_threads, thread_count_default()));

@@ -53,6 +53,7 @@ enum {
 enum state_layer {
     STATE_KV = 0,        /* keys and values of all positions */
     STATE_KV_WINDOW = 1, /* of those in the model's window */
+    STATE_NOTHING = 2,
     STATE_KINDS,
 };
 
@@ -60,6 +61,8 @@ enum state_layer {
 static inline enum state_layer
 state_kind(const struct model *m, int32_t layer)
 {
+    if (!model_keeps(&m->hp, layer))
+        return STATE_NOTHING;
     return m->layers[layer].windowed ? STATE_KV_WINDOW : STATE_KV;
 }
 
@@ -72,6 +75,10 @@ struct state_rope {
 };
 struct state_rope
 model_state_rope_of(const struct gg_session *s);
+
+/* Keys of any layer; NULL: the file has none. */
+const struct gguf_tensor *
+model_state_any_keys(const struct gguf_context *gguf);
 
 /* The positions of the first n ids that layer i has rows for begin here. */
 static inline int32_t

@@ -332,7 +332,7 @@ rows_before(const struct gg_state_file *f, const struct gg_session *s,
 static enum gg_status
 check_type(const struct opener *o)
 {
-    const struct gguf_tensor *t = gguf_tensor_named(o->gguf, "cache_k.0");
+    const struct gguf_tensor *t = model_state_any_keys(o->gguf);
     enum ggml_type own = o->session->cache.type;
 
     if (!t || t->type == own)
@@ -357,6 +357,8 @@ check_cache(struct opener *o)
         for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
+            if (!t)
+                continue;
             st = model_state_find(o, t->name, c->type, state_width(t), rows,
                                   NULL);
         }
@@ -478,7 +480,7 @@ gg_session_load(struct gg_session *session, int32_t slot,
         return 0;
     model_cache_assume(&s->cache, slot, (int32_t)q->n_held);
     for (int32_t l = 0; l < s->cache.n_layer; l++)
-        for (int k = 0; k < CACHE_TENSORS; k++)
+        for (int k = 0; k < CACHE_TENSORS && s->cache.layers[l].t[k]; k++)
             set_rows(s, file, slot, l, i, s->cache.layers[l].t[k]);
     model_slots_add(&s->slots, &chunk);
     return (int32_t)q->n_held;

@@ -24,6 +24,19 @@ struct saver {
     struct gg_error *err;
 };
 
+const struct gguf_tensor *
+model_state_any_keys(const struct gguf_context *gguf)
+{
+    const struct gguf_tensor *t;
+
+    for (int64_t i = 0; i < gguf_get_n_tensors(gguf); i++) {
+        t = gguf_tensor(gguf, i);
+        if (!strncmp(t->name, "cache_k.", 8))
+            return t;
+    }
+    return NULL;
+}
+
 struct state_rope
 model_state_rope_of(const struct gg_session *s)
 {
@@ -169,7 +182,7 @@ add_cache(struct saver *v)
     for (int32_t i = 0; i < c->n_layer; i++) {
         int64_t rows = rows_of_layer(v, i);
 
-        for (int k = 0; k < CACHE_TENSORS; k++) {
+        for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
             add_tensor(v, t->name, c->type, state_width(t), rows);
@@ -184,7 +197,7 @@ row_size(const struct cache *c)
     size_t most = 0;
 
     for (int32_t i = 0; i < c->n_layer; i++)
-        for (int k = 0; k < CACHE_TENSORS; k++) {
+        for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
             size_t n = model_cache_row_size(c->layers[i].t[k]);
 
             most = n > most ? n : most;
@@ -380,11 +393,12 @@ put_cache(struct saver *v)
     struct gg_session *s = v->session;
     enum gg_status st = GG_OK;
 
-    if (gguf_find_tensor(v->gguf, "cache_k.0") < 0)
+    if (!model_state_any_keys(v->gguf))
         return GG_OK;
     for (int32_t i = 0; i < s->cache.n_layer && st == GG_OK; i++)
         for (int k = 0; k < CACHE_TENSORS && st == GG_OK; k++)
-            st = put_rows(v, s->cache.layers[i].t[k], i);
+            if (s->cache.layers[i].t[k])
+                st = put_rows(v, s->cache.layers[i].t[k], i);
     if (st == GG_OK) /* a device may have failed meanwhile */
         st =
             model_compute_status(s->compute.sched, GGML_STATUS_SUCCESS, v->err);

@@ -340,10 +340,12 @@ check_arrays(void)
 
     unchanged(llama, equal_signed, "an array of equal numbers");
     unchanged(llama, equal_unsigned, "of unsigned ones");
-    refused(llama, other_heads, KV, "2 in layer 0, 4 in layer 1",
-            "numbers that differ");
-    refused(llama, no_heads, KV, "0 is not in 1..", "equal ones out of range");
-    refused(llama, negative, SIZES, "-1 is below 0", "negative ones");
+    refused(llama, other_heads, "blk.1.attn_k.weight", "shape",
+            "numbers that the layer's tensors have not");
+    refused(llama, no_heads, "layer 0 has no attention", "llama",
+            "a layer without heads");
+    refused(llama, negative, SIZES, "-1 of layer 0 is not in 0..",
+            "negative ones");
     refused(llama, few_heads, KV, "", "one number for two layers");
     refused(llama, empty, KV, "", "none");
     refused(llama, floats, KV, "an array of f32", "floats");

@@ -21,6 +21,7 @@ bert_hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     encoder_hparams(keys, hp);
     hp->learned_positions = true;
+    hp->activation = MODEL_GELU_ERF;
 }
 
 static void
@@ -58,22 +59,20 @@ nomic_layer(struct model_loader *l, struct model_layer *layer)
 }
 
 static struct ggml_tensor *
-encode(struct graph *g, const struct model *m, struct ggml_tensor *x,
-       enum graph_activation act)
+encode(struct graph *g, const struct model *m, struct ggml_tensor *x)
 {
     struct ggml_tensor *cur;
 
-    x = model_graph_layer_norm(g, model_graph_add_token_type(g, x),
-                               &m->embd_norm);
+    x = model_graph_norm(g, model_graph_add_token_type(g, x), &m->embd_norm);
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
         cur = model_graph_self_attention(g, i, x);
         cur = ggml_add(g->ctx, cur, model_graph_wanted(g, i, x));
-        x = model_graph_layer_norm(g, cur, &layer->attn_post_norm);
-        cur = model_graph_feed_forward(g, layer, x, act);
+        x = model_graph_norm(g, cur, &layer->attn_post_norm);
+        cur = model_graph_feed_forward(g, layer, x);
         cur = ggml_add(g->ctx, cur, x);
-        x = model_graph_layer_norm(g, cur, &layer->ffn_post_norm);
+        x = model_graph_norm(g, cur, &layer->ffn_post_norm);
     }
     return x;
 }
@@ -84,19 +83,27 @@ bert_graph(struct graph *g, const struct model *m)
     struct ggml_tensor *x = model_graph_embed(g);
 
     x = ggml_add(g->ctx, x, model_graph_embed_positions(g));
-    return encode(g, m, x, GRAPH_GELU_ERF);
+    return encode(g, m, x);
 }
 
 static struct ggml_tensor *
 nomic_graph(struct graph *g, const struct model *m)
 {
-    return encode(g, m, model_graph_embed(g), GRAPH_SILU);
+    return encode(g, m, model_graph_embed(g));
 }
 
 const struct model_arch model_arch_bert = {
-    "bert", MODEL_REQUIRED, bert_hparams, bert_layer, bert_graph,
+    .name = "bert",
+    .hparams = bert_hparams,
+    .layer = bert_layer,
+    .graph = bert_graph,
+    .embedding = model_find_encoder,
 };
 
 const struct model_arch model_arch_nomic_bert = {
-    "nomic-bert", MODEL_REQUIRED, nomic_hparams, nomic_layer, nomic_graph,
+    .name = "nomic-bert",
+    .hparams = nomic_hparams,
+    .layer = nomic_layer,
+    .graph = nomic_graph,
+    .embedding = model_find_encoder,
 };

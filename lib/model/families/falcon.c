@@ -10,6 +10,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->activation = MODEL_GELU_ERF;
 }
 
 static void
@@ -32,19 +33,23 @@ graph(struct graph *g, const struct model *m)
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        c = model_graph_layer_norm(g, x, &layer->attn_norm);
+        c = model_graph_norm(g, x, &layer->attn_norm);
         a = c;
         if (layer->attn_norm_2.weight)
-            a = model_graph_layer_norm(g, x, &layer->attn_norm_2);
+            a = model_graph_norm(g, x, &layer->attn_norm_2);
         a = model_graph_self_attention(g, i, a);
-        f = model_graph_feed_forward(g, layer, model_graph_wanted(g, i, c),
-                                     GRAPH_GELU_ERF);
+        f = model_graph_feed_forward(g, layer, model_graph_wanted(g, i, c));
         x = ggml_add(g->ctx, model_graph_wanted(g, i, x),
                      ggml_add(g->ctx, a, f));
     }
-    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_falcon = {
-    "falcon", MODEL_REQUIRED, hparams, layer_weights, graph,
+    .name = "falcon",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_head,
 };

@@ -22,40 +22,32 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
     model_keys_windows(keys, hp, 0, PERIOD);
     hp->embd_scale = sqrtf((float)hp->n_embd);
+    hp->activation = MODEL_GELU;
     hp->logit_softcap =
         model_key_float(keys, "final_logit_softcapping", 0, 1e6f, 0);
     model_keys_rope_local(keys, hp, 10000);
     if (hp->n_layer == LAYERS_27B)
-        hp->attn_scale = 1 / sqrtf((float)(hp->n_embd / hp->n_head));
+        hp->attn_scale = 1 / sqrtf((float)(hp->n_embd / hp->layers[0].n_head));
 }
 
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    int64_t e = l->model->hp.n_embd, d = l->model->hp.d_key;
+    int64_t e = l->model->hp.n_embd;
 
-    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
-    model_find_attention(l, layer, MODEL_OPTIONAL);
-    layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", d, MODEL_OPTIONAL);
-    layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", d, MODEL_OPTIONAL);
-    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    model_find_head_norms(l, layer, MODEL_OPTIONAL);
     layer->attn_post_norm =
         model_find_norm(l, ".post_attention_norm", e, MODEL_OPTIONAL);
     layer->ffn_post_norm =
         model_find_norm(l, ".post_ffw_norm", e, MODEL_OPTIONAL);
-    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = model_graph_embed(g);
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = model_graph_sandwich_block(g, i, x, GRAPH_GELU);
-    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_gemma3 = {
-    "gemma3", MODEL_OPTIONAL, hparams, layer_weights, graph,
+    .name = "gemma3",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
 };

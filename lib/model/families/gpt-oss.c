@@ -15,42 +15,29 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
     model_keys_rope_same(keys, hp);
     model_keys_windows(keys, hp, 0, 2);
     model_keys_experts(keys, hp, true);
+    hp->routing.gating = MODEL_GATING_SOFTMAX_OF_USED;
+    hp->activation = MODEL_SILU_CLAMPED;
 }
 
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_hparams *hp = &l->model->hp;
-    int64_t e = hp->n_embd;
+    int64_t e = l->model->hp.n_embd;
 
     layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
     model_find_attention(l, layer, MODEL_REQUIRED);
     layer->attn_sinks =
-        model_find_vector(l, ".attn_sinks", hp->n_head, MODEL_REQUIRED);
+        model_find_vector(l, ".attn_sinks", l->hp->n_head, MODEL_REQUIRED);
     layer->ffn_norm =
         model_find_norm(l, ".post_attention_norm", e, MODEL_OPTIONAL);
     model_find_mixture(l, layer, MODEL_REQUIRED);
 }
 
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = model_graph_embed(g), *cur;
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
-        const struct model_layer *layer = &m->layers[i];
-
-        cur = model_graph_rms_norm(g, x, &layer->attn_norm);
-        cur = model_graph_self_attention(g, i, cur);
-        x = model_graph_add(g, model_graph_wanted(g, i, x), cur);
-        cur = model_graph_rms_norm(g, x, &layer->ffn_norm);
-        cur = model_graph_mixture(g, layer, cur, GRAPH_SOFTMAX_OF_USED,
-                                  GRAPH_SILU_CLAMPED);
-        x = model_graph_add(g, x, cur);
-    }
-    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
-}
-
 const struct model_arch model_arch_gpt_oss = {
-    "gpt-oss", MODEL_OPTIONAL, hparams, layer_weights, graph,
+    .name = "gpt-oss",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
 };

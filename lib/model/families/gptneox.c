@@ -14,6 +14,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->activation = MODEL_GELU_ERF;
     hp->sequential = !model_key_bool(keys, "use_parallel_residual", true);
 }
 
@@ -36,18 +37,23 @@ graph(struct graph *g, const struct model *m)
     for (int32_t i = 0; i < m->hp.n_layer; i++) {
         const struct model_layer *layer = &m->layers[i];
 
-        a = model_graph_layer_norm(g, x, &layer->attn_norm);
+        a = model_graph_norm(g, x, &layer->attn_norm);
         a = model_graph_self_attention(g, i, a);
         x = model_graph_wanted(g, i, x);
         a = ggml_add(g->ctx, x, a);
         f = m->hp.sequential ? a : x;
-        f = model_graph_layer_norm(g, f, &layer->ffn_norm);
-        f = model_graph_feed_forward(g, layer, f, GRAPH_GELU_ERF);
+        f = model_graph_norm(g, f, &layer->ffn_norm);
+        f = model_graph_feed_forward(g, layer, f);
         x = ggml_add(g->ctx, a, f);
     }
-    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
+    return model_graph_logits(g, model_graph_norm(g, x, &m->output_norm));
 }
 
 const struct model_arch model_arch_gptneox = {
-    "gptneox", MODEL_REQUIRED, hparams, layer_weights, graph,
+    .name = "gptneox",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = graph,
+    .head = model_find_head,
 };

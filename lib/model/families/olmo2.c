@@ -20,9 +20,9 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    const struct model_hparams *hp = &l->model->hp;
-    int64_t e = hp->n_embd, q = (int64_t)hp->n_head * hp->d_key;
-    int64_t k = (int64_t)hp->n_head_kv * hp->d_key;
+    int64_t e = l->model->hp.n_embd;
+    int64_t q = (int64_t)l->hp->n_head * l->hp->d_key;
+    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
 
     model_find_attention(l, layer, MODEL_OPTIONAL);
     layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", q, MODEL_OPTIONAL);
@@ -34,24 +34,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
 }
 
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = model_graph_embed(g), *cur;
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++) {
-        const struct model_layer *layer = &m->layers[i];
-
-        cur = model_graph_self_attention(g, i, x);
-        cur = model_graph_rms_norm(g, cur, &layer->attn_post_norm);
-        x = model_graph_add(g, model_graph_wanted(g, i, x), cur);
-        cur = model_graph_feed_forward(g, layer, x, GRAPH_SILU);
-        cur = model_graph_rms_norm(g, cur, &layer->ffn_post_norm);
-        x = model_graph_add(g, x, cur);
-    }
-    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
-}
-
 const struct model_arch model_arch_olmo2 = {
-    "olmo2", MODEL_OPTIONAL, hparams, layer_weights, graph,
+    .name = "olmo2",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
 };

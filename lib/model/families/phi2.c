@@ -10,6 +10,7 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 {
     model_keys_common(keys, hp, MODEL_LAYER_NORM);
     model_keys_rope(keys, hp, GGML_ROPE_TYPE_NEOX);
+    hp->activation = MODEL_GELU;
 }
 
 static void
@@ -22,16 +23,11 @@ layer_weights(struct model_loader *l, struct model_layer *layer)
     model_find_feed_forward(l, layer, false, MODEL_REQUIRED);
 }
 
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = model_graph_embed(g);
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = model_graph_parallel_block(g, i, x, GRAPH_GELU);
-    return model_graph_logits(g, model_graph_layer_norm(g, x, &m->output_norm));
-}
-
 const struct model_arch model_arch_phi2 = {
-    "phi2", MODEL_REQUIRED, hparams, layer_weights, graph,
+    .name = "phi2",
+    .norm_bias = MODEL_REQUIRED,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_parallel_decoder,
+    .head = model_find_head,
 };

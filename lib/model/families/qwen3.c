@@ -16,27 +16,15 @@ hparams(struct model_keys *keys, struct model_hparams *hp)
 static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
-    int64_t e = l->model->hp.n_embd;
-    int64_t d = l->model->hp.d_key;
-
-    layer->attn_norm = model_find_norm(l, ".attn_norm", e, MODEL_OPTIONAL);
-    model_find_attention(l, layer, MODEL_OPTIONAL);
-    layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, MODEL_OPTIONAL);
-    layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", d, MODEL_OPTIONAL);
-    layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", d, MODEL_OPTIONAL);
-    model_find_feed_forward(l, layer, true, MODEL_OPTIONAL);
-}
-
-static struct ggml_tensor *
-graph(struct graph *g, const struct model *m)
-{
-    struct ggml_tensor *x = model_graph_embed(g);
-
-    for (int32_t i = 0; i < m->hp.n_layer; i++)
-        x = model_graph_rms_block(g, i, x, GRAPH_SILU);
-    return model_graph_logits(g, model_graph_rms_norm(g, x, &m->output_norm));
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    model_find_head_norms(l, layer, MODEL_OPTIONAL);
 }
 
 const struct model_arch model_arch_qwen3 = {
-    "qwen3", MODEL_OPTIONAL, hparams, layer_weights, graph,
+    .name = "qwen3",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
 };
