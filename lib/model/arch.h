@@ -46,7 +46,8 @@ struct model_arch {
     X(qwen3)                                                                   \
     X(qwen3moe)                                                                \
     X(smollm3)                                                                 \
-    X(starcoder2)
+    X(starcoder2)                                                              \
+    /* the end */
 
 #define MODEL_ARCH_DECLARE(name)                                               \
     extern const struct model_arch model_arch_##name;
