@@ -440,6 +440,12 @@ gg_model_gpu_layers(const struct gg_model *model);
 GG_API bool
 gg_model_known(const char *architecture);
 
+/* The last keys that attention sees in layers with a sliding window, as the
+ * family of a file, of gg_file_gguf(), takes it: some have none, whatever the
+ * file says. 0: no window, or no family that is known. */
+GG_API int32_t
+gg_model_window(const struct gguf_context *gguf);
+
 /* Owned by the model. */
 GG_API const struct gg_vocab *
 gg_model_vocab(const struct gg_model *model);

@@ -121,6 +121,16 @@ first_of(struct range a, struct range b)
     return a.max ? a : b;
 }
 
+/* Some families have none, though their converters write one. */
+static struct range
+window_of(const struct gguf_context *ctx, const struct model_summary *s)
+{
+    int32_t n = gg_model_window(ctx);
+
+    return s->known ? (struct range){ (uint64_t)n, (uint64_t)n }
+                    : own_range(ctx, s, "attention.sliding_window");
+}
+
 static void
 get_shape(const struct gguf_context *ctx, struct model_summary *s)
 {
@@ -138,7 +148,7 @@ get_shape(const struct gguf_context *ctx, struct model_summary *s)
     s->value_length =
         first_of(own_range(ctx, s, "attention.value_length"), each);
     s->feed_forward = own_range(ctx, s, "feed_forward_length");
-    s->window = own_range(ctx, s, "attention.sliding_window");
+    s->window = window_of(ctx, s);
 }
 
 static void

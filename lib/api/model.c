@@ -132,6 +132,12 @@ gg_model_known(const char *architecture)
     return architecture && model_arch_find(architecture) != NULL;
 }
 
+int32_t
+gg_model_window(const struct gguf_context *gguf)
+{
+    return gguf ? model_window(gguf) : 0;
+}
+
 const struct gg_vocab *
 gg_model_vocab(const struct gg_model *model)
 {

@@ -69,6 +69,20 @@ read_hparams(const struct gguf_context *gguf, struct model *m,
     return keys.status;
 }
 
+int32_t
+model_window(const struct gguf_context *gguf)
+{
+    struct model *m = mem_zalloc(sizeof(*m));
+    struct gg_error err;
+    int32_t window = 0;
+
+    if (m && choose_arch(gguf, m, &err) == GG_OK &&
+        read_hparams(gguf, m, &err) == GG_OK)
+        window = m->hp.window;
+    mem_free(m);
+    return window;
+}
+
 static void
 find_rope(struct model_loader *l)
 {

@@ -124,6 +124,11 @@ model_load(const struct gguf_file *file, ggml_backend_dev_t device,
            const struct gg_model_params *params, struct model **out,
            struct gg_error *err);
 
+/* hp.window of a file's model, of which nothing else is looked at; 0: it could
+ * not be loaded. */
+int32_t
+model_window(const struct gguf_context *gguf);
+
 /* The same weights, all of them on the CPU. */
 enum gg_status
 model_on_cpu(const struct model *model, struct model **out,

@@ -480,6 +480,12 @@ model_known(void)
 }
 
 static bool
+model_window_of(void)
+{
+    return gg_model_window(NULL) == 0;
+}
+
+static bool
 model_vocab(void)
 {
     return !gg_model_vocab(NULL);
@@ -1245,6 +1251,7 @@ static const struct {
     { "gg_model_device_description", model_device_description },
     { "gg_model_gpu_layers", model_gpu_layers },
     { "gg_model_known", model_known },
+    { "gg_model_window", model_window_of },
     { "gg_model_vocab", model_vocab },
     { "gg_model_architecture", model_architecture },
     { "gg_model_n_vocab", model_n_vocab },
