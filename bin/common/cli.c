@@ -157,11 +157,18 @@ cli_misuse(const char *fmt, ...)
 void
 cli_check(enum gg_status status, const struct gg_error *err)
 {
-    if (status == GG_OK)
-        return;
-    if (status == GG_ERR_ABORTED && cli_signal())
+    if (!cli_finished(status, err))
         cli_raise(cli_signal());
-    cli_die("%s", err->message);
+}
+
+bool
+cli_finished(enum gg_status status, const struct gg_error *err)
+{
+    if (status == GG_ERR_ABORTED && cli_signal())
+        return false;
+    if (status != GG_OK)
+        cli_die("%s", err->message);
+    return true;
 }
 
 void *

@@ -84,6 +84,11 @@ cli_check_foreign(int argc, char **argv, const char *letters,
 void
 cli_check(enum gg_status status, const struct gg_error *err);
 
+/* The same, but false where a signal came that has aborted the call: who called
+ * cleans up. */
+bool
+cli_finished(enum gg_status status, const struct gg_error *err);
+
 void *
 cli_alloc(void *p, size_t n, size_t size); /* realloc or die */
 

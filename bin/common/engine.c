@@ -218,6 +218,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
         .watch_data = o->watch_data,
         .warn = o->quiet ? NULL : warn,
     };
+    struct gg_engine_params gg = { .shift = o->shift, .score = o->score };
     struct gg_error err;
 
     *e = (struct engine){
@@ -228,6 +229,7 @@ engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
     };
     cli_check(start_or_retry(e, o, &params, &err), &err);
     e->n_slots = params.n_slots;
+    cli_check(gg_engine_new(e->model, e->session, &gg, &e->gg, &err), &err);
     if (o->verbose)
         engine_describe(e);
 }
@@ -253,6 +255,7 @@ engine_close(struct engine *e)
         profile_table_print(rows, n);
     if (e->verbose)
         describe_used(e);
+    gg_engine_free(e->gg);
     gg_session_free(e->session);
     gg_model_free(e->model);
     *e = (struct engine){ 0 };

@@ -3,6 +3,8 @@
 #ifndef COMMON_ENGINE_H
 #define COMMON_ENGINE_H
 
+#include <gg-engine.h>
+
 #include "common/options.h"
 
 struct engine_options {
@@ -16,6 +18,7 @@ struct engine_options {
     int32_t gpu_layers; /* -1: not said */
     int bf16;           /* 1: products of F16 */
     bool shift, no_mmap, lock, profile, quiet, verbose;
+    bool score; /* sequences keep the log-probabilities of their ids */
     gg_watch_callback watch; /* or NULL */
     void *watch_data;
 };
@@ -41,6 +44,7 @@ struct engine {
     struct gg_model *model;
     const struct gg_vocab *vocab;
     struct gg_session *session;
+    struct gg_engine *gg;
     int32_t n_slots, n_batch;
     enum gg_cache_type cache_type;
     bool shift, verbose;
@@ -48,15 +52,24 @@ struct engine {
     const char *path; /* of the model, for messages */
 };
 
-/* Opens the model and starts a session with at most n_slots slots: half as
- * many, and so on, where memory is short; then, unless -c was given, with half
- * the model's context, and so on. Ends the tool where it cannot. With `catch`,
- * a caught signal aborts an evaluation. */
+/* Opens the model and starts a session and its engine, with at most n_slots
+ * slots: half as many, and so on, where memory is short; then, unless -c was
+ * given, with half the model's context, and so on. Ends the tool where it
+ * cannot. With `catch`, a caught signal aborts an evaluation. */
 void
 engine_open(struct engine *e, const struct engine_options *o, int32_t n_slots,
             bool catch);
 void
-engine_close(struct engine *e);
+engine_close(struct engine *e); /* after all sequences */
+
+static inline size_t
+engine_count_ids(const struct gg_sequence *sequence)
+{
+    size_t n;
+
+    (void)gg_sequence_ids(sequence, &n);
+    return n;
+}
 
 /* Draws how much of a model has been copied to a GPU: on stderr, if that is a
  * terminal, once it has taken a second; *data is a struct progress. */

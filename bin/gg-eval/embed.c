@@ -22,7 +22,6 @@ struct text {
 struct embed {
     const struct embed_options *o;
     const struct engine *engine;
-    struct gg_engine *gg;
     enum gg_pooling pooling;
     struct gg_logit_writer *writer;
     struct text *texts;       /* o->n_lines */
@@ -128,7 +127,7 @@ evaluate(struct embed *e)
                                              .embed.values = t->vector,
                                              .embed.pooling = e->pooling };
     }
-    cli_check(gg_engine_eval(e->gg, e->queries, n, &err), &err);
+    cli_check(gg_engine_eval(e->engine->gg, e->queries, n, &err), &err);
     for (int32_t i = 0; i < e->n; i++)
         if (is_text(&e->texts[i]))
             check_vector(e, &e->texts[i]);
@@ -220,9 +219,6 @@ open_texts(struct embed *e)
     size_t n_embd = (size_t)gg_model_n_embd(e->engine->model);
     struct gg_error err;
 
-    cli_check(
-        gg_engine_new(e->engine->model, e->engine->session, NULL, &e->gg, &err),
-        &err);
     e->texts = cli_alloc(NULL, n, sizeof(*e->texts));
     e->queries = cli_alloc(NULL, n, sizeof(*e->queries));
     for (size_t i = 0; i < n; i++) {
@@ -230,7 +226,7 @@ open_texts(struct embed *e)
 
         *t = (struct text){ .vector =
                                 cli_alloc(NULL, n_embd, sizeof(*t->vector)) };
-        cli_check(gg_sequence_new(e->gg, &t->sequence, &err), &err);
+        cli_check(gg_sequence_new(e->engine->gg, &t->sequence, &err), &err);
     }
 }
 
@@ -243,7 +239,6 @@ close_texts(struct embed *e)
     }
     free(e->texts);
     free(e->queries);
-    gg_engine_free(e->gg);
     gg_logit_writer_free(e->writer);
 }
 

@@ -20,8 +20,6 @@ enum {
     EMBED_MODEL = GG_POOL_CLS + 1,
 };
 
-
-
 /* Writes a stream of embeddings, a record a line, each a text of its own.
  * False: some line failed. */
 bool

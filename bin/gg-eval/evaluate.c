@@ -18,16 +18,10 @@ void
 evaluate_init(struct evaluate *e, const struct evaluate_options *o,
               const struct engine *engine, struct output *output)
 {
-    struct gg_engine_params params = { .shift = engine->shift,
-                                       .score = o->score };
     size_t n = (size_t)o->n_lines;
-    struct gg_error err;
 
     *e = (struct evaluate){ .o = o, .engine = engine, .output = output };
-    cli_check(
-        gg_engine_new(engine->model, engine->session, &params, &e->gg, &err),
-        &err);
-    sequences_init(&e->sequences, e->gg, (size_t)o->remember);
+    sequences_init(&e->sequences, engine->gg, (size_t)o->remember);
     e->queries = cli_alloc(NULL, n, sizeof(*e->queries));
     e->pinned = cli_alloc(NULL, n, sizeof(*e->pinned));
 }
@@ -41,7 +35,6 @@ evaluate_clear(struct evaluate *e)
     free(e->queries);
     free(e->pinned);
     sequences_clear(&e->sequences);
-    gg_engine_free(e->gg);
 }
 
 /* ---- entries ------------------------------------------------------------ */
@@ -73,15 +66,6 @@ add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
 
 /* ---- adding ------------------------------------------------------------- */
 
-static size_t
-count_ids(const struct sequence *q)
-{
-    size_t n;
-
-    (void)gg_sequence_ids(q->its, &n);
-    return n;
-}
-
 /* Better after those that were added: other sequences as far as there are
  * slots; scores are of ids, so that several chunks of a sequence go together;
  * but not where a context must be shifted in between. */
@@ -92,7 +76,7 @@ must_wait(const struct evaluate *e, const struct sequence *q,
     size_t n_ctx = (size_t)gg_session_n_ctx(e->engine->session);
 
     if (e->engine->shift && e->n_together > 0 &&
-        count_ids(q) + line->n_ids > n_ctx)
+        engine_count_ids(q->its) + line->n_ids > n_ctx)
         return true;
     return q->pinned ? !e->o->score : e->n_pinned == (size_t)e->o->n_lines;
 }
@@ -136,7 +120,7 @@ static void
 add_put(struct evaluate *e, const struct gg_line *line, struct sequence *q)
 {
     struct entry *new = add_entry(e, line);
-    size_t n = count_ids(q);
+    size_t n = engine_count_ids(q->its);
 
     new->sequence = q;
     new->first = !q->pinned;
@@ -156,7 +140,7 @@ add_refused(struct evaluate *e, const struct gg_line *line,
     char text[256];
 
     if (st == GG_ERR_CONTEXT)
-        engine_say_full(e->engine, count_ids(q), line->n_ids, text,
+        engine_say_full(e->engine, engine_count_ids(q->its), line->n_ids, text,
                         sizeof(text));
     else if (st == GG_ERR_ARG)
         snprintf(text, sizeof(text), "%.255s", err->message);
@@ -190,7 +174,7 @@ add_ids(struct evaluate *e, const struct gg_line *line)
         return true;
     }
     if (!fits_batch(e, q, line->n_ids)) {
-        gg_sequence_truncate(q->its, count_ids(q) - line->n_ids);
+        gg_sequence_truncate(q->its, engine_count_ids(q->its) - line->n_ids);
         return false;
     }
     say_dropped(e, line, gg_sequence_dropped(q->its) - dropped);
@@ -272,7 +256,8 @@ run(void *data)
     struct evaluate *e = data;
     struct gg_error err;
 
-    cli_check(gg_engine_eval(e->gg, e->queries, make_queries(e), &err), &err);
+    cli_check(gg_engine_eval(e->engine->gg, e->queries, make_queries(e), &err),
+              &err);
     for (int32_t i = 0; i < e->n; i++)
         entry_write(e, &e->entries[i]);
     for (int32_t i = 0; i < e->n; i++)
@@ -329,7 +314,7 @@ evaluate_lines(struct evaluate *e, int fd, const char *name)
 void
 evaluate_describe(const struct evaluate *e, int64_t us)
 {
-    struct gg_engine_stats s = gg_engine_stats(e->gg);
+    struct gg_engine_stats s = gg_engine_stats(e->engine->gg);
 
     cli_warn("%" PRIu64 " ids evaluated, %" PRIu64
              " copied, %zu records in %" PRIu64 " batches",

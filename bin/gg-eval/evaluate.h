@@ -20,7 +20,6 @@ struct evaluate_options {
 struct evaluate {
     const struct evaluate_options *o;
     const struct engine *engine;
-    struct gg_engine *gg;
     struct sequences sequences;
     struct output *output;
     struct entry *entries; /* what was added */

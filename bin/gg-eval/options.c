@@ -124,7 +124,7 @@ eval_parse(int argc, char **argv, struct options *o)
               : o->imatrix      ? EVAL_IMATRIX
               : o->embed.wanted ? EVAL_EMBED
                                 : EVAL_RECORDS;
-    o->evaluate.score = o->output.score;
+    o->evaluate.score = o->engine.score = o->output.score;
     o->output.none = o->embed.none = o->watch.pattern || o->watch.graph;
     o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE
                          : o->f16       ? GG_ENCODING_F16

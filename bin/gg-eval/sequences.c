@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "common/cli.h"
+#include "common/engine.h"
 
 enum {
     OVERHEAD = 32,        /* what a sequence costs beside its ids, in ids */
@@ -71,9 +71,8 @@ destroy(struct sequences *s, struct sequence *q)
 void
 sequences_changed(struct sequences *s, struct sequence *q)
 {
-    size_t n;
+    size_t n = engine_count_ids(q->its);
 
-    (void)gg_sequence_ids(q->its, &n);
     s->kept = s->kept - q->n_counted + n;
     q->n_counted = n;
     while (s->kept - n > s->max_ids && s->table.oldest != &q->key) {

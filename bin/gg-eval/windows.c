@@ -23,9 +23,7 @@ windows_open(struct windows *w, const struct engine *engine, int fd,
                            .n = gg_session_n_ctx(engine->session) };
     if (w->n < LEAST)
         cli_misuse("%s: the context must be %d at least", option, LEAST);
-    cli_check(gg_engine_new(engine->model, engine->session, NULL, &w->gg, &err),
-              &err);
-    cli_check(gg_sequence_new(w->gg, &w->sequence, &err), &err);
+    cli_check(gg_sequence_new(engine->gg, &w->sequence, &err), &err);
     cli_check(gg_line_reader_new(fd, name, &w->reader, &err), &err);
     gg_line_reader_split(w->reader);
     w->ids = cli_alloc(NULL, (size_t)w->n, sizeof(*w->ids));
@@ -36,7 +34,6 @@ windows_close(struct windows *w)
 {
     gg_line_reader_free(w->reader);
     gg_sequence_free(w->sequence);
-    gg_engine_free(w->gg);
     free(w->ids);
 }
 
@@ -116,7 +113,7 @@ windows_eval(struct windows *w, struct gg_query query)
     query.sequence = w->sequence;
     gg_sequence_truncate(w->sequence, 0);
     cli_check(gg_sequence_put(w->sequence, w->ids, n, &err), &err);
-    cli_check(gg_engine_eval(w->gg, &query, 1, &err), &err);
+    cli_check(gg_engine_eval(w->engine->gg, &query, 1, &err), &err);
     for (size_t i = 0; i < n - query.scores.first; i++)
         if (!isfinite(query.scores.logprobs[i]))
             cli_die("%s: window %llu: the logits are not numbers",

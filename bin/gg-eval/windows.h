@@ -13,7 +13,6 @@
 
 struct windows {
     const struct engine *engine;
-    struct gg_engine *gg;
     struct gg_sequence *sequence; /* every window in turn */
     struct gg_line_reader *reader;
     const char *name;    /* of the input */

@@ -115,11 +115,11 @@ go_on(struct generate *g, const struct gg_choice *chosen)
 {
     struct gg_sequence **q = &g->base.sequence;
     struct gg_error err;
-    size_t n = 0;
+    size_t n;
 
     if (!*q)
-        cli_check(gg_sequence_new(g->gg, q, &err), &err);
-    (void)gg_sequence_ids(*q, &n);
+        cli_check(gg_sequence_new(g->engine.gg, q, &err), &err);
+    n = engine_count_ids(*q);
     cli_check(gg_sequence_put(*q, chosen->ids + n, chosen->n - n, &err), &err);
     generate_hold_base(g);
 }
@@ -132,7 +132,7 @@ generate_choice(struct generate *g, struct prompt *prompt)
 
     if (!contest_fits(c, &g->engine, &err))
         cli_die("%s", err.message);
-    if (!contest_run(g->gg, c, 1))
+    if (!contest_run(g->engine.gg, c, 1))
         return false;
     if (!contest_decide(c, &err))
         cli_die("%s", err.message);

@@ -64,10 +64,7 @@ contest_run(struct gg_engine *engine, struct gg_choices *list, size_t n)
     struct gg_error err;
     enum gg_status st = gg_engine_choose(engine, list, n, &err);
 
-    if (st == GG_ERR_ABORTED && cli_signal())
-        return false;
-    cli_check(st, &err);
-    return true;
+    return cli_finished(st, &err);
 }
 
 static int

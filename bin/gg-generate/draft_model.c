@@ -7,11 +7,10 @@
 #include "gg-generate/generate.h"
 
 static void
-open_model(struct generate *g, int32_t n_slots)
+open_model(struct generate *g)
 {
     const struct engine_options defaults = engine_options_default();
     struct engine_options own = g->o->engine;
-    struct gg_error err;
 
     own.model = g->o->draft;
     own.n_ctx = 0;
@@ -22,42 +21,36 @@ open_model(struct generate *g, int32_t n_slots)
     own.rope_base = defaults.rope_base;
     own.rope_n_ctx = defaults.rope_n_ctx;
     own.gpu_layers = defaults.gpu_layers;
-    engine_open(&g->draft, &own, n_slots, true);
+    engine_open(&g->draft, &own, g->engine.n_slots, true);
     if (gg_vocab_fingerprint(g->draft.vocab) !=
         gg_vocab_fingerprint(g->engine.vocab))
         cli_die("--draft: %s: its vocabulary is not that of %s", g->draft.path,
                 g->engine.path);
-    cli_check(gg_engine_new(g->draft.model, g->draft.session, NULL,
-                            &g->gg_draft, &err),
-              &err);
 }
 
 void
-draft_model_open(struct generate *g, int32_t n_slots)
+draft_model_open(struct generate *g)
 {
     struct gg_error err;
 
     if (!g->o->draft || g->o->sampling.none)
         return;
     if (strcmp(g->o->draft, "prompt") != 0)
-        open_model(g, n_slots);
-    cli_check(gg_engine_draft(g->gg, g->gg_draft, &err), &err);
+        open_model(g);
+    cli_check(gg_engine_draft(g->engine.gg, g->draft.gg, &err), &err);
 }
 
 void
 draft_model_close(struct generate *g)
 {
-    if (!g->gg_draft)
-        return;
-    gg_engine_free(g->gg_draft);
-    engine_close(&g->draft);
-    g->gg_draft = NULL;
+    if (g->draft.gg)
+        engine_close(&g->draft);
 }
 
 void
 draft_model_describe(const struct generate *g)
 {
-    struct gg_draft_stats s = gg_engine_draft_stats(g->gg);
+    struct gg_draft_stats s = gg_engine_draft_stats(g->engine.gg);
 
     if (!g->o->draft)
         return;

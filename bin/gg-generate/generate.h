@@ -71,7 +71,6 @@ enum {
 struct generate {
     struct options *o;
     struct engine engine, draft; /* the second is open with --draft MODEL */
-    struct gg_engine *gg, *gg_draft;
     struct answer answer;
     size_t sum_prompt, sum_made; /* ids */
     uint64_t left_out;           /* bytes of prompts without a token */
@@ -133,7 +132,7 @@ generate_records(struct generate *g);
 /* Ids that may come next are drafted from now on, as --draft says; or the tool
  * ends. */
 void
-draft_model_open(struct generate *g, int32_t n_slots);
+draft_model_open(struct generate *g);
 void
 draft_model_close(struct generate *g);
 /* For -v: how many drafted ids were accepted. */

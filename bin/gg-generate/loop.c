@@ -7,15 +7,6 @@
 #include "common/terminal.h"
 #include "gg-generate/generate.h"
 
-static size_t
-count_ids(const struct answer *a)
-{
-    size_t n;
-
-    (void)gg_sequence_ids(a->sequence, &n);
-    return n;
-}
-
 /* Ends the tool, where it is less than what was asked for. */
 static void
 say_full(const struct generate *g, size_t more)
@@ -23,7 +14,8 @@ say_full(const struct generate *g, size_t more)
     const struct answer *a = &g->answer;
     char text[256];
 
-    engine_say_full(&g->engine, count_ids(a), more, text, sizeof(text));
+    engine_say_full(&g->engine, engine_count_ids(a->sequence), more, text,
+                    sizeof(text));
     if (a->n_made == 0 || g->o->sampling.count)
         cli_die("%s", text);
     if (!g->o->engine.quiet)
@@ -54,11 +46,10 @@ step(struct generate *g)
     struct answer *a = &g->answer;
     uint64_t dropped = gg_sequence_dropped(a->sequence);
     struct gg_error err;
-    enum gg_status st = gg_engine_step(g->gg, &a->made, 1, &err);
+    enum gg_status st = gg_engine_step(g->engine.gg, &a->made, 1, &err);
 
-    if (st == GG_ERR_ABORTED && cli_signal())
+    if (!cli_finished(st, &err))
         return false;
-    cli_check(st, &err);
     if (gg_text_error(a->made))
         cli_die("%s", gg_text_error(a->made));
     answer_take(a);
@@ -94,19 +85,18 @@ static bool
 evaluate_only(struct generate *g, const struct prompt *p)
 {
     struct gg_query query = { .sequence = g->answer.sequence };
-    size_t before = count_ids(&g->answer);
+    size_t before = engine_count_ids(query.sequence);
     struct gg_error err;
     enum gg_status st = gg_sequence_put(query.sequence, p->ids, p->n, &err);
 
     if (st == GG_ERR_CONTEXT)
         say_full(g, p->n);
     if (st == GG_OK)
-        st = gg_engine_eval(g->gg, &query, 1, &err);
-    if (st == GG_ERR_ABORTED && cli_signal()) {
+        st = gg_engine_eval(g->engine.gg, &query, 1, &err);
+    if (!cli_finished(st, &err)) {
         gg_sequence_truncate(query.sequence, before);
         return false;
     }
-    cli_check(st, &err);
     g->answer.tail = -1;
     return true;
 }

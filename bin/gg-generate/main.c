@@ -136,27 +136,6 @@ run(struct generate *g, const struct mode *mode)
     return status;
 }
 
-static void
-open_engines(struct generate *g, int32_t n_slots)
-{
-    struct gg_engine_params params = { .shift = g->o->engine.shift };
-    struct gg_error err;
-
-    engine_open(&g->engine, &g->o->engine, n_slots, true);
-    cli_check(gg_engine_new(g->engine.model, g->engine.session, &params, &g->gg,
-                            &err),
-              &err);
-    draft_model_open(g, n_slots);
-}
-
-static void
-close_engines(struct generate *g)
-{
-    gg_engine_free(g->gg);
-    draft_model_close(g);
-    engine_close(&g->engine);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -175,11 +154,13 @@ main(int argc, char **argv)
         cli_output(o.output);
     terminal_open(o.raw);
     cli_catch_signals();
-    open_engines(&g, mode->slots(&o));
+    engine_open(&g.engine, &o.engine, mode->slots(&o), true);
+    draft_model_open(&g);
     status = run(&g, mode);
     terminal_newline();
     sampling_clear(&o.sampling);
-    close_engines(&g);
+    engine_close(&g.engine);
+    draft_model_close(&g);
     if (cli_signal())
         cli_raise(cli_signal());
     return cli_finish(status);

@@ -221,7 +221,7 @@ begin(struct records *w, struct record *r, struct gg_error *err)
     };
     enum gg_status st =
         sampling_sampler(&r->sampling, g->engine.vocab, &a->sampler, err);
-    size_t n_base = 0;
+    size_t n_base;
 
     a->sampling = &r->sampling;
     a->numbered = true;
@@ -231,7 +231,7 @@ begin(struct records *w, struct record *r, struct gg_error *err)
         st = generate_new_sequence(g, &a->sequence, err);
     if (st != GG_OK)
         return st;
-    (void)gg_sequence_ids(a->sequence, &n_base);
+    n_base = engine_count_ids(a->sequence);
     return answer_start(a, params, r->prompt.ids + n_base, r->prompt.n - n_base,
                         err);
 }
@@ -345,7 +345,7 @@ choose(struct records *w)
     for (size_t i = 0; i < w->n_active; i++)
         if (w->active[i]->prompt.contest.n)
             list[n++] = w->active[i]->prompt.contest; /* the same choices */
-    if (n && contest_run(w->g->gg, list, n)) {
+    if (n && contest_run(w->g->engine.gg, list, n)) {
         for (size_t i = 0; i < w->n_active; i++)
             if (w->active[i]->prompt.contest.n)
                 decide(w, w->active[i]);
@@ -361,10 +361,9 @@ say_full(struct records *w, struct record *r, const struct answer *a,
          bool failed)
 {
     char text[256];
-    size_t n;
 
-    (void)gg_sequence_ids(a->sequence, &n);
-    engine_say_full(&w->g->engine, n, 1, text, sizeof(text));
+    engine_say_full(&w->g->engine, engine_count_ids(a->sequence), 1, text,
+                    sizeof(text));
     if (failed)
         fail(w, r, a, GG_ERR_CONTEXT, text);
     else if (!w->g->o->engine.quiet)
@@ -412,10 +411,9 @@ step(struct records *w)
 
     for (size_t i = 0; i < w->n_active; i++)
         w->texts[i] = w->active[i]->answer.made;
-    st = gg_engine_step(w->g->gg, w->texts, w->n_active, &err);
-    if (st == GG_ERR_ABORTED && cli_signal())
+    st = gg_engine_step(w->g->engine.gg, w->texts, w->n_active, &err);
+    if (!cli_finished(st, &err))
         return;
-    cli_check(st, &err);
     for (size_t i = 0; i < w->n_active; i++) {
         struct record *r = w->active[i];
 
@@ -446,7 +444,7 @@ clear(struct records *w)
 static void
 describe(const struct records *w, int64_t us)
 {
-    struct gg_engine_stats stats = gg_engine_stats(w->g->gg);
+    struct gg_engine_stats stats = gg_engine_stats(w->g->engine.gg);
     double s = (double)us / 1e6;
 
     cli_warn("%zu records in %.3f s, %.2f/s", w->n_records, s,

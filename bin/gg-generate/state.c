@@ -55,7 +55,7 @@ generate_load(struct generate *g)
     struct gg_error err;
 
     if (state) {
-        cli_check(gg_sequence_new(g->gg, &b->sequence, &err), &err);
+        cli_check(gg_sequence_new(g->engine.gg, &b->sequence, &err), &err);
         cli_check(gg_sequence_load(b->sequence, g->state.file, 0, &err), &err);
         b->is_pending = state->sequences->n_pending > 0;
         b->has_mirostat = state->has_mirostat;
@@ -70,13 +70,10 @@ generate_hold_base(struct generate *g)
 {
     struct gg_query query = { .sequence = g->base.sequence };
     struct gg_error err;
-    enum gg_status st;
 
     if (!query.sequence)
         return;
-    st = gg_engine_eval(g->gg, &query, 1, &err);
-    if (st != GG_ERR_ABORTED || !cli_signal())
-        cli_check(st, &err);
+    (void)cli_finished(gg_engine_eval(g->engine.gg, &query, 1, &err), &err);
     gg_sequence_keep(query.sequence, true);
 }
 
@@ -89,7 +86,7 @@ generate_take_base(struct generate *g)
     size_t n;
 
     if (!g->base.sequence)
-        cli_check(gg_sequence_new(g->gg, &g->base.sequence, &err), &err);
+        cli_check(gg_sequence_new(g->engine.gg, &g->base.sequence, &err), &err);
     a->sequence = g->base.sequence;
     g->base.sequence = NULL;
     if (!g->base.is_pending)
@@ -104,7 +101,7 @@ generate_new_sequence(const struct generate *g, struct gg_sequence **out,
                       struct gg_error *err)
 {
     return g->base.sequence ? gg_sequence_copy(g->base.sequence, out, err)
-                            : gg_sequence_new(g->gg, out, err);
+                            : gg_sequence_new(g->engine.gg, out, err);
 }
 
 static void
