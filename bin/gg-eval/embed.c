@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "gg-eval/lines.h"
-#include "gg-eval/output.h"
 
 /* A line that was read; sequence, vector and message are room that stays. */
 struct text {
@@ -23,11 +22,11 @@ struct embed {
     const struct embed_options *o;
     const struct engine *engine;
     enum gg_pooling pooling;
-    struct gg_logit_writer *writer;
-    struct text *texts;       /* o->n_lines */
-    struct gg_query *queries; /* the same */
-    int32_t n;
-    bool failed; /* some line */
+    struct output *output;
+    struct text *texts;
+    struct gg_query *queries; /* scratch */
+    int32_t n, n_lines;       /* that were read; there is room for */
+    bool failed;              /* some line */
 };
 
 /* ---- what was read ------------------------------------------------------- */
@@ -77,7 +76,7 @@ is_full(const void *data)
 {
     const struct embed *e = data;
 
-    return e->n == e->o->n_lines;
+    return e->n == e->n_lines;
 }
 
 static bool
@@ -136,57 +135,17 @@ evaluate(struct embed *e)
 /* ---- records ------------------------------------------------------------- */
 
 static void
-start(struct embed *e, bool numbered)
-{
-    struct gg_logit_head head = {
-        .n_vocab = (uint32_t)gg_model_n_embd(e->engine->model),
-        .kind = GG_VECTOR_EMBEDDING,
-        .encoding = e->o->encoding,
-        .numbered = numbered,
-    };
-
-    e->writer = output_stream(head, e->engine->vocab);
-}
-
-/* What failed in a tool before was told there. */
-static void
-say_failed(const struct text *t)
-{
-    if (!t->message[0] || t->line.kind == GG_LINE_ERROR)
-        return;
-    if (t->line.numbered)
-        cli_warn("sequence %llu: %s", (unsigned long long)t->line.sequence,
-                 t->message);
-    else
-        cli_warn("%s", t->message);
-}
-
-static void
 put(struct embed *e, struct text *t)
 {
-    int32_t n = gg_model_n_embd(e->engine->model);
-    struct gg_logit_record record = { .kind = GG_RECORD_CLOSE,
-                                      .sequence = t->line.sequence };
-
-    say_failed(t);
-    if (e->o->none)
-        return;
     if (t->message[0]) {
-        record.kind = GG_RECORD_ERROR;
-        record.message = t->message;
+        output_error(e->output, &t->line, t->message);
     } else if (is_text(t)) {
         if (!e->o->as_is)
-            normalise(t->vector, n);
-        record.kind = GG_RECORD_LOGITS;
-        record.position = t->line.n_ids;
-        record.ids = t->line.ids;
-        record.n_ids = t->line.n_ids;
-        record.logits = t->vector;
-        record.n_logits = (size_t)n;
+            normalise(t->vector, gg_model_n_embd(e->engine->model));
+        output_embedding(e->output, &t->line, t->vector);
+    } else {
+        output_close(e->output, &t->line);
     }
-    if (!e->writer)
-        start(e, t->line.numbered);
-    output_record(e->writer, &record);
 }
 
 static void
@@ -200,22 +159,13 @@ run(void *data)
     e->n = 0;
 }
 
-static void
-end(void *data)
-{
-    const struct embed *e = data;
-    struct gg_logit_record record = { .kind = GG_RECORD_END };
-
-    output_record(e->writer, &record);
-}
-
 /* ---- life ---------------------------------------------------------------- */
 
 /* A slot for each of the texts that are evaluated together. */
 static void
 open_texts(struct embed *e)
 {
-    size_t n = (size_t)e->o->n_lines;
+    size_t n = (size_t)e->n_lines;
     size_t n_embd = (size_t)gg_model_n_embd(e->engine->model);
     struct gg_error err;
 
@@ -233,26 +183,27 @@ open_texts(struct embed *e)
 static void
 close_texts(struct embed *e)
 {
-    for (int32_t i = 0; i < e->o->n_lines; i++) {
+    for (int32_t i = 0; i < e->n_lines; i++) {
         gg_sequence_free(e->texts[i].sequence);
         free(e->texts[i].vector);
     }
     free(e->texts);
     free(e->queries);
-    gg_logit_writer_free(e->writer);
 }
 
 bool
-embed_run(const struct engine *engine, const struct embed_options *o, int fd,
-          const char *name)
+embed_run(const struct engine *engine, const struct embed_options *o,
+          int32_t n_lines, struct output *output, int fd, const char *name)
 {
-    struct embed e = { .o = o, .engine = engine };
+    struct embed e = {
+        .o = o, .engine = engine, .output = output, .n_lines = n_lines
+    };
     const struct lines lines = { .name = name,
                                  .add = add,
                                  .is_full = is_full,
                                  .run = run,
-                                 .end = end,
-                                 .data = &e };
+                                 .data = &e,
+                                 .output = output };
     struct gg_error err;
 
     if (o->kind == EMBED_MODEL)

@@ -2,17 +2,12 @@
 #ifndef EVAL_EMBED_H
 #define EVAL_EMBED_H
 
-#include <gg-stream.h>
-
-#include "common/engine.h"
+#include "gg-eval/output.h"
 
 struct embed_options {
     bool wanted;
     int kind;   /* an enum gg_pooling, or EMBED_MODEL */
     bool as_is; /* not made to have the length 1 */
-    bool none;  /* nothing is written */
-    enum gg_vector_encoding encoding;
-    int32_t n_lines; /* evaluated together at most */
 };
 
 /* As the model's file says. */
@@ -20,10 +15,10 @@ enum {
     EMBED_MODEL = GG_POOL_CLS + 1,
 };
 
-/* Writes a stream of embeddings, a record a line, each a text of its own.
- * False: some line failed. */
+/* Writes an embedding for each line, a text of its own, n_lines of which are
+ * evaluated together at most. False: some line failed. */
 bool
-embed_run(const struct engine *engine, const struct embed_options *o, int fd,
-          const char *name);
+embed_run(const struct engine *engine, const struct embed_options *o,
+          int32_t n_lines, struct output *output, int fd, const char *name);
 
 #endif

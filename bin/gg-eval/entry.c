@@ -22,25 +22,17 @@ entry_clear_room(struct entry *entry)
 }
 
 void
-entry_fail(struct entry *entry, const char *message, bool here)
+entry_fail(struct entry *entry, const char *message)
 {
     entry->message = cli_alloc(NULL, strlen(message) + 1, 1);
     strcpy(entry->message, message);
-    entry->here = here;
 }
 
 static void
 write_failure(struct evaluate *e, struct entry *entry)
 {
-    const struct gg_line *line = &entry->line;
-
-    output_error(e->output, line, entry->message);
+    output_error(e->output, &entry->line, entry->message);
     e->failed = true;
-    if (entry->here && line->numbered)
-        cli_warn("sequence %llu: %s", (unsigned long long)line->sequence,
-                 entry->message);
-    else if (entry->here)
-        cli_warn("%s", entry->message);
     free(entry->message);
 }
 
@@ -62,7 +54,7 @@ sum_logprobs(const struct entry *entry, size_t *n)
 static void
 fail_not_numbers(struct evaluate *e, struct entry *entry)
 {
-    entry_fail(entry, "the logits are not numbers", true);
+    entry_fail(entry, "the logits are not numbers");
     write_failure(e, entry);
 }
 

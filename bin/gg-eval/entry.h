@@ -13,7 +13,6 @@ struct entry {
     uint64_t chunk;    /* its number in the sequence, from 1 */
     size_t begin;      /* where its ids are among the sequence's */
     char *message;     /* it failed */
-    bool here;         /* and nobody has told why */
     float *logits;     /* room that stays: of all, or of */
     struct gg_best best;
 };
@@ -23,9 +22,9 @@ entry_free_room(struct entry *entry);
 void
 entry_clear_room(struct entry *entry);
 
-/* The line is not evaluated; `here`: nobody has told why. */
+/* The line is not evaluated. */
 void
-entry_fail(struct entry *entry, const char *message, bool here);
+entry_fail(struct entry *entry, const char *message);
 
 /* Writes what came of it. */
 void

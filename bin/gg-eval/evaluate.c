@@ -58,10 +58,9 @@ add_entry(struct evaluate *e, const struct gg_line *line)
 }
 
 static void
-add_failure(struct evaluate *e, const struct gg_line *line, const char *message,
-            bool here)
+add_failure(struct evaluate *e, const struct gg_line *line, const char *message)
 {
-    entry_fail(add_entry(e, line), message, here);
+    entry_fail(add_entry(e, line), message);
 }
 
 /* ---- adding ------------------------------------------------------------- */
@@ -146,7 +145,7 @@ add_refused(struct evaluate *e, const struct gg_line *line,
         snprintf(text, sizeof(text), "%.255s", err->message);
     else
         cli_check(st, err);
-    add_failure(e, line, text, true);
+    add_failure(e, line, text);
 }
 
 static bool
@@ -162,7 +161,7 @@ add_ids(struct evaluate *e, const struct gg_line *line)
                  "its ids were forgotten: --remember, now %" PRId64
                  ", keeps more",
                  e->o->remember);
-        add_failure(e, line, err.message, true);
+        add_failure(e, line, err.message);
         return true;
     }
     if (must_wait(e, q, line))
@@ -191,9 +190,9 @@ add(void *data, const struct gg_line *line)
         sequences_close(&e->sequences, line->sequence);
         add_entry(e, line);
     } else if (line->kind == GG_LINE_ERROR) {
-        add_failure(e, line, line->message, false);
+        add_failure(e, line, line->message);
     } else if (line->n_ids == 0) {
-        add_failure(e, line, "a chunk without ids", true);
+        add_failure(e, line, "a chunk without ids");
     } else {
         return add_ids(e, line);
     }
@@ -288,14 +287,6 @@ begin(void *data, const struct gg_line *line)
     e->numbered = line->numbered;
 }
 
-static void
-end(void *data)
-{
-    const struct evaluate *e = data;
-
-    output_end(e->output);
-}
-
 bool
 evaluate_lines(struct evaluate *e, int fd, const char *name)
 {
@@ -304,7 +295,7 @@ evaluate_lines(struct evaluate *e, int fd, const char *name)
                                  .add = add,
                                  .is_full = is_full,
                                  .run = run,
-                                 .end = end,
+                                 .output = e->output,
                                  .data = e };
 
     e->name = name;

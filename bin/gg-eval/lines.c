@@ -6,9 +6,6 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "common/cli.h"
-#include "gg-eval/output.h"
-
 /* Returns what became of the line after them, which is in *line. */
 static enum gg_status
 run_together(const struct lines *l, struct gg_line_reader *reader,
@@ -66,7 +63,7 @@ lines_run(const struct lines *l, int fd)
             cli_raise(SIGPIPE);
         if (st != GG_EOF)
             cli_check(st, &err);
-        l->end(l->data);
+        output_end(l->output);
     }
     gg_line_reader_free(reader);
     return begun;

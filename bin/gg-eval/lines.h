@@ -2,7 +2,7 @@
 #ifndef EVAL_LINES_H
 #define EVAL_LINES_H
 
-#include <gg-stream.h>
+#include "gg-eval/output.h"
 
 struct lines {
     const char *name; /* of the input */
@@ -14,8 +14,8 @@ struct lines {
     bool (*is_full)(const void *data); /* no further line can be added */
     /* Evaluates what was added and writes its records. */
     void (*run)(void *data);
-    void (*end)(void *data); /* all has been read */
     void *data;
+    struct output *output; /* which ends with the lines */
 };
 
 /* Reads `fd` until its end, or a signal that is caught: a line is run together

@@ -17,6 +17,7 @@ struct job {
     struct state state;
     const char *name; /* of the input */
     int fd;
+    struct output *output;
     struct imatrix *imatrix; /* of what is computed; or NULL */
     struct watch *watch;
 };
@@ -27,14 +28,11 @@ static int
 write_records(struct job *j)
 {
     struct evaluate e;
-    struct output *output = output_new(&j->o.output, j->engine.vocab);
     int64_t start;
     bool begun;
     int status;
 
-    if (j->o.evaluate.n_lines > j->engine.n_slots)
-        j->o.evaluate.n_lines = j->engine.n_slots;
-    evaluate_init(&e, &j->o.evaluate, &j->engine, output);
+    evaluate_init(&e, &j->o.evaluate, &j->engine, j->output);
     state_take(&j->state, &e);
     start = ggml_time_us();
     begun = evaluate_lines(&e, j->fd, j->name);
@@ -44,18 +42,15 @@ write_records(struct job *j)
         state_leave(&j->state, &e);
     status = cli_status(e.failed, e.numbered);
     evaluate_clear(&e);
-    output_free(output);
     return status;
 }
 
 static int
 write_embeddings(struct job *j)
 {
-    struct embed_options *o = &j->o.embed;
-    int32_t n = j->o.evaluate.n_lines;
-
-    o->n_lines = n < j->engine.n_slots ? n : j->engine.n_slots;
-    return cli_status(!embed_run(&j->engine, o, j->fd, j->name), true);
+    return cli_status(!embed_run(&j->engine, &j->o.embed, j->o.evaluate.n_lines,
+                                 j->output, j->fd, j->name),
+                      true);
 }
 
 static int
@@ -114,11 +109,15 @@ begin(struct job *j)
         !modes[j->o.mode].takes_encoders)
         cli_die("%s: an encoder, which has no logits: see --embed",
                 j->engine.path);
+    if (j->o.evaluate.n_lines > j->engine.n_slots)
+        j->o.evaluate.n_lines = j->engine.n_slots;
+    j->output = output_new(&j->o.output, &j->engine);
 }
 
 static void
 end(struct job *j)
 {
+    output_free(j->output);
     engine_close(&j->engine);
     imatrix_free(j->imatrix);
     if (cli_signal())

@@ -125,11 +125,11 @@ eval_parse(int argc, char **argv, struct options *o)
               : o->embed.wanted ? EVAL_EMBED
                                 : EVAL_RECORDS;
     o->evaluate.score = o->engine.score = o->output.score;
-    o->output.none = o->embed.none = o->watch.pattern || o->watch.graph;
+    o->output.embed = o->embed.wanted;
+    o->output.none = o->watch.pattern || o->watch.graph;
     o->output.encoding = o->output.keep ? GG_ENCODING_SPARSE
                          : o->f16       ? GG_ENCODING_F16
                                         : GG_ENCODING_F32;
-    o->embed.encoding = o->output.encoding;
     o->writes_text =
         o->output.top || o->output.score || o->output.none || o->perplexity;
     if (o->imatrix || o->watch.graph)

@@ -17,6 +17,7 @@ enum {
 struct output {
     struct output_options o;
     const struct gg_vocab *vocab;
+    size_t n_values;                /* of a vector that holds all */
     struct gg_logit_writer *writer; /* NULL: nothing is written yet, or text */
     const int32_t *past;            /* of the next record */
     size_t n_past;
@@ -26,11 +27,16 @@ struct output {
 };
 
 struct output *
-output_new(const struct output_options *o, const struct gg_vocab *vocab)
+output_new(const struct output_options *o, const struct engine *engine)
 {
     struct output *out = cli_alloc(NULL, 1, sizeof(*out));
 
-    *out = (struct output){ .o = *o, .vocab = vocab };
+    *out = (struct output){
+        .o = *o,
+        .vocab = engine->vocab,
+        .n_values = (size_t)(o->embed ? gg_model_n_embd(engine->model)
+                                      : gg_vocab_size(engine->vocab)),
+    };
     return out;
 }
 
@@ -60,42 +66,34 @@ check_written(enum gg_status st, const struct gg_error *err)
         cli_die("standard output: %s", err->message);
 }
 
-struct gg_logit_writer *
-output_stream(struct gg_logit_head head, const struct gg_vocab *vocab)
-{
-    struct gg_logit_writer *writer = NULL;
-    char name[64];
-    struct gg_error err;
-
-    snprintf(name, sizeof(name), "%s %s", cli_name, gg_version());
-    head.writer = name;
-    head.fingerprint = gg_vocab_fingerprint(vocab);
-    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &writer, &err),
-                  &err);
-    return writer;
-}
-
-void
-output_record(struct gg_logit_writer *writer,
-              const struct gg_logit_record *record)
-{
-    struct gg_error err;
-
-    if (writer)
-        check_written(gg_logit_write(writer, record, &err), &err);
-}
-
 static void
 start(struct output *out, const struct gg_line *line)
 {
+    char name[64];
     struct gg_logit_head head = {
-        .n_vocab = (uint32_t)gg_vocab_size(out->vocab),
+        .n_vocab = (uint32_t)out->n_values,
+        .kind = out->o.embed ? GG_VECTOR_EMBEDDING : GG_VECTOR_LOGITS,
         .encoding = out->o.encoding,
         .numbered = line->numbered,
+        .fingerprint = gg_vocab_fingerprint(out->vocab),
+        .writer = name,
     };
+    struct gg_error err;
 
-    head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
-    out->writer = output_stream(head, out->vocab);
+    snprintf(name, sizeof(name), "%s %s", cli_name, gg_version());
+    if (!out->o.embed)
+        head.eog_ids = gg_vocab_eog_ids(out->vocab, &head.n_eog);
+    check_written(gg_logit_writer_new(STDOUT_FILENO, &head, &out->writer, &err),
+                  &err);
+}
+
+static void
+put_record(struct output *out, const struct gg_logit_record *record)
+{
+    struct gg_error err;
+
+    if (out->writer)
+        check_written(gg_logit_write(out->writer, record, &err), &err);
 }
 
 static void
@@ -105,7 +103,7 @@ write_record(struct output *out, const struct gg_line *line,
     if (!out->writer)
         start(out, line);
     record.sequence = line->sequence;
-    output_record(out->writer, &record);
+    put_record(out, &record);
 }
 
 static bool
@@ -181,10 +179,9 @@ write_text(struct output *out, const struct gg_line *line, uint64_t position,
 size_t
 output_keeps(const struct output *out)
 {
-    size_t n = (size_t)gg_vocab_size(out->vocab);
     size_t k = out->o.top ? out->o.top : out->o.keep;
 
-    return k < n ? k : n;
+    return k < out->n_values ? k : out->n_values;
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -210,7 +207,7 @@ output_logits(struct output *out, const struct gg_line *line, uint64_t position,
         .ids = line->ids,
         .n_ids = line->n_ids,
         .logits = logits,
-        .n_logits = (size_t)gg_vocab_size(out->vocab),
+        .n_logits = out->n_values,
         .past = out->past,
         .n_past = out->n_past,
         .mirostat = out->mirostat,
@@ -241,6 +238,34 @@ output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
     cli_flush();
 }
 
+void
+output_embedding(struct output *out, const struct gg_line *line,
+                 const float *vector)
+{
+    struct gg_logit_record record = {
+        .kind = GG_RECORD_LOGITS,
+        .position = line->n_ids,
+        .ids = line->ids,
+        .n_ids = line->n_ids,
+        .logits = vector,
+        .n_logits = out->n_values,
+    };
+
+    if (!out->o.none)
+        write_record(out, line, record);
+}
+
+static void
+say_failed(const struct gg_line *line, const char *message)
+{
+    if (line->kind == GG_LINE_ERROR)
+        return;
+    if (line->numbered)
+        cli_warn("sequence %" PRIu64 ": %s", line->sequence, message);
+    else
+        cli_warn("%s", message);
+}
+
 static bool
 is_text(const struct output *out)
 {
@@ -256,6 +281,7 @@ output_error(struct output *out, const struct gg_line *line,
         .message = message,
     };
 
+    say_failed(line, message);
     if (out->o.none)
         return;
     if (!is_text(out)) {
@@ -283,5 +309,5 @@ output_end(struct output *out)
 {
     struct gg_logit_record record = { .kind = GG_RECORD_END };
 
-    output_record(out->writer, &record);
+    put_record(out, &record);
 }

@@ -4,7 +4,7 @@
 
 #include <gg-stream.h>
 
-#include "common/cli.h"
+#include "common/engine.h"
 
 struct output_options {
     enum gg_vector_encoding encoding;
@@ -12,12 +12,13 @@ struct output_options {
     size_t top;  /* lines of text of a record; 0: a stream */
     bool none;   /* nothing is written */
     bool score;  /* a line of text a record: output_score() */
+    bool embed;  /* vectors are embeddings: output_embedding() */
 };
 
 struct output;
 
 struct output *
-output_new(const struct output_options *o, const struct gg_vocab *vocab);
+output_new(const struct output_options *o, const struct engine *engine);
 void
 output_free(struct output *out);
 
@@ -40,9 +41,14 @@ void
 output_score(struct output *out, const struct gg_line *line, uint64_t chunk,
              size_t n, double sum);
 
+void
+output_embedding(struct output *out, const struct gg_line *line,
+                 const float *vector);
+
 /* How many of the likeliest are written; 0: all logits. */
 size_t
 output_keeps(const struct output *out);
+/* The line has failed; where no tool before has told so, it is told. */
 void
 output_error(struct output *out, const struct gg_line *line,
              const char *message);
@@ -50,14 +56,6 @@ void
 output_close(struct output *out, const struct gg_line *line);
 void
 output_end(struct output *out);
-
-/* A stream on standard output whose head has this and what all heads have.
- * What cannot be written ends the tool. */
-struct gg_logit_writer *
-output_stream(struct gg_logit_head head, const struct gg_vocab *vocab);
-void
-output_record(struct gg_logit_writer *writer,
-              const struct gg_logit_record *record);
 
 /* True while somebody may read what is written. */
 bool
