@@ -1,7 +1,7 @@
 /* ggml.h - the tensor interface: context pool, tensors, op builders, graph
  *
  * Source-compatible with the upstream ggml library's public C interface of
- * August 2026 for what is declared here. Shapes are given as ne[0], ne[1],
+ * October 2026 for what is declared here. Shapes are given as ne[0], ne[1],
  * ne[2], ne[3]; ne[0] is the contiguous dimension. Misuse by the calling
  * program (shapes that do not fit) ends in ggml_abort().
  */
@@ -293,6 +293,7 @@ enum ggml_glu_op {
     GGML_GLU_OP_SWIGLU_OAI,
     GGML_GLU_OP_GEGLU_ERF,
     GGML_GLU_OP_GEGLU_QUICK,
+    GGML_GLU_OP_SWIGLU_CLAMP,
     GGML_GLU_OP_COUNT,
 };
 
@@ -800,15 +801,43 @@ GGML_API struct ggml_tensor *
 ggml_div_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
 
-/* a^2 and its inverse. */
+/* a^2 and its inverse; the natural logarithm; sine and cosine of radians. */
 GGML_API struct ggml_tensor *
 ggml_sqr(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
+ggml_sqr_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
 ggml_sqrt(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sqrt_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_log(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_log_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sin(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sin_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_cos(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_cos_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 
-/* The sum of each row: [1, ne1, ne2, ne3]. */
+/* The sum of all elements, [1]; of each row, [1, ne1, ne2, ne3]; the mean of
+ * each row, F32; the sums of the elements of a row up to each one. */
+GGML_API struct ggml_tensor *
+ggml_sum(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_sum_rows(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_mean(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_cumsum(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* The index of the greatest value of each row of a matrix: I32 [ne1]. Of
+ * equal values the lower index; of what is no number, only if all are. */
+GGML_API struct ggml_tensor *
+ggml_argmax(struct ggml_context *ctx, struct ggml_tensor *a);
 
 /* a as many times as the shape of b, or the given one, is a multiple of a's. */
 GGML_API struct ggml_tensor *
@@ -826,11 +855,23 @@ ggml_scale_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float s);
 GGML_API struct ggml_tensor *
 ggml_scale_bias(struct ggml_context *ctx, struct ggml_tensor *a, float s,
                 float b);
+GGML_API struct ggml_tensor *
+ggml_scale_bias_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                        float s, float b);
 
-/* Always in place. */
+/* What is below min becomes min, what is above max max. */
 GGML_API struct ggml_tensor *
 ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
            float max);
+GGML_API struct ggml_tensor *
+ggml_clamp_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float min,
+                   float max);
+
+/* c in every element; a, contiguous F32 or F16, gives type and shape. */
+GGML_API struct ggml_tensor *
+ggml_fill(struct ggml_context *ctx, struct ggml_tensor *a, float c);
+GGML_API struct ggml_tensor *
+ggml_fill_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float c);
 
 /* -- Op builders: activations -- */
 
@@ -841,12 +882,47 @@ ggml_unary(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_unary_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                    enum ggml_unary_op op);
+
+/* |a|, its sign (-1, 0 or 1), -a, 1 where a > 0 and else 0. */
+GGML_API struct ggml_tensor *
+ggml_abs(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_abs_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sgn(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sgn_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_neg(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_neg_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_step(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_step_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_tanh(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
-ggml_relu(struct ggml_context *ctx, struct ggml_tensor *a);
+ggml_tanh_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_sigmoid(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_sigmoid_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* max(a, 0); elu: exp(a) - 1 where a < 0. */
+GGML_API struct ggml_tensor *
+ggml_relu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_relu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_elu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_elu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* negative_slope * a where a < 0. */
+GGML_API struct ggml_tensor *
+ggml_leaky_relu(struct ggml_context *ctx, struct ggml_tensor *a,
+                float negative_slope, bool inplace);
 
 /* x Phi(x) by the tanh approximation; _erf by the error function; _quick as
  * x sigmoid(1.702 x) (Hendrycks and Gimpel, arXiv 1606.08415). */
@@ -857,15 +933,60 @@ ggml_gelu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_gelu_erf(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
+ggml_gelu_erf_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
 ggml_gelu_quick(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_gelu_quick_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 
-/* x sigmoid(x). */
+/* x sigmoid(x); log(1 + exp(x)); exp(x), and that less 1. */
 GGML_API struct ggml_tensor *
 ggml_silu(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_silu_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
+ggml_softplus(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_softplus_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
 ggml_exp(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_exp_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_expm1(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_expm1_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* s(x) = (x + 3) / 6 within [0, 1], x s(x). */
+GGML_API struct ggml_tensor *
+ggml_hardsigmoid(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_hardswish(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* To an integer: down, up, to the nearest one, away from 0 in the middle;
+ * towards 0. */
+GGML_API struct ggml_tensor *
+ggml_floor(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_floor_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_ceil(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_ceil_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_round(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_round_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_trunc(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_trunc_inplace(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* p x^2 + beta x where x > 0, n (exp(min(x, eps)) - 1 - x) + beta x else; p =
+ * softplus(alpha_p), n = beta + softplus(alpha_n) (arXiv 2411.13010). */
+GGML_API struct ggml_tensor *
+ggml_xielu(struct ggml_context *ctx, struct ggml_tensor *a, float alpha_n,
+           float alpha_p, float beta, float eps);
 
 /* f(first half of each row) * second half (`swapped`: the other way round):
  * [ne0 / 2, ...] (Shazeer, arXiv 2002.05202). _split: f(a) * b, of one
@@ -877,24 +998,51 @@ GGML_API struct ggml_tensor *
 ggml_glu_split(struct ggml_context *ctx, struct ggml_tensor *a,
                struct ggml_tensor *b, enum ggml_glu_op op);
 GGML_API struct ggml_tensor *
-ggml_swiglu(struct ggml_context *ctx, struct ggml_tensor *a);
+ggml_reglu(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
-ggml_swiglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
-                  struct ggml_tensor *b);
+ggml_reglu_swapped(struct ggml_context *ctx, struct ggml_tensor *a);
 GGML_API struct ggml_tensor *
 ggml_geglu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_swapped(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_swiglu(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_swiglu_swapped(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_erf(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_erf_swapped(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_quick(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_geglu_quick_swapped(struct ggml_context *ctx, struct ggml_tensor *a);
+GGML_API struct ggml_tensor *
+ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                 struct ggml_tensor *b);
 GGML_API struct ggml_tensor *
 ggml_geglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
                  struct ggml_tensor *b);
 GGML_API struct ggml_tensor *
-ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
-                 struct ggml_tensor *b);
+ggml_swiglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_geglu_erf_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                     struct ggml_tensor *b);
+GGML_API struct ggml_tensor *
+ggml_geglu_quick_split(struct ggml_context *ctx, struct ggml_tensor *a,
+                       struct ggml_tensor *b);
 
 /* x * sigmoid(alpha x) * (y + 1), x = min(a, limit), y = b within +-limit:
  * the experts' gate of gpt-oss. */
 GGML_API struct ggml_tensor *
 ggml_swiglu_oai(struct ggml_context *ctx, struct ggml_tensor *a,
                 struct ggml_tensor *b, float alpha, float limit);
+
+/* silu(min(a, limit)) * (b within +-limit). */
+GGML_API struct ggml_tensor *
+ggml_swiglu_clamp(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b, float limit);
 
 /* -- Op builders: norms -- */
 
@@ -910,6 +1058,22 @@ ggml_rms_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
 GGML_API struct ggml_tensor *
 ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                       float eps);
+
+/* x / max(length of the row, eps). */
+GGML_API struct ggml_tensor *
+ggml_l2_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps);
+GGML_API struct ggml_tensor *
+ggml_l2_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                     float eps);
+
+/* (x - mean) / sqrt(variance + eps) over each of n_groups groups of planes,
+ * ne2 / n_groups rounded up; the last may have fewer (arXiv 1803.08494). */
+GGML_API struct ggml_tensor *
+ggml_group_norm(struct ggml_context *ctx, struct ggml_tensor *a, int n_groups,
+                float eps);
+GGML_API struct ggml_tensor *
+ggml_group_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                        int n_groups, float eps);
 
 /* -- Op builders: matrix products -- */
 
@@ -1210,6 +1374,22 @@ GGML_DEPRECATED(struct ggml_tensor *ggml_upscale_ext(
                     struct ggml_context *ctx, struct ggml_tensor *a, int ne0,
                     int ne1, int ne2, int ne3, enum ggml_scale_mode mode),
                 "use ggml_interpolate instead");
+
+/* p<i> zeros after dimension i; _ext: lp<i> before it and rp<i> after it;
+ * _circular: what is there if a repeats in all directions. */
+GGML_API struct ggml_tensor *
+ggml_pad(struct ggml_context *ctx, struct ggml_tensor *a, int p0, int p1,
+         int p2, int p3);
+GGML_API struct ggml_tensor *
+ggml_pad_circular(struct ggml_context *ctx, struct ggml_tensor *a, int p0,
+                  int p1, int p2, int p3);
+GGML_API struct ggml_tensor *
+ggml_pad_ext(struct ggml_context *ctx, struct ggml_tensor *a, int lp0, int rp0,
+             int lp1, int rp1, int lp2, int rp2, int lp3, int rp3);
+GGML_API struct ggml_tensor *
+ggml_pad_ext_circular(struct ggml_context *ctx, struct ggml_tensor *a, int lp0,
+                      int rp0, int lp1, int rp1, int lp2, int rp2, int lp3,
+                      int rp3);
 
 /* p0 elements before each row of a, F32, and p1 after it: the row mirrored
  * at its ends, which are not repeated. */

@@ -206,14 +206,21 @@ n_shareable(enum ggml_op op)
         return 2;
     case GGML_OP_ADD1:
     case GGML_OP_ADD_ID:
+    case GGML_OP_CLAMP:
+    case GGML_OP_COS:
+    case GGML_OP_CUMSUM:
     case GGML_OP_DIAG_MASK_INF:
     case GGML_OP_DIAG_MASK_ZERO:
     case GGML_OP_FILL:
+    case GGML_OP_GROUP_NORM:
+    case GGML_OP_L2_NORM:
+    case GGML_OP_LEAKY_RELU:
     case GGML_OP_LOG:
     case GGML_OP_NORM:
     case GGML_OP_RMS_NORM:
     case GGML_OP_ROPE:
     case GGML_OP_SCALE:
+    case GGML_OP_SIN:
     case GGML_OP_SOFT_MAX:
     case GGML_OP_SQR:
     case GGML_OP_SQRT:

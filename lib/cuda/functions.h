@@ -98,7 +98,7 @@ apply_unary(int op, float x)
 static inline bool
 is_unary_known(int op)
 {
-    return op >= 0 && op < GGML_UNARY_OP_COUNT && op != GGML_UNARY_OP_XIELU;
+    return op >= 0 && op < GGML_UNARY_OP_COUNT;
 }
 
 /* One of enum ggml_glu_op: a is activated, b multiplies. */
@@ -114,6 +114,9 @@ apply_glu(int op, float a, float b, float alpha, float limit)
         return gelu_erf(a) * b;
     case GGML_GLU_OP_GEGLU_QUICK:
         return gelu_quick(a) * b;
+    case GGML_GLU_OP_SWIGLU_CLAMP:
+        b = b > limit ? limit : b < -limit ? -limit : b;
+        return silu(a > limit ? limit : a) * b;
     case GGML_GLU_OP_SWIGLU_OAI:
         a = a > limit ? limit : a;
         b = b > limit ? limit : b < -limit ? -limit : b;

@@ -1,4 +1,6 @@
 /* build_activation.c - op builders: activations, plain and gated */
+#include <math.h>
+
 #include "tensor/tensor.h"
 
 /* op_params: the function. */
@@ -28,23 +30,73 @@ ggml_unary_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
     return unary(ctx, a, op, true);
 }
 
-#define UNARY(name, op, inplace)                                               \
+#define UNARY(name, op)                                                        \
     struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \
                                     struct ggml_tensor *a)                     \
     {                                                                          \
-        return unary(ctx, a, op, inplace);                                     \
+        return unary(ctx, a, op, false);                                       \
     }
-UNARY(tanh, GGML_UNARY_OP_TANH, false)
-UNARY(relu, GGML_UNARY_OP_RELU, false)
-UNARY(sigmoid, GGML_UNARY_OP_SIGMOID, false)
-UNARY(gelu, GGML_UNARY_OP_GELU, false)
-UNARY(gelu_inplace, GGML_UNARY_OP_GELU, true)
-UNARY(gelu_erf, GGML_UNARY_OP_GELU_ERF, false)
-UNARY(gelu_quick, GGML_UNARY_OP_GELU_QUICK, false)
-UNARY(silu, GGML_UNARY_OP_SILU, false)
-UNARY(silu_inplace, GGML_UNARY_OP_SILU, true)
-UNARY(exp, GGML_UNARY_OP_EXP, false)
+#define UNARY_INPLACE(name, op)                                                \
+    UNARY(name, op)                                                            \
+    struct ggml_tensor *ggml_##name##_inplace(struct ggml_context *ctx,        \
+                                              struct ggml_tensor *a)           \
+    {                                                                          \
+        return unary(ctx, a, op, true);                                        \
+    }
+UNARY_INPLACE(abs, GGML_UNARY_OP_ABS)
+UNARY_INPLACE(sgn, GGML_UNARY_OP_SGN)
+UNARY_INPLACE(neg, GGML_UNARY_OP_NEG)
+UNARY_INPLACE(step, GGML_UNARY_OP_STEP)
+UNARY_INPLACE(tanh, GGML_UNARY_OP_TANH)
+UNARY_INPLACE(elu, GGML_UNARY_OP_ELU)
+UNARY_INPLACE(relu, GGML_UNARY_OP_RELU)
+UNARY_INPLACE(sigmoid, GGML_UNARY_OP_SIGMOID)
+UNARY_INPLACE(gelu, GGML_UNARY_OP_GELU)
+UNARY_INPLACE(gelu_erf, GGML_UNARY_OP_GELU_ERF)
+UNARY_INPLACE(gelu_quick, GGML_UNARY_OP_GELU_QUICK)
+UNARY_INPLACE(silu, GGML_UNARY_OP_SILU)
+UNARY_INPLACE(softplus, GGML_UNARY_OP_SOFTPLUS)
+UNARY_INPLACE(exp, GGML_UNARY_OP_EXP)
+UNARY_INPLACE(expm1, GGML_UNARY_OP_EXPM1)
+UNARY_INPLACE(floor, GGML_UNARY_OP_FLOOR)
+UNARY_INPLACE(ceil, GGML_UNARY_OP_CEIL)
+UNARY_INPLACE(round, GGML_UNARY_OP_ROUND)
+UNARY_INPLACE(trunc, GGML_UNARY_OP_TRUNC)
+UNARY(hardswish, GGML_UNARY_OP_HARDSWISH)
+UNARY(hardsigmoid, GGML_UNARY_OP_HARDSIGMOID)
+#undef UNARY_INPLACE
 #undef UNARY
+
+static float
+softplus(float x)
+{
+    return x > 20 ? x : log1pf(expf(x));
+}
+
+/* op_params: further the factor of each side, beta, eps. */
+struct ggml_tensor *
+ggml_xielu(struct ggml_context *ctx, struct ggml_tensor *a, float alpha_n,
+           float alpha_p, float beta, float eps)
+{
+    struct ggml_tensor *t = unary(ctx, a, GGML_UNARY_OP_XIELU, false);
+
+    tensor_set_f32(t, 1, beta + softplus(alpha_n));
+    tensor_set_f32(t, 2, softplus(alpha_p));
+    tensor_set_f32(t, 3, beta);
+    tensor_set_f32(t, 4, eps);
+    return t;
+}
+
+/* op_params: the slope. */
+struct ggml_tensor *
+ggml_leaky_relu(struct ggml_context *ctx, struct ggml_tensor *a,
+                float negative_slope, bool inplace)
+{
+    struct ggml_tensor *t = tensor_like(ctx, a, inplace);
+
+    tensor_set_f32(t, 0, negative_slope);
+    return tensor_record(t, GGML_OP_LEAKY_RELU, a, NULL);
+}
 
 /* Function of one half times the other: the halves of a's rows (`swapped`:
  * the second goes through the function), or a and b. op_params: the function,
@@ -79,38 +131,29 @@ ggml_glu_split(struct ggml_context *ctx, struct ggml_tensor *a,
     return gated(ctx, a, b, op, false);
 }
 
-struct ggml_tensor *
-ggml_swiglu(struct ggml_context *ctx, struct ggml_tensor *a)
-{
-    return gated(ctx, a, NULL, GGML_GLU_OP_SWIGLU, false);
-}
-
-struct ggml_tensor *
-ggml_swiglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
-                  struct ggml_tensor *b)
-{
-    return gated(ctx, a, b, GGML_GLU_OP_SWIGLU, false);
-}
-
-struct ggml_tensor *
-ggml_geglu(struct ggml_context *ctx, struct ggml_tensor *a)
-{
-    return gated(ctx, a, NULL, GGML_GLU_OP_GEGLU, false);
-}
-
-struct ggml_tensor *
-ggml_geglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
-                 struct ggml_tensor *b)
-{
-    return gated(ctx, a, b, GGML_GLU_OP_GEGLU, false);
-}
-
-struct ggml_tensor *
-ggml_reglu_split(struct ggml_context *ctx, struct ggml_tensor *a,
-                 struct ggml_tensor *b)
-{
-    return gated(ctx, a, b, GGML_GLU_OP_REGLU, false);
-}
+#define GATED(name, op)                                                        \
+    struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \
+                                    struct ggml_tensor *a)                     \
+    {                                                                          \
+        return gated(ctx, a, NULL, op, false);                                 \
+    }                                                                          \
+    struct ggml_tensor *ggml_##name##_swapped(struct ggml_context *ctx,        \
+                                              struct ggml_tensor *a)           \
+    {                                                                          \
+        return gated(ctx, a, NULL, op, true);                                  \
+    }                                                                          \
+    struct ggml_tensor *ggml_##name##_split(struct ggml_context *ctx,          \
+                                            struct ggml_tensor *a,             \
+                                            struct ggml_tensor *b)             \
+    {                                                                          \
+        return gated(ctx, a, b, op, false);                                    \
+    }
+GATED(reglu, GGML_GLU_OP_REGLU)
+GATED(geglu, GGML_GLU_OP_GEGLU)
+GATED(swiglu, GGML_GLU_OP_SWIGLU)
+GATED(geglu_erf, GGML_GLU_OP_GEGLU_ERF)
+GATED(geglu_quick, GGML_GLU_OP_GEGLU_QUICK)
+#undef GATED
 
 /* op_params: further alpha, limit. */
 struct ggml_tensor *
@@ -120,6 +163,17 @@ ggml_swiglu_oai(struct ggml_context *ctx, struct ggml_tensor *a,
     struct ggml_tensor *t = gated(ctx, a, b, GGML_GLU_OP_SWIGLU_OAI, false);
 
     tensor_set_f32(t, 2, alpha);
+    tensor_set_f32(t, 3, limit);
+    return t;
+}
+
+/* op_params: further nothing, limit. */
+struct ggml_tensor *
+ggml_swiglu_clamp(struct ggml_context *ctx, struct ggml_tensor *a,
+                  struct ggml_tensor *b, float limit)
+{
+    struct ggml_tensor *t = gated(ctx, a, b, GGML_GLU_OP_SWIGLU_CLAMP, false);
+
     tensor_set_f32(t, 3, limit);
     return t;
 }

@@ -29,25 +29,60 @@ BINARY(mul, GGML_OP_MUL)
 BINARY(div, GGML_OP_DIV)
 #undef BINARY
 
-struct ggml_tensor *
-ggml_sqr(struct ggml_context *ctx, struct ggml_tensor *a)
-{
-    return tensor_record(ggml_dup_tensor(ctx, a), GGML_OP_SQR, a, NULL);
-}
+/* A function that is an op of its own. */
+#define MAP(name, op)                                                          \
+    struct ggml_tensor *ggml_##name(struct ggml_context *ctx,                  \
+                                    struct ggml_tensor *a)                     \
+    {                                                                          \
+        return tensor_record(ggml_dup_tensor(ctx, a), op, a, NULL);            \
+    }                                                                          \
+    struct ggml_tensor *ggml_##name##_inplace(struct ggml_context *ctx,        \
+                                              struct ggml_tensor *a)           \
+    {                                                                          \
+        return tensor_record(ggml_view_tensor(ctx, a), op, a, NULL);           \
+    }
+MAP(sqr, GGML_OP_SQR)
+MAP(sqrt, GGML_OP_SQRT)
+MAP(log, GGML_OP_LOG)
+MAP(sin, GGML_OP_SIN)
+MAP(cos, GGML_OP_COS)
+#undef MAP
 
 struct ggml_tensor *
-ggml_sqrt(struct ggml_context *ctx, struct ggml_tensor *a)
+ggml_sum(struct ggml_context *ctx, struct ggml_tensor *a)
 {
-    return tensor_record(ggml_dup_tensor(ctx, a), GGML_OP_SQRT, a, NULL);
+    return tensor_record(ggml_new_tensor_1d(ctx, a->type, 1), GGML_OP_SUM, a,
+                         NULL);
+}
+
+/* One value a row. */
+static struct ggml_tensor *
+of_rows(struct ggml_context *ctx, struct ggml_tensor *a, enum ggml_type type,
+        enum ggml_op op)
+{
+    struct ggml_tensor *t =
+        ggml_new_tensor_4d(ctx, type, 1, a->ne[1], a->ne[2], a->ne[3]);
+
+    return tensor_record(t, op, a, NULL);
 }
 
 struct ggml_tensor *
 ggml_sum_rows(struct ggml_context *ctx, struct ggml_tensor *a)
 {
-    struct ggml_tensor *t =
-        ggml_new_tensor_4d(ctx, a->type, 1, a->ne[1], a->ne[2], a->ne[3]);
+    return of_rows(ctx, a, a->type, GGML_OP_SUM_ROWS);
+}
 
-    return tensor_record(t, GGML_OP_SUM_ROWS, a, NULL);
+struct ggml_tensor *
+ggml_mean(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    return of_rows(ctx, a, GGML_TYPE_F32, GGML_OP_MEAN);
+}
+
+struct ggml_tensor *
+ggml_cumsum(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    GGML_ASSERT(a->type == GGML_TYPE_F32);
+    return tensor_record(ggml_dup_tensor(ctx, a), GGML_OP_CUMSUM, a, NULL);
 }
 
 struct ggml_tensor *
@@ -102,16 +137,62 @@ ggml_scale_bias(struct ggml_context *ctx, struct ggml_tensor *a, float s,
     return scale(ctx, a, s, b, false);
 }
 
-/* op_params: least, greatest. Always in place. */
 struct ggml_tensor *
-ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
-           float max)
+ggml_scale_bias_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                        float s, float b)
 {
-    struct ggml_tensor *t = ggml_view_tensor(ctx, a);
+    return scale(ctx, a, s, b, true);
+}
+
+/* op_params: least, greatest. */
+static struct ggml_tensor *
+clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min, float max,
+      bool inplace)
+{
+    struct ggml_tensor *t = tensor_like(ctx, a, inplace);
 
     tensor_set_f32(t, 0, min);
     tensor_set_f32(t, 1, max);
     return tensor_record(t, GGML_OP_CLAMP, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_clamp(struct ggml_context *ctx, struct ggml_tensor *a, float min,
+           float max)
+{
+    return clamp(ctx, a, min, max, false);
+}
+
+struct ggml_tensor *
+ggml_clamp_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float min,
+                   float max)
+{
+    return clamp(ctx, a, min, max, true);
+}
+
+/* op_params: the value. */
+static struct ggml_tensor *
+fill(struct ggml_context *ctx, struct ggml_tensor *a, float c, bool inplace)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(a->type == GGML_TYPE_F32 || a->type == GGML_TYPE_F16);
+    GGML_ASSERT(ggml_is_contiguous(a));
+    t = tensor_like(ctx, a, inplace);
+    tensor_set_f32(t, 0, c);
+    return tensor_record(t, GGML_OP_FILL, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_fill(struct ggml_context *ctx, struct ggml_tensor *a, float c)
+{
+    return fill(ctx, a, c, false);
+}
+
+struct ggml_tensor *
+ggml_fill_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float c)
+{
+    return fill(ctx, a, c, true);
 }
 
 struct ggml_tensor *

@@ -37,6 +37,53 @@ ggml_upscale_ext(struct ggml_context *ctx, struct ggml_tensor *a, int ne0,
     return ggml_interpolate(ctx, a, ne0, ne1, ne2, ne3, (uint32_t)mode);
 }
 
+/* op_params: elements before and after each dimension, whether a repeats. */
+static struct ggml_tensor *
+pad(struct ggml_context *ctx, struct ggml_tensor *a, const int p[8],
+    bool circular)
+{
+    struct ggml_tensor *t = ggml_new_tensor_4d(
+        ctx, a->type, a->ne[0] + p[0] + p[1], a->ne[1] + p[2] + p[3],
+        a->ne[2] + p[4] + p[5], a->ne[3] + p[6] + p[7]);
+
+    for (int i = 0; i < 8; i++) {
+        GGML_ASSERT(p[i] >= 0);
+        tensor_set_i32(t, i, p[i]);
+    }
+    tensor_set_i32(t, 8, circular);
+    return tensor_record(t, GGML_OP_PAD, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_pad(struct ggml_context *ctx, struct ggml_tensor *a, int p0, int p1,
+         int p2, int p3)
+{
+    return pad(ctx, a, (int[]){ 0, p0, 0, p1, 0, p2, 0, p3 }, false);
+}
+
+struct ggml_tensor *
+ggml_pad_circular(struct ggml_context *ctx, struct ggml_tensor *a, int p0,
+                  int p1, int p2, int p3)
+{
+    return pad(ctx, a, (int[]){ 0, p0, 0, p1, 0, p2, 0, p3 }, true);
+}
+
+struct ggml_tensor *
+ggml_pad_ext(struct ggml_context *ctx, struct ggml_tensor *a, int lp0, int rp0,
+             int lp1, int rp1, int lp2, int rp2, int lp3, int rp3)
+{
+    return pad(ctx, a, (int[]){ lp0, rp0, lp1, rp1, lp2, rp2, lp3, rp3 },
+               false);
+}
+
+struct ggml_tensor *
+ggml_pad_ext_circular(struct ggml_context *ctx, struct ggml_tensor *a, int lp0,
+                      int rp0, int lp1, int rp1, int lp2, int rp2, int lp3,
+                      int rp3)
+{
+    return pad(ctx, a, (int[]){ lp0, rp0, lp1, rp1, lp2, rp2, lp3, rp3 }, true);
+}
+
 /* op_params: elements before and after. */
 struct ggml_tensor *
 ggml_pad_reflect_1d(struct ggml_context *ctx, struct ggml_tensor *a, int p0,

@@ -37,6 +37,45 @@ ggml_rms_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
     return norm(ctx, GGML_OP_RMS_NORM, a, eps, true);
 }
 
+struct ggml_tensor *
+ggml_l2_norm(struct ggml_context *ctx, struct ggml_tensor *a, float eps)
+{
+    return norm(ctx, GGML_OP_L2_NORM, a, eps, false);
+}
+
+struct ggml_tensor *
+ggml_l2_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a, float eps)
+{
+    return norm(ctx, GGML_OP_L2_NORM, a, eps, true);
+}
+
+/* op_params: groups, epsilon. */
+static struct ggml_tensor *
+group_norm(struct ggml_context *ctx, struct ggml_tensor *a, int n_groups,
+           float eps, bool inplace)
+{
+    struct ggml_tensor *t = tensor_like(ctx, a, inplace);
+
+    GGML_ASSERT(n_groups > 0);
+    tensor_set_i32(t, 0, n_groups);
+    tensor_set_f32(t, 1, eps);
+    return tensor_record(t, GGML_OP_GROUP_NORM, a, NULL);
+}
+
+struct ggml_tensor *
+ggml_group_norm(struct ggml_context *ctx, struct ggml_tensor *a, int n_groups,
+                float eps)
+{
+    return group_norm(ctx, a, n_groups, eps, false);
+}
+
+struct ggml_tensor *
+ggml_group_norm_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                        int n_groups, float eps)
+{
+    return group_norm(ctx, a, n_groups, eps, true);
+}
+
 /* True if each row of b can be multiplied with the rows of a, whose planes
  * serve several of b's. */
 static bool

@@ -33,3 +33,11 @@ ggml_top_k(struct ggml_context *ctx, struct ggml_tensor *a, int k)
     GGML_ASSERT(k <= a->ne[0]);
     return tensor_record(t, GGML_OP_TOP_K, a, NULL);
 }
+
+struct ggml_tensor *
+ggml_argmax(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    GGML_ASSERT(ggml_is_matrix(a) && a->ne[0] <= INT32_MAX);
+    return tensor_record(ggml_new_tensor_1d(ctx, GGML_TYPE_I32, a->ne[1]),
+                         GGML_OP_ARGMAX, a, NULL);
+}

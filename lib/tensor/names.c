@@ -153,6 +153,7 @@ static const char *const glu_ops[] = {
     [GGML_GLU_OP_SWIGLU_OAI] = "SWIGLU_OAI",
     [GGML_GLU_OP_GEGLU_ERF] = "GEGLU_ERF",
     [GGML_GLU_OP_GEGLU_QUICK] = "GEGLU_QUICK",
+    [GGML_GLU_OP_SWIGLU_CLAMP] = "SWIGLU_CLAMP",
 };
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))

@@ -26,6 +26,11 @@ TRUTH(t_div, A / B)
 TRUTH(t_same, A)
 TRUTH(t_sqr, A *A)
 TRUTH(t_sqrt, sqrt(A))
+TRUTH(t_log, log(A))
+TRUTH(t_sin, sin(A))
+TRUTH(t_cos, cos(A))
+TRUTH(t_leaky, A > 0 ? A : 0.125 * A)
+TRUTH(t_fill, A * 0 + 0.375)
 TRUTH(t_scale, A * 0.75 - 2)
 TRUTH(t_clamp, fmin(0.5, fmax(-0.25, A)))
 
@@ -73,13 +78,27 @@ test_simple(void)
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 70, 3, 2, 1);
     struct ggml_tensor *p = ggml_permute(ctx, a, 1, 0, 2, 3);
+    struct ggml_tensor *angles = test_tensor(ctx, GGML_TYPE_F32, 170, 3, 2, 1);
 
+    for (int i = 0; i < 170 * 6; i++)
+        ggml_set_f32_1d(angles, i, ggml_get_f32_1d(angles, i) * 40);
     test_op(ctx, ggml_sqr(ctx, a), t_sqr, 1e-7, "sqr");
     test_op(ctx, ggml_sqrt(ctx, positive(ctx)), t_sqrt, 1e-7, "sqrt");
     test_op(ctx, ggml_scale_bias(ctx, a, 0.75f, -2), t_scale, 2e-7, "scale");
-    test_op(ctx, ggml_clamp(ctx, ggml_dup(ctx, a), -0.25f, 0.5f), t_clamp, 0,
-            "clamp");
+    test_op(ctx, ggml_clamp(ctx, a, -0.25f, 0.5f), t_clamp, 0, "clamp");
     test_op(ctx, ggml_sqr(ctx, p), t_sqr, 1e-7, "sqr of a permuted");
+    test_op(ctx, ggml_log(ctx, positive(ctx)), t_log, 1e-6, "log");
+    test_op(ctx, ggml_sin(ctx, angles), t_sin, 1e-6, "sin");
+    test_op(ctx, ggml_cos(ctx, angles), t_cos, 1e-6, "cos");
+    test_op(ctx, ggml_cos(ctx, ggml_transpose(ctx, angles)), t_cos, 1e-6,
+            "cos of a transposed");
+    test_op(ctx, ggml_leaky_relu(ctx, a, 0.125f, false), t_leaky, 1e-7,
+            "leaky_relu");
+    test_op(ctx, ggml_fill(ctx, a, 0.375f), t_fill, 0, "fill");
+    test_op(
+        ctx,
+        ggml_fill(ctx, test_tensor(ctx, GGML_TYPE_F16, 70, 3, 2, 1), 0.375f),
+        t_fill, 0, "fill F16");
     ggml_free(ctx);
 }
 
@@ -157,6 +176,38 @@ test_unary(void)
     }
 }
 
+/* With the file's parameters of each side, as the paper has it. */
+static const double xi_n = -0.4, xi_p = 0.9, xi_beta = 0.5, xi_eps = -1e-6;
+
+static double
+xielu(double x)
+{
+    double p = log1p(exp(xi_p)), n = xi_beta + log1p(exp(xi_n));
+
+    return x > 0 ? p * x * x + xi_beta * x
+                 : n * (expm1(fmin(x, xi_eps)) - x) + xi_beta * x;
+}
+
+TRUTH(t_xielu, xielu(A))
+
+static void
+test_xielu(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 333, 7, 3, 1);
+    struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 33, 7, 1, 1);
+
+    test_op(ctx,
+            ggml_xielu(ctx, a, (float)xi_n, (float)xi_p, (float)xi_beta,
+                       (float)xi_eps),
+            t_xielu, 1e-6, "XIELU");
+    test_op(ctx,
+            ggml_xielu(ctx, h, (float)xi_n, (float)xi_p, (float)xi_beta,
+                       (float)xi_eps),
+            t_xielu, F16_BOUND, "XIELU of F16");
+    ggml_free(ctx);
+}
+
 static double
 glu(enum ggml_glu_op op, double x, double g)
 {
@@ -198,6 +249,11 @@ t_swiglu_oai(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
            (fmax(-oai_limit, fmin(B, oai_limit)) + 1);
 }
 
+static const double clamp_limit = 0.75;
+
+TRUTH(t_swiglu_clamp, unary(GGML_UNARY_OP_SILU, fmin(A, clamp_limit)) *
+                          fmax(-clamp_limit, fmin(B, clamp_limit)))
+
 static void
 test_glu(void)
 {
@@ -218,6 +274,8 @@ test_glu(void)
         test_op(ctx,
                 ggml_swiglu_oai(ctx, a, b, (float)oai_alpha, (float)oai_limit),
                 t_swiglu_oai, 1e-6, "the gate of gpt-oss");
+        test_op(ctx, ggml_swiglu_clamp(ctx, a, b, (float)clamp_limit),
+                t_swiglu_clamp, 1e-6, "swiglu within limits");
         ggml_free(ctx);
     }
 }
@@ -250,6 +308,68 @@ TRUTH(t_norm,
           sqrt(variance_of(a, mean_of(a, i1, i2, i3), i1, i2, i3) + EPS))
 TRUTH(t_rms, A / sqrt(variance_of(a, 0, i1, i2, i3) + EPS))
 TRUTH(t_sum, mean_of(a, i1, i2, i3) * (double)a->ne[0])
+TRUTH(t_mean, mean_of(a, i1, i2, i3))
+TRUTH(t_l2,
+      A / fmax(sqrt(variance_of(a, 0, i1, i2, i3) * (double)a->ne[0]), 0.25))
+
+static double
+t_cumsum(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+         int64_t i3)
+{
+    double sum = 0;
+
+    for (int64_t j = 0; j <= i0; j++)
+        sum += at(t->src[0], j, i1, i2, i3);
+    return sum;
+}
+
+static double
+t_sum_all(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+          int64_t i3)
+{
+    const struct ggml_tensor *a = t->src[0];
+    double sum = 0 * at(t, i0, i1, i2, i3);
+
+    for (int64_t j = 0; j < ggml_nelements(a); j++)
+        sum += (double)ggml_get_f32_1d(a, (int)j);
+    return sum;
+}
+
+/* The first of the greatest. */
+static double
+t_argmax(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+         int64_t i3)
+{
+    const struct ggml_tensor *a = t->src[0];
+    int64_t best = 0;
+
+    for (int64_t j = 1; j < a->ne[0]; j++)
+        if (at(a, j, i0, i2, i3) > at(a, best, i0, i2, i3))
+            best = j;
+    return (double)(best + 0 * i1);
+}
+
+/* Of the planes of i2's group. */
+static double
+t_group_norm(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+             int64_t i3)
+{
+    const struct ggml_tensor *a = t->src[0];
+    int64_t n_groups = t->op_params[0];
+    int64_t planes = (a->ne[2] + n_groups - 1) / n_groups;
+    int64_t first = i2 / planes * planes;
+    int64_t end = first + planes < a->ne[2] ? first + planes : a->ne[2];
+    double sum = 0, squares = 0, n = 0;
+
+    for (int64_t c = first; c < end; c++)
+        for (int64_t h = 0; h < a->ne[1]; h++)
+            for (int64_t w = 0; w < a->ne[0]; w++, n++) {
+                sum += at(a, w, h, c, i3);
+                squares += pow(at(a, w, h, c, i3), 2);
+            }
+    return (at(a, i0, i1, i2, i3) - sum / n) /
+           sqrt(squares / n - pow(sum / n, 2) + EPS);
+}
 
 static void
 test_norms(void)
@@ -270,8 +390,98 @@ test_norms(void)
         test_op(ctx, ggml_rms_norm(ctx, p, (float)EPS), t_rms, 1e-6,
                 "rms_norm of permuted rows");
         test_op(ctx, ggml_sum_rows(ctx, a), t_sum, 2e-6, "sum_rows");
+        test_op(ctx, ggml_mean(ctx, p), t_mean, 1e-6, "mean");
+        test_op(ctx, ggml_sum(ctx, a), t_sum_all, 2e-6, "sum");
+        test_op(ctx, ggml_cumsum(ctx, p), t_cumsum, 1e-6, "cumsum");
+        test_op(ctx, ggml_l2_norm(ctx, a, 0.25f), t_l2, 1e-6, "l2_norm");
         ggml_free(ctx);
     }
+}
+
+static void
+test_groups(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 19, 5, 7, 2);
+    struct ggml_tensor *p = ggml_permute(ctx, a, 1, 0, 2, 3);
+    struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 19, 5, 6, 1);
+
+    test_op(ctx, ggml_group_norm(ctx, a, 1, (float)EPS), t_group_norm, 2e-6,
+            "group_norm of one");
+    test_op(ctx, ggml_group_norm(ctx, a, 3, (float)EPS), t_group_norm, 2e-6,
+            "group_norm, the last group smaller");
+    test_op(ctx, ggml_group_norm(ctx, p, 7, (float)EPS), t_group_norm, 2e-6,
+            "group_norm of a permuted");
+    test_op(ctx, ggml_group_norm(ctx, h, 2, (float)EPS), t_group_norm, 2e-3,
+            "group_norm of F16");
+    ggml_free(ctx);
+}
+
+static void
+test_argmax(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 77, 9, 1, 1);
+    struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 9, 77, 1, 1);
+
+    ggml_set_f32_1d(a, 5, 2);
+    ggml_set_f32_1d(a, 70, 2);
+    ggml_set_f32_1d(a, 77, NAN);
+    ggml_set_f32_1d(a, 77 + 1, 1);
+    ggml_set_f32_1d(a, 77 + 2, 1);
+    test_op(ctx, ggml_argmax(ctx, ggml_view_2d(ctx, a, 77, 1, a->nb[1], 0)),
+            t_argmax, 0, "argmax, the first of equals");
+    test_op(
+        ctx,
+        ggml_argmax(ctx, ggml_view_2d(ctx, a, 77, 7, a->nb[1], 2 * a->nb[1])),
+        t_argmax, 0, "argmax");
+    test_op(ctx, ggml_argmax(ctx, h), t_argmax, 0, "argmax of F16");
+    test_op(ctx, ggml_argmax(ctx, ggml_transpose(ctx, h)), t_argmax, 0,
+            "argmax of a transposed");
+    test_run(ctx, ggml_set_name(ggml_argmax(ctx, a), "all"), 2);
+    is(((int32_t *)ggml_get_tensor(ctx, "all")->data)[1], 1,
+       "what is no number is not the greatest");
+    ggml_free(ctx);
+}
+
+/* By the definition, an index at a time. */
+static double
+t_pad(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
+      int64_t i3)
+{
+    const struct ggml_tensor *a = t->src[0];
+    int64_t i[4] = { i0, i1, i2, i3 };
+
+    for (int d = 0; d < 4; d++) {
+        i[d] -= t->op_params[2 * d];
+        while (t->op_params[8] && i[d] < 0)
+            i[d] += a->ne[d];
+        while (t->op_params[8] && i[d] >= a->ne[d])
+            i[d] -= a->ne[d];
+        if (i[d] < 0 || i[d] >= a->ne[d])
+            return 0;
+    }
+    return test_at(a, i[0], i[1], i[2], i[3]);
+}
+
+static void
+test_pad(void)
+{
+    struct ggml_context *ctx = test_context();
+    struct ggml_tensor *a = test_tensor(ctx, GGML_TYPE_F32, 7, 5, 3, 2);
+    struct ggml_tensor *p = ggml_permute(ctx, a, 2, 0, 1, 3);
+    struct ggml_tensor *h = test_tensor(ctx, GGML_TYPE_F16, 7, 5, 1, 1);
+
+    test_op(ctx, ggml_pad(ctx, a, 2, 1, 0, 3), t_pad, 0, "pad");
+    test_op(ctx, ggml_pad(ctx, p, 2, 1, 0, 3), t_pad, 0, "pad of a permuted");
+    test_op(ctx, ggml_pad(ctx, h, 20, 0, 2, 0), t_pad, 0, "pad of F16");
+    test_op(ctx, ggml_pad_ext(ctx, a, 3, 2, 1, 0, 0, 4, 1, 1), t_pad, 0,
+            "pad_ext");
+    test_op(ctx, ggml_pad_circular(ctx, a, 17, 1, 2, 1), t_pad, 0,
+            "pad_circular");
+    test_op(ctx, ggml_pad_ext_circular(ctx, p, 17, 3, 1, 9, 2, 1, 0, 1), t_pad,
+            0, "pad_ext_circular of a permuted");
+    ggml_free(ctx);
 }
 
 /* Elements in order, whatever the shapes are. */
@@ -740,8 +950,12 @@ main(void)
     test_binary();
     test_simple();
     test_unary();
+    test_xielu();
     test_glu();
     test_norms();
+    test_groups();
+    test_argmax();
+    test_pad();
     test_copies();
     test_quantised_copies();
     test_integers();

@@ -164,7 +164,21 @@ BUILD(divide, ggml_div(g, a, OTHER))
 BUILD(sqr, ggml_sqr(g, a))
 BUILD(root, ggml_sqrt(g, ggml_sqr(g, a)))
 BUILD(scale, ggml_scale_bias(g, a, 0.7f, -0.3f))
-BUILD(clamp, ggml_clamp(g, own(a), -0.25f, 0.5f))
+BUILD(clamp, ggml_clamp(g, a, -0.25f, 0.5f))
+BUILD(logarithm, ggml_log(g, ggml_sqr(g, a)))
+BUILD(sine, ggml_sin(g, a))
+BUILD(cosine, ggml_cos(g, a))
+BUILD(leaky, ggml_leaky_relu(g, a, 0.1f, false))
+BUILD(xielu, ggml_xielu(g, a, 0.3f, 0.7f, 0.5f, -1e-6f))
+BUILD(constant, ggml_fill(g, a, 0.3f))
+BUILD(sum, ggml_sum(g, a))
+BUILD(mean, ggml_mean(g, a))
+BUILD(cumsum, ggml_cumsum(g, a))
+BUILD(argmax, ggml_argmax(g, a))
+BUILD(l2_norm, ggml_l2_norm(g, a, 1e-5f))
+BUILD(group_norm, ggml_group_norm(g, a, 2, 1e-5f))
+BUILD(pad, ggml_pad_ext(g, a, 1, 2, 0, 3, 2, 0, 1, 1))
+BUILD(pad_circular, ggml_pad_ext_circular(g, a, 1, 2, 0, 3, 2, 0, 1, 1))
 BUILD(sum_rows, ggml_sum_rows(g, a))
 BUILD(repeat, ggml_repeat_4d(g, a, 3 * n[0], n[1], 2 * n[2], n[3]))
 BUILD(concat, ggml_concat(g, a, OTHER, c->arg))
@@ -340,6 +354,22 @@ static const struct op_case fixed[] = {
     { "div", divide, 1e-13, F32, F32, { 37, 5, 4, 2 }, 0 },
     { "sqr", sqr, 0, F32, F32, { 67, 3, 1, 1 }, 0 },
     { "sqrt", root, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "log", logarithm, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "sin", sine, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "cos", cosine, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "leaky_relu", leaky, 0, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "xielu", xielu, 1e-13, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "fill", constant, 0, F32, F32, { 67, 3, 1, 1 }, 0 },
+    { "fill F16", constant, 0, F16, F32, { 67, 3, 1, 1 }, 0 },
+    { "sum", sum, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },
+    { "mean", mean, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },
+    { "cumsum", cumsum, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },
+    { "argmax", argmax, 0, F32, F32, { 301, 7, 1, 1 }, 0 },
+    { "l2_norm", l2_norm, 1e-12, F32, F32, { 301, 3, 2, 2 }, 0 },
+    { "group_norm", group_norm, 1e-12, F32, F32, { 31, 3, 5, 2 }, 0 },
+    { "pad", pad, 0, F32, F32, { 31, 3, 5, 2 }, 0 },
+    { "pad of F16", pad, 0, F16, F32, { 31, 3, 5, 2 }, 0 },
+    { "pad_circular", pad_circular, 0, F32, F32, { 31, 3, 5, 2 }, 0 },
     { "scale", scale, 1e-13, F32, F32, { 67, 3, 2, 1 }, 0 },
     { "clamp", clamp, 0, F32, F32, { 67, 3, 2, 1 }, 0 },
     { "sum_rows", sum_rows, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },
@@ -507,11 +537,14 @@ collect(void)
 {
     for (size_t i = 0; i < sizeof(fixed) / sizeof(fixed[0]); i++)
         cases[n_cases++] = fixed[i];
-    for (int i = 0; i < GGML_UNARY_OP_COUNT; i++)
+    for (int i = 0; i < GGML_UNARY_OP_COUNT; i++) {
+        if (i == GGML_UNARY_OP_XIELU)
+            continue; /* it has parameters */
         put(
             (struct op_case){
                 "unary", unary, 1e-12, F32, F32, { 131, 3, 2, 1 }, i },
             ggml_unary_op_name((enum ggml_unary_op)i));
+    }
     for (int i = 0; i < GGML_GLU_OP_COUNT; i++) {
         const char *name = ggml_glu_op_name((enum ggml_glu_op)i);
 

@@ -81,6 +81,14 @@ test_unary(void)
     kt_check(ctx, ggml_sqrt(ctx, kt_tensor(ctx, F32, 1, 1, 1, 1)), IN_F32,
              "a root");
     kt_check(ctx, ggml_clamp(ctx, a, -0.5f, 0.25f), 0, "clamp");
+    kt_check(ctx, ggml_log(ctx, kt_tensor(ctx, F32, 1, 1, 1, 1)), IN_F32,
+             "a logarithm");
+    kt_check(ctx, ggml_sin(ctx, a), IN_F32, "sines");
+    kt_check(ctx, ggml_cos(ctx, a), IN_F32, "cosines");
+    kt_check(ctx, ggml_leaky_relu(ctx, a, 0.1f, false), IN_F32, "leaky_relu");
+    kt_check(ctx, ggml_xielu(ctx, a, 0.3f, 0.7f, 0.5f, -1e-6f), IN_F32,
+             "XIELU");
+    kt_check(ctx, ggml_fill(ctx, h, 0.3f), 0, "fill");
     kt_end(ctx);
 }
 
@@ -92,7 +100,7 @@ test_glu(void)
     struct ggml_tensor *b = kt_tensor(ctx, F32, 70, 3, 2, 1);
 
     for (int op = 0; op < GGML_GLU_OP_COUNT; op++) {
-        if (op == GGML_GLU_OP_SWIGLU_OAI)
+        if (op == GGML_GLU_OP_SWIGLU_OAI || op == GGML_GLU_OP_SWIGLU_CLAMP)
             continue;
         for (int swapped = 0; swapped < 2; swapped++)
             kt_check(ctx, ggml_glu(ctx, a, (enum ggml_glu_op)op, swapped),
@@ -104,6 +112,7 @@ test_glu(void)
     }
     kt_check(ctx, ggml_swiglu_oai(ctx, a, b, 1.702f, 0.3f), IN_F32,
              "SWIGLU_OAI");
+    kt_check(ctx, ggml_swiglu_clamp(ctx, a, b, 0.3f), IN_F32, "SWIGLU_CLAMP");
     kt_end(ctx);
 }
 

@@ -67,6 +67,12 @@ arithmetic(void)
            tensor_is(ggml_sqrt(ctx, a), GGML_OP_SQRT, a, NULL),
        "sub, div, sqr, sqrt");
     ok(shape(ggml_sum_rows(ctx, a), GGML_TYPE_F32, 1, 6, 4, 2), "sum_rows");
+    ok(shape(ggml_mean(ctx, typed(GGML_TYPE_F16, 8, 6, 4)), GGML_TYPE_F32, 1, 6,
+             4, 1) &&
+           shape(ggml_sum(ctx, a), GGML_TYPE_F32, 1, 1, 1, 1) &&
+           shape(ggml_argmax(ctx, f32(8, 6, 1, 1)), GGML_TYPE_I32, 6, 1, 1, 1),
+       "mean, sum, argmax");
+    ok(ABORTS(ggml_argmax(ctx, a)), "argmax of more than a matrix");
     t = ggml_repeat(ctx, b, a);
     ok(tensor_is(t, GGML_OP_REPEAT, b, NULL) &&
            shape(t, GGML_TYPE_F32, 8, 6, 4, 2),
@@ -75,10 +81,11 @@ arithmetic(void)
     ok(tensor_is(t, GGML_OP_SCALE, a, NULL) && tensor_get_f32(t, 0) == 2 &&
            tensor_get_f32(t, 1) == 3,
        "scale records factor and summand");
-    t = ggml_clamp(ctx, a, -1, 1);
+    t = ggml_clamp_inplace(ctx, a, -1, 1);
     ok(t->op == GGML_OP_CLAMP && t->view_src == a &&
-           tensor_get_f32(t, 0) == -1 && tensor_get_f32(t, 1) == 1,
-       "clamp works in place");
+           tensor_get_f32(t, 0) == -1 && tensor_get_f32(t, 1) == 1 &&
+           !ggml_clamp(ctx, a, -1, 1)->view_src,
+       "clamp works in place where it is told so");
     ok(ABORTS(ggml_add(ctx, a, f32(3, 1, 1, 1))), "shapes that do not fit");
     ok(ABORTS(ggml_repeat_4d(ctx, a, 12, 6, 4, 2)), "repeats that do not fit");
 }

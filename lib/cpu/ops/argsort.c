@@ -1,4 +1,4 @@
-/* argsort.c - ARGSORT, TOP_K: the order of a row's values
+/* argsort.c - ARGSORT, TOP_K, ARGMAX: the order of a row's values
  *
  * Equal values stay in the order of their indices; what is no number comes
  * last in both directions, so that any row has exactly one order. */
@@ -154,3 +154,33 @@ const struct cpu_op cpu_op_top_k = { .compute = argsort_compute,
                                      .supports = argsort_supports,
                                      .cost = argsort_cost,
                                      .work_size = argsort_work_size };
+
+/* The result is one row, with an element for each of x. */
+static void
+argmax_compute(const struct cpu_task *t, struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *x = dst->src[0];
+    struct cpu_range rows = cpu_share(t, x->ne[1]);
+    int32_t *y = dst->data;
+
+    for (int64_t i = rows.first; i < rows.end; i++) {
+        struct cpu_row r = { i, 0, 0 };
+        struct order o = { cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0)),
+                           true };
+
+        select_few(o, x->ne[0], 1, &y[i]);
+    }
+}
+
+static size_t
+argmax_work_size(const struct ggml_tensor *dst, int n_threads,
+                 const struct cpu_kernels *k)
+{
+    return cpu_is_plain(dst->src[0]) ? 0
+                                     : cpu_rows_work_size(dst, n_threads, k);
+}
+
+const struct cpu_op cpu_op_argmax = { .compute = argmax_compute,
+                                      .supports = argsort_supports,
+                                      .cost = argsort_cost,
+                                      .work_size = argmax_work_size };

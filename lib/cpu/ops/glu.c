@@ -18,6 +18,24 @@ geglu_quick(int64_t n, float *y, const float *a, const float *b)
         y[i] = a[i] / (1 + expf(-1.702f * a[i])) * b[i];
 }
 
+/* Some elements at a time, as y may be a or b. */
+static void
+swiglu_clamp(const struct cpu_task *t, int64_t n, float *y, const float *a,
+             const float *b, float limit)
+{
+    float gate[64], up[64];
+
+    for (int64_t i = 0; i < n; i += 64) {
+        int64_t m = n - i < 64 ? n - i : 64;
+
+        for (int64_t j = 0; j < m; j++) {
+            gate[j] = fminf(a[i + j], limit);
+            up[j] = fmaxf(-limit, fminf(b[i + j], limit));
+        }
+        t->k->swiglu(m, y + i, gate, up);
+    }
+}
+
 static cpu_zip_fn
 find_zip(const struct cpu_kernels *k, enum ggml_glu_op op)
 {
@@ -46,6 +64,8 @@ compute_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
     if (op == GGML_GLU_OP_SWIGLU_OAI)
         t->k->swiglu_oai(n, y, a, b, tensor_get_f32(dst, 2),
                          tensor_get_f32(dst, 3));
+    else if (op == GGML_GLU_OP_SWIGLU_CLAMP)
+        swiglu_clamp(t, n, y, a, b, tensor_get_f32(dst, 3));
     else
         find_zip(t->k, op)(n, y, a, b);
 }

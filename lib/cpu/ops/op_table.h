@@ -6,18 +6,21 @@
 
 extern const struct cpu_op cpu_op_add, cpu_op_sub, cpu_op_mul, cpu_op_div;
 extern const struct cpu_op cpu_op_sqr, cpu_op_sqrt, cpu_op_scale, cpu_op_clamp;
-extern const struct cpu_op cpu_op_unary, cpu_op_glu;
-extern const struct cpu_op cpu_op_sum_rows, cpu_op_norm, cpu_op_rms_norm;
+extern const struct cpu_op cpu_op_log, cpu_op_sin, cpu_op_cos, cpu_op_fill;
+extern const struct cpu_op cpu_op_unary, cpu_op_leaky_relu, cpu_op_glu;
+extern const struct cpu_op cpu_op_sum, cpu_op_sum_rows, cpu_op_mean;
+extern const struct cpu_op cpu_op_cumsum, cpu_op_norm, cpu_op_rms_norm;
+extern const struct cpu_op cpu_op_l2_norm, cpu_op_group_norm;
 extern const struct cpu_op cpu_op_copy, cpu_op_repeat, cpu_op_concat;
 extern const struct cpu_op cpu_op_get_rows, cpu_op_set_rows;
 extern const struct cpu_op cpu_op_diag_mask_inf, cpu_op_soft_max;
 extern const struct cpu_op cpu_op_mul_mat, cpu_op_mul_mat_id, cpu_op_add_id;
-extern const struct cpu_op cpu_op_argsort, cpu_op_top_k;
+extern const struct cpu_op cpu_op_argsort, cpu_op_top_k, cpu_op_argmax;
 extern const struct cpu_op cpu_op_rope, cpu_op_flash_attn;
 extern const struct cpu_op cpu_op_im2col, cpu_op_conv_2d_dw;
 extern const struct cpu_op cpu_op_conv_transpose_1d, cpu_op_conv_transpose_2d;
 extern const struct cpu_op cpu_op_pool_1d, cpu_op_pool_2d, cpu_op_upscale;
-extern const struct cpu_op cpu_op_pad_reflect_1d, cpu_op_roll;
+extern const struct cpu_op cpu_op_pad, cpu_op_pad_reflect_1d, cpu_op_roll;
 extern const struct cpu_op cpu_op_arange, cpu_op_timestep_embedding;
 extern const struct cpu_op cpu_op_get_rel_pos, cpu_op_add_rel_pos;
 extern const struct cpu_op cpu_op_map_custom1, cpu_op_map_custom2;

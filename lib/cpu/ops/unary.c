@@ -1,4 +1,5 @@
-/* unary.c - UNARY, SQR, SQRT, SCALE, CLAMP: a function of each element */
+/* unary.c - UNARY, SQR, SQRT, LOG, SIN, COS, LEAKY_RELU, SCALE, CLAMP, FILL: a
+ * function of each element */
 #include <math.h>
 
 #include "cpu/ops/op_table.h"
@@ -77,6 +78,9 @@ MAP(map_round, roundf(x))
 MAP(map_trunc, truncf(x))
 MAP(map_sqr, x *x)
 MAP(map_sqrt, sqrtf(x))
+MAP(map_log, logf(x))
+MAP(map_sin, sinf(x))
+MAP(map_cos, cosf(x))
 
 static const cpu_map_fn maps[GGML_UNARY_OP_COUNT] = {
     [GGML_UNARY_OP_ABS] = map_abs,
@@ -120,10 +124,27 @@ find_map(const struct cpu_kernels *k, enum ggml_unary_op op)
 }
 
 static void
+xielu_row(const struct ggml_tensor *dst, int64_t n, float *y, const float *x)
+{
+    float negative = tensor_get_f32(dst, 1), positive = tensor_get_f32(dst, 2);
+    float beta = tensor_get_f32(dst, 3), eps = tensor_get_f32(dst, 4);
+
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (x[i] > 0 ? positive * x[i] * x[i]
+                         : (expm1f(fminf(x[i], eps)) - x[i]) * negative) +
+               beta * x[i];
+}
+
+static void
 unary_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
           float *y, const float *x)
 {
-    find_map(t->k, ggml_get_unary_op(dst))(n, y, x);
+    enum ggml_unary_op op = ggml_get_unary_op(dst);
+
+    if (op == GGML_UNARY_OP_XIELU)
+        xielu_row(dst, n, y, x);
+    else
+        find_map(t->k, op)(n, y, x);
 }
 
 static void
@@ -142,10 +163,7 @@ unary_part(const struct cpu_task *t, struct ggml_tensor *dst,
 static bool
 supports_unary(const struct ggml_tensor *dst)
 {
-    unsigned op = (unsigned)ggml_get_unary_op(dst);
-
-    return op < GGML_UNARY_OP_COUNT &&
-           find_map(cpu_kernels_reference(), (enum ggml_unary_op)op) &&
+    return (unsigned)ggml_get_unary_op(dst) < GGML_UNARY_OP_COUNT &&
            cpu_rows_supported(dst);
 }
 
@@ -174,24 +192,45 @@ clamp_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
 }
 
 static void
-sqr_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
-        float *y, const float *x)
+leaky_relu_row(const struct cpu_task *t, const struct ggml_tensor *dst,
+               int64_t n, float *y, const float *x)
 {
+    float slope = tensor_get_f32(dst, 0);
+
     (void)t;
-    (void)dst;
-    map_sqr(n, y, x);
+    for (int64_t i = 0; i < n; i++)
+        y[i] = x[i] > 0 ? x[i] : slope * x[i];
 }
 
 static void
-sqrt_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
+fill_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
          float *y, const float *x)
 {
+    float value = tensor_get_f32(dst, 0);
+
     (void)t;
-    (void)dst;
-    map_sqrt(n, y, x);
+    (void)x;
+    for (int64_t i = 0; i < n; i++)
+        y[i] = value;
 }
 
-#define ROW_OP(name)                                                           \
+/* Functions without parameters. */
+#define MAP_ROW(name)                                                          \
+    static void name##_row(const struct cpu_task *t,                           \
+                           const struct ggml_tensor *dst, int64_t n, float *y, \
+                           const float *x)                                     \
+    {                                                                          \
+        (void)t;                                                               \
+        (void)dst;                                                             \
+        map_##name(n, y, x);                                                   \
+    }
+MAP_ROW(sqr)
+MAP_ROW(sqrt)
+MAP_ROW(log)
+MAP_ROW(sin)
+MAP_ROW(cos)
+
+#define ROW_OP(name, how_long)                                                 \
     static void compute_##name(const struct cpu_task *t,                       \
                                struct ggml_tensor *dst)                        \
     {                                                                          \
@@ -205,9 +244,14 @@ sqrt_row(const struct cpu_task *t, const struct ggml_tensor *dst, int64_t n,
     const struct cpu_op cpu_op_##name = { .compute = compute_##name,           \
                                           .compute_part = name##_part,         \
                                           .supports = cpu_rows_supported,      \
-                                          .cost = cpu_cost_pass,               \
+                                          .cost = how_long,                    \
                                           .work_size = cpu_rows_work_size };
-ROW_OP(scale)
-ROW_OP(clamp)
-ROW_OP(sqr)
-ROW_OP(sqrt)
+ROW_OP(scale, cpu_cost_pass)
+ROW_OP(clamp, cpu_cost_pass)
+ROW_OP(fill, cpu_cost_pass)
+ROW_OP(leaky_relu, cpu_cost_pass)
+ROW_OP(sqr, cpu_cost_pass)
+ROW_OP(sqrt, cpu_cost_pass)
+ROW_OP(log, cpu_cost_exp)
+ROW_OP(sin, cpu_cost_exp)
+ROW_OP(cos, cpu_cost_exp)
