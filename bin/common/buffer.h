@@ -46,6 +46,9 @@ buffer_char(struct buffer *b, char c)
     b->len++;
 }
 
+/* Adds what printf() would write. */
+CLI_PRINTF(2, 3) void buffer_format(struct buffer *b, const char *fmt, ...);
+
 /* A stream that adds to it; fclose() it before the buffer is read. Ends the
  * tool where memory runs out, now or later, of which open_memstream() tells not
  * always. */

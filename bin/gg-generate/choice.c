@@ -78,17 +78,13 @@ choices_add_scores(const struct gg_choices *c, char between, struct buffer *out)
     for (size_t i = 0; i < c->n; i++) {
         const struct gg_choice *s = &c->list[i];
         size_t room = 5 * (contest_text(s)->len + 1);
-        char *shown = cli_alloc(NULL, room, 1), numbers[64], last[32];
-        int n = snprintf(numbers, sizeof(numbers), "%.6f\t%zu\t", s->logprob,
-                         s->n_scored);
+        char *shown = cli_alloc(NULL, room, 1);
 
         gg_escape(shown, room, contest_text(s)->text, contest_text(s)->len);
         if (i)
             buffer_char(out, between);
-        buffer_add(out, numbers, (size_t)n);
-        buffer_add(out, shown, strlen(shown));
-        n = snprintf(last, sizeof(last), "\t%.6f", s->probability);
-        buffer_add(out, last, (size_t)n);
+        buffer_format(out, "%.6f\t%zu\t%s\t%.6f", s->logprob, s->n_scored,
+                      shown, s->probability);
         free(shown);
     }
 }

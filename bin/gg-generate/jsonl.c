@@ -6,7 +6,6 @@
 #ifdef HAVE_JANSSON
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -109,27 +108,10 @@ read_jsonl(struct generate *g, struct record *r, const char *text, size_t len,
 /* ---- writing ---- */
 
 static void
-add_format(struct buffer *out, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-
-static void
-add_format(struct buffer *out, const char *fmt, ...)
-{
-    char text[64];
-    va_list ap;
-    int n;
-
-    va_start(ap, fmt);
-    n = vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    buffer_add(out, text, (size_t)n);
-}
-
-static void
 add_key(struct buffer *out, const char *key)
 {
     buffer_char(out, out->len ? ',' : '{');
-    add_format(out, "\"%s\":", key);
+    buffer_format(out, "\"%s\":", key);
 }
 
 static void
@@ -138,7 +120,7 @@ add_ids(struct buffer *out, const int32_t *ids, size_t n)
     add_key(out, "ids");
     buffer_char(out, '[');
     for (size_t i = 0; i < n; i++)
-        add_format(out, "%s%" PRId32, i ? "," : "", ids[i]);
+        buffer_format(out, "%s%" PRId32, i ? "," : "", ids[i]);
     buffer_char(out, ']');
 }
 
@@ -150,9 +132,9 @@ add_scored(struct buffer *out, const struct gg_choice *s)
     cli_json_add(out, contest_text(s)->text, contest_text(s)->len);
     add_ids(out, s->ids + s->n - s->n_scored, s->n_scored);
     add_key(out, "logprob");
-    add_format(out, "%.6f", s->logprob);
+    buffer_format(out, "%.6f", s->logprob);
     add_key(out, "probability");
-    add_format(out, "%.6f", s->probability);
+    buffer_format(out, "%.6f", s->probability);
 }
 
 static void
@@ -160,7 +142,7 @@ add_contest(struct buffer *out, const struct gg_choices *c)
 {
     add_scored(out, c->list);
     add_key(out, "stop_reason");
-    add_format(out, "\"choice\"");
+    buffer_format(out, "\"choice\"");
     add_key(out, "choices");
     buffer_char(out, '[');
     for (size_t i = 0; i < c->n; i++) {
@@ -190,13 +172,13 @@ add_answer(struct buffer *out, const struct record *r, const struct answer *a,
     cli_json_add(out, echo->p, echo->len);
     add_ids(out, ids, n);
     add_key(out, "logprob");
-    add_format(out, "%.6f", a->logprob);
+    buffer_format(out, "%.6f", a->logprob);
     add_key(out, "stop_reason");
-    add_format(out, "\"%s\"", endings[gg_text_finish(a->made)]);
+    buffer_format(out, "\"%s\"", endings[gg_text_finish(a->made)]);
     if (r->has_seed || r->sampling.params.temperature == 0)
         return;
     add_key(out, "seed");
-    add_format(out, "%" PRIu64, r->sampling.params.seed);
+    buffer_format(out, "%" PRIu64, r->sampling.params.seed);
 }
 
 static void

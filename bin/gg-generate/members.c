@@ -58,34 +58,51 @@ next_member(const char *p, struct member *m)
     return true;
 }
 
-static bool
-is_key(const struct member *m, const char *name)
+static const char *const written[] = { "text",        "ids",   "logprob",
+                                       "stop_reason", "error", "choices",
+                                       "probability" };
+
+bool
+member_is_written(const char *name)
+{
+    for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+        if (strcmp(name, written[i]) == 0)
+            return true;
+    return false;
+}
+
+/* The member's name, whose escapes are undone; the caller frees it. */
+static json_t *
+read_key(const struct member *m)
 {
     json_t *key = json_loadb(m->key, m->key_len, JSON_DECODE_ANY, NULL);
-    bool same;
 
     if (!key) /* it was read before */
         cli_die("out of memory");
-    same = strcmp(json_string_value(key), name) == 0;
+    return key;
+}
+
+static bool
+is_key(const struct member *m, const char *name)
+{
+    json_t *key = read_key(m);
+    bool same = strcmp(json_string_value(key), name) == 0;
+
     json_decref(key);
     return same;
 }
 
-/* True for what is written anew. */
+/* True for what is written anew; a seed stays where it is. */
 static bool
 is_ours(const struct member *m)
 {
-    static const char *const names[] = { "text",        "ids",   "logprob",
-                                         "stop_reason", "error", "choices",
-                                         "probability", "seed" };
-    size_t n = sizeof(names) / sizeof(names[0]);
+    json_t *key = read_key(m);
+    const char *name = json_string_value(key);
+    bool ours = member_is_written(name) || (strcmp(name, "seed") == 0 &&
+                                            strncmp(m->value, "null", 4) == 0);
 
-    if (strncmp(m->value, "null", 4) != 0)
-        n--; /* a seed stays where it is */
-    for (size_t i = 0; i < n; i++)
-        if (is_key(m, names[i]))
-            return true;
-    return false;
+    json_decref(key);
+    return ours;
 }
 
 void

@@ -19,6 +19,10 @@ struct member {
 bool
 member_find(const char *text, const char *name, struct member *m);
 
+/* True for what answers have, beside the members of their records. */
+bool
+member_is_written(const char *name);
+
 /* Adds the object up to its closing brace, without members that are written
  * anew. */
 void

@@ -27,6 +27,32 @@ option_of(const char *key)
     return o ? o->name : key;
 }
 
+/* A member of a record. */
+struct override {
+    struct generate *g;
+    struct record *r;
+    const char *key;
+    json_t *value;
+    json_t *object;   /* that it is of, */
+    const char *text; /* which is this text */
+};
+
+/* Takes the value, or each of an array. */
+static enum gg_status
+take_each(struct record *r, const json_t *value,
+          enum gg_status (*take)(struct record *r, const json_t *value,
+                                 struct gg_error *err),
+          struct gg_error *err)
+{
+    enum gg_status st = GG_OK;
+
+    if (!json_is_array(value))
+        return take(r, value, err);
+    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
+        st = take(r, json_array_get(value, i), err);
+    return st;
+}
+
 static enum gg_status
 add_stop(struct record *r, const json_t *value, struct gg_error *err)
 {
@@ -39,15 +65,12 @@ add_stop(struct record *r, const json_t *value, struct gg_error *err)
 }
 
 static enum gg_status
-set_stop(struct record *r, const json_t *value, struct gg_error *err)
+set_stop(const struct override *o, struct gg_error *err)
 {
+    struct record *r = o->r;
     enum gg_status st = r->stop ? GG_OK : gg_stop_new(&r->stop, err);
 
-    if (st == GG_OK && !json_is_array(value))
-        return add_stop(r, value, err);
-    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
-        st = add_stop(r, json_array_get(value, i), err);
-    return st;
+    return st == GG_OK ? take_each(r, o->value, add_stop, err) : st;
 }
 
 static enum gg_status
@@ -62,18 +85,16 @@ add_choice(struct record *r, const json_t *value, struct gg_error *err)
 
 /* A string is a list as on the command line. */
 static enum gg_status
-set_choice(struct record *r, const json_t *value, struct gg_error *err)
+set_choice(const struct override *o, struct gg_error *err)
 {
-    enum gg_status st = GG_OK;
+    const json_t *value = o->value;
 
     if (json_is_string(value))
-        return choices_add_list(&r->choices, json_string_value(value), err);
+        return choices_add_list(&o->r->choices, json_string_value(value), err);
     if (!json_is_array(value) || json_array_size(value) == 0)
         return cli_error(err, GG_ERR_FORMAT,
                          "choice: neither a string nor an array of such");
-    for (size_t i = 0; st == GG_OK && i < json_array_size(value); i++)
-        st = add_choice(r, json_array_get(value, i), err);
-    return st;
+    return take_each(o->r, value, add_choice, err);
 }
 
 /* As on the command line. What is no number that every reader of JSON can
@@ -129,33 +150,33 @@ add_named(struct record *r, json_t *object, struct gg_error *err)
 }
 
 static enum gg_status
-set_biases(struct record *r, json_t *value, struct gg_error *err)
+add_pair(struct record *r, const json_t *pair, struct gg_error *err)
 {
-    size_t n = json_is_object(value) ? json_object_size(value)
-                                     : json_array_size(value);
-    enum gg_status st = GG_OK;
+    const json_t *id = json_array_get(pair, 0);
+
+    if (json_array_size(pair) != 2)
+        return cli_error(err, GG_ERR_FORMAT,
+                         "logit_bias: what is no pair of id and number");
+    return add_bias(r, json_is_number(id) ? json_number_value(id) : -1,
+                    json_array_get(pair, 1), err);
+}
+
+static enum gg_status
+set_biases(const struct override *o, struct gg_error *err)
+{
+    struct record *r = o->r;
+    size_t n = json_is_object(o->value) ? json_object_size(o->value)
+                                        : json_array_size(o->value);
 
     free(r->bias);
     r->sampling.bias = r->bias = cli_alloc(NULL, n, sizeof(*r->bias));
     r->sampling.n_bias = 0;
-    if (json_is_object(value))
-        return add_named(r, value, err);
-    if (!json_is_array(value))
+    if (json_is_object(o->value))
+        return add_named(r, o->value, err);
+    if (!json_is_array(o->value))
         return cli_error(err, GG_ERR_FORMAT,
                          "logit_bias: neither an object nor an array");
-    for (size_t i = 0; i < n && st == GG_OK; i++) {
-        const json_t *pair = json_array_get(value, i);
-
-        if (json_array_size(pair) != 2)
-            return cli_error(err, GG_ERR_FORMAT,
-                             "logit_bias: what is no pair of id and number");
-        st = add_bias(r,
-                      json_is_number(json_array_get(pair, 0))
-                          ? json_number_value(json_array_get(pair, 0))
-                          : -1,
-                      json_array_get(pair, 1), err);
-    }
-    return st;
+    return take_each(r, o->value, add_pair, err);
 }
 
 /* ---- strings at which DRY begins anew ---- */
@@ -179,10 +200,10 @@ add_breaker(struct record *r, const json_t *value, struct gg_error *err)
 }
 
 static enum gg_status
-set_breakers(struct record *r, const json_t *value, struct gg_error *err)
+set_breakers(const struct override *o, struct gg_error *err)
 {
-    size_t n = json_is_array(value) ? json_array_size(value) : 1;
-    enum gg_status st = GG_OK;
+    struct record *r = o->r;
+    size_t n = json_is_array(o->value) ? json_array_size(o->value) : 1;
 
     if (r->breakers)
         return cli_error(err, GG_ERR_FORMAT,
@@ -191,22 +212,18 @@ set_breakers(struct record *r, const json_t *value, struct gg_error *err)
     r->sampling.breakers = (const char **)r->breakers;
     r->sampling.n_breakers = 0;
     r->sampling.no_breakers = r->sampling.breakers_are_own = true;
-    if (!json_is_array(value))
-        return add_breaker(r, value, err);
-    for (size_t i = 0; i < n && st == GG_OK; i++)
-        st = add_breaker(r, json_array_get(value, i), err);
-    return st;
+    return take_each(r, o->value, add_breaker, err);
 }
 
 /* ---- grammars: the text itself, "" for none; a schema itself ---- */
 
 static enum gg_status
-take_grammar(struct generate *g, struct record *r, bool schema,
-             const char *text, size_t len, struct gg_error *err)
+take_grammar(const struct override *o, bool schema, const char *text,
+             size_t len, struct gg_error *err)
 {
     struct gg_error why;
-    enum gg_status st = grammars_take(&g->grammars, g->engine.vocab, schema,
-                                      text, len, &r->grammar, &why);
+    enum gg_status st = grammars_take(&o->g->grammars, o->g->engine.vocab,
+                                      schema, text, len, &o->r->grammar, &why);
 
     if (st == GG_OK)
         return st;
@@ -217,25 +234,29 @@ take_grammar(struct generate *g, struct record *r, bool schema,
 }
 
 static enum gg_status
-set_grammar(struct generate *g, struct record *r, const json_t *value,
-            struct gg_error *err)
+take_no_grammar(const struct override *o)
 {
-    if (!json_is_string(value))
+    o->r->sampling.params.grammar = NULL;
+    return GG_OK;
+}
+
+static enum gg_status
+set_grammar(const struct override *o, struct gg_error *err)
+{
+    if (!json_is_string(o->value))
         return cli_error(err, GG_ERR_FORMAT,
                          "grammar: not a string with a grammar in it");
-    if (json_string_length(value) == 0) {
-        r->sampling.params.grammar = NULL;
-        return GG_OK;
-    }
-    return take_grammar(g, r, false, json_string_value(value),
-                        json_string_length(value), err);
+    if (json_string_length(o->value) == 0)
+        return take_no_grammar(o);
+    return take_grammar(o, false, json_string_value(o->value),
+                        json_string_length(o->value), err);
 }
 
 /* The schema as it stands in the text of an object with `name`: the order of
  * members counts. */
 static enum gg_status
-take_schema(struct generate *g, struct record *r, const char *text,
-            const char *name, const json_t *value, struct gg_error *err)
+take_schema(const struct override *o, const char *text, const char *name,
+            const json_t *value, struct gg_error *err)
 {
     struct member m;
 
@@ -245,19 +266,18 @@ take_schema(struct generate *g, struct record *r, const char *text,
     if (!member_find(text, name, &m))
         return cli_error(err, GG_ERR_FORMAT,
                          "json_schema: written with escapes");
-    return take_grammar(g, r, true, m.value, (size_t)(m.end - m.value), err);
+    return take_grammar(o, true, m.value, (size_t)(m.end - m.value), err);
 }
 
 /* {"type": "json_schema", "json_schema": {"schema": ...}}, as OpenAI has it; or
  * with the schema beside the type, as servers of others do. */
 static enum gg_status
-set_format(struct generate *g, struct record *r, const json_t *value,
-           const char *text, struct gg_error *err)
+set_format(const struct override *o, struct gg_error *err)
 {
     static const char any[] = "{\"type\":\"object\"}";
-    const char *type = json_string_value(json_object_get(value, "type"));
-    const json_t *inner = json_object_get(value, "json_schema");
-    const json_t *schema = json_object_get(inner ? inner : value, "schema");
+    const char *type = json_string_value(json_object_get(o->value, "type"));
+    const json_t *inner = json_object_get(o->value, "json_schema");
+    const json_t *schema = json_object_get(inner ? inner : o->value, "schema");
     struct member m;
 
     if (!type || (strcmp(type, "text") && strcmp(type, "json_object") &&
@@ -265,35 +285,32 @@ set_format(struct generate *g, struct record *r, const json_t *value,
         return cli_error(err, GG_ERR_FORMAT,
                          "response_format: a type that is none of "
                          "text, json_object, json_schema");
-    if (strcmp(type, "text") == 0) {
-        r->sampling.params.grammar = NULL;
-        return GG_OK;
-    }
+    if (strcmp(type, "text") == 0)
+        return take_no_grammar(o);
     if (!schema && strcmp(type, "json_object") == 0)
-        return take_grammar(g, r, true, any, strlen(any), err);
-    if (!schema || !member_find(text, "response_format", &m) ||
+        return take_grammar(o, true, any, strlen(any), err);
+    if (!schema || !member_find(o->text, "response_format", &m) ||
         (inner && !member_find(m.value, "json_schema", &m)))
         return cli_error(err, GG_ERR_FORMAT, "response_format: no schema");
-    return take_schema(g, r, m.value, "schema", schema, err);
+    return take_schema(o, m.value, "schema", schema, err);
 }
 
 static enum gg_status
-set_constraint(struct generate *g, struct record *r, const char *key,
-               const json_t *value, const char *text, struct gg_error *err)
+set_constraint(const struct override *o, struct gg_error *err)
 {
     enum gg_status st;
 
-    if (r->grammar)
+    if (o->r->grammar)
         return cli_error(err, GG_ERR_FORMAT,
                          "two of grammar, json_schema and response_format");
-    if (*key == 'g')
-        st = set_grammar(g, r, value, err);
-    else if (*key == 'r')
-        st = set_format(g, r, value, text, err);
+    if (*o->key == 'g')
+        st = set_grammar(o, err);
+    else if (*o->key == 'r')
+        st = set_format(o, err);
     else
-        st = take_schema(g, r, text, key, value, err);
-    if (st == GG_OK && r->grammar)
-        r->sampling.params.grammar = grammars_get(r->grammar);
+        st = take_schema(o, o->text, o->key, o->value, err);
+    if (st == GG_OK && o->r->grammar)
+        o->r->sampling.params.grammar = grammars_get(o->r->grammar);
     return st;
 }
 
@@ -318,21 +335,20 @@ is_number_of_answers(const char *key, json_t *object)
 
 /* Two members that are the same option, and say different things. */
 static enum gg_status
-check_twice(const char *key, const json_t *value, json_t *object,
-            struct gg_error *err)
+check_twice(const struct override *o, struct gg_error *err)
 {
-    void *at = json_object_iter(object);
+    void *at = json_object_iter(o->object);
 
-    for (; at; at = json_object_iter_next(object, at)) {
+    for (; at; at = json_object_iter_next(o->object, at)) {
         const char *other = json_object_iter_key(at);
 
-        if (strcmp(other, key) != 0 &&
+        if (strcmp(other, o->key) != 0 &&
             !json_is_null(json_object_iter_value(at)) &&
-            !is_number_of_answers(other, object) &&
-            strcmp(option_of(other), option_of(key)) == 0 &&
-            !json_equal(value, json_object_iter_value(at)))
+            !is_number_of_answers(other, o->object) &&
+            strcmp(option_of(other), option_of(o->key)) == 0 &&
+            !json_equal(o->value, json_object_iter_value(at)))
             return cli_error(err, GG_ERR_FORMAT,
-                             "%s and %s say different things", key, other);
+                             "%s and %s say different things", o->key, other);
     }
     return GG_OK;
 }
@@ -356,73 +372,76 @@ warn_of_unknown(struct generate *g, const struct record *r, const char *key)
 }
 
 static enum gg_status
-set_other(struct generate *g, const struct record *r, const char *key,
-          const json_t *value, struct gg_error *err)
+set_other(const struct override *o, struct gg_error *err)
 {
-    enum known known = known_member(key, value);
+    enum known known = known_member(o->key, o->value);
 
     if (known == KNOWN_REFUSED)
         return cli_error(err, GG_ERR_FORMAT,
                          "%s: it would change the answer, and is not "
                          "supported",
-                         key);
+                         o->key);
     if (known == KNOWN_NOT)
-        warn_of_unknown(g, r, key);
+        warn_of_unknown(o->g, o->r, o->key);
     return GG_OK;
 }
 
 static enum gg_status
-set_sampling(struct generate *g, struct record *r, const char *key,
-             json_t *value, json_t *object, struct gg_error *err)
+set_sampling(const struct override *o, struct gg_error *err)
 {
     char shown[32];
-    const struct cli_option *o = cli_option_of_member(sampling_rows, key);
+    const struct cli_option *row = cli_option_of_member(sampling_rows, o->key);
     enum gg_status st;
 
-    if (!o)
-        return set_other(g, r, key, value, err);
-    show(shown, sizeof(shown), value);
-    st = cli_option_set(o, &r->sampling, shown, err);
-    return st == GG_OK ? check_twice(key, value, object, err) : st;
+    if (!row)
+        return set_other(o, err);
+    show(shown, sizeof(shown), o->value);
+    st = cli_option_set(row, &o->r->sampling, shown, err);
+    return st == GG_OK ? check_twice(o, err) : st;
 }
 
-static enum gg_status
-set_option(struct generate *g, struct record *r, const char *key, json_t *value,
-           json_t *object, const char *text, struct gg_error *err)
-{
-    const char *option = option_of(key);
+/* Those whose values are not as on the command line. */
+static const struct {
+    const char *option;
+    enum gg_status (*set)(const struct override *o, struct gg_error *err);
+} setters[] = {
+    { "stop", set_stop },          { "choice", set_choice },
+    { "logit-bias", set_biases },  { "dry-sequence-breaker", set_breakers },
+    { "grammar", set_constraint }, { "json-schema", set_constraint },
+};
 
-    if (json_is_null(value))
+static enum gg_status
+set_option(const struct override *o, struct gg_error *err)
+{
+    const char *option = option_of(o->key);
+
+    if (json_is_null(o->value))
         return GG_OK;
-    if (strcmp(option, "stop") == 0)
-        return set_stop(r, value, err);
-    if (strcmp(option, "choice") == 0)
-        return set_choice(r, value, err);
-    if (strcmp(option, "logit-bias") == 0)
-        return set_biases(r, value, err);
-    if (strcmp(option, "dry-sequence-breaker") == 0)
-        return set_breakers(r, value, err);
-    if (strcmp(option, "grammar") == 0 || strcmp(option, "json-schema") == 0)
-        return set_constraint(g, r, key, value, text, err);
-    if (is_number_of_answers(key, object))
-        return json_number_value(value) == 1
-                   ? GG_OK
-                   : cli_error(err, GG_ERR_FORMAT,
-                               "n: one answer is made, no more");
-    return set_sampling(g, r, key, value, object, err);
+    for (size_t i = 0; i < sizeof(setters) / sizeof(setters[0]); i++)
+        if (strcmp(option, setters[i].option) == 0)
+            return setters[i].set(o, err);
+    if (!is_number_of_answers(o->key, o->object))
+        return set_sampling(o, err);
+    return json_number_value(o->value) == 1
+               ? GG_OK
+               : cli_error(err, GG_ERR_FORMAT,
+                           "n: one answer is made, no more");
 }
 
 enum gg_status
 overrides_read(struct generate *g, struct record *r, json_t *object,
                const char *text, struct gg_error *err)
 {
+    struct override o = { .g = g, .r = r, .object = object, .text = text };
     enum gg_status st = GG_OK;
     void *at = json_object_iter(object);
 
     r->sampling.has_seed = r->sampling.takes_none = false;
-    for (; at && st == GG_OK; at = json_object_iter_next(object, at))
-        st = set_option(g, r, json_object_iter_key(at),
-                        json_object_iter_value(at), object, text, err);
+    for (; at && st == GG_OK; at = json_object_iter_next(object, at)) {
+        o.key = json_object_iter_key(at);
+        o.value = json_object_iter_value(at);
+        st = set_option(&o, err);
+    }
     r->has_seed = r->sampling.has_seed;
     return st;
 }
