@@ -1,7 +1,7 @@
 /* answer.c - the answer to a prompt while it is made */
 #include <config.h>
 
-#include "gg-generate/answer.h"
+#include "gg-generate/generate.h"
 
 void
 answer_clear(struct answer *a)
@@ -14,21 +14,31 @@ answer_clear(struct answer *a)
 }
 
 enum gg_status
-answer_start(struct answer *a, struct gg_text_params params, const int32_t *ids,
-             size_t n, struct gg_error *err)
+answer_start(const struct generate *g, struct answer *a,
+             const struct prompt *prompt, size_t begin, struct gg_error *err)
 {
+    struct gg_text_params params = {
+        .sampler = a->sampler,
+        .stop = a->stop,
+        .sequence = a->draws,
+        .max_ids = a->sampling->count,
+        .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
+        .ignore_eog = a->sampling->ignore_eog,
+        .logprobs = a->wants_logprob || a->sampling->logprobs >= 0,
+        .all_logits = a->sampling->logprobs >= 0,
+        .goes_on = prompt->goes_on,
+        .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
+    };
     enum gg_status st = GG_OK;
 
-    params.sampler = a->sampler;
-    params.max_ids = a->sampling->count;
-    params.ignore_eog = a->sampling->ignore_eog;
-    params.all_logits = a->sampling->logprobs >= 0;
-    params.logprobs = a->wants_logprob || params.all_logits;
     a->logprob = 0;
     a->n_made = 0;
     if (!a->made)
         st = gg_text_new(a->sequence, &params, &a->made, err);
-    return st == GG_OK ? gg_text_continue(a->made, &params, ids, n, err) : st;
+    if (st == GG_OK)
+        st = gg_text_continue(a->made, &params, prompt->ids + begin,
+                              prompt->n - begin, err);
+    return st;
 }
 
 static void

@@ -15,8 +15,10 @@ struct answer {
     struct gg_sequence *sequence;
     struct gg_text *made; /* NULL: no prompt has come yet */
     bool wants_logprob;
-    bool numbered;   /* for --logprobs: the sequence has */
-    uint64_t number; /* this one */
+    const struct gg_stop *stop; /* or NULL: the caller's */
+    uint64_t draws;             /* the sequence that draws depend on */
+    bool numbered;              /* for --logprobs: the sequence has */
+    uint64_t number;            /* this one */
 
     struct buffer text; /* the caller takes it away */
     double logprob;     /* if wanted: the sum of the drawn ids' */
@@ -28,11 +30,14 @@ struct answer {
 void
 answer_clear(struct answer *a);
 
-/* Another answer begins after the sequence's ids and ids[0..n). `params` lacks
- * what the answer's options say. GG_ERR_CONTEXT: there is no room. */
+struct generate;
+struct prompt;
+
+/* Another answer begins after the sequence's ids and those that the prompt has
+ * beside the first `begin`. GG_ERR_CONTEXT: there is no room. */
 enum gg_status
-answer_start(struct answer *a, struct gg_text_params params, const int32_t *ids,
-             size_t n, struct gg_error *err);
+answer_start(const struct generate *g, struct answer *a,
+             const struct prompt *prompt, size_t begin, struct gg_error *err);
 
 /* After a step: the text gets what was drawn, and --logprobs a line. */
 void

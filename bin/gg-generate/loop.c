@@ -107,15 +107,9 @@ static bool
 begin(struct generate *g, const struct prompt *p)
 {
     struct answer *a = &g->answer;
-    struct gg_text_params params = {
-        .stop = g->o->stop,
-        .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
-        .goes_on = p->goes_on,
-        .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
-    };
     uint64_t dropped = gg_sequence_dropped(a->sequence);
     struct gg_error err;
-    enum gg_status st = answer_start(a, params, p->ids, p->n, &err);
+    enum gg_status st = answer_start(g, a, p, 0, &err);
 
     if (st == GG_ERR_CONTEXT)
         say_full(g, p->n);

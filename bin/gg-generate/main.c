@@ -123,6 +123,7 @@ run(struct generate *g, const struct mode *mode)
     if (mode->draws) {
         g->answer.sampler = sampler;
         g->answer.sampling = &g->o->sampling;
+        g->answer.stop = g->o->stop;
     } else {
         gg_sampler_free(sampler);
     }

@@ -14,8 +14,8 @@ is_strict(const struct options *o)
 }
 
 static enum gg_status
-encode_plain(struct generate *g, const char *text, size_t len, int32_t **ids,
-             size_t *cap, size_t *n, struct gg_error *err)
+encode_plain(struct generate *g, const char *text, size_t len,
+             struct prompt *out, struct gg_error *err)
 {
     const struct gg_vocab *v = g->engine.vocab;
     bool first = !g->loaded && gg_vocab_add_bos(v);
@@ -33,12 +33,14 @@ encode_plain(struct generate *g, const char *text, size_t len, int32_t **ids,
         return cli_error(err, GG_ERR_FORMAT,
                          "the prompt has a control token at byte %zu", at);
     do {
-        if (made.n > *cap)
-            *ids = cli_alloc(*ids, *cap = made.n, sizeof(**ids));
-        st = gg_vocab_encode(v, text, len, flags, *ids, *cap, &made, err);
-    } while (st == GG_OK && made.n > *cap);
+        if (made.n > out->cap)
+            out->ids =
+                cli_alloc(out->ids, out->cap = made.n, sizeof(*out->ids));
+        st = gg_vocab_encode(v, text, len, flags, out->ids, out->cap, &made,
+                             err);
+    } while (st == GG_OK && made.n > out->cap);
     if (st == GG_OK) {
-        *n = made.n;
+        out->n = made.n;
         g->left_out += made.left_out;
     }
     return st;
@@ -151,7 +153,7 @@ remove_answer(struct chat *chat, const struct gg_message *last)
 
 static enum gg_status
 encode_chat(struct generate *g, struct prompt_source *s,
-            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
+            const struct choice *choice, struct prompt *out,
             struct gg_error *err)
 {
     struct gg_message last;
@@ -160,7 +162,8 @@ encode_chat(struct generate *g, struct prompt_source *s,
     if (choice)
         add_answer(&s->chat, choice, &last);
     st = chat_encode(g->engine.vocab, s->template, &s->chat, s->done,
-                     chat_flags(g->o), ids, cap, n, &g->left_out, err);
+                     chat_flags(g->o), &out->ids, &out->cap, &out->n,
+                     &g->left_out, err);
     if (choice)
         remove_answer(&s->chat, &last);
     return st;
@@ -168,66 +171,68 @@ encode_chat(struct generate *g, struct prompt_source *s,
 
 static enum gg_status
 encode_text(struct generate *g, const struct prompt_source *s,
-            const struct choice *choice, int32_t **ids, size_t *cap, size_t *n,
+            const struct choice *choice, struct prompt *out,
             struct gg_error *err)
 {
     struct buffer text = { 0 };
     enum gg_status st;
 
-    if (!choice && s->goes_on)
-        return GG_OK;
     if (!choice)
-        return encode_plain(g, s->text, s->len, ids, cap, n, err);
+        return s->goes_on ? GG_OK : encode_plain(g, s->text, s->len, out, err);
     buffer_add(&text, s->text, s->len);
     buffer_add(&text, choice->text, choice->len);
-    st = encode_plain(g, text.p, text.len, ids, cap, n, err);
+    st = encode_plain(g, text.p, text.len, out, err);
     buffer_clear(&text);
     return st;
+}
+
+static void
+put_base(const struct gg_sequence *sequence, struct prompt *out)
+{
+    size_t n;
+    const int32_t *base = gg_sequence_ids(sequence, &n);
+
+    if (n == 0)
+        return;
+    if (out->cap - out->n < n)
+        out->ids =
+            cli_alloc(out->ids, out->cap = out->n + n, sizeof(*out->ids));
+    memmove(out->ids + n, out->ids, out->n * sizeof(*out->ids));
+    memcpy(out->ids, base, n * sizeof(*out->ids));
+    out->n += n;
 }
 
 /* Behind the ids of the state. */
 static enum gg_status
 encode(struct generate *g, struct prompt_source *s, const struct choice *choice,
-       int32_t **ids, size_t *cap, size_t *n, struct gg_error *err)
+       struct prompt *out, struct gg_error *err)
 {
-    size_t n_base = 0;
-    const int32_t *base = NULL;
-    enum gg_status st;
+    enum gg_status st = s->is_chat && !s->goes_on
+                            ? encode_chat(g, s, choice, out, err)
+                            : encode_text(g, s, choice, out, err);
 
-    *n = 0;
-    st = s->is_chat && !s->goes_on
-             ? encode_chat(g, s, choice, ids, cap, n, err)
-             : encode_text(g, s, choice, ids, cap, n, err);
-    if (g->base.sequence)
-        base = gg_sequence_ids(g->base.sequence, &n_base);
-    if (st != GG_OK || n_base == 0)
-        return st;
-    if (*cap - *n < n_base)
-        *ids = cli_alloc(*ids, *cap = *n + n_base, sizeof(**ids));
-    if (*n)
-        memmove(*ids + n_base, *ids, *n * sizeof(**ids));
-    memcpy(*ids, base, n_base * sizeof(**ids));
-    *n += n_base;
-    return GG_OK;
+    if (st == GG_OK)
+        put_base(g->base.sequence, out);
+    return st;
 }
 
 /* The same with a choice, all of which must be in the ids; `left_out`: bytes
  * that the prompt lacks. */
 static enum gg_status
 encode_choice(struct generate *g, struct prompt_source *s,
-              const struct choice *choice, uint64_t left_out, int32_t **ids,
-              size_t *n, struct gg_error *err)
+              const struct choice *choice, uint64_t left_out,
+              struct prompt *out, struct gg_error *err)
 {
     uint64_t before = g->left_out, without;
-    size_t cap = 0;
-    enum gg_status st = encode(g, s, choice, ids, &cap, n, err);
+    enum gg_status st = encode(g, s, choice, out, err);
 
     without = g->left_out - before;
     g->left_out = before;
-    if (st != GG_OK || without <= left_out)
-        return st;
-    return cli_error(err, GG_ERR_UNSUPPORTED,
-                     "a choice has bytes that the vocabulary has no token for");
+    if (st == GG_OK && without > left_out)
+        st = cli_error(
+            err, GG_ERR_UNSUPPORTED,
+            "a choice has bytes that the vocabulary has no token for");
+    return st;
 }
 
 enum gg_status
@@ -236,21 +241,21 @@ prompt_source_encode(struct generate *g, struct prompt_source *s,
                      struct gg_error *err)
 {
     uint64_t before = g->left_out;
-    enum gg_status st = encode(g, s, NULL, &out->ids, &out->cap, &out->n, err);
+    enum gg_status st = encode(g, s, NULL, out, err);
     uint64_t left_out = g->left_out - before;
 
     out->goes_on = s->goes_on;
     out->contest.prompt = out->ids;
     out->contest.n_prompt = out->n;
     for (size_t i = 0; st == GG_OK && out->n && i < choices->n; i++) {
-        int32_t *ids = NULL;
-        size_t n = 0;
+        struct prompt both = { 0 };
 
-        st = encode_choice(g, s, &choices->list[i], left_out, &ids, &n, err);
+        st = encode_choice(g, s, &choices->list[i], left_out, &both, err);
         if (st == GG_OK)
-            st = contest_add(&out->contest, &choices->list[i], ids, n, err);
+            st = contest_add(&out->contest, &choices->list[i], both.ids, both.n,
+                             err);
         else
-            free(ids);
+            free(both.ids);
     }
     return st;
 }

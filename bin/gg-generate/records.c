@@ -212,28 +212,20 @@ begin(struct records *w, struct record *r, struct gg_error *err)
 {
     const struct generate *g = w->g;
     struct answer *a = &r->answer;
-    struct gg_text_params params = {
-        .stop = r->stop ? r->stop : g->o->stop,
-        .sequence = r->sequence,
-        .decode_flags = g->o->special == SPECIAL_PARSE ? GG_DECODE_SPECIAL : 0,
-        .goes_on = r->prompt.goes_on,
-        .mirostat = g->base.has_mirostat ? &g->base.mirostat : NULL,
-    };
     enum gg_status st =
         sampling_sampler(&r->sampling, g->engine.vocab, &a->sampler, err);
-    size_t n_base;
 
     a->sampling = &r->sampling;
+    a->stop = r->stop ? r->stop : g->o->stop;
+    a->draws = r->sequence;
     a->numbered = true;
     a->number = w->form == jsonl_form ? r->number : r->sequence;
     a->wants_logprob = g->o->form == FORM_JSONL;
     if (st == GG_OK)
         st = generate_new_sequence(g, &a->sequence, err);
-    if (st != GG_OK)
-        return st;
-    n_base = engine_count_ids(a->sequence);
-    return answer_start(a, params, r->prompt.ids + n_base, r->prompt.n - n_base,
-                        err);
+    return st == GG_OK ? answer_start(g, a, &r->prompt,
+                                      engine_count_ids(a->sequence), err)
+                       : st;
 }
 
 /* True where another run would give the record the same answer. */
