@@ -1,0 +1,130 @@
+/* test_family_folders.c - folders of other families, as transformers saves
+ * them: what the converted model computes against the library in float64
+ *
+ * With a name only that case, and where it is afterwards. */
+#include <config.h>
+
+#include <dirent.h>
+#include <math.h>
+
+#include "fixtures/folder_case.h"
+#include "harness/session_test.h"
+
+static int32_t ids[FOLDER_CASE_IDS];
+
+/* NMSE of a row against the golden one. */
+static double
+row_nmse(const struct folder_case_row *row, const float *x, int n)
+{
+    double error = 0, power = 0;
+
+    for (int i = 0; i < FOLDER_CASE_VALUES; i++) {
+        double want = row->values[i];
+        double d = (double)x[folder_case_values[i] % n] - want;
+
+        error += d * d;
+        power += want * want;
+    }
+    return error / power;
+}
+
+/* In pieces that end at the positions. */
+static double
+worst_logits(const struct gg_model *m, const struct folder_case *c)
+{
+    struct gg_session_params params = { .cache_type = GG_CACHE_F32 };
+    struct gg_session *s = new_session(m, params);
+    double worst = 0;
+    float logits[FOLDER_CASE_VOCAB];
+
+    for (int i = 0, done = 0; i < c->n_rows; i++) {
+        int end = c->rows[i].position + 1;
+
+        eval_ids(s, 0, ids, done, end, logits);
+        worst = fmax(worst, row_nmse(&c->rows[i], logits, FOLDER_CASE_VOCAB));
+        done = end;
+    }
+    gg_session_free(s);
+    return worst;
+}
+
+static double
+worst_vector(const struct gg_model *m, const struct folder_case *c)
+{
+    struct gg_session *s = new_session(m, gg_session_params_default());
+    int n = (int)gg_model_n_embd(m);
+    float *x = malloc(sizeof(*x) * (size_t)n);
+    struct gg_chunk chunk = { .ids = ids,
+                              .n = FOLDER_CASE_IDS,
+                              .embed.values = x,
+                              .embed.pooling = GG_POOL_MEAN };
+    double worst;
+
+    must(gg_session_eval(s, &chunk, 1, &err));
+    worst = row_nmse(&c->rows[0], x, n);
+    free(x);
+    gg_session_free(s);
+    return worst;
+}
+
+static void
+check(const char *folder, const char *name)
+{
+    const char *to = scratch_file(name);
+    struct gg_model *m;
+    struct folder_case c;
+    char path[1024], title[160];
+    double worst;
+
+    snprintf(path, sizeof(path), "%s/%s.case", folder, name);
+    folder_case_write(path, scratch_path(), to, &c);
+    if (gg_model_open(to, NULL, &m, &err) != GG_OK) {
+        printf("# %s\n", err.message);
+        ok(false, name);
+        return;
+    }
+    worst = c.rows[0].position < 0 ? worst_vector(m, &c) : worst_logits(m, &c);
+    snprintf(title, sizeof(title), "%s: NMSE %.1e <= 1e-09", name, worst);
+    ok(worst <= 1e-9, title);
+    gg_model_free(m);
+}
+
+static void
+check_all(const char *folder)
+{
+    struct dirent **list;
+    int n = scandir(folder, &list, NULL, alphasort);
+
+    for (int i = 0; i < n; i++) {
+        char *end = strstr(list[i]->d_name, ".case");
+
+        if (end) {
+            *end = '\0';
+            check(folder, list[i]->d_name);
+        }
+        free(list[i]);
+    }
+    ok(n > 2, "there are cases");
+    if (n >= 0)
+        free(list);
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *source = getenv("top_srcdir");
+    char folder[1024];
+
+#ifndef HAVE_JANSSON
+    puts("1..0 # SKIP built without Jansson");
+    return 0;
+#endif
+    snprintf(folder, sizeof(folder), "%s/tests/fixtures/families",
+             source ? source : "..");
+    fill_ids(ids, FOLDER_CASE_IDS);
+    if (argc > 1)
+        check(folder, argv[1]);
+    else
+        check_all(folder);
+    return tap_done();
+}
