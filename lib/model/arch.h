@@ -26,21 +26,32 @@ struct model_arch {
 
 /* All of them, in the order of their names. */
 #define MODEL_ARCHS(X)                                                         \
+    X(bailingmoe)                                                              \
+    X(bailingmoe2)                                                             \
     X(bert)                                                                    \
+    X(dbrx)                                                                    \
+    X(deepseek)                                                                \
+    X(dots1)                                                                   \
+    X(ernie4_5_moe)                                                            \
     X(falcon)                                                                  \
     X(gemma)                                                                   \
     X(gemma2)                                                                  \
     X(gemma3)                                                                  \
+    X(glm4moe)                                                                 \
     X(gpt2)                                                                    \
     X(gpt_oss)                                                                 \
     X(gptj)                                                                    \
     X(gptneox)                                                                 \
     X(granite)                                                                 \
+    X(hunyuan_moe)                                                             \
     X(llama)                                                                   \
+    X(minimax_m2)                                                              \
     X(nomic_bert)                                                              \
     X(olmo2)                                                                   \
+    X(olmoe)                                                                   \
     X(phi2)                                                                    \
     X(phi3)                                                                    \
+    X(phimoe)                                                                  \
     X(qwen2)                                                                   \
     X(qwen2moe)                                                                \
     X(qwen3)                                                                   \

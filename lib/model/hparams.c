@@ -461,6 +461,18 @@ model_keys_routing(struct model_keys *keys, struct model_hparams *hp, int other)
     read_groups(keys, hp);
 }
 
+void
+model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp)
+{
+    static const char name[] = "expert_shared_count";
+    int32_t most = hp->n_ff_expert > 0 ? MAX_FF / hp->n_ff_expert : 0;
+    int32_t count = model_key_int(keys, name, 0, most, 0);
+
+    hp->n_ff_shared =
+        model_key_int_or_zero(keys, "expert_shared_feed_forward_length", MAX_FF,
+                              count * hp->n_ff_expert);
+}
+
 static enum rope_scaling
 read_scaling(struct model_keys *keys)
 {

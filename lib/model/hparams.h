@@ -97,9 +97,11 @@ struct model_hparams {
 
     /* Mixtures of experts; n_expert 0: there is none. */
     int32_t n_expert, n_expert_used;
-    int32_t n_ff_expert; /* length of an expert's feed-forward vector */
-    int32_t n_ff_shared; /* of the expert that all ids use */
-    int32_t n_dense;     /* layers in front that have no mixture */
+    int32_t n_ff_expert;  /* length of an expert's feed-forward vector */
+    int32_t n_ff_shared;  /* of the expert that all ids use; 0: there is none */
+    int32_t n_dense;      /* layers in front that have no mixture */
+    int32_t mixture_step; /* after them the last of so many layers has one; 0:
+                             each does */
     struct model_routing routing;
 
     /* Scales and caps; 0: none. */
@@ -135,6 +137,15 @@ model_keeps(const struct model_hparams *hp, int32_t layer)
     const struct model_layer_hparams *l = &hp->layers[layer];
 
     return l->n_head_kv > 0 && l->kv_layer == layer;
+}
+
+/* Whether the layer has a mixture of experts. */
+static inline bool
+model_mixes(const struct model_hparams *hp, int32_t layer)
+{
+    int32_t step = hp->mixture_step > 0 ? hp->mixture_step : 1;
+
+    return hp->n_expert > 0 && layer >= hp->n_dense && (layer + 1) % step == 0;
 }
 
 /* Reads values of one file; keys begin with the architecture's name. The
@@ -232,6 +243,11 @@ model_keys_experts(struct model_keys *keys, struct model_hparams *hp,
 void
 model_keys_routing(struct model_keys *keys, struct model_hparams *hp,
                    int other);
+
+/* To be called after model_keys_experts(): n_ff_shared is what the file gives,
+ * or that of so many experts as it says that all ids use. */
+void
+model_keys_shared_experts(struct model_keys *keys, struct model_hparams *hp);
 
 /* The name of the file's architecture, NUL-ended, into buf. */
 enum gg_status

@@ -374,6 +374,17 @@ model_find_head_norms(struct model_loader *l, struct model_layer *layer,
 }
 
 void
+model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
+                       enum model_need bias)
+{
+    int64_t q = (int64_t)l->hp->n_head * l->hp->d_key;
+    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
+
+    layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", q, bias);
+    layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", k, bias);
+}
+
+void
 model_find_feed_forward(struct model_loader *l, struct model_layer *layer,
                         bool gated, enum model_need bias)
 {
@@ -430,12 +441,23 @@ model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
 }
 
 void
-model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
-                            bool gated, enum model_need bias)
+model_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
+                             enum model_need choice)
 {
     const struct model_hparams *hp = &l->model->hp;
 
-    if (hp->n_expert > 0 && l->layer >= hp->n_dense)
+    if (!model_mixes(hp, l->layer))
+        return;
+    layer->router_bias = find_bias(l, ".exp_probs_b", hp->n_expert, choice);
+    if (hp->n_ff_shared > 0)
+        model_find_shared_expert(l, layer, false);
+}
+
+void
+model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
+                            bool gated, enum model_need bias)
+{
+    if (model_mixes(&l->model->hp, l->layer))
         model_find_mixture(l, layer, bias);
     else
         model_find_feed_forward(l, layer, gated, bias);

@@ -81,7 +81,12 @@ model_find_mixture(struct model_loader *l, struct model_layer *layer,
 void
 model_find_shared_expert(struct model_loader *l, struct model_layer *layer,
                          bool routed);
-/* The mixture, behind hp.n_dense layers, or else the feed-forward block. */
+/* In a layer that has a mixture: what is added to scores for the choice of
+ * experts alone, and the expert of all ids, if hp has one. */
+void
+model_find_choice_and_shared(struct model_loader *l, struct model_layer *layer,
+                             enum model_need choice);
+/* The mixture where the layer has one, or else the feed-forward block. */
 void
 model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
                             bool gated, enum model_need bias);
@@ -89,6 +94,10 @@ model_find_mixture_or_dense(struct model_loader *l, struct model_layer *layer,
 void
 model_find_head_norms(struct model_loader *l, struct model_layer *layer,
                       enum model_need bias);
+/* The same, of all heads together. */
+void
+model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
+                       enum model_need bias);
 /* attn_norm, attention, ffn_norm, and the feed-forward block, or the mixture
  * where hp has experts. */
 void

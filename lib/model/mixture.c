@@ -18,13 +18,19 @@ softmax_of_used(struct graph *g, struct ggml_tensor *w)
     return ggml_reshape_3d(g->ctx, w, 1, n, n_tokens);
 }
 
+/* Sigmoids may all be 0; of the probabilities that a softmax gives the largest
+ * are never. */
 static struct ggml_tensor *
 divide_by_sum(struct graph *g, struct ggml_tensor *w)
 {
     int64_t n = w->ne[1], n_tokens = w->ne[2];
+    struct ggml_tensor *sum;
 
     w = ggml_reshape_2d(g->ctx, w, n, n_tokens);
-    w = ggml_div(g->ctx, w, ggml_sum_rows(g->ctx, w));
+    sum = ggml_sum_rows(g->ctx, w);
+    if (g->model->hp.routing.gating == MODEL_GATING_SIGMOID)
+        sum = ggml_clamp(g->ctx, sum, 1e-20f, INFINITY);
+    w = ggml_div(g->ctx, w, sum);
     return ggml_reshape_3d(g->ctx, w, 1, n, n_tokens);
 }
 

@@ -21,12 +21,9 @@ static void
 layer_weights(struct model_loader *l, struct model_layer *layer)
 {
     int64_t e = l->model->hp.n_embd;
-    int64_t q = (int64_t)l->hp->n_head * l->hp->d_key;
-    int64_t k = (int64_t)l->hp->n_head_kv * l->hp->d_key;
 
     model_find_attention(l, layer, MODEL_OPTIONAL);
-    layer->attn_q_norm = model_find_norm(l, ".attn_q_norm", q, MODEL_OPTIONAL);
-    layer->attn_k_norm = model_find_norm(l, ".attn_k_norm", k, MODEL_OPTIONAL);
+    model_find_whole_norms(l, layer, MODEL_OPTIONAL);
     layer->attn_post_norm =
         model_find_norm(l, ".post_attention_norm", e, MODEL_OPTIONAL);
     layer->ffn_post_norm =

@@ -1,0 +1,38 @@
+/* ernie4_5-moe.c - ERNIE 4.5 with experts: a bias of their probabilities
+ *
+ * x = embed(ids)
+ * x = x + attention(norm(x))           queries and keys rotated by position
+ * x = x + mixture(c) + shared(c), c = norm(x)     the best of softmax + bias,
+ * logits = output(norm(x))             the chosen probabilities to sum 1
+ *
+ * The first layers are dense, and after them all but each n-th. */
+#include "model/arch.h"
+
+static void
+hparams(struct model_keys *keys, struct model_hparams *hp)
+{
+    model_keys_common(keys, hp, MODEL_RMS_NORM);
+    model_keys_rope(keys, hp, GGML_ROPE_TYPE_NORMAL);
+    model_keys_experts(keys, hp, true);
+    model_keys_shared_experts(keys, hp);
+    model_keys_routing(keys, hp, MODEL_GATING_SOFTMAX);
+    hp->routing.normed = true;
+    hp->mixture_step = model_key_int(keys, "interleave_moe_layer_step", 1,
+                                     MODEL_MAX_LAYERS, 1);
+}
+
+static void
+layer_weights(struct model_loader *l, struct model_layer *layer)
+{
+    model_find_block(l, layer, true, MODEL_OPTIONAL);
+    model_find_choice_and_shared(l, layer, MODEL_OPTIONAL);
+}
+
+const struct model_arch model_arch_ernie4_5_moe = {
+    .name = "ernie4_5-moe",
+    .norm_bias = MODEL_OPTIONAL,
+    .hparams = hparams,
+    .layer = layer_weights,
+    .graph = model_graph_decoder,
+    .head = model_find_head,
+};
