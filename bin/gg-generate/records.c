@@ -498,31 +498,40 @@ size_of_input(int fd)
                : 0;
 }
 
-bool
-generate_records(struct generate *g)
+static void
+open_records(struct records *w, struct generate *g)
 {
     const struct options *o = g->o;
-    struct records w = {
+    bool json = o->form == FORM_JSONL;
+
+    *w = (struct records){
         .g = g,
-        .form = o->form == FORM_JSONL ? jsonl_form : &plain_form,
+        .form = json ? jsonl_form : &plain_form,
         .in = { .fd = cli_open_input(o->input),
                 .name = cli_input_name(o->input),
                 .end = o->form == FORM_NULL ? '\0' : '\n',
                 .what = "a record",
                 .max = MAX_RECORD,
                 .max_lost = MAX_LOST,
-                .skip_blank = o->form == FORM_JSONL,
-                .may_mark = o->form == FORM_JSONL || o->numbered },
+                .skip_blank = json,
+                .may_mark = json || o->numbered },
         .resumed = { .end = -1 },
     };
+    w->all = size_of_input(w->in.fd);
+    ticker_start_beside(&w->ticker, o->engine.quiet);
+    w->n_most = (size_t)g->engine.n_slots;
+    w->n_most -= g->base.sequence && w->n_most > 1; /* which stays in a slot */
+    w->active = cli_alloc(NULL, w->n_most, sizeof(*w->active));
+    w->texts = cli_alloc(NULL, w->n_most, sizeof(*w->texts));
+}
+
+bool
+generate_records(struct generate *g)
+{
+    struct records w;
     int64_t start = ggml_time_us();
 
-    w.all = size_of_input(w.in.fd);
-    ticker_start_beside(&w.ticker, o->engine.quiet);
-    w.n_most = (size_t)g->engine.n_slots;
-    w.n_most -= g->base.sequence && w.n_most > 1; /* which stays in a slot */
-    w.active = cli_alloc(NULL, w.n_most, sizeof(*w.active));
-    w.texts = cli_alloc(NULL, w.n_most, sizeof(*w.texts));
+    open_records(&w, g);
     if (g->resumed >= 0)
         resume(&w, g->resumed);
     do {
@@ -535,9 +544,9 @@ generate_records(struct generate *g)
     } while (!cli_signal() && (!w.ended || w.n_active));
     ticker_end(&w.ticker);
     if (!cli_signal())
-        resume_cut(o->resume, &w.resumed);
+        resume_cut(g->o->resume, &w.resumed);
     generate_tell_left_out(g, w.in.name);
-    if (o->engine.verbose)
+    if (g->o->engine.verbose)
         describe(&w, ggml_time_us() - start);
     clear(&w);
     return !w.failed && !cli_signal();
