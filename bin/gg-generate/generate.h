@@ -87,8 +87,8 @@ struct generate {
     bool cut;    /* some answer, inside its grammar */
 };
 
-/* The prompt that the options name, after the answer's tail, which --echo
- * writes; or the tool ends. */
+/* The prompt that the options name, which --echo writes, after the answer's
+ * tail; or the tool ends. */
 void
 generate_prompt(struct generate *g, struct prompt *out);
 
