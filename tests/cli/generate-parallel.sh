@@ -9,5 +9,5 @@ export GG_MODEL
 seq 9 | sed 's/.*/a b &/' >in
 gg-generate --lines -n 9 -s 1 in >want
 cat -n in |
-    parallel --pipe -N 2 gg-generate --lines --numbered -n 9 -s 1 | sort -n |
+    parallel -j 2 --pipe -N 2 gg-generate --lines --numbered -n 9 -s 1 | sort -n |
     cut -f 2- | cmp - want

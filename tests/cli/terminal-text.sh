@@ -1,6 +1,9 @@
 # What a model writes to a terminal: control characters are shown, not obeyed,
 # a newline ends the text, and progress stands on standard error.
-command -v script >/dev/null || { echo "no script(1)" >&2 && exit 77; }
+script -qec true /dev/null >/dev/null 2>&1 </dev/null || {
+    echo "script(1) gives no terminal" >&2
+    exit 77
+}
 test -f "$GG_MODEL" || { echo "no demo model" >&2 && exit 77; }
 # A terminal writes a carriage return before each newline, and TABs as they are.
 show() {
