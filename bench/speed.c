@@ -2,7 +2,8 @@
  *
  *   speed [--device DEVICE] [--bf16] MODEL THREADS NPROMPT NGEN [SEQUENCES]
  *       prints two numbers, tokens/s of prefill and of decoding: a prompt of
- *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at once;
+ *       NPROMPT ids, then NGEN ids one by one, in each of SEQUENCES (1) at
+ * once;
  *       --bf16: as with --precision bf16
  *   speed --work MODEL
  *       prints three fields: the type of most weights, the bytes of weights
@@ -179,7 +180,8 @@ add_tensor(const struct gguf_context *g, const struct ggml_tensor *t,
 
     if (!strcmp(t->name, "token_embd.weight"))
         output = gguf_find_tensor(g, "output.weight") < 0;
-    else if (!strcmp(t->name, "position_embd.weight"))
+    else if (!strcmp(t->name, "position_embd.weight") ||
+             !strcmp(t->name, "per_layer_token_embd.weight"))
         return;
     if (!strcmp(t->name, "token_embd.weight") && !output)
         return;

@@ -38,6 +38,8 @@ struct model_arch {
     X(gemma2)                                                                  \
     X(gemma3)                                                                  \
     X(glm4moe)                                                                 \
+    X(gemma3n)                                                                 \
+    X(gemma4)                                                                  \
     X(gpt2)                                                                    \
     X(gpt_oss)                                                                 \
     X(gptj)                                                                    \

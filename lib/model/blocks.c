@@ -117,6 +117,8 @@ model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h)
 
     h.q = model_graph_temper(g, turn_one(g, layer, h.q, &l->attn_q_norm));
     h.k = turn_one(g, layer, h.k, &l->attn_k_norm);
+    if (h.v && g->model->hp.values_normed)
+        h.v = ggml_rms_norm(g->ctx, h.v, g->model->hp.eps);
     return h;
 }
 

@@ -7,6 +7,7 @@
 
 enum {
     NODES_PER_LAYER = 96,
+    NODES_ALTUP = 64,      /* of each layer, where vectors are parallel */
     NODES_PER_SEGMENT = 8, /* of each layer */
     NODES_BESIDE = 32,
 };
@@ -17,6 +18,8 @@ model_graph_max_nodes(const struct model *model, int32_t n_segments)
     size_t a_layer = NODES_PER_LAYER + NODES_PER_SEGMENT * (size_t)n_segments +
                      2 * (size_t)model->hp.n_expert_used;
 
+    if (model->hp.n_altup > 0)
+        a_layer += NODES_ALTUP;
     return a_layer * (size_t)model->hp.n_layer +
            CACHE_KINDS * (size_t)n_segments + NODES_BESIDE;
 }

@@ -68,6 +68,17 @@ model_graph_product(struct graph *g, struct ggml_tensor *product);
 struct ggml_tensor *
 model_graph_embed(struct graph *g);
 
+/* The embeddings for each layer of its own, from the ids and from what
+ * model_graph_embed() gave; n_embd_layer x n_layer x n_tokens. NULL where the
+ * layers have none. */
+struct ggml_tensor *
+model_graph_embed_layers(struct graph *g, struct ggml_tensor *x);
+
+/* norm(proj(gelu(gate(x)) * e)), e: the layer's of what the above gave. */
+struct ggml_tensor *
+model_graph_layer_embd(struct graph *g, int32_t layer, struct ggml_tensor *x,
+                       struct ggml_tensor *embedded);
+
 /* The position table's rows. */
 struct ggml_tensor *
 model_graph_embed_positions(struct graph *g);
@@ -127,7 +138,7 @@ model_graph_norm_heads(struct graph *g, struct ggml_tensor *x,
                        const struct model_norm *norm);
 
 /* Normed and rotated, in the order of hp.norm_after_rope, and queries with
- * their temperature. */
+ * their temperature; values normed if hp.values_normed. */
 struct graph_heads
 model_graph_turn(struct graph *g, int32_t layer, struct graph_heads h);
 

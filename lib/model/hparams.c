@@ -368,6 +368,85 @@ model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
         read_pattern(keys, hp, period);
 }
 
+/* The last layer before `first` that sees what `layer` does; -1: none does. */
+static int32_t
+find_kv_layer(const struct model_hparams *hp, int32_t first, int32_t layer)
+{
+    int32_t i = first - 1;
+
+    while (i >= 0 && hp->layers[i].windowed != hp->layers[layer].windowed)
+        i--;
+    return i;
+}
+
+/* A key's and a value's head there must be what the layer expects. */
+static void
+share(struct model_keys *keys, struct model_hparams *hp, int32_t first,
+      int32_t layer)
+{
+    static const char name[] = "attention.shared_kv_layers";
+    struct model_layer_hparams *l = &hp->layers[layer];
+    int32_t from = find_kv_layer(hp, first, layer);
+
+    if (from < 0) {
+        complain(keys, name, "layers: there is none to share with, of", layer,
+                 first);
+        return;
+    }
+    if (hp->layers[from].n_head_kv != l->n_head_kv)
+        complain(keys, "attention.head_count_kv",
+                 "keys differ from those that are shared, of layer",
+                 l->n_head_kv, from);
+    l->kv_layer = from;
+}
+
+void
+model_keys_shared(struct model_keys *keys, struct model_hparams *hp,
+                  int32_t other)
+{
+    int32_t n = model_key_int(keys, "attention.shared_kv_layers", 0,
+                              hp->n_layer - 1, other);
+
+    for (int32_t i = hp->n_layer - n; i < hp->n_layer; i++)
+        if (keys->status == GG_OK)
+            share(keys, hp, hp->n_layer - n, i);
+}
+
+/* -INFINITY is written for 0 of the gates. */
+static void
+check_sparsity(struct model_keys *keys, const char *key, int32_t layer,
+               float sparsity)
+{
+    if (!(sparsity <= 100))
+        keys->status = gguf_bad_value(keys->gguf, key, keys->err,
+                                      "%g of layer %d is above 100",
+                                      (double)sparsity, (int)layer);
+}
+
+void
+model_keys_sparsity(struct model_keys *keys, struct model_hparams *hp,
+                    int32_t n, float other)
+{
+    struct gguf_array array = { 0 };
+    char key[MAX_KEY];
+    float x;
+
+    full_key(keys, "activation_sparsity_scale", key);
+    if (keys->status == GG_OK && have(keys, key))
+        keys->status =
+            gguf_get_array_n(keys->gguf, key, GGUF_TYPE_FLOAT32,
+                             (size_t)keys->n_layer, &array, keys->err);
+    for (int32_t i = 0; i < hp->n_layer && keys->status == GG_OK; i++) {
+        x = i < n ? other : -INFINITY;
+        if (array.n)
+            memcpy(&x, (const char *)array.data + (size_t)i * sizeof(x),
+                   sizeof(x));
+        check_sparsity(keys, key, i, x);
+        hp->layers[i].sparse = x > -INFINITY;
+        hp->layers[i].sparsity = x;
+    }
+}
+
 void
 model_keys_causal(struct model_keys *keys, const struct model_hparams *hp)
 {

@@ -77,6 +77,11 @@ struct model_layer_hparams {
     int32_t kv_layer;  /* whose keys and values it reads: its own, or those of
                           an earlier layer */
     bool windowed;     /* attention sees hp.window of the keys */
+    /* Gates less than so many standard deviations above their mean count as
+     * 0, and what is above as the gate (Gemma 3n). -INFINITY or not `sparse`:
+     * all gates are as they are. */
+    bool sparse;
+    float sparsity;
 };
 
 /* Every number is bounded, so that products of two of them fit 64 bits, and
@@ -118,12 +123,20 @@ struct model_hparams {
     bool rope_local_differs;       /* windowed layers turn by rope_local, */
     struct rope_params rope_local; /* unscaled; base 0: that of the others */
     bool norm_after_rope; /* queries' and keys' norms follow their rotation */
+    bool values_normed;   /* values are normed, too, without a weight */
+    bool keys_as_values;  /* where the file has no attn_v */
 
     /* Queries at position p are multiplied by
      * 1 + s log(1 + floor((p + offset) / n)): a temperature that falls with
      * the position (Llama 4, Ministral 3). s 0: there is none. */
     float temperature_scale;
     int32_t temperature_n, temperature_offset;
+
+    int32_t n_embd_layer; /* length of an embedding for one layer; 0: layers
+                             have none of their own */
+    /* Parallel hidden vectors, of which layers compute with one (AltUp:
+     * Baykal et al. 2023); 0: there is the usual one. */
+    int32_t n_altup, altup_active;
 
     bool learned_positions; /* a table of them */
     bool encoder;    /* ids attend to later ones, too; there are no logits */
@@ -203,6 +216,19 @@ model_keys_windows(struct model_keys *keys, struct model_hparams *hp,
 /* Heads of windowed layers have lengths of their own, if the file gives any. */
 void
 model_keys_heads_local(struct model_keys *keys, struct model_hparams *hp);
+
+/* The last layers read the keys and values of others: of the last one before
+ * them that sees as much; `other` layers where the file does not say how many.
+ * To be called when all else about attention is known. */
+void
+model_keys_shared(struct model_keys *keys, struct model_hparams *hp,
+                  int32_t other);
+
+/* How sparse the gates of each layer are; where the file does not say it,
+ * `other` in the first `n` layers. */
+void
+model_keys_sparsity(struct model_keys *keys, struct model_hparams *hp,
+                    int32_t n, float other);
 
 /* A number for each layer, in 0..max, into *out and what lies `stride` bytes
  * after each; the file has an array or one number. `other` where it has

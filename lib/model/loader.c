@@ -240,6 +240,25 @@ model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
 }
 
 struct ggml_tensor *
+model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out, int64_t n)
+{
+    struct want want = {
+        { n_in, n_out, n }, false, MODEL_REQUIRED, model_probe_mul_mat
+    };
+
+    return find(l, name, "weight", want);
+}
+
+struct ggml_tensor *
+model_find_scales(struct model_loader *l, const char *name, int64_t n)
+{
+    struct want want = { { n, 1, 1 }, true, MODEL_REQUIRED, NULL };
+
+    return find(l, name, "scale", want);
+}
+
+struct ggml_tensor *
 model_find_vector(struct model_loader *l, const char *name, int64_t n,
                   enum model_need need)
 {
@@ -342,6 +361,15 @@ reads_own_keys(const struct model_loader *l)
     return l->hp->kv_layer == l->layer;
 }
 
+static struct model_linear
+find_values(struct model_loader *l, int64_t n_in, int64_t n_out,
+            enum model_need bias)
+{
+    return l->model->hp.keys_as_values
+               ? find_linear_or_none(l, ".attn_v", n_in, n_out, bias)
+               : model_find_linear(l, ".attn_v", n_in, n_out, bias);
+}
+
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias)
@@ -356,7 +384,7 @@ model_find_attention(struct model_loader *l, struct model_layer *layer,
         layer->attn_q = model_find_linear(l, ".attn_q", e, q, bias);
         if (reads_own_keys(l)) {
             layer->attn_k = model_find_linear(l, ".attn_k", e, k, bias);
-            layer->attn_v = model_find_linear(l, ".attn_v", e, v, bias);
+            layer->attn_v = find_values(l, e, v, bias);
         }
     }
     layer->attn_output = model_find_linear(l, ".attn_output", out, e, bias);
@@ -474,6 +502,30 @@ model_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
     model_find_attention(l, layer, bias);
     layer->ffn_norm = model_find_norm(l, ".ffn_norm", e, norm_bias);
     model_find_mixture_or_dense(l, layer, gated, bias);
+}
+
+void
+model_find_layer_embd_block(struct model_loader *l, struct model_layer *layer)
+{
+    int64_t e = l->model->hp.n_embd, d = l->model->hp.n_embd_layer;
+
+    layer->embd_gate = model_find_linear(l, ".inp_gate", e, d, MODEL_OPTIONAL);
+    layer->embd_proj = model_find_linear(l, ".proj", d, e, MODEL_OPTIONAL);
+    layer->embd_post_norm = model_find_norm(l, ".post_norm", e, MODEL_OPTIONAL);
+}
+
+void
+model_find_layer_embd(struct model_loader *l)
+{
+    struct model *m = l->model;
+    int64_t d = m->hp.n_embd_layer, all = d * m->hp.n_layer;
+
+    m->layer_embd =
+        model_find_sparse_table(l, "per_layer_token_embd", all, m->hp.n_vocab);
+    m->layer_embd_proj = model_find_linear(l, "per_layer_model_proj",
+                                           m->hp.n_embd, all, MODEL_OPTIONAL);
+    m->layer_embd_norm =
+        model_find_norm(l, "per_layer_proj_norm", d, MODEL_OPTIONAL);
 }
 
 static bool

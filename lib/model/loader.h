@@ -62,10 +62,20 @@ model_find_table(struct model_loader *l, const char *name, int64_t n,
 struct ggml_tensor *
 model_find_sparse_table(struct model_loader *l, const char *name, int64_t n,
                         int64_t n_rows);
+
+/* n matrices in one tensor, all of the same input. */
+struct ggml_tensor *
+model_find_matrices(struct model_loader *l, const char *name, int64_t n_in,
+                    int64_t n_out, int64_t n);
+/* NAME.scale: F32, n values. */
+struct ggml_tensor *
+model_find_scales(struct model_loader *l, const char *name, int64_t n);
+
 /* ---- what most families have, of the current layer ---------------------- */
 
 /* attn_qkv, where the file has it, or attn_q, attn_k, attn_v (of these two
- * none, where the layer reads another's keys and values); attn_output. */
+ * none, where the layer reads another's keys and values; hp.keys_as_values:
+ * attn_v is optional); attn_output. */
 void
 model_find_attention(struct model_loader *l, struct model_layer *layer,
                      enum model_need bias);
@@ -103,6 +113,15 @@ model_find_whole_norms(struct model_loader *l, struct model_layer *layer,
 void
 model_find_block(struct model_loader *l, struct model_layer *layer, bool gated,
                  enum model_need bias);
+
+/* inp_gate, proj and post_norm: what the layer's own embedding passes through.
+ */
+void
+model_find_layer_embd_block(struct model_loader *l, struct model_layer *layer);
+/* Before the layers: the table of their embeddings, read by rows, and what
+ * projects the usual embedding to one for each. */
+void
+model_find_layer_embd(struct model_loader *l);
 
 /* Outside of the layers, what decoders have: output_norm and the output. */
 void

@@ -2,6 +2,7 @@
 #include "model/arch.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "core/mem.h"
 #include "model/place.h"
@@ -13,22 +14,48 @@ enum {
     MAX_VOCAB = 1 << 24,
 };
 
+/* What sees or hears for a language model, in a file of its own. */
+static bool
+is_projector(const struct gguf_context *gguf, const char *arch)
+{
+    struct gguf_str type = { "", 0 };
+
+    if (!strcmp(arch, "clip"))
+        return true;
+    return gguf_opt_str(gguf, "general.type", &type, NULL) == GG_OK &&
+           type.n == 6 && !memcmp(type.s, "mmproj", 6);
+}
+
+static enum gg_status
+unknown_arch(const struct gguf_context *gguf, const char *name,
+             struct gg_error *err)
+{
+    char known[384];
+
+    model_arch_list(known, sizeof(known));
+    if (is_projector(gguf, name))
+        gguf_bad_value(gguf, "general.architecture", err,
+                       "%s is a projector (mmproj) of pictures or sound, no "
+                       "language model: name the model that it belongs to",
+                       name);
+    else
+        gguf_bad_value(gguf, "general.architecture", err,
+                       "%s is not a family that is known here (%s)", name,
+                       known);
+    return GG_ERR_UNSUPPORTED;
+}
+
 static enum gg_status
 choose_arch(const struct gguf_context *gguf, struct model *m,
             struct gg_error *err)
 {
-    char name[64], known[384];
+    char name[64];
     enum gg_status st = model_key_architecture(gguf, name, sizeof(name), err);
 
     if (st != GG_OK)
         return st;
     m->arch = model_arch_find(name);
-    if (m->arch)
-        return GG_OK;
-    model_arch_list(known, sizeof(known));
-    gguf_bad_value(gguf, "general.architecture", err,
-                   "%s is not a family that is known here (%s)", name, known);
-    return GG_ERR_UNSUPPORTED;
+    return m->arch ? GG_OK : unknown_arch(gguf, name, err);
 }
 
 /* Of most families all layers have attention and a feed-forward block. */

@@ -56,9 +56,27 @@ struct model_layer {
     struct model_linear ffn_gate, ffn_up, ffn_down;
     struct model_norm ffn_post_norm;
 
+    /* Behind the layer: what its own embedding adds; or NULL. */
+    struct model_linear embd_gate; /* n_embd x n_embd_layer */
+    struct model_linear embd_proj; /* n_embd_layer x n_embd */
+    struct model_norm embd_post_norm;
+    struct ggml_tensor *output_scale; /* one number; or NULL */
+
+    /* Parallel vectors: how they are predicted and corrected. */
+    struct model_norm altup_router_norm;
+    struct model_linear altup_router;              /* n_embd x n_altup */
+    struct model_linear altup_predict;             /* n_altup x n_altup^2 */
+    struct model_linear altup_correct;             /* n_altup x n_altup */
+    struct ggml_tensor *altup_scale;               /* n_embd */
+    struct model_linear laurel_left, laurel_right; /* of low rank */
+    struct model_norm laurel_norm;
+
     struct model_linear router; /* n_embd x n_expert; empty: no mixture */
     struct ggml_tensor
         *router_bias; /* n_expert, for the choice only; or NULL */
+    struct ggml_tensor *router_scale; /* n_embd, of what it reads; or NULL */
+    struct model_norm experts_norm; /* of experts beside a feed-forward block */
+    struct model_norm dense_post_norm, experts_post_norm; /* of both */
     struct model_experts experts_gate, experts_up, experts_down;
     struct model_experts experts_gate_up; /* both, the gates in front; or */
     struct model_linear shared_router;    /* n_embd x 1; empty: weight 1 */
@@ -92,14 +110,21 @@ struct model {
     const struct gguf_file *file;
     const struct model_arch *arch;
     struct model_hparams hp;
-    struct ggml_tensor *token_embd;    /* n_embd x n_vocab */
-    struct ggml_tensor *position_embd; /* n_embd x n_ctx_train; or NULL */
-    struct ggml_tensor *token_types;   /* n_embd x kinds of text; or NULL */
-    struct model_norm embd_norm;       /* of the embeddings' sum; or empty */
-    struct model_rope rope;            /* of most layers */
-    struct model_rope rope_local;      /* of windowed ones, where they differ */
-    struct model_layer *layers;        /* hp.n_layer */
-    struct model_norm output_norm;     /* encoders have none, */
+    struct ggml_tensor *token_embd;      /* n_embd x n_vocab */
+    struct ggml_tensor *position_embd;   /* n_embd x n_ctx_train; or NULL */
+    struct ggml_tensor *token_types;     /* n_embd x kinds of text; or NULL */
+    struct ggml_tensor *layer_embd;      /* n_embd_layer * n_layer x n_vocab; or
+                                            NULL */
+    struct model_linear layer_embd_proj; /* from the embedding */
+    struct model_norm layer_embd_norm;
+    struct ggml_tensor *altup_proj;   /* n_embd x n_embd x n_altup - 1, from the
+                                         embedding; or NULL */
+    struct ggml_tensor *altup_unembd; /* and back */
+    struct model_norm embd_norm;      /* of the embeddings' sum; or empty */
+    struct model_rope rope;           /* of most layers */
+    struct model_rope rope_local;     /* of windowed ones, where they differ */
+    struct model_layer *layers;       /* hp.n_layer */
+    struct model_norm output_norm;    /* encoders have none, */
     struct model_linear output; /* and none of these; may share token_embd */
 
     /* The first is the CPU, whether or not it has layers: what others cannot

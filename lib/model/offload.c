@@ -33,9 +33,14 @@ begins(const char *s, const char *with)
 static bool
 is_front(const struct gguf_tensor *t)
 {
-    return begins(t->name, "token_embd.") ||
-           begins(t->name, "position_embd.") ||
-           begins(t->name, "per_layer_token_embd.");
+    return begins(t->name, "token_embd.") || begins(t->name, "position_embd.");
+}
+
+/* Tables that the CPU reads, few rows at a time, wherever the layers are. */
+static bool
+is_sparse(const struct gguf_tensor *t)
+{
+    return begins(t->name, "per_layer_token_embd.");
 }
 
 static void
@@ -48,6 +53,8 @@ add_tensor(struct needs *n, const struct gguf_tensor *t)
         layer = strtol(t->name + 4, &end, 10);
         if (*end == '.' && layer >= 0 && layer < n->n)
             n->layers[layer] += t->size;
+    } else if (is_sparse(t)) {
+        return;
     } else if (is_front(t)) {
         n->front += t->size;
     } else {

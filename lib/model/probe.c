@@ -19,7 +19,8 @@ model_probe_mul_mat(struct ggml_context *scratch, ggml_backend_dev_t dev,
     struct ggml_tensor *x;
 
     ggml_reset(scratch);
-    x = ggml_new_tensor_2d(scratch, GGML_TYPE_F32, weight->ne[0], 1);
+    x = ggml_new_tensor_3d(scratch, GGML_TYPE_F32, weight->ne[0], 1,
+                           weight->ne[2]);
     return ggml_backend_dev_supports_op(dev, ggml_mul_mat(scratch, weight, x));
 }
 

@@ -48,13 +48,29 @@ is_behind(const struct model_hparams *hp, const char *name)
            layer < hp->n_layer + hp->n_behind;
 }
 
+/* Some files have keys and values also of layers that read another's. */
+static bool
+is_shared(const struct model_hparams *hp, const char *name)
+{
+    char *end;
+    long layer;
+
+    if (strncmp(name, "blk.", 4) != 0)
+        return false;
+    layer = strtol(name + 4, &end, 10);
+    return layer >= 0 && layer < hp->n_layer &&
+           hp->layers[layer].kv_layer != layer &&
+           (is_named(end, ".attn_k.") || is_named(end, ".attn_v.") ||
+            is_named(end, ".attn_k_norm."));
+}
+
 static bool
 is_ignorable(const struct model_hparams *hp, const char *name)
 {
     for (size_t i = 0; i < sizeof(ignorable) / sizeof(ignorable[0]); i++)
         if (is_named(name, ignorable[i]))
             return true;
-    return is_behind(hp, name);
+    return is_behind(hp, name) || is_shared(hp, name);
 }
 
 void
