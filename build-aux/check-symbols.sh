@@ -7,18 +7,28 @@
 srcdir=$1 builddir=$2
 t=$(mktemp -d) || exit 99
 trap 'rm -rf "$t"' EXIT
-# objects FOLDER: those whose source is still there
+# objects FOLDER: those of the library and the tools whose source is still there;
+# tests have objects of their own of some of these
 objects() {
-    find "$builddir/$1" -name '*.o' ! -path '*/cuda/*' | while read -r object; do
-        base=${object##*/}
-        source=${object#"$builddir"/}
-        source=$(echo "${source%/*}" | sed 's|/\.libs$||')/$(
-            echo "${base%.o}" | sed 's/^[a-z0-9_]*-//').c
-        case $base in
-        fuzz_* | *_test_*-*) continue ;;
-        esac
-        test ! -f "$srcdir/$source" || echo "$object"
-    done
+    find "$srcdir/$1" -name '*.c' >"$t/sources"
+    find "$builddir/$1" -name '*.o' ! -path '*/cuda/*' |
+        awk -v srcdir="$srcdir" -v builddir="$builddir" '
+            FNR == NR { there[$0] = 1; next }
+            {
+                base = $0
+                sub(/.*\//, "", base)
+                if (base ~ /^fuzz_|_test_.*-/)
+                    next
+                folder = substr($0, length(builddir) + 1,
+                    length($0) - length(builddir) - length(base) - 1)
+                sub(/\/\.libs$/, "", folder)
+                sub(/\.o$/, ".c", base)
+                plain = base
+                sub(/^[a-z0-9_]*-/, "", plain)
+                if ((srcdir folder "/" base) in there ||
+                    (srcdir folder "/" plain) in there)
+                    print
+            }' "$t/sources" -
 }
 # symbols OPTION FOLDER: lines of folder in it, symbol and kind; names with two
 # underscores or a dot are the compiler's
