@@ -41,7 +41,7 @@ while test $# -gt 0; do
     --no-check) check= ;;
     --no-measure) measure= ;;
     --sanitize) sanitize=yes ;;
-    --quick) parts='ops fuse' families=llama types=bf16 ;;
+    --quick) parts=${CUDA_PARTS-ops fuse} families=llama types=bf16 ;;
     -*)
         test $# -gt 1 || misused
         case $1 in

@@ -17,8 +17,8 @@
 #define MOST_ARRAYS  32
 #define MOST_COPIES  256
 #define STACK        ((size_t)256 << 10)
+#define STACKS_APART 832  /* so that they begin in different sets of a cache */
 #define LEFT         4096 /* of it, at most, by the frame that never returns */
-#define EXCHANGED    64   /* bytes */
 
 int emulate_order;
 long emulate_launches;
@@ -99,17 +99,17 @@ struct fiber {
     void *fake_stack;
     enum waiting waiting;
     long phase; /* of the barrier that it waits at */
-    struct copy copies[MOST_COPIES];
     int n_copies, group;
     int parity; /* which of the warp's slots are next */
     int any_parity;
     int syncs; /* how often it called grid_dependency_sync() */
+    struct copy copies[MOST_COPIES];
 };
 
 struct warp {
     unsigned arrived;
     long phase;
-    char slots[2][LANES][EXCHANGED];
+    char slots[2][LANES][EMULATE_PUT];
 };
 
 static struct fiber fibers[MOST_THREADS];
@@ -193,15 +193,17 @@ begin_fiber(void)
 static void
 init_fiber(struct fiber *f)
 {
+    size_t used = STACK - (size_t)(f - fibers) % 64 * STACKS_APART;
+
     if (!f->stack)
         f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (f->stack == MAP_FAILED)
         fail("no memory for stacks");
 #if defined(__SANITIZE_ADDRESS__)
-    ASAN_UNPOISON_MEMORY_REGION(f->stack + STACK - LEFT, LEFT);
+    ASAN_UNPOISON_MEMORY_REGION(f->stack + used - LEFT, LEFT);
 #endif
-    begin_at(&f->place, f->stack, STACK, begin_fiber);
+    begin_at(&f->place, f->stack, used, begin_fiber);
     f->waiting = FOR_NOTHING;
     f->n_copies = f->group = f->parity = f->any_parity = f->syncs = 0;
 }
@@ -397,17 +399,17 @@ emulate_exchange(const void *value, size_t size)
 {
     struct warp *w = &warps[emulate_at.thread / LANES];
 
-    if (size > EXCHANGED)
+    if (size > EMULATE_PUT)
         fail("too much to exchange");
     memcpy(w->slots[running->parity][emulate_at.thread % LANES], value, size);
     emulate_warp_barrier();
     running->parity ^= 1;
 }
 
-const void *
-emulate_put_by(unsigned lane)
+const char *
+emulate_put(void)
 {
-    return warps[emulate_at.thread / LANES].slots[running->parity ^ 1][lane];
+    return warps[emulate_at.thread / LANES].slots[running->parity ^ 1][0];
 }
 
 void

@@ -113,12 +113,14 @@ void
 emulate_warp_barrier(void);
 void
 emulate_grid_dependency_sync(void);
-/* All lanes put `size` bytes (up to 64), and may read what others put till
- * they exchange again. */
+/* All lanes put `size` bytes (up to EMULATE_PUT), and may read what others put
+ * till they exchange again: that of a lane lies at lane * EMULATE_PUT from
+ * where emulate_put() points to. */
+#define EMULATE_PUT 64
 void
 emulate_exchange(const void *value, size_t size);
-const void *
-emulate_put_by(unsigned lane);
+const char *
+emulate_put(void);
 
 void
 emulate_copy(void *shared, const void *global);
@@ -194,7 +196,7 @@ lane_get(T v, int lane)
     T other;
 
     emulate_exchange(&v, sizeof(v));
-    memcpy(&other, emulate_put_by((unsigned)lane % 32), sizeof(v));
+    memcpy(&other, emulate_put() + lane % 32 * EMULATE_PUT, sizeof(v));
     return other;
 }
 
@@ -340,7 +342,7 @@ emulate_matrix_at(unsigned m, unsigned r, unsigned c)
     const char *row;
     uint16_t h;
 
-    memcpy(&row, emulate_put_by(8 * m + r), sizeof(row));
+    memcpy(&row, emulate_put() + (8 * m + r) * EMULATE_PUT, sizeof(row));
     memcpy(&h, row + 2 * c, sizeof(h));
     return h;
 }
@@ -371,40 +373,52 @@ ldmatrix_x4_trans(uint32_t *w, const void *row)
     emulate_matrices(w, row, true);
 }
 
-/* What the lanes of a warp hold of a and b. */
+/* Lane `lane`'s, of what all put. */
+template <typename T>
+DEVICE const T *
+emulate_lane(const char *put, unsigned lane)
+{
+    return (const T *)(const void *)(put + lane * EMULATE_PUT);
+}
+
+/* What a lane of a warp holds of a and b: words, or the floats in them. */
 struct emulate_operands {
     uint32_t a[4], b[2];
 };
+struct emulate_floats {
+    float a[8], b[4];
+};
 
-/* Element i of the two F16s of a word, as a float. */
 DEVICE float
 emulate_half(uint32_t pair, int i)
 {
-    return half_to_float((uint16_t)(pair >> 16 * (i & 1)));
+    return half_to_float((uint16_t)(pair >> 16 * i));
 }
 
 DEVICE void
 mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 {
-    struct emulate_operands mine;
     unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+    struct emulate_floats mine;
+    const char *put;
 
-    memcpy(mine.a, a, sizeof(mine.a));
-    memcpy(mine.b, b, sizeof(mine.b));
+    for (int i = 0; i < 8; i++)
+        mine.a[i] = emulate_half(a[i / 2], i % 2);
+    for (int i = 0; i < 4; i++)
+        mine.b[i] = emulate_half(b[i / 2], i % 2);
     emulate_exchange(&mine, sizeof(mine));
+    put = emulate_put();
     for (unsigned i = 0; i < 4; i++) {
         unsigned row = g + i / 2 * 8, column = 2 * t + i % 2;
 
         for (unsigned k = 0; k < 16; k++) {
-            const struct emulate_operands *of_a =
-                (const struct emulate_operands *)emulate_put_by(row % 8 * 4 +
-                                                                k % 8 / 2);
-            const struct emulate_operands *of_b =
-                (const struct emulate_operands *)emulate_put_by(column * 4 +
-                                                                k % 8 / 2);
+            const float *of_a =
+                emulate_lane<emulate_floats>(put, row % 8 * 4 + k % 8 / 2)->a;
+            const float *of_b =
+                emulate_lane<emulate_floats>(put, column * 4 + k % 8 / 2)->b;
 
-            c[i] += emulate_half(of_a->a[row / 8 + k / 8 * 2], (int)k) *
-                    emulate_half(of_b->b[k / 8], (int)k);
+            c[i] += of_a[(row / 8 + k / 8 * 2) * 2 + k % 2] *
+                    of_b[k / 8 * 2 + k % 2];
         }
     }
 }
@@ -415,33 +429,25 @@ keep_in_register(uint32_t *v)
     (void)v;
 }
 
-/* Byte i of a word, signed. */
-DEVICE int
-emulate_byte(uint32_t word, unsigned i)
-{
-    return (int8_t)(word >> 8 * i);
-}
-
 /* c += a b, k columns of a: words of 16 of them follow each other. */
 DEVICE void
 emulate_bytes(int *c, const struct emulate_operands *mine, unsigned k)
 {
     unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+    const char *put;
 
     emulate_exchange(mine, sizeof(*mine));
+    put = emulate_put();
     for (unsigned i = 0; i < 4; i++) {
         unsigned row = g + i / 2 * 8, column = 2 * t + i % 2;
 
-        for (unsigned j = 0; j < k; j++) {
+        for (unsigned j = 0; j < k / 4; j++) {
             const struct emulate_operands *of_a =
-                (const struct emulate_operands *)emulate_put_by(row % 8 * 4 +
-                                                                j % 16 / 4);
+                emulate_lane<emulate_operands>(put, row % 8 * 4 + j % 4);
             const struct emulate_operands *of_b =
-                (const struct emulate_operands *)emulate_put_by(column * 4 +
-                                                                j % 16 / 4);
+                emulate_lane<emulate_operands>(put, column * 4 + j % 4);
 
-            c[i] += emulate_byte(of_a->a[row / 8 + j / 16 * 2], j % 4) *
-                    emulate_byte(of_b->b[j / 16], j % 4);
+            c[i] = dp4a(of_a->a[row / 8 + j / 4 * 2], of_b->b[j / 4], c[i]);
         }
     }
 }

@@ -113,6 +113,18 @@ kt_on_device(void)
     return false;
 }
 
+bool
+kt_large_device(void)
+{
+    return false;
+}
+
+int
+kt_orders(void)
+{
+    return 3;
+}
+
 double
 kt_bound(const struct ggml_tensor *t, double bound)
 {

@@ -7,8 +7,9 @@
 
 #include "cuda/kernel_test.h"
 
-/* So many times each is run, which must give the same bytes. */
-#define KT_ORDERS 3
+/* How many times each is run, which must give the same bytes. */
+int
+kt_orders(void);
 
 struct kt_run {
     struct ggml_tensor *t, *also; /* what is compared; `also` may be NULL */

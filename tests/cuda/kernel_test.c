@@ -296,7 +296,7 @@ check(struct ggml_context *ctx, struct ggml_tensor *t, struct ggml_tensor *also,
     for (int i = 0; i < 2 && s[i].t; i++)
         s[i].want = bytes_of(s[i].t);
     bound = kt_bound(t, bound);
-    for (int order = 0; order < KT_ORDERS; order++) {
+    for (int order = 0; order < kt_orders(); order++) {
         for (int i = 0; i < 2 && s[i].t; i++)
             memcpy(s[i].t->data, s[i].before, ggml_nbytes(s[i].t));
         kt_run(&r, order);

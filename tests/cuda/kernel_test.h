@@ -19,6 +19,11 @@ kt_start(void);
 bool
 kt_on_device(void);
 
+/* The device may have a hundred multiprocessors, which few rows do not occupy:
+ * it is not emulated. */
+bool
+kt_large_device(void);
+
 /* For one check: tensors and their memory. */
 struct ggml_context *
 kt_begin(void);
