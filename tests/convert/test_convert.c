@@ -1,5 +1,7 @@
 /* test_convert.c - files of older formats give the logits and the ids of the
  * GGUF files that they were made from */
+#include <unistd.h>
+
 #include "convert/blocks.h"
 #include "core/mem.h"
 #include "harness/encode.h"
@@ -242,8 +244,10 @@ test_cut(const char *format, const char *arch)
     models_write(&spec, scratch_path());
     old_write(format, scratch_path(), scratch_path(), old_file());
     n = slurp(old_file(), &bytes);
-    for (size_t i = 1; i < n; i += i < 8192 ? 1 : n / 200 + 1) {
-        write_bytes(old_file(), bytes, i);
+    free(bytes);
+    for (size_t i = n - 1; i > 0; i -= i <= 8192 ? 1 : n / 200 + 1) {
+        if (truncate(old_file(), (off_t)i) != 0)
+            exit(99);
         if (try_open(old_file()) == GG_OK) {
             printf("# %zu of %zu bytes\n", i, n);
             refused = false;
@@ -252,7 +256,6 @@ test_cut(const char *format, const char *arch)
     snprintf(name, sizeof(name), "%s %s: a file that was cut is refused",
              format, arch);
     ok(refused, name);
-    free(bytes);
 }
 
 /* Four bytes at `at` become `v`; what is said about it has `word` in it. */

@@ -59,11 +59,15 @@ static inline double
 test_at(const struct ggml_tensor *t, int64_t i0, int64_t i1, int64_t i2,
         int64_t i3)
 {
-    const struct ggml_type_traits *traits = ggml_get_type_traits(t->type);
     const char *row = (const char *)t->data + (size_t)i1 * t->nb[1] +
                       (size_t)i2 * t->nb[2] + (size_t)i3 * t->nb[3];
+    const struct ggml_type_traits *traits;
     float block[256];
 
+    if (t->type == GGML_TYPE_F32) /* most are */
+        return (double)*(const float *)(const void *)(row +
+                                                      (size_t)i0 * t->nb[0]);
+    traits = ggml_get_type_traits(t->type);
     if (!traits->is_quantized)
         return (double)ggml_get_f32_nd(t, (int)i0, (int)i1, (int)i2, (int)i3);
     traits->to_float(row + (size_t)(i0 / traits->blck_size) * t->nb[0], block,

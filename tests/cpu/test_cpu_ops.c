@@ -303,10 +303,22 @@ variance_of(const struct ggml_tensor *a, double mean, int64_t i1, int64_t i2,
     return sum / (double)a->ne[0];
 }
 
-TRUTH(t_norm,
-      (A - mean_of(a, i1, i2, i3)) /
-          sqrt(variance_of(a, mean_of(a, i1, i2, i3), i1, i2, i3) + EPS))
-TRUTH(t_rms, A / sqrt(variance_of(a, 0, i1, i2, i3) + EPS))
+/* Of a row, kept for all its elements, which are asked for in order. */
+static double row_mean, row_scale;
+
+static double
+normed(const struct ggml_tensor *a, bool centred, int64_t i0, int64_t i1,
+       int64_t i2, int64_t i3)
+{
+    if (i0 == 0) {
+        row_mean = centred ? mean_of(a, i1, i2, i3) : 0;
+        row_scale = sqrt(variance_of(a, row_mean, i1, i2, i3) + EPS);
+    }
+    return (A - row_mean) / row_scale;
+}
+
+TRUTH(t_norm, normed(a, true, i0, i1, i2, i3))
+TRUTH(t_rms, normed(a, false, i0, i1, i2, i3))
 TRUTH(t_sum, mean_of(a, i1, i2, i3) * (double)a->ne[0])
 TRUTH(t_mean, mean_of(a, i1, i2, i3))
 TRUTH(t_l2,

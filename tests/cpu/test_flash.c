@@ -198,9 +198,9 @@ test_sinks(void)
 }
 
 enum {
-    SEEN = 230, /* keys of the last query */
-    ROOM = 300,
-    TOKENS = 200 /* more rows than a piece has */
+    BEFORE = 30, /* keys that all queries see */
+    HIDDEN = 70,
+    ROWS = 200 /* of a group: more than a piece has */
 };
 
 /* n tokens from token i on, alone, answer as they did among all. */
@@ -209,7 +209,7 @@ same_alone(struct ggml_context *ctx, const struct ggml_tensor *all, int i,
            int n)
 {
     struct ggml_tensor *q = all->src[0], *k = all->src[1], *v = all->src[2];
-    int keys = SEEN - TOKENS + i + n;
+    int keys = BEFORE + i + n;
     struct ggml_tensor *t = ggml_flash_attn_ext(
         ctx,
         ggml_view_3d(ctx, q, q->ne[0], n, q->ne[2], q->nb[1], q->nb[2],
@@ -230,29 +230,31 @@ same_alone(struct ggml_context *ctx, const struct ggml_tensor *all, int i,
 static void
 test_invariance(enum ggml_type type, int d, int heads, int kv_heads)
 {
+    int tokens = (ROWS - 1) / (heads / kv_heads) + 1, seen = BEFORE + tokens;
+    int room = seen + HIDDEN;
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *q =
-        test_tensor(ctx, GGML_TYPE_F32, d, TOKENS, heads, 1);
-    struct ggml_tensor *k = test_tensor(ctx, type, d, kv_heads, ROOM, 1);
-    struct ggml_tensor *v = test_tensor(ctx, type, d, kv_heads, ROOM, 1);
+        test_tensor(ctx, GGML_TYPE_F32, d, tokens, heads, 1);
+    struct ggml_tensor *k = test_tensor(ctx, type, d, kv_heads, room, 1);
+    struct ggml_tensor *v = test_tensor(ctx, type, d, kv_heads, room, 1);
     struct ggml_tensor *all;
     bool same = true;
     char name[100];
 
-    for (int i = SEEN; i < ROOM && !ggml_is_quantized(type); i++)
+    for (int i = seen; i < room && !ggml_is_quantized(type); i++)
         for (int h = 0; h < kv_heads; h++)
             for (int j = 0; j < d; j++) {
                 ggml_set_f32_nd(k, j, h, i, 0, NAN);
                 ggml_set_f32_nd(v, j, h, i, 0, NAN);
             }
-    all = ggml_flash_attn_ext(ctx, q, ggml_permute(ctx, k, 0, 2, 1, 3),
-                              ggml_permute(ctx, v, 0, 2, 1, 3),
-                              causal_mask(ctx, ROOM, TOKENS, SEEN - TOKENS),
-                              0.2f, 0, 0);
+    all =
+        ggml_flash_attn_ext(ctx, q, ggml_permute(ctx, k, 0, 2, 1, 3),
+                            ggml_permute(ctx, v, 0, 2, 1, 3),
+                            causal_mask(ctx, room, tokens, BEFORE), 0.2f, 0, 0);
     test_run(ctx, all, 3);
-    for (int i = 0; i < TOKENS; i++)
+    for (int i = 0; i < tokens; i++)
         same = same && same_alone(ctx, all, i, 1);
-    for (int i = 0, n = 2; i + n <= TOKENS; i += n, n = n % 9 + 1)
+    for (int i = 0, n = 2; i + n <= tokens; i += n, n = n % 9 + 1)
         same = same && same_alone(ctx, all, i, n);
     snprintf(name, sizeof(name),
              "%s, d %d, %d / %d heads: an answer is its"
