@@ -109,6 +109,16 @@ GGML_API size_t
 ggml_backend_buft_get_alloc_size(ggml_backend_buffer_type_t buft,
                                  const struct ggml_tensor *tensor);
 
+/* A buffer, or several as one, for those of the tensors that have no data yet,
+ * which lie there then; views of them, too. The caller's to free. NULL: nothing
+ * to allocate, or no memory. And what it takes. */
+GGML_API ggml_backend_buffer_t
+ggml_backend_buft_alloc_buffer_n(ggml_backend_buffer_type_t buft,
+                                 struct ggml_tensor **tensors, int n_tensors);
+GGML_API size_t
+ggml_backend_buft_get_alloc_size_n(ggml_backend_buffer_type_t buft,
+                                   struct ggml_tensor **tensors, int n_tensors);
+
 /* True if the program can read and write the data itself. */
 GGML_API bool
 ggml_backend_buft_is_host(ggml_backend_buffer_type_t buft);

@@ -56,6 +56,44 @@
 #define GGML_N_TASKS_MAX (-1)
 
 #define GGML_UNUSED(x) (void)(x)
+
+/* Constants named prefix0 to prefix3 for what pointer->array holds, 0 for
+ * NULL: GGML_TENSOR_LOCALS(int64_t, ne1, src1, ne) declares ne10, ne11, ne12
+ * and ne13. Those of ops want src0, src1, src2 and dst in scope. */
+#define GGML_TENSOR_LOCALS_1(type, prefix, pointer, array)                     \
+    const type prefix##0 = (pointer) ? (pointer)->array[0] : 0;                \
+    GGML_UNUSED(prefix##0);
+#define GGML_TENSOR_LOCALS_2(type, prefix, pointer, array)                     \
+    GGML_TENSOR_LOCALS_1(type, prefix, pointer, array)                         \
+    const type prefix##1 = (pointer) ? (pointer)->array[1] : 0;                \
+    GGML_UNUSED(prefix##1);
+#define GGML_TENSOR_LOCALS_3(type, prefix, pointer, array)                     \
+    GGML_TENSOR_LOCALS_2(type, prefix, pointer, array)                         \
+    const type prefix##2 = (pointer) ? (pointer)->array[2] : 0;                \
+    GGML_UNUSED(prefix##2);
+#define GGML_TENSOR_LOCALS(type, prefix, pointer, array)                       \
+    GGML_TENSOR_LOCALS_3(type, prefix, pointer, array)                         \
+    const type prefix##3 = (pointer) ? (pointer)->array[3] : 0;                \
+    GGML_UNUSED(prefix##3);
+#define GGML_TENSOR_UNARY_OP_LOCALS                                            \
+    GGML_TENSOR_LOCALS(int64_t, ne0, src0, ne)                                 \
+    GGML_TENSOR_LOCALS(size_t, nb0, src0, nb)                                  \
+    GGML_TENSOR_LOCALS(int64_t, ne, dst, ne)                                   \
+    GGML_TENSOR_LOCALS(size_t, nb, dst, nb)
+#define GGML_TENSOR_BINARY_OP_LOCALS01                                         \
+    GGML_TENSOR_LOCALS(int64_t, ne0, src0, ne)                                 \
+    GGML_TENSOR_LOCALS(size_t, nb0, src0, nb)                                  \
+    GGML_TENSOR_LOCALS(int64_t, ne1, src1, ne)                                 \
+    GGML_TENSOR_LOCALS(size_t, nb1, src1, nb)
+#define GGML_TENSOR_BINARY_OP_LOCALS                                           \
+    GGML_TENSOR_BINARY_OP_LOCALS01                                             \
+    GGML_TENSOR_LOCALS(int64_t, ne, dst, ne)                                   \
+    GGML_TENSOR_LOCALS(size_t, nb, dst, nb)
+#define GGML_TENSOR_TERNARY_OP_LOCALS                                          \
+    GGML_TENSOR_BINARY_OP_LOCALS                                               \
+    GGML_TENSOR_LOCALS(int64_t, ne2, src2, ne)                                 \
+    GGML_TENSOR_LOCALS(size_t, nb2, src2, nb)
+
 #define GGML_PAD(x, n) (((x) + (n)-1) & ~((n)-1))
 
 #define GGML_ABORT(...) ggml_abort(__FILE__, __LINE__, __VA_ARGS__)
@@ -119,9 +157,18 @@ enum ggml_type {
 };
 
 enum ggml_prec {
+    GGML_PREC_UNDEFINED = 0,
     GGML_PREC_DEFAULT = 0,
-    GGML_PREC_BF16 = 1, /* an addition of this library */
     GGML_PREC_F32 = 10,
+    GGML_PREC_BF16 = 15,
+    GGML_PREC_F16 = 20,
+    GGML_PREC_Q8 = 30,
+    GGML_PREC_Q4 = 40,
+};
+
+enum ggml_op_hint {
+    GGML_HINT_NONE = 0,
+    GGML_HINT_SRC0_IS_HADAMARD = 1,
 };
 
 enum ggml_ftype {
@@ -320,6 +367,14 @@ enum ggml_scale_flag {
     GGML_SCALE_FLAG_ANTIALIAS = 1 << 9,     /* bilinear only */
 };
 
+/* What is kept of a matrix, with or without its diagonal. */
+enum ggml_tri_type {
+    GGML_TRI_TYPE_UPPER_DIAG = 0,
+    GGML_TRI_TYPE_UPPER = 1,
+    GGML_TRI_TYPE_LOWER_DIAG = 2,
+    GGML_TRI_TYPE_LOWER = 3
+};
+
 enum ggml_object_type {
     GGML_OBJECT_TYPE_TENSOR,
     GGML_OBJECT_TYPE_GRAPH,
@@ -504,6 +559,9 @@ GGML_API size_t
 ggml_type_size(enum ggml_type type);
 GGML_API size_t
 ggml_row_size(enum ggml_type type, int64_t ne);
+GGML_API
+GGML_DEPRECATED(double ggml_type_sizef(enum ggml_type type),
+                "use ggml_row_size instead");
 
 /* "f32", "q8_0", ...; static. */
 GGML_API const char *
@@ -614,6 +672,14 @@ ggml_is_contiguous_1(const struct ggml_tensor *tensor);
 GGML_API bool
 ggml_is_contiguous_2(const struct ggml_tensor *tensor);
 
+/* Of the first 1, 2, 3 dimensions. */
+GGML_API bool
+ggml_is_contiguous_to_1(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_to_2(const struct ggml_tensor *tensor);
+GGML_API bool
+ggml_is_contiguous_to_3(const struct ggml_tensor *tensor);
+
 /* As many bytes as values, in any order of the dimensions. */
 GGML_API bool
 ggml_is_contiguously_allocated(const struct ggml_tensor *tensor);
@@ -678,6 +744,12 @@ ggml_get_mem_size(const struct ggml_context *ctx);
 /* Bytes of the largest tensor. */
 GGML_API size_t
 ggml_get_max_tensor_size(const struct ggml_context *ctx);
+
+/* To the log: one object of a pool, all. */
+GGML_API void
+ggml_print_object(const struct ggml_object *obj);
+GGML_API void
+ggml_print_objects(const struct ggml_context *ctx);
 
 /* Bytes of the pool for any purpose, aligned to GGML_MEM_ALIGN. */
 GGML_API void *
@@ -1097,6 +1169,18 @@ ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
 GGML_API void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec);
 
+/* The same for products and for ggml_flash_attn_ext(); what a source, the
+ * second of a product, may be rounded to, which is a wish. False: a is no such
+ * op. */
+GGML_API bool
+ggml_prec_set_acc(struct ggml_tensor *a, enum ggml_prec prec);
+GGML_API bool
+ggml_prec_set_src(struct ggml_tensor *a, enum ggml_prec prec, int idx);
+
+/* What is known of a product's sources; nothing depends on it. */
+GGML_API void
+ggml_mul_mat_set_hint(struct ggml_tensor *a, enum ggml_op_hint hint);
+
 /* -- Op builders: shape, copies, rows -- */
 
 /* a's elements into b, converted to its type; as many, in any shapes. The
@@ -1165,7 +1249,8 @@ ggml_permute(struct ggml_context *ctx, struct ggml_tensor *a, int axis0,
 GGML_API struct ggml_tensor *
 ggml_transpose(struct ggml_context *ctx, struct ggml_tensor *a);
 
-/* b after a in dimension dim; all others are equal. */
+/* b after a in dimension dim; all others are equal. Rows of a quantised type
+ * are whole blocks. */
 GGML_API struct ggml_tensor *
 ggml_concat(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b, int dim);
@@ -1182,14 +1267,30 @@ GGML_API struct ggml_tensor *
 ggml_set_rows(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b, struct ggml_tensor *c);
 
+/* A matrix with the only row of a on its diagonal, zeros elsewhere. */
+GGML_API struct ggml_tensor *
+ggml_diag(struct ggml_context *ctx, struct ggml_tensor *a);
+
+/* Zeros outside of the triangle; a is F32, contiguous, of square matrices. */
+GGML_API struct ggml_tensor *
+ggml_tri(struct ggml_context *ctx, struct ggml_tensor *a,
+         enum ggml_tri_type type);
+
 /* -- Op builders: attention -- */
 
-/* Sets element (i, j), column i of row j, to -infinity where i > n_past + j. */
+/* Sets element (i, j), column i of row j, to -infinity, or 0, where i > n_past
+ * + j. */
 GGML_API struct ggml_tensor *
 ggml_diag_mask_inf(struct ggml_context *ctx, struct ggml_tensor *a, int n_past);
 GGML_API struct ggml_tensor *
 ggml_diag_mask_inf_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                            int n_past);
+GGML_API struct ggml_tensor *
+ggml_diag_mask_zero(struct ggml_context *ctx, struct ggml_tensor *a,
+                    int n_past);
+GGML_API struct ggml_tensor *
+ggml_diag_mask_zero_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                            int n_past);
 
 /* exp(x) / sum of exp(x) over each row; a is contiguous. _ext: of scale * a
  * + slope * mask, where mask is F16 or F32 [ne0, at least ne1, ...] or NULL,
@@ -1241,6 +1342,37 @@ ggml_rope_ext_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
                       float freq_scale, float ext_factor, float attn_factor,
                       float beta_fast, float beta_slow);
 
+/* Four positions a token (time, height, width, another): b I32 [4 tokens],
+ * all first ones, then all second ones, ... sections: how many pairs, one after
+ * the other, go by each; pairs are NEOX's, frequencies those of
+ * ggml_rope_ext(). Modes: MROPE; IMROPE, where time, height and width take
+ * turns for as long as they have pairs (Qwen3-VL); VISION, where n_dims is half
+ * a head, pairs are (i, i + n_dims) and frequencies begin anew with each
+ * section. Sections repeat if they are fewer than the pairs. */
+GGML_API struct ggml_tensor *
+ggml_rope_multi(struct ggml_context *ctx, struct ggml_tensor *a,
+                struct ggml_tensor *b, struct ggml_tensor *c, int n_dims,
+                int sections[GGML_MROPE_SECTIONS], int mode, int n_ctx_orig,
+                float freq_base, float freq_scale, float ext_factor,
+                float attn_factor, float beta_fast, float beta_slow);
+GGML_API struct ggml_tensor *
+ggml_rope_multi_inplace(struct ggml_context *ctx, struct ggml_tensor *a,
+                        struct ggml_tensor *b, struct ggml_tensor *c,
+                        int n_dims, int sections[GGML_MROPE_SECTIONS], int mode,
+                        int n_ctx_orig, float freq_base, float freq_scale,
+                        float ext_factor, float attn_factor, float beta_fast,
+                        float beta_slow);
+
+/* Leaves out the first n_offs elements of each head, on a rotation's result,
+ * not VISION's. Returns its argument. */
+GGML_API struct ggml_tensor *
+ggml_rope_set_offset(struct ggml_tensor *a, int n_offs);
+
+/* The pairs between which YaRN blends. */
+GGML_API void
+ggml_rope_yarn_corr_dims(int n_dims, int n_ctx_orig, float freq_base,
+                         float beta_fast, float beta_slow, float dims[2]);
+
 /* softmax(scale * q k^T + slope * mask) v without storing it: q [d, m,
  * heads, batch], k [d, n, kv heads, batch], v [e, n, kv heads, batch], mask
  * F16 [n, at least m, ...] or NULL -> F32 [e, heads, m, batch].
@@ -1290,6 +1422,21 @@ ggml_im2col(struct ggml_context *ctx, struct ggml_tensor *a,
             struct ggml_tensor *b, int s0, int s1, int p0, int p1, int d0,
             int d1, bool is_2D, enum ggml_type dst_type);
 
+/* Of three dimensions, 2 the depth: a [kw, kh, kd, IC out channels], b [w, h,
+ * depth, IC n] -> [kw kh kd IC, ow, oh, od n]. */
+GGML_API struct ggml_tensor *
+ggml_im2col_3d(struct ggml_context *ctx, struct ggml_tensor *a,
+               struct ggml_tensor *b, int64_t IC, int s0, int s1, int s2,
+               int p0, int p1, int p2, int d0, int d1, int d2,
+               enum ggml_type dst_type);
+
+/* The sums of columns where they overlap: a [k oc, n], a kernel's output for
+ * each of n places, s0 apart -> [(n - 1) s0 + k - 2 p0, oc], p0 cut off at both
+ * ends; k counts faster. Of conv_transpose_1d, what follows the product. */
+GGML_API struct ggml_tensor *
+ggml_col2im_1d(struct ggml_context *ctx, struct ggml_tensor *a, int s0, int oc,
+               int p0);
+
 /* a [k, channels, out channels], b [w, channels, n] -> [ow, out channels,
  * n], by im2col, in F16 unless a is BF16. _ph: as many zeros as half of a. */
 GGML_API struct ggml_tensor *
@@ -1327,6 +1474,25 @@ ggml_conv_2d_sk_p0(struct ggml_context *ctx, struct ggml_tensor *a,
 GGML_API struct ggml_tensor *
 ggml_conv_2d_s1_ph(struct ggml_context *ctx, struct ggml_tensor *a,
                    struct ggml_tensor *b);
+
+/* Without im2col; the result has b's type. */
+GGML_API struct ggml_tensor *
+ggml_conv_2d_direct(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int s0, int s1, int p0, int p1,
+                    int d0, int d1);
+
+/* a [kw, kh, kd, IC out channels], b [w, h, depth, IC n] -> [ow, oh, od, out
+ * channels n]; _direct: without im2col, a and b, whose n_channels count faster
+ * than output channels and images. */
+GGML_API struct ggml_tensor *
+ggml_conv_3d(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b, int64_t IC, int s0, int s1, int s2, int p0,
+             int p1, int p2, int d0, int d1, int d2);
+GGML_API struct ggml_tensor *
+ggml_conv_3d_direct(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int s0, int s1, int s2, int p0,
+                    int p1, int p2, int d0, int d1, int d2, int n_channels,
+                    int n_batch, int n_channels_out);
 
 /* Each channel with a kernel of its own: a [kw, kh, 1, channels], b [w, h,
  * channels, n] -> [ow, oh, channels, n]. _direct: without im2col; where b
@@ -1412,6 +1578,15 @@ ggml_arange(struct ggml_context *ctx, float start, float stop, float step);
 GGML_API struct ggml_tensor *
 ggml_timestep_embedding(struct ggml_context *ctx, struct ggml_tensor *timesteps,
                         int dim, int max_period);
+
+/* Windows of w x w for SAM, zeros where they go beyond a: F32 [n, width,
+ * height] -> [n, w, w, windows], line after line; and back, to width w0 and
+ * height h0. */
+GGML_API struct ggml_tensor *
+ggml_win_part(struct ggml_context *ctx, struct ggml_tensor *a, int w);
+GGML_API struct ggml_tensor *
+ggml_win_unpart(struct ggml_context *ctx, struct ggml_tensor *a, int w0, int h0,
+                int w);
 
 /* a [n, 2 k - 1] -> F16 [n, k, q]: row (kh - 1 - i) + j of a for key i and
  * query j; qh = kh. With add_rel_pos() SAM's relative positions (arXiv

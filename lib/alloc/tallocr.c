@@ -3,6 +3,7 @@
 #include <ggml-backend.h>
 
 #include "backend/buffer.h"
+#include "backend/impl.h"
 #include "core/check.h"
 #include "core/log.h"
 #include "core/mem.h"
@@ -36,7 +37,12 @@ ggml_tallocr_alloc(struct ggml_tallocr *talloc, struct ggml_tensor *tensor)
     return ggml_backend_tensor_alloc(talloc->buffer, tensor, at);
 }
 
-/* -- All tensors of a context -- */
+/* -- Several tensors -- */
+
+struct tensors {
+    struct ggml_tensor **array;
+    int n;
+};
 
 static size_t
 size_in(ggml_backend_buffer_type_t buft, const struct ggml_tensor *t)
@@ -53,13 +59,12 @@ size_in(ggml_backend_buffer_type_t buft, const struct ggml_tensor *t)
 /* The tensors from *next on that fit into one buffer: its size; moves *next
  * after them. */
 static size_t
-next_range(struct ggml_context *ctx, ggml_backend_buffer_type_t buft,
-           struct ggml_tensor **next)
+next_range(const struct tensors *of, ggml_backend_buffer_type_t buft, int *next)
 {
     size_t max = ggml_backend_buft_get_max_size(buft), total = 0, sum;
 
-    for (; *next; *next = ggml_get_next_tensor(ctx, *next)) {
-        size_t size = size_in(buft, *next);
+    for (; *next < of->n; ++*next) {
+        size_t size = size_in(buft, of->array[*next]);
 
         GGML_ASSERT(check_add(total, size, &sum));
         if (total && sum > max)
@@ -70,26 +75,29 @@ next_range(struct ggml_context *ctx, ggml_backend_buffer_type_t buft,
 }
 
 size_t
-ggml_backend_alloc_ctx_tensors_from_buft_size(struct ggml_context *ctx,
-                                              ggml_backend_buffer_type_t buft)
+ggml_backend_buft_get_alloc_size_n(ggml_backend_buffer_type_t buft,
+                                   struct ggml_tensor **tensors, int n_tensors)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
+    const struct tensors of = { tensors, n_tensors };
     size_t total = 0;
 
-    while (t)
-        total += next_range(ctx, buft, &t);
+    if (buft->iface->get_alloc_size_n)
+        return buft->iface->get_alloc_size_n(buft, tensors, n_tensors);
+    for (int i = 0; i < n_tensors;)
+        total += next_range(&of, buft, &i);
     return total;
 }
 
 static bool
-fill_buffer(struct ggml_context *ctx, ggml_backend_buffer_t buffer,
-            struct ggml_tensor *t, struct ggml_tensor *end)
+fill_buffer(const struct tensors *of, ggml_backend_buffer_t buffer, int i,
+            int end)
 {
     struct ggml_tallocr talloc = ggml_tallocr_new(buffer);
     enum ggml_status st = GGML_STATUS_SUCCESS;
 
-    for (; t != end && st == GGML_STATUS_SUCCESS;
-         t = ggml_get_next_tensor(ctx, t)) {
+    for (; i < end && st == GGML_STATUS_SUCCESS; i++) {
+        struct ggml_tensor *t = of->array[i];
+
         if (t->view_src && !t->buffer && t->view_src->buffer)
             st = ggml_backend_view_init(t);
         else if (!t->view_src && !t->data)
@@ -104,11 +112,11 @@ struct buffers {
 };
 
 static bool
-add_range(struct ggml_context *ctx, ggml_backend_buffer_type_t buft,
-          struct ggml_tensor **next, struct buffers *all)
+add_range(const struct tensors *of, ggml_backend_buffer_type_t buft, int *next,
+          struct buffers *all)
 {
-    struct ggml_tensor *first = *next;
-    size_t size = next_range(ctx, buft, next);
+    int first = *next;
+    size_t size = next_range(of, buft, next);
     ggml_backend_buffer_t buffer;
 
     if (!mem_grow(&all->array, &all->cap, all->n + 1, sizeof(buffer)))
@@ -120,46 +128,99 @@ add_range(struct ggml_context *ctx, ggml_backend_buffer_type_t buft,
         return false;
     }
     all->array[all->n++] = buffer;
-    return fill_buffer(ctx, buffer, first, *next);
+    return fill_buffer(of, buffer, first, *next);
 }
 
 /* Tensors must not point into buffers that are gone. */
 static void
-undo(struct ggml_context *ctx, struct buffers *all)
+undo(const struct tensors *of, struct buffers *all)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
-
-    for (; t; t = ggml_get_next_tensor(ctx, t))
+    for (int j = 0; j < of->n; j++)
         for (size_t i = 0; i < all->n; i++)
-            if (t->buffer == all->array[i]) {
-                t->buffer = NULL;
-                t->data = NULL;
+            if (of->array[j]->buffer == all->array[i]) {
+                of->array[j]->buffer = NULL;
+                of->array[j]->data = NULL;
             }
     for (size_t i = 0; i < all->n; i++)
         ggml_backend_buffer_free(all->array[i]);
     all->n = 0;
 }
 
-ggml_backend_buffer_t
-ggml_backend_alloc_ctx_tensors_from_buft(struct ggml_context *ctx,
-                                         ggml_backend_buffer_type_t buft)
+/* Several buffers, each as large as may be, as one. */
+static ggml_backend_buffer_t
+alloc_ranges(const struct tensors *of, ggml_backend_buffer_type_t buft)
 {
-    struct ggml_tensor *t = ggml_get_first_tensor(ctx);
     ggml_backend_buffer_t result = NULL;
     struct buffers all = { 0 };
     bool done = true;
 
-    GGML_ASSERT(ggml_get_no_alloc(ctx));
-    if (!ggml_backend_alloc_ctx_tensors_from_buft_size(ctx, buft))
-        return NULL;
-    while (t && done)
-        done = add_range(ctx, buft, &t, &all);
+    for (int i = 0; i < of->n && done;)
+        done = add_range(of, buft, &i, &all);
     if (done)
         result =
             all.n == 1 ? all.array[0] : backend_multi_buffer(all.array, all.n);
     if (!result)
-        undo(ctx, &all);
+        undo(of, &all);
     mem_free(all.array);
+    return result;
+}
+
+ggml_backend_buffer_t
+ggml_backend_buft_alloc_buffer_n(ggml_backend_buffer_type_t buft,
+                                 struct ggml_tensor **tensors, int n_tensors)
+{
+    const struct tensors of = { tensors, n_tensors };
+
+    if (buft->iface->alloc_buffer_n)
+        return buft->iface->alloc_buffer_n(buft, tensors, n_tensors);
+    if (!ggml_backend_buft_get_alloc_size_n(buft, tensors, n_tensors))
+        return NULL;
+    return alloc_ranges(&of, buft);
+}
+
+/* -- All tensors of a context -- */
+
+/* False: no memory. */
+static bool
+collect(struct ggml_context *ctx, struct tensors *out)
+{
+    struct ggml_tensor *t;
+    int n = 0;
+
+    for (t = ggml_get_first_tensor(ctx); t; t = ggml_get_next_tensor(ctx, t))
+        n++;
+    *out = (struct tensors){ mem_array((size_t)n, sizeof(*out->array)), 0 };
+    if (!out->array)
+        return false;
+    for (t = ggml_get_first_tensor(ctx); t; t = ggml_get_next_tensor(ctx, t))
+        out->array[out->n++] = t;
+    return true;
+}
+
+size_t
+ggml_backend_alloc_ctx_tensors_from_buft_size(struct ggml_context *ctx,
+                                              ggml_backend_buffer_type_t buft)
+{
+    struct tensors of;
+    size_t total = 0;
+
+    if (collect(ctx, &of))
+        total = ggml_backend_buft_get_alloc_size_n(buft, of.array, of.n);
+    mem_free(of.array);
+    return total;
+}
+
+ggml_backend_buffer_t
+ggml_backend_alloc_ctx_tensors_from_buft(struct ggml_context *ctx,
+                                         ggml_backend_buffer_type_t buft)
+{
+    ggml_backend_buffer_t result = NULL;
+    struct tensors of;
+
+    GGML_ASSERT(ggml_get_no_alloc(ctx));
+    if (collect(ctx, &of))
+        result = ggml_backend_buft_alloc_buffer_n(buft, of.array, of.n);
+    mem_free(of.array);
     return result;
 }
 

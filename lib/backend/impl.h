@@ -15,7 +15,7 @@
 
 #include <ggml-backend.h>
 
-#define BACKEND_API_VERSION 2
+#define BACKEND_API_VERSION 3
 
 /* -- Buffer type: a kind of memory -- */
 struct ggml_backend_buffer_type_i {
@@ -31,6 +31,13 @@ struct ggml_backend_buffer_type_i {
                              const struct ggml_tensor *tensor);
     /* (opt) data are in memory that the program can read; false. */
     bool (*is_host)(ggml_backend_buffer_type_t buft);
+    /* (opt) memory for tensors that have none, which lie there then, and its
+     * bytes; buffers of alloc_buffer(), each as large as may be. */
+    ggml_backend_buffer_t (*alloc_buffer_n)(ggml_backend_buffer_type_t buft,
+                                            struct ggml_tensor **tensors,
+                                            int n_tensors);
+    size_t (*get_alloc_size_n)(ggml_backend_buffer_type_t buft,
+                               struct ggml_tensor **tensors, int n_tensors);
 };
 
 struct ggml_backend_buffer_type {

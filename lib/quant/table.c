@@ -163,6 +163,12 @@ ggml_blck_size(enum ggml_type type)
     return ggml_get_type_traits(type)->blck_size;
 }
 
+double
+ggml_type_sizef(enum ggml_type type)
+{
+    return (double)ggml_type_size(type) / (double)ggml_blck_size(type);
+}
+
 size_t
 ggml_type_size(enum ggml_type type)
 {

@@ -40,6 +40,47 @@ ggml_im2col(struct ggml_context *ctx, struct ggml_tensor *a,
     return tensor_record(t, GGML_OP_IM2COL, a, b);
 }
 
+/* op_params: strides, zeros, dilations, channels. */
+struct ggml_tensor *
+ggml_im2col_3d(struct ggml_context *ctx, struct ggml_tensor *a,
+               struct ggml_tensor *b, int64_t IC, int s0, int s1, int s2,
+               int p0, int p1, int p2, int d0, int d1, int d2,
+               enum ggml_type dst_type)
+{
+    const int32_t params[] = { s0, s1, s2, p0, p1, p2, d0, d1, d2, (int)IC };
+    int64_t ow = conv_size(b->ne[0], a->ne[0], s0, p0, d0);
+    int64_t oh = conv_size(b->ne[1], a->ne[1], s1, p1, d1);
+    int64_t od = conv_size(b->ne[2], a->ne[2], s2, p2, d2);
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(ow > 0 && oh > 0 && od > 0);
+    GGML_ASSERT(IC > 0 && a->ne[3] % IC == 0 && b->ne[3] % IC == 0);
+    t = ggml_new_tensor_4d(ctx, dst_type, a->ne[0] * a->ne[1] * a->ne[2] * IC,
+                           ow, oh, od * (b->ne[3] / IC));
+    set_params(t, params, 10);
+    return tensor_record(t, GGML_OP_IM2COL_3D, a, b);
+}
+
+/* op_params: stride, channels, what is cut off. */
+struct ggml_tensor *
+ggml_col2im_1d(struct ggml_context *ctx, struct ggml_tensor *a, int s0, int oc,
+               int p0)
+{
+    const int32_t params[] = { s0, oc, p0 };
+    struct ggml_tensor *t;
+    int64_t n;
+
+    GGML_ASSERT(ggml_is_matrix(a) && ggml_is_contiguous(a));
+    GGML_ASSERT(a->type == GGML_TYPE_F32 || a->type == GGML_TYPE_F16 ||
+                a->type == GGML_TYPE_BF16);
+    GGML_ASSERT(s0 > 0 && oc > 0 && p0 >= 0 && a->ne[0] % oc == 0);
+    n = (a->ne[1] - 1) * s0 + a->ne[0] / oc - 2 * p0;
+    GGML_ASSERT(n > 0);
+    t = ggml_new_tensor_2d(ctx, a->type, n, oc);
+    set_params(t, params, 3);
+    return tensor_record(t, GGML_OP_COL2IM_1D, a, NULL);
+}
+
 /* BF16 has F32's range, which F16 could not hold. */
 static enum ggml_type
 column_type(const struct ggml_tensor *kernel)
@@ -233,4 +274,63 @@ ggml_pool_2d(struct ggml_context *ctx, struct ggml_tensor *a,
 
     set_params(t, params, 7);
     return tensor_record(t, GGML_OP_POOL_2D, a, NULL);
+}
+
+/* op_params: strides, zeros, dilations. */
+struct ggml_tensor *
+ggml_conv_2d_direct(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int s0, int s1, int p0, int p1,
+                    int d0, int d1)
+{
+    const int32_t params[] = { s0, s1, p0, p1, d0, d1 };
+    int64_t ow = conv_size(b->ne[0], a->ne[0], s0, p0, d0);
+    int64_t oh = conv_size(b->ne[1], a->ne[1], s1, p1, d1);
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(a->ne[2] == b->ne[2] && ow > 0 && oh > 0);
+    t = ggml_new_tensor_4d(ctx, b->type, ow, oh, a->ne[3], b->ne[3]);
+    set_params(t, params, 6);
+    return tensor_record(t, GGML_OP_CONV_2D, a, b);
+}
+
+struct ggml_tensor *
+ggml_conv_3d(struct ggml_context *ctx, struct ggml_tensor *a,
+             struct ggml_tensor *b, int64_t IC, int s0, int s1, int s2, int p0,
+             int p1, int p2, int d0, int d1, int d2)
+{
+    struct ggml_tensor *c = ggml_im2col_3d(ctx, a, b, IC, s0, s1, s2, p0, p1,
+                                           p2, d0, d1, d2, column_type(a));
+    int64_t oc = a->ne[3] / IC, n = b->ne[3] / IC, od = c->ne[3] / n;
+    struct ggml_tensor *t = ggml_mul_mat(
+        ctx, ggml_reshape_2d(ctx, c, c->ne[0], c->ne[1] * c->ne[2] * c->ne[3]),
+        ggml_reshape_2d(ctx, a, c->ne[0], oc));
+
+    t = ggml_reshape_4d(ctx, t, c->ne[1] * c->ne[2], od, n, oc);
+    t = ggml_cont(ctx, ggml_permute(ctx, t, 0, 1, 3, 2));
+    return ggml_reshape_4d(ctx, t, c->ne[1], c->ne[2], od, oc * n);
+}
+
+/* op_params: strides, zeros, dilations, channels, images, channels of the
+ * result. */
+struct ggml_tensor *
+ggml_conv_3d_direct(struct ggml_context *ctx, struct ggml_tensor *a,
+                    struct ggml_tensor *b, int s0, int s1, int s2, int p0,
+                    int p1, int p2, int d0, int d1, int d2, int n_channels,
+                    int n_batch, int n_channels_out)
+{
+    const int32_t params[] = {
+        s0, s1, s2, p0, p1, p2, d0, d1, d2, n_channels, n_batch, n_channels_out
+    };
+    int64_t ow = conv_size(b->ne[0], a->ne[0], s0, p0, d0);
+    int64_t oh = conv_size(b->ne[1], a->ne[1], s1, p1, d1);
+    int64_t od = conv_size(b->ne[2], a->ne[2], s2, p2, d2);
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(ow > 0 && oh > 0 && od > 0);
+    GGML_ASSERT(a->ne[3] == (int64_t)n_channels * n_channels_out);
+    GGML_ASSERT(b->ne[3] == (int64_t)n_channels * n_batch);
+    t = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, ow, oh, od,
+                           (int64_t)n_channels_out * n_batch);
+    set_params(t, params, 12);
+    return tensor_record(t, GGML_OP_CONV_3D, a, b);
 }

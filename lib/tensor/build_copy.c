@@ -99,6 +99,30 @@ ggml_concat(struct ggml_context *ctx, struct ggml_tensor *a,
 }
 
 struct ggml_tensor *
+ggml_diag(struct ggml_context *ctx, struct ggml_tensor *a)
+{
+    struct ggml_tensor *t = ggml_new_tensor_4d(ctx, a->type, a->ne[0], a->ne[0],
+                                               a->ne[2], a->ne[3]);
+
+    GGML_ASSERT(a->ne[1] == 1);
+    return tensor_record(t, GGML_OP_DIAG, a, NULL);
+}
+
+/* op_params: which triangle. */
+struct ggml_tensor *
+ggml_tri(struct ggml_context *ctx, struct ggml_tensor *a,
+         enum ggml_tri_type type)
+{
+    struct ggml_tensor *t = ggml_dup_tensor(ctx, a);
+
+    GGML_ASSERT(a->type == GGML_TYPE_F32 && ggml_is_contiguous(a));
+    GGML_ASSERT(a->ne[0] == a->ne[1]);
+    GGML_ASSERT((unsigned)type <= GGML_TRI_TYPE_LOWER);
+    tensor_set_i32(t, 0, (int32_t)type);
+    return tensor_record(t, GGML_OP_TRI, a, NULL);
+}
+
+struct ggml_tensor *
 ggml_get_rows(struct ggml_context *ctx, struct ggml_tensor *a,
               struct ggml_tensor *b)
 {

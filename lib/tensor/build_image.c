@@ -144,6 +144,45 @@ ggml_timestep_embedding(struct ggml_context *ctx, struct ggml_tensor *timesteps,
     return tensor_record(t, GGML_OP_TIMESTEP_EMBEDDING, timesteps, NULL);
 }
 
+/* Windows of w over n elements. */
+static int64_t
+windows(int64_t n, int w)
+{
+    return (n + w - 1) / w;
+}
+
+/* op_params: windows of a line, of a column, w. */
+struct ggml_tensor *
+ggml_win_part(struct ggml_context *ctx, struct ggml_tensor *a, int w)
+{
+    int64_t nx, ny;
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(w > 0 && a->ne[3] == 1 && a->type == GGML_TYPE_F32);
+    nx = windows(a->ne[1], w);
+    ny = windows(a->ne[2], w);
+    t = ggml_new_tensor_4d(ctx, GGML_TYPE_F32, a->ne[0], w, w, nx * ny);
+    tensor_set_i32(t, 0, (int32_t)nx);
+    tensor_set_i32(t, 1, (int32_t)ny);
+    tensor_set_i32(t, 2, w);
+    return tensor_record(t, GGML_OP_WIN_PART, a, NULL);
+}
+
+/* op_params: w. */
+struct ggml_tensor *
+ggml_win_unpart(struct ggml_context *ctx, struct ggml_tensor *a, int w0, int h0,
+                int w)
+{
+    struct ggml_tensor *t;
+
+    GGML_ASSERT(w > 0 && a->type == GGML_TYPE_F32);
+    GGML_ASSERT(a->ne[1] == w && a->ne[2] == w);
+    GGML_ASSERT(a->ne[3] >= windows(w0, w) * windows(h0, w));
+    t = ggml_new_tensor_3d(ctx, GGML_TYPE_F32, a->ne[0], w0, h0);
+    tensor_set_i32(t, 0, w);
+    return tensor_record(t, GGML_OP_WIN_UNPART, a, NULL);
+}
+
 struct ggml_tensor *
 ggml_get_rel_pos(struct ggml_context *ctx, struct ggml_tensor *a, int qh,
                  int kh)

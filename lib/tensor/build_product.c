@@ -115,6 +115,35 @@ ggml_mul_mat_id(struct ggml_context *ctx, struct ggml_tensor *as,
     return tensor_record(t, GGML_OP_MUL_MAT_ID, as, b);
 }
 
+bool
+ggml_prec_set_acc(struct ggml_tensor *a, enum ggml_prec prec)
+{
+    bool product = a->op == GGML_OP_MUL_MAT || a->op == GGML_OP_MUL_MAT_ID;
+
+    if (!product && a->op != GGML_OP_FLASH_ATTN_EXT)
+        return false;
+    tensor_set_i32(a, product ? 0 : 3, (int32_t)prec);
+    return true;
+}
+
+/* op_params of products: further a hint, nothing, the second source's. */
+bool
+ggml_prec_set_src(struct ggml_tensor *a, enum ggml_prec prec, int idx)
+{
+    GGML_ASSERT(idx >= 0 && idx < GGML_MAX_SRC);
+    if (idx != 1 || (a->op != GGML_OP_MUL_MAT && a->op != GGML_OP_MUL_MAT_ID))
+        return false;
+    tensor_set_i32(a, 3, (int32_t)prec);
+    return true;
+}
+
+void
+ggml_mul_mat_set_hint(struct ggml_tensor *a, enum ggml_op_hint hint)
+{
+    GGML_ASSERT(a->op == GGML_OP_MUL_MAT);
+    tensor_set_i32(a, 1, (int32_t)hint);
+}
+
 /* op_params: the precision. */
 void
 ggml_mul_mat_set_prec(struct ggml_tensor *a, enum ggml_prec prec)

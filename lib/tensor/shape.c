@@ -105,10 +105,11 @@ ggml_n_dims(const struct ggml_tensor *tensor)
     return n;
 }
 
-/* Contiguous, but for gaps between rows, planes, ... up to dimension `free`.
- * The stride of a dimension with one element says nothing. */
+/* Dimensions before `end` contiguous, but for gaps between rows, planes, ... up
+ * to dimension `free`. The stride of a dimension with one element says nothing.
+ */
 static bool
-contiguous_above(const struct ggml_tensor *t, int free)
+contiguous_between(const struct ggml_tensor *t, int free, int end)
 {
     int64_t block = ggml_blck_size(t->type);
     size_t next = ggml_type_size(t->type);
@@ -116,7 +117,7 @@ contiguous_above(const struct ggml_tensor *t, int free)
     if (t->ne[0] != block && t->nb[0] != next)
         return false;
     next *= (size_t)(t->ne[0] / block);
-    for (int i = 1; i < GGML_MAX_DIMS; i++) {
+    for (int i = 1; i < end; i++) {
         if (i <= free)
             next = t->nb[i];
         else if (t->ne[i] != 1 && t->nb[i] != next)
@@ -124,6 +125,12 @@ contiguous_above(const struct ggml_tensor *t, int free)
         next *= (size_t)t->ne[i];
     }
     return true;
+}
+
+static bool
+contiguous_above(const struct ggml_tensor *t, int free)
+{
+    return contiguous_between(t, free, GGML_MAX_DIMS);
 }
 
 bool
@@ -148,6 +155,24 @@ bool
 ggml_is_contiguous_2(const struct ggml_tensor *tensor)
 {
     return contiguous_above(tensor, 2);
+}
+
+bool
+ggml_is_contiguous_to_1(const struct ggml_tensor *tensor)
+{
+    return contiguous_between(tensor, 0, 1);
+}
+
+bool
+ggml_is_contiguous_to_2(const struct ggml_tensor *tensor)
+{
+    return contiguous_between(tensor, 0, 2);
+}
+
+bool
+ggml_is_contiguous_to_3(const struct ggml_tensor *tensor)
+{
+    return contiguous_between(tensor, 0, 3);
 }
 
 bool

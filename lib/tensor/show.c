@@ -3,6 +3,7 @@
 
 #include "core/escape.h"
 #include "core/log.h"
+#include "tensor/context.h"
 #include "tensor/graph.h"
 #include "tensor/tensor.h"
 
@@ -98,4 +99,20 @@ ggml_graph_dump_dot(const struct ggml_cgraph *gb,
     }
     fputs("}\n", f);
     fclose(f);
+}
+
+void
+ggml_print_object(const struct ggml_object *obj)
+{
+    static const char *const kinds[] = { "tensor", "graph", "work buffer" };
+
+    log_say(GGML_LOG_LEVEL_INFO, "%zu bytes at %zu: a %s\n", obj->size,
+            obj->offs, kinds[obj->type]);
+}
+
+void
+ggml_print_objects(const struct ggml_context *ctx)
+{
+    for (const struct ggml_object *o = ctx->first; o; o = o->next)
+        ggml_print_object(o);
 }

@@ -504,6 +504,54 @@ whole_context(void)
     ggml_free(ctx);
 }
 
+static ggml_backend_buffer_t
+alloc_all(ggml_backend_buffer_type_t buft, struct ggml_tensor **tensors, int n)
+{
+    (void)tensors;
+    return ggml_backend_buft_alloc_buffer(buft, (size_t)n * 1000);
+}
+
+static size_t
+size_of_all(ggml_backend_buffer_type_t buft, struct ggml_tensor **tensors,
+            int n)
+{
+    (void)buft;
+    (void)tensors;
+    return (size_t)n * 1000;
+}
+
+/* Some tensors of a context; a type of memory may do as it likes. */
+static void
+lists(void)
+{
+    ggml_backend_buffer_type_t cpu = ggml_backend_cpu_buffer_type();
+    struct ggml_backend_buffer_type_i iface = *cpu->iface;
+    struct ggml_backend_buffer_type own = { &iface, cpu->device, cpu->context };
+    struct ggml_context *ctx = context();
+    struct ggml_tensor *t[3];
+    ggml_backend_buffer_t buffer;
+
+    for (int i = 0; i < 3; i++)
+        t[i] = ggml_new_tensor_1d(ctx, GGML_TYPE_F32, 16);
+    is(ggml_backend_buft_get_alloc_size_n(cpu, t, 2), 128,
+       "what two tensors take");
+    buffer = ggml_backend_buft_alloc_buffer_n(cpu, t, 2);
+    ok(buffer && t[0]->buffer == buffer && t[1]->buffer == buffer &&
+           t[0]->data != t[1]->data && !t[2]->buffer,
+       "these two lie in a buffer, the third does not");
+    ok(!ggml_backend_buft_alloc_buffer_n(cpu, t, 2),
+       "for those that have memory there is none to allocate");
+    ggml_backend_buffer_free(buffer);
+    iface.alloc_buffer_n = alloc_all;
+    iface.get_alloc_size_n = size_of_all;
+    buffer = ggml_backend_buft_alloc_buffer_n(&own, t, 3);
+    ok(ggml_backend_buft_get_alloc_size_n(&own, t, 3) == 3000 &&
+           ggml_backend_buffer_get_size(buffer) >= 3000,
+       "a type's own ways come first");
+    ggml_backend_buffer_free(buffer);
+    ggml_free(ctx);
+}
+
 /* A graph as large as a model's is put into its memory for each token. */
 static void
 speed(void)
@@ -546,6 +594,7 @@ main(void)
     no_memory();
     one_after_another();
     whole_context();
+    lists();
     speed();
     ggml_gallocr_free(NULL);
     return tap_done();

@@ -62,8 +62,7 @@ test_product(enum ggml_type type, bool blocks, const int *s)
 {
     struct ggml_context *ctx = test_context();
     struct ggml_tensor *w = test_tensor(ctx, type, s[0], s[1], s[2], 1);
-    struct ggml_tensor *x =
-        test_activations(ctx, type, s[0], s[4], s[5], 1);
+    struct ggml_tensor *x = test_activations(ctx, type, s[0], s[4], s[5], 1);
     struct ggml_tensor *ids = random_ids(ctx, s[3], s[5], s[2]);
     char name[120];
 

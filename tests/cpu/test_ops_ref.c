@@ -179,6 +179,19 @@ BUILD(l2_norm, ggml_l2_norm(g, a, 1e-5f))
 BUILD(group_norm, ggml_group_norm(g, a, 2, 1e-5f))
 BUILD(pad, ggml_pad_ext(g, a, 1, 2, 0, 3, 2, 0, 1, 1))
 BUILD(pad_circular, ggml_pad_ext_circular(g, a, 1, 2, 0, 3, 2, 0, 1, 1))
+BUILD(diag, ggml_diag(g, a))
+BUILD(tri, ggml_tri(g, a, (enum ggml_tri_type)c->arg))
+BUILD(mask_zero, ggml_diag_mask_zero(g, a, 2))
+BUILD(win_part, ggml_win_part(g, a, 4))
+BUILD(win_unpart, ggml_win_unpart(g, a, 10, 7, 4))
+BUILD(col2im, ggml_col2im_1d(g, a, 3, 5, 2))
+BUILD(im2col_3d, ggml_im2col_3d(g, in(GGML_TYPE_F16, 3, 2, 2, 10), a, 5, 2, 1,
+                                1, 1, 2, 0, 1, 2, 1, c->other))
+BUILD(conv_2d_direct, ggml_conv_2d_direct(g, in(c->other, 3, 2, n[2], 5), a,
+                                          c->arg, 1, 1, 2, 1, 2))
+BUILD(conv_3d_direct,
+      ggml_conv_3d_direct(g, in(c->other, 3, 2, 2, 5 * 4), a, c->arg, 1, 1, 1,
+                          2, 0, 1, 2, 1, 5, 2, 4))
 BUILD(sum_rows, ggml_sum_rows(g, a))
 BUILD(repeat, ggml_repeat_4d(g, a, 3 * n[0], n[1], 2 * n[2], n[3]))
 BUILD(concat, ggml_concat(g, a, OTHER, c->arg))
@@ -280,6 +293,20 @@ rope(const struct op_case *c)
         (int)c->ne[0] - 6, c->arg, 4096, 10000, 0.5f, 1, 1, 32, 1);
 }
 
+/* Twice as many pairs as VISION's sections have. */
+static struct ggml_tensor *
+rope_multi(const struct op_case *c)
+{
+    static int sections[] = { 9, 7, 8, 8 };
+    bool vision = c->arg == GGML_ROPE_TYPE_VISION;
+    int n_dims = (int)(vision ? c->ne[0] / 2 : c->ne[0] - 6);
+
+    made.limit = 4000;
+    return ggml_rope_multi(
+        made.nodes, first(c), in(GGML_TYPE_I32, 4 * c->ne[2], 1, 1, 1), NULL,
+        n_dims, sections, c->arg, 4096, 10000, 0.5f, 1, 1, 32, 1);
+}
+
 /* q as the case says; half as many heads of k and v. */
 static struct ggml_tensor *
 flash(const struct op_case *c)
@@ -370,6 +397,48 @@ static const struct op_case fixed[] = {
     { "pad", pad, 0, F32, F32, { 31, 3, 5, 2 }, 0 },
     { "pad of F16", pad, 0, F16, F32, { 31, 3, 5, 2 }, 0 },
     { "pad_circular", pad_circular, 0, F32, F32, { 31, 3, 5, 2 }, 0 },
+    { "diag", diag, 0, F32, F32, { 17, 1, 3, 2 }, 0 },
+    { "diag F16", diag, 0, F16, F32, { 17, 1, 3, 2 }, 0 },
+    { "tri", tri, 0, F32, F32, { 17, 17, 3, 2 }, 1 },
+    { "diag_mask_zero", mask_zero, 0, F32, F32, { 19, 11, 3, 1 }, 0 },
+    { "win_part", win_part, 0, F32, F32, { 19, 10, 7, 1 }, 0 },
+    { "win_unpart", win_unpart, 0, F32, F32, { 19, 4, 4, 6 }, 0 },
+    { "col2im_1d", col2im, 0, F32, F32, { 35, 9, 1, 1 }, 0 },
+    { "col2im_1d of F16", col2im, 1e-7, F16, F32, { 35, 9, 1, 1 }, 0 },
+    { "im2col_3d", im2col_3d, 0, F32, F16, { 17, 7, 5, 10 }, 0 },
+    { "conv_2d_direct", conv_2d_direct, 1e-12, F32, F16, { 33, 9, 5, 2 }, 1 },
+    { "conv_2d_direct in steps",
+      conv_2d_direct,
+      1e-12,
+      F32,
+      F32,
+      { 33, 9, 5, 2 },
+      2 },
+    { "conv_3d_direct", conv_3d_direct, 1e-12, F32, F16, { 17, 7, 5, 10 }, 1 },
+    { "conv_3d_direct in steps",
+      conv_3d_direct,
+      1e-12,
+      F32,
+      F32,
+      { 17, 7, 5, 10 },
+      2 },
+    { "concat Q8_0",
+      concat,
+      0,
+      GGML_TYPE_Q8_0,
+      GGML_TYPE_Q8_0,
+      { 96, 3, 2, 1 },
+      0 },
+    { "concat Q4_K",
+      concat,
+      0,
+      GGML_TYPE_Q4_K,
+      GGML_TYPE_Q4_K,
+      { 256, 3, 2, 1 },
+      1 },
+    { "rope, M-RoPE", rope_multi, 1e-12, F32, F32, { 70, 3, 5, 2 }, 8 },
+    { "rope, interleaved", rope_multi, 1e-12, F32, F32, { 70, 3, 5, 2 }, 40 },
+    { "rope, vision", rope_multi, 1e-12, F32, F32, { 72, 3, 5, 2 }, 24 },
     { "scale", scale, 1e-13, F32, F32, { 67, 3, 2, 1 }, 0 },
     { "clamp", clamp, 0, F32, F32, { 67, 3, 2, 1 }, 0 },
     { "sum_rows", sum_rows, 1e-12, F32, F32, { 301, 3, 2, 1 }, 0 },

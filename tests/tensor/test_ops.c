@@ -382,6 +382,66 @@ images(void)
     ok(ABORTS(ggml_map_custom1(ctx, a, NULL, 0, NULL)), "no task at all");
 }
 
+/* What GGML_TENSOR_BINARY_OP_LOCALS declares, summed up. */
+static int64_t
+sum_of_locals(const struct ggml_tensor *dst)
+{
+    const struct ggml_tensor *src0 = dst->src[0], *src1 = dst->src[1];
+
+    GGML_TENSOR_BINARY_OP_LOCALS
+    return ne00 + ne01 + ne12 + ne13 + ne2 + ne3 + (int64_t)(nb00 + nb11 + nb1);
+}
+
+static void
+precision(void)
+{
+    struct ggml_tensor *a = f32(8, 3, 1, 1), *b = f32(8, 3, 1, 1);
+    struct ggml_tensor *t = ggml_mul_mat(ctx, a, b);
+
+    ok(ggml_prec_set_acc(t, GGML_PREC_BF16) && t->op_params[0] == 15 &&
+           ggml_prec_set_src(t, GGML_PREC_Q8, 1) && t->op_params[3] == 30 &&
+           !ggml_prec_set_src(t, GGML_PREC_Q8, 0) &&
+           !ggml_prec_set_acc(ggml_add(ctx, a, b), GGML_PREC_F32),
+       "precisions of a product, and of nothing else");
+    ggml_mul_mat_set_hint(t, GGML_HINT_SRC0_IS_HADAMARD);
+    is(t->op_params[1], GGML_HINT_SRC0_IS_HADAMARD, "a hint");
+    is(sum_of_locals(ggml_add(ctx, a, b)), 8 + 3 + 1 + 1 + 1 + 1 + 4 + 32 + 32,
+       "locals of an op");
+}
+
+static void
+contiguity(void)
+{
+    struct ggml_tensor *a = f32(8, 6, 4, 2);
+    struct ggml_tensor *rows =
+        ggml_view_3d(ctx, a, 4, 6, 4, a->nb[1], a->nb[2], 0);
+    struct ggml_tensor *planes =
+        ggml_view_3d(ctx, a, 8, 3, 4, a->nb[1], a->nb[2], 0);
+
+    ok(ggml_is_contiguous_to_3(a) && ggml_is_contiguous_to_1(rows) &&
+           !ggml_is_contiguous_to_2(rows) && ggml_is_contiguous_to_2(planes) &&
+           !ggml_is_contiguous_to_3(planes) &&
+           !ggml_is_contiguous_to_1(ggml_transpose(ctx, a)),
+       "contiguous up to a dimension");
+}
+
+static void
+windows(void)
+{
+    struct ggml_tensor *a = f32(5, 9, 7, 1), *t = ggml_win_part(ctx, a, 4);
+
+    ok(shape(t, GGML_TYPE_F32, 5, 4, 4, 6) && t->op_params[0] == 3 &&
+           t->op_params[1] == 2 && t->op_params[2] == 4,
+       "windows of a line and of a column");
+    ok(shape(ggml_win_unpart(ctx, t, 9, 7, 4), GGML_TYPE_F32, 5, 9, 7, 1),
+       "and back");
+    ok(ABORTS(ggml_win_unpart(ctx, t, 90, 7, 4)), "more than there are");
+    ok(ABORTS(ggml_tri(ctx, a, GGML_TRI_TYPE_LOWER)),
+       "a triangle of no square");
+    ok(ABORTS(ggml_col2im_1d(ctx, f32(7, 3, 1, 1), 1, 2, 0)),
+       "columns that do not divide");
+}
+
 int
 main(void)
 {
@@ -398,6 +458,9 @@ main(void)
     views();
     convolutions();
     images();
+    precision();
+    contiguity();
+    windows();
     ok(strcmp(ggml_op_name(GGML_OP_MUL_MAT), "MUL_MAT") == 0 &&
            strcmp(ggml_op_symbol(GGML_OP_MUL_MAT), "X*Y") == 0 &&
            strcmp(ggml_op_name(GGML_OP_GLU), "GLU") == 0 &&

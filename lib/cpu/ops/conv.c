@@ -1,54 +1,15 @@
 /* conv.c - IM2COL, CONV_2D_DW: what lies under a kernel, place by place */
 #include <string.h>
 
+#include "cpu/ops/conv_axis.h"
 #include "cpu/ops/op_table.h"
 #include "tensor/tensor.h"
 
-/* One dimension: n elements, k of the kernel, their strides. */
-struct axis {
-    int64_t n, k, s, p, d;
-};
-
 /* im2col's axis of one dimension has a height of 1. */
-static struct axis
+static struct conv_axis
 make_axis(const struct ggml_tensor *dst, int dim)
 {
-    const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
-
-    return (struct axis){ b->ne[dim], a->ne[dim], tensor_get_i32(dst, dim),
-                          tensor_get_i32(dst, 2 + dim),
-                          tensor_get_i32(dst, 4 + dim) };
-}
-
-static int64_t
-source(const struct axis *a, int64_t place, int64_t k)
-{
-    return place * a->s - a->p + k * a->d;
-}
-
-static bool
-inside(const struct axis *a, int64_t i)
-{
-    return i >= 0 && i < a->n;
-}
-
-/* The elements of a line under a row of the kernel; from: the line, NULL
- * outside. */
-static void
-unfold(const struct axis *w, const struct ggml_tensor *x, const char *from,
-       int64_t place, float *y)
-{
-    int64_t first = 0, end = from ? w->k : 0;
-
-    while (first < end && !inside(w, source(w, place, first)))
-        y[first++] = 0;
-    while (end > first && !inside(w, source(w, place, end - 1)))
-        end--;
-    if (end > first)
-        cpu_gather(x->type, from + (size_t)source(w, place, first) * x->nb[0],
-                   (size_t)w->d * x->nb[0], end - first, y + first);
-    for (end = end > first ? end : first; end < w->k; end++)
-        y[end] = 0;
+    return cpu_conv_axis(dst, dim, 2);
 }
 
 /* b [w, h, channels, n], or [w, channels, n] */
@@ -56,7 +17,7 @@ static void
 im2col_row(const struct ggml_tensor *dst, struct cpu_row r, float *y)
 {
     const struct ggml_tensor *x = dst->src[1];
-    struct axis w = make_axis(dst, 0), h = { 1, 1, 1, 0, 1 };
+    struct conv_axis w = make_axis(dst, 0), h = { 1, 1, 1, 0, 1 };
     bool is_2d = tensor_get_i32(dst, 6) != 0;
     int channel = is_2d ? 2 : 1;
     const char *image =
@@ -68,14 +29,14 @@ im2col_row(const struct ggml_tensor *dst, struct cpu_row r, float *y)
         r.i2 = 0;
     for (int64_t c = 0; c < x->ne[channel]; c++)
         for (int64_t k = 0; k < h.k; k++, y += w.k) {
-            int64_t line = source(&h, r.i2, k);
+            int64_t line = conv_source(&h, r.i2, k);
             const char *from = image + (size_t)c * x->nb[channel];
 
-            if (!inside(&h, line))
+            if (!conv_inside(&h, line))
                 from = NULL;
             else if (is_2d)
                 from += (size_t)line * x->nb[1];
-            unfold(&w, x, from, r.i1, y);
+            cpu_conv_unfold(&w, x, from, r.i1, y);
         }
 }
 
@@ -116,53 +77,26 @@ floats(const char *p)
     return (const float *)(const void *)p;
 }
 
-/* y += k * a line, under one element of the kernel. */
-static void
-add_line(const struct cpu_task *t, const struct axis *w, int64_t k, float value,
-         const float *x, int64_t n, float *y)
-{
-    int64_t first = 0, end = n;
-
-    while (first < end && !inside(w, source(w, first, k)))
-        first++;
-    while (end > first && !inside(w, source(w, end - 1, k)))
-        end--;
-    if (end == first)
-        return;
-    x += source(w, first, k);
-    if (w->s == 1)
-        t->k->add_weighted_rows[GGML_TYPE_F32](
-            &(struct cpu_small_batch){ .m = 1,
-                                       .n = 1,
-                                       .k = end - first,
-                                       .a = &value,
-                                       .b = (const char *)x,
-                                       .c = y + first });
-    else
-        for (int64_t i = first; i < end; i++)
-            y[i] += value * x[(i - first) * w->s];
-}
-
 /* A line of one channel: a [kw, kh, 1, channels], b [w, h, channels, n] */
 static void
 dw_line(const struct cpu_task *t, struct ggml_tensor *dst, struct cpu_row r)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
-    struct axis w = make_axis(dst, 0), h = make_axis(dst, 1);
+    struct conv_axis w = make_axis(dst, 0), h = make_axis(dst, 1);
     float *y = (float *)(void *)cpu_row_data(dst, r);
 
     memset(y, 0, (size_t)dst->ne[0] * sizeof(*y));
     for (int64_t i = 0; i < h.k; i++) {
-        struct cpu_row from = { source(&h, r.i1, i), r.i2, r.i3 };
+        struct cpu_row from = { conv_source(&h, r.i1, i), r.i2, r.i3 };
         struct cpu_row of_k = { i, 0, r.i2 };
 
-        for (int64_t j = 0; j < w.k && inside(&h, from.i1); j++) {
+        for (int64_t j = 0; j < w.k && conv_inside(&h, from.i1); j++) {
             float value;
 
             cpu_gather(a->type, cpu_row_data(a, of_k) + (size_t)j * a->nb[0], 0,
                        1, &value);
-            add_line(t, &w, j, value, floats(cpu_row_data(b, from)), dst->ne[0],
-                     y);
+            cpu_conv_add_line(t, &w, j, value, floats(cpu_row_data(b, from)),
+                              dst->ne[0], y);
         }
     }
 }
@@ -171,7 +105,7 @@ dw_line(const struct cpu_task *t, struct ggml_tensor *dst, struct cpu_row r)
  * for all of them as floats, and one row of products. */
 struct channels {
     const struct ggml_tensor *a, *b;
-    struct axis w, h;
+    struct conv_axis w, h;
     float *kernel, *product;
 };
 
@@ -219,12 +153,12 @@ dw_pixel(const struct cpu_task *t, const struct channels *c, const char *image,
 
     memset(y, 0, (size_t)n * sizeof(*y));
     for (int64_t i = 0; i < c->h.k; i++) {
-        int64_t from = source(&c->h, line, i);
+        int64_t from = conv_source(&c->h, line, i);
 
-        for (int64_t j = 0; j < c->w.k && inside(&c->h, from); j++) {
-            int64_t at = source(&c->w, column, j);
+        for (int64_t j = 0; j < c->w.k && conv_inside(&c->h, from); j++) {
+            int64_t at = conv_source(&c->w, column, j);
 
-            if (!inside(&c->w, at))
+            if (!conv_inside(&c->w, at))
                 continue;
             t->k->mul(n, c->product, c->kernel + (i * c->w.k + j) * n,
                       floats(image + (size_t)from * c->b->nb[1] +

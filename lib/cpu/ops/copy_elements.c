@@ -191,27 +191,28 @@ const struct cpu_op cpu_op_repeat = { .compute = compute_repeat,
                                       .supports = supports_bytes,
                                       .cost = cpu_cost_pass };
 
-/* Rows of the second source begin where those of the first end. */
+/* Rows of the second source begin where those of the first end; blocks of a
+ * quantised type are elements. */
 static void
 concat_row(struct ggml_tensor *dst, struct cpu_row r, int dim)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
     int64_t *index = dim == 1 ? &r.i1 : dim == 2 ? &r.i2 : &r.i3;
     size_t size = ggml_type_size(dst->type);
+    int64_t block = ggml_blck_size(dst->type), n = a->ne[0] / block;
     char *to = cpu_row_data(dst, r);
 
     if (dim == 0) {
-        copy_elements(to, dst->nb[0], cpu_row_data(a, r), a->nb[0], a->ne[0],
-                      size);
-        copy_elements(to + (size_t)a->ne[0] * dst->nb[0], dst->nb[0],
-                      cpu_row_data(b, r), b->nb[0], b->ne[0], size);
+        copy_elements(to, dst->nb[0], cpu_row_data(a, r), a->nb[0], n, size);
+        copy_elements(to + (size_t)n * dst->nb[0], dst->nb[0],
+                      cpu_row_data(b, r), b->nb[0], b->ne[0] / block, size);
         return;
     }
     if (*index >= a->ne[dim]) {
         *index -= a->ne[dim];
         a = b;
     }
-    copy_elements(to, dst->nb[0], cpu_row_data(a, r), a->nb[0], a->ne[0], size);
+    copy_elements(to, dst->nb[0], cpu_row_data(a, r), a->nb[0], n, size);
 }
 
 static void
@@ -224,6 +225,12 @@ compute_concat(const struct cpu_task *t, struct ggml_tensor *dst)
         concat_row(dst, cpu_row_at(dst, i), dim);
 }
 
+static bool
+supports_concat(const struct ggml_tensor *dst)
+{
+    return dst->src[0]->type == dst->type && dst->src[1]->type == dst->type;
+}
+
 const struct cpu_op cpu_op_concat = { .compute = compute_concat,
-                                      .supports = supports_bytes,
+                                      .supports = supports_concat,
                                       .cost = cpu_cost_pass };

@@ -1,8 +1,9 @@
 /* rotary.c - ROPE: pairs of a row turned by angles that grow with position
  *
  * RoFormer (Su et al. 2021), with YaRN's blend of frequencies (Peng et al.
- * 2023). src0 [n, heads, tokens, batch], src1 the tokens' positions, src2 (or
- * none) what each frequency is divided by. */
+ * 2023). src0 [n, heads, tokens, batch], src1 the tokens' positions, or four
+ * times as many of which each pair has its own (Qwen2-VL, 2024), src2 (or none)
+ * what each frequency is divided by. */
 #include <math.h>
 #include <string.h>
 
@@ -10,11 +11,12 @@
 #include "tensor/tensor.h"
 
 struct rope {
-    int n_dims, mode;
-    double base, scale;           /* of frequencies */
-    double extrapolate;           /* share of YaRN; 0: off */
-    double magnitude;             /* of the rotated pair */
-    double ramp_first, ramp_last; /* pairs between which YaRN blends */
+    int n_dims, mode, n_pairs;
+    int sections[GGML_MROPE_SECTIONS]; /* pairs of each position */
+    double base, scale;                /* of frequencies */
+    double extrapolate;                /* share of YaRN; 0: off */
+    double magnitude;                  /* of the rotated pair */
+    double ramp_first, ramp_last;      /* pairs between which YaRN blends */
     const float *factors;
 };
 
@@ -27,17 +29,30 @@ pair_of_turns(int n_dims, int n_ctx, double base, double turns)
     return n_dims * log(n_ctx / (turns * two_pi)) / (2 * log(base));
 }
 
+/* In mode VISION n_dims is half of what is turned. */
+static int
+pairs_of(const struct ggml_tensor *dst)
+{
+    int n_dims = tensor_get_i32(dst, 1);
+
+    return tensor_get_i32(dst, 2) == GGML_ROPE_TYPE_VISION ? n_dims
+                                                           : n_dims / 2;
+}
+
 static struct rope
 read_params(const struct ggml_tensor *dst)
 {
     struct rope p = { .n_dims = tensor_get_i32(dst, 1),
                       .mode = tensor_get_i32(dst, 2),
+                      .n_pairs = pairs_of(dst),
                       .base = tensor_get_f32(dst, 5),
                       .scale = tensor_get_f32(dst, 6),
                       .extrapolate = tensor_get_f32(dst, 7),
                       .magnitude = tensor_get_f32(dst, 8) };
     int n_ctx = tensor_get_i32(dst, 4);
 
+    for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
+        p.sections[i] = tensor_get_i32(dst, 11 + i);
     if (p.extrapolate != 0) {
         double first = floor(
             pair_of_turns(p.n_dims, n_ctx, p.base, tensor_get_f32(dst, 9)));
@@ -63,12 +78,63 @@ ramp(const struct rope *p, int pair)
     return 1 - fmin(1, fmax(0, at));
 }
 
+static bool
+has_sections(const struct rope *p)
+{
+    return (p->mode & GGML_ROPE_TYPE_MROPE) != 0;
+}
+
+/* A pair's place in the sections, which repeat. */
+static int
+place_of(const struct rope *p, int pair)
+{
+    return pair %
+           (p->sections[0] + p->sections[1] + p->sections[2] + p->sections[3]);
+}
+
+/* In a row, the section of a pair; *first: its first place. */
+static int
+section_in_row(const struct rope *p, int pair, int *first)
+{
+    int place = place_of(p, pair), section = 0, end = p->sections[0];
+
+    for (*first = 0; place >= end; end += p->sections[++section])
+        *first = end;
+    return section;
+}
+
+/* Which of its token's positions a pair turns by. */
+static int
+section_of(const struct rope *p, int pair)
+{
+    int place, first;
+
+    if (!has_sections(p))
+        return 0;
+    if (p->mode != GGML_ROPE_TYPE_IMROPE)
+        return section_in_row(p, pair, &first);
+    place = place_of(p, pair);
+    return place < 3 * p->sections[place % 3] ? place % 3 : 3;
+}
+
+/* The number by which a pair's frequency goes. */
+static int
+frequency_of(const struct rope *p, int pair)
+{
+    int first;
+
+    if (p->mode != GGML_ROPE_TYPE_VISION)
+        return pair;
+    section_in_row(p, pair, &first);
+    return place_of(p, pair) - first;
+}
+
 /* Angle of each pair per position. */
 static void
 fill_rates(const struct rope *p, double *rate)
 {
-    for (int i = 0; i < p->n_dims / 2; i++) {
-        double r = pow(p->base, -2.0 * i / p->n_dims), mix;
+    for (int i = 0; i < p->n_pairs; i++) {
+        double r = pow(p->base, -2.0 * frequency_of(p, i) / p->n_dims), mix;
 
         if (p->factors)
             r /= p->factors[i];
@@ -79,20 +145,20 @@ fill_rates(const struct rope *p, double *rate)
 
 /* Cosines and sines, as rotate_row() takes them: where pairs are neighbours,
  * two of each. The angle is reduced in double, so that late positions are as
- * exact as early ones. */
+ * exact as early ones. A token's further positions lie `n` apart. */
 static void
-fill_angles(const struct rope *p, const double *rate, int32_t pos, float *c,
-            float *s)
+fill_angles(const struct rope *p, const double *rate, const int32_t *pos,
+            int64_t n, float *c, float *s)
 {
     const double two_pi = 6.283185307179586476925;
 
-    for (int i = 0; i < p->n_dims / 2; i++) {
-        double angle = pos * rate[i];
+    for (int i = 0; i < p->n_pairs; i++) {
+        double angle = pos[section_of(p, i) * n] * rate[i];
         float a = (float)(angle - two_pi * rint(angle / two_pi));
         float cosine = cosf(a) * (float)p->magnitude;
         float sine = sinf(a) * (float)p->magnitude;
 
-        if (p->mode == GGML_ROPE_TYPE_NEOX) {
+        if (p->mode != GGML_ROPE_TYPE_NORMAL) {
             c[i] = cosine;
             s[i] = sine;
         } else {
@@ -109,7 +175,7 @@ fill_angles(const struct rope *p, const double *rate, int32_t pos, float *c,
  * of every layer takes the same ones. */
 struct cpu_angles {
     struct rope of;
-    int64_t n; /* positions; 0: nothing is here yet */
+    int64_t n; /* tokens; 0: nothing is here yet */
 };
 
 struct table {
@@ -117,13 +183,13 @@ struct table {
     int32_t *positions;
     float *factors;
     double *rates;
-    float *angles; /* of each position: n_dims for cosines, then for sines */
+    float *angles; /* of each token: two a pair for cosines, then for sines */
 };
 
 static int64_t
 tokens_of(const struct ggml_tensor *dst)
 {
-    return dst->src[1]->ne[0];
+    return dst->src[0]->ne[2];
 }
 
 /* Cuts memory into the parts of a table (or, from NULL, finds its size). */
@@ -131,12 +197,12 @@ static size_t
 lay_out(const struct ggml_tensor *dst, char *base, struct table *table)
 {
     size_t n = (size_t)tokens_of(dst), at = 0;
-    size_t pairs = (size_t)tensor_get_i32(dst, 1) / 2;
+    size_t pairs = (size_t)pairs_of(dst);
 #define PART_OF(p, n)                                                          \
     (table->p = base ? (void *)(base + at) : NULL,                             \
      at += cpu_pad((n) * sizeof(*table->p)))
     PART_OF(head, 1);
-    PART_OF(positions, n);
+    PART_OF(positions, (size_t)dst->src[1]->ne[0]);
     PART_OF(factors, pairs);
     PART_OF(rates, pairs);
     PART_OF(angles, n * 4 * pairs);
@@ -162,6 +228,7 @@ static bool
 are_same(const struct rope *a, const struct rope *b)
 {
     return a->n_dims == b->n_dims && a->mode == b->mode && a->base == b->base &&
+           memcmp(a->sections, b->sections, sizeof(a->sections)) == 0 &&
            a->scale == b->scale && a->extrapolate == b->extrapolate &&
            a->magnitude == b->magnitude && a->ramp_first == b->ramp_first &&
            a->ramp_last == b->ramp_last;
@@ -173,12 +240,12 @@ is_filled(const struct table *t, const struct rope *p,
           const struct ggml_tensor *dst)
 {
     const struct cpu_angles *a = t->head;
-    size_t pairs = (size_t)p->n_dims / 2;
+    size_t pairs = (size_t)p->n_pairs;
+    size_t positions = (size_t)dst->src[1]->ne[0] * sizeof(*t->positions);
 
     return a->n == tokens_of(dst) && are_same(&a->of, p) &&
            !a->of.factors == !p->factors &&
-           memcmp(t->positions, dst->src[1]->data,
-                  (size_t)a->n * sizeof(*t->positions)) == 0 &&
+           memcmp(t->positions, dst->src[1]->data, positions) == 0 &&
            (!p->factors ||
             memcmp(t->factors, p->factors, pairs * sizeof(float)) == 0);
 }
@@ -195,15 +262,16 @@ rope_begin(const struct cpu_task *t, struct ggml_tensor *dst)
         return;
     *table.head = (struct cpu_angles){ p, n };
     memcpy(table.positions, dst->src[1]->data,
-           (size_t)n * sizeof(*table.positions));
+           (size_t)dst->src[1]->ne[0] * sizeof(*table.positions));
     if (p.factors)
         memcpy(table.factors, p.factors,
-               (size_t)p.n_dims / 2 * sizeof(*table.factors));
+               (size_t)p.n_pairs * sizeof(*table.factors));
     fill_rates(&p, table.rates);
     for (int64_t i = 0; i < n; i++) {
-        float *c = table.angles + 2 * i * p.n_dims;
+        float *c = table.angles + 4 * i * p.n_pairs;
 
-        fill_angles(&p, table.rates, table.positions[i], c, c + p.n_dims);
+        fill_angles(&p, table.rates, table.positions + i, n, c,
+                    c + 2 * p.n_pairs);
     }
 }
 
@@ -213,12 +281,12 @@ static void
 rotate_row(const struct cpu_task *t, const struct rope *p, float *y,
            const float *x, const float *c, const float *s)
 {
-    int half = p->n_dims / 2;
+    int half = p->n_pairs;
 
-    if (p->mode == GGML_ROPE_TYPE_NEOX)
+    if (p->mode != GGML_ROPE_TYPE_NORMAL)
         t->k->rotate(half, y, y + half, x, x + half, c, s);
     else
-        t->k->rotate_pairs(p->n_dims, y, x, c, s);
+        t->k->rotate_pairs(2 * half, y, x, c, s);
 }
 
 static void
@@ -227,6 +295,7 @@ rope_compute(const struct cpu_task *t, struct ggml_tensor *dst)
     const struct ggml_tensor *x = dst->src[0];
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
     struct rope p = read_params(dst);
+    int64_t first = tensor_get_i32(dst, 15), end = first + 2 * p.n_pairs;
     struct table table;
 
     lay_out(dst, (char *)t->angles, &table);
@@ -234,24 +303,47 @@ rope_compute(const struct cpu_task *t, struct ggml_tensor *dst)
         struct cpu_row r = cpu_row_at(dst, i);
         const float *in = cpu_load_row(t, x, r, cpu_row_buffer(t, dst, 0));
         float *out = cpu_target_row(dst, r, cpu_row_buffer(t, dst, 1));
-        const float *c = table.angles + 2 * r.i2 * p.n_dims;
+        const float *c = table.angles + 4 * r.i2 * p.n_pairs;
 
-        rotate_row(t, &p, out, in, c, c + p.n_dims);
-        if (out != in && dst->ne[0] > p.n_dims)
-            memcpy(out + p.n_dims, in + p.n_dims,
-                   (size_t)(dst->ne[0] - p.n_dims) * sizeof(*out));
+        rotate_row(t, &p, out + first, in + first, c, c + 2 * p.n_pairs);
+        if (out != in && first > 0)
+            memcpy(out, in, (size_t)first * sizeof(*out));
+        if (out != in && dst->ne[0] > end)
+            memcpy(out + end, in + end,
+                   (size_t)(dst->ne[0] - end) * sizeof(*out));
         cpu_store_row(t, dst, r, out);
+    }
+}
+
+/* Several positions need sections, which go round. */
+static bool
+is_mode_known(const struct ggml_tensor *dst)
+{
+    int sum = 0;
+
+    for (int i = 0; i < GGML_MROPE_SECTIONS; i++)
+        sum += tensor_get_i32(dst, 11 + i);
+    switch (tensor_get_i32(dst, 2)) {
+    case GGML_ROPE_TYPE_NORMAL:
+    case GGML_ROPE_TYPE_NEOX:
+        return true;
+    case GGML_ROPE_TYPE_MROPE:
+    case GGML_ROPE_TYPE_IMROPE:
+    case GGML_ROPE_TYPE_VISION:
+        return sum > 0;
+    default:
+        return false;
     }
 }
 
 static bool
 rope_supports(const struct ggml_tensor *dst)
 {
-    int mode = tensor_get_i32(dst, 2), n_dims = tensor_get_i32(dst, 1);
+    int n_dims = tensor_get_i32(dst, 1);
 
-    return (mode == GGML_ROPE_TYPE_NORMAL || mode == GGML_ROPE_TYPE_NEOX) &&
-           tensor_get_i32(dst, 15) == 0 && n_dims > 0 && n_dims % 2 == 0 &&
-           n_dims <= dst->ne[0] && cpu_rows_supported(dst);
+    return is_mode_known(dst) && n_dims > 0 && n_dims % 2 == 0 &&
+           tensor_get_i32(dst, 15) + 2 * pairs_of(dst) <= dst->ne[0] &&
+           cpu_rows_supported(dst);
 }
 
 const struct cpu_op cpu_op_rope = { .compute = rope_compute,

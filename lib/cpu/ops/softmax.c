@@ -1,4 +1,4 @@
-/* softmax.c - SOFT_MAX with mask and ALiBi, DIAG_MASK_INF */
+/* softmax.c - SOFT_MAX with mask and ALiBi, DIAG_MASK_INF, DIAG_MASK_ZERO */
 #include <math.h>
 #include <string.h>
 
@@ -104,6 +104,7 @@ compute_diag_mask(const struct cpu_task *t, struct ggml_tensor *dst)
 {
     struct cpu_range rows = cpu_share(t, ggml_nrows(dst));
     int64_t past = tensor_get_i32(dst, 0), n = dst->ne[0];
+    float masked = dst->op == GGML_OP_DIAG_MASK_ZERO ? 0 : -INFINITY;
 
     for (int64_t i = rows.first; i < rows.end; i++) {
         struct cpu_row r = cpu_row_at(dst, i);
@@ -114,7 +115,7 @@ compute_diag_mask(const struct cpu_task *t, struct ggml_tensor *dst)
         if ((const char *)y != x)
             memcpy(y, x, (size_t)keep * sizeof(*y));
         for (int64_t j = keep; j < n; j++)
-            y[j] = -INFINITY;
+            y[j] = masked;
     }
 }
 
@@ -128,3 +129,6 @@ supports_diag_mask(const struct ggml_tensor *dst)
 const struct cpu_op cpu_op_diag_mask_inf = { .compute = compute_diag_mask,
                                              .supports = supports_diag_mask,
                                              .cost = cpu_cost_pass };
+const struct cpu_op cpu_op_diag_mask_zero = { .compute = compute_diag_mask,
+                                              .supports = supports_diag_mask,
+                                              .cost = cpu_cost_pass };
