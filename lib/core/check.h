@@ -30,7 +30,7 @@ check_align(size_t a, size_t align, size_t *out)
 }
 
 static inline bool
-is_power_of_two(uint64_t n)
+check_power_of_two(uint64_t n)
 {
     return n != 0 && (n & (n - 1)) == 0;
 }

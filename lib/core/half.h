@@ -9,7 +9,7 @@
 #include <string.h>
 
 static inline uint32_t
-float_bits(float f)
+core_float_bits(float f)
 {
     uint32_t u;
 
@@ -18,7 +18,7 @@ float_bits(float f)
 }
 
 static inline float
-bits_float(uint32_t u)
+core_bits_float(uint32_t u)
 {
     float f;
 
@@ -34,39 +34,40 @@ half_to_float(uint16_t h)
     float f;
 
     if (rest >= 0x7c00) /* infinity, NaN */
-        return bits_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);
+        return core_bits_float(sign | 0x7f800000 | (rest & 0x3ff) << 13);
     /* Exponent and mantissa in float's place are 2^112 too small, also where
      * they are subnormal. */
-    f = bits_float(rest << 13) * 0x1p112f;
-    return bits_float(sign | float_bits(f));
+    f = core_bits_float(rest << 13) * 0x1p112f;
+    return core_bits_float(sign | core_float_bits(f));
 }
 
 static inline uint16_t
 half_from_float(float f)
 {
-    uint32_t u = float_bits(f), sign = u >> 16 & 0x8000, a = u & 0x7fffffff;
+    uint32_t u = core_float_bits(f), sign = u >> 16 & 0x8000,
+             a = u & 0x7fffffff;
 
     if (a > 0x7f800000)
         return (uint16_t)(sign | 0x7e00 | (a >> 13 & 0x3ff));
     if (a >= 0x477ff000) /* rounds to 2^16 or more */
         return (uint16_t)(sign | 0x7c00);
     if (a < 0x38800000) /* subnormal: the addition rounds at 2^-24 */
-        return (uint16_t)(sign |
-                          (float_bits(bits_float(a) + 0.5f) - 0x3f000000));
+        return (uint16_t)(sign | (core_float_bits(core_bits_float(a) + 0.5f) -
+                                  0x3f000000));
     a += 0xfff + (a >> 13 & 1);
     return (uint16_t)(sign | ((a - 0x38000000) >> 13));
 }
 
 static inline float
-bf16_to_float(uint16_t h)
+core_bf16_to_float(uint16_t h)
 {
-    return bits_float((uint32_t)h << 16);
+    return core_bits_float((uint32_t)h << 16);
 }
 
 static inline uint16_t
-bf16_from_float(float f)
+core_bf16_from_float(float f)
 {
-    uint32_t u = float_bits(f);
+    uint32_t u = core_float_bits(f);
 
     if ((u & 0x7fffffff) > 0x7f800000)
         return (uint16_t)(u >> 16 | 64);

@@ -92,9 +92,9 @@ sink(struct choice *c, size_t n, size_t i)
 
         if (child >= n)
             break;
-        if (child + 1 < n && choice_before(c[child], c[child + 1]))
+        if (child + 1 < n && select_before(c[child], c[child + 1]))
             child++;
-        if (!choice_before(x, c[child]))
+        if (!select_before(x, c[child]))
             break;
         c[i] = c[child];
         i = child;
@@ -158,7 +158,7 @@ select_few(const int32_t *ids, const float *logits, size_t n, size_t k,
         }
         for (size_t end = n - i < BLOCK ? n : i + BLOCK; i < end; i++) {
             x = choice_at(ids, logits, i);
-            if (choice_before(x, out[0])) {
+            if (select_before(x, out[0])) {
                 out[0] = x;
                 sink(out, m, 0);
             }

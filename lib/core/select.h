@@ -29,7 +29,7 @@ struct choice {
 };
 
 static inline bool
-choice_before(struct choice a, struct choice b)
+select_before(struct choice a, struct choice b)
 {
     return a.logit > b.logit || (a.logit == b.logit && a.id < b.id);
 }

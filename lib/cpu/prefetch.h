@@ -45,7 +45,7 @@
 /* What a product's rows [row, ...) prefetch: what comes with that row of
  * p->prefetch; without that, what was read already, which costs nothing. */
 static inline const char *
-prefetch_source(const struct cpu_product *p, int64_t row)
+cpu_prefetch_source(const struct cpu_product *p, int64_t row)
 {
     return (p->prefetch ? p->prefetch : p->rows) + (size_t)row * p->row_stride;
 }
@@ -53,7 +53,7 @@ prefetch_source(const struct cpu_product *p, int64_t row)
 /* Of the requests for a line, the last `to_l1` are for the L1
  * cache, the others for L2. */
 INLINE void
-prefetch_line(const char *p, int times, int to_l1)
+cpu_prefetch_line(const char *p, int times, int to_l1)
 {
     UNROLL for (int i = 0; i < times; i++)
     {
@@ -66,26 +66,26 @@ prefetch_line(const char *p, int times, int to_l1)
 
 /* Weights for one column, or a small batch: not much comes in between. */
 INLINE void
-prefetch_for_gemv(const char *p)
+cpu_prefetch_for_gemv(const char *p)
 {
-    prefetch_line(p, PREFETCH_TIMES, PREFETCH_TO_L1 ? PREFETCH_TIMES : 0);
+    cpu_prefetch_line(p, PREFETCH_TIMES, PREFETCH_TO_L1 ? PREFETCH_TIMES : 0);
 }
 
 /* Weights that are used when all columns of the rows before have gone by: the
  * last request is for L1. Where less than a line is requested in a turn of the
  * loop (`slowly`), few requests are dropped. */
 INLINE void
-prefetch_for_tile(bool slowly, const char *p)
+cpu_prefetch_for_tile(bool slowly, const char *p)
 {
-    prefetch_line(p, slowly ? 2 : PREFETCH_TIMES, PREFETCH_TO_L1 ? 1 : 0);
+    cpu_prefetch_line(p, slowly ? 2 : PREFETCH_TIMES, PREFETCH_TO_L1 ? 1 : 0);
 }
 
 /* Weights that are used when many columns have gone by, which fill L1 with
  * what is unpacked for them. */
 INLINE void
-prefetch_to_l2(const char *p)
+cpu_prefetch_to_l2(const char *p)
 {
-    prefetch_line(p, PREFETCH_TIMES, 0);
+    cpu_prefetch_line(p, PREFETCH_TIMES, 0);
 }
 
 #endif

@@ -27,7 +27,7 @@ element_1d(const struct ggml_tensor *t, int i)
      : (type) == GGML_TYPE_F16                                                 \
          ? (T)half_to_float(*(const uint16_t *)(const void *)(p))              \
      : (type) == GGML_TYPE_BF16                                                \
-         ? (T)bf16_to_float(*(const uint16_t *)(const void *)(p))              \
+         ? (T)core_bf16_to_float(*(const uint16_t *)(const void *)(p))         \
      : (type) == GGML_TYPE_I8  ? (T) * (const int8_t *)(p)                     \
      : (type) == GGML_TYPE_I16 ? (T) * (const int16_t *)(const void *)(p)      \
      : (type) == GGML_TYPE_I32 ? (T) * (const int32_t *)(const void *)(p)      \
@@ -47,7 +47,7 @@ store_float(enum ggml_type type, char *p, float v)
     else if (type == GGML_TYPE_F16)
         *(uint16_t *)(void *)p = half_from_float(v);
     else if (type == GGML_TYPE_BF16)
-        *(uint16_t *)(void *)p = bf16_from_float(v);
+        *(uint16_t *)(void *)p = core_bf16_from_float(v);
     else
         refuse(type);
 }

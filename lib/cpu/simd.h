@@ -43,7 +43,7 @@
 
 /* Four bytes of a block, wherever it lies. */
 INLINE int32_t
-four_bytes(const char *p)
+cpu_load_int32(const char *p)
 {
     int32_t v;
 

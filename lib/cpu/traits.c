@@ -99,7 +99,7 @@ from_float_i32(const float *x, void *y, int64_t n)
     }
 VEC_DOT(f32, float, )
 VEC_DOT(f16, uint16_t, half_to_float)
-VEC_DOT(bf16, uint16_t, bf16_to_float)
+VEC_DOT(bf16, uint16_t, core_bf16_to_float)
 
 /* Value j of an activation row, and its scale. */
 struct activation {

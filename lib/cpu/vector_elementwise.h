@@ -12,12 +12,12 @@
     {                                                                          \
         int64_t i = 0;                                                         \
         for (; i + VEC <= n; i += VEC) {                                       \
-            vec v = load_f32(x + i);                                           \
-            store_f32(y + i, expression);                                      \
+            vec v = v_load_f32(x + i);                                         \
+            v_store_f32(y + i, expression);                                    \
         }                                                                      \
         if (i < n) {                                                           \
-            vec v = load_f32_first(n - i, x + i);                              \
-            store_f32_first(n - i, y + i, expression);                         \
+            vec v = v_load_f32_first(n - i, x + i);                            \
+            v_store_f32_first(n - i, y + i, expression);                       \
         }                                                                      \
     }
 #define ZIP(name, expression)                                                  \
@@ -25,13 +25,13 @@
     {                                                                          \
         int64_t i = 0;                                                         \
         for (; i + VEC <= n; i += VEC) {                                       \
-            vec v = load_f32(a + i), u = load_f32(b + i);                      \
-            store_f32(y + i, expression);                                      \
+            vec v = v_load_f32(a + i), u = v_load_f32(b + i);                  \
+            v_store_f32(y + i, expression);                                    \
         }                                                                      \
         if (i < n) {                                                           \
-            vec v = load_f32_first(n - i, a + i);                              \
-            vec u = load_f32_first(n - i, b + i);                              \
-            store_f32_first(n - i, y + i, expression);                         \
+            vec v = v_load_f32_first(n - i, a + i);                            \
+            vec u = v_load_f32_first(n - i, b + i);                            \
+            v_store_f32_first(n - i, y + i, expression);                       \
         }                                                                      \
     }
 
@@ -39,22 +39,22 @@
 INLINE vec
 over_one_plus_exp(vec v, vec minus_t)
 {
-    return v / (splat(1) + exp_lanes(minus_t));
+    return v / (v_splat(1) + v_exp(minus_t));
 }
 
 INLINE vec
 silu_lanes(vec v)
 {
-    return over_one_plus_exp(v, splat(0) - v);
+    return over_one_plus_exp(v, v_splat(0) - v);
 }
 
 /* -2 * sqrt(2 / pi) * v * (1 + 0.044715 v^2): see gelu_one() in C. */
 INLINE vec
 gelu_lanes(vec v)
 {
-    vec cubic = fused(v * v, splat(0.044715f), splat(1));
+    vec cubic = v_fused(v * v, v_splat(0.044715f), v_splat(1));
 
-    return over_one_plus_exp(v, v * splat(-2 * 0.797884560802865f) * cubic);
+    return over_one_plus_exp(v, v * v_splat(-2 * 0.797884560802865f) * cubic);
 }
 
 /* Phi(v) - the normal distribution's - near 0, by its series
@@ -65,10 +65,10 @@ phi_near(vec v)
 {
     static const float by[] = { -9.4446563e-6f, 1.1543469e-4f, -1.1873282e-3f,
                                 9.9735570e-3f,  -0.066490380f, 0.39894228f };
-    vec z = v * v, p = splat(by[0]);
+    vec z = v * v, p = v_splat(by[0]);
 
-    UNROLL for (int i = 1; i < 6; i++) p = fused(p, z, splat(by[i]));
-    return fused(p, v, splat(0.5f));
+    UNROLL for (int i = 1; i < 6; i++) p = v_fused(p, z, v_splat(by[i]));
+    return v_fused(p, v, v_splat(0.5f));
 }
 
 /* v * Phi(v): with a = |v|,
@@ -82,13 +82,13 @@ gelu_erf_lanes(vec v)
     static const float by[] = { -0.0291090105f, 0.143788591f,   -0.2553280f,
                                 0.158722803f,   -0.0227912590f, 0.105369397f,
                                 0.119869046f,   0.139856711f,   0.139621705f };
-    vec a = (vec)((vec_bits)v & 0x7fffffff), p = splat(by[0]), t, tail, far;
+    vec a = (vec)((vec_bits)v & 0x7fffffff), p = v_splat(by[0]), t, tail, far;
 
-    t = splat(1) / fused(a, splat(0.35f), splat(1));
-    UNROLL for (int i = 1; i < 9; i++) p = fused(p, t, splat(by[i]));
-    tail = exp_lanes(a * a * splat(-0.5f)) * (p * t);
-    far = choose_where((vec_bits)(v < splat(0)), tail, splat(1) - tail);
-    return v * choose_where((vec_bits)(a < splat(0.6f)), phi_near(v), far);
+    t = v_splat(1) / v_fused(a, v_splat(0.35f), v_splat(1));
+    UNROLL for (int i = 1; i < 9; i++) p = v_fused(p, t, v_splat(by[i]));
+    tail = v_exp(a * a * v_splat(-0.5f)) * (p * t);
+    far = v_choose_where((vec_bits)(v < v_splat(0)), tail, v_splat(1) - tail);
+    return v * v_choose_where((vec_bits)(a < v_splat(0.6f)), phi_near(v), far);
 }
 
 ZIP(add, v + u)
@@ -98,12 +98,12 @@ ZIP(divide, v / u)
 ZIP(swiglu, silu_lanes(v) * u)
 ZIP(geglu, gelu_lanes(v) * u)
 ZIP(geglu_erf, gelu_erf_lanes(v) * u)
-MAP(exp_row, exp_lanes(v))
+MAP(exp_row, v_exp(v))
 MAP(silu, silu_lanes(v))
 MAP(gelu, gelu_lanes(v))
 MAP(gelu_erf, gelu_erf_lanes(v))
-MAP(gelu_quick, over_one_plus_exp(v, v *splat(-1.702f)))
-MAP(sigmoid, over_one_plus_exp(splat(1), splat(0) - v))
+MAP(gelu_quick, over_one_plus_exp(v, v *v_splat(-1.702f)))
+MAP(sigmoid, over_one_plus_exp(v_splat(1), v_splat(0) - v))
 
 /* By its series where 1 - 2 / (exp(2 x) + 1) would cancel. */
 INLINE vec
@@ -111,14 +111,14 @@ tanh_lanes(vec v)
 {
     vec a = (vec)((vec_bits)v & 0x7fffffff), z = v * v, p, far;
 
-    p = fused(splat(-1382.0f / 155925), z, splat(62.0f / 2835));
-    p = fused(p, z, splat(-17.0f / 315));
-    p = fused(p, z, splat(2.0f / 15));
-    p = fused(p, z, splat(-1.0f / 3));
-    p = fused(p * z, v, v);
-    far = splat(1) - splat(2) / (exp_lanes(a + a) + splat(1));
+    p = v_fused(v_splat(-1382.0f / 155925), z, v_splat(62.0f / 2835));
+    p = v_fused(p, z, v_splat(-17.0f / 315));
+    p = v_fused(p, z, v_splat(2.0f / 15));
+    p = v_fused(p, z, v_splat(-1.0f / 3));
+    p = v_fused(p * z, v, v);
+    far = v_splat(1) - v_splat(2) / (v_exp(a + a) + v_splat(1));
     far = (vec)((vec_bits)far | ((vec_bits)v & 0x80000000));
-    return choose_where((vec_bits)(a < splat(0.4f)), p, far);
+    return v_choose_where((vec_bits)(a < v_splat(0.4f)), p, far);
 }
 MAP(tanh_row, tanh_lanes(v))
 
@@ -126,63 +126,63 @@ static void
 swiglu_oai(int64_t n, float *y, const float *a, const float *b, float alpha,
            float limit)
 {
-    vec most = splat(limit), least = splat(-limit), by = splat(-alpha);
+    vec most = v_splat(limit), least = v_splat(-limit), by = v_splat(-alpha);
 
     for (int64_t i = 0; i < n; i += VEC) {
-        vec v = smaller(most, load_floats(n - i, a + i));
-        vec u = larger(least, smaller(most, load_floats(n - i, b + i)));
+        vec v = v_smaller(most, v_load_floats(n - i, a + i));
+        vec u = v_larger(least, v_smaller(most, v_load_floats(n - i, b + i)));
 
-        store(n - i, y + i, over_one_plus_exp(v, v * by) * (u + splat(1)));
+        v_store(n - i, y + i, over_one_plus_exp(v, v * by) * (u + v_splat(1)));
     }
 }
 
 static void
 scale(int64_t n, float *y, const float *x, float s, float b)
 {
-    vec vs = splat(s), vb = splat(b);
+    vec vs = v_splat(s), vb = v_splat(b);
 
     for (int64_t i = 0; i < n; i += VEC)
-        store(n - i, y + i, fused(load_floats(n - i, x + i), vs, vb));
+        v_store(n - i, y + i, v_fused(v_load_floats(n - i, x + i), vs, vb));
 }
 
 /* Four vectors of partial sums, to hide latency. */
 INLINE float
 add_four(const vec *s)
 {
-    return add_lanes((s[0] + s[1]) + (s[2] + s[3]));
+    return v_add_lanes((s[0] + s[1]) + (s[2] + s[3]));
 }
 
 static float
 sum(int64_t n, const float *x)
 {
-    vec s[4] = { splat(0), splat(0), splat(0), splat(0) };
+    vec s[4] = { v_splat(0), v_splat(0), v_splat(0), v_splat(0) };
     int64_t i = 0;
 
     for (; i + 4 * VEC <= n; i += 4 * VEC)
-        UNROLL for (int j = 0; j < 4; j++) s[j] += load_f32(x + i + VEC * j);
+        UNROLL for (int j = 0; j < 4; j++) s[j] += v_load_f32(x + i + VEC * j);
     for (; i < n; i += VEC)
-        s[0] += load_floats(n - i, x + i);
+        s[0] += v_load_floats(n - i, x + i);
     return add_four(s);
 }
 
 static float
 sum_squares(int64_t n, const float *x, float mean)
 {
-    vec s[4] = { splat(0), splat(0), splat(0), splat(0) };
-    vec v, vm = splat(mean);
+    vec s[4] = { v_splat(0), v_splat(0), v_splat(0), v_splat(0) };
+    vec v, vm = v_splat(mean);
     int64_t i = 0;
 
     for (; i + 4 * VEC <= n; i += 4 * VEC)
         UNROLL for (int j = 0; j < 4; j++)
         {
-            v = load_f32(x + i + VEC * j) - vm;
-            s[j] = fused(v, v, s[j]);
+            v = v_load_f32(x + i + VEC * j) - vm;
+            s[j] = v_fused(v, v, s[j]);
         }
     for (; i < n; i += VEC) {
-        v = load_floats(n - i, x + i) - vm;
+        v = v_load_floats(n - i, x + i) - vm;
         if (n - i < VEC)
-            v = choose_first(n - i, v, splat(0));
-        s[0] = fused(v, v, s[0]);
+            v = v_choose_first(n - i, v, v_splat(0));
+        s[0] = v_fused(v, v, s[0]);
     }
     return add_four(s);
 }
@@ -190,35 +190,36 @@ sum_squares(int64_t n, const float *x, float mean)
 static float
 max(int64_t n, const float *x)
 {
-    vec v = splat(-INFINITY);
+    vec v = v_splat(-INFINITY);
     int64_t i = 0;
 
     for (; i + VEC <= n; i += VEC)
-        v = larger(load_f32(x + i), v);
+        v = v_larger(v_load_f32(x + i), v);
     if (i < n)
-        v = choose_first(n - i, larger(load_f32_first(n - i, x + i), v), v);
-    return largest_lane(v);
+        v = v_choose_first(n - i, v_larger(v_load_f32_first(n - i, x + i), v),
+                           v);
+    return v_largest_lane(v);
 }
 
 static float
 exp_sum(int64_t n, float *y, const float *x, float largest)
 {
-    vec s = splat(0), vm = splat(largest);
+    vec s = v_splat(0), vm = v_splat(largest);
     int64_t i = 0;
 
     for (; i + VEC <= n; i += VEC) {
-        vec v = exp_lanes(load_f32(x + i) - vm);
+        vec v = v_exp(v_load_f32(x + i) - vm);
 
-        store_f32(y + i, v);
+        v_store_f32(y + i, v);
         s += v;
     }
     if (i < n) {
-        vec v = exp_lanes(load_f32_first(n - i, x + i) - vm);
+        vec v = v_exp(v_load_f32_first(n - i, x + i) - vm);
 
-        store_f32_first(n - i, y + i, v);
-        s += choose_first(n - i, v, splat(0));
+        v_store_f32_first(n - i, y + i, v);
+        s += v_choose_first(n - i, v, v_splat(0));
     }
-    return add_lanes(s);
+    return v_add_lanes(s);
 }
 
 static void
@@ -227,11 +228,11 @@ rotate(int64_t n, float *y0, float *y1, const float *x0, const float *x1,
 {
     for (int64_t i = 0; i < n; i += VEC) {
         int64_t m = n - i;
-        vec a = load_floats(m, x0 + i), b = load_floats(m, x1 + i);
-        vec vc = load_floats(m, c + i), vs = load_floats(m, s + i);
+        vec a = v_load_floats(m, x0 + i), b = v_load_floats(m, x1 + i);
+        vec vc = v_load_floats(m, c + i), vs = v_load_floats(m, s + i);
 
-        store(m, y0 + i, fused(a, vc, -(b * vs)));
-        store(m, y1 + i, fused(a, vs, b * vc));
+        v_store(m, y0 + i, v_fused(a, vc, -(b * vs)));
+        v_store(m, y1 + i, v_fused(a, vs, b * vc));
     }
 }
 
@@ -241,23 +242,23 @@ rotate_pairs(int64_t n, float *y, const float *x, const float *c,
 {
     for (int64_t i = 0; i < n; i += VEC) {
         int64_t m = n - i;
-        vec v = load_floats(m, x + i), vc = load_floats(m, c + i);
+        vec v = v_load_floats(m, x + i), vc = v_load_floats(m, c + i);
 
-        store(m, y + i,
-              fused(v, vc, swap_neighbours(v) * load_floats(m, s + i)));
+        v_store(m, y + i,
+                v_fused(v, vc, v_swap_neighbours(v) * v_load_floats(m, s + i)));
     }
 }
 
 INLINE void
 to_float(enum ggml_type type, const char *x, float *y, int64_t n)
 {
-    const int64_t step = step_of(type);
+    const int64_t step = cpu_values_step(type);
 
-    for (; n >= step; n -= step, x += size_of(type, step), y += step)
+    for (; n >= step; n -= step, x += cpu_values_size(type, step), y += step)
         UNROLL for (int64_t i = 0; i < step; i += VEC)
-            store_f32(y + i, load_values(type, VEC, x, i));
+            v_store_f32(y + i, v_load_values(type, VEC, x, i));
     if (n > 0)
-        store(n, y, load_values(type, n, x, 0));
+        v_store(n, y, v_load_values(type, n, x, 0));
 }
 
 static void
@@ -284,7 +285,7 @@ f16_from_float(const float *x, void *y, int64_t n)
     uint16_t *h = y;
 
     for (int64_t i = 0; i < n; i += VEC)
-        store_half_first(n - i, h + i, to_f16(load_floats(n - i, x + i)));
+        v_store_half_first(n - i, h + i, v_to_f16(v_load_floats(n - i, x + i)));
 }
 
 /* Rounds as integers do; a NaN keeps its upper bits and becomes quiet. */
@@ -294,17 +295,17 @@ bf16_from_float(const float *x, void *y, int64_t n)
     uint16_t *h = y;
 
     for (int64_t i = 0; i < n; i += VEC) {
-        vec v = load_floats(n - i, x + i);
+        vec v = v_load_floats(n - i, x + i);
         vec_bits high = (vec_bits)v >> 16, nan = (vec_bits)(v != v);
         vec_bits r = ((vec_bits)v + (high & 1) + 0x7fff) >> 16;
 
         r = (nan & (high | 64)) | (~nan & r);
-        store_half_first(n - i, h + i, narrow(r));
+        v_store_half_first(n - i, h + i, v_narrow(r));
     }
 }
 
 static void
-fill_rows(struct cpu_kernels *k)
+cpu_fill_rows(struct cpu_kernels *k)
 {
     k->add = add;
     k->sub = sub;

@@ -27,8 +27,8 @@ partial_row_at(const struct attention *a, const struct kv_split *split,
     struct partial_row r;
     int64_t at, token, batch, first;
 
-    at = divide(i, a->q.ne[2], &r.head);
-    batch = divide(at, a->q.ne[1], &token);
+    at = cuda_divide(i, a->q.ne[2], &r.head);
+    batch = cuda_divide(at, a->q.ne[1], &token);
     if (N > 1) {
         const struct sequence *one = &s->all[batch];
 
@@ -57,21 +57,21 @@ combine_splits(struct attention a, struct kv_split split,
     SHARED(float, scratch, LANES);
     int64_t e = a.v.ne[0];
 
-    grid_dependency_sync();
-    for (int64_t i = block_id(); i < n_rows; i += grid_size()) {
+    cuda_grid_dependency_sync();
+    for (int64_t i = cuda_block_id(); i < n_rows; i += cuda_grid_size()) {
         struct partial_row r = partial_row_at(&a, &split, &sequences, i);
-        float sink = sink_of(&a, r.head), most = -INFINITY, total = 0;
+        float sink = cuda_sink_of(&a, r.head), most = -INFINITY, total = 0;
         bool any;
 
-        for (int64_t p = thread_id(); p < r.splits; p += block_size())
+        for (int64_t p = cuda_thread_id(); p < r.splits; p += cuda_block_size())
             most = fmaxf(most, r.ends[2 * p]);
-        most = block_max(most, scratch);
+        most = cuda_block_max(most, scratch);
         any = most != -INFINITY;
         most = fmaxf(most, sink);
         for (int64_t p = 0; p < r.splits && any; p++)
             total = fmaf(r.ends[2 * p + 1], expf(r.ends[2 * p] - most), total);
         total += any ? expf(sink - most) : 0;
-        for (int64_t j = thread_id(); j < e; j += block_size()) {
+        for (int64_t j = cuda_thread_id(); j < e; j += cuda_block_size()) {
             float sum = 0;
 
             for (int64_t p = 0; p < r.splits && any; p++)
@@ -79,8 +79,8 @@ combine_splits(struct attention a, struct kv_split split,
                     sum = fmaf(r.partials[p * e + j],
                                expf(r.ends[2 * p] - most), sum);
             sum = total > 0 ? sum / total : 0;
-            store_element(&a.dst, r.to, j, sum);
-            store_fused_output(&a.fused, (before + i) * e + j, sum);
+            cuda_store_element(&a.dst, r.to, j, sum);
+            cuda_store_fused_output(&a.fused, (before + i) * e + j, sum);
         }
     }
 }
@@ -91,15 +91,16 @@ launch_combine(struct cuda_ctx *c, const struct attention *a,
                const struct kv_split *split, const struct sequences<N> *s,
                int64_t before, int64_t n)
 {
-    LAUNCH(combine_splits<N>, launch_config(n, a->v.ne[0] > 64 ? 128 : 64), c,
-           *a, *split, *s, before, n);
+    LAUNCH(combine_splits<N>,
+           cuda_default_launch(n, a->v.ne[0] > 64 ? 128 : 64), c, *a, *split,
+           *s, before, n);
 }
 
 static bool
 is_cache(const struct ggml_tensor *x)
 {
     return x->nb[0] == ggml_type_size(x->type) &&
-           (is_float_type(x->type) || x->type == GGML_TYPE_Q8_0);
+           (cuda_is_float_type(x->type) || x->type == GGML_TYPE_Q8_0);
 }
 
 bool
@@ -108,12 +109,12 @@ cuda_supports_attention(const struct ggml_tensor *dst)
     const struct ggml_tensor *q = dst->src[0], *k = dst->src[1];
     const struct ggml_tensor *v = dst->src[2], *mask = dst->src[3];
 
-    return is_f32(dst) && is_float_type(q->type) && is_cache(k) &&
+    return cuda_is_f32(dst) && cuda_is_float_type(q->type) && is_cache(k) &&
            is_cache(v) && k->ne[2] == v->ne[2] && q->ne[0] % 8 == 0 &&
            q->ne[0] <= 1024 && v->ne[0] <= CUDA_ATTENTION_MAX_WIDTH &&
            (!mask ||
             (mask->type == GGML_TYPE_F16 && mask->nb[0] == sizeof(uint16_t))) &&
-           (!dst->src[4] || is_f32(dst->src[4]));
+           (!dst->src[4] || cuda_is_f32(dst->src[4]));
 }
 
 static struct attention
@@ -121,14 +122,14 @@ read_params(const struct ggml_tensor *dst)
 {
     struct attention a = {};
 
-    a.q = view_of(dst->src[0]);
-    a.k = view_of(dst->src[1]);
-    a.v = view_of(dst->src[2]);
-    a.dst = view_of(dst);
+    a.q = cuda_view_of(dst->src[0]);
+    a.k = cuda_view_of(dst->src[1]);
+    a.v = cuda_view_of(dst->src[2]);
+    a.dst = cuda_view_of(dst);
     a.has_mask = dst->src[3] != NULL;
     a.has_sinks = dst->src[4] != NULL;
-    a.mask = a.has_mask ? view_of(dst->src[3]) : a.q;
-    a.sinks = a.has_sinks ? view_of(dst->src[4]) : a.q;
+    a.mask = a.has_mask ? cuda_view_of(dst->src[3]) : a.q;
+    a.sinks = a.has_sinks ? cuda_view_of(dst->src[4]) : a.q;
     a.scale = tensor_get_f32(dst, 0);
     a.max_bias = tensor_get_f32(dst, 1);
     a.softcap = tensor_get_f32(dst, 2);

@@ -48,7 +48,7 @@ static_assert(sizeof(struct attention) + sizeof(struct sequences<SEQUENCES>) <
  * launch, or mask block n, belongs to. */
 template <int64_t sequence::*first, int N>
 DEVICE const struct sequence *
-sequence_at(const struct sequences<N> *s, int64_t n)
+cuda_sequence_at(const struct sequences<N> *s, int64_t n)
 {
     int i = 0;
 
@@ -63,8 +63,8 @@ sequence_at(const struct sequences<N> *s, int64_t n)
 /* The byte offset of the matrix of keys or values that query head `head` of
  * batch `batch` attends to. */
 DEVICE int64_t
-kv_offset(const struct attention *a, const struct view *x, int64_t head,
-          int64_t batch)
+cuda_kv_offset(const struct attention *a, const struct view *x, int64_t head,
+               int64_t batch)
 {
     return head / (a->q.ne[2] / x->ne[2]) * x->nb[2] +
            batch / (a->q.ne[3] / x->ne[3]) * x->nb[3];
@@ -72,22 +72,22 @@ kv_offset(const struct attention *a, const struct view *x, int64_t head,
 
 /* The same of the mask. */
 DEVICE int64_t
-mask_offset(const struct attention *a, int64_t head, int64_t batch)
+cuda_mask_offset(const struct attention *a, int64_t head, int64_t batch)
 {
-    return modulo(head, a->mask.ne[2]) * a->mask.nb[2] +
-           modulo(batch, a->mask.ne[3]) * a->mask.nb[3];
+    return cuda_modulo(head, a->mask.ne[2]) * a->mask.nb[2] +
+           cuda_modulo(batch, a->mask.ne[3]) * a->mask.nb[3];
 }
 
 DEVICE float
-cap_score(const struct attention *a, float s)
+cuda_cap_score(const struct attention *a, float s)
 {
     return a->softcap != 0 ? tanhf(s) * a->softcap : s;
 }
 
 DEVICE float
-sink_of(const struct attention *a, int64_t head)
+cuda_sink_of(const struct attention *a, int64_t head)
 {
-    return a->has_sinks ? load_element(&a->sinks, a->sinks.data, head)
+    return a->has_sinks ? cuda_load_element(&a->sinks, a->sinks.data, head)
                         : -INFINITY;
 }
 

@@ -78,10 +78,10 @@ buffers_of(char *bytes, int64_t key_bytes, int64_t value_bytes, int d, int e)
 DEVICE struct row
 warp_row(const struct attention *a, const struct split_work *p)
 {
-    int row = (int)warp_id();
+    int row = (int)cuda_warp_id();
 
-    return query_row(a, p->head, p->batch,
-                     p->first + (row < p->rows ? row : 0));
+    return cuda_query_row(a, p->head, p->batch,
+                          p->first + (row < p->rows ? row : 0));
 }
 
 /* The queries as floats, scaled; missing rows are 0. */
@@ -92,11 +92,11 @@ load_queries(const struct attention *a, const struct split_work *p,
     int d = (int)a->q.ne[0];
     struct row r = warp_row(a, p);
     const char *from = p->q + r.i1 * a->q.nb[1] + r.i2 * a->q.nb[2];
-    float *to = queries + (int)warp_id() * d;
-    float scale = (int)warp_id() < p->rows ? a->scale : 0;
+    float *to = queries + (int)cuda_warp_id() * d;
+    float scale = (int)cuda_warp_id() < p->rows ? a->scale : 0;
 
-    for (int i = (int)lane_id(); i < d; i += LANES)
-        to[i] = load_element(&a->q, from, i) * scale;
+    for (int i = (int)cuda_lane_id(); i < d; i += LANES)
+        to[i] = cuda_load_element(&a->q, from, i) * scale;
 }
 
 /* Starts the asynchronous copies of n rows of `width` elements. */
@@ -105,20 +105,23 @@ copy_rows_async(const char *from, int64_t stride, int n, int width, int size,
                 uint16_t *to)
 {
     int vectors = width / 8, together = THREADS / vectors;
-    int row = (int)thread_id() / vectors, at = (int)thread_id() % vectors;
+    int row = (int)cuda_thread_id() / vectors,
+        at = (int)cuda_thread_id() % vectors;
 
-    for (; row < n && (int)thread_id() < together * vectors; row += together)
-        copy_async(to + row * size + at * 8, from + row * stride + at * 16);
-    copy_commit();
+    for (; row < n && (int)cuda_thread_id() < together * vectors;
+         row += together)
+        cuda_copy_async(to + row * size + at * 8,
+                        from + row * stride + at * 16);
+    cuda_copy_commit();
 }
 
 DEVICE void
 copy_tile_async(const struct attention *a, const struct split_work *p,
                 int64_t first, int n, const struct buffers *buffers)
 {
-    copy_rows_async(work_keys(a, p) + first * a->k.nb[1], a->k.nb[1], n,
+    copy_rows_async(cuda_work_keys(a, p) + first * a->k.nb[1], a->k.nb[1], n,
                     (int)a->k.ne[0], buffers->key_size, buffers->keys);
-    copy_rows_async(work_values(a, p) + first * a->v.nb[1], a->v.nb[1], n,
+    copy_rows_async(cuda_work_values(a, p) + first * a->v.nb[1], a->v.nb[1], n,
                     (int)a->v.ne[0], buffers->value_size, buffers->values);
 }
 
@@ -135,13 +138,13 @@ find_masks(const struct attention *a, const struct split_work *p)
 
     UNROLL for (int i = 0; i < THREAD_ROWS; i++)
     {
-        int r = (int)thread_id() / KEYS * THREAD_ROWS + i;
-        struct row q =
-            query_row(a, p->head, p->batch, p->first + (r < p->rows ? r : 0));
+        int r = (int)cuda_thread_id() / KEYS * THREAD_ROWS + i;
+        struct row q = cuda_query_row(a, p->head, p->batch,
+                                      p->first + (r < p->rows ? r : 0));
 
-        m.rows[i] = r < p->rows ? work_mask(a, p, q) : NULL;
+        m.rows[i] = r < p->rows ? cuda_work_mask(a, p, q) : NULL;
         m.slope[i] =
-            r < p->rows ? alibi_slope(q.i2, a->q.ne[2], a->max_bias) : -1;
+            r < p->rows ? cuda_alibi_slope(q.i2, a->q.ne[2], a->max_bias) : -1;
     }
     return m;
 }
@@ -151,14 +154,14 @@ find_masks(const struct attention *a, const struct split_work *p)
 DEVICE bool
 load_masks(const struct masks *m, int64_t first, int n, float *mask)
 {
-    int key = (int)thread_id() % KEYS;
+    int key = (int)cuda_thread_id() % KEYS;
     bool any = false;
 
     UNROLL for (int i = 0; i < THREAD_ROWS; i++)
     {
         mask[i] = -INFINITY;
         if (key < n && m->slope[i] >= 0)
-            mask[i] = m->rows[i] ? from_f16(m->rows[i][first + key]) : 0;
+            mask[i] = m->rows[i] ? cuda_from_f16(m->rows[i][first + key]) : 0;
         any |= mask[i] != -INFINITY;
     }
     return any;
@@ -174,7 +177,7 @@ unpack_8(int type, uint4 w, float *y)
     {
         uint16_t h = (uint16_t)(words[j / 2] >> j % 2 * 16);
 
-        y[j] = type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
+        y[j] = type == GGML_TYPE_F16 ? cuda_from_f16(h) : cuda_from_bf16(h);
     }
 }
 
@@ -183,20 +186,22 @@ DEVICE void
 dot_key(const struct attention *a, const struct buffers *buffers,
         const struct masks *m, const float *mask)
 {
-    int key = (int)thread_id() % KEYS, d = (int)a->k.ne[0];
-    int first = (int)thread_id() / KEYS * THREAD_ROWS;
+    int key = (int)cuda_thread_id() % KEYS, d = (int)a->k.ne[0];
+    int first = (int)cuda_thread_id() / KEYS * THREAD_ROWS;
     float sum[THREAD_ROWS] = {};
 
     for (int i = 0; i < d; i += 8) {
         float k[8];
 
-        unpack_8(
-            a->k.type,
-            load_vector<uint4>(buffers->keys + key * buffers->key_size + i), k);
+        unpack_8(a->k.type,
+                 cuda_load_vector<uint4>(buffers->keys +
+                                         key * buffers->key_size + i),
+                 k);
         UNROLL for (int r = 0; r < THREAD_ROWS; r++)
         {
             const float *q = buffers->queries + (first + r) * d + i;
-            float4 x = load_vector<float4>(q), y = load_vector<float4>(q + 4);
+            float4 x = cuda_load_vector<float4>(q),
+                   y = cuda_load_vector<float4>(q + 4);
 
             sum[r] = fmaf(k[0], x.x, sum[r]), sum[r] = fmaf(k[1], x.y, sum[r]);
             sum[r] = fmaf(k[2], x.z, sum[r]), sum[r] = fmaf(k[3], x.w, sum[r]);
@@ -208,7 +213,7 @@ dot_key(const struct attention *a, const struct buffers *buffers,
         buffers->scores[(first + r) * KEYS + key] =
         mask[r] == -INFINITY
             ? -INFINITY
-            : add_mask(cap_score(a, sum[r]), mask[r], m->slope[r]);
+            : cuda_add_mask(cuda_cap_score(a, sum[r]), mask[r], m->slope[r]);
 }
 
 /* Online softmax of a warp's row. */
@@ -221,10 +226,10 @@ struct state {
 DEVICE void
 online_softmax(struct state *s, const struct buffers *buffers)
 {
-    int row = (int)warp_id(), lane = (int)lane_id();
+    int row = (int)cuda_warp_id(), lane = (int)cuda_lane_id();
     const float *from = buffers->scores + row * KEYS;
     float a = from[lane], b = from[lane + LANES], keep = 1;
-    float most = fmaxf(s->max, warp_max(fmaxf(a, b)));
+    float most = fmaxf(s->max, cuda_warp_max(fmaxf(a, b)));
 
     if (most != -INFINITY) {
         keep = expf(s->max - most);
@@ -234,7 +239,7 @@ online_softmax(struct state *s, const struct buffers *buffers)
         a = b = 0;
     }
     s->max = most;
-    s->total = s->total * keep + warp_sum(a + b);
+    s->total = s->total * keep + cuda_warp_sum(a + b);
     buffers->weights[lane * SPLIT_ROWS + row] = a;
     buffers->weights[(lane + LANES) * SPLIT_ROWS + row] = b;
     if (lane == 0)
@@ -254,8 +259,8 @@ value_slice_of(int e)
     struct value_slice s;
 
     s.slices = slices_of(e);
-    s.slice = (int)thread_id() / threads;
-    s.place = (int)thread_id() % threads * 2;
+    s.slice = (int)cuda_thread_id() / threads;
+    s.place = (int)cuda_thread_id() % threads * 2;
     s.n = s.slice < s.slices ? KEYS / s.slices : 0;
     s.first = s.slice * s.n;
     return s;
@@ -282,11 +287,14 @@ add_values(const struct attention *a, const struct buffers *buffers,
                                               key * buffers->value_size +
                                               mine->place);
         float w[SPLIT_ROWS];
-        float4 x = load_vector<float4>(buffers->weights + key * SPLIT_ROWS);
-        float4 y = load_vector<float4>(buffers->weights + key * SPLIT_ROWS + 4);
-        float v0 = f16 ? from_f16((uint16_t)pair) : from_bf16((uint16_t)pair);
-        float v1 = f16 ? from_f16((uint16_t)(pair >> 16))
-                       : from_bf16((uint16_t)(pair >> 16));
+        float4 x =
+            cuda_load_vector<float4>(buffers->weights + key * SPLIT_ROWS);
+        float4 y =
+            cuda_load_vector<float4>(buffers->weights + key * SPLIT_ROWS + 4);
+        float v0 = f16 ? cuda_from_f16((uint16_t)pair)
+                       : cuda_from_bf16((uint16_t)pair);
+        float v1 = f16 ? cuda_from_f16((uint16_t)(pair >> 16))
+                       : cuda_from_bf16((uint16_t)(pair >> 16));
 
         w[0] = x.x, w[1] = x.y, w[2] = x.z, w[3] = x.w;
         w[4] = y.x, w[5] = y.y, w[6] = y.z, w[7] = y.w;
@@ -310,7 +318,7 @@ store_partials(const struct attention *a, const struct kv_split *split,
     const float *from;
     float *to;
 
-    barrier(); /* the slices overwrite the keys */
+    cuda_barrier(); /* the slices overwrite the keys */
     if (mine->n)
         UNROLL for (int r = 0; r < SPLIT_ROWS; r++)
         {
@@ -320,12 +328,12 @@ store_partials(const struct attention *a, const struct kv_split *split,
             to[0] = sum[r][0];
             to[1] = sum[r][1];
         }
-    barrier();
-    if ((int)warp_id() >= p->rows)
+    cuda_barrier();
+    if ((int)cuda_warp_id() >= p->rows)
         return;
-    from = buffers->slices + (int)warp_id() * e;
-    to = split->partials + partial_at(a, p, (int)warp_id()) * e;
-    for (int i = (int)lane_id(); i < e; i += LANES) {
+    from = buffers->slices + (int)cuda_warp_id() * e;
+    to = split->partials + cuda_partial_at(a, p, (int)cuda_warp_id()) * e;
+    for (int i = (int)cuda_lane_id(); i < e; i += LANES) {
         float total = 0;
 
         for (int j = 0; j < mine->slices; j++)
@@ -338,10 +346,10 @@ DEVICE void
 store_max_sum(const struct attention *a, const struct kv_split *split,
               const struct split_work *p, const struct state *s)
 {
-    int row = (int)warp_id();
+    int row = (int)cuda_warp_id();
 
-    if (lane_id() == 0 && row < p->rows) {
-        float *ends = split->max_sum + partial_at(a, p, row) * 2;
+    if (cuda_lane_id() == 0 && row < p->rows) {
+        float *ends = split->max_sum + cuda_partial_at(a, p, row) * 2;
 
         ends[0] = s->max;
         ends[1] = s->total;
@@ -362,9 +370,10 @@ BOUNDS(THREADS, 3)
                                         (int)a.k.ne[0], (int)a.v.ne[0]);
     struct value_slice mine = value_slice_of((int)a.v.ne[0]);
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct split_work p = work_at(&a, &split, &sequences, item);
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
+        struct split_work p = cuda_work_at(&a, &split, &sequences, item);
         struct masks masks = find_masks(&a, &p);
         struct state s = { -INFINITY, 0 };
         float sum[SPLIT_ROWS][2] = {};
@@ -375,24 +384,24 @@ BOUNDS(THREADS, 3)
             float mask[THREAD_ROWS];
             bool any;
 
-            barrier(); /* all threads are done with the previous tile */
+            cuda_barrier(); /* all threads are done with the previous tile */
             if (eager)
                 copy_tile_async(&a, &p, first, n, &buffers);
-            any = barrier_any(load_masks(&masks, first, n, mask));
+            any = cuda_barrier_any(load_masks(&masks, first, n, mask));
             if (any && !eager)
                 copy_tile_async(&a, &p, first, n, &buffers);
             if (any && !begun)
                 load_queries(&a, &p, buffers.queries);
             begun |= any;
-            copy_wait<1>();
-            barrier();
+            cuda_copy_wait<1>();
+            cuda_barrier();
             if (any) {
                 dot_key(&a, &buffers, &masks, mask);
-                barrier();
+                cuda_barrier();
                 online_softmax(&s, &buffers);
             }
-            copy_wait<0>();
-            barrier();
+            cuda_copy_wait<0>();
+            cuda_barrier();
             if (any)
                 add_values(&a, &buffers, &mine, sum);
         }
@@ -407,7 +416,7 @@ is_supported_kv(const struct view *x)
 {
     return (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16) &&
            x->nb[0] == 2 && x->ne[0] % 8 == 0 && x->ne[0] <= MAX_WIDTH &&
-           is_aligned_16(x);
+           cuda_is_aligned_16(x);
 }
 
 static size_t
@@ -431,7 +440,7 @@ launch(struct cuda_ctx *c, const struct attention *a,
        const struct kv_split *split, const struct sequences<N> *s, int64_t n)
 {
     int64_t d = a->k.ne[0], e = a->v.ne[0];
-    struct cuda_launch_config config = launch_config(n, THREADS);
+    struct cuda_launch_config config = cuda_default_launch(n, THREADS);
 
     config.shared = shared_bytes(a);
     ALLOW_SHARED(attend_decode<N>, config.shared);

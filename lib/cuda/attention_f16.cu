@@ -8,21 +8,21 @@
 KERNEL
 clamp_to_f16(struct view y, struct view x, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
-        float v = load_element(&x, row_data(&x, c.row), i);
+        float v = cuda_load_element(&x, cuda_row_data(&x, c.row), i);
 
         if (v == v)
             v = fminf(fmaxf(v, -65504), 65504);
-        store_element(&y, row_data(&y, c.row), i, v);
+        cuda_store_element(&y, cuda_row_data(&y, c.row), i, v);
     }
 }
 
 bool
 cuda_kv_is_f16(const struct view *x)
 {
-    return x->type == GGML_TYPE_F16 && is_aligned_16(x);
+    return x->type == GGML_TYPE_F16 && cuda_is_aligned_16(x);
 }
 
 bool
@@ -56,7 +56,7 @@ cuda_kv_to_f16(struct cuda_ctx *c, struct view *x)
     if (x->type == GGML_TYPE_Q8_0)
         cuda_dequantize_rows(c, &y, x, NULL);
     else
-        LAUNCH(clamp_to_f16, launch_config(n, CUDA_THREADS), c, y, *x, n);
+        LAUNCH(clamp_to_f16, cuda_default_launch(n, CUDA_THREADS), c, y, *x, n);
     *x = y;
     return true;
 }

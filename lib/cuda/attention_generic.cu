@@ -24,9 +24,9 @@ load_value(const struct view *x, const char *row, int64_t i)
         const struct block_q8_0 *b =
             (const struct block_q8_0 *)(const void *)row + i / 32;
 
-        return from_f16(b->d) * (float)b->qs[i % 32];
+        return cuda_from_f16(b->d) * (float)b->qs[i % 32];
     }
-    return load_element(x, row, i);
+    return cuda_load_element(x, row, i);
 }
 
 /* Eight F16 or BF16 to floats; load_8(): eight elements of any type from i
@@ -40,7 +40,7 @@ unpack_8(const struct view *x, uint4 w, float *y)
     {
         uint16_t h = (uint16_t)(words[j / 2] >> j % 2 * 16);
 
-        y[j] = x->type == GGML_TYPE_F16 ? from_f16(h) : from_bf16(h);
+        y[j] = x->type == GGML_TYPE_F16 ? cuda_from_f16(h) : cuda_from_bf16(h);
     }
 }
 
@@ -59,11 +59,11 @@ load_queries(const struct attention *a, const struct tiles *tiles,
         const char *from = NULL;
 
         if (r < p->rows)
-            from =
-                row_data(&a->q, query_row(a, p->head, p->batch, p->first + r));
-        for (int i = (int)thread_id(); i < a->q.ne[0]; i += THREADS)
+            from = cuda_row_data(
+                &a->q, cuda_query_row(a, p->head, p->batch, p->first + r));
+        for (int i = (int)cuda_thread_id(); i < a->q.ne[0]; i += THREADS)
             queries[r * tiles->width + i] =
-                from ? load_element(&a->q, from, i) * a->scale : 0;
+                from ? cuda_load_element(&a->q, from, i) * a->scale : 0;
     }
 }
 
@@ -76,10 +76,10 @@ DEVICE void
 load_keys(const struct attention *a, const struct tiles *tiles,
           const struct split_work *p, int64_t first, int n, float *keys)
 {
-    const char *matrix = work_keys(a, p);
+    const char *matrix = cuda_work_keys(a, p);
     int vectors = (int)a->k.ne[0] / 8;
 
-    for (int i = (int)thread_id(); i < n * vectors;
+    for (int i = (int)cuda_thread_id(); i < n * vectors;
          i += THREADS * KEY_PREFETCH) {
         uint4 w[KEY_PREFETCH];
 
@@ -88,9 +88,9 @@ load_keys(const struct attention *a, const struct tiles *tiles,
             int at = i + j * THREADS;
 
             if (tiles->vectorized && at < n * vectors)
-                w[j] = load_vector<uint4>(matrix +
-                                          (first + at / vectors) * a->k.nb[1] +
-                                          at % vectors * 16);
+                w[j] = cuda_load_vector<uint4>(
+                    matrix + (first + at / vectors) * a->k.nb[1] +
+                    at % vectors * 16);
         }
         UNROLL for (int j = 0; j < KEY_PREFETCH; j++)
         {
@@ -114,11 +114,11 @@ dot_keys(const float *key, const float *queries, int width, int n, float *sum)
 {
     UNROLL for (int r = 0; r < WARP_ROWS; r++) sum[r] = 0;
     for (int i = 0; i < n; i += 4) {
-        float4 x = load_vector<float4>(key + i);
+        float4 x = cuda_load_vector<float4>(key + i);
 
         UNROLL for (int r = 0; r < WARP_ROWS; r++)
         {
-            float4 y = load_vector<float4>(queries + r * width + i);
+            float4 y = cuda_load_vector<float4>(queries + r * width + i);
 
             sum[r] = fmaf(x.x, y.x, sum[r]);
             sum[r] = fmaf(x.y, y.y, sum[r]);
@@ -139,14 +139,14 @@ DEVICE float
 score(const struct attention *a, const struct state *s, int r, int64_t first,
       int n, float product)
 {
-    int key = (int)lane_id();
+    int key = (int)cuda_lane_id();
     float mask = 0;
 
     if (key >= n)
         return -INFINITY;
     if (a->has_mask)
-        mask = from_f16(s->masks[r][first + key]);
-    return add_mask(cap_score(a, product), mask, s->slope[r]);
+        mask = cuda_from_f16(s->masks[r][first + key]);
+    return cuda_add_mask(cuda_cap_score(a, product), mask, s->slope[r]);
 }
 
 /* Turns scores of a tile into weights, and stores the factors by which previous
@@ -158,23 +158,23 @@ online_softmax(const struct attention *a, const struct tiles *tiles,
 {
     float product[WARP_ROWS];
 
-    dot_keys(keys + (int)lane_id() % n * tiles->width,
-             queries + (int)warp_id() * WARP_ROWS * tiles->width, tiles->width,
-             (int)a->k.ne[0], product);
+    dot_keys(keys + (int)cuda_lane_id() % n * tiles->width,
+             queries + (int)cuda_warp_id() * WARP_ROWS * tiles->width,
+             tiles->width, (int)a->k.ne[0], product);
     UNROLL for (int r = 0; r < WARP_ROWS; r++)
     {
-        int row = (int)warp_id() * WARP_ROWS + r;
+        int row = (int)cuda_warp_id() * WARP_ROWS + r;
         float v = score(a, s, r, first, n, product[r]);
-        float most = fmaxf(s->max[r], warp_max(v)), keep = 1, w = 0;
+        float most = fmaxf(s->max[r], cuda_warp_max(v)), keep = 1, w = 0;
 
         if (most != -INFINITY) {
             keep = expf(s->max[r] - most);
             w = expf(v - most);
         }
         s->max[r] = most;
-        s->total[r] = s->total[r] * keep + warp_sum(w);
-        weights[row * LANES + lane_id()] = w;
-        if (lane_id() == 0)
+        s->total[r] = s->total[r] * keep + cuda_warp_sum(w);
+        weights[row * LANES + cuda_lane_id()] = w;
+        if (cuda_lane_id() == 0)
             shrink[row] = keep;
     }
 }
@@ -186,15 +186,15 @@ load_bits(const struct view *x, const char *row, int64_t i)
 {
     if (x->type == GGML_TYPE_F16 || x->type == GGML_TYPE_BF16)
         return *(const uint16_t *)(const void *)(row + i * 2);
-    return bits_of(load_value(x, row, i));
+    return cuda_float_bits(load_value(x, row, i));
 }
 
 DEVICE float
 value_of(const struct view *x, uint32_t bits)
 {
-    return x->type == GGML_TYPE_F16    ? from_f16((uint16_t)bits)
-           : x->type == GGML_TYPE_BF16 ? from_bf16((uint16_t)bits)
-                                       : float_of(bits);
+    return x->type == GGML_TYPE_F16    ? cuda_from_f16((uint16_t)bits)
+           : x->type == GGML_TYPE_BF16 ? cuda_from_bf16((uint16_t)bits)
+                                       : cuda_bits_float(bits);
 }
 
 /* Accumulates the thread's elements of a value. Values with weight 0 are
@@ -223,7 +223,7 @@ add_values(const struct attention *a, const struct split_work *p, int64_t first,
            int n, const float *weights, const float *shrink,
            float (*sum)[PLACES])
 {
-    const char *matrix = work_values(a, p) + first * a->v.nb[1];
+    const char *matrix = cuda_work_values(a, p) + first * a->v.nb[1];
 
     UNROLL for (int r = 0; r < SPLIT_ROWS; r++)
         UNROLL for (int j = 0; j < PLACES; j++) sum[r][j] *= shrink[r];
@@ -233,7 +233,7 @@ add_values(const struct attention *a, const struct split_work *p, int64_t first,
         UNROLL for (int i = 0; i < VALUE_PREFETCH; i++)
             UNROLL for (int j = 0; j < PLACES; j++)
         {
-            int at = (int)thread_id() + j * THREADS;
+            int at = (int)cuda_thread_id() + j * THREADS;
 
             bits[i][j] = 0;
             if (key + i < n && at < a->v.ne[0])
@@ -253,10 +253,11 @@ sees_any(const struct attention *a, const struct state *s,
     bool any = false;
 
     UNROLL for (int r = 0; r < WARP_ROWS;
-                r++) if ((int)warp_id() * WARP_ROWS + r < p->rows) any |=
-        (int)lane_id() < n &&
-        (!a->has_mask || from_f16(s->masks[r][first + lane_id()]) != -INFINITY);
-    return barrier_any(any);
+                r++) if ((int)cuda_warp_id() * WARP_ROWS + r < p->rows) any |=
+        (int)cuda_lane_id() < n &&
+        (!a->has_mask ||
+         cuda_from_f16(s->masks[r][first + cuda_lane_id()]) != -INFINITY);
+    return cuda_barrier_any(any);
 }
 
 /* Stores the partial results, which combine_splits() reads. */
@@ -270,18 +271,18 @@ store_partials(const struct attention *a, const struct kv_split *split,
 
     UNROLL for (int r = 0; r < SPLIT_ROWS; r++)
     {
-        int64_t at = partial_at(a, p, r);
+        int64_t at = cuda_partial_at(a, p, r);
 
         if (r >= p->rows)
             break;
         UNROLL for (int j = 0; j < PLACES; j++)
         {
-            int i = (int)thread_id() + j * THREADS;
+            int i = (int)cuda_thread_id() + j * THREADS;
 
             if (i < e)
                 split->partials[at * e + i] = sum[r][j];
         }
-        if (lane_id() == 0 && (int)warp_id() == r / WARP_ROWS) {
+        if (cuda_lane_id() == 0 && (int)cuda_warp_id() == r / WARP_ROWS) {
             split->max_sum[at * 2] = s->max[r % WARP_ROWS];
             split->max_sum[at * 2 + 1] = s->total[r % WARP_ROWS];
         }
@@ -294,14 +295,14 @@ begin_state(const struct attention *a, const struct split_work *p,
 {
     UNROLL for (int r = 0; r < WARP_ROWS; r++)
     {
-        int row = (int)warp_id() * WARP_ROWS + r;
-        struct row q = query_row(a, p->head, p->batch,
-                                 p->first + (row < p->rows ? row : 0));
+        int row = (int)cuda_warp_id() * WARP_ROWS + r;
+        struct row q = cuda_query_row(a, p->head, p->batch,
+                                      p->first + (row < p->rows ? row : 0));
 
         s->max[r] = -INFINITY;
         s->total[r] = 0;
-        s->slope[r] = alibi_slope(q.i2, a->q.ne[2], a->max_bias);
-        s->masks[r] = work_mask(a, p, q);
+        s->slope[r] = cuda_alibi_slope(q.i2, a->q.ne[2], a->max_bias);
+        s->masks[r] = cuda_work_mask(a, p, q);
     }
 }
 
@@ -316,13 +317,14 @@ BOUNDS(THREADS, 1) attend_generic(struct attention a, struct kv_split split,
     float *queries = (float *)(void *)bytes;
     float *keys = queries + SPLIT_ROWS * tiles.width;
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        struct split_work p = work_at<1>(&a, &split, NULL, item);
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
+        struct split_work p = cuda_work_at<1>(&a, &split, NULL, item);
         struct state s;
         float sum[SPLIT_ROWS][PLACES] = {};
 
-        barrier();
+        cuda_barrier();
         load_queries(&a, &tiles, &p, queries);
         begin_state(&a, &p, &s);
         for (int64_t first = p.begin; first < p.end; first += tiles.keys) {
@@ -332,10 +334,10 @@ BOUNDS(THREADS, 1) attend_generic(struct attention a, struct kv_split split,
             if (!sees_any(&a, &s, &p, first, n))
                 continue;
             load_keys(&a, &tiles, &p, first, n, keys);
-            barrier();
+            cuda_barrier();
             online_softmax(&a, &tiles, &s, first, n, queries, keys, weights,
                            shrink);
-            barrier();
+            cuda_barrier();
             add_values<PLACES>(&a, &p, first, n, weights, shrink, sum);
         }
         store_partials<PLACES>(&a, &split, &p, &s, sum);
@@ -347,7 +349,7 @@ static void
 launch(struct cuda_ctx *c, const struct attention *a,
        const struct kv_split *split, const struct tiles *tiles, int64_t n)
 {
-    struct cuda_launch_config config = launch_config(n, THREADS);
+    struct cuda_launch_config config = cuda_default_launch(n, THREADS);
 
     config.shared =
         (size_t)(SPLIT_ROWS + tiles->keys) * tiles->width * sizeof(float);
@@ -363,8 +365,9 @@ cuda_attention_generic(struct cuda_ctx *c, const struct attention *a,
 
     tiles.keys = cuda_tile_keys(a->q.ne[0], TILE_BYTES);
     tiles.width = (int)a->q.ne[0] + 4;
-    tiles.vectorized = is_aligned_16(&a->k) && (a->k.type == GGML_TYPE_F16 ||
-                                                a->k.type == GGML_TYPE_BF16);
+    tiles.vectorized =
+        cuda_is_aligned_16(&a->k) &&
+        (a->k.type == GGML_TYPE_F16 || a->k.type == GGML_TYPE_BF16);
     if (a->v.ne[0] <= THREADS)
         launch<1>(c, a, split, &tiles, n);
     else if (a->v.ne[0] <= 2 * THREADS)

@@ -52,11 +52,12 @@ DEVICE void
 load_queries(const struct attention *a, const struct query_block *qs,
              struct warp_rows<D> *s)
 {
-    int g = (int)lane_id() / 4, t = (int)lane_id() % 4;
+    int g = (int)cuda_lane_id() / 4, t = (int)cuda_lane_id() % 4;
 
     UNROLL for (int half = 0; half < 2; half++)
     {
-        int64_t token = min_i64(qs->first + g + 8 * half, qs->of->tokens - 1);
+        int64_t token =
+            cuda_min_i64(qs->first + g + 8 * half, qs->of->tokens - 1);
         const char *from = qs->of->q + token * a->q.nb[1] +
                            qs->head * a->q.nb[2] + qs->batch * a->q.nb[3];
 
@@ -65,9 +66,9 @@ load_queries(const struct attention *a, const struct query_block *qs,
         {
             int at = 16 * i + 8 * j + 2 * t;
 
-            uint32_t pair =
-                to_f16_pair(load_element(&a->q, from, at) * a->scale,
-                            load_element(&a->q, from, at + 1) * a->scale);
+            uint32_t pair = cuda_to_f16_pair(
+                cuda_load_element(&a->q, from, at) * a->scale,
+                cuda_load_element(&a->q, from, at + 1) * a->scale);
 
             if (kv_tile<D>::wide)
                 *(uint32_t *)(void *)(s->wide +
@@ -78,7 +79,7 @@ load_queries(const struct attention *a, const struct query_block *qs,
         }
     }
     if (kv_tile<D>::wide)
-        warp_barrier();
+        cuda_warp_barrier();
 }
 
 /* The fragment of the warp's queries with 16 values of each from 16 i on. */
@@ -86,11 +87,11 @@ template <int D>
 DEVICE void
 query_fragment(const struct warp_rows<D> *s, int i, uint32_t *q)
 {
-    int lane = (int)lane_id();
+    int lane = (int)cuda_lane_id();
 
     if (kv_tile<D>::wide)
-        ldmatrix_x4(q, s->wide + lane % 16 * kv_tile<D>::width + 16 * i +
-                           lane / 16 * 8);
+        cuda_ldmatrix_x4(q, s->wide + lane % 16 * kv_tile<D>::width + 16 * i +
+                                lane / 16 * 8);
     else
         UNROLL for (int j = 0; j < 4; j++) q[j] =
             s->q[kv_tile<D>::wide ? 0 : i][j];
@@ -107,7 +108,8 @@ copy_tile_async(const char *matrix, int64_t stride, int64_t first,
     const uint4 zero = { 0, 0, 0, 0 };
     const int keys = kv_tile<D>::keys;
 
-    for (int i = (int)thread_id(); i < keys * (D / 8); i += MMA_WARPS * LANES) {
+    for (int i = (int)cuda_thread_id(); i < keys * (D / 8);
+         i += MMA_WARPS * LANES) {
         int row = i / (D / 8), at = i % (D / 8) * 8;
         uint16_t *place = to + row * kv_tile<D>::width + at;
         char any = !visible;
@@ -116,11 +118,11 @@ copy_tile_async(const char *matrix, int64_t stride, int64_t first,
             UNROLL for (int j = row; j < MMA_WARPS * LANES; j += keys) any |=
                 visible[j];
         if (any)
-            copy_async(place, matrix + (first + row) * stride + at * 2);
+            cuda_copy_async(place, matrix + (first + row) * stride + at * 2);
         else
-            store_vector(place, zero);
+            cuda_store_vector(place, zero);
     }
-    copy_commit();
+    cuda_copy_commit();
 }
 
 /* Loads the mask of the block's tokens, and sets which keys are visible. A
@@ -131,23 +133,24 @@ load_mask(const struct attention *a, const struct query_block *qs,
           int64_t first, uint16_t *to, char *visible)
 {
     const int keys = kv_tile<D>::keys;
-    const char *rows = qs->of->mask + mask_offset(a, qs->head, qs->batch);
-    int key = (int)thread_id() % keys;
+    const char *rows = qs->of->mask + cuda_mask_offset(a, qs->head, qs->batch);
+    int key = (int)cuda_thread_id() % keys;
     bool any = false;
 
-    for (int i = (int)thread_id() / keys; i < BLOCK_TOKENS;
+    for (int i = (int)cuda_thread_id() / keys; i < BLOCK_TOKENS;
          i += MMA_WARPS * LANES / keys) {
-        const char *row = rows + min_i64(qs->token + i, qs->of->tokens - 1) *
-                                     qs->of->mask_stride;
+        const char *row =
+            rows + cuda_min_i64(qs->token + i, qs->of->tokens - 1) *
+                       qs->of->mask_stride;
         uint16_t m = 0xfc00; /* -infinity */
 
         if (first + key < qs->of->keys)
-            m = a->has_mask ? load_f16_bits(row, first + key) : 0;
+            m = a->has_mask ? cuda_load_f16_bits(row, first + key) : 0;
         any |= m != 0xfc00;
         to[i * kv_tile<D>::mask_width + key] = m;
     }
-    visible[thread_id()] = any;
-    barrier();
+    visible[cuda_thread_id()] = any;
+    cuda_barrier();
 }
 
 /* The first tile from `first` on that is visible to any token; else beyond all
@@ -168,7 +171,7 @@ DEVICE void
 score_tile(const struct warp_rows<D> *s, const uint16_t *keys,
            float (*score)[4])
 {
-    int lane = (int)lane_id();
+    int lane = (int)cuda_lane_id();
     /* the row that the lane passes to ldmatrix; matrices are 8 values apart */
     const uint16_t *row = keys + lane % 8 * kv_tile<D>::width + lane / 8 * 8;
 
@@ -184,9 +187,9 @@ score_tile(const struct warp_rows<D> *s, const uint16_t *keys,
         {
             uint32_t b[4];
 
-            ldmatrix_x4(b, row + n * 8 * kv_tile<D>::width + 32 * i);
-            mma_16x8x16_f16(score[n], q[0], b);
-            mma_16x8x16_f16(score[n], q[1], b + 2);
+            cuda_ldmatrix_x4(b, row + n * 8 * kv_tile<D>::width + 32 * i);
+            cuda_mma_16x8x16_f16(score[n], q[0], b);
+            cuda_mma_16x8x16_f16(score[n], q[1], b + 2);
         }
     }
 }
@@ -197,14 +200,14 @@ DEVICE void
 apply_mask(const struct attention *a, const struct query_block *qs,
            const uint16_t *mask, float (*score)[4])
 {
-    int g = (int)lane_id() / 4, t = (int)lane_id() % 4;
+    int g = (int)cuda_lane_id() / 4, t = (int)cuda_lane_id() % 4;
     const int width = kv_tile<D>::mask_width;
-    const uint16_t *m = mask + ((int)warp_id() * 16 + g) * width + 2 * t;
+    const uint16_t *m = mask + ((int)cuda_warp_id() * 16 + g) * width + 2 * t;
 
     if (a->softcap != 0)
         UNROLL for (int n = 0; n < kv_tile<D>::keys / 8; n++)
             UNROLL for (int i = 0; i < 4; i++) score[n][i] =
-                cap_score(a, score[n][i]);
+                cuda_cap_score(a, score[n][i]);
     if (!mask) {
         UNROLL for (int n = 0; n < kv_tile<D>::keys / 8; n++)
             UNROLL for (int i = 0; i < 4; i++) score[n][i] *= LOG2_E;
@@ -212,17 +215,18 @@ apply_mask(const struct attention *a, const struct query_block *qs,
     }
     UNROLL for (int n = 0; n < kv_tile<D>::keys / 8; n++)
         UNROLL for (int i = 0; i < 4; i++) score[n][i] =
-            LOG2_E * add_mask(score[n][i],
-                              from_f16(m[i / 2 * 8 * width + n * 8 + i % 2]),
-                              qs->slope);
+            LOG2_E *
+            cuda_add_mask(score[n][i],
+                          cuda_from_f16(m[i / 2 * 8 * width + n * 8 + i % 2]),
+                          qs->slope);
 }
 
 /* The maximum over the four lanes that share rows. */
 DEVICE float
 row_max(float v)
 {
-    v = fmaxf(v, lane_xor(v, 1));
-    return fmaxf(v, lane_xor(v, 2));
+    v = fmaxf(v, cuda_lane_xor(v, 1));
+    return fmaxf(v, cuda_lane_xor(v, 2));
 }
 
 /* Turns scores into weights; rescales sums and totals where the maximum
@@ -262,7 +266,7 @@ DEVICE void
 add_values(struct warp_rows<D> *s, const uint16_t *values,
            const float (*weight)[4])
 {
-    int lane = (int)lane_id();
+    int lane = (int)cuda_lane_id();
     const uint16_t *row =
         values + lane % 16 * kv_tile<D>::width + lane / 16 * 8;
 
@@ -271,15 +275,16 @@ add_values(struct warp_rows<D> *s, const uint16_t *values,
         uint32_t p[4];
 
         UNROLL for (int j = 0; j < 4; j++) p[j] =
-            to_f16_pair(weight[2 * i + j / 2][j % 2 * 2],
-                        weight[2 * i + j / 2][j % 2 * 2 + 1]);
+            cuda_to_f16_pair(weight[2 * i + j / 2][j % 2 * 2],
+                             weight[2 * i + j / 2][j % 2 * 2 + 1]);
         UNROLL for (int n = 0; n < D / 16; n++)
         {
             uint32_t b[4];
 
-            ldmatrix_x4_trans(b, row + i * 16 * kv_tile<D>::width + 16 * n);
-            mma_16x8x16_f16(s->sum[2 * n], p, b);
-            mma_16x8x16_f16(s->sum[2 * n + 1], p, b + 2);
+            cuda_ldmatrix_x4_trans(b,
+                                   row + i * 16 * kv_tile<D>::width + 16 * n);
+            cuda_mma_16x8x16_f16(s->sum[2 * n], p, b);
+            cuda_mma_16x8x16_f16(s->sum[2 * n + 1], p, b + 2);
         }
     }
 }
@@ -290,8 +295,8 @@ DEVICE void
 store_rows(const struct attention *a, const struct query_block *qs,
            const struct warp_rows<D> *s)
 {
-    int g = (int)lane_id() / 4, t = (int)lane_id() % 4;
-    float sink = sink_of(a, qs->head) * LOG2_E;
+    int g = (int)cuda_lane_id() / 4, t = (int)cuda_lane_id() % 4;
+    float sink = cuda_sink_of(a, qs->head) * LOG2_E;
 
     UNROLL for (int half = 0; half < 2; half++)
     {
@@ -301,12 +306,12 @@ store_rows(const struct attention *a, const struct query_block *qs,
         char *to = qs->of->dst + qs->head * a->dst.nb[1] +
                    token * a->dst.nb[2] + qs->batch * a->dst.nb[3];
         struct row at = { qs->head, token, qs->batch };
-        int64_t row = qs->of->first_row + row_number(&a->dst, at);
+        int64_t row = qs->of->first_row + cuda_row_number(&a->dst, at);
         uint32_t *fused =
             a->fused.data ? (uint32_t *)a->fused.data + row * (D / 2) : NULL;
 
-        total += lane_xor(total, 1);
-        total += lane_xor(total, 2);
+        total += cuda_lane_xor(total, 1);
+        total += cuda_lane_xor(total, 2);
         if (s->max[half] != -INFINITY) {
             float keep = exp2f(s->max[half] - most);
 
@@ -319,10 +324,10 @@ store_rows(const struct attention *a, const struct query_block *qs,
             float v = s->sum[n][2 * half] * factor;
             float w = s->sum[n][2 * half + 1] * factor;
 
-            store_element(&a->dst, to, n * 8 + 2 * t, v);
-            store_element(&a->dst, to, n * 8 + 2 * t + 1, w);
+            cuda_store_element(&a->dst, to, n * 8 + 2 * t, v);
+            cuda_store_element(&a->dst, to, n * 8 + 2 * t + 1, w);
             if (fused)
-                fused[n * 4 + t] = to_bf16_pair(v, w);
+                fused[n * 4 + t] = cuda_to_bf16_pair(v, w);
         }
     }
 }
@@ -333,10 +338,11 @@ mask_blocks_of(const struct attention *a, const struct sequence *s,
                const uint8_t *mask_blocks, int keys, int64_t head,
                int64_t batch, int64_t block)
 {
-    int64_t i2 = modulo(head, a->mask.ne[2]), i3 = modulo(batch, a->mask.ne[3]);
-    int64_t at = (i3 * a->mask.ne[2] + i2) * token_blocks(s) + block;
+    int64_t i2 = cuda_modulo(head, a->mask.ne[2]),
+            i3 = cuda_modulo(batch, a->mask.ne[3]);
+    int64_t at = (i3 * a->mask.ne[2] + i2) * cuda_token_blocks(s) + block;
 
-    return mask_blocks + s->first_slot + at * kv_tiles(s, keys);
+    return mask_blocks + s->first_slot + at * cuda_kv_tiles(s, keys);
 }
 
 /* Loads a tile's mask if it is mixed, and starts to copy its keys. */
@@ -354,7 +360,7 @@ begin_tile(const struct attention *a, const struct query_block *qs,
         copy_tile_async<D>(qs->keys, a->k.nb[1], first, masked ? visible : NULL,
                            keys);
     else
-        copy_commit();
+        cuda_copy_commit();
     return masked;
 }
 
@@ -377,23 +383,23 @@ attend_keys(const struct attention *a, const struct query_block *qs,
         int64_t next = next_visible_tile<D>(qs, first + kv_tile<D>::keys);
         float score[kv_tile<D>::keys / 8][4];
 
-        copy_wait<1>();
-        barrier();
+        cuda_copy_wait<1>();
+        cuda_barrier();
         score_tile<D>(s, keys, score);
         apply_mask<D>(a, qs, masked ? mask : NULL, score);
-        barrier();
+        cuda_barrier();
         masked = begin_tile<D>(a, qs, next, mask, visible, keys);
         online_softmax<D>(s, score);
-        copy_wait<1>();
-        barrier();
+        cuda_copy_wait<1>();
+        cuda_barrier();
         add_values<D>(s, values, score);
-        barrier();
+        cuda_barrier();
         if (next < qs->of->keys)
             copy_tile_async<D>(qs->values, a->v.nb[1], next,
                                masked ? visible : NULL, values);
         first = next;
     }
-    copy_wait<0>();
+    cuda_copy_wait<0>();
 }
 
 /* Items: BLOCK_TOKENS queries of a head, of a sequence or batch; the last
@@ -406,17 +412,17 @@ query_block_at(const struct attention *a, const struct sequences<SEQUENCES> *s,
     struct query_block qs;
     int64_t at, block;
 
-    qs.of = sequence_at<&sequence::first_item>(s, item);
-    at = divide(item - qs.of->first_item, a->q.ne[2], &qs.head);
-    qs.batch = divide(at, token_blocks(qs.of), &at);
-    block = token_blocks(qs.of) - 1 - at;
+    qs.of = cuda_sequence_at<&sequence::first_item>(s, item);
+    at = cuda_divide(item - qs.of->first_item, a->q.ne[2], &qs.head);
+    qs.batch = cuda_divide(at, cuda_token_blocks(qs.of), &at);
+    block = cuda_token_blocks(qs.of) - 1 - at;
     qs.token = block * BLOCK_TOKENS;
-    qs.first = qs.token + warp_id() * 16;
-    qs.keys = qs.of->k + kv_offset(a, &a->k, qs.head, qs.batch);
-    qs.values = qs.of->v + kv_offset(a, &a->v, qs.head, qs.batch);
+    qs.first = qs.token + cuda_warp_id() * 16;
+    qs.keys = qs.of->k + cuda_kv_offset(a, &a->k, qs.head, qs.batch);
+    qs.values = qs.of->v + cuda_kv_offset(a, &a->v, qs.head, qs.batch);
     qs.mask_blocks = mask_blocks_of(a, qs.of, mask_blocks, kv_tile<D>::keys,
                                     qs.head, qs.batch, block);
-    qs.slope = alibi_slope(qs.head, a->q.ne[2], a->max_bias);
+    qs.slope = cuda_alibi_slope(qs.head, a->q.ne[2], a->max_bias);
     return qs;
 }
 
@@ -436,18 +442,19 @@ BOUNDS(MMA_WARPS *LANES, kv_tile<D>::wide ? 1
     uint16_t *values = keys + kv_tile<D>::size,
              *mask = values + kv_tile<D>::size;
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
         struct query_block qs =
             query_block_at<D>(&a, &sequences, mask_blocks, item);
         warp_rows<D> s = {};
 
         s.max[0] = s.max[1] = -INFINITY;
-        s.wide = queries + warp_id() * 16 * kv_tile<D>::width;
+        s.wide = queries + cuda_warp_id() * 16 * kv_tile<D>::width;
         load_queries<D>(&a, &qs, &s);
         attend_keys<D>(&a, &qs, &s, keys, values, mask, visible);
         store_rows<D>(&a, &qs, &s);
-        barrier(); /* all threads are done with shared memory */
+        cuda_barrier(); /* all threads are done with shared memory */
     }
 }
 
@@ -464,8 +471,8 @@ number(const struct attention *a, int keys, struct sequences<SEQUENCES> *s,
 
         one->first_item = n;
         one->first_slot = *n_mask_blocks;
-        n += token_blocks(one) * a->q.ne[2] * a->q.ne[3];
-        *n_mask_blocks += token_blocks(one) * kv_tiles(one, keys) *
+        n += cuda_token_blocks(one) * a->q.ne[2] * a->q.ne[3];
+        *n_mask_blocks += cuda_token_blocks(one) * cuda_kv_tiles(one, keys) *
                           a->mask.ne[2] * a->mask.ne[3];
     }
     return n;
@@ -484,7 +491,8 @@ launch(struct cuda_ctx *c, const struct attention *a,
        struct sequences<SEQUENCES> *s)
 {
     int64_t n_mask_blocks, n = number(a, kv_tile<D>::keys, s, &n_mask_blocks);
-    struct cuda_launch_config config = launch_config(n, MMA_WARPS * LANES);
+    struct cuda_launch_config config =
+        cuda_default_launch(n, MMA_WARPS * LANES);
     uint8_t *mask_blocks = (uint8_t *)cuda_scratch(c, (size_t)n_mask_blocks);
 
     if (!mask_blocks)

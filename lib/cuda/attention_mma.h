@@ -16,27 +16,27 @@ enum {
 };
 
 DEVICE int64_t
-min_i64(int64_t a, int64_t b)
+cuda_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
 /* Blocks of a sequence's tokens. */
 HOST_DEVICE int64_t
-token_blocks(const struct sequence *s)
+cuda_token_blocks(const struct sequence *s)
 {
     return (s->tokens + BLOCK_TOKENS - 1) / BLOCK_TOKENS;
 }
 
 /* Tiles of its keys, `keys` each. */
 HOST_DEVICE int64_t
-kv_tiles(const struct sequence *s, int keys)
+cuda_kv_tiles(const struct sequence *s, int keys)
 {
     return (s->keys + keys - 1) / keys;
 }
 
 DEVICE uint16_t
-load_f16_bits(const char *row, int64_t i)
+cuda_load_f16_bits(const char *row, int64_t i)
 {
     return ((const uint16_t *)(const void *)row)[i];
 }

@@ -6,7 +6,7 @@
 
 /* ALiBi (Press et al. 2022): how fast the bias of a head grows. */
 DEVICE float
-alibi_slope(int64_t head, int64_t n_heads, float max_bias)
+cuda_alibi_slope(int64_t head, int64_t n_heads, float max_bias)
 {
     int64_t power = 1;
 
@@ -22,7 +22,7 @@ alibi_slope(int64_t head, int64_t n_heads, float max_bias)
 
 /* What is masked does not count, whatever its score. */
 DEVICE float
-add_mask(float score, float mask, float slope)
+cuda_add_mask(float score, float mask, float slope)
 {
     return mask == -INFINITY ? mask : score + slope * mask;
 }

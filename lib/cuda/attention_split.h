@@ -32,12 +32,13 @@ struct split_work {
 
 /* The token and head of row i of a KV head. */
 DEVICE struct row
-query_row(const struct attention *a, int64_t head, int64_t batch, int64_t i)
+cuda_query_row(const struct attention *a, int64_t head, int64_t batch,
+               int64_t i)
 {
     struct row r;
     int64_t head_of_group;
 
-    r.i1 = divide(i, a->gqa_heads, &head_of_group);
+    r.i1 = cuda_divide(i, a->gqa_heads, &head_of_group);
     r.i2 = head + head_of_group;
     r.i3 = batch;
     return r;
@@ -50,9 +51,10 @@ set_batch(const struct attention *a, struct split_work *p, int64_t splits)
     p->splits = splits;
     p->end = a->k.ne[1];
     p->q = a->q.data + p->batch * a->q.nb[3];
-    p->k = a->k.data + kv_offset(a, &a->k, 0, p->batch);
-    p->v = a->v.data + kv_offset(a, &a->v, 0, p->batch);
-    p->mask = a->has_mask ? a->mask.data + mask_offset(a, 0, p->batch) : NULL;
+    p->k = a->k.data + cuda_kv_offset(a, &a->k, 0, p->batch);
+    p->v = a->v.data + cuda_kv_offset(a, &a->v, 0, p->batch);
+    p->mask =
+        a->has_mask ? a->mask.data + cuda_mask_offset(a, 0, p->batch) : NULL;
     p->mask_stride = a->mask.nb[1];
     p->first_slot = p->batch * a->q.ne[1] * a->q.ne[2] * splits;
 }
@@ -62,7 +64,8 @@ template <int N>
 DEVICE int64_t
 set_sequence(const struct sequences<N> *s, struct split_work *p, int64_t item)
 {
-    const struct sequence *one = sequence_at<&sequence::first_item>(s, item);
+    const struct sequence *one =
+        cuda_sequence_at<&sequence::first_item>(s, item);
 
     p->splits = one->splits;
     p->end = one->keys;
@@ -78,17 +81,17 @@ set_sequence(const struct sequences<N> *s, struct split_work *p, int64_t item)
 /* Items: splits of the keys, for chunks of the rows of each KV head. */
 template <int N>
 DEVICE struct split_work
-work_at(const struct attention *a, const struct kv_split *split,
-        const struct sequences<N> *s, int64_t item)
+cuda_work_at(const struct attention *a, const struct kv_split *split,
+             const struct sequences<N> *s, int64_t item)
 {
     struct split_work p;
     int64_t chunk, group, left, at;
 
     if (N > 1)
         item = set_sequence(s, &p, item);
-    at = divide(item, N > 1 ? p.splits : split->splits, &p.split);
-    at = divide(at, split->chunks, &chunk);
-    p.batch = divide(at, a->q.ne[2] / a->gqa_heads, &group);
+    at = cuda_divide(item, N > 1 ? p.splits : split->splits, &p.split);
+    at = cuda_divide(at, split->chunks, &chunk);
+    p.batch = cuda_divide(at, a->q.ne[2] / a->gqa_heads, &group);
     if (N == 1)
         set_batch(a, &p, split->splits);
     p.head = group * a->gqa_heads;
@@ -103,36 +106,37 @@ work_at(const struct attention *a, const struct kv_split *split,
 
 /* The matrices of keys and values that an item's rows attend to. */
 DEVICE const char *
-work_keys(const struct attention *a, const struct split_work *p)
+cuda_work_keys(const struct attention *a, const struct split_work *p)
 {
     return p->k + p->head / a->gqa_heads * a->k.nb[2];
 }
 
 DEVICE const char *
-work_values(const struct attention *a, const struct split_work *p)
+cuda_work_values(const struct attention *a, const struct split_work *p)
 {
     return p->v + p->head / a->gqa_heads * a->v.nb[2];
 }
 
 /* The slot of the partial result of row i of an item. */
 DEVICE int64_t
-partial_at(const struct attention *a, const struct split_work *p, int i)
+cuda_partial_at(const struct attention *a, const struct split_work *p, int i)
 {
-    struct row q = query_row(a, p->head, p->batch, p->first + i);
+    struct row q = cuda_query_row(a, p->head, p->batch, p->first + i);
 
     return p->first_slot + (q.i1 * a->q.ne[2] + q.i2) * p->splits + p->split;
 }
 
 /* The mask of a row of an item; NULL: all keys are visible. */
 DEVICE const uint16_t *
-work_mask(const struct attention *a, const struct split_work *p, struct row q)
+cuda_work_mask(const struct attention *a, const struct split_work *p,
+               struct row q)
 {
     if (!p->mask)
         return NULL;
     return (const uint16_t *)(const void *)(p->mask +
-                                            modulo(q.i1, a->mask.ne[1]) *
+                                            cuda_modulo(q.i1, a->mask.ne[1]) *
                                                 p->mask_stride +
-                                            modulo(q.i2, a->mask.ne[2]) *
+                                            cuda_modulo(q.i2, a->mask.ne[2]) *
                                                 a->mask.nb[2]);
 }
 

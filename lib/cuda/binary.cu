@@ -19,34 +19,36 @@ apply_binary(int op, float a, float b)
 KERNEL
 binary(int op, struct view y, struct view a, struct view b, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
-        const char *pa = row_data(&a, c.row);
-        const char *pb = row_data(&b, row_wrap(&b, c.row));
-        int64_t j = modulo(i, b.ne[0]);
+        const char *pa = cuda_row_data(&a, c.row);
+        const char *pb = cuda_row_data(&b, cuda_row_wrap(&b, c.row));
+        int64_t j = cuda_modulo(i, b.ne[0]);
 
-        store_element(
-            &y, row_data(&y, c.row), i,
-            apply_binary(op, load_element(&a, pa, i), load_element(&b, pb, j)));
+        cuda_store_element(&y, cuda_row_data(&y, c.row), i,
+                           apply_binary(op, cuda_load_element(&a, pa, i),
+                                        cuda_load_element(&b, pb, j)));
     }
 }
 
 bool
 cuda_supports_binary(const struct ggml_tensor *dst)
 {
-    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
-           is_float_type(dst->src[1]->type);
+    return cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type) &&
+           cuda_is_float_type(dst->src[1]->type);
 }
 
 void
 cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    int64_t n = chunks_of(dst);
+    int64_t n = cuda_chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(binary, launch_config(n, CUDA_THREADS), c, (int)dst->op,
-               view_of(dst), view_of(dst->src[0]), view_of(dst->src[1]), n);
+        LAUNCH(binary, cuda_default_launch(n, CUDA_THREADS), c, (int)dst->op,
+               cuda_view_of(dst), cuda_view_of(dst->src[0]),
+               cuda_view_of(dst->src[1]), n);
 }
 
 /* dst [n, used, tokens] = src0 + row ids[used, tokens] of src1. An id that is
@@ -54,17 +56,17 @@ cuda_run_binary(struct cuda_ctx *c, struct ggml_tensor *dst)
 KERNEL
 add_id(struct view y, struct view a, struct view b, struct view ids, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t id =
             *(const int32_t *)(const void *)(ids.data + c.row.i1 * ids.nb[0] +
                                              c.row.i2 * ids.nb[1]);
-        float v = load_element(&a, row_data(&a, c.row), i);
+        float v = cuda_load_element(&a, cuda_row_data(&a, c.row), i);
 
         if (id >= 0 && id < b.ne[1])
-            v += load_element(&b, b.data + id * b.nb[1], i);
-        store_element(&y, row_data(&y, c.row), i, v);
+            v += cuda_load_element(&b, b.data + id * b.nb[1], i);
+        cuda_store_element(&y, cuda_row_data(&y, c.row), i, v);
     }
 }
 
@@ -78,10 +80,10 @@ cuda_supports_add_id(const struct ggml_tensor *dst)
 void
 cuda_run_add_id(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    int64_t n = chunks_of(dst);
+    int64_t n = cuda_chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(add_id, launch_config(n, CUDA_THREADS), c, view_of(dst),
-               view_of(dst->src[0]), view_of(dst->src[1]), view_of(dst->src[2]),
-               n);
+        LAUNCH(add_id, cuda_default_launch(n, CUDA_THREADS), c,
+               cuda_view_of(dst), cuda_view_of(dst->src[0]),
+               cuda_view_of(dst->src[1]), cuda_view_of(dst->src[2]), n);
 }

@@ -38,8 +38,8 @@ element_at(const struct view *x, bool same, struct row r, int64_t i,
            int64_t row, int64_t width)
 {
     if (!same)
-        r = row_at(x, divide(row * width + i, x->ne[0], &i));
-    return row_data(x, r) + i * x->nb[0];
+        r = cuda_row_at(x, cuda_divide(row * width + i, x->ne[0], &i));
+    return cuda_row_data(x, r) + i * x->nb[0];
 }
 
 /* `size`: of elements that are copied as bytes; 0: they are converted. */
@@ -48,17 +48,17 @@ copy(struct view y, struct view x, bool same, int size, int64_t n)
 {
     int64_t per_row = (y.ne[0] + CHUNK - 1) / CHUNK;
 
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         const char *from =
             element_at(&x, same, c.row, i, item_ / per_row, y.ne[0]);
-        char *to = row_data(&y, c.row);
+        char *to = cuda_row_data(&y, c.row);
 
         if (size)
             move_element(to + i * y.nb[0], from, size);
         else
-            store_element(&y, to, i, load_element(&x, from, 0));
+            cuda_store_element(&y, to, i, cuda_load_element(&x, from, 0));
     }
 }
 
@@ -66,13 +66,15 @@ copy(struct view y, struct view x, bool same, int size, int64_t n)
 KERNEL
 copy_contiguous(char *to, const char *from, int64_t size)
 {
-    int64_t step = (int64_t)grid_size() * block_size();
+    int64_t step = (int64_t)cuda_grid_size() * cuda_block_size();
 
-    grid_dependency_sync();
-    for (int64_t i = (int64_t)block_id() * block_size() + thread_id();
+    cuda_grid_dependency_sync();
+    for (int64_t i =
+             (int64_t)cuda_block_id() * cuda_block_size() + cuda_thread_id();
          i < (size + 15) / 16; i += step) {
         if (i * 16 + 16 <= size)
-            store_vector(to + i * 16, load_vector<uint4>(from + i * 16));
+            cuda_store_vector(to + i * 16,
+                              cuda_load_vector<uint4>(from + i * 16));
         else
             for (int64_t j = i * 16; j < size; j++)
                 to[j] = from[j];
@@ -84,8 +86,8 @@ cuda_copy_bytes(struct cuda_ctx *c, void *to, const void *from, int64_t size)
 {
     if (size > 0)
         LAUNCH(copy_contiguous,
-               launch_config(cuda_ceil_div(size, CUDA_THREADS * 16 * 4),
-                             CUDA_THREADS),
+               cuda_default_launch(cuda_ceil_div(size, CUDA_THREADS * 16 * 4),
+                                   CUDA_THREADS),
                c, (char *)to, (const char *)from, size);
 }
 
@@ -103,14 +105,14 @@ cuda_supports_copy(const struct ggml_tensor *dst)
     if (is_contiguous_pair(x, dst) ||
         (x->type == dst->type && element_size(x->type)))
         return true;
-    if (is_float_type(dst->type) && is_float_type(x->type))
+    if (cuda_is_float_type(dst->type) && cuda_is_float_type(x->type))
         return true;
     if (x->ne[0] != dst->ne[0])
         return false;
     if (dst->type == GGML_TYPE_Q8_0)
-        return is_float_type(x->type) && ggml_are_same_shape(x, dst) &&
+        return cuda_is_float_type(x->type) && ggml_are_same_shape(x, dst) &&
                dst->nb[0] == ggml_type_size(dst->type);
-    return is_float_type(dst->type) && cuda_is_format(x->type) &&
+    return cuda_is_float_type(dst->type) && cuda_is_format(x->type) &&
            ggml_are_same_shape(x, dst) && x->nb[0] == ggml_type_size(x->type);
 }
 
@@ -118,8 +120,8 @@ void
 cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *x = dst->src[0];
-    struct view from = view_of(x), to = view_of(dst);
-    int64_t n = chunks_of(dst), size = (int64_t)ggml_nbytes(dst);
+    struct view from = cuda_view_of(x), to = cuda_view_of(dst);
+    int64_t n = cuda_chunks_of(dst), size = (int64_t)ggml_nbytes(dst);
 
     if (ggml_is_empty(dst) ||
         (x->data == dst->data && ggml_are_same_stride(x, dst) &&
@@ -133,7 +135,7 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
     else if (cuda_is_format(x->type) && x->type != dst->type)
         cuda_dequantize_rows(c, &to, &from, NULL);
     else
-        LAUNCH(copy, launch_config(n, CUDA_THREADS), c, to, from,
+        LAUNCH(copy, cuda_default_launch(n, CUDA_THREADS), c, to, from,
                ggml_are_same_shape(x, dst),
                x->type == dst->type ? element_size(x->type) : 0, n);
 }
@@ -141,11 +143,12 @@ cuda_run_copy(struct cuda_ctx *c, struct ggml_tensor *dst)
 KERNEL
 repeat(struct view y, struct view x, int size, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
-    move_element(
-        row_data(&y, c.row) + i * y.nb[0],
-        row_data(&x, row_wrap(&x, c.row)) + modulo(i, x.ne[0]) * x.nb[0], size);
+    move_element(cuda_row_data(&y, c.row) + i * y.nb[0],
+                 cuda_row_data(&x, cuda_row_wrap(&x, c.row)) +
+                     cuda_modulo(i, x.ne[0]) * x.nb[0],
+                 size);
 }
 
 bool
@@ -157,11 +160,12 @@ cuda_supports_repeat(const struct ggml_tensor *dst)
 void
 cuda_run_repeat(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    int64_t n = chunks_of(dst);
+    int64_t n = cuda_chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(repeat, launch_config(n, CUDA_THREADS), c, view_of(dst),
-               view_of(dst->src[0]), element_size(dst->type), n);
+        LAUNCH(repeat, cuda_default_launch(n, CUDA_THREADS), c,
+               cuda_view_of(dst), cuda_view_of(dst->src[0]),
+               element_size(dst->type), n);
 }
 
 /* Along `dim`, b begins where a ends. */
@@ -169,7 +173,7 @@ KERNEL
 concat(struct view y, struct view a, struct view b, int dim, int size,
        int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
         int64_t at[4] = { i, c.row.i1, c.row.i2, c.row.i3 };
@@ -180,7 +184,7 @@ concat(struct view y, struct view a, struct view b, int dim, int size,
             from = &b;
             at[d] -= a.ne[d];
         }
-        move_element(row_data(&y, c.row) + i * y.nb[0],
+        move_element(cuda_row_data(&y, c.row) + i * y.nb[0],
                      from->data + at[0] * from->nb[0] + at[1] * from->nb[1] +
                          at[2] * from->nb[2] + at[3] * from->nb[3],
                      size);
@@ -213,7 +217,7 @@ void
 cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
     const struct ggml_tensor *a = dst->src[0], *b = dst->src[1];
-    int64_t n = chunks_of(dst), size = (int64_t)ggml_nbytes(a);
+    int64_t n = cuda_chunks_of(dst), size = (int64_t)ggml_nbytes(a);
 
     if (n == 0)
         return;
@@ -222,8 +226,8 @@ cuda_run_concat(struct cuda_ctx *c, struct ggml_tensor *dst)
         cuda_copy_bytes(c, (char *)dst->data + size, b->data,
                         (int64_t)ggml_nbytes(b));
     } else {
-        LAUNCH(concat, launch_config(n, CUDA_THREADS), c, view_of(dst),
-               view_of(a), view_of(b), (int)tensor_get_i32(dst, 0),
-               element_size(dst->type), n);
+        LAUNCH(concat, cuda_default_launch(n, CUDA_THREADS), c,
+               cuda_view_of(dst), cuda_view_of(a), cuda_view_of(b),
+               (int)tensor_get_i32(dst, 0), element_size(dst->type), n);
     }
 }

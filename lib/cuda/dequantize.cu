@@ -31,7 +31,7 @@ source_of(const struct lookup *l, struct row r)
         if (r.i1 < 0 || r.i1 >= l->x.ne[1])
             return NULL;
     }
-    return row_data(&l->x, r);
+    return cuda_row_data(&l->x, r);
 }
 
 /* x[j] = scale * q - min, rounded as quant/ does. */
@@ -42,8 +42,8 @@ value_of(const struct sub_block *u, int j)
     int g = T::group == 16 ? j / 16 : 0;
     float q = (float)((int8_t)(u->codes[j / 4] >> j % 4 * 8) - T::offset);
 
-    q = multiply_rn(u->scale[g], q);
-    return T::min ? subtract_rn(q, u->min[g]) : q;
+    q = cuda_multiply_rn(u->scale[g], q);
+    return T::min ? cuda_subtract_rn(q, u->min[g]) : q;
 }
 
 /* Stores 32 floats from element `at` on, as 16-byte vectors if they are
@@ -59,7 +59,7 @@ store_sub_block(const struct view *y, char *row, int64_t at, const float *v)
         {
             float4 f = { v[i], v[i + 1], v[i + 2], v[i + 3] };
 
-            store_vector(to + i * 4, f);
+            cuda_store_vector(to + i * 4, f);
         }
     } else if (whole && y->type != GGML_TYPE_F32 && y->nb[0] == 2) {
         bool f16 = y->type == GGML_TYPE_F16;
@@ -73,14 +73,14 @@ store_sub_block(const struct view *y, char *row, int64_t at, const float *v)
             {
                 float a = v[i + 2 * j], b = v[i + 2 * j + 1];
 
-                w[j] = f16 ? to_f16_pair(a, b) : to_bf16_pair(a, b);
+                w[j] = f16 ? cuda_to_f16_pair(a, b) : cuda_to_bf16_pair(a, b);
             }
             all.x = w[0], all.y = w[1], all.z = w[2], all.w = w[3];
-            store_vector(to + i * 2, all);
+            cuda_store_vector(to + i * 2, all);
         }
     } else {
         UNROLL for (int i = 0; i < SUB_BLOCK; i++)
-            store_element(y, row, at + i, v[i]);
+            cuda_store_element(y, row, at + i, v[i]);
     }
 }
 
@@ -107,29 +107,31 @@ template <class T>
 KERNEL
 dequantize_blocks(struct lookup l, int64_t n_items)
 {
-    int64_t chunks = (l.sub_blocks + block_size() - 1) / block_size();
+    int64_t chunks = (l.sub_blocks + cuda_block_size() - 1) / cuda_block_size();
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t chunk, row = divide(item, chunks, &chunk);
-        struct row r = row_at(&l.y, row);
-        int64_t n = chunk * block_size() + thread_id();
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
+        int64_t chunk, row = cuda_divide(item, chunks, &chunk);
+        struct row r = cuda_row_at(&l.y, row);
+        int64_t n = chunk * cuda_block_size() + cuda_thread_id();
 
         if (n < l.sub_blocks)
-            dequantize_sub_block<T>(&l, source_of(&l, r), row_data(&l.y, r), n);
+            dequantize_sub_block<T>(&l, source_of(&l, r),
+                                    cuda_row_data(&l.y, r), n);
     }
 }
 
 KERNEL
 convert_elements(struct lookup l, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
 
-        store_element(&l.y, row_data(&l.y, c.row), i,
-                      from ? load_element(&l.x, from, i) : 0);
+        cuda_store_element(&l.y, cuda_row_data(&l.y, c.row), i,
+                           from ? cuda_load_element(&l.x, from, i) : 0);
     }
 }
 
@@ -137,22 +139,24 @@ convert_elements(struct lookup l, int64_t n)
 KERNEL
 convert_contiguous(struct view y, const char *from, int64_t n)
 {
-    int64_t step = (int64_t)grid_size() * block_size() * 4;
+    int64_t step = (int64_t)cuda_grid_size() * cuda_block_size() * 4;
 
-    grid_dependency_sync();
-    for (int64_t i = ((int64_t)block_id() * block_size() + thread_id()) * 4;
+    cuda_grid_dependency_sync();
+    for (int64_t i =
+             ((int64_t)cuda_block_id() * cuda_block_size() + cuda_thread_id()) *
+             4;
          i < n; i += step) {
-        float4 v = load_vector<float4>(from + i * 4);
+        float4 v = cuda_load_vector<float4>(from + i * 4);
         uint2 w;
 
         if (y.type == GGML_TYPE_F16) {
-            w.x = to_f16_pair(v.x, v.y);
-            w.y = to_f16_pair(v.z, v.w);
+            w.x = cuda_to_f16_pair(v.x, v.y);
+            w.y = cuda_to_f16_pair(v.z, v.w);
         } else {
-            w.x = to_bf16_pair(v.x, v.y);
-            w.y = to_bf16_pair(v.z, v.w);
+            w.x = cuda_to_bf16_pair(v.x, v.y);
+            w.y = cuda_to_bf16_pair(v.z, v.w);
         }
-        store_vector(y.data + i * 2, w);
+        cuda_store_vector(y.data + i * 2, w);
     }
 }
 
@@ -162,7 +166,7 @@ is_contiguous_pair(const struct view *y, const struct view *x)
     int64_t n = x->ne[0] * x->ne[1] * x->ne[2] * x->ne[3];
 
     return x->type == GGML_TYPE_F32 && y->type != GGML_TYPE_F32 && n % 4 == 0 &&
-           is_contiguous(x, 4) && is_contiguous(y, 2) &&
+           cuda_is_contiguous(x, 4) && cuda_is_contiguous(y, 2) &&
            (((uintptr_t)x->data | (uintptr_t)y->data) & 15) == 0;
 }
 
@@ -170,11 +174,11 @@ is_contiguous_pair(const struct view *y, const struct view *x)
 KERNEL
 copy_integers(struct lookup l, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(l.y, c, i, n)
     {
         const char *from = source_of(&l, c.row);
-        char *to = row_data(&l.y, c.row) + i * l.y.nb[0];
+        char *to = cuda_row_data(&l.y, c.row) + i * l.y.nb[0];
 
         *(int32_t *)(void *)to =
             from ? *(const int32_t *)(const void *)(from + i * l.x.nb[0]) : 0;
@@ -199,26 +203,26 @@ cuda_dequantize_rows(struct cuda_ctx *c, const struct view *y,
     switch (x->type) {
 #define LAUNCH_TYPE(name, which)                                               \
     case which:                                                                \
-        LAUNCH((dequantize_blocks<format_##name>), launch_config(n, threads),  \
-               c, l, n);                                                       \
+        LAUNCH((dequantize_blocks<format_##name>),                             \
+               cuda_default_launch(n, threads), c, l, n);                      \
         break;
         CUDA_FORMATS(LAUNCH_TYPE)
 #undef LAUNCH_TYPE
     case GGML_TYPE_I32:
-        LAUNCH(copy_integers, launch_config(n_chunks, CUDA_THREADS), c, l,
+        LAUNCH(copy_integers, cuda_default_launch(n_chunks, CUDA_THREADS), c, l,
                n_chunks);
         break;
     default:
         if (!ids && is_contiguous_pair(y, x)) {
             n = y->ne[0] * rows;
-            LAUNCH(
-                convert_contiguous,
-                launch_config(cuda_ceil_div(n, CUDA_THREADS * 4), CUDA_THREADS),
-                c, *y, (const char *)x->data, n);
+            LAUNCH(convert_contiguous,
+                   cuda_default_launch(cuda_ceil_div(n, CUDA_THREADS * 4),
+                                       CUDA_THREADS),
+                   c, *y, (const char *)x->data, n);
             break;
         }
-        LAUNCH(convert_elements, launch_config(n_chunks, CUDA_THREADS), c, l,
-               n_chunks);
+        LAUNCH(convert_elements, cuda_default_launch(n_chunks, CUDA_THREADS), c,
+               l, n_chunks);
     }
 }
 
@@ -231,16 +235,16 @@ cuda_supports_get_rows(const struct ggml_tensor *dst)
         return false;
     if (x->type == GGML_TYPE_I32)
         return dst->type == GGML_TYPE_I32;
-    return is_float_type(dst->type) &&
-           (is_float_type(x->type) ||
+    return cuda_is_float_type(dst->type) &&
+           (cuda_is_float_type(x->type) ||
             (cuda_is_format(x->type) && x->nb[0] == ggml_type_size(x->type)));
 }
 
 void
 cuda_run_get_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    struct view y = view_of(dst), x = view_of(dst->src[0]);
-    struct view ids = view_of(dst->src[1]);
+    struct view y = cuda_view_of(dst), x = cuda_view_of(dst->src[0]);
+    struct view ids = cuda_view_of(dst->src[1]);
 
     cuda_dequantize_rows(c, &y, &x, &ids);
 }

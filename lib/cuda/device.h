@@ -7,9 +7,9 @@
  * run, slowly and exactly, where there is no GPU.
  *
  * A kernel is C as far as possible. Grids have one dimension; a kernel loops
- * over its work items from block_id() on in steps of grid_size() (a grid-stride
- * loop), so that no shape exceeds a limit of grids, and neither the result of
- * an item nor the order of its sums depends on the grid. */
+ * over its work items from cuda_block_id() on in steps of cuda_grid_size() (a
+ * grid-stride loop), so that no shape exceeds a limit of grids, and neither the
+ * result of an item nor the order of its sums depends on the grid. */
 #ifndef CUDA_DEVICE_H
 #define CUDA_DEVICE_H
 
@@ -54,14 +54,14 @@ struct cuda_launch_config {
 
 /* Launches a kernel: LAUNCH((f<int>), config, ctx, ...). Its blocks may begin
  * while the previous launch still runs (programmatic dependent launch): see
- * grid_dependency_sync(). */
+ * cuda_grid_dependency_sync(). */
 #define LAUNCH(kernel, config, ctx, ...)                                       \
-    launch_kernel(kernel, config, ctx, __VA_ARGS__)
+    cuda_launch_kernel(kernel, config, ctx, __VA_ARGS__)
 
 template <typename... P, typename... A>
 static void
-launch_kernel(void (*kernel)(P...), struct cuda_launch_config config,
-              const struct cuda_ctx *c, A... arguments)
+cuda_launch_kernel(void (*kernel)(P...), struct cuda_launch_config config,
+                   const struct cuda_ctx *c, A... arguments)
 {
     cudaLaunchAttribute overlap = {};
     cudaLaunchConfig_t launch = {};
@@ -85,25 +85,25 @@ launch_kernel(void (*kernel)(P...), struct cuda_launch_config config,
     char *name = cuda_shared_bytes
 
 DEVICE unsigned
-thread_id(void)
+cuda_thread_id(void)
 {
     return threadIdx.x;
 }
 
 DEVICE unsigned
-block_size(void)
+cuda_block_size(void)
 {
     return blockDim.x;
 }
 
 DEVICE unsigned
-block_id(void)
+cuda_block_id(void)
 {
     return blockIdx.x;
 }
 
 DEVICE unsigned
-grid_size(void)
+cuda_grid_size(void)
 {
     return gridDim.x;
 }
@@ -112,7 +112,7 @@ grid_size(void)
  * launch may have written, and before it writes anything: it returns when the
  * previous launch has ended, and allows the blocks of the next one to begin. */
 DEVICE void
-grid_dependency_sync(void)
+cuda_grid_dependency_sync(void)
 {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -120,23 +120,23 @@ grid_dependency_sync(void)
 #endif
 }
 
-/* Synchronises all threads of the block; warp_barrier(): all lanes of the
+/* Synchronises all threads of the block; cuda_warp_barrier(): all lanes of the
  * warp. */
 DEVICE void
-barrier(void)
+cuda_barrier(void)
 {
     __syncthreads();
 }
 
 /* The same; returns whether `any` was true for any thread. */
 DEVICE bool
-barrier_any(bool any)
+cuda_barrier_any(bool any)
 {
     return __syncthreads_or(any) != 0;
 }
 
 DEVICE void
-warp_barrier(void)
+cuda_warp_barrier(void)
 {
     __syncwarp();
 }
@@ -145,28 +145,28 @@ warp_barrier(void)
  * part. */
 template <typename T>
 DEVICE T
-lane_xor(T v, int mask)
+cuda_lane_xor(T v, int mask)
 {
     return __shfl_xor_sync(0xffffffffu, v, mask);
 }
 
 template <typename T>
 DEVICE T
-lane_get(T v, int lane)
+cuda_lane_get(T v, int lane)
 {
     return __shfl_sync(0xffffffffu, v, lane);
 }
 
 /* sum + four products of signed bytes */
 DEVICE int
-dp4a(uint32_t a, uint32_t b, int sum)
+cuda_dp4a(uint32_t a, uint32_t b, int sum)
 {
     return __dp4a((int)a, (int)b, sum);
 }
 
 /* The low word of the 64 bits high:low, shifted right by `shift` % 32. */
 DEVICE uint32_t
-funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
+cuda_funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
 {
     return __funnelshift_r(low, high, shift);
 }
@@ -174,64 +174,64 @@ funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
 /* Four of the eight bytes of two words: each nibble of `which`, lowest first,
  * is the index of a byte (the instruction PRMT). */
 DEVICE uint32_t
-permute_bytes(uint32_t low, uint32_t high, uint32_t which)
+cuda_permute_bytes(uint32_t low, uint32_t high, uint32_t which)
 {
     return __byte_perm(low, high, which);
 }
 
 /* For each byte: 0 - b */
 DEVICE uint32_t
-negate_bytes(uint32_t w)
+cuda_negate_bytes(uint32_t w)
 {
     return __vneg4(w);
 }
 
 DEVICE int
-count_bits(uint32_t w)
+cuda_count_bits(uint32_t w)
 {
     return __popc(w);
 }
 
 DEVICE float
-from_f16(uint16_t h)
+cuda_from_f16(uint16_t h)
 {
     return __half2float(__ushort_as_half(h));
 }
 
 DEVICE uint16_t
-to_f16(float f)
+cuda_to_f16(float f)
 {
     return __half_as_ushort(__float2half_rn(f));
 }
 
 /* Two floats as F16s, the first in the low half. */
 DEVICE uint32_t
-to_f16_pair(float a, float b)
+cuda_to_f16_pair(float a, float b)
 {
-    return to_f16(a) | (uint32_t)to_f16(b) << 16;
+    return cuda_to_f16(a) | (uint32_t)cuda_to_f16(b) << 16;
 }
 
 /* Rounded separately, never contracted to a fused multiply-add. */
 DEVICE float
-multiply_rn(float a, float b)
+cuda_multiply_rn(float a, float b)
 {
     return __fmul_rn(a, b);
 }
 
 DEVICE float
-subtract_rn(float a, float b)
+cuda_subtract_rn(float a, float b)
 {
     return __fsub_rn(a, b);
 }
 
 DEVICE uint32_t
-bits_of(float f)
+cuda_float_bits(float f)
 {
     return __float_as_uint(f);
 }
 
 DEVICE float
-float_of(uint32_t u)
+cuda_bits_float(uint32_t u)
 {
     return __uint_as_float(u);
 }
@@ -239,21 +239,21 @@ float_of(uint32_t u)
 /* A vector of 8 or 16 bytes; its address is a multiple of that. */
 template <typename T>
 DEVICE T
-load_vector(const void *p)
+cuda_load_vector(const void *p)
 {
     return *(const T *)p;
 }
 
 template <typename T>
 DEVICE void
-store_vector(void *p, T v)
+cuda_store_vector(void *p, T v)
 {
     *(T *)p = v;
 }
 
 /* 16 bytes that are not read again soon (streaming, evict first). */
 DEVICE uint4
-load_streaming(const void *p)
+cuda_load_streaming(const void *p)
 {
     return __ldcs((const uint4 *)p);
 }
@@ -261,16 +261,16 @@ load_streaming(const void *p)
 /* Keeps the value in a register: the compiler does not recompute it where it is
  * used. */
 DEVICE void
-keep_in_register(uint32_t *v)
+cuda_keep_in_register(uint32_t *v)
 {
     asm volatile("" : "+r"(*v));
 }
 
 /* Starts an asynchronous copy of 16 bytes, both addresses multiples of 16, to
- * shared memory; copies since the last copy_commit() are a group;
- * copy_wait<n>() waits for all but this thread's last n groups. */
+ * shared memory; copies since the last cuda_copy_commit() are a group;
+ * cuda_copy_wait<n>() waits for all but this thread's last n groups. */
 DEVICE void
-copy_async(void *shared, const void *global)
+cuda_copy_async(void *shared, const void *global)
 {
     unsigned to = (unsigned)__cvta_generic_to_shared(shared);
 
@@ -280,14 +280,14 @@ copy_async(void *shared, const void *global)
 }
 
 DEVICE void
-copy_commit(void)
+cuda_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 template <int n>
 DEVICE void
-copy_wait(void)
+cuda_copy_wait(void)
 {
     asm volatile("cp.async.wait_group %0;" ::"n"(n) : "memory");
 }
@@ -297,7 +297,7 @@ copy_wait(void)
  * lane / 4, columns from 2 (lane % 4) on; transposed, column lane / 4, rows
  * from 2 (lane % 4) on. */
 DEVICE void
-ldmatrix_x4(uint32_t *w, const void *row)
+cuda_ldmatrix_x4(uint32_t *w, const void *row)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(row);
 
@@ -309,7 +309,7 @@ ldmatrix_x4(uint32_t *w, const void *row)
 }
 
 DEVICE void
-ldmatrix_x4_trans(uint32_t *w, const void *row)
+cuda_ldmatrix_x4_trans(uint32_t *w, const void *row)
 {
     unsigned at = (unsigned)__cvta_generic_to_shared(row);
 
@@ -326,7 +326,7 @@ ldmatrix_x4_trans(uint32_t *w, const void *row)
  * on; b two rows from 2 t on and two from 2 t + 8 on of column g; c columns 2 t
  * and 2 t + 1 of row g, then of row g + 8. */
 DEVICE void
-mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
+cuda_mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -339,7 +339,7 @@ mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
  * columns of a from 4 t on, of rows g and g + 8, then from 4 t + 16 on; b rows
  * from 4 t on and from 4 t + 16 on of column g. */
 DEVICE void
-mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
+cuda_mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 {
     asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
                  "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
@@ -350,7 +350,7 @@ mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 
 /* The same with 16 columns of a: the first half of that. */
 DEVICE void
-mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
+cuda_mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 {
     asm volatile("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
                  "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
@@ -365,16 +365,16 @@ mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 /* -- The same for CUDA and the emulation -- */
 
 DEVICE float
-from_bf16(uint16_t h)
+cuda_from_bf16(uint16_t h)
 {
-    return float_of((uint32_t)h << 16);
+    return cuda_bits_float((uint32_t)h << 16);
 }
 
 /* To nearest, ties to even; a NaN stays one. */
 DEVICE uint16_t
-to_bf16(float f)
+cuda_to_bf16(float f)
 {
-    uint32_t u = bits_of(f);
+    uint32_t u = cuda_float_bits(f);
 
     if ((u & 0x7fffffff) > 0x7f800000)
         return (uint16_t)(u >> 16 | 64);
@@ -382,61 +382,63 @@ to_bf16(float f)
 }
 
 DEVICE uint32_t
-to_bf16_pair(float a, float b)
+cuda_to_bf16_pair(float a, float b)
 {
-    return to_bf16(a) | (uint32_t)to_bf16(b) << 16;
+    return cuda_to_bf16(a) | (uint32_t)cuda_to_bf16(b) << 16;
 }
 
 DEVICE unsigned
-lane_id(void)
+cuda_lane_id(void)
 {
-    return thread_id() % LANES;
+    return cuda_thread_id() % LANES;
 }
 
 DEVICE unsigned
-warp_id(void)
+cuda_warp_id(void)
 {
-    return thread_id() / LANES;
+    return cuda_thread_id() / LANES;
 }
 
 /* Warp reductions; all lanes get the same result. */
 DEVICE float
-warp_sum(float v)
+cuda_warp_sum(float v)
 {
-    UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
+    UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
     return v;
 }
 
 DEVICE float
-warp_max(float v)
+cuda_warp_max(float v)
 {
-    UNROLL for (int m = LANES / 2; m; m /= 2) v = fmaxf(v, lane_xor(v, m));
+    UNROLL for (int m = LANES / 2; m; m /= 2) v = fmaxf(v, cuda_lane_xor(v, m));
     return v;
 }
 
 /* Block reductions, of whole warps; `scratch` is 32 floats in shared memory. */
 DEVICE float
-block_sum(float v, float *scratch)
+cuda_block_sum(float v, float *scratch)
 {
-    v = warp_sum(v);
-    barrier();
-    if (lane_id() == 0)
-        scratch[warp_id()] = v;
-    barrier();
-    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : 0;
-    return warp_sum(v);
+    v = cuda_warp_sum(v);
+    cuda_barrier();
+    if (cuda_lane_id() == 0)
+        scratch[cuda_warp_id()] = v;
+    cuda_barrier();
+    v = cuda_lane_id() < cuda_block_size() / LANES ? scratch[cuda_lane_id()]
+                                                   : 0;
+    return cuda_warp_sum(v);
 }
 
 DEVICE float
-block_max(float v, float *scratch)
+cuda_block_max(float v, float *scratch)
 {
-    v = warp_max(v);
-    barrier();
-    if (lane_id() == 0)
-        scratch[warp_id()] = v;
-    barrier();
-    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : -INFINITY;
-    return warp_max(v);
+    v = cuda_warp_max(v);
+    cuda_barrier();
+    if (cuda_lane_id() == 0)
+        scratch[cuda_warp_id()] = v;
+    cuda_barrier();
+    v = cuda_lane_id() < cuda_block_size() / LANES ? scratch[cuda_lane_id()]
+                                                   : -INFINITY;
+    return cuda_warp_max(v);
 }
 
 #endif

@@ -41,7 +41,7 @@ unpack_nibbles(const char *p, uint32_t *codes)
 {
     uint32_t w[4];
 
-    load_words<aligned, 4>(p, w);
+    cuda_load_words<aligned, 4>(p, w);
     UNROLL for (int i = 0; i < 4; i++)
     {
         codes[i] = w[i] & MASK_4BIT;
@@ -54,7 +54,7 @@ template <bool aligned>
 DEVICE void
 unpack_bits(const char *p, int shift, uint32_t mask, uint32_t *codes)
 {
-    load_words<aligned, 8>(p, codes);
+    cuda_load_words<aligned, 8>(p, codes);
     UNROLL for (int i = 0; i < 8; i++) codes[i] = codes[i] >> shift & mask;
 }
 
@@ -74,14 +74,14 @@ DEVICE void
 add_fifth_bit(uint32_t bits, uint32_t *codes)
 {
     UNROLL for (int i = 0; i < 8; i++) codes[i] |=
-        spread_1bit(bits >> 4 * i & 15) << 4;
+        cuda_spread_1bit(bits >> 4 * i & 15) << 4;
 }
 
 struct format_q4_0 {
     FORMAT(q4_0, 32, 32, 0, 8);
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b);
+        u->scale[0] = cuda_load_f16(b);
         unpack_nibbles<aligned>(b + AT(q4_0, qs), u->codes);
     }
 };
@@ -90,8 +90,8 @@ struct format_q4_1 {
     FORMAT(q4_1, 32, 32, 1, 0);
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b);
-        u->min[0] = -load_f16(b + AT(q4_1, m));
+        u->scale[0] = cuda_load_f16(b);
+        u->min[0] = -cuda_load_f16(b + AT(q4_1, m));
         unpack_nibbles<aligned>(b + AT(q4_1, qs), u->codes);
     }
 };
@@ -100,9 +100,9 @@ struct format_q5_0 {
     FORMAT(q5_0, 32, 32, 0, 16);
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b);
+        u->scale[0] = cuda_load_f16(b);
         unpack_nibbles<aligned>(b + AT(q5_0, qs), u->codes);
-        add_fifth_bit(load_word<aligned>(b + AT(q5_0, qh)), u->codes);
+        add_fifth_bit(cuda_load_word<aligned>(b + AT(q5_0, qh)), u->codes);
     }
 };
 
@@ -110,10 +110,10 @@ struct format_q5_1 {
     FORMAT(q5_1, 32, 32, 1, 0);
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b);
-        u->min[0] = -load_f16(b + AT(q5_1, m));
+        u->scale[0] = cuda_load_f16(b);
+        u->min[0] = -cuda_load_f16(b + AT(q5_1, m));
         unpack_nibbles<aligned>(b + AT(q5_1, qs), u->codes);
-        add_fifth_bit(load_word<aligned>(b + AT(q5_1, qh)), u->codes);
+        add_fifth_bit(cuda_load_word<aligned>(b + AT(q5_1, qh)), u->codes);
     }
 };
 
@@ -121,8 +121,8 @@ struct format_q8_0 {
     FORMAT(q8_0, 32, 32, 0, 0);
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b);
-        load_words<aligned, 8>(b + AT(q8_0, qs), u->codes);
+        u->scale[0] = cuda_load_f16(b);
+        cuda_load_words<aligned, 8>(b + AT(q8_0, qs), u->codes);
     }
 };
 
@@ -131,12 +131,12 @@ struct format_q2_k {
     FORMAT(q2_k, QUANT_SUPER, 16, 1, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        float d = load_f16(b + AT(q2_k, d));
-        float dmin = load_f16(b + AT(q2_k, dmin));
+        float d = cuda_load_f16(b + AT(q2_k, d));
+        float dmin = cuda_load_f16(b + AT(q2_k, dmin));
 
         UNROLL for (int g = 0; g < 2; g++)
         {
-            uint32_t s = load_u8(b + AT(q2_k, scales) + 2 * n + g);
+            uint32_t s = cuda_load_u8(b + AT(q2_k, scales) + 2 * n + g);
 
             u->scale[g] = d * (float)(s & 15);
             u->min[g] = dmin * (float)(s >> 4);
@@ -151,13 +151,14 @@ struct format_q3_k {
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         const char *scales = b + AT(q3_k, scales);
-        float d = load_f16(b + AT(q3_k, d));
+        float d = cuda_load_f16(b + AT(q3_k, d));
 
         UNROLL for (int g = 0; g < 2; g++)
         {
             int at = 2 * n + g;
-            int low = (int)(load_u8(scales + at % 8) >> at / 8 * 4 & 15);
-            int high = (int)(load_u8(scales + 8 + at % 4) >> at / 4 * 2 & 3);
+            int low = (int)(cuda_load_u8(scales + at % 8) >> at / 8 * 4 & 15);
+            int high =
+                (int)(cuda_load_u8(scales + 8 + at % 4) >> at / 4 * 2 & 3);
 
             u->scale[g] = d * (float)((low | high << 4) - 32);
         }
@@ -175,7 +176,7 @@ unpack_k_scales(const char *b, int n, struct sub_block *u)
     uint32_t w[4], scale, min;
     int shift = n % 4 * 8;
 
-    load_words<true, 4>(b, w);
+    cuda_load_words<true, 4>(b, w);
     if (n < 4) {
         scale = w[1] >> shift & 63;
         min = w[2] >> shift & 63;
@@ -183,8 +184,8 @@ unpack_k_scales(const char *b, int n, struct sub_block *u)
         scale = (w[3] >> shift & 15) | (w[1] >> shift & 0xc0) >> 2;
         min = (w[3] >> shift >> 4 & 15) | (w[2] >> shift & 0xc0) >> 2;
     }
-    u->scale[0] = from_f16((uint16_t)w[0]) * (float)scale;
-    u->min[0] = from_f16((uint16_t)(w[0] >> 16)) * (float)min;
+    u->scale[0] = cuda_from_f16((uint16_t)w[0]) * (float)scale;
+    u->min[0] = cuda_from_f16((uint16_t)(w[0] >> 16)) * (float)min;
 }
 
 struct format_q4_k {
@@ -212,10 +213,10 @@ struct format_q6_k {
     FORMAT(q6_k, QUANT_SUPER, 16, 0, 32);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        float d = load_f16(b + AT(q6_k, d));
+        float d = cuda_load_f16(b + AT(q6_k, d));
 
         UNROLL for (int g = 0; g < 2; g++) u->scale[g] =
-            d * (float)(int8_t)load_u8(b + AT(q6_k, scales) + 2 * n + g);
+            d * (float)(int8_t)cuda_load_u8(b + AT(q6_k, scales) + 2 * n + g);
         unpack_bits<aligned>(b + AT(q6_k, ql) + n / 4 * 64 + n % 2 * 32,
                              n % 4 / 2 * 4, MASK_4BIT, u->codes);
         add_high_bits<aligned>(b + AT(q6_k, qh) + n / 4 * 32, n % 4 * 2,
@@ -228,11 +229,11 @@ struct format_q1_0 {
     FORMAT(q1_0, 128, 32, 0, 1);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t bits = load_word<aligned>(b + AT(q1_0, qs) + 4 * n);
+        uint32_t bits = cuda_load_word<aligned>(b + AT(q1_0, qs) + 4 * n);
 
-        u->scale[0] = load_f16(b);
+        u->scale[0] = cuda_load_f16(b);
         UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
-            spread_1bit(bits >> 4 * i & 15) << 1;
+            cuda_spread_1bit(bits >> 4 * i & 15) << 1;
     }
 };
 
@@ -242,10 +243,10 @@ struct format_q2_0 {
     {
         uint32_t w[2];
 
-        load_words<aligned, 2>(b + AT(q2_0, qs) + 8 * n, w);
-        u->scale[0] = load_f16(b);
+        cuda_load_words<aligned, 2>(b + AT(q2_0, qs) + 8 * n, w);
+        u->scale[0] = cuda_load_f16(b);
         UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
-            spread_2bit(w[i / 4] >> i % 4 * 8 & 255);
+            cuda_spread_2bit(w[i / 4] >> i % 4 * 8 & 255);
     }
 };
 
@@ -253,7 +254,7 @@ struct format_tq2_0 {
     FORMAT(tq2_0, QUANT_SUPER, 32, 0, 1);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        u->scale[0] = load_f16(b + AT(tq2_0, d));
+        u->scale[0] = cuda_load_f16(b + AT(tq2_0, d));
         unpack_bits<aligned>(b + n / 4 * 32, n % 4 * 2, MASK_2BIT, u->codes);
     }
 };
@@ -279,14 +280,14 @@ struct format_tq1_0 {
     {
         uint32_t w[8];
 
-        u->scale[0] = load_f16(b + AT(tq1_0, d));
+        u->scale[0] = cuda_load_f16(b + AT(tq1_0, d));
         if (n < 5) {
-            load_words<aligned, 8>(b, w);
+            cuda_load_words<aligned, 8>(b, w);
             UNROLL for (int i = 0; i < 8; i++) u->codes[i] =
                 ternary_digits(w[i], n);
             return;
         }
-        load_words<aligned, 5>(b + 32, w);
+        cuda_load_words<aligned, 5>(b + 32, w);
         UNROLL for (int i = 0; i < 4; i++)
         {
             u->codes[i] = ternary_digits(w[i], 2 * n - 10);
@@ -303,9 +304,9 @@ unpack_levels(const char *p, const struct levels *t, uint32_t *codes)
 {
     uint32_t w[4];
 
-    load_words<aligned, 4>(p, w);
+    cuda_load_words<aligned, 4>(p, w);
     UNROLL for (int i = 0; i < 4; i++)
-        look_up_levels(t, w[i], &codes[i], &codes[4 + i]);
+        cuda_look_up_levels(t, w[i], &codes[i], &codes[4 + i]);
 }
 
 /* Of IQ4_NL and IQ4_XS: -127 -104 -83 -65 -49 -35 -22 -10 1 13 25 38 53 69 89
@@ -328,7 +329,7 @@ struct format_iq4_nl {
     {
         struct levels t = iq4_levels();
 
-        u->scale[0] = load_f16(b);
+        u->scale[0] = cuda_load_f16(b);
         unpack_levels<aligned>(b + AT(iq4_nl, qs), &t, u->codes);
     }
 };
@@ -338,11 +339,11 @@ struct format_iq4_xs {
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
         struct levels t = iq4_levels();
-        uint32_t head = load_word<aligned>(b);
-        uint32_t low = load_word<aligned>(b + AT(iq4_xs, scales_l));
+        uint32_t head = cuda_load_word<aligned>(b);
+        uint32_t low = cuda_load_word<aligned>(b + AT(iq4_xs, scales_l));
         int s = (int)((low >> 4 * n & 15) | (head >> 16 >> 2 * n & 3) << 4);
 
-        u->scale[0] = from_f16((uint16_t)head) * (float)(s - 32);
+        u->scale[0] = cuda_from_f16((uint16_t)head) * (float)(s - 32);
         unpack_levels<aligned>(b + AT(iq4_xs, qs) + 16 * n, &t, u->codes);
     }
 };
@@ -353,9 +354,9 @@ struct format_mxfp4 {
     DEVICE void unpack(const char *b, int, struct sub_block *u)
     {
         struct levels t = fp4_levels();
-        uint32_t e = load_u8(b);
+        uint32_t e = cuda_load_u8(b);
 
-        u->scale[0] = float_of(e < 2 ? 0x200000u << e : (e - 1) << 23);
+        u->scale[0] = cuda_bits_float(e < 2 ? 0x200000u << e : (e - 1) << 23);
         unpack_levels<aligned>(b + AT(mxfp4, qs), &t, u->codes);
     }
 };
@@ -369,7 +370,7 @@ half_ue4m3(uint32_t u)
         return 0;
     if ((u & 0x78) == 0)
         return (float)(u & 7) * 0x1p-10f;
-    return float_of(((u & 0x7f) << 20) + ((127u - 8) << 23));
+    return cuda_bits_float(((u & 0x7f) << 20) + ((127u - 8) << 23));
 }
 
 struct format_nvfp4 {
@@ -379,14 +380,14 @@ struct format_nvfp4 {
         struct levels t = fp4_levels();
         uint32_t w[4];
 
-        load_words<aligned, 4>(b + AT(nvfp4, qs) + 16 * n, w);
+        cuda_load_words<aligned, 4>(b + AT(nvfp4, qs) + 16 * n, w);
         UNROLL for (int g = 0; g < 2; g++)
         {
             uint32_t *to = u->codes + 4 * g;
 
-            u->scale[g] = half_ue4m3(load_u8(b + 2 * n + g));
-            look_up_levels(&t, w[2 * g], &to[0], &to[2]);
-            look_up_levels(&t, w[2 * g + 1], &to[1], &to[3]);
+            u->scale[g] = half_ue4m3(cuda_load_u8(b + 2 * n + g));
+            cuda_look_up_levels(&t, w[2 * g], &to[0], &to[2]);
+            cuda_look_up_levels(&t, w[2 * g + 1], &to[1], &to[3]);
         }
     }
 };

@@ -17,11 +17,12 @@ QUANT_CODEBOOKS(GRID)
 DEVICE void
 unpack_entry(uint32_t entry, uint32_t signs, uint32_t *codes)
 {
-    uint32_t which = spread_2bit_to_nibbles(entry);
+    uint32_t which = cuda_spread_2bit_to_nibbles(entry);
 
-    codes[0] = negate_where(permute_bytes(0x002b1908, 0, which), signs);
-    codes[1] =
-        negate_where(permute_bytes(0x002b1908, 0, which >> 16), signs >> 4);
+    codes[0] =
+        cuda_negate_where(cuda_permute_bytes(0x002b1908, 0, which), signs);
+    codes[1] = cuda_negate_where(cuda_permute_bytes(0x002b1908, 0, which >> 16),
+                                 signs >> 4);
 }
 
 struct format_iq2_xxs {
@@ -30,11 +31,11 @@ struct format_iq2_xxs {
     {
         uint32_t w[2];
 
-        load_words<aligned, 2>(b + AT(iq2_xxs, qs) + 8 * n, w);
-        u->scale[0] = load_f16(b) * (0.5f + (float)(w[1] >> 28)) * 0.25f;
-        UNROLL for (int i = 0; i < 4; i++)
-            unpack_entry(quant_iq2_xxs_grid[w[0] >> 8 * i & 255],
-                         parity_signs(w[1] >> 7 * i & 127), u->codes + 2 * i);
+        cuda_load_words<aligned, 2>(b + AT(iq2_xxs, qs) + 8 * n, w);
+        u->scale[0] = cuda_load_f16(b) * (0.5f + (float)(w[1] >> 28)) * 0.25f;
+        UNROLL for (int i = 0; i < 4; i++) unpack_entry(
+            quant_iq2_xxs_grid[w[0] >> 8 * i & 255],
+            cuda_parity_signs(w[1] >> 7 * i & 127), u->codes + 2 * i);
     }
 };
 
@@ -50,12 +51,13 @@ struct format_iq2_xs {
     FORMAT(iq2_xs, QUANT_SUPER, 16, 0, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        nibble_scales(load_f16(b), load_u8(b + AT(iq2_xs, scales) + n), u);
+        nibble_scales(cuda_load_f16(b),
+                      cuda_load_u8(b + AT(iq2_xs, scales) + n), u);
         UNROLL for (int i = 0; i < 4; i++)
         {
-            uint32_t q = load_u16(b + AT(iq2_xs, qs) + 8 * n + 2 * i);
+            uint32_t q = cuda_load_u16(b + AT(iq2_xs, qs) + 8 * n + 2 * i);
 
-            unpack_entry(quant_iq2_xs_grid[q & 511], parity_signs(q >> 9),
+            unpack_entry(quant_iq2_xs_grid[q & 511], cuda_parity_signs(q >> 9),
                          u->codes + 2 * i);
         }
     }
@@ -65,11 +67,12 @@ struct format_iq2_s {
     FORMAT(iq2_s, QUANT_SUPER, 16, 0, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t q = load_word<aligned>(b + AT(iq2_s, qs) + 4 * n);
-        uint32_t signs = load_word<aligned>(b + AT(iq2_s, signs) + 4 * n);
-        uint32_t high = load_u8(b + AT(iq2_s, qh) + n);
+        uint32_t q = cuda_load_word<aligned>(b + AT(iq2_s, qs) + 4 * n);
+        uint32_t signs = cuda_load_word<aligned>(b + AT(iq2_s, signs) + 4 * n);
+        uint32_t high = cuda_load_u8(b + AT(iq2_s, qh) + n);
 
-        nibble_scales(load_f16(b), load_u8(b + AT(iq2_s, scales) + n), u);
+        nibble_scales(cuda_load_f16(b), cuda_load_u8(b + AT(iq2_s, scales) + n),
+                      u);
         UNROLL for (int i = 0; i < 4; i++) unpack_entry(
             quant_iq2_s_grid[(q >> 8 * i & 255) | (high >> 2 * i & 3) << 8],
             signs >> 8 * i & 255, u->codes + 2 * i);
@@ -82,17 +85,18 @@ struct format_iq3_xxs {
     {
         uint32_t q[2], word;
 
-        load_words<aligned, 2>(b + AT(iq3_xxs, qs) + 8 * n, q);
-        word = load_word<aligned>(b + AT(iq3_xxs, words) + 4 * n);
-        u->scale[0] = load_f16(b) * (0.5f + (float)(word >> 28)) * 0.5f;
+        cuda_load_words<aligned, 2>(b + AT(iq3_xxs, qs) + 8 * n, q);
+        word = cuda_load_word<aligned>(b + AT(iq3_xxs, words) + 4 * n);
+        u->scale[0] = cuda_load_f16(b) * (0.5f + (float)(word >> 28)) * 0.5f;
         UNROLL for (int i = 0; i < 8; i++)
         {
             uint32_t p = quant_iq3_xxs_grid[q[i / 4] >> i % 4 * 8 & 255];
-            uint32_t signs = parity_signs(word >> i / 2 * 7 & 127);
+            uint32_t signs = cuda_parity_signs(word >> i / 2 * 7 & 127);
 
-            u->codes[i] = negate_where(permute_bytes(0x1c140c04, 0x3e342c24,
-                                                     spread_3bit_to_nibbles(p)),
-                                       signs >> i % 2 * 4);
+            u->codes[i] = cuda_negate_where(
+                cuda_permute_bytes(0x1c140c04, 0x3e342c24,
+                                   cuda_spread_3bit_to_nibbles(p)),
+                signs >> i % 2 * 4);
         }
     }
 };
@@ -101,20 +105,22 @@ struct format_iq3_s {
     FORMAT(iq3_s, QUANT_SUPER, 32, 0, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t q[2], signs = load_word<aligned>(b + AT(iq3_s, signs) + 4 * n);
-        uint32_t high = load_u8(b + AT(iq3_s, qh) + n);
-        uint32_t s = load_u8(b + AT(iq3_s, scales) + n / 2) >> n % 2 * 4;
+        uint32_t q[2],
+            signs = cuda_load_word<aligned>(b + AT(iq3_s, signs) + 4 * n);
+        uint32_t high = cuda_load_u8(b + AT(iq3_s, qh) + n);
+        uint32_t s = cuda_load_u8(b + AT(iq3_s, scales) + n / 2) >> n % 2 * 4;
 
-        load_words<aligned, 2>(b + AT(iq3_s, qs) + 8 * n, q);
-        u->scale[0] = load_f16(b) * (float)(1 + 2 * (s & 15));
+        cuda_load_words<aligned, 2>(b + AT(iq3_s, qs) + 8 * n, q);
+        u->scale[0] = cuda_load_f16(b) * (float)(1 + 2 * (s & 15));
         UNROLL for (int i = 0; i < 8; i++)
         {
             uint32_t p = quant_iq3_s_grid[(q[i / 4] >> i % 4 * 8 & 255) |
                                           (high >> i & 1) << 8];
 
-            u->codes[i] = negate_where(permute_bytes(0x07050301, 0x0f0d0b09,
-                                                     spread_3bit_to_nibbles(p)),
-                                       signs >> 4 * i);
+            u->codes[i] = cuda_negate_where(
+                cuda_permute_bytes(0x07050301, 0x0f0d0b09,
+                                   cuda_spread_3bit_to_nibbles(p)),
+                signs >> 4 * i);
         }
     }
 };
@@ -124,21 +130,22 @@ struct format_iq3_s {
 DEVICE void
 unpack_shifted(uint32_t entry, bool down, uint32_t *codes)
 {
-    uint32_t which = spread_2bit_to_nibbles(entry);
+    uint32_t which = cuda_spread_2bit_to_nibbles(entry);
     uint32_t table = down ? 0x0007fff7u : 0x000901f9u;
 
-    codes[0] = permute_bytes(table, 0, which);
-    codes[1] = permute_bytes(table, 0, which >> 16);
+    codes[0] = cuda_permute_bytes(table, 0, which);
+    codes[1] = cuda_permute_bytes(table, 0, which >> 16);
 }
 
 struct format_iq1_s {
     FORMAT(iq1_s, QUANT_SUPER, 32, 0, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t q = load_word<aligned>(b + AT(iq1_s, qs) + 4 * n);
-        uint32_t high = load_u16(b + AT(iq1_s, qh) + 2 * n);
+        uint32_t q = cuda_load_word<aligned>(b + AT(iq1_s, qs) + 4 * n);
+        uint32_t high = cuda_load_u16(b + AT(iq1_s, qh) + 2 * n);
 
-        u->scale[0] = load_f16(b) * (float)(2 * (high >> 12 & 7) + 1) * 0.125f;
+        u->scale[0] =
+            cuda_load_f16(b) * (float)(2 * (high >> 12 & 7) + 1) * 0.125f;
         UNROLL for (int i = 0; i < 4; i++) unpack_shifted(
             quant_iq1_grid[(q >> 8 * i & 255) | (high >> 3 * i & 7) << 8],
             high >> 15, u->codes + 2 * i);
@@ -149,16 +156,16 @@ struct format_iq1_m {
     FORMAT(iq1_m, QUANT_SUPER, 16, 0, 0);
     DEVICE void unpack(const char *b, int n, struct sub_block *u)
     {
-        uint32_t q = load_word<aligned>(b + AT(iq1_m, qs) + 4 * n);
-        uint32_t high = load_u16(b + AT(iq1_m, qh) + 2 * n);
+        uint32_t q = cuda_load_word<aligned>(b + AT(iq1_m, qs) + 4 * n);
+        uint32_t high = cuda_load_u16(b + AT(iq1_m, qh) + 2 * n);
         uint32_t s[2], d, scale;
 
-        load_words<aligned, 2>(b + AT(iq1_m, scales), s);
+        cuda_load_words<aligned, 2>(b + AT(iq1_m, scales), s);
         d = (s[0] >> 12 & 15) | (s[0] >> 28) << 4 | (s[1] >> 12 & 15) << 8 |
             (s[1] >> 28) << 12;
         scale = s[n / 4] >> n / 2 % 2 * 16 >> n % 2 * 6;
         UNROLL for (int g = 0; g < 2; g++) u->scale[g] =
-            from_f16((uint16_t)d) * (float)(2 * (scale >> 3 * g & 7) + 1) *
+            cuda_from_f16((uint16_t)d) * (float)(2 * (scale >> 3 * g & 7) + 1) *
             0.125f;
         UNROLL for (int i = 0; i < 4; i++) unpack_shifted(
             quant_iq1_grid[(q >> 8 * i & 255) | (high >> 4 * i & 7) << 8],

@@ -47,7 +47,7 @@ hard_sigmoid(float x)
 
 /* One of enum ggml_unary_op. */
 DEVICE float
-apply_unary(int op, float x)
+cuda_apply_unary(int op, float x)
 {
     switch (op) {
     case GGML_UNARY_OP_ABS:
@@ -96,14 +96,14 @@ apply_unary(int op, float x)
 }
 
 static inline bool
-is_unary_known(int op)
+cuda_is_unary_known(int op)
 {
     return op >= 0 && op < GGML_UNARY_OP_COUNT;
 }
 
 /* One of enum ggml_glu_op: a is activated, b multiplies. */
 DEVICE float
-apply_glu(int op, float a, float b, float alpha, float limit)
+cuda_apply_glu(int op, float a, float b, float alpha, float limit)
 {
     switch (op) {
     case GGML_GLU_OP_REGLU:

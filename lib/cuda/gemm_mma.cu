@@ -55,7 +55,7 @@ buffers_of(char *shared)
 {
     struct warp_buffers b;
 
-    b.pipeline = shared + warp_id() * step<T, M>::all;
+    b.pipeline = shared + cuda_warp_id() * step<T, M>::all;
     b.unpacked = b.pipeline + step<T, M>::pipeline;
     b.scales =
         (float *)(void *)(b.unpacked + step<T, M>::rows * step<T, M>::width);
@@ -112,20 +112,20 @@ load_step_async(const struct gemv *p, const struct row_panel *g, int s,
     if (n > 0)
         UNROLL for (int i = 0; i < step<T, M>::rows / (LANES / each); i++)
         {
-            int r = i * (LANES / each) + (int)lane_id() / each;
+            int r = i * (LANES / each) + (int)cuda_lane_id() / each;
             const char *from = panel_row(g, r) + at;
             int before = (int)((uint32_t)(uintptr_t)from & 15);
             char *row = to + r * step<T, M>::stride;
 
             UNROLL for (int j = 0; j < vectors; j += each)
             {
-                int place = (j + (int)lane_id() % each) * 16;
+                int place = (j + (int)cuda_lane_id() % each) * 16;
 
                 if (place < before + n)
-                    copy_async(row + place, from - before + place);
+                    cuda_copy_async(row + place, from - before + place);
             }
         }
-    copy_commit();
+    cuda_copy_commit();
 }
 
 /* Unpacks a step; sub-blocks beyond a row's end become 0. Where a sub-block has
@@ -141,8 +141,8 @@ unpack_step(const struct gemv *p, const struct row_panel *g, int s,
 
     UNROLL for (int i = 0; i < rows * sub_blocks / LANES; i++)
     {
-        int sub_block = (int)lane_id() % sub_blocks;
-        int r = i * (LANES / sub_blocks) + (int)lane_id() / sub_blocks;
+        int sub_block = (int)cuda_lane_id() % sub_blocks;
+        int r = i * (LANES / sub_blocks) + (int)cuda_lane_id() / sub_blocks;
         int before = (int)((uint32_t)(uintptr_t)(panel_row(g, r) +
                                                  s * step<T, M>::bytes) &
                            15);
@@ -159,8 +159,8 @@ unpack_step(const struct gemv *p, const struct row_panel *g, int s,
         uint4 low = { w[0], w[1], w[2], w[3] };
         uint4 high = { w[4], w[5], w[6], w[7] };
 
-        store_vector(to, groups == 1 ? even : low);
-        store_vector(to + 16, groups == 1 ? odd : high);
+        cuda_store_vector(to, groups == 1 ? even : low);
+        cuda_store_vector(to + 16, groups == 1 ? odd : high);
         UNROLL for (int i = 0; i < groups; i++)
         {
             int at = (sub_block * groups + i) * rows + r;
@@ -186,8 +186,8 @@ struct column_offsets {
 DEVICE struct column_offsets
 find_column_offsets(const struct gemv *p, const struct gemv_work *t, int each)
 {
-    int part = (int)lane_id() % 4 * each;
-    int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
+    int part = (int)cuda_lane_id() % 4 * each;
+    int g = (int)cuda_lane_id() / 4, two = (int)cuda_lane_id() % 4 * 2;
     struct column_offsets c;
 
     c.all = p->columns;
@@ -204,9 +204,9 @@ find_column_offsets(const struct gemv *p, const struct gemv_work *t, int each)
             column = t->first + (of + i < last ? of + i : last);
             c.scales[j][i] = (uint32_t)(column * p->column_stride + p->k);
         }
-        keep_in_register(&c.bytes[j]);
-        keep_in_register(&c.scales[j][0]);
-        keep_in_register(&c.scales[j][1]);
+        cuda_keep_in_register(&c.bytes[j]);
+        cuda_keep_in_register(&c.scales[j][0]);
+        cuda_keep_in_register(&c.scales[j][1]);
     }
     return c;
 }
@@ -225,12 +225,12 @@ load_activations(const struct column_offsets *c, int j, int n)
     struct activations m;
 
     if (T::group == SUB_BLOCK) {
-        uint2 two = load_vector<uint2>(at);
+        uint2 two = cuda_load_vector<uint2>(at);
 
         m.bytes[0] = two.x, m.bytes[1] = two.y;
     } else {
-        m.bytes[0] = load_vector<uint32_t>(at);
-        m.bytes[1] = load_vector<uint32_t>(at + 16);
+        m.bytes[0] = cuda_load_vector<uint32_t>(at);
+        m.bytes[1] = cuda_load_vector<uint32_t>(at + 16);
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
@@ -271,13 +271,13 @@ add_mma(const uint32_t *a, const struct activations *m, const float (*scale)[2],
         int dot[4] = { BIAS_BITS, BIAS_BITS, BIAS_BITS, BIAS_BITS };
 
         if (groups == 1)
-            mma_16x8x32_s8(dot, a, m->bytes);
+            cuda_mma_16x8x32_s8(dot, a, m->bytes);
         else
-            mma_16x8x16_s8(dot, a + 2 * g, m->bytes[g]);
+            cuda_mma_16x8x16_s8(dot, a + 2 * g, m->bytes[g]);
         UNROLL for (int i = 0; i < 4; i++)
         {
             const struct q8_scale *f = &m->f[i % 2];
-            float v = float_of((uint32_t)dot[i]) - BIAS_FLOAT;
+            float v = cuda_bits_float((uint32_t)dot[i]) - BIAS_FLOAT;
 
             sum[i] = fmaf(v, scale[g][i / 2] * f->d, sum[i]);
             if (T::min != 0 || T::offset != 0) {
@@ -301,14 +301,14 @@ load_fragment(const struct warp_buffers *b, int sub_block,
               struct fragment<T, M> *f)
 {
     const int groups = step<T, M>::groups;
-    int lane = (int)lane_id();
+    int lane = (int)cuda_lane_id();
 
     UNROLL for (int m = 0; m < M; m++)
     {
-        ldmatrix_x4(f->a[m],
-                    b->unpacked +
-                        (m * MMA_ROWS + lane % MMA_ROWS) * step<T, M>::width +
-                        sub_block * SUB_BLOCK + lane / MMA_ROWS * 16);
+        cuda_ldmatrix_x4(
+            f->a[m], b->unpacked +
+                         (m * MMA_ROWS + lane % MMA_ROWS) * step<T, M>::width +
+                         sub_block * SUB_BLOCK + lane / MMA_ROWS * 16);
         UNROLL for (int i = 0; i < 2 * groups; i++)
         {
             int at = (sub_block * groups + i / 2) * step<T, M>::rows +
@@ -352,7 +352,7 @@ mma_step(const struct column_offsets *c, int s, const struct warp_buffers *b,
 }
 
 /* All steps of a warp. `wait`: the columns are written by the previous launch,
- * so that the weights are loaded before grid_dependency_sync(). */
+ * so that the weights are loaded before cuda_grid_dependency_sync(). */
 template <class T, int M>
 DEVICE void
 mma_steps(const struct gemv *p, const struct gemv_work *t, int64_t first,
@@ -369,22 +369,24 @@ mma_steps(const struct gemv *p, const struct gemv_work *t, int64_t first,
     struct activations activations[MMA_TILES];
 
     UNROLL for (int i = 0; i < stages - 1; i++) load_step_async<T, M>(
-        p, &g, (int)warp_id() + i * warps, b->pipeline + i * size);
+        p, &g, (int)cuda_warp_id() + i * warps, b->pipeline + i * size);
     if (wait)
-        grid_dependency_sync();
-    load_sub_block<T>(&c, (int)warp_id() * step<T, M>::sub_blocks, activations);
-    for (int s = (int)warp_id(); s < n; s += warps) {
-        copy_wait<stages - 2>();
-        warp_barrier(); /* all lanes see the copies, and are done with it */
+        cuda_grid_dependency_sync();
+    load_sub_block<T>(&c, (int)cuda_warp_id() * step<T, M>::sub_blocks,
+                      activations);
+    for (int s = (int)cuda_warp_id(); s < n; s += warps) {
+        cuda_copy_wait<stages - 2>();
+        cuda_warp_barrier(); /* all lanes see the copies, and are done with it
+                              */
         load_step_async<T, M>(p, &g, s + (stages - 1) * warps,
                               b->pipeline + next * size);
         unpack_step<T, M>(p, &g, s, b->pipeline + now * size, b);
-        warp_barrier();
+        cuda_warp_barrier();
         mma_step<T, M>(&c, s, b, activations, sum);
         now = now + 1 < stages ? now + 1 : 0;
         next = next + 1 < stages ? next + 1 : 0;
     }
-    copy_wait<0>();
+    cuda_copy_wait<0>();
 }
 
 #define SUM_STRIDE(M) ((M)*MMA_ROWS + 4) /* no bank conflicts */
@@ -395,7 +397,7 @@ template <int M>
 DEVICE void
 store_partial_sums(const float (*sum)[MMA_TILES][4], float *sums)
 {
-    int g = (int)lane_id() / 4, two = (int)lane_id() % 4 * 2;
+    int g = (int)cuda_lane_id() / 4, two = (int)cuda_lane_id() % 4 * 2;
 
     UNROLL for (int j = 0; j < MMA_TILES; j++)
     {
@@ -425,9 +427,10 @@ store_panel(const struct gemv *p, const struct gemv_work *t, int64_t first,
             const float *sums)
 {
     int rows = p->w2 ? MMA_ROWS : M * MMA_ROWS,
-        warps = (int)block_size() / LANES;
+        warps = (int)cuda_block_size() / LANES;
 
-    for (int i = (int)thread_id(); i < rows * t->n; i += (int)block_size()) {
+    for (int i = (int)cuda_thread_id(); i < rows * t->n;
+         i += (int)cuda_block_size()) {
         int r = i % rows, column = i / rows;
         float v;
 
@@ -435,10 +438,10 @@ store_panel(const struct gemv *p, const struct gemv_work *t, int64_t first,
             continue;
         v = add_warps<M>(sums, warps, column, r);
         if (M > 1 && p->w2)
-            v = apply_glu(p->end.glu, v,
-                          add_warps<M>(sums, warps, column, MMA_ROWS + r),
-                          p->end.alpha, p->end.limit);
-        store_gemv_result(t, t->first + column, first + r, v);
+            v = cuda_apply_glu(p->end.glu, v,
+                               add_warps<M>(sums, warps, column, MMA_ROWS + r),
+                               p->end.alpha, p->end.limit);
+        cuda_store_gemv_result(t, t->first + column, first + r, v);
     }
 }
 
@@ -451,22 +454,23 @@ KERNEL BOUNDS((step<T, M>::warps * LANES), M == 1 ? 2 : 3)
     float *sums = (float *)(void *)shared;
 
     if (!p.constant_weights)
-        grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
         int64_t row, tile, each = p.w2 ? MMA_ROWS : M * MMA_ROWS;
         float sum[M][MMA_TILES][4] = {};
         struct gemv_work t;
 
-        row = divide(item, tiles, &tile) * each;
-        t = column_tile_at(&p, tile, COLUMNS);
-        choose_sibling(&p, each, &t, &row);
-        mma_steps<T, M>(&p, &t, row, p.constant_weights && item == block_id(),
-                        &b, sum);
-        barrier(); /* the sums overwrite the pipelines */
-        store_partial_sums<M>(sum, sums + warp_id() * SUMS(M));
-        barrier();
+        row = cuda_divide(item, tiles, &tile) * each;
+        t = cuda_column_tile_at(&p, tile, COLUMNS);
+        cuda_choose_sibling(&p, each, &t, &row);
+        mma_steps<T, M>(&p, &t, row,
+                        p.constant_weights && item == cuda_block_id(), &b, sum);
+        cuda_barrier(); /* the sums overwrite the pipelines */
+        store_partial_sums<M>(sum, sums + cuda_warp_id() * SUMS(M));
+        cuda_barrier();
         store_panel<M>(&p, &t, row, sums);
-        barrier();
+        cuda_barrier();
     }
 }
 
@@ -476,9 +480,9 @@ static bool
 launch_panels(struct cuda_ctx *c, const struct gemv *p)
 {
     int64_t tiles = p->x2 * p->x3 * cuda_ceil_div(p->n, COLUMNS);
-    int64_t n = row_panels(p, p->w2 ? MMA_ROWS : M * MMA_ROWS) * tiles;
+    int64_t n = cuda_row_panels(p, p->w2 ? MMA_ROWS : M * MMA_ROWS) * tiles;
     const int warps = step<T, M>::warps;
-    struct cuda_launch_config config = launch_config(n, warps * LANES);
+    struct cuda_launch_config config = cuda_default_launch(n, warps * LANES);
     size_t sums = warps * SUMS(M) * sizeof(float);
 
     config.shared = (size_t)warps * step<T, M>::all;
@@ -497,7 +501,7 @@ template <class T>
 static bool
 launch(struct cuda_ctx *c, const struct gemv *p)
 {
-    return p->w2 || row_panels(p, 2 * MMA_ROWS) >= 2 * (int64_t)c->n_sm
+    return p->w2 || cuda_row_panels(p, 2 * MMA_ROWS) >= 2 * (int64_t)c->n_sm
                ? launch_panels<T, 2>(c, p)
                : launch_panels<T, 1>(c, p);
 }

@@ -73,15 +73,15 @@ struct gemv_work {
 };
 
 DEVICE int64_t
-column_of(const struct gemv *p, const struct gemv_work *t, int c)
+cuda_column_of(const struct gemv *p, const struct gemv_work *t, int c)
 {
     int64_t pair, place, token;
 
     if (!p->by_id)
         return t->first + c;
     pair = t->order ? t->order[c] : t->first + c;
-    token = divide(pair, p->used, &place);
-    return token * p->x1 + modulo(place, p->x1);
+    token = cuda_divide(pair, p->used, &place);
+    return token * p->x1 + cuda_modulo(place, p->x1);
 }
 
 DEVICE int64_t
@@ -92,7 +92,7 @@ result_of(const struct gemv_work *t, int c)
 
 /* Tile i; n is 0 if there is nothing to do. */
 DEVICE struct gemv_work
-column_tile_at(const struct gemv *p, int64_t i, int max_columns)
+cuda_column_tile_at(const struct gemv *p, int64_t i, int max_columns)
 {
     struct gemv_work t = {};
     int64_t at = 0;
@@ -104,7 +104,7 @@ column_tile_at(const struct gemv *p, int64_t i, int max_columns)
         t.n = tile.n;
         t.order = p->order + tile.first;
     } else if (p->by_id) {
-        int64_t place, token = divide(i, p->used, &place);
+        int64_t place, token = cuda_divide(i, p->used, &place);
         int matrix =
             *(const int *)(const void *)(p->ids.data + place * p->ids.nb[0] +
                                          token * p->ids.nb[1]);
@@ -118,8 +118,8 @@ column_tile_at(const struct gemv *p, int64_t i, int max_columns)
             (int)(p->n - t.first < max_columns ? p->n - t.first : max_columns);
     } else {
         int64_t per_group = (p->n + max_columns - 1) / max_columns, part, i2;
-        int64_t group = divide(i, per_group, &part);
-        int64_t i3 = divide(group, p->x2, &i2);
+        int64_t group = cuda_divide(i, per_group, &part);
+        int64_t i3 = cuda_divide(group, p->x2, &i2);
 
         t.first = group * p->n + part * max_columns;
         t.n = (int)(p->n - part * max_columns < max_columns
@@ -141,8 +141,8 @@ column_tile_at(const struct gemv *p, int64_t i, int max_columns)
 /* Sets the tile's matrix to the one that `*row`, a row of all matrices, belongs
  * to; each begins at a multiple of `step`. */
 DEVICE void
-choose_sibling(const struct gemv *p, int64_t step, struct gemv_work *t,
-               int64_t *row)
+cuda_choose_sibling(const struct gemv *p, int64_t step, struct gemv_work *t,
+                    int64_t *row)
 {
     int64_t rows = (p->rows + step - 1) / step * step;
 
@@ -165,8 +165,8 @@ choose_sibling(const struct gemv *p, int64_t step, struct gemv_work *t,
 
 /* Row `row` of a result. */
 DEVICE void
-store_gemv_result(const struct gemv_work *t, int64_t result, int64_t row,
-                  float v)
+cuda_store_gemv_result(const struct gemv_work *t, int64_t result, int64_t row,
+                       float v)
 {
     if (t->add)
         v += *(const float *)(const void *)(t->add + result * t->add_stride +
@@ -179,31 +179,33 @@ store_gemv_result(const struct gemv_work *t, int64_t result, int64_t row,
  * 1, or of row `row` of two matrices; `scratch` is the warp's shared memory. */
 template <int COLUMNS>
 DEVICE void
-store_gemv_sums(const struct gemv *p, const struct gemv_work *t, int64_t row,
-                float (*sum)[COLUMNS], float *scratch)
+cuda_store_gemv_sums(const struct gemv *p, const struct gemv_work *t,
+                     int64_t row, float (*sum)[COLUMNS], float *scratch)
 {
-    int r = (int)lane_id() / COLUMNS, c = (int)lane_id() % COLUMNS;
+    int r = (int)cuda_lane_id() / COLUMNS, c = (int)cuda_lane_id() % COLUMNS;
 
     UNROLL for (int i = 0; i < 2 * COLUMNS; i++)
     {
-        float v =
-            i % COLUMNS < t->n ? warp_sum(sum[i / COLUMNS][i % COLUMNS]) : 0;
+        float v = i % COLUMNS < t->n
+                      ? cuda_warp_sum(sum[i / COLUMNS][i % COLUMNS])
+                      : 0;
 
-        if (lane_id() == 0)
+        if (cuda_lane_id() == 0)
             scratch[i] = v;
     }
-    warp_barrier();
+    cuda_warp_barrier();
     if (r < 2 && c < t->n) {
         float v = scratch[r * COLUMNS + c];
 
         if (p->end.glu < 0 && row + r < t->n_rows)
-            store_gemv_result(t, result_of(t, c), row + r, v);
+            cuda_store_gemv_result(t, result_of(t, c), row + r, v);
         else if (p->end.glu >= 0 && r == 0)
-            store_gemv_result(t, result_of(t, c), row,
-                              apply_glu(p->end.glu, v, scratch[COLUMNS + c],
-                                        p->end.alpha, p->end.limit));
+            cuda_store_gemv_result(t, result_of(t, c), row,
+                                   cuda_apply_glu(p->end.glu, v,
+                                                  scratch[COLUMNS + c],
+                                                  p->end.alpha, p->end.limit));
     }
-    warp_barrier();
+    cuda_warp_barrier();
 }
 
 /* Rows of a block, each of two matrices if there is a GLU. */
@@ -215,43 +217,45 @@ gemv_block_rows(const struct gemv *p)
 
 /* Whether every tile has one column; how many tiles there are. */
 static inline bool
-has_single_columns(const struct gemv *p)
+cuda_has_single_columns(const struct gemv *p)
 {
     return p->by_id ? !p->tiles : p->n == 1;
 }
 
 static inline int64_t
-gemv_tiles(const struct gemv *p)
+cuda_gemv_tiles(const struct gemv *p)
 {
-    return p->by_id ? p->tile_total
-                    : p->x2 * p->x3 *
-                          cuda_ceil_div(
-                              p->n, has_single_columns(p) ? 1 : GEMV_COLUMNS);
+    return p->by_id
+               ? p->tile_total
+               : p->x2 * p->x3 *
+                     cuda_ceil_div(
+                         p->n, cuda_has_single_columns(p) ? 1 : GEMV_COLUMNS);
 }
 
 /* The tile and matrix of an item, and the warp's first row, of one or two.
  * Items are row panels of all matrices, and for each all tiles, so that blocks
  * that read the same weights run at the same time. */
 DEVICE struct gemv_work
-gemv_work_at(const struct gemv *p, int64_t item, int64_t tiles, int max_columns,
-             int64_t *row)
+cuda_gemv_work_at(const struct gemv *p, int64_t item, int64_t tiles,
+                  int max_columns, int64_t *row)
 {
     int64_t tile = 0, group = item, each = gemv_block_rows(p);
     struct gemv_work t;
 
     if (tiles > 1)
-        group = divide(item, tiles, &tile);
+        group = cuda_divide(item, tiles, &tile);
     *row = group * each;
-    t = column_tile_at(p, tile, max_columns);
-    choose_sibling(p, each, &t, row);
-    *row += warp_id() * (each / GEMV_WARPS);
+    t = cuda_column_tile_at(p, tile, max_columns);
+    cuda_choose_sibling(p, each, &t, row);
+    *row += cuda_warp_id() * (each / GEMV_WARPS);
     return t;
 }
 
 /* The second row of a warp: of the second matrix, or the next one, or
  * itself. */
 DEVICE const char *
-second_gemv_row(const struct gemv *p, const struct gemv_work *t, int64_t row)
+cuda_second_gemv_row(const struct gemv *p, const struct gemv_work *t,
+                     int64_t row)
 {
     return t->rows2              ? t->rows2 + row * p->w.nb[1]
            : row + 1 < t->n_rows ? t->rows + (row + 1) * p->w.nb[1]
@@ -260,7 +264,7 @@ second_gemv_row(const struct gemv *p, const struct gemv_work *t, int64_t row)
 
 /* Panels of `each` rows, of all matrices. */
 static inline int64_t
-row_panels(const struct gemv *p, int64_t each)
+cuda_row_panels(const struct gemv *p, int64_t each)
 {
     int64_t n = cuda_ceil_div(p->rows, each);
 
@@ -270,9 +274,9 @@ row_panels(const struct gemv *p, int64_t each)
 }
 
 static inline int64_t
-gemv_items(const struct gemv *p)
+cuda_gemv_items(const struct gemv *p)
 {
-    return row_panels(p, gemv_block_rows(p)) * gemv_tiles(p);
+    return cuda_row_panels(p, gemv_block_rows(p)) * cuda_gemv_tiles(p);
 }
 
 /* GEMV and small-batch GEMM with quantised or float weights; the columns are

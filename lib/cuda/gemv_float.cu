@@ -22,8 +22,8 @@ struct weight_f32 {
     }
     DEVICE void unpack(uint4 w, float *v)
     {
-        v[0] = float_of(w.x), v[1] = float_of(w.y);
-        v[2] = float_of(w.z), v[3] = float_of(w.w);
+        v[0] = cuda_bits_float(w.x), v[1] = cuda_bits_float(w.y);
+        v[2] = cuda_bits_float(w.z), v[3] = cuda_bits_float(w.w);
     }
 };
 
@@ -34,14 +34,14 @@ struct weight_f16 {
     };
     DEVICE float value(const char *p)
     {
-        return from_f16(*(const uint16_t *)(const void *)p);
+        return cuda_from_f16(*(const uint16_t *)(const void *)p);
     }
     DEVICE void unpack(uint4 w, float *v)
     {
         const uint32_t words[4] = { w.x, w.y, w.z, w.w };
 
         UNROLL for (int i = 0; i < 8; i++) v[i] =
-            from_f16((uint16_t)(words[i / 2] >> i % 2 * 16));
+            cuda_from_f16((uint16_t)(words[i / 2] >> i % 2 * 16));
     }
 };
 
@@ -52,7 +52,7 @@ struct weight_bf16 {
     };
     DEVICE float value(const char *p)
     {
-        return from_bf16(*(const uint16_t *)(const void *)p);
+        return cuda_from_bf16(*(const uint16_t *)(const void *)p);
     }
     DEVICE void unpack(uint4 w, float *v)
     {
@@ -60,8 +60,8 @@ struct weight_bf16 {
 
         UNROLL for (int i = 0; i < 4; i++)
         {
-            v[2 * i] = float_of(words[i] << 16);
-            v[2 * i + 1] = float_of(words[i] & 0xffff0000);
+            v[2 * i] = cuda_bits_float(words[i] << 16);
+            v[2 * i + 1] = cuda_bits_float(words[i] & 0xffff0000);
         }
     }
 };
@@ -69,8 +69,8 @@ struct weight_bf16 {
 DEVICE const float *
 column_floats(const struct gemv *p, const struct gemv_work *t, int c)
 {
-    return (const float *)(const void *)(p->columns +
-                                         column_of(p, t, c) * p->column_stride);
+    return (const float *)(const void *)(p->columns + cuda_column_of(p, t, c) *
+                                                          p->column_stride);
 }
 
 /* A vector of both rows, from value `at` on, times all columns. */
@@ -91,7 +91,7 @@ gemv_vector(const struct gemv *p, const struct gemv_work *t, int64_t at,
 
         UNROLL for (int i = 0; i < n; i += 4)
         {
-            float4 f = load_vector<float4>(x + i);
+            float4 f = cuda_load_vector<float4>(x + i);
 
             UNROLL for (int r = 0; r < WARP_ROWS; r++)
             {
@@ -112,10 +112,10 @@ prefetch_vectors(const char *const *rows, int64_t i, int64_t n,
     UNROLL for (int j = 0; j < PREFETCH; j++)
         UNROLL for (int r = 0; r < WARP_ROWS; r++)
     {
-        int64_t at = i + j * LANES + lane_id();
+        int64_t at = i + j * LANES + cuda_lane_id();
 
         if (at < n)
-            w[j][r] = load_streaming(rows[r] + at * 16);
+            w[j][r] = cuda_load_streaming(rows[r] + at * 16);
     }
 }
 
@@ -135,7 +135,7 @@ gemv_vectorized(const struct gemv *p, const struct gemv_work *t,
         prefetch_vectors(rows, i + PREFETCH * LANES, n, next);
         UNROLL for (int j = 0; j < PREFETCH; j++)
         {
-            int64_t at = i + j * LANES + lane_id();
+            int64_t at = i + j * LANES + cuda_lane_id();
 
             if (at < n)
                 gemv_vector<T, COLUMNS>(p, t, at * (16 / T::size), w[j], sum);
@@ -150,7 +150,7 @@ DEVICE void
 gemv_scalar(const struct gemv *p, const struct gemv_work *t,
             const char *const *rows, float (*sum)[COLUMNS])
 {
-    for (int64_t i = lane_id(); i < p->k; i += LANES)
+    for (int64_t i = cuda_lane_id(); i < p->k; i += LANES)
         UNROLL for (int c = 0; c < COLUMNS; c++)
         {
             if (c >= t->n)
@@ -171,10 +171,11 @@ BOUNDS(WARPS *LANES, COLUMNS == 1 ? 4 : 3)
     SHARED(float, sums, WARPS *WARP_ROWS *COLUMNS);
 
     if (!p.constant_weights)
-        grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
         int64_t row;
-        struct gemv_work t = gemv_work_at(&p, item, tiles, COLUMNS, &row);
+        struct gemv_work t = cuda_gemv_work_at(&p, item, tiles, COLUMNS, &row);
         const char *rows[WARP_ROWS];
         float sum[WARP_ROWS][COLUMNS] = {};
         uint4 w[PREFETCH][WARP_ROWS];
@@ -182,20 +183,20 @@ BOUNDS(WARPS *LANES, COLUMNS == 1 ? 4 : 3)
 
         if (any) {
             rows[0] = t.rows + row * p.w.nb[1];
-            rows[1] = second_gemv_row(&p, &t, row);
+            rows[1] = cuda_second_gemv_row(&p, &t, row);
             if (vectorized)
                 prefetch_vectors(rows, 0, p.k * T::size / 16, w);
         }
-        if (p.constant_weights && item == block_id())
-            grid_dependency_sync();
+        if (p.constant_weights && item == cuda_block_id())
+            cuda_grid_dependency_sync();
         if (!any)
             continue;
         if (vectorized)
             gemv_vectorized<T, COLUMNS>(&p, &t, rows, w, sum);
         else
             gemv_scalar<T, COLUMNS>(&p, &t, rows, sum);
-        store_gemv_sums<COLUMNS>(&p, &t, row, sum,
-                                 sums + warp_id() * (WARP_ROWS * COLUMNS));
+        cuda_store_gemv_sums<COLUMNS>(
+            &p, &t, row, sum, sums + cuda_warp_id() * (WARP_ROWS * COLUMNS));
     }
 }
 
@@ -217,16 +218,17 @@ static void
 launch(struct cuda_ctx *c, const struct gemv *p)
 {
     bool vectorized = is_aligned(p) && p->k % 8 == 0;
-    int64_t n = gemv_items(p);
+    int64_t n = cuda_gemv_items(p);
 
     if (n == 0)
         return;
-    if (has_single_columns(p))
-        LAUNCH((gemv_float<T, 1>), launch_config(n, WARPS * LANES), c, *p,
-               vectorized, gemv_tiles(p), n);
+    if (cuda_has_single_columns(p))
+        LAUNCH((gemv_float<T, 1>), cuda_default_launch(n, WARPS * LANES), c, *p,
+               vectorized, cuda_gemv_tiles(p), n);
     else
-        LAUNCH((gemv_float<T, GEMV_COLUMNS>), launch_config(n, WARPS * LANES),
-               c, *p, vectorized, gemv_tiles(p), n);
+        LAUNCH((gemv_float<T, GEMV_COLUMNS>),
+               cuda_default_launch(n, WARPS * LANES), c, *p, vectorized,
+               cuda_gemv_tiles(p), n);
 }
 
 void

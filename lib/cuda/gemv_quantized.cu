@@ -46,11 +46,13 @@ load_step_async(const struct weight_rows *from, int64_t s, char *stage)
             const char *p = from->rows[r] + at;
             int before = (int)((uintptr_t)p & 15);
 
-            for (int i = (int)lane_id() * 16; i < before + n; i += LANES * 16)
-                copy_async(stage + r * step<T>::stride + i, p - before + i);
+            for (int i = (int)cuda_lane_id() * 16; i < before + n;
+                 i += LANES * 16)
+                cuda_copy_async(stage + r * step<T>::stride + i,
+                                p - before + i);
         }
     }
-    copy_commit();
+    cuda_copy_commit();
 }
 
 /* Adds the dot product of a sub-block with `q`, 32 values of a column. */
@@ -66,7 +68,7 @@ add_sub_block(float sum, const struct sub_block *u, const uint32_t *q,
         int dot = 0, total = groups == 2 ? f->sums[g] : f->sums[0] + f->sums[1];
 
         UNROLL for (int i = g * 4; i < (groups == 2 ? g * 4 + 4 : 8); i++) dot =
-            dp4a(u->codes[i], q[i], dot);
+            cuda_dp4a(u->codes[i], q[i], dot);
         if (T::offset != 0)
             dot -= T::offset * total;
         sum = fmaf((float)dot, u->scale[g] * f->d, sum);
@@ -86,8 +88,8 @@ DEVICE struct activations
 load_activations(const struct gemv *p, int64_t column, int64_t n)
 {
     const char *at = p->columns + column * p->column_stride;
-    uint4 a = load_vector<uint4>(at + n * SUB_BLOCK);
-    uint4 b = load_vector<uint4>(at + n * SUB_BLOCK + 16);
+    uint4 a = cuda_load_vector<uint4>(at + n * SUB_BLOCK);
+    uint4 b = cuda_load_vector<uint4>(at + n * SUB_BLOCK + 16);
     struct activations c = { { a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w }, {} };
 
     c.f = ((const struct q8_scale *)(const void *)(at + p->k))[n];
@@ -100,11 +102,11 @@ template <int COLUMNS>
 DEVICE struct activations
 prefetch_activations(const struct gemv *p, const struct gemv_work *t, int64_t s)
 {
-    int64_t n = s * LANES + lane_id();
+    int64_t n = s * LANES + cuda_lane_id();
     struct activations none = {};
 
     return COLUMNS == 1 && n * SUB_BLOCK < p->k
-               ? load_activations(p, column_of(p, t, 0), n)
+               ? load_activations(p, cuda_column_of(p, t, 0), n)
                : none;
 }
 
@@ -116,9 +118,9 @@ gemv_step(const struct gemv *p, const struct gemv_work *t,
           const struct weight_rows *from, int64_t s, const char *stage,
           const struct activations *current, float (*sum)[COLUMNS])
 {
-    int64_t n = s * LANES + lane_id();
-    int block = (int)lane_id() / T::sub_blocks,
-        part = (int)lane_id() % T::sub_blocks;
+    int64_t n = s * LANES + cuda_lane_id();
+    int block = (int)cuda_lane_id() / T::sub_blocks,
+        part = (int)cuda_lane_id() % T::sub_blocks;
     struct sub_block u[WARP_ROWS];
 
     if (n * SUB_BLOCK >= p->k)
@@ -138,7 +140,7 @@ gemv_step(const struct gemv *p, const struct gemv_work *t,
         if (c >= t->n)
             break;
         one = COLUMNS == 1 ? *current
-                           : load_activations(p, column_of(p, t, c), n);
+                           : load_activations(p, cuda_column_of(p, t, c), n);
         UNROLL for (int r = 0; r < WARP_ROWS; r++) sum[r][c] =
             add_sub_block<T>(sum[r][c], &u[r], one.q, &one.f);
     }
@@ -169,15 +171,16 @@ gemv_rows(const struct gemv *p, const struct gemv_work *t,
         struct activations next_activations =
             prefetch_activations<COLUMNS>(p, t, s + 1);
 
-        copy_wait<STAGES - 2>();
-        warp_barrier(); /* all lanes see the copies, and are done with s - 1 */
+        cuda_copy_wait<STAGES - 2>();
+        cuda_warp_barrier(); /* all lanes see the copies, and are done with s -
+                                1 */
         load_step_async<T>(from, next, stages + next % STAGES * stride);
         gemv_step<T, COLUMNS>(p, t, from, s, stages + s % STAGES * stride,
                               &current, sum);
         current = next_activations;
     }
-    copy_wait<0>();
-    warp_barrier();
+    cuda_copy_wait<0>();
+    cuda_warp_barrier();
 }
 
 /* Items: a panel of a block's rows, times a tile of columns. */
@@ -188,29 +191,31 @@ BOUNDS(WARPS *LANES, COLUMNS == 1 ? 6 : 4)
 {
     SHARED(char, shared, WARPS *STAGES *WARP_ROWS *step<T>::stride);
     SHARED(float, sums, WARPS *WARP_ROWS *COLUMNS);
-    char *stages = shared + warp_id() * (STAGES * WARP_ROWS * step<T>::stride);
+    char *stages =
+        shared + cuda_warp_id() * (STAGES * WARP_ROWS * step<T>::stride);
 
     if (!p.constant_weights)
-        grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+        cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
         int64_t row;
-        struct gemv_work t = gemv_work_at(&p, item, tiles, COLUMNS, &row);
+        struct gemv_work t = cuda_gemv_work_at(&p, item, tiles, COLUMNS, &row);
         struct weight_rows from = { {}, p.k / T::values * T::size };
         float sum[WARP_ROWS][COLUMNS] = {};
         bool any = row < t.n_rows && t.n > 0;
 
         if (any) {
             from.rows[0] = t.rows + row * p.w.nb[1];
-            from.rows[1] = second_gemv_row(&p, &t, row);
+            from.rows[1] = cuda_second_gemv_row(&p, &t, row);
             start_pipeline<T>(&from, stages);
         }
-        if (p.constant_weights && item == block_id())
-            grid_dependency_sync();
+        if (p.constant_weights && item == cuda_block_id())
+            cuda_grid_dependency_sync();
         if (!any)
             continue;
         gemv_rows<T, COLUMNS>(&p, &t, &from, stages, sum);
-        store_gemv_sums<COLUMNS>(&p, &t, row, sum,
-                                 sums + warp_id() * (WARP_ROWS * COLUMNS));
+        cuda_store_gemv_sums<COLUMNS>(
+            &p, &t, row, sum, sums + cuda_warp_id() * (WARP_ROWS * COLUMNS));
     }
 }
 
@@ -219,19 +224,19 @@ static void
 launch_columns(struct cuda_ctx *c, const struct gemv *p, int64_t n)
 {
     PREFER_SHARED((gemv_quantized<T, COLUMNS>));
-    LAUNCH((gemv_quantized<T, COLUMNS>), launch_config(n, WARPS * LANES), c, *p,
-           gemv_tiles(p), n);
+    LAUNCH((gemv_quantized<T, COLUMNS>), cuda_default_launch(n, WARPS * LANES),
+           c, *p, cuda_gemv_tiles(p), n);
 }
 
 template <class T>
 static void
 launch(struct cuda_ctx *c, const struct gemv *p)
 {
-    int64_t n = gemv_items(p);
+    int64_t n = cuda_gemv_items(p);
 
     if (n == 0)
         return;
-    if (has_single_columns(p))
+    if (cuda_has_single_columns(p))
         launch_columns<T, 1>(c, p, n);
     else
         launch_columns<T, GEMV_COLUMNS>(c, p, n);

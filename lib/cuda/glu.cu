@@ -13,16 +13,18 @@ KERNEL
 glu(struct glu_args args, struct view y, struct view a, struct view b,
     struct cuda_fused_output fused, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
     {
-        float v = apply_glu(
-            args.op, load_element(&a, row_data(&a, c.row), args.at_a + i),
-            load_element(&b, row_data(&b, c.row), args.at_b + i), args.alpha,
-            args.limit);
+        float v = cuda_apply_glu(
+            args.op,
+            cuda_load_element(&a, cuda_row_data(&a, c.row), args.at_a + i),
+            cuda_load_element(&b, cuda_row_data(&b, c.row), args.at_b + i),
+            args.alpha, args.limit);
 
-        store_element(&y, row_data(&y, c.row), i, v);
-        store_fused_output(&fused, row_number(&y, c.row) * y.ne[0] + i, v);
+        cuda_store_element(&y, cuda_row_data(&y, c.row), i, v);
+        cuda_store_fused_output(&fused,
+                                cuda_row_number(&y, c.row) * y.ne[0] + i, v);
     }
 }
 
@@ -31,23 +33,27 @@ KERNEL
 glu_contiguous(struct glu_args args, float *y, const float *a, const float *b,
                uint16_t *fused, int64_t n)
 {
-    int64_t step = (int64_t)grid_size() * block_size() * 4;
+    int64_t step = (int64_t)cuda_grid_size() * cuda_block_size() * 4;
 
-    grid_dependency_sync();
-    for (int64_t i = ((int64_t)block_id() * block_size() + thread_id()) * 4;
+    cuda_grid_dependency_sync();
+    for (int64_t i =
+             ((int64_t)cuda_block_id() * cuda_block_size() + cuda_thread_id()) *
+             4;
          i < n; i += step) {
-        float4 u = load_vector<float4>(a + i), v = load_vector<float4>(b + i);
+        float4 u = cuda_load_vector<float4>(a + i),
+               v = cuda_load_vector<float4>(b + i);
 
-        u.x = apply_glu(args.op, u.x, v.x, args.alpha, args.limit);
-        u.y = apply_glu(args.op, u.y, v.y, args.alpha, args.limit);
-        u.z = apply_glu(args.op, u.z, v.z, args.alpha, args.limit);
-        u.w = apply_glu(args.op, u.w, v.w, args.alpha, args.limit);
+        u.x = cuda_apply_glu(args.op, u.x, v.x, args.alpha, args.limit);
+        u.y = cuda_apply_glu(args.op, u.y, v.y, args.alpha, args.limit);
+        u.z = cuda_apply_glu(args.op, u.z, v.z, args.alpha, args.limit);
+        u.w = cuda_apply_glu(args.op, u.w, v.w, args.alpha, args.limit);
         if (y)
-            store_vector(y + i, u);
+            cuda_store_vector(y + i, u);
         if (fused) {
-            uint2 w = { to_bf16_pair(u.x, u.y), to_bf16_pair(u.z, u.w) };
+            uint2 w = { cuda_to_bf16_pair(u.x, u.y),
+                        cuda_to_bf16_pair(u.z, u.w) };
 
-            store_vector(fused + i, w);
+            cuda_store_vector(fused + i, w);
         }
     }
 }
@@ -55,7 +61,7 @@ glu_contiguous(struct glu_args args, float *y, const float *a, const float *b,
 static bool
 is_vectorizable(const struct view *v)
 {
-    return v->type == GGML_TYPE_F32 && is_contiguous(v, 4) &&
+    return v->type == GGML_TYPE_F32 && cuda_is_contiguous(v, 4) &&
            ((uintptr_t)v->data & 15) == 0;
 }
 
@@ -63,16 +69,17 @@ bool
 cuda_supports_glu(const struct ggml_tensor *dst)
 {
     return (unsigned)tensor_get_i32(dst, 0) < GGML_GLU_OP_COUNT &&
-           is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
-           (!dst->src[1] || is_float_type(dst->src[1]->type));
+           cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type) &&
+           (!dst->src[1] || cuda_is_float_type(dst->src[1]->type));
 }
 
 void
 cuda_run_fused_glu(struct cuda_ctx *c, struct ggml_tensor *dst,
                    const struct ggml_tensor *next, bool only)
 {
-    struct view y = view_of(dst), a = view_of(dst->src[0]);
-    struct view b = dst->src[1] ? view_of(dst->src[1]) : a;
+    struct view y = cuda_view_of(dst), a = cuda_view_of(dst->src[0]);
+    struct view b = dst->src[1] ? cuda_view_of(dst->src[1]) : a;
     bool swapped = tensor_get_i32(dst, 1) != 0;
     struct glu_args args = { tensor_get_i32(dst, 0), tensor_get_f32(dst, 2),
                              tensor_get_f32(dst, 3), 0, 0 };
@@ -91,14 +98,15 @@ cuda_run_fused_glu(struct cuda_ctx *c, struct ggml_tensor *dst,
     fused = cuda_plan_fused_output(c, dst, next, !contiguous);
     if (contiguous)
         LAUNCH(glu_contiguous,
-               launch_config(cuda_ceil_div(n, CUDA_THREADS * 4), CUDA_THREADS),
+               cuda_default_launch(cuda_ceil_div(n, CUDA_THREADS * 4),
+                                   CUDA_THREADS),
                c, args,
                only && fused.data ? (float *)NULL : (float *)(void *)y.data,
                (const float *)(const void *)a.data,
                (const float *)(const void *)b.data, (uint16_t *)fused.data, n);
     else
-        LAUNCH(glu, launch_config(chunks_of(dst), CUDA_THREADS), c, args, y, a,
-               b, fused, chunks_of(dst));
+        LAUNCH(glu, cuda_default_launch(cuda_chunks_of(dst), CUDA_THREADS), c,
+               args, y, a, b, fused, cuda_chunks_of(dst));
 }
 
 void

@@ -11,13 +11,15 @@ summarize_block(const struct sequence *s, const char *rows, int64_t block,
                 int64_t tile, bool *any, bool *some)
 {
     const int step = MMA_WARPS * LANES / KEYS;
-    int64_t first = block * BLOCK_TOKENS + thread_id() / KEYS;
-    int64_t key = tile * KEYS + thread_id() % KEYS;
+    int64_t first = block * BLOCK_TOKENS + cuda_thread_id() / KEYS;
+    int64_t key = tile * KEYS + cuda_thread_id() % KEYS;
     uint16_t m[BLOCK_TOKENS / step];
 
-    UNROLL for (int i = 0; i < BLOCK_TOKENS / step; i++) m[i] = load_f16_bits(
-        rows + min_i64(first + i * step, s->tokens - 1) * s->mask_stride,
-        min_i64(key, s->keys - 1));
+    UNROLL for (int i = 0; i < BLOCK_TOKENS / step; i++) m[i] =
+        cuda_load_f16_bits(rows +
+                               cuda_min_i64(first + i * step, s->tokens - 1) *
+                                   s->mask_stride,
+                           cuda_min_i64(key, s->keys - 1));
     *any = false;
     *some = key >= s->keys;
     UNROLL for (int i = 0; i < BLOCK_TOKENS / step; i++)
@@ -34,23 +36,24 @@ BOUNDS(MMA_WARPS *LANES, 1)
     summarize_mask(struct attention a, struct sequences<SEQUENCES> sequences,
                    uint8_t *to, int64_t n_items)
 {
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
         const struct sequence *s =
-            sequence_at<&sequence::first_slot>(&sequences, item);
+            cuda_sequence_at<&sequence::first_slot>(&sequences, item);
         int64_t tile, block, i2, at = item - s->first_slot, i3;
         bool any = true, some;
 
-        at = divide(at, kv_tiles(s, KEYS), &tile);
+        at = cuda_divide(at, cuda_kv_tiles(s, KEYS), &tile);
         some = (tile + 1) * KEYS > s->keys;
-        at = divide(at, token_blocks(s), &block);
-        i3 = divide(at, a.mask.ne[2], &i2);
+        at = cuda_divide(at, cuda_token_blocks(s), &block);
+        i3 = cuda_divide(at, a.mask.ne[2], &i2);
         if (s->mask)
-            summarize_block<KEYS>(s, s->mask + mask_offset(&a, i2, i3), block,
-                                  tile, &any, &some);
-        any = barrier_any(any);
-        some = barrier_any(some);
-        if (thread_id() == 0)
+            summarize_block<KEYS>(s, s->mask + cuda_mask_offset(&a, i2, i3),
+                                  block, tile, &any, &some);
+        any = cuda_barrier_any(any);
+        some = cuda_barrier_any(some);
+        if (cuda_thread_id() == 0)
             to[item] = !any ? MASK_HIDDEN : some ? MASK_MIXED : MASK_VISIBLE;
     }
 }
@@ -60,7 +63,8 @@ cuda_summarize_mask(struct cuda_ctx *c, const struct attention *a,
                     const struct sequences<SEQUENCES> *s, int keys,
                     uint8_t *mask_blocks, int64_t n)
 {
-    struct cuda_launch_config config = launch_config(n, MMA_WARPS * LANES);
+    struct cuda_launch_config config =
+        cuda_default_launch(n, MMA_WARPS * LANES);
 
     if (keys == 64)
         LAUNCH(summarize_mask<64>, config, c, *a, *s, mask_blocks, n);

@@ -15,7 +15,7 @@
 static bool
 is_weight(const struct ggml_tensor *w)
 {
-    return is_float_type(w->type)
+    return cuda_is_float_type(w->type)
                ? w->nb[0] == ggml_type_size(w->type)
                : cuda_is_format(w->type) && w->nb[0] == ggml_type_size(w->type);
 }
@@ -48,7 +48,7 @@ static bool
 convert_columns(struct cuda_ctx *c, const struct ggml_tensor *x,
                 enum ggml_type type, struct view *out)
 {
-    struct view from = view_of(x);
+    struct view from = cuda_view_of(x);
     bool made;
     void *data;
 
@@ -72,7 +72,7 @@ static bool
 set_columns(struct cuda_ctx *c, const struct ggml_tensor *w,
             const struct ggml_tensor *x, struct gemv *p)
 {
-    struct view v = view_of(x);
+    struct view v = cuda_view_of(x);
 
     if (is_block(w)) {
         int64_t size = cuda_q8_column_size(x->ne[0]);
@@ -155,7 +155,7 @@ gemv_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
 {
     struct gemv p = {};
 
-    p.w = view_of(w);
+    p.w = cuda_view_of(w);
     p.k = w->ne[0];
     p.rows = w->ne[1];
     p.out = (char *)dst->data;
@@ -167,7 +167,7 @@ gemv_of(const struct ggml_tensor *w, const struct ggml_tensor *dst)
 static void
 launch_gemv(struct cuda_ctx *c, const struct gemv *p)
 {
-    if (is_float_type((enum ggml_type)p->w.type))
+    if (cuda_is_float_type((enum ggml_type)p->w.type))
         cuda_gemv_float(c, p);
     else if (!cuda_gemm_mma(c, p))
         cuda_gemv_quantized(c, p);
@@ -210,11 +210,11 @@ cuda_run_fused_matmul(struct cuda_ctx *c, const struct cuda_fused_matmul *f)
     if (ggml_is_empty(dst))
         return;
     p.constant_weights =
-        is_constant(w) && (!f->glu || is_constant(f->second->src[0]));
+        cuda_is_constant(w) && (!f->glu || cuda_is_constant(f->second->src[0]));
     for (int i = 0; i < CUDA_SIBLINGS && f->siblings[i].mul_mat; i++) {
         add_sibling(&p.siblings[i], f->siblings[i].mul_mat, f->siblings[i].add);
-        p.constant_weights =
-            p.constant_weights && is_constant(f->siblings[i].mul_mat->src[0]);
+        p.constant_weights = p.constant_weights &&
+                             cuda_is_constant(f->siblings[i].mul_mat->src[0]);
     }
     p.n = x->ne[1];
     p.x2 = x->ne[2];
@@ -297,7 +297,7 @@ gemm_cublas(struct cuda_ctx *c, struct ggml_tensor *dst)
     g.ld_c = dst->ne[0];
     for (int64_t i3 = 0; i3 < x->ne[3]; i3++)
         for (int64_t i2 = 0; i2 < w->ne[2]; i2++) {
-            struct view matrix = view_of(w);
+            struct view matrix = cuda_view_of(w);
 
             matrix.data += i2 * matrix.nb[2] + i3 / r3 * matrix.nb[3];
             g.b = columns.data + i2 * r2 * columns.nb[2] + i3 * columns.nb[3];
@@ -313,8 +313,8 @@ cuda_supports_mul_mat(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *w = dst->src[0], *x = dst->src[1];
 
-    return is_f32(dst) && ggml_is_contiguous(dst) && is_weight(w) &&
-           is_float_type(x->type) && w->ne[0] < INT32_MAX &&
+    return cuda_is_f32(dst) && ggml_is_contiguous(dst) && is_weight(w) &&
+           cuda_is_float_type(x->type) && w->ne[0] < INT32_MAX &&
            w->ne[1] < INT32_MAX && x->ne[1] * x->ne[2] < INT32_MAX;
 }
 
@@ -342,8 +342,9 @@ sort_by_expert(struct view ids, int n_matrices, int n_pairs, int n_tiles,
     SHARED(int, totals, 2);
     int used = (int)ids.ne[0];
 
-    grid_dependency_sync();
-    for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
+    cuda_grid_dependency_sync();
+    for (int m = (int)cuda_thread_id(); m < n_matrices;
+         m += (int)cuda_block_size()) {
         int n = 0;
 
         for (int i = 0; i < n_pairs; i++)
@@ -351,8 +352,8 @@ sort_by_expert(struct view ids, int n_matrices, int n_pairs, int n_tiles,
                                               i / used * ids.nb[1]) == m;
         start[m] = n;
     }
-    barrier();
-    if (thread_id() == 0) {
+    cuda_barrier();
+    if (cuda_thread_id() == 0) {
         int at = 0, n_used = 0;
 
         for (int m = 0; m < n_matrices; m++) {
@@ -370,14 +371,15 @@ sort_by_expert(struct view ids, int n_matrices, int n_pairs, int n_tiles,
         }
         totals[0] = n_used;
     }
-    barrier();
-    for (int i = totals[0] + (int)thread_id(); i < n_tiles;
-         i += (int)block_size()) {
+    cuda_barrier();
+    for (int i = totals[0] + (int)cuda_thread_id(); i < n_tiles;
+         i += (int)cuda_block_size()) {
         struct column_tile none = { 0, 0, 0 };
 
         tiles[i] = none;
     }
-    for (int m = (int)thread_id(); m < n_matrices; m += (int)block_size()) {
+    for (int m = (int)cuda_thread_id(); m < n_matrices;
+         m += (int)cuda_block_size()) {
         int at = start[m];
 
         for (int i = 0; i < n_pairs; i++)
@@ -426,7 +428,7 @@ cuda_run_mul_mat_id(struct cuda_ctx *c, struct ggml_tensor *dst)
     if (ggml_is_empty(dst))
         return;
     p.by_id = true;
-    p.ids = view_of(dst->src[2]);
+    p.ids = cuda_view_of(dst->src[2]);
     p.used = dst->ne[1];
     p.x1 = x->ne[1];
     p.tile_total = dst->ne[1] * dst->ne[2];

@@ -24,14 +24,15 @@ struct input {
 DEVICE void
 add_up(const struct norm_args *p, struct row r, int64_t n)
 {
-    char *to = row_data(&p->sum, r);
-    const char *a = row_data(&p->x, r);
-    const char *b = row_data(&p->other, row_wrap(&p->other, r));
+    char *to = cuda_row_data(&p->sum, r);
+    const char *a = cuda_row_data(&p->x, r);
+    const char *b = cuda_row_data(&p->other, cuda_row_wrap(&p->other, r));
 
-    for (int64_t i = thread_id(); i < n; i += block_size()) {
-        float v = load_element(&p->other, b, modulo(i, p->other.ne[0]));
+    for (int64_t i = cuda_thread_id(); i < n; i += cuda_block_size()) {
+        float v =
+            cuda_load_element(&p->other, b, cuda_modulo(i, p->other.ne[0]));
 
-        store_element(&p->sum, to, i, load_element(&p->x, a, i) + v);
+        cuda_store_element(&p->sum, to, i, cuda_load_element(&p->x, a, i) + v);
     }
 }
 
@@ -41,7 +42,7 @@ begin_row(const struct norm_args *p, struct row r)
     struct input in;
 
     in.view = p->add ? &p->sum : &p->x;
-    in.from = row_data(in.view, r);
+    in.from = cuda_row_data(in.view, r);
     in.n = p->y.ne[0];
     if (p->add)
         add_up(p, r, in.n);
@@ -55,12 +56,12 @@ sum_powers(const struct input *in, float mean, float *scratch)
 {
     float sum = 0;
 
-    for (int64_t i = thread_id(); i < in->n; i += block_size()) {
-        float v = load_element(in->view, in->from, i) - mean;
+    for (int64_t i = cuda_thread_id(); i < in->n; i += cuda_block_size()) {
+        float v = cuda_load_element(in->view, in->from, i) - mean;
 
         sum += power == 2 ? v * v : v;
     }
-    return block_sum(sum, scratch);
+    return cuda_block_sum(sum, scratch);
 }
 
 /* Element i of the result, from what was normalised. */
@@ -69,27 +70,30 @@ store_normalized(const struct norm_args *p, char *to, const char *weight,
                  const char *shift, int64_t i, float v)
 {
     if (p->mul)
-        v *= load_element(&p->weight, weight, modulo(i, p->weight.ne[0]));
+        v *= cuda_load_element(&p->weight, weight,
+                               cuda_modulo(i, p->weight.ne[0]));
     if (p->bias)
-        v += load_element(&p->shift, shift, modulo(i, p->shift.ne[0]));
-    store_element(&p->y, to, i, v);
+        v +=
+            cuda_load_element(&p->shift, shift, cuda_modulo(i, p->shift.ne[0]));
+    cuda_store_element(&p->y, to, i, v);
 }
 
 DEVICE void
 norm_row(const struct norm_args *p, struct row r, float *scratch)
 {
     struct input in = begin_row(p, r);
-    char *to = row_data(&p->y, r);
-    const char *weight = row_data(&p->weight, row_wrap(&p->weight, r));
-    const char *shift = row_data(&p->shift, row_wrap(&p->shift, r));
+    char *to = cuda_row_data(&p->y, r);
+    const char *weight =
+        cuda_row_data(&p->weight, cuda_row_wrap(&p->weight, r));
+    const char *shift = cuda_row_data(&p->shift, cuda_row_wrap(&p->shift, r));
     float mean = 0, s;
 
     if (!p->rms)
         mean = sum_powers<1>(&in, 0, scratch) / (float)in.n;
     s = 1 / sqrtf(sum_powers<2>(&in, mean, scratch) / (float)in.n + p->eps);
-    for (int64_t i = thread_id(); i < in.n; i += block_size())
+    for (int64_t i = cuda_thread_id(); i < in.n; i += cuda_block_size())
         store_normalized(p, to, weight, shift, i,
-                         (load_element(in.view, in.from, i) - mean) * s);
+                         (cuda_load_element(in.view, in.from, i) - mean) * s);
 }
 
 KERNEL
@@ -98,9 +102,9 @@ norm(struct norm_args p, int64_t n_rows)
 {
     SHARED(float, scratch, LANES);
 
-    grid_dependency_sync();
-    for (int64_t i = block_id(); i < n_rows; i += grid_size())
-        norm_row(&p, row_at(&p.y, i), scratch);
+    cuda_grid_dependency_sync();
+    for (int64_t i = cuda_block_id(); i < n_rows; i += cuda_grid_size())
+        norm_row(&p, cuda_row_at(&p.y, i), scratch);
 }
 
 #define MAX_PER_THREAD 8 /* elements of a row in a thread's registers */
@@ -122,7 +126,7 @@ load_row(const float *row, int n, float *v)
 {
     UNROLL for (int j = 0; j < per_thread; j++)
     {
-        int i = (int)(thread_id() + j * block_size());
+        int i = (int)(cuda_thread_id() + j * cuda_block_size());
 
         v[j] = row && i < n ? row[i] : 0;
     }
@@ -138,10 +142,10 @@ sum_registers(const float *v, int n, float mean, bool square, float *scratch)
     {
         float d = v[j] - mean;
 
-        if ((int)(thread_id() + j * block_size()) < n)
+        if ((int)(cuda_thread_id() + j * cuda_block_size()) < n)
             sum += square ? d * d : d;
     }
-    return block_sum(sum, scratch);
+    return cuda_block_sum(sum, scratch);
 }
 
 template <int per_thread>
@@ -154,12 +158,12 @@ BOUNDS(CUDA_MAX_THREADS, 1)
     int n = (int)p.n;
 
     if (!p.constant_weights)
-        grid_dependency_sync();
+        cuda_grid_dependency_sync();
     load_row<per_thread>(p.weight, n, weight);
     load_row<per_thread>(p.shift, n, shift);
     if (p.constant_weights)
-        grid_dependency_sync();
-    for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
+        cuda_grid_dependency_sync();
+    for (int64_t row = cuda_block_id(); row < n_rows; row += cuda_grid_size()) {
         float v[per_thread], more[per_thread], mean = 0, s;
 
         load_row<per_thread>(p.x + row * p.n, n, v);
@@ -173,7 +177,7 @@ BOUNDS(CUDA_MAX_THREADS, 1)
                       p.eps);
         UNROLL for (int j = 0; j < per_thread; j++)
         {
-            int i = (int)(thread_id() + j * block_size());
+            int i = (int)(cuda_thread_id() + j * cuda_block_size());
             int64_t at = row * p.n + i;
             float y = (v[j] - mean) * s;
 
@@ -186,7 +190,7 @@ BOUNDS(CUDA_MAX_THREADS, 1)
             if (p.shift)
                 y += shift[j];
             p.y[at] = y;
-            store_fused_output(&p.fused, at, y);
+            cuda_store_fused_output(&p.fused, at, y);
         }
     }
 }
@@ -196,7 +200,7 @@ static void
 launch_contiguous(struct cuda_ctx *c, const struct contiguous_args *p,
                   unsigned threads, int64_t n_rows)
 {
-    struct cuda_launch_config config = launch_config(n_rows, threads);
+    struct cuda_launch_config config = cuda_default_launch(n_rows, threads);
 
     if (p->n <= 2 * (int64_t)threads)
         LAUNCH(norm_contiguous<2>, config, c, *p, n_rows);
@@ -256,7 +260,7 @@ run_contiguous(struct cuda_ctx *c, const struct cuda_norm *n,
     p.n = y->ne[0];
     p.eps = tensor_get_f32(n->norm, 0);
     p.rms = n->norm->op == GGML_OP_RMS_NORM;
-    p.constant_weights = is_constant(weight) && is_constant(shift);
+    p.constant_weights = cuda_is_constant(weight) && cuda_is_constant(shift);
     p.fused = cuda_plan_fused_output(c, y, n->next, true);
     launch_contiguous(c, &p, threads, ggml_nrows(y));
     return true;
@@ -282,23 +286,25 @@ cuda_run_norms(struct cuda_ctx *c, const struct cuda_norm *n)
     p.add = n->add != NULL;
     p.mul = n->mul != NULL;
     p.bias = n->bias != NULL;
-    p.y = view_of(last);
-    p.x = view_of(n->add ? n->add->src[0] : n->norm->src[0]);
+    p.y = cuda_view_of(last);
+    p.x = cuda_view_of(n->add ? n->add->src[0] : n->norm->src[0]);
     p.other = p.sum = p.x;
     if (n->add) {
-        p.other = view_of(n->add->src[1]);
-        p.sum = view_of(n->add);
+        p.other = cuda_view_of(n->add->src[1]);
+        p.sum = cuda_view_of(n->add);
     }
-    p.weight = p.mul ? view_of(weight) : p.x;
-    p.shift = p.bias ? view_of(shift) : p.x;
-    LAUNCH(norm, launch_config(ggml_nrows(last), cuda_row_threads(last->ne[0])),
+    p.weight = p.mul ? cuda_view_of(weight) : p.x;
+    p.shift = p.bias ? cuda_view_of(shift) : p.x;
+    LAUNCH(norm,
+           cuda_default_launch(ggml_nrows(last), cuda_row_threads(last->ne[0])),
            c, p, ggml_nrows(last));
 }
 
 bool
 cuda_supports_norm(const struct ggml_tensor *dst)
 {
-    return is_float_type(dst->type) && is_float_type(dst->src[0]->type);
+    return cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type);
 }
 
 void
@@ -315,17 +321,17 @@ sum_rows(struct view y, struct view x, int64_t n_rows)
 {
     SHARED(float, scratch, LANES);
 
-    grid_dependency_sync();
-    for (int64_t k = block_id(); k < n_rows; k += grid_size()) {
-        struct row r = row_at(&x, k);
-        const char *from = row_data(&x, r);
+    cuda_grid_dependency_sync();
+    for (int64_t k = cuda_block_id(); k < n_rows; k += cuda_grid_size()) {
+        struct row r = cuda_row_at(&x, k);
+        const char *from = cuda_row_data(&x, r);
         float sum = 0;
 
-        for (int64_t i = thread_id(); i < x.ne[0]; i += block_size())
-            sum += load_element(&x, from, i);
-        sum = block_sum(sum, scratch);
-        if (thread_id() == 0)
-            store_element(&y, row_data(&y, r), 0, sum);
+        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size())
+            sum += cuda_load_element(&x, from, i);
+        sum = cuda_block_sum(sum, scratch);
+        if (cuda_thread_id() == 0)
+            cuda_store_element(&y, cuda_row_data(&y, r), 0, sum);
     }
 }
 
@@ -342,6 +348,6 @@ cuda_run_sum_rows(struct cuda_ctx *c, struct ggml_tensor *dst)
 
     if (!ggml_is_empty(dst))
         LAUNCH(sum_rows,
-               launch_config(ggml_nrows(x), cuda_row_threads(x->ne[0])), c,
-               view_of(dst), view_of(x), ggml_nrows(x));
+               cuda_default_launch(ggml_nrows(x), cuda_row_threads(x->ne[0])),
+               c, cuda_view_of(dst), cuda_view_of(x), ggml_nrows(x));
 }

@@ -78,9 +78,11 @@ fill_angles(const struct rope *p, int32_t position, const float *factors,
 {
     const double two_pi = 6.283185307179586476925;
 
-    for (int i = (int)thread_id(); i < p->n_dims / 2; i += (int)block_size()) {
+    for (int i = (int)cuda_thread_id(); i < p->n_dims / 2;
+         i += (int)cuda_block_size()) {
         double angle =
-            position * (i < (int)block_size() ? rate : rate_of(p, i, factors));
+            position *
+            (i < (int)cuda_block_size() ? rate : rate_of(p, i, factors));
         float a = (float)(angle - two_pi * rint(angle / two_pi));
 
         angles[i].x = cosf(a) * (float)p->magnitude;
@@ -93,22 +95,23 @@ DEVICE void
 copy_row(const struct view *y, const struct view *x, const char *from, char *to,
          int first)
 {
-    for (int64_t i = first + lane_id(); i < x->ne[0]; i += LANES)
-        store_element(y, to, i, load_element(x, from, i));
+    for (int64_t i = first + cuda_lane_id(); i < x->ne[0]; i += LANES)
+        cuda_store_element(y, to, i, cuda_load_element(x, from, i));
 }
 
 DEVICE void
 rotate_row(const struct rope *p, const struct view *y, const struct view *x,
            const char *from, char *to, const float2 *angles)
 {
-    int half = p->n_dims / 2, lane = (int)lane_id();
+    int half = p->n_dims / 2, lane = (int)cuda_lane_id();
 
     for (int i = lane; i < half; i += LANES) {
         int at = p->neox ? i : 2 * i, other = p->neox ? i + half : 2 * i + 1;
-        float a = load_element(x, from, at), b = load_element(x, from, other);
+        float a = cuda_load_element(x, from, at),
+              b = cuda_load_element(x, from, other);
 
-        store_element(y, to, at, a * angles[i].x - b * angles[i].y);
-        store_element(y, to, other, a * angles[i].y + b * angles[i].x);
+        cuda_store_element(y, to, at, a * angles[i].x - b * angles[i].y);
+        cuda_store_element(y, to, other, a * angles[i].y + b * angles[i].x);
     }
     copy_row(y, x, from, to, p->n_dims);
 }
@@ -136,12 +139,12 @@ heads_of(const struct rope_args *t)
 /* The row of a cache that a token's head goes to; NULL: none. */
 DEVICE char *
 model_cache_row(const struct view *y, const struct view *ids, int64_t token,
-          int64_t head)
+                int64_t head)
 {
     struct row r = { token, head, 0 };
 
-    r.i1 = set_rows_target(ids, y, r);
-    return r.i1 < 0 ? NULL : row_data(y, r);
+    r.i1 = cuda_set_rows_target(ids, y, r);
+    return r.i1 < 0 ? NULL : cuda_row_data(y, r);
 }
 
 /* Computes a head: of those of y, then of keys, then of values. */
@@ -153,16 +156,16 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
     char *to;
 
     if (head < t->y.ne[1]) {
-        rotate_row(&t->rope, &t->y, &t->x, row_data(&t->x, r),
-                   row_data(&t->y, r), angles);
+        rotate_row(&t->rope, &t->y, &t->x, cuda_row_data(&t->x, r),
+                   cuda_row_data(&t->y, r), angles);
         return;
     }
     r.i1 = head - t->y.ne[1];
     if (r.i1 < t->keys.ne[1]) {
         to = model_cache_row(&t->key_rows, &t->key_ids, token, r.i1);
         if (to)
-            rotate_row(&t->rope, &t->key_rows, &t->keys, row_data(&t->keys, r),
-                       to, angles);
+            rotate_row(&t->rope, &t->key_rows, &t->keys,
+                       cuda_row_data(&t->keys, r), to, angles);
         return;
     }
     r.i2 = r.i1 - t->keys.ne[1]; /* values have tokens in dimension 1 */
@@ -171,7 +174,8 @@ rotate_head(const struct rope_args *t, int64_t token, int64_t batch,
         return;
     to = model_cache_row(&t->value_rows, &t->value_ids, token, r.i2);
     if (to)
-        copy_row(&t->value_rows, &t->values, row_data(&t->values, r), to, 0);
+        copy_row(&t->value_rows, &t->values, cuda_row_data(&t->values, r), to,
+                 0);
 }
 
 /* Items: tokens of all batches, the heads of each divided among `parts`
@@ -184,19 +188,20 @@ rotate(struct rope_args t, int64_t parts, int64_t n)
     double rate = 0;
 
     if (!t.constant_factors)
-        grid_dependency_sync();
-    if ((int)thread_id() < t.rope.n_dims / 2)
-        rate = rate_of(&t.rope, (int)thread_id(), t.factors);
+        cuda_grid_dependency_sync();
+    if ((int)cuda_thread_id() < t.rope.n_dims / 2)
+        rate = rate_of(&t.rope, (int)cuda_thread_id(), t.factors);
     if (t.constant_factors)
-        grid_dependency_sync();
-    for (int64_t item = block_id(); item < n; item += grid_size()) {
+        cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n; item += cuda_grid_size()) {
         int64_t part, token;
-        int64_t batch = divide(divide(item, parts, &part), t.y.ne[2], &token);
+        int64_t batch =
+            cuda_divide(cuda_divide(item, parts, &part), t.y.ne[2], &token);
 
-        barrier();
+        cuda_barrier();
         fill_angles(&t.rope, t.positions[token], t.factors, rate, angles);
-        barrier();
-        for (int64_t head = part * HEADS + warp_id(); head < heads_of(&t);
+        cuda_barrier();
+        for (int64_t head = part * HEADS + cuda_warp_id(); head < heads_of(&t);
              head += parts * HEADS)
             rotate_head(&t, token, batch, head, angles);
     }
@@ -209,8 +214,9 @@ cuda_supports_rope(const struct ggml_tensor *dst)
 
     return (mode == GGML_ROPE_TYPE_NORMAL || mode == GGML_ROPE_TYPE_NEOX) &&
            tensor_get_i32(dst, 15) == 0 && n_dims > 0 && n_dims % 2 == 0 &&
-           n_dims <= 4096 && n_dims <= dst->ne[0] && is_float_type(dst->type) &&
-           is_float_type(dst->src[0]->type);
+           n_dims <= 4096 && n_dims <= dst->ne[0] &&
+           cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type);
 }
 
 static struct rope_args
@@ -221,9 +227,9 @@ rope_args_of(const struct ggml_tensor *dst)
     t.rope = read_params(dst);
     t.positions = (const int32_t *)dst->src[1]->data;
     t.factors = dst->src[2] ? (const float *)dst->src[2]->data : NULL;
-    t.constant_factors = is_constant(dst->src[2]);
-    t.y = view_of(dst);
-    t.x = view_of(dst->src[0]);
+    t.constant_factors = cuda_is_constant(dst->src[2]);
+    t.y = cuda_view_of(dst);
+    t.x = cuda_view_of(dst->src[0]);
     return t;
 }
 
@@ -233,7 +239,7 @@ launch(struct cuda_ctx *c, const struct rope_args *t)
     int64_t tokens = t->y.ne[2] * t->y.ne[3];
     int64_t parts = cuda_rope_splits(tokens, heads_of(t), HEADS, c->n_sm);
     int64_t n = parts * tokens;
-    struct cuda_launch_config config = launch_config(n, CUDA_THREADS);
+    struct cuda_launch_config config = cuda_default_launch(n, CUDA_THREADS);
 
     config.shared = (size_t)t->rope.n_dims / 2 * sizeof(float2);
     if (n > 0)
@@ -254,11 +260,11 @@ cuda_run_fused_rope(struct cuda_ctx *c, const struct cuda_fused_rope *f)
 {
     struct rope_args t = rope_args_of(f->queries);
 
-    t.keys = view_of(f->keys->src[0]);
-    t.key_rows = view_of(f->set_keys);
-    t.key_ids = view_of(f->set_keys->src[1]);
-    t.values = view_of(f->set_values->src[0]);
-    t.value_rows = view_of(f->set_values);
-    t.value_ids = view_of(f->set_values->src[1]);
+    t.keys = cuda_view_of(f->keys->src[0]);
+    t.key_rows = cuda_view_of(f->set_keys);
+    t.key_ids = cuda_view_of(f->set_keys->src[1]);
+    t.values = cuda_view_of(f->set_values->src[0]);
+    t.value_rows = cuda_view_of(f->set_values);
+    t.value_ids = cuda_view_of(f->set_values->src[1]);
     launch(c, &t);
 }

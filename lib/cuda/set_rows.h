@@ -12,11 +12,11 @@ cuda_quantize_q8_0(struct cuda_ctx *c, const struct view *y,
 
 /* The row of y that row r of x is stored to, by ids; -1: none. */
 DEVICE int64_t
-set_rows_target(const struct view *ids, const struct view *y, struct row r)
+cuda_set_rows_target(const struct view *ids, const struct view *y, struct row r)
 {
     const char *p = ids->data + r.i1 * ids->nb[0] +
-                    modulo(r.i2, ids->ne[1]) * ids->nb[1] +
-                    modulo(r.i3, ids->ne[2]) * ids->nb[2];
+                    cuda_modulo(r.i2, ids->ne[1]) * ids->nb[1] +
+                    cuda_modulo(r.i3, ids->ne[2]) * ids->nb[2];
     int64_t to = ids->type == GGML_TYPE_I64 ? *(const int64_t *)(const void *)p
                                             : *(const int32_t *)(const void *)p;
 

@@ -15,17 +15,17 @@ struct soft {
 DEVICE float
 score_row(const struct soft *p, struct row r, char *to)
 {
-    const char *from = row_data(&p->x, r);
-    const char *mask = row_data(&p->m, row_wrap(&p->m, r));
-    float slope = alibi_slope(r.i2, p->y.ne[2], p->max_bias);
+    const char *from = cuda_row_data(&p->x, r);
+    const char *mask = cuda_row_data(&p->m, cuda_row_wrap(&p->m, r));
+    float slope = cuda_alibi_slope(r.i2, p->y.ne[2], p->max_bias);
     float most = -INFINITY;
 
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size()) {
-        float v = load_element(&p->x, from, i) * p->scale;
+    for (int64_t i = cuda_thread_id(); i < p->y.ne[0]; i += cuda_block_size()) {
+        float v = cuda_load_element(&p->x, from, i) * p->scale;
 
         if (p->mask)
-            v = add_mask(v, load_element(&p->m, mask, i), slope);
-        store_element(&p->y, to, i, v);
+            v = cuda_add_mask(v, cuda_load_element(&p->m, mask, i), slope);
+        cuda_store_element(&p->y, to, i, v);
         most = fmaxf(most, v);
     }
     return most;
@@ -36,24 +36,27 @@ score_row(const struct soft *p, struct row r, char *to)
 DEVICE void
 soft_max_row(const struct soft *p, struct row r, float *scratch)
 {
-    char *to = row_data(&p->y, r);
-    float most = block_max(score_row(p, r, to), scratch), sum = 0, factor = 0;
-    float sink = p->sinks ? load_element(&p->s, p->s.data, r.i2) : -INFINITY;
+    char *to = cuda_row_data(&p->y, r);
+    float most = cuda_block_max(score_row(p, r, to), scratch), sum = 0,
+          factor = 0;
+    float sink =
+        p->sinks ? cuda_load_element(&p->s, p->s.data, r.i2) : -INFINITY;
     bool any = most != -INFINITY;
 
     most = fmaxf(most, sink);
-    for (int64_t i = thread_id(); i < p->y.ne[0] && any; i += block_size()) {
-        float v = expf(load_element(&p->y, to, i) - most);
+    for (int64_t i = cuda_thread_id(); i < p->y.ne[0] && any;
+         i += cuda_block_size()) {
+        float v = expf(cuda_load_element(&p->y, to, i) - most);
 
-        store_element(&p->y, to, i, v);
+        cuda_store_element(&p->y, to, i, v);
         sum += v;
     }
-    sum = block_sum(sum, scratch);
+    sum = cuda_block_sum(sum, scratch);
     if (any)
         factor = 1 / (sum + expf(sink - most));
-    for (int64_t i = thread_id(); i < p->y.ne[0]; i += block_size())
-        store_element(&p->y, to, i,
-                      any ? load_element(&p->y, to, i) * factor : 0);
+    for (int64_t i = cuda_thread_id(); i < p->y.ne[0]; i += cuda_block_size())
+        cuda_store_element(&p->y, to, i,
+                           any ? cuda_load_element(&p->y, to, i) * factor : 0);
 }
 
 KERNEL
@@ -62,9 +65,9 @@ soft_max(struct soft p, int64_t n_rows)
 {
     SHARED(float, scratch, LANES);
 
-    grid_dependency_sync();
-    for (int64_t i = block_id(); i < n_rows; i += grid_size())
-        soft_max_row(&p, row_at(&p.y, i), scratch);
+    cuda_grid_dependency_sync();
+    for (int64_t i = cuda_block_id(); i < n_rows; i += cuda_grid_size())
+        soft_max_row(&p, cuda_row_at(&p.y, i), scratch);
 }
 
 bool
@@ -72,9 +75,9 @@ cuda_supports_soft_max(const struct ggml_tensor *dst)
 {
     const struct ggml_tensor *mask = dst->src[1];
 
-    return is_f32(dst) && is_float_type(dst->src[0]->type) &&
-           (!mask || is_float_type(mask->type)) &&
-           (!dst->src[2] || is_f32(dst->src[2]));
+    return cuda_is_f32(dst) && cuda_is_float_type(dst->src[0]->type) &&
+           (!mask || cuda_is_float_type(mask->type)) &&
+           (!dst->src[2] || cuda_is_f32(dst->src[2]));
 }
 
 void
@@ -86,41 +89,43 @@ cuda_run_soft_max(struct cuda_ctx *c, struct ggml_tensor *dst)
     p.max_bias = tensor_get_f32(dst, 1);
     p.mask = dst->src[1] != NULL;
     p.sinks = dst->src[2] != NULL;
-    p.y = view_of(dst);
-    p.x = view_of(dst->src[0]);
-    p.m = p.mask ? view_of(dst->src[1]) : p.x;
-    p.s = p.sinks ? view_of(dst->src[2]) : p.x;
+    p.y = cuda_view_of(dst);
+    p.x = cuda_view_of(dst->src[0]);
+    p.m = p.mask ? cuda_view_of(dst->src[1]) : p.x;
+    p.s = p.sinks ? cuda_view_of(dst->src[2]) : p.x;
     if (!ggml_is_empty(dst))
-        LAUNCH(soft_max,
-               launch_config(ggml_nrows(dst), cuda_row_threads(dst->ne[0])), c,
-               p, ggml_nrows(dst));
+        LAUNCH(
+            soft_max,
+            cuda_default_launch(ggml_nrows(dst), cuda_row_threads(dst->ne[0])),
+            c, p, ggml_nrows(dst));
 }
 
 /* Row i of each matrix keeps its first n_past + i + 1 elements. */
 KERNEL
 diag_mask(struct view y, struct view x, int64_t past, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
-    store_element(&y, row_data(&y, c.row), i,
-                  i <= past + c.row.i1
-                      ? load_element(&x, row_data(&x, c.row), i)
-                      : -INFINITY);
+    cuda_store_element(&y, cuda_row_data(&y, c.row), i,
+                       i <= past + c.row.i1
+                           ? cuda_load_element(&x, cuda_row_data(&x, c.row), i)
+                           : -INFINITY);
 }
 
 bool
 cuda_supports_diag_mask(const struct ggml_tensor *dst)
 {
-    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
-           tensor_get_i32(dst, 0) >= 0;
+    return cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type) && tensor_get_i32(dst, 0) >= 0;
 }
 
 void
 cuda_run_diag_mask(struct cuda_ctx *c, struct ggml_tensor *dst)
 {
-    int64_t n = chunks_of(dst);
+    int64_t n = cuda_chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(diag_mask, launch_config(n, CUDA_THREADS), c, view_of(dst),
-               view_of(dst->src[0]), (int64_t)tensor_get_i32(dst, 0), n);
+        LAUNCH(diag_mask, cuda_default_launch(n, CUDA_THREADS), c,
+               cuda_view_of(dst), cuda_view_of(dst->src[0]),
+               (int64_t)tensor_get_i32(dst, 0), n);
 }

@@ -13,7 +13,7 @@
 DEVICE uint32_t
 rank_of(float v, bool descending)
 {
-    uint32_t u = bits_of(v == 0 ? 0 : v);
+    uint32_t u = cuda_float_bits(v == 0 ? 0 : v);
 
     if (v != v)
         return 0;
@@ -39,8 +39,9 @@ sort_keys(uint64_t *keys, int n)
 {
     for (int run = 2; run <= n; run *= 2)
         for (int gap = run / 2; gap > 0; gap /= 2) {
-            barrier();
-            for (int i = (int)thread_id(); i < n / 2; i += (int)block_size()) {
+            cuda_barrier();
+            for (int i = (int)cuda_thread_id(); i < n / 2;
+                 i += (int)cuda_block_size()) {
                 int a = i / gap * 2 * gap + i % gap, b = a + gap;
                 uint64_t x = keys[a], y = keys[b];
 
@@ -50,7 +51,7 @@ sort_keys(uint64_t *keys, int n)
                 }
             }
         }
-    barrier();
+    cuda_barrier();
 }
 
 DEVICE uint64_t
@@ -65,22 +66,23 @@ max_first(uint64_t *keys, int n)
 {
     uint64_t most = 0;
 
-    barrier();
-    for (int i = (int)thread_id(); i < n; i += (int)block_size())
+    cuda_barrier();
+    for (int i = (int)cuda_thread_id(); i < n; i += (int)cuda_block_size())
         most = larger(most, keys[i]);
     UNROLL for (int m = LANES / 2; m; m /= 2) most =
-        larger(most, lane_xor(most, m));
-    barrier();
-    if (lane_id() == 0)
-        keys[warp_id()] = most;
-    barrier();
-    most = lane_id() < block_size() / LANES ? keys[lane_id()] : 0;
+        larger(most, cuda_lane_xor(most, m));
+    cuda_barrier();
+    if (cuda_lane_id() == 0)
+        keys[cuda_warp_id()] = most;
+    cuda_barrier();
+    most =
+        cuda_lane_id() < cuda_block_size() / LANES ? keys[cuda_lane_id()] : 0;
     UNROLL for (int m = LANES / 2; m; m /= 2) most =
-        larger(most, lane_xor(most, m));
-    barrier();
-    if (thread_id() == 0)
+        larger(most, cuda_lane_xor(most, m));
+    cuda_barrier();
+    if (cuda_thread_id() == 0)
         keys[0] = most;
-    barrier();
+    cuda_barrier();
 }
 
 /* The smallest power of two from 64 on that is at least n. */
@@ -102,8 +104,8 @@ top_k(uint64_t *keys, int n, int k)
         max_first(keys, n);
         return;
     }
-    for (int i = n + (int)thread_id(); i < power_above(n);
-         i += (int)block_size())
+    for (int i = n + (int)cuda_thread_id(); i < power_above(n);
+         i += (int)cuda_block_size())
         keys[i] = 0;
     sort_keys(keys, power_above(n));
 }
@@ -113,17 +115,17 @@ argsort(struct view y, struct view x, bool descending, int64_t n_rows)
 {
     SHARED(uint64_t, keys, SORT_KEYS);
 
-    grid_dependency_sync();
-    for (int64_t row = block_id(); row < n_rows; row += grid_size()) {
-        struct row r = row_at(&x, row);
-        const char *from = row_data(&x, r);
-        int32_t *to = (int32_t *)(void *)row_data(&y, r);
+    cuda_grid_dependency_sync();
+    for (int64_t row = cuda_block_id(); row < n_rows; row += cuda_grid_size()) {
+        struct row r = cuda_row_at(&x, row);
+        const char *from = cuda_row_data(&x, r);
+        int32_t *to = (int32_t *)(void *)cuda_row_data(&y, r);
 
-        barrier();
-        for (int64_t i = thread_id(); i < x.ne[0]; i += block_size())
-            keys[i] = key_of(load_element(&x, from, i), i, descending);
+        cuda_barrier();
+        for (int64_t i = cuda_thread_id(); i < x.ne[0]; i += cuda_block_size())
+            keys[i] = key_of(cuda_load_element(&x, from, i), i, descending);
         top_k(keys, (int)x.ne[0], (int)x.ne[0] > 1 ? 2 : 1);
-        for (int64_t i = thread_id(); i < y.ne[0]; i += block_size())
+        for (int64_t i = cuda_thread_id(); i < y.ne[0]; i += cuda_block_size())
             to[i] = index_of(keys[i]);
     }
 }
@@ -132,7 +134,8 @@ bool
 cuda_supports_sort(const struct ggml_tensor *dst)
 {
     return dst->type == GGML_TYPE_I32 && dst->nb[0] == sizeof(int32_t) &&
-           is_float_type(dst->src[0]->type) && dst->src[0]->ne[0] <= SORT_KEYS;
+           cuda_is_float_type(dst->src[0]->type) &&
+           dst->src[0]->ne[0] <= SORT_KEYS;
 }
 
 void
@@ -143,9 +146,10 @@ cuda_run_sort(struct cuda_ctx *c, struct ggml_tensor *dst)
                       tensor_get_i32(dst, 0) == GGML_SORT_ORDER_DESC;
 
     if (!ggml_is_empty(dst))
-        LAUNCH(argsort,
-               launch_config(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS), c,
-               view_of(dst), view_of(x), descending, ggml_nrows(x));
+        LAUNCH(
+            argsort,
+            cuda_default_launch(ggml_nrows(x), x->ne[0] <= 256 ? 128 : THREADS),
+            c, cuda_view_of(dst), cuda_view_of(x), descending, ggml_nrows(x));
 }
 
 /* -- The top k of long rows -- */
@@ -164,13 +168,14 @@ struct total {
 DEVICE double
 sum_of(double v, double *scratch)
 {
-    UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
-    barrier();
-    if (lane_id() == 0)
-        scratch[warp_id()] = v;
-    barrier();
-    v = lane_id() < block_size() / LANES ? scratch[lane_id()] : 0;
-    UNROLL for (int m = LANES / 2; m; m /= 2) v += lane_xor(v, m);
+    UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
+    cuda_barrier();
+    if (cuda_lane_id() == 0)
+        scratch[cuda_warp_id()] = v;
+    cuda_barrier();
+    v = cuda_lane_id() < cuda_block_size() / LANES ? scratch[cuda_lane_id()]
+                                                   : 0;
+    UNROLL for (int m = LANES / 2; m; m /= 2) v += cuda_lane_xor(v, m);
     return v;
 }
 
@@ -182,11 +187,11 @@ total_of(const float *x, int n, double *scratch)
     double sum = 0;
     float most = -INFINITY;
 
-    for (int i = (int)thread_id(); i < n; i += THREADS)
+    for (int i = (int)cuda_thread_id(); i < n; i += THREADS)
         most = fmaxf(most, x[i]);
-    t.most = block_max(most, (float *)scratch);
-    barrier();
-    for (int i = (int)thread_id(); i < n; i += THREADS)
+    t.most = cuda_block_max(most, (float *)scratch);
+    cuda_barrier();
+    for (int i = (int)cuda_thread_id(); i < n; i += THREADS)
         sum += x[i] == -INFINITY ? 0 : exp((double)x[i] - t.most);
     t.sum = sum_of(sum, scratch);
     return t;
@@ -200,21 +205,22 @@ top_k_values(struct best b, int64_t parts, uint64_t *out, struct total *totals,
     SHARED(uint64_t, keys, SORT_KEYS);
     SHARED(double, scratch, LANES);
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t part, row = divide(item, parts, &part);
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
+        int64_t part, row = cuda_divide(item, parts, &part);
         int64_t first = part * SORT_KEYS;
         const float *x = b.logits + row * b.stride + first;
         int n = (int)(b.n - first < SORT_KEYS ? b.n - first : SORT_KEYS);
         struct total t = total_of(x, n, scratch);
 
-        barrier();
-        for (int i = (int)thread_id(); i < n; i += THREADS)
+        cuda_barrier();
+        for (int i = (int)cuda_thread_id(); i < n; i += THREADS)
             keys[i] = key_of(x[i], first + i, true);
         top_k(keys, n, b.k);
-        for (int i = (int)thread_id(); i < b.k; i += THREADS)
+        for (int i = (int)cuda_thread_id(); i < b.k; i += THREADS)
             out[item * b.k + i] = i < n ? keys[i] : 0;
-        if (thread_id() == 0)
+        if (cuda_thread_id() == 0)
             totals[item] = t;
     }
 }
@@ -226,18 +232,19 @@ merge_top_k(int k, int64_t lists, int64_t each, const uint64_t *in,
 {
     SHARED(uint64_t, keys, SORT_KEYS);
 
-    grid_dependency_sync();
-    for (int64_t item = block_id(); item < n_items; item += grid_size()) {
-        int64_t part, row = divide(item, (lists + each - 1) / each, &part);
+    cuda_grid_dependency_sync();
+    for (int64_t item = cuda_block_id(); item < n_items;
+         item += cuda_grid_size()) {
+        int64_t part, row = cuda_divide(item, (lists + each - 1) / each, &part);
         int64_t left = lists - part * each;
         const uint64_t *from = in + (row * lists + part * each) * k;
         int n = (int)((left < each ? left : each) * k);
 
-        barrier();
-        for (int i = (int)thread_id(); i < n; i += THREADS)
+        cuda_barrier();
+        for (int i = (int)cuda_thread_id(); i < n; i += THREADS)
             keys[i] = from[i];
         top_k(keys, n, k);
-        for (int i = (int)thread_id(); i < k; i += THREADS)
+        for (int i = (int)cuda_thread_id(); i < k; i += THREADS)
             out[item * k + i] = keys[i];
     }
 }
@@ -261,15 +268,17 @@ KERNEL
 store_best(struct best b, int64_t parts, const uint64_t *keys,
            const struct total *totals, int32_t *ids, float *values, double *lse)
 {
-    grid_dependency_sync();
-    for (int64_t row = block_id(); row < b.n_rows; row += grid_size()) {
-        for (int i = (int)thread_id(); i < b.k; i += (int)block_size()) {
+    cuda_grid_dependency_sync();
+    for (int64_t row = cuda_block_id(); row < b.n_rows;
+         row += cuda_grid_size()) {
+        for (int i = (int)cuda_thread_id(); i < b.k;
+             i += (int)cuda_block_size()) {
             int32_t id = index_of(keys[row * b.k + i]);
 
             ids[row * b.k + i] = id;
             values[row * b.k + i] = b.logits[row * b.stride + id];
         }
-        if (thread_id() == 0)
+        if (cuda_thread_id() == 0)
             lse[row] = log_sum_exp(totals + row * parts, parts);
     }
 }
@@ -289,19 +298,19 @@ cuda_best(struct cuda_ctx *c, const float *logits, int64_t n, int64_t stride,
 
     if (!out || !other || !totals || n_rows < 1)
         return;
-    LAUNCH(top_k_values, launch_config(parts * n_rows, THREADS), c, b, parts,
-           out, totals, parts * n_rows);
+    LAUNCH(top_k_values, cuda_default_launch(parts * n_rows, THREADS), c, b,
+           parts, out, totals, parts * n_rows);
     while (lists > 1) {
         int64_t merged = cuda_ceil_div(lists, each);
 
         in = out;
         out = other;
         other = in;
-        LAUNCH(merge_top_k, launch_config(merged * n_rows, THREADS), c, k,
+        LAUNCH(merge_top_k, cuda_default_launch(merged * n_rows, THREADS), c, k,
                lists, each, (const uint64_t *)in, out, merged * n_rows);
         lists = merged;
     }
-    LAUNCH(store_best, launch_config(n_rows, 128), c, b, parts,
+    LAUNCH(store_best, cuda_default_launch(n_rows, 128), c, b, parts,
            (const uint64_t *)out, (const struct total *)totals, ids, values,
            lse);
 }

@@ -20,7 +20,7 @@ struct view {
 };
 
 static inline struct view
-view_of(const struct ggml_tensor *t)
+cuda_view_of(const struct ggml_tensor *t)
 {
     struct view v = {};
 
@@ -35,7 +35,7 @@ view_of(const struct ggml_tensor *t)
 
 /* Whether the elements, of `size` bytes, are contiguous. */
 static inline bool
-is_contiguous(const struct view *v, int64_t size)
+cuda_is_contiguous(const struct view *v, int64_t size)
 {
     for (int i = 0; i < 4; i++) {
         if (v->ne[i] > 1 && v->nb[i] != size)
@@ -47,7 +47,7 @@ is_contiguous(const struct view *v, int64_t size)
 
 /* Whether all rows are aligned to 16 bytes. */
 static inline bool
-is_aligned_16(const struct view *v)
+cuda_is_aligned_16(const struct view *v)
 {
     uintptr_t all = (uintptr_t)v->data;
 
@@ -58,7 +58,7 @@ is_aligned_16(const struct view *v)
 
 /* Whether a tensor is a model's weight, which no graph writes; or NULL. */
 static inline bool
-is_constant(const struct ggml_tensor *t)
+cuda_is_constant(const struct ggml_tensor *t)
 {
     ggml_backend_buffer_t b = !t            ? NULL
                               : t->view_src ? t->view_src->buffer
@@ -70,7 +70,7 @@ is_constant(const struct ggml_tensor *t)
 
 /* The usual launch: so many work items, a block each. */
 static inline struct cuda_launch_config
-launch_config(int64_t items, unsigned threads)
+cuda_default_launch(int64_t items, unsigned threads)
 {
     struct cuda_launch_config config = { cuda_blocks(items), threads, 0 };
 
@@ -79,14 +79,14 @@ launch_config(int64_t items, unsigned threads)
 
 /* Types whose elements are read and written as floats. */
 static inline bool
-is_float_type(enum ggml_type type)
+cuda_is_float_type(enum ggml_type type)
 {
     return type == GGML_TYPE_F32 || type == GGML_TYPE_F16 ||
            type == GGML_TYPE_BF16;
 }
 
 static inline bool
-is_f32(const struct ggml_tensor *t)
+cuda_is_f32(const struct ggml_tensor *t)
 {
     return t->type == GGML_TYPE_F32 && t->nb[0] == sizeof(float);
 }
@@ -98,7 +98,7 @@ struct row {
 
 /* n / by, and the remainder; by a 32-bit division where both are small. */
 DEVICE int64_t
-divide(int64_t n, int64_t by, int64_t *rest)
+cuda_divide(int64_t n, int64_t by, int64_t *rest)
 {
     int64_t q;
 
@@ -111,60 +111,60 @@ divide(int64_t n, int64_t by, int64_t *rest)
 }
 
 DEVICE int64_t
-modulo(int64_t n, int64_t by)
+cuda_modulo(int64_t n, int64_t by)
 {
     int64_t rest;
 
     if (n < by)
         return n;
-    divide(n, by, &rest);
+    cuda_divide(n, by, &rest);
     return rest;
 }
 
 DEVICE struct row
-row_at(const struct view *v, int64_t row)
+cuda_row_at(const struct view *v, int64_t row)
 {
     struct row r;
 
-    row = divide(row, v->ne[1], &r.i1);
-    r.i3 = divide(row, v->ne[2], &r.i2);
+    row = cuda_divide(row, v->ne[1], &r.i1);
+    r.i3 = cuda_divide(row, v->ne[2], &r.i2);
     return r;
 }
 
-/* The linear index of row r: the inverse of row_at(). */
+/* The linear index of row r: the inverse of cuda_row_at(). */
 DEVICE int64_t
-row_number(const struct view *v, struct row r)
+cuda_row_number(const struct view *v, struct row r)
 {
     return (r.i3 * v->ne[2] + r.i2) * v->ne[1] + r.i1;
 }
 
 /* The row of a smaller tensor that is broadcast to row r. */
 DEVICE struct row
-row_wrap(const struct view *v, struct row r)
+cuda_row_wrap(const struct view *v, struct row r)
 {
-    r.i1 = modulo(r.i1, v->ne[1]);
-    r.i2 = modulo(r.i2, v->ne[2]);
-    r.i3 = modulo(r.i3, v->ne[3]);
+    r.i1 = cuda_modulo(r.i1, v->ne[1]);
+    r.i2 = cuda_modulo(r.i2, v->ne[2]);
+    r.i3 = cuda_modulo(r.i3, v->ne[3]);
     return r;
 }
 
 DEVICE char *
-row_data(const struct view *v, struct row r)
+cuda_row_data(const struct view *v, struct row r)
 {
     return v->data + r.i1 * v->nb[1] + r.i2 * v->nb[2] + r.i3 * v->nb[3];
 }
 
 /* Element i of a row as a float: F32, F16, BF16, or I32 (exact up to 2^24). */
 DEVICE float
-load_element(const struct view *v, const char *row, int64_t i)
+cuda_load_element(const struct view *v, const char *row, int64_t i)
 {
     const char *p = row + i * v->nb[0];
 
     switch (v->type) {
     case GGML_TYPE_F16:
-        return from_f16(*(const uint16_t *)(const void *)p);
+        return cuda_from_f16(*(const uint16_t *)(const void *)p);
     case GGML_TYPE_BF16:
-        return from_bf16(*(const uint16_t *)(const void *)p);
+        return cuda_from_bf16(*(const uint16_t *)(const void *)p);
     case GGML_TYPE_I32:
         return (float)*(const int32_t *)(const void *)p;
     default:
@@ -173,16 +173,16 @@ load_element(const struct view *v, const char *row, int64_t i)
 }
 
 DEVICE void
-store_element(const struct view *v, char *row, int64_t i, float x)
+cuda_store_element(const struct view *v, char *row, int64_t i, float x)
 {
     char *p = row + i * v->nb[0];
 
     switch (v->type) {
     case GGML_TYPE_F16:
-        *(uint16_t *)(void *)p = to_f16(x);
+        *(uint16_t *)(void *)p = cuda_to_f16(x);
         break;
     case GGML_TYPE_BF16:
-        *(uint16_t *)(void *)p = to_bf16(x);
+        *(uint16_t *)(void *)p = cuda_to_bf16(x);
         break;
     default:
         *(float *)(void *)p = x;
@@ -198,18 +198,18 @@ struct chunk {
 };
 
 static inline int64_t
-chunks_of(const struct ggml_tensor *t)
+cuda_chunks_of(const struct ggml_tensor *t)
 {
     return ggml_nrows(t) * cuda_ceil_div(t->ne[0], CHUNK);
 }
 
 DEVICE struct chunk
-chunk_at(const struct view *v, int64_t item)
+cuda_chunk_at(const struct view *v, int64_t item)
 {
     struct chunk c;
-    int64_t at, row = divide(item, (v->ne[0] + CHUNK - 1) / CHUNK, &at);
+    int64_t at, row = cuda_divide(item, (v->ne[0] + CHUNK - 1) / CHUNK, &at);
 
-    c.row = row_at(v, row);
+    c.row = cuda_row_at(v, row);
     c.begin = at * CHUNK;
     c.end = c.begin + CHUNK < v->ne[0] ? c.begin + CHUNK : v->ne[0];
     return c;
@@ -217,9 +217,10 @@ chunk_at(const struct view *v, int64_t item)
 
 /* `i` goes over this thread's elements of all chunks c of v: n of them. */
 #define EACH_ELEMENT(v, c, i, n)                                               \
-    for (int64_t item_ = block_id(); item_ < (n); item_ += grid_size())        \
-        if (struct chunk c = chunk_at(&(v), item_); true)                      \
-            for (int64_t i = c.begin + thread_id(); i < c.end;                 \
-                 i += block_size())
+    for (int64_t item_ = cuda_block_id(); item_ < (n);                         \
+         item_ += cuda_grid_size())                                            \
+        if (struct chunk c = cuda_chunk_at(&(v), item_); true)                 \
+            for (int64_t i = c.begin + cuda_thread_id(); i < c.end;            \
+                 i += cuda_block_size())
 
 #endif

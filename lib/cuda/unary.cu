@@ -40,24 +40,27 @@ apply(const struct function *f, float x)
         return x < f->a ? f->a : x > f->b ? f->b : x;
     default:
         return f->unary == GGML_UNARY_OP_XIELU ? xielu(f, x)
-                                               : apply_unary(f->unary, x);
+                                               : cuda_apply_unary(f->unary, x);
     }
 }
 
 KERNEL
 unary(struct function f, struct view y, struct view x, int64_t n)
 {
-    grid_dependency_sync();
+    cuda_grid_dependency_sync();
     EACH_ELEMENT(y, c, i, n)
-    store_element(&y, row_data(&y, c.row), i,
-                  apply(&f, load_element(&x, row_data(&x, c.row), i)));
+    cuda_store_element(
+        &y, cuda_row_data(&y, c.row), i,
+        apply(&f, cuda_load_element(&x, cuda_row_data(&x, c.row), i)));
 }
 
 bool
 cuda_supports_unary(const struct ggml_tensor *dst)
 {
-    return is_float_type(dst->type) && is_float_type(dst->src[0]->type) &&
-           (dst->op != GGML_OP_UNARY || is_unary_known(tensor_get_i32(dst, 0)));
+    return cuda_is_float_type(dst->type) &&
+           cuda_is_float_type(dst->src[0]->type) &&
+           (dst->op != GGML_OP_UNARY ||
+            cuda_is_unary_known(tensor_get_i32(dst, 0)));
 }
 
 void
@@ -67,9 +70,9 @@ cuda_run_unary(struct cuda_ctx *c, struct ggml_tensor *dst)
                           tensor_get_f32(dst, 0), tensor_get_f32(dst, 1),
                           tensor_get_f32(dst, 2), tensor_get_f32(dst, 3),
                           tensor_get_f32(dst, 4) };
-    int64_t n = chunks_of(dst);
+    int64_t n = cuda_chunks_of(dst);
 
     if (n > 0)
-        LAUNCH(unary, launch_config(n, CUDA_THREADS), c, f, view_of(dst),
-               view_of(dst->src[0]), n);
+        LAUNCH(unary, cuda_default_launch(n, CUDA_THREADS), c, f,
+               cuda_view_of(dst), cuda_view_of(dst->src[0]), n);
 }

@@ -260,7 +260,7 @@ read_alignment(struct gguf_context *ctx, struct gg_error *err)
     kv = &ctx->kv[i];
     if (kv->is_array || kv->type != GGUF_TYPE_UINT32)
         return error_set(err, GG_ERR_FORMAT, "%s: not of type u32", key);
-    if (!is_power_of_two(kv->scalar) || kv->scalar < GGUF_MIN_ALIGNMENT ||
+    if (!check_power_of_two(kv->scalar) || kv->scalar < GGUF_MIN_ALIGNMENT ||
         kv->scalar > GGUF_MAX_ALIGNMENT)
         return error_set(err, GG_ERR_FORMAT,
                          "%s: %" PRIu64 " is not a power of two from %d to %d",

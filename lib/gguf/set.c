@@ -121,7 +121,7 @@ gguf_set_val_u32(struct gguf_context *ctx, const char *key, uint32_t val)
         kv->scalar = val;
     if (strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) != 0)
         return;
-    GGML_ASSERT(is_power_of_two(val) && val >= GGUF_MIN_ALIGNMENT &&
+    GGML_ASSERT(check_power_of_two(val) && val >= GGUF_MIN_ALIGNMENT &&
                 val <= GGUF_MAX_ALIGNMENT);
     set_alignment(ctx, val);
 }

@@ -59,7 +59,7 @@ enum state_layer {
 
 /* By the model, however long the context of a session is. */
 static inline enum state_layer
-state_kind(const struct model *m, int32_t layer)
+model_state_kind(const struct model *m, int32_t layer)
 {
     if (!model_keeps(&m->hp, layer))
         return STATE_NOTHING;
@@ -82,15 +82,15 @@ model_state_any_keys(const struct gguf_context *gguf);
 
 /* The positions of the first n ids that layer i has rows for begin here. */
 static inline int32_t
-state_first(const struct model *m, int32_t i, int32_t n)
+model_state_first(const struct model *m, int32_t i, int32_t n)
 {
     return model_cache_first(
-        state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
+        model_state_kind(m, i) == STATE_KV_WINDOW ? m->hp.window : 0, n);
 }
 
 /* Values of a row of a tensor of the cache. */
 static inline int64_t
-state_width(const struct ggml_tensor *t)
+model_state_width(const struct ggml_tensor *t)
 {
     return t->ne[0] * t->ne[2];
 }

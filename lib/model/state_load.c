@@ -73,11 +73,11 @@ check_kinds(const struct opener *o)
     for (size_t i = 0; i < n && st == GG_OK; i++) {
         int32_t kind = gguf_array_i32(&kinds, i);
 
-        if (kind != (int32_t)state_kind(m, (int32_t)i))
+        if (kind != (int32_t)model_state_kind(m, (int32_t)i))
             st = model_state_refuse(
                 o, GG_ERR_UNSUPPORTED,
                 "layer %zu keeps what is of kind %d, not %d", i, (int)kind,
-                (int)state_kind(m, (int32_t)i));
+                (int)model_state_kind(m, (int32_t)i));
     }
     return st;
 }
@@ -326,7 +326,7 @@ static const int64_t *
 rows_before(const struct gg_state_file *f, const struct gg_session *s,
             int32_t layer)
 {
-    return f->before[state_kind(s->model, layer)];
+    return f->before[model_state_kind(s->model, layer)];
 }
 
 static enum gg_status
@@ -359,8 +359,8 @@ check_cache(struct opener *o)
 
             if (!t)
                 continue;
-            st = model_state_find(o, t->name, c->type, state_width(t), rows,
-                                  NULL);
+            st = model_state_find(o, t->name, c->type, model_state_width(t),
+                                  rows, NULL);
         }
     }
     if (st == GG_OK && o->n_tensors != gguf_get_n_tensors(o->gguf))
@@ -450,7 +450,7 @@ set_rows(const struct gg_session *s, const struct gg_state_file *f,
     const int64_t *before = rows_before(f, s, layer);
     const struct cache *c = &s->cache;
     int32_t n = (int32_t)f->sequences[i].n_held;
-    int32_t first = state_first(s->model, layer, n);
+    int32_t first = model_state_first(s->model, layer, n);
     int64_t to = model_cache_row(c, c->layers[layer].kind, slot, first);
     size_t size = model_cache_row_size(t);
     const char *rows = (const char *)from->data + (size_t)before[i] * size;

@@ -121,7 +121,7 @@ set_kinds(struct saver *v)
     int32_t *kinds = v->kinds;
 
     for (int32_t i = 0; i < m->hp.n_layer; i++)
-        kinds[i] = (int32_t)state_kind(m, i);
+        kinds[i] = (int32_t)model_state_kind(m, i);
     gguf_set_arr_data(v->gguf, STATE_KEY_LAYERS, GGUF_TYPE_INT32, kinds,
                       (size_t)m->hp.n_layer);
 }
@@ -170,7 +170,7 @@ rows_of_layer(const struct saver *v, int32_t layer)
     int64_t n = 0;
 
     for (size_t i = 0; i < v->state->n_sequences; i++)
-        n += v->held[i] - state_first(m, layer, v->held[i]);
+        n += v->held[i] - model_state_first(m, layer, v->held[i]);
     return n;
 }
 
@@ -185,7 +185,7 @@ add_cache(struct saver *v)
         for (int k = 0; k < CACHE_TENSORS && c->layers[i].t[k]; k++) {
             const struct ggml_tensor *t = c->layers[i].t[k];
 
-            add_tensor(v, t->name, c->type, state_width(t), rows);
+            add_tensor(v, t->name, c->type, model_state_width(t), rows);
         }
     }
 }
@@ -375,7 +375,7 @@ put_rows(struct saver *v, const struct ggml_tensor *t, int32_t layer)
 
     for (size_t i = 0; i < v->state->n_sequences && st == GG_OK; i++) {
         int32_t n = v->held[i];
-        int32_t first = state_first(v->session->model, layer, n);
+        int32_t first = model_state_first(v->session->model, layer, n);
         int64_t row;
 
         if (n == 0)

@@ -10,7 +10,7 @@
 /* Runs of `run` values in run / 2 bytes: the low nibbles are the first half
  * of the run, the high ones the second. */
 static inline int
-nibble_at(const uint8_t *p, int j, int run)
+quant_nibble_at(const uint8_t *p, int j, int run)
 {
     int half = run / 2;
 
@@ -18,7 +18,7 @@ nibble_at(const uint8_t *p, int j, int run)
 }
 
 static inline void
-nibble_put(uint8_t *p, int j, int run, int v)
+quant_nibble_put(uint8_t *p, int j, int run, int v)
 {
     int half = run / 2;
 
@@ -27,7 +27,7 @@ nibble_put(uint8_t *p, int j, int run, int v)
 
 /* A run of 32, by loops that compilers make vectors of. */
 static inline void
-nibbles_open(const uint8_t *p, int8_t *q)
+quant_nibbles_unpack(const uint8_t *p, int8_t *q)
 {
     uint8_t in[16];
     int8_t out[32];
@@ -42,7 +42,7 @@ nibbles_open(const uint8_t *p, int8_t *q)
 
 /* Overwrites p; q from 0 to 15, or the bits above are left away. */
 static inline void
-nibbles_pack(const int8_t *q, uint8_t *p)
+quant_nibbles_pack(const int8_t *q, uint8_t *p)
 {
     uint8_t in[32], out[16];
 
@@ -55,39 +55,39 @@ nibbles_pack(const int8_t *q, uint8_t *p)
 /* Runs of 128 values in 32 bytes: the lowest pairs of bits are the first 32
  * values of the run. */
 static inline int
-pair_at(const uint8_t *p, int j)
+quant_2bit_at(const uint8_t *p, int j)
 {
     return p[j / 128 * 32 + j % 32] >> (j % 128 / 32 * 2) & 3;
 }
 
 static inline void
-pair_put(uint8_t *p, int j, int v)
+quant_2bit_put(uint8_t *p, int j, int v)
 {
     p[j / 128 * 32 + j % 32] |= (uint8_t)((v & 3) << (j % 128 / 32 * 2));
 }
 
 /* 256 values in 32 bytes: the lowest bits are the first 32 values. */
 static inline int
-plane_at(const uint8_t *p, int j)
+quant_bit_plane_at(const uint8_t *p, int j)
 {
     return p[j % 32] >> (j / 32) & 1;
 }
 
 static inline void
-plane_put(uint8_t *p, int j, int v)
+quant_bit_plane_put(uint8_t *p, int j, int v)
 {
     p[j % 32] |= (uint8_t)((v & 1) << (j / 32));
 }
 
 /* Bits in the order of the values. */
 static inline int
-bit_at(const uint8_t *p, int j)
+quant_bit_at(const uint8_t *p, int j)
 {
     return p[j / 8] >> (j % 8) & 1;
 }
 
 static inline void
-bit_put(uint8_t *p, int j, int v)
+quant_bit_put(uint8_t *p, int j, int v)
 {
     p[j / 8] |= (uint8_t)((v & 1) << (j % 8));
 }

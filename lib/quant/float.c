@@ -73,27 +73,27 @@ ggml_fp32_to_fp16_row(const float *x, ggml_fp16_t *y, int64_t n)
 ggml_bf16_t
 ggml_fp32_to_bf16(float f)
 {
-    return (ggml_bf16_t){ bf16_from_float(f) };
+    return (ggml_bf16_t){ core_bf16_from_float(f) };
 }
 
 float
 ggml_bf16_to_fp32(ggml_bf16_t h)
 {
-    return bf16_to_float(h.bits);
+    return core_bf16_to_float(h.bits);
 }
 
 void
 ggml_bf16_to_fp32_row(const ggml_bf16_t *x, float *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        y[i] = bf16_to_float(x[i].bits);
+        y[i] = core_bf16_to_float(x[i].bits);
 }
 
 void
 ggml_fp32_to_bf16_row_ref(const float *x, ggml_bf16_t *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)
-        y[i].bits = bf16_from_float(x[i]);
+        y[i].bits = core_bf16_from_float(x[i]);
 }
 
 void

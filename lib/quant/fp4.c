@@ -26,7 +26,7 @@ const int8_t quant_fp4_doubled[16] = { 0, 1,  2,  3,  4,  6,  8,  12,
 static float
 half_e8m0(uint8_t e)
 {
-    return bits_float(e < 2 ? 0x200000u << e : (uint32_t)(e - 1) << 23);
+    return core_bits_float(e < 2 ? 0x200000u << e : (uint32_t)(e - 1) << 23);
 }
 
 /* Half of the value of a scale with four bits of exponent, three of mantissa
@@ -41,8 +41,8 @@ half_ue4m3(uint8_t u)
         return 0;
     if (exponent == 0)
         return (float)mantissa * 0x1p-10f;
-    return bits_float((uint32_t)(exponent - 8 + 127) << 23 | (uint32_t)mantissa
-                                                                 << 20);
+    return core_bits_float((uint32_t)(exponent - 8 + 127) << 23 |
+                           (uint32_t)mantissa << 20);
 }
 
 /* The nearest scale, halves away from zero, of v >= 0; at most 448. */
@@ -58,7 +58,7 @@ to_ue4m3(float v)
         code = (int)(v * 512 + 0.5f);
         return (uint8_t)(code > 7 ? 7 : code);
     }
-    u = float_bits(v > 448 ? 448 : v);
+    u = core_float_bits(v > 448 ? 448 : v);
     code = (int)((u + 0x80000) >> 20) - ((127 - 7) << 3);
     return (uint8_t)(code > 0x7e ? 0x7e : code);
 }
@@ -69,7 +69,7 @@ quant_unpack_mxfp4(const void *block, struct quant_values *v)
     const struct block_mxfp4 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_e8m0(b->e), 0);
-    nibbles_open(b->qs, v->q);
+    quant_nibbles_unpack(b->qs, v->q);
     for (int j = 0; j < QUANT_BLOCK; j++)
         v->q[j] = quant_fp4_doubled[v->q[j]];
 }
@@ -94,7 +94,7 @@ quant_unpack_nvfp4(const void *block, struct quant_values *v)
         v->min[g] = 0;
     }
     for (int j = 0; j < NV_BLOCK; j++)
-        v->q[j] = quant_fp4_doubled[nibble_at(b->qs, j, NV_GROUP)];
+        v->q[j] = quant_fp4_doubled[quant_nibble_at(b->qs, j, NV_GROUP)];
 }
 
 QUANT_DEQUANTIZE(nvfp4)
@@ -105,7 +105,7 @@ static uint8_t
 mx_exponent(const float *x)
 {
     float most = fabsf(quant_extreme(x, QUANT_BLOCK));
-    int exponent = (int)(float_bits(most) >> 23);
+    int exponent = (int)(core_float_bits(most) >> 23);
 
     return (uint8_t)quant_clamp(exponent - 2, 0, 254);
 }
@@ -120,7 +120,7 @@ quant_mxfp4(const float *x, void *y, int64_t n)
 
         b->e = mx_exponent(x);
         quant_fit_loops()->nearest_fp4(QUANT_BLOCK, x, half_e8m0(b->e), q);
-        nibbles_pack(q, b->qs);
+        quant_nibbles_pack(q, b->qs);
     }
 }
 
@@ -140,6 +140,6 @@ quant_nvfp4(const float *x, void *y, int64_t n)
             quant_fit_loops()->nearest_fp4(
                 NV_GROUP, x + j, half_ue4m3(b->d[j / NV_GROUP]), q + j);
         for (int j = 0; j < NV_BLOCK; j++)
-            nibble_put(b->qs, j, NV_GROUP, q[j]);
+            quant_nibble_put(b->qs, j, NV_GROUP, q[j]);
     }
 }

@@ -39,7 +39,7 @@ quant_unpack_iq4_nl(const void *block, struct quant_values *v)
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
     for (int j = 0; j < QUANT_BLOCK; j++)
-        v->q[j] = quant_iq4_levels[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_iq4_levels[quant_nibble_at(b->qs, j, QUANT_BLOCK)];
 }
 
 QUANT_DEQUANTIZE(iq4_nl)
@@ -65,7 +65,7 @@ quant_unpack_iq4_xs(const void *block, struct quant_values *v)
         v->min[g] = 0;
     }
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = quant_iq4_levels[nibble_at(b->qs, j, QUANT_BLOCK)];
+        v->q[j] = quant_iq4_levels[quant_nibble_at(b->qs, j, QUANT_BLOCK)];
 }
 
 QUANT_DEQUANTIZE(iq4_xs)
@@ -82,7 +82,7 @@ quant_weigh_iq4_nl(const float *x, void *y, int64_t n, const float *weights)
         b->d = quant_fit_block(&codes, QUANT_BLOCK, x + i,
                                weights ? weights + i : NULL, q);
         for (int j = 0; j < QUANT_BLOCK; j++)
-            nibble_put(b->qs, j, QUANT_BLOCK, code_of(q[j]));
+            quant_nibble_put(b->qs, j, QUANT_BLOCK, code_of(q[j]));
     }
 }
 
@@ -110,7 +110,7 @@ quant_weigh_iq4_xs(const float *x, void *y, int64_t n, const float *weights)
             b->scales_h |= (uint16_t)(scale >> 4 << (g * 2));
         }
         for (int j = 0; j < QUANT_SUPER; j++)
-            nibble_put(b->qs, j, QUANT_BLOCK, code_of(s.q[j]));
+            quant_nibble_put(b->qs, j, QUANT_BLOCK, code_of(s.q[j]));
     }
 }
 

@@ -42,7 +42,7 @@ put_k_scale_min(uint8_t *p, int g, int scale, int min)
 static int
 q3_scale(const struct block_q3_k *b, int g)
 {
-    return (nibble_at(b->scales, g, 16) |
+    return (quant_nibble_at(b->scales, g, 16) |
             (b->scales[8 + g % 4] >> (g / 4 * 2) & 3) << 4) -
            32;
 }
@@ -75,7 +75,7 @@ quant_unpack_q2_k(const void *block, struct quant_values *v)
     for (int g = 0; g < 16; g++)
         put_codes(v, g, b->scales[g] & 15, b->scales[g] >> 4);
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = (int8_t)pair_at(b->qs, j);
+        v->q[j] = (int8_t)quant_2bit_at(b->qs, j);
 }
 
 QUANT_DEQUANTIZE(q2_k)
@@ -129,7 +129,7 @@ quant_unpack_q4_k(const void *block, struct quant_values *v)
 
     unpack_k_scales(b->scales, b->d, b->dmin, v);
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = (int8_t)nibble_at(b->qs, j, 64);
+        v->q[j] = (int8_t)quant_nibble_at(b->qs, j, 64);
 }
 
 QUANT_DEQUANTIZE(q4_k)
@@ -141,7 +141,8 @@ quant_unpack_q5_k(const void *block, struct quant_values *v)
 
     unpack_k_scales(b->scales, b->d, b->dmin, v);
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = (int8_t)(nibble_at(b->qs, j, 64) | plane_at(b->qh, j) << 4);
+        v->q[j] = (int8_t)(quant_nibble_at(b->qs, j, 64) |
+                           quant_bit_plane_at(b->qh, j) << 4);
 }
 
 QUANT_DEQUANTIZE(q5_k)
@@ -157,8 +158,9 @@ quant_unpack_q6_k(const void *block, struct quant_values *v)
     for (int g = 0; g < 16; g++)
         put_codes(v, g, b->scales[g], 0);
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] =
-            (int8_t)((nibble_at(b->ql, j, 128) | pair_at(b->qh, j) << 4) - 32);
+        v->q[j] = (int8_t)((quant_nibble_at(b->ql, j, 128) |
+                            quant_2bit_at(b->qh, j) << 4) -
+                           32);
 }
 
 QUANT_DEQUANTIZE(q6_k)
@@ -173,7 +175,7 @@ pack_q2_k(const struct quant_super *s, void *block)
     for (int g = 0; g < 16; g++)
         b->scales[g] = (uint8_t)(s->scale[g] | s->min[g] << 4);
     for (int j = 0; j < QUANT_SUPER; j++)
-        pair_put(b->qs, j, s->q[j]);
+        quant_2bit_put(b->qs, j, s->q[j]);
 }
 
 static void
@@ -200,7 +202,7 @@ pack_q3_k(const struct quant_super *s, void *block)
 
     b->d = s->d;
     for (int g = 0; g < 16; g++) {
-        nibble_put(b->scales, g, 16, s->scale[g] + 32);
+        quant_nibble_put(b->scales, g, 16, s->scale[g] + 32);
         b->scales[8 + g % 4] |=
             (uint8_t)((s->scale[g] + 32) >> 4 << (g / 4 * 2));
     }
@@ -218,7 +220,7 @@ pack_q4_k(const struct quant_super *s, void *block)
     for (int g = 0; g < 8; g++)
         put_k_scale_min(b->scales, g, s->scale[g], s->min[g]);
     for (int j = 0; j < QUANT_SUPER; j++)
-        nibble_put(b->qs, j, 64, s->q[j]);
+        quant_nibble_put(b->qs, j, 64, s->q[j]);
 }
 
 static void
@@ -231,8 +233,8 @@ pack_q5_k(const struct quant_super *s, void *block)
     for (int g = 0; g < 8; g++)
         put_k_scale_min(b->scales, g, s->scale[g], s->min[g]);
     for (int j = 0; j < QUANT_SUPER; j++) {
-        nibble_put(b->qs, j, 64, s->q[j]);
-        plane_put(b->qh, j, s->q[j] >> 4);
+        quant_nibble_put(b->qs, j, 64, s->q[j]);
+        quant_bit_plane_put(b->qh, j, s->q[j] >> 4);
     }
 }
 
@@ -244,8 +246,8 @@ pack_q6_k(const struct quant_super *s, void *block)
     b->d = s->d;
     memcpy(b->scales, s->scale, sizeof(b->scales));
     for (int j = 0; j < QUANT_SUPER; j++) {
-        nibble_put(b->ql, j, 128, s->q[j] + 32);
-        pair_put(b->qh, j, (s->q[j] + 32) >> 4);
+        quant_nibble_put(b->ql, j, 128, s->q[j] + 32);
+        quant_2bit_put(b->qh, j, (s->q[j] + 32) >> 4);
     }
 }
 

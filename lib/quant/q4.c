@@ -12,7 +12,7 @@ quant_unpack_q4_0(const void *block, struct quant_values *v)
     const struct block_q4_0 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), 0);
-    nibbles_open(b->qs, v->q);
+    quant_nibbles_unpack(b->qs, v->q);
     for (int j = 0; j < QUANT_BLOCK; j++)
         v->q[j] = (int8_t)(v->q[j] - 8);
 }
@@ -25,7 +25,7 @@ quant_unpack_q4_1(const void *block, struct quant_values *v)
     const struct block_q4_1 *b = block;
 
     quant_one_scale(v, QUANT_BLOCK, half_to_float(b->d), -half_to_float(b->m));
-    nibbles_open(b->qs, v->q);
+    quant_nibbles_unpack(b->qs, v->q);
 }
 
 QUANT_DEQUANTIZE(q4_1)
@@ -43,7 +43,7 @@ quant_q4_0(const float *x, void *y, int64_t n)
 
         b->d = half_from_float(d);
         quant_cut(x, QUANT_BLOCK, 0, inverse, 8.5f, 15, q);
-        nibbles_pack(q, b->qs);
+        quant_nibbles_pack(q, b->qs);
     }
 }
 
@@ -60,7 +60,7 @@ quant_q4_1(const float *x, void *y, int64_t n)
         b->d = half_from_float(d);
         b->m = half_from_float(r.min);
         quant_cut(x, QUANT_BLOCK, r.min, inverse, 0.5f, 15, q);
-        nibbles_pack(q, b->qs);
+        quant_nibbles_pack(q, b->qs);
     }
 }
 
@@ -76,7 +76,7 @@ quant_weigh_q4_0(const float *x, void *y, int64_t n, const float *weights)
         b->d = quant_fit_block(&codes, QUANT_BLOCK, x + i, weights + i, q);
         for (int j = 0; j < QUANT_BLOCK; j++)
             q[j] = (int8_t)(q[j] + 8);
-        nibbles_pack(q, b->qs);
+        quant_nibbles_pack(q, b->qs);
     }
 }
 
@@ -89,6 +89,6 @@ quant_weigh_q4_1(const float *x, void *y, int64_t n, const float *weights)
         int8_t q[QUANT_BLOCK];
 
         b->d = quant_fit_line_block(15, x + i, weights + i, q, &b->m);
-        nibbles_pack(q, b->qs);
+        quant_nibbles_pack(q, b->qs);
     }
 }

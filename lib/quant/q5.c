@@ -14,7 +14,7 @@ static const uint8_t in_byte[8] = { 1, 2, 4, 8, 16, 32, 64, 128 };
 static void
 five_bits_open(const uint8_t *qh, const uint8_t *qs, int8_t *q)
 {
-    nibbles_open(qs, q);
+    quant_nibbles_unpack(qs, q);
     for (int i = 0; i < QUANT_BLOCK; i += 8) {
         unsigned byte = qh[i / 8];
         int8_t high[8];
@@ -29,7 +29,7 @@ five_bits_open(const uint8_t *qh, const uint8_t *qs, int8_t *q)
 static void
 five_bits_pack(const int8_t *q, uint8_t *qh, uint8_t *qs)
 {
-    nibbles_pack(q, qs);
+    quant_nibbles_pack(q, qs);
     for (int i = 0; i < QUANT_BLOCK; i += 8) {
         uint8_t high[8];
         uint64_t all;

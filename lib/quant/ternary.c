@@ -25,7 +25,7 @@ quant_unpack_q1_0(const void *block, struct quant_values *v)
 
     quant_one_scale(v, ONE_BIT, half_to_float(b->d), 0);
     for (int j = 0; j < ONE_BIT; j++)
-        v->q[j] = (int8_t)(2 * bit_at(b->qs, j) - 1);
+        v->q[j] = (int8_t)(2 * quant_bit_at(b->qs, j) - 1);
 }
 
 QUANT_DEQUANTIZE(q1_0)
@@ -49,7 +49,7 @@ quant_unpack_tq2_0(const void *block, struct quant_values *v)
 
     quant_one_scale(v, QUANT_SUPER, half_to_float(b->d), 0);
     for (int j = 0; j < QUANT_SUPER; j++)
-        v->q[j] = (int8_t)(pair_at(b->qs, j) - 1);
+        v->q[j] = (int8_t)(quant_2bit_at(b->qs, j) - 1);
 }
 
 QUANT_DEQUANTIZE(tq2_0)
@@ -95,7 +95,7 @@ quant_q1_0(const float *x, void *y, int64_t n)
         memset(b, 0, sizeof(*b));
         for (int j = 0; j < ONE_BIT; j++) {
             sum += fabsf(x[j]);
-            bit_put(b->qs, j, x[j] >= 0);
+            quant_bit_put(b->qs, j, x[j] >= 0);
         }
         b->d = half_from_float(sum / ONE_BIT);
     }
@@ -142,7 +142,7 @@ quant_tq2_0(const float *x, void *y, int64_t n)
         memset(b, 0, sizeof(*b));
         b->d = half_from_float(ternary(x, q, QUANT_SUPER));
         for (int j = 0; j < QUANT_SUPER; j++)
-            pair_put(b->qs, j, q[j] + 1);
+            quant_2bit_put(b->qs, j, q[j] + 1);
     }
 }
 

@@ -191,7 +191,7 @@ sample_automaton_step_token(struct automaton *a, int32_t from, int32_t id,
     for (size_t i = s->first; c.st == GG_OK && i < s->first + s->n; i++) {
         struct spot spot = a->states.spots[i];
 
-        if (gbnf_takes(&a->program->code[spot.pc], id, text))
+        if (sample_gbnf_takes(&a->program->code[spot.pc], id, text))
             reach(&c, spot.pc + 1, spot.frame);
     }
     if (c.n_stack == 0)
@@ -226,7 +226,7 @@ sample_automaton_find_plain(struct automaton *a, int32_t state,
     for (size_t i = 0; st == GG_OK && i < n; i++) {
         size_t k = 0;
 
-        st = automaton_step(a, state, (uint8_t)i, &to[i], err);
+        st = sample_automaton_step(a, state, (uint8_t)i, &to[i], err);
         if (st != GG_OK || to[i] == STATES_DEAD)
             continue;
         while (to[k] != to[i])

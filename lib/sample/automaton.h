@@ -39,8 +39,8 @@ sample_automaton_make_step(struct automaton *a, int32_t from, uint8_t class,
 
 /* From a state that is not dead, by a class of bytes. */
 static inline enum gg_status
-automaton_step(struct automaton *a, int32_t from, uint8_t class, int32_t *to,
-               struct gg_error *err)
+sample_automaton_step(struct automaton *a, int32_t from, uint8_t class,
+                      int32_t *to, struct gg_error *err)
 {
     *to = a->states.steps[(size_t)from * a->states.n_classes + class];
     return *to ? GG_OK : sample_automaton_make_step(a, from, class, to, err);

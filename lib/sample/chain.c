@@ -280,7 +280,7 @@ take_part(struct gg_sampler *s, struct sample_candidates *p, double mu,
 {
     size_t n;
 
-    if (chain_has_mirostat(&s->params)) {
+    if (sample_chain_has_mirostat(&s->params)) {
         n = s->params.mirostat == 1 ? mirostat_1(s, p, mu)
                                     : mirostat_2(s, p, mu);
     } else {
@@ -296,8 +296,8 @@ sample_chain_take(struct gg_sampler *s, struct sample_candidates *candidates,
                   double chance, double mu, double share, double *whole)
 {
     const struct gg_sampler_params *p = &s->params;
-    bool part = has_typical(p) || chain_has_mirostat(p);
-    bool xtc = chance < p->xtc_probability && !chain_has_mirostat(p);
+    bool part = has_typical(p) || sample_chain_has_mirostat(p);
+    bool xtc = chance < p->xtc_probability && !sample_chain_has_mirostat(p);
     double sum;
     size_t n;
 

@@ -86,7 +86,7 @@ literal(struct parser *ps)
 {
     enum gg_status st = GG_OK;
 
-    for (ps->t.p++; st == GG_OK && gbnf_peek(&ps->t) != '"';) {
+    for (ps->t.p++; st == GG_OK && sample_gbnf_peek(&ps->t) != '"';) {
         uint32_t c;
 
         if (ps->t.p == ps->t.end || *ps->t.p == '\n')
@@ -109,7 +109,7 @@ span(struct parser *ps, struct gbnf_span *out)
     enum gg_status st = sample_gbnf_character(t, &out->from);
 
     out->to = out->from;
-    if (st == GG_OK && gbnf_peek(t) == '-' && t->p + 1 < t->end &&
+    if (st == GG_OK && sample_gbnf_peek(t) == '-' && t->p + 1 < t->end &&
         t->p[1] != ']' && t->p[1] != '\n') {
         t->p++;
         st = sample_gbnf_character(t, &out->to);
@@ -130,9 +130,9 @@ char_class(struct parser *ps)
     bool negated;
 
     t->p++;
-    negated = gbnf_peek(t) == '^';
+    negated = sample_gbnf_peek(t) == '^';
     t->p += negated;
-    while (st == GG_OK && gbnf_peek(t) != ']') {
+    while (st == GG_OK && sample_gbnf_peek(t) != ']') {
         if (t->p == t->end || *t->p == '\n')
             st = sample_gbnf_bad(t, "a class without an end");
         else if (!mem_grow(&s, &cap, n + 1, sizeof(*s)))
@@ -207,12 +207,12 @@ static enum gg_status
 token(struct parser *ps)
 {
     struct gbnf_text *t = &ps->t;
-    bool other = gbnf_peek(t) == '!';
+    bool other = sample_gbnf_peek(t) == '!';
     enum gg_status st;
     int32_t id = -1;
 
     t->p += other;
-    if (gbnf_peek(t) != '<')
+    if (sample_gbnf_peek(t) != '<')
         return sample_gbnf_bad(t, "a token is expected after '!'");
     st = t->end - t->p > 1 && t->p[1] == '[' ? token_number(ps, &id)
                                              : token_name(ps, &id);
@@ -231,7 +231,7 @@ rule_named(struct parser *ps, uint32_t *rule)
     struct gbnf *g = ps->g;
     size_t len;
 
-    while (ps->t.p < ps->t.end && gbnf_is_word(*ps->t.p))
+    while (ps->t.p < ps->t.end && sample_gbnf_is_word(*ps->t.p))
         ps->t.p++;
     len = (size_t)(ps->t.p - name);
     *rule = hash_map_add(&ps->names, name, len, (uint32_t)g->n_rules);
@@ -261,7 +261,7 @@ group(struct parser *ps)
     ps->depth++;
     st = alternatives(ps);
     ps->depth--;
-    if (st == GG_OK && gbnf_peek(&ps->t) != ')')
+    if (st == GG_OK && sample_gbnf_peek(&ps->t) != ')')
         st = sample_gbnf_bad(&ps->t, "a group without an end");
     if (st == GG_OK)
         ps->t.p++;
@@ -319,7 +319,7 @@ suffixes(struct parser *ps, size_t start)
 {
     enum gg_status st = GG_OK;
 
-    for (char c; st == GG_OK && (c = gbnf_peek(&ps->t)) &&
+    for (char c; st == GG_OK && (c = sample_gbnf_peek(&ps->t)) &&
                  (c == '*' || c == '+' || c == '?' || c == '{');) {
         size_t least = c == '+', most = c == '?' ? 1 : SIZE_MAX;
         size_t n = ps->g->n - start;
@@ -348,7 +348,7 @@ item(struct parser *ps)
     enum gg_status st;
     uint32_t rule;
 
-    switch (gbnf_peek(&ps->t)) {
+    switch (sample_gbnf_peek(&ps->t)) {
     case '"':
         return literal(ps);
     case '[':
@@ -363,11 +363,11 @@ item(struct parser *ps)
     default:
         break;
     }
-    if (!gbnf_is_word(gbnf_peek(&ps->t)))
+    if (!sample_gbnf_is_word(sample_gbnf_peek(&ps->t)))
         return sample_gbnf_bad(&ps->t, "'%c' is not expected here",
-                               gbnf_peek(&ps->t) > ' ' &&
-                                       gbnf_peek(&ps->t) < 127
-                                   ? gbnf_peek(&ps->t)
+                               sample_gbnf_peek(&ps->t) > ' ' &&
+                                       sample_gbnf_peek(&ps->t) < 127
+                                   ? sample_gbnf_peek(&ps->t)
                                    : '?');
     st = rule_named(ps, &rule);
     return st == GG_OK
@@ -381,7 +381,7 @@ begins_rule(const struct parser *ps)
 {
     const char *p = ps->t.p;
 
-    while (p < ps->t.end && gbnf_is_word(*p))
+    while (p < ps->t.end && sample_gbnf_is_word(*p))
         p++;
     if (p == ps->t.p)
         return false;
@@ -403,9 +403,10 @@ sequence(struct parser *ps)
         ps->t.p = here;
         return GG_OK;
     }
-    while (st == GG_OK && gbnf_peek(&ps->t) && gbnf_peek(&ps->t) != '|' &&
-           gbnf_peek(&ps->t) != ')' && gbnf_peek(&ps->t) != '\n' &&
-           gbnf_peek(&ps->t) != '\r') {
+    while (st == GG_OK && sample_gbnf_peek(&ps->t) &&
+           sample_gbnf_peek(&ps->t) != '|' && sample_gbnf_peek(&ps->t) != ')' &&
+           sample_gbnf_peek(&ps->t) != '\n' &&
+           sample_gbnf_peek(&ps->t) != '\r') {
         size_t start = ps->g->n;
 
         st = item(ps);
@@ -428,7 +429,7 @@ alternatives(struct parser *ps)
         const char *here = ps->t.p;
 
         sample_gbnf_skip(&ps->t, true); /* a line may begin with the bar */
-        if (gbnf_peek(&ps->t) != '|') {
+        if (sample_gbnf_peek(&ps->t) != '|') {
             ps->t.p = ps->depth > 0 ? ps->t.p : here;
             break;
         }
@@ -449,7 +450,7 @@ rule(struct parser *ps)
     enum gg_status st;
     uint32_t i;
 
-    if (!gbnf_is_word(gbnf_peek(&ps->t)))
+    if (!sample_gbnf_is_word(sample_gbnf_peek(&ps->t)))
         return sample_gbnf_bad(&ps->t, "a rule's name is expected");
     st = rule_named(ps, &i);
     sample_gbnf_skip(&ps->t, false);
@@ -497,7 +498,8 @@ count_words(const char *text, size_t len)
     size_t n = 0;
 
     for (size_t i = 0; i < len; i++)
-        n += gbnf_is_word(text[i]) && (i == 0 || !gbnf_is_word(text[i - 1]));
+        n += sample_gbnf_is_word(text[i]) &&
+             (i == 0 || !sample_gbnf_is_word(text[i - 1]));
     return n;
 }
 

@@ -21,7 +21,7 @@ struct gbnf_code {
 /* Whether an instruction takes the token; `text`: it is text, and does not end
  * a generation. */
 static inline bool
-gbnf_takes(const struct gbnf_code *c, int32_t id, bool text)
+sample_gbnf_takes(const struct gbnf_code *c, int32_t id, bool text)
 {
     return c->op == GBNF_TOKEN && (c->b ? text && c->a != id : c->a == id);
 }

@@ -111,9 +111,10 @@ sample_gbnf_character(struct gbnf_text *t, uint32_t *c)
 enum gg_status
 sample_gbnf_number(struct gbnf_text *t, size_t *n)
 {
-    if (gbnf_peek(t) < '0' || gbnf_peek(t) > '9')
+    if (sample_gbnf_peek(t) < '0' || sample_gbnf_peek(t) > '9')
         return sample_gbnf_bad(t, "a repetition without a number");
-    for (*n = 0; gbnf_peek(t) >= '0' && gbnf_peek(t) <= '9'; t->p++)
+    for (*n = 0; sample_gbnf_peek(t) >= '0' && sample_gbnf_peek(t) <= '9';
+         t->p++)
         if (*n <= INT32_MAX)
             *n = 10 * *n + (size_t)(*t->p - '0');
     return GG_OK;
@@ -129,15 +130,15 @@ sample_gbnf_bounds(struct gbnf_text *t, size_t *least, size_t *most)
     st = sample_gbnf_number(t, least);
     *most = *least;
     sample_gbnf_skip(t, false);
-    if (st == GG_OK && gbnf_peek(t) == ',') {
+    if (st == GG_OK && sample_gbnf_peek(t) == ',') {
         t->p++;
         sample_gbnf_skip(t, false);
         *most = SIZE_MAX;
-        if (gbnf_peek(t) != '}')
+        if (sample_gbnf_peek(t) != '}')
             st = sample_gbnf_number(t, most);
         sample_gbnf_skip(t, false);
     }
-    if (st == GG_OK && (gbnf_peek(t) != '}' || *most < *least))
+    if (st == GG_OK && (sample_gbnf_peek(t) != '}' || *most < *least))
         st = sample_gbnf_bad(t, "a repetition is {m}, {m,} or {m,n}");
     if (st == GG_OK)
         t->p++;

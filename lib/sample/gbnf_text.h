@@ -15,14 +15,14 @@ __attribute__((format(printf, 2, 3))) enum gg_status
 sample_gbnf_bad(const struct gbnf_text *t, const char *what, ...);
 
 static inline char
-gbnf_peek(const struct gbnf_text *t)
+sample_gbnf_peek(const struct gbnf_text *t)
 {
     return t->p < t->end ? *t->p : '\0';
 }
 
 /* Of a rule's name. */
 static inline bool
-gbnf_is_word(char c)
+sample_gbnf_is_word(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || c == '-' || c == '_';

@@ -103,14 +103,14 @@ follow(struct gg_grammar *g, int32_t state, int32_t id, int32_t *to,
        struct gg_error *err)
 {
     size_t n;
-    const uint8_t *p = prefix_bytes(&g->trie, id, &n);
+    const uint8_t *p = sample_prefix_bytes(&g->trie, id, &n);
     bool text = n && !sample_prefix_is_eog(&g->trie, id);
     enum gg_status st = GG_OK;
 
     *to = text ? state : STATES_DEAD;
     for (size_t i = 0; st == GG_OK && *to != STATES_DEAD && i < n; i++)
-        st = automaton_step(&g->automaton, *to, g->automaton.class[p[i]], to,
-                            err);
+        st = sample_automaton_step(&g->automaton, *to, g->automaton.class[p[i]],
+                                   to, err);
     if (st == GG_OK && g->program.has_tokens)
         st = sample_automaton_step_token(&g->automaton, state, id, text, to,
                                          err);

@@ -161,8 +161,8 @@ fill(struct masker *m, struct automaton *a, const struct prefixes *t,
         bool all = false;
         int32_t to;
 
-        st = automaton_step(a, m->path[node->depth - 1], a->class[node->byte],
-                            &to, err);
+        st = sample_automaton_step(a, m->path[node->depth - 1],
+                                   a->class[node->byte], &to, err);
         next = node->skip;
         if (st != GG_OK || to == STATES_DEAD)
             continue;

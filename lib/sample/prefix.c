@@ -96,7 +96,7 @@ list_tokens(const struct prefixes *t, struct entry *out)
 
     for (int32_t id = 0; id < t->n_tokens; id++) {
         size_t len;
-        const uint8_t *p = prefix_bytes(t, id, &len);
+        const uint8_t *p = sample_prefix_bytes(t, id, &len);
 
         if (len && !sample_prefix_is_eog(t, id))
             out[n++] = (struct entry){ key_of(p, len), p, (uint32_t)len, id };
@@ -158,7 +158,7 @@ longest(const struct prefixes *t)
     size_t most = 0, len;
 
     for (int32_t id = 0; id < t->n_tokens; id++) {
-        (void)prefix_bytes(t, id, &len);
+        (void)sample_prefix_bytes(t, id, &len);
         most = len > most ? len : most;
     }
     return most;

@@ -37,7 +37,7 @@ void
 sample_prefix_clear(struct prefixes *t); /* takes a half-built one */
 
 static inline const uint8_t *
-prefix_bytes(const struct prefixes *t, int32_t id, size_t *n)
+sample_prefix_bytes(const struct prefixes *t, int32_t id, size_t *n)
 {
     *n = t->at[id + 1] - t->at[id];
     return t->bytes + t->at[id];

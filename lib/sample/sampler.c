@@ -97,7 +97,8 @@ gg_sampler_free(struct gg_sampler *sampler)
 static bool
 has_sigma(const struct gg_sampler_params *p)
 {
-    return p->top_n_sigma > 0 && p->temperature > 0 && !chain_has_mirostat(p);
+    return p->top_n_sigma > 0 && p->temperature > 0 &&
+           !sample_chain_has_mirostat(p);
 }
 
 bool
@@ -108,7 +109,7 @@ gg_sampler_remembers(const struct gg_sampler *sampler)
     if (!p)
         return false;
     return sample_edit_has_penalties(p) || sample_edit_has_dry(p) ||
-           chain_has_mirostat(p) || p->grammar;
+           sample_chain_has_mirostat(p) || p->grammar;
 }
 
 size_t
@@ -200,7 +201,7 @@ edit(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
     const float *given = *logits;
     enum gg_status st = check_logits(given, n, err);
 
-    if (st == GG_OK && ids && chain_has_mirostat(&s->params))
+    if (st == GG_OK && ids && sample_chain_has_mirostat(&s->params))
         st = error_set(err, GG_ERR_UNSUPPORTED,
                        "Mirostat needs all logits, and these are some");
     if (st == GG_OK)
@@ -227,7 +228,7 @@ prepare(struct gg_sampler *s, const struct gg_history *h, const int32_t *ids,
         struct gg_error *err)
 {
     const struct gg_sampler_params *p = &s->params;
-    bool mirostat = chain_has_mirostat(p);
+    bool mirostat = sample_chain_has_mirostat(p);
     size_t k = p->temperature == 0 ? 1 : mirostat ? 0 : (size_t)p->top_k;
     enum gg_status st = check_ids(ids, n, err);
 
@@ -324,7 +325,7 @@ gg_sampler_next(struct gg_sampler *s, struct gg_history *history,
     i = pick(s, n, u[0] * whole);
     out->id = s->candidates[i].id;
     out->logprob = log(s->weights[i] / whole);
-    if (chain_has_mirostat(p))
+    if (sample_chain_has_mirostat(p))
         learn(p, history, out->logprob);
     return p->grammar ? sample_grammar_advance(&history->at, out->id, err)
                       : GG_OK;

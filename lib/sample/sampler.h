@@ -29,7 +29,7 @@ struct gg_sampler {
 /* ---- chain.c ---- */
 
 static inline bool
-chain_has_mirostat(const struct gg_sampler_params *p)
+sample_chain_has_mirostat(const struct gg_sampler_params *p)
 {
     return p->mirostat && p->temperature > 0;
 }

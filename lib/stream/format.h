@@ -57,7 +57,7 @@ enum {
 #define KIND_IS_OPTIONAL(kind) ((kind)&0x20)
 
 static inline size_t
-format_padded(size_t n)
+stream_format_padded(size_t n)
 {
     return (n + 7) & ~(size_t)7;
 }
@@ -67,16 +67,16 @@ format_padded(size_t n)
 static inline size_t
 format_values(enum gg_vector_encoding encoding, size_t n)
 {
-    return encoding == GG_ENCODING_F32   ? format_padded(4 * n)
-           : encoding == GG_ENCODING_F16 ? format_padded(2 * n)
-                                         : 2 * format_padded(4 * n);
+    return encoding == GG_ENCODING_F32   ? stream_format_padded(4 * n)
+           : encoding == GG_ENCODING_F16 ? stream_format_padded(2 * n)
+                                         : 2 * stream_format_padded(4 * n);
 }
 
 /* The payload of a vector record. */
 static inline size_t
-format_vector(enum gg_vector_encoding encoding, size_t n_ids, size_t n)
+stream_format_vector(enum gg_vector_encoding encoding, size_t n_ids, size_t n)
 {
-    return FORMAT_VECTOR + format_padded(4 * n_ids) +
+    return FORMAT_VECTOR + stream_format_padded(4 * n_ids) +
            format_values(encoding, n);
 }
 

@@ -32,8 +32,8 @@ stream_payload_longest(const struct payload *p, uint32_t kind, bool body)
                     : FORMAT_HEAD + 4 * (uint64_t)FORMAT_EOG_MAX +
                           FORMAT_WRITER_MAX;
     case KIND_VECT:
-        return body ? format_vector(p->head.encoding, FORMAT_IDS_MAX,
-                                    p->head.n_vocab)
+        return body ? stream_format_vector(p->head.encoding, FORMAT_IDS_MAX,
+                                           p->head.n_vocab)
                     : 0;
     case KIND_FAIL:
         return body ? FORMAT_FAIL + FORMAT_MESSAGE_MAX : 0;
@@ -134,7 +134,7 @@ parse_values(struct payload *p, struct cursor *c, struct gg_logit_record *out,
     if (p->head.encoding == GG_ENCODING_F16)
         return widen(p, cursor_take(c, 2 * n), n, &out->logits, err);
     if (p->head.encoding == GG_ENCODING_SPARSE) {
-        out->logit_ids = cursor_take(c, format_padded(4 * n));
+        out->logit_ids = cursor_take(c, stream_format_padded(4 * n));
         if (!ids_below(out->logit_ids, n, p->head.n_vocab))
             return error_set(err, GG_ERR_FORMAT,
                              "an id that is not in the vocabulary");
@@ -157,11 +157,11 @@ parse_vector(struct payload *p, struct cursor *c, size_t length,
     out->log_sum_exp = cursor_f64(c);
     if (n_ids > FORMAT_IDS_MAX || n > p->head.n_vocab ||
         (p->head.encoding != GG_ENCODING_SPARSE && n != p->head.n_vocab) ||
-        length != format_vector(p->head.encoding, n_ids, n))
+        length != stream_format_vector(p->head.encoding, n_ids, n))
         return misfit(err);
     out->n_ids = n_ids;
     out->n_logits = n;
-    out->ids = cursor_take(c, format_padded(4 * (size_t)n_ids));
+    out->ids = cursor_take(c, stream_format_padded(4 * (size_t)n_ids));
     if (!ids_below(out->ids, n_ids, UINT32_C(1) << 31))
         return error_set(err, GG_ERR_FORMAT, "a negative token id");
     return parse_values(p, c, out, err);
@@ -181,7 +181,7 @@ parse_past(struct payload *p, struct cursor *c, size_t length,
     n = cursor_u32(c);
     flags = cursor_u32(c);
     if (n > FORMAT_IDS_MAX || flags & ~(uint32_t)FORMAT_MIROSTAT ||
-        length != FORMAT_PAST + format_padded(4 * (size_t)n))
+        length != FORMAT_PAST + stream_format_padded(4 * (size_t)n))
         return misfit(err);
     past->has_mirostat = flags & FORMAT_MIROSTAT;
     if (past->has_mirostat && !isfinite(past->mirostat))

@@ -256,8 +256,8 @@ read_record(struct gg_logit_reader *r, struct gg_logit_record *out,
 static void
 leave_head(struct gg_logit_reader *r)
 {
-    size_t typical =
-        format_vector(r->payload.head.encoding, 1, r->payload.head.n_vocab);
+    size_t typical = stream_format_vector(r->payload.head.encoding, 1,
+                                          r->payload.head.n_vocab);
 
     stream_pipe_capacity(r->in.fd, typical + FORMAT_HEADER);
     r->count = 0;

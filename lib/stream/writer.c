@@ -54,7 +54,7 @@ pad(struct record *r)
 {
     static const uint8_t zero[8];
 
-    add(r, zero, format_padded((size_t)r->length) - (size_t)r->length);
+    add(r, zero, stream_format_padded((size_t)r->length) - (size_t)r->length);
 }
 
 static enum gg_status

@@ -43,7 +43,8 @@ vocab_cache_give(struct cache_store *s, struct cache *c);
 /* Sets the key of a word of len bytes, len <= CACHE_BYTES, where `readable`
  * bytes can be read. */
 static inline void
-cache_key(struct cache_word *key, const uint8_t *p, size_t len, size_t readable)
+vocab_cache_key(struct cache_word *key, const uint8_t *p, size_t len,
+                size_t readable)
 {
     static const uint8_t masks[32] = {
         255, 255, 255, 255, 255, 255, 255, 255,
@@ -52,17 +53,17 @@ cache_key(struct cache_word *key, const uint8_t *p, size_t len, size_t readable)
     const uint8_t *mask = masks + 16 - len;
 
     if (readable >= 16) {
-        key->low = bytes_load8(p) & bytes_load8(mask);
-        key->high = bytes_load8(p + 8) & bytes_load8(mask + 8);
+        key->low = vocab_bytes_load8(p) & vocab_bytes_load8(mask);
+        key->high = vocab_bytes_load8(p + 8) & vocab_bytes_load8(mask + 8);
     } else {
-        key->low = bytes_load(p, len < 8 ? len : 8);
-        key->high = len > 8 ? bytes_load(p + 8, len - 8) : 0;
+        key->low = vocab_bytes_load(p, len < 8 ? len : 8);
+        key->high = len > 8 ? vocab_bytes_load(p + 8, len - 8) : 0;
     }
     key->high |= (uint64_t)len << 56;
 }
 
 static inline struct cache_word *
-cache_place(struct cache *c, const struct cache_word *key)
+vocab_cache_place(struct cache *c, const struct cache_word *key)
 {
     uint64_t h = (key->low ^ (key->high << 29 | key->high >> 35)) *
                  UINT64_C(0x9e3779b97f4a7c15);
@@ -74,7 +75,7 @@ cache_place(struct cache *c, const struct cache_word *key)
 /* The word in `place`, or NULL. Which way it is must not be a branch: nothing
  * foretells it. */
 static inline const struct cache_word *
-cache_find(const struct cache_word *place, const struct cache_word *key)
+vocab_cache_find(const struct cache_word *place, const struct cache_word *key)
 {
     uint64_t first = (place[0].low ^ key->low) | (place[0].high ^ key->high);
     uint64_t other = (place[1].low ^ key->low) | (place[1].high ^ key->high);
@@ -84,7 +85,7 @@ cache_find(const struct cache_word *place, const struct cache_word *key)
 
 /* The newest stands first. */
 static inline void
-cache_add(struct cache_word *place, const struct cache_word *word)
+vocab_cache_add(struct cache_word *place, const struct cache_word *word)
 {
     place[1] = place[0];
     place[0] = *word;

@@ -115,7 +115,7 @@ is_wordpiece_end(const struct text *t, size_t at)
     uint32_t c;
     size_t n;
 
-    if (wordpiece_parts(t->v, p[-1]) || wordpiece_parts(t->v, *p))
+    if (vocab_wordpiece_parts(t->v, p[-1]) || vocab_wordpiece_parts(t->v, *p))
         return true;
     if (*p < 0x80 || t->len - at < 3)
         return false;
@@ -209,7 +209,7 @@ cut_near(const struct text *t, bool (*may_cut)(const struct text *, size_t))
 
 /* How far the run reaches that was looked at last. */
 struct ahead {
-    unsigned kind; /* of the run, as in split_run() */
+    unsigned kind; /* of the run, as in vocab_split_run() */
     const uint8_t *end;
 };
 
@@ -220,11 +220,13 @@ is_settled(struct ahead *a, const uint8_t *p, const uint8_t *end)
 {
     const unsigned letters = UNICODE_LETTER | UNICODE_MARK;
     size_t n;
-    unsigned kind = split_class(p, end, &n) & letters ? letters : UNICODE_SPACE;
+    unsigned kind =
+        vocab_split_class(p, end, &n) & letters ? letters : UNICODE_SPACE;
 
     if (a->kind != kind || a->end <= p) {
         a->kind = kind;
-        a->end = split_run(split_run(p, end, kind), end, UNICODE_NUMBER);
+        a->end =
+            vocab_split_run(vocab_split_run(p, end, kind), end, UNICODE_NUMBER);
     }
     return end - a->end >= SPLIT_AHEAD;
 }
@@ -237,9 +239,9 @@ same_words(const struct gg_vocab *v, const uint8_t *p, size_t end, size_t len)
     size_t at = 0, n;
 
     for (; at < end; at += n) {
-        n = split_next(v->split, v->group, &whole, p + at, len - at);
+        n = vocab_split_next(v->split, v->group, &whole, p + at, len - at);
         if (n > end - at ||
-            split_next(v->split, v->group, &part, p + at, end - at) != n)
+            vocab_split_next(v->split, v->group, &part, p + at, end - at) != n)
             return false;
     }
     return true;
@@ -312,7 +314,8 @@ cut_words(const struct text *t)
         vocab_bytes(t->v, id, &skip);
         at += skip;
         if (t->v->types[id] & VOCAB_STRIPS)
-            at = (size_t)(split_run(t->p + at, t->p + t->len, UNICODE_SPACE) -
+            at = (size_t)(vocab_split_run(t->p + at, t->p + t->len,
+                                          UNICODE_SPACE) -
                           t->p);
     }
     return cut;

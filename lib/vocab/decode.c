@@ -26,7 +26,7 @@ shown(const struct gg_vocab *v, int32_t id, unsigned flags, size_t *n)
 {
     const uint8_t *p = vocab_bytes(v, id, n);
 
-    if (v->kind == VOCAB_WPM && wordpiece_attached(p, *n)) {
+    if (v->kind == VOCAB_WPM && vocab_wordpiece_attached(p, *n)) {
         p++;
         --*n;
     }

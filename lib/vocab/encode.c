@@ -139,7 +139,7 @@ learn_word(struct encoder *e, struct word *word)
         out->left_out == before.left_out) {
         word->key.n = (uint32_t)n;
         memcpy(word->key.ids, out->ids + before.n, n * sizeof(*out->ids));
-        cache_add(word->place, &word->key);
+        vocab_cache_add(word->place, &word->key);
     }
     return st;
 }
@@ -155,8 +155,8 @@ fetch_word(struct encoder *e, const uint8_t *p, size_t len, size_t readable,
     word->place = NULL;
     if (!e->cache || len > CACHE_BYTES)
         return;
-    cache_key(&word->key, p, len, readable);
-    word->place = cache_place(e->cache, &word->key);
+    vocab_cache_key(&word->key, p, len, readable);
+    word->place = vocab_cache_place(e->cache, &word->key);
     __builtin_prefetch(word->place);
 }
 
@@ -168,7 +168,7 @@ encode_word(struct encoder *e, struct word *word)
 
     if (!word->place)
         return look_up_word(e, word->p, word->len);
-    found = cache_find(word->place, &word->key);
+    found = vocab_cache_find(word->place, &word->key);
     if (!found)
         return learn_word(e, word);
     if (out->n + CACHE_IDS <= out->cap) {
@@ -221,7 +221,7 @@ static size_t
 next_bpe(const struct gg_vocab *v, struct split_at *at, const uint8_t *p,
          size_t len)
 {
-    return split_next(v->split, v->group, at, p, len);
+    return vocab_split_next(v->split, v->group, at, p, len);
 }
 
 static size_t

@@ -15,8 +15,8 @@ hash_long(const struct gg_vocab *v, const uint8_t *p, size_t len)
     uint64_t h = v->seed ^ len;
 
     for (; len > 8; p += 8, len -= 8)
-        h = vocab_mix(h ^ bytes_load8(p));
-    return vocab_mix(h ^ bytes_load8(p + len - 8));
+        h = vocab_mix(h ^ vocab_bytes_load8(p));
+    return vocab_mix(h ^ vocab_bytes_load8(p + len - 8));
 }
 
 /* The bytes that token `id` is looked up by. */
@@ -80,7 +80,7 @@ probe(const struct gg_vocab *v, const struct vocab_query *q, uint32_t piece)
 static inline uint64_t
 first_of(const uint8_t *p, size_t len)
 {
-    return len <= 8 ? bytes_first(bytes_load8(p), len) : 0;
+    return len <= 8 ? vocab_bytes_first(vocab_bytes_load8(p), len) : 0;
 }
 
 static inline uint32_t
@@ -98,7 +98,7 @@ query_token(const struct gg_vocab *v, int32_t id)
 
     if (len == 0)
         return (struct vocab_query){ p, 0, 0, 0 };
-    return query(v, p, len, piece ? first_of(p, len) : bytes_load(p, len),
+    return query(v, p, len, piece ? first_of(p, len) : vocab_bytes_load(p, len),
                  piece);
 }
 
@@ -143,7 +143,7 @@ vocab_find_piece(const struct gg_vocab *v, const uint8_t *p, size_t len)
 
     if (len == 0 || len > v->max_bytes)
         return -1;
-    q = query(v, p, len, bytes_load(p, len), 1);
+    q = query(v, p, len, vocab_bytes_load(p, len), 1);
     return slot_id(probe(v, &q, 1));
 }
 
@@ -172,7 +172,7 @@ vocab_find_other(const struct gg_vocab *v, const char *text, size_t len)
 
     if (len == 0)
         return -1;
-    q = query(v, p, len, bytes_load(p, len), 0);
+    q = query(v, p, len, vocab_bytes_load(p, len), 0);
     return slot_id(probe(v, &q, 0));
 }
 

@@ -37,20 +37,21 @@ find_blank(const struct gguf_str *s, const struct gguf_str *t)
     if (s->n != t->n + 1)
         return 0;
     if (s->n <= 8) {
-        a = bytes_load(s->s, s->n);
-        b = bytes_load(t->s, t->n);
+        a = vocab_bytes_load(s->s, s->n);
+        b = vocab_bytes_load(t->s, t->n);
         i = a == b ? t->n : (size_t)__builtin_ctzll(a ^ b) / 8;
         return i < t->n && (uint8_t)(a >> 8 * i) == ' ' &&
                        a >> 8 * i >> 8 == b >> 8 * i
                    ? i
                    : 0;
     }
-    while (i + 8 <= t->n && bytes_load8(s->s + i) == bytes_load8(t->s + i))
+    while (i + 8 <= t->n &&
+           vocab_bytes_load8(s->s + i) == vocab_bytes_load8(t->s + i))
         i += 8;
     while (i < t->n && s->s[i] == t->s[i])
         i++;
     return i < t->n && s->s[i] == ' ' &&
-                   bytes_equal(s->s + i + 1, t->s + i, t->n - i)
+                   vocab_bytes_equal(s->s + i + 1, t->s + i, t->n - i)
                ? i
                : 0;
 }
@@ -68,7 +69,7 @@ characters(const char *p, size_t n)
     size_t count = n;
 
     for (; n > 0; p += n < 8 ? n : 8, n -= n < 8 ? n : 8) {
-        uint64_t w = bytes_load(p, n < 8 ? n : 8);
+        uint64_t w = vocab_bytes_load(p, n < 8 ? n : 8);
 
         count -= ((w & ~(w << 1) & BYTES_HIGHS) >> 7) * BYTES_ONES >> 56;
     }

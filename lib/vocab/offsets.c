@@ -127,9 +127,9 @@ take_special(struct walk *w, int32_t id, size_t len)
     w->ranges[w->i++] = (struct gg_range){ w->at, w->at + n };
     w->at += n;
     if (w->v->types[id] & VOCAB_STRIPS)
-        w->at =
-            (size_t)(split_run(w->text + w->at, w->text + len, UNICODE_SPACE) -
-                     w->text);
+        w->at = (size_t)(vocab_split_run(w->text + w->at, w->text + len,
+                                         UNICODE_SPACE) -
+                         w->text);
     return true;
 }
 

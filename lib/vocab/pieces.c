@@ -13,10 +13,11 @@ key_of(struct pieces_at *at, size_t n)
     uint64_t h;
 
     if (n < 8)
-        return bytes_first(bytes_load8(at->p), n) | (uint64_t)n << 56;
+        return vocab_bytes_first(vocab_bytes_load8(at->p), n) | (uint64_t)n
+                                                                    << 56;
     for (; at->done + 8 < n; at->done += 8)
-        at->hash = vocab_mix(at->hash ^ bytes_load8(at->p + at->done));
-    h = bytes_first(bytes_load8(at->p + at->done), n - at->done);
+        at->hash = vocab_mix(at->hash ^ vocab_bytes_load8(at->p + at->done));
+    h = vocab_bytes_first(vocab_bytes_load8(at->p + at->done), n - at->done);
     return (vocab_mix(at->hash ^ h) ^ n) | HASHED;
 }
 
@@ -63,8 +64,9 @@ vocab_pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n)
 static bool
 belongs(const struct gg_vocab *v, int32_t id)
 {
-    return vocab_type(v, id) == GG_TOKEN_NORMAL ? v->types[id] & VOCAB_PIECE
-                                                : unigram_has_blank(v, id);
+    return vocab_type(v, id) == GG_TOKEN_NORMAL
+               ? v->types[id] & VOCAB_PIECE
+               : vocab_unigram_has_blank(v, id);
 }
 
 /* What the user defined shall win: a tenth for each byte in the file but one,
@@ -94,7 +96,7 @@ add(struct gg_vocab *v, int32_t id)
     if (n < 3)
         t->few[*p] |= (uint64_t)n;
     else
-        t->lengths[pieces_start(t, p)] |=
+        t->lengths[vocab_pieces_start(t, p)] |=
             UINT64_C(1) << ((n < PIECES_LONG ? n : PIECES_LONG) - 1);
     t->is_long[n] = n >= PIECES_LONG;
 }

@@ -45,7 +45,7 @@ const struct piece *
 vocab_pieces_find(const struct gg_vocab *v, struct pieces_at *at, size_t n);
 
 static inline size_t
-pieces_start(const struct pieces *t, const uint8_t *p)
+vocab_pieces_start(const struct pieces *t, const uint8_t *p)
 {
     uint64_t first = (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
 
@@ -56,12 +56,12 @@ pieces_start(const struct pieces *t, const uint8_t *p)
 /* The lengths that pieces at the beginning of p[0..len) can have: bit n - 1 is
  * that of n bytes, the highest that of all longer ones. len > 0 */
 static inline uint64_t
-pieces_lengths(const struct pieces *t, const uint8_t *p, size_t len)
+vocab_pieces_lengths(const struct pieces *t, const uint8_t *p, size_t len)
 {
     uint64_t bits = t->few[*p];
 
     if (len >= 3)
-        bits |= t->lengths[pieces_start(t, p)];
+        bits |= t->lengths[vocab_pieces_start(t, p)];
     return len < PIECES_LONG ? bits & ((UINT64_C(1) << len) - 1) : bits;
 }
 

@@ -34,7 +34,8 @@ skip_pieces(const struct gg_vocab *v, int32_t id)
 {
     const uint64_t pieces = VOCAB_PIECE * BYTES_ONES;
 
-    while (v->n - id > 8 && (bytes_load8(v->types + id) & pieces) == pieces)
+    while (v->n - id > 8 &&
+           (vocab_bytes_load8(v->types + id) & pieces) == pieces)
         id += 8;
     return id;
 }
@@ -44,7 +45,7 @@ belongs(const struct gg_vocab *v, int32_t id, bool control)
 {
     enum gg_token_type type = vocab_type(v, id);
 
-    if (v->at[id] == v->at[id + 1] || unigram_has_blank(v, id))
+    if (v->at[id] == v->at[id + 1] || vocab_unigram_has_blank(v, id))
         return false;
     return type == GG_TOKEN_USER_DEFINED ||
            (control && (type == GG_TOKEN_CONTROL || type == GG_TOKEN_UNKNOWN));
@@ -179,10 +180,10 @@ next_first(const struct special_set *set, const uint8_t *p, size_t len)
     size_t i = 0;
 
     for (; set->n_first <= SPECIAL_FEW && len - i >= 8; i += 8) {
-        uint64_t w = bytes_load8(p + i), found = 0;
+        uint64_t w = vocab_bytes_load8(p + i), found = 0;
 
         for (size_t k = 0; k < set->n_first; k++)
-            found |= bytes_have(w, set->few[k]);
+            found |= vocab_bytes_have(w, set->few[k]);
         if (found)
             break;
     }

@@ -49,8 +49,8 @@ struct split_at {
 
 /* The next word or, with a group, the next part of one. */
 static inline size_t
-split_next(split_rule rule, split_group group, struct split_at *at,
-           const uint8_t *p, size_t len)
+vocab_split_next(split_rule rule, split_group group, struct split_at *at,
+                 const uint8_t *p, size_t len)
 {
     size_t n;
 

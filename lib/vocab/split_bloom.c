@@ -46,10 +46,10 @@ scan(const uint8_t *p, size_t len, bool digits)
         return (size_t)(q - p);
     }
     q += *p == ' ';
-    if (digits && split_class(q, end, &n) == UNICODE_NUMBER)
+    if (digits && vocab_split_class(q, end, &n) == UNICODE_NUMBER)
         return q > p ? 1 : n;
     for (; q < end && !is_apart(q, end, &n); q += n)
-        if (digits && split_class(q, end, &m) == UNICODE_NUMBER)
+        if (digits && vocab_split_class(q, end, &m) == UNICODE_NUMBER)
             break;
     return (size_t)(q - p);
 }

@@ -29,7 +29,7 @@ image(const uint8_t *p, const uint8_t *end)
 static size_t
 apart(const uint8_t *p, const uint8_t *end, size_t *n)
 {
-    unsigned c = split_class(p, end, n);
+    unsigned c = vocab_split_class(p, end, n);
 
     if (*p == '\t' || *p == '\n')
         return 1;
@@ -45,7 +45,7 @@ letters(const uint8_t *p, const uint8_t *end)
 {
     size_t n;
 
-    for (; p < end && split_class(p, end, &n) & L; p += n)
+    for (; p < end && vocab_split_class(p, end, &n) & L; p += n)
         if (*p == 'I' && image(p, end))
             break;
     return p;
@@ -57,7 +57,7 @@ spaces(const uint8_t *p, const uint8_t *end)
     const uint8_t *q = p, *last = p;
     size_t n;
 
-    for (; q < end && !apart(q, end, &n) && split_class(q, end, &n) == S;
+    for (; q < end && !apart(q, end, &n) && vocab_split_class(q, end, &n) == S;
          q += n)
         last = q;
     return q == end || last == p || apart(q, end, &n) || image(q, end) ? q
@@ -70,7 +70,7 @@ others(const uint8_t *p, const uint8_t *end)
     size_t n;
 
     while (p < end && !apart(p, end, &n) &&
-           !(split_class(p, end, &n) & (L | S)))
+           !(vocab_split_class(p, end, &n) & (L | S)))
         p += n;
     return p;
 }
@@ -86,7 +86,7 @@ vocab_split_chameleon(const uint8_t *p, size_t len)
         return m;
     if (*p == ' ' && len > 1 && !apart(p + 1, end, &n) && !image(p + 1, end))
         q++;
-    c = split_class(q, end, &n);
+    c = vocab_split_class(q, end, &n);
     if (c == S)
         q = spaces(p, end);
     else

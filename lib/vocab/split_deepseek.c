@@ -103,7 +103,7 @@ coder_class(const uint8_t *p, const uint8_t *end, size_t *n)
         cp = vocab_unicode_at(p, (size_t)(end - p), n);
         return vocab_unicode_class(cp) | (is_cjk(cp) ? CJK : 0u);
     }
-    return split_is_newline(*p) ? (unsigned)NEWLINE : c;
+    return vocab_split_is_newline(*p) ? (unsigned)NEWLINE : c;
 }
 
 static size_t
@@ -124,7 +124,7 @@ coder_scan(const uint8_t *p, size_t len)
     }
     for (; q < end; q += m) {
         if (group == L && !(c & CJK))
-            q = split_ascii_run(q, end, L);
+            q = vocab_split_ascii_run(q, end, L);
         if (q == end)
             break;
         next = coder_class(q, end, &m);
@@ -142,7 +142,7 @@ coder_scan(const uint8_t *p, size_t len)
 size_t
 vocab_split_deepseek_coder(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : coder_scan(p, len);
 }
@@ -155,7 +155,7 @@ llm_class(const uint8_t *p, const uint8_t *end, size_t *n)
 
     *n = 1;
     if (c != SPLIT_LONG) {
-        if (split_is_newline(*p))
+        if (vocab_split_is_newline(*p))
             return NEWLINE;
         return c & L ? WESTERN | P : c & UNICODE_SYMBOL ? (unsigned)P : c;
     }
@@ -214,7 +214,7 @@ llm_letters(const uint8_t *p, const uint8_t *end, unsigned c)
 
     for (;;) {
         if (c == (WESTERN | P))
-            p = split_ascii_run(p, end, L);
+            p = vocab_split_ascii_run(p, end, L);
         if (p == end || llm_class(p, end, &n) != c)
             return p;
         p += n;
@@ -282,7 +282,7 @@ llm_scan(const uint8_t *p, size_t len)
 size_t
 vocab_split_deepseek_llm(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : llm_scan(p, len);
 }
@@ -363,7 +363,7 @@ v3_run(const uint8_t *p, const uint8_t *end, unsigned any, struct piece first)
 
     for (;;) {
         if (!first.script)
-            p = split_ascii_run(p, end, any);
+            p = vocab_split_ascii_run(p, end, any);
         if (p == end || !(v3_class(p, end, &n, first) & any))
             return p;
         p += n;
@@ -373,7 +373,7 @@ v3_run(const uint8_t *p, const uint8_t *end, unsigned any, struct piece first)
 static const uint8_t *
 v3_lines(const uint8_t *p, const uint8_t *end, struct piece first)
 {
-    const uint8_t *last, *lines, *q = split_spaces(p, end, &last, &lines);
+    const uint8_t *last, *lines, *q = vocab_split_spaces(p, end, &last, &lines);
     size_t n;
 
     if (lines)
@@ -409,7 +409,7 @@ v3_numbers(const uint8_t *p, const uint8_t *end)
 {
     size_t n;
 
-    for (int i = 0; i < 3 && p < end && split_class(p, end, &n) == N; i++)
+    for (int i = 0; i < 3 && p < end && vocab_split_class(p, end, &n) == N; i++)
         p += n;
     return p;
 }
@@ -429,11 +429,11 @@ v3_word(const uint8_t *p, size_t len, struct piece first)
         while (q < end && is_ascii_letter(*q))
             q++;
     } else if (c & (L | M) ||
-               (!(c & PS) && next & (L | M) && !split_is_newline(*p))) {
+               (!(c & PS) && next & (L | M) && !vocab_split_is_newline(*p))) {
         q = v3_run(q, end, L | M, first);
     } else if (c & PS || (*p == ' ' && next & PS)) {
         q = v3_run(q, end, PS, first);
-        while (!first.script && q < end && split_is_newline(*q))
+        while (!first.script && q < end && vocab_split_is_newline(*q))
             q++;
     } else if (c & S) {
         q = v3_lines(p, end, first);
@@ -448,7 +448,7 @@ vocab_split_deepseek_v3(const uint8_t *p, size_t len)
 {
     const uint8_t *q;
     struct piece first = { 0 };
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     if (n)
         return n;
@@ -465,7 +465,7 @@ vocab_split_afmoe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q = p;
     struct piece first = { .afmoe = true };
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     if (n)
         return n;

@@ -40,23 +40,24 @@ scan(const uint8_t *p, size_t len, bool digits)
 
     if (n)
         return n;
-    c = split_class(p, end, &n);
+    c = vocab_split_class(p, end, &n);
     if (digits && c == N)
         return n;
     if (*p == ' ' && len > 1) {
-        c = split_class(p + 1, end, &n);
+        c = vocab_split_class(p + 1, end, &n);
         q = p + 1;
     }
     if (c == S || (digits && c == N)) {
-        q = split_spaces(p, end, &last, NULL);
-        if (q < end && last != p && !(digits && split_class(q, end, &n) == N))
+        q = vocab_split_spaces(p, end, &last, NULL);
+        if (q < end && last != p &&
+            !(digits && vocab_split_class(q, end, &n) == N))
             q = last;
     } else if (c & L) {
-        q = split_run(q + n, end, L);
+        q = vocab_split_run(q + n, end, L);
     } else if (c == N) {
-        q = split_run(q + n, end, N);
+        q = vocab_split_run(q + n, end, N);
     } else {
-        q = split_run_not(q + n, end, L | N | S);
+        q = vocab_split_run_not(q + n, end, L | N | S);
     }
     return (size_t)(q - p);
 }
@@ -64,7 +65,7 @@ scan(const uint8_t *p, size_t len, bool digits)
 size_t
 vocab_split_gpt2(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, false);
 }
@@ -72,7 +73,7 @@ vocab_split_gpt2(const uint8_t *p, size_t len)
 size_t
 vocab_split_digits(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, true);
 }
@@ -90,7 +91,7 @@ vocab_split_digits(const uint8_t *p, size_t len)
 static inline unsigned
 class_at(const uint8_t *p, const uint8_t *end, size_t *n, uint8_t but)
 {
-    unsigned c = split_class(p, end, n);
+    unsigned c = vocab_split_class(p, end, n);
 
     return c == UNICODE_SYMBOL && *p < 0x80 && *p != but ? (unsigned)P : c;
 }
@@ -112,7 +113,7 @@ numbers(const uint8_t *p, const uint8_t *end)
 
     if (is_three(p, end))
         return 3;
-    while (q < end && split_class(q, end, &n) == N && !is_three(q, end))
+    while (q < end && vocab_split_class(q, end, &n) == N && !is_three(q, end))
         q += n;
     return (size_t)(q - p);
 }
@@ -134,13 +135,13 @@ scan_punctuation(const uint8_t *p, size_t len, bool is_default)
             return is_default || is_three(q, end) ? 1 : 1 + numbers(q, end);
     }
     if (c == S || (c == P && q > p)) {
-        q = split_spaces(p, end, &last, NULL);
+        q = vocab_split_spaces(p, end, &last, NULL);
         if (q < end && last != p && class_at(q, end, &n, but) != P)
             q = last;
         return (size_t)(q - p);
     }
     if (c & L)
-        return (size_t)(split_run(q + n, end, L) - p);
+        return (size_t)(vocab_split_run(q + n, end, L) - p);
     group = c & P;
     for (q += n; q < end; q += n) {
         c = class_at(q, end, &n, but);
@@ -153,7 +154,7 @@ scan_punctuation(const uint8_t *p, size_t len, bool is_default)
 size_t
 vocab_split_falcon(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan_punctuation(p, len, false);
 }
@@ -161,7 +162,7 @@ vocab_split_falcon(const uint8_t *p, size_t len)
 size_t
 vocab_split_default(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan_punctuation(p, len, true);
 }

@@ -72,7 +72,7 @@ capitals(const uint8_t *p, const uint8_t *end, bool *only, const struct kind *k)
     *only = false;
     if (p < end && in_word(c, W)) {
         do {
-            p = split_ascii_run(p + n, end, k->first ? 0 : W);
+            p = vocab_split_ascii_run(p + n, end, k->first ? 0 : W);
         } while (p < end && in_word(class_at(p, end, &n, k), W));
         return p;
     }
@@ -91,7 +91,7 @@ word(const uint8_t *p, const uint8_t *end, const struct kind *k)
 
     if (c & L)
         return capitals(p, end, &only, k);
-    if (c == N || split_is_newline(*p))
+    if (c == N || vocab_split_is_newline(*p))
         return p;
     after = p + n;
     q = capitals(after, end, &only, k);
@@ -103,7 +103,7 @@ word(const uint8_t *p, const uint8_t *end, const struct kind *k)
 SPLIT_INLINE const uint8_t *
 lines(const uint8_t *p, const uint8_t *end, const struct kind *k)
 {
-    const uint8_t *last, *line, *q = split_spaces(p, end, &last, &line);
+    const uint8_t *last, *line, *q = vocab_split_spaces(p, end, &last, &line);
     size_t n;
 
     if (line)
@@ -118,7 +118,7 @@ SPLIT_INLINE size_t
 scan(const uint8_t *p, size_t len, const struct kind *k)
 {
     const uint8_t *end = p + len, *q;
-    size_t n = split_plain_lower(p, len);
+    size_t n = vocab_split_plain_lower(p, len);
     unsigned c;
 
     if (n)
@@ -142,7 +142,7 @@ scan(const uint8_t *p, size_t len, const struct kind *k)
     while (q < end && !(class_at(q, end, &n, k) & (L | N | S | STOP)))
         q += n;
     while (q < end && !k->first &&
-           (split_is_newline(*q) || (k->slashes && *q == '/')))
+           (vocab_split_is_newline(*q) || (k->slashes && *q == '/')))
         q++;
     return (size_t)(q - p);
 }
@@ -309,7 +309,7 @@ other_numbers(const uint8_t *p, const uint8_t *end)
     const uint8_t *q = p, *after;
     size_t n;
 
-    while (q < end && split_class(q, end, &n) == N) {
+    while (q < end && vocab_split_class(q, end, &n) == N) {
         if (whole_number(q, end, &after))
             break;
         q = after > q ? after : q + n;
@@ -322,14 +322,14 @@ vocab_split_tiny_aya(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q, *after;
     size_t n;
-    unsigned c = split_class(p, end, &n);
+    unsigned c = vocab_split_class(p, end, &n);
 
     if (c == N) {
         q = whole_number(p, end, &after);
         return (size_t)((q ? q : other_numbers(p, end)) - p);
     }
     if (c == S) {
-        q = split_run(p, end, S);
+        q = vocab_split_run(p, end, S);
         if (q < end && whole_number(q, end, &after))
             len = (size_t)(q - p);
     }
@@ -343,7 +343,7 @@ vocab_split_tiny_aya_group(const uint8_t *p, size_t n, size_t len,
     const uint8_t *end = p + len, *q = p, *after;
     size_t bytes;
 
-    if (split_class(p, end, &bytes) != N)
+    if (vocab_split_class(p, end, &bytes) != N)
         return n;
     if (*count == 0 && !whole_number(p, end, &after))
         *count = SIZE_MAX;

@@ -21,10 +21,10 @@ vocab_split_superbpe(const uint8_t *p, size_t len)
     const uint8_t *end = p + len, *q;
     size_t n;
 
-    if (split_class(p, end, &n) == UNICODE_NUMBER)
-        q = split_run(p, end, UNICODE_NUMBER);
+    if (vocab_split_class(p, end, &n) == UNICODE_NUMBER)
+        q = vocab_split_run(p, end, UNICODE_NUMBER);
     else
-        q = split_run_not(p, end, UNICODE_NUMBER);
+        q = vocab_split_run_not(p, end, UNICODE_NUMBER);
     return (size_t)(q - p);
 }
 
@@ -37,7 +37,7 @@ vocab_split_thousands(const uint8_t *p, size_t n, size_t len, size_t *count)
     size_t bytes;
 
     (void)len;
-    if (split_class(p, end, &bytes) != UNICODE_NUMBER)
+    if (vocab_split_class(p, end, &bytes) != UNICODE_NUMBER)
         return n;
     for (; q < end; q += bytes) {
         if (*count == 0)
@@ -68,11 +68,11 @@ vocab_split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count)
 
     (void)len;
     if (*count == 0) {
-        while (q < end && split_class(q, end, &bytes) == UNICODE_SPACE) {
+        while (q < end && vocab_split_class(q, end, &bytes) == UNICODE_SPACE) {
             q += bytes;
             ++*count;
         }
-        if (q < end || split_is_newline(end[-1]))
+        if (q < end || vocab_split_is_newline(end[-1]))
             return n;
         q = p;
     }
@@ -80,7 +80,7 @@ vocab_split_jais2_group(const uint8_t *p, size_t n, size_t len, size_t *count)
         take /= 2;
     *count -= take;
     for (; take; take--) {
-        split_class(q, end, &bytes);
+        vocab_split_class(q, end, &bytes);
         q += bytes;
     }
     return (size_t)(q - p);

@@ -17,26 +17,26 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
-    unsigned c = split_class(p, end, &n), next = N;
+    unsigned c = vocab_split_class(p, end, &n), next = N;
 
     q = p + n;
     if (c & letters)
-        return (size_t)(split_run(q, end, letters) - p);
+        return (size_t)(vocab_split_run(q, end, letters) - p);
     if (c == N) {
-        for (; --digits > 0 && q < end && split_class(q, end, &n) == N;)
+        for (; --digits > 0 && q < end && vocab_split_class(q, end, &n) == N;)
             q += n;
         return (size_t)(q - p);
     }
     if (*p == '\'' && (m = vocab_split_contraction(p, end)))
         return m;
     if (q < end)
-        next = split_class(q, end, &m);
-    if (next & letters && !split_is_newline(*p))
-        return (size_t)(split_run(q + m, end, letters) - p);
+        next = vocab_split_class(q, end, &m);
+    if (next & letters && !vocab_split_is_newline(*p))
+        return (size_t)(vocab_split_run(q + m, end, letters) - p);
     if (c == S && (*p != ' ' || next & (N | S | letters)))
-        return (size_t)(split_lines(p, end) - p);
-    q = split_run_not(q, end, N | S | letters);
-    while (tail && q < end && split_is_newline(*q))
+        return (size_t)(vocab_split_lines(p, end) - p);
+    q = vocab_split_run_not(q, end, N | S | letters);
+    while (tail && q < end && vocab_split_is_newline(*q))
         q++;
     return (size_t)(q - p);
 }
@@ -44,7 +44,7 @@ scan(const uint8_t *p, size_t len, unsigned letters, int digits, bool tail)
 size_t
 vocab_split_llama3(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, L, 3, true);
 }
@@ -53,7 +53,7 @@ vocab_split_llama3(const uint8_t *p, size_t len)
 size_t
 vocab_split_qwen2(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, L, 1, true);
 }
@@ -62,7 +62,7 @@ vocab_split_qwen2(const uint8_t *p, size_t len)
 size_t
 vocab_split_qwen35(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, L | M, 1, true);
 }
@@ -71,7 +71,7 @@ vocab_split_qwen35(const uint8_t *p, size_t len)
 size_t
 vocab_split_seed_coder(const uint8_t *p, size_t len)
 {
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     return n ? n : scan(p, len, L, 1, false);
 }
@@ -83,13 +83,13 @@ size_t
 vocab_split_minicpm5(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *last, *lines, *q;
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     if (n)
         return n;
-    if (split_class(p, end, &n) == S) {
-        q = split_spaces(p, end, &last, &lines);
-        if (!lines && q < end && split_class(q, end, &n) == N)
+    if (vocab_split_class(p, end, &n) == S) {
+        q = vocab_split_spaces(p, end, &last, &lines);
+        if (!lines && q < end && vocab_split_class(q, end, &n) == N)
             return (size_t)(q - p);
     }
     return scan(p, len, L, 3, true);
@@ -119,7 +119,7 @@ space_piece(const uint8_t *p, size_t len)
 
     while ((n = line_end(q, end)))
         q += n;
-    for (; q < end && split_class(q, end, &n) == S; q += n)
+    for (; q < end && vocab_split_class(q, end, &n) == S; q += n)
         if (line_end(q, end))
             return (size_t)(q - p);
     return len;
@@ -129,14 +129,14 @@ size_t
 vocab_split_laguna(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
-    size_t n = split_plain(p, len);
+    size_t n = vocab_split_plain(p, len);
 
     if (n)
         return n;
-    if (split_class(p, end, &n) == S)
+    if (vocab_split_class(p, end, &n) == S)
         len = space_piece(p, len);
     n = scan(p, len, L, 1, true);
-    if (!split_is_newline(p[n - 1]))
+    if (!vocab_split_is_newline(p[n - 1]))
         return n;
     /* Behind punctuation. */
     q = p + scan(p, len, L, 1, false);
@@ -158,8 +158,9 @@ phrase(const uint8_t *p, const uint8_t *end)
     size_t n;
 
     for (;;) {
-        p = split_run(p, end, L | M);
-        if (end - p < 2 || *p != ' ' || !(split_class(p + 1, end, &n) & L))
+        p = vocab_split_run(p, end, L | M);
+        if (end - p < 2 || *p != ' ' ||
+            !(vocab_split_class(p + 1, end, &n) & L))
             return p;
         p += 1 + n;
     }
@@ -170,7 +171,7 @@ vocab_split_exaone_moe(const uint8_t *p, size_t len)
 {
     const uint8_t *end = p + len, *q;
     size_t n, m;
-    unsigned c = split_class(p, end, &n), next = N;
+    unsigned c = vocab_split_class(p, end, &n), next = N;
 
     q = p + n;
     if (c & L)
@@ -180,11 +181,11 @@ vocab_split_exaone_moe(const uint8_t *p, size_t len)
     if (*p == '\'' && (m = vocab_split_contraction(p, end)))
         return m;
     if (q < end)
-        next = split_class(q, end, &m);
-    if (next & L && !split_is_newline(*p))
+        next = vocab_split_class(q, end, &m);
+    if (next & L && !vocab_split_is_newline(*p))
         return (size_t)(phrase(q + m, end) - p);
     if (c == S && (*p != ' ' || next & (N | S | L)))
-        return (size_t)(split_lines(p, end) - p);
-    q = split_run_not(q, end, N | S | L);
-    return (size_t)(q - p) + (q < end && split_is_newline(*q));
+        return (size_t)(vocab_split_lines(p, end) - p);
+    q = vocab_split_run_not(q, end, N | S | L);
+    return (size_t)(q - p) + (q < end && vocab_split_is_newline(*q));
 }

@@ -22,7 +22,7 @@ extern const uint16_t vocab_split_ascii[256];
 
 /* Class of the character at p < end; *n gets its bytes. */
 static inline unsigned
-split_class(const uint8_t *p, const uint8_t *end, size_t *n)
+vocab_split_class(const uint8_t *p, const uint8_t *end, size_t *n)
 {
     unsigned c = vocab_split_ascii[*p];
 
@@ -34,7 +34,7 @@ split_class(const uint8_t *p, const uint8_t *end, size_t *n)
 
 /* The end of the run of ASCII characters of a class in `any` at p. */
 static inline const uint8_t *
-split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
+vocab_split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
 {
     while (p < end && vocab_split_ascii[*p] & any)
         p++;
@@ -43,16 +43,17 @@ split_ascii_run(const uint8_t *p, const uint8_t *end, unsigned any)
 
 /* The end of the letters of ASCII at p. */
 static inline const uint8_t *
-split_letters(const uint8_t *p, const uint8_t *end)
+vocab_split_letters(const uint8_t *p, const uint8_t *end)
 {
     while (end - p >= 8) {
-        uint64_t other = ~bytes_ascii_letters(bytes_load8(p)) & BYTES_HIGHS;
+        uint64_t other =
+            ~vocab_bytes_ascii_letters(vocab_bytes_load8(p)) & BYTES_HIGHS;
 
         if (other)
             return p + (size_t)__builtin_ctzll(other) / 8;
         p += 8;
     }
-    return split_ascii_run(p, end, UNICODE_LETTER);
+    return vocab_split_ascii_run(p, end, UNICODE_LETTER);
 }
 
 enum {
@@ -61,7 +62,7 @@ enum {
 
 /* How many of the lowest 16 bits are 1, up to the first 0. */
 static inline size_t
-split_ones(unsigned bits)
+vocab_split_ones(unsigned bits)
 {
     return (size_t)__builtin_ctz(~bits);
 }
@@ -70,28 +71,28 @@ split_ones(unsigned bits)
  * with a blank in front, and what follows is ASCII and no letter. 0: there is
  * none, or it is long, or too near to the end to be seen at once. */
 static inline size_t
-split_plain(const uint8_t *p, size_t len)
+vocab_split_plain(const uint8_t *p, size_t len)
 {
     size_t blank = *p == ' ', n;
 
     if (len < SPLIT_PLAIN)
         return 0;
-    n = split_ones(bytes_from_to(p + blank, 'a', 'z', 0x20));
+    n = vocab_split_ones(vocab_bytes_from_to(p + blank, 'a', 'z', 0x20));
     return n && n < 16 && p[blank + n] < 0x80 ? blank + n : 0;
 }
 
 /* The same for rules that part words at capitals, or at apostrophes after
  * them: only the first letter is a capital, and no apostrophe follows. */
 static inline size_t
-split_plain_lower(const uint8_t *p, size_t len)
+vocab_split_plain_lower(const uint8_t *p, size_t len)
 {
     size_t blank = *p == ' ', n;
     unsigned capitals;
 
     if (len < SPLIT_PLAIN)
         return 0;
-    n = split_ones(bytes_from_to(p + blank, 'a', 'z', 0x20));
-    capitals = ~bytes_from_to(p + blank, 'a', 'z', 0) & ((1u << n) - 1);
+    n = vocab_split_ones(vocab_bytes_from_to(p + blank, 'a', 'z', 0x20));
+    capitals = ~vocab_bytes_from_to(p + blank, 'a', 'z', 0) & ((1u << n) - 1);
     return n && n < 16 && capitals < 2 && p[blank + n] < 0x80 &&
                    p[blank + n] != '\''
                ? blank + n
@@ -100,15 +101,15 @@ split_plain_lower(const uint8_t *p, size_t len)
 
 /* The end of the run of characters of a class in `any` at p. */
 static inline const uint8_t *
-split_run(const uint8_t *p, const uint8_t *end, unsigned any)
+vocab_split_run(const uint8_t *p, const uint8_t *end, unsigned any)
 {
     size_t n;
 
     if ((any & UNICODE_LETTER) == UNICODE_LETTER)
-        p = split_letters(p, end);
+        p = vocab_split_letters(p, end);
     for (;;) {
-        p = split_ascii_run(p, end, any);
-        if (p == end || !(split_class(p, end, &n) & any))
+        p = vocab_split_ascii_run(p, end, any);
+        if (p == end || !(vocab_split_class(p, end, &n) & any))
             return p;
         p += n;
     }
@@ -116,17 +117,17 @@ split_run(const uint8_t *p, const uint8_t *end, unsigned any)
 
 /* The same of characters of no class in `none`. */
 static inline const uint8_t *
-split_run_not(const uint8_t *p, const uint8_t *end, unsigned none)
+vocab_split_run_not(const uint8_t *p, const uint8_t *end, unsigned none)
 {
     size_t n;
 
-    while (p < end && !(split_class(p, end, &n) & none))
+    while (p < end && !(vocab_split_class(p, end, &n) & none))
         p += n;
     return p;
 }
 
 static inline bool
-split_is_newline(uint8_t c)
+vocab_split_is_newline(uint8_t c)
 {
     return c == '\n' || c == '\r';
 }
@@ -134,17 +135,17 @@ split_is_newline(uint8_t c)
 /* \s+ at p, where one stands. *last gets its last character; *lines, if not
  * NULL, the end of the last newline in it, or NULL. */
 static inline const uint8_t *
-split_spaces(const uint8_t *p, const uint8_t *end, const uint8_t **last,
-             const uint8_t **lines)
+vocab_split_spaces(const uint8_t *p, const uint8_t *end, const uint8_t **last,
+                   const uint8_t **lines)
 {
     size_t n;
 
     if (lines)
         *lines = NULL;
-    for (*last = p; p < end && split_class(p, end, &n) == UNICODE_SPACE;
+    for (*last = p; p < end && vocab_split_class(p, end, &n) == UNICODE_SPACE;
          p += n) {
         *last = p;
-        if (lines && split_is_newline(*p))
+        if (lines && vocab_split_is_newline(*p))
             *lines = p + 1;
     }
     return p;
@@ -152,9 +153,9 @@ split_spaces(const uint8_t *p, const uint8_t *end, const uint8_t **last,
 
 /* \s*[\r\n]+|\s+(?!\S)|\s+ where a space stands at p. */
 static inline const uint8_t *
-split_lines(const uint8_t *p, const uint8_t *end)
+vocab_split_lines(const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *last, *lines, *q = split_spaces(p, end, &last, &lines);
+    const uint8_t *last, *lines, *q = vocab_split_spaces(p, end, &last, &lines);
 
     return lines ? lines : q == end || last == p ? q : last;
 }

@@ -24,7 +24,7 @@ static uint32_t
 rank(const struct gg_vocab *v, int32_t id)
 {
     float score = gguf_array_f32(&v->scores, (size_t)id) + 0.0f; /* no -0 */
-    uint32_t bits = float_bits(score);
+    uint32_t bits = core_float_bits(score);
 
     return bits & 0x80000000 ? bits : ~bits & 0x7fffffff;
 }
@@ -35,11 +35,12 @@ static inline bool
 are_letters(const uint8_t *p, size_t n)
 {
     for (; n > 8; p += 8, n -= 8)
-        if (!bytes_are_letters(bytes_load8(p)))
+        if (!vocab_bytes_are_letters(vocab_bytes_load8(p)))
             return false;
     /* What comes after them shall not count. */
-    return n == 0 || bytes_are_letters(bytes_first(bytes_load8(p), n) |
-                                       ~bytes_first(~UINT64_C(0), n));
+    return n == 0 ||
+           vocab_bytes_are_letters(vocab_bytes_first(vocab_bytes_load8(p), n) |
+                                   ~vocab_bytes_first(~UINT64_C(0), n));
 }
 
 static inline uint8_t *
@@ -72,7 +73,7 @@ vocab_load_joints(struct gg_vocab *v, struct gg_error *err)
         const uint8_t *p = vocab_bytes(v, id, &n);
 
         if (n < 2 ||
-            (!(v->types[id] & VOCAB_PIECE) && !unigram_has_blank(v, id)))
+            (!(v->types[id] & VOCAB_PIECE) && !vocab_unigram_has_blank(v, id)))
             continue;
         *joint(v, p[0], p[1]) = 1;
         if (!are_letters(p + 1, n - 1))
@@ -164,8 +165,8 @@ vocab_spm_word(const struct gg_vocab *v, const uint8_t *p, size_t len)
     while (n < len && vocab_joined(v, p[n - 1], p[n]) &&
            !(v->ranked && p[n] == '\n')) {
         n++;
-        if (bytes_letters(p + n - 1, 1))
-            n += bytes_letters(p + n, len - n);
+        if (vocab_bytes_letters(p + n - 1, 1))
+            n += vocab_bytes_letters(p + n, len - n);
     }
     return n;
 }

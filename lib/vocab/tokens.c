@@ -43,7 +43,8 @@ bpe_bytes(const char *text, size_t len, uint8_t *out, size_t *n)
         *to++ = ' ';
         p += 2;
     }
-    if (bytes_copy((const char *)p, (size_t)(end - p), to, bytes_not_visible)) {
+    if (vocab_bytes_copy((const char *)p, (size_t)(end - p), to,
+                         vocab_bytes_not_visible)) {
         *n = (size_t)(to - out) + (size_t)(end - p);
         return true;
     }
@@ -70,8 +71,8 @@ bpe_bytes(const char *text, size_t len, uint8_t *out, size_t *n)
 static inline size_t
 before_mark(const char *p, size_t n)
 {
-    uint64_t w = bytes_load(p, n);
-    uint64_t odd = bytes_have(w, 0xe2) | bytes_have(w, ' ');
+    uint64_t w = vocab_bytes_load(p, n);
+    uint64_t odd = vocab_bytes_have(w, 0xe2) | vocab_bytes_have(w, ' ');
 
     return odd ? (size_t)__builtin_ctzll(odd) / 8 : n;
 }
@@ -236,7 +237,8 @@ read_bytes(struct gg_vocab *v, const struct gguf_context *gguf, size_t total,
             return gguf_bad_value(gguf, TOKENS, err,
                                   "byte token %d is not written <0xHH>",
                                   (int)id);
-        if (v->kind == VOCAB_WPM && wordpiece_attached(v->bytes + used, n))
+        if (v->kind == VOCAB_WPM &&
+            vocab_wordpiece_attached(v->bytes + used, n))
             v->types[id] |= VOCAB_ATTACHED;
         used += n;
         v->at[id + 1] = (uint32_t)used;

@@ -11,7 +11,7 @@ enum {
 static void
 put(struct trie *t, uint32_t parent, uint32_t child)
 {
-    size_t i = trie_hash(t, parent, (uint8_t)child);
+    size_t i = vocab_trie_hash(t, parent, (uint8_t)child);
 
     while (t->edges[i].child)
         i = (i + 1) & t->edge_mask;
@@ -66,7 +66,7 @@ vocab_trie_add(struct trie *t, const uint8_t *p, size_t len, int32_t id)
     uint32_t node = TRIE_ROOT;
 
     for (size_t i = 0; i < len && st == TRIE_OK; i++) {
-        uint32_t next = t->cap ? trie_step(t, node, p[i]) : TRIE_NONE;
+        uint32_t next = t->cap ? vocab_trie_step(t, node, p[i]) : TRIE_NONE;
 
         if (next == TRIE_NONE)
             st = add_child(t, &node, p[i]);

@@ -42,7 +42,7 @@ void
 vocab_trie_clear(struct trie *t);
 
 static inline size_t
-trie_hash(const struct trie *t, uint32_t node, uint8_t byte)
+vocab_trie_hash(const struct trie *t, uint32_t node, uint8_t byte)
 {
     uint64_t h =
         (((uint64_t)node << 8 | byte) ^ t->seed) * UINT64_C(0x9e3779b97f4a7c15);
@@ -52,13 +52,13 @@ trie_hash(const struct trie *t, uint32_t node, uint8_t byte)
 
 /* The child of a node, or TRIE_NONE. */
 static inline uint32_t
-trie_step(const struct trie *t, uint32_t node, uint8_t byte)
+vocab_trie_step(const struct trie *t, uint32_t node, uint8_t byte)
 {
     size_t i;
 
     if (node == TRIE_ROOT)
         return t->first[byte];
-    for (i = trie_hash(t, node, byte); t->edges[i].child;
+    for (i = vocab_trie_hash(t, node, byte); t->edges[i].child;
          i = (i + 1) & t->edge_mask)
         if (t->edges[i].parent == node && (uint8_t)t->edges[i].child == byte)
             return t->edges[i].child >> 8;
@@ -67,13 +67,14 @@ trie_step(const struct trie *t, uint32_t node, uint8_t byte)
 
 /* The longest piece that p[0..len) begins with, or -1; *n gets its bytes. */
 static inline int32_t
-trie_longest(const struct trie *t, const uint8_t *p, size_t len, size_t *n)
+vocab_trie_longest(const struct trie *t, const uint8_t *p, size_t len,
+                   size_t *n)
 {
     uint32_t node = TRIE_ROOT;
     int32_t id = -1;
 
     for (size_t i = 0; i < len; i++) {
-        node = trie_step(t, node, p[i]);
+        node = vocab_trie_step(t, node, p[i]);
         if (node == TRIE_NONE)
             break;
         if (t->ids[node] >= 0) {

@@ -118,7 +118,7 @@ step(struct unigram *u)
     const uint8_t *p = u->text + u->at;
     size_t len = u->n - u->at,
            one = *p < 0x80 ? 1 : vocab_unicode_length(p, len);
-    uint64_t bits = pieces_lengths(&u->v->pieces, p, len);
+    uint64_t bits = vocab_pieces_lengths(&u->v->pieces, p, len);
     uint64_t more = UINT64_C(1) << (PIECES_LONG - 1);
     struct pieces_at place = { .p = p };
     bool known = false;

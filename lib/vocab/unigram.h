@@ -57,7 +57,7 @@ struct unigram {
 /* Of tokens that the user defined those with a blank are not looked for in the
  * text as it comes, but in what normalising makes of it, as pieces are. */
 static inline bool
-unigram_has_blank(const struct gg_vocab *v, int32_t id)
+vocab_unigram_has_blank(const struct gg_vocab *v, int32_t id)
 {
     size_t n;
     const uint8_t *p = vocab_bytes(v, id, &n);

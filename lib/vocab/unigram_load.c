@@ -21,7 +21,7 @@ find_unknown_score(struct gg_vocab *v, const struct gguf_context *gguf,
         if (piece && score < lowest)
             lowest = score;
         vocab_bytes(v, id, &n);
-        if ((piece || unigram_has_blank(v, id)) && n > PIECES_MAX_BYTES)
+        if ((piece || vocab_unigram_has_blank(v, id)) && n > PIECES_MAX_BYTES)
             return gguf_bad_value(gguf, "tokenizer.ggml.tokens", err,
                                   "token %d stands for %zu bytes, more than %d",
                                   (int)id, n, PIECES_MAX_BYTES);

@@ -25,7 +25,7 @@ emit_known(struct unigram *u, const struct cache_word *key,
            struct vocab_out *out)
 {
     const struct cache_word *found =
-        cache_find(cache_place(u->cache, key), key);
+        vocab_cache_find(vocab_cache_place(u->cache, key), key);
 
     for (uint32_t i = 0; found && i < found->n; i++)
         vocab_emit(out, found->ids[i]);
@@ -45,7 +45,7 @@ end_word(struct unigram *u, struct vocab_out *out)
         vocab_unigram_finish(u, out);
         return;
     }
-    cache_key(&word, u->text, u->n, u->n + PAD);
+    vocab_cache_key(&word, u->text, u->n, u->n + PAD);
     if (emit_known(u, &word, out)) {
         u->n = 0;
         return;
@@ -56,7 +56,7 @@ end_word(struct unigram *u, struct vocab_out *out)
     if (!u->odd && n <= CACHE_IDS && out->n <= out->cap) {
         word.n = (uint32_t)n;
         memcpy(word.ids, out->ids + before, n * sizeof(*word.ids));
-        cache_add(cache_place(u->cache, &word), &word);
+        vocab_cache_add(vocab_cache_place(u->cache, &word), &word);
     }
 }
 
@@ -81,7 +81,7 @@ key_behind_blank(struct cache_word *key, const uint8_t *p, size_t n, size_t len)
 {
     uint64_t low;
 
-    cache_key(key, p, n, len);
+    vocab_cache_key(key, p, n, len);
     low = key->low;
     key->low = low << 8 | ' ';
     key->high = key->high << 8 | low >> 56; /* n goes over the edge */

@@ -74,7 +74,8 @@ split_word(struct word *w)
     size_t n = 0, len;
 
     for (size_t at = 0; at < w->n; at += len, n++) {
-        ids[n] = trie_longest(&w->v->trie, w->bytes + at, w->n - at, &len);
+        ids[n] =
+            vocab_trie_longest(&w->v->trie, w->bytes + at, w->n - at, &len);
         if (ids[n] < 0)
             return false;
         ends[n] = (uint16_t)(at + len);
@@ -183,8 +184,8 @@ part_length(const struct gg_vocab *v, const uint8_t *p, size_t len)
     size_t n = 0;
 
     for (; n < len; n++) {
-        n += bytes_letters(p + n, len - n);
-        if (n == len || wordpiece_parts(v, p[n]))
+        n += vocab_bytes_letters(p + n, len - n);
+        if (n == len || vocab_wordpiece_parts(v, p[n]))
             break;
     }
     return n;
@@ -208,9 +209,9 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
     const struct cache_word *found;
     size_t before = out->n, left_out = out->left_out, n;
 
-    cache_key(&key, text + at, len, readable);
-    place = cache_place(cache, &key);
-    found = cache_find(place, &key);
+    vocab_cache_key(&key, text + at, len, readable);
+    place = vocab_cache_place(cache, &key);
+    found = vocab_cache_find(place, &key);
     for (uint32_t i = 0; found && i < found->n; i++)
         vocab_emit(out, found->ids[i]);
     if (found)
@@ -220,7 +221,7 @@ encode_known(struct word *w, struct cache *cache, const uint8_t *text,
     if (n <= CACHE_IDS && out->n <= out->cap && out->left_out == left_out) {
         key.n = (uint32_t)n;
         memcpy(key.ids, out->ids + before, n * sizeof(*key.ids));
-        cache_add(place, &key);
+        vocab_cache_add(place, &key);
     }
 }
 

@@ -18,7 +18,7 @@ enum wordpiece_byte {
 
 /* True for white space and punctuation of ASCII. */
 static inline bool
-wordpiece_parts(const struct gg_vocab *v, uint8_t byte)
+vocab_wordpiece_parts(const struct gg_vocab *v, uint8_t byte)
 {
     return v->plain[byte] != WORDPIECE_PART;
 }
@@ -31,7 +31,7 @@ vocab_wordpiece_encode(const struct gg_vocab *v, const uint8_t *text, size_t at,
 /* True for the pieces that decoding writes without a blank in front of them,
  * though they begin a word: . , ? ! */
 static inline bool
-wordpiece_attached(const uint8_t *p, size_t len)
+vocab_wordpiece_attached(const uint8_t *p, size_t len)
 {
     return len == 2 && p[0] == ' ' &&
            (p[1] == '.' || p[1] == ',' || p[1] == '?' || p[1] == '!');

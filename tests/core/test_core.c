@@ -28,8 +28,9 @@ test_check(void)
     ok(check_align(SIZE_MAX - 31, 32, &n) && n == SIZE_MAX - 31 &&
            !check_align(SIZE_MAX - 30, 32, &n),
        "rounding up at the end of the range");
-    ok(!is_power_of_two(0) && is_power_of_two(1) && !is_power_of_two(3) &&
-           is_power_of_two((uint64_t)1 << 63) && !is_power_of_two(UINT64_MAX),
+    ok(!check_power_of_two(0) && check_power_of_two(1) &&
+           !check_power_of_two(3) && check_power_of_two((uint64_t)1 << 63) &&
+           !check_power_of_two(UINT64_MAX),
        "powers of two");
 }
 

@@ -227,12 +227,12 @@ check_conversion(const struct cpu_kernels *c, const struct cpu_kernels *k,
     k->to_float[type](halves, b, 65535);
     good = true; /* hardware makes signalling NaNs quiet */
     for (int i = 0; i < 65535 && good; i++)
-        good = float_bits(a[i]) == float_bits(b[i]) ||
+        good = core_float_bits(a[i]) == core_float_bits(b[i]) ||
                (isnan(a[i]) && isnan(b[i]));
     for (int i = 0; i < 65536; i++) {
         uint32_t u = (uint32_t)i << 16 | (uint32_t)(i * 40503u & 0xffff);
 
-        a[i] = bits_float(u);
+        a[i] = core_bits_float(u);
     }
     c->from_float[type](a, halves, 65533);
     k->from_float[type](a, out, 65533);

@@ -76,7 +76,7 @@ check_bad_column(const struct cpu_kernels *k)
     for (int64_t i = 0; i < n; i++)
         x[i] = i / 32 % 6 == 5 || i % 3 ? bad[i / 32 % 6 % 5] : 1;
     m->prepare(x, column, n);
-    pairs = column_minus_pairs(column, n);
+    pairs = cpu_column_neg_int16_pairs(column, n);
     for (int64_t i = 0; i < n / 8; i++) {
         const int8_t *q = (const int8_t *)column + i / 2 * 16 + i % 2 * 2;
         int sum = 0;

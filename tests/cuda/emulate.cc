@@ -102,7 +102,7 @@ struct fiber {
     int n_copies, group;
     int parity; /* which of the warp's slots are next */
     int any_parity;
-    int syncs; /* how often it called grid_dependency_sync() */
+    int syncs; /* how often it called cuda_grid_dependency_sync() */
     struct copy copies[MOST_COPIES];
 };
 
@@ -184,7 +184,7 @@ begin_fiber(void)
 #endif
     block.thread(block.arg);
     if (running->syncs != 1)
-        fail("a thread does not call grid_dependency_sync() once");
+        fail("a thread does not call cuda_grid_dependency_sync() once");
     running->waiting = DONE;
     block.done++;
     to_scheduler(true);

@@ -141,57 +141,57 @@ emulate_copy_wait(int n);
 #define SHARED_BYTES(name) char *name = (char *)emulate_shared_bytes()
 
 DEVICE unsigned
-thread_id(void)
+cuda_thread_id(void)
 {
     return emulate_at.thread;
 }
 
 DEVICE unsigned
-block_size(void)
+cuda_block_size(void)
 {
     return emulate_at.threads;
 }
 
 DEVICE unsigned
-block_id(void)
+cuda_block_id(void)
 {
     return emulate_at.block;
 }
 
 /* Launches are serial here; each thread must call it once. */
 DEVICE void
-grid_dependency_sync(void)
+cuda_grid_dependency_sync(void)
 {
-    emulate_grid_dependency_sync();
+    emulate_cuda_grid_dependency_sync();
 }
 
 DEVICE unsigned
-grid_size(void)
+cuda_grid_size(void)
 {
     return emulate_at.blocks;
 }
 
 DEVICE void
-barrier(void)
+cuda_barrier(void)
 {
     emulate_barrier();
 }
 
 DEVICE bool
-barrier_any(bool any)
+cuda_barrier_any(bool any)
 {
     return emulate_barrier_any(any);
 }
 
 DEVICE void
-warp_barrier(void)
+cuda_warp_barrier(void)
 {
     emulate_warp_barrier();
 }
 
 template <typename T>
 DEVICE T
-lane_get(T v, int lane)
+cuda_lane_get(T v, int lane)
 {
     T other;
 
@@ -202,13 +202,13 @@ lane_get(T v, int lane)
 
 template <typename T>
 DEVICE T
-lane_xor(T v, int mask)
+cuda_lane_xor(T v, int mask)
 {
-    return lane_get(v, (int)(thread_id() % 32) ^ mask);
+    return cuda_lane_get(v, (int)(cuda_thread_id() % 32) ^ mask);
 }
 
 DEVICE int
-dp4a(uint32_t a, uint32_t b, int sum)
+cuda_dp4a(uint32_t a, uint32_t b, int sum)
 {
     for (int i = 0; i < 32; i += 8)
         sum += (int8_t)(a >> i) * (int8_t)(b >> i);
@@ -216,13 +216,13 @@ dp4a(uint32_t a, uint32_t b, int sum)
 }
 
 DEVICE uint32_t
-funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
+cuda_funnel_shift_right(uint32_t low, uint32_t high, unsigned shift)
 {
     return (uint32_t)(((uint64_t)high << 32 | low) >> (shift & 31));
 }
 
 DEVICE uint32_t
-permute_bytes(uint32_t low, uint32_t high, uint32_t which)
+cuda_permute_bytes(uint32_t low, uint32_t high, uint32_t which)
 {
     uint64_t both = (uint64_t)high << 32 | low;
     uint32_t w = 0;
@@ -233,7 +233,7 @@ permute_bytes(uint32_t low, uint32_t high, uint32_t which)
 }
 
 DEVICE uint32_t
-negate_bytes(uint32_t w)
+cuda_negate_bytes(uint32_t w)
 {
     uint32_t r = 0;
 
@@ -243,51 +243,51 @@ negate_bytes(uint32_t w)
 }
 
 DEVICE int
-count_bits(uint32_t w)
+cuda_count_bits(uint32_t w)
 {
     return __builtin_popcount(w);
 }
 
 DEVICE float
-from_f16(uint16_t h)
+cuda_from_f16(uint16_t h)
 {
     return half_to_float(h);
 }
 
 DEVICE uint16_t
-to_f16(float f)
+cuda_to_f16(float f)
 {
     return half_from_float(f);
 }
 
 DEVICE uint32_t
-to_f16_pair(float a, float b)
+cuda_to_f16_pair(float a, float b)
 {
-    return to_f16(a) | (uint32_t)to_f16(b) << 16;
+    return cuda_to_f16(a) | (uint32_t)cuda_to_f16(b) << 16;
 }
 
 DEVICE float
-multiply_rn(float a, float b)
+cuda_multiply_rn(float a, float b)
 {
     return a * b;
 }
 
 DEVICE float
-subtract_rn(float a, float b)
+cuda_subtract_rn(float a, float b)
 {
     return a - b;
 }
 
 DEVICE uint32_t
-bits_of(float f)
+cuda_float_bits(float f)
 {
-    return float_bits(f);
+    return core_float_bits(f);
 }
 
 DEVICE float
-float_of(uint32_t u)
+cuda_bits_float(uint32_t u)
 {
-    return bits_float(u);
+    return core_bits_float(u);
 }
 
 /* Ends the program with a message where p is no multiple of `size`. */
@@ -296,7 +296,7 @@ emulate_aligned(const void *p, size_t size);
 
 template <typename T>
 DEVICE T
-load_vector(const void *p)
+cuda_load_vector(const void *p)
 {
     emulate_aligned(p, sizeof(T));
     return *(const T *)p;
@@ -304,33 +304,33 @@ load_vector(const void *p)
 
 template <typename T>
 DEVICE void
-store_vector(void *p, T v)
+cuda_store_vector(void *p, T v)
 {
     emulate_aligned(p, sizeof(T));
     *(T *)p = v;
 }
 
 DEVICE uint4
-load_streaming(const void *p)
+cuda_load_streaming(const void *p)
 {
-    return load_vector<uint4>(p);
+    return cuda_load_vector<uint4>(p);
 }
 
 DEVICE void
-copy_async(void *shared, const void *global)
+cuda_copy_async(void *shared, const void *global)
 {
     emulate_copy(shared, global);
 }
 
 DEVICE void
-copy_commit(void)
+cuda_copy_commit(void)
 {
     emulate_copy_commit();
 }
 
 template <int n>
 DEVICE void
-copy_wait(void)
+cuda_copy_wait(void)
 {
     emulate_copy_wait(n);
 }
@@ -350,7 +350,7 @@ emulate_matrix_at(unsigned m, unsigned r, unsigned c)
 DEVICE void
 emulate_matrices(uint32_t *w, const void *row, bool transposed)
 {
-    unsigned a = thread_id() % 32 / 4, b = thread_id() % 4 * 2;
+    unsigned a = cuda_thread_id() % 32 / 4, b = cuda_thread_id() % 4 * 2;
 
     emulate_exchange(&row, sizeof(row));
     for (unsigned m = 0; m < 4; m++)
@@ -358,17 +358,17 @@ emulate_matrices(uint32_t *w, const void *row, bool transposed)
                                 emulate_matrix_at(m, b + 1, a) << 16
                           : emulate_matrix_at(m, a, b) |
                                 emulate_matrix_at(m, a, b + 1) << 16;
-    warp_barrier(); /* rows may be overwritten now */
+    cuda_warp_barrier(); /* rows may be overwritten now */
 }
 
 DEVICE void
-ldmatrix_x4(uint32_t *w, const void *row)
+cuda_ldmatrix_x4(uint32_t *w, const void *row)
 {
     emulate_matrices(w, row, false);
 }
 
 DEVICE void
-ldmatrix_x4_trans(uint32_t *w, const void *row)
+cuda_ldmatrix_x4_trans(uint32_t *w, const void *row)
 {
     emulate_matrices(w, row, true);
 }
@@ -396,9 +396,9 @@ emulate_half(uint32_t pair, int i)
 }
 
 DEVICE void
-mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
+cuda_mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 {
-    unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+    unsigned g = cuda_thread_id() % 32 / 4, t = cuda_thread_id() % 4;
     struct emulate_floats mine;
     const char *put;
 
@@ -424,7 +424,7 @@ mma_16x8x16_f16(float *c, const uint32_t *a, const uint32_t *b)
 }
 
 DEVICE void
-keep_in_register(uint32_t *v)
+cuda_keep_in_register(uint32_t *v)
 {
     (void)v;
 }
@@ -433,7 +433,7 @@ keep_in_register(uint32_t *v)
 DEVICE void
 emulate_bytes(int *c, const struct emulate_operands *mine, unsigned k)
 {
-    unsigned g = thread_id() % 32 / 4, t = thread_id() % 4;
+    unsigned g = cuda_thread_id() % 32 / 4, t = cuda_thread_id() % 4;
     const char *put;
 
     emulate_exchange(mine, sizeof(*mine));
@@ -447,13 +447,14 @@ emulate_bytes(int *c, const struct emulate_operands *mine, unsigned k)
             const struct emulate_operands *of_b =
                 emulate_lane<emulate_operands>(put, column * 4 + j % 4);
 
-            c[i] = dp4a(of_a->a[row / 8 + j / 4 * 2], of_b->b[j / 4], c[i]);
+            c[i] =
+                cuda_dp4a(of_a->a[row / 8 + j / 4 * 2], of_b->b[j / 4], c[i]);
         }
     }
 }
 
 DEVICE void
-mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
+cuda_mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 {
     struct emulate_operands mine;
 
@@ -463,7 +464,7 @@ mma_16x8x32_s8(int *c, const uint32_t *a, const uint32_t *b)
 }
 
 DEVICE void
-mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
+cuda_mma_16x8x16_s8(int *c, const uint32_t *a, uint32_t b)
 {
     struct emulate_operands mine = { { a[0], a[1], 0, 0 }, { b, 0 } };
 

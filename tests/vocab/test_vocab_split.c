@@ -250,7 +250,8 @@ figure_is(const struct vocab_split_name *s, const uint8_t *text, size_t len,
     size_t n = 0;
 
     for (size_t i = 0; i < len; n++) {
-        size_t word = split_next(s->rule, s->group, &at, text + i, len - i);
+        size_t word =
+            vocab_split_next(s->rule, s->group, &at, text + i, len - i);
 
         if (word == 0 || word > len - i)
             return false;
@@ -271,7 +272,8 @@ example_is(const struct vocab_split_name *s, const char *want)
     size_t len = sizeof(text) - 1, n = 0;
 
     for (size_t i = 0; i < len;) {
-        size_t word = split_next(s->rule, s->group, &at, text + i, len - i);
+        size_t word =
+            vocab_split_next(s->rule, s->group, &at, text + i, len - i);
 
         if (i)
             words[n++] = '|';
@@ -397,7 +399,8 @@ test_linear(void)
             if (r > 0 && same_rule(s, vocab_split_name(r - 1)))
                 continue;
             for (size_t i = 0; i < SIZE;)
-                i += split_next(s->rule, s->group, &at, text + i, SIZE - i);
+                i += vocab_split_next(s->rule, s->group, &at, text + i,
+                                      SIZE - i);
         }
     }
     free(text);

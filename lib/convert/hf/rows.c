@@ -83,7 +83,7 @@ to_floats(const struct safetensors_tensor *t, size_t at, size_t step, size_t n,
             break;
         case GGML_TYPE_BF16:
             memcpy(&half, p, sizeof(half));
-            out[i] = bf16_to_float(half);
+            out[i] = core_bf16_to_float(half);
             break;
         case GGML_TYPE_F64:
             memcpy(&wide, p, sizeof(wide));
@@ -119,7 +119,7 @@ put_floats(const float *x, size_t n, enum ggml_type type, uint8_t *out)
         return;
     }
     for (size_t i = 0; i < n; i++, out += sizeof(half)) {
-        half = bf16_from_float(x[i]);
+        half = core_bf16_from_float(x[i]);
         memcpy(out, &half, sizeof(half));
     }
 }

@@ -27,8 +27,8 @@ from_e4m3(uint8_t u)
     if (rest == 0x7f)
         return NAN;
     if (rest < 8)
-        return bits_float(sign | float_bits((float)rest * 0x1p-9f));
-    return bits_float(sign | (rest + (120 << 3)) << 20);
+        return core_bits_float(sign | core_float_bits((float)rest * 0x1p-9f));
+    return core_bits_float(sign | (rest + (120 << 3)) << 20);
 }
 
 static float
@@ -68,7 +68,8 @@ convert_hf_scale_at(const struct safetensors_tensor *t, size_t at)
         return x;
     }
     memcpy(&half, s->data + at * sizeof(half), sizeof(half));
-    return s->type == GGML_TYPE_F16 ? half_to_float(half) : bf16_to_float(half);
+    return s->type == GGML_TYPE_F16 ? half_to_float(half)
+                                    : core_bf16_to_float(half);
 }
 
 /* ---- which scales are whose ---------------------------------------------- */

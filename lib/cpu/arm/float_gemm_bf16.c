@@ -14,21 +14,22 @@
 #define COLS 4
 
 static size_t
-column_size(int64_t k)
+bf16_column_size(int64_t k)
 {
     return (size_t)(k * 2 + LINE - 1) / LINE * LINE;
 }
 
 static void
-prepare(const float *x, void *column, int64_t k)
+round_column_to_bf16(const float *x, void *column, int64_t k)
 {
     char *y = column;
 
     for (int64_t i = 0; i < k; i += VEC) {
-        vec v = k - i >= VEC ? load_f32(x + i) : load_f32_first(k - i, x + i);
+        vec v =
+            k - i >= VEC ? v_load_f32(x + i) : v_load_f32_first(k - i, x + i);
 
-        store_half_first(k - i, y + 2 * i,
-                         vreinterpret_u16_bf16(vcvt_bf16_f32(v)));
+        v_store_half_first(k - i, y + 2 * i,
+                           vreinterpret_u16_bf16(vcvt_bf16_f32(v)));
     }
 }
 
@@ -84,7 +85,7 @@ end_chains(const int n, vec *sum, vec *total)
     UNROLL for (int i = 0; i < n; i++)
     {
         total[i] += sum[i];
-        sum[i] = splat(0);
+        sum[i] = v_splat(0);
     }
 }
 
@@ -123,7 +124,7 @@ tile(const int R, const int C, const struct cpu_product *p, int64_t r,
 
         cols[b] = p->cols + (size_t)col * p->col_stride;
     }
-    UNROLL for (int a = 0; a < R * C / 4; a++) sum[a] = total[a] = splat(0);
+    UNROLL for (int a = 0; a < R * C / 4; a++) sum[a] = total[a] = v_splat(0);
     for (; i + STEP <= p->k; i += STEP) {
         if (i && i % CHAIN == 0)
             end_chains(R * C / 4, sum, total);
@@ -163,7 +164,7 @@ cpu_fill_armbf16(struct cpu_kernels *k)
 {
     k->mul_mat[GGML_TYPE_BF16] = (struct cpu_mul_mat){
         .multiply = multiply,
-        .prepare = prepare,
-        .column_size = column_size,
+        .prepare = round_column_to_bf16,
+        .column_size = bf16_column_size,
     };
 }

@@ -8,9 +8,9 @@
 void
 cpu_fill_neon(struct cpu_kernels *k)
 {
-    fill_rows(k);
-    fill_panels(k);
-    fill_small_batch(k);
-    fill_products(k);
+    cpu_fill_rows(k);
+    cpu_fill_panel_kernels(k);
+    cpu_fill_small_batch(k);
+    cpu_fill_float_products(k);
     cpu_neon_group_products(k);
 }

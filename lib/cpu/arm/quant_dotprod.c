@@ -3,7 +3,7 @@
 #include "cpu/arm/vector_neon.h"
 
 INLINE int32x4_t
-dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
+v_dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
 {
     return vdotq_s32(s, w, x);
 }
@@ -13,5 +13,5 @@ dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
 void
 cpu_fill_dotprod(struct cpu_kernels *k)
 {
-    fill_products_of_groups(k);
+    cpu_fill_group_products(k);
 }

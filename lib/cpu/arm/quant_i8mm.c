@@ -6,14 +6,14 @@
 #define HAS_DOT8
 
 INLINE int32x4_t
-dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
+v_dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
 {
     return vdotq_s32(s, w, x);
 }
 
 /* Two words of four rows, as both words of two rows and of the other two. */
 INLINE void
-join_words(vec_bits *w)
+v_join_words(vec_bits *w)
 {
     vec_bits a = vzip1q_u32(w[0], w[1]), b = vzip2q_u32(w[0], w[1]);
 
@@ -23,7 +23,7 @@ join_words(vec_bits *w)
 
 /* s[0] is of the first two rows: of the first x, y, of the second x, y. */
 INLINE void
-dot8(vec_bits *s, const vec_bits *w, const char *x, const char *y)
+v_dot8(vec_bits *s, const vec_bits *w, const char *x, const char *y)
 {
     int8x16_t xy = vcombine_s8(vld1_s8(AS(int8_t, x)), vld1_s8(AS(int8_t, y)));
 
@@ -32,7 +32,7 @@ dot8(vec_bits *s, const vec_bits *w, const char *x, const char *y)
 }
 
 INLINE void
-split_dot8(vec_bits *s)
+v_split_dot8(vec_bits *s)
 {
     vec_bits x = vuzp1q_u32(s[0], s[1]), y = vuzp2q_u32(s[0], s[1]);
 
@@ -45,5 +45,5 @@ split_dot8(vec_bits *s)
 void
 cpu_fill_i8mm(struct cpu_kernels *k)
 {
-    fill_products_of_groups(k);
+    cpu_fill_group_products(k);
 }

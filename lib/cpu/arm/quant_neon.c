@@ -3,7 +3,7 @@
 
 /* Two products of signed bytes, at most 2 * 128 * 127, fit in 16 bits. */
 INLINE int32x4_t
-dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
+v_dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
 {
     int16x8_t a = vmull_s8(vget_low_s8(w), vget_low_s8(x));
     int16x8_t b = vmull_high_s8(w, x);
@@ -16,5 +16,5 @@ dot_fours(int32x4_t s, int8x16_t w, int8x16_t x)
 void
 cpu_neon_group_products(struct cpu_kernels *k)
 {
-    fill_products_of_groups(k);
+    cpu_fill_group_products(k);
 }

@@ -3,7 +3,7 @@
  *
  * The file that includes this one gives
  *
- *     dot_fours(s, w, x)        s + the sums of four products each of signed
+ *     v_dot_fours(s, w, x)        s + the sums of four products each of signed
  *                               bytes w and x
  */
 #ifndef CPU_ARM_QUANT_NEON_H
@@ -29,24 +29,24 @@ bytes_at(const char *p)
 }
 
 INLINE vec_bits
-load_words(const struct rows *r, size_t at)
+v_load_words(const struct rows *r, size_t at)
 {
     vec_bits w;
 
     UNROLL for (int i = 0; i < VEC; i++) w[i] =
-        (uint32_t)four_bytes(row_at(r, i) + at);
+        (uint32_t)cpu_load_int32(cpu_weight_row(r, i) + at);
     return w;
 }
 
 /* Transposes 4 x 4 words: w[i] = word i of four rows. */
 INLINE void
-load_16(const struct rows *r, size_t at, vec_bits *w)
+v_load_16(const struct rows *r, size_t at, vec_bits *w)
 {
     uint32x4_t v[4];
     uint64x2_t a, b, c, d;
 
     UNROLL for (int i = 0; i < 4; i++) v[i] =
-        vreinterpretq_u32_s8(bytes_at(row_at(r, i) + at));
+        vreinterpretq_u32_s8(bytes_at(cpu_weight_row(r, i) + at));
     a = vreinterpretq_u64_u32(vzip1q_u32(v[0], v[1]));
     b = vreinterpretq_u64_u32(vzip2q_u32(v[0], v[1]));
     c = vreinterpretq_u64_u32(vzip1q_u32(v[2], v[3]));
@@ -58,13 +58,13 @@ load_16(const struct rows *r, size_t at, vec_bits *w)
 }
 
 INLINE vec
-load_f16(const struct rows *r, size_t at)
+v_load_f16(const struct rows *r, size_t at)
 {
-    return from_f16(narrow(load_words(r, at) & 0xffff));
+    return v_from_f16(v_narrow(v_load_words(r, at) & 0xffff));
 }
 
 INLINE vec_bits
-look_up(const int8_t *table, int offset, vec_bits w)
+v_look_up(const int8_t *table, int offset, vec_bits w)
 {
     int8x16_t t = vaddq_s8(vld1q_s8(table), vdupq_n_s8((int8_t)offset));
 
@@ -72,10 +72,10 @@ look_up(const int8_t *table, int offset, vec_bits w)
 }
 
 INLINE vec_bits
-spread_bits(vec_bits w, int i, int to)
+v_spread_bits(vec_bits w, int i, int to)
 {
     /* byte i / 2 of each word for its four bytes, each of which wants a bit */
-    const vec_bits byte = (lane_starts() + (uint32_t)i / 2) * 0x01010101;
+    const vec_bits byte = (v_lane_starts() + (uint32_t)i / 2) * 0x01010101;
     const vec_bits bit = vdupq_n_u32(i % 2 ? 0x80402010 : 0x08040201);
     uint8x16_t b =
         vqtbl1q_u8(vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(byte));
@@ -85,14 +85,14 @@ spread_bits(vec_bits w, int i, int to)
 }
 
 INLINE vec_bits
-bytes_as_int16_pairs(vec_bits w, int i, int j)
+v_bytes_as_int16_pairs(vec_bits w, int i, int j)
 {
     return vreinterpretq_u32_u8(vqtbl1q_u8(
-        vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(two_bytes_of(i, j))));
+        vreinterpretq_u8_u32(w), vreinterpretq_u8_u32(v_two_bytes(i, j))));
 }
 
 INLINE vec_bits
-dot2_int16(vec_bits a, vec_bits b)
+v_dot2_int16(vec_bits a, vec_bits b)
 {
     int16x8_t x = vreinterpretq_s16_u32(a), y = vreinterpretq_s16_u32(b);
 
@@ -101,18 +101,18 @@ dot2_int16(vec_bits a, vec_bits b)
 }
 
 INLINE vec
-as_floats(vec_bits w)
+v_as_floats(vec_bits w)
 {
     return vcvtq_f32_s32(vreinterpretq_s32_u32(w));
 }
 
 /* No code is larger than 127, so that all are signed bytes. */
 INLINE vec_bits
-dot4(vec_bits s, vec_bits w, int32_t x)
+v_dot4(vec_bits s, vec_bits w, int32_t x)
 {
     return vreinterpretq_u32_s32(
-        dot_fours(vreinterpretq_s32_u32(s), vreinterpretq_s8_u32(w),
-                  vreinterpretq_s8_s32(vdupq_n_s32(x))));
+        v_dot_fours(vreinterpretq_s32_u32(s), vreinterpretq_s8_u32(w),
+                    vreinterpretq_s8_s32(vdupq_n_s32(x))));
 }
 
 #include "cpu/gemm/quant_dot4.h"
@@ -123,11 +123,11 @@ dot4(vec_bits s, vec_bits w, int32_t x)
 
 /* The largest magnitude of 32 floats. */
 INLINE float
-largest(const float32x4_t *v)
+largest_magnitude(const float32x4_t *v)
 {
     float32x4_t a = vdupq_n_f32(0);
 
-    UNROLL for (int j = 0; j < 8; j++) a = larger(vabsq_f32(v[j]), a);
+    UNROLL for (int j = 0; j < 8; j++) a = v_larger(vabsq_f32(v[j]), a);
     return vmaxvq_f32(a);
 }
 
@@ -141,7 +141,7 @@ to_bytes(const int32x4_t *q)
     return vcombine_s8(vqmovn_s16(a), vqmovn_s16(b));
 }
 
-/* Two of column_sums(), of half of a block. */
+/* Two of cpu_column_block_sums(), of half of a block. */
 INLINE void
 sum_half(int8x16_t bytes, int16_t *sums)
 {
@@ -155,9 +155,9 @@ sum_half(int8x16_t bytes, int16_t *sums)
 
 /* See cpu_prepare_column(): the same bytes. */
 static void
-prepare(const float *x, void *column, int64_t k)
+v_quantize_column(const float *x, void *column, int64_t k)
 {
-    struct column_arrays runs = column_arrays(column, k);
+    struct column_arrays runs = cpu_column_arrays(column, k);
     int8_t *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
@@ -168,7 +168,7 @@ prepare(const float *x, void *column, int64_t k)
         int16_t sums[4];
 
         UNROLL for (int j = 0; j < 8; j++) v[j] = vld1q_f32(x + 4 * j);
-        amax = largest(v);
+        amax = largest_magnitude(v);
         inverse = amax > 0 ? 127 / amax : 0;
         UNROLL for (int j = 0; j < 8; j++) i[j] =
             vcvtnq_s32_f32(vmulq_n_f32(v[j], inverse));
@@ -178,18 +178,18 @@ prepare(const float *x, void *column, int64_t k)
         vst1q_s8(q + b * COLUMN_BLOCK + 16, high);
         sum_half(low, sums);
         sum_half(high, sums + 2);
-        column_put(&runs, b, amax / 127, sums);
+        cpu_column_set_block(&runs, b, amax / 127, sums);
     }
 }
 
 static void
-fill_products_of_groups(struct cpu_kernels *k)
+cpu_fill_group_products(struct cpu_kernels *k)
 {
-    fill_prepare(k, prepare);
-    fill_scaled(k);
-    fill_minima(k);
-    fill_small(k);
-    fill_codebook(k);
+    cpu_fill_prepare(k, v_quantize_column);
+    cpu_fill_scaled(k);
+    cpu_fill_minima(k);
+    cpu_fill_lowbit(k);
+    cpu_fill_codebook(k);
 }
 
 #endif

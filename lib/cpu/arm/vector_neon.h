@@ -29,13 +29,13 @@ first_bytes(int64_t n, size_t size)
 }
 
 INLINE vec
-load_f32(const void *p)
+v_load_f32(const void *p)
 {
     return vld1q_f32(p);
 }
 
 INLINE vec
-load_f32_first(int64_t n, const void *p)
+v_load_f32_first(int64_t n, const void *p)
 {
     float part[4] = { 0 };
 
@@ -44,13 +44,13 @@ load_f32_first(int64_t n, const void *p)
 }
 
 INLINE vec_half
-load_half(const void *p)
+v_load_half(const void *p)
 {
     return vld1_u16(p);
 }
 
 INLINE vec_half
-load_half_first(int64_t n, const void *p)
+v_load_half_first(int64_t n, const void *p)
 {
     uint16_t part[4] = { 0 };
 
@@ -59,13 +59,13 @@ load_half_first(int64_t n, const void *p)
 }
 
 INLINE void
-store_f32(float *p, vec v)
+v_store_f32(float *p, vec v)
 {
     vst1q_f32(p, v);
 }
 
 INLINE void
-store_f32_first(int64_t n, float *p, vec v)
+v_store_f32_first(int64_t n, float *p, vec v)
 {
     float part[4];
 
@@ -74,7 +74,7 @@ store_f32_first(int64_t n, float *p, vec v)
 }
 
 INLINE void
-store_half_first(int64_t n, void *p, vec_half h)
+v_store_half_first(int64_t n, void *p, vec_half h)
 {
     uint16_t part[4];
 
@@ -87,7 +87,7 @@ store_half_first(int64_t n, void *p, vec_half h)
 }
 
 INLINE vec
-choose_first(int64_t n, vec a, vec b)
+v_choose_first(int64_t n, vec a, vec b)
 {
     const int32x4_t lanes = { 0, 1, 2, 3 };
     int32_t first = n >= 4 ? 4 : (int32_t)n;
@@ -96,84 +96,84 @@ choose_first(int64_t n, vec a, vec b)
 }
 
 INLINE vec
-choose_where(vec_bits bits, vec a, vec b)
+v_choose_where(vec_bits bits, vec a, vec b)
 {
     return vbslq_f32(bits, a, b);
 }
 
 INLINE vec
-load_rows_of_4(const float *p, size_t stride)
+v_load_rows_of_4(const float *p, size_t stride)
 {
     (void)stride; /* there are no second four */
     return vld1q_f32(p);
 }
 
 INLINE vec
-interleave_low(vec a, vec b)
+v_interleave_low(vec a, vec b)
 {
     return vzip1q_f32(a, b);
 }
 
 INLINE vec
-interleave_high(vec a, vec b)
+v_interleave_high(vec a, vec b)
 {
     return vzip2q_f32(a, b);
 }
 
 INLINE vec
-swap_neighbours(vec v)
+v_swap_neighbours(vec v)
 {
     return vrev64q_f32(v);
 }
 
 INLINE vec
-concat_low(vec a, vec b)
+v_concat_low(vec a, vec b)
 {
     return vcombine_f32(vget_low_f32(a), vget_low_f32(b));
 }
 
 INLINE vec
-concat_high(vec a, vec b)
+v_concat_high(vec a, vec b)
 {
     return vcombine_f32(vget_high_f32(a), vget_high_f32(b));
 }
 
 INLINE vec
-load_bytes(const int8_t *p)
+v_load_bytes(const int8_t *p)
 {
     int8x8_t four =
-        vreinterpret_s8_s32(vdup_n_s32(four_bytes((const char *)p)));
+        vreinterpret_s8_s32(vdup_n_s32(cpu_load_int32((const char *)p)));
 
     return vcvtq_f32_s32(vmovl_s16(vget_low_s16(vmovl_s8(four))));
 }
 
 INLINE vec
-splat(float s)
+v_splat(float s)
 {
     return vdupq_n_f32(s);
 }
 
 INLINE vec
-fused(vec a, vec b, vec c)
+v_fused(vec a, vec b, vec c)
 {
     return vfmaq_f32(c, a, b);
 }
 
 /* FMAX would hand on a NaN of either. */
 INLINE vec
-larger(vec a, vec b)
+v_larger(vec a, vec b)
 {
     return vbslq_f32(vcgtq_f32(a, b), a, b);
 }
 
 INLINE vec
-smaller(vec a, vec b)
+v_smaller(vec a, vec b)
 {
     return vbslq_f32(vcltq_f32(a, b), a, b);
 }
 
 INLINE vec
-nearest(vec v)
+v_nearest(vec v)
 {
     return vrndnq_f32(v);
 }
@@ -188,7 +188,7 @@ power_of_two(int32x4_t n)
 
 /* In two factors, so that 2^n need not be a float. */
 INLINE vec
-times_power(vec v, vec n)
+v_times_power(vec v, vec n)
 {
     int32x4_t whole = vcvtq_s32_f32(n), half = vshrq_n_s32(whole, 1);
 
@@ -196,50 +196,50 @@ times_power(vec v, vec n)
 }
 
 INLINE vec
-from_f16(vec_half h)
+v_from_f16(vec_half h)
 {
     return vcvt_f32_f16(vreinterpret_f16_u16(h));
 }
 
 INLINE vec_half
-to_f16(vec v)
+v_to_f16(vec v)
 {
     return vreinterpret_u16_f16(vcvt_f16_f32(v));
 }
 
 INLINE float
-one_half(uint16_t bits)
+v_f16_to_float(uint16_t bits)
 {
-    return vgetq_lane_f32(from_f16(vdup_n_u16(bits)), 0);
+    return vgetq_lane_f32(v_from_f16(vdup_n_u16(bits)), 0);
 }
 
 INLINE vec
-from_bf16(vec_half h)
+v_from_bf16(vec_half h)
 {
     return vreinterpretq_f32_u32(vshlq_n_u32(vmovl_u16(h), 16));
 }
 
 INLINE vec_half
-narrow(vec_bits bits)
+v_narrow(vec_bits bits)
 {
     return vmovn_u32(bits);
 }
 
 /* The first two and the last two are added, then both sums. */
 INLINE float
-add_lanes(vec v)
+v_add_lanes(vec v)
 {
     return vaddvq_f32(v);
 }
 
 INLINE void
-store_sums(float *p, const vec *v)
+v_store_sums(float *p, const vec *v)
 {
     vst1q_f32(p, vpaddq_f32(vpaddq_f32(v[0], v[1]), vpaddq_f32(v[2], v[3])));
 }
 
 INLINE float
-largest_lane(vec v)
+v_largest_lane(vec v)
 {
     return vmaxvq_f32(v);
 }

@@ -21,20 +21,20 @@ panel_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
     vec sum[PANEL_ROWS][PANEL_VECTORS], row[PANEL_VECTORS];
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        sum[r][v] =
-            p->add ? load_f32(c + (size_t)r * p->c_stride + VEC * v) : splat(0);
+        sum[r][v] = p->add ? v_load_f32(c + (size_t)r * p->c_stride + VEC * v)
+                           : v_splat(0);
     for (int64_t k = 0; k < p->k; k++, b += p->b_stride) {
-        UNROLL for (int v = 0; v < V; v++) row[v] = load_f32(b + VEC * v);
+        UNROLL for (int v = 0; v < V; v++) row[v] = v_load_f32(b + VEC * v);
         UNROLL for (int r = 0; r < R; r++)
         {
-            vec x = splat(a[(size_t)r * p->a_stride + (size_t)k]);
+            vec x = v_splat(a[(size_t)r * p->a_stride + (size_t)k]);
 
             UNROLL for (int v = 0; v < V; v++) sum[r][v] =
-                fused(x, row[v], sum[r][v]);
+                v_fused(x, row[v], sum[r][v]);
         }
     }
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        store_f32(c + (size_t)r * p->c_stride + VEC * v, sum[r][v]);
+        v_store_f32(c + (size_t)r * p->c_stride + VEC * v, sum[r][v]);
 }
 
 INLINE void
@@ -89,7 +89,7 @@ end_lane(int R, int V, struct lanes *s, struct lanes *total)
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
     {
         total->sum[r][v] += s->sum[r][v];
-        s->sum[r][v] = splat(0);
+        s->sum[r][v] = v_splat(0);
     }
 }
 
@@ -98,11 +98,11 @@ INLINE struct lanes
 one_lane(int R, int V, const struct cpu_panel *p, const float *a,
          const float *b, int lane)
 {
-    const int64_t chain = chain_of(GGML_TYPE_F32);
+    const int64_t chain = cpu_chain_values(GGML_TYPE_F32);
     struct lanes s, total;
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        s.sum[r][v] = total.sum[r][v] = splat(0);
+        s.sum[r][v] = total.sum[r][v] = v_splat(0);
     a += lane;
     b += (size_t)lane * p->b_stride;
     for (int64_t k = 0; k < p->k; k += VEC, a += VEC, b += VEC * p->b_stride) {
@@ -112,16 +112,16 @@ one_lane(int R, int V, const struct cpu_panel *p, const float *a,
             end_lane(R, V, &s, &total);
         UNROLL for (int v = 0; v < V; v++)
         {
-            row[v] = load_f32(b + VEC * v);
+            row[v] = v_load_f32(b + VEC * v);
             if (LANE_ROWS > 1)
                 IN_REGISTER(row[v]);
         }
         UNROLL for (int r = 0; r < R; r++)
         {
-            vec x = splat(a[(size_t)r * p->a_stride]);
+            vec x = v_splat(a[(size_t)r * p->a_stride]);
 
             UNROLL for (int v = 0; v < V; v++) s.sum[r][v] =
-                fused(x, row[v], s.sum[r][v]);
+                v_fused(x, row[v], s.sum[r][v]);
         }
     }
     if (chain)
@@ -157,7 +157,7 @@ TWICE(all_lanes, eight_lanes, SPAN(16))
 #endif
 
 /* R rows from row i on, V vectors from column j on: lanes of a product of rows
- * are vectors here, added as add_lanes() does it, so without shuffles. */
+ * are vectors here, added as v_add_lanes() does it, so without shuffles. */
 INLINE void
 lanes_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
 {
@@ -166,7 +166,7 @@ lanes_tile(int R, int V, const struct cpu_panel *p, int64_t i, int64_t j)
         all_lanes(R, V, p, p->a + (size_t)i * p->a_stride, p->b + j, 0);
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        store_f32(c + (size_t)r * p->c_stride + VEC * v, s.sum[r][v]);
+        v_store_f32(c + (size_t)r * p->c_stride + VEC * v, s.sum[r][v]);
 }
 
 static void
@@ -199,34 +199,34 @@ transpose(int64_t n_rows, int64_t n, const float *x, size_t x_stride, float *y,
             vec v[4], low[2], high[2];
 
             UNROLL for (int j = 0; j < 4; j++) v[j] =
-                load_rows_of_4(from + (size_t)j * x_stride, 4 * x_stride);
+                v_load_rows_of_4(from + (size_t)j * x_stride, 4 * x_stride);
             UNROLL for (int j = 0; j < 2; j++)
             {
-                low[j] = interleave_low(v[2 * j], v[2 * j + 1]);
-                high[j] = interleave_high(v[2 * j], v[2 * j + 1]);
+                low[j] = v_interleave_low(v[2 * j], v[2 * j + 1]);
+                high[j] = v_interleave_high(v[2 * j], v[2 * j + 1]);
             }
-            store_f32(to, concat_low(low[0], low[1]));
-            store_f32(to + y_stride, concat_high(low[0], low[1]));
-            store_f32(to + 2 * y_stride, concat_low(high[0], high[1]));
-            store_f32(to + 3 * y_stride, concat_high(high[0], high[1]));
+            v_store_f32(to, v_concat_low(low[0], low[1]));
+            v_store_f32(to + y_stride, v_concat_high(low[0], low[1]));
+            v_store_f32(to + 2 * y_stride, v_concat_low(high[0], high[1]));
+            v_store_f32(to + 3 * y_stride, v_concat_high(high[0], high[1]));
         }
 }
 
 static void
 mask_scores(int64_t n, float *s, const uint16_t *m, float slope)
 {
-    const vec hidden = splat(-INFINITY), by = splat(slope);
+    const vec hidden = v_splat(-INFINITY), by = v_splat(slope);
 
     for (int64_t i = 0; i < n; i += VEC) {
-        vec v = load(GGML_TYPE_F16, n - i, m + i);
-        vec sum = fused(by, v, load_floats(n - i, s + i));
+        vec v = v_load(GGML_TYPE_F16, n - i, m + i);
+        vec sum = v_fused(by, v, v_load_floats(n - i, s + i));
 
-        store(n - i, s + i, choose_where((vec_bits)(v == hidden), v, sum));
+        v_store(n - i, s + i, v_choose_where((vec_bits)(v == hidden), v, sum));
     }
 }
 
 static void
-fill_panels(struct cpu_kernels *k)
+cpu_fill_panel_kernels(struct cpu_kernels *k)
 {
     k->multiply_panel = multiply_panel;
     k->multiply_lanes = multiply_lanes;

@@ -17,10 +17,10 @@ INLINE void
 prefetch_key(enum ggml_type type, const struct cpu_small_batch *p, int64_t j)
 {
     const char *row = p->prefetch + (size_t)j * p->b_stride;
-    size_t size = size_of(type, p->k);
+    size_t size = cpu_values_size(type, p->k);
 
     for (size_t at = 0; p->prefetch && at < size; at += LINE)
-        prefetch_line(row + at, 1, PREFETCH_TO_L1);
+        cpu_prefetch_line(row + at, 1, PREFETCH_TO_L1);
 }
 
 /* Values [k, k + n) of N rows of b and of C rows of a; n is at most a step. */
@@ -30,17 +30,18 @@ qk_add(enum ggml_type type, int N, int C, const struct cpu_small_batch *p,
        vec sum[][TILE_QUERIES])
 {
     a += k;
-    b += size_of(type, k);
+    b += cpu_values_size(type, k);
     UNROLL for (int r = 0; r < N; r++, b += p->b_stride)
-        UNROLL for (int64_t i = 0; i < step_of(type); i += VEC)
+        UNROLL for (int64_t i = 0; i < cpu_values_step(type); i += VEC)
     {
         vec w;
 
         if (i >= n)
             break;
-        w = load_values(type, n - i, b, i);
-        UNROLL for (int c = 0; c < C; c++) sum[r][c] = fused(
-            w, load_floats(n - i, a + (size_t)c * p->a_stride + i), sum[r][c]);
+        w = v_load_values(type, n - i, b, i);
+        UNROLL for (int c = 0; c < C; c++) sum[r][c] =
+            v_fused(w, v_load_floats(n - i, a + (size_t)c * p->a_stride + i),
+                    sum[r][c]);
     }
 }
 
@@ -49,14 +50,14 @@ INLINE void
 qk_end_chain(int N, int C, int64_t k, vec sum[][TILE_QUERIES],
              vec total[][TILE_QUERIES])
 {
-    const int64_t chain = chain_of(GGML_TYPE_F32);
+    const int64_t chain = cpu_chain_values(GGML_TYPE_F32);
 
     if (!chain || !k || k % chain)
         return;
     UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
     {
         total[r][c] += sum[r][c];
-        sum[r][c] = splat(0);
+        sum[r][c] = v_splat(0);
     }
 }
 
@@ -66,11 +67,11 @@ qk_rows(enum ggml_type type, int N, int C, const struct cpu_small_batch *p,
         const float *a, const char *b, vec sum[][TILE_QUERIES])
 {
     vec total[TILE_KEYS][TILE_QUERIES];
-    const int64_t step = step_of(type);
+    const int64_t step = cpu_values_step(type);
     int64_t k = 0;
 
     UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
-        sum[r][c] = total[r][c] = splat(0);
+        sum[r][c] = total[r][c] = v_splat(0);
     for (; k + step <= p->k; k += step) {
         qk_end_chain(N, C, k, sum, total);
         qk_add(type, N, C, p, a, b, k, step, sum);
@@ -79,7 +80,7 @@ qk_rows(enum ggml_type type, int N, int C, const struct cpu_small_batch *p,
         qk_end_chain(N, C, k, sum, total);
         qk_add(type, N, C, p, a, b, k, p->k - k, sum);
     }
-    if (chain_of(GGML_TYPE_F32))
+    if (cpu_chain_values(GGML_TYPE_F32))
         UNROLL for (int r = 0; r < N; r++) UNROLL for (int c = 0; c < C; c++)
             sum[r][c] += total[r][c];
 }
@@ -89,23 +90,23 @@ qk_store(int R, int C, vec sum[][TILE_QUERIES], float *out, size_t stride)
 {
 #ifdef HAS_STORE_SUMS_4X4
     if (R == 4 && C == 4) {
-        store_sums_4x4(out, stride, (const vec(*)[4])sum);
+        v_store_sums_4x4(out, stride, (const vec(*)[4])sum);
         return;
     }
 #endif
     if (R == 1 && C == 4) {
         float one[4];
 
-        store_sums(one, sum[0]);
+        v_store_sums(one, sum[0]);
         UNROLL for (int c = 0; c < 4; c++) out[(size_t)c * stride] = one[c];
     }
     for (int c = 0; R == 4 && c < C; c++) {
         const vec key[] = { sum[0][c], sum[1][c], sum[2][c], sum[3][c] };
 
-        store_sums(out + (size_t)c * stride, key);
+        v_store_sums(out + (size_t)c * stride, key);
     }
     for (int c = 0; R == 1 && C < 4 && c < C; c++)
-        out[(size_t)c * stride] = add_lanes(sum[0][c]);
+        out[(size_t)c * stride] = v_add_lanes(sum[0][c]);
 }
 
 INLINE void
@@ -157,7 +158,8 @@ qk_any_type(enum ggml_type type, const struct cpu_small_batch *p)
         qk_queries(type, 1, p, i);
 }
 
-/* ---- sums of weighed rows ------------------------------------------------ */
+/* ---- weighted sums of rows ------------------------------------------------
+ */
 
 #define PV_ROWS    4
 #define PV_VECTORS 8
@@ -169,14 +171,15 @@ pv_tile(enum ggml_type type, int R, int V, bool all,
         const struct cpu_small_batch *p, int64_t i, int64_t k, int64_t n)
 {
     const float *a = p->a + (size_t)i * p->a_stride;
-    const char *b = p->b + size_of(type, k);
-    const int64_t in = V * VEC < step_of(type) ? k % step_of(type) : 0;
+    const char *b = p->b + cpu_values_size(type, k);
+    const int64_t in =
+        V * VEC < cpu_values_step(type) ? k % cpu_values_step(type) : 0;
     float *c = p->c + (size_t)i * p->c_stride + k;
     vec s[PV_ROWS][PV_VECTORS];
 
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
         s[r][v] =
-            load_floats(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v);
+            v_load_floats(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v);
     for (int64_t j = 0; j < p->n; j++, a++, b += p->b_stride) {
         vec w[PV_ROWS];
 
@@ -185,17 +188,17 @@ pv_tile(enum ggml_type type, int R, int V, bool all,
         if (!all && a[0] == 0)
             continue;
         UNROLL for (int r = 0; r < R; r++) w[r] =
-            splat(a[(size_t)r * p->a_stride]);
+            v_splat(a[(size_t)r * p->a_stride]);
         UNROLL for (int v = 0; v < V; v++)
         {
-            vec x = load_values(type, n - VEC * v, b, in + VEC * v);
+            vec x = v_load_values(type, n - VEC * v, b, in + VEC * v);
 
             UNROLL for (int r = 0; r < R; r++) s[r][v] =
-                fused(w[r], x, s[r][v]);
+                v_fused(w[r], x, s[r][v]);
         }
     }
     UNROLL for (int r = 0; r < R; r++) UNROLL for (int v = 0; v < V; v++)
-        store(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v, s[r][v]);
+        v_store(n - VEC * v, c + (size_t)r * p->c_stride + VEC * v, s[r][v]);
 }
 
 /* R rows. `all`: none of their weights is 0; otherwise R is 1, and rows of b
@@ -227,10 +230,10 @@ pv_all_nonzero(int R, const struct cpu_small_batch *p, int64_t i)
 
     for (int r = 0; r < R; r++, a += p->a_stride)
         for (int64_t j = 0; j < p->n; j += VEC) {
-            vec v =
-                choose_first(p->n - j, load_floats(p->n - j, a + j), splat(1));
+            vec v = v_choose_first(p->n - j, v_load_floats(p->n - j, a + j),
+                                   v_splat(1));
 
-            zero |= (vec_bits)(v == splat(0));
+            zero |= (vec_bits)(v == v_splat(0));
         }
     for (int l = 0; l < VEC; l++)
         any |= zero[l];
@@ -277,7 +280,7 @@ SMALL_BATCH_OF_TYPE(bf16, GGML_TYPE_BF16)
 SMALL_BATCH_OF_TYPE(q8_0, GGML_TYPE_Q8_0)
 
 static void
-fill_small_batch(struct cpu_kernels *k)
+cpu_fill_small_batch(struct cpu_kernels *k)
 {
     k->dot_rows[GGML_TYPE_F32] = qk_f32;
     k->dot_rows[GGML_TYPE_F16] = qk_f16;

@@ -18,7 +18,7 @@
 
 #ifndef UNPACK_CODEBOOK
 #define UNPACK_CODEBOOK(name, offset, r, codes)                                \
-    unpack_codebook(codebook_##name, offset, r, codes)
+    cpu_unpack_codebook(codebook_##name, offset, r, codes)
 #define ORDER(name) NULL
 #ifdef HAS_CODEBOOK_GEMV
 #define GEMV_OF(name) gemv_##name
@@ -34,7 +34,7 @@
                                   .max_code = UINT8_MAX,                       \
                                   __VA_ARGS__ };                               \
                                                                                \
-        gemv_codebook(t, f, p, row, next);                                     \
+        cpu_gemv_codebook(t, f, p, row, next);                                 \
     }
 #else
 #define GEMV_OF(name) NULL
@@ -57,14 +57,14 @@ DEFINE_CODEBOOK_GEMM(LARGE, 16, false)
 
 /* A block's codes, so that half of them are multiplied. */
 INLINE void
-weigh_even(struct format f, const struct int_scales *c, vec_bits *codes)
+scale_even_codes(struct format f, const struct int_scales *c, vec_bits *codes)
 {
     UNROLL for (int g = 0; g < 2 * MAX_UNITS; g++)
     {
-        struct weight weight = weight_of(f, c, g / 2, g % 2);
+        struct code_scale scale = cpu_code_scale(f, c, g / 2, g % 2);
 
         UNROLL for (int i = 0; i < 4; i++, codes++) *codes =
-            weigh(*codes >> 1, &weight);
+            cpu_scale_codes(*codes >> 1, &scale);
     }
 }
 
@@ -80,10 +80,10 @@ weigh_even(struct format f, const struct int_scales *c, vec_bits *codes)
             range##_by_##in_group##_codes((struct format){ __VA_ARGS__ });     \
         struct int_scales integers;                                            \
                                                                                \
-        load_scales(f, false, r, &integers, scales);                           \
+        cpu_load_scales(f, false, r, &integers, scales);                       \
         UNPACK_CODEBOOK(name, range##_OFFSET, r, codes);                       \
-        if (is_weighed(f))                                                     \
-            weigh_even(f, &integers, codes);                                   \
+        if (cpu_has_scaled_codes(f))                                           \
+            scale_even_codes(f, &integers, codes);                             \
     }                                                                          \
     INLINE struct format format_##name(void)                                   \
     {                                                                          \
@@ -104,7 +104,7 @@ MULTIPLY_CODEBOOK(iq1_s, SMALL, 32, FLOAT_SCALES(iq1_s))
 MULTIPLY_CODEBOOK(iq1_m, SMALL, 16, INT_SCALES(iq1_m, 0))
 
 INLINE void
-fill_codebook(struct cpu_kernels *k)
+cpu_fill_codebook(struct cpu_kernels *k)
 {
 #define FILL(name, type, kind) FILL_TYPE(k, name, type);
     CPU_CODEBOOK_TYPES(FILL)

@@ -4,13 +4,13 @@
  * with its scale and the sum of its integers, which corrects for weights that
  * are stored with an offset, or have a minimum. Each of these is an array:
  *
- *     int8_t  q[k]                  x = d * q, q from -127 to 127
+ *     int8_t  q[k]                      x = d * q, q from -127 to 127
  *     float   d[k / 32]
- *     int32_t minus[k / 32]         the sum of q over the block, negative
- *     float   minus_weighed[k / 32] d * minus
- *     int16_t minus_pairs[k / 8]    of 16 values, the first two of every four,
- *                                   then the last two
- *     int16_t minus_halves[k / 16]  of 16 values
+ *     int32_t neg_sums[k / 32]          minus the sum of q over the block
+ *     float   scaled_neg_sums[k / 32]   d * neg_sums
+ *     int16_t neg_int16_pairs[k / 8]    minus sums: of 16 values, the first two
+ *                                       of every four, then the last two
+ *     int16_t neg_sums_16[k / 16]       of 16 values
  *
  * Every kernel makes the same bytes: nearest, ties to even. An element of a
  * product is, in every kernel and group of weights after group (of 32, or of
@@ -37,69 +37,61 @@
 
 #define COLUMN_BLOCK 32
 
-static inline size_t
-column_size(int64_t k)
-{
-    size_t n = (size_t)(k + k / COLUMN_BLOCK * 24);
-
-    return (n + 63) & ~(size_t)63;
-}
-
 static inline const float *
-column_scales(const char *column, int64_t k)
+cpu_column_scales(const char *column, int64_t k)
 {
     return (const float *)(const void *)(column + k);
 }
 
 static inline const int32_t *
-column_minus(const char *column, int64_t k)
+cpu_column_neg_sums(const char *column, int64_t k)
 {
     return (const int32_t *)(const void *)(column + k + k / COLUMN_BLOCK * 4);
 }
 
 static inline const float *
-column_minus_weighed(const char *column, int64_t k)
+cpu_column_scaled_neg_sums(const char *column, int64_t k)
 {
     return (const float *)(const void *)(column + k + k / COLUMN_BLOCK * 8);
 }
 
 static inline const int16_t *
-column_minus_pairs(const char *column, int64_t k)
+cpu_column_neg_int16_pairs(const char *column, int64_t k)
 {
     return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 12);
 }
 
 static inline const int16_t *
-column_minus_halves(const char *column, int64_t k)
+cpu_column_neg_sums_16(const char *column, int64_t k)
 {
     return (const int16_t *)(const void *)(column + k + k / COLUMN_BLOCK * 20);
 }
 
 /* Where a kernel that prepares a column writes the arrays after q. */
 struct column_arrays {
-    float *d, *minus_weighed;
-    int32_t *minus;
-    int16_t *minus_pairs, *minus_halves;
+    float *d, *scaled_neg_sums;
+    int32_t *neg_sums;
+    int16_t *neg_int16_pairs, *neg_sums_16;
 };
 
 static inline struct column_arrays
-column_arrays(void *column, int64_t k)
+cpu_column_arrays(void *column, int64_t k)
 {
     char *p = (char *)column + k;
     int64_t run = k / COLUMN_BLOCK * 4;
 
     return (struct column_arrays){
         .d = (float *)(void *)p,
-        .minus = (int32_t *)(void *)(p + run),
-        .minus_weighed = (float *)(void *)(p + 2 * run),
-        .minus_pairs = (int16_t *)(void *)(p + 3 * run),
-        .minus_halves = (int16_t *)(void *)(p + 5 * run)
+        .neg_sums = (int32_t *)(void *)(p + run),
+        .scaled_neg_sums = (float *)(void *)(p + 2 * run),
+        .neg_int16_pairs = (int16_t *)(void *)(p + 3 * run),
+        .neg_sums_16 = (int16_t *)(void *)(p + 5 * run)
     };
 }
 
-/* Four sums of a block's integers, as they are in minus_pairs. */
+/* Four sums of a block's integers, as they are in neg_int16_pairs. */
 static inline void
-column_sums(const int8_t *q, int16_t *sums)
+cpu_column_block_sums(const int8_t *q, int16_t *sums)
 {
     for (int i = 0; i < 4; i++)
         sums[i] = 0;
@@ -112,22 +104,22 @@ column_sums(const int8_t *q, int16_t *sums)
 
 /* The figures of block b, from those sums. */
 static inline void
-column_put(const struct column_arrays *r, int64_t b, float d,
-           const int16_t *sums)
+cpu_column_set_block(const struct column_arrays *r, int64_t b, float d,
+                     const int16_t *sums)
 {
     int32_t minus = 0;
 
     for (int i = 0; i < 2; i++) {
         int32_t half = -sums[2 * i] - sums[2 * i + 1];
 
-        r->minus_pairs[4 * b + 2 * i] = (int16_t)-sums[2 * i];
-        r->minus_pairs[4 * b + 2 * i + 1] = (int16_t)-sums[2 * i + 1];
-        r->minus_halves[2 * b + i] = (int16_t)half;
+        r->neg_int16_pairs[4 * b + 2 * i] = (int16_t)-sums[2 * i];
+        r->neg_int16_pairs[4 * b + 2 * i + 1] = (int16_t)-sums[2 * i + 1];
+        r->neg_sums_16[2 * b + i] = (int16_t)half;
         minus += half;
     }
     r->d[b] = d;
-    r->minus[b] = minus;
-    r->minus_weighed[b] = d * (float)minus;
+    r->neg_sums[b] = minus;
+    r->scaled_neg_sums[b] = d * (float)minus;
 }
 
 #endif

@@ -58,7 +58,7 @@ INLINE void
 prefetch_some(struct prefetch *f, size_t more)
 {
     for (f->due += more; f->due >= LINE; f->due -= LINE) {
-        prefetch_for_tile(more < LINE, f->at);
+        cpu_prefetch_for_tile(more < LINE, f->at);
         f->at += LINE;
     }
 }
@@ -84,19 +84,19 @@ prefetching_tile(bool to_l1, enum ggml_type type, int R, int C,
                  const struct cpu_product *p, int64_t r, int64_t c,
                  struct block k)
 {
-    const int64_t size = (int64_t)width(type);
-    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t size = (int64_t)cpu_value_size(type);
+    const int64_t col_size = (int64_t)cpu_value_size(COLUMN_TYPE);
     const int64_t step = STEP * size * R; /* bytes of rows */
-    const bool chains = chain_of(type) > 0;
+    const bool chains = cpu_chain_values(type) > 0;
     const char *rows = k.rows + (size_t)(r - k.row) * k.stride;
     const char *cols = p->cols + (size_t)c * p->col_stride;
     /* several columns have what comes next prefetched part by part */
     const bool prefetched =
         C == 1 && p->n_cols == 1 && type != HARDWARE_PREFETCHED;
     const char *source =
-        prefetched && p->prefetch ? prefetch_source(p, r) : NULL;
+        prefetched && p->prefetch ? cpu_prefetch_source(p, r) : NULL;
     const char *next = prefetched_column(p, R, C, r, c);
-    struct prefetch after = { .at = prefetch_source(p, r) +
+    struct prefetch after = { .at = cpu_prefetch_source(p, r) +
                                     (size_t)(c / COLS) * k.part };
     const size_t each = C > 1 && R == rows_of(C) ? k.each : 0;
     vec sum[2 * ROWS][WIDE], total[2 * ROWS][WIDE];
@@ -104,11 +104,11 @@ prefetching_tile(bool to_l1, enum ggml_type type, int R, int C,
 
     after.at += (size_t)(i / TURN) * each / LINE * LINE;
     UNROLL for (int a = 0; a < R; a++) UNROLL for (int b = 0; b < C; b++)
-        sum[a][b] = total[a][b] = splat(0);
+        sum[a][b] = total[a][b] = v_splat(0);
     if (k.kept && i > 0)
         take_sums(R, C, chains ? total : sum, k.kept);
     for (; i + TURN <= k.end; i += TURN) {
-        end_chain(type, R, C, i - k.first, sum, total);
+        cpu_end_chain(type, R, C, i - k.first, sum, total);
         if (C == COLS && next)
             UNROLL for (int64_t j = 0; j < TURN * col_size; j += LINE)
                 PREFETCH_L2(next + i * col_size + j);
@@ -117,32 +117,32 @@ prefetching_tile(bool to_l1, enum ggml_type type, int R, int C,
         ROLLED for (int64_t j = i; j < i + TURN; j += STEP)
         {
             if (C == 1 && source && (step >= LINE || j * size * R % LINE == 0))
-                prefetch_step(to_l1, step, source + j * size * R);
-            add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
-                         k.stride, cols + j * col_size, p->col_stride);
+                cpu_prefetch_step(to_l1, step, source + j * size * R);
+            cpu_add_products(type, R, C, STEP, sum, rows + (j - k.first) * size,
+                             k.stride, cols + j * col_size, p->col_stride);
         }
     }
     for (; i < k.end; i += STEP) {
-        end_chain(type, R, C, i - k.first, sum, total);
-        add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum,
-                     rows + (i - k.first) * size, k.stride, cols + i * col_size,
-                     p->col_stride);
+        cpu_end_chain(type, R, C, i - k.first, sum, total);
+        cpu_add_products(type, R, C, k.end - i < STEP ? k.end - i : STEP, sum,
+                         rows + (i - k.first) * size, k.stride,
+                         cols + i * col_size, p->col_stride);
     }
     if (chains)
-        end_chains(R, C, sum, total);
+        cpu_end_chains(R, C, sum, total);
     if (k.kept && k.end < p->k) {
         keep_sums(R, C, k.kept, chains ? total : sum);
         return;
     }
     if (C > COLS) {
-        UNROLL for (int a = 0; a < R; a++) store_row(
+        UNROLL for (int a = 0; a < R; a++) cpu_store_sums_row(
             C, chains ? total[a] : sum[a],
             p->out + (size_t)c * p->out_stride + r + a, p->out_stride);
         return;
     }
     UNROLL for (int b = 0; b < C; b++)
-        store_column(R, b, chains ? total : sum,
-                     p->out + (size_t)(c + b) * p->out_stride + r);
+        cpu_store_sums_column(R, b, chains ? total : sum,
+                              p->out + (size_t)(c + b) * p->out_stride + r);
 }
 
 INLINE void
@@ -207,7 +207,7 @@ panels_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
 {
     struct block k = all_values(p, COLS);
     vec(*kept)[COLS] = p->scratch;
-    int64_t values = block_values(type, p->k);
+    int64_t values = cpu_block_values(type, p->k);
 
     for (int64_t r = 0; r < p->n_rows; r += BLOCK_ROWS) {
         int64_t rest = p->n_rows - r, n = rest < BLOCK_ROWS ? rest : BLOCK_ROWS;
@@ -215,13 +215,13 @@ panels_in_blocks(enum ggml_type type, bool copied, const struct cpu_product *p,
         for (int64_t i = 0; i < p->k; i += values) {
             k.first = i;
             k.end = i + values < p->k ? i + values : p->k;
-            k.rows = p->rows + (size_t)i * width(type);
+            k.rows = p->rows + (size_t)i * cpu_value_size(type);
             if (copied)
-                pack_rows(type, p, r, n, &k);
+                cpu_pack_rows(type, p, r, n, &k);
             for (int64_t j = g; j < end; j++) {
                 k.kept = kept + (j - g) * BLOCK_ROWS;
-                panel_of_columns(copied ? packed_type(type) : type, p, r, r + n,
-                                 j * COLS, k);
+                panel_of_columns(copied ? cpu_packed_type(type) : type, p, r,
+                                 r + n, j * COLS, k);
             }
         }
     }
@@ -232,8 +232,8 @@ INLINE int64_t
 whole_panels(enum ggml_type type, const struct cpu_product *p)
 {
     struct block all = all_values(p, COLS);
-    int64_t values = block_values(type, p->k), n = p->n_cols / COLS;
-    bool copied = n > 0 && is_packed(type, p);
+    int64_t values = cpu_block_values(type, p->k), n = p->n_cols / COLS;
+    bool copied = n > 0 && cpu_is_packed(type, p);
     /* sums of two blocks had better stay in the L1 cache, unless rows would
      * be copied again and again */
     int64_t some = copied || 2 * values < p->k ? BLOCK_PANELS : 1;
@@ -244,9 +244,9 @@ whole_panels(enum ggml_type type, const struct cpu_product *p)
         return n * COLS;
     }
     if (copied)
-        pack_rows(type, p, 0, p->n_rows, &all);
+        cpu_pack_rows(type, p, 0, p->n_rows, &all);
     for (int64_t g = 0; g < n; g++)
-        panel_of_columns(copied ? packed_type(type) : type, p, 0, p->n_rows,
+        panel_of_columns(copied ? cpu_packed_type(type) : type, p, 0, p->n_rows,
                          g * COLS, all);
     return n * COLS;
 }
@@ -258,21 +258,22 @@ fewer_columns(enum ggml_type type, int C, const struct cpu_product *p,
 {
     const struct block all = all_values(p, C);
     /* without gaps, what comes next is prefetched by smaller tiles */
-    bool gaps = p->row_stride != (size_t)p->k * width(type);
+    bool gaps = p->row_stride != (size_t)p->k * cpu_value_size(type);
     int64_t r = 0;
 
     for (; C == 1 && gaps && r + 2 * ROWS <= p->n_rows; r += 2 * ROWS)
         float_tile(type, 2 * ROWS, C, p, r, c, all);
     if (C == 1 && p->n_cols == 1 && IN_STRIPS) {
         if (PREFETCH_TO_L1)
-            rows_in_strips(type, true, p, r);
+            cpu_rows_in_strips(type, true, p, r);
         else
-            rows_in_strips(type, false, p, r);
+            cpu_rows_in_strips(type, false, p, r);
         return;
     }
-    for (; C == 1 && p->n_cols == 1 && gemv_row_by_row(type) && r < p->n_rows;
+    for (; C == 1 && p->n_cols == 1 && cpu_gemv_float_row_by_row(type) &&
+           r < p->n_rows;
          r++)
-        gemv_row(type, p, r);
+        cpu_gemv_float_row(type, p, r);
     float_tiles(type, C, p, r, p->n_rows, c, all);
 }
 
@@ -283,7 +284,7 @@ INLINE bool
 fits_wide_tile(const struct cpu_product *p)
 {
     return p->n_cols > COLS && p->n_cols <= WIDE &&
-           WIDE * p->k * (int64_t)width(COLUMN_TYPE) <= WIDE_BYTES;
+           WIDE * p->k * (int64_t)cpu_value_size(COLUMN_TYPE) <= WIDE_BYTES;
 }
 
 INLINE void
@@ -309,11 +310,11 @@ multiply_rows(enum ggml_type type, const struct cpu_product *p)
 INLINE void
 gemm_float(enum ggml_type type, const struct cpu_product *p)
 {
-    const int64_t step = rows_in_l2(type, p->k);
+    const int64_t step = cpu_rows_in_l2(type, p->k);
     struct cpu_product part = *p;
 
     if (p->n_cols <= COLS || p->n_rows <= step || fits_wide_tile(p) ||
-        block_values(type, p->k) < p->k) {
+        cpu_block_values(type, p->k) < p->k) {
         multiply_rows(type, p);
         return;
     }
@@ -330,15 +331,15 @@ gemm_float(enum ggml_type type, const struct cpu_product *p)
 
 #ifdef DOT_BF16
 static size_t
-column_size(int64_t k)
+bf16_column_size(int64_t k)
 {
     return (size_t)(k * 2 + LINE - 1) / LINE * LINE;
 }
 
 static void
-prepare(const float *x, void *column, int64_t k)
+round_column_to_bf16(const float *x, void *column, int64_t k)
 {
-    put_bf16(k, column, x);
+    v_put_bf16(k, column, x);
 }
 
 /* Weights of F16, rounded: for few columns in the registers, otherwise first.
@@ -353,7 +354,7 @@ multiply_rounded(const struct cpu_product *p)
 static size_t
 rounded_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
+    return cpu_packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 #else
 static void
@@ -365,13 +366,13 @@ multiply_f32(const struct cpu_product *p)
 static size_t
 f32_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return packed_size(GGML_TYPE_F32, k, n_rows, n_cols);
+    return cpu_packed_size(GGML_TYPE_F32, k, n_rows, n_cols);
 }
 
 static size_t
 f16_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
+    return cpu_packed_size(GGML_TYPE_F16, k, n_rows, n_cols);
 }
 
 static void
@@ -390,25 +391,25 @@ multiply_bf16(const struct cpu_product *p)
 static size_t
 bf16_size(int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    return packed_size(GGML_TYPE_BF16, k, n_rows, n_cols);
+    return cpu_packed_size(GGML_TYPE_BF16, k, n_rows, n_cols);
 }
 
 static void
-fill_products(struct cpu_kernels *k)
+cpu_fill_float_products(struct cpu_kernels *k)
 {
 #ifdef DOT_BF16
     k->mul_mat[GGML_TYPE_BF16] = (struct cpu_mul_mat){
         .multiply = multiply_bf16,
-        .prepare = prepare,
-        .column_size = column_size,
+        .prepare = round_column_to_bf16,
+        .column_size = bf16_column_size,
         .rows_at_once = ROWS,
         .prefetch_distance = PREFETCH_DISTANCE,
         .scratch_size = bf16_size,
     };
     k->mul_mat_rounded = (struct cpu_mul_mat){
         .multiply = multiply_rounded,
-        .prepare = prepare,
-        .column_size = column_size,
+        .prepare = round_column_to_bf16,
+        .column_size = bf16_column_size,
         .rows_at_once = ROWS,
         .prefetch_distance = PREFETCH_DISTANCE,
         .scratch_size = rounded_size,
@@ -418,7 +419,7 @@ fill_products(struct cpu_kernels *k)
     k->mul_mat[type].multiply = multiply_##name;                               \
     k->mul_mat[type].rows_at_once = ROWS;                                      \
     k->mul_mat[type].prefetch_distance =                                       \
-        gemv_row_by_row(type) ? 0 : PREFETCH_DISTANCE;                         \
+        cpu_gemv_float_row_by_row(type) ? 0 : PREFETCH_DISTANCE;               \
     k->mul_mat[type].scratch_size = name##_size;
     FILL(GGML_TYPE_F32, f32)
     FILL(GGML_TYPE_F16, f16)

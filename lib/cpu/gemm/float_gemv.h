@@ -27,7 +27,7 @@
 #define GEMV_PREFETCH_DISTANCE 2048
 
 INLINE bool
-gemv_row_by_row(enum ggml_type type)
+cpu_gemv_float_row_by_row(enum ggml_type type)
 {
     return GEMV_ROW_BY_ROW && type != HARDWARE_PREFETCHED;
 }
@@ -35,43 +35,43 @@ gemv_row_by_row(enum ggml_type type)
 /* What a step over rows of a single column reads, or a line of several steps.
  */
 INLINE void
-prefetch_step(bool to_l1, int64_t step, const char *p)
+cpu_prefetch_step(bool to_l1, int64_t step, const char *p)
 {
     const int64_t n = step > LINE ? step : LINE;
 
     UNROLL for (int64_t i = 0; i < n; i += LINE)
-        prefetch_line(p + i, to_l1 ? PREFETCH_TIMES : PREFETCH_TIMES_L2,
-                      to_l1 ? PREFETCH_TIMES : 0);
+        cpu_prefetch_line(p + i, to_l1 ? PREFETCH_TIMES : PREFETCH_TIMES_L2,
+                          to_l1 ? PREFETCH_TIMES : 0);
 }
 
 /* An element of a single column, from one stream of memory. */
 INLINE void
-gemv_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
+cpu_gemv_float_row(enum ggml_type type, const struct cpu_product *p, int64_t r)
 {
-    const int64_t size = (int64_t)width(type);
-    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t size = (int64_t)cpu_value_size(type);
+    const int64_t col_size = (int64_t)cpu_value_size(COLUMN_TYPE);
     const char *row = p->rows + (size_t)r * p->row_stride;
     vec sum[1][WIDE], total[1][WIDE];
     int64_t i = 0;
 
-    sum[0][0] = total[0][0] = splat(0);
+    sum[0][0] = total[0][0] = v_splat(0);
     for (; i + TURN <= p->k; i += TURN) {
-        end_chain(type, 1, 1, i, sum, total);
+        cpu_end_chain(type, 1, 1, i, sum, total);
         UNROLL for (int64_t j = i; j < i + TURN; j += STEP)
         {
             if ((j - i) * size % LINE == 0)
                 PREFETCH_L1(row + j * size + GEMV_PREFETCH_DISTANCE);
-            add_products(type, 1, 1, STEP, sum, row + j * size, 0,
-                         p->cols + j * col_size, 0);
+            cpu_add_products(type, 1, 1, STEP, sum, row + j * size, 0,
+                             p->cols + j * col_size, 0);
         }
     }
     for (; i < p->k; i += STEP) {
-        end_chain(type, 1, 1, i, sum, total);
-        add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum,
-                     row + i * size, 0, p->cols + i * col_size, 0);
+        cpu_end_chain(type, 1, 1, i, sum, total);
+        cpu_add_products(type, 1, 1, p->k - i < STEP ? p->k - i : STEP, sum,
+                         row + i * size, 0, p->cols + i * col_size, 0);
     }
-    end_chains(1, 1, sum, total);
-    store_column(1, 0, total, p->out + r);
+    cpu_end_chains(1, 1, sum, total);
+    cpu_store_sums_column(1, 0, total, p->out + r);
 }
 
 /* Values [i, end) of a row of a single column, added to `before`; as many bytes
@@ -81,8 +81,8 @@ add_strip(enum ggml_type type, bool to_l1, const struct cpu_product *p,
           const char *row, int64_t i, int64_t end, const char *source,
           vec before)
 {
-    const int64_t size = (int64_t)width(type);
-    const int64_t col_size = (int64_t)width(COLUMN_TYPE);
+    const int64_t size = (int64_t)cpu_value_size(type);
+    const int64_t col_size = (int64_t)cpu_value_size(COLUMN_TYPE);
     const int64_t turn = 4 * LINE / size;
     vec sum[1][WIDE];
 
@@ -91,30 +91,30 @@ add_strip(enum ggml_type type, bool to_l1, const struct cpu_product *p,
         UNROLL for (int64_t j = 0; j < turn; j += STEP)
         {
             if (j * size % LINE == 0)
-                prefetch_step(to_l1, LINE, source + j * size);
-            add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
-                         p->cols + (i + j) * col_size, 0);
+                cpu_prefetch_step(to_l1, LINE, source + j * size);
+            cpu_add_products(type, 1, 1, STEP, sum, row + (i + j) * size, 0,
+                             p->cols + (i + j) * col_size, 0);
         }
     for (; i < end; i += STEP)
-        add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum,
-                     row + i * size, 0, p->cols + i * col_size, 0);
+        cpu_add_products(type, 1, 1, end - i < STEP ? end - i : STEP, sum,
+                         row + i * size, 0, p->cols + i * col_size, 0);
     return sum[0][0];
 }
 
 /* Rows from r on, with a single column. */
 INLINE void
-rows_in_strips(enum ggml_type type, bool to_l1, const struct cpu_product *p,
-               int64_t r)
+cpu_rows_in_strips(enum ggml_type type, bool to_l1, const struct cpu_product *p,
+                   int64_t r)
 {
     const int64_t strip = to_l1 ? L1_STRIP : STRIP_VALUES;
 
     for (int64_t n; r < p->n_rows; r += n) {
-        const char *source = prefetch_source(p, r);
+        const char *source = cpu_prefetch_source(p, r);
         vec sum[ROWS];
 
         n = p->n_rows - r < ROWS ? p->n_rows - r : ROWS;
         for (int64_t a = 0; a < n; a++)
-            sum[a] = splat(0);
+            sum[a] = v_splat(0);
         for (int64_t i = 0; i < p->k; i += strip) {
             int64_t end = p->k - i < strip ? p->k : i + strip;
 
@@ -122,11 +122,11 @@ rows_in_strips(enum ggml_type type, bool to_l1, const struct cpu_product *p,
                 const char *row = p->rows + (size_t)(r + a) * p->row_stride;
 
                 sum[a] = add_strip(type, to_l1, p, row, i, end, source, sum[a]);
-                source += (end - i) * (int64_t)width(type);
+                source += (end - i) * (int64_t)cpu_value_size(type);
             }
         }
         for (int64_t a = 0; a < n; a++)
-            p->out[r + a] = add_lanes(sum[a]);
+            p->out[r + a] = v_add_lanes(sum[a]);
     }
 }
 

@@ -32,10 +32,12 @@ struct block {
 };
 
 INLINE int64_t
-block_values(enum ggml_type type, int64_t k)
+cpu_block_values(enum ggml_type type, int64_t k)
 {
-    const int64_t most = BLOCK_BYTES / COLS / (int64_t)width(COLUMN_TYPE);
-    const int64_t chain = chain_of(type) ? chain_of(type) : TURN;
+    const int64_t most =
+        BLOCK_BYTES / COLS / (int64_t)cpu_value_size(COLUMN_TYPE);
+    const int64_t chain =
+        cpu_chain_values(type) ? cpu_chain_values(type) : TURN;
     int64_t blocks = (k + most - 1) / most;
 
     if (blocks <= 1)
@@ -47,7 +49,7 @@ block_values(enum ggml_type type, int64_t k)
 static size_t
 blocks_size(int64_t k)
 {
-    return block_values(GGML_TYPE_F32, k) < k
+    return cpu_block_values(GGML_TYPE_F32, k) < k
                ? sizeof(vec) * COLS * BLOCK_ROWS * BLOCK_PANELS
                : 0;
 }
@@ -58,25 +60,26 @@ blocks_size(int64_t k)
  * that is better. A file has them on multiples of 32 bytes: loads of a whole
  * line would take two. And what is rounded need not be for every column. */
 INLINE int64_t
-rows_in_l2(enum ggml_type type, int64_t k)
+cpu_rows_in_l2(enum ggml_type type, int64_t k)
 {
-    int64_t n = L2_ROWS_BYTES / ((k + !k) * (int64_t)width(type)) / ROWS * ROWS;
+    int64_t n = L2_ROWS_BYTES / ((k + !k) * (int64_t)cpu_value_size(type)) /
+                ROWS * ROWS;
 
-    return block_values(type, k) < k ? BLOCK_ROWS : n > ROWS ? n : ROWS;
+    return cpu_block_values(type, k) < k ? BLOCK_ROWS : n > ROWS ? n : ROWS;
 }
 
 /* No power of two, so that rows lie in different parts of the cache. */
 INLINE size_t
 packed_stride(enum ggml_type type, int64_t n)
 {
-    return ((size_t)n * width(type) + LINE - 1) / LINE * LINE + LINE;
+    return ((size_t)n * cpu_value_size(type) + LINE - 1) / LINE * LINE + LINE;
 }
 
 /* Weights of F16 with columns of BF16. */
 INLINE bool
 is_rounded(enum ggml_type type)
 {
-    return width(COLUMN_TYPE) == 2 && type != COLUMN_TYPE;
+    return cpu_value_size(COLUMN_TYPE) == 2 && type != COLUMN_TYPE;
 }
 
 /* Fewer columns would not make up for it. */
@@ -85,27 +88,28 @@ may_be_packed(enum ggml_type type, int64_t n_cols)
 {
     if (is_rounded(type))
         return n_cols >= COLS;
-    return n_cols >= 8 * COLS &&
-           (width(COLUMN_TYPE) == 2 || VEC * width(type) >= LINE);
+    return n_cols >= 8 * COLS && (cpu_value_size(COLUMN_TYPE) == 2 ||
+                                  VEC * cpu_value_size(type) >= LINE);
 }
 
 INLINE bool
-is_packed(enum ggml_type type, const struct cpu_product *p)
+cpu_is_packed(enum ggml_type type, const struct cpu_product *p)
 {
     return may_be_packed(type, p->n_cols) &&
            (is_rounded(type) || (uintptr_t)p->rows % LINE ||
             p->row_stride % LINE);
 }
 
-/* Bytes of what is_packed(), and of blocks_size(). */
+/* Bytes of what cpu_is_packed(), and of blocks_size(). */
 INLINE size_t
-packed_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
+cpu_packed_size(enum ggml_type type, int64_t k, int64_t n_rows, int64_t n_cols)
 {
-    int64_t n = rows_in_l2(type, k) < n_rows ? rows_in_l2(type, k) : n_rows;
+    int64_t n =
+        cpu_rows_in_l2(type, k) < n_rows ? cpu_rows_in_l2(type, k) : n_rows;
 
     if (!may_be_packed(type, n_cols))
         return blocks_size(k);
-    return (size_t)n * packed_stride(type, block_values(type, k)) +
+    return (size_t)n * packed_stride(type, cpu_block_values(type, k)) +
            blocks_size(k);
 }
 
@@ -113,21 +117,21 @@ INLINE void
 pack_row(enum ggml_type type, int64_t n, char *y, const char *x)
 {
     if (!is_rounded(type)) {
-        memcpy(y, x, (size_t)n * width(type));
+        memcpy(y, x, (size_t)n * cpu_value_size(type));
         return;
     }
 #ifdef DOT_BF16
     for (int64_t i = 0; i < n; i += STEP)
-        store_bf16_pairs(
+        v_store_bf16_pairs(
             n - i, y + 2 * i,
-            load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
+            cpu_load_operand(type, n - i < STEP ? n - i : STEP, x + 2 * i));
 #endif
 }
 
 /* The block's values of rows [r, r + n). */
 INLINE void
-pack_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
-          int64_t n, struct block *k)
+cpu_pack_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
+              int64_t n, struct block *k)
 {
     const char *from = p->rows + (size_t)r * p->row_stride;
     char *to = (char *)p->scratch + blocks_size(p->k);
@@ -137,12 +141,12 @@ pack_rows(enum ggml_type type, const struct cpu_product *p, int64_t r,
     k->stride = packed_stride(type, k->end - k->first);
     for (int64_t i = 0; i < n; i++, to += k->stride, from += p->row_stride)
         pack_row(type, k->end - k->first, to,
-                 from + (size_t)k->first * width(type));
+                 from + (size_t)k->first * cpu_value_size(type));
 }
 
 /* Of copies. */
 INLINE enum ggml_type
-packed_type(enum ggml_type type)
+cpu_packed_type(enum ggml_type type)
 {
     return is_rounded(type) ? COLUMN_TYPE : type;
 }

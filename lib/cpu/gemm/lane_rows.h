@@ -18,7 +18,7 @@ typedef uint32_t half_words __attribute__((vector_size(16)));
 
 /* Where lanes begin, in bytes, in the four that are shuffled together. */
 INLINE vec_bits
-lane_starts(void)
+v_lane_starts(void)
 {
     vec_bits at;
 
@@ -28,22 +28,22 @@ lane_starts(void)
 
 /* For such a shuffle: of each lane byte i, nothing, byte j, nothing. */
 INLINE vec_bits
-two_bytes_of(int i, int j)
+v_two_bytes(int i, int j)
 {
-    return (lane_starts() * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
+    return (v_lane_starts() * 0x10001 + (uint32_t)(i | j << 16)) | 0x80008000;
 }
 
 INLINE vec_bits
-splat_bits(int32_t v)
+v_splat_bits(int32_t v)
 {
     return (vec_bits){ 0 } + (uint32_t)v;
 }
 
 /* The same, of what the compiler shall not compute with before. */
 INLINE vec_bits
-splat_at(const int32_t *p)
+v_splat_at(const int32_t *p)
 {
-    vec_bits v = splat_bits(*p);
+    vec_bits v = v_splat_bits(*p);
 
     IN_REGISTER(v);
     return v;
@@ -51,9 +51,9 @@ splat_at(const int32_t *p)
 
 /* Two in each lane. */
 INLINE vec_bits
-splat_pair(const int16_t *p)
+v_splat_pair(const int16_t *p)
 {
-    vec_bits v = splat_bits(four_bytes(AS(char, p)));
+    vec_bits v = v_splat_bits(cpu_load_int32(AS(char, p)));
 
     IN_REGISTER(v);
     return v;
@@ -67,13 +67,13 @@ struct rows {
 };
 
 INLINE const char *
-row_at(const struct rows *r, int i)
+cpu_weight_row(const struct rows *r, int i)
 {
     return r->fourth[i / 4] + (size_t)(i % 4) * r->stride;
 }
 
 INLINE struct rows
-rows_from(const char *first, size_t stride)
+cpu_rows_from(const char *first, size_t stride)
 {
     struct rows r = { .stride = stride };
 
@@ -83,13 +83,13 @@ rows_from(const char *first, size_t stride)
 }
 
 INLINE struct rows
-rows_at(const struct cpu_product *p, int64_t row)
+cpu_weight_rows(const struct cpu_product *p, int64_t row)
 {
-    return rows_from(p->rows + (size_t)row * p->row_stride, p->row_stride);
+    return cpu_rows_from(p->rows + (size_t)row * p->row_stride, p->row_stride);
 }
 
 INLINE void
-rows_advance(struct rows *r, size_t size)
+cpu_rows_advance(struct rows *r, size_t size)
 {
     UNROLL for (int i = 0; i < VEC / 4; i++) r->fourth[i] += size;
 }

@@ -26,7 +26,7 @@ unpacked_units(struct format f, struct unpacked o, int64_t unit)
     const int64_t groups = unit * COLUMN_BLOCK / f.group;
 
     return (struct unpacked){ o.codes + unit * WORDS,
-                              o.scales + unit * scales_of(f),
+                              o.scales + unit * cpu_unit_scales(f),
                               o.signs + unit * WORDS, o.starts + groups };
 }
 
@@ -38,22 +38,22 @@ unpack_chunk(struct format f, const struct rows *r, const char *next, int n,
     UNROLL for (int half = 0; half < 2; half++)
     {
         vec_bits loaded[MAX_LOADED];
-        struct weight weight;
+        struct code_scale scale;
 
         f.load(r, n, half, loaded);
-        UNROLL for (int i = 0; i < 4 * units_in_chunk(f, n); i++)
+        UNROLL for (int i = 0; i < 4 * cpu_units_in_chunk(f, n); i++)
         {
             vec_bits code = f.code(loaded, n, half, i / 4, i % 4);
             int unit = n * f.chunk_units + i / 4;
 
             if (f.quads && i / 4 % 2)
                 code >>= 2;
-            if (is_weighed(f)) {
+            if (cpu_has_scaled_codes(f)) {
                 if (i % 4 == 0)
-                    weight = weight_of(f, integers, unit, half);
-                code = weigh(code, &weight);
+                    scale = cpu_code_scale(f, integers, unit, half);
+                code = cpu_scale_codes(code, &scale);
             }
-            prefetch_word(f, next, n, half, i, false);
+            cpu_prefetch_word(f, next, n, half, i, false);
             all[unit * WORDS + 4 * half + i % 4] = code;
             AFTER(next, code);
         }
@@ -70,16 +70,16 @@ unpack_block(struct format f, const struct rows *r, const char *next,
 
     if (f.unpack_whole) {
         for (size_t i = 0; i < VEC * f.size; i += LINE)
-            prefetch_to_l2(next + i);
+            cpu_prefetch_to_l2(next + i);
         f.unpack_whole(r, all, scales);
         return;
     }
-    load_scales(f, false, r, &integers, scales);
-    if (f.chunk_loop && !is_weighed(f))
-        ROLLED for (int n = 0; n < chunks_of(f); n++)
+    cpu_load_scales(f, false, r, &integers, scales);
+    if (f.chunk_loop && !cpu_has_scaled_codes(f))
+        ROLLED for (int n = 0; n < cpu_chunks(f); n++)
             unpack_chunk(f, r, next, n, &integers, all);
     else
-        UNROLL for (int n = 0; n < chunks_of(f); n++)
+        UNROLL for (int n = 0; n < cpu_chunks(f); n++)
             unpack_chunk(f, r, next, n, &integers, all);
 }
 
@@ -98,24 +98,25 @@ arrange_codes(struct format f, struct unpacked o)
 {
     (void)f, (void)o;
 #if TILED
-    if (is_less(weighed(f)))
+    if (is_less(cpu_scaled_codes_format(f)))
         for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i++)
-            o.signs[i] = less_offset(o.codes[i], weighed(f).offset);
+            o.signs[i] =
+                v_less_offset(o.codes[i], cpu_scaled_codes_format(f).offset);
 #endif
 #ifdef HAS_SIGNED_MAGNITUDES
     if (f.max_code == 0)
         for (int64_t i = 0; i < f.block / f.group; i++)
-            o.starts[i] = split_signs(o.codes + i * f.group / 4, f.group / 4,
-                                      o.signs + i * f.group / 4);
+            o.starts[i] = v_split_signs(o.codes + i * f.group / 4, f.group / 4,
+                                        o.signs + i * f.group / 4);
 #endif
 #ifdef HAS_DOT8
     for (int64_t i = 0; i < f.block / COLUMN_BLOCK * WORDS; i += 2)
-        join_words(o.codes + i);
+        v_join_words(o.codes + i);
 #endif
 }
 
 /* The integer sums of group g of a unit: V vectors of rows times C columns, in
- * the order of add_word(). */
+ * the order of cpu_add_word(). */
 #ifdef HAS_DOT8
 /* A column without another is taken twice. */
 INLINE void
@@ -126,8 +127,8 @@ sum_group(const int V, const int C, struct format f, struct unpacked o,
 
     UNROLL for (int j = 0; j < C; j += 2)
     {
-        const char *a = column_of(x, j),
-                   *b = column_of(x, j + 1 < C ? j + 1 : j);
+        const char *a = cpu_column_at(x, j),
+                   *b = cpu_column_at(x, j + 1 < C ? j + 1 : j);
 
         UNROLL for (int v = 0; v < V; v++)
         {
@@ -135,12 +136,13 @@ sum_group(const int V, const int C, struct format f, struct unpacked o,
             vec_bits two[2] = { { 0 }, { 0 } };
 
             UNROLL for (int word = g * n; word < (g + 1) * n; word += 2)
-                dot8(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
-                     b + unit * COLUMN_BLOCK + 4 * word);
-            split_dot8(two);
-            s[v * C + j] = two[0] + start_of(f, a, x->k, unit, g);
+                v_dot8(two, w + word, a + unit * COLUMN_BLOCK + 4 * word,
+                       b + unit * COLUMN_BLOCK + 4 * word);
+            v_split_dot8(two);
+            s[v * C + j] = two[0] + cpu_group_start(f, a, x->k, unit, g);
             if (j + 1 < C)
-                s[v * C + j + 1] = two[1] + start_of(f, b, x->k, unit, g);
+                s[v * C + j + 1] =
+                    two[1] + cpu_group_start(f, b, x->k, unit, g);
         }
     }
 }
@@ -153,8 +155,8 @@ sum_words(const int V, const int C, struct format f, struct unpacked o,
     vec_bits part[TILE];
 
     UNROLL for (int word = g * n; word < (g + 1) * n; word++)
-        add_word(V, C, f, n, o.codes + word, UNITS * WORDS, o.scales,
-                 UNITS * MAX_SCALES, x, unit, word, s, part);
+        cpu_add_word(V, C, f, n, o.codes + word, UNITS * WORDS, o.scales,
+                     UNITS * MAX_SCALES, x, unit, word, s, part);
 }
 
 #ifdef HAS_SIGNED_MAGNITUDES
@@ -169,11 +171,11 @@ sum_magnitudes(const int V, const int C, struct format f, struct unpacked o,
     UNROLL for (int word = g * n; word < (g + 1) * n; word++)
         UNROLL for (int j = 0; j < C; j++)
     {
-        const char *col = column_of(x, j) + unit * COLUMN_BLOCK;
+        const char *col = cpu_column_at(x, j) + unit * COLUMN_BLOCK;
 
-        UNROLL for (int v = 0; v < V; v++) s[v * C + j] =
-            add_signed(s[v * C + j], unpacked_rows(o, v).codes[word],
-                       unpacked_rows(o, v).signs[word], AS(int32_t, col)[word]);
+        UNROLL for (int v = 0; v < V; v++) s[v * C + j] = v_add_signed(
+            s[v * C + j], unpacked_rows(o, v).codes[word],
+            unpacked_rows(o, v).signs[word], AS(int32_t, col)[word]);
     }
 }
 #endif
@@ -186,12 +188,13 @@ sum_two_words(const int V, const int C, struct format f, struct unpacked o,
     const int n = f.group / 4;
     vec_bits shares[TILE], part[TILE];
 
-    UNROLL for (int j = 0; j < C; j++) shares[j] = two_word_offsets(
-        f.offset, f.group, column_of(x, j) + unit * COLUMN_BLOCK + g * f.group);
+    UNROLL for (int j = 0; j < C; j++) shares[j] = v_two_word_offsets(
+        f.offset, f.group,
+        cpu_column_at(x, j) + unit * COLUMN_BLOCK + g * f.group);
     UNROLL for (int word = 0; word < n; word++)
         UNROLL for (int j = 0; j < C; j++)
     {
-        const char *q = column_of(x, j) + unit * COLUMN_BLOCK + g * f.group;
+        const char *q = cpu_column_at(x, j) + unit * COLUMN_BLOCK + g * f.group;
 
         UNROLL for (int v = 0; v < V; v++)
         {
@@ -200,13 +203,14 @@ sum_two_words(const int V, const int C, struct format f, struct unpacked o,
             vec_bits sum;
 
             if (word % 2 == 0)
-                part[i] = splat_bits(AS(int32_t, &shares[j])[word]);
-            part[i] = dot_step(part[i], r.codes[g * n + word],
-                               AS(int32_t, q)[word], f.max_code);
+                part[i] = v_splat_bits(AS(int32_t, &shares[j])[word]);
+            part[i] = v_dot_step(part[i], r.codes[g * n + word],
+                                 AS(int32_t, q)[word], f.max_code);
             if (word % 2 == 0)
                 continue;
-            sum = f.has_int_scales ? dot2_int16(part[i], (vec_bits)r.scales[g])
-                                   : sum_int16_pairs(part[i]);
+            sum = f.has_int_scales
+                      ? v_dot2_int16(part[i], (vec_bits)r.scales[g])
+                      : v_sum_int16_pairs(part[i]);
             s[i] = word > 1 ? s[i] + sum : sum;
         }
     }
@@ -235,7 +239,7 @@ INLINE void
 add_units(const int V, const int C, struct format f, int64_t n,
           struct unpacked o, const struct columns *x, vec *acc)
 {
-    const int groups = COLUMN_BLOCK / f.group, at_once = groups_at_once(f);
+    const int groups = COLUMN_BLOCK / f.group, at_once = cpu_groups_at_once(f);
 
     for (int64_t u = 0; u < n; u++) {
         UNROLL for (int g = 0; g < groups; g += at_once)
@@ -244,9 +248,9 @@ add_units(const int V, const int C, struct format f, int64_t n,
 
             UNROLL for (int i = 0; i < at_once; i++)
                 sum_group(V, C, f, o, x, x->first + u, g + i, s + i * V * C);
-            add_groups(V, C, f, s, o.scales, UNITS * MAX_SCALES, x,
-                       x->first + u, acc);
-            o.scales += scales_at_once(f);
+            cpu_add_groups(V, C, f, s, o.scales, UNITS * MAX_SCALES, x,
+                           x->first + u, acc);
+            o.scales += cpu_scales_at_once(f);
         }
         o.codes += WORDS;
         o.signs += WORDS;
@@ -271,14 +275,14 @@ INLINE void
 sum_tiles(struct format f, const bool odd, struct unpacked o,
           const struct columns *x, int64_t i, vec_bits *s)
 {
-    const int n = groups_at_once(f);
+    const int n = cpu_groups_at_once(f);
     const vec_bits *codes = is_less(f) ? o.signs : o.codes;
 
     i *= n;
     UNROLL for (int j = 0; j < n; j++, i++)
-        sum_tile(2 * odd + j, is_less(f), codes + i * f.group / 4,
-                 x->at + x->first * COLUMN_BLOCK + i * f.group, x->stride,
-                 s + j * TILED);
+        v_sum_tile(2 * odd + j, is_less(f), codes + i * f.group / 4,
+                   x->at + x->first * COLUMN_BLOCK + i * f.group, x->stride,
+                   s + j * TILED);
 }
 
 /* n unpacked units of VEC rows times TILED columns, added to acc. The sums,
@@ -288,13 +292,13 @@ INLINE void
 add_tiles(struct format f, int64_t n, struct unpacked o,
           const struct columns *x, const struct tile_progress *run, vec *acc)
 {
-    const int each = COLUMN_BLOCK / f.group / groups_at_once(f);
+    const int each = COLUMN_BLOCK / f.group / cpu_groups_at_once(f);
     vec_bits *const s[2] = { run->sums, run->sums + 2 * TILED };
     struct format g = f;
 
     if (is_less(f))
         g.offset = 0;
-    let_tiles_read(o.codes);
+    v_let_tiles_read(o.codes);
     if (run->begins)
         sum_tiles(f, false, o, x, 0, s[0]);
     for (int64_t i = 0; i < n * each; i += 2)
@@ -306,8 +310,9 @@ add_tiles(struct format f, int64_t n, struct unpacked o,
                 sum_tiles(f, !odd, o, x, at + 1, s[!odd]);
             if (at >= n * each)
                 break;
-            add_groups(1, TILED, g, s[odd], o.scales + at * scales_at_once(f),
-                       0, x, x->first + at / each, acc);
+            cpu_add_groups(1, TILED, g, s[odd],
+                           o.scales + at * cpu_scales_at_once(f), 0, x,
+                           x->first + at / each, acc);
         }
 }
 #else
@@ -318,16 +323,16 @@ add_tiles(struct format f, int64_t n, struct unpacked o,
 INLINE vec
 load_rest(int64_t rest, const float *p)
 {
-    return rest >= VEC ? load_f32(p) : load_f32_first(rest, p);
+    return rest >= VEC ? v_load_f32(p) : v_load_f32_first(rest, p);
 }
 
 INLINE void
 store_rest(int64_t rest, float *p, vec v)
 {
     if (rest >= VEC)
-        store_f32(p, v);
+        v_store_f32(p, v);
     else
-        store_f32_first(rest, p, v);
+        v_store_f32_first(rest, p, v);
 }
 
 /* What units before `unit` have made of elements. */
@@ -354,7 +359,7 @@ quant_tile_of(const int V, const int C, struct format f,
     float *out = p->out + (size_t)c * stride + row;
     vec acc[TILE];
 
-    UNROLL for (int i = 0; i < V * C; i++) acc[i] = block_begin(
+    UNROLL for (int i = 0; i < V * C; i++) acc[i] = cpu_block_begin(
         f, partial_elements(unit, rest - i / C * VEC,
                             out + (size_t)(i % C) * stride + i / C * VEC));
     if (run)
@@ -368,8 +373,8 @@ quant_tile_of(const int V, const int C, struct format f,
         float *to = out + (size_t)j * stride + v * VEC;
 
         store_rest(left, to,
-                   block_end(f, partial_elements(unit, left, to), acc[i],
-                             unpacked_rows(o, v).scales));
+                   cpu_block_end(f, partial_elements(unit, left, to), acc[i],
+                                 unpacked_rows(o, v).scales));
     }
 }
 
@@ -415,19 +420,19 @@ copy_last_rows(const struct cpu_product *p, size_t at, size_t size, char *copy)
         memcpy(copy + (size_t)i * size,
                p->rows + (size_t)r * p->row_stride + at, size);
     }
-    return rows_from(copy, size);
+    return cpu_rows_from(copy, size);
 }
 
 /* The next n blocks of VEC rows, one at least, unpacked. */
 INLINE void
-unpack_blocks(struct format f, int64_t n, struct rows *r, const char **next,
-              struct unpacked o)
+cpu_unpack_blocks(struct format f, int64_t n, struct rows *r, const char **next,
+                  struct unpacked o)
 {
     do {
         unpack_block(f, r, *next, o.codes, o.scales);
         arrange_codes(f, o);
         *next += VEC * f.size;
-        rows_advance(r, f.size);
+        cpu_rows_advance(r, f.size);
         o = unpacked_units(f, o, f.block / COLUMN_BLOCK);
     } while (--n > 0);
 }
@@ -450,15 +455,15 @@ prefetch_columns(struct format f, const struct cpu_product *p, int64_t row,
 
         UNROLL for (int i = 0; i < UNITS * COLUMN_BLOCK; i += LINE)
             PREFETCH_L1(col + unit * COLUMN_BLOCK + i);
-        PREFETCH_L1(column_scales(col, k) + unit);
+        PREFETCH_L1(cpu_column_scales(col, k) + unit);
         if (less && f.group == COLUMN_BLOCK && !SUMS_IN_INT16(f))
-            PREFETCH_L1(column_minus(col, k) + unit);
+            PREFETCH_L1(cpu_column_neg_sums(col, k) + unit);
         else if (less && SUMS_IN_INT16(f))
-            PREFETCH_L1(column_minus_pairs(col, k) + 4 * unit);
+            PREFETCH_L1(cpu_column_neg_int16_pairs(col, k) + 4 * unit);
         else if (less || f.has_int_scales)
-            PREFETCH_L1(column_minus_halves(col, k) + 2 * unit);
+            PREFETCH_L1(cpu_column_neg_sums_16(col, k) + 2 * unit);
         if (f.min && !f.has_int_scales)
-            PREFETCH_L1(column_minus_weighed(col, k) + unit);
+            PREFETCH_L1(cpu_column_scaled_neg_sums(col, k) + unit);
         UNROLL for (int i = 0; i < vecs * VEC * 4; i += LINE)
             PREFETCH_WRITE(out + i);
     }
@@ -496,8 +501,8 @@ gemm_columns(const int V, struct format f, const struct cpu_product *p,
 /* UNITS units of V vectors of rows at a time, so that they stay in the first
  * cache. */
 INLINE void
-gemm_vectors_of_rows(const int V, const struct cpu_product *p, struct format f,
-                     int64_t row)
+cpu_gemm_vectors_of_rows(const int V, const struct cpu_product *p,
+                         struct format f, int64_t row)
 {
     vec_bits codes[MAX_VECS * UNITS * WORDS];
     vec scales[MAX_VECS * UNITS * MAX_SCALES];
@@ -505,11 +510,11 @@ gemm_vectors_of_rows(const int V, const struct cpu_product *p, struct format f,
     char copy[VEC * UNITS * COLUMN_BLOCK * 9 / 8];
     const int64_t step = f.block / COLUMN_BLOCK, n = p->k / COLUMN_BLOCK;
     struct unpacked all = { codes, scales, signs, starts };
-    const char *next = prefetch_source(p, row);
+    const char *next = cpu_prefetch_source(p, row);
     struct rows rows[MAX_VECS];
 
     for (int v = 0; v < V; v++)
-        rows[v] = rows_at(p, row + v * VEC);
+        rows[v] = cpu_weight_rows(p, row + v * VEC);
     for (int64_t unit = 0; unit < n; unit += UNITS) {
         int64_t blocks = units_from(p, unit) / step;
         size_t size = (size_t)blocks * f.size;
@@ -520,7 +525,7 @@ gemm_vectors_of_rows(const int V, const struct cpu_product *p, struct format f,
                                          size, copy);
             f.unpack(blocks, &rows[v], &next, unpacked_rows(all, v));
         }
-        gemm_columns(V, weighed(f), p, row, unit, all);
+        gemm_columns(V, cpu_scaled_codes_format(f), p, row, unit, all);
     }
 }
 

@@ -24,15 +24,16 @@ prefetch_lines(int lines, const char *next, int part, int parts, bool soon)
         if (first + i >= end)
             break;
         if (soon)
-            prefetch_for_gemv(next + (first + i) * LINE);
+            cpu_prefetch_for_gemv(next + (first + i) * LINE);
         else
-            prefetch_to_l2(next + (first + i) * LINE);
+            cpu_prefetch_to_l2(next + (first + i) * LINE);
     }
 }
 
 /* Of as many as a block of VEC rows has. */
 INLINE void
-prefetch_part(struct format f, const char *next, int part, int parts, bool soon)
+cpu_prefetch_part(struct format f, const char *next, int part, int parts,
+                  bool soon)
 {
     prefetch_lines(lines_of(f), next, part, parts, soon);
 }
@@ -41,25 +42,25 @@ prefetch_part(struct format f, const char *next, int part, int parts, bool soon)
  * some of which the next block prefetches again. The more is computed
  * meanwhile, the fewer `times` they are to be prefetched. */
 INLINE void
-prefetch_share(struct format f, const char *next, int part, int parts,
-               int times)
+cpu_prefetch_unit(struct format f, const char *next, int part, int parts,
+                  int times)
 {
     const int each = (lines_of(f) + parts - 1) / parts;
 
     next += part * each * LINE;
     UNROLL for (int i = 0; i < each; i++)
-        prefetch_line(next + i * LINE, times, PREFETCH_TO_L1 ? times : 0);
+        cpu_prefetch_line(next + i * LINE, times, PREFETCH_TO_L1 ? times : 0);
 }
 
 /* Where the word-th word of half of run n of such a block is used. Where runs
  * are a loop each has as many lines. */
 INLINE void
-prefetch_word(struct format f, const char *next, int n, int half, int word,
-              bool soon)
+cpu_prefetch_word(struct format f, const char *next, int n, int half, int word,
+                  bool soon)
 {
-    const int runs = f.chunk_loop ? chunks_of(f) : 1;
+    const int runs = f.chunk_loop ? cpu_chunks(f) : 1;
     const int lines = (lines_of(f) + runs - 1) / runs;
-    const int at = half * units_in_chunk(f, n) * WORDS / 2 + word;
+    const int at = half * cpu_units_in_chunk(f, n) * WORDS / 2 + word;
     const int before = f.chunk_loop ? 0 : n * f.chunk_units * WORDS;
 
     if (f.chunk_loop)

@@ -32,7 +32,7 @@
     NOINLINE void gemm_##name(const struct cpu_product *p,                     \
                               const struct format *f)                          \
     {                                                                          \
-        gemm_rows(p, name##_codes(*f));                                        \
+        cpu_gemm_rows(p, name##_codes(*f));                                    \
     }
 
 /* A type: values of a block, units that are unpacked together, which scales,
@@ -48,8 +48,8 @@
                              .size = sizeof(struct block_##name),              \
                              .chunk_units = units,                             \
                              how,                                              \
-                             .load = load_##name,                              \
-                             .code = code_##name,                              \
+                             .load = cpu_load_##name,                          \
+                             .code = cpu_code_##name,                          \
                              .small_batch = small_batch_##name });             \
     }                                                                          \
     UNPACK_AND_MULTIPLY(name)
@@ -57,14 +57,14 @@
     NOINLINE void unpack_blocks_##name(int64_t n, struct rows *r,              \
                                        const char **next, struct unpacked o)   \
     {                                                                          \
-        unpack_blocks(format_##name(), n, r, next, o);                         \
+        cpu_unpack_blocks(format_##name(), n, r, next, o);                     \
     }                                                                          \
     static void multiply_##name(const struct cpu_product *p)                   \
     {                                                                          \
         struct format f = format_##name();                                     \
                                                                                \
         f.unpack = unpack_blocks_##name;                                       \
-        multiply_quant(p, f);                                                  \
+        cpu_multiply_quant(p, f);                                              \
     }
 #define GEMV(way, name) FLOAT_SCALES(name), .gemv = way
 #define QUADS(how)      how, .quads = true
@@ -85,8 +85,8 @@
 
 /* How columns are prepared for all types. */
 INLINE void
-fill_prepare(struct cpu_kernels *k,
-             void (*prepare)(const float *x, void *column, int64_t k))
+cpu_fill_prepare(struct cpu_kernels *k,
+                 void (*prepare)(const float *x, void *column, int64_t k))
 {
 #define FILL(name, type, kind) k->mul_mat[type].prepare = prepare;
     CPU_GROUP_TYPES(FILL)

@@ -26,7 +26,7 @@ MULTIPLY(q6_k, QUANT_SUPER, bits6_int_scales, 4,
          CHUNK_LOOP(INT_SCALES(q6_k, 128)), SMALL_BATCH_OF(3, 1))
 
 INLINE void
-fill_minima(struct cpu_kernels *k)
+cpu_fill_minima(struct cpu_kernels *k)
 {
 #define FILL(name, type, kind) FILL_TYPE(k, name, type);
     CPU_MINIMA_TYPES(FILL)

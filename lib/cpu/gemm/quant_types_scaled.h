@@ -25,7 +25,7 @@ MULTIPLY(mxfp4, QUANT_BLOCK, fp4, 1, FLOAT_SCALES(mxfp4), SMALL_BATCH_OF(8, 2))
 MULTIPLY(nvfp4, 64, fp4_by_16, 1, FLOAT_SCALES(nvfp4), SMALL_BATCH_OF(4, 2))
 
 INLINE void
-fill_scaled(struct cpu_kernels *k)
+cpu_fill_scaled(struct cpu_kernels *k)
 {
 #define FILL(name, type, kind) FILL_TYPE(k, name, type);
     CPU_SCALED_TYPES(FILL)

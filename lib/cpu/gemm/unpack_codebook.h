@@ -7,22 +7,22 @@
  * An instruction set may give, of 32 bytes and as many bits, where MASKED_BYTES
  * is defined,
  *
- *     negate_where(v, bits)     v, or -v where a bit is set
- *     lower_where(v, bits)      v, or v - 2
+ *     v_negate_where(v, bits)   v, or -v where a bit is set
+ *     v_lower_where(v, bits)    v, or v - 2
  *
  * where ROW_WORDS is,
  *
- *     parity_bits(v)            128 in each byte of which an odd number of
+ *     v_parity_bits(v)          128 in each byte of which an odd number of
  *                               seven bits is set
- *     widen(v, half)            half of 32 bytes as 16 bits each
- *     narrow_halves(v)          v[0] and v[1], whose values are bytes, as these
+ *     v_widen(v, half)          half of 32 bytes as 16 bits each
+ *     v_narrow_halves(v)        v[0] and v[1], whose values are bytes, as these
  *
  * and where LOOKS_UP_TWO_WORDS is, as entries of four bytes are looked up two
  * at a time,
  *
- *     two_words(a, b)           a and b, before the compiler reads where others
+ *     v_two_words(a, b)         a and b, before the compiler reads where others
  *                               are, in vectors if registers do not suffice
- *     join_two_words(v)         four of these */
+ *     v_join_two_words(v)       four of these */
 #ifndef CPU_GEMM_UNPACK_CODEBOOK_H
 #define CPU_GEMM_UNPACK_CODEBOOK_H
 
@@ -41,7 +41,7 @@ struct entry_indices {
 };
 
 INLINE uint32_t
-signs_at(const struct entry_indices *f, int u)
+cpu_signs_at(const struct entry_indices *f, int u)
 {
     return AS(uint32_t, &f->signs)[u];
 }
@@ -78,7 +78,7 @@ where(uint32_t bits)
 }
 
 INLINE row_bytes
-negate_where(row_bytes v, uint32_t bits)
+v_negate_where(row_bytes v, uint32_t bits)
 {
     row_bytes all = where(bits);
 
@@ -86,7 +86,7 @@ negate_where(row_bytes v, uint32_t bits)
 }
 
 INLINE row_bytes
-lower_where(row_bytes v, uint32_t bits)
+v_lower_where(row_bytes v, uint32_t bits)
 {
     row_bytes all = where(bits);
 
@@ -103,7 +103,7 @@ lower_where(row_bytes v, uint32_t bits)
 
 #ifndef ROW_WORDS
 INLINE row_bytes
-parity_bits(row_bytes v)
+v_parity_bits(row_bytes v)
 {
     v ^= v + v;
     v ^= (v + v) + (v + v);
@@ -111,7 +111,7 @@ parity_bits(row_bytes v)
 }
 
 INLINE row_halves
-widen(row_bytes v, int half)
+v_widen(row_bytes v, int half)
 {
     half_bytes low = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
                                              10, 11, 12, 13, 14, 15);
@@ -122,7 +122,7 @@ widen(row_bytes v, int half)
 }
 
 INLINE row_bytes
-narrow_halves(const row_halves *v)
+v_narrow_halves(const row_halves *v)
 {
     half_bytes a = __builtin_convertvector(v[0], half_bytes);
     half_bytes b = __builtin_convertvector(v[1], half_bytes);
@@ -142,7 +142,7 @@ even_signs(row_words w)
     w += w & 0xfffff80;
     w += w & 0x1fff8000;
     w += w & 0x3f800000;
-    return w | (row_words)parity_bits((row_bytes)w);
+    return w | (row_words)v_parity_bits((row_bytes)w);
 }
 
 #define FIND(name)                                                             \
@@ -172,8 +172,8 @@ FIND(iq2_xs)
         f->at[i] = w & 0x1ff;
         signs[i] = w >> 9;
     }
-    seven = narrow_halves(signs);
-    f->signs = (row_words)(seven | parity_bits(seven));
+    seven = v_narrow_halves(signs);
+    f->signs = (row_words)(seven | v_parity_bits(seven));
 }
 
 /* What fields of bits are multiplied by, which moves them where they belong. */
@@ -191,7 +191,7 @@ FIND(iq2_s)
         uint32_t qh = LOAD_ROW(uint32_t, block + AT(iq2_s, qh) + 4 * i);
 
         f->at[i] =
-            widen(qs, i) |
+            v_widen(qs, i) |
             ((row_halves)eight_times(qh) * TIMES(256, 64, 16, 4) & 0x300);
     }
     f->signs = LOAD_ROW(row_words, block + AT(iq2_s, signs));
@@ -217,7 +217,7 @@ FIND(iq3_s)
                           LOAD_ROW(uint16_t, block + AT(iq3_s, qh) + 2 * i);
 
         f->at[i] =
-            widen(qs, i % 2) | ((row_halves)((high & bit) == bit) & 0x100);
+            v_widen(qs, i % 2) | ((row_halves)((high & bit) == bit) & 0x100);
     }
     f->signs = LOAD_ROW(row_words, block + AT(iq3_s, signs));
 }
@@ -234,7 +234,7 @@ FIND(iq1_s)
     };
 
     UNROLL for (int i = 0; i < 2; i++) f->at[i] =
-        widen(qs, i) | (w[i] * TIMES(256, 32, 4, 0) & 0x700) |
+        v_widen(qs, i) | (w[i] * TIMES(256, 32, 4, 0) & 0x700) |
         (w[i] >> 1 & TIMES(0, 0, 0, 0x700));
     f->signs = -__builtin_convertvector(qh >> 15, row_words);
 }
@@ -256,10 +256,10 @@ FIND(iq1_m)
                 20, 20, 21, 21, 21, 21, 22, 22, 22, 22, 23, 23, 23, 23) *
             TIMES(256, 16, 256, 16);
 
-        f->at[i] = widen(qs, i) | (high & 0x700);
+        f->at[i] = v_widen(qs, i) | (high & 0x700);
         down[i] = (row_halves)((high & 0x800) == 0x800) & 0xff;
     }
-    f->signs = (row_words)narrow_halves(down);
+    f->signs = (row_words)v_narrow_halves(down);
 }
 
 #define CODEBOOK(name, ...)                                                    \
@@ -284,7 +284,7 @@ index_at(struct codebook t, const struct entry_indices *f, int u, int n, int i)
 
 /* The bytes of a unit's entries: four of eight values, or eight of four. */
 INLINE row_bytes
-unit_entries(struct codebook t, const struct entry_indices *f, int u)
+cpu_unit_entries(struct codebook t, const struct entry_indices *f, int u)
 {
 #define EIGHT(i) t.eights[index_at(t, f, u, 4, i)]
 #define FOUR(i)  t.fours[index_at(t, f, u, 8, i)]
@@ -294,8 +294,8 @@ unit_entries(struct codebook t, const struct entry_indices *f, int u)
     half_words two[4];
 
     UNROLL for (int i = 0; i < 4; i++) two[i] =
-        two_words(FOUR(2 * i), FOUR(2 * i + 1));
-    return join_two_words(two);
+        v_two_words(FOUR(2 * i), FOUR(2 * i + 1));
+    return v_join_two_words(two);
 #else
     return (row_bytes)(row_words){ FOUR(0), FOUR(1), FOUR(2), FOUR(3),
                                    FOUR(4), FOUR(5), FOUR(6), FOUR(7) };
@@ -308,19 +308,19 @@ unit_entries(struct codebook t, const struct entry_indices *f, int u)
 INLINE vec
 scale_and_half(vec d, vec_bits scale, float by)
 {
-    return d * (splat(0.5f) + as_floats(scale)) * splat(by);
+    return d * (v_splat(0.5f) + v_as_floats(scale)) * v_splat(by);
 }
 
 INLINE void
-scales_iq2_xxs(const struct rows *r, vec *scales)
+cpu_scales_iq2_xxs(const struct rows *r, vec *scales)
 {
-    vec d = low_f16(load_words(r, 0));
+    vec d = v_low_f16(v_load_words(r, 0));
 
     UNROLL for (size_t i = 0; i < 4; i++)
     {
         vec_bits w[4];
 
-        load_16(r, AT(iq2_xxs, qs) + 16 * i, w);
+        v_load_16(r, AT(iq2_xxs, qs) + 16 * i, w);
         scales[2 * i] = scale_and_half(d, w[1] >> 28, 0.25f);
         scales[2 * i + 1] = scale_and_half(d, w[3] >> 28, 0.25f);
     }
@@ -335,12 +335,12 @@ odd_bytes(vec_bits w)
 
 /* Nibbles, for groups of 16. */
 INLINE void
-int_scales_nibbles(const struct rows *r, size_t at, struct int_scales *c)
+cpu_int_scales_nibbles(const struct rows *r, size_t at, struct int_scales *c)
 {
-    c->d = low_f16(load_words(r, 0)) * splat(0.125f);
+    c->d = v_low_f16(v_load_words(r, 0)) * v_splat(0.125f);
     UNROLL for (int i = 0; i < 4; i++)
     {
-        vec_bits w = load_words(r, at + 4 * (size_t)(i / 2)) >> i % 2 * 16;
+        vec_bits w = v_load_words(r, at + 4 * (size_t)(i / 2)) >> i % 2 * 16;
 
         w = (w & 0xff) | (w << 8 & 0xff0000);
         c->scale[i] = odd_bytes((w | w << 4) & NIBBLES);
@@ -348,70 +348,70 @@ int_scales_nibbles(const struct rows *r, size_t at, struct int_scales *c)
 }
 
 INLINE void
-int_scales_iq2_xs(const struct rows *r, struct int_scales *c)
+cpu_int_scales_iq2_xs(const struct rows *r, struct int_scales *c)
 {
-    int_scales_nibbles(r, AT(iq2_xs, scales), c);
+    cpu_int_scales_nibbles(r, AT(iq2_xs, scales), c);
 }
 
 INLINE void
-int_scales_iq2_s(const struct rows *r, struct int_scales *c)
+cpu_int_scales_iq2_s(const struct rows *r, struct int_scales *c)
 {
-    int_scales_nibbles(r, AT(iq2_s, scales), c);
+    cpu_int_scales_nibbles(r, AT(iq2_s, scales), c);
 }
 
 INLINE void
-scales_iq3_xxs(const struct rows *r, vec *scales)
+cpu_scales_iq3_xxs(const struct rows *r, vec *scales)
 {
-    vec d = low_f16(load_words(r, 0));
+    vec d = v_low_f16(v_load_words(r, 0));
 
     UNROLL for (size_t g = 0; g < 8; g += 4)
     {
         vec_bits w[4];
 
-        load_16(r, AT(iq3_xxs, words) + 4 * g, w);
+        v_load_16(r, AT(iq3_xxs, words) + 4 * g, w);
         UNROLL for (size_t i = 0; i < 4; i++) scales[g + i] =
             scale_and_half(d, w[i] >> 28, 1);
     }
 }
 
 INLINE void
-scales_iq3_s(const struct rows *r, vec *scales)
+cpu_scales_iq3_s(const struct rows *r, vec *scales)
 {
-    vec d = low_f16(load_words(r, 0));
-    vec_bits w = load_words(r, AT(iq3_s, scales));
+    vec d = v_low_f16(v_load_words(r, 0));
+    vec_bits w = v_load_words(r, AT(iq3_s, scales));
 
     UNROLL for (int g = 0; g < 8; g++) scales[g] =
-        d * as_floats((w >> 4 * g & 15) * 2 + 1);
+        d * v_as_floats((w >> 4 * g & 15) * 2 + 1);
 }
 
 /* d * (2 * scale + 1) / 8 */
 INLINE vec
 odd_scale(vec d, vec_bits scale)
 {
-    return d * as_floats((scale & 7) * 2 + 1) * splat(0.125f);
+    return d * v_as_floats((scale & 7) * 2 + 1) * v_splat(0.125f);
 }
 
 INLINE void
-scales_iq1_s(const struct rows *r, vec *scales)
+cpu_scales_iq1_s(const struct rows *r, vec *scales)
 {
     vec_bits w[4];
-    vec d = low_f16(load_words(r, 0));
+    vec d = v_low_f16(v_load_words(r, 0));
 
-    load_16(r, AT(iq1_s, qh), w);
+    v_load_16(r, AT(iq1_s, qh), w);
     UNROLL for (int g = 0; g < 8; g++) scales[g] =
         odd_scale(d, w[g / 2] >> (g % 2 * 16 + 12));
 }
 
 /* Halves of words: four scales of three bits, and four bits of d. */
 INLINE void
-int_scales_iq1_m(const struct rows *r, struct int_scales *c)
+cpu_int_scales_iq1_m(const struct rows *r, struct int_scales *c)
 {
-    vec_bits w[2] = { load_words(r, AT(iq1_m, scales)),
-                      load_words(r, AT(iq1_m, scales) + 4) };
+    vec_bits w[2] = { v_load_words(r, AT(iq1_m, scales)),
+                      v_load_words(r, AT(iq1_m, scales) + 4) };
 
-    c->d = low_f16((w[0] >> 12 & 15) | (w[0] >> 28) << 4 |
-                   (w[1] >> 12 & 15) << 8 | (w[1] >> 28) << 12) *
-           splat(0.125f);
+    c->d = v_low_f16((w[0] >> 12 & 15) | (w[0] >> 28) << 4 |
+                     (w[1] >> 12 & 15) << 8 | (w[1] >> 28) << 12) *
+           v_splat(0.125f);
     UNROLL for (int i = 0; i < 4; i++)
     {
         vec_bits v = w[i / 2] >> i % 2 * 16;

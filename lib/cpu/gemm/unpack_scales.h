@@ -32,11 +32,12 @@ struct format {
     int group;     /* values that share a scale: 16 or 32 */
     bool min;
     int offset;
-    int max_code; /* the largest code; 0: bytes are signed, as from_signed() */
+    int max_code; /* the largest code; 0: bytes are signed, as v_from_signed()
+                   */
     int chunk_units; /* units that share bytes; the last ones may be fewer */
     bool quads;      /* code() gives those of odd units times four */
-    bool quarter;    /* so these are to be divided: see given() */
-    bool even;       /* codes are, the offset is not: see is_weighed() */
+    bool quarter;    /* so these are to be divided: see cpu_unit_format() */
+    bool even; /* codes are, the offset is not: see cpu_has_scaled_codes() */
     /* Of the block that begins at the rows: of each of its groups the scale,
      * and the minimum if there are any. */
     void (*scales)(const struct rows *r, vec *scales);
@@ -50,7 +51,7 @@ struct format {
     void (*load)(const struct rows *r, int n, int half, vec_bits *w);
     vec_bits (*code)(const vec_bits *w, int n, int half, int u, int i);
     /* Whether load() and code() take any n: runs are a loop, and code() of
-     * those that are not weighed. */
+     * those that are not scaled (cpu_has_scaled_codes()). */
     bool chunk_loop;
     int small_batch; /* as GEMM multiplies codes where these are unpacked */
     /* Or GEMV of VEC rows from `row` on; as many
@@ -67,7 +68,7 @@ struct format {
     void (*gemm)(const struct cpu_product *p, const struct format *f);
 };
 
-/* Opened units of VEC rows, up to UNITS; those of the next rows follow after
+/* Unpacked units of VEC rows, up to UNITS; those of the next rows follow after
  * room for that. Signed codes that are multiplied as magnitudes have signs, and
  * `starts` are what sums begin with. Where there are tiles, `signs` are the
  * codes of which is_less() holds, less their offset. */
@@ -87,7 +88,7 @@ enum {
 
 /* The codes of unit u, as code() gives them. */
 INLINE struct format
-given(struct format f, int u)
+cpu_unit_format(struct format f, int u)
 {
     if (f.quads && u % 2) {
         f.offset *= 4;
@@ -99,7 +100,7 @@ given(struct format f, int u)
 
 /* How often units are unpacked together, and how many the n-th time. */
 INLINE int
-chunks_of(struct format f)
+cpu_chunks(struct format f)
 {
     int units = (int)(f.block / COLUMN_BLOCK);
 
@@ -107,21 +108,21 @@ chunks_of(struct format f)
 }
 
 INLINE int
-units_in_chunk(struct format f, int n)
+cpu_units_in_chunk(struct format f, int n)
 {
     int left = (int)(f.block / COLUMN_BLOCK) - n * f.chunk_units;
 
     return f.chunk_loop || left > f.chunk_units ? f.chunk_units : left;
 }
 
-/* Whether codes for GEMM are weighed: multiplied by their
- * scales, which makes bytes of those of three bits, and one sum of both groups
- * of a unit. Where pairs are added in 16 bits it would not fit.
+/* Whether codes for GEMM are scaled: multiplied by their scales, which makes
+ * bytes of those of three bits, and one sum of both groups of a unit. Where
+ * pairs are added in 16 bits it would not fit.
  *
  * So are codes that stand for odd numbers from -9 to 9, whose scales are odd up
  * to 15: products with an odd offset are even, and half of them are bytes. */
 INLINE bool
-is_weighed(struct format f)
+cpu_has_scaled_codes(struct format f)
 {
     return f.has_int_scales && !SCALES_IN_INT16(f) &&
            (f.max_code <= 7 || f.even);
@@ -133,9 +134,9 @@ is_weighed(struct format f)
  * to 31, one times the least code less the offset makes 128: bytes are in
  * excess of 127, or one less than signed ones. */
 INLINE struct format
-weighed(struct format f)
+cpu_scaled_codes_format(struct format f)
 {
-    if (!is_weighed(f))
+    if (!cpu_has_scaled_codes(f))
         return f;
     f.group = COLUMN_BLOCK;
     f.max_code = UINT8_MAX;
@@ -145,7 +146,7 @@ weighed(struct format f)
 
 /* How many vectors a unit's scales are. */
 INLINE int
-scales_of(struct format f)
+cpu_unit_scales(struct format f)
 {
     if (f.has_int_scales)
         return f.min ? UNIT_RATIO + 1 : UNIT_D + 1;
@@ -154,9 +155,9 @@ scales_of(struct format f)
 
 /* Byte i of a word. */
 INLINE vec
-byte_of(vec_bits w, int i)
+v_byte_to_float(vec_bits w, int i)
 {
-    return as_floats(w >> 8 * i & 0xff);
+    return v_as_floats(w >> 8 * i & 0xff);
 }
 
 /* Byte i of words of scales, as sums are multiplied by it. */
@@ -164,22 +165,22 @@ INLINE vec
 scale_of(struct format f, vec_bits w, int i)
 {
     if (SCALES_IN_INT16(f))
-        return (vec)subtract_int16_pairs(bytes_as_int16_pairs(w, i, i),
-                                         f.excess);
-    return byte_of(w, i) - splat((float)f.excess);
+        return (vec)v_subtract_int16_pairs(v_bytes_as_int16_pairs(w, i, i),
+                                           f.excess);
+    return v_byte_to_float(w, i) - v_splat((float)f.excess);
 }
 
 /* A block's integers, unit by unit, for codes as they are or as code() gives
  * them. */
 INLINE void
-put_int_scales(struct format f, bool as_given, const struct int_scales *c,
-               vec *scales)
+unpack_int_scales(struct format f, bool as_unpacked, const struct int_scales *c,
+                  vec *scales)
 {
     UNROLL for (int u = 0; u < MAX_UNITS; u++)
     {
         int w = u / 2, i = u % 2 * 2;
 
-        if (as_given || !is_weighed(f)) {
+        if (as_unpacked || !cpu_has_scaled_codes(f)) {
             scales[0] = scale_of(f, c->scale[w], i);
             scales[1] = scale_of(f, c->scale[w], i + 1);
         }
@@ -187,24 +188,24 @@ put_int_scales(struct format f, bool as_given, const struct int_scales *c,
             scales[UNIT_D] = c->d;
         if (f.min) {
             scales[UNIT_MINIMA] =
-                (vec)bytes_as_int16_pairs(c->min[w], i, i + 1);
+                (vec)v_bytes_as_int16_pairs(c->min[w], i, i + 1);
             scales[UNIT_RATIO] = c->ratio;
         }
-        scales += scales_of(f);
+        scales += cpu_unit_scales(f);
     }
 }
 
 /* And *c, if they are integers. */
 INLINE void
-load_scales(struct format f, bool as_given, const struct rows *r,
-            struct int_scales *c, vec *scales)
+cpu_load_scales(struct format f, bool as_unpacked, const struct rows *r,
+                struct int_scales *c, vec *scales)
 {
     if (!f.has_int_scales) {
         f.scales(r, scales);
         return;
     }
     f.integers(r, c);
-    put_int_scales(f, as_given, c, scales);
+    unpack_int_scales(f, as_unpacked, c, scales);
 }
 
 typedef uint16_t vec_halves __attribute__((vector_size(sizeof(vec))));
@@ -213,27 +214,27 @@ typedef uint8_t vec_bytes __attribute__((vector_size(sizeof(vec))));
 /* A scale as codes are multiplied by it: a negative one by its magnitude, and
  * codes by what they lack of the largest. What is added makes all of them have
  * the same offset. */
-struct weight {
+struct code_scale {
     vec_halves flip, magnitude;
     vec_bytes base;
 };
 
 /* That of group g of a unit. */
-INLINE struct weight
-weight_of(struct format f, const struct int_scales *c, int unit, int g)
+INLINE struct code_scale
+cpu_code_scale(struct format f, const struct int_scales *c, int unit, int g)
 {
     const int i = unit % 2 * 2 + g;
     const uint16_t least = (uint16_t)f.offset;
     const uint16_t flipped = (uint16_t)(f.max_code - f.offset);
     vec_halves scale =
-        (vec_halves)bytes_as_int16_pairs(c->scale[unit / 2], i, i);
+        (vec_halves)v_bytes_as_int16_pairs(c->scale[unit / 2], i, i);
     vec_halves minus, base;
 
     if (!f.offset)
-        return (struct weight){ .magnitude = scale };
+        return (struct code_scale){ .magnitude = scale };
     if (f.even) {
         base = (EVEN_OFFSET - scale * least) >> 1;
-        return (struct weight){
+        return (struct code_scale){
             .magnitude = scale,
             .base = (vec_bytes)((base & 0xff) * 0x101),
         };
@@ -241,9 +242,9 @@ weight_of(struct format f, const struct int_scales *c, int unit, int g)
     scale -= (uint16_t)f.excess;
     minus = -(scale >> 15);
     scale = (scale ^ minus) - minus;
-    base = (uint16_t)(weighed(f).offset) -
+    base = (uint16_t)(cpu_scaled_codes_format(f).offset) -
            scale * (least + (minus & (uint16_t)(flipped - least)));
-    return (struct weight){
+    return (struct code_scale){
         .flip = minus & (uint16_t)(f.max_code * 0x101),
         .magnitude = scale,
         .base = (vec_bytes)((base & 0xff) * 0x101),
@@ -252,7 +253,7 @@ weight_of(struct format f, const struct int_scales *c, int unit, int g)
 
 /* A product with a code is less than 256. */
 INLINE vec_bits
-weigh(vec_bits code, const struct weight *w)
+cpu_scale_codes(vec_bits code, const struct code_scale *w)
 {
     vec_halves product = ((vec_halves)code ^ w->flip) * w->magnitude;
 

@@ -13,9 +13,9 @@
 #include "cpu/gemm/unpack_types.h"
 
 INLINE void
-scales_tq1_0(const struct rows *r, vec *scales)
+cpu_scales_tq1_0(const struct rows *r, vec *scales)
 {
-    scales_last(r, AT(tq1_0, d), scales);
+    cpu_scales_last(r, AT(tq1_0, d), scales);
 }
 
 typedef int8_t vec_signed __attribute__((vector_size(sizeof(vec))));
@@ -59,10 +59,10 @@ trits(vec_bits w, int n)
  * has one, and the digits of four bytes. */
 LOAD(tq1_0)
 {
-    load_16(r, n ? 32 : 16 * (size_t)half, w);
+    v_load_16(r, n ? 32 : 16 * (size_t)half, w);
     UNROLL for (int i = 0; i < 4; i++) w[i] = as_ternary(w[i]);
     if (n)
-        w[4] = as_ternary(load_words(r, AT(tq1_0, qh)));
+        w[4] = as_ternary(v_load_words(r, AT(tq1_0, qh)));
 }
 
 CODE(tq1_0)
@@ -82,9 +82,9 @@ struct ternary_sums {
 INLINE void
 add_trits(struct ternary_sums *s, vec_bits *w, int32_t x)
 {
-    s->whole = dot4(s->whole, *w, x);
+    s->whole = v_dot4(s->whole, *w, x);
     *w = times_three(*w);
-    s->left = dot4(s->left, *w, x);
+    s->left = v_dot4(s->left, *w, x);
 }
 
 /* Unit u of a block: its bytes are those of words w[0] to w[7], and four in
@@ -106,41 +106,41 @@ sum_ternary(vec_bits *w, int u, const char *x)
 
 /* GEMV of VEC rows. */
 INLINE void
-gemv_ternary(const struct cpu_product *p, int64_t row, const char *next)
+cpu_gemv_ternary(const struct cpu_product *p, int64_t row, const char *next)
 {
     const struct format f = { .size = sizeof(struct block_tq1_0),
                               .group = COLUMN_BLOCK,
                               .offset = 1 };
-    struct rows r = rows_at(p, row);
+    struct rows r = cpu_weight_rows(p, row);
     vec scales[MAX_UNITS], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         vec_bits w[9];
 
-        scales_tq1_0(&r, scales);
-        load_16(&r, 0, w);
-        load_16(&r, 16, w + 4);
+        cpu_scales_tq1_0(&r, scales);
+        v_load_16(&r, 0, w);
+        v_load_16(&r, 16, w + 4);
         UNROLL for (int u = 0; u < MAX_UNITS; u++)
         {
-            vec d = splat(column_scales(p->cols, p->k)[unit + u]);
+            vec d = v_splat(cpu_column_scales(p->cols, p->k)[unit + u]);
             vec_bits s;
 
             if (u == 5) {
-                load_16(&r, 32, w);
-                w[8] = load_words(&r, AT(tq1_0, qh));
+                v_load_16(&r, 32, w);
+                w[8] = v_load_words(&r, AT(tq1_0, qh));
             }
             s = sum_ternary(w, u, p->cols + (unit + u) * COLUMN_BLOCK) +
-                start_of(f, p->cols, p->k, unit + u, 0);
-            acc = add_scaled(f, acc, as_floats(s), &scales[u], NULL, d);
-            prefetch_part(f, next, u, MAX_UNITS, true);
+                cpu_group_start(f, p->cols, p->k, unit + u, 0);
+            acc = cpu_add_scaled(f, acc, v_as_floats(s), &scales[u], NULL, d);
+            cpu_prefetch_part(f, next, u, MAX_UNITS, true);
         }
         next += VEC * f.size;
-        rows_advance(&r, f.size);
+        cpu_rows_advance(&r, f.size);
     }
-    store_f32(p->out + row, acc);
+    v_store_f32(p->out + row, acc);
 }
 #else
-#define gemv_ternary NULL
+#define cpu_gemv_ternary NULL
 #endif
 
 #endif

@@ -20,20 +20,20 @@
 
 /* F16s in the low or high halves of lanes. */
 INLINE vec
-low_f16(vec_bits w)
+v_low_f16(vec_bits w)
 {
-    return from_f16(narrow(w & 0xffff));
+    return v_from_f16(v_narrow(w & 0xffff));
 }
 
 INLINE vec
-high_f16(vec_bits w)
+v_high_f16(vec_bits w)
 {
-    return from_f16(narrow(w >> 16));
+    return v_from_f16(v_narrow(w >> 16));
 }
 
 /* Signed bytes as codes. */
 INLINE vec_bits
-from_signed(vec_bits w)
+v_from_signed(vec_bits w)
 {
     return w ^ (SIGNED_OFFSET * 0x01010101u);
 }
@@ -46,7 +46,7 @@ from_signed(vec_bits w)
 
 /* The low nibbles of a word, or the high ones. */
 INLINE vec_bits
-nibbles(vec_bits w, int high)
+v_nibbles(vec_bits w, int high)
 {
     return w >> 4 * high & NIBBLES;
 }
@@ -79,24 +79,25 @@ move_bits(vec_bits w, int bit, vec_bits mask, int to)
 
 /* What load() and code() of struct format get. */
 #define LOAD(name)                                                             \
-    INLINE void load_##name(const struct rows *r, int n, int half, vec_bits *w)
+    INLINE void cpu_load_##name(const struct rows *r, int n, int half,         \
+                                vec_bits *w)
 #define CODE(name)                                                             \
-    INLINE vec_bits code_##name(const vec_bits *w, int n, int half, int u,     \
-                                int i)
+    INLINE vec_bits cpu_code_##name(const vec_bits *w, int n, int half, int u, \
+                                    int i)
 
 /* All of sixteen bytes. */
 #define LOAD_QS(name)                                                          \
     LOAD(name)                                                                 \
     {                                                                          \
         (void)n, (void)half;                                                   \
-        load_16(r, AT(name, qs), w);                                           \
+        v_load_16(r, AT(name, qs), w);                                         \
     }
 
 /* Half of run n of 32 bytes. */
 INLINE void
 load_chunk(const struct rows *r, size_t at, int n, int half, vec_bits *w)
 {
-    load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
+    v_load_16(r, at + 32 * (size_t)n + 16 * (size_t)half, w);
 }
 
 /* Blocks of 32 with nibbles: the low ones of 16 bytes, then the high ones. */
@@ -105,7 +106,7 @@ load_chunk(const struct rows *r, size_t at, int n, int half, vec_bits *w)
     CODE(name)                                                                 \
     {                                                                          \
         (void)n, (void)u;                                                      \
-        return nibbles(w[i], half);                                            \
+        return v_nibbles(w[i], half);                                          \
     }
 NIBBLES_OF(q4_0)
 NIBBLES_OF(q4_1)
@@ -115,65 +116,65 @@ NIBBLES_OF(q4_1)
     LOAD(name)                                                                 \
     {                                                                          \
         (void)n, (void)half;                                                   \
-        load_16(r, AT(name, qs), w);                                           \
-        w[4] = load_words(r, AT(name, qh));                                    \
+        v_load_16(r, AT(name, qs), w);                                         \
+        w[4] = v_load_words(r, AT(name, qh));                                  \
     }                                                                          \
     CODE(name)                                                                 \
     {                                                                          \
         (void)n, (void)u;                                                      \
-        return nibbles(w[i], half) | spread_bits(w[4], 4 * half + i, 4);       \
+        return v_nibbles(w[i], half) | v_spread_bits(w[4], 4 * half + i, 4);   \
     }
 FIVE_BITS_OF(q5_0)
 FIVE_BITS_OF(q5_1)
 
 /* Scales that are the F16 which the block begins with. */
 INLINE void
-scales_d(const struct rows *r, vec *scales)
+cpu_scales_d(const struct rows *r, vec *scales)
 {
-    scales[0] = load_f16(r, 0);
+    scales[0] = v_load_f16(r, 0);
 }
 
 /* And an F16 that is added. */
 INLINE void
-scales_dm(const struct rows *r, vec *scales)
+cpu_scales_dm(const struct rows *r, vec *scales)
 {
-    vec_bits head = load_words(r, 0);
+    vec_bits head = v_load_words(r, 0);
 
-    scales[0] = low_f16(head);
-    scales[1] = -high_f16(head);
+    scales[0] = v_low_f16(head);
+    scales[1] = -v_high_f16(head);
 }
 
 LOAD(q8_0)
 {
     (void)n;
-    load_16(r, AT(q8_0, qs) + 16 * (size_t)half, w);
+    v_load_16(r, AT(q8_0, qs) + 16 * (size_t)half, w);
 }
 
 CODE(q8_0)
 {
     (void)n, (void)half, (void)u;
-    return from_signed(w[i]);
+    return v_from_signed(w[i]);
 }
 
 /* The words of a block of Q4_K or Q5_K before its codes: d and dmin, and
  * twelve bytes of six bits, as quant_k_scales() reads them. */
 INLINE void
-scales_k(const struct rows *r, vec *scales)
+cpu_scales_k(const struct rows *r, vec *scales)
 {
     vec_bits w[4], scale[2], min[2];
     vec d, dmin;
 
-    load_16(r, 0, w);
-    d = low_f16(w[0]);
-    dmin = high_f16(w[0]);
+    v_load_16(r, 0, w);
+    d = v_low_f16(w[0]);
+    dmin = v_high_f16(w[0]);
     scale[0] = w[1] & 0x3f3f3f3fu;
     min[0] = w[2] & 0x3f3f3f3fu;
     scale[1] = (w[3] & NIBBLES) | (w[1] >> 2 & 0x30303030u);
     min[1] = (w[3] >> 4 & NIBBLES) | (w[2] >> 2 & 0x30303030u);
     UNROLL for (int g = 0; g < 8; g++)
     {
-        scales[2 * g] = d * byte_of(scale[g / 4], g % 4);
-        scales[2 * g + 1] = dmin * byte_of(min[g / 4], g % 4);
+        scales[2 * g] = d * v_byte_to_float(scale[g / 4], g % 4);
+        scales[2 * g + 1] = dmin * v_byte_to_float(min[g / 4], g % 4);
     }
 }
 
@@ -186,7 +187,7 @@ LOAD(q4_k)
 CODE(q4_k)
 {
     (void)n, (void)half;
-    return nibbles(w[i], u);
+    return v_nibbles(w[i], u);
 }
 
 LOAD(q5_k)
@@ -198,17 +199,17 @@ LOAD(q5_k)
 CODE(q5_k)
 {
     (void)half;
-    return nibbles(w[i], u) |
-           move_bits(w[4 + i], 2 * n + u, splat_bits(BITS), 4);
+    return v_nibbles(w[i], u) |
+           move_bits(w[4 + i], 2 * n + u, v_splat_bits(BITS), 4);
 }
 
 /* Signed bytes; in excess of 128 they are not. */
 INLINE void
-int_scales_q6_k(const struct rows *r, struct int_scales *c)
+cpu_int_scales_q6_k(const struct rows *r, struct int_scales *c)
 {
     /* the block's last word, as nothing after it may be read */
-    c->d = high_f16(load_words(r, sizeof(struct block_q6_k) - 4));
-    load_16(r, AT(q6_k, scales), c->scale);
+    c->d = v_high_f16(v_load_words(r, sizeof(struct block_q6_k) - 4));
+    v_load_16(r, AT(q6_k, scales), c->scale);
     UNROLL for (int i = 0; i < 4; i++) c->scale[i] ^= 0x80808080u;
 }
 
@@ -223,24 +224,24 @@ LOAD(q6_k)
 CODE(q6_k)
 {
     (void)n, (void)half;
-    return nibbles(w[u % 2 * 4 + i], u / 2) |
-           move_bits(w[8 + i], 2 * u, splat_bits(TWO_BITS), 4);
+    return v_nibbles(w[u % 2 * 4 + i], u / 2) |
+           move_bits(w[8 + i], 2 * u, v_splat_bits(TWO_BITS), 4);
 }
 
 INLINE void
-int_scales_q2_k(const struct rows *r, struct int_scales *c)
+cpu_int_scales_q2_k(const struct rows *r, struct int_scales *c)
 {
-    vec_bits head = load_words(r, AT(q2_k, d)), s[4];
-    vec d = low_f16(head);
-    vec_bits none = (vec_bits)(d == splat(0));
+    vec_bits head = v_load_words(r, AT(q2_k, d)), s[4];
+    vec d = v_low_f16(head);
+    vec_bits none = (vec_bits)(d == v_splat(0));
 
-    c->d = choose_where(none, splat(1), d);
-    c->ratio = high_f16(head) / c->d;
-    load_16(r, AT(q2_k, scales), s);
+    c->d = v_choose_where(none, v_splat(1), d);
+    c->ratio = v_high_f16(head) / c->d;
+    v_load_16(r, AT(q2_k, scales), s);
     UNROLL for (int i = 0; i < 4; i++)
     {
-        c->scale[i] = nibbles(s[i], 0) & ~none;
-        c->min[i] = nibbles(s[i], 1);
+        c->scale[i] = v_nibbles(s[i], 0) & ~none;
+        c->min[i] = v_nibbles(s[i], 1);
     }
 }
 
@@ -258,15 +259,15 @@ CODE(q2_k)
 
 /* Six bits in excess of 32. */
 INLINE void
-int_scales_q3_k(const struct rows *r, struct int_scales *c)
+cpu_int_scales_q3_k(const struct rows *r, struct int_scales *c)
 {
     vec_bits s[4];
 
-    c->d = high_f16(load_words(r, sizeof(struct block_q3_k) - 4));
+    c->d = v_high_f16(v_load_words(r, sizeof(struct block_q3_k) - 4));
     /* from four bytes before the scales, which the block has; after, not */
-    load_16(r, AT(q3_k, scales) - 4, s);
+    v_load_16(r, AT(q3_k, scales) - 4, s);
     UNROLL for (int i = 0; i < 4; i++) c->scale[i] =
-        nibbles(s[1 + i % 2], i / 2) | two_bits(s[3], i) << 4;
+        v_nibbles(s[1 + i % 2], i / 2) | two_bits(s[3], i) << 4;
 }
 
 LOAD(q3_k)
@@ -279,7 +280,7 @@ CODE(q3_k)
 {
     (void)half;
     return two_bits_x4(w[i], u) |
-           move_bits(w[4 + i], 4 * n + u, splat_bits(BITS), 2 + u % 2 * 2);
+           move_bits(w[4 + i], 4 * n + u, v_splat_bits(BITS), 2 + u % 2 * 2);
 }
 
 /* Nibbles that stand for bytes of a table, in runs of 32. */
@@ -288,44 +289,45 @@ LOAD_QS(iq4_nl)
 CODE(iq4_nl)
 {
     (void)n, (void)u;
-    return look_up(quant_iq4_levels, SIGNED_OFFSET, nibbles(w[i], half));
+    return v_look_up(quant_iq4_levels, SIGNED_OFFSET, v_nibbles(w[i], half));
 }
 
 /* Scales of six bits in excess of 32: nibbles of even groups and of odd ones,
  * and their other two bits, of two groups from each half of a byte. As signed
  * bytes at the top of a lane they are 2^24 times as large. */
 INLINE void
-scales_iq4_xs(const struct rows *r, vec *scales)
+cpu_scales_iq4_xs(const struct rows *r, vec *scales)
 {
     vec_bits w[4], high, s[2];
     vec d;
 
-    load_16(r, 0, w);
-    d = low_f16(w[0]) * splat(0x1p-24f);
-    high = bytes_as_int16_pairs(w[0], 2, 3);
+    v_load_16(r, 0, w);
+    d = v_low_f16(w[0]) * v_splat(0x1p-24f);
+    high = v_bytes_as_int16_pairs(w[0], 2, 3);
     high |= high << 8;
-    s[0] = nibbles(w[1], 0) | (high << 4 & 0x300030) | (high & 0x30003000);
-    s[1] = nibbles(w[1], 1) | (high << 2 & 0x300030) | (high >> 2 & 0x30003000);
+    s[0] = v_nibbles(w[1], 0) | (high << 4 & 0x300030) | (high & 0x30003000);
+    s[1] =
+        v_nibbles(w[1], 1) | (high << 2 & 0x300030) | (high >> 2 & 0x30003000);
     UNROLL for (int i = 0; i < 2; i++) s[i] =
         (vec_bits)((vec_bytes)s[i] - (uint8_t)32);
     UNROLL for (int g = 0; g < 8; g++) scales[g] =
-        d * as_floats(s[g % 2] << (24 - g / 2 * 8) & 0xff000000);
+        d * v_as_floats(s[g % 2] << (24 - g / 2 * 8) & 0xff000000);
 }
 
 LOAD(iq4_xs)
 {
     (void)half;
-    load_16(r, AT(iq4_xs, qs) + 16 * (size_t)n, w);
+    v_load_16(r, AT(iq4_xs, qs) + 16 * (size_t)n, w);
 }
 
 CODE(iq4_xs)
 {
-    return code_iq4_nl(w, n, half, u, i);
+    return cpu_code_iq4_nl(w, n, half, u, i);
 }
 
 /* 2^(e - 128), of which the first two are not normal. */
 INLINE vec
-power_of_mxfp4(vec_bits e)
+v_power_of_mxfp4(vec_bits e)
 {
     vec_bits small = (vec_bits)(e < 2);
 
@@ -333,9 +335,9 @@ power_of_mxfp4(vec_bits e)
 }
 
 INLINE void
-scales_mxfp4(const struct rows *r, vec *scales)
+cpu_scales_mxfp4(const struct rows *r, vec *scales)
 {
-    scales[0] = power_of_mxfp4(load_words(r, 0) & 0xff);
+    scales[0] = v_power_of_mxfp4(v_load_words(r, 0) & 0xff);
 }
 
 LOAD_QS(mxfp4)
@@ -343,36 +345,36 @@ LOAD_QS(mxfp4)
 CODE(mxfp4)
 {
     (void)n, (void)u;
-    return look_up(quant_fp4_doubled, FP4_OFFSET, nibbles(w[i], half));
+    return v_look_up(quant_fp4_doubled, FP4_OFFSET, v_nibbles(w[i], half));
 }
 
 /* Groups of 16: eight bytes, low nibbles, then high ones. */
 LOAD(nvfp4)
 {
     (void)half;
-    load_16(r, AT(nvfp4, qs) + 16 * (size_t)n, w);
+    v_load_16(r, AT(nvfp4, qs) + 16 * (size_t)n, w);
 }
 
 CODE(nvfp4)
 {
     (void)n, (void)u;
-    return look_up(quant_fp4_doubled, FP4_OFFSET,
-                   nibbles(w[2 * half + i % 2], i / 2));
+    return v_look_up(quant_fp4_doubled, FP4_OFFSET,
+                     v_nibbles(w[2 * half + i % 2], i / 2));
 }
 
 /* Half of a float of four bits of exponent and three of mantissa, 0 for what
  * is a NaN elsewhere. */
 INLINE void
-scales_nvfp4(const struct rows *r, vec *scales)
+cpu_scales_nvfp4(const struct rows *r, vec *scales)
 {
-    vec_bits w = load_words(r, AT(nvfp4, d));
+    vec_bits w = v_load_words(r, AT(nvfp4, d));
 
     UNROLL for (int g = 0; g < 4; g++)
     {
         vec_bits u = w >> 8 * g & 0xff, nan = (vec_bits)(u == 0x7f);
         vec_bits tiny = (vec_bits)((u & 0x78) == 0);
         vec_bits large = ((u & 0x7f) << 20) + ((127u - 8) << 23);
-        vec small = as_floats(u & 7) * splat(0x1p-10f);
+        vec small = v_as_floats(u & 7) * v_splat(0x1p-10f);
 
         scales[g] = (vec)(((tiny & (vec_bits)small) | (~tiny & large)) & ~nan);
     }
@@ -380,17 +382,17 @@ scales_nvfp4(const struct rows *r, vec *scales)
 
 /* The scale of the block, for each of its units. */
 INLINE void
-scales_same(const struct rows *r, size_t at, int units, vec *scales)
+cpu_scales_same(const struct rows *r, size_t at, int units, vec *scales)
 {
-    vec d = low_f16(load_words(r, at));
+    vec d = v_low_f16(v_load_words(r, at));
 
     UNROLL for (int u = 0; u < units; u++) scales[u] = d;
 }
 
 INLINE void
-scales_q1_0(const struct rows *r, vec *scales)
+cpu_scales_q1_0(const struct rows *r, vec *scales)
 {
-    scales_same(r, 0, 4, scales);
+    cpu_scales_same(r, 0, 4, scales);
 }
 
 LOAD_QS(q1_0)
@@ -399,13 +401,13 @@ LOAD_QS(q1_0)
 CODE(q1_0)
 {
     (void)n;
-    return spread_bits(w[u], 4 * half + i, 1);
+    return v_spread_bits(w[u], 4 * half + i, 1);
 }
 
 INLINE void
-scales_q2_0(const struct rows *r, vec *scales)
+cpu_scales_q2_0(const struct rows *r, vec *scales)
 {
-    scales_same(r, 0, 2, scales);
+    cpu_scales_same(r, 0, 2, scales);
 }
 
 /* The four pairs of bits of byte i of a word: a byte each. */
@@ -428,17 +430,17 @@ CODE(q2_0)
 
 /* The block's last F16, as nothing after it may be read. */
 INLINE void
-scales_last(const struct rows *r, size_t at, vec *scales)
+cpu_scales_last(const struct rows *r, size_t at, vec *scales)
 {
-    vec d = high_f16(load_words(r, at - 2));
+    vec d = v_high_f16(v_load_words(r, at - 2));
 
     UNROLL for (int u = 0; u < 8; u++) scales[u] = d;
 }
 
 INLINE void
-scales_tq2_0(const struct rows *r, vec *scales)
+cpu_scales_tq2_0(const struct rows *r, vec *scales)
 {
-    scales_last(r, AT(tq2_0, d), scales);
+    cpu_scales_last(r, AT(tq2_0, d), scales);
 }
 
 LOAD(tq2_0)
@@ -454,8 +456,8 @@ CODE(tq2_0)
 
 /* The scales of a type, for struct format: floats, or integers in excess of
  * `over`. */
-#define FLOAT_SCALES(name) .scales = scales_##name
+#define FLOAT_SCALES(name) .scales = cpu_scales_##name
 #define INT_SCALES(name, over)                                                 \
-    .has_int_scales = true, .integers = int_scales_##name, .excess = over
+    .has_int_scales = true, .integers = cpu_int_scales_##name, .excess = over
 
 #endif

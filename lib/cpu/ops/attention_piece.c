@@ -81,7 +81,7 @@ cpu_attention_summarise_mask(const struct attention *a, int64_t first,
         mask_block *out = a->summaries + (size_t)i * a->summaries_row;
 
         for (int64_t key = 0; key < n_keys; key += KEYS)
-            *out++ = mask_block_summary(
+            *out++ = cpu_mask_block_summary(
                 row + key, n_keys - key < KEYS ? n_keys - key : KEYS);
     }
 }
@@ -95,7 +95,7 @@ summary_of(const struct attention *a, const struct attention_scratch *scratch,
         return (mask_block)(n | MASK_BLOCK_UNMASKED);
     if (a->summaries)
         return scratch->summaries[i][key / KEYS];
-    return mask_block_summary(scratch->masks[i] + key, n);
+    return cpu_mask_block_summary(scratch->masks[i] + key, n);
 }
 
 /* Whether any of them is visible to it, which is mostly the last one. */
@@ -105,7 +105,7 @@ any_visible(const struct attention *a, const struct attention_scratch *scratch,
 {
     if (!a->mask || a->summaries)
         return summary_of(a, scratch, i, key, n) != 0;
-    return mask_visible_keys(scratch->masks[i] + key, n) > 0;
+    return cpu_mask_visible_keys(scratch->masks[i] + key, n) > 0;
 }
 
 /* The summary for each row, and between which rows any of the keys is visible;
@@ -344,7 +344,8 @@ softmax_row(const struct cpu_task *t, const struct attention *a, int64_t i,
     scratch->total[i] += t->k->exp_sum(whole_vectors(n), s, s, *max);
 }
 
-/* Adds the weighed values to the sums, in the order of the keys. */
+/* Adds the values, times their weights, to the sums, in the order of the keys.
+ */
 static void
 add_weighted_values(const struct cpu_task *t, const struct attention *a,
                     const struct stripe *s, const struct rows *v,
@@ -443,8 +444,8 @@ cpu_attention_prefetch(const struct attention *a, const struct queries *qs)
     int64_t n = a->k->ne[1] < KEYS ? a->k->ne[1] : KEYS;
 
     if (a->mask && a->mask->op == GGML_OP_NONE)
-        n = mask_visible_keys(mask_row(a, cpu_row_wrap(a->mask, first_row(qs))),
-                              n);
+        n = cpu_mask_visible_keys(
+            mask_row(a, cpu_row_wrap(a->mask, first_row(qs))), n);
     prefetch_rows(a->k, a, qs, n);
     prefetch_rows(a->v, a, qs, n);
 }

@@ -37,7 +37,7 @@ not_hidden(const uint16_t *m, eight *value)
 
 /* n keys without the hidden ones at their end. */
 static inline int64_t
-mask_visible_keys(const uint16_t *m, int64_t n)
+cpu_mask_visible_keys(const uint16_t *m, int64_t n)
 {
     eight value;
 
@@ -49,7 +49,7 @@ mask_visible_keys(const uint16_t *m, int64_t n)
 }
 
 static inline mask_block
-mask_block_summary(const uint16_t *m, int64_t n)
+cpu_mask_block_summary(const uint16_t *m, int64_t n)
 {
     eight value, any = { 0 }, other = { 0 };
     int64_t j = 0;
@@ -64,7 +64,7 @@ mask_block_summary(const uint16_t *m, int64_t n)
     }
     if (!any_of(other))
         return 0;
-    return (mask_block)(any_of(any) ? mask_visible_keys(m, n)
+    return (mask_block)(any_of(any) ? cpu_mask_visible_keys(m, n)
                                     : n | MASK_BLOCK_UNMASKED);
 }
 

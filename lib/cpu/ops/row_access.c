@@ -15,7 +15,7 @@ load_element(enum ggml_type type, const char *p)
     case GGML_TYPE_F16:
         return half_to_float(*(const uint16_t *)(const void *)p);
     case GGML_TYPE_BF16:
-        return bf16_to_float(*(const uint16_t *)(const void *)p);
+        return core_bf16_to_float(*(const uint16_t *)(const void *)p);
     case GGML_TYPE_I8:
         return *(const int8_t *)p;
     case GGML_TYPE_I16:
@@ -43,7 +43,7 @@ store_element(enum ggml_type type, char *p, float v)
         *(uint16_t *)(void *)p = half_from_float(v);
         break;
     case GGML_TYPE_BF16:
-        *(uint16_t *)(void *)p = bf16_from_float(v);
+        *(uint16_t *)(void *)p = core_bf16_from_float(v);
         break;
     case GGML_TYPE_I8:
         *(int8_t *)p = (int8_t)(int64_t)d;

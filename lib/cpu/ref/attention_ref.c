@@ -65,7 +65,8 @@ value(enum ggml_type type, const char *row, int64_t i)
         return v;
     }
     memcpy(&half, row + 2 * i, sizeof(half));
-    return type == GGML_TYPE_F16 ? half_to_float(half) : bf16_to_float(half);
+    return type == GGML_TYPE_F16 ? half_to_float(half)
+                                 : core_bf16_to_float(half);
 }
 
 static void

@@ -34,7 +34,7 @@ reduce(float *acc)
     }
 DOT(dot_f32, float, )
 DOT(dot_f16, uint16_t, half_to_float)
-DOT(dot_bf16, uint16_t, bf16_to_float)
+DOT(dot_bf16, uint16_t, core_bf16_to_float)
 
 static void
 multiply(const struct cpu_product *p,
@@ -113,7 +113,7 @@ add_block(float acc, const struct quant_values *v, int kind,
           const struct cpu_product *p, const char *col, int64_t at)
 {
     const int8_t *q = (const int8_t *)col + at;
-    const float *d = column_scales(col, p->k) + at / COLUMN_BLOCK;
+    const float *d = cpu_column_scales(col, p->k) + at / COLUMN_BLOCK;
 
     if (kind & CPU_INT_SCALES)
         return add_int_scaled(acc, v, kind, q, d);
@@ -167,7 +167,9 @@ CPU_GROUP_TYPES(MULTIPLY_UNPACKED)
 size_t
 cpu_column_size(int64_t k)
 {
-    return column_size(k);
+    size_t n = (size_t)(k + k / COLUMN_BLOCK * 24);
+
+    return (n + 63) & ~(size_t)63;
 }
 
 /* Adding and subtracting 1.5 * 2^23 rounds to the nearest integer. */
@@ -180,7 +182,7 @@ nearest(float v)
 void
 cpu_prepare_column(const float *x, void *column, int64_t k)
 {
-    struct column_arrays runs = column_arrays(column, k);
+    struct column_arrays runs = cpu_column_arrays(column, k);
     int8_t *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++) {
@@ -192,8 +194,8 @@ cpu_prepare_column(const float *x, void *column, int64_t k)
         inverse = amax > 0 ? 127 / amax : 0;
         for (int j = 0; j < COLUMN_BLOCK; j++)
             q[j] = nearest(x[j] * inverse);
-        column_sums(q, sums);
-        column_put(&runs, b, amax / 127, sums);
+        cpu_column_block_sums(q, sums);
+        cpu_column_set_block(&runs, b, amax / 127, sums);
         x += COLUMN_BLOCK;
         q += COLUMN_BLOCK;
     }

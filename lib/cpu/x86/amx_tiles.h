@@ -38,14 +38,14 @@ struct tile_shapes {
 /* The compiler does not know what the instructions of tiles read: whatever it
  * holds back it must write before. */
 INLINE void
-let_tiles_read(const void *p)
+v_let_tiles_read(const void *p)
 {
     __asm__ volatile("" : : "r"(p) : "memory");
 }
 
 /* For groups of 16 or 32 values. */
 INLINE void
-begin_tiles(int group)
+v_begin_tiles(int group)
 {
     struct tile_shapes s = { .palette = 1 };
 
@@ -57,19 +57,19 @@ begin_tiles(int group)
     s.row_bytes[COLUMN_BYTES] = (uint16_t)group;
     s.rows[WEIGHT_BYTES] = (uint8_t)(group / 4);
     s.row_bytes[WEIGHT_BYTES] = sizeof(vec);
-    let_tiles_read(&s);
+    v_let_tiles_read(&s);
     _tile_loadconfig(&s);
 }
 
 INLINE void
-end_tiles(void)
+v_end_tiles(void)
 {
     _tile_release();
 }
 
 /* Bytes less `offset`. */
 INLINE vec_bits
-less_offset(vec_bits codes, int offset)
+v_less_offset(vec_bits codes, int offset)
 {
     return (vec_bits)_mm512_sub_epi8((__m512i)codes,
                                      _mm512_set1_epi8((char)offset));
@@ -89,8 +89,8 @@ less_offset(vec_bits codes, int offset)
         _tile_stored(t, sums, sizeof(*sums));                                  \
         break;
 INLINE void
-sum_tile(const int t, const bool is_signed, const vec_bits *codes,
-         const char *cols, size_t col_stride, vec_bits *sums)
+v_sum_tile(const int t, const bool is_signed, const vec_bits *codes,
+           const char *cols, size_t col_stride, vec_bits *sums)
 {
     switch (t) {
         SUM_IN(0)

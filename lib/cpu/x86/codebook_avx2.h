@@ -5,7 +5,7 @@
 #define ROW_WORDS
 
 INLINE row_halves
-widen(row_bytes v, int half)
+v_widen(row_bytes v, int half)
 {
     return (row_halves)_mm256_cvtepu8_epi16(
         half ? _mm256_extracti128_si256((__m256i)v, 1)
@@ -13,7 +13,7 @@ widen(row_bytes v, int half)
 }
 
 INLINE row_bytes
-narrow_halves(const row_halves *v)
+v_narrow_halves(const row_halves *v)
 {
     return (row_bytes)_mm256_permute4x64_epi64(
         _mm256_packus_epi16((__m256i)v[0], (__m256i)v[1]),
@@ -22,7 +22,7 @@ narrow_halves(const row_halves *v)
 
 /* Of each byte's seven bits, by two sums of four. */
 INLINE row_bytes
-parity_bits(row_bytes v)
+v_parity_bits(row_bytes v)
 {
     const __m256i odd = _mm256_broadcastsi128_si256(
         _mm_setr_epi8(0, -128, -128, 0, -128, 0, 0, -128, -128, 0, 0, -128, 0,
@@ -43,7 +43,7 @@ parity_bits(row_bytes v)
 #endif
 
 INLINE row_words
-sums_of_four(const row_bytes *w, const row_bytes *x)
+v_sums_of_four(const row_bytes *w, const row_bytes *x)
 {
     __m256i s[4];
 

@@ -14,33 +14,33 @@
 /* The first row of pair i; the other is four rows below, so that lanes are rows
  * when quarters come together. */
 INLINE int
-pair_row(int i)
+cpu_pair_first_row(int i)
 {
     return i + i / 4 * 4;
 }
 
 /* Pairs i and on, as many as are looked up together. */
 INLINE void
-find_pairs(struct grid g, bool halved, const struct rows *r, int i,
-           struct two *t, struct cut *c)
+cpu_find_row_pairs(struct plane_codebook g, bool halved, const struct rows *r,
+                   int i, struct row_pair *t, struct code_fields *c)
 {
     UNROLL for (int j = 0; j < TOGETHER; j++)
     {
-        int row = pair_row(i + j);
+        int row = cpu_pair_first_row(i + j);
 
-        g.find(row_at(r, row), row_at(r, row + 4), &t[j]);
+        g.find(cpu_weight_row(r, row), cpu_weight_row(r, row + 4), &t[j]);
     }
-    cut_pairs(g, halved, t, c);
+    cpu_find_code_fields(g, halved, t, c);
 }
 
 /* Codes in the order of values: of each unit, 0 and 4, 1 and 5, ..., four
  * coordinates of four entries, and likewise the others. */
 INLINE void
-put_codes(struct grid g, const struct cut *c, __m512i *to)
+put_codes(struct plane_codebook g, const struct code_fields *c, __m512i *to)
 {
     __m512i codes[8];
 
-    unpack_fields(g, c, codes);
+    cpu_unpack_fields(g, c, codes);
     UNROLL for (int i = 0; i < 2; i++, to += 4)
     {
         const __m512i *v = codes + 4 * i;
@@ -56,9 +56,10 @@ put_codes(struct grid g, const struct cut *c, __m512i *to)
     }
 }
 
-/* As unpack_codebook() does. */
+/* As cpu_unpack_codebook() does. */
 INLINE void
-unpack_two_rows(struct grid g, const struct rows *r, vec_bits *codes)
+cpu_unpack_two_rows(struct plane_codebook g, const struct rows *r,
+                    vec_bits *codes)
 {
     __m512i unpacked[PAIRS_OF_ROWS][8];
     const size_t stride = sizeof(unpacked[0]), half = 32;
@@ -69,18 +70,18 @@ unpack_two_rows(struct grid g, const struct rows *r, vec_bits *codes)
 
     ROLLED for (int i = 0; i < PAIRS_OF_ROWS; i += TOGETHER)
     {
-        struct two two[TOGETHER];
-        struct cut cut[TOGETHER];
+        struct row_pair found[TOGETHER];
+        struct code_fields fields[TOGETHER];
 
-        find_pairs(g, false, r, i, two, cut);
+        cpu_find_row_pairs(g, false, r, i, found, fields);
         UNROLL for (int j = 0; j < TOGETHER; j++)
-            put_codes(g, &cut[j], unpacked[i + j]);
+            put_codes(g, &fields[j], unpacked[i + j]);
     }
     for (size_t i = 0; i < 16; i++) {
         size_t unit = i / 2, j = i % 2;
         vec_bits *to = codes + unit * WORDS, w[4];
 
-        load_16(&rows, 64 * (4 * j + unit % 4) + 16 * (unit / 4), w);
+        v_load_16(&rows, 64 * (4 * j + unit % 4) + 16 * (unit / 4), w);
         UNROLL for (size_t n = 0; n < 4; n++)
             to[g.size == 8 ? 2 * n + j : 4 * j + n] = w[n];
     }

@@ -13,7 +13,7 @@
 
 /* A block of two rows. Where entries have eight coordinates a lane has four of
  * them, of four it has eight: two of each of the following. */
-struct two {
+struct row_pair {
     __m512i at[2];     /* the lowest bytes of their indices */
     __m512i high[2];   /* and what is above, from the lowest bit on */
     __m512i signs[2];  /* of each entry; or in bit 3 whether it is moved down */
@@ -22,8 +22,8 @@ struct two {
 };
 
 /* A type: finds that; and what it refers to, see codebook_planes.h. */
-struct grid {
-    void (*find)(const char *a, const char *b, struct two *t);
+struct plane_codebook {
+    void (*find)(const char *a, const char *b, struct row_pair *t);
     int n, size; /* entries, coordinates of each */
     const uint8_t *planes;
     const uint8_t (*levels)[LEVELS];
@@ -35,13 +35,13 @@ struct grid {
 
 /* Whether halves of units have scales of their own, integers. */
 INLINE bool
-is_halved(struct grid g)
+cpu_has_half_scales(struct plane_codebook g)
 {
     return g.group != COLUMN_BLOCK;
 }
 
 INLINE __m512i
-load_64(const void *p)
+v_load_64(const void *p)
 {
     return _mm512_loadu_si512(p);
 }
@@ -141,15 +141,15 @@ odd_scale_at(__m512i w, int bit, int mask)
 }
 
 #define FIND_BOTH(name)                                                        \
-    INLINE void both_##name(const char *a, const char *b, struct two *t)
+    INLINE void both_##name(const char *a, const char *b, struct row_pair *t)
 /* What `load` finds of a field in both blocks. */
 #define OF_BOTH(load, type, field)                                             \
     load(a + AT(type, field), b + AT(type, field))
 
 FIND_BOTH(iq2_xxs)
 {
-    __m512i va = load_64(a + AT(iq2_xxs, qs));
-    __m512i vb = load_64(b + AT(iq2_xxs, qs));
+    __m512i va = v_load_64(a + AT(iq2_xxs, qs));
+    __m512i vb = v_load_64(b + AT(iq2_xxs, qs));
     __m512i w = every_other(va, vb, 1);
 
     t->at[0] = every_other(va, vb, 0);
@@ -159,7 +159,7 @@ FIND_BOTH(iq2_xxs)
 
 /* Two scales in each lane, of so many bits, the first from `bit` on. */
 INLINE void
-put_two_scales(__m512i w, int bits, struct two *t)
+put_two_scales(__m512i w, int bits, struct row_pair *t)
 {
     UNROLL for (int i = 0; i < 2; i++) t->scales[i] =
         odd_scale_at(w, i * bits, (1 << bits) - 1);
@@ -167,7 +167,8 @@ put_two_scales(__m512i w, int bits, struct two *t)
 
 FIND_BOTH(iq2_xs)
 {
-    __m512i va = load_64(a + AT(iq2_xs, qs)), vb = load_64(b + AT(iq2_xs, qs));
+    __m512i va = v_load_64(a + AT(iq2_xs, qs)),
+            vb = v_load_64(b + AT(iq2_xs, qs));
 
     t->at[0] = every_other_byte(va, vb, 0);
     t->high[0] = every_other_byte(va, vb, 1);
@@ -186,9 +187,10 @@ FIND_BOTH(iq2_s)
 /* Of entries of four coordinates, in each lane those of half of a unit; signs
  * of the unit, which are moved so that a entry's four begin at bit 2. */
 INLINE void
-find_fours(const char *a, const char *b, __m512i signs, struct two *t)
+find_entries_of_four(const char *a, const char *b, __m512i signs,
+                     struct row_pair *t)
 {
-    __m512i va = load_64(a), vb = load_64(b);
+    __m512i va = v_load_64(a), vb = v_load_64(b);
 
     t->at[0] = every_other(va, vb, 0);
     t->at[1] = every_other(va, vb, 1);
@@ -200,7 +202,8 @@ FIND_BOTH(iq3_xxs)
 {
     __m512i w = OF_BOTH(both_32, iq3_xxs, words);
 
-    find_fours(a + AT(iq3_xxs, qs), b + AT(iq3_xxs, qs), signs_of_words(w), t);
+    find_entries_of_four(a + AT(iq3_xxs, qs), b + AT(iq3_xxs, qs),
+                         signs_of_words(w), t);
     t->scales[0] = odd_scale_at(w, 28, 15);
 }
 
@@ -210,11 +213,11 @@ FIND_BOTH(iq3_s)
                               0, 4, 8, 12, 16, 20, 24, 28 };
     __m512i high = OF_BOTH(both_8, iq3_s, qh);
     __m512i scales = _mm512_mask_set1_epi32(
-        _mm512_set1_epi32(four_bytes(a + AT(iq3_s, scales))), SECOND_ROW,
-        four_bytes(b + AT(iq3_s, scales)));
+        _mm512_set1_epi32(cpu_load_int32(a + AT(iq3_s, scales))), SECOND_ROW,
+        cpu_load_int32(b + AT(iq3_s, scales)));
 
-    find_fours(a + AT(iq3_s, qs), b + AT(iq3_s, qs),
-               OF_BOTH(both_32, iq3_s, signs), t);
+    find_entries_of_four(a + AT(iq3_s, qs), b + AT(iq3_s, qs),
+                         OF_BOTH(both_32, iq3_s, signs), t);
     t->high[0] = bits_from(high, 0, 1, 2, 3);
     t->high[1] = bits_from(high, 4, 5, 6, 7);
     t->scales[0] =
@@ -255,8 +258,9 @@ FIND_BOTH(iq1_m)
     put_two_scales(w, 3, t);
 }
 
-#define GRID(name, count, coordinates, table, level, in_group, less, times)    \
-    static const struct grid grid_##name = {                                   \
+#define PLANE_CODEBOOK(name, count, coordinates, table, level, in_group, less, \
+                       times)                                                  \
+    static const struct plane_codebook plane_codebook_##name = {               \
         .find = both_##name,                                                   \
         .n = count,                                                            \
         .size = coordinates,                                                   \
@@ -267,14 +271,14 @@ FIND_BOTH(iq1_m)
         .offset = less,                                                        \
         .by = times,                                                           \
     };
-GRID(iq2_xxs, 256, 8, iq2_xxs, iq2, 32, LARGE_OFFSET, 0.125f)
-GRID(iq2_xs, 512, 8, iq2_xs, iq2, 16, LARGE_OFFSET, 0)
-GRID(iq2_s, 1024, 8, iq2_s, iq2, 16, LARGE_OFFSET, 0)
-GRID(iq3_xxs, 256, 4, iq3_xxs, iq3_xxs, 32, MIDDLE_OFFSET, 0.5f)
-GRID(iq3_s, 512, 4, iq3_s, iq3_s, 32, SMALL_OFFSET, 1)
-GRID(iq1_s, 2048, 8, iq1, iq1, 32, SMALL_OFFSET, 0.125f)
-GRID(iq1_m, 2048, 8, iq1, iq1, 16, SMALL_OFFSET, 0)
-#undef GRID
+PLANE_CODEBOOK(iq2_xxs, 256, 8, iq2_xxs, iq2, 32, LARGE_OFFSET, 0.125f)
+PLANE_CODEBOOK(iq2_xs, 512, 8, iq2_xs, iq2, 16, LARGE_OFFSET, 0)
+PLANE_CODEBOOK(iq2_s, 1024, 8, iq2_s, iq2, 16, LARGE_OFFSET, 0)
+PLANE_CODEBOOK(iq3_xxs, 256, 4, iq3_xxs, iq3_xxs, 32, MIDDLE_OFFSET, 0.5f)
+PLANE_CODEBOOK(iq3_s, 512, 4, iq3_s, iq3_s, 32, SMALL_OFFSET, 1)
+PLANE_CODEBOOK(iq1_s, 2048, 8, iq1, iq1, 32, SMALL_OFFSET, 0.125f)
+PLANE_CODEBOOK(iq1_m, 2048, 8, iq1, iq1, 16, SMALL_OFFSET, 0)
+#undef PLANE_CODEBOOK
 
 /* Pairs of rows that are looked up together: large tables take as long to load
  * as what is done with them. */
@@ -284,8 +288,8 @@ GRID(iq1_m, 2048, 8, iq1, iq1, 16, SMALL_OFFSET, 0)
  * that are there, and by bit after bit of the indices those of the right part.
  */
 INLINE void
-look_up_plane(struct grid g, const uint8_t *plane, const struct two *t, int i,
-              __m512i *found)
+look_up_plane(struct plane_codebook g, const uint8_t *plane,
+              const struct row_pair *t, int i, __m512i *found)
 {
     __mmask64 upper[TOGETHER][4];
     __m512i part[4][TOGETHER];
@@ -299,8 +303,8 @@ look_up_plane(struct grid g, const uint8_t *plane, const struct two *t, int i,
     }
     UNROLL for (int k = 0; k < g.n / 128; k++)
     {
-        __m512i low = load_64(plane + 128 * k);
-        __m512i high = load_64(plane + 128 * k + 64);
+        __m512i low = v_load_64(plane + 128 * k);
+        __m512i high = v_load_64(plane + 128 * k + 64);
 
         if (g.n > 512) { /* read once, not for each pair */
             IN_REGISTER(low);
@@ -320,15 +324,15 @@ look_up_plane(struct grid g, const uint8_t *plane, const struct two *t, int i,
 
 /* What codes are looked up by: of each half of the units two vectors, and the
  * signs. */
-struct cut {
+struct code_fields {
     __m512i planes[2][2], signs[2];
 };
 
 /* Of halved units the first plane's two entries and the second's, then those of
  * the other half. */
 INLINE void
-cut_eights(struct grid g, bool halved, const struct two *t, __m512i low,
-           __m512i high, struct cut *c)
+fields_of_eight(struct plane_codebook g, bool halved, const struct row_pair *t,
+                __m512i low, __m512i high, struct code_fields *c)
 {
     const __mmask32 upper = 0xaaaaaaaa;
     const int up = g.moved ? 0 : 4; /* signs of the second plane */
@@ -352,7 +356,7 @@ cut_eights(struct grid g, bool halved, const struct two *t, __m512i low,
 }
 
 INLINE void
-look_up_planes(struct grid g, const struct two *t, int i,
+look_up_planes(struct plane_codebook g, const struct row_pair *t, int i,
                __m512i (*found)[TOGETHER])
 {
     look_up_plane(g, g.planes, t, i, found[0]);
@@ -360,7 +364,8 @@ look_up_planes(struct grid g, const struct two *t, int i,
 }
 
 INLINE void
-cut_pairs(struct grid g, bool halved, const struct two *t, struct cut *c)
+cpu_find_code_fields(struct plane_codebook g, bool halved,
+                     const struct row_pair *t, struct code_fields *c)
 {
     __m512i first[2][TOGETHER], others[2][TOGETHER];
 
@@ -370,11 +375,11 @@ cut_pairs(struct grid g, bool halved, const struct two *t, struct cut *c)
     UNROLL for (int j = 0; j < TOGETHER; j++)
     {
         if (g.size == 8)
-            cut_eights(g, halved, &t[j], first[0][j], first[1][j], &c[j]);
+            fields_of_eight(g, halved, &t[j], first[0][j], first[1][j], &c[j]);
         else
-            c[j] = (struct cut){ { { first[0][j], first[1][j] },
-                                   { others[0][j], others[1][j] } },
-                                 { t[j].signs[0], t[j].signs[1] } };
+            c[j] = (struct code_fields){ { { first[0][j], first[1][j] },
+                                           { others[0][j], others[1][j] } },
+                                         { t[j].signs[0], t[j].signs[1] } };
     }
 }
 
@@ -384,7 +389,8 @@ cut_pairs(struct grid g, bool halved, const struct two *t, struct cut *c)
  * the others. Of entries of four coordinates they have those of the first four,
  * then of the others. */
 INLINE void
-unpack_fields(struct grid g, const struct cut *c, __m512i *codes)
+cpu_unpack_fields(struct plane_codebook g, const struct code_fields *c,
+                  __m512i *codes)
 {
     static const char code_bits[2][4] = { { 0x30, 0x30, 0x03, 0x03 },
                                           { 0x38, 0x07, 0x23, 0x1c } };
@@ -397,7 +403,7 @@ unpack_fields(struct grid g, const struct cut *c, __m512i *codes)
             c->planes[half][eight ? field % 2 : field / 2], c->signs[half],
             _mm512_set1_epi8(code_bits[!eight][field]), 0xe4);
 
-        codes[i] = _mm512_permutexvar_epi8(at, load_64(g.levels[field]));
+        codes[i] = _mm512_permutexvar_epi8(at, v_load_64(g.levels[field]));
     }
 }
 

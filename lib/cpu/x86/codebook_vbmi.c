@@ -35,30 +35,30 @@ twice_sums(const char *x)
     __m512i v[4];
 
     UNROLL for (int i = 0; i < 4; i++) v[i] = _mm512_sad_epu8(
-        load_64(x + 64 * i) ^ _mm512_set1_epi8(-128), _mm512_setzero_si512());
-    v[0] =
-        join_quarters(_mm512_cvtepi64_epi16(v[0]), _mm512_cvtepi64_epi16(v[1]),
-                      _mm512_cvtepi64_epi16(v[2]), _mm512_cvtepi64_epi16(v[3]));
+        v_load_64(x + 64 * i) ^ _mm512_set1_epi8(-128), _mm512_setzero_si512());
+    v[0] = v_join_quarters(
+        _mm512_cvtepi64_epi16(v[0]), _mm512_cvtepi64_epi16(v[1]),
+        _mm512_cvtepi64_epi16(v[2]), _mm512_cvtepi64_epi16(v[3]));
     return _mm512_slli_epi16(_mm512_sub_epi16(_mm512_set1_epi16(8 * 128), v[0]),
                              1);
 }
 
 /* The column in the scratch, in the order of planes: of each block eight times
- * 32 bytes, for a row's lanes, the same coordinates as unpack_fields() has.
+ * 32 bytes, for a row's lanes, the same coordinates as cpu_unpack_fields() has.
  * Behind that what entries that are moved add. */
 INLINE void
-order_column(struct grid g, const struct cpu_product *p)
+order_column(struct plane_codebook g, const struct cpu_product *p)
 {
-    const __m512i order = load_64(g.size == 4    ? order_by_fours
-                                  : is_halved(g) ? order_by_halves
-                                                 : order_by_eights);
+    const __m512i order = v_load_64(g.size == 4              ? order_by_fours
+                                    : cpu_has_half_scales(g) ? order_by_halves
+                                                             : order_by_eights);
     char *to = p->scratch, *sums = to + p->k;
 
     for (int64_t k = 0; k < p->k; k += QUANT_SUPER, to += QUANT_SUPER) {
         __m512i v[4], w[4];
 
         UNROLL for (int i = 0; i < 4; i++) v[i] =
-            _mm512_permutexvar_epi8(order, load_64(p->cols + k + 64 * i));
+            _mm512_permutexvar_epi8(order, v_load_64(p->cols + k + 64 * i));
         w[0] = _mm512_unpacklo_epi64(v[0], v[1]);
         w[1] = _mm512_unpacklo_epi64(v[2], v[3]);
         w[2] = _mm512_unpackhi_epi64(v[0], v[1]);
@@ -97,7 +97,8 @@ struct ordered_column {
 };
 
 INLINE struct ordered_column
-ordered_column_at(struct grid g, const struct cpu_product *p, int64_t unit)
+ordered_column_at(struct plane_codebook g, const struct cpu_product *p,
+                  int64_t unit)
 {
     /* codes that are moved up are eight times what they stand for, and one */
     const __m512i by = _mm512_set1_epi32(g.moved ? 8 - 1 : g.offset);
@@ -108,13 +109,13 @@ ordered_column_at(struct grid g, const struct cpu_product *p, int64_t unit)
     struct ordered_column x = { .codes = ordered + unit * COLUMN_BLOCK };
     __m512i w;
 
-    x.d = (vec)for_both(column_scales(p->cols, p->k) + unit);
-    if (is_halved(g)) {
-        w = for_both(column_minus_halves(p->cols, p->k) + 2 * unit);
+    x.d = (vec)for_both(cpu_column_scales(p->cols, p->k) + unit);
+    if (cpu_has_half_scales(g)) {
+        w = for_both(cpu_column_neg_sums_16(p->cols, p->k) + 2 * unit);
         x.start[0] = _mm512_srai_epi32(_mm512_slli_epi32(w, 16), 16);
         x.start[1] = _mm512_srai_epi32(w, 16);
     } else {
-        x.start[0] = for_both(column_minus(p->cols, p->k) + unit);
+        x.start[0] = for_both(cpu_column_neg_sums(p->cols, p->k) + unit);
         x.start[1] = _mm512_setzero_si512();
     }
     UNROLL for (int i = 0; i < 2; i++)
@@ -123,7 +124,7 @@ ordered_column_at(struct grid g, const struct cpu_product *p, int64_t unit)
         if (g.moved)
             x.twice[i] = _mm512_permutexvar_epi32(
                 (__m512i)(even + (uint32_t)i),
-                load_64(ordered + p->k + unit * CODEBOOK_SUMS));
+                v_load_64(ordered + p->k + unit * CODEBOOK_SUMS));
     }
     return x;
 }
@@ -132,7 +133,7 @@ ordered_column_at(struct grid g, const struct cpu_product *p, int64_t unit)
  * with the column as they are, or sixteen times as large, and stand for -8, 0
  * and 8, all of them moved up, or down. */
 INLINE void
-sum_moved(const struct two *t, const struct cut *c,
+sum_moved(const struct row_pair *t, const struct code_fields *c,
           const struct ordered_column *x, __m512i *sum)
 {
     UNROLL for (int half = 0; half < 2; half++)
@@ -156,12 +157,12 @@ sum_moved(const struct two *t, const struct cut *c,
 
 /* Of others. */
 INLINE void
-sum_levels(struct grid g, const struct cut *c, const struct ordered_column *x,
-           __m512i *sum)
+sum_levels(struct plane_codebook g, const struct code_fields *c,
+           const struct ordered_column *x, __m512i *sum)
 {
     __m512i codes[8];
 
-    unpack_fields(g, c, codes);
+    cpu_unpack_fields(g, c, codes);
     UNROLL for (int i = 0; i < 2; i++) sum[i] = x->start[i];
     UNROLL for (int i = 0; i < 8; i++) sum[i / 4] =
         _mm512_dpbusd_epi32(sum[i / 4], codes[i], for_both(x->codes + 32 * i));
@@ -170,8 +171,9 @@ sum_levels(struct grid g, const struct cut *c, const struct ordered_column *x,
 /* Sums of products of units, times their scales and those of the column; d are
  * those of the rows, where scales are not coded. */
 INLINE vec
-multiply_cut(struct grid g, const struct two *t, const struct cut *c,
-             const struct ordered_column *x, vec d)
+multiply_fields(struct plane_codebook g, const struct row_pair *t,
+                const struct code_fields *c, const struct ordered_column *x,
+                vec d)
 {
     __m512i sum[2];
 
@@ -179,12 +181,12 @@ multiply_cut(struct grid g, const struct two *t, const struct cut *c,
         sum_moved(t, c, x, sum);
     else
         sum_levels(g, c, x, sum);
-    if (!is_halved(g))
-        return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) *
-               (d * as_floats((vec_bits)t->scales[0]) * x->d);
+    if (!cpu_has_half_scales(g))
+        return v_as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) *
+               (d * v_as_floats((vec_bits)t->scales[0]) * x->d);
     UNROLL for (int i = 0; i < 2; i++) sum[i] =
         _mm512_mullo_epi32(sum[i], t->scales[i]);
-    return as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) * x->d;
+    return v_as_floats((vec_bits)sum[0] + (vec_bits)sum[1]) * x->d;
 }
 
 /* Of pairs of rows what their units add: unit by unit, a lane a row. */
@@ -193,8 +195,8 @@ transpose_pairs(const vec *pairs, vec *units)
 {
     vec_bits a[4], b[4];
 
-    transpose_quarters(AS(__m512i, pairs), a);
-    transpose_quarters(AS(__m512i, pairs + 4), b);
+    v_transpose_quarters(AS(__m512i, pairs), a);
+    v_transpose_quarters(AS(__m512i, pairs + 4), b);
     UNROLL for (int i = 0; i < 4; i++)
     {
         units[i] = _mm512_shuffle_f32x4((vec)a[i], (vec)b[i], 0x88);
@@ -204,59 +206,60 @@ transpose_pairs(const vec *pairs, vec *units)
 
 /* GEMV of VEC rows: see column.h. */
 INLINE void
-gemv_two_rows(struct grid g, struct format f, const struct cpu_product *p,
-              int64_t row, const char *next)
+gemv_two_rows(struct plane_codebook g, struct format f,
+              const struct cpu_product *p, int64_t row, const char *next)
 {
-    struct rows r = rows_at(p, row);
+    struct rows r = cpu_weight_rows(p, row);
     vec scales[UNIT_D + 1], acc = { 0 };
 
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         const struct ordered_column x = ordered_column_at(g, p, unit);
         const float *d = AS(float, &scales[UNIT_D]);
-        vec pairs[PAIRS_OF_ROWS], units[MAX_UNITS], part = block_begin(f, acc);
+        vec pairs[PAIRS_OF_ROWS], units[MAX_UNITS],
+            part = cpu_block_begin(f, acc);
         struct int_scales integers;
 
         if (f.has_int_scales) {
             f.integers(&r, &integers);
             scales[UNIT_D] = integers.d;
         } else {
-            scales[UNIT_D] = load_f16(&r, 0) * splat(g.by);
+            scales[UNIT_D] = v_load_f16(&r, 0) * v_splat(g.by);
         }
         ROLLED for (int i = 0; i < PAIRS_OF_ROWS; i += TOGETHER)
         {
-            struct two two[TOGETHER];
-            struct cut cut[TOGETHER];
+            struct row_pair found[TOGETHER];
+            struct code_fields fields[TOGETHER];
 
-            find_pairs(g, is_halved(g), &r, i, two, cut);
+            cpu_find_row_pairs(g, cpu_has_half_scales(g), &r, i, found, fields);
             UNROLL for (int j = 0; j < TOGETHER; j++)
             {
-                const float *first = d + pair_row(i + j);
+                const float *first = d + cpu_pair_first_row(i + j);
 
-                pairs[i + j] =
-                    multiply_cut(g, &two[j], &cut[j], &x,
-                                 _mm512_mask_mov_ps(splat(first[0]), SECOND_ROW,
-                                                    splat(first[4])));
+                pairs[i + j] = multiply_fields(
+                    g, &found[j], &fields[j], &x,
+                    _mm512_mask_mov_ps(v_splat(first[0]), SECOND_ROW,
+                                       v_splat(first[4])));
             }
-            prefetch_share(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
-                           g.size == 4 ? 2 : 1);
+            cpu_prefetch_unit(f, next, i / TOGETHER, PAIRS_OF_ROWS / TOGETHER,
+                              g.size == 4 ? 2 : 1);
         }
         next += VEC * f.size;
-        rows_advance(&r, f.size);
+        cpu_rows_advance(&r, f.size);
         transpose_pairs(pairs, units);
         UNROLL for (int u = 0; u < MAX_UNITS; u++) part = part + units[u];
-        acc = block_end(f, acc, part, scales);
+        acc = cpu_block_end(f, acc, part, scales);
     }
-    store_f32(p->out + row, acc);
+    v_store_f32(p->out + row, acc);
 }
 
 #define UNPACK_CODEBOOK(name, offset, r, codes)                                \
-    unpack_two_rows(grid_##name, r, codes)
+    cpu_unpack_two_rows(plane_codebook_##name, r, codes)
 #define ORDER(name)   order_##name
 #define GEMV_OF(name) gemv_##name
 #define DEFINE_GEMV(name, in_group, ...)                                       \
     static void order_##name(const struct cpu_product *p)                      \
     {                                                                          \
-        order_column(grid_##name, p);                                          \
+        order_column(plane_codebook_##name, p);                                \
     }                                                                          \
     static void gemv_##name(const struct cpu_product *p, int64_t row,          \
                             const char *next)                                  \
@@ -264,7 +267,7 @@ gemv_two_rows(struct grid g, struct format f, const struct cpu_product *p,
         const struct format f = { .size = sizeof(struct block_##name),         \
                                   __VA_ARGS__ };                               \
                                                                                \
-        gemv_two_rows(grid_##name, f, p, row, next);                           \
+        gemv_two_rows(plane_codebook_##name, f, p, row, next);                 \
     }
 #include "cpu/gemm/codebook_types.h"
 

@@ -7,7 +7,7 @@
 
 /* The largest magnitude of 32 floats. */
 INLINE float
-largest(const __m256 *v)
+largest_magnitude(const __m256 *v)
 {
     const __m256 sign = _mm256_set1_ps(-0.0f);
     __m256 a = _mm256_max_ps(_mm256_andnot_ps(sign, v[0]),
@@ -36,7 +36,7 @@ to_bytes(const __m256i *q)
         v, _mm256_set_epi32(7, 3, 6, 2, 5, 1, 4, 0));
 }
 
-/* See column_sums(). */
+/* See cpu_column_block_sums(). */
 INLINE void
 sum_block(__m256i bytes, int16_t *sums)
 {
@@ -51,9 +51,9 @@ sum_block(__m256i bytes, int16_t *sums)
 
 /* See cpu_prepare_column(): the same bytes. */
 static void
-prepare(const float *x, void *column, int64_t k)
+v_quantize_column(const float *x, void *column, int64_t k)
 {
-    struct column_arrays runs = column_arrays(column, k);
+    struct column_arrays runs = cpu_column_arrays(column, k);
     char *q = column;
 
     for (int64_t b = 0; b < k / COLUMN_BLOCK; b++, x += COLUMN_BLOCK) {
@@ -63,14 +63,14 @@ prepare(const float *x, void *column, int64_t k)
         int16_t sums[4];
 
         UNROLL for (int j = 0; j < 4; j++) v[j] = _mm256_loadu_ps(x + 8 * j);
-        amax = largest(v);
+        amax = largest_magnitude(v);
         inverse = _mm256_set1_ps(amax > 0 ? 127 / amax : 0);
         UNROLL for (int j = 0; j < 4; j++) i[j] =
             _mm256_cvtps_epi32(_mm256_mul_ps(v[j], inverse));
         bytes = to_bytes(i);
         _mm256_storeu_si256(AS_OUT(__m256i, q + b * COLUMN_BLOCK), bytes);
         sum_block(bytes, sums);
-        column_put(&runs, b, amax / 127, sums);
+        cpu_column_set_block(&runs, b, amax / 127, sums);
     }
 }
 

@@ -73,19 +73,19 @@ put_figures(const struct column_arrays *runs, int64_t b, const char *q,
         pairs[i] = _mm512_sub_epi16(zero, sum_quarters(w + 4 * i));
         half[i] = _mm512_madd_epi16(pairs[i], _mm512_set1_epi16(1));
     }
-    UNROLL for (int i = 0; i < 2; i++) _mm256_storeu_si256(
-        AS_OUT(__m256i, runs->minus_halves + 2 * b + 16 * i),
-        _mm512_cvtepi32_epi16(half[i]));
+    UNROLL for (int i = 0; i < 2; i++)
+        _mm256_storeu_si256(AS_OUT(__m256i, runs->neg_sums_16 + 2 * b + 16 * i),
+                            _mm512_cvtepi32_epi16(half[i]));
     minus = _mm512_add_epi32(
         _mm512_permutex2var_epi32(half[0], even, half[1]),
         _mm512_permutex2var_epi32(
             half[0], _mm512_add_epi32(even, _mm512_set1_epi32(1)), half[1]));
     _mm512_storeu_ps(runs->d + b, d);
-    _mm512_storeu_si512(runs->minus + b, minus);
-    _mm512_storeu_ps(runs->minus_weighed + b,
+    _mm512_storeu_si512(runs->neg_sums + b, minus);
+    _mm512_storeu_ps(runs->scaled_neg_sums + b,
                      _mm512_mul_ps(d, _mm512_cvtepi32_ps(minus)));
     UNROLL for (int i = 0; i < 2; i++)
-        _mm512_storeu_si512(runs->minus_pairs + 4 * b + 32 * i, pairs[i]);
+        _mm512_storeu_si512(runs->neg_int16_pairs + 4 * b + 32 * i, pairs[i]);
 }
 
 INLINE void
@@ -131,16 +131,16 @@ prepare_block(const struct column_arrays *runs, char *column, int64_t b,
 
     put_integers(q, x, inverse);
     put_integers(q + 16, x + 16, inverse);
-    column_sums(AS(int8_t, q), sums);
-    column_put(runs, b, amax / 127, sums);
+    cpu_column_block_sums(AS(int8_t, q), sums);
+    cpu_column_set_block(runs, b, amax / 127, sums);
 }
 
 /* See cpu_prepare_column(): the same bytes. Blocks left over go with those
  * before them, which come out as they did. */
 static void
-prepare(const float *x, void *column, int64_t k)
+v_quantize_column(const float *x, void *column, int64_t k)
 {
-    struct column_arrays runs = column_arrays(column, k);
+    struct column_arrays runs = cpu_column_arrays(column, k);
     int64_t n = k / COLUMN_BLOCK, b = 0;
 
     for (; b + SIDE_BLOCKS <= n; b += SIDE_BLOCKS)

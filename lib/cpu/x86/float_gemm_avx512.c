@@ -5,5 +5,5 @@
 void
 cpu_avx512_float_products(struct cpu_kernels *k)
 {
-    fill_products(k);
+    cpu_fill_float_products(k);
 }

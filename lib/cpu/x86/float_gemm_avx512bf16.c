@@ -7,7 +7,7 @@
 typedef __m512i bf16_pairs;
 
 INLINE bf16_pairs
-load_bf16_pairs(int64_t n, const char *p)
+v_load_bf16_pairs(int64_t n, const char *p)
 {
     if (n >= 2 * VEC)
         return _mm512_loadu_si512(p);
@@ -15,7 +15,7 @@ load_bf16_pairs(int64_t n, const char *p)
 }
 
 INLINE void
-store_bf16_pairs(int64_t n, char *p, bf16_pairs v)
+v_store_bf16_pairs(int64_t n, char *p, bf16_pairs v)
 {
     if (n >= 2 * VEC)
         _mm512_storeu_si512(p, v);
@@ -24,13 +24,13 @@ store_bf16_pairs(int64_t n, char *p, bf16_pairs v)
 }
 
 INLINE bf16_pairs
-round_to_bf16_pairs(vec a, vec b)
+v_round_to_bf16_pairs(vec a, vec b)
 {
     return (bf16_pairs)_mm512_cvtne2ps_pbh(b, a);
 }
 
 INLINE vec
-dot2_bf16(vec s, bf16_pairs a, bf16_pairs b)
+v_dot2_bf16(vec s, bf16_pairs a, bf16_pairs b)
 {
     return _mm512_dpbf16_ps(s, (__m512bh)a, (__m512bh)b);
 }
@@ -38,12 +38,12 @@ dot2_bf16(vec s, bf16_pairs a, bf16_pairs b)
 /* To the nearest, ties to even, as from_float does it; but what is not normal
  * becomes zero. */
 INLINE void
-put_bf16(int64_t n, char *y, const float *x)
+v_put_bf16(int64_t n, char *y, const float *x)
 {
     for (; n > 0; n -= VEC, x += VEC, y += 2 * VEC) {
-        vec v = n >= VEC ? load_f32(x) : load_f32_first(n, x);
+        vec v = n >= VEC ? v_load_f32(x) : v_load_f32_first(n, x);
 
-        store_half_first(n, y, (vec_half)_mm512_cvtneps_pbh(v));
+        v_store_half_first(n, y, (vec_half)_mm512_cvtneps_pbh(v));
     }
 }
 
@@ -52,5 +52,5 @@ put_bf16(int64_t n, char *y, const float *x)
 void
 cpu_fill_avx512bf16(struct cpu_kernels *k)
 {
-    fill_products(k);
+    cpu_fill_float_products(k);
 }

@@ -7,9 +7,9 @@
 void
 cpu_fill_avx2(struct cpu_kernels *k)
 {
-    fill_rows(k);
-    fill_panels(k);
-    fill_small_batch(k);
+    cpu_fill_rows(k);
+    cpu_fill_panel_kernels(k);
+    cpu_fill_small_batch(k);
     cpu_avx2_float_products(k);
     cpu_avx2_group_products(k);
 }

@@ -8,9 +8,9 @@
 void
 cpu_fill_avx512(struct cpu_kernels *k)
 {
-    fill_rows(k);
-    fill_panels(k);
-    fill_small_batch(k);
+    cpu_fill_rows(k);
+    cpu_fill_panel_kernels(k);
+    cpu_fill_small_batch(k);
     cpu_avx512_float_products(k);
     cpu_avx512_group_products(k);
 }

@@ -103,7 +103,7 @@ fifth_bits(__m512i bits, uint32_t half)
 {
     vec_bits by = each_32() % 4 * 4;
 
-    return spread_bits((vec_bits)bits >> (by + 16 * half), 0, 4);
+    return v_spread_bits((vec_bits)bits >> (by + 16 * half), 0, 4);
 }
 
 /* Blocks of n words, of which the first `scales` are such; codes begin at word
@@ -168,8 +168,8 @@ unpack_four_q5_1(const char *p, int run)
 INLINE struct codes
 look_up_both(struct codes o, const int8_t *levels, int offset)
 {
-    o.low = look_up(levels, offset, o.low);
-    o.high = look_up(levels, offset, o.high);
+    o.low = v_look_up(levels, offset, o.low);
+    o.high = v_look_up(levels, offset, o.high);
     return o;
 }
 
@@ -183,7 +183,7 @@ unpack_four_iq4_nl(const char *p, int run)
 INLINE vec
 d_of_heads(int n, const __m512i *head)
 {
-    return from_f16(_mm512_castsi512_si256(words_of_heads(n, head)));
+    return v_from_f16(_mm512_castsi512_si256(words_of_heads(n, head)));
 }
 
 #define SCALES_OF(name)                                                        \
@@ -206,8 +206,8 @@ d_and_min_of_heads(int n, const __m512i *head, vec *s)
 {
     __m512i w = words_of_heads(n, head);
 
-    s[0] = from_f16(_mm512_castsi512_si256(w));
-    s[1] = -from_f16(_mm512_extracti64x4_epi64(w, 1));
+    s[0] = v_from_f16(_mm512_castsi512_si256(w));
+    s[1] = -v_from_f16(_mm512_extracti64x4_epi64(w, 1));
 }
 
 SCALES_OF(q4_1)
@@ -239,8 +239,8 @@ unpack_four_q8_0(const char *p, int run)
     (void)run;
     high = _mm512_inserti32x4(high, _mm_loadu_si128(AS(__m128i, p + LAST_HALF)),
                               3);
-    return (struct codes){ .low = from_signed((vec_bits)low),
-                           .high = from_signed((vec_bits)high),
+    return (struct codes){ .low = v_from_signed((vec_bits)low),
+                           .high = v_from_signed((vec_bits)high),
                            .head = _mm512_mask_mov_epi16(
                                first, 1u << 2 | 1u << 19, last) };
 }
@@ -251,7 +251,7 @@ SCALES_OF(q8_0)
                             2, 2, 2, 2, 19, 19, 19, 19 };
 
     (void)r, (void)row, (void)run;
-    s[0] = from_f16(_mm512_castsi512_si256(choose_of_heads(head, w)));
+    s[0] = v_from_f16(_mm512_castsi512_si256(choose_of_heads(head, w)));
 }
 
 /* Blocks of 17 bytes: of a quarter's codes those that are not in the same
@@ -264,7 +264,7 @@ unpack_four_mxfp4(const char *p, int run)
     vec_bits from = (i % 4 * 4 + i / 4 + 1) * 0x01010101 + 0x03020100;
     __m512i first = _mm512_loadu_si512(p);
     __m512i last =
-        _mm512_castsi128_si512(_mm_cvtsi32_si128(four_bytes(p + 64)));
+        _mm512_castsi128_si512(_mm_cvtsi32_si128(cpu_load_int32(p + 64)));
     __m512i later = _mm512_alignr_epi32(last, first, 1);
     vec_bits q;
     struct codes o;
@@ -287,7 +287,7 @@ SCALES_OF(mxfp4)
     __m512i b = _mm512_unpacklo_epi32(head[2], head[3]);
 
     (void)r, (void)row, (void)run;
-    s[0] = power_of_mxfp4((vec_bits)_mm512_shuffle_epi8(
+    s[0] = v_power_of_mxfp4((vec_bits)_mm512_shuffle_epi8(
         _mm512_unpacklo_epi64(a, b), (__m512i)at));
 }
 
@@ -309,14 +309,14 @@ SCALES_OF(iq4_xs)
 
     (void)head;
     UNROLL for (int i = 0; i < FOUR; i++) v[i] =
-        _mm_loadl_epi64(AS(__m128i, row_at(r, row + i)));
+        _mm_loadl_epi64(AS(__m128i, cpu_weight_row(r, row + i)));
     a = _mm_unpacklo_epi32(v[0], v[1]);
     b = _mm_unpacklo_epi32(v[2], v[3]);
     first = (vec_bits)_mm512_broadcast_i32x4(_mm_unpacklo_epi64(a, b));
     low = (vec_bits)_mm512_broadcast_i32x4(_mm_unpackhi_epi64(a, b));
     low = low >> 4 * unit & 15;
-    s[0] = low_f16(first) *
-           as_floats((low | (first >> (16 + 2 * unit) & 3) << 4) - 32);
+    s[0] = v_low_f16(first) *
+           v_as_floats((low | (first >> (16 + 2 * unit) & 3) << 4) - 32);
 }
 
 /* ---- eight rows times one column ----------------------------------------- */
@@ -330,7 +330,7 @@ struct four {
 
 /* One of d[0] to d[3] for each quarter: those that are named. */
 INLINE __m512
-four_of(const float *d, int a, int b, int c, int e)
+v_quarters(const float *d, int a, int b, int c, int e)
 {
     return _mm512_permutexvar_ps(
         _mm512_set_epi32(e, e, e, e, c, c, c, c, b, b, b, b, a, a, a, a),
@@ -343,7 +343,8 @@ four_of_column(const struct fours *f, const char *col, int64_t k, int64_t unit)
     const __m512i each = (__m512i)(each_32() / 4);
     const char *q = col + unit * COLUMN_BLOCK;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + 64);
-    __m128i minus = _mm_loadu_si128(AS(__m128i, column_minus(col, k) + unit));
+    __m128i minus =
+        _mm_loadu_si128(AS(__m128i, cpu_column_neg_sums(col, k) + unit));
     vec_bits start =
         (vec_bits)_mm512_permutexvar_epi32(each, _mm512_castsi128_si512(minus));
 
@@ -351,8 +352,9 @@ four_of_column(const struct fours *f, const char *col, int64_t k, int64_t unit)
         .low = _mm512_shuffle_i32x4(a, b, 0x88),
         .high = _mm512_shuffle_i32x4(a, b, 0xdd),
         .start = (__m512i)(start * (uint32_t)f->offset),
-        .d = four_of(column_scales(col, k) + unit, 0, 1, 2, 3),
-        .minus = four_of(column_minus_weighed(col, k) + unit, 0, 1, 2, 3),
+        .d = v_quarters(cpu_column_scales(col, k) + unit, 0, 1, 2, 3),
+        .minus =
+            v_quarters(cpu_column_scaled_neg_sums(col, k) + unit, 0, 1, 2, 3),
     };
 }
 
@@ -365,7 +367,7 @@ add_neighbours(__m512i a, __m512i b)
 
 /* Of four rows in 16 bits: two neighbours fit these as well. */
 INLINE __m512i
-add_neighbours_of_four(const __m512i *s)
+v_add_neighbours_of_four(const __m512i *s)
 {
     return _mm512_packs_epi32(add_neighbours(s[0], s[1]),
                               add_neighbours(s[2], s[3]));
@@ -375,7 +377,7 @@ add_neighbours_of_four(const __m512i *s)
  * two.
  */
 INLINE __m512i
-sum_groups(const __m512i *s)
+v_sum_groups(const __m512i *s)
 {
     __m512 a = _mm512_castsi512_ps(add_neighbours(s[0], s[1]));
     __m512 b = _mm512_castsi512_ps(add_neighbours(s[2], s[3]));
@@ -392,24 +394,24 @@ add_fours(const struct fours *f, const __m512i *s, __m512i start)
     vec_bits w[4];
 
     if (f->max_code == 0) {
-        transpose_quarters(s, w);
+        v_transpose_quarters(s, w);
         return (__m512i)((vec_bits)start + w[0] + w[1] + w[2] + w[3]);
     }
     if (f->max_code > 15)
-        return _mm512_add_epi32(start, sum_groups(s));
-    return _mm512_dpwssd_epi32(start, add_neighbours_of_four(s),
+        return _mm512_add_epi32(start, v_sum_groups(s));
+    return _mm512_dpwssd_epi32(start, v_add_neighbours_of_four(s),
                                _mm512_set1_epi16(1));
 }
 
 /* The part of row `row` of the bytes from `next` on, as many as eight rows have
  * of `size` each. */
 INLINE void
-prefetch_row_part(size_t size, const char *next, int row)
+cpu_prefetch_row_part(size_t size, const char *next, int row)
 {
     const int lines = (int)((EIGHT * size + LINE - 1) / LINE);
 
     UNROLL for (int i = lines * row / EIGHT; i < lines * (row + 1) / EIGHT; i++)
-        prefetch_for_gemv(next + i * LINE);
+        cpu_prefetch_for_gemv(next + i * LINE);
 }
 
 /* What four units of four rows add to the elements: a quarter for each unit, a
@@ -423,13 +425,13 @@ four_rows(const struct fours *f, const struct rows *r, int row, int run,
 
     UNROLL for (int i = 0; i < FOUR; i++)
     {
-        struct codes o = f->unpack(row_at(r, row + i), run);
+        struct codes o = f->unpack(cpu_weight_row(r, row + i), run);
 
         head[i] = o.head;
         sums[i] = _mm512_dpbusd_epi32(
             _mm512_dpbusd_epi32(_mm512_setzero_si512(), (__m512i)o.low, x->low),
             (__m512i)o.high, x->high);
-        prefetch_row_part(f->size / (size_t)f->runs, next, row + i);
+        cpu_prefetch_row_part(f->size / (size_t)f->runs, next, row + i);
         AFTER(next, sums[i]);
     }
     f->scales(r, row, run, head, scales);
@@ -443,7 +445,7 @@ four_rows(const struct fours *f, const struct rows *r, int row, int run,
 
 /* Each two quarters the other way round. */
 INLINE __m512i
-swap_quarters(__m512i v)
+v_swap_quarters(__m512i v)
 {
     return _mm512_shuffle_i32x4(v, v, _MM_SHUFFLE(2, 3, 0, 1));
 }
@@ -452,15 +454,15 @@ swap_quarters(__m512i v)
  * of three operands would do it, were it not to wait for one of them while a
  * Zen 4 multiplies; it blends meanwhile. */
 INLINE void
-pair_quarters(__m512i a, __m512i b, __m512i *v)
+v_pair_quarters(__m512i a, __m512i b, __m512i *v)
 {
-    v[0] = _mm512_mask_mov_epi32(a, ODD_QUARTERS, swap_quarters(b));
-    v[1] = _mm512_mask_mov_epi32(swap_quarters(a), ODD_QUARTERS, b);
+    v[0] = _mm512_mask_mov_epi32(a, ODD_QUARTERS, v_swap_quarters(b));
+    v[1] = _mm512_mask_mov_epi32(v_swap_quarters(a), ODD_QUARTERS, b);
 }
 
 /* The first halves of n vectors to acc, in order, then the others. */
 INLINE __m256
-add_in_halves(__m256 acc, const __m512 *v, int n)
+v_add_in_halves(__m256 acc, const __m512 *v, int n)
 {
     UNROLL for (int i = 0; i < n; i++) acc += _mm512_castps512_ps256(v[i]);
     UNROLL for (int i = 0; i < n; i++) acc += _mm512_extractf32x8_ps(v[i], 1);
@@ -478,11 +480,12 @@ add_quarters(__m256 acc, const vec *a, const vec *b, int n)
     {
         __m512i w[2];
 
-        pair_quarters(_mm512_castps_si512(a[i]), _mm512_castps_si512(b[i]), w);
+        v_pair_quarters(_mm512_castps_si512(a[i]), _mm512_castps_si512(b[i]),
+                        w);
         v[i] = _mm512_castsi512_ps(w[0]);
         v[n + i] = _mm512_castsi512_ps(w[1]);
     }
-    return add_in_halves(acc, v, 2 * n);
+    return v_add_in_halves(acc, v, 2 * n);
 }
 
 /* Eight rows. */
@@ -504,7 +507,7 @@ gemv_by_four(const struct fours *f, const struct cpu_product *p, struct rows r,
             acc = add_quarters(acc, a, b, f->min ? 2 : 1);
             next += EIGHT * f->size / (size_t)f->runs;
         }
-        rows_advance(&r, f->size);
+        cpu_rows_advance(&r, f->size);
     }
     return acc;
 }
@@ -518,15 +521,16 @@ multiply_by_four(const struct fours *f, const struct cpu_product *p)
     for (int64_t r = 0; r < p->n_rows; r += EIGHT) {
         int64_t row = p->n_rows - r < EIGHT ? p->n_rows - EIGHT : r;
 
-        _mm256_storeu_ps(p->out + row, gemv_by_four(f, p, rows_at(p, row),
-                                                    prefetch_source(p, r)));
+        _mm256_storeu_ps(p->out + row,
+                         gemv_by_four(f, p, cpu_weight_rows(p, row),
+                                      cpu_prefetch_source(p, r)));
     }
     return true;
 }
 
 static void
-set_rows_at_once(struct cpu_mul_mat *m, int64_t gemv_rows_at_once,
-                 void (*multiply_one)(const struct cpu_product *p))
+cpu_set_rows_at_once(struct cpu_mul_mat *m, int64_t gemv_rows_at_once,
+                     void (*multiply_one)(const struct cpu_product *p))
 {
     m->multiply = multiply_one;
     m->gemv_rows_at_once = gemv_rows_at_once;
@@ -549,6 +553,6 @@ set_rows_at_once(struct cpu_mul_mat *m, int64_t gemv_rows_at_once,
     }
 
 #define FILL_GEMV_BY_FOUR(k, name, type)                                       \
-    set_rows_at_once(&(k)->mul_mat[type], EIGHT, multiply_##name##_by_four)
+    cpu_set_rows_at_once(&(k)->mul_mat[type], EIGHT, multiply_##name##_by_four)
 
 #endif

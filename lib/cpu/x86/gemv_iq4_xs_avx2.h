@@ -27,7 +27,7 @@ INLINE int32_t
 sum_negatives(__m256i x)
 {
     __m256i less = _mm256_min_epi8(x, _mm256_setzero_si256());
-    __m256i s = (__m256i)sum_int16_pairs(
+    __m256i s = (__m256i)v_sum_int16_pairs(
         (vec_bits)_mm256_maddubs_epi16(_mm256_set1_epi8(1), less));
     __m128i four = _mm_add_epi32(_mm256_castsi256_si128(s),
                                  _mm256_extracti128_si256(s, 1));
@@ -67,10 +67,10 @@ sum_two_units(const struct column_by_two *x, __m256i levels, const char *p)
     UNROLL for (int i = 0; i < 2; i++)
     {
         __m256i w =
-            _mm256_shuffle_epi8(levels, (__m256i)nibbles((vec_bits)codes, i));
+            _mm256_shuffle_epi8(levels, (__m256i)v_nibbles((vec_bits)codes, i));
 
         w = _mm256_xor_si256(w, x->minus[i]);
-        s[i] = sum_int16_pairs(
+        s[i] = v_sum_int16_pairs(
             (vec_bits)_mm256_maddubs_epi16(x->magnitudes[i], w));
     }
     return s[0] + s[1];
@@ -100,7 +100,8 @@ sum_four_rows(struct rows *r, int four, int unit, const struct column_by_two *x,
 
     UNROLL for (int i = 0; i < 4; i++)
     {
-        s[i] = (__m256i)sum_two_units(x, levels, row_at(r, 4 * four + i) + at);
+        s[i] = (__m256i)sum_two_units(x, levels,
+                                      cpu_weight_row(r, 4 * four + i) + at);
         if (i % 2)
             s[i - 1] = add_neighbours(s[i - 1], s[i]);
         AFTER(r->fourth[four], s[i / 2 * 2]);
@@ -113,7 +114,7 @@ INLINE void
 gemv_by_two(const struct cpu_product *p, int64_t row, const char *next)
 {
     const struct format f = { .size = sizeof(struct block_iq4_xs) };
-    struct rows r = rows_at(p, row);
+    struct rows r = cpu_weight_rows(p, row);
     const __m256i levels = _mm256_broadcastsi128_si256(
         _mm_loadu_si128(AS(__m128i, quant_iq4_levels)));
     vec acc = { 0 };
@@ -121,26 +122,26 @@ gemv_by_two(const struct cpu_product *p, int64_t row, const char *next)
     for (int64_t unit = 0; unit < p->k / COLUMN_BLOCK; unit += MAX_UNITS) {
         vec scales[MAX_UNITS];
 
-        scales_iq4_xs(&r, scales);
+        cpu_scales_iq4_xs(&r, scales);
         UNROLL for (int u = 0; u < MAX_UNITS; u += 2)
         {
             const struct column_by_two x =
                 AS(struct column_by_two, p->scratch)[(unit + u) / 2];
-            const float *d = column_scales(p->cols, p->k) + unit + u;
+            const float *d = cpu_column_scales(p->cols, p->k) + unit + u;
             __m256i a = sum_four_rows(&r, 0, u, &x, levels);
             __m256i b = sum_four_rows(&r, 1, u, &x, levels);
             vec_bits s[2] = { (vec_bits)_mm256_permute2x128_si256(a, b, 0x20),
                               (vec_bits)_mm256_permute2x128_si256(a, b, 0x31) };
 
             UNROLL for (int i = 0; i < 2; i++) acc +=
-                as_floats(s[i] + splat_bits(x.negatives[i])) *
-                (scales[u + i] * splat(d[i]));
-            prefetch_part(f, next, u / 2, MAX_UNITS / 2, true);
+                v_as_floats(s[i] + v_splat_bits(x.negatives[i])) *
+                (scales[u + i] * v_splat(d[i]));
+            cpu_prefetch_part(f, next, u / 2, MAX_UNITS / 2, true);
         }
         next += VEC * f.size;
-        rows_advance(&r, f.size);
+        cpu_rows_advance(&r, f.size);
     }
-    store_f32(p->out + row, acc);
+    v_store_f32(p->out + row, acc);
 }
 
 static void
@@ -148,7 +149,7 @@ multiply_iq4_xs_by_two(const struct cpu_product *p)
 {
     const struct format f = { .order = order_by_two, .gemv = gemv_by_two };
 
-    if (!multiply_gemv(p, f))
+    if (!cpu_multiply_gemv(p, f))
         multiply_iq4_xs(p);
 }
 
@@ -160,7 +161,7 @@ ordered_size(int64_t k, int64_t n_rows, int64_t n_cols)
 }
 
 static void
-fill_iq4_xs(struct cpu_kernels *k)
+cpu_fill_iq4_xs_gemv(struct cpu_kernels *k)
 {
     k->mul_mat[GGML_TYPE_IQ4_XS].multiply = multiply_iq4_xs_by_two;
     k->mul_mat[GGML_TYPE_IQ4_XS].scratch_size = ordered_size;

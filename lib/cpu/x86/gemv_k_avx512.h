@@ -54,7 +54,7 @@ load_words_16(const struct rows *r, size_t at, __m256i *w)
 {
     __m256i v[FOUR], a, b, c, d;
 
-#define ROW(i) _mm_loadu_si128(AS(__m128i, row_at(r, i) + at))
+#define ROW(i) _mm_loadu_si128(AS(__m128i, cpu_weight_row(r, i) + at))
     UNROLL for (int i = 0; i < FOUR; i++) v[i] = _mm256_inserti128_si256(
         _mm256_castsi128_si256(ROW(i)), ROW(i + FOUR), 1);
 #undef ROW
@@ -78,13 +78,13 @@ bytes_of(__m256i words, int a, int b)
 #undef TOPS
 #undef TOP
 
-    return as_floats((vec_bits)_mm512_shuffle_epi8(
+    return v_as_floats((vec_bits)_mm512_shuffle_epi8(
         _mm512_broadcast_i64x4(words), (__m512i)top));
 }
 
 #define OF_BYTES 0x1p-24f /* what scales of them are multiplied by: exactly */
 
-/* See scales_k(). */
+/* See cpu_scales_k(). */
 INLINE void
 scales_of_q4_k(const struct rows *r, struct parts *s)
 {
@@ -120,7 +120,7 @@ d_of_q6_k(const struct rows *r)
     short h[EIGHT];
 
     UNROLL for (int i = 0; i < EIGHT; i++)
-        memcpy(&h[i], row_at(r, i) + AT(q6_k, d), sizeof(h[i]));
+        memcpy(&h[i], cpu_weight_row(r, i) + AT(q6_k, d), sizeof(h[i]));
     return _mm256_cvtph_ps(
         _mm_setr_epi16(h[0], h[1], h[2], h[3], h[4], h[5], h[6], h[7]));
 }
@@ -147,7 +147,7 @@ struct half {
 INLINE __m512
 two_of(const float *d, int a, int b)
 {
-    return four_of(d, a, a, b, b);
+    return v_quarters(d, a, a, b, b);
 }
 
 INLINE struct half
@@ -155,8 +155,8 @@ half_of_column(const struct super *t, const char *col, int64_t k, int64_t unit)
 {
     const __m512i zero = _mm512_setzero_si512(), all = _mm512_set1_epi8(32);
     const char *q = col + unit * COLUMN_BLOCK;
-    const float *d = column_scales(col, k) + unit;
-    const float *minus = column_minus_weighed(col, k) + unit;
+    const float *d = cpu_column_scales(col, k) + unit;
+    const float *minus = cpu_column_scaled_neg_sums(col, k) + unit;
     __m512i a = _mm512_loadu_si512(q), b = _mm512_loadu_si512(q + LINE);
     struct half h = { .x = { a, b }, .start = { zero, zero } };
 
@@ -187,7 +187,7 @@ halves_of(int64_t a, int64_t b)
 }
 
 /* Bits of codes above the nibbles, with others around them: those that belong
- * to low nibbles (i = 0) or to high ones of half n, from h, which has them
+ * to low v_nibbles (i = 0) or to high ones of half n, from h, which has them
  * twice. */
 INLINE vec_bits
 upper_bits(const struct super *t, __m512i h, int n, int i)
@@ -223,17 +223,19 @@ sum_half(const struct super *t, const char *p, int n, const struct half *x,
 }
 
 /* The sums of two units, a half of the vector each; with one shuffle fewer than
- * pair_quarters(), as it does not matter which of a unit's sums comes first. */
+ * v_pair_quarters(), as it does not matter which of a unit's sums comes first.
+ */
 INLINE __m512i
 sum_units(const __m512i *s)
 {
     const __m512i ones = _mm512_set1_epi16(1);
-    __m512i a = add_neighbours_of_four(s), b = add_neighbours_of_four(s + FOUR);
+    __m512i a = v_add_neighbours_of_four(s),
+            b = v_add_neighbours_of_four(s + FOUR);
     __m512i straight = _mm512_mask_mov_epi32(a, ODD_QUARTERS, b);
     __m512i crossed = _mm512_mask_mov_epi32(b, ODD_QUARTERS, a);
 
     return _mm512_dpwssd_epi32(_mm512_madd_epi16(straight, ones),
-                               swap_quarters(crossed), ones);
+                               v_swap_quarters(crossed), ones);
 }
 
 /* What half n of a block adds to the elements of eight rows, in the order of
@@ -248,8 +250,8 @@ eight_halves(const struct super *t, const struct rows *r, int n,
 
     UNROLL for (int i = 0; i < EIGHT; i++)
     {
-        sum_half(t, row_at(r, i), n, x, &sums[0][i], &sums[1][i]);
-        prefetch_row_part(t->size / HALVES, next, i);
+        sum_half(t, cpu_weight_row(r, i), n, x, &sums[0][i], &sums[1][i]);
+        cpu_prefetch_row_part(t->size / HALVES, next, i);
         AFTER(next, sums[1][i]);
     }
     UNROLL for (int i = 0; i < 2; i++)
@@ -257,8 +259,8 @@ eight_halves(const struct super *t, const struct rows *r, int n,
         if (t->min)
             whole[2 * i] = sum_units(sums[i]);
         else
-            pair_quarters(sum_groups(sums[i]), sum_groups(sums[i] + FOUR),
-                          &whole[2 * i]);
+            v_pair_quarters(v_sum_groups(sums[i]), v_sum_groups(sums[i] + FOUR),
+                            &whole[2 * i]);
     }
     UNROLL for (int i = 0; i < 2; i++)
     {
@@ -268,7 +270,8 @@ eight_halves(const struct super *t, const struct rows *r, int n,
             p.v[2 * i] = s->v[2 * i] * x->factors.v[2 * i] * sum;
             p.v[2 * i + 1] = s->v[2 * i + 1] * x->factors.v[2 * i + 1];
         } else {
-            sum = fused(sum, s->v[2 * i],
+            sum =
+                v_fused(sum, s->v[2 * i],
                         _mm512_cvtepi32_ps(whole[2 * i + 1]) * s->v[2 * i + 1]);
             p.v[i] = sum * x->factors.v[i];
         }
@@ -280,8 +283,8 @@ INLINE __m256
 add_parts(const struct super *t, __m256 acc, const struct parts *p)
 {
     if (t->min)
-        return add_in_halves(acc, p->v, PARTS);
-    UNROLL for (int i = 0; i < 2; i++) acc = add_in_halves(acc, &p->v[i], 1);
+        return v_add_in_halves(acc, p->v, PARTS);
+    UNROLL for (int i = 0; i < 2; i++) acc = v_add_in_halves(acc, &p->v[i], 1);
     return acc;
 }
 
@@ -310,7 +313,7 @@ gemv_k_quant(const struct super *t, const struct cpu_product *p, struct rows r,
         if (!t->min)
             part = acc + part * d_of_q6_k(&r);
         acc = part;
-        rows_advance(&r, t->size);
+        cpu_rows_advance(&r, t->size);
     }
     return acc;
 }
@@ -323,8 +326,9 @@ multiply_by_halves(const struct super *t, const struct cpu_product *p)
     for (int64_t r = 0; r < p->n_rows; r += EIGHT) {
         int64_t row = p->n_rows - r < EIGHT ? p->n_rows - EIGHT : r;
 
-        _mm256_storeu_ps(p->out + row, gemv_k_quant(t, p, rows_at(p, row),
-                                                    prefetch_source(p, r)));
+        _mm256_storeu_ps(p->out + row,
+                         gemv_k_quant(t, p, cpu_weight_rows(p, row),
+                                      cpu_prefetch_source(p, r)));
     }
     return true;
 }
@@ -351,16 +355,16 @@ multiply_q6_k_by_halves(const struct cpu_product *p)
 }
 
 static void
-fill_halves(struct cpu_kernels *k)
+cpu_fill_k_gemv(struct cpu_kernels *k)
 {
     const int64_t at_once = cpu_large_l1 ? EIGHT : 0;
 
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q4_K], at_once,
-                     multiply_q4_k_by_halves);
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q5_K], at_once,
-                     multiply_q5_k_by_halves);
-    set_rows_at_once(&k->mul_mat[GGML_TYPE_Q6_K], at_once,
-                     multiply_q6_k_by_halves);
+    cpu_set_rows_at_once(&k->mul_mat[GGML_TYPE_Q4_K], at_once,
+                         multiply_q4_k_by_halves);
+    cpu_set_rows_at_once(&k->mul_mat[GGML_TYPE_Q5_K], at_once,
+                         multiply_q5_k_by_halves);
+    cpu_set_rows_at_once(&k->mul_mat[GGML_TYPE_Q6_K], at_once,
+                         multiply_q6_k_by_halves);
 }
 
 #endif

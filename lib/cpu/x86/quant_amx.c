@@ -8,7 +8,7 @@
 #include "cpu/x86/codebook_gemm_vbmi.h"
 
 #define UNPACK_CODEBOOK(name, offset, r, codes)                                \
-    unpack_two_rows(grid_##name, r, codes)
+    cpu_unpack_two_rows(plane_codebook_##name, r, codes)
 #define ORDER(name)   NULL
 #define GEMV_OF(name) NULL
 #define DEFINE_GEMV(name, in_group, ...)

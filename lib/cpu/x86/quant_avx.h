@@ -7,12 +7,12 @@
 #define CPU_X86_QUANT_AVX_H
 
 INLINE vec_bits
-load_words(const struct rows *r, size_t at)
+v_load_words(const struct rows *r, size_t at)
 {
     vec_bits w = { 0 };
 
     UNROLL for (int i = 0; i < VEC; i++) w[i] =
-        (uint32_t)four_bytes(row_at(r, i) + at);
+        (uint32_t)cpu_load_int32(cpu_weight_row(r, i) + at);
     return w;
 }
 
@@ -32,11 +32,11 @@ transpose_halves(const __m256i *r, vec_bits *w)
 }
 
 INLINE void
-load_16(const struct rows *r, size_t at, vec_bits *w)
+v_load_16(const struct rows *r, size_t at, vec_bits *w)
 {
     __m256i v[4];
 
-#define ROW(i) _mm_loadu_si128(AS(__m128i, row_at(r, i) + at))
+#define ROW(i) _mm_loadu_si128(AS(__m128i, cpu_weight_row(r, i) + at))
     UNROLL for (int i = 0; i < 4; i++) v[i] =
         _mm256_inserti128_si256(_mm256_castsi128_si256(ROW(i)), ROW(i + 4), 1);
 #undef ROW
@@ -44,20 +44,20 @@ load_16(const struct rows *r, size_t at, vec_bits *w)
 }
 
 INLINE vec
-load_f16(const struct rows *r, size_t at)
+v_load_f16(const struct rows *r, size_t at)
 {
     __m128i v[4];
 
-#define ROW(i) _mm_loadu_si128(AS(__m128i, row_at(r, i) + at))
+#define ROW(i) _mm_loadu_si128(AS(__m128i, cpu_weight_row(r, i) + at))
     UNROLL for (int i = 0; i < 4; i++) v[i] =
         _mm_unpacklo_epi16(ROW(2 * i), ROW(2 * i + 1));
 #undef ROW
-    return from_f16(_mm_unpacklo_epi64(_mm_unpacklo_epi32(v[0], v[1]),
-                                       _mm_unpacklo_epi32(v[2], v[3])));
+    return v_from_f16(_mm_unpacklo_epi64(_mm_unpacklo_epi32(v[0], v[1]),
+                                         _mm_unpacklo_epi32(v[2], v[3])));
 }
 
 INLINE vec_bits
-look_up(const int8_t *table, int offset, vec_bits w)
+v_look_up(const int8_t *table, int offset, vec_bits w)
 {
     __m256i t =
         _mm256_broadcastsi128_si256(_mm_loadu_si128(AS(__m128i, table)));
@@ -67,10 +67,10 @@ look_up(const int8_t *table, int offset, vec_bits w)
 }
 
 INLINE vec_bits
-spread_bits(vec_bits w, int i, int to)
+v_spread_bits(vec_bits w, int i, int to)
 {
     /* byte i / 2 of each word for its four bytes, each of which wants a bit */
-    const vec_bits byte = (lane_starts() + (uint32_t)i / 2) * 0x01010101;
+    const vec_bits byte = (v_lane_starts() + (uint32_t)i / 2) * 0x01010101;
     const __m256i bit = _mm256_set1_epi32(i % 2 ? (int)0x80402010 : 0x08040201);
     __m256i b = _mm256_shuffle_epi8((__m256i)w, (__m256i)byte);
 
@@ -79,20 +79,20 @@ spread_bits(vec_bits w, int i, int to)
 }
 
 INLINE vec_bits
-bytes_as_int16_pairs(vec_bits w, int i, int j)
+v_bytes_as_int16_pairs(vec_bits w, int i, int j)
 {
     return (vec_bits)_mm256_shuffle_epi8((__m256i)w,
-                                         (__m256i)two_bytes_of(i, j));
+                                         (__m256i)v_two_bytes(i, j));
 }
 
 INLINE vec_bits
-dot2_int16(vec_bits a, vec_bits b)
+v_dot2_int16(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 }
 
 INLINE vec
-as_floats(vec_bits w)
+v_as_floats(vec_bits w)
 {
     return _mm256_cvtepi32_ps((__m256i)w);
 }
@@ -102,7 +102,7 @@ as_floats(vec_bits w)
 
 /* Rows 0 to 3, then 4 to 7. */
 INLINE vec_bits
-group_sums(const row_words *s, int g)
+v_group_sums(const row_words *s, int g)
 {
     __m256i a = (__m256i)s[0], b = (__m256i)s[1];
 

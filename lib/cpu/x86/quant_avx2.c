@@ -9,9 +9,9 @@
 void
 cpu_avx2_group_products(struct cpu_kernels *k)
 {
-    fill_prepare(k, prepare);
-    fill_scaled(k);
-    fill_iq4_xs(k);
+    cpu_fill_prepare(k, v_quantize_column);
+    cpu_fill_scaled(k);
+    cpu_fill_iq4_xs_gemv(k);
     cpu_avx2_minima_products(k);
     cpu_avx2_codebook_products(k);
 }

@@ -38,32 +38,32 @@
      DOT_CHAIN_WORDS((f).max_code) * 4 >= (f).group)
 
 INLINE vec_bits
-subtract_int16_pairs(vec_bits w, int n)
+v_subtract_int16_pairs(vec_bits w, int n)
 {
     return (vec_bits)_mm256_sub_epi16((__m256i)w, _mm256_set1_epi16((short)n));
 }
 
 INLINE vec_bits
-sum_int16_pairs(vec_bits w)
+v_sum_int16_pairs(vec_bits w)
 {
     return (vec_bits)_mm256_madd_epi16((__m256i)w, _mm256_set1_epi16(1));
 }
 
 INLINE vec_bits
-add_int16_pairs(vec_bits a, vec_bits b)
+v_add_int16_pairs(vec_bits a, vec_bits b)
 {
     return (vec_bits)_mm256_add_epi16((__m256i)a, (__m256i)b);
 }
 
 INLINE vec_bits
-scale_int16_pairs(vec_bits w, int n)
+v_scale_int16_pairs(vec_bits w, int n)
 {
     return (vec_bits)_mm256_mullo_epi16((__m256i)w,
                                         _mm256_set1_epi16((short)n));
 }
 
 INLINE vec_bits
-two_word_offsets(int offset, int n, const char *q)
+v_two_word_offsets(int offset, int n, const char *q)
 {
     __m256i v =
         n == 32 ? _mm256_loadu_si256(AS(__m256i, q))
@@ -75,7 +75,7 @@ two_word_offsets(int offset, int n, const char *q)
 }
 
 INLINE vec_bits
-dot_begin(vec_bits total)
+v_dot_begin(vec_bits total)
 {
     (void)total;
     return (vec_bits){ 0 };
@@ -84,14 +84,14 @@ dot_begin(vec_bits total)
 /* vpmaddubsw wants one side unsigned: |w|, and x with the sign of w. A compiler
  * that put off additions ran out of registers. */
 INLINE vec_bits
-dot_step(vec_bits s, vec_bits w, int32_t x, int most)
+v_dot_step(vec_bits s, vec_bits w, int32_t x, int most)
 {
     __m256i c = (__m256i)w, v = _mm256_set1_epi32(x);
 
     if (most)
-        s = add_int16_pairs(s, (vec_bits)_mm256_maddubs_epi16(c, v));
+        s = v_add_int16_pairs(s, (vec_bits)_mm256_maddubs_epi16(c, v));
     else
-        s += sum_int16_pairs((vec_bits)_mm256_maddubs_epi16(
+        s += v_sum_int16_pairs((vec_bits)_mm256_maddubs_epi16(
             _mm256_abs_epi8(c), _mm256_sign_epi8(v, c)));
     IN_REGISTER(s);
     return s;
@@ -101,19 +101,19 @@ dot_step(vec_bits s, vec_bits w, int32_t x, int most)
 #define HAS_SIGNED_MAGNITUDES
 
 INLINE vec_bits
-add_signed(vec_bits s, vec_bits w, vec_bits sign, int32_t x)
+v_add_signed(vec_bits s, vec_bits w, vec_bits sign, int32_t x)
 {
-    vec_bits v = splat_bits(x) ^ sign;
+    vec_bits v = v_splat_bits(x) ^ sign;
 
-    s +=
-        sum_int16_pairs((vec_bits)_mm256_maddubs_epi16((__m256i)w, (__m256i)v));
+    s += v_sum_int16_pairs(
+        (vec_bits)_mm256_maddubs_epi16((__m256i)w, (__m256i)v));
     IN_REGISTER(s);
     return s;
 }
 
 /* The magnitudes of what is negative; those of a group fit in 16 bits. */
 INLINE vec_bits
-split_signs(vec_bits *w, int n, vec_bits *signs)
+v_split_signs(vec_bits *w, int n, vec_bits *signs)
 {
     const __m256i zero = _mm256_setzero_si256();
     __m256i s = zero;
@@ -131,9 +131,9 @@ split_signs(vec_bits *w, int n, vec_bits *signs)
 }
 
 INLINE vec_bits
-dot_end(vec_bits total, vec_bits s, int most)
+v_dot_end(vec_bits total, vec_bits s, int most)
 {
-    return total + (most ? sum_int16_pairs(s) : s);
+    return total + (most ? v_sum_int16_pairs(s) : s);
 }
 
 #include "cpu/x86/quant_avx.h"

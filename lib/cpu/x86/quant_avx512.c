@@ -16,8 +16,8 @@ GEMV_BY_FOUR(iq4_xs, 1, SIGNED_OFFSET, 0, false, iq4_xs)
 void
 cpu_avx512_group_products(struct cpu_kernels *k)
 {
-    fill_prepare(k, prepare);
-    fill_scaled(k);
+    cpu_fill_prepare(k, v_quantize_column);
+    cpu_fill_scaled(k);
     FILL_GEMV_BY_FOUR(k, q8_0, GGML_TYPE_Q8_0);
     FILL_GEMV_BY_FOUR(k, q4_0, GGML_TYPE_Q4_0);
     FILL_GEMV_BY_FOUR(k, q5_0, GGML_TYPE_Q5_0);

@@ -12,8 +12,8 @@ GEMV_BY_FOUR(q5_1, FOUR, 0, 31, true, q5_1)
 void
 cpu_avx512_minima_products(struct cpu_kernels *k)
 {
-    fill_minima(k);
+    cpu_fill_minima(k);
     FILL_GEMV_BY_FOUR(k, q4_1, GGML_TYPE_Q4_1);
     FILL_GEMV_BY_FOUR(k, q5_1, GGML_TYPE_Q5_1);
-    fill_halves(k);
+    cpu_fill_k_gemv(k);
 }

@@ -7,7 +7,7 @@
 void
 cpu_fill_avxvnni(struct cpu_kernels *k)
 {
-    fill_scaled(k);
+    cpu_fill_scaled(k);
     cpu_avxvnni_minima_products(k);
     cpu_avxvnni_codebook_products(k);
 }

@@ -18,7 +18,7 @@
 #define SIGNED_OFFSET 128
 
 INLINE vec_bits
-dot4(vec_bits s, vec_bits w, int32_t x)
+v_dot4(vec_bits s, vec_bits w, int32_t x)
 {
 #ifdef __AVXVNNI__
     return (vec_bits)_mm256_dpbusd_avx_epi32((__m256i)s, (__m256i)w,

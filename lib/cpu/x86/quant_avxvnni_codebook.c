@@ -8,6 +8,6 @@
 void
 cpu_avxvnni_codebook_products(struct cpu_kernels *k)
 {
-    fill_small(k);
-    fill_codebook(k);
+    cpu_fill_lowbit(k);
+    cpu_fill_codebook(k);
 }

@@ -7,5 +7,5 @@
 void
 cpu_avxvnni_minima_products(struct cpu_kernels *k)
 {
-    fill_minima(k);
+    cpu_fill_minima(k);
 }

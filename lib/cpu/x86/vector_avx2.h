@@ -42,25 +42,25 @@ first_lanes(int64_t n)
 }
 
 INLINE vec
-load_f32(const void *p)
+v_load_f32(const void *p)
 {
     return _mm256_loadu_ps(p);
 }
 
 INLINE vec
-load_f32_first(int64_t n, const void *p)
+v_load_f32_first(int64_t n, const void *p)
 {
     return _mm256_maskload_ps(p, first_lanes(n));
 }
 
 INLINE vec_half
-load_half(const void *p)
+v_load_half(const void *p)
 {
     return _mm_loadu_si128(p);
 }
 
 INLINE vec_half
-load_half_first(int64_t n, const void *p)
+v_load_half_first(int64_t n, const void *p)
 {
     uint16_t part[8] = { 0 };
 
@@ -69,19 +69,19 @@ load_half_first(int64_t n, const void *p)
 }
 
 INLINE void
-store_f32(float *p, vec v)
+v_store_f32(float *p, vec v)
 {
     _mm256_storeu_ps(p, v);
 }
 
 INLINE void
-store_f32_first(int64_t n, float *p, vec v)
+v_store_f32_first(int64_t n, float *p, vec v)
 {
     _mm256_maskstore_ps(p, first_lanes(n), v);
 }
 
 INLINE void
-store_half_first(int64_t n, void *p, vec_half h)
+v_store_half_first(int64_t n, void *p, vec_half h)
 {
     uint16_t part[8];
 
@@ -94,87 +94,87 @@ store_half_first(int64_t n, void *p, vec_half h)
 }
 
 INLINE vec
-choose_first(int64_t n, vec a, vec b)
+v_choose_first(int64_t n, vec a, vec b)
 {
     return _mm256_blendv_ps(b, a, _mm256_castsi256_ps(first_lanes(n)));
 }
 
 INLINE vec
-choose_where(vec_bits bits, vec a, vec b)
+v_choose_where(vec_bits bits, vec a, vec b)
 {
     return _mm256_blendv_ps(b, a, (vec)bits);
 }
 
 INLINE vec
-load_rows_of_4(const float *p, size_t stride)
+v_load_rows_of_4(const float *p, size_t stride)
 {
     return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(p)),
                                 _mm_loadu_ps(p + stride), 1);
 }
 
 INLINE vec
-interleave_low(vec a, vec b)
+v_interleave_low(vec a, vec b)
 {
     return _mm256_unpacklo_ps(a, b);
 }
 
 INLINE vec
-interleave_high(vec a, vec b)
+v_interleave_high(vec a, vec b)
 {
     return _mm256_unpackhi_ps(a, b);
 }
 
 INLINE vec
-swap_neighbours(vec v)
+v_swap_neighbours(vec v)
 {
     return _mm256_permute_ps(v, 0xb1);
 }
 
 INLINE vec
-concat_low(vec a, vec b)
+v_concat_low(vec a, vec b)
 {
     return _mm256_shuffle_ps(a, b, 0x44);
 }
 
 INLINE vec
-concat_high(vec a, vec b)
+v_concat_high(vec a, vec b)
 {
     return _mm256_shuffle_ps(a, b, 0xee);
 }
 
 INLINE vec
-load_bytes(const int8_t *p)
+v_load_bytes(const int8_t *p)
 {
     return _mm256_cvtepi32_ps(
         _mm256_cvtepi8_epi32(_mm_loadl_epi64(AS(__m128i, p))));
 }
 
 INLINE vec
-splat(float s)
+v_splat(float s)
 {
     return _mm256_set1_ps(s);
 }
 
 INLINE vec
-fused(vec a, vec b, vec c)
+v_fused(vec a, vec b, vec c)
 {
     return _mm256_fmadd_ps(a, b, c);
 }
 
 INLINE vec
-larger(vec a, vec b)
+v_larger(vec a, vec b)
 {
     return _mm256_max_ps(a, b);
 }
 
 INLINE vec
-smaller(vec a, vec b)
+v_smaller(vec a, vec b)
 {
     return _mm256_min_ps(a, b);
 }
 
 INLINE vec
-nearest(vec v)
+v_nearest(vec v)
 {
     return _mm256_round_ps(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
@@ -189,7 +189,7 @@ power_of_two(__m256i n)
 
 /* In two factors, so that 2^n need not be a float. */
 INLINE vec
-times_power(vec v, vec n)
+v_times_power(vec v, vec n)
 {
     __m256i whole = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(whole, 1);
 
@@ -197,26 +197,26 @@ times_power(vec v, vec n)
 }
 
 INLINE vec
-from_f16(vec_half h)
+v_from_f16(vec_half h)
 {
     return _mm256_cvtph_ps(h);
 }
 
 INLINE vec_half
-to_f16(vec v)
+v_to_f16(vec v)
 {
     return _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 INLINE float
-one_half(uint16_t bits)
+v_f16_to_float(uint16_t bits)
 {
     return _cvtsh_ss(bits);
 }
 
 /* One shuffle: a widening load and a shift would be two. */
 INLINE vec
-from_bf16(vec_half h)
+v_from_bf16(vec_half h)
 {
     const __m256i bytes = _mm256_setr_epi8(
         -1, -1, 0, 1, -1, -1, 2, 3, -1, -1, 4, 5, -1, -1, 6, 7, -1, -1, 8, 9,
@@ -227,7 +227,7 @@ from_bf16(vec_half h)
 }
 
 INLINE vec_half
-narrow(vec_bits bits)
+v_narrow(vec_bits bits)
 {
     return _mm_packus_epi32(_mm256_castsi256_si128((__m256i)bits),
                             _mm256_extracti128_si256((__m256i)bits, 1));
@@ -235,7 +235,7 @@ narrow(vec_bits bits)
 
 /* Halves are added, then quarters. */
 INLINE float
-add_lanes(vec v)
+v_add_lanes(vec v)
 {
     __m128 q = _mm256_castps256_ps128(v) + _mm256_extractf128_ps(v, 1);
 
@@ -252,10 +252,10 @@ add_halves(vec a, vec b)
 }
 
 INLINE void
-store_sums(float *p, const vec *v)
+v_store_sums(float *p, const vec *v)
 {
     vec ac = add_halves(v[0], v[2]), bd = add_halves(v[1], v[3]);
-    vec s = concat_low(ac, bd) + concat_high(ac, bd);
+    vec s = v_concat_low(ac, bd) + v_concat_high(ac, bd);
     __m128 ab = _mm256_castps256_ps128(s), cd = _mm256_extractf128_ps(s, 1);
 
     _mm_storeu_ps(p,
@@ -263,7 +263,7 @@ store_sums(float *p, const vec *v)
 }
 
 INLINE float
-largest_lane(vec v)
+v_largest_lane(vec v)
 {
     __m128 q =
         _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));

@@ -27,61 +27,61 @@ first_lanes(int64_t n)
 }
 
 INLINE vec
-load_f32(const void *p)
+v_load_f32(const void *p)
 {
     return _mm512_loadu_ps(p);
 }
 
 INLINE vec
-load_f32_first(int64_t n, const void *p)
+v_load_f32_first(int64_t n, const void *p)
 {
     return _mm512_maskz_loadu_ps(first_lanes(n), p);
 }
 
 INLINE vec_half
-load_half(const void *p)
+v_load_half(const void *p)
 {
     return _mm256_loadu_si256(p);
 }
 
 INLINE vec_half
-load_half_first(int64_t n, const void *p)
+v_load_half_first(int64_t n, const void *p)
 {
     return _mm256_maskz_loadu_epi16(first_lanes(n), p);
 }
 
 INLINE void
-store_f32(float *p, vec v)
+v_store_f32(float *p, vec v)
 {
     _mm512_storeu_ps(p, v);
 }
 
 INLINE void
-store_f32_first(int64_t n, float *p, vec v)
+v_store_f32_first(int64_t n, float *p, vec v)
 {
     _mm512_mask_storeu_ps(p, first_lanes(n), v);
 }
 
 INLINE void
-store_half_first(int64_t n, void *p, vec_half h)
+v_store_half_first(int64_t n, void *p, vec_half h)
 {
     _mm256_mask_storeu_epi16(p, first_lanes(n), h);
 }
 
 INLINE vec
-choose_first(int64_t n, vec a, vec b)
+v_choose_first(int64_t n, vec a, vec b)
 {
     return _mm512_mask_mov_ps(b, first_lanes(n), a);
 }
 
 INLINE vec
-choose_where(vec_bits bits, vec a, vec b)
+v_choose_where(vec_bits bits, vec a, vec b)
 {
     return _mm512_mask_mov_ps(b, _mm512_movepi32_mask((__m512i)bits), a);
 }
 
 INLINE vec
-load_rows_of_4(const float *p, size_t stride)
+v_load_rows_of_4(const float *p, size_t stride)
 {
     vec v = _mm512_castps128_ps512(_mm_loadu_ps(p));
 
@@ -91,111 +91,111 @@ load_rows_of_4(const float *p, size_t stride)
 }
 
 INLINE vec
-interleave_low(vec a, vec b)
+v_interleave_low(vec a, vec b)
 {
     return _mm512_unpacklo_ps(a, b);
 }
 
 INLINE vec
-interleave_high(vec a, vec b)
+v_interleave_high(vec a, vec b)
 {
     return _mm512_unpackhi_ps(a, b);
 }
 
 INLINE vec
-swap_neighbours(vec v)
+v_swap_neighbours(vec v)
 {
     return _mm512_permute_ps(v, 0xb1);
 }
 
 INLINE vec
-concat_low(vec a, vec b)
+v_concat_low(vec a, vec b)
 {
     return _mm512_shuffle_ps(a, b, 0x44);
 }
 
 INLINE vec
-concat_high(vec a, vec b)
+v_concat_high(vec a, vec b)
 {
     return _mm512_shuffle_ps(a, b, 0xee);
 }
 
 INLINE vec
-load_bytes(const int8_t *p)
+v_load_bytes(const int8_t *p)
 {
     return _mm512_cvtepi32_ps(
         _mm512_cvtepi8_epi32(_mm_loadu_si128(AS(__m128i, p))));
 }
 
 INLINE vec
-splat(float s)
+v_splat(float s)
 {
     return _mm512_set1_ps(s);
 }
 
 INLINE vec
-fused(vec a, vec b, vec c)
+v_fused(vec a, vec b, vec c)
 {
     return _mm512_fmadd_ps(a, b, c);
 }
 
 INLINE vec
-larger(vec a, vec b)
+v_larger(vec a, vec b)
 {
     return _mm512_max_ps(a, b);
 }
 
 INLINE vec
-smaller(vec a, vec b)
+v_smaller(vec a, vec b)
 {
     return _mm512_min_ps(a, b);
 }
 
 INLINE vec
-nearest(vec v)
+v_nearest(vec v)
 {
     return _mm512_roundscale_ps(v, 0);
 }
 
 INLINE vec
-times_power(vec v, vec n)
+v_times_power(vec v, vec n)
 {
     return _mm512_scalef_ps(v, n);
 }
 
 INLINE vec
-from_f16(vec_half h)
+v_from_f16(vec_half h)
 {
     return _mm512_cvtph_ps(h);
 }
 
 INLINE vec_half
-to_f16(vec v)
+v_to_f16(vec v)
 {
     return _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
 
 INLINE float
-one_half(uint16_t bits)
+v_f16_to_float(uint16_t bits)
 {
     return _cvtsh_ss(bits);
 }
 
 INLINE vec
-from_bf16(vec_half h)
+v_from_bf16(vec_half h)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
 INLINE vec_half
-narrow(vec_bits bits)
+v_narrow(vec_bits bits)
 {
     return _mm512_cvtepi32_epi16((__m512i)bits);
 }
 
 /* Halves are added, then quarters, and so on. */
 INLINE float
-add_lanes(vec v)
+v_add_lanes(vec v)
 {
     __m256 h = _mm512_castps512_ps256(v) + _mm512_extractf32x8_ps(v, 1);
     __m128 q = _mm256_castps256_ps128(h) + _mm256_extractf128_ps(h, 1);
@@ -222,7 +222,7 @@ add_four_quarters(const vec *v)
 }
 
 INLINE void
-store_sums(float *p, const vec *v)
+v_store_sums(float *p, const vec *v)
 {
     vec s = add_four_quarters(v);
 
@@ -234,13 +234,13 @@ store_sums(float *p, const vec *v)
 
 #define HAS_STORE_SUMS_4X4
 INLINE void
-store_sums_4x4(float *p, size_t stride, const vec v[4][4])
+v_store_sums_4x4(float *p, size_t stride, const vec v[4][4])
 {
     vec q[4], low, high, s;
 
     UNROLL for (int i = 0; i < 4; i++) q[i] = add_four_quarters(v[i]);
-    low = concat_low(q[0], q[1]) + concat_high(q[0], q[1]);
-    high = concat_low(q[2], q[3]) + concat_high(q[2], q[3]);
+    low = v_concat_low(q[0], q[1]) + v_concat_high(q[0], q[1]);
+    high = v_concat_low(q[2], q[3]) + v_concat_high(q[2], q[3]);
     s = _mm512_shuffle_ps(low, high, 0x88) + _mm512_shuffle_ps(low, high, 0xdd);
     _mm_storeu_ps(p, _mm512_castps512_ps128(s));
     _mm_storeu_ps(p + stride, _mm512_extractf32x4_ps(s, 1));
@@ -249,7 +249,7 @@ store_sums_4x4(float *p, size_t stride, const vec v[4][4])
 }
 
 INLINE float
-largest_lane(vec v)
+v_largest_lane(vec v)
 {
     return _mm512_reduce_max_ps(v);
 }

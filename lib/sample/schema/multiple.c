@@ -116,7 +116,7 @@ make_after(const struct multiples *x, int left, int64_t remainder)
         rules[d] = rule_after(x, left - 1, (remainder * 10 + d) % x->m);
     add_classes(&body, rules);
     sample_schema_put_rule(x->s, rule, &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
     return rule;
 }
 

@@ -52,17 +52,17 @@ unlike(struct schema *s, const char *const *names, size_t n, size_t at)
         sample_schema_add(&body, " r%d | ",
                           unlike(s, names + i, next - i, at + len));
         if (strchr("]^-[", *p))
-            schema_text_add(&seen, "\\", 1);
-        schema_text_add(&seen, p, len);
+            sample_schema_text_add(&seen, "\\", 1);
+        sample_schema_text_add(&seen, p, len);
     }
     if (!ends)
         sample_schema_add(&body, "\"\\\"\" | ");
     sample_schema_add(&body, "[^\"\\\\\\x00-\\x1f\\x7f");
-    schema_text_add(&body, seen.p, seen.len);
+    sample_schema_text_add(&body, seen.p, seen.len);
     sample_schema_add(&body, "] character* \"\\\"\"");
     sample_schema_put_rule(s, rule, &body);
-    schema_text_clear(&body);
-    schema_text_clear(&seen);
+    sample_schema_text_clear(&body);
+    sample_schema_text_clear(&seen);
     return rule;
 }
 

@@ -145,7 +145,7 @@ add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
         add(s, &part, l->high < 0 ? -l->high : 1,
             l->low > -SCHEMA_BEYOND ? -l->low : SCHEMA_NO_LIMIT, how)) {
         sample_schema_add(b, "\"-\"");
-        schema_text_add(b, part.p, part.len);
+        sample_schema_text_add(b, part.p, part.len);
         some = true;
     }
     part.len = 0;
@@ -153,10 +153,10 @@ add_both_signs(struct schema *s, struct schema_text *b, const struct limits *l,
         add(s, &part, l->low > 0 ? l->low : 0,
             l->high < SCHEMA_BEYOND ? l->high : SCHEMA_NO_LIMIT, how)) {
         sample_schema_add(b, some ? " |" : "");
-        schema_text_add(b, part.p, part.len);
+        sample_schema_text_add(b, part.p, part.len);
         some = true;
     }
-    schema_text_clear(&part);
+    sample_schema_text_clear(&part);
     return some ||
            sample_schema_nothing(s, "no %s is between minimum and maximum",
                                  add == add_range ? "number" : "multiple");

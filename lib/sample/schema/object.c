@@ -209,7 +209,7 @@ rule_of_others(struct object *o)
     add_other_name(o, &body);
     sample_schema_add(&body, " \":\" blank r%d", value);
     sample_schema_put_rule(o->s, rule, &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
     return rule;
 }
 
@@ -241,7 +241,7 @@ put_initial(struct object *o, int rule, int i, long left, int rest, int value)
         sample_schema_add(&body, " | r%d", rule + 1);
     if (body.len)
         sample_schema_put_rule(o->s, rule, &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
 }
 
 /* The rules for n members and fewer, each with another name. */
@@ -328,7 +328,7 @@ put_member(struct object *o, size_t i, long c, long later, bool behind)
         sample_schema_add(&body, "%sr%d", write ? " | " : "",
                           rule_at(o, i + 1, c));
     sample_schema_put_rule(o->s, rule_at(o, i, c), &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
 }
 
 /* Behind all that are named. */
@@ -342,7 +342,7 @@ put_last(struct object *o, long c)
         add_others(o, &body, max_of(o->least - c, 0),
                    o->most < 0 ? -1 : o->most - c, c || o->required);
     sample_schema_put_rule(o->s, rule_at(o, o->n, c), &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
 }
 
 static void

@@ -33,7 +33,7 @@ struct schema_text {
 };
 
 static inline void
-schema_text_add(struct schema_text *b, const char *p, size_t n)
+sample_schema_text_add(struct schema_text *b, const char *p, size_t n)
 {
     if (n > b->cap - b->len) {
         b->cap = b->cap > n ? 2 * b->cap : b->cap + n;
@@ -45,13 +45,13 @@ schema_text_add(struct schema_text *b, const char *p, size_t n)
 }
 
 static inline void
-schema_text_char(struct schema_text *b, char c)
+sample_schema_text_char(struct schema_text *b, char c)
 {
-    schema_text_add(b, &c, 1);
+    sample_schema_text_add(b, &c, 1);
 }
 
 static inline void
-schema_text_clear(struct schema_text *b)
+sample_schema_text_clear(struct schema_text *b)
 {
     core_json_free(b->p);
     *b = (struct schema_text){ 0 };

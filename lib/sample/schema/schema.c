@@ -102,22 +102,22 @@ sample_schema_add(struct schema_text *b, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    schema_text_add(b, text,
-                    n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
+    sample_schema_text_add(
+        b, text, n < (int)sizeof(text) ? (size_t)n : sizeof(text) - 1);
 }
 
 void
 sample_schema_add_literal(struct schema_text *b, const char *text, size_t len)
 {
-    schema_text_char(b, '"');
+    sample_schema_text_char(b, '"');
     for (size_t i = 0; i < len; i++)
         if (text[i] == '"' || text[i] == '\\')
             sample_schema_add(b, "\\%c", text[i]);
         else if ((unsigned char)text[i] < 0x20)
             sample_schema_add(b, "\\x%02x", (unsigned)text[i]);
         else
-            schema_text_char(b, text[i]);
-    schema_text_char(b, '"');
+            sample_schema_text_char(b, text[i]);
+    sample_schema_text_char(b, '"');
 }
 
 void
@@ -176,7 +176,7 @@ block_of(struct schema *s, const char *item, long times)
 
     sample_schema_add(&body, "%s{%ld}", item, times);
     sample_schema_put_rule(s, rule, &body);
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
     return rule;
 }
 
@@ -258,8 +258,8 @@ sample_schema_put_rule(struct schema *s, int rule,
     if (s->failed)
         return;
     sample_schema_add(s->out, "r%d ::= ", rule);
-    schema_text_add(s->out, body->p, body->len);
-    schema_text_char(s->out, '\n');
+    sample_schema_text_add(s->out, body->p, body->len);
+    sample_schema_text_char(s->out, '\n');
 }
 
 /* ---- a schema ---- */
@@ -462,7 +462,7 @@ make_rule(struct schema *s, json_t *flat, const char *text)
         json_object_set(s->possible, text, json_true());
         s->again = s->again || r->guessed;
     }
-    schema_text_clear(&body);
+    sample_schema_text_clear(&body);
     return r->possible ? rule : SCHEMA_NOTHING;
 }
 
@@ -531,7 +531,7 @@ pass(struct schema *s, size_t start)
     s->again = false;
     s->reason[0] = '\0';
     json_object_clear(s->known);
-    schema_text_add(s->out, basis, sizeof(basis) - 1);
+    sample_schema_text_add(s->out, basis, sizeof(basis) - 1);
     root = rule_of(s, s->root);
     if (root != SCHEMA_NOTHING)
         sample_schema_add(s->out, "root ::= r%d\n", root);
@@ -584,14 +584,14 @@ add_source(struct schema_text *b, const char *text, size_t len)
         char c = text[i], next = i + 1 < len ? text[i + 1] : ' ';
 
         if (string && c == '\\' && i + 1 < len)
-            schema_text_char(b, text[i++]);
-        schema_text_char(b, text[i]);
+            sample_schema_text_char(b, text[i++]);
+        sample_schema_text_char(b, text[i]);
         string ^= c == '"';
         digits = !string && is_digit(c) ? digits + 1 : 0;
         real = !string && (is_point(c) || (real && (digits || c == '-')));
         if (!real && digits > SCHEMA_MAX_DIGITS && !is_digit(next) &&
             !is_point(next))
-            schema_text_add(b, "e0", 2);
+            sample_schema_text_add(b, "e0", 2);
     }
 }
 
@@ -610,7 +610,7 @@ read_source(struct schema *s, const char *text, size_t len)
         error_set(s->why, GG_ERR_FORMAT, "line %d: %s", e.line, shown);
         s->failed = true;
     }
-    schema_text_clear(&b);
+    sample_schema_text_clear(&b);
 }
 
 struct conversion {

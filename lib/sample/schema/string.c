@@ -73,7 +73,7 @@ sample_schema_string(struct schema *s, struct schema_text *b,
             json_string_value(json_object_get(schema, "format")));
     sample_schema_add(b, "\"\\\"\" ");
     if (format)
-        schema_text_add(b, format, strlen(format));
+        sample_schema_text_add(b, format, strlen(format));
     else if (pattern)
         some = add_pattern(s, b, json_string_value(pattern), min, max);
     else
