@@ -7,10 +7,10 @@
 #include "quant/iq_codebook_tables.h"
 
 #define ENTRY(p) p,
-#define GRID(name, n, points)                                                  \
-    CONSTANT uint16_t quant_##name##_grid[n] = { points(ENTRY) };
-QUANT_CODEBOOKS(GRID)
-#undef GRID
+#define CODEBOOK(name, n, entries)                                             \
+    CONSTANT uint16_t quant_##name##_entries[n] = { entries(ENTRY) };
+QUANT_CODEBOOKS(CODEBOOK)
+#undef CODEBOOK
 #undef ENTRY
 
 /* A codebook entry of eight 2-bit codes, levels 8, 25 and 43, with signs. */
@@ -34,7 +34,7 @@ struct format_iq2_xxs {
         cuda_load_words<aligned, 2>(b + AT(iq2_xxs, qs) + 8 * n, w);
         u->scale[0] = cuda_load_f16(b) * (0.5f + (float)(w[1] >> 28)) * 0.25f;
         UNROLL for (int i = 0; i < 4; i++) unpack_entry(
-            quant_iq2_xxs_grid[w[0] >> 8 * i & 255],
+            quant_iq2_xxs_entries[w[0] >> 8 * i & 255],
             cuda_parity_signs(w[1] >> 7 * i & 127), u->codes + 2 * i);
     }
 };
@@ -57,8 +57,8 @@ struct format_iq2_xs {
         {
             uint32_t q = cuda_load_u16(b + AT(iq2_xs, qs) + 8 * n + 2 * i);
 
-            unpack_entry(quant_iq2_xs_grid[q & 511], cuda_parity_signs(q >> 9),
-                         u->codes + 2 * i);
+            unpack_entry(quant_iq2_xs_entries[q & 511],
+                         cuda_parity_signs(q >> 9), u->codes + 2 * i);
         }
     }
 };
@@ -74,7 +74,7 @@ struct format_iq2_s {
         nibble_scales(cuda_load_f16(b), cuda_load_u8(b + AT(iq2_s, scales) + n),
                       u);
         UNROLL for (int i = 0; i < 4; i++) unpack_entry(
-            quant_iq2_s_grid[(q >> 8 * i & 255) | (high >> 2 * i & 3) << 8],
+            quant_iq2_s_entries[(q >> 8 * i & 255) | (high >> 2 * i & 3) << 8],
             signs >> 8 * i & 255, u->codes + 2 * i);
     }
 };
@@ -90,7 +90,7 @@ struct format_iq3_xxs {
         u->scale[0] = cuda_load_f16(b) * (0.5f + (float)(word >> 28)) * 0.5f;
         UNROLL for (int i = 0; i < 8; i++)
         {
-            uint32_t p = quant_iq3_xxs_grid[q[i / 4] >> i % 4 * 8 & 255];
+            uint32_t p = quant_iq3_xxs_entries[q[i / 4] >> i % 4 * 8 & 255];
             uint32_t signs = cuda_parity_signs(word >> i / 2 * 7 & 127);
 
             u->codes[i] = cuda_negate_where(
@@ -114,8 +114,8 @@ struct format_iq3_s {
         u->scale[0] = cuda_load_f16(b) * (float)(1 + 2 * (s & 15));
         UNROLL for (int i = 0; i < 8; i++)
         {
-            uint32_t p = quant_iq3_s_grid[(q[i / 4] >> i % 4 * 8 & 255) |
-                                          (high >> i & 1) << 8];
+            uint32_t p = quant_iq3_s_entries[(q[i / 4] >> i % 4 * 8 & 255) |
+                                             (high >> i & 1) << 8];
 
             u->codes[i] = cuda_negate_where(
                 cuda_permute_bytes(0x07050301, 0x0f0d0b09,
@@ -147,7 +147,7 @@ struct format_iq1_s {
         u->scale[0] =
             cuda_load_f16(b) * (float)(2 * (high >> 12 & 7) + 1) * 0.125f;
         UNROLL for (int i = 0; i < 4; i++) unpack_shifted(
-            quant_iq1_grid[(q >> 8 * i & 255) | (high >> 3 * i & 7) << 8],
+            quant_iq1_entries[(q >> 8 * i & 255) | (high >> 3 * i & 7) << 8],
             high >> 15, u->codes + 2 * i);
     }
 };
@@ -168,7 +168,7 @@ struct format_iq1_m {
             cuda_from_f16((uint16_t)d) * (float)(2 * (scale >> 3 * g & 7) + 1) *
             0.125f;
         UNROLL for (int i = 0; i < 4; i++) unpack_shifted(
-            quant_iq1_grid[(q >> 8 * i & 255) | (high >> 4 * i & 7) << 8],
+            quant_iq1_entries[(q >> 8 * i & 255) | (high >> 4 * i & 7) << 8],
             high >> 4 * i >> 3 & 1, u->codes + 2 * i);
     }
 };

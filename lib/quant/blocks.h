@@ -166,7 +166,7 @@ static_assert(sizeof(struct block_iq4_xs) == 136, "no padding in blocks");
 /* The other IQ types: codebook entries (iq_codebook.h), each coordinate with a
  * sign.
  *
- * IQ2_XXS: per group of 32 eight bytes: four points of eight values, then a
+ * IQ2_XXS: per group of 32 eight bytes: four entries of eight values, then a
  * little-endian word: four times seven signs, and four bits of scale. The
  * eighth sign is such that an even number is negative.
  * x[j] = d * (scale + 1/2) / 4 * coordinate */
@@ -175,7 +175,7 @@ struct block_iq2_xxs {
 };
 static_assert(sizeof(struct block_iq2_xxs) == 66, "no padding in blocks");
 
-/* A point (nine bits) and seven signs per word; a scale per group of 16 in
+/* An entry (nine bits) and seven signs per word; a scale per group of 16 in
  * nibbles; else as IQ2_XXS. */
 struct block_iq2_xs {
     uint16_t d, qs[QUANT_SUPER / 8];
@@ -183,7 +183,7 @@ struct block_iq2_xs {
 };
 static_assert(sizeof(struct block_iq2_xs) == 74, "no padding in blocks");
 
-/* Ten bits of point, the high two in qh; eight signs; else as IQ2_XS. */
+/* Ten bits of entry, the high two in qh; eight signs; else as IQ2_XS. */
 struct block_iq2_s {
     uint16_t d;
     uint8_t qs[QUANT_SUPER / 8], signs[QUANT_SUPER / 8], qh[QUANT_SUPER / 32],
@@ -191,7 +191,7 @@ struct block_iq2_s {
 };
 static_assert(sizeof(struct block_iq2_s) == 82, "no padding in blocks");
 
-/* Points of four values; the words of signs and scale of IQ2_XXS.
+/* Entries of four values; the words of signs and scale of IQ2_XXS.
  * x[j] = d * (scale + 1/2) / 2 * coordinate */
 struct block_iq3_xxs {
     uint16_t d;
@@ -199,7 +199,7 @@ struct block_iq3_xxs {
 };
 static_assert(sizeof(struct block_iq3_xxs) == 98, "no padding in blocks");
 
-/* Nine bits of point, the highest in qh; eight signs per eight values; a
+/* Nine bits of entry, the highest in qh; eight signs per eight values; a
  * scale per group of 32 in nibbles. x[j] = d * (2 * scale + 1) * coordinate */
 struct block_iq3_s {
     uint16_t d;
@@ -208,7 +208,7 @@ struct block_iq3_s {
 };
 static_assert(sizeof(struct block_iq3_s) == 110, "no padding in blocks");
 
-/* Per group of 32 a word: four times three high bits of a point, three bits
+/* Per group of 32 a word: four times three high bits of an entry, three bits
  * of scale, and whether 1/8 is subtracted from or added to coordinates.
  * x[j] = d * (2 * scale + 1) * (coordinate +- 1/8) */
 struct block_iq1_s {
@@ -218,7 +218,7 @@ struct block_iq1_s {
 };
 static_assert(sizeof(struct block_iq1_s) == 50, "no padding in blocks");
 
-/* Per eight values a nibble of qh: three high bits of the point, one whether
+/* Per eight values a nibble of qh: three high bits of the entry, one whether
  * 1/8 is subtracted. Four words of scales: four times three bits, a group of
  * 16 each, and a nibble of d. */
 struct block_iq1_m {

@@ -110,7 +110,7 @@ struct quant_shape {
      * no mins); returns the error. NULL: each to the nearest. */
     float (*round)(const struct quant_shape *shape, struct quant_group of,
                    float d, int8_t *q);
-    const struct quant_codebook *grid; /* for round() */
+    const struct quant_codebook *codebook; /* for round() */
     bool even;   /* the number of negative values in eight */
     int shifted; /* values that are moved alike; 0: none is */
 };

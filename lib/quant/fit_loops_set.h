@@ -2,7 +2,7 @@
  * quant_fit_loops.h */
 #include "quant/fit_loops.h"
 #include "quant/iq_loops.h"
-#include "quant/octet_loops.h"
+#include "quant/groups8_loops.h"
 
 static const struct quant_fit_loops LOOP(loops) = {
     .extreme = LOOP(extreme),
@@ -18,8 +18,8 @@ static const struct quant_fit_loops LOOP(loops) = {
     .sum_errors = LOOP(sum_errors),
     .sum_squares = LOOP(sum_squares),
     .round_group = LOOP(round_group),
-    .best_point = LOOP(best_point),
-    .fit_octet = LOOP(fit_octet),
-    .octet_errors = LOOP(octet_errors),
-    .round_octet = LOOP(round_octet),
+    .best_entry = LOOP(best_entry),
+    .fit_groups8 = LOOP(fit_groups8),
+    .groups8_errors = LOOP(groups8_errors),
+    .round_groups8 = LOOP(round_groups8),
 };

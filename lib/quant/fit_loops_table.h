@@ -4,7 +4,7 @@
 
 #include "quant/fit.h"
 
-struct quant_halves;
+struct quant_codebook_index;
 
 /* Sums over a group from which the best d for given q, and what it leaves,
  * follow: error = sum w x^2 - xq^2 / qq. */
@@ -23,13 +23,13 @@ struct fit_lines {
 };
 
 /* Eight groups of n values: value j of group g is x[8 * j + g]. */
-struct fit_octet {
+struct fit_groups8 {
     int n;
     const float *x, *w;
 };
 
 enum {
-    FIT_OCTET = 8 * 32,   /* values, at most */
+    FIT_GROUPS8 = 8 * 32, /* values, at most */
     QUANT_FIT_ROUNDS = 3, /* of improving the best start */
 };
 
@@ -71,21 +71,21 @@ struct quant_fit_loops {
     float (*sum_squares)(struct quant_group of); /* weighted, of x */
     /* The number of the codebook entry with the least error, which is added
      * to *error. */
-    int (*best_point)(const struct quant_halves *h, const float *x,
+    int (*best_entry)(const struct quant_codebook_index *h, const float *x,
                       const float *w, float d, float *error);
     /* For each of the groups: quant_fit_scale() from both ends, and what an
      * error of that scale weighs, */
-    void (*fit_octet)(const struct quant_codes *codes,
-                      const struct fit_octet *of, const float *starts,
-                      int rounds, float *scale, float *weight);
+    void (*fit_groups8)(const struct quant_codes *codes,
+                        const struct fit_groups8 *of, const float *starts,
+                        int rounds, float *scale, float *weight);
     /* what rounding with scale d leaves, */
-    void (*octet_errors)(const struct quant_codes *codes,
-                         const struct fit_octet *of, const float *d,
-                         float *error);
+    void (*groups8_errors)(const struct quant_codes *codes,
+                           const struct fit_groups8 *of, const float *d,
+                           float *error);
     /* and the codes, group by group, with weighted sums. */
-    void (*round_octet)(const struct quant_codes *codes,
-                        const struct fit_octet *of, const float *d, int8_t *q,
-                        float *xx, float *xq, float *qq);
+    void (*round_groups8)(const struct quant_codes *codes,
+                          const struct fit_groups8 *of, const float *d,
+                          int8_t *q, float *xx, float *xq, float *qq);
     /* quant_round_group() */
     void (*round_group)(const struct quant_codes *codes, struct quant_group of,
                         float d, float m, int8_t *q, struct quant_sums *s);

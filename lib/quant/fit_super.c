@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "core/half.h"
-#include "quant/fit_octets.h"
+#include "quant/fit_groups8.h"
 #include "quant/fit_loops_table.h"
 
 #define ROUNDS 2
@@ -343,5 +343,5 @@ quant_fit_super(const struct quant_shape *shape, const float *x, const float *w,
     if (shape->max_min || shape->round)
         stretch(fit_groups(shape, x, w, s), s);
     else
-        stretch(quant_fit_octets(shape, x, w, s), s);
+        stretch(quant_fit_groups8(shape, x, w, s), s);
 }

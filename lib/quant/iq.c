@@ -29,11 +29,12 @@ even_signs(int seven)
 }
 
 void
-quant_put_entry(int8_t *q, uint16_t point, const struct quant_codebook *grid,
-                int signs)
+quant_put_entry(int8_t *q, uint16_t entry,
+                const struct quant_codebook *codebook, int signs)
 {
-    for (int i = 0; i < grid->size; i++) {
-        int8_t level = grid->levels[point >> (i * grid->bits) & grid->mask];
+    for (int i = 0; i < codebook->size; i++) {
+        int8_t level =
+            codebook->levels[entry >> (i * codebook->bits) & codebook->mask];
 
         q[i] = (int8_t)(signs >> i & 1 ? -level : level);
     }
@@ -45,22 +46,22 @@ static const int8_t levels_3_xxs[] = { 4, 12, 20, 28, 36, 44, 52, 62 };
 static const int8_t levels_3_s[] = { 1, 3, 5, 7, 9, 11, 13, 15 };
 
 const struct quant_codebook quant_codebook_iq1 = {
-    quant_iq1_grid, 2048, 8, 2, 3, levels_1, true
+    quant_iq1_entries, 2048, 8, 2, 3, levels_1, true
 };
 const struct quant_codebook quant_codebook_iq2_xxs = {
-    quant_iq2_xxs_grid, 256, 8, 2, 3, levels_2, false
+    quant_iq2_xxs_entries, 256, 8, 2, 3, levels_2, false
 };
 const struct quant_codebook quant_codebook_iq2_xs = {
-    quant_iq2_xs_grid, 512, 8, 2, 3, levels_2, false
+    quant_iq2_xs_entries, 512, 8, 2, 3, levels_2, false
 };
 const struct quant_codebook quant_codebook_iq2_s = {
-    quant_iq2_s_grid, 1024, 8, 2, 3, levels_2, false
+    quant_iq2_s_entries, 1024, 8, 2, 3, levels_2, false
 };
 const struct quant_codebook quant_codebook_iq3_xxs = {
-    quant_iq3_xxs_grid, 256, 4, 3, 7, levels_3_xxs, false
+    quant_iq3_xxs_entries, 256, 4, 3, 7, levels_3_xxs, false
 };
 const struct quant_codebook quant_codebook_iq3_s = {
-    quant_iq3_s_grid, 512, 4, 3, 7, levels_3_s, false
+    quant_iq3_s_entries, 512, 4, 3, 7, levels_3_s, false
 };
 
 void
@@ -76,10 +77,11 @@ quant_unpack_iq2_xxs(const void *block, struct quant_values *v)
 
         v->scale[g] = d * (0.5f + (float)(word >> 28)) * 0.25f;
         for (int i = 0; i < 4; i++)
-            quant_put_entry(v->q + 32 * g + 8 * i,
-                            quant_iq2_xxs_grid[p[i / 2] >> (i % 2 * 8) & 255],
-                            &quant_codebook_iq2_xxs,
-                            even_signs((int)(word >> (7 * i) & 127)));
+            quant_put_entry(
+                v->q + 32 * g + 8 * i,
+                quant_iq2_xxs_entries[p[i / 2] >> (i % 2 * 8) & 255],
+                &quant_codebook_iq2_xxs,
+                even_signs((int)(word >> (7 * i) & 127)));
     }
 }
 
@@ -110,7 +112,7 @@ quant_unpack_iq2_xs(const void *block, struct quant_values *v)
     begin(v, 16);
     nibble_scales(v, half_to_float(b->d), b->scales);
     for (int i = 0; i < 32; i++)
-        quant_put_entry(v->q + 8 * i, quant_iq2_xs_grid[b->qs[i] & 511],
+        quant_put_entry(v->q + 8 * i, quant_iq2_xs_entries[b->qs[i] & 511],
                         &quant_codebook_iq2_xs, even_signs(b->qs[i] >> 9));
 }
 
@@ -126,7 +128,7 @@ quant_unpack_iq2_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 4] >> (i % 4 * 2) & 3;
 
-        quant_put_entry(v->q + 8 * i, quant_iq2_s_grid[b->qs[i] | high << 8],
+        quant_put_entry(v->q + 8 * i, quant_iq2_s_entries[b->qs[i] | high << 8],
                         &quant_codebook_iq2_s, b->signs[i]);
     }
 }
@@ -150,7 +152,7 @@ quant_unpack_iq3_xxs(const void *block, struct quant_values *v)
             int signs = even_signs((int)(word >> (i / 2 * 7) & 127));
 
             quant_put_entry(v->q + 32 * g + 4 * i,
-                            quant_iq3_xxs_grid[b->qs[8 * g + i]],
+                            quant_iq3_xxs_entries[b->qs[8 * g + i]],
                             &quant_codebook_iq3_xxs, signs >> (i % 2 * 4));
         }
     }
@@ -173,7 +175,7 @@ quant_unpack_iq3_s(const void *block, struct quant_values *v)
     for (int i = 0; i < 64; i++) {
         int high = b->qh[i / 8] >> (i % 8) & 1;
 
-        quant_put_entry(v->q + 4 * i, quant_iq3_s_grid[b->qs[i] | high << 8],
+        quant_put_entry(v->q + 4 * i, quant_iq3_s_entries[b->qs[i] | high << 8],
                         &quant_codebook_iq3_s, b->signs[i / 2] >> (i % 2 * 4));
     }
 }
@@ -182,10 +184,10 @@ QUANT_DEQUANTIZE(iq3_s)
 
 /* Coordinates -1, 0 and 1, moved up or down by an eighth, in eighths. */
 static void
-put_shifted(int8_t *q, uint16_t point, bool down)
+put_shifted(int8_t *q, uint16_t entry, bool down)
 {
     for (int i = 0; i < 8; i++)
-        q[i] = (int8_t)(8 * ((point >> (2 * i) & 3) - 1) + (down ? -1 : 1));
+        q[i] = (int8_t)(8 * ((entry >> (2 * i) & 3) - 1) + (down ? -1 : 1));
 }
 
 void
@@ -201,7 +203,7 @@ quant_unpack_iq1_s(const void *block, struct quant_values *v)
             int high = b->qh[g] >> (3 * i) & 7;
 
             put_shifted(v->q + 32 * g + 8 * i,
-                        quant_iq1_grid[b->qs[4 * g + i] | high << 8],
+                        quant_iq1_entries[b->qs[4 * g + i] | high << 8],
                         b->qh[g] >> 15);
         }
     }
@@ -237,7 +239,7 @@ quant_unpack_iq1_m(const void *block, struct quant_values *v)
     for (int i = 0; i < 32; i++) {
         int high = b->qh[i / 2] >> (i % 2 * 4);
 
-        put_shifted(v->q + 8 * i, quant_iq1_grid[b->qs[i] | (high & 7) << 8],
+        put_shifted(v->q + 8 * i, quant_iq1_entries[b->qs[i] | (high & 7) << 8],
                     high >> 3 & 1);
     }
 }

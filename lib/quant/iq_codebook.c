@@ -2,7 +2,7 @@
 #include "quant/iq_codebook.h"
 #include "quant/iq_codebook_tables.h"
 
-#define POINT(p) p,
-#define GRID(name, n, points)                                                  \
-    const uint16_t quant_##name##_grid[n] = { points(POINT) };
-QUANT_CODEBOOKS(GRID)
+#define ENTRY(p) p,
+#define CODEBOOK(name, n, entries)                                             \
+    const uint16_t quant_##name##_entries[n] = { entries(ENTRY) };
+QUANT_CODEBOOKS(CODEBOOK)

@@ -1,6 +1,6 @@
 /* iq_codebook.h - the codebooks of the IQ types
  *
- * A word is a point: from the lowest bits on, eight codes of two bits, or, in
+ * A word is an entry: from the lowest bits on, eight codes of two bits, or, in
  * the tables of IQ3, four codes of three bits. What a code stands for:
  *
  *     iq2_xxs, iq2_xs, iq2_s   8, 25, 43
@@ -17,11 +17,11 @@
 #define QUANT_LEVEL_IQ3_XXS(code) (4 + 8 * (code) + ((code) == 7) * 2)
 #define QUANT_LEVEL_IQ3_S(code)   (1 + 2 * (code))
 
-extern const uint16_t quant_iq2_xxs_grid[256];
-extern const uint16_t quant_iq2_xs_grid[512];
-extern const uint16_t quant_iq2_s_grid[1024];
-extern const uint16_t quant_iq1_grid[2048];
-extern const uint16_t quant_iq3_xxs_grid[256];
-extern const uint16_t quant_iq3_s_grid[512];
+extern const uint16_t quant_iq2_xxs_entries[256];
+extern const uint16_t quant_iq2_xs_entries[512];
+extern const uint16_t quant_iq2_s_entries[1024];
+extern const uint16_t quant_iq1_entries[2048];
+extern const uint16_t quant_iq3_xxs_entries[256];
+extern const uint16_t quant_iq3_s_entries[512];
 
 #endif

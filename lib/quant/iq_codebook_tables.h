@@ -3,7 +3,7 @@
  * Part of the format, with no formula after them: they were chosen once, as
  * those that occur most. Written by iq_codebook_tables.py beside this file.
  *
- * P(point) for each of a table; T(name, how many, those) for each table */
+ * P(entry) for each of a table; T(name, how many, those) for each table */
 #ifndef QUANT_IQ_CODEBOOK_TABLES_H
 #define QUANT_IQ_CODEBOOK_TABLES_H
 

@@ -10,21 +10,22 @@
 
 /* The number in the codebook of the entry q. */
 static int
-index_of(const struct quant_codebook *grid, const int8_t *q)
+index_of(const struct quant_codebook *codebook, const int8_t *q)
 {
-    int point = 0, first = 0, end = grid->n;
+    int entry = 0, first = 0, end = codebook->n;
 
-    for (int i = 0; i < grid->size; i++) {
+    for (int i = 0; i < codebook->size; i++) {
         int code = 0;
 
-        while (grid->levels[code] != (grid->is_signed ? q[i] : abs(q[i])))
+        while (codebook->levels[code] !=
+               (codebook->is_signed ? q[i] : abs(q[i])))
             code++;
-        point |= code << (i * grid->bits);
+        entry |= code << (i * codebook->bits);
     }
     while (end - first > 1) {
         int middle = (first + end) / 2;
 
-        if (grid->points[middle] <= point)
+        if (codebook->entries[middle] <= entry)
             first = middle;
         else
             end = middle;
@@ -138,11 +139,11 @@ is_down(int8_t q)
 static int
 shifted_index_of(const int8_t *q)
 {
-    int8_t point[8];
+    int8_t entry[8];
 
     for (int i = 0; i < 8; i++)
-        point[i] = (int8_t)(q[i] + (is_down(q[i]) ? 1 : -1));
-    return index_of(&quant_codebook_iq1, point);
+        entry[i] = (int8_t)(q[i] + (is_down(q[i]) ? 1 : -1));
+    return index_of(&quant_codebook_iq1, entry);
 }
 
 static void
@@ -204,7 +205,7 @@ static const struct quant_shape shape_iq1_s = {
     .codes = { .lo = -8, .hi = 8, .levels = signed_1, .n = 3 },
     .scales = { .lo = 1, .hi = 15, .levels = odd, .n = 8 },
     .round = quant_round_shifted,
-    .grid = &quant_codebook_iq1,
+    .codebook = &quant_codebook_iq1,
     .shifted = 32
 };
 static const struct quant_shape shape_iq1_m = {
@@ -212,45 +213,45 @@ static const struct quant_shape shape_iq1_m = {
     .codes = { .lo = -8, .hi = 8, .levels = signed_1, .n = 3 },
     .scales = { .lo = 1, .hi = 15, .levels = odd, .n = 8 },
     .round = quant_round_shifted,
-    .grid = &quant_codebook_iq1,
+    .codebook = &quant_codebook_iq1,
     .shifted = 8
 };
 static const struct quant_shape shape_iq2_xxs = {
     .group = 32,
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
-    .round = quant_round_on_grid,
-    .grid = &quant_codebook_iq2_xxs,
+    .round = quant_round_to_codebook,
+    .codebook = &quant_codebook_iq2_xxs,
     .even = true
 };
 static const struct quant_shape shape_iq2_xs = {
     .group = 16,
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
-    .round = quant_round_on_grid,
-    .grid = &quant_codebook_iq2_xs,
+    .round = quant_round_to_codebook,
+    .codebook = &quant_codebook_iq2_xs,
     .even = true
 };
 static const struct quant_shape shape_iq2_s = {
     .group = 16,
     .codes = { .lo = -43, .hi = 43, .levels = signed_2, .n = 6 },
     .scales = ODD,
-    .round = quant_round_on_grid,
-    .grid = &quant_codebook_iq2_s
+    .round = quant_round_to_codebook,
+    .codebook = &quant_codebook_iq2_s
 };
 static const struct quant_shape shape_iq3_s = {
     .group = 32,
     .codes = { .lo = -15, .hi = 15, .levels = signed_3_s, .n = 16 },
     .scales = ODD,
-    .round = quant_round_on_grid,
-    .grid = &quant_codebook_iq3_s
+    .round = quant_round_to_codebook,
+    .codebook = &quant_codebook_iq3_s
 };
 static const struct quant_shape shape_iq3_xxs = {
     .group = 32,
     .codes = { .lo = -62, .hi = 62, .levels = signed_3_xxs, .n = 16 },
     .scales = ODD,
-    .round = quant_round_on_grid,
-    .grid = &quant_codebook_iq3_xxs,
+    .round = quant_round_to_codebook,
+    .codebook = &quant_codebook_iq3_xxs,
     .even = true
 };
 

@@ -6,7 +6,7 @@
 
 /* errors[k * 8 + i]: of value i, if it becomes level k of three. */
 static inline __attribute__((always_inline)) void
-LOOP(errors_of_three)(const struct quant_halves *h, const float *x,
+LOOP(errors_of_three)(const struct quant_codebook_index *h, const float *x,
                       const float *w, float d, float *errors)
 {
     for (int k = 0; k < 3; k++) {
@@ -29,7 +29,7 @@ LOOP(pair_errors)(const float *errors, int i, float *pairs)
 }
 
 /* Adds two pairs, or two values of eight levels: the errors of all halves of
- * points, and the least of them. */
+ * entries, and the least of them. */
 static inline __attribute__((always_inline)) float
 LOOP(half_errors)(const float *low, const float *high, int rows, int row,
                   float *errors)
@@ -50,10 +50,10 @@ LOOP(half_errors)(const float *low, const float *high, int rows, int row,
     return all;
 }
 
-/* The points with one upper half; `rest` is its error. */
+/* The entries with one upper half; `rest` is its error. */
 static inline __attribute__((always_inline)) int
-LOOP(look_at_run)(const struct quant_halves *h, int high, const float *low,
-                  float rest, int best, float *least)
+LOOP(look_at_run)(const struct quant_codebook_index *h, int high,
+                  const float *low, float rest, int best, float *least)
 {
     for (int i = h->first[high]; i < h->first[high + 1]; i++) {
         float e = rest + low[h->low[i]];
@@ -66,8 +66,9 @@ LOOP(look_at_run)(const struct quant_halves *h, int high, const float *low,
 
 /* Those upper halves, of eight, that are below `limit`. */
 static inline __attribute__((always_inline)) int
-LOOP(look_at_eight)(const struct quant_halves *h, int from, const float *low,
-                    const float *high, float least_low, int best, float *least)
+LOOP(look_at_eight)(const struct quant_codebook_index *h, int from,
+                    const float *low, const float *high, float least_low,
+                    int best, float *least)
 {
     ints in = load(high + from) + splat(least_low) < splat(*least);
     unsigned mask = LOOP(mask_of)(&in);
@@ -81,9 +82,9 @@ LOOP(look_at_eight)(const struct quant_halves *h, int from, const float *low,
     return best;
 }
 
-/* An upper half with points that leaves little: where to begin. */
+/* An upper half with entries that leaves little: where to begin. */
 static inline __attribute__((always_inline)) int
-LOOP(begin)(const struct quant_halves *h, int n, const float *high)
+LOOP(begin)(const struct quant_codebook_index *h, int n, const float *high)
 {
     floats least = load(high) + load(h->none);
     ints at = { 0 }, index = { 0 };
@@ -103,10 +104,10 @@ LOOP(begin)(const struct quant_halves *h, int n, const float *high)
 }
 
 static int
-LOOP(best_point)(const struct quant_halves *h, const float *x, const float *w,
-                 float d, float *error)
+LOOP(best_entry)(const struct quant_codebook_index *h, const float *x,
+                 const float *w, float d, float *error)
 {
-    float low[QUANT_MOST_HALVES], high[QUANT_MOST_HALVES], e[4 * 8];
+    float low[QUANT_MOST_HALF_ENTRIES], high[QUANT_MOST_HALF_ENTRIES], e[4 * 8];
     float least = HUGE_VALF, least_low;
     int best = 0, n;
 

@@ -1,8 +1,8 @@
 /* iq_round.c - values to the nearest codebook entries
  *
- * Exact: the error of a point is the sum of its halves' errors, of which there
- * are few. Points with one upper half are looked at only if that half and the
- * best of all lower ones leave less than the best point so far. */
+ * Exact: the error of an entry is the sum of its halves' errors, of which there
+ * are few. Entries with one upper half are looked at only if that half and the
+ * best of all lower ones leave less than the best entry so far. */
 #include "quant/fit.h"
 
 #include <pthread.h>
@@ -11,65 +11,66 @@
 #include "quant/fit_loops_table.h"
 #include "quant/iq.h"
 
-#define N_GRIDS 6
+#define N_CODEBOOKS 6
 
-static struct quant_halves all_halves[N_GRIDS];
+static struct quant_codebook_index all_indices[N_CODEBOOKS];
 static pthread_once_t filled = PTHREAD_ONCE_INIT;
 
-/* Grids of eight coordinates have three levels, those of four have eight: half
- * a point is two pairs of the ones, or a pair of the others. */
+/* Codebooks of eight coordinates have three levels, those of four have eight:
+ * half an entry is two pairs of the ones, or a pair of the others. */
 static int
-number_of(const struct quant_codebook *grid, int codes)
+number_of(const struct quant_codebook *codebook, int codes)
 {
-    if (grid->size == 4)
+    if (codebook->size == 4)
         return codes;
     return (codes & 3) + 3 * (codes >> 2 & 3) +
            QUANT_HALF_ROW * ((codes >> 4 & 3) + 3 * (codes >> 6));
 }
 
 static void
-fill(const struct quant_codebook *grid, struct quant_halves *h)
+fill(const struct quant_codebook *codebook, struct quant_codebook_index *h)
 {
-    int bits = grid->size / 2 * grid->bits, mask = (1 << bits) - 1, half = 0;
+    int bits = codebook->size / 2 * codebook->bits, mask = (1 << bits) - 1,
+        half = 0;
 
-    h->grid = grid;
-    h->size = grid->size;
-    for (int k = 0; k < (grid->size == 8 ? 3 : 8); k++)
-        h->levels[k] = (float)grid->levels[k];
-    for (int i = 0; i < grid->n; i++) {
-        int high = number_of(grid, grid->points[i] >> bits);
+    h->codebook = codebook;
+    h->size = codebook->size;
+    for (int k = 0; k < (codebook->size == 8 ? 3 : 8); k++)
+        h->levels[k] = (float)codebook->levels[k];
+    for (int i = 0; i < codebook->n; i++) {
+        int high = number_of(codebook, codebook->entries[i] >> bits);
 
         while (half < high)
             h->first[++half] = (uint16_t)i;
-        h->low[i] = (uint8_t)number_of(grid, grid->points[i] & mask);
+        h->low[i] = (uint8_t)number_of(codebook, codebook->entries[i] & mask);
     }
-    while (half < QUANT_MOST_HALVES)
-        h->first[++half] = (uint16_t)grid->n;
-    for (int i = 0; i < QUANT_MOST_HALVES; i++)
+    while (half < QUANT_MOST_HALF_ENTRIES)
+        h->first[++half] = (uint16_t)codebook->n;
+    for (int i = 0; i < QUANT_MOST_HALF_ENTRIES; i++)
         h->none[i] = h->first[i] < h->first[i + 1] ? 0 : HUGE_VALF;
 }
 
 static void
 fill_all(void)
 {
-    static const struct quant_codebook *const grids[N_GRIDS] = {
+    static const struct quant_codebook *const codebooks[N_CODEBOOKS] = {
         &quant_codebook_iq1,   &quant_codebook_iq2_xxs, &quant_codebook_iq2_xs,
         &quant_codebook_iq2_s, &quant_codebook_iq3_xxs, &quant_codebook_iq3_s,
     };
 
-    for (int i = 0; i < N_GRIDS; i++)
-        fill(grids[i], &all_halves[i]);
+    for (int i = 0; i < N_CODEBOOKS; i++)
+        fill(codebooks[i], &all_indices[i]);
 }
 
-const struct quant_halves *
-quant_halves_of(const struct quant_codebook *grid)
+const struct quant_codebook_index *
+quant_codebook_index_of(const struct quant_codebook *codebook)
 {
     int i = 0;
 
     pthread_once(&filled, fill_all);
-    while (all_halves[i].grid != grid)
+    while (all_indices[i].codebook != codebook)
         i++;
-    return &all_halves[i];
+    return &all_indices[i];
 }
 
 /* Eight values without their signs. */
@@ -105,10 +106,11 @@ take_signs(const struct quant_shape *shape, struct quant_group of, int first,
 }
 
 float
-quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
-                    float d, int8_t *q)
+quant_round_to_codebook(const struct quant_shape *shape, struct quant_group of,
+                        float d, int8_t *q)
 {
-    const struct quant_halves *h = quant_halves_of(shape->grid);
+    const struct quant_codebook_index *h =
+        quant_codebook_index_of(shape->codebook);
     float error = 0;
 
     for (int j = 0; j < of.n; j += 8) {
@@ -117,9 +119,9 @@ quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
         take_signs(shape, of, j, &v);
         for (int k = 0; k < 8; k += h->size) {
             int i =
-                quant_fit_loops()->best_point(h, v.x + k, v.w + k, d, &error);
+                quant_fit_loops()->best_entry(h, v.x + k, v.w + k, d, &error);
 
-            quant_put_entry(q + j + k, h->grid->points[i], h->grid,
+            quant_put_entry(q + j + k, h->codebook->entries[i], h->codebook,
                             v.signs >> k);
         }
     }
@@ -128,19 +130,19 @@ quant_round_on_grid(const struct quant_shape *shape, struct quant_group of,
 
 /* `n` values, all of which are moved by the same `shift`. */
 static float
-round_moved(const struct quant_halves *h, int n, const float *x, const float *w,
-            float d, int shift, int8_t *q)
+round_moved(const struct quant_codebook_index *h, int n, const float *x,
+            const float *w, float d, int shift, int8_t *q)
 {
     float error = 0;
 
     for (int j = 0; j < n; j += 8) {
         float moved[8];
-        int point;
+        int entry;
 
         for (int i = 0; i < 8; i++)
             moved[i] = x[j + i] - d * (float)shift;
-        point = quant_fit_loops()->best_point(h, moved, w + j, d, &error);
-        quant_put_entry(q + j, h->grid->points[point], h->grid, 0);
+        entry = quant_fit_loops()->best_entry(h, moved, w + j, d, &error);
+        quant_put_entry(q + j, h->codebook->entries[entry], h->codebook, 0);
         for (int i = 0; i < 8; i++)
             q[j + i] = (int8_t)(q[j + i] + shift);
     }
@@ -151,7 +153,8 @@ float
 quant_round_shifted(const struct quant_shape *shape, struct quant_group of,
                     float d, int8_t *q)
 {
-    const struct quant_halves *h = quant_halves_of(shape->grid);
+    const struct quant_codebook_index *h =
+        quant_codebook_index_of(shape->codebook);
     float error = 0;
 
     for (int j = 0; j < of.n; j += shape->shifted) {

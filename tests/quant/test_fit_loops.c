@@ -36,7 +36,7 @@ struct input {
 
 /* Everything that the loops compute of it, byte beside byte. */
 struct output {
-    int8_t all[N], group[N], cut[N], octet[8 * N];
+    int8_t all[N], group[N], cut[N], groups8[8 * N];
     float scale[8], weight[8], left[8], sums[3][8];
     struct quant_range range;
     struct fit_sums rounded_sums;
@@ -50,13 +50,13 @@ static void
 run_octet(const struct quant_fit_loops *l, const struct quant_codes *codes,
           int n, const struct input *in, struct output *out)
 {
-    struct fit_octet of = { n, in->octet_x, in->octet_w };
+    struct fit_groups8 of = { n, in->octet_x, in->octet_w };
 
-    l->fit_octet(codes, &of, quant_fit_starts, QUANT_FIT_ROUNDS, out->scale,
-                 out->weight);
-    l->octet_errors(codes, &of, out->scale, out->left);
-    l->round_octet(codes, &of, out->scale, out->octet, out->sums[0],
-                   out->sums[1], out->sums[2]);
+    l->fit_groups8(codes, &of, quant_fit_starts, QUANT_FIT_ROUNDS, out->scale,
+                   out->weight);
+    l->groups8_errors(codes, &of, out->scale, out->left);
+    l->round_groups8(codes, &of, out->scale, out->groups8, out->sums[0],
+                     out->sums[1], out->sums[2]);
 }
 
 static void
@@ -132,10 +132,10 @@ error_of(int n, const float *x, const float *w, double d, const int8_t *q)
     return sum;
 }
 
-/* Each group of the octet by the functions that fit one. */
+/* Each of the eight groups by the functions that fit one. */
 static bool
-octet_agrees(const struct quant_codes *codes, int n, const struct input *in,
-             const struct output *out)
+groups8_agree(const struct quant_codes *codes, int n, const struct input *in,
+              const struct output *out)
 {
     bool fine = true;
 
@@ -147,13 +147,13 @@ octet_agrees(const struct quant_codes *codes, int n, const struct input *in,
         for (int j = 0; j < n; j++) {
             x[j] = in->octet_x[8 * j + g];
             w[j] = in->octet_w[8 * j + g];
-            fine = fine && out->octet[n * g + j] ==
+            fine = fine && out->groups8[n * g + j] ==
                                quant_nearest(codes, x[j] * (1 / out->scale[g]));
         }
         d = quant_fit_scale(codes, n, x, w);
         quant_fit_loops()->round_all(codes, n, x, 0, 1 / d, q);
         alone = error_of(n, x, w, (double)d, q);
-        error = error_of(n, x, w, (double)out->scale[g], out->octet + n * g);
+        error = error_of(n, x, w, (double)out->scale[g], out->groups8 + n * g);
         fine = fine && fabs(error - (double)out->left[g]) < 1e-5 * n &&
                error < 1.05 * alone + 1e-6 && out->weight[g] > 0;
     }
@@ -246,19 +246,19 @@ test_extreme(const struct quant_fit_loops *l)
     ok(isinf(l->extreme(N, x)), "infinity is larger");
 }
 
-/* All points, one after the other. */
+/* All entries, one after the other. */
 static float
-least_error(const struct quant_codebook *grid, const float *x, const float *w,
-            float d)
+least_error(const struct quant_codebook *codebook, const float *x,
+            const float *w, float d)
 {
     float least = HUGE_VALF;
 
-    for (int i = 0; i < grid->n; i++) {
+    for (int i = 0; i < codebook->n; i++) {
         float sum = 0;
         int8_t q[8];
 
-        quant_put_entry(q, grid->points[i], grid, 0);
-        for (int k = 0; k < grid->size; k++)
+        quant_put_entry(q, codebook->entries[i], codebook, 0);
+        for (int k = 0; k < codebook->size; k++)
             sum += w[k] * (d * (float)q[k] - x[k]) * (d * (float)q[k] - x[k]);
         least = sum < least ? sum : least;
     }
@@ -268,7 +268,7 @@ least_error(const struct quant_codebook *grid, const float *x, const float *w,
 static void
 test_points(void)
 {
-    static const struct quant_codebook *const grids[] = {
+    static const struct quant_codebook *const codebooks[] = {
         &quant_codebook_iq1,   &quant_codebook_iq2_xxs, &quant_codebook_iq2_xs,
         &quant_codebook_iq2_s, &quant_codebook_iq3_xxs, &quant_codebook_iq3_s,
     };
@@ -276,22 +276,23 @@ test_points(void)
     struct input in;
 
     for (int i = 0; i < TURNS; i++) {
-        const struct quant_codebook *grid = grids[i % 6];
-        const struct quant_halves *h = quant_halves_of(grid);
+        const struct quant_codebook *codebook = codebooks[i % 6];
+        const struct quant_codebook_index *h =
+            quant_codebook_index_of(codebook);
         float d = (draw() + 1) / 20, a = 0, b = 0, least;
         int at;
 
         fill(&in);
-        at = quant_fit_loops()->best_point(h, in.x, in.w, d, &a);
+        at = quant_fit_loops()->best_entry(h, in.x, in.w, d, &a);
         same = same && a == a &&
-               at == quant_fit_loops_reference()->best_point(h, in.x, in.w, d,
+               at == quant_fit_loops_reference()->best_entry(h, in.x, in.w, d,
                                                              &b) &&
                memcmp(&a, &b, sizeof(a)) == 0;
-        least = least_error(grid, in.x, in.w, d);
+        least = least_error(codebook, in.x, in.w, d);
         best = best && fabsf(a - least) <= 1e-5f * (least + 1e-3f);
     }
-    ok(same, "points: the machine's bits are those for any");
-    ok(best, "no point of a grid is nearer than the one that is found");
+    ok(same, "entries: the machine's bits are those for any");
+    ok(best, "no entry of a codebook is nearer than the one that is found");
 }
 
 int
@@ -299,7 +300,7 @@ main(void)
 {
     struct input in;
     struct output a, b;
-    bool same = true, agree = true, octets = true, cuts = true;
+    bool same = true, agree = true, groups8 = true, cuts = true;
 
     for (int i = 0; i < TURNS; i++) {
         const struct quant_codes *codes = &kinds[i % 3];
@@ -310,12 +311,12 @@ main(void)
         run(quant_fit_loops(), codes, n, &in, &b);
         same = same && !memcmp(&a, &b, sizeof(a));
         agree = agree && lanes_agree(codes, n, &in, &b);
-        octets = octets && octet_agrees(codes, n, &in, &b);
+        groups8 = groups8 && groups8_agree(codes, n, &in, &b);
         cuts = cuts && cut_agrees(n, &in, &b);
     }
     ok(same, "the machine's loops have the bits of those for any");
     ok(agree, "a lane is what a loop of its own gives");
-    ok(octets, "a group in an octet is fitted as well as alone");
+    ok(groups8, "a group of eight is fitted as well as alone");
     ok(cuts, "values are cut to integers, and none is out of the range");
     test_cut(quant_fit_loops_reference());
     test_cut(quant_fit_loops());

@@ -1,12 +1,12 @@
-/* octet_loops.h - fits of eight groups at once, for one set of instructions
+/* groups8_loops.h - fits of eight groups at once, for one set of instructions
  *
  * A lane is a group, so nothing is added across lanes. Included by
- * quant_fit_loops.c, as quant_fit_loops.h is, for which see there. */
+ * fit_loops.c, as fit_loops.h is, for which see there. */
 
 /* The values of largest magnitude, with their signs; 0 where that is too small
  * for any F16 scale, or not finite. */
 static inline __attribute__((always_inline)) void
-LOOP(octet_extremes)(const struct fit_octet *of, floats *extreme)
+LOOP(groups8_extremes)(const struct fit_groups8 *of, floats *extreme)
 {
     floats most = splat(0), size;
     ints fits;
@@ -22,13 +22,14 @@ LOOP(octet_extremes)(const struct fit_octet *of, floats *extreme)
 }
 
 /* Weighted sums for one attempt, or for the best of those that were made. */
-struct LOOP(octet_sums) {
+struct LOOP(groups8_sums) {
     floats xq, qq, score;
 };
 
 static inline __attribute__((always_inline)) void
-LOOP(octet_add)(const struct quant_codes *codes, const floats *x,
-                const floats *w, const floats *by, struct LOOP(octet_sums) * s)
+LOOP(groups8_add)(const struct quant_codes *codes, const floats *x,
+                  const floats *w, const floats *by,
+                  struct LOOP(groups8_sums) * s)
 {
     floats v = *x * *by, q, wq;
 
@@ -40,8 +41,8 @@ LOOP(octet_add)(const struct quant_codes *codes, const floats *x,
 
 /* The error is less by xq^2 / qq. */
 static inline __attribute__((always_inline)) void
-LOOP(octet_keep)(struct LOOP(octet_sums) * best,
-                 const struct LOOP(octet_sums) * s)
+LOOP(groups8_keep)(struct LOOP(groups8_sums) * best,
+                   const struct LOOP(groups8_sums) * s)
 {
     floats score = s->xq * (s->xq / s->qq);
     ints is = score > best->score;
@@ -53,58 +54,60 @@ LOOP(octet_keep)(struct LOOP(octet_sums) * best,
 
 /* The extreme near the lowest code, and near the highest. */
 static inline __attribute__((always_inline)) void
-LOOP(octet_start)(const struct quant_codes *codes, const struct fit_octet *of,
-                  float start, struct LOOP(octet_sums) * best)
+LOOP(groups8_start)(const struct quant_codes *codes,
+                    const struct fit_groups8 *of, float start,
+                    struct LOOP(groups8_sums) * best)
 {
     float steps = codes->levels ? 16 * start : start; /* 16 a code */
     floats low = splat((float)codes->lo - steps);
     floats high = splat((float)codes->hi + steps);
-    struct LOOP(octet_sums) a = { .xq = splat(0) }, b = { .xq = splat(0) };
+    struct LOOP(groups8_sums) a = { .xq = splat(0) }, b = { .xq = splat(0) };
 
     for (int j = 0; j < of->n; j++) {
         floats x = load(of->x + 8 * j), w = load(of->w + 8 * j);
 
-        LOOP(octet_add)(codes, &x, &w, &low, &a);
-        LOOP(octet_add)(codes, &x, &w, &high, &b);
+        LOOP(groups8_add)(codes, &x, &w, &low, &a);
+        LOOP(groups8_add)(codes, &x, &w, &high, &b);
     }
-    LOOP(octet_keep)(best, &a);
-    LOOP(octet_keep)(best, &b);
+    LOOP(groups8_keep)(best, &a);
+    LOOP(groups8_keep)(best, &b);
 }
 
 static inline __attribute__((always_inline)) void
-LOOP(octet_improve)(const struct quant_codes *codes, const struct fit_octet *of,
-                    struct LOOP(octet_sums) * best)
+LOOP(groups8_improve)(const struct quant_codes *codes,
+                      const struct fit_groups8 *of,
+                      struct LOOP(groups8_sums) * best)
 {
-    struct LOOP(octet_sums) a = { .xq = splat(0) };
+    struct LOOP(groups8_sums) a = { .xq = splat(0) };
     floats by = best->qq / best->xq;
 
     for (int j = 0; j < of->n; j++) {
         floats x = load(of->x + 8 * j), w = load(of->w + 8 * j);
 
-        LOOP(octet_add)(codes, &x, &w, &by, &a);
+        LOOP(groups8_add)(codes, &x, &w, &by, &a);
     }
-    LOOP(octet_keep)(best, &a);
+    LOOP(groups8_keep)(best, &a);
 }
 
 static void
-LOOP(fit_octet)(const struct quant_codes *codes, const struct fit_octet *of,
-                const float *starts, int rounds, float *scale, float *weight)
+LOOP(fit_groups8)(const struct quant_codes *codes, const struct fit_groups8 *of,
+                  const float *starts, int rounds, float *scale, float *weight)
 {
-    float x[FIT_OCTET];
-    struct fit_octet units = { of->n, x, of->w };
-    struct LOOP(octet_sums) best = { .qq = splat(1) };
+    float x[FIT_GROUPS8];
+    struct fit_groups8 units = { of->n, x, of->w };
+    struct LOOP(groups8_sums) best = { .qq = splat(1) };
     floats extreme, v;
 
-    LOOP(octet_extremes)(of, &extreme);
+    LOOP(groups8_extremes)(of, &extreme);
     for (int j = 0; j < of->n; j++) { /* not above 1: sums are in range */
         v = choose(extreme != splat(0), load(of->x + 8 * j) / extreme,
                    splat(0));
         memcpy(x + 8 * j, &v, sizeof(v));
     }
     for (int i = 0; i < 8; i++)
-        LOOP(octet_start)(codes, &units, starts[i], &best);
+        LOOP(groups8_start)(codes, &units, starts[i], &best);
     for (int i = 0; i < rounds; i++)
-        LOOP(octet_improve)(codes, &units, &best);
+        LOOP(groups8_improve)(codes, &units, &best);
     v = extreme * (best.xq / best.qq);
     memcpy(scale, &v, sizeof(v));
     v = choose(best.score > splat(0), best.qq, splat(0));
@@ -113,8 +116,8 @@ LOOP(fit_octet)(const struct quant_codes *codes, const struct fit_octet *of,
 
 /* What rounding with these scales leaves. */
 static void
-LOOP(octet_errors)(const struct quant_codes *codes, const struct fit_octet *of,
-                   const float *d, float *error)
+LOOP(groups8_errors)(const struct quant_codes *codes,
+                     const struct fit_groups8 *of, const float *d, float *error)
 {
     floats by = load(d), sum = splat(0), inverse;
 
@@ -130,8 +133,9 @@ LOOP(octet_errors)(const struct quant_codes *codes, const struct fit_octet *of,
 }
 
 static void
-LOOP(round_octet)(const struct quant_codes *codes, const struct fit_octet *of,
-                  const float *d, int8_t *q, float *xx, float *xq, float *qq)
+LOOP(round_groups8)(const struct quant_codes *codes,
+                    const struct fit_groups8 *of, const float *d, int8_t *q,
+                    float *xx, float *xq, float *qq)
 {
     floats by = load(d), inverse;
     floats sum_xx = splat(0), sum_xq = splat(0), sum_qq = splat(0);

@@ -1,6 +1,6 @@
-/* fit_octets.h - blocks of groups without mins, eight groups at once */
-#ifndef QUANT_FIT_OCTETS_H
-#define QUANT_FIT_OCTETS_H
+/* fit_groups8.h - blocks of groups without mins, eight groups at once */
+#ifndef QUANT_FIT_GROUPS8_H
+#define QUANT_FIT_GROUPS8_H
 
 #include "quant/fit.h"
 
@@ -13,7 +13,7 @@ struct quant_lengths {
 /* As quant_fit_super() without its last step, for shapes whose codes are
  * signed and do not depend on each other. NULL weights are ones. */
 struct quant_lengths
-quant_fit_octets(const struct quant_shape *shape, const float *x,
-                 const float *w, struct quant_super *s);
+quant_fit_groups8(const struct quant_shape *shape, const float *x,
+                  const float *w, struct quant_super *s);
 
 #endif
